@@ -1,0 +1,152 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/james-bowman/sparse"
+)
+
+// ConicBackend makes solvers for conic programs. It is safe for use by many
+// goroutines at once.
+type ConicBackend interface {
+	// Name is the name under which the backend is registered.
+	Name() string
+	// Capabilities declares what the backend can do.
+	Capabilities() Capabilities
+	// Setup prepares a solver for p. The solver keeps references to the
+	// matrices and vectors of p, which the caller must not change until Close;
+	// new numbers go through Solver.Update. The error is a [*ProblemError], an
+	// [*UnsupportedError], or a failure of the backend itself.
+	Setup(p *Problem, o Options) (Solver, error)
+}
+
+// Solver solves one problem, repeatedly if wished. It is for one goroutine at a
+// time; many solvers can run side by side.
+type Solver interface {
+	// Solve runs to the end, to a limit of the options, or until the context
+	// is cancelled. The error is for misuse and for broken backends; what the
+	// solver found is in the status.
+	Solve(ctx context.Context) (*Solution, error)
+	// Update changes numbers of the problem. On an error nothing has changed.
+	Update(u Update) error
+	// WarmStart gives the next Solve a starting point. A backend that cannot
+	// use it ignores it.
+	WarmStart(p Point) error
+	// Close frees what the solver holds. Further calls of Close do nothing,
+	// calls of other methods return [ErrClosed].
+	Close() error
+}
+
+// Update holds new values; nil fields stay as they are. P and A must have the
+// sparsity pattern of the problem. The solver copies what it needs, so that the
+// caller may change or reuse the arrays afterwards.
+type Update struct {
+	P *sparse.CSC
+	Q []float64
+	A *sparse.CSC
+	B []float64
+}
+
+// Point is a primal-dual point; nil fields are unknown. The solver copies it.
+type Point struct {
+	X, S, Z []float64
+}
+
+// Capabilities declares what a backend can do.
+type Capabilities struct {
+	Version string
+	License string
+	// Cones are the cones that Setup takes.
+	Cones []ConeKind
+	// Quadratic says whether P may be nonzero.
+	Quadratic bool
+	// UpdateVectors and UpdateMatrices say which updates reuse earlier work; the
+	// others are accepted and set up again.
+	UpdateVectors, UpdateMatrices bool
+	WarmStart, Certificates       bool
+}
+
+// Supports says whether the backend takes the cone.
+func (c Capabilities) Supports(k ConeKind) bool {
+	for _, have := range c.Cones {
+		if have == k {
+			return true
+		}
+	}
+	return false
+}
+
+// Options are understood by every backend. The zero value asks for the defaults.
+type Options struct {
+	// Eps bounds the three Residuals of an optimal point. Default 1e-8.
+	Eps float64
+	// EpsInfeasible bounds the residual of a certificate of infeasibility. Default 1e-8.
+	EpsInfeasible float64
+	// MaxIterations bounds the iterations; 0 leaves the backend's default.
+	MaxIterations int
+	// TimeLimit bounds the time of one Solve; 0 means none.
+	TimeLimit time.Duration
+	// Threads bounds the threads of one Solve; 0 means 1.
+	Threads int
+	// Logger gets one record an iteration at level debug; nil means silence.
+	Logger *slog.Logger
+	// Settings are the backend's own settings, of a type that it documents.
+	Settings any
+}
+
+// WithDefaults returns o with the documented defaults in place of zero values.
+func (o Options) WithDefaults() Options {
+	if o.Eps == 0 {
+		o.Eps = 1e-8
+	}
+	if o.EpsInfeasible == 0 {
+		o.EpsInfeasible = 1e-8
+	}
+	if o.Threads == 0 {
+		o.Threads = 1
+	}
+	return o
+}
+
+// Validate rejects negative tolerances, limits and counts.
+func (o Options) Validate() error {
+	for _, c := range []struct {
+		field string
+		ok    bool
+		value any
+	}{
+		{"Eps", o.Eps >= 0, o.Eps}, {"EpsInfeasible", o.EpsInfeasible >= 0, o.EpsInfeasible},
+		{"MaxIterations", o.MaxIterations >= 0, o.MaxIterations}, {"TimeLimit", o.TimeLimit >= 0, o.TimeLimit}, {"Threads", o.Threads >= 0, o.Threads},
+	} {
+		if !c.ok {
+			return bad("Options."+c.field, "%v is negative or not a number", c.value)
+		}
+	}
+	return nil
+}
+
+// ErrClosed is returned by the methods of a solver after Close.
+var ErrClosed = errors.New("backends: solver is closed")
+
+// ErrBusy is returned when a solver is used by two goroutines at once.
+var ErrBusy = errors.New("backends: solver is in use by another goroutine")
+
+// UnsupportedError says what a backend cannot do, and which ones can.
+type UnsupportedError struct {
+	Backend string
+	Feature string // for example "the psd cone"
+	Others  []string
+}
+
+func (e *UnsupportedError) Error() string {
+	msg := fmt.Sprintf("backends: %s does not support %s", e.Backend, e.Feature)
+	if len(e.Others) > 0 {
+		msg += "; these do: " + strings.Join(e.Others, ", ")
+	}
+	return msg
+}

@@ -1,0 +1,313 @@
+// Package backendtest is the conformance suite that every backend must pass.
+//
+//	func TestConformance(t *testing.T) {
+//		b, err := backends.Open("native")
+//		...
+//		backendtest.Run(t, b, backendtest.Options{})
+//	}
+//
+// The notation is that of package backends: minimise 1/2 x'Px + q'x subject to
+// Ax + s = b, s in K, with the multiplier z of the rows.
+//
+// Known answers are worked out by hand, and each carries a whole primal-dual
+// solution or a certificate, which the tests of this package verify with
+// [backends.Recheck] without any solver. Random problems are built backwards from a
+// chosen solution. Cases with a cone or a quadratic objective that the backend
+// does not declare in its Capabilities are left out.
+package backendtest
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Options say how accurate the backend promises to be. Zero values mean the
+// defaults.
+type Options struct {
+	// Eps is the tolerance that is asked of the backend, also for certificates.
+	// Default 1e-8.
+	Eps float64
+	// ObjectiveTol bounds |objective - known| / max(1, |known|). Default 1e-6.
+	ObjectiveTol float64
+	// PointTol bounds the error of an entry of a unique x or z, relative to
+	// max(1, |x|). Default 3 sqrt(Eps): where the objective is curved, a gap of Eps
+	// leaves sqrt(Eps) in the point.
+	PointTol float64
+	// DerivativeTol bounds the difference between z or x and the finite
+	// difference of the optimal value, relative to max(1, |z|). Default 1e-3.
+	DerivativeTol float64
+	// Step is the step of those finite differences. Default 1e-3.
+	Step float64
+	// Seeds is the number of random problems of each shape. Default 8.
+	Seeds int
+	// NoIterationLog says that the backend cannot log while it runs, and so
+	// cannot be cancelled in the middle by a logger.
+	NoIterationLog bool
+	// SingleRun says that the first iteration may already reach the tolerance, as
+	// with a direct method, so that MaxIterations = 1 need not be a limit.
+	SingleRun bool
+	// Settings are passed on in backends.Options.
+	Settings any
+}
+
+func (o Options) withDefaults() Options {
+	set := func(v *float64, to float64) {
+		if *v == 0 {
+			*v = to
+		}
+	}
+	set(&o.Eps, 1e-8)
+	set(&o.ObjectiveTol, 1e-6)
+	set(&o.PointTol, 3*math.Sqrt(o.Eps))
+	set(&o.DerivativeTol, 1e-3)
+	set(&o.Step, 1e-3)
+	if o.Seeds == 0 {
+		o.Seeds = 8
+	}
+	return o
+}
+
+func (o Options) backend() backends.Options {
+	return backends.Options{Eps: o.Eps, EpsInfeasible: o.Eps, Settings: o.Settings}
+}
+
+// Run runs the suite on b, behind the checks of backends.Open.
+func Run(t *testing.T, b backends.ConicBackend, o Options) {
+	s := suite{backend: backends.Checked(b), options: o.withDefaults()}
+	s.cases = slices.DeleteFunc(Cases(), func(c Case) bool { return !s.supports(c.Problem) })
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"Known", s.known}, {"Scaled", s.scaled}, {"Random", s.random},
+		{"Derivatives", s.derivatives}, {"Updates", s.updates}, {"UpdatesToInfeasible", s.updatesToInfeasible},
+		{"WarmStart", s.warmStart}, {"Cancellation", s.cancellation}, {"Limits", s.limits},
+		{"Determinism", s.determinism}, {"Concurrency", s.concurrency},
+		{"Errors", s.errors}, {"UpdateErrors", s.updateErrors}, {"Closed", s.closed}, {"Busy", s.busy},
+	} {
+		t.Run(part.name, part.run)
+	}
+}
+
+type suite struct {
+	backend backends.ConicBackend
+	options Options
+	cases   []Case // those that the backend supports
+}
+
+func (s suite) supports(p *backends.Problem) bool {
+	c := s.backend.Capabilities()
+	for _, k := range p.Cones {
+		if !c.Supports(k.Kind) {
+			return false
+		}
+	}
+	return c.Quadratic || p.P == nil || !slices.ContainsFunc(p.P.RawMatrix().Data, func(v float64) bool { return v != 0 })
+}
+
+// named returns the case of that name, and false if the backend does not support it.
+func (s suite) named(name string) (Case, bool) {
+	i := slices.IndexFunc(s.cases, func(c Case) bool { return c.Name == name })
+	if i < 0 {
+		return Case{}, false
+	}
+	return s.cases[i], true
+}
+
+// open sets up a solver that is closed with the test.
+func (s suite) open(t *testing.T, p *backends.Problem, o backends.Options) backends.Solver {
+	t.Helper()
+	solver, err := s.backend.Setup(p, o)
+	if err != nil {
+		t.Fatalf("Setup: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := solver.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return solver
+}
+
+func solve(t *testing.T, solver backends.Solver) *backends.Solution {
+	t.Helper()
+	sol, err := solver.Solve(context.Background())
+	if err != nil {
+		t.Fatalf("Solve: %v", err)
+	}
+	return sol
+}
+
+// once sets up and solves p, and checks that nothing of p has changed.
+func (s suite) once(t *testing.T, p *backends.Problem) *backends.Solution {
+	t.Helper()
+	before := clone(p)
+	sol := solve(t, s.open(t, p, s.options.backend()))
+	if !same(before, p) {
+		t.Error("the caller's problem was modified")
+	}
+	return sol
+}
+
+// check compares a solution with what is known about the case.
+func (s suite) check(t *testing.T, c Case, sol *backends.Solution) {
+	t.Helper()
+	if sol.Status != c.Status {
+		t.Errorf("status %v, expected %v because %s; residuals %.1e after %d iterations; %s",
+			sol.Status, c.Status, c.Reason, sol.Residuals, sol.Iterations, sol.Message)
+		return
+	}
+	if sol.Iterations < 0 || sol.SolveTime < 0 || sol.SetupTime < 0 {
+		t.Errorf("negative count or time: %d iterations, setup %v, solve %v", sol.Iterations, sol.SetupTime, sol.SolveTime)
+	}
+	switch sol.Status {
+	case backends.Optimal:
+		s.checkPoint(t, c.Problem, sol)
+		if off := math.Abs(sol.Objective - c.Objective); !(off <= s.options.ObjectiveTol*max(1, math.Abs(c.Objective))) {
+			t.Errorf("objective %.12g, expected %.12g because %s", sol.Objective, c.Objective, c.Reason)
+		}
+		if c.UniqueX {
+			s.near(t, "x", sol.X, c.X)
+		}
+		if c.UniqueZ {
+			s.near(t, "z", sol.Z, c.Z)
+		}
+	case backends.PrimalInfeasible:
+		s.checkPrimalInfeasible(t, c.Problem, sol)
+	case backends.DualInfeasible:
+		s.checkDualInfeasible(t, c.Problem, sol)
+	}
+}
+
+// checkPoint rechecks an optimal point from scratch.
+func (s suite) checkPoint(t *testing.T, p *backends.Problem, sol *backends.Solution) {
+	t.Helper()
+	n, m := p.Dims()
+	if len(sol.X) != n || len(sol.S) != m || len(sol.Z) != m {
+		t.Errorf("x, s, z have lengths %d, %d, %d, expected %d, %d, %d", len(sol.X), len(sol.S), len(sol.Z), n, m, m)
+		return
+	}
+	r, primal, dual := backends.Recheck(p, sol.X, sol.S, sol.Z)
+	if !(r.Max() <= s.options.Eps) {
+		t.Errorf("rechecked residuals %.2e miss %.1e", r, s.options.Eps)
+	}
+	if r != sol.Residuals || primal != sol.Objective || dual != sol.DualObjective {
+		t.Errorf("residuals %v and objectives %v, %v differ from the rechecked %v, %v, %v",
+			sol.Residuals, sol.Objective, sol.DualObjective, r, primal, dual)
+	}
+}
+
+func (s suite) checkPrimalInfeasible(t *testing.T, p *backends.Problem, sol *backends.Solution) {
+	t.Helper()
+	n, m := p.Dims()
+	if sol.X != nil || len(sol.Z) != m {
+		t.Errorf("certificate has x of length %d and z of length %d, expected none and %d", len(sol.X), len(sol.Z), m)
+		return
+	}
+	residual, err := backends.CheckPrimalInfeasible(p, sol.Z)
+	if err != nil || !(residual <= s.options.Eps) {
+		t.Errorf("certificate of primal infeasibility: residual %.2e, error %v", residual, err)
+	}
+	// With x = 0 and s = 0 the dual objective is -(b'z - beta(z)).
+	if _, _, value := backends.Recheck(p, make([]float64, n), make([]float64, m), sol.Z); math.Abs(value-1) > 1e-9 {
+		t.Errorf("certificate has b'z - beta(z) = %v, expected -1", -value)
+	}
+}
+
+func (s suite) checkDualInfeasible(t *testing.T, p *backends.Problem, sol *backends.Solution) {
+	t.Helper()
+	n, m := p.Dims()
+	if sol.Z != nil || len(sol.X) != n || len(sol.S) != m {
+		t.Errorf("certificate has lengths x %d, s %d, z %d, expected %d, %d, none", len(sol.X), len(sol.S), len(sol.Z), n, m)
+		return
+	}
+	residual, err := backends.CheckDualInfeasible(p, sol.X)
+	if err != nil || !(residual <= s.options.Eps) {
+		t.Errorf("certificate of dual infeasibility: residual %.2e, error %v", residual, err)
+	}
+	value := 0.0
+	for j, q := range p.Q {
+		value += q * sol.X[j]
+	}
+	if math.Abs(value+1) > 1e-9 {
+		t.Errorf("certificate has q'x = %v, expected -1", value)
+	}
+	for i, ax := range times(p.A, sol.X, m) {
+		if math.Abs(ax+sol.S[i]) > 1e-12*max(1, math.Abs(ax)) {
+			t.Errorf("certificate has s[%d] = %v, expected -Ax = %v", i, sol.S[i], -ax)
+		}
+	}
+}
+
+func (s suite) near(t *testing.T, name string, got, want []float64) {
+	t.Helper()
+	size := 1.0
+	for _, v := range want {
+		size = max(size, math.Abs(v))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= s.options.PointTol*size) {
+			t.Errorf("%s[%d] = %.10g, expected %.10g", name, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+// times returns Ax, of length m.
+func times(a *sparse.CSC, x []float64, m int) []float64 {
+	out := make([]float64, m)
+	if a != nil {
+		a.DoNonZero(func(i, j int, v float64) { out[i] += v * x[j] })
+	}
+	return out
+}
+
+// clone copies everything that p refers to.
+func clone(p *backends.Problem) *backends.Problem {
+	out := &backends.Problem{P: cloneMatrix(p.P), Q: slices.Clone(p.Q), A: cloneMatrix(p.A), B: slices.Clone(p.B), Cones: slices.Clone(p.Cones)}
+	for i := range out.Cones {
+		out.Cones[i].Lower = slices.Clone(p.Cones[i].Lower)
+		out.Cones[i].Upper = slices.Clone(p.Cones[i].Upper)
+	}
+	return out
+}
+
+func cloneMatrix(a *sparse.CSC) *sparse.CSC {
+	if a == nil {
+		return nil
+	}
+	r, c := a.Dims()
+	raw := a.RawMatrix()
+	return sparse.NewCSC(r, c, slices.Clone(raw.Indptr), slices.Clone(raw.Ind), slices.Clone(raw.Data))
+}
+
+// same says whether two problems hold the same bits.
+func same(p, o *backends.Problem) bool {
+	return sameMatrix(p.P, o.P) && sameMatrix(p.A, o.A) && sameBits(p.Q, o.Q) && sameBits(p.B, o.B) &&
+		slices.EqualFunc(p.Cones, o.Cones, func(a, b backends.Cone) bool {
+			return a.Kind == b.Kind && a.Dim == b.Dim && a.Alpha == b.Alpha && sameBits(a.Lower, b.Lower) && sameBits(a.Upper, b.Upper)
+		})
+}
+
+func sameMatrix(a, b *sparse.CSC) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	x, y := a.RawMatrix(), b.RawMatrix()
+	return x.I == y.I && x.J == y.J && slices.Equal(x.Indptr, y.Indptr) && slices.Equal(x.Ind, y.Ind) && sameBits(x.Data, y.Data)
+}
+
+func sameBits(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
+}
+
+// sameAnswer says whether two solutions agree to the last bit, times aside.
+func sameAnswer(a, b *backends.Solution) bool {
+	return a.Status == b.Status && a.Iterations == b.Iterations && sameBits(a.X, b.X) && sameBits(a.S, b.S) && sameBits(a.Z, b.Z)
+}

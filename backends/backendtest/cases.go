@@ -1,0 +1,272 @@
+package backendtest
+
+import (
+	"math"
+	"slices"
+
+	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Case is a problem with a known answer.
+type Case struct {
+	Name    string
+	Reason  string // how the answer follows
+	Problem *backends.Problem
+	Status  backends.Status
+	// X and Z are a primal-dual solution. With PrimalInfeasible only Z is given and
+	// is a certificate, with DualInfeasible only X.
+	X, Z []float64
+	// Objective is the optimal value.
+	Objective float64
+	// UniqueX and UniqueZ say that there is no other solution, and that it is
+	// well enough conditioned to be compared entry by entry.
+	UniqueX, UniqueZ bool
+}
+
+// Cases returns all cases with known answers, built anew.
+func Cases() []Case {
+	return slices.Concat(linearCases(), quadraticCases(), boxCases(), secondOrderCases(), psdCases(),
+		exponentialCases(), powerCases(), degenerateCases(), infeasibleCases(), unboundedCases())
+}
+
+// matrix returns the compressed columns of the nonzero entries of the rows.
+func matrix(cols int, rows ...[]float64) *sparse.CSC {
+	return compress(len(rows), cols, func(i, j int) float64 { return rows[i][j] })
+}
+
+// upper returns the upper triangle of a symmetric matrix given by its rows.
+func upper(rows ...[]float64) *sparse.CSC {
+	return compress(len(rows), len(rows), func(i, j int) float64 {
+		if i > j {
+			return 0
+		}
+		return rows[i][j]
+	})
+}
+
+// identity returns the n x n matrix v I.
+func identity(n int, v float64) *sparse.CSC {
+	return compress(n, n, func(i, j int) float64 {
+		if i == j {
+			return v
+		}
+		return 0
+	})
+}
+
+func compress(rows, cols int, at func(i, j int) float64) *sparse.CSC {
+	ptr, ind, data := make([]int, cols+1), []int{}, []float64{}
+	for j := range cols {
+		for i := range rows {
+			if v := at(i, j); v != 0 {
+				ind, data = append(ind, i), append(data, v)
+			}
+		}
+		ptr[j+1] = len(ind)
+	}
+	return sparse.NewCSC(rows, cols, ptr, ind, data)
+}
+
+// optimal completes a case whose X and Z are given and unique.
+func optimal(name, reason string, objective float64, p *backends.Problem, x, z []float64) Case {
+	return Case{Name: name, Reason: reason, Problem: p, Status: backends.Optimal, X: x, Z: z, Objective: objective, UniqueX: true, UniqueZ: true}
+}
+
+// anyDual marks a case whose multipliers are not unique.
+func anyDual(c Case) Case { c.UniqueZ = false; return c }
+
+// anyPrimal marks a case whose x is not unique.
+func anyPrimal(c Case) Case { c.UniqueX = false; return c }
+
+var inf = math.Inf(1)
+
+func linearCases() []Case {
+	return []Case{
+		optimal("lp/inequalities", "x + y = 4 and x = 3 bind: q + A'z = 0 gives z1 = 2, z3 = 1", -11,
+			&backends.Problem{
+				Q: []float64{-3, -2},
+				A: matrix(2, []float64{1, 1}, []float64{1, 3}, []float64{1, 0}, []float64{-1, 0}, []float64{0, -1}),
+				B: []float64{4, 9, 3, 0, 0}, Cones: []backends.Cone{backends.Nonnegative(5)},
+			}, []float64{3, 1}, []float64{2, 0, 1, 0, 0}),
+		optimal("lp/simplex", "all weight on the cheapest entry, whose cost is the multiplier", 1,
+			&backends.Problem{
+				Q: []float64{1, 2, 3},
+				A: matrix(3, []float64{1, 1, 1}, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}),
+				B: []float64{1, 0, 0, 0}, Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(3)},
+			}, []float64{1, 0, 0}, []float64{-1, 0, 1, 2}),
+		optimal("lp/absolute value", "min |x - 3| with x = 5, in the variables x and the bound t", 2,
+			&backends.Problem{
+				Q: []float64{0, 1},
+				A: matrix(2, []float64{1, -1}, []float64{-1, -1}, []float64{1, 0}),
+				B: []float64{3, -3, 5}, Cones: []backends.Cone{backends.Nonnegative(2), backends.Zero(1)},
+			}, []float64{5, 2}, []float64{1, 0, -1}),
+		optimal("lp/one bound", "min x with x >= -b has the value -b and the derivative -1 in b", -0.5,
+			&backends.Problem{Q: []float64{1}, A: matrix(1, []float64{-1}), B: []float64{0.5}, Cones: []backends.Cone{backends.Nonnegative(1)}},
+			[]float64{-0.5}, []float64{1}),
+		anyPrimal(optimal("lp/flat face", "every point of the face x + y = 1 is optimal", 1,
+			&backends.Problem{
+				Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{-1, 0}, []float64{0, -1}),
+				B: []float64{-1, 0, 0}, Cones: []backends.Cone{backends.Nonnegative(3)},
+			}, []float64{0.5, 0.5}, []float64{1, 0, 0})),
+	}
+}
+
+func quadraticCases() []Case {
+	return []Case{
+		optimal("qp/equality", "x + y = 2 nearest to the origin; x + z = 0", 1,
+			&backends.Problem{
+				P: identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{1, 1}), B: []float64{2}, Cones: []backends.Cone{backends.Zero(1)},
+			}, []float64{1, 1}, []float64{-1}),
+		optimal("qp/nonnegative projection", "the positive part of c = (2, -3); z = x - c", -2,
+			&backends.Problem{
+				P: identity(2, 1), Q: []float64{-2, 3}, A: identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Nonnegative(2)},
+			}, []float64{2, 0}, []float64{0, 3}),
+		optimal("qp/unconstrained", "m = 0: 2x + y = 4, x + 3y = 7", -9,
+			&backends.Problem{P: upper([]float64{2, 1}, []float64{1, 3}), Q: []float64{-4, -7}}, []float64{1, 2}, []float64{}),
+		optimal("qp/rank one", "x + y = 1 by the objective, x - y = 1 by the equation", -0.5,
+			&backends.Problem{
+				P: upper([]float64{1, 1}, []float64{1, 1}), Q: []float64{-1, -1},
+				A: matrix(2, []float64{1, -1}), B: []float64{1}, Cones: []backends.Cone{backends.Zero(1)},
+			}, []float64{1, 0}, []float64{0}),
+		optimal("qp/least squares", "residuals e = Mx - y with P = I on e; the mean of 1, 2, 6 is 3", 7,
+			&backends.Problem{
+				P: upper([]float64{0, 0, 0, 0}, []float64{0, 1, 0, 0}, []float64{0, 0, 1, 0}, []float64{0, 0, 0, 1}), Q: []float64{0, 0, 0, 0},
+				A: matrix(4, []float64{1, -1, 0, 0}, []float64{1, 0, -1, 0}, []float64{1, 0, 0, -1}), B: []float64{1, 2, 6},
+				Cones: []backends.Cone{backends.Zero(3)},
+			}, []float64{3, 2, 1, -3}, []float64{2, 1, -3}),
+	}
+}
+
+func boxCases() []Case {
+	return []Case{
+		optimal("box/projection", "c = (2, -3, 0.5) clipped to [-1, 1]; z = x - c", -4.125,
+			&backends.Problem{
+				P: identity(3, 1), Q: []float64{-2, 3, -0.5}, A: identity(3, -1), B: make([]float64, 3),
+				Cones: []backends.Cone{backends.Box([]float64{-1, -1, -1}, []float64{1, 1, 1})},
+			}, []float64{1, -1, 0.5}, []float64{-1, 2, 0}),
+		optimal("box/every kind of bound", "zero projected on [1, inf), (-inf, -2], the line and [3, 3]; z = x", 7,
+			&backends.Problem{
+				P: identity(4, 1), Q: make([]float64, 4), A: identity(4, -1), B: make([]float64, 4),
+				Cones: []backends.Cone{backends.Box([]float64{1, -inf, -inf, 3}, []float64{inf, -2, inf, 3})},
+			}, []float64{1, -2, 0, 3}, []float64{1, -2, 0, 3}),
+		optimal("box/range row", "(3, 3) projected on 1 <= x + y <= 3", -6.75,
+			&backends.Problem{
+				P: identity(2, 1), Q: []float64{-3, -3}, A: matrix(2, []float64{-1, -1}), B: []float64{0},
+				Cones: []backends.Cone{backends.Box([]float64{1}, []float64{3})},
+			}, []float64{1.5, 1.5}, []float64{-1.5}),
+		optimal("box/linear objective", "the corner (2, -1) of [-1, 2]^2; z = q", -4,
+			&backends.Problem{
+				Q: []float64{-1, 2}, A: identity(2, -1), B: make([]float64, 2),
+				Cones: []backends.Cone{backends.Box([]float64{-1, -1}, []float64{2, 2})},
+			}, []float64{2, -1}, []float64{-1, 2}),
+		optimal("box/shifted", "1 <= 5 - x <= 4 is 1 <= x <= 4; s = 4 at its upper bound", 1,
+			&backends.Problem{
+				Q: []float64{1}, A: matrix(1, []float64{1}), B: []float64{5},
+				Cones: []backends.Cone{backends.Box([]float64{1}, []float64{4})},
+			}, []float64{1}, []float64{-1}),
+		optimal("box/thin", "[1, 1 + 1e-5] with the objective pulling down", 1,
+			&backends.Problem{
+				Q: []float64{1}, A: identity(1, -1), B: []float64{0},
+				Cones: []backends.Cone{backends.Box([]float64{1}, []float64{1 + 1e-5})},
+			}, []float64{1}, []float64{1}),
+		optimal("box/all rows free", "rows without bounds do nothing: x = -q", -2.5,
+			&backends.Problem{
+				P: identity(2, 1), Q: []float64{1, 2}, A: matrix(2, []float64{1, 1}, []float64{1, -1}), B: []float64{1, 2},
+				Cones: []backends.Cone{backends.Box([]float64{-inf, -inf}, []float64{inf, inf})},
+			}, []float64{-1, -2}, []float64{0, 0}),
+	}
+}
+
+func secondOrderCases() []Case {
+	h := math.Sqrt2 / 2
+	return []Case{
+		optimal("soc/distance to a line", "(1, 2) is sqrt 2 from x + y = 1; z = (1, -v/|v|)", math.Sqrt2,
+			&backends.Problem{
+				Q: []float64{1, 0, 0},
+				A: matrix(3, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}, []float64{0, 1, 1}), B: []float64{0, -1, -2, 1},
+				Cones: []backends.Cone{backends.SecondOrder(3), backends.Zero(1)},
+			}, []float64{math.Sqrt2, 0, 1}, []float64{1, h, h, h}),
+		optimal("soc/projection", "(0, 3, 4) goes to (t + |v|)/2 (1, v/|v|); z = x - c", -6.25,
+			&backends.Problem{
+				P: identity(3, 1), Q: []float64{0, -3, -4}, A: identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
+			}, []float64{2.5, 1.5, 2}, []float64{2.5, -1.5, -2}),
+		optimal("soc/rotated", "xy >= 1 as |(x - y, 2)| <= x + y", 2,
+			&backends.Problem{
+				Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{-1, 1}, []float64{0, 0}), B: []float64{0, 0, 2},
+				Cones: []backends.Cone{backends.SecondOrder(3)},
+			}, []float64{1, 1}, []float64{1, 0, -1}),
+		optimal("soc/squared norm", "x^2 <= r as |(x, (r - 1)/2)| <= (r + 1)/2; min r - 2x at x = r = 1", -1,
+			&backends.Problem{
+				Q: []float64{-2, 1}, A: matrix(2, []float64{0, -0.5}, []float64{0, -0.5}, []float64{-1, 0}), B: []float64{0.5, -0.5, 0},
+				Cones: []backends.Cone{backends.SecondOrder(3)},
+			}, []float64{1, 1}, []float64{2, 0, -2}),
+		optimal("soc/inactive", "the minimum (1, 0) lies inside |x| <= 5", -0.5,
+			&backends.Problem{
+				P: identity(2, 1), Q: []float64{-1, 0}, A: matrix(2, []float64{0, 0}, []float64{-1, 0}, []float64{0, -1}), B: []float64{5, 0, 0},
+				Cones: []backends.Cone{backends.SecondOrder(3)},
+			}, []float64{1, 0}, []float64{0, 0, 0}),
+		optimal("soc/apex", "(-5, 3, 0) is in the polar cone and goes to zero; z = -c", 0,
+			&backends.Problem{
+				P: identity(3, 1), Q: []float64{5, -3, 0}, A: identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
+			}, []float64{0, 0, 0}, []float64{5, -3, 0}),
+		optimal("soc/dimension 1", "t - 2 >= 0", 2,
+			&backends.Problem{Q: []float64{1}, A: identity(1, -1), B: []float64{-2}, Cones: []backends.Cone{backends.SecondOrder(1)}},
+			[]float64{2}, []float64{1}),
+		optimal("soc/dimension 2", "|y| <= x with y = 1; z is a multiple of (1, -1)", 1,
+			&backends.Problem{
+				Q: []float64{2, -1}, A: matrix(2, []float64{-1, 0}, []float64{0, -1}, []float64{0, 1}), B: []float64{0, 0, 1},
+				Cones: []backends.Cone{backends.SecondOrder(2), backends.Zero(1)},
+			}, []float64{1, 1}, []float64{2, -2, -1}),
+		join("mixed/blocks", linearCases()[1], boxCases()[1], secondOrderCases1(), quadraticCases()[1]),
+	}
+}
+
+// secondOrderCases1 is min -x - y on the disc |(x, y)| <= 2.
+func secondOrderCases1() Case {
+	r := math.Sqrt2
+	return optimal("soc/disc", "the point of the disc of radius 2 furthest along (1, 1)", -2*r,
+		&backends.Problem{
+			Q: []float64{-1, -1}, A: matrix(2, []float64{0, 0}, []float64{-1, 0}, []float64{0, -1}), B: []float64{2, 0, 0},
+			Cones: []backends.Cone{backends.SecondOrder(3)},
+		}, []float64{r, r}, []float64{r, -1, -1})
+}
+
+// join puts independent problems side by side: solutions and values add up.
+func join(name string, parts ...Case) Case {
+	out := Case{Name: name, Reason: "independent blocks, each with its own answer", Problem: &backends.Problem{}, Status: backends.Optimal, UniqueX: true, UniqueZ: true}
+	type entry struct {
+		i, j int
+		v    float64
+	}
+	var pEntries, aEntries []entry
+	for _, c := range parts {
+		n, m := out.Problem.Dims()
+		if c.Problem.P != nil {
+			c.Problem.P.DoNonZero(func(i, j int, v float64) { pEntries = append(pEntries, entry{n + i, n + j, v}) })
+		}
+		if c.Problem.A != nil {
+			c.Problem.A.DoNonZero(func(i, j int, v float64) { aEntries = append(aEntries, entry{m + i, n + j, v}) })
+		}
+		out.Problem.Q = append(out.Problem.Q, c.Problem.Q...)
+		out.Problem.B = append(out.Problem.B, c.Problem.B...)
+		out.Problem.Cones = append(out.Problem.Cones, c.Problem.Cones...)
+		out.X, out.Z = append(out.X, c.X...), append(out.Z, c.Z...)
+		out.Objective += c.Objective
+		out.UniqueX, out.UniqueZ = out.UniqueX && c.UniqueX, out.UniqueZ && c.UniqueZ
+	}
+	fill := func(rows, cols int, entries []entry) *sparse.CSC {
+		dense := make([][]float64, rows)
+		for i := range dense {
+			dense[i] = make([]float64, cols)
+		}
+		for _, e := range entries {
+			dense[e.i][e.j] = e.v
+		}
+		return matrix(cols, dense...)
+	}
+	n, m := out.Problem.Dims()
+	out.Problem.P, out.Problem.A = fill(n, n, pEntries), fill(m, n, aEntries)
+	return out
+}

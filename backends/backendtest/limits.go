@@ -1,0 +1,230 @@
+package backendtest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// long returns a problem that needs several iterations, of a size to be
+// interrupted, and false if the backend takes none of the kinds at hand.
+func (s suite) long() (Case, bool) {
+	for _, shape := range []Shape{
+		{"long qp", 60, []backends.Cone{backends.Zero(10), backends.Nonnegative(80)}, 60, 0.5, false},
+		{"long lp", 60, []backends.Cone{backends.Zero(30), backends.Nonnegative(90)}, 0, 0.5, true},
+	} {
+		if c := shape.NewCase(3); s.supports(c.Problem) {
+			return c, true
+		}
+	}
+	return Case{}, false
+}
+
+// eachRecord is a log handler that calls f for every record.
+type eachRecord struct{ f func() }
+
+func (eachRecord) Enabled(context.Context, slog.Level) bool    { return true }
+func (e eachRecord) Handle(context.Context, slog.Record) error { e.f(); return nil }
+func (e eachRecord) WithAttrs([]slog.Attr) slog.Handler        { return e }
+func (e eachRecord) WithGroup(string) slog.Handler             { return e }
+func (s suite) logging(o backends.Options, f func()) backends.Options {
+	o.Logger = slog.New(eachRecord{f})
+	return o
+}
+
+func (s suite) cancellation(t *testing.T) {
+	c, ok := s.long()
+	if !ok {
+		t.Skip("no linear rows")
+	}
+	t.Run("before", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		solver := s.open(t, c.Problem, s.options.backend())
+		s.wantCancelled(t, solver, ctx)
+		s.check(t, c, solve(t, solver)) // and the solver is still good
+	})
+	t.Run("before, without variables", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		s.wantCancelled(t, s.open(t, &backends.Problem{}, s.options.backend()), ctx)
+	})
+	t.Run("expired deadline", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(context.Background(), -time.Second)
+		defer cancel()
+		s.wantCancelled(t, s.open(t, c.Problem, s.options.backend()), ctx)
+	})
+	t.Run("during", func(t *testing.T) {
+		if s.options.NoIterationLog {
+			t.Skip("the backend does not log while it runs")
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		records, after := 0, 0
+		solver := s.open(t, c.Problem, s.logging(s.options.backend(), func() {
+			if records++; ctx.Err() != nil {
+				after++
+			}
+			if records == 2 {
+				cancel()
+			}
+		}))
+		s.wantCancelled(t, solver, ctx)
+		if records < 2 || after > 1 {
+			t.Errorf("%d records, %d of them after the cancellation, expected one per iteration and at most one after", records, after)
+		}
+		s.check(t, c, solve(t, solver))
+	})
+	t.Run("during, by a clock", func(t *testing.T) {
+		// Whether it ends in time is up to the machine: either answer is right.
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Microsecond)
+		defer cancel()
+		solver := s.open(t, c.Problem, s.options.backend())
+		for range 20 {
+			sol, err := solver.Solve(ctx)
+			if err != nil {
+				t.Fatalf("Solve: %v", err)
+			}
+			if sol.Status != backends.Cancelled {
+				s.check(t, c, sol)
+			}
+		}
+	})
+}
+
+func (s suite) wantCancelled(t *testing.T, solver backends.Solver, ctx context.Context) {
+	t.Helper()
+	sol, err := solver.Solve(ctx)
+	if err != nil {
+		t.Fatalf("Solve: %v", err)
+	}
+	if sol.Status != backends.Cancelled {
+		t.Errorf("status %v, expected cancelled", sol.Status)
+	}
+}
+
+func (s suite) limits(t *testing.T) {
+	c, ok := s.long()
+	if !ok {
+		t.Skip("no linear rows")
+	}
+	t.Run("iterations", func(t *testing.T) {
+		if s.options.SingleRun {
+			t.Skip("one iteration may be enough")
+		}
+		o := s.options.backend()
+		o.MaxIterations = 1
+		solver := s.open(t, c.Problem, o)
+		for range 2 {
+			sol := solve(t, solver)
+			if sol.Status != backends.IterationLimit || sol.Iterations > 1 {
+				t.Errorf("status %v after %d iterations, expected iteration_limit after 1", sol.Status, sol.Iterations)
+			}
+		}
+	})
+	t.Run("enough iterations", func(t *testing.T) {
+		needed := s.once(t, c.Problem).Iterations
+		o := s.options.backend()
+		o.MaxIterations = needed + 1
+		s.check(t, c, solve(t, s.open(t, c.Problem, o)))
+	})
+	t.Run("time", func(t *testing.T) {
+		o := s.options.backend()
+		o.TimeLimit = time.Nanosecond
+		if sol := solve(t, s.open(t, c.Problem, o)); sol.Status != backends.TimeLimit {
+			t.Errorf("status %v, expected time_limit", sol.Status)
+		}
+	})
+	t.Run("enough time", func(t *testing.T) {
+		o := s.options.backend()
+		o.TimeLimit = time.Hour
+		s.check(t, c, solve(t, s.open(t, c.Problem, o)))
+	})
+	t.Run("one record per iteration", func(t *testing.T) {
+		if s.options.NoIterationLog {
+			t.Skip("the backend does not log while it runs")
+		}
+		records := 0
+		sol := solve(t, s.open(t, c.Problem, s.logging(s.options.backend(), func() { records++ })))
+		if records < sol.Iterations || records > sol.Iterations+2 {
+			t.Errorf("%d records in %d iterations", records, sol.Iterations)
+		}
+	})
+}
+
+// determinism runs everything twice, the second time with more threads and after
+// other solves, and compares bits.
+func (s suite) determinism(t *testing.T) {
+	for _, c := range s.sample() {
+		t.Run(c.Name, func(t *testing.T) {
+			first := s.once(t, c.Problem)
+			if again := s.once(t, c.Problem); !sameAnswer(first, again) {
+				t.Error("a second run differs")
+			}
+			o := s.options.backend()
+			o.Threads = 2
+			if threads := solve(t, s.open(t, c.Problem, o)); !sameAnswer(first, threads) {
+				t.Error("a run with two threads differs from a run with one")
+			}
+			solver := s.open(t, c.Problem, s.options.backend())
+			solve(t, solver)
+			if again := solve(t, solver); again.Status != first.Status {
+				t.Errorf("the same solver says %v first and %v then", first.Status, again.Status)
+			}
+		})
+	}
+}
+
+// concurrency runs many solvers at once on shared problems and compares each
+// with the serial run.
+func (s suite) concurrency(t *testing.T) {
+	cases := s.sample()
+	serial := make([]*backends.Solution, len(cases))
+	for i, c := range cases {
+		serial[i] = s.once(t, c.Problem)
+	}
+	var group sync.WaitGroup
+	failures := make(chan string, 4*len(cases))
+	for range 4 {
+		for i, c := range cases {
+			group.Go(func() {
+				solver, err := s.backend.Setup(c.Problem, s.options.backend())
+				if err != nil {
+					failures <- fmt.Sprintf("%s: Setup: %v", c.Name, err)
+					return
+				}
+				defer solver.Close()
+				sol, err := solver.Solve(context.Background())
+				if err != nil {
+					failures <- fmt.Sprintf("%s: Solve: %v", c.Name, err)
+				} else if !sameAnswer(sol, serial[i]) {
+					failures <- fmt.Sprintf("%s: the answer differs from that of a serial run", c.Name)
+				}
+			})
+		}
+	}
+	group.Wait()
+	close(failures)
+	for f := range failures {
+		t.Error(f)
+	}
+}
+
+// sample is one random problem of each shape and some with certificates.
+func (s suite) sample() []Case {
+	var out []Case
+	for _, shape := range s.updateShapes() {
+		out = append(out, shape.NewCase(4))
+	}
+	for _, name := range []string{"primal infeasible/nonnegative", "dual infeasible/nonnegative", "mixed/blocks"} {
+		if c, ok := s.named(name); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,211 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// example is a small problem that every backend supports in one form or another:
+// min x + y with x + y >= 1 as rows of a nonnegative cone, a box or equations.
+func (s suite) example() *backends.Problem {
+	p := &backends.Problem{
+		P: identity(2, 1), Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{1, 0}, []float64{0, 1}), B: []float64{-1, 4, 4},
+		Cones: []backends.Cone{backends.Nonnegative(3)},
+	}
+	if s.backend.Capabilities().Quadratic {
+		return p
+	}
+	p.P = nil
+	return p
+}
+
+// errors gives Setup everything that is wrong with a problem.
+func (s suite) errors(t *testing.T) {
+	if !s.supports(s.example()) {
+		t.Skip("no nonnegative cone")
+	}
+	nan, csc := math.NaN(), sparse.NewCSC
+	for _, bad := range []struct {
+		name  string
+		field string
+		spoil func(p *backends.Problem)
+	}{
+		{"NaN in q", "Q", func(p *backends.Problem) { p.Q[1] = nan }},
+		{"Inf in q", "Q", func(p *backends.Problem) { p.Q[1] = inf }},
+		{"NaN in b", "B", func(p *backends.Problem) { p.B[0] = nan }},
+		{"Inf in b", "B", func(p *backends.Problem) { p.B[0] = -inf }},
+		{"NaN in A", "A", func(p *backends.Problem) { p.A.RawMatrix().Data[0] = nan }},
+		{"Inf in A", "A", func(p *backends.Problem) { p.A.RawMatrix().Data[0] = inf }},
+		{"NaN in P", "P", func(p *backends.Problem) { p.P = identity(2, nan) }},
+		{"short b", "A", func(p *backends.Problem) { p.B = p.B[:2] }},
+		{"long q", "A", func(p *backends.Problem) { p.P, p.Q = nil, make([]float64, 3) }},
+		{"no A", "A", func(p *backends.Problem) { p.A = nil }},
+		{"P of another size", "P", func(p *backends.Problem) { p.P = identity(3, 1) }},
+		{"P below the diagonal", "P", func(p *backends.Problem) { p.P = csc(2, 2, []int{0, 1, 1}, []int{1}, []float64{1}) }},
+		{"row index too large", "A", func(p *backends.Problem) { p.A.RawMatrix().Ind[1] = 7 }},
+		{"negative row index", "A", func(p *backends.Problem) { p.A.RawMatrix().Ind[0] = -1 }},
+		{"row indices out of order", "A", func(p *backends.Problem) { p.A = csc(3, 2, []int{0, 2, 2}, []int{1, 0}, []float64{1, 1}) }},
+		{"the same entry twice", "A", func(p *backends.Problem) { p.A = csc(3, 2, []int{0, 2, 2}, []int{1, 1}, []float64{1, 1}) }},
+		{"column pointers decrease", "A", func(p *backends.Problem) { p.A = csc(3, 2, []int{0, 2, 1}, []int{0}, []float64{1}) }},
+		{"values missing", "A", func(p *backends.Problem) { p.A = csc(3, 2, []int{0, 1, 2}, []int{0, 1}, []float64{1}) }},
+		{"cones too small", "Cones", func(p *backends.Problem) { p.Cones[0].Dim = 2 }},
+		{"cones too large", "Cones", func(p *backends.Problem) { p.Cones[0].Dim = 4 }},
+		{"negative cone", "Cones[1]", func(p *backends.Problem) { p.Cones = append(p.Cones, backends.Nonnegative(-1)) }},
+		{"unknown cone", "Cones[0]", func(p *backends.Problem) { p.Cones[0].Kind = 99 }},
+		{"box without bounds", "Cones[0]", func(p *backends.Problem) { p.Cones[0].Kind = backends.BoxCone }},
+		{"NaN bound", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Box([]float64{0, nan, 0}, []float64{1, 1, 1}) }},
+		{"lower bound +Inf", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Box([]float64{0, inf, 0}, []float64{1, inf, 1}) }},
+		{"crossed bounds", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Box([]float64{0, 2, 0}, []float64{1, 1, 1}) }},
+		{"psd of a dimension that is no triangle", "Cones[0]", func(p *backends.Problem) {
+			p.Q, p.P, p.A, p.B, p.Cones = []float64{1}, nil, identity(1, 1), []float64{1}, []backends.Cone{{Kind: backends.PSDCone, Dim: 2}}
+		}},
+		{"exponential of dimension 2", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Cone{Kind: backends.ExponentialCone, Dim: 2} }},
+		{"power of exponent 1", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Power(1) }},
+		{"power of exponent NaN", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Power(nan) }},
+	} {
+		t.Run(bad.name, func(t *testing.T) {
+			p := s.example()
+			bad.spoil(p)
+			solver, err := s.backend.Setup(p, s.options.backend())
+			var wrong *backends.ProblemError
+			if !errors.As(err, &wrong) || wrong.Field != bad.field || solver != nil {
+				t.Errorf("solver %v, error %v, expected a ProblemError about %s", solver, err, bad.field)
+			}
+		})
+	}
+	t.Run("no problem", func(t *testing.T) {
+		if _, err := s.backend.Setup(nil, s.options.backend()); err == nil {
+			t.Error("no error")
+		}
+	})
+	for name, o := range map[string]backends.Options{
+		"negative eps": {Eps: -1}, "NaN eps": {Eps: nan}, "negative iterations": {MaxIterations: -1},
+		"negative time": {TimeLimit: -1}, "negative threads": {Threads: -1}, "NaN certificate eps": {EpsInfeasible: nan},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := s.backend.Setup(s.example(), o); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+	t.Run("cones not supported", s.unsupported)
+}
+
+// unsupported sets up all cases that the backend does not declare.
+func (s suite) unsupported(t *testing.T) {
+	for _, c := range Cases() {
+		if s.supports(c.Problem) {
+			continue
+		}
+		_, err := s.backend.Setup(c.Problem, s.options.backend())
+		var wrong *backends.UnsupportedError
+		if !errors.As(err, &wrong) || wrong.Backend != s.backend.Name() || wrong.Feature == "" {
+			t.Errorf("%s: error %v, expected an UnsupportedError", c.Name, err)
+		}
+	}
+}
+
+// updateErrors gives a solver bad updates and points, none of which may leave a trace.
+func (s suite) updateErrors(t *testing.T) {
+	p := s.example()
+	if !s.supports(p) {
+		t.Skip("no nonnegative cone")
+	}
+	solver := s.open(t, p, s.options.backend())
+	want := solve(t, solver)
+	if want.Status != backends.Optimal {
+		t.Fatalf("status %v, expected optimal", want.Status)
+	}
+	nan := math.NaN()
+	for name, u := range map[string]backends.Update{
+		"NaN in q":         {Q: []float64{nan, 1}},
+		"Inf in b":         {B: []float64{1, inf, 1}},
+		"short q":          {Q: []float64{1}},
+		"long b":           {B: make([]float64, 4)},
+		"good q, bad b":    {Q: []float64{5, 5}, B: []float64{nan, 0, 0}},
+		"good b, NaN in A": {B: []float64{-9, 9, 9}, A: matrix(2, []float64{-1, -1}, []float64{nan, 0}, []float64{0, 1})},
+		"other pattern":    {A: matrix(2, []float64{-1, -1}, []float64{1, 1}, []float64{0, 1})},
+		"fewer entries":    {A: matrix(2, []float64{-1, -1}, []float64{1, 0}, []float64{0, 0})},
+		"A of other size":  {A: matrix(3, []float64{-1, -1, 1}, []float64{1, 0, 0}, []float64{0, 1, 0})},
+		"P of other size":  {P: identity(3, 1)},
+		"P of new pattern": {P: upper([]float64{1, 1}, []float64{1, 2})},
+	} {
+		var wrong *backends.ProblemError
+		if err := solver.Update(u); !errors.As(err, &wrong) {
+			t.Errorf("Update with %s: error %v, expected a ProblemError", name, err)
+		}
+	}
+	for name, start := range map[string]backends.Point{
+		"short x": {X: []float64{1}}, "long z": {Z: make([]float64, 4)}, "NaN in s": {S: []float64{nan, 0, 0}}, "Inf in x": {X: []float64{inf, 0}},
+	} {
+		var wrong *backends.ProblemError
+		if err := solver.WarmStart(start); !errors.As(err, &wrong) {
+			t.Errorf("WarmStart with %s: error %v, expected a ProblemError", name, err)
+		}
+	}
+	got := solve(t, solver)
+	if got.Status != backends.Optimal || math.Abs(got.Objective-want.Objective) > s.options.ObjectiveTol*max(1, math.Abs(want.Objective)) {
+		t.Errorf("%v with %.12g after the errors, %.12g before", got.Status, got.Objective, want.Objective)
+	}
+	if err := solver.Update(backends.Update{}); err != nil {
+		t.Errorf("an empty update: %v", err)
+	}
+}
+
+func (s suite) closed(t *testing.T) {
+	for _, p := range []*backends.Problem{s.example(), {}} {
+		if !s.supports(p) {
+			continue
+		}
+		solver, err := s.backend.Setup(p, s.options.backend())
+		if err != nil {
+			t.Fatalf("Setup: %v", err)
+		}
+		for range 3 {
+			if err := solver.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		}
+		if sol, err := solver.Solve(context.Background()); !errors.Is(err, backends.ErrClosed) || sol != nil {
+			t.Errorf("Solve after Close: %v, %v", sol, err)
+		}
+		if err := solver.Update(backends.Update{}); !errors.Is(err, backends.ErrClosed) {
+			t.Errorf("Update after Close: %v", err)
+		}
+		if err := solver.WarmStart(backends.Point{}); !errors.Is(err, backends.ErrClosed) {
+			t.Errorf("WarmStart after Close: %v", err)
+		}
+	}
+}
+
+// busy calls every method while a solve runs, from inside its log.
+func (s suite) busy(t *testing.T) {
+	c, ok := s.long()
+	if !ok || s.options.NoIterationLog {
+		t.Skip("no linear rows, or no log while it runs")
+	}
+	var solver backends.Solver
+	var got []error
+	o := s.logging(s.options.backend(), func() {
+		if got == nil {
+			_, err := solver.Solve(context.Background())
+			got = append(got, err, solver.Update(backends.Update{}), solver.WarmStart(backends.Point{}), solver.Close())
+		}
+	})
+	solver = s.open(t, c.Problem, o)
+	s.check(t, c, solve(t, solver))
+	if len(got) != 4 {
+		t.Fatal("nothing was logged")
+	}
+	for i, err := range got {
+		if !errors.Is(err, backends.ErrBusy) {
+			t.Errorf("call %d during a solve: %v, expected ErrBusy", i, err)
+		}
+	}
+}

@@ -1,0 +1,347 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/james-bowman/sparse"
+)
+
+// checked is what [Open] returns: a backend that validates what it is given,
+// takes every update, and rechecks every answer on the caller's own data.
+type checked struct {
+	inner ConicBackend
+}
+
+// Checked puts a backend behind the checks that [Open] adds, for backends that
+// are not registered. Checked of a checked backend is the backend itself.
+func Checked(b ConicBackend) ConicBackend {
+	if c, ok := b.(checked); ok {
+		return c
+	}
+	return checked{b}
+}
+
+var (
+	_ ConicBackend = checked{}
+	_ Solver       = (*checkedSolver)(nil)
+)
+
+func (c checked) Name() string               { return c.inner.Name() }
+func (c checked) Capabilities() Capabilities { return c.inner.Capabilities() }
+
+func (c checked) Setup(p *Problem, o Options) (Solver, error) {
+	if p == nil {
+		return nil, bad("Problem", "is nil")
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &checkedSolver{
+		backend: c.inner, capabilities: c.inner.Capabilities(), options: o.WithDefaults(), data: *p,
+	}
+	if err := s.supported(p); err != nil {
+		return nil, err
+	}
+	s.data.Cones = slices.Clone(p.Cones)
+	if err := s.setup(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// checkedSolver wraps the solver of a backend. The problem that it holds is the
+// caller's own until an update replaces a part, which is then a copy of ours.
+type checkedSolver struct {
+	backend      ConicBackend
+	capabilities Capabilities
+	options      Options
+
+	mu     sync.Mutex // held while a method runs; a second caller gets ErrBusy
+	closed bool
+
+	inner Solver // nil while there is none, and always for n = 0
+	stale bool   // the data moved on in a way that inner could not follow
+	data  Problem
+	// own says which parts of data are our copies that inner does not refer to,
+	// so that the next update may overwrite them.
+	own       struct{ p, q, a, b bool }
+	start     Point // what WarmStart gave, for the next Solve
+	started   bool
+	setupTime time.Duration
+	check     checker
+}
+
+// supported returns an UnsupportedError for the first thing in p that the
+// backend cannot do.
+func (s *checkedSolver) supported(p *Problem) error {
+	for _, c := range p.Cones {
+		if c.Dim > 0 && !s.capabilities.Supports(c.Kind) {
+			return &UnsupportedError{s.backend.Name(), "the " + c.Kind.String() + " cone",
+				supporting(func(o Capabilities) bool { return o.Supports(c.Kind) })}
+		}
+	}
+	if !s.capabilities.Quadratic && !isZero(p.P) {
+		return &UnsupportedError{s.backend.Name(), "a quadratic objective",
+			supporting(func(o Capabilities) bool { return o.Quadratic })}
+	}
+	return nil
+}
+
+func isZero(p *sparse.CSC) bool {
+	return p == nil || !slices.ContainsFunc(p.RawMatrix().Data, func(v float64) bool { return v != 0 })
+}
+
+// setup makes the inner solver from the current data, in place of an older one.
+func (s *checkedSolver) setup() error {
+	if len(s.data.Q) == 0 {
+		return nil
+	}
+	if s.inner != nil {
+		err := s.inner.Close()
+		s.inner = nil
+		if err != nil {
+			return s.failed(err)
+		}
+	}
+	view := s.data
+	if !s.capabilities.Quadratic {
+		view.P = nil
+	}
+	view.Cones = slices.DeleteFunc(slices.Clone(view.Cones), func(c Cone) bool { return c.Dim == 0 })
+	begin := time.Now()
+	inner, err := s.backend.Setup(&view, s.options)
+	if err != nil {
+		return s.failed(err)
+	}
+	s.inner, s.stale, s.setupTime = inner, false, time.Since(begin)
+	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now
+	return nil
+}
+
+// failed adds the name of the backend, except to what says it already or is
+// about the caller's data.
+func (s *checkedSolver) failed(err error) error {
+	var problem *ProblemError
+	var unsupported *UnsupportedError
+	if errors.As(err, &problem) || errors.As(err, &unsupported) {
+		return err
+	}
+	return fmt.Errorf("backends: %s: %w", s.backend.Name(), err)
+}
+
+// enter takes the solver for one call; a nil error obliges to s.mu.Unlock.
+func (s *checkedSolver) enter() error {
+	if !s.mu.TryLock() {
+		return ErrBusy
+	}
+	if s.closed {
+		s.mu.Unlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+func (s *checkedSolver) Close() error {
+	if !s.mu.TryLock() {
+		return ErrBusy
+	}
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	inner := s.inner
+	s.closed, s.inner, s.data, s.start, s.check = true, nil, Problem{}, Point{}, checker{}
+	if inner == nil {
+		return nil
+	}
+	if err := inner.Close(); err != nil {
+		return s.failed(err)
+	}
+	return nil
+}
+
+func (s *checkedSolver) WarmStart(p Point) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	n, m := s.data.Dims()
+	for _, part := range []struct {
+		field  string
+		v      []float64
+		length int
+	}{{"Point.X", p.X, n}, {"Point.S", p.S, m}, {"Point.Z", p.Z, m}} {
+		if part.v == nil {
+			continue
+		}
+		if len(part.v) != part.length {
+			return bad(part.field, "has length %d, expected %d", len(part.v), part.length)
+		}
+		if err := finite(part.field, part.v); err != nil {
+			return err
+		}
+	}
+	// The point waits here, because an update may yet replace the inner solver.
+	s.start = Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
+	s.started = true
+	return nil
+}
+
+func (s *checkedSolver) Update(u Update) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if err := s.validUpdate(u); err != nil {
+		return err
+	}
+	matrices, vectors := u.P != nil || u.A != nil, u.Q != nil || u.B != nil
+	if !matrices && !vectors {
+		return nil
+	}
+	if s.inner != nil && !s.stale {
+		if matrices && !s.capabilities.UpdateMatrices || vectors && !s.capabilities.UpdateVectors {
+			s.stale = true
+		} else {
+			begin := time.Now()
+			passed := u
+			if !s.capabilities.Quadratic {
+				passed.P = nil
+			}
+			if err := s.inner.Update(passed); err != nil {
+				return s.failed(err)
+			}
+			s.setupTime = time.Since(begin)
+		}
+	}
+	if u.P != nil {
+		s.data.P, s.own.p = replaceMatrix(s.data.P, u.P, s.own.p), true
+	}
+	if u.A != nil {
+		s.data.A, s.own.a = replaceMatrix(s.data.A, u.A, s.own.a), true
+	}
+	if u.Q != nil {
+		s.data.Q, s.own.q = replace(s.data.Q, u.Q, s.own.q), true
+	}
+	if u.B != nil {
+		s.data.B, s.own.b = replace(s.data.B, u.B, s.own.b), true
+	}
+	return nil
+}
+
+// replace returns a slice with the values of to, which is from itself if we own it.
+func replace(from, to []float64, own bool) []float64 {
+	if !own {
+		return slices.Clone(to)
+	}
+	copy(from, to)
+	return from
+}
+
+// replaceMatrix does the same for the values of a matrix; the pattern is shared.
+func replaceMatrix(from, to *sparse.CSC, own bool) *sparse.CSC {
+	f := from.RawMatrix()
+	if own {
+		copy(f.Data, to.RawMatrix().Data)
+		return from
+	}
+	r, c := from.Dims()
+	return sparse.NewCSC(r, c, f.Indptr, f.Ind, slices.Clone(to.RawMatrix().Data))
+}
+
+func (s *checkedSolver) validUpdate(u Update) error {
+	n, m := s.data.Dims()
+	for _, part := range []struct {
+		field  string
+		v      []float64
+		length int
+	}{{"Update.Q", u.Q, n}, {"Update.B", u.B, m}} {
+		if part.v == nil {
+			continue
+		}
+		if len(part.v) != part.length {
+			return bad(part.field, "has length %d, expected %d", len(part.v), part.length)
+		}
+		if err := finite(part.field, part.v); err != nil {
+			return err
+		}
+	}
+	if err := samePattern("Update.P", s.data.P, u.P, n, n); err != nil {
+		return err
+	}
+	if err := samePattern("Update.A", s.data.A, u.A, m, n); err != nil {
+		return err
+	}
+	if u.P != nil {
+		return s.supported(&Problem{P: u.P})
+	}
+	return nil
+}
+
+// samePattern checks that to is nil, or finite with the entries where from has them.
+func samePattern(field string, from, to *sparse.CSC, rows, cols int) error {
+	if to == nil {
+		return nil
+	}
+	if from == nil {
+		return bad(field, "is given, but the problem was set up without one")
+	}
+	if r, c := to.Dims(); r != rows || c != cols {
+		return bad(field, "is %d x %d, expected %d x %d", r, c, rows, cols)
+	}
+	f, t := from.RawMatrix(), to.RawMatrix()
+	if !slices.Equal(f.Indptr, t.Indptr) || !slices.Equal(f.Ind, t.Ind) || len(t.Data) != len(f.Data) {
+		return bad(field, "has not the sparsity pattern of the problem; store explicit zeros, or set up again")
+	}
+	return finite(field, t.Data)
+}
+
+func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	if ctx.Err() != nil {
+		out := &Solution{Status: Cancelled, Message: "cancelled before the start", SetupTime: s.setupTime}
+		withoutPoint(out)
+		return out, nil
+	}
+	if len(s.data.Q) == 0 {
+		return s.solveWithoutVariables(), nil
+	}
+	if s.inner == nil || s.stale {
+		if err := s.setup(); err != nil {
+			return nil, err
+		}
+	}
+	begin := time.Now()
+	if s.started {
+		if err := s.inner.WarmStart(s.start); err != nil {
+			return nil, s.failed(err)
+		}
+		s.started = false
+	}
+	out, err := s.inner.Solve(ctx)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	if out == nil {
+		return nil, s.failed(errors.New("Solve returned neither a solution nor an error"))
+	}
+	s.judge(out)
+	if out.SetupTime == 0 {
+		out.SetupTime = s.setupTime
+	}
+	if out.SolveTime == 0 {
+		out.SolveTime = time.Since(begin)
+	}
+	return out, nil
+}

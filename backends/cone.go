@@ -1,0 +1,85 @@
+package backends
+
+import "fmt"
+
+// ConeKind names a family of cones.
+type ConeKind int
+
+// The cones of the contract. Vectors are in the order given here.
+const (
+	// ZeroCone is {0}; its rows are equations.
+	ZeroCone ConeKind = iota
+	// NonnegativeCone is the nonnegative orthant.
+	NonnegativeCone
+	// BoxCone is the set of s with Lower <= s <= Upper, entry by entry.
+	BoxCone
+	// SecondOrderCone is {(t, v): |v|_2 <= t}.
+	SecondOrderCone
+	// PSDCone holds the n x n symmetric positive semidefinite matrices as their
+	// lower triangle by columns, (1,1), (2,1), .., (n,1), (2,2), .., with the
+	// off-diagonal entries multiplied by sqrt 2.
+	PSDCone
+	// ExponentialCone is the closure of {(u, v, w): v > 0, v exp(u/v) <= w}.
+	ExponentialCone
+	// DualExponentialCone is the dual of ExponentialCone,
+	// the closure of {(u, v, w): u < 0, -u exp(v/u) <= e w}.
+	DualExponentialCone
+	// PowerCone is {(u, v, w): u^a v^(1-a) >= |w|, u, v >= 0} with a = Alpha.
+	PowerCone
+	// DualPowerCone is the dual of PowerCone,
+	// {(u, v, w): (u/a)^a (v/(1-a))^(1-a) >= |w|, u, v >= 0}.
+	DualPowerCone
+)
+
+var coneNames = [...]string{"zero", "nonnegative", "box", "second-order", "psd", "exponential", "dual exponential", "power", "dual power"}
+
+// String returns the name of the cone as it appears in messages.
+func (k ConeKind) String() string {
+	if k < 0 || int(k) >= len(coneNames) {
+		return fmt.Sprintf("ConeKind(%d)", int(k))
+	}
+	return coneNames[k]
+}
+
+// Cone is one factor of the product K.
+type Cone struct {
+	Kind ConeKind
+	// Dim is the number of rows of A that the cone takes; for a PSDCone of
+	// order n it is n(n+1)/2.
+	Dim int
+	// Lower and Upper are the bounds of a BoxCone, of length Dim, entries
+	// -Inf and +Inf allowed. Nil for other cones.
+	Lower, Upper []float64
+	// Alpha is the exponent of a power cone, 0 < Alpha < 1.
+	Alpha float64
+}
+
+// Zero returns the cone {0} of dimension n.
+func Zero(n int) Cone { return Cone{Kind: ZeroCone, Dim: n} }
+
+// Nonnegative returns the nonnegative orthant of dimension n.
+func Nonnegative(n int) Cone { return Cone{Kind: NonnegativeCone, Dim: n} }
+
+// Box returns the set of s with lower <= s <= upper.
+func Box(lower, upper []float64) Cone {
+	return Cone{Kind: BoxCone, Dim: len(lower), Lower: lower, Upper: upper}
+}
+
+// SecondOrder returns the second-order cone of dimension n, its first entry
+// being the bound on the norm of the others.
+func SecondOrder(n int) Cone { return Cone{Kind: SecondOrderCone, Dim: n} }
+
+// PSD returns the cone of positive semidefinite matrices of order n.
+func PSD(n int) Cone { return Cone{Kind: PSDCone, Dim: n * (n + 1) / 2} }
+
+// Exponential returns the exponential cone.
+func Exponential() Cone { return Cone{Kind: ExponentialCone, Dim: 3} }
+
+// DualExponential returns the dual exponential cone.
+func DualExponential() Cone { return Cone{Kind: DualExponentialCone, Dim: 3} }
+
+// Power returns the power cone with exponent a.
+func Power(a float64) Cone { return Cone{Kind: PowerCone, Dim: 3, Alpha: a} }
+
+// DualPower returns the dual power cone with exponent a.
+func DualPower(a float64) Cone { return Cone{Kind: DualPowerCone, Dim: 3, Alpha: a} }

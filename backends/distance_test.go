@@ -1,0 +1,106 @@
+package backends
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+)
+
+// TestDistanceValues has distances worked out by hand.
+func TestDistanceValues(t *testing.T) {
+	inf, r := math.Inf(1), math.Sqrt2
+	for _, c := range []struct {
+		name         string
+		cone         Cone
+		v            []float64
+		primal, dual float64
+	}{
+		{"zero", Zero(2), []float64{1, -3}, 3, 0},
+		{"nonnegative", Nonnegative(3), []float64{1, -3, -4}, 4, 4},
+		{"box, lower", Box([]float64{0}, []float64{1}), []float64{-2}, 2, 0},
+		{"box, upper", Box([]float64{0}, []float64{1}), []float64{3}, 2, 0},
+		{"box, no lower", Box([]float64{-inf}, []float64{1}), []float64{3}, 2, 3},
+		{"box, no upper", Box([]float64{0}, []float64{inf}), []float64{-3}, 3, 3},
+		{"second-order", SecondOrder(3), []float64{1, 3, 4}, 4, 4},
+		{"second-order, huge", SecondOrder(3), []float64{0, 3e200, 4e200}, 5e200, 5e200},
+		{"second-order, tiny", SecondOrder(3), []float64{0, 3e-200, 4e-200}, 5e-200, 5e-200},
+		{"second-order, dimension 1", SecondOrder(1), []float64{-2}, 2, 2},
+		{"psd", PSD(2), []float64{1, 3 * r, 1}, 2, 2}, // eigenvalues 4 and -2
+		{"psd, tiny", PSD(2), []float64{0, 3e-200 * r, 0}, 3e-200, 3e-200},
+		{"psd, graded", PSD(3), []float64{5, 0, 0, 0, 1e-122, 0}, 0, 0},
+		{"psd, order 3", PSD(3), []float64{1, 0, 0, -2, 0, 3}, 2, 2},
+		{"exponential, inside", Exponential(), []float64{0, 1, 2}, 0, 0},
+		// (1 - d, d, d) with exp(1/d - 1) <= 1 has d = 1.
+		{"exponential, ray u", Exponential(), []float64{1, 0, 0}, 1, 1},
+		{"exponential, negative v", Exponential(), []float64{-1, -1, 5}, 1, math.NaN()},
+		// (-d, d - 1, d) is in the exponential cone, the dual of the dual, from d = 1 on.
+		{"dual exponential, ray -v", DualExponential(), []float64{0, -1, 0}, math.NaN(), 1},
+		{"power, w alone", Power(0.5), []float64{0, 0, 3}, 3, 1.5},
+		{"power, outside u", Power(0.3), []float64{-1, 2, 0}, 1, 1},
+		{"dual power, w alone", DualPower(0.5), []float64{0, 0, 3}, 1.5, 3},
+		{"empty", SecondOrder(0), nil, 0, 0},
+		{"empty psd", PSD(0), nil, 0, 0},
+	} {
+		if !math.IsNaN(c.primal) {
+			assert.InDelta(t, c.primal, c.cone.Distance(c.v), 1e-9*max(1e-190, c.primal), c.name)
+		}
+		if !math.IsNaN(c.dual) {
+			assert.InDelta(t, c.dual, c.cone.DualDistance(c.v), 1e-9*max(1e-190, c.dual), c.name)
+		}
+	}
+	assert.Panics(t, func() { Zero(2).Distance([]float64{1}) })
+}
+
+// TestDistanceNaN: a number that is none is never near a cone.
+func TestDistanceNaN(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []Cone{Zero(3), Nonnegative(3), Box([]float64{0, -inf, 0}, []float64{1, inf, inf}), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(0.3), DualPower(0.3)} {
+		for i := range 3 {
+			v := []float64{1, 1, 1}
+			v[i] = math.NaN()
+			assert.True(t, math.IsNaN(c.Distance(v)), "%v entry %d", c.Kind, i)
+			assert.True(t, math.IsNaN(c.DualDistance(v)), "%v entry %d, dual", c.Kind, i)
+		}
+	}
+}
+
+// TestDuality: the dual cone is the set of z with s'z >= 0 for all s of the cone.
+// Members of both are made by shifting random points by their distance.
+func TestDuality(t *testing.T) {
+	direction := map[ConeKind][]float64{
+		NonnegativeCone: {1, 1, 1}, SecondOrderCone: {1, 0, 0}, PSDCone: {1, 0, 1},
+		ExponentialCone: {-1, 1, 1}, DualExponentialCone: {-1, 1, 1}, PowerCone: {1, 1, 0}, DualPowerCone: {1, 1, 0},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		vector := rapid.SliceOfN(rapid.Float64Range(-3, 3), 3, 3)
+		s0, z0 := vector.Draw(t, "s"), vector.Draw(t, "z")
+		a := rapid.Float64Range(0.1, 0.9).Draw(t, "a")
+		for _, c := range []Cone{Nonnegative(3), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(a), DualPower(a)} {
+			e, dual := direction[c.Kind], direction[dualKind(c.Kind)]
+			ds, dz := c.Distance(s0), c.DualDistance(z0)
+			s, z, dot, size := make([]float64, 3), make([]float64, 3), 0.0, 1.0
+			for i := range s {
+				s[i], z[i] = s0[i]+ds*e[i], z0[i]+dz*dual[i]
+				dot += s[i] * z[i]
+				size += math.Abs(s[i] * z[i])
+			}
+			if c.Distance(s) > 1e-12 || c.DualDistance(z) > 1e-12 {
+				t.Fatalf("%v: shifted points are %g and %g outside", c.Kind, c.Distance(s), c.DualDistance(z))
+			}
+			if dot < -1e-9*size {
+				t.Fatalf("%v: s = %v and z = %v have s'z = %g", c.Kind, s, z, dot)
+			}
+			// A shift that is clearly smaller does not do.
+			if ds > 1e-6 {
+				for i := range s {
+					s[i] = s0[i] + 0.999*ds*e[i]
+				}
+				if c.Distance(s) == 0 {
+					t.Fatalf("%v: %v is %g outside, but a smaller shift was enough", c.Kind, s0, ds)
+				}
+			}
+		}
+	})
+}

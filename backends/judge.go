@@ -1,0 +1,173 @@
+package backends
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// judge recomputes everything that a solution claims and sets its status to what holds.
+func (s *checkedSolver) judge(out *Solution) {
+	switch out.Status {
+	case PrimalInfeasible:
+		s.judgePrimalInfeasible(out)
+		return
+	case DualInfeasible:
+		s.judgeDualInfeasible(out)
+		return
+	}
+	n, m := s.data.Dims()
+	if len(out.X) == n && len(out.Z) == m && len(out.S) == 0 && m > 0 {
+		out.S = s.slack(out.X)
+	}
+	usable := len(out.X) == n && len(out.S) == m && len(out.Z) == m &&
+		allFinite(out.X) && allFinite(out.S) && allFinite(out.Z)
+	if !usable {
+		if out.Status == Optimal || out.Status == Inaccurate || out.Status == Unsolved {
+			reject(out, fmt.Sprintf("the backend said %s without a finite point", out.Status))
+		}
+		withoutPoint(out)
+		return
+	}
+	out.Residuals, out.Objective, out.DualObjective = s.check.recheck(&s.data, out.X, out.S, out.Z)
+	meets := out.Residuals.Primal <= s.options.Eps && out.Residuals.Dual <= s.options.Eps && out.Residuals.Gap <= s.options.Eps
+	switch {
+	case meets && out.Status != Cancelled && out.Status != NumericalError:
+		out.Status = Optimal // also where a limit ended the solve with a point this good
+	case out.Status == Optimal || out.Status == Unsolved:
+		said := out.Status
+		out.Status = Inaccurate
+		addMessage(out, fmt.Sprintf("the backend said %s, but residuals %.1e (primal), %.1e (dual), %.1e (gap) miss %.1e",
+			said, out.Residuals.Primal, out.Residuals.Dual, out.Residuals.Gap, s.options.Eps))
+	}
+}
+
+// slack returns b - Ax.
+func (s *checkedSolver) slack(x []float64) []float64 {
+	out := slices.Clone(s.data.B)
+	a := s.data.A.RawMatrix()
+	for j, xj := range x {
+		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+			out[a.Ind[k]] -= a.Data[k] * xj
+		}
+	}
+	return out
+}
+
+func (s *checkedSolver) judgePrimalInfeasible(out *Solution) {
+	_, m := s.data.Dims()
+	if len(out.Z) != m || !allFinite(out.Z) {
+		reject(out, "the backend said primal_infeasible without a finite certificate")
+		return
+	}
+	intoDual(s.data.Cones, out.Z)
+	residual, err := s.check.primalInfeasible(&s.data, out.Z)
+	if err == nil && !(residual <= s.options.EpsInfeasible) {
+		err = fmt.Errorf("backends: certificate of primal infeasibility has residual %.1e, which misses %.1e", residual, s.options.EpsInfeasible)
+	}
+	if err != nil {
+		reject(out, err.Error())
+		return
+	}
+	value := 0.0
+	for i, b := range s.data.B {
+		value += b * out.Z[i]
+	}
+	row := 0
+	for _, c := range s.data.Cones {
+		if c.Kind == BoxCone {
+			beta, _ := c.boxTerms(out.Z[row : row+c.Dim])
+			value -= beta
+		}
+		row += c.Dim
+	}
+	for i := range out.Z {
+		out.Z[i] /= -value
+	}
+	out.X, out.S = nil, nil
+	out.Objective, out.DualObjective = math.Inf(1), math.Inf(1)
+	out.Residuals = Residuals{Dual: residual}
+}
+
+func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
+	n, _ := s.data.Dims()
+	if len(out.X) != n || !allFinite(out.X) {
+		reject(out, "the backend said dual_infeasible without a finite certificate")
+		return
+	}
+	residual, err := s.check.dualInfeasible(&s.data, out.X)
+	if err == nil && !(residual <= s.options.EpsInfeasible) {
+		err = fmt.Errorf("backends: certificate of dual infeasibility has residual %.1e, which misses %.1e", residual, s.options.EpsInfeasible)
+	}
+	if err != nil {
+		reject(out, err.Error())
+		return
+	}
+	value := 0.0
+	for j, q := range s.data.Q {
+		value += q * out.X[j]
+	}
+	for j := range out.X {
+		out.X[j] /= -value
+	}
+	out.S = make([]float64, len(s.data.B))
+	if s.data.A != nil {
+		a := s.data.A.RawMatrix()
+		for j, xj := range out.X {
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				out.S[a.Ind[k]] -= a.Data[k] * xj
+			}
+		}
+	}
+	out.Z = nil
+	out.Objective, out.DualObjective = math.Inf(-1), math.Inf(-1)
+	out.Residuals = Residuals{Primal: residual}
+}
+
+// intoDual moves z into K* where that is a matter of clipping, so that a
+// certificate is judged by A'z alone there.
+func intoDual(cones []Cone, z []float64) {
+	row := 0
+	for _, c := range cones {
+		zc := z[row : row+c.Dim]
+		row += c.Dim
+		switch {
+		case c.Kind == NonnegativeCone:
+			for i, v := range zc {
+				zc[i] = max(0, v)
+			}
+		case c.Kind == BoxCone:
+			for i, v := range zc {
+				if v > 0 && math.IsInf(c.Lower[i], -1) || v < 0 && math.IsInf(c.Upper[i], 1) {
+					zc[i] = 0
+				}
+			}
+		case c.Kind == SecondOrderCone && c.Dim > 0:
+			zc[0] = max(zc[0], norm2(zc[1:]))
+		}
+	}
+}
+
+func allFinite(v []float64) bool { return maxAbs(v) <= math.MaxFloat64 }
+
+func addMessage(out *Solution, text string) {
+	if out.Message != "" {
+		text = out.Message + "; " + text
+	}
+	out.Message = text
+}
+
+// reject turns a claim that does not hold into NumericalError.
+func reject(out *Solution, why string) {
+	out.Status = NumericalError
+	addMessage(out, why)
+	withoutPoint(out)
+}
+
+// withoutPoint marks a solution as having no point: nothing about it is known.
+func withoutPoint(out *Solution) {
+	nan := math.NaN()
+	out.X, out.S, out.Z = nil, nil, nil
+	out.Objective, out.DualObjective = nan, nan
+	out.Residuals = Residuals{nan, nan, nan}
+}

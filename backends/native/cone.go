@@ -1,0 +1,130 @@
+package native
+
+// A cone takes part in the iteration through these few operations, each on its
+// own rows of s and z. A new cone is a new file with this interface.
+//
+// With the scaling of the current point, H maps dual directions to primal
+// ones, H z = s for symmetric cones, and the linearised complementarity is
+//
+//	H dz + ds = -d,
+//
+// where d comes from affine or from combined.
+type cone interface {
+	// degree is the barrier parameter.
+	degree() int
+	// unit writes the central pair, s = z = e.
+	unit(s, z []float64)
+	// shift returns the smallest a such that v + a e is in the cone.
+	shift(v []float64) float64
+	// addUnit adds a e to v.
+	addUnit(v []float64, a float64)
+	// scale computes the scaling at (s, z); false when the point is not inside.
+	scale(s, z []float64) bool
+	// mulH writes H v into out.
+	mulH(out, v []float64)
+	// affine writes the d of the pure Newton direction.
+	affine(d, s []float64)
+	// combined writes d with the second-order correction of the step (ds, dz)
+	// and the target sigma mu. It may use ds and dz as work space.
+	combined(d, s, z, ds, dz []float64, target float64)
+	// step returns the largest a <= limit with s + a ds and z + a dz in the cone.
+	step(s, z, ds, dz []float64, limit float64) float64
+	// blocks says how H stands in the KKT matrix.
+	block() block
+	// writeH puts -H, in the form that block announced, into the KKT values.
+	writeH(w *hWriter)
+}
+
+// block is the form of a cone's part of the KKT matrix.
+type block int
+
+const (
+	diagonalBlock block = iota // H is diagonal
+	rankTwoBlock               // eta^2 (D + uu' - vv'), with two more rows and columns
+)
+
+// hWriter gives a cone access to its places in the KKT values.
+type hWriter struct {
+	val []float64
+	// the places of the diagonal; rank two: then of v (with its pivot), then of u
+	at []int32
+}
+
+// nonnegative is the orthant, all its rows at once. H = diag(s/z).
+type nonnegative struct{ h []float64 }
+
+func newNonnegative(n int) *nonnegative { return &nonnegative{h: make([]float64, n)} }
+
+func (c *nonnegative) degree() int { return len(c.h) }
+
+func (c *nonnegative) unit(s, z []float64) {
+	for i := range s {
+		s[i], z[i] = 1, 1
+	}
+}
+
+func (c *nonnegative) shift(v []float64) float64 {
+	a := -v[0]
+	for _, x := range v {
+		a = max(a, -x)
+	}
+	return a
+}
+
+func (c *nonnegative) addUnit(v []float64, a float64) {
+	for i := range v {
+		v[i] += a
+	}
+}
+
+func (c *nonnegative) scale(s, z []float64) bool {
+	ok := true
+	z = z[:len(s)]
+	h := c.h[:len(s)]
+	for i, v := range s {
+		ok = ok && v > 0 && z[i] > 0
+		h[i] = v / z[i]
+	}
+	return ok
+}
+
+func (c *nonnegative) mulH(out, v []float64) {
+	for i, h := range c.h {
+		out[i] = h * v[i]
+	}
+}
+
+func (c *nonnegative) affine(d, s []float64) { copy(d, s) }
+
+func (c *nonnegative) combined(d, s, z, ds, dz []float64, target float64) {
+	n := len(d)
+	s, z, ds, dz = s[:n], z[:n], ds[:n], dz[:n]
+	for i := range d {
+		d[i] = s[i] + (ds[i]*dz[i]-target)/z[i]
+	}
+}
+
+func (c *nonnegative) step(s, z, ds, dz []float64, limit float64) float64 {
+	n := len(s)
+	z, ds, dz = z[:n], ds[:n], dz[:n]
+	a := limit
+	for i := range s {
+		if s[i]+a*ds[i] < 0 {
+			a = -s[i] / ds[i]
+		}
+		if z[i]+a*dz[i] < 0 {
+			a = -z[i] / dz[i]
+		}
+	}
+	return a
+}
+
+func (c *nonnegative) block() block { return diagonalBlock }
+
+func (c *nonnegative) writeH(w *hWriter) {
+	for i, at := range w.at {
+		if at >= 0 {
+			w.val[at] = -c.h[i]
+		}
+	}
+}

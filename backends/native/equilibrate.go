@@ -1,0 +1,145 @@
+package native
+
+import "math"
+
+// scaling holds the diagonal matrices D and E and the number c of the scaled
+// problem
+//
+//	P' = c DPD, q' = c Dq, A' = EAD, b' = Eb,   x = D x', s = E^-1 s', z = E z' / c,
+//
+// found by the method of Ruiz (2001): rows and columns of [P A'; A 0] are
+// divided by the square root of their largest entry until these are near 1.
+// The rows of a second-order cone share one factor, so that the cone stays itself.
+type scaling struct {
+	d, e     []float64
+	c        float64
+	col, row []float64
+}
+
+const (
+	// Ruiz converges linearly; ten rounds bring a factor 1e6 down to about 1 %.
+	ruizRounds = 10
+	// The rounds end when every row and column norm is this near to 1.
+	ruizTolerance = 0.1
+	// A factor is kept in this range, so that empty rows and columns and
+	// extreme numbers do no harm.
+	scaleMin, scaleMax = 1e-4, 1e4
+)
+
+func (sc *scaling) init(f *form) {
+	sc.d, sc.e = make([]float64, f.n), make([]float64, f.m)
+	sc.col, sc.row = make([]float64, f.n), make([]float64, f.m)
+	sc.c = 1
+}
+
+// compute finds D, E and c for the unscaled numbers in f.
+func (sc *scaling) compute(f *form) {
+	for j := range sc.d {
+		sc.d[j] = 1
+	}
+	for i := range sc.e {
+		sc.e[i] = 1
+	}
+	for range ruizRounds {
+		sc.norms(f)
+		worst := 0.0
+		factor := func(norm float64) float64 {
+			if norm == 0 {
+				return 1
+			}
+			worst = max(worst, math.Abs(1-norm))
+			return 1 / math.Sqrt(norm)
+		}
+		for j, v := range sc.col {
+			sc.d[j] = min(max(sc.d[j]*factor(v), scaleMin), scaleMax)
+		}
+		linear := f.zero + f.nonneg
+		for i, v := range sc.row[:linear] {
+			sc.e[i] = min(max(sc.e[i]*factor(v), scaleMin), scaleMax)
+		}
+		at := linear
+		for _, dim := range f.soc {
+			// one factor a cone: of the geometric mean of its row norms
+			sum, count := 0.0, 0
+			for _, v := range sc.row[at : at+dim] {
+				if v > 0 {
+					sum += math.Log(v)
+					count++
+				}
+			}
+			v := factor(math.Exp(sum / float64(max(count, 1))))
+			for i := at; i < at+dim; i++ {
+				sc.e[i] = min(max(sc.e[i]*v, scaleMin), scaleMax)
+			}
+			at += dim
+		}
+		if worst < ruizTolerance {
+			break
+		}
+	}
+	sc.objective(f)
+}
+
+// norms computes the largest entries of the columns of [P; A] and of the rows
+// of A, scaled by the current D and E.
+func (sc *scaling) norms(f *form) {
+	clear(sc.col)
+	clear(sc.row)
+	for j := range f.n {
+		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
+			i := f.p.ind[k]
+			v := math.Abs(f.p.val[k]) * sc.d[i] * sc.d[j]
+			sc.col[j] = max(sc.col[j], v)
+			sc.col[i] = max(sc.col[i], v)
+		}
+		top, dj := sc.col[j], sc.d[j]
+		for k := f.a.ptr[j]; k < f.a.ptr[j+1]; k++ {
+			i := f.a.ind[k]
+			v := math.Abs(f.a.val[k]) * sc.e[i] * dj
+			top = max(top, v)
+			if v > sc.row[i] {
+				sc.row[i] = v
+			}
+		}
+		sc.col[j] = top
+	}
+}
+
+// objective chooses c so that the larger of the mean column norm of P and the
+// norm of q becomes 1.
+func (sc *scaling) objective(f *form) {
+	sum, norm := 0.0, 0.0
+	for j := range f.n {
+		top := 0.0
+		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
+			top = max(top, math.Abs(f.p.val[k])*sc.d[f.p.ind[k]]*sc.d[j])
+		}
+		sum += top
+		norm = max(norm, math.Abs(f.q[j])*sc.d[j])
+	}
+	sc.c = 1
+	if v := max(sum/float64(max(f.n, 1)), norm); v > 0 {
+		sc.c = min(max(1/v, scaleMin), scaleMax)
+	}
+}
+
+func (sc *scaling) applyMatrices(f *form) {
+	for j := range f.n {
+		dj := sc.d[j]
+		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
+			f.p.val[k] *= sc.c * sc.d[f.p.ind[k]] * dj
+		}
+		for k := f.a.ptr[j]; k < f.a.ptr[j+1]; k++ {
+			f.a.val[k] *= sc.e[f.a.ind[k]] * dj
+		}
+	}
+}
+
+func (sc *scaling) applyVectors(f *form) {
+	for j, v := range sc.d {
+		f.q[j] *= sc.c * v
+	}
+	for i, v := range sc.e {
+		f.b[i] *= v
+	}
+}

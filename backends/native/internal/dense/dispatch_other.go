@@ -1,0 +1,24 @@
+//go:build !amd64 || noasm
+
+package dense
+
+func columnsPerStrip() int { return goCols }
+func rowsPerBlock() int    { return goRows }
+
+func gemmStrip(nr, m, k int, a []float64, lda, step int, b []float64, ldb int, c []float64, ldc, tri int) {
+	gemmStripGo(nr, m, k, a, lda, step, b, ldb, c, ldc, tri)
+}
+
+func trsmStrip(nr, m, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, dInv []float64) {
+	trsmStripGo(nr, m, k, a, lda, b, ldb, c, ldc, dInv)
+}
+
+func ldlSmall(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, delta float64) int {
+	return ldlUnblocked(n, a, lda, d, dInv, sign, eps, delta)
+}
+
+func gemvN(m, n int, a []float64, lda int, x, y []float64) { gemvNGo(m, n, a, lda, x, y) }
+func gemvT(m, n int, a []float64, lda int, x, y []float64) { gemvTGo(m, n, a, lda, x, y) }
+func dot(x, y []float64) float64                           { return dotGo(x, y) }
+func axpy(a float64, x, y []float64)                       { axpyGo(a, x, y) }
+func scale(a float64, x, y []float64)                      { scaleGo(a, x, y) }

@@ -1,0 +1,98 @@
+package dense
+
+// ldlPanel is the number of columns that LDL factors before it subtracts what they
+// contribute to the columns after them.
+const ldlPanel = 128
+
+// LDL factors the symmetric n x n matrix given by its lower triangle a, in place:
+// A = L D L' with L unit lower triangular and D = diag(d).
+//
+// On return a holds L below the diagonal, d the pivots; the diagonal of a is
+// unspecified and the part above it untouched. sign[i] is the sign (+1 or -1) that
+// pivot i must have: a pivot with sign[i]*d <= eps is replaced by sign[i]*delta.
+// LDL returns how many were replaced. There is no pivoting: it is meant for
+// quasi-definite matrices, for which every order is stable enough (Vanderbei,
+// "Symmetric quasidefinite matrices", SIAM J. Optim. 5 (1995)). A NaN in a is not
+// replaced and reaches d.
+func LDL(n int, a []float64, lda int, d []float64, sign []int8, eps, delta float64) int {
+	if n <= 0 {
+		return 0
+	}
+	checkMatrix("A", n, n, a, lda)
+	checkVector("d", n, d)
+	if len(sign) < n {
+		panic("dense: sign is shorter than the matrix")
+	}
+	if n <= columnsPerStrip() {
+		var dInv [8]float64
+		return ldlSmall(n, a, lda, d, dInv[:], sign, eps, delta)
+	}
+	w := getWorkspace()
+	dInv := w.inverses()
+	replaced := 0
+	for j := 0; j < n; j += ldlPanel {
+		nb := min(ldlPanel, n-j)
+		diagonal := a[j+j*lda:]
+		below := n - j - nb
+		ld := w.scaled(max(nb, below) * nb)
+		replaced += ldlBlock(nb, diagonal, lda, d[j:], dInv, sign[j:], eps, delta, ld)
+		if below > 0 {
+			l21 := diagonal[nb:]
+			trsmRightLT(below, nb, diagonal, lda, dInv[:nb], l21, lda, ld, below)
+			SyrkNT(below, nb, l21, lda, ld, below, diagonal[nb+nb*lda:], lda)
+		}
+	}
+	w.release()
+	return replaced
+}
+
+// ldlBlock factors an n x n block, n <= ldlPanel, strip by strip (left-looking). Each
+// strip J takes what the columns I before it subtract, C_JJ -= L_JI (L_JI D_I)',
+// factors its diagonal block, and solves for the rows below. dInv receives the
+// reciprocals of d; w is scratch of n x n entries, which receives L D below the strips.
+func ldlBlock(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, delta float64, w []float64) int {
+	nr, mr := columnsPerStrip(), rowsPerBlock()
+	replaced := 0
+	for j := 0; j < n; j += nr {
+		nb := min(nr, n-j)
+		diagonal := a[j+j*lda:]
+		if j > 0 {
+			gemmStrip(nb, nb, j, a[j:], lda, mr, w[j:], n, diagonal, lda, 1)
+		}
+		replaced += ldlSmall(nb, diagonal, lda, d[j:], dInv[j:], sign[j:], eps, delta)
+		if i := j + nb; i < n {
+			trsmStrip(nb, n-i, j, w[i:], n, a[j:], lda, a[i+j*lda:], lda, dInv[j:])
+		}
+	}
+	return replaced
+}
+
+// ldlUnblocked factors a block of at most 8 columns one by one. dInv receives the
+// reciprocals of d.
+func ldlUnblocked(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, delta float64) int {
+	replaced := 0
+	var col [8]float64
+	for j := range n {
+		aj := a[j*lda : j*lda+n]
+		dj, s := aj[j], float64(sign[j])
+		if s*dj <= eps {
+			dj = s * delta
+			replaced++
+		}
+		d[j] = dj
+		inv := 1 / dj
+		dInv[j] = inv
+		for i := j + 1; i < n; i++ {
+			col[i&7] = aj[i] // d_j L_ij
+			aj[i] *= inv
+		}
+		for k := j + 1; k < n; k++ {
+			ak := a[k*lda : k*lda+n]
+			ljk := col[k&7]
+			for i := k; i < n; i++ {
+				ak[i] -= aj[i] * ljk
+			}
+		}
+	}
+	return replaced
+}

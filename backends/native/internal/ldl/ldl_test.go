@@ -1,0 +1,187 @@
+package ldl
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// upper is a symmetric matrix: dense for the checks, upper triangle by columns
+// for Analyze.
+type upper struct {
+	n        int
+	full     [][]float64
+	ptr, ind []int32
+	val      []float64
+	sign     []int8
+}
+
+// quasidefinite returns [P A'; A -D] with P, D positive diagonal plus, where
+// asked, rows of A that are dense.
+func quasidefinite(rng *rand.Rand, n, m int, density float64, denseRows int) *upper {
+	size := n + m
+	u := &upper{n: size, full: make([][]float64, size), sign: make([]int8, size), ptr: []int32{0}}
+	for i := range u.full {
+		u.full[i] = make([]float64, size)
+		u.sign[i] = 1
+		u.full[i][i] = 0.5 + rng.Float64()
+		if i >= n {
+			u.sign[i] = -1
+			u.full[i][i] *= -1
+		}
+	}
+	for i := n; i < size; i++ {
+		for j := range n {
+			if i-n < denseRows || rng.Float64() < density {
+				v := rng.NormFloat64()
+				u.full[i][j], u.full[j][i] = v, v
+			}
+		}
+	}
+	for j := range size {
+		for i := 0; i <= j; i++ {
+			if u.full[i][j] != 0 || i == j {
+				u.ind = append(u.ind, int32(i))
+				u.val = append(u.val, u.full[i][j])
+			}
+		}
+		u.ptr = append(u.ptr, int32(len(u.ind)))
+	}
+	return u
+}
+
+func (u *upper) mul(x []float64) []float64 {
+	y := make([]float64, u.n)
+	for i, row := range u.full {
+		for j, v := range row {
+			y[i] += v * x[j]
+		}
+	}
+	return y
+}
+
+func shapes() []struct {
+	n, m, dense int
+	density     float64
+} {
+	return []struct {
+		n, m, dense int
+		density     float64
+	}{
+		{1, 0, 0, 0}, {3, 2, 0, 0.5}, {30, 0, 0, 0}, {40, 30, 0, 0.05}, {40, 30, 0, 0.3}, {25, 40, 0, 1},
+		{200, 20, 20, 0}, {20, 200, 200, 0}, {150, 60, 30, 0.02}, {60, 60, 0, 0.1}, {120, 300, 10, 0.01}, {300, 250, 3, 0.004},
+	}
+}
+
+// The product K x of a random x is solved back to x.
+func TestSolveInvertsProduct(t *testing.T) {
+	for i, s := range shapes() {
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, uint64(i)))
+			u := quasidefinite(rng, s.n, s.m, s.density, s.dense)
+			f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
+			require.NoError(t, err)
+			for range 3 { // the numbers change, the analysis stays
+				require.Zero(t, f.Factorize(u.val, nil, 0, 1e-8))
+				x := make([]float64, u.n)
+				for i := range x {
+					x[i] = rng.NormFloat64()
+				}
+				b := u.mul(x)
+				f.Solve(b)
+				require.InDeltaSlice(t, x, b, 1e-9)
+				for k := range u.val {
+					u.val[k] *= 1.5
+				}
+				for i := range u.full {
+					for j := range u.full[i] {
+						u.full[i][j] *= 1.5
+					}
+				}
+			}
+		})
+	}
+}
+
+// The inertia of a quasi-definite matrix is that of its blocks, so the signs of
+// the pivots are known, whatever the order.
+func TestPivotsHaveTheirSigns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	u := quasidefinite(rng, 60, 80, 0.1, 5)
+	f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
+	require.NoError(t, err)
+	f.Factorize(u.val, nil, 0, 1e-8)
+	for j, d := range f.d {
+		require.Positive(t, d*float64(f.sign[j]))
+	}
+}
+
+// A zero block makes pivots vanish; they are replaced and counted. With static
+// regularisation none is.
+func TestSingularPivots(t *testing.T) {
+	u := &upper{n: 3, ptr: []int32{0, 1, 2, 3}, ind: []int32{0, 1, 2}, val: []float64{1, 0, -2}, sign: []int8{1, 1, -1}}
+	f, err := Analyze(3, u.ptr, u.ind, u.sign)
+	require.NoError(t, err)
+	require.Equal(t, 1, f.Factorize(u.val, nil, 1e-12, 0.5))
+	x := []float64{3, 1, 4}
+	f.Solve(x)
+	require.InDeltaSlice(t, []float64{3, 2, -2}, x, 1e-15)
+	require.Zero(t, f.Factorize(u.val, []float64{1e-3, 1e-3, -1e-3}, 1e-12, 0.5))
+	x = []float64{1.001, 1, 2.001}
+	f.Solve(x)
+	require.InDeltaSlice(t, []float64{1, 1000, -1}, x, 1e-9)
+}
+
+// Data next to a diagonal block give twins: the factor holds no more than the
+// data and one triangle.
+func TestTwinsHaveNoFill(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	n, m := 400, 20
+	u := quasidefinite(rng, n, m, 0, m)
+	f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
+	require.NoError(t, err)
+	// the last column may join the triangle
+	require.LessOrEqual(t, f.Nonzeros(), n*m+(m+1)*(m+1))
+	require.LessOrEqual(t, len(f.panels), 3)
+}
+
+func TestFactorizeAndSolveAllocateNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	u := quasidefinite(rng, 150, 120, 0.05, 10)
+	f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
+	require.NoError(t, err)
+	b := make([]float64, u.n)
+	f.Factorize(u.val, nil, 0, 1e-8)
+	require.Zero(t, testing.AllocsPerRun(5, func() {
+		f.Factorize(u.val, nil, 0, 1e-8)
+		f.Solve(b)
+	}))
+}
+
+func TestEmptyMatrix(t *testing.T) {
+	f, err := Analyze(0, []int32{0}, nil, nil)
+	require.NoError(t, err)
+	require.Zero(t, f.Factorize(nil, nil, 0, 1))
+	f.Solve(nil)
+}
+
+func BenchmarkFactorize(b *testing.B) {
+	for _, s := range shapes()[5:] {
+		rng := rand.New(rand.NewPCG(1, 2))
+		u := quasidefinite(rng, s.n, s.m, s.density, s.dense)
+		f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
+		require.NoError(b, err)
+		b.Run(fmt.Sprintf("n=%d/m=%d", s.n, s.m), func(b *testing.B) {
+			for b.Loop() {
+				f.Factorize(u.val, nil, 0, 1e-8)
+			}
+			b.ReportMetric(f.Flops()*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gmadd/s")
+			if math.IsNaN(f.d[0]) {
+				b.Fatal("not a number")
+			}
+		})
+	}
+}

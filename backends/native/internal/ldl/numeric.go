@@ -1,0 +1,254 @@
+package ldl
+
+import "github.com/conetune/conetune/backends/native/internal/dense"
+
+// Factorize computes L and D for the matrix with the given values, in the order
+// of the pattern of Analyze, with shift added to its diagonal (nil: nothing). A
+// pivot whose product with its sign is at most eps is replaced by delta with
+// that sign; the number of such pivots is returned.
+func (f *Factor) Factorize(values, shift []float64, eps, delta float64) int {
+	clear(f.val)
+	clear(f.d)
+	if shift != nil {
+		for j, i := range f.perm {
+			f.d[j] = shift[i]
+		}
+	}
+	for k, at := range f.place {
+		if at >= 0 {
+			f.val[at] += values[k]
+		} else {
+			f.d[^at] += values[k]
+		}
+	}
+	for s := range f.panels {
+		if p := &f.panels[s]; p.kind == clique {
+			for j := range int(p.width) {
+				f.val[p.val+j*(p.ld+1)] += f.d[int(p.first)+j]
+			}
+		}
+	}
+	replaced := 0
+	for s := range f.panels {
+		p := &f.panels[s]
+		switch p.kind {
+		case small:
+			replaced += f.pivot(int(p.first), eps, delta)
+			f.eliminateSmall(p)
+		case twins:
+			for j := int(p.first); j < int(p.first+p.width); j++ {
+				replaced += f.pivot(j, eps, delta)
+			}
+			k, w := len(p.rows), int(p.width)
+			// what is stored is L D; keep a copy of it and divide
+			v := f.val[p.val : p.val+k*w]
+			copy(f.scaled, v)
+			dense.ScaleColumns(k, w, f.scaled, k, f.dInv[p.first:], v, k)
+			f.updateAncestors(p, v, k)
+		case clique:
+			replaced += f.eliminateClique(p, eps, delta)
+		}
+	}
+	return replaced
+}
+
+// pivot makes the pivot of column j safe and inverts it.
+func (f *Factor) pivot(j int, eps, delta float64) int {
+	replaced := 0
+	if s := float64(f.sign[j]); !(s*f.d[j] > eps) {
+		f.d[j] = s * delta
+		replaced = 1
+	}
+	f.dInv[j] = 1 / f.d[j]
+	return replaced
+}
+
+func (f *Factor) eliminateSmall(p *panel) {
+	k := len(p.rows)
+	v := f.val[p.val : p.val+k : p.val+k]
+	inv := f.dInv[p.first]
+	at := 0
+	for a := range k {
+		l := v[a] * inv
+		for b := range a {
+			f.val[p.addr[at]] -= l * v[b]
+			at++
+		}
+		if c := p.addr[at]; c >= 0 {
+			f.val[c] -= l * v[a]
+		} else {
+			f.d[^c] -= l * v[a]
+		}
+		at++
+	}
+	for a := range v {
+		v[a] *= inv
+	}
+}
+
+func (f *Factor) eliminateClique(p *panel, eps, delta float64) int {
+	k, w := len(p.rows), int(p.width)
+	v, ld := f.val[p.val:p.val+p.ld*w], p.ld
+	d := f.d[p.first : p.first+p.width]
+	replaced := dense.LDL(w, v, ld, d, f.sign[p.first:p.first+p.width], eps, delta)
+	dInv := f.dInv[p.first : p.first+p.width]
+	for j := range d {
+		dInv[j] = 1 / d[j]
+	}
+	if k == 0 {
+		return replaced
+	}
+	below := v[w:]
+	dense.TrsmRightLT(k, w, v, ld, below, ld) // now L D
+	for j := range w {
+		copy(f.scaled[j*k:(j+1)*k], below[j*ld:j*ld+k])
+	}
+	dense.ScaleColumns(k, w, f.scaled, k, dInv, below, ld)
+	f.updateAncestors(p, below, ld)
+	return replaced
+}
+
+// updateAncestors subtracts L D L' of the rows below p from the panels that own
+// them. l is L, and f.scaled holds L D with columns k apart.
+func (f *Factor) updateAncestors(p *panel, l []float64, ld int) {
+	k, w := len(p.rows), int(p.width)
+	for _, g := range p.segments {
+		from, to := int(g.from), int(g.to)
+		m, c := k-from, to-from
+		t := &f.panels[g.target]
+		if g.dense {
+			out := f.val[t.val+int(g.col)*t.ld+int(g.row):]
+			dense.SyrkNT(c, w, l[from:], ld, f.scaled[from:], k, out, t.ld)
+			if m > c {
+				dense.GemmNT(m-c, c, w, l[to:], ld, f.scaled[from:], k, out[c:], t.ld)
+			}
+			continue
+		}
+		u := f.update[:m*c]
+		clear(u)
+		dense.SyrkNT(c, w, l[from:], ld, f.scaled[from:], k, u, m)
+		if m > c {
+			dense.GemmNT(m-c, c, w, l[to:], ld, f.scaled[from:], k, u[c:], m)
+		}
+		f.scatter(p.rows[from:], c, t, u)
+	}
+}
+
+// scatter adds the lower trapezoid u, whose rows are the given ones and whose
+// columns are the first c of them, to panel t.
+func (f *Factor) scatter(rows []int32, c int, t *panel, u []float64) {
+	m := len(rows)
+	at := f.at[:m]
+	offset := int32(0)
+	if t.kind == clique {
+		offset = t.width
+		for i := range c {
+			at[i] = rows[i] - t.first
+		}
+	}
+	q := 0
+	for i := c; i < m; i++ {
+		for t.rows[q] != rows[i] {
+			q++
+		}
+		at[i] = int32(q) + offset
+	}
+	for j := range c {
+		col := u[j*m : (j+1)*m]
+		out := f.val[t.val+int(rows[j]-t.first)*t.ld:]
+		begin := j
+		if t.kind != clique {
+			// twins and small columns keep the pivot apart and have no entry
+			// among themselves
+			f.d[rows[j]] += col[j]
+			begin = c
+		}
+		for i := begin; i < m; i++ {
+			out[at[i]] += col[i]
+		}
+	}
+}
+
+// Solve replaces b by the solution of L D L' x = b.
+func (f *Factor) Solve(b []float64) {
+	x := f.x
+	for k, i := range f.perm {
+		x[k] = b[i]
+	}
+	for s := range f.panels {
+		f.forward(&f.panels[s], x)
+	}
+	for j, v := range f.dInv {
+		x[j] *= v
+	}
+	for s := len(f.panels) - 1; s >= 0; s-- {
+		f.backward(&f.panels[s], x)
+	}
+	for k, i := range f.perm {
+		b[i] = x[k]
+	}
+}
+
+func (f *Factor) forward(p *panel, x []float64) {
+	k, w := len(p.rows), int(p.width)
+	own := x[p.first : p.first+p.width]
+	v := f.val[p.val : p.val+p.ld*w]
+	switch p.kind {
+	case small:
+		xj := own[0]
+		for a, i := range p.rows {
+			x[i] -= v[a] * xj
+		}
+		return
+	case clique:
+		dense.TrsvN(w, v, p.ld, own)
+		v = v[min(w, len(v)):]
+	}
+	if k == 0 {
+		return
+	}
+	if contiguous(p.rows) {
+		dense.GemvN(k, w, v, p.ld, own, x[p.rows[0]:int(p.rows[0])+k])
+		return
+	}
+	y := f.gather[:k]
+	clear(y)
+	dense.GemvN(k, w, v, p.ld, own, y)
+	for a, i := range p.rows {
+		x[i] += y[a]
+	}
+}
+
+func (f *Factor) backward(p *panel, x []float64) {
+	k, w := len(p.rows), int(p.width)
+	own := x[p.first : p.first+p.width]
+	v := f.val[p.val : p.val+p.ld*w]
+	if p.kind == small {
+		sum := own[0]
+		for a, i := range p.rows {
+			sum -= v[a] * x[i]
+		}
+		own[0] = sum
+		return
+	}
+	below := v
+	if p.kind == clique {
+		below = v[min(w, len(v)):]
+	}
+	if k > 0 {
+		y := f.gather[:k]
+		if contiguous(p.rows) {
+			y = x[p.rows[0] : int(p.rows[0])+k]
+		} else {
+			for a, i := range p.rows {
+				y[a] = x[i]
+			}
+		}
+		dense.GemvT(k, w, below, p.ld, y, own)
+	}
+	if p.kind == clique {
+		dense.TrsvT(w, v, p.ld, own)
+	}
+}
+
+func contiguous(rows []int32) bool { return int(rows[len(rows)-1]-rows[0]) == len(rows)-1 }

@@ -1,0 +1,288 @@
+package native
+
+import "math"
+
+// iterate is the state of the interior-point method on the homogeneous
+// embedding with a quadratic objective (Goulart and Chen 2024):
+//
+//	Px + A'z + q tau                    = 0
+//	Ax + s - b tau                      = 0
+//	q'x + b'z + x'Px/tau + kappa        = 0,   s, z in K, K*, tau, kappa >= 0.
+//
+// tau > 0 gives the solution (x, s, z)/tau, tau = 0 a certificate.
+type iterate struct {
+	f      *form
+	k      *kkt
+	cones  []cone
+	starts []int
+	degree float64
+
+	x, s, z    []float64
+	tau, kappa float64
+
+	px, atz, ax []float64 // Px, A'z, Ax
+	rx, rz      []float64 // residuals of the first two equations
+	rt          float64   // residual of the third
+	mu          float64
+
+	qx, bz, xpx float64 // q'x, b'z, x'Px
+
+	x2, z2     []float64 // the direction of the constant right-hand side (-q, b)
+	constant   bool      // x2, z2 have been computed in this run
+	dx, ds, dz []float64
+	dtau, dkap float64
+	d          []float64 // complementarity term of the cones
+	rhsX, rhsZ []float64
+
+	// the best point so far
+	bestX, bestS, bestZ []float64
+	bestTau, bestError  float64
+}
+
+func newIterate(f *form) (*iterate, error) {
+	n, m := f.n, f.m
+	it := &iterate{f: f}
+	at := f.zero
+	if f.nonneg > 0 {
+		it.cones = append(it.cones, newNonnegative(f.nonneg))
+		it.starts = append(it.starts, at)
+		at += f.nonneg
+	}
+	for _, dim := range f.soc {
+		it.cones = append(it.cones, newSecondOrder(dim))
+		it.starts = append(it.starts, at)
+		at += dim
+	}
+	it.starts = append(it.starts, at)
+	for _, c := range it.cones {
+		it.degree += float64(c.degree())
+	}
+	store := make([]float64, 8*n+11*m)
+	take := func(size int) []float64 {
+		v := store[:size:size]
+		store = store[size:]
+		return v
+	}
+	for _, v := range []*[]float64{&it.x, &it.px, &it.atz, &it.rx, &it.x2, &it.dx, &it.rhsX, &it.bestX} {
+		*v = take(n)
+	}
+	for _, v := range []*[]float64{&it.s, &it.z, &it.ax, &it.rz, &it.z2, &it.ds, &it.dz, &it.d, &it.rhsZ, &it.bestS, &it.bestZ} {
+		*v = take(m)
+	}
+	var err error
+	it.k, err = newKKT(f, it.cones, it.starts)
+	return it, err
+}
+
+// each calls fn with every cone and its range of rows.
+func (it *iterate) each(fn func(c cone, from, to int)) {
+	for i, c := range it.cones {
+		fn(c, it.starts[i], it.starts[i+1])
+	}
+}
+
+// start puts the iterate at the solution of the problem with the cones left
+// out, moved inside them (as in Vandenberghe 2010).
+func (it *iterate) start() bool {
+	f := it.f
+	clear(it.s)
+	clear(it.z)
+	it.each(func(c cone, from, to int) { c.unit(it.s[from:to], it.z[from:to]) })
+	it.rescale() // at s = z = e, H = I
+	it.k.refactor()
+	for j, v := range f.q {
+		it.rhsX[j] = -v
+	}
+	if len(f.p.val) > 0 {
+		// min 1/2 x'Px + q'x + 1/2 |s|^2: z = -s
+		if !it.k.solve(it.x, it.z, it.rhsX, f.b, refineTarget) {
+			return false
+		}
+		for i := f.zero; i < f.m; i++ {
+			it.s[i] = -it.z[i]
+		}
+	} else {
+		// the least-norm s and the least-norm z
+		clear(it.rhsX)
+		if !it.k.solve(it.x, it.d, it.rhsX, f.b, refineTarget) {
+			return false
+		}
+		for i := f.zero; i < f.m; i++ {
+			it.s[i] = -it.d[i]
+		}
+		for j, v := range f.q {
+			it.rhsX[j] = -v
+		}
+		clear(it.rhsZ)
+		if !it.k.solve(it.dx, it.z, it.rhsX, it.rhsZ, refineTarget) {
+			return false
+		}
+	}
+	clear(it.d) // equations have no complementarity term
+	it.each(func(c cone, from, to int) {
+		inside(c, it.s[from:to])
+		inside(c, it.z[from:to])
+	})
+	it.tau, it.kappa = 1, 1
+	return true
+}
+
+// inside moves v into the cone, away from its boundary.
+func inside(c cone, v []float64) {
+	if a := c.shift(v); a >= -1e-8*math.Sqrt(float64(len(v))) {
+		c.addUnit(v, 1+a)
+	} else if a > -1 {
+		c.addUnit(v, 1+a) // a margin of one, as large as the scaled data
+	}
+}
+
+func (it *iterate) rescale() bool {
+	ok := true
+	for i, c := range it.cones {
+		from, to := it.starts[i], it.starts[i+1]
+		ok = c.scale(it.s[from:to], it.z[from:to]) && ok
+	}
+	return ok
+}
+
+// residuals evaluates the three equations and the complementarity.
+func (it *iterate) residuals() {
+	f := it.f
+	f.mulP(it.px, it.x)
+	f.mulA(it.ax, it.x)
+	f.mulAt(it.atz, it.z)
+	it.qx, it.xpx, it.bz = dot(f.q, it.x), dot(it.px, it.x), dot(f.b, it.z)
+	for j := range it.rx {
+		it.rx[j] = it.px[j] + it.atz[j] + f.q[j]*it.tau
+	}
+	for i := range it.rz {
+		it.rz[i] = it.ax[i] + it.s[i] - f.b[i]*it.tau
+	}
+	it.rt = it.qx + it.bz + it.xpx/it.tau + it.kappa
+	it.mu = (dot(it.s, it.z) + it.tau*it.kappa) / (it.degree + 1)
+}
+
+// direction solves the Newton system whose right-hand sides are weight times
+// the residuals, the complementarity term in it.d for the cones, and dkt for
+// kappa tau, refined to target. The constant part x2, z2 must be there.
+func (it *iterate) direction(weight, dkt, target float64) bool {
+	f := it.f
+	for j, v := range it.rx {
+		it.rhsX[j] = -weight * v
+	}
+	for i, v := range it.rz {
+		it.rhsZ[i] = it.d[i] - weight*v
+	}
+	if !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
+		return false
+	}
+	// With xi = x/tau and (dx, dz) = (x1, z1) + dtau (x2, z2), the third equation is
+	//   q'dx + b'dz + 2 xi'P dx - xi'P xi dtau + dkappa = -weight rt,
+	//   kappa dtau + tau dkappa = -dkt.
+	tau := it.tau
+	above := -weight*it.rt + dkt/tau - dot(f.q, it.dx) - dot(f.b, it.dz) - 2*dot(it.px, it.dx)/tau
+	below := -it.kappa/tau + dot(f.q, it.x2) + dot(f.b, it.z2) + 2*dot(it.px, it.x2)/tau - it.xpx/(tau*tau)
+	it.dtau = above / below
+	if math.IsNaN(it.dtau) || math.IsInf(it.dtau, 0) {
+		return false
+	}
+	it.dkap = -(dkt + it.kappa*it.dtau) / tau
+	axpy(it.dtau, it.x2, it.dx)
+	axpy(it.dtau, it.z2, it.dz)
+	// ds from the second equation, ds = -weight rz - A dx + b dtau, and not as
+	// -d - H dz: for points near the boundary of a second-order cone H dz is
+	// the difference of large numbers. The error then is along the largest
+	// eigenvector of H, where it hardly moves s away from the boundary.
+	clear(it.ds)
+	f.a.addMul(it.ds, it.dx)
+	for i := range it.ds {
+		it.ds[i] = f.b[i]*it.dtau - weight*it.rz[i] - it.ds[i]
+	}
+	clear(it.ds[:f.zero])
+	return true
+}
+
+// longest returns the largest step at most 1 that stays in the cones.
+func (it *iterate) longest() float64 {
+	a := 1.0
+	if it.dtau < 0 {
+		a = min(a, -it.tau/it.dtau)
+	}
+	if it.dkap < 0 {
+		a = min(a, -it.kappa/it.dkap)
+	}
+	for i, c := range it.cones {
+		from, to := it.starts[i], it.starts[i+1]
+		a = c.step(it.s[from:to], it.z[from:to], it.ds[from:to], it.dz[from:to], a)
+	}
+	return a
+}
+
+// advance makes one predictor-corrector step (Mehrotra 1992). It returns the
+// length of the step, 0 when no direction could be computed.
+func (it *iterate) advance() (step, sigma float64) {
+	f := it.f
+	if !it.rescale() {
+		return 0, 1
+	}
+	it.k.refactor()
+	for j, v := range f.q {
+		it.rhsX[j] = -v
+	}
+	if !it.k.solve(it.x2, it.z2, it.rhsX, f.b, refineTarget) {
+		return 0, 1
+	}
+	it.constant = true
+	for i, c := range it.cones {
+		from, to := it.starts[i], it.starts[i+1]
+		c.affine(it.d[from:to], it.s[from:to])
+	}
+	if !it.direction(1, it.kappa*it.tau, predictorTarget) {
+		return 0, 1
+	}
+	a := it.longest()
+	sigma = (1 - a) * (1 - a) * (1 - a)
+	step = it.correct(sigma, true)
+	if step < shortStep {
+		// Far from the central path the second-order correction misleads:
+		// go back towards it.
+		sigma = max(sigma, 0.5)
+		step = it.correct(sigma, false)
+	}
+	axpy(step, it.dx, it.x)
+	axpy(step, it.ds[f.zero:], it.s[f.zero:])
+	axpy(step, it.dz, it.z)
+	it.tau += step * it.dtau
+	it.kappa += step * it.dkap
+	return step, sigma
+}
+
+// correct computes the direction to sigma times the current mu, with the
+// second-order correction of the direction in dz if wanted, and returns the
+// step to take along it, 0 if there is none.
+func (it *iterate) correct(sigma float64, second bool) float64 {
+	target := sigma * it.mu
+	kt := it.kappa*it.tau - target
+	if second {
+		kt += it.dkap * it.dtau
+	} else {
+		clear(it.ds)
+		clear(it.dz)
+	}
+	for i, c := range it.cones {
+		from, to := it.starts[i], it.starts[i+1]
+		c.combined(it.d[from:to], it.s[from:to], it.z[from:to], it.ds[from:to], it.dz[from:to], target)
+	}
+	if !it.direction(1-sigma, kt, refineTarget) {
+		return 0
+	}
+	return min(1, stepFraction*it.longest())
+}
+
+const (
+	stepFraction = 0.99
+	// A step shorter than shortStep is tried again without the correction.
+	shortStep = 0.1
+	// A step shorter than minStep means that the method is stuck.
+	minStep = 1e-6
+)

@@ -1,0 +1,328 @@
+package native
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends/native/internal/ldl"
+)
+
+// kkt holds the matrix
+//
+//	K = [P A'; A -H]
+//
+// of the Newton systems, quasi-definite once +-delta is added to its diagonal.
+// A row of the orthant with one entry in A (a bound) is not part of it: its
+// unknown is eliminated by hand, which adds a^2/h to the diagonal of P. A
+// second-order cone has two more unknowns, which make its H sparse.
+type kkt struct {
+	f       *form
+	cones   []cone
+	starts  []int // first row of each cone
+	size    int
+	mat     csc     // upper triangle, the diagonal at the end of each column
+	diag    []int32 // the place of the diagonal of every column
+	sign    []int8
+	pAt     []int32 // where the entries of P go
+	aAt     []int32 // where the entries of A go, -1 for those of bounds
+	pos     []int32 // the unknown of each row, -1 for a bound
+	bounds  []bound
+	baseX   []float64 // diagonal of P
+	writers []hWriter
+	factor  *ldl.Factor
+	shift   []float64 // the static regularisation
+	rhs     []float64
+	sol     []float64
+	res     []float64
+	best    []float64
+}
+
+// bound is a row of the orthant with the single entry a.val[entry] in column col.
+type bound struct{ row, col, entry int32 }
+
+const (
+	// staticRegularisation is added to the pivots, with their signs. The
+	// refinement takes its effect out again.
+	staticRegularisation = 1e-8
+	// A pivot below pivotTolerance, or of the wrong sign, is rounding. The bound
+	// does not grow with K, where rows far from active have entries of any size
+	// beside legitimate small pivots.
+	pivotTolerance = 1e-13
+	pivotReplaced  = 1e-7
+	refineSteps    = 8
+	refineTarget   = 1e-12 // relative residual of a solve at which refinement ends
+	// The predictor only chooses sigma and the correction.
+	predictorTarget = 1e-6
+	refineFactor    = 3 // refinement ends when the residual falls by less
+)
+
+func newKKT(f *form, cones []cone, starts []int) (*kkt, error) {
+	k := &kkt{f: f, cones: cones, starts: starts}
+	n := f.n
+	count := make([]int32, f.m)
+	for _, i := range f.a.ind {
+		count[i]++
+	}
+	k.pos = make([]int32, f.m)
+	size := int32(n)
+	for i := range k.pos {
+		if i >= f.zero && i < f.zero+f.nonneg && count[i] == 1 {
+			k.pos[i] = -1
+			continue
+		}
+		k.pos[i] = size
+		size++
+	}
+	// the two more unknowns of each second-order cone
+	extra := make([]int32, len(cones))
+	for c := range cones {
+		if cones[c].block() == rankTwoBlock {
+			extra[c] = size
+			size += 2
+		}
+	}
+	k.size = int(size)
+	k.pattern(count, extra)
+	var err error
+	k.factor, err = ldl.Analyze(k.size, k.mat.ptr, k.mat.ind, k.sign)
+	if err != nil {
+		return nil, err
+	}
+	k.shift = make([]float64, size)
+	for j := range n {
+		k.shift[j] = staticRegularisation
+	}
+	for j := n; j < k.size; j++ {
+		k.shift[j] = staticRegularisation * float64(k.sign[j])
+	}
+	k.rhs, k.sol, k.res, k.best = make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
+	return k, nil
+}
+
+// pattern lays out the upper triangle of K by columns: first P, then the rows
+// of A with their part of H, then the unknowns of the second-order cones.
+func (k *kkt) pattern(count, extra []int32) {
+	f, n := k.f, k.f.n
+	k.mat.ptr = make([]int32, 1, k.size+1)
+	k.diag, k.sign = make([]int32, k.size), make([]int8, k.size)
+	k.pAt, k.aAt = make([]int32, len(f.p.ind)), make([]int32, len(f.a.ind))
+	end := func(j int, sign int8) {
+		k.sign[j] = sign
+		k.mat.ptr = append(k.mat.ptr, int32(len(k.mat.ind)))
+	}
+	push := func(i int32) int32 {
+		k.mat.ind = append(k.mat.ind, i)
+		return int32(len(k.mat.ind) - 1)
+	}
+	k.mat.ind = make([]int32, 0, len(f.p.ind)+len(f.a.ind)+4*k.size)
+	for j := range n {
+		k.diag[j] = -1
+		for e := f.p.ptr[j]; e < f.p.ptr[j+1]; e++ {
+			k.pAt[e] = push(f.p.ind[e])
+			if int(f.p.ind[e]) == j {
+				k.diag[j] = k.pAt[e]
+			}
+		}
+		if k.diag[j] < 0 {
+			k.diag[j] = push(int32(j))
+		}
+		end(j, 1)
+	}
+	k.baseX = make([]float64, n)
+	// the rows of A: columns and entries, by row
+	start := make([]int32, f.m+1)
+	for i, c := range count {
+		start[i+1] = start[i] + c
+	}
+	col, entry := make([]int32, len(f.a.ind)), make([]int32, len(f.a.ind))
+	next := append([]int32(nil), start[:f.m]...)
+	for j := range n {
+		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
+			i := f.a.ind[e]
+			col[next[i]], entry[next[i]] = int32(j), e
+			next[i]++
+		}
+	}
+	row := func(i int) {
+		for e := start[i]; e < start[i+1]; e++ {
+			k.aAt[entry[e]] = push(col[e])
+		}
+	}
+	for i := range f.zero {
+		row(i)
+		j := int(k.pos[i])
+		k.diag[j] = push(int32(j))
+		end(j, -1)
+	}
+	k.writers = make([]hWriter, len(k.cones))
+	for c := range k.cones {
+		w := &k.writers[c]
+		from := k.starts[c]
+		to := k.starts[c+1]
+		for i := from; i < to; i++ {
+			if k.pos[i] < 0 {
+				e := start[i]
+				k.bounds = append(k.bounds, bound{int32(i), col[e], entry[e]})
+				k.aAt[entry[e]] = -1
+				w.at = append(w.at, -1)
+				continue
+			}
+			row(i)
+			j := int(k.pos[i])
+			k.diag[j] = push(int32(j))
+			w.at = append(w.at, k.diag[j])
+			end(j, -1)
+		}
+	}
+	for c, cn := range k.cones {
+		if cn.block() != rankTwoBlock {
+			continue
+		}
+		w := &k.writers[c]
+		for side, sign := range [2]int8{-1, 1} { // v, then u
+			j := int(extra[c]) + side
+			for i := k.starts[c]; i < k.starts[c+1]; i++ {
+				w.at = append(w.at, push(k.pos[i]))
+			}
+			k.diag[j] = push(int32(j))
+			w.at = append(w.at, k.diag[j])
+			end(j, sign)
+		}
+	}
+	k.mat.val = make([]float64, len(k.mat.ind))
+	k.mat.split(true)
+	for c := range k.writers {
+		k.writers[c].val = k.mat.val
+	}
+}
+
+// load copies the scaled numbers of P and A.
+func (k *kkt) load() {
+	f := k.f
+	clear(k.mat.val)
+	for e, at := range k.pAt {
+		k.mat.val[at] = f.p.val[e]
+	}
+	for e, at := range k.aAt {
+		if at >= 0 {
+			k.mat.val[at] = f.a.val[e]
+		}
+	}
+	for j := range f.n {
+		k.baseX[j] = k.mat.val[k.diag[j]]
+	}
+}
+
+// refactor puts the current H of the cones into K and factors it.
+func (k *kkt) refactor() {
+	f := k.f
+	for c, cn := range k.cones {
+		cn.writeH(&k.writers[c])
+	}
+	for j, v := range k.baseX {
+		k.mat.val[k.diag[j]] = v
+	}
+	if len(k.bounds) > 0 {
+		h := k.cones[0].(*nonnegative).h
+		for _, b := range k.bounds {
+			a := f.a.val[b.entry]
+			k.mat.val[k.diag[b.col]] += a * a / h[int(b.row)-f.zero]
+		}
+	}
+	k.factor.Factorize(k.mat.val, k.shift, pivotTolerance, pivotReplaced)
+}
+
+// solve solves K (x, z) = (rx, rz), rz of length m, refined until the residual
+// is target relative to the right-hand side, or as small as it gets. It reports
+// whether the result is finite.
+func (k *kkt) solve(x, z, rx, rz []float64, target float64) bool {
+	f, n := k.f, k.f.n
+	clear(k.rhs[n:])
+	copy(k.rhs, rx)
+	for i, p := range k.pos {
+		if p >= 0 {
+			k.rhs[p] = rz[i]
+		}
+	}
+	var h []float64
+	if len(k.bounds) > 0 {
+		h = k.cones[0].(*nonnegative).h
+		for _, b := range k.bounds {
+			k.rhs[b.col] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
+		}
+	}
+	ok := k.refine(target)
+	copy(x, k.sol[:n])
+	for i, p := range k.pos {
+		if p >= 0 {
+			z[i] = k.sol[p]
+		}
+	}
+	for _, b := range k.bounds {
+		z[b.row] = (f.a.val[b.entry]*x[b.col] - rz[b.row]) / h[int(b.row)-f.zero]
+	}
+	return ok
+}
+
+// refine solves K sol = rhs with the regularised factors and iterative refinement.
+func (k *kkt) refine(target float64) bool {
+	copy(k.sol, k.rhs)
+	k.factor.Solve(k.sol)
+	goal := target * (1 + maxAbs(k.rhs))
+	last := k.residual()
+	for range refineSteps {
+		if !(last > goal) { // also for NaN
+			break
+		}
+		k.factor.Solve(k.res)
+		copy(k.best, k.sol)
+		for i, v := range k.res {
+			k.sol[i] += v
+		}
+		now := k.residual()
+		if !(now < last) {
+			copy(k.sol, k.best)
+			break
+		}
+		ratio := last / now
+		last = now
+		if ratio < refineFactor {
+			break
+		}
+	}
+	return !math.IsNaN(last) && !math.IsInf(last, 0)
+}
+
+// residual writes rhs - K sol into res and returns its largest entry.
+func (k *kkt) residual() float64 {
+	copy(k.res, k.rhs)
+	res, sol := k.res, k.sol
+	k.mat.subMulOff(res, sol)
+	for j, at := range k.diag {
+		res[j] -= k.mat.val[at] * sol[j]
+	}
+	return maxAbs(res)
+}
+
+// maxAbs returns the largest absolute entry of v, NaN if there is one.
+func maxAbs(v []float64) float64 {
+	// four independent maxima; the built-in max keeps NaN
+	var a, b, c, d float64
+	for ; len(v) >= 4; v = v[4:] {
+		a = max(a, math.Abs(v[0]))
+		b = max(b, math.Abs(v[1]))
+		c = max(c, math.Abs(v[2]))
+		d = max(d, math.Abs(v[3]))
+	}
+	for _, x := range v {
+		a = max(a, math.Abs(x))
+	}
+	return max(a, b, c, d)
+}
+
+func finite(v []float64) bool {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * 0 // 0, or NaN for NaN and infinities
+	}
+	return sum == 0
+}

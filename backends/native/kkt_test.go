@@ -1,0 +1,200 @@
+package native
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+// compress returns the compressed columns of a, its upper triangle if wanted.
+func compress(a mat.Matrix, upper bool) *sparse.CSC {
+	r, c := a.Dims()
+	ptr, ind, val := []int{0}, []int{}, []float64{}
+	for j := range c {
+		for i := range r {
+			if v := a.At(i, j); v != 0 && (!upper || i <= j) {
+				ind, val = append(ind, i), append(val, v)
+			}
+		}
+		ptr = append(ptr, len(ind))
+	}
+	return sparse.NewCSC(r, c, ptr, ind, val)
+}
+
+// randomProblem has rows of every kind: equations, inequalities, bounds, boxes
+// of every form, and second-order cones of dimensions 1 to 8.
+func randomProblem(rng *rand.Rand, n int) *backends.Problem {
+	inf := math.Inf(1)
+	cones := []backends.Cone{
+		backends.SecondOrder(3), backends.Zero(2), backends.Nonnegative(4), backends.SecondOrder(8), backends.SecondOrder(1),
+		backends.Box([]float64{-1, -inf, 0, 2, -inf}, []float64{1, 3, inf, 2, inf}), backends.Nonnegative(0), backends.SecondOrder(2), backends.Zero(1),
+	}
+	m := 0
+	for _, c := range cones {
+		m += c.Dim
+	}
+	a := mat.NewDense(m, n, nil)
+	for i := range m {
+		for j := range n {
+			if rng.Float64() < 0.6 {
+				a.Set(i, j, rng.NormFloat64()*math.Pow(10, 2*rng.Float64()-1))
+			}
+		}
+	}
+	for j := range n { // a bound among the inequalities
+		a.Set(5, j, 0)
+	}
+	a.Set(5, 0, -2)
+	g := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			g.Set(i, j, rng.NormFloat64())
+		}
+	}
+	var p mat.Dense
+	p.Mul(g, g.T())
+	q, b := make([]float64, n), make([]float64, m)
+	for j := range q {
+		q[j] = rng.NormFloat64()
+	}
+	for i := range b {
+		b[i] = rng.NormFloat64()
+	}
+	return &backends.Problem{P: compress(&p, true), Q: q, A: compress(a, false), B: b, Cones: cones}
+}
+
+// The Newton system, solved with bounds eliminated and cones expanded, solves
+// the equations P x + A'z = rx, A x - H z = rz.
+func TestKKTSolvesTheNewtonSystem(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 10 {
+		p := randomProblem(rng, 6)
+		f := newForm(p)
+		it, err := newIterate(f)
+		require.NoError(t, err)
+		f.fill(p)
+		it.k.load()
+		for i, c := range it.cones {
+			from, to := it.starts[i], it.starts[i+1]
+			copy(it.s[from:to], interior(rng, c, to-from, 0.5))
+			copy(it.z[from:to], interior(rng, c, to-from, 0.5))
+		}
+		require.True(t, it.rescale())
+		it.k.refactor()
+		rx, rz := make([]float64, f.n), make([]float64, f.m)
+		for j := range rx {
+			rx[j] = rng.NormFloat64()
+		}
+		for i := range rz {
+			rz[i] = rng.NormFloat64()
+		}
+		x, z := make([]float64, f.n), make([]float64, f.m)
+		require.True(t, it.k.solve(x, z, rx, rz, refineTarget))
+		px, atz, ax, hz := make([]float64, f.n), make([]float64, f.n), make([]float64, f.m), make([]float64, f.m)
+		f.mulP(px, x)
+		f.mulAt(atz, z)
+		f.mulA(ax, x)
+		for i, c := range it.cones {
+			c.mulH(hz[it.starts[i]:it.starts[i+1]], z[it.starts[i]:it.starts[i+1]])
+		}
+		for j := range rx {
+			require.InDelta(t, rx[j], px[j]+atz[j], 1e-8)
+		}
+		for i := range rz {
+			require.InDelta(t, rz[i], ax[i]-hz[i], 1e-8)
+		}
+	}
+}
+
+// A point of the caller becomes one of the scaled form and comes back the same,
+// and its residual does too.
+func TestFormRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	p := randomProblem(rng, 5)
+	f := newForm(p)
+	f.fill(p)
+	n, m := p.Dims()
+	require.Equal(t, 4, f.zero) // Zero(2), the box row with equal bounds, Zero(1)
+	require.Equal(t, 4+1+2+1+1, f.nonneg)
+	require.Equal(t, []int{3, 8, 2}, f.soc)
+	x, s, z := make([]float64, n), make([]float64, m), make([]float64, m)
+	for j := range x {
+		x[j] = rng.NormFloat64()
+	}
+	a := p.A
+	for i := range m {
+		s[i] = p.B[i]
+		for j := range n {
+			s[i] -= a.At(i, j) * x[j]
+		}
+		z[i] = rng.NormFloat64()
+	}
+	// multipliers of one-sided rows have one sign
+	row := 0
+	for _, c := range p.Cones {
+		for k := range c.Dim {
+			switch {
+			case c.Kind == backends.NonnegativeCone || c.Kind == backends.SecondOrderCone && c.Dim == 1:
+				z[row] = math.Abs(z[row])
+			case c.Kind == backends.BoxCone && math.IsInf(c.Lower[k], -1) && math.IsInf(c.Upper[k], 1):
+				z[row] = 0
+			case c.Kind == backends.BoxCone && math.IsInf(c.Lower[k], -1):
+				z[row] = -math.Abs(z[row])
+			case c.Kind == backends.BoxCone && math.IsInf(c.Upper[k], 1):
+				z[row] = math.Abs(z[row])
+			}
+			row++
+		}
+	}
+	fx, fs, fz := make([]float64, f.n), make([]float64, f.m), make([]float64, f.m)
+	f.contract(backends.Point{X: x, S: s, Z: z}, fx, fs, fz)
+	ax := make([]float64, f.m)
+	f.mulA(ax, fx)
+	for i := range f.m {
+		require.InDelta(t, f.b[i], ax[i]+fs[i], 1e-10)
+	}
+	sol := f.expand(fx, fs, fz, 1)
+	require.InDeltaSlice(t, x, sol.X, 1e-12)
+	require.InDeltaSlice(t, s, sol.S, 1e-11)
+	require.InDeltaSlice(t, z, sol.Z, 1e-11)
+	// A'z is the same on both sides
+	atz := make([]float64, f.n)
+	f.mulAt(atz, fz)
+	for j := range n {
+		want := 0.0
+		for i := range m {
+			want += a.At(i, j) * z[i]
+		}
+		require.InDelta(t, want, atz[j]/(f.scaling.d[j]*f.scaling.c), 1e-10)
+	}
+}
+
+// Equilibrated rows and columns have norms near 1.
+func TestEquilibration(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	p := randomProblem(rng, 6)
+	f := newForm(p)
+	f.fill(p)
+	for j := range f.n {
+		top := 0.0
+		for k := f.a.ptr[j]; k < f.a.ptr[j+1]; k++ {
+			if int(f.a.ind[k]) < f.zero+f.nonneg {
+				top = max(top, math.Abs(f.a.val[k]))
+			}
+		}
+		require.InDelta(t, 0.6, top, 0.75)
+	}
+	// one factor a cone
+	at := f.zero + f.nonneg
+	for _, dim := range f.soc {
+		for i := at; i < at+dim; i++ {
+			require.Equal(t, f.scaling.e[at], f.scaling.e[i])
+		}
+		at += dim
+	}
+}

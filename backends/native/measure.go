@@ -1,0 +1,45 @@
+package native
+
+import "math"
+
+// progress measures the iterate on the caller's scale.
+type progress struct {
+	primal, dual, gap float64 // as in backends.Residuals
+	objective, bound  float64
+}
+
+// measure computes the residuals of (x, s, z)/tau without the scaling.
+func (it *iterate) measure() progress {
+	f, sc, tau := it.f, &it.f.scaling, it.tau
+	var rp, nb, nax, ns, rd, nq, npx, naz float64
+	for i, e := range sc.e {
+		inv := 1 / e
+		rp = max(rp, math.Abs(it.rz[i])*inv)
+		nb = max(nb, math.Abs(f.b[i])*inv)
+		nax = max(nax, math.Abs(it.ax[i])*inv)
+		ns = max(ns, math.Abs(it.s[i])*inv)
+	}
+	for j, d := range sc.d {
+		inv := 1 / d
+		rd = max(rd, math.Abs(it.rx[j])*inv)
+		nq = max(nq, math.Abs(f.q[j])*inv)
+		npx = max(npx, math.Abs(it.px[j])*inv)
+		naz = max(naz, math.Abs(it.atz[j])*inv)
+	}
+	c := sc.c
+	p := progress{
+		primal:    rp / tau / max(1, nb, nax/tau, ns/tau),
+		dual:      rd / (tau * c) / max(1, nq/c, npx/(tau*c), naz/(tau*c)),
+		objective: (it.xpx/(2*tau*tau) + it.qx/tau) / c,
+		bound:     (-it.xpx/(2*tau*tau) - it.bz/tau) / c,
+	}
+	p.gap = math.Abs(p.objective-p.bound) / max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
+	return p
+}
+
+func (p progress) worst() float64 {
+	if w := max(p.primal, p.dual, p.gap); !math.IsNaN(w) {
+		return w
+	}
+	return math.Inf(1)
+}

@@ -1,0 +1,133 @@
+package native
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+)
+
+const (
+	defaultMaxIterations = 200
+	// Points are accepted a little inside the tolerance, so that the recheck on
+	// the caller's data agrees in spite of rounding.
+	acceptFraction = 0.5
+	// So many iterations without a better point, late in the run, mean a stall.
+	stallIterations = 10
+	stallMu         = 1e-6
+)
+
+func (it *iterate) keep(worst float64) {
+	if worst < it.bestError {
+		it.bestError, it.bestTau = worst, it.tau
+		copy(it.bestX, it.x)
+		copy(it.bestS, it.s)
+		copy(it.bestZ, it.z)
+	}
+}
+
+// run solves the problem, from warm if that is given, and returns the best point
+// met. Where a run from a warm start gets stuck, the usual start is taken.
+func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point) *backends.Solution {
+	r := &runner{iterate: it, options: o, begin: time.Now()}
+	if r.options.MaxIterations == 0 {
+		r.options.MaxIterations = defaultMaxIterations
+	}
+	it.bestError, it.constant = math.Inf(1), false
+	status := backends.Unsolved
+	if it.warm(warm, set, acceptFraction*o.Eps) {
+		status = r.loop(ctx)
+	}
+	if status == backends.Unsolved {
+		if it.start() {
+			status = r.loop(ctx)
+		} else {
+			r.message = "the starting point could not be computed"
+		}
+	}
+	sol := r.solution(status)
+	sol.Iterations, sol.Message = r.iterations, r.message
+	return sol
+}
+
+// runner is one call of run.
+type runner struct {
+	*iterate
+	options    backends.Options
+	begin      time.Time
+	iterations int
+	message    string
+}
+
+// loop iterates until the tolerances are met, a limit is reached, or nothing
+// more is gained; the last is backends.Unsolved, and message says why.
+func (r *runner) loop(ctx context.Context) backends.Status {
+	o := &r.options
+	r.message = ""
+	for worse := 0; ; r.iterations++ {
+		r.residuals()
+		p := r.measure()
+		worst := p.worst()
+		if worst < r.bestError {
+			worse = 0
+		} else {
+			worse++
+		}
+		r.keep(worst)
+		if o.Logger != nil {
+			o.Logger.DebugContext(ctx, "native", "iteration", r.iterations, "objective", p.objective, "bound", p.bound,
+				"primal", p.primal, "dual", p.dual, "gap", p.gap, "mu", r.mu, "tau", r.tau, "kappa", r.kappa)
+		}
+		if worst <= acceptFraction*o.Eps {
+			return backends.Optimal
+		}
+		if status := r.infeasible(acceptFraction * o.EpsInfeasible); status != backends.Unsolved {
+			return status
+		}
+		switch {
+		case ctx.Err() != nil:
+			return backends.Cancelled
+		case o.TimeLimit > 0 && time.Since(r.begin) >= o.TimeLimit:
+			return backends.TimeLimit
+		case r.iterations >= o.MaxIterations:
+			return backends.IterationLimit
+		case worse >= stallIterations && r.mu < stallMu:
+			r.message = "no further progress"
+			return backends.Unsolved
+		}
+		step, _ := r.advance()
+		if step < minStep {
+			r.message = "the steps became too short"
+			return backends.Unsolved
+		}
+	}
+}
+
+// solution writes the outcome in the caller's variables.
+func (r *runner) solution(status backends.Status) *backends.Solution {
+	switch status {
+	case backends.PrimalInfeasible:
+		sol := r.f.expand(r.x, r.s, r.z, 1)
+		sol.Status, sol.X, sol.S = status, nil, nil
+		return sol
+	case backends.DualInfeasible:
+		sol := r.f.expand(r.x, r.s, r.z, 1)
+		sol.Status, sol.Z = status, nil
+		return sol
+	case backends.Unsolved:
+		status = backends.Inaccurate
+		if r.bestError <= r.options.Eps {
+			status = backends.Optimal
+		}
+	}
+	if math.IsInf(r.bestError, 1) {
+		if status == backends.Inaccurate {
+			status = backends.NumericalError
+		}
+		return &backends.Solution{Status: status}
+	}
+	sol := r.f.expand(r.bestX, r.bestS, r.bestZ, r.bestTau)
+	sol.Status = status
+	return sol
+}

@@ -1,0 +1,227 @@
+package native
+
+import "math"
+
+// secondOrder is {(t, v): |v| <= t} with the scaling of Nesterov and Todd
+// (1997), as in Vandenberghe's note on CVXOPT (2010): with J = diag(1, -I),
+//
+//	H = W^2 = eta^2 (2 w w' - J),  w'Jw = 1,  W z = W^-1 s = lambda.
+type secondOrder struct {
+	eta, eta2 float64
+	w         []float64
+	lambda    []float64
+	norm      float64 // lambda'J lambda
+	// rank-two form: H = eta^2 (diag(d, I) + u u' - v v'), u = (u0, u1 w1),
+	// v = (0, v1 w1), where w = (w0, w1).
+	d, u0, u1, v1 float64
+	a, b          []float64 // work space
+}
+
+func newSecondOrder(n int) *secondOrder {
+	return &secondOrder{w: make([]float64, n), lambda: make([]float64, n), a: make([]float64, n), b: make([]float64, n)}
+}
+
+func (c *secondOrder) degree() int { return 1 }
+
+func (c *secondOrder) unit(s, z []float64) {
+	clear(s)
+	clear(z)
+	s[0], z[0] = 1, 1
+}
+
+func (c *secondOrder) shift(v []float64) float64 { return norm2(v[1:]) - v[0] }
+
+func (c *secondOrder) addUnit(v []float64, a float64) { v[0] += a }
+
+// residualSOC returns v'Jv without cancellation.
+func residualSOC(v []float64) float64 {
+	t, r := v[0], norm2(v[1:])
+	return (t - r) * (t + r)
+}
+
+func norm2(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * x
+	}
+	return math.Sqrt(sum)
+}
+
+func (c *secondOrder) scale(s, z []float64) bool {
+	rs, rz := residualSOC(s), residualSOC(z)
+	if !(rs > 0 && rz > 0 && s[0] > 0 && z[0] > 0) {
+		return false
+	}
+	ns, nz := math.Sqrt(rs), math.Sqrt(rz)
+	c.eta2 = ns / nz
+	c.eta = math.Sqrt(c.eta2)
+	dot := 0.0
+	for i, v := range s {
+		dot += v * z[i]
+	}
+	gamma := math.Sqrt(0.5 * (1 + dot/(ns*nz)))
+	// w = (s/ns + J z/nz) / (2 gamma), its head from w'Jw = 1
+	a, b := 1/(2*gamma*ns), 1/(2*gamma*nz)
+	sum := 0.0
+	for i := 1; i < len(s); i++ {
+		v := s[i]*a - z[i]*b
+		c.w[i] = v
+		sum += v * v
+	}
+	w0 := math.Sqrt(1 + sum)
+	c.w[0] = w0
+	// lambda = W z in a form without cancellation near the boundary, with
+	// lambda'J lambda = ns nz
+	c.norm = ns * nz
+	root := math.Sqrt(c.norm)
+	ns, nz = 1/ns, 1/nz
+	s0, z0 := s[0]*ns, z[0]*nz
+	f := root / (s0 + z0 + 2*gamma)
+	fs, fz := f*(gamma+z0)*ns, f*(gamma+s0)*nz
+	c.lambda[0] = root * gamma
+	for i := 1; i < len(s); i++ {
+		c.lambda[i] = fs*s[i] + fz*z[i]
+	}
+	// The two inequalities that the rank-two form needs, D - vv' positive
+	// definite and d > 0, are 1/(w0^2 - 1/2) < v1^2 < 1/(w0^2 - 1).
+	v1 := 1 / (w0*w0 - 0.75)
+	c.v1 = math.Sqrt(v1)
+	c.u1 = math.Sqrt(2 + v1)
+	c.u0 = 2 * w0 / c.u1
+	c.d = 1 / (4*w0*w0 - 1)
+	return true
+}
+
+// mulW writes W v into out: W = eta [w0 w1'; w1 I + w1 w1'/(1 + w0)].
+func (c *secondOrder) mulW(out, v []float64) {
+	dot := 0.0
+	w := c.w[:len(v)]
+	for i := 1; i < len(v); i++ {
+		dot += w[i] * v[i]
+	}
+	head := v[0]
+	f := head + dot/(1+w[0])
+	out[0] = c.eta * (w[0]*head + dot)
+	for i := 1; i < len(v); i++ {
+		out[i] = c.eta * (v[i] + f*w[i])
+	}
+}
+
+// mulWinv writes W^-1 v into out: W^-1 = eta^-1 [w0 -w1'; -w1 I + w1 w1'/(1 + w0)].
+func (c *secondOrder) mulWinv(out, v []float64) {
+	dot := 0.0
+	w := c.w[:len(v)]
+	for i := 1; i < len(v); i++ {
+		dot += w[i] * v[i]
+	}
+	head := v[0]
+	f := -head + dot/(1+w[0])
+	out[0] = (w[0]*head - dot) / c.eta
+	for i := 1; i < len(v); i++ {
+		out[i] = (v[i] + f*w[i]) / c.eta
+	}
+}
+
+func (c *secondOrder) mulH(out, v []float64) {
+	dot := 0.0
+	for i, w := range c.w {
+		dot += w * v[i]
+	}
+	f := 2 * c.eta2 * dot
+	out[0] = f*c.w[0] - c.eta2*v[0]
+	for i := 1; i < len(v); i++ {
+		out[i] = f*c.w[i] + c.eta2*v[i]
+	}
+}
+
+func (c *secondOrder) affine(d, s []float64) { copy(d, s) }
+
+// combined computes d = W (lambda \ (lambda o lambda + (W^-1 ds) o (W dz) - target e))
+// = s + W (lambda \ ((W^-1 ds) o (W dz) - target e)).
+func (c *secondOrder) combined(d, s, _, _, dz []float64, target float64) {
+	a, b := c.a, c.b
+	c.mulW(b, dz)
+	// W^-1 ds = -lambda - W dz, by what the pure Newton direction solves; none
+	// without a correction
+	for i, v := range b {
+		a[i] = -c.lambda[i] - v
+	}
+	// v = a o b - target e: the head is a'b, the tail a0 b1 + b0 a1
+	dot := 0.0
+	for i := range a {
+		dot += a[i] * b[i]
+	}
+	a0, b0 := a[0], b[0]
+	for i := 1; i < len(a); i++ {
+		a[i] = a0*b[i] + b0*a[i]
+	}
+	a[0] = dot - target
+	// y = lambda \ v
+	l := c.lambda
+	r := c.norm
+	dot = 0
+	for i := 1; i < len(a); i++ {
+		dot += l[i] * a[i]
+	}
+	v0 := a[0]
+	y0 := (l[0]*v0 - dot) / r
+	for i := 1; i < len(a); i++ {
+		a[i] = (a[i] - y0*l[i]) / l[0]
+	}
+	a[0] = y0
+	c.mulW(d, a)
+	for i, v := range s {
+		d[i] += v
+	}
+}
+
+func (c *secondOrder) step(s, z, ds, dz []float64, limit float64) float64 {
+	return stepSOC(z, dz, stepSOC(s, ds, limit))
+}
+
+// stepSOC returns the largest a <= limit for which v + a dv is in the cone, v
+// being inside: the first positive root of (v + a dv)'J(v + a dv).
+func stepSOC(v, dv []float64, limit float64) float64 {
+	tail, cross := 0.0, 0.0
+	for i := 1; i < len(v); i++ {
+		tail += dv[i] * dv[i]
+		cross += v[i] * dv[i]
+	}
+	a := (dv[0] - math.Sqrt(tail)) * (dv[0] + math.Sqrt(tail))
+	b := v[0]*dv[0] - cross // half of the linear term
+	c := residualSOC(v)
+	root := limit
+	if disc := b*b - a*c; disc >= 0 {
+		// the roots are c/q and q/a with q = -(b + sign(b) sqrt(disc))
+		q := -(b + math.Copysign(math.Sqrt(disc), b))
+		for _, x := range [2]float64{c / q, q / a} {
+			if x > 0 && x < root { // false for NaN and infinities
+				root = x
+			}
+		}
+	}
+	if dv[0] < 0 && v[0]+root*dv[0] < 0 {
+		root = -v[0] / dv[0]
+	}
+	return root
+}
+
+func (c *secondOrder) block() block { return rankTwoBlock }
+
+// writeH uses the rank-two form for small cones too: near the boundary the
+// entries of H are far larger than their effect on a direction, and in this form
+// they do not cancel against each other.
+func (c *secondOrder) writeH(w *hWriter) {
+	e, n := c.eta2, len(c.w)
+	diag, v, u := w.at[:n], w.at[n:2*n+1], w.at[2*n+1:]
+	w.val[diag[0]] = -e * c.d
+	w.val[v[0]] = 0
+	w.val[u[0]] = -e * c.u0
+	for i := 1; i < n; i++ {
+		w.val[diag[i]] = -e
+		w.val[v[i]] = -e * c.v1 * c.w[i]
+		w.val[u[i]] = -e * c.u1 * c.w[i]
+	}
+	w.val[v[n]] = -e // pivot of the row of v, negative like those of the cone
+	w.val[u[n]] = e
+}

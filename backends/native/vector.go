@@ -1,0 +1,45 @@
+package native
+
+func dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	sum := 0.0
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+func axpy(a float64, x, y []float64) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] += a * v
+	}
+}
+
+// mulP writes Px into out, P given by its upper triangle.
+func (f *form) mulP(out, x []float64) {
+	clear(out)
+	for j := range f.n {
+		xj, sum := x[j], 0.0
+		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
+			i, v := f.p.ind[k], f.p.val[k]
+			sum += v * x[i]
+			if int(i) != j {
+				out[i] += v * xj
+			}
+		}
+		out[j] += sum
+	}
+}
+
+// mulA writes Ax into out.
+func (f *form) mulA(out, x []float64) {
+	clear(out)
+	f.a.addMul(out, x)
+}
+
+// mulAt writes A'z into out.
+func (f *form) mulAt(out, z []float64) {
+	clear(out)
+	f.a.addMulT(out, z)
+}

@@ -1,0 +1,163 @@
+package backends
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/james-bowman/sparse"
+)
+
+// Problem is a conic program in the form of the package comment.
+type Problem struct {
+	// P is the upper triangle of the n x n quadratic term; nil means zero.
+	P *sparse.CSC
+	// Q is the linear term, of length n. Its length defines n.
+	Q []float64
+	// A is m x n; nil means no rows, or no columns.
+	A *sparse.CSC
+	// B is the right-hand side, of length m. Its length defines m.
+	B []float64
+	// Cones are the factors of K; their dimensions add up to m.
+	Cones []Cone
+}
+
+// Dims returns the number n of variables and the number m of rows.
+func (p *Problem) Dims() (n, m int) { return len(p.Q), len(p.B) }
+
+// ProblemError says which part of a [Problem] or an [Update] is wrong.
+type ProblemError struct {
+	Field  string // for example "A" or "Cones[2]"
+	Reason string
+}
+
+func (e *ProblemError) Error() string { return "backends: " + e.Field + ": " + e.Reason }
+
+func bad(field, format string, args ...any) error {
+	return &ProblemError{Field: field, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Validate checks shapes, index ranges, and that all numbers are finite (bounds
+// of a box may be infinite). The error is a [*ProblemError].
+func (p *Problem) Validate() error {
+	n, m := p.Dims()
+	if err := finite("Q", p.Q); err != nil {
+		return err
+	}
+	if err := finite("B", p.B); err != nil {
+		return err
+	}
+	if p.P != nil {
+		if err := validCSC("P", p.P, n, n, true); err != nil {
+			return err
+		}
+	}
+	if p.A != nil {
+		if err := validCSC("A", p.A, m, n, false); err != nil {
+			return err
+		}
+	} else if m > 0 && n > 0 {
+		return bad("A", "is nil, but B has %d rows", m)
+	}
+	rows := 0
+	for i, c := range p.Cones {
+		field := fmt.Sprintf("Cones[%d]", i)
+		if err := validCone(field, c); err != nil {
+			return err
+		}
+		rows += c.Dim
+	}
+	if rows != m {
+		return bad("Cones", "take %d rows, but B has %d", rows, m)
+	}
+	return nil
+}
+
+func validCone(field string, c Cone) error {
+	if c.Kind < 0 || int(c.Kind) >= len(coneNames) {
+		return bad(field, "unknown kind %d", int(c.Kind))
+	}
+	if c.Dim < 0 {
+		return bad(field, "negative dimension %d", c.Dim)
+	}
+	switch c.Kind {
+	case BoxCone:
+		if len(c.Lower) != c.Dim || len(c.Upper) != c.Dim {
+			return bad(field, "has %d lower and %d upper bounds for dimension %d", len(c.Lower), len(c.Upper), c.Dim)
+		}
+		for j := range c.Lower {
+			if l, u := c.Lower[j], c.Upper[j]; math.IsNaN(l) || math.IsNaN(u) || math.IsInf(l, 1) || math.IsInf(u, -1) {
+				return bad(field, "entry %d has bounds [%g, %g], which are not numbers or infinite on the wrong side", j, l, u)
+			} else if l > u {
+				return bad(field, "entry %d has bounds [%g, %g], which no number satisfies", j, l, u)
+			}
+		}
+	case PSDCone:
+		if n := PSDOrder(c.Dim); n*(n+1)/2 != c.Dim {
+			return bad(field, "dimension %d is not n(n+1)/2", c.Dim)
+		}
+	case ExponentialCone, DualExponentialCone:
+		if c.Dim != 3 {
+			return bad(field, "dimension %d, an exponential cone has 3", c.Dim)
+		}
+	case PowerCone, DualPowerCone:
+		if c.Dim != 3 {
+			return bad(field, "dimension %d, a power cone has 3", c.Dim)
+		}
+		if !(c.Alpha > 0 && c.Alpha < 1) {
+			return bad(field, "exponent %g is not in (0, 1)", c.Alpha)
+		}
+	}
+	return nil
+}
+
+// PSDOrder returns the largest n with n(n+1)/2 <= dim, the order of the matrix
+// whose triangle has dim entries.
+func PSDOrder(dim int) int {
+	n := int((math.Sqrt(8*float64(dim)+1) - 1) / 2)
+	for (n+1)*(n+2)/2 <= dim {
+		n++
+	}
+	return n
+}
+
+func finite(field string, v []float64) error {
+	for i, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return bad(field, "entry %d is %g", i, x)
+		}
+	}
+	return nil
+}
+
+func validCSC(field string, a *sparse.CSC, rows, cols int, upper bool) error {
+	r, c := a.Dims()
+	if r != rows || c != cols {
+		return bad(field, "is %d x %d, expected %d x %d", r, c, rows, cols)
+	}
+	raw := a.RawMatrix()
+	if len(raw.Indptr) != cols+1 || raw.Indptr[0] != 0 || raw.Indptr[cols] != len(raw.Ind) || len(raw.Ind) != len(raw.Data) {
+		return bad(field, "column pointers, row indices and values do not fit together")
+	}
+	for j := range cols {
+		if raw.Indptr[j] > raw.Indptr[j+1] {
+			return bad(field, "column pointers decrease at column %d", j)
+		}
+	}
+	for j := range cols {
+		last := -1
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			i := raw.Ind[k]
+			if i < 0 || i >= rows {
+				return bad(field, "row index %d in column %d, expected 0 to %d", i, j, rows-1)
+			}
+			if i <= last {
+				return bad(field, "row indices of column %d are not increasing", j)
+			}
+			if upper && i > j {
+				return bad(field, "entry (%d, %d) is below the diagonal, give the upper triangle", i, j)
+			}
+			last = i
+		}
+	}
+	return finite(field, raw.Data)
+}

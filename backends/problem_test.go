@@ -1,0 +1,54 @@
+package backends
+
+import (
+	"math"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+)
+
+func TestValidate(t *testing.T) {
+	assert.NoError(t, bounded().Validate())
+	assert.NoError(t, (&Problem{}).Validate())
+	nan, csc := math.NaN(), sparse.NewCSC
+	for _, c := range []struct {
+		spoil func(*Problem)
+		want  string
+	}{
+		{func(p *Problem) { p.Q[0] = nan }, "backends: Q: entry 0 is NaN"},
+		{func(p *Problem) { p.B[1] = math.Inf(-1) }, "backends: B: entry 1 is -Inf"},
+		{func(p *Problem) { p.A = nil }, "backends: A: is nil, but B has 2 rows"},
+		{func(p *Problem) { p.A = column(1, 2, 3) }, "backends: A: is 3 x 1, expected 2 x 1"},
+		{func(p *Problem) { p.A = column(1, nan) }, "backends: A: entry 1 is NaN"},
+		{func(p *Problem) { p.P = column(1, 2) }, "backends: P: is 2 x 1, expected 1 x 1"},
+		{func(p *Problem) { p.A = csc(2, 1, []int{0, 1}, []int{2}, []float64{1}) }, "backends: A: row index 2 in column 0, expected 0 to 1"},
+		{func(p *Problem) { p.A = csc(2, 1, []int{0, 2}, []int{1, 1}, []float64{1, 1}) }, "backends: A: row indices of column 0 are not increasing"},
+		{func(p *Problem) { p.A = csc(2, 1, []int{0, 2}, []int{0, 1}, []float64{1}) }, "do not fit together"},
+		{func(p *Problem) {
+			p.Q, p.P = []float64{1, 1}, csc(2, 2, []int{0, 2, 1}, []int{0}, []float64{1})
+		}, "backends: P: column pointers decrease at column 1"},
+		{func(p *Problem) {
+			p.Q, p.P = []float64{1, 1}, csc(2, 2, []int{0, 1, 1}, []int{1}, []float64{1})
+		}, "backends: P: entry (1, 0) is below the diagonal, give the upper triangle"},
+		{func(p *Problem) { p.Cones = nil }, "backends: Cones: take 0 rows, but B has 2"},
+		{func(p *Problem) { p.Cones[0].Dim = -2 }, "backends: Cones[0]: negative dimension -2"},
+		{func(p *Problem) { p.Cones[0].Kind = 12 }, "backends: Cones[0]: unknown kind 12"},
+		{func(p *Problem) { p.Cones[0] = Box([]float64{1, 3}, []float64{1, 2}) }, "backends: Cones[0]: entry 1 has bounds [3, 2], which no number satisfies"},
+		{func(p *Problem) { p.Cones[0] = Box([]float64{nan, 3}, []float64{1, 4}) }, "backends: Cones[0]: entry 0 has bounds [NaN, 1]"},
+		{func(p *Problem) { p.Cones[0] = Cone{Kind: BoxCone, Dim: 2} }, "backends: Cones[0]: has 0 lower and 0 upper bounds for dimension 2"},
+		{func(p *Problem) { p.Cones[0] = Cone{Kind: PSDCone, Dim: 2} }, "backends: Cones[0]: dimension 2 is not n(n+1)/2"},
+		{func(p *Problem) { p.Cones[0] = Cone{Kind: ExponentialCone, Dim: 2} }, "backends: Cones[0]: dimension 2, an exponential cone has 3"},
+		{func(p *Problem) { p.Cones[0] = Cone{Kind: DualPowerCone, Dim: 2} }, "backends: Cones[0]: dimension 2, a power cone has 3"},
+		{func(p *Problem) { p.Cones[0] = Power(nan) }, "backends: Cones[0]: exponent NaN is not in (0, 1)"},
+	} {
+		p := bounded()
+		c.spoil(p)
+		err := p.Validate()
+		var wrong *ProblemError
+		assert.ErrorAs(t, err, &wrong)
+		assert.ErrorContains(t, err, c.want)
+	}
+	assert.NoError(t, Options{}.WithDefaults().Validate())
+	assert.EqualError(t, Options{Eps: nan}.Validate(), "backends: Options.Eps: NaN is negative or not a number")
+}

@@ -1,0 +1,75 @@
+package backends
+
+import (
+	"github.com/james-bowman/sparse/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// products computes ax = Ax, px = Px and atz = A'z in one pass over the matrices.
+func (c *checker) products(p *Problem, x, z []float64) {
+	c.reset(p)
+	if p.A != nil {
+		bothProducts(p.A.RawMatrix(), x, z, c.ax, c.atz)
+	}
+	if p.P != nil {
+		a := p.P.RawMatrix()
+		for j, xj := range x {
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				i, v := a.Ind[k], a.Data[k]
+				c.px[i] += v * xj
+				if i != j {
+					c.px[j] += v * x[i]
+				}
+			}
+		}
+	}
+}
+
+// bothProducts adds Ax to ax and sets atz = A'z. Columns of data matrices are long runs of
+// consecutive rows, which go through the dense kernels.
+func bothProducts(a *blas.SparseMatrix, x, z, ax, atz []float64) {
+	var dense gonum.Implementation
+	for j, xj := range x {
+		lo, hi := a.Indptr[j], a.Indptr[j+1]
+		rows, vals := a.Ind[lo:hi], a.Data[lo:hi]
+		dot := 0.0
+		for len(rows) > 0 {
+			n := run(rows)
+			if n < shortRun {
+				for k, i := range rows[:n] {
+					dot += vals[k] * z[i]
+					ax[i] += vals[k] * xj
+				}
+			} else {
+				i := rows[0]
+				dot += dense.Ddot(n, vals, 1, z[i:], 1)
+				dense.Daxpy(n, xj, vals, 1, ax[i:], 1)
+			}
+			rows, vals = rows[n:], vals[n:]
+		}
+		atz[j] = dot
+	}
+}
+
+// shortRun is the length below which the call of a kernel costs more than it saves.
+const shortRun = 16
+
+// run returns the number of entries at the start of the increasing rows that
+// are consecutive, or a number below shortRun of entries to take one by one.
+func run(rows []int) int {
+	if len(rows) < shortRun || rows[shortRun-1]-rows[0] != shortRun-1 {
+		return min(len(rows), shortRun-1)
+	}
+	lo, hi := shortRun, len(rows)
+	if rows[hi-1]-rows[0] == hi-1 {
+		return hi
+	}
+	for lo+1 < hi { // lo entries are consecutive, hi are not
+		if mid := (lo + hi) / 2; rows[mid-1]-rows[0] == mid-1 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}

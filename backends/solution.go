@@ -1,0 +1,80 @@
+package backends
+
+import (
+	"fmt"
+	"time"
+)
+
+// Status says how a solve ended.
+type Status int
+
+const (
+	// Unsolved is the zero value: no solve has ended.
+	Unsolved Status = iota
+	// Optimal means that the recomputed residuals and gap meet the tolerances.
+	Optimal
+	// PrimalInfeasible means that Solution.Z proves that no x satisfies the constraints.
+	PrimalInfeasible
+	// DualInfeasible means that Solution.X is a direction along which the
+	// objective falls without bound wherever the problem is feasible.
+	DualInfeasible
+	// Inaccurate means that the solver stopped with a point that misses the tolerances.
+	Inaccurate
+	// IterationLimit means that the iterations ran out before the tolerances were met.
+	IterationLimit
+	// TimeLimit means that the time ran out before the tolerances were met.
+	TimeLimit
+	// Cancelled means that the context was cancelled.
+	Cancelled
+	// NumericalError means that no usable point was found.
+	NumericalError
+)
+
+var statusNames = [...]string{"unsolved", "optimal", "primal_infeasible", "dual_infeasible", "inaccurate", "iteration_limit", "time_limit", "cancelled", "numerical_error"}
+
+// String returns the status in the words of the command line.
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusNames) {
+		return fmt.Sprintf("Status(%d)", int(s))
+	}
+	return statusNames[s]
+}
+
+// Residuals measure a point on the caller's own data, without scaling. Norms
+// are the largest absolute entry.
+//
+//	Primal = max(|Ax + s - b|, dist(s, K)) / max(1, |b|, |Ax|, |s|)
+//	Dual   = max(|Px + q + A'z|, dist(z, K*)) / max(1, |q|, |Px|, |A'z|)
+//	Gap    = |p - d| / max(1, min(|p|, |d|))
+//
+// with p and d the primal and the dual objective.
+type Residuals struct {
+	Primal, Dual, Gap float64
+}
+
+// Max returns the largest of the three.
+func (r Residuals) Max() float64 { return max(r.Primal, r.Dual, r.Gap) }
+
+// Solution is the outcome of one solve. All slices belong to the caller.
+type Solution struct {
+	Status Status
+	// X, S and Z are the final point, of lengths n, m, m. With PrimalInfeasible, Z
+	// is a certificate scaled to b'z - beta(z) = -1, and X and S are nil; with
+	// DualInfeasible, X is a certificate scaled to q'x = -1, S = -AX, and Z is nil.
+	// All are nil where a limit, a cancellation or an error left no finite point.
+	X, S, Z []float64
+	// Objective and DualObjective are recomputed from X and Z. Both are +Inf with
+	// PrimalInfeasible, -Inf with DualInfeasible, and NaN without a point.
+	Objective, DualObjective float64
+	// Residuals are recomputed from X, S and Z. With PrimalInfeasible, Dual is the
+	// residual of CheckPrimalInfeasible, with DualInfeasible, Primal is that of
+	// CheckDualInfeasible, and the others are zero. They are NaN without a point.
+	Residuals Residuals
+	// Iterations counts the solver's own iterations.
+	Iterations int
+	// SetupTime is the time of the last Setup, or of the last Update with the
+	// work that it caused; SolveTime is the time of this Solve.
+	SetupTime, SolveTime time.Duration
+	// Message is what the solver has to say beyond the status; often empty.
+	Message string
+}

@@ -1,0 +1,225 @@
+package backends
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestRecheck compares with dense matrix products on random data, in which each
+// part of the residuals is made the largest in turn.
+func TestRecheck(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const n, m = 4, 6
+	normal := func(k int, scale float64) []float64 {
+		v := make([]float64, k)
+		for i := range v {
+			v[i] = scale * rng.NormFloat64()
+		}
+		return v
+	}
+	for range 50 {
+		scale := math.Pow(10, 4*rng.Float64()-2)
+		a := mat.NewDense(m, n, normal(m*n, scale))
+		half := mat.NewDense(n, n, normal(n*n, 1))
+		var p mat.Dense
+		p.Mul(half, half.T())
+		upper := mat.NewDense(n, n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				upper.Set(i, j, p.At(i, j))
+			}
+		}
+		lower, up := []float64{-1, math.Inf(-1)}, []float64{math.Inf(1), 0.5}
+		problem := &Problem{P: toCSC(upper), Q: normal(n, scale), A: toCSC(a), B: normal(m, 1), Cones: []Cone{Zero(1), Box(lower, up), SecondOrder(3)}}
+		x, s, z := normal(n, 1), normal(m, scale), normal(m, 1)
+		got, primal, dual := Recheck(problem, x, s, z)
+
+		vec := func(v []float64) *mat.VecDense { return mat.NewVecDense(len(v), v) }
+		var ax, px, atz, r, d mat.VecDense
+		ax.MulVec(a, vec(x))
+		px.MulVec(&p, vec(x))
+		atz.MulVec(a.T(), vec(z))
+		r.AddVec(&ax, vec(s))
+		r.SubVec(&r, vec(problem.B))
+		d.AddVec(&px, vec(problem.Q))
+		d.AddVec(&d, &atz)
+		size := func(v *mat.VecDense) float64 { return mat.Norm(v, math.Inf(1)) }
+		distS := max(0, math.Abs(s[0]), -1-s[1], s[2]-0.5, math.Hypot(s[4], s[5])-s[3])
+		distZ := max(0, -z[1], z[2], math.Hypot(z[4], z[5])-z[3])
+		wantPrimal := max(size(&r), distS) / max(1, size(&ax), size(vec(s)), size(vec(problem.B)))
+		wantDual := max(size(&d), distZ) / max(1, size(vec(problem.Q)), size(&px), size(&atz))
+		xPx := mat.Dot(vec(x), &px)
+		beta := -1*max(0, z[1]) - 0.5*max(0, -z[2])
+		wantObjective := xPx/2 + mat.Dot(vec(problem.Q), vec(x))
+		wantDualObjective := -xPx/2 - mat.Dot(vec(problem.B), vec(z)) + beta
+		gap := math.Abs(wantObjective-wantDualObjective) / max(1, min(math.Abs(wantObjective), math.Abs(wantDualObjective)))
+		assert.InEpsilon(t, wantPrimal, got.Primal, 1e-12)
+		assert.InEpsilon(t, wantDual, got.Dual, 1e-12)
+		assert.InDelta(t, wantObjective, primal, 1e-11*(1+xPx))
+		assert.InDelta(t, wantDualObjective, dual, 1e-11*(1+xPx))
+		assert.InDelta(t, gap, got.Gap, 1e-10*(1+gap))
+	}
+}
+
+func toCSC(a *mat.Dense) *sparse.CSC {
+	r, c := a.Dims()
+	ptr, ind, data := []int{0}, []int{}, []float64{}
+	for j := range c {
+		for i := range r {
+			if v := a.At(i, j); v != 0 {
+				ind, data = append(ind, i), append(data, v)
+			}
+		}
+		ptr = append(ptr, len(ind))
+	}
+	return sparse.NewCSC(r, c, ptr, ind, data)
+}
+
+func TestRecheckNotFinite(t *testing.T) {
+	p := bounded()
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		for _, c := range [][3][]float64{
+			{{v}, {0, 7}, {1, 0}}, {{-2}, {v, 7}, {1, 0}}, {{-2}, {0, 7}, {v, 0}},
+		} {
+			r, _, _ := Recheck(p, c[0], c[1], c[2])
+			assert.False(t, r.Max() <= 1e300, "%v", c)
+		}
+	}
+	assert.Panics(t, func() { Recheck(p, nil, []float64{0, 0}, []float64{0, 0}) })
+}
+
+// TestCertificateScale multiplies rows, columns, b and q, none of which changes
+// what a certificate proves.
+func TestCertificateScale(t *testing.T) {
+	const off = 1e-5 // the relative error of one of two terms, half that of their sum
+	for _, k := range []float64{1e-6, 1, 1e6} {
+		p := &Problem{Q: []float64{1}, A: column(k, -k), B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
+		r, err := CheckPrimalInfeasible(p, []float64{7, 7 * (1 + off)})
+		assert.NoError(t, err)
+		if k >= 1 {
+			assert.InEpsilon(t, off/2, r, 1e-3, "A times %g", k)
+		}
+		p = &Problem{Q: []float64{1}, A: column(1, -1), B: []float64{-k, 0}, Cones: []Cone{Nonnegative(2)}}
+		r, err = CheckPrimalInfeasible(p, []float64{7, 7 * (1 + off)})
+		assert.NoError(t, err)
+		assert.InEpsilon(t, off/2, r, 1e-3, "b times %g", k)
+
+		p = &Problem{P: column(k), Q: []float64{-1}}
+		_, err = CheckDualInfeasible(p, []float64{3})
+		assert.NoError(t, err)
+		a := sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{1, -1})
+		p = &Problem{Q: []float64{-k, 0}, A: a, B: []float64{0}, Cones: []Cone{Zero(1)}}
+		r, err = CheckDualInfeasible(p, []float64{5, 5 * (1 + off)})
+		assert.NoError(t, err)
+		assert.InEpsilon(t, off/2, r, 1e-3, "q times %g", k)
+	}
+}
+
+func TestCertificateTraps(t *testing.T) {
+	// Rounding alone: x = 0.3 twice with b'z = -5e-17. No proof.
+	tenth, fifth := 0.1, 0.2
+	third := tenth + fifth // 0.30000000000000004
+	p := &Problem{Q: []float64{0}, A: column(1, 1), B: []float64{third, 0.3}, Cones: []Cone{Zero(2)}}
+	_, err := CheckPrimalInfeasible(p, []float64{-1, 1})
+	assert.ErrorContains(t, err, "rounding")
+
+	// A big bound that has nothing to do with the contradiction does no harm.
+	a := sparse.NewCSC(3, 1, []int{0, 3}, []int{0, 1, 2}, []float64{1, -1, 1})
+	p = &Problem{Q: []float64{0}, A: a, B: []float64{-1, 0, 1e12}, Cones: []Cone{Nonnegative(3)}}
+	r, err := CheckPrimalInfeasible(p, []float64{1, 1, 1e-22})
+	assert.NoError(t, err)
+	assert.Less(t, r, 1e-9)
+
+	// A multiplier of the wrong sign proves nothing.
+	p = &Problem{Q: []float64{0}, A: column(1, 1), B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
+	r, err = CheckPrimalInfeasible(p, []float64{1, -1})
+	assert.NoError(t, err)
+	assert.GreaterOrEqual(t, r, 1.0)
+
+	// A box with one finite side: only the direction towards the other is free.
+	inf := math.Inf(1)
+	p = &Problem{Q: []float64{-1}, A: column(-1), B: []float64{0}, Cones: []Cone{Box([]float64{-inf}, []float64{5})}}
+	r, err = CheckDualInfeasible(p, []float64{1})
+	assert.NoError(t, err)
+	assert.GreaterOrEqual(t, r, 1.0)
+	_, err = CheckDualInfeasible(p, []float64{math.NaN()})
+	assert.ErrorIs(t, err, errNotFinite)
+	assert.Panics(t, func() { _, _ = CheckDualInfeasible(p, nil) })
+	assert.Panics(t, func() { _, _ = CheckPrimalInfeasible(p, nil) })
+}
+
+// TestProducts has columns with runs of all kinds, against sums entry by entry.
+func TestProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 200 {
+		m, n := 1+rng.IntN(90), 1+rng.IntN(5)
+		dense := mat.NewDense(m, n, nil)
+		for j := range n {
+			stay := rng.Float64() // the chance that a run goes on
+			for i, on := 0, true; i < m; i++ {
+				if rng.Float64() > stay {
+					on = !on
+				}
+				if on {
+					dense.Set(i, j, 1+rng.Float64())
+				}
+			}
+		}
+		x, z, ax, atz := make([]float64, n), make([]float64, m), make([]float64, m), make([]float64, n)
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		for i := range z {
+			z[i] = rng.NormFloat64()
+		}
+		bothProducts(toCSC(dense).RawMatrix(), x, z, ax, atz)
+		for i := range m {
+			assert.InDelta(t, mat.Dot(dense.RowView(i), mat.NewVecDense(n, x)), ax[i], 1e-12)
+		}
+		for j := range n {
+			assert.InDelta(t, mat.Dot(dense.ColView(j), mat.NewVecDense(m, z)), atz[j], 1e-12)
+		}
+	}
+}
+
+func TestRecheckAllocates(t *testing.T) {
+	p := bounded()
+	var c checker
+	x, s, z := []float64{-2}, []float64{0, 7}, []float64{1, 0}
+	c.recheck(p, x, s, z)
+	assert.Zero(t, testing.AllocsPerRun(10, func() { c.recheck(p, x, s, z) }))
+}
+
+func BenchmarkRecheck(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	const n, m = 250, 100
+	data := make([]float64, n*m)
+	for i := range data {
+		data[i] = rng.NormFloat64()
+	}
+	p := &Problem{Q: make([]float64, n), A: toCSC(mat.NewDense(m, n, data)), B: make([]float64, m), Cones: []Cone{Zero(m / 2), Nonnegative(m / 2)}}
+	x, s, z := make([]float64, n), make([]float64, m), make([]float64, m)
+	var c checker
+	for b.Loop() {
+		c.recheck(p, x, s, z)
+	}
+	b.ReportMetric(float64(n*m), "nonzeros")
+}
+
+// BenchmarkChecked is what the checks add to a solve of the smallest kind.
+func BenchmarkChecked(b *testing.B) {
+	s, err := Checked(&scripted{capabilities: able(), answer: exact}).Setup(bounded(), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.Solve(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

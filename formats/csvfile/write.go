@@ -1,0 +1,93 @@
+package csvfile
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+// Write writes the table to a file, gzipped when the path ends in .gz, the target
+// as the first column. The numbers have 17 significant digits, so that reading
+// gives back the same doubles. The file appears whole or not at all.
+func Write(path string, t *Table) error {
+	return textfile.Write(path, func(w io.Writer) error { return Encode(w, t) })
+}
+
+// Encode writes the table as [Write] does.
+func Encode(w io.Writer, t *Table) error {
+	n, p := t.X.Dims()
+	switch {
+	case p == 0:
+		return fmt.Errorf("csvfile: no columns to write")
+	case len(t.Features) != p:
+		return fmt.Errorf("csvfile: %d feature names for %d columns", len(t.Features), p)
+	case t.Y != nil && len(t.Y) != n:
+		return fmt.Errorf("csvfile: %d targets for %d rows", len(t.Y), n)
+	}
+	var line []byte
+	names := t.Features
+	if t.Y != nil {
+		names = append([]string{t.Target}, names...)
+	}
+	if column, reason := badNames(names); reason != "" {
+		if column == 0 {
+			return fmt.Errorf("csvfile: %s", reason)
+		}
+		return fmt.Errorf("csvfile: column %d %s", column, reason)
+	}
+	for j, name := range names {
+		if strings.ContainsAny(name, "\r\n\x00") || strings.TrimSpace(name) != name {
+			return fmt.Errorf("csvfile: the name %q of column %d has a line end, or a blank at its start or end", name, j+1)
+		}
+		if j > 0 {
+			line = append(line, ',')
+		}
+		line = appendName(line, name)
+	}
+	if _, err := w.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	for i := range n {
+		line = line[:0]
+		if t.Y != nil {
+			var err error
+			if line, err = appendNumber(line, t.Y[i], i); err != nil {
+				return err
+			}
+			line = append(line, ',')
+		}
+		for j, v := range t.X.RawRowView(i) {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			var err error
+			if line, err = appendNumber(line, v, i); err != nil {
+				return err
+			}
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appendName(line []byte, name string) []byte {
+	if !strings.ContainsAny(name, "\",") {
+		return append(line, name...)
+	}
+	line = append(line, '"')
+	line = append(line, strings.ReplaceAll(name, `"`, `""`)...)
+	return append(line, '"')
+}
+
+func appendNumber(line []byte, v float64, row int) ([]byte, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, fmt.Errorf("csvfile: row %d holds %g, expected finite numbers", row, v)
+	}
+	return strconv.AppendFloat(line, v, 'g', 17, 64), nil
+}

@@ -1,0 +1,116 @@
+// Package formats reads a table of numbers from a file, whichever of the formats of
+// its folders the file is in.
+//
+//	csvfile   comma-separated columns with a line of names
+//	libsvm    label index:value index:value ...
+//	textfile  what the readers share: gzip, lines, numbers, the error type
+//
+// Errors about a file are an [*Error], with file, line and field.
+package formats
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/formats/csvfile"
+	"github.com/conetune/conetune/formats/libsvm"
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+// Table is a table of n rows: an n x p matrix X, n targets Y, and their names.
+type Table = csvfile.Table
+
+// Error says what is wrong in a file, and where.
+type Error = textfile.Error
+
+// Options say what to read. The zero value takes all.
+type Options struct {
+	// Target names the column of the target; empty takes the column "y", or the
+	// first where there is no "y". A LIBSVM file has no names: it takes a Target only
+	// together with Names or Columns.
+	Target string
+	// TargetOptional accepts a CSV file without the target, whose Y is nil then.
+	// With an empty Target, only a column "y" is a target, not the first one.
+	TargetOptional bool
+	// Columns name the features wanted, in this order, as when a model meets new
+	// data. A CSV file may hold more, which are passed over. For a LIBSVM file they
+	// are the Names. Nil takes all.
+	Columns []string
+	// Names are the names of the features 1, 2, .. of a LIBSVM file, in which a larger
+	// index is an error. Nil means x1, x2, .. up to the largest index. A CSV file has
+	// names of its own.
+	Names []string
+}
+
+// ReadTable reads a CSV or a LIBSVM file, plain or gzipped. A name that ends in .csv or
+// .csv.gz means CSV; of other files the first lines decide. The error is an [*Error].
+func ReadTable(path string, o Options) (*Table, error) {
+	s, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	csv, err := isCSV(s)
+	if err != nil {
+		return nil, err
+	}
+	if csv {
+		return csvfile.ReadSource(s, csvfile.Options{Target: o.Target, TargetOptional: o.TargetOptional, Columns: o.Columns})
+	}
+	names := o.Names
+	if names == nil {
+		names = o.Columns
+	}
+	if o.Target != "" && names == nil {
+		return nil, s.Errorf(0, "", "is a LIBSVM file, whose columns have no names: the target %q cannot be looked up", o.Target)
+	}
+	x, y, err := libsvm.ReadSourceDense(s, libsvm.Options{Features: len(names)})
+	if err != nil {
+		return nil, err
+	}
+	if names == nil {
+		_, p := x.Dims()
+		for j := range p {
+			names = append(names, "x"+strconv.Itoa(j+1))
+		}
+	}
+	target := o.Target
+	if target == "" {
+		target = "y"
+	}
+	return &Table{X: x, Y: y, Features: slices.Clone(names), Target: target}, nil
+}
+
+// isCSV tells a CSV from a LIBSVM file, without moving on. Where there is nothing to
+// tell from, it says LIBSVM, whose reader will find out that the file is empty.
+func isCSV(s *textfile.Source) (bool, error) {
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(s.Name())), ".gz")
+	if strings.HasSuffix(name, ".csv") {
+		return true, nil
+	}
+	for line := range bytes.Lines(s.Peek(64 << 10)) {
+		words := bytes.Fields(line)
+		// What tells is a pair, or else a comma, or else a number alone (a label).
+		switch {
+		case len(words) == 0 || words[0][0] == '#':
+			continue
+		case slices.ContainsFunc(words, isPair):
+			return false, nil
+		case bytes.IndexByte(line, ',') >= 0:
+			return true, nil
+		case textfile.IsNumber(words[0]):
+			return false, nil
+		}
+		return false, s.Errorf(0, "", "is neither CSV (column names separated by commas) nor LIBSVM (label index:value ...), it starts with %s", textfile.Quote(bytes.TrimSpace(line)))
+	}
+	return false, nil
+}
+
+// isPair says whether the word starts like index:value.
+func isPair(word []byte) bool {
+	digits, _, found := bytes.Cut(word, []byte(":"))
+	return found && len(digits) > 0 && !slices.ContainsFunc(digits, func(c byte) bool { return c < '0' || c > '9' })
+}

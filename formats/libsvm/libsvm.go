@@ -1,0 +1,140 @@
+// Package libsvm reads tables in the text format of LIBSVM.
+//
+// # The format
+//
+// UTF-8 text, plain or gzipped (found out from the content). A line is a row:
+//
+//	label index:value index:value ... # comment
+//
+// with a number as label (the target), indices of features from 1 and numbers in plain
+// decimal notation. Features that a line leaves out are zero. The pairs may come in
+// any order, an index twice in a line is an error. Blank lines and what follows a
+// # are passed over. NaN and infinite numbers are errors.
+//
+// The number of features is the largest index of the file, unless
+// [Options.Features] gives it: a validation or test file need not hold the last
+// feature of the training file.
+//
+// Every error about a file is a [*textfile.Error] with its line and pair.
+//
+// # Source
+//
+// C.-C. Chang and C.-J. Lin, LIBSVM: a library for support vector machines, ACM
+// Transactions on Intelligent Systems and Technology 2, 2011, and its README.
+package libsvm
+
+import (
+	"io"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+// DefaultMaxCells is the largest size of a dense matrix unless [Options.MaxCells] says
+// otherwise: 2^31 numbers, 16 GiB.
+const DefaultMaxCells = 1 << 31
+
+// Options are for reading. The zero value is ready to use.
+type Options struct {
+	// Features is the number of features; 0 takes the largest index of the file.
+	// A larger index is an error.
+	Features int
+	// MaxCells bounds rows times features of a dense matrix, so that a wrong index
+	// does not take all memory; 0 means DefaultMaxCells.
+	MaxCells int
+}
+
+// Matrix is a table of n rows with its nonzeros row by row: those of row i are at
+// RowStart[i] to RowStart[i+1] of Index and Value.
+type Matrix struct {
+	// Labels are the n targets.
+	Labels []float64
+	// Features is the number of columns.
+	Features int
+	// RowStart has length n+1.
+	RowStart []int
+	// Index are the columns, from 0, increasing within a row.
+	Index []int32
+	// Value are the numbers as they are in the file, zeros too.
+	Value []float64
+}
+
+// Read reads a file. The error is a [*textfile.Error].
+func Read(path string, o Options) (*Matrix, error) {
+	s, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return ReadSource(s, o)
+}
+
+// Decode reads from r; name stands for the file in messages. The error is a
+// [*textfile.Error].
+func Decode(name string, r io.Reader, o Options) (*Matrix, error) {
+	s, err := textfile.NewSource(name, r)
+	if err != nil {
+		return nil, err
+	}
+	return ReadSource(s, o)
+}
+
+// ReadDense reads a file into an n x p matrix and its labels. The error is a
+// [*textfile.Error].
+func ReadDense(path string, o Options) (*mat.Dense, []float64, error) {
+	s, err := textfile.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	return ReadSourceDense(s, o)
+}
+
+// ReadSourceDense reads from a source that stands at its first line into an n x p
+// matrix and its labels. The error is a [*textfile.Error].
+func ReadSourceDense(s *textfile.Source, o Options) (*mat.Dense, []float64, error) {
+	m, err := ReadSource(s, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	limit := o.MaxCells
+	if limit == 0 {
+		limit = DefaultMaxCells
+	}
+	n := len(m.Labels)
+	if m.Features > limit/n {
+		return nil, nil, s.Errorf(0, "", "%d rows and %d features are too many for a dense table of %.3g GiB, is the largest index right?",
+			n, m.Features, 8*float64(n)*float64(m.Features)/(1<<30))
+	}
+	return mat.NewDense(n, m.Features, m.scatter()), m.Labels, nil
+}
+
+// scatter makes the dense rows out of m.Value, in the same memory where there is
+// enough of it; m cannot be used afterwards.
+//
+// Entry k of row i moves from RowStart[i]+k to i*p+Index, which is not before it
+// since RowStart[i] <= i*p and k <= Index. So from the last entry to the first nothing
+// is overwritten that is still to be moved.
+func (m *Matrix) scatter() []float64 {
+	n, p := len(m.Labels), m.Features
+	x := m.Value
+	if cap(x) < n*p {
+		x = make([]float64, n*p)
+		copy(x, m.Value)
+	}
+	from := len(m.Value)
+	x = x[:n*p]
+	clear(x[from:])
+	for i := n - 1; i >= 0; i-- {
+		row := i * p
+		for k := m.RowStart[i+1] - 1; k >= m.RowStart[i]; k-- {
+			to := row + int(m.Index[k])
+			if v := x[k]; to != k {
+				x[k] = 0
+				x[to] = v
+			}
+		}
+	}
+	return x
+}

@@ -1,0 +1,215 @@
+package textfile
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+const (
+	// bufferSize is the size of the read buffer; lines that fit are not copied.
+	bufferSize = 256 << 10
+	// maxLine bounds the memory that a file without line ends can take.
+	maxLine = 1 << 30
+)
+
+// Source goes through a text file line by line. Gzip is recognised by content, a
+// byte order mark and the ends of lines (LF or CRLF) are taken away.
+type Source struct {
+	name   string
+	closer io.Closer
+	size   int64         // of the file, 0 when it is unknown
+	file   *counter      // the bytes of the file
+	packed *bufio.Reader // reads from file when it is gzipped, else nil
+	plain  *counter      // the bytes of the text; the same as file when not gzipped
+	text   *bufio.Reader // reads from plain
+	long   []byte        // a line longer than the read buffer
+	line   int
+}
+
+// counter counts the bytes that were read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// Open opens a file. The error is an [*Error].
+func Open(path string) (*Source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, openError(path, err)
+	}
+	if info.IsDir() {
+		f.Close()
+		return nil, &Error{File: path, Reason: "is a directory, expected a file"}
+	}
+	s, err := NewSource(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	s.closer = f
+	if info.Mode().IsRegular() {
+		s.size = info.Size()
+	}
+	return s, nil
+}
+
+func openError(path string, err error) error {
+	reason := "cannot be read"
+	var cause *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		reason = "no such file"
+	case errors.Is(err, fs.ErrPermission):
+		reason = "permission denied"
+	case errors.As(err, &cause):
+		reason += ": " + cause.Err.Error()
+	}
+	return &Error{File: path, Reason: reason, Err: err}
+}
+
+// signatures are the first bytes of files that are not text, and what to call them.
+var signatures = []struct{ magic, name string }{
+	{"BZh", "compressed by bzip2"},
+	{"\xfd7zXZ\x00", "compressed by xz"},
+	{"\x28\xb5\x2f\xfd", "compressed by zstd"},
+	{"PK\x03\x04", "a zip archive or a spreadsheet"},
+	{"PAR1", "a Parquet file"},
+	{"\xff\xfe", "UTF-16 text"},
+	{"\xfe\xff", "UTF-16 text"},
+}
+
+// NewSource reads from r; name stands for the file in messages. The error is an
+// [*Error].
+func NewSource(name string, r io.Reader) (*Source, error) {
+	s := &Source{name: name, file: &counter{r: r}}
+	s.plain = s.file
+	s.text = bufio.NewReaderSize(s.plain, bufferSize)
+	if magic, _ := s.text.Peek(2); string(magic) == "\x1f\x8b" {
+		s.packed = s.text
+		unpacked, err := gzip.NewReader(s.packed)
+		if err != nil {
+			return nil, s.readError(err)
+		}
+		s.plain = &counter{r: unpacked}
+		s.text = bufio.NewReaderSize(s.plain, bufferSize)
+	}
+	head, err := s.text.Peek(512)
+	if err != nil && err != io.EOF {
+		return nil, s.readError(err)
+	}
+	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		s.text.Discard(3)
+		head = head[3:]
+	}
+	for _, known := range signatures {
+		if bytes.HasPrefix(head, []byte(known.magic)) {
+			return nil, s.Errorf(0, "", "is %s, expected plain text in UTF-8 or gzip of it", known.name)
+		}
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil, s.Errorf(0, "", "is binary, expected text")
+	}
+	return s, nil
+}
+
+// Name returns the name of the file for messages.
+func (s *Source) Name() string { return s.name }
+
+// Line returns the next line without its end, or [io.EOF] after the last one.
+// The bytes are valid until the next call. Other errors are an [*Error].
+func (s *Source) Line() ([]byte, error) {
+	line, err := s.text.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		s.long = append(s.long[:0], line...)
+		for err == bufio.ErrBufferFull {
+			line, err = s.text.ReadSlice('\n')
+			if len(s.long)+len(line) > maxLine {
+				return nil, s.Errorf(s.line+1, "", "is longer than %d bytes, expected lines of text", maxLine)
+			}
+			s.long = append(s.long, line...)
+		}
+		line = s.long
+	}
+	if err != nil && err != io.EOF {
+		s.line++
+		return nil, s.readError(err)
+	}
+	if len(line) == 0 {
+		return nil, io.EOF
+	}
+	s.line++
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r")), nil
+}
+
+// LineNumber returns the number of the line that Line returned last, from 1.
+func (s *Source) LineNumber() int { return s.line }
+
+// Peek returns up to the next n bytes of the text without moving on. It returns
+// fewer at the end of the text and where n is larger than the read buffer.
+func (s *Source) Peek(n int) []byte {
+	head, _ := s.text.Peek(n) // an error will come back from Line
+	return head
+}
+
+// Fraction estimates the share of the text that Line has returned so far. It is 0
+// when the size of the file is unknown.
+func (s *Source) Fraction() float64 {
+	if s.size <= 0 || s.plain.n == 0 {
+		return 0
+	}
+	read := s.file.n
+	if s.packed != nil {
+		read -= int64(s.packed.Buffered())
+	}
+	// The share of the file that was unpacked, and of this the part not waiting in the buffer.
+	share := float64(read) / float64(s.size)
+	return min(share*float64(s.plain.n-int64(s.text.Buffered()))/float64(s.plain.n), 1)
+}
+
+// Close closes the file.
+func (s *Source) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
+
+// Errorf returns an error about a line and a part of it; line 0 and an empty field
+// mean the whole.
+func (s *Source) Errorf(line int, field, format string, args ...any) *Error {
+	return &Error{File: s.name, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)}
+}
+
+func (s *Source) readError(err error) *Error {
+	reason := "cannot be read: " + err.Error()
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		reason = "the gzip data end too early, is the file complete?"
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+		reason = "the gzip data are damaged: " + err.Error()
+	}
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		reason = "cannot be read: " + cause.Err.Error()
+	}
+	return &Error{File: s.name, Line: s.line, Reason: reason, Err: err}
+}

@@ -1,0 +1,229 @@
+package textfile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func packed(t testing.TB, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func lines(t testing.TB, s *Source) []string {
+	t.Helper()
+	var all []string
+	for {
+		line, err := s.Line()
+		if err == io.EOF {
+			return all
+		}
+		require.NoError(t, err)
+		all = append(all, string(line))
+		require.Equal(t, len(all), s.LineNumber())
+	}
+}
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("0123456789", 3*bufferSize/10)
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"empty", "", nil},
+		{"no end", "a\nb", []string{"a", "b"}},
+		{"end", "a\nb\n", []string{"a", "b"}},
+		{"CRLF", "a\r\nb\r\n\r\n", []string{"a", "b", ""}},
+		{"byte order mark", "\xef\xbb\xbfa\nb\n", []string{"a", "b"}},
+		{"blank lines", "\n\na\n", []string{"", "", "a"}},
+		{"longer than the buffer", "a\n" + long + "\nb\n" + long, []string{"a", long, "b", long}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := NewSource("f", strings.NewReader(c.text))
+			require.NoError(t, err)
+			require.Equal(t, c.want, lines(t, s))
+			s, err = NewSource("f", bytes.NewReader(packed(t, c.text)))
+			require.NoError(t, err)
+			require.Equal(t, c.want, lines(t, s), "gzipped")
+		})
+	}
+}
+
+func TestSourcesThatAreNotText(t *testing.T) {
+	zipped := packed(t, strings.Repeat("some text\n", 1000))
+	damaged := bytes.Clone(zipped)
+	damaged[len(damaged)-6] ^= 1 // in the checksum
+	for _, c := range []struct{ name, text, want string }{
+		{"xz", "\xfd7zXZ\x00....", "f: is compressed by xz, expected plain text in UTF-8 or gzip of it"},
+		{"zip", "PK\x03\x04....", "f: is a zip archive or a spreadsheet, expected"},
+		{"UTF-16", "\xff\xfea\x00", "f: is UTF-16 text, expected"},
+		{"binary", "ab\x00cd", "f: is binary, expected text"},
+		{"gzip header only", "\x1f\x8b", "f: the gzip data end too early, is the file complete?"},
+		{"not quite gzip", "\x1f\x8b\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "f: the gzip data are damaged: gzip: invalid header"},
+		{"truncated gzip", string(zipped[:len(zipped)-9]), "the gzip data end too early"},
+		{"damaged gzip", string(damaged), "the gzip data are damaged: gzip: invalid checksum"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := NewSource("f", strings.NewReader(c.text))
+			for err == nil {
+				_, err = s.Line()
+			}
+			var known *Error
+			require.ErrorAs(t, err, &known)
+			require.Contains(t, err.Error(), c.want)
+		})
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Open(filepath.Join(dir, "none"))
+	require.EqualError(t, err, filepath.Join(dir, "none")+": no such file")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = Open(dir)
+	require.EqualError(t, err, dir+": is a directory, expected a file")
+}
+
+// The fast way must give the nearest float64, as strconv does.
+func TestNumberAgreesWithStrconv(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	texts := []string{"0", "-0", "+1", "1.", ".5", "-.5", "007", "999999999999999", "0.999999999999999", "1e22", "1E-5", "123456789012345678901234567890", "4.9e-324", "1.7976931348623157e308", "1e-400"}
+	for range 20000 {
+		v := r.NormFloat64() * math.Pow(10, float64(r.IntN(40)-20))
+		texts = append(texts, strconv.FormatFloat(v, 'f', r.IntN(20), 64), strconv.FormatFloat(v, 'g', 1+r.IntN(17), 64))
+	}
+	for _, text := range texts {
+		want, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err)
+		got, reason := Number([]byte(text))
+		require.Empty(t, reason, text)
+		require.Equal(t, math.Float64bits(want), math.Float64bits(got), text)
+	}
+}
+
+func TestNumberRejects(t *testing.T) {
+	for text, want := range map[string]string{
+		"":          "is empty, expected a number",
+		"abc":       `"abc" found, expected a number`,
+		"1,5":       `"1,5" found, expected a number`,
+		"NaN":       `"NaN" found, expected a finite number`,
+		"nan":       `"nan" found, expected a finite number`,
+		"inf":       `"inf" found, expected a finite number`,
+		"-Infinity": `"-Infinity" found, expected a finite number`,
+		"1e400":     `"1e400" is beyond the range of a double`,
+		"-1e400":    `"-1e400" is beyond the range of a double`,
+		"0x10p0":    `"0x10p0" found, expected a number`,
+		"1_000":     `"1_000" found, expected a number`,
+		".":         `"." found, expected a number`,
+		"-":         `"-" found, expected a number`,
+		"1-2":       `"1-2" found, expected a number`,
+		"1 2":       `"1 2" found, expected a number`,
+		"1..2":      `"1..2" found, expected a number`,
+		"٣":         "found, expected a number",
+	} {
+		_, reason := Number([]byte(text))
+		require.Contains(t, reason, want, text)
+		require.False(t, IsNumber([]byte(text)), text)
+	}
+	_, reason := Number([]byte(strings.Repeat("x", 1000)))
+	require.Less(t, len(reason), 100)
+}
+
+func TestNumberDoesNotAllocate(t *testing.T) {
+	for _, text := range []string{"-12.25", "-1.2345678901234567e-300"} {
+		b := []byte(text)
+		require.Zero(t, testing.AllocsPerRun(100, func() { Number(b) }), text)
+	}
+}
+
+// Reading a file of numbers one by one through Grow leaves little spare room, and
+// allocates little more than the result on the way.
+func TestGrow(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n = 100000
+	var text strings.Builder
+	for range n {
+		text.WriteString(strconv.FormatFloat(r.NormFloat64(), 'g', 17, 64) + "\n")
+	}
+	for name, content := range map[string][]byte{"plain": []byte(text.String()), "gzip": packed(t, text.String())} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "numbers")
+			require.NoError(t, os.WriteFile(path, content, 0o600))
+			s, err := Open(path)
+			require.NoError(t, err)
+			defer s.Close()
+			var values []float64
+			made := 0
+			for {
+				_, err := s.Line()
+				if err == io.EOF {
+					break
+				}
+				before := cap(values)
+				values = append(Grow(s, values, 1), 1)
+				if cap(values) != before {
+					made += cap(values)
+				}
+			}
+			require.Len(t, values, n)
+			require.InDelta(t, 1, s.Fraction(), 1e-3)
+			require.Less(t, cap(values), n+n/8)
+			require.Less(t, made, n+n/2)
+		})
+	}
+	s, err := NewSource("f", strings.NewReader("x"))
+	require.NoError(t, err)
+	require.Zero(t, s.Fraction(), "size unknown")
+	require.GreaterOrEqual(t, cap(Grow(s, []int(nil), 7)), 7)
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	hello := func(w io.Writer) error { _, err := io.WriteString(w, "hello\n"); return err }
+	for _, name := range []string{"plain.txt", "packed.txt.gz"} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+		require.NoError(t, Write(path, hello))
+		s, err := Open(path)
+		require.NoError(t, err)
+		require.Equal(t, []string{"hello"}, lines(t, s))
+		require.NoError(t, s.Close())
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "packed.txt.gz"))
+	require.NoError(t, err)
+	require.Equal(t, "\x1f\x8b", string(raw[:2]))
+
+	path := filepath.Join(dir, "plain.txt")
+	failure := errors.New("no more numbers")
+	err = Write(path, func(w io.Writer) error { io.WriteString(w, "half"); return failure })
+	require.ErrorIs(t, err, failure)
+	require.EqualError(t, err, path+": cannot be written: no more numbers")
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "hello\n", string(kept), "the old file stays after an error")
+
+	require.EqualError(t, Write(dir, hello), dir+": is a directory, expected the name of a file to write")
+	missing := filepath.Join(dir, "none", "f")
+	require.EqualError(t, Write(missing, hello), missing+": cannot be written: no such directory "+filepath.Join(dir, "none"))
+
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 2, "no temporary files are left")
+}

@@ -1,0 +1,60 @@
+package dataset_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+func ExampleSplitRows() {
+	all, _, err := dataset.Generate(dataset.Config{Train: 99, Val: 1, Features: 10}, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := dataset.SplitRows(all.Train, "50%/25/rest", 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(s.Train.Y), len(s.Val.Y), len(s.Test.Y))
+	// Output: 50 25 24
+}
+
+func ExampleGenerate() {
+	config, err := dataset.Preset("100-20-250-p250")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, coefficients, err := dataset.Generate(config, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	nonzero := 0
+	for _, b := range coefficients {
+		if b != 0 {
+			nonzero++
+		}
+	}
+	n, p := s.Train.Dims()
+	fmt.Println(n, p, strings.Join(s.Train.Features[:3], " "), nonzero)
+	// Output: 100 250 x1 x2 x3 15
+}
+
+func ExampleFolds() {
+	folds, err := dataset.Folds(7, 3, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, fold := range folds {
+		fmt.Println(len(fold))
+	}
+	// Output:
+	// 3
+	// 2
+	// 2
+}

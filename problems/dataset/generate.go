@@ -1,0 +1,183 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Config is the shape of the synthetic data of [Generate]. Entries that are 0 take
+// their default.
+type Config struct {
+	// Train, Val and Test are numbers of rows; Test may be 0.
+	Train, Val, Test int
+	// Features is the number p of columns.
+	Features int
+	// Nonzeros is the number of coefficients 1, the others are 0. Default 15, or
+	// Features where there are fewer.
+	Nonzeros int
+	// Correlation is that of neighbouring columns, in (-1, 1). Default 0.5.
+	Correlation float64
+	// Independent makes the correlation 0.
+	Independent bool
+	// SNR is |Xb| / |noise| over all rows. Default 2.
+	SNR float64
+}
+
+// maxCells bounds rows times features, so that a slip in a size is an error and
+// not the end of the memory: 2^31 numbers, 16 GiB.
+const maxCells = 1 << 31
+
+// presets are the sizes of the paper's table for the elastic net: training rows,
+// validation rows, test rows, features.
+var presets = []struct {
+	name   string
+	config Config
+}{
+	{"100-20-250-p250", Config{Train: 100, Val: 20, Test: 250, Features: 250}},
+	{"100-100-250-p250", Config{Train: 100, Val: 100, Test: 250, Features: 250}},
+	{"100-100-100-p2500", Config{Train: 100, Val: 100, Test: 100, Features: 2500}},
+}
+
+// Presets returns the names of the data of the paper: rows for training,
+// validation and test, then p and the number of features.
+func Presets() []string {
+	names := make([]string, len(presets))
+	for k, p := range presets {
+		names[k] = p.name
+	}
+	return names
+}
+
+// Preset returns the shape behind a name of [Presets], or behind any name of that
+// form, such as "200-100-100-p50"; "200-100-0-p50" has no test rows.
+func Preset(name string) (Config, error) {
+	for _, p := range presets {
+		if p.name == name {
+			return p.config, nil
+		}
+	}
+	fail := fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES such as %s", name, strings.Join(Presets(), ", "))
+	parts := strings.Split(name, "-")
+	if len(parts) != 4 || !strings.HasPrefix(parts[3], "p") {
+		return Config{}, fail
+	}
+	parts[3] = parts[3][1:]
+	var c Config
+	for k, to := range []*int{&c.Train, &c.Val, &c.Test, &c.Features} {
+		v, err := strconv.ParseUint(parts[k], 10, 31)
+		if err != nil {
+			return Config{}, fail
+		}
+		*to = int(v)
+	}
+	return c, c.validate()
+}
+
+func (c Config) withDefaults() Config {
+	if c.Nonzeros == 0 {
+		c.Nonzeros = min(15, c.Features)
+	}
+	switch {
+	case c.Independent:
+		c.Correlation = 0
+	case c.Correlation == 0:
+		c.Correlation = 0.5
+	}
+	if c.SNR == 0 {
+		c.SNR = 2
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	c = c.withDefaults()
+	switch {
+	case c.Train < 1 || c.Val < 1 || c.Test < 0:
+		return fmt.Errorf("dataset: cannot generate %d training, %d validation and %d test rows, expected at least 1, 1 and 0", c.Train, c.Val, c.Test)
+	case c.Features < 1:
+		return fmt.Errorf("dataset: cannot generate %d features, expected at least 1", c.Features)
+	case float64(c.Features)*(float64(c.Train)+float64(c.Val)+float64(c.Test)) > maxCells:
+		return fmt.Errorf("dataset: cannot generate %d features for %d training, %d validation and %d test rows, expected %d numbers at most", c.Features, c.Train, c.Val, c.Test, maxCells)
+	case c.Nonzeros < 1 || c.Nonzeros > c.Features:
+		return fmt.Errorf("dataset: cannot generate %d nonzero coefficients, expected 1 to %d", c.Nonzeros, c.Features)
+	case !(math.Abs(c.Correlation) < 1):
+		return fmt.Errorf("dataset: correlation %g, expected a number between -1 and 1", c.Correlation)
+	case !(c.SNR > 0) || math.IsInf(c.SNR, 1):
+		return fmt.Errorf("dataset: signal-to-noise ratio %g, expected a positive number", c.SNR)
+	}
+	return nil
+}
+
+// Generate draws the synthetic regression data of the paper's elastic net, which
+// serves the weighted lasso too, and returns the coefficients b behind it:
+//
+//	rows of X independent N(0, S), S_jk = r^|j-k|, with r the correlation
+//	b_j = 1 for Nonzeros features at random places, 0 else
+//	y = Xb + e, e normal and scaled so that |Xb| / |e| = SNR over all rows
+//
+// The rows are the stationary process x_1 = e_1, x_j = r x_(j-1) + sqrt(1-r^2) e_j, so
+// that no p x p matrix is formed. The features are called x1, x2, .., the target y.
+func Generate(c Config, seed uint64) (*Split, []float64, error) {
+	if err := c.validate(); err != nil {
+		return nil, nil, err
+	}
+	c = c.withDefaults()
+	p, n := c.Features, c.Train+c.Val+c.Test
+	support := generator(seed, streamSupport).Perm(p)[:c.Nonzeros]
+	slices.Sort(support)
+	b := make([]float64, p)
+	for _, j := range support {
+		b[j] = 1
+	}
+	x := mat.NewDense(n, p, nil)
+	normal := generator(seed, streamFeatures)
+	innovation := math.Sqrt(1 - c.Correlation*c.Correlation)
+	signal := make([]float64, n)
+	for i := range n {
+		row := x.RawRowView(i)
+		row[0] = normal.NormFloat64()
+		for j := 1; j < p; j++ {
+			// The conversions forbid a fused multiply-add: the same bytes on every machine.
+			row[j] = float64(c.Correlation*row[j-1]) + float64(innovation*normal.NormFloat64())
+		}
+		for _, j := range support {
+			signal[i] += row[j]
+		}
+	}
+	normal = generator(seed, streamNoise)
+	noise := make([]float64, n)
+	for i := range noise {
+		noise[i] = normal.NormFloat64()
+	}
+	scale := norm(signal) / (c.SNR * norm(noise))
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = signal[i] + float64(scale*noise[i])
+	}
+	features := make([]string, p)
+	for j := range features {
+		features[j] = "x" + strconv.Itoa(j+1)
+	}
+	part := func(from, to int) *Data {
+		if from == to {
+			return nil
+		}
+		return &Data{X: x.Slice(from, to, 0, p).(*mat.Dense), Y: y[from:to:to], Features: features, Target: "y"}
+	}
+	s := &Split{Train: part(0, c.Train), Val: part(c.Train, c.Train+c.Val), Test: part(c.Train+c.Val, n)}
+	return s, b, nil
+}
+
+// norm is the Euclidean norm, summed without fused multiply-adds.
+func norm(v []float64) float64 {
+	sum := 0.0
+	for _, a := range v {
+		sum += float64(a * a)
+	}
+	return math.Sqrt(sum)
+}

@@ -1,0 +1,152 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+)
+
+// The covariance of two columns estimated from n normal rows has a standard error of at
+// most sqrt(2/n).
+func TestGenerateCovariance(t *testing.T) {
+	const n, p = 20000, 8
+	for _, c := range []struct {
+		config Config
+		r      float64
+	}{{Config{}, 0.5}, {Config{Correlation: -0.3}, -0.3}, {Config{Independent: true}, 0}} {
+		c.config.Train, c.config.Val, c.config.Features = n, 1, p
+		s, _, err := Generate(c.config, 3)
+		require.NoError(t, err)
+		var cov mat.SymDense
+		stat.CovarianceMatrix(&cov, s.Train.X, nil)
+		for j := range p {
+			require.InDelta(t, 0, stat.Mean(mat.Col(nil, j, s.Train.X), nil), 4/math.Sqrt(n))
+			for k := range p {
+				want := math.Pow(c.r, math.Abs(float64(j-k)))
+				require.InDelta(t, want, cov.At(j, k), 4*math.Sqrt(2.0/n), "columns %d, %d", j, k)
+			}
+		}
+	}
+}
+
+func TestGenerateSignalToNoise(t *testing.T) {
+	for _, c := range []struct {
+		config   Config
+		nonzeros int
+		snr      float64
+	}{
+		{Config{Train: 40, Val: 10, Test: 30, Features: 50}, 15, 2},
+		{Config{Train: 40, Val: 10, Features: 4}, 4, 2},
+		{Config{Train: 4, Val: 1, Test: 3, Features: 50, Nonzeros: 3, SNR: 7}, 3, 7},
+	} {
+		s, b, err := Generate(c.config, 11)
+		require.NoError(t, err)
+		require.NoError(t, s.Validate())
+		nonzeros := 0
+		for _, v := range b {
+			require.Contains(t, []float64{0, 1}, v)
+			nonzeros += int(v)
+		}
+		require.Equal(t, c.nonzeros, nonzeros)
+		var signal, noise float64 // over the rows of all sets
+		for _, set := range s.sets() {
+			if set.data == nil {
+				continue
+			}
+			var xb mat.VecDense
+			xb.MulVec(set.data.X, mat.NewVecDense(len(b), b))
+			for i, y := range set.data.Y {
+				signal += xb.AtVec(i) * xb.AtVec(i)
+				noise += (y - xb.AtVec(i)) * (y - xb.AtVec(i))
+			}
+		}
+		require.InDelta(t, c.snr, math.Sqrt(signal/noise), 1e-12)
+	}
+}
+
+// The nonzero coefficients are anywhere, each place as likely as another.
+func TestGenerateSupport(t *testing.T) {
+	const p, seeds = 30, 400
+	count := make([]float64, p)
+	for seed := range uint64(seeds) {
+		_, b, err := Generate(Config{Train: 1, Val: 1, Features: p}, seed)
+		require.NoError(t, err)
+		for j, v := range b {
+			count[j] += v
+		}
+	}
+	for j, c := range count {
+		require.InDelta(t, seeds/2, c, 5*math.Sqrt(seeds/4), "place %d", j)
+	}
+}
+
+func TestPresets(t *testing.T) {
+	sizes := map[string][4]int{
+		"100-20-250-p250":   {100, 20, 250, 250},
+		"100-100-250-p250":  {100, 100, 250, 250},
+		"100-100-100-p2500": {100, 100, 100, 2500},
+		"7-6-5-p4":          {7, 6, 5, 4},
+		"7-6-0-p4":          {7, 6, 0, 4},
+	}
+	for _, name := range Presets() {
+		require.Contains(t, sizes, name)
+	}
+	for name, want := range sizes {
+		c, err := Preset(name)
+		require.NoError(t, err)
+		s, _, err := Generate(c, 1)
+		require.NoError(t, err)
+		n, p := s.Train.Dims()
+		v, _ := s.Val.Dims()
+		e, _ := s.Test.Dims()
+		require.Equal(t, want, [4]int{n, v, e, p})
+	}
+	for _, name := range []string{"", "small", "1-2-3-4", "1-2-p3", "a-2-3-p4", "1-2-3-p", "1--2-3-p4", "1-2-3-p-4"} {
+		_, err := Preset(name)
+		require.ErrorContains(t, err, "expected TRAIN-VAL-TEST-pFEATURES such as 100-20-250-p250, 100-100-250-p250, 100-100-100-p2500", name)
+	}
+	_, err := Preset("0-1-1-p5")
+	require.ErrorContains(t, err, "cannot generate 0 training")
+}
+
+func TestGenerateErrors(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		want   string
+	}{
+		{Config{}, "cannot generate 0 training, 0 validation and 0 test rows, expected at least 1, 1 and 0"},
+		{Config{Train: 1, Val: 1, Test: -1}, "and -1 test rows"},
+		{Config{Train: 1, Val: 1}, "cannot generate 0 features, expected at least 1"},
+		{Config{Train: 1, Val: 1, Features: 5, Nonzeros: 6}, "cannot generate 6 nonzero coefficients, expected 1 to 5"},
+		{Config{Train: 1, Val: 1, Features: 5, Nonzeros: -1}, "cannot generate -1 nonzero coefficients"},
+		{Config{Train: 1, Val: 1, Features: 5, Correlation: 1}, "correlation 1, expected a number between -1 and 1"},
+		{Config{Train: 1, Val: 1, Features: 5, Correlation: math.NaN()}, "correlation NaN"},
+		{Config{Train: 1, Val: 1, Features: 5, SNR: -2}, "signal-to-noise ratio -2, expected a positive number"},
+		{Config{Train: 1 << 20, Val: 1, Features: 1 << 20}, "numbers at most"},
+	} {
+		_, _, err := Generate(c.config, 1)
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+// The same seed gives the same bytes, on every machine and with every release: the
+// digest stands for them.
+func TestGenerateSameBytes(t *testing.T) {
+	digest := func(seed uint64) string {
+		s, b, err := Generate(Config{Train: 20, Val: 5, Test: 10, Features: 30}, seed)
+		require.NoError(t, err)
+		h := sha256.New()
+		for _, v := range [][]float64{s.Train.X.RawMatrix().Data, s.Train.Y, s.Val.Y, s.Test.Y, b} {
+			require.NoError(t, binary.Write(h, binary.LittleEndian, v))
+		}
+		return hex.EncodeToString(h.Sum(nil)[:8])
+	}
+	require.Equal(t, "881c09801cea11b5", digest(1))
+	require.NotEqual(t, digest(1), digest(2))
+}

@@ -1,0 +1,100 @@
+package dataset
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/conetune/conetune/formats"
+)
+
+// Read reads a CSV or LIBSVM file, plain or gzipped. target names the target
+// column of a CSV file; empty means the column "y", or the first where there is no
+// "y". Errors about the file are a [*formats.Error].
+func Read(path, target string) (*Data, error) {
+	t, err := formats.ReadTable(path, formats.Options{Target: target})
+	if err != nil {
+		return nil, err
+	}
+	return (*Data)(t), nil
+}
+
+// ReadLike reads a file that must have the target and the features of train, as
+// its validation or test rows do. A CSV file must have the same columns in the
+// same order; a LIBSVM file may end at a smaller index, not at a larger one.
+// Errors about the file are a [*formats.Error].
+func ReadLike(path string, train *Data) (*Data, error) {
+	t, err := formats.ReadTable(path, formats.Options{Target: train.Target, Names: train.Features})
+	if err != nil {
+		return nil, err
+	}
+	d := (*Data)(t)
+	if diff := difference(train, d); diff != "" {
+		return nil, &formats.Error{File: path, Reason: "does not fit the training set: " + diff}
+	}
+	return d, nil
+}
+
+// ReadFiles reads the files of a split; an empty test means none. target is as for
+// [Read].
+func ReadFiles(train, val, test, target string) (*Split, error) {
+	var s Split
+	var err error
+	if s.Train, err = Read(train, target); err != nil {
+		return nil, err
+	}
+	if s.Val, err = ReadLike(val, s.Train); err != nil {
+		return nil, err
+	}
+	if test == "" {
+		return &s, nil
+	}
+	if s.Test, err = ReadLike(test, s.Train); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// ReadDir reads a split from the files train, val and test of a folder, each as
+// .csv or .csv.gz, with the target in the column "y" or the first. The test file may be
+// missing. [WriteDir] writes such folders.
+func ReadDir(dir string) (*Split, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &formats.Error{File: dir, Reason: "no such directory", Err: err}
+	case err != nil:
+		return nil, &formats.Error{File: dir, Reason: "cannot be read: " + err.Error(), Err: err}
+	case !info.IsDir():
+		return nil, &formats.Error{File: dir, Reason: "is a file, expected a directory with train.csv and val.csv"}
+	}
+	paths := map[string]string{}
+	for _, name := range []string{"train", "val", "test"} {
+		path, err := oneOf(dir, name+".csv", name+".csv.gz")
+		if err != nil {
+			return nil, err
+		}
+		if path == "" && name != "test" {
+			return nil, &formats.Error{File: dir, Reason: "lacks " + name + ".csv or " + name + ".csv.gz"}
+		}
+		paths[name] = path
+	}
+	return ReadFiles(paths["train"], paths["val"], paths["test"], "")
+}
+
+// oneOf returns the path of the one file that is there, or the empty string.
+func oneOf(dir string, names ...string) (string, error) {
+	found := ""
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		if found != "" {
+			return "", &formats.Error{File: dir, Reason: "has both " + filepath.Base(found) + " and " + name + ", expected one of them"}
+		}
+		found = path
+	}
+	return found, nil
+}

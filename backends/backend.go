@@ -42,6 +42,15 @@ type Solver interface {
 	Close() error
 }
 
+// Tightener is implemented by solvers whose tolerance can change between
+// solves. All solvers of [Open] implement it.
+type Tightener interface {
+	// SetEps changes Options.Eps for the solves to come. If the numbers stay the
+	// same and no WarmStart comes between, the next Solve goes on from where the
+	// last one ended, as far as the backend can.
+	SetEps(eps float64) error
+}
+
 // Update holds new values; nil fields stay as they are. P and A must have the
 // sparsity pattern of the problem. The solver copies what it needs, so that the
 // caller may change or reuse the arrays afterwards.

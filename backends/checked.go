@@ -29,6 +29,7 @@ func Checked(b ConicBackend) ConicBackend {
 var (
 	_ ConicBackend = checked{}
 	_ Solver       = (*checkedSolver)(nil)
+	_ Tightener    = (*checkedSolver)(nil)
 )
 
 func (c checked) Name() string               { return c.inner.Name() }
@@ -234,6 +235,27 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.B != nil {
 		s.data.B, s.own.b = replace(s.data.B, u.B, s.own.b), true
 	}
+	return nil
+}
+
+// SetEps passes the tolerance on. A backend that cannot change it is set up
+// again before the next Solve.
+func (s *checkedSolver) SetEps(eps float64) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if !(eps > 0) {
+		return bad("Options.Eps", "%v is not positive", eps)
+	}
+	if s.inner != nil && !s.stale {
+		if t, ok := s.inner.(Tightener); !ok {
+			s.stale = true
+		} else if err := t.SetEps(eps); err != nil {
+			return s.failed(err)
+		}
+	}
+	s.options.Eps = eps
 	return nil
 }
 

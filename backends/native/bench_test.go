@@ -10,23 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-func dense2csc(a *mat.Dense) *sparse.CSC {
-	r, c := a.Dims()
-	ptr := []int{0}
-	var ind []int
-	var val []float64
-	for j := 0; j < c; j++ {
-		for i := 0; i < r; i++ {
-			if v := a.At(i, j); v != 0 {
-				ind = append(ind, i)
-				val = append(val, v)
-			}
-		}
-		ptr = append(ptr, len(ind))
-	}
-	return sparse.NewCSC(r, c, ptr, ind, val)
-}
-
 // lasso lower level EN
 func enLower(n, p int, r1, r2 float64, seed uint64) *backends.Problem {
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -52,6 +52,7 @@ const (
 	refineTarget   = 1e-12 // relative residual of a solve at which refinement ends
 	// The predictor only chooses sigma and the correction.
 	predictorTarget = 1e-6
+	sureFraction    = 1e-2
 	refineFactor    = 3 // refinement ends when the residual falls by less
 )
 
@@ -267,10 +268,10 @@ func (k *kkt) solve(x, z, rx, rz []float64, target float64) bool {
 func (k *kkt) refine(target float64) bool {
 	copy(k.sol, k.rhs)
 	k.factor.Solve(k.sol)
-	goal := target * (1 + maxAbs(k.rhs))
-	last := k.residual()
+	scale := 1 + maxAbs(k.rhs)
+	last := k.residual() / scale
 	for range refineSteps {
-		if !(last > goal) { // also for NaN
+		if !(last > target) { // also for NaN
 			break
 		}
 		k.factor.Solve(k.res)
@@ -278,7 +279,12 @@ func (k *kkt) refine(target float64) bool {
 		for i, v := range k.res {
 			k.sol[i] += v
 		}
-		now := k.residual()
+		// The error of the factors, relative to K, is about the residual that they
+		// left; a second solve leaves the square of it.
+		if last*last < sureFraction*target {
+			return finite(k.sol)
+		}
+		now := k.residual() / scale
 		if !(now < last) {
 			copy(k.sol, k.best)
 			break

@@ -31,7 +31,10 @@ func init() { backends.Register(Backend{}) }
 // Backend is the native solver as a [backends.ConicBackend].
 type Backend struct{}
 
-var _ backends.ConicBackend = Backend{}
+var (
+	_ backends.ConicBackend = Backend{}
+	_ backends.Tightener    = (*solver)(nil)
+)
 
 // Settings are the solver's own settings, for backends.Options.Settings.
 type Settings struct {
@@ -104,6 +107,7 @@ type solver struct {
 	settings Settings
 	user     backends.Problem // the caller's problem with the updates so far
 	warm     *backends.Point
+	resume   bool // the iterate is the end of a solve of the same numbers
 	setup    time.Duration
 	closed   bool
 	owned    struct { // what of user is the solver's own
@@ -123,8 +127,8 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 		return nil, backends.ErrClosed
 	}
 	begin := time.Now()
-	sol := s.it.run(ctx, s.options, s.settings, s.warm)
-	s.warm = nil
+	sol := s.it.run(ctx, s.options, s.settings, s.warm, s.resume)
+	s.warm, s.resume = nil, sol.Status == backends.Optimal
 	sol.SetupTime, sol.SolveTime = s.setup, time.Since(begin)
 	return sol, nil
 }
@@ -151,7 +155,18 @@ func (s *solver) Update(u backends.Update) error {
 		s.user.B = s.owned.b
 	}
 	s.fill()
+	s.resume = false
 	s.setup = time.Since(begin)
+	return nil
+}
+
+// SetEps changes the tolerance. The next Solve goes on with the iterate that
+// the last one ended with.
+func (s *solver) SetEps(eps float64) error {
+	if s.closed {
+		return backends.ErrClosed
+	}
+	s.options.Eps = eps
 	return nil
 }
 
@@ -174,7 +189,7 @@ func (s *solver) WarmStart(p backends.Point) error {
 	if s.closed {
 		return backends.ErrClosed
 	}
-	s.warm = &p
+	s.warm, s.resume = &p, false
 	return nil
 }
 

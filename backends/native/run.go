@@ -27,16 +27,19 @@ func (it *iterate) keep(worst float64) {
 	}
 }
 
-// run solves the problem, from warm if that is given, and returns the best point
-// met. Where a run from a warm start gets stuck, the usual start is taken.
-func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point) *backends.Solution {
+// run solves the problem and returns the best point met. It goes on with the
+// iterate of the last run if resume is set, else it starts from warm if that is
+// given. Where such a run gets stuck, the usual start is taken.
+func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point, resume bool) *backends.Solution {
 	r := &runner{iterate: it, options: o, begin: time.Now()}
 	if r.options.MaxIterations == 0 {
 		r.options.MaxIterations = defaultMaxIterations
 	}
-	it.bestError, it.constant = math.Inf(1), false
 	status := backends.Unsolved
-	if it.warm(warm, set, acceptFraction*o.Eps) {
+	if !resume {
+		it.bestError, it.constant = math.Inf(1), false
+	}
+	if resume || it.warm(warm, set, acceptFraction*o.Eps) {
 		status = r.loop(ctx)
 	}
 	if status == backends.Unsolved {

@@ -155,10 +155,13 @@ func TestFactorizeAndSolveAllocateNothing(t *testing.T) {
 	require.NoError(t, err)
 	b := make([]float64, u.n)
 	f.Factorize(u.val, nil, 0, 1e-8)
-	require.Zero(t, testing.AllocsPerRun(5, func() {
+	allocations := testing.AllocsPerRun(5, func() {
 		f.Factorize(u.val, nil, 0, 1e-8)
 		f.Solve(b)
-	}))
+	})
+	if !raceDetector { // which makes a pool drop what it holds
+		require.Zero(t, allocations)
+	}
 }
 
 func TestEmptyMatrix(t *testing.T) {

@@ -55,7 +55,7 @@ func (f *Factor) Factorize(values, shift []float64, eps, delta float64) int {
 // pivot makes the pivot of column j safe and inverts it.
 func (f *Factor) pivot(j int, eps, delta float64) int {
 	replaced := 0
-	if s := float64(f.sign[j]); !(s*f.d[j] > eps) {
+	if s := float64(f.sign[j]); s*f.d[j] <= eps { // NaN stays, and shows in the solution
 		f.d[j] = s * delta
 		replaced = 1
 	}
@@ -99,11 +99,7 @@ func (f *Factor) eliminateClique(p *panel, eps, delta float64) int {
 		return replaced
 	}
 	below := v[w:]
-	dense.TrsmRightLT(k, w, v, ld, below, ld) // now L D
-	for j := range w {
-		copy(f.scaled[j*k:(j+1)*k], below[j*ld:j*ld+k])
-	}
-	dense.ScaleColumns(k, w, f.scaled, k, dInv, below, ld)
+	dense.SolvePanel(k, w, v, ld, dInv, below, ld, f.scaled, k) // L D into scaled, L into below
 	f.updateAncestors(p, below, ld)
 	return replaced
 }

@@ -516,23 +516,3 @@ func (f *Factor) address() {
 		p.addr = store[begin:len(store):len(store)]
 	}
 }
-
-// Summary counts panels for tests.
-func (f *Factor) Summary() map[string]int {
-	m := map[string]int{}
-	for _, p := range f.panels {
-		switch p.kind {
-		case clique:
-			m["cliques"]++
-			m["cliquecols"] += int(p.width)
-		case twins:
-			m["twins"]++
-			m["twincols"] += int(p.width)
-		case small:
-			m["small"]++
-			m["smallrows"] += len(p.rows)
-		}
-		m["segments"] += len(p.segments)
-	}
-	return m
-}

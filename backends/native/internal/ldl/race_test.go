@@ -1,0 +1,5 @@
+//go:build race
+
+package ldl
+
+const raceDetector = true

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBadInput: each mistake gives exit status 2 and one line that says what is
+// wrong, and leaves no trace in the file system.
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	good := write(t, dir, "good.csv", csvText(1, 30, 4))
+	lines := strings.SplitAfter(csvText(1, 30, 4), "\n")
+	with := func(name string, line int, text string) string {
+		changed := append([]string(nil), lines...)
+		changed[line-1] = text + "\n"
+		return write(t, dir, name, strings.Join(changed, ""))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "full"), 0o700))
+	write(t, dir, "full/x", "x")
+	folder, full := filepath.Join(dir, "folder"), filepath.Join(dir, "full")
+	missing := filepath.Join(dir, "missing.csv")
+	empty := write(t, dir, "empty.csv", "")
+	header := write(t, dir, "header.csv", lines[0])
+	oneRow := write(t, dir, "one.csv", lines[0]+lines[1])
+	ragged := with("ragged.csv", 7, "1,2,3")
+	word := with("word.csv", 9, "1,2,three,4,5")
+	nan := with("nan.csv", 4, "1,2,3,NaN,5")
+	inf := with("inf.csv", 4, "1,2,3,4,-inf")
+	huge := with("huge.csv", 4, "1,2,3,4,1e999")
+	twice := with("twice.csv", 1, "price,f1,f2,f2,f4")
+	fewer := write(t, dir, "fewer.csv", csvText(2, 10, 3))
+	other := with("other.csv", 1, "price,f1,f2,g3,f4")
+	badIndex := write(t, dir, "bad.svm", "1 1:2 2:3\n-1 0:1\n")
+	good2 := write(t, dir, "val.csv", csvText(3, 30, 4))
+	notModel := write(t, dir, "not.json", "{}")
+	out := filepath.Join(dir, "out")
+
+	tune := func(args ...string) []string { return append([]string{"tune", "elastic-net"}, args...) }
+	onGood := func(args ...string) []string { return tune(append([]string{"--data", good}, args...)...) }
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"missing file", tune("--data", missing), []string{missing}},
+		{"directory as file", tune("--data", folder), []string{folder, "is a directory"}},
+		{"empty file", tune("--data", empty), []string{empty, "empty"}},
+		{"header only", tune("--data", header), []string{header}},
+		{"ragged", tune("--data", ragged), []string{"ragged.csv:7", "5"}},
+		{"text in a number column", tune("--data", word), []string{"word.csv:9", `"f2"`, "three"}},
+		{"NaN", tune("--data", nan), []string{"nan.csv:4", `"f3"`}},
+		{"infinite", tune("--data", inf), []string{"inf.csv:4", `"f4"`}},
+		{"overflow", tune("--data", huge), []string{"huge.csv:4", `"f4"`}},
+		{"column twice", tune("--data", twice), []string{"twice.csv:1", `"f2"`}},
+		{"LIBSVM index 0", tune("--data", badIndex), []string{"bad.svm:2"}},
+		{"one row", tune("--data", oneRow), []string{"one.csv", "empty"}},
+		{"one training row", tune("--train", oneRow, "--val", good), []string{"one.csv", "1 training row, expected at least 2"}},
+		{"validation lacks a column", tune("--train", good, "--val", fewer), []string{"fewer.csv", `lacks column "f4"`}},
+		{"validation has another column", tune("--train", good, "--val", other), []string{"other.csv", `"g3"`, `"f3"`}},
+		{"test has another column", tune("--train", good, "--val", good2, "--test", other), []string{"other.csv", `"g3"`}},
+		{"test has another column than data", tune("--data", good, "--test", fewer), []string{"fewer.csv", `"f4"`}},
+		{"missing target", onGood("--target", "cost"), []string{`"cost"`, "price"}},
+		{"missing directory", tune("--dir", filepath.Join(dir, "none")), []string{"none"}},
+		{"directory without tables", tune("--dir", folder), []string{"train.csv"}},
+		{"file as directory", tune("--dir", good), []string{good}},
+		{"split too large", onGood("--split", "20/20/rest"), []string{"20/20/rest", "30"}},
+		{"split is nonsense", onGood("--split", "half"), []string{`"half"`}},
+		{"split and test file", onGood("--split", "10/10/rest", "--test", good2), []string{"--split", "--test"}},
+
+		{"no data", tune(), []string{"no data: give --data"}},
+		{"two forms of data", onGood("--train", good, "--val", good2), []string{"--data and --train contradict each other"}},
+		{"training without validation", tune("--train", good), []string{"--train needs --val"}},
+		{"validation without training", tune("--val", good), []string{"--val needs --train"}},
+		{"validation with data", onGood("--val", good2), []string{"--val goes with --train"}},
+		{"test with dir", tune("--dir", folder, "--test", good), []string{"--test goes with"}},
+		{"split with train", tune("--train", good, "--val", good2, "--split", "1/1"), []string{"--split goes with --data"}},
+		{"target with dir", tune("--dir", folder, "--target", "y"), []string{"--target goes with"}},
+		{"folds", onGood("--folds", "5"), []string{"--folds", "--split"}},
+		{"empty name", tune("--data", ""), []string{"--data is empty"}},
+
+		{"unknown model", []string{"tune", "ridge", "--data", good}, []string{`"ridge"`, "elastic-net, weighted-lasso"}},
+		{"no model", []string{"tune", "--data", good}, []string{"elastic-net, weighted-lasso"}},
+		{"unknown method", onGood("--method", "gird"), []string{`"gird"`, "known are: vf-idca"}},
+		{"second method unknown", onGood("--method", "vf-idca,grid"), []string{`"grid"`, "vf-idca"}},
+		{"method twice", onGood("--method", "vf-idca,vf-idca"), []string{"twice"}},
+		{"unknown backend", onGood("--backend", "scss"), []string{`"scss"`, "native"}},
+		{"unknown preset", onGood("--preset", "book"), []string{`"book"`, "paper"}},
+		{"negative radius", onGood("--init", "10,-5"), []string{"--init", "radius 2", `"-5"`}},
+		{"radius is text", onGood("--init", "ten"), []string{"--init", `"ten"`}},
+		{"too many radii", onGood("--init", "1,2,3"), []string{"--init: 3 radii, but the model has 2"}},
+		{"negative tolerance", onGood("--tol", "-0.1"), []string{"--tol is -0.1"}},
+		{"zero tolerance", onGood("--tol", "0"), []string{"--tol is 0"}},
+		{"tolerance is NaN", onGood("--tol", "NaN"), []string{"--tol is NaN"}},
+		{"infinite tolerance", onGood("--tol", "inf"), []string{"--tol is +Inf"}},
+		{"tolerance is text", onGood("--tol", "small"), []string{`--tol: "small" found, expected a number`}},
+		{"negative gap tolerance", onGood("--gap-tol", "-1"), []string{"--gap-tol is -1"}},
+		{"zero iterations", onGood("--max-iter", "0"), []string{"--max-iter is 0"}},
+		{"negative time", onGood("--time-limit", "-1s"), []string{"--time-limit is -1s"}},
+		{"time without unit", onGood("--time-limit", "10"), []string{`--time-limit: "10" found, expected a time with its unit`}},
+		{"zero threads", onGood("--threads", "0"), []string{"--threads is 0"}},
+		{"negative rho", onGood("--rho", "-1"), []string{"--rho is -1"}},
+		{"negative delta", onGood("--delta", "-1"), []string{"--delta is -1"}},
+		{"negative c-alpha", onGood("--c-alpha", "-1"), []string{"--c-alpha is -1"}},
+		{"negative epsilon", onGood("--epsilon", "-1"), []string{"--epsilon is -1"}},
+		{"negative seed", onGood("--seed", "-1"), []string{`--seed: "-1" found, expected an integer that is not negative`}},
+		{"huge seed", onGood("--seed", "18446744073709551615"), []string{"--seed is 18446744073709551615"}},
+		{"unknown flag", onGood("--nonsense"), []string{"--nonsense"}},
+
+		{"figure of unknown format", onGood("--plot", out+".pdf"), []string{"--plot", ".png or .svg"}},
+		{"output in no folder", onGood("--save", filepath.Join(dir, "none", "m.json")), []string{"--save", "there is no directory"}},
+		{"output is a folder", onGood("--trace", folder), []string{"--trace", "is a directory"}},
+		{"output is the data", onGood("--save", good), []string{"--save", "would overwrite the data"}},
+		{"two outputs in one", onGood("--save", out, "--trace", out), []string{"--save", "would overwrite the file of --trace"}},
+
+		{"predict without model", []string{"predict", "--data", good}, []string{"--model FILE is missing"}},
+		{"predict without data", []string{"predict", "--model", notModel}, []string{"--data FILE is missing"}},
+		{"predict with another file", []string{"predict", "--model", notModel, "--data", good}, []string{notModel, "not a model"}},
+		{"predict with missing model", []string{"predict", "--model", missing, "--data", good}, []string{missing}},
+		{"generate nothing", []string{"generate", "elastic-net"}, []string{"--out DIR is missing"}},
+		{"generate of unknown model", []string{"generate", "ridge", "--out", out}, []string{`"ridge"`}},
+		{"generate unknown sizes", []string{"generate", "elastic-net", "--preset", "big", "--out", out}, []string{`"big"`, "100-20-250-p250"}},
+		{"generate into a full folder", []string{"generate", "elastic-net", "--preset", "9-9-9-p3", "--out", full}, []string{full, "not empty"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := c.args
+			if args[0] == "tune" { // what must not appear
+				for _, flag := range []string{"--trace", "--save", "--plot"} {
+					if !strings.Contains(strings.Join(args, " "), flag) {
+						args = append(args, flag, out+map[string]string{"--trace": ".jsonl", "--save": ".json", "--plot": ".png"}[flag])
+					}
+				}
+			}
+			before := contents(t, dir)
+			o := conetune(t, args...)
+			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Empty(t, o.stdout)
+			require.True(t, strings.HasPrefix(o.stderr, "conetune: "), o.stderr)
+			require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
+			for _, text := range c.want {
+				require.Contains(t, o.stderr, text)
+			}
+			require.Equal(t, before, contents(t, dir), "something was written")
+		})
+	}
+}

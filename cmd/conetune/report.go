@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// The lengths of the lists in the report.
+const (
+	mostFeatures        = 12
+	mostHyperparameters = 8
+)
+
+// inThreshold is the share of the largest effect below which a coefficient counts
+// as zero: an interior-point solution has no exact zeros.
+const inThreshold = 1e-6
+
+// describeResult is the table for people; written tells which files there are.
+func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s by %s on the %s backend: %s after %s, %s\n\n", r.Model, r.Method, r.Backend, describeStatus(r.Status), count(r.Iterations, "iteration"), seconds(r.TimeSeconds))
+	b.WriteString(describeData(job, split))
+	if r.Iterations == 0 && r.Refit == nil {
+		return b.String()
+	}
+	b.WriteString("\n" + describeErrors(r))
+	b.WriteString("\n" + describeHyperparameters(r))
+	if job.scaling.standardize {
+		b.WriteString("in the units of the standardised features and target\n")
+	}
+	if r.Refit != nil {
+		b.WriteString("\n" + describeFit(split, r.RefitFit, job.scaling.intercept))
+	}
+	if len(written) > 0 {
+		b.WriteString("\n" + strings.Join(written, "\n"))
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func seconds(s float64) string {
+	if s < 1 {
+		return fmt.Sprintf("%.3f s", s)
+	}
+	return fmt.Sprintf("%.1f s", s)
+}
+
+func describeData(job *tuneJob, split *dataset.Split) string {
+	_, p := split.Train.Dims()
+	var b strings.Builder
+	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.seed))
+	var rows []string
+	for _, set := range []struct {
+		name string
+		data *dataset.Data
+	}{{"training", split.Train}, {"validation", split.Val}, {"test", split.Test}} {
+		if set.data != nil {
+			n, _ := set.data.Dims()
+			rows = append(rows, fmt.Sprintf("%d %s", n, set.name))
+		}
+	}
+	fmt.Fprintf(&b, "          %s; %s rows; target %s\n", count(p, "feature"), strings.Join(rows, ", "), split.Train.Target)
+	prepared := []string{"features as they are", "no intercept"}
+	if job.scaling.standardize {
+		prepared[0] = "features standardised on the training rows"
+	}
+	if job.scaling.intercept {
+		prepared[1] = "with intercept"
+	}
+	fmt.Fprintf(&b, "          %s\n", strings.Join(prepared, ", "))
+	return b.String()
+}
+
+func describeErrors(r *tune.Result) string {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	fmt.Fprint(w, "half the mean squared error\tvalidation\ttest\n")
+	line := func(name string, e *tune.Errors) {
+		if e == nil {
+			fmt.Fprintf(w, "%s\t-\t-\n", name)
+			return
+		}
+		test := "-"
+		if e.Test != nil {
+			test = number(*e.Test)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, number(e.Validation), test)
+	}
+	line("refit", r.Refit)
+	line("iterate", &r.Errors)
+	w.Flush()
+	b.WriteString("The refit is the model to use: the fit to the training rows with the chosen hyperparameters.\n")
+	fmt.Fprintf(&b, "The iterate is the method's last point, which need not be such a fit; the two agree where the lower gap, %.2g, is small (--gap-tol).\n", r.LowerGap)
+	if r.LeastNorm {
+		b.WriteString("Here the model can interpolate the training rows; the refit is the one of least norm.\n")
+	}
+	return b.String()
+}
+
+func describeHyperparameters(r *tune.Result) string {
+	// The order of the radii, or the largest first where there are many.
+	order := make([]int, len(r.Radii))
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) > mostHyperparameters {
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(r.Radii[j], r.Radii[i]) })
+	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	fmt.Fprint(w, "hyperparameter\tlambda\tradius\n")
+	for _, i := range order[:min(len(order), mostHyperparameters)] {
+		lambda := "-"
+		if i < len(r.Lambda) {
+			lambda = number(r.Lambda[i])
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Names[i], lambda, number(r.Radii[i]))
+	}
+	w.Flush()
+	if rest := len(order) - mostHyperparameters; rest > 0 {
+		fmt.Fprintf(&b, "and %d more with smaller radii, see --json\n", rest)
+	}
+	return b.String()
+}
+
+// effect is a coefficient, and what it does when its feature moves by one standard
+// deviation: the coefficients of different units compare by that.
+type effect struct {
+	feature           string
+	coefficient, size float64
+}
+
+// effects lists the features with nonzero coefficients, the largest effect first.
+func effects(split *dataset.Split, fit tune.Fit) []effect {
+	n, p := split.Train.Dims()
+	column := make([]float64, n)
+	var list []effect
+	largest := 0.0
+	for j := range p {
+		for i := range column {
+			column[i] = split.Train.X.At(i, j)
+		}
+		size := math.Abs(fit.Coefficients[j]) * stat.PopStdDev(column, nil)
+		largest = max(largest, size)
+		list = append(list, effect{fit.Features[j], fit.Coefficients[j], size})
+	}
+	list = slices.DeleteFunc(list, func(e effect) bool { return !(e.size > inThreshold*largest) })
+	slices.SortStableFunc(list, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
+	return list
+}
+
+func describeFit(split *dataset.Split, fit tune.Fit, intercept bool) string {
+	list := effects(split, fit)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	fmt.Fprint(w, "feature\tcoefficient\teffect of one standard deviation\n")
+	for _, e := range list[:min(len(list), mostFeatures)] {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.feature, number(e.coefficient), number(math.Copysign(e.size, e.coefficient)))
+	}
+	if intercept {
+		fmt.Fprintf(w, "intercept\t%s\n", number(fit.Intercept))
+	}
+	w.Flush()
+	if rest := len(list) - mostFeatures; rest > 0 {
+		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --save\n", rest)
+	}
+	return b.String()
+}
+
+// number writes six significant digits.
+func number(v float64) string { return fmt.Sprintf("%.6g", v) }

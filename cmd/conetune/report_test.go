@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// made is a result with two features, of units a thousandfold apart, and n radii.
+func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
+	test := 3.25
+	train := &dataset.Data{
+		X: mat.NewDense(2, 3, []float64{-1, -1000, 1, 1, 1000, -1}), Y: []float64{1, 2},
+		Features: []string{"small", "large", "zero"}, Target: "y",
+	}
+	r := &tune.Result{
+		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, TimeSeconds: 0.25, Iterations: 2,
+		Errors: tune.Errors{Validation: 1.5, Test: &test}, Refit: &tune.Errors{Validation: 2.5}, LowerGap: 0.01,
+		RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0.001, 1e-12}, Intercept: 7},
+	}
+	for i := range n {
+		r.Names = append(r.Names, fmt.Sprintf("lambda%d", i+1))
+		r.Lambda = append(r.Lambda, 0.5*float64(i))
+		r.Radii = append(r.Radii, float64(i))
+	}
+	for k := 1; k <= 3; k++ {
+		e := tune.Event{Iteration: dca.Iteration{K: k, Alpha: 1, Gap: 0.1, Step: 0.2}, Errors: r.Errors, Elapsed: time.Duration(k) * time.Millisecond}
+		if k == 2 {
+			e.Refit = r.Refit
+		}
+		r.Trace = append(r.Trace, e)
+	}
+	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{dir: "data"}}}
+	return job, &dataset.Split{Train: train, Val: train}, r
+}
+
+func TestReport(t *testing.T) {
+	job, split, r := made(2)
+	require.Equal(t, `elastic-net by vf-idca on the native backend: converged after 2 iterations, 0.250 s
+
+data      data
+          3 features; 2 training, 2 validation rows; target y
+          features as they are, no intercept
+
+half the mean squared error   validation   test
+refit                         2.5          -
+iterate                       1.5          3.25
+The refit is the model to use: the fit to the training rows with the chosen hyperparameters.
+The iterate is the method's last point, which need not be such a fit; the two agree where the lower gap, 0.01, is small (--gap-tol).
+
+hyperparameter   lambda   radius
+lambda1          0        0
+lambda2          0.5      1
+
+features in the refit: 2 of 3
+feature   coefficient   effect of one standard deviation
+small     2             2
+large     0.001         1
+`, describeResult(job, split, r, nil))
+
+	require.Regexp(t, `(?m)^intercept +7$`, describeFit(split, r.RefitFit, true))
+
+	// Many radii: the largest come first.
+	_, _, r = made(20)
+	text := describeHyperparameters(r)
+	require.Regexp(t, `(?m)^lambda20 +9.5 +19$`, text)
+	require.NotContains(t, text, "lambda5 ")
+	require.Contains(t, text, "and 12 more")
+
+	// A run that ended before its first iteration has only its status.
+	early := &tune.Result{Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Cancelled}
+	text = describeResult(job, split, early, nil)
+	require.Contains(t, text, "interrupted after 0 iterations")
+	require.NotContains(t, text, "refit")
+}
+
+func TestOutcome(t *testing.T) {
+	for status, want := range map[dca.Status]struct {
+		code int
+		text string
+	}{
+		dca.Converged:       {exitDone, ""},
+		dca.IterationLimit:  {exitUnsolved, "stopped by the iteration limit after 2 iterations"},
+		dca.TimeLimit:       {exitUnsolved, "stopped by the time limit"},
+		dca.Inaccurate:      {exitUnsolved, "missed their tolerances"},
+		dca.SolverFailed:    {exitUnsolved, "the conic solver failed"},
+		dca.LowerInfeasible: {exitUnsolved, "the lower level became infeasible"},
+		dca.Cancelled:       {exitInterrupted, "interrupted after 2 iterations"},
+	} {
+		job, _, r := made(2)
+		r.Status = status
+		var stderr bytes.Buffer
+		err := (&app{stderr: &stderr}).outcome(job, r)
+		if want.code == exitDone {
+			require.NoError(t, err)
+			require.Empty(t, stderr.String())
+			continue
+		}
+		var e *exitError
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, want.code, e.code)
+		require.Contains(t, stderr.String(), want.text)
+		require.Equal(t, 1, strings.Count(stderr.String(), "\n"))
+	}
+	// A run without a refit has no model to save.
+	job, _, r := made(2)
+	job.save, r.Refit, r.Status = "m.json", nil, dca.Cancelled
+	var stderr bytes.Buffer
+	require.Error(t, (&app{stderr: &stderr}).outcome(job, r))
+	require.Contains(t, stderr.String(), "no model to write to m.json")
+}
+
+func TestTraceFigure(t *testing.T) {
+	_, _, r := made(2)
+	f := traceFigure(r)
+	require.Equal(t, "elastic-net by vf-idca: converged after 2 iterations", f.Title)
+	require.Len(t, f.Panels, 4)
+	refit := f.Panels[0].Lines[1]
+	require.Equal(t, []float64{0.002}, refit.X)
+	require.Equal(t, []float64{2.5}, refit.Y)
+	require.Empty(t, f.Panels[0].Lines[3].X, "there is no test error of the refit")
+	var b bytes.Buffer
+	require.NoError(t, f.Write(&b, "png"))
+}
+
+func TestSavedModel(t *testing.T) {
+	job, split, r := made(2)
+	r.Hyperparameters = map[string]float64{"lambda1": 0, "lambda2": 0.5}
+	m := savedModel(job, split, r)
+	require.Equal(t, 2.5, m.ValidationError)
+	require.Equal(t, r.RefitFit.Coefficients, m.Coefficients)
+	require.Equal(t, []string{"data"}, m.Provenance.Files)
+	require.Equal(t, 0, m.Provenance.TestRows)
+}

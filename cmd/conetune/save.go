@@ -1,0 +1,25 @@
+package main
+
+import (
+	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// savedModel is what --save writes: the refit, and how it came about.
+func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Model {
+	rows := func(d *dataset.Data) int { n, _ := d.Dims(); return n }
+	return modelfile.Model{
+		Model: r.Model, Target: split.Train.Target,
+		Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept,
+		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
+		ValidationError: r.Refit.Validation, TestError: r.Refit.Test,
+		Provenance: modelfile.Provenance{
+			Program: "conetune " + r.Version, Method: r.Method, Backend: r.Backend, Preset: job.preset,
+			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed,
+			Files: job.data.files(), Split: job.data.rule(),
+			TrainingRows: rows(split.Train), ValidationRows: rows(split.Val), TestRows: rows(split.Test),
+			Standardize: job.scaling.standardize, Intercept: job.scaling.intercept,
+		},
+	}
+}

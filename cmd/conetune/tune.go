@@ -1,0 +1,101 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// tuneFlags are the flags of conetune tune as they were given.
+type tuneFlags struct {
+	data dataFlags
+
+	method, backend, preset         string
+	tol, gapTol, rho, delta, cAlpha float64
+	epsilon                         float64
+	init                            string
+	maxIter, threads                int
+	seed                            uint64
+	timeLimit                       time.Duration
+	standardize, intercept          bool
+	trace, plot, save               string
+	asJSON, verbose                 bool
+}
+
+const tuneHelp = `Choose the hyperparameters of a model: those whose model, fitted to the training
+rows, has the smallest error on the validation rows.
+
+Models:
+%s
+Data, one of
+  --data FILE                     one table, divided into rows for training, validation and test (--split)
+  --train FILE --val FILE         tables that are divided already, with --test FILE for a last look
+  --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz
+
+A table is CSV (a line of names; the target is the column y, or the first one, or
+--target NAME) or LIBSVM (label index:value ...), plain or gzipped. Numbers only.
+
+With --data and --train the features are standardised on the training rows and an
+intercept is fitted; coefficients are reported in the units of the table all the
+same. With --dir and with --preset paper both are off, as in the paper.
+--standardize=false and --intercept=false, or =true, override that.
+
+Two vectors of coefficients are reported. The refit is the model fitted to the
+training rows with the chosen hyperparameters: use this one, it is what --save
+writes. The iterate is the last point of the method, which the paper reports; it
+may fit the validation rows better than any choice of hyperparameters can, unless
+--gap-tol brings the two together. Errors are half the mean squared error.`
+
+const tuneExample = `  conetune tune elastic-net --data table.csv --plot table.png --save model.json
+  conetune tune elastic-net --train train.svm --val val.svm --test test.svm.gz --json
+  conetune tune elastic-net --dir DIR --preset paper --trace run.jsonl
+  conetune tune weighted-lasso --data table.csv --split 0.6/0.2/rest --target price --gap-tol 1e-4`
+
+func (a *app) tuneCommand() *cobra.Command {
+	var f tuneFlags
+	cmd := &cobra.Command{
+		Use:       "tune MODEL",
+		Short:     "Choose hyperparameters for a table",
+		Long:      sprintf(tuneHelp, modelList()),
+		Example:   tuneExample,
+		ValidArgs: modelNames(),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(modelNames()))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job, err := newTuneJob(args[0], &f, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			return a.tune(cmd.Context(), job)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	f.data.register(fs)
+	fs.BoolVar(&f.standardize, "standardize", false, "scale features to mean 0 and standard deviation 1 on the training rows (default: on with --data and --train)")
+	fs.BoolVar(&f.intercept, "intercept", false, "fit an intercept (default: on with --data and --train)")
+	fs.StringVar(&f.method, "method", "vf-idca", "`METHOD` of selection: "+joined(methodNames()))
+	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends")
+	fs.StringVar(&f.preset, "preset", "", "`NAME` of settings: paper, those of the paper instead of ours")
+	fs.Float64Var(&f.tol, "tol", 0, "stop when the relative step and the violation are below `T` (default: the preset's)")
+	fs.Float64Var(&f.gapTol, "gap-tol", 0, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree (default: the preset's; off with --preset paper)")
+	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the preset's)")
+	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 90s or 5m (default: no limit)")
+	fs.StringVar(&f.init, "init", "", "start of the radii, `R0[,R1..]`; the last one repeats (default: the preset's)")
+	fs.Float64Var(&f.rho, "rho", 0, "weight `R` of the proximal term (default: the preset's)")
+	fs.Float64Var(&f.delta, "delta", 0, "growth `D` of the penalty (default: the preset's)")
+	fs.Float64Var(&f.cAlpha, "c-alpha", 0, "constant `C` of the rule by which the penalty grows (default: the preset's)")
+	fs.Float64Var(&f.epsilon, "epsilon", 0, "relax l(x) - v(r) <= 0 to <= `E` (default 0)")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of the division into rows")
+	fs.IntVar(&f.threads, "threads", 1, "`N` threads for a conic solve")
+	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
+	fs.StringVar(&f.trace, "trace", "", "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on")
+	fs.StringVar(&f.plot, "plot", "", "draw errors, penalty, gap and step over time into `FILE.png` or .svg")
+	fs.StringVar(&f.save, "save", "", "write the refit to `MODEL.json`, for conetune predict")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the solver's iterations to standard error")
+	return cmd
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/tune"
+)
+
+// tuneJob is a checked command line of conetune tune.
+type tuneJob struct {
+	*tuneFlags
+	spec    modelSpec
+	config  tune.Config
+	scaling scaling
+}
+
+// newTuneJob checks everything that can be checked without reading the data.
+func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
+	spec, err := findModel(model)
+	if err != nil {
+		return nil, err
+	}
+	job := &tuneJob{tuneFlags: f, spec: spec}
+	for _, check := range []func() error{
+		func() error { return f.checkNames() },
+		func() error { return f.checkNumbers(fs) },
+		func() error { return f.data.check(fs) },
+		func() error { return f.checkOutputs() },
+	} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	radii, err := parseRadii(f.init)
+	if err != nil {
+		return nil, err
+	}
+	job.config = tune.Config{
+		Backend: f.backend, Method: f.method, Preset: f.preset,
+		Tol: f.tol, GapTol: f.gapTol, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon,
+		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.seed), Threads: f.threads,
+	}
+	if err := job.config.Validate(); err != nil {
+		return nil, badInput(err)
+	}
+	// Tables of users have columns in units of their own; the paper's data have not.
+	raw := f.data.dir == "" && f.preset == ""
+	job.scaling = scaling{standardize: raw, intercept: raw}
+	if fs.Changed("standardize") {
+		job.scaling.standardize = f.standardize
+	}
+	if fs.Changed("intercept") {
+		job.scaling.intercept = f.intercept
+	}
+	return job, nil
+}
+
+func methodNames() []string { return tune.Methods() }
+
+// checkNames rejects unknown methods, presets and backends, and names those there are.
+func (f *tuneFlags) checkNames() error {
+	for _, name := range strings.Split(f.method, ",") {
+		if !slices.Contains(methodNames(), name) {
+			return badInputf("--method: unknown method %q; known are: %s", name, joined(methodNames()))
+		}
+	}
+	if strings.Contains(f.method, ",") {
+		return badInputf("--method %s: a method is named twice", f.method)
+	}
+	if f.preset != "" && !slices.Contains(tune.Presets(), f.preset) {
+		return badInputf("--preset: unknown preset %q; known are: %s", f.preset, joined(tune.Presets()))
+	}
+	if _, err := backends.Open(f.backend); err != nil {
+		return badInputf("--backend: %w", err)
+	}
+	return nil
+}
+
+// checkNumbers rejects numbers without meaning. A flag that was not given keeps
+// its zero value, which leaves the preset's.
+func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
+	for _, c := range []struct {
+		flag  string
+		value float64
+		zero  bool // allowed
+	}{
+		{"tol", f.tol, false}, {"gap-tol", f.gapTol, false}, {"rho", f.rho, false}, {"delta", f.delta, false},
+		{"c-alpha", f.cAlpha, false}, {"epsilon", f.epsilon, true},
+		{"max-iter", float64(f.maxIter), false}, {"threads", float64(f.threads), false}, {"time-limit", f.timeLimit.Seconds(), false},
+	} {
+		if !fs.Changed(c.flag) || c.value > 0 && !math.IsInf(c.value, 1) || c.zero && c.value == 0 {
+			continue
+		}
+		expected := "a positive number"
+		if c.zero {
+			expected = "a number that is not negative"
+		}
+		return badInputf("--%s is %s, expected %s", c.flag, fs.Lookup(c.flag).Value, expected)
+	}
+	if f.seed > math.MaxInt64 {
+		return badInputf("--seed is %d, expected at most %d", f.seed, math.MaxInt64)
+	}
+	return nil
+}
+
+// parseRadii reads "10,5".
+func parseRadii(text string) ([]float64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var radii []float64
+	for i, field := range strings.Split(text, ",") {
+		r, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil || !(r >= 0) || math.IsInf(r, 1) {
+			return nil, badInputf("--init: radius %d is %q, expected a finite number that is not negative", i+1, field)
+		}
+		radii = append(radii, r)
+	}
+	return radii, nil
+}
+
+// checkOutputs finds out before the work whether its files can be written, and
+// that none of them would replace another one or the data.
+func (f *tuneFlags) checkOutputs() error {
+	if f.plot != "" {
+		if _, err := figure.Format(f.plot); err != nil {
+			return badInputf("--plot: %w", err)
+		}
+	}
+	taken := map[string]string{}
+	for _, in := range f.data.files() {
+		taken[absolute(in)] = "the data"
+	}
+	for _, out := range []struct{ flag, path string }{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}} {
+		if out.path == "" {
+			continue
+		}
+		if other, ok := taken[absolute(out.path)]; ok {
+			return badInputf("%s %s: would overwrite %s", out.flag, out.path, other)
+		}
+		taken[absolute(out.path)] = "the file of " + out.flag
+		if err := atomicfile.Check(out.path); err != nil {
+			return badInputf("%s: %w", out.flag, err)
+		}
+	}
+	return nil
+}
+
+// absolute returns a path by which two names of a file can be compared.
+func absolute(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
+}
+
+func joined(names []string) string { return strings.Join(names, ", ") }
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// logger writes the solver's iterations to standard error, if asked to.
+func (a *app) logger(verbose bool) *slog.Logger {
+	if !verbose {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

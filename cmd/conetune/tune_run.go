@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// tune reads the data, runs the method, and writes what was asked for.
+func (a *app) tune(ctx context.Context, job *tuneJob) error {
+	split, err := interruptible(ctx, func() (*dataset.Split, error) { return job.data.read(job.seed) })
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	model, err := interruptible(ctx, func() (tune.Model, error) { return job.spec.build(split, job.scaling) })
+	built := time.Since(start)
+	if errors.Is(err, errInterrupted) {
+		return err
+	} else if err != nil {
+		return badInput(err)
+	}
+	radii := len(model.Names())
+	if len(job.config.Init) > radii {
+		return badInputf("--init: %d radii, but the model has %d", len(job.config.Init), radii)
+	}
+	if rows, _ := split.Val.Dims(); radii > rows {
+		a.note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", radii, rows)
+	}
+	trace := newTraceFile(job.trace)
+	result, err := a.runTune(ctx, job, model, trace)
+	traceErr := trace.close()
+	if err != nil {
+		return err
+	}
+	result.TimeSeconds += built.Seconds() // everything after the data are in memory
+	if err := a.report(job, split, result); err != nil {
+		return err
+	}
+	if traceErr != nil {
+		return failed(fmt.Errorf("--trace: %w", traceErr))
+	}
+	return a.outcome(job, result)
+}
+
+// runTune runs the method with everything that watches it.
+func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile) (*tune.Result, error) {
+	bar := a.newProgress(job)
+	config := job.config
+	config.Logger = a.logger(job.verbose)
+	config.Progress = func(e tune.Event) {
+		trace.write(e)
+		bar.show(e)
+	}
+	result, err := tune.Run(ctx, model, config)
+	bar.clear()
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, errInterrupted
+		}
+		return nil, failed(err)
+	}
+	result.Version = version()
+	return result, nil
+}
+
+// report writes the files and prints the result, which it also does when a file
+// could not be written. An interrupted run is reported as far as it went.
+func (a *app) report(job *tuneJob, split *dataset.Split, r *tune.Result) error {
+	written, fileErr := writeFiles(job, split, r)
+	var err error
+	if job.asJSON {
+		err = a.printJSON(r)
+	} else {
+		err = a.print(describeResult(job, split, r, written))
+	}
+	if fileErr != nil {
+		return failed(fileErr)
+	}
+	return err
+}
+
+// writeFiles writes figure and model, where there is something to write, and tells
+// which files there are now.
+func writeFiles(job *tuneJob, split *dataset.Split, r *tune.Result) (written []string, err error) {
+	if job.trace != "" && len(r.Trace) > 0 {
+		written = append(written, "trace in "+job.trace)
+	}
+	if job.plot != "" && len(r.Trace) > 0 {
+		format, err := figure.Format(job.plot)
+		if err == nil {
+			err = atomicfile.Write(job.plot, func(w io.Writer) error { return traceFigure(r).Write(w, format) })
+		}
+		if err != nil {
+			return written, fmt.Errorf("--plot: %w", err)
+		}
+		written = append(written, "figure in "+job.plot)
+	}
+	if job.save != "" && r.Refit != nil {
+		if err := atomicfile.Write(job.save, savedModel(job, split, r).Write); err != nil {
+			return written, fmt.Errorf("--save: %w", err)
+		}
+		written = append(written, "model in "+job.save)
+	}
+	return written, nil
+}
+
+// outcome turns the status into an exit status, and says what a run that ended
+// early leaves behind.
+func (a *app) outcome(job *tuneJob, r *tune.Result) error {
+	if r.Status == dca.Converged {
+		return nil
+	}
+	text := fmt.Sprintf("%s after %s", describeStatus(r.Status), count(r.Iterations, "iteration"))
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	if job.save != "" && r.Refit == nil {
+		text += "; there is no model to write to " + job.save + " yet"
+	} else if r.Iterations > 0 {
+		text += "; what was reached is reported and kept"
+	}
+	a.note("conetune: %s", text)
+	if r.Status == dca.Cancelled {
+		return &exitError{code: exitInterrupted}
+	}
+	return &exitError{code: exitUnsolved}
+}
+
+// describeStatus puts a status into words.
+func describeStatus(s dca.Status) string {
+	switch s {
+	case dca.Converged:
+		return "converged"
+	case dca.Inaccurate:
+		return "converged, but the last conic solves missed their tolerances,"
+	case dca.IterationLimit:
+		return "stopped by the iteration limit"
+	case dca.TimeLimit:
+		return "stopped by the time limit"
+	case dca.Cancelled:
+		return "interrupted"
+	case dca.LowerInfeasible:
+		return "the lower level became infeasible"
+	case dca.SolverFailed:
+		return "the conic solver failed"
+	}
+	return string(s)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

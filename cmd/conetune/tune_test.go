@@ -1,0 +1,293 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modelfile"
+)
+
+// documented are the fields of the JSON object that users may rely on.
+var documented = []string{
+	"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error", "test_error",
+	"refit", "hyperparameters", "radii", "lower_gap", "stationarity", "alpha", "backend_setups", "backend_updates",
+	"solver_iterations", "seed", "version",
+}
+
+func TestTuneJSON(t *testing.T) {
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	for _, model := range modelNames() {
+		o := conetune(t, "tune", model, "--data", data, "--json", "--seed", "4")
+		o.ok(t)
+		require.Empty(t, o.stderr)
+		m := o.object(t)
+		for _, name := range documented {
+			require.Contains(t, keys(m), name)
+		}
+		require.Equal(t, model, m["model"])
+		require.Equal(t, "vf-idca", m["method"])
+		require.Equal(t, "native", m["backend"])
+		require.Equal(t, "converged", m["status"])
+		require.Equal(t, 4.0, m["seed"])
+		require.Equal(t, version(), m["version"])
+		require.Len(t, m["hyperparameters"], len(m["radii"].([]any)))
+		refit := m["refit"].(map[string]any)
+		require.Equal(t, []string{"test_error", "validation_error"}, keys(refit))
+		// The noise has variance 1, so that half the mean squared error of a good
+		// model is near 0.5; the variance of the target is 15.
+		require.InDelta(t, 0.5, refit["test_error"], 0.35)
+		require.Positive(t, m["time_seconds"])
+		require.Positive(t, m["solver_iterations"])
+	}
+	noTest := conetune(t, "tune", "elastic-net", "--data", data, "--json", "--split", "60/30")
+	noTest.ok(t)
+	require.Nil(t, noTest.object(t)["test_error"])
+}
+
+// TestSaveAndPredict follows a model through the file: what predict says about the
+// test rows is what tune said, and the predictions are those of the coefficients.
+func TestSaveAndPredict(t *testing.T) {
+	dir := t.TempDir()
+	train, val, test := write(t, dir, "train.csv", csvText(1, 60, 6)), write(t, dir, "val.csv", csvText(2, 30, 6)), write(t, dir, "test.csv", csvText(3, 20, 6))
+	model := filepath.Join(dir, "model.json")
+	o := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", model)
+	o.ok(t)
+	refit := o.object(t)["refit"].(map[string]any)
+
+	m, err := modelfile.Read(model)
+	require.NoError(t, err)
+	require.Equal(t, "price", m.Target)
+	require.Equal(t, []string{"f1", "f2", "f3", "f4", "f5", "f6"}, m.Features)
+	require.Equal(t, refit["test_error"], *m.TestError)
+	require.True(t, m.Provenance.Standardize && m.Provenance.Intercept)
+	require.Equal(t, []int{60, 30, 20}, []int{m.Provenance.TrainingRows, m.Provenance.ValidationRows, m.Provenance.TestRows})
+	// The data are y = 100 + 3 x1 + 2 x2 + x3 + noise with f_j = j x_j + 5.
+	for j, want := range []float64{3, 1, 1.0 / 3, 0, 0, 0} {
+		require.InDelta(t, want, m.Coefficients[j], 0.5/float64(1+j), m.Features[j])
+	}
+
+	p := conetune(t, "predict", "--model", model, "--data", test, "--json")
+	p.ok(t)
+	require.InEpsilon(t, refit["test_error"], p.object(t)["error"], 1e-9)
+
+	p = conetune(t, "predict", "--model", model, "--data", test)
+	lines := strings.Fields(p.ok(t))
+	require.Len(t, lines, 20)
+	require.Contains(t, p.stderr, "20 rows")
+	first := strings.Split(strings.Split(csvText(3, 20, 6), "\n")[1], ",")
+	want := m.Intercept
+	for j, c := range m.Coefficients {
+		v, err := strconv.ParseFloat(first[1+j], 64)
+		require.NoError(t, err)
+		want += c * v
+	}
+	got, err := strconv.ParseFloat(lines[0], 64)
+	require.NoError(t, err)
+	require.InDelta(t, want, got, 1e-10)
+
+	// The same rows with other columns first, another one among them, and no target.
+	shuffled := write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
+	p = conetune(t, "predict", "--model", model, "--data", shuffled)
+	require.Equal(t, lines[0]+"\n", p.ok(t))
+	require.Empty(t, p.stderr)
+
+	// A LIBSVM file has the features by index.
+	var svm strings.Builder
+	svm.WriteString(first[0])
+	for j := range 6 {
+		svm.WriteString(" " + strconv.Itoa(j+1) + ":" + first[1+j])
+	}
+	p = conetune(t, "predict", "--model", model, "--data", write(t, dir, "row.svm", svm.String()+"\n"))
+	require.Equal(t, lines[0]+"\n", p.ok(t))
+
+	out := filepath.Join(dir, "predictions.txt")
+	require.Empty(t, conetune(t, "predict", "--model", model, "--data", test, "--out", out).ok(t))
+	written, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Equal(t, lines, strings.Fields(string(written)))
+
+	lacking := write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
+	p = conetune(t, "predict", "--model", model, "--data", lacking)
+	require.Equal(t, exitUsage, p.code)
+	require.Contains(t, p.stderr, `"f5"`)
+	require.Empty(t, p.stdout)
+}
+
+// TestSameBytes: a seed decides everything but the times.
+func TestSameBytes(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "table.csv", csvText(1, 60, 8))
+	times := regexp.MustCompile(`("[a-z]*_?seconds"):[0-9.e+-]+`)
+	once := func(seed string) [3]string {
+		trace, save := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "model.json")
+		o := conetune(t, "tune", "elastic-net", "--data", data, "--json", "--seed", seed, "--trace", trace, "--save", save)
+		o.ok(t)
+		files := contents(t, dir)
+		return [3]string{times.ReplaceAllString(o.stdout, "$1:0"), times.ReplaceAllString(files[trace], "$1:0"), files[save]}
+	}
+	first := once("5")
+	require.Equal(t, first, once("5"))
+	require.NotEqual(t, first[2], once("6")[2])
+}
+
+func TestTableTraceAndFigure(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
+	trace, plot, save := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
+	text := conetune(t, "tune", "elastic-net", "--data", data, "--trace", trace, "--plot", plot, "--save", save).ok(t)
+	for _, want := range []string{
+		"elastic-net by vf-idca on the native backend: converged after", "6 features; 45 training, 23 validation, 22 test rows; target price",
+		"split 0.5/0.25/rest, seed 1", "features standardised", "refit", "iterate", "lambda", "radius", "features in the refit:", "intercept",
+		"trace in " + trace, "figure in " + plot, "model in " + save,
+	} {
+		require.Contains(t, text, want)
+	}
+	// f1 has the largest effect and comes first.
+	require.Regexp(t, `(?m)^feature .*\nf1 `, text)
+
+	lines := strings.Split(strings.TrimSpace(contents(t, dir)[trace]), "\n")
+	for k, line := range lines {
+		var m map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		require.Equal(t, float64(k+1), m["k"])
+		for _, name := range []string{"validation_error", "test_error", "refit", "alpha", "gap", "step", "elapsed_seconds"} {
+			require.Contains(t, keys(m), name)
+		}
+	}
+	_, err := png.Decode(strings.NewReader(contents(t, dir)[plot]))
+	require.NoError(t, err)
+	conetune(t, "tune", "elastic-net", "--data", data, "--plot", filepath.Join(dir, "p.svg")).ok(t)
+	require.Contains(t, contents(t, dir)[filepath.Join(dir, "p.svg")], "validation, refit")
+}
+
+// TestLimits: a run that a limit ends has status 1, says so, and keeps what it has.
+func TestLimits(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
+	save := filepath.Join(dir, "m.json")
+	for status, limit := range map[string][]string{
+		"iteration_limit": {"--max-iter", "1"},
+		"time_limit":      {"--time-limit", "1ns"},
+	} {
+		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data, "--json", "--tol", "1e-12", "--save", save}, limit...)...)
+		require.Equal(t, exitUnsolved, o.code)
+		require.Equal(t, status, o.object(t)["status"])
+		require.Contains(t, o.stderr, "limit after")
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
+	}
+	m, err := modelfile.Read(save)
+	require.NoError(t, err)
+	require.Equal(t, "iteration_limit", m.Provenance.Status)
+}
+
+// TestInterrupt cancels a run that would go on for long after its first line of trace.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "table.csv", csvText(1, 300, 100))
+	trace := filepath.Join(dir, "t.jsonl")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	asked := make(chan time.Time, 1)
+	go func() {
+		for range 10000 {
+			if info, err := os.Stat(trace); err == nil && info.Size() > 0 {
+				asked <- time.Now()
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		close(asked)
+	}()
+	o := conetuneUntil(t, ctx, "tune", "weighted-lasso", "--data", data, "--json", "--tol", "1e-300", "--gap-tol", "1e-300", "--max-iter", "1000000", "--trace", trace)
+	require.Less(t, time.Since(<-asked), time.Second)
+	require.Equal(t, exitInterrupted, o.code, o.stderr)
+	require.Contains(t, o.stderr, "interrupted after")
+	m := o.object(t)
+	require.Equal(t, "cancelled", m["status"])
+	require.Equal(t, int(m["iterations"].(float64)), strings.Count(contents(t, dir)[trace], "\n"))
+
+	// Interrupted before it begins, it says so and writes nothing.
+	before := contents(t, dir)
+	o = conetuneUntil(t, ctx, "tune", "elastic-net", "--data", data, "--save", filepath.Join(dir, "m.json"))
+	require.Equal(t, exitInterrupted, o.code)
+	require.Contains(t, o.stderr, "interrupted")
+	require.Equal(t, before, contents(t, dir))
+}
+
+// TestHardTables: constant and duplicate columns are nothing unusual.
+func TestHardTables(t *testing.T) {
+	dir := t.TempDir()
+	lines := strings.Split(strings.TrimSpace(csvText(1, 90, 6)), "\n")
+	for i := range lines {
+		fields := strings.Split(lines[i], ",")
+		if i == 0 {
+			lines[i] += ",constant,again"
+		} else {
+			lines[i] += ",7," + fields[1]
+		}
+	}
+	data := write(t, dir, "table.csv", strings.Join(lines, "\n")+"\n")
+	for _, model := range modelNames() {
+		o := conetune(t, "tune", model, "--data", data, "--json")
+		o.ok(t)
+		require.InDelta(t, 0.5, o.object(t)["refit"].(map[string]any)["test_error"], 0.35)
+	}
+	// More features than validation rows.
+	o := conetune(t, "tune", "weighted-lasso", "--data", data, "--split", "70/5/rest", "--json")
+	require.Contains(t, o.stderr, "warning: 8 hyperparameters are chosen on 5 validation rows")
+}
+
+// TestGenerateAndTune uses the paper's data in small and its settings.
+func TestGenerateAndTune(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	text := conetune(t, "generate", "elastic-net", "--preset", "40-20-30-p20", "--seed", "3", "--out", a).ok(t)
+	require.Contains(t, text, "40 training, 20 validation, 30 test rows of 20 features, seed 3")
+	conetune(t, "generate", "weighted-lasso", "--preset", "40-20-30-p20", "--seed", "3", "--out", b).ok(t)
+	for _, name := range []string{"train.csv.gz", "val.csv.gz", "test.csv.gz"} {
+		files := contents(t, dir)
+		require.NotEmpty(t, files[filepath.Join(a, name)])
+		require.Equal(t, files[filepath.Join(a, name)], files[filepath.Join(b, name)])
+	}
+	o := conetune(t, "tune", "elastic-net", "--dir", a, "--preset", "paper", "--json")
+	o.ok(t)
+	require.Less(t, o.object(t)["iterations"], 50.0)
+	text = conetune(t, "tune", "elastic-net", "--dir", a, "--preset", "paper").ok(t)
+	require.Contains(t, text, "features as they are, no intercept")
+	require.NotContains(t, text, "\nintercept")
+}
+
+func TestVerbose(t *testing.T) {
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 40, 3))
+	o := conetune(t, "tune", "elastic-net", "--data", data, "-v")
+	o.ok(t)
+	require.Contains(t, o.stderr, "level=DEBUG")
+	require.NotContains(t, o.stdout, "DEBUG")
+}
+
+func TestGenerateInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, made := range []bool{false, true} {
+		out := filepath.Join(t.TempDir(), "out")
+		if made {
+			require.NoError(t, os.Mkdir(out, 0o700))
+		}
+		o := conetuneUntil(t, ctx, "generate", "elastic-net", "--preset", "300-300-300-p3000", "--out", out)
+		require.Equal(t, exitInterrupted, o.code)
+		entries, err := os.ReadDir(out)
+		require.Equal(t, made, err == nil)
+		require.Empty(t, entries)
+	}
+}

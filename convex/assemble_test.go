@@ -1,0 +1,94 @@
+package convex
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+// The program of a working set is the full one without the columns outside the
+// set and without rows that are empty then.
+func TestRestrictedIsSubmatrix(t *testing.T) {
+	const p = 12
+	rng := rand.New(rand.NewPCG(1, 2))
+	dense := mat.NewDense(5, p, nil)
+	coo := sparse.NewCOO(5, p, nil, nil, nil)
+	for i := range 5 {
+		for j := range p {
+			if rng.Float64() < .7 {
+				dense.Set(i, j, rng.NormFloat64())
+			}
+			if rng.Float64() < .3 {
+				coo.Set(i, j, rng.NormFloat64())
+			}
+		}
+	}
+	m := NewModel()
+	v, u, w, r := m.Variable("v", p), m.Variable("u", p), m.Parameter("w", p), m.Parameter("r", 5)
+	if err := w.Set(dense.RawRowView(0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Set([]float64{1, -2, 3, .5, 4}); err != nil {
+		t.Fatal(err)
+	}
+	x := v.Expr()
+	m.Minimize(SumSquares(x.MulMat(dense)).Plus(SumSquares(x.Minus(w.Expr()))).Plus(Norm1(x)).PlusAffine(w.Dot(x)))
+	m.Constrain(
+		LessEqual(Norm1(u.Expr()), Const(3)),
+		LessEqual(SumSquares(x).Plus(SumSquares(x.MulMat(coo.ToCSC()))), Const(1)),
+		LessEqual(Linear(x.MulMat(coo.ToCSR())), Const(1)),
+		LessEqual(Linear(r.Dot(x.MulMat(dense))), Const(1)),
+		LessEqual(Linear(r.Times(x.MulMat(coo.ToCSC()))), Const(1)),
+		LessEqual(Linear(r.Dot(x.Slice(3, 8).MulMat(dense.Slice(0, 5, 0, 5))).Plus(r.Dot(x.Slice(2, 7)))), Const(1)),
+		GreaterEqual(x, u.Expr()), GreaterEqual(x, Const(0)), GreaterEqual(x.Minus(x.At(2)), Const(-1)),
+		LessEqual(GroupNorms(x, [][]int{{0, 1, 2}, {3, 4}, {5, 6, 7, 8, 9}}), Const(1)),
+		Equal(x.Sum(), u.Expr().Sum()),
+	)
+	prog, err := m.Compile(CompileOptions{})
+	require.NoError(t, err)
+	require.Len(t, prog.sparse, 2)
+	full := prog.newLayout(nil)
+	whole := full.assemble().problem()
+	require.NoError(t, whole.Validate())
+	for _, active := range [][][]int{{{0, 3, 4, 11}, {1, 2}}, {{}, {}}, {nil, {5}}, {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, nil}} {
+		l := prog.newLayout(active)
+		part := l.assemble().problem()
+		require.NoError(t, part.Validate())
+		column := make([]int, 0, l.n) // of the full program, for each one of the part
+		for _, v := range prog.vars {
+			set, _ := l.set(v)
+			for k := range l.width(v) {
+				if set != nil {
+					k = set[k]
+				}
+				column = append(column, full.start[v.id]+k)
+			}
+		}
+		kept := make(map[int]bool)
+		for i, g := range prog.groups {
+			for r := range g.expr.n { // of the group
+				from, to := full.row(i, r), l.row(i, r)
+				if to < 0 {
+					require.Zero(t, whole.B[from])
+					for _, j := range column {
+						require.Zero(t, whole.A.At(from, j))
+					}
+					continue
+				}
+				kept[to] = true
+				require.Equal(t, whole.B[from], part.B[to])
+				for k, j := range column {
+					require.Equal(t, whole.A.At(from, j), part.A.At(to, k), "group %d row %d column %d", i, r, j)
+				}
+			}
+		}
+		require.Len(t, kept, l.m)
+		for k, j := range column {
+			require.Equal(t, whole.Q[j], part.Q[k])
+			require.Equal(t, whole.P.At(j, j), part.P.At(k, k))
+		}
+	}
+}

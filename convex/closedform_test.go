@@ -1,0 +1,251 @@
+package convex_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+)
+
+// precise asks for more than the default, as x is only as good as the root of the gap.
+var precise = convex.SolverOptions{Options: backends.Options{Eps: 1e-10}}
+
+// distance is half the squared distance of x from a.
+func distance(x convex.Affine, a []float64) convex.Convex {
+	return convex.SumSquares(x.Minus(convex.Const(a...))).Scale(.5)
+}
+
+// Proximal maps have closed forms: soft thresholding entry by entry and group
+// by group, one-sided thresholding, and what is left of a projection on the
+// ball of the 1-norm.
+func TestProximalMaps(t *testing.T) {
+	a := []float64{3, -.5, -2, .1, .7, 0}
+	norm := floats.Norm(a, 2)
+	soft := func(v, c float64) float64 { return math.Copysign(math.Max(0, math.Abs(v)-c), v) }
+	each := func(f func(v float64) float64) []float64 {
+		out := make([]float64, len(a))
+		for i, v := range a {
+			out[i] = f(v)
+		}
+		return out
+	}
+	group := func(v []float64, c float64) []float64 {
+		out := slices.Clone(v)
+		floats.Scale(math.Max(0, 1-c/floats.Norm(v, 2)), out)
+		return out
+	}
+	for _, tc := range []struct {
+		name string
+		f    func(x convex.Affine) convex.Convex
+		want []float64
+	}{
+		{"squares", func(x convex.Affine) convex.Convex { return convex.SumSquares(x).Scale(.5) }, each(func(v float64) float64 { return v / 2 })},
+		{"1-norm", func(x convex.Affine) convex.Convex { return convex.Norm1(x).Scale(.6) }, each(func(v float64) float64 { return soft(v, .6) })},
+		{"2-norm", convex.Norm2, each(func(v float64) float64 { return v * (1 - 1/norm) })},
+		{"large 2-norm", func(x convex.Affine) convex.Convex { return convex.Norm2(x).Scale(5) }, make([]float64, len(a))},
+		{"positive part", func(x convex.Affine) convex.Convex { return convex.Pos(x).Sum().Scale(.6) }, each(func(v float64) float64 {
+			if v < 0 {
+				return v
+			}
+			return soft(v, .6)
+		})},
+		{"groups", func(x convex.Affine) convex.Convex {
+			return convex.GroupNorms(x, [][]int{{0, 1}, {2, 3}, {4}, {5}}).Sum()
+		}, slices.Concat(group(a[:2], 1), group(a[2:4], 1), []float64{0, 0})},
+		// x - prox = projection on the unit ball of the 1-norm, here (1, 0, ...).
+		{"inf-norm", convex.NormInf, []float64{2, -.5, -2, .1, .7, 0}},
+		// The largest entry falls by the weight while it stays the largest.
+		{"max", func(x convex.Affine) convex.Convex { return convex.Max(convex.Linear(x)).Scale(2) }, []float64{1, -.5, -2, .1, .7, 0}},
+		{"linear", func(x convex.Affine) convex.Convex { return convex.Linear(x.Sum()) }, each(func(v float64) float64 { return v - 1 })},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := convex.NewModel()
+			x := m.Variable("x", len(a))
+			f := distance(x.Expr(), a).Plus(tc.f(x.Expr()))
+			m.Minimize(f)
+			r := solve(t, solver(t, m, precise))
+			inDelta(t, tc.want, r.Value(x), 2e-4)
+			require.InDelta(t, f.Eval(r.Point())[0], r.Objective, 1e-7)
+			// Shifting all of it changes nothing but the place.
+			shift := convex.Const(1, 2, 3, 4, 5, 6)
+			m = convex.NewModel()
+			x = m.Variable("x", len(a))
+			moved := x.Expr().Scale(2).Minus(shift)
+			m.Minimize(distance(moved, a).Plus(tc.f(moved)))
+			r = solve(t, solver(t, m, precise))
+			inDelta(t, tc.want, moved.Eval(r.Point()), 2e-4)
+		})
+	}
+}
+
+// Projections have closed forms, and their multipliers too.
+func TestProjections(t *testing.T) {
+	a := []float64{3, 4}
+	for _, tc := range []struct {
+		name string
+		c    func(x convex.Affine) *convex.Constraint
+		want []float64
+		dual []float64
+	}{
+		// Stationarity: x - a + lambda x/|x| = 0 with |x| = 1, so lambda = |a| - 1.
+		{"ball", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.Norm2(x), convex.Const(1)) }, []float64{.6, .8}, []float64{4}},
+		// x - a + 2 lambda x = 0 with |x|^2 = 1, so lambda = (|a| - 1)/2.
+		{"squared ball", func(x convex.Affine) *convex.Constraint {
+			return convex.LessEqual(convex.SumSquares(x), convex.Const(1))
+		}, []float64{.6, .8}, []float64{2}},
+		{"half squares, two terms", func(x convex.Affine) *convex.Constraint {
+			return convex.LessEqual(convex.SumSquares(x.At(0)).Scale(.5).Plus(convex.SumSquares(x.At(1)).Scale(.5)), convex.Const(.5))
+		}, []float64{.6, .8}, []float64{4}},
+		{"1-norm ball", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.Norm1(x), convex.Const(1)) }, []float64{0, 1}, []float64{3}},
+		{"box", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.NormInf(x), convex.Const(1)) }, []float64{1, 1}, []float64{5}},
+		{"box, entries", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.Abs(x), convex.Const(1, 5)) }, []float64{1, 4}, []float64{2, 0}},
+		{"squares with a norm", func(x convex.Affine) *convex.Constraint {
+			return convex.LessEqual(convex.SumSquares(x).Plus(convex.Norm2(x)), convex.Const(2))
+		}, []float64{.6, .8}, []float64{4. / 3}},
+		{"line", func(x convex.Affine) *convex.Constraint { return convex.Equal(x.Sum(), convex.Const(5)) }, []float64{2, 3}, []float64{1}},
+		{"half plane", func(x convex.Affine) *convex.Constraint {
+			return convex.GreaterEqual(x.At(0).Minus(x.At(1)), convex.Const(1))
+		}, []float64{4, 3}, []float64{1}},
+		{"one norm, two sides", func(x convex.Affine) *convex.Constraint {
+			return convex.LessEqual(convex.Norm2(x), convex.Const(7, 1))
+		}, []float64{.6, .8}, []float64{0, 4}},
+		{"two norms", func(x convex.Affine) *convex.Constraint {
+			return convex.LessEqual(convex.Max(convex.Abs(x).Plus(convex.Norm1(x))), convex.Const(4))
+			// 2 x_0 + x_1 <= 4 and x_0 + 2 x_1 <= 4 both hold with equality, and
+			// a - x = lambda_1 (2, 1) + lambda_2 (1, 2).
+		}, []float64{4. / 3, 4. / 3}, []float64{(5./3 + 8./3) / 3}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := convex.NewModel()
+			x := m.Variable("x", 2)
+			c := tc.c(x.Expr())
+			m.Constrain(c)
+			m.Minimize(distance(x.Expr(), a))
+			r := solve(t, solver(t, m, precise))
+			inDelta(t, tc.want, r.Value(x), 2e-4)
+			inDelta(t, tc.dual, r.Dual(c), 2e-3)
+		})
+	}
+}
+
+// Fits of one constant have closed forms: the mean, the median and the midrange.
+func TestLocation(t *testing.T) {
+	y := []float64{1, 2, 10, 3, 7}
+	for _, tc := range []struct {
+		name string
+		f    func(convex.Affine) convex.Convex
+		want float64
+	}{
+		{"mean", convex.SumSquares, 4.6}, {"median", convex.Norm1, 3}, {"midrange", convex.NormInf, 5.5}, {"mean by the norm", convex.Norm2, 4.6},
+	} {
+		m := convex.NewModel()
+		c := m.Variable("c", 1)
+		m.Minimize(tc.f(c.Expr().Minus(convex.Const(y...))))
+		require.InDelta(t, tc.want, solve(t, solver(t, m, convex.SolverOptions{})).Value(c)[0], 1e-4, tc.name)
+	}
+}
+
+// Least squares with many rows is compressed, and solves the normal equations.
+func TestTallLeastSquares(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	x, y := regression(rng, 300, 8, 4)
+	m := convex.NewModel()
+	b, c := m.Variable("b", 8), m.Variable("c", 1)
+	residual := b.Expr().MulMat(x).Plus(c.Expr()).Minus(convex.Const(y...))
+	limited := convex.LessEqual(convex.SumSquares(residual).Scale(1./600), convex.Const(1000))
+	m.Constrain(limited)
+	m.Minimize(convex.SumSquares(residual).Scale(1. / 600))
+	s := solver(t, m, convex.SolverOptions{})
+	r := solve(t, s)
+	problem, err := s.Program().Problem()
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(problem.B), 2+10+10, "10 rows of R for the objective and for the constraint")
+
+	full := mat.NewDense(300, 9, nil)
+	for i := range 300 {
+		copy(full.RawRowView(i), x.RawRowView(i))
+		full.Set(i, 8, 1)
+	}
+	var normal mat.Dense
+	var right, want mat.VecDense
+	normal.Mul(full.T(), full)
+	right.MulVec(full.T(), mat.NewVecDense(300, y))
+	require.NoError(t, want.SolveVec(&normal, &right))
+	inDelta(t, want.RawVector().Data, append(r.Value(b), r.Value(c)...), 1e-5)
+	rest := floats.Norm(residual.Eval(r.Point()), 2)
+	require.InDelta(t, rest*rest/600, r.Objective, 1e-8)
+
+	// With the limit below the least value of 2/3 of the data's it binds.
+	require.InDelta(t, 0, r.Dual(limited)[0], 1e-6)
+	m = convex.NewModel()
+	b, c = m.Variable("b", 8), m.Variable("c", 1)
+	residual = b.Expr().MulMat(x).Plus(c.Expr()).Minus(convex.Const(y...))
+	limited = convex.LessEqual(convex.SumSquares(residual).Scale(1./600), convex.Const(2*r.Objective))
+	m.Constrain(limited)
+	m.Minimize(convex.SumSquares(b.Expr()))
+	q := solve(t, solver(t, m, convex.SolverOptions{}))
+	value := floats.Norm(residual.Eval(q.Point()), 2)
+	require.InDelta(t, 2*r.Objective, value*value/600, 1e-6)
+	// 2b + lambda/300 X'(residual) = 0
+	gradient := make([]float64, 8)
+	e := residual.Eval(q.Point())
+	for j := range gradient {
+		gradient[j] = 2 * q.Value(b)[j]
+		for i := range e {
+			gradient[j] += q.Dual(limited)[0] / 300 * x.At(i, j) * e[i]
+		}
+	}
+	inDelta(t, make([]float64, 8), gradient, 1e-4)
+}
+
+// A hinge loss separates two points with the largest margin: w = 1, c = 0.
+func TestHinge(t *testing.T) {
+	m := convex.NewModel()
+	w, c := m.Variable("w", 1), m.Variable("c", 1)
+	z, x := []float64{1, -1}, mat.NewDense(2, 1, []float64{1, -1})
+	margin := w.Expr().MulMat(x).Plus(c.Expr())
+	signed := convex.Stack(margin.At(0).Scale(z[0]), margin.At(1).Scale(z[1]))
+	m.Minimize(convex.Pos(convex.Const(1).Minus(signed)).Sum().Scale(10).Plus(convex.SumSquares(w.Expr()).Scale(.5)))
+	r := solve(t, solver(t, m, convex.SolverOptions{}))
+	require.InDelta(t, 1, r.Value(w)[0], 1e-5)
+	require.InDelta(t, 0, r.Value(c)[0], 1e-4)
+	require.InDelta(t, .5, r.Objective, 1e-7)
+}
+
+// A linear program from a textbook: max 3x + 5y, x <= 4, 2y <= 12, 3x + 2y <= 18
+// has the solution (2, 6), the value 36 and the multipliers 0, 3/2, 1.
+func TestLinearProgram(t *testing.T) {
+	m := convex.NewModel()
+	x := m.Variable("x", 2)
+	a := mat.NewDense(3, 2, []float64{1, 0, 0, 2, 3, 2})
+	c := convex.LessEqual(convex.Linear(x.Expr().MulMat(a)), convex.Const(4, 12, 18))
+	m.Constrain(c, convex.GreaterEqual(x.Expr(), convex.Const(0)))
+	m.Minimize(convex.Linear(x.Expr().Dot([]float64{-3, -5})))
+	r := solve(t, solver(t, m, convex.SolverOptions{}))
+	inDelta(t, []float64{2, 6}, r.Value(x), 1e-6)
+	require.InDelta(t, -36, r.Objective, 1e-6)
+	inDelta(t, []float64{0, 1.5, 1}, r.Dual(c), 1e-6)
+}
+
+// A model without an objective is a feasibility problem; one without anything is solved too.
+func TestEmptyModels(t *testing.T) {
+	m := convex.NewModel()
+	require.Equal(t, 0.0, solve(t, solver(t, m, convex.SolverOptions{})).Objective)
+	x := m.Variable("x", 2)
+	m.Constrain(convex.Equal(x.Expr(), convex.Const(1, 2)), convex.LessEqual(convex.Norm2(x.Expr()), convex.Const(5)))
+	inDelta(t, []float64{1, 2}, solve(t, solver(t, m, convex.SolverOptions{})).Value(x), 1e-6)
+	// No entries at all.
+	m = convex.NewModel()
+	none := m.Variable("none", 0)
+	m.Minimize(convex.Norm1(none.Expr()).Plus(convex.SumSquares(none.Expr())).Plus(convex.Norm2(none.Expr())).Plus(convex.NormInf(none.Expr())))
+	r := solve(t, solver(t, m, convex.SolverOptions{WorkingSets: true}))
+	require.InDelta(t, 0, r.Objective, 1e-7)
+	require.Empty(t, r.Value(none))
+}

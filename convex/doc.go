@@ -1,0 +1,73 @@
+// Package convex builds convex models from variables, parameters and atoms,
+// compiles them once to conic programs of package backends, and solves them
+// again and again as the parameters change.
+//
+// # Models
+//
+// A [Model] has variables, which are free vectors, an objective and constraints:
+//
+//	minimize f(x) subject to g_i(x) <= a_i(x), b_j(x) = c_j(x)
+//
+// with a_i, b_j, c_j affine ([Affine]) and f, g_i convex ([Convex]): an affine
+// part plus atoms with nonnegative weights. The atoms are [SumSquares], [Norm1],
+// [Norm2], [NormInf], [GroupNorms], [Abs], [Pos] (the hinge) and [Max]. What is
+// not convex by these rules cannot be written, or is an error of [Model.Compile];
+// errors made in building an expression stay with it until then.
+//
+// A [Parameter] is a vector of numbers that may change between solves. It stands
+// in constant terms ([Parameter.Expr]), as a factor of variables ([Parameter.Times],
+// [Parameter.Dot]) and as a weight in the objective ([Convex.Weight]), never as
+// a factor of another parameter.
+//
+// # Compilation
+//
+// The conic program is
+//
+//	minimize 1/2 x'Px + q'x subject to Ax + s = b, s in K
+//
+// with the model's variables first in x, in the order of their creation, then
+// auxiliary ones, and with the rows in the order zero cone, nonnegative cone,
+// second-order cones. Affine terms in any parameter change q, b or the values of
+// A or P, never the pattern, so a change of parameters is an update of the
+// numbers that depend on them.
+//
+//	SumSquares, objective   P = 2 on the entries of the variable itself where each row has one,
+//	                        otherwise on residuals e with Mx + c - e = 0
+//	SumSquares <= h         |((h-c)/2, sqrt(c) a)| <= (h+c)/2, c = |a(0)|^2 or 1; all squares of
+//	                        a constraint share the cone
+//	Norm2, GroupNorms <= h  second-order cones with h as head
+//	Abs, Pos, Max <= h      rows without new variables where one stands alone
+//	elsewhere               a variable u >= atom in its place
+//
+// A dense sum of squares with more than twice as many rows as columns is
+// replaced by its QR factor, which has the same value at every point.
+//
+// # Multipliers and sensitivities
+//
+// Constraints are their own handles: [Result.Dual] returns multipliers, not
+// negative for inequalities, whose sign is fixed by
+//
+//	d(optimal value)/d(right side) = -Dual     for LessEqual and Equal
+//	d(optimal value)/d(right side) = +Dual     for GreaterEqual
+//
+// [Result.Sensitivity] is the derivative in a parameter, wherever it stands. In
+// min 1/2 (x-a)^2 subject to x <= h with h < a the solution is x = h, the
+// multiplier a - h, and the sensitivity in the parameter h is h - a.
+//
+// # Working sets
+//
+// With [SolverOptions.WorkingSets], entries of a variable v to which
+// Norm1(v.Expr()) is applied, anywhere in the model, are fixed at zero outside a
+// working set. Their columns, the rows of their norm, and rows of other cones
+// that are empty then are not even built: with p features of which a few matter,
+// the cost of an iteration is that of the few. The multipliers of the small
+// program price the others: with g_j the derivative in v_j of the Lagrangian
+// and h_j the multiplier of the norm, zero is optimal for v_j in the full
+// program if |g_j| <= h_j. Violators enter, and the program is solved again. A
+// result is optimal only if the point completed with zeros, and with multipliers
+// for the rows left out, meets the tolerance for the full program;
+// [Result.Conic] returns that point for an independent check. This is the
+// method of column generation; the criterion is that of the strong rules'
+// check in Tibshirani et al., Strong rules for discarding predictors in
+// lasso-type problems (JRSS B 74, 2012), section 7, for any convex model.
+package convex

@@ -1,0 +1,143 @@
+package convex_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/convex"
+)
+
+// A lasso whose weight is a parameter: the model is compiled once and solved twice.
+func Example_lasso() {
+	x := mat.NewDense(4, 3, []float64{
+		1, 1, 1,
+		1, -1, 1,
+		1, 1, -1,
+		1, -1, -1,
+	})
+	y := []float64{6, 2, 4, 0}
+
+	m := convex.NewModel()
+	b := m.Variable("b", 3)
+	lambda := m.Parameter("lambda", 1)
+	residual := b.Expr().MulMat(x).Minus(convex.Const(y...))
+	m.Minimize(convex.SumSquares(residual).Scale(1. / 8).Plus(convex.Norm1(b.Expr()).Weight(lambda)))
+	program, err := m.Compile(convex.CompileOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	backend, err := backends.Open("native")
+	if err != nil {
+		log.Fatal(err)
+	}
+	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer solver.Close()
+	for _, value := range []float64{0.5, 1.5} {
+		if err := lambda.Set([]float64{value}); err != nil {
+			log.Fatal(err)
+		}
+		r, err := solver.Solve(context.Background())
+		if err != nil {
+			log.Fatal(err)
+		}
+		// The columns are orthogonal, so each entry is its least-squares value,
+		// 3, 2 and 1, less lambda, or zero.
+		fmt.Printf("lambda %.1f: %s, b = %.3f\n", value, r.Status, tidy(r.Value(b)))
+	}
+	fmt.Println("set up", solver.Stats().Setups, "time, updated", solver.Stats().Updates)
+	// Output:
+	// lambda 0.5: optimal, b = [2.500 1.500 0.500]
+	// lambda 1.5: optimal, b = [1.500 0.500 0.000]
+	// set up 1 time, updated 1
+}
+
+// tidy rounds what is zero but for the tolerance.
+func tidy(v []float64) []float64 {
+	for i, x := range v {
+		if x < 1e-4 && x > -1e-4 {
+			v[i] = 0
+		}
+	}
+	return v
+}
+
+// Two assets with a required return: the multiplier of the requirement, read by
+// the handle of the constraint, is the price of return in risk.
+func Example_portfolio() {
+	m := convex.NewModel()
+	w := m.Variable("w", 2)
+	target := m.Parameter("target", 1)
+	risk := mat.NewDiagDense(2, []float64{1, 2}) // deviations, independent assets
+	m.Minimize(convex.SumSquares(w.Expr().MulMat(risk)).Scale(0.5))
+	earns := convex.GreaterEqual(w.Expr().Dot([]float64{1, 3}), target.Expr())
+	m.Constrain(
+		earns,
+		convex.Equal(w.Expr().Sum(), convex.Const(1)),
+		convex.GreaterEqual(w.Expr(), convex.Const(0)),
+	)
+	if err := target.Set([]float64{2}); err != nil {
+		log.Fatal(err)
+	}
+	r := mustSolve(m)
+	// Both constraints hold with equality: w_0 + w_1 = 1, w_0 + 3 w_1 = 2.
+	fmt.Printf("weights %.3f, risk %.3f\n", r.Value(w), r.Objective)
+	fmt.Printf("multiplier %.3f, sensitivity %.3f\n", r.Dual(earns), r.Sensitivity(target))
+	// Output:
+	// weights [0.500 0.500], risk 0.625
+	// multiplier [0.750], sensitivity [0.750]
+}
+
+// mustSolve compiles and solves a model.
+func mustSolve(m *convex.Model) *convex.Result {
+	program, err := m.Compile(convex.CompileOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	backend, err := backends.Open("native")
+	if err != nil {
+		log.Fatal(err)
+	}
+	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer solver.Close()
+	r, err := solver.Solve(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	return r
+}
+
+// The projection of (3, 4) on the unit ball.
+func ExampleResult_Dual() {
+	m := convex.NewModel()
+	x := m.Variable("x", 2)
+	ball := convex.LessEqual(convex.Norm2(x.Expr()), convex.Const(1))
+	m.Constrain(ball)
+	m.Minimize(convex.SumSquares(x.Expr().Minus(convex.Const(3, 4))).Scale(0.5))
+	r := mustSolve(m)
+	// The objective is (5 - r)^2 / 2 for the radius r, with slope -(5 - r).
+	fmt.Printf("x = %.3f, multiplier %.3f\n", r.Value(x), r.Dual(ball))
+	// Output:
+	// x = [0.600 0.800], multiplier [4.000]
+}
+
+// What is not convex is an error, and says where.
+func ExampleModel_Compile() {
+	m := convex.NewModel()
+	b := m.Variable("b", 3)
+	m.Minimize(convex.Norm1(b.Expr()).Scale(-1))
+	_, err := m.Compile(convex.CompileOptions{})
+	fmt.Println(err)
+	// Output:
+	// objective: convex: -1 times a convex expression of length 1 with Abs of an expression of length 3 in b is non-convex
+}

@@ -1,0 +1,162 @@
+package convex
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// instance is an assembled program in the hands of a backend's solver.
+type instance struct {
+	as         *assembled
+	solver     backends.Solver
+	tightener  backends.Tightener // the solver, or nil if its accuracy is fixed
+	eps        float64
+	a, b, q, p live
+	last       *backends.Solution // of the last Solve that gave a point, for warm starts
+}
+
+// live holds the numbers that a solver refers to. New numbers go to the other
+// buffer, because the solver may keep a reference to the last ones.
+type live struct {
+	buf  [2][]float64
+	cur  int
+	deps []*Parameter
+	seen []int // versions of deps in buf[cur]
+}
+
+func newLive(n int, deps []*Parameter) live {
+	l := live{deps: deps, seen: make([]int, len(deps))}
+	l.buf[0] = make([]float64, n)
+	l.note()
+	return l
+}
+
+// now returns the current numbers.
+func (l *live) now() []float64 { return l.buf[l.cur] }
+
+// note records the versions of the parameters and says whether any is new.
+func (l *live) note() bool {
+	changed := false
+	for k, p := range l.deps {
+		if l.seen[k] != p.version {
+			l.seen[k], changed = p.version, true
+		}
+	}
+	return changed
+}
+
+// turn returns the buffer for new numbers.
+func (l *live) turn() []float64 {
+	l.cur = 1 - l.cur
+	if l.buf[l.cur] == nil {
+		l.buf[l.cur] = make([]float64, len(l.buf[1-l.cur]))
+	}
+	return l.buf[l.cur]
+}
+
+// newInstance assembles the program for the working sets and sets a solver of
+// accuracy eps up.
+func (s *Solver) newInstance(active [][]int, eps float64) (*instance, error) {
+	begin := time.Now()
+	as := s.prog.newLayout(active).assemble()
+	in := &instance{as: as, eps: eps,
+		a: newLive(len(as.ind), as.a.deps), b: newLive(as.m, as.b.deps),
+		q: newLive(as.n, as.q.deps), p: newLive(len(as.pind), as.weights)}
+	as.a.value(in.a.now())
+	as.b.value(in.b.now())
+	as.valueQ(in.q.now())
+	as.valueP(in.p.now())
+	problem := &backends.Problem{Q: in.q.now(), A: as.matrixA(in.a.now()), B: in.b.now(), Cones: as.cones}
+	if len(as.pind) > 0 {
+		problem.P = as.matrixP(in.p.now())
+	}
+	o := s.options.Options
+	o.Eps = eps
+	var err error
+	if in.solver, err = s.options.Backend.Setup(problem, o); err != nil {
+		return nil, fmt.Errorf("convex: %w", err)
+	}
+	in.tightener, _ = in.solver.(backends.Tightener)
+	s.stats.Setups++
+	s.stats.SetupTime += time.Since(begin)
+	return in, nil
+}
+
+// update gives the solver the numbers of parameters that have changed, and says
+// whether there were any.
+func (s *Solver) update(in *instance) (changed bool, err error) {
+	begin := time.Now()
+	var u backends.Update
+	if in.a.note() {
+		in.as.a.value(in.a.turn())
+		u.A = in.as.matrixA(in.a.now())
+	}
+	if in.b.note() {
+		in.as.b.value(in.b.turn())
+		u.B = in.b.now()
+	}
+	if in.q.note() {
+		in.as.valueQ(in.q.turn())
+		u.Q = in.q.now()
+	}
+	if in.p.note() && len(in.as.pind) > 0 {
+		in.as.valueP(in.p.turn())
+		u.P = in.as.matrixP(in.p.now())
+	}
+	if u.A == nil && u.B == nil && u.Q == nil && u.P == nil {
+		return false, nil
+	}
+	if err := in.solver.Update(u); err != nil {
+		return false, fmt.Errorf("convex: %w", err)
+	}
+	matrices, vectors := u.A != nil || u.P != nil, u.B != nil || u.Q != nil
+	if matrices && !s.capabilities.UpdateMatrices || vectors && !s.capabilities.UpdateVectors {
+		s.stats.Setups++ // the backend starts over
+	} else {
+		s.stats.Updates++
+	}
+	s.stats.SetupTime += time.Since(begin)
+	return true, nil
+}
+
+// start maps a point of one layout on another, for a warm start. Entries of new
+// columns are zero, and new rows get the multipliers of the completed point.
+func (in *instance) start(from *instance, done *completion) backends.Point {
+	sol, to := from.last, in.as
+	if from == in {
+		return backends.Point{X: sol.X, S: sol.S, Z: sol.Z}
+	}
+	pt := backends.Point{X: make([]float64, to.n), S: make([]float64, to.m), Z: make([]float64, to.m)}
+	for _, v := range to.prog.vars {
+		active, _ := to.set(v)
+		oldActive, oldInv := from.as.set(v)
+		x, old := pt.X[to.start[v.id]:], sol.X[from.as.start[v.id]:]
+		for k := range to.width(v) {
+			j := k
+			if active != nil {
+				j = active[k]
+			}
+			if oldActive != nil {
+				j = oldInv[j]
+			}
+			if j >= 0 {
+				x[k] = old[j]
+			}
+		}
+	}
+	for i, g := range to.prog.groups {
+		for r := range g.expr.n {
+			row, old := to.row(i, r), from.as.row(i, r)
+			switch {
+			case row < 0:
+			case old >= 0:
+				pt.S[row], pt.Z[row] = sol.S[old], sol.Z[old]
+			case done != nil:
+				pt.Z[row] = done.multiplier(g, r)
+			}
+		}
+	}
+	return pt
+}

@@ -1,0 +1,72 @@
+package convex
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// benchmarkProgram has 200 rows, 2500 features and a working set of 100.
+func benchmarkProgram(b *testing.B) (*Solver, [][]int) {
+	const n, p, size = 200, 2500, 100
+	rng := rand.New(rand.NewPCG(1, 1))
+	data, y := make([]float64, n*p), make([]float64, n)
+	for i := range data {
+		data[i] = rng.NormFloat64()
+	}
+	for i := range y {
+		y[i] = rng.NormFloat64()
+	}
+	m := NewModel()
+	v, h := m.Variable("b", p), m.Parameter("h", 2)
+	m.Minimize(SumSquares(v.Expr().MulMat(mat.NewDense(n, p, data)).Minus(Const(y...))))
+	m.Constrain(LessEqual(Norm1(v.Expr()), h.Expr().At(0)), LessEqual(SumSquares(v.Expr()), h.Expr().At(1)))
+	prog, err := m.Compile(CompileOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	set := make([]int, size)
+	for k := range set {
+		set[k] = 25 * k
+	}
+	return &Solver{prog: prog, sets: newWorkingSets(prog)}, [][]int{set}
+}
+
+// BenchmarkAssemble measures the assembly of a restricted program.
+func BenchmarkAssemble(b *testing.B) {
+	s, active := benchmarkProgram(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.prog.newLayout(active).assemble()
+	}
+}
+
+// BenchmarkComplete measures the pricing of all entries.
+func BenchmarkComplete(b *testing.B) {
+	s, active := benchmarkProgram(b)
+	as := s.prog.newLayout(active).assemble()
+	rng := rand.New(rand.NewPCG(1, 1))
+	sol := &backends.Solution{X: make([]float64, as.n), Z: make([]float64, as.m)}
+	for i := range sol.Z {
+		sol.Z[i] = rng.Float64()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.complete(as, sol.X, sol.Z)
+	}
+}
+
+// BenchmarkNumbers measures new values of b and q.
+func BenchmarkNumbers(b *testing.B) {
+	s, active := benchmarkProgram(b)
+	as := s.prog.newLayout(active).assemble()
+	q, right := make([]float64, as.n), make([]float64, as.m)
+	b.ReportAllocs()
+	for b.Loop() {
+		as.valueQ(q)
+		as.b.value(right)
+	}
+}

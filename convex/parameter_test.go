@@ -1,0 +1,288 @@
+package convex_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+)
+
+// parametric is a model with a parameter in every place that takes one.
+type parametric struct {
+	m      *convex.Model
+	x      *convex.Variable
+	params []*convex.Parameter
+}
+
+func newParametric(rng *rand.Rand) parametric {
+	const n = 4
+	m := convex.NewModel()
+	x := m.Variable("x", n)
+	param := func(name string, n int, base float64) *convex.Parameter {
+		p := m.Parameter(name, n)
+		set(p, func(int) float64 { return base + .2*rng.NormFloat64() })
+		return p
+	}
+	center, cost, weight := param("center", n, 0), param("cost", n, .5), param("weight", 1, 1)
+	side, row, scale := param("side", n, 1), param("row", n, 1), param("scale", 1, 1.5)
+	matrix := mat.NewDense(6, n, random(rng, 6*n))
+	target, rows := param("target", 6, 1), param("rows", 6, 1)
+	m.Minimize(convex.SumSquares(x.Expr().Minus(center.Expr())).Weight(weight).Scale(.5).
+		Plus(convex.SumSquares(x.Expr().MulMat(matrix).Minus(target.Expr())).Scale(.1)).
+		Plus(convex.SumSquares(x.Expr().MulMat(matrix).Plus(convex.Const(1))).Weight(weight).Scale(.01)).
+		Plus(convex.Norm2(x.Expr().Minus(convex.Const(1, 2, 3, 4))).Weight(weight)).
+		Plus(convex.Norm1(x.Expr().Plus(center.Expr().MulMat(matrix.Slice(0, n, 0, n)))).Scale(.3)).
+		PlusAffine(cost.Dot(x.Expr())).PlusAffine(rows.Dot(x.Expr().MulMat(matrix)).Scale(.1)).
+		PlusAffine(side.Expr().Sum().Plus(convex.Const(7))).
+		Plus(convex.Linear(x.Expr().At(1).Plus(convex.Const(2))).Weight(weight)))
+	m.Constrain(
+		convex.LessEqual(convex.SumSquares(x.Expr().MulMat(matrix).Minus(target.Expr())).Scale(.2), side.Expr().At(0).Plus(row.Dot(x.Expr())).Plus(convex.Const(2))),
+		convex.LessEqual(convex.Linear(row.Dot(x.Expr().Plus(convex.Const(1, 0, 0, 0)))), convex.Const(.2)),
+		convex.LessEqual(convex.Norm2(scale.Times(x.Expr())), side.Expr().At(1)),
+		convex.LessEqual(convex.Abs(x.Expr()), side.Expr().Scale(.8)),
+		convex.Equal(rows.Dot(x.Expr().MulMat(matrix)), scale.Expr().Scale(.1)),
+	)
+	return parametric{m, x, []*convex.Parameter{center, cost, weight, side, row, scale, target, rows}}
+}
+
+// Sensitivity is the slope of the optimal value in every parameter entry.
+func TestSensitivity(t *testing.T) {
+	e := newParametric(rand.New(rand.NewPCG(1, 7)))
+	s := solver(t, e.m, convex.SolverOptions{Options: backends.Options{Eps: 1e-10}})
+	r := solve(t, s)
+	base := make([][]float64, len(e.params))
+	for k, p := range e.params {
+		base[k] = p.Values()
+	}
+	for k, p := range e.params {
+		got := r.Sensitivity(p)
+		for j := range got {
+			const h = 1e-4
+			value := func(step float64) float64 {
+				v := append([]float64(nil), base[k]...)
+				v[j] += step
+				require.NoError(t, p.Set(v))
+				return solve(t, s).Objective
+			}
+			slope := (value(h) - value(-h)) / (2 * h)
+			require.InDelta(t, slope, got[j], 2e-5*(1+max(slope, -slope)), "%s[%d]", p.Name(), j)
+		}
+		require.NoError(t, p.Set(base[k]))
+	}
+	// The result is about its own solve, whatever the parameters are now.
+	before := r.Sensitivity(e.params[0])
+	require.NoError(t, e.params[0].Set(make([]float64, 4)))
+	require.NoError(t, e.params[2].Set([]float64{9}))
+	solve(t, s)
+	require.Equal(t, before, r.Sensitivity(e.params[0]))
+}
+
+// The objective of the solution is that of the model, evaluated at its point.
+func TestObjectiveIsExact(t *testing.T) {
+	e := newParametric(rand.New(rand.NewPCG(2, 7)))
+	r := solve(t, solver(t, e.m, convex.SolverOptions{Options: backends.Options{Eps: 1e-10}}))
+	require.InDelta(t, r.Objective, r.DualObjective, 1e-8)
+	require.InDelta(t, e.m.Objective().Eval(r.Point())[0], r.Objective, 1e-7)
+}
+
+// recorder is a backend that records what it is given. Its solver checks that
+// nobody writes to the numbers it refers to.
+type recorder struct {
+	backends.ConicBackend
+	setups  int
+	updates []backends.Update
+	problem backends.Problem
+}
+
+type recorderSolver struct {
+	backends.Solver
+	r *recorder
+}
+
+func (r *recorder) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+	s, err := r.ConicBackend.Setup(p, o)
+	r.setups++
+	r.problem = *p
+	return recorderSolver{s, r}, err
+}
+
+func (s recorderSolver) Update(u backends.Update) error {
+	s.r.updates = append(s.r.updates, u)
+	if u.A != nil {
+		s.r.problem.A = u.A
+	}
+	if u.B != nil {
+		s.r.problem.B = u.B
+	}
+	if u.Q != nil {
+		s.r.problem.Q = u.Q
+	}
+	if u.P != nil {
+		s.r.problem.P = u.P
+	}
+	return s.Solver.Update(u)
+}
+
+// Only what depends on a changed parameter is updated, and the updated program
+// is the one compiled afresh.
+func TestUpdatesEqualFresh(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 7))
+	e := newParametric(rng)
+	rec := &recorder{ConicBackend: native(t)}
+	s := solver(t, e.m, convex.SolverOptions{Backend: rec})
+	solve(t, s)
+	names := map[string]struct{ a, b, q, p bool }{
+		"center": {q: true, b: true}, "cost": {q: true}, "weight": {q: true, p: true}, "side": {b: true},
+		"row": {a: true, b: true}, "scale": {a: true, b: true}, "target": {b: true}, "rows": {a: true, q: true},
+	}
+	for range 3 {
+		for _, p := range e.params {
+			v := p.Values()
+			for j := range v {
+				v[j] *= 1 + .05*rng.Float64()
+			}
+			require.NoError(t, p.Set(v))
+			count := len(rec.updates)
+			r := solve(t, s)
+			require.Len(t, rec.updates, count+1)
+			u, want := rec.updates[count], names[p.Name()]
+			require.Equal(t, want.a, u.A != nil, p.Name())
+			require.Equal(t, want.b, u.B != nil, p.Name())
+			require.Equal(t, want.q, u.Q != nil, p.Name())
+			require.Equal(t, want.p, u.P != nil, p.Name())
+
+			fresh, err := s.Program().Problem()
+			require.NoError(t, err)
+			require.Equal(t, fresh, &rec.problem)
+			again := solve(t, solver(t, e.m, convex.SolverOptions{}))
+			require.InDelta(t, again.Objective, r.Objective, 1e-7)
+			inDelta(t, again.Value(e.x), r.Value(e.x), 1e-4)
+		}
+	}
+	require.Equal(t, 1, rec.setups)
+	// The same values again change nothing.
+	count := len(rec.updates)
+	require.NoError(t, e.params[0].Set(e.params[0].Values()))
+	solve(t, s)
+	require.Len(t, rec.updates, count)
+	st := s.Stats()
+	require.Equal(t, 1, st.Setups)
+	require.Equal(t, count, st.Updates)
+	require.Equal(t, count+2, st.Solves)
+	require.Equal(t, count+2, st.Rounds)
+}
+
+// broken is a backend that fails.
+type broken struct{ backends.ConicBackend }
+
+var errBroken = errors.New("out of order")
+
+func (broken) Setup(*backends.Problem, backends.Options) (backends.Solver, error) {
+	return nil, errBroken
+}
+
+func TestBrokenBackend(t *testing.T) {
+	e := newParametric(rand.New(rand.NewPCG(4, 7)))
+	s := solver(t, e.m, convex.SolverOptions{Backend: broken{native(t)}})
+	_, err := s.Solve(context.Background())
+	require.ErrorIs(t, err, errBroken)
+	require.NoError(t, s.Close())
+}
+
+// stalling is a backend that makes nothing of a warm start.
+type stalling struct {
+	backends.ConicBackend
+	solves int
+}
+
+type stallingSolver struct {
+	backends.Solver
+	b    *stalling
+	warm bool
+}
+
+func (b *stalling) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+	s, err := b.ConicBackend.Setup(p, o)
+	return &stallingSolver{Solver: s, b: b}, err
+}
+
+func (s *stallingSolver) WarmStart(backends.Point) error {
+	s.warm = true
+	return nil
+}
+
+func (s *stallingSolver) Solve(ctx context.Context) (*backends.Solution, error) {
+	s.b.solves++
+	sol, err := s.Solver.Solve(ctx)
+	if s.warm {
+		sol.Status, sol.Residuals.Gap, s.warm = backends.Inaccurate, 1, false
+	}
+	return sol, err
+}
+
+// A warm start that fails is followed by a cold one, and ColdStart asks for that at once.
+func TestColdStart(t *testing.T) {
+	for _, cold := range []bool{false, true} {
+		e := newParametric(rand.New(rand.NewPCG(4, 7)))
+		backend := &stalling{ConicBackend: native(t)}
+		s := solver(t, e.m, convex.SolverOptions{Backend: backend, ColdStart: cold})
+		first := solve(t, s)
+		require.NoError(t, e.params[1].Set(make([]float64, 4)))
+		second := solve(t, s)
+		require.InDelta(t, e.m.Objective().Eval(second.Point())[0], second.Objective, 1e-5)
+		require.Equal(t, s.Stats().Iterations, first.Iterations+second.Iterations)
+		require.Equal(t, map[bool]int{false: 3, true: 2}[cold], backend.solves)
+		require.Equal(t, 2, s.Stats().Rounds)
+	}
+}
+
+// A loose solve goes on from where it ended when the accuracy is raised.
+func TestSetEps(t *testing.T) {
+	for _, sets := range []bool{false, true} {
+		e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 30, 100)
+		require.NoError(t, e.h.Set([]float64{5, 5}))
+		direct := solve(t, solver(t, e.m, convex.SolverOptions{WorkingSets: sets}))
+		s := solver(t, e.m, convex.SolverOptions{WorkingSets: sets, Options: backends.Options{Eps: 1e-2}})
+		loose := solve(t, s)
+		require.NoError(t, s.SetEps(1e-8))
+		tight := solve(t, s)
+		require.LessOrEqual(t, tight.Residuals.Max(), 1e-8)
+		require.Less(t, loose.Iterations, direct.Iterations)
+		if !sets { // with sets, the loose solve may have left another one
+			require.LessOrEqual(t, loose.Iterations+tight.Iterations, direct.Iterations+1)
+		}
+		require.InDelta(t, direct.Objective, tight.Objective, 1e-7)
+		require.Error(t, s.SetEps(-1))
+	}
+}
+
+// Solvers of one program run side by side.
+func TestConcurrentSolvers(t *testing.T) {
+	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 30, 100)
+	require.NoError(t, e.h.Set([]float64{5, 5}))
+	p, err := e.m.Compile(convex.CompileOptions{})
+	require.NoError(t, err)
+	objectives := make([]float64, 4)
+	var wg sync.WaitGroup
+	for k := range objectives {
+		s, err := p.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: k%2 == 0})
+		require.NoError(t, err)
+		wg.Go(func() {
+			defer s.Close()
+			if r, err := s.Solve(context.Background()); err == nil {
+				objectives[k] = r.Objective
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, objectives[0], objectives[2])
+	require.Equal(t, objectives[1], objectives[3])
+	require.InDelta(t, objectives[0], objectives[1], 1e-7)
+}

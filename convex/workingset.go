@@ -1,0 +1,362 @@
+package convex
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/conetune/conetune/backends"
+)
+
+const (
+	// fullShare is the share of a variable's entries above which it is solved in
+	// full: a restricted program saves little there.
+	fullShare = 0.6
+	// rowShare is the size of the first guess as a share of the rows of data: a
+	// solution with a 1-norm has seldom more nonzeros than that.
+	rowShare = 0.6
+	// smallest is the least size of the first guess, and slackSize what a set may
+	// have on top of its needs before it is made smaller.
+	smallest, slackSize = 20, 50
+	// near is the share of its threshold from which on an entry counts as
+	// about to enter.
+	near = 0.9
+	// looseEps is the accuracy of rounds that find the working set.
+	looseEps = 1e-3
+	// nonzero is the share of the largest entry from which on one is not zero.
+	nonzero = 1e-7
+)
+
+// workingSets is what a solver knows about the sparse variables.
+type workingSets struct {
+	p       *Program
+	places  [][]place
+	scratch []float64
+	active  [][]int // for the next round; nil: all entries
+	started bool
+}
+
+func newWorkingSets(p *Program) *workingSets {
+	w := &workingSets{p: p, places: p.places(), active: make([][]int, len(p.sparse))}
+	rows := 0
+	for _, g := range p.groups {
+		rows = max(rows, g.expr.n)
+	}
+	w.scratch = make([]float64, rows)
+	return w
+}
+
+// hint takes the caller's guess.
+func (w *workingSets) hint(guess map[*Variable][]int) error {
+	for k, sv := range w.p.sparse {
+		list, ok := guess[sv.v]
+		if !ok {
+			continue
+		}
+		list = slices.Clone(list)
+		slices.Sort(list)
+		list = slices.Compact(list)
+		if len(list) > 0 && (list[0] < 0 || list[len(list)-1] >= sv.v.n) {
+			return fmt.Errorf("convex: SolverOptions.Active: entry %d or %d of %s, which has length %d", list[0], list[len(list)-1], sv.v.name, sv.v.n)
+		}
+		w.put(k, list)
+	}
+	return nil
+}
+
+// put sets the working set of a variable, all entries if it is too large.
+func (w *workingSets) put(k int, list []int) {
+	if n := w.p.sparse[k].v.n; float64(len(list)) > fullShare*float64(n) {
+		w.active[k] = nil
+		return
+	}
+	if list == nil {
+		list = []int{}
+	}
+	w.active[k] = list
+}
+
+// guess makes the first working sets of variables without one, from the
+// gradients at zero of what depends on them.
+func (w *workingSets) guess() {
+	for k, sv := range w.p.sparse {
+		if w.active[k] != nil {
+			continue
+		}
+		score, part := make([]float64, sv.v.n), make([]float64, sv.v.n)
+		add := func() {
+			largest := 0.0
+			for _, v := range part {
+				largest = max(largest, math.Abs(v))
+			}
+			for j, v := range part {
+				if largest > 0 {
+					score[j] += math.Abs(v) / largest
+				}
+				part[j] = 0
+			}
+		}
+		rows := 0
+		for _, at := range w.places[k] {
+			g := w.p.groups[at.group]
+			t := &g.expr.vars[at.term]
+			if at.use >= 0 || t.mat == nil {
+				continue
+			}
+			rows += t.height()
+			// The gradient of half the squared distance of the expression from zero.
+			t.adjoint(part, 1, g.expr.constant())
+			add()
+		}
+		for i := range w.p.squares {
+			arg := &w.p.squares[i].arg
+			for t := range arg.vars {
+				if arg.vars[t].v == sv.v {
+					arg.vars[t].adjoint(part, 1, arg.constant())
+					add()
+				}
+			}
+		}
+		for t := range w.p.objective.vars {
+			if w.p.objective.vars[t].v == sv.v {
+				w.p.objective.vars[t].adjoint(part, 1, []float64{1})
+				add()
+			}
+		}
+		size := max(smallest, int(rowShare*float64(rows)))
+		w.put(k, largestEntries(score, size))
+	}
+}
+
+// largestEntries returns the indices of the size largest positive scores, in
+// increasing order; ties go to the smaller index.
+func largestEntries(score []float64, size int) []int {
+	var list []int
+	for j, v := range score {
+		if v > 0 {
+			list = append(list, j)
+		}
+	}
+	sort.SliceStable(list, func(a, b int) bool { return score[list[a]] > score[list[b]] })
+	list = list[:min(size, len(list))]
+	slices.Sort(list)
+	return list
+}
+
+// solveSets solves restricted programs until the completed point is optimal for
+// the full one. The rounds start at a loose accuracy, which is enough to see
+// which entries are missing; when none is, the same program is solved on.
+func (s *Solver) solveSets(ctx context.Context) (*Result, error) {
+	w := s.sets
+	if !w.started {
+		w.guess()
+		w.started = true
+	}
+	eps := max(s.eps, looseEps)
+	if s.current != nil && s.current.tightener == nil {
+		eps = s.eps
+	}
+	iterations, rounds := 0, 1
+	defer func() { s.stats.Rounds += rounds }()
+	var done *completion
+	for {
+		sol, err := s.run(ctx, w.active, done, eps)
+		if err != nil {
+			return nil, err
+		}
+		iterations += sol.Iterations
+		finish := func() *Result {
+			r := s.result(sol)
+			r.Rounds, r.Iterations = rounds, iterations
+			return r
+		}
+		var dual []float64
+		var scale float64
+		if hasPoint(sol) {
+			done = s.complete(s.current.as, sol.X, sol.Z)
+			dual, scale = s.current.stationarity(sol.X, sol.Z)
+			scale = max(scale, done.q)
+		}
+		switch {
+		case sol.Status == backends.Cancelled || sol.Status == backends.TimeLimit || sol.Status == backends.IterationLimit:
+			r := finish()
+			if dual != nil {
+				r.completed(done, dual, scale)
+			}
+			return r, nil
+		case dual != nil:
+			tolerance := eps / 2 * scale
+			if !(done.worst <= tolerance) {
+				w.grow(s.current.as, sol.X, done, tolerance, eps)
+				rounds++
+				continue
+			}
+			if eps > s.eps {
+				eps = s.eps
+				continue
+			}
+			r := finish()
+			r.completed(done, dual, scale)
+			if r.Status == backends.Optimal && !(r.Residuals.Max() <= s.eps) {
+				r.Status = backends.Inaccurate
+			}
+			w.shrink(s.current.as, sol.X, done, tolerance)
+			return r, nil
+		case w.all():
+			return finish(), nil
+		case sol.Status == backends.PrimalInfeasible:
+			// The entries that the certificate says nothing about may help.
+			done = s.complete(s.current.as, nil, sol.Z)
+			tolerance := s.options.Options.WithDefaults().EpsInfeasible / 2 * s.current.certificateScale(sol.Z)
+			if !(done.worst <= tolerance) {
+				w.grow(s.current.as, nil, done, tolerance, eps)
+				rounds++
+				continue
+			}
+			r := finish()
+			r.done = done
+			if proved, err := s.proves(r); proved || err != nil {
+				return r, err
+			}
+		}
+		// Only the full program can tell.
+		clear(w.active)
+		done = nil
+		rounds++
+	}
+}
+
+// all says that no variable is restricted.
+func (w *workingSets) all() bool {
+	for _, list := range w.active {
+		if list != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// certificateScale is the largest sum of absolute terms of an entry of A'z, by
+// which an error of A'z is measured.
+func (in *instance) certificateScale(z []float64) float64 {
+	as, a, scale := in.as, in.a.now(), 0.0
+	for j := range as.n {
+		sum := 0.0
+		for k := as.ptr[j]; k < as.ptr[j+1]; k++ {
+			sum += math.Abs(a[k] * z[as.ind[k]])
+		}
+		scale = max(scale, sum)
+	}
+	return scale
+}
+
+// proves checks a completed certificate of infeasibility on the full program.
+func (s *Solver) proves(r *Result) (bool, error) {
+	problem, err := s.prog.Problem()
+	if err != nil {
+		return false, err
+	}
+	residual, err := backends.CheckPrimalInfeasible(problem, r.Conic().Z)
+	r.Residuals.Dual = residual
+	return err == nil && residual <= s.options.Options.WithDefaults().EpsInfeasible, nil
+}
+
+// grow adds the entries with the largest excess over the tolerance and, where
+// there is room, those near their threshold. The room is about half of what is
+// not zero now: few of many violators stay once the worst are in. When most
+// entries violate after a certificate of infeasibility (x = nil), the full
+// program is next.
+func (w *workingSets) grow(as *assembled, x []float64, done *completion, tolerance, eps float64) {
+	for k, sv := range w.p.sparse {
+		active, inv := as.set(sv.v)
+		if inv == nil {
+			continue
+		}
+		score := make([]float64, sv.v.n)
+		violators := 0
+		for j, pos := range inv {
+			if pos >= 0 {
+				continue
+			}
+			over, threshold := math.Abs(done.excess[k][j]), done.threshold(k, j)
+			switch {
+			case !(over <= tolerance):
+				score[j] = 1 + over
+				if math.IsNaN(over) {
+					score[j] = math.Inf(1)
+				}
+				violators++
+			case threshold > tolerance && math.Abs(done.g[k][j]) >= near*threshold:
+				score[j] = math.Abs(done.g[k][j]) / threshold / 2
+			}
+		}
+		if violators == 0 {
+			continue
+		}
+		if x == nil && 2*violators > sv.v.n {
+			w.active[k] = nil
+			continue
+		}
+		room := len(active)
+		if x != nil {
+			room = countNonzero(x[as.start[sv.v.id]:][:len(active)], max(nonzero, eps))
+		}
+		list := append(largestEntries(score, smallest+room/2), active...)
+		slices.Sort(list)
+		w.put(k, list)
+	}
+}
+
+// countNonzero counts entries above the given share of the largest one.
+func countNonzero(x []float64, share float64) int {
+	largest, count := 0.0, 0
+	for _, v := range x {
+		largest = max(largest, math.Abs(v))
+	}
+	for _, v := range x {
+		if math.Abs(v) > share*largest {
+			count++
+		}
+	}
+	return count
+}
+
+// shrink prepares the next Solve: the sets stay, so that the program set up can
+// be used again, unless they are more than twice what was needed. Then they are
+// what was needed, and a quarter more of those nearest to their threshold.
+func (w *workingSets) shrink(as *assembled, x []float64, done *completion, tolerance float64) {
+	for k, sv := range w.p.sparse {
+		active, inv := as.set(sv.v)
+		x := x[as.start[sv.v.id]:][:as.width(sv.v)]
+		largest := 0.0
+		for _, v := range x {
+			largest = max(largest, math.Abs(v))
+		}
+		needed := 0
+		score := make([]float64, sv.v.n)
+		for j := range score {
+			pos := j
+			if inv != nil {
+				pos = inv[j]
+			}
+			if threshold := done.threshold(k, j); threshold > tolerance {
+				score[j] = math.Abs(done.g[k][j]) / threshold
+			}
+			if pos >= 0 && math.Abs(x[pos]) > nonzero*largest {
+				score[j] = 2
+			}
+			if pos >= 0 && score[j] >= near {
+				needed++
+			}
+		}
+		size := sv.v.n
+		if active != nil {
+			size = len(active)
+		}
+		if size > 2*needed+slackSize {
+			w.put(k, largestEntries(score, smallest+needed+needed/4))
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package convex_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+)
+
+// recheck verifies the completed point on the full conic program, without this package.
+func recheck(t testing.TB, p *convex.Program, r *convex.Result, eps float64) {
+	t.Helper()
+	problem, err := p.Problem()
+	require.NoError(t, err)
+	pt := r.Conic()
+	res, _, _ := backends.Recheck(problem, pt.X, pt.S, pt.Z)
+	require.LessOrEqual(t, res.Max(), eps)
+	require.LessOrEqual(t, res.Dual, r.Residuals.Dual*(1+1e-6)+1e-14, "the reported residual is too small")
+}
+
+// sparseModel is a model with a sparse solution and what of it is compared.
+type sparseModel struct {
+	m    *convex.Model
+	v    []*convex.Variable
+	p    []*convex.Parameter
+	c    []*convex.Constraint
+	sets [][]float64 // values of p[0] to go through
+}
+
+// The models cover the places where a 1-norm can stand, and what else can
+// depend on the variable.
+func sparseModels(rng *rand.Rand) map[string]sparseModel {
+	out := map[string]sparseModel{}
+	const n, p = 40, 200
+	x, y := regression(rng, n, p, 5)
+	val, yv := regression(rng, 30, p, 5)
+	loss := func(m *convex.Model, b convex.Affine) convex.Convex {
+		return convex.SumSquares(b.MulMat(x).Minus(convex.Const(y...))).Scale(1 / float64(2*n))
+	}
+	radii := [][]float64{{3, 2}, {2.9, 2}, {1, .2}, {4, .3}}
+
+	e := sparseModel{m: convex.NewModel(), sets: radii}
+	b, h := e.m.Variable("b", p), e.m.Parameter("h", 2)
+	e.m.Minimize(loss(e.m, b.Expr()))
+	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{h}
+	e.c = []*convex.Constraint{convex.LessEqual(convex.Norm1(b.Expr()), h.Expr().At(0)),
+		convex.LessEqual(convex.SumSquares(b.Expr()).Scale(.5), h.Expr().At(1))}
+	e.m.Constrain(e.c...)
+	out["elastic net, lower level"] = e
+
+	// The subproblem of VF-iDCA on the same data.
+	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{3, 1}, {2.9, 1}, {1, .2}}}
+	b, r, s := e.m.Variable("b", p), e.m.Variable("r", 2), e.m.Variable("s", 1)
+	gamma, bk, rk, alpha := e.m.Parameter("gamma", 2), e.m.Parameter("b_k", p), e.m.Parameter("r_k", 2), e.m.Parameter("alpha", 1)
+	set(bk, func(j int) float64 { return math.Max(0, float64(5-j)) / 4 })
+	set(rk, func(j int) float64 { return 3 - float64(j) })
+	set(alpha, func(int) float64 { return 5 })
+	e.m.Minimize(convex.SumSquares(b.Expr().MulMat(val).Minus(convex.Const(yv...))).Scale(1. / 60).
+		Plus(convex.SumSquares(b.Expr().Minus(bk.Expr())).Scale(.05)).
+		Plus(convex.SumSquares(r.Expr().Minus(rk.Expr())).Scale(.05)).
+		PlusAffine(alpha.Dot(s.Expr())))
+	e.c = []*convex.Constraint{
+		convex.LessEqual(loss(e.m, b.Expr()).PlusAffine(gamma.Dot(r.Expr())), s.Expr().Plus(convex.Const(2))),
+		convex.LessEqual(convex.Norm1(b.Expr()), r.Expr().At(0).Plus(s.Expr())),
+		convex.LessEqual(convex.SumSquares(b.Expr()).Scale(.5), r.Expr().At(1).Plus(s.Expr())),
+		convex.GreaterEqual(s.Expr(), convex.Const(0)), convex.GreaterEqual(r.Expr(), convex.Const(0)),
+	}
+	e.m.Constrain(e.c...)
+	e.v, e.p = []*convex.Variable{b, r, s}, []*convex.Parameter{gamma, bk, rk, alpha}
+	out["elastic net, subproblem"] = e
+
+	// A lasso with a weight that changes, and an intercept.
+	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.3}, {.25}, {1}, {.05}}}
+	b, c := e.m.Variable("b", p), e.m.Variable("c", 1)
+	lambda := e.m.Parameter("lambda", 1)
+	e.m.Minimize(loss(e.m, b.Expr()).Plus(convex.Norm1(b.Expr().Scale(-2)).Weight(lambda)).Plus(
+		convex.SumSquares(b.Expr().MulMat(val).Plus(c.Expr()).Minus(convex.Const(yv...))).Scale(.01)))
+	e.v, e.p = []*convex.Variable{b, c}, []*convex.Parameter{lambda}
+	out["lasso"] = e
+
+	// Sparse group lasso: whole groups vanish.
+	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.1}, {.2}, {.15}}}
+	b, lambda = e.m.Variable("b", p), e.m.Parameter("lambda", 1)
+	groups := make([][]int, 20)
+	for j := range p {
+		groups[j/10] = append(groups[j/10], j)
+	}
+	limits := make([]float64, 20)
+	for g := range limits {
+		limits[g] = 1.5
+	}
+	e.c = []*convex.Constraint{convex.LessEqual(convex.GroupNorms(b.Expr(), groups[:5]), convex.Const(limits[:5]...))}
+	e.m.Constrain(e.c...)
+	e.m.Minimize(loss(e.m, b.Expr()).Plus(convex.Norm1(b.Expr()).Weight(lambda)).Plus(convex.GroupNorms(b.Expr(), groups).Sum().Scale(.2)))
+	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{lambda}
+	out["sparse group lasso"] = e
+
+	// Two sparse variables tied together, two norms on one, bounds and signs.
+	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.2}, {.3}}}
+	b, d := e.m.Variable("b", p), e.m.Variable("d", p)
+	lambda = e.m.Parameter("lambda", 1)
+	e.c = []*convex.Constraint{
+		convex.LessEqual(convex.Norm1(b.Expr()), convex.Const(3)),
+		convex.GreaterEqual(b.Expr(), convex.Const(0)),
+		convex.LessEqual(convex.Linear(d.Expr()), convex.Const(.4)),
+		convex.Equal(b.Expr().Sum(), d.Expr().Sum()),
+	}
+	e.m.Constrain(e.c...)
+	e.c = slices.Delete(e.c, 1, 2) // where b_j = 0, the sign and the norm share a multiplier in any way
+	e.m.Minimize(loss(e.m, b.Expr()).Plus(loss(e.m, d.Expr())).Plus(convex.Norm1(b.Expr()).Scale(.1)).Plus(convex.Norm1(d.Expr()).Weight(lambda)))
+	e.v, e.p = []*convex.Variable{b, d}, []*convex.Parameter{lambda}
+	out["two variables"] = e
+	return out
+}
+
+func set(p *convex.Parameter, f func(j int) float64) {
+	v := make([]float64, p.Len())
+	for j := range v {
+		v[j] = f(j)
+	}
+	if err := p.Set(v); err != nil {
+		panic(err)
+	}
+}
+
+// Working sets give what the full program gives, and the completed point is
+// optimal for the full program when checked independently.
+func TestWorkingSetsEqualFull(t *testing.T) {
+	for name, e := range sparseModels(rand.New(rand.NewPCG(3, 4))) {
+		t.Run(name, func(t *testing.T) {
+			options := backends.Options{Eps: 1e-9}
+			full := solver(t, e.m, convex.SolverOptions{Options: options})
+			sets := solver(t, e.m, convex.SolverOptions{WorkingSets: true, Options: options})
+			for _, values := range e.sets {
+				require.NoError(t, e.p[0].Set(values))
+				want, got := solve(t, full), solve(t, sets)
+				recheck(t, full.Program(), want, 1e-9)
+				recheck(t, sets.Program(), got, 1e-9)
+				require.InEpsilon(t, want.Objective, got.Objective, 1e-8)
+				require.Less(t, got.Active, want.Active)
+				for _, v := range e.v {
+					inDelta(t, want.Value(v), got.Value(v), 1e-4, v.Name())
+					inDelta(t, make([]float64, v.Len()), got.DualResidual(v), 1e-8, v.Name())
+				}
+				for _, p := range e.p {
+					inDelta(t, want.Sensitivity(p), got.Sensitivity(p), 1e-4, p.Name())
+				}
+				for i, c := range e.c {
+					inDelta(t, want.Dual(c), got.Dual(c), 1e-4, "constraint", i)
+				}
+			}
+		})
+	}
+}
+
+// A second solve at slightly changed parameters sets nothing up.
+func TestWorkingSetIsReused(t *testing.T) {
+	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 50, 400)
+	require.NoError(t, e.h.Set([]float64{10, 5}))
+	s := solver(t, e.m, convex.SolverOptions{WorkingSets: true})
+	first := solve(t, s)
+	require.Less(t, first.Active, 200)
+	require.NoError(t, e.h.Set([]float64{9.9, 5}))
+	before := s.Stats()
+	second := solve(t, s)
+	after := s.Stats()
+	require.Equal(t, before.Setups, after.Setups)
+	require.Equal(t, before.Updates+1, after.Updates)
+	require.Equal(t, 1, second.Rounds)
+	require.Equal(t, first.Active, second.Active)
+	require.Less(t, second.Iterations, first.Iterations)
+
+	// The first result is still that of the first solve.
+	require.InDelta(t, 10, norm1(first.Value(e.b)), 1e-6)
+	require.InDelta(t, 9.9, norm1(second.Value(e.b)), 1e-6)
+}
+
+func norm1(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += math.Abs(x)
+	}
+	return sum
+}
+
+// A wrong hint costs rounds, not the answer.
+func TestActiveHint(t *testing.T) {
+	e := newElasticNet(rand.New(rand.NewPCG(7, 8)), 50, 400)
+	require.NoError(t, e.h.Set([]float64{10, 5}))
+	good := solve(t, solver(t, e.m, convex.SolverOptions{WorkingSets: true}))
+	var nonzero []int
+	for j, v := range good.Value(e.b) {
+		if math.Abs(v) > 1e-6 {
+			nonzero = append(nonzero, j)
+		}
+	}
+	hinted := solve(t, solver(t, e.m, convex.SolverOptions{WorkingSets: true, Active: map[*convex.Variable][]int{e.b: nonzero}}))
+	require.Equal(t, 1, hinted.Rounds)
+	require.Equal(t, len(nonzero), hinted.Active)
+	require.InEpsilon(t, good.Objective, hinted.Objective, 1e-7)
+	misled := solve(t, solver(t, e.m, convex.SolverOptions{WorkingSets: true, Active: map[*convex.Variable][]int{e.b: {398, 399, 398}}}))
+	require.Greater(t, misled.Rounds, 1)
+	require.InEpsilon(t, good.Objective, misled.Objective, 1e-7)
+}
+
+// A dense solution falls back to the full program, and the way back is found.
+func TestDenseSolution(t *testing.T) {
+	m := convex.NewModel()
+	b, a, lambda := m.Variable("b", 100), m.Parameter("a", 100), m.Parameter("lambda", 1)
+	set(a, func(j int) float64 { return float64(j+1) / 100 })
+	m.Minimize(convex.SumSquares(b.Expr().Minus(a.Expr())).Scale(.5).Plus(convex.Norm1(b.Expr()).Weight(lambda)))
+	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
+	for _, l := range []float64{.005, .955, .005} {
+		require.NoError(t, lambda.Set([]float64{l}))
+		r := solve(t, s)
+		for j, v := range r.Value(b) {
+			require.InDelta(t, math.Max(0, float64(j+1)/100-l), v, 1e-4) // soft threshold
+		}
+	}
+	require.NoError(t, lambda.Set([]float64{.955}))
+	solve(t, s)
+	require.Less(t, solve(t, s).Active, 60)
+}
+
+// Limits and cancellation stop the rounds.
+func TestWorkingSetsStop(t *testing.T) {
+	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 50, 400)
+	require.NoError(t, e.h.Set([]float64{10, 5}))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := solver(t, e.m, convex.SolverOptions{WorkingSets: true}).Solve(ctx)
+	require.NoError(t, err)
+	require.Equal(t, backends.Cancelled, r.Status)
+	r, err = solver(t, e.m, convex.SolverOptions{WorkingSets: true, Options: backends.Options{TimeLimit: 1}}).Solve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, backends.TimeLimit, r.Status)
+	r, err = solver(t, e.m, convex.SolverOptions{WorkingSets: true, Options: backends.Options{MaxIterations: 1}}).Solve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, backends.IterationLimit, r.Status)
+	require.Equal(t, 1, r.Rounds)
+}
+
+// A restricted program without a feasible point takes in what the contradiction
+// needs, and an infeasible model is proved so without ever being solved in full.
+func TestInfeasibleRestriction(t *testing.T) {
+	m := convex.NewModel()
+	b, low := m.Variable("b", 300), m.Parameter("low", 1)
+	sum := convex.GreaterEqual(b.Expr().Slice(100, 140).Sum(), low.Expr())
+	norm := convex.LessEqual(convex.Norm1(b.Expr()), convex.Const(4))
+	m.Constrain(sum, norm)
+	m.Minimize(convex.SumSquares(b.Expr()))
+	s := solver(t, m, convex.SolverOptions{WorkingSets: true, Active: map[*convex.Variable][]int{b: {1, 2}}})
+	require.NoError(t, low.Set([]float64{2}))
+	r := solve(t, s)
+	require.Less(t, r.Active, 150)
+	recheck(t, s.Program(), r, 1e-8)
+	require.InDelta(t, 4./40, r.Objective, 1e-7) // 40 entries of 2/40
+	require.InDelta(t, 2*2./40, r.Dual(sum)[0], 1e-5)
+
+	require.NoError(t, low.Set([]float64{5}))
+	r, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, backends.PrimalInfeasible, r.Status)
+	require.Less(t, r.Active, 150)
+	problem, err := s.Program().Problem()
+	require.NoError(t, err)
+	residual, err := backends.CheckPrimalInfeasible(problem, r.Conic().Z)
+	require.NoError(t, err)
+	require.LessOrEqual(t, residual, 1e-8)
+	require.InDelta(t, 1, 5*r.Dual(sum)[0]-4*r.Dual(norm)[0], 1e-6) // sum >= 5 against |b|_1 <= 4
+}
+
+// Any data, any hint: the completed point is optimal for the full program.
+func TestWorkingSetsOnRandomData(t *testing.T) {
+	backend := native(t)
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		n, p := rapid.IntRange(1, 15).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "features")
+		e := newElasticNet(rng, n, p)
+		hint := rapid.SliceOfN(rapid.IntRange(0, p-1), 0, 20).Draw(t, "hint")
+		prog, err := e.m.Compile(convex.CompileOptions{})
+		require.NoError(t, err)
+		sets, err := prog.Solver(convex.SolverOptions{Backend: backend, WorkingSets: true, Active: map[*convex.Variable][]int{e.b: hint}})
+		require.NoError(t, err)
+		full, err := prog.Solver(convex.SolverOptions{Backend: backend})
+		require.NoError(t, err)
+		problem := func() *backends.Problem {
+			pr, err := prog.Problem()
+			require.NoError(t, err)
+			return pr
+		}
+		for range 3 {
+			require.NoError(t, e.h.Set([]float64{.1 + 5*rng.Float64(), .1 + 5*rng.Float64()}))
+			a, err := sets.Solve(context.Background())
+			require.NoError(t, err)
+			b, err := full.Solve(context.Background())
+			require.NoError(t, err)
+			if b.Status != backends.Optimal {
+				continue // the backend cannot solve it
+			}
+			require.Equal(t, backends.Optimal, a.Status, a.Message)
+			require.InDelta(t, b.Objective, a.Objective, 3e-8*max(1, b.Objective))
+			pt := a.Conic()
+			res, _, _ := backends.Recheck(problem(), pt.X, pt.S, pt.Z)
+			require.LessOrEqual(t, res.Max(), 1e-8)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package dca
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// The accelerated iteration.
+//
+// Around a point (x~, h) with x~ a lower-level solution, a large penalty lets x move by
+// -(alpha H)^{-1} grad L, with H the Hessian of the lower level's Lagrangian on the free entries, and the radii follow:
+// d h = P'(x) d x. In h this is a step of length 1/alpha along the gradient of F(h) = L(x~(h), h), preconditioned by
+// the inverse Hessian of v. Plain DCA takes that step as it is, and creeps when alpha is large; when alpha is small,
+// the gap l - v, of order 1/alpha^2, is large. So
+//   - z_k is the refit (x~(h_k), h_k): as it has no gap, phi_k(z_k) = L(x~(h_k), h_k), and the subproblem
+//     gives gap <= t <= (L(z_k) - L(z_{k+1})) / alpha;
+//   - the step in h is doubled as long as F falls, at the price of one lower-level solve for each try;
+//   - a step after which F has not fallen is not taken;
+//   - radii whose multipliers vanish are made a little slack, which does not change x~: a radius that
+//     is tight without holding anything back would stop the others at the next kink of F;
+//   - alpha is multiplied where the gap or the agreement misses its tolerance, or F has not fallen.
+//
+// The bound on the gap and the growth of alpha make the run reach any GapTol.
+const (
+	// maxFactor bounds the growth of the penalty in one iteration, rejectFactor is the growth after
+	// a step that was not taken, and margin is put on top of the estimate of what is needed.
+	maxFactor, rejectFactor, margin = 8, 4, 1.2
+	// maxDoublings bounds the search along one step.
+	maxDoublings = 12
+	// shrink bounds the search: it leaves every radius this share of what it was, as one that hits 0
+	// has no clear multiplier to bring it back.
+	shrink = 0.1
+	// worthwhile is the relative decrease of F below which the search along a step ends.
+	worthwhile = 1e-6
+	// slackness times P_i(x~) is the radius where its multiplier vanishes.
+	slackness = 1.25
+	// resolution times Eps of the conic solver is what t can be told from.
+	resolution = 10
+	// settled times Tol is the relative decrease of F below which an iteration counts as none.
+	settled = 0.01
+)
+
+// accelerate decides about the step to z, and moves the centre. next is the lower level's solution at z.h.
+func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it *Iteration) (done bool, err error) {
+	f0, f1 := r.score(r.current), r.score(next)
+	best, fbest := next, f1
+	if f1 < f0 {
+		if best, fbest, err = r.search(ctx, next, f1, it); err != nil {
+			return false, err
+		}
+	}
+	from, gain := r.centre, 0.0
+	if fbest < f0 {
+		gain = (f0 - fbest) / math.Max(math.Abs(fbest), math.SmallestNonzeroFloat64) // +Inf from f0 = +Inf
+		r.current = r.relax(best)
+		r.centre = iterate{best.x, r.current.h}
+	}
+	tol := r.settings.Tol
+	need, flat := r.need(next, it)
+	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && relativeStep(r.centre, from) < tol && gain < settled*tol
+	if done && flat && !(f1 < f0) { // the step was not taken: z_{k+1} = z_k, the refit
+		r.result.X, r.result.H = r.centre.x, r.centre.h
+		r.settle(r.sub.train(r.centre), r.current.upper, r.current)
+	}
+	if gain < settled*tol {
+		if !(f1 < f0) {
+			need = math.Max(need, rejectFactor)
+		}
+		if need > 1 {
+			r.alpha *= math.Min(margin*need, maxFactor)
+		}
+	}
+	return done, nil
+}
+
+// need estimates the factor for the penalty at which the gap, of order 1/alpha^2, and the relative
+// difference of iterate and refit, of order 1/alpha, meet their tolerances; 1 or less where they do. It
+// is flat where no penalty brings iterate and refit together.
+func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool) {
+	r.result.Message = ""
+	if r.settings.GapTol == 0 {
+		return 1, false
+	}
+	violation := math.Max(it.Gap, it.T/math.Max(1, math.Abs(next.value)))
+	need = math.Sqrt(math.Max(0, violation) / r.settings.GapTol)
+	difference := math.Abs(next.upper-it.UpperValue) / math.Max(math.Abs(next.upper), math.SmallestNonzeroFloat64)
+	switch {
+	case difference <= r.settings.Agreement:
+		return need, false
+	case need <= 1 && r.interpolates(next) && r.interpolates(r.current):
+		r.result.Message = "the lower level interpolates, so that its solution is not unique: iterate and refit do not agree; start from smaller radii"
+		return need, true
+	case need <= 1 && it.T <= resolution*r.settings.Solver.WithDefaults().Eps: // what the conic solver can tell
+		r.result.Message = fmt.Sprintf("validation values of iterate and refit differ by %.2g %%: the lower level is too flat to bring them together", 100*difference)
+		return need, true
+	}
+	return math.Max(need, difference/r.settings.Agreement), false
+}
+
+// relax returns low with slack radii where the multipliers vanish: x~, v and its subgradient stay. It needs
+// constraints that are one P_i(x) - r_i for each hyperparameter.
+func (r *run) relax(low *lowerSolution) *lowerSolution {
+	n := len(low.h)
+	if r.program.Radii != n {
+		return low
+	}
+	pt := r.sub.at(iterate{low.x, low.h})
+	var rows []float64
+	for _, c := range r.sub.level.Constraints {
+		rows = append(rows, c.Eval(pt)...)
+	}
+	if len(rows) != n {
+		return low
+	}
+	out := *low
+	out.h = slices.Clone(low.h)
+	for j, weak := range low.weak {
+		if weak {
+			out.h[j] = math.Max(low.h[j], slackness*(rows[j]+low.h[j])) // P_j = row + r_j
+		}
+	}
+	r.sub.clip(out.h)
+	return &out
+}
+
+// score is F(h) = L(x~(h), h), and +Inf where x~ is not unique, so that F means nothing.
+func (r *run) score(l *lowerSolution) float64 {
+	if r.interpolates(l) {
+		return math.Inf(1)
+	}
+	return l.upper
+}
+
+// search doubles the step from the current h to that of next as long as F falls.
+func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *Iteration) (*lowerSolution, float64, error) {
+	from := r.current.h
+	best := next
+	for i := 1; i <= maxDoublings; i++ {
+		h := make([]float64, len(from))
+		for j := range h {
+			h[j] = from[j] + math.Ldexp(next.h[j]-from[j], i)
+		}
+		for j := range r.program.Radii {
+			h[j] = math.Max(h[j], math.Min(next.h[j], shrink*from[j]))
+		}
+		r.sub.clip(h)
+		if slices.Equal(h, best.h) {
+			break
+		}
+		trial, err := r.lower(ctx, h)
+		it.Searches++
+		it.LowerSeconds += r.low.taken.Seconds()
+		if err != nil {
+			return nil, 0, err
+		}
+		if trial.x == nil {
+			break
+		}
+		v := r.score(trial)
+		if !(v < f-worthwhile*math.Abs(f)) {
+			break
+		}
+		best, f = trial, v
+	}
+	return best, f, nil
+}

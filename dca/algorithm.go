@@ -1,0 +1,250 @@
+package dca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+)
+
+// run is the state of Algorithm 1.
+type run struct {
+	program  *Program
+	settings Settings
+	low      *lower
+	sub      *subproblem
+	centre   iterate        // z_k
+	current  *lowerSolution // the lower level at h_k
+	alpha    float64
+	moved    float64        // |z_k - z_{k-1}|, 0 before the first iteration
+	reported *lowerSolution // the lower level at the point of the result
+	extra    Stats          // of solvers closed already
+	result   Result
+}
+
+// Solve runs VF-iDCA on p. The error is for a program or settings without meaning and for
+// broken backends; limits, cancellation and failed solves are in the status, and
+// the result then holds the last completed iteration.
+func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
+	s = s.withDefaults()
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	if err := s.validate(&p); err != nil {
+		return nil, err
+	}
+	r := &run{program: &p, settings: s, alpha: s.Alpha0}
+	defer r.close()
+	going, err := r.start(ctx)
+	for k := 1; going && err == nil; k++ {
+		if k > s.MaxIter {
+			r.result.Status = IterationLimit
+			break
+		}
+		going, err = r.iterate(ctx, k)
+	}
+	if err == nil {
+		err = r.finish(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &r.result, nil
+}
+
+// lower solves the lower level at h and scores its solution.
+func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
+	l, err := r.low.solve(ctx, h)
+	if err == nil && l.x != nil {
+		l.upper = r.sub.validation(iterate{l.x, l.h})
+	}
+	return l, err
+}
+
+// radiusFloor keeps radii above this share of the largest one at the start. At a radius of 0 the lower
+// level has no interior and its multipliers are not bounded, so that those of an interior-point solver
+// are far too large; the theory asks for radii above some positive number, too.
+const radiusFloor = 1e-6
+
+// start compiles the programs, finds z_0 and solves the lower level there.
+func (r *run) start(ctx context.Context) (going bool, err error) {
+	p, s := r.program, &r.settings
+	if r.low, err = newLower(p, s); err != nil {
+		return false, err
+	}
+	r.centre.h = slices.Clone(p.H0)
+	for _, v := range r.low.level.X {
+		r.centre.x = append(r.centre.x, make([]float64, v.Len()))
+	}
+	lo, hi := p.bounds()
+	if s.PathStart {
+		if err := r.pathStart(ctx, lo, hi); err != nil {
+			return false, err
+		}
+	}
+	if p.Radii > 0 {
+		top := slices.Max(r.centre.h[:p.Radii])
+		if top == 0 {
+			top = 1
+		}
+		for j := range p.Radii {
+			lo[j] = math.Max(lo[j], math.Min(hi[j], radiusFloor*top))
+			r.centre.h[j] = math.Max(r.centre.h[j], lo[j])
+		}
+	}
+	if r.sub, err = newSubproblem(p, s, lo, hi); err != nil {
+		return false, err
+	}
+	r.result.X, r.result.H, r.result.Alpha = r.centre.x, r.centre.h, r.alpha
+	r.current, err = r.lower(ctx, r.centre.h)
+	if err != nil {
+		return false, err
+	}
+	if r.current.x == nil {
+		r.fail(ctx, r.current.result, "lower level at the start", true)
+		return false, nil
+	}
+	if r.settings.Accelerate {
+		r.centre.x = r.current.x
+	}
+	r.result.X, r.result.H = r.centre.x, r.centre.h
+	r.settle(r.sub.train(r.centre), r.sub.validation(r.centre), r.current)
+	return true, nil
+}
+
+// iterate does iteration k, counted from 1.
+func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
+	before := r.stats()
+	if err := r.sub.set(r.centre, r.current, r.alpha); err != nil {
+		return false, err
+	}
+	res, z, err := r.sub.solve(ctx)
+	if err != nil {
+		return false, err
+	}
+	if z.h == nil {
+		r.fail(ctx, res, fmt.Sprintf("subproblem of iteration %d", k), false)
+		return false, nil
+	}
+	next, err := r.lower(ctx, z.h)
+	if err != nil {
+		return false, err
+	}
+	if next.x == nil {
+		r.fail(ctx, next.result, fmt.Sprintf("lower level after iteration %d", k), true)
+		return false, nil
+	}
+
+	e := r.sub.evaluate(z)
+	dual := r.sub.residual(res)
+	kkt := r.sub.kkt(res, dual, z, e, next)
+	it := Iteration{
+		K: k, Objective: e.objective, UpperValue: e.validation, TrainValue: e.train, LowerValue: next.value,
+		Step: relativeStep(z, r.centre), T: e.t, Alpha: r.alpha, Gap: gap(e.train, next.value),
+		Distance: r.sub.distance(res, dual, z, e), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
+		Stationarity: kkt.Stationarity(),
+		SubSeconds:   r.sub.taken.Seconds(), LowerSeconds: r.low.taken.Seconds(),
+		SubIterations: res.Iterations, LowerIterations: next.result.Iterations,
+		SubActive: res.Active, LowerActive: next.result.Active,
+		Residual:  math.Max(res.Residuals.Max(), next.result.Residuals.Max()),
+		SubStatus: res.Status, LowerStatus: next.result.Status,
+		H: z.h, Lambda: next.lambda(r.program.Radii),
+	}
+	r.moved = math.Sqrt(squaredDistance(z, r.centre))
+	r.result.Iterations, r.result.Alpha, r.result.KKT = k, r.alpha, kkt
+	r.result.X, r.result.H = z.x, z.h
+	r.settle(e.train, e.validation, next)
+
+	done := math.Max(it.Step, it.T) < r.settings.Tol
+	if r.settings.Accelerate {
+		done, err = r.accelerate(ctx, z, next, &it)
+		if err != nil {
+			return false, err
+		}
+	} else {
+		r.centre, r.current = z, next
+		r.alpha = r.settings.grow(r.alpha, it.T, it.Step)
+	}
+	after := r.stats()
+	it.Setups, it.Updates = after.Setups-before.Setups, after.Updates-before.Updates
+	r.result.Trace = append(r.result.Trace, it)
+	if r.settings.Observe != nil {
+		refit := next.x
+		if r.interpolates(next) {
+			refit = nil
+		}
+		r.settings.Observe(&r.result.Trace[k-1], z.x, refit)
+	}
+	if done {
+		r.result.Status = Converged
+		if res.Status != backends.Optimal || next.result.Status != backends.Optimal {
+			r.result.Status = Inaccurate
+			r.result.Message = fmt.Sprintf("last conic residual %.1e", it.Residual)
+		}
+		return false, nil
+	}
+	return true, nil
+}
+
+// gap is (l - v) / max(1, |v|).
+func gap(train, value float64) float64 { return (train - value) / math.Max(1, math.Abs(value)) }
+
+// settle records the values of the result's point; low is the lower level's solution at its h.
+func (r *run) settle(train, validation float64, low *lowerSolution) {
+	r.result.LowerValue = low.value
+	r.result.TrainValue, r.result.UpperValue = train, validation
+	r.result.Gap = gap(train, low.value)
+	r.result.Lambda = low.lambda(r.program.Radii)
+	r.result.Refit, r.result.RefitValue = low.x, low.upper
+	r.reported = low
+}
+
+// fail turns a conic result of no use into the status of the run.
+func (r *run) fail(ctx context.Context, res *convex.Result, where string, lower bool) {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) || res.Status == backends.TimeLimit:
+		r.result.Status = TimeLimit
+	case ctx.Err() != nil || res.Status == backends.Cancelled:
+		r.result.Status = Cancelled
+	case lower && res.Status == backends.PrimalInfeasible:
+		r.result.Status = LowerInfeasible
+		r.result.Message = where + " has no feasible point"
+	default:
+		r.result.Status = SolverFailed
+		r.result.Message = fmt.Sprintf("%s: %s, residual %.1e", where, res.Status, res.Residuals.Max())
+	}
+}
+
+// close frees the solvers.
+func (r *run) close() {
+	if r.low != nil {
+		r.low.solver.Close()
+	}
+	if r.sub != nil && r.sub.solver != nil {
+		r.sub.solver.Close()
+	}
+}
+
+func (r *run) stats() Stats {
+	s := r.extra
+	s.add(r.low.solver.Stats())
+	if r.sub.solver != nil {
+		s.add(r.sub.solver.Stats())
+	}
+	return s
+}
+
+// finish replaces a refit that is not unique and adds up the statistics.
+func (r *run) finish(ctx context.Context) error {
+	if r.reported != nil && r.interpolates(r.reported) {
+		if err := r.leastNorm(ctx, r.reported); err != nil {
+			return err
+		}
+	}
+	r.result.Stats = r.stats()
+	return nil
+}

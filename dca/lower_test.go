@@ -1,0 +1,184 @@
+package dca
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/convex"
+)
+
+// random is a lower level with three radii and an upper variable in the loss and in a joint constraint.
+func random(seed uint64) Program {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	const n, p = 8, 6
+	a, y := mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		y[i] = 3 * rng.NormFloat64()
+		for j := range p {
+			a.Set(i, j, rng.NormFloat64())
+		}
+	}
+	return Program{
+		Name: "random", Radii: 3, H0: []float64{1, 0.4, 0.5, 0.2},
+		Build: func(m *convex.Model, h convex.Affine) Level {
+			x := m.Variable("x", p)
+			e := x.Expr()
+			return Level{
+				X:          []*convex.Variable{x},
+				Train:      convex.SumSquares(e.MulMat(a).Minus(convex.Const(y...)).Plus(h.At(3))).Scale(0.5 / n),
+				Validation: convex.SumSquares(e).Plus(convex.Norm1(e.Minus(h.At(3)))),
+				Constraints: []convex.Convex{
+					convex.Norm1(e).MinusAffine(h.At(0)),
+					convex.SumSquares(e).Scale(0.5).MinusAffine(h.At(1)),
+					convex.Norm2(e.Slice(2, 5)).MinusAffine(h.At(2)),
+					convex.Linear(e.At(0).Plus(h.At(3)).Minus(convex.Const(0.3))),
+				},
+			}
+		},
+	}
+}
+
+// The subgradient of v is its derivative, where it has one.
+func TestSlopeIsDerivative(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	for seed := range uint64(3) {
+		p := random(seed)
+		s := Settings{Backend: backend}.withDefaults()
+		l, err := newLower(&p, &s)
+		require.NoError(t, err)
+		defer l.solver.Close()
+		at := func(h []float64) *lowerSolution {
+			sol, err := l.solve(context.Background(), h)
+			require.NoError(t, err)
+			require.NotNil(t, sol.x)
+			return sol
+		}
+		base := at(p.H0)
+		for j := range p.H0 {
+			const step = 1e-4
+			up, down := append([]float64(nil), p.H0...), append([]float64(nil), p.H0...)
+			up[j] += step
+			down[j] -= step
+			require.InDelta(t, (at(up).value-at(down).value)/(2*step), base.slope[j], 1e-3, "seed %d, h[%d]", seed, j)
+		}
+		for _, lambda := range base.lambda(p.Radii) {
+			require.GreaterOrEqual(t, lambda, 0.0)
+		}
+	}
+}
+
+// The reported distance bounds what a finite difference of phi_k can still gain: by strong
+// convexity phi_k(z') >= phi_k(z) - distance^2 / (2 rho) for all feasible z' near z.
+func TestDistanceBoundsDescent(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := random(5)
+	s := Settings{Backend: backend, Rho: 0.1}.withDefaults()
+	low, err := newLower(&p, &s)
+	require.NoError(t, err)
+	defer low.solver.Close()
+	sub, err := newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)})
+	require.NoError(t, err)
+	defer func() { sub.solver.Close() }()
+	sol, err := low.solve(context.Background(), p.H0)
+	require.NoError(t, err)
+	require.NoError(t, sub.set(iterate{x: [][]float64{make([]float64, 6)}, h: p.H0}, sol, 3))
+	res, z, err := sub.solve(context.Background())
+	require.NoError(t, err)
+	e := sub.evaluate(z)
+	d := sub.distance(res, sub.residual(res), z, e)
+	require.Less(t, d, 1e-3)
+	// The conic objective is phi_k without its epigraph variables.
+	require.InDelta(t, res.Objective, e.objective, 1e-6)
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, size := range []float64{1, 1e-1, 1e-2, 1e-3} {
+		for range 50 {
+			w := iterate{x: [][]float64{make([]float64, 6)}, h: make([]float64, 4)}
+			for j := range w.x[0] {
+				w.x[0][j] = z.x[0][j] + size*rng.NormFloat64()
+			}
+			for j := range w.h {
+				w.h[j] = z.h[j] + size*rng.NormFloat64()
+			}
+			sub.clip(w.h)
+			require.GreaterOrEqual(t, sub.evaluate(w).objective, e.objective-1e-6-d*d/(2*s.Rho))
+		}
+	}
+}
+
+func TestPenaltyRule(t *testing.T) {
+	s := Settings{CAlpha: 1, Delta: 5}
+	for _, c := range []struct{ alpha, t, step, want float64 }{
+		{1, 0.5, 0.1, 6},   // max{1, 2} < 10
+		{1, 0.05, 0.1, 1},  // 20 > 10
+		{20, 0.5, 0.1, 20}, // 20 > 10
+		{1, 0, 0.1, 1},     // 1/t is infinite
+		{1, 0.5, 0, 6},     // c/step is infinite
+	} {
+		require.Equal(t, c.want, s.grow(c.alpha, c.t, c.step))
+	}
+}
+
+// The penalised solution of 1/2 (x - 3)^2 + lambda |x| is 3 - lambda; the target 1.2 is nearest to 3 - 2.
+func TestPathStart(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := Program{
+		Name: "path", H0: []float64{50}, Radii: 1, Path: [][]float64{{5}, {2}, {1}, {0.1}},
+		Build: func(m *convex.Model, h convex.Affine) Level {
+			x := m.Variable("x", 1)
+			return Level{
+				X:           []*convex.Variable{x},
+				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(3))).Scale(0.5),
+				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(1.2))),
+				Constraints: []convex.Convex{convex.Norm1(x.Expr()).MinusAffine(h)},
+			}
+		},
+	}
+	r := &run{program: &p, settings: Settings{Backend: backend}.withDefaults()}
+	require.NoError(t, r.pathStart(context.Background(), []float64{0}, []float64{100}))
+	require.InDelta(t, 1, r.centre.h[0], 1e-6)
+	require.InDelta(t, 1, r.centre.x[0][0], 1e-6)
+
+	p.Path = [][]float64{{1, 2}}
+	require.Error(t, r.pathStart(context.Background(), []float64{0}, []float64{100}))
+}
+
+// A radius that holds nothing back may grow: the lower level's solution stays.
+func TestRelaxKeepsTheSolution(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := random(2)
+	p.H0, p.Radii = []float64{0.5, 8, 6}, 3
+	build := p.Build
+	p.Build = func(m *convex.Model, h convex.Affine) Level {
+		l := build(m, convex.Stack(h, convex.Const(0)))
+		l.Constraints = l.Constraints[:3]
+		return l
+	}
+	s := Settings{Backend: backend}.withDefaults()
+	r := &run{program: &p, settings: s}
+	defer r.close()
+	_, err = r.start(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true, true}, r.current.weak)
+	out := r.relax(r.current)
+	require.Equal(t, r.current.h, out.h) // slack enough
+
+	tight := *r.current
+	tight.h = []float64{0.5, 0.125, 0.5} // 1/2 |x|^2 <= 1/8 and |x| <= 1/2 follow from |x|_1 <= 1/2
+	out = r.relax(&tight)
+	require.Equal(t, 0.5, out.h[0])
+	low, err := r.lower(context.Background(), out.h)
+	require.NoError(t, err)
+	require.InDelta(t, r.current.value, low.value, 1e-7)
+}

@@ -1,0 +1,132 @@
+package dca
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/convex"
+)
+
+// Program is a bilevel program.
+type Program struct {
+	// Name appears in errors.
+	Name string
+	// H0 is the start of the hyperparameters h = (r, u).
+	H0 []float64
+	// Lo and Hi bound h entry by entry; infinite entries are allowed. Nil means
+	// 0 for a radius and -Inf for other entries of Lo, +Inf for Hi. A radius is also kept above a
+	// millionth of the largest radius at the start: at 0 multipliers need not be bounded.
+	Lo, Hi []float64
+	// Radii is the number of first entries of h that are radii r: v does not grow in
+	// them, and the multipliers of their constraints are the lambda of the result.
+	Radii int
+	// Build puts the functions of the program into m. It is called once with h a
+	// parameter, for the lower level, and once with h a variable; h has the length of
+	// H0. Every call has to build the same variables in the same order.
+	Build func(m *convex.Model, h convex.Affine) Level
+	// Path are weights lambda > 0 of the penalties, one or as many as there are radii in each entry,
+	// for the data-driven start, see [Settings.PathStart]; nil where the model has none. Neighbours
+	// should be close, as each solve starts from the one before. The start needs h to be radii only, and
+	// Constraints to be the P_i(x) - r_i in their order.
+	Path [][]float64
+	// TrainGradient gives the gradient of l in x and in h where l is smooth: the linearised
+	// variant needs it. The gradient in h may be nil where l does not depend on h. Nil where l
+	// is not smooth.
+	TrainGradient func(x [][]float64, h []float64) (gx [][]float64, gh []float64)
+	// Lipschitz returns a bound for the Lipschitz constant of that gradient; needed with it.
+	Lipschitz func() float64
+}
+
+// Level holds the functions of a bilevel program in one model.
+type Level struct {
+	// X are the lower-level variables.
+	X []*convex.Variable
+	// Train is l and Validation is L, both scalar.
+	Train, Validation convex.Convex
+	// Constraints are P_i(x, h) - r_i and g(x, h), in any order and grouping; each
+	// entry is bounded by 0 in the lower level, and by t in the second problem.
+	Constraints []convex.Convex
+	// Set are constraints on x alone that hold in both problems: x in X.
+	Set []*convex.Constraint
+}
+
+// bounds returns the bounds of h with the defaults filled in.
+func (p *Program) bounds() (lo, hi []float64) {
+	n := len(p.H0)
+	lo, hi = make([]float64, n), make([]float64, n)
+	for j := range n {
+		lo[j], hi[j] = math.Inf(-1), math.Inf(1)
+		if j < p.Radii {
+			lo[j] = 0
+		}
+		if p.Lo != nil {
+			lo[j] = p.Lo[j]
+		}
+		if p.Hi != nil {
+			hi[j] = p.Hi[j]
+		}
+	}
+	return lo, hi
+}
+
+// validate checks shapes and the start.
+func (p *Program) validate() error {
+	n := len(p.H0)
+	switch {
+	case n == 0:
+		return p.errorf("H0 is empty: there is nothing to select")
+	case p.Build == nil:
+		return p.errorf("Build is nil")
+	case p.Radii < 0 || p.Radii > n:
+		return p.errorf("Radii is %d, expected 0 to %d, the length of H0", p.Radii, n)
+	case p.Lo != nil && len(p.Lo) != n:
+		return p.errorf("Lo has length %d, H0 has %d", len(p.Lo), n)
+	case p.Hi != nil && len(p.Hi) != n:
+		return p.errorf("Hi has length %d, H0 has %d", len(p.Hi), n)
+	}
+	lo, hi := p.bounds()
+	for j, h := range p.H0 {
+		switch {
+		case math.IsNaN(h) || math.IsInf(h, 0):
+			return p.errorf("H0[%d] is %v, expected a finite number", j, h)
+		case !(lo[j] <= hi[j]):
+			return p.errorf("bounds [%v, %v] of hyperparameter %d", lo[j], hi[j], j)
+		case j < p.Radii && lo[j] < 0:
+			return p.errorf("Lo[%d] is %v, but a radius is not negative", j, lo[j])
+		case h < lo[j] || h > hi[j]:
+			return p.errorf("H0[%d] is %v, outside its bounds [%v, %v]", j, h, lo[j], hi[j])
+		}
+	}
+	return nil
+}
+
+// check rejects a level that the algorithm cannot use.
+func (p *Program) check(l *Level) error {
+	if len(l.X) == 0 {
+		return p.errorf("Build returns no lower-level variables in Level.X")
+	}
+	if n := l.Train.Len(); n != 1 {
+		return p.errorf("Level.Train has length %d, expected a scalar", n)
+	}
+	if n := l.Validation.Len(); n != 1 {
+		return p.errorf("Level.Validation has length %d, expected a scalar", n)
+	}
+	return nil
+}
+
+func (p *Program) errorf(format string, args ...any) error {
+	name := p.Name
+	if name == "" {
+		name = "program"
+	}
+	return fmt.Errorf("dca: %s: "+format, append([]any{name}, args...)...)
+}
+
+// point assigns values to the variables of one of the two models.
+func point(vars []*convex.Variable, x [][]float64) convex.Point {
+	pt := make(convex.Point, len(vars)+2)
+	for i, v := range vars {
+		pt[v] = x[i]
+	}
+	return pt
+}

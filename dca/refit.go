@@ -1,0 +1,85 @@
+package dca
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/convex"
+)
+
+const (
+	// interpolation is the share of |l| at x = 0 below which the value of the lower level is 0.
+	interpolation = 1e-7
+	// slack is what the least-norm refit may give away in l, as a share of the same; it keeps an
+	// interior for the conic solver.
+	slack = 1e-9
+)
+
+// interpolates says whether low is a solution among many: v = 0 and no radius holds anything back.
+func (r *run) interpolates(low *lowerSolution) bool {
+	return len(low.weak) > 0 && !slices.Contains(low.weak, false) && math.Abs(low.value) <= interpolation*r.low.scale
+}
+
+// support returns the indices of the entries of x that are not zero up to rounding.
+func support(x []float64) []int {
+	top := 0.0
+	for _, v := range x {
+		top = math.Max(top, math.Abs(v))
+	}
+	list := []int{}
+	for j, v := range x {
+		if math.Abs(v) > 1e-5*top {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// leastNorm replaces the refit of the result by the solution of
+//
+//	minimize |x|^2 s.t. l(x, h) <= v(h) + slack, constraints(x, h) <= 0, x in X
+//
+// and leaves it alone where that solve is of no use, for example after a cancellation.
+func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
+	m := convex.NewModel()
+	h := m.Parameter("h", len(low.h))
+	level := r.program.Build(m, h.Expr())
+	norm := convex.SumSquares(level.X[0].Expr())
+	for _, v := range level.X[1:] {
+		norm = norm.Plus(convex.SumSquares(v.Expr()))
+	}
+	m.Minimize(norm)
+	bound := low.value + slack*r.low.scale
+	m.Constrain(convex.LessEqual(level.Train, convex.Const(bound)))
+	for _, c := range level.Constraints {
+		m.Constrain(convex.LessEqual(c, convex.Const(0)))
+	}
+	m.Constrain(level.Set...)
+	prog, err := m.Compile(convex.CompileOptions{})
+	if err != nil {
+		return r.program.errorf("least-norm refit: %w", err)
+	}
+	if err := h.Set(low.h); err != nil {
+		return err
+	}
+	options := r.settings.convex()
+	options.WorkingSets = false // a solution of least norm is dense
+	solver, err := prog.Solver(options)
+	if err != nil {
+		return r.program.errorf("least-norm refit: %w", err)
+	}
+	defer solver.Close()
+	res, err := solver.Solve(ctx)
+	if err != nil {
+		return r.program.errorf("least-norm refit: %w", err)
+	}
+	r.extra.add(solver.Stats())
+	if !usable(res) {
+		return nil
+	}
+	x := values(res, level.X)
+	r.result.Refit, r.result.LeastNorm = x, true
+	r.result.RefitValue = r.sub.validation(iterate{x, low.h})
+	return nil
+}

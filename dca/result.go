@@ -1,0 +1,118 @@
+package dca
+
+import (
+	"time"
+
+	"github.com/conetune/conetune/convex"
+)
+
+// Status says how a run ended.
+type Status string
+
+// The ways a run can end.
+const (
+	// Converged means that the stopping test holds.
+	Converged Status = "converged"
+	// Inaccurate means the same, but the last conic solves missed their tolerances.
+	Inaccurate Status = "inaccurate"
+	// IterationLimit means that the iterations ran out first.
+	IterationLimit Status = "iteration_limit"
+	// TimeLimit means that the deadline of the context, or the time limit of a solve, came first.
+	TimeLimit Status = "time_limit"
+	// Cancelled means that the context was cancelled.
+	Cancelled Status = "cancelled"
+	// LowerInfeasible means that the lower level has no feasible point at some h.
+	LowerInfeasible Status = "lower_level_infeasible"
+	// SolverFailed means that the conic solver gave no usable point.
+	SolverFailed Status = "numerical_error"
+)
+
+// Result is the outcome of [Solve], which after an early end is what there is:
+// the last iteration that was completed.
+//
+// The inexactness of the method allows 0 to be at a distance from the subdifferential of phi_k
+// (plus the normal cone of x in X, lo <= h <= hi) at the subproblem's solution. What is reported as
+// Distance in every [Iteration] follows from the conic solver's dual point alone: let r be the dual residual on
+// w = (x, h, t) and d the dual objective. Then z minimises phi_k - <r, .> up to
+//
+//	eps = phi_k(z) - <r, w> - d >= 0,
+//
+// because d is a lower bound for that program. By the theorem of Brondsted and Rockafellar with radius sqrt(eps/rho)
+// there is a point z' with |z' - z| <= sqrt(eps/rho) at which the distance is at most
+//
+//	|r| + sqrt(rho eps).
+//
+// Residuals on the epigraph variables of the conic form are not in r; they are part of the recomputed
+// residuals.
+type Result struct {
+	Status Status
+	// Message says more about a status other than converged; often empty.
+	Message string
+	// Iterations counts completed iterations.
+	Iterations int
+	// X and H are the last iterate, X one slice for each variable of [Level.X]. With GapTol, where
+	// no penalty brings iterate and refit together (Message says so) and the last step was no
+	// improvement, X is the refit at the h before it.
+	X [][]float64
+	H []float64
+	// Lambda are the multipliers of the radii at H, the hyperparameters of the penalised form.
+	Lambda []float64
+	// Refit is the lower-level solution at H, nil if the run ended before there was one.
+	// Where the lower level interpolates (its value and multipliers vanish) it is not unique: then
+	// LeastNorm is true and Refit is the solution with the least Euclidean norm.
+	Refit     [][]float64
+	LeastNorm bool
+	// LowerValue is v(H), TrainValue l(X, H), UpperValue L(X, H), RefitValue L(Refit, H).
+	LowerValue, TrainValue, UpperValue, RefitValue float64
+	// Gap is (l(X, H) - v(H)) / max(1, |v(H)|).
+	Gap float64
+	// KKT measures how far (X, H) is from a stationary solution.
+	// It is that of the last subproblem's point.
+	KKT KKT
+	// Alpha is the penalty of the last iteration.
+	Alpha float64
+	// Trace holds one record for each iteration.
+	Trace []Iteration
+	// Stats add up what the conic solvers did, start and refit included.
+	Stats Stats
+}
+
+// KKT measures how far (x, h) is from a KKT stationary solution of the bilevel
+// program in the sense of the paper: multipliers eta, mu >= 0 with
+//
+//	0 in d(L + eta (l - v) + sum_i mu_i c_i)(x, h) + N(x, h),  complementarity, feasibility
+//
+// where c are all constraints, N is the normal cone of x in X and lo <= h <= hi, and d v is
+// taken at h. eta and mu are the multipliers of the last subproblem, the subgradient of v that of the
+// lower level at h. For radii the h part is the paper's lambda in -eta dv(r) + N(r).
+type KKT struct {
+	// Gradient is |r - rho (z - z_k) + eta (s_k - s)|, with r the dual residual of the subproblem,
+	// s_k and s the subgradients of v at h_k and at h: a bound for the distance of 0 in the first line.
+	Gradient float64
+	// Complementarity is eta |l - v - epsilon| + sum_i mu_i |c_i|.
+	Complementarity float64
+	// Infeasibility is max{0, l - v - epsilon, c_i}.
+	Infeasibility float64
+	// Eta is the multiplier of l - v <= epsilon.
+	Eta float64
+}
+
+// Stationarity is the largest of the three measures. It is 0 at a stationary solution only.
+func (k KKT) Stationarity() float64 {
+	return max(k.Gradient, k.Complementarity, k.Infeasibility)
+}
+
+// Stats count the work of conic solvers.
+type Stats struct {
+	Setups, Updates, Solves, Iterations int
+	SetupTime, SolveTime                time.Duration
+}
+
+func (s *Stats) add(c convex.Stats) {
+	s.Setups += c.Setups
+	s.Updates += c.Updates
+	s.Solves += c.Solves
+	s.Iterations += c.Iterations
+	s.SetupTime += c.SetupTime
+	s.SolveTime += c.SolveTime
+}

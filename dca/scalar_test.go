@@ -1,0 +1,229 @@
+package dca_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+)
+
+func native(t testing.TB) backends.ConicBackend {
+	b, err := backends.Open("native")
+	require.NoError(t, err)
+	return b
+}
+
+// scalar is min 1/2 (x - b)^2 s.t. x solves min { 1/2 (x - a)^2 : |x| <= r }.
+func scalar(a, b, r0 float64) dca.Program {
+	return dca.Program{
+		Name: "scalar", H0: []float64{r0}, Radii: 1,
+		Build: func(m *convex.Model, h convex.Affine) dca.Level {
+			x := m.Variable("x", 1)
+			return dca.Level{
+				X:           []*convex.Variable{x},
+				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(a))).Scale(0.5),
+				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(b))).Scale(0.5),
+				Constraints: []convex.Convex{convex.Norm1(x.Expr()).MinusAffine(h)},
+			}
+		},
+		TrainGradient: func(x [][]float64, _ []float64) ([][]float64, []float64) { return [][]float64{{x[0][0] - a}}, nil },
+		Lipschitz:     func() float64 { return 1 },
+		Path:          [][]float64{{1}, {0.5}, {0.25}, {0.125}},
+	}
+}
+
+// The lower level is x = min(a, r) for a > 0, so that with 0 < b < a the bilevel
+// solution is x = r = b with lambda = a - b, and with b > a it is x = a, lambda = 0.
+func TestScalarClosedForm(t *testing.T) {
+	for name, s := range map[string]dca.Settings{
+		"plain":       {Tol: 1e-6, MaxIter: 500},
+		"linearized":  {Tol: 1e-6, MaxIter: 500, Linearized: true},
+		"accelerated": {Tol: 1e-6, GapTol: 1e-7, Agreement: 1},
+		"path":        {Tol: 1e-6, MaxIter: 500, PathStart: true},
+		"full":        {Tol: 1e-6, MaxIter: 500, NoWorkingSets: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Backend = native(t)
+			res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
+			require.NoError(t, err)
+			require.Equal(t, dca.Converged, res.Status, res.Message)
+			require.InDelta(t, 1, res.X[0][0], 2e-3)
+			require.InDelta(t, 1, res.H[0], 2e-3)
+			require.InDelta(t, 1, res.Refit[0][0], 2e-3)
+			require.InDelta(t, 2, res.Lambda[0], 2e-3)
+			require.InDelta(t, 2, res.LowerValue, 4e-3)
+			require.Less(t, res.KKT.Stationarity(), 1e-2)
+
+			s.Tol = 1e-3 // no finite penalty is exact here
+			res, err = dca.Solve(context.Background(), scalar(1, 3, 0.5), s)
+			require.NoError(t, err)
+			require.Equal(t, dca.Converged, res.Status, res.Message)
+			require.InDelta(t, 1, res.Refit[0][0], 1e-3)
+			require.InDelta(t, 0, res.Lambda[0], 1e-3)
+		})
+	}
+}
+
+// In every iteration V_k bounds l - v, and the distance passes the paper's test while steps are not tiny.
+func TestIterationRecords(t *testing.T) {
+	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), dca.Settings{Tol: 1e-3, Backend: native(t)})
+	require.NoError(t, err)
+	require.Equal(t, len(res.Trace), res.Iterations)
+	for i, it := range res.Trace {
+		require.Equal(t, i+1, it.K)
+		require.LessOrEqual(t, it.TrainValue-it.LowerValue, it.T+1e-7)
+		// v(r) = (3 - r)^2 / 2 for r <= 3.
+		require.InDelta(t, 0.5*math.Pow(3-it.H[0], 2), it.LowerValue, 1e-6)
+		require.InDelta(t, 3-it.H[0], it.Lambda[0], 1e-5)
+		if i > 0 && it.Step > 1e-2 {
+			require.LessOrEqual(t, it.Distance, it.Bound)
+		}
+		require.Less(t, it.Residual, 1e-7)
+	}
+	last := res.Trace[len(res.Trace)-1]
+	require.Less(t, math.Max(last.Step, last.T), 1e-3)
+	require.Equal(t, last.H, res.H)
+}
+
+// An upper variable u in [0, 0.4] bounds x from above by a joint constraint:
+// x = min(1, u), so that the best u is 0.4 for a target of 0.7, and 0.3 for one of 0.3.
+func TestUpperVariable(t *testing.T) {
+	build := func(target float64) dca.Program {
+		return dca.Program{
+			Name: "upper", H0: []float64{0.1}, Lo: []float64{0}, Hi: []float64{0.4},
+			Build: func(m *convex.Model, h convex.Affine) dca.Level {
+				x := m.Variable("x", 1)
+				return dca.Level{
+					X:           []*convex.Variable{x},
+					Train:       convex.SumSquares(x.Expr().Minus(convex.Const(1))).Scale(0.5),
+					Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(target))).Scale(0.5),
+					Constraints: []convex.Convex{convex.Linear(x.Expr().Minus(h))},
+					Set:         []*convex.Constraint{convex.GreaterEqual(x.Expr(), convex.Const(-5))},
+				}
+			},
+		}
+	}
+	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 500}, {Tol: 1e-5, GapTol: 1e-6, Agreement: 1}} {
+		s.Backend = native(t)
+		res, err := dca.Solve(context.Background(), build(0.7), s)
+		require.NoError(t, err)
+		require.Equal(t, dca.Converged, res.Status)
+		require.InDelta(t, 0.4, res.H[0], 1e-4)
+		require.InDelta(t, 0.4, res.Refit[0][0], 1e-4)
+		require.Empty(t, res.Lambda)
+
+		res, err = dca.Solve(context.Background(), build(0.3), s)
+		require.NoError(t, err)
+		require.InDelta(t, 0.3, res.Refit[0][0], 2e-3)
+	}
+}
+
+// The loss depends on u: x = u, so that v = 0 and its slope come from l alone.
+func TestLossDependsOnUpperVariable(t *testing.T) {
+	p := dca.Program{
+		Name: "shift", H0: []float64{2}, Lo: []float64{-3}, Hi: []float64{3},
+		Build: func(m *convex.Model, h convex.Affine) dca.Level {
+			x := m.Variable("x", 1)
+			return dca.Level{
+				X:          []*convex.Variable{x},
+				Train:      convex.SumSquares(x.Expr().Minus(h)).Scale(0.5),
+				Validation: convex.SumSquares(x.Expr().Minus(convex.Const(-1))).Scale(0.5),
+			}
+		},
+		TrainGradient: func(x [][]float64, h []float64) ([][]float64, []float64) {
+			return [][]float64{{x[0][0] - h[0]}}, []float64{h[0] - x[0][0]}
+		},
+		Lipschitz: func() float64 { return 2 },
+	}
+	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 1000}, {Tol: 1e-5, MaxIter: 2000, Linearized: true}, {Tol: 1e-5, GapTol: 1e-6, Agreement: 1}} {
+		s.Backend = native(t)
+		res, err := dca.Solve(context.Background(), p, s)
+		require.NoError(t, err)
+		require.Equal(t, dca.Converged, res.Status)
+		require.InDelta(t, -1, res.H[0], 2e-2)
+		require.InDelta(t, -1, res.X[0][0], 2e-2)
+	}
+}
+
+// With epsilon > 0 the constraint is l - v <= epsilon: from 0 < b < a, x may differ from r.
+func TestEpsilonRelaxes(t *testing.T) {
+	s := dca.Settings{Tol: 1e-6, MaxIter: 500, Epsilon: 0.01, Backend: native(t)}
+	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, res.Status)
+	require.InDelta(t, 1, res.X[0][0], 1e-3)
+	require.LessOrEqual(t, res.TrainValue-res.LowerValue, 0.01+1e-6)
+}
+
+func TestEarlyEnds(t *testing.T) {
+	s := dca.Settings{Tol: 1e-9, MaxIter: 3, Backend: native(t)}
+	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
+	require.NoError(t, err)
+	require.Equal(t, dca.IterationLimit, res.Status)
+	require.Equal(t, 3, res.Iterations)
+	require.NotNil(t, res.Refit)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	s.MaxIter = 50
+	s.Observe = func(it *dca.Iteration, _, _ [][]float64) {
+		if it.K == 2 {
+			cancel()
+		}
+	}
+	res, err = dca.Solve(ctx, scalar(3, 1, 2), s)
+	require.NoError(t, err)
+	require.Equal(t, dca.Cancelled, res.Status)
+	require.Equal(t, 2, res.Iterations)
+	require.NotNil(t, res.Refit)
+
+	res, err = dca.Solve(ctx, scalar(3, 1, 2), s) // cancelled before the start
+	require.NoError(t, err)
+	require.Equal(t, dca.Cancelled, res.Status)
+	require.Nil(t, res.Refit)
+}
+
+func TestLowerLevelInfeasible(t *testing.T) {
+	p := scalar(3, 1, 2)
+	build := p.Build
+	p.Build = func(m *convex.Model, h convex.Affine) dca.Level {
+		l := build(m, h)
+		l.Set = []*convex.Constraint{convex.GreaterEqual(l.X[0].Expr(), convex.Const(7))}
+		return l
+	}
+	res, err := dca.Solve(context.Background(), p, dca.Settings{Backend: native(t)})
+	require.NoError(t, err)
+	require.Equal(t, dca.LowerInfeasible, res.Status)
+	require.Contains(t, res.Message, "start")
+}
+
+func TestBadPrograms(t *testing.T) {
+	good := scalar(3, 1, 2)
+	for want, change := range map[string]func(*dca.Program, *dca.Settings){
+		"H0 is empty":           func(p *dca.Program, _ *dca.Settings) { p.H0 = nil },
+		"Build is nil":          func(p *dca.Program, _ *dca.Settings) { p.Build = nil },
+		"Radii is 2":            func(p *dca.Program, _ *dca.Settings) { p.Radii = 2 },
+		"outside its bounds":    func(p *dca.Program, _ *dca.Settings) { p.H0 = []float64{-1} },
+		"Lo has length 2":       func(p *dca.Program, _ *dca.Settings) { p.Lo = []float64{0, 0} },
+		"radius is not neg":     func(p *dca.Program, _ *dca.Settings) { p.Lo = []float64{-1} },
+		"H0[0] is NaN":          func(p *dca.Program, _ *dca.Settings) { p.H0 = []float64{math.NaN()} },
+		"Tol is -1":             func(_ *dca.Program, s *dca.Settings) { s.Tol = -1 },
+		"Rho is NaN":            func(_ *dca.Program, s *dca.Settings) { s.Rho = math.NaN() },
+		"Backend is nil":        func(_ *dca.Program, s *dca.Settings) { s.Backend = nil },
+		"needs Program.Path":    func(p *dca.Program, s *dca.Settings) { p.Path, s.PathStart = nil, true },
+		"Program.TrainGradient": func(p *dca.Program, s *dca.Settings) { p.TrainGradient, s.Linearized = nil, true },
+		"no lower-level var": func(p *dca.Program, _ *dca.Settings) {
+			p.Build = func(*convex.Model, convex.Affine) dca.Level { return dca.Level{} }
+		},
+	} {
+		p, s := good, dca.Settings{Backend: native(t)}
+		change(&p, &s)
+		_, err := dca.Solve(context.Background(), p, s)
+		require.ErrorContains(t, err, want)
+	}
+}

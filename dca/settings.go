@@ -1,0 +1,112 @@
+package dca
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Settings steer [Solve]. Zero values of numbers mean the defaults named here,
+// unless said otherwise.
+type Settings struct {
+	// Tol bounds the relative step and t at the end. Default 0.1, the paper's for
+	// the elastic net.
+	Tol float64
+	// Rho weighs the proximal term. Default 1e-3; the paper does not say, this is the
+	// value of its authors' program. It has meaning only with losses that are means over rows.
+	Rho float64
+	// Alpha0 is the first penalty. Default 1 (paper).
+	Alpha0 float64
+	// Delta is added to the penalty by rule 4. Default 5 (paper).
+	Delta float64
+	// CAlpha is c_alpha of rule 4. Default 1 (paper; sparse group lasso 0.1).
+	CAlpha float64
+	// Epsilon relaxes l(x, h) - v(h) <= 0 to <= Epsilon, which bounds the penalty
+	// (paper, remark in the section on experiments). 0 means no relaxation.
+	Epsilon float64
+	// GapTol, if positive, asks for more: the run ends only when also
+	// (l(x, h) - v(h)) / max(1, |v(h)|) <= GapTol and the validation value of the refit
+	// is within Agreement of that of the iterate. See [Settings.Accelerate] for the way there.
+	GapTol float64
+	// Agreement bounds |L(x~, h) - L(x, h)| / |L(x~, h)| of the refit x~ and the iterate x when GapTol
+	// is positive. Default 0.01.
+	Agreement float64
+	// MaxIter bounds the iterations. Default 100, with GapTol 500.
+	MaxIter int
+	// Accelerate starts every iteration from the refit (x~(h_k), h_k), which has no lower-level
+	// gap, and searches along the step in h for a lower value of L(x~(h), h); it raises
+	// the penalty geometrically, see accelerate.go. It is how GapTol is reached, and is
+	// always on when GapTol is positive.
+	Accelerate bool
+	// PathStart takes the start from paths of the penalised lower level: among the weights of
+	// [Program.Path], the solution with the least validation value, and its P_i(x) as radii.
+	PathStart bool
+	// Linearized replaces l in V_k by its linearisation at z_k plus Lipschitz/2 |z - z_k|^2,
+	// which keeps V_k an upper bound (remark after Algorithm 1). It needs [Program.TrainGradient].
+	Linearized bool
+	// NoWorkingSets solves every conic program with all its columns. Working sets do not
+	// change the solutions: they are checked on the full program.
+	NoWorkingSets bool
+	// Backend solves the conic programs; required.
+	Backend backends.ConicBackend
+	// Solver are the backend's options.
+	Solver backends.Options
+	// Observe, if not nil, sees every iteration before the next begins: its record, the iterate x, and the
+	// refit, the lower-level solution at the iterate's h. refit is nil where the lower level
+	// interpolates, so that its solution is not unique. The slices must not be changed or kept.
+	Observe func(it *Iteration, x, refit [][]float64)
+}
+
+// withDefaults fills in the documented defaults.
+func (s Settings) withDefaults() Settings {
+	def := func(v *float64, d float64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&s.Tol, 0.1)
+	def(&s.Rho, 1e-3)
+	def(&s.Alpha0, 1)
+	def(&s.Delta, 5)
+	def(&s.CAlpha, 1)
+	def(&s.Agreement, 0.01)
+	if s.MaxIter == 0 {
+		s.MaxIter = 100
+		if s.GapTol > 0 {
+			s.MaxIter = 500
+		}
+	}
+	if s.GapTol > 0 {
+		s.Accelerate = true
+	}
+	return s
+}
+
+// validate rejects settings without meaning.
+func (s *Settings) validate(p *Program) error {
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"Tol", s.Tol}, {"Rho", s.Rho}, {"Alpha0", s.Alpha0}, {"Delta", s.Delta}, {"CAlpha", s.CAlpha},
+		{"Epsilon", s.Epsilon}, {"GapTol", s.GapTol}, {"Agreement", s.Agreement}, {"MaxIter", float64(s.MaxIter)},
+	} {
+		if !(f.value >= 0) || math.IsInf(f.value, 1) {
+			return fmt.Errorf("dca: Settings.%s is %v, expected a finite number that is not negative", f.name, f.value)
+		}
+	}
+	if s.Backend == nil {
+		return fmt.Errorf("dca: Settings.Backend is nil; get one from backends.Open")
+	}
+	if s.Linearized && p.TrainGradient == nil {
+		return p.errorf("Settings.Linearized needs Program.TrainGradient, which is nil")
+	}
+	if s.Linearized && p.Lipschitz == nil {
+		return p.errorf("Settings.Linearized needs Program.Lipschitz, which is nil")
+	}
+	if s.PathStart && len(p.Path) == 0 {
+		return p.errorf("Settings.PathStart needs Program.Path, which is empty")
+	}
+	return s.Solver.Validate()
+}

@@ -1,0 +1,272 @@
+package dca
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conetune/conetune/convex"
+)
+
+// subproblem is, compiled once with h a variable,
+//
+//	minimize   L(x, h) + rho/2 |z - z_k|^2 + alpha t
+//	subject to V_k(x, h) <= t,  constraints(x, h) <= t,  t >= 0,  lo <= h <= hi,  x in X
+//
+// with V_k(x, h) = l(x, h) - <s_k, h> - c_k,  c_k = v(h_k) - <s_k, h_k> + epsilon.
+type subproblem struct {
+	program  *Program
+	settings *Settings
+	level    Level
+	lo, hi   []float64
+	h, t     *convex.Variable
+	// Parameters: the centre z_k, -s_k, c_k, alpha; with Linearized the gradient of l.
+	xk                      []*convex.Parameter
+	hk, slope, offset       *convex.Parameter
+	alpha                   *convex.Parameter
+	gx                      []*convex.Parameter
+	gh                      *convex.Parameter
+	value                   *convex.Constraint // V_k <= t
+	rows                    []*convex.Constraint
+	compiled                *convex.Program
+	solver                  *convex.Solver // made at the first solve
+	taken                   time.Duration
+	centre                  iterate
+	lower                   *lowerSolution
+	penalty, linearConstant float64
+	lipschitz               float64
+}
+
+// iterate is a point z = (x, h).
+type iterate struct {
+	x [][]float64
+	h []float64
+}
+
+func newSubproblem(p *Program, s *Settings, lo, hi []float64) (*subproblem, error) {
+	m := convex.NewModel()
+	b := &subproblem{program: p, settings: s, lo: lo, hi: hi}
+	n := len(p.H0)
+	b.h = m.Variable("h", n)
+	b.level = p.Build(m, b.h.Expr())
+	if err := p.check(&b.level); err != nil {
+		return nil, err
+	}
+	b.t = m.Variable("t", 1)
+	b.hk, b.slope = m.Parameter("h_k", n), m.Parameter("-s_k", n)
+	b.offset, b.alpha = m.Parameter("c_k", 1), m.Parameter("alpha", 1)
+
+	// L + rho/2 |z - z_k|^2 + alpha t
+	prox := convex.SumSquares(b.h.Expr().Minus(b.hk.Expr()))
+	for _, v := range b.level.X {
+		xk := m.Parameter(v.Name()+"_k", v.Len())
+		b.xk = append(b.xk, xk)
+		prox = prox.Plus(convex.SumSquares(v.Expr().Minus(xk.Expr())))
+	}
+	m.Minimize(b.level.Validation.Plus(prox.Scale(s.Rho / 2)).PlusAffine(b.alpha.Dot(b.t.Expr())))
+
+	// V_k <= t
+	train := b.level.Train
+	if s.Linearized {
+		train = b.linearized(m)
+	}
+	t := b.t.Expr()
+	b.value = convex.LessEqual(train.PlusAffine(b.slope.Dot(b.h.Expr())).MinusAffine(b.offset.Expr()), t)
+	m.Constrain(b.value)
+	for _, c := range b.level.Constraints {
+		row := convex.LessEqual(c, t)
+		b.rows = append(b.rows, row)
+		m.Constrain(row)
+	}
+	m.Constrain(convex.GreaterEqual(t, convex.Const(0)))
+	b.bound(m, b.lo, convex.GreaterEqual)
+	b.bound(m, b.hi, func(h, hi convex.Affine) *convex.Constraint { return convex.GreaterEqual(hi, h) })
+	m.Constrain(b.level.Set...)
+
+	prog, err := m.Compile(convex.CompileOptions{})
+	if err != nil {
+		return nil, p.errorf("subproblem: %w", err)
+	}
+	b.compiled = prog
+	return b, nil
+}
+
+// open makes the solver. Its first working sets are the supports of the lower level's solution x: what
+// the validation rows bring in on top is found by the multipliers.
+func (b *subproblem) open(x [][]float64) error {
+	options := b.settings.convex()
+	options.Active = make(map[*convex.Variable][]int)
+	for i, v := range b.level.X {
+		options.Active[v] = support(x[i])
+	}
+	var err error
+	if b.solver, err = b.compiled.Solver(options); err != nil {
+		return b.program.errorf("subproblem: %w", err)
+	}
+	return nil
+}
+
+// bound imposes the finite ones of the bounds on h.
+func (b *subproblem) bound(m *convex.Model, bounds []float64, relation func(h, bound convex.Affine) *convex.Constraint) {
+	var idx []int
+	var finite []float64
+	for j, v := range bounds {
+		if !math.IsInf(v, 0) {
+			idx, finite = append(idx, j), append(finite, v)
+		}
+	}
+	switch {
+	case len(idx) == 0:
+	case len(idx) == len(bounds):
+		m.Constrain(relation(b.h.Expr(), convex.Const(finite...)))
+	default:
+		m.Constrain(relation(b.h.Expr().Pick(idx), convex.Const(finite...)))
+	}
+}
+
+// linearized is <g_k, z> + Lipschitz/2 |(x, u) - (x_k, u_k)|^2; l does not depend on the radii, and
+// the constant l(z_k) - <g_k, z_k> is in c_k.
+func (b *subproblem) linearized(m *convex.Model) convex.Convex {
+	b.lipschitz = b.program.Lipschitz()
+	b.gh = m.Parameter("gradient in h", b.h.Len())
+	linear := b.gh.Dot(b.h.Expr())
+	bend := convex.Linear(convex.Const(0))
+	if from, n := b.program.Radii, b.h.Len(); from < n {
+		bend = convex.SumSquares(b.h.Expr().Minus(b.hk.Expr()).Slice(from, n))
+	}
+	for i, v := range b.level.X {
+		g := m.Parameter("gradient in "+v.Name(), v.Len())
+		b.gx = append(b.gx, g)
+		linear = linear.Plus(g.Dot(v.Expr()))
+		bend = bend.Plus(convex.SumSquares(v.Expr().Minus(b.xk[i].Expr())))
+	}
+	return bend.Scale(b.lipschitz / 2).PlusAffine(linear)
+}
+
+// set gives the parameters their values for the centre z_k, the lower level's
+// solution at h_k, and the penalty.
+func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) error {
+	if b.solver == nil {
+		if err := b.open(low.x); err != nil {
+			return err
+		}
+	}
+	b.centre, b.lower, b.penalty = centre, low, alpha
+	minus := make([]float64, len(low.slope))
+	c := low.value + b.settings.Epsilon
+	for j, s := range low.slope {
+		if s != 0 {
+			minus[j] = -s
+		}
+		c -= s * low.h[j]
+	}
+	b.linearConstant = 0
+	if b.settings.Linearized {
+		gx, gh := b.program.TrainGradient(centre.x, centre.h)
+		b.linearConstant = b.train(centre)
+		for i, g := range gx {
+			if err := b.gx[i].Set(g); err != nil {
+				return err
+			}
+			b.linearConstant -= dot(g, centre.x[i])
+		}
+		if gh != nil {
+			if err := b.gh.Set(gh); err != nil {
+				return err
+			}
+			b.linearConstant -= dot(gh, centre.h)
+		}
+	}
+	for i, p := range b.xk {
+		if err := p.Set(centre.x[i]); err != nil {
+			return err
+		}
+	}
+	for _, o := range []struct {
+		p *convex.Parameter
+		v []float64
+	}{{b.hk, centre.h}, {b.slope, minus}, {b.offset, []float64{c - b.linearConstant}}, {b.alpha, []float64{alpha}}} {
+		if err := o.p.Set(o.v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// solve solves the subproblem and clips h to its bounds. The point is empty when the
+// result is of no use.
+func (b *subproblem) solve(ctx context.Context) (*convex.Result, iterate, error) {
+	start := time.Now()
+	res, err := b.solver.Solve(ctx)
+	b.taken = time.Since(start)
+	if err != nil {
+		return nil, iterate{}, b.program.errorf("subproblem: %w", err)
+	}
+	if !usable(res) {
+		return res, iterate{}, nil
+	}
+	z := iterate{x: values(res, b.level.X), h: slices.Clone(res.Value(b.h))}
+	b.clip(z.h)
+	return res, z, nil
+}
+
+// clip moves h into its bounds.
+func (b *subproblem) clip(h []float64) {
+	for j := range h {
+		h[j] = math.Max(b.lo[j], math.Min(b.hi[j], h[j]))
+		if h[j] == 0 {
+			h[j] = 0 // not -0
+		}
+	}
+}
+
+// at is a point of the subproblem's model.
+func (b *subproblem) at(z iterate) convex.Point {
+	pt := point(b.level.X, z.x)
+	pt[b.h] = z.h
+	return pt
+}
+
+func (b *subproblem) train(z iterate) float64      { return b.level.Train.Eval(b.at(z))[0] }
+func (b *subproblem) validation(z iterate) float64 { return b.level.Validation.Eval(b.at(z))[0] }
+
+// evaluation holds the functions at one point, computed without any epigraph variables.
+type evaluation struct {
+	validation, train float64
+	value             float64   // V_k, of l itself
+	rows              []float64 // constraints, one after the other
+	t                 float64   // max{0, V_k, rows}
+	objective         float64   // phi_k
+}
+
+// evaluate computes the functions of the subproblem at z.
+func (b *subproblem) evaluate(z iterate) evaluation {
+	pt := b.at(z)
+	e := evaluation{validation: b.level.Validation.Eval(pt)[0], train: b.level.Train.Eval(pt)[0]}
+	for _, c := range b.level.Constraints {
+		e.rows = append(e.rows, c.Eval(pt)...)
+	}
+	linear := -b.lower.value - b.settings.Epsilon
+	for j, s := range b.lower.slope {
+		linear -= s * (z.h[j] - b.lower.h[j])
+	}
+	e.value = e.train + linear
+	top := e.value
+	dist := squaredDistance(z, b.centre)
+	if b.settings.Linearized {
+		from := b.program.Radii
+		l := b.linearConstant + b.lipschitz/2*(dist-squared(z.h[:from], b.centre.h[:from]))
+		for i, g := range b.gx {
+			l += dot(g.Values(), z.x[i])
+		}
+		top = l + dot(b.gh.Values(), z.h) + linear
+	}
+	worst := 0.0
+	for _, c := range e.rows {
+		worst = math.Max(worst, c)
+	}
+	e.t = math.Max(worst, math.Max(0, e.value))
+	e.objective = e.validation + b.settings.Rho/2*dist + b.penalty*math.Max(worst, math.Max(0, top))
+	return e
+}

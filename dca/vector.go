@@ -1,0 +1,54 @@
+package dca
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+)
+
+// accept bounds the residuals with which a solve that missed its tolerances is
+// still used; the result then says "inaccurate".
+const accept = 1e-4
+
+// usable says whether a conic result has a point to go on with.
+func usable(res *convex.Result) bool {
+	switch res.Status {
+	case backends.Optimal:
+		return true
+	case backends.Inaccurate, backends.IterationLimit:
+		return res.Residuals.Max() <= accept // false for NaN
+	}
+	return false
+}
+
+func dot(a, b []float64) float64 { return floats.Dot(a, b) }
+
+// squaredDistance is |a - b|^2 over x and h.
+func squaredDistance(a, b iterate) float64 {
+	sum := 0.0
+	for i := range a.x {
+		sum += squared(a.x[i], b.x[i])
+	}
+	return sum + squared(a.h, b.h)
+}
+
+func squared(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		d := v - b[i]
+		sum += d * d
+	}
+	return sum
+}
+
+// relativeStep is |z - zk| / sqrt(1 + |zk|^2).
+func relativeStep(z, zk iterate) float64 {
+	norm := 1 + dot(zk.h, zk.h)
+	for _, x := range zk.x {
+		norm += dot(x, x)
+	}
+	return math.Sqrt(squaredDistance(z, zk) / norm)
+}

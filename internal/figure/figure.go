@@ -1,0 +1,236 @@
+// Package figure draws one figure of stacked panels that share their
+// horizontal axis, and writes it as PNG or SVG.
+//
+// The four line styles differ in dash, marker and grey level as well as in
+// colour, so that a figure can be read in black and white. Points that a panel
+// cannot show (not a number, infinite, or not positive on a logarithmic axis)
+// are left out, never moved.
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Figure is a title, stacked panels, and the label of their common axis, which
+// begins at 0 on request.
+type Figure struct {
+	Title, XLabel string
+	XFromZero     bool
+	Panels        []Panel
+}
+
+// Panel is one plot of the stack.
+type Panel struct {
+	YLabel string
+	LogY   bool
+	Lines  []Line
+}
+
+// Line is a sequence of points, X and Y of equal length. Its name goes into the
+// legend, unless it is empty. Style is the index of its dash, marker and colour,
+// modulo their number.
+type Line struct {
+	Name  string
+	X, Y  []float64
+	Style int
+}
+
+// Sizes in points. The margin holds the legends, so that they hide no data.
+const (
+	width        = 620
+	titleHeight  = 26
+	panelHeight  = 130
+	xLabelHeight = 24 // below the last panel
+	legendMargin = 118
+	textSize     = 9
+	maxMarkers   = 24 // on a line of more points, only every so many are marked
+)
+
+// style is how a line looks.
+type style struct {
+	color  color.Color
+	dashes []vg.Length
+	marker draw.GlyphDrawer
+}
+
+// The grey levels of the two colours are 0.22 and 0.60 (Rec. 709), far enough apart in print.
+var styles = []style{
+	{color.RGBA{R: 0x0b, G: 0x3c, B: 0x6f, A: 0xff}, nil, draw.CircleGlyph{}},
+	{color.RGBA{R: 0x0b, G: 0x3c, B: 0x6f, A: 0xff}, []vg.Length{5, 3}, draw.RingGlyph{}},
+	{color.RGBA{R: 0xe0, G: 0x84, B: 0x2a, A: 0xff}, nil, draw.PyramidGlyph{}},
+	{color.RGBA{R: 0xe0, G: 0x84, B: 0x2a, A: 0xff}, []vg.Length{5, 3}, draw.TriangleGlyph{}},
+}
+
+// Format returns the format that the name of a file asks for, "png" or "svg".
+func Format(path string) (string, error) {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".png", ".svg":
+		return ext[1:], nil
+	default:
+		return "", fmt.Errorf("%s: a figure is written as .png or .svg", path)
+	}
+}
+
+// Write draws the figure in the format "png" or "svg". Panels without a point
+// that can be shown are left out; a figure without any is an error.
+func (f Figure) Write(w io.Writer, format string) error {
+	var plots []*plot.Plot
+	xmin, xmax := math.Inf(1), math.Inf(-1)
+	for _, panel := range f.Panels {
+		p, err := panel.plot()
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			continue
+		}
+		xmin, xmax = min(xmin, p.X.Min), max(xmax, p.X.Max)
+		plots = append(plots, p)
+	}
+	if len(plots) == 0 {
+		return fmt.Errorf("figure: there is nothing to draw")
+	}
+	if f.XFromZero {
+		xmin, xmax = min(xmin, 0), max(xmax, 0)
+	}
+	if xmax == xmin { // a single point: give it room
+		xmin, xmax = xmin-0.5*max(1e-3, math.Abs(xmin)), xmax+0.5*max(1e-3, math.Abs(xmax))
+	}
+	for i, p := range plots {
+		p.X.Min, p.X.Max = xmin, xmax
+		if i == len(plots)-1 {
+			p.X.Label.Text = f.XLabel
+		} else {
+			p.X.Tick.Marker = unlabelled{p.X.Tick.Marker}
+			p.X.Tick.Label.Font.Size = 1
+		}
+	}
+	canvas, err := draw.NewFormattedCanvas(width, vg.Length(titleHeight+panelHeight*len(plots)+xLabelHeight), format)
+	if err != nil {
+		return err
+	}
+	dc := draw.New(canvas)
+	dc.FillPolygon(color.White, []vg.Point{dc.Min, {X: dc.Max.X, Y: dc.Min.Y}, dc.Max, {X: dc.Min.X, Y: dc.Max.Y}})
+	title := plots[0].Title.TextStyle
+	title.Font.Size = textSize + 2
+	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
+	dc.FillText(title, vg.Point{X: (dc.Min.X + dc.Max.X - legendMargin) / 2, Y: dc.Max.Y - titleHeight/2}, f.Title)
+	for i, c := range align(plots, draw.Crop(dc, 6, -legendMargin, 2, -titleHeight)) {
+		legend := plots[i].Legend
+		plots[i].Legend = plot.NewLegend()
+		plots[i].Draw(c)
+		legend.Top, legend.Left = true, true
+		c.Min.X, c.Max.X = c.Max.X+8, dc.Max.X
+		legend.Draw(c)
+	}
+	_, err = canvas.WriteTo(w)
+	return err
+}
+
+// align stacks the panels on a canvas, the last one higher by what the labels of
+// the common axis take, with the ends of all horizontal axes below each other.
+func align(plots []*plot.Plot, whole draw.Canvas) []draw.Canvas {
+	canvases := make([]draw.Canvas, len(plots))
+	var left, right vg.Length
+	top := whole.Max.Y
+	for i, p := range plots {
+		c := whole
+		c.Max.Y, c.Min.Y = top, top-panelHeight+8
+		if i == len(plots)-1 {
+			c.Min.Y = whole.Min.Y
+		}
+		top -= panelHeight
+		data := p.DataCanvas(c)
+		left, right = max(left, data.Min.X-c.Min.X), max(right, c.Max.X-data.Max.X)
+		canvases[i] = c
+	}
+	for i, p := range plots {
+		data := p.DataCanvas(canvases[i])
+		canvases[i] = draw.Crop(canvases[i], left-(data.Min.X-whole.Min.X), (whole.Max.X-data.Max.X)-right, 0, 0)
+	}
+	return canvases
+}
+
+// plot builds the gonum plot of a panel; nil when it has no points. The legend is
+// drawn by the caller, outside the axes.
+func (panel Panel) plot() (*plot.Plot, error) {
+	p := plot.New()
+	small(p)
+	p.Y.Label.Text = panel.YLabel
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{Y: 0xe0}, color.Gray{Y: 0xe0}
+	p.Add(grid)
+	shown := 0
+	legend := plot.NewLegend()
+	legend.TextStyle.Font.Size = textSize
+	legend.ThumbnailWidth, legend.Padding = 26, 4
+	for _, line := range panel.Lines {
+		points, err := line.points(panel.LogY)
+		if err != nil {
+			return nil, err
+		}
+		if len(points) == 0 {
+			continue
+		}
+		shown++
+		s := styles[((line.Style%len(styles))+len(styles))%len(styles)]
+		l := &plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}}
+		step := (len(points) + maxMarkers - 1) / maxMarkers
+		var marked plotter.XYs
+		for i := len(points) - 1; i >= 0; i -= step { // from the last one, which is the result
+			marked = append(marked, points[i])
+		}
+		m := &plotter.Scatter{XYs: marked, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: 2.5, Shape: s.marker}}
+		p.Add(l, m)
+		if line.Name != "" {
+			legend.Add(line.Name, l, m)
+		}
+	}
+	if shown == 0 {
+		return nil, nil
+	}
+	p.X.Tick.Marker = decimalTicks{count: 6}
+	if panel.LogY {
+		logRange(p)
+	} else {
+		linearRange(p)
+	}
+	p.Legend = legend
+	return p, nil
+}
+
+// points returns the points that can be shown.
+func (l Line) points(logY bool) (plotter.XYs, error) {
+	if len(l.X) != len(l.Y) {
+		return nil, fmt.Errorf("figure: line %q has %d abscissae and %d ordinates", l.Name, len(l.X), len(l.Y))
+	}
+	var points plotter.XYs
+	for i, x := range l.X {
+		y := l.Y[i]
+		if math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) || logY && y <= 0 {
+			continue
+		}
+		points = append(points, plotter.XY{X: x, Y: y})
+	}
+	return points, nil
+}
+
+// small sets the sizes of all text of a plot.
+func small(p *plot.Plot) {
+	for _, f := range []*font.Length{&p.X.Label.TextStyle.Font.Size, &p.Y.Label.TextStyle.Font.Size, &p.X.Tick.Label.Font.Size, &p.Y.Tick.Label.Font.Size} {
+		*f = textSize
+	}
+	p.Y.Label.Padding, p.X.Label.Padding = 4, 2
+	p.X.Tick.Length, p.Y.Tick.Length = 4, 4
+}

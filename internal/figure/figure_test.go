@@ -1,0 +1,120 @@
+package figure
+
+import (
+	"bytes"
+	"image/png"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
+)
+
+// synthetic returns a figure as a long run would give it.
+func synthetic(n int) Figure {
+	x := make([]float64, n)
+	y := map[string][]float64{}
+	for i := range n {
+		k := float64(i)
+		x[i] = 0.02 + 0.01*k
+		y["val"] = append(y["val"], 3+1.2*math.Exp(-k/10))
+		y["valrefit"] = append(y["valrefit"], 3.3+0.9*math.Exp(-k/8))
+		y["test"] = append(y["test"], 3.5+math.Exp(-k/9))
+		y["testrefit"] = append(y["testrefit"], 3.6+0.9*math.Exp(-k/7))
+		y["alpha"] = append(y["alpha"], 1+5*math.Floor(k/3))
+		y["gap"] = append(y["gap"], 0.5*math.Exp(-k/6))
+		y["step"] = append(y["step"], 2*math.Exp(-k/12)*(1.2+math.Sin(k)))
+	}
+	return Figure{Title: "elastic-net by vf-idca: converged after 60 iterations", XLabel: "seconds", XFromZero: true, Panels: []Panel{
+		{YLabel: "error", Lines: []Line{{"validation", x, y["val"], 0}, {"validation, refit", x, y["valrefit"], 1}, {"test", x, y["test"], 2}, {"test, refit", x, y["testrefit"], 3}}},
+		{YLabel: "alpha", Lines: []Line{{"", x, y["alpha"], 0}}},
+		{YLabel: "lower gap (log)", LogY: true, Lines: []Line{{"", x, y["gap"], 0}}},
+		{YLabel: "relative step (log)", LogY: true, Lines: []Line{{"", x, y["step"], 0}}},
+	}}
+}
+
+func TestWritePNG(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, synthetic(60).Write(&b, "png"))
+	img, err := png.Decode(bytes.NewReader(b.Bytes()))
+	require.NoError(t, err)
+	require.Greater(t, img.Bounds().Dx(), 600)
+	// Ink in every quarter of the height: each panel was drawn.
+	for q := range 4 {
+		dark := 0
+		for y := q * img.Bounds().Dy() / 4; y < (q+1)*img.Bounds().Dy()/4; y++ {
+			for x := range img.Bounds().Dx() {
+				if r, _, _, _ := img.At(x, y).RGBA(); r < 0x4000 {
+					dark++
+				}
+			}
+		}
+		require.Greater(t, dark, 500, "quarter %d", q)
+	}
+	var again bytes.Buffer
+	require.NoError(t, synthetic(60).Write(&again, "png"))
+	require.True(t, bytes.Equal(b.Bytes(), again.Bytes()), "the same data gives another picture")
+}
+
+func TestWriteSVG(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, synthetic(5).Write(&b, "svg"))
+	for _, text := range []string{"<svg", "validation, refit", "lower gap", "relative step", "seconds", "elastic-net by vf-idca"} {
+		require.Contains(t, b.String(), text)
+	}
+}
+
+func TestHardData(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, f := range map[string]Figure{
+		"one point":     synthetic(1),
+		"two points":    synthetic(2),
+		"constant":      {Panels: []Panel{{Lines: []Line{{X: []float64{1, 2}, Y: []float64{0, 0}}}}, {LogY: true, Lines: []Line{{X: []float64{1, 2}, Y: []float64{3, 3}}}}}},
+		"same time":     {Panels: []Panel{{Lines: []Line{{X: []float64{1, 1}, Y: []float64{0, 5}}}}}},
+		"wide range":    {Panels: []Panel{{LogY: true, Lines: []Line{{X: []float64{0, 2}, Y: []float64{1e-300, 1e300}}}}}},
+		"large":         {Panels: []Panel{{Lines: []Line{{X: []float64{0, 2}, Y: []float64{-1e300, 1e300}}}}}},
+		"tiny change":   {Panels: []Panel{{Lines: []Line{{X: []float64{0, 2}, Y: []float64{1, 1 + 1e-15}}}}}},
+		"holes":         {Panels: []Panel{{LogY: true, Lines: []Line{{X: []float64{0, 1, 2, 3, 4}, Y: []float64{nan, -1, 0, inf, 2}}}}}},
+		"negative time": {Panels: []Panel{{Lines: []Line{{Style: -1, X: []float64{-3, 0}, Y: []float64{0, 5}}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			require.NoError(t, f.Write(&b, "png"))
+			require.NotContains(t, b.String(), "NaN")
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	var b bytes.Buffer
+	require.ErrorContains(t, Figure{}.Write(&b, "png"), "nothing to draw")
+	require.ErrorContains(t, Figure{Panels: []Panel{{LogY: true, Lines: []Line{{X: []float64{1}, Y: []float64{-1}}}}}}.Write(&b, "png"), "nothing to draw")
+	require.ErrorContains(t, Figure{Panels: []Panel{{Lines: []Line{{Name: "a", X: []float64{1}}}}}}.Write(&b, "png"), "1 abscissae and 0 ordinates")
+	require.Error(t, synthetic(3).Write(&b, "gif3"))
+	require.Zero(t, b.Len())
+	_, err := Format("a.pdf")
+	require.ErrorContains(t, err, ".png or .svg")
+	format, err := Format("dir.x/A.PNG")
+	require.NoError(t, err)
+	require.Equal(t, "png", format)
+}
+
+func labels(ticks []plot.Tick) string {
+	var s []string
+	for _, tick := range ticks {
+		if !tick.IsMinor() {
+			s = append(s, tick.Label)
+		}
+	}
+	return strings.Join(s, " ")
+}
+
+func TestTicks(t *testing.T) {
+	require.Equal(t, "0 0.1 0.2 0.3", labels(decimalTicks{count: 3}.Ticks(0, 0.3)))
+	require.Equal(t, "-4 -2 0 2", labels(decimalTicks{count: 4}.Ticks(-4.5, 3)))
+	require.Equal(t, "0.001 0.01 0.1 1", labels(logTicks{}.Ticks(0.001, 2)))
+	require.Equal(t, "1 2 5 10", labels(logTicks{}.Ticks(0.9, 12)))
+	require.Equal(t, "4.2 4.4 4.6 4.8", labels(logTicks{}.Ticks(4.1, 4.8)))
+	require.Equal(t, "1e-08 1e-06 0.0001 0.01 1", labels(logTicks{}.Ticks(1e-9, 9)))
+}

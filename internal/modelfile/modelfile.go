@@ -1,0 +1,167 @@
+// Package modelfile keeps a tuned linear model in a file: JSON with a format name
+// and a version, which says where the model came from and holds all that a
+// prediction needs. The same model gives the same bytes: there is no date in it.
+package modelfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Format and Version are written into every file. Version grows when an older
+// program would misread a newer file.
+const (
+	Format  = "conetune-model"
+	Version = 1
+)
+
+// Model is a linear predictor in the units of the user's table,
+//
+//	prediction = Intercept + sum_j Coefficients[j] * feature j,
+//
+// with the hyperparameters and the errors that belong to it.
+type Model struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Model is the name of the model on the command line, such as elastic-net.
+	Model  string `json:"model"`
+	Target string `json:"target"`
+	// Features name the Coefficients; a file without names has x1, x2, .. by index.
+	Features     []string  `json:"features"`
+	Coefficients []float64 `json:"coefficients"`
+	Intercept    float64   `json:"intercept"`
+	// Hyperparameters are the multipliers by name, Radii the bounds in their order.
+	Hyperparameters map[string]float64 `json:"hyperparameters"`
+	Radii           []float64          `json:"radii"`
+	// ValidationError and TestError are those of this predictor, half the mean
+	// squared error; TestError is nil where there were no test rows.
+	ValidationError float64    `json:"validation_error"`
+	TestError       *float64   `json:"test_error"`
+	Provenance      Provenance `json:"provenance"`
+}
+
+// Provenance says how the model was made.
+type Provenance struct {
+	Program    string `json:"program"`
+	Method     string `json:"method"`
+	Backend    string `json:"backend"`
+	Preset     string `json:"preset,omitempty"`
+	Status     string `json:"status"`
+	Iterations int    `json:"iterations"`
+	Seed       int64  `json:"seed"`
+	// Files are the data files as given, Split the rule by which rows were divided, if any.
+	Files          []string `json:"files"`
+	Split          string   `json:"split,omitempty"`
+	TrainingRows   int      `json:"training_rows"`
+	ValidationRows int      `json:"validation_rows"`
+	TestRows       int      `json:"test_rows"`
+	Standardize    bool     `json:"standardize"`
+	Intercept      bool     `json:"intercept"`
+}
+
+// Write writes the model as indented JSON.
+func (m Model) Write(w io.Writer) error {
+	m.Format, m.Version = Format, Version
+	if err := m.validate(); err != nil {
+		return fmt.Errorf("modelfile: %w", err)
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("modelfile: %w", err)
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// Read reads a model from a file.
+func Read(path string) (*Model, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	if len(text) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty, expected a model that conetune saved", path)
+	}
+	var m Model
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("%s%s: %s, expected a model that conetune saved", path, position(text, err), jsonReason(err))
+	}
+	if err := m.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &m, nil
+}
+
+// Predict returns the prediction for one row of features, in the order of Features.
+func (m *Model) Predict(row []float64) float64 {
+	return m.Intercept + floats.Dot(m.Coefficients, row)
+}
+
+func (m *Model) validate() error {
+	switch {
+	case m.Format != Format:
+		return fmt.Errorf("not a model that conetune saved: its format is %q, expected %q", m.Format, Format)
+	case m.Version < 1 || m.Version > Version:
+		return fmt.Errorf("version %d of the format, this program reads 1 to %d", m.Version, Version)
+	case len(m.Features) == 0:
+		return fmt.Errorf("a model without features")
+	case len(m.Coefficients) != len(m.Features):
+		return fmt.Errorf("%d coefficients for %d features", len(m.Coefficients), len(m.Features))
+	}
+	sorted := slices.Clone(m.Features)
+	slices.Sort(sorted)
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return fmt.Errorf("two features of the name %q", sorted[i])
+		}
+	}
+	return nil
+}
+
+func openError(path string, err error) error {
+	var cause *fs.PathError
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a directory, expected a model that conetune saved", path)
+	}
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	return fmt.Errorf("%s: cannot be read: %w", path, err)
+}
+
+// position returns ":line" of a JSON error, or nothing.
+func position(text []byte, err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var offset int64
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	default:
+		return ""
+	}
+	line := 1
+	for _, c := range text[:min(offset, int64(len(text)))] {
+		if c == '\n' {
+			line++
+		}
+	}
+	return fmt.Sprintf(":%d", line)
+}
+
+func jsonReason(err error) string {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return fmt.Sprintf("field %q holds a JSON %s", kind.Field, kind.Value)
+	}
+	return err.Error()
+}

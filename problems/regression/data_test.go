@@ -1,0 +1,192 @@
+package regression
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// table is n rows of p normal features with different means and scales, of which the
+// second is constant.
+func table(seed uint64, n, p int) *dataset.Data {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	d := &dataset.Data{X: mat.NewDense(n, p, nil), Y: make([]float64, n), Target: "y"}
+	for j := range p {
+		d.Features = append(d.Features, string(rune('a'+j)))
+	}
+	for i := range n {
+		for j := range p {
+			d.X.Set(i, j, float64(j)+math.Pow(3, float64(j%4))*rng.NormFloat64())
+		}
+		d.X.Set(i, 1, 7)
+		d.Y[i] = 40 + 5*d.X.At(i, 0) + 10*rng.NormFloat64()
+	}
+	return d
+}
+
+func split() *dataset.Split {
+	return &dataset.Split{Train: table(1, 12, 5), Val: table(2, 7, 5), Test: table(3, 9, 5)}
+}
+
+var all = []Options{{}, {Intercept: true}, {Standardize: true}, {Intercept: true, Standardize: true}}
+
+// values gives values to all variables.
+func values(d *Data) ([]*convex.Variable, [][]float64, convex.Point) {
+	vars := d.Variables(convex.NewModel())
+	rng := rand.New(rand.NewPCG(9, 9))
+	var x [][]float64
+	pt := convex.Point{}
+	for _, v := range vars {
+		u := make([]float64, v.Len())
+		for j := range u {
+			u[j] = rng.NormFloat64()
+		}
+		x = append(x, u)
+		pt[v] = u
+	}
+	return vars, x, pt
+}
+
+// half the mean squared error of a predictor, row by row.
+func half(d *dataset.Data, c []float64, c0 float64) float64 {
+	sum := 0.0
+	for i := range d.Y {
+		r := c0 - d.Y[i]
+		for j, v := range c {
+			r += v * d.X.At(i, j)
+		}
+		sum += r * r
+	}
+	return sum / float64(2*len(d.Y))
+}
+
+// The losses in the unit of the model are the errors of the predictor in the user's
+// units, up to the square of the target's unit.
+func TestUnits(t *testing.T) {
+	for _, o := range all {
+		s := split()
+		d, err := New(s, o)
+		require.NoError(t, err)
+		vars, x, pt := values(d)
+		f := d.Fit(x)
+		unit := 1.0
+		if o.Standardize {
+			_, sd := targetUnit(s.Train.Y, o.Intercept)
+			unit = sd * sd
+			require.Greater(t, unit, 50.0)
+		}
+		require.InEpsilon(t, half(s.Train, f.Coefficients, f.Intercept), unit*d.Train(vars).Eval(pt)[0], 1e-10)
+		require.InEpsilon(t, half(s.Val, f.Coefficients, f.Intercept), unit*d.Validation(vars).Eval(pt)[0], 1e-10)
+		e := d.Evaluate(x)
+		require.InEpsilon(t, half(s.Val, f.Coefficients, f.Intercept), e.Validation, 1e-12)
+		require.InEpsilon(t, half(s.Test, f.Coefficients, f.Intercept), *e.Test, 1e-12)
+		if !o.Intercept {
+			require.Zero(t, f.Intercept)
+		}
+		require.Equal(t, s.Train.Features, f.Features)
+	}
+}
+
+func TestStandardizedData(t *testing.T) {
+	d, err := New(split(), Options{Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	n, p := d.Dims()
+	for j := range p {
+		mean, sq := 0.0, 0.0
+		for i := range n {
+			v := d.train.X.At(i, j)
+			mean += v / float64(n)
+			sq += v * v / float64(n)
+		}
+		require.InDelta(t, 0, mean, 1e-12)
+		if j != 1 { // the constant column
+			require.InDelta(t, 1, sq, 1e-12)
+		}
+	}
+}
+
+func TestGradientAndLipschitz(t *testing.T) {
+	for _, o := range all {
+		d, err := New(split(), o)
+		require.NoError(t, err)
+		vars, x, pt := values(d)
+		g := d.TrainGradient(x)
+		l := d.Train(vars)
+		for i := range x {
+			for j := range x[i] {
+				const step = 1e-4
+				keep := x[i][j]
+				x[i][j] = keep + step
+				up := l.Eval(pt)[0]
+				x[i][j] = keep - step
+				down := l.Eval(pt)[0]
+				x[i][j] = keep
+				// A quadratic has exact central differences.
+				require.InDelta(t, (up-down)/(2*step), g[i][j], 1e-6*(1+math.Abs(g[i][j])))
+			}
+		}
+		// The largest eigenvalue of the Hessian.
+		n, p := d.Dims()
+		a := mat.NewDense(n, p+1, nil)
+		for i := range n {
+			for j := range p {
+				a.Set(i, j, d.train.X.At(i, j))
+			}
+			if o.Intercept {
+				a.Set(i, p, 1)
+			}
+		}
+		var svd mat.SVD
+		require.True(t, svd.Factorize(a, mat.SVDNone))
+		top := svd.Values(nil)[0]
+		bound := d.Lipschitz()
+		require.GreaterOrEqual(t, bound, top*top/float64(n)*(1-1e-12))
+		require.LessOrEqual(t, bound, 20*top*top/float64(n))
+	}
+}
+
+// One feature: the lasso's coefficient is soft thresholding of x'y/n at lambda.
+func TestLambdaMax(t *testing.T) {
+	one := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 2, -1, 0}), Y: []float64{2, 3, 1, 0}, Features: []string{"a"}, Target: "y"}
+	d, err := New(&dataset.Split{Train: one, Val: one}, Options{})
+	require.NoError(t, err)
+	require.InDelta(t, (2.0+6-1)/4, d.LambdaMax(), 1e-15)
+	path := d.Path(3)
+	require.Len(t, path, 3)
+	require.InDelta(t, d.LambdaMax()*1e-3, path[2], 1e-15)
+	require.InDelta(t, path[1]/path[0], path[2]/path[1], 1e-12)
+
+	// With an intercept only the centred target counts: y - 1.5 = 0.5, 1.5, -0.5, -1.5.
+	d, err = New(&dataset.Split{Train: one, Val: one}, Options{Intercept: true})
+	require.NoError(t, err)
+	require.InDelta(t, (0.5+3+0.5)/4, d.LambdaMax(), 1e-15)
+
+	flat := &dataset.Data{X: one.X, Y: []float64{1, 1, 1, 1}, Features: one.Features, Target: "y"}
+	d, err = New(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	require.Nil(t, d.Path(3))
+}
+
+func TestPredictSkipsZeros(t *testing.T) {
+	x := table(4, 6, 9).X
+	b := make([]float64, 9)
+	b[3], b[7] = 2, -1
+	var want mat.VecDense
+	want.MulVec(x, mat.NewVecDense(9, b))
+	require.InDeltaSlice(t, want.RawVector().Data, predict(x, b), 1e-12)
+}
+
+func TestRejectsBadSplits(t *testing.T) {
+	s := split()
+	s.Val.Features = []string{"v", "w", "x", "y", "z"}
+	_, err := New(s, Options{})
+	require.Error(t, err)
+	_, err = New(&dataset.Split{Train: table(1, 3, 2)}, Options{})
+	require.Error(t, err)
+}

@@ -1,0 +1,116 @@
+package tune
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+)
+
+// MethodVFiDCA names the method of this package.
+const MethodVFiDCA = "vf-idca"
+
+// PresetPaper names the settings of the paper's experiments.
+const PresetPaper = "paper"
+
+// Methods returns the names of the methods, sorted.
+func Methods() []string { return []string{MethodVFiDCA} }
+
+// Presets returns the names of the presets, sorted.
+func Presets() []string { return []string{PresetPaper} }
+
+// Backends returns the names of the backends of this build, sorted.
+func Backends() []string { return backends.Names() }
+
+// Config says how to tune. The zero value asks for the recommended settings of
+// the model on the native backend.
+type Config struct {
+	// Backend is the name of the conic solver; empty means "native".
+	Backend string
+	// Method is one of [Methods]; empty means vf-idca.
+	Method string
+	// Preset is empty for the model's recommended settings, or [PresetPaper].
+	Preset string
+	// Tol, GapTol, Rho, Delta, CAlpha and Epsilon override the fields of
+	// [dca.Settings] of that name; 0 leaves the preset's value.
+	Tol, GapTol, Rho, Delta, CAlpha, Epsilon float64
+	// Init is the start of the radii; where it is shorter than their number its last
+	// entry repeats. Nil leaves the preset's start.
+	Init []float64
+	// MaxIter bounds the iterations; 0 leaves the preset's value.
+	MaxIter int
+	// TimeLimit bounds the whole run; 0 means none.
+	TimeLimit time.Duration
+	// Seed is recorded in the result. VF-iDCA draws no random numbers.
+	Seed int64
+	// Threads bounds the threads of one conic solve; 0 means 1.
+	Threads int
+	// Logger gets the conic solver's iterations at level debug; nil means silence.
+	Logger *slog.Logger
+	// Progress, if not nil, is called after each iteration, from the goroutine of the run.
+	Progress func(Event)
+}
+
+// Validate rejects unknown names and numbers that make no sense, and names the
+// choices there are.
+func (c Config) Validate() error {
+	if c.Method != "" && !slices.Contains(Methods(), c.Method) {
+		return fmt.Errorf("tune: unknown method %q; known are: %s", c.Method, strings.Join(Methods(), ", "))
+	}
+	if c.Preset != "" && !slices.Contains(Presets(), c.Preset) {
+		return fmt.Errorf("tune: unknown preset %q; known are: %s", c.Preset, strings.Join(Presets(), ", "))
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"tol", c.Tol}, {"gap-tol", c.GapTol}, {"rho", c.Rho}, {"delta", c.Delta}, {"c-alpha", c.CAlpha}, {"epsilon", c.Epsilon},
+		{"max-iter", float64(c.MaxIter)}, {"time-limit", float64(c.TimeLimit)}, {"threads", float64(c.Threads)},
+	} {
+		if !(f.value >= 0) || math.IsInf(f.value, 1) {
+			return fmt.Errorf("tune: %s is %v, expected a finite number that is not negative", f.name, f.value)
+		}
+	}
+	for i, r := range c.Init {
+		if !(r >= 0) || math.IsInf(r, 1) {
+			return fmt.Errorf("tune: init: radius %d is %v, expected a finite number that is not negative", i+1, r)
+		}
+	}
+	return nil
+}
+
+// backend returns the name of the backend with the default filled in.
+func (c Config) backend() string {
+	if c.Backend == "" {
+		return "native"
+	}
+	return c.Backend
+}
+
+// settings are the preset's settings with the overrides of c.
+func (c Config) settings(m Model) dca.Settings {
+	s := m.DefaultSettings()
+	if c.Preset == PresetPaper {
+		s = m.PaperSettings()
+	}
+	for _, o := range []struct {
+		to   *float64
+		from float64
+	}{
+		{&s.Tol, c.Tol}, {&s.GapTol, c.GapTol}, {&s.Rho, c.Rho}, {&s.Delta, c.Delta}, {&s.CAlpha, c.CAlpha}, {&s.Epsilon, c.Epsilon},
+	} {
+		if o.from != 0 {
+			*o.to = o.from
+		}
+	}
+	if c.MaxIter != 0 {
+		s.MaxIter = c.MaxIter
+	}
+	s.Solver = backends.Options{Threads: c.Threads, Logger: c.Logger}
+	return s
+}

@@ -1,0 +1,143 @@
+package tune_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+func model(t testing.TB, o elasticnet.Options) *elasticnet.Model {
+	s, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	require.NoError(t, err)
+	m, err := elasticnet.New(s, o)
+	require.NoError(t, err)
+	return m
+}
+
+var (
+	_ tune.Model = (*elasticnet.Model)(nil)
+	_ tune.Model = (*wlasso.Model)(nil)
+)
+
+func TestResultFields(t *testing.T) {
+	var events []tune.Event
+	res, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{
+		Preset: tune.PresetPaper, Seed: 5, Progress: func(e tune.Event) { events = append(events, e) },
+	})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, res.Status)
+	require.Equal(t, res.Trace, events)
+	require.Len(t, events, res.Iterations)
+	last := events[len(events)-1]
+	require.Equal(t, res.Errors, last.Errors)
+	require.Equal(t, res.Refit, last.Refit)
+	require.Equal(t, res.Lambda[0], res.Hyperparameters["lambda1"])
+	require.Equal(t, res.Lambda[1], res.Hyperparameters["lambda2"])
+	require.Equal(t, last.H, res.Radii)
+	require.Positive(t, res.TimeSeconds)
+	require.Positive(t, res.BackendSetups)
+	require.Positive(t, res.SolverIterations)
+
+	fields := map[string]any{}
+	raw, err := json.Marshal(res)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &fields))
+	for _, name := range []string{
+		"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error", "test_error",
+		"refit", "hyperparameters", "radii", "lower_gap", "stationarity", "alpha", "backend_setups", "backend_updates", "solver_iterations", "seed", "version",
+	} {
+		require.Contains(t, fields, name)
+	}
+	require.Equal(t, "elastic-net", fields["model"])
+	require.Equal(t, "vf-idca", fields["method"])
+	require.Equal(t, "native", fields["backend"])
+	require.Equal(t, "converged", fields["status"])
+	require.Contains(t, fields["refit"], "test_error")
+
+	raw, err = json.Marshal(last)
+	require.NoError(t, err)
+	line := map[string]any{}
+	require.NoError(t, json.Unmarshal(raw, &line))
+	for _, name := range []string{"k", "step", "t", "alpha", "gap", "distance", "bound", "h", "lambda", "validation_error", "test_error", "refit", "elapsed_seconds", "sub_seconds", "lower_seconds"} {
+		require.Contains(t, line, name)
+	}
+	require.InDelta(t, last.Elapsed.Seconds(), line["elapsed_seconds"], 1e-12)
+}
+
+func TestOverrides(t *testing.T) {
+	res, err := tune.VFiDCA(context.Background(), model(t, elasticnet.Options{}), tune.Config{
+		Preset: tune.PresetPaper, Tol: 1e-9, MaxIter: 2, Delta: 7, Init: []float64{8},
+	})
+	require.NoError(t, err)
+	require.Equal(t, dca.IterationLimit, res.Status)
+	require.Equal(t, 2, res.Iterations)
+	require.Equal(t, 1.0, res.Trace[0].Alpha)
+	require.Contains(t, []float64{1, 8}, res.Trace[1].Alpha)
+
+	res, err = tune.VFiDCA(context.Background(), model(t, elasticnet.Options{}), tune.Config{Preset: tune.PresetPaper, GapTol: 1e-4})
+	require.NoError(t, err)
+	require.LessOrEqual(t, res.LowerGap, 1e-4)
+	require.InEpsilon(t, res.Refit.Validation, res.Errors.Validation, 0.02)
+}
+
+func TestLimits(t *testing.T) {
+	m := model(t, elasticnet.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	res, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Tol: 1e-9, Progress: func(tune.Event) { cancel() }})
+	require.NoError(t, err)
+	require.Equal(t, dca.Cancelled, res.Status)
+	require.Equal(t, 1, res.Iterations)
+	require.NotNil(t, res.Refit)
+
+	res, err = tune.VFiDCA(context.Background(), m, tune.Config{TimeLimit: time.Nanosecond})
+	require.NoError(t, err)
+	require.Equal(t, dca.TimeLimit, res.Status)
+	require.Nil(t, res.Refit)
+	_, err = json.Marshal(res)
+	require.NoError(t, err)
+}
+
+func TestSameSeedSameBytes(t *testing.T) {
+	run := func() string {
+		res, err := tune.VFiDCA(context.Background(), model(t, elasticnet.Options{Intercept: true, Standardize: true}), tune.Config{Seed: 3})
+		require.NoError(t, err)
+		res.TimeSeconds, res.SetupSeconds = 0, 0
+		raw, err := json.Marshal([]any{res, res.Iterate, res.RefitFit})
+		require.NoError(t, err)
+		return string(raw)
+	}
+	require.Equal(t, run(), run())
+}
+
+func TestBadConfigurations(t *testing.T) {
+	for want, c := range map[string]tune.Config{
+		"vf-idca":          {Method: "gird"},
+		"paper":            {Preset: "papre"},
+		"native":           {Backend: "nativ"},
+		"tol is -1":        {Tol: -1},
+		"rho is NaN":       {Rho: math.NaN()},
+		"max-iter is -3":   {MaxIter: -3},
+		"time-limit":       {TimeLimit: -time.Second},
+		"radius 2 is -1":   {Init: []float64{1, -1}},
+		"init has 3 radii": {Init: []float64{1, 2, 3}},
+		"init has 0 radii": {Init: []float64{}},
+		"gap-tol is +Inf":  {GapTol: math.Inf(1)},
+	} {
+		_, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), c)
+		require.ErrorContains(t, err, want)
+	}
+	require.Equal(t, []string{"vf-idca"}, tune.Methods())
+	require.Equal(t, []string{"paper"}, tune.Presets())
+	require.Contains(t, tune.Backends(), "native")
+}

@@ -2,6 +2,7 @@ package convex
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/conetune/conetune/backends"
@@ -57,8 +58,8 @@ func (l *live) turn() []float64 {
 }
 
 // newInstance assembles the program for the working sets and sets a solver of
-// accuracy eps up.
-func (s *Solver) newInstance(active [][]int, eps float64) (*instance, error) {
+// accuracy eps up, or takes over that of an old instance of the same pattern.
+func (s *Solver) newInstance(active [][]int, eps float64, old *instance) (*instance, error) {
 	begin := time.Now()
 	as := s.prog.newLayout(active).assemble()
 	in := &instance{as: as, eps: eps,
@@ -72,6 +73,20 @@ func (s *Solver) newInstance(active [][]int, eps float64) (*instance, error) {
 	if len(as.pind) > 0 {
 		problem.P = as.matrixP(in.p.now())
 	}
+	if old != nil && old.tightener != nil && s.capabilities.UpdateMatrices && s.capabilities.UpdateVectors && as.samePattern(old.as) {
+		in.solver, in.tightener = old.solver, old.tightener
+		if err := in.solver.Update(backends.Update{P: problem.P, Q: problem.Q, A: problem.A, B: problem.B}); err != nil {
+			return nil, fmt.Errorf("convex: %w", err)
+		}
+		if old.eps != eps {
+			if err := in.tightener.SetEps(eps); err != nil {
+				return nil, fmt.Errorf("convex: %w", err)
+			}
+		}
+		s.stats.Updates++
+		s.stats.SetupTime += time.Since(begin)
+		return in, nil
+	}
 	o := s.options.Options
 	o.Eps = eps
 	var err error
@@ -82,6 +97,13 @@ func (s *Solver) newInstance(active [][]int, eps float64) (*instance, error) {
 	s.stats.Setups++
 	s.stats.SetupTime += time.Since(begin)
 	return in, nil
+}
+
+// samePattern says that two programs differ in their numbers only.
+func (as *assembled) samePattern(old *assembled) bool {
+	return as.n == old.n && as.m == old.m && slices.Equal(as.ptr, old.ptr) && slices.Equal(as.ind, old.ind) &&
+		slices.Equal(as.pptr, old.pptr) && slices.Equal(as.pind, old.pind) &&
+		slices.EqualFunc(as.cones, old.cones, func(a, b backends.Cone) bool { return a.Kind == b.Kind && a.Dim == b.Dim })
 }
 
 // update gives the solver the numbers of parameters that have changed, and says

@@ -183,7 +183,7 @@ func (s *Solver) run(ctx context.Context, active [][]int, done *completion, eps 
 			return nil, err
 		}
 	} else {
-		if in, err = s.newInstance(active, eps); err != nil {
+		if in, err = s.newInstance(active, eps, old); err != nil {
 			return nil, err
 		}
 		s.current = in
@@ -196,7 +196,7 @@ func (s *Solver) run(ctx context.Context, active [][]int, done *completion, eps 
 			return nil, fmt.Errorf("convex: %w", err)
 		}
 	}
-	if old != nil && old != in {
+	if old != nil && old.solver != in.solver {
 		if err := old.solver.Close(); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
 		}

@@ -23,6 +23,12 @@ const (
 	// near is the share of its threshold from which on an entry counts as
 	// about to enter.
 	near = 0.9
+	// idle is the share of its threshold below which a zero entry is dropped, and
+	// droppingRounds the number of rounds that drop.
+	idle           = 0.8
+	droppingRounds = 5
+	// sizeStep is the step in which sets grow.
+	sizeStep = 16
 	// looseEps is the accuracy of rounds that find the working set.
 	looseEps = 1e-3
 	// nonzero is the share of the largest entry from which on one is not zero.
@@ -189,7 +195,7 @@ func (s *Solver) solveSets(ctx context.Context) (*Result, error) {
 		case dual != nil:
 			tolerance := eps / 2 * scale
 			if !(done.worst <= tolerance) {
-				w.grow(s.current.as, sol.X, done, tolerance, eps)
+				w.grow(s.current.as, sol.X, done, tolerance, eps, rounds)
 				rounds++
 				continue
 			}
@@ -211,7 +217,7 @@ func (s *Solver) solveSets(ctx context.Context) (*Result, error) {
 			done = s.complete(s.current.as, nil, sol.Z)
 			tolerance := s.options.Options.WithDefaults().EpsInfeasible / 2 * s.current.certificateScale(sol.Z)
 			if !(done.worst <= tolerance) {
-				w.grow(s.current.as, nil, done, tolerance, eps)
+				w.grow(s.current.as, nil, done, tolerance, eps, rounds)
 				rounds++
 				continue
 			}
@@ -268,7 +274,7 @@ func (s *Solver) proves(r *Result) (bool, error) {
 // not zero now: few of many violators stay once the worst are in. When most
 // entries violate after a certificate of infeasibility (x = nil), the full
 // program is next.
-func (w *workingSets) grow(as *assembled, x []float64, done *completion, tolerance, eps float64) {
+func (w *workingSets) grow(as *assembled, x []float64, done *completion, tolerance, eps float64, rounds int) {
 	for k, sv := range w.p.sparse {
 		active, inv := as.set(sv.v)
 		if inv == nil {
@@ -303,10 +309,59 @@ func (w *workingSets) grow(as *assembled, x []float64, done *completion, toleran
 		if x != nil {
 			room = countNonzero(x[as.start[sv.v.id]:][:len(active)], max(nonzero, eps))
 		}
-		list := append(largestEntries(score, smallest+room/2), active...)
+		list := append(largestEntries(score, smallest+room/2), kept(sv, as, active, x, done, k, eps, rounds)...)
 		slices.Sort(list)
+		list = pad(list, len(active), sv.v.n, func(j int) float64 { return math.Abs(done.g[k][j]) / done.threshold(k, j) })
 		w.put(k, list)
 	}
+}
+
+// pad fills a working set up with the entries of the largest scores. Programs of
+// one size have one pattern where the data are dense, and then the analysis of
+// the last one is used again: so the size stays what it was if the set fits, and
+// otherwise grows in steps.
+func pad(list []int, size, n int, score func(j int) float64) []int {
+	if len(list) > size || len(list)+2*sizeStep < size {
+		size = (len(list) + sizeStep - 1) / sizeStep * sizeStep
+	}
+	missing := min(size, n) - len(list)
+	if missing <= 0 {
+		return list
+	}
+	rest, at := make([]float64, n), 0
+	for j := range rest {
+		if at < len(list) && list[at] == j {
+			at++
+			continue
+		}
+		if v := score(j); v > 0 { // not NaN
+			rest[j] = v
+		}
+	}
+	list = append(list, largestEntries(rest, missing)...)
+	slices.Sort(list)
+	return list
+}
+
+// kept is what of a working set goes on to the next round: the first rounds drop
+// entries that are zero and far from their threshold, since the program is set
+// up anew anyway; later ones drop nothing, so that the rounds end.
+func kept(sv *sparseVariable, as *assembled, active []int, x []float64, done *completion, k int, eps float64, rounds int) []int {
+	if x == nil || rounds > droppingRounds {
+		return active
+	}
+	own := x[as.start[sv.v.id]:][:len(active)]
+	largest := 0.0
+	for _, v := range own {
+		largest = max(largest, math.Abs(v))
+	}
+	var list []int
+	for pos, j := range active {
+		if math.Abs(own[pos]) > max(nonzero, eps)*largest || math.Abs(done.g[k][j]) >= idle*done.threshold(k, j) {
+			list = append(list, j)
+		}
+	}
+	return list
 }
 
 // countNonzero counts entries above the given share of the largest one.

@@ -16,7 +16,7 @@ const (
 	fullShare = 0.6
 	// rowShare is the size of the first guess as a share of the rows of data: a
 	// solution with a 1-norm has seldom more nonzeros than that.
-	rowShare = 0.6
+	rowShare = 0.8
 	// smallest is the least size of the first guess, and slackSize what a set may
 	// have on top of its needs before it is made smaller.
 	smallest, slackSize = 20, 50
@@ -84,13 +84,10 @@ func (w *workingSets) put(k int, list []int) {
 	w.active[k] = list
 }
 
-// guess makes the first working sets of variables without one, from the
-// gradients at zero of what depends on them.
+// guess makes the first working sets, from the gradients at zero of what depends
+// on the variables, and gives those that the caller hinted at some room.
 func (w *workingSets) guess() {
 	for k, sv := range w.p.sparse {
-		if w.active[k] != nil {
-			continue
-		}
 		score, part := make([]float64, sv.v.n), make([]float64, sv.v.n)
 		add := func() {
 			largest := 0.0
@@ -131,8 +128,13 @@ func (w *workingSets) guess() {
 				add()
 			}
 		}
+		list := w.active[k]
 		size := max(smallest, int(rowShare*float64(rows)))
-		w.put(k, largestEntries(score, size))
+		if list != nil {
+			size = len(list) + len(list)/2
+		}
+		size = (size + sizeStep - 1) / sizeStep * sizeStep
+		w.put(k, pad(list, size, sv.v.n, func(j int) float64 { return score[j] }))
 	}
 }
 
@@ -321,7 +323,7 @@ func (w *workingSets) grow(as *assembled, x []float64, done *completion, toleran
 // the last one is used again: so the size stays what it was if the set fits, and
 // otherwise grows in steps.
 func pad(list []int, size, n int, score func(j int) float64) []int {
-	if len(list) > size || len(list)+2*sizeStep < size {
+	if len(list) > size || len(list) > 0 && len(list)+2*sizeStep < size {
 		size = (len(list) + sizeStep - 1) / sizeStep * sizeStep
 	}
 	missing := min(size, n) - len(list)

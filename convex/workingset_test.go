@@ -203,7 +203,8 @@ func TestActiveHint(t *testing.T) {
 	}
 	hinted := solve(t, solver(t, e.m, convex.SolverOptions{WorkingSets: true, Active: map[*convex.Variable][]int{e.b: nonzero}}))
 	require.Equal(t, 1, hinted.Rounds)
-	require.Equal(t, len(nonzero), hinted.Active)
+	require.GreaterOrEqual(t, hinted.Active, len(nonzero)) // the hint and some room
+	require.LessOrEqual(t, hinted.Active, 2*len(nonzero)+16)
 	require.InEpsilon(t, good.Objective, hinted.Objective, 1e-7)
 	misled := solve(t, solver(t, e.m, convex.SolverOptions{WorkingSets: true, Active: map[*convex.Variable][]int{e.b: {398, 399, 398}}}))
 	require.Greater(t, misled.Rounds, 1)

@@ -33,8 +33,7 @@ func (f *Factor) Factorize(values, shift []float64, eps, delta float64) int {
 		p := &f.panels[s]
 		switch p.kind {
 		case small:
-			replaced += f.pivot(int(p.first), eps, delta)
-			f.eliminateSmall(p)
+			replaced += f.eliminateSmall(p, eps, delta)
 		case twins:
 			for j := int(p.first); j < int(p.first+p.width); j++ {
 				replaced += f.pivot(j, eps, delta)
@@ -63,27 +62,32 @@ func (f *Factor) pivot(j int, eps, delta float64) int {
 	return replaced
 }
 
-func (f *Factor) eliminateSmall(p *panel) {
-	k := len(p.rows)
-	v := f.val[p.val : p.val+k : p.val+k]
-	inv := f.dInv[p.first]
-	at := 0
-	for a := range k {
-		l := v[a] * inv
-		for b := range a {
-			f.val[p.addr[at]] -= l * v[b]
-			at++
+func (f *Factor) eliminateSmall(p *panel, eps, delta float64) int {
+	val, d, addr := f.val, f.d, p.addr
+	replaced, from := 0, p.val
+	for j := range p.width {
+		replaced += f.pivot(int(p.first+j), eps, delta)
+		k := int(p.ptr[j+1] - p.ptr[j])
+		v := val[from : from+k : from+k]
+		from += k
+		inv := f.dInv[p.first+j]
+		for a, va := range v {
+			l := va * inv
+			for b, at := range addr[:a] {
+				val[at] -= l * v[b]
+			}
+			if c := addr[a]; c >= 0 {
+				val[c] -= l * va
+			} else {
+				d[^c] -= l * va
+			}
+			addr = addr[a+1:]
 		}
-		if c := p.addr[at]; c >= 0 {
-			f.val[c] -= l * v[a]
-		} else {
-			f.d[^c] -= l * v[a]
+		for a := range v {
+			v[a] *= inv
 		}
-		at++
 	}
-	for a := range v {
-		v[a] *= inv
-	}
+	return replaced
 }
 
 func (f *Factor) eliminateClique(p *panel, eps, delta float64) int {
@@ -143,15 +147,20 @@ func (f *Factor) scatter(rows []int32, c int, t *panel, u []float64) {
 		}
 	}
 	q := 0
+	own := t.below(rows[0] - t.first)
 	for i := c; i < m; i++ {
-		for t.rows[q] != rows[i] {
+		for own[q] != rows[i] {
 			q++
 		}
 		at[i] = int32(q) + offset
 	}
 	for j := range c {
 		col := u[j*m : (j+1)*m]
-		out := f.val[t.val+int(rows[j]-t.first)*t.ld:]
+		at0 := t.val + int(rows[j]-t.first)*t.ld
+		if t.kind == small {
+			at0 = t.val + int(t.ptr[rows[j]-t.first])
+		}
+		out := f.val[at0:]
 		begin := j
 		if t.kind != clique {
 			// twins and small columns keep the pivot apart and have no entry
@@ -186,17 +195,22 @@ func (f *Factor) Solve(b []float64) {
 }
 
 func (f *Factor) forward(p *panel, x []float64) {
+	if p.kind == small {
+		v := f.val[p.val : p.val+len(p.rows)]
+		own, ptr := x[p.first:p.first+p.width], p.ptr[1:]
+		at := 0
+		for j, xj := range own {
+			end := int(ptr[j])
+			for ; at < end; at++ {
+				x[p.rows[at]] -= v[at] * xj
+			}
+		}
+		return
+	}
 	k, w := len(p.rows), int(p.width)
 	own := x[p.first : p.first+p.width]
 	v := f.val[p.val : p.val+p.ld*w]
-	switch p.kind {
-	case small:
-		xj := own[0]
-		for a, i := range p.rows {
-			x[i] -= v[a] * xj
-		}
-		return
-	case clique:
+	if p.kind == clique {
 		dense.TrsvN(w, v, p.ld, own)
 		v = v[min(w, len(v)):]
 	}
@@ -216,17 +230,20 @@ func (f *Factor) forward(p *panel, x []float64) {
 }
 
 func (f *Factor) backward(p *panel, x []float64) {
+	if p.kind == small {
+		v := f.val[p.val : p.val+len(p.rows)]
+		for j := int(p.width) - 1; j >= 0; j-- {
+			sum := x[int(p.first)+j]
+			for at := p.ptr[j]; at < p.ptr[j+1]; at++ {
+				sum -= v[at] * x[p.rows[at]]
+			}
+			x[int(p.first)+j] = sum
+		}
+		return
+	}
 	k, w := len(p.rows), int(p.width)
 	own := x[p.first : p.first+p.width]
 	v := f.val[p.val : p.val+p.ld*w]
-	if p.kind == small {
-		sum := own[0]
-		for a, i := range p.rows {
-			sum -= v[a] * x[i]
-		}
-		own[0] = sum
-		return
-	}
 	below := v
 	if p.kind == clique {
 		below = v[min(w, len(v)):]

@@ -10,8 +10,8 @@
 //   - twins: columns that are not adjacent to each other and have the same
 //     structure, so that the diagonal block is diagonal. A dense block of data
 //     next to a diagonal one, as in least squares, makes such panels;
-//   - a small column, of at most smallRows entries below its pivot, whose
-//     updates go to addresses that were computed once.
+//   - a run of small columns, each with at most smallRows entries below its pivot
+//     and rows of its own, whose updates go to addresses that were computed once.
 //
 // The analysis is done once for a pattern, and a factorisation or a solve
 // allocates nothing.
@@ -38,20 +38,32 @@ const (
 	small
 )
 
-// panel is a group of consecutive columns of L with the same rows below them.
+// panel is a group of consecutive columns of L.
 type panel struct {
 	kind  kind
 	first int32 // first column
 	width int32 // number of columns
-	rows  []int32
+	// rows are those below the columns. In a run of small columns those of
+	// column j are rows[ptr[j]:ptr[j+1]].
+	rows, ptr []int32
 	// values start at val, columns ld apart. A clique begins with its diagonal
-	// block; twins and small columns hold only what is below it.
+	// block; twins hold only what is below it. Those of small columns are in the
+	// order of rows.
 	val, ld int
-	// addr are the places that a small column updates: entry (a, b), a >= b, of
-	// the outer product at a(a+1)/2 + b; ^c stands for the pivot of column c.
+	// addr are the places that small columns update, column by column: entry
+	// (a, b), a >= b, of the outer product at a(a+1)/2 + b; ^c stands for the pivot
+	// of column c.
 	addr []int32
 	// segments cut rows by the panels that they belong to (not for small).
 	segments []segment
+}
+
+// below returns the rows of column j of the panel, counted from its first.
+func (p *panel) below(j int32) []int32 {
+	if p.kind == small {
+		return p.rows[p.ptr[j]:p.ptr[j+1]]
+	}
+	return p.rows
 }
 
 // segment says that rows[from:to] are columns of panel target, and how all rows
@@ -338,6 +350,41 @@ func (f *Factor) layout(n int, first []int32, rows [][]int32, perm []int32) {
 	}
 	f.inverse = invert(f.perm)
 	f.sortRows(renumber)
+	f.joinSmall()
+}
+
+// joinSmall makes runs of neighbouring small columns.
+func (f *Factor) joinSmall() {
+	total := 0
+	for s := range f.panels {
+		if p := &f.panels[s]; p.kind == small {
+			total += len(p.rows)
+		}
+	}
+	rows := make([]int32, 0, total)
+	ptr := make([]int32, 0, 2*f.n)
+	panels := f.panels[:0]
+	for s := 0; s < len(f.panels); {
+		p := f.panels[s]
+		if p.kind != small {
+			s++
+		} else {
+			from, begin := len(rows), len(ptr)
+			ptr = append(ptr, 0)
+			p.width = 0
+			for ; s < len(f.panels) && f.panels[s].kind == small; s++ {
+				rows = append(rows, f.panels[s].rows...)
+				ptr = append(ptr, int32(len(rows)-from))
+				p.width++
+			}
+			p.rows, p.ptr = rows[from:len(rows):len(rows)], ptr[begin:len(ptr):len(ptr)]
+		}
+		for j := p.first; j < p.first+p.width; j++ {
+			f.owner[j] = int32(len(panels))
+		}
+		panels = append(panels, p)
+	}
+	f.panels = panels
 }
 
 func mix(x uint64) uint64 {
@@ -392,15 +439,19 @@ func (f *Factor) allocate(sign []int8) error {
 		p := &f.panels[s]
 		k, w := len(p.rows), int(p.width)
 		p.val, p.ld = total, k
+		if p.kind == small {
+			total += k
+			for j := range p.width {
+				k := len(p.below(j))
+				f.flops += float64(k*(k+1)) / 2
+			}
+			continue
+		}
 		if p.kind == clique {
 			p.ld = k + w
 		}
 		total += p.ld * w
 		rowMax, widest = max(rowMax, k), max(widest, w)
-		if p.kind == small {
-			f.flops += float64(k*(k+1)) / 2
-			continue
-		}
 		scaled = max(scaled, k*w)
 		f.flops += float64(w) * float64(k) * float64(k+1) / 2
 		if p.kind == clique {
@@ -434,6 +485,9 @@ func (f *Factor) segment(p *panel) {
 		t := f.owner[p.rows[from]]
 		target := &f.panels[t]
 		end := target.first + target.width
+		if target.kind == small {
+			end = p.rows[from] + 1 // each column has its own rows
+		}
 		to := from + 1
 		for to < len(p.rows) && p.rows[to] < end {
 			to++
@@ -457,6 +511,13 @@ func (f *Factor) segment(p *panel) {
 // find returns the place in val of entry (i, j) of L, i > j.
 func (f *Factor) find(i, j int32) int32 {
 	p := &f.panels[f.owner[j]]
+	if p.kind == small {
+		at := p.ptr[j-p.first]
+		for p.rows[at] != i {
+			at++
+		}
+		return int32(p.val) + at
+	}
 	column := p.val + int(j-p.first)*p.ld
 	if i < p.first+p.width {
 		return int32(column + int(i-p.first))
@@ -497,7 +558,10 @@ func (f *Factor) address() {
 	total := 0
 	for s := range f.panels {
 		if p := &f.panels[s]; p.kind == small {
-			total += len(p.rows) * (len(p.rows) + 1) / 2
+			for j := range p.width {
+				k := len(p.below(j))
+				total += k * (k + 1) / 2
+			}
 		}
 	}
 	store := make([]int32, 0, total)
@@ -507,11 +571,14 @@ func (f *Factor) address() {
 			continue
 		}
 		begin := len(store)
-		for a, i := range p.rows {
-			for _, j := range p.rows[:a] {
-				store = append(store, f.find(i, j))
+		for c := range p.width {
+			rows := p.below(c)
+			for a, i := range rows {
+				for _, j := range rows[:a] {
+					store = append(store, f.find(i, j))
+				}
+				store = append(store, f.diagonal(i))
 			}
-			store = append(store, f.diagonal(i))
 		}
 		p.addr = store[begin:len(store):len(store)]
 	}

@@ -46,6 +46,10 @@ type Level struct {
 	// Constraints are P_i(x, h) - r_i and g(x, h), in any order and grouping; each
 	// entry is bounded by 0 in the lower level, and by t in the second problem.
 	Constraints []convex.Convex
+	// Residuals, optional, vanish all together exactly where l = 0, as the rows of least
+	// squares do. Where the lower level interpolates, its solutions are then those of linear
+	// equations, which are easier on a solver than l <= 0.
+	Residuals []convex.Affine
 	// Set are constraints on x alone that hold in both problems: x in X.
 	Set []*convex.Constraint
 }

@@ -40,8 +40,25 @@ func support(x []float64) []int {
 //
 //	minimize |x|^2 s.t. l(x, h) <= v(h) + slack, constraints(x, h) <= 0, x in X
 //
-// and leaves it alone where that solve is of no use, for example after a cancellation.
+// and leaves it alone where that solve is of no use, for example after a
+// cancellation. Where the model says which residuals vanish with l, and v(h) is 0
+// up to rounding, they are set to zero instead of bounding l.
 func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
+	forms := []bool{false}
+	if low.value <= slack*r.low.scale && len(r.low.level.Residuals) > 0 {
+		forms = []bool{true, false}
+	}
+	for _, exact := range forms {
+		done, err := r.leastNormBy(ctx, low, exact)
+		if done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastNormBy solves one of the two forms and says whether that gave a refit.
+func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, exact bool) (bool, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", len(low.h))
 	level := r.program.Build(m, h.Expr())
@@ -50,36 +67,41 @@ func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
 		norm = norm.Plus(convex.SumSquares(v.Expr()))
 	}
 	m.Minimize(norm)
-	bound := low.value + slack*r.low.scale
-	m.Constrain(convex.LessEqual(level.Train, convex.Const(bound)))
+	if exact {
+		for _, residual := range level.Residuals {
+			m.Constrain(convex.Equal(residual, convex.Const(0)))
+		}
+	} else {
+		m.Constrain(convex.LessEqual(level.Train, convex.Const(low.value+slack*r.low.scale)))
+	}
 	for _, c := range level.Constraints {
 		m.Constrain(convex.LessEqual(c, convex.Const(0)))
 	}
 	m.Constrain(level.Set...)
 	prog, err := m.Compile(convex.CompileOptions{})
 	if err != nil {
-		return r.program.errorf("least-norm refit: %w", err)
+		return false, r.program.errorf("least-norm refit: %w", err)
 	}
 	if err := h.Set(low.h); err != nil {
-		return err
+		return false, err
 	}
 	options := r.settings.convex()
 	options.WorkingSets = false // a solution of least norm is dense
 	solver, err := prog.Solver(options)
 	if err != nil {
-		return r.program.errorf("least-norm refit: %w", err)
+		return false, r.program.errorf("least-norm refit: %w", err)
 	}
 	defer solver.Close()
 	res, err := solver.Solve(ctx)
 	if err != nil {
-		return r.program.errorf("least-norm refit: %w", err)
+		return false, r.program.errorf("least-norm refit: %w", err)
 	}
 	r.extra.add(solver.Stats())
 	if !usable(res) {
-		return nil
+		return false, nil
 	}
 	x := values(res, level.X)
 	r.result.Refit, r.result.LeastNorm = x, true
 	r.result.RefitValue = r.sub.validation(iterate{x, low.h})
-	return nil
+	return true, nil
 }

@@ -124,7 +124,8 @@ func (sc *scaling) objective(f *form) {
 	}
 }
 
-func (sc *scaling) applyMatrices(f *form) {
+// apply scales P, A and q.
+func (sc *scaling) apply(f *form) {
 	for j := range f.n {
 		dj := sc.d[j]
 		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
@@ -134,13 +135,7 @@ func (sc *scaling) applyMatrices(f *form) {
 			f.a.val[k] *= sc.e[f.a.ind[k]] * dj
 		}
 	}
-}
-
-func (sc *scaling) applyVectors(f *form) {
 	for j, v := range sc.d {
 		f.q[j] *= sc.c * v
-	}
-	for i, v := range sc.e {
-		f.b[i] *= v
 	}
 }

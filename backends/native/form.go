@@ -135,18 +135,17 @@ func (f *form) fill(p *backends.Problem) {
 	if p.P != nil {
 		copy(f.p.val, p.P.RawMatrix().Data)
 	}
-	f.fillVectors(p)
+	copy(f.q, p.Q)
 	f.scaling.compute(f)
-	f.scaling.applyMatrices(f)
-	f.scaling.applyVectors(f)
+	f.scaling.apply(f)
+	f.fillRightSide(p)
 }
 
-// fillVectors copies q and b without scaling.
-func (f *form) fillVectors(p *backends.Problem) {
+// fillRightSide copies b and scales it.
+func (f *form) fillRightSide(p *backends.Problem) {
 	f.user = p
-	copy(f.q, p.Q)
 	for i, r := range f.row {
-		f.b[i] = r.sign * (p.B[r.user] - r.shift)
+		f.b[i] = r.sign * (p.B[r.user] - r.shift) * f.scaling.e[i]
 	}
 }
 

@@ -70,7 +70,7 @@ func newIterate(f *form) (*iterate, error) {
 		*v = take(m)
 	}
 	var err error
-	it.k, err = newKKT(f, it.cones, it.starts)
+	it.k, err = newKKT(f, it.cones, it.starts, false)
 	return it, err
 }
 

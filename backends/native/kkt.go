@@ -12,8 +12,10 @@ import (
 //
 // of the Newton systems, quasi-definite once +-delta is added to its diagonal.
 // A row of the orthant with one entry in A (a bound) is not part of it: its
-// unknown is eliminated by hand, which adds a^2/h to the diagonal of P. A
-// second-order cone has two more unknowns, which make its H sparse.
+// unknown is eliminated by hand, which adds a^2/h to the diagonal of P. So is a
+// column with a single entry a in A, in an equation, and nothing but p > 0 on the
+// diagonal of P, as a residual in least squares: it adds -a^2/p to the diagonal
+// of its row. A second-order cone has two more unknowns, which make its H sparse.
 type kkt struct {
 	f       *form
 	cones   []cone
@@ -25,7 +27,9 @@ type kkt struct {
 	pAt     []int32 // where the entries of P go
 	aAt     []int32 // where the entries of A go, -1 for those of bounds
 	pos     []int32 // the unknown of each row, -1 for a bound
+	xpos    []int32 // the unknown of each column, -1 for a single
 	bounds  []bound
+	singles []single
 	baseX   []float64 // diagonal of P
 	writers []hWriter
 	factor  *ldl.Factor
@@ -39,7 +43,13 @@ type kkt struct {
 // bound is a row of the orthant with the single entry a.val[entry] in column col.
 type bound struct{ row, col, entry int32 }
 
+// single is a column with the single entry a.val[entry] in A, in row row, and
+// p.val[diag] in P.
+type single struct{ row, col, entry, diag int32 }
+
 const (
+	// A column whose diagonal entry in the scaled P is below singleMin stays.
+	singleMin = 1e-8
 	// staticRegularisation is added to the pivots, with their signs. The
 	// refinement takes its effect out again.
 	staticRegularisation = 1e-8
@@ -56,15 +66,25 @@ const (
 	refineFactor    = 3 // refinement ends when the residual falls by less
 )
 
-func newKKT(f *form, cones []cone, starts []int) (*kkt, error) {
+// newKKT analyses the Newton systems of f. With keep, no column is eliminated.
+func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 	k := &kkt{f: f, cones: cones, starts: starts}
-	n := f.n
 	count := make([]int32, f.m)
 	for _, i := range f.a.ind {
 		count[i]++
 	}
-	k.pos = make([]int32, f.m)
-	size := int32(n)
+	k.xpos, k.pos = make([]int32, f.n), make([]int32, f.m)
+	if !keep {
+		k.findSingles()
+	}
+	size := int32(0)
+	for j := range k.xpos {
+		if k.xpos[j] == 0 {
+			k.xpos[j] = size
+			size++
+		}
+	}
+	columns := size
 	for i := range k.pos {
 		if i >= f.zero && i < f.zero+f.nonneg && count[i] == 1 {
 			k.pos[i] = -1
@@ -82,26 +102,47 @@ func newKKT(f *form, cones []cone, starts []int) (*kkt, error) {
 		}
 	}
 	k.size = int(size)
-	k.pattern(count, extra)
+	k.pattern(count, extra, int(columns))
 	var err error
 	k.factor, err = ldl.Analyze(k.size, k.mat.ptr, k.mat.ind, k.sign)
 	if err != nil {
 		return nil, err
 	}
 	k.shift = make([]float64, size)
-	for j := range n {
-		k.shift[j] = staticRegularisation
-	}
-	for j := n; j < k.size; j++ {
-		k.shift[j] = staticRegularisation * float64(k.sign[j])
+	for j, sign := range k.sign {
+		k.shift[j] = staticRegularisation * float64(sign)
 	}
 	k.rhs, k.sol, k.res, k.best = make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
 	return k, nil
 }
 
+// findSingles marks the columns to eliminate with -1 in xpos.
+func (k *kkt) findSingles() {
+	f := k.f
+	for j := range f.n {
+		alone := f.p.ptr[j+1]-f.p.ptr[j] == 1 && int(f.p.ind[f.p.ptr[j]]) == j
+		if alone && f.a.ptr[j+1]-f.a.ptr[j] == 1 && int(f.a.ind[f.a.ptr[j]]) < f.zero {
+			k.xpos[j] = -1
+		}
+	}
+	for j := range f.n { // other columns of P may have entries in its row
+		for e := f.p.ptr[j]; e < f.p.ptr[j+1]; e++ {
+			if i := f.p.ind[e]; int(i) != j {
+				k.xpos[i] = 0
+			}
+		}
+	}
+	for j := range int32(f.n) {
+		if k.xpos[j] < 0 {
+			entry := f.a.ptr[j]
+			k.singles = append(k.singles, single{row: f.a.ind[entry], col: j, entry: entry, diag: f.p.ptr[j]})
+		}
+	}
+}
+
 // pattern lays out the upper triangle of K by columns: first P, then the rows
 // of A with their part of H, then the unknowns of the second-order cones.
-func (k *kkt) pattern(count, extra []int32) {
+func (k *kkt) pattern(count, extra []int32, columns int) {
 	f, n := k.f, k.f.n
 	k.mat.ptr = make([]int32, 1, k.size+1)
 	k.diag, k.sign = make([]int32, k.size), make([]int8, k.size)
@@ -115,20 +156,25 @@ func (k *kkt) pattern(count, extra []int32) {
 		return int32(len(k.mat.ind) - 1)
 	}
 	k.mat.ind = make([]int32, 0, len(f.p.ind)+len(f.a.ind)+4*k.size)
-	for j := range n {
+	for c := range n {
+		j := k.xpos[c]
+		if j < 0 {
+			k.pAt[f.p.ptr[c]] = -1
+			continue
+		}
 		k.diag[j] = -1
-		for e := f.p.ptr[j]; e < f.p.ptr[j+1]; e++ {
-			k.pAt[e] = push(f.p.ind[e])
-			if int(f.p.ind[e]) == j {
+		for e := f.p.ptr[c]; e < f.p.ptr[c+1]; e++ {
+			k.pAt[e] = push(k.xpos[f.p.ind[e]])
+			if int(f.p.ind[e]) == c {
 				k.diag[j] = k.pAt[e]
 			}
 		}
 		if k.diag[j] < 0 {
-			k.diag[j] = push(int32(j))
+			k.diag[j] = push(j)
 		}
-		end(j, 1)
+		end(int(j), 1)
 	}
-	k.baseX = make([]float64, n)
+	k.baseX = make([]float64, columns)
 	// the rows of A: columns and entries, by row
 	start := make([]int32, f.m+1)
 	for i, c := range count {
@@ -145,7 +191,11 @@ func (k *kkt) pattern(count, extra []int32) {
 	}
 	row := func(i int) {
 		for e := start[i]; e < start[i+1]; e++ {
-			k.aAt[entry[e]] = push(col[e])
+			if j := k.xpos[col[e]]; j >= 0 {
+				k.aAt[entry[e]] = push(j)
+			} else {
+				k.aAt[entry[e]] = -1
+			}
 		}
 	}
 	for i := range f.zero {
@@ -196,21 +246,34 @@ func (k *kkt) pattern(count, extra []int32) {
 	}
 }
 
-// load copies the scaled numbers of P and A.
-func (k *kkt) load() {
+// load copies the scaled numbers of P and A. It returns false if they do not
+// allow the elimination of columns.
+func (k *kkt) load() bool {
 	f := k.f
+	for _, s := range k.singles {
+		if !(f.p.val[s.diag] >= singleMin) {
+			return false
+		}
+	}
 	clear(k.mat.val)
 	for e, at := range k.pAt {
-		k.mat.val[at] = f.p.val[e]
+		if at >= 0 {
+			k.mat.val[at] = f.p.val[e]
+		}
 	}
 	for e, at := range k.aAt {
 		if at >= 0 {
 			k.mat.val[at] = f.a.val[e]
 		}
 	}
-	for j := range f.n {
+	for j := range k.baseX {
 		k.baseX[j] = k.mat.val[k.diag[j]]
 	}
+	for _, s := range k.singles {
+		a := f.a.val[s.entry]
+		k.mat.val[k.diag[k.pos[s.row]]] -= a * a / f.p.val[s.diag]
+	}
+	return true
 }
 
 // refactor puts the current H of the cones into K and factors it.
@@ -226,7 +289,7 @@ func (k *kkt) refactor() {
 		h := k.cones[0].(*nonnegative).h
 		for _, b := range k.bounds {
 			a := f.a.val[b.entry]
-			k.mat.val[k.diag[b.col]] += a * a / h[int(b.row)-f.zero]
+			k.mat.val[k.diag[k.xpos[b.col]]] += a * a / h[int(b.row)-f.zero]
 		}
 	}
 	k.factor.Factorize(k.mat.val, k.shift, pivotTolerance, pivotReplaced)
@@ -236,27 +299,42 @@ func (k *kkt) refactor() {
 // is target relative to the right-hand side, or as small as it gets. It reports
 // whether the result is finite.
 func (k *kkt) solve(x, z, rx, rz []float64, target float64) bool {
-	f, n := k.f, k.f.n
-	clear(k.rhs[n:])
-	copy(k.rhs, rx)
+	f, rhs := k.f, k.rhs
+	clear(rhs)
+	for j, p := range k.xpos {
+		if p >= 0 {
+			rhs[p] = rx[j]
+		}
+	}
 	for i, p := range k.pos {
 		if p >= 0 {
-			k.rhs[p] = rz[i]
+			rhs[p] = rz[i]
 		}
+	}
+	// p x + a z = rx, where x is a single; a x - h z = rz, where z is of a bound
+	for _, s := range k.singles {
+		rhs[k.pos[s.row]] -= f.a.val[s.entry] * rx[s.col] / f.p.val[s.diag]
 	}
 	var h []float64
 	if len(k.bounds) > 0 {
 		h = k.cones[0].(*nonnegative).h
 		for _, b := range k.bounds {
-			k.rhs[b.col] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
+			rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 		}
 	}
 	ok := k.refine(target)
-	copy(x, k.sol[:n])
+	for j, p := range k.xpos {
+		if p >= 0 {
+			x[j] = k.sol[p]
+		}
+	}
 	for i, p := range k.pos {
 		if p >= 0 {
 			z[i] = k.sol[p]
 		}
+	}
+	for _, s := range k.singles {
+		x[s.col] = (rx[s.col] - f.a.val[s.entry]*z[s.row]) / f.p.val[s.diag]
 	}
 	for _, b := range k.bounds {
 		z[b.row] = (f.a.val[b.entry]*x[b.col] - rz[b.row]) / h[int(b.row)-f.zero]

@@ -78,7 +78,7 @@ func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 		it, err := newIterate(f)
 		require.NoError(t, err)
 		f.fill(p)
-		it.k.load()
+		require.True(t, it.k.load())
 		for i, c := range it.cones {
 			from, to := it.starts[i], it.starts[i+1]
 			copy(it.s[from:to], interior(rng, c, to-from, 0.5))

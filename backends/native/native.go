@@ -94,7 +94,9 @@ func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 		return nil, err
 	}
 	s := &solver{form: f, it: it, options: o.WithDefaults(), settings: set.withDefaults(), user: *p}
-	s.fill()
+	if err := s.fill(); err != nil {
+		return nil, err
+	}
 	s.setup = time.Since(begin)
 	return s, nil
 }
@@ -116,9 +118,20 @@ type solver struct {
 	}
 }
 
-func (s *solver) fill() {
+// fill puts the numbers of the problem into the form and the Newton systems,
+// which are analysed anew if these numbers do not allow the elimination of columns.
+func (s *solver) fill() error {
 	s.form.fill(&s.user)
-	s.it.k.load()
+	if s.it.k.load() {
+		return nil
+	}
+	k, err := newKKT(s.form, s.it.cones, s.it.starts, true)
+	if err != nil {
+		return err
+	}
+	s.it.k = k
+	k.load()
+	return nil
 }
 
 // Solve runs the method.
@@ -154,8 +167,12 @@ func (s *solver) Update(u backends.Update) error {
 		s.owned.b = append(s.owned.b[:0], u.B...)
 		s.user.B = s.owned.b
 	}
-	s.fill()
 	s.resume = false
+	if u.P == nil && u.A == nil && u.Q == nil {
+		s.form.fillRightSide(&s.user) // the scaling does not depend on b
+	} else if err := s.fill(); err != nil {
+		return err
+	}
 	s.setup = time.Since(begin)
 	return nil
 }

@@ -95,6 +95,7 @@ func (m *Model) Program() dca.Program {
 			b := x[0].Expr()
 			return dca.Level{
 				X: x, Train: m.data.Train(x), Validation: m.data.Validation(x),
+				Residuals: []convex.Affine{m.data.Residuals(x)},
 				Constraints: []convex.Convex{
 					convex.Norm1(b).MinusAffine(h.At(0)),
 					convex.SumSquares(b).Scale(0.5).MinusAffine(h.At(1)),

@@ -93,13 +93,20 @@ func (d *Data) Train(vars []*convex.Variable) convex.Convex { return loss(d.trai
 // Validation is the loss over the validation rows.
 func (d *Data) Validation(vars []*convex.Variable) convex.Convex { return loss(d.val, vars) }
 
-// loss is 1/(2n) |X b + b0 - y|^2.
-func loss(d *dataset.Data, vars []*convex.Variable) convex.Convex {
+// Residuals are those of the training rows, X b + b0 - y.
+func (d *Data) Residuals(vars []*convex.Variable) convex.Affine { return residuals(d.train, vars) }
+
+func residuals(d *dataset.Data, vars []*convex.Variable) convex.Affine {
 	r := vars[0].Expr().MulMat(d.X).Minus(convex.Const(d.Y...))
 	if len(vars) > 1 {
 		r = r.Plus(vars[1].Expr())
 	}
-	return convex.SumSquares(r).Scale(0.5 / float64(len(d.Y)))
+	return r
+}
+
+// loss is 1/(2n) |X b + b0 - y|^2.
+func loss(d *dataset.Data, vars []*convex.Variable) convex.Convex {
+	return convex.SumSquares(residuals(d, vars)).Scale(0.5 / float64(len(d.Y)))
 }
 
 // residual is X b + b0 - y.

@@ -97,6 +97,7 @@ func (m *Model) Program() dca.Program {
 			x := m.data.Variables(model)
 			return dca.Level{
 				X: x, Train: m.data.Train(x), Validation: m.data.Validation(x),
+				Residuals:   []convex.Affine{m.data.Residuals(x)},
 				Constraints: []convex.Convex{convex.Abs(x[0].Expr()).MinusAffine(h)},
 			}
 		},

@@ -39,6 +39,8 @@ type Config struct {
 	// Tol, GapTol, Rho, Delta, CAlpha and Epsilon override the fields of
 	// [dca.Settings] of that name; 0 leaves the preset's value.
 	Tol, GapTol, Rho, Delta, CAlpha, Epsilon float64
+	// IgnoreGap turns the GapTol of the preset off. It does not go with GapTol.
+	IgnoreGap bool
 	// Init is the start of the radii; where it is shorter than their number its last
 	// entry repeats. Nil leaves the preset's start.
 	Init []float64
@@ -76,6 +78,9 @@ func (c Config) Validate() error {
 			return fmt.Errorf("tune: %s is %v, expected a finite number that is not negative", f.name, f.value)
 		}
 	}
+	if c.IgnoreGap && c.GapTol > 0 {
+		return fmt.Errorf("tune: gap-tol is %v, but the gap is to be ignored", c.GapTol)
+	}
 	for i, r := range c.Init {
 		if !(r >= 0) || math.IsInf(r, 1) {
 			return fmt.Errorf("tune: init: radius %d is %v, expected a finite number that is not negative", i+1, r)
@@ -97,6 +102,9 @@ func (c Config) settings(m Model) dca.Settings {
 	s := m.DefaultSettings()
 	if c.Preset == PresetPaper {
 		s = m.PaperSettings()
+	}
+	if c.IgnoreGap {
+		s.GapTol = 0
 	}
 	for _, o := range []struct {
 		to   *float64

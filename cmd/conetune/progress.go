@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/conetune/conetune/tune"
 )
@@ -12,33 +14,41 @@ import (
 // progress is the line on a terminal that says how far a run is. How many
 // iterations there will be is not known, so that it shows numbers and not a share.
 type progress struct {
-	bar *progressbar.ProgressBar // nil when nobody looks
+	container *mpb.Progress // nil when nobody looks
+	bar       *mpb.Bar
+	text      atomic.Value // string
 }
 
 func (a *app) newProgress(job *tuneJob) *progress {
+	p := &progress{}
 	if !a.terminal() || job.verbose {
-		return &progress{}
+		return p
 	}
-	return &progress{progressbar.NewOptions(-1,
-		progressbar.OptionSetWriter(a.stderr),
-		progressbar.OptionSetDescription(job.spec.name),
-		progressbar.OptionSpinnerType(14),
-		progressbar.OptionThrottle(65*time.Millisecond),
-		progressbar.OptionSetElapsedTime(true),
-		progressbar.OptionClearOnFinish(),
-	)}
+	p.text.Store(job.spec.name)
+	p.container = mpb.New(mpb.WithOutput(a.stderr), mpb.WithRefreshRate(65*time.Millisecond), mpb.WithAutoRefresh())
+	p.bar = p.container.New(0, mpb.SpinnerStyle().PositionLeft(), mpb.BarWidth(2),
+		mpb.AppendDecorators(
+			decor.Any(func(decor.Statistics) string { return p.text.Load().(string) + "  " }),
+			decor.Elapsed(decor.ET_STYLE_GO),
+		),
+		mpb.BarRemoveOnComplete(),
+	)
+	return p
 }
 
 func (p *progress) show(e tune.Event) {
 	if p.bar == nil {
 		return
 	}
-	p.bar.Describe(fmt.Sprintf("iteration %d  validation %.4g  step %.2g  violation %.2g  gap %.2g", e.K, e.Validation, e.Step, e.T, e.Gap))
-	_ = p.bar.Add(1) // a bar that cannot be drawn stops nothing
+	p.text.Store(fmt.Sprintf("iteration %d  validation %.4g  step %.2g  violation %.2g  gap %.2g", e.K, e.Validation, e.Step, e.T, e.Gap))
+	p.bar.Increment()
 }
 
+// clear removes the line.
 func (p *progress) clear() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
+	if p.bar == nil {
+		return
 	}
+	p.bar.Abort(true)
+	p.container.Wait()
 }

@@ -82,7 +82,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends")
 	fs.StringVar(&f.preset, "preset", "", "`NAME` of settings: paper, those of the paper instead of ours")
 	fs.Float64Var(&f.tol, "tol", 0, "stop when the relative step and the violation are below `T` (default: the preset's)")
-	fs.Float64Var(&f.gapTol, "gap-tol", 0, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree (default: the preset's; off with --preset paper)")
+	fs.Float64Var(&f.gapTol, "gap-tol", 0, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree; 0 is off (default: the preset's; off with --preset paper)")
 	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the preset's)")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 90s or 5m (default: no limit)")
 	fs.StringVar(&f.init, "init", "", "start of the radii, `R0[,R1..]`; the last one repeats (default: the preset's)")

@@ -48,7 +48,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	}
 	job.config = tune.Config{
 		Backend: f.backend, Method: f.method, Preset: f.preset,
-		Tol: f.tol, GapTol: f.gapTol, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon,
+		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon,
 		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.seed), Threads: f.threads,
 	}
 	if err := job.config.Validate(); err != nil {
@@ -95,7 +95,7 @@ func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
 		value float64
 		zero  bool // allowed
 	}{
-		{"tol", f.tol, false}, {"gap-tol", f.gapTol, false}, {"rho", f.rho, false}, {"delta", f.delta, false},
+		{"tol", f.tol, false}, {"gap-tol", f.gapTol, true}, {"rho", f.rho, false}, {"delta", f.delta, false},
 		{"c-alpha", f.cAlpha, false}, {"epsilon", f.epsilon, true},
 		{"max-iter", float64(f.maxIter), false}, {"threads", float64(f.threads), false}, {"time-limit", f.timeLimit.Seconds(), false},
 	} {

@@ -21,6 +21,14 @@ type Options struct {
 	// max(16, Dense sqrt(n), 2 x the median degree). Default 5; negative sets
 	// none aside. The median keeps a matrix that is dense all over in one piece.
 	Dense float64
+
+	// Weights, if not nil, says how many twins of the matrix each row stands for,
+	// itself included: rows with the same entries and with none among themselves,
+	// which the caller has left out except for one. They count in the degrees of
+	// their neighbours, and after the first of these has been eliminated they are
+	// a clique, like the rows that the method merges itself. Set aside are still
+	// the rows with many entries in the pattern.
+	Weights []int32
 }
 
 const (
@@ -45,10 +53,11 @@ func AMD(n int, colptr, rowidx []int32) []int32 {
 // AMDWith is [AMD] with options.
 func AMDWith(n int, colptr, rowidx []int32, o Options) []int32 {
 	checkPattern(n, colptr, rowidx)
+	checkWeights(n, o.Weights)
 	if n == 0 {
 		return []int32{}
 	}
-	g := newGraph(n)
+	g := newGraph(n, o.Weights)
 	degrees := g.work
 	for j := range n {
 		for _, i := range rowidx[colptr[j]:colptr[j+1]] {
@@ -62,6 +71,8 @@ func AMDWith(n int, colptr, rowidx []int32, o Options) []int32 {
 	g.load(colptr, rowidx, degrees, limit)
 	if g.wait == 0 {
 		limit = math.MaxInt
+	} else if o.Weights != nil {
+		limit = max(limit, g.lightestAside(colptr, rowidx)-1)
 	}
 	g.eliminateAll(limit, g.wait/linkShare)
 	if g.left > 0 {
@@ -87,6 +98,25 @@ func checkPattern(n int, colptr, rowidx []int32) {
 		if i < 0 || int(i) >= n {
 			panic("order: row index out of range")
 		}
+	}
+}
+
+func checkWeights(n int, weights []int32) {
+	if weights == nil {
+		return
+	}
+	if len(weights) != n {
+		panic("order: weights do not have length n")
+	}
+	total := int64(0)
+	for _, w := range weights {
+		if w <= 0 {
+			panic("order: weight that is not positive")
+		}
+		total += int64(w)
+	}
+	if total > math.MaxInt32/8 { // the stamps of a graph grow by several times this
+		panic("order: weights add up to more than 2^28")
 	}
 }
 

@@ -277,7 +277,7 @@ func TestQuotientGraphHousekeeping(t *testing.T) {
 		{"compaction", func(g *graph) { g.lists = g.lists[:g.free+p.n/8] }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g := newGraph(p.n)
+			g := newGraph(p.n, nil)
 			degrees := make([]int32, p.n)
 			g.load(p.colptr, p.rowidx, degrees, p.n)
 			c.disturb(g)

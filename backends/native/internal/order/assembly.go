@@ -20,6 +20,15 @@ func (g *graph) assemblyOrder() []int32 {
 			g.largestChildLast(int32(i), child, sibling)
 		}
 	}
+	nodes := g.work // in the block of each pivot
+	clear(nodes)
+	for i := range g.n {
+		if g.weight[i] > 0 {
+			nodes[i]++
+		} else {
+			nodes[g.parent[i]]++
+		}
+	}
 	// Place of each pivot's block, and then of the nodes in it, pivot first.
 	place := g.bucket
 	at := int32(0)
@@ -27,7 +36,7 @@ func (g *graph) assemblyOrder() []int32 {
 		if g.weight[root] > 0 && g.parent[root] < 0 {
 			for i := descend(int32(root), child); ; {
 				place[i] = at
-				at += g.weight[i]
+				at += nodes[i]
 				if i == int32(root) {
 					break
 				}

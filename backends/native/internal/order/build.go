@@ -1,18 +1,23 @@
 package order
 
+import "math"
+
 // load builds the graph of the rows with degrees up to limit; the others are set
-// aside.
+// aside. Degrees are numbers of entries here, those of the graph are weights.
 func (g *graph) load(colptr, rowidx, degrees []int32, limit int) {
-	n := g.n
+	n, aside := g.n, 0
 	for i := range n {
 		g.rank[i] = -1
 		if int(degrees[i]) > limit {
-			g.rank[i] = int32(g.wait)
-			g.wait++
+			g.rank[i] = int32(aside)
+			aside++
 		}
 	}
-	for r := range g.wait {
-		g.classWeight[class(r, g.wait)]++
+	for i, r := range g.rank {
+		if r >= 0 {
+			g.classWeight[class(int(r), aside)] += g.weight[i]
+			g.wait += int(g.weight[i])
+		}
 	}
 	each := func(do func(i, j int32)) { // both ways for each entry between rows in the graph
 		for j := range int32(n) {
@@ -25,14 +30,14 @@ func (g *graph) load(colptr, rowidx, degrees []int32, limit int) {
 					do(i, j)
 					do(j, i)
 				case ri < 0:
-					g.reach[i] |= 1 << class(int(rj), g.wait)
+					g.reach[i] |= 1 << class(int(rj), aside)
 				case rj < 0:
-					g.reach[j] |= 1 << class(int(ri), g.wait)
+					g.reach[j] |= 1 << class(int(ri), aside)
 				}
 			}
 		}
 	}
-	each(func(i, _ int32) { g.size[i]++ })
+	each(func(i, j int32) { g.size[i]++; g.degree[i] += g.weight[j] })
 	for i := range n {
 		g.start[i] = g.free
 		g.free += int(g.size[i])
@@ -48,10 +53,31 @@ func (g *graph) load(colptr, rowidx, degrees []int32, limit int) {
 	// Backwards, so that of equal degrees the first index goes first.
 	for i := n - 1; i >= 0; i-- {
 		if g.rank[i] < 0 {
-			g.degree[i] = min(g.size[i], int32(n-g.wait-1)) // less for duplicates
+			g.degree[i] = min(g.degree[i], int32(g.left-g.wait)-g.weight[i]) // less for duplicates
 			g.queue.insert(int32(i), g.priority(int32(i)))
 		}
 	}
+}
+
+// lightestAside returns the least degree, by weight, of the rows set aside.
+func (g *graph) lightestAside(colptr, rowidx []int32) int {
+	degree := g.work
+	clear(degree)
+	for j := range int32(g.n) {
+		for _, i := range rowidx[colptr[j]:colptr[j+1]] {
+			if i < j {
+				degree[i] += g.weight[j]
+				degree[j] += g.weight[i]
+			}
+		}
+	}
+	lightest := math.MaxInt
+	for i, r := range g.rank {
+		if r >= 0 {
+			lightest = min(lightest, int(degree[i]))
+		}
+	}
+	return lightest
 }
 
 // class maps the r-th of k rows set aside to one of 64 classes.
@@ -91,7 +117,8 @@ func (g *graph) reload(colptr, rowidx []int32) {
 			}
 			if e := findRoot(root, j); seen[e] != i {
 				seen[e] = i
-				g.degree[e]++
+				g.degree[e] += g.weight[i]
+				g.size[e]++
 				g.lists[g.free] = e
 				g.free++
 			}
@@ -129,7 +156,7 @@ func (g *graph) splitLeft() {
 	for i := range g.n {
 		g.size[i], g.elements[i], g.degree[i], g.stamps[i] = 0, 0, 0, 0
 		if g.rank[i] == 0 {
-			g.weight[i], g.parent[i], g.stamps[i] = 1, -1, 1
+			g.weight[i], g.parent[i], g.stamps[i] = g.initialWeight(i), -1, 1
 		}
 	}
 	g.wait, g.free = 0, 0
@@ -169,25 +196,29 @@ func (g *graph) adjacencyOfLeft(colptr, rowidx []int32) (adjacent []int32) {
 	return adjacent
 }
 
-// loadElements makes the lists of the elements from those of the variables, in
-// which the degrees of the elements have been counted.
+// loadElements makes the lists of the elements from those of the variables, with
+// the sizes and degrees of the elements counted already.
 func (g *graph) loadElements() {
 	for i := range int32(g.n) {
 		for _, e := range g.members(i)[:g.elements[i]] {
-			if g.size[e] == 0 {
-				g.start[e] = g.free
-				g.free += int(g.degree[e])
+			if g.stamps[e] == 0 {
+				g.free += int(g.size[e])
+				g.start[e] = g.free // moves down to where the list starts
 				g.largest = max(g.largest, g.degree[e])
 				g.stamps[e] = 1
 			}
-			g.lists[g.start[e]+int(g.size[e])] = i
-			g.size[e]++
+		}
+	}
+	for i := int32(g.n) - 1; i >= 0; i-- {
+		for _, e := range g.members(i)[:g.elements[i]] {
+			g.start[e]--
+			g.lists[g.start[e]] = i
 		}
 	}
 }
 
 // countNeighbours returns the degree of variable i of a graph that has just been
-// loaded, all weights being 1. Where that would take long, the count stops; by
+// loaded. Where that would take long, the count stops; by
 // then it has met the neighbours that many elements share. The sum of the sizes
 // of the elements, the usual bound, would say that a variable in many small
 // equal cliques has a high degree.
@@ -198,17 +229,18 @@ func (g *graph) countNeighbours(i int32, seen []int32) (degree int32) {
 	variables := list[g.elements[i]:]
 	for _, j := range variables {
 		seen[j] = mark
+		degree += g.weight[j]
 	}
-	degree = int32(len(variables))
+	all := int32(g.left) - g.weight[i]
 	budget := 8*len(list) + 4*g.left
 	for _, e := range list[:g.elements[i]] {
-		if budget < 0 || int(degree) == g.left-1 {
+		if budget < 0 || degree == all {
 			break
 		}
 		for _, j := range g.members(e) {
 			if seen[j] != mark {
 				seen[j] = mark
-				degree++
+				degree += g.weight[j]
 			}
 		}
 		budget -= int(g.size[e])

@@ -21,7 +21,8 @@
 //
 // with two additions of our own for the dense rows that the KKT systems of data
 // fitting have: how they are set aside, described at [Options], and when a block
-// of them has its turn, described at the method priority. The order is a
+// of them has its turn, described at the method priority. Rows that a caller knows
+// to be twins may be given as one row with a weight, see [Options]. The order is a
 // postorder of the assembly tree. A code that needs a postorder of the
 // elimination tree itself applies [Postorder] to it, which does not
 // change the number of entries of L and does not tear supernodes apart.

@@ -8,8 +8,8 @@ import (
 // graph is a quotient graph: what is left of the pattern after some pivots. A
 // node is
 //
-//   - a variable, not yet eliminated: a set of weight[i] > 0 indistinguishable
-//     original nodes. Its list holds the elements it is in, elements[i] of them,
+//   - a variable, not yet eliminated: a set of indistinguishable original nodes,
+//     of weight[i] > 0 together. Its list holds the elements it is in, elements[i] of them,
 //     and then the variables it is joined to by an entry of the matrix;
 //   - an element, a pivot: its list holds the variables of the clique that its
 //     elimination made;
@@ -20,9 +20,11 @@ import (
 // share an element. Absorbed variables are dropped from a list when it is next
 // rewritten; a list never grows.
 type graph struct {
-	n    int
-	left int // nodes that are not yet eliminated
-	wait int // those of them that are set aside
+	n       int
+	total   int     // the weight of all nodes
+	left    int     // the weight of those that are not yet eliminated
+	wait    int     // the weight of those of them that are set aside
+	initial []int32 // weights at the start, nil if all are 1
 
 	lists []int32 // all lists; lists[free:] is free
 	free  int
@@ -30,7 +32,7 @@ type graph struct {
 	size  []int32 // its length
 
 	elements []int32  // how many entries of a variable's list are elements; -1 for a pivot
-	weight   []int32  // original nodes in a variable or pivot; 0 if merged into another; negated while in the current element
+	weight   []int32  // of the original nodes in a variable or pivot; 0 if merged into another; negated while in the current element
 	degree   []int32  // of a variable: bound on the external degree; of an element: weight of its list
 	reach    []uint64 // classes of the rows set aside that are filled by the elimination of the node
 	parent   []int32  // where the node was absorbed, or -1
@@ -50,31 +52,44 @@ type graph struct {
 	rank     []int32 // index among the rows set aside, or -1
 	work     []int32
 
-	classWeight  [64]int32 // rows in each class
+	classWeight  [64]int32 // of the rows in each class
 	cachedReach  uint64    // the last argument and result of reachWeight
 	cachedWeight int
 }
 
-// newGraph returns a graph of n nodes with all lists empty.
-func newGraph(n int) *graph {
-	slab := make([]int32, 15*n)
-	take := func() []int32 {
+// newGraph returns a graph of n nodes with all lists empty. The weights are 1 if
+// they are nil.
+func newGraph(n int, weights []int32) *graph {
+	total := n
+	for _, w := range weights {
+		total += int(w) - 1
+	}
+	slab := make([]int32, 14*n+total)
+	cut := func(n int) []int32 {
 		a := slab[:n:n]
 		slab = slab[n:]
 		return a
 	}
+	take := func() []int32 { return cut(n) }
 	g := &graph{
-		n: n, left: n, start: make([]int, n), reach: make([]uint64, n),
+		n: n, total: total, left: total, initial: weights, start: make([]int, n), reach: make([]uint64, n),
 		size: take(), elements: take(), weight: take(), degree: take(), parent: take(), front: take(), stamps: take(),
-		queue:    degreeQueue{head: take(), next: take(), prev: take(), key: take()},
+		queue:    degreeQueue{head: cut(total), next: take(), prev: take(), key: take()},
 		hashHead: take(), bucket: take(), rank: take(), work: take(),
 	}
 	for i := range n {
-		g.weight[i], g.parent[i], g.hashHead[i], g.stamps[i] = 1, -1, -1, 1
+		g.weight[i], g.parent[i], g.hashHead[i], g.stamps[i] = g.initialWeight(i), -1, -1, 1
 	}
 	g.stamp = 2
 	g.queue.reset()
 	return g
+}
+
+func (g *graph) initialWeight(i int) int32 {
+	if g.initial == nil {
+		return 1
+	}
+	return g.initial[i]
 }
 
 // eliminateAll eliminates variables as long as their priority is at most limit.
@@ -106,16 +121,16 @@ func (g *graph) eliminate(p int32) {
 }
 
 // makeRoom makes room for the element of p and for the stamps that its
-// elimination uses, which are fewer than 4 n.
+// elimination uses, which are fewer than 4 times the total weight.
 func (g *graph) makeRoom(p int32) {
 	need := int(g.size[p])
 	for _, e := range g.members(p)[:g.elements[p]] {
 		need += int(g.size[e])
 	}
-	if g.free+min(need, g.left) > len(g.lists) {
+	if g.free+min(need, g.left, g.n) > len(g.lists) {
 		g.compact()
 	}
-	if int64(g.stamp)+4*int64(g.n) > math.MaxInt32 {
+	if int64(g.stamp)+4*int64(g.total) > math.MaxInt32 {
 		g.resetStamps()
 	}
 }
@@ -278,13 +293,15 @@ func (g *graph) finish(p, weight int32) {
 // the wrong choice. In the KKT matrix of a dense A it is the block of all rows,
 // which would go as soon as fewer columns than rows are left; then the d columns
 // fill each other, while they cause no fill when they go first. The usual blocks,
-// of w < 4/5 d, are not concerned, nor are those whose border is one clique.
+// of w < 4/5 d, are not concerned, nor are those whose border is one clique. Nor
+// are twins of the matrix as long as none of their neighbours is eliminated: they
+// are no block, and leave one after the other at d each.
 func (g *graph) priority(i int32) int {
 	p := int(g.degree[i]) + g.reachWeight(g.reach[i])
-	if w := int(g.weight[i]); g.size[i] > 1 {
+	if w := int(g.weight[i]); g.size[i] > 1 && g.elements[i] > 0 {
 		p = max(p, w+w/4)
 	}
-	return min(p, g.n-1)
+	return min(p, g.total-1)
 }
 
 // reachWeight bounds the number of rows in a set of classes.

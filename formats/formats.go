@@ -1,8 +1,11 @@
-// Package formats reads a table of numbers from a file, whichever of the formats of
-// its folders the file is in.
+// Package formats reads a table of numbers from a CSV or LIBSVM file, whichever it
+// is. Its folders hold the formats:
 //
 //	csvfile   comma-separated columns with a line of names
 //	libsvm    label index:value index:value ...
+//	qps       linear and quadratic programs in QPS and MPS files
+//	sdpa      semidefinite programs in the sparse format of SDPA
+//	cbf       conic programs in the Conic Benchmark Format
 //	textfile  what the readers share: gzip, lines, numbers, the error type
 //
 // Errors about a file are an [*Error], with file, line and field.

@@ -4,6 +4,7 @@
 //	conetune tune elastic-net --data table.csv     hyperparameters, a model, its errors
 //	conetune predict --model model.json --data new.csv
 //	conetune generate elastic-net --out DIR        synthetic data with known truth
+//	conetune solve FILE                            a program in a QPS, MPS, SDPA or CBF file
 //	conetune backends                              the conic solvers of this build
 //
 // Results go to standard output, everything else to standard error. The exit

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/atomicfile"
+)
+
+// solveFlags are the flags of conetune solve as they were given.
+type solveFlags struct {
+	backend          string
+	eps              float64
+	timeLimit        time.Duration
+	maxIter, threads int
+	asJSON, verbose  bool
+	out              string
+}
+
+const solveHelp = `Solve a convex program from a file in one of the standard formats:
+%s
+plain or compressed by gzip (with .gz at the end). Integer variables are not supported.
+
+The answer is recomputed on the numbers of the file: optimal means that residuals
+and gap meet --eps there, and an infeasibility is told only with a proof.
+
+With --json, x is by column (QPS, MPS), the m-vector (SDPA) or the scalar variables
+(CBF); y is by row, rows of type N left out, such that Px + q - A'y are the reduced
+costs (QPS, MPS), the blocks of the dual matrix one after the other (SDPA), or by
+scalar constraint (CBF). A file that maximises is read as minimising the negative;
+the objective is that of the file. What does not exist is null. Of an infeasible or
+an unbounded program, the proof is in certificate.
+
+Exit status: 0 optimal, or infeasible or unbounded with proof; 1 not solved (the
+status says why); 2 bad usage or bad input; 130 interrupted.`
+
+const solveExample = `  conetune solve afiro.mps.gz
+  conetune solve model.cbf --backend scs --eps 1e-6 --time-limit 60s --json
+  conetune solve portfolio.qps --out solution.json -v`
+
+func (a *app) solveCommand() *cobra.Command {
+	var f solveFlags
+	cmd := &cobra.Command{
+		Use:     "solve FILE",
+		Short:   "Solve a program from a QPS, MPS, SDPA or CBF file",
+		Long:    sprintf(solveHelp, fileFormatList()),
+		Example: solveExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return badInputf("expected one file, got %d arguments", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd.Flags(), args[0]); err != nil {
+				return err
+			}
+			return a.solve(cmd.Context(), args[0], &f)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends")
+	fs.Float64Var(&f.eps, "eps", 1e-8, "accuracy `E` that residuals and gap must meet")
+	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 60s or 5m (default: no limit)")
+	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the solver's)")
+	fs.IntVar(&f.threads, "threads", 1, "`N` threads")
+	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
+	fs.StringVar(&f.out, "out", "", "write that JSON object to `FILE` too")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the iterations on standard error")
+	return cmd
+}
+
+// check finds what is wrong with the flags, before the file is read.
+func (f *solveFlags) check(fs *pflag.FlagSet, file string) error {
+	if _, err := backends.Open(f.backend); err != nil {
+		return badInputf("--backend: %w", err)
+	}
+	for _, c := range []struct {
+		flag  string
+		value float64
+	}{{"eps", f.eps}, {"time-limit", f.timeLimit.Seconds()}, {"max-iter", float64(f.maxIter)}, {"threads", float64(f.threads)}} {
+		if fs.Changed(c.flag) && !(c.value > 0 && c.value < math.Inf(1)) {
+			return badInputf("--%s is %s, expected a positive number", c.flag, fs.Lookup(c.flag).Value)
+		}
+	}
+	if f.out != "" {
+		if absolute(f.out) == absolute(file) {
+			return badInputf("--out %s: would overwrite the file to solve", f.out)
+		}
+		if err := atomicfile.Check(f.out); err != nil {
+			return badInputf("--out: %w", err)
+		}
+	}
+	_, err := findFileFormat(file)
+	return err
+}
+
+// solve reads the file, solves, and writes what was asked for.
+func (a *app) solve(ctx context.Context, path string, f *solveFlags) error {
+	p, err := interruptible(ctx, func() (*loadedProgram, error) { return loadProgram(path) })
+	if err != nil {
+		return err
+	}
+	bar := a.newSolveProgress(f.verbose)
+	r, err := a.runSolver(ctx, p, f, bar)
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := atomicfile.Write(f.out, func(w io.Writer) error { return (&app{stdout: w}).printJSON(r) }); err != nil {
+			return failed(fmt.Errorf("--out: %w", err))
+		}
+	}
+	if f.asJSON {
+		err = a.printJSON(r)
+	} else {
+		err = a.print(describeSolve(p, r, f))
+	}
+	if err != nil {
+		return err
+	}
+	return a.solveOutcome(r)
+}
+
+// runSolver does what is timed: everything from the arrays on.
+func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, bar *solveProgress) (*solveResult, error) {
+	backend, err := backends.Open(f.backend)
+	if err != nil {
+		return nil, badInputf("--backend: %w", err)
+	}
+	options := backends.Options{Eps: f.eps, MaxIterations: f.maxIter, TimeLimit: f.timeLimit, Threads: f.threads, Logger: a.logger(f.verbose)}
+	if options.Logger == nil {
+		options.Logger = bar.logger()
+	}
+	begin := time.Now()
+	solver, err := interruptible(ctx, func() (backends.Solver, error) { return backend.Setup(p.problem, options) })
+	if err != nil {
+		return nil, setupError(p, err)
+	}
+	setup := time.Since(begin)
+	begin = time.Now()
+	s, err := solveUntil(ctx, solver)
+	if err != nil {
+		return nil, err
+	}
+	r := newSolveResult(p, f.backend, s)
+	r.SetupSeconds, r.SolveSeconds = setup.Seconds(), time.Since(begin).Seconds()
+	if err := solver.Close(); err != nil {
+		return nil, failed(err)
+	}
+	return r, nil
+}
+
+// setupError says whose fault it is that a solver could not be set up.
+func setupError(p *loadedProgram, err error) error {
+	var unsupported *backends.UnsupportedError
+	var problem *backends.ProblemError
+	switch {
+	case errors.Is(err, errInterrupted):
+		return err
+	case errors.As(err, &unsupported):
+		if len(unsupported.Others) > 0 {
+			return badInputf("%s: %w", p.path, err)
+		}
+		return badInputf("%s: %w; no backend of this build does, conetune backends says how to get others", p.path, err)
+	case errors.As(err, &problem):
+		return badInputf("%s: %w", p.path, err)
+	}
+	return failed(err)
+}
+
+// patience is how long an interrupted solver may take to come back with what it has.
+const patience = 800 * time.Millisecond
+
+// solveUntil solves, and stops waiting a little after the context has ended.
+func solveUntil(ctx context.Context, solver backends.Solver) (*backends.Solution, error) {
+	waiting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, stop) })()
+	return interruptible(waiting, func() (*backends.Solution, error) {
+		s, err := solver.Solve(ctx)
+		if err != nil {
+			return nil, failed(err)
+		}
+		return s, nil
+	})
+}
+
+// solveOutcome turns the status into an exit status.
+func (a *app) solveOutcome(r *solveResult) error {
+	text := ""
+	if r.Message != "" {
+		text = ": " + r.Message
+	}
+	switch r.status {
+	case backends.Optimal, backends.PrimalInfeasible, backends.DualInfeasible:
+		return nil
+	case backends.Cancelled:
+		a.note("conetune: interrupted after %s%s", count(r.Iterations, "iteration"), text)
+		return &exitError{code: exitInterrupted}
+	}
+	a.note("conetune: not solved, %s after %s%s", r.Status, count(r.Iterations, "iteration"), text)
+	return &exitError{code: exitUnsolved}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats/cbf"
+	"github.com/conetune/conetune/formats/qps"
+	"github.com/conetune/conetune/formats/sdpa"
+)
+
+// loadedProgram is a program from a file of any format.
+type loadedProgram struct {
+	path, name string
+	problem    *backends.Problem
+	describe   string   // its size in the terms of the file
+	columns    []string // the names of the variables; nil when they have none
+	translate  func(*backends.Solution) translated
+}
+
+// translated is a solution in the terms of the file.
+type translated struct {
+	x, y, bounds    []float64
+	matrices        [][]float64
+	objective, dual float64
+}
+
+// fileFormat is a format of the files that can be solved.
+type fileFormat struct {
+	endings []string
+	summary string
+	load    func(path string) (*loadedProgram, error)
+}
+
+var fileFormats = []fileFormat{
+	{[]string{".qps", ".mps"}, "linear and quadratic programs, fixed or free format", loadQPS},
+	{[]string{".dat-s"}, "semidefinite programs, SDPA sparse format", loadSDPA},
+	{[]string{".cbf"}, "conic programs, conic benchmark format", loadCBF},
+}
+
+// fileFormatList describes the formats, for help texts.
+func fileFormatList() string {
+	var b strings.Builder
+	for _, f := range fileFormats {
+		fmt.Fprintf(&b, "  %-12s %s\n", strings.Join(f.endings, " "), f.summary)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// withoutEnding takes .gz and the ending of the format away from the name of a file.
+func withoutEnding(path string) (name, ending string) {
+	name = filepath.Base(path)
+	if gz := ".gz"; strings.HasSuffix(strings.ToLower(name), gz) {
+		name = name[:len(name)-len(gz)]
+	}
+	ending = filepath.Ext(name)
+	return strings.TrimSuffix(name, ending), strings.ToLower(ending)
+}
+
+// findFileFormat goes by the ending of the name.
+func findFileFormat(path string) (fileFormat, error) {
+	_, ending := withoutEnding(path)
+	var known []string
+	for _, f := range fileFormats {
+		for _, e := range f.endings {
+			if e == ending {
+				return f, nil
+			}
+			known = append(known, e)
+		}
+	}
+	return fileFormat{}, badInputf("%s: unknown kind of file, expected a name that ends in %s, with or without .gz", path, strings.Join(known, ", "))
+}
+
+// loadProgram reads a file and brings it into the form of the backends.
+func loadProgram(path string) (*loadedProgram, error) {
+	f, err := findFileFormat(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.load(path)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	p.path = path
+	p.name, _ = withoutEnding(path)
+	return p, nil
+}
+
+func loadQPS(path string) (*loadedProgram, error) {
+	m, err := qps.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	c := m.Conic()
+	p := &loadedProgram{problem: c.Problem, columns: m.Columns}
+	p.describe = fmt.Sprintf("%s, %s, %s", count(len(m.Rows), "row"), count(len(m.Columns), "column"), count(m.A.NNZ(), "nonzero"))
+	if m.P != nil {
+		p.describe += fmt.Sprintf(", quadratic objective with %s", count(m.P.NNZ(), "nonzero"))
+	}
+	p.describe += sense(m.Maximize)
+	p.translate = func(s *backends.Solution) translated {
+		t := c.Solution(s)
+		return translated{x: t.X, y: t.Y, bounds: t.Z, objective: t.Objective, dual: t.DualObjective}
+	}
+	return p, nil
+}
+
+func loadSDPA(path string) (*loadedProgram, error) {
+	m, err := sdpa.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.Conic()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p := &loadedProgram{problem: c.Problem}
+	p.describe = fmt.Sprintf("%s, %s, %s", count(len(m.C), "variable"), count(len(m.Blocks), "block"), count(len(m.Entries), "nonzero")) + sense(false)
+	p.translate = func(s *backends.Solution) translated {
+		t := c.Solution(s)
+		out := translated{x: t.X, objective: t.Objective, dual: t.DualObjective}
+		for _, block := range t.Y {
+			out.y = append(out.y, block...)
+		}
+		return out
+	}
+	return p, nil
+}
+
+func loadCBF(path string) (*loadedProgram, error) {
+	m, err := cbf.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.Conic()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	variables, constraints := m.Dims()
+	p := &loadedProgram{problem: c.Problem}
+	p.describe = fmt.Sprintf("%s, %s, %s", count(variables, "variable"), count(constraints, "constraint"), count(len(m.A), "nonzero"))
+	if n := len(m.PSDVar); n > 0 {
+		p.describe += fmt.Sprintf(", %s", count(n, "matrix variable"))
+	}
+	if n := len(m.PSDCon); n > 0 {
+		p.describe += fmt.Sprintf(", %s", count(n, "matrix constraint"))
+	}
+	p.describe += sense(m.Maximize)
+	p.translate = func(s *backends.Solution) translated {
+		t := c.Solution(s)
+		return translated{x: t.X, y: t.Y, matrices: t.Matrices, objective: t.Objective, dual: t.DualObjective}
+	}
+	return p, nil
+}
+
+func sense(maximize bool) string {
+	if maximize {
+		return "; to maximise"
+	}
+	return "; to minimise"
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+)
+
+func solvedFile(format, name string) string {
+	return filepath.Join("..", "..", "formats", format, "testdata", name)
+}
+
+// numbers are the entries of an array of the JSON object.
+func numbers(t *testing.T, value any) []float64 {
+	t.Helper()
+	list, ok := value.([]any)
+	require.True(t, ok, "%v", value)
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = v.(float64)
+	}
+	return out
+}
+
+func TestSolveJSON(t *testing.T) {
+	o := conetune(t, "solve", solvedFile("qps", "small.qps"), "--json")
+	o.ok(t)
+	require.Empty(t, o.stderr)
+	m := o.object(t)
+	require.Equal(t, "small", m["name"])
+	require.Equal(t, "native", m["backend"])
+	require.Equal(t, "optimal", m["status"])
+	require.InDelta(t, -.25, m["objective"], 1e-6)
+	require.InDelta(t, -.25, m["dual_objective"], 1e-6)
+	require.InDeltaSlice(t, []float64{1, 1.5, 1}, numbers(t, m["x"]), 1e-5)
+	require.InDeltaSlice(t, []float64{1, 0, 0}, numbers(t, m["y"]), 1e-5)
+	for _, field := range []string{"primal_residual", "dual_residual", "gap"} {
+		require.LessOrEqual(t, m[field], 1e-8)
+	}
+	for _, field := range []string{"iterations", "setup_seconds", "solve_seconds"} {
+		require.Greater(t, m[field], 0.0)
+	}
+}
+
+func TestSolveFormats(t *testing.T) {
+	m := conetune(t, "solve", solvedFile("qps", "fixed.mps"), "--json").object(t)
+	require.InDelta(t, 11, m["objective"], 1e-6, "a maximum")
+	require.InDeltaSlice(t, []float64{-2, 0}, numbers(t, m["y"]), 1e-6)
+
+	m = conetune(t, "solve", solvedFile("cbf", "small.cbf"), "--json").object(t)
+	require.InDelta(t, 6-2*math.Sqrt2, m["objective"], 1e-6)
+	require.Len(t, m["x"], 4)
+	require.Len(t, m["y"], 6)
+
+	// A file in upper case, gzipped; a diagonal program in the SDPA format.
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte("1\n1\n-2\n1\n0 1 1 1 3\n1 1 1 1 1\n1 1 2 2 1\n"))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	m = conetune(t, "solve", write(t, t.TempDir(), "LP.DAT-S.GZ", packed.String()), "--json").object(t)
+	require.Equal(t, "LP", m["name"])
+	require.InDeltaSlice(t, []float64{3}, numbers(t, m["x"]), 1e-6)
+	require.InDeltaSlice(t, []float64{1, 0}, numbers(t, m["y"]), 1e-6)
+}
+
+func TestSolveInfeasible(t *testing.T) {
+	dir := t.TempDir()
+	o := conetune(t, "solve", write(t, dir, "none.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 1 r 1\n x s 1\nRHS\n S r 1 s 2\nENDATA\n"), "--json")
+	require.Zero(t, o.code, "an infeasibility that is proven")
+	m := o.object(t)
+	require.Equal(t, "primal_infeasible", m["status"])
+	for _, field := range []string{"x", "y", "objective", "dual_objective", "gap", "primal_residual"} {
+		value, there := m[field]
+		require.True(t, there, field)
+		require.Nil(t, value, field)
+	}
+	proof := m["certificate"].(map[string]any)
+	y, z := numbers(t, proof["y"]), numbers(t, proof["z"])
+	require.InDelta(t, 0, y[0]+y[1]+z[0], 1e-6, "A'y + z = 0")
+	require.LessOrEqual(t, y[0], 0.0)
+	require.GreaterOrEqual(t, min(y[1], z[0]), 0.0)
+	require.Positive(t, y[0]*1+y[1]*2, "while the sides add up to more than 0")
+
+	o = conetune(t, "solve", write(t, dir, "unbounded.mps", "ROWS\n N c\n G r\nCOLUMNS\n x c -1 r 1\nENDATA\n"), "--json")
+	require.Zero(t, o.code)
+	m = o.object(t)
+	require.Equal(t, "dual_infeasible", m["status"])
+	require.Positive(t, numbers(t, m["certificate"].(map[string]any)["x"])[0])
+	require.Nil(t, m["x"])
+
+	text := conetune(t, "solve", filepath.Join(dir, "none.mps")).ok(t)
+	require.Contains(t, text, "none on the native backend: infeasible, with proof")
+}
+
+func TestSolveTable(t *testing.T) {
+	text := conetune(t, "solve", solvedFile("qps", "fixed.mps")).ok(t)
+	for _, want := range []string{"fixed on the native backend: optimal after", "2 rows, 2 columns, 4 nonzeros; to maximise", "3 nonnegative", "A 1"} {
+		require.Contains(t, text, want)
+	}
+}
+
+func TestSolveOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "solution.json")
+	file := solvedFile("qps", "small.qps")
+	o := conetune(t, "solve", file, "--out", path, "--json")
+	o.ok(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, o.stdout, string(text))
+	require.Contains(t, conetune(t, "solve", file, "--out", path).ok(t), "solution in "+path)
+}
+
+func TestSolveLimits(t *testing.T) {
+	file := solvedFile("qps", "small.qps")
+	o := conetune(t, "solve", file, "--max-iter", "2", "--json")
+	require.Equal(t, exitUnsolved, o.code)
+	require.Contains(t, o.stderr, "not solved, iteration_limit after 2 iterations")
+	m := o.object(t)
+	require.Equal(t, "iteration_limit", m["status"])
+	require.Len(t, m["x"], 3, "what was reached is there")
+	require.Len(t, m["y"], 3)
+
+	o = conetune(t, "solve", file, "-v")
+	require.Contains(t, o.stderr, "iteration=0")
+}
+
+func TestSolveBadInput(t *testing.T) {
+	dir := t.TempDir()
+	good := solvedFile("qps", "small.qps")
+	bad := write(t, dir, "bad.qps", "ROWS\n N c\nCOLUMNS\n x d 1\nENDATA\n")
+	integer := write(t, dir, "int.mps", "ROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\n x c 1\nENDATA\n")
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{nil, []string{"expected one file"}},
+		{[]string{good, good}, []string{"expected one file"}},
+		{[]string{filepath.Join(dir, "none.mps")}, []string{"none.mps", "no such file"}},
+		{[]string{dir + ".qps"}, []string{"no such file"}},
+		{[]string{filepath.Join(dir, "x.lp")}, []string{"x.lp", ".qps, .mps, .dat-s, .cbf"}},
+		{[]string{bad}, []string{"bad.qps:4", `"d"`}},
+		{[]string{integer}, []string{"int.mps:4", "integer"}},
+		{[]string{write(t, dir, "empty.cbf", "")}, []string{"empty.cbf", "empty"}},
+		{[]string{good, "--backend", "gurobi"}, []string{`"gurobi"`, "native"}},
+		{[]string{good, "--eps", "0"}, []string{"--eps is 0"}},
+		{[]string{good, "--eps", "tiny"}, []string{`--eps: "tiny" found`}},
+		{[]string{good, "--max-iter", "-1"}, []string{"--max-iter is -1"}},
+		{[]string{good, "--time-limit", "0s"}, []string{"--time-limit is 0s"}},
+		{[]string{good, "--threads", "0"}, []string{"--threads is 0"}},
+		{[]string{good, "--out", good}, []string{"would overwrite"}},
+		{[]string{good, "--out", filepath.Join(dir, "none", "x.json")}, []string{"--out", "no directory"}},
+	} {
+		o := conetune(t, append([]string{"solve"}, c.args...)...)
+		require.Equal(t, exitUsage, o.code, "%v", c.args)
+		require.Empty(t, o.stdout)
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+		for _, want := range c.want {
+			require.Contains(t, o.stderr, want, "%v", c.args)
+		}
+	}
+}
+
+// TestSolveUnsupported asks a backend for a cone that it lacks.
+func TestSolveUnsupported(t *testing.T) {
+	err := setupError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone", Others: []string{"c"}})
+	require.ErrorContains(t, err, "f.cbf: backends: b does not support the psd cone; these do: c")
+	require.Equal(t, exitUsage, err.(*exitError).code)
+	err = setupError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone"})
+	require.ErrorContains(t, err, "conetune backends says how to get others")
+	require.Equal(t, exitUsage, err.(*exitError).code)
+}
+
+// slowSolver does not watch its context.
+type slowSolver struct{ backends.Solver }
+
+func (slowSolver) Solve(context.Context) (*backends.Solution, error) {
+	time.Sleep(5 * time.Second)
+	return nil, nil
+}
+
+func TestSolveInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := conetuneUntil(t, ctx, "solve", solvedFile("qps", "small.qps"), "--json")
+	require.Equal(t, exitInterrupted, o.code)
+
+	begin := time.Now()
+	_, err := solveUntil(ctx, slowSolver{})
+	require.ErrorIs(t, err, errInterrupted)
+	require.Less(t, time.Since(begin), 2*time.Second)
+}
+
+func TestSolveProgress(t *testing.T) {
+	var out bytes.Buffer
+	p := &solveProgress{w: &out}
+	p.logger().Debug("native", "iteration", 3, "objective", 1.25, "mu", 2.0)
+	p.logger().Debug("native", "iteration", 4)
+	p.clear()
+	require.Equal(t, clearLine+"native  iteration 3  objective 1.25"+clearLine, out.String())
+	require.Nil(t, (&solveProgress{}).logger())
+}
+
+func TestDescribeCones(t *testing.T) {
+	text := describeCones([]backends.Cone{backends.Zero(2), backends.SecondOrder(3), backends.SecondOrder(4), backends.PSD(2)})
+	require.Equal(t, "2 zero, 2 second-order (7 rows), 1 psd (3 rows)", text)
+	require.Equal(t, "none", describeCones(nil))
+	for s := backends.Optimal; s <= backends.NumericalError; s++ {
+		require.NotEmpty(t, solveStatus(s), fmt.Sprint(s))
+	}
+}

@@ -1,0 +1,288 @@
+package cbf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+func TestReadSmall(t *testing.T) {
+	m, err := Read("testdata/small.cbf")
+	require.NoError(t, err)
+	assert.Equal(t, &Model{
+		Version: 1, Maximize: true,
+		Var:       []Cone{{Kind: RotatedSecond, Dim: 3}, {Kind: Free, Dim: 1}},
+		Con:       []Cone{{Kind: Zero, Dim: 1}, {Kind: Nonpositive, Dim: 1}, {Kind: SecondOrder, Dim: 3}, {Kind: Nonnegative, Dim: 1}, {Kind: Free}},
+		Objective: []Coefficient{{0, -1}, {1, -1}, {3, -1}}, Constant: 7,
+		A: []Entry{{0, 2, 1}, {1, 0, -1}, {2, 3, 1}, {3, 0, 1}, {3, 1, -1}, {5, 1, 1}},
+		B: []Coefficient{{0, -2}, {1, 1}, {4, 1}},
+	}, m)
+}
+
+func TestReadCones(t *testing.T) {
+	m, err := Read("testdata/cones.cbf")
+	require.NoError(t, err)
+	assert.Equal(t, []Cone{{Kind: Exponential, Dim: 3}, {Kind: Power, Dim: 3, Powers: []float64{1, 3}}, {Kind: Free, Dim: 1}}, m.Var)
+	assert.Equal(t, []int{2}, m.PSDVar)
+	assert.Equal(t, []int{2}, m.PSDCon)
+	assert.Equal(t, []MatrixEntry{{0, 0, 0, 1}, {0, 1, 1, 1}}, m.ObjectiveMatrix)
+	assert.Equal(t, []CrossEntry{{4, 0, 1, 0, 1}}, m.F)
+	assert.Equal(t, []CrossEntry{{0, 6, 1, 0, 1}}, m.H, "in the lower triangle")
+	assert.Equal(t, []MatrixEntry{{0, 0, 0, 1}, {0, 1, 1, 4}}, m.D)
+}
+
+func TestErrors(t *testing.T) {
+	head := "VER\n2\nOBJSENSE\nMIN\n"
+	vars := head + "VAR\n3 1\nF 3\nCON\n2 1\nL+ 2\n"
+	for _, c := range []struct {
+		text string
+		line int
+		says string
+	}{
+		{"", 0, "expected VER first"},
+		{"# nothing\n", 0, "expected VER first"},
+		{"VER\n1\n", 0, "no OBJSENSE"},
+		{"VAR\n0 0\n", 1, "before VER"},
+		{"VER 1\n", 1, "line of its own"},
+		{"VER\n", 1, "the file ends where the version is expected"},
+		{"VER\n5\n", 2, "expected 1 to 4"},
+		{"VER\n1\nVER\n1\n", 3, "twice"},
+		{"VER\n1\nOBJSENSE\nmin\n", 4, "expected MIN or MAX"},
+		{"VER\n1\nFOO\n", 3, `"FOO" found`},
+		{head + "CHANGE\n", 5, "not supported"},
+		{head + "VAR\n3\n", 6, "1 words found"},
+		{head + "VAR\n3 1\nF 4\n", 7, "more dimensions than 3"},
+		{head + "VAR\n3 1\nF 2\n", 7, "3 were announced"},
+		{head + "VAR\n3 1\nX 3\n", 7, `unknown cone "X"`},
+		{head + "VAR\n3 1\n@0:POW 3\n", 7, "0 entries of POWCONES"},
+		{head + "VAR\n3 1\n@x:FOO 3\n", 7, "unknown cone"},
+		{head + "VAR\n-3 1\n", 6, "a whole number from 0"},
+		{head + "VAR\n4 1\nEXP 4\n", 7, "expected 3"},
+		{head + "VAR\n1 1\nQR 1\n", 7, "at least 2"},
+		{head + "VAR\n0 1\nQ 0\n", 7, "at least 1"},
+		{head + "VAR\n2 1\nSVECPSD 2\n", 7, "n(n+1)/2"},
+		{head + "POWCONES\n1 2\n2\n1\n1\nVAR\n1 1\n@0:POW 1\n", 12, "at least 2"},
+		{head + "POWCONES\n1 2\n2\n1\n0\n", 9, "positive"},
+		{head + "POWCONES\n1 2\n2\n1\n1e-300\n", 9, "too far from the others"},
+		{head + "POWCONES\n1 2\n1\n1\n", 8, "1 powers fewer"},
+		{head + "POWCONES\n1 2\n3\n", 7, "3 powers"},
+		{head + "VAR\n0 0\nPOWCONES\n0 0\n", 7, "comes after VAR"},
+		{vars + "INT\n1\n2\n", 12, "integer variables are not supported"},
+		{vars + "OBJACOORD\n1\n3 1\n", 13, "variable 3 found, but there are 3"},
+		{vars + "OBJACOORD\n1\n-1 1\n", 13, "from 0"},
+		{vars + "OBJACOORD\n2\n0 1\n", 13, "the file ends"},
+		{vars + "BCOORD\n1\n2 1\n", 13, "constraint 2"},
+		{vars + "ACOORD\n1\n0 0 x\n", 13, `"x" found, expected a number`},
+		{vars + "ACOORD\n1\n0 0\n", 13, "2 words found where constraint, variable and value"},
+		{vars + "ACOORD\n1\n0 0 1 1\n", 13, "4 words"},
+		{vars + "ACOORD\n1\n0 0 inf\n", 13, "finite number"},
+		{vars + "PSDVAR\n1\n0\n", 13, "order 0"},
+		{vars + "FCOORD\n1\n0 0 0 0 1\n", 13, "matrix variable 0"},
+		{vars + "PSDCON\n1\n2\nHCOORD\n1\n0 0 2 0 1\n", 16, "row 2"},
+		{vars + "PSDCON\n1\n2\nDCOORD\n1\n0 0 0\n", 16, "3 words"},
+	} {
+		m, err := Decode("bad.cbf", strings.NewReader(c.text))
+		require.Error(t, err, c.text)
+		assert.Nil(t, m)
+		var e *textfile.Error
+		require.True(t, errors.As(err, &e), "%T", err)
+		assert.Equal(t, c.line, e.Line, "%s\n%s", err, c.text)
+		assert.ErrorContains(t, err, c.says, c.text)
+	}
+	_, err := Decode("fine.cbf", strings.NewReader(vars+"INT\n0\n"))
+	assert.NoError(t, err)
+	_, err = Read(filepath.Join(t.TempDir(), "none.cbf"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// random makes a model with all kinds of cones.
+func random(rng *rand.Rand) *Model {
+	m := &Model{Version: 4, Maximize: rng.IntN(2) == 0, Constant: rng.NormFloat64()}
+	cones := func() (list []Cone) {
+		for range rng.IntN(6) {
+			c := Cone{Kind: []Kind{Free, Nonnegative, Nonpositive, Zero, SecondOrder, RotatedSecond, Exponential, DualExponential,
+				Power, DualPower, PSDVector, GeometricMean, DualGeometricMean}[rng.IntN(13)], Dim: 1 + rng.IntN(4)}
+			switch c.Kind {
+			case RotatedSecond, GeometricMean, DualGeometricMean:
+				c.Dim++
+			case Exponential, DualExponential, PSDVector:
+				c.Dim = 3
+			case Power, DualPower:
+				for range 1 + rng.IntN(4) {
+					c.Powers = append(c.Powers, rng.Float64()+.1)
+				}
+				c.Dim = len(c.Powers) + rng.IntN(3)
+			}
+			list = append(list, c)
+		}
+		return list
+	}
+	m.Var, m.Con = cones(), cones()
+	for range rng.IntN(3) {
+		m.PSDVar = append(m.PSDVar, 1+rng.IntN(3))
+	}
+	for range rng.IntN(3) {
+		m.PSDCon = append(m.PSDCon, 1+rng.IntN(3))
+	}
+	n, rows := m.Dims()
+	place := func(order int) (i, j int) {
+		i, j = rng.IntN(order), rng.IntN(order)
+		return max(i, j), min(i, j)
+	}
+	for range rng.IntN(12) {
+		if v := rng.NormFloat64(); n > 0 {
+			m.Objective = append(m.Objective, Coefficient{rng.IntN(n), v})
+			if rows > 0 {
+				m.A = append(m.A, Entry{rng.IntN(rows), rng.IntN(n), v})
+			}
+			if len(m.PSDCon) > 0 {
+				k := rng.IntN(len(m.PSDCon))
+				i, j := place(m.PSDCon[k])
+				m.H = append(m.H, CrossEntry{k, rng.IntN(n), i, j, v})
+			}
+		}
+		if rows > 0 {
+			m.B = append(m.B, Coefficient{rng.IntN(rows), rng.NormFloat64()})
+		}
+		if len(m.PSDVar) > 0 {
+			k := rng.IntN(len(m.PSDVar))
+			i, j := place(m.PSDVar[k])
+			m.ObjectiveMatrix = append(m.ObjectiveMatrix, MatrixEntry{k, i, j, rng.NormFloat64()})
+			if rows > 0 {
+				m.F = append(m.F, CrossEntry{rng.IntN(rows), k, i, j, rng.NormFloat64()})
+			}
+		}
+		if len(m.PSDCon) > 0 {
+			k := rng.IntN(len(m.PSDCon))
+			i, j := place(m.PSDCon[k])
+			m.D = append(m.D, MatrixEntry{k, i, j, rng.NormFloat64()})
+		}
+	}
+	return m
+}
+
+func TestRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		m := random(rng)
+		var text bytes.Buffer
+		require.NoError(t, Encode(&text, m))
+		got, err := Decode("again.cbf", &text)
+		require.NoError(t, err)
+		assert.Equal(t, m, got)
+	}
+	for _, name := range []string{"small.cbf", "cones.cbf"} {
+		m, err := Read(filepath.Join("testdata", name))
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), name+".gz")
+		require.NoError(t, Write(path, m))
+		got, err := Read(path)
+		require.NoError(t, err)
+		assert.Equal(t, m, got)
+	}
+}
+
+func TestEncodeErrors(t *testing.T) {
+	for _, m := range []*Model{
+		{Var: []Cone{{Kind: "X", Dim: 1}}},
+		{Var: []Cone{{Kind: Free, Dim: -1}}},
+		{Var: []Cone{{Kind: Exponential, Dim: 4}}},
+		{Var: []Cone{{Kind: Power, Dim: 4}}},
+		{Var: []Cone{{Kind: Power, Dim: 4, Powers: []float64{1, -1}}}},
+		{PSDVar: []int{0}},
+		{Constant: math.NaN()},
+		{Objective: []Coefficient{{0, 1}}},
+		{B: []Coefficient{{0, 1}}},
+		{A: []Entry{{0, 0, 1}}},
+		{ObjectiveMatrix: []MatrixEntry{{0, 0, 0, 1}}},
+		{PSDCon: []int{2}, D: []MatrixEntry{{0, 0, 1, 1}}},
+		{F: []CrossEntry{{}}},
+		{H: []CrossEntry{{}}},
+	} {
+		assert.Error(t, Encode(&bytes.Buffer{}, m), "%v", m)
+	}
+	var text bytes.Buffer
+	require.NoError(t, Encode(&text, &Model{Var: []Cone{{Kind: PSDVector, Dim: 3}}}))
+	assert.Contains(t, text.String(), "VER\n4\n", "the version that has the cone")
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, name := range []string{"testdata/small.cbf", "testdata/cones.cbf"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	rng := rand.New(rand.NewPCG(7, 7))
+	for range 3 {
+		var text bytes.Buffer
+		if err := Encode(&text, random(rng)); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := Decode("fuzz.cbf", bytes.NewReader(text))
+		if err != nil {
+			var e *textfile.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		var out bytes.Buffer
+		if err := Encode(&out, m); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Decode("again.cbf", &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Version = m.Version
+		if fmt.Sprint(m) != fmt.Sprint(again) {
+			t.Fatal("the round trip changes the model")
+		}
+		n, rows := m.Dims()
+		size := n + rows
+		for _, k := range append(append([]int{}, m.PSDVar...), m.PSDCon...) {
+			size += min(k, 1000)
+		}
+		if size > 1000 {
+			return
+		}
+		if p, err := m.Conic(); err == nil {
+			if err := p.Problem.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	var text bytes.Buffer
+	rng := rand.New(rand.NewPCG(1, 1))
+	const n, rows, entries = 20_000, 10_000, 500_000
+	fmt.Fprintf(&text, "VER\n1\nOBJSENSE\nMIN\nVAR\n%d 1\nL+ %d\nCON\n%d 1\nL= %d\nACOORD\n%d\n", n, n, rows, rows, entries)
+	for range entries {
+		fmt.Fprintf(&text, "%d %d %.8f\n", rng.IntN(rows), rng.IntN(n), rng.NormFloat64())
+	}
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Decode("big.cbf", bytes.NewReader(text.Bytes())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package cbf
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// MaxSize is the largest number of rows and of columns of a conic program, those of
+// a matrix of order n being n(n+1)/2.
+const MaxSize = 1 << 28
+
+// Program is a model in the form of package backends, and the way back.
+//
+// Its columns are x, then the matrix variables as their lower triangles by columns,
+// off the diagonal times sqrt 2, then auxiliary ones that some power cones need. Its
+// rows are cone by cone those of VAR and CON that are not free, sorted into zero,
+// nonnegative, second-order, positive semidefinite, exponential, power cones and duals
+// of the last two, within each of them in the order of the file.
+type Program struct {
+	// Problem minimises the objective, or its negative where the model maximises.
+	Problem *backends.Problem
+
+	model       *Model
+	sign        float64 // -1 where the model maximises
+	variables   int
+	constraints int
+	rows        []row
+}
+
+// row is a row of the problem, s = c1 e1 + c2 e2, in terms of entries: of the
+// variables, the constraints, and the auxiliary variables, in this order. Entry -1
+// means none. The rows of matrices have no entries.
+type row struct {
+	e1, e2 int32
+	c1, c2 float64
+}
+
+// The order in which the cones stand in the problem.
+const (
+	zeroPart = iota
+	nonnegativePart
+	secondOrderPart
+	psdPart
+	exponentialPart
+	dualExponentialPart
+	powerPart
+	dualPowerPart
+	parts
+)
+
+// builder collects the rows.
+type builder struct {
+	m                      *Model
+	variables, constraints int
+	auxiliary              int
+	part                   [parts]struct {
+		rows  []row
+		cones []backends.Cone
+	}
+}
+
+// Conic makes the conic program. It fails when the problem is too large.
+func (m *Model) Conic() (*Program, error) {
+	b := &builder{m: m}
+	b.variables, b.constraints = m.Dims()
+	columns, rows := b.variables, b.variables+b.constraints
+	for _, n := range m.PSDVar {
+		columns, rows = min(columns+triangle(n), 2*MaxSize), min(rows+triangle(n), 2*MaxSize)
+	}
+	for _, n := range m.PSDCon {
+		rows = min(rows+triangle(n), 2*MaxSize)
+	}
+	if columns > MaxSize || rows > MaxSize {
+		return nil, fmt.Errorf("cbf: the problem is too large: more than %d columns or rows (n(n+1)/2 for a matrix of order n)", MaxSize)
+	}
+	b.scalarCones(m.Var, 0)
+	b.scalarCones(m.Con, b.variables)
+	if n := len(b.part[zeroPart].rows); n > 0 {
+		b.cone(zeroPart, backends.Zero(n))
+	}
+	if n := len(b.part[nonnegativePart].rows); n > 0 {
+		b.cone(nonnegativePart, backends.Nonnegative(n))
+	}
+	matrices := len(b.part[psdPart].rows) // the matrices come after the vectors that are some
+	for _, n := range slices.Concat(m.PSDVar, m.PSDCon) {
+		b.part[psdPart].cones = append(b.part[psdPart].cones, backends.PSD(n))
+		for range triangle(n) {
+			b.part[psdPart].rows = append(b.part[psdPart].rows, row{e1: -1, e2: -1})
+		}
+	}
+	for k := range psdPart {
+		matrices += len(b.part[k].rows)
+	}
+	return b.program(matrices)
+}
+
+// triangle is n(n+1)/2, or something too large where that overflows.
+func triangle(n int) int {
+	if n > 1<<20 {
+		return 2 * MaxSize
+	}
+	return n * (n + 1) / 2
+}
+
+// scalarCones adds the rows of VAR or CON, whose entries start at first.
+func (b *builder) scalarCones(cones []Cone, first int) {
+	for _, c := range cones {
+		switch c.Kind {
+		case Zero:
+			b.plain(zeroPart, first, c.Dim, 1)
+		case Nonnegative:
+			b.plain(nonnegativePart, first, c.Dim, 1)
+		case Nonpositive:
+			b.plain(nonnegativePart, first, c.Dim, -1)
+		case SecondOrder:
+			b.cone(secondOrderPart, backends.SecondOrder(c.Dim))
+			b.plain(secondOrderPart, first, c.Dim, 1)
+		case RotatedSecond:
+			// t = (x1 + x2)/sqrt 2 and w = (x1 - x2)/sqrt 2 have t^2 - w^2 = 2 x1 x2.
+			b.cone(secondOrderPart, backends.SecondOrder(c.Dim))
+			half, x1, x2 := math.Sqrt2/2, int32(first), int32(first+1)
+			b.add(secondOrderPart, row{x1, x2, half, half})
+			b.add(secondOrderPart, row{x1, x2, half, -half})
+			b.plain(secondOrderPart, first+2, c.Dim-2, 1)
+		case PSDVector:
+			b.cone(psdPart, backends.PSD(backends.PSDOrder(c.Dim)))
+			b.plain(psdPart, first, c.Dim, 1)
+		case Exponential: // ours is (u, v, w) with v exp(u/v) <= w
+			b.cone(exponentialPart, backends.Exponential())
+			b.entries(exponentialPart, first+2, first+1, first)
+		case DualExponential:
+			b.cone(dualExponentialPart, backends.DualExponential())
+			b.entries(dualExponentialPart, first+2, first+1, first)
+		case Power, DualPower:
+			b.power(first, c.Dim, c.Powers, c.Kind == DualPower)
+		case GeometricMean, DualGeometricMean:
+			b.power(first, c.Dim, slices.Repeat([]float64{1}, c.Dim-1), c.Kind == DualGeometricMean)
+		}
+		first += c.Dim
+	}
+}
+
+func (b *builder) add(part int, r row) { b.part[part].rows = append(b.part[part].rows, r) }
+
+func (b *builder) cone(part int, c backends.Cone) {
+	b.part[part].cones = append(b.part[part].cones, c)
+}
+
+// plain adds one row for each of n entries.
+func (b *builder) plain(part, first, n int, c float64) {
+	b.part[part].rows = slices.Grow(b.part[part].rows, n)
+	for e := range n {
+		b.add(part, row{int32(first + e), -1, c, 0})
+	}
+}
+
+// entries adds a row for each entry.
+func (b *builder) entries(part int, entries ...int) {
+	for _, e := range entries {
+		b.plain(part, e, 1, 1)
+	}
+}
+
+// newEntry returns an auxiliary variable.
+func (b *builder) newEntry() int {
+	b.auxiliary++
+	return b.variables + b.constraints + b.auxiliary - 1
+}
+
+// power adds a power cone, l powers a with sum 1 on the first l of dim entries:
+//
+//	x1^a1 .. xl^al >= |(x(l+1), ..)|, and for the dual (x1/a1)^a1 .. (xl/al)^al >= |(x(l+1), ..)|
+//
+// Cones with three entries and two powers stay what they are. For others the norm
+// becomes an auxiliary variable, and so do the partial products,
+//
+//	x1^a1 u1^(1-a1) >= |w|,  x2^a u2^(1-a) >= u1 with a = a2/(1-a1), ..
+func (b *builder) power(first, dim int, powers []float64, dual bool) {
+	l := len(powers)
+	if dim == l {
+		b.plain(nonnegativePart, first, dim, 1)
+		return
+	}
+	if l == 1 {
+		b.cone(secondOrderPart, backends.SecondOrder(dim))
+		b.plain(secondOrderPart, first, dim, 1)
+		return
+	}
+	w := first + l
+	if dim > l+1 {
+		norm := b.newEntry()
+		b.cone(secondOrderPart, backends.SecondOrder(dim-l+1))
+		b.entries(secondOrderPart, norm)
+		b.plain(secondOrderPart, w, dim-l, 1)
+		w = norm
+	}
+	if l == 2 {
+		part, cone := powerPart, backends.Power(powers[0]/(powers[0]+powers[1]))
+		if dual {
+			part, cone = dualPowerPart, backends.DualPower(cone.Alpha)
+		}
+		b.cone(part, cone)
+		b.entries(part, first, first+1, w)
+		return
+	}
+	sum := 0.0
+	for _, a := range powers {
+		sum += a
+	}
+	scale := func(k int) float64 {
+		if dual {
+			return sum / powers[k]
+		}
+		return 1
+	}
+	rest := slices.Clone(powers) // the sums from k on
+	for k := l - 2; k >= 0; k-- {
+		rest[k] += rest[k+1]
+	}
+	for k := range l - 1 {
+		b.cone(powerPart, backends.Power(powers[k]/rest[k]))
+		b.plain(powerPart, first+k, 1, scale(k))
+		if k == l-2 {
+			b.plain(powerPart, first+l-1, 1, scale(l-1))
+			b.entries(powerPart, w)
+			return
+		}
+		u := b.newEntry()
+		b.entries(powerPart, u, w)
+		w = u
+	}
+}

@@ -1,0 +1,401 @@
+package cbf
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+)
+
+func solve(t *testing.T, m *Model) (*backends.Solution, Solution) {
+	t.Helper()
+	p, err := m.Conic()
+	require.NoError(t, err)
+	b, err := backends.Open("native")
+	require.NoError(t, err)
+	solver, err := b.Setup(p.Problem, backends.Options{})
+	require.NoError(t, err)
+	defer solver.Close()
+	s, err := solver.Solve(t.Context())
+	require.NoError(t, err)
+	return s, p.Solution(s)
+}
+
+func TestSolveSmall(t *testing.T) {
+	m, err := Read("testdata/small.cbf")
+	require.NoError(t, err)
+	s, got := solve(t, m)
+	require.Equal(t, backends.Optimal, s.Status)
+	assert.InDeltaSlice(t, []float64{math.Sqrt2, math.Sqrt2, 2, 1}, got.X, 1e-5)
+	assert.InDelta(t, 6-2*math.Sqrt2, got.Objective, 1e-6)
+	assert.InDelta(t, 6-2*math.Sqrt2, got.DualObjective, 1e-6)
+
+	// The multipliers are minus the derivatives of the minimised objective by b.
+	const h = 1e-4
+	for i, y := range got.Y {
+		value := func(shift float64) float64 {
+			m, err := Read("testdata/small.cbf")
+			require.NoError(t, err)
+			m.B = append(m.B, Coefficient{i, shift})
+			s, got := solve(t, m)
+			require.Equal(t, backends.Optimal, s.Status)
+			return -got.Objective
+		}
+		assert.InDelta(t, -(value(h)-value(-h))/(2*h), y, 1e-3, "constraint %d", i)
+	}
+}
+
+func TestSolveInfeasible(t *testing.T) {
+	m, err := Read("testdata/small.cbf")
+	require.NoError(t, err)
+	m.A = append(m.A, Entry{5, 1, -2}) // -x1 + b >= 0 with x1 >= 0
+	m.B = append(m.B, Coefficient{5, -1})
+	s, got := solve(t, m)
+	assert.Equal(t, backends.PrimalInfeasible, s.Status)
+	assert.Nil(t, got.X)
+	assert.Equal(t, math.Inf(-1), got.Objective, "a maximum over nothing")
+
+	m, err = Read("testdata/small.cbf")
+	require.NoError(t, err)
+	m.Objective = append(m.Objective, Coefficient{3, 2})
+	s, got = solve(t, m)
+	assert.Equal(t, backends.DualInfeasible, s.Status)
+	assert.Equal(t, math.Inf(1), got.Objective)
+	assert.Positive(t, got.X[3])
+}
+
+// TestKnownOptimum checks the point that cones.cbf states, and multipliers found by hand.
+func TestKnownOptimum(t *testing.T) {
+	m, err := Read("testdata/cones.cbf")
+	require.NoError(t, err)
+	p, err := m.Conic()
+	require.NoError(t, err)
+	assert.Equal(t, []backends.Cone{backends.Zero(5), backends.PSD(2), backends.PSD(2), backends.Exponential(), backends.Power(.25)}, p.Problem.Cones)
+	x := []float64{math.E, 1, 1, 1, 1, 1, 2, 1, math.Sqrt2, 1}
+	s := make([]float64, 17)
+	copy(s[5:], []float64{1, math.Sqrt2, 1, 1, 2 * math.Sqrt2, 4, 1, 1, math.E, 1, 1, 1})
+	z := []float64{
+		0, math.E, -3, 4, 1, // the equations
+		1, -math.Sqrt2, 1, // the matrix variable: [1 -1; -1 1]
+		1, -math.Sqrt2 / 2, .25, // the matrix constraint: [1 -1/2; -1/2 1/4]
+		-math.E, 0, 1, // the gradient of w - v exp(u/v), over its value by w
+		1, 3, -4, // that of 4 (u^(1/4) v^(3/4) - w)
+	}
+	residuals, primal, dual := backends.Recheck(p.Problem, x, s, z)
+	assert.Less(t, residuals.Max(), 1e-9)
+	assert.InDelta(t, math.E+1, primal, 1e-12)
+	assert.InDelta(t, math.E+1, dual, 1e-12)
+	got := p.Solution(&backends.Solution{X: x, Z: z})
+	assert.Equal(t, x[:7], got.X)
+	assert.InDeltaSlice(t, []float64{1, 1, 1}, got.Matrices[0], 1e-12)
+	assert.Equal(t, z[:5], got.Y)
+}
+
+// inside says whether v is in the cone, straight from the definition.
+func inside(c Cone, v []float64) bool {
+	norm := func(v []float64) float64 {
+		sum := 0.0
+		for _, x := range v {
+			sum += x * x
+		}
+		return math.Sqrt(sum)
+	}
+	all := func(v []float64, ok func(float64) bool) bool {
+		for _, x := range v {
+			if !ok(x) {
+				return false
+			}
+		}
+		return true
+	}
+	nonnegative := func(x float64) bool { return x >= 0 }
+	powers := c.Powers
+	if c.Kind == GeometricMean || c.Kind == DualGeometricMean {
+		for range c.Dim - 1 {
+			powers = append(powers, 1)
+		}
+	}
+	switch c.Kind {
+	case Free:
+		return true
+	case Nonnegative:
+		return all(v, nonnegative)
+	case Nonpositive:
+		return all(v, func(x float64) bool { return x <= 0 })
+	case Zero:
+		return all(v, func(x float64) bool { return x == 0 })
+	case SecondOrder:
+		return v[0] >= norm(v[1:])
+	case RotatedSecond:
+		return v[0] >= 0 && v[1] >= 0 && 2*v[0]*v[1] >= norm(v[2:])*norm(v[2:])
+	case Exponential:
+		return v[1] > 0 && v[0] >= v[1]*math.Exp(v[2]/v[1])
+	case DualExponential:
+		return v[2] < 0 && v[0] >= -v[2]*math.Exp(v[1]/v[2]-1)
+	case PSDVector: // of order 2
+		return v[0] >= 0 && v[2] >= 0 && v[0]*v[2] >= v[1]*v[1]/2
+	}
+	sum, product := 0.0, 1.0
+	for _, a := range powers {
+		sum += a
+	}
+	l := len(powers)
+	for k, a := range powers {
+		base := v[k]
+		if c.Kind == DualPower || c.Kind == DualGeometricMean {
+			base *= sum / a
+		}
+		product *= math.Pow(base, a/sum)
+	}
+	return all(v[:l], nonnegative) && product >= norm(v[l:])
+}
+
+// TestCones takes random points and compares the rows of the conic program with
+// the definition of each cone, as VAR and as CON.
+func TestCones(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	counts := map[Kind][2]int{}
+	for range 4000 {
+		m := random(rng)
+		if len(m.Con) == 0 {
+			continue
+		}
+		c := m.Con[0]
+		v := make([]float64, c.Dim)
+		for k := range v {
+			v[k] = rng.NormFloat64()
+			if c.Kind != Free && c.Kind != Zero && rng.IntN(3) > 0 {
+				v[k] = math.Abs(v[k])
+			}
+			if c.Kind == Nonpositive || c.Kind == DualExponential && k > 0 {
+				v[k] = -v[k]
+			}
+			if c.Kind == Zero {
+				v[k] = float64(rng.IntN(3) / 2)
+			}
+		}
+		want := inside(c, v)
+		asVar := &Model{Var: []Cone{c}}
+		asCon := &Model{Con: []Cone{c}}
+		for k, x := range v {
+			asCon.B = append(asCon.B, Coefficient{k, x})
+		}
+		for _, m := range []*Model{asVar, asCon} {
+			p, err := m.Conic()
+			require.NoError(t, err)
+			n, rows := p.Problem.Dims()
+			x := make([]float64, n)
+			first := copy(x, v[:len(asVarEntries(m, v))])
+			fillAuxiliary(c, v, x[first:])
+			s := make([]float64, rows)
+			copy(s, p.Problem.B)
+			for i := range s {
+				for j := range x {
+					s[i] -= p.Problem.A.At(i, j) * x[j]
+				}
+			}
+			distance, at := 0.0, 0
+			for _, cone := range p.Problem.Cones {
+				distance = max(distance, cone.Distance(s[at:at+cone.Dim]))
+				at += cone.Dim
+			}
+			if want {
+				assert.Less(t, distance, 1e-9, "%v at %v", c, v)
+			} else {
+				assert.Positive(t, distance, "%v at %v", c, v)
+			}
+		}
+		k := counts[c.Kind]
+		if want {
+			k[0]++
+		} else {
+			k[1]++
+		}
+		counts[c.Kind] = k
+	}
+	for kind, k := range counts {
+		assert.Greater(t, k[0], 5, "%s, points inside", kind)
+		if kind != Free {
+			assert.Greater(t, k[1], 5, "%s, points outside", kind)
+		}
+	}
+	assert.Len(t, counts, 13)
+}
+
+// asVarEntries are the entries of v that are variables of m.
+func asVarEntries(m *Model, v []float64) []float64 {
+	if len(m.Var) == 0 {
+		return nil
+	}
+	return v
+}
+
+// fillAuxiliary gives the norm and the partial products of a power cone their best
+// values, largest for a product and smallest for a norm.
+func fillAuxiliary(c Cone, v, aux []float64) {
+	if len(aux) == 0 {
+		return
+	}
+	powers := c.Powers
+	if powers == nil {
+		for range c.Dim - 1 {
+			powers = append(powers, 1)
+		}
+	}
+	l := len(powers)
+	sum := 0.0
+	for _, a := range powers {
+		sum += a
+	}
+	if c.Dim > l+1 {
+		square := 0.0
+		for _, x := range v[l:] {
+			square += x * x
+		}
+		aux[0] = math.Sqrt(square)
+		aux = aux[1:]
+	}
+	for k := range aux { // the weighted geometric mean of entries k+1 ..
+		rest, product := 0.0, 1.0
+		for _, a := range powers[k+1:] {
+			rest += a
+		}
+		for i := k + 1; i < l; i++ {
+			base := v[i]
+			if c.Kind == DualPower || c.Kind == DualGeometricMean {
+				base *= sum / powers[i]
+			}
+			product *= math.Pow(max(0, base), powers[i]/rest)
+		}
+		aux[k] = product
+	}
+}
+
+// TestMatrices compares the rows of matrix variables and constraints, and the
+// objective, with sums over full symmetric matrices.
+func TestMatrices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 3))
+	for range 200 {
+		m := random(rng)
+		m.Var, m.Con = []Cone{{Kind: Free, Dim: total(m.Var)}}, []Cone{{Kind: Nonnegative, Dim: total(m.Con)}}
+		p, err := m.Conic()
+		require.NoError(t, err)
+		columns, rows := p.Problem.Dims()
+		x := make([]float64, columns)
+		for k := range x {
+			x[k] = rng.NormFloat64()
+		}
+		got := p.Solution(&backends.Solution{X: x})
+		full := make([][][]float64, len(m.PSDVar)) // the matrix variables
+		for k, n := range m.PSDVar {
+			full[k] = symmetric(n)
+			at := 0
+			for j := range n {
+				for i := j; i < n; i++ {
+					full[k][i][j], full[k][j][i] = got.Matrices[k][at], got.Matrices[k][at]
+					at++
+				}
+			}
+		}
+		inner := func(k, i, j int, v float64) float64 {
+			if i == j {
+				return v * full[k][i][j]
+			}
+			return v*full[k][i][j] + v*full[k][j][i]
+		}
+		objective := 0.0
+		for _, c := range m.Objective {
+			objective += c.Value * x[c.Index]
+		}
+		for _, c := range m.ObjectiveMatrix {
+			objective += inner(c.Owner, c.Row, c.Col, c.Value)
+		}
+		value := 0.0
+		for k, q := range p.Problem.Q {
+			value += q * x[k]
+		}
+		assert.InDelta(t, objective, p.sign*value, 1e-10)
+
+		g := make([]float64, p.constraints)
+		for _, c := range m.B {
+			g[c.Index] += c.Value
+		}
+		for _, c := range m.A {
+			g[c.Row] += c.Value * x[c.Col]
+		}
+		for _, c := range m.F {
+			g[c.Owner] += inner(c.Other, c.Row, c.Col, c.Value)
+		}
+		var want []float64 // s, cone by cone
+		want = append(want, g...)
+		svec := func(a [][]float64) {
+			for j := range a {
+				for i := j; i < len(a); i++ {
+					v := a[i][j]
+					if i != j {
+						v *= math.Sqrt2
+					}
+					want = append(want, v)
+				}
+			}
+		}
+		for _, a := range full {
+			svec(a)
+		}
+		for k, n := range m.PSDCon {
+			a := symmetric(n)
+			add := func(i, j int, v float64) {
+				a[i][j] += v
+				if i != j {
+					a[j][i] += v
+				}
+			}
+			for _, c := range m.D {
+				if c.Owner == k {
+					add(c.Row, c.Col, c.Value)
+				}
+			}
+			for _, c := range m.H {
+				if c.Owner == k {
+					add(c.Row, c.Col, c.Value*x[c.Other])
+				}
+			}
+			svec(a)
+		}
+		require.Len(t, want, rows)
+		for i := range rows {
+			s := p.Problem.B[i]
+			for j := range x {
+				s -= p.Problem.A.At(i, j) * x[j]
+			}
+			assert.InDelta(t, want[i], s, 1e-10)
+		}
+	}
+}
+
+func symmetric(n int) [][]float64 {
+	a := make([][]float64, n)
+	for i := range a {
+		a[i] = make([]float64, n)
+	}
+	return a
+}
+
+func TestConicTooLarge(t *testing.T) {
+	for _, m := range []*Model{
+		{Var: []Cone{{Kind: Free, Dim: math.MaxInt32}}},
+		{PSDVar: []int{math.MaxInt32}},
+		{PSDCon: []int{20000, 20000, 20000}},
+	} {
+		_, err := m.Conic()
+		assert.ErrorContains(t, err, "too large")
+	}
+	m := &Model{Var: []Cone{{Kind: Free, Dim: 1}}, PSDCon: []int{2}, H: []CrossEntry{{0, 0, 1, 0, math.MaxFloat64}}}
+	_, err := m.Conic()
+	assert.ErrorContains(t, err, "too large")
+}

@@ -1,0 +1,46 @@
+package cbf_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/formats/cbf"
+)
+
+func Example() {
+	// maximise x + y over the disk of radius 1
+	m, err := cbf.Decode("disk.cbf", strings.NewReader("VER\n1\nOBJSENSE\nMAX\nVAR\n2 1\nF 2\nCON\n3 1\nQ 3\n"+
+		"OBJACOORD\n2\n0 1\n1 1\nACOORD\n2\n1 0 1\n2 1 1\nBCOORD\n1\n0 1\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := m.Conic()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	native, err := backends.Open("native")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	solver, err := native.Setup(p.Problem, backends.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer solver.Close()
+	found, err := solver.Solve(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := p.Solution(found)
+	fmt.Printf("%.4f at (%.4f, %.4f)\n", s.Objective, s.X[0], s.X[1])
+	// Output:
+	// 1.4142 at (0.7071, 0.7071)
+}

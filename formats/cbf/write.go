@@ -1,0 +1,236 @@
+package cbf
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/conetune/conetune/formats/internal/fields"
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+// Write writes the model to a file, gzipped when the path ends in .gz. The file
+// appears whole or not at all.
+func Write(path string, m *Model) error {
+	return textfile.Write(path, func(w io.Writer) error { return Encode(w, m) })
+}
+
+// Encode writes the model, entries in their order, with numbers of as many digits
+// as it takes to read the same doubles back. The version is raised where the cones
+// need it. Power cones with the same powers share an entry of POWCONES.
+func Encode(w io.Writer, m *Model) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	e := &encoder{w: bufio.NewWriter(w)}
+	sense := "MIN"
+	if m.Maximize {
+		sense = "MAX"
+	}
+	e.text("VER\n" + strconv.Itoa(m.neededVersion()) + "\n\nOBJSENSE\n" + sense + "\n")
+	primal, dual := e.powers("POWCONES", Power, m), e.powers("POW*CONES", DualPower, m)
+	e.cones("VAR", m.Var, primal, dual)
+	e.orders("PSDVAR", m.PSDVar)
+	e.cones("CON", m.Con, primal, dual)
+	e.orders("PSDCON", m.PSDCon)
+	e.count("OBJFCOORD", len(m.ObjectiveMatrix))
+	for _, c := range m.ObjectiveMatrix {
+		e.line(c.Value, c.Owner, c.Row, c.Col)
+	}
+	e.count("OBJACOORD", len(m.Objective))
+	for _, c := range m.Objective {
+		e.line(c.Value, c.Index)
+	}
+	if m.Constant != 0 {
+		e.text("\nOBJBCOORD\n")
+		e.line(m.Constant)
+	}
+	e.count("FCOORD", len(m.F))
+	for _, c := range m.F {
+		e.line(c.Value, c.Owner, c.Other, c.Row, c.Col)
+	}
+	e.count("ACOORD", len(m.A))
+	for _, c := range m.A {
+		e.line(c.Value, c.Row, c.Col)
+	}
+	e.count("BCOORD", len(m.B))
+	for _, c := range m.B {
+		e.line(c.Value, c.Index)
+	}
+	e.count("HCOORD", len(m.H))
+	for _, c := range m.H {
+		e.line(c.Value, c.Owner, c.Other, c.Row, c.Col)
+	}
+	e.count("DCOORD", len(m.D))
+	for _, c := range m.D {
+		e.line(c.Value, c.Owner, c.Row, c.Col)
+	}
+	return e.w.Flush() // the first error of all that was written
+}
+
+// neededVersion is that of the model, or a later one that has its cones.
+func (m *Model) neededVersion() int {
+	v := max(m.Version, 1)
+	for _, c := range slices.Concat(m.Var, m.Con) {
+		switch c.Kind {
+		case Exponential, DualExponential, Power, DualPower:
+			v = max(v, 2)
+		case PSDVector, GeometricMean, DualGeometricMean:
+			v = max(v, 4)
+		}
+	}
+	return v
+}
+
+// encoder writes; the first error stays in w.
+type encoder struct {
+	w   *bufio.Writer
+	buf []byte
+}
+
+func (e *encoder) text(s string) { _, _ = e.w.WriteString(s) }
+
+// line writes indices and a value.
+func (e *encoder) line(v float64, indices ...int) {
+	e.buf = e.buf[:0]
+	for _, i := range indices {
+		e.buf = append(strconv.AppendInt(e.buf, int64(i), 10), ' ')
+	}
+	_, _ = e.w.Write(append(fields.AppendNumber(e.buf, v), '\n'))
+}
+
+// count opens a section of n lines, unless there are none.
+func (e *encoder) count(section string, n int) {
+	if n > 0 {
+		e.text("\n" + section + "\n" + strconv.Itoa(n) + "\n")
+	}
+}
+
+// powers writes POWCONES or POW*CONES and returns the entries.
+func (e *encoder) powers(section string, kind Kind, m *Model) map[string]int {
+	number := map[string]int{}
+	var list [][]float64
+	sum := 0
+	for _, c := range slices.Concat(m.Var, m.Con) {
+		if c.Kind != kind {
+			continue
+		}
+		key := fmt.Sprint(c.Powers)
+		if _, known := number[key]; !known {
+			number[key] = len(list)
+			list = append(list, c.Powers)
+			sum += len(c.Powers)
+		}
+	}
+	if len(list) > 0 {
+		e.text(fmt.Sprintf("\n%s\n%d %d\n", section, len(list), sum))
+	}
+	for _, powers := range list {
+		e.text(strconv.Itoa(len(powers)) + "\n")
+		for _, v := range powers {
+			e.line(v)
+		}
+	}
+	return number
+}
+
+func (e *encoder) cones(section string, cones []Cone, primal, dual map[string]int) {
+	if len(cones) == 0 {
+		return
+	}
+	e.text(fmt.Sprintf("\n%s\n%d %d\n", section, total(cones), len(cones)))
+	for _, c := range cones {
+		name := string(c.Kind)
+		switch c.Kind {
+		case Power:
+			name = fmt.Sprintf("@%d:%s", primal[fmt.Sprint(c.Powers)], name)
+		case DualPower:
+			name = fmt.Sprintf("@%d:%s", dual[fmt.Sprint(c.Powers)], name)
+		}
+		e.text(name + " " + strconv.Itoa(c.Dim) + "\n")
+	}
+}
+
+func (e *encoder) orders(section string, orders []int) {
+	e.count(section, len(orders))
+	for _, n := range orders {
+		e.text(strconv.Itoa(n) + "\n")
+	}
+}
+
+// check finds what is not a model.
+func (m *Model) check() error {
+	for _, list := range [][]Cone{m.Var, m.Con} {
+		for _, c := range list {
+			power := c.Kind == Power || c.Kind == DualPower
+			if _, known := kinds[string(c.Kind)]; !known && !power {
+				return fmt.Errorf("cbf: unknown cone %q", c.Kind)
+			}
+			if reason := badDim(c); c.Dim < 0 || reason != "" {
+				return fmt.Errorf("cbf: cone %s of dimension %d, expected %s", c.Kind, c.Dim, reason)
+			}
+			if power && (len(c.Powers) == 0 || badPowers(c.Powers) != "") {
+				return fmt.Errorf("cbf: a power cone with the powers %v, expected positive numbers", c.Powers)
+			}
+		}
+	}
+	for _, n := range slices.Concat(m.PSDVar, m.PSDCon) {
+		if n < 1 {
+			return fmt.Errorf("cbf: a matrix of order %d, expected at least 1", n)
+		}
+	}
+	variables, constraints := m.Dims()
+	order := func(list []int, k int) int {
+		if k < 0 || k >= len(list) {
+			return 0
+		}
+		return list[k]
+	}
+	place := func(i, j, n int) bool { return j >= 0 && i >= j && i < n }
+	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	bad := func(what string, k int) error {
+		return fmt.Errorf("cbf: entry %d of %s is out of range or not finite", k, what)
+	}
+	for k, c := range m.Objective {
+		if c.Index < 0 || c.Index >= variables || !finite(c.Value) {
+			return bad("Objective", k)
+		}
+	}
+	for k, c := range m.B {
+		if c.Index < 0 || c.Index >= constraints || !finite(c.Value) {
+			return bad("B", k)
+		}
+	}
+	for k, c := range m.A {
+		if c.Row < 0 || c.Row >= constraints || c.Col < 0 || c.Col >= variables || !finite(c.Value) {
+			return bad("A", k)
+		}
+	}
+	for k, c := range m.ObjectiveMatrix {
+		if !place(c.Row, c.Col, order(m.PSDVar, c.Owner)) || !finite(c.Value) {
+			return bad("ObjectiveMatrix", k)
+		}
+	}
+	for k, c := range m.D {
+		if !place(c.Row, c.Col, order(m.PSDCon, c.Owner)) || !finite(c.Value) {
+			return bad("D", k)
+		}
+	}
+	for k, c := range m.F {
+		if c.Owner < 0 || c.Owner >= constraints || !place(c.Row, c.Col, order(m.PSDVar, c.Other)) || !finite(c.Value) {
+			return bad("F", k)
+		}
+	}
+	for k, c := range m.H {
+		if c.Other < 0 || c.Other >= variables || !place(c.Row, c.Col, order(m.PSDCon, c.Owner)) || !finite(c.Value) {
+			return bad("H", k)
+		}
+	}
+	if !finite(m.Constant) {
+		return fmt.Errorf("cbf: the constant is %g", m.Constant)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package qps
+
+import (
+	"math"
+	"strings"
+
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+// boundLine reads a line of BOUNDS: a kind, perhaps the name of a set, a column,
+// and for some kinds a number.
+func (r *reader) boundLine() error {
+	if r.m.ColumnLower == nil {
+		n := len(r.m.Columns)
+		r.m.ColumnLower, r.m.ColumnUpper, r.lowerSet = make([]float64, n), make([]float64, n), make([]bool, n)
+		for j := range n {
+			r.m.ColumnUpper[j] = math.Inf(1)
+		}
+	}
+	kind, set, name, number, err := r.boundFields()
+	if err != nil {
+		return err
+	}
+	j, ok := r.columns[string(name)]
+	if !ok {
+		return r.fail("BOUNDS", "column %s is not in COLUMNS", textfile.Quote(name))
+	}
+	field := kind + " bound of " + quoted("column", name)
+	v := 0.0
+	if takesNumber(kind) {
+		var reason string
+		if v, reason = side(number); reason != "" {
+			return r.fail(field, "%s", reason)
+		}
+	}
+	if len(set) > 0 {
+		if r.hasBounds && string(set) != r.bounds {
+			return nil // of several sets the first counts
+		}
+		r.hasBounds, r.bounds = true, string(set)
+	}
+	lower, upper := &r.m.ColumnLower[j], &r.m.ColumnUpper[j]
+	inf := math.Inf(1)
+	switch kind {
+	case "LO":
+		if v == inf {
+			return r.fail(field, "is +infinity, expected a number or -infinity")
+		}
+		*lower, r.lowerSet[j] = v, true
+	case "UP":
+		if v == -inf {
+			return r.fail(field, "is -infinity, expected a number or infinity")
+		}
+		*upper = v
+		if v < 0 && !r.lowerSet[j] {
+			*lower = -inf
+		}
+	case "FX":
+		if math.IsInf(v, 0) {
+			return r.fail(field, "is infinite, expected a number")
+		}
+		*lower, *upper, r.lowerSet[j] = v, v, true
+	case "FR":
+		*lower, *upper, r.lowerSet[j] = -inf, inf, true
+	case "MI":
+		*lower, r.lowerSet[j] = -inf, true
+	case "PL":
+		*upper = inf
+	}
+	return nil
+}
+
+func takesNumber(kind string) bool { return kind == "LO" || kind == "UP" || kind == "FX" }
+
+// boundFields takes the line apart.
+func (r *reader) boundFields() (kind string, set, name, number []byte, err error) {
+	f := r.words.field
+	if r.words.fixed {
+		f = [][]byte{r.words.card[0]}
+		for _, k := range [...]int{1, 2, 3} {
+			if k == 1 || len(r.words.card[k]) > 0 {
+				f = append(f, r.words.card[k])
+			}
+		}
+	}
+	if len(f) == 0 {
+		return "", nil, nil, nil, r.fail("BOUNDS", "expected a kind of bound, a column and a number")
+	}
+	kind = strings.ToUpper(string(f[0]))
+	switch kind {
+	case "LO", "UP", "FX":
+		switch len(f) {
+		case 3:
+			return kind, nil, f[1], f[2], nil
+		case 4:
+			return kind, f[1], f[2], f[3], nil
+		}
+		return "", nil, nil, nil, r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, a column, and a number", kind, len(f)-1)
+	case "FR", "MI", "PL":
+		switch len(f) {
+		case 2:
+			return kind, nil, f[1], nil, nil
+		case 3: // with the name of a set or, before nothing that counts, with a number
+			if _, ok := r.columns[string(f[2])]; ok {
+				return kind, f[1], f[2], nil, nil
+			}
+			if _, ok := r.columns[string(f[1])]; ok {
+				return kind, nil, f[1], nil, nil
+			}
+			return kind, f[1], f[2], nil, nil
+		case 4:
+			return kind, f[1], f[2], nil, nil
+		}
+		return "", nil, nil, nil, r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, and a column", kind, len(f)-1)
+	case "BV", "LI", "UI", "SC":
+		return "", nil, nil, nil, r.fail("BOUNDS", "%s is a bound of integer or semi-continuous columns, which are not supported", kind)
+	}
+	return "", nil, nil, nil, r.fail("BOUNDS", "%s found, expected LO, UP, FX, FR, MI or PL", textfile.Quote(f[0]))
+}

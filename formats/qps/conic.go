@@ -1,0 +1,168 @@
+package qps
+
+import (
+	"math"
+
+	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats/internal/coo"
+)
+
+// Program is a model in the form of package backends, and the way back.
+//
+// Its rows are the equations first, then the one-sided rows, then the two-sided
+// ones as a box, each with those of A before the bounds. A side that is infinite has no
+// row. Where the lower side is above the upper one, the two are separate rows, so
+// that a solver can prove that there is no solution.
+type Program struct {
+	// Problem minimises the objective, or its negative where the model maximises.
+	Problem *backends.Problem
+
+	model   *Model
+	sign    float64 // -1 where the model maximises
+	origins []origin
+}
+
+// origin says where a row of the problem comes from: row i of A is source i, the
+// bounds of column j are source m + j. The row of the problem is -direction times
+// the source, so that direction times its z is the multiplier.
+type origin struct {
+	source    int32
+	direction float64
+}
+
+// Conic makes the conic program.
+func (m *Model) Conic() *Program {
+	p := &Program{model: m, sign: 1}
+	if m.Maximize {
+		p.sign = -1
+	}
+	rows, n := len(m.Rows), len(m.Columns)
+	var zero, nonneg, box layout
+	place := func(source int, l, u float64) {
+		lower, upper := !math.IsInf(l, -1), !math.IsInf(u, 1)
+		switch {
+		case lower && upper && l == u:
+			zero.add(source, -1, u) // s = u - a'x
+		case lower && upper && l < u:
+			box.add(source, 1, 0) // s = a'x
+			box.lower, box.upper = append(box.lower, l), append(box.upper, u)
+		default:
+			if lower {
+				nonneg.add(source, 1, -l) // s = a'x - l
+			}
+			if upper {
+				nonneg.add(source, -1, u) // s = u - a'x
+			}
+		}
+	}
+	for i := range rows {
+		place(i, m.RowLower[i], m.RowUpper[i])
+	}
+	for j := range n {
+		place(rows+j, m.ColumnLower[j], m.ColumnUpper[j])
+	}
+
+	problem := &backends.Problem{Q: make([]float64, n), P: m.P}
+	for j, v := range m.Q {
+		problem.Q[j] = p.sign * v
+	}
+	if m.P != nil && m.Maximize {
+		problem.P = scaled(m.P, -1)
+	}
+	p.origins = append(append(zero.rows, nonneg.rows...), box.rows...)
+	problem.B = append(append(zero.b, nonneg.b...), box.b...)
+	for _, c := range []backends.Cone{backends.Zero(len(zero.b)), backends.Nonnegative(len(nonneg.b)), backends.Box(box.lower, box.upper)} {
+		if c.Dim > 0 {
+			problem.Cones = append(problem.Cones, c)
+		}
+	}
+	p.Problem = problem
+	p.fillA()
+	return p
+}
+
+// layout collects the rows of one cone.
+type layout struct {
+	rows         []origin
+	b            []float64
+	lower, upper []float64
+}
+
+func (l *layout) add(source int, direction, b float64) {
+	l.rows, l.b = append(l.rows, origin{int32(source), direction}), append(l.b, b)
+}
+
+// fillA makes the matrix of the problem.
+func (p *Program) fillA() {
+	m := p.model
+	rows, n := len(m.Rows), len(m.Columns)
+	// The rows made of a source, as a list: there may be none, one or two.
+	first := make([]int32, rows+n)
+	for i := range first {
+		first[i] = -1
+	}
+	next := make([]int32, len(p.origins))
+	for k := len(p.origins) - 1; k >= 0; k-- {
+		at := &first[p.origins[k].source]
+		next[k], *at = *at, int32(k)
+	}
+	raw := m.A.RawMatrix()
+	entries := coo.New(len(raw.Data) + len(p.origins))
+	for j := range n {
+		for e := raw.Indptr[j]; e < raw.Indptr[j+1]; e++ {
+			if raw.Data[e] == 0 {
+				continue
+			}
+			for k := first[raw.Ind[e]]; k >= 0; k = next[k] {
+				entries.Add(int(k), j, -p.origins[k].direction*raw.Data[e])
+			}
+		}
+		for k := first[rows+j]; k >= 0; k = next[k] {
+			entries.Add(int(k), j, -p.origins[k].direction)
+		}
+	}
+	p.Problem.A = entries.CSC(len(p.origins), n)
+}
+
+// Solution is a point in the terms of the model.
+type Solution struct {
+	// X is by column, Y by row and Z, the multipliers of the bounds, by column; nil
+	// where the solver has none. The signs of Y and Z are those of the package
+	// comment; at an optimum Z is Px + q - A'y of the minimised objective.
+	X, Y, Z []float64
+	// Objective and DualObjective are those of the file, with constant and sense.
+	// They are infinite where the model is infeasible or unbounded, NaN without a point.
+	Objective, DualObjective float64
+}
+
+// Solution translates what a solver found. Where it proves infeasibility, X is a
+// direction, or Y and Z are multipliers, that prove it.
+func (p *Program) Solution(s *backends.Solution) Solution {
+	out := Solution{
+		X:         s.X,
+		Objective: p.sign*s.Objective + p.model.Constant, DualObjective: p.sign*s.DualObjective + p.model.Constant,
+	}
+	if s.Z == nil {
+		return out
+	}
+	rows := len(p.model.Rows)
+	both := make([]float64, rows+len(p.model.Columns))
+	for k, o := range p.origins {
+		both[o.source] += o.direction * s.Z[k]
+	}
+	out.Y, out.Z = both[:rows:rows], both[rows:]
+	return out
+}
+
+// scaled returns a times k, with the pattern of a.
+func scaled(a *sparse.CSC, k float64) *sparse.CSC {
+	raw := a.RawMatrix()
+	data := make([]float64, len(raw.Data))
+	for i, v := range raw.Data {
+		data[i] = k * v
+	}
+	r, c := a.Dims()
+	return sparse.NewCSC(r, c, raw.Indptr, raw.Ind, data)
+}

@@ -1,0 +1,92 @@
+package qps_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/formats/qps"
+)
+
+const diet = `NAME diet
+ROWS
+ N cost
+ G energy
+COLUMNS
+ bread cost 2 energy 4
+ milk  cost 3 energy 5
+RHS
+ RHS energy 10
+BOUNDS
+ UP BND bread 2
+ENDATA
+`
+
+func Example() {
+	m, err := qps.Decode("diet.mps", strings.NewReader(diet))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	program := m.Conic()
+	native, err := backends.Open("native")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	solver, err := native.Setup(program.Problem, backends.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer solver.Close()
+	found, err := solver.Solve(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := program.Solution(found)
+	for j, name := range m.Columns {
+		fmt.Printf("%s %.3f\n", name, s.X[j])
+	}
+	fmt.Printf("cost %.3f, one more unit of energy costs %.3f\n", s.Objective, s.Y[0])
+	// Output:
+	// bread 2.000
+	// milk 0.400
+	// cost 5.200, one more unit of energy costs 0.600
+}
+
+func ExampleEncode() {
+	m, err := qps.Decode("diet.mps", strings.NewReader(diet))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m.Maximize = true
+	m.ColumnLower[1], m.ColumnUpper[1] = -1, 1
+	if err := qps.Encode(os.Stdout, m); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// NAME diet
+	// OBJSENSE
+	//  MAX
+	// ROWS
+	//  N cost
+	//  G energy
+	// COLUMNS
+	//  bread cost 2
+	//  bread energy 4
+	//  milk cost 3
+	//  milk energy 5
+	// RHS
+	//  RHS energy 10
+	// BOUNDS
+	//  UP BND bread 2
+	//  LO BND milk -1
+	//  UP BND milk 1
+	// ENDATA
+}

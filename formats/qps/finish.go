@@ -1,0 +1,60 @@
+package qps
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/formats/internal/coo"
+)
+
+// finish makes the model out of what was read.
+func (r *reader) finish() (*Model, error) {
+	m := r.m
+	n := len(m.Columns)
+	if r.wanted != "" && m.Objective == "" {
+		return nil, r.s.Errorf(0, "OBJNAME", "there is no row %q of type N", r.wanted)
+	}
+	if err := r.rowSides(); err != nil {
+		return nil, err
+	}
+	if m.ColumnLower == nil {
+		m.ColumnLower, m.ColumnUpper = make([]float64, n), make([]float64, n)
+		for j := range n {
+			m.ColumnUpper[j] = math.Inf(1)
+		}
+	}
+	if m.Q == nil {
+		m.Q = []float64{}
+	}
+	m.A = r.a.CSC(len(m.Rows), n)
+	r.a = coo.Matrix{}
+	if err := r.upperTriangle(); err != nil {
+		return nil, err
+	}
+	if err := r.checkFinite(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// checkFinite finds sums of repeated entries that are beyond the range of doubles.
+func (r *reader) checkFinite() error {
+	for j, v := range r.m.Q {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return r.s.Errorf(0, quoted("column", []byte(r.m.Columns[j])), "repeated entries of the objective add up to %g", v)
+		}
+	}
+	raw := r.m.A.RawMatrix()
+	for _, v := range raw.Data {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return r.s.Errorf(0, "COLUMNS", "repeated entries add up to %g", v)
+		}
+	}
+	if r.m.P != nil {
+		for _, v := range r.m.P.RawMatrix().Data {
+			if math.IsInf(v, 0) || math.IsNaN(v) {
+				return r.s.Errorf(0, r.quadraticName, "repeated entries add up to %g", v)
+			}
+		}
+	}
+	return nil
+}

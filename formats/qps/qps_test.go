@@ -1,0 +1,494 @@
+package qps
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+var inf = math.Inf(1)
+
+func parse(t *testing.T, text string) *Model {
+	t.Helper()
+	m, err := Decode("test.mps", strings.NewReader(text))
+	require.NoError(t, err)
+	return m
+}
+
+// dense writes out a sparse matrix.
+func dense(a *sparse.CSC) [][]float64 {
+	r, c := a.Dims()
+	out := make([][]float64, r)
+	for i := range out {
+		out[i] = make([]float64, c)
+		for j := range out[i] {
+			out[i][j] = a.At(i, j)
+		}
+	}
+	return out
+}
+
+func TestReadSmall(t *testing.T) {
+	m, err := Read("testdata/small.qps")
+	require.NoError(t, err)
+	assert.Equal(t, "small", m.Name)
+	assert.Equal(t, "cost", m.Objective)
+	assert.Equal(t, []string{"sum", "cap", "link"}, m.Rows)
+	assert.Equal(t, []string{"x", "y", "z"}, m.Columns)
+	assert.False(t, m.Maximize)
+	assert.Equal(t, []float64{-2, -2, 0}, m.Q)
+	assert.Equal(t, 1.0, m.Constant, "the right-hand side of the objective is minus the constant")
+	assert.Equal(t, [][]float64{{1, 1, 0}, {2, 1, 0}, {1, 0, -1}}, dense(m.A))
+	assert.Equal(t, [][]float64{{3, 0, 0}, {0, 2, 0}, {0, 0, 0}}, dense(m.P))
+	assert.Equal(t, []float64{2.5, 2, 0}, m.RowLower)
+	assert.Equal(t, []float64{5.5, 10, 0}, m.RowUpper)
+	assert.Equal(t, []float64{0, 0, -inf}, m.ColumnLower)
+	assert.Equal(t, []float64{4, inf, inf}, m.ColumnUpper)
+}
+
+func TestReadFixed(t *testing.T) {
+	m, err := Read("testdata/fixed.mps")
+	require.NoError(t, err)
+	assert.True(t, m.Maximize)
+	assert.Equal(t, []string{"DAY 1", "DAY 2"}, m.Rows)
+	assert.Equal(t, []string{"A 1", "B 1"}, m.Columns)
+	assert.Equal(t, []float64{3, 2}, m.Q)
+	assert.Equal(t, [][]float64{{1, 1}, {1, 3}}, dense(m.A))
+	assert.Equal(t, []float64{4, 8}, m.RowUpper)
+	assert.Equal(t, []float64{3, inf}, m.ColumnUpper)
+}
+
+// one returns a file with a row r, a column x and the given sections.
+func one(kind, sections string) string {
+	return "NAME t\nROWS\n N c\n " + kind + " r\nCOLUMNS\n x c 1 r 1\n y r 1\n" + sections + "ENDATA\n"
+}
+
+func TestRanges(t *testing.T) {
+	for _, c := range []struct {
+		kind, rng string
+		l, u      float64
+	}{
+		{"L", "3", 7, 10}, {"L", "-3", 7, 10}, {"G", "3", 10, 13}, {"G", "-3", 10, 13},
+		{"E", "3", 10, 13}, {"E", "-3", 7, 10}, {"E", "0", 10, 10}, {"L", "0", 10, 10},
+		{"L", "1e30", -inf, 10}, {"E", "-inf", -inf, 10},
+	} {
+		for _, text := range []string{
+			one(c.kind, "RHS\n RHS r 10\nRANGES\n RNG r "+c.rng+"\n"),
+			one(c.kind, "RANGES\n r "+c.rng+"\nRHS\n r 10\n"),
+		} {
+			m := parse(t, text)
+			assert.Equal(t, []float64{c.l, c.u}, []float64{m.RowLower[0], m.RowUpper[0]}, "%s row, range %s", c.kind, c.rng)
+		}
+	}
+}
+
+func TestRHS(t *testing.T) {
+	m := parse(t, one("L", "RHS\n A c 5 r -2\n B r 7\n"))
+	assert.Equal(t, -5.0, m.Constant)
+	assert.Equal(t, -2.0, m.RowUpper[0], "the first set counts")
+	assert.Equal(t, inf, parse(t, one("L", "RHS\n r 1e30\n")).RowUpper[0])
+	assert.Equal(t, -inf, parse(t, one("G", "RHS\n r -1.5D+25\n")).RowLower[0])
+	assert.Equal(t, 0.0, parse(t, one("G", "")).RowLower[0])
+}
+
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		lines string
+		l, u  float64
+	}{
+		{"", 0, inf},
+		{" UP B x 5\n", 0, 5},
+		{" UP B x 0\n", 0, 0},
+		{" UP B x -5\n", -inf, -5},
+		{" LO B x -9\n UP B x -5\n", -9, -5},
+		{" UP B x -5\n LO B x -9\n", -9, -5},
+		{" LO B x 0\n UP B x -5\n", 0, -5},
+		{" MI B x\n", -inf, inf},
+		{" MI x\n UP x 3\n", -inf, 3},
+		{" UP B x 3\n PL B x\n", 0, inf},
+		{" FR B x\n", -inf, inf},
+		{" FR x\n", -inf, inf},
+		{" FR B x 0\n", -inf, inf},
+		{" FR x 0\n", -inf, inf},
+		{" FX B x -2\n", -2, -2},
+		{" fx x 2\n", 2, 2},
+		{" LO B x -1e30\n", -inf, inf},
+		{" LO x -Infinity\n UP x +INF\n", -inf, inf},
+		{" UP B x 5\n UP C x 4\n", 0, 5},
+		{" UP B x 5\n UP B x 4\n", 0, 4},
+	} {
+		m := parse(t, one("L", "BOUNDS\n"+c.lines))
+		assert.Equal(t, []float64{c.l, c.u}, []float64{m.ColumnLower[0], m.ColumnUpper[0]}, c.lines)
+		assert.Equal(t, []float64{0, inf}, []float64{m.ColumnLower[1], m.ColumnUpper[1]}, c.lines)
+	}
+}
+
+func TestSense(t *testing.T) {
+	for _, c := range []struct {
+		lines string
+		max   bool
+	}{
+		{"", false}, {"OBJSENSE\n    MAX\n", true}, {"OBJSENSE MAX\n", true}, {"OBJSENSE MAXIMIZE\n", true}, {"OBJSENSE\n maximise\n", true},
+		{"OBJSENSE MINIMIZE\n", false}, {"OBJSENSE\n MIN\n", false}, {"MAXIMIZE\n", true}, {"MIN\n", false},
+	} {
+		m := parse(t, strings.Replace(one("L", ""), "ROWS", c.lines+"ROWS", 1))
+		assert.Equal(t, c.max, m.Maximize, c.lines)
+		assert.Equal(t, 1.0, m.Q[0], "the objective stays that of the file")
+	}
+}
+
+func TestObjective(t *testing.T) {
+	rows := "ROWS\n N a\n N b\n L r\nCOLUMNS\n x a 1 b 2\n x r 3\nRHS\n S a 5 b 6\nRANGES\n R b 1\nENDATA\n"
+	m := parse(t, rows)
+	assert.Equal(t, "a", m.Objective)
+	assert.Equal(t, []float64{1}, m.Q)
+	assert.Equal(t, -5.0, m.Constant)
+	for _, head := range []string{"OBJNAME b\n", "OBJNAME\n b\n"} {
+		m = parse(t, head+rows)
+		assert.Equal(t, "b", m.Objective)
+		assert.Equal(t, []float64{2}, m.Q)
+		assert.Equal(t, -6.0, m.Constant)
+	}
+	m = parse(t, "ROWS\n L r\nCOLUMNS\n x r 1\nENDATA\n")
+	assert.Equal(t, []float64{0}, m.Q, "without an objective")
+}
+
+func TestColumns(t *testing.T) {
+	m := parse(t, "ROWS\n N c\n L r\n L s\nCOLUMNS\n x s 2 c 1 r 4\n empty\n y r 1\n x s 3 c 1\n y r 2\nENDATA\n")
+	assert.Equal(t, []string{"x", "empty", "y"}, m.Columns, "in the order of first appearance")
+	assert.Equal(t, []float64{2, 0, 0}, m.Q, "repeated entries add up")
+	assert.Equal(t, [][]float64{{4, 0, 3}, {5, 0, 0}}, dense(m.A))
+}
+
+func TestQuadratic(t *testing.T) {
+	upper := [][]float64{{2, 1}, {0, 3}}
+	for _, c := range []struct {
+		section string
+		want    [][]float64
+	}{
+		{"QUADOBJ\n x x 2 y 1\n y y 3\n", upper},
+		{"QUADOBJ\n x x 2\n y x 1 y 3\n", upper},
+		{"QUADOBJ\n x x 1\n x x 1\n y x 1 y 3\n", upper},
+		{"QMATRIX\n x x 2 y 1\n y x 1 y 3\n", upper},
+		{"QSECTION\n x x 2\n y x 1 y 3\n", upper},
+		{"QSECTION c\n x x 2 y 1\n y x 1 y 3\n", upper},
+		{"QMATRIX\n y y 3\n", [][]float64{{0, 0}, {0, 3}}},
+	} {
+		m := parse(t, one("L", c.section))
+		assert.Equal(t, c.want, dense(m.P), c.section)
+	}
+	assert.Nil(t, parse(t, one("L", "QUADOBJ\n")).P)
+	assert.Nil(t, parse(t, one("L", "")).P)
+}
+
+func TestGzipAndEndings(t *testing.T) {
+	text, err := os.ReadFile("testdata/small.qps")
+	require.NoError(t, err)
+	want, err := Read("testdata/small.qps")
+	require.NoError(t, err)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err = w.Write(bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	got, err := Decode("small.qps.gz", &packed)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	got, err = Decode("tabs", bytes.NewReader(bytes.ReplaceAll(text, []byte(" "), []byte("\t"))))
+	require.NoError(t, err)
+	got.Name = want.Name
+	assert.Equal(t, want, got)
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		line int
+		says string
+	}{
+		{"", 0, "empty"},
+		{"hello world\n", 1, "expected a section"},
+		{" x y 1\n", 1, "before a section"},
+		{"NAME t\nROWS\n N c\n", 3, "ENDATA is missing"},
+		{strings.TrimSuffix(one("L", ""), "ENDATA\n"), 7, "ENDATA is missing"},
+		{"COLUMNS\nENDATA\n", 1, "before ROWS"},
+		{"ROWS\n L r\nENDATA\n", 3, "before COLUMNS"},
+		{"ROWS\n L r\nRHS\n", 3, "before COLUMNS"},
+		{"ROWS\n L r\nROWS\n", 3, "twice"},
+		{"ROWS\n L r\n G r\n", 3, `row "r"`},
+		{"ROWS\n X r\n", 2, "expected N, L, G or E"},
+		{"ROWS\n L\n", 2, "and a name"},
+		{"ROWS r\n", 1, "lines of their own"},
+		{one("L", "RHS\n S q 1\n"), 9, `"q"`},
+		{one("L", "RHS\n S r one\n"), 9, `"one" found, expected a number`},
+		{one("L", "RHS\n S r nan\n"), 9, "expected a finite number"},
+		{one("L", "RHS\n S r 1\n S r 2\n"), 10, "already"},
+		{one("G", "RHS\n S r 1e30\n"), 0, "wrong side"},
+		{one("L", "RHS\n S c 1e30\n"), 0, "objective is infinite"},
+		{one("L", "RHS\n S\n"), 9, "expected a row"},
+		{one("L", "BOUNDS\n UP B q 1\n"), 9, `"q"`},
+		{one("L", "BOUNDS\n UP B x\n"), 9, ""},
+		{one("L", "BOUNDS\n UP\n"), 9, "UP with 0 fields"},
+		{one("L", "BOUNDS\n BV B x\n"), 9, "not supported"},
+		{one("L", "BOUNDS\n UI B x 4\n"), 9, "not supported"},
+		{one("L", "BOUNDS\n ZZ B x 4\n"), 9, "expected LO, UP"},
+		{one("L", "BOUNDS\n LO B x inf\n"), 9, "+infinity"},
+		{one("L", "BOUNDS\n FX B x inf\n"), 9, "infinite"},
+		{one("L", "QUADOBJ\n x q 4\n"), 9, `"q"`},
+		{one("L", "QUADOBJ\n x y 4\n y x 4\n"), 8, "both orders"},
+		{one("L", "QMATRIX\n x y 4\n"), 8, "not symmetric"},
+		{one("L", "QSECTION\n x y 4\n y x 5\n"), 8, "not symmetric"},
+		{one("L", "QSECTION r\n x y 4\n"), 8, "quadratic constraints"},
+		{one("L", "QUADOBJ\n x x 1\nQMATRIX\n x x 1\n"), 10, "one section"},
+		{one("L", "QCMATRIX r\n x y 4\n"), 8, "not supported"},
+		{one("L", "SOS\n S1 s\n"), 8, "not supported"},
+		{"OBJSENSE UP\n", 1, "expected MAX or MIN"},
+		{"OBJNAME b\n" + one("L", ""), 0, `"b"`},
+		{"ROWS\n N c\nCOLUMNS\n M1 'MARKER' 'INTORG'\n x c 1\nENDATA\n", 4, "integer"},
+		{"ROWS\n N c\nCOLUMNS\n M1 'MARKER' 'FOO'\n x c 1\nENDATA\n", 4, "marker"},
+		{"ROWS\n N c\nCOLUMNS\n x c 1 c\nENDATA\n", 4, "expected a column"},
+		{"ROWS\n N c\nCOLUMNS\n x c 1e308\n x c 1e308\nENDATA\n", 0, "add up to +Inf"},
+		{"ROWS\n N c\nCOLUMNS\n x c 1e400\nENDATA\n", 4, "beyond the range"},
+	} {
+		m, err := Decode("bad.mps", strings.NewReader(c.text))
+		require.Error(t, err, c.text)
+		assert.Nil(t, m, c.text)
+		var e *textfile.Error
+		require.True(t, errors.As(err, &e), "%T", err)
+		assert.Equal(t, c.line, e.Line, "%s\n%s", err, c.text)
+		assert.Contains(t, err.Error(), c.says, c.text)
+		assert.True(t, strings.HasPrefix(err.Error(), "bad.mps"), err)
+	}
+	_, err := Read(filepath.Join(t.TempDir(), "none.mps"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestErrorsFixed has mistakes after the file turned out to be in columns.
+func TestErrorsFixed(t *testing.T) {
+	text, err := os.ReadFile("testdata/fixed.mps")
+	require.NoError(t, err)
+	for _, c := range []struct{ from, to, says string }{
+		{"    B 1       DAY 2              3.0", "    B 1       DAY 3              3.0", `fixed.mps:15: column "B 1": row "DAY 3" is not in ROWS (by columns`},
+		{"    B 1       DAY 2              3.0", "   B 1       DAY 2              3.0", "fixed.mps:15: does not keep to the columns"},
+		{" UP SET 1     A 1                3.0", " UP SET 1     A 1                3,0", "fixed.mps:19: UP bound of column \"A 1\""},
+	} {
+		changed := strings.Replace(string(text), c.from, c.to, 1)
+		require.NotEqual(t, string(text), changed)
+		_, err := Decode("fixed.mps", strings.NewReader(changed))
+		assert.ErrorContains(t, err, c.says)
+	}
+}
+
+// random makes a model that the format can hold exactly.
+func random(rng *rand.Rand) *Model {
+	rows, n := rng.IntN(6), 1+rng.IntN(6)
+	number := func() float64 {
+		switch rng.IntN(4) {
+		case 0:
+			return 0
+		case 1:
+			return float64(rng.IntN(9) - 4)
+		default:
+			return rng.NormFloat64() * math.Pow(10, float64(rng.IntN(30)-15))
+		}
+	}
+	m := &Model{Name: "random", Maximize: rng.IntN(2) == 0, Constant: number()}
+	m.Rows, m.Columns, m.Q = make([]string, rows), make([]string, n), make([]float64, n)
+	m.Rename()
+	sides := func() (l, u float64) {
+		l, u = number(), number()
+		l, u = min(l, u), max(l, u)
+		switch rng.IntN(5) {
+		case 0:
+			l = -inf
+		case 1:
+			u = inf
+		case 2:
+			l = u
+		case 3:
+			l, u = -inf, inf
+		}
+		return l, u
+	}
+	for range rows {
+		l, u := sides()
+		m.RowLower, m.RowUpper = append(m.RowLower, l), append(m.RowUpper, u)
+	}
+	ptr, ind, data := []int{0}, []int{}, []float64{}
+	qptr, qind, qdata := []int{0}, []int{}, []float64{}
+	for j := range n {
+		m.Q[j] = number()
+		l, u := sides()
+		m.ColumnLower, m.ColumnUpper = append(m.ColumnLower, l), append(m.ColumnUpper, u)
+		for i := range rows {
+			if rng.IntN(2) == 0 {
+				ind, data = append(ind, i), append(data, number())
+			}
+		}
+		for i := range j + 1 {
+			if rng.IntN(2) == 0 {
+				qind, qdata = append(qind, i), append(qdata, number())
+			}
+		}
+		ptr, qptr = append(ptr, len(ind)), append(qptr, len(qind))
+	}
+	m.A = sparse.NewCSC(rows, n, ptr, ind, data)
+	if len(qind) > 0 {
+		m.P = sparse.NewCSC(n, n, qptr, qind, qdata)
+	}
+	return m
+}
+
+func TestRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	for range 300 {
+		m := random(rng)
+		var text bytes.Buffer
+		require.NoError(t, Encode(&text, m))
+		got, err := Decode("again.qps", &text)
+		require.NoError(t, err)
+		for i := range m.Rows {
+			if m.RowLower[i] != got.RowLower[i] { // the width of the row is not a double
+				assert.InEpsilon(t, m.RowLower[i], got.RowLower[i], 3e-16)
+				m.RowLower[i] = got.RowLower[i]
+			}
+			if m.RowUpper[i] != got.RowUpper[i] {
+				assert.InEpsilon(t, m.RowUpper[i], got.RowUpper[i], 3e-16)
+				m.RowUpper[i] = got.RowUpper[i]
+			}
+		}
+		assert.Equal(t, fmt.Sprintf("%v", m), fmt.Sprintf("%v", withPointers(m, got)))
+		assert.Equal(t, dense(m.A), dense(got.A))
+		if m.P != nil {
+			assert.Equal(t, dense(m.P), dense(got.P))
+		}
+	}
+}
+
+// withPointers returns b with the matrices of a, so that the rest can be compared,
+// after a check that both have a quadratic term or none.
+func withPointers(a, b *Model) *Model {
+	c := *b
+	if (a.P == nil) == (b.P == nil) {
+		c.P = a.P
+	}
+	c.A = a.A
+	if len(c.Rows) == 0 {
+		c.Rows, c.RowLower, c.RowUpper = a.Rows, a.RowLower, a.RowUpper
+	}
+	return &c
+}
+
+func TestWriteFile(t *testing.T) {
+	m, err := Read("testdata/fixed.mps")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "out.mps.gz")
+	assert.ErrorContains(t, Write(path, m), "see Rename")
+	assert.NoFileExists(t, path)
+	m.Rename()
+	require.NoError(t, Write(path, m))
+	got, err := Read(path)
+	require.NoError(t, err)
+	m.Name = "TWO"
+	assert.Equal(t, m, got)
+}
+
+func TestEncodeErrors(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Model)
+		says   string
+	}{
+		{func(m *Model) { m.Rows[0] = "a b" }, "blank"},
+		{func(m *Model) { m.Rows[0] = m.Rows[1] }, "twice"},
+		{func(m *Model) { m.Rows[0] = m.Objective }, "twice"},
+		{func(m *Model) { m.Columns[0] = "" }, "empty"},
+		{func(m *Model) { m.RowLower[0] = 99 }, "sides"},
+		{func(m *Model) { m.RowUpper[0] = 1e25 }, "infinite"},
+		{func(m *Model) { m.ColumnUpper[0] = -inf }, "bounds"},
+		{func(m *Model) { m.ColumnUpper[0] = 1e20 }, "infinite"},
+		{func(m *Model) { m.Q[0] = math.NaN() }, "NaN"},
+		{func(m *Model) { m.Q = nil }, "do not fit"},
+		{func(m *Model) { m.A = sparse.NewCSC(1, 1, []int{0, 0}, nil, nil) }, "1 x 1"},
+	} {
+		m, err := Read("testdata/small.qps")
+		require.NoError(t, err)
+		c.change(m)
+		assert.ErrorContains(t, Encode(&bytes.Buffer{}, m), c.says)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, name := range []string{"testdata/small.qps", "testdata/fixed.mps"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(one("E", "RHS\n r 1e30\nRANGES\n r -2\nBOUNDS\n MI x\n UP x -3\nQMATRIX\n x y 1\n y x 1\n")))
+	f.Add([]byte("ROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\nENDATA"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := Decode("fuzz.qps", bytes.NewReader(text))
+		if err != nil {
+			var e *textfile.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		if err := m.Conic().Problem.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		m.Rename()
+		var out bytes.Buffer
+		if Encode(&out, m) != nil {
+			return // sides that the format cannot hold
+		}
+		if _, err := Decode("again.qps", &out); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// big is a file of about 10 MB.
+func big() []byte {
+	var b bytes.Buffer
+	rng := rand.New(rand.NewPCG(1, 1))
+	const rows, n, each = 20000, 40000, 10
+	b.WriteString("NAME big\nROWS\n N cost\n")
+	for i := range rows {
+		fmt.Fprintf(&b, " L r%d\n", i)
+	}
+	b.WriteString("COLUMNS\n")
+	for j := range n {
+		for range each / 2 {
+			fmt.Fprintf(&b, "    x%-8d r%-8d %12g   r%-8d %12g\n", j, rng.IntN(rows), rng.NormFloat64(), rng.IntN(rows), rng.NormFloat64())
+		}
+	}
+	b.WriteString("RHS\nENDATA\n")
+	return b.Bytes()
+}
+
+func BenchmarkDecode(b *testing.B) {
+	text := big()
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Decode("big.mps", bytes.NewReader(text)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

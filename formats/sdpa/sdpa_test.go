@@ -1,0 +1,356 @@
+package sdpa
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+func TestReadSmall(t *testing.T) {
+	m, err := Read("testdata/small.dat-s")
+	require.NoError(t, err)
+	assert.Equal(t, []float64{2, 1}, m.C)
+	assert.Equal(t, []int{2, -2, 1}, m.Blocks)
+	require.Len(t, m.Entries, 10)
+	assert.Equal(t, Entry{0, 0, 1, 0, -1}, m.Entries[0], "the mirror image of (1, 2)")
+	assert.Equal(t, Entry{0, 1, 1, 1, .5}, m.Entries[4])
+}
+
+func TestLayouts(t *testing.T) {
+	want, err := Read("testdata/small.dat-s")
+	require.NoError(t, err)
+	for name, text := range map[string]string{
+		"over lines":  "2\n3\n2\n-2 1 = sizes\n2\n1\n0 1\n2 1 -1 1 1 1 1 1.0\n2 1 2 2 1 0 2 1 1 .25 0 2 2 2 .5 1 2 1 1 1 2 2 2 2 1\n0 3 1 1 1 1 3 1 1 1 2 3 1 1 1",
+		"zeros":       "2=m\n3=b\n2 -2 1\n2 1\n0 1 2 1 -1\n0 1 1 1 0\n1 1 1 1 1\n2 1 2 2 1\n0 2 1 1 .25\n0 2 1 2 0\n0 2 2 2 .5\n1 2 1 1 1\n2 2 2 2 1\n0 3 1 1 1\n1 3 1 1 1\n2 3 1 1 1\n\n",
+		"punctuation": "* c\n\n2\r\n3\r\n{+2,-2,1}\r\n(2,1)\r\n{0,1,1,2,-1}\n1 1 1 1 1\n2 1 2 2 1\n0 2 1 1 .25\n0 2 2 2 .5\n1 2 1 1 1\n2 2 2 2 1\n0 3 1 1 1\n1 3 1 1 1\n2 3 1 1 1\n",
+	} {
+		got, err := Decode(name, strings.NewReader(text))
+		require.NoError(t, err, name)
+		assert.Equal(t, want, got, name)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	head := "2\n1\n2\n1 1\n"
+	for _, c := range []struct {
+		text string
+		line int
+		says string
+	}{
+		{"", 0, "the file ends where the number of variables is expected"},
+		{"\"only\n* comments\n", 2, "the file ends"},
+		{"two\n", 1, `"two" found`},
+		{"-2\n", 1, "expected a whole number"},
+		{"99999999999\n", 1, "expected a whole number"},
+		{"2\n0\n", 2, "at least one"},
+		{"2\n2\n3\n", 3, "the size of block 2"},
+		{"2\n1\n0\n", 3, "the size of block 1"},
+		{"2\n1\nx\n", 3, "the size of block 1"},
+		{"2\n1\n2\n1\n", 4, "the objective is expected"},
+		{"2\n1\n2\n1 x\n", 4, `objective of variable 2: "x"`},
+		{head + "3 1 1 1 1\n", 5, `the matrix of an entry: "3" found, expected a whole number from 0 to 2`},
+		{head + "1 2 1 1 1\n", 5, "the block of an entry"},
+		{head + "1 0 1 1 1\n", 5, "from 1 to 1"},
+		{head + "1 1 3 1 1\n", 5, "the row of an entry"},
+		{head + "1 1 1 -1 1\n", 5, "the column of an entry"},
+		{head + "1 1 1 1\n", 5, "the file ends where the value of an entry"},
+		{head + "1 1 1 1 nan\n", 5, "expected a finite number"},
+		{head + "1 1 1 1.5 3\n", 5, "the column of an entry"},
+		{"2\n1\n-2\n1 1\n1 1 1 2 1\n", 5, "off the diagonal"},
+		{head + "1 1 1 2 1\n1 1 2 1 1\n", 0, "mirror image"},
+	} {
+		m, err := Decode("bad.dat-s", strings.NewReader(c.text))
+		require.Error(t, err, c.text)
+		assert.Nil(t, m)
+		var e *textfile.Error
+		require.True(t, errors.As(err, &e), "%T", err)
+		assert.Equal(t, c.line, e.Line, "%s\n%s", err, c.text)
+		assert.ErrorContains(t, err, c.says)
+	}
+	_, err := Read(filepath.Join(t.TempDir(), "none.dat-s"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// random makes a model with entries in random places.
+func random(rng *rand.Rand) *Model {
+	m := &Model{C: make([]float64, rng.IntN(4))}
+	for k := range m.C {
+		m.C[k] = rng.NormFloat64()
+	}
+	for range 1 + rng.IntN(4) {
+		n := 1 + rng.IntN(4)
+		if rng.IntN(3) == 0 {
+			n = -n
+		}
+		m.Blocks = append(m.Blocks, n)
+	}
+	for range rng.IntN(30) {
+		b := rng.IntN(len(m.Blocks))
+		i := rng.IntN(abs(m.Blocks[b]))
+		j := rng.IntN(i + 1)
+		if m.Blocks[b] < 0 {
+			j = i
+		}
+		m.Entries = append(m.Entries, Entry{int32(rng.IntN(len(m.C) + 1)), int32(b), int32(i), int32(j), rng.NormFloat64()})
+	}
+	return m
+}
+
+func TestRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		m := random(rng)
+		var text bytes.Buffer
+		require.NoError(t, Encode(&text, m))
+		got, err := Decode("again.dat-s", &text)
+		require.NoError(t, err)
+		assert.Equal(t, m, got)
+	}
+	path := filepath.Join(t.TempDir(), "out.dat-s.gz")
+	m, err := Read("testdata/small.dat-s")
+	require.NoError(t, err)
+	require.NoError(t, Write(path, m))
+	got, err := Read(path)
+	require.NoError(t, err)
+	assert.Equal(t, m, got)
+}
+
+func TestEncodeErrors(t *testing.T) {
+	for _, m := range []*Model{
+		{C: []float64{1}},
+		{Blocks: []int{0}},
+		{Blocks: []int{2}, C: []float64{math.NaN()}},
+		{Blocks: []int{2}, Entries: []Entry{{1, 0, 0, 0, 1}}},
+		{Blocks: []int{2}, Entries: []Entry{{0, 0, 0, 1, 1}}},
+		{Blocks: []int{-2}, Entries: []Entry{{0, 0, 1, 0, 1}}},
+		{Blocks: []int{2}, Entries: []Entry{{0, 0, 1, 0, math.Inf(1)}}},
+	} {
+		assert.Error(t, Encode(&bytes.Buffer{}, m), "%v", m)
+	}
+}
+
+// TestConic compares b - Ax with the matrices, summed entry by entry, and A'z with
+// scalar products of matrices.
+func TestConic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 200 {
+		m := random(rng)
+		p, err := m.Conic()
+		require.NoError(t, err)
+		require.NoError(t, p.Problem.Validate())
+		x := make([]float64, len(m.C))
+		for k := range x {
+			x[k] = rng.NormFloat64()
+		}
+		z := make([]float64, len(p.Problem.B))
+		for k := range z {
+			z[k] = rng.NormFloat64()
+		}
+		got := p.Solution(&backends.Solution{X: x, Z: z})
+
+		s := make([]float64, len(z))
+		copy(s, p.Problem.B)
+		atz := make([]float64, len(x))
+		raw := p.Problem.A.RawMatrix()
+		for j := range x {
+			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+				s[raw.Ind[k]] -= raw.Data[k] * x[j]
+				atz[j] += raw.Data[k] * z[raw.Ind[k]]
+			}
+		}
+		// The blocks in the order of the cones: diagonal ones first.
+		var order []int
+		for k, n := range m.Blocks {
+			if n < 0 || n == 1 {
+				order = append(order, k)
+			}
+		}
+		for k, n := range m.Blocks {
+			if n > 1 {
+				order = append(order, k)
+			}
+		}
+		at := 0
+		inner := make([]float64, len(x)+1) // <F_i, Y>
+		for _, k := range order {
+			n := m.Blocks[k]
+			for j := range abs(n) {
+				for i := j; i < abs(n); i++ {
+					if n < 0 && i != j {
+						continue
+					}
+					weight, twice := 1.0, 1.0
+					if i != j {
+						weight, twice = math.Sqrt2, 2
+					}
+					value := 0.0
+					y := 0.0
+					if n < 0 {
+						y = got.Y[k][i]
+					} else {
+						y = got.Y[k][lower(i, j, n)]
+					}
+					for _, e := range m.Entries {
+						if int(e.Block) != k || int(e.Row) != i || int(e.Col) != j {
+							continue
+						}
+						if e.Matrix == 0 {
+							value -= e.Value
+						} else {
+							value += x[e.Matrix-1] * e.Value
+						}
+						inner[e.Matrix] += twice * e.Value * y
+					}
+					assert.InDelta(t, weight*value, s[at], 1e-12)
+					at++
+				}
+			}
+		}
+		assert.Equal(t, len(s), at)
+		for j := range atz {
+			assert.InDelta(t, inner[j+1], -atz[j], 1e-12)
+		}
+		bz := 0.0
+		for k, b := range p.Problem.B {
+			bz += b * z[k]
+		}
+		assert.InDelta(t, inner[0], -bz, 1e-12, "the dual objective is <F_0, Y>")
+	}
+}
+
+// lower counts the lower triangle column by column.
+func lower(i, j, n int) int {
+	at := 0
+	for c := range n {
+		for r := c; r < n; r++ {
+			if r == i && c == j {
+				return at
+			}
+			at++
+		}
+	}
+	return -1
+}
+
+func TestConicTooLarge(t *testing.T) {
+	for _, blocks := range [][]int{{30000}, {math.MaxInt32}, {-MaxRows, -1}, {20000, 20000}} {
+		_, err := (&Model{Blocks: blocks}).Conic()
+		assert.ErrorContains(t, err, "too large")
+	}
+	_, err := (&Model{Blocks: []int{2}, Entries: []Entry{{0, 0, 1, 0, math.MaxFloat64}}}).Conic()
+	assert.ErrorContains(t, err, "too large")
+}
+
+// TestKnownOptimum checks the point and the multipliers that small.dat-s states.
+func TestKnownOptimum(t *testing.T) {
+	m, err := Read("testdata/small.dat-s")
+	require.NoError(t, err)
+	p, err := m.Conic()
+	require.NoError(t, err)
+	assert.Equal(t, []backends.Cone{backends.Nonnegative(3), backends.PSD(2)}, p.Problem.Cones)
+	x := []float64{1 / math.Sqrt2, math.Sqrt2}
+	z := []float64{0, 0, 0, 2, -2, 1} // -sqrt 2 off the diagonal, times sqrt 2
+	s := []float64{x[0] - .25, x[1] - .5, x[0] + x[1] - 1, x[0], math.Sqrt2, x[1]}
+	residuals, primal, dual := backends.Recheck(p.Problem, x, s, z)
+	assert.Less(t, residuals.Max(), 1e-12)
+	assert.InDelta(t, 2*math.Sqrt2, primal, 1e-12)
+	assert.InDelta(t, 2*math.Sqrt2, dual, 1e-12)
+	y := p.Solution(&backends.Solution{X: x, S: s, Z: z}).Y
+	assert.InDeltaSlice(t, []float64{2, -math.Sqrt2, 1}, y[0], 1e-12)
+	assert.Equal(t, []float64{0, 0}, y[1])
+}
+
+// TestSolveDiagonal is a linear program, which every backend takes.
+func TestSolveDiagonal(t *testing.T) {
+	m, err := Decode("lp.dat-s", strings.NewReader("2\n2\n-2 1\n1 1\n0 1 1 1 1\n0 1 2 2 2\n1 1 1 1 1\n1 1 2 2 1\n2 1 2 2 1\n2 2 1 1 1\n"))
+	require.NoError(t, err)
+	p, err := m.Conic()
+	require.NoError(t, err)
+	b, err := backends.Open("native")
+	require.NoError(t, err)
+	solver, err := b.Setup(p.Problem, backends.Options{})
+	require.NoError(t, err)
+	defer solver.Close()
+	s, err := solver.Solve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, backends.Optimal, s.Status)
+	got := p.Solution(s) // x1 >= 1, x1 + x2 >= 2, x2 >= 0
+	assert.InDelta(t, 2, got.Objective, 1e-6)
+	assert.InDelta(t, 2, got.X[0]+got.X[1], 1e-6)
+}
+
+func FuzzDecode(f *testing.F) {
+	text, err := os.ReadFile("testdata/small.dat-s")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 1 1\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := Decode("fuzz.dat-s", bytes.NewReader(text))
+		if err != nil {
+			var e *textfile.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		var out bytes.Buffer
+		if err := Encode(&out, m); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Decode("again.dat-s", &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(m) != fmt.Sprint(again) {
+			t.Fatal("the round trip changes the model")
+		}
+		size := 0
+		for _, n := range m.Blocks {
+			if size += abs(n); size > 300 {
+				return
+			}
+		}
+		if p, err := m.Conic(); err == nil {
+			if err := p.Problem.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	var text bytes.Buffer
+	rng := rand.New(rand.NewPCG(1, 1))
+	const m, n, entries = 1000, 500, 500_000
+	fmt.Fprintf(&text, "%d\n1\n%d\n", m, n)
+	for range m {
+		text.WriteString("1 ")
+	}
+	text.WriteString("\n")
+	for k := range entries {
+		i, j := rng.IntN(n), rng.IntN(n)
+		fmt.Fprintf(&text, "%d 1 %d %d %.6f\n", 1+k*m/entries, min(i, j)+1, max(i, j)+1, rng.NormFloat64())
+	}
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Decode("big.dat-s", bytes.NewReader(text.Bytes())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

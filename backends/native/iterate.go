@@ -254,7 +254,26 @@ func (it *iterate) advance() (step, sigma float64) {
 	axpy(step, it.dz, it.z)
 	it.tau += step * it.dtau
 	it.kappa += step * it.dkap
+	it.normalise()
 	return step, sigma
+}
+
+// normalise multiplies the iterate by the number that makes the larger of tau
+// and kappa one. The embedding is homogeneous, so that this changes nothing but
+// the rounding: without it all entries may shrink by many orders of magnitude, and
+// the accuracy of the Newton systems is that of numbers near one.
+func (it *iterate) normalise() {
+	f := 1 / max(it.tau, it.kappa)
+	if !(f > 0) || math.IsInf(f, 1) {
+		return
+	}
+	for _, v := range [3][]float64{it.x, it.s, it.z} {
+		for i := range v {
+			v[i] *= f
+		}
+	}
+	it.tau *= f
+	it.kappa *= f
 }
 
 // correct computes the direction to sigma times the current mu, with the

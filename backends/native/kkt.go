@@ -50,20 +50,30 @@ type single struct{ row, col, entry, diag int32 }
 const (
 	// A column whose diagonal entry in the scaled P is below singleMin stays.
 	singleMin = 1e-8
-	// staticRegularisation is added to the pivots, with their signs. The
-	// refinement takes its effect out again.
-	staticRegularisation = 1e-8
+	// Static regularisation is added to the pivots, with their signs, and taken out
+	// again by the refinement, which works as long as what is added is small beside
+	// what is there. So it depends on the unknown:
+	//
+	//   - free columns and equations may be singular by themselves;
+	//   - a column with bounds has a^2 z/s on its diagonal, which is tiny and
+	//     matters where the column is basic: a larger number spoils the dual
+	//     residual of linear programs;
+	//   - a row of the orthant has s/z, which is tiny and matters where A is
+	//     ill-conditioned, as third differences are;
+	//   - a second-order cone has pivots that are differences of large numbers.
+	staticRegularisation  = 1e-8
+	boundedRegularisation = 1e-13
 	// A pivot below pivotTolerance, or of the wrong sign, is rounding. The bound
 	// does not grow with K, where rows far from active have entries of any size
 	// beside legitimate small pivots.
-	pivotTolerance = 1e-13
+	pivotTolerance = 1e-16
 	pivotReplaced  = 1e-7
-	refineSteps    = 8
+	refineSteps    = 10
 	refineTarget   = 1e-12 // relative residual of a solve at which refinement ends
+	refineFactor   = 2     // refinement ends when the residual falls by less
 	// The predictor only chooses sigma and the correction.
 	predictorTarget = 1e-6
 	sureFraction    = 1e-2
-	refineFactor    = 3 // refinement ends when the residual falls by less
 )
 
 // newKKT analyses the Newton systems of f. With keep, no column is eliminated.
@@ -111,6 +121,14 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 	k.shift = make([]float64, size)
 	for j, sign := range k.sign {
 		k.shift[j] = staticRegularisation * float64(sign)
+	}
+	for i := f.zero; i < f.zero+f.nonneg; i++ {
+		if p := k.pos[i]; p >= 0 {
+			k.shift[p] = 0
+		}
+	}
+	for _, b := range k.bounds {
+		k.shift[k.xpos[b.col]] = boundedRegularisation
 	}
 	k.rhs, k.sol, k.res, k.best = make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
 	return k, nil

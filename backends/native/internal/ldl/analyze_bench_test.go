@@ -49,7 +49,7 @@ func lassoKKT(rows, cols int) structure {
 	return structured(k, 2*cols)
 }
 
-// gridGraph is the five-point stencil, shuffled by nothing.
+// gridGraph is the five-point stencil.
 func gridGraph(rows, cols int) structure {
 	k := make([][]int32, rows*cols)
 	for i := range rows {

@@ -175,7 +175,7 @@ func (f *Factor) joinSmall() {
 		}
 		panels = append(panels, p)
 	}
-	f.panels = panels
+	f.panels = slices.Clone(panels) // fewer than there was room for
 }
 
 // numbering says where the columns of the reduced pattern are in the whole.

@@ -62,10 +62,22 @@ func summarise(n int, ptr, ind []int32) summary {
 	for i := range code {
 		code[i] = mix(uint64(i))
 	}
-	for j := range int32(n) {
+	for j := int32(0); j < int32(n); {
+		// columns from j to end with one list, which is read once for all of them
+		list, end := strictUpper(j, ptr, ind), j+1
+		for end < int32(n) && len(list) > 0 && slices.Equal(list, strictUpper(end, ptr, ind)) {
+			end++
+		}
+		if end > j+1 && slices.Contains(list, j) { // the diagonal, twice
+			end = j + 1
+		}
+		codes := uint64(0)
+		for c := j; c < end; c++ {
+			codes += code[c]
+		}
+		codes *= laterFactor
 		key, degree, last := uint64(0), int32(0), int32(-1)
-		later := code[j] * laterFactor
-		for _, i := range ind[ptr[j]:ptr[j+1]] {
+		for _, i := range list {
 			if i == j {
 				continue
 			}
@@ -73,16 +85,27 @@ func summarise(n int, ptr, ind []int32) summary {
 			degree++
 			last = i
 			at := &t[i]
-			at.key += later
-			at.later++
-			at.last = j
+			at.key += codes
+			at.later += end - j
+			at.last = end - 1
 		}
-		t[j].key, t[j].degree, t[j].last = key, degree, last // later ones come later
+		for ; j < end; j++ { // what comes later is added later
+			t[j].key, t[j].degree, t[j].last = key, degree, last
+		}
 	}
 	for i := range t {
 		t[i].degree += t[i].later
 	}
 	return t
+}
+
+// strictUpper returns column j without the diagonal, if that comes last.
+func strictUpper(j int32, ptr, ind []int32) []int32 {
+	list := ind[ptr[j]:ptr[j+1]]
+	if k := len(list) - 1; k >= 0 && list[k] == j {
+		return list[:k]
+	}
+	return list
 }
 
 // candidates counts the nodes with many neighbours.
@@ -127,8 +150,8 @@ func (g *groups) match(t summary, ptr, ind []int32) {
 // sameList says whether columns a and b list the same entries above the diagonal,
 // early nodes apart.
 func (g *groups) sameList(a, b int32, ptr, ind []int32) bool {
-	la, lb := ind[ptr[a]:ptr[a+1]], ind[ptr[b]:ptr[b+1]]
-	if k := len(la) - 1; k == len(lb)-1 && k >= 0 && la[k] == a && lb[k] == b && slices.Equal(la[:k], lb[:k]) {
+	la, lb := strictUpper(a, ptr, ind), strictUpper(b, ptr, ind)
+	if slices.Equal(la, lb) {
 		return true
 	}
 	for {

@@ -11,6 +11,14 @@ import (
 // known lists the backends of this project that a build may lack, and how to get them.
 var known = map[string]string{
 	"native": `import _ "github.com/conetune/conetune/backends/native"`,
+	"osqp":   fromC("osqp"),
+	"scs":    fromC("scs"),
+}
+
+// fromC says how to get a backend that links a C library.
+func fromC(name string) string {
+	return fmt.Sprintf("run \"make\" in a checkout of conetune, which builds the C library and the program with it; in a Go program "+
+		"of your own, run \"make deps\" there, import _ \"github.com/conetune/conetune/backends/%s\", and build with cgo and -tags %s", name, name)
 }
 
 var registry = struct {

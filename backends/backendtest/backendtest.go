@@ -44,6 +44,9 @@ type Options struct {
 	DerivativeTol float64
 	// Step is the step of those finite differences. Default 1e-3.
 	Step float64
+	// Scale is how far apart the rows, columns and objectives of badly scaled problems
+	// are. Default 1e6.
+	Scale float64
 	// Seeds is the number of random problems of each shape. Default 8.
 	Seeds int
 	// NoIterationLog says that the backend cannot log while it runs, and so
@@ -67,6 +70,7 @@ func (o Options) withDefaults() Options {
 	set(&o.PointTol, 3*math.Sqrt(o.Eps))
 	set(&o.DerivativeTol, 1e-3)
 	set(&o.Step, 1e-3)
+	set(&o.Scale, 1e6)
 	if o.Seeds == 0 {
 		o.Seeds = 8
 	}
@@ -104,7 +108,7 @@ type suite struct {
 func (s suite) supports(p *backends.Problem) bool {
 	c := s.backend.Capabilities()
 	for _, k := range p.Cones {
-		if !c.Supports(k.Kind) {
+		if k.Dim > 0 && !c.Supports(k.Kind) {
 			return false
 		}
 	}

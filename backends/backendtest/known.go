@@ -28,9 +28,9 @@ func (s suite) known(t *testing.T) {
 }
 
 // scaled solves the cases with their rows, columns and objective multiplied by
-// numbers a million times apart.
+// numbers Options.Scale times apart.
 func (s suite) scaled(t *testing.T) {
-	const big = 1e6
+	big := s.options.Scale
 	alternate := func(k int) float64 { return []float64{1, big, 1 / big}[k%3] }
 	one := func(int) float64 { return 1 }
 	for _, way := range []struct {
@@ -42,8 +42,8 @@ func (s suite) scaled(t *testing.T) {
 	}{
 		{"rows", alternate, one, 1, true, true},
 		{"columns", one, alternate, 1, false, false},
-		{"objective times 1e6", one, one, big, true, true},
-		{"objective times 1e-6", one, one, 1 / big, false, true},
+		{"objective times Scale", one, one, big, true, true},
+		{"objective by Scale", one, one, 1 / big, false, true},
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			for _, c := range s.cases {

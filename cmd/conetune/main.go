@@ -19,6 +19,8 @@ import (
 	"syscall"
 
 	_ "github.com/conetune/conetune/backends/native"
+	_ "github.com/conetune/conetune/backends/osqp" // with -tags osqp
+	_ "github.com/conetune/conetune/backends/scs"  // with -tags scs
 )
 
 func main() {

@@ -1,0 +1,24 @@
+package scaling
+
+import "math"
+
+// negligible is the part of the largest entry below which an entry of a
+// certificate may be rounding.
+const negligible = 1e-9
+
+// Clean returns v without the entries that are small enough, next to its largest,
+// to be the rounding of a first-order method. A certificate whose zeros are not
+// quite zero can fail on rows with large coefficients only because of them.
+func Clean(v []float64) []float64 {
+	largest := 0.0
+	for _, x := range v {
+		largest = max(largest, math.Abs(x))
+	}
+	out := make([]float64, len(v))
+	for i, x := range v {
+		if math.Abs(x) > negligible*largest {
+			out[i] = x
+		}
+	}
+	return out
+}

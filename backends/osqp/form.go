@@ -1,0 +1,70 @@
+//go:build osqp && cgo
+
+package osqp
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends"
+	cosqp "github.com/conetune/conetune/cgo/osqp"
+	"github.com/james-bowman/sparse"
+)
+
+// bounds are lo <= s <= up of every row, with infinite entries.
+type bounds struct {
+	lower, upper []float64
+}
+
+func newBounds(p *backends.Problem) bounds {
+	_, m := p.Dims()
+	v := bounds{make([]float64, m), make([]float64, m)} // equations as they are
+	row := 0
+	for _, c := range p.Cones {
+		for i := range c.Dim {
+			switch c.Kind {
+			case backends.NonnegativeCone:
+				v.upper[row] = math.Inf(1)
+			case backends.BoxCone:
+				v.lower[row], v.upper[row] = c.Lower[i], c.Upper[i]
+			}
+			row++
+		}
+	}
+	return v
+}
+
+// onAx returns l = b - up and u = b - lo, with OSQP's infinity.
+func (v bounds) onAx(b []float64) (l, u []float64) {
+	l, u = make([]float64, len(b)), make([]float64, len(b))
+	for i, bi := range b {
+		l[i] = max(bi-v.upper[i], -cosqp.Infinity)
+		u[i] = min(bi-v.lower[i], cosqp.Infinity)
+	}
+	return l, u
+}
+
+// slack returns b - Ax between the bounds.
+func (v bounds) slack(p *backends.Problem, x []float64) []float64 {
+	out := append([]float64{}, p.B...)
+	if p.A != nil {
+		raw := p.A.RawMatrix()
+		for j, xj := range x {
+			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+				out[raw.Ind[k]] -= raw.Data[k] * xj
+			}
+		}
+	}
+	for i := range out {
+		out[i] = min(max(out[i], v.lower[i]), v.upper[i])
+	}
+	return out
+}
+
+// matrix shares the arrays of a; nil is a matrix without entries.
+func matrix(a *sparse.CSC, rows, cols int) *cosqp.Matrix {
+	if a == nil {
+		return &cosqp.Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
+	}
+	raw := a.RawMatrix()
+	return &cosqp.Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+}

@@ -1,0 +1,275 @@
+//go:build osqp && cgo
+
+package osqp
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/scaling"
+	cosqp "github.com/conetune/conetune/cgo/osqp"
+)
+
+const (
+	// From one round to the next the tolerances fall by this factor.
+	tightenFactor = 0.1
+	smallestEps   = 1e-14
+	// The step size changes only by more than this factor, and within these
+	// bounds, which are OSQP's own.
+	adaptRatio              = 5.0
+	smallestRho, largestRho = 1e-6, 1e6
+)
+
+// run is one call of Solve. It calls OSQP again and again, each call going on
+// where the last one ended.
+type run struct {
+	*solver
+	begin       time.Time
+	iterations  int
+	eps, epsInf float64 // the tolerances of the round
+	target      float64 // the tolerance that should be enough
+	retries     int     // rounds below it that are left
+	patience    int     // the iterations until the step size is looked at
+	polishing   bool    // whether the call polishes
+	point       cosqp.Solution
+	// before is the point before polishing, to which the iterations return.
+	before struct{ x, y []float64 }
+	// best is the point with the smallest residual so far.
+	best     *backends.Solution
+	residual float64
+}
+
+func newRun(s *solver, begin time.Time) *run {
+	n, m := s.user.Dims()
+	// eps / 2 (1 + size) <= eps max(1, size)
+	r := &run{
+		solver: s, begin: begin, target: s.options.Eps / 2, epsInf: s.options.EpsInfeasible / 2,
+		retries: s.settings.Retries, patience: s.settings.Patience, residual: math.Inf(1),
+	}
+	r.eps = max(r.target, s.settings.StartEps)
+	r.point = cosqp.Solution{
+		X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n),
+	}
+	return r
+}
+
+// next says how a run goes on after a call of OSQP.
+type next int
+
+const (
+	finished  next = iota
+	polish         // the iterations have converged, but not to what the caller asked for
+	tighter        // and polishing did not help
+	doubt          // a certificate does not hold on the caller's data
+	impatient      // the iterations were enough to judge the step size
+)
+
+func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
+	stop := new(cosqp.Interrupt)
+	defer context.AfterFunc(ctx, stop.Raise)()
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	for {
+		if !r.limits() {
+			return r.at(backends.TimeLimit), nil
+		}
+		info, err := r.osqp.Solve(&r.point, stop)
+		if err != nil {
+			// A new step size could not be factored, or polishing failed: the next
+			// Solve starts afresh.
+			r.drop()
+			out := r.at(backends.NumericalError)
+			out.Message = strings.Join(strings.Fields(err.Error()), " ")
+			return out, nil
+		}
+		if info.Status != cosqp.SigInt {
+			r.charged = 0
+		}
+		r.iterations += info.Iterations
+		if r.options.Logger != nil {
+			r.options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
+				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", int(info.Polish),
+				"setup", info.SetupTime, "time", info.SolveTime)
+		}
+		out, then := r.outcome(&info)
+		if then != finished && r.iterations >= r.maxIterations() {
+			return r.at(backends.IterationLimit), nil
+		}
+		switch then {
+		case finished:
+			return out, nil
+		case polish:
+			r.polishing = true
+			r.before.x, r.before.y = slices.Clone(r.point.X), slices.Clone(r.point.Y)
+		case tighter:
+			if r.polishing { // away from a polished point that is none
+				r.polishing = false
+				if err := r.osqp.WarmStart(r.before.x, r.before.y); err != nil {
+					return nil, err
+				}
+			}
+			if !r.tighten(&r.eps, r.target) {
+				return r.at(backends.Inaccurate), nil
+			}
+		case doubt:
+			if !r.tighten(&r.epsInf, r.options.EpsInfeasible/2) {
+				return out, nil
+			}
+		case impatient:
+			if err := r.settle(&info); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// start puts the point of WarmStart, or zero, where OSQP begins.
+func (r *run) start() error {
+	if err := r.osqp.ColdStart(); err != nil || r.warm == nil {
+		return err
+	}
+	p := r.scale.Scale(*r.warm)
+	r.warm = nil
+	return r.osqp.WarmStart(p.X, p.Z)
+}
+
+// limits tells OSQP the tolerances of the call and what is left of the limits,
+// and returns false if no time is left.
+func (r *run) limits() bool {
+	set := r.mirror(r.eps, r.epsInf)
+	set.Polishing = r.polishing
+	set.MaxIterations = min(set.MaxIterations-r.iterations, r.patience)
+	if r.options.TimeLimit > 0 {
+		left := r.options.TimeLimit - time.Since(r.begin)
+		if left <= 0 && r.iterations > 0 {
+			return false
+		}
+		set.TimeLimit = max(left, time.Nanosecond) + r.charged
+	}
+	return r.osqp.UpdateSettings(&set) == nil
+}
+
+// tighten lowers a tolerance, first to the target, then as often as there are
+// retries.
+func (r *run) tighten(eps *float64, target float64) bool {
+	if *eps > target {
+		*eps = max(target, tightenFactor**eps)
+		return true
+	}
+	if r.retries == 0 || *eps <= smallestEps {
+		return false
+	}
+	r.retries--
+	*eps = max(smallestEps, tightenFactor**eps)
+	return true
+}
+
+// at returns the best point with a status, or no point.
+func (r *run) at(status backends.Status) *backends.Solution {
+	if r.best == nil {
+		return &backends.Solution{Status: status}
+	}
+	r.best.Status = status
+	return r.best
+}
+
+// outcome maps what OSQP says.
+func (r *run) outcome(info *cosqp.Info) (*backends.Solution, next) {
+	switch info.Status {
+	case cosqp.Solved, cosqp.SolvedInaccurate, cosqp.MaxIterReached, cosqp.TimeLimitReached:
+		r.keep()
+		switch {
+		case r.residual <= r.options.Eps:
+			return r.at(backends.Optimal), finished
+		case info.Status != cosqp.Solved:
+			return r.atLimit(info)
+		case r.polishing || r.settings.NoPolishing:
+			return r.best, tighter
+		}
+		return r.best, polish
+	case cosqp.PrimalInfeasible, cosqp.PrimalInfeasibleInaccurate:
+		return r.certificate(info, r.point.PrimalCertificate, backends.PrimalInfeasible)
+	case cosqp.DualInfeasible, cosqp.DualInfeasibleInaccurate:
+		return r.certificate(info, r.point.DualCertificate, backends.DualInfeasible)
+	case cosqp.SigInt:
+		return &backends.Solution{Status: backends.Cancelled}, finished
+	}
+	return &backends.Solution{Status: backends.NumericalError, Message: "OSQP says " + info.Text}, finished
+}
+
+// atLimit tells what ended a call before the tolerances were met.
+func (r *run) atLimit(info *cosqp.Info) (*backends.Solution, next) {
+	switch {
+	case r.iterations >= r.maxIterations():
+		return r.at(backends.IterationLimit), finished
+	case info.Iterations >= r.patience:
+		return r.best, impatient
+	}
+	return r.at(backends.TimeLimit), finished
+}
+
+// keep looks at the point on the caller's data and keeps it if it is the best.
+func (r *run) keep() {
+	out := &backends.Solution{X: slices.Clone(r.point.X), Z: slices.Clone(r.point.Y)}
+	out.S = r.bounds.slack(r.data, out.X)
+	r.scale.Unscale(out.X, out.S, out.Z)
+	found, _, _ := backends.Recheck(&r.user, out.X, out.S, out.Z)
+	if residual := found.Max(); r.best == nil || residual < r.residual {
+		r.best, r.residual = out, residual
+	}
+}
+
+// certificate returns a certificate that holds, as it is or without its rounding.
+func (r *run) certificate(info *cosqp.Info, v []float64, claim backends.Status) (*backends.Solution, next) {
+	out := &backends.Solution{Status: claim}
+	for _, v := range [][]float64{scaling.Clean(v), slices.Clone(v)} {
+		var residual float64
+		var err error
+		if claim == backends.PrimalInfeasible {
+			r.scale.Unscale(nil, nil, v)
+			residual, err = backends.CheckPrimalInfeasible(&r.user, v)
+			out.Z = v
+		} else {
+			r.scale.Unscale(v, nil, nil)
+			residual, err = backends.CheckDualInfeasible(&r.user, v)
+			out.X = v
+		}
+		if err == nil && residual <= r.options.EpsInfeasible {
+			return out, finished
+		}
+	}
+	if info.Status == cosqp.PrimalInfeasible || info.Status == cosqp.DualInfeasible {
+		return out, doubt
+	}
+	return r.atLimit(info)
+}
+
+// settle takes the step size out of OSQP's hands. OSQP adapts it every so many
+// iterations for ever, which can cycle, on linear programs above all; with a
+// step size that is fixed for longer and longer the iterations converge.
+func (r *run) settle(info *cosqp.Info) error {
+	r.patience *= 2
+	if info.RhoEstimate > adaptRatio*r.rho || info.RhoEstimate < r.rho/adaptRatio {
+		r.rho = min(max(info.RhoEstimate, smallestRho), largestRho)
+		if r.settled {
+			return r.osqp.UpdateRho(r.rho)
+		}
+	}
+	if r.settled {
+		return nil
+	}
+	r.settled = true
+	if err := r.setup(); err != nil {
+		return err
+	}
+	switch info.Status {
+	case cosqp.SolvedInaccurate, cosqp.MaxIterReached:
+		return r.osqp.WarmStart(r.point.X, r.point.Y)
+	}
+	return nil
+}

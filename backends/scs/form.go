@@ -1,0 +1,267 @@
+//go:build scs && cgo
+
+package scs
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends"
+	cscs "github.com/conetune/conetune/cgo/scs"
+	"github.com/james-bowman/sparse"
+)
+
+// row is a row of SCS's problem in terms of a row of ours: its s is
+// sign * s + shift of our row, so that A' = sign A, b' = sign b + shift, and our
+// z is the sum of sign * y over the rows of SCS that come from it.
+type row struct {
+	ours  int // ofScale for the row t of SCS's box cone, whose s is 1
+	sign  float64
+	shift float64
+}
+
+const ofScale = -1
+
+// thin says whether the two bounds of a row are so close, for their size, that
+// the row goes to SCS's box cone. As two rows it would have two multipliers of
+// which only the difference matters, and SCS takes very long to settle them.
+func (b boxRow) thin() bool {
+	return b.lower < b.upper && b.upper-b.lower <= thinRatio*max(math.Abs(b.lower), math.Abs(b.upper))
+}
+
+const thinRatio = 1e-3
+
+// form is the order in which SCS sees the rows of a problem.
+type form struct {
+	m     int // our rows
+	rows  []row
+	cones cscs.Cone
+	// boxes are our rows of boxes, whose s is taken from b - Ax.
+	boxes []boxRow
+	// dummy says that rows is empty and SCS, which wants a row, got 0'x = 0.
+	dummy bool
+}
+
+// boxRow is our row of a box.
+type boxRow struct {
+	ours         int
+	lower, upper float64
+}
+
+func newForm(p *backends.Problem) *form {
+	_, m := p.Dims()
+	f := &form{m: m}
+	each := func(kind backends.ConeKind, visit func(c backends.Cone, first int)) {
+		first := 0
+		for _, c := range p.Cones {
+			if c.Kind == kind && c.Dim > 0 {
+				visit(c, first)
+			}
+			first += c.Dim
+		}
+	}
+	plain := func(c backends.Cone, first int) {
+		for i := range c.Dim {
+			f.rows = append(f.rows, row{first + i, 1, 0})
+		}
+	}
+	each(backends.ZeroCone, plain)
+	each(backends.BoxCone, func(c backends.Cone, first int) {
+		for i, l := range c.Lower {
+			f.boxes = append(f.boxes, boxRow{first + i, l, c.Upper[i]})
+			if l == c.Upper[i] { // s = l + 0
+				f.rows = append(f.rows, row{first + i, 1, -l})
+			}
+		}
+	})
+	f.cones.Zero = len(f.rows)
+	each(backends.NonnegativeCone, plain)
+	for _, b := range f.boxes {
+		if b.lower == b.upper || b.thin() {
+			continue
+		}
+		if !math.IsInf(b.lower, -1) { // s = l + s1
+			f.rows = append(f.rows, row{b.ours, 1, -b.lower})
+		}
+		if !math.IsInf(b.upper, 1) { // s = u - s2
+			f.rows = append(f.rows, row{b.ours, -1, b.upper})
+		}
+	}
+	f.cones.Nonnegative = len(f.rows) - f.cones.Zero
+	for _, b := range f.boxes {
+		if !b.thin() {
+			continue
+		}
+		if f.cones.Box == nil {
+			f.rows = append(f.rows, row{ofScale, 0, 1})
+			f.cones.Box = &cscs.Box{}
+		}
+		f.rows = append(f.rows, row{b.ours, 1, 0})
+		f.cones.Box.Lower, f.cones.Box.Upper = append(f.cones.Box.Lower, b.lower), append(f.cones.Box.Upper, b.upper)
+	}
+	each(backends.SecondOrderCone, func(c backends.Cone, first int) {
+		plain(c, first)
+		f.cones.SecondOrder = append(f.cones.SecondOrder, c.Dim)
+	})
+	each(backends.PSDCone, func(c backends.Cone, first int) {
+		plain(c, first)
+		f.cones.PSD = append(f.cones.PSD, backends.PSDOrder(c.Dim))
+	})
+	each(backends.ExponentialCone, func(c backends.Cone, first int) {
+		plain(c, first)
+		f.cones.Exponential++
+	})
+	each(backends.DualExponentialCone, func(c backends.Cone, first int) {
+		plain(c, first)
+		f.cones.DualExp++
+	})
+	first := 0
+	for _, c := range p.Cones { // both kinds in one list, told apart by the sign
+		switch c.Kind {
+		case backends.PowerCone:
+			plain(c, first)
+			f.cones.Power = append(f.cones.Power, c.Alpha)
+		case backends.DualPowerCone:
+			plain(c, first)
+			f.cones.Power = append(f.cones.Power, -c.Alpha)
+		}
+		first += c.Dim
+	}
+	if len(f.rows) == 0 {
+		f.dummy, f.cones.Zero = true, 1
+	}
+	return f
+}
+
+// height is the number of rows that SCS sees.
+func (f *form) height() int { return max(1, len(f.rows)) }
+
+// matrix returns A' with increasing row indices in each column.
+func (f *form) matrix(a *sparse.CSC, n int) *cscs.Matrix {
+	out := &cscs.Matrix{Rows: f.height(), Cols: n, Ptr: make([]int, n+1)}
+	if f.dummy || a == nil {
+		return out
+	}
+	// By rows first: entries of row i are at [start[i], start[i+1]).
+	raw := a.RawMatrix()
+	start := make([]int, f.m+1)
+	for _, i := range raw.Ind {
+		start[i+1]++
+	}
+	for i := range f.m {
+		start[i+1] += start[i]
+	}
+	next := append([]int{}, start[:f.m]...)
+	col, val := make([]int, len(raw.Ind)), make([]float64, len(raw.Ind))
+	for j := range n {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			at := next[raw.Ind[k]]
+			next[raw.Ind[k]]++
+			col[at], val[at] = j, raw.Data[k]
+		}
+	}
+	for _, r := range f.rows {
+		if r.ours == ofScale {
+			continue
+		}
+		for at := start[r.ours]; at < start[r.ours+1]; at++ {
+			out.Ptr[col[at]+1]++
+		}
+	}
+	for j := range n {
+		out.Ptr[j+1] += out.Ptr[j]
+	}
+	out.Ind, out.Val = make([]int, out.Ptr[n]), make([]float64, out.Ptr[n])
+	fill := append([]int{}, out.Ptr[:n]...)
+	for i, r := range f.rows {
+		if r.ours == ofScale {
+			continue
+		}
+		for at := start[r.ours]; at < start[r.ours+1]; at++ {
+			k := fill[col[at]]
+			fill[col[at]]++
+			out.Ind[k], out.Val[k] = i, r.sign*val[at]
+		}
+	}
+	return out
+}
+
+// vector writes b' = sign b + shift.
+func (f *form) vector(b []float64) []float64 {
+	out := make([]float64, f.height())
+	for i, r := range f.rows {
+		out[i] = r.shift
+		if r.ours != ofScale {
+			out[i] += r.sign * b[r.ours]
+		}
+	}
+	return out
+}
+
+// slacks and multipliers write a point of ours as one of SCS.
+func (f *form) slacks(s []float64) []float64 { return f.vector(s) }
+
+func (f *form) multipliers(z []float64) []float64 {
+	out := make([]float64, f.height())
+	scale := 0
+	for i, r := range f.rows {
+		if r.ours == ofScale {
+			scale = i
+			continue
+		}
+		out[i] = r.sign * z[r.ours]
+		if i >= f.cones.Zero && i < f.cones.Zero+f.cones.Nonnegative {
+			out[i] = max(0, out[i]) // of the two rows of a box one has the multiplier
+		}
+	}
+	if k := f.cones.Box; k != nil { // t = 1 has the multiplier that makes s'y + t y_t zero
+		for i, l := range k.Lower {
+			y := out[scale+1+i]
+			out[scale] -= l*max(0, y) - k.Upper[i]*max(0, -y)
+		}
+	}
+	return out
+}
+
+// dual returns our z.
+func (f *form) dual(y []float64) []float64 {
+	z := make([]float64, f.m)
+	for i, r := range f.rows {
+		if r.ours != ofScale {
+			z[r.ours] += r.sign * y[i]
+		}
+	}
+	return z
+}
+
+// slack returns our s, taking b - Ax into the box where s came from no row of
+// SCS or from two.
+func (f *form) slack(s []float64, p *backends.Problem, x []float64) []float64 {
+	out := make([]float64, f.m)
+	for i, r := range f.rows {
+		if r.ours != ofScale {
+			out[r.ours] = r.sign * (s[i] - r.shift)
+		}
+	}
+	if len(f.boxes) > 0 {
+		residual := residual(p, x)
+		for _, b := range f.boxes {
+			out[b.ours] = min(max(residual[b.ours], b.lower), b.upper)
+		}
+	}
+	return out
+}
+
+// residual returns b - Ax.
+func residual(p *backends.Problem, x []float64) []float64 {
+	out := append([]float64{}, p.B...)
+	if p.A == nil {
+		return out
+	}
+	raw := p.A.RawMatrix()
+	for j, xj := range x {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			out[raw.Ind[k]] -= raw.Data[k] * xj
+		}
+	}
+	return out
+}

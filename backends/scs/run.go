@@ -1,0 +1,249 @@
+//go:build scs && cgo
+
+package scs
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/scaling"
+	cscs "github.com/conetune/conetune/cgo/scs"
+)
+
+const (
+	defaultRetries = 5
+	// A tolerance is tightened to this part of what would just have been enough,
+	// and to no less than smallestFactor of itself; the residuals of SCS and ours
+	// differ by a factor that changes little from one iterate to the next.
+	tightenFraction = 0.3
+	smallestFactor  = 1e-3
+	smallestEps     = 1e-14
+	// A retry may take so many times the iterations so far, and some: if the
+	// tighter tolerance takes more it is out of reach.
+	retryFactor, retryIterations = 10, 10_000
+	// SCS looks at its clock every 25 iterations, and then has a point to give. Where
+	// that takes longer than this share of the limit, or this, it is stopped without.
+	hardLimitShare = 5
+	hardLimitLeast = 200 * time.Millisecond
+)
+
+// run is one call of Solve.
+type run struct {
+	*solver
+	begin      time.Time
+	iterations int
+	point      cscs.Solution // in SCS's rows
+	// best is the point with the smallest residual so far, which says how many
+	// times too large that is.
+	best       *backends.Solution
+	bestExcess float64
+}
+
+// solve calls SCS until its answer passes on the caller's data, a limit is
+// reached, or there is nothing more to gain.
+func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
+	stop := new(cscs.Interrupt)
+	defer context.AfterFunc(ctx, stop.Raise)()
+	if limit := r.options.TimeLimit; limit > 0 {
+		defer time.AfterFunc(limit+max(limit/hardLimitShare, hardLimitLeast), stop.Raise).Stop()
+	}
+	warm := r.start()
+	r.bestExcess = math.Inf(1)
+	for retries := r.retries(); ; retries-- {
+		info, err := r.work.Solve(&r.point, warm, stop)
+		if err != nil {
+			return nil, err
+		}
+		r.iterations += info.Iterations
+		if r.options.Logger != nil {
+			r.options.Logger.DebugContext(ctx, "scs", "status", info.Text, "iterations", info.Iterations, "eps", r.current.EpsAbs,
+				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "scale", info.Scale, "setup", info.SetupTime, "time", info.SolveTime)
+		}
+		if stop.Raised() && (info.Status == cscs.SigInt || info.Status == cscs.Failed) {
+			return r.stopped(ctx), nil
+		}
+		out, excess := r.outcome(&info)
+		if info.Status == cscs.Solved || info.Status == cscs.SolvedInaccurate {
+			r.keep(out, excess)
+			out = r.best
+		}
+		if !r.claims(&info) || excess <= 1 || retries == 0 {
+			return out, nil
+		}
+		next, left := r.tighter(&info, excess)
+		if !left {
+			return out, nil
+		}
+		if err := r.setup(next); err != nil {
+			return nil, err
+		}
+		if warm = info.Status == cscs.Solved; !warm {
+			r.zero() // a certificate is nothing to start from
+		}
+	}
+}
+
+// stopped is what is left when a solve was interrupted: by the caller, or by the
+// clock because SCS did not see in time that its limit was over.
+func (r *run) stopped(ctx context.Context) *backends.Solution {
+	switch {
+	case ctx.Err() != nil:
+		return &backends.Solution{Status: backends.Cancelled}
+	case r.best != nil:
+		r.best.Status = backends.TimeLimit
+		return r.best
+	}
+	return &backends.Solution{Status: backends.TimeLimit, Message: "the time was over before SCS looked for a point"}
+}
+
+func (r *run) retries() int {
+	if r.settings.Retries != 0 {
+		return max(0, r.settings.Retries)
+	}
+	return defaultRetries
+}
+
+// keep makes out the best point, or gives the best point its status.
+func (r *run) keep(out *backends.Solution, excess float64) {
+	if r.best == nil || excess < r.bestExcess {
+		r.best, r.bestExcess = out, excess
+		return
+	}
+	if r.bestExcess > 1 {
+		r.best.Status = out.Status
+	}
+}
+
+// start writes the point of WarmStart in SCS's rows, and says whether there is one.
+func (r *run) start() bool {
+	r.zero()
+	if r.warm == nil {
+		return false
+	}
+	p := r.scale.Scale(*r.warm)
+	r.warm = nil
+	if p.X != nil {
+		copy(r.point.X, p.X)
+	}
+	switch {
+	case p.S != nil:
+		copy(r.point.S, r.form.slacks(p.S))
+	case p.X != nil:
+		copy(r.point.S, r.form.slacks(residual(r.data, p.X)))
+	}
+	if p.Z != nil {
+		copy(r.point.Y, r.form.multipliers(p.Z))
+	}
+	return true
+}
+
+func (r *run) zero() {
+	n, m := len(r.user.Q), r.form.height()
+	r.point = cscs.Solution{X: make([]float64, n), Y: make([]float64, m), S: make([]float64, m)}
+}
+
+// claims says whether SCS is sure of its answer, rather than at a limit.
+func (r *run) claims(info *cscs.Info) bool {
+	return info.Status == cscs.Solved || info.Status == cscs.Infeasible || info.Status == cscs.Unbounded
+}
+
+// outcome maps what SCS says. The second result is the residual on the caller's
+// data in units of the tolerance; above one the claim does not hold.
+func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
+	out := &backends.Solution{}
+	limit := backends.TimeLimit
+	if info.Iterations >= r.current.MaxIters {
+		limit = backends.IterationLimit
+		if r.iterations < r.base.MaxIters {
+			limit = backends.Inaccurate // the bound was that of a retry
+		}
+	}
+	switch info.Status {
+	case cscs.Solved, cscs.SolvedInaccurate:
+		out.Status = backends.Optimal
+		if info.Status == cscs.SolvedInaccurate {
+			out.Status = limit
+		}
+		out.X, out.Z = slices.Clone(r.point.X), r.form.dual(r.point.Y)
+		out.S = r.form.slack(r.point.S, r.data, out.X)
+		r.scale.Unscale(out.X, out.S, out.Z)
+		found, _, _ := backends.Recheck(&r.user, out.X, out.S, out.Z)
+		return out, excess(found.Max(), r.options.Eps)
+	case cscs.Infeasible, cscs.InfeasibleInaccurate:
+		return r.certificate(info, limit, r.form.dual(r.point.Y), backends.PrimalInfeasible)
+	case cscs.Unbounded, cscs.UnboundedInaccurate:
+		return r.certificate(info, limit, r.point.X, backends.DualInfeasible)
+	}
+	out.Status, out.Message = backends.NumericalError, "SCS says "+info.Text
+	return out, math.NaN()
+}
+
+// certificate returns a certificate, as it is or without its rounding, with the
+// residual in units of the tolerance. One at a limit counts only if it holds.
+func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64, claim backends.Status) (*backends.Solution, float64) {
+	out, least := &backends.Solution{Status: claim}, math.Inf(1)
+	for _, v := range [][]float64{slices.Clone(v), scaling.Clean(v)} {
+		var found float64
+		var err error
+		if claim == backends.PrimalInfeasible {
+			r.scale.Unscale(nil, nil, v)
+			found, err = backends.CheckPrimalInfeasible(&r.user, v)
+		} else {
+			r.scale.Unscale(v, nil, nil)
+			found, err = backends.CheckDualInfeasible(&r.user, v)
+		}
+		if err != nil {
+			found = math.Inf(1)
+		}
+		if e := excess(found, r.options.EpsInfeasible); e < least || least == math.Inf(1) {
+			least = e
+			if claim == backends.PrimalInfeasible {
+				out.Z = v
+			} else {
+				out.X = v
+			}
+		}
+	}
+	if least > 1 && !r.claims(info) {
+		return &backends.Solution{Status: limit}, math.Inf(1)
+	}
+	return out, least
+}
+
+// excess returns found / allowed, infinite if that is no number.
+func excess(found, allowed float64) float64 {
+	if found <= allowed {
+		return 0
+	}
+	if e := found / allowed; e > 1 {
+		return e
+	}
+	return math.Inf(1)
+}
+
+// tighter returns settings for another run after a residual that many times too
+// large, and false if the limits or the floating-point numbers leave none.
+func (r *run) tighter(info *cscs.Info, excess float64) (cscs.Settings, bool) {
+	next := r.current
+	factor := max(tightenFraction/excess, smallestFactor)
+	if info.Status == cscs.Solved {
+		next.EpsAbs *= factor
+		next.EpsRel *= factor
+	} else {
+		next.EpsInfeas *= factor
+	}
+	if max(next.EpsAbs, next.EpsRel) < smallestEps || next.EpsInfeas < smallestEps {
+		return next, false
+	}
+	next.MaxIters = min(r.base.MaxIters-r.iterations, retryFactor*r.iterations+retryIterations)
+	if r.options.TimeLimit > 0 {
+		next.TimeLimit = r.options.TimeLimit - time.Since(r.begin)
+		if next.TimeLimit <= 0 {
+			return next, false
+		}
+	}
+	return next, next.MaxIters > 0
+}

@@ -1,0 +1,229 @@
+//go:build scs && cgo
+
+package scs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/scaling"
+	cscs "github.com/conetune/conetune/cgo/scs"
+	"github.com/james-bowman/sparse"
+)
+
+func init() { backends.Register(Backend{}) }
+
+// Backend is SCS as a [backends.ConicBackend].
+type Backend struct{}
+
+var _ backends.ConicBackend = Backend{}
+
+// Name returns "scs".
+func (Backend) Name() string { return "scs" }
+
+// Capabilities declares the cones and features of the solver.
+func (Backend) Capabilities() backends.Capabilities {
+	return backends.Capabilities{
+		Version: cscs.Version(),
+		License: "MIT (SCS), Apache-2.0 (its QDLDL), BSD-3-Clause (its AMD and OpenBLAS); texts in cgo/build/licenses",
+		Cones: []backends.ConeKind{
+			backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
+			backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
+		},
+		Quadratic:     true,
+		UpdateVectors: true,
+		WarmStart:     true,
+		Certificates:  true,
+	}
+}
+
+// Setup sorts the rows and lets SCS copy, scale and factor the problem.
+func (Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+	begin := time.Now()
+	var set Settings
+	switch v := o.Settings.(type) {
+	case nil:
+	case Settings:
+		set = v
+	default:
+		return nil, &backends.ProblemError{Field: "Options.Settings", Reason: fmt.Sprintf("is a %T, the scs backend takes scs.Settings", v)}
+	}
+	if err := set.validate(); err != nil {
+		return nil, err
+	}
+	if len(p.Q) == 0 {
+		return nil, &backends.ProblemError{Field: "Q", Reason: "is empty, SCS wants a variable"}
+	}
+	s := &solver{user: *p, options: o.WithDefaults(), settings: set}
+	s.base = s.mirror()
+	if err := s.setup(s.base); err != nil {
+		return nil, err
+	}
+	s.setupTime = time.Since(begin)
+	return s, nil
+}
+
+// solver is a problem that has been set up.
+type solver struct {
+	user      backends.Problem // the caller's problem with the updates so far
+	scale     *scaling.Scaling // from user to data, nil for none
+	data      *backends.Problem
+	form      *form
+	options   backends.Options
+	settings  Settings
+	base      cscs.Settings // as the options ask
+	current   cscs.Settings // of work, whose tolerances may be tighter
+	work      *cscs.Work
+	warm      *backends.Point
+	setupTime time.Duration
+	closed    bool
+}
+
+var _ backends.Solver = (*solver)(nil)
+
+// mirror translates the options and settings.
+func (s *solver) mirror() cscs.Settings {
+	c, o, set := cscs.DefaultSettings(), s.options, s.settings
+	replace := func(to *float64, by float64) {
+		if by != 0 {
+			*to = by
+		}
+	}
+	// eps / 2 (1 + size) <= eps max(1, size)
+	c.EpsAbs, c.EpsRel, c.EpsInfeas = o.Eps/2, o.Eps/2, o.EpsInfeasible/2
+	replace(&c.EpsAbs, set.EpsAbs)
+	replace(&c.EpsRel, set.EpsRel)
+	replace(&c.Scale, set.Scale)
+	replace(&c.RhoX, set.RhoX)
+	replace(&c.Alpha, set.Alpha)
+	c.Normalize, c.AdaptiveScale, c.AdaptiveDiagScale = !set.NoNormalize, !set.NoAdaptiveScale, !set.NoAdaptiveDiagScale
+	if set.AccelerationLookback != 0 {
+		c.AccelerationLookback = max(0, set.AccelerationLookback)
+	}
+	if set.AccelerationInterval != 0 {
+		c.AccelerationInterval = set.AccelerationInterval
+	}
+	if set.AccelerationTypeII {
+		c.AccelerationType1 = false
+	}
+	c.MaxIters, c.TimeLimit = DefaultMaxIterations, o.TimeLimit
+	if o.MaxIterations > 0 {
+		c.MaxIters = o.MaxIterations
+	}
+	return c
+}
+
+// setup makes work anew from the caller's problem, with the given settings.
+func (s *solver) setup(set cscs.Settings) error {
+	scale := scaling.New(&s.user)
+	if s.settings.NoRescaling {
+		scale = nil
+	}
+	data := scale.Problem(&s.user)
+	form := newForm(data)
+	n, _ := data.Dims()
+	given := &cscs.Data{A: form.matrix(data.A, n), B: form.vector(data.B), C: data.Q}
+	if data.P != nil && data.P.NNZ() > 0 {
+		raw := data.P.RawMatrix()
+		given.P = &cscs.Matrix{Rows: n, Cols: n, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+	}
+	work, err := cscs.New(given, &form.cones, &set)
+	if err != nil {
+		return err
+	}
+	if s.work != nil {
+		s.work.Close()
+	}
+	s.work, s.current, s.scale, s.data, s.form = work, set, scale, data, form
+	return nil
+}
+
+// Update changes q and b in place; new P and A set up again.
+func (s *solver) Update(u backends.Update) error {
+	if s.closed {
+		return backends.ErrClosed
+	}
+	begin := time.Now()
+	old := s.user
+	if u.Q != nil {
+		s.user.Q = slices.Clone(u.Q)
+	}
+	if u.B != nil {
+		s.user.B = slices.Clone(u.B)
+	}
+	if u.P != nil {
+		s.user.P = cloneMatrix(u.P)
+	}
+	if u.A != nil {
+		s.user.A = cloneMatrix(u.A)
+	}
+	var err error
+	if u.P != nil || u.A != nil {
+		err = s.setup(s.current)
+	} else {
+		next := *s.data
+		next.Q, next.B = s.scale.Objective(s.user.Q), s.scale.Rows(s.user.B)
+		if err = s.work.Update(s.form.vector(next.B), next.Q); err == nil {
+			s.data = &next
+		}
+	}
+	if err != nil {
+		s.user = old
+		return err
+	}
+	s.setupTime = time.Since(begin)
+	return nil
+}
+
+// WarmStart keeps the point for the next Solve. Missing parts are zero, and a
+// missing s is b - Ax.
+func (s *solver) WarmStart(p backends.Point) error {
+	if s.closed {
+		return backends.ErrClosed
+	}
+	s.warm = &backends.Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
+	return nil
+}
+
+// Close frees the memory of the library.
+func (s *solver) Close() error {
+	s.closed = true
+	if s.work != nil {
+		s.work.Close()
+		s.work = nil
+	}
+	return nil
+}
+
+// Solve runs SCS, and again with tighter tolerances where the caller's data ask
+// for it.
+func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
+	if s.closed {
+		return nil, backends.ErrClosed
+	}
+	begin := time.Now()
+	if s.current.MaxIters != s.base.MaxIters || s.current.TimeLimit != s.base.TimeLimit {
+		// the last Solve ended with what was left of its limits
+		full := s.current
+		full.MaxIters, full.TimeLimit = s.base.MaxIters, s.base.TimeLimit
+		if err := s.setup(full); err != nil {
+			return nil, err
+		}
+	}
+	r := &run{solver: s, begin: begin}
+	out, err := r.solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Iterations, out.SetupTime, out.SolveTime = r.iterations, s.setupTime, time.Since(begin)
+	return out, nil
+}
+
+func cloneMatrix(a *sparse.CSC) *sparse.CSC {
+	raw := a.RawMatrix()
+	r, c := a.Dims()
+	return sparse.NewCSC(r, c, slices.Clone(raw.Indptr), slices.Clone(raw.Ind), slices.Clone(raw.Data))
+}

@@ -1,0 +1,216 @@
+//go:build scs && cgo
+
+package scs_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/scs"
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func open(t testing.TB) backends.ConicBackend {
+	t.Helper()
+	b, err := backends.Open("scs")
+	require.NoError(t, err)
+	return b
+}
+
+// TestConformance is the promise of the package: residuals of 1e-8 where rows,
+// columns and the objective are less than some ten times apart.
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, Scale: 30})
+}
+
+// withoutPower is the backend without power cones, on which the accuracy of SCS's
+// projection is not enough for badly scaled columns.
+type withoutPower struct{ backends.ConicBackend }
+
+func (b withoutPower) Name() string { return "scs without power cones" }
+func (b withoutPower) Capabilities() backends.Capabilities {
+	c := b.ConicBackend.Capabilities()
+	c.Cones = slices.DeleteFunc(slices.Clone(c.Cones), func(k backends.ConeKind) bool {
+		return k == backends.PowerCone || k == backends.DualPowerCone
+	})
+	return c
+}
+
+// TestBadlyScaled has rows, columns and objectives a million times apart, which
+// package scaling takes to SCS.
+func TestBadlyScaled(t *testing.T) {
+	backendtest.Run(t, withoutPower{scs.Backend{}}, backendtest.Options{NoIterationLog: true, Seeds: 1})
+}
+
+func TestCapabilities(t *testing.T) {
+	c := open(t).Capabilities()
+	assert.Equal(t, "3.3.1", c.Version)
+	assert.Contains(t, c.License, "MIT")
+	assert.True(t, c.Supports(backends.PSDCone) && c.Supports(backends.DualPowerCone))
+	assert.False(t, c.UpdateMatrices)
+}
+
+func TestSettings(t *testing.T) {
+	p := &backends.Problem{Q: []float64{1}, A: identity(1, -1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
+	for field, set := range map[string]any{
+		"Options.Settings": 7, "Settings.EpsAbs": scs.Settings{EpsAbs: -1}, "Settings.EpsRel": scs.Settings{EpsRel: math.Inf(1)},
+		"Settings.Scale": scs.Settings{Scale: math.NaN()}, "Settings.RhoX": scs.Settings{RhoX: -1}, "Settings.Alpha": scs.Settings{Alpha: 2},
+		"Settings.AccelerationInterval": scs.Settings{AccelerationInterval: -1},
+	} {
+		var wrong *backends.ProblemError
+		_, err := open(t).Setup(p, backends.Options{Settings: set})
+		require.ErrorAs(t, err, &wrong, field)
+		assert.Equal(t, field, wrong.Field)
+	}
+	for _, set := range []scs.Settings{
+		{NoNormalize: true}, {NoAdaptiveScale: true}, {NoAdaptiveDiagScale: true}, {Scale: 1}, {RhoX: 1e-3}, {Alpha: 1.8}, {NoRescaling: true},
+		{AccelerationLookback: -1}, {AccelerationLookback: 5, AccelerationInterval: 10}, {AccelerationTypeII: true}, {Retries: -1}, {EpsAbs: 1e-10, EpsRel: 1e-10},
+	} {
+		sol := solve(t, p, backends.Options{Settings: set})
+		assert.Equal(t, backends.Optimal, sol.Status, "%+v", set)
+		assert.InDelta(t, -1, sol.Objective, 1e-7, "%+v", set)
+	}
+}
+
+// TestRetry has a gap that SCS measures against terms of 4e4 and the caller
+// against an objective of 0: min x^2/2 - 100 x + y with x = 200 in a round-about way.
+func TestRetry(t *testing.T) {
+	p := cancelling()
+	once := solve(t, p, backends.Options{Settings: scs.Settings{Retries: -1, EpsAbs: 1e-5, EpsRel: 1e-5}})
+	assert.Equal(t, backends.Inaccurate, once.Status)
+	assert.Contains(t, once.Message, "the backend said optimal")
+	again := solve(t, p, backends.Options{Settings: scs.Settings{EpsAbs: 1e-5, EpsRel: 1e-5}})
+	assert.Equal(t, backends.Optimal, again.Status)
+	assert.Greater(t, again.Iterations, once.Iterations)
+	assert.LessOrEqual(t, again.Residuals.Max(), 1e-8)
+
+	// With a bound on the iterations, they are counted together, and the solver is
+	// whole again for the next Solve.
+	s, err := open(t).Setup(p, backends.Options{MaxIterations: once.Iterations + 5, Settings: scs.Settings{EpsAbs: 1e-5, EpsRel: 1e-5}})
+	require.NoError(t, err)
+	defer s.Close()
+	for range 2 {
+		sol, err := s.Solve(context.Background())
+		require.NoError(t, err)
+		assert.LessOrEqual(t, sol.Iterations, once.Iterations+5)
+		assert.Contains(t, []backends.Status{backends.IterationLimit, backends.Inaccurate, backends.Optimal}, sol.Status)
+		assert.Len(t, sol.X, 5)
+	}
+}
+
+// cancelling has the optimal value 0 as a difference of terms of 2e4.
+func cancelling() *backends.Problem {
+	n := 5
+	ptr, ind, val := []int{0}, []int{}, []float64{}
+	for j := range n { // x_j + x_j+1 / 3 + ..
+		for i := range n {
+			ind, val = append(ind, i), append(val, 1/(1+math.Abs(float64(i-j))))
+		}
+		ptr = append(ptr, len(ind))
+	}
+	a := sparse.NewCSC(n, n, ptr, ind, val)
+	q, b := make([]float64, n), make([]float64, n)
+	for j := range n {
+		q[j] = -100
+		for i := range n {
+			b[i] += 200 * a.At(i, j)
+		}
+	}
+	return &backends.Problem{P: identity(n, 1), Q: q, A: a, B: b, Cones: []backends.Cone{backends.Zero(n)}}
+}
+
+func TestNonConvex(t *testing.T) {
+	p := &backends.Problem{P: identity(1, -1), Q: []float64{1}, A: identity(1, 1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
+	s, err := open(t).Setup(p, backends.Options{MaxIterations: 1000})
+	if err != nil { // SCS may see it when it factors
+		assert.ErrorContains(t, err, "scs_init failed")
+		return
+	}
+	defer s.Close()
+	sol, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	assert.NotEqual(t, backends.Optimal, sol.Status)
+}
+
+// TestCancelWithinIterations has iterations of tens of milliseconds: SCS itself
+// would look for an interruption every 25 of them.
+func TestCancelWithinIterations(t *testing.T) {
+	s, err := open(t).Setup(slow(200), backends.Options{Eps: 1e-300})
+	require.NoError(t, err)
+	defer s.Close()
+	for range 2 {
+		const wait = 150 * time.Millisecond
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		begin := time.Now()
+		sol, err := s.Solve(ctx)
+		late := time.Since(begin) - wait
+		cancel()
+		require.NoError(t, err)
+		assert.Equal(t, backends.Cancelled, sol.Status)
+		assert.Nil(t, sol.X)
+		assert.Less(t, late, 100*time.Millisecond)
+	}
+}
+
+// slow is the projection on a PSD cone of order n.
+func slow(n int) *backends.Problem {
+	c := backends.PSD(n)
+	q := make([]float64, c.Dim)
+	for i := range q {
+		q[i] = math.Sin(float64(i))
+	}
+	return &backends.Problem{P: identity(c.Dim, 1), Q: q, A: identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}
+}
+
+func TestTimeLimit(t *testing.T) {
+	s, err := open(t).Setup(slow(20), backends.Options{Eps: 1e-300, TimeLimit: 50 * time.Millisecond})
+	require.NoError(t, err)
+	defer s.Close()
+	for range 2 {
+		begin := time.Now()
+		sol, err := s.Solve(context.Background())
+		require.NoError(t, err)
+		assert.Equal(t, backends.TimeLimit, sol.Status)
+		assert.Less(t, time.Since(begin), time.Second)
+		assert.Less(t, sol.Residuals.Max(), 1e-6) // the point is there, and good
+	}
+}
+
+// TestHardTimeLimit has iterations so slow that SCS would look at the clock after
+// seconds only.
+func TestHardTimeLimit(t *testing.T) {
+	const limit = 200 * time.Millisecond
+	s, err := open(t).Setup(slow(300), backends.Options{Eps: 1e-300, TimeLimit: limit})
+	require.NoError(t, err)
+	defer s.Close()
+	begin := time.Now()
+	sol, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	assert.Equal(t, backends.TimeLimit, sol.Status)
+	assert.Less(t, time.Since(begin), limit+600*time.Millisecond)
+}
+
+func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
+	t.Helper()
+	s, err := open(t).Setup(p, o)
+	require.NoError(t, err)
+	sol, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	return sol
+}
+
+func identity(n int, v float64) *sparse.CSC {
+	ptr, ind, data := make([]int, n+1), make([]int, n), make([]float64, n)
+	for i := range n {
+		ptr[i+1], ind[i], data[i] = i+1, i, v
+	}
+	return sparse.NewCSC(n, n, ptr, ind, data)
+}

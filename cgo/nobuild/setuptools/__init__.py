@@ -1,0 +1,1 @@
+"""Shadows setuptools while pip downloads a source package; see ../mesonpy.py."""

@@ -1,0 +1,161 @@
+//go:build osqp && cgo
+
+package osqp_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/cgo/osqp"
+)
+
+func one(v float64) *osqp.Matrix {
+	return &osqp.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{v}}
+}
+
+// projection is min |x|^2/2 - 2x subject to -1 <= x <= 1: x = 1 with the multiplier 1.
+func projection() *osqp.Data {
+	return &osqp.Data{P: one(1), Q: []float64{-2}, A: one(1), L: []float64{-1}, U: []float64{1}}
+}
+
+func point() *osqp.Solution {
+	v := func() []float64 { return make([]float64, 1) }
+	return &osqp.Solution{X: v(), Y: v(), PrimalCertificate: v(), DualCertificate: v()}
+}
+
+func settings() *osqp.Settings {
+	set := osqp.DefaultSettings()
+	set.EpsAbs, set.EpsRel, set.Polishing = 1e-9, 1e-9, true
+	return &set
+}
+
+func open(t *testing.T) *osqp.Solver {
+	t.Helper()
+	s, err := osqp.New(projection(), settings())
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestVersion(t *testing.T) { assert.Equal(t, "1.0.0", osqp.Version()) }
+
+func TestDefaults(t *testing.T) {
+	set := osqp.DefaultSettings() // as the documentation of OSQP has them
+	assert.Equal(t, 0.1, set.Rho)
+	assert.Equal(t, 1.6, set.Alpha)
+	assert.Equal(t, 4000, set.MaxIterations)
+	assert.Equal(t, osqp.RhoByIterations, set.AdaptiveRho) // and not by the clock
+	assert.False(t, set.Polishing)
+}
+
+func TestSolveAndUpdate(t *testing.T) {
+	s, sol := open(t), point()
+	info, err := s.Solve(sol, nil)
+	require.NoError(t, err)
+	assert.Equal(t, osqp.Solved, info.Status)
+	assert.Equal(t, "solved", info.Text)
+	assert.InDelta(t, 1, sol.X[0], 1e-8)
+	assert.InDelta(t, 1, sol.Y[0], 1e-8)
+	assert.InDelta(t, -1.5, info.Objective, 1e-8)
+
+	check := func(x, y float64) {
+		t.Helper()
+		info, err = s.Solve(sol, nil)
+		require.NoError(t, err)
+		assert.Equal(t, osqp.Solved, info.Status)
+		assert.InDelta(t, x, sol.X[0], 1e-8)
+		assert.InDelta(t, y, sol.Y[0], 1e-8)
+	}
+	require.NoError(t, s.UpdateVectors([]float64{4}, nil, nil)) // x = -4 goes to -1
+	check(-1, -3)
+	require.NoError(t, s.UpdateMatrices([]float64{8}, nil)) // 8 x = -4
+	check(-0.5, 0)
+	require.NoError(t, s.UpdateMatrices(nil, []float64{4})) // |4 x| <= 1
+	check(-0.25, -0.5)
+	require.NoError(t, s.UpdateVectors(nil, []float64{-8}, []float64{8}))
+	require.NoError(t, s.ColdStart())
+	check(-0.5, 0)
+	require.NoError(t, s.WarmStart([]float64{-0.5}, []float64{0}))
+	require.NoError(t, s.UpdateRho(1))
+	check(-0.5, 0)
+}
+
+func TestInterrupt(t *testing.T) {
+	s, sol := open(t), point()
+	stop := new(osqp.Interrupt)
+	assert.False(t, stop.Raised())
+	stop.Raise()
+	assert.True(t, stop.Raised())
+	info, err := s.Solve(sol, stop)
+	require.NoError(t, err)
+	assert.Equal(t, osqp.SigInt, info.Status)
+	info, err = s.Solve(sol, new(osqp.Interrupt)) // and the solver is still good
+	require.NoError(t, err)
+	assert.Equal(t, osqp.Solved, info.Status)
+	assert.InDelta(t, 1, sol.X[0], 1e-8)
+}
+
+// TestStatusIsOfThisSolve has a solve that cannot end after one that did: OSQP
+// itself calls the second one solved.
+func TestStatusIsOfThisSolve(t *testing.T) {
+	s, sol := open(t), point()
+	info, err := s.Solve(sol, nil)
+	require.NoError(t, err)
+	assert.Equal(t, osqp.Solved, info.Status)
+	set := settings()
+	set.MaxIterations, set.EpsAbs, set.EpsRel = 2, 1e-14, 1e-14
+	require.NoError(t, s.UpdateSettings(set))
+	require.NoError(t, s.WarmStart([]float64{1e6}, []float64{1e6}))
+	info, err = s.Solve(sol, nil)
+	require.NoError(t, err)
+	assert.Equal(t, osqp.MaxIterReached, info.Status)
+}
+
+func TestMisuse(t *testing.T) {
+	d := projection()
+	d.Q = []float64{1, 2}
+	_, err := osqp.New(d, settings())
+	assert.ErrorContains(t, err, "lengths 2, 1, 1")
+
+	var failed *osqp.Error
+	d = projection()
+	d.L[0] = 3 // above the upper bound
+	_, err = osqp.New(d, settings())
+	require.ErrorAs(t, err, &failed)
+	assert.False(t, failed.NonConvex())
+	assert.NotEmpty(t, failed.Error())
+
+	d = projection()
+	d.P = one(-1)
+	_, err = osqp.New(d, settings())
+	require.ErrorAs(t, err, &failed)
+	assert.True(t, failed.NonConvex())
+
+	set := settings()
+	set.Alpha = 7
+	_, err = osqp.New(projection(), set)
+	assert.True(t, errors.As(err, &failed))
+
+	s := open(t)
+	assert.ErrorContains(t, s.UpdateVectors([]float64{1, 2}, nil, nil), "lengths 2")
+	assert.ErrorContains(t, s.UpdateMatrices([]float64{1, 2}, nil), "P has 2 values")
+	assert.ErrorContains(t, s.WarmStart(nil, []float64{1, 2}), "lengths 0 and 2")
+	assert.Error(t, s.UpdateVectors(nil, []float64{5}, []float64{4}))
+	assert.Error(t, s.UpdateRho(-1))
+	_, err = s.Solve(&osqp.Solution{}, nil)
+	assert.ErrorContains(t, err, "length")
+	s.Close()
+	s.Close()
+	_, err = s.Solve(point(), nil)
+	assert.ErrorIs(t, err, osqp.ErrClosed)
+	assert.ErrorIs(t, s.UpdateVectors(nil, nil, nil), osqp.ErrClosed)
+	assert.ErrorIs(t, s.UpdateMatrices(nil, nil), osqp.ErrClosed)
+	assert.ErrorIs(t, s.UpdateSettings(settings()), osqp.ErrClosed)
+	assert.ErrorIs(t, s.WarmStart(nil, nil), osqp.ErrClosed)
+	assert.ErrorIs(t, s.ColdStart(), osqp.ErrClosed)
+	assert.ErrorIs(t, s.UpdateRho(1), osqp.ErrClosed)
+	assert.Zero(t, s.Info())
+}

@@ -1,0 +1,119 @@
+package cgo_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// foreign are the functions that a library may take from elsewhere: memory, text
+// and clock of C, its mathematics, the BLAS under its pinned names, and the three
+// functions by which it is interrupted. Nothing that prints, opens files, handles
+// signals or starts threads is among them.
+var foreign = strings.Fields(`
+	_GLOBAL_OFFSET_TABLE_ calloc clock_gettime free malloc memcpy memmove memset realloc sprintf strcpy strlen
+	exp fmod log pow sqrt
+	scipy_daxpy_ scipy_ddot_ scipy_dgemv_ scipy_dgeqp3_ scipy_dgesv_ scipy_dgetrs_ scipy_dnrm2_ scipy_dormqr_ scipy_dscal_
+	scipy_dsyevr_ scipy_dsyrk_ scipy_dtrmv_ scipy_dtrsv_ scipy_idamax_ scipy_zheevr_ scipy_zherk_ scipy_zscal_
+	scs_start_interrupt_listener scs_end_interrupt_listener scs_is_interrupted __wrap_scs_solve_lin_sys
+	osqp_start_interrupt_listener osqp_end_interrupt_listener osqp_is_interrupted`)
+
+// table is what nm says about a library: names that it defines for others, and
+// names that it wants from others.
+type table struct {
+	defines, wants []string
+}
+
+// parse reads the output of nm -g: "address kind name", without address for "U".
+func parse(nm string) table {
+	var t table
+	for line := range strings.Lines(nm) {
+		switch f := strings.Fields(line); {
+		case len(f) == 2 && (f[0] == "U" || f[0] == "w"):
+			t.wants = append(t.wants, f[1])
+		case len(f) == 3:
+			t.defines = append(t.defines, f[2])
+		}
+	}
+	return t
+}
+
+// complaints compares libraries with the names that they should show.
+func complaints(tables map[string]table, public map[string][]string) []string {
+	var out []string
+	owner := map[string]string{}
+	for _, lib := range slices.Sorted(maps.Keys(tables)) {
+		t := tables[lib]
+		for _, name := range t.defines {
+			if !slices.Contains(public[lib], name) {
+				out = append(out, fmt.Sprintf("%s leaks %s", lib, name))
+			}
+			if other := owner[name]; other != "" {
+				out = append(out, fmt.Sprintf("%s and %s both define %s", other, lib, name))
+			}
+			owner[name] = lib
+		}
+		for _, name := range public[lib] {
+			if !slices.Contains(t.defines, name) {
+				out = append(out, fmt.Sprintf("%s lacks %s", lib, name))
+			}
+		}
+		for _, name := range t.wants {
+			if !slices.Contains(foreign, name) {
+				out = append(out, fmt.Sprintf("%s wants %s", lib, name))
+			}
+		}
+	}
+	return out
+}
+
+func TestSymbols(t *testing.T) {
+	tables, public := map[string]table{}, map[string][]string{}
+	for _, lib := range []string{"scs", "osqp"} {
+		archive := filepath.Join("build", "lib", "libconetune_"+lib+".a")
+		if _, err := os.Stat(archive); err != nil {
+			t.Skip("no C libraries here; make deps builds them")
+		}
+		nm, err := exec.Command("nm", "-g", archive).Output()
+		require.NoError(t, err, "nm of GNU binutils")
+		names, err := os.ReadFile(lib + ".symbols")
+		require.NoError(t, err)
+		tables[lib], public[lib] = parse(string(nm)), strings.Fields(string(names))
+	}
+	assert.Empty(t, complaints(tables, public))
+}
+
+func TestSymbolsSeesClashes(t *testing.T) {
+	public := map[string][]string{"one": {"one_solve", "one_free"}, "two": {"two_solve"}}
+	got := complaints(map[string]table{
+		"one": parse("\none.o:\n0000000000000010 T one_solve\n0000000000000020 T QDLDL_factor\n                 U malloc\n                 U printf\n"),
+		"two": parse("0000000000000010 T two_solve\n0000000000000000 B QDLDL_factor\n                 w sigaction\n"),
+	}, public)
+	assert.Equal(t, []string{
+		"one leaks QDLDL_factor", "one lacks one_free", "one wants printf",
+		"two leaks QDLDL_factor", "one and two both define QDLDL_factor", "two wants sigaction",
+	}, got)
+}
+
+// TestLicenses looks for the text of each licence beside the libraries.
+func TestLicenses(t *testing.T) {
+	if _, err := os.Stat("build/lib/libconetune_scs.a"); err != nil {
+		t.Skip("no C libraries here; make deps builds them")
+	}
+	for name, words := range map[string]string{
+		"SCS": "Permission is hereby granted", "SCS-amd": "BSD 3-clause", "SCS-qdldl": "Apache License", "OSQP": "Apache License",
+		"OSQP-NOTICE": "OSQP", "OSQP-amd": "BSD 3-clause", "OSQP-qdldl": "Apache License",
+	} {
+		text, err := os.ReadFile(filepath.Join("build", "licenses", name+".txt"))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), words, name)
+	}
+}

@@ -6,6 +6,9 @@ import "math"
 type progress struct {
 	primal, dual, gap float64 // as in backends.Residuals
 	objective, bound  float64
+	// doubt bounds what the residuals can hide of the objective, sum |rd_j x_j| +
+	// sum |rp_i z_i|, relative to it.
+	doubt float64
 }
 
 // measure computes the residuals of (x, s, z)/tau without the scaling.
@@ -33,7 +36,18 @@ func (it *iterate) measure() progress {
 		objective: (it.xpx/(2*tau*tau) + it.qx/tau) / c,
 		bound:     (-it.xpx/(2*tau*tau) - it.bz/tau) / c,
 	}
-	p.gap = math.Abs(p.objective-p.bound) / max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
+	// p - d = s'z + x'rd - z'rp: where x or z is large, residuals within their
+	// tolerance can hide a complementarity that is not.
+	gap := max(math.Abs(p.objective-p.bound), dot(it.s, it.z)/(tau*tau*c))
+	doubt := 0.0
+	for j, v := range it.rx {
+		doubt += math.Abs(v * it.x[j])
+	}
+	for i, v := range it.rz {
+		doubt += math.Abs(v * it.z[i])
+	}
+	p.doubt = doubt / (tau * tau * c) / max(1, math.Abs(p.objective))
+	p.gap = gap / max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
 	return p
 }
 

@@ -13,6 +13,11 @@ const (
 	// Points are accepted a little inside the tolerance, so that the recheck on
 	// the caller's data agrees in spite of rounding.
 	acceptFraction = 0.5
+	// With many variables residuals within the tolerance may add up to a wrong
+	// objective. Where they could by more than doubtful times the tolerance, up to
+	// furtherIterations more are made.
+	doubtful          = 100
+	furtherIterations = 5
 	// So many iterations without a better point, late in the run, mean a stall.
 	stallIterations = 10
 	stallMu         = 1e-6
@@ -68,6 +73,7 @@ type runner struct {
 func (r *runner) loop(ctx context.Context) backends.Status {
 	o := &r.options
 	r.message = ""
+	further := 0
 	for worse := 0; ; r.iterations++ {
 		r.residuals()
 		p := r.measure()
@@ -83,7 +89,10 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 				"primal", p.primal, "dual", p.dual, "gap", p.gap, "mu", r.mu, "tau", r.tau, "kappa", r.kappa)
 		}
 		if worst <= acceptFraction*o.Eps {
-			return backends.Optimal
+			if p.doubt <= doubtful*o.Eps || further == furtherIterations {
+				return backends.Optimal
+			}
+			further++
 		}
 		if status := r.infeasible(acceptFraction * o.EpsInfeasible); status != backends.Unsolved {
 			return status

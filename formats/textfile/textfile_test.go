@@ -221,7 +221,7 @@ func TestWrite(t *testing.T) {
 
 	require.EqualError(t, Write(dir, hello), dir+": is a directory, expected the name of a file to write")
 	missing := filepath.Join(dir, "none", "f")
-	require.EqualError(t, Write(missing, hello), missing+": cannot be written: no such directory "+filepath.Join(dir, "none"))
+	require.EqualError(t, Write(missing, hello), missing+": cannot be written: there is no directory "+filepath.Join(dir, "none"))
 
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)

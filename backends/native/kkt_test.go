@@ -198,3 +198,21 @@ func TestEquilibration(t *testing.T) {
 		at += dim
 	}
 }
+
+// The iteration loop allocates nothing.
+func TestIterationsAllocateNothing(t *testing.T) {
+	p := enLower(40, 60, 5, 2, 1)
+	f := newForm(p)
+	it, err := newIterate(f)
+	require.NoError(t, err)
+	f.fill(p)
+	require.True(t, it.k.load())
+	it.bestError = math.Inf(1)
+	require.True(t, it.start())
+	allocations := testing.AllocsPerRun(4, func() {
+		it.residuals()
+		it.keep(it.measure().worst())
+		it.advance()
+	})
+	require.Zero(t, allocations)
+}

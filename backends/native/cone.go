@@ -25,7 +25,7 @@ type cone interface {
 	// affine writes the d of the pure Newton direction.
 	affine(d, s []float64)
 	// combined writes d with the second-order correction of the step (ds, dz)
-	// and the target sigma mu. It may use ds and dz as work space.
+	// and the target sigma mu.
 	combined(d, s, z, ds, dz []float64, target float64)
 	// step returns the largest a <= limit with s + a ds and z + a dz in the cone.
 	step(s, z, ds, dz []float64, limit float64) float64

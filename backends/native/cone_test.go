@@ -164,6 +164,21 @@ func TestCombinedOfTheSecondOrderCone(t *testing.T) {
 	}
 }
 
+// mulWinv writes W^-1 v into out: W^-1 = eta^-1 [w0 -w1'; -w1 I + w1 w1'/(1 + w0)].
+func (c *secondOrder) mulWinv(out, v []float64) {
+	dot := 0.0
+	w := c.w[:len(v)]
+	for i := 1; i < len(v); i++ {
+		dot += w[i] * v[i]
+	}
+	head := v[0]
+	f := -head + dot/(1+w[0])
+	out[0] = (w[0]*head - dot) / c.eta
+	for i := 1; i < len(v); i++ {
+		out[i] = (v[i] + f*w[i]) / c.eta
+	}
+}
+
 // W and W^-1 are inverse, W z = W^-1 s, and W'W = H.
 func TestSecondOrderScalingIdentities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -74,10 +74,13 @@ func newIterate(f *form) (*iterate, error) {
 	return it, err
 }
 
-// each calls fn with every cone and its range of rows.
-func (it *iterate) each(fn func(c cone, from, to int)) {
-	for i, c := range it.cones {
-		fn(c, it.starts[i], it.starts[i+1])
+// of returns the rows of cone i in v.
+func (it *iterate) of(i int, v []float64) []float64 { return v[it.starts[i]:it.starts[i+1]] }
+
+// minusQ puts -q into the right-hand side of the columns.
+func (it *iterate) minusQ() {
+	for j, v := range it.f.q {
+		it.rhsX[j] = -v
 	}
 }
 
@@ -87,12 +90,12 @@ func (it *iterate) start() bool {
 	f := it.f
 	clear(it.s)
 	clear(it.z)
-	it.each(func(c cone, from, to int) { c.unit(it.s[from:to], it.z[from:to]) })
+	for i, c := range it.cones {
+		c.unit(it.of(i, it.s), it.of(i, it.z))
+	}
 	it.rescale() // at s = z = e, H = I
 	it.k.refactor()
-	for j, v := range f.q {
-		it.rhsX[j] = -v
-	}
+	it.minusQ()
 	if len(f.p.val) > 0 {
 		// min 1/2 x'Px + q'x + 1/2 |s|^2: z = -s
 		if !it.k.solve(it.x, it.z, it.rhsX, f.b, refineTarget) {
@@ -110,28 +113,24 @@ func (it *iterate) start() bool {
 		for i := f.zero; i < f.m; i++ {
 			it.s[i] = -it.d[i]
 		}
-		for j, v := range f.q {
-			it.rhsX[j] = -v
-		}
+		it.minusQ()
 		clear(it.rhsZ)
 		if !it.k.solve(it.dx, it.z, it.rhsX, it.rhsZ, refineTarget) {
 			return false
 		}
 	}
 	clear(it.d) // equations have no complementarity term
-	it.each(func(c cone, from, to int) {
-		inside(c, it.s[from:to])
-		inside(c, it.z[from:to])
-	})
+	for i, c := range it.cones {
+		inside(c, it.of(i, it.s))
+		inside(c, it.of(i, it.z))
+	}
 	it.tau, it.kappa = 1, 1
 	return true
 }
 
 // inside moves v into the cone, away from its boundary.
 func inside(c cone, v []float64) {
-	if a := c.shift(v); a >= -1e-8*math.Sqrt(float64(len(v))) {
-		c.addUnit(v, 1+a)
-	} else if a > -1 {
+	if a := c.shift(v); a > -1 {
 		c.addUnit(v, 1+a) // a margin of one, as large as the scaled data
 	}
 }
@@ -139,8 +138,7 @@ func inside(c cone, v []float64) {
 func (it *iterate) rescale() bool {
 	ok := true
 	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		ok = c.scale(it.s[from:to], it.z[from:to]) && ok
+		ok = c.scale(it.of(i, it.s), it.of(i, it.z)) && ok
 	}
 	return ok
 }
@@ -212,42 +210,37 @@ func (it *iterate) longest() float64 {
 		a = min(a, -it.kappa/it.dkap)
 	}
 	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		a = c.step(it.s[from:to], it.z[from:to], it.ds[from:to], it.dz[from:to], a)
+		a = c.step(it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), a)
 	}
 	return a
 }
 
 // advance makes one predictor-corrector step (Mehrotra 1992). It returns the
 // length of the step, 0 when no direction could be computed.
-func (it *iterate) advance() (step, sigma float64) {
+func (it *iterate) advance() float64 {
 	f := it.f
 	if !it.rescale() {
-		return 0, 1
+		return 0
 	}
 	it.k.refactor()
-	for j, v := range f.q {
-		it.rhsX[j] = -v
-	}
+	it.minusQ()
 	if !it.k.solve(it.x2, it.z2, it.rhsX, f.b, refineTarget) {
-		return 0, 1
+		return 0
 	}
 	it.constant = true
 	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		c.affine(it.d[from:to], it.s[from:to])
+		c.affine(it.of(i, it.d), it.of(i, it.s))
 	}
 	if !it.direction(1, it.kappa*it.tau, predictorTarget) {
-		return 0, 1
+		return 0
 	}
 	a := it.longest()
-	sigma = (1 - a) * (1 - a) * (1 - a)
-	step = it.correct(sigma, true)
+	sigma := (1 - a) * (1 - a) * (1 - a)
+	step := it.correct(sigma, true)
 	if step < shortStep {
 		// Far from the central path the second-order correction misleads:
 		// go back towards it.
-		sigma = max(sigma, 0.5)
-		step = it.correct(sigma, false)
+		step = it.correct(max(sigma, 0.5), false)
 	}
 	axpy(step, it.dx, it.x)
 	axpy(step, it.ds[f.zero:], it.s[f.zero:])
@@ -255,7 +248,7 @@ func (it *iterate) advance() (step, sigma float64) {
 	it.tau += step * it.dtau
 	it.kappa += step * it.dkap
 	it.normalise()
-	return step, sigma
+	return step
 }
 
 // normalise multiplies the iterate by the number that makes the larger of tau
@@ -289,8 +282,7 @@ func (it *iterate) correct(sigma float64, second bool) float64 {
 		clear(it.dz)
 	}
 	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		c.combined(it.d[from:to], it.s[from:to], it.z[from:to], it.ds[from:to], it.dz[from:to], target)
+		c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
 	}
 	if !it.direction(1-sigma, kt, refineTarget) {
 		return 0

@@ -108,7 +108,7 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 			r.message = "no further progress"
 			return backends.Unsolved
 		}
-		step, _ := r.advance()
+		step := r.advance()
 		if step < minStep {
 			r.message = "the steps became too short"
 			return backends.Unsolved

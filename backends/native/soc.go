@@ -107,21 +107,6 @@ func (c *secondOrder) mulW(out, v []float64) {
 	}
 }
 
-// mulWinv writes W^-1 v into out: W^-1 = eta^-1 [w0 -w1'; -w1 I + w1 w1'/(1 + w0)].
-func (c *secondOrder) mulWinv(out, v []float64) {
-	dot := 0.0
-	w := c.w[:len(v)]
-	for i := 1; i < len(v); i++ {
-		dot += w[i] * v[i]
-	}
-	head := v[0]
-	f := -head + dot/(1+w[0])
-	out[0] = (w[0]*head - dot) / c.eta
-	for i := 1; i < len(v); i++ {
-		out[i] = (v[i] + f*w[i]) / c.eta
-	}
-}
-
 func (c *secondOrder) mulH(out, v []float64) {
 	dot := 0.0
 	for i, w := range c.w {

@@ -19,8 +19,7 @@ func (it *iterate) warm(pt *backends.Point, set Settings, eps float64) bool {
 	it.tau, it.kappa = 1, 0
 	inside := true
 	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		inside = inside && c.shift(it.s[from:to]) <= 0 && c.shift(it.z[from:to]) <= 0
+		inside = inside && c.shift(it.of(i, it.s)) <= 0 && c.shift(it.of(i, it.z)) <= 0
 	}
 	if it.residuals(); inside && it.measure().worst() <= eps {
 		return true
@@ -34,7 +33,7 @@ func (it *iterate) warm(pt *backends.Point, set Settings, eps float64) bool {
 		it.z[i] *= 1 - mix
 	}
 	for i, c := range it.cones {
-		for _, v := range [2][]float64{it.s[it.starts[i]:it.starts[i+1]], it.z[it.starts[i]:it.starts[i+1]]} {
+		for _, v := range [2][]float64{it.of(i, it.s), it.of(i, it.z)} {
 			if a := c.shift(v); a > 0 {
 				c.addUnit(v, a)
 			}

@@ -199,7 +199,8 @@ func TestEquilibration(t *testing.T) {
 	}
 }
 
-// The iteration loop allocates nothing.
+// The iteration loop allocates nothing. The count is that of the whole process, in which goroutines of
+// earlier tests may still be at work: the least of several counts is the loop's own.
 func TestIterationsAllocateNothing(t *testing.T) {
 	p := enLower(40, 60, 5, 2, 1)
 	f := newForm(p)
@@ -209,10 +210,13 @@ func TestIterationsAllocateNothing(t *testing.T) {
 	require.True(t, it.k.load())
 	it.bestError = math.Inf(1)
 	require.True(t, it.start())
-	allocations := testing.AllocsPerRun(4, func() {
-		it.residuals()
-		it.keep(it.measure().worst())
-		it.advance()
-	})
-	require.Zero(t, allocations)
+	least := math.Inf(1)
+	for range 3 {
+		least = min(least, testing.AllocsPerRun(4, func() {
+			it.residuals()
+			it.keep(it.measure().worst())
+			it.advance()
+		}))
+	}
+	require.Zero(t, least)
 }

@@ -39,7 +39,7 @@ func (b *subproblem) distance(res *convex.Result, r residual, z iterate, e evalu
 
 // kkt computes the measures at z; next is the lower level's solution at z.h.
 func (b *subproblem) kkt(res *convex.Result, r residual, z iterate, e evaluation, next *lowerSolution) KKT {
-	k := KKT{Eta: math.Max(0, res.Dual(b.value)[0])}
+	k := KKT{Eta: b.eta(res)}
 	rho := b.settings.Rho
 	sum := 0.0
 	for i, x := range r.z.x {

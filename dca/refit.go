@@ -44,9 +44,12 @@ func support(x []float64) []int {
 // cancellation. Where the model says which residuals vanish with l, and v(h) is 0
 // up to rounding, they are set to zero instead of bounding l.
 func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
-	forms := []bool{false}
+	var forms []bool
+	if !r.settings.splits() { // l <= v is a second-order cone
+		forms = []bool{false}
+	}
 	if low.value <= slack*r.low.scale && len(r.low.level.Residuals) > 0 {
-		forms = []bool{true, false}
+		forms = append([]bool{true}, forms...)
 	}
 	for _, exact := range forms {
 		done, err := r.leastNormBy(ctx, low, exact)

@@ -14,7 +14,8 @@ import (
 //	minimize   L(x, h) + rho/2 |z - z_k|^2 + alpha t
 //	subject to V_k(x, h) <= t,  constraints(x, h) <= t,  t >= 0,  lo <= h <= hi,  x in X
 //
-// with V_k(x, h) = l(x, h) - <s_k, h> - c_k,  c_k = v(h_k) - <s_k, h_k> + epsilon.
+// with V_k(x, h) = l(x, h) - <s_k, h> - c_k,  c_k = v(h_k) - <s_k, h_k> + epsilon. See split.go for the form
+// without second-order cones.
 type subproblem struct {
 	program  *Program
 	settings *Settings
@@ -27,7 +28,9 @@ type subproblem struct {
 	alpha                   *convex.Parameter
 	gx                      []*convex.Parameter
 	gh                      *convex.Parameter
-	value                   *convex.Constraint // V_k <= t
+	value                   *convex.Constraint // V_k <= t; nil with split
+	split                   *split             // nil where the solver takes second-order cones
+	constant                float64            // c_k without what is in linearConstant
 	rows                    []*convex.Constraint
 	compiled                *convex.Program
 	solver                  *convex.Solver // made at the first solve
@@ -64,7 +67,7 @@ func newSubproblem(p *Program, s *Settings, lo, hi []float64) (*subproblem, erro
 		b.xk = append(b.xk, xk)
 		prox = prox.Plus(convex.SumSquares(v.Expr().Minus(xk.Expr())))
 	}
-	m.Minimize(b.level.Validation.Plus(prox.Scale(s.Rho / 2)).PlusAffine(b.alpha.Dot(b.t.Expr())))
+	objective := b.level.Validation.Plus(prox.Scale(s.Rho / 2))
 
 	// V_k <= t
 	train := b.level.Train
@@ -72,8 +75,13 @@ func newSubproblem(p *Program, s *Settings, lo, hi []float64) (*subproblem, erro
 		train = b.linearized(m)
 	}
 	t := b.t.Expr()
-	b.value = convex.LessEqual(train.PlusAffine(b.slope.Dot(b.h.Expr())).MinusAffine(b.offset.Expr()), t)
-	m.Constrain(b.value)
+	if s.splits() {
+		m.Minimize(objective.Plus(b.lagrangian(m, train)))
+	} else {
+		m.Minimize(objective.PlusAffine(b.alpha.Dot(t)))
+		b.value = convex.LessEqual(train.PlusAffine(b.slope.Dot(b.h.Expr())).MinusAffine(b.offset.Expr()), t)
+		m.Constrain(b.value)
+	}
 	for _, c := range b.level.Constraints {
 		row := convex.LessEqual(c, t)
 		b.rows = append(b.rows, row)
@@ -178,6 +186,7 @@ func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) erro
 			b.linearConstant -= dot(gh, centre.h)
 		}
 	}
+	b.constant = c - b.linearConstant
 	for i, p := range b.xk {
 		if err := p.Set(centre.x[i]); err != nil {
 			return err
@@ -186,7 +195,7 @@ func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) erro
 	for _, o := range []struct {
 		p *convex.Parameter
 		v []float64
-	}{{b.hk, centre.h}, {b.slope, minus}, {b.offset, []float64{c - b.linearConstant}}, {b.alpha, []float64{alpha}}} {
+	}{{b.hk, centre.h}, {b.slope, minus}, {b.offset, []float64{b.constant}}, {b.alpha, []float64{alpha}}} {
 		if err := o.p.Set(o.v); err != nil {
 			return err
 		}
@@ -198,7 +207,14 @@ func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) erro
 // result is of no use.
 func (b *subproblem) solve(ctx context.Context) (*convex.Result, iterate, error) {
 	start := time.Now()
-	res, err := b.solver.Solve(ctx)
+	var res *convex.Result
+	var z iterate
+	var err error
+	if b.split != nil {
+		res, z, err = b.solveSplit(ctx)
+	} else {
+		res, err = b.solver.Solve(ctx)
+	}
 	b.taken = time.Since(start)
 	if err != nil {
 		return nil, iterate{}, b.program.errorf("subproblem: %w", err)
@@ -206,8 +222,10 @@ func (b *subproblem) solve(ctx context.Context) (*convex.Result, iterate, error)
 	if !usable(res) {
 		return res, iterate{}, nil
 	}
-	z := iterate{x: values(res, b.level.X), h: slices.Clone(res.Value(b.h))}
-	b.clip(z.h)
+	if b.split == nil {
+		z = iterate{x: values(res, b.level.X), h: slices.Clone(res.Value(b.h))}
+		b.clip(z.h)
+	}
 	return res, z, nil
 }
 
@@ -231,12 +249,21 @@ func (b *subproblem) at(z iterate) convex.Point {
 func (b *subproblem) train(z iterate) float64      { return b.level.Train.Eval(b.at(z))[0] }
 func (b *subproblem) validation(z iterate) float64 { return b.level.Validation.Eval(b.at(z))[0] }
 
+// eta is the multiplier of V_k <= t.
+func (b *subproblem) eta(res *convex.Result) float64 {
+	if b.split != nil {
+		return b.split.eta
+	}
+	return math.Max(0, res.Dual(b.value)[0])
+}
+
 // evaluation holds the functions at one point, computed without any epigraph variables.
 type evaluation struct {
 	validation, train float64
 	value             float64   // V_k, of l itself
 	rows              []float64 // constraints, one after the other
 	t                 float64   // max{0, V_k, rows}
+	top, worst        float64   // V_k as the subproblem has it, max{0, rows}
 	objective         float64   // phi_k
 }
 
@@ -266,6 +293,7 @@ func (b *subproblem) evaluate(z iterate) evaluation {
 	for _, c := range e.rows {
 		worst = math.Max(worst, c)
 	}
+	e.top, e.worst = top, worst
 	e.t = math.Max(worst, math.Max(0, e.value))
 	e.objective = e.validation + b.settings.Rho/2*dist + b.penalty*math.Max(worst, math.Max(0, top))
 	return e

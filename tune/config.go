@@ -50,6 +50,8 @@ type Config struct {
 	TimeLimit time.Duration
 	// Seed is recorded in the result. VF-iDCA draws no random numbers.
 	Seed int64
+	// Eps is the tolerance of the conic solver, see [backends.Options]; 0 means its default, 1e-8.
+	Eps float64
 	// Threads bounds the threads of one conic solve; 0 means 1.
 	Threads int
 	// Logger gets the conic solver's iterations at level debug; nil means silence.
@@ -71,7 +73,7 @@ func (c Config) Validate() error {
 		name  string
 		value float64
 	}{
-		{"tol", c.Tol}, {"gap-tol", c.GapTol}, {"rho", c.Rho}, {"delta", c.Delta}, {"c-alpha", c.CAlpha}, {"epsilon", c.Epsilon},
+		{"tol", c.Tol}, {"gap-tol", c.GapTol}, {"rho", c.Rho}, {"delta", c.Delta}, {"c-alpha", c.CAlpha}, {"epsilon", c.Epsilon}, {"eps", c.Eps},
 		{"max-iter", float64(c.MaxIter)}, {"time-limit", float64(c.TimeLimit)}, {"threads", float64(c.Threads)},
 	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 1) {
@@ -119,6 +121,6 @@ func (c Config) settings(m Model) dca.Settings {
 	if c.MaxIter != 0 {
 		s.MaxIter = c.MaxIter
 	}
-	s.Solver = backends.Options{Threads: c.Threads, Logger: c.Logger}
+	s.Solver = backends.Options{Eps: c.Eps, Threads: c.Threads, Logger: c.Logger}
 	return s
 }

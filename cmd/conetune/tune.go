@@ -12,7 +12,7 @@ type tuneFlags struct {
 
 	method, backend, preset         string
 	tol, gapTol, rho, delta, cAlpha float64
-	epsilon                         float64
+	epsilon, eps                    float64
 	init                            string
 	maxIter, threads                int
 	seed                            uint64
@@ -90,6 +90,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.Float64Var(&f.delta, "delta", 0, "growth `D` of the penalty (default: the preset's)")
 	fs.Float64Var(&f.cAlpha, "c-alpha", 0, "constant `C` of the rule by which the penalty grows (default: the preset's)")
 	fs.Float64Var(&f.epsilon, "epsilon", 0, "relax l(x) - v(r) <= 0 to <= `E` (default 0)")
+	fs.Float64Var(&f.eps, "eps", 1e-8, "tolerance `E` of every conic solve, relative")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of the division into rows")
 	fs.IntVar(&f.threads, "threads", 1, "`N` threads for a conic solve")
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")

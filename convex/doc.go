@@ -33,7 +33,7 @@
 //
 //	SumSquares, objective   P = 2 on the entries of the variable itself where each row has one,
 //	                        otherwise on residuals e with Mx + c - e = 0
-//	SumSquares <= h         |((h-c)/2, sqrt(c) a)| <= (h+c)/2, c = |a(0)|^2 or 1; all squares of
+//	SumSquares <= h         |((h-c)/2, sqrt(c) a)| <= (h+c)/2, c = |a(0)|^2/100 or 1; all squares of
 //	                        a constraint share the cone
 //	Norm2, GroupNorms <= h  second-order cones with h as head
 //	Abs, Pos, Max <= h      rows without new variables where one stands alone

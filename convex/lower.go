@@ -183,14 +183,18 @@ func (c *compiler) expand(t atomTerm, g Affine, to sink) {
 	}
 }
 
+// typical is the share of a sum of squares at zero that a fit leaves. First-order solvers depend on it: with
+// 1 in its place SCS stalls on programs whose solution interpolates; interior points hardly change.
+const typical = 0.01
+
 // squaresBelow adds sum_k w_k |a_k|^2 <= h as
 //
 //	|((h - c)/2, sqrt(c w_1) a_1, sqrt(c w_2) a_2, ..)| <= (h + c)/2
 //
 // for a constant c > 0. The multiplier of the inequality is the derivative of
-// -b'z in h, (z_0 + z_1)/2. The cone is well centred where h is near c, so c is
-// the value of the left side at zero, an upper bound of it in a regression, or
-// 1 where that is zero.
+// -b'z in h, (z_0 + z_1)/2. The cone is well centred where h is near c. The value of the left side at
+// zero bounds it in a regression, which may end anywhere below, so c is the share typical of that,
+// or 1 where the value is zero.
 func (c *compiler) squaresBelow(squares []atomTerm, h Affine, to sink) {
 	parts := make([]Affine, 0, len(squares)+2)
 	scale := 0.0
@@ -201,7 +205,7 @@ func (c *compiler) squaresBelow(squares []atomTerm, h Affine, to sink) {
 		}
 		parts = append(parts, a)
 	}
-	if scale == 0 || notFinite(scale) {
+	if scale *= typical; scale == 0 || notFinite(scale) {
 		scale = 1
 	}
 	for k, t := range squares {

@@ -99,6 +99,16 @@ func (c Config) backend() string {
 	return c.Backend
 }
 
+// solverIterations bounds a conic solve. The first-order solvers may stall where the lower level interpolates; the
+// run then goes on with what they have, if its residual is small, and says that it is inaccurate.
+func (c Config) solverIterations() int {
+	switch c.backend() {
+	case "scs", "osqp":
+		return 50_000
+	}
+	return 0
+}
+
 // settings are the preset's settings with the overrides of c.
 func (c Config) settings(m Model) dca.Settings {
 	s := m.DefaultSettings()
@@ -121,6 +131,6 @@ func (c Config) settings(m Model) dca.Settings {
 	if c.MaxIter != 0 {
 		s.MaxIter = c.MaxIter
 	}
-	s.Solver = backends.Options{Eps: c.Eps, Threads: c.Threads, Logger: c.Logger}
+	s.Solver = backends.Options{Eps: c.Eps, MaxIterations: c.solverIterations(), Threads: c.Threads, Logger: c.Logger}
 	return s
 }

@@ -116,3 +116,13 @@ func (s *Stats) add(c convex.Stats) {
 	s.SetupTime += c.SetupTime
 	s.SolveTime += c.SolveTime
 }
+
+// Add adds the work of others.
+func (s *Stats) Add(o Stats) {
+	s.Setups += o.Setups
+	s.Updates += o.Updates
+	s.Solves += o.Solves
+	s.Iterations += o.Iterations
+	s.SetupTime += o.SetupTime
+	s.SolveTime += o.SolveTime
+}

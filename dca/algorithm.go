@@ -82,7 +82,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 	}
 	lo, hi := p.bounds()
 	if s.PathStart {
-		if err := r.pathStart(ctx, lo, hi); err != nil {
+		if err := r.pathStart(ctx); err != nil {
 			return false, err
 		}
 	}

@@ -272,24 +272,50 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	s.X = values(res, q.level.X)
 	pt := point(q.level.X, s.X)
 	s.Train, s.Validation = q.level.Train.Eval(pt)[0], q.level.Validation.Eval(pt)[0]
-	s.Radii = q.radii(pt)
+	s.Radii = q.program.penalties(&q.level, q.rows, pt)
 	return s, nil
 }
 
-// radii returns the P_i(x).
-func (q *Penalized) radii(pt convex.Point) []float64 {
-	out := make([]float64, q.program.Radii)
-	for c, constraint := range q.level.Constraints {
-		if !slices.ContainsFunc(q.rows[c], func(j int) bool { return j >= 0 }) {
+// penalties returns the P_i(x) of a level built with radii of 0.
+func (p *Program) penalties(level *Level, rows [][]int, pt convex.Point) []float64 {
+	out := make([]float64, p.Radii)
+	for c, constraint := range level.Constraints {
+		if !slices.ContainsFunc(rows[c], func(j int) bool { return j >= 0 }) {
 			continue
 		}
 		for i, v := range constraint.Eval(pt) {
-			if j := q.rows[c][i]; j >= 0 {
+			if j := rows[c][i]; j >= 0 {
 				out[j] = math.Max(out[j], v)
 			}
 		}
 	}
 	return out
+}
+
+// Penalties returns the P_i(x), the smallest radii that x keeps; for a radius of several constraints that is the
+// largest of them. Upper are the upper variables, nil for those of H0.
+func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	rows, err := p.radiusRows()
+	if err != nil {
+		return nil, err
+	}
+	h := make([]float64, len(p.H0))
+	copy(h[p.Radii:], p.H0[p.Radii:])
+	copy(h[p.Radii:], upper)
+	m := convex.NewModel()
+	level := p.Build(m, convex.Const(h...))
+	if len(x) != len(level.X) {
+		return nil, p.errorf("values of %d variables, expected %d", len(x), len(level.X))
+	}
+	for i, v := range level.X {
+		if len(x[i]) != v.Len() {
+			return nil, p.errorf("%d values of variable %s, expected %d", len(x[i]), v.Name(), v.Len())
+		}
+	}
+	return p.penalties(&level, rows, point(level.X, x)), nil
 }
 
 // Stats adds up what the conic solvers did.

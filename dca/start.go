@@ -15,7 +15,7 @@ const startFloor = 1e-3
 //	x(lambda) in argmin l(x) + sum_i lambda_i P_i(x),  lambda in Program.Path,  r_i = P_i(x(lambda)).
 //
 // It leaves the centre alone where every point of the path is zero.
-func (r *run) pathStart(ctx context.Context, lo, hi []float64) error {
+func (r *run) pathStart(ctx context.Context) error {
 	if radii := len(r.program.H0); r.program.Radii != radii {
 		return r.program.errorf("PathStart needs hyperparameters that are all radii; there are %d radii and %d hyperparameters", r.program.Radii, radii)
 	}
@@ -42,20 +42,35 @@ func (r *run) pathStart(ctx context.Context, lo, hi []float64) error {
 		if s.X == nil {
 			continue
 		}
-		top := slices.Max(s.Radii)
-		if !(top > 0) {
+		if !(slices.Max(s.Radii) > 0) {
 			continue
-		}
-		radii := s.Radii
-		for j := range radii {
-			radii[j] = math.Max(lo[j], math.Min(hi[j], math.Max(radii[j], startFloor*top)))
 		}
 		if s.Validation < best {
 			best = s.Validation
-			r.centre = iterate{s.X, radii}
+			r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
 		}
 	}
 	return nil
+}
+
+// StartAt is the start h = (r, u) at a solution of the penalty form with P_i(x) = radii: within the bounds, and with no radius
+// so much smaller than the others that the lower level has hardly an interior. Upper
+// are the upper variables, nil for those of H0.
+func (p *Program) StartAt(radii, upper []float64) []float64 {
+	h := slices.Clone(p.H0)
+	copy(h, radii)
+	copy(h[p.Radii:], upper)
+	if p.Radii > 0 {
+		top := slices.Max(h[:p.Radii])
+		for j := range p.Radii {
+			h[j] = math.Max(h[j], startFloor*top)
+		}
+	}
+	lo, hi := p.bounds()
+	for j := range h {
+		h[j] = math.Max(lo[j], math.Min(hi[j], h[j]))
+	}
+	return h
 }
 
 func indices(n int) []int {

@@ -12,14 +12,8 @@ import (
 	"github.com/conetune/conetune/dca"
 )
 
-// MethodVFiDCA names the method of this package.
-const MethodVFiDCA = "vf-idca"
-
 // PresetPaper names the settings of the paper's experiments.
 const PresetPaper = "paper"
-
-// Methods returns the names of the methods, sorted.
-func Methods() []string { return []string{MethodVFiDCA} }
 
 // Presets returns the names of the presets, sorted.
 func Presets() []string { return []string{PresetPaper} }
@@ -48,10 +42,20 @@ type Config struct {
 	MaxIter int
 	// TimeLimit bounds the whole run; 0 means none.
 	TimeLimit time.Duration
-	// Seed is recorded in the result. VF-iDCA draws no random numbers.
+	// Seed is what methods that draw random numbers draw them by.
 	Seed int64
 	// Eps is the tolerance of the conic solver, see [backends.Options]; 0 means its default, 1e-8.
 	Eps float64
+	// Evaluations is how many hyperparameters a search tries, and Ranges where; 0 and nil
+	// leave the preset's.
+	Evaluations int
+	Ranges      []Range
+	// Scope says whether a search gives all penalties of a kind one weight, or each its own;
+	// empty leaves the preset's.
+	Scope Scope
+	// Workers bounds how many lower levels are solved at once; 0 means as many as there are
+	// threads. It does not change results.
+	Workers int
 	// Threads bounds the threads of one conic solve; 0 means 1.
 	Threads int
 	// Logger gets the conic solver's iterations at level debug; nil means silence.
@@ -63,8 +67,8 @@ type Config struct {
 // Validate rejects unknown names and numbers that make no sense, and names the
 // choices there are.
 func (c Config) Validate() error {
-	if c.Method != "" && !slices.Contains(Methods(), c.Method) {
-		return fmt.Errorf("tune: unknown method %q; known are: %s", c.Method, strings.Join(Methods(), ", "))
+	if _, err := Method(c.Method); err != nil {
+		return err
 	}
 	if c.Preset != "" && !slices.Contains(Presets(), c.Preset) {
 		return fmt.Errorf("tune: unknown preset %q; known are: %s", c.Preset, strings.Join(Presets(), ", "))
@@ -75,6 +79,7 @@ func (c Config) Validate() error {
 	}{
 		{"tol", c.Tol}, {"gap-tol", c.GapTol}, {"rho", c.Rho}, {"delta", c.Delta}, {"c-alpha", c.CAlpha}, {"epsilon", c.Epsilon}, {"eps", c.Eps},
 		{"max-iter", float64(c.MaxIter)}, {"time-limit", float64(c.TimeLimit)}, {"threads", float64(c.Threads)},
+		{"evaluations", float64(c.Evaluations)}, {"workers", float64(c.Workers)},
 	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 1) {
 			return fmt.Errorf("tune: %s is %v, expected a finite number that is not negative", f.name, f.value)
@@ -86,6 +91,14 @@ func (c Config) Validate() error {
 	for i, r := range c.Init {
 		if !(r >= 0) || math.IsInf(r, 1) {
 			return fmt.Errorf("tune: init: radius %d is %v, expected a finite number that is not negative", i+1, r)
+		}
+	}
+	if !slices.Contains([]Scope{"", ScopeCommon, ScopeEach}, c.Scope) {
+		return fmt.Errorf("tune: unknown scope %q; known are: %s, %s", c.Scope, ScopeCommon, ScopeEach)
+	}
+	for _, r := range c.Ranges {
+		if err := r.validate(); err != nil {
+			return err
 		}
 	}
 	return nil

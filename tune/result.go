@@ -9,24 +9,53 @@ import (
 
 // Event is one iteration of the method, a line of the trace.
 type Event struct {
+	// Method is the name of the method.
+	Method string
+	// Iteration is that of VF-iDCA. Other methods fill in the number K, from 1, the weights Lambda of the
+	// penalties, one for each radius, and the upper variables H.
 	dca.Iteration
-	// Errors are those of the iterate.
+	// Errors are those of the iterate, which for methods other than VF-iDCA is the refit.
 	Errors
 	// Refit are the errors of the lower-level solution at the radii of this
 	// iteration; nil where it was not computed.
 	Refit *Errors
+	// Best is the least validation error of a lower-level solution so far; nil before there was one.
+	Best *float64
 	// Elapsed is the time since the start of the run, in JSON "elapsed_seconds".
 	Elapsed time.Duration
+
+	iterates bool // by VF-iDCA
 }
 
-// MarshalJSON writes one flat object, durations in seconds.
+// MarshalJSON writes one flat object, durations in seconds. Lines of VF-iDCA have the fields of its
+// iterations, those of other methods the lambda and the upper variables, and null errors where the lower level
+// could not be solved.
 func (e Event) MarshalJSON() ([]byte, error) {
+	if e.iterates {
+		return json.Marshal(struct {
+			Method string `json:"method"`
+			dca.Iteration
+			Errors
+			Refit   *Errors  `json:"refit"`
+			Best    *float64 `json:"best_validation_error"`
+			Elapsed float64  `json:"elapsed_seconds"`
+		}{e.Method, e.Iteration, e.Errors, e.Refit, e.Best, e.Elapsed.Seconds()})
+	}
+	var validation, test *float64
+	if e.Refit != nil {
+		validation, test = &e.Refit.Validation, e.Refit.Test
+	}
 	return json.Marshal(struct {
-		dca.Iteration
-		Errors
-		Refit   *Errors `json:"refit"`
-		Elapsed float64 `json:"elapsed_seconds"`
-	}{e.Iteration, e.Errors, e.Refit, e.Elapsed.Seconds()})
+		Method     string    `json:"method"`
+		K          int       `json:"k"`
+		Validation *float64  `json:"validation_error"`
+		Test       *float64  `json:"test_error"`
+		Refit      *Errors   `json:"refit"`
+		Best       *float64  `json:"best_validation_error"`
+		Lambda     []float64 `json:"lambda"`
+		Upper      []float64 `json:"u,omitempty"`
+		Elapsed    float64   `json:"elapsed_seconds"`
+	}{e.Method, e.K, validation, test, e.Refit, e.Best, e.Lambda, e.H, e.Elapsed.Seconds()})
 }
 
 // Result is the outcome of one run.
@@ -74,6 +103,9 @@ type Result struct {
 	// Iterate and RefitFit are the two predictors in the user's units.
 	Iterate  Fit `json:"-"`
 	RefitFit Fit `json:"-"`
+	// Selection is the choice with its lower-level solution, for a method that goes on from
+	// there; nil if there is none.
+	Selection *Selection `json:"-"`
 	// Trace holds one event for each iteration.
 	Trace []Event `json:"-"`
 }

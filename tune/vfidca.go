@@ -4,78 +4,71 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 )
 
-// Run selects the hyperparameters of m by the method of the configuration. The
-// error is for a configuration, a model or a backend without meaning; limits and
-// cancellation are in the status of the result, which then holds what was reached.
-func Run(ctx context.Context, m Model, c Config) (*Result, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	return VFiDCA(ctx, m, c)
+// vfidca is the value-function based difference-of-convex algorithm of package dca.
+type vfidca struct {
+	name string
+	tol  float64 // in the place of the preset's; 0 leaves it
 }
 
-// VFiDCA runs the value-function based difference-of-convex algorithm of package dca.
-func VFiDCA(ctx context.Context, m Model, c Config) (*Result, error) {
-	start := time.Now()
-	if err := c.Validate(); err != nil {
-		return nil, err
+func (v vfidca) Name() string { return v.name }
+
+// Check accepts every model.
+func (v vfidca) Check(t *Task) error {
+	if n := len(t.Config.Init); t.Config.Init != nil && (n == 0 || n > t.Program.Radii) {
+		return fmt.Errorf("tune: init has %d radii, expected 1 to %d", n, t.Program.Radii)
 	}
-	backend, err := backends.Open(c.backend())
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
+func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
+	p, s := t.Program, t.Config.settings(t.Model)
+	s.Backend = t.Backend
+	if v.tol != 0 && t.Config.Tol == 0 {
+		s.Tol = v.tol
 	}
-	if c.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.TimeLimit)
-		defer cancel()
-	}
-	p, s := m.Program(), c.settings(m)
-	s.Backend = backend
-	if c.Init != nil {
-		if p.H0, err = spread(c.Init, p.Radii, p.H0); err != nil {
-			return nil, err
-		}
+	if from := t.Start; from != nil {
+		p.H0 = p.StartAt(from.Radii, from.Upper)
 		s.PathStart = false
 	}
-
-	out := &Result{Model: m.Name(), Method: MethodVFiDCA, Backend: backend.Name(), Seed: c.Seed, Names: m.Names()}
+	if c := t.Config; c.Init != nil {
+		p.H0 = spread(c.Init, p.Radii, p.H0)
+		s.PathStart = false
+	}
 	s.Observe = func(it *dca.Iteration, x, refit [][]float64) {
-		e := Event{Iteration: *it, Errors: m.Evaluate(x)}
+		e := Event{Method: v.name, Iteration: *it, Errors: t.Model.Evaluate(x), iterates: true}
 		if refit != nil {
-			r := m.Evaluate(refit)
+			r := t.Model.Evaluate(refit)
 			e.Refit = &r
 		}
-		e.Elapsed = time.Since(start)
-		out.Trace = append(out.Trace, e)
-		if c.Progress != nil {
-			c.Progress(e)
-		}
+		e.Elapsed = t.Elapsed()
+		t.add(e)
 	}
 	r, err := dca.Solve(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}
-	out.fill(m, r, p.Radii)
-	out.TimeSeconds = time.Since(start).Seconds()
+	out := t.result()
+	out.fill(t.Model, r, p.Radii)
 	return out, nil
 }
 
+// VFiDCA is [Run] with the method vf-idca.
+func VFiDCA(ctx context.Context, m Model, c Config) (*Result, error) {
+	return RunTuner(ctx, m, vfidca{name: MethodVFiDCA}, c, nil)
+}
+
 // spread sets the first entries of h0, the radii, to init, whose last entry repeats.
-func spread(init []float64, radii int, h0 []float64) ([]float64, error) {
-	if len(init) == 0 || len(init) > radii {
-		return nil, fmt.Errorf("tune: init has %d radii, expected 1 to %d", len(init), radii)
-	}
+func spread(init []float64, radii int, h0 []float64) []float64 {
 	h := slices.Clone(h0)
 	for j := range radii {
 		h[j] = init[min(j, len(init)-1)]
 	}
-	return h, nil
+	return h
 }
 
 // fill copies the outcome of the algorithm and scores it.
@@ -93,9 +86,5 @@ func (out *Result) fill(m Model, r *dca.Result, radii int) {
 	}
 	e := m.Evaluate(r.Refit)
 	out.Refit, out.RefitFit = &e, m.Fit(r.Refit)
-	out.Lambda = r.Lambda
-	out.Hyperparameters = make(map[string]float64, radii)
-	for j, name := range out.Names {
-		out.Hyperparameters[name] = r.Lambda[j]
-	}
+	out.selected(Selection{Lambda: r.Lambda, Radii: out.Radii, Upper: slices.Clone(r.H[radii:]), X: r.Refit})
 }

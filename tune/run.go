@@ -1,0 +1,73 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Run selects the hyperparameters of m by the method of the configuration. The
+// error is for a configuration, a model or a backend without meaning, and for a method that cannot do
+// the task; limits and cancellation are in the status of the result, which then holds what was reached.
+func Run(ctx context.Context, m Model, c Config) (*Result, error) {
+	tuner, err := Method(c.Method)
+	if err != nil {
+		return nil, err
+	}
+	return RunTuner(ctx, m, tuner, c, nil)
+}
+
+// RunTuner is [Run] for any method, begun at start unless that is nil.
+func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Selection) (*Result, error) {
+	begun := time.Now()
+	t, err := newTask(m, tuner, c, start, begun)
+	if err != nil {
+		return nil, err
+	}
+	if c.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.TimeLimit)
+		defer cancel()
+	}
+	out, err := tuner.Tune(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out.TimeSeconds = time.Since(begun).Seconds()
+	return out, nil
+}
+
+// Compare runs several methods one after the other on the same model with the same configuration, each with its own
+// clock and time limit. With chain, each method begins at the selection of the one
+// before it. A cancelled context ends the comparison with the method that it met.
+func Compare(ctx context.Context, m Model, methods []string, chain bool, c Config) ([]*Result, error) {
+	list := make([]Tuner, len(methods))
+	for i, name := range methods {
+		var err error
+		if list[i], err = Method(name); err != nil {
+			return nil, err
+		}
+		if _, err := newTask(m, list[i], c, nil, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("tune: no methods to compare")
+	}
+	var results []*Result
+	var start *Selection
+	for _, tuner := range list {
+		r, err := RunTuner(ctx, m, tuner, c, start)
+		if err != nil {
+			return results, err
+		}
+		results = append(results, r)
+		if ctx.Err() != nil {
+			break
+		}
+		if chain && r.Selection != nil {
+			start = r.Selection
+		}
+	}
+	return results, nil
+}

@@ -1,0 +1,188 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+)
+
+// Task is one selection to be made by one method: the model with its data, the budget, and the record of
+// what the method has tried. Its methods are for one goroutine at a time.
+type Task struct {
+	Model Model
+	// Program is the model's, built once.
+	Program dca.Program
+	Backend backends.ConicBackend
+	// Config is valid. Its numbers that are zero are for the method to fill in.
+	Config Config
+	// Start is where to begin, for example what another method selected; nil for the method's own start.
+	Start *Selection
+
+	tuner   Tuner
+	begun   time.Time
+	trials  int
+	failed  int
+	best    Trial
+	leading Errors
+	trace   []Event
+	stats   dca.Stats
+}
+
+// Selection is a choice of hyperparameters with its lower-level solution.
+type Selection struct {
+	// Lambda are the weights of the penalties, one for each radius.
+	Lambda []float64
+	// Radii are the P_i(x).
+	Radii []float64
+	// Upper are the upper variables u; nil where the program has none.
+	Upper []float64
+	// X are the values of the lower-level variables; nil if not known.
+	X [][]float64
+}
+
+// Trial is a lower-level solution that a method has looked at.
+type Trial struct {
+	// Lambda are the weights of the penalties at which it is one, one for each radius, and Upper the upper
+	// variables; both are kept.
+	Lambda, Upper []float64
+	// X are the values of the lower-level variables, which are kept; nil says that the
+	// lower level could not be solved.
+	X [][]float64
+	// Inaccurate says that the solve missed its tolerance.
+	Inaccurate bool
+	// Errors and Elapsed are filled in by [Task.Record] where they are zero.
+	Errors  *Errors
+	Elapsed time.Duration
+}
+
+// newTask prepares a task. The clock has begun at begun.
+func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) (*Task, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	backend, err := backends.Open(c.backend())
+	if err != nil {
+		return nil, err
+	}
+	t := &Task{Model: m, Program: m.Program(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
+	if err := tuner.Check(t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Elapsed is the time since the start of the run.
+func (t *Task) Elapsed() time.Duration { return time.Since(t.begun) }
+
+// AddStats adds the work of conic solvers.
+func (t *Task) AddStats(s dca.Stats) { t.stats.Add(s) }
+
+// Record scores a trial, keeps it if its validation error is the least so far, adds it to the trace,
+// and returns its validation error, +Inf for a failed one.
+func (t *Task) Record(tr Trial) float64 {
+	t.trials++
+	if tr.Elapsed == 0 {
+		tr.Elapsed = t.Elapsed()
+	}
+	e := Event{Method: t.tuner.Name(), Elapsed: tr.Elapsed}
+	e.K, e.Lambda, e.H = t.trials, tr.Lambda, tr.Upper
+	if tr.X == nil {
+		t.failed++
+	} else {
+		if tr.Errors == nil {
+			errors := t.Model.Evaluate(tr.X)
+			tr.Errors = &errors
+		}
+		if t.best.X == nil || tr.Errors.Validation < t.leading.Validation {
+			t.best, t.leading = tr, *tr.Errors
+		}
+		e.Errors, e.Refit = *tr.Errors, tr.Errors
+	}
+	t.add(e)
+	if tr.X == nil {
+		return math.Inf(1)
+	}
+	return tr.Errors.Validation
+}
+
+// add puts an event into the trace and tells the caller.
+func (t *Task) add(e Event) {
+	if n := len(t.trace); n > 0 {
+		e.Best = t.trace[n-1].Best
+	}
+	if e.Refit != nil && !math.IsNaN(e.Refit.Validation) && (e.Best == nil || e.Refit.Validation < *e.Best) {
+		e.Best = &e.Refit.Validation
+	}
+	t.trace = append(t.trace, e)
+	if t.Config.Progress != nil {
+		t.Config.Progress(e)
+	}
+}
+
+// Finish makes the result of what was recorded: the trial of least validation error. A status is worked out where it is
+// empty: the limits of the context, or else converged.
+func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*Result, error) {
+	out := t.result()
+	out.Status, out.Message, out.Iterations = status, message, t.trials
+	if status == "" {
+		out.Status = t.status(ctx)
+	}
+	if message == "" && t.failed > 0 {
+		out.Message = fmt.Sprintf("%d of %d lower levels could not be solved", t.failed, t.trials)
+	}
+	out.BackendSetups, out.BackendUpdates, out.SolverIterations = t.stats.Setups, t.stats.Updates, t.stats.Iterations
+	out.SetupSeconds = t.stats.SetupTime.Seconds()
+	if t.best.X == nil {
+		return out, nil
+	}
+	radii, err := t.Program.Penalties(t.best.X, t.best.Upper)
+	if err != nil {
+		return nil, err
+	}
+	e := t.leading
+	out.Errors, out.Refit = e, &e
+	out.Iterate = t.Model.Fit(t.best.X)
+	out.RefitFit = out.Iterate
+	out.selected(Selection{Lambda: t.best.Lambda, Radii: radii, Upper: t.best.Upper, X: t.best.X})
+	return out, nil
+}
+
+// status tells how a run that did not say so itself has ended.
+func (t *Task) status(ctx context.Context) dca.Status {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return dca.TimeLimit
+	case ctx.Err() != nil:
+		return dca.Cancelled
+	case t.best.X == nil:
+		return dca.SolverFailed
+	case t.best.Inaccurate:
+		return dca.Inaccurate
+	}
+	return dca.Converged
+}
+
+// result is the part of the result that all methods share.
+func (t *Task) result() *Result {
+	return &Result{
+		Model: t.Model.Name(), Method: t.tuner.Name(), Backend: t.Backend.Name(), Seed: t.Config.Seed,
+		Names: t.Model.Names(), Trace: t.trace,
+	}
+}
+
+// selected puts the hyperparameters into the result.
+func (out *Result) selected(s Selection) {
+	out.Selection = &s
+	out.Lambda, out.Radii = s.Lambda, s.Radii
+	values := slices.Concat(s.Lambda, s.Upper)
+	out.Hyperparameters = make(map[string]float64, len(values))
+	for j, name := range out.Names[:min(len(out.Names), len(values))] {
+		out.Hyperparameters[name] = values[j]
+	}
+}

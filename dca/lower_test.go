@@ -145,12 +145,12 @@ func TestPathStart(t *testing.T) {
 		},
 	}
 	r := &run{program: &p, settings: Settings{Backend: backend}.withDefaults()}
-	require.NoError(t, r.pathStart(context.Background(), []float64{0}, []float64{100}))
+	require.NoError(t, r.pathStart(context.Background()))
 	require.InDelta(t, 1, r.centre.h[0], 1e-6)
 	require.InDelta(t, 1, r.centre.x[0][0], 1e-6)
 
 	p.Path = [][]float64{{1, 2}}
-	require.Error(t, r.pathStart(context.Background(), []float64{0}, []float64{100}))
+	require.Error(t, r.pathStart(context.Background()))
 }
 
 // A radius that holds nothing back may grow: the lower level's solution stays.

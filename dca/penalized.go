@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 )
 
@@ -245,6 +246,9 @@ func (q *Penalized) Forget() error {
 // Solve solves the penalty form at the weights, positive and one for each kind, and the
 // upper variables, of which nil leaves the last. It starts from the solve before.
 func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*PenalizedSolution, error) {
+	if q.solver == nil {
+		return nil, backends.ErrClosed
+	}
 	if len(weights) != len(q.weights) {
 		return nil, q.program.errorf("penalty form: %d weights, expected %d", len(weights), len(q.weights))
 	}

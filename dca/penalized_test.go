@@ -1,0 +1,147 @@
+package dca
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/convex"
+)
+
+// separable is min 1/2 |x - y|^2 with a bound on each of the first |x_j|, one on half the square of the last
+// two entries, and an upper variable that bounds the last entry: |x_2| <= u.
+func separable(y []float64) Program {
+	return Program{
+		Name: "separable", H0: []float64{1, 1, 1, 5}, Radii: 3, Lo: []float64{0, 0, 0, 1e-3}, Hi: []float64{9, 9, 9, 8},
+		Build: func(m *convex.Model, h convex.Affine) Level {
+			x := m.Variable("x", 3)
+			e := x.Expr()
+			return Level{
+				X:          []*convex.Variable{x},
+				Train:      convex.SumSquares(e.Minus(convex.Const(y...))).Scale(0.5),
+				Validation: convex.SumSquares(e),
+				Constraints: []convex.Convex{
+					convex.SumSquares(e.Slice(1, 3)).Scale(0.5).MinusAffine(h.At(2)),
+					convex.Abs(e.Slice(0, 2)).MinusAffine(h.Slice(0, 2)),
+					convex.Abs(e.At(2)).MinusAffine(h.At(3)),
+				},
+			}
+		},
+	}
+}
+
+func TestKinds(t *testing.T) {
+	p := separable([]float64{3, -2, 4})
+	kinds, err := p.Kinds()
+	require.NoError(t, err)
+	require.Equal(t, [][]int{{0, 1}, {2}}, kinds)
+
+	build := p.Build
+	p.Build = func(m *convex.Model, h convex.Affine) Level {
+		l := build(m, h)
+		l.Constraints[0] = l.Constraints[0].MinusAffine(h.At(1))
+		return l
+	}
+	_, err = p.Kinds()
+	require.ErrorContains(t, err, "no penalty form")
+	p.Build = func(m *convex.Model, h convex.Affine) Level {
+		l := build(m, h)
+		l.Constraints = l.Constraints[1:]
+		return l
+	}
+	_, err = p.Kinds()
+	require.ErrorContains(t, err, "radius 2 is in no constraint")
+}
+
+// The solution is known entry by entry: soft thresholds, shrinkage, and a clip at u.
+func TestPenalizedClosedForm(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	y := []float64{3, -2, 4}
+	p := separable(y)
+	soft := func(v, w float64) float64 { return math.Copysign(math.Max(0, math.Abs(v)-w), v) }
+	for name, kinds := range map[string][][]int{"each": nil, "kinds": {{0, 1}, {2}}, "mixed": {{2, 1}, {0}}} {
+		t.Run(name, func(t *testing.T) {
+			q, err := NewPenalized(p, kinds, Settings{Backend: backend})
+			require.NoError(t, err)
+			defer q.Close()
+			if kinds == nil {
+				kinds = [][]int{{0}, {1}, {2}}
+			}
+			for i, weights := range [][]float64{{0.5, 0.2, 0.3}, {2, 0.7, 0.1}, {5, 1, 4}} {
+				lambda := make([]float64, 3)
+				for k, kind := range kinds {
+					for _, j := range kind {
+						lambda[j] = weights[k]
+					}
+				}
+				u := []float64{5, 1.5, 0.1}[i]
+				s, err := q.Solve(context.Background(), weights[:len(kinds)], []float64{u})
+				require.NoError(t, err)
+				want := []float64{soft(y[0], lambda[0]), soft(y[1], lambda[1]) / (1 + lambda[2]), math.Min(u, y[2]/(1+lambda[2]))}
+				require.InDeltaSlice(t, want, s.X[0], 1e-4) // where |.| has its kink, x is off by the root of the gap
+				radii := []float64{math.Abs(want[0]), math.Abs(want[1]), 0.5 * (want[1]*want[1] + want[2]*want[2])}
+				require.InDeltaSlice(t, radii, s.Radii, 1e-3)
+				require.InDelta(t, want[0]*want[0]+want[1]*want[1]+want[2]*want[2], s.Validation, 1e-3)
+				again, err := p.Penalties(s.X, []float64{u})
+				require.NoError(t, err)
+				require.Equal(t, s.Radii, again)
+			}
+		})
+	}
+}
+
+// After Forget a solve gives the same bits as that of a new one, whatever was solved in between.
+func TestForget(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := separable([]float64{3, -2, 4})
+	solve := func(q *Penalized, w float64) []float64 {
+		s, err := q.Solve(context.Background(), []float64{w, 2 * w}, nil)
+		require.NoError(t, err)
+		return s.X[0]
+	}
+	fresh := func() *Penalized {
+		q, err := NewPenalized(p, [][]int{{0, 1}, {2}}, Settings{Backend: backend})
+		require.NoError(t, err)
+		return q
+	}
+	q, r := fresh(), fresh()
+	defer q.Close()
+	defer r.Close()
+	solve(q, 0.1)
+	solve(q, 2)
+	require.NoError(t, q.Forget())
+	require.Equal(t, solve(r, 0.7), solve(q, 0.7))
+	require.Equal(t, 3, q.Stats().Solves)
+}
+
+func TestPenalizedMisuse(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := separable([]float64{3, -2, 4})
+	for want, kinds := range map[string][][]int{
+		"radius 2 is in no kind": {{0, 1}},
+		"another kind":           {{0, 1}, {1, 2}},
+		"none of the 3":          {{0, 1, 2, 3}},
+	} {
+		_, err := NewPenalized(p, kinds, Settings{Backend: backend})
+		require.ErrorContains(t, err, want)
+	}
+	q, err := NewPenalized(p, nil, Settings{Backend: backend})
+	require.NoError(t, err)
+	_, err = q.Solve(context.Background(), []float64{1, 1}, nil)
+	require.ErrorContains(t, err, "2 weights, expected 3")
+	_, err = q.Solve(context.Background(), []float64{1, 0, 1}, nil)
+	require.ErrorContains(t, err, "weight 1 is 0")
+	require.NoError(t, q.Close())
+	require.NoError(t, q.Close())
+	_, err = q.Solve(context.Background(), []float64{1, 1, 1}, nil)
+	require.ErrorIs(t, err, backends.ErrClosed)
+	_, err = p.Penalties([][]float64{{1}}, nil)
+	require.ErrorContains(t, err, "1 values of variable x, expected 3")
+}

@@ -1,8 +1,11 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/conetune/conetune/problems"
 )
@@ -10,8 +13,8 @@ import (
 // Axis is one direction of a search.
 type Axis = problems.Axis
 
-// Spaced is a [Model] that says itself where to search: the axes by kind, or with each
-// an axis for every hyperparameter.
+// Spaced is a [Model] that says itself where to search: by kind, or with each set an axis for
+// every hyperparameter.
 type Spaced interface {
 	SearchSpace(preset string, each bool) []Axis
 }
@@ -41,10 +44,221 @@ func (r Range) validate() error {
 		name = "all axes"
 	}
 	switch {
-	case !(r.Low > 0) || math.IsInf(r.High, 1) || math.IsNaN(r.High):
-		return fmt.Errorf("tune: range of %s is %v to %v, expected positive finite numbers (the search is on a logarithmic scale)", name, r.Low, r.High)
+	case !(r.Low > 0) || !(r.High > 0) || math.IsInf(r.High, 1):
+		return fmt.Errorf("tune: range of %s is %v to %v, expected positive finite numbers: the search is on a logarithmic scale", name, r.Low, r.High)
 	case r.Low > r.High:
-		return fmt.Errorf("tune: range of %s is upside down: %v to %v, expected the smaller number first", name, r.Low, r.High)
+		return fmt.Errorf("tune: range of %s is upside down, %v to %v: the smaller number comes first", name, r.Low, r.High)
 	}
 	return nil
+}
+
+// space is what a search looks through: a box in the logarithms of the axes' values.
+type space struct {
+	axes  []Axis
+	radii int
+	upper []float64 // upper variables where no axis has them
+	kinds [][]int   // the radii of each weight of the penalty form, which are those of an axis
+}
+
+// space works out where the method of the task searches.
+func (t *Task) space(ctx context.Context, scope Scope) (*space, error) {
+	if t.Config.Scope != "" {
+		scope = t.Config.Scope
+	}
+	axes, err := t.axes(scope == ScopeEach)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.bound(ctx, axes); err != nil {
+		return nil, err
+	}
+	s := &space{axes: axes, radii: t.Program.Radii, upper: slices.Clone(t.Program.H0[t.Program.Radii:])}
+	if err := s.check(len(t.Program.H0)); err != nil {
+		return nil, fmt.Errorf("tune: %s: %w", t.Model.Name(), err)
+	}
+	if t.Start != nil {
+		s.centre(slices.Concat(t.Start.Lambda, t.Start.Upper))
+	}
+	return s, nil
+}
+
+// axes are the axes by kind, or one for each hyperparameter, without bounds where the model gives none.
+func (t *Task) axes(each bool) ([]Axis, error) {
+	if m, ok := t.Model.(Spaced); ok {
+		if axes := m.SearchSpace(t.Config.Preset, each); axes != nil {
+			return slices.Clone(axes), nil
+		}
+	}
+	names, radii, n := t.Model.Names(), t.Program.Radii, len(t.Program.H0)
+	name := func(j int) string {
+		if j < len(names) {
+			return names[j]
+		}
+		return fmt.Sprintf("u%d", j-radii+1)
+	}
+	kinds, err := t.Program.Kinds()
+	if err != nil {
+		return nil, err
+	}
+	if radii < n {
+		var upper []int
+		for j := radii; j < n; j++ {
+			upper = append(upper, j)
+		}
+		kinds = append(kinds, upper)
+	}
+	var axes []Axis
+	for k, kind := range kinds {
+		switch {
+		case each:
+			for _, j := range kind {
+				axes = append(axes, Axis{Name: name(j), Members: []int{j}})
+			}
+		case len(kind) == 1:
+			axes = append(axes, Axis{Name: name(kind[0]), Members: kind})
+		case kind[0] >= radii:
+			axes = append(axes, Axis{Name: "u", Members: kind})
+		default:
+			axes = append(axes, Axis{Name: fmt.Sprintf("lambda%d", k+1), Members: kind})
+		}
+	}
+	return axes, nil
+}
+
+// bound fills in the bounds of the axes: the user's, the model's, the paper's, or those of the data.
+func (t *Task) bound(ctx context.Context, axes []Axis) error {
+	var general *Range
+	named := map[string]Range{}
+	for _, r := range t.Config.Ranges {
+		if r.Axis == "" {
+			general = &r
+			continue
+		}
+		if !slices.ContainsFunc(axes, func(a Axis) bool { return a.Name == r.Axis }) {
+			return fmt.Errorf("tune: range of %q: there is no such axis; known are: %s", r.Axis, listed(axes))
+		}
+		named[r.Axis] = r
+	}
+	open := false
+	for k := range axes {
+		a := &axes[k]
+		if r, ok := named[a.Name]; ok {
+			a.Low, a.High = r.Low, r.High
+		} else if general != nil {
+			a.Low, a.High = general.Low, general.High
+		} else if t.Config.Preset == PresetPaper && a.High == 0 {
+			a.Low, a.High = paperRange(t.Model.Name(), t.tuner.Name(), a.Members[0] >= t.Program.Radii)
+		}
+		open = open || a.High == 0
+	}
+	if !open {
+		return nil
+	}
+	low, high, err := t.dataRanges(ctx)
+	if err != nil {
+		return err
+	}
+	for k := range axes {
+		a := &axes[k]
+		if a.High != 0 {
+			continue
+		}
+		a.Low, a.High = math.Inf(1), 0
+		for _, j := range a.Members {
+			a.Low, a.High = math.Min(a.Low, low[j]), math.Max(a.High, high[j])
+		}
+	}
+	return nil
+}
+
+// listed joins the names of the axes, the first few where there are many.
+func listed(axes []Axis) string {
+	const most = 12
+	var names []string
+	for _, a := range axes[:min(most, len(axes))] {
+		names = append(names, a.Name)
+	}
+	text := strings.Join(names, ", ")
+	if len(axes) > most {
+		text += fmt.Sprintf(" and %d more", len(axes)-most)
+	}
+	return text
+}
+
+// check rejects axes that do not divide the hyperparameters among them, and sorts those of weights from those
+// of upper variables.
+func (s *space) check(n int) error {
+	owner := make([]bool, n)
+	for _, a := range s.axes {
+		if !(a.Low > 0) || !(a.Low <= a.High) || math.IsInf(a.High, 1) {
+			return fmt.Errorf("axis %s of the search goes from %v to %v, expected positive numbers in order", a.Name, a.Low, a.High)
+		}
+		if len(a.Members) == 0 {
+			return fmt.Errorf("axis %s of the search has no hyperparameters", a.Name)
+		}
+		for _, j := range a.Members {
+			if j < 0 || j >= n || owner[j] || (j < s.radii) != (a.Members[0] < s.radii) {
+				return fmt.Errorf("axis %s of the search has hyperparameter %d, which is another axis's, of another sort, or none of the %d", a.Name, j, n)
+			}
+			owner[j] = true
+		}
+		if a.Members[0] < s.radii {
+			s.kinds = append(s.kinds, a.Members)
+		}
+	}
+	if j := slices.Index(owner[:s.radii], false); j >= 0 {
+		return fmt.Errorf("no axis of the search has hyperparameter %d", j)
+	}
+	return nil
+}
+
+// centre halves the box around the values h = (lambda, u) of an earlier selection, where they are positive. The box may leave
+// the old one: what was selected may be outside.
+func (s *space) centre(h []float64) {
+	for k := range s.axes {
+		a := &s.axes[k]
+		sum, n := 0.0, 0
+		for _, j := range a.Members {
+			if j < len(h) && h[j] > 0 {
+				sum += math.Log(h[j])
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		half := math.Log(a.High/a.Low) / 4
+		mid := sum / float64(n)
+		a.Low, a.High = math.Exp(mid-half), math.Exp(mid+half)
+	}
+}
+
+// values turns a point of the unit cube into one value for each axis.
+func (s *space) values(unit []float64) []float64 {
+	v := make([]float64, len(s.axes))
+	for k, a := range s.axes {
+		v[k] = a.Low * math.Pow(a.High/a.Low, unit[k])
+	}
+	return v
+}
+
+// hyper turns values into the weights of the penalty form, the weight of each radius, and the upper variables.
+func (s *space) hyper(values []float64) (weights, lambda, upper []float64) {
+	lambda = make([]float64, s.radii)
+	if len(s.upper) > 0 {
+		upper = slices.Clone(s.upper)
+	}
+	for k, a := range s.axes {
+		if a.Members[0] < s.radii {
+			weights = append(weights, values[k])
+		}
+		for _, j := range a.Members {
+			if j < s.radii {
+				lambda[j] = values[k]
+			} else {
+				upper[j-s.radii] = values[k]
+			}
+		}
+	}
+	return weights, lambda, upper
 }

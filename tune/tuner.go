@@ -35,6 +35,9 @@ const (
 func tuners() []Tuner {
 	return []Tuner{
 		vfidca{name: MethodVFiDCA},
+		vfidca{name: MethodVFiDCAT, tol: 0.1},
+		grid{},
+		random{},
 	}
 }
 

@@ -1,0 +1,94 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// chainLength bounds how many lower levels are solved each from the one before. Chains are what workers
+// share, so they are cut for any number of workers.
+const chainLength = 20
+
+// defaultEvaluations is the budget of a search, the paper's.
+const defaultEvaluations = 100
+
+// evaluations is the budget of the task.
+func (t *Task) evaluations() int {
+	if t.Config.Evaluations > 0 {
+		return t.Config.Evaluations
+	}
+	return defaultEvaluations
+}
+
+// grid tries all points of a grid that is uniform in the logarithms.
+type grid struct{}
+
+func (grid) Name() string { return MethodGrid }
+
+// Check rejects spaces in which a grid is too coarse.
+func (grid) Check(t *Task) error {
+	axes, err := t.axes(t.Config.Scope == ScopeEach)
+	if err != nil {
+		return err
+	}
+	_, err = perAxis(t.evaluations(), len(axes))
+	return err
+}
+
+// perAxis is how many values of each axis make a grid of at most n points.
+func perAxis(n, axes int) (int, error) {
+	k := int(math.Pow(float64(n), 1/float64(axes)))
+	for power(k+1, axes) <= float64(n) { // the root may be rounded down
+		k++
+	}
+	if k < 2 && n > 1 {
+		return 0, fmt.Errorf("tune: a grid with 2 values on each of %d axes has more than the %d points allowed: allow more evaluations, take the scope %q, or the method random or tpe", axes, n, ScopeCommon)
+	}
+	return k, nil
+}
+
+func power(base, exponent int) float64 { return math.Pow(float64(base), float64(exponent)) }
+
+// Tune tries the grid. Chains run along the first axis, from its large values, where solutions are simple,
+// to the small ones.
+func (g grid) Tune(ctx context.Context, t *Task) (*Result, error) {
+	s, err := t.space(ctx, ScopeCommon)
+	if err != nil {
+		return nil, err
+	}
+	k, err := perAxis(t.evaluations(), len(s.axes))
+	if err != nil {
+		return nil, err
+	}
+	var points [][]float64
+	for i := range int(power(k, len(s.axes))) {
+		unit := make([]float64, len(s.axes))
+		for a := range unit {
+			unit[a] = 0.5 // a single point is in the middle
+			if k > 1 {
+				unit[a] = 1 - float64(i%k)/float64(k-1)
+			}
+			i /= k
+		}
+		points = append(points, s.values(unit))
+	}
+	var chains [][]int
+	for first := 0; first < len(points); first += k {
+		chains = append(chains, slices.Collect(slices.Chunk(span(first, first+k), chainLength))...)
+	}
+	if err := t.sweep(ctx, s, points, chains); err != nil {
+		return nil, err
+	}
+	return t.Finish(ctx, "", "")
+}
+
+// span is first, first+1, .., end-1.
+func span(first, end int) []int {
+	list := make([]int, end-first)
+	for i := range list {
+		list[i] = first + i
+	}
+	return list
+}

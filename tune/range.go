@@ -1,0 +1,115 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/dca"
+)
+
+// paperRange are the bounds of the paper's searches (Gao et al., ICML 2022, Supplement C), 0 for a model
+// that is not in it. Its tree of Parzen estimators looks further for the elastic net than the other two.
+func paperRange(model, method string, upper bool) (low, high float64) {
+	switch model {
+	case "elastic-net":
+		if method == MethodTPE || method == MethodTPE2 {
+			return 1e-5, 1e2
+		}
+		return 1e-5, 1e-2
+	case "sparse-group-lasso":
+		return 1e-3, 1e1
+	case "matrix-completion":
+		return math.Pow(10, -3.5), 1e-1
+	case "svm":
+		if upper {
+			return 1e-6, 1e2
+		}
+		return 1e-4, 1e4
+	}
+	return 0, 0
+}
+
+// The ranges by data of models without a path.
+const (
+	// tight is the share of the start at which radii hold everything back; the multipliers there
+	// stand for the largest weights of interest.
+	tight = 1e-3
+	// decades is how far down from there a search goes.
+	decades = 4
+)
+
+// dataRanges returns bounds of all h = (lambda, u). The weights of [dca.Program.Path], from just below the smallest
+// that makes the solution zero on down, bound those of the lambda. Where a model has no path, the multipliers of the
+// constrained form at small radii take their place. Upper variables keep to their own bounds.
+func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) {
+	p := &t.Program
+	low, high = make([]float64, len(p.H0)), make([]float64, len(p.H0))
+	for j := p.Radii; j < len(p.H0); j++ {
+		if low[j], high[j], err = upperRange(p, j); err != nil {
+			return nil, nil, fmt.Errorf("tune: %s: %w", t.Model.Name(), err)
+		}
+	}
+	if len(p.Path) > 0 {
+		for j := range p.Radii {
+			low[j] = math.Inf(1)
+			for _, lambda := range p.Path {
+				w := lambda[min(j, len(lambda)-1)]
+				low[j], high[j] = math.Min(low[j], w), math.Max(high[j], w)
+			}
+		}
+		return low, high, nil
+	}
+	tightened := *p
+	tightened.H0 = slices.Clone(p.H0)
+	for j := range p.H0 {
+		if j >= p.Radii {
+			tightened.H0[j] = high[j]
+		} else if r := p.H0[j]; r > 0 {
+			tightened.H0[j] = tight * r
+		} else {
+			tightened.H0[j] = tight
+		}
+	}
+	s := t.settings()
+	lambda, stats, err := dca.Multipliers(ctx, tightened, s)
+	t.AddStats(stats)
+	if err != nil {
+		return nil, nil, err
+	}
+	top := 0.0
+	for _, l := range lambda {
+		top = math.Max(top, l)
+	}
+	if !(top > 0) {
+		top = 1 // nothing is held back, so that any weight will do
+	}
+	for j := range p.Radii {
+		high[j] = top
+		low[j] = top * math.Pow(10, -decades)
+	}
+	return low, high, nil
+}
+
+// upperRange are the bounds of hyperparameter j, an upper variable.
+func upperRange(p *dca.Program, j int) (low, high float64, err error) {
+	low, high = 0, math.Inf(1)
+	if p.Lo != nil {
+		low = p.Lo[j]
+	}
+	if p.Hi != nil {
+		high = p.Hi[j]
+	}
+	h := p.H0[j]
+	if math.IsInf(high, 1) && h > 0 {
+		high = 1e3 * h
+	}
+	if !(low > 0) && h > 0 {
+		low = math.Min(h, high) / 1e3
+	}
+	if !(low > 0) || math.IsInf(high, 1) {
+		return 0, 0, fmt.Errorf("hyperparameter %d has no positive bounds to search between; give a range", j)
+	}
+	return low, high, nil
+}

@@ -1,0 +1,153 @@
+package tune
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+)
+
+// settings are those of the lower level.
+func (t *Task) settings() dca.Settings {
+	s := t.Config.settings(t.Model)
+	s.Backend = t.Backend
+	return s
+}
+
+// evaluator solves lower levels in penalty form, each from the one before.
+type evaluator struct {
+	task  *Task
+	space *space
+	form  *dca.Penalized
+}
+
+func (t *Task) evaluator(s *space) (*evaluator, error) {
+	form, err := dca.NewPenalized(t.Program, s.kinds, t.settings())
+	if err != nil {
+		return nil, err
+	}
+	return &evaluator{t, s, form}, nil
+}
+
+// at solves and scores the lower level at values of the axes. The trial has no X where the solve failed.
+func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
+	weights, lambda, upper := e.space.hyper(values)
+	tr := Trial{Lambda: lambda, Upper: upper}
+	s, err := e.form.Solve(ctx, weights, upper)
+	if err != nil {
+		return tr, err
+	}
+	if s.X != nil {
+		score := e.task.Model.Evaluate(s.X)
+		tr.X, tr.Errors, tr.Inaccurate = s.X, &score, s.Result.Status != backends.Optimal
+	}
+	tr.Elapsed = e.task.Elapsed()
+	return tr, nil
+}
+
+// close frees the solver and counts its work.
+func (e *evaluator) close() {
+	e.task.AddStats(e.form.Stats())
+	_ = e.form.Close() // the results are there
+}
+
+// sweep solves the lower level at all points, given by the values of the axes, and records them in their order. The chains
+// are blocks of consecutive points in the order in which they are solved, each from the one before; a chain starts
+// afresh, so that results do not depend on how many workers share the chains. It ends early, without an error,
+// when the context does.
+func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) error {
+	workers := t.Config.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = max(1, min(workers, len(chains)))
+	evaluators := make([]*evaluator, workers)
+	for w := range evaluators {
+		e, err := t.evaluator(s) // here, as models need not build their programs side by side
+		if err != nil {
+			return err
+		}
+		defer e.close()
+		evaluators[w] = e
+	}
+
+	type outcome struct {
+		point int
+		trial Trial
+		err   error
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	next := make(chan []int)
+	outcomes := make(chan outcome)
+	var running sync.WaitGroup
+	go func() {
+		defer close(next)
+		for _, chain := range chains {
+			select {
+			case next <- chain:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for _, e := range evaluators {
+		running.Go(func() {
+			for chain := range next {
+				err := e.form.Forget()
+				for _, i := range chain {
+					var tr Trial
+					if err == nil {
+						tr, err = e.at(ctx, points[i])
+					}
+					if err == nil && ctx.Err() != nil {
+						return // the solve was cut short
+					}
+					outcomes <- outcome{i, tr, err}
+					if err != nil {
+						return
+					}
+				}
+			}
+		})
+	}
+	go func() {
+		running.Wait()
+		close(outcomes)
+	}()
+
+	// Trials are recorded as soon as those before them are; after an early end, what is there.
+	waiting := make(map[int]Trial)
+	recorded := 0
+	var failed error
+	for o := range outcomes {
+		if o.err != nil {
+			if failed == nil {
+				failed = o.err
+			}
+			stop()
+			continue
+		}
+		waiting[o.point] = o.trial
+		for tr, ok := waiting[recorded]; ok; tr, ok = waiting[recorded] {
+			delete(waiting, recorded)
+			t.Record(tr)
+			recorded++
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	var rest []int
+	for i := range waiting {
+		rest = append(rest, i)
+	}
+	slices.Sort(rest)
+	for _, i := range rest {
+		t.Record(waiting[i])
+	}
+	return nil
+}

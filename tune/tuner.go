@@ -38,6 +38,9 @@ func tuners() []Tuner {
 		vfidca{name: MethodVFiDCAT, tol: 0.1},
 		grid{},
 		random{},
+		treeParzen{name: MethodTPE},
+		treeParzen{name: MethodTPE2, common: true},
+		cmaes{},
 	}
 }
 

@@ -1,0 +1,91 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// cmaes is the evolution strategy with covariance matrix adaptation of gonum (O. Krause, D. Rodriguez Arbones, C. Igel:
+// CMA-ES with optimal covariance update and storage complexity, NIPS 2016).
+type cmaes struct{}
+
+func (cmaes) Name() string { return MethodCMAES }
+
+// Check accepts every model with a penalty form.
+func (cmaes) Check(t *Task) error {
+	_, err := t.axes(false)
+	return err
+}
+
+// cmaSpread is the standard deviation of the first population along each axis, as a share of the axis.
+const cmaSpread = 0.3
+
+// unsolved is the value of a point whose lower level could not be solved: worse than any, but
+// a number, by which the strategy can rank.
+const unsolved = math.MaxFloat64
+
+// Tune starts in the middle of the box. Points outside of it are mirrored at its sides. Where the
+// distribution has shrunk to a point before the evaluations are used up, it starts again, with twice the population.
+func (c cmaes) Tune(ctx context.Context, t *Task) (*Result, error) {
+	s, err := t.space(ctx, t.defaultScope())
+	if err != nil {
+		return nil, err
+	}
+	source := t.source(streamCMAES)
+	return t.search(ctx, s, func(evaluate func(unit []float64) (float64, error)) error {
+		dim := len(s.axes)
+		population := 4 + int(3*math.Log(float64(dim))) // the default of the strategy
+		for left := t.evaluations(); left > 0; population *= 2 {
+			var failed error
+			problem := optimize.Problem{
+				Func: func(x []float64) float64 {
+					if failed != nil || left == 0 {
+						return unsolved
+					}
+					left--
+					unit := make([]float64, dim)
+					for k, v := range x {
+						unit[k] = mirror(v)
+					}
+					value, err := evaluate(unit)
+					if failed = err; failed != nil || !(value < unsolved) {
+						return unsolved
+					}
+					return value
+				},
+				Status: func() (optimize.Status, error) {
+					if failed != nil || left == 0 {
+						return optimize.FunctionEvaluationLimit, nil
+					}
+					return optimize.NotTerminated, nil
+				},
+			}
+			start := make([]float64, dim)
+			for k := range start {
+				start[k] = 0.5
+			}
+			before := left
+			_, err := optimize.Minimize(problem, start, &optimize.Settings{Converger: optimize.NeverTerminate{}},
+				&optimize.CmaEsChol{InitStepSize: cmaSpread, Population: population, Src: source})
+			if failed != nil {
+				return failed
+			}
+			if left == before {
+				return errors.Join(errors.New("tune: cma-es made no evaluation"), err)
+			}
+		}
+		return nil
+	})
+}
+
+// mirror reflects v at 0 and 1 until it lies between them.
+func mirror(v float64) float64 {
+	v = math.Abs(math.Mod(v, 2))
+	if v > 1 {
+		return 2 - v
+	}
+	return v
+}

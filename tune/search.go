@@ -1,0 +1,33 @@
+package tune
+
+import (
+	"context"
+	"errors"
+)
+
+// errStopped ends a search whose context has ended.
+var errStopped = errors.New("tune: stopped")
+
+// search runs a method that proposes one point of the unit cube after the other. Its lower levels are solved each from the
+// one before. An error of evaluate ends the method, which passes it on.
+func (t *Task) search(ctx context.Context, s *space, propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
+	e, err := t.evaluator(s)
+	if err != nil {
+		return nil, err
+	}
+	err = propose(func(unit []float64) (float64, error) {
+		tr, err := e.at(ctx, s.values(unit))
+		if err != nil {
+			return 0, err
+		}
+		if ctx.Err() != nil {
+			return 0, errStopped
+		}
+		return t.Record(tr), nil
+	})
+	e.close()
+	if err != nil && !errors.Is(err, errStopped) {
+		return nil, err
+	}
+	return t.Finish(ctx, "", "")
+}

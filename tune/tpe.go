@@ -1,0 +1,51 @@
+package tune
+
+import (
+	"context"
+
+	"github.com/conetune/conetune/tune/tpe"
+)
+
+// treeParzen is the search of package tpe.
+type treeParzen struct {
+	name   string
+	common bool // one value for each kind of hyperparameters, whatever the preset
+}
+
+func (m treeParzen) Name() string { return m.name }
+
+// Check accepts every model with a penalty form.
+func (m treeParzen) Check(t *Task) error {
+	_, err := t.axes(false)
+	return err
+}
+
+// Tune asks and tells, one point at a time.
+func (m treeParzen) Tune(ctx context.Context, t *Task) (*Result, error) {
+	scope, n := ScopeCommon, t.evaluations()
+	if !m.common {
+		scope = t.defaultScope()
+		if t.Config.Preset == PresetPaper && t.Model.Name() == "svm" {
+			scope = ScopeEach
+			if t.Config.Evaluations == 0 {
+				n = 10 // the paper's, as the search is slow with many axes
+			}
+		}
+	}
+	s, err := t.space(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	sampler := tpe.New(len(s.axes), t.source(streamTPE), tpe.Settings{})
+	return t.search(ctx, s, func(evaluate func(unit []float64) (float64, error)) error {
+		for range n {
+			x := sampler.Ask()
+			value, err := evaluate(x)
+			if err != nil {
+				return err
+			}
+			sampler.Tell(x, value)
+		}
+		return nil
+	})
+}

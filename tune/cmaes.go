@@ -16,7 +16,7 @@ func (cmaes) Name() string { return MethodCMAES }
 
 // Check accepts every model with a penalty form.
 func (cmaes) Check(t *Task) error {
-	_, err := t.axes(false)
+	_, err := t.checkSearch(t.defaultScope())
 	return err
 }
 

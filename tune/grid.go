@@ -11,15 +11,15 @@ import (
 // share, so they are cut for any number of workers.
 const chainLength = 20
 
-// defaultEvaluations is the budget of a search, the paper's.
-const defaultEvaluations = 100
+// DefaultEvaluations is the budget of a search, the paper's.
+const DefaultEvaluations = 100
 
 // evaluations is the budget of the task.
 func (t *Task) evaluations() int {
 	if t.Config.Evaluations > 0 {
 		return t.Config.Evaluations
 	}
-	return defaultEvaluations
+	return DefaultEvaluations
 }
 
 // grid tries all points of a grid that is uniform in the logarithms.
@@ -29,7 +29,7 @@ func (grid) Name() string { return MethodGrid }
 
 // Check rejects spaces in which a grid is too coarse.
 func (grid) Check(t *Task) error {
-	axes, err := t.axes(t.Config.Scope == ScopeEach)
+	axes, err := t.checkSearch(ScopeCommon)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func (random) Name() string { return MethodRandom }
 
 // Check accepts every model with a penalty form.
 func (random) Check(t *Task) error {
-	_, err := t.axes(false)
+	_, err := t.checkSearch(t.defaultScope())
 	return err
 }
 

@@ -47,7 +47,8 @@ func Compare(ctx context.Context, m Model, methods []string, chain bool, c Confi
 		if list[i], err = Method(name); err != nil {
 			return nil, err
 		}
-		if _, err := newTask(m, list[i], c, nil, time.Now()); err != nil {
+		c.Method = name
+		if err := Check(m, c); err != nil {
 			return nil, err
 		}
 	}
@@ -57,6 +58,7 @@ func Compare(ctx context.Context, m Model, methods []string, chain bool, c Confi
 	var results []*Result
 	var start *Selection
 	for _, tuner := range list {
+		c.Method = tuner.Name()
 		r, err := RunTuner(ctx, m, tuner, c, start)
 		if err != nil {
 			return results, err
@@ -70,4 +72,15 @@ func Compare(ctx context.Context, m Model, methods []string, chain bool, c Confi
 		}
 	}
 	return results, nil
+}
+
+// Check says why the method of the configuration cannot select the hyperparameters of m, as far as that is known
+// before the work; nil if it can.
+func Check(m Model, c Config) error {
+	tuner, err := Method(c.Method)
+	if err != nil {
+		return err
+	}
+	_, err = newTask(m, tuner, c, nil, time.Now())
+	return err
 }

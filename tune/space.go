@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -62,10 +63,7 @@ type space struct {
 
 // space works out where the method of the task searches.
 func (t *Task) space(ctx context.Context, scope Scope) (*space, error) {
-	if t.Config.Scope != "" {
-		scope = t.Config.Scope
-	}
-	axes, err := t.axes(scope == ScopeEach)
+	axes, err := t.checkSearch(scope)
 	if err != nil {
 		return nil, err
 	}
@@ -125,19 +123,40 @@ func (t *Task) axes(each bool) ([]Axis, error) {
 	return axes, nil
 }
 
+// ranges sorts the ranges of the user into that of all axes, nil without one, and those by name.
+func (t *Task) ranges(axes []Axis) (general *Range, named map[string]Range, err error) {
+	named = make(map[string]Range)
+	for _, r := range t.Config.Ranges {
+		_, twice := named[r.Axis]
+		switch {
+		case twice, r.Axis == "" && general != nil:
+			return nil, nil, fmt.Errorf("tune: two ranges of %s", cmp.Or(r.Axis, "all axes"))
+		case r.Axis == "":
+			general = &r
+		case !slices.ContainsFunc(axes, func(a Axis) bool { return a.Name == r.Axis }):
+			return nil, nil, fmt.Errorf("tune: range of %q: there is no such axis; known are: %s", r.Axis, listed(axes))
+		default:
+			named[r.Axis] = r
+		}
+	}
+	return general, named, nil
+}
+
+// checkSearch says why the model cannot be searched by an axis for each hyperparameter or for each kind, as
+// far as that is known before the work.
+func (t *Task) checkSearch(scope Scope) ([]Axis, error) {
+	axes, err := t.axes(cmp.Or(t.Config.Scope, scope) == ScopeEach)
+	if err == nil {
+		_, _, err = t.ranges(axes)
+	}
+	return axes, err
+}
+
 // bound fills in the bounds of the axes: the user's, the model's, the paper's, or those of the data.
 func (t *Task) bound(ctx context.Context, axes []Axis) error {
-	var general *Range
-	named := map[string]Range{}
-	for _, r := range t.Config.Ranges {
-		if r.Axis == "" {
-			general = &r
-			continue
-		}
-		if !slices.ContainsFunc(axes, func(a Axis) bool { return a.Name == r.Axis }) {
-			return fmt.Errorf("tune: range of %q: there is no such axis; known are: %s", r.Axis, listed(axes))
-		}
-		named[r.Axis] = r
+	general, named, err := t.ranges(axes)
+	if err != nil {
+		return err
 	}
 	open := false
 	for k := range axes {

@@ -16,22 +16,28 @@ func (m treeParzen) Name() string { return m.name }
 
 // Check accepts every model with a penalty form.
 func (m treeParzen) Check(t *Task) error {
-	_, err := t.axes(false)
+	scope, _ := m.budget(t)
+	_, err := t.checkSearch(scope)
 	return err
+}
+
+// budget is the scope of the search and the number of its evaluations.
+func (m treeParzen) budget(t *Task) (Scope, int) {
+	paper := t.Config.Preset == PresetPaper && t.Model.Name() == "svm"
+	switch {
+	case m.common:
+		return ScopeCommon, t.evaluations()
+	case paper && t.Config.Evaluations == 0:
+		return ScopeEach, 10 // as the search is slow with many axes
+	case paper:
+		return ScopeEach, t.evaluations()
+	}
+	return t.defaultScope(), t.evaluations()
 }
 
 // Tune asks and tells, one point at a time.
 func (m treeParzen) Tune(ctx context.Context, t *Task) (*Result, error) {
-	scope, n := ScopeCommon, t.evaluations()
-	if !m.common {
-		scope = t.defaultScope()
-		if t.Config.Preset == PresetPaper && t.Model.Name() == "svm" {
-			scope = ScopeEach
-			if t.Config.Evaluations == 0 {
-				n = 10 // the paper's, as the search is slow with many axes
-			}
-		}
-	}
+	scope, n := m.budget(t)
 	s, err := t.space(ctx, scope)
 	if err != nil {
 		return nil, err

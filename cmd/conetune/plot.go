@@ -29,7 +29,7 @@ func traceFigure(r *tune.Result) figure.Figure {
 		return l
 	}
 	return figure.Figure{
-		Title:  fmt.Sprintf("%s by %s: %s after %s", r.Model, r.Method, describeStatus(r.Status), count(r.Iterations, "iteration")),
+		Title:  fmt.Sprintf("%s by %s: %s after %s", r.Model, r.Method, describeStatus(r.Status), progressOf(r)),
 		XLabel: "seconds", XFromZero: true,
 		Panels: []figure.Panel{
 			{YLabel: "half mean squared error", Lines: []figure.Line{

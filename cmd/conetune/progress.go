@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -17,10 +19,12 @@ type progress struct {
 	container *mpb.Progress // nil when nobody looks
 	bar       *mpb.Bar
 	text      atomic.Value // string
+
+	evaluations int // of a search
 }
 
 func (a *app) newProgress(job *tuneJob) *progress {
-	p := &progress{}
+	p := &progress{evaluations: cmp.Or(job.evaluations, tune.DefaultEvaluations)}
 	if !a.terminal() || job.verbose {
 		return p
 	}
@@ -38,6 +42,15 @@ func (a *app) newProgress(job *tuneJob) *progress {
 
 func (p *progress) show(e tune.Event) {
 	if p.bar == nil {
+		return
+	}
+	if searches(e.Method) {
+		best := math.NaN()
+		if e.Best != nil {
+			best = *e.Best
+		}
+		p.text.Store(fmt.Sprintf("%s  evaluation %d of %d  best validation %.4g", e.Method, e.K, p.evaluations, best))
+		p.bar.Increment()
 		return
 	}
 	p.text.Store(fmt.Sprintf("iteration %d  validation %.4g  step %.2g  violation %.2g  gap %.2g", e.K, e.Validation, e.Step, e.T, e.Gap))

@@ -28,7 +28,7 @@ const inThreshold = 1e-6
 // describeResult is the table for people; written tells which files there are.
 func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s by %s on the %s backend: %s after %s, %s\n\n", r.Model, r.Method, r.Backend, describeStatus(r.Status), count(r.Iterations, "iteration"), seconds(r.TimeSeconds))
+	fmt.Fprintf(&b, "%s by %s on the %s backend: %s after %s, %s\n\n", r.Model, r.Method, r.Backend, describeStatus(r.Status), progressOf(r), seconds(r.TimeSeconds))
 	b.WriteString(describeData(job, split))
 	if r.Iterations == 0 && r.Refit == nil {
 		return b.String()
@@ -99,7 +99,11 @@ func describeErrors(r *tune.Result) string {
 	line("iterate", &r.Errors)
 	w.Flush()
 	b.WriteString("The refit is the model to use: the fit to the training rows with the chosen hyperparameters.\n")
-	fmt.Fprintf(&b, "The iterate is the method's last point, which need not be such a fit; the two agree where the lower gap, %.2g, is small (--gap-tol).\n", r.LowerGap)
+	if searches(r.Method) {
+		b.WriteString("The method tries such fits only, so that its iterate is the refit.\n")
+	} else {
+		fmt.Fprintf(&b, "The iterate is the method's last point, which need not be such a fit; the two agree where the lower gap, %.2g, is small (--gap-tol).\n", r.LowerGap)
+	}
 	if r.LeastNorm {
 		b.WriteString("Here the model can interpolate the training rows; the refit is the one of least norm.\n")
 	}

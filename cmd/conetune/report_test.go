@@ -99,7 +99,7 @@ func TestOutcome(t *testing.T) {
 		job, _, r := made(2)
 		r.Status = status
 		var stderr bytes.Buffer
-		err := (&app{stderr: &stderr}).outcome(job, r)
+		err := (&app{stderr: &stderr}).outcome(job, []*tune.Result{r})
 		if want.code == exitDone {
 			require.NoError(t, err)
 			require.Empty(t, stderr.String())
@@ -115,7 +115,7 @@ func TestOutcome(t *testing.T) {
 	job, _, r := made(2)
 	job.save, r.Refit, r.Status = "m.json", nil, dca.Cancelled
 	var stderr bytes.Buffer
-	require.Error(t, (&app{stderr: &stderr}).outcome(job, r))
+	require.Error(t, (&app{stderr: &stderr}).outcome(job, []*tune.Result{r}))
 	require.Contains(t, stderr.String(), "no model to write to m.json")
 }
 

@@ -15,6 +15,9 @@ type tuneFlags struct {
 	epsilon, eps                    float64
 	init                            string
 	maxIter, threads                int
+	evaluations, workers            int
+	ranges, scope                   string
+	chain                           bool
 	seed                            uint64
 	timeLimit                       time.Duration
 	standardize, intercept          bool
@@ -44,11 +47,27 @@ Two vectors of coefficients are reported. The refit is the model fitted to the
 training rows with the chosen hyperparameters: use this one, it is what --save
 writes. The iterate is the last point of the method, which the paper reports; it
 may fit the validation rows better than any choice of hyperparameters can, unless
---gap-tol brings the two together. Errors are half the mean squared error.`
+--gap-tol brings the two together. Errors are half the mean squared error.
+
+Methods:
+  vf-idca      difference-of-convex algorithm on the value function of the fit (vf-idca-t: to --tol 0.1)
+  grid         points in even steps of the logarithms
+  random       points drawn evenly in the logarithms
+  tpe          tree-structured Parzen estimator, which learns where to draw (tpe2: with --scope common)
+  cma-es       evolution strategy with covariance matrix adaptation
+The last four are searches: they fit the model at --evaluations points between the bounds
+of --range, and take the one of least validation error, so that iterate and refit are the same.
+Several methods, --method grid,random,vf-idca, give a table; with --json an array with an
+object for each; --plot draws the best validation error over time, and --save
+writes the model of the method whose refit has the least validation error. With --chain each
+method begins at the choice of the one before: vf-idca at its radii, a search around its lambda.`
 
 const tuneExample = `  conetune tune elastic-net --data table.csv --plot table.png --save model.json
   conetune tune elastic-net --train train.svm --val val.svm --test test.svm.gz --json
   conetune tune elastic-net --dir DIR --preset paper --trace run.jsonl
+  conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot methods.png
+  conetune tune elastic-net --data table.csv --method grid,vf-idca --chain --evaluations 25
+  conetune tune elastic-net --data table.csv --method random --range lambda1=1e-3:1,lambda2=1e-5:0.1
   conetune tune weighted-lasso --data table.csv --split 0.6/0.2/rest --target price --gap-tol 1e-4`
 
 func (a *app) tuneCommand() *cobra.Command {
@@ -78,7 +97,12 @@ func (a *app) tuneCommand() *cobra.Command {
 	f.data.register(fs)
 	fs.BoolVar(&f.standardize, "standardize", false, "scale features to mean 0 and standard deviation 1 on the training rows (default: on with --data and --train)")
 	fs.BoolVar(&f.intercept, "intercept", false, "fit an intercept (default: on with --data and --train)")
-	fs.StringVar(&f.method, "method", "vf-idca", "`METHOD` of selection: "+joined(methodNames()))
+	fs.StringVar(&f.method, "method", "vf-idca", "`METHOD` of selection, or several: "+joined(methodNames()))
+	fs.BoolVar(&f.chain, "chain", false, "begin each of several methods at the choice of the one before")
+	fs.IntVar(&f.evaluations, "evaluations", 0, "`N` points for a search to try (default 100)")
+	fs.StringVar(&f.ranges, "range", "", "bounds of a search, `LOW:HIGH` for all axes or NAME=LOW:HIGH[,..] (default: by the data; the paper's with --preset paper)")
+	fs.StringVar(&f.scope, "scope", "", "`SCOPE` of a search: common, one value for hyperparameters of a kind, or each, one for each (default: the method's)")
+	fs.IntVar(&f.workers, "workers", 0, "`N` fits of a search at once; results do not depend on it (default: one for each core)")
 	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends")
 	fs.StringVar(&f.preset, "preset", "", "`NAME` of settings: paper, those of the paper instead of ours")
 	fs.Float64Var(&f.tol, "tol", 0, "stop when the relative step and the violation are below `T` (default: the preset's)")
@@ -91,7 +115,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.Float64Var(&f.cAlpha, "c-alpha", 0, "constant `C` of the rule by which the penalty grows (default: the preset's)")
 	fs.Float64Var(&f.epsilon, "epsilon", 0, "relax l(x) - v(r) <= 0 to <= `E` (default 0)")
 	fs.Float64Var(&f.eps, "eps", 1e-8, "tolerance `E` of every conic solve, relative")
-	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of the division into rows")
+	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of the division into rows and of random draws")
 	fs.IntVar(&f.threads, "threads", 1, "`N` threads for a conic solve")
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
 	fs.StringVar(&f.trace, "trace", "", "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on")

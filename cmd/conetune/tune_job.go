@@ -21,7 +21,8 @@ import (
 type tuneJob struct {
 	*tuneFlags
 	spec    modelSpec
-	config  tune.Config
+	methods []string
+	config  tune.Config // without the method
 	scaling scaling
 }
 
@@ -46,8 +47,14 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	if err != nil {
 		return nil, err
 	}
+	ranges, err := parseRanges(f.ranges)
+	if err != nil {
+		return nil, err
+	}
+	job.methods = strings.Split(f.method, ",")
 	job.config = tune.Config{
-		Backend: f.backend, Method: f.method, Preset: f.preset,
+		Backend: f.backend, Preset: f.preset,
+		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
 		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps,
 		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.seed), Threads: f.threads,
 	}
@@ -70,13 +77,18 @@ func methodNames() []string { return tune.Methods() }
 
 // checkNames rejects unknown methods, presets and backends, and names those there are.
 func (f *tuneFlags) checkNames() error {
+	seen := map[string]bool{}
 	for _, name := range strings.Split(f.method, ",") {
 		if !slices.Contains(methodNames(), name) {
 			return badInputf("--method: unknown method %q; known are: %s", name, joined(methodNames()))
 		}
+		if seen[name] {
+			return badInputf("--method %s: %s is named twice", f.method, name)
+		}
+		seen[name] = true
 	}
-	if strings.Contains(f.method, ",") {
-		return badInputf("--method %s: a method is named twice", f.method)
+	if f.chain && len(seen) == 1 {
+		return badInputf("--chain needs several methods, such as --method grid,vf-idca")
 	}
 	if f.preset != "" && !slices.Contains(tune.Presets(), f.preset) {
 		return badInputf("--preset: unknown preset %q; known are: %s", f.preset, joined(tune.Presets()))
@@ -98,6 +110,7 @@ func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
 		{"tol", f.tol, false}, {"gap-tol", f.gapTol, true}, {"rho", f.rho, false}, {"delta", f.delta, false},
 		{"c-alpha", f.cAlpha, false}, {"epsilon", f.epsilon, true}, {"eps", f.eps, false},
 		{"max-iter", float64(f.maxIter), false}, {"threads", float64(f.threads), false}, {"time-limit", f.timeLimit.Seconds(), false},
+		{"evaluations", float64(f.evaluations), false}, {"workers", float64(f.workers), false},
 	} {
 		if !fs.Changed(c.flag) || c.value > 0 && !math.IsInf(c.value, 1) || c.zero && c.value == 0 {
 			continue
@@ -128,6 +141,30 @@ func parseRadii(text string) ([]float64, error) {
 		radii = append(radii, r)
 	}
 	return radii, nil
+}
+
+// parseRanges reads "1e-5:1e-2" or "lambda1=1e-5:1e-2,lambda2=..".
+func parseRanges(text string) ([]tune.Range, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var ranges []tune.Range
+	for _, field := range strings.Split(text, ",") {
+		r := tune.Range{}
+		bounds := field
+		if i := strings.LastIndex(field, "="); i >= 0 {
+			r.Axis, bounds = field[:i], field[i+1:]
+		}
+		low, high, found := strings.Cut(bounds, ":")
+		var errLow, errHigh error
+		r.Low, errLow = strconv.ParseFloat(low, 64)
+		r.High, errHigh = strconv.ParseFloat(high, 64)
+		if !found || errLow != nil || errHigh != nil || strings.HasPrefix(field, "=") {
+			return nil, badInputf("--range: %q found, expected LOW:HIGH or NAME=LOW:HIGH, such as lambda1=1e-5:1e-2", field)
+		}
+		ranges = append(ranges, r)
+	}
+	return ranges, nil
 }
 
 // checkOutputs finds out before the work whether its files can be written, and

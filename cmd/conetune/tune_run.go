@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/conetune/conetune/dca"
@@ -35,24 +36,33 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if rows, _ := split.Val.Dims(); radii > rows {
 		a.note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", radii, rows)
 	}
+	for _, method := range job.methods {
+		config := job.config
+		config.Method = method
+		if err := tune.Check(model, config); err != nil {
+			return badInput(err)
+		}
+	}
 	trace := newTraceFile(job.trace)
-	result, err := a.runTune(ctx, job, model, trace)
+	results, err := a.runTune(ctx, job, model, trace)
 	traceErr := trace.close()
 	if err != nil {
 		return err
 	}
-	result.TimeSeconds += built.Seconds() // everything after the data are in memory
-	if err := a.report(job, split, result); err != nil {
+	for _, r := range results {
+		r.TimeSeconds += built.Seconds() // everything after the data are in memory
+	}
+	if err := a.report(job, split, results); err != nil {
 		return err
 	}
 	if traceErr != nil {
 		return failed(fmt.Errorf("--trace: %w", traceErr))
 	}
-	return a.outcome(job, result)
+	return a.outcome(job, results)
 }
 
-// runTune runs the method with everything that watches it.
-func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile) (*tune.Result, error) {
+// runTune runs the methods with everything that watches them.
+func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile) ([]*tune.Result, error) {
 	bar := a.newProgress(job)
 	config := job.config
 	config.Logger = a.logger(job.verbose)
@@ -60,7 +70,7 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 		trace.write(e)
 		bar.show(e)
 	}
-	result, err := tune.Run(ctx, model, config)
+	results, err := tune.Compare(ctx, model, job.methods, job.chain, config)
 	bar.clear()
 	if err != nil {
 		if ctx.Err() != nil {
@@ -68,19 +78,26 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 		}
 		return nil, failed(err)
 	}
-	result.Version = version()
-	return result, nil
+	for _, r := range results {
+		r.Version = version()
+	}
+	return results, nil
 }
 
-// report writes the files and prints the result, which it also does when a file
+// report writes the files and prints the results, which it also does when a file
 // could not be written. An interrupted run is reported as far as it went.
-func (a *app) report(job *tuneJob, split *dataset.Split, r *tune.Result) error {
-	written, fileErr := writeFiles(job, split, r)
+func (a *app) report(job *tuneJob, split *dataset.Split, results []*tune.Result) error {
+	written, fileErr := writeFiles(job, split, results)
 	var err error
-	if job.asJSON {
-		err = a.printJSON(r)
-	} else {
-		err = a.print(describeResult(job, split, r, written))
+	switch {
+	case job.asJSON && len(job.methods) > 1:
+		err = a.printJSON(results)
+	case job.asJSON:
+		err = a.printJSON(results[0])
+	case len(job.methods) > 1:
+		err = a.print(describeComparison(job, split, results, written))
+	default:
+		err = a.print(describeResult(job, split, results[0], written))
 	}
 	if fileErr != nil {
 		return failed(fileErr)
@@ -90,21 +107,22 @@ func (a *app) report(job *tuneJob, split *dataset.Split, r *tune.Result) error {
 
 // writeFiles writes figure and model, where there is something to write, and tells
 // which files there are now.
-func writeFiles(job *tuneJob, split *dataset.Split, r *tune.Result) (written []string, err error) {
-	if job.trace != "" && len(r.Trace) > 0 {
+func writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
+	traced := slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
+	if job.trace != "" && traced {
 		written = append(written, "trace in "+job.trace)
 	}
-	if job.plot != "" && len(r.Trace) > 0 {
+	if job.plot != "" && traced {
 		format, err := figure.Format(job.plot)
 		if err == nil {
-			err = atomicfile.Write(job.plot, func(w io.Writer) error { return traceFigure(r).Write(w, format) })
+			err = atomicfile.Write(job.plot, func(w io.Writer) error { return resultFigure(job, results).Write(w, format) })
 		}
 		if err != nil {
 			return written, fmt.Errorf("--plot: %w", err)
 		}
 		written = append(written, "figure in "+job.plot)
 	}
-	if job.save != "" && r.Refit != nil {
+	if r := best(results); job.save != "" && r.Refit != nil {
 		if err := atomicfile.Write(job.save, savedModel(job, split, r).Write); err != nil {
 			return written, fmt.Errorf("--save: %w", err)
 		}
@@ -113,26 +131,36 @@ func writeFiles(job *tuneJob, split *dataset.Split, r *tune.Result) (written []s
 	return written, nil
 }
 
-// outcome turns the status into an exit status, and says what a run that ended
-// early leaves behind.
-func (a *app) outcome(job *tuneJob, r *tune.Result) error {
-	if r.Status == dca.Converged {
+// outcome turns the statuses into an exit status, and says what runs that ended
+// early leave behind.
+func (a *app) outcome(job *tuneJob, results []*tune.Result) error {
+	code := exitDone
+	for _, r := range results {
+		if r.Status == dca.Converged {
+			continue
+		}
+		text := fmt.Sprintf("%s after %s", describeStatus(r.Status), progressOf(r))
+		if len(job.methods) > 1 {
+			text = r.Method + " " + text
+		}
+		if r.Message != "" {
+			text += ": " + r.Message
+		}
+		if job.save != "" && best(results).Refit == nil {
+			text += "; there is no model to write to " + job.save + " yet"
+		} else if r.Iterations > 0 {
+			text += "; what was reached is reported and kept"
+		}
+		a.note("conetune: %s", text)
+		code = max(code, exitUnsolved)
+		if r.Status == dca.Cancelled {
+			code = exitInterrupted
+		}
+	}
+	if code == exitDone {
 		return nil
 	}
-	text := fmt.Sprintf("%s after %s", describeStatus(r.Status), count(r.Iterations, "iteration"))
-	if r.Message != "" {
-		text += ": " + r.Message
-	}
-	if job.save != "" && r.Refit == nil {
-		text += "; there is no model to write to " + job.save + " yet"
-	} else if r.Iterations > 0 {
-		text += "; what was reached is reported and kept"
-	}
-	a.note("conetune: %s", text)
-	if r.Status == dca.Cancelled {
-		return &exitError{code: exitInterrupted}
-	}
-	return &exitError{code: exitUnsolved}
+	return &exitError{code: code}
 }
 
 // describeStatus puts a status into words.

@@ -1,7 +1,7 @@
 // Package figure draws one figure of stacked panels that share their
 // horizontal axis, and writes it as PNG or SVG.
 //
-// The four line styles differ in dash, marker and grey level as well as in
+// The eight line styles differ in dash, marker and grey level as well as in
 // colour, so that a figure can be read in black and white. Points that a panel
 // cannot show (not a number, infinite, or not positive on a logarithmic axis)
 // are left out, never moved.
@@ -64,12 +64,17 @@ type style struct {
 	marker draw.GlyphDrawer
 }
 
-// The grey levels of the two colours are 0.22 and 0.60 (Rec. 709), far enough apart in print.
+// The grey levels of the first two colours are 0.22 and 0.60 (Rec. 709), far enough apart in print; the others
+// differ from these, and from each other, by dashes and markers.
 var styles = []style{
 	{color.RGBA{R: 0x0b, G: 0x3c, B: 0x6f, A: 0xff}, nil, draw.CircleGlyph{}},
 	{color.RGBA{R: 0x0b, G: 0x3c, B: 0x6f, A: 0xff}, []vg.Length{5, 3}, draw.RingGlyph{}},
 	{color.RGBA{R: 0xe0, G: 0x84, B: 0x2a, A: 0xff}, nil, draw.PyramidGlyph{}},
 	{color.RGBA{R: 0xe0, G: 0x84, B: 0x2a, A: 0xff}, []vg.Length{5, 3}, draw.TriangleGlyph{}},
+	{color.RGBA{R: 0x2f, G: 0x7d, B: 0x4f, A: 0xff}, []vg.Length{1.5, 2}, draw.SquareGlyph{}},
+	{color.RGBA{R: 0xa0, G: 0x40, B: 0x90, A: 0xff}, []vg.Length{8, 2, 1.5, 2}, draw.BoxGlyph{}},
+	{color.RGBA{R: 0x20, G: 0x20, B: 0x20, A: 0xff}, []vg.Length{1.5, 4}, draw.CrossGlyph{}},
+	{color.RGBA{R: 0x80, G: 0x80, B: 0x80, A: 0xff}, nil, draw.PlusGlyph{}},
 }
 
 // Format returns the format that the name of a file asks for, "png" or "svg".

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// searches says whether a method only looks at solutions of the lower level, as all but VF-iDCA do.
+func searches(method string) bool {
+	return method != tune.MethodVFiDCA && method != tune.MethodVFiDCAT
+}
+
+// progressOf says how far a run went.
+func progressOf(r *tune.Result) string {
+	if searches(r.Method) {
+		return count(r.Iterations, "evaluation")
+	}
+	return count(r.Iterations, "iteration")
+}
+
+// best is the result whose refit has the least validation error, the first of equals; that without a
+// refit only where there is no other.
+func best(results []*tune.Result) *tune.Result {
+	value := func(r *tune.Result) float64 {
+		if r.Refit == nil || math.IsNaN(r.Refit.Validation) {
+			return math.Inf(1)
+		}
+		return r.Refit.Validation
+	}
+	return slices.MinFunc(results, func(a, b *tune.Result) int { return cmp.Compare(value(a), value(b)) })
+}
+
+// describeComparison is the table of several methods, followed by the choice of the best.
+func describeComparison(job *tuneJob, split *dataset.Split, results []*tune.Result, written []string) string {
+	chosen := best(results)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s by %s on the %s backend%s\n\n", chosen.Model, strings.Join(job.methods, ", "), chosen.Backend, map[bool]string{true: ", each begun at the choice of the one before"}[job.chain])
+	b.WriteString(describeData(job, split))
+	b.WriteString("\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	fmt.Fprint(w, "\t\t\trefit\t\titerate\t\n")
+	fmt.Fprint(w, "method\ttime\tsteps\tvalidation\ttest\tvalidation\ttest\tstatus\n")
+	for _, r := range results {
+		row := []string{r.Method, seconds(r.TimeSeconds), progressOf(r), "-", "-", "-", "-", describeStatus(r.Status)}
+		put := func(at int, e *tune.Errors) {
+			row[at] = number(e.Validation)
+			if e.Test != nil {
+				row[at+1] = number(*e.Test)
+			}
+		}
+		if r.Refit != nil {
+			put(3, r.Refit)
+		}
+		if r.Iterations > 0 && (r.Refit != nil || !searches(r.Method)) {
+			put(5, &r.Errors)
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	w.Flush()
+	if chosen.Refit != nil {
+		fmt.Fprintf(&b, "\nThe refit of %s has the least validation error:\n", chosen.Method)
+		b.WriteString("\n" + describeHyperparameters(chosen))
+		if job.scaling.standardize {
+			b.WriteString("in the units of the standardised features and target\n")
+		}
+		b.WriteString("\n" + describeFit(split, chosen.RefitFit, job.scaling.intercept))
+	}
+	if len(written) > 0 {
+		b.WriteString("\n" + strings.Join(written, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// resultFigure is the trace of VF-iDCA, or for searches and several methods what each had reached when.
+func resultFigure(job *tuneJob, results []*tune.Result) figure.Figure {
+	if len(job.methods) == 1 && !searches(job.methods[0]) {
+		return traceFigure(results[0])
+	}
+	f := figure.Figure{
+		Title:  fmt.Sprintf("%s by %s", results[0].Model, strings.Join(job.methods, ", ")),
+		XLabel: "seconds", XFromZero: true,
+		Panels: []figure.Panel{{YLabel: "best validation error, refit"}, {YLabel: "its test error"}},
+	}
+	for i, r := range results {
+		validation, test := reached(r)
+		validation.Name, test.Name, validation.Style, test.Style = r.Method, r.Method, i, i
+		f.Panels[0].Lines = append(f.Panels[0].Lines, validation)
+		f.Panels[1].Lines = append(f.Panels[1].Lines, test)
+	}
+	return f
+}
+
+// reached is, in steps over the time of the run, the least validation error of a refit so far, and the test error
+// of that refit.
+func reached(r *tune.Result) (validation, test figure.Line) {
+	events := slices.Clone(r.Trace)
+	slices.SortStableFunc(events, func(a, b tune.Event) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
+	var have *tune.Errors
+	step := func(at float64, next *tune.Errors) {
+		put := func(l *figure.Line, of func(*tune.Errors) *float64) {
+			for _, e := range []*tune.Errors{have, next} {
+				if e != nil && of(e) != nil {
+					l.X, l.Y = append(l.X, at), append(l.Y, *of(e))
+				}
+			}
+		}
+		put(&validation, func(e *tune.Errors) *float64 { return &e.Validation })
+		put(&test, func(e *tune.Errors) *float64 { return e.Test })
+		if next != nil {
+			have = next
+		}
+	}
+	for _, e := range events {
+		if e.Refit != nil && (have == nil || e.Refit.Validation < have.Validation) {
+			step(e.Elapsed.Seconds(), e.Refit)
+		}
+	}
+	step(r.TimeSeconds, nil)
+	return validation, test
+}

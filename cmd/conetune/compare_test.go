@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/tune"
+)
+
+// Every search gives the documented fields, its refit is its iterate, and the budget is kept.
+func TestSearchJSON(t *testing.T) {
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	for _, method := range tune.Methods() {
+		if !searches(method) {
+			continue
+		}
+		o := conetune(t, "tune", "elastic-net", "--data", data, "--json", "--seed", "4", "--method", method, "--evaluations", "9")
+		o.ok(t)
+		require.Empty(t, o.stderr)
+		m := o.object(t)
+		for _, name := range documented {
+			require.Contains(t, keys(m), name)
+		}
+		require.Equal(t, method, m["method"])
+		require.Equal(t, "converged", m["status"])
+		require.LessOrEqual(t, m["iterations"], 9.0)
+		require.Positive(t, m["iterations"])
+		refit := m["refit"].(map[string]any)
+		require.Equal(t, refit["validation_error"], m["validation_error"])
+		require.Equal(t, refit["test_error"], m["test_error"])
+		require.InDelta(t, 0.5, refit["test_error"], 0.4)
+		require.Zero(t, m["lower_gap"])
+		require.Len(t, m["radii"], 2)
+		require.Equal(t, []string{"lambda1", "lambda2"}, keys(m["hyperparameters"].(map[string]any)))
+	}
+}
+
+// Several methods: an array, a table, one trace, a figure, and the best model in the file.
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
+	trace, plot, model := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
+	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9", "--seed", "2"}
+	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", model)...)
+	o.ok(t)
+	var results []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &results))
+	require.Len(t, results, 3)
+	least, validation := "", 0.0
+	for i, name := range []string{"grid", "random", "vf-idca"} {
+		require.Equal(t, name, results[i]["method"])
+		if v := results[i]["refit"].(map[string]any)["validation_error"].(float64); least == "" || v < validation {
+			least, validation = name, v
+		}
+	}
+	saved, err := modelfile.Read(model)
+	require.NoError(t, err)
+	require.Equal(t, least, saved.Provenance.Method)
+	require.Equal(t, validation, saved.ValidationError)
+
+	raw, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	lines := map[string]int{}
+	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		var e map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		lines[e["method"].(string)]++
+		require.Contains(t, e, "best_validation_error")
+		require.Contains(t, e, "lambda")
+	}
+	require.Equal(t, 9, lines["grid"])
+	require.Equal(t, 9, lines["random"])
+	require.Equal(t, int(results[2]["iterations"].(float64)), lines["vf-idca"])
+	f, err := os.Open(plot)
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = png.Decode(f)
+	require.NoError(t, err)
+
+	text := conetune(t, args...).ok(t)
+	for _, want := range []string{"refit", "iterate", "grid", "random", "vf-idca", "9 evaluations", "The refit of " + least} {
+		require.Contains(t, text, want)
+	}
+}
+
+// One after the other: vf-idca begins at the choice of the grid, and needs no path.
+func TestChain(t *testing.T) {
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	o := conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,vf-idca,random", "--chain", "--evaluations", "16", "--json")
+	o.ok(t)
+	var results []tune.Result
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &results))
+	require.Len(t, results, 3)
+	require.LessOrEqual(t, results[1].Refit.Validation, results[0].Refit.Validation*1.0001)
+	require.LessOrEqual(t, results[2].Refit.Validation, results[0].Refit.Validation*1.01)
+}

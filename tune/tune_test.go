@@ -122,22 +122,31 @@ func TestSameSeedSameBytes(t *testing.T) {
 
 func TestBadConfigurations(t *testing.T) {
 	for want, c := range map[string]tune.Config{
-		"vf-idca":          {Method: "gird"},
-		"paper":            {Preset: "papre"},
-		"native":           {Backend: "nativ"},
-		"tol is -1":        {Tol: -1},
-		"rho is NaN":       {Rho: math.NaN()},
-		"max-iter is -3":   {MaxIter: -3},
-		"time-limit":       {TimeLimit: -time.Second},
-		"radius 2 is -1":   {Init: []float64{1, -1}},
-		"init has 3 radii": {Init: []float64{1, 2, 3}},
-		"init has 0 radii": {Init: []float64{}},
-		"gap-tol is +Inf":  {GapTol: math.Inf(1)},
+		"vf-idca":                           {Method: "gird"},
+		"paper":                             {Preset: "papre"},
+		"native":                            {Backend: "nativ"},
+		"tol is -1":                         {Tol: -1},
+		"rho is NaN":                        {Rho: math.NaN()},
+		"max-iter is -3":                    {MaxIter: -3},
+		"time-limit":                        {TimeLimit: -time.Second},
+		"radius 2 is -1":                    {Init: []float64{1, -1}},
+		"init has 3 radii":                  {Init: []float64{1, 2, 3}},
+		"init has 0 radii":                  {Init: []float64{}},
+		"gap-tol is +Inf":                   {GapTol: math.Inf(1)},
+		"evaluations is -1":                 {Method: tune.MethodGrid, Evaluations: -1},
+		"workers is -2":                     {Method: tune.MethodGrid, Workers: -2},
+		"upside down":                       {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 2, High: 1}}},
+		"positive finite":                   {Method: tune.MethodTPE, Ranges: []tune.Range{{Axis: "lambda1", Low: 0, High: 1}}},
+		"known are: lambda1, lambda2":       {Method: tune.MethodCMAES, Ranges: []tune.Range{{Axis: "lambda", Low: 1, High: 2}}},
+		"two ranges of lambda1":             {Method: tune.MethodRandom, Ranges: []tune.Range{{Axis: "lambda1", Low: 1, High: 2}, {Axis: "lambda1", Low: 1, High: 2}}},
+		"known are: common, each":           {Method: tune.MethodRandom, Scope: "kind"},
+		"2 axes has more than the 3 points": {Method: tune.MethodGrid, Evaluations: 3},
 	} {
 		_, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), c)
 		require.ErrorContains(t, err, want)
 	}
-	require.Equal(t, []string{"vf-idca"}, tune.Methods())
+	require.IsIncreasing(t, tune.Methods())
+	require.Subset(t, tune.Methods(), []string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "tpe2", "cma-es"})
 	require.Equal(t, []string{"paper"}, tune.Presets())
 	require.Contains(t, tune.Backends(), "native")
 }

@@ -1,0 +1,283 @@
+package tune_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+func split(t testing.TB) *dataset.Split {
+	s, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	require.NoError(t, err)
+	return s
+}
+
+// descend minimises 1/(2n) |y - Xb|^2 + sum_j lambda1_j |b_j| + lambda2/2 |b|^2 one coordinate after the other.
+func descend(d *dataset.Data, lambda1 func(j int) float64, lambda2 float64) []float64 {
+	n, p := d.Dims()
+	b, r := make([]float64, p), slices.Clone(d.Y)
+	for range 20000 {
+		moved := 0.0
+		for j := range p {
+			x := mat.Col(nil, j, d.X)
+			rho, norm := 0.0, 0.0
+			for i, v := range x {
+				rho += v * (r[i] + v*b[j]) / float64(n)
+				norm += v * v / float64(n)
+			}
+			next := math.Copysign(math.Max(0, math.Abs(rho)-lambda1(j)), rho) / (norm + lambda2)
+			for i, v := range x {
+				r[i] -= v * (next - b[j])
+			}
+			moved = math.Max(moved, math.Abs(next-b[j]))
+			b[j] = next
+		}
+		if moved < 1e-11 {
+			break
+		}
+	}
+	return b
+}
+
+func halfMeanSquare(d *dataset.Data, b []float64) float64 {
+	sum := 0.0
+	for i, y := range d.Y {
+		e := y - mat.Dot(d.X.RowView(i), mat.NewVecDense(len(b), b))
+		sum += e * e
+	}
+	return sum / (2 * float64(len(d.Y)))
+}
+
+// All points of a grid, against coordinate descent.
+func TestGridAgainstCoordinateDescent(t *testing.T) {
+	s := split(t)
+	r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{
+		Method: tune.MethodGrid, Evaluations: 9,
+		Ranges: []tune.Range{{Axis: "lambda1", Low: 0.01, High: 1}, {Axis: "lambda2", Low: 0.1, High: 10}},
+	})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, 9, r.Iterations)
+	require.Len(t, r.Trace, 9)
+	k, least := 0, math.Inf(1)
+	for _, lambda2 := range []float64{10, 1, 0.1} {
+		for _, lambda1 := range []float64{1, 0.1, 0.01} {
+			e := r.Trace[k]
+			k++
+			require.Equal(t, k, e.K)
+			require.InEpsilonSlice(t, []float64{lambda1, lambda2}, e.Lambda, 1e-12)
+			b := descend(s.Train, func(int) float64 { return lambda1 }, lambda2)
+			require.InEpsilon(t, halfMeanSquare(s.Val, b), e.Refit.Validation, 1e-4)
+			require.InEpsilon(t, halfMeanSquare(s.Test, b), *e.Refit.Test, 1e-4)
+			least = math.Min(least, e.Refit.Validation)
+			require.Equal(t, least, *e.Best)
+		}
+	}
+	require.Equal(t, least, r.Refit.Validation)
+	require.Equal(t, *r.Refit, r.Errors)
+	b := descend(s.Train, func(int) float64 { return r.Lambda[0] }, r.Lambda[1])
+	norm1, norm2 := 0.0, 0.0
+	for _, v := range b {
+		norm1 += math.Abs(v)
+		norm2 += v * v / 2
+	}
+	require.InEpsilon(t, norm1, r.Radii[0], 1e-4)
+	require.InEpsilon(t, norm2, r.Radii[1], 1e-4)
+}
+
+// With a weight of its own for each feature, the points are those of the draws and the fits weighted lassos.
+func TestEachAgainstCoordinateDescent(t *testing.T) {
+	s := split(t)
+	m, err := wlasso.New(s, wlasso.Options{})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 5, Seed: 3, Scope: tune.ScopeEach})
+	require.NoError(t, err)
+	for _, e := range r.Trace {
+		require.NotEqual(t, e.Lambda[0], e.Lambda[1])
+		b := descend(s.Train, func(j int) float64 { return e.Lambda[j] }, 0)
+		require.InEpsilon(t, halfMeanSquare(s.Val, b), e.Refit.Validation, 1e-3)
+	}
+	require.Len(t, r.Hyperparameters, len(m.Names()))
+}
+
+// plain are the parts of a result that must not change from run to run.
+func plain(t *testing.T, r *tune.Result) string {
+	c := *r
+	c.TimeSeconds, c.SetupSeconds = 0, 0
+	trace := slices.Clone(r.Trace)
+	for i := range trace {
+		trace[i].Elapsed = 0
+		trace[i].SubSeconds, trace[i].LowerSeconds = 0, 0
+	}
+	raw, err := json.Marshal([]any{c, c.RefitFit, trace, c.Selection})
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// The same seed gives the same bytes with any number of workers, another seed others.
+func TestWorkersDoNotMatter(t *testing.T) {
+	for _, method := range tune.Methods() {
+		run := func(workers int, seed int64) string {
+			r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Method: method, Evaluations: 30, Workers: workers, Seed: seed, Preset: tune.PresetPaper})
+			require.NoError(t, err)
+			r.Seed = 0
+			return plain(t, r)
+		}
+		one := run(1, 5)
+		require.Equal(t, one, run(3, 5), method)
+		require.Equal(t, one, run(0, 5), method)
+		switch method {
+		case tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2, tune.MethodCMAES:
+			require.NotEqual(t, one, run(1, 6), method)
+		default:
+			require.Equal(t, one, run(1, 6), method)
+		}
+	}
+}
+
+// Points lie between the bounds, whatever the method, and the axes that are given are met.
+func TestRanges(t *testing.T) {
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2, tune.MethodCMAES} {
+		r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{
+			Method: method, Evaluations: 30, Ranges: []tune.Range{{Axis: "lambda2", Low: 0.5, High: 0.7}, {Low: 0.01, High: 0.02}},
+		})
+		require.NoError(t, err)
+		for _, e := range r.Trace {
+			require.GreaterOrEqual(t, e.Lambda[0], 0.01*(1-1e-12))
+			require.LessOrEqual(t, e.Lambda[0], 0.02*(1+1e-12))
+			require.GreaterOrEqual(t, e.Lambda[1], 0.5*(1-1e-12))
+			require.LessOrEqual(t, e.Lambda[1], 0.7*(1+1e-12))
+		}
+	}
+	paper, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Method: tune.MethodGrid, Preset: tune.PresetPaper})
+	require.NoError(t, err)
+	require.Equal(t, 100, paper.Iterations)
+	require.InEpsilonSlice(t, []float64{1e-2, 1e-2}, paper.Trace[0].Lambda, 1e-12)
+	require.InEpsilonSlice(t, []float64{1e-5, 1e-5}, paper.Trace[99].Lambda, 1e-12)
+}
+
+// A search that is stopped keeps what it has.
+func TestSearchLimits(t *testing.T) {
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
+		ctx, cancel := context.WithCancel(context.Background())
+		r, err := tune.Run(ctx, model(t, elasticnet.Options{}), tune.Config{Method: method, Workers: 1, Progress: func(e tune.Event) {
+			if e.K == 12 {
+				cancel()
+			}
+		}})
+		require.NoError(t, err)
+		require.Equal(t, dca.Cancelled, r.Status, method)
+		require.GreaterOrEqual(t, r.Iterations, 12)
+		require.Less(t, r.Iterations, 100)
+		require.NotNil(t, r.Refit)
+
+		r, err = tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Method: method, TimeLimit: time.Nanosecond})
+		require.NoError(t, err)
+		require.Equal(t, dca.TimeLimit, r.Status, method)
+		require.Nil(t, r.Refit)
+		_, err = json.Marshal(r)
+		require.NoError(t, err)
+	}
+}
+
+// A chain goes on from what was selected: the start of vf-idca are the radii, a search is around the lambda.
+func TestCompareChain(t *testing.T) {
+	m := model(t, elasticnet.Options{})
+	c := tune.Config{Evaluations: 25, Seed: 1}
+	alone, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c)
+	require.NoError(t, err)
+	chained, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA, tune.MethodRandom}, true, c)
+	require.NoError(t, err)
+	require.Equal(t, plain(t, alone[0]), plain(t, chained[0]))
+	require.LessOrEqual(t, chained[1].Refit.Validation, chained[0].Refit.Validation*(1+1e-6))
+	require.NotEqual(t, alone[1].Trace[0].H, chained[1].Trace[0].H)
+	for _, e := range chained[2].Trace {
+		for j, l := range e.Lambda {
+			if from := chained[1].Lambda[j]; from > 0 {
+				require.InDelta(t, 0, math.Log10(l/from), 2)
+			}
+		}
+	}
+
+	first := tune.Config{Preset: tune.PresetPaper, MaxIter: 1}
+	r, err := tune.RunTuner(context.Background(), m, must(tune.Method(tune.MethodVFiDCA)), first, &tune.Selection{Radii: []float64{3, 2}})
+	require.NoError(t, err)
+	first.Init = []float64{3, 2}
+	same, err := tune.VFiDCA(context.Background(), m, first)
+	require.NoError(t, err)
+	require.Equal(t, same.Radii, r.Radii)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	c.Progress = func(tune.Event) { cancel() }
+	stopped, err := tune.Compare(ctx, m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c)
+	require.NoError(t, err)
+	require.Len(t, stopped, 1)
+	require.Equal(t, dca.Cancelled, stopped[0].Status)
+	_, err = tune.Compare(context.Background(), m, nil, false, c)
+	require.Error(t, err)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// fixed is a method of a user: it looks at two given solutions.
+type fixed struct{}
+
+func (fixed) Name() string { return "fixed" }
+
+func (fixed) Check(t *tune.Task) error {
+	if t.Program.Radii != 2 {
+		return fmt.Errorf("fixed does two radii, not %d", t.Program.Radii)
+	}
+	return nil
+}
+
+func (fixed) Tune(ctx context.Context, t *tune.Task) (*tune.Result, error) {
+	for _, l := range []float64{1, 0.1} {
+		b := make([]float64, 20)
+		b[0] = 1 - l
+		t.Record(tune.Trial{Lambda: []float64{l, l}, X: [][]float64{b}})
+	}
+	t.Record(tune.Trial{Lambda: []float64{9, 9}})
+	return t.Finish(ctx, "", "")
+}
+
+func TestTunerOfAUser(t *testing.T) {
+	m := model(t, elasticnet.Options{})
+	r, err := tune.RunTuner(context.Background(), m, fixed{}, tune.Config{}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "fixed", r.Method)
+	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, "1 of 3 lower levels could not be solved", r.Message)
+	require.Equal(t, 3, r.Iterations)
+	require.Nil(t, r.Trace[2].Refit)
+	line, err := json.Marshal(r.Trace[2])
+	require.NoError(t, err)
+	require.Contains(t, string(line), `"validation_error":null`)
+	b := make([]float64, 20)
+	b[0] = 1 - r.Lambda[0]
+	require.InEpsilon(t, halfMeanSquare(split(t).Val, b), r.Refit.Validation, 1e-12)
+	require.InDeltaSlice(t, []float64{b[0], b[0] * b[0] / 2}, r.Radii, 1e-12)
+
+	lasso, err := wlasso.New(split(t), wlasso.Options{})
+	require.NoError(t, err)
+	_, err = tune.RunTuner(context.Background(), lasso, fixed{}, tune.Config{}, nil)
+	require.ErrorContains(t, err, "two radii, not 20")
+}

@@ -20,6 +20,7 @@ type Penalized struct {
 	program  *Program
 	level    Level
 	rows     [][]int // for each constraint of the level, the radius of each row, or -1
+	kindOf   []int   // for each radius
 	weights  []*convex.Parameter
 	upper    *convex.Parameter // nil without upper variables
 	compiled *convex.Program
@@ -163,7 +164,7 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 		return nil, p.errorf("radius %d is in no kind of penalties", j)
 	}
 
-	q := &Penalized{program: &p, rows: rows, options: s.convex()}
+	q := &Penalized{program: &p, rows: rows, kindOf: kindOf, options: s.convex()}
 	m := convex.NewModel()
 	for range kinds {
 		q.weights = append(q.weights, m.Parameter("lambda", 1))

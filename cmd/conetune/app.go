@@ -101,7 +101,7 @@ says why); 2 bad usage or bad input; 130 interrupted.`,
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(flagError(err)) })
 	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(a.tuneCommand(), a.predictCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand())
+	root.AddCommand(a.tuneCommand(), a.predictCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand())
 	return root
 }
 

@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+// Application is a model with data that are made up by a seed, on which backends are compared.
+type Application struct {
+	// Model is the name of the model on the command line, Data that of the data.
+	Model, Data string
+	// Build generates the data and the model.
+	Build func() (tune.Model, error)
+}
+
+// Applications returns all applications, small ones first within a model.
+func Applications() []Application {
+	split := func(preset string, build func(*dataset.Split) (tune.Model, error)) func() (tune.Model, error) {
+		return func() (tune.Model, error) {
+			config, err := dataset.Preset(preset)
+			if err != nil {
+				return nil, err
+			}
+			data, _, err := dataset.Generate(config, 1)
+			if err != nil {
+				return nil, err
+			}
+			return build(data)
+		}
+	}
+	net := func(d *dataset.Split) (tune.Model, error) { return elasticnet.New(d, elasticnet.Options{}) }
+	weighted := func(d *dataset.Split) (tune.Model, error) { return wlasso.New(d, wlasso.Options{}) }
+	return []Application{
+		{"elastic-net", "100-100-250-p250", split("100-100-250-p250", net)},
+		{"elastic-net", "100-100-100-p2500", split("100-100-100-p2500", net)},
+		{"weighted-lasso", "100-100-250-p250", split("100-100-250-p250", weighted)},
+	}
+}
+
+// Models returns the names of the models that have applications.
+func Models() []string {
+	var names []string
+	for _, a := range Applications() {
+		if !slices.Contains(names, a.Model) {
+			names = append(names, a.Model)
+		}
+	}
+	return names
+}
+
+// Select returns the applications of the named models, all where names is empty.
+func Select(names []string) ([]Application, error) {
+	for _, name := range names {
+		if !slices.Contains(Models(), name) {
+			return nil, fmt.Errorf("bench: unknown model %q; known are: %s", name, strings.Join(Models(), ", "))
+		}
+	}
+	var out []Application
+	for _, a := range Applications() {
+		if len(names) == 0 || slices.Contains(names, a.Model) {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}

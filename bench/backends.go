@@ -1,0 +1,256 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/tune"
+)
+
+// Run is the name of the stage that is a whole run of VF-iDCA with the paper's settings.
+const Run = "vf-idca"
+
+// Reference is the backend that gives everyone the same starting point, and against whose objective errors are measured.
+const Reference = "native"
+
+// referenceEps is the tolerance of the reference solves.
+const referenceEps = 1e-10
+
+// BackendsOptions says what [Backends] measures.
+type BackendsOptions struct {
+	// Models and Backends are names; nil means all.
+	Models, Backends []string
+	// Eps are the tolerances of the first-order solvers and of the others. Nil means
+	// 1e-3, 1e-5 and 1e-8, of which interior-point solvers, which gain next to nothing from a loose one, run at the last alone.
+	Eps []float64
+	// Repeats is how often each is solved, of which the fastest counts. Default 3.
+	Repeats int
+	// TimeLimit bounds each solve and each run. Default 60 s.
+	TimeLimit time.Duration
+	// Observe, if not nil, sees every row when it is there, and how many there will be.
+	Observe func(row BackendRow, done, all int)
+}
+
+// BackendRow is one measurement: what a backend made of a stage of an application at a tolerance.
+type BackendRow struct {
+	Model   string  `json:"model"`
+	Data    string  `json:"data"`
+	Stage   string  `json:"stage"`
+	Backend string  `json:"backend"`
+	Eps     float64 `json:"eps"`
+	// Status is the solver's or the run's, "unsupported" where the backend cannot take the stage, or "failed";
+	// Reason says why.
+	Status string `json:"status"`
+	Reason string `json:"reason,omitempty"`
+	// Seconds is the time from the compiled program to the checked solution, or of the whole run; the fastest of the repeats.
+	Seconds    float64 `json:"seconds"`
+	Iterations int     `json:"iterations"`
+	Setups     int     `json:"setups"`
+	Updates    int     `json:"updates"`
+	// Residual is the largest relative residual of the conic program, recomputed on unscaled data. For a run it is the largest
+	// of all its solves.
+	Residual *float64 `json:"residual"`
+	// Error is |f - f*| / max(1, |f*|) plus the violation of the model's constraints, f the objective of the stage by the model's
+	// own functions and f* that of the reference. For a run f is the validation error.
+	Error *float64 `json:"error"`
+}
+
+const (
+	// unsupported is the status of a pair of stage and backend that does not go together.
+	unsupported = "unsupported"
+	// failed is that of one where the backend broke.
+	failed = "failed"
+)
+
+// Backends compares backends on the stages of the applications. The error is for options without meaning and for a reference
+// that cannot be solved; what single backends do is in the rows. A cancelled context ends it with the rows so far.
+func Backends(ctx context.Context, o BackendsOptions) ([]BackendRow, error) {
+	apps, err := Select(o.Models)
+	if err != nil {
+		return nil, err
+	}
+	names := o.Backends
+	if names == nil {
+		names = backends.Names()
+	}
+	var solvers []backends.ConicBackend
+	for _, name := range names {
+		b, err := backends.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		solvers = append(solvers, b)
+	}
+	if o.Repeats == 0 {
+		o.Repeats = 3
+	}
+	if o.TimeLimit == 0 {
+		o.TimeLimit = time.Minute
+	}
+	if o.Repeats < 0 || o.TimeLimit < 0 {
+		return nil, fmt.Errorf("bench: %d repeats and a time limit of %v, expected positive ones", o.Repeats, o.TimeLimit)
+	}
+	all := 0
+	for _, b := range solvers {
+		all += len(apps) * (len(dca.Stages()) + 1) * len(o.tolerances(b))
+	}
+	var rows []BackendRow
+	add := func(r BackendRow) {
+		rows = append(rows, r)
+		if o.Observe != nil {
+			o.Observe(r, len(rows), all)
+		}
+	}
+	for _, a := range apps {
+		m, err := a.Build()
+		if err != nil {
+			return rows, err
+		}
+		if err := o.application(ctx, a, m, solvers, add); err != nil {
+			return rows, err
+		}
+		if ctx.Err() != nil {
+			return rows, nil
+		}
+	}
+	return rows, nil
+}
+
+// tolerances are those at which a backend runs.
+func (o *BackendsOptions) tolerances(b backends.ConicBackend) []float64 {
+	switch {
+	case o.Eps != nil:
+		return o.Eps
+	case firstOrder(b.Name()):
+		return []float64{1e-3, 1e-5, 1e-8}
+	}
+	return []float64{1e-8}
+}
+
+func firstOrder(name string) bool { return name == "scs" || name == "osqp" }
+
+// application measures the stages of one application, then whole runs.
+func (o *BackendsOptions) application(ctx context.Context, a Application, m tune.Model, solvers []backends.ConicBackend, add func(BackendRow)) error {
+	reference, err := backends.Open(Reference)
+	if err != nil {
+		return err
+	}
+	p := m.Program()
+	kinds, err := p.Kinds()
+	if err != nil {
+		return err
+	}
+	exact := dca.Settings{Backend: reference, Solver: backends.Options{Eps: referenceEps}}
+	snapshot, err := dca.NewSnapshot(ctx, p, kinds, weights(p, kinds), exact)
+	if err != nil {
+		return fmt.Errorf("bench: %s %s: %w", a.Model, a.Data, err)
+	}
+	for _, stage := range dca.Stages() {
+		best, err := snapshot.Solve(ctx, stage, exact)
+		if err != nil {
+			return fmt.Errorf("bench: %s %s, %s: %w", a.Model, a.Data, stage, err)
+		}
+		for _, b := range solvers {
+			for _, eps := range o.tolerances(b) {
+				if ctx.Err() != nil {
+					return nil
+				}
+				row := BackendRow{Model: a.Model, Data: a.Data, Stage: string(stage), Backend: b.Name(), Eps: eps}
+				o.stage(ctx, &row, snapshot, stage, b, best.Objective)
+				add(row)
+			}
+		}
+	}
+	best, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper})
+	if err != nil {
+		return err
+	}
+	for _, b := range solvers {
+		for _, eps := range o.tolerances(b) {
+			if ctx.Err() != nil {
+				return nil
+			}
+			row := BackendRow{Model: a.Model, Data: a.Data, Stage: Run, Backend: b.Name(), Eps: eps}
+			o.run(ctx, &row, m, best.Errors.Validation)
+			add(row)
+		}
+	}
+	return nil
+}
+
+// weights is the middle of the model's own path, one for each kind.
+func weights(p dca.Program, kinds [][]int) []float64 {
+	if len(p.Path) == 0 {
+		return slices.Repeat([]float64{0.1}, len(kinds))
+	}
+	middle := p.Path[len(p.Path)/2]
+	if len(middle) == len(kinds) {
+		return middle
+	}
+	return slices.Repeat(middle[:1], len(kinds))
+}
+
+// stage solves a stage several times.
+func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, s *dca.Snapshot, stage dca.Stage, b backends.ConicBackend, best float64) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(o.Repeats)*o.TimeLimit)
+	defer cancel()
+	row.Seconds = math.Inf(1)
+	for range o.Repeats {
+		r, err := s.Solve(ctx, stage, dca.Settings{Backend: b, Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit}, NoWorkingSets: true})
+		if err != nil {
+			row.fail(err)
+			return
+		}
+		row.Status, row.Iterations, row.Setups, row.Updates = r.Status.String(), r.Iterations, r.Setups, r.Updates
+		row.Seconds = math.Min(row.Seconds, r.Time.Seconds())
+		row.Residual = finite(r.Residual)
+		row.Error = finite(math.Abs(r.Objective-best)/math.Max(1, math.Abs(best)) + r.Violation)
+		if r.Time > o.TimeLimit/4 {
+			return
+		}
+	}
+}
+
+// run runs VF-iDCA several times.
+func (o *BackendsOptions) run(ctx context.Context, row *BackendRow, m tune.Model, best float64) {
+	row.Seconds = math.Inf(1)
+	for range o.Repeats {
+		residual := 0.0
+		r, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Backend: row.Backend, Eps: row.Eps, TimeLimit: o.TimeLimit,
+			Progress: func(e tune.Event) { residual = math.Max(residual, e.Residual) }})
+		if err != nil {
+			row.fail(err)
+			return
+		}
+		row.Status, row.Reason, row.Iterations, row.Setups, row.Updates = string(r.Status), r.Message, r.SolverIterations, r.BackendSetups, r.BackendUpdates
+		row.Seconds = math.Min(row.Seconds, r.TimeSeconds)
+		row.Residual = finite(residual)
+		row.Error = finite(math.Abs(r.Errors.Validation-best) / math.Max(1, math.Abs(best)))
+		if r.TimeSeconds > o.TimeLimit.Seconds()/4 {
+			return
+		}
+	}
+}
+
+// fail notes why there is nothing to measure.
+func (r *BackendRow) fail(err error) {
+	r.Status, r.Reason, r.Seconds = failed, err.Error(), 0
+	var no *backends.UnsupportedError
+	if errors.As(err, &no) {
+		r.Status, r.Reason = unsupported, no.Error()
+	}
+}
+
+// finite returns nil for what JSON cannot say.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

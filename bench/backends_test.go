@@ -1,0 +1,160 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	_ "github.com/conetune/conetune/backends/osqp"
+	_ "github.com/conetune/conetune/backends/scs"
+	"github.com/conetune/conetune/dca"
+)
+
+// polyhedral is the native solver without second-order cones, as OSQP is.
+type polyhedral struct{ backends.ConicBackend }
+
+func (polyhedral) Name() string { return "polyhedral" }
+
+func (p polyhedral) Capabilities() backends.Capabilities {
+	c := p.ConicBackend.Capabilities()
+	c.Cones = []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone}
+	return c
+}
+
+func init() {
+	native, err := backends.Open("native")
+	if err != nil {
+		panic(err)
+	}
+	backends.Register(polyhedral{native})
+}
+
+func TestBackends(t *testing.T) {
+	seen := 0
+	rows, err := Backends(context.Background(), BackendsOptions{
+		Models: []string{"weighted-lasso"}, Backends: []string{"native", "polyhedral"}, Repeats: 1,
+		Observe: func(_ BackendRow, done, all int) {
+			seen++
+			require.Equal(t, seen, done)
+			require.Equal(t, 8, all)
+		},
+	})
+	require.NoError(t, err)
+	require.Len(t, rows, 8)
+	for i, r := range rows {
+		stage := i / 2
+		want := append(stageNames(), Run)[stage]
+		require.Equal(t, want, r.Stage)
+		require.Equal(t, []string{"native", "polyhedral"}[i%2], r.Backend)
+		require.Contains(t, []string{"optimal", "converged"}, r.Status, r.Reason)
+		require.Less(t, *r.Residual, 1e-7)
+		require.Less(t, *r.Error, 1e-5)
+		require.Positive(t, r.Seconds)
+		require.Positive(t, r.Iterations)
+		require.Positive(t, r.Setups)
+	}
+	require.Greater(t, rows[5].Updates, rows[4].Updates, "without the second-order cone the subproblem is a search")
+}
+
+func stageNames() (names []string) {
+	for _, s := range dca.Stages() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+// A pair that does not go together is in the table once, with the reason.
+func TestUnsupportedPair(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	rows, err := Backends(ctx, BackendsOptions{
+		Models: []string{"elastic-net"}, Backends: []string{"polyhedral"}, Eps: []float64{1e-6, 1e-8}, Repeats: 1,
+		Observe: func(_ BackendRow, done, _ int) {
+			if done == 4 {
+				cancel()
+			}
+		},
+	})
+	require.NoError(t, err)
+	require.Len(t, rows, 4)
+	require.Equal(t, "optimal", rows[0].Status)
+	for _, r := range rows[2:] {
+		require.Equal(t, "unsupported", r.Status)
+		require.Contains(t, r.Reason, "second-order cone")
+		require.Nil(t, r.Error)
+	}
+	var text, page bytes.Buffer
+	require.NoError(t, WriteMarkdown(&text, rows))
+	require.Equal(t, 1, strings.Count(text.String(), "unsupported"))
+	require.Equal(t, 3, strings.Count(text.String(), "polyhedral  ")+strings.Count(text.String(), "polyhedral |"))
+	require.NoError(t, WriteHTML(&page, rows, Page{Version: "1 < 2", Command: "x"}))
+	require.Contains(t, page.String(), "1 &lt; 2")
+	require.Contains(t, page.String(), "<caption>elastic-net 100-100-250-p250</caption>")
+	_, err = json.Marshal(rows)
+	require.NoError(t, err)
+}
+
+func TestBackendsRejects(t *testing.T) {
+	for want, o := range map[string]BackendsOptions{
+		"unknown model":   {Models: []string{"x"}},
+		"unknown backend": {Backends: []string{"x"}},
+		"-1 repeats":      {Repeats: -1},
+	} {
+		_, err := Backends(context.Background(), o)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// BenchmarkBackends solves every stage of every application on every backend of the build:
+// application/stage/backend/eps.
+func BenchmarkBackends(b *testing.B) {
+	reference, err := backends.Open(Reference)
+	require.NoError(b, err)
+	for _, a := range Applications() {
+		b.Run(a.Model+"-"+a.Data, func(b *testing.B) {
+			m, err := a.Build()
+			require.NoError(b, err)
+			p := m.Program()
+			kinds, err := p.Kinds()
+			require.NoError(b, err)
+			exact := dca.Settings{Backend: reference, Solver: backends.Options{Eps: referenceEps}}
+			s, err := dca.NewSnapshot(context.Background(), p, kinds, weights(p, kinds), exact)
+			require.NoError(b, err)
+			for _, name := range slices.DeleteFunc(backends.Names(), func(n string) bool { return n == "polyhedral" }) {
+				solver, err := backends.Open(name)
+				require.NoError(b, err)
+				o := BackendsOptions{Repeats: 1, TimeLimit: time.Minute}
+				for _, eps := range o.tolerances(solver) {
+					for _, stage := range append(stageNames(), Run) {
+						row := BackendRow{Stage: stage, Backend: name, Eps: eps}
+						b.Run(fmt.Sprintf("%s/%s/eps=%g", strings.ReplaceAll(stage, " ", "-"), name, eps), func(b *testing.B) {
+							for b.Loop() {
+								if stage == Run {
+									o.run(context.Background(), &row, m, 0)
+								} else {
+									o.stage(context.Background(), &row, s, dca.Stage(stage), solver, 0)
+								}
+								if row.Status == unsupported || row.Status == failed {
+									b.Skip(row.Reason)
+								}
+							}
+							b.ReportMetric(float64(row.Iterations), "solver-iterations")
+							if row.Residual != nil {
+								b.ReportMetric(-math.Log10(max(*row.Residual, 1e-16)), "digits") // of the residual
+							}
+						})
+					}
+				}
+			}
+		})
+	}
+}

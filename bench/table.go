@@ -1,0 +1,157 @@
+package bench
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// columns are the headings of the table of backends.
+var columns = []string{"stage", "backend", "eps", "time", "iterations", "set-ups", "updates", "residual", "error", "status"}
+
+// cells are the entries of a row below [columns].
+func (r *BackendRow) cells() []string {
+	number := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return strconv.FormatFloat(*v, 'e', 1, 64)
+	}
+	if r.Status == unsupported {
+		return []string{r.Stage, r.Backend, "any", "-", "-", "-", "-", "-", "-", r.Status + ": " + r.Reason}
+	}
+	if r.Status == failed {
+		return []string{r.Stage, r.Backend, eps(r.Eps), "-", "-", "-", "-", "-", "-", r.Status + ": " + r.Reason}
+	}
+	status := r.Status
+	if r.Reason != "" {
+		status += ": " + r.Reason
+	}
+	return []string{r.Stage, r.Backend, eps(r.Eps), duration(r.Seconds), strconv.Itoa(r.Iterations), strconv.Itoa(r.Setups), strconv.Itoa(r.Updates),
+		number(r.Residual), number(r.Error), status}
+}
+
+func eps(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// duration writes seconds with three digits and a unit.
+func duration(s float64) string {
+	switch {
+	case s < 1e-3:
+		return fmt.Sprintf("%.3g us", 1e6*s)
+	case s < 1:
+		return fmt.Sprintf("%.3g ms", 1e3*s)
+	}
+	return fmt.Sprintf("%.3g s", s)
+}
+
+// group is the rows of one application, in the order of the stages.
+type group struct {
+	Title string
+	Rows  [][]string
+}
+
+// groups puts the rows of an application together. Where a backend cannot take a stage at any tolerance, one row says so.
+func groups(rows []BackendRow) []group {
+	var out []group
+	for i := range rows {
+		r := &rows[i]
+		if i > 0 && r.Status == unsupported && rows[i-1].Status == unsupported && rows[i-1].Backend == r.Backend && rows[i-1].Stage == r.Stage {
+			continue
+		}
+		title := r.Model + " " + r.Data
+		if len(out) == 0 || out[len(out)-1].Title != title {
+			out = append(out, group{Title: title})
+		}
+		g := &out[len(out)-1]
+		g.Rows = append(g.Rows, r.cells())
+	}
+	return out
+}
+
+// WriteMarkdown writes a table for each application.
+func WriteMarkdown(w io.Writer, rows []BackendRow) error {
+	var b strings.Builder
+	for i, g := range groups(rows) {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s\n\n", g.Title)
+		width := make([]int, len(columns))
+		for k, c := range columns {
+			width[k] = len(c)
+			for _, r := range g.Rows {
+				width[k] = max(width[k], len(r[k]))
+			}
+		}
+		width[len(width)-1] = len(columns[len(columns)-1])
+		line := func(cells []string) {
+			for k, c := range cells {
+				fmt.Fprintf(&b, "| %-*s ", width[k], c)
+			}
+			b.WriteString("|\n")
+		}
+		line(columns)
+		for _, n := range width {
+			b.WriteString("|" + strings.Repeat("-", n+2))
+		}
+		b.WriteString("|\n")
+		for _, r := range g.Rows {
+			line(r)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Page is what the HTML page says around the tables.
+type Page struct {
+	// Version is the program's, Machine describes where it ran, Command how.
+	Version, Machine, Command string
+}
+
+// WriteHTML writes one page that needs nothing else.
+func WriteHTML(w io.Writer, rows []BackendRow, p Page) error {
+	return page.Execute(w, struct {
+		Page
+		Columns []string
+		Groups  []group
+	}{p, columns, groups(rows)})
+}
+
+var page = template.Must(template.New("backends").Parse(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Backends compared</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 75rem; color: #1a1a1a; background: #fff; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding: .5rem 0; }
+th, td { padding: .25rem .6rem; text-align: left; border-bottom: 1px solid #ccc; white-space: nowrap; }
+td:last-child { white-space: normal; min-width: 12rem; }
+thead th { border-bottom: 2px solid #555; }
+tbody tr:hover { background: #f2f2f2; }
+code { background: #f2f2f2; padding: 0 .2rem; }
+</style>
+</head>
+<body>
+<main>
+<h1>Backends compared</h1>
+<p>Time from the compiled program to the checked solution, the fastest of several solves; residual: largest relative residual on unscaled data;
+error: distance of the objective from that of a reference solved to 1e-10, violations included.</p>
+<p>conetune {{.Version}}, {{.Machine}}<br><code>{{.Command}}</code></p>
+{{range .Groups}}<div class="wide" role="region" aria-label="{{.Title}}" tabindex="0"><table>
+<caption>{{.Title}}</caption>
+<thead><tr>{{range $.Columns}}<th scope="col">{{.}}</th>{{end}}</tr></thead>
+<tbody>
+{{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
+{{end}}</tbody>
+</table></div>
+{{end}}</main>
+</body>
+</html>
+`))

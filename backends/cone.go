@@ -29,9 +29,15 @@ const (
 	// DualPowerCone is the dual of PowerCone,
 	// {(u, v, w): (u/a)^a (v/(1-a))^(1-a) >= |w|, u, v >= 0}.
 	DualPowerCone
+	// NuclearNormCone is {(t, X): |X|_* <= t} with the sum |X|_* of the singular
+	// values of a matrix X of Rows x Cols, whose entries come by columns after t.
+	// Its dual is {(t, Z): |Z|_2 <= t} with the largest singular value |Z|_2. It is
+	// a cone that few backends have; the others take [X1 X; X' X2] in a PSDCone with
+	// (tr X1 + tr X2) / 2 <= t.
+	NuclearNormCone
 )
 
-var coneNames = [...]string{"zero", "nonnegative", "box", "second-order", "psd", "exponential", "dual exponential", "power", "dual power"}
+var coneNames = [...]string{"zero", "nonnegative", "box", "second-order", "psd", "exponential", "dual exponential", "power", "dual power", "nuclear norm"}
 
 // String returns the name of the cone as it appears in messages.
 func (k ConeKind) String() string {
@@ -45,13 +51,15 @@ func (k ConeKind) String() string {
 type Cone struct {
 	Kind ConeKind
 	// Dim is the number of rows of A that the cone takes; for a PSDCone of
-	// order n it is n(n+1)/2.
+	// order n it is n(n+1)/2, for a NuclearNormCone 1 + Rows Cols.
 	Dim int
 	// Lower and Upper are the bounds of a BoxCone, of length Dim, entries
 	// -Inf and +Inf allowed. Nil for other cones.
 	Lower, Upper []float64
 	// Alpha is the exponent of a power cone, 0 < Alpha < 1.
 	Alpha float64
+	// Rows and Cols are the size of the matrix of a NuclearNormCone, 0 for other cones.
+	Rows, Cols int
 }
 
 // Zero returns the cone {0} of dimension n.
@@ -83,3 +91,9 @@ func Power(a float64) Cone { return Cone{Kind: PowerCone, Dim: 3, Alpha: a} }
 
 // DualPower returns the dual power cone with exponent a.
 func DualPower(a float64) Cone { return Cone{Kind: DualPowerCone, Dim: 3, Alpha: a} }
+
+// NuclearNorm returns the cone of a bound t and matrices of rows x cols whose
+// nuclear norm is at most t.
+func NuclearNorm(rows, cols int) Cone {
+	return Cone{Kind: NuclearNormCone, Dim: 1 + rows*cols, Rows: rows, Cols: cols}
+}

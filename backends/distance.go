@@ -16,6 +16,7 @@ import (
 //	psd                      e = I, so d = max(0, -smallest eigenvalue)
 //	exponential and its dual e = (-1, 1, 1)
 //	power and its dual       e = (1, 1, 0)
+//	nuclear norm             e = (1, 0, .., 0), so d = max(0, |X|_* - t), and |Z|_2 - t for the dual
 //
 // It panics unless s has length c.Dim, and returns NaN if an entry is NaN.
 func (c Cone) Distance(s []float64) float64 {
@@ -29,6 +30,9 @@ func (c Cone) Distance(s []float64) float64 {
 			d = max(d, c.Lower[i]-v, v-c.Upper[i])
 		}
 		return d
+	case NuclearNormCone:
+		nuclear, _ := c.matrixNorms(s[1:])
+		return max(0, nuclear-s[0])
 	default:
 		return pointedDistance(c.Kind, c.Alpha, s)
 	}
@@ -53,6 +57,9 @@ func (c Cone) DualDistance(z []float64) float64 {
 			}
 		}
 		return d
+	case NuclearNormCone:
+		_, spectral := c.matrixNorms(z[1:])
+		return max(0, spectral-z[0])
 	default:
 		return pointedDistance(dualKind(c.Kind), c.Alpha, z)
 	}
@@ -115,7 +122,8 @@ func dualKind(k ConeKind) ConeKind {
 	return k
 }
 
-// pointedDistance is Distance for the cones that are neither zero nor a box.
+// pointedDistance is Distance for the cones that are neither zero nor a box nor of
+// matrices with a norm.
 func pointedDistance(k ConeKind, alpha float64, s []float64) float64 {
 	switch k {
 	case NonnegativeCone:

@@ -40,6 +40,15 @@ func TestDistanceValues(t *testing.T) {
 		{"power, w alone", Power(0.5), []float64{0, 0, 3}, 3, 1.5},
 		{"power, outside u", Power(0.3), []float64{-1, 2, 0}, 1, 1},
 		{"dual power, w alone", DualPower(0.5), []float64{0, 0, 3}, 1.5, 3},
+		// (1, 2, 2) and (4, 2, -4) are orthogonal: the singular values are 3 and 6.
+		{"nuclear norm", NuclearNorm(3, 2), []float64{4, 1, 2, 2, 4, 2, -4}, 5, 2},
+		{"nuclear norm, wide", NuclearNorm(2, 3), []float64{7, 1, 4, 2, 2, 2, -4}, 2, 0},
+		{"nuclear norm, inside", NuclearNorm(3, 2), []float64{9.5, 1, 2, 2, 4, 2, -4}, 0, 0},
+		{"nuclear norm, tiny", NuclearNorm(3, 2), []float64{0, 1e-200, 2e-200, 2e-200, 4e-200, 2e-200, -4e-200}, 9e-200, 6e-200},
+		{"nuclear norm, huge", NuclearNorm(2, 2), []float64{0, 3e200, 0, 0, 4e200}, 7e200, 4e200},
+		{"nuclear norm, graded", NuclearNorm(3, 3), []float64{0, 5, 0, 0, 0, 1e-122, 0, 0, 0, 0}, 5, 5},
+		{"nuclear norm, zero matrix", NuclearNorm(2, 2), []float64{-2, 0, 0, 0, 0}, 2, 2},
+		{"nuclear norm, vector", NuclearNorm(1, 2), []float64{1, 3, -4}, 4, 4},
 		{"empty", SecondOrder(0), nil, 0, 0},
 		{"empty psd", PSD(0), nil, 0, 0},
 	} {
@@ -56,7 +65,7 @@ func TestDistanceValues(t *testing.T) {
 // TestDistanceNaN: a number that is none is never near a cone.
 func TestDistanceNaN(t *testing.T) {
 	inf := math.Inf(1)
-	for _, c := range []Cone{Zero(3), Nonnegative(3), Box([]float64{0, -inf, 0}, []float64{1, inf, inf}), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(0.3), DualPower(0.3)} {
+	for _, c := range []Cone{Zero(3), Nonnegative(3), Box([]float64{0, -inf, 0}, []float64{1, inf, inf}), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(0.3), DualPower(0.3), NuclearNorm(1, 2), NuclearNorm(2, 1)} {
 		for i := range 3 {
 			v := []float64{1, 1, 1}
 			v[i] = math.NaN()
@@ -71,16 +80,17 @@ func TestDistanceNaN(t *testing.T) {
 func TestDuality(t *testing.T) {
 	direction := map[ConeKind][]float64{
 		NonnegativeCone: {1, 1, 1}, SecondOrderCone: {1, 0, 0}, PSDCone: {1, 0, 1},
-		ExponentialCone: {-1, 1, 1}, DualExponentialCone: {-1, 1, 1}, PowerCone: {1, 1, 0}, DualPowerCone: {1, 1, 0},
+		ExponentialCone: {-1, 1, 1}, DualExponentialCone: {-1, 1, 1}, PowerCone: {1, 1, 0}, DualPowerCone: {1, 1, 0}, NuclearNormCone: {1, 0, 0, 0, 0},
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		vector := rapid.SliceOfN(rapid.Float64Range(-3, 3), 3, 3)
-		s0, z0 := vector.Draw(t, "s"), vector.Draw(t, "z")
+		vector := rapid.SliceOfN(rapid.Float64Range(-3, 3), 5, 5)
+		allS, allZ := vector.Draw(t, "s"), vector.Draw(t, "z")
 		a := rapid.Float64Range(0.1, 0.9).Draw(t, "a")
-		for _, c := range []Cone{Nonnegative(3), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(a), DualPower(a)} {
+		for _, c := range []Cone{Nonnegative(3), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(a), DualPower(a), NuclearNorm(2, 2)} {
+			s0, z0 := allS[:c.Dim], allZ[:c.Dim]
 			e, dual := direction[c.Kind], direction[dualKind(c.Kind)]
 			ds, dz := c.Distance(s0), c.DualDistance(z0)
-			s, z, dot, size := make([]float64, 3), make([]float64, 3), 0.0, 1.0
+			s, z, dot, size := make([]float64, c.Dim), make([]float64, c.Dim), 0.0, 1.0
 			for i := range s {
 				s[i], z[i] = s0[i]+ds*e[i], z0[i]+dz*dual[i]
 				dot += s[i] * z[i]

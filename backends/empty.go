@@ -72,6 +72,8 @@ func separator(c Cone, b []float64) []float64 {
 		separateDualExponential(b, z)
 	case PowerCone, DualPowerCone:
 		separatePower(c, b, z)
+	case NuclearNormCone:
+		separateNuclear(c, b, z)
 	}
 	return z
 }

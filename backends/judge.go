@@ -144,6 +144,9 @@ func intoDual(cones []Cone, z []float64) {
 			}
 		case c.Kind == SecondOrderCone && c.Dim > 0:
 			zc[0] = max(zc[0], norm2(zc[1:]))
+		case c.Kind == NuclearNormCone:
+			_, spectral := c.matrixNorms(zc[1:])
+			zc[0] = max(zc[0], spectral)
 		}
 	}
 }

@@ -106,6 +106,13 @@ func validCone(field string, c Cone) error {
 		if !(c.Alpha > 0 && c.Alpha < 1) {
 			return bad(field, "exponent %g is not in (0, 1)", c.Alpha)
 		}
+	case NuclearNormCone:
+		if c.Rows < 1 || c.Cols < 1 {
+			return bad(field, "has a matrix of %d x %d, expected at least one row and one column", c.Rows, c.Cols)
+		}
+		if c.Dim != 1+c.Rows*c.Cols {
+			return bad(field, "dimension %d, a nuclear norm cone of %d x %d has %d", c.Dim, c.Rows, c.Cols, 1+c.Rows*c.Cols)
+		}
 	}
 	return nil
 }

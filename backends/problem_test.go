@@ -41,6 +41,8 @@ func TestValidate(t *testing.T) {
 		{func(p *Problem) { p.Cones[0] = Cone{Kind: ExponentialCone, Dim: 2} }, "backends: Cones[0]: dimension 2, an exponential cone has 3"},
 		{func(p *Problem) { p.Cones[0] = Cone{Kind: DualPowerCone, Dim: 2} }, "backends: Cones[0]: dimension 2, a power cone has 3"},
 		{func(p *Problem) { p.Cones[0] = Power(nan) }, "backends: Cones[0]: exponent NaN is not in (0, 1)"},
+		{func(p *Problem) { p.Cones[0] = NuclearNorm(0, 2) }, "backends: Cones[0]: has a matrix of 0 x 2, expected at least one row and one column"},
+		{func(p *Problem) { p.Cones[0] = Cone{Kind: NuclearNormCone, Dim: 2, Rows: 2, Cols: 3} }, "backends: Cones[0]: dimension 2, a nuclear norm cone of 2 x 3 has 7"},
 	} {
 		p := bounded()
 		c.spoil(p)

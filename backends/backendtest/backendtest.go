@@ -295,7 +295,7 @@ func cloneMatrix(a *sparse.CSC) *sparse.CSC {
 func same(p, o *backends.Problem) bool {
 	return sameMatrix(p.P, o.P) && sameMatrix(p.A, o.A) && sameBits(p.Q, o.Q) && sameBits(p.B, o.B) &&
 		slices.EqualFunc(p.Cones, o.Cones, func(a, b backends.Cone) bool {
-			return a.Kind == b.Kind && a.Dim == b.Dim && a.Alpha == b.Alpha && sameBits(a.Lower, b.Lower) && sameBits(a.Upper, b.Upper)
+			return a.Kind == b.Kind && a.Dim == b.Dim && a.Alpha == b.Alpha && a.Rows == b.Rows && a.Cols == b.Cols && sameBits(a.Lower, b.Lower) && sameBits(a.Upper, b.Upper)
 		})
 }
 

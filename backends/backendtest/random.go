@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/backends"
 )
 
@@ -52,6 +50,7 @@ func Shapes() []Shape {
 		{"psd, quadratic", 12, []backends.Cone{backends.PSD(3), nonneg(3), backends.PSD(4)}, 12, 0.8, false},
 		{"exponential, quadratic", 12, []backends.Cone{backends.Exponential(), nonneg(3), backends.Exponential(), backends.DualExponential()}, 12, 0.8, false},
 		{"power, quadratic", 12, []backends.Cone{backends.Power(0.3), zero(2), backends.Power(0.8), backends.DualPower(0.45)}, 12, 0.8, false},
+		{"nuclear norm, quadratic", 20, []backends.Cone{backends.NuclearNorm(4, 3), nonneg(3), backends.NuclearNorm(2, 5)}, 20, 0.8, false},
 		{"everything", 30, []backends.Cone{zero(3), box(5), soc(4), nonneg(5), backends.PSD(3), backends.Exponential(), backends.Power(0.6), soc(3)}, 30, 0.5, false},
 	}
 }
@@ -261,6 +260,8 @@ func complementary(rng *rand.Rand, c backends.Cone) (s, z []float64) {
 		complementaryPower(rng, c.Alpha, s, z, amount)
 	case backends.DualPowerCone:
 		complementaryPower(rng, c.Alpha, z, s, amount)
+	case backends.NuclearNormCone:
+		complementaryNuclear(rng, c, s, z, amount)
 	}
 	return s, z
 }
@@ -291,10 +292,7 @@ func complementarySecondOrder(rng *rand.Rand, s, z []float64, amount func() floa
 // complementaryPSD takes S = Q diag(l, 0) Q' and Z = Q diag(0, g) Q'.
 func complementaryPSD(rng *rand.Rand, s, z []float64, amount func() float64) {
 	n := backends.PSDOrder(len(s))
-	var qr mat.QR
-	qr.Factorize(mat.NewDense(n, n, normals(rng, n*n)))
-	var q mat.Dense
-	qr.QTo(&q)
+	q := orthogonal(rng, n)
 	for r := range n {
 		out, weight := s, amount()
 		if r == 0 { // one direction of Z keeps its multipliers independent

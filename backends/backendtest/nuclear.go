@@ -1,0 +1,115 @@
+package backendtest
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// The columns (1, 2, 2) and (2, 1, -2) are orthogonal and of length 3, so that the
+// matrix with these as columns, times a and b, has the singular values 3|a| and 3|b|.
+func twoColumns(a, b float64) []float64 { return []float64{a, 2 * a, 2 * a, 2 * b, b, -2 * b} }
+
+// twoRows is the transpose of twoColumns, by columns.
+func twoRows(a, b float64) []float64 { return []float64{a, 2 * b, 2 * a, b, 2 * a, -2 * b} }
+
+func nuclearCases() []Case {
+	of := func(v float64, x []float64) []float64 { return append([]float64{v}, x...) }
+	onT := func(n int) [][]float64 { // rows -t and then nothing
+		rows := make([][]float64, n)
+		for i := range rows {
+			rows[i] = []float64{0}
+		}
+		rows[0][0] = -1
+		return rows
+	}
+	// the projection min |(t, X)|^2 / 2 - c'(t, X)
+	onto := func(c backends.Cone, q []float64) *backends.Problem {
+		n := len(q)
+		return &backends.Problem{P: identity(n, 1), Q: q, A: identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{c}}
+	}
+	shrink := onto(backends.NuclearNorm(3, 2), of(4, twoColumns(-1, -2)))
+	shrink.P = compress(7, 7, func(i, j int) float64 {
+		if i == j && i > 0 {
+			return 1
+		}
+		return 0
+	})
+	apex := onto(backends.NuclearNorm(3, 2), of(6, twoColumns(-1, -2)))
+	apex.B[0] = -1
+	return []Case{
+		optimal("nuclear norm/of a matrix", "singular values 3 and 6, the multiplier is (1, -UV')", 9, &backends.Problem{
+			Q: []float64{1}, A: matrix(1, onT(7)...), B: of(0, twoColumns(1, 2)), Cones: []backends.Cone{backends.NuclearNorm(3, 2)},
+		}, []float64{9}, of(1, twoColumns(-1./3, -1./3))),
+		optimal("nuclear norm/of a wide matrix", "the transpose, with opposite signs", 9, &backends.Problem{
+			Q: []float64{1}, A: matrix(1, onT(7)...), B: of(0, twoRows(-1, 2)), Cones: []backends.Cone{backends.NuclearNorm(2, 3)},
+		}, []float64{9}, of(1, twoRows(1./3, -1./3))),
+		optimal("nuclear norm/largest singular value", "min tr C'X on |X|_* <= 1 is -6 at X = -uv'; Z = C and t = 6", -6, &backends.Problem{
+			Q: twoRows(1, 2), B: of(1, make([]float64, 6)), Cones: []backends.Cone{backends.NuclearNorm(2, 3)},
+			A: compress(7, 6, func(i, j int) float64 {
+				if i == j+1 {
+					return -1
+				}
+				return 0
+			}),
+		}, twoRows(0, -1./3), of(6, twoRows(1, 2))),
+		optimal("nuclear norm/soft threshold", "singular values 3 and 6 less 4 are 0 and 2", -2,
+			shrink, of(2, twoColumns(0, 2./3)), of(4, twoColumns(-1, -4./3))),
+		optimal("nuclear norm/projection", "(0, diag(3, 1)) goes to (1.5, diag(1.5, 0)); z = x - c", -2.25,
+			onto(backends.NuclearNorm(2, 2), []float64{0, -3, 0, 0, -1}), []float64{1.5, 1.5, 0, 0, 0}, []float64{1.5, -1.5, 0, 0, -1}),
+		optimal("nuclear norm/apex", "with the apex at (1, 0), as |C|_2 = 6 is below 1 + 6, (-6, C) goes to it", 6.5,
+			apex, of(1, make([]float64, 6)), of(7, twoColumns(-1, -2))),
+		optimal("nuclear norm/inactive", "|C|_* = 9 is below 10: nothing binds, and x is the point itself", -72.5,
+			onto(backends.NuclearNorm(3, 2), of(-10, twoColumns(-1, -2))), of(10, twoColumns(1, 2)), make([]float64, 7)),
+		optimal("nuclear norm/number", "|x| <= t with x = -3", 3, &backends.Problem{
+			Q: []float64{1}, A: matrix(1, onT(2)...), B: []float64{0, -3}, Cones: []backends.Cone{backends.NuclearNorm(1, 1)},
+		}, []float64{3}, []float64{1, 1}),
+		optimal("nuclear norm/vector", "the norm of the row (3, 4)", 5, &backends.Problem{
+			Q: []float64{1}, A: matrix(1, onT(3)...), B: []float64{0, 3, 4}, Cones: []backends.Cone{backends.NuclearNorm(1, 2)},
+		}, []float64{5}, []float64{1, -0.6, -0.8}),
+		infeasible("nuclear norm", "|C|_* = 9 is not below t <= 8", &backends.Problem{
+			Q: []float64{1}, A: matrix(1, append(onT(7), []float64{1})...), B: append(of(0, twoColumns(1, 2)), 8),
+			Cones: []backends.Cone{backends.NuclearNorm(3, 2), backends.Nonnegative(1)},
+		}, append(of(1, twoColumns(-1./3, -1./3)), 1)),
+		infeasible("no variables, nuclear norm", "n = 0 and |C|_* = 9 is not below 8", &backends.Problem{
+			A: compress(7, 0, nil), B: of(8, twoColumns(1, 2)), Cones: []backends.Cone{backends.NuclearNorm(3, 2)},
+		}, of(1, twoColumns(-1./3, -1./3))),
+		unbounded("nuclear norm", "t grows with X", &backends.Problem{
+			Q: []float64{0, -1, 0, 0, 0}, A: identity(5, -1), B: make([]float64, 5), Cones: []backends.Cone{backends.NuclearNorm(2, 2)},
+		}, []float64{1, 1, 0, 0, 0}),
+	}
+}
+
+// complementaryNuclear takes X = U diag(sigma, 0) V', t = |X|_*, and
+// Z = -w U diag(1, tau) V' with |tau| < 1, so that t w + tr X'Z = 0.
+func complementaryNuclear(rng *rand.Rand, c backends.Cone, s, z []float64, amount func() float64) {
+	u, v := orthogonal(rng, c.Rows), orthogonal(rng, c.Cols)
+	k, w := min(c.Rows, c.Cols), amount()
+	rank := 1 + rng.IntN(k)
+	z[0] = w
+	for r := range k {
+		sigma, tau := amount(), 1.0
+		if r >= rank {
+			sigma, tau = 0, 1.8*rng.Float64()-0.9
+		}
+		s[0] += sigma
+		for j := range c.Cols {
+			for i := range c.Rows {
+				uv := u.At(i, r) * v.At(j, r)
+				s[1+i+j*c.Rows] += sigma * uv
+				z[1+i+j*c.Rows] -= w * tau * uv
+			}
+		}
+	}
+}
+
+// orthogonal draws an orthogonal matrix.
+func orthogonal(rng *rand.Rand, n int) *mat.Dense {
+	var qr mat.QR
+	qr.Factorize(mat.NewDense(n, n, normals(rng, n*n)))
+	q := new(mat.Dense)
+	qr.QTo(q)
+	return q
+}

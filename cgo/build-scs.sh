@@ -61,10 +61,16 @@ else
     nm -D --defined-only "$work/libscipy_openblas.so" | sed -n 's/.* scipy_\([a-z0-9_]*\)$/\1/p' | sort >"$work/blas.names"
 fi
 
-# NO_PRINTING and NO_READ_WRITE: a library writes to no stream and to no file.
-# CTRLC without ctrlc.o: it asks our scs_is_interrupted, and handles no signals.
-make -C "$work/scs" -s out/libscsdir.a CC="${CC:-cc}" OPT="${CFLAGS:--O3}" \
-    CTRLC=1 DLONG=0 SFLOAT=0 USE_LAPACK=1 NO_PRINTING=1 NO_READ_WRITE=1 >"$work/log" 2>&1 || {
+# The nuclear norm cone, of versions that have it.
+spectral=0
+if grep -q nucsize "$work/scs/include/scs.h"; then spectral=1; fi
+
+# NO_PRINTING and NO_READ_WRITE: a library writes to no stream and to no file; the
+# printf that the spectral cones call all the same is renamed below, and asserts
+# are left out. CTRLC without ctrlc.o: it asks our scs_is_interrupted, and handles
+# no signals.
+make -C "$work/scs" -s out/libscsdir.a CC="${CC:-cc}" OPT="${CFLAGS:--O3} -fno-builtin-printf -DNDEBUG" \
+    CTRLC=1 DLONG=0 SFLOAT=0 USE_LAPACK=1 USE_SPECTRAL_CONES=$spectral NO_PRINTING=1 NO_READ_WRITE=1 >"$work/log" 2>&1 || {
     cat "$work/log" >&2
     die "SCS did not compile"
 }
@@ -77,11 +83,16 @@ if [ -f "$work/blas.names" ]; then
     nm --undefined-only "$work/all.o" | awk '{print $2}' | sort | comm -12 - "$work/blas.names" |
         sed 's/\(.*\)/\1 scipy_\1/' >"$work/blas.map"
 fi
+echo "printf conetune_scs_printf" >>"$work/blas.map"
 objcopy --redefine-syms="$work/blas.map" --keep-global-symbols="$here/scs.symbols" "$work/all.o" "$work/conetune_scs.o"
 ar rcs "$work/libconetune_scs.a" "$work/conetune_scs.o"
 
 mkdir "$work/include"
 cp "$work"/scs/include/*.h "$work/include/"
+{
+    echo "/* How cgo/build-scs.sh built the library; scs.h asks for it. */"
+    if [ $spectral = 1 ]; then echo "#define USE_SPECTRAL_CONES 1"; fi
+} >"$work/include/conetune_scs_config.h"
 rm -rf "$out/include/scs"
 mv "$work/include" "$out/include/scs"
 cp "$work/scs/LICENSE.txt" "$out/licenses/SCS.txt"

@@ -16,14 +16,14 @@ import (
 
 // foreign are the functions that a library may take from elsewhere: memory, text
 // and clock of C, its mathematics, the BLAS under its pinned names, and the three
-// functions by which it is interrupted. Nothing that prints, opens files, handles
+// functions by which it is interrupted, and the printf of ours that prints nothing. Nothing that prints, opens files, handles
 // signals or starts threads is among them.
 var foreign = strings.Fields(`
-	_GLOBAL_OFFSET_TABLE_ calloc clock_gettime free malloc memcpy memmove memset realloc sprintf strcpy strlen
+	_GLOBAL_OFFSET_TABLE_ calloc clock_gettime free malloc memcpy memmove memset qsort realloc sprintf strcpy strlen
 	exp fmod log pow sqrt
-	scipy_daxpy_ scipy_ddot_ scipy_dgemv_ scipy_dgeqp3_ scipy_dgesv_ scipy_dgetrs_ scipy_dnrm2_ scipy_dormqr_ scipy_dscal_
-	scipy_dsyevr_ scipy_dsyrk_ scipy_dtrmv_ scipy_dtrsv_ scipy_idamax_ scipy_zheevr_ scipy_zherk_ scipy_zscal_
-	scs_start_interrupt_listener scs_end_interrupt_listener scs_is_interrupted __wrap_scs_solve_lin_sys
+	scipy_daxpy_ scipy_ddot_ scipy_dgemm_ scipy_dgemv_ scipy_dgeqp3_ scipy_dgesv_ scipy_dgesvd_ scipy_dgetrs_ scipy_dnrm2_ scipy_dormqr_ scipy_dscal_
+	scipy_dsyev_ scipy_dsyevr_ scipy_dsyrk_ scipy_dtrmv_ scipy_dtrsv_ scipy_idamax_ scipy_zheevr_ scipy_zherk_ scipy_zscal_
+	scs_start_interrupt_listener scs_end_interrupt_listener scs_is_interrupted conetune_scs_printf __wrap_scs_solve_lin_sys
 	osqp_start_interrupt_listener osqp_end_interrupt_listener osqp_is_interrupted`)
 
 // table is what nm says about a library: names that it defines for others, and

@@ -3,7 +3,7 @@
 //
 // SCS is a first-order method: operator splitting on the homogeneous
 // self-dual embedding, with Anderson acceleration. It takes every cone of the
-// contract and a quadratic objective, and its iterations are cheap: one solve
+// contract, that of the nuclear norm included, and a quadratic objective, and its iterations are cheap: one solve
 // with a matrix factored once, and one projection on each cone. What it does not
 // give is many digits on badly conditioned problems, where it may need very many
 // iterations or stop at a limit.
@@ -38,6 +38,12 @@
 // collection of Maros and Meszaros, at 1e-8 with 4 s each, two rows solved 28 and
 // the box cone 23; of the 22 that both solved, two rows took fewer iterations on
 // 14 and more on 5.
+//
+// A matrix in a nuclear norm cone with more columns than rows is given as its
+// transpose. Each iteration takes one singular value decomposition of it, where the
+// usual way through a positive semidefinite matrix of order rows + cols takes an
+// eigenvalue decomposition of that. With such a cone SCS keeps its weights of the
+// rows the same within the problem, as with NoAdaptiveDiagScale.
 //
 // # Updates and limits
 //

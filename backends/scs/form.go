@@ -126,10 +126,27 @@ func newForm(p *backends.Problem) *form {
 		}
 		first += c.Dim
 	}
+	each(backends.NuclearNormCone, f.nuclear)
 	if len(f.rows) == 0 {
 		f.dummy, f.cones.Zero = true, 1
 	}
 	return f
+}
+
+// nuclear adds the rows of a nuclear norm cone. SCS wants no more columns than
+// rows; the transpose has the same singular values.
+func (f *form) nuclear(c backends.Cone, first int) {
+	long, short, alongLong, alongShort := c.Rows, c.Cols, 1, c.Rows
+	if c.Rows < c.Cols {
+		long, short, alongLong, alongShort = c.Cols, c.Rows, c.Rows, 1
+	}
+	f.rows = append(f.rows, row{first, 1, 0})
+	for j := range short {
+		for i := range long {
+			f.rows = append(f.rows, row{first + 1 + i*alongLong + j*alongShort, 1, 0})
+		}
+	}
+	f.cones.Nuclear = append(f.cones.Nuclear, cscs.Size{Rows: long, Cols: short})
 }
 
 // height is the number of rows that SCS sees.

@@ -26,13 +26,17 @@ func (Backend) Name() string { return "scs" }
 
 // Capabilities declares the cones and features of the solver.
 func (Backend) Capabilities() backends.Capabilities {
+	cones := []backends.ConeKind{
+		backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
+		backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
+	}
+	if cscs.HasNuclear() {
+		cones = append(cones, backends.NuclearNormCone)
+	}
 	return backends.Capabilities{
-		Version: cscs.Version(),
-		License: "MIT (SCS), Apache-2.0 (its QDLDL), BSD-3-Clause (its AMD and OpenBLAS); texts in cgo/build/licenses",
-		Cones: []backends.ConeKind{
-			backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
-			backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
-		},
+		Version:       cscs.Version(),
+		License:       "MIT (SCS), Apache-2.0 (its QDLDL), BSD-3-Clause (its AMD and OpenBLAS); texts in cgo/build/licenses",
+		Cones:         cones,
 		Quadratic:     true,
 		UpdateVectors: true,
 		WarmStart:     true,

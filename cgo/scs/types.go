@@ -8,6 +8,7 @@ package scs
 import "C"
 
 import (
+	"errors"
 	"runtime"
 	"time"
 )
@@ -38,14 +39,24 @@ type Cone struct {
 	Exponential int       // number of cones of dimension 3
 	DualExp     int       // number of cones of dimension 3
 	Power       []float64 // exponents, one a cone of dimension 3; negative for the dual
+	Nuclear     []Size    // matrices below a bound of their nuclear norm; see HasNuclear
 }
+
+// Size is that of the matrix X in the cone {(t, X): |X|_* <= t}, whose rows are t
+// and then X by columns. SCS wants Rows >= Cols.
+type Size struct {
+	Rows, Cols int
+}
+
+// HasNuclear says whether the library was built with the nuclear norm cone.
+func HasNuclear() bool { return C.conetune_scs_nuclear(new(C.ScsCone), nil, nil, 0) != 0 }
 
 // Box is the cone {(t, s): t Lower <= s <= t Upper, t >= 0}, whose first row is t.
 type Box struct {
 	Lower, Upper []float64
 }
 
-func (k *Cone) mirror(pins *runtime.Pinner) *C.ScsCone {
+func (k *Cone) mirror(pins *runtime.Pinner) (*C.ScsCone, error) {
 	out := &C.ScsCone{
 		z: C.scs_int(k.Zero), l: C.scs_int(k.Nonnegative),
 		q: integers(pins, k.SecondOrder), qsize: C.scs_int(len(k.SecondOrder)),
@@ -56,7 +67,16 @@ func (k *Cone) mirror(pins *runtime.Pinner) *C.ScsCone {
 	if k.Box != nil {
 		out.bl, out.bu, out.bsize = pinned(pins, k.Box.Lower), pinned(pins, k.Box.Upper), C.scs_int(1+len(k.Box.Lower))
 	}
-	return out
+	if len(k.Nuclear) > 0 {
+		rows, cols := make([]int, len(k.Nuclear)), make([]int, len(k.Nuclear))
+		for i, size := range k.Nuclear {
+			rows[i], cols[i] = size.Rows, size.Cols
+		}
+		if C.conetune_scs_nuclear(out, integers(pins, rows), integers(pins, cols), C.scs_int(len(k.Nuclear))) == 0 {
+			return nil, errors.New("scs: the library was built without the nuclear norm cone")
+		}
+	}
+	return out, nil
 }
 
 // Settings is a ScsSettings without its switches for printing and files.

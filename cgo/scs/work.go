@@ -54,8 +54,12 @@ func New(d *Data, k *Cone, s *Settings) (*Work, error) {
 	if err != nil {
 		return nil, err
 	}
+	cone, err := k.mirror(&pins)
+	if err != nil {
+		return nil, err
+	}
 	data := &C.ScsData{m: C.scs_int(d.A.Rows), n: C.scs_int(d.A.Cols), A: a, P: p, b: pinned(&pins, d.B), c: pinned(&pins, d.C)}
-	w := &Work{ptr: C.scs_init(data, k.mirror(&pins), s.mirror()), m: d.A.Rows, n: d.A.Cols}
+	w := &Work{ptr: C.scs_init(data, cone, s.mirror()), m: d.A.Rows, n: d.A.Cols}
 	if w.ptr == nil {
 		return nil, errors.New("scs: scs_init failed: it rejects the data or cannot factor the system")
 	}

@@ -1,0 +1,41 @@
+//go:build scs && cgo
+
+package scs_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/cgo/scs"
+)
+
+// TestNuclear has min t with X fixed to [1 4; 2 2; 2 -4], whose columns are
+// orthogonal and of lengths 3 and 6: t = 9, with the multiplier -UV'.
+func TestNuclear(t *testing.T) {
+	d := &scs.Data{
+		A: &scs.Matrix{Rows: 7, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{-1}},
+		B: []float64{0, 1, 2, 2, 4, 2, -4}, C: []float64{1},
+	}
+	k := &scs.Cone{Nuclear: []scs.Size{{Rows: 3, Cols: 2}}}
+	set := scs.DefaultSettings()
+	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
+	w, err := scs.New(d, k, &set)
+	if !scs.HasNuclear() {
+		assert.ErrorContains(t, err, "without the nuclear norm cone")
+		return
+	}
+	require.NoError(t, err)
+	defer w.Close()
+	sol := &scs.Solution{X: make([]float64, 1), Y: make([]float64, 7), S: make([]float64, 7)}
+	info, err := w.Solve(sol, false, nil)
+	require.NoError(t, err)
+	assert.Equal(t, scs.Solved, info.Status)
+	assert.InDelta(t, 9, sol.X[0], 1e-6)
+	assert.InDeltaSlice(t, []float64{1, -1. / 3, -2. / 3, -2. / 3, -2. / 3, -1. / 3, 2. / 3}, sol.Y, 1e-6)
+
+	k.Nuclear[0] = scs.Size{Rows: 2, Cols: 3}
+	_, err = scs.New(d, k, &set)
+	assert.ErrorContains(t, err, "scs_init failed") // more columns than rows
+}

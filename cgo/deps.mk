@@ -38,15 +38,11 @@ SCS_INPUTS  := $(addprefix $(CGO_DIR)/,fetch.sh build-scs.sh scs.symbols pins/sc
 OSQP_INPUTS := $(addprefix $(CGO_DIR)/,fetch.sh build-osqp.sh osqp.symbols pins/osqp-sys.txt pins/qdldl.txt) \
 	$(if $(OSQP_SRC),$(shell find $(OSQP_SRC) -name '*.[ch]'))
 
-# Go does not see that a library which it links has changed: forget what was tested
-# with the old one.
 $(DEPS)/lib/libconetune_scs.a: $(SCS_INPUTS) $(DEPS)/scs.from
 	$(CGO_DIR)/build-scs.sh $(DEPS)
-	@$(GO) clean -testcache
 
 $(DEPS)/lib/libconetune_osqp.a: $(OSQP_INPUTS) $(DEPS)/osqp.from
 	$(CGO_DIR)/build-osqp.sh $(DEPS)
-	@$(GO) clean -testcache
 
 $(DEPS)/asan/lib/libconetune_scs.a: $(SCS_INPUTS) $(DEPS)/scs.from
 	CFLAGS='$(ASAN_FLAGS)' $(CGO_DIR)/build-scs.sh $(DEPS)/asan
@@ -58,7 +54,7 @@ asan: deps-asan
 	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo/... ./backends/scs ./backends/osqp
 
 deps-clean:
-	rm -rf $(DEPS)/lib $(DEPS)/include $(DEPS)/licenses $(DEPS)/asan $(DEPS)/*.from
+	rm -rf $(DEPS)/lib $(DEPS)/include $(DEPS)/licenses $(DEPS)/asan $(DEPS)/*.from $(CGO_DIR)/*/built*.h
 
-deps-distclean:
+deps-distclean: deps-clean
 	rm -rf $(DEPS)

@@ -33,6 +33,13 @@ func newBounds(p *backends.Problem) bounds {
 	return v
 }
 
+// problem returns what OSQP is given.
+func (v bounds) problem(p *backends.Problem) *cosqp.Data {
+	n, m := p.Dims()
+	l, u := v.onAx(p.B)
+	return &cosqp.Data{P: matrix(p.P, n, n), Q: p.Q, A: matrix(p.A, m, n), L: l, U: u}
+}
+
 // onAx returns l = b - up and u = b - lo, with OSQP's infinity.
 func (v bounds) onAx(b []float64) (l, u []float64) {
 	l, u = make([]float64, len(b)), make([]float64, len(b))

@@ -135,10 +135,8 @@ func (s *solver) setup() error {
 	scale := s.scaling(&s.user)
 	data := scale.Problem(&s.user)
 	bounds := newBounds(data)
-	n, m := data.Dims()
-	l, u := bounds.onAx(data.B)
 	set := s.mirror(s.options.Eps/2, s.options.EpsInfeasible/2)
-	out, err := cosqp.New(&cosqp.Data{P: matrix(data.P, n, n), Q: data.Q, A: matrix(data.A, m, n), L: l, U: u}, &set)
+	out, err := cosqp.New(bounds.problem(data), &set)
 	var failed *cosqp.Error
 	if errors.As(err, &failed) && failed.NonConvex() {
 		return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, says OSQP"}

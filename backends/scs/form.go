@@ -39,6 +39,8 @@ type form struct {
 	boxes []boxRow
 	// dummy says that rows is empty and SCS, which wants a row, got 0'x = 0.
 	dummy bool
+	// asGiven says that the rows are ours in their order.
+	asGiven bool
 }
 
 // boxRow is our row of a box.
@@ -49,7 +51,7 @@ type boxRow struct {
 
 func newForm(p *backends.Problem) *form {
 	_, m := p.Dims()
-	f := &form{m: m}
+	f := &form{m: m, rows: make([]row, 0, m)}
 	each := func(kind backends.ConeKind, visit func(c backends.Cone, first int)) {
 		first := 0
 		for _, c := range p.Cones {
@@ -130,6 +132,10 @@ func newForm(p *backends.Problem) *form {
 	if len(f.rows) == 0 {
 		f.dummy, f.cones.Zero = true, 1
 	}
+	f.asGiven = len(f.rows) == m
+	for i, r := range f.rows {
+		f.asGiven = f.asGiven && r == row{i, 1, 0}
+	}
 	return f
 }
 
@@ -152,14 +158,31 @@ func (f *form) nuclear(c backends.Cone, first int) {
 // height is the number of rows that SCS sees.
 func (f *form) height() int { return max(1, len(f.rows)) }
 
+// problem returns what SCS is given.
+func (f *form) problem(p *backends.Problem) *cscs.Data {
+	n, _ := p.Dims()
+	out := &cscs.Data{A: f.matrix(p.A, n), B: f.vector(p.B), C: p.Q}
+	if p.P != nil && p.P.NNZ() > 0 {
+		raw := p.P.RawMatrix()
+		out.P = &cscs.Matrix{Rows: n, Cols: n, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+	}
+	return out
+}
+
 // matrix returns A' with increasing row indices in each column.
 func (f *form) matrix(a *sparse.CSC, n int) *cscs.Matrix {
-	out := &cscs.Matrix{Rows: f.height(), Cols: n, Ptr: make([]int, n+1)}
+	out := &cscs.Matrix{Rows: f.height(), Cols: n}
 	if f.dummy || a == nil {
+		out.Ptr = make([]int, n+1)
 		return out
 	}
-	// By rows first: entries of row i are at [start[i], start[i+1]).
 	raw := a.RawMatrix()
+	if f.asGiven {
+		out.Ptr, out.Ind, out.Val = raw.Indptr, raw.Ind, raw.Data
+		return out
+	}
+	out.Ptr = make([]int, n+1)
+	// By rows first: entries of row i are at [start[i], start[i+1]).
 	start := make([]int, f.m+1)
 	for _, i := range raw.Ind {
 		start[i+1]++

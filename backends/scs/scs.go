@@ -122,18 +122,13 @@ func (s *solver) mirror() cscs.Settings {
 
 // setup makes work anew from the caller's problem, with the given settings.
 func (s *solver) setup(set cscs.Settings) error {
-	scale := scaling.New(&s.user)
-	if s.settings.NoRescaling {
-		scale = nil
+	var scale *scaling.Scaling
+	if !s.settings.NoRescaling {
+		scale = scaling.New(&s.user)
 	}
 	data := scale.Problem(&s.user)
 	form := newForm(data)
-	n, _ := data.Dims()
-	given := &cscs.Data{A: form.matrix(data.A, n), B: form.vector(data.B), C: data.Q}
-	if data.P != nil && data.P.NNZ() > 0 {
-		raw := data.P.RawMatrix()
-		given.P = &cscs.Matrix{Rows: n, Cols: n, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
-	}
+	given := form.problem(data)
 	work, err := cscs.New(given, &form.cones, &set)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"unsafe"
@@ -252,6 +253,9 @@ func integers(pins *runtime.Pinner, v []int) *C.OSQPInt {
 func (a *Matrix) mirror(pins *runtime.Pinner) (*C.OSQPCscMatrix, error) {
 	if len(a.Ptr) != a.Cols+1 || len(a.Ind) != len(a.Val) || a.Ptr[a.Cols] != len(a.Ind) {
 		return nil, errors.New("osqp: column pointers, row indices and values do not fit together")
+	}
+	if len(a.Val) > math.MaxInt32 || a.Rows > math.MaxInt32 || a.Cols > math.MaxInt32 {
+		return nil, fmt.Errorf("osqp: a %d x %d matrix with %d entries is too large for 32-bit integers", a.Rows, a.Cols, len(a.Val))
 	}
 	out := &C.OSQPCscMatrix{
 		m: C.OSQPInt(a.Rows), n: C.OSQPInt(a.Cols), p: integers(pins, a.Ptr), i: integers(pins, a.Ind), x: pinned(pins, a.Val),

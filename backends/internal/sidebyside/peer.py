@@ -1,0 +1,53 @@
+"""Solves one problem again and again with the Python package of SCS or OSQP.
+
+Standard input has the problem in the first line, a JSON object of the arrays that the
+package takes, and then one line for each time that it is to be set up and solved. Each is
+answered by a JSON object with the seconds of the clock, those of the processor, the
+iterations and the objective. Nothing but set-up and solve is within the times.
+"""
+import json
+import sys
+import time
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def matrix(m):
+    return sp.csc_matrix((np.array(m["val"], dtype=float), np.array(m["ind"] or [], dtype=np.int64), np.array(m["ptr"], dtype=np.int64)),
+                         shape=(m["rows"], m["cols"]))
+
+
+def scs_solver(p):
+    import scs
+    data = dict(A=matrix(p["A"]), b=np.array(p["b"], dtype=float), c=np.array(p["c"], dtype=float))
+    if p.get("P"):
+        data["P"] = matrix(p["P"])
+
+    def solve():
+        info = scs.SCS(data, p["cone"], verbose=False, **p["settings"]).solve()["info"]
+        return info["iter"], info["pobj"]
+    return scs.__version__, solve
+
+
+def osqp_solver(p):
+    import osqp
+    P, A = matrix(p["P"]), matrix(p["A"])
+    q, l, u = (np.array(p[k], dtype=float) for k in ("q", "l", "u"))
+
+    def solve():
+        s = osqp.OSQP()
+        s.setup(P, q, A, l, u, verbose=False, **p["settings"])
+        info = s.solve().info
+        return info.iter, info.obj_val
+    return osqp.__version__, solve
+
+
+problem = json.loads(sys.stdin.readline())
+version, solve = dict(scs=scs_solver, osqp=osqp_solver)[problem["library"]](problem)
+print(json.dumps(dict(version=version)), flush=True)
+for _ in sys.stdin:
+    clock, processor = time.perf_counter(), time.process_time()
+    iterations, objective = solve()
+    processor, clock = time.process_time() - processor, time.perf_counter() - clock
+    print(json.dumps(dict(seconds=clock, processor=processor, iterations=iterations, objective=objective)), flush=True)

@@ -1,0 +1,158 @@
+//go:build unix
+
+// Package sidebyside runs the Python package of a C library beside its Go binding,
+// on the same arrays and in turns, for the benchmarks of package scs and osqp. They
+// are skipped unless the environment has
+//
+//	CONETUNE_BENCH_DATA     a folder with qp/*.qps.gz and conic/*.cbf.gz
+//	CONETUNE_BENCH_PYTHON   a Python with numpy, scipy, and the package
+package sidebyside
+
+import (
+	"bufio"
+	_ "embed"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats/cbf"
+	"github.com/conetune/conetune/formats/qps"
+)
+
+//go:embed peer.py
+var script string
+
+// Python is a process with one problem.
+type Python struct {
+	// Version of the package.
+	Version string
+	in      io.Writer
+	out     *json.Decoder
+}
+
+// Run is one set-up and solve.
+type Run struct {
+	Seconds    float64
+	Processor  float64
+	Iterations int
+	Objective  float64
+}
+
+// Start gives the problem, the JSON object that peer.py describes, to a process
+// that ends with the benchmark.
+func Start(b testing.TB, problem any) *Python {
+	b.Helper()
+	program := os.Getenv("CONETUNE_BENCH_PYTHON")
+	if program == "" {
+		b.Skip("CONETUNE_BENCH_PYTHON is not set")
+	}
+	cmd := exec.Command(program, "-c", script)
+	cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	must(b, err)
+	out, err := cmd.StdoutPipe()
+	must(b, err)
+	must(b, cmd.Start())
+	b.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	p := &Python{in: in, out: json.NewDecoder(bufio.NewReader(out))}
+	w := bufio.NewWriter(in)
+	must(b, json.NewEncoder(w).Encode(problem))
+	must(b, w.Flush())
+	must(b, p.out.Decode(p))
+	return p
+}
+
+// Solve sets up and solves once.
+func (p *Python) Solve(b testing.TB) Run {
+	b.Helper()
+	_, err := io.WriteString(p.in, "again\n")
+	must(b, err)
+	var r Run
+	must(b, p.out.Decode(&r))
+	return r
+}
+
+// Problem reads a file of CONETUNE_BENCH_DATA, for example qp/HS118.qps.gz.
+func Problem(b testing.TB, file string) *backends.Problem {
+	b.Helper()
+	folder := os.Getenv("CONETUNE_BENCH_DATA")
+	if folder == "" {
+		b.Skip("CONETUNE_BENCH_DATA is not set")
+	}
+	path := filepath.Join(folder, filepath.FromSlash(file))
+	if strings.HasPrefix(file, "conic/") {
+		m, err := cbf.Read(path)
+		must(b, err)
+		conic, err := m.Conic()
+		must(b, err)
+		return conic.Problem
+	}
+	m, err := qps.Read(path)
+	must(b, err)
+	return m.Conic().Problem
+}
+
+func must(b testing.TB, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// Matrix is a sparse matrix as peer.py takes it.
+type Matrix struct {
+	Rows int       `json:"rows"`
+	Cols int       `json:"cols"`
+	Ptr  []int     `json:"ptr"`
+	Ind  []int     `json:"ind"`
+	Val  []float64 `json:"val"`
+}
+
+// Contest is what is reported of one problem: the least processor time of each
+// contestant, over rounds in which all took their turn.
+type Contest struct {
+	least map[string]time.Duration
+}
+
+// Time runs f and keeps the processor time of the process, all threads together, if
+// it is the least of that name.
+func (c *Contest) Time(b testing.TB, name string, f func()) {
+	begin := processor(b)
+	f()
+	c.Add(name, processor(b)-begin)
+}
+
+func processor(b testing.TB) time.Duration {
+	var u syscall.Rusage
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Add keeps a time if it is the least of that name.
+func (c *Contest) Add(name string, d time.Duration) {
+	if c.least == nil {
+		c.least = map[string]time.Duration{}
+	}
+	if old, ok := c.least[name]; !ok || d < old {
+		c.least[name] = d
+	}
+}
+
+// Report gives the time of a name, and its ratio to that of another.
+func (c *Contest) Report(b *testing.B, name, to string) {
+	b.ReportMetric(float64(c.least[name])/1e6, name+"-ms")
+	if to != "" {
+		b.ReportMetric(float64(c.least[name])/float64(c.least[to]), name+"/"+to)
+	}
+}

@@ -1,0 +1,103 @@
+//go:build osqp && cgo
+
+package osqp
+
+import (
+	"context"
+	"path"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/sidebyside"
+	cosqp "github.com/conetune/conetune/cgo/osqp"
+)
+
+// BenchmarkPython sets up and solves problems of a public collection in turns with the
+// Python package of OSQP, with its mirror in Go (package cgo/osqp), and through
+// backends.Open, all on the same rows with the same settings: one round, without
+// polishing, at 1e-5. It reports the least processor time of each; the iterations must
+// be the same.
+//
+//	CONETUNE_BENCH_DATA=DIR CONETUNE_BENCH_PYTHON=python3 \
+//	    go test -tags osqp -run '^$' -bench Python -benchtime 20x ./backends/osqp
+func BenchmarkPython(b *testing.B) {
+	for _, file := range []string{
+		"qp/HS118.qps.gz", "qp/QADLITTL.qps.gz", "qp/DUAL2.qps.gz", "qp/DUALC2.qps.gz", "qp/PRIMAL1.qps.gz",
+		"qp/CVXQP1_S.qps.gz", "qp/MOSARQP2.qps.gz", "qp/AUG3DCQP.qps.gz", "qp/LASER.qps.gz", "qp/CVXQP3_M.qps.gz",
+	} {
+		b.Run(path.Base(file), func(b *testing.B) {
+			p := sidebyside.Problem(b, file)
+			o := backends.Options{Eps: 2e-5, Settings: Settings{StartEps: 1e-5, NoPolishing: true, NoRescaling: true, Patience: -1, Retries: -1}}
+			opened, err := Backend{}.Setup(p, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer opened.Close()
+			s := opened.(*solver)
+			set := s.mirror(1e-5, o.WithDefaults().EpsInfeasible/2)
+			data := s.bounds.problem(s.data)
+			python := sidebyside.Start(b, peer(data, &set))
+			var c sidebyside.Contest
+			var iterations int
+			for b.Loop() {
+				r := python.Solve(b)
+				c.Add("python", time.Duration(r.Processor*1e9))
+				c.Time(b, "mirror", func() {
+					w, err := cosqp.New(data, &set)
+					if err != nil {
+						b.Fatal(err)
+					}
+					n, m := len(data.Q), len(data.L)
+					point := &cosqp.Solution{X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n)}
+					info, err := w.Solve(point, nil)
+					if err != nil || info.Iterations != r.Iterations {
+						b.Fatal(info.Iterations, r.Iterations, err)
+					}
+					w.Close()
+				})
+				c.Time(b, "open", func() { iterations = throughOpen(b, p, o).Iterations })
+				if iterations != r.Iterations {
+					b.Fatalf("%d iterations, Python %d", iterations, r.Iterations)
+				}
+			}
+			b.ReportMetric(float64(iterations), "iterations")
+			c.Report(b, "python", "")
+			c.Report(b, "mirror", "python")
+			c.Report(b, "open", "python")
+		})
+	}
+}
+
+func throughOpen(b *testing.B, p *backends.Problem, o backends.Options) *backends.Solution {
+	backend, err := backends.Open("osqp")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := backend.Setup(p, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	sol, err := s.Solve(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sol
+}
+
+// peer describes the problem to the Python package.
+func peer(d *cosqp.Data, s *cosqp.Settings) any {
+	matrix := func(m *cosqp.Matrix) *sidebyside.Matrix {
+		return &sidebyside.Matrix{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Ind: m.Ind, Val: m.Val}
+	}
+	return map[string]any{
+		"library": "osqp", "P": matrix(d.P), "A": matrix(d.A), "q": d.Q, "l": d.L, "u": d.U,
+		"settings": map[string]any{ // rho is left to its default: the package factors anew where it is given
+			"eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_prim_inf": s.EpsPrimalInfeasible, "eps_dual_inf": s.EpsDualInfeasible,
+			"max_iter": s.MaxIterations, "polishing": 0, "scaling": s.Scaling, "sigma": s.Sigma, "alpha": s.Alpha,
+			"adaptive_rho": int(s.AdaptiveRho), "adaptive_rho_interval": s.AdaptiveRhoInterval, "adaptive_rho_tolerance": s.AdaptiveRhoTolerance,
+			"check_termination": s.CheckTermination,
+		},
+	}
+}

@@ -1,0 +1,121 @@
+//go:build scs && cgo
+
+package scs
+
+import (
+	"context"
+	"path"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/sidebyside"
+	cscs "github.com/conetune/conetune/cgo/scs"
+)
+
+// BenchmarkPython sets up and solves problems of public collections in turns with the
+// Python package of SCS, with its mirror in Go (package cgo/scs), and through
+// backends.Open, all on the same rows with the same settings. It reports the least
+// time of each; the iterations must be the same.
+//
+//	CONETUNE_BENCH_DATA=DIR CONETUNE_BENCH_PYTHON=python3 \
+//	    go test -tags scs -run '^$' -bench Python -benchtime 20x ./backends/scs
+func BenchmarkPython(b *testing.B) {
+	for _, file := range []string{
+		"qp/HS118.qps.gz", "qp/QADLITTL.qps.gz", "qp/DUAL2.qps.gz", "qp/MOSARQP2.qps.gz", "qp/AUG3DCQP.qps.gz",
+		"conic/beck751.cbf.gz", "conic/jha88.cbf.gz", "conic/chainsing_1000_1.cbf.gz", "conic/nb.cbf.gz", "conic/qssp30.cbf.gz",
+	} {
+		b.Run(path.Base(file), func(b *testing.B) {
+			p := sidebyside.Problem(b, file)
+			o := backends.Options{Eps: 1e-5, Settings: Settings{EpsAbs: 1e-5, EpsRel: 1e-5, NoRescaling: true, Retries: -1}}
+			sol := throughOpen(b, p, o)
+			s, err := Backend{}.Setup(p, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			form, set := s.(*solver).form, s.(*solver).base
+			data := form.problem(p)
+			python := sidebyside.Start(b, peer(data, &form.cones, &set))
+			var c sidebyside.Contest
+			for b.Loop() {
+				r := python.Solve(b)
+				c.Add("python", time.Duration(r.Processor*1e9))
+				c.Time(b, "mirror", func() {
+					w, err := cscs.New(data, &form.cones, &set)
+					if err != nil {
+						b.Fatal(err)
+					}
+					point := &cscs.Solution{X: make([]float64, len(data.C)), Y: make([]float64, len(data.B)), S: make([]float64, len(data.B))}
+					info, err := w.Solve(point, false, nil)
+					if err != nil || info.Iterations != r.Iterations {
+						b.Fatal(info.Iterations, r.Iterations, err)
+					}
+					w.Close()
+				})
+				c.Time(b, "open", func() { sol = throughOpen(b, p, o) })
+				if sol.Iterations != r.Iterations {
+					b.Fatalf("%d iterations, Python %d", sol.Iterations, r.Iterations)
+				}
+			}
+			b.ReportMetric(float64(sol.Iterations), "iterations")
+			c.Report(b, "python", "")
+			c.Report(b, "mirror", "python")
+			c.Report(b, "open", "python")
+		})
+	}
+}
+
+func throughOpen(b *testing.B, p *backends.Problem, o backends.Options) *backends.Solution {
+	backend, err := backends.Open("scs")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := backend.Setup(p, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	sol, err := s.Solve(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sol
+}
+
+// peer describes the problem to the Python package, with the same linear solver.
+func peer(d *cscs.Data, k *cscs.Cone, s *cscs.Settings) any {
+	flag := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	matrix := func(m *cscs.Matrix) *sidebyside.Matrix {
+		if m == nil {
+			return nil
+		}
+		return &sidebyside.Matrix{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Ind: m.Ind, Val: m.Val}
+	}
+	cone := map[string]any{"z": k.Zero, "l": k.Nonnegative, "ep": k.Exponential, "ed": k.DualExp}
+	for name, v := range map[string][]int{"q": k.SecondOrder, "s": k.PSD} {
+		if len(v) > 0 {
+			cone[name] = v
+		}
+	}
+	if len(k.Power) > 0 {
+		cone["p"] = k.Power
+	}
+	if k.Box != nil {
+		cone["bl"], cone["bu"] = k.Box.Lower, k.Box.Upper
+	}
+	return map[string]any{
+		"library": "scs", "P": matrix(d.P), "A": matrix(d.A), "b": d.B, "c": d.C, "cone": cone,
+		"settings": map[string]any{
+			"linear_solver": "qdldl", "normalize": s.Normalize, "scale": s.Scale, "adaptive_scale": s.AdaptiveScale, "adaptive_diag_scale": flag(s.AdaptiveDiagScale),
+			"rho_x": s.RhoX, "max_iters": s.MaxIters, "eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_infeas": s.EpsInfeas, "alpha": s.Alpha,
+			"acceleration_lookback": s.AccelerationLookback, "acceleration_interval": s.AccelerationInterval, "acceleration_type_1": flag(s.AccelerationType1),
+			"acceleration_regularization": s.AccelerationRegularization, "acceleration_relaxation": s.AccelerationRelaxation,
+		},
+	}
+}

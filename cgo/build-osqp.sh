@@ -39,7 +39,7 @@ else
     cp -R "$src/osqp-sys-1.0.1" "$work/osqp"
 fi
 "$here/fetch.sh" qdldl
-tar -xzf "$src"/qdldl-*.tar.gz -C "$work"
+tar -xozf "$src"/qdldl-*.tar.gz -C "$work"
 mv "$work"/qdldl-*/c/qdldl "$work/qdldl"
 
 # Interrupts without interrupt_*.o: it asks our osqp_is_interrupted, and handles
@@ -76,8 +76,9 @@ cp "$work/osqp/algebra/_common/lin_sys/qdldl/amd/LICENSE" "$out/licenses/OSQP-am
 mv -f "$work/libconetune_osqp.a" "$out/lib/"
 # Go does not look at headers and libraries outside of a package: this file in the
 # package, which nothing includes, makes it compile and link anew.
-stamp=$here/osqp/built.h
-if [ "$(basename "$out")" = asan ]; then stamp=$here/osqp/built_asan.h; fi
 sum=$(cat "$out"/include/osqp/*.h "$out/lib/libconetune_osqp.a" | cksum)
-echo "/* make deps: $sum */" >"$stamp"
+case $out in
+"$here/build") echo "/* make deps: $sum */" >"$here/osqp/built.h" ;;
+"$here/build/asan") echo "/* make asan: $sum */" >"$here/osqp/built_asan.h" ;;
+esac
 echo "built $out/lib/libconetune_osqp.a"

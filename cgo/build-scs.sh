@@ -40,7 +40,7 @@ if [ -n "${SCS_SRC:-}" ]; then
     rm -rf "$work/scs/out"
 else
     "$here/fetch.sh" scs
-    tar -xzf "$src"/scs-*.tar.gz -C "$work"
+    tar -xozf "$src"/scs-*.tar.gz -C "$work"
     mv "$work"/scs-*/scs_source "$work/scs"
 fi
 
@@ -107,8 +107,9 @@ mv -f "$work/blas" "$out/lib/libconetune_blas.so"
 mv -f "$work/libconetune_scs.a" "$out/lib/"
 # Go does not look at headers and libraries outside of a package: this file in the
 # package, which nothing includes, makes it compile and link anew.
-stamp=$here/scs/built.h
-if [ "$(basename "$out")" = asan ]; then stamp=$here/scs/built_asan.h; fi
 sum=$(cat "$out"/include/scs/*.h "$out/lib/libconetune_scs.a" | cksum)
-echo "/* make deps: $sum */" >"$stamp"
+case $out in
+"$here/build") echo "/* make deps: $sum */" >"$here/scs/built.h" ;;
+"$here/build/asan") echo "/* make asan: $sum */" >"$here/scs/built_asan.h" ;;
+esac
 echo "built $out/lib/libconetune_scs.a"

@@ -15,12 +15,10 @@ package elasticnet
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -36,45 +34,50 @@ type Options struct {
 }
 
 // Model is an elastic net with its data.
-type Model struct {
-	data *regression.Data
-	r0   []float64
-}
+type Model struct{ *regression.Model }
 
 // New checks the split and the options. It keeps a reference to the data, which
 // must not change.
 func New(s *dataset.Split, o Options) (*Model, error) {
-	r0 := []float64{10, 5}
-	if o.R0 != nil {
-		r0 = o.R0
-	}
-	if len(r0) != 2 {
-		return nil, fmt.Errorf("elasticnet: %d radii to start from, expected 2 (l1, l2)", len(r0))
-	}
-	for i, r := range r0 {
-		if !(r >= 0) || math.IsInf(r, 1) {
-			return nil, fmt.Errorf("elasticnet: radius %d is %v, expected a finite number that is not negative", i+1, r)
-		}
-	}
 	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
-	return &Model{data: data, r0: r0}, nil
+	names := []string{"lambda1", "lambda2"}
+	if o.R0 != nil && len(o.R0) != len(names) {
+		return nil, fmt.Errorf("elasticnet: %d radii to start from, expected 2 (l1, l2)", len(o.R0))
+	}
+	r0, err := regression.Radii(o.R0, names, 10, 5)
+	if err != nil {
+		return nil, fmt.Errorf("elasticnet: %w", err)
+	}
+	// rho is not in the paper but in its authors' program.
+	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+	return &Model{regression.NewModel(data, regression.Spec{
+		Name: "elastic-net", Names: names, R0: r0, Path: path(data), Paper: paper, Default: closing(paper, data),
+		Penalties: func(b, r convex.Affine) []convex.Convex {
+			return []convex.Convex{
+				convex.Norm1(b).MinusAffine(r.At(0)),
+				convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(1)),
+			}
+		},
+	})}, nil
 }
 
-// Name is the name on the command line.
-func (m *Model) Name() string { return "elastic-net" }
-
-// Names are the names of the two hyperparameters, in the order of the radii.
-func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
+// closing are our settings: a start from a path, and a lower-level gap that is closed,
+// so that the iterate and the refit agree.
+func closing(s dca.Settings, data *regression.Data) dca.Settings {
+	s.GapTol, s.MaxIter = 1e-4, 200
+	s.PathStart = data.LambdaMax() > 0
+	return s
+}
 
 // pathPoints is the length of each path for the data-driven start.
 const pathPoints = 10
 
 // path goes down with both weights equal, and up again with almost no l2 weight.
-func (m *Model) path() [][]float64 {
-	down := m.data.Path(pathPoints)
+func path(data *regression.Data) [][]float64 {
+	down := data.Path(pathPoints)
 	var path [][]float64
 	for _, l := range down {
 		path = append(path, []float64{l, l})
@@ -83,46 +86,4 @@ func (m *Model) path() [][]float64 {
 		path = append(path, []float64{l, l / 100})
 	}
 	return path
-}
-
-// Program is the bilevel program. Its variables are the coefficients and, with an
-// intercept, the constant; its hyperparameters are the two radii.
-func (m *Model) Program() dca.Program {
-	return dca.Program{
-		Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path(),
-		Build: func(model *convex.Model, h convex.Affine) dca.Level {
-			x := m.data.Variables(model)
-			b := x[0].Expr()
-			return dca.Level{
-				X: x, Train: m.data.Train(x), Validation: m.data.Validation(x),
-				Residuals: []convex.Affine{m.data.Residuals(x)},
-				Constraints: []convex.Convex{
-					convex.Norm1(b).MinusAffine(h.At(0)),
-					convex.SumSquares(b).Scale(0.5).MinusAffine(h.At(1)),
-				},
-			}
-		},
-		TrainGradient: func(x [][]float64, _ []float64) ([][]float64, []float64) { return m.data.TrainGradient(x), nil },
-		Lipschitz:     m.data.Lipschitz,
-	}
-}
-
-// Evaluate scores values of the variables by half the mean squared error in the user's units.
-func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate(x) }
-
-// Fit turns values of the variables into a predictor in the user's units.
-func (m *Model) Fit(x [][]float64) problems.Fit { return m.data.Fit(x) }
-
-// PaperSettings are those of the paper's experiments; rho is that of its authors' program.
-func (m *Model) PaperSettings() dca.Settings {
-	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-}
-
-// DefaultSettings start from a path and close the lower-level gap, so that the
-// iterate and the refit agree.
-func (m *Model) DefaultSettings() dca.Settings {
-	s := m.PaperSettings()
-	s.GapTol, s.MaxIter = 1e-4, 200
-	s.PathStart = m.data.LambdaMax() > 0
-	return s
 }

@@ -213,6 +213,17 @@ func (d *Data) Path(points int) []float64 {
 	return path
 }
 
+// CommonPath is a [Data.Path] of a few weights that all penalties have in common, for
+// the data-driven start.
+func (d *Data) CommonPath() [][]float64 {
+	const points = 10
+	var path [][]float64
+	for _, l := range d.Path(points) {
+		path = append(path, []float64{l})
+	}
+	return path
+}
+
 // Fit turns values of the variables into a predictor in the user's units.
 func (d *Data) Fit(x [][]float64) problems.Fit {
 	b0 := 0.0

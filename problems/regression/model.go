@@ -1,0 +1,98 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
+)
+
+// Spec is what tells one penalised regression from another.
+type Spec struct {
+	// Name is the name on the command line.
+	Name string
+	// Names are the names of the hyperparameters, one for each radius.
+	Names []string
+	// R0 are the start values of the radii, see [Radii].
+	R0 []float64
+	// Penalties returns P_i(b) - r_i for the coefficients b and the radii r, in the order of
+	// Names, in any grouping.
+	Penalties func(b, r convex.Affine) []convex.Convex
+	// Path are the weights for the data-driven start, see [dca.Program].
+	Path [][]float64
+	// Paper and Default are the settings of the paper's experiments and ours.
+	Paper, Default dca.Settings
+}
+
+// Model is a penalised regression with its data: the bilevel program
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : P_i(b) <= r_i }
+//
+// with the losses of the package comment. It has the methods of [tune.Model].
+//
+// [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
+type Model struct {
+	data *Data
+	spec Spec
+}
+
+// NewModel puts data and penalties together.
+func NewModel(data *Data, spec Spec) *Model { return &Model{data: data, spec: spec} }
+
+// Radii returns start values for the named radii: given itself, its one entry for all, or the
+// default where it is nil. Other lengths, and entries that are negative or not finite, are errors.
+func Radii(given []float64, names []string, standard ...float64) ([]float64, error) {
+	if given == nil {
+		given = standard
+	}
+	if len(given) != 1 && len(given) != len(names) {
+		return nil, fmt.Errorf("%d radii to start from, expected one or %d", len(given), len(names))
+	}
+	r0 := make([]float64, len(names))
+	for i := range r0 {
+		r0[i] = given[min(i, len(given)-1)]
+		if !(r0[i] >= 0) || math.IsInf(r0[i], 1) {
+			return nil, fmt.Errorf("radius of %q is %v, expected a finite number that is not negative", names[i], r0[i])
+		}
+	}
+	return r0, nil
+}
+
+// Name is the name on the command line.
+func (m *Model) Name() string { return m.spec.Name }
+
+// Names are the names of the hyperparameters, in the order of the radii.
+func (m *Model) Names() []string { return m.spec.Names }
+
+// Program is the bilevel program. Its variables are the coefficients and, with an
+// intercept, the constant; its hyperparameters are the radii.
+func (m *Model) Program() dca.Program {
+	return dca.Program{
+		Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path,
+		Build: func(model *convex.Model, r convex.Affine) dca.Level {
+			x := m.data.Variables(model)
+			return dca.Level{
+				X: x, Train: m.data.Train(x), Validation: m.data.Validation(x),
+				Residuals:   []convex.Affine{m.data.Residuals(x)},
+				Constraints: m.spec.Penalties(x[0].Expr(), r),
+			}
+		},
+		TrainGradient: func(x [][]float64, _ []float64) ([][]float64, []float64) { return m.data.TrainGradient(x), nil },
+		Lipschitz:     m.data.Lipschitz,
+	}
+}
+
+// Evaluate scores values of the variables by half the mean squared error in the user's units.
+func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate(x) }
+
+// Fit turns values of the variables into a predictor in the user's units.
+func (m *Model) Fit(x [][]float64) problems.Fit { return m.data.Fit(x) }
+
+// PaperSettings are those of the paper's experiments; rho is that of its authors' program.
+func (m *Model) PaperSettings() dca.Settings { return m.spec.Paper }
+
+// DefaultSettings are those that this project recommends.
+func (m *Model) DefaultSettings() dca.Settings { return m.spec.Default }

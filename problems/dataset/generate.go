@@ -24,6 +24,8 @@ type Config struct {
 	Correlation float64
 	// Independent makes the correlation 0.
 	Independent bool
+	// Coefficients, if not nil, are all coefficients, in the place of Nonzeros at random places.
+	Coefficients []float64
 	// SNR is |Xb| / |noise| over all rows. Default 2.
 	SNR float64
 }
@@ -105,6 +107,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("dataset: cannot generate %d features for %d training, %d validation and %d test rows, expected %d numbers at most", c.Features, c.Train, c.Val, c.Test, maxCells)
 	case c.Nonzeros < 1 || c.Nonzeros > c.Features:
 		return fmt.Errorf("dataset: cannot generate %d nonzero coefficients, expected 1 to %d", c.Nonzeros, c.Features)
+	case c.Coefficients != nil && len(c.Coefficients) != c.Features:
+		return fmt.Errorf("dataset: %d coefficients for %d features", len(c.Coefficients), c.Features)
 	case !(math.Abs(c.Correlation) < 1):
 		return fmt.Errorf("dataset: correlation %g, expected a number between -1 and 1", c.Correlation)
 	case !(c.SNR > 0) || math.IsInf(c.SNR, 1):
@@ -117,7 +121,7 @@ func (c Config) validate() error {
 // serves the weighted lasso too, and returns the coefficients b behind it:
 //
 //	rows of X independent N(0, S), S_jk = r^|j-k|, with r the correlation
-//	b_j = 1 for Nonzeros features at random places, 0 else
+//	b_j = 1 for Nonzeros features at random places, 0 else, or Coefficients
 //	y = Xb + e, e normal and scaled so that |Xb| / |e| = SNR over all rows
 //
 // The rows are the stationary process x_1 = e_1, x_j = r x_(j-1) + sqrt(1-r^2) e_j, so
@@ -128,12 +132,7 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 	}
 	c = c.withDefaults()
 	p, n := c.Features, c.Train+c.Val+c.Test
-	support := generator(seed, streamSupport).Perm(p)[:c.Nonzeros]
-	slices.Sort(support)
-	b := make([]float64, p)
-	for _, j := range support {
-		b[j] = 1
-	}
+	b, support := c.coefficients(seed)
 	x := mat.NewDense(n, p, nil)
 	normal := generator(seed, streamFeatures)
 	innovation := math.Sqrt(1 - c.Correlation*c.Correlation)
@@ -146,7 +145,7 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 			row[j] = float64(c.Correlation*row[j-1]) + float64(innovation*normal.NormFloat64())
 		}
 		for _, j := range support {
-			signal[i] += row[j]
+			signal[i] += float64(b[j] * row[j])
 		}
 	}
 	normal = generator(seed, streamNoise)
@@ -171,6 +170,26 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 	}
 	s := &Split{Train: part(0, c.Train), Val: part(c.Train, c.Train+c.Val), Test: part(c.Train+c.Val, n)}
 	return s, b, nil
+}
+
+// coefficients returns b and the indices of its nonzeros in increasing order.
+func (c Config) coefficients(seed uint64) (b []float64, support []int) {
+	if c.Coefficients != nil {
+		b = slices.Clone(c.Coefficients)
+		for j, v := range b {
+			if v != 0 {
+				support = append(support, j)
+			}
+		}
+		return b, support
+	}
+	support = generator(seed, streamSupport).Perm(c.Features)[:c.Nonzeros]
+	slices.Sort(support)
+	b = make([]float64, c.Features)
+	for _, j := range support {
+		b[j] = 1
+	}
+	return b, support
 }
 
 // norm is the Euclidean norm, summed without fused multiply-adds.

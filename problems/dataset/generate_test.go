@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -149,4 +150,43 @@ func TestGenerateSameBytes(t *testing.T) {
 	}
 	require.Equal(t, "881c09801cea11b5", digest(1))
 	require.NotEqual(t, digest(1), digest(2))
+}
+
+func TestGroupedPreset(t *testing.T) {
+	for _, name := range GroupedPresets() {
+		_, _, err := GroupedPreset(name)
+		require.NoError(t, err)
+	}
+	c, m, err := GroupedPreset("40-30-20-p31-m4")
+	require.NoError(t, err)
+	require.Equal(t, 4, m)
+	s, b, err := Generate(c, 1)
+	require.NoError(t, err)
+	for j, v := range b {
+		want := 0.0
+		if k := j % 10; j < 30 && k < 5 {
+			want = float64(k + 1)
+		}
+		require.Equal(t, want, v, j)
+	}
+	// |Xb| / |noise| = 2 over all rows.
+	signal, noise := 0.0, 0.0
+	for _, d := range []*Data{s.Train, s.Val, s.Test} {
+		for i, y := range d.Y {
+			f := floats.Dot(b, d.X.RawRowView(i))
+			signal += f * f
+			noise += (y - f) * (y - f)
+		}
+	}
+	require.InDelta(t, 4, signal/noise, 1e-9)
+	for name, want := range map[string]string{
+		"": "unknown preset", "40-30-20-p31": "unknown preset", "40-30-20-p31-m": "unknown preset", "40-30-20-p31-m-1": "unknown preset",
+		"40-30-20-p14-m2": "expected at least 15", "0-30-20-p31-m1": "expected at least 1, 1 and 0",
+	} {
+		_, _, err := GroupedPreset(name)
+		require.ErrorContains(t, err, want, name)
+	}
+	c.Coefficients = c.Coefficients[:3]
+	_, _, err = Generate(c, 1)
+	require.ErrorContains(t, err, "3 coefficients for 31 features")
 }

@@ -1,0 +1,44 @@
+package dataset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// groupedPresets are the sizes of the paper's table for the sparse group lasso.
+var groupedPresets = []string{"100-100-100-p600-m30", "100-100-100-p600-m300", "100-100-100-p1200-m300"}
+
+// GroupedPresets returns the names of the data of the paper with M groups of features: rows for
+// training, validation and test, then p and the number of features, m and the number of groups.
+func GroupedPresets() []string { return append([]string(nil), groupedPresets...) }
+
+// GroupedPreset returns shape and number of groups behind a name of [GroupedPresets], or behind any name of that
+// form. Features are independent; the coefficients are three blocks of p/3 features that begin
+// with 1, 2, 3, 4, 5 and are 0 from there on (Supplement D of the paper), whatever the groups.
+func GroupedPreset(name string) (c Config, groups int, err error) {
+	fail := fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES-mGROUPS such as %s", name, strings.Join(groupedPresets, ", "))
+	shape, count, found := strings.Cut(name, "-m")
+	m, err := strconv.ParseUint(count, 10, 31)
+	if !found || err != nil {
+		return Config{}, 0, fail
+	}
+	if c, err = Preset(shape); err != nil {
+		if c.Features > 0 {
+			return Config{}, 0, err
+		}
+		return Config{}, 0, fail
+	}
+	const blocks, nonzeros = 3, 5
+	if c.Features < blocks*nonzeros {
+		return Config{}, 0, fmt.Errorf("dataset: cannot generate %d features in groups, expected at least %d", c.Features, blocks*nonzeros)
+	}
+	c.Independent = true
+	c.Coefficients = make([]float64, c.Features)
+	for b := range blocks {
+		for k := range nonzeros {
+			c.Coefficients[b*(c.Features/blocks)+k] = float64(k + 1)
+		}
+	}
+	return c, int(m), nil
+}

@@ -1,0 +1,80 @@
+// Package sgl selects the hyperparameters of the sparse group lasso, a weight for the
+// norm of each group of coefficients and one for the l1 norm.
+//
+// # Formulation
+//
+// With M groups that divide the features, b^(g) the coefficients of group g, and losses L on
+// validation and l on training rows as in package regression, the bilevel program
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : |b^(g)|_2 <= r_g for each group g, |b|_1 <= r_{M+1} }
+//
+// is the decoupled form of choosing lambda in min l(b) + sum_g lambda_g |b^(g)|_2 + lambda_{M+1} |b|_1
+// (Gao, Ye, Yin, Zeng, Zhang, ICML 2022, section 4 and Supplement C). The multipliers of the M+1
+// radii, all nonnegative, are the lambda; they are called after their groups, the last one l1.
+//
+// With many groups the hyperparameters outnumber the validation rows, and the validation error
+// of the result says little about new data; see [Model] for what our settings do about it.
+package sgl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// Options of the model; the zero value is the model of the paper.
+type Options struct {
+	// Intercept adds a free constant that is not penalised.
+	Intercept bool
+	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
+	Standardize bool
+	// R0 are the start values of the radii, in the unit of the model: one for each group and one for
+	// the l1 norm, or one for all. Nil means 10, the paper's.
+	R0 []float64
+}
+
+// Model is a sparse group lasso with its data.
+type Model struct {
+	*regression.Model
+	groups *groups.Groups
+}
+
+// New checks the split, the groups and the options. Each feature must be in one group. New keeps
+// references to data and groups, which must not change.
+func New(s *dataset.Split, g *groups.Groups, o Options) (*Model, error) {
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
+	if err != nil {
+		return nil, fmt.Errorf("sgl: %w", err)
+	}
+	_, p := data.Dims()
+	if err := g.Check(p, false); err != nil {
+		return nil, fmt.Errorf("sgl: %w", err)
+	}
+	names := append(slices.Clone(g.Names), "l1")
+	r0, err := regression.Radii(o.R0, names, 10)
+	if err != nil {
+		return nil, fmt.Errorf("sgl: %w", err)
+	}
+	// rho is not in the paper but in its authors' program.
+	paper := dca.Settings{Tol: 0.05, Rho: 5e-3, Alpha0: 1, Delta: 5, CAlpha: 0.1, MaxIter: 100}
+	standard := paper
+	standard.PathStart = data.LambdaMax() > 0
+	return &Model{groups: g, Model: regression.NewModel(data, regression.Spec{
+		Name: "sparse-group-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
+		Penalties: func(b, r convex.Affine) []convex.Convex {
+			return []convex.Convex{
+				convex.GroupNorms(b, g.Members).MinusAffine(r.Slice(0, g.Len())),
+				convex.Norm1(b).MinusAffine(r.At(g.Len())),
+			}
+		},
+	})}, nil
+}
+
+// Groups are the groups of the features.
+func (m *Model) Groups() *groups.Groups { return m.groups }

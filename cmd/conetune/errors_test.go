@@ -38,6 +38,11 @@ func TestBadInput(t *testing.T) {
 	other := with("other.csv", 1, "price,f1,f2,g3,f4")
 	badIndex := write(t, dir, "bad.svm", "1 1:2 2:3\n-1 0:1\n")
 	good2 := write(t, dir, "val.csv", csvText(3, 30, 4))
+	fewGroups := write(t, dir, "groups.csv", "feature,group\nf1,0\nf2,0\nf3,1\n")
+	noGroups := filepath.Join(dir, "bare")
+	require.NoError(t, os.Mkdir(noGroups, 0o700))
+	write(t, dir, "bare/train.csv", csvText(1, 30, 4))
+	write(t, dir, "bare/val.csv", csvText(2, 30, 4))
 	notModel := write(t, dir, "not.json", "{}")
 	out := filepath.Join(dir, "out")
 
@@ -132,6 +137,15 @@ func TestBadInput(t *testing.T) {
 		{"predict without data", []string{"predict", "--model", notModel}, []string{"--data FILE is missing"}},
 		{"predict with another file", []string{"predict", "--model", notModel, "--data", good}, []string{notModel, "not a model"}},
 		{"predict with missing model", []string{"predict", "--model", missing, "--data", good}, []string{missing}},
+		{"groups are missing", []string{"tune", "sparse-group-lasso", "--data", good}, []string{"--groups is missing"}},
+		{"folder without groups", []string{"tune", "sparse-group-lasso", "--dir", noGroups}, []string{noGroups, "lacks groups.csv"}},
+		{"groups for a model without", onGood("--groups", "2"), []string{"--groups: elastic-net has no groups"}},
+		{"more groups than features", []string{"tune", "sparse-group-lasso", "--data", good, "--groups", "5"}, []string{"--groups: 5 groups of 4 features"}},
+		{"groups of different sizes by number", []string{"tune", "sparse-group-lasso", "--data", good, "--groups", "3"}, []string{"--groups: 4 features cannot be divided into 3 groups"}},
+		{"no such file of groups", []string{"tune", "sparse-group-lasso", "--data", good, "--groups", missing}, []string{missing, "no such file"}},
+		{"groups miss a feature", []string{"tune", "sparse-group-lasso", "--data", good, "--groups", fewGroups}, []string{fewGroups, `lacks the group of "f4"`}},
+		{"generate too few features in groups", []string{"generate", "sparse-group-lasso", "--preset", "9-9-9-p3-m1", "--out", out}, []string{"3 features in groups, expected at least 15"}},
+		{"generate without number of groups", []string{"generate", "sparse-group-lasso", "--preset", "9-9-9-p30", "--out", out}, []string{`"9-9-9-p30"`, "-mGROUPS"}},
 		{"generate nothing", []string{"generate", "elastic-net"}, []string{"--out DIR is missing"}},
 		{"generate of unknown model", []string{"generate", "ridge", "--out", out}, []string{`"ridge"`}},
 		{"generate unknown sizes", []string{"generate", "elastic-net", "--preset", "big", "--out", out}, []string{`"big"`, "100-20-250-p250"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 )
 
 const generateHelp = `Write synthetic data as in the paper's experiments, in the form that
@@ -19,11 +20,15 @@ conetune tune MODEL --dir DIR reads: train.csv.gz, val.csv.gz, test.csv.gz.
 
 Rows are normal with correlation 0.5^|j-k| between features j and k, 15 coefficients
 at random places are 1 and the others 0, and the noise has half the norm of the
-signal. elastic-net and weighted-lasso have the same data.
-
---preset is one of %s,
+signal. elastic-net and weighted-lasso have the same data; --preset is one of
+%s,
 or any name of that form: rows for training, validation and test, then p and the
-number of features.`
+number of features.
+
+For sparse-group-lasso the features are independent, the coefficients begin with
+1, 2, 3, 4, 5 in each third of the features and are 0 else, and groups.csv names M
+equal consecutive groups; --preset is one of
+%s.`
 
 func (a *app) generateCommand() *cobra.Command {
 	var preset, out string
@@ -31,7 +36,7 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "generate MODEL --out DIR",
 		Short:     "Write synthetic data with known coefficients",
-		Long:      sprintf(generateHelp, joined(dataset.Presets())),
+		Long:      sprintf(generateHelp, joined(dataset.Presets()), joined(dataset.GroupedPresets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
 		ValidArgs: modelNames(),
 		Args: func(_ *cobra.Command, args []string) error {
@@ -41,29 +46,57 @@ func (a *app) generateCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := findModel(args[0]); err != nil {
+			spec, err := findModel(args[0])
+			if err != nil {
 				return err
 			}
 			if out == "" {
 				return badInputf("--out DIR is missing")
 			}
-			return a.generate(cmd.Context(), preset, seed, out)
+			recipe, err := newRecipe(spec, preset)
+			if err != nil {
+				return badInputf("--preset: %w", err)
+			}
+			return a.generate(cmd.Context(), recipe, seed, out)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&preset, "preset", dataset.Presets()[0], "sizes, `TRAIN-VAL-TEST-pFEATURES`")
+	fs.StringVar(&preset, "preset", "", "sizes, `TRAIN-VAL-TEST-pFEATURES`, with groups also -mGROUPS (default: the first)")
 	fs.Uint64Var(&seed, "seed", 1, "seed `N`; the same seed gives the same data")
 	fs.StringVar(&out, "out", "", "folder `DIR`, which must be new or empty")
 	return cmd
 }
 
-// generate draws and writes the data.
-func (a *app) generate(ctx context.Context, preset string, seed uint64, out string) error {
-	config, err := dataset.Preset(preset)
-	if err != nil {
-		return badInputf("--preset: %w", err)
+// recipe is what to generate.
+type recipe struct {
+	config dataset.Config
+	groups *groups.Groups // nil for models without them
+}
+
+// newRecipe looks a preset up; an empty name means the first one of the model.
+func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
+	if !spec.grouped {
+		if preset == "" {
+			preset = dataset.Presets()[0]
+		}
+		r.config, err = dataset.Preset(preset)
+		return r, err
 	}
+	if preset == "" {
+		preset = dataset.GroupedPresets()[0]
+	}
+	var m int
+	if r.config, m, err = dataset.GroupedPreset(preset); err != nil {
+		return r, err
+	}
+	r.groups, err = groups.Equal(r.config.Features, m)
+	return r, err
+}
+
+// generate draws and writes the data.
+func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) error {
+	config := r.config
 	entries, err := os.ReadDir(out)
 	created, empty := errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0
 	type drawn struct {
@@ -81,6 +114,11 @@ func (a *app) generate(ctx context.Context, preset string, seed uint64, out stri
 		if err := dataset.WriteDir(split, out); err != nil {
 			return drawn{}, badInput(err)
 		}
+		if r.groups != nil {
+			if err := groups.WriteDir(out, r.groups, split.Train.Features); err != nil {
+				return drawn{}, failed(err)
+			}
+		}
 		return drawn{split, b}, nil
 	})
 	if errors.Is(err, errInterrupted) && (created || empty) {
@@ -91,12 +129,19 @@ func (a *app) generate(ctx context.Context, preset string, seed uint64, out stri
 	}
 	var support []string
 	for j, v := range d.b {
-		if v != 0 {
+		switch {
+		case v != 0 && r.groups != nil:
+			support = append(support, fmt.Sprintf("%s=%g", d.split.Train.Features[j], v))
+		case v != 0:
 			support = append(support, d.split.Train.Features[j])
 		}
 	}
-	return a.print(fmt.Sprintf("%s: %d training, %d validation, %d test rows of %s, seed %d\ncoefficients are 1 for %s, 0 for the others\n",
-		out, config.Train, config.Val, config.Test, count(config.Features, "feature"), seed, strings.Join(support, " ")))
+	coefficients := "coefficients are 1 for " + strings.Join(support, " ")
+	if r.groups != nil {
+		coefficients = fmt.Sprintf("%s; coefficients are %s", count(r.groups.Len(), "group"), strings.Join(support, " "))
+	}
+	return a.print(fmt.Sprintf("%s: %d training, %d validation, %d test rows of %s, seed %d\n%s, 0 for the others\n",
+		out, config.Train, config.Val, config.Test, count(config.Features, "feature"), seed, coefficients))
 }
 
 // discard takes away what an interrupted run has written into a folder that was

@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
@@ -15,11 +18,18 @@ type scaling struct {
 	standardize, intercept bool
 }
 
+// modelOptions is all that a model is built with, apart from the rows.
+type modelOptions struct {
+	scaling
+	groups, dir string // values of --groups and --dir
+}
+
 // modelSpec is a model of the command line.
 type modelSpec struct {
 	name    string
 	summary string
-	build   func(*dataset.Split, scaling) (tune.Model, error)
+	build   func(*dataset.Split, modelOptions) (tune.Model, error)
+	grouped bool // the model takes --groups
 }
 
 // models are in the order in which they are listed.
@@ -27,17 +37,46 @@ var models = []modelSpec{
 	{
 		name:    "elastic-net",
 		summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
-		build: func(s *dataset.Split, o scaling) (tune.Model, error) {
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
 			return elasticnet.New(s, elasticnet.Options{Standardize: o.standardize, Intercept: o.intercept})
 		},
 	},
 	{
 		name:    "weighted-lasso",
 		summary: "linear regression, a bound of its own on each coefficient",
-		build: func(s *dataset.Split, o scaling) (tune.Model, error) {
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
 			return wlasso.New(s, wlasso.Options{Standardize: o.standardize, Intercept: o.intercept})
 		},
 	},
+	{
+		name:    "sparse-group-lasso",
+		summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
+		grouped: true,
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+			g, err := o.readGroups(s, false)
+			if err != nil {
+				return nil, err
+			}
+			return sgl.New(s, g, sgl.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+}
+
+// readGroups returns the groups that --groups names or counts, by default those of the folder.
+func (o modelOptions) readGroups(s *dataset.Split, overlap bool) (*groups.Groups, error) {
+	features := s.Train.Features
+	if o.groups == "" {
+		return groups.ReadDir(o.dir, features, overlap)
+	}
+	m, err := strconv.Atoi(o.groups)
+	if err != nil {
+		return groups.Read(o.groups, features, overlap)
+	}
+	g, err := groups.Equal(len(features), m)
+	if err != nil {
+		return nil, fmt.Errorf("--groups: %w", err)
+	}
+	return g, nil
 }
 
 // findModel looks a model up by name.
@@ -62,7 +101,7 @@ func modelNames() []string {
 func modelList() string {
 	var b strings.Builder
 	for _, m := range models {
-		fmt.Fprintf(&b, "  %-16s %s\n", m.name, m.summary)
+		fmt.Fprintf(&b, "  %-18s %s\n", m.name, m.summary)
 	}
 	return b.String()
 }

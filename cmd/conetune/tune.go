@@ -21,6 +21,7 @@ type tuneFlags struct {
 	seed                            uint64
 	timeLimit                       time.Duration
 	standardize, intercept          bool
+	groups                          string
 	trace, plot, save               string
 	asJSON, verbose                 bool
 }
@@ -97,6 +98,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	f.data.register(fs)
 	fs.BoolVar(&f.standardize, "standardize", false, "scale features to mean 0 and standard deviation 1 on the training rows (default: on with --data and --train)")
 	fs.BoolVar(&f.intercept, "intercept", false, "fit an intercept (default: on with --data and --train)")
+	fs.StringVar(&f.groups, "groups", "", "groups of features, for models that have them: `M` equal consecutive ones, or a FILE with columns feature and group (default: groups.csv of --dir)")
 	fs.StringVar(&f.method, "method", "vf-idca", "`METHOD` of selection, or several: "+joined(methodNames()))
 	fs.BoolVar(&f.chain, "chain", false, "begin each of several methods at the choice of the one before")
 	fs.IntVar(&f.evaluations, "evaluations", 0, "`N` points for a search to try (default 100)")

@@ -43,6 +43,16 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 			return nil, err
 		}
 	}
+	if fs.Changed("groups") {
+		switch {
+		case !spec.grouped:
+			return nil, badInputf("--groups: %s has no groups", spec.name)
+		case f.groups == "":
+			return nil, badInputf("--groups is empty")
+		}
+	} else if spec.grouped && f.data.dir == "" {
+		return nil, badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
+	}
 	radii, err := parseRadii(f.init)
 	if err != nil {
 		return nil, err
@@ -178,6 +188,9 @@ func (f *tuneFlags) checkOutputs() error {
 	taken := map[string]string{}
 	for _, in := range f.data.files() {
 		taken[absolute(in)] = "the data"
+	}
+	if f.groups != "" {
+		taken[absolute(f.groups)] = "the groups"
 	}
 	for _, out := range []struct{ flag, path string }{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}} {
 		if out.path == "" {

@@ -22,7 +22,9 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		return err
 	}
 	start := time.Now()
-	model, err := interruptible(ctx, func() (tune.Model, error) { return job.spec.build(split, job.scaling) })
+	model, err := interruptible(ctx, func() (tune.Model, error) {
+		return job.spec.build(split, modelOptions{job.scaling, job.groups, job.data.dir})
+	})
 	built := time.Since(start)
 	if errors.Is(err, errInterrupted) {
 		return err

@@ -27,7 +27,11 @@ var documented = []string{
 func TestTuneJSON(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	for _, model := range modelNames() {
-		o := conetune(t, "tune", model, "--data", data, "--json", "--seed", "4")
+		args := []string{"tune", model, "--data", data, "--json", "--seed", "4"}
+		if spec, err := findModel(model); err == nil && spec.grouped {
+			args = append(args, "--groups", "2")
+		}
+		o := conetune(t, args...)
 		o.ok(t)
 		require.Empty(t, o.stderr)
 		m := o.object(t)
@@ -266,6 +270,28 @@ func TestGenerateAndTune(t *testing.T) {
 	text = conetune(t, "tune", "elastic-net", "--dir", a, "--preset", "paper").ok(t)
 	require.Contains(t, text, "features as they are, no intercept")
 	require.NotContains(t, text, "\nintercept")
+}
+
+// TestGroups: generated groups are found in the folder, and as many by number are the same.
+func TestGroups(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	text := conetune(t, "generate", "sparse-group-lasso", "--preset", "60-30-30-p30-m6", "--seed", "3", "--out", dir).ok(t)
+	require.Contains(t, text, "30 features, seed 3\n6 groups; coefficients are x1=1 x2=2 x3=3 x4=4 x5=5 x11=1")
+	run := func(args ...string) map[string]any {
+		o := conetune(t, append([]string{"tune", "sparse-group-lasso", "--dir", dir, "--preset", "paper", "--json"}, args...)...)
+		o.ok(t)
+		m := o.object(t)
+		delete(m, "time_seconds")
+		delete(m, "setup_seconds")
+		return m
+	}
+	file, number := run(), run("--groups", "6")
+	require.Equal(t, file, number)
+	require.Len(t, file["radii"], 7)
+	require.Contains(t, file["hyperparameters"], "group5")
+	require.Contains(t, file["hyperparameters"], "l1")
+	other := run("--groups", "3")
+	require.Len(t, other["radii"], 4)
 }
 
 func TestVerbose(t *testing.T) {

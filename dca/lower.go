@@ -87,11 +87,14 @@ func (l *lower) solve(ctx context.Context, h []float64) (*lowerSolution, error) 
 	out.x = values(res, l.level.X)
 	out.slope = res.Sensitivity(l.h)
 	out.weak = make([]bool, l.program.Radii)
-	radii := h[:l.program.Radii]
-	for j := range radii {
+	largest, scale := 0.0, math.Max(l.scale, math.Abs(out.value))
+	for _, r := range h[:l.program.Radii] {
+		largest = math.Max(largest, r)
+	}
+	for j := range l.program.Radii {
 		// v does not grow in a radius, and a multiplier that over the largest radius does less than
 		// the solver can tell is none: with the penalty, and divided by rho, rounding would move h.
-		work, scale := -out.slope[j]*slices.Max(radii), math.Max(l.scale, math.Abs(out.value))
+		work := -out.slope[j] * largest
 		if !(work > l.eps*scale) {
 			out.slope[j] = 0
 		}

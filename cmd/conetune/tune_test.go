@@ -243,7 +243,11 @@ func TestHardTables(t *testing.T) {
 	}
 	data := write(t, dir, "table.csv", strings.Join(lines, "\n")+"\n")
 	for _, model := range modelNames() {
-		o := conetune(t, "tune", model, "--data", data, "--json")
+		args := []string{"tune", model, "--data", data, "--json"}
+		if spec, err := findModel(model); err == nil && spec.grouped {
+			args = append(args, "--groups", "4")
+		}
+		o := conetune(t, args...)
 		o.ok(t)
 		require.InDelta(t, 0.5, o.object(t)["refit"].(map[string]any)["test_error"], 0.35)
 	}

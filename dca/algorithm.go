@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex"
 )
 
 // run is the state of Algorithm 1.
@@ -77,8 +76,8 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, err
 	}
 	r.centre.h = slices.Clone(p.H0)
-	for _, v := range r.low.level.X {
-		r.centre.x = append(r.centre.x, make([]float64, v.Len()))
+	for _, b := range r.low.blocks {
+		r.centre.x = append(r.centre.x, zeros(b.level.X)...)
 	}
 	lo, hi := p.bounds()
 	if s.PathStart {
@@ -105,7 +104,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, err
 	}
 	if r.current.x == nil {
-		r.fail(ctx, r.current.result, "lower level at the start", true)
+		r.fail(ctx, r.current.conic, "lower level at the start", true)
 		return false, nil
 	}
 	if r.settings.Accelerate {
@@ -127,7 +126,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		return false, err
 	}
 	if z.h == nil {
-		r.fail(ctx, res, fmt.Sprintf("subproblem of iteration %d", k), false)
+		r.fail(ctx, summary(res), fmt.Sprintf("subproblem of iteration %d", k), false)
 		return false, nil
 	}
 	next, err := r.lower(ctx, z.h)
@@ -135,7 +134,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		return false, err
 	}
 	if next.x == nil {
-		r.fail(ctx, next.result, fmt.Sprintf("lower level after iteration %d", k), true)
+		r.fail(ctx, next.conic, fmt.Sprintf("lower level after iteration %d", k), true)
 		return false, nil
 	}
 
@@ -148,10 +147,10 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		Distance: r.sub.distance(res, dual, z, e), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
 		Stationarity: kkt.Stationarity(),
 		SubSeconds:   r.sub.taken.Seconds(), LowerSeconds: r.low.taken.Seconds(),
-		SubIterations: res.Iterations, LowerIterations: next.result.Iterations,
-		SubActive: res.Active, LowerActive: next.result.Active,
-		Residual:  math.Max(res.Residuals.Max(), next.result.Residuals.Max()),
-		SubStatus: res.Status, LowerStatus: next.result.Status,
+		SubIterations: res.Iterations, LowerIterations: next.conic.iterations,
+		SubActive: res.Active, LowerActive: next.conic.active,
+		Residual:  math.Max(res.Residuals.Max(), next.conic.residual),
+		SubStatus: res.Status, LowerStatus: next.conic.status,
 		H: z.h, Lambda: next.lambda(r.program.Radii),
 	}
 	r.moved = math.Sqrt(squaredDistance(z, r.centre))
@@ -181,7 +180,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	}
 	if done {
 		r.result.Status = Converged
-		if res.Status != backends.Optimal || next.result.Status != backends.Optimal {
+		if res.Status != backends.Optimal || next.conic.status != backends.Optimal {
 			r.result.Status = Inaccurate
 			r.result.Message = fmt.Sprintf("last conic residual %.1e", it.Residual)
 		}
@@ -204,25 +203,25 @@ func (r *run) settle(train, validation float64, low *lowerSolution) {
 }
 
 // fail turns a conic result of no use into the status of the run.
-func (r *run) fail(ctx context.Context, res *convex.Result, where string, lower bool) {
+func (r *run) fail(ctx context.Context, res conic, where string, lower bool) {
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) || res.Status == backends.TimeLimit:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) || res.status == backends.TimeLimit:
 		r.result.Status = TimeLimit
-	case ctx.Err() != nil || res.Status == backends.Cancelled:
+	case ctx.Err() != nil || res.status == backends.Cancelled:
 		r.result.Status = Cancelled
-	case lower && res.Status == backends.PrimalInfeasible:
+	case lower && res.status == backends.PrimalInfeasible:
 		r.result.Status = LowerInfeasible
 		r.result.Message = where + " has no feasible point"
 	default:
 		r.result.Status = SolverFailed
-		r.result.Message = fmt.Sprintf("%s: %s, residual %.1e", where, res.Status, res.Residuals.Max())
+		r.result.Message = fmt.Sprintf("%s: %s, residual %.1e", where, res.status, res.residual)
 	}
 }
 
 // close frees the solvers.
 func (r *run) close() {
 	if r.low != nil {
-		r.low.solver.Close()
+		r.low.close()
 	}
 	if r.sub != nil && r.sub.solver != nil {
 		r.sub.solver.Close()
@@ -231,7 +230,7 @@ func (r *run) close() {
 
 func (r *run) stats() Stats {
 	s := r.extra
-	s.add(r.low.solver.Stats())
+	s.Add(r.low.stats())
 	if r.sub.solver != nil {
 		s.add(r.sub.solver.Stats())
 	}

@@ -3,64 +3,91 @@ package dca
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 )
 
-// lower is the lower level, min l(x, h) s.t. constraints <= 0, compiled once with h a parameter.
+// lower is the lower level, min l(x, h) s.t. constraints <= 0, its blocks compiled once with h a parameter.
 type lower struct {
 	program *Program
-	level   Level
-	h       *convex.Parameter
-	solver  *convex.Solver
+	blocks  []*block
 	taken   time.Duration // by the last solve
 	scale   float64       // |l| at x = 0 and the first h
 	eps     float64       // of the conic solver
 }
 
+// block is one of the independent parts of the lower level.
+type block struct {
+	level  Level
+	h      *convex.Parameter
+	solver *convex.Solver
+}
+
 // lowerSolution is the outcome at one h.
 type lowerSolution struct {
-	result *convex.Result
-	h      []float64
-	value  float64     // v(h)
-	x      [][]float64 // a solution
+	conic conic
+	h     []float64
+	value float64     // v(h)
+	parts []float64   // what the blocks have in it
+	x     [][]float64 // a solution
 	// slope is a subgradient of v at h, -gamma in the radii.
 	slope []float64
 	upper float64 // L(x, h)
-	weak  []bool  // for each radius: its multiplier vanishes up to weakShare
+	weak  []bool  // for each radius and bound: its multiplier vanishes up to weakShare
+}
+
+// conic sums up one or several conic solves: the status of the first that is of no use or, if all are, of the first
+// that missed its tolerances; the largest residual; and iterations and sizes of working sets in all.
+type conic struct {
+	status             backends.Status
+	residual           float64
+	iterations, active int
 }
 
 func newLower(p *Program, s *Settings) (*lower, error) {
-	m := convex.NewModel()
-	h := m.Parameter("h", len(p.H0))
-	l := &lower{program: p, h: h, level: p.Build(m, h.Expr()), eps: s.Solver.WithDefaults().Eps}
-	if err := p.check(&l.level); err != nil {
-		return nil, err
+	l := &lower{program: p, eps: s.Solver.WithDefaults().Eps}
+	for _, build := range p.builders() {
+		m := convex.NewModel()
+		b := &block{h: m.Parameter("h", len(p.H0))}
+		b.level = build(m, b.h.Expr())
+		if err := p.check(&b.level); err != nil {
+			return nil, err
+		}
+		m.Minimize(b.level.Train)
+		for _, c := range b.level.Constraints {
+			m.Constrain(convex.LessEqual(c, convex.Const(0)))
+		}
+		m.Constrain(b.level.Set...)
+		prog, err := m.Compile(convex.CompileOptions{})
+		if err != nil {
+			return nil, p.errorf("lower level: %w", err)
+		}
+		if err := b.h.Set(p.H0); err != nil {
+			return nil, err
+		}
+		l.scale += b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0]
+		if b.solver, err = prog.Solver(s.convex()); err != nil {
+			return nil, p.errorf("lower level: %w", err)
+		}
+		l.blocks = append(l.blocks, b)
 	}
-	m.Minimize(l.level.Train)
-	for _, c := range l.level.Constraints {
-		m.Constrain(convex.LessEqual(c, convex.Const(0)))
-	}
-	m.Constrain(l.level.Set...)
-	prog, err := m.Compile(convex.CompileOptions{})
-	if err != nil {
-		return nil, p.errorf("lower level: %w", err)
-	}
-	if err := h.Set(p.H0); err != nil {
-		return nil, err
-	}
-	zero := make([][]float64, len(l.level.X))
-	for i, v := range l.level.X {
-		zero[i] = make([]float64, v.Len())
-	}
-	l.scale = math.Abs(l.level.Train.Eval(point(l.level.X, zero))[0])
-	l.solver, err = prog.Solver(s.convex())
-	if err != nil {
-		return nil, p.errorf("lower level: %w", err)
-	}
+	l.scale = math.Abs(l.scale)
 	return l, nil
+}
+
+// zeros returns x = 0.
+func zeros(vars []*convex.Variable) [][]float64 {
+	x := make([][]float64, len(vars))
+	for i, v := range vars {
+		x[i] = make([]float64, v.Len())
+	}
+	return x
 }
 
 // convex are the options of both compiled solvers.
@@ -68,39 +95,145 @@ func (s *Settings) convex() convex.SolverOptions {
 	return convex.SolverOptions{Backend: s.Backend, Options: s.Solver, WorkingSets: !s.NoWorkingSets}
 }
 
-// solve solves the lower level at h. The solution's x is nil when the result is of no use.
+// solve solves the lower level at h, its blocks side by side. The solution's x is nil when the result is of no use.
 func (l *lower) solve(ctx context.Context, h []float64) (*lowerSolution, error) {
-	if err := l.h.Set(h); err != nil {
-		return nil, err
+	for _, b := range l.blocks {
+		if err := b.h.Set(h); err != nil {
+			return nil, err
+		}
 	}
 	start := time.Now()
-	res, err := l.solver.Solve(ctx)
+	results := make([]*convex.Result, len(l.blocks))
+	err := sideBySide(len(l.blocks), func(i int) (err error) {
+		results[i], err = l.blocks[i].solver.Solve(ctx)
+		return err
+	})
 	l.taken = time.Since(start)
 	if err != nil {
 		return nil, l.program.errorf("lower level: %w", err)
 	}
-	out := &lowerSolution{result: res, h: slices.Clone(h)}
-	if !usable(res) {
-		return out, nil
+	out := &lowerSolution{h: slices.Clone(h), conic: summary(results...)}
+	if !slices.ContainsFunc(results, func(r *convex.Result) bool { return !usable(r) }) {
+		l.add(out, results)
 	}
-	out.value = res.Objective
-	out.x = values(res, l.level.X)
-	out.slope = res.Sensitivity(l.h)
-	out.weak = make([]bool, l.program.Radii)
-	largest, scale := 0.0, math.Max(l.scale, math.Abs(out.value))
-	for _, r := range h[:l.program.Radii] {
-		largest = math.Max(largest, r)
+	return out, nil
+}
+
+// add fills in what the results of the blocks add up to, always in the same order.
+func (l *lower) add(out *lowerSolution, results []*convex.Result) {
+	out.slope = make([]float64, len(out.h))
+	for i, res := range results {
+		out.value += res.Objective
+		out.parts = append(out.parts, res.Objective)
+		out.x = append(out.x, values(res, l.blocks[i].level.X)...)
+		for j, s := range res.Sensitivity(l.blocks[i].h) {
+			out.slope[j] += s
+		}
 	}
-	for j := range l.program.Radii {
+	scale := math.Max(l.scale, math.Abs(out.value))
+	reach := l.reach(out.h)
+	out.weak = make([]bool, len(reach))
+	for j, most := range reach {
 		// v does not grow in a radius, and a multiplier that over the largest radius does less than
 		// the solver can tell is none: with the penalty, and divided by rho, rounding would move h.
-		work := -out.slope[j] * largest
+		work := -out.slope[j] * most
 		if !(work > l.eps*scale) {
 			out.slope[j] = 0
 		}
 		out.weak[j] = !(work > weakShare*scale)
 	}
-	return out, nil
+}
+
+// reach returns for each radius and bound how large it may get, by which its multiplier is judged: the largest radius, and
+// the upper end of a bound or, if that is infinite, the largest bound.
+func (l *lower) reach(h []float64) []float64 {
+	radii, both := l.program.Radii, l.program.Radii+l.program.Bounds
+	reach := make([]float64, both)
+	largest := 0.0
+	for _, r := range h[:radii] {
+		largest = math.Max(largest, r)
+	}
+	for j := range reach {
+		switch {
+		case j < radii:
+			reach[j] = largest
+		case l.program.Hi != nil && !math.IsInf(l.program.Hi[j], 1):
+			reach[j] = l.program.Hi[j]
+		default:
+			reach[j] = slices.Max(h[radii:both])
+		}
+	}
+	return reach
+}
+
+// sideBySide calls f(0) to f(n-1), as many at a time as there are processors, and returns the first error.
+func sideBySide(n int, f func(i int) error) error {
+	if n == 1 {
+		return f(0)
+	}
+	errs := make([]error, n)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				errs[i] = f(i)
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summary adds up conic results.
+func summary(results ...*convex.Result) conic {
+	c := conic{status: backends.Optimal}
+	sure := true // no result of no use yet
+	for _, r := range results {
+		c.iterations += r.Iterations
+		c.active += r.Active
+		switch {
+		case !usable(r) && sure:
+			c.status, c.residual, sure = r.Status, r.Residuals.Max(), false
+		case sure:
+			c.residual = math.Max(c.residual, r.Residuals.Max())
+			if c.status == backends.Optimal {
+				c.status = r.Status
+			}
+		}
+	}
+	return c
+}
+
+// validation is L(x, h) at the last h.
+func (l *lower) validation(x [][]float64) float64 {
+	sum := 0.0
+	for _, b := range l.blocks {
+		sum += b.level.Validation.Eval(point(b.level.X, x[:len(b.level.X)]))[0]
+		x = x[len(b.level.X):]
+	}
+	return sum
+}
+
+// close frees the solvers.
+func (l *lower) close() {
+	for _, b := range l.blocks {
+		b.solver.Close()
+	}
+}
+
+// stats adds up what the solvers did.
+func (l *lower) stats() Stats {
+	var s Stats
+	for _, b := range l.blocks {
+		s.add(b.solver.Stats())
+	}
+	return s
 }
 
 // weakShare is the share of l that a multiplier has to do over the largest radius to count as one

@@ -54,7 +54,7 @@ func TestSlopeIsDerivative(t *testing.T) {
 		s := Settings{Backend: backend}.withDefaults()
 		l, err := newLower(&p, &s)
 		require.NoError(t, err)
-		defer l.solver.Close()
+		defer l.close()
 		at := func(h []float64) *lowerSolution {
 			sol, err := l.solve(context.Background(), h)
 			require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestDistanceBoundsDescent(t *testing.T) {
 	s := Settings{Backend: backend, Rho: 0.1}.withDefaults()
 	low, err := newLower(&p, &s)
 	require.NoError(t, err)
-	defer low.solver.Close()
+	defer low.close()
 	sub, err := newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)})
 	require.NoError(t, err)
 	defer func() { sub.solver.Close() }()

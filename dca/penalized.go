@@ -76,8 +76,8 @@ func (p *Program) Kinds() ([][]int, error) {
 func (p *Program) radiusRows() ([][]int, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", len(p.H0))
-	level := p.Build(m, h.Expr())
-	if err := p.check(&level); err != nil {
+	level, err := p.build(m, h.Expr())
+	if err != nil {
 		return nil, err
 	}
 	probe := func(radius func(j float64) float64) ([][]float64, error) {
@@ -177,7 +177,9 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 		}
 		h = convex.Stack(h, q.upper.Expr())
 	}
-	q.level = p.Build(m, h)
+	if q.level, err = p.build(m, h); err != nil {
+		return nil, err
+	}
 	objective := q.level.Train
 	for c, constraint := range q.level.Constraints {
 		penalties, joint := q.split(c, constraint, kindOf)
@@ -311,7 +313,10 @@ func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
 	copy(h[p.Radii:], p.H0[p.Radii:])
 	copy(h[p.Radii:], upper)
 	m := convex.NewModel()
-	level := p.Build(m, convex.Const(h...))
+	level, err := p.build(m, convex.Const(h...))
+	if err != nil {
+		return nil, err
+	}
 	if len(x) != len(level.X) {
 		return nil, p.errorf("values of %d variables, expected %d", len(x), len(level.X))
 	}
@@ -357,13 +362,12 @@ func Multipliers(ctx context.Context, p Program, s Settings) ([]float64, Stats, 
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	defer low.solver.Close()
+	defer low.close()
 	sol, err := low.solve(ctx, p.H0)
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	var stats Stats
-	stats.add(low.solver.Stats())
+	stats := low.stats()
 	if sol.x == nil {
 		return nil, stats, nil
 	}

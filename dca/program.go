@@ -20,15 +20,26 @@ type Program struct {
 	// Radii is the number of first entries of h that are radii r: v does not grow in
 	// them, and the multipliers of their constraints are the lambda of the result.
 	Radii int
+	// Bounds is the number of entries of h after the radii that stand in constraints
+	// P_i(x) - h_i only, as radii do, but are hyperparameters themselves: bounds on
+	// single coefficients, for example.
+	Bounds int
 	// Build puts the functions of the program into m. It is called once with h a
 	// parameter, for the lower level, and once with h a variable; h has the length of
 	// H0. Every call has to build the same variables in the same order.
 	Build func(m *convex.Model, h convex.Affine) Level
+	// Blocks, in the place of Build, are the parts of a lower level whose parts have nothing in common
+	// but h, as the folds of a cross-validation: l and L are the sums of theirs, X and
+	// the constraints all of theirs, one part after the other. At each h the parts are solved side by side.
+	Blocks []func(m *convex.Model, h convex.Affine) Level
 	// Path are weights lambda > 0 of the penalties, one or as many as there are radii in each entry,
 	// for the data-driven start, see [Settings.PathStart]; nil where the model has none. Neighbours
 	// should be close, as each solve starts from the one before. The start needs h to be radii only, and
-	// Constraints to be the P_i(x) - r_i in their order.
+	// Constraints, in each block, to be the P_i(x) - r_i in their order.
 	Path [][]float64
+	// Starts are values of h that [Settings.PathStart] tries in the place of Path, in this order, by solving
+	// the lower level: for models with other hyperparameters than radii.
+	Starts [][]float64
 	// TrainGradient gives the gradient of l in x and in h where l is smooth: the linearised
 	// variant needs it. The gradient in h may be nil where l does not depend on h. Nil where l
 	// is not smooth.
@@ -37,7 +48,34 @@ type Program struct {
 	Lipschitz func() float64
 }
 
-// Level holds the functions of a bilevel program in one model.
+// builders returns the blocks of the lower level.
+func (p *Program) builders() []func(m *convex.Model, h convex.Affine) Level {
+	if p.Blocks != nil {
+		return p.Blocks
+	}
+	return []func(m *convex.Model, h convex.Affine) Level{p.Build}
+}
+
+// build puts all blocks into one model.
+func (p *Program) build(m *convex.Model, h convex.Affine) (Level, error) {
+	var all Level
+	for i, build := range p.builders() {
+		l := build(m, h)
+		if err := p.check(&l); err != nil {
+			return all, err
+		}
+		if i == 0 {
+			all = l
+			continue
+		}
+		all.X, all.Set = append(all.X, l.X...), append(all.Set, l.Set...)
+		all.Train, all.Validation = all.Train.Plus(l.Train), all.Validation.Plus(l.Validation)
+		all.Constraints = append(all.Constraints, l.Constraints...)
+	}
+	return all, nil
+}
+
+// Level holds the functions of a bilevel program, or of one of its blocks, in one model.
 type Level struct {
 	// X are the lower-level variables.
 	X []*convex.Variable
@@ -79,10 +117,14 @@ func (p *Program) validate() error {
 	switch {
 	case n == 0:
 		return p.errorf("H0 is empty: there is nothing to select")
-	case p.Build == nil:
+	case p.Build == nil && len(p.Blocks) == 0:
 		return p.errorf("Build is nil")
+	case p.Build != nil && p.Blocks != nil:
+		return p.errorf("Build and Blocks are both given, expected one of them")
 	case p.Radii < 0 || p.Radii > n:
 		return p.errorf("Radii is %d, expected 0 to %d, the length of H0", p.Radii, n)
+	case p.Bounds < 0 || p.Radii+p.Bounds > n:
+		return p.errorf("Bounds is %d, expected 0 to %d, the length of H0 without the radii", p.Bounds, n-p.Radii)
 	case p.Lo != nil && len(p.Lo) != n:
 		return p.errorf("Lo has length %d, H0 has %d", len(p.Lo), n)
 	case p.Hi != nil && len(p.Hi) != n:

@@ -36,7 +36,7 @@ func support(x []float64) []int {
 	return list
 }
 
-// leastNorm replaces the refit of the result by the solution of
+// leastNorm replaces the refit of the result, block by block, by the solution of
 //
 //	minimize |x|^2 s.t. l(x, h) <= v(h) + slack, constraints(x, h) <= 0, x in X
 //
@@ -44,27 +44,40 @@ func support(x []float64) []int {
 // cancellation. Where the model says which residuals vanish with l, and v(h) is 0
 // up to rounding, they are set to zero instead of bounding l.
 func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
-	var forms []bool
-	if !r.settings.splits() { // l <= v is a second-order cone
-		forms = []bool{false}
-	}
-	if low.value <= slack*r.low.scale && len(r.low.level.Residuals) > 0 {
-		forms = append([]bool{true}, forms...)
-	}
-	for _, exact := range forms {
-		done, err := r.leastNormBy(ctx, low, exact)
-		if done || err != nil {
-			return err
+	var x [][]float64
+	for i, b := range r.low.blocks {
+		var forms []bool
+		if !r.settings.splits() { // l <= v is a second-order cone
+			forms = []bool{false}
 		}
+		if low.parts[i] <= slack*r.low.scale && len(b.level.Residuals) > 0 {
+			forms = append([]bool{true}, forms...)
+		}
+		var part [][]float64
+		for _, exact := range forms {
+			var err error
+			if part, err = r.leastNormBy(ctx, low, i, exact); err != nil {
+				return err
+			}
+			if part != nil {
+				break
+			}
+		}
+		if part == nil {
+			return nil
+		}
+		x = append(x, part...)
 	}
+	r.result.Refit, r.result.LeastNorm = x, true
+	r.result.RefitValue = r.sub.validation(iterate{x, low.h})
 	return nil
 }
 
-// leastNormBy solves one of the two forms and says whether that gave a refit.
-func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, exact bool) (bool, error) {
+// leastNormBy solves one of the two forms for one block, nil if that gave no point.
+func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, exact bool) ([][]float64, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", len(low.h))
-	level := r.program.Build(m, h.Expr())
+	level := r.program.builders()[block](m, h.Expr())
 	norm := convex.SumSquares(level.X[0].Expr())
 	for _, v := range level.X[1:] {
 		norm = norm.Plus(convex.SumSquares(v.Expr()))
@@ -75,7 +88,7 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, exact bool) (
 			m.Constrain(convex.Equal(residual, convex.Const(0)))
 		}
 	} else {
-		m.Constrain(convex.LessEqual(level.Train, convex.Const(low.value+slack*r.low.scale)))
+		m.Constrain(convex.LessEqual(level.Train, convex.Const(low.parts[block]+slack*r.low.scale)))
 	}
 	for _, c := range level.Constraints {
 		m.Constrain(convex.LessEqual(c, convex.Const(0)))
@@ -83,28 +96,25 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, exact bool) (
 	m.Constrain(level.Set...)
 	prog, err := m.Compile(convex.CompileOptions{})
 	if err != nil {
-		return false, r.program.errorf("least-norm refit: %w", err)
+		return nil, r.program.errorf("least-norm refit: %w", err)
 	}
 	if err := h.Set(low.h); err != nil {
-		return false, err
+		return nil, err
 	}
 	options := r.settings.convex()
 	options.WorkingSets = false // a solution of least norm is dense
 	solver, err := prog.Solver(options)
 	if err != nil {
-		return false, r.program.errorf("least-norm refit: %w", err)
+		return nil, r.program.errorf("least-norm refit: %w", err)
 	}
 	defer solver.Close()
 	res, err := solver.Solve(ctx)
 	if err != nil {
-		return false, r.program.errorf("least-norm refit: %w", err)
+		return nil, r.program.errorf("least-norm refit: %w", err)
 	}
 	r.extra.add(solver.Stats())
 	if !usable(res) {
-		return false, nil
+		return nil, nil
 	}
-	x := values(res, level.X)
-	r.result.Refit, r.result.LeastNorm = x, true
-	r.result.RefitValue = r.sub.validation(iterate{x, low.h})
-	return true, nil
+	return values(res, level.X), nil
 }

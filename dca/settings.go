@@ -39,8 +39,9 @@ type Settings struct {
 	// the penalty geometrically, see accelerate.go. It is how GapTol is reached, and is
 	// always on when GapTol is positive.
 	Accelerate bool
-	// PathStart takes the start from paths of the penalised lower level: among the weights of
-	// [Program.Path], the solution with the least validation value, and its P_i(x) as radii.
+	// PathStart takes the start from the data: among the values of [Program.Starts] that with the least
+	// validation value of the lower level's solution; where there are none, among the weights of
+	// [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.
 	PathStart bool
 	// Linearized replaces l in V_k by its linearisation at z_k plus Lipschitz/2 |z - z_k|^2,
 	// which keeps V_k an upper bound (remark after Algorithm 1). It needs [Program.TrainGradient].
@@ -105,8 +106,8 @@ func (s *Settings) validate(p *Program) error {
 	if s.Linearized && p.Lipschitz == nil {
 		return p.errorf("Settings.Linearized needs Program.Lipschitz, which is nil")
 	}
-	if s.PathStart && len(p.Path) == 0 {
-		return p.errorf("Settings.PathStart needs Program.Path, which is empty")
+	if s.PathStart && len(p.Path) == 0 && len(p.Starts) == 0 {
+		return p.errorf("Settings.PathStart needs Program.Path or Program.Starts, which are empty")
 	}
 	return s.Solver.Validate()
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex"
 )
 
 // Stage is one of the convex programs that the method and its competitors solve over and over.
@@ -56,13 +55,13 @@ func NewSnapshot(ctx context.Context, p Program, kinds [][]int, weights []float6
 	if err != nil {
 		return nil, err
 	}
-	defer low.solver.Close()
+	defer low.close()
 	solution, err := low.solve(ctx, p.StartAt(at.Radii, nil))
 	if err != nil {
 		return nil, err
 	}
 	if solution.x == nil {
-		return nil, p.errorf("the lower level at radii %v ended with %s", at.Radii, solution.result.Status)
+		return nil, p.errorf("the lower level at radii %v ended with %s", at.Radii, solution.conic.status)
 	}
 	return &Snapshot{program: p, weights: weights, kinds: kinds, low: solution}, nil
 }
@@ -109,7 +108,7 @@ func (n *Snapshot) penalty(ctx context.Context, s Settings) (*StageResult, error
 	if err != nil {
 		return nil, err
 	}
-	out := stageResult(sol.Result, q.Stats(), time.Since(start))
+	out := stageResult(summary(sol.Result), q.Stats(), time.Since(start))
 	if sol.X != nil {
 		out.Objective = q.objective(sol)
 	}
@@ -135,20 +134,24 @@ func (n *Snapshot) constrained(ctx context.Context, s Settings) (*StageResult, e
 	if err != nil {
 		return nil, err
 	}
-	defer low.solver.Close()
+	defer low.close()
 	start := time.Now()
 	sol, err := low.solve(ctx, n.low.h)
 	if err != nil {
 		return nil, err
 	}
-	out := stageResult(sol.result, Stats{}, time.Since(start))
-	out.count(low.solver.Stats())
+	out := stageResult(sol.conic, low.stats(), time.Since(start))
 	if sol.x != nil {
-		pt := point(low.level.X, sol.x)
-		out.Objective = low.level.Train.Eval(pt)[0]
-		for _, c := range low.level.Constraints {
-			for _, v := range c.Eval(pt) {
-				out.Violation = math.Max(out.Violation, v)
+		out.Objective = 0
+		x := sol.x
+		for _, b := range low.blocks {
+			pt := point(b.level.X, x[:len(b.level.X)])
+			x = x[len(b.level.X):]
+			out.Objective += b.level.Train.Eval(pt)[0]
+			for _, c := range b.level.Constraints {
+				for _, v := range c.Eval(pt) {
+					out.Violation = math.Max(out.Violation, v)
+				}
 			}
 		}
 	}
@@ -171,17 +174,16 @@ func (n *Snapshot) subproblem(ctx context.Context, s Settings) (*StageResult, er
 	if err != nil {
 		return nil, err
 	}
-	out := stageResult(res, Stats{}, time.Since(start))
-	out.count(b.solver.Stats())
+	var stats Stats
+	stats.add(b.solver.Stats())
+	out := stageResult(summary(res), stats, time.Since(start))
 	if z.h != nil {
 		out.Objective = b.evaluate(z).objective // with t computed: nothing is left to violate but x in X
 	}
 	return out, nil
 }
 
-func stageResult(r *convex.Result, s Stats, taken time.Duration) *StageResult {
-	return &StageResult{Status: r.Status, Iterations: r.Iterations, Setups: s.Setups, Updates: s.Updates, Time: taken,
-		Objective: math.NaN(), Residual: r.Residuals.Max()}
+func stageResult(c conic, s Stats, taken time.Duration) *StageResult {
+	return &StageResult{Status: c.status, Iterations: c.iterations, Setups: s.Setups, Updates: s.Updates, Time: taken,
+		Objective: math.NaN(), Residual: c.residual}
 }
-
-func (r *StageResult) count(s convex.Stats) { r.Setups, r.Updates = s.Setups, s.Updates }

@@ -10,14 +10,54 @@ import (
 // a radius of 0 the lower level has no interior, and multipliers need not exist.
 const startFloor = 1e-3
 
-// pathStart moves the centre to the point with the least validation value on the path
+// pathStart moves the centre to the best point of [Program.Starts] or, without those, of the path. It leaves the
+// centre alone where no point is of use.
+func (r *run) pathStart(ctx context.Context) error {
+	if r.program.Starts != nil {
+		return r.bestStart(ctx)
+	}
+	return r.bestOfPath(ctx)
+}
+
+// bestStart moves the centre to the h of [Program.Starts], and the lower level's solution there, with the least
+// validation value.
+func (r *run) bestStart(ctx context.Context) error {
+	best := math.Inf(1)
+	lo, hi := r.program.bounds()
+	for _, h := range r.program.Starts {
+		if len(h) != len(lo) {
+			return r.program.errorf("Starts has an entry of length %d, H0 has length %d", len(h), len(lo))
+		}
+		h = slices.Clone(h)
+		for j := range h {
+			h[j] = math.Max(lo[j], math.Min(hi[j], h[j]))
+		}
+		low, err := r.low.solve(ctx, h)
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil // the lower level's solve sees it next
+		}
+		if low.x == nil {
+			continue
+		}
+		if value := r.low.validation(low.x); value < best {
+			best = value
+			r.centre = iterate{low.x, h}
+		}
+	}
+	return nil
+}
+
+// bestOfPath moves the centre to the point with the least validation value on the path
 //
 //	x(lambda) in argmin l(x) + sum_i lambda_i P_i(x),  lambda in Program.Path,  r_i = P_i(x(lambda)).
 //
 // It leaves the centre alone where every point of the path is zero.
-func (r *run) pathStart(ctx context.Context) error {
+func (r *run) bestOfPath(ctx context.Context) error {
 	if radii := len(r.program.H0); r.program.Radii != radii {
-		return r.program.errorf("PathStart needs hyperparameters that are all radii; there are %d radii and %d hyperparameters", r.program.Radii, radii)
+		return r.program.errorf("PathStart needs hyperparameters that are all radii, or Program.Starts; there are %d radii and %d hyperparameters", r.program.Radii, radii)
 	}
 	var kinds [][]int // one for each radius
 	if len(r.program.Path[0]) == 1 {

@@ -52,8 +52,8 @@ func newSubproblem(p *Program, s *Settings, lo, hi []float64) (*subproblem, erro
 	b := &subproblem{program: p, settings: s, lo: lo, hi: hi}
 	n := len(p.H0)
 	b.h = m.Variable("h", n)
-	b.level = p.Build(m, b.h.Expr())
-	if err := p.check(&b.level); err != nil {
+	var err error
+	if b.level, err = p.build(m, b.h.Expr()); err != nil {
 		return nil, err
 	}
 	b.t = m.Variable("t", 1)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/conetune/conetune/formats"
 )
@@ -60,6 +61,17 @@ func ReadFiles(train, val, test, target string) (*Split, error) {
 // .csv or .csv.gz, with the target in the column "y" or the first. The test file may be
 // missing. [WriteDir] writes such folders.
 func ReadDir(dir string) (*Split, error) {
+	paths, err := tables(dir, "train", "val", "test")
+	if err != nil {
+		return nil, err
+	}
+	return ReadFiles(paths[0], paths[1], paths[2], "")
+}
+
+// tables returns the paths of the tables of a folder, each .csv or .csv.gz. All but the last one must be
+// there, which is empty where it is missing.
+func tables(dir string, names ...string) ([]string, error) {
+	last := len(names) - 1
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -67,20 +79,18 @@ func ReadDir(dir string) (*Split, error) {
 	case err != nil:
 		return nil, &formats.Error{File: dir, Reason: "cannot be read: " + err.Error(), Err: err}
 	case !info.IsDir():
-		return nil, &formats.Error{File: dir, Reason: "is a file, expected a directory with train.csv and val.csv"}
+		return nil, &formats.Error{File: dir, Reason: "is a file, expected a directory with " + strings.Join(names[:last], ".csv and ") + ".csv"}
 	}
-	paths := map[string]string{}
-	for _, name := range []string{"train", "val", "test"} {
-		path, err := oneOf(dir, name+".csv", name+".csv.gz")
-		if err != nil {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		if paths[i], err = oneOf(dir, name+".csv", name+".csv.gz"); err != nil {
 			return nil, err
 		}
-		if path == "" && name != "test" {
+		if paths[i] == "" && i < last {
 			return nil, &formats.Error{File: dir, Reason: "lacks " + name + ".csv or " + name + ".csv.gz"}
 		}
-		paths[name] = path
 	}
-	return ReadFiles(paths["train"], paths["val"], paths["test"], "")
+	return paths, nil
 }
 
 // oneOf returns the path of the one file that is there, or the empty string.

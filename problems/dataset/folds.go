@@ -1,0 +1,229 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+// Fold says which rows of a table train a model and which validate it.
+type Fold struct {
+	Train, Val []int
+}
+
+// CrossValidation is a table with its folds, and rows for a last look at what came
+// out. Test may be nil.
+type CrossValidation struct {
+	Data  *Data
+	Folds []Fold
+	Test  *Data
+}
+
+// CrossValidate deals the rows of d out to t parts at random; each part validates
+// the model of one fold, which the other parts train. Where classes is not nil, it gives a
+// number from 0 for the class of each row, and every part gets its share of each
+// class, up to one row.
+func CrossValidate(d *Data, t int, seed uint64, classes []int) (*CrossValidation, error) {
+	n, _ := d.Dims()
+	parts, err := Folds(n, t, seed)
+	if err != nil {
+		return nil, err
+	}
+	if classes != nil {
+		parts = stratify(classes, t, seed)
+	}
+	cv := &CrossValidation{Data: d}
+	for k := range parts {
+		f := Fold{Val: parts[k]}
+		for other := range parts {
+			if other != k {
+				f.Train = append(f.Train, parts[other]...)
+			}
+		}
+		slices.Sort(f.Train)
+		cv.Folds = append(cv.Folds, f)
+	}
+	return cv, nil
+}
+
+// stratify deals the rows of each class out in turn, one class after the other, to t
+// parts. Dealing goes on where the class before has ended, so that the parts are
+// of equal size up to one row.
+func stratify(classes []int, t int, seed uint64) [][]int {
+	parts := make([][]int, t)
+	next := 0
+	order := permutation(len(classes), seed)
+	for class := range slices.Max(classes) + 1 {
+		for _, i := range order {
+			if classes[i] == class {
+				parts[next%t] = append(parts[next%t], i)
+				next++
+			}
+		}
+	}
+	for k := range parts {
+		slices.Sort(parts[k])
+	}
+	return parts
+}
+
+// Validate checks the table, that there are at least two folds, that each has rows
+// to train and rows to validate, that these are rows of the table and no row is in
+// a fold twice, and that the test rows fit.
+func (c *CrossValidation) Validate() error {
+	if c == nil {
+		return fmt.Errorf("dataset: no data")
+	}
+	if err := c.Data.Validate(); err != nil {
+		return err
+	}
+	n, _ := c.Data.Dims()
+	if err := checkFolds(c.Folds, n); err != nil {
+		return fmt.Errorf("dataset: %w", err)
+	}
+	if c.Test == nil {
+		return nil
+	}
+	if err := c.Test.Validate(); err != nil {
+		return fmt.Errorf("%w (test set)", err)
+	}
+	if diff := difference(c.Data, c.Test); diff != "" {
+		return fmt.Errorf("dataset: the test set does not fit the data: %s", diff)
+	}
+	return nil
+}
+
+// checkFolds checks folds of a table of n rows.
+func checkFolds(folds []Fold, n int) error {
+	if len(folds) < 2 {
+		return fmt.Errorf("%d folds, expected at least 2", len(folds))
+	}
+	for k, f := range folds {
+		in := make([]bool, n)
+		for _, set := range []struct {
+			name string
+			rows []int
+		}{{"training", f.Train}, {"validation", f.Val}} {
+			if len(set.rows) == 0 {
+				return fmt.Errorf("fold %d has no %s rows", k, set.name)
+			}
+			for _, i := range set.rows {
+				switch {
+				case i < 0 || i >= n:
+					return fmt.Errorf("fold %d names row %d, expected 0 to %d", k, i, n-1)
+				case in[i]:
+					return fmt.Errorf("fold %d names row %d twice", k, i)
+				}
+				in[i] = true
+			}
+		}
+	}
+	return nil
+}
+
+// foldColumns are the columns of a table of folds.
+var foldColumns = []string{"fold", "row", "role"}
+
+// readFolds reads the folds of a table of n rows.
+func readFolds(path string, n int) ([]Fold, error) {
+	s, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var folds []Fold
+	header := false
+	for {
+		line, err := s.Line()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		fields := bytes.Split(line, []byte(","))
+		for i := range fields {
+			fields[i] = bytes.TrimSpace(fields[i])
+		}
+		if len(fields) != len(foldColumns) {
+			return nil, s.Errorf(s.LineNumber(), "", "has %d fields, expected %d: fold,row,role", len(fields), len(foldColumns))
+		}
+		if !header {
+			for i, name := range foldColumns {
+				if string(fields[i]) != name {
+					return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d", i+1), "is %s, expected the name %q", textfile.Quote(fields[i]), name)
+				}
+			}
+			header = true
+			continue
+		}
+		if folds, err = addToFold(s, folds, fields, n); err != nil {
+			return nil, err
+		}
+	}
+	if !header {
+		return nil, s.Errorf(0, "", "is empty, expected a line fold,row,role and lines such as 0,17,train")
+	}
+	if err := checkFolds(folds, n); err != nil {
+		return nil, s.Errorf(0, "", "%v", err)
+	}
+	return folds, nil
+}
+
+// addToFold adds one line.
+func addToFold(s *textfile.Source, folds []Fold, fields [][]byte, n int) ([]Fold, error) {
+	var number [2]int
+	for i := range number {
+		v, err := strconv.Atoi(string(fields[i]))
+		if err != nil || v < 0 || v >= n {
+			return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d (%q)", i+1, foldColumns[i]), "%s found, expected a number from 0 to %d", textfile.Quote(fields[i]), n-1)
+		}
+		number[i] = v
+	}
+	fold, row := number[0], number[1]
+	for fold >= len(folds) {
+		folds = append(folds, Fold{})
+	}
+	switch string(fields[2]) {
+	case "train":
+		folds[fold].Train = append(folds[fold].Train, row)
+	case "val":
+		folds[fold].Val = append(folds[fold].Val, row)
+	default:
+		return nil, s.Errorf(s.LineNumber(), `column 3 ("role")`, "%s found, expected train or val", textfile.Quote(fields[2]))
+	}
+	return folds, nil
+}
+
+// ReadFoldsDir reads a cross-validation from a folder: the table data, the table folds
+// with the columns fold, row and role, and perhaps the table test, each as .csv or
+// .csv.gz. Folds count from 0, and so do rows, in data; a role is train or val. The target is the
+// column "y" or the first. Errors about a file are a [*formats.Error]. [WriteFoldsDir]
+// writes such folders.
+func ReadFoldsDir(dir string) (*CrossValidation, error) {
+	paths, err := tables(dir, "data", "folds", "test")
+	if err != nil {
+		return nil, err
+	}
+	var cv CrossValidation
+	if cv.Data, err = Read(paths[0], ""); err != nil {
+		return nil, err
+	}
+	n, _ := cv.Data.Dims()
+	if cv.Folds, err = readFolds(paths[1], n); err != nil {
+		return nil, err
+	}
+	if paths[2] == "" {
+		return &cv, nil
+	}
+	if cv.Test, err = ReadLike(paths[2], cv.Data); err != nil {
+		return nil, err
+	}
+	return &cv, nil
+}

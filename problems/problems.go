@@ -2,6 +2,14 @@
 // how they report errors on held-out data and the model that a user deploys.
 package problems
 
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/backends"
+)
+
 // Errors are the errors of one vector of coefficients on data that it was not
 // trained on, in the unit that the model documents (half the mean squared
 // error for regressions).
@@ -11,11 +19,32 @@ type Errors struct {
 	Test *float64 `json:"test_error"`
 }
 
-// Fit is a linear predictor in the user's units: the prediction for a row a of
+// Fit is a linear predictor in the user's units: the value for a row a of
 // features is Intercept + sum_j Coefficients[j] a[j].
 type Fit struct {
 	Coefficients []float64
 	Intercept    float64
 	// Features are the names that belong to Coefficients.
 	Features []string
+	// Labels are nil for a regression. A classifier of two classes predicts
+	// Labels[1] where the value is positive and Labels[0] elsewhere.
+	Labels []float64
+}
+
+// Value returns the value for a row of features.
+func (f Fit) Value(row []float64) float64 { return f.Intercept + floats.Dot(f.Coefficients, row) }
+
+// Label returns the label that a classifier predicts at a value.
+func (f Fit) Label(value float64) float64 {
+	if value > 0 {
+		return f.Labels[1]
+	}
+	return f.Labels[0]
+}
+
+// TrainingError says that a final training on all rows ended without a model.
+type TrainingError struct{ Status backends.Status }
+
+func (e *TrainingError) Error() string {
+	return fmt.Sprintf("training on all rows ended without a model: %s", e.Status)
 }

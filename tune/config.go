@@ -144,6 +144,11 @@ func (c Config) settings(m Model) dca.Settings {
 	if c.MaxIter != 0 {
 		s.MaxIter = c.MaxIter
 	}
-	s.Solver = backends.Options{Eps: c.Eps, MaxIterations: c.solverIterations(), Threads: c.Threads, Logger: c.Logger}
+	s.Solver = c.solver()
 	return s
+}
+
+// solver are the options of the conic solver.
+func (c Config) solver() backends.Options {
+	return backends.Options{Eps: c.Eps, MaxIterations: c.solverIterations(), Threads: c.Threads, Logger: c.Logger}
 }

@@ -1,6 +1,9 @@
 package tune
 
 import (
+	"context"
+
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
 )
@@ -19,7 +22,7 @@ type Model interface {
 	Name() string
 	// Program is the bilevel program: its first hyperparameters are the radii.
 	Program() dca.Program
-	// Names are the names of the hyperparameters, one for each radius.
+	// Names are the names of the hyperparameters: the multiplier of each radius, then the upper variables.
 	Names() []string
 	// Evaluate scores values of the lower-level variables, one slice for each
 	// variable of the program in its order.
@@ -30,4 +33,14 @@ type Model interface {
 	PaperSettings() dca.Settings
 	// DefaultSettings are the settings that this project recommends.
 	DefaultSettings() dca.Settings
+}
+
+// Retrainer is a model whose predictor is none of the lower level's solutions: after a
+// cross-validation it is trained once more, on all rows, with the selected hyperparameters. Its test error then
+// is that of both results, and its Evaluate gives none.
+type Retrainer interface {
+	Model
+	// Retrain trains with the radii and upper variables h = (r, u) of the program. The test error is nil where there
+	// are no test rows. A [*problems.TrainingError] says that the training ended without a model, by a cancellation for example.
+	Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (Fit, *float64, error)
 }

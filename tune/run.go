@@ -2,8 +2,14 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 )
 
 // Run selects the hyperparameters of m by the method of the configuration. The
@@ -31,6 +37,9 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	}
 	out, err := tuner.Tune(ctx, t)
 	if err != nil {
+		return nil, err
+	}
+	if err := out.retrain(ctx, t); err != nil {
 		return nil, err
 	}
 	out.TimeSeconds = time.Since(begun).Seconds()
@@ -83,4 +92,31 @@ func Check(m Model, c Config) error {
 	}
 	_, err = newTask(m, tuner, c, nil, time.Now())
 	return err
+}
+
+// retrain replaces both predictors by the one that is trained on all rows, where the model wants that.
+func (out *Result) retrain(ctx context.Context, t *Task) error {
+	trainer, ok := t.Model.(Retrainer)
+	if !ok || out.Refit == nil || out.Selection == nil {
+		return nil
+	}
+	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
+	fit, test, err := trainer.Retrain(ctx, t.Backend, t.Config.solver(), h)
+	var failed *problems.TrainingError
+	if errors.As(err, &failed) {
+		// The result stays without a predictor, and says why.
+		out.Refit, out.Message = nil, strings.TrimPrefix(out.Message+"; "+failed.Error(), "; ")
+		if out.Status == dca.Converged {
+			out.Status = dca.SolverFailed
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	refit := *out.Refit // the trace may share it
+	refit.Test = test
+	out.Errors.Test, out.Refit = test, &refit
+	out.Iterate, out.RefitFit = fit, fit
+	return nil
 }

@@ -1,0 +1,230 @@
+package svm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// labels are the two values of the target, the smaller one first.
+type labels [2]float64
+
+// findLabels looks the two values up.
+func findLabels(d *dataset.Data) (labels, error) {
+	const most = 4
+	var values []float64
+	for _, y := range d.Y {
+		if !slices.Contains(values, y) {
+			if values = append(values, y); len(values) > most {
+				break
+			}
+		}
+	}
+	slices.Sort(values)
+	var names []string
+	for _, v := range values[:min(most, len(values))] {
+		names = append(names, fmt.Sprint(v))
+	}
+	switch {
+	case len(values) == 1:
+		return labels{}, fmt.Errorf("all rows have the label %s in %q, expected two labels", names[0], d.Target)
+	case len(values) > most:
+		return labels{}, fmt.Errorf("%q has more than %d values (%s, ..), expected two labels", d.Target, most, strings.Join(names, ", "))
+	case len(values) > 2:
+		return labels{}, fmt.Errorf("%q has %d values (%s), expected two labels", d.Target, len(values), strings.Join(names, ", "))
+	}
+	return labels{values[0], values[1]}, nil
+}
+
+// class is 0 or 1 for the two labels.
+func (l labels) class(y float64) int {
+	if y == l[1] {
+		return 1
+	}
+	return 0
+}
+
+// check rejects other labels.
+func (l labels) check(d *dataset.Data) error {
+	for i, y := range d.Y {
+		if y != l[0] && y != l[1] {
+			return fmt.Errorf("row %d has the label %v, expected %v or %v", i, y, l[0], l[1])
+		}
+	}
+	return nil
+}
+
+func (l labels) counts(d *dataset.Data) (n [2]int) {
+	for _, y := range d.Y {
+		n[l.class(y)]++
+	}
+	return n
+}
+
+// checkFolds rejects folds that lack a label among their training or their validation rows.
+func (l labels) checkFolds(cv *dataset.CrossValidation) error {
+	for t, f := range cv.Folds {
+		for _, set := range []struct {
+			name string
+			rows []int
+		}{{"training", f.Train}, {"validation", f.Val}} {
+			var n [2]int
+			for _, i := range set.rows {
+				n[l.class(cv.Data.Y[i])]++
+			}
+			for k := range n {
+				if n[k] == 0 {
+					return fmt.Errorf("fold %d has no %s row with the label %v: take fewer folds, or deal the rows of each label out to all of them", t, set.name, l[k])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for
+// [dataset.CrossValidate], which then deals the rows of both out evenly. The error says why
+// the target of d is not one of two labels, or that a label has fewer rows than there are folds.
+func Classes(d *dataset.Data, folds int) ([]int, error) {
+	l, err := findLabels(d)
+	if err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
+	for k, n := range l.counts(d) {
+		if n < folds {
+			return nil, fmt.Errorf("svm: %d rows have the label %v, but there are %d folds, each of which needs one", n, l[k], folds)
+		}
+	}
+	classes := make([]int, len(d.Y))
+	for i, y := range d.Y {
+		classes[i] = l.class(y)
+	}
+	return classes, nil
+}
+
+// sparseShare is the share of nonzeros below which features are kept sparse.
+const sparseShare = 0.25
+
+func isSparse(x *mat.Dense) bool {
+	n, p := x.Dims()
+	nonzeros := 0
+	for i := range n {
+		for _, v := range x.RawRowView(i) {
+			if v != 0 {
+				nonzeros++
+			}
+		}
+	}
+	return float64(nonzeros) < sparseShare*float64(n)*float64(p)
+}
+
+// standardized scales the features to standard deviation 1, and centres them unless they are sparse.
+func standardized(d *dataset.Data) (*dataset.Data, *dataset.Transform) {
+	z, t := dataset.Standardize(&dataset.Split{Train: d}, !isSparse(d.X))
+	return z.Train, t
+}
+
+// rows are features with labels -1 and 1.
+type rows struct {
+	x      *mat.Dense
+	y      []float64
+	sparse bool
+}
+
+func newRows(d *dataset.Data, l labels) *rows {
+	r := &rows{x: d.X, y: make([]float64, len(d.Y)), sparse: isSparse(d.X)}
+	for i, y := range d.Y {
+		r.y[i] = float64(2*l.class(y) - 1)
+	}
+	return r
+}
+
+// weight returns the weight of a row by its class.
+func (r *rows) weight(i int, classes [2]float64) float64 {
+	if r.y[i] > 0 {
+		return classes[1]
+	}
+	return classes[0]
+}
+
+// loss is the weighted mean hinge loss of a machine over some rows.
+func (r *rows) loss(index []int, classes [2]float64, w []float64, c float64) float64 {
+	sum, total := 0.0, 0.0
+	for _, i := range index {
+		u := r.weight(i, classes)
+		total += u
+		sum += u * math.Max(0, 1-r.y[i]*(floats.Dot(w, r.x.RawRowView(i))-c))
+	}
+	return sum / total
+}
+
+// design is the weighted mean hinge loss over some rows as a function of a machine: with u_i the weights over
+// their sum,
+//
+//	sum_i max(0, u_i - u_i y_i a_i.w + u_i y_i c).
+type design struct {
+	x mat.Matrix // rows u_i y_i a_i
+	y *mat.Dense // u_i y_i
+	u []float64
+}
+
+func (r *rows) design(index []int, classes [2]float64) *design {
+	n := len(index)
+	_, p := r.x.Dims()
+	d := &design{y: mat.NewDense(n, 1, nil), u: make([]float64, n)}
+	for k, i := range index {
+		d.u[k] = r.weight(i, classes)
+	}
+	floats.Scale(1/floats.Sum(d.u), d.u)
+	x := mat.NewDense(n, p, nil)
+	for k, i := range index {
+		d.y.Set(k, 0, d.u[k]*r.y[i])
+		floats.AddScaled(x.RawRowView(k), d.u[k]*r.y[i], r.x.RawRowView(i))
+	}
+	d.x = x
+	if r.sparse {
+		d.x = compressed(x)
+	}
+	return d
+}
+
+// compressed keeps the nonzeros by columns.
+func compressed(x *mat.Dense) *sparse.CSC {
+	n, p := x.Dims()
+	ptr := make([]int, p+1)
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			if v != 0 {
+				ptr[j+1]++
+			}
+		}
+	}
+	for j := range p {
+		ptr[j+1] += ptr[j]
+	}
+	ind, val := make([]int, ptr[p]), make([]float64, ptr[p])
+	next := slices.Clone(ptr[:p])
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			if v != 0 {
+				ind[next[j]], val[next[j]] = i, v
+				next[j]++
+			}
+		}
+	}
+	return sparse.NewCSC(n, p, ptr, ind, val)
+}
+
+// hinge is the loss as an expression.
+func (d *design) hinge(w, c *convex.Variable) convex.Convex {
+	short := convex.Const(d.u...).Minus(w.Expr().MulMat(d.x)).Plus(c.Expr().MulMat(d.y))
+	return convex.Pos(short).Sum()
+}

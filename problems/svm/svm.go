@@ -1,0 +1,285 @@
+// Package svm selects the hyperparameters of a linear support vector machine by
+// cross-validation: the weight of the squared norm, and a bound on the weight of
+// each feature, which is what takes features out.
+//
+// # Formulation
+//
+// Rows have features a_i (length p) and labels y_i in {-1, 1}. The folds t = 1, .., T have
+// training rows and validation rows. With one machine (w^t, c^t) for each fold, whose decision value for a
+// is w.a - c, the bilevel program is
+//
+//	minimize   1/T sum_t mean_{i in val t} max(0, 1 - y_i (w^t.a_i - c^t))     over w, c, r >= 0 and wbar in [1e-6, 10]^p
+//	subject to (w^t, c^t) solves  min { mean_{i in train t} max(0, 1 - y_i (w.a_i - c)) :
+//	                                    1/2 |w|^2 <= r, |w_j| <= wbar_j for each feature j }  for each t.
+//
+// It is the decoupled form of choosing lambda and wbar in lambda/2 |w|^2 + mean hinge over -wbar <= w <= wbar (Gao, Ye, Yin,
+// Zeng, Zhang, ICML 2022, section 4 and Supplement B and C; Kunapuli et al. 2008). Losses are means over their rows and over
+// the folds, as in the authors' program. The lower level falls apart into one block for each fold; its value is the
+// mean over the folds.
+//
+// r is the radius, whose multiplier is lambda (nonnegative); wbar are hyperparameters themselves. As r bounds each
+// fold's norm and lambda belongs to their mean, min mean hinge + lambda/2 |w|^2 of a single fold has its
+// own share T lambda_t of it.
+//
+// # The model that comes out
+//
+// The machine to use is trained on all rows of the cross-validation with the selected r and wbar ([Model.Retrain]).
+// Errors: validation is the mean hinge loss above, test the share of wrong labels on the test rows by that machine.
+package svm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+const (
+	// lowest and highest bound wbar (paper, section 4).
+	lowest, highest = 1e-6, 10
+	// paperR0 is the start of r, that of wbar is lowest (paper, Supplement C).
+	paperR0 = 10
+)
+
+// Options of the model; the zero value is the model of the paper.
+type Options struct {
+	// Standardize works on features of standard deviation 1 over all rows of the cross-validation, and of mean 0
+	// unless most of their entries are zero, and undoes it in the result.
+	Standardize bool
+	// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order;
+	// means become weighted means. Nil means 1 for both.
+	ClassWeights []float64
+	// Balanced weighs the classes by the inverse of their numbers of rows.
+	Balanced bool
+	// R0 is the start of r, 0 means 10; WBar0 that of all wbar, 0 means 1e-6: the paper's.
+	R0, WBar0 float64
+}
+
+// Model is a support vector machine with its data.
+type Model struct {
+	cv        *dataset.CrossValidation // as given
+	labels    labels
+	rows      *rows // of the cross-validation, in the unit of the model
+	transform *dataset.Transform
+	weights   [2]float64
+	h0        []float64
+}
+
+// New checks the data and the options. It keeps a reference to the data, which
+// must not change.
+func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
+	if err := cv.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
+	m := &Model{cv: cv}
+	var err error
+	if m.labels, err = findLabels(cv.Data); err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
+	if err := m.labels.checkFolds(cv); err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
+	if cv.Test != nil {
+		if err := m.labels.check(cv.Test); err != nil {
+			return nil, fmt.Errorf("svm: test set: %w", err)
+		}
+	}
+	if err := m.weigh(o); err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
+	data := cv.Data
+	if o.Standardize {
+		data, m.transform = standardized(data)
+	}
+	m.rows = newRows(data, m.labels)
+	_, p := data.Dims()
+	if m.h0, err = start(o, p); err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
+	return m, nil
+}
+
+// weigh sets the weights of the two classes.
+func (m *Model) weigh(o Options) error {
+	m.weights = [2]float64{1, 1}
+	switch {
+	case o.Balanced && o.ClassWeights != nil:
+		return fmt.Errorf("both Balanced and ClassWeights are given, expected one of them")
+	case o.Balanced:
+		counts := m.labels.counts(m.cv.Data)
+		for k, n := range counts {
+			m.weights[k] = float64(counts[0]+counts[1]) / float64(2*n)
+		}
+	case o.ClassWeights != nil:
+		if len(o.ClassWeights) != 2 {
+			return fmt.Errorf("%d class weights, expected 2", len(o.ClassWeights))
+		}
+		for k, w := range o.ClassWeights {
+			if !(w > 0) || math.IsInf(w, 1) {
+				return fmt.Errorf("the weight of label %v is %v, expected a positive number", m.labels[k], w)
+			}
+			m.weights[k] = w
+		}
+	}
+	return nil
+}
+
+// start returns (r, wbar) of the start.
+func start(o Options, p int) ([]float64, error) {
+	r0, wbar0 := o.R0, o.WBar0
+	if r0 == 0 {
+		r0 = paperR0
+	}
+	if wbar0 == 0 {
+		wbar0 = lowest
+	}
+	if !(r0 > 0) || math.IsInf(r0, 1) {
+		return nil, fmt.Errorf("r starts at %v, expected a positive number", r0)
+	}
+	if !(wbar0 >= lowest && wbar0 <= highest) {
+		return nil, fmt.Errorf("wbar starts at %v, expected %v to %v", wbar0, float64(lowest), float64(highest))
+	}
+	h := make([]float64, 1+p)
+	for j := range h {
+		h[j] = wbar0
+	}
+	h[0] = r0
+	return h, nil
+}
+
+// Name is the name on the command line.
+func (m *Model) Name() string { return "svm" }
+
+// Names are the names of the hyperparameters: lambda, and one bound for each feature.
+func (m *Model) Names() []string {
+	names := []string{"lambda"}
+	for _, f := range m.cv.Data.Features {
+		names = append(names, "wbar_"+f)
+	}
+	return names
+}
+
+// Program is the bilevel program. Its variables are w^t and c^t, fold by fold; its hyperparameters are r and wbar.
+func (m *Model) Program() dca.Program {
+	n := len(m.h0)
+	p := dca.Program{Name: m.Name(), H0: m.h0, Radii: 1, Bounds: n - 1, Lo: make([]float64, n), Hi: make([]float64, n)}
+	for j := range n {
+		p.Lo[j], p.Hi[j] = lowest, highest
+	}
+	p.Lo[0], p.Hi[0] = 0, math.Inf(1)
+	share := 1 / float64(len(m.cv.Folds))
+	for _, f := range m.cv.Folds {
+		train, val := m.rows.design(f.Train, m.weights), m.rows.design(f.Val, m.weights)
+		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Affine) dca.Level {
+			w, c := model.Variable("w", n-1), model.Variable("c", 1)
+			return dca.Level{
+				X:     []*convex.Variable{w, c},
+				Train: train.hinge(w, c).Scale(share), Validation: val.hinge(w, c).Scale(share),
+				Constraints: bounds(w, h),
+			}
+		})
+	}
+	return p
+}
+
+// bounds are 1/2 |w|^2 - r and |w_j| - wbar_j.
+func bounds(w *convex.Variable, h convex.Affine) []convex.Convex {
+	return []convex.Convex{
+		convex.SumSquares(w.Expr()).Scale(0.5).MinusAffine(h.At(0)),
+		convex.Abs(w.Expr()).MinusAffine(h.Slice(1, h.Len())),
+	}
+}
+
+// Evaluate gives the validation error of values of the variables. There is no test error: the
+// machine that would be tested is none of theirs, see [Model.Retrain].
+func (m *Model) Evaluate(x [][]float64) problems.Errors {
+	sum := 0.0
+	for t, f := range m.cv.Folds {
+		sum += m.rows.loss(f.Val, m.weights, x[2*t], x[2*t+1][0])
+	}
+	return problems.Errors{Validation: sum / float64(len(m.cv.Folds))}
+}
+
+// Fit returns the mean of the folds' machines in the user's units.
+func (m *Model) Fit(x [][]float64) problems.Fit {
+	w, c := make([]float64, len(x[0])), 0.0
+	share := 1 / float64(len(m.cv.Folds))
+	for t := range m.cv.Folds {
+		floats.AddScaled(w, share, x[2*t])
+		c += share * x[2*t+1][0]
+	}
+	return m.fit(w, c)
+}
+
+// fit is the predictor w.a - c in the user's units.
+func (m *Model) fit(w []float64, c float64) problems.Fit {
+	b0 := -c
+	if m.transform != nil {
+		w, b0 = m.transform.Undo(w, b0)
+	}
+	return problems.Fit{Coefficients: w, Intercept: b0, Features: m.cv.Data.Features, Labels: m.labels[:]}
+}
+
+// Retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
+// returns it with its error rate on the test rows, nil where there are none.
+func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	all := make([]int, len(m.rows.y))
+	for i := range all {
+		all[i] = i
+	}
+	model := convex.NewModel()
+	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
+	model.Minimize(m.rows.design(all, m.weights).hinge(w, c))
+	for _, b := range bounds(w, convex.Const(h...)) {
+		model.Constrain(convex.LessEqual(b, convex.Const(0)))
+	}
+	prog, err := model.Compile(convex.CompileOptions{})
+	if err != nil {
+		return problems.Fit{}, nil, fmt.Errorf("svm: training on all rows: %w", err)
+	}
+	solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: o, WorkingSets: true})
+	if err != nil {
+		return problems.Fit{}, nil, fmt.Errorf("svm: training on all rows: %w", err)
+	}
+	defer solver.Close()
+	res, err := solver.Solve(ctx)
+	if err != nil {
+		return problems.Fit{}, nil, fmt.Errorf("svm: training on all rows: %w", err)
+	}
+	if res.Value(w) == nil || res.Status != backends.Optimal && !(res.Residuals.Max() <= 1e-4) {
+		return problems.Fit{}, nil, &problems.TrainingError{Status: res.Status}
+	}
+	fit := m.fit(res.Value(w), res.Value(c)[0])
+	if m.cv.Test == nil {
+		return fit, nil, nil
+	}
+	wrong := m.errorRate(m.cv.Test, fit)
+	return fit, &wrong, nil
+}
+
+// errorRate is the share of rows whose label the predictor misses.
+func (m *Model) errorRate(d *dataset.Data, f problems.Fit) float64 {
+	wrong := 0
+	for i, y := range d.Y {
+		if f.Label(f.Value(d.X.RawRowView(i))) != y {
+			wrong++
+		}
+	}
+	return float64(wrong) / float64(len(d.Y))
+}
+
+// PaperSettings are those of the paper's experiments (VF-iDCA; VF-iDCA-t has the tolerance 0.1); rho is that
+// of the authors' program.
+func (m *Model) PaperSettings() dca.Settings {
+	return dca.Settings{Tol: 0.01, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+}
+
+// DefaultSettings are those of the paper for now.
+func (m *Model) DefaultSettings() dca.Settings { return m.PaperSettings() }

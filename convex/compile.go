@@ -22,7 +22,8 @@ type Program struct {
 	refs      map[*Constraint][]dualRef
 	weights   []*Parameter // weights of atoms, which must not be negative
 	sparse    []*sparseVariable
-	sparseOf  []int // for each variable, the sparse variable whose entries it follows, or -1
+	boxes     [][2]*group // the two sides of boxes
+	sparseOf  []int       // for each variable, the sparse variable whose entries it follows, or -1
 }
 
 // group is a block of consecutive rows with s = expr in one cone.
@@ -112,6 +113,7 @@ func (m *Model) Compile(CompileOptions) (*Program, error) {
 	}
 	c.order()
 	c.sparsity()
+	c.opposite()
 	if err := c.finite(); err != nil {
 		return nil, err
 	}

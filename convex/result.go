@@ -29,6 +29,7 @@ type Result struct {
 	Message string
 
 	as      *assembled
+	offset  float64 // the constant of the objective
 	x, s, z []float64
 	dual    []float64 // Px + q + A'z in the columns of as
 	squares [][]float64
@@ -43,7 +44,7 @@ func (s *Solver) result(sol *backends.Solution) *Result {
 	r := &Result{
 		Status: sol.Status, Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
 		Residuals: sol.Residuals, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
-		as: as, x: sol.X, s: sol.S, z: sol.Z,
+		as: as, offset: offset, x: sol.X, s: sol.S, z: sol.Z,
 	}
 	for i, v := range s.prog.vars[:s.prog.users] {
 		if s.sets == nil || s.prog.sparseOf[i] >= 0 {
@@ -52,6 +53,7 @@ func (s *Solver) result(sol *backends.Solution) *Result {
 	}
 	if hasPoint(sol) {
 		r.keepSquares(s.prog)
+		r.separate(s.prog, s.current.b.now())
 	}
 	return r
 }

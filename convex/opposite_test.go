@@ -1,0 +1,79 @@
+package convex
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+)
+
+// A box of width 2e-6 around zero: of min c'x over |x_j| <= h_j the value is -sum |c_j| h_j, so that the
+// derivative in h_j is -|c_j| and the sum of both multipliers |c_j|. What the solver's accuracy of the gap
+// allows is thousands of times more than that.
+func TestNarrowBox(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n = 40
+	c := make([]float64, n)
+	h := make([]float64, n)
+	for j := range c {
+		c[j] = 1e-3 * rng.NormFloat64()
+		h[j] = 1e-6
+	}
+	for name, box := range map[string]func(m *Model, x *Variable, h *Parameter){
+		"abs": func(m *Model, x *Variable, h *Parameter) { m.Constrain(LessEqual(Abs(x.Expr()), h.Expr())) },
+		"linear": func(m *Model, x *Variable, h *Parameter) {
+			m.Constrain(LessEqual(Linear(x.Expr()), h.Expr()), GreaterEqual(x.Expr(), h.Expr().Neg()))
+		},
+		"rows": func(m *Model, x *Variable, h *Parameter) {
+			turned := mat.NewDense(n, n, nil) // a matrix that is the identity
+			for j := range n {
+				turned.Set(j, j, 1)
+			}
+			a := x.Expr().MulMat(turned)
+			m.Constrain(LessEqual(Linear(a), h.Expr()), LessEqual(Linear(a.Neg()), h.Expr()))
+		},
+	} {
+		m := NewModel()
+		x, p := m.Variable("x", n), m.Parameter("h", n)
+		m.Minimize(Linear(x.Expr().Dot(c)).Plus(Pos(x.Expr().Sum()).Scale(1e-9)))
+		box(m, x, p)
+		prog, err := m.Compile(CompileOptions{})
+		require.NoError(t, err)
+		require.NotEmpty(t, prog.boxes, name)
+		solver, err := prog.Solver(SolverOptions{Backend: backend})
+		require.NoError(t, err)
+		require.NoError(t, p.Set(h))
+		res, err := solver.Solve(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, backends.Optimal, res.Status)
+		for j, s := range res.Sensitivity(p) {
+			require.InDelta(t, -max(c[j], -c[j]), s, 2e-8, name)
+		}
+		problem, err := prog.Problem()
+		require.NoError(t, err)
+		pt := res.Conic()
+		again, _, dual := backends.Recheck(problem, pt.X, pt.S, pt.Z)
+		require.LessOrEqual(t, again.Max(), 1e-8)
+		require.InDelta(t, dual, res.DualObjective, 1e-14)
+		require.InDelta(t, again.Gap, res.Residuals.Gap, 1e-14)
+		require.NoError(t, solver.Close())
+	}
+}
+
+// Two sides that move apart from each other are no box.
+func TestNoBox(t *testing.T) {
+	m := NewModel()
+	x, u := m.Variable("x", 3), m.Variable("u", 3)
+	m.Minimize(Linear(u.Expr().Sum()))
+	m.Constrain(LessEqual(Abs(x.Expr()), u.Expr()), GreaterEqual(x.Expr(), Const(1)), LessEqual(Linear(x.Expr().Slice(0, 2)), Const(2)))
+	prog, err := m.Compile(CompileOptions{})
+	require.NoError(t, err)
+	require.Empty(t, prog.boxes)
+}

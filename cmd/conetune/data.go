@@ -14,12 +14,16 @@ import (
 const (
 	defaultSplit       = "0.5/0.25/rest"
 	defaultSplitTested = "0.67/rest"
+	// defaultSplitFolds leaves test rows aside where the others are dealt out to folds.
+	defaultSplitFolds = "0.75/rest"
+	defaultFolds      = 5
 )
 
 // dataFlags say where the rows come from.
 type dataFlags struct {
 	dir, train, val, test, data, split, target string
 	folds                                      int
+	crossValidation                            bool // the model is chosen by cross-validation
 }
 
 func (d *dataFlags) register(fs *pflag.FlagSet) {
@@ -30,15 +34,16 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.test, "test", "", "test table, `FILE`, with --train or --data (default: none, or a part of --data)")
 	fs.StringVar(&d.dir, "dir", "", "folder `DIR` with train, val and perhaps test")
 	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y, or the first)")
-	fs.IntVar(&d.folds, "folds", 0, "")
-	// A name that users of other models will try; check says what to do instead.
-	_ = fs.MarkHidden("folds") // fails only for a flag that is not there
+	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("deal the rows of --data out to `T` folds, for svm (default %d)", defaultFolds))
 }
 
 // check rejects contradictions, before any file is opened.
 func (d *dataFlags) check(fs *pflag.FlagSet) error {
-	if fs.Changed("folds") {
+	switch {
+	case fs.Changed("folds") && !d.crossValidation:
 		return badInputf("--folds: cross-validation is not available for regression models; divide the rows with --split")
+	case fs.Changed("folds") && d.folds < 2:
+		return badInputf("--folds is %d, expected at least 2", d.folds)
 	}
 	for _, name := range []string{"data", "split", "train", "val", "test", "dir", "target"} {
 		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
@@ -52,6 +57,12 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 		}
 	}
 	switch {
+	case d.crossValidation && (d.train != "" || d.val != ""):
+		return badInputf("--train and --val: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR")
+	case d.crossValidation && len(forms) == 0:
+		return badInputf("no data: give --data FILE, or --dir DIR")
+	case d.crossValidation && d.dir != "" && fs.Changed("folds"):
+		return badInputf("--folds goes with --data; --dir takes the folds of the folder")
 	case len(forms) == 0 && d.val != "":
 		return badInputf("--val needs --train")
 	case len(forms) == 0:
@@ -88,6 +99,10 @@ func (d *dataFlags) rule() string {
 	switch {
 	case d.data == "" || d.split != "":
 		return d.split
+	case d.crossValidation && d.test != "":
+		return ""
+	case d.crossValidation:
+		return defaultSplitFolds
 	case d.test != "":
 		return defaultSplitTested
 	}
@@ -97,8 +112,15 @@ func (d *dataFlags) rule() string {
 // describe says where the rows come from, in a few words.
 func (d *dataFlags) describe(seed uint64) string {
 	where := strings.Join(d.files(), ", ")
+	var how []string
 	if rule := d.rule(); rule != "" {
-		where += fmt.Sprintf(" (split %s, seed %d)", rule, seed)
+		how = append(how, "split "+rule)
+	}
+	if d.crossValidation && d.data != "" {
+		how = append(how, count(d.numberOfFolds(), "fold"))
+	}
+	if how != nil {
+		where += fmt.Sprintf(" (%s, seed %d)", strings.Join(how, ", "), seed)
 	}
 	return where
 }
@@ -135,4 +157,65 @@ func (d *dataFlags) readSplit(seed uint64) (*dataset.Split, error) {
 	}
 	s.Test, err = dataset.ReadLike(d.test, s.Train)
 	return s, err
+}
+
+func (d *dataFlags) numberOfFolds() int {
+	if d.folds == 0 {
+		return defaultFolds
+	}
+	return d.folds
+}
+
+// readFolds reads the tables and deals their rows out to folds.
+func (d *dataFlags) readFolds(seed uint64, classes func(*dataset.Data, int) ([]int, error)) (*dataset.CrossValidation, error) {
+	cv, err := d.dealFolds(seed, classes)
+	if err == nil {
+		err = cv.Validate()
+	}
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return cv, nil
+}
+
+func (d *dataFlags) dealFolds(seed uint64, classes func(*dataset.Data, int) ([]int, error)) (*dataset.CrossValidation, error) {
+	if d.dir != "" {
+		return dataset.ReadFoldsDir(d.dir)
+	}
+	table, err := dataset.Read(d.data, d.target)
+	if err != nil {
+		return nil, err
+	}
+	var test *dataset.Data
+	if d.test != "" {
+		if test, err = dataset.ReadLike(d.test, table); err != nil {
+			return nil, err
+		}
+	}
+	if rule := d.rule(); rule != "" {
+		s, err := dataset.SplitRows(table, rule, seed)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", d.data, err)
+		case s.Test != nil:
+			return nil, fmt.Errorf("--split %s: expected two parts, rows for the folds and rows for the test", rule)
+		case test != nil:
+			return nil, fmt.Errorf("--split %s leaves test rows, but --test names a file with them: leave one of the two out", rule)
+		}
+		table, test = s.Train, s.Val
+	}
+	folds := d.numberOfFolds()
+	if n, _ := table.Dims(); folds > n {
+		return nil, fmt.Errorf("%s: %d folds, but there are %d rows for them", d.data, folds, n)
+	}
+	class, err := classes(table, folds)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.data, err)
+	}
+	cv, err := dataset.CrossValidate(table, folds, seed, class)
+	if err != nil {
+		return nil, err
+	}
+	cv.Test = test
+	return cv, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
@@ -30,6 +31,31 @@ type modelSpec struct {
 	summary string
 	build   func(*dataset.Split, modelOptions) (tune.Model, error)
 	grouped bool // the model takes --groups
+	// folds is there, in the place of build, for models that are chosen by cross-validation.
+	folds *foldsSpec
+	// unit says what the errors are; empty means half the mean squared error.
+	unit string
+}
+
+// foldsSpec is what a model that is chosen by cross-validation has of its own.
+type foldsSpec struct {
+	// classes numbers the rows by class, so that each fold gets its share of all.
+	classes func(d *dataset.Data, folds int) ([]int, error)
+	build   func(*dataset.CrossValidation, scaling, classWeights) (tune.Model, error)
+}
+
+// classWeights are the values of --class-weights.
+type classWeights struct {
+	balanced bool
+	weights  []float64
+}
+
+// errorUnit says what the errors are.
+func (m modelSpec) errorUnit() string {
+	if m.unit == "" {
+		return "half the mean squared error"
+	}
+	return m.unit
 }
 
 // models are in the order in which they are listed.
@@ -58,6 +84,17 @@ var models = []modelSpec{
 				return nil, err
 			}
 			return sgl.New(s, g, sgl.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+	{
+		name:    "svm",
+		summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
+		unit:    "mean hinge loss (validation), error rate (test)",
+		folds: &foldsSpec{
+			classes: svm.Classes,
+			build: func(cv *dataset.CrossValidation, o scaling, w classWeights) (tune.Model, error) {
+				return svm.New(cv, svm.Options{Standardize: o.standardize, Balanced: w.balanced, ClassWeights: w.weights})
+			},
 		},
 	},
 }

@@ -15,20 +15,21 @@ import (
 )
 
 const predictHelp = `Predict the target for the rows of a table with a model that conetune tune --save
-wrote: one number a line, in the order of the rows.
+wrote: one number a line, for a classifier the label, in the order of the rows.
 
 The columns of a CSV file are found by name; others may be there too. In a LIBSVM
 file, index 1 is the model's first feature. Where the table has targets (in CSV the
-column that the model was trained on), half the mean squared error is told on
-standard error.`
+column that the model was trained on), half the mean squared error, for a classifier
+the share of wrong labels, is told on standard error.`
 
 // predictions is the outcome of conetune predict as JSON.
 type predictions struct {
 	Model       string    `json:"model"`
 	Target      string    `json:"target"`
 	Rows        int       `json:"rows"`
-	Error       *float64  `json:"error"` // half the mean squared error; null without targets
+	Error       *float64  `json:"error"` // half the mean squared error, or the error rate of a classifier; null without targets
 	Predictions []float64 `json:"predictions"`
+	unit        string
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -87,7 +88,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath, out string, asJS
 		return failed(err)
 	}
 	if p.Error != nil {
-		a.note("error %s on %s (half the mean squared error)", number(*p.Error), count(p.Rows, "row"))
+		a.note("error %s on %s (%s)", number(*p.Error), count(p.Rows, "row"), p.unit)
 	}
 	return nil
 }
@@ -103,18 +104,16 @@ func predictFile(modelPath, dataPath string) (*predictions, error) {
 		return nil, badInput(err)
 	}
 	n, _ := table.X.Dims()
-	p := &predictions{Model: m.Model, Target: m.Target, Rows: n, Predictions: make([]float64, n)}
-	sum := 0.0
+	p := &predictions{Model: m.Model, Target: m.Target, Rows: n, Predictions: make([]float64, n), unit: "half the mean squared error"}
+	if m.Labels != nil {
+		p.unit = "share of wrong labels"
+	}
 	for i := range n {
 		p.Predictions[i] = m.Predict(table.X.RawRowView(i))
-		if table.Y != nil {
-			d := p.Predictions[i] - table.Y[i]
-			sum += d * d
-		}
 	}
 	if table.Y != nil {
-		half := sum / float64(2*n)
-		p.Error = &half
+		e := m.Error(p.Predictions, table.Y)
+		p.Error = &e
 	}
 	return p, nil
 }

@@ -33,9 +33,12 @@ func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written 
 	if r.Iterations == 0 && r.Refit == nil {
 		return b.String()
 	}
-	b.WriteString("\n" + describeErrors(r))
+	b.WriteString("\n" + describeErrors(job.spec, r))
 	b.WriteString("\n" + describeHyperparameters(r))
-	if job.scaling.standardize {
+	switch {
+	case job.scaling.standardize && job.spec.folds != nil:
+		b.WriteString("in the units of the standardised features\n")
+	case job.scaling.standardize:
 		b.WriteString("in the units of the standardised features and target\n")
 	}
 	if r.Refit != nil {
@@ -62,7 +65,7 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	for _, set := range []struct {
 		name string
 		data *dataset.Data
-	}{{"training", split.Train}, {"validation", split.Val}, {"test", split.Test}} {
+	}{{trainingRows(job), split.Train}, {"validation", split.Val}, {"test", split.Test}} {
 		if set.data != nil {
 			n, _ := set.data.Dims()
 			rows = append(rows, fmt.Sprintf("%d %s", n, set.name))
@@ -71,7 +74,7 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	fmt.Fprintf(&b, "          %s; %s rows; target %s\n", count(p, "feature"), strings.Join(rows, ", "), split.Train.Target)
 	prepared := []string{"features as they are", "no intercept"}
 	if job.scaling.standardize {
-		prepared[0] = "features standardised on the training rows"
+		prepared[0] = "features standardised on the " + trainingRows(job) + " rows"
 	}
 	if job.scaling.intercept {
 		prepared[1] = "with intercept"
@@ -80,10 +83,18 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	return b.String()
 }
 
-func describeErrors(r *tune.Result) string {
+// trainingRows names the rows that are not for the test.
+func trainingRows(job *tuneJob) string {
+	if job.spec.folds != nil {
+		return "cross-validation"
+	}
+	return "training"
+}
+
+func describeErrors(spec modelSpec, r *tune.Result) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "half the mean squared error\tvalidation\ttest\n")
+	fmt.Fprintf(w, "%s\tvalidation\ttest\n", spec.errorUnit())
 	line := func(name string, e *tune.Errors) {
 		if e == nil {
 			fmt.Fprintf(w, "%s\t-\t-\n", name)
@@ -98,7 +109,12 @@ func describeErrors(r *tune.Result) string {
 	line("refit", r.Refit)
 	line("iterate", &r.Errors)
 	w.Flush()
-	b.WriteString("The refit is the model to use: the fit to the training rows with the chosen hyperparameters.\n")
+	if spec.folds != nil {
+		b.WriteString("The model to use is trained on all rows of the folds with the chosen hyperparameters: the test error is its.\n")
+		b.WriteString("The refit's validation error is that of the folds' fits with them.\n")
+	} else {
+		b.WriteString("The refit is the model to use: the fit to the training rows with the chosen hyperparameters.\n")
+	}
 	if searches(r.Method) {
 		b.WriteString("The method tries such fits only, so that its iterate is the refit.\n")
 	} else {
@@ -133,6 +149,33 @@ func describeHyperparameters(r *tune.Result) string {
 	if rest := len(order) - mostHyperparameters; rest > 0 {
 		fmt.Fprintf(&b, "and %d more with smaller radii, see --json\n", rest)
 	}
+	b.WriteString(describeUpper(r))
+	return b.String()
+}
+
+// describeUpper lists the hyperparameters that are no radii, the largest first where there are many.
+func describeUpper(r *tune.Result) string {
+	if r.Selection == nil || len(r.Selection.Upper) == 0 {
+		return ""
+	}
+	values := r.Selection.Upper
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) > mostHyperparameters {
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
+	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	fmt.Fprint(w, "hyperparameter\tvalue\n")
+	for _, i := range order[:min(len(order), mostHyperparameters)] {
+		fmt.Fprintf(w, "%s\t%s\n", r.Names[len(r.Radii)+i], number(values[i]))
+	}
+	w.Flush()
+	if rest := len(order) - mostHyperparameters; rest > 0 {
+		fmt.Fprintf(&b, "and %d more that are smaller, see --json\n", rest)
+	}
 	return b.String()
 }
 
@@ -165,7 +208,11 @@ func effects(split *dataset.Split, fit tune.Fit) []effect {
 func describeFit(split *dataset.Split, fit tune.Fit, intercept bool) string {
 	list := effects(split, fit)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
+	if fit.Labels != nil {
+		fmt.Fprintf(&b, "the label is %v where the value of the features in use, %d of %d, and the intercept is positive, and %v elsewhere\n", fit.Labels[1], len(list), len(fit.Features), fit.Labels[0])
+	} else {
+		fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
+	}
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	fmt.Fprint(w, "feature\tcoefficient\teffect of one standard deviation\n")
 	for _, e := range list[:min(len(list), mostFeatures)] {

@@ -11,7 +11,7 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 	rows := func(d *dataset.Data) int { n, _ := d.Dims(); return n }
 	return modelfile.Model{
 		Model: r.Model, Target: split.Train.Target,
-		Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept,
+		Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept, Labels: r.RefitFit.Labels,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
 		ValidationError: r.Refit.Validation, TestError: r.Refit.Test,
 		Provenance: modelfile.Provenance{
@@ -19,6 +19,7 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed,
 			Files: job.data.files(), Split: job.data.rule(),
 			TrainingRows: rows(split.Train), ValidationRows: rows(split.Val), TestRows: rows(split.Test),
+			Folds:       job.data.folds,
 			Standardize: job.scaling.standardize, Intercept: job.scaling.intercept,
 		},
 	}

@@ -22,6 +22,7 @@ type tuneFlags struct {
 	timeLimit                       time.Duration
 	standardize, intercept          bool
 	groups                          string
+	classWeights                    string
 	trace, plot, save               string
 	asJSON, verbose                 bool
 }
@@ -35,6 +36,9 @@ Data, one of
   --data FILE                     one table, divided into rows for training, validation and test (--split)
   --train FILE --val FILE         tables that are divided already, with --test FILE for a last look
   --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz
+For svm, which chooses by cross-validation,
+  --data FILE --folds T           one table, dealt out to T folds, with rows for the test in --test or by --split
+  --dir DIR                       a folder with data, folds (columns fold, row, role) and perhaps test
 
 A table is CSV (a line of names; the target is the column y, or the first one, or
 --target NAME) or LIBSVM (label index:value ...), plain or gzipped. Numbers only.
@@ -49,6 +53,10 @@ training rows with the chosen hyperparameters: use this one, it is what --save
 writes. The iterate is the last point of the method, which the paper reports; it
 may fit the validation rows better than any choice of hyperparameters can, unless
 --gap-tol brings the two together. Errors are half the mean squared error.
+
+For svm the two have a machine for each fold, and their validation error is the
+mean hinge loss. The model to use is trained once more, on all rows of the folds
+with the chosen hyperparameters; the test error is its share of wrong labels.
 
 Methods:
   vf-idca      difference-of-convex algorithm on the value function of the fit (vf-idca-t: to --tol 0.1)
@@ -69,6 +77,7 @@ const tuneExample = `  conetune tune elastic-net --data table.csv --plot table.p
   conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot methods.png
   conetune tune elastic-net --data table.csv --method grid,vf-idca --chain --evaluations 25
   conetune tune elastic-net --data table.csv --method random --range lambda1=1e-3:1,lambda2=1e-5:0.1
+  conetune tune svm --data table.svm --folds 3 --split 0.5/rest --json
   conetune tune weighted-lasso --data table.csv --split 0.6/0.2/rest --target price --gap-tol 1e-4`
 
 func (a *app) tuneCommand() *cobra.Command {
@@ -99,6 +108,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.BoolVar(&f.standardize, "standardize", false, "scale features to mean 0 and standard deviation 1 on the training rows (default: on with --data and --train)")
 	fs.BoolVar(&f.intercept, "intercept", false, "fit an intercept (default: on with --data and --train)")
 	fs.StringVar(&f.groups, "groups", "", "groups of features, for models that have them: `M` equal consecutive ones, or a FILE with columns feature and group (default: groups.csv of --dir)")
+	fs.StringVar(&f.classWeights, "class-weights", "", "weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)")
 	fs.StringVar(&f.method, "method", "vf-idca", "`METHOD` of selection, or several: "+joined(methodNames()))
 	fs.BoolVar(&f.chain, "chain", false, "begin each of several methods at the choice of the one before")
 	fs.IntVar(&f.evaluations, "evaluations", 0, "`N` points for a search to try (default 100)")

@@ -24,6 +24,7 @@ type tuneJob struct {
 	methods []string
 	config  tune.Config // without the method
 	scaling scaling
+	weights classWeights
 }
 
 // newTuneJob checks everything that can be checked without reading the data.
@@ -33,6 +34,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		return nil, err
 	}
 	job := &tuneJob{tuneFlags: f, spec: spec}
+	f.data.crossValidation = spec.folds != nil
 	for _, check := range []func() error{
 		func() error { return f.checkNames() },
 		func() error { return f.checkNumbers(fs) },
@@ -71,6 +73,9 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	if err := job.config.Validate(); err != nil {
 		return nil, badInput(err)
 	}
+	if job.weights, err = f.parseClassWeights(spec, fs); err != nil {
+		return nil, err
+	}
 	// Tables of users have columns in units of their own; the paper's data have not.
 	raw := f.data.dir == "" && f.preset == ""
 	job.scaling = scaling{standardize: raw, intercept: raw}
@@ -80,7 +85,35 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	if fs.Changed("intercept") {
 		job.scaling.intercept = f.intercept
 	}
+	if spec.folds != nil {
+		if fs.Changed("intercept") && !f.intercept {
+			return nil, badInputf("--intercept=false: %s always has one", spec.name)
+		}
+		job.scaling.intercept = true
+	}
 	return job, nil
+}
+
+// parseClassWeights reads "balanced" or "1,3".
+func (f *tuneFlags) parseClassWeights(spec modelSpec, fs *pflag.FlagSet) (w classWeights, err error) {
+	switch {
+	case !fs.Changed("class-weights"):
+		return w, nil
+	case spec.folds == nil:
+		return w, badInputf("--class-weights: %s has no classes", spec.name)
+	case f.classWeights == "balanced":
+		w.balanced = true
+		return w, nil
+	}
+	fields := strings.Split(f.classWeights, ",")
+	for _, field := range fields {
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 1) || len(fields) != 2 {
+			return w, badInputf("--class-weights is %q, expected balanced, or a positive number for the rows of the smaller label and one for those of the larger", f.classWeights)
+		}
+		w.weights = append(w.weights, v)
+	}
+	return w, nil
 }
 
 func methodNames() []string { return tune.Methods() }

@@ -17,26 +17,25 @@ import (
 
 // tune reads the data, runs the method, and writes what was asked for.
 func (a *app) tune(ctx context.Context, job *tuneJob) error {
-	split, err := interruptible(ctx, func() (*dataset.Split, error) { return job.data.read(job.seed) })
+	rows, err := interruptible(ctx, func() (*tables, error) { return job.read() })
 	if err != nil {
 		return err
 	}
+	split := rows.split
 	start := time.Now()
-	model, err := interruptible(ctx, func() (tune.Model, error) {
-		return job.spec.build(split, modelOptions{job.scaling, job.groups, job.data.dir})
-	})
+	model, err := interruptible(ctx, func() (tune.Model, error) { return job.build(rows) })
 	built := time.Since(start)
 	if errors.Is(err, errInterrupted) {
 		return err
 	} else if err != nil {
 		return badInput(err)
 	}
-	radii := len(model.Names())
-	if len(job.config.Init) > radii {
+	hyperparameters := len(model.Names())
+	if radii := model.Program().Radii; len(job.config.Init) > radii {
 		return badInputf("--init: %d radii, but the model has %d", len(job.config.Init), radii)
 	}
-	if rows, _ := split.Val.Dims(); radii > rows {
-		a.note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", radii, rows)
+	if val := rows.validationRows(); hyperparameters > val {
+		a.note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", hyperparameters, val)
 	}
 	for _, method := range job.methods {
 		config := job.config
@@ -61,6 +60,46 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		return failed(fmt.Errorf("--trace: %w", traceErr))
 	}
 	return a.outcome(job, results)
+}
+
+// tables are the rows of a run.
+type tables struct {
+	// split are the rows in their parts. With a cross-validation, Train are all rows of
+	// the folds, and Val is nil.
+	split *dataset.Split
+	cv    *dataset.CrossValidation // nil where the rows are divided
+}
+
+// validationRows counts the rows that validate, those of all folds together.
+func (t *tables) validationRows() int {
+	n, _ := t.split.Val.Dims()
+	if t.cv != nil {
+		for _, f := range t.cv.Folds {
+			n += len(f.Val)
+		}
+	}
+	return n
+}
+
+// read reads the tables.
+func (job *tuneJob) read() (*tables, error) {
+	if job.spec.folds == nil {
+		split, err := job.data.read(job.seed)
+		return &tables{split: split}, err
+	}
+	cv, err := job.data.readFolds(job.seed, job.spec.folds.classes)
+	if err != nil {
+		return nil, err
+	}
+	return &tables{split: &dataset.Split{Train: cv.Data, Test: cv.Test}, cv: cv}, nil
+}
+
+// build makes the model.
+func (job *tuneJob) build(t *tables) (tune.Model, error) {
+	if t.cv != nil {
+		return job.spec.folds.build(t.cv, job.scaling, job.weights)
+	}
+	return job.spec.build(t.split, modelOptions{job.scaling, job.groups, job.data.dir})
 }
 
 // runTune runs the methods with everything that watches them.

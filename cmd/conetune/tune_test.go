@@ -26,7 +26,7 @@ var documented = []string{
 
 func TestTuneJSON(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
-	for _, model := range modelNames() {
+	for _, model := range regressions() {
 		args := []string{"tune", model, "--data", data, "--json", "--seed", "4"}
 		if spec, err := findModel(model); err == nil && spec.grouped {
 			args = append(args, "--groups", "2")
@@ -242,7 +242,7 @@ func TestHardTables(t *testing.T) {
 		}
 	}
 	data := write(t, dir, "table.csv", strings.Join(lines, "\n")+"\n")
-	for _, model := range modelNames() {
+	for _, model := range regressions() {
 		args := []string{"tune", model, "--data", data, "--json"}
 		if spec, err := findModel(model); err == nil && spec.grouped {
 			args = append(args, "--groups", "4")

@@ -37,11 +37,16 @@ type Model struct {
 	Features     []string  `json:"features"`
 	Coefficients []float64 `json:"coefficients"`
 	Intercept    float64   `json:"intercept"`
-	// Hyperparameters are the multipliers by name, Radii the bounds in their order.
+	// Labels are those of a classifier, which predicts the second one where the value
+	// above is positive and the first one elsewhere; a regression has none.
+	Labels []float64 `json:"labels,omitempty"`
+	// Hyperparameters are the multipliers of the radii and the other hyperparameters by
+	// name, Radii the bounds in their order.
 	Hyperparameters map[string]float64 `json:"hyperparameters"`
 	Radii           []float64          `json:"radii"`
 	// ValidationError and TestError are those of this predictor, half the mean
-	// squared error; TestError is nil where there were no test rows.
+	// squared error; TestError is nil where there were no test rows. For a classifier the validation
+	// error is the mean hinge loss of the cross-validation, and the test error the error rate.
 	ValidationError float64    `json:"validation_error"`
 	TestError       *float64   `json:"test_error"`
 	Provenance      Provenance `json:"provenance"`
@@ -59,6 +64,7 @@ type Provenance struct {
 	// Files are the data files as given, Split the rule by which rows were divided, if any.
 	Files          []string `json:"files"`
 	Split          string   `json:"split,omitempty"`
+	Folds          int      `json:"folds,omitempty"`
 	TrainingRows   int      `json:"training_rows"`
 	ValidationRows int      `json:"validation_rows"`
 	TestRows       int      `json:"test_rows"`
@@ -99,9 +105,32 @@ func Read(path string) (*Model, error) {
 	return &m, nil
 }
 
-// Predict returns the prediction for one row of features, in the order of Features.
+// Predict returns the prediction for one row of features, in the order of Features: a number, or
+// the label of a classifier.
 func (m *Model) Predict(row []float64) float64 {
-	return m.Intercept + floats.Dot(m.Coefficients, row)
+	value := m.Intercept + floats.Dot(m.Coefficients, row)
+	switch {
+	case m.Labels == nil:
+		return value
+	case value > 0:
+		return m.Labels[1]
+	}
+	return m.Labels[0]
+}
+
+// Error returns the error of predictions: half the mean squared error, or the error rate of a classifier.
+func (m *Model) Error(predictions, targets []float64) float64 {
+	sum := 0.0
+	for i, y := range targets {
+		d := predictions[i] - y
+		switch {
+		case m.Labels == nil:
+			sum += d * d / 2
+		case d != 0:
+			sum++
+		}
+	}
+	return sum / float64(len(targets))
 }
 
 func (m *Model) validate() error {
@@ -114,6 +143,8 @@ func (m *Model) validate() error {
 		return fmt.Errorf("a model without features")
 	case len(m.Coefficients) != len(m.Features):
 		return fmt.Errorf("%d coefficients for %d features", len(m.Coefficients), len(m.Features))
+	case m.Labels != nil && len(m.Labels) != 2:
+		return fmt.Errorf("%d labels, expected two or none", len(m.Labels))
 	}
 	sorted := slices.Clone(m.Features)
 	slices.Sort(sorted)

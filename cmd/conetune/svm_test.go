@@ -1,0 +1,198 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modelfile"
+)
+
+// regressions are the models whose target is a number.
+func regressions() []string {
+	return slices.DeleteFunc(modelNames(), func(name string) bool {
+		spec, err := findModel(name)
+		return err != nil || spec.folds != nil
+	})
+}
+
+// labelled makes a table of two labels, 2 and 4, that the first two of p features tell apart but for some rows.
+func labelled(seed uint64, n, p int) string {
+	random := rand.New(rand.NewPCG(seed, 8))
+	var b strings.Builder
+	b.WriteString("kind")
+	for j := range p {
+		fmt.Fprintf(&b, ",f%d", j+1)
+	}
+	b.WriteString("\n")
+	for range n {
+		x := make([]float64, p)
+		for j := range x {
+			x[j] = random.NormFloat64()
+		}
+		label := 2
+		if x[0]+x[1]+0.3*random.NormFloat64() > 0 {
+			label = 4
+		}
+		b.WriteString(strconv.Itoa(label))
+		for _, v := range x {
+			fmt.Fprintf(&b, ",%.6g", v)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// svmDir writes the table as a prepared folder with two folds.
+func svmDir(t *testing.T, dir, table, test string, folds func(row int) string) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	write(t, dir, "data.csv", table)
+	write(t, dir, "test.csv", test)
+	var b strings.Builder
+	b.WriteString("fold,row,role\n")
+	for i := range strings.Count(table, "\n") - 1 {
+		b.WriteString(folds(i))
+	}
+	write(t, dir, "folds.csv", b.String())
+	return dir
+}
+
+func twoFolds(i int) string {
+	return fmt.Sprintf("0,%d,%s\n1,%d,%s\n", i, []string{"train", "val"}[i%2], i, []string{"val", "train"}[i%2])
+}
+
+func TestTuneSVM(t *testing.T) {
+	dir := t.TempDir()
+	table, fresh := labelled(1, 80, 5), labelled(2, 60, 5)
+	data, test := write(t, dir, "table.csv", table), write(t, dir, "test.csv", fresh)
+	folder := svmDir(t, filepath.Join(dir, "folder"), table, fresh, twoFolds)
+	for name, args := range map[string][]string{
+		"data":    {"--data", data, "--folds", "3"},
+		"tested":  {"--data", data, "--test", test, "--class-weights", "balanced"},
+		"split":   {"--data", data, "--split", "60/rest", "--class-weights", "1,2", "--max-iter", "5"},
+		"folder":  {"--dir", folder},
+		"paper":   {"--dir", folder, "--preset", "paper", "--tol", "0.1"},
+		"closing": {"--dir", folder, "--gap-tol", "1e-3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := conetune(t, append([]string{"tune", "svm", "--json"}, args...)...)
+			m := o.object(t)
+			for _, field := range documented {
+				require.Contains(t, keys(m), field)
+			}
+			require.Len(t, m["hyperparameters"], 6)
+			require.Len(t, m["radii"], 1)
+			require.Contains(t, m["hyperparameters"], "lambda")
+			require.Contains(t, m["hyperparameters"], "wbar_f5")
+			require.Less(t, m["test_error"], 0.25, o.stdout)
+			require.Equal(t, m["test_error"], m["refit"].(map[string]any)["test_error"])
+		})
+	}
+}
+
+// The labels that predict writes are wrong as often as tune said.
+func TestPredictSVM(t *testing.T) {
+	dir := t.TempDir()
+	data, test := write(t, dir, "table.csv", labelled(1, 80, 5)), write(t, dir, "test.csv", labelled(2, 60, 5))
+	model, figure := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.svg")
+	o := conetune(t, "tune", "svm", "--data", data, "--test", test, "--save", model, "--plot", figure)
+	text := o.ok(t)
+	for _, words := range []string{"80 cross-validation, 60 test rows", "5 folds", "error rate", "wbar_f1", "the label is 4 where"} {
+		require.Contains(t, text, words)
+	}
+	require.FileExists(t, figure)
+	saved, err := modelfile.Read(model)
+	require.NoError(t, err)
+	require.Equal(t, []float64{2, 4}, saved.Labels)
+
+	o = conetune(t, "predict", "--model", model, "--data", test)
+	lines := strings.Fields(o.ok(t))
+	require.Len(t, lines, 60)
+	wrong := 0
+	for i, line := range strings.Split(strings.TrimSpace(labelled(2, 60, 5)), "\n")[1:] {
+		require.Contains(t, []string{"2", "4"}, lines[i])
+		if lines[i] != line[:1] {
+			wrong++
+		}
+	}
+	require.InDelta(t, *saved.TestError, float64(wrong)/60, 1e-12)
+	require.Contains(t, o.stderr, number(*saved.TestError)+" on 60 rows (share of wrong labels)")
+}
+
+func TestBadInputSVM(t *testing.T) {
+	dir := t.TempDir()
+	table := labelled(1, 30, 3)
+	good := write(t, dir, "good.csv", table)
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	relabel := func(name string, label func(row int) string) string {
+		changed := slices.Clone(lines)
+		for i := 1; i < len(changed); i++ {
+			changed[i] = label(i-1) + changed[i][1:]
+		}
+		return write(t, dir, name, strings.Join(changed, "\n")+"\n")
+	}
+	one := relabel("one.csv", func(int) string { return "2" })
+	three := relabel("three.csv", func(i int) string { return strconv.Itoa(i % 3) })
+	many := relabel("many.csv", func(i int) string { return strconv.Itoa(i) })
+	rare := relabel("rare.csv", func(i int) string { return strconv.Itoa(1 - min(i/2, 1)) })
+	otherTest := write(t, dir, "test.csv", strings.Replace(table, "\n4,", "\n5,", 1))
+	folder := func(name string, line func(int) string) string {
+		return svmDir(t, filepath.Join(dir, name), table, table, line)
+	}
+	positives := func(i int) string { // no row of label 4 validates
+		if lines[i+1][0] == '4' {
+			return fmt.Sprintf("0,%d,train\n1,%d,train\n", i, i)
+		}
+		return twoFolds(i)
+	}
+	bare := filepath.Join(dir, "bare")
+	require.NoError(t, os.Mkdir(bare, 0o700))
+
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"one label", []string{"--data", one}, []string{"one.csv", "label 2"}},
+		{"three labels", []string{"--data", three}, []string{"three.csv", `"kind" has 3 values (0, 1, 2)`}},
+		{"many labels", []string{"--data", many}, []string{"many.csv", "more than 4 values"}},
+		{"more folds than rows", []string{"--data", good, "--folds", "31", "--split", "rest/1"}, []string{"good.csv", "31 folds", "29 rows"}},
+		{"more folds than rows of a label", []string{"--data", rare, "--split", "29/1"}, []string{"rare.csv", "label 1", "5 folds"}},
+		{"one fold", []string{"--data", good, "--folds", "1"}, []string{"--folds is 1"}},
+		{"training table", []string{"--train", good, "--val", good}, []string{"cross-validation", "--folds"}},
+		{"folds of a folder", []string{"--dir", folder("fine", twoFolds), "--folds", "3"}, []string{"--folds goes with --data"}},
+		{"three parts", []string{"--data", good, "--split", "10/10/rest"}, []string{"10/10/rest", "two parts"}},
+		{"two tests", []string{"--data", good, "--split", "10/rest", "--test", good}, []string{"--split", "--test"}},
+		{"another label in the test", []string{"--data", good, "--test", otherTest}, []string{"test set", "label 5", "2 or 4"}},
+		{"no intercept", []string{"--data", good, "--intercept=false"}, []string{"--intercept=false"}},
+		{"weights", []string{"--data", good, "--class-weights", "1,-1"}, []string{"--class-weights", "1,-1"}},
+		{"no folder", []string{"--dir", bare}, []string{"bare", "data.csv"}},
+		{"fold without positive label", []string{"--dir", folder("positives", positives)}, []string{"fold 0", "validation", "label 4"}},
+		{"row outside", []string{"--dir", folder("outside", func(i int) string { return fmt.Sprintf("0,%d,val\n", i+1) })}, []string{"folds.csv:31", `"30"`}},
+		{"fold without training rows", []string{"--dir", folder("untrained", func(i int) string { return fmt.Sprintf("%d,%d,val\n", i%2, i) })}, []string{"folds.csv", "fold 0 has no training rows"}},
+		{"row twice", []string{"--dir", folder("twice", func(i int) string { return twoFolds(i) + twoFolds(i) })}, []string{"folds.csv", "row 0 twice"}},
+		{"role", []string{"--dir", folder("role", func(i int) string { return fmt.Sprintf("0,%d,test\n", i) })}, []string{"folds.csv:2", `"test"`, "train or val"}},
+		{"fold is text", []string{"--dir", folder("text", func(i int) string { return "a,1,val\n" })}, []string{"folds.csv:2", `"fold"`, `"a"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := conetune(t, append([]string{"tune", "svm"}, c.args...)...)
+			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Empty(t, o.stdout)
+			require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
+			for _, text := range c.want {
+				require.Contains(t, o.stderr, text)
+			}
+		})
+	}
+	o := conetune(t, "tune", "elastic-net", "--data", good, "--class-weights", "1,2")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "no classes")
+}

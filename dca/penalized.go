@@ -347,29 +347,3 @@ func (q *Penalized) Close() error {
 	q.solver = nil
 	return solver.Close()
 }
-
-// Multipliers solves the lower level at H0 and returns the multipliers of the radii, nil
-// where that solve gave no usable point.
-func Multipliers(ctx context.Context, p Program, s Settings) ([]float64, Stats, error) {
-	s = s.withDefaults()
-	if err := p.validate(); err != nil {
-		return nil, Stats{}, err
-	}
-	if err := s.validate(&p); err != nil {
-		return nil, Stats{}, err
-	}
-	low, err := newLower(&p, &s)
-	if err != nil {
-		return nil, Stats{}, err
-	}
-	defer low.close()
-	sol, err := low.solve(ctx, p.H0)
-	if err != nil {
-		return nil, Stats{}, err
-	}
-	stats := low.stats()
-	if sol.x == nil {
-		return nil, stats, nil
-	}
-	return sol.lambda(p.Radii), stats, nil
-}

@@ -15,6 +15,14 @@ import (
 // PresetPaper names the settings of the paper's experiments.
 const PresetPaper = "paper"
 
+// The rows on which a refit can be trained.
+const (
+	// FinalTrain are the training rows: the refit is the lower-level solution.
+	FinalTrain = "train"
+	// FinalAll are training and validation rows together.
+	FinalAll = "all"
+)
+
 // Presets returns the names of the presets, sorted.
 func Presets() []string { return []string{PresetPaper} }
 
@@ -38,6 +46,13 @@ type Config struct {
 	// Init is the start of the radii; where it is shorter than their number its last
 	// entry repeats. Nil leaves the preset's start.
 	Init []float64
+	// Final says on which rows the reported refit is trained, one of [FinalTrain] and [FinalAll]; empty means FinalTrain with
+	// PresetPaper, and otherwise FinalAll where the model can.
+	Final string
+	// StopFolds is the number of folds of validation rows that are held back in turn to find the iteration of VF-iDCA
+	// after which hyperparameters follow the noise of the others; the run on all of them then ends there. 1 turns
+	// it off, 0 leaves the model's choice, which is off with PresetPaper, GapTol or MaxIter.
+	StopFolds int
 	// MaxIter bounds the iterations; 0 leaves the preset's value.
 	MaxIter int
 	// TimeLimit bounds the whole run; 0 means none.
@@ -79,11 +94,14 @@ func (c Config) Validate() error {
 	}{
 		{"tol", c.Tol}, {"gap-tol", c.GapTol}, {"rho", c.Rho}, {"delta", c.Delta}, {"c-alpha", c.CAlpha}, {"epsilon", c.Epsilon}, {"eps", c.Eps},
 		{"max-iter", float64(c.MaxIter)}, {"time-limit", float64(c.TimeLimit)}, {"threads", float64(c.Threads)},
-		{"evaluations", float64(c.Evaluations)}, {"workers", float64(c.Workers)},
+		{"evaluations", float64(c.Evaluations)}, {"workers", float64(c.Workers)}, {"stop-folds", float64(c.StopFolds)},
 	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 1) {
 			return fmt.Errorf("tune: %s is %v, expected a finite number that is not negative", f.name, f.value)
 		}
+	}
+	if !slices.Contains([]string{"", FinalTrain, FinalAll}, c.Final) {
+		return fmt.Errorf("tune: unknown final rows %q; known are: %s, %s", c.Final, FinalTrain, FinalAll)
 	}
 	if c.IgnoreGap && c.GapTol > 0 {
 		return fmt.Errorf("tune: gap-tol is %v, but the gap is to be ignored", c.GapTol)
@@ -102,6 +120,17 @@ func (c Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+// final is Final with its default filled in.
+func (c Config) final() string {
+	switch {
+	case c.Final != "":
+		return c.Final
+	case c.Preset == PresetPaper:
+		return FinalTrain
+	}
+	return FinalAll
 }
 
 // backend returns the name of the backend with the default filled in.

@@ -44,3 +44,23 @@ type Retrainer interface {
 	// are no test rows. A [*problems.TrainingError] says that the training ended without a model, by a cancellation for example.
 	Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (Fit, *float64, error)
 }
+
+// Refitter is a [Retrainer] whose lower-level solutions are predictors themselves, so that there is a choice, see
+// [Config]. Its Retrain has training and validation rows together in the lower level, at the same radii.
+type Refitter interface {
+	Retrainer
+	Refits()
+}
+
+// Holder is a model that can hold back validation rows, to see when hyperparameters begin to follow the noise of the others.
+type Holder interface {
+	Model
+	// HoldBack returns folds models with validation rows of which one part is held back each, in turn, or nil where there
+	// are too few.
+	HoldBack(folds int) []HeldBack
+	// StopFolds is how many folds the recommended settings stop by; 0 means that they do not.
+	StopFolds() int
+}
+
+// HeldBack is a model without some of its validation rows, and the error on these.
+type HeldBack = problems.HeldBack

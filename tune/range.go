@@ -73,13 +73,13 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 		}
 	}
 	s := t.settings()
-	lambda, stats, err := dca.Multipliers(ctx, tightened, s)
-	t.AddStats(stats)
+	at, err := dca.LowerLevel(ctx, tightened, s)
 	if err != nil {
 		return nil, nil, err
 	}
+	t.AddStats(at.Stats)
 	top := 0.0
-	for _, l := range lambda {
+	for _, l := range at.Lambda {
 		top = math.Max(top, l)
 	}
 	if !(top > 0) {

@@ -72,9 +72,14 @@ type Result struct {
 	Iterations   int     `json:"iterations"`
 	// Errors are those of the last iterate.
 	Errors
-	// Refit are the errors of the lower-level solution at the selected radii; nil if
-	// the run ended before there was one.
+	// Refit are the errors of the model to use; nil if the run ended before there was one. Its validation error is that of
+	// the lower-level solution at the selected radii. Its test error is that of the same solution or, where
+	// TrainedOn is not [FinalTrain], of the model trained once more with the validation rows among the training rows.
 	Refit *Errors `json:"refit"`
+	// TrainedOn says on which rows the refit is trained, see [Config].
+	TrainedOn string `json:"trained_on"`
+	// LowerLevel are the errors of the lower-level solution itself; nil where it is no predictor.
+	LowerLevel *Errors `json:"lower_level"`
 	// Hyperparameters are the multipliers of the radii by name: the lambda of the
 	// penalised form whose solution the refit is.
 	Hyperparameters map[string]float64 `json:"hyperparameters"`

@@ -94,18 +94,27 @@ func Check(m Model, c Config) error {
 	return err
 }
 
-// retrain replaces both predictors by the one that is trained on all rows, where the model wants that.
+// retrain trains the predictor on all rows, where the model or the configuration wants that.
 func (out *Result) retrain(ctx context.Context, t *Task) error {
 	trainer, ok := t.Model.(Retrainer)
-	if !ok || out.Refit == nil || out.Selection == nil {
+	_, choice := t.Model.(Refitter)
+	out.TrainedOn = FinalTrain
+	if choice || !ok {
+		out.LowerLevel = out.Refit
+	}
+	if !ok || choice && t.Config.final() != FinalAll || out.Refit == nil || out.Selection == nil {
 		return nil
 	}
 	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
 	fit, test, err := trainer.Retrain(ctx, t.Backend, t.Config.solver(), h)
 	var failed *problems.TrainingError
 	if errors.As(err, &failed) {
+		out.Message = strings.TrimPrefix(out.Message+"; "+failed.Error(), "; ")
+		if choice {
+			return nil // the lower-level solution stays
+		}
 		// The result stays without a predictor, and says why.
-		out.Refit, out.Message = nil, strings.TrimPrefix(out.Message+"; "+failed.Error(), "; ")
+		out.Refit = nil
 		if out.Status == dca.Converged {
 			out.Status = dca.SolverFailed
 		}
@@ -116,7 +125,9 @@ func (out *Result) retrain(ctx context.Context, t *Task) error {
 	}
 	refit := *out.Refit // the trace may share it
 	refit.Test = test
-	out.Errors.Test, out.Refit = test, &refit
-	out.Iterate, out.RefitFit = fit, fit
+	out.Refit, out.RefitFit, out.TrainedOn = &refit, fit, FinalAll
+	if !choice {
+		out.Errors.Test, out.Iterate = test, fit
+	}
 	return nil
 }

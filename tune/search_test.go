@@ -87,7 +87,7 @@ func TestGridAgainstCoordinateDescent(t *testing.T) {
 		}
 	}
 	require.Equal(t, least, r.Refit.Validation)
-	require.Equal(t, *r.Refit, r.Errors)
+	require.Equal(t, *r.LowerLevel, r.Errors)
 	b := descend(s.Train, func(int) float64 { return r.Lambda[0] }, r.Lambda[1])
 	norm1, norm2 := 0.0, 0.0
 	for _, v := range b {

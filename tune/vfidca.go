@@ -31,13 +31,22 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if v.tol != 0 && t.Config.Tol == 0 {
 		s.Tol = v.tol
 	}
-	if from := t.Start; from != nil {
-		p.H0 = p.StartAt(from.Radii, from.Upper)
-		s.PathStart = false
+	start := func(p *dca.Program) {
+		if from := t.Start; from != nil {
+			p.H0 = p.StartAt(from.Radii, from.Upper)
+		}
+		if init := t.Config.Init; init != nil {
+			p.H0 = spread(init, p.Radii, p.H0)
+		}
 	}
-	if c := t.Config; c.Init != nil {
-		p.H0 = spread(c.Init, p.Radii, p.H0)
-		s.PathStart = false
+	start(&p)
+	s.PathStart = s.PathStart && t.Start == nil && t.Config.Init == nil
+	stop, err := t.stopAfter(ctx, s, start)
+	if err != nil {
+		return nil, err
+	}
+	if stop > 0 {
+		s.MaxIter = stop
 	}
 	s.Observe = func(it *dca.Iteration, x, refit [][]float64) {
 		e := Event{Method: v.name, Iteration: *it, Errors: t.Model.Evaluate(x), iterates: true}
@@ -54,6 +63,14 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	out := t.result()
 	out.fill(t.Model, r, p.Radii)
+	if stop > 0 && r.Status == dca.IterationLimit {
+		out.Status = dca.Converged
+		out.Message = "stopped where validation rows that were held back say so; --stop-folds 1 goes on"
+	}
+	out.BackendSetups += t.stats.Setups
+	out.BackendUpdates += t.stats.Updates
+	out.SolverIterations += t.stats.Iterations
+	out.SetupSeconds += t.stats.SetupTime.Seconds()
 	return out, nil
 }
 

@@ -34,7 +34,7 @@ func TestSearchJSON(t *testing.T) {
 		require.Positive(t, m["iterations"])
 		refit := m["refit"].(map[string]any)
 		require.Equal(t, refit["validation_error"], m["validation_error"])
-		require.Equal(t, refit["test_error"], m["test_error"])
+		require.Equal(t, m["lower_level"].(map[string]any)["test_error"], m["test_error"])
 		require.InDelta(t, 0.5, refit["test_error"], 0.4)
 		require.Zero(t, m["lower_gap"])
 		require.Len(t, m["radii"], 2)

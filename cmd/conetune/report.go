@@ -112,11 +112,14 @@ func describeErrors(spec modelSpec, r *tune.Result) string {
 	if spec.folds != nil {
 		b.WriteString("The model to use is trained on all rows of the folds with the chosen hyperparameters: the test error is its.\n")
 		b.WriteString("The refit's validation error is that of the folds' fits with them.\n")
+	} else if r.TrainedOn == tune.FinalAll {
+		b.WriteString("The refit is the model to use: its test error is that of the fit to training and validation rows with the chosen\n")
+		b.WriteString("hyperparameters, its validation error that of the fit to the training rows alone (--final train keeps this one).\n")
 	} else {
 		b.WriteString("The refit is the model to use: the fit to the training rows with the chosen hyperparameters.\n")
 	}
 	if searches(r.Method) {
-		b.WriteString("The method tries such fits only, so that its iterate is the refit.\n")
+		b.WriteString("The method tries fits to the training rows only: its iterate is the best of them.\n")
 	} else {
 		fmt.Fprintf(&b, "The iterate is the method's last point, which need not be such a fit; the two agree where the lower gap, %.2g, is small (--gap-tol).\n", r.LowerGap)
 	}

@@ -14,7 +14,8 @@ type tuneFlags struct {
 	tol, gapTol, rho, delta, cAlpha float64
 	epsilon, eps                    float64
 	init                            string
-	maxIter, threads                int
+	maxIter, threads, stopFolds     int
+	final                           string
 	evaluations, workers            int
 	ranges, scope                   string
 	chain                           bool
@@ -48,9 +49,10 @@ intercept is fitted; coefficients are reported in the units of the table all the
 same. With --dir and with --preset paper both are off, as in the paper.
 --standardize=false and --intercept=false, or =true, override that.
 
-Two vectors of coefficients are reported. The refit is the model fitted to the
-training rows with the chosen hyperparameters: use this one, it is what --save
-writes. The iterate is the last point of the method, which the paper reports; it
+Two vectors of coefficients are reported. The refit is the model with the chosen
+hyperparameters: use this one, it is what --save writes. Its validation error is that of
+the fit to the training rows; then it is trained once more, on training and validation
+rows, which its test error is for (--final train leaves that out). The iterate is the last point of the method, which the paper reports; it
 may fit the validation rows better than any choice of hyperparameters can, unless
 --gap-tol brings the two together. Errors are half the mean squared error.
 
@@ -65,7 +67,7 @@ Methods:
   tpe          tree-structured Parzen estimator, which learns where to draw (tpe2: with --scope common)
   cma-es       evolution strategy with covariance matrix adaptation
 The last four are searches: they fit the model at --evaluations points between the bounds
-of --range, and take the one of least validation error, so that iterate and refit are the same.
+of --range, and take the one of least validation error, so that the iterate is a fit to the training rows.
 Several methods, --method grid,random,vf-idca, give a table; with --json an array with an
 object for each; --plot draws the best validation error over time, and --save
 writes the model of the method whose refit has the least validation error. With --chain each
@@ -120,6 +122,8 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.Float64Var(&f.tol, "tol", 0, "stop when the relative step and the violation are below `T` (default: the preset's)")
 	fs.Float64Var(&f.gapTol, "gap-tol", 0, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree; 0 is off (default: the preset's; off with --preset paper)")
 	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the preset's)")
+	fs.IntVar(&f.stopFolds, "stop-folds", 0, "vf-idca: hold back validation rows in `N` folds to find where hyperparameters begin to follow their noise, and stop there; 1 is off (default: the model's; off with --preset paper, --gap-tol and --max-iter)")
+	fs.StringVar(&f.final, "final", "", "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 90s or 5m (default: no limit)")
 	fs.StringVar(&f.init, "init", "", "start of the radii, `R0[,R1..]`; the last one repeats (default: the preset's)")
 	fs.Float64Var(&f.rho, "rho", 0, "weight `R` of the proximal term (default: the preset's)")

@@ -67,7 +67,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	job.config = tune.Config{
 		Backend: f.backend, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
-		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps,
+		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, StopFolds: f.stopFolds, Final: f.final,
 		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.seed), Threads: f.threads,
 	}
 	if err := job.config.Validate(); err != nil {
@@ -152,7 +152,7 @@ func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
 	}{
 		{"tol", f.tol, false}, {"gap-tol", f.gapTol, true}, {"rho", f.rho, false}, {"delta", f.delta, false},
 		{"c-alpha", f.cAlpha, false}, {"epsilon", f.epsilon, true}, {"eps", f.eps, false},
-		{"max-iter", float64(f.maxIter), false}, {"threads", float64(f.threads), false}, {"time-limit", f.timeLimit.Seconds(), false},
+		{"max-iter", float64(f.maxIter), false}, {"stop-folds", float64(f.stopFolds), false}, {"threads", float64(f.threads), false}, {"time-limit", f.timeLimit.Seconds(), false},
 		{"evaluations", float64(f.evaluations), false}, {"workers", float64(f.workers), false},
 	} {
 		if !fs.Changed(c.flag) || c.value > 0 && !math.IsInf(c.value, 1) || c.zero && c.value == 0 {

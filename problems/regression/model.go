@@ -22,6 +22,9 @@ type Spec struct {
 	Penalties func(b, r convex.Affine) []convex.Convex
 	// Path are the weights for the data-driven start, see [dca.Program].
 	Path [][]float64
+	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
+	// for models with so many hyperparameters that they can follow the noise of the validation rows.
+	StopFolds int
 	// Paper and Default are the settings of the paper's experiments and ours.
 	Paper, Default dca.Settings
 }

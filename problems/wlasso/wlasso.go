@@ -53,12 +53,13 @@ func New(s *dataset.Split, o Options) (*Model, error) {
 	}
 	// Those of the tutorial; rho is that of the authors' program.
 	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-	// Ours start from a path with a penalty that keeps the iterates near the solutions of the lower level.
+	// Ours start from a path with a penalty that keeps the iterates near the solutions of the lower level, and take short
+	// steps: with a radius for each feature the validation rows are overfitted soon, and the way there is what counts.
 	standard := paper
-	standard.Alpha0 = 100
+	standard.Alpha0, standard.Rho = 100, 1
 	standard.PathStart = data.LambdaMax() > 0
 	return &Model{regression.NewModel(data, regression.Spec{
-		Name: "weighted-lasso", Names: data.Features(), R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
+		Name: "weighted-lasso", Names: data.Features(), R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: 3,
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
 		},

@@ -1,0 +1,45 @@
+package dca
+
+import (
+	"context"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// LowerSolution is a solution of the lower level at fixed hyperparameters.
+type LowerSolution struct {
+	// Status is that of the conic solve, of the first block that is not optimal where there are several.
+	Status backends.Status
+	// X are the values of the lower-level variables, nil where the solve was of no use.
+	X [][]float64
+	// Lambda are the multipliers of the radii, and Value is v(h).
+	Lambda []float64
+	Value  float64
+	// Stats are what the conic solver did.
+	Stats Stats
+}
+
+// LowerLevel solves the lower level at H0. Of the settings, those of the conic solver count.
+func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, error) {
+	s = s.withDefaults()
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	if err := s.validate(&p); err != nil {
+		return nil, err
+	}
+	low, err := newLower(&p, &s)
+	if err != nil {
+		return nil, err
+	}
+	defer low.close()
+	sol, err := low.solve(ctx, p.H0)
+	if err != nil {
+		return nil, err
+	}
+	out := &LowerSolution{Status: sol.conic.status, Stats: low.stats()}
+	if sol.x != nil {
+		out.X, out.Lambda, out.Value = sol.x, sol.lambda(p.Radii), sol.value
+	}
+	return out, nil
+}

@@ -1,0 +1,91 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/dca"
+)
+
+// Stopping before the validation rows are overfitted.
+//
+// As many hyperparameters as validation rows can follow their noise: the validation error of the refit falls from
+// iteration to iteration while its test error, after a fall, rises. So the run is first done on validation rows of which
+// one fold is held back, for each fold. The mean over the folds of the refit's error on the rows held back, iteration by
+// iteration, is an estimate of the error on new rows; it is least after the number of iterations that the run on all
+// validation rows is given.
+
+// stopIterations bounds the iterations where the model sets no bound.
+const stopIterations = 20
+
+// stopFolds is how many folds to hold back, 0 for none.
+func (t *Task) stopFolds(h Holder) int {
+	c := t.Config
+	switch {
+	case c.StopFolds == 1:
+		return 0
+	case c.StopFolds > 1:
+		return c.StopFolds
+	case c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0:
+		return 0
+	}
+	return h.StopFolds()
+}
+
+// stopAfter finds the number of iterations after which to stop, 0 where the rule is off or the folds give no answer.
+func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Program)) (int, error) {
+	holder, ok := t.Model.(Holder)
+	if !ok {
+		return 0, nil
+	}
+	folds := t.stopFolds(holder)
+	if folds == 0 {
+		return 0, nil
+	}
+	held := holder.HoldBack(folds)
+	if held == nil {
+		if t.Config.StopFolds > 1 {
+			return 0, fmt.Errorf("tune: stop-folds is %d, too many for the validation rows", folds)
+		}
+		return 0, nil
+	}
+	if s.MaxIter == 0 {
+		s.MaxIter = stopIterations
+	}
+	sums := make([]float64, s.MaxIter)
+	for _, back := range held {
+		p := back.Model.Program()
+		h0(&p)
+		last, k := math.Inf(1), 0
+		s.Observe = func(_ *dca.Iteration, _, refit [][]float64) {
+			last = math.Inf(1)
+			if refit != nil {
+				last = back.Error(refit)
+			}
+			sums[k] += last * float64(back.Rows)
+			k++
+		}
+		r, err := dca.Solve(ctx, p, s)
+		if err != nil {
+			return 0, err
+		}
+		t.AddStats(r.Stats)
+		if ctx.Err() != nil {
+			return 0, nil
+		}
+		for ; k < len(sums); k++ { // where it ended, it stays
+			sums[k] += last * float64(back.Rows)
+		}
+	}
+	best := 0
+	for k, v := range sums {
+		if v < sums[best] {
+			best = k
+		}
+	}
+	if math.IsInf(sums[best], 1) {
+		return 0, nil
+	}
+	return best + 1, nil
+}

@@ -1,0 +1,97 @@
+package tune_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+func weighted(t *testing.T, seed uint64) (*dataset.Split, *wlasso.Model) {
+	t.Helper()
+	split, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 40, Test: 200, Features: 60, Nonzeros: 5}, seed)
+	require.NoError(t, err)
+	m, err := wlasso.New(split, wlasso.Options{})
+	require.NoError(t, err)
+	return split, m
+}
+
+// With a radius for every feature a run to the end follows the noise of the validation rows: over ten seeds the
+// rule that holds rows back predicts better, and the validation error of the run to the end is the lower one.
+func TestStopBeforeOverfitting(t *testing.T) {
+	var stopped, ended float64
+	for seed := range uint64(10) {
+		_, m := weighted(t, seed)
+		c := tune.Config{Final: tune.FinalTrain, StopFolds: 4, Rho: 1e-3}
+		a, err := tune.VFiDCA(context.Background(), m, c)
+		require.NoError(t, err)
+		require.Equal(t, dca.Converged, a.Status)
+		c.StopFolds, c.MaxIter, c.Tol = 1, 20, 1e-4
+		b, err := tune.VFiDCA(context.Background(), m, c)
+		require.NoError(t, err)
+		require.LessOrEqual(t, a.Iterations, b.Iterations)
+		require.GreaterOrEqual(t, a.Refit.Validation, b.Refit.Validation*(1-1e-6))
+		stopped += *a.Refit.Test
+		ended += *b.Refit.Test
+	}
+	require.Less(t, stopped, ended)
+}
+
+// The refit on all rows solves the lower level of the union at the same radii.
+func TestFinalRows(t *testing.T) {
+	split, m := weighted(t, 3)
+	r, err := tune.VFiDCA(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	require.Equal(t, tune.FinalAll, r.TrainedOn)
+	require.Equal(t, r.LowerLevel.Validation, r.Refit.Validation)
+	require.NotEqual(t, *r.LowerLevel.Test, *r.Refit.Test)
+
+	// KKT conditions of min 1/(2n) |X b - y|^2 s.t. |b_j| <= r_j over the union.
+	b := r.RefitFit.Coefficients
+	gradient, n := make([]float64, len(b)), 0.0
+	for _, d := range []*dataset.Data{split.Train, split.Val} {
+		for i, y := range d.Y {
+			row := d.X.RawRowView(i)
+			residual := -y
+			for j, v := range row {
+				residual += v * b[j]
+			}
+			for j, v := range row {
+				gradient[j] += residual * v
+			}
+			n++
+		}
+	}
+	top := 0.0
+	for _, radius := range r.Radii {
+		top = max(top, radius)
+	}
+	for j, g := range gradient {
+		g /= n
+		radius := r.Radii[j]
+		require.LessOrEqual(t, b[j], radius+1e-3*top) // a radius of nearly 0 is kept a little open
+		require.GreaterOrEqual(t, b[j], -radius-1e-3*top)
+		switch {
+		case b[j] > -0.9*radius && b[j] < 0.9*radius && radius > 0.1*top:
+			require.InDelta(t, 0, g, 1e-4)
+		case b[j] >= 0.9*radius && radius > 0.1*top:
+			require.Less(t, g, 1e-4)
+		case b[j] <= -0.9*radius && radius > 0.1*top:
+			require.Greater(t, g, -1e-4)
+		}
+	}
+
+	r, err = tune.VFiDCA(context.Background(), m, tune.Config{Final: tune.FinalTrain})
+	require.NoError(t, err)
+	require.Equal(t, tune.FinalTrain, r.TrainedOn)
+	require.Equal(t, r.LowerLevel, r.Refit)
+	_, err = tune.VFiDCA(context.Background(), m, tune.Config{Final: "some"})
+	require.ErrorContains(t, err, `unknown final rows "some"; known are: train, all`)
+	_, err = tune.VFiDCA(context.Background(), m, tune.Config{StopFolds: 30})
+	require.ErrorContains(t, err, "stop-folds is 30")
+}

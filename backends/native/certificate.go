@@ -40,11 +40,10 @@ func (it *iterate) inconsistent(eps float64) backends.Status {
 	if !it.constant {
 		return backends.Unsolved
 	}
-	// The differences from the iterate have smaller residuals: with P = 0,
-	// A'(z2 - z/tau) = -rx/tau.
+	// The differences x2, z2 from the iterate have small residuals: with P = 0,
+	// A'z2 = -rx/tau.
 	if maxAbs(it.z2) > suspicious*(1+maxAbs(it.z)/it.tau) {
 		copy(it.dz, it.z2)
-		axpy(-1/it.tau, it.z, it.dz)
 		if dot(it.f.b, it.dz) < 0 {
 			sol := it.f.expand(it.x, it.s, it.dz, 1)
 			if r, err := backends.CheckPrimalInfeasible(it.f.user, sol.Z); err == nil && r <= eps {
@@ -55,7 +54,6 @@ func (it *iterate) inconsistent(eps float64) backends.Status {
 	}
 	if maxAbs(it.x2) > suspicious*(1+maxAbs(it.x)/it.tau) {
 		copy(it.dx, it.x2)
-		axpy(-1/it.tau, it.x, it.dx)
 		if dot(it.f.q, it.dx) < 0 {
 			sol := it.f.expand(it.dx, it.s, it.z, 1)
 			if r, err := backends.CheckDualInfeasible(it.f.user, sol.X); err == nil && r <= eps {

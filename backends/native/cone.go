@@ -41,6 +41,7 @@ type block int
 const (
 	diagonalBlock block = iota // H is diagonal
 	rankTwoBlock               // eta^2 (D + uu' - vv'), with two more rows and columns
+	rotatedBlock               // diagonal in the basis of its eigenvectors, see rotation
 )
 
 // hWriter gives a cone access to its places in the KKT values.

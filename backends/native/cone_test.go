@@ -78,6 +78,10 @@ func TestWriteHGivesH(t *testing.T) {
 		require.True(t, c.scale(s, z))
 		h := matrixH(c, n)
 		w := &hWriter{}
+		if c.block() == rotatedBlock {
+			checkEigen(t, c.(*secondOrder), h)
+			return
+		}
 		count := map[block]int{diagonalBlock: n, rankTwoBlock: 3*n + 2}[c.block()]
 		w.val = make([]float64, count)
 		for k := range int32(count) {
@@ -114,6 +118,48 @@ func TestWriteHGivesH(t *testing.T) {
 		got.Add(got, h)
 		require.Less(t, mat.Norm(got, 1), 1e-9*mat.Norm(h, 1))
 	})
+}
+
+// checkEigen checks that the eigenvectors are orthogonal and that Q L Q' = H.
+func checkEigen(t *testing.T, c *secondOrder, h *mat.Dense) {
+	n := len(c.w)
+	values := make([]float64, n)
+	q := mat.NewDense(n, n, nil)
+	c.eigen(q.RawMatrix().Data, values)
+	var product, qq mat.Dense
+	product.Mul(q, mat.NewDiagDense(n, values))
+	product.Mul(&product, q.T())
+	product.Sub(&product, h)
+	require.Less(t, mat.Norm(&product, 1), 1e-13*mat.Norm(h, 1))
+	qq.Mul(q.T(), q)
+	for i := range n {
+		require.Positive(t, values[i])
+		for j := range n {
+			require.InDelta(t, map[bool]float64{true: 1}[i == j], qq.At(i, j), 1e-15)
+		}
+	}
+}
+
+// For s = (1, -r u) and z = (1, r u) with a unit vector u, H maps z to s with
+// w = s/sqrt(d), d = 1 - r^2, and the eigenvalues are (1 + r)^2/d, its inverse,
+// and 1. The smallest is known to the relative accuracy of the largest, which is
+// that of d.
+func TestEigenvaluesNearTheBoundary(t *testing.T) {
+	for _, n := range []int{2, 3, 4} {
+		for _, d := range []float64{1e-2, 1e-6, 1e-10} {
+			s, z := make([]float64, n), make([]float64, n)
+			r := math.Sqrt(1 - d)
+			s[0], z[0] = 1, 1
+			s[n-1], z[n-1] = -r, r
+			c := newSecondOrder(n)
+			require.True(t, c.scale(s, z))
+			q, values := make([]float64, n*n), make([]float64, n)
+			c.eigen(q, values)
+			require.InEpsilon(t, (1+r)*(1+r)/d, values[0], 1e-15/d+1e-12)
+			require.InEpsilon(t, d/((1+r)*(1+r)), values[1], 1e-15/d+1e-12)
+			require.InEpsilon(t, 1, values[0]*values[1], 1e-14)
+		}
+	}
 }
 
 // With d of combined, the step ds = -d - H dz of a given dz solves the

@@ -27,7 +27,10 @@ type iterate struct {
 
 	qx, bz, xpx float64 // q'x, b'z, x'Px
 
-	x2, z2     []float64 // the direction of the constant right-hand side (-q, b)
+	x2, z2     []float64 // solution for the constant right-hand side (-q, b), less (x, z)/tau
+	exact      bool      // the Newton systems are solved well enough for the identities of constantPart
+	target     accuracy  // of the Newton systems
+	curve      float64   // derivative of the third equation along it, see constantPart
 	constant   bool      // x2, z2 have been computed in this run
 	dx, ds, dz []float64
 	dtau, dkap float64
@@ -98,7 +101,7 @@ func (it *iterate) start() bool {
 	it.minusQ()
 	if len(f.p.val) > 0 {
 		// min 1/2 x'Px + q'x + 1/2 |s|^2: z = -s
-		if !it.k.solve(it.x, it.z, it.rhsX, f.b, refineTarget) {
+		if !it.k.solve(it.x, it.z, it.rhsX, f.b, accuracy{refineTarget, refineTarget}) {
 			return false
 		}
 		for i := f.zero; i < f.m; i++ {
@@ -107,7 +110,7 @@ func (it *iterate) start() bool {
 	} else {
 		// the least-norm s and the least-norm z
 		clear(it.rhsX)
-		if !it.k.solve(it.x, it.d, it.rhsX, f.b, refineTarget) {
+		if !it.k.solve(it.x, it.d, it.rhsX, f.b, accuracy{refineTarget, refineTarget}) {
 			return false
 		}
 		for i := f.zero; i < f.m; i++ {
@@ -115,7 +118,7 @@ func (it *iterate) start() bool {
 		}
 		it.minusQ()
 		clear(it.rhsZ)
-		if !it.k.solve(it.dx, it.z, it.rhsX, it.rhsZ, refineTarget) {
+		if !it.k.solve(it.dx, it.z, it.rhsX, it.rhsZ, accuracy{refineTarget, refineTarget}) {
 			return false
 		}
 	}
@@ -163,7 +166,7 @@ func (it *iterate) residuals() {
 // direction solves the Newton system whose right-hand sides are weight times
 // the residuals, the complementarity term in it.d for the cones, and dkt for
 // kappa tau, refined to target. The constant part x2, z2 must be there.
-func (it *iterate) direction(weight, dkt, target float64) bool {
+func (it *iterate) direction(weight, dkt float64, target accuracy) bool {
 	f := it.f
 	for j, v := range it.rx {
 		it.rhsX[j] = -weight * v
@@ -174,19 +177,20 @@ func (it *iterate) direction(weight, dkt, target float64) bool {
 	if !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
 		return false
 	}
-	// With xi = x/tau and (dx, dz) = (x1, z1) + dtau (x2, z2), the third equation is
+	// With xi = x/tau and (dx, dz) = (x1, z1) + dtau (xi + x2, z/tau + z2), the third equation is
 	//   q'dx + b'dz + 2 xi'P dx - xi'P xi dtau + dkappa = -weight rt,
 	//   kappa dtau + tau dkappa = -dkt.
 	tau := it.tau
-	above := -weight*it.rt + dkt/tau - dot(f.q, it.dx) - dot(f.b, it.dz) - 2*dot(it.px, it.dx)/tau
-	below := -it.kappa/tau + dot(f.q, it.x2) + dot(f.b, it.z2) + 2*dot(it.px, it.x2)/tau - it.xpx/(tau*tau)
-	it.dtau = above / below
+	above := -weight*it.rt + dkt/tau - it.slope(weight)
+	it.dtau = above / it.curve
 	if math.IsNaN(it.dtau) || math.IsInf(it.dtau, 0) {
 		return false
 	}
 	it.dkap = -(dkt + it.kappa*it.dtau) / tau
 	axpy(it.dtau, it.x2, it.dx)
+	axpy(it.dtau/tau, it.x, it.dx)
 	axpy(it.dtau, it.z2, it.dz)
+	axpy(it.dtau/tau, it.z, it.dz)
 	// ds from the second equation, ds = -weight rz - A dx + b dtau, and not as
 	// -d - H dz: for points near the boundary of a second-order cone H dz is
 	// the difference of large numbers. The error then is along the largest
@@ -198,6 +202,75 @@ func (it *iterate) direction(weight, dkt, target float64) bool {
 	}
 	clear(it.ds[:f.zero])
 	return true
+}
+
+// constantPart solves K (xi + x2, zeta + z2) = (-q, b), xi = x/tau, zeta = z/tau.
+// What (xi, zeta) leaves of the right-hand side is small near the end, where
+// the solution itself has to be known to many more digits than K allows: with
+// H z = s,
+//
+//	K (x2, z2) = (-rx, 2s - rz) / tau.
+//
+// The factor of dtau in the third equation is, for an exact solution, a sum of
+// terms of one sign:
+//
+//	q'(xi + x2) + b'(zeta + z2) + 2 xi'P x2 + xi'P xi - kappa/tau
+//	  = -(zeta + z2)'H(zeta + z2) - x2'P x2 - kappa/tau.
+//
+// Of the two the one farther from zero is taken: the left side may even have the
+// wrong sign by rounding, and the right side leaves out what grows without bound
+// where the equations contradict each other.
+func (it *iterate) constantPart() bool {
+	f, inv := it.f, 1/it.tau
+	for j, v := range it.rx {
+		it.rhsX[j] = -v * inv
+	}
+	for i, v := range it.rz {
+		it.rhsZ[i] = (2*it.s[i] - v) * inv
+	}
+	if !it.k.solve(it.x2, it.z2, it.rhsX, it.rhsZ, it.target) {
+		return false
+	}
+	it.constant = true
+	f.mulP(it.dx, it.x2)
+	squares := it.scaledNorm(inv) + dot(it.dx, it.x2) + it.kappa*inv
+	// q'xi + b'zeta + xi'P xi = (rt - kappa)/tau
+	sum := (it.rt-2*it.kappa)*inv + dot(f.q, it.x2) + dot(f.b, it.z2) + 2*inv*dot(it.px, it.x2)
+	it.curve = min(sum, -squares)
+	it.exact = sum > -2*squares
+	return true
+}
+
+// slope returns q'dx + b'dz + 2 xi'P dx for the solution (dx, dz) of the system
+// with the right-hand side (rhsX, rhsZ) = (-weight rx, rhsZ). The products with q
+// and b cancel against each other; with the equations of the iterate and the
+// symmetry of K the sum is
+//
+//	-weight (xi + x2)'rx + (z2 - zeta)'rhsZ - 2 s'dz/tau + 2 rx'dx/tau,
+//
+// whose terms all go to zero.
+func (it *iterate) slope(weight float64) float64 {
+	f, inv := it.f, 1/it.tau
+	if !it.exact {
+		return dot(f.q, it.dx) + dot(f.b, it.dz) + 2*inv*dot(it.px, it.dx)
+	}
+	return -weight*(inv*dot(it.x, it.rx)+dot(it.x2, it.rx)) +
+		dot(it.z2, it.rhsZ) - inv*dot(it.z, it.rhsZ) -
+		2*inv*dot(it.s, it.dz) + 2*inv*dot(it.rx, it.dx)
+}
+
+// scaledNorm returns |W(z2 + z inv)|^2, W^2 = H. It uses dz and ds as work space.
+func (it *iterate) scaledNorm(inv float64) float64 {
+	for i, v := range it.z2 {
+		it.dz[i] = v + inv*it.z[i]
+	}
+	sum := 0.0
+	for i, c := range it.cones {
+		dz, h := it.of(i, it.dz), it.of(i, it.ds)
+		c.mulH(h, dz)
+		sum += dot(dz, h)
+	}
+	return sum
 }
 
 // longest returns the largest step at most 1 that stays in the cones.
@@ -223,15 +296,13 @@ func (it *iterate) advance() float64 {
 		return 0
 	}
 	it.k.refactor()
-	it.minusQ()
-	if !it.k.solve(it.x2, it.z2, it.rhsX, f.b, refineTarget) {
+	if !it.constantPart() {
 		return 0
 	}
-	it.constant = true
 	for i, c := range it.cones {
 		c.affine(it.of(i, it.d), it.of(i, it.s))
 	}
-	if !it.direction(1, it.kappa*it.tau, predictorTarget) {
+	if !it.direction(1, it.kappa*it.tau, accuracy{predictorColumns, predictorRows}) {
 		return 0
 	}
 	a := it.longest()
@@ -248,6 +319,12 @@ func (it *iterate) advance() float64 {
 	it.tau += step * it.dtau
 	it.kappa += step * it.dkap
 	it.normalise()
+	for i, c := range it.cones {
+		if c, ok := c.(*secondOrder); ok {
+			c.pullIn(it.of(i, it.s))
+			c.pullIn(it.of(i, it.z))
+		}
+	}
 	return step
 }
 
@@ -284,7 +361,7 @@ func (it *iterate) correct(sigma float64, second bool) float64 {
 	for i, c := range it.cones {
 		c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
 	}
-	if !it.direction(1-sigma, kt, refineTarget) {
+	if !it.direction(1-sigma, kt, it.target) {
 		return 0
 	}
 	return min(1, stepFraction*it.longest())

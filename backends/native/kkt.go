@@ -1,8 +1,6 @@
 package native
 
 import (
-	"math"
-
 	"github.com/conetune/conetune/backends/native/internal/ldl"
 )
 
@@ -27,9 +25,12 @@ type kkt struct {
 	pAt     []int32 // where the entries of P go
 	aAt     []int32 // where the entries of A go, -1 for those of bounds
 	pos     []int32 // the unknown of each row, -1 for a bound
+	extra   []int32 // the first of the two more unknowns of a cone in rank-two form
 	xpos    []int32 // the unknown of each column, -1 for a single
 	bounds  []bound
 	singles []single
+	rotated []rotation
+	krylov  *krylov
 	baseX   []float64 // diagonal of P
 	writers []hWriter
 	factor  *ldl.Factor
@@ -60,20 +61,18 @@ const (
 	//     residual of linear programs;
 	//   - a row of the orthant has s/z, which is tiny and matters where A is
 	//     ill-conditioned, as third differences are;
-	//   - a second-order cone has pivots that are differences of large numbers.
+	//   - a second-order cone has a part that is as small beside eta^2 as its point
+	//     is near the boundary, and in rank-two form pivots that are differences of
+	//     large numbers. What is added is relative to eta^2.
 	staticRegularisation  = 1e-8
 	boundedRegularisation = 1e-13
+	rankTwoRegularisation = 1e-12
+	rotatedRegularisation = 1e-10
 	// A pivot below pivotTolerance, or of the wrong sign, is rounding. The bound
 	// does not grow with K, where rows far from active have entries of any size
 	// beside legitimate small pivots.
 	pivotTolerance = 1e-16
 	pivotReplaced  = 1e-7
-	refineSteps    = 10
-	refineTarget   = 1e-12 // relative residual of a solve at which refinement ends
-	refineFactor   = 2     // refinement ends when the residual falls by less
-	// The predictor only chooses sigma and the correction.
-	predictorTarget = 1e-6
-	sureFraction    = 1e-2
 )
 
 // newKKT analyses the Newton systems of f. With keep, no column is eliminated.
@@ -103,16 +102,16 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 		k.pos[i] = size
 		size++
 	}
-	// the two more unknowns of each second-order cone
-	extra := make([]int32, len(cones))
+	// the two more unknowns of a cone in rank-two form
+	k.extra = make([]int32, len(cones))
 	for c := range cones {
 		if cones[c].block() == rankTwoBlock {
-			extra[c] = size
+			k.extra[c] = size
 			size += 2
 		}
 	}
 	k.size = int(size)
-	k.pattern(count, extra, int(columns))
+	k.pattern(count, int(columns))
 	var err error
 	k.factor, err = ldl.Analyze(k.size, k.mat.ptr, k.mat.ind, k.sign)
 	if err != nil {
@@ -160,7 +159,7 @@ func (k *kkt) findSingles() {
 
 // pattern lays out the upper triangle of K by columns: first P, then the rows
 // of A with their part of H, then the unknowns of the second-order cones.
-func (k *kkt) pattern(count, extra []int32, columns int) {
+func (k *kkt) pattern(count []int32, columns int) {
 	f, n := k.f, k.f.n
 	k.mat.ptr = make([]int32, 1, k.size+1)
 	k.diag, k.sign = make([]int32, k.size), make([]int8, k.size)
@@ -227,6 +226,23 @@ func (k *kkt) pattern(count, extra []int32, columns int) {
 		w := &k.writers[c]
 		from := k.starts[c]
 		to := k.starts[c+1]
+		if k.cones[c].block() == rotatedBlock {
+			r := newRotation(k.cones[c].(*secondOrder), from, k.pos[from], k.columnsOf(col[start[from]:start[to]]), int32(len(k.mat.ind)))
+			for i := from; i < to; i++ {
+				for e := start[i]; e < start[i+1]; e++ {
+					k.aAt[entry[e]] = -1
+					r.add(entry[e], i-from, k.xpos[col[e]])
+				}
+				for _, j := range r.columns {
+					push(j)
+				}
+				j := int(k.pos[i])
+				k.diag[j] = push(int32(j))
+				end(j, -1)
+			}
+			k.rotated = append(k.rotated, r)
+			continue
+		}
 		for i := from; i < to; i++ {
 			if k.pos[i] < 0 {
 				e := start[i]
@@ -248,7 +264,7 @@ func (k *kkt) pattern(count, extra []int32, columns int) {
 		}
 		w := &k.writers[c]
 		for side, sign := range [2]int8{-1, 1} { // v, then u
-			j := int(extra[c]) + side
+			j := int(k.extra[c]) + side
 			for i := k.starts[c]; i < k.starts[c+1]; i++ {
 				w.at = append(w.at, push(k.pos[i]))
 			}
@@ -298,7 +314,16 @@ func (k *kkt) load() bool {
 func (k *kkt) refactor() {
 	f := k.f
 	for c, cn := range k.cones {
+		if cn.block() == rotatedBlock {
+			continue
+		}
 		cn.writeH(&k.writers[c])
+		if q, ok := cn.(*secondOrder); ok {
+			k.shiftRankTwo(q, c)
+		}
+	}
+	for i := range k.rotated {
+		k.rotate(&k.rotated[i])
 	}
 	for j, v := range k.baseX {
 		k.mat.val[k.diag[j]] = v
@@ -313,10 +338,18 @@ func (k *kkt) refactor() {
 	k.factor.Factorize(k.mat.val, k.shift, pivotTolerance, pivotReplaced)
 }
 
-// solve solves K (x, z) = (rx, rz), rz of length m, refined until the residual
-// is target relative to the right-hand side, or as small as it gets. It reports
-// whether the result is finite.
-func (k *kkt) solve(x, z, rx, rz []float64, target float64) bool {
+// shiftRankTwo sets the regularisation of cone c, in rank-two form.
+func (k *kkt) shiftRankTwo(q *secondOrder, c int) {
+	shift := rankTwoRegularisation * q.eta2
+	for i := k.starts[c]; i < k.starts[c+1]; i++ {
+		k.shift[k.pos[i]] = -shift
+	}
+	k.shift[k.extra[c]], k.shift[k.extra[c]+1] = -shift, shift
+}
+
+// solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
+// as far as it gets. It reports whether the result is finite.
+func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) bool {
 	f, rhs := k.f, k.rhs
 	clear(rhs)
 	for j, p := range k.xpos {
@@ -329,6 +362,9 @@ func (k *kkt) solve(x, z, rx, rz []float64, target float64) bool {
 			rhs[p] = rz[i]
 		}
 	}
+	for i := range k.rotated {
+		k.rotated[i].into(rhs, rz)
+	}
 	// p x + a z = rx, where x is a single; a x - h z = rz, where z is of a bound
 	for _, s := range k.singles {
 		rhs[k.pos[s.row]] -= f.a.val[s.entry] * rx[s.col] / f.p.val[s.diag]
@@ -340,7 +376,8 @@ func (k *kkt) solve(x, z, rx, rz []float64, target float64) bool {
 			rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 		}
 	}
-	ok := k.refine(target)
+	size := 1 + maxAbs(k.rhs)
+	ok := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size)
 	for j, p := range k.xpos {
 		if p >= 0 {
 			x[j] = k.sol[p]
@@ -351,6 +388,9 @@ func (k *kkt) solve(x, z, rx, rz []float64, target float64) bool {
 			z[i] = k.sol[p]
 		}
 	}
+	for i := range k.rotated {
+		k.rotated[i].outOf(z, k.sol)
+	}
 	for _, s := range k.singles {
 		x[s.col] = (rx[s.col] - f.a.val[s.entry]*z[s.row]) / f.p.val[s.diag]
 	}
@@ -358,73 +398,4 @@ func (k *kkt) solve(x, z, rx, rz []float64, target float64) bool {
 		z[b.row] = (f.a.val[b.entry]*x[b.col] - rz[b.row]) / h[int(b.row)-f.zero]
 	}
 	return ok
-}
-
-// refine solves K sol = rhs with the regularised factors and iterative refinement.
-func (k *kkt) refine(target float64) bool {
-	copy(k.sol, k.rhs)
-	k.factor.Solve(k.sol)
-	scale := 1 + maxAbs(k.rhs)
-	last := k.residual() / scale
-	for range refineSteps {
-		if !(last > target) { // also for NaN
-			break
-		}
-		k.factor.Solve(k.res)
-		copy(k.best, k.sol)
-		for i, v := range k.res {
-			k.sol[i] += v
-		}
-		// The error of the factors, relative to K, is about the residual that they
-		// left; a second solve leaves the square of it.
-		if last*last < sureFraction*target {
-			return finite(k.sol)
-		}
-		now := k.residual() / scale
-		if !(now < last) {
-			copy(k.sol, k.best)
-			break
-		}
-		ratio := last / now
-		last = now
-		if ratio < refineFactor {
-			break
-		}
-	}
-	return !math.IsNaN(last) && !math.IsInf(last, 0)
-}
-
-// residual writes rhs - K sol into res and returns its largest entry.
-func (k *kkt) residual() float64 {
-	copy(k.res, k.rhs)
-	res, sol := k.res, k.sol
-	k.mat.subMulOff(res, sol)
-	for j, at := range k.diag {
-		res[j] -= k.mat.val[at] * sol[j]
-	}
-	return maxAbs(res)
-}
-
-// maxAbs returns the largest absolute entry of v, NaN if there is one.
-func maxAbs(v []float64) float64 {
-	// four independent maxima; the built-in max keeps NaN
-	var a, b, c, d float64
-	for ; len(v) >= 4; v = v[4:] {
-		a = max(a, math.Abs(v[0]))
-		b = max(b, math.Abs(v[1]))
-		c = max(c, math.Abs(v[2]))
-		d = max(d, math.Abs(v[3]))
-	}
-	for _, x := range v {
-		a = max(a, math.Abs(x))
-	}
-	return max(a, b, c, d)
-}
-
-func finite(v []float64) bool {
-	sum := 0.0
-	for _, x := range v {
-		sum += x * 0 // 0, or NaN for NaN and infinities
-	}
-	return sum == 0
 }

@@ -94,7 +94,7 @@ func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 			rz[i] = rng.NormFloat64()
 		}
 		x, z := make([]float64, f.n), make([]float64, f.m)
-		require.True(t, it.k.solve(x, z, rx, rz, refineTarget))
+		require.True(t, it.k.solve(x, z, rx, rz, accuracy{refineTarget, refineTarget}))
 		px, atz, ax, hz := make([]float64, f.n), make([]float64, f.n), make([]float64, f.m), make([]float64, f.m)
 		f.mulP(px, x)
 		f.mulAt(atz, z)

@@ -108,6 +108,10 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 			r.message = "no further progress"
 			return backends.Unsolved
 		}
+		r.target = accuracy{residualLeft, refineTarget}
+		if left := toleranceLeft * o.Eps; p.dual*residualLeft < left {
+			r.target.columns = min(left/p.dual, 1e6) // p.dual may be 0
+		}
 		step := r.advance()
 		if step < minStep {
 			r.message = "the steps became too short"

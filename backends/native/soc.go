@@ -121,9 +121,24 @@ func (c *secondOrder) mulH(out, v []float64) {
 
 func (c *secondOrder) affine(d, s []float64) { copy(d, s) }
 
+// pullIn moves v, which rounding may have moved out of the cone, back inside.
+func (c *secondOrder) pullIn(v []float64) {
+	v[0] = max(v[0], norm2(v[1:])*(1+boundaryMargin))
+}
+
+const (
+	// The complementarity of a cone with large s and z is known to s_0 z_0 times
+	// a few units of rounding, and is not asked to be smaller. At the central
+	// path s and z are at relative distances of about mu/(s_0 z_0) from the
+	// boundary, so that without this limit rounding puts them outside.
+	complementarityFloor = 1e-14
+	boundaryMargin       = 2e-15
+)
+
 // combined computes d = W (lambda \ (lambda o lambda + (W^-1 ds) o (W dz) - target e))
 // = s + W (lambda \ ((W^-1 ds) o (W dz) - target e)).
-func (c *secondOrder) combined(d, s, _, _, dz []float64, target float64) {
+func (c *secondOrder) combined(d, s, z, _, dz []float64, target float64) {
+	target = max(target, complementarityFloor*s[0]*z[0])
 	a, b := c.a, c.b
 	c.mulW(b, dz)
 	// W^-1 ds = -lambda - W dz, by what the pure Newton direction solves; none
@@ -191,11 +206,14 @@ func stepSOC(v, dv []float64, limit float64) float64 {
 	return root
 }
 
-func (c *secondOrder) block() block { return rankTwoBlock }
+func (c *secondOrder) block() block {
+	if len(c.w) <= rotatedDim {
+		return rotatedBlock
+	}
+	return rankTwoBlock
+}
 
-// writeH uses the rank-two form for small cones too: near the boundary the
-// entries of H are far larger than their effect on a direction, and in this form
-// they do not cancel against each other.
+// writeH writes the rank-two form.
 func (c *secondOrder) writeH(w *hWriter) {
 	e, n := c.eta2, len(c.w)
 	diag, v, u := w.at[:n], w.at[n:2*n+1], w.at[2*n+1:]

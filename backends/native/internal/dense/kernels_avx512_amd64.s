@@ -7378,7 +7378,10 @@ loaded:
 	VMULSD     X18, X20, X24
 	VUCOMISD   X24, X22
 	JCS        good0
-	VMULSD     X20, X23, X18
+	VXORPD     X25, X25, X25
+	VSUBSD     X24, X25, X25
+	VMAXSD     X23, X25, X25
+	VMULSD     X20, X25, X18
 	INCQ       R10
 
 good0:
@@ -7415,7 +7418,10 @@ good0:
 	VMULSD       X18, X20, X24
 	VUCOMISD     X24, X22
 	JCS          good1
-	VMULSD       X20, X23, X18
+	VXORPD       X25, X25, X25
+	VSUBSD       X24, X25, X25
+	VMAXSD       X23, X25, X25
+	VMULSD       X20, X25, X18
 	INCQ         R10
 
 good1:
@@ -7450,7 +7456,10 @@ good1:
 	VMULSD       X18, X20, X24
 	VUCOMISD     X24, X22
 	JCS          good2
-	VMULSD       X20, X23, X18
+	VXORPD       X25, X25, X25
+	VSUBSD       X24, X25, X25
+	VMAXSD       X23, X25, X25
+	VMULSD       X20, X25, X18
 	INCQ         R10
 
 good2:
@@ -7483,7 +7492,10 @@ good2:
 	VMULSD       X18, X20, X24
 	VUCOMISD     X24, X22
 	JCS          good3
-	VMULSD       X20, X23, X18
+	VXORPD       X25, X25, X25
+	VSUBSD       X24, X25, X25
+	VMAXSD       X23, X25, X25
+	VMULSD       X20, X25, X18
 	INCQ         R10
 
 good3:
@@ -7514,7 +7526,10 @@ good3:
 	VMULSD       X18, X20, X24
 	VUCOMISD     X24, X22
 	JCS          good4
-	VMULSD       X20, X23, X18
+	VXORPD       X25, X25, X25
+	VSUBSD       X24, X25, X25
+	VMAXSD       X23, X25, X25
+	VMULSD       X20, X25, X18
 	INCQ         R10
 
 good4:
@@ -7543,7 +7558,10 @@ good4:
 	VMULSD       X18, X20, X24
 	VUCOMISD     X24, X22
 	JCS          good5
-	VMULSD       X20, X23, X18
+	VXORPD       X25, X25, X25
+	VSUBSD       X24, X25, X25
+	VMAXSD       X23, X25, X25
+	VMULSD       X20, X25, X18
 	INCQ         R10
 
 good5:
@@ -7570,7 +7588,10 @@ good5:
 	VMULSD       X18, X20, X24
 	VUCOMISD     X24, X22
 	JCS          good6
-	VMULSD       X20, X23, X18
+	VXORPD       X25, X25, X25
+	VSUBSD       X24, X25, X25
+	VMAXSD       X23, X25, X25
+	VMULSD       X20, X25, X18
 	INCQ         R10
 
 good6:
@@ -7595,7 +7616,10 @@ good6:
 	VMULSD       X18, X20, X24
 	VUCOMISD     X24, X22
 	JCS          good7
-	VMULSD       X20, X23, X18
+	VXORPD       X25, X25, X25
+	VSUBSD       X24, X25, X25
+	VMAXSD       X23, X25, X25
+	VMULSD       X20, X25, X18
 	INCQ         R10
 
 good7:

@@ -9,8 +9,10 @@ const ldlPanel = 128
 //
 // On return a holds L below the diagonal, d the pivots; the diagonal of a is
 // unspecified and the part above it untouched. sign[i] is the sign (+1 or -1) that
-// pivot i must have: a pivot with sign[i]*d <= eps is replaced by sign[i]*delta.
-// LDL returns how many were replaced. There is no pivoting: it is meant for
+// pivot i must have: a pivot with sign[i]*d <= eps is replaced by the larger of
+// delta and |d| with that sign. (A pivot of the wrong sign is rounding, and what stands
+// below it is of its size: divided by a much smaller delta it would grow from column
+// to column.) LDL returns how many were replaced. There is no pivoting: it is meant for
 // quasi-definite matrices, for which every order is stable enough (Vanderbei,
 // "Symmetric quasidefinite matrices", SIAM J. Optim. 5 (1995)). A NaN in a is not
 // replaced and reaches d.
@@ -76,7 +78,7 @@ func ldlUnblocked(n int, a []float64, lda int, d, dInv []float64, sign []int8, e
 		aj := a[j*lda : j*lda+n]
 		dj, s := aj[j], float64(sign[j])
 		if s*dj <= eps {
-			dj = s * delta
+			dj = s * max(delta, -s*dj)
 			replaced++
 		}
 		d[j] = dj

@@ -111,9 +111,14 @@ func TestLDLReplacesPivots(t *testing.T) {
 				}
 			}
 			for j := 0; j < n; j += 3 {
-				// The off-diagonal part of column j is L_ij want_j; with want_j =
-				// sign*delta its factor stays L when the pivot is replaced.
-				scaleBy := float64(s[j]) * delta / want[j]
+				old := []float64{0, eps, -3}[(j/3)%3] * float64(s[j]) // what the pivot would be
+				if old != 0 {
+					old *= 0.9
+				}
+				// The off-diagonal part of column j is L_ij want_j; with want_j the
+				// replacement its factor stays L when the pivot is replaced.
+				replaced := float64(s[j]) * max(delta, -old*float64(s[j]))
+				scaleBy := replaced / want[j]
 				for i := j; i < n; i++ {
 					for q := j; q <= i; q++ {
 						li, lq := 1.0, 1.0
@@ -126,11 +131,7 @@ func TestLDLReplacesPivots(t *testing.T) {
 						a.set(i, q, a.at(i, q)+(scaleBy-1)*want[j]*li*lq)
 					}
 				}
-				want[j] = float64(s[j]) * delta
-				old := []float64{0, eps, -3}[(j/3)%3] * float64(s[j]) // what the pivot would be
-				if old != 0 {
-					old *= 0.9
-				}
+				want[j] = replaced
 				a.set(j, j, a.at(j, j)+old-want[j])
 				bad++
 			}

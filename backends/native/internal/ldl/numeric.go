@@ -4,8 +4,8 @@ import "github.com/conetune/conetune/backends/native/internal/dense"
 
 // Factorize computes L and D for the matrix with the given values, in the order
 // of the pattern of Analyze, with shift added to its diagonal (nil: nothing). A
-// pivot whose product with its sign is at most eps is replaced by delta with
-// that sign; the number of such pivots is returned.
+// pivot whose product with its sign is at most eps is replaced as in dense.LDL, by
+// the larger of delta and its size, with that sign; the number of such pivots is returned.
 func (f *Factor) Factorize(values, shift []float64, eps, delta float64) int {
 	clear(f.val)
 	clear(f.d)
@@ -55,7 +55,7 @@ func (f *Factor) Factorize(values, shift []float64, eps, delta float64) int {
 func (f *Factor) pivot(j int, eps, delta float64) int {
 	replaced := 0
 	if s := float64(f.sign[j]); s*f.d[j] <= eps { // NaN stays, and shows in the solution
-		f.d[j] = s * delta
+		f.d[j] = s * max(delta, -s*f.d[j])
 		replaced = 1
 	}
 	f.dInv[j] = 1 / f.d[j]

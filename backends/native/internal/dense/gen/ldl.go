@@ -56,7 +56,10 @@ func ldlSmall(s isa) {
 		VMULSD(pivot, sg, X24)
 		VUCOMISD(X24, eps) // eps against sign d: below, and so is a NaN, if the pivot is good
 		JCS(LabelRef(fmt.Sprintf("good%d", j)))
-		VMULSD(sg, delta, pivot)
+		VXORPD(X25, X25, X25)
+		VSUBSD(X24, X25, X25) // -sign d
+		VMAXSD(delta, X25, X25)
+		VMULSD(sg, X25, pivot)
 		INCQ(replaced)
 		Label(fmt.Sprintf("good%d", j))
 		VMOVSD(pivot, Mem{Base: d, Disp: 8 * j})

@@ -132,6 +132,10 @@ func (p *Program) radiusRows() ([][]int, error) {
 	return rows, nil
 }
 
+// wholeBelow is the number of lower-level variables up to which the penalty form has all of its columns whatever
+// the settings: it is then set up once for all weights, which saves more than small programs would.
+const wholeBelow = 400
+
 // NewPenalized compiles the penalty form with one weight for each kind; a kind is a list
 // of radii, which have to be in one kind each. Nil means one weight for each radius. Of the settings, those of
 // the conic solver count.
@@ -180,6 +184,11 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 	if q.level, err = p.build(m, h); err != nil {
 		return nil, err
 	}
+	size := 0
+	for _, v := range q.level.X {
+		size += v.Len()
+	}
+	q.options.WorkingSets = q.options.WorkingSets && size > wholeBelow
 	objective := q.level.Train
 	for c, constraint := range q.level.Constraints {
 		penalties, joint := q.split(c, constraint, kindOf)

@@ -42,7 +42,11 @@ func (m treeParzen) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	sampler := tpe.New(len(s.axes), t.source(streamTPE), tpe.Settings{})
+	settings := tpe.Optuna() // finds better points than those of the paper
+	if t.Config.Preset == PresetPaper {
+		settings = tpe.Hyperopt()
+	}
+	sampler := tpe.New(len(s.axes), t.source(streamTPE), settings)
 	return t.search(ctx, s, func(evaluate func(unit []float64) (float64, error)) error {
 		for range n {
 			x := sampler.Ask()

@@ -1,21 +1,25 @@
 package tpe
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
 )
 
-// The functions of testdata/compare.py, on the unit cube, less their smallest values.
-var functions = map[string]struct {
+// function is one of testdata/compare.py, on the unit cube, less its smallest value.
+type function struct {
 	dim int
 	f   func(u []float64) float64
-}{
+}
+
+var functions = map[string]function{
 	"sphere": {2, func(u []float64) float64 {
 		sum := 0.0
 		for _, v := range u {
@@ -46,8 +50,30 @@ var functions = map[string]struct {
 	}},
 }
 
-// optuna are the settings by which Optuna differs.
-var optuna = Settings{Startup: 10, Best: func(n int) int { return min(25, int(math.Ceil(0.1*float64(n)))) }}
+// table is the bilinear interpolation of values on a grid of equal steps, less the smallest.
+func table(t *testing.T, name string) func(u []float64) float64 {
+	f, err := os.Open("testdata/" + name + ".csv")
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	value := make([][]float64, len(rows))
+	least := math.Inf(1)
+	for i, row := range rows {
+		for _, field := range row {
+			v, err := strconv.ParseFloat(field, 64)
+			require.NoError(t, err)
+			value[i] = append(value[i], v)
+			least = math.Min(least, v)
+		}
+	}
+	n := len(rows) - 1
+	return func(u []float64) float64 {
+		i, j := min(int(u[0]*float64(n)), n-1), min(int(u[1]*float64(n)), n-1)
+		a, b := u[0]*float64(n)-float64(i), u[1]*float64(n)-float64(j)
+		return (1-a)*((1-b)*value[i][j]+b*value[i][j+1]) + a*((1-b)*value[i+1][j]+b*value[i+1][j+1]) - least
+	}
+}
 
 // bests are the best of 100 values, by seed.
 func bests(dim int, f func([]float64) float64, s Settings, seeds int) []float64 {
@@ -82,12 +108,77 @@ func TestLikePeers(t *testing.T) {
 	require.NoError(t, err)
 	var peers map[string]map[string][]float64
 	require.NoError(t, json.Unmarshal(raw, &peers))
+	for _, name := range []string{"elastic-net-100-20-250-p250", "elastic-net-100-100-250-p250"} {
+		functions[name] = function{2, table(t, name)}
+	}
 	for name, f := range functions {
-		for peer, settings := range map[string]Settings{"hyperopt": {}, "optuna": optuna} {
+		for peer, settings := range map[string]Settings{"hyperopt": Hyperopt(), "optuna": Optuna()} {
 			want, e1 := logs(peers[name][peer])
 			got, e2 := logs(bests(f.dim, f.f, settings, 30))
-			t.Logf("%-10s %-8s %.3f +- %.3f, here %.3f +- %.3f", name, peer, want, e1, got, e2)
+			t.Logf("%-30s %-8s %.3f +- %.3f, here %.3f +- %.3f", name, peer, want, e1, got, e2)
 			require.InDelta(t, want, got, 2.5*math.Hypot(e1, e2), "%s as %s", name, peer)
 		}
 	}
+}
+
+// The first points are the draws of the source, later ones come from the densities, which integrate to 1 and
+// are as wide as the comment says.
+func TestDensity(t *testing.T) {
+	for _, points := range [][]float64{nil, {0.3}, {0.9}, {0.2, 0.2, 0.8}, {0.5, 0.5}, {0.1, 0.7, 0.3, 0.9, 0.05}} {
+		d := newDensity(points)
+		require.Len(t, d.centre, len(points)+1)
+		require.IsNonDecreasing(t, d.centre)
+		const steps = 20000
+		sum := 0.0
+		for i := range steps {
+			sum += d.at((float64(i) + 0.5) / steps)
+		}
+		require.InDelta(t, 1, sum/steps, 1e-6)
+		source := rand.New(rand.NewPCG(1, 2))
+		mean, want := 0.0, 0.0
+		for range steps {
+			x := d.draw(source)
+			require.True(t, x >= 0 && x < 1)
+			mean += x / steps
+		}
+		for i := range steps {
+			x := (float64(i) + 0.5) / steps
+			want += x * d.at(x) / steps
+		}
+		require.InDelta(t, want, mean, 0.01)
+	}
+	// By hand: neighbours of 0.2 are 0.1 and 0.5 (the prior), so its width is 0.3; ends have one neighbour; floor 1/5.
+	d := newDensity([]float64{0.2, 0.1, 0.9})
+	require.Equal(t, []float64{0.1, 0.2, 0.5, 0.9}, d.centre)
+	require.InDeltaSlice(t, []float64{0.2, 0.3, 1, 0.4}, d.width, 1e-15)
+	require.InDeltaSlice(t, []float64{0.25, 0.25, 0.25, 0.25}, d.weight, 1e-15)
+}
+
+func TestFading(t *testing.T) {
+	require.Equal(t, []float64{1, 1, 1}, fading(3))
+	w := fading(29)
+	require.InDeltaSlice(t, []float64{1.0 / 29, (1.0/29)*2/3 + 1.0/3, (1.0/29)/3 + 2.0/3, 1}, w[:4], 1e-15)
+	require.Equal(t, 1.0/26, fading(26)[0])
+	for _, v := range w[4:] {
+		require.Equal(t, 1.0, v)
+	}
+}
+
+// Points without a value are never among the best.
+func TestFailures(t *testing.T) {
+	s := New(1, rand.New(rand.NewPCG(3, 3)), Settings{Startup: 4})
+	for _, p := range []struct{ x, value float64 }{{0.1, math.NaN()}, {0.2, math.Inf(1)}, {0.7, 3}, {0.3, 5}} {
+		s.Tell([]float64{p.x}, p.value)
+	}
+	best, rest := s.divide()
+	require.Equal(t, []int{2}, best)
+	require.Equal(t, []int{0, 1, 3}, rest)
+	for range 50 {
+		x := s.Ask()
+		require.True(t, x[0] >= 0 && x[0] < 1)
+		s.Tell(x, math.NaN())
+	}
+	require.Panics(t, func() { s.Tell([]float64{1, 2}, 0) })
+	require.Panics(t, func() { New(-1, nil, Settings{}) })
+	require.Empty(t, New(0, rand.New(rand.NewPCG(3, 3)), Settings{}).Ask())
 }

@@ -2,7 +2,13 @@
 
     pip install hyperopt==0.3.0 optuna==5.0.0 && python compare.py > peers.json
 
-The functions are those of the tests of this package, on the unit cube.
+The functions are those of the tests of this package, on the unit cube. The last two are validation errors of the elastic net
+over log10 lambda1 and log10 lambda2 in [-5, 2], interpolated from tables:
+
+    conetune generate elastic-net --preset SIZE --seed 1 --out DIR
+    conetune tune elastic-net --dir DIR --method grid --evaluations 1296 --range 1e-5:100 --trace FILE
+
+with a line for each lambda1 and a column for each lambda2, both rising.
 """
 import json
 import math
@@ -37,7 +43,20 @@ def hartmann6(u):
     return -sum(c * math.exp(-sum(a * (v - 1e-4 * p) ** 2 for a, v, p in zip(A[i], u, P[i]))) for i, c in enumerate([1, 1.2, 3, 3.2]))
 
 
-FUNCTIONS = {"sphere": (sphere, 2, 0), "rosenbrock": (rosenbrock, 2, 0), "branin": (branin, 2, 0.39788735772973816), "hartmann6": (hartmann6, 6, -3.322368011391339)}
+def table(name):
+    t = np.loadtxt(f"{name}.csv", delimiter=",")
+    n = len(t) - 1
+
+    def f(u):
+        i, j = (min(int(v * n), n - 1) for v in u)
+        a, b = u[0] * n - i, u[1] * n - j
+        return (1 - a) * ((1 - b) * t[i, j] + b * t[i, j + 1]) + a * ((1 - b) * t[i + 1, j] + b * t[i + 1, j + 1])
+
+    return f, 2, t.min()
+
+
+FUNCTIONS = {"sphere": (sphere, 2, 0), "rosenbrock": (rosenbrock, 2, 0), "branin": (branin, 2, 0.39788735772973816), "hartmann6": (hartmann6, 6, -3.322368011391339),
+             "elastic-net-100-20-250-p250": table("elastic-net-100-20-250-p250"), "elastic-net-100-100-250-p250": table("elastic-net-100-100-250-p250")}
 
 
 def by_hyperopt(f, n, seed):

@@ -15,125 +15,44 @@ import (
 //
 // compiled once with the weights w and the upper variables u as parameters. A solution for the
 // multipliers of the constrained form as weights solves that form, and the other way round with r_i = P_i(x).
-// It is for one goroutine at a time.
+// Blocks are solved side by side, all with the same weights. It is for one goroutine at a time.
 type Penalized struct {
-	program  *Program
+	program *Program
+	blocks  []*penalizedBlock
+	kindOf  []int // of each radius
+	options convex.SolverOptions
+	open    bool
+	closed  Stats // of solvers that were forgotten
+}
+
+// penalizedBlock is the penalty form of one block.
+type penalizedBlock struct {
 	level    Level
 	rows     [][]int // for each constraint of the level, the radius of each row, or -1
-	kindOf   []int   // for each radius
 	weights  []*convex.Parameter
 	upper    *convex.Parameter // nil without upper variables
 	compiled *convex.Program
-	options  convex.SolverOptions
 	solver   *convex.Solver
-	closed   Stats // of solvers that were forgotten
 }
 
 // PenalizedSolution is the outcome at one vector of weights.
 type PenalizedSolution struct {
-	// Result is what the conic solver says; X is nil where that is of no use.
-	Result *convex.Result
-	// X are the values of the lower-level variables.
+	// Status is that of the first block whose result is of no use or, where all are, of the
+	// first that missed its tolerances. Residual is the largest residual.
+	Status   backends.Status
+	Residual float64
+	// X are the values of the lower-level variables; nil where a result is of no use.
 	X [][]float64
 	// Radii are the P_i(x), for a radius of several constraints the largest.
 	Radii []float64
 	// Train and Validation are l and L at x.
 	Train, Validation float64
+
+	conic conic
 }
 
-// Kinds returns the radii in groups that penalise alike: those whose constraints
-// P_i(x) <= r_i are in one entry of [Level.Constraints], in the order of the first radius. A sparse
-// group lasso has two kinds, the norms of the groups and the l1 norm.
-func (p *Program) Kinds() ([][]int, error) {
-	if err := p.validate(); err != nil {
-		return nil, err
-	}
-	rows, err := p.radiusRows()
-	if err != nil {
-		return nil, err
-	}
-	seen := make([]bool, p.Radii)
-	var kinds [][]int
-	for _, row := range rows {
-		var kind []int
-		for _, j := range row {
-			if j >= 0 && !seen[j] {
-				seen[j] = true
-				kind = append(kind, j)
-			}
-		}
-		if kind != nil {
-			slices.Sort(kind)
-			kinds = append(kinds, kind)
-		}
-	}
-	slices.SortFunc(kinds, func(a, b []int) int { return a[0] - b[0] })
-	return kinds, nil
-}
-
-// radiusRows finds the radius of each row of the constraints, -1 for rows without one. As rows with a
-// radius are P_i(x) - r_i, the radii j + 1 and then (j + 1)^2 tell by how much a row falls.
-func (p *Program) radiusRows() ([][]int, error) {
-	m := convex.NewModel()
-	h := m.Parameter("h", len(p.H0))
-	level, err := p.build(m, h.Expr())
-	if err != nil {
-		return nil, err
-	}
-	probe := func(radius func(j float64) float64) ([][]float64, error) {
-		values := slices.Clone(p.H0)
-		for j := range p.Radii {
-			values[j] = radius(float64(j))
-		}
-		if err := h.Set(values); err != nil {
-			return nil, err
-		}
-		var out [][]float64
-		for _, c := range level.Constraints {
-			if err := c.Err(); err != nil {
-				return nil, p.errorf("%w", err)
-			}
-			out = append(out, c.Eval(convex.Point{}))
-		}
-		return out, nil
-	}
-	var at [3][][]float64
-	for k, radius := range []func(float64) float64{
-		func(float64) float64 { return 0 }, func(j float64) float64 { return j + 1 }, func(j float64) float64 { return (j + 1) * (j + 1) },
-	} {
-		var err error
-		if at[k], err = probe(radius); err != nil {
-			return nil, err
-		}
-	}
-	rows := make([][]int, len(level.Constraints))
-	constrained := make([]bool, p.Radii)
-	for c := range rows {
-		rows[c] = make([]int, len(at[0][c]))
-		for i, base := range at[0][c] {
-			fall := base - at[1][c][i]
-			square := base - at[2][c][i]
-			j := int(math.Round(fall)) - 1
-			near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(base)) }
-			switch {
-			case fall == 0 && square == 0:
-				rows[c][i] = -1
-			case j >= 0 && j < p.Radii && near(fall, float64(j+1)) && near(square, float64((j+1)*(j+1))):
-				rows[c][i] = j
-				constrained[j] = true
-			default:
-				return nil, p.errorf("row %d of constraint %d is not P(x) - r_j for one radius r_j, so that there is no penalty form", i, c)
-			}
-		}
-	}
-	if j := slices.Index(constrained, false); j >= 0 {
-		return nil, p.errorf("radius %d is in no constraint P(x) - r_j, so that there is no penalty form", j)
-	}
-	return rows, nil
-}
-
-// wholeBelow is the number of lower-level variables up to which the penalty form has all of its columns whatever
-// the settings: it is then set up once for all weights, which saves more than small programs would.
+// wholeBelow is the number of lower-level variables up to which a block has all of its columns whatever the
+// settings: it is then set up once for all weights, which saves more than small programs would.
 const wholeBelow = 400
 
 // NewPenalized compiles the penalty form with one weight for each kind; a kind is a list
@@ -152,46 +71,58 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 			kinds = append(kinds, []int{j})
 		}
 	}
-	kindOf := make([]int, p.Radii)
-	for j := range kindOf {
-		kindOf[j] = -1
+	q := &Penalized{program: &p, options: s.convex(), kindOf: make([]int, p.Radii)}
+	for j := range q.kindOf {
+		q.kindOf[j] = -1
 	}
 	for k, kind := range kinds {
 		for _, j := range kind {
-			if j < 0 || j >= p.Radii || kindOf[j] >= 0 {
+			if j < 0 || j >= p.Radii || q.kindOf[j] >= 0 {
 				return nil, p.errorf("kind %d of penalties has radius %d, which is another kind's or none of the %d", k, j, p.Radii)
 			}
-			kindOf[j] = k
+			q.kindOf[j] = k
 		}
 	}
-	if j := slices.Index(kindOf, -1); j >= 0 {
+	if j := slices.Index(q.kindOf, -1); j >= 0 {
 		return nil, p.errorf("radius %d is in no kind of penalties", j)
 	}
+	for _, build := range p.builders() {
+		b, err := q.block(build, len(kinds), rows)
+		if err != nil {
+			return nil, err
+		}
+		rows = rows[len(b.rows):]
+		q.blocks = append(q.blocks, b)
+	}
+	if err := q.Forget(); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
 
-	q := &Penalized{program: &p, rows: rows, kindOf: kindOf, options: s.convex()}
+// block compiles a block, whose rows are the first of those given.
+func (q *Penalized) block(build func(m *convex.Model, h convex.Affine) Level, kinds int, rows [][]int) (*penalizedBlock, error) {
+	p, b := q.program, &penalizedBlock{}
 	m := convex.NewModel()
 	for range kinds {
-		q.weights = append(q.weights, m.Parameter("lambda", 1))
+		b.weights = append(b.weights, m.Parameter("lambda", 1))
 	}
 	h := convex.Const(make([]float64, p.Radii)...)
 	if n := len(p.H0) - p.Radii; n > 0 {
-		q.upper = m.Parameter("u", n)
-		if err := q.upper.Set(p.H0[p.Radii:]); err != nil {
+		b.upper = m.Parameter("u", n)
+		if err := b.upper.Set(p.H0[p.Radii:]); err != nil {
 			return nil, err
 		}
-		h = convex.Stack(h, q.upper.Expr())
+		h = convex.Stack(h, b.upper.Expr())
 	}
-	if q.level, err = p.build(m, h); err != nil {
+	b.level = build(m, h)
+	if err := p.check(&b.level); err != nil {
 		return nil, err
 	}
-	size := 0
-	for _, v := range q.level.X {
-		size += v.Len()
-	}
-	q.options.WorkingSets = q.options.WorkingSets && size > wholeBelow
-	objective := q.level.Train
-	for c, constraint := range q.level.Constraints {
-		penalties, joint := q.split(c, constraint, kindOf)
+	b.rows = rows[:len(b.level.Constraints)]
+	objective := b.level.Train
+	for c, constraint := range b.level.Constraints {
+		penalties, joint := b.split(constraint, b.rows[c], q.kindOf)
 		for _, penalty := range penalties {
 			objective = objective.Plus(penalty)
 		}
@@ -200,20 +131,17 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 		}
 	}
 	m.Minimize(objective)
-	m.Constrain(q.level.Set...)
-	if q.compiled, err = m.Compile(convex.CompileOptions{}); err != nil {
+	m.Constrain(b.level.Set...)
+	var err error
+	if b.compiled, err = m.Compile(convex.CompileOptions{}); err != nil {
 		return nil, p.errorf("penalty form: %w", err)
 	}
-	if err := q.Forget(); err != nil {
-		return nil, err
-	}
-	return q, nil
+	return b, nil
 }
 
 // split divides the rows of a constraint into weighted penalties and constraints g(x, u). A constraint
 // that goes as a whole is not taken apart: norms of whole variables are what working sets need.
-func (q *Penalized) split(c int, constraint convex.Convex, kindOf []int) (penalties, joint []convex.Convex) {
-	rows := q.rows[c]
+func (b *penalizedBlock) split(constraint convex.Convex, rows, kindOf []int) (penalties, joint []convex.Convex) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -231,11 +159,11 @@ func (q *Penalized) split(c int, constraint convex.Convex, kindOf []int) (penalt
 	case whole && kind(0) < 0:
 		return nil, []convex.Convex{constraint}
 	case whole:
-		return []convex.Convex{constraint.Sum().Weight(q.weights[kind(0)])}, nil
+		return []convex.Convex{constraint.Sum().Weight(b.weights[kind(0)])}, nil
 	}
 	for i := range rows {
 		if k := kind(i); k >= 0 {
-			penalties = append(penalties, constraint.At(i).Weight(q.weights[k]))
+			penalties = append(penalties, constraint.At(i).Weight(b.weights[k]))
 		} else {
 			joint = append(joint, constraint.At(i))
 		}
@@ -248,9 +176,31 @@ func (q *Penalized) Forget() error {
 	if err := q.Close(); err != nil {
 		return err
 	}
-	var err error
-	if q.solver, err = q.compiled.Solver(q.options); err != nil {
-		return q.program.errorf("penalty form: %w", err)
+	q.open = true
+	for _, b := range q.blocks {
+		size := 0
+		for _, v := range b.level.X {
+			size += v.Len()
+		}
+		options := q.options
+		options.WorkingSets = options.WorkingSets && size > wholeBelow
+		var err error
+		if b.solver, err = b.compiled.Solver(options); err != nil {
+			return q.program.errorf("penalty form: %w", err)
+		}
+	}
+	return nil
+}
+
+// set gives the parameters of the block their values.
+func (b *penalizedBlock) set(weights, upper []float64) error {
+	for k, w := range b.weights {
+		if err := w.Set(weights[k : k+1]); err != nil {
+			return err
+		}
+	}
+	if upper != nil && b.upper != nil {
+		return b.upper.Set(upper)
 	}
 	return nil
 }
@@ -258,101 +208,73 @@ func (q *Penalized) Forget() error {
 // Solve solves the penalty form at the weights, positive and one for each kind, and the
 // upper variables, of which nil leaves the last. It starts from the solve before.
 func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*PenalizedSolution, error) {
-	if q.solver == nil {
+	if !q.open {
 		return nil, backends.ErrClosed
 	}
-	if len(weights) != len(q.weights) {
-		return nil, q.program.errorf("penalty form: %d weights, expected %d", len(weights), len(q.weights))
+	if n := len(q.blocks[0].weights); len(weights) != n {
+		return nil, q.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
 	}
-	for k, w := range q.weights {
-		if !(weights[k] > 0) {
-			return nil, q.program.errorf("penalty form: weight %d is %v, expected a positive number", k, weights[k])
+	for k, w := range weights {
+		if !(w > 0) {
+			return nil, q.program.errorf("penalty form: weight %d is %v, expected a positive number", k, w)
 		}
-		if err := w.Set(weights[k : k+1]); err != nil {
+	}
+	for _, b := range q.blocks {
+		if err := b.set(weights, upper); err != nil {
 			return nil, err
 		}
 	}
-	if upper != nil && q.upper != nil {
-		if err := q.upper.Set(upper); err != nil {
-			return nil, err
-		}
-	}
-	res, err := q.solver.Solve(ctx)
+	results := make([]*convex.Result, len(q.blocks))
+	err := sideBySide(len(q.blocks), func(i int) (err error) {
+		results[i], err = q.blocks[i].solver.Solve(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}
-	s := &PenalizedSolution{Result: res}
-	if !usable(res) {
+	s := &PenalizedSolution{conic: summary(results...)}
+	s.Status, s.Residual = s.conic.status, s.conic.residual
+	if slices.ContainsFunc(results, func(r *convex.Result) bool { return !usable(r) }) {
 		return s, nil
 	}
-	s.X = values(res, q.level.X)
-	pt := point(q.level.X, s.X)
-	s.Train, s.Validation = q.level.Train.Eval(pt)[0], q.level.Validation.Eval(pt)[0]
-	s.Radii = q.program.penalties(&q.level, q.rows, pt)
+	s.Radii = make([]float64, q.program.Radii)
+	for i, b := range q.blocks {
+		x := values(results[i], b.level.X)
+		s.X = append(s.X, x...)
+		pt := point(b.level.X, x)
+		s.Train += b.level.Train.Eval(pt)[0]
+		s.Validation += b.level.Validation.Eval(pt)[0]
+		for j, v := range q.program.penalties(&b.level, b.rows, pt) {
+			s.Radii[j] = math.Max(s.Radii[j], v)
+		}
+	}
 	return s, nil
-}
-
-// penalties returns the P_i(x) of a level built with radii of 0.
-func (p *Program) penalties(level *Level, rows [][]int, pt convex.Point) []float64 {
-	out := make([]float64, p.Radii)
-	for c, constraint := range level.Constraints {
-		if !slices.ContainsFunc(rows[c], func(j int) bool { return j >= 0 }) {
-			continue
-		}
-		for i, v := range constraint.Eval(pt) {
-			if j := rows[c][i]; j >= 0 {
-				out[j] = math.Max(out[j], v)
-			}
-		}
-	}
-	return out
-}
-
-// Penalties returns the P_i(x), the smallest radii that x keeps; for a radius of several constraints that is the
-// largest of them. Upper are the upper variables, nil for those of H0.
-func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
-	if err := p.validate(); err != nil {
-		return nil, err
-	}
-	rows, err := p.radiusRows()
-	if err != nil {
-		return nil, err
-	}
-	h := make([]float64, len(p.H0))
-	copy(h[p.Radii:], p.H0[p.Radii:])
-	copy(h[p.Radii:], upper)
-	m := convex.NewModel()
-	level, err := p.build(m, convex.Const(h...))
-	if err != nil {
-		return nil, err
-	}
-	if len(x) != len(level.X) {
-		return nil, p.errorf("values of %d variables, expected %d", len(x), len(level.X))
-	}
-	for i, v := range level.X {
-		if len(x[i]) != v.Len() {
-			return nil, p.errorf("%d values of variable %s, expected %d", len(x[i]), v.Name(), v.Len())
-		}
-	}
-	return p.penalties(&level, rows, point(level.X, x)), nil
 }
 
 // Stats adds up what the conic solvers did.
 func (q *Penalized) Stats() Stats {
 	s := q.closed
-	if q.solver != nil {
-		s.add(q.solver.Stats())
+	for _, b := range q.blocks {
+		if b.solver != nil {
+			s.add(b.solver.Stats())
+		}
 	}
 	return s
 }
 
-// Close frees the solver. Further calls do nothing.
+// Close frees the solvers. Further calls do nothing.
 func (q *Penalized) Close() error {
-	if q.solver == nil {
-		return nil
+	q.open = false
+	var first error
+	for _, b := range q.blocks {
+		if b.solver == nil {
+			continue
+		}
+		q.closed.add(b.solver.Stats())
+		if err := b.solver.Close(); err != nil && first == nil {
+			first = err
+		}
+		b.solver = nil
 	}
-	q.closed.add(q.solver.Stats())
-	solver := q.solver
-	q.solver = nil
-	return solver.Close()
+	return first
 }

@@ -49,7 +49,7 @@ func NewSnapshot(ctx context.Context, p Program, kinds [][]int, weights []float6
 		return nil, err
 	}
 	if at.X == nil {
-		return nil, p.errorf("the penalty form at weights %v ended with %s", weights, at.Result.Status)
+		return nil, p.errorf("the penalty form at weights %v ended with %s", weights, at.Status)
 	}
 	low, err := newLower(&p, &s)
 	if err != nil {
@@ -108,7 +108,7 @@ func (n *Snapshot) penalty(ctx context.Context, s Settings) (*StageResult, error
 	if err != nil {
 		return nil, err
 	}
-	out := stageResult(summary(sol.Result), q.Stats(), time.Since(start))
+	out := stageResult(sol.conic, q.Stats(), time.Since(start))
 	if sol.X != nil {
 		out.Objective = q.objective(sol)
 	}
@@ -117,12 +117,16 @@ func (n *Snapshot) penalty(ctx context.Context, s Settings) (*StageResult, error
 
 // objective is l + sum of weights times penalties.
 func (q *Penalized) objective(s *PenalizedSolution) float64 {
-	f := s.Train
-	for c, rows := range q.rows {
-		values := q.level.Constraints[c].Eval(point(q.level.X, s.X))
-		for i, j := range rows {
-			if j >= 0 {
-				f += q.weights[q.kindOf[j]].Values()[0] * values[i]
+	f, x := s.Train, s.X
+	for _, b := range q.blocks {
+		pt := point(b.level.X, x[:len(b.level.X)])
+		x = x[len(b.level.X):]
+		for c, rows := range b.rows {
+			values := b.level.Constraints[c].Eval(pt)
+			for i, j := range rows {
+				if j >= 0 {
+					f += b.weights[q.kindOf[j]].Values()[0] * values[i]
+				}
 			}
 		}
 	}

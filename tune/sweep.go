@@ -42,7 +42,7 @@ func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
 	}
 	if s.X != nil {
 		score := e.task.Model.Evaluate(s.X)
-		tr.X, tr.Errors, tr.Inaccurate = s.X, &score, s.Result.Status != backends.Optimal
+		tr.X, tr.Errors, tr.Inaccurate = s.X, &score, s.Status != backends.Optimal
 	}
 	tr.Elapsed = e.task.Elapsed()
 	return tr, nil

@@ -1,0 +1,171 @@
+package dca
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/convex"
+)
+
+// Kinds returns the radii in groups that penalise alike: those whose constraints
+// P_i(x) <= r_i are in one entry of [Level.Constraints], in the order of the first radius. A sparse
+// group lasso has two kinds, the norms of the groups and the l1 norm.
+func (p *Program) Kinds() ([][]int, error) {
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	rows, err := p.radiusRows()
+	if err != nil {
+		return nil, err
+	}
+	seen := make([]bool, p.Radii)
+	var kinds [][]int
+	for _, row := range rows {
+		var kind []int
+		for _, j := range row {
+			if j >= 0 && !seen[j] {
+				seen[j] = true
+				kind = append(kind, j)
+			}
+		}
+		if kind != nil {
+			slices.Sort(kind)
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.SortFunc(kinds, func(a, b []int) int { return a[0] - b[0] })
+	return kinds, nil
+}
+
+// radiusRows finds the radius of each row of the constraints, -1 for rows without one. As rows with a
+// radius are P_i(x) - r_i, the radii j + 1 and then (j + 1)^2 tell by how much a row falls.
+func (p *Program) radiusRows() ([][]int, error) {
+	m := convex.NewModel()
+	h := m.Parameter("h", len(p.H0))
+	level, err := p.build(m, h.Expr())
+	if err != nil {
+		return nil, err
+	}
+	probe := func(radius func(j float64) float64) ([][]float64, error) {
+		values := slices.Clone(p.H0)
+		for j := range p.Radii {
+			values[j] = radius(float64(j))
+		}
+		if err := h.Set(values); err != nil {
+			return nil, err
+		}
+		var out [][]float64
+		for _, c := range level.Constraints {
+			if err := c.Err(); err != nil {
+				return nil, p.errorf("%w", err)
+			}
+			out = append(out, c.Eval(convex.Point{}))
+		}
+		return out, nil
+	}
+	var at [3][][]float64
+	for k, radius := range []func(float64) float64{
+		func(float64) float64 { return 0 }, func(j float64) float64 { return j + 1 }, func(j float64) float64 { return (j + 1) * (j + 1) },
+	} {
+		var err error
+		if at[k], err = probe(radius); err != nil {
+			return nil, err
+		}
+	}
+	rows := make([][]int, len(level.Constraints))
+	constrained := make([]bool, p.Radii)
+	for c := range rows {
+		rows[c] = make([]int, len(at[0][c]))
+		for i, base := range at[0][c] {
+			fall := base - at[1][c][i]
+			square := base - at[2][c][i]
+			j := int(math.Round(fall)) - 1
+			near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(base)) }
+			switch {
+			case fall == 0 && square == 0:
+				rows[c][i] = -1
+			case j >= 0 && j < p.Radii && near(fall, float64(j+1)) && near(square, float64((j+1)*(j+1))):
+				rows[c][i] = j
+				constrained[j] = true
+			default:
+				return nil, p.errorf("row %d of constraint %d is not P(x) - r_j for one radius r_j, so that there is no penalty form", i, c)
+			}
+		}
+	}
+	if j := slices.Index(constrained, false); j >= 0 {
+		return nil, p.errorf("radius %d is in no constraint P(x) - r_j, so that there is no penalty form", j)
+	}
+	return rows, nil
+}
+
+// penalties returns the P_i(x) of a level built with radii of 0.
+func (p *Program) penalties(level *Level, rows [][]int, pt convex.Point) []float64 {
+	out := make([]float64, p.Radii)
+	for c, constraint := range level.Constraints {
+		if !slices.ContainsFunc(rows[c], func(j int) bool { return j >= 0 }) {
+			continue
+		}
+		for i, v := range constraint.Eval(pt) {
+			if j := rows[c][i]; j >= 0 {
+				out[j] = math.Max(out[j], v)
+			}
+		}
+	}
+	return out
+}
+
+// Penalties returns the P_i(x), the smallest radii that x keeps; for a radius of several constraints that is the
+// largest of them. Upper are the upper variables, nil for those of H0.
+func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	rows, err := p.radiusRows()
+	if err != nil {
+		return nil, err
+	}
+	h := make([]float64, len(p.H0))
+	copy(h[p.Radii:], p.H0[p.Radii:])
+	copy(h[p.Radii:], upper)
+	m := convex.NewModel()
+	level, err := p.build(m, convex.Const(h...))
+	if err != nil {
+		return nil, err
+	}
+	if len(x) != len(level.X) {
+		return nil, p.errorf("values of %d variables, expected %d", len(x), len(level.X))
+	}
+	for i, v := range level.X {
+		if len(x[i]) != v.Len() {
+			return nil, p.errorf("%d values of variable %s, expected %d", len(x[i]), v.Name(), v.Len())
+		}
+	}
+	return p.penalties(&level, rows, point(level.X, x)), nil
+}
+
+// Multipliers solves the lower level at H0 and returns the multipliers of the radii, nil
+// where that solve gave no usable point.
+func Multipliers(ctx context.Context, p Program, s Settings) ([]float64, Stats, error) {
+	s = s.withDefaults()
+	if err := p.validate(); err != nil {
+		return nil, Stats{}, err
+	}
+	if err := s.validate(&p); err != nil {
+		return nil, Stats{}, err
+	}
+	low, err := newLower(&p, &s)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	defer low.close()
+	sol, err := low.solve(ctx, p.H0)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	stats := low.stats()
+	if sol.x == nil {
+		return nil, stats, nil
+	}
+	return sol.lambda(p.Radii), stats, nil
+}

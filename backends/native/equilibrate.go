@@ -33,7 +33,7 @@ func (sc *scaling) init(f *form) {
 	sc.c = 1
 }
 
-// compute finds D, E and c for the unscaled numbers in f.
+// compute finds D and E, which do not depend on q and b, for the unscaled numbers in f.
 func (sc *scaling) compute(f *form) {
 	for j := range sc.d {
 		sc.d[j] = 1
@@ -78,7 +78,6 @@ func (sc *scaling) compute(f *form) {
 			break
 		}
 	}
-	sc.objective(f)
 }
 
 // norms computes the largest entries of the columns of [P; A] and of the rows
@@ -124,18 +123,23 @@ func (sc *scaling) objective(f *form) {
 	}
 }
 
-// apply scales P, A and q.
+// apply scales A.
 func (sc *scaling) apply(f *form) {
+	for j := range f.n {
+		dj := sc.d[j]
+		for k := f.a.ptr[j]; k < f.a.ptr[j+1]; k++ {
+			f.a.val[k] *= sc.e[f.a.ind[k]] * dj
+		}
+	}
+}
+
+// applyObjective scales P and q.
+func (sc *scaling) applyObjective(f *form) {
 	for j := range f.n {
 		dj := sc.d[j]
 		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
 			f.p.val[k] *= sc.c * sc.d[f.p.ind[k]] * dj
 		}
-		for k := f.a.ptr[j]; k < f.a.ptr[j+1]; k++ {
-			f.a.val[k] *= sc.e[f.a.ind[k]] * dj
-		}
-	}
-	for j, v := range sc.d {
-		f.q[j] *= sc.c * v
+		f.q[j] *= sc.c * dj
 	}
 }

@@ -135,10 +135,21 @@ func (f *form) fill(p *backends.Problem) {
 	if p.P != nil {
 		copy(f.p.val, p.P.RawMatrix().Data)
 	}
-	copy(f.q, p.Q)
 	f.scaling.compute(f)
 	f.scaling.apply(f)
+	f.fillObjective(p)
 	f.fillRightSide(p)
+}
+
+// fillObjective copies P and q, and scales them by the D there is.
+func (f *form) fillObjective(p *backends.Problem) {
+	f.user = p
+	if p.P != nil {
+		copy(f.p.val, p.P.RawMatrix().Data)
+	}
+	copy(f.q, p.Q)
+	f.scaling.objective(f)
+	f.scaling.applyObjective(f)
 }
 
 // fillRightSide copies b and scales it.

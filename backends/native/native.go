@@ -118,10 +118,15 @@ type solver struct {
 	}
 }
 
-// fill puts the numbers of the problem into the form and the Newton systems,
-// which are analysed anew if these numbers do not allow the elimination of columns.
+// fill puts the numbers of the problem into the form and the Newton systems.
 func (s *solver) fill() error {
 	s.form.fill(&s.user)
+	return s.load()
+}
+
+// load puts the numbers of the form into the Newton systems, which are analysed
+// anew if these numbers do not allow the elimination of columns.
+func (s *solver) load() error {
 	if s.it.k.load() {
 		return nil
 	}
@@ -168,8 +173,16 @@ func (s *solver) Update(u backends.Update) error {
 		s.user.B = s.owned.b
 	}
 	s.resume = false
-	if u.P == nil && u.A == nil && u.Q == nil {
-		s.form.fillRightSide(&s.user) // the scaling does not depend on b
+	if u.P == nil && u.A == nil { // the scaling of rows and columns stays
+		if u.Q != nil {
+			s.form.fillObjective(&s.user)
+		}
+		s.form.fillRightSide(&s.user)
+		if u.Q != nil {
+			if err := s.load(); err != nil {
+				return err
+			}
+		}
 	} else if err := s.fill(); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/conetune/conetune/problems"
 )
@@ -114,13 +115,36 @@ func (t *Task) axes(each bool) ([]Axis, error) {
 			}
 		case len(kind) == 1:
 			axes = append(axes, Axis{Name: name(kind[0]), Members: kind})
-		case kind[0] >= radii:
-			axes = append(axes, Axis{Name: "u", Members: kind})
 		default:
-			axes = append(axes, Axis{Name: fmt.Sprintf("lambda%d", k+1), Members: kind})
+			axes = append(axes, Axis{Name: kindName(k, kind, name, kind[0] >= radii), Members: kind})
 		}
 	}
 	return axes, nil
+}
+
+// kindName is what the names of a kind have in common at their beginning, such as wbar of wbar_age and wbar_income. Where that
+// is not much it is the number of the kind.
+func kindName(k int, kind []int, name func(j int) string, upper bool) string {
+	common := name(kind[0])
+	for _, j := range kind[1:] {
+		other := name(j)
+		n := 0
+		for n < min(len(common), len(other)) && common[n] == other[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	if i := strings.LastIndexAny(common, "_-. :"); i >= 0 {
+		common = common[:i]
+	}
+	common = strings.TrimRight(common, "0123456789")
+	switch {
+	case len(common) > 1 && utf8.ValidString(common):
+		return common
+	case upper:
+		return "u"
+	}
+	return fmt.Sprintf("lambda%d", k+1)
 }
 
 // ranges sorts the ranges of the user into that of all axes, nil without one, and those by name.

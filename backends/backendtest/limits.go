@@ -97,6 +97,34 @@ func (s suite) cancellation(t *testing.T) {
 	})
 }
 
+// CancelDelay cancels solves of a solver that would go on for long, and returns how
+// long after it the quickest of them returned. Of several, because a busy machine may
+// let any one wait. After each the status has to be Cancelled.
+func CancelDelay(t *testing.T, solver backends.Solver) time.Duration {
+	t.Helper()
+	const after = 50 * time.Millisecond
+	least := time.Hour
+	for range 4 {
+		ctx, cancel := context.WithCancel(context.Background())
+		var at time.Time
+		timer := time.AfterFunc(after, func() { at = time.Now(); cancel() })
+		sol, err := solver.Solve(ctx)
+		end := time.Now()
+		if timer.Stop() {
+			t.Fatal("the solve was over before it could be cancelled")
+		}
+		<-ctx.Done()
+		if err != nil {
+			t.Fatalf("Solve: %v", err)
+		}
+		if sol.Status != backends.Cancelled {
+			t.Fatalf("status %v, expected cancelled", sol.Status)
+		}
+		least = min(least, end.Sub(at))
+	}
+	return least
+}
+
 func (s suite) wantCancelled(t *testing.T, solver backends.Solver, ctx context.Context) {
 	t.Helper()
 	sol, err := solver.Solve(ctx)

@@ -1,0 +1,5 @@
+//go:build scs && cgo && syslibs
+
+package scs_test
+
+const systemLibrary = true

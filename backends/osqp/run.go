@@ -79,9 +79,9 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			return r.at(backends.TimeLimit), nil
 		}
 		info, err := r.osqp.Solve(&r.point, stop)
-		if err != nil {
-			// A new step size could not be factored, or polishing failed: the next
-			// Solve starts afresh.
+		unpolished := err != nil && r.polishing && info.Status == cosqp.Solved
+		if err != nil && !unpolished {
+			// A new step size could not be factored: the next Solve starts afresh.
 			r.drop()
 			out := r.at(backends.NumericalError)
 			out.Message = strings.Join(strings.Fields(err.Error()), " ")
@@ -96,7 +96,10 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", int(info.Polish),
 				"setup", info.SetupTime, "time", info.SolveTime)
 		}
-		out, then := r.outcome(&info)
+		out, then := r.best, tighter // if the equations of polishing could not be factored
+		if !unpolished {
+			out, then = r.outcome(&info)
+		}
 		if then != finished && r.iterations >= r.maxIterations() {
 			return r.at(backends.IterationLimit), nil
 		}

@@ -83,14 +83,21 @@ type solver struct {
 	// setup before the first, else the updates since the last.
 	charged time.Duration
 	// rho is the step size, and settled says that OSQP must leave it alone.
-	rho       float64
-	settled   bool
-	warm      *backends.Point
+	rho     float64
+	settled bool
+	warm    *backends.Point
+	// lastEps is the tolerance of the last round of a Solve that OSQP can go on from,
+	// else 0, and goOn says that the next Solve does: only the tolerance has changed since.
+	lastEps   float64
+	goOn      bool
 	setupTime time.Duration
 	closed    bool
 }
 
-var _ backends.Solver = (*solver)(nil)
+var (
+	_ backends.Solver    = (*solver)(nil)
+	_ backends.Tightener = (*solver)(nil)
+)
 
 // mirror translates the options and settings, for a tolerance.
 func (s *solver) mirror(eps, epsInfeasible float64) cosqp.Settings {
@@ -160,8 +167,18 @@ func (s *solver) scaling(p *backends.Problem) *scaling.Scaling {
 func (s *solver) drop() {
 	if s.osqp != nil {
 		s.osqp.Close()
-		s.osqp = nil
+		s.osqp, s.lastEps, s.goOn = nil, 0, false
 	}
+}
+
+// SetEps changes the tolerance. The next Solve goes on from where the last one ended.
+func (s *solver) SetEps(eps float64) error {
+	if s.closed {
+		return backends.ErrClosed
+	}
+	s.options.Eps = eps
+	s.goOn = s.lastEps > 0
+	return nil
 }
 
 // Update changes the numbers in place.
@@ -170,6 +187,7 @@ func (s *solver) Update(u backends.Update) error {
 		return backends.ErrClosed
 	}
 	begin := time.Now()
+	s.lastEps, s.goOn = 0, false
 	next := s.user
 	if u.Q != nil {
 		next.Q = slices.Clone(u.Q)
@@ -239,6 +257,7 @@ func (s *solver) WarmStart(p backends.Point) error {
 	if s.closed {
 		return backends.ErrClosed
 	}
+	s.goOn = false
 	s.warm = &backends.Point{X: slices.Clone(p.X), Z: slices.Clone(p.Z)}
 	return nil
 }

@@ -51,6 +51,9 @@ func newRun(s *solver, begin time.Time) *run {
 		retries: s.settings.Retries, patience: s.settings.Patience, residual: math.Inf(1),
 	}
 	r.eps = max(r.target, s.settings.StartEps)
+	if s.goOn {
+		r.eps = max(r.target, min(r.eps, tightenFactor*s.lastEps))
+	}
 	r.point = cosqp.Solution{
 		X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n),
 	}
@@ -105,6 +108,9 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		}
 		switch then {
 		case finished:
+			if info.Status == cosqp.Solved {
+				r.lastEps = r.eps
+			}
 			return out, nil
 		case polish:
 			r.polishing = true
@@ -131,8 +137,13 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 	}
 }
 
-// start puts the point of WarmStart, or zero, where OSQP begins.
+// start puts the point of WarmStart, or zero, where OSQP begins, unless it goes on.
 func (r *run) start() error {
+	goOn := r.goOn
+	r.lastEps, r.goOn = 0, false
+	if goOn {
+		return nil
+	}
 	if err := r.osqp.ColdStart(); err != nil || r.warm == nil {
 		return err
 	}

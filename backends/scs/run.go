@@ -66,7 +66,9 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			return r.stopped(ctx), nil
 		}
 		out, excess := r.outcome(&info)
+		r.last = nil
 		if info.Status == cscs.Solved || info.Status == cscs.SolvedInaccurate {
+			r.last = &r.point
 			r.keep(out, excess)
 			out = r.best
 		}
@@ -77,7 +79,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		if !left {
 			return out, nil
 		}
-		if err := r.setup(next); err != nil {
+		if err := r.adjust(next); err != nil {
 			return nil, err
 		}
 		if warm = info.Status == cscs.Solved; !warm {
@@ -117,8 +119,13 @@ func (r *run) keep(out *backends.Solution, excess float64) {
 	}
 }
 
-// start writes the point of WarmStart in SCS's rows, and says whether there is one.
+// start writes the point of WarmStart in SCS's rows, or the last one if only the
+// tolerance has changed, and says whether there is one.
 func (r *run) start() bool {
+	if r.goOn {
+		r.point, r.goOn = *r.last, false
+		return true
+	}
 	r.zero()
 	if r.warm == nil {
 		return false

@@ -72,21 +72,28 @@ func (Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, 
 
 // solver is a problem that has been set up.
 type solver struct {
-	user      backends.Problem // the caller's problem with the updates so far
-	scale     *scaling.Scaling // from user to data, nil for none
-	data      *backends.Problem
-	form      *form
-	options   backends.Options
-	settings  Settings
-	base      cscs.Settings // as the options ask
-	current   cscs.Settings // of work, whose tolerances may be tighter
-	work      *cscs.Work
-	warm      *backends.Point
+	user     backends.Problem // the caller's problem with the updates so far
+	scale    *scaling.Scaling // from user to data, nil for none
+	data     *backends.Problem
+	form     *form
+	options  backends.Options
+	settings Settings
+	base     cscs.Settings // as the options ask
+	current  cscs.Settings // of work, whose tolerances may be tighter
+	work     *cscs.Work
+	warm     *backends.Point
+	// last is where the last Solve ended, in SCS's rows, and goOn says that the next
+	// one starts there: only the tolerance has changed since.
+	last      *cscs.Solution
+	goOn      bool
 	setupTime time.Duration
 	closed    bool
 }
 
-var _ backends.Solver = (*solver)(nil)
+var (
+	_ backends.Solver    = (*solver)(nil)
+	_ backends.Tightener = (*solver)(nil)
+)
 
 // mirror translates the options and settings.
 func (s *solver) mirror() cscs.Settings {
@@ -140,12 +147,39 @@ func (s *solver) setup(set cscs.Settings) error {
 	return nil
 }
 
+// adjust changes the tolerances and limits of work, which keeps its factorisation and
+// what it has learnt about the scale of the rows where the library is ours.
+func (s *solver) adjust(to cscs.Settings) error {
+	if to == s.current {
+		return nil
+	}
+	if s.work.SetLimits(&to) {
+		s.current = to
+		return nil
+	}
+	return s.setup(to)
+}
+
+// SetEps changes the tolerance. The next Solve goes on from where the last one ended.
+func (s *solver) SetEps(eps float64) error {
+	if s.closed {
+		return backends.ErrClosed
+	}
+	s.options.Eps = eps
+	s.base = s.mirror()
+	next := s.current
+	next.EpsAbs, next.EpsRel = s.base.EpsAbs, s.base.EpsRel
+	s.goOn = s.last != nil
+	return s.adjust(next)
+}
+
 // Update changes q and b in place; new P and A set up again.
 func (s *solver) Update(u backends.Update) error {
 	if s.closed {
 		return backends.ErrClosed
 	}
 	begin := time.Now()
+	s.last, s.goOn = nil, false
 	old := s.user
 	if u.Q != nil {
 		s.user.Q = slices.Clone(u.Q)
@@ -183,6 +217,7 @@ func (s *solver) WarmStart(p backends.Point) error {
 	if s.closed {
 		return backends.ErrClosed
 	}
+	s.goOn = false
 	s.warm = &backends.Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
 	return nil
 }
@@ -204,13 +239,10 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 		return nil, backends.ErrClosed
 	}
 	begin := time.Now()
-	if s.current.MaxIters != s.base.MaxIters || s.current.TimeLimit != s.base.TimeLimit {
-		// the last Solve ended with what was left of its limits
-		full := s.current
-		full.MaxIters, full.TimeLimit = s.base.MaxIters, s.base.TimeLimit
-		if err := s.setup(full); err != nil {
-			return nil, err
-		}
+	full := s.current // the last Solve may have ended with what was left of its limits
+	full.MaxIters, full.TimeLimit = s.base.MaxIters, s.base.TimeLimit
+	if err := s.adjust(full); err != nil {
+		return nil, err
 	}
 	r := &run{solver: s, begin: begin}
 	out, err := r.solve(ctx)

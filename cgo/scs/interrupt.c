@@ -38,34 +38,4 @@ scs_int __wrap_scs_solve_lin_sys(ScsLinSysWork *w, scs_float *b,
                                  const scs_float *s, scs_float tol) {
   return stopped() ? -1 : scs_solve_lin_sys(w, b, s, tol);
 }
-
-/* What is left of the library's printing is renamed to this. */
-int conetune_scs_printf(const char *format, ...) {
-  (void)format;
-  return 0;
-}
 #endif
-
-int conetune_scs_nuclear(ScsCone *k, scs_int *m, scs_int *n, scs_int count) {
-#ifdef USE_SPECTRAL_CONES
-  k->nuc_m = m;
-  k->nuc_n = n;
-  k->nucsize = count;
-  return 1;
-#else
-  (void)k, (void)m, (void)n, (void)count;
-  return 0;
-#endif
-}
-
-/* Whichever of them the BLAS has. */
-extern void scipy_openblas_set_num_threads(int) __attribute__((weak));
-extern void openblas_set_num_threads(int) __attribute__((weak));
-
-void conetune_scs_one_thread(void) {
-  if (scipy_openblas_set_num_threads) {
-    scipy_openblas_set_num_threads(1);
-  } else if (openblas_set_num_threads) {
-    openblas_set_num_threads(1);
-  }
-}

@@ -102,6 +102,18 @@ func (w *Work) Update(b, c []float64) error {
 	return nil
 }
 
+// SetLimits changes EpsAbs, EpsRel, EpsInfeas, MaxIters and TimeLimit, for which SCS
+// itself would have to set up again. It returns false, and changes nothing, if it is
+// closed or the library is one of the system.
+func (w *Work) SetLimits(s *Settings) bool {
+	if w.ptr == nil {
+		return false
+	}
+	changed := C.conetune_scs_set_limits(w.ptr, s.mirror()) != 0
+	runtime.KeepAlive(w)
+	return changed
+}
+
 // Solve calls scs_solve. With warm, it starts from what is in sol; in either
 // case sol holds the outcome afterwards. A stop that is raised ends it within an
 // iteration, with status SigInt or Failed.

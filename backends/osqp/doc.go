@@ -34,8 +34,9 @@
 //
 // New q, b, P and A go into the solver that is there: q and b keep the
 // factorisation, P and A its symbolic part. A solver starts from zero unless
-// WarmStart was called. The time limit and a cancelled context are looked at in
-// every iteration; a factorisation is not interrupted, polishing is one.
+// WarmStart was called or, after SetEps, where the last Solve ended. The time limit
+// and a cancelled context are looked at in every iteration; a factorisation is not
+// interrupted, polishing is one.
 // Options.Threads is ignored: OSQP runs on one thread. Options.Logger gets one record
 // for each call of OSQP, not for each iteration.
 //

@@ -15,8 +15,7 @@
 // power cones, for which it rescales them. In between, and on badly conditioned
 // problems, 1e-6 is what to ask of it. An answer that misses the tolerance on
 // the caller's data, though SCS calls it solved in its own measure, is carried
-// on with a tighter tolerance, at most [Settings].Retries times; each costs a
-// new factorisation.
+// on with a tighter tolerance, at most [Settings].Retries times.
 //
 // # Formulation
 //
@@ -48,7 +47,10 @@
 // # Updates and limits
 //
 // New q and b keep the factorisation, new P and A set up again. A solver starts
-// from zero unless WarmStart was called. A cancelled context is looked at in every
+// from zero unless WarmStart was called or, after SetEps, where the last Solve ended.
+// SetEps and the retries keep the factorisation and the weights that SCS has found for
+// the rows; SCS has no function for that, so only with the library of "make deps",
+// and one of the system sets up again. A cancelled context is looked at in every
 // iteration, the time limit in every 25th; a solve that is by a fifth, and by 0.2 s,
 // over its limit is stopped in the next iteration, without a point. A factorisation
 // and a projection, which for a large PSD cone takes seconds, are not interrupted.

@@ -5,14 +5,12 @@ package scs_test
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
-	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/backends/scs"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
@@ -214,97 +212,4 @@ func identity(n int, v float64) *sparse.CSC {
 		ptr[i+1], ind[i], data[i] = i+1, i, v
 	}
 	return sparse.NewCSC(n, n, ptr, ind, data)
-}
-
-// TestNuclearNorm completes matrices of rank 1 and 2 from half of their entries
-// twice: with the cone of SCS, and with the semidefinite matrix [X1 X; X' X2],
-// (tr X1 + tr X2) / 2 <= t, that every backend with PSD cones understands.
-func TestNuclearNorm(t *testing.T) {
-	needsOurLibrary(t)
-	for _, size := range [][2]int{{5, 5}, {6, 4}, {3, 7}} {
-		rows, cols := size[0], size[1]
-		rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
-		n := 1 + rows*cols // t and X
-		const lambda = 0.3
-		seen := make([]bool, n)
-		q := make([]float64, n)
-		q[0] = lambda
-		for k := range q[1:] {
-			if rng.IntN(2) == 0 {
-				seen[1+k] = true
-				q[1+k] = -float64(k%rows+1) * (1 + float64(k/rows)/2) * (1 + rng.Float64()/10)
-			}
-		}
-		p := &backends.Problem{Q: q, P: diagonal(seen), A: identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{backends.NuclearNorm(rows, cols)}}
-		direct := solve(t, p, backends.Options{})
-		require.Equal(t, backends.Optimal, direct.Status, direct.Message)
-
-		// The lift has the variables x and the entries of X1 and X2 on and below the
-		// diagonal, in one matrix of order rows + cols.
-		order := rows + cols
-		cone := backends.PSD(order)
-		ptr, ind, val := []int{0}, []int{}, []float64{}
-		column := func(row int, v float64, more bool, sum float64) {
-			if more { // the row of t - (tr X1 + tr X2) / 2 >= 0 comes first
-				ind, val = append(ind, 0), append(val, sum)
-			}
-			if row >= 0 {
-				ind, val = append(ind, 1+row), append(val, v)
-			}
-			ptr = append(ptr, len(ind))
-		}
-		at := func(i, j int) int { return j*order - j*(j-1)/2 + i - j }
-		column(-1, 0, true, -1)
-		for j := range cols { // X stands in rows rows.. of the lower triangle as X'
-			for i := range rows {
-				column(at(rows+j, i), -math.Sqrt2, false, 0)
-			}
-		}
-		for j := range order {
-			for i := j; i < order; i++ {
-				if (i < rows) == (j < rows) {
-					v := -math.Sqrt2
-					if i == j {
-						v = -1
-					}
-					column(at(i, j), v, i == j, 0.5)
-				}
-			}
-		}
-		all := len(ptr) - 1
-		lift := &backends.Problem{
-			Q: append(slices.Clone(q), make([]float64, all-n)...), P: diagonal(append(slices.Clone(seen), make([]bool, all-n)...)),
-			A: sparse.NewCSC(1+cone.Dim, all, ptr, ind, val), B: make([]float64, 1+cone.Dim), Cones: []backends.Cone{backends.Nonnegative(1), cone},
-		}
-		lifted := solve(t, lift, backends.Options{})
-		require.Equal(t, backends.Optimal, lifted.Status, lifted.Message)
-		assert.InDelta(t, lifted.Objective, direct.Objective, 1e-6*math.Abs(lifted.Objective))
-		assert.InDeltaSlice(t, lifted.X[:n], direct.X, 1e-3)
-	}
-}
-
-// TestNuclearNormElsewhere: other backends say that they do not have the cone, and
-// which one does.
-func TestNuclearNormElsewhere(t *testing.T) {
-	needsOurLibrary(t)
-	other, err := backends.Open("native")
-	require.NoError(t, err)
-	p := &backends.Problem{Q: []float64{1, 0}, A: identity(2, -1), B: []float64{0, 1}, Cones: []backends.Cone{backends.NuclearNorm(1, 1)}}
-	_, err = other.Setup(p, backends.Options{})
-	var unsupported *backends.UnsupportedError
-	require.ErrorAs(t, err, &unsupported)
-	assert.Equal(t, "the nuclear norm cone", unsupported.Feature)
-	assert.Equal(t, []string{"scs"}, unsupported.Others)
-}
-
-// diagonal returns the matrix with ones where the entry is set.
-func diagonal(set []bool) *sparse.CSC {
-	ptr, ind, val := []int{0}, []int{}, []float64{}
-	for i, on := range set {
-		if on {
-			ind, val = append(ind, i), append(val, 1)
-		}
-		ptr = append(ptr, len(ind))
-	}
-	return sparse.NewCSC(len(set), len(set), ptr, ind, val)
 }

@@ -117,8 +117,8 @@ func CancelDelay(t *testing.T, solver backends.Solver) time.Duration {
 		if err != nil {
 			t.Fatalf("Solve: %v", err)
 		}
-		if sol.Status != backends.Cancelled {
-			t.Fatalf("status %v, expected cancelled", sol.Status)
+		if sol.Status != backends.Cancelled || sol.Iterations < 0 {
+			t.Fatalf("status %v after %d iterations, expected cancelled", sol.Status, sol.Iterations)
 		}
 		least = min(least, end.Sub(at))
 	}

@@ -50,9 +50,10 @@
 // from zero unless WarmStart was called or, after SetEps, where the last Solve ended.
 // SetEps and the retries keep the factorisation and the weights that SCS has found for
 // the rows; SCS has no function for that, so only with the library of "make deps",
-// and one of the system sets up again. A cancelled context is looked at in every
-// iteration, the time limit in every 25th; a solve that is by a fifth, and by 0.2 s,
-// over its limit is stopped in the next iteration, without a point. A factorisation
+// and one of the system sets up again. A cancelled context and the time
+// limit are looked at in every iteration (the limit in every 25th with a library of the
+// system; a solve that is by a fifth, and by 0.2 s, over it is then stopped without a
+// point). A factorisation
 // and a projection, which for a large PSD cone takes seconds, are not interrupted.
 // Options.Threads is ignored: SCS runs on one thread, and its BLAS is told to do the
 // same. Options.Logger gets one record for each call of SCS, not for each iteration.

@@ -24,8 +24,9 @@ const (
 	// A retry may take so many times the iterations so far, and some: if the
 	// tighter tolerance takes more it is out of reach.
 	retryFactor, retryIterations = 10, 10_000
-	// SCS looks at its clock every 25 iterations, and then has a point to give. Where
-	// that takes longer than this share of the limit, or this, it is stopped without.
+	// SCS looks at its clock every 25 iterations; ours ends the iterations through
+	// Interrupt.Finish. Where even that takes longer than this share of the limit, or
+	// this, or the library does not know it, the solve is stopped without a point.
 	hardLimitShare = 5
 	hardLimitLeast = 200 * time.Millisecond
 )
@@ -48,6 +49,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 	stop := new(cscs.Interrupt)
 	defer context.AfterFunc(ctx, stop.Raise)()
 	if limit := r.options.TimeLimit; limit > 0 {
+		defer time.AfterFunc(limit, stop.Finish).Stop()
 		defer time.AfterFunc(limit+max(limit/hardLimitShare, hardLimitLeast), stop.Raise).Stop()
 	}
 	warm := r.start()
@@ -57,7 +59,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.iterations += info.Iterations
+		r.iterations += max(0, info.Iterations) // -1 if it was stopped within
 		if r.options.Logger != nil {
 			r.options.Logger.DebugContext(ctx, "scs", "status", info.Text, "iterations", info.Iterations, "eps", r.current.EpsAbs,
 				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "scale", info.Scale, "setup", info.SetupTime, "time", info.SolveTime)

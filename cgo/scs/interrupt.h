@@ -6,7 +6,11 @@
 
 #include "library.h"
 
-/* scs_solve, which gives up soon after *stop is no longer zero. */
+/* What *stop of a solve may hold. */
+enum { CONETUNE_SCS_RUN = 0, CONETUNE_SCS_STOP = 1, CONETUNE_SCS_FINISH = 2 };
+
+/* scs_solve, which gives up soon after *stop is CONETUNE_SCS_STOP, and returns the
+ * point that it has soon after *stop is CONETUNE_SCS_FINISH. */
 scs_int conetune_scs_solve(ScsWork *w, ScsSolution *sol, ScsInfo *info,
                            scs_int warm_start, const int32_t *stop);
 

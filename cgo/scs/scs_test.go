@@ -103,6 +103,43 @@ func TestInterrupt(t *testing.T) {
 	assert.InDelta(t, 1, sol.X[0], 1e-7)
 }
 
+// TestFinish ends a solve that would go on for ever, with its point and the limits as
+// they were.
+func TestFinish(t *testing.T) {
+	d, k := projection()
+	set := scs.DefaultSettings()
+	set.EpsAbs, set.EpsRel, set.MaxIters = 0, 0, 1<<30
+	w, err := scs.New(d, k, &set)
+	require.NoError(t, err)
+	defer w.Close()
+	if !w.SetLimits(&set) {
+		t.Skip("a library of the system")
+	}
+	for range 2 {
+		stop, sol := new(scs.Interrupt), point()
+		time.AfterFunc(20*time.Millisecond, stop.Finish)
+		info, err := w.Solve(sol, false, stop)
+		require.NoError(t, err)
+		assert.False(t, stop.Raised())
+		assert.Equal(t, scs.SolvedInaccurate, info.Status)
+		assert.Greater(t, info.Iterations, 100)
+		assert.InDelta(t, 1, sol.X[0], 1e-7)
+	}
+	set.EpsAbs, set.MaxIters = 1e-6, 1000
+	require.True(t, w.SetLimits(&set))
+	info, err := w.Solve(point(), false, new(scs.Interrupt))
+	require.NoError(t, err)
+	assert.Equal(t, scs.Solved, info.Status)
+
+	stop := new(scs.Interrupt) // before the first iteration
+	stop.Finish()
+	info, err = w.Solve(point(), false, stop)
+	require.NoError(t, err)
+	assert.Equal(t, 1, info.Iterations)
+	stop.Raise()
+	assert.True(t, stop.Raised())
+}
+
 func TestMisuse(t *testing.T) {
 	d, k := projection()
 	set := scs.DefaultSettings()

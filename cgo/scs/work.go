@@ -144,10 +144,17 @@ type Interrupt struct {
 }
 
 // Raise stops the solves that look at i, now and later.
-func (i *Interrupt) Raise() { atomic.StoreInt32(&i.flag, 1) }
+func (i *Interrupt) Raise() { atomic.StoreInt32(&i.flag, C.CONETUNE_SCS_STOP) }
 
 // Raised says whether Raise has been called.
-func (i *Interrupt) Raised() bool { return atomic.LoadInt32(&i.flag) != 0 }
+func (i *Interrupt) Raised() bool { return atomic.LoadInt32(&i.flag) == C.CONETUNE_SCS_STOP }
+
+// Finish ends the solves that look at i within an iteration, as if it were the last
+// that Settings.MaxIters allows: they return their points. A library of the system
+// goes on.
+func (i *Interrupt) Finish() {
+	atomic.CompareAndSwapInt32(&i.flag, C.CONETUNE_SCS_RUN, C.CONETUNE_SCS_FINISH)
+}
 
 // pinned returns the address of the numbers, which is never nil.
 func pinned(pins *runtime.Pinner, v []float64) *C.scs_float {

@@ -1,0 +1,127 @@
+package descent
+
+import (
+	"context"
+	"math"
+)
+
+// inner solves the problem over the working set cols to a gap of at most tol.
+func (s *solve) inner(ctx context.Context, cols []int, tol float64) {
+	const check = 10 // epochs between looks at the gap
+	if s.used() > 0 && s.newton(cols) && s.settled(cols, tol) {
+		return // the signs of the last iterate are right
+	}
+	e := newExtrapolation(s, cols)
+	work, spent := s.work(cols), 0.0
+	for epoch := 1; s.epochs < s.o.MaxEpochs; epoch++ {
+		moved := s.epoch(cols)
+		s.epochs++
+		spent += work
+		e.record()
+		if epoch%check != 0 && moved {
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if s.settled(cols, tol) || !moved {
+			return
+		}
+		// A Newton step may cost what the epochs since the last one did.
+		if spent >= s.newtonWork(cols) {
+			spent = 0
+			if s.newton(cols) {
+				e.reset()
+				if s.settled(cols, tol) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// settled says whether the gap of the problem over cols is at most tol.
+func (s *solve) settled(cols []int, tol float64) bool {
+	s.fold()
+	u := s.r
+	if s.free != nil {
+		u = s.free.project(s.r)
+	}
+	for _, j := range cols {
+		s.c[j] = s.x.dot(j, u) / s.n
+	}
+	bound, _ := s.dual(cols, u, s.c)
+	return s.loss(s.r, s.off)+s.penalty(cols, s.b)-bound <= tol
+}
+
+// epoch is one round of coordinate descent over cols: with l_j = |x_j|^2 / n and
+// c_j = x_j'u / n,
+//
+//	b_j = soft(l_j b_j + c_j, w1_j) / (l_j + w2_j).
+//
+// It says whether any coefficient moved.
+func (s *solve) epoch(cols []int) (moved bool) {
+	for _, j := range cols {
+		l, old := s.norm2[j]/s.n, s.b[j]
+		b := soft(l*old+s.correlation(j, s.r, s.off), s.w1[j]) / (l + s.w2[j])
+		if b != old {
+			s.b[j] = b
+			s.move(j, old-b)
+			moved = true
+		}
+	}
+	return moved
+}
+
+// soft is the proximal map of w|.|: sign(v) max(0, |v| - w).
+func soft(v, w float64) float64 {
+	switch {
+	case v > w:
+		return v - w
+	case v < -w:
+		return v + w
+	}
+	return 0
+}
+
+// work is the number of multiplications in an epoch.
+func (s *solve) work(cols []int) float64 {
+	sum := 0
+	for _, j := range cols {
+		sum += s.x.count(j)
+		if s.b[j] != 0 {
+			sum += s.x.count(j)
+		}
+	}
+	return float64(sum)
+}
+
+// support are the features of cols whose coefficient is not zero.
+func (s *solve) support(cols []int) []int {
+	var set []int
+	for _, j := range cols {
+		if s.b[j] != 0 {
+			set = append(set, j)
+		}
+	}
+	return set
+}
+
+// newtonWork estimates the multiplications of a Newton step, those of the blocked kernels at half.
+func (s *solve) newtonWork(cols []int) float64 {
+	k, entries := 0, 0
+	for _, j := range cols {
+		if s.b[j] != 0 {
+			k++
+			entries += s.x.count(j)
+		}
+	}
+	if k > newtonMost {
+		return math.Inf(1)
+	}
+	gram := float64(k) * float64(entries) / 2
+	if s.x.dense != nil {
+		gram /= 2
+	}
+	return gram + float64(k*k*k)/12
+}

@@ -1,0 +1,217 @@
+package descent
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// solve is one run: the iterate and what is known of it.
+type solve struct {
+	*Regression
+	n      float64
+	w1, w2 []float64
+	o      Options
+
+	b []float64
+	// The residual is r + off: with an intercept, centring would fill sparse columns, so their
+	// constant part is kept apart. Its mean is always 0.
+	r   []float64
+	off float64
+
+	alive []int     // features that are not proven to be zero
+	c     []float64 // X'u / n of the last outer iteration
+	free  *basis    // of the columns without a penalty; nil if there are none
+
+	objective, bound, gap  float64
+	outer, epochs, newtons int
+}
+
+func newSolve(g *Regression, w1, w2 []float64, o Options) *solve {
+	n, p := g.x.Dims()
+	s := &solve{Regression: g, n: float64(n), w1: w1, w2: w2, o: o, b: make([]float64, p), r: make([]float64, n), c: make([]float64, p), alive: make([]int, 0, p), bound: math.Inf(-1)}
+	var free []int
+	for j := range p {
+		if g.norm2[j] == 0 {
+			continue // its coefficient is zero, or arbitrary
+		}
+		s.alive = append(s.alive, j)
+		if w1[j] == 0 && w2[j] == 0 {
+			free = append(free, j)
+		}
+	}
+	if len(free) > 0 {
+		s.free = newBasis(g, free)
+	}
+	if o.Start != nil {
+		for _, j := range s.alive {
+			s.b[j] = o.Start.B[j]
+		}
+	}
+	return s
+}
+
+// run is the outer loop.
+func (s *solve) run(ctx context.Context) Status {
+	size := 0
+	for {
+		s.residual()
+		u := s.r
+		if s.free != nil {
+			u = s.free.project(s.r)
+		}
+		s.correlate(u)
+		s.objective = s.value()
+		bound, scale := s.dual(s.alive, u, s.c)
+		s.bound = math.Max(s.bound, bound)
+		s.gap = math.Max(0, s.objective-s.bound)
+		switch {
+		case s.gap <= s.o.Tol*s.scale:
+			return Optimal
+		case s.exhausted():
+			return Exhausted
+		case s.epochs >= s.o.MaxEpochs:
+			return EpochLimit
+		case ctx.Err() != nil:
+			return Cancelled
+		}
+		s.screen(scale, s.objective-bound)
+		size = max(size, firstSet, 2*s.used())
+		s.outer++
+		s.inner(ctx, s.workingSet(scale, size), innerShare*s.gap)
+	}
+}
+
+const (
+	// firstSet is the size of the first working set.
+	firstSet = 100
+	// innerShare is the accuracy of the problem over a working set, as a share of the
+	// gap of the whole problem.
+	innerShare = 0.03
+)
+
+// residual computes r = y - X b afresh.
+func (s *solve) residual() {
+	copy(s.r, s.y)
+	s.off = 0
+	for _, j := range s.alive {
+		if v := s.b[j]; v != 0 {
+			s.move(j, -v)
+		}
+	}
+	s.fold()
+}
+
+// fold adds the constant part to the residual.
+func (s *solve) fold() {
+	if s.off != 0 {
+		floats.AddConst(s.off, s.r)
+		s.off = 0
+	}
+}
+
+// move adds d times the (centred) column j to the residual.
+func (s *solve) move(j int, d float64) {
+	s.x.axpy(d, j, s.r)
+	if s.mean != nil {
+		s.off -= d * s.mean[j]
+	}
+}
+
+// correlation is x_j'u / n for the residual u = r + off.
+func (s *solve) correlation(j int, r []float64, off float64) float64 {
+	c := s.x.dot(j, r) / s.n
+	if off != 0 {
+		c += off * s.mean[j]
+	}
+	return c
+}
+
+// correlate sets c for all features that are not discarded.
+func (s *solve) correlate(u []float64) {
+	if s.outer == 0 && s.free == nil && s.used() == 0 {
+		for _, j := range s.alive {
+			s.c[j] = s.xty[j] / s.n
+		}
+		return
+	}
+	parallel(len(s.alive), s.o.Threads, func(lo, hi int) {
+		for _, j := range s.alive[lo:hi] {
+			s.c[j] = s.x.dot(j, u) / s.n
+		}
+	})
+}
+
+// used counts the coefficients that are not zero.
+func (s *solve) used() int {
+	k := 0
+	for _, j := range s.alive {
+		if s.b[j] != 0 {
+			k++
+		}
+	}
+	return k
+}
+
+// value is the objective.
+func (s *solve) value() float64 { return s.loss(s.r, s.off) + s.penalty(s.alive, s.b) }
+
+// loss is |r + off|^2 / (2n), where r + off has mean 0: |r + off|^2 = |r|^2 - n off^2.
+func (s *solve) loss(r []float64, off float64) float64 {
+	return floats.Dot(r, r)/(2*s.n) - off*off/2
+}
+
+func (s *solve) penalty(cols []int, b []float64) float64 {
+	sum := 0.0
+	for _, j := range cols {
+		if v := b[j]; v != 0 {
+			sum += s.w1[j]*math.Abs(v) + s.w2[j]*v*v/2
+		}
+	}
+	return sum
+}
+
+// violation is the distance of the gradient of the loss to minus the subgradients of
+// the penalty of feature j.
+func (s *solve) violation(j int) float64 {
+	c := s.c[j] - s.w2[j]*s.b[j]
+	switch {
+	case s.b[j] > 0:
+		return math.Abs(c - s.w1[j])
+	case s.b[j] < 0:
+		return math.Abs(c + s.w1[j])
+	}
+	return math.Max(0, math.Abs(c)-s.w1[j])
+}
+
+// rounding is the share of |x_j| |y| that is taken for the rounding error of x_j'u.
+const rounding = 4e-16
+
+// exhausted says that no feature violates its condition by more than rounding explains.
+func (s *solve) exhausted() bool {
+	unit := rounding * math.Sqrt(s.scale*2*s.n)
+	if s.free != nil && s.free.length(s.r) > unit {
+		return false
+	}
+	for _, j := range s.alive {
+		if s.violation(j)*s.n > unit*math.Sqrt(s.norm2[j]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *solve) solution(status Status) *Solution {
+	s.fold()
+	out := &Solution{Status: status, B: s.b, B0: s.yMean, Residual: s.r, Objective: s.objective, Gap: s.gap, Outer: s.outer, Epochs: s.epochs, Newton: s.newtons}
+	for j, v := range s.b {
+		if v != 0 {
+			out.Support = append(out.Support, j)
+			if s.mean != nil {
+				out.B0 -= s.mean[j] * v
+			}
+		}
+	}
+	return out
+}

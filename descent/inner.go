@@ -123,5 +123,5 @@ func (s *solve) newtonWork(cols []int) float64 {
 	if s.x.dense != nil {
 		gram /= 2
 	}
-	return gram + float64(k*k*k)/12
+	return gram + float64(k*k*k)/6
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // newtonMost bounds the coefficients of a Newton step: its matrix has their number squared.
-const newtonMost = 3000
+const newtonMost = 1000
 
 // newton minimises over the coefficients of cols that are not zero, S, while their signs
 // last. With the signs fixed the objective is quadratic, and its minimum is b + d with
@@ -26,7 +26,7 @@ func (s *solve) newton(cols []int) bool {
 	s.newtons++
 	s.fold()
 	var chol mat.Cholesky
-	if !chol.Factorize(s.hessian(set)) {
+	if !chol.Factorize(s.Hessian(set, s.w2)) {
 		return false
 	}
 	d := mat.NewVecDense(len(set), nil)
@@ -65,35 +65,41 @@ func (s *solve) newton(cols []int) bool {
 	return false
 }
 
-// hessian is X_S'X_S / n + diag(w2) of the (centred) columns of S.
-func (s *solve) hessian(set []int) *mat.SymDense {
-	k, n := len(set), s.x.n
+// Hessian is X_S'X_S / n + diag(w2) of the columns S, centred if there is an intercept; w2 holds a
+// weight for each of the p features, or is nil.
+func (g *Regression) Hessian(set []int, w2 []float64) *mat.SymDense {
+	k, n := len(set), g.x.n
+	if k == 0 {
+		return &mat.SymDense{}
+	}
 	h := mat.NewSymDense(k, nil)
-	if s.x.dense != nil {
+	if g.x.dense != nil {
 		a := make([]float64, k*n)
 		for i, j := range set {
-			copy(a[i*n:(i+1)*n], s.x.column(j))
+			copy(a[i*n:(i+1)*n], g.x.column(j))
 		}
-		blas64.Syrk(blas.NoTrans, 1/s.n, blas64.General{Rows: k, Cols: n, Stride: n, Data: a}, 0, h.RawSymmetric())
+		blas64.Syrk(blas.NoTrans, 1/float64(n), blas64.General{Rows: k, Cols: n, Stride: n, Data: a}, 0, h.RawSymmetric())
 	} else {
 		column := make([]float64, n)
 		for i, j := range set {
-			s.x.axpy(1, j, column)
+			g.x.axpy(1, j, column)
 			for l, m := range set[i:] {
-				h.SetSym(i, i+l, s.x.dot(m, column)/s.n)
+				h.SetSym(i, i+l, g.x.dot(m, column)/float64(n))
 			}
-			for _, row := range s.x.index[s.x.start[j]:s.x.start[j+1]] {
+			for _, row := range g.x.index[g.x.start[j]:g.x.start[j+1]] {
 				column[row] = 0
 			}
 		}
 	}
 	for i, j := range set {
-		h.SetSym(i, i, h.At(i, i)+s.w2[j])
-		if s.mean == nil {
+		if w2 != nil {
+			h.SetSym(i, i, h.At(i, i)+w2[j])
+		}
+		if g.mean == nil {
 			continue
 		}
 		for l, m := range set[i:] {
-			h.SetSym(i, i+l, h.At(i, i+l)-s.mean[j]*s.mean[m])
+			h.SetSym(i, i+l, h.At(i, i+l)-g.mean[j]*g.mean[m])
 		}
 	}
 	return h

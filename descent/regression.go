@@ -189,3 +189,11 @@ func (g *Regression) Solve(ctx context.Context, w Weights, o Options) (*Solution
 	status := s.run(ctx)
 	return s.solution(status), nil
 }
+
+// Relative is a gap in units of the objective at b = 0, that of [Options.Tol].
+func (g *Regression) Relative(gap float64) float64 {
+	if g.scale == 0 {
+		return 0
+	}
+	return gap / g.scale
+}

@@ -1,0 +1,143 @@
+package descent
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// GaussSeidel solves (X_S'X_S / n + diag(w2)) v = q, the matrix of [Regression.Hessian], by coordinate
+// descent without forming it: the derivatives of the epochs of [Regression.Solve] with
+// respect to a weight are its epochs. v, of the length of S, is the start and gets the result. It stops
+// when the coefficients move by less than tol relative to their size, measured in the
+// norm of the matrix's diagonal, or after epochs rounds, and returns the number of rounds done.
+func (g *Regression) GaussSeidel(set []int, w2, q, v []float64, tol float64, epochs int) int {
+	if len(q) != len(set) || len(v) != len(set) {
+		panic("descent: right-hand side and start need the length of the set")
+	}
+	n := float64(g.x.n)
+	r, off := make([]float64, g.x.n), 0.0 // -X_S v is r + off
+	for i, j := range set {
+		if v[i] != 0 {
+			g.x.axpy(-v[i], j, r)
+			off += g.shift(j) * v[i]
+		}
+	}
+	for epoch := 1; epoch <= epochs; epoch++ {
+		var step, size float64
+		for i, j := range set {
+			l := g.norm2[j] / n
+			if w2 != nil {
+				l += w2[j]
+			}
+			if l == 0 {
+				continue
+			}
+			// The residual of row i is q_i + x_j'(-X v) / n - w2_j v_i.
+			d := q[i] + g.x.dot(j, r)/n + off*g.shift(j)
+			if w2 != nil {
+				d -= w2[j] * v[i]
+			}
+			d /= l
+			if d != 0 {
+				v[i] += d
+				g.x.axpy(-d, j, r)
+				off += g.shift(j) * d
+			}
+			step += l * d * d
+			size += l * v[i] * v[i]
+		}
+		if step <= tol*tol*size {
+			return epoch
+		}
+	}
+	return epochs
+}
+
+// shift is the mean of column j if there is an intercept, and 0 else.
+func (g *Regression) shift(j int) float64 {
+	if g.mean == nil {
+		return 0
+	}
+	return g.mean[j]
+}
+
+// ConjugateGradient solves (X_S'X_S / n + diag(w2)) v = q as [Regression.GaussSeidel] does, by
+// conjugate gradients with the diagonal as preconditioner. It stops when the residual is
+// below tol relative to q, both in the norm of the preconditioner, and returns the number of steps.
+func (g *Regression) ConjugateGradient(set []int, w2, q, v []float64, tol float64, steps int) int {
+	if len(q) != len(set) || len(v) != len(set) {
+		panic("descent: right-hand side and start need the length of the set")
+	}
+	k, n := len(set), float64(g.x.n)
+	inverse, image := make([]float64, k), make([]float64, g.x.n)
+	for i, j := range set {
+		l := g.norm2[j] / n
+		if w2 != nil {
+			l += w2[j]
+		}
+		if l > 0 {
+			inverse[i] = 1 / l
+		}
+	}
+	multiply := func(out, v []float64) {
+		clear(image)
+		mean := 0.0
+		for i, j := range set {
+			g.x.axpy(v[i], j, image)
+			mean += g.shift(j) * v[i]
+		}
+		for i, j := range set {
+			out[i] = g.x.dot(j, image)/n - g.shift(j)*mean
+			if w2 != nil {
+				out[i] += w2[j] * v[i]
+			}
+		}
+	}
+	res, z, d, hd := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	multiply(res, v)
+	floats.SubTo(res, q, res)
+	floats.MulTo(z, inverse, res)
+	copy(d, z)
+	rz, qq := floats.Dot(res, z), 0.0
+	for i, a := range q {
+		qq += a * a * inverse[i]
+	}
+	for step := range steps {
+		if rz <= tol*tol*qq {
+			return step
+		}
+		multiply(hd, d)
+		curvature := floats.Dot(d, hd)
+		if !(curvature > 0) || math.IsInf(curvature, 1) {
+			return step // a direction in the kernel: q has no part there but rounding
+		}
+		a := rz / curvature
+		floats.AddScaled(v, a, d)
+		floats.AddScaled(res, -a, hd)
+		floats.MulTo(z, inverse, res)
+		next := floats.Dot(res, z)
+		floats.AddScaledTo(d, z, next/rz, d)
+		rz = next
+	}
+	return steps
+}
+
+// ValidationGradient is the gradient of |y - X b - b0|^2 / (2m) over other rows, m x p, in the coefficients S, where b0
+// is the best intercept of the training rows for b: its derivatives are minus their means.
+func (g *Regression) ValidationGradient(x *Design, y []float64, s *Solution) (value float64, gradient []float64) {
+	m := float64(x.n)
+	r := make([]float64, x.n)
+	for i, v := range y {
+		r[i] = s.B0 - v
+	}
+	for _, j := range s.Support {
+		x.axpy(s.B[j], j, r)
+	}
+	gradient = make([]float64, len(s.Support))
+	sum := floats.Sum(r)
+	for i, j := range s.Support {
+		gradient[i] = (x.dot(j, r) - g.shift(j)*sum) / m
+	}
+	return floats.Dot(r, r) / (2 * m), gradient
+}

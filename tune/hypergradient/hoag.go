@@ -1,0 +1,115 @@
+package hypergradient
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// firstTol and tolShrink give the tolerances of the lower levels, firstTol tolShrink^k down to LowerTol, and of
+	// the linear systems. They bound the error of the coefficients; the duality gap goes with its square.
+	firstTol, tolShrink = 1e-2, 0.8
+	// rateUp and rateDown change the rate after sufficient and after insufficient decrease.
+	rateUp, rateDown = 1.3, 0.5
+	// worse is the growth of the validation loss that takes a step back.
+	worse = 1.2
+)
+
+// HOAG is gradient descent without a line search: lower levels and linear systems are solved to a
+// tolerance e_k that falls from step to step, and the rate t_k adapts to whether
+//
+//	f(lambda_k+1) <= f(lambda_k) + e_k f_0 - |step|^2 / (2 t_k)
+//
+// holds. The best point is solved to Settings.LowerTol at the end.
+func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
+	o, err := o.withDefaults(m)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{Settings: o, model: m}
+	tol := firstTol
+	lower := func() float64 { return math.Max(o.LowerTol, tol*tol) }
+	at, err := s.solve(ctx, o.Start, lower(), nil)
+	if at == nil {
+		return &s.out, err
+	}
+	s.observe(at, true)
+	scale := at.Validation
+	rate, idle := 0.0, 0
+	g, err := s.gradient(ctx, at, tol)
+	for err == nil && s.out.Status == "" {
+		if s.out.Iterations == o.MaxIter {
+			s.out.Status = IterationLimit
+			break
+		}
+		unit := 1.0
+		if o.Scale == Plain {
+			unit = floats.Max(at.Lambda)
+		}
+		size := floats.Norm(g, math.Inf(1))
+		if size*unit <= o.Tol*at.Validation {
+			s.out.Status = Stationary
+			break
+		}
+		if rate == 0 {
+			rate = firstMove * unit / size
+		}
+		rate = math.Min(rate, mostMove*unit/size)
+		if rate*size < leastMove*unit {
+			s.out.Status = Stationary
+			break
+		}
+		tol *= tolShrink
+		var next *Point
+		if next, err = s.solve(ctx, s.step(at.Lambda, g, rate), lower(), at); next == nil {
+			break
+		}
+		s.out.Iterations++
+		back := next.Validation > worse*at.Validation
+		s.observe(next, !back)
+		if next.Validation <= at.Validation+tol*scale*1e-3-rate*floats.Dot(g, g)/4 {
+			rate *= rateUp
+		} else {
+			rate *= rateDown
+		}
+		if back {
+			continue
+		}
+		if math.Abs(at.Validation-next.Validation) <= o.Tol*at.Validation {
+			idle++
+		} else {
+			idle = 0
+		}
+		at = next
+		if idle == patience {
+			s.out.Status = Stationary
+			break
+		}
+		g, err = s.gradient(ctx, at, tol)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.polish(ctx)
+}
+
+// polish solves the lower level at the best point to the full accuracy.
+func (s *search) polish(ctx context.Context) (*Result, error) {
+	best, status := s.out.Best, s.out.Status
+	if status == Cancelled || best.Gap <= s.LowerTol {
+		return &s.out, nil
+	}
+	s.out.Best = nil
+	pt, err := s.solve(ctx, best.Lambda, s.LowerTol, best)
+	if err != nil {
+		return nil, err
+	}
+	if pt == nil {
+		s.out.Best = best
+		return &s.out, nil
+	}
+	s.observe(pt, true)
+	return &s.out, nil
+}

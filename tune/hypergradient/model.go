@@ -1,0 +1,61 @@
+package hypergradient
+
+import "context"
+
+// Model is a penalised problem whose solution can be differentiated. Its methods may be
+// called at the same time.
+type Model interface {
+	// Dim is the number of hyperparameters.
+	Dim() int
+	// LambdaMax is a weight that, given to all penalties, makes the solution trivial. It is the unit
+	// of the hyperparameters.
+	LambdaMax() float64
+	// Solve solves the lower level at lambda to a duality gap, or another bound of the error, of tol relative to
+	// the objective at the trivial solution. start is a point of the same model to start from, or nil. The
+	// error is for input without meaning; whether the tolerance was met is in the point.
+	Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error)
+	// Gradient is the hypergradient at a point of this model.
+	Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error)
+}
+
+// Mode is a way to differentiate the lower level.
+type Mode string
+
+// The modes.
+const (
+	// Adjoint solves one linear system with the transposed Jacobian's matrix.
+	Adjoint Mode = "adjoint"
+	// Forward computes the Jacobian by differentiated epochs of coordinate descent.
+	Forward Mode = "forward"
+)
+
+// GradientOptions say how to compute a hypergradient.
+type GradientOptions struct {
+	// Mode is Adjoint if empty. Models that lack the other mode say so.
+	Mode Mode
+	// Tol is the relative accuracy of iterative solves of the linear systems. Default 1e-10.
+	Tol float64
+}
+
+func (o GradientOptions) tol() float64 {
+	if o.Tol > 0 {
+		return o.Tol
+	}
+	return 1e-10
+}
+
+// Point is a solution of the lower level.
+type Point struct {
+	// Lambda are the hyperparameters.
+	Lambda []float64
+	// X are the values of the lower-level variables, one slice for each variable.
+	X [][]float64
+	// Validation is the validation loss L(X).
+	Validation float64
+	// Gap bounds the error in the lower level's objective, relative as the tolerance; Solved says that it
+	// met the tolerance or the limits of rounding.
+	Gap    float64
+	Solved bool
+	// State is what the model needs to differentiate, and to start from this point.
+	State any
+}

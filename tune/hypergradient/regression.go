@@ -1,0 +1,250 @@
+package hypergradient
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/descent"
+)
+
+// Rows are the data of a regression: a target for each row of the design.
+type Rows struct {
+	X *descent.Design
+	Y []float64
+}
+
+// Regression is a lasso, an elastic net or a weighted lasso,
+//
+//	min over b, b0 of  1/(2n) |y - X b - b0|^2 + sum_j w1_j |b_j| + 1/2 sum_j w2_j b_j^2,
+//
+// each of whose weights is one of the hyperparameters. The validation loss is half the
+// mean squared error. Its points have the coefficients, and with an intercept b0.
+type Regression struct {
+	train     *descent.Regression
+	val       Rows
+	intercept bool
+	dim       int
+	// w1_j is lambda[first[j]], w2_j is lambda[second[j]]; a nil map means no such weights.
+	first, second []int
+	threads       int
+}
+
+// Lasso has one hyperparameter, w1_j = lambda_0.
+func Lasso(train, val Rows, intercept bool) (*Regression, error) {
+	return newRegression("lasso", train, val, intercept, func(m *Regression, p int) {
+		m.dim, m.first = 1, make([]int, p)
+	})
+}
+
+// ElasticNet has two hyperparameters, w1_j = lambda_0 and w2_j = lambda_1.
+func ElasticNet(train, val Rows, intercept bool) (*Regression, error) {
+	return newRegression("elastic net", train, val, intercept, func(m *Regression, p int) {
+		m.dim, m.first, m.second = 2, make([]int, p), make([]int, p)
+		for j := range m.second {
+			m.second[j] = 1
+		}
+	})
+}
+
+// WeightedLasso has a hyperparameter for each feature, w1_j = lambda_j.
+func WeightedLasso(train, val Rows, intercept bool) (*Regression, error) {
+	return newRegression("weighted lasso", train, val, intercept, func(m *Regression, p int) {
+		m.dim, m.first = p, make([]int, p)
+		for j := range m.first {
+			m.first[j] = j
+		}
+	})
+}
+
+func newRegression(name string, train, val Rows, intercept bool, weights func(*Regression, int)) (*Regression, error) {
+	g, err := descent.NewRegression(train.X, train.Y, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("hypergradient: training rows of the %s: %w", name, err)
+	}
+	n, p := train.X.Dims()
+	m, q := val.X.Dims()
+	switch {
+	case n == 0 || m == 0:
+		return nil, fmt.Errorf("hypergradient: %d training and %d validation rows of the %s, expected at least one of each", n, m, name)
+	case p != q:
+		return nil, fmt.Errorf("hypergradient: %d features of the training rows and %d of the validation rows of the %s", p, q, name)
+	case len(val.Y) != m:
+		return nil, fmt.Errorf("hypergradient: %d targets for %d validation rows of the %s", len(val.Y), m, name)
+	}
+	out := &Regression{train: g, val: val, intercept: intercept}
+	weights(out, p)
+	return out, nil
+}
+
+// Dim is the number of hyperparameters.
+func (m *Regression) Dim() int { return m.dim }
+
+// LambdaMax is the least common w1 at which all coefficients are zero.
+func (m *Regression) LambdaMax() float64 { return m.train.LambdaMax() }
+
+// weights are those of the features.
+func (m *Regression) weights(lambda []float64) descent.Weights {
+	pick := func(index []int) []float64 {
+		if index == nil {
+			return nil
+		}
+		w := make([]float64, len(index))
+		for j, i := range index {
+			w[j] = lambda[i]
+		}
+		return w
+	}
+	return descent.Weights{L1: pick(m.first), L2: pick(m.second)}
+}
+
+// state is the solution behind a point, and its weights.
+type state struct {
+	*descent.Solution
+	weights  descent.Weights
+	gradient []float64 // of L in the coefficients of the support
+}
+
+// Solve implements [Model].
+func (m *Regression) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+	if len(lambda) != m.dim {
+		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected %d", len(lambda), m.dim)
+	}
+	w := m.weights(lambda)
+	o := descent.Options{Tol: tol}
+	if start != nil {
+		o.Start = start.State.(*state).Solution
+	}
+	s, err := m.train.Solve(ctx, w, o)
+	if err != nil {
+		return nil, err
+	}
+	value, gradient := m.train.ValidationGradient(m.val.X, m.val.Y, s)
+	pt := &Point{
+		Lambda: append([]float64(nil), lambda...), X: [][]float64{s.B}, Validation: value,
+		Gap: m.train.Relative(s.Gap), Solved: s.Status == descent.Optimal || s.Status == descent.Exhausted,
+		State: &state{s, w, gradient},
+	}
+	if m.intercept {
+		pt.X = append(pt.X, []float64{s.B0})
+	}
+	return pt, nil
+}
+
+// factorMost bounds the coefficients in use for which the matrix H is factored; with more,
+// conjugate gradients do without it.
+const factorMost = 1500
+
+// Gradient implements [Model]. On the support S of the solution H = X_S'X_S / n + diag(w2), and
+//
+//	dL/dw1_j = -v_j sign(b_j),   dL/dw2_j = -v_j b_j   with   H v = grad_S L.
+//
+// Where H is singular, v is the solution with a ridge of rounding size.
+func (m *Regression) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
+	s := at.State.(*state)
+	out := make([]float64, m.dim)
+	if len(s.Support) == 0 {
+		return out, nil
+	}
+	if o.Mode == Forward && m.dim <= forwardMost {
+		jacobian, err := m.Jacobian(at, o.tol())
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i] = floats.Dot(jacobian[i], s.gradient)
+		}
+		return out, nil
+	}
+	v, err := m.adjoint(s, o)
+	if err != nil {
+		return nil, err
+	}
+	for k, j := range s.Support {
+		if m.first != nil {
+			out[m.first[j]] -= v[k] * sign(s.B[j])
+		}
+		if m.second != nil {
+			out[m.second[j]] -= v[k] * s.B[j]
+		}
+	}
+	return out, nil
+}
+
+// forwardMost bounds the hyperparameters for which the forward mode forms the Jacobian. With
+// more, the same coordinate descent solves the adjoint system, which has one column.
+const forwardMost = 10
+
+// adjoint solves H v = grad_S L.
+func (m *Regression) adjoint(s *state, o GradientOptions) ([]float64, error) {
+	k := len(s.Support)
+	v := make([]float64, k)
+	switch {
+	case o.Mode == Forward:
+		m.train.GaussSeidel(s.Support, s.weights.L2, s.gradient, v, o.tol(), maxEpochs)
+		return v, nil
+	case k > factorMost:
+		m.train.ConjugateGradient(s.Support, s.weights.L2, s.gradient, v, o.tol(), 10*k)
+		return v, nil
+	}
+	h := m.train.Hessian(s.Support, s.weights.L2)
+	return v, solveRidged(h, s.gradient, v)
+}
+
+// maxEpochs bounds the epochs of one linear system by coordinate descent.
+const maxEpochs = 10000
+
+// solveRidged solves H v = q for a positive semidefinite H, to whose diagonal it adds as
+// little as the factorisation needs, from rounding size on.
+func solveRidged(h *mat.SymDense, q, v []float64) error {
+	k := h.SymmetricDim()
+	trace := mat.Trace(h)
+	if !(trace > 0) || math.IsInf(trace, 1) {
+		return fmt.Errorf("hypergradient: the Hessian of the lower level vanishes or overflows on the %d coefficients in use", k)
+	}
+	var chol mat.Cholesky
+	out := mat.NewVecDense(k, v)
+	added := 0.0
+	for ridge := 1e-14; ridge < 1e-3; ridge *= 10 {
+		if chol.Factorize(h) && chol.Cond() < 1e14 {
+			err := chol.SolveVecTo(out, mat.NewVecDense(k, q))
+			if _, bad := err.(mat.Condition); err == nil || bad {
+				return nil
+			}
+		}
+		step := ridge*trace/float64(k) - added
+		added += step
+		for i := range k {
+			h.SetSym(i, i, h.At(i, i)+step)
+		}
+	}
+	return fmt.Errorf("hypergradient: the Hessian of the lower level is not positive semidefinite on the %d coefficients in use", k)
+}
+
+// Jacobian returns dx_S/dlambda_i for each hyperparameter i, in the order of the support S of the coefficients, by
+// implicit forward differentiation: H dx_S/dlambda_i = -sign(b_S), or -b_S, where the
+// weight is lambda_i, by coordinate descent to the relative accuracy tol.
+func (m *Regression) Jacobian(at *Point, tol float64) ([][]float64, error) {
+	s := at.State.(*state)
+	jacobian := make([][]float64, m.dim)
+	q := make([]float64, len(s.Support))
+	for i := range jacobian {
+		clear(q)
+		jacobian[i] = make([]float64, len(q))
+		for k, j := range s.Support {
+			if m.first != nil && m.first[j] == i {
+				q[k] -= sign(s.B[j])
+			}
+			if m.second != nil && m.second[j] == i {
+				q[k] -= s.B[j]
+			}
+		}
+		m.train.GaussSeidel(s.Support, s.weights.L2, q, jacobian[i], tol, maxEpochs)
+	}
+	return jacobian, nil
+}
+
+func sign(v float64) float64 { return math.Copysign(1, v) }

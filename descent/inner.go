@@ -116,12 +116,13 @@ func (s *solve) newtonWork(cols []int) float64 {
 			entries += s.x.count(j)
 		}
 	}
-	if k > newtonMost {
+	order := min(k, s.x.n)
+	if order > newtonMost {
 		return math.Inf(1)
 	}
-	gram := float64(k) * float64(entries) / 2
+	gram := float64(order) * float64(entries) / 2
 	if s.x.dense != nil {
 		gram /= 2
 	}
-	return gram + float64(k*k*k)/6
+	return gram + float64(order*order*order)/6
 }

@@ -5,64 +5,225 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-// newtonMost bounds the coefficients of a Newton step: its matrix has their number squared.
-const newtonMost = 1000
+const (
+	// newtonMost bounds the order of the matrix of a Newton step.
+	newtonMost = 1000
+	// newtonRounds bounds the steps that follow each other as coefficients become zero.
+	newtonRounds = 50
+	// newtonRidge, relative to the mean diagonal, keeps the matrix of a Newton step positive definite.
+	newtonRidge = 1e-12
+)
 
 // newton minimises over the coefficients of cols that are not zero, S, while their signs
-// last. With the signs fixed the objective is quadratic, and its minimum is b + d with
+// last. With the signs fixed the objective is quadratic, with the minimum at b + d,
 //
-//	(X_S'X_S / n + diag(w2)) d = X_S'u / n - w1 sign(b) - w2 b.
+//	(X_S'X_S / n + diag(w2)) d = q = X_S'u / n - w1 sign(b) - w2 b.
 //
-// Where b + d has other signs, it goes as far as the first change, sets that
-// coefficient to zero, and lets the epochs go on. It says whether the iterate changed.
-func (s *solve) newton(cols []int) bool {
+// Where signs change on the way, the step either sets all those coefficients to zero, if
+// that is lower than the point of the first change, or stops there; then the next step is taken without them. It says whether the
+// iterate changed.
+func (s *solve) newton(cols []int) (changed bool) {
 	set := s.support(cols)
-	if len(set) == 0 || len(set) > newtonMost {
+	if len(set) == 0 || min(len(set), s.x.n) > newtonMost {
 		return false
 	}
 	s.newtons++
 	s.fold()
-	var chol mat.Cholesky
-	if !chol.Factorize(s.Hessian(set, s.w2)) {
-		return false
+	system := s.newSystem(set)
+	for range newtonRounds {
+		set = system.set
+		q := make([]float64, len(set))
+		for i, j := range set {
+			q[i] = s.correlation(j, s.r, s.off) - math.Copysign(s.w1[j], s.b[j]) - s.w2[j]*s.b[j]
+		}
+		d := system.solve(q)
+		if d == nil {
+			return changed
+		}
+		kept, moved := s.advance(set, q, d)
+		changed = changed || moved
+		if !moved || len(kept) == len(set) || len(kept) == 0 {
+			return changed
+		}
+		system.restrict(kept)
 	}
-	d := mat.NewVecDense(len(set), nil)
+	return changed
+}
+
+// advance goes along d, as described at newton, and returns the positions in set whose coefficients are not zero.
+func (s *solve) advance(set []int, q, d []float64) (kept []int, moved bool) {
+	// Along d the objective falls by t q'd - t^2/2 d'Hd until the first change of sign.
+	image, off := make([]float64, len(s.r)), 0.0
+	curvature := 0.0
 	for i, j := range set {
-		d.SetVec(i, s.correlation(j, s.r, 0)-math.Copysign(s.w1[j], s.b[j])-s.w2[j]*s.b[j])
+		s.x.axpy(d[i], j, image)
+		if s.mean != nil {
+			off -= d[i] * s.mean[j]
+		}
+		curvature += s.w2[j] * d[i] * d[i]
 	}
-	if err := chol.SolveVecTo(d, d); err != nil {
-		if _, bad := err.(mat.Condition); !bad {
-			return false
+	curvature += floats.Dot(image, image)/s.n - off*off
+	if slope := floats.Dot(q, d); !(slope > 0) {
+		return nil, false
+	} else if t := slope / curvature; t > 1 && !math.IsInf(t, 1) {
+		floats.Scale(t, d) // the ridge made the step too short
+		floats.Scale(t, image)
+		off *= t
+	}
+	t := 1.0
+	for i, j := range set {
+		if s.b[j]*d[i] < 0 && math.Abs(d[i])*t > math.Abs(s.b[j]) {
+			t = -s.b[j] / d[i]
 		}
 	}
-	t, first := 1.0, -1
-	for i, j := range set {
-		if v := d.AtVec(i); s.b[j]*v < 0 && math.Abs(v)*t > math.Abs(s.b[j]) {
-			t, first = -s.b[j]/v, i
-		}
-	}
-	before := s.loss(s.r, s.off) + s.penalty(cols, s.b)
-	old := make([]float64, len(set))
+	before := s.loss(s.r, s.off) + s.penalty(set, s.b)
+	old, oldR, oldOff := make([]float64, len(set)), append([]float64(nil), s.r...), s.off
 	for i, j := range set {
 		old[i] = s.b[j]
-		b := s.b[j] + t*d.AtVec(i)
-		if i == first {
-			b = 0
+	}
+	// go to b + t d, with the coefficients that change their sign up to there set to zero.
+	attempt := func(t float64) float64 {
+		floats.AddScaledTo(s.r, oldR, -t, image)
+		s.off = oldOff - t*off
+		for i, j := range set {
+			b := old[i] + t*d[i]
+			if b*old[i] <= 0 || math.Abs(b) <= 1e-15*math.Abs(old[i]) {
+				s.move(j, b)
+				b = 0
+			}
+			s.b[j] = b
 		}
-		s.b[j] = b
-		s.move(j, old[i]-b)
+		return s.loss(s.r, s.off) + s.penalty(set, s.b)
 	}
-	if s.loss(s.r, s.off)+s.penalty(cols, s.b) < before {
-		return true
+	value := attempt(1)
+	if t < 1 {
+		full := value
+		if value = attempt(t); full < value {
+			value = attempt(1)
+		}
 	}
-	for i, j := range set { // rounding has the last word: no progress
-		s.move(j, s.b[j]-old[i])
-		s.b[j] = old[i]
+	if !(value < before) { // rounding has the last word: no progress
+		copy(s.r, oldR)
+		s.off = oldOff
+		for i, j := range set {
+			s.b[j] = old[i]
+		}
+		return nil, false
 	}
-	return false
+	for i, j := range set {
+		if s.b[j] != 0 {
+			kept = append(kept, i)
+		}
+	}
+	return kept, true
+}
+
+// system is the matrix of the Newton steps over a shrinking set.
+type system struct {
+	s   *solve
+	set []int
+	h   *mat.SymDense // X_S'X_S / n; nil if the set is larger than n
+}
+
+func (s *solve) newSystem(set []int) *system {
+	y := &system{s: s, set: set}
+	if len(set) <= s.x.n {
+		y.h = s.Hessian(set, s.w2)
+	}
+	return y
+}
+
+// restrict keeps the positions kept of the set.
+func (y *system) restrict(kept []int) {
+	set := make([]int, len(kept))
+	for i, k := range kept {
+		set[i] = y.set[k]
+	}
+	y.set = set
+	switch {
+	case y.h != nil:
+		h := mat.NewSymDense(len(kept), nil)
+		for i, k := range kept {
+			for l, m := range kept[i:] {
+				h.SetSym(i, i+l, y.h.At(k, m))
+			}
+		}
+		y.h = h
+	case len(set) <= y.s.x.n:
+		y.h = y.s.Hessian(set, y.s.w2)
+	}
+}
+
+// solve returns d; nil if the matrix is not positive definite to rounding.
+func (y *system) solve(q []float64) []float64 {
+	if y.h == nil {
+		return y.solveWide(q)
+	}
+	k := len(q)
+	h := mat.NewSymDense(k, nil)
+	h.CopySym(y.h)
+	ridge := newtonRidge * mat.Trace(h) / float64(k)
+	for i := range k {
+		h.SetSym(i, i, h.At(i, i)+ridge)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return nil
+	}
+	d := mat.NewVecDense(k, nil)
+	if err := chol.SolveVecTo(d, mat.NewVecDense(k, q)); err != nil {
+		if _, bad := err.(mat.Condition); !bad {
+			return nil
+		}
+	}
+	return d.RawVector().Data
+}
+
+// solveWide is solve for more coefficients than rows: with W = diag(w2) and the ridge,
+//
+//	d = W^-1 (q - X_S' (n I + X_S W^-1 X_S')^-1 X_S W^-1 q).
+func (y *system) solveWide(q []float64) []float64 {
+	s, n, k := y.s, y.s.x.n, len(q)
+	trace := 0.0
+	for _, j := range y.set {
+		trace += s.norm2[j] / s.n
+	}
+	w := make([]float64, k)
+	columns := mat.NewDense(k, n, nil) // W^-1/2 X_S', a row a column of X
+	image := mat.NewVecDense(n, nil)
+	for i, j := range y.set {
+		w[i] = math.Max(s.w2[j], 1e4*newtonRidge*trace/float64(k))
+		row := columns.RawRowView(i)
+		s.x.axpy(1, j, row)
+		if s.mean != nil {
+			floats.AddConst(-s.mean[j], row)
+		}
+		floats.AddScaled(image.RawVector().Data, q[i]/w[i], row)
+		floats.Scale(1/math.Sqrt(w[i]), row)
+	}
+	m := mat.NewSymDense(n, nil)
+	blas64.Syrk(blas.Trans, 1, columns.RawMatrix(), 0, m.RawSymmetric())
+	for i := range n {
+		m.SetSym(i, i, m.At(i, i)+s.n)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(m) {
+		return nil
+	}
+	if err := chol.SolveVecTo(image, image); err != nil {
+		if _, bad := err.(mat.Condition); !bad {
+			return nil
+		}
+	}
+	d := make([]float64, k)
+	for i, v := range q {
+		d[i] = (v - math.Sqrt(w[i])*floats.Dot(columns.RawRowView(i), image.RawVector().Data)) / w[i]
+	}
+	return d
 }
 
 // Hessian is X_S'X_S / n + diag(w2) of the columns S, centred if there is an intercept; w2 holds a

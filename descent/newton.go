@@ -126,15 +126,25 @@ func (s *solve) advance(set []int, q, d []float64) (kept []int, moved bool) {
 type system struct {
 	s   *solve
 	set []int
-	h   *mat.SymDense // X_S'X_S / n; nil if the set is larger than n
+	// The matrix and the ridge on its diagonal, and the factor of its first rows; nil if the set is larger than n.
+	h     *mat.SymDense
+	ridge float64
+	chol  cholesky
+	kept  int
 }
 
 func (s *solve) newSystem(set []int) *system {
 	y := &system{s: s, set: set}
 	if len(set) <= s.x.n {
-		y.h = s.Hessian(set, s.w2)
+		y.form()
 	}
 	return y
+}
+
+func (y *system) form() {
+	y.h = y.s.Hessian(y.set, y.s.w2)
+	y.ridge = newtonRidge * mat.Trace(y.h) / float64(len(y.set))
+	y.kept = 0
 }
 
 // restrict keeps the positions kept of the set.
@@ -146,6 +156,10 @@ func (y *system) restrict(kept []int) {
 	y.set = set
 	switch {
 	case y.h != nil:
+		y.kept = 0
+		for y.kept < len(kept) && kept[y.kept] == y.kept {
+			y.kept++
+		}
 		h := mat.NewSymDense(len(kept), nil)
 		for i, k := range kept {
 			for l, m := range kept[i:] {
@@ -154,7 +168,7 @@ func (y *system) restrict(kept []int) {
 		}
 		y.h = h
 	case len(set) <= y.s.x.n:
-		y.h = y.s.Hessian(set, y.s.w2)
+		y.form()
 	}
 }
 
@@ -163,24 +177,18 @@ func (y *system) solve(q []float64) []float64 {
 	if y.h == nil {
 		return y.solveWide(q)
 	}
-	k := len(q)
-	h := mat.NewSymDense(k, nil)
-	h.CopySym(y.h)
-	ridge := newtonRidge * mat.Trace(h) / float64(k)
-	for i := range k {
-		h.SetSym(i, i, h.At(i, i)+ridge)
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(h) {
+	raw := y.h.RawSymmetric()
+	if !y.chol.factor(len(q), y.kept, func(i, j int) float64 {
+		if i == j {
+			return raw.Data[j*raw.Stride+i] + y.ridge
+		}
+		return raw.Data[j*raw.Stride+i]
+	}) {
 		return nil
 	}
-	d := mat.NewVecDense(k, nil)
-	if err := chol.SolveVecTo(d, mat.NewVecDense(k, q)); err != nil {
-		if _, bad := err.(mat.Condition); !bad {
-			return nil
-		}
-	}
-	return d.RawVector().Data
+	d := append([]float64(nil), q...)
+	y.chol.solve(d)
+	return d
 }
 
 // solveWide is solve for more coefficients than rows: with W = diag(w2) and the ridge,
@@ -210,15 +218,11 @@ func (y *system) solveWide(q []float64) []float64 {
 	for i := range n {
 		m.SetSym(i, i, m.At(i, i)+s.n)
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(m) {
+	y.kept = 0
+	if !y.chol.factor(n, 0, func(i, j int) float64 { return m.At(j, i) }) {
 		return nil
 	}
-	if err := chol.SolveVecTo(image, image); err != nil {
-		if _, bad := err.(mat.Condition); !bad {
-			return nil
-		}
-	}
+	y.chol.solve(image.RawVector().Data)
 	d := make([]float64, k)
 	for i, v := range q {
 		d[i] = (v - math.Sqrt(w[i])*floats.Dot(columns.RawRowView(i), image.RawVector().Data)) / w[i]

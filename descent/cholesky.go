@@ -1,0 +1,44 @@
+package descent
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// cholesky is the factor L of a positive definite matrix A = L L', by rows. Row i of L depends on the rows of A up
+// to i only: a matrix whose rows change from i on keeps the rows of L before.
+type cholesky struct {
+	rows [][]float64 // row i has i+1 entries
+}
+
+// factor factors a matrix of order k given by at(i, j), j <= i, keeping the first rows of the factor
+// from before. It says whether the matrix is positive definite; if not, the factor is of the leading part that is.
+func (c *cholesky) factor(k, first int, at func(i, j int) float64) bool {
+	c.rows = c.rows[:min(first, len(c.rows))]
+	for i := len(c.rows); i < k; i++ {
+		row := make([]float64, i+1)
+		for j := range i {
+			row[j] = (at(i, j) - floats.Dot(row[:j], c.rows[j][:j])) / c.rows[j][j]
+		}
+		d := at(i, i) - floats.Dot(row[:i], row[:i])
+		if !(d > 0) || math.IsInf(d, 1) {
+			return false
+		}
+		row[i] = math.Sqrt(d)
+		c.rows = append(c.rows, row)
+	}
+	return true
+}
+
+// solve sets v to the solution x of A x = v.
+func (c *cholesky) solve(v []float64) {
+	for i, row := range c.rows {
+		v[i] = (v[i] - floats.Dot(row[:i], v[:i])) / row[i]
+	}
+	for i := len(c.rows) - 1; i >= 0; i-- {
+		row := c.rows[i]
+		v[i] /= row[i]
+		floats.AddScaled(v[:i], -v[i], row[:i])
+	}
+}

@@ -5,10 +5,17 @@ import (
 	"math"
 )
 
+const (
+	// firstNewton bounds the work of the Newton steps from a start, in units of the first.
+	firstNewton = 3
+	// newtonShare bounds the work of later ones, relative to the epochs before.
+	newtonShare = 4
+)
+
 // inner solves the problem over the working set cols to a gap of at most tol.
 func (s *solve) inner(ctx context.Context, cols []int, tol float64) {
 	const check = 10 // epochs between looks at the gap
-	if s.used() > 0 && s.newton(cols) && s.settled(cols, tol) {
+	if s.used() > 0 && s.newton(cols, firstNewton*s.newtonWork(cols)) && s.settled(cols, tol) {
 		return // the signs of the last iterate are right
 	}
 	e := newExtrapolation(s, cols)
@@ -29,8 +36,9 @@ func (s *solve) inner(ctx context.Context, cols []int, tol float64) {
 		}
 		// A Newton step may cost what the epochs since the last one did.
 		if spent >= s.newtonWork(cols) {
+			budget := spent
 			spent = 0
-			if s.newton(cols) {
+			if s.newton(cols, newtonShare*budget) {
 				e.reset()
 				if s.settled(cols, tol) {
 					return

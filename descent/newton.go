@@ -12,8 +12,6 @@ import (
 const (
 	// newtonMost bounds the order of the matrix of a Newton step.
 	newtonMost = 1000
-	// newtonRounds bounds the steps that follow each other as coefficients become zero.
-	newtonRounds = 50
 	// newtonRidge, relative to the mean diagonal, keeps the matrix of a Newton step positive definite.
 	newtonRidge = 1e-12
 )
@@ -24,9 +22,9 @@ const (
 //	(X_S'X_S / n + diag(w2)) d = q = X_S'u / n - w1 sign(b) - w2 b.
 //
 // Where signs change on the way, the step either sets all those coefficients to zero, if
-// that is lower than the point of the first change, or stops there; then the next step is taken without them. It says whether the
-// iterate changed.
-func (s *solve) newton(cols []int) (changed bool) {
+// that is lower than points before, or stops earlier; then the next step is taken without them, until the
+// multiplications exceed the budget. It says whether the iterate changed.
+func (s *solve) newton(cols []int, budget float64) (changed bool) {
 	set := s.support(cols)
 	if len(set) == 0 || min(len(set), s.x.n) > newtonMost {
 		return false
@@ -34,7 +32,7 @@ func (s *solve) newton(cols []int) (changed bool) {
 	s.newtons++
 	s.fold()
 	system := s.newSystem(set)
-	for range newtonRounds {
+	for spent := s.newtonWork(cols); ; spent += system.work() {
 		set = system.set
 		q := make([]float64, len(set))
 		for i, j := range set {
@@ -46,12 +44,20 @@ func (s *solve) newton(cols []int) (changed bool) {
 		}
 		kept, moved := s.advance(set, q, d)
 		changed = changed || moved
-		if !moved || len(kept) == len(set) || len(kept) == 0 {
+		if !moved || len(kept) == len(set) || len(kept) == 0 || spent > budget {
 			return changed
 		}
 		system.restrict(kept)
 	}
-	return changed
+}
+
+// work estimates the multiplications of one more step.
+func (y *system) work() float64 {
+	k, n := float64(len(y.set)), y.s.n
+	if y.h == nil {
+		return k*n*(n/2+3) + n*n*n/6
+	}
+	return k*k*k/6 + 3*k*n
 }
 
 // advance goes along d, as described at newton, and returns the positions in set whose coefficients are not zero.
@@ -99,12 +105,17 @@ func (s *solve) advance(set []int, q, d []float64) (kept []int, moved bool) {
 		}
 		return s.loss(s.r, s.off) + s.penalty(set, s.b)
 	}
-	value := attempt(1)
-	if t < 1 {
-		full := value
-		if value = attempt(t); full < value {
-			value = attempt(1)
+	value, at := attempt(1), 1.0
+	for try := 0.5; at > t; try /= 4 {
+		try = math.Max(try, t)
+		v := attempt(try)
+		if !(v < value) {
+			if value < before {
+				attempt(at)
+				break
+			}
 		}
+		value, at = v, try
 	}
 	if !(value < before) { // rounding has the last word: no progress
 		copy(s.r, oldR)

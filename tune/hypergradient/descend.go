@@ -7,8 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// IGJO is gradient descent with backtracking on exact lower-level solutions, with hypergradients by implicit
-// differentiation on the support.
+// IGJO descends with a line search on exact lower-level solutions, with hypergradients by implicit
+// differentiation on the support. The method of the paper has Settings.Direction Gradient
+// and Settings.Scale Plain.
 func IGJO(ctx context.Context, m Model, o Settings) (*Result, error) {
 	return descend(ctx, m, o)
 }
@@ -26,88 +27,187 @@ func IFDM(ctx context.Context, m Model, o Settings) (*Result, error) {
 }
 
 const (
-	// armijo is the share of the decrease promised by the gradient that a step must give.
-	armijo = 1e-3
-	// shrink and grow change the rate after a failed and after an accepted first trial.
-	shrink, grow = 0.25, 2
+	// armijo is the share of the decrease promised by the gradient that a step must give, wolfe
+	// the share of the slope that must be gone (the weak condition of Wolfe: for a loss with kinks the strong one has no
+	// points; Lewis, Overton, Mathematical Programming 2013).
+	armijo, wolfe = 1e-4, 0.9
 	// firstMove and mostMove bound the largest change of a hyperparameter in the first
-	// step and in any: of its logarithm, or relative to the largest one.
-	firstMove, mostMove = 0.5, 1.5
+	// step and in any, in the logarithm.
+	firstMove, mostMove = 0.5, 2
 	// leastMove is the step at which a line search gives up.
 	leastMove = 1e-7
+	// mostTrials bounds the points of a line search.
+	mostTrials = 30
 	// patience is the number of steps in a row without progress that end a search.
 	patience = 3
 )
 
-// descend is gradient descent with a backtracking line search whose first trial is longer
-// after each success.
+// descend minimises the validation loss by steps along a direction of descent.
 func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
 	o, err := o.withDefaults(m)
 	if err != nil {
 		return nil, err
 	}
 	s := &search{Settings: o, model: m}
-	at, err := s.solve(ctx, o.Start, o.LowerTol, nil)
+	at, err := s.begin(ctx, o.LowerTol)
 	if at == nil {
 		return &s.out, err
 	}
-	s.observe(at, true)
+	g, err := s.gradient(ctx, at, 0)
+	if err != nil {
+		return nil, err
+	}
+	var memory curvature
 	rate, idle := 0.0, 0
-	for s.out.Iterations < o.MaxIter {
-		g, err := s.gradient(ctx, at, 0)
-		if err != nil {
-			return nil, err
-		}
-		unit := 1.0
+	for s.out.Status == "" {
+		unit := 1.0 // of a step
 		if o.Scale == Plain {
 			unit = floats.Max(at.Lambda)
 		}
 		size := floats.Norm(g, math.Inf(1))
 		if size*unit <= o.Tol*at.Validation {
 			s.out.Status = Stationary
-			return &s.out, nil
+			break
 		}
-		if rate == 0 {
-			rate = firstMove * unit / size
+		if s.out.Iterations == o.MaxIter {
+			s.out.Status = IterationLimit
+			break
 		}
-		rate = math.Min(rate, mostMove*unit/size)
-		next, accepted := (*Point)(nil), false
-		for trial := 0; !accepted; trial++ {
-			if rate*size < leastMove*unit {
+		d := memory.direction(g)
+		switch {
+		case len(memory.s) > 0:
+			rate = 1
+		case o.Scale == Log && rate == 0:
+			rate = firstMove / size
+		case rate == 0:
+			rate = 1 // the paper's
+		}
+		line := line{s: s, at: at, g: g, d: d, unit: unit, wolfe: o.Direction == QuasiNewton}
+		next, nextG, used, err := line.search(ctx, rate)
+		if err != nil {
+			return nil, err
+		}
+		if next == nil {
+			if s.out.Status == "" && len(memory.s) > 0 { // the direction may be bad: once more along the gradient
+				memory, rate = curvature{}, 0
+				continue
+			}
+			if s.out.Status == "" {
 				s.out.Status = Stationary
-				return &s.out, nil
 			}
-			lambda := s.step(at.Lambda, g, rate)
-			if next, err = s.solve(ctx, lambda, o.LowerTol, at); next == nil {
-				return &s.out, err
-			}
-			promised := armijo * rate * floats.Dot(g, g)
-			if o.Scale == Plain { // the step may be cut at the least value
-				promised = armijo * (floats.Dot(g, at.Lambda) - floats.Dot(g, lambda))
-			}
-			accepted = next.Validation <= at.Validation-promised
-			if accepted {
-				s.out.Iterations++
-			}
-			s.observe(next, accepted)
-			switch {
-			case !accepted:
-				rate *= shrink
-			case trial == 0:
-				rate *= grow
-			}
+			break
 		}
+		if o.Direction == QuasiNewton {
+			memory.add(s.difference(next.Lambda, at.Lambda), subtract(nextG, g))
+		}
+		rate = 2 * used
 		if at.Validation-next.Validation <= o.Tol*at.Validation {
 			idle++
 		} else {
 			idle = 0
 		}
-		at = next
+		at, g = next, nextG
 		if idle == patience {
 			s.out.Status = Stationary
-			return &s.out, nil
 		}
 	}
-	s.out.Status = IterationLimit
 	return &s.out, nil
+}
+
+// difference is a - b in the scale of the search.
+func (s *search) difference(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range out {
+		out[i] = a[i] - b[i]
+		if s.Scale == Log {
+			out[i] = math.Log(a[i] / b[i])
+		}
+	}
+	return out
+}
+
+func subtract(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	floats.SubTo(out, a, b)
+	return out
+}
+
+// line is a search along d from a point with gradient g.
+type line struct {
+	s     *search
+	at    *Point
+	g, d  []float64
+	unit  float64
+	wolfe bool
+}
+
+// search returns a point of sufficient decrease, its gradient and its rate, or nil where there is none.
+// It brackets the rates that meet both conditions between one that is too short and one that is too long.
+func (l *line) search(ctx context.Context, rate float64) (*Point, []float64, float64, error) {
+	size := floats.Norm(l.d, math.Inf(1))
+	if l.s.Scale == Log {
+		rate = math.Min(rate, mostMove/size)
+	}
+	short, long := 0.0, math.Inf(1)
+	var found *Point
+	var foundG []float64
+	var foundRate float64
+	for range mostTrials {
+		if rate*size < leastMove*l.unit {
+			break
+		}
+		lambda := l.s.move(l.at.Lambda, l.d, rate)
+		step := l.s.difference(lambda, l.at.Lambda) // not rate d where the least value cuts it
+		slope := floats.Dot(l.g, step)
+		if slope >= 0 {
+			long, rate = rate, (short+rate)/2
+			continue
+		}
+		start := l.at
+		if found != nil {
+			start = found
+		}
+		next, err := l.s.solve(ctx, lambda, l.s.LowerTol, start)
+		if next == nil {
+			return nil, nil, 0, err
+		}
+		if !(next.Validation <= l.at.Validation+armijo*slope) || found != nil && next.Validation > found.Validation {
+			l.s.observe(next, false)
+			if found != nil {
+				break
+			}
+			long, rate = rate, short+(rate-short)*l.cut()
+			continue
+		}
+		g, err := l.s.gradient(ctx, next, 0)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		if found == nil {
+			l.s.out.Iterations++
+		}
+		l.s.observe(next, true)
+		found, foundG, foundRate = next, g, rate
+		if !l.wolfe || floats.Dot(g, step) >= wolfe*slope || l.s.Scale == Log && rate*size >= mostMove {
+			break
+		}
+		short = rate
+		if math.IsInf(long, 1) {
+			rate *= 2
+			if l.s.Scale == Log {
+				rate = math.Min(rate, mostMove/size)
+			}
+		} else {
+			rate = (short + long) / 2
+		}
+	}
+	return found, foundG, foundRate, nil
+}
+
+// cut is what remains of a rate that was too long.
+func (l *line) cut() float64 {
+	if l.wolfe {
+		return 0.5
+	}
+	return 0.25
 }

@@ -31,11 +31,10 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 	s := &search{Settings: o, model: m}
 	tol := firstTol
 	lower := func() float64 { return math.Max(o.LowerTol, tol*tol) }
-	at, err := s.solve(ctx, o.Start, lower(), nil)
+	at, err := s.begin(ctx, lower())
 	if at == nil {
 		return &s.out, err
 	}
-	s.observe(at, true)
 	scale := at.Validation
 	rate, idle := 0.0, 0
 	g, err := s.gradient(ctx, at, tol)
@@ -63,7 +62,7 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 		}
 		tol *= tolShrink
 		var next *Point
-		if next, err = s.solve(ctx, s.step(at.Lambda, g, rate), lower(), at); next == nil {
+		if next, err = s.solve(ctx, s.move(at.Lambda, g, -rate), lower(), at); next == nil {
 			break
 		}
 		s.out.Iterations++

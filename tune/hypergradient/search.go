@@ -20,6 +20,18 @@ const (
 	Plain Scale = "plain"
 )
 
+// Direction is where a method steps to.
+type Direction string
+
+// The directions.
+const (
+	// QuasiNewton multiplies the gradient by an approximation of the inverse Hessian from the last
+	// gradients (L-BFGS), which follows valleys along kinks of the loss without zigzag.
+	QuasiNewton Direction = "quasi-newton"
+	// Gradient is the negative gradient.
+	Gradient Direction = "gradient"
+)
+
 // Status says how a search ended.
 type Status string
 
@@ -38,10 +50,12 @@ const (
 // Settings of a search; zeros ask for the defaults of the method.
 type Settings struct {
 	// Start are the hyperparameters to begin with, all positive: one for each, or one for all. Nil asks
-	// for 0.01 times [Model.LambdaMax].
+	// for the best of a path of common values from [Model.LambdaMax] down to a thousandth of it.
 	Start []float64
 	// Scale is Log by default.
 	Scale Scale
+	// Direction is QuasiNewton by default; HOAG has the gradient only.
+	Direction Direction
 	// Mode is that of the hypergradient: Forward for IFDM, Adjoint for the others.
 	Mode Mode
 	// MaxIter bounds the steps. Default 100; 50 for IFDM.
@@ -83,9 +97,18 @@ func (s Settings) withDefaults(m Model) (Settings, error) {
 	if s.Mode != "" && s.Mode != Adjoint && s.Mode != Forward {
 		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s or %s", s.Mode, Adjoint, Forward)
 	}
-	for name, v := range map[string]float64{"Tol": s.Tol, "LowerTol": s.LowerTol, "MaxIter": float64(s.MaxIter)} {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return s, fmt.Errorf("hypergradient: %s is %g, expected a finite number that is not negative", name, v)
+	if s.Direction == "" {
+		s.Direction = QuasiNewton
+	}
+	if s.Direction != QuasiNewton && s.Direction != Gradient {
+		return s, fmt.Errorf("hypergradient: unknown direction %q, expected %s or %s", s.Direction, QuasiNewton, Gradient)
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"Tol", s.Tol}, {"LowerTol", s.LowerTol}, {"MaxIter", float64(s.MaxIter)}} {
+		if !(f.value >= 0) || math.IsInf(f.value, 1) {
+			return s, fmt.Errorf("hypergradient: %s is %g, expected a finite number that is not negative", f.name, f.value)
 		}
 	}
 	if s.MaxIter == 0 {
@@ -97,12 +120,11 @@ func (s Settings) withDefaults(m Model) (Settings, error) {
 	if s.LowerTol == 0 {
 		s.LowerTol = 1e-10
 	}
+	if top := m.LambdaMax(); !(top > 0) || math.IsInf(top, 1) {
+		return s, fmt.Errorf("hypergradient: the coefficients do not depend on the training rows: they vanish for every lambda")
+	}
 	if s.Start == nil {
-		top := m.LambdaMax()
-		if !(top > 0) {
-			return s, fmt.Errorf("hypergradient: the training rows tell nothing about the coefficients: all of them vanish for every lambda")
-		}
-		s.Start = []float64{0.01 * top}
+		return s, nil
 	}
 	if len(s.Start) != 1 && len(s.Start) != m.Dim() {
 		return s, fmt.Errorf("hypergradient: %d hyperparameters to start from, expected one or %d", len(s.Start), m.Dim())
@@ -165,19 +187,48 @@ func (s *search) gradient(ctx context.Context, at *Point, tol float64) ([]float6
 	return g, err
 }
 
-// floorShare of the start and of LambdaMax is the least value of a hyperparameter.
-const floorShare = 1e-8
+// pathPoints is the number of points of the path that a search without a start begins with.
+const pathPoints = 10
 
-// step is lambda - t g in the scale of the search. In the logarithms no entry moves by more than most.
-func (s *search) step(lambda, g []float64, t float64) []float64 {
-	out := make([]float64, len(lambda))
+// begin returns the point to start from, or nil where the search has to end.
+func (s *search) begin(ctx context.Context, tol float64) (*Point, error) {
+	if s.Start != nil {
+		at, err := s.solve(ctx, s.Start, tol, nil)
+		if at != nil {
+			s.observe(at, true)
+		}
+		return at, err
+	}
+	var last *Point
+	for i := range pathPoints {
+		l := s.model.LambdaMax() * math.Pow(1e-3, float64(i+1)/pathPoints)
+		at, err := s.solve(ctx, slices.Repeat([]float64{l}, s.model.Dim()), tol, last)
+		if at == nil {
+			return nil, err
+		}
+		s.observe(at, false)
+		last = at
+	}
+	return s.out.Best, nil
+}
+
+const (
+	// leastShare of LambdaMax is the least value of a hyperparameter.
+	leastShare = 1e-5
+	// leastFactor is the least share of a hyperparameter that a step in plain scale leaves of it.
+	leastFactor = 0.1
+)
+
+// move returns lambda + t d, in the scale of the search, no less than the least values.
+func (s *search) move(lambda, d []float64, t float64) []float64 {
+	out, least := make([]float64, len(lambda)), leastShare*s.model.LambdaMax()
 	for i, l := range lambda {
 		if s.Scale == Log {
-			out[i] = l * math.Exp(-t*g[i])
+			out[i] = l * math.Exp(t*d[i])
 		} else {
-			out[i] = l - t*g[i]
+			out[i] = math.Max(l+t*d[i], leastFactor*l)
 		}
-		out[i] = math.Max(out[i], floorShare*s.Start[i])
+		out[i] = math.Max(out[i], math.Min(least, l))
 	}
 	return out
 }

@@ -1,0 +1,176 @@
+package hypergradient
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// generated are training and validation rows of the paper's elastic net, dense or by sparse columns.
+func generated(t testing.TB, shape string, seed uint64, compressed bool) (train, val Rows) {
+	c, err := dataset.Preset(shape)
+	require.NoError(t, err)
+	s, _, err := dataset.Generate(c, seed)
+	require.NoError(t, err)
+	rows := func(d *dataset.Data) Rows {
+		if !compressed {
+			return Rows{descent.NewDesign(d.X), d.Y}
+		}
+		n, p := d.X.Dims()
+		start, index, value := []int{0}, []int{}, []float64{}
+		for j := range p {
+			for i := range n {
+				index, value = append(index, i), append(value, d.X.At(i, j))
+			}
+			start = append(start, len(index))
+		}
+		return Rows{descent.NewDesign(sparse.NewCSC(n, p, start, index, value)), d.Y}
+	}
+	return rows(s.Train), rows(s.Val)
+}
+
+var kinds = []struct {
+	name string
+	make func(train, val Rows, intercept bool) (*Regression, error)
+}{
+	{"lasso", Lasso}, {"elastic net", ElasticNet}, {"weighted lasso", WeightedLasso},
+}
+
+// difference is the central difference of the refitted validation loss in hyperparameter i.
+func difference(t testing.TB, m Model, at *Point, i int) float64 {
+	const h = 1e-5
+	value := func(factor float64) float64 {
+		lambda := slices.Clone(at.Lambda)
+		lambda[i] *= factor
+		pt, err := m.Solve(context.Background(), lambda, 1e-15, at)
+		require.NoError(t, err)
+		require.True(t, pt.Solved)
+		return pt.Validation
+	}
+	return (value(1+h) - value(1-h)) / (2 * h * at.Lambda[i])
+}
+
+func TestHypergradientsAreFiniteDifferences(t *testing.T) {
+	for _, kind := range kinds {
+		for _, intercept := range []bool{false, true} {
+			for _, compressed := range []bool{false, true} {
+				for _, share := range []float64{0.3, 0.05, 0.02} {
+					train, val := generated(t, "60-30-0-p80", 4, compressed)
+					m, err := kind.make(train, val, intercept)
+					require.NoError(t, err)
+					lambda := make([]float64, m.Dim())
+					for i := range lambda {
+						lambda[i] = share * m.LambdaMax() * (1 + 0.1*math.Sin(float64(i)))
+					}
+					at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
+					require.NoError(t, err)
+					require.True(t, at.Solved)
+					for _, mode := range []Mode{Adjoint, Forward} {
+						g, err := m.Gradient(context.Background(), at, GradientOptions{Mode: mode, Tol: 1e-13})
+						require.NoError(t, err)
+						scale := floats.Norm(g, math.Inf(1))
+						require.Positive(t, scale)
+						for i := range g {
+							if i%7 > 0 && i != 1 && g[i] == 0 {
+								continue // most weights of unused features
+							}
+							require.InDelta(t, difference(t, m, at, i), g[i], 1e-5*scale, "%s %v %v %g %s %d", kind.name, intercept, compressed, share, mode, i)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestJacobian(t *testing.T) {
+	for _, kind := range kinds {
+		train, val := generated(t, "50-20-0-p40", 5, false)
+		m, err := kind.make(train, val, true)
+		require.NoError(t, err)
+		lambda := slices.Repeat([]float64{0.1 * m.LambdaMax()}, m.Dim())
+		at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
+		require.NoError(t, err)
+		jacobian, err := m.Jacobian(at, 1e-13)
+		require.NoError(t, err)
+		support := at.State.(*state).Support
+		require.Len(t, jacobian, m.Dim())
+		for i := range jacobian {
+			const h = 1e-6
+			var ends [2]*Point
+			for k, factor := range []float64{1 - h, 1 + h} {
+				moved := slices.Clone(lambda)
+				moved[i] *= factor
+				ends[k], err = m.Solve(context.Background(), moved, 1e-15, at)
+				require.NoError(t, err)
+			}
+			for k, j := range support {
+				want := (ends[1].X[0][j] - ends[0].X[0][j]) / (2 * h * lambda[i])
+				require.InDelta(t, want, jacobian[i][k], 1e-5, "%s %d %d", kind.name, i, j)
+			}
+		}
+	}
+}
+
+// Copied columns make the matrix of the linear systems singular; the gradient is that of one column.
+func TestSingularSupport(t *testing.T) {
+	train, val := generated(t, "50-20-0-p10", 6, false)
+	twice := func(r Rows) Rows {
+		n, p := r.X.Dims()
+		data := make([]float64, 2*n*p)
+		unit := make([]float64, p)
+		for j := range p {
+			clear(unit)
+			unit[j] = 1
+			r.X.Mul(data[j*n:(j+1)*n], unit)
+			copy(data[(p+j)*n:], data[j*n:(j+1)*n])
+		}
+		return Rows{descent.NewColumns(n, 2*p, data), r.Y}
+	}
+	one, err := Lasso(train, val, false)
+	require.NoError(t, err)
+	two, err := Lasso(twice(train), twice(val), false)
+	require.NoError(t, err)
+	lambda := []float64{0.1 * one.LambdaMax()}
+	a, err := one.Solve(context.Background(), lambda, 1e-14, nil)
+	require.NoError(t, err)
+	// Start where both copies are in use.
+	half := slices.Concat(a.X[0], a.X[0])
+	floats.Scale(0.5, half)
+	b, err := two.Solve(context.Background(), lambda, 1e-10, &Point{State: &state{Solution: &descent.Solution{B: half}}})
+	require.NoError(t, err)
+	require.Greater(t, len(b.State.(*state).Support), len(a.State.(*state).Support))
+	want, err := one.Gradient(context.Background(), a, GradientOptions{})
+	require.NoError(t, err)
+	got, err := two.Gradient(context.Background(), b, GradientOptions{})
+	require.NoError(t, err)
+	require.InEpsilon(t, want[0], got[0], 1e-4)
+}
+
+func TestBadRows(t *testing.T) {
+	train, val := generated(t, "10-5-0-p4", 1, false)
+	_, other := generated(t, "10-5-0-p5", 1, false)
+	for want, rows := range map[string][2]Rows{
+		"4 features of the training rows and 5": {train, other},
+		"3 targets for 5 validation rows":       {train, {val.X, val.Y[:3]}},
+		"training rows of the lasso":            {{train.X, train.Y[:3]}, val},
+		"0 validation rows":                     {train, {descent.NewColumns(0, 4, nil), nil}},
+	} {
+		_, err := Lasso(rows[0], rows[1], false)
+		require.ErrorContains(t, err, want)
+	}
+	m, err := ElasticNet(train, val, false)
+	require.NoError(t, err)
+	_, err = m.Solve(context.Background(), []float64{1}, 1e-8, nil)
+	require.ErrorContains(t, err, "1 hyperparameters, expected 2")
+	_, err = m.Solve(context.Background(), []float64{1, -1}, 1e-8, nil)
+	require.ErrorContains(t, err, "L2[0] is -1")
+}

@@ -49,27 +49,38 @@ func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
 		return nil, err
 	}
 	s := &search{Settings: o, model: m}
-	at, err := s.begin(ctx, o.LowerTol)
-	if at == nil {
-		return &s.out, err
+	starts, err := s.begin(ctx, o.LowerTol)
+	for _, at := range starts {
+		if err == nil && s.running() {
+			err = s.descend(ctx, at)
+		}
 	}
-	g, err := s.gradient(ctx, at, 0)
 	if err != nil {
 		return nil, err
 	}
+	return &s.out, nil
+}
+
+// descend goes down from one start.
+func (s *search) descend(ctx context.Context, at *Point) error {
+	s.out.Status = ""
+	g, err := s.gradient(ctx, at, 0)
+	if err != nil {
+		return err
+	}
 	var memory curvature
-	rate, idle := 0.0, 0
+	rate, idle, begun := 0.0, 0, s.out.Iterations
 	for s.out.Status == "" {
 		unit := 1.0 // of a step
-		if o.Scale == Plain {
+		if s.Scale == Plain {
 			unit = floats.Max(at.Lambda)
 		}
 		size := floats.Norm(g, math.Inf(1))
-		if size*unit <= o.Tol*at.Validation {
+		if size*unit <= s.Tol*at.Validation {
 			s.out.Status = Stationary
 			break
 		}
-		if s.out.Iterations == o.MaxIter {
+		if s.out.Iterations-begun == s.MaxIter {
 			s.out.Status = IterationLimit
 			break
 		}
@@ -77,15 +88,15 @@ func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
 		switch {
 		case len(memory.s) > 0:
 			rate = 1
-		case o.Scale == Log && rate == 0:
+		case s.Scale == Log && rate == 0:
 			rate = firstMove / size
 		case rate == 0:
 			rate = 1 // the paper's
 		}
-		line := line{s: s, at: at, g: g, d: d, unit: unit, wolfe: o.Direction == QuasiNewton}
+		line := line{s: s, at: at, g: g, d: d, unit: unit, wolfe: s.Direction == QuasiNewton}
 		next, nextG, used, err := line.search(ctx, rate)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if next == nil {
 			if s.out.Status == "" && len(memory.s) > 0 { // the direction may be bad: once more along the gradient
@@ -97,11 +108,11 @@ func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
 			}
 			break
 		}
-		if o.Direction == QuasiNewton {
+		if s.Direction == QuasiNewton {
 			memory.add(s.difference(next.Lambda, at.Lambda), subtract(nextG, g))
 		}
 		rate = 2 * used
-		if at.Validation-next.Validation <= o.Tol*at.Validation {
+		if at.Validation-next.Validation <= s.Tol*at.Validation {
 			idle++
 		} else {
 			idle = 0
@@ -111,7 +122,7 @@ func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
 			s.out.Status = Stationary
 		}
 	}
-	return &s.out, nil
+	return nil
 }
 
 // difference is a - b in the scale of the search.

@@ -12,43 +12,55 @@ const (
 	// the linear systems. They bound the error of the coefficients; the duality gap goes with its square.
 	firstTol, tolShrink = 1e-2, 0.8
 	// rateUp and rateDown change the rate after sufficient and after insufficient decrease.
-	rateUp, rateDown = 1.3, 0.5
+	rateUp, rateDown = 1.3, 0.7
+	// slack and decrease are those of the test.
+	slack, decrease = 1e-3, 0.05
 	// worse is the growth of the validation loss that takes a step back.
 	worse = 1.2
 )
 
 // HOAG is gradient descent without a line search: lower levels and linear systems are solved to a
-// tolerance e_k that falls from step to step, and the rate t_k adapts to whether
+// tolerance e_k that falls from step to step, and the rate t_k of step k, which is -t_k times the
+// hypergradient g_k, grows where
 //
-//	f(lambda_k+1) <= f(lambda_k) + e_k f_0 - |step|^2 / (2 t_k)
+//	f(lambda_k+1) <= f(lambda_k) + slack e_k f(lambda_0) - decrease t_k |g_k|^2
 //
-// holds. The best point is solved to Settings.LowerTol at the end.
+// holds, and shrinks where it does not. The best point is solved to Settings.LowerTol at the end.
 func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 	o, err := o.withDefaults(m)
 	if err != nil {
 		return nil, err
 	}
 	s := &search{Settings: o, model: m}
-	tol := firstTol
-	lower := func() float64 { return math.Max(o.LowerTol, tol*tol) }
-	at, err := s.begin(ctx, lower())
-	if at == nil {
-		return &s.out, err
+	starts, err := s.begin(ctx, math.Max(o.LowerTol, firstTol*firstTol))
+	for _, at := range starts {
+		if err == nil && s.running() {
+			err = s.approximate(ctx, at)
+		}
 	}
-	scale := at.Validation
+	if err != nil {
+		return nil, err
+	}
+	return s.polish(ctx)
+}
+
+// approximate is HOAG from one start.
+func (s *search) approximate(ctx context.Context, at *Point) error {
+	s.out.Status = ""
+	tol, scale, begun := firstTol, at.Validation, s.out.Iterations
 	rate, idle := 0.0, 0
 	g, err := s.gradient(ctx, at, tol)
 	for err == nil && s.out.Status == "" {
-		if s.out.Iterations == o.MaxIter {
+		if s.out.Iterations-begun == s.MaxIter {
 			s.out.Status = IterationLimit
 			break
 		}
 		unit := 1.0
-		if o.Scale == Plain {
+		if s.Scale == Plain {
 			unit = floats.Max(at.Lambda)
 		}
 		size := floats.Norm(g, math.Inf(1))
-		if size*unit <= o.Tol*at.Validation {
+		if size*unit <= s.Tol*at.Validation {
 			s.out.Status = Stationary
 			break
 		}
@@ -62,13 +74,13 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 		}
 		tol *= tolShrink
 		var next *Point
-		if next, err = s.solve(ctx, s.move(at.Lambda, g, -rate), lower(), at); next == nil {
+		if next, err = s.solve(ctx, s.move(at.Lambda, g, -rate), math.Max(s.LowerTol, tol*tol), at); next == nil {
 			break
 		}
 		s.out.Iterations++
 		back := next.Validation > worse*at.Validation
 		s.observe(next, !back)
-		if next.Validation <= at.Validation+tol*scale*1e-3-rate*floats.Dot(g, g)/4 {
+		if next.Validation <= at.Validation+slack*tol*scale-decrease*rate*floats.Dot(g, g) {
 			rate *= rateUp
 		} else {
 			rate *= rateDown
@@ -76,7 +88,7 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 		if back {
 			continue
 		}
-		if math.Abs(at.Validation-next.Validation) <= o.Tol*at.Validation {
+		if math.Abs(at.Validation-next.Validation) <= s.Tol*at.Validation {
 			idle++
 		} else {
 			idle = 0
@@ -88,16 +100,13 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 		}
 		g, err = s.gradient(ctx, at, tol)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s.polish(ctx)
+	return err
 }
 
 // polish solves the lower level at the best point to the full accuracy.
 func (s *search) polish(ctx context.Context) (*Result, error) {
-	best, status := s.out.Best, s.out.Status
-	if status == Cancelled || best.Gap <= s.LowerTol {
+	best := s.out.Best
+	if best == nil || !s.running() || best.Gap <= s.LowerTol {
 		return &s.out, nil
 	}
 	s.out.Best = nil

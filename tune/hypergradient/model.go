@@ -1,6 +1,10 @@
 package hypergradient
 
-import "context"
+import (
+	"context"
+	"math"
+	"slices"
+)
 
 // Model is a penalised problem whose solution can be differentiated. Its methods may be
 // called at the same time.
@@ -10,6 +14,9 @@ type Model interface {
 	// LambdaMax is a weight that, given to all penalties, makes the solution trivial. It is the unit
 	// of the hyperparameters.
 	LambdaMax() float64
+	// Path is a sequence of hyperparameters, neighbours in it not far apart, that a search without a start
+	// tries to find out where to start.
+	Path() [][]float64
 	// Solve solves the lower level at lambda to a duality gap, or another bound of the error, of tol relative to
 	// the objective at the trivial solution. start is a point of the same model to start from, or nil. The
 	// error is for input without meaning; whether the tolerance was met is in the point.
@@ -58,4 +65,20 @@ type Point struct {
 	Solved bool
 	// State is what the model needs to differentiate, and to start from this point.
 	State any
+}
+
+// pathPoints is the number of points of a path with common values from pathTop to pathBottom times LambdaMax.
+const (
+	pathPoints          = 25
+	pathTop, pathBottom = 0.8, 1e-3
+)
+
+// commonPath falls geometrically, all hyperparameters equal.
+func commonPath(dim int, top float64) [][]float64 {
+	path := make([][]float64, pathPoints)
+	for i := range path {
+		l := top * pathTop * math.Pow(pathBottom/pathTop, float64(i)/(pathPoints-1))
+		path[i] = slices.Repeat([]float64{l}, dim)
+	}
+	return path
 }

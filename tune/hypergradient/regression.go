@@ -86,6 +86,23 @@ func (m *Regression) Dim() int { return m.dim }
 // LambdaMax is the least common w1 at which all coefficients are zero.
 func (m *Regression) LambdaMax() float64 { return m.train.LambdaMax() }
 
+// Path goes down with a common value; for the elastic net every second point of it, and then up again with a hundredth of
+// it for w2.
+func (m *Regression) Path() [][]float64 {
+	path := commonPath(m.dim, m.LambdaMax())
+	if m.second == nil {
+		return path
+	}
+	var both [][]float64
+	for i := 0; i < len(path); i += 2 {
+		both = append(both, path[i])
+	}
+	for i := len(path) - 1; i >= 0; i -= 2 {
+		both = append(both, []float64{path[i][0], path[i][1] / 100})
+	}
+	return both
+}
+
 // weights are those of the features.
 func (m *Regression) weights(lambda []float64) descent.Weights {
 	pick := func(index []int) []float64 {

@@ -1,6 +1,7 @@
 package hypergradient
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -50,7 +51,7 @@ const (
 // Settings of a search; zeros ask for the defaults of the method.
 type Settings struct {
 	// Start are the hyperparameters to begin with, all positive: one for each, or one for all. Nil asks
-	// for the best of a path of common values from [Model.LambdaMax] down to a thousandth of it.
+	// for the two best local minima on the model's path.
 	Start []float64
 	// Scale is Log by default.
 	Scale Scale
@@ -58,7 +59,7 @@ type Settings struct {
 	Direction Direction
 	// Mode is that of the hypergradient: Forward for IFDM, Adjoint for the others.
 	Mode Mode
-	// MaxIter bounds the steps. Default 100; 50 for IFDM.
+	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
 	MaxIter int
 	// Tol ends the search when an iteration lowers the validation loss by less than this share of it, several times in a
 	// row, and when the hypergradient in the logarithms is below this share of the loss. Default 1e-5.
@@ -187,29 +188,41 @@ func (s *search) gradient(ctx context.Context, at *Point, tol float64) ([]float6
 	return g, err
 }
 
-// pathPoints is the number of points of the path that a search without a start begins with.
-const pathPoints = 10
+// running says that nothing but a start's own end has ended the search.
+func (s *search) running() bool { return s.out.Status != Cancelled && s.out.Status != LowerFailed }
 
-// begin returns the point to start from, or nil where the search has to end.
-func (s *search) begin(ctx context.Context, tol float64) (*Point, error) {
+// mostStarts bounds the points of the path, all of them better than their neighbours, from which searches start.
+const mostStarts = 2
+
+// begin returns the points to start from, the best first; none where the search has to end.
+func (s *search) begin(ctx context.Context, tol float64) ([]*Point, error) {
 	if s.Start != nil {
 		at, err := s.solve(ctx, s.Start, tol, nil)
-		if at != nil {
-			s.observe(at, true)
+		if at == nil {
+			return nil, err
 		}
-		return at, err
+		s.observe(at, true)
+		return []*Point{at}, nil
 	}
+	var path []*Point
 	var last *Point
-	for i := range pathPoints {
-		l := s.model.LambdaMax() * math.Pow(1e-3, float64(i+1)/pathPoints)
-		at, err := s.solve(ctx, slices.Repeat([]float64{l}, s.model.Dim()), tol, last)
+	for _, lambda := range s.model.Path() {
+		at, err := s.solve(ctx, lambda, tol, last)
 		if at == nil {
 			return nil, err
 		}
 		s.observe(at, false)
+		path = append(path, at)
 		last = at
 	}
-	return s.out.Best, nil
+	var starts []*Point
+	for i, at := range path {
+		if (i == 0 || at.Validation < path[i-1].Validation) && (i == len(path)-1 || at.Validation <= path[i+1].Validation) {
+			starts = append(starts, at)
+		}
+	}
+	slices.SortStableFunc(starts, func(a, b *Point) int { return cmp.Compare(a.Validation, b.Validation) })
+	return starts[:min(mostStarts, len(starts))], nil
 }
 
 const (

@@ -77,6 +77,12 @@ func (d *Data) Features() []string { return d.user.Train.Features }
 // Dims returns the number n of training rows and p of features.
 func (d *Data) Dims() (n, p int) { return d.train.Dims() }
 
+// Rows returns the training and validation rows in the unit of the model, which must not be changed, and
+// says whether the model has an intercept.
+func (d *Data) Rows() (train, val *dataset.Data, intercept bool) {
+	return d.train, d.val, d.options.Intercept
+}
+
 // Variables adds the lower-level variables to m: the coefficients "b", and "b0" if there is an intercept.
 func (d *Data) Variables(m *convex.Model) []*convex.Variable {
 	_, p := d.Dims()

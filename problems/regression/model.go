@@ -64,6 +64,9 @@ func Radii(given []float64, names []string, standard ...float64) ([]float64, err
 	return r0, nil
 }
 
+// Data are the rows of the model.
+func (m *Model) Data() *Data { return m.data }
+
 // Name is the name on the command line.
 func (m *Model) Name() string { return m.spec.Name }
 

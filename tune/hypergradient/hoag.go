@@ -32,7 +32,15 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 		return nil, err
 	}
 	s := &search{Settings: o, model: m}
-	starts, err := s.begin(ctx, math.Max(o.LowerTol, firstTol*firstTol))
+	first := firstTol * firstTol
+	switch s.MaxSolves {
+	case 0:
+	case 1:
+		first = o.LowerTol
+	default:
+		s.MaxSolves-- // one is for the end
+	}
+	starts, err := s.begin(ctx, math.Max(o.LowerTol, first))
 	for _, at := range starts {
 		if err == nil && s.running() {
 			err = s.approximate(ctx, at)
@@ -103,21 +111,29 @@ func (s *search) approximate(ctx context.Context, at *Point) error {
 	return err
 }
 
-// polish solves the lower level at the best point to the full accuracy.
+// polish solves the lower level at the best point to the full accuracy. The result is the best of the
+// points with that accuracy.
 func (s *search) polish(ctx context.Context) (*Result, error) {
 	best := s.out.Best
-	if best == nil || !s.running() || best.Gap <= s.LowerTol {
+	if best == nil || best.Gap <= s.LowerTol {
 		return &s.out, nil
 	}
-	s.out.Best = nil
-	pt, err := s.solve(ctx, best.Lambda, s.LowerTol, best)
-	if err != nil {
-		return nil, err
+	status := s.out.Status
+	if s.running() || status == SolveLimit {
+		if s.MaxSolves > 0 {
+			s.MaxSolves++
+		}
+		pt, err := s.solve(ctx, best.Lambda, s.LowerTol, best)
+		if err != nil {
+			return nil, err
+		}
+		if pt != nil {
+			s.observe(pt, true)
+			s.out.Status = status
+		}
 	}
-	if pt == nil {
-		s.out.Best = best
-		return &s.out, nil
+	if s.exact != nil {
+		s.out.Best = s.exact
 	}
-	s.observe(pt, true)
 	return &s.out, nil
 }

@@ -42,6 +42,8 @@ const (
 	Stationary Status = "stationary"
 	// IterationLimit: Settings.MaxIter iterations were done.
 	IterationLimit Status = "iteration limit"
+	// SolveLimit: Settings.MaxSolves lower levels were solved.
+	SolveLimit Status = "solve limit"
 	// Cancelled: the context ended.
 	Cancelled Status = "cancelled"
 	// LowerFailed: a lower level could not be solved to the tolerance.
@@ -61,6 +63,8 @@ type Settings struct {
 	Mode Mode
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
 	MaxIter int
+	// MaxSolves bounds the lower levels that are solved, at most a third of them for the path. 0 means no bound.
+	MaxSolves int
 	// Tol ends the search when an iteration lowers the validation loss by less than this share of it, several times in a
 	// row, and when the hypergradient in the logarithms is below this share of the loss. Default 1e-5.
 	Tol float64
@@ -107,7 +111,7 @@ func (s Settings) withDefaults(m Model) (Settings, error) {
 	for _, f := range []struct {
 		name  string
 		value float64
-	}{{"Tol", s.Tol}, {"LowerTol", s.LowerTol}, {"MaxIter", float64(s.MaxIter)}} {
+	}{{"Tol", s.Tol}, {"LowerTol", s.LowerTol}, {"MaxIter", float64(s.MaxIter)}, {"MaxSolves", float64(s.MaxSolves)}} {
 		if !(f.value >= 0) || math.IsInf(f.value, 1) {
 			return s, fmt.Errorf("hypergradient: %s is %g, expected a finite number that is not negative", f.name, f.value)
 		}
@@ -146,6 +150,7 @@ type search struct {
 	Settings
 	model Model
 	out   Result
+	exact *Point // the best of those solved to LowerTol
 }
 
 // solve solves the lower level at lambda and keeps it if it is the best. A nil point means that
@@ -153,6 +158,10 @@ type search struct {
 func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
 	if ctx.Err() != nil {
 		s.out.Status = Cancelled
+		return nil, nil
+	}
+	if s.MaxSolves > 0 && s.out.Solves == s.MaxSolves {
+		s.out.Status = SolveLimit
 		return nil, nil
 	}
 	pt, err := s.model.Solve(ctx, lambda, tol, start)
@@ -169,6 +178,9 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 	s.out.Solves++
 	if s.out.Best == nil || pt.Validation < s.out.Best.Validation {
 		s.out.Best = pt
+	}
+	if pt.Gap <= s.LowerTol && (s.exact == nil || pt.Validation < s.exact.Validation) {
+		s.exact = pt
 	}
 	return pt, nil
 }
@@ -189,7 +201,9 @@ func (s *search) gradient(ctx context.Context, at *Point, tol float64) ([]float6
 }
 
 // running says that nothing but a start's own end has ended the search.
-func (s *search) running() bool { return s.out.Status != Cancelled && s.out.Status != LowerFailed }
+func (s *search) running() bool {
+	return s.out.Status == "" || s.out.Status == Stationary || s.out.Status == IterationLimit
+}
 
 // mostStarts bounds the points of the path, all of them better than their neighbours, from which searches start.
 const mostStarts = 2
@@ -206,7 +220,14 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*Point, error) {
 	}
 	var path []*Point
 	var last *Point
-	for _, lambda := range s.model.Path() {
+	points := s.model.Path()
+	if most := max(1, s.MaxSolves/3); s.MaxSolves > 0 && most < len(points) {
+		for i := range most { // the middles of parts of the same size
+			points[i] = points[(2*i+1)*len(points)/(2*most)]
+		}
+		points = points[:most]
+	}
+	for _, lambda := range points {
 		at, err := s.solve(ctx, lambda, tol, last)
 		if at == nil {
 			return nil, err

@@ -33,7 +33,7 @@ const (
 
 // tuners returns the methods, in any order.
 func tuners() []Tuner {
-	return []Tuner{
+	return append([]Tuner{
 		vfidca{name: MethodVFiDCA},
 		vfidca{name: MethodVFiDCAT, tol: 0.1},
 		grid{},
@@ -41,7 +41,7 @@ func tuners() []Tuner {
 		treeParzen{name: MethodTPE},
 		treeParzen{name: MethodTPE2, common: true},
 		cmaes{},
-	}
+	}, hypergradientTuners()...)
 }
 
 // Methods returns the names of the methods, sorted.

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/conetune/conetune/tune"
 )
 
 // tuneFlags are the flags of conetune tune as they were given.
@@ -66,8 +68,13 @@ Methods:
   random       points drawn evenly in the logarithms
   tpe          tree-structured Parzen estimator, which learns where to draw (tpe2: with --scope common)
   cma-es       evolution strategy with covariance matrix adaptation
-The last four are searches: they fit the model at --evaluations points between the bounds
-of --range, and take the one of least validation error, so that the iterate is a fit to the training rows.
+  igjo         gradient of the validation error by implicit differentiation, line search
+  ifdm         the same with derivatives of the coordinate descent, 50 steps
+  hoag         gradient steps on fits that become more accurate on the way
+grid, random, tpe and cma-es are searches: they fit the model at --evaluations points between
+the bounds of --range. igjo, ifdm and hoag follow a gradient, for the models %s,
+which they fit by coordinate descent; --evaluations bounds the fits, --max-iter the steps. All of these
+take the fit of least validation error, so that the iterate is a fit to the training rows.
 Several methods, --method grid,random,vf-idca, give a table; with --json an array with an
 object for each; --plot draws the best validation error over time, and --save
 writes the model of the method whose refit has the least validation error. With --chain each
@@ -87,7 +94,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "tune MODEL",
 		Short:     "Choose hyperparameters for a table",
-		Long:      sprintf(tuneHelp, modelList()),
+		Long:      sprintf(tuneHelp, modelList(), joined(tune.Differentiable())),
 		Example:   tuneExample,
 		ValidArgs: modelNames(),
 		Args: func(_ *cobra.Command, args []string) error {

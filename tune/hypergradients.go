@@ -1,0 +1,117 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/tune/hypergradient"
+)
+
+// The methods of package hypergradient.
+const (
+	MethodIGJO = "igjo"
+	MethodIFDM = "ifdm"
+	MethodHOAG = "hoag"
+)
+
+// hypergradients descends along the gradient of the validation error. It solves its lower levels by
+// coordinate descent and not by the conic backend.
+type hypergradients struct {
+	name string
+	run  func(context.Context, hypergradient.Model, hypergradient.Settings) (*hypergradient.Result, error)
+	// paper are the settings of the paper's experiments.
+	paper hypergradient.Settings
+	// share of LambdaMax and value are the paper's start; one of them is 0.
+	share, value float64
+}
+
+func hypergradientTuners() []Tuner {
+	return []Tuner{
+		hypergradients{name: MethodIGJO, run: hypergradient.IGJO, paper: hypergradient.Settings{Scale: hypergradient.Plain}, value: 0.01},
+		hypergradients{name: MethodIFDM, run: hypergradient.IFDM, share: 0.01},
+		hypergradients{name: MethodHOAG, run: hypergradient.HOAG, share: 0.01},
+	}
+}
+
+func (h hypergradients) Name() string { return h.name }
+
+// Check rejects models without a derivative.
+func (h hypergradients) Check(t *Task) error {
+	if _, ok := makers[t.Model.Name()]; !ok {
+		return fmt.Errorf("tune: %s cannot do the model %s: it needs the derivative of the lower level's solution, which there is for %s", h.name, t.Model.Name(), strings.Join(Differentiable(), ", "))
+	}
+	return nil
+}
+
+// Differentiable returns the names of the models that the methods along a hypergradient can do, sorted.
+func Differentiable() []string { return slices.Sorted(maps.Keys(makers)) }
+
+// makers make the models of package hypergradient from ours, by name.
+var makers = map[string]func(Model) (hypergradient.Model, error){
+	"elastic-net":    penalised(hypergradient.ElasticNet),
+	"weighted-lasso": penalised(hypergradient.WeightedLasso),
+}
+
+// regressor is a model with the rows of a regression.
+type regressor interface{ Data() *regression.Data }
+
+func penalised(make func(train, val hypergradient.Rows, intercept bool) (*hypergradient.Regression, error)) func(Model) (hypergradient.Model, error) {
+	return func(m Model) (hypergradient.Model, error) {
+		train, val, intercept := m.(regressor).Data().Rows()
+		return make(rows(train), rows(val), intercept)
+	}
+}
+
+func rows(d *dataset.Data) hypergradient.Rows {
+	return hypergradient.Rows{X: descent.NewDesign(d.X), Y: d.Y}
+}
+
+// Tune starts from the selection of an earlier method, from the paper's point, or from a path.
+func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
+	model, err := makers[t.Model.Name()](t.Model)
+	if err != nil {
+		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
+	}
+	var s hypergradient.Settings
+	if t.Config.Preset == PresetPaper {
+		s = h.paper
+		s.Start = []float64{h.value + h.share*model.LambdaMax()}
+	}
+	if t.Start != nil {
+		s.Start = make([]float64, model.Dim())
+		for i, l := range t.Start.Lambda {
+			s.Start[i] = max(l, leastStart*model.LambdaMax())
+		}
+	}
+	s.MaxIter, s.Tol, s.MaxSolves = t.Config.MaxIter, t.Config.Tol, t.Config.Evaluations
+	s.Observe = func(step hypergradient.Step) {
+		if step.Gap <= exactGap { // else it is not a lower-level solution yet
+			t.Record(Trial{Lambda: step.Lambda, X: step.X})
+		}
+	}
+	r, err := h.run(ctx, model, s)
+	if err != nil {
+		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
+	}
+	status, message := dca.Status(""), ""
+	switch r.Status {
+	case hypergradient.IterationLimit:
+		status = dca.IterationLimit
+	case hypergradient.LowerFailed:
+		status, message = dca.Inaccurate, "a lower level could not be solved to the tolerance; the best point before is reported"
+	}
+	return t.Finish(ctx, status, message)
+}
+
+// exactGap is the relative gap of what counts as a lower-level solution: that of the other methods' conic solves.
+const exactGap = 1e-8
+
+// leastStart is the share of LambdaMax above which weights of zero start.
+const leastStart = 1e-4

@@ -1,0 +1,78 @@
+package tune_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+// The selection of each method is a solution of the lower level, as the conic solver computes it through its radii.
+func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
+	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
+		for _, preset := range []string{"", tune.PresetPaper} {
+			m := model(t, elasticnet.Options{Intercept: true, Standardize: true})
+			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset})
+			require.NoError(t, err)
+			require.Contains(t, []dca.Status{dca.Converged, dca.IterationLimit}, res.Status)
+			require.Len(t, res.Trace, res.Iterations)
+			require.Equal(t, *res.Refit, res.Errors)
+
+			// The conic solver's fit at the selected weights has the same errors.
+			at := []tune.Range{{Axis: "lambda1", Low: res.Lambda[0], High: res.Lambda[0]}, {Axis: "lambda2", Low: res.Lambda[1], High: res.Lambda[1]}}
+			again, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Ranges: at, Evaluations: 1, Eps: 1e-11})
+			require.NoError(t, err)
+			require.InEpsilon(t, again.Refit.Validation, res.Refit.Validation, 1e-4, method)
+			grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid})
+			require.NoError(t, err)
+			require.Less(t, res.Refit.Validation, 1.01*grid.Refit.Validation, "%s %s", method, preset)
+		}
+	}
+}
+
+func TestHypergradientsKeepTheBudget(t *testing.T) {
+	m := model(t, elasticnet.Options{})
+	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
+		for _, evaluations := range []int{1, 2, 9, 30} {
+			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: evaluations})
+			require.NoError(t, err)
+			require.Equal(t, dca.Converged, res.Status)
+			require.LessOrEqual(t, res.Iterations, evaluations)
+			require.False(t, math.IsNaN(res.Refit.Validation))
+		}
+	}
+}
+
+func TestHypergradientsBeginAtASelection(t *testing.T) {
+	m := model(t, elasticnet.Options{})
+	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
+		both, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true, tune.Config{Evaluations: 16})
+		require.NoError(t, err)
+		require.LessOrEqual(t, both[1].Refit.Validation, both[0].Refit.Validation*(1+1e-6))
+		require.InEpsilonSlice(t, both[0].Lambda, both[1].Trace[0].Lambda, 1e-12)
+	}
+}
+
+func TestHypergradientsOfOtherModels(t *testing.T) {
+	s, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 30, Test: 50, Features: 60}, 2)
+	require.NoError(t, err)
+	m, err := wlasso.New(s, wlasso.Options{})
+	require.NoError(t, err)
+	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, MaxIter: 30})
+	require.NoError(t, err)
+	require.Len(t, res.Lambda, 60)
+	require.Equal(t, res.Names[3], "x4")
+	_, err = tune.Run(context.Background(), other{m}, tune.Config{Method: tune.MethodIGJO})
+	require.ErrorContains(t, err, "igjo cannot do the model other")
+}
+
+type other struct{ *wlasso.Model }
+
+func (other) Name() string { return "other" }

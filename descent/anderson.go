@@ -14,14 +14,15 @@ const memory = 5
 // it takes the combination of x_1, ..., x_K, with coefficients of sum 1, whose step is the
 // shortest, |sum_k a_k (x_k - x_(k-1))|, if the objective is smaller there than at x_K.
 type extrapolation struct {
-	s    *solve
-	cols []int
-	x, r [][]float64 // the iterates over cols, and their residuals
-	off  []float64
+	s       *iterate
+	penalty func() float64 // of the iterate
+	cols    []int
+	x, r    [][]float64 // the iterates over cols, and their residuals
+	off     []float64
 }
 
-func newExtrapolation(s *solve, cols []int) *extrapolation {
-	e := &extrapolation{s: s, cols: cols}
+func newExtrapolation(s *iterate, cols []int, penalty func() float64) *extrapolation {
+	e := &extrapolation{s: s, cols: cols, penalty: penalty}
 	for range memory + 1 {
 		e.x = append(e.x, make([]float64, len(cols)))
 		e.r = append(e.r, make([]float64, len(s.r)))
@@ -84,11 +85,11 @@ func (e *extrapolation) extrapolate() {
 		floats.AddScaled(r, a.AtVec(k), e.r[k+1])
 		off += a.AtVec(k) * e.off[k+1]
 	}
-	before := s.loss(s.r, s.off) + s.penalty(e.cols, s.b)
+	before := s.loss(s.r, s.off) + e.penalty()
 	for i, j := range e.cols {
 		s.b[j] = x[i]
 	}
-	if s.loss(r, off)+s.penalty(e.cols, s.b) < before {
+	if s.loss(r, off)+e.penalty() < before {
 		copy(s.r, r)
 		s.off = off
 		return

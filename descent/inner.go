@@ -18,7 +18,7 @@ func (s *solve) inner(ctx context.Context, cols []int, tol float64) {
 	if s.used() > 0 && s.newton(cols, firstNewton*s.newtonWork(cols)) && s.settled(cols, tol) {
 		return // the signs of the last iterate are right
 	}
-	e := newExtrapolation(s, cols)
+	e := newExtrapolation(&s.iterate, cols, func() float64 { return s.penalty(cols, s.b) })
 	work, spent := s.work(cols), 0.0
 	for epoch := 1; s.epochs < s.o.MaxEpochs; epoch++ {
 		moved := s.epoch(cols)

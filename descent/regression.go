@@ -187,7 +187,10 @@ func (g *Regression) Solve(ctx context.Context, w Weights, o Options) (*Solution
 	}
 	s := newSolve(g, w1, w2, o)
 	status := s.run(ctx)
-	return s.solution(status), nil
+	out := s.solution()
+	out.Status, out.Objective, out.Gap = status, s.objective, s.gap
+	out.Outer, out.Epochs, out.Newton = s.outer, s.epochs, s.newtons
+	return out, nil
 }
 
 // Relative is a gap in units of the objective at b = 0, that of [Options.Tol].

@@ -3,22 +3,13 @@ package descent
 import (
 	"context"
 	"math"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // solve is one run: the iterate and what is known of it.
 type solve struct {
-	*Regression
-	n      float64
+	iterate
 	w1, w2 []float64
 	o      Options
-
-	b []float64
-	// The residual is r + off: with an intercept, centring would fill sparse columns, so their
-	// constant part is kept apart. Its mean is always 0.
-	r   []float64
-	off float64
 
 	alive []int     // features that are not proven to be zero
 	c     []float64 // X'u / n of the last outer iteration
@@ -29,8 +20,8 @@ type solve struct {
 }
 
 func newSolve(g *Regression, w1, w2 []float64, o Options) *solve {
-	n, p := g.x.Dims()
-	s := &solve{Regression: g, n: float64(n), w1: w1, w2: w2, o: o, b: make([]float64, p), r: make([]float64, n), c: make([]float64, p), alive: make([]int, 0, p), bound: math.Inf(-1)}
+	p := g.x.p
+	s := &solve{iterate: newIterate(g), w1: w1, w2: w2, o: o, c: make([]float64, p), alive: make([]int, 0, p), bound: math.Inf(-1)}
 	var free []int
 	for j := range p {
 		if g.norm2[j] == 0 {
@@ -91,43 +82,6 @@ const (
 	innerShare = 0.03
 )
 
-// residual computes r = y - X b afresh.
-func (s *solve) residual() {
-	copy(s.r, s.y)
-	s.off = 0
-	for _, j := range s.alive {
-		if v := s.b[j]; v != 0 {
-			s.move(j, -v)
-		}
-	}
-	s.fold()
-}
-
-// fold adds the constant part to the residual.
-func (s *solve) fold() {
-	if s.off != 0 {
-		floats.AddConst(s.off, s.r)
-		s.off = 0
-	}
-}
-
-// move adds d times the (centred) column j to the residual.
-func (s *solve) move(j int, d float64) {
-	s.x.axpy(d, j, s.r)
-	if s.mean != nil {
-		s.off -= d * s.mean[j]
-	}
-}
-
-// correlation is x_j'u / n for the residual u = r + off.
-func (s *solve) correlation(j int, r []float64, off float64) float64 {
-	c := s.x.dot(j, r) / s.n
-	if off != 0 {
-		c += off * s.mean[j]
-	}
-	return c
-}
-
 // correlate sets c for all features that are not discarded.
 func (s *solve) correlate(u []float64) {
 	if s.outer == 0 && s.free == nil && s.used() == 0 {
@@ -156,11 +110,6 @@ func (s *solve) used() int {
 
 // value is the objective.
 func (s *solve) value() float64 { return s.loss(s.r, s.off) + s.penalty(s.alive, s.b) }
-
-// loss is |r + off|^2 / (2n), where r + off has mean 0: |r + off|^2 = |r|^2 - n off^2.
-func (s *solve) loss(r []float64, off float64) float64 {
-	return floats.Dot(r, r)/(2*s.n) - off*off/2
-}
 
 func (s *solve) penalty(cols []int, b []float64) float64 {
 	sum := 0.0
@@ -200,18 +149,4 @@ func (s *solve) exhausted() bool {
 		}
 	}
 	return true
-}
-
-func (s *solve) solution(status Status) *Solution {
-	s.fold()
-	out := &Solution{Status: status, B: s.b, B0: s.yMean, Residual: s.r, Objective: s.objective, Gap: s.gap, Outer: s.outer, Epochs: s.epochs, Newton: s.newtons}
-	for j, v := range s.b {
-		if v != 0 {
-			out.Support = append(out.Support, j)
-			if s.mean != nil {
-				out.B0 -= s.mean[j] * v
-			}
-		}
-	}
-	return out
 }

@@ -1,0 +1,142 @@
+package descent
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+func equalGroups(p, size int) [][]int {
+	var groups [][]int
+	for j := 0; j < p; j += size {
+		var g []int
+		for k := j; k < min(p, j+size); k++ {
+			g = append(g, k)
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// groupViolation is the largest violation of the optimality conditions, from the definition.
+func groupViolation(x *mat.Dense, y []float64, intercept bool, groups [][]int, norm, l1 []float64, s *Solution) float64 {
+	n, _ := x.Dims()
+	r := make([]float64, n)
+	worst := 0.0
+	for i := range r {
+		r[i] = y[i] - s.B0 - floats.Dot(x.RawRowView(i), s.B)
+	}
+	if intercept {
+		worst = math.Abs(floats.Sum(r)) / float64(n)
+	}
+	for k, group := range groups {
+		size, outside := 0.0, 0.0
+		c := make([]float64, len(group))
+		for i, j := range group {
+			c[i] = floats.Dot(mat.Col(nil, j, x), r) / float64(n)
+			size = math.Hypot(size, s.B[j])
+			outside = math.Hypot(outside, math.Max(0, math.Abs(c[i])-l1[j]))
+		}
+		if size == 0 {
+			worst = math.Max(worst, outside-norm[k])
+			continue
+		}
+		for i, j := range group {
+			v := math.Abs(c[i]) - l1[j]
+			if s.B[j] != 0 {
+				v = math.Abs(c[i] - math.Copysign(l1[j], s.B[j]) - norm[k]*s.B[j]/size)
+			}
+			worst = math.Max(worst, v)
+		}
+	}
+	return worst
+}
+
+func TestGroupOptimalityConditions(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, shape := range []struct{ n, p, size int }{{40, 20, 4}, {30, 90, 10}, {60, 300, 7}, {50, 400, 1}} {
+			for _, kind := range []string{"both", "norms", "l1", "mixed"} {
+				for _, ratio := range []float64{0.5, 0.1, 0.01} {
+					name := fmt.Sprint(intercept, shape, kind, ratio)
+					x, y := sample(21, shape.n, shape.p, 6, 0.8)
+					design := NewDesign(x)
+					if shape.size == 7 {
+						design = NewDesign(compress(x))
+					}
+					g, err := NewRegression(design, y, intercept)
+					require.NoError(t, err)
+					groups := equalGroups(shape.p, shape.size)
+					q, err := NewGroups(g, groups)
+					require.NoError(t, err)
+					top := q.LambdaMax()
+					norm, l1 := make([]float64, len(groups)), make([]float64, shape.p)
+					for k := range norm {
+						switch kind {
+						case "both", "norms":
+							norm[k] = ratio * top
+						case "mixed":
+							norm[k] = ratio * top * float64(k%3)
+						}
+					}
+					for j := range l1 {
+						if kind != "norms" {
+							l1[j] = ratio * top * (1 + float64(j%2)/2)
+						}
+					}
+					s, err := q.Solve(context.Background(), GroupWeights{norm, l1}, Options{Tol: 1e-13})
+					require.NoError(t, err)
+					require.Contains(t, []Status{Optimal, Exhausted}, s.Status, name)
+					require.Less(t, groupViolation(x, y, intercept, groups, norm, l1, s), 1e-6*top, name)
+					if kind == "l1" {
+						lasso, err := g.Solve(context.Background(), Weights{L1: l1}, Options{Tol: 1e-13})
+						require.NoError(t, err)
+						require.InEpsilon(t, lasso.Objective, s.Objective, 1e-11)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestGroupLambdaMax(t *testing.T) {
+	x, y := sample(22, 40, 60, 4, 1)
+	g, err := NewRegression(NewDesign(x), y, true)
+	require.NoError(t, err)
+	q, err := NewGroups(g, equalGroups(60, 6))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		factor float64
+		empty  bool
+	}{{1.000001, true}, {0.999, false}} {
+		l := []float64{c.factor * q.LambdaMax()}
+		s, err := q.Solve(context.Background(), GroupWeights{l, l}, Options{Tol: 1e-12})
+		require.NoError(t, err)
+		require.Equal(t, c.empty, len(s.Support) == 0)
+	}
+}
+
+func TestGroupsThatAreNone(t *testing.T) {
+	x, y := sample(23, 10, 4, 1, 1)
+	g, err := NewRegression(NewDesign(x), y, false)
+	require.NoError(t, err)
+	for want, members := range map[string][][]int{
+		"feature 3 is in no group":       {{0, 1}, {2}},
+		"feature 1 is in groups 0 and 1": {{0, 1}, {1, 2, 3}},
+		"group 1 is empty":               {{0, 1, 2, 3}, {}},
+		"group 0 has feature 4":          {{0, 1, 4}},
+	} {
+		_, err := NewGroups(g, members)
+		require.ErrorContains(t, err, want)
+	}
+	q, err := NewGroups(g, [][]int{{0, 1}, {2, 3}})
+	require.NoError(t, err)
+	_, err = q.Solve(context.Background(), GroupWeights{Norm: []float64{1, 0}}, Options{})
+	require.ErrorContains(t, err, "feature 2 of group 1 has no penalty")
+	_, err = q.Solve(context.Background(), GroupWeights{Norm: []float64{1, 2, 3}}, Options{})
+	require.ErrorContains(t, err, "3 weights Norm")
+}

@@ -23,7 +23,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, []dca.Status{dca.Converged, dca.IterationLimit}, res.Status)
 			require.Len(t, res.Trace, res.Iterations)
-			require.Equal(t, *res.Refit, res.Errors)
+			require.Equal(t, *res.LowerLevel, res.Errors)
 
 			// The conic solver's fit at the selected weights has the same errors.
 			at := []tune.Range{{Axis: "lambda1", Low: res.Lambda[0], High: res.Lambda[0]}, {Axis: "lambda2", Low: res.Lambda[1], High: res.Lambda[1]}}

@@ -1,0 +1,73 @@
+package tune
+
+import (
+	"fmt"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+)
+
+// Custom is a [Model] made of a bilevel program that the user writes with the atoms of package convex. Only Bilevel
+// is needed.
+type Custom struct {
+	// Bilevel is the program, see [dca.Program]; its Name is the model's.
+	Bilevel dca.Program
+	// Hyperparameters are the names of the entries of h; nil means h1, h2, ..
+	Hyperparameters []string
+	// Score returns the errors of values of the lower-level variables. Nil means the program's own
+	// Validation at H0, and no test error.
+	Score func(x [][]float64) Errors
+	// Predictor turns values of the lower-level variables into a linear predictor. Nil means that the first
+	// variable holds its coefficients, without names.
+	Predictor func(x [][]float64) Fit
+	// Settings are those of a run, with and without a preset. The zero value means those of package dca.
+	Settings dca.Settings
+}
+
+var _ Model = Custom{}
+
+// Name is the program's.
+func (c Custom) Name() string { return c.Bilevel.Name }
+
+// Program is the bilevel program.
+func (c Custom) Program() dca.Program { return c.Bilevel }
+
+// Names are the names of the hyperparameters.
+func (c Custom) Names() []string {
+	if c.Hyperparameters != nil {
+		return c.Hyperparameters
+	}
+	names := make([]string, len(c.Bilevel.H0))
+	for j := range names {
+		names[j] = fmt.Sprintf("h%d", j+1)
+	}
+	return names
+}
+
+// Evaluate is Score.
+func (c Custom) Evaluate(x [][]float64) Errors {
+	if c.Score != nil {
+		return c.Score(x)
+	}
+	m := convex.NewModel()
+	level := c.Bilevel.Build(m, convex.Const(c.Bilevel.H0...))
+	pt := make(convex.Point, len(x))
+	for i, v := range level.X {
+		pt[v] = x[i]
+	}
+	return Errors{Validation: level.Validation.Eval(pt)[0]}
+}
+
+// Fit is Predictor.
+func (c Custom) Fit(x [][]float64) Fit {
+	if c.Predictor != nil {
+		return c.Predictor(x)
+	}
+	return Fit{Coefficients: x[0]}
+}
+
+// PaperSettings are Settings.
+func (c Custom) PaperSettings() dca.Settings { return c.Settings }
+
+// DefaultSettings are Settings.
+func (c Custom) DefaultSettings() dca.Settings { return c.Settings }

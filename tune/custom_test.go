@@ -41,8 +41,8 @@ func ExampleCustom() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: changes of slope up to %.2f, validation error %.3f\n", result.Status, result.Radii[0], result.Refit.Validation)
-	// Output: converged: changes of slope up to 0.96, validation error 0.071
+	fmt.Printf("%s: changes of slope up to %.2f, validation error %.2f\n", result.Status, result.Radii[0], result.Refit.Validation)
+	// Output: converged: changes of slope up to 0.96, validation error 0.07
 }
 
 // Every method takes it.

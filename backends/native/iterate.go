@@ -369,8 +369,9 @@ func (it *iterate) correct(sigma float64, second bool) float64 {
 
 const (
 	stepFraction = 0.99
-	// A step shorter than shortStep is tried again without the correction.
-	shortStep = 0.1
+	// A step shorter than shortStep is tried again without the correction. That
+	// is safe and slow: several short steps with it often lead out of where one is.
+	shortStep = 0.01
 	// A step shorter than minStep means that the method is stuck.
 	minStep = 1e-6
 )

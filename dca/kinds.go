@@ -1,7 +1,6 @@
 package dca
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -142,30 +141,4 @@ func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
 		}
 	}
 	return p.penalties(&level, rows, point(level.X, x)), nil
-}
-
-// Multipliers solves the lower level at H0 and returns the multipliers of the radii, nil
-// where that solve gave no usable point.
-func Multipliers(ctx context.Context, p Program, s Settings) ([]float64, Stats, error) {
-	s = s.withDefaults()
-	if err := p.validate(); err != nil {
-		return nil, Stats{}, err
-	}
-	if err := s.validate(&p); err != nil {
-		return nil, Stats{}, err
-	}
-	low, err := newLower(&p, &s)
-	if err != nil {
-		return nil, Stats{}, err
-	}
-	defer low.close()
-	sol, err := low.solve(ctx, p.H0)
-	if err != nil {
-		return nil, Stats{}, err
-	}
-	stats := low.stats()
-	if sol.x == nil {
-		return nil, stats, nil
-	}
-	return sol.lambda(p.Radii), stats, nil
 }

@@ -7,4 +7,29 @@
 // lower level can for any hyperparameters. The refit is the solution of the
 // lower level at the selected hyperparameters, the model that a user would
 // deploy. They agree where the lower-level gap is closed ([Config.GapTol]).
+//
+// # Methods
+//
+// A method is a [Tuner]; those of this package have names ([Methods]) and run by [Run], several side by
+// side or in a chain by [Compare], and those of a user by [RunTuner]. All have the same clock, which covers
+// everything after the data are in memory, the same split, and the same rule of selection: the least validation error of a
+// lower-level solution.
+//
+// Apart from VF-iDCA they are searches over the lower level in penalty form,
+//
+//	min over x of  l(x, u) + sum_i lambda_i P_i(x)  s.t. g(x, u) <= 0,
+//
+// on a logarithmic scale of the weights lambda and of the upper variables u, if there are any: a grid, random points,
+// the tree-structured Parzen estimator (package tpe) and an evolution strategy. They work for every [Model] whose
+// [dca.Program] has constraints P_i(x) <= r_i. An axis of a search has one hyperparameter
+// or all those of a kind ([Scope], [dca.Program.Kinds]). Its range is the user's ([Range]), the model's ([Spaced]), the
+// paper's, or that of [dca.Program.Path]; without any, it goes down four decades from the multipliers that the constrained
+// form has at small radii.
+//
+// Lower levels are compiled once for each worker and then updated, each solved from the one before it in its
+// chain. Chains begin afresh and do not depend on the number of workers, nor do results. The proposals of
+// the Parzen estimator and of the evolution strategy come one after the other, in a single chain.
+//
+// A result has the weights in Lambda and the P_i(x) in Radii whatever the method, so that any method can begin where another
+// one ended: VF-iDCA at the radii, a search in the middle half, in logarithms, of its range moved to the lambda.
 package tune

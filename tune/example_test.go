@@ -3,8 +3,13 @@ package tune_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/tune"
@@ -38,4 +43,82 @@ func ExampleVFiDCA() {
 	// iteration 2: alpha 6, validation 1.50, refit 3.11
 	// iteration 3: alpha 11, validation 1.96, refit 3.10
 	// converged after 3 iterations, lambda2 = 0.19
+}
+
+// Two methods on the same model, the second one from the choice of the first.
+func ExampleCompare() {
+	split, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model, err := elasticnet.New(split, elasticnet.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	results, err := tune.Compare(context.Background(), model, []string{tune.MethodGrid, tune.MethodVFiDCA}, true, tune.Config{
+		Evaluations: 25,
+		Ranges:      []tune.Range{{Axis: "lambda1", Low: 1e-3, High: 1}, {Axis: "lambda2", Low: 1e-4, High: 1}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range results {
+		fmt.Printf("%s: %s, validation error %.2f\n", r.Method, r.Status, r.Refit.Validation)
+	}
+	// Output:
+	// grid: converged, validation error 2.88
+	// vf-idca: converged, validation error 2.86
+}
+
+// halving is a method of a user: it halves all weights until the validation error rises.
+type halving struct{}
+
+func (halving) Name() string { return "halving" }
+
+// Check accepts every model.
+func (halving) Check(*tune.Task) error { return nil }
+
+func (halving) Tune(ctx context.Context, t *tune.Task) (*tune.Result, error) {
+	lower, err := dca.NewPenalized(t.Program, nil, dca.Settings{Backend: t.Backend})
+	if err != nil {
+		return nil, err
+	}
+	defer lower.Close()
+	lambda := slices.Repeat([]float64{1}, t.Program.Radii)
+	for last := math.Inf(1); ; {
+		s, err := lower.Solve(ctx, lambda, nil)
+		if err != nil {
+			return nil, err
+		}
+		value := t.Record(tune.Trial{Lambda: slices.Clone(lambda), X: s.X})
+		if !(value < last) {
+			return t.Finish(ctx, "", "")
+		}
+		last = value
+		floats.Scale(0.5, lambda)
+	}
+}
+
+func ExampleRunTuner() {
+	split, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model, err := elasticnet.New(split, elasticnet.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := tune.RunTuner(context.Background(), model, halving{}, tune.Config{}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: %d fits, lambda1 = %g\n", r.Method, r.Iterations, r.Hyperparameters["lambda1"])
+	// Output:
+	// halving: 5 fits, lambda1 = 0.125
 }

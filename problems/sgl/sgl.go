@@ -64,9 +64,11 @@ func New(s *dataset.Split, g *groups.Groups, o Options) (*Model, error) {
 	// rho is not in the paper but in its authors' program.
 	paper := dca.Settings{Tol: 0.05, Rho: 5e-3, Alpha0: 1, Delta: 5, CAlpha: 0.1, MaxIter: 100}
 	standard := paper
+	// Longer proximal terms make shorter steps: there are more iterations to stop after.
+	standard.Rho, standard.MaxIter = 0.05, 20
 	standard.PathStart = data.LambdaMax() > 0
 	return &Model{groups: g, Model: regression.NewModel(data, regression.Spec{
-		Name: "sparse-group-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
+		Name: "sparse-group-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: 3,
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{
 				convex.GroupNorms(b, g.Members).MinusAffine(r.Slice(0, g.Len())),

@@ -56,7 +56,7 @@ func New(s *dataset.Split, o Options) (*Model, error) {
 	// Ours start from a path with a penalty that keeps the iterates near the solutions of the lower level, and take short
 	// steps: with a radius for each feature the validation rows are overfitted soon, and the way there is what counts.
 	standard := paper
-	standard.Alpha0, standard.Rho = 100, 1
+	standard.Alpha0, standard.Rho, standard.MaxIter = 100, 1, 20
 	standard.PathStart = data.LambdaMax() > 0
 	return &Model{regression.NewModel(data, regression.Spec{
 		Name: "weighted-lasso", Names: data.Features(), R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: 3,

@@ -288,6 +288,22 @@ func (it *iterate) longest() float64 {
 	return a
 }
 
+// factor factors the matrix of the current scaling and solves for the constant
+// part, with more regularisation if that fails.
+func (it *iterate) factor() bool {
+	it.k.relax()
+	it.k.refactor()
+	ok := it.constantPart()
+	for range maxRaises {
+		if ok && it.k.left <= lostSolve {
+			break
+		}
+		it.k.raise()
+		ok = it.constantPart()
+	}
+	return ok
+}
+
 // advance makes one predictor-corrector step (Mehrotra 1992). It returns the
 // length of the step, 0 when no direction could be computed.
 func (it *iterate) advance() float64 {
@@ -295,8 +311,7 @@ func (it *iterate) advance() float64 {
 	if !it.rescale() {
 		return 0
 	}
-	it.k.refactor()
-	if !it.constantPart() {
+	if !it.factor() {
 		return 0
 	}
 	for i, c := range it.cones {
@@ -372,6 +387,11 @@ const (
 	// A step shorter than shortStep is tried again without the correction. That
 	// is safe and slow: several short steps with it often lead out of where one is.
 	shortStep = 0.01
+	// A solve that leaves more than lostSolve times the right-hand side, which no
+	// contradiction among the equations does, is lost; the matrix is factored
+	// anew with more regularisation, at most maxRaises times.
+	lostSolve = 10
+	maxRaises = 3
 	// A step shorter than minStep means that the method is stuck.
 	minStep = 1e-6
 )

@@ -35,6 +35,8 @@ type kkt struct {
 	writers []hWriter
 	factor  *ldl.Factor
 	shift   []float64 // the static regularisation
+	boost   float64   // multiple of it for columns and equations, see raise
+	left    float64   // what the last solve left, as a multiple of the right-hand side
 	rhs     []float64
 	sol     []float64
 	res     []float64
@@ -68,6 +70,9 @@ const (
 	boundedRegularisation = 1e-13
 	rankTwoRegularisation = 1e-12
 	rotatedRegularisation = 1e-10
+	// see raise
+	boostFactor = 100
+	boostRelax  = 10
 	// A pivot below pivotTolerance, or of the wrong sign, is rounding. The bound
 	// does not grow with K, where rows far from active have entries of any size
 	// beside legitimate small pivots.
@@ -126,9 +131,7 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 			k.shift[p] = 0
 		}
 	}
-	for _, b := range k.bounds {
-		k.shift[k.xpos[b.col]] = boundedRegularisation
-	}
+	k.regularise(1)
 	k.rhs, k.sol, k.res, k.best = make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
 	return k, nil
 }
@@ -335,7 +338,42 @@ func (k *kkt) refactor() {
 			k.mat.val[k.diag[k.xpos[b.col]]] += a * a / h[int(b.row)-f.zero]
 		}
 	}
+	k.factorize()
+}
+
+func (k *kkt) factorize() {
 	k.factor.Factorize(k.mat.val, k.shift, pivotTolerance, pivotReplaced)
+}
+
+// regularise sets the shifts of columns and equations to boost times what is usual.
+func (k *kkt) regularise(boost float64) {
+	k.boost = boost
+	for _, p := range k.xpos {
+		if p >= 0 {
+			k.shift[p] = staticRegularisation * boost
+		}
+	}
+	for _, b := range k.bounds {
+		k.shift[k.xpos[b.col]] = boundedRegularisation * boost
+	}
+	for _, p := range k.pos[:k.f.zero] {
+		k.shift[p] = -staticRegularisation * boost
+	}
+}
+
+// raise factors again with more regularisation. Where columns that are far from
+// their bounds do not suffice to determine all equations, the pivots that are left
+// are rounding of the largest z/s, and their multiples may drown everything.
+func (k *kkt) raise() {
+	k.regularise(k.boost * boostFactor)
+	k.factorize()
+}
+
+// relax takes back some of what raise added.
+func (k *kkt) relax() {
+	if k.boost > 1 {
+		k.regularise(max(1, k.boost/boostRelax))
+	}
 }
 
 // shiftRankTwo sets the regularisation of cone c, in rank-two form.
@@ -377,7 +415,7 @@ func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) bool {
 		}
 	}
 	size := 1 + maxAbs(k.rhs)
-	ok := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size)
+	ok := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size, size)
 	for j, p := range k.xpos {
 		if p >= 0 {
 			x[j] = k.sol[p]

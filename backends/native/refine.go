@@ -31,8 +31,8 @@ const (
 
 // refine solves K sol = rhs with the regularised factors and iterative
 // refinement, until the residual is at most limitX in the equations of the columns
-// and limitZ in the others, or as small as it gets.
-func (k *kkt) refine(limitX, limitZ float64) bool {
+// and limitZ in the others, or as small as it gets. size is that of rhs.
+func (k *kkt) refine(limitX, limitZ, size float64) bool {
 	copy(k.sol, k.rhs)
 	k.factor.Solve(k.sol)
 	x, z := k.residual(limitX, limitZ)
@@ -59,13 +59,16 @@ func (k *kkt) refine(limitX, limitZ float64) bool {
 			break
 		}
 	}
+	k.left = max(x*limitX, z*limitZ) / size
 	if math.IsNaN(last) || math.IsInf(last, 0) {
 		return false
 	}
 	if x > improveColumns || z > improveRows {
 		copy(k.best, k.sol)
 		k.improve(limitX, limitZ)
-		if x, z = k.residual(limitX, limitZ); !(max(x, z) < last) {
+		if x, z = k.residual(limitX, limitZ); max(x, z) < last {
+			k.left = max(x*limitX, z*limitZ) / size
+		} else {
 			copy(k.sol, k.best)
 		}
 	}

@@ -22,8 +22,10 @@ type atomTerm struct {
 	sel   []int // nil: all entries
 	off   int
 	scale float64
-	w     *Parameter // weight of length 1, or nil
+	w     *Parameter // weight of length 1, or with each one of another length; nil without
 	sum   bool
+	each  bool // entry k has the weight w[at+k]
+	at    int
 }
 
 // count is the number of entries selected.
@@ -42,12 +44,15 @@ func (t *atomTerm) height() int {
 	return t.count()
 }
 
-// weight is the factor at the parameter's current value.
-func (t *atomTerm) weight() float64 {
-	if t.w != nil {
-		return t.scale * t.w.values[0]
+// weight is the factor of entry k at the parameter's current value.
+func (t *atomTerm) weight(k int) float64 {
+	switch {
+	case t.w == nil:
+		return t.scale
+	case t.each:
+		return t.scale * t.w.values[t.at+k]
 	}
-	return t.scale
+	return t.scale * t.w.values[0]
 }
 
 // Linear returns an affine expression as a convex one.
@@ -153,6 +158,34 @@ func (f Convex) Weight(p *Parameter) Convex {
 	return out
 }
 
+// WeightedSum returns sum_i p[i] f[i], where the parameter p has the length of f and values that
+// are set and not negative when the model is solved. The terms of f must be affine or atoms with a value for
+// each entry, such as [Abs] and [GroupNorms], which it does not take apart as a sum of f.At(i) with
+// weights of their own would. What [Convex.Weight] says about objectives and weights of zero holds here, too.
+func (f Convex) WeightedSum(p *Parameter) Convex {
+	switch {
+	case f.err != nil:
+		return f.Sum()
+	case p.n != f.n:
+		return failed(1, f.model(), "WeightedSum: parameter %s has length %d, %v has %d", p.name, p.n, f, f.n)
+	case f.model() != nil && f.model() != p.m:
+		return failed(1, f.model(), "WeightedSum: parameter %s and %v belong to different models", p.name, f)
+	case f.weighted() != nil:
+		return failed(1, f.model(), "WeightedSum: product of parameters %s and %s", p.name, f.weighted().name)
+	}
+	out := Convex{n: 1, aff: p.Dot(f.aff)}
+	out.err = out.aff.err
+	for _, t := range f.atoms {
+		if t.sum || t.atom.kind == squaresAtom || t.atom.kind == maxAtom {
+			return failed(1, f.model(), "WeightedSum: %v has one value, expected one for each entry", t.atom)
+		}
+		t.w, t.each, t.at = p, true, t.off
+		t.off, t.sum = 0, true
+		out.atoms = append(out.atoms, t)
+	}
+	return out
+}
+
 // weighted returns a parameter that weighs an atom, if there is one.
 func (f Convex) weighted() *Parameter {
 	for _, t := range f.atoms {
@@ -229,7 +262,6 @@ func (f Convex) Eval(pt Point) []float64 {
 	for i := range f.atoms {
 		t := &f.atoms[i]
 		value := t.atom.eval(pt)
-		weight := t.weight()
 		for k := range t.count() {
 			entry, row := k, t.off+k
 			if t.sel != nil {
@@ -238,7 +270,7 @@ func (f Convex) Eval(pt Point) []float64 {
 			if t.sum {
 				row = t.off
 			}
-			out[row] += weight * value[entry]
+			out[row] += t.weight(k) * value[entry]
 		}
 	}
 	return out

@@ -221,6 +221,15 @@ func (c *compiler) squaresBelow(squares []atomTerm, h Affine, to sink) {
 // epigraph returns an affine expression that stands for the term, of the same
 // height, in terms of a new variable u >= atom.
 func (c *compiler) epigraph(t atomTerm) Affine {
+	e := c.bound(t)
+	if t.sum {
+		e = e.Sum()
+	}
+	return e.Scale(t.scale)
+}
+
+// bound returns the variable u of epigraph, an entry for each of the term.
+func (c *compiler) bound(t atomTerm) Affine {
 	u := c.shared[t.atom]
 	if u == nil || t.sel != nil {
 		u = c.auxiliary("a bound on "+t.atom.String(), t.count())
@@ -235,11 +244,7 @@ func (c *compiler) epigraph(t atomTerm) Affine {
 			c.noteSparse(t.atom, u, first)
 		}
 	}
-	e := u.Expr()
-	if t.sum {
-		e = e.Sum()
-	}
-	return e.Scale(t.scale)
+	return u.Expr()
 }
 
 // noteSparse records u >= |scale*v| for a whole variable v, whose rows start at
@@ -274,6 +279,11 @@ func (c *compiler) minimize(f Convex) {
 		}
 		if t.atom.kind == squaresAtom {
 			c.minimizeSquares(t)
+			continue
+		}
+		if t.each { // w[at] u[0] + w[at+1] u[1] + ..
+			u := c.bound(t).Scale(t.scale)
+			c.objective = c.objective.Plus(t.w.Dot(Stack(Affine{n: t.at}, u, Affine{n: t.w.n - t.at - u.n})))
 			continue
 		}
 		t.off, t.sum = 0, t.sum || t.count() != 1

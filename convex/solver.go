@@ -87,8 +87,8 @@ func (p *Program) checkWeights() error {
 		if w.version == 0 {
 			return fmt.Errorf("convex: parameter %s weighs an atom and has not been set", w.name)
 		}
-		if w.values[0] < 0 {
-			return fmt.Errorf("convex: parameter %s weighs an atom and is negative: %v", w.name, w.values[0])
+		if i := slices.IndexFunc(w.values, func(v float64) bool { return v < 0 }); i >= 0 {
+			return fmt.Errorf("convex: parameter %s weighs an atom and is negative: %v", w.name, w.values[i])
 		}
 	}
 	return nil

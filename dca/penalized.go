@@ -30,9 +30,16 @@ type penalizedBlock struct {
 	level    Level
 	rows     [][]int // for each constraint of the level, the radius of each row, or -1
 	weights  []*convex.Parameter
+	vectors  []weightVector
 	upper    *convex.Parameter // nil without upper variables
 	compiled *convex.Program
 	solver   *convex.Solver
+}
+
+// weightVector are the weights of the rows of one constraint.
+type weightVector struct {
+	parameter *convex.Parameter
+	kinds     []int // of the rows
 }
 
 // PenalizedSolution is the outcome at one vector of weights.
@@ -122,7 +129,7 @@ func (q *Penalized) block(build func(m *convex.Model, h convex.Affine) Level, ki
 	b.rows = rows[:len(b.level.Constraints)]
 	objective := b.level.Train
 	for c, constraint := range b.level.Constraints {
-		penalties, joint := b.split(constraint, b.rows[c], q.kindOf)
+		penalties, joint := b.split(m, constraint, b.rows[c], q.kindOf)
 		for _, penalty := range penalties {
 			objective = objective.Plus(penalty)
 		}
@@ -141,7 +148,7 @@ func (q *Penalized) block(build func(m *convex.Model, h convex.Affine) Level, ki
 
 // split divides the rows of a constraint into weighted penalties and constraints g(x, u). A constraint
 // that goes as a whole is not taken apart: norms of whole variables are what working sets need.
-func (b *penalizedBlock) split(constraint convex.Convex, rows, kindOf []int) (penalties, joint []convex.Convex) {
+func (b *penalizedBlock) split(m *convex.Model, constraint convex.Convex, rows, kindOf []int) (penalties, joint []convex.Convex) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -152,14 +159,22 @@ func (b *penalizedBlock) split(constraint convex.Convex, rows, kindOf []int) (pe
 		return kindOf[rows[i]]
 	}
 	whole := true
+	kinds := make([]int, len(rows))
 	for i := range rows {
-		whole = whole && kind(i) == kind(0)
+		kinds[i] = kind(i)
+		whole = whole && kinds[i] == kinds[0]
 	}
 	switch {
 	case whole && kind(0) < 0:
 		return nil, []convex.Convex{constraint}
 	case whole:
 		return []convex.Convex{constraint.Sum().Weight(b.weights[kind(0)])}, nil
+	case slices.Min(kinds) >= 0:
+		v := m.Parameter("lambda", len(rows))
+		if sum := constraint.WeightedSum(v); sum.Err() == nil {
+			b.vectors = append(b.vectors, weightVector{v, kinds})
+			return []convex.Convex{sum}, nil
+		}
 	}
 	for i := range rows {
 		if k := kind(i); k >= 0 {
@@ -196,6 +211,15 @@ func (q *Penalized) Forget() error {
 func (b *penalizedBlock) set(weights, upper []float64) error {
 	for k, w := range b.weights {
 		if err := w.Set(weights[k : k+1]); err != nil {
+			return err
+		}
+	}
+	for _, v := range b.vectors {
+		w := make([]float64, len(v.kinds))
+		for i, k := range v.kinds {
+			w[i] = weights[k]
+		}
+		if err := v.parameter.Set(w); err != nil {
 			return err
 		}
 	}

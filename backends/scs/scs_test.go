@@ -195,7 +195,6 @@ func TestTimeLimitWithinIterations(t *testing.T) {
 	assert.Equal(t, backends.TimeLimit, sol.Status)
 	assert.Less(t, time.Since(begin), limit+600*time.Millisecond)
 	assert.Len(t, sol.X, len(slow(300).Q)) // the point is there all the same
-	assert.Positive(t, sol.Iterations)
 }
 
 func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {

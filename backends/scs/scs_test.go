@@ -185,6 +185,9 @@ func TestTimeLimit(t *testing.T) {
 // the clock after seconds only.
 func TestTimeLimitWithinIterations(t *testing.T) {
 	needsOurLibrary(t)
+	if testing.Short() {
+		t.Skip("a sanitiser makes the recheck of the answer take seconds")
+	}
 	const limit = 200 * time.Millisecond
 	s, err := open(t).Setup(slow(300), backends.Options{Eps: 1e-300, TimeLimit: limit})
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/descent"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
@@ -26,6 +27,8 @@ const (
 type hypergradients struct {
 	name string
 	run  func(context.Context, hypergradient.Model, hypergradient.Settings) (*hypergradient.Result, error)
+	// forward says that the method needs the forward mode, which regressions without groups have.
+	forward bool
 	// paper are the settings of the paper's experiments.
 	paper hypergradient.Settings
 	// share of LambdaMax and value are the paper's start; one of them is 0.
@@ -35,7 +38,7 @@ type hypergradients struct {
 func hypergradientTuners() []Tuner {
 	return []Tuner{
 		hypergradients{name: MethodIGJO, run: hypergradient.IGJO, paper: hypergradient.Settings{Scale: hypergradient.Plain}, value: 0.01},
-		hypergradients{name: MethodIFDM, run: hypergradient.IFDM, share: 0.01},
+		hypergradients{name: MethodIFDM, run: hypergradient.IFDM, share: 0.01, forward: true},
 		hypergradients{name: MethodHOAG, run: hypergradient.HOAG, share: 0.01},
 	}
 }
@@ -44,20 +47,40 @@ func (h hypergradients) Name() string { return h.name }
 
 // Check rejects models without a derivative.
 func (h hypergradients) Check(t *Task) error {
-	if _, ok := makers[t.Model.Name()]; !ok {
-		return fmt.Errorf("tune: %s cannot do the model %s: it needs the derivative of the lower level's solution, which there is for %s", h.name, t.Model.Name(), strings.Join(Differentiable(), ", "))
+	known := Differentiable(h.name)
+	if !slices.Contains(known, t.Model.Name()) {
+		return fmt.Errorf("tune: %s cannot do the model %s: it needs the derivative of the lower level's solution, which there is for %s", h.name, t.Model.Name(), strings.Join(known, ", "))
 	}
 	return nil
 }
 
-// Differentiable returns the names of the models that the methods along a hypergradient can do, sorted.
-func Differentiable() []string { return slices.Sorted(maps.Keys(makers)) }
+// Differentiable returns the names of the models that a method along a hypergradient can do, sorted; nil for
+// other methods.
+func Differentiable(method string) []string {
+	for _, t := range hypergradientTuners() {
+		if t.Name() != method {
+			continue
+		}
+		if t.(hypergradients).forward {
+			return []string{"elastic-net", "weighted-lasso"}
+		}
+		return slices.Sorted(maps.Keys(makers))
+	}
+	return nil
+}
 
 // makers make the models of package hypergradient from ours, by name.
 var makers = map[string]func(Model) (hypergradient.Model, error){
 	"elastic-net":    penalised(hypergradient.ElasticNet),
 	"weighted-lasso": penalised(hypergradient.WeightedLasso),
+	"sparse-group-lasso": func(m Model) (hypergradient.Model, error) {
+		train, val, intercept := m.(regressor).Data().Rows()
+		return hypergradient.NewSparseGroupLasso(rows(train), rows(val), m.(grouped).Groups().Members, intercept)
+	},
 }
+
+// grouped is a model with groups of features.
+type grouped interface{ Groups() *groups.Groups }
 
 // regressor is a model with the rows of a regression.
 type regressor interface{ Data() *regression.Data }

@@ -72,8 +72,9 @@ Methods:
   ifdm         the same with derivatives of the coordinate descent, 50 steps
   hoag         gradient steps on fits that become more accurate on the way
 grid, random, tpe and cma-es are searches: they fit the model at --evaluations points between
-the bounds of --range. igjo, ifdm and hoag follow a gradient, for the models %s,
-which they fit by coordinate descent; --evaluations bounds the fits, --max-iter the steps. All of these
+the bounds of --range. igjo and hoag follow a gradient, for the models %s
+(ifdm: %s), which they fit by coordinate descent;
+--evaluations bounds the fits, --max-iter the steps. All of these
 take the fit of least validation error, so that the iterate is a fit to the training rows.
 Several methods, --method grid,random,vf-idca, give a table; with --json an array with an
 object for each; --plot draws the best validation error over time, and --save
@@ -94,7 +95,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "tune MODEL",
 		Short:     "Choose hyperparameters for a table",
-		Long:      sprintf(tuneHelp, modelList(), joined(tune.Differentiable())),
+		Long:      sprintf(tuneHelp, modelList(), joined(tune.Differentiable(tune.MethodIGJO)), joined(tune.Differentiable(tune.MethodIFDM))),
 		Example:   tuneExample,
 		ValidArgs: modelNames(),
 		Args: func(_ *cobra.Command, args []string) error {

@@ -61,6 +61,18 @@ func WeightedLasso(train, val Rows, intercept bool) (*Regression, error) {
 }
 
 func newRegression(name string, train, val Rows, intercept bool, weights func(*Regression, int)) (*Regression, error) {
+	g, err := newTraining(name, train, val, intercept)
+	if err != nil {
+		return nil, err
+	}
+	out := &Regression{train: g, val: val, intercept: intercept}
+	_, p := g.Dims()
+	weights(out, p)
+	return out, nil
+}
+
+// newTraining checks the rows and prepares those for training.
+func newTraining(name string, train, val Rows, intercept bool) (*descent.Regression, error) {
 	g, err := descent.NewRegression(train.X, train.Y, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("hypergradient: training rows of the %s: %w", name, err)
@@ -75,9 +87,18 @@ func newRegression(name string, train, val Rows, intercept bool, weights func(*R
 	case len(val.Y) != m:
 		return nil, fmt.Errorf("hypergradient: %d targets for %d validation rows of the %s", len(val.Y), m, name)
 	}
-	out := &Regression{train: g, val: val, intercept: intercept}
-	weights(out, p)
-	return out, nil
+	return g, nil
+}
+
+// fill puts a solution into the point, and returns the gradient of the validation loss on its support.
+func (pt *Point) fill(g *descent.Regression, val Rows, s *descent.Solution, intercept bool) []float64 {
+	value, gradient := g.ValidationGradient(val.X, val.Y, s)
+	pt.X, pt.Validation = [][]float64{s.B}, value
+	if intercept {
+		pt.X = append(pt.X, []float64{s.B0})
+	}
+	pt.Gap, pt.Solved = g.Relative(s.Gap), s.Status == descent.Optimal || s.Status == descent.Exhausted
+	return gradient
 }
 
 // Dim is the number of hyperparameters.
@@ -139,15 +160,9 @@ func (m *Regression) Solve(ctx context.Context, lambda []float64, tol float64, s
 	if err != nil {
 		return nil, err
 	}
-	value, gradient := m.train.ValidationGradient(m.val.X, m.val.Y, s)
-	pt := &Point{
-		Lambda: append([]float64(nil), lambda...), X: [][]float64{s.B}, Validation: value,
-		Gap: m.train.Relative(s.Gap), Solved: s.Status == descent.Optimal || s.Status == descent.Exhausted,
-		State: &state{s, w, gradient},
-	}
-	if m.intercept {
-		pt.X = append(pt.X, []float64{s.B0})
-	}
+	pt := &Point{Lambda: append([]float64(nil), lambda...)}
+	gradient := pt.fill(m.train, m.val, s, m.intercept)
+	pt.State = &state{s, w, gradient}
 	return pt, nil
 }
 

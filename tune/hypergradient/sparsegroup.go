@@ -1,0 +1,110 @@
+package hypergradient
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/descent"
+)
+
+// SparseGroupLasso has a hyperparameter for the norm of each of M groups, and the last one for the l1 norm:
+//
+//	min over b, b0 of  1/(2n) |y - X b - b0|^2 + sum_g lambda_g |b^(g)|_2 + lambda_{M+1} |b|_1.
+//
+// The validation loss is half the mean squared error. Its points have the coefficients, and with an
+// intercept b0. It has the adjoint mode only.
+type SparseGroupLasso struct {
+	groups    *descent.Groups
+	members   [][]int
+	val       Rows
+	intercept bool
+}
+
+// NewSparseGroupLasso takes the lists of the features of the groups; each feature is in one.
+func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*SparseGroupLasso, error) {
+	g, err := newTraining("sparse group lasso", train, val, intercept)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := descent.NewGroups(g, members)
+	if err != nil {
+		return nil, fmt.Errorf("hypergradient: sparse group lasso: %w", err)
+	}
+	return &SparseGroupLasso{groups: groups, members: members, val: val, intercept: intercept}, nil
+}
+
+// Dim is the number of groups plus one.
+func (m *SparseGroupLasso) Dim() int { return len(m.members) + 1 }
+
+// LambdaMax is the least common value at which all coefficients are zero.
+func (m *SparseGroupLasso) LambdaMax() float64 { return m.groups.LambdaMax() }
+
+// Path goes down with a common value.
+func (m *SparseGroupLasso) Path() [][]float64 { return commonPath(m.Dim(), m.LambdaMax()) }
+
+// groupState is the solution behind a point.
+type groupState struct {
+	*descent.Solution
+	weights  descent.GroupWeights
+	gradient []float64
+}
+
+// Solve implements [Model].
+func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+	if len(lambda) != m.Dim() {
+		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected %d", len(lambda), m.Dim())
+	}
+	pt := &Point{Lambda: append([]float64(nil), lambda...)}
+	last := len(lambda) - 1
+	w := descent.GroupWeights{Norm: pt.Lambda[:last], L1: pt.Lambda[last:]}
+	o := descent.Options{Tol: tol}
+	if start != nil {
+		o.Start = start.State.(*groupState).Solution
+	}
+	s, err := m.groups.Solve(ctx, w, o)
+	if err != nil {
+		return nil, err
+	}
+	gradient := pt.fill(m.groups.Regression, m.val, s, m.intercept)
+	pt.State = &groupState{s, w, gradient}
+	return pt, nil
+}
+
+// Gradient implements [Model]. With H the Hessian of the lower level on the support S and H v = grad_S L,
+//
+//	dL/dlambda_g = -v_g'b_g / |b_g|,   dL/dlambda_{M+1} = -v' sign(b_S).
+func (m *SparseGroupLasso) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
+	if o.Mode == Forward {
+		return nil, fmt.Errorf("hypergradient: the sparse group lasso has no forward mode, only %s", Adjoint)
+	}
+	s := at.State.(*groupState)
+	out := make([]float64, m.Dim())
+	if len(s.Support) == 0 {
+		return out, nil
+	}
+	h, err := m.groups.Hessian(s.Support, s.B, s.weights)
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float64, len(s.Support))
+	if err := solveRidged(h, s.gradient, v); err != nil {
+		return nil, err
+	}
+	full := make([]float64, len(s.B))
+	for i, j := range s.Support {
+		full[j] = v[i]
+		out[len(m.members)] -= v[i] * sign(s.B[j])
+	}
+	for k, group := range m.members {
+		var inner, size float64
+		for _, j := range group {
+			inner += full[j] * s.B[j]
+			size += s.B[j] * s.B[j]
+		}
+		if size > 0 {
+			out[k] = -inner / math.Sqrt(size)
+		}
+	}
+	return out, nil
+}

@@ -29,15 +29,16 @@ type hypergradients struct {
 	run  func(context.Context, hypergradient.Model, hypergradient.Settings) (*hypergradient.Result, error)
 	// forward says that the method needs the forward mode, which regressions without groups have.
 	forward bool
-	// paper are the settings of the paper's experiments.
-	paper hypergradient.Settings
+	// plain says that the paper's steps are in the hyperparameters themselves. We follow it where there are
+	// two: with many, steps in this scale end early.
+	plain bool
 	// share of LambdaMax and value are the paper's start; one of them is 0.
 	share, value float64
 }
 
 func hypergradientTuners() []Tuner {
 	return []Tuner{
-		hypergradients{name: MethodIGJO, run: hypergradient.IGJO, paper: hypergradient.Settings{Scale: hypergradient.Plain}, value: 0.01},
+		hypergradients{name: MethodIGJO, run: hypergradient.IGJO, plain: true, value: 0.01},
 		hypergradients{name: MethodIFDM, run: hypergradient.IFDM, share: 0.01, forward: true},
 		hypergradients{name: MethodHOAG, run: hypergradient.HOAG, share: 0.01},
 	}
@@ -104,7 +105,9 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	var s hypergradient.Settings
 	if t.Config.Preset == PresetPaper {
-		s = h.paper
+		if h.plain && model.Dim() == 2 {
+			s.Scale = hypergradient.Plain
+		}
 		s.Start = []float64{h.value + h.share*model.LambdaMax()}
 	}
 	if t.Start != nil {

@@ -65,20 +65,6 @@ func NewColumns(n, p int, data []float64) *Design {
 // Dims returns the number n of rows and p of columns.
 func (d *Design) Dims() (n, p int) { return d.n, d.p }
 
-// finite says whether all entries are finite numbers.
-func (d *Design) finite() bool {
-	values := d.value
-	if d.dense != nil {
-		values = d.dense
-	}
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}
-
 // column is column j of a dense design.
 func (d *Design) column(j int) []float64 { return d.dense[j*d.n : (j+1)*d.n : (j+1)*d.n] }
 

@@ -14,6 +14,9 @@ import (
 // TestCancelDelay has a linear program whose iterations, between which the context is
 // looked at, take some milliseconds.
 func TestCancelDelay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of time, which the race detector distorts")
+	}
 	const n = 500
 	c := backendtest.Shape{Name: "lp", N: n, Cones: []backends.Cone{backends.Nonnegative(2 * n)}, Density: 0.2, Vertex: true}.NewCase(1)
 	b, err := backends.Open("native")

@@ -30,7 +30,6 @@ type Regression struct {
 	dim       int
 	// w1_j is lambda[first[j]], w2_j is lambda[second[j]]; a nil map means no such weights.
 	first, second []int
-	threads       int
 }
 
 // Lasso has one hyperparameter, w1_j = lambda_0.

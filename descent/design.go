@@ -2,7 +2,6 @@ package descent
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"

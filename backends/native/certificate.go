@@ -6,29 +6,70 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// infeasible looks for certificates: b'z < 0 with A'z near 0, or q'x < 0 with
-// Px and Ax + s near 0. A first look is at the scaled vectors; what passes it is
-// measured as the caller will measure it, on the caller's data.
-func (it *iterate) infeasible(eps float64) backends.Status {
-	if it.bz < 0 && maxAbs(it.atz) <= loose*eps*max(-it.bz, maxAbs(it.z)) {
-		sol := it.f.expand(it.x, it.s, it.z, 1)
-		if r, err := backends.CheckPrimalInfeasible(it.f.user, sol.Z); err == nil && r <= eps {
-			return backends.PrimalInfeasible
-		}
+// proofs measures how near the iterate is to a certificate, |A'z| for b'z = -1
+// and the larger of |Px| and |Ax + s| for q'x = -1, in the scaled variables.
+func (it *iterate) proofs() (primal, dual float64) {
+	primal, dual = math.Inf(1), math.Inf(1)
+	if it.bz < 0 {
+		primal = maxAbs(it.atz) / -it.bz
 	}
 	if it.qx < 0 {
 		worst := maxAbs(it.px)
 		for i, v := range it.ax {
 			worst = max(worst, math.Abs(v+it.s[i]))
 		}
-		if worst <= loose*eps*max(-it.qx, maxAbs(it.x)) {
-			sol := it.f.expand(it.x, it.s, it.z, 1)
-			if r, err := backends.CheckDualInfeasible(it.f.user, sol.X); err == nil && r <= eps {
-				return backends.DualInfeasible
-			}
+		dual = worst / -it.qx
+	}
+	return primal, dual
+}
+
+// infeasible looks for certificates: b'z < 0 with A'z near 0, or q'x < 0 with
+// Px and Ax + s near 0. A first look is at the scaled vectors, whose proofs are
+// given; what passes it is measured as the caller will measure it, on the caller's data.
+func (it *iterate) infeasible(primal, dual, eps float64) backends.Status {
+	if primal <= loose*eps*max(1, maxAbs(it.z)/-it.bz) && it.provesPrimal(it.z, it.atz, eps) {
+		return backends.PrimalInfeasible
+	}
+	if dual <= loose*eps*max(1, maxAbs(it.x)/-it.qx) {
+		for i, v := range it.ax {
+			it.rhsZ[i] = v + it.s[i]
+		}
+		if it.provesDual(it.x, it.rhsZ, eps) {
+			return backends.DualInfeasible
 		}
 	}
 	return it.inconsistent(eps)
+}
+
+// provesPrimal says whether z, with A'z given, proves that there is no x: on the
+// caller's data, and with (A'z)'x far from b'z for all x near the best one
+// known. For any feasible x, (A'z)'x <= b'z; where x is large, a small A'z is not enough.
+func (it *iterate) provesPrimal(z, atz []float64, eps float64) bool {
+	reach := 0.0
+	for j, v := range atz {
+		reach += math.Abs(v * it.bestX[j])
+	}
+	if it.bestIsPoint && credible*reach/it.bestTau > -dot(it.f.b, z) {
+		return false
+	}
+	sol := it.f.expand(it.x, it.s, z, 1)
+	r, err := backends.CheckPrimalInfeasible(it.f.user, sol.Z)
+	return err == nil && r <= eps
+}
+
+// provesDual says the same of x and the dual. left is Ax + s for some s in the
+// cones: for any feasible (u, z), 0 <= q'x + u'Px + z'left.
+func (it *iterate) provesDual(x, left []float64, eps float64) bool {
+	reach := 0.0
+	for i, v := range left {
+		reach += math.Abs(v * it.bestZ[i])
+	}
+	if it.bestIsPoint && credible*reach/it.bestTau > -dot(it.f.q, x) {
+		return false
+	}
+	sol := it.f.expand(x, it.s, it.z, 1)
+	r, err := backends.CheckDualInfeasible(it.f.user, sol.X)
+	return err == nil && r <= eps
 }
 
 // inconsistent looks at the direction of the constant right-hand side. Where
@@ -44,26 +85,21 @@ func (it *iterate) inconsistent(eps float64) backends.Status {
 	// A'z2 = -rx/tau.
 	if maxAbs(it.z2) > suspicious*(1+maxAbs(it.z)/it.tau) {
 		copy(it.dz, it.z2)
-		if dot(it.f.b, it.dz) < 0 {
-			sol := it.f.expand(it.x, it.s, it.dz, 1)
-			if r, err := backends.CheckPrimalInfeasible(it.f.user, sol.Z); err == nil && r <= eps {
-				copy(it.z, it.dz)
-				return backends.PrimalInfeasible
-			}
+		it.f.mulAt(it.rhsX, it.dz)
+		if dot(it.f.b, it.dz) < 0 && it.provesPrimal(it.dz, it.rhsX, eps) {
+			copy(it.z, it.dz)
+			return backends.PrimalInfeasible
 		}
 	}
 	if maxAbs(it.x2) > suspicious*(1+maxAbs(it.x)/it.tau) {
 		copy(it.dx, it.x2)
-		if dot(it.f.q, it.dx) < 0 {
-			sol := it.f.expand(it.dx, it.s, it.z, 1)
-			if r, err := backends.CheckDualInfeasible(it.f.user, sol.X); err == nil && r <= eps {
-				copy(it.x, it.dx)
-				it.f.mulA(it.s, it.x)
-				for i, v := range it.s {
-					it.s[i] = -v
-				}
-				return backends.DualInfeasible
+		it.f.mulA(it.rhsZ, it.dx)
+		if dot(it.f.q, it.dx) < 0 && it.provesDual(it.dx, it.rhsZ, eps) {
+			copy(it.x, it.dx)
+			for i, v := range it.rhsZ {
+				it.s[i] = -v
 			}
+			return backends.DualInfeasible
 		}
 	}
 	return backends.Unsolved
@@ -72,6 +108,10 @@ func (it *iterate) inconsistent(eps float64) backends.Status {
 const (
 	// How much the scaled measure of a certificate may exceed the exact one.
 	loose = 1e3
+	// How much larger than the best point known the points may be that a certificate
+	// excludes. An iterate is a point if tau is not much below kappa.
+	credible  = 10
+	pointness = 0.01
 	// How much larger than the iterate the constant direction must be for it to
 	// be looked at as a certificate.
 	suspicious = 1e4

@@ -40,6 +40,7 @@ type iterate struct {
 	// the best point so far
 	bestX, bestS, bestZ []float64
 	bestTau, bestError  float64
+	bestIsPoint         bool // and not on its way to a certificate
 }
 
 func newIterate(f *form) (*iterate, error) {

@@ -9,6 +9,8 @@ type progress struct {
 	// doubt bounds what the residuals can hide of the objective, sum |rd_j x_j| +
 	// sum |rp_i z_i|, relative to it.
 	doubt float64
+	// hidden is what the residuals add to the gap beyond s'z, relative as the gap.
+	hidden float64
 }
 
 // measure computes the residuals of (x, s, z)/tau without the scaling.
@@ -38,7 +40,8 @@ func (it *iterate) measure() progress {
 	}
 	// p - d = s'z + x'rd - z'rp: where x or z is large, residuals within their
 	// tolerance can hide a complementarity that is not.
-	gap := max(math.Abs(p.objective-p.bound), dot(it.s, it.z)/(tau*tau*c))
+	product := dot(it.s, it.z) / (tau * tau * c)
+	gap := max(math.Abs(p.objective-p.bound), product)
 	doubt := 0.0
 	for j, v := range it.rx {
 		doubt += math.Abs(v * it.x[j])
@@ -47,7 +50,9 @@ func (it *iterate) measure() progress {
 		doubt += math.Abs(v * it.z[i])
 	}
 	p.doubt = doubt / (tau * tau * c) / max(1, math.Abs(p.objective))
-	p.gap = gap / max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
+	size := max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
+	p.gap = gap / size
+	p.hidden = max(0, math.Abs(p.objective-p.bound)-product) / size
 	return p
 }
 

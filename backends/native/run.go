@@ -25,7 +25,7 @@ const (
 
 func (it *iterate) keep(worst float64) {
 	if worst < it.bestError {
-		it.bestError, it.bestTau = worst, it.tau
+		it.bestError, it.bestTau, it.bestIsPoint = worst, it.tau, it.tau >= pointness*it.kappa
 		copy(it.bestX, it.x)
 		copy(it.bestS, it.s)
 		copy(it.bestZ, it.z)
@@ -42,7 +42,7 @@ func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, wa
 	}
 	status := backends.Unsolved
 	if !resume {
-		it.bestError, it.constant = math.Inf(1), false
+		it.bestError, it.bestIsPoint, it.constant = math.Inf(1), false, false
 	}
 	if resume || it.warm(warm, set, acceptFraction*o.Eps) {
 		status = r.loop(ctx)
@@ -74,12 +74,14 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 	o := &r.options
 	r.message = ""
 	further := 0
+	nearest := math.Inf(1) // to a certificate
 	for worse := 0; ; r.iterations++ {
 		r.residuals()
 		p := r.measure()
 		worst := p.worst()
-		if worst < r.bestError {
-			worse = 0
+		noPoint, noBound := r.proofs()
+		if near := min(noPoint, noBound); worst < r.bestError || near < nearest {
+			worse, nearest = 0, min(near, nearest)
 		} else {
 			worse++
 		}
@@ -94,7 +96,7 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 			}
 			further++
 		}
-		if status := r.infeasible(acceptFraction * o.EpsInfeasible); status != backends.Unsolved {
+		if status := r.infeasible(noPoint, noBound, acceptFraction*o.EpsInfeasible); status != backends.Unsolved {
 			return status
 		}
 		switch {
@@ -109,8 +111,8 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 			return backends.Unsolved
 		}
 		r.target = accuracy{residualLeft, refineTarget}
-		if left := toleranceLeft * o.Eps; p.dual*residualLeft < left {
-			r.target.columns = min(left/p.dual, 1e6) // p.dual may be 0
+		if left, now := toleranceLeft*o.Eps, max(p.dual, p.hidden); now*residualLeft < left {
+			r.target.columns = min(left/now, 1e6) // now may be 0
 		}
 		step := r.advance()
 		if step < minStep {

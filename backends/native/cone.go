@@ -39,15 +39,18 @@ type cone interface {
 type block int
 
 const (
-	diagonalBlock block = iota // H is diagonal
-	rankTwoBlock               // eta^2 (D + uu' - vv'), with two more rows and columns
-	rotatedBlock               // diagonal in the basis of its eigenvectors, see rotation
+	diagonalBlock   block = iota // H is diagonal
+	rankTwoBlock                 // eta^2 (D + uu' - vv'), with two more rows and columns
+	rotatedBlock                 // diagonal in the basis of its eigenvectors, see rotation
+	denseBlock                   // H is dense
+	eliminatedBlock              // the rows are not in the matrix, see matrixPart
 )
 
 // hWriter gives a cone access to its places in the KKT values.
 type hWriter struct {
 	val []float64
-	// the places of the diagonal; rank two: then of v (with its pivot), then of u
+	// the places of the diagonal; rank two: then of v (with its pivot), then of u;
+	// dense: of the lower triangle by rows instead
 	at []int32
 }
 

@@ -9,7 +9,7 @@ import "math"
 //
 // found by the method of Ruiz (2001): rows and columns of [P A'; A 0] are
 // divided by the square root of their largest entry until these are near 1.
-// The rows of a second-order cone share one factor, so that the cone stays itself.
+// The rows of a cone that is no product of intervals share one factor, so that it stays itself.
 type scaling struct {
 	d, e     []float64
 	c        float64
@@ -59,7 +59,7 @@ func (sc *scaling) compute(f *form) {
 			sc.e[i] = min(max(sc.e[i]*factor(v), scaleMin), scaleMax)
 		}
 		at := linear
-		for _, dim := range f.soc {
+		for _, dim := range f.shared {
 			// one factor a cone: of the geometric mean of its row norms
 			sum, count := 0.0, 0
 			for _, v := range sc.row[at : at+dim] {

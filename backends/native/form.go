@@ -9,8 +9,9 @@ import (
 
 // form is the problem as the algorithm sees it,
 //
-//	minimize 1/2 x'Px + q'x  subject to  Ax + s = b,  s in {0}^zero x R+^nonneg x Q x .. x Q,
+//	minimize 1/2 x'Px + q'x  subject to  Ax + s = b,  s in {0}^zero x R+^nonneg x Q x .. x Q x K x .. x K,
 //
+// with semidefinite, exponential and power cones K,
 // made from a backends.Problem by sorting the rows by cone, by writing a box as
 // one-sided rows, and by scaling (see equilibrate). Everything that the
 // conversion decides depends on the cones and patterns alone, so that an
@@ -19,10 +20,12 @@ type form struct {
 	n, m    int
 	p, a    csc
 	q, b    []float64
-	zero    int   // rows of equations
-	nonneg  int   // rows of inequalities
-	soc     []int // dimensions of the second-order cones, each at least 2
-	free    bool  // some row of the caller has no row here: a box without bounds
+	zero    int             // rows of equations
+	nonneg  int             // rows of inequalities
+	soc     []int           // dimensions of the second-order cones, each at least 2
+	others  []backends.Cone // the cones after them
+	shared  []int           // dimensions of all cones whose rows share one factor
+	free    bool            // some row of the caller has no row here: a box without bounds
 	row     []rowOrigin
 	aFrom   []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
 	scaling scaling
@@ -41,7 +44,7 @@ func newForm(p *backends.Problem) *form {
 	n, m := p.Dims()
 	f := &form{n: n}
 	type copyOf struct{ row, next int32 } // the rows made of a user row, as a list
-	var zero, nonneg, soc []rowOrigin
+	var zero, nonneg, soc, others []rowOrigin
 	start := int32(0)
 	for _, c := range p.Cones {
 		for k := range int32(c.Dim) {
@@ -49,7 +52,7 @@ func newForm(p *backends.Problem) *form {
 			switch {
 			case c.Kind == backends.ZeroCone:
 				zero = append(zero, rowOrigin{user: i, sign: 1})
-			case c.Kind == backends.NonnegativeCone || c.Kind == backends.SecondOrderCone && c.Dim == 1:
+			case c.Kind == backends.NonnegativeCone || c.Dim == 1 && (c.Kind == backends.SecondOrderCone || c.Kind == backends.PSDCone):
 				nonneg = append(nonneg, rowOrigin{user: i, sign: 1})
 			case c.Kind == backends.SecondOrderCone:
 				soc = append(soc, rowOrigin{user: i, sign: 1})
@@ -65,15 +68,24 @@ func newForm(p *backends.Problem) *form {
 				if !math.IsInf(u, 1) {
 					nonneg = append(nonneg, rowOrigin{user: i, sign: -1, shift: u})
 				}
+			default:
+				others = append(others, rowOrigin{user: i, sign: 1})
 			}
 		}
-		if c.Kind == backends.SecondOrderCone && c.Dim > 1 {
+		switch {
+		case c.Kind == backends.SecondOrderCone && c.Dim > 1:
 			f.soc = append(f.soc, c.Dim)
+		case c.Kind > backends.SecondOrderCone && c.Dim > 1:
+			f.others = append(f.others, c)
 		}
 		start += int32(c.Dim)
 	}
 	f.zero, f.nonneg = len(zero), len(nonneg)
-	f.row = slices.Concat(zero, nonneg, soc)
+	f.row = slices.Concat(zero, nonneg, soc, others)
+	f.shared = slices.Clone(f.soc)
+	for _, c := range f.others {
+		f.shared = append(f.shared, c.Dim)
+	}
 	f.m = len(f.row)
 	f.b, f.q = make([]float64, f.m), make([]float64, n)
 

@@ -27,15 +27,19 @@ type iterate struct {
 
 	qx, bz, xpx float64 // q'x, b'z, x'Px
 
-	x2, z2     []float64 // solution for the constant right-hand side (-q, b), less (x, z)/tau
-	exact      bool      // the Newton systems are solved well enough for the identities of constantPart
-	target     accuracy  // of the Newton systems
-	curve      float64   // derivative of the third equation along it, see constantPart
-	constant   bool      // x2, z2 have been computed in this run
-	dx, ds, dz []float64
-	dtau, dkap float64
-	d          []float64 // complementarity term of the cones
-	rhsX, rhsZ []float64
+	x2, z2       []float64 // solution for the constant right-hand side (-q, b), less (x, z)/tau
+	exact        bool      // the Newton systems are solved well enough for the identities of constantPart
+	target       accuracy  // of the Newton systems
+	curve        float64   // derivative of the third equation along it, see constantPart
+	constant     bool      // x2, z2 have been computed in this run
+	dx, ds, dz   []float64
+	dtau, dkap   float64
+	d            []float64 // complementarity term of the cones
+	rhsX, rhsZ   []float64
+	nonsymmetric []int     // the cones that are
+	direct       bool      // without the embedding, see direct.go
+	differences  bool      // x2 and z2 are differences from (x, z)/tau where no cone is eliminated, see whole
+	zeros        []float64 // for direct
 
 	// the best point so far
 	bestX, bestS, bestZ []float64
@@ -45,7 +49,7 @@ type iterate struct {
 
 func newIterate(f *form) (*iterate, error) {
 	n, m := f.n, f.m
-	it := &iterate{f: f}
+	it := &iterate{differences: true, f: f}
 	at := f.zero
 	if f.nonneg > 0 {
 		it.cones = append(it.cones, newNonnegative(f.nonneg))
@@ -57,6 +61,7 @@ func newIterate(f *form) (*iterate, error) {
 		it.starts = append(it.starts, at)
 		at += dim
 	}
+	at = it.addOthers(at)
 	it.starts = append(it.starts, at)
 	for _, c := range it.cones {
 		it.degree += float64(c.degree())
@@ -75,6 +80,9 @@ func newIterate(f *form) (*iterate, error) {
 	}
 	var err error
 	it.k, err = newKKT(f, it.cones, it.starts, false)
+	if err == nil && it.canDirect() {
+		it.zeros = make([]float64, m)
+	}
 	return it, err
 }
 
@@ -96,6 +104,9 @@ func (it *iterate) start() bool {
 	clear(it.z)
 	for i, c := range it.cones {
 		c.unit(it.of(i, it.s), it.of(i, it.z))
+	}
+	if len(it.nonsymmetric) > 0 {
+		return it.startCentred()
 	}
 	it.rescale() // at s = z = e, H = I
 	it.k.refactor()
@@ -175,9 +186,11 @@ func (it *iterate) direction(weight, dkt float64, target accuracy) bool {
 	for i, v := range it.rz {
 		it.rhsZ[i] = it.d[i] - weight*v
 	}
+	it.withoutTerm(weight)
 	if !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
 		return false
 	}
+	it.withTerm()
 	// With xi = x/tau and (dx, dz) = (x1, z1) + dtau (xi + x2, z/tau + z2), the third equation is
 	//   q'dx + b'dz + 2 xi'P dx - xi'P xi dtau + dkappa = -weight rt,
 	//   kappa dtau + tau dkappa = -dkt.
@@ -189,9 +202,11 @@ func (it *iterate) direction(weight, dkt float64, target accuracy) bool {
 	}
 	it.dkap = -(dkt + it.kappa*it.dtau) / tau
 	axpy(it.dtau, it.x2, it.dx)
-	axpy(it.dtau/tau, it.x, it.dx)
 	axpy(it.dtau, it.z2, it.dz)
-	axpy(it.dtau/tau, it.z, it.dz)
+	if !it.whole() {
+		axpy(it.dtau/tau, it.x, it.dx)
+		axpy(it.dtau/tau, it.z, it.dz)
+	}
 	// ds from the second equation, ds = -weight rz - A dx + b dtau, and not as
 	// -d - H dz: for points near the boundary of a second-order cone H dz is
 	// the difference of large numbers. The error then is along the largest
@@ -221,8 +236,14 @@ func (it *iterate) direction(weight, dkt float64, target accuracy) bool {
 // Of the two the one farther from zero is taken: the left side may even have the
 // wrong sign by rounding, and the right side leaves out what grows without bound
 // where the equations contradict each other.
+//
+// With semidefinite cones that are eliminated the whole solution is computed, and the first sum taken: their H has too
+// few digits near the boundary for the second. So it is with exponential and power cones, unless that gets stuck.
 func (it *iterate) constantPart() bool {
 	f, inv := it.f, 1/it.tau
+	if it.whole() {
+		return it.plainConstantPart()
+	}
 	for j, v := range it.rx {
 		it.rhsX[j] = -v * inv
 	}
@@ -239,6 +260,23 @@ func (it *iterate) constantPart() bool {
 	sum := (it.rt-2*it.kappa)*inv + dot(f.q, it.x2) + dot(f.b, it.z2) + 2*inv*dot(it.px, it.x2)
 	it.curve = min(sum, -squares)
 	it.exact = sum > -2*squares
+	return true
+}
+
+// whole says that x2 and z2 hold the whole constant part, xi and zeta included.
+func (it *iterate) whole() bool { return it.k.eliminates || !it.differences }
+
+// plainConstantPart solves K (x2, z2) = (-q, b).
+func (it *iterate) plainConstantPart() bool {
+	f, inv := it.f, 1/it.tau
+	for j, v := range f.q {
+		it.rhsX[j] = -v
+	}
+	if !it.k.solve(it.x2, it.z2, it.rhsX, f.b, it.target) {
+		return false
+	}
+	it.constant, it.exact = true, false
+	it.curve = dot(f.q, it.x2) + dot(f.b, it.z2) + 2*inv*dot(it.px, it.x2) - it.xpx*inv*inv - it.kappa*inv
 	return true
 }
 
@@ -296,7 +334,7 @@ func (it *iterate) factor() bool {
 	it.k.refactor()
 	ok := it.constantPart()
 	for range maxRaises {
-		if ok && it.k.left <= lostSolve {
+		if ok && (it.whole() || it.k.left <= lostSolve) {
 			break
 		}
 		it.k.raise()
@@ -380,7 +418,7 @@ func (it *iterate) correct(sigma float64, second bool) float64 {
 	if !it.direction(1-sigma, kt, it.target) {
 		return 0
 	}
-	return min(1, stepFraction*it.longest())
+	return it.central(min(1, stepFraction*it.longest()))
 }
 
 const (

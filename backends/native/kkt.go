@@ -41,6 +41,14 @@ type kkt struct {
 	sol     []float64
 	res     []float64
 	best    []float64
+
+	matrices   []*matrixPart // the semidefinite cones
+	groups     [][]int32     // unknowns linked by matrices and by dense blocks
+	groupsOf   [][]int32     // the groups of each unknown
+	marked     []int32
+	eliminates bool // some matrix is eliminated
+	outer      outer
+	base       []float64 // the values of K without the cones, if there are matrices or dense blocks
 }
 
 // bound is a row of the orthant with the single entry a.val[entry] in column col.
@@ -91,6 +99,13 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 	if !keep {
 		k.findSingles()
 	}
+	only := make([]int32, f.m) // the column of rows with one entry
+	for j := range int32(f.n) {
+		for _, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
+			only[i] = j
+		}
+	}
+	k.chooseForms(keep)
 	size := int32(0)
 	for j := range k.xpos {
 		if k.xpos[j] == 0 {
@@ -100,7 +115,8 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 	}
 	columns := size
 	for i := range k.pos {
-		if i >= f.zero && i < f.zero+f.nonneg && count[i] == 1 {
+		bound := i >= f.zero && i < f.zero+f.nonneg && count[i] == 1 && k.xpos[only[i]] >= 0
+		if bound || k.pos[i] < 0 {
 			k.pos[i] = -1
 			continue
 		}
@@ -116,6 +132,7 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 		}
 	}
 	k.size = int(size)
+	k.link()
 	k.pattern(count, int(columns))
 	var err error
 	k.factor, err = ldl.Analyze(k.size, k.mat.ptr, k.mat.ind, k.sign)
@@ -179,7 +196,14 @@ func (k *kkt) pattern(count []int32, columns int) {
 	for c := range n {
 		j := k.xpos[c]
 		if j < 0 {
-			k.pAt[f.p.ptr[c]] = -1
+			for e := f.p.ptr[c]; e < f.p.ptr[c+1]; e++ {
+				k.pAt[e] = -1
+			}
+			continue
+		}
+		if len(k.groupsOf[j]) > 0 {
+			k.pushLinked(c, push)
+			end(int(j), 1)
 			continue
 		}
 		k.diag[j] = -1
@@ -218,8 +242,18 @@ func (k *kkt) pattern(count []int32, columns int) {
 			}
 		}
 	}
+	linked := func(i int) {
+		if len(k.groupsOf[k.pos[i]]) > 0 {
+			for _, u := range k.earlier(k.pos[i], nil) {
+				if u >= int32(columns) { // rows are not linked to columns otherwise than by A
+					push(u)
+				}
+			}
+		}
+	}
 	for i := range f.zero {
 		row(i)
+		linked(i)
 		j := int(k.pos[i])
 		k.diag[j] = push(int32(j))
 		end(j, -1)
@@ -247,6 +281,12 @@ func (k *kkt) pattern(count []int32, columns int) {
 			continue
 		}
 		for i := from; i < to; i++ {
+			if k.cones[c].block() == eliminatedBlock {
+				for e := start[i]; e < start[i+1]; e++ {
+					k.aAt[entry[e]] = -1
+				}
+				continue
+			}
 			if k.pos[i] < 0 {
 				e := start[i]
 				k.bounds = append(k.bounds, bound{int32(i), col[e], entry[e]})
@@ -255,6 +295,7 @@ func (k *kkt) pattern(count []int32, columns int) {
 				continue
 			}
 			row(i)
+			linked(i)
 			j := int(k.pos[i])
 			k.diag[j] = push(int32(j))
 			w.at = append(w.at, k.diag[j])
@@ -281,6 +322,7 @@ func (k *kkt) pattern(count []int32, columns int) {
 	for c := range k.writers {
 		k.writers[c].val = k.mat.val
 	}
+	k.place()
 }
 
 // load copies the scaled numbers of P and A. It returns false if they do not
@@ -310,12 +352,16 @@ func (k *kkt) load() bool {
 		a := f.a.val[s.entry]
 		k.mat.val[k.diag[k.pos[s.row]]] -= a * a / f.p.val[s.diag]
 	}
-	return true
+	if len(k.groups) > 0 {
+		k.base = append(k.base[:0], k.mat.val...)
+	}
+	return k.loadMatrices()
 }
 
 // refactor puts the current H of the cones into K and factors it.
 func (k *kkt) refactor() {
 	f := k.f
+	copy(k.mat.val, k.base)
 	for c, cn := range k.cones {
 		if cn.block() == rotatedBlock {
 			continue
@@ -338,6 +384,7 @@ func (k *kkt) refactor() {
 			k.mat.val[k.diag[k.xpos[b.col]]] += a * a / h[int(b.row)-f.zero]
 		}
 	}
+	k.addMatrices()
 	k.factorize()
 }
 
@@ -388,6 +435,11 @@ func (k *kkt) shiftRankTwo(q *secondOrder, c int) {
 // solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
 // as far as it gets. It reports whether the result is finite.
 func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) bool {
+	return k.solveReduced(x, z, rx, rz, to) && k.refineMatrices(x, z, rx, rz, to)
+}
+
+// solveReduced is solve with residuals measured after what is eliminated by hand.
+func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 	f, rhs := k.f, k.rhs
 	clear(rhs)
 	for j, p := range k.xpos {
@@ -414,6 +466,7 @@ func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) bool {
 			rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 		}
 	}
+	k.reduceMatrices(rx, rz)
 	size := 1 + maxAbs(k.rhs)
 	ok := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size, size)
 	for j, p := range k.xpos {
@@ -435,5 +488,6 @@ func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) bool {
 	for _, b := range k.bounds {
 		z[b.row] = (f.a.val[b.entry]*x[b.col] - rz[b.row]) / h[int(b.row)-f.zero]
 	}
+	k.recoverMatrices(x, z, rz)
 	return ok
 }

@@ -59,7 +59,8 @@ func (Backend) Capabilities() backends.Capabilities {
 		Version: "0.1.0",
 		License: "Apache-2.0",
 		Cones: []backends.ConeKind{
-			backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone,
+			backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
+			backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
 		},
 		Quadratic:      true,
 		UpdateVectors:  true,

@@ -43,15 +43,37 @@ func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, wa
 	status := backends.Unsolved
 	if !resume {
 		it.bestError, it.bestIsPoint, it.constant = math.Inf(1), false, false
+		it.direct, it.differences = false, len(it.nonsymmetric) == 0
 	}
 	if resume || it.warm(warm, set, acceptFraction*o.Eps) {
 		status = r.loop(ctx)
+	} else if it.canDirect() {
+		it.direct = true
+		it.startDirect()
+		if status = r.loop(ctx); status == backends.Unsolved {
+			it.direct = false
+		}
 	}
 	if status == backends.Unsolved {
 		if it.start() {
 			status = r.loop(ctx)
 		} else {
 			r.message = "the starting point could not be computed"
+		}
+		if status == backends.Unsolved && !it.differences && it.start() {
+			it.differences, it.constant = true, false
+			status = r.loop(ctx)
+		}
+		if status == backends.Unsolved && it.canDirect() {
+			copy(it.x, it.bestX)
+			copy(it.s, it.bestS)
+			copy(it.z, it.bestZ)
+			scaleBy(it.x, 1/it.bestTau)
+			scaleBy(it.s, 1/it.bestTau)
+			scaleBy(it.z, 1/it.bestTau)
+			it.tau, it.kappa = 1, 0
+			it.direct = true
+			status = r.loop(ctx)
 		}
 	}
 	sol := r.solution(status)
@@ -106,15 +128,22 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 			return backends.TimeLimit
 		case r.iterations >= o.MaxIterations:
 			return backends.IterationLimit
-		case worse >= stallIterations && r.mu < stallMu:
+		case worse >= stallIterations && (r.mu < stallMu || r.direct):
 			r.message = "no further progress"
 			return backends.Unsolved
 		}
-		r.target = accuracy{residualLeft, refineTarget}
-		if left, now := toleranceLeft*o.Eps, max(p.dual, p.hidden); now*residualLeft < left {
-			r.target.columns = min(left/now, 1e6) // now may be 0
+		var step float64
+		if r.direct {
+			step = r.advanceDirect(o.Eps)
+		} else {
+			r.target = accuracy{residualLeft, refineTarget}
+			if r.whole() {
+				r.target.columns = refineTarget
+			} else if left, now := toleranceLeft*o.Eps, max(p.dual, p.hidden); now*residualLeft < left {
+				r.target.columns = min(left/now, 1e6) // now may be 0
+			}
+			step = r.advance()
 		}
-		step := r.advance()
 		if step < minStep {
 			r.message = "the steps became too short"
 			return backends.Unsolved

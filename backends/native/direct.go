@@ -1,0 +1,170 @@
+package native
+
+import "math"
+
+// Direct is the method without the embedding, for linear programs with semidefinite
+// cones: tau stays 1, the residuals are reduced by full Newton steps, and x, s on
+// one side and z on the other move by steps of their own, as in CSDP (Borchers
+// 1999) and SDPT3 (Toh, Todd and Tutuncu 1999).
+//
+// In the embedding the residuals fall no faster than mu. Where one side has no
+// interior, as with <ee', X> = 0, the smallest eigenvalue of its matrix falls with
+// its residual, and the path there is long and badly conditioned. The direct method reaches
+// feasibility while the systems are still well conditioned, and then leaves the residual
+// alone. It has no certificate of its own: what stalls here goes to the embedding.
+
+// canDirect says whether the problem is one for the direct method.
+func (it *iterate) canDirect() bool {
+	return len(it.k.matrices) > 0 && len(it.nonsymmetric) == 0 && len(it.f.p.ind) == 0
+}
+
+// startDirect takes multiples of the unit as large as the data suggest (Toh, Todd and Tutuncu 1999).
+func (it *iterate) startDirect() {
+	f := it.f
+	clear(it.x)
+	clear(it.d)
+	clear(it.s)
+	clear(it.z)
+	it.tau, it.kappa = 1, 0
+	norms := make([]float64, f.n) // of the columns in the rows of a cone
+	for i, c := range it.cones {
+		from, to := it.starts[i], it.starts[i+1]
+		clear(norms)
+		for j := range f.n {
+			for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
+				if r := int(f.a.ind[e]); r >= from && r < to {
+					norms[j] += f.a.val[e] * f.a.val[e]
+				}
+			}
+		}
+		root := math.Sqrt(float64(c.degree()))
+		s, z := max(startMin, root), max(startMin, root)
+		for j, v := range norms {
+			if v > 0 {
+				v = math.Sqrt(v)
+				s = max(s, v)
+				z = max(z, root*(1+math.Abs(f.q[j]))/(1+v))
+			}
+		}
+		s = max(s, norm2(f.b[from:to]))
+		c.unit(it.of(i, it.s), it.of(i, it.z))
+		scaleBy(it.of(i, it.s), s)
+		scaleBy(it.of(i, it.z), z)
+	}
+}
+
+// directDirection solves the Newton system with dtau = 0, the right-hand sides being
+// -wx and -wz times the residuals.
+func (it *iterate) directDirection(wx, wz float64, target accuracy) bool {
+	f := it.f
+	for j, v := range it.rx {
+		it.rhsX[j] = -wx * v
+	}
+	for i, v := range it.rz {
+		it.rhsZ[i] = it.d[i] - wz*v
+	}
+	it.withoutTerm(wz)
+	if !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
+		return false
+	}
+	it.withTerm()
+	clear(it.ds)
+	f.a.addMul(it.ds, it.dx)
+	for i, v := range it.rz {
+		it.ds[i] = -wz*v - it.ds[i]
+	}
+	clear(it.ds[:f.zero])
+	return true
+}
+
+// longestApart returns the largest steps at most 1 for s and for z.
+func (it *iterate) longestApart() (primal, dual float64) {
+	primal, dual = 1, 1
+	for i, c := range it.cones {
+		zero := it.zeros[:it.starts[i+1]-it.starts[i]]
+		s, z := it.of(i, it.s), it.of(i, it.z)
+		primal = c.step(s, z, it.of(i, it.ds), zero, primal)
+		dual = c.step(s, z, zero, it.of(i, it.dz), dual)
+	}
+	return primal, dual
+}
+
+// advanceDirect makes one predictor-corrector step and returns the longer of its two
+// lengths, 0 when no direction could be computed. Residuals that meet eps are left as they are.
+func (it *iterate) advanceDirect(eps float64) float64 {
+	f := it.f
+	if !it.rescale() {
+		return 0
+	}
+	it.k.refactor()
+	// A residual that meets the tolerance, in the objective too, is left alone: to reduce it
+	// further only pushes a matrix without interior to its boundary.
+	wx, wz := 1.0, 1.0
+	switch p := it.measure(); {
+	case p.dual <= settled*eps && it.hidden(it.rx, it.x) <= settled*eps*max(1, math.Abs(p.objective)):
+		wx = 0
+	case p.primal <= settled*eps && it.hidden(it.rz, it.z) <= settled*eps*max(1, math.Abs(p.objective)):
+		wz = 0
+	}
+	for i, c := range it.cones {
+		c.affine(it.of(i, it.d), it.of(i, it.s))
+	}
+	if !it.directDirection(wx, wz, accuracy{predictorColumns, predictorRows}) {
+		return 0
+	}
+	primal, dual := it.longestApart()
+	// sigma = (mu after the predictor / mu)^e (Toh, Todd and Tutuncu 1999)
+	now := dot(it.s[f.zero:], it.z[f.zero:])
+	next := now + primal*dot(it.ds, it.z) + dual*dot(it.s, it.dz) + primal*dual*dot(it.ds, it.dz)
+	mu := now / it.degree
+	exponent := 1.0
+	if mu > smallMu {
+		exponent = max(1, 3*min(primal, dual)*min(primal, dual))
+	}
+	sigma := min(1, math.Pow(max(0, next/now), exponent))
+	fraction := 0.9 + 0.09*min(primal, dual)
+	longest := min(primal, dual)
+	if primal, dual = it.correctDirect(sigma*mu, true, wx, wz); min(primal, dual) < shortStep && longest > 2*shortStep {
+		// the second-order term is wrong by more than it helps
+		primal, dual = it.correctDirect(max(sigma, shortStep)*mu, false, wx, wz)
+	}
+	primal, dual = min(1, fraction*primal), min(1, fraction*dual)
+	axpy(primal, it.dx, it.x)
+	axpy(primal, it.ds[f.zero:], it.s[f.zero:])
+	axpy(dual, it.dz, it.z)
+	return max(primal, dual)
+}
+
+// correctDirect computes the direction to mu = target, with the second-order term of the
+// direction at hand if wanted, and returns the longest steps along it.
+func (it *iterate) correctDirect(target float64, second bool, wx, wz float64) (primal, dual float64) {
+	if !second {
+		clear(it.ds)
+		clear(it.dz)
+	}
+	for i, c := range it.cones {
+		c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
+	}
+	if !it.directDirection(wx, wz, accuracy{refineTarget, refineTarget}) {
+		return 0, 0
+	}
+	return it.longestApart()
+}
+
+// hidden bounds what a residual can hide of the objective, in the caller's units.
+func (it *iterate) hidden(residual, v []float64) float64 {
+	sum := 0.0
+	for i, r := range residual {
+		sum += math.Abs(r * v[i])
+	}
+	return sum / it.f.scaling.c
+}
+
+const (
+	// The smallest multiple of the unit at the start.
+	startMin = 10
+	// A residual below this part of the tolerance is not reduced further.
+	settled = 0.1
+	// The mu below which sigma is the plain quotient.
+	smallMu = 1e-6
+)

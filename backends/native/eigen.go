@@ -1,0 +1,157 @@
+package native
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends/native/internal/dense"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/gonum"
+)
+
+const (
+	// Up to exactOrder all eigenvalues are computed; beyond, the Lanczos method
+	// takes n^2 work a step where a tridiagonalisation takes n^3.
+	exactOrder = 40
+	// The Lanczos method ends when the residual of the smallest Ritz value is this
+	// small beside it, tested every lanczosCheck steps.
+	lanczosAccuracy = 0.01
+	lanczosSteps    = 80
+	lanczosCheck    = 5
+)
+
+// eigenWork finds smallest eigenvalues of symmetric matrices. It is shared by the
+// cones of a problem.
+type eigenWork struct {
+	basis                     []float64 // of the Krylov space, by columns
+	alpha, beta               []float64
+	diag, off, vectors, steqr []float64
+	a, b                      []float64 // vectors of length n
+	values, work              []float64
+}
+
+func newEigenWork(n int) *eigenWork {
+	k := lanczosSteps
+	e := &eigenWork{values: make([]float64, exactOrder), work: make([]float64, 34*exactOrder)}
+	if n > exactOrder {
+		e.basis = make([]float64, n*(k+1))
+		e.alpha, e.beta = make([]float64, k), make([]float64, k)
+		e.diag, e.off = make([]float64, k), make([]float64, k)
+		e.vectors, e.steqr = make([]float64, k*k), make([]float64, 2*k)
+		e.a, e.b = make([]float64, n), make([]float64, n)
+	}
+	return e
+}
+
+// smallest returns a lower bound of the smallest eigenvalue of m, near it unless
+// it exceeds enough: then any bound above enough will do. It overwrites m if n <= exactOrder.
+func (e *eigenWork) smallest(m []float64, n int, t *triangular, enough float64) float64 {
+	if n > exactOrder {
+		return e.lanczos(m, n, t, enough)
+	}
+	if t != nil { // D^-1/2 L^-1 M L^-T D^-1/2
+		dense.TrsmRightLT(n, n, t.l, n, m, n)
+		for j := range n {
+			for i := range j {
+				m[i+j*n], m[j+i*n] = m[j+i*n], m[i+j*n]
+			}
+		}
+		dense.TrsmRightLT(n, n, t.l, n, m, n)
+		for j := range n {
+			for i := range n {
+				m[i+j*n] *= t.root[i] * t.root[j]
+			}
+		}
+	}
+	if !finite(m[:n*n]) {
+		return math.NaN()
+	}
+	if !(gonum.Implementation{}).Dsyev(lapack.EVNone, blas.Upper, n, m, n, e.values[:n], e.work, len(e.work)) {
+		return math.NaN()
+	}
+	return e.values[0]
+}
+
+// lanczos applies the method of Lanczos with full orthogonalisation to m, or to
+// D^-1/2 L^-1 M L^-T D^-1/2 if t is given. Of the smallest Ritz value it takes off the
+// norm of the residual, within which there is an eigenvalue.
+func (e *eigenWork) lanczos(m []float64, n int, t *triangular, enough float64) float64 {
+	q := e.basis[:n]
+	state, norm := uint64(0x9e3779b97f4a7c15), 0.0
+	for i := range q { // any start without symmetries; always the same
+		state ^= state << 13
+		state ^= state >> 7
+		state ^= state << 17
+		q[i] = float64(state>>11)/(1<<53) - 0.5
+		norm += q[i] * q[i]
+	}
+	scaleBy(q, 1/math.Sqrt(norm))
+	bound := math.NaN()
+	steps := min(lanczosSteps, n)
+	for k := range steps {
+		q, w := e.basis[k*n:(k+1)*n], e.basis[(k+1)*n:(k+2)*n]
+		e.apply(w, q, m, n, t)
+		e.alpha[k] = dense.Dot(q, w)
+		for range 2 { // twice is enough (Parlett)
+			for i := range k + 1 {
+				v := e.basis[i*n : (i+1)*n]
+				dense.Axpy(-dense.Dot(v, w), v, w)
+			}
+		}
+		e.beta[k] = math.Sqrt(dense.Dot(w, w))
+		if math.IsNaN(e.beta[k]) {
+			return math.NaN()
+		}
+		size := 0.0
+		for i := range k + 1 {
+			size = max(size, math.Abs(e.alpha[i]), e.beta[i])
+		}
+		complete := k+1 == steps || e.beta[k] <= 1e-14*size
+		if complete || (k+1)%lanczosCheck == 0 {
+			value, residual := e.ritz(k + 1)
+			bound = value - residual
+			if complete || bound >= enough || residual <= lanczosAccuracy*math.Abs(value) {
+				break
+			}
+		}
+		scaleBy(w, 1/e.beta[k])
+	}
+	return bound
+}
+
+// ritz returns the smallest eigenvalue of the tridiagonal matrix of k steps and the
+// norm of its residual, beta_k times the last entry of the eigenvector.
+func (e *eigenWork) ritz(k int) (value, residual float64) {
+	copy(e.diag, e.alpha[:k])
+	copy(e.off, e.beta[:k-1])
+	if !(gonum.Implementation{}).Dsteqr(lapack.EVTridiag, k, e.diag, e.off, e.vectors, k, e.steqr) {
+		return math.NaN(), 0
+	}
+	return e.diag[0], e.beta[k-1] * math.Abs(e.vectors[(k-1)*k])
+}
+
+// apply writes M v, or D^-1/2 L^-1 M L^-T D^-1/2 v, into out.
+func (e *eigenWork) apply(out, v, m []float64, n int, t *triangular) {
+	clear(out)
+	if t == nil {
+		dense.GemvN(n, n, m, n, v, out)
+		scaleBy(out, -1)
+		return
+	}
+	x := e.a
+	for i, r := range t.root {
+		x[i] = r * v[i]
+	}
+	dense.TrsvT(n, t.l, n, x)
+	dense.GemvN(n, n, m, n, x, out)
+	dense.TrsvN(n, t.l, n, out)
+	for i, r := range t.root {
+		out[i] *= -r
+	}
+}
+
+func scaleBy(v []float64, a float64) {
+	for i := range v {
+		v[i] *= a
+	}
+}

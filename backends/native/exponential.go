@@ -1,0 +1,69 @@
+package native
+
+import "math"
+
+// exponentialBarrier is that of the exponential cone {(x, y, z): y > 0, y exp(x/y) <= z},
+//
+//	psi = y log(z/y) - x,  c = (0, 1, 1).
+type exponentialBarrier struct{}
+
+func (exponentialBarrier) weights() vec3 { return vec3{0, 1, 1} }
+
+func (exponentialBarrier) inside() vec3 { return vec3{-1, 1, 1} }
+
+func (exponentialBarrier) psi(p vec3) (float64, vec3, mat3) {
+	y, z := p[1], p[2]
+	l := math.Log(z / y)
+	return y*l - p[0], vec3{-1, l - 1, y / z}, mat3{{}, {0, -1 / y, 1 / z}, {0, 1 / z, -y / z / z}}
+}
+
+func (exponentialBarrier) third(p, u, v vec3) vec3 {
+	y, z := p[1], p[2]
+	yyy, yzz, zzz := 1/y/y, -1/z/z, 2*y/z/z/z
+	return vec3{0, yyy*u[1]*v[1] + yzz*u[2]*v[2], yzz*(u[1]*v[2]+u[2]*v[1]) + zzz*u[2]*v[2]}
+}
+
+// duality: -u exp(v/u) <= e w says that (u - v, -u, w) is in the cone.
+func (exponentialBarrier) duality() (t, inverse mat3) {
+	return mat3{{1, -1, 0}, {-1, 0, 0}, {0, 0, 1}}, mat3{{0, -1, 0}, {-1, -1, 0}, {0, 0, 1}}
+}
+
+// conjugate solves
+//
+//	s1 = -1/psi,  s2 = (log(z/y) - 1)/psi + 1/y,  s3 = (y/psi + 1)/z.
+//
+// With p = -s1 and w = s3 z / (p y) these become w - 1 + log w = s2/p + 1 + log(s3/p),
+// whose right-hand side is positive inside the dual cone and 0 on its boundary, and
+// y = 1/(p (w - 1)), z = w/((w - 1) s3), log(z/y) = log(w p/s3), x = y log(z/y) - 1/p.
+func (exponentialBarrier) conjugate(s vec3) (vec3, bool) {
+	p := -s[0]
+	if !(p > 0 && s[2] > 0) {
+		return vec3{}, false
+	}
+	right := s[1]/p + 1 + math.Log(s[2]/p)
+	if !(right > 0) {
+		return vec3{}, false
+	}
+	// r = w - 1 > 0 solves r + log(1 + r) = right; the left side is concave, so
+	// that Newton's method rises to the root from any start below it.
+	r := right / 2
+	if right > 4 {
+		r = right - math.Log1p(right)
+	}
+	for range newtonSteps {
+		next := r - (r+math.Log1p(r)-right)*(1+r)/(2+r)
+		if math.Abs(next-r) <= newtonEnd*r {
+			r = next
+			break
+		}
+		r = next
+	}
+	l := math.Log1p(r) + math.Log(p/s[2])
+	return vec3{(l/r - 1) / p, 1 / (p * r), (1 + 1/r) / s[2]}, true
+}
+
+const (
+	newtonSteps = 50
+	// Newton steps end when the last one was relatively so small: the next error is its square.
+	newtonEnd = 1e-12
+)

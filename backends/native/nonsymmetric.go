@@ -1,0 +1,230 @@
+package native
+
+import "math"
+
+// nonsymmetric is an exponential or a power cone K, or the dual of one, with a
+// scaling H that maps z to s and z~ to s~ (Tuncel 2001; Dahl and Andersen 2021). Here F* is the
+// barrier of K* and F its conjugate, and
+//
+//	s~ = -grad F*(z),  z~ = -grad F(s),  mu = s'z/3,  mu~ = s~'z~/3,  mu mu~ >= 1.
+//
+// F* is the explicit barrier of one cone C: z is in K* exactly if toBarrier z is in C.
+type nonsymmetric struct {
+	b          barrier
+	toZ, fromZ mat3 // C from K*, and back
+	toS        mat3 // C from K
+	centre     vec3 // e with e = -grad F*(e)
+	h          mat3
+	s, z       vec3
+	gradient   vec3 // of F* at z
+	hessian    mat3
+}
+
+var identity3 = mat3{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+
+// newNonsymmetric makes the cone of b, or its dual.
+func newNonsymmetric(b barrier, dual bool) *nonsymmetric {
+	t, inverse := b.duality()
+	c := &nonsymmetric{b: b, toZ: t, fromZ: inverse, toS: identity3}
+	if dual {
+		c.toZ, c.fromZ, c.toS = identity3, identity3, t
+	}
+	c.centre = c.findCentre()
+	return c
+}
+
+// findCentre minimises F*(z) + |z|^2/2 by the damped method of Newton.
+func (c *nonsymmetric) findCentre() vec3 {
+	z := c.fromZ.mul(c.b.inside())
+	for range newtonSteps {
+		g, h := c.derivatives(z)
+		g = g.plus(1, z)
+		for i := range 3 {
+			h[i][i]++
+		}
+		step, ok := h.solve(g)
+		if !ok {
+			break
+		}
+		decrement := math.Sqrt(max(0, g.dot(step)))
+		z = z.plus(-1/(1+decrement), step)
+		if decrement < newtonEnd {
+			break
+		}
+	}
+	return z
+}
+
+// derivatives returns the gradient and the Hessian of F* at z.
+func (c *nonsymmetric) derivatives(z vec3) (vec3, mat3) {
+	g, h := derivatives(c.b, c.toZ.mul(z))
+	h = h.product(&c.toZ)
+	return c.toZ.mul(g), c.toZ.product(&h) // toZ is symmetric
+}
+
+// insideS and insideZ say whether a point is inside K or K*.
+func (c *nonsymmetric) insideS(s vec3) bool { return contains(c.b, c.toS.mul(s)) }
+func (c *nonsymmetric) insideZ(z vec3) bool { return contains(c.b, c.toZ.mul(z)) }
+
+// shadow returns z~ = -grad F(s), the point where -grad F* is s.
+func (c *nonsymmetric) shadow(s vec3) (vec3, bool) {
+	y, ok := c.b.conjugate(c.fromZ.mul(s))
+	return c.fromZ.mul(y), ok
+}
+
+func (c *nonsymmetric) degree() int { return 3 }
+
+func (c *nonsymmetric) unit(s, z []float64) {
+	copy(s, c.centre[:])
+	copy(z, c.centre[:])
+}
+
+func (c *nonsymmetric) addUnit(v []float64, a float64) {
+	for i, e := range c.centre {
+		v[i] += a * e
+	}
+}
+
+// shift returns the smallest a for which v + a e is in both K and K*, rounded up.
+func (c *nonsymmetric) shift(v []float64) float64 {
+	p := vec3(v)
+	in := func(a float64) bool {
+		x := p.plus(a, c.centre)
+		return c.insideS(x) && c.insideZ(x)
+	}
+	size := maxAbs(v)
+	if !(size <= math.MaxFloat64) {
+		return math.NaN()
+	}
+	lo, hi := -2*size, size+1e-300
+	for !in(hi) {
+		lo = hi
+		hi *= 2
+		if math.IsInf(hi, 1) {
+			return hi
+		}
+	}
+	for range shiftSteps {
+		if mid := (lo + hi) / 2; in(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
+
+// shiftSteps bisections leave 1e-9 of the size of the point.
+const shiftSteps = 30
+
+func (c *nonsymmetric) scale(s, z []float64) bool {
+	c.s, c.z = vec3(s), vec3(z)
+	if !c.insideZ(c.z) || !c.insideS(c.s) {
+		return false
+	}
+	c.gradient, c.hessian = c.derivatives(c.z)
+	mu := c.s.dot(c.z) / 3
+	zt, ok := c.shadow(c.s)
+	if !ok {
+		return false
+	}
+	st := c.gradient.times(-1)
+	mut := st.dot(zt) / 3
+	// H = ss'/s'z + dd'/d'e + t aa' with d = s - mu s~, e = z - mu z~, d'e = 3 mu (mu mu~ - 1),
+	// and a the unit vector orthogonal to z and z~, where the BFGS update of mu Hess F*(z)
+	// leaves t = mu / a' Hess^-1 a.
+	apart := mu*mut - 1
+	if apart > centralEnough {
+		a := c.z.cross(zt)
+		a = a.times(1 / math.Sqrt(a.dot(a)))
+		if x, ok := c.hessian.solve(a); ok {
+			t := mu / a.dot(x)
+			c.h = mat3{}
+			c.h.addOuter(1/(3*mu), c.s)
+			c.h.addOuter(1/(3*mu*apart), c.s.plus(-mu, st))
+			c.h.addOuter(t, a)
+			if t > 0 && !math.IsInf(t, 1) {
+				return true
+			}
+		}
+	}
+	for i := range 3 {
+		for j := range 3 {
+			c.h[i][j] = mu * c.hessian[i][j]
+		}
+	}
+	return true
+}
+
+// Below centralEnough s and s~, or z and z~, are parallel to within rounding.
+const centralEnough = 1e-8
+
+func (c *nonsymmetric) mulH(out, v []float64) {
+	x := c.h.mul(vec3(v))
+	copy(out, x[:])
+}
+
+func (c *nonsymmetric) affine(d, s []float64) { copy(d, s) }
+
+// combined writes d = s + target grad F*(z) - 1/2 F*”'(z)[Hess^-1 ds, dz] (Dahl and Andersen 2021).
+func (c *nonsymmetric) combined(d, s, _, ds, dz []float64, target float64) {
+	out := vec3(s).plus(target, c.gradient)
+	if u, ok := c.hessian.solve(vec3(ds)); ok && (vec3(dz) != vec3{}) {
+		t := thirdDerivative(c.b, c.toZ.mul(c.z), c.toZ.mul(u), c.toZ.mul(vec3(dz)))
+		out = out.plus(-0.5, c.toZ.mul(t))
+	}
+	copy(d, out[:])
+}
+
+// step returns a step that stays inside, at most boundaryError short of the longest.
+func (c *nonsymmetric) step(s, z, ds, dz []float64, limit float64) float64 {
+	in := func(a float64) bool {
+		return c.insideS(vec3(s).plus(a, vec3(ds))) && c.insideZ(vec3(z).plus(a, vec3(dz)))
+	}
+	if in(limit) {
+		return limit
+	}
+	lo, hi := limit, limit
+	for !in(lo) {
+		hi = lo
+		lo /= 2
+		if lo < minStep {
+			return 0
+		}
+	}
+	for hi-lo > boundaryError*hi {
+		if mid := (lo + hi) / 2; in(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+const boundaryError = 1e-3
+
+// central says whether the point is in the neighbourhood of the central path,
+// mu mu~ <= 1/neighbourhood with the mu of the whole problem.
+func (c *nonsymmetric) central(s, z []float64, mu float64) bool {
+	zt, ok := c.shadow(vec3(s))
+	if !ok || !c.insideZ(vec3(z)) || !c.insideS(vec3(s)) {
+		return false
+	}
+	g, _ := c.derivatives(vec3(z))
+	return -mu*zt.dot(g)/3*neighbourhood <= 1
+}
+
+const neighbourhood = 1e-6
+
+func (c *nonsymmetric) block() block { return denseBlock }
+
+func (c *nonsymmetric) writeH(w *hWriter) {
+	k := 0
+	for i := range 3 {
+		for j := range i + 1 {
+			w.val[w.at[k]] -= c.h[i][j]
+			k++
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package native
+
+import (
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// This file holds what semidefinite, exponential and power cones add to the iteration.
+
+// addOthers makes these cones, from row at on, and returns the row after them.
+func (it *iterate) addOthers(at int) int {
+	var work *matrixWork
+	largest := 0
+	for _, c := range it.f.others {
+		if c.Kind == backends.PSDCone {
+			largest = max(largest, backends.PSDOrder(c.Dim))
+		}
+	}
+	if largest > 0 {
+		work = newMatrixWork(largest)
+	}
+	for _, c := range it.f.others {
+		var made cone
+		switch c.Kind {
+		case backends.PSDCone:
+			made = newSemidefinite(backends.PSDOrder(c.Dim), work)
+		case backends.ExponentialCone, backends.DualExponentialCone:
+			made = newNonsymmetric(exponentialBarrier{}, c.Kind == backends.DualExponentialCone)
+		default:
+			made = newNonsymmetric(powerBarrier{c.Alpha}, c.Kind == backends.DualPowerCone)
+		}
+		if c.Kind != backends.PSDCone {
+			it.nonsymmetric = append(it.nonsymmetric, len(it.cones))
+		}
+		it.cones = append(it.cones, made)
+		it.starts = append(it.starts, at)
+		at += c.Dim
+	}
+	return at
+}
+
+// startCentred starts at the centre of all cones with x = 0. With nonsymmetric cones
+// s and z cannot be moved inside one by one: the pair would be far from the central path.
+func (it *iterate) startCentred() bool {
+	clear(it.x)
+	clear(it.d)
+	it.tau, it.kappa = 1, 1
+	return true
+}
+
+// withoutTerm takes the complementarity term of the semidefinite cones in their
+// inverse form, H^-1 d, from the right-hand side of the rows to that of the columns:
+//
+//	-H dz + A dx = d - weight rz  is  -H (dz + H^-1 d) + A dx = -weight rz.
+func (it *iterate) withoutTerm(weight float64) {
+	for _, p := range it.k.matrices {
+		if p.c.form == eliminateRows {
+			for i := p.from; i < p.to; i++ {
+				it.rhsZ[i] = -weight * it.rz[i]
+			}
+			p.mulTransposed(it.rhsX, it.d[p.from:p.to])
+		}
+	}
+}
+
+// withTerm takes H^-1 d off the dz that withoutTerm has led to.
+func (it *iterate) withTerm() {
+	for _, p := range it.k.matrices {
+		if p.c.form == eliminateRows {
+			axpy(-1, it.d[p.from:p.to], it.dz[p.from:p.to])
+		}
+	}
+}
+
+// central shortens the step a until the exponential and power cones are near the
+// central path, and returns 0 if that does not happen.
+func (it *iterate) central(a float64) float64 {
+	if len(it.nonsymmetric) == 0 || a == 0 {
+		return a
+	}
+	sz := dot(it.s, it.z) + it.tau*it.kappa
+	cross := dot(it.s, it.dz) + dot(it.ds, it.z) + it.tau*it.dkap + it.dtau*it.kappa
+	square := dot(it.ds, it.dz) + it.dtau*it.dkap
+	outside := func(i int) bool {
+		var s, z vec3
+		for k := range 3 {
+			r := it.starts[i] + k
+			s[k], z[k] = it.s[r]+a*it.ds[r], it.z[r]+a*it.dz[r]
+		}
+		mu := (sz + a*cross + a*a*square) / (it.degree + 1)
+		return !it.cones[i].(*nonsymmetric).central(s[:], z[:], mu)
+	}
+	for a >= minStep {
+		if !slices.ContainsFunc(it.nonsymmetric, outside) {
+			return a
+		}
+		a *= backtrack
+	}
+	return 0
+}
+
+const backtrack = 0.8

@@ -1,0 +1,101 @@
+package native
+
+import "math"
+
+// powerBarrier is that of the power cone {(x, y, z): x^a y^(1-a) >= |z|, x, y >= 0}
+// (Chares 2009),
+//
+//	psi = x^2a y^(2-2a) - z^2,  c = (1-a, a, 0).
+type powerBarrier struct{ a float64 }
+
+func (b powerBarrier) weights() vec3 { return vec3{1 - b.a, b.a, 0} }
+
+func (powerBarrier) inside() vec3 { return vec3{1, 1, 0} }
+
+func (b powerBarrier) psi(v vec3) (float64, vec3, mat3) {
+	x, y, z := v[0], v[1], v[2]
+	p, q := 2*b.a, 2-2*b.a
+	root := math.Exp(b.a*math.Log(x) + (1-b.a)*math.Log(y))
+	w := root * root
+	return (root - math.Abs(z)) * (root + math.Abs(z)), vec3{p * w / x, q * w / y, -2 * z},
+		mat3{{p * (p - 1) * w / x / x, p * q * w / x / y, 0}, {p * q * w / x / y, q * (q - 1) * w / y / y, 0}, {0, 0, -2}}
+}
+
+func (b powerBarrier) third(at, u, v vec3) vec3 {
+	x, y := at[0], at[1]
+	p, q := 2*b.a, 2-2*b.a
+	w := math.Exp(p*math.Log(x) + q*math.Log(y))
+	// with u and v relative to x and y
+	u1, u2, v1, v2 := u[0]/x, u[1]/y, v[0]/x, v[1]/y
+	xxx, xxy, xyy, yyy := p*(p-1)*(p-2), p*(p-1)*q, p*q*(q-1), q*(q-1)*(q-2)
+	cross := u1*v2 + u2*v1
+	return vec3{
+		w / x * (xxx*u1*v1 + xxy*cross + xyy*u2*v2),
+		w / y * (xxy*u1*v1 + xyy*cross + yyy*u2*v2),
+		0,
+	}
+}
+
+// duality: (u/a)^a (v/(1-a))^(1-a) >= |w| says that (u/a, v/(1-a), w) is in the cone.
+func (b powerBarrier) duality() (t, inverse mat3) {
+	return mat3{{1 / b.a}, {0, 1 / (1 - b.a)}, {0, 0, 1}}, mat3{{b.a}, {0, 1 - b.a}, {0, 0, 1}}
+}
+
+// conjugate solves -grad B(x, y, z) = s. With g = -s3 z and psi = -2 z/s3 the equations are
+//
+//	x = (1 + a + a g)/s1,  y = (2 - a + (1-a) g)/s2,  x^2a y^(2-2a) = g (g + 2)/s3^2,
+//
+// and for r = 1/g the logarithm of the last one is
+//
+//	2a log(1 + (1+a)/a r) + 2(1-a) log(1 + (2-a)/(1-a) r) - log(1 + 2r) = right,
+//	right = 2a log(s1/a) + 2(1-a) log(s2/(1-a)) - 2 log |s3|,
+//
+// whose right-hand side is positive inside the dual cone and 0 on its boundary.
+func (b powerBarrier) conjugate(s vec3) (vec3, bool) {
+	a, c := b.a, 1-b.a
+	if !(s[0] > 0 && s[1] > 0) {
+		return vec3{}, false
+	}
+	if s[2] == 0 {
+		return vec3{(1 + a) / s[0], (1 + c) / s[1], 0}, true
+	}
+	right := 2 * (a*math.Log(s[0]/a) + c*math.Log(s[1]/c) - math.Log(math.Abs(s[2])))
+	if !(right > 0) || math.IsInf(right, 1) {
+		return vec3{}, false
+	}
+	r1, r2 := (1+a)/a, (1+c)/c
+	left := func(r float64) float64 {
+		return 2*a*math.Log1p(r1*r) + 2*c*math.Log1p(r2*r) - math.Log1p(2*r)
+	}
+	// The left side is 4r near 0, grows as log r, and is increasing. Newton's method
+	// in log r, kept in a bracket.
+	lo, hi := 0.0, right/4
+	for left(hi) < right {
+		lo = hi
+		hi *= 2
+		if math.IsInf(hi, 1) {
+			return vec3{}, false
+		}
+	}
+	r := hi
+	for range newtonSteps {
+		f := left(r) - right
+		if f < 0 {
+			lo = r
+		} else {
+			hi = r
+		}
+		slope := 2*a*r1/(1+r1*r) + 2*c*r2/(1+r2*r) - 2/(1+2*r)
+		next := r * math.Exp(-f/(slope*r))
+		if !(next > lo && next < hi) {
+			next = (lo + hi) / 2
+		}
+		done := math.Abs(next-r) <= newtonEnd*r
+		r = next
+		if done {
+			break
+		}
+	}
+	g := 1 / r
+	return vec3{(1 + a + a*g) / s[0], (1 + c + c*g) / s[1], -g / s[2]}, true
+}

@@ -1,0 +1,220 @@
+package native
+
+import "math"
+
+// semidefinite is the cone of positive semidefinite matrices of order n >= 2, as svec.
+//
+// Its search direction is that of Helmberg, Rendl, Vanderbei and Wolkowicz (1996),
+// Kojima, Shindoh and Hara (1997) and Monteiro (1997), which needs products,
+// Cholesky factors and an inverse and no eigenvectors. It linearises one of
+//
+//	Z + dZ + sym(Z dS S^-1) = target S^-1 - sym(dZ dS S^-1)    (inverse form)
+//	S + dS + sym(S dZ Z^-1) = target Z^-1 - sym(dS dZ Z^-1)    (plain form)
+//
+// with sym(M) = (M + M')/2: in the plain form H V = sym(S V Z^-1), in the inverse form
+// H^-1 V = sym(Z V S^-1). Which one is a matter of what can be eliminated
+// from the Newton systems, see matrixPart. In the inverse form the
+// complementarity term is H^-1 d.
+type semidefinite struct {
+	n    int
+	form matrixForm
+	s, z *triangular // factors of S and Z
+	// inv is S^-1 in the inverse form, Z^-1 in the plain one; mat is the other matrix.
+	inv, mat []float64
+	x        []float64 // L^-T of the factor of the first, inverted matrix
+	work     *matrixWork
+}
+
+// matrixForm says how a semidefinite cone takes part in the Newton systems.
+type matrixForm int
+
+const (
+	// eliminateRows takes out the rows and their dz: A'H^-1 A, with entries
+	// tr(F_i Z F_j S^-1), comes to the columns that the rows touch.
+	eliminateRows matrixForm = iota
+	// eliminateColumns is for a matrix variable, rows with one entry each, in
+	// columns of their own: rows and columns are taken out, and the other
+	// rows of these columns get -tr(A_i S A_j Z^-1).
+	eliminateColumns
+	// denseRows keeps the rows, with H as a dense block: few rows with many columns.
+	denseRows
+)
+
+// matrixWork is work space shared by the semidefinite cones of a problem.
+type matrixWork struct {
+	a, b, c []float64
+	eigen   *eigenWork
+	trial   map[int]*triangular // by order, for trial factorisations
+}
+
+func newMatrixWork(n int) *matrixWork {
+	return &matrixWork{a: make([]float64, n*n), b: make([]float64, n*n), c: make([]float64, n*n), eigen: newEigenWork(n), trial: map[int]*triangular{}}
+}
+
+func newSemidefinite(n int, work *matrixWork) *semidefinite {
+	c := &semidefinite{n: n, work: work, s: newTriangular(n), z: newTriangular(n), x: make([]float64, n*n), inv: make([]float64, n*n), mat: make([]float64, n*n)}
+	if n > exactOrder && work.trial[n] == nil {
+		work.trial[n] = newTriangular(n)
+	}
+	return c
+}
+
+func (c *semidefinite) degree() int { return c.n }
+
+func (c *semidefinite) unit(s, z []float64) {
+	clear(s)
+	clear(z)
+	c.addUnit(s, 1)
+	c.addUnit(z, 1)
+}
+
+func (c *semidefinite) addUnit(v []float64, a float64) {
+	at := 0
+	for j := range c.n {
+		v[at] += a
+		at += c.n - j
+	}
+}
+
+// shift returns minus the smallest eigenvalue, or an upper bound of that near it.
+func (c *semidefinite) shift(v []float64) float64 {
+	n, m := c.n, c.work.a[:c.n*c.n]
+	unpack(m, v, n)
+	bound := c.work.eigen.smallest(m, n, nil, math.Inf(1))
+	if n > exactOrder && bound < 0 && c.work.trial[n].factor(m) {
+		return 0
+	}
+	return -bound
+}
+
+func (c *semidefinite) scale(s, z []float64) bool {
+	n, w := c.n, c.work
+	a := w.a[:n*n]
+	first, second, f1, f2 := s, z, c.s, c.z // first is inverted
+	if c.form != eliminateRows {
+		first, second, f1, f2 = z, s, c.z, c.s
+	}
+	unpack(c.mat, second, n)
+	unpack(a, first, n)
+	if !f2.factor(c.mat) || !f1.factor(a) {
+		return false
+	}
+	f1.inverse(c.x, c.inv, a)
+	return true
+}
+
+// mulSym writes svec of sym(mat V inv): H^-1 v in the inverse form, H v in the plain one.
+func (c *semidefinite) mulSym(out, v []float64) {
+	n, w := c.n, c.work
+	a, b := w.a[:n*n], w.b[:n*n]
+	c.solve(b, v)
+	mulTo(a, b, c.mat, n) // inv V mat
+	packMean(out, a, n)
+}
+
+// solve writes inv V into out, V as svec.
+func (c *semidefinite) solve(out, v []float64) {
+	w := c.work.c[:c.n*c.n]
+	unpack(w, v, c.n)
+	c.inverted().solve(out, w, c.x)
+}
+
+// inverted returns the factor of the matrix whose inverse is inv.
+func (c *semidefinite) inverted() *triangular {
+	if c.form == eliminateRows {
+		return c.s
+	}
+	return c.z
+}
+
+// mulH writes H v of the plain form.
+func (c *semidefinite) mulH(out, v []float64) {
+	if c.form == eliminateRows {
+		panic("native: H of a semidefinite cone in its inverse form")
+	}
+	c.mulSym(out, v)
+}
+
+// affine writes z in the inverse form and s in the plain one: H^-1 s = z, H z = s.
+func (c *semidefinite) affine(d, _ []float64) { packMean(d, c.mat, c.n) }
+
+func (c *semidefinite) combined(d, _, _, ds, dz []float64, target float64) {
+	n, w := c.n, c.work
+	first, second := ds, dz
+	if c.form != eliminateRows {
+		first, second = dz, ds
+	}
+	a, b := w.a[:n*n], w.b[:n*n]
+	if maxAbs(first) != 0 {
+		c.solve(b, first)
+		unpack(w.c, second, n)
+		mulTo(a, b, w.c[:n*n], n) // inv dFirst dSecond
+	} else {
+		clear(a)
+	}
+	for i, v := range c.mat {
+		a[i] += v - target*c.inv[i]
+	}
+	packMean(d, a, n)
+}
+
+func (c *semidefinite) step(s, z, ds, dz []float64, limit float64) float64 {
+	return c.stepOf(c.z, z, dz, c.stepOf(c.s, s, ds, limit))
+}
+
+// stepOf returns the largest a <= limit with V + a dV positive semidefinite, or a
+// little less, where t is the factor of V: -1/a is the smallest eigenvalue of L^-1 dV L^-T.
+func (c *semidefinite) stepOf(t *triangular, v, dv []float64, limit float64) float64 {
+	n, m := c.n, c.work.a[:c.n*c.n]
+	unpack(m, dv, n)
+	lowest := c.work.eigen.smallest(m, n, t, -1/limit)
+	if math.IsNaN(lowest) {
+		return 0
+	}
+	a := limit
+	if lowest < -1/limit {
+		a = -1 / lowest
+	}
+	if n <= exactOrder {
+		return a
+	}
+	// The bound of the Lanczos method holds unless its start misses the eigenvector.
+	b := c.work.b[:n*n]
+	for range trialSteps {
+		at := 0
+		for j := range n {
+			for i := j; i < n; i++ {
+				x := v[at] + trialFraction*a*dv[at]
+				at++
+				if i != j {
+					x *= 1 / math.Sqrt2
+				}
+				b[i+j*n] = x
+			}
+		}
+		if c.work.trial[n].factor(b) {
+			return a
+		}
+		a *= trialFactor
+	}
+	return 0
+}
+
+const (
+	// A step found by the Lanczos method is tried at trialFraction of its length, a
+	// little more than what is taken of it, and shortened if that is not inside.
+	trialFraction = 0.995
+	trialFactor   = 0.8
+	trialSteps    = 20
+)
+
+func (c *semidefinite) block() block {
+	if c.form == denseRows {
+		return denseBlock
+	}
+	return eliminatedBlock
+}
+
+// writeH does nothing: the part of the cone in the Newton systems is computed from
+// the data, see gram.
+func (c *semidefinite) writeH(*hWriter) {}

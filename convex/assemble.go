@@ -192,7 +192,7 @@ func (f *filler) fillMatrix(t *term, i int, pm *parameterMap) {
 	}
 	if t.plain() && !t.sum && m.dense != nil {
 		for r := range m.rows {
-			f.fillRow(m.row(r), active, t.first, start, f.row(i, t.off+r), -t.scale)
+			f.fillRow(m.row(r), m.full, active, t.first, start, f.row(i, t.off+r), -t.scale)
 		}
 		return
 	}
@@ -206,7 +206,7 @@ func (f *filler) fillMatrix(t *term, i int, pm *parameterMap) {
 			pos = f.put(start+k, f.row(i, t.off), 0)
 		}
 		entry := func(r int, v float64) {
-			if v == 0 {
+			if v == 0 && !m.full {
 				return
 			}
 			v *= -t.fixed(r)
@@ -233,12 +233,12 @@ func (f *filler) fillMatrix(t *term, i int, pm *parameterMap) {
 	}
 }
 
-// fillRow writes a row of a dense matrix; active are entries of the variable, nil for all.
-func (f *filler) fillRow(values []float64, active []int, first, start, row int, scale float64) {
+// fillRow writes a row of a dense matrix, zeros too if it counts as full; active are entries of the variable, nil for all.
+func (f *filler) fillRow(values []float64, full bool, active []int, first, start, row int, scale float64) {
 	next := f.next[start:]
 	if active == nil {
 		for k, v := range values {
-			if v != 0 {
+			if v != 0 || full {
 				p := next[k]
 				f.ind[p], f.val[p] = row, scale*v
 				next[k] = p + 1
@@ -247,7 +247,7 @@ func (f *filler) fillRow(values []float64, active []int, first, start, row int, 
 		return
 	}
 	for k, j := range active {
-		if v := values[j-first]; v != 0 {
+		if v := values[j-first]; v != 0 || full {
 			p := next[k]
 			f.ind[p], f.val[p] = row, scale*v
 			next[k] = p + 1

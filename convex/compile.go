@@ -23,7 +23,9 @@ type Program struct {
 	weights   []*Parameter // weights of atoms, which must not be negative
 	sparse    []*sparseVariable
 	boxes     [][2]*group // the two sides of boxes
-	sparseOf  []int       // for each variable, the sparse variable whose entries it follows, or -1
+	hinges    []*hinge
+	slack     []slackGroup // groups of inequalities whose rows may be left out
+	sparseOf  []int        // for each variable, the sparse variable whose entries it follows, or -1
 }
 
 // group is a block of consecutive rows with s = expr in one cone.
@@ -39,6 +41,9 @@ type group struct {
 	// takes the row with it when it is excluded; dropOf is -1 for rows that
 	// always stay. Nil when all stay.
 	dropOf, drop []int
+	// kept are the rows of the group of the full program that are rows of this one, place is
+	// the inverse, -1 for rows left out. Nil when all are.
+	kept, place []int
 }
 
 // square is weight * |arg|^2 in the objective, where each entry of arg has at
@@ -114,6 +119,7 @@ func (m *Model) Compile(CompileOptions) (*Program, error) {
 	c.order()
 	c.sparsity()
 	c.opposite()
+	c.rowSets()
 	if err := c.finite(); err != nil {
 		return nil, err
 	}

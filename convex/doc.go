@@ -70,4 +70,9 @@
 // method of column generation; the criterion is that of the strong rules'
 // check in Tibshirani et al., Strong rules for discarding predictors in
 // lasso-type problems (JRSS B 74, 2012), section 7, for any convex model.
+//
+// Models with sums of [Pos] of many entries have working sets of rows instead: few
+// entries are at the kink, and the others are 0 or linear. See rows.go. Here it is the point
+// and not the multipliers that is checked, and the result is optimal only if the point
+// completed to the full program meets the tolerance.
 package convex

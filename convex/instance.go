@@ -61,7 +61,7 @@ func (l *live) turn() []float64 {
 // accuracy eps up, or takes over that of an old instance of the same pattern.
 func (s *Solver) newInstance(active [][]int, eps float64, old *instance) (*instance, error) {
 	begin := time.Now()
-	as := s.prog.newLayout(active).assemble()
+	as := s.work.newLayout(active).assemble()
 	in := &instance{as: as, eps: eps,
 		a: newLive(len(as.ind), as.a.deps), b: newLive(as.m, as.b.deps),
 		q: newLive(as.n, as.q.deps), p: newLive(len(as.pind), as.weights)}

@@ -140,3 +140,21 @@ func (l *layout) row(i, r int) int {
 	}
 	return l.first[i] + r
 }
+
+// fullRow returns the row of row r of group i of the full program, -1 if it is left out.
+func (l *layout) fullRow(i, r int) int {
+	if g := l.prog.groups[i]; g.place != nil {
+		if r = g.place[r]; r < 0 {
+			return -1
+		}
+	}
+	return l.row(i, r)
+}
+
+// size is the number of rows of the group of the full program.
+func (g *group) size() int {
+	if g.place != nil {
+		return len(g.place)
+	}
+	return g.expr.n
+}

@@ -243,6 +243,9 @@ func (c *compiler) bound(t atomTerm) Affine {
 		if t.sel == nil && t.sum {
 			c.noteSparse(t.atom, u, first)
 		}
+		if t.sel == nil {
+			c.noteHinge(t.atom, u, first)
+		}
 	}
 	return u.Expr()
 }

@@ -20,6 +20,7 @@ type matrix struct {
 	stride     int
 	ptr, ind   []int // columns ptr[j] to ptr[j+1]-1, absolute positions in ind and val
 	val        []float64
+	full       bool // zeros of a dense matrix count as entries
 
 	once   sync.Once
 	counts []int // nonzeros of each column, see nonzeros
@@ -144,7 +145,7 @@ func (w *matrix) nonzeros() []int {
 		}
 		for i := range w.rows {
 			for j, v := range w.row(i) {
-				if v != 0 {
+				if v != 0 || w.full {
 					w.counts[j]++
 				}
 			}

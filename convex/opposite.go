@@ -48,8 +48,8 @@ func (r *Result) separate(p *Program, b []float64) {
 	gain := 0.0
 	own := false
 	for _, pair := range p.boxes {
-		for k := range pair[0].expr.n {
-			i, j := r.as.row(pair[0].index, k), r.as.row(pair[1].index, k)
+		for k := range pair[0].size() {
+			i, j := r.as.fullRow(pair[0].index, k), r.as.fullRow(pair[1].index, k)
 			if i < 0 || j < 0 {
 				continue
 			}

@@ -20,8 +20,8 @@ type Result struct {
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
 	// without working sets.
 	Iterations, Rounds int
-	// Active is the number of entries of sparse variables in the last program
-	// solved, or of all entries of all variables when working sets are not used.
+	// Active is the number of entries of sparse variables, or of rows of hinges and inequalities with a
+	// working set, in the last program solved, and of all entries of all variables when working sets are not used.
 	Active int
 	// SetupTime and SolveTime are those of the last round in the backend.
 	SetupTime, SolveTime time.Duration
@@ -35,12 +35,13 @@ type Result struct {
 	squares [][]float64
 	weights []float64
 	done    *completion
+	rows    *rowsState
 }
 
 // result reads what a result needs from the solution of the current instance.
 func (s *Solver) result(sol *backends.Solution) *Result {
 	as := s.current.as
-	offset := s.prog.offset()
+	offset := as.prog.offset()
 	r := &Result{
 		Status: sol.Status, Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
 		Residuals: sol.Residuals, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
@@ -51,9 +52,12 @@ func (s *Solver) result(sol *backends.Solution) *Result {
 			r.Active += as.width(v)
 		}
 	}
+	if s.rows != nil {
+		r.Active = s.rows.active()
+	}
 	if hasPoint(sol) {
-		r.keepSquares(s.prog)
-		r.separate(s.prog, s.current.b.now())
+		r.keepSquares(as.prog)
+		r.separate(as.prog, s.current.b.now())
 	}
 	return r
 }
@@ -155,7 +159,7 @@ func (r *Result) Dual(c *Constraint) []float64 {
 	out := make([]float64, c.n)
 	for _, ref := range refs {
 		for k := range ref.rows {
-			row := r.as.row(ref.g.index, ref.row+k)
+			row := r.as.fullRow(ref.g.index, ref.row+k)
 			value := 0.0
 			if row >= 0 {
 				value = r.z[row]
@@ -270,5 +274,8 @@ func (r *Result) Conic() backends.Point {
 		return out
 	}
 	pt.S, pt.Z = rows(r.s, false), rows(r.z, true)
+	if r.rows != nil && r.x != nil {
+		return r.rows.complete(r.as, pt)
+	}
 	return pt
 }

@@ -45,11 +45,13 @@ type Stats struct {
 // It is for one goroutine at a time.
 type Solver struct {
 	prog         *Program
+	work         *Program // what is solved in its place
 	options      SolverOptions
 	capabilities backends.Capabilities
 	eps          float64
 	current      *instance
 	sets         *workingSets // nil when not used
+	rows         *rowSets     // nil when not used
 	stats        Stats
 	closed       bool
 }
@@ -62,12 +64,15 @@ func (p *Program) Solver(o SolverOptions) (*Solver, error) {
 	if err := o.Options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Solver{prog: p, options: o, capabilities: o.Backend.Capabilities(), eps: o.Options.WithDefaults().Eps}
+	s := &Solver{prog: p, work: p, options: o, capabilities: o.Backend.Capabilities(), eps: o.Options.WithDefaults().Eps}
 	if o.WorkingSets && len(p.sparse) > 0 {
 		s.sets = newWorkingSets(p)
 		if err := s.sets.hint(o.Active); err != nil {
 			return nil, err
 		}
+	}
+	if o.WorkingSets && len(p.hinges) > 0 {
+		s.rows = newRowSets(p)
 	}
 	return s, nil
 }
@@ -138,10 +143,13 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 	s.stats.Solves++
 	var r *Result
 	var err error
-	if s.sets == nil {
-		r, err = s.solveFull(ctx)
-	} else {
+	switch {
+	case s.sets != nil:
 		r, err = s.solveSets(ctx)
+	case s.rows != nil:
+		r, err = s.solveRows(ctx)
+	default:
+		r, err = s.solveFull(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -172,7 +180,7 @@ func (s *Solver) run(ctx context.Context, active [][]int, done *completion, eps 
 	in, old := s.current, s.current
 	changed := true
 	var err error
-	if in != nil && in.as.same(active) && (in.eps == eps || in.tightener != nil) {
+	if in != nil && in.as.prog == s.work && in.as.same(active) && (in.eps == eps || in.tightener != nil) {
 		if in.eps != eps {
 			if err := in.tightener.SetEps(eps); err != nil {
 				return nil, fmt.Errorf("convex: %w", err)
@@ -192,7 +200,11 @@ func (s *Solver) run(ctx context.Context, active [][]int, done *completion, eps 
 	warm := old != nil && old.last != nil && (changed || old.last.Status != backends.Optimal) &&
 		s.capabilities.WarmStart && !s.options.ColdStart
 	if warm {
-		if err := in.solver.WarmStart(in.start(old, done)); err != nil {
+		start := func() backends.Point { return in.start(old, done) }
+		if s.rows != nil {
+			start = func() backends.Point { return s.rows.start(in, old) }
+		}
+		if err := in.solver.WarmStart(start()); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
 		}
 	}

@@ -1,0 +1,499 @@
+package convex
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+)
+
+const (
+	// spareRows is the share of the rows at the kink, and sparest the number, that a working set of rows has on top:
+	// those nearest to the kink.
+	spareRows, sparest = 0.5, 8
+	// rowStep is the step in which working sets of rows grow: programs of one size share their analysis.
+	rowStep = 8
+	// wasteful is how many times more rows than wanted a set may have before it is made smaller.
+	wasteful = 2
+	// growingRounds is the number of rounds in one Solve after which rows are only added.
+	growingRounds = 6
+)
+
+// rowSets is what a solver knows about the rows of a program with hinges.
+type rowSets struct {
+	p       *Program
+	hinges  []hingeSet
+	slack   []slackSet
+	reduced *Program // nil: the full program
+	stale   bool     // the sets have changed since reduced was made
+	places  []rowPlace
+}
+
+// rowPlace is a row in which hinges stand, and by how much its left side is larger at the completed point.
+type rowPlace struct {
+	group, row int
+	more       float64
+}
+
+// hingeSet is the working set of a hinge, and its state at the last point.
+type hingeSet struct {
+	hingeRows
+	size  int
+	value []float64 // a
+	// weight is h, slope the multipliers of u - a >= 0, completed for rows that are not kept.
+	weight, slope []float64
+}
+
+// slackSet is the working set of a group of inequalities, and its state at the last point.
+type slackSet struct {
+	kept  []int
+	size  int
+	value []float64 // the slack
+	dual  []float64
+}
+
+func newRowSets(p *Program) *rowSets {
+	w := &rowSets{p: p}
+	for _, h := range p.hinges {
+		n := h.u.n
+		w.hinges = append(w.hinges, hingeSet{size: n, weight: make([]float64, n), slope: make([]float64, n)})
+	}
+	for _, s := range p.slack {
+		w.slack = append(w.slack, slackSet{size: s.g.expr.n, dual: make([]float64, s.g.expr.n)})
+	}
+	return w
+}
+
+// program returns the program for the current sets.
+func (w *rowSets) program() *Program {
+	if w.stale {
+		w.stale = false
+		w.reduced = nil
+		if !w.all() {
+			hinges, slack := make([]hingeRows, len(w.hinges)), make([][]int, len(w.slack))
+			for k := range w.hinges {
+				hinges[k] = w.hinges[k].hingeRows
+			}
+			for k := range w.slack {
+				slack[k] = w.slack[k].kept
+			}
+			w.reduced = w.p.restrict(hinges, slack)
+		}
+	}
+	if w.reduced == nil {
+		return w.p
+	}
+	return w.reduced
+}
+
+// all says that no row is left out.
+func (w *rowSets) all() bool {
+	for k := range w.hinges {
+		if w.hinges[k].size < len(w.hinges[k].weight) {
+			return false
+		}
+	}
+	for k := range w.slack {
+		if w.slack[k].size < len(w.slack[k].dual) {
+			return false
+		}
+	}
+	return true
+}
+
+// active is the number of rows in the sets.
+func (w *rowSets) active() int {
+	sum := 0
+	for k := range w.hinges {
+		sum += w.hinges[k].size
+	}
+	for k := range w.slack {
+		sum += w.slack[k].size
+	}
+	return sum
+}
+
+// clear makes the full program the next one.
+func (w *rowSets) clear() {
+	for k := range w.hinges {
+		w.hinges[k].size = len(w.hinges[k].weight)
+	}
+	for k := range w.slack {
+		w.slack[k].size = len(w.slack[k].dual)
+	}
+	w.stale = true
+}
+
+// missing is by how much the completed point fails where the restricted one does not: objective is what its objective
+// value is larger by, rows the largest violation of a row.
+//
+// Where u_i costs nothing, because the row in which it stands is slack, it may be larger than max(0, a_i) in the
+// restricted solution; then the completed point has more slack in that row, and less to pay.
+type missing struct{ objective, rows float64 }
+
+func (m missing) within(eps float64) bool { return math.Abs(m.objective) <= eps && m.rows <= eps }
+
+// complete computes the state at a point of the current instance, and what it misses.
+func (w *rowSets) complete(as *assembled, x, z []float64) missing {
+	pt := Point{}
+	value := func(a Affine) []float64 {
+		for i := range a.vars {
+			v := a.vars[i].v
+			if _, ok := pt[v]; !ok {
+				pt[v] = x[as.start[v.id] : as.start[v.id]+v.n]
+			}
+		}
+		return a.Eval(pt)
+	}
+	var m missing
+	w.places = w.places[:0]
+	for k, h := range w.p.hinges {
+		s := &w.hinges[k]
+		s.value = value(h.a)
+		u := x[as.start[h.u.id]:]
+		clear(s.weight)
+		for _, use := range h.uses {
+			factor, more := 1.0, 0.0
+			if use.group >= 0 {
+				factor = math.Max(0, z[as.row(use.group, use.row)])
+			}
+			for i, v := range use.weight {
+				s.weight[i] += factor * v
+			}
+			if w.reduced == nil {
+				continue
+			}
+			at := 0
+			for i, v := range s.value {
+				standin := 0.0
+				switch {
+				case at < len(s.kept) && s.kept[at] == i:
+					standin = u[at]
+					at++
+				case s.linear[i]:
+					standin = v
+				}
+				more += use.weight[i] * (math.Max(0, v) - standin)
+			}
+			if use.group < 0 {
+				m.objective += more
+			} else {
+				w.place(use.group, use.row, more)
+			}
+		}
+		for i := range s.slope {
+			s.slope[i] = 0
+			if w.reduced != nil && s.linear[i] {
+				s.slope[i] = s.weight[i]
+			}
+		}
+		first := as.first[h.slope.index]
+		if w.reduced == nil {
+			copy(s.slope, z[first:first+len(s.slope)])
+			continue
+		}
+		for j, i := range s.kept {
+			s.slope[i] = z[first+j]
+		}
+	}
+	for k, group := range w.p.slack {
+		s := &w.slack[k]
+		s.value = value(group.g.expr)
+		first := as.first[group.g.index]
+		clear(s.dual)
+		if w.reduced == nil {
+			copy(s.dual, z[first:first+len(s.dual)])
+			continue
+		}
+		at := 0
+		for i, v := range s.value {
+			if at < len(s.kept) && s.kept[at] == i {
+				s.dual[i] = z[first+at]
+				at++
+			} else {
+				m.rows = math.Max(m.rows, -v)
+			}
+		}
+	}
+	for _, pl := range w.places {
+		m.rows = math.Max(m.rows, pl.more)
+	}
+	return m
+}
+
+// place adds to the left side of a row.
+func (w *rowSets) place(group, row int, more float64) {
+	for k := range w.places {
+		if pl := &w.places[k]; pl.group == group && pl.row == row {
+			pl.more += more
+			return
+		}
+	}
+	w.places = append(w.places, rowPlace{group, row, more})
+}
+
+// choose picks the sets for the next program: the rows that hold in this one, and those that are nearest to it. After a
+// point that missed something, with wrong, all rows that were misjudged come in, and with grow none goes out.
+func (w *rowSets) choose(eps float64, wrong, grow bool) {
+	held := math.Max(nonzero, eps) // the share of the largest possible multiplier from which on a row holds something
+	for k := range w.hinges {
+		s := &w.hinges[k]
+		kept := mask(s.kept, len(s.value), w.reduced == nil)
+		must := func(i int) bool {
+			if !kept[i] {
+				return wrong && (s.value[i] > 0) != s.linear[i]
+			}
+			// At the kink both multipliers are there.
+			return grow || math.Min(s.slope[i], s.weight[i]-s.slope[i]) > held*s.weight[i]
+		}
+		distance := make([]float64, len(s.value))
+		for i, a := range s.value {
+			distance[i] = math.Abs(a)
+		}
+		s.kept, s.size = pick(distance, must, s.size, wrong)
+		linear := make([]bool, len(s.value))
+		for i, a := range s.value {
+			linear[i] = a > 0
+		}
+		s.linear = linear
+	}
+	for k := range w.slack {
+		s := &w.slack[k]
+		kept := mask(s.kept, len(s.value), w.reduced == nil)
+		top := 0.0
+		for _, v := range s.dual {
+			top = math.Max(top, v)
+		}
+		must := func(i int) bool {
+			if !kept[i] {
+				return wrong && s.value[i] < 0
+			}
+			return grow || s.dual[i] > held*top
+		}
+		s.kept, s.size = pick(s.value, must, s.size, wrong)
+	}
+	w.stale = true
+}
+
+// mask marks the entries of a list of indices below n, or all.
+func mask(list []int, n int, all bool) []bool {
+	out := make([]bool, n)
+	for _, i := range list {
+		out[i] = true
+	}
+	for i := range out {
+		out[i] = out[i] || all
+	}
+	return out
+}
+
+// pick returns a set of rows, in increasing order, and its size: those that must be in it, and with them the nearest; ties go to
+// the smaller index. The size stays what it was where it is enough, so that the pattern does.
+func pick(distance []float64, must func(i int) bool, size int, wrong bool) ([]int, int) {
+	n := len(distance)
+	order := make([]int, n)
+	key, needed := make([]float64, n), 0
+	for i := range order {
+		order[i], key[i] = i, distance[i]
+		if must(i) {
+			key[i] = math.Inf(-1)
+			needed++
+		}
+	}
+	want := needed + sparest + int(spareRows*float64(needed))
+	want = min(n, (want+rowStep-1)/rowStep*rowStep)
+	if want > size && needed+sparest/2 > size || !wrong && size > wasteful*want {
+		size = want
+	}
+	if float64(size) > fullShare*float64(n) {
+		size = n
+	}
+	if size < n {
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key[i], key[j]) })
+		order = order[:size]
+		slices.Sort(order)
+	}
+	return order, size
+}
+
+// solveRows solves restricted programs until the completed point is optimal for the full one. The rounds start
+// at a loose accuracy, as in solveSets.
+func (s *Solver) solveRows(ctx context.Context) (*Result, error) {
+	w := s.rows
+	eps := max(s.eps, looseEps)
+	if s.current == nil || s.current.tightener == nil || w.program() == s.prog {
+		eps = s.eps
+	}
+	iterations, rounds := 0, 1
+	defer func() { s.stats.Rounds += rounds }()
+	for {
+		s.work = w.program()
+		whole := s.work == s.prog
+		sol, err := s.run(ctx, nil, nil, eps)
+		if err != nil {
+			return nil, err
+		}
+		iterations += sol.Iterations
+		finish := func() *Result {
+			r := s.result(sol)
+			r.Rounds, r.Iterations = rounds, iterations
+			return r
+		}
+		limit := sol.Status == backends.Cancelled || sol.Status == backends.TimeLimit || sol.Status == backends.IterationLimit
+		if !hasPoint(sol) {
+			if limit || whole {
+				return finish(), nil
+			}
+			w.clear() // only the full program can tell
+			rounds++
+			continue
+		}
+		if !whole && !limit && sol.Status != backends.Optimal {
+			w.clear() // the restricted program may be the harder one
+			rounds++
+			continue
+		}
+		m := w.complete(s.current.as, sol.X, sol.Z)
+		tolerance := eps / 2 * max(1, math.Abs(sol.Objective))
+		switch {
+		case limit || m.within(tolerance) && eps == s.eps:
+			r := finish()
+			r.dual, _ = s.current.stationarity(sol.X, sol.Z)
+			r.missed(w, m)
+			if r.Status == backends.Optimal && !(r.Residuals.Max() <= s.eps) {
+				r.Status = backends.Inaccurate
+			}
+			w.choose(s.eps, false, false)
+			return r, nil
+		case m.within(tolerance):
+			eps = s.eps
+		default:
+			w.choose(eps, true, rounds > growingRounds)
+			rounds++
+		}
+	}
+}
+
+// missed makes the values and residuals those of the completed point.
+func (r *Result) missed(w *rowSets, m missing) {
+	r.rows = w.snapshot()
+	r.Objective += m.objective
+	r.Residuals.Primal = math.Max(r.Residuals.Primal, m.rows)
+	primal, dual := math.Abs(r.Objective-r.offset), math.Abs(r.DualObjective-r.offset)
+	r.Residuals.Gap = math.Abs(r.Objective-r.DualObjective) / math.Max(1, math.Min(primal, dual))
+}
+
+// start is a point of the program of an instance, for a warm start: what does not depend on the sets as it was, and what does
+// from the completed point.
+func (w *rowSets) start(to *instance, from *instance) backends.Point {
+	old, as, sol := from.as, to.as, from.last
+	pt := backends.Point{X: make([]float64, as.n), S: make([]float64, as.m), Z: make([]float64, as.m)}
+	for _, v := range as.prog.vars {
+		if before := old.prog.vars[v.id]; before.n == v.n {
+			copy(pt.X[as.start[v.id]:as.start[v.id]+v.n], sol.X[old.start[v.id]:])
+		}
+	}
+	for i, g := range as.prog.groups {
+		if before := old.prog.groups[i]; before.expr.n == g.expr.n {
+			copy(pt.S[as.first[i]:as.first[i]+g.expr.n], sol.S[old.first[i]:])
+			copy(pt.Z[as.first[i]:as.first[i]+g.expr.n], sol.Z[old.first[i]:])
+		}
+	}
+	for k, h := range w.p.hinges {
+		s := &w.hinges[k]
+		u, zero, slope := as.start[h.u.id], as.first[h.zero.index], as.first[h.slope.index]
+		for j := range as.prog.vars[h.u.id].n {
+			i := j
+			if w.reduced != nil {
+				i = s.kept[j]
+			}
+			a := s.value[i]
+			pt.X[u+j] = math.Max(0, a)
+			pt.S[zero+j], pt.S[slope+j] = math.Max(0, a), math.Max(0, -a)
+			pt.Z[slope+j] = s.slope[i]
+			pt.Z[zero+j] = math.Max(0, s.weight[i]-s.slope[i])
+		}
+	}
+	for k, group := range w.p.slack {
+		s := &w.slack[k]
+		first := as.first[group.g.index]
+		for j := range as.rows(group.g.index) {
+			i := j
+			if w.reduced != nil {
+				i = s.kept[j]
+			}
+			pt.S[first+j], pt.Z[first+j] = math.Max(0, s.value[i]), s.dual[i]
+		}
+	}
+	return pt
+}
+
+// rowsState is what a result keeps of the working sets of rows, to complete its point.
+type rowsState struct {
+	p      *Program
+	hinges []hingeSet
+	slack  []slackSet
+	places []rowPlace
+}
+
+func (w *rowSets) snapshot() *rowsState {
+	if w.reduced == nil {
+		return nil
+	}
+	st := &rowsState{p: w.p, places: slices.Clone(w.places)}
+	for _, s := range w.hinges {
+		st.hinges = append(st.hinges, hingeSet{value: slices.Clone(s.value), weight: slices.Clone(s.weight), slope: slices.Clone(s.slope)})
+	}
+	for _, s := range w.slack {
+		st.slack = append(st.slack, slackSet{value: slices.Clone(s.value), dual: slices.Clone(s.dual)})
+	}
+	return st
+}
+
+// complete extends a point of the restricted program to the full one.
+func (st *rowsState) complete(as *assembled, from backends.Point) backends.Point {
+	full := st.p.newLayout(nil)
+	var pt backends.Point
+	if from.X != nil {
+		pt.X = make([]float64, full.n)
+		for _, v := range st.p.vars {
+			if as.prog.vars[v.id] == v {
+				copy(pt.X[full.start[v.id]:full.start[v.id]+v.n], from.X[as.start[v.id]:])
+			}
+		}
+	}
+	rows := func(values []float64) []float64 {
+		if values == nil {
+			return nil
+		}
+		out := make([]float64, full.m)
+		for i, g := range st.p.groups {
+			if as.rows(i) == g.expr.n {
+				copy(out[full.first[i]:], values[as.first[i]:as.first[i]+g.expr.n])
+			}
+		}
+		return out
+	}
+	pt.S, pt.Z = rows(from.S), rows(from.Z)
+	for _, pl := range st.places {
+		pt.S[full.first[pl.group]+pl.row] += math.Max(0, -pl.more)
+	}
+	for k, h := range st.p.hinges {
+		s := &st.hinges[k]
+		u, zero, slope := full.start[h.u.id], full.first[h.zero.index], full.first[h.slope.index]
+		for i, a := range s.value {
+			pt.X[u+i] = math.Max(0, a)
+			pt.S[zero+i], pt.S[slope+i] = math.Max(0, a), math.Max(0, -a)
+			pt.Z[slope+i], pt.Z[zero+i] = s.slope[i], math.Max(0, s.weight[i]-s.slope[i])
+		}
+	}
+	for k, group := range st.p.slack {
+		s, first := &st.slack[k], full.first[group.g.index]
+		for i, v := range s.value {
+			pt.S[first+i], pt.Z[first+i] = math.Max(0, v), s.dual[i]
+		}
+	}
+	return pt
+}

@@ -18,7 +18,7 @@ import (
 //     gives gap <= t <= (L(z_k) - L(z_{k+1})) / alpha;
 //   - the step in h is doubled as long as F falls, at the price of one lower-level solve for each try;
 //   - a step after which F has not fallen is not taken;
-//   - radii whose multipliers vanish are made a little slack, which does not change x~: a radius that
+//   - radii and bounds whose multipliers vanish are made a little slack, which does not change x~: one that
 //     is tight without holding anything back would stop the others at the next kink of F;
 //   - alpha is multiplied where the gap or the agreement misses its tolerance, or F has not fallen.
 //
@@ -99,26 +99,20 @@ func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool)
 	return math.Max(need, difference/r.settings.Agreement), false
 }
 
-// relax returns low with slack radii where the multipliers vanish: x~, v and its subgradient stay. It needs
-// constraints that are one P_i(x) - r_i for each hyperparameter.
+// relax returns low with slack radii and bounds where the multipliers vanish: x~, v and its subgradient stay. Where
+// these stand in other ways than in rows P_i(x) - h_i, low is returned as it is.
 func (r *run) relax(low *lowerSolution) *lowerSolution {
-	n := len(low.h)
-	if r.program.Radii != n {
+	if r.bounded == nil {
 		return low
 	}
 	pt := r.sub.at(iterate{low.x, low.h})
-	var rows []float64
-	for _, c := range r.sub.level.Constraints {
-		rows = append(rows, c.Eval(pt)...)
-	}
-	if len(rows) != n {
-		return low
-	}
 	out := *low
 	out.h = slices.Clone(low.h)
-	for j, weak := range low.weak {
-		if weak {
-			out.h[j] = math.Max(low.h[j], slackness*(rows[j]+low.h[j])) // P_j = row + r_j
+	for c, rows := range r.bounded {
+		for i, row := range r.sub.level.Constraints[c].Eval(pt) {
+			if j := rows[i]; j >= 0 && low.weak[j] {
+				out.h[j] = math.Max(out.h[j], slackness*(row+low.h[j])) // P_i = row + h_j
+			}
 		}
 	}
 	r.sub.clip(out.h)
@@ -142,7 +136,7 @@ func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *It
 		for j := range h {
 			h[j] = from[j] + math.Ldexp(next.h[j]-from[j], i)
 		}
-		for j := range r.program.Radii {
+		for j := range r.program.Radii + r.program.Bounds {
 			h[j] = math.Max(h[j], math.Min(next.h[j], shrink*from[j]))
 		}
 		r.sub.clip(h)

@@ -21,6 +21,10 @@ type run struct {
 	alpha    float64
 	moved    float64        // |z_k - z_{k-1}|, 0 before the first iteration
 	reported *lowerSolution // the lower level at the point of the result
+	bounded  [][]int        // see boundRows; nil where there are none
+	best     *lowerSolution // of the plain iterations, by validation value
+	// accelerated says that the iterations are those of accelerate.go.
+	accelerated bool
 	extra    Stats          // of solvers closed already
 	result   Result
 }
@@ -108,8 +112,13 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, nil
 	}
 	if r.settings.Accelerate {
+		// Without such rows nothing is made slack, which is all that they are for.
+		r.bounded, _ = p.boundRows(p.Radii + p.Bounds)
+	}
+	if r.accelerated = r.settings.Accelerate && !r.settings.PlainFirst; r.accelerated {
 		r.centre.x = r.current.x
 	}
+	r.best = r.current
 	r.result.X, r.result.H = r.centre.x, r.centre.h
 	r.settle(r.sub.train(r.centre), r.sub.validation(r.centre), r.current)
 	return true, nil
@@ -159,14 +168,22 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	r.settle(e.train, e.validation, next)
 
 	done := math.Max(it.Step, it.T) < r.settings.Tol
-	if r.settings.Accelerate {
+	if r.accelerated {
 		done, err = r.accelerate(ctx, z, next, &it)
 		if err != nil {
 			return false, err
 		}
 	} else {
+		if r.score(next) < r.score(r.best) {
+			r.best = next
+		}
 		r.centre, r.current = z, next
 		r.alpha = r.settings.grow(r.alpha, it.T, it.Step)
+		if done && r.settings.Accelerate {
+			done, r.accelerated = false, true
+			r.current = r.relax(r.best)
+			r.centre = iterate{r.best.x, r.current.h}
+		}
 	}
 	after := r.stats()
 	it.Setups, it.Updates = after.Setups-before.Setups, after.Updates-before.Updates

@@ -1,6 +1,7 @@
 package dca
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -37,9 +38,18 @@ func (p *Program) Kinds() ([][]int, error) {
 	return kinds, nil
 }
 
-// radiusRows finds the radius of each row of the constraints, -1 for rows without one. As rows with a
-// radius are P_i(x) - r_i, the radii j + 1 and then (j + 1)^2 tell by how much a row falls.
+// radiusRows finds the radius of each row of the constraints, -1 for rows without one.
 func (p *Program) radiusRows() ([][]int, error) {
+	rows, err := p.boundRows(p.Radii)
+	if err != nil {
+		return nil, p.errorf("%w, so that there is no penalty form", err)
+	}
+	return rows, nil
+}
+
+// boundRows finds for each row of the constraints the one of the first count hyperparameters that bounds it, -1 for rows
+// without one. As such rows are P_i(x) - h_i, hyperparameters j + 1 and then (j + 1)^2 tell by how much a row falls.
+func (p *Program) boundRows(count int) ([][]int, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", len(p.H0))
 	level, err := p.build(m, h.Expr())
@@ -48,7 +58,7 @@ func (p *Program) radiusRows() ([][]int, error) {
 	}
 	probe := func(radius func(j float64) float64) ([][]float64, error) {
 		values := slices.Clone(p.H0)
-		for j := range p.Radii {
+		for j := range count {
 			values[j] = radius(float64(j))
 		}
 		if err := h.Set(values); err != nil {
@@ -57,7 +67,7 @@ func (p *Program) radiusRows() ([][]int, error) {
 		var out [][]float64
 		for _, c := range level.Constraints {
 			if err := c.Err(); err != nil {
-				return nil, p.errorf("%w", err)
+				return nil, err
 			}
 			out = append(out, c.Eval(convex.Point{}))
 		}
@@ -73,7 +83,7 @@ func (p *Program) radiusRows() ([][]int, error) {
 		}
 	}
 	rows := make([][]int, len(level.Constraints))
-	constrained := make([]bool, p.Radii)
+	constrained := make([]bool, count)
 	for c := range rows {
 		rows[c] = make([]int, len(at[0][c]))
 		for i, base := range at[0][c] {
@@ -84,16 +94,16 @@ func (p *Program) radiusRows() ([][]int, error) {
 			switch {
 			case fall == 0 && square == 0:
 				rows[c][i] = -1
-			case j >= 0 && j < p.Radii && near(fall, float64(j+1)) && near(square, float64((j+1)*(j+1))):
+			case j >= 0 && j < count && near(fall, float64(j+1)) && near(square, float64((j+1)*(j+1))):
 				rows[c][i] = j
 				constrained[j] = true
 			default:
-				return nil, p.errorf("row %d of constraint %d is not P(x) - r_j for one radius r_j, so that there is no penalty form", i, c)
+				return nil, fmt.Errorf("row %d of constraint %d is not P(x) - r_j for one radius r_j", i, c)
 			}
 		}
 	}
 	if j := slices.Index(constrained, false); j >= 0 {
-		return nil, p.errorf("radius %d is in no constraint P(x) - r_j, so that there is no penalty form", j)
+		return nil, fmt.Errorf("radius %d is in no constraint P(x) - r_j", j)
 	}
 	return rows, nil
 }

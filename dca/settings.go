@@ -39,6 +39,10 @@ type Settings struct {
 	// the penalty geometrically, see accelerate.go. It is how GapTol is reached, and is
 	// always on when GapTol is positive.
 	Accelerate bool
+	// PlainFirst keeps the iterations plain until their stopping test holds, and accelerates from the best refit that
+	// they met. The plain method takes many small steps from where it starts, and passes by the local minima of
+	// L(x~(h), h) near the start in which a search along large steps may end. It needs Accelerate or GapTol.
+	PlainFirst bool
 	// PathStart takes the start from the data: among the values of [Program.Starts] that with the least
 	// validation value of the lower level's solution; where there are none, among the weights of
 	// [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.

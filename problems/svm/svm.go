@@ -278,7 +278,7 @@ func (m *Model) errorRate(d *dataset.Data, f problems.Fit) float64 {
 // PaperSettings are those of the paper's experiments (VF-iDCA; VF-iDCA-t has the tolerance 0.1); rho is that
 // of the authors' program.
 func (m *Model) PaperSettings() dca.Settings {
-	return dca.Settings{Tol: 0.01, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+	return dca.Settings{Tol: 0.01, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100, PlainFirst: true}
 }
 
 // DefaultSettings are those of the paper for now.

@@ -60,7 +60,7 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	tol := r.settings.Tol
 	need, flat := r.need(next, it)
 	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && relativeStep(r.centre, from) < tol && gain < settled*tol
-	if done && flat && !(f1 < f0) { // the step was not taken: z_{k+1} = z_k, the refit
+	if done && r.result.Message != "" && !(f1 < f0) { // the step was not taken: z_{k+1} = z_k, the refit
 		r.result.X, r.result.H = r.centre.x, r.centre.h
 		r.settle(r.sub.train(r.centre), r.current.upper, r.current)
 	}
@@ -77,7 +77,8 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 
 // need estimates the factor for the penalty at which the gap, of order 1/alpha^2, and the relative
 // difference of iterate and refit, of order 1/alpha, meet their tolerances; 1 or less where they do. It
-// is flat where no penalty brings iterate and refit together.
+// is flat where no penalty brings iterate and refit closer together, as both are solutions of the lower level; the
+// message says so unless they agree.
 func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool) {
 	r.result.Message = ""
 	if r.settings.GapTol == 0 {
@@ -86,13 +87,14 @@ func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool)
 	violation := math.Max(it.Gap, it.T/math.Max(1, math.Abs(next.value)))
 	need = math.Sqrt(math.Max(0, violation) / r.settings.GapTol)
 	difference := math.Abs(next.upper-it.UpperValue) / math.Max(math.Abs(next.upper), math.SmallestNonzeroFloat64)
+	same := it.T <= resolution*r.settings.Solver.WithDefaults().Eps // as far as the conic solver can tell
 	switch {
 	case difference <= r.settings.Agreement:
-		return need, false
+		return need, need <= 1 && same
 	case need <= 1 && r.interpolates(next) && r.interpolates(r.current):
 		r.result.Message = "the lower level interpolates, so that its solution is not unique: iterate and refit do not agree; start from smaller radii"
 		return need, true
-	case need <= 1 && it.T <= resolution*r.settings.Solver.WithDefaults().Eps: // what the conic solver can tell
+	case need <= 1 && same:
 		r.result.Message = fmt.Sprintf("validation values of iterate and refit differ by %.2g %%: the lower level is too flat to bring them together", 100*difference)
 		return need, true
 	}

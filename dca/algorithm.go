@@ -25,8 +25,8 @@ type run struct {
 	best     *lowerSolution // of the plain iterations, by validation value
 	// accelerated says that the iterations are those of accelerate.go.
 	accelerated bool
-	extra    Stats          // of solvers closed already
-	result   Result
+	extra       Stats // of solvers closed already
+	result      Result
 }
 
 // Solve runs VF-iDCA on p. The error is for a program or settings without meaning and for

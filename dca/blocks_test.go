@@ -1,0 +1,264 @@
+package dca
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+)
+
+// shared are blocks min 1/2 (x - a_t)^2 s.t. |x| <= r, L = sum 1/2 (x - b_t)^2. With r below all a_t, x_t = r, and the
+// best r is the mean of the b_t, with lambda = sum (a_t - r).
+func shared(a, b []float64, r0 float64) Program {
+	p := Program{Name: "shared", H0: []float64{r0}, Radii: 1, Path: [][]float64{{3}, {2}, {1}, {0.5}}, Starts: nil}
+	for t := range a {
+		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Affine) Level {
+			x := m.Variable(fmt.Sprintf("x%d", t), 1)
+			return Level{
+				X:           []*convex.Variable{x},
+				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(a[t]))).Scale(0.5),
+				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(b[t]))).Scale(0.5),
+				Constraints: []convex.Convex{convex.Norm1(x.Expr()).MinusAffine(h)},
+			}
+		})
+	}
+	return p
+}
+
+func TestBlocksClosedForm(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	a, b := []float64{3, 4, 5}, []float64{1, 0.5, 1.8}
+	for name, s := range map[string]Settings{
+		"plain":       {Tol: 1e-6, MaxIter: 1000},
+		"accelerated": {Tol: 1e-6, GapTol: 1e-7, Agreement: 1e-2},
+		"plain first": {Tol: 1e-4, GapTol: 1e-7, Agreement: 1e-2, PlainFirst: true},
+		"path":        {Tol: 1e-6, MaxIter: 1000, PathStart: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Backend = backend
+			res, err := Solve(context.Background(), shared(a, b, 2), s)
+			require.NoError(t, err)
+			require.Equal(t, Converged, res.Status, res.Message)
+			require.Len(t, res.X, 3)
+			require.InDelta(t, 1.1, res.H[0], 5e-3)
+			require.InDelta(t, 12-3*1.1, res.Lambda[0], 2e-2)
+			for i := range a {
+				require.InDelta(t, 1.1, res.Refit[i][0], 5e-3)
+			}
+			v := 0.0 // v(r) = sum 1/2 (a_t - r)^2
+			for _, x := range a {
+				v += (x - res.H[0]) * (x - res.H[0]) / 2
+			}
+			require.InDelta(t, v, res.LowerValue, 1e-6)
+			require.Less(t, res.KKT.Stationarity(), 2e-2)
+		})
+	}
+	s := Settings{Tol: 1e-3, Backend: backend}
+	p := shared(a, b, 2)
+	p.Build = p.Blocks[0]
+	_, err = Solve(context.Background(), p, s)
+	require.ErrorContains(t, err, "both given")
+}
+
+// The start with the least validation value is taken, moved into the bounds.
+func TestStarts(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := shared([]float64{3, 4}, []float64{1, 1.2}, 9)
+	p.Starts = [][]float64{{5}, {0.2}, {1.5}, {-7}}
+	s := Settings{Backend: backend}.withDefaults()
+	r := &run{program: &p, settings: s}
+	r.low, err = newLower(&p, &s)
+	require.NoError(t, err)
+	defer r.low.close()
+	require.NoError(t, r.pathStart(context.Background()))
+	require.Equal(t, []float64{1.5}, r.centre.h)
+	require.InDelta(t, 1.5, r.centre.x[1][0], 1e-6)
+	p.Starts = [][]float64{{1, 2}}
+	require.ErrorContains(t, r.pathStart(context.Background()), "length 2")
+}
+
+// bounded are blocks with a loss of their own, one radius and a bound for each entry.
+func bounded(seed uint64, blocks int) Program {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	const p = 5
+	prog := Program{Name: "bounded", H0: []float64{1.5}, Radii: 1, Bounds: p, Lo: []float64{0}, Hi: []float64{10}}
+	for range p {
+		prog.H0, prog.Lo, prog.Hi = append(prog.H0, 0.3), append(prog.Lo, 1e-6), append(prog.Hi, 10)
+	}
+	for range blocks {
+		a, b := make([]float64, p), make([]float64, p)
+		for j := range p {
+			a[j] = 2 * rng.NormFloat64()
+			b[j] = a[j]/2 + 0.3*rng.NormFloat64()
+		}
+		prog.Blocks = append(prog.Blocks, func(m *convex.Model, h convex.Affine) Level {
+			x := m.Variable("x", p)
+			return Level{
+				X:          []*convex.Variable{x},
+				Train:      convex.SumSquares(x.Expr().Minus(convex.Const(a...))).Scale(0.5),
+				Validation: convex.Norm1(x.Expr().Minus(convex.Const(b...))),
+				Constraints: []convex.Convex{
+					convex.SumSquares(x.Expr()).Scale(0.5).MinusAffine(h.At(0)),
+					convex.Abs(x.Expr()).MinusAffine(h.Slice(1, 1+p)),
+				},
+			}
+		})
+	}
+	return prog
+}
+
+// joined is the same lower level as one block.
+func joined(p Program) Program {
+	blocks := p.Blocks
+	p.Blocks = nil
+	p.Build = func(m *convex.Model, h convex.Affine) Level {
+		q := Program{Blocks: blocks}
+		l, err := q.build(m, h)
+		if err != nil {
+			panic(err)
+		}
+		return l
+	}
+	return p
+}
+
+// Blocks solved apart give what they give together, whatever the number of processors, and the subgradient of v is its
+// derivative.
+func TestBlocksAgreeWithOneProgram(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	for seed := range uint64(3) {
+		p := bounded(seed, 4)
+		s := Settings{Tol: 1e-3, Backend: backend}
+		apart, err := Solve(context.Background(), p, s)
+		require.NoError(t, err)
+		together, err := Solve(context.Background(), joined(p), s)
+		require.NoError(t, err)
+		require.Equal(t, apart.Iterations, together.Iterations)
+		require.InDeltaSlice(t, together.H, apart.H, 1e-4)
+		require.InDelta(t, together.UpperValue, apart.UpperValue, 1e-4)
+		require.InDelta(t, together.RefitValue, apart.RefitValue, 1e-4)
+
+		text := func() string {
+			r, err := Solve(context.Background(), p, s)
+			require.NoError(t, err)
+			for i := range r.Trace {
+				r.Trace[i].SubSeconds, r.Trace[i].LowerSeconds = 0, 0
+			}
+			raw, err := json.Marshal([]any{r.X, r.H, r.Lambda, r.Refit, r.Trace})
+			require.NoError(t, err)
+			return string(raw)
+		}
+		many := text()
+		before := runtime.GOMAXPROCS(1)
+		one := text()
+		runtime.GOMAXPROCS(before)
+		require.Equal(t, many, one)
+
+		set := s.withDefaults()
+		l, err := newLower(&p, &set)
+		require.NoError(t, err)
+		value := func(h []float64) float64 {
+			sol, err := l.solve(context.Background(), h)
+			require.NoError(t, err)
+			return sol.value
+		}
+		base, err := l.solve(context.Background(), p.H0)
+		require.NoError(t, err)
+		for j := range p.H0 {
+			const step = 1e-4
+			up, down := append([]float64(nil), p.H0...), append([]float64(nil), p.H0...)
+			up[j] += step
+			down[j] -= step
+			require.InDelta(t, (value(up)-value(down))/(2*step), base.slope[j], 1e-3, "h[%d]", j)
+			require.LessOrEqual(t, base.slope[j], 0.0)
+		}
+		l.close()
+	}
+}
+
+// In boxes of width 2e-6 the derivative of v = sum_t 1/2 |x_t - a_t|^2 in the bound h_j is -sum_t (|a_tj| - h_j), which
+// multipliers of both sides that do not separate would miss.
+func TestNarrowBounds(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := bounded(3, 3)
+	for j := 1; j < len(p.H0); j++ {
+		p.H0[j] = 1e-6
+	}
+	s := Settings{Backend: backend}.withDefaults()
+	l, err := newLower(&p, &s)
+	require.NoError(t, err)
+	defer l.close()
+	sol, err := l.solve(context.Background(), p.H0)
+	require.NoError(t, err)
+	want := make([]float64, len(p.H0))
+	for _, b := range l.blocks {
+		zero := b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0] // 1/2 |a|^2
+		for j := range 5 {
+			x := zeros(b.level.X)
+			x[0][j] = 1
+			// 1/2 (1 - a_j)^2 - 1/2 a_j^2 = 1/2 - a_j
+			a := 0.5 - (b.level.Train.Eval(point(b.level.X, x))[0] - zero)
+			want[1+j] -= math.Abs(a) - 1e-6
+		}
+	}
+	require.InDeltaSlice(t, want, sol.slope, 1e-6)
+	require.Equal(t, []bool{true, false, false, false, false, false}, sol.weak)
+}
+
+// An infeasible block makes the lower level infeasible.
+func TestInfeasibleBlock(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := shared([]float64{3, 4}, []float64{1, 1}, 2)
+	first := p.Blocks[0]
+	p.Blocks[1] = func(m *convex.Model, h convex.Affine) Level {
+		l := first(m, h)
+		l.Set = []*convex.Constraint{convex.GreaterEqual(l.X[0].Expr(), convex.Const(8))}
+		return l
+	}
+	res, err := Solve(context.Background(), p, Settings{Backend: backend})
+	require.NoError(t, err)
+	require.Equal(t, LowerInfeasible, res.Status)
+	require.Contains(t, res.Message, "no feasible point")
+}
+
+// Slack bounds leave the solutions of all blocks alone.
+func TestRelaxBounds(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := bounded(1, 3)
+	p.H0[0] = 0.05 // |x|^2 <= 0.1 holds back, the bounds do not
+	s := Settings{Backend: backend, GapTol: 1e-3}.withDefaults()
+	r := &run{program: &p, settings: s}
+	defer r.close()
+	_, err = r.start(context.Background())
+	require.NoError(t, err)
+	tight := *r.current
+	tight.h = append([]float64(nil), tight.h...)
+	for j := 1; j < len(tight.h); j++ { // as tight as the largest entry
+		tight.h[j] = 0
+		for _, x := range tight.x {
+			tight.h[j] = math.Max(tight.h[j], math.Abs(x[j-1]))
+		}
+	}
+	out := r.relax(&tight)
+	require.Equal(t, tight.h[0], out.h[0])
+	for j := 1; j < len(tight.h); j++ {
+		require.InDelta(t, slackness*tight.h[j], out.h[j], 1e-9)
+	}
+	low, err := r.lower(context.Background(), out.h)
+	require.NoError(t, err)
+	require.InDelta(t, r.current.value, low.value, 1e-7)
+}

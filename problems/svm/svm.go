@@ -276,10 +276,15 @@ func (m *Model) errorRate(d *dataset.Data, f problems.Fit) float64 {
 }
 
 // PaperSettings are those of the paper's experiments (VF-iDCA; VF-iDCA-t has the tolerance 0.1); rho is that
-// of the authors' program.
+// of the authors' program. With a gap tolerance, the plain iterations come first: searches along large steps in wbar
+// from its small start would end in poor local minima.
 func (m *Model) PaperSettings() dca.Settings {
 	return dca.Settings{Tol: 0.01, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100, PlainFirst: true}
 }
 
-// DefaultSettings are those of the paper for now.
-func (m *Model) DefaultSettings() dca.Settings { return m.PaperSettings() }
+// DefaultSettings are those of the paper, and then close the lower-level gap.
+func (m *Model) DefaultSettings() dca.Settings {
+	s := m.PaperSettings()
+	s.GapTol, s.MaxIter = 1e-4, 300
+	return s
+}

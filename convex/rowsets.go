@@ -17,6 +17,8 @@ const (
 	rowStep = 8
 	// wasteful is how many times more rows than wanted a set may have before it is made smaller.
 	wasteful = 2
+	// nearly times the tolerance is what a restricted program that ends above it may miss before the full one is tried.
+	nearly = 10
 	// growingRounds is the number of rounds in one Solve after which rows are only added.
 	growingRounds = 6
 )
@@ -350,7 +352,7 @@ func (s *Solver) solveRows(ctx context.Context) (*Result, error) {
 			rounds++
 			continue
 		}
-		if !whole && !limit && sol.Status != backends.Optimal {
+		if !whole && !limit && sol.Status != backends.Optimal && !(sol.Residuals.Max() <= nearly*s.eps) {
 			w.clear() // the restricted program may be the harder one
 			rounds++
 			continue

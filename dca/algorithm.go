@@ -197,7 +197,10 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	}
 	if done {
 		r.result.Status = Converged
-		if res.Status != backends.Optimal || next.conic.status != backends.Optimal {
+		missed := func(status backends.Status, residual float64) bool {
+			return status != backends.Optimal && !(residual <= nearly*r.settings.Solver.WithDefaults().Eps)
+		}
+		if missed(res.Status, res.Residuals.Max()) || missed(next.conic.status, next.conic.residual) {
 			r.result.Status = Inaccurate
 			r.result.Message = fmt.Sprintf("last conic residual %.1e", it.Residual)
 		}

@@ -145,7 +145,8 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 		together, err := Solve(context.Background(), joined(p), s)
 		require.NoError(t, err)
 		require.Equal(t, apart.Iterations, together.Iterations)
-		require.InDeltaSlice(t, together.H, apart.H, 1e-4)
+		// A gap of 1e-8 in a subproblem of modulus rho = 1e-3 allows for sqrt(2 1e-8 / 1e-3) in z.
+		require.InDeltaSlice(t, together.H, apart.H, 5e-3)
 		require.InDelta(t, together.UpperValue, apart.UpperValue, 1e-4)
 		require.InDelta(t, together.RefitValue, apart.RefitValue, 1e-4)
 

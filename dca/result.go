@@ -13,7 +13,7 @@ type Status string
 const (
 	// Converged means that the stopping test holds.
 	Converged Status = "converged"
-	// Inaccurate means the same, but the last conic solves missed their tolerances.
+	// Inaccurate means the same, but the last conic solves missed their tolerances by more than a factor of ten.
 	Inaccurate Status = "inaccurate"
 	// IterationLimit means that the iterations ran out first.
 	IterationLimit Status = "iteration_limit"
@@ -51,8 +51,8 @@ type Result struct {
 	// Iterations counts completed iterations.
 	Iterations int
 	// X and H are the last iterate, X one slice for each variable of [Level.X]. With GapTol, where
-	// no penalty brings iterate and refit together (Message says so) and the last step was no
-	// improvement, X is the refit at the h before it.
+	// no penalty brings iterate and refit together, as both are solutions of the lower level (Message says so), X
+	// is the refit.
 	X [][]float64
 	H []float64
 	// Lambda are the multipliers of the radii at H, the hyperparameters of the penalised form.

@@ -114,6 +114,14 @@ func (s *Solver) SetEps(eps float64) error {
 	return nil
 }
 
+// Cold makes the next Solve begin without the point of the one before, for
+// parameters that are far from the last ones.
+func (s *Solver) Cold() {
+	if s.current != nil {
+		s.current.last = nil
+	}
+}
+
 // Close frees what the solver holds. Further calls do nothing.
 func (s *Solver) Close() error {
 	s.closed = true

@@ -207,6 +207,16 @@ func (q *Penalized) Forget() error {
 	return nil
 }
 
+// Cold makes the next solve begin without the point of the one before, for weights
+// that are far from the last ones. What was set up stays.
+func (q *Penalized) Cold() {
+	for _, b := range q.blocks {
+		if b.solver != nil {
+			b.solver.Cold()
+		}
+	}
+}
+
 // set gives the parameters of the block their values.
 func (b *penalizedBlock) set(weights, upper []float64) error {
 	for k, w := range b.weights {

@@ -118,6 +118,12 @@ func TestForget(t *testing.T) {
 	require.NoError(t, q.Forget())
 	require.Equal(t, solve(r, 0.7), solve(q, 0.7))
 	require.Equal(t, 3, q.Stats().Solves)
+	solve(q, 0.1)
+	q.Cold()
+	other := fresh()
+	defer other.Close()
+	require.Equal(t, solve(other, 0.7), solve(q, 0.7))
+	require.Equal(t, []int{2, 3}, []int{q.Stats().Setups, q.Stats().Updates})
 }
 
 func TestPenalizedMisuse(t *testing.T) {

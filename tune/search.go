@@ -3,29 +3,77 @@ package tune
 import (
 	"context"
 	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // errStopped ends a search whose context has ended.
 var errStopped = errors.New("tune: stopped")
 
-// search runs a method that proposes one point of the unit cube after the other. Its lower levels are solved each from the
-// one before. An error of evaluate ends the method, which passes it on.
-func (t *Task) search(ctx context.Context, s *space, propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
-	e, err := t.evaluator(s)
-	if err != nil {
-		return nil, err
+// near is the distance in the unit cube, over the root of its dimension, up to which a solution is a good start for another
+// one; regions is how many solutions are kept as starts. Of the values that were tried, from 0.05 to 0.3 and from 1 to 16, these gave
+// few iterations on the elastic net, the sparse group lasso and the support vector machine, 4 to 25 % fewer than a start from the
+// last solution; each region costs a compiled program.
+const (
+	near    = 0.2
+	regions = 4
+)
+
+// starts are evaluators whose last points are apart from each other.
+type starts struct {
+	task       *Task
+	space      *space
+	evaluators []*evaluator
+	last       [][]float64 // where they are, in the unit cube
+}
+
+// nearest is the number of the evaluator whose last point is near; where none is, of a new one as long as there are few, and else
+// of the nearest, made to start cold.
+func (s *starts) nearest(unit []float64) (int, error) {
+	best, least := -1, math.Inf(1)
+	for i, at := range s.last {
+		if d := floats.Distance(at, unit, 2); d < least {
+			best, least = i, d
+		}
 	}
-	err = propose(func(unit []float64) (float64, error) {
-		tr, err := e.at(ctx, s.values(unit))
+	if least <= near*math.Sqrt(float64(len(unit))) {
+		return best, nil
+	}
+	if len(s.evaluators) < regions {
+		e, err := s.task.evaluator(s.space)
 		if err != nil {
 			return 0, err
 		}
+		s.evaluators, s.last = append(s.evaluators, e), append(s.last, nil)
+		return len(s.evaluators) - 1, nil
+	}
+	s.evaluators[best].form.Cold()
+	return best, nil
+}
+
+// search runs a method that proposes one point of the unit cube after the other. Its lower levels are solved each from a solution
+// nearby. An error of evaluate ends the method, which passes it on.
+func (t *Task) search(ctx context.Context, s *space, propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
+	from := &starts{task: t, space: s}
+	err := propose(func(unit []float64) (float64, error) {
+		i, err := from.nearest(unit)
+		if err != nil {
+			return 0, err
+		}
+		tr, err := from.evaluators[i].at(ctx, s.values(unit))
+		if err != nil {
+			return 0, err
+		}
+		from.last[i] = unit
 		if ctx.Err() != nil {
 			return 0, errStopped
 		}
 		return t.Record(tr), nil
 	})
-	e.close()
+	for _, e := range from.evaluators {
+		e.close()
+	}
 	if err != nil && !errors.Is(err, errStopped) {
 		return nil, err
 	}

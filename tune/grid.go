@@ -8,8 +8,8 @@ import (
 )
 
 // chainLength bounds how many lower levels are solved each from the one before. Chains are what workers
-// share, so they are cut for any number of workers.
-const chainLength = 20
+// share, so they are cut for any number of workers: long ones save starts from nothing, short ones use many cores.
+const chainLength = 25
 
 // DefaultEvaluations is the budget of a search, the paper's.
 const DefaultEvaluations = 100
@@ -51,8 +51,8 @@ func perAxis(n, axes int) (int, error) {
 
 func power(base, exponent int) float64 { return math.Pow(float64(base), float64(exponent)) }
 
-// Tune tries the grid. Chains run along the first axis, from its large values, where solutions are simple,
-// to the small ones.
+// Tune tries the grid, from the large values, where solutions are simple, to the small ones. Chains go from neighbour
+// to neighbour.
 func (g grid) Tune(ctx context.Context, t *Task) (*Result, error) {
 	s, err := t.space(ctx, ScopeCommon)
 	if err != nil {
@@ -74,14 +74,33 @@ func (g grid) Tune(ctx context.Context, t *Task) (*Result, error) {
 		}
 		points = append(points, s.values(unit))
 	}
-	var chains [][]int
-	for first := 0; first < len(points); first += k {
-		chains = append(chains, slices.Collect(slices.Chunk(span(first, first+k), chainLength))...)
-	}
+	chains := slices.Collect(slices.Chunk(snake(k, len(s.axes)), chainLength))
 	if err := t.sweep(ctx, s, points, chains); err != nil {
 		return nil, err
 	}
 	return t.Finish(ctx, "", "")
+}
+
+// snake goes through the points of a grid with k values on each axis, numbered by the first axis first, so that
+// each is a neighbour of the one before: every other time an axis is passed backwards.
+func snake(k, axes int) []int {
+	order := []int{0}
+	stride := 1
+	for range axes {
+		var next []int
+		for i := range k {
+			part := slices.Clone(order)
+			if i%2 == 1 {
+				slices.Reverse(part)
+			}
+			for _, p := range part {
+				next = append(next, p+i*stride)
+			}
+		}
+		order = next
+		stride *= k
+	}
+	return order
 }
 
 // span is first, first+1, .., end-1.

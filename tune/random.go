@@ -1,10 +1,11 @@
 package tune
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // random tries points drawn uniformly in the logarithms.
@@ -18,10 +19,6 @@ func (random) Check(t *Task) error {
 	return err
 }
 
-// blockLength is the length of the chains of random search: shorter than those of a grid, as neighbours are
-// further apart.
-const blockLength = 10
-
 // source is the source of random numbers of a run. Every method has its own stream.
 func (t *Task) source(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(t.Config.Seed), stream))
@@ -34,29 +31,45 @@ const (
 	streamCMAES
 )
 
-// Tune tries the draws. A block of draws is solved from large values of the first axis to small ones.
+// Tune tries the draws. A chain solves a block of them from one to the nearest of the others.
 func (random) Tune(ctx context.Context, t *Task) (*Result, error) {
 	s, err := t.space(ctx, t.defaultScope())
 	if err != nil {
 		return nil, err
 	}
 	source := t.source(streamRandom)
-	points := make([][]float64, t.evaluations())
-	for i := range points {
-		unit := make([]float64, len(s.axes))
-		for k := range unit {
-			unit[k] = source.Float64()
+	units, points := make([][]float64, t.evaluations()), make([][]float64, t.evaluations())
+	for i := range units {
+		units[i] = make([]float64, len(s.axes))
+		for k := range units[i] {
+			units[i][k] = source.Float64()
 		}
-		points[i] = s.values(unit)
+		points[i] = s.values(units[i])
 	}
-	chains := slices.Collect(slices.Chunk(span(0, len(points)), blockLength))
+	chains := slices.Collect(slices.Chunk(span(0, len(points)), chainLength))
 	for _, chain := range chains {
-		slices.SortStableFunc(chain, func(i, j int) int { return cmp.Compare(points[j][0], points[i][0]) })
+		tour(chain, units)
 	}
 	if err := t.sweep(ctx, s, points, chains); err != nil {
 		return nil, err
 	}
 	return t.Finish(ctx, "", "")
+}
+
+// tour orders a block so that each point is the nearest to the one before it; the first is that of the largest values.
+func tour(block []int, units [][]float64) {
+	score := func(i int) float64 { return -floats.Sum(units[i]) }
+	for k := range block {
+		next := k
+		for i := k + 1; i < len(block); i++ {
+			if score(block[i]) < score(block[next]) {
+				next = i
+			}
+		}
+		block[k], block[next] = block[next], block[k]
+		at := units[block[k]]
+		score = func(i int) float64 { return floats.Distance(at, units[i], 2) }
+	}
 }
 
 // defaultScope is the scope of the methods that do not mind many axes. The paper gives each hyperparameter a value of

@@ -1,0 +1,108 @@
+package native
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+func nonsymmetrics() map[string]*nonsymmetric {
+	return map[string]*nonsymmetric{
+		"exponential": newNonsymmetric(exponentialBarrier{}, false), "dual exponential": newNonsymmetric(exponentialBarrier{}, true),
+		"power": newNonsymmetric(powerBarrier{0.3}, false), "dual power": newNonsymmetric(powerBarrier{0.3}, true),
+		"power half": newNonsymmetric(powerBarrier{0.5}, false),
+	}
+}
+
+// pair returns a point inside K and one inside K*.
+func pair(rng *rand.Rand, c *nonsymmetric) (s, z vec3) {
+	z = c.centre
+	s, _ = c.derivatives(c.centre)
+	s = s.times(-1)
+	for {
+		a, b := s, z
+		for i := range 3 {
+			a[i] += 0.8 * rng.NormFloat64()
+			b[i] += 0.8 * rng.NormFloat64()
+		}
+		if c.insideS(a) && c.insideZ(b) {
+			return a, b
+		}
+	}
+}
+
+// The barrier of K* is logarithmically homogeneous of degree 3, its derivatives are those of one function, and
+// the centre is minus its own gradient.
+func TestBarrierDerivatives(t *testing.T) {
+	for name, c := range nonsymmetrics() {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			g, _ := c.derivatives(c.centre)
+			for i, v := range g {
+				require.InDelta(t, c.centre[i], -v, 1e-9)
+			}
+			for range 20 {
+				_, z := pair(rng, c)
+				g, h := c.derivatives(z)
+				require.InDelta(t, -3, g.dot(z), 1e-8)
+				hz := h.mul(z)
+				for i := range 3 {
+					require.InDelta(t, -g[i], hz[i], 1e-7*(1+math.Abs(g[i])))
+				}
+				var u, v vec3
+				for i := range 3 {
+					u[i], v[i] = rng.NormFloat64(), rng.NormFloat64()
+				}
+				const step = 1e-6
+				gu, hu := c.derivatives(z.plus(step, u))
+				gd, hd := c.derivatives(z.plus(-step, u))
+				image, size := h.mul(u), 0.0
+				for i := range 3 {
+					size = max(size, math.Abs(image[i]))
+				}
+				for i := range 3 {
+					require.InDelta(t, (gu[i]-gd[i])/(2*step), image[i], 1e-4*(1+size))
+				}
+				third := c.toZ.mul(thirdDerivative(c.b, c.toZ.mul(z), c.toZ.mul(u), c.toZ.mul(v)))
+				a, b := hu.mul(v), hd.mul(v)
+				size = 0
+				for i := range 3 {
+					size = max(size, math.Abs(third[i]))
+				}
+				for i := range 3 {
+					require.InDelta(t, (a[i]-b[i])/(2*step), third[i], 1e-3*(1+size))
+				}
+			}
+		})
+	}
+}
+
+// H maps z to s and the shadow of s to that of z, and is symmetric and positive definite.
+func TestNonsymmetricScaling(t *testing.T) {
+	for name, c := range nonsymmetrics() {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(3, 4))
+			for range 20 {
+				s, z := pair(rng, c)
+				require.True(t, c.scale(s[:], z[:]))
+				hz := c.h.mul(z)
+				shadow, ok := c.shadow(s)
+				require.True(t, ok)
+				back, _ := c.derivatives(shadow) // -grad F* of the shadow is s
+				image := c.h.mul(shadow)
+				size := maxAbs(s[:]) + maxAbs(c.gradient[:])
+				for i := range 3 {
+					require.InDelta(t, s[i], hz[i], 1e-6*size)
+					require.InDelta(t, s[i], -back[i], 1e-6*size)
+					require.InDelta(t, -c.gradient[i], image[i], 1e-6*size)
+				}
+				var eigen mat.EigenSym
+				require.True(t, eigen.Factorize(mat.NewSymDense(3, []float64{c.h[0][0], c.h[0][1], c.h[0][2], c.h[0][1], c.h[1][1], c.h[1][2], c.h[0][2], c.h[1][2], c.h[2][2]}), false))
+				require.Positive(t, eigen.Values(nil)[0])
+			}
+		})
+	}
+}

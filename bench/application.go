@@ -2,11 +2,17 @@ package bench
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
@@ -36,11 +42,61 @@ func Applications() []Application {
 	}
 	net := func(d *dataset.Split) (tune.Model, error) { return elasticnet.New(d, elasticnet.Options{}) }
 	weighted := func(d *dataset.Split) (tune.Model, error) { return wlasso.New(d, wlasso.Options{}) }
+	grouped := func(preset string) func() (tune.Model, error) {
+		return func() (tune.Model, error) {
+			config, m, err := dataset.GroupedPreset(preset)
+			if err != nil {
+				return nil, err
+			}
+			data, _, err := dataset.Generate(config, 1)
+			if err != nil {
+				return nil, err
+			}
+			g, err := groups.Equal(config.Features, m)
+			if err != nil {
+				return nil, err
+			}
+			return sgl.New(data, g, sgl.Options{})
+		}
+	}
 	return []Application{
 		{"elastic-net", "100-100-250-p250", split("100-100-250-p250", net)},
 		{"elastic-net", "100-100-100-p2500", split("100-100-100-p2500", net)},
 		{"weighted-lasso", "100-100-250-p250", split("100-100-250-p250", weighted)},
+		{"sparse-group-lasso", "100-100-100-p600-m30", grouped("100-100-100-p600-m30")},
+		{"svm", "three folds of 100 rows, 20 features", machines},
 	}
+}
+
+// machines is a support vector machine for two overlapping classes, which three of twenty features tell apart.
+func machines() (tune.Model, error) {
+	const rows, features = 300, 20
+	random := rand.New(rand.NewPCG(1, 5))
+	x, y := mat.NewDense(rows, features, nil), make([]float64, rows)
+	names := make([]string, features)
+	for j := range names {
+		names[j] = fmt.Sprintf("x%d", j+1)
+	}
+	for i := range y {
+		y[i] = float64(2*(i%2) - 1)
+		for j := range features {
+			v := random.NormFloat64()
+			if j < 3 {
+				v += 0.7 * y[i]
+			}
+			x.Set(i, j, v)
+		}
+	}
+	data := &dataset.Data{X: x, Y: y, Features: names, Target: "y"}
+	classes, err := svm.Classes(data, 3)
+	if err != nil {
+		return nil, err
+	}
+	cv, err := dataset.CrossValidate(data, 3, 1, classes)
+	if err != nil {
+		return nil, err
+	}
+	return svm.New(cv, svm.Options{})
 }
 
 // Models returns the names of the models that have applications.

@@ -52,8 +52,8 @@ type group struct {
 	Rows  [][]string
 }
 
-// groups puts the rows of an application together. Where a backend cannot take a stage at any tolerance, one row says so.
-func groups(rows []BackendRow) []group {
+// applications puts the rows of an application together. Where a backend cannot take a stage at any tolerance, one row says so.
+func applications(rows []BackendRow) []group {
 	var out []group
 	for i := range rows {
 		r := &rows[i]
@@ -73,7 +73,7 @@ func groups(rows []BackendRow) []group {
 // WriteMarkdown writes a table for each application.
 func WriteMarkdown(w io.Writer, rows []BackendRow) error {
 	var b strings.Builder
-	for i, g := range groups(rows) {
+	for i, g := range applications(rows) {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -117,7 +117,7 @@ func WriteHTML(w io.Writer, rows []BackendRow, p Page) error {
 		Page
 		Columns []string
 		Groups  []group
-	}{p, columns, groups(rows)})
+	}{p, columns, applications(rows)})
 }
 
 var page = template.Must(template.New("backends").Parse(`<!DOCTYPE html>

@@ -27,11 +27,11 @@ func (b powerBarrier) third(at, u, v vec3) vec3 {
 	w := math.Exp(p*math.Log(x) + q*math.Log(y))
 	// with u and v relative to x and y
 	u1, u2, v1, v2 := u[0]/x, u[1]/y, v[0]/x, v[1]/y
-	xxx, xxy, xyy, yyy := p*(p-1)*(p-2), p*(p-1)*q, p*q*(q-1), q*(q-1)*(q-2)
+	d30, d21, d12, d03 := p*(p-1)*(p-2), p*(p-1)*q, p*q*(q-1), q*(q-1)*(q-2)
 	cross := u1*v2 + u2*v1
 	return vec3{
-		w / x * (xxx*u1*v1 + xxy*cross + xyy*u2*v2),
-		w / y * (xxy*u1*v1 + xyy*cross + yyy*u2*v2),
+		w / x * (d30*u1*v1 + d21*cross + d12*u2*v2),
+		w / y * (d21*u1*v1 + d12*cross + d03*u2*v2),
 		0,
 	}
 }

@@ -79,6 +79,9 @@ type Config struct {
 	Progress func(Event)
 }
 
+// mostEvaluations bounds the points of a search, which are all held in memory.
+const mostEvaluations = 1_000_000
+
 // Validate rejects unknown names and numbers that make no sense, and names the
 // choices there are.
 func (c Config) Validate() error {
@@ -110,6 +113,9 @@ func (c Config) Validate() error {
 		if !(r >= 0) || math.IsInf(r, 1) {
 			return fmt.Errorf("tune: init: radius %d is %v, expected a finite number that is not negative", i+1, r)
 		}
+	}
+	if c.Evaluations > mostEvaluations {
+		return fmt.Errorf("tune: evaluations is %d, expected at most %d", c.Evaluations, mostEvaluations)
 	}
 	if !slices.Contains([]Scope{"", ScopeCommon, ScopeEach}, c.Scope) {
 		return fmt.Errorf("tune: unknown scope %q; known are: %s, %s", c.Scope, ScopeCommon, ScopeEach)

@@ -134,6 +134,7 @@ func TestBadConfigurations(t *testing.T) {
 		"init has 0 radii":                  {Init: []float64{}},
 		"gap-tol is +Inf":                   {GapTol: math.Inf(1)},
 		"evaluations is -1":                 {Method: tune.MethodGrid, Evaluations: -1},
+		"at most 1000000":                   {Method: tune.MethodGrid, Evaluations: 1_000_001},
 		"workers is -2":                     {Method: tune.MethodGrid, Workers: -2},
 		"upside down":                       {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 2, High: 1}}},
 		"positive finite":                   {Method: tune.MethodTPE, Ranges: []tune.Range{{Axis: "lambda1", Low: 0, High: 1}}},

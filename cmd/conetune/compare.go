@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -45,12 +46,12 @@ func describeComparison(job *tuneJob, split *dataset.Split, results []*tune.Resu
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s by %s on the %s backend%s\n\n", chosen.Model, strings.Join(job.methods, ", "), chosen.Backend, map[bool]string{true: ", each begun at the choice of the one before"}[job.chain])
 	b.WriteString(describeData(job, split))
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "\n%s\n\n", job.spec.errorUnit())
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	fmt.Fprint(w, "\t\t\trefit\t\titerate\t\n")
 	fmt.Fprint(w, "method\ttime\tsteps\tvalidation\ttest\tvalidation\ttest\tstatus\n")
 	for _, r := range results {
-		row := []string{r.Method, seconds(r.TimeSeconds), progressOf(r), "-", "-", "-", "-", describeStatus(r.Status)}
+		row := []string{r.Method, seconds(r.TimeSeconds), progressOf(r), "-", "-", "-", "-", describeEnd(r)}
 		put := func(at int, e *tune.Errors) {
 			row[at] = number(e.Validation)
 			if e.Test != nil {
@@ -68,16 +69,22 @@ func describeComparison(job *tuneJob, split *dataset.Split, results []*tune.Resu
 	w.Flush()
 	if chosen.Refit != nil {
 		fmt.Fprintf(&b, "\nThe refit of %s has the least validation error:\n", chosen.Method)
-		b.WriteString("\n" + describeHyperparameters(chosen))
-		if job.scaling.standardize {
-			b.WriteString("in the units of the standardised features and target\n")
-		}
+		b.WriteString("\n" + describeHyperparameters(chosen) + describeUnits(job))
 		b.WriteString("\n" + describeFit(split, chosen.RefitFit, job.scaling.intercept))
 	}
 	if len(written) > 0 {
 		b.WriteString("\n" + strings.Join(written, "\n") + "\n")
 	}
 	return b.String()
+}
+
+// describeEnd puts a status into words, with the message where nothing else tells it.
+func describeEnd(r *tune.Result) string {
+	text := describeStatus(r.Status)
+	if r.Status == dca.Converged && r.Message != "" {
+		text += "; " + r.Message
+	}
+	return text
 }
 
 // resultFigure is the trace of VF-iDCA, or for searches and several methods what each had reached when.

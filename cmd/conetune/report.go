@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -29,18 +30,16 @@ const inThreshold = 1e-6
 func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s by %s on the %s backend: %s after %s, %s\n\n", r.Model, r.Method, r.Backend, describeStatus(r.Status), progressOf(r), seconds(r.TimeSeconds))
+	if r.Status == dca.Converged && r.Message != "" { // what else there is to say is in the note about the status
+		b.WriteString(r.Message + "\n\n")
+	}
 	b.WriteString(describeData(job, split))
 	if r.Iterations == 0 && r.Refit == nil {
 		return b.String()
 	}
 	b.WriteString("\n" + describeErrors(job.spec, r))
 	b.WriteString("\n" + describeHyperparameters(r))
-	switch {
-	case job.scaling.standardize && job.spec.folds != nil:
-		b.WriteString("in the units of the standardised features\n")
-	case job.scaling.standardize:
-		b.WriteString("in the units of the standardised features and target\n")
-	}
+	b.WriteString(describeUnits(job))
 	if r.Refit != nil {
 		b.WriteString("\n" + describeFit(split, r.RefitFit, job.scaling.intercept))
 	}
@@ -48,6 +47,17 @@ func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written 
 		b.WriteString("\n" + strings.Join(written, "\n"))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// describeUnits says what the hyperparameters of a standardised model are about.
+func describeUnits(job *tuneJob) string {
+	switch {
+	case job.scaling.standardize && job.spec.folds != nil:
+		return "in the units of the standardised features\n"
+	case job.scaling.standardize:
+		return "in the units of the standardised features and target\n"
+	}
+	return ""
 }
 
 func seconds(s float64) string {

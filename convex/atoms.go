@@ -10,11 +10,13 @@ import (
 type atomKind int
 
 const (
-	squaresAtom atomKind = iota // scalar, sum of squares
-	absAtom                     // vector, |a_i|
-	posAtom                     // vector, max(0, a_i)
-	normsAtom                   // vector, one norm for each group
-	maxAtom                     // scalar, the largest entry of a Convex
+	squaresAtom  atomKind = iota // scalar, sum of squares
+	absAtom                      // vector, |a_i|
+	posAtom                      // vector, max(0, a_i)
+	normsAtom                    // vector, one norm for each group
+	maxAtom                      // scalar, the largest entry of a Convex
+	huberAtom                    // vector, see Huber
+	logisticAtom                 // vector, log(1 + exp(a_i))
 )
 
 // atom is a vector-valued convex function of an affine argument, or the
@@ -26,6 +28,7 @@ type atom struct {
 	arg    Affine
 	groups [][]int // normsAtom; nil: one group of all entries
 	of     Convex  // maxAtom
+	delta  float64 // huberAtom
 }
 
 // String names the atom in messages.
@@ -39,6 +42,10 @@ func (a *atom) String() string {
 		return "Pos of " + a.arg.String()
 	case normsAtom:
 		return "a norm of " + a.arg.String()
+	case huberAtom:
+		return "Huber of " + a.arg.String()
+	case logisticAtom:
+		return "Logistic of " + a.arg.String()
 	}
 	return "Max of " + a.of.String()
 }
@@ -124,6 +131,14 @@ func (a *atom) eval(pt Point) []float64 {
 	case posAtom:
 		for i, v := range x {
 			x[i] = max(0, v)
+		}
+	case huberAtom:
+		for i, v := range x {
+			x[i] = huber(v, a.delta)
+		}
+	case logisticAtom:
+		for i, v := range x {
+			x[i] = softplus(v)
 		}
 	case normsAtom:
 		if a.groups == nil {

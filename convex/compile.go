@@ -182,7 +182,7 @@ func (p *Program) sparsity() {
 		of, drop := make([]int, g.expr.n), make([]int, g.expr.n)
 		for r := range of {
 			of[r] = unknown
-			if g.expr.c != nil && g.expr.c[r] != 0 || g.kind == backends.SecondOrderCone && r == 0 {
+			if g.expr.c != nil && g.expr.c[r] != 0 || !orthant(g.kind) && (r == 0 || g.kind != backends.SecondOrderCone) {
 				of[r] = stays
 			}
 		}

@@ -51,13 +51,18 @@ func (p *Program) newLayout(active [][]int) *layout {
 			rows = l.drop(g, i)
 		}
 		l.m += rows
-		if last := len(l.cones) - 1; last >= 0 && g.kind != backends.SecondOrderCone && l.cones[last].Kind == g.kind {
+		if last := len(l.cones) - 1; last >= 0 && orthant(g.kind) && l.cones[last].Kind == g.kind {
 			l.cones[last].Dim += rows
 		} else if rows > 0 {
 			l.cones = append(l.cones, backends.Cone{Kind: g.kind, Dim: rows})
 		}
 	}
 	return l
+}
+
+// orthant says that cones of this kind side by side are one.
+func orthant(k backends.ConeKind) bool {
+	return k == backends.ZeroCone || k == backends.NonnegativeCone
 }
 
 // drop numbers the rows of group i that stay and returns their count.

@@ -112,12 +112,15 @@ func (c *compiler) scalar(f Convex, to sink) {
 	for i, t := range f.atoms {
 		if t.atom.kind == squaresAtom {
 			squares = append(squares, t)
+		} else if t.atom.kind == huberAtom {
+			square, rest := c.splitHuber(t)
+			squares, aff = append(squares, square), aff.Plus(rest)
 		} else if t.count() == 1 && (keep < 0 || t.atom.kind.preference() > f.atoms[keep].atom.kind.preference()) {
 			keep = i
 		}
 	}
 	for i, t := range f.atoms {
-		if t.atom.kind != squaresAtom && (i != keep || len(squares) > 0) {
+		if t.atom.kind != squaresAtom && t.atom.kind != huberAtom && (i != keep || len(squares) > 0) {
 			aff = aff.Plus(c.epigraph(t))
 		}
 	}
@@ -136,7 +139,7 @@ func (c *compiler) scalar(f Convex, to sink) {
 // preference orders the atoms by what their expansion in place saves.
 func (k atomKind) preference() int {
 	switch k {
-	case normsAtom:
+	case normsAtom, logisticAtom:
 		return 3
 	case maxAtom:
 		return 2
@@ -180,6 +183,17 @@ func (c *compiler) expand(t atomTerm, g Affine, to sink) {
 		c.lessEqual(t.atom.of.Scale(t.scale).PlusAffine(g), to)
 	case squaresAtom:
 		c.squaresBelow([]atomTerm{t}, h, to)
+	case logisticAtom:
+		c.expandLogistic(t, h, to)
+	case huberAtom:
+		for k := range t.count() {
+			entry := t
+			if entry.sel = []int{k}; t.sel != nil {
+				entry.sel = t.sel[k : k+1]
+			}
+			square, rest := c.splitHuber(entry)
+			c.squaresBelow([]atomTerm{square}, h.At(k).Minus(rest), to.row(k))
+		}
 	}
 }
 
@@ -282,6 +296,15 @@ func (c *compiler) minimize(f Convex) {
 		}
 		if t.atom.kind == squaresAtom {
 			c.minimizeSquares(t)
+			continue
+		}
+		if t.atom.kind == huberAtom && !t.each {
+			square, rest := c.splitHuber(t)
+			c.minimizeSquares(square)
+			if t.w != nil {
+				rest = t.w.Times(rest)
+			}
+			c.objective = c.objective.Plus(rest)
 			continue
 		}
 		if t.each { // w[at] u[0] + w[at+1] u[1] + ..

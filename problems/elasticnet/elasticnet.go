@@ -43,25 +43,35 @@ func New(s *dataset.Split, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
-	names := []string{"lambda1", "lambda2"}
-	if o.R0 != nil && len(o.R0) != len(names) {
-		return nil, fmt.Errorf("elasticnet: %d radii to start from, expected 2 (l1, l2)", len(o.R0))
-	}
-	r0, err := regression.Radii(o.R0, names, 10, 5)
+	spec, err := Spec("elastic-net", data, o.R0)
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
+	return &Model{regression.NewModel(data, spec)}, nil
+}
+
+// Spec are the penalties and settings of the elastic net under a name of its own, for models with
+// another loss, or with constraints. Nil radii to start from mean the paper's.
+func Spec(name string, data *regression.Data, r0 []float64) (regression.Spec, error) {
+	names := []string{"lambda1", "lambda2"}
+	if r0 != nil && len(r0) != len(names) {
+		return regression.Spec{}, fmt.Errorf("%d radii to start from, expected 2 (l1, l2)", len(r0))
+	}
+	r0, err := regression.Radii(r0, names, 10, 5)
+	if err != nil {
+		return regression.Spec{}, err
+	}
 	// rho is not in the paper but in its authors' program.
 	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-	return &Model{regression.NewModel(data, regression.Spec{
-		Name: "elastic-net", Names: names, R0: r0, Path: path(data), Paper: paper, Default: closing(paper, data),
+	return regression.Spec{
+		Name: name, Names: names, R0: r0, Path: path(data), Paper: paper, Default: closing(paper, data),
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{
 				convex.Norm1(b).MinusAffine(r.At(0)),
 				convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(1)),
 			}
 		},
-	})}, nil
+	}, nil
 }
 
 // closing are our settings: a start from a path, and a lower-level gap that is closed,

@@ -18,11 +18,14 @@ type Options struct {
 	// Standardize brings features and targets to standard deviation 1 over the training
 	// rows, and with Intercept to mean 0. Constant columns stay as wide as they are.
 	Standardize bool
+	// Loss is the loss of a residual. Nil means [Squares].
+	Loss Loss
 }
 
 // Data are training and validation rows in the unit of the model, and the way back.
 type Data struct {
 	options    Options
+	loss       Loss
 	user       *dataset.Split
 	train, val *dataset.Data
 	transform  *dataset.Transform // nil: the features are in the user's units
@@ -35,7 +38,10 @@ func New(s *dataset.Split, o Options) (*Data, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Data{options: o, user: s, train: s.Train, val: s.Val, sd: 1}
+	d := &Data{options: o, loss: o.Loss, user: s, train: s.Train, val: s.Val, sd: 1}
+	if d.loss == nil {
+		d.loss = Squares{}
+	}
 	if !o.Standardize {
 		return d, nil
 	}
@@ -94,10 +100,10 @@ func (d *Data) Variables(m *convex.Model) []*convex.Variable {
 }
 
 // Train is the loss over the training rows of the variables that [Data.Variables] returned.
-func (d *Data) Train(vars []*convex.Variable) convex.Convex { return loss(d.train, vars) }
+func (d *Data) Train(vars []*convex.Variable) convex.Convex { return d.mean(d.train, vars) }
 
 // Validation is the loss over the validation rows.
-func (d *Data) Validation(vars []*convex.Variable) convex.Convex { return loss(d.val, vars) }
+func (d *Data) Validation(vars []*convex.Variable) convex.Convex { return d.mean(d.val, vars) }
 
 // Residuals are those of the training rows, X b + b0 - y.
 func (d *Data) Residuals(vars []*convex.Variable) convex.Affine { return residuals(d.train, vars) }
@@ -110,9 +116,9 @@ func residuals(d *dataset.Data, vars []*convex.Variable) convex.Affine {
 	return r
 }
 
-// loss is 1/(2n) |X b + b0 - y|^2.
-func loss(d *dataset.Data, vars []*convex.Variable) convex.Convex {
-	return convex.SumSquares(residuals(d, vars)).Scale(0.5 / float64(len(d.Y)))
+// mean is the mean loss of X b + b0 - y, for squares 1/(2n) |X b + b0 - y|^2.
+func (d *Data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
+	return d.loss.Sum(residuals(rows, vars), d.sd).Scale(1 / float64(len(rows.Y)))
 }
 
 // residual is X b + b0 - y.
@@ -150,18 +156,19 @@ func predict(x *mat.Dense, b []float64) []float64 {
 	return out
 }
 
-// gradient is 1/n [X 1]' r.
+// gradient is 1/n [X 1]' l'(r).
 func (d *Data) gradient(r []float64) (gb []float64, g0 float64) {
 	n, p := d.Dims()
 	gb = make([]float64, p)
 	for i, v := range r {
+		v = d.loss.Derivative(v, d.sd)
 		floats.AddScaled(gb, v/float64(n), d.train.X.RawRowView(i))
 		g0 += v / float64(n)
 	}
 	return gb, g0
 }
 
-// TrainGradient is the gradient of the training loss, in the shape of x.
+// TrainGradient is the gradient of the training loss, in the shape of x; a subgradient where the loss has a kink.
 func (d *Data) TrainGradient(x [][]float64) [][]float64 {
 	gb, g0 := d.gradient(residual(d.train, x))
 	if d.options.Intercept {
@@ -170,8 +177,8 @@ func (d *Data) TrainGradient(x [][]float64) [][]float64 {
 	return [][]float64{gb}
 }
 
-// Lipschitz bounds the Lipschitz constant of that gradient, the largest
-// eigenvalue of 1/n [X 1]'[X 1], by the largest absolute row sum of 1/n [X 1][X 1]'.
+// Lipschitz bounds the Lipschitz constant of that gradient, the curvature of the loss times the largest
+// eigenvalue of 1/n [X 1]'[X 1], by the largest absolute row sum of 1/n [X 1][X 1]'. It is 0 where there is none.
 func (d *Data) Lipschitz() float64 {
 	n, _ := d.Dims()
 	var gram mat.Dense
@@ -187,19 +194,19 @@ func (d *Data) Lipschitz() float64 {
 		}
 		most = math.Max(most, sum/float64(n))
 	}
-	return most
+	return most * d.loss.Curvature()
 }
 
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the
 // largest absolute entry of the gradient at b = 0 and the best b0.
 func (d *Data) LambdaMax() float64 {
 	r := make([]float64, len(d.train.Y))
-	mean := 0.0
+	b0 := 0.0
 	if d.options.Intercept {
-		mean = floats.Sum(d.train.Y) / float64(len(r))
+		b0 = constant(d.loss, d.train.Y, d.sd)
 	}
 	for i, y := range d.train.Y {
-		r[i] = mean - y
+		r[i] = b0 - y
 	}
 	gb, _ := d.gradient(r)
 	return floats.Norm(gb, math.Inf(1))
@@ -247,19 +254,35 @@ func (d *Data) Fit(x [][]float64) problems.Fit {
 	return problems.Fit{Coefficients: c, Intercept: b0, Features: d.Features()}
 }
 
-// Evaluate scores values of the variables by half the mean squared error in the
-// user's units.
+// Unit is the coefficient of feature j in the user's units that a coefficient of 1 in the model's stands for.
+func (d *Data) Unit(j int) float64 {
+	if d.transform == nil {
+		return d.sd
+	}
+	return d.sd / d.transform.Scale[j]
+}
+
+// Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.
 func (d *Data) Evaluate(x [][]float64) problems.Errors {
 	f := d.Fit(x)
-	e := problems.Errors{Validation: halfMeanSquare(d.user.Val, f)}
+	e := problems.Errors{Validation: d.score(d.user.Val, f)}
 	if d.user.Test != nil {
-		t := halfMeanSquare(d.user.Test, f)
+		t := d.score(d.user.Test, f)
 		e.Test = &t
 	}
 	return e
 }
 
-func halfMeanSquare(d *dataset.Data, f problems.Fit) float64 {
-	r := residual(d, [][]float64{f.Coefficients, {f.Intercept}})
-	return floats.Dot(r, r) / (2 * float64(len(r)))
+// score is the mean loss of a predictor, all in the user's units.
+func (d *Data) score(rows *dataset.Data, f problems.Fit) float64 {
+	return d.meanValue(residual(rows, [][]float64{f.Coefficients, {f.Intercept}}), 1)
+}
+
+// meanValue is the mean loss of residuals of a target divided by sd.
+func (d *Data) meanValue(r []float64, sd float64) float64 {
+	sum := 0.0
+	for _, v := range r {
+		sum += d.loss.Value(v, sd)
+	}
+	return sum / float64(len(r))
 }

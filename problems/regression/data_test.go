@@ -190,3 +190,74 @@ func TestRejectsBadSplits(t *testing.T) {
 	_, err = New(&dataset.Split{Train: table(1, 3, 2)}, Options{})
 	require.Error(t, err)
 }
+
+// bowl is a smooth loss with a length of its own: (sqrt(1 + (r/a)^2) - 1) a^2 in the user's unit.
+type bowl struct{ Squares }
+
+func (bowl) Value(r, sd float64) float64 {
+	a := 3 / sd
+	return (math.Sqrt(1+r*r/(a*a)) - 1) * a * a
+}
+
+func (bowl) Derivative(r, sd float64) float64 {
+	a := 3 / sd
+	return r / math.Sqrt(1+r*r/(a*a))
+}
+
+// Another loss than squares reaches errors, gradients, the intercept of LambdaMax and the rows held back.
+func TestOtherLoss(t *testing.T) {
+	for _, o := range all {
+		s := split()
+		o.Loss = bowl{}
+		d, err := New(s, o)
+		require.NoError(t, err)
+		_, x, _ := values(d)
+		f := d.Fit(x)
+		mean := func(rows *dataset.Data) (sum float64) {
+			for i, y := range rows.Y {
+				sum += bowl{}.Value(f.Value(rows.X.RawRowView(i))-y, 1) / float64(len(rows.Y))
+			}
+			return sum
+		}
+		require.InEpsilon(t, mean(s.Val), d.Evaluate(x).Validation, 1e-10)
+		require.InEpsilon(t, mean(s.Test), *d.Evaluate(x).Test, 1e-10)
+
+		train := func() float64 { return d.meanValue(residual(d.train, x), d.sd) }
+		g := d.TrainGradient(x)
+		for i := range x {
+			for j := range x[i] {
+				const step = 1e-5
+				keep := x[i][j]
+				x[i][j] = keep + step
+				up := train()
+				x[i][j] = keep - step
+				down := train()
+				x[i][j] = keep
+				require.InDelta(t, (up-down)/(2*step), g[i][j], 1e-5*(1+math.Abs(g[i][j])))
+			}
+		}
+		require.Positive(t, d.LambdaMax())
+		require.Len(t, NewModel(d, Spec{}).HoldBack(0), 0)
+	}
+	// The best constant is where the derivatives balance, for squares the mean.
+	y := []float64{1, 2, 4, 100}
+	sum := 0.0
+	c := constant(bowl{}, y, 2)
+	for _, v := range y {
+		sum += bowl{}.Derivative(c-v, 2)
+	}
+	require.InDelta(t, 0, sum, 1e-12)
+	require.Equal(t, 107.0/4, constant(Squares{}, y, 2))
+}
+
+// Coefficients of 1 in the unit of the model are Unit in the user's.
+func TestUnit(t *testing.T) {
+	for _, o := range all {
+		d, err := New(split(), o)
+		require.NoError(t, err)
+		_, x, _ := values(d)
+		for j, c := range d.Fit(x).Coefficients {
+			require.InEpsilon(t, c, d.Unit(j)*x[0][j], 1e-12)
+		}
+	}
+}

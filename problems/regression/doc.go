@@ -1,5 +1,5 @@
 // Package regression holds what the penalised linear regressions have in
-// common: the squared losses over training and validation rows, the optional
+// common: the losses over training and validation rows, the optional
 // standardisation and intercept, and the way back to the user's units.
 //
 // # Formulation
@@ -10,7 +10,7 @@
 //	1/(2n) |y - X b - b0|^2,
 //
 // a mean over rows as in the authors' program of Gao, Ye, Yin, Zeng, Zhang (ICML 2022), not
-// the sum of its text: penalties, tolerances and multipliers of the method have
+// the sum of its text, or the mean of another [Loss]: penalties, tolerances and multipliers of the method have
 // meaning only with this scale. Without an intercept b0 is absent; with one it is free and
 // not penalised.
 //

@@ -20,6 +20,8 @@ type Spec struct {
 	// Penalties returns P_i(b) - r_i for the coefficients b and the radii r, in the order of
 	// Names, in any grouping.
 	Penalties func(b, r convex.Affine) []convex.Convex
+	// Set are constraints on the coefficients alone, which hold everywhere; nil for none.
+	Set func(b convex.Affine) []*convex.Constraint
 	// Path are the weights for the data-driven start, see [dca.Program].
 	Path [][]float64
 	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
@@ -32,9 +34,9 @@ type Spec struct {
 // Model is a penalised regression with its data: the bilevel program
 //
 //	minimize   L(b)   over b and r >= 0
-//	subject to b solves  min { l(b) : P_i(b) <= r_i }
+//	subject to b solves  min { l(b) : P_i(b) <= r_i, b in X }
 //
-// with the losses of the package comment. It has the methods of [tune.Model].
+// with the losses of the package comment and a convex set X, often all vectors. It has the methods of [tune.Model].
 //
 // [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
 type Model struct {
@@ -76,22 +78,29 @@ func (m *Model) Names() []string { return m.spec.Names }
 // Program is the bilevel program. Its variables are the coefficients and, with an
 // intercept, the constant; its hyperparameters are the radii.
 func (m *Model) Program() dca.Program {
-	return dca.Program{
+	p := dca.Program{
 		Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path,
 		Build: func(model *convex.Model, r convex.Affine) dca.Level {
 			x := m.data.Variables(model)
-			return dca.Level{
+			level := dca.Level{
 				X: x, Train: m.data.Train(x), Validation: m.data.Validation(x),
 				Residuals:   []convex.Affine{m.data.Residuals(x)},
 				Constraints: m.spec.Penalties(x[0].Expr(), r),
 			}
+			if m.spec.Set != nil {
+				level.Set = m.spec.Set(x[0].Expr())
+			}
+			return level
 		},
-		TrainGradient: func(x [][]float64, _ []float64) ([][]float64, []float64) { return m.data.TrainGradient(x), nil },
-		Lipschitz:     m.data.Lipschitz,
 	}
+	if m.data.loss.Curvature() > 0 {
+		p.TrainGradient = func(x [][]float64, _ []float64) ([][]float64, []float64) { return m.data.TrainGradient(x), nil }
+		p.Lipschitz = m.data.Lipschitz
+	}
+	return p
 }
 
-// Evaluate scores values of the variables by half the mean squared error in the user's units.
+// Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.
 func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate(x) }
 
 // Fit turns values of the variables into a predictor in the user's units.

@@ -74,12 +74,7 @@ func (m *Model) HoldBack(folds int) []problems.HeldBack {
 		out[f] = problems.HeldBack{
 			Model: &Model{data: &data, spec: m.spec}, Rows: len(held),
 			Error: func(x [][]float64) float64 {
-				r := residual(back, x)
-				sum := 0.0
-				for _, v := range r {
-					sum += v * v
-				}
-				return sum / (2 * float64(len(r)))
+				return data.meanValue(residual(back, x), data.sd)
 			},
 		}
 	}

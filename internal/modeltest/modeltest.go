@@ -1,0 +1,90 @@
+// Package modeltest has what the tests of the models in problems share: data, runs, and the gradient of a
+// loss row by row, written apart from the code under test.
+package modeltest
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native" // what the runs are on
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// Solve runs VF-iDCA with the settings on the native backend.
+func Solve(t testing.TB, m tune.Model, s dca.Settings) *dca.Result {
+	t.Helper()
+	var err error
+	s.Backend, err = backends.Open("native")
+	require.NoError(t, err)
+	res, err := dca.Solve(context.Background(), m.Program(), s)
+	require.NoError(t, err)
+	return res
+}
+
+// LowerLevel solves the lower level at the model's start, and returns its multipliers too.
+func LowerLevel(t testing.TB, m tune.Model) (x [][]float64, lambda []float64) {
+	t.Helper()
+	s := m.PaperSettings()
+	var err error
+	s.Backend, err = backends.Open("native")
+	require.NoError(t, err)
+	p := m.Program()
+	// The tightest bounds leave h where it is, so that one iteration reports the multipliers there.
+	p.Lo, p.Hi = p.H0, p.H0
+	s.MaxIter = 1
+	res, err := dca.Solve(context.Background(), p, s)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, p.H0, res.H, 1e-9)
+	require.False(t, res.LeastNorm, "the lower level interpolates")
+	return res.Refit, res.Lambda
+}
+
+// Split draws rows of independent normal features with the coefficients b and normal errors of
+// standard deviation noise: rows of each set.
+func Split(seed uint64, train, val, test int, b []float64, noise float64) *dataset.Split {
+	rng := rand.New(rand.NewPCG(seed, 77))
+	part := func(n int) *dataset.Data {
+		d := &dataset.Data{X: mat.NewDense(n, len(b), nil), Y: make([]float64, n), Target: "y"}
+		for j := range b {
+			d.Features = append(d.Features, "x"+strconv.Itoa(j+1))
+		}
+		for i := range n {
+			row := d.X.RawRowView(i)
+			for j := range row {
+				row[j] = rng.NormFloat64()
+			}
+			d.Y[i] = floats.Dot(row, b) + noise*rng.NormFloat64()
+		}
+		return d
+	}
+	return &dataset.Split{Train: part(train), Val: part(val), Test: part(test)}
+}
+
+// Residuals are X b - y.
+func Residuals(d *dataset.Data, b []float64) []float64 {
+	n, _ := d.Dims()
+	r := make([]float64, n)
+	for i := range n {
+		r[i] = floats.Dot(d.X.RawRowView(i), b) - d.Y[i]
+	}
+	return r
+}
+
+// Gradient is 1/n X'v.
+func Gradient(d *dataset.Data, v []float64) []float64 {
+	n, p := d.Dims()
+	g := make([]float64, p)
+	for i := range n {
+		floats.AddScaled(g, v[i]/float64(n), d.X.RawRowView(i))
+	}
+	return g
+}

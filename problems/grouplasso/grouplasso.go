@@ -1,0 +1,70 @@
+// Package grouplasso selects the hyperparameters of the group lasso, a weight for the norm of each group of
+// coefficients; groups may overlap.
+//
+// # Formulation
+//
+// With M groups of features, b^(g) the coefficients of group g, and losses L on validation and l on training rows
+// as in package regression, the bilevel program
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : |b^(g)|_2 <= r_g for each group g }
+//
+// is the decoupled form of choosing lambda in min l(b) + sum_g lambda_g |b^(g)|_2 (M. Yuan, Y. Lin, Model selection and
+// estimation in regression with grouped variables, JRSS B 68, 2006). The multipliers of the M radii, all nonnegative, are the
+// lambda, called after their groups. Where groups overlap, the features that vanish are unions of groups (R. Jenatton, J.-Y. Audibert,
+// F. Bach, Structured variable selection with sparsity-inducing norms, JMLR 12, 2011), which gives for example
+// hierarchies: a group for each node of a tree with all below it.
+package grouplasso
+
+import (
+	"fmt"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/problems/sgl"
+)
+
+// Options of the model.
+type Options struct {
+	// Intercept adds a free constant that is not penalised.
+	Intercept bool
+	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
+	Standardize bool
+	// R0 are the start values of the radii, in the unit of the model: one for each group, or one for all. Nil means 10.
+	R0 []float64
+}
+
+// Model is a group lasso with its data.
+type Model struct {
+	*regression.Model
+	groups *groups.Groups
+}
+
+// New checks the split, the groups and the options. Each feature must be in at least one group. New keeps references to data
+// and groups, which must not change.
+func New(s *dataset.Split, g *groups.Groups, o Options) (*Model, error) {
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
+	if err != nil {
+		return nil, fmt.Errorf("grouplasso: %w", err)
+	}
+	_, p := data.Dims()
+	if err := g.Check(p, true); err != nil {
+		return nil, fmt.Errorf("grouplasso: %w", err)
+	}
+	r0, err := regression.Radii(o.R0, g.Names, 10)
+	if err != nil {
+		return nil, fmt.Errorf("grouplasso: %w", err)
+	}
+	paper, standard := sgl.Settings(data)
+	return &Model{groups: g, Model: regression.NewModel(data, regression.Spec{
+		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: sgl.StopFolds,
+		Penalties: func(b, r convex.Affine) []convex.Convex {
+			return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
+		},
+	})}, nil
+}
+
+// Groups are the groups of the features.
+func (m *Model) Groups() *groups.Groups { return m.groups }

@@ -1,0 +1,87 @@
+package grouplasso_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/grouplasso"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/tune"
+)
+
+var _ tune.Model = (*grouplasso.Model)(nil)
+
+// chain are groups of four features that share one with the next.
+func chain() *groups.Groups {
+	g := &groups.Groups{}
+	for k := range 5 {
+		g.Names = append(g.Names, string(rune('a'+k)))
+		g.Members = append(g.Members, []int{3 * k, 3*k + 1, 3*k + 2, 3*k + 3})
+	}
+	return g
+}
+
+func split() *dataset.Split {
+	b := make([]float64, 16)
+	for j := range 4 {
+		b[j] = float64(j + 1)
+	}
+	b[9] = -2
+	return modeltest.Split(8, 40, 30, 50, b, 2)
+}
+
+// The lower level satisfies g_j + sum over the groups with j of lambda_g b_j / |b^(g)| = 0.
+func TestOptimality(t *testing.T) {
+	s, g := split(), chain()
+	for _, r0 := range [][]float64{{2}, {3, 1, 0.5, 1, 0.2}, {9, 9, 0.1, 9, 9}} {
+		m, err := grouplasso.New(s, g, grouplasso.Options{R0: r0})
+		require.NoError(t, err)
+		x, lambda := modeltest.LowerLevel(t, m)
+		grad := modeltest.Gradient(s.Train, modeltest.Residuals(s.Train, x[0]))
+		top := 0.0
+		for k, members := range g.Members {
+			norm := 0.0
+			for _, j := range members {
+				norm = math.Hypot(norm, x[0][j])
+			}
+			require.LessOrEqual(t, norm, r0[min(k, len(r0)-1)]+1e-6)
+			if lambda[k] > 1e-3 {
+				require.InDelta(t, r0[min(k, len(r0)-1)], norm, 1e-5)
+			}
+			for _, j := range members {
+				grad[j] += lambda[k] * x[0][j] / norm
+			}
+			top = math.Max(top, lambda[k])
+		}
+		require.Greater(t, top, 0.1)
+		require.InDeltaSlice(t, make([]float64, len(grad)), grad, 1e-4)
+	}
+}
+
+func TestSelection(t *testing.T) {
+	m, err := grouplasso.New(split(), chain(), grouplasso.Options{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b", "c", "d", "e"}, m.Names())
+	require.Equal(t, 5, m.Groups().Len())
+	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+		res := modeltest.Solve(t, m, set)
+		require.Contains(t, []dca.Status{dca.Converged, dca.IterationLimit}, res.Status)
+		require.Less(t, *m.Evaluate(res.Refit).Test, 5.0) // 2 is the noise, 17 the variance of the signal by half
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	few, err := groups.Equal(15, 3)
+	require.NoError(t, err)
+	_, err = grouplasso.New(split(), few, grouplasso.Options{})
+	require.ErrorContains(t, err, "feature 15 is in no group")
+	_, err = grouplasso.New(split(), chain(), grouplasso.Options{R0: []float64{1, 2}})
+	require.ErrorContains(t, err, "expected one or 5")
+	_, err = grouplasso.New(&dataset.Split{}, chain(), grouplasso.Options{})
+	require.Error(t, err)
+}

@@ -1,0 +1,115 @@
+// Package huber selects the hyperparameters of a regression that outliers do not ruin: the elastic net with the
+// Huber loss.
+//
+// # Formulation
+//
+// With a threshold d > 0, a residual r costs
+//
+//	r^2/2 for |r| <= d,  d |r| - d^2/2 elsewhere
+//
+// (P. J. Huber, Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35, 1964), and
+// the losses L on validation and l on training rows are means of that. The bilevel program is that of package
+// elasticnet,
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2 }.
+//
+// Errors are mean Huber losses in the user's units.
+package huber
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// Options of the model.
+type Options struct {
+	// Intercept adds a free constant that is not penalised.
+	Intercept bool
+	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
+	Standardize bool
+	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
+	R0 []float64
+	// Threshold is d, in the unit of the user's target. 0 means [Threshold] of the training targets.
+	Threshold float64
+}
+
+// Model is a Huber regression with its data.
+type Model struct {
+	*regression.Model
+	threshold float64
+}
+
+// New checks the split and the options. It keeps a reference to the data, which
+// must not change.
+func New(s *dataset.Split, o Options) (*Model, error) {
+	if !(o.Threshold >= 0) || math.IsInf(o.Threshold, 1) {
+		return nil, fmt.Errorf("huber: threshold %v, expected a positive number", o.Threshold)
+	}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("huber: %w", err)
+	}
+	d := o.Threshold
+	if d == 0 {
+		d = Threshold(s.Train.Y)
+	}
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{d}})
+	if err != nil {
+		return nil, fmt.Errorf("huber: %w", err)
+	}
+	spec, err := elasticnet.Spec("huber", data, o.R0)
+	if err != nil {
+		return nil, fmt.Errorf("huber: %w", err)
+	}
+	return &Model{regression.NewModel(data, spec), d}, nil
+}
+
+// Threshold is the d of the model, in the unit of the user's target.
+func (m *Model) Threshold() float64 { return m.threshold }
+
+// Threshold is a threshold for targets y: 1.345 s, with which Huber's estimate has 95 % of the efficiency of least
+// squares on normal errors of standard deviation s. As the errors are not known, s is half the spread of y,
+// their median absolute deviation over 0.6745, as if the features explained three quarters of its square.
+// It is 1 where more than half of the targets are the same.
+func Threshold(y []float64) float64 {
+	centre := median(y)
+	away := make([]float64, len(y))
+	for i, v := range y {
+		away[i] = math.Abs(v - centre)
+	}
+	if spread := median(away) / 0.6745; spread > 0 {
+		return 1.345 * spread / 2
+	}
+	return 1
+}
+
+// median is the lower median.
+func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[(len(v)-1)/2] }
+
+// loss is the Huber loss with a threshold in the user's unit.
+type loss struct{ threshold float64 }
+
+func (l loss) Sum(r convex.Affine, sd float64) convex.Convex {
+	return convex.Huber(r, l.threshold/sd).Sum()
+}
+
+func (l loss) Value(r, sd float64) float64 {
+	d := l.threshold / sd
+	if r = math.Abs(r); r > d {
+		return d * (r - d/2)
+	}
+	return r * r / 2
+}
+
+func (l loss) Derivative(r, sd float64) float64 {
+	d := l.threshold / sd
+	return math.Max(-d, math.Min(d, r))
+}
+
+func (l loss) Curvature() float64 { return 1 }

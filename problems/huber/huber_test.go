@@ -1,0 +1,136 @@
+package huber_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/tune"
+)
+
+var _ tune.Model = (*huber.Model)(nil)
+
+// outliers are normal data in which every tenth target of the training and validation rows is far off.
+func outliers() *dataset.Split {
+	s := modeltest.Split(1, 60, 40, 200, []float64{3, -2, 0, 0, 1, 0, 0, 0, 0, 0}, 0.5)
+	for _, d := range []*dataset.Data{s.Train, s.Val} {
+		for i := range d.Y {
+			if i%10 == 3 {
+				d.Y[i] += 60
+			}
+		}
+	}
+	return s
+}
+
+// The lower level satisfies psi(r)'X/n + lambda2 b + lambda1 sign(b) = 0, with psi the residual clipped at the threshold.
+func TestOptimality(t *testing.T) {
+	s := outliers()
+	for _, r0 := range [][]float64{{4, 50}, {50, 3}, {4, 3}} {
+		m, err := huber.New(s, huber.Options{R0: r0, Threshold: 0.9})
+		require.NoError(t, err)
+		x, lambda := modeltest.LowerLevel(t, m)
+		psi := modeltest.Residuals(s.Train, x[0])
+		for i, r := range psi {
+			psi[i] = math.Max(-0.9, math.Min(0.9, r))
+		}
+		binding := 0.0
+		for j, g := range modeltest.Gradient(s.Train, psi) {
+			g += lambda[1] * x[0][j]
+			if b := x[0][j]; math.Abs(b) > 1e-4 {
+				require.InDelta(t, -lambda[0]*math.Copysign(1, b), g, 1e-4)
+			} else {
+				require.LessOrEqual(t, math.Abs(g), lambda[0]+1e-4)
+			}
+			binding = math.Max(lambda[0], lambda[1])
+		}
+		require.Greater(t, binding, 0.01)
+	}
+}
+
+// Outliers cost the elastic net much, this model little.
+func TestRobust(t *testing.T) {
+	s := outliers()
+	square := func(b []float64) float64 {
+		sum := 0.0
+		for _, r := range modeltest.Residuals(s.Test, b) {
+			sum += r * r / float64(2*len(s.Test.Y))
+		}
+		return sum
+	}
+	m, err := huber.New(s, huber.Options{Threshold: 1})
+	require.NoError(t, err)
+	res := modeltest.Solve(t, m, m.DefaultSettings())
+	require.Equal(t, dca.Converged, res.Status, res.Message)
+	e, err := elasticnet.New(s, elasticnet.Options{})
+	require.NoError(t, err)
+	other := modeltest.Solve(t, e, e.DefaultSettings())
+	require.Less(t, square(m.Fit(res.Refit).Coefficients), 0.2) // 0.125 is the noise
+	require.Greater(t, square(e.Fit(other.Refit).Coefficients), 1.0)
+	// The error is the mean loss, on targets that no model predicts: far off, they count with the threshold.
+	b := m.Fit(res.Refit).Coefficients
+	sum := 0.0
+	for _, r := range modeltest.Residuals(s.Val, b) {
+		if math.Abs(r) > 1 {
+			sum += math.Abs(r) - 0.5
+		} else {
+			sum += r * r / 2
+		}
+	}
+	require.InEpsilon(t, sum/40, m.Evaluate(res.Refit).Validation, 1e-9)
+}
+
+// With another unit of the target, coefficients change with it and the threshold by default, too.
+func TestUnits(t *testing.T) {
+	s, scaled := outliers(), outliers()
+	for _, d := range []*dataset.Data{scaled.Train, scaled.Val, scaled.Test} {
+		for i := range d.Y {
+			d.Y[i] = 100*d.Y[i] - 7
+		}
+	}
+	o := huber.Options{Intercept: true, Standardize: true}
+	a, err := huber.New(s, o)
+	require.NoError(t, err)
+	b, err := huber.New(scaled, o)
+	require.NoError(t, err)
+	require.InEpsilon(t, 100*a.Threshold(), b.Threshold(), 1e-12)
+	x, y := modeltest.Solve(t, a, a.PaperSettings()), modeltest.Solve(t, b, b.PaperSettings())
+	f, g := a.Fit(x.Refit), b.Fit(y.Refit)
+	for j := range f.Coefficients {
+		require.InDelta(t, 100*f.Coefficients[j], g.Coefficients[j], 0.05)
+	}
+	require.InEpsilon(t, 1e4*a.Evaluate(x.Refit).Validation, b.Evaluate(y.Refit).Validation, 1e-3)
+}
+
+// The linearised variant has the gradient that it needs: finite differences of the training loss.
+func TestGradient(t *testing.T) {
+	s := outliers()
+	m, err := huber.New(s, huber.Options{Threshold: 0.9, Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	set := m.PaperSettings()
+	set.Linearized, set.MaxIter = true, 3
+	res := modeltest.Solve(t, m, set)
+	for _, it := range res.Trace {
+		require.LessOrEqual(t, it.TrainValue-it.LowerValue, it.T+1e-6) // V_k is an upper bound
+	}
+}
+
+func TestThreshold(t *testing.T) {
+	require.InDelta(t, 1.345/0.6745/2, huber.Threshold([]float64{-2, 0, 0, 1, 2, 3, 400}), 1e-12) // median 1, deviations 0 1 1 1 2 3 399
+	require.Equal(t, 1.0, huber.Threshold([]float64{5, 5, 5, 9}))
+	require.Equal(t, 1.0, huber.Threshold([]float64{5}))
+	for _, d := range []float64{-1, math.NaN(), math.Inf(1)} {
+		_, err := huber.New(outliers(), huber.Options{Threshold: d})
+		require.ErrorContains(t, err, "expected a positive number")
+	}
+	_, err := huber.New(outliers(), huber.Options{R0: []float64{1}})
+	require.ErrorContains(t, err, "expected 2 (l1, l2)")
+	_, err = huber.New(&dataset.Split{}, huber.Options{})
+	require.Error(t, err)
+}

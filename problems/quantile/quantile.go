@@ -1,0 +1,84 @@
+// Package quantile selects the hyperparameters of a quantile regression, the elastic net with the pinball loss, whose
+// predictions are below the target in a given share of the rows.
+//
+// # Formulation
+//
+// At a level q in (0, 1), a prediction f of a target y costs
+//
+//	q (y - f) where y >= f,  (1 - q) (f - y) elsewhere
+//
+// (R. Koenker, G. Bassett, Regression Quantiles, Econometrica 46, 1978), and the losses L on validation and l
+// on training rows are means of that. At q = 1/2 it is half the absolute error. The bilevel program is that of package
+// elasticnet,
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2 }.
+//
+// Errors are mean pinball losses in the user's units. The loss is not smooth, so that there is no linearised variant of
+// the method.
+package quantile
+
+import (
+	"fmt"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// Options of the model.
+type Options struct {
+	// Intercept adds a free constant that is not penalised. Without it, predictions seldom have the level.
+	Intercept bool
+	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
+	Standardize bool
+	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
+	R0 []float64
+	// Level is q. 0 means 1/2, the median.
+	Level float64
+}
+
+// Model is a quantile regression with its data.
+type Model struct{ *regression.Model }
+
+// New checks the split and the options. It keeps a reference to the data, which
+// must not change.
+func New(s *dataset.Split, o Options) (*Model, error) {
+	if o.Level == 0 {
+		o.Level = 0.5
+	}
+	if !(o.Level > 0 && o.Level < 1) {
+		return nil, fmt.Errorf("quantile: level %v, expected a number between 0 and 1", o.Level)
+	}
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{o.Level}})
+	if err != nil {
+		return nil, fmt.Errorf("quantile: %w", err)
+	}
+	spec, err := elasticnet.Spec("quantile", data, o.R0)
+	if err != nil {
+		return nil, fmt.Errorf("quantile: %w", err)
+	}
+	return &Model{regression.NewModel(data, spec)}, nil
+}
+
+// loss is the pinball loss of r = f - y, max{0, r} - q r.
+type loss struct{ level float64 }
+
+func (l loss) Sum(r convex.Affine, _ float64) convex.Convex {
+	return convex.Pos(r).Sum().MinusAffine(r.Sum().Scale(l.level))
+}
+
+func (l loss) Value(r, _ float64) float64 { return max(0, r) - l.level*r }
+
+func (l loss) Derivative(r, _ float64) float64 {
+	switch {
+	case r > 0:
+		return 1 - l.level
+	case r < 0:
+		return -l.level
+	}
+	return 0
+}
+
+func (l loss) Curvature() float64 { return 0 }

@@ -5,9 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/fused"
+	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
@@ -22,6 +27,7 @@ type scaling struct {
 // modelOptions is all that a model is built with, apart from the rows.
 type modelOptions struct {
 	scaling
+	modelFlags
 	groups, dir string // values of --groups and --dir
 }
 
@@ -30,7 +36,8 @@ type modelSpec struct {
 	name    string
 	summary string
 	build   func(*dataset.Split, modelOptions) (tune.Model, error)
-	grouped bool // the model takes --groups
+	grouped bool     // the model takes --groups
+	flags   []string // of those in modelFlags, the ones that the model takes
 	// folds is there, in the place of build, for models that are chosen by cross-validation.
 	folds *foldsSpec
 	// unit says what the errors are; empty means half the mean squared error.
@@ -87,6 +94,52 @@ var models = []modelSpec{
 		},
 	},
 	{
+		name:    "group-lasso",
+		summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
+		grouped: true,
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+			g, err := o.readGroups(s, true)
+			if err != nil {
+				return nil, err
+			}
+			return grouplasso.New(s, g, grouplasso.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+	{
+		name:    "fused-lasso",
+		summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
+		flags:   []string{"order"},
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+			return fused.New(s, fused.Options{Standardize: o.standardize, Intercept: o.intercept, Order: o.order})
+		},
+	},
+	{
+		name:    "bounded-elastic-net",
+		summary: "the elastic net with coefficients that are not negative, or within --lower and --upper",
+		flags:   []string{"lower", "upper"},
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+			return bounded.New(s, bounded.Options{Standardize: o.standardize, Intercept: o.intercept, Lower: []float64{o.lower}, Upper: []float64{o.upper}})
+		},
+	},
+	{
+		name:    "huber",
+		summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers",
+		unit:    "mean Huber loss",
+		flags:   []string{"threshold"},
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+			return huber.New(s, huber.Options{Standardize: o.standardize, Intercept: o.intercept, Threshold: o.threshold})
+		},
+	},
+	{
+		name:    "quantile",
+		summary: "the elastic net for a quantile of the target instead of its mean, by default the median",
+		unit:    "mean pinball loss",
+		flags:   []string{"level"},
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+			return quantile.New(s, quantile.Options{Standardize: o.standardize, Intercept: o.intercept, Level: o.level})
+		},
+	},
+	{
 		name:    "svm",
 		summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
 		unit:    "mean hinge loss (validation), error rate (test)",
@@ -138,7 +191,7 @@ func modelNames() []string {
 func modelList() string {
 	var b strings.Builder
 	for _, m := range models {
-		fmt.Fprintf(&b, "  %-18s %s\n", m.name, m.summary)
+		fmt.Fprintf(&b, "  %-19s %s\n", m.name, m.summary)
 	}
 	return b.String()
 }

@@ -28,11 +28,15 @@ func traceFigure(r *tune.Result) figure.Figure {
 		l.Name, l.Style = name, style
 		return l
 	}
+	label := "half mean squared error"
+	if spec, err := findModel(r.Model); err == nil && spec.unit != "" {
+		label = "error"
+	}
 	return figure.Figure{
 		Title:  fmt.Sprintf("%s by %s: %s after %s", r.Model, r.Method, describeStatus(r.Status), progressOf(r)),
 		XLabel: "seconds", XFromZero: true,
 		Panels: []figure.Panel{
-			{YLabel: "half mean squared error", Lines: []figure.Line{
+			{YLabel: label, Lines: []figure.Line{
 				errorOf("validation, iterate", 0, func(e tune.Event) *float64 { return &e.Validation }),
 				errorOf("validation, refit", 1, func(e tune.Event) *float64 {
 					if e.Refit == nil {

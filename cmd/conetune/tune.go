@@ -26,6 +26,7 @@ type tuneFlags struct {
 	standardize, intercept          bool
 	groups                          string
 	classWeights                    string
+	model                           modelFlags
 	trace, plot, save               string
 	asJSON, verbose                 bool
 }
@@ -56,7 +57,8 @@ hyperparameters: use this one, it is what --save writes. Its validation error is
 the fit to the training rows; then it is trained once more, on training and validation
 rows, which its test error is for (--final train leaves that out). The iterate is the last point of the method, which the paper reports; it
 may fit the validation rows better than any choice of hyperparameters can, unless
---gap-tol brings the two together. Errors are half the mean squared error.
+--gap-tol brings the two together. Errors are half the mean squared error; for huber and
+quantile they are the mean of the loss.
 
 For svm the two have a machine for each fold, and their validation error is the
 mean hinge loss. The model to use is trained once more, on all rows of the folds
@@ -119,6 +121,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.BoolVar(&f.intercept, "intercept", false, "fit an intercept (default: on with --data and --train)")
 	fs.StringVar(&f.groups, "groups", "", "groups of features, for models that have them: `M` equal consecutive ones, or a FILE with columns feature and group (default: groups.csv of --dir)")
 	fs.StringVar(&f.classWeights, "class-weights", "", "weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)")
+	f.model.register(fs)
 	fs.StringVar(&f.method, "method", "vf-idca", "`METHOD` of selection, or several: "+joined(methodNames()))
 	fs.BoolVar(&f.chain, "chain", false, "begin each of several methods at the choice of the one before")
 	fs.IntVar(&f.evaluations, "evaluations", 0, "`N` points for a search to try (default 100)")

@@ -38,6 +38,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	for _, check := range []func() error{
 		func() error { return f.checkNames() },
 		func() error { return f.checkNumbers(fs) },
+		func() error { return f.model.check(spec, fs) },
 		func() error { return f.data.check(fs) },
 		func() error { return f.checkOutputs() },
 	} {

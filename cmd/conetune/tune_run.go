@@ -99,7 +99,7 @@ func (job *tuneJob) build(t *tables) (tune.Model, error) {
 	if t.cv != nil {
 		return job.spec.folds.build(t.cv, job.scaling, job.weights)
 	}
-	return job.spec.build(t.split, modelOptions{job.scaling, job.groups, job.data.dir})
+	return job.spec.build(t.split, modelOptions{job.scaling, job.model, job.groups, job.data.dir})
 }
 
 // runTune runs the methods with everything that watches them.

@@ -298,6 +298,50 @@ func TestGroups(t *testing.T) {
 	require.Len(t, other["radii"], 4)
 }
 
+// TestModelFlags: the flags of single models reach them.
+func TestModelFlags(t *testing.T) {
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	run := func(args ...string) (map[string]any, string) {
+		dir := t.TempDir()
+		model := filepath.Join(dir, "m.json")
+		o := conetune(t, append([]string{"tune", args[0], "--data", data, "--json", "--save", model}, args[1:]...)...)
+		o.ok(t)
+		return o.object(t), model
+	}
+	// Predictions of a high quantile are above those of a low one.
+	mean := func(model string) (sum float64) {
+		for _, line := range strings.Fields(conetune(t, "predict", "--model", model, "--data", data).stdout) {
+			v, err := strconv.ParseFloat(line, 64)
+			require.NoError(t, err)
+			sum += v / 90
+		}
+		return sum
+	}
+	_, low := run("quantile", "--level", "0.1")
+	_, high := run("quantile", "--level", "0.9")
+	require.Greater(t, mean(high), mean(low)+1.5) // 2.56 for normal errors of variance 1
+
+	for _, c := range []struct {
+		args     []string
+		low, top float64
+	}{{nil, 0, 100}, {[]string{"--upper", "0.5"}, -100, 0.5}, {[]string{"--lower", "-0.5", "--upper", "0.5"}, -0.5, 0.5}, {[]string{"--lower", "-inf"}, -100, 100}} {
+		_, path := run(append([]string{"bounded-elastic-net"}, c.args...)...)
+		m, err := modelfile.Read(path)
+		require.NoError(t, err)
+		for _, b := range m.Coefficients {
+			require.GreaterOrEqual(t, b, c.low-1e-6)
+			require.LessOrEqual(t, b, c.top+1e-6)
+		}
+	}
+	small, _ := run("huber", "--threshold", "0.01")
+	large, _ := run("huber", "--threshold", "1000")
+	require.Less(t, small["validation_error"], 0.1)
+	require.Greater(t, large["validation_error"], 0.3) // half the mean squared error, then
+	one, _ := run("fused-lasso")
+	two, _ := run("fused-lasso", "--order", "2")
+	require.NotEqual(t, one["radii"], two["radii"])
+}
+
 func TestVerbose(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 40, 3))
 	o := conetune(t, "tune", "elastic-net", "--data", data, "-v")

@@ -19,6 +19,16 @@ import (
 // stopIterations bounds the iterations where the model sets no bound.
 const stopIterations = 20
 
+// stopBlind is the number of iterations where the model asks to stop by rows held back, but there are too few of them, or no
+// fold has an answer: the first steps away from the path gain most.
+const stopBlind = 5
+
+// What the message of a run says that was stopped.
+const (
+	stoppedByRows  = "stopped where validation rows that were held back say so; --stop-folds 1 goes on"
+	stoppedBlindly = "stopped early, as the validation rows are too few to hold some back and see when hyperparameters begin to follow their noise; --max-iter goes on"
+)
+
 // stopFolds is how many folds to hold back, 0 for none.
 func (t *Task) stopFolds(h Holder) int {
 	c := t.Config
@@ -33,22 +43,22 @@ func (t *Task) stopFolds(h Holder) int {
 	return h.StopFolds()
 }
 
-// stopAfter finds the number of iterations after which to stop, 0 where the rule is off or the folds give no answer.
-func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Program)) (int, error) {
+// stopAfter finds the number of iterations after which to stop, 0 where the rule is off, and says why then.
+func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Program)) (int, string, error) {
 	holder, ok := t.Model.(Holder)
 	if !ok {
-		return 0, nil
+		return 0, "", nil
 	}
 	folds := t.stopFolds(holder)
 	if folds == 0 {
-		return 0, nil
+		return 0, "", nil
 	}
 	held := holder.HoldBack(folds)
 	if held == nil {
 		if t.Config.StopFolds > 1 {
-			return 0, fmt.Errorf("tune: stop-folds is %d, too many for the validation rows", folds)
+			return 0, "", fmt.Errorf("tune: stop-folds is %d, too many for the validation rows", folds)
 		}
-		return 0, nil
+		return stopBlind, stoppedBlindly, nil
 	}
 	if s.MaxIter == 0 {
 		s.MaxIter = stopIterations
@@ -57,25 +67,29 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 	for _, back := range held {
 		p := back.Model.Program()
 		h0(&p)
-		last, k := math.Inf(1), 0
+		// The error at an iteration; where it interpolates, so that there is no refit, +Inf.
+		var errors []float64
+		some := false
 		s.Observe = func(_ *dca.Iteration, _, refit [][]float64) {
-			last = math.Inf(1)
+			last := math.Inf(1)
 			if refit != nil {
-				last = back.Error(refit)
+				last, some = back.Error(refit), true
 			}
-			sums[k] += last * float64(back.Rows)
-			k++
+			errors = append(errors, last)
 		}
 		r, err := dca.Solve(ctx, p, s)
 		if err != nil {
-			return 0, err
+			return 0, "", err
 		}
 		t.AddStats(r.Stats)
 		if ctx.Err() != nil {
-			return 0, nil
+			return 0, "", nil
 		}
-		for ; k < len(sums); k++ { // where it ended, it stays
-			sums[k] += last * float64(back.Rows)
+		if !some { // nothing to learn from a fold that interpolates from the first iteration on
+			continue
+		}
+		for k := range sums { // where it ended, it stays
+			sums[k] += errors[min(k, len(errors)-1)] * float64(back.Rows)
 		}
 	}
 	best := 0
@@ -84,8 +98,8 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 			best = k
 		}
 	}
-	if math.IsInf(sums[best], 1) {
-		return 0, nil
+	if sums[best] == 0 || math.IsInf(sums[best], 1) {
+		return stopBlind, stoppedBlindly, nil
 	}
-	return best + 1, nil
+	return best + 1, stoppedByRows, nil
 }

@@ -42,6 +42,23 @@ func TestStopBeforeOverfitting(t *testing.T) {
 	require.Less(t, stopped, ended)
 }
 
+// With too few validation rows to hold some back, and where folds interpolate, the run ends after a few iterations and says so.
+func TestStopBlindly(t *testing.T) {
+	split, _ := weighted(t, 1)
+	split.Val = split.Val.Rows([]int{0, 1, 2, 3, 4, 5, 6, 7})
+	m, err := wlasso.New(split, wlasso.Options{})
+	require.NoError(t, err)
+	r, err := tune.VFiDCA(context.Background(), m, tune.Config{Tol: 1e-9})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, 5, r.Iterations)
+	require.Contains(t, r.Message, "the validation rows are too few")
+	r, err = tune.VFiDCA(context.Background(), m, tune.Config{Tol: 1e-9, MaxIter: 7})
+	require.NoError(t, err)
+	require.Equal(t, 7, r.Iterations)
+	require.Equal(t, dca.IterationLimit, r.Status)
+}
+
 // The refit on all rows solves the lower level of the union at the same radii.
 func TestFinalRows(t *testing.T) {
 	split, m := weighted(t, 3)

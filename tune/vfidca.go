@@ -41,7 +41,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	start(&p)
 	s.PathStart = s.PathStart && t.Start == nil && t.Config.Init == nil
-	stop, err := t.stopAfter(ctx, s, start)
+	stop, why, err := t.stopAfter(ctx, s, start)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	out.fill(t.Model, r, p.Radii)
 	if stop > 0 && r.Status == dca.IterationLimit {
 		out.Status = dca.Converged
-		out.Message = "stopped where validation rows that were held back say so; --stop-folds 1 goes on"
+		out.Message = why
 	}
 	out.BackendSetups += t.stats.Setups
 	out.BackendUpdates += t.stats.Updates

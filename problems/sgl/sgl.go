@@ -14,7 +14,7 @@
 // radii, all nonnegative, are the lambda; they are called after their groups, the last one l1.
 //
 // With many groups the hyperparameters outnumber the validation rows, and the validation error
-// of the result says little about new data; see [Model] for what our settings do about it.
+// of the result says little about new data; see [Settings] for what our settings do about it.
 package sgl
 
 import (
@@ -88,7 +88,7 @@ func Settings(data *regression.Data) (paper, standard dca.Settings) {
 	// rho is not in the paper but in its authors' program.
 	paper = dca.Settings{Tol: 0.05, Rho: 5e-3, Alpha0: 1, Delta: 5, CAlpha: 0.1, MaxIter: 100}
 	standard = paper
-	standard.Alpha0, standard.Tol, standard.MaxIter = 100, 1e-3, 20
+	standard.Alpha0, standard.Tol, standard.MaxIter = 100, 1e-3, 10
 	standard.PathStart = data.LambdaMax() > 0
 	return paper, standard
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
@@ -14,63 +13,8 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// labels are the two values of the target, the smaller one first.
-type labels [2]float64
-
-// findLabels looks the two values up.
-func findLabels(d *dataset.Data) (labels, error) {
-	const most = 4
-	var values []float64
-	for _, y := range d.Y {
-		if !slices.Contains(values, y) {
-			if values = append(values, y); len(values) > most {
-				break
-			}
-		}
-	}
-	slices.Sort(values)
-	var names []string
-	for _, v := range values[:min(most, len(values))] {
-		names = append(names, fmt.Sprint(v))
-	}
-	switch {
-	case len(values) == 1:
-		return labels{}, fmt.Errorf("all rows have the label %s in %q, expected two labels", names[0], d.Target)
-	case len(values) > most:
-		return labels{}, fmt.Errorf("%q has more than %d values (%s, ..), expected two labels", d.Target, most, strings.Join(names, ", "))
-	case len(values) > 2:
-		return labels{}, fmt.Errorf("%q has %d values (%s), expected two labels", d.Target, len(values), strings.Join(names, ", "))
-	}
-	return labels{values[0], values[1]}, nil
-}
-
-// class is 0 or 1 for the two labels.
-func (l labels) class(y float64) int {
-	if y == l[1] {
-		return 1
-	}
-	return 0
-}
-
-// check rejects other labels.
-func (l labels) check(d *dataset.Data) error {
-	for i, y := range d.Y {
-		if y != l[0] && y != l[1] {
-			return fmt.Errorf("row %d has the label %v, expected %v or %v", i, y, l[0], l[1])
-		}
-	}
-	return nil
-}
-
-func (l labels) counts(d *dataset.Data) (n [2]int) {
-	for _, y := range d.Y {
-		n[l.class(y)]++
-	}
-	return n
-}
-
 // checkFolds rejects folds that lack a label among their training or their validation rows.
-func (l labels) checkFolds(cv *dataset.CrossValidation) error {
+func checkFolds(l dataset.Labels, cv *dataset.CrossValidation) error {
 	for t, f := range cv.Folds {
 		for _, set := range []struct {
 			name string
@@ -78,7 +22,7 @@ func (l labels) checkFolds(cv *dataset.CrossValidation) error {
 		}{{"training", f.Train}, {"validation", f.Val}} {
 			var n [2]int
 			for _, i := range set.rows {
-				n[l.class(cv.Data.Y[i])]++
+				n[l.Class(cv.Data.Y[i])]++
 			}
 			for k := range n {
 				if n[k] == 0 {
@@ -94,18 +38,18 @@ func (l labels) checkFolds(cv *dataset.CrossValidation) error {
 // [dataset.CrossValidate], which then deals the rows of both out evenly. The error says why
 // the target of d is not one of two labels, or that a label has fewer rows than there are folds.
 func Classes(d *dataset.Data, folds int) ([]int, error) {
-	l, err := findLabels(d)
+	l, err := dataset.FindLabels(d)
 	if err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	for k, n := range l.counts(d) {
+	for k, n := range l.Counts(d) {
 		if n < folds {
 			return nil, fmt.Errorf("svm: %d rows have the label %v, but there are %d folds, each of which needs one", n, l[k], folds)
 		}
 	}
 	classes := make([]int, len(d.Y))
 	for i, y := range d.Y {
-		classes[i] = l.class(y)
+		classes[i] = l.Class(y)
 	}
 	return classes, nil
 }
@@ -139,10 +83,10 @@ type rows struct {
 	sparse bool
 }
 
-func newRows(d *dataset.Data, l labels) *rows {
+func newRows(d *dataset.Data, l dataset.Labels) *rows {
 	r := &rows{x: d.X, y: make([]float64, len(d.Y)), sparse: isSparse(d.X)}
 	for i, y := range d.Y {
-		r.y[i] = float64(2*l.class(y) - 1)
+		r.y[i] = float64(2*l.Class(y) - 1)
 	}
 	return r
 }

@@ -65,7 +65,7 @@ type Options struct {
 // Model is a support vector machine with its data.
 type Model struct {
 	cv        *dataset.CrossValidation // as given
-	labels    labels
+	labels    dataset.Labels
 	rows      *rows // of the cross-validation, in the unit of the model
 	transform *dataset.Transform
 	weights   [2]float64
@@ -80,14 +80,14 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	}
 	m := &Model{cv: cv}
 	var err error
-	if m.labels, err = findLabels(cv.Data); err != nil {
+	if m.labels, err = dataset.FindLabels(cv.Data); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	if err := m.labels.checkFolds(cv); err != nil {
+	if err := checkFolds(m.labels, cv); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
 	if cv.Test != nil {
-		if err := m.labels.check(cv.Test); err != nil {
+		if err := m.labels.Check(cv.Test); err != nil {
 			return nil, fmt.Errorf("svm: test set: %w", err)
 		}
 	}
@@ -113,7 +113,7 @@ func (m *Model) weigh(o Options) error {
 	case o.Balanced && o.ClassWeights != nil:
 		return fmt.Errorf("both Balanced and ClassWeights are given, expected one of them")
 	case o.Balanced:
-		counts := m.labels.counts(m.cv.Data)
+		counts := m.labels.Counts(m.cv.Data)
 		for k, n := range counts {
 			m.weights[k] = float64(counts[0]+counts[1]) / float64(2*n)
 		}

@@ -95,21 +95,21 @@ func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[(len(v
 // loss is the Huber loss with a threshold in the user's unit.
 type loss struct{ threshold float64 }
 
-func (l loss) Sum(r convex.Affine, sd float64) convex.Convex {
-	return convex.Huber(r, l.threshold/sd).Sum()
+func (l loss) Sum(f convex.Affine, y []float64, sd float64) convex.Convex {
+	return convex.Huber(f.Minus(convex.Const(y...)), l.threshold/sd).Sum()
 }
 
-func (l loss) Value(r, sd float64) float64 {
-	d := l.threshold / sd
-	if r = math.Abs(r); r > d {
+func (l loss) Value(f, y, sd float64) float64 {
+	r, d := math.Abs(f-y), l.threshold/sd
+	if r > d {
 		return d * (r - d/2)
 	}
 	return r * r / 2
 }
 
-func (l loss) Derivative(r, sd float64) float64 {
+func (l loss) Derivative(f, y, sd float64) float64 {
 	d := l.threshold / sd
-	return math.Max(-d, math.Min(d, r))
+	return math.Max(-d, math.Min(d, f-y))
 }
 
 func (l loss) Curvature() float64 { return 1 }

@@ -62,20 +62,21 @@ func New(s *dataset.Split, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
-// loss is the pinball loss of r = f - y, max{0, r} - q r.
+// loss is the pinball loss, max{0, f - y} - q (f - y).
 type loss struct{ level float64 }
 
-func (l loss) Sum(r convex.Affine, _ float64) convex.Convex {
+func (l loss) Sum(f convex.Affine, y []float64, _ float64) convex.Convex {
+	r := f.Minus(convex.Const(y...))
 	return convex.Pos(r).Sum().MinusAffine(r.Sum().Scale(l.level))
 }
 
-func (l loss) Value(r, _ float64) float64 { return max(0, r) - l.level*r }
+func (l loss) Value(f, y, _ float64) float64 { return max(0, f-y) - l.level*(f-y) }
 
-func (l loss) Derivative(r, _ float64) float64 {
+func (l loss) Derivative(f, y, _ float64) float64 {
 	switch {
-	case r > 0:
+	case f > y:
 		return 1 - l.level
-	case r < 0:
+	case f < y:
 		return -l.level
 	}
 	return 0

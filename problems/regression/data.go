@@ -18,8 +18,10 @@ type Options struct {
 	// Standardize brings features and targets to standard deviation 1 over the training
 	// rows, and with Intercept to mean 0. Constant columns stay as wide as they are.
 	Standardize bool
-	// Loss is the loss of a residual. Nil means [Squares].
+	// Loss is the loss of a prediction. Nil means [Squares].
 	Loss Loss
+	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels.
+	KeepTarget bool
 }
 
 // Data are training and validation rows in the unit of the model, and the way back.
@@ -47,7 +49,9 @@ func New(s *dataset.Split, o Options) (*Data, error) {
 	}
 	z, t := dataset.Standardize(&dataset.Split{Train: s.Train, Val: s.Val}, o.Intercept)
 	d.transform = t
-	d.shift, d.sd = targetUnit(s.Train.Y, o.Intercept)
+	if !o.KeepTarget {
+		d.shift, d.sd = targetUnit(s.Train.Y, o.Intercept)
+	}
 	d.train, d.val = d.rescale(z.Train), d.rescale(z.Val)
 	return d, nil
 }
@@ -109,28 +113,30 @@ func (d *Data) Validation(vars []*convex.Variable) convex.Convex { return d.mean
 func (d *Data) Residuals(vars []*convex.Variable) convex.Affine { return residuals(d.train, vars) }
 
 func residuals(d *dataset.Data, vars []*convex.Variable) convex.Affine {
-	r := vars[0].Expr().MulMat(d.X).Minus(convex.Const(d.Y...))
+	return predictions(d, vars).Minus(convex.Const(d.Y...))
+}
+
+// predictions are X b + b0.
+func predictions(d *dataset.Data, vars []*convex.Variable) convex.Affine {
+	f := vars[0].Expr().MulMat(d.X)
 	if len(vars) > 1 {
-		r = r.Plus(vars[1].Expr())
+		f = f.Plus(vars[1].Expr())
 	}
-	return r
+	return f
 }
 
-// mean is the mean loss of X b + b0 - y, for squares 1/(2n) |X b + b0 - y|^2.
+// mean is the mean loss of X b + b0, for squares 1/(2n) |X b + b0 - y|^2.
 func (d *Data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
-	return d.loss.Sum(residuals(rows, vars), d.sd).Scale(1 / float64(len(rows.Y)))
+	return d.loss.Sum(predictions(rows, vars), rows.Y, d.sd).Scale(1 / float64(len(rows.Y)))
 }
 
-// residual is X b + b0 - y.
-func residual(d *dataset.Data, x [][]float64) []float64 {
-	r := predict(d.X, x[0])
-	for i, y := range d.Y {
-		r[i] -= y
-		if len(x) > 1 {
-			r[i] += x[1][0]
-		}
+// prediction is X b + b0.
+func prediction(d *dataset.Data, x [][]float64) []float64 {
+	f := predict(d.X, x[0])
+	if len(x) > 1 {
+		floats.AddConst(x[1][0], f)
 	}
-	return r
+	return f
 }
 
 // predict is X b, which skips the zeros of b where there are many.
@@ -156,12 +162,12 @@ func predict(x *mat.Dense, b []float64) []float64 {
 	return out
 }
 
-// gradient is 1/n [X 1]' l'(r).
-func (d *Data) gradient(r []float64) (gb []float64, g0 float64) {
+// gradient is 1/n [X 1]' l'(f) at the predictions f.
+func (d *Data) gradient(f []float64) (gb []float64, g0 float64) {
 	n, p := d.Dims()
 	gb = make([]float64, p)
-	for i, v := range r {
-		v = d.loss.Derivative(v, d.sd)
+	for i, y := range d.train.Y {
+		v := d.loss.Derivative(f[i], y, d.sd)
 		floats.AddScaled(gb, v/float64(n), d.train.X.RawRowView(i))
 		g0 += v / float64(n)
 	}
@@ -170,7 +176,7 @@ func (d *Data) gradient(r []float64) (gb []float64, g0 float64) {
 
 // TrainGradient is the gradient of the training loss, in the shape of x; a subgradient where the loss has a kink.
 func (d *Data) TrainGradient(x [][]float64) [][]float64 {
-	gb, g0 := d.gradient(residual(d.train, x))
+	gb, g0 := d.gradient(prediction(d.train, x))
 	if d.options.Intercept {
 		return [][]float64{gb, {g0}}
 	}
@@ -200,15 +206,11 @@ func (d *Data) Lipschitz() float64 {
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the
 // largest absolute entry of the gradient at b = 0 and the best b0.
 func (d *Data) LambdaMax() float64 {
-	r := make([]float64, len(d.train.Y))
-	b0 := 0.0
+	f := make([]float64, len(d.train.Y))
 	if d.options.Intercept {
-		b0 = constant(d.loss, d.train.Y, d.sd)
+		floats.AddConst(constant(d.loss, d.train.Y, d.sd), f)
 	}
-	for i, y := range d.train.Y {
-		r[i] = b0 - y
-	}
-	gb, _ := d.gradient(r)
+	gb, _ := d.gradient(f)
 	return floats.Norm(gb, math.Inf(1))
 }
 
@@ -275,14 +277,14 @@ func (d *Data) Evaluate(x [][]float64) problems.Errors {
 
 // score is the mean loss of a predictor, all in the user's units.
 func (d *Data) score(rows *dataset.Data, f problems.Fit) float64 {
-	return d.meanValue(residual(rows, [][]float64{f.Coefficients, {f.Intercept}}), 1)
+	return d.meanValue(rows, [][]float64{f.Coefficients, {f.Intercept}}, 1)
 }
 
-// meanValue is the mean loss of residuals of a target divided by sd.
-func (d *Data) meanValue(r []float64, sd float64) float64 {
+// meanValue is the mean loss on rows whose target was divided by sd.
+func (d *Data) meanValue(rows *dataset.Data, x [][]float64, sd float64) float64 {
 	sum := 0.0
-	for _, v := range r {
-		sum += d.loss.Value(v, sd)
+	for i, f := range prediction(rows, x) {
+		sum += d.loss.Value(f, rows.Y[i], sd)
 	}
-	return sum / float64(len(r))
+	return sum / float64(len(rows.Y))
 }

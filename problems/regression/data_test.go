@@ -191,16 +191,16 @@ func TestRejectsBadSplits(t *testing.T) {
 	require.Error(t, err)
 }
 
-// bowl is a smooth loss with a length of its own: (sqrt(1 + (r/a)^2) - 1) a^2 in the user's unit.
+// bowl is a smooth loss with a length of its own: (sqrt(1 + ((f-y)/a)^2) - 1) a^2 with a = 3 in the user's unit.
 type bowl struct{ Squares }
 
-func (bowl) Value(r, sd float64) float64 {
-	a := 3 / sd
+func (bowl) Value(f, y, sd float64) float64 {
+	r, a := f-y, 3/sd
 	return (math.Sqrt(1+r*r/(a*a)) - 1) * a * a
 }
 
-func (bowl) Derivative(r, sd float64) float64 {
-	a := 3 / sd
+func (bowl) Derivative(f, y, sd float64) float64 {
+	r, a := f-y, 3/sd
 	return r / math.Sqrt(1+r*r/(a*a))
 }
 
@@ -215,14 +215,14 @@ func TestOtherLoss(t *testing.T) {
 		f := d.Fit(x)
 		mean := func(rows *dataset.Data) (sum float64) {
 			for i, y := range rows.Y {
-				sum += bowl{}.Value(f.Value(rows.X.RawRowView(i))-y, 1) / float64(len(rows.Y))
+				sum += bowl{}.Value(f.Value(rows.X.RawRowView(i)), y, 1) / float64(len(rows.Y))
 			}
 			return sum
 		}
 		require.InEpsilon(t, mean(s.Val), d.Evaluate(x).Validation, 1e-10)
 		require.InEpsilon(t, mean(s.Test), *d.Evaluate(x).Test, 1e-10)
 
-		train := func() float64 { return d.meanValue(residual(d.train, x), d.sd) }
+		train := func() float64 { return d.meanValue(d.train, x, d.sd) }
 		g := d.TrainGradient(x)
 		for i := range x {
 			for j := range x[i] {
@@ -244,7 +244,7 @@ func TestOtherLoss(t *testing.T) {
 	sum := 0.0
 	c := constant(bowl{}, y, 2)
 	for _, v := range y {
-		sum += bowl{}.Derivative(c-v, 2)
+		sum += bowl{}.Derivative(c, v, 2)
 	}
 	require.InDelta(t, 0, sum, 1e-12)
 	require.Equal(t, 107.0/4, constant(Squares{}, y, 2))

@@ -27,6 +27,8 @@ type Spec struct {
 	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
 	// for models with so many hyperparameters that they can follow the noise of the validation rows.
 	StopFolds int
+	// Labels are nil for a regression, the two labels of a classifier, see [problems.Fit].
+	Labels []float64
 	// Paper and Default are the settings of the paper's experiments and ours.
 	Paper, Default dca.Settings
 }
@@ -84,8 +86,10 @@ func (m *Model) Program() dca.Program {
 			x := m.data.Variables(model)
 			level := dca.Level{
 				X: x, Train: m.data.Train(x), Validation: m.data.Validation(x),
-				Residuals:   []convex.Affine{m.data.Residuals(x)},
 				Constraints: m.spec.Penalties(x[0].Expr(), r),
+			}
+			if m.data.loss.Value(1, 1, 1) == 0 { // it vanishes exactly with the residuals
+				level.Residuals = []convex.Affine{m.data.Residuals(x)}
 			}
 			if m.spec.Set != nil {
 				level.Set = m.spec.Set(x[0].Expr())
@@ -104,7 +108,11 @@ func (m *Model) Program() dca.Program {
 func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate(x) }
 
 // Fit turns values of the variables into a predictor in the user's units.
-func (m *Model) Fit(x [][]float64) problems.Fit { return m.data.Fit(x) }
+func (m *Model) Fit(x [][]float64) problems.Fit {
+	f := m.data.Fit(x)
+	f.Labels = m.spec.Labels
+	return f
+}
 
 // PaperSettings are those of the paper's experiments; rho is that of its authors' program.
 func (m *Model) PaperSettings() dca.Settings { return m.spec.Paper }

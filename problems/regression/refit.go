@@ -74,7 +74,7 @@ func (m *Model) HoldBack(folds int) []problems.HeldBack {
 		out[f] = problems.HeldBack{
 			Model: &Model{data: &data, spec: m.spec}, Rows: len(held),
 			Error: func(x [][]float64) float64 {
-				return data.meanValue(residual(back, x), data.sd)
+				return data.meanValue(back, x, data.sd)
 			},
 		}
 	}

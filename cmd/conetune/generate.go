@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,12 +21,13 @@ conetune tune MODEL --dir DIR reads: train.csv.gz, val.csv.gz, test.csv.gz.
 
 Rows are normal with correlation 0.5^|j-k| between features j and k, 15 coefficients
 at random places are 1 and the others 0, and the noise has half the norm of the
-signal. elastic-net and weighted-lasso have the same data; --preset is one of
+signal. All models without groups have these data; classifiers the sign of the target.
+--preset is one of
 %s,
 or any name of that form: rows for training, validation and test, then p and the
 number of features.
 
-For sparse-group-lasso the features are independent, the coefficients begin with
+For sparse-group-lasso and group-lasso the features are independent, the coefficients begin with
 1, 2, 3, 4, 5 in each third of the features and are 0 else, and groups.csv names M
 equal consecutive groups; --preset is one of
 %s.`
@@ -72,10 +74,12 @@ func (a *app) generateCommand() *cobra.Command {
 type recipe struct {
 	config dataset.Config
 	groups *groups.Groups // nil for models without them
+	labels bool           // the target is the sign of what is drawn
 }
 
 // newRecipe looks a preset up; an empty name means the first one of the model.
 func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
+	r.labels = spec.labels
 	if !spec.grouped {
 		if preset == "" {
 			preset = dataset.Presets()[0]
@@ -107,6 +111,11 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 		split, b, err := dataset.Generate(config, seed)
 		if err != nil {
 			return drawn{}, badInput(err)
+		}
+		for _, set := range []*dataset.Data{split.Train, split.Val, split.Test} {
+			for i := 0; r.labels && set != nil && i < len(set.Y); i++ {
+				set.Y[i] = math.Copysign(1, set.Y[i])
+			}
 		}
 		if ctx.Err() != nil {
 			return drawn{}, errInterrupted

@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
@@ -37,6 +38,7 @@ type modelSpec struct {
 	summary string
 	build   func(*dataset.Split, modelOptions) (tune.Model, error)
 	grouped bool     // the model takes --groups
+	labels  bool     // the target is one of two labels
 	flags   []string // of those in modelFlags, the ones that the model takes
 	// folds is there, in the place of build, for models that are chosen by cross-validation.
 	folds *foldsSpec
@@ -140,9 +142,19 @@ var models = []modelSpec{
 		},
 	},
 	{
+		name:    "logistic",
+		summary: "classifier of two labels, the elastic net with the logistic loss",
+		unit:    "mean logistic loss",
+		labels:  true,
+		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+			return logistic.New(s, logistic.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+	{
 		name:    "svm",
 		summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
 		unit:    "mean hinge loss (validation), error rate (test)",
+		labels:  true,
 		folds: &foldsSpec{
 			classes: svm.Classes,
 			build: func(cv *dataset.CrossValidation, o scaling, w classWeights) (tune.Model, error) {

@@ -19,8 +19,37 @@ import (
 func regressions() []string {
 	return slices.DeleteFunc(modelNames(), func(name string) bool {
 		spec, err := findModel(name)
-		return err != nil || spec.folds != nil
+		return err != nil || spec.labels
 	})
+}
+
+// TestLogistic: a classifier on divided rows, from a table to labels and back.
+func TestLogistic(t *testing.T) {
+	dir := t.TempDir()
+	data, fresh := write(t, dir, "table.csv", labelled(1, 90, 5)), write(t, dir, "new.csv", labelled(2, 100, 5))
+	model := filepath.Join(dir, "m.json")
+	o := conetune(t, "tune", "logistic", "--data", data, "--save", model, "--json")
+	o.ok(t)
+	m := o.object(t)
+	require.Equal(t, "converged", m["status"])
+	require.Less(t, m["validation_error"], 0.5) // log 2 without features
+	require.Contains(t, conetune(t, "tune", "logistic", "--data", data).ok(t), "mean logistic loss")
+	out := conetune(t, "predict", "--model", model, "--data", fresh)
+	out.ok(t)
+	labels := strings.Fields(out.stdout)
+	require.Len(t, labels, 100)
+	for _, label := range labels {
+		require.Contains(t, []string{"2", "4"}, label)
+	}
+	require.Contains(t, out.stderr, "share of wrong labels")
+
+	made := filepath.Join(dir, "made")
+	conetune(t, "generate", "logistic", "--preset", "60-30-30-p20", "--out", made).ok(t)
+	o = conetune(t, "tune", "logistic", "--dir", made, "--preset", "paper", "--json")
+	o.ok(t)
+	bad := conetune(t, "tune", "logistic", "--data", write(t, dir, "bad.csv", csvText(1, 30, 4)))
+	require.Equal(t, exitUsage, bad.code)
+	require.Contains(t, bad.stderr, "expected two labels")
 }
 
 // labelled makes a table of two labels, 2 and 4, that the first two of p features tell apart but for some rows.

@@ -57,8 +57,8 @@ hyperparameters: use this one, it is what --save writes. Its validation error is
 the fit to the training rows; then it is trained once more, on training and validation
 rows, which its test error is for (--final train leaves that out). The iterate is the last point of the method, which the paper reports; it
 may fit the validation rows better than any choice of hyperparameters can, unless
---gap-tol brings the two together. Errors are half the mean squared error; for huber and
-quantile they are the mean of the loss.
+--gap-tol brings the two together. Errors are half the mean squared error; for huber,
+quantile and logistic they are the mean of the loss.
 
 For svm the two have a machine for each fold, and their validation error is the
 mean hinge loss. The model to use is trained once more, on all rows of the folds

@@ -1,0 +1,105 @@
+// Package logistic selects the hyperparameters of a sparse logistic regression: the elastic net with the logistic
+// loss, a classifier of two labels.
+//
+// # Formulation
+//
+// With y = -1 for the smaller label and y = 1 for the larger one, a value f = a'b + b0 costs
+//
+//	log(1 + exp(-y f)),
+//
+// and the losses L on validation and l on training rows are means of that. The bilevel program is that of package
+// elasticnet,
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2 }
+//
+// (K. Koh, S.-J. Kim, S. Boyd, An interior-point method for large-scale l1-regularized logistic regression, JMLR 8, 2007,
+// for the lower level). The larger label is predicted where f > 0; its estimated probability is 1/(1 + exp(-f)).
+// Errors are mean logistic losses. The backend needs exponential cones.
+package logistic
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// Options of the model.
+type Options struct {
+	// Intercept adds a free constant that is not penalised.
+	Intercept bool
+	// Standardize works on features of standard deviation 1, and undoes it in the result.
+	Standardize bool
+	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
+	R0 []float64
+}
+
+// Model is a logistic regression with its data.
+type Model struct{ *regression.Model }
+
+// New checks the split and the options. The training rows need both labels, and the others may have no third one. New keeps a
+// reference to the features, which must not change.
+func New(s *dataset.Split, o Options) (*Model, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	labels, err := dataset.FindLabels(s.Train)
+	if err != nil {
+		return nil, fmt.Errorf("logistic: training rows: %w", err)
+	}
+	var coded dataset.Split
+	for _, set := range []struct {
+		name string
+		from *dataset.Data
+		to   **dataset.Data
+	}{{"training", s.Train, &coded.Train}, {"validation", s.Val, &coded.Val}, {"test", s.Test, &coded.Test}} {
+		if set.from == nil {
+			continue
+		}
+		if err := labels.Check(set.from); err != nil {
+			return nil, fmt.Errorf("logistic: %s rows: %w", set.name, err)
+		}
+		d := *set.from
+		d.Y = make([]float64, len(d.Y))
+		for i, y := range set.from.Y {
+			d.Y[i] = float64(2*labels.Class(y) - 1)
+		}
+		*set.to = &d
+	}
+	data, err := regression.New(&coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{}, KeepTarget: true})
+	if err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	spec, err := elasticnet.Spec("logistic", data, o.R0)
+	if err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	spec.Labels = labels[:]
+	return &Model{regression.NewModel(data, spec)}, nil
+}
+
+// loss is the logistic loss of targets -1 and 1.
+type loss struct{}
+
+func (loss) Sum(f convex.Affine, y []float64, _ float64) convex.Convex {
+	minus := make([]float64, len(y))
+	for i, v := range y {
+		minus[i] = -v
+	}
+	return convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))).Sum()
+}
+
+// Value is log(1 + exp(-y f)) without overflow.
+func (loss) Value(f, y, _ float64) float64 {
+	return max(-y*f, 0) + math.Log1p(math.Exp(-math.Abs(f)))
+}
+
+func (loss) Derivative(f, y, _ float64) float64 { return -y / (1 + math.Exp(y*f)) }
+
+func (loss) Curvature() float64 { return 0.25 }

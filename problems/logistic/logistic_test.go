@@ -1,0 +1,149 @@
+package logistic_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/tune"
+)
+
+var _ tune.Model = (*logistic.Model)(nil)
+
+// split are rows whose label is 7 with probability 1/(1 + exp(-a'b)), and 2 otherwise.
+func split(seed uint64, train int, b []float64) *dataset.Split {
+	s := modeltest.Split(seed, train, 60, 400, b, 0)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i, f := range d.Y {
+			d.Y[i] = 2
+			if rng.Float64() < 1/(1+math.Exp(-f)) {
+				d.Y[i] = 7
+			}
+		}
+	}
+	return s
+}
+
+var truth = []float64{2, -1.5, 0, 0, 1, 0, 0, 0}
+
+func sign(y float64) float64 { return math.Copysign(1, y-5) }
+
+// meanLoss is the loss by its definition.
+func meanLoss(d *dataset.Data, b []float64, b0 float64) (sum float64) {
+	for i, y := range d.Y {
+		f := b0 + floats.Dot(b, d.X.RawRowView(i))
+		sum += math.Log(1+math.Exp(-sign(y)*f)) / float64(len(d.Y))
+	}
+	return sum
+}
+
+// With s_i = -y_i / (1 + exp(y_i f_i)): X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept sum s = 0.
+func TestOptimality(t *testing.T) {
+	s := split(1, 80, truth)
+	for _, intercept := range []bool{false, true} {
+		for _, r0 := range [][]float64{{2, 50}, {50, 0.5}, {1.5, 0.4}} {
+			m, err := logistic.New(s, logistic.Options{R0: r0, Intercept: intercept})
+			require.NoError(t, err)
+			x, lambda := modeltest.LowerLevel(t, m)
+			b0 := 0.0
+			if intercept {
+				b0 = x[1][0]
+			}
+			slope := make([]float64, len(s.Train.Y))
+			for i, y := range s.Train.Y {
+				f := b0 + floats.Dot(x[0], s.Train.X.RawRowView(i))
+				slope[i] = -sign(y) / (1 + math.Exp(sign(y)*f))
+			}
+			if intercept {
+				require.InDelta(t, 0, floats.Sum(slope)/80, 1e-6)
+			}
+			require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
+			for j, g := range modeltest.Gradient(s.Train, slope) {
+				g += lambda[1] * x[0][j]
+				if b := x[0][j]; math.Abs(b) > 1e-4 {
+					require.InDelta(t, -lambda[0]*math.Copysign(1, b), g, 1e-4)
+				} else {
+					require.LessOrEqual(t, math.Abs(g), lambda[0]+1e-4)
+				}
+			}
+		}
+	}
+}
+
+// The selected model is a good classifier, whose errors are mean losses, in the user's labels and units.
+func TestSelection(t *testing.T) {
+	s := split(2, 100, truth)
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		n, _ := d.Dims()
+		for i := range n {
+			d.X.Set(i, 1, 100*d.X.At(i, 1)-40)
+		}
+	}
+	m, err := logistic.New(s, logistic.Options{Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+		res := modeltest.Solve(t, m, set)
+		require.Equal(t, dca.Converged, res.Status, res.Message)
+		f := m.Fit(res.Refit)
+		require.Equal(t, []float64{2, 7}, f.Labels)
+		wrong, best := 0.0, 0.0
+		for i, y := range s.Test.Y {
+			row := s.Test.X.RawRowView(i)
+			if f.Label(f.Value(row)) != y {
+				wrong++
+			}
+			if value := 2*row[0] - 0.015*(row[1]+40) + row[4]; (value > 0) != (y == 7) {
+				best++
+			}
+		}
+		require.Less(t, wrong, best+20) // of 400, beside the true coefficients
+		e := m.Evaluate(res.Refit)
+		require.InEpsilon(t, meanLoss(s.Val, f.Coefficients, f.Intercept), e.Validation, 1e-9)
+		require.InEpsilon(t, meanLoss(s.Test, f.Coefficients, f.Intercept), *e.Test, 1e-9)
+		require.Less(t, *e.Test, 0.6) // log 2 = 0.69 without features
+	}
+}
+
+// The linearised variant keeps V_k an upper bound, which needs gradient and curvature to be right.
+func TestLinearized(t *testing.T) {
+	m, err := logistic.New(split(3, 60, truth), logistic.Options{Intercept: true})
+	require.NoError(t, err)
+	set := m.PaperSettings()
+	set.Linearized, set.MaxIter = true, 3
+	for _, it := range modeltest.Solve(t, m, set).Trace {
+		require.LessOrEqual(t, it.TrainValue-it.LowerValue, it.T+1e-6)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	with := func(change func(s *dataset.Split)) *dataset.Split {
+		s := split(1, 20, truth)
+		change(s)
+		return s
+	}
+	for want, s := range map[string]*dataset.Split{
+		`training rows: all rows have the label 2 in "y"`: with(func(s *dataset.Split) {
+			for i := range s.Train.Y {
+				s.Train.Y[i] = 2
+			}
+		}),
+		`training rows: "y" has 3 values (2, 3, 7)`:               with(func(s *dataset.Split) { s.Train.Y[0] = 3 }),
+		"validation rows: row 1 has the label 9, expected 2 or 7": with(func(s *dataset.Split) { s.Val.Y[1] = 9 }),
+		"test rows: row 0 has the label -1, expected 2 or 7":      with(func(s *dataset.Split) { s.Test.Y[0] = -1 }),
+		"dataset: no data": nil,
+		"does not fit the training set: it lacks columns \"x1\", \"": with(func(s *dataset.Split) { s.Val.Features = []string{"a", "b", "c", "d", "e", "f", "g", "h"} }),
+	} {
+		_, err := logistic.New(s, logistic.Options{})
+		require.ErrorContains(t, err, want)
+	}
+	_, err := logistic.New(split(1, 20, truth), logistic.Options{R0: []float64{1}})
+	require.ErrorContains(t, err, "expected 2 (l1, l2)")
+}

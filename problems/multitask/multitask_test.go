@@ -1,0 +1,159 @@
+package multitask_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/tune"
+)
+
+var _ tune.Model = (*multitask.Model)(nil)
+
+const features, targets = 12, 3
+
+// table has targets that depend on the first three features, with errors of standard deviation noise.
+func table(rng *rand.Rand, n int, noise float64) *multitask.Data {
+	d := &multitask.Data{X: mat.NewDense(n, features, nil), Y: mat.NewDense(n, targets, nil)}
+	for i := range n {
+		for j := range features {
+			d.X.Set(i, j, rng.NormFloat64())
+		}
+		for k := range targets {
+			y := noise * rng.NormFloat64()
+			for j := range 3 {
+				y += float64(1+j-k) * d.X.At(i, j)
+			}
+			d.Y.Set(i, k, y)
+		}
+	}
+	return d
+}
+
+func model(t testing.TB, o multitask.Options) (*multitask.Model, *multitask.Data) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	train := table(rng, 40, 1)
+	m, err := multitask.New(train, table(rng, 30, 1), table(rng, 200, 1), o)
+	require.NoError(t, err)
+	return m, train
+}
+
+// The solution of the penalised form by proximal gradient steps, whose map shrinks each row.
+func proximal(d *multitask.Data, l1, l2 float64) *mat.Dense {
+	n, _ := d.X.Dims()
+	b := mat.NewDense(features, targets, nil)
+	var gram mat.Dense
+	gram.Mul(d.X.T(), d.X)
+	step := float64(n*targets) / mat.Norm(&gram, 2)
+	for range 20000 {
+		var r, g mat.Dense
+		r.Mul(d.X, b)
+		r.Sub(&r, d.Y)
+		g.Mul(d.X.T(), &r)
+		g.Scale(step/float64(n*targets), &g)
+		b.Sub(b, &g)
+		for j := range features {
+			row := b.RawRowView(j)
+			norm := mat.Norm(b.RowView(j), 2)
+			for k := range row {
+				row[k] *= math.Max(0, 1-step*l1/norm) / (1 + step*l2)
+			}
+		}
+	}
+	return b
+}
+
+func TestAgainstProximalGradient(t *testing.T) {
+	for _, r0 := range [][]float64{{5, 50}, {50, 4}, {6, 4}} {
+		m, train := model(t, multitask.Options{R0: r0})
+		x, lambda := modeltest.LowerLevel(t, m)
+		require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
+		want := proximal(train, lambda[0], lambda[1])
+		require.InDeltaSlice(t, want.RawMatrix().Data, x[0], 1e-4)
+	}
+}
+
+// Features are used for all targets or for none, and the fit predicts well.
+func TestSelection(t *testing.T) {
+	m, _ := model(t, multitask.Options{Targets: []string{"a", "b", "c"}})
+	for _, s := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+		res := modeltest.Solve(t, m, s)
+		require.Equal(t, dca.Converged, res.Status, res.Message)
+		require.Less(t, *m.Evaluate(res.Refit).Test, 0.75) // 0.5 is the noise
+		require.Equal(t, "x2/b", m.Fit(res.Refit).Features[targets+1])
+		y := m.Predict(res.Refit[0], mat.NewDense(1, features, append([]float64{1}, make([]float64, features-1)...)))
+		require.InDelta(t, 1, y.At(0, 0), 0.3)
+		require.InDelta(t, -1, y.At(0, 2), 0.3)
+	}
+}
+
+// With one target it is the elastic net, whose rows are single coefficients.
+func TestOneTarget(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	first := func(d *multitask.Data) *multitask.Data {
+		return &multitask.Data{X: d.X, Y: mat.DenseCopyOf(d.Y.Slice(0, d.Y.RawMatrix().Rows, 0, 1))}
+	}
+	train, val := first(table(rng, 40, 1)), first(table(rng, 30, 1))
+	m, err := multitask.New(train, val, nil, multitask.Options{R0: []float64{3, 50}})
+	require.NoError(t, err)
+	x, lambda := modeltest.LowerLevel(t, m)
+	var r, g mat.Dense
+	r.Mul(train.X, mat.NewDense(features, 1, x[0]))
+	r.Sub(&r, train.Y)
+	g.Mul(train.X.T(), &r)
+	for j, b := range x[0] {
+		v := g.At(j, 0)/40 + lambda[1]*b
+		if math.Abs(b) > 1e-4 {
+			require.InDelta(t, -lambda[0]*math.Copysign(1, b), v, 1e-4)
+		} else {
+			require.LessOrEqual(t, math.Abs(v), lambda[0]+1e-4)
+		}
+	}
+	require.Nil(t, m.Evaluate(x).Test)
+}
+
+func TestBadInput(t *testing.T) {
+	d := func(n, p, q int) *multitask.Data {
+		return &multitask.Data{X: mat.NewDense(n, p, nil), Y: mat.NewDense(n, q, nil)}
+	}
+	bad := d(3, 2, 2)
+	bad.Y.Set(1, 1, math.NaN())
+	for _, c := range []struct {
+		train, val, test *multitask.Data
+		o                multitask.Options
+		want             string
+	}{
+		{nil, d(2, 2, 2), nil, multitask.Options{}, "training rows: no data"},
+		{d(2, 2, 2), nil, nil, multitask.Options{}, "validation rows: no data"},
+		{d(2, 2, 2), d(2, 3, 2), nil, multitask.Options{}, "validation rows: 3 features, expected 2"},
+		{d(2, 2, 2), d(2, 2, 2), d(2, 2, 1), multitask.Options{}, "test rows: 1 targets, expected 2"},
+		{&multitask.Data{X: mat.NewDense(2, 2, nil), Y: mat.NewDense(3, 2, nil)}, d(2, 2, 2), nil, multitask.Options{}, "3 rows of targets for 2 rows of features"},
+		{d(2, 2, 2), bad, nil, multitask.Options{}, "target 1 of row 1 is NaN"},
+		{d(2, 2, 2), d(2, 2, 2), nil, multitask.Options{R0: []float64{1}}, "expected 2 (rows, l2)"},
+		{d(2, 2, 2), d(2, 2, 2), nil, multitask.Options{R0: []float64{1, -1}}, `radius of "lambda2" is -1`},
+		{d(2, 2, 2), d(2, 2, 2), nil, multitask.Options{Features: []string{"a"}}, "1 names of x, expected 2"},
+	} {
+		_, err := multitask.New(c.train, c.val, c.test, c.o)
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+func ExampleModel_Predict() {
+	x := mat.NewDense(3, 2, []float64{1, 0, 0, 1, 1, 1})
+	y := mat.NewDense(3, 2, []float64{1, 2, 3, 4, 4, 6})
+	m, err := multitask.New(&multitask.Data{X: x, Y: y}, &multitask.Data{X: x, Y: y}, nil, multitask.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b := []float64{1, 2, 3, 4} // coefficients of the first feature, then of the second
+	fmt.Println(m.Predict(b, x.Slice(2, 3, 0, 2)).RawMatrix().Data, m.Evaluate([][]float64{b}).Validation)
+	// Output: [4 6] 0
+}

@@ -102,6 +102,45 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{lambda}
 	out["sparse group lasso"] = e
 
+	// The same in the form of VF-iDCA, a radius for each group: most groups are empty in the working set.
+	e = sparseModel{m: convex.NewModel()}
+	b, h = e.m.Variable("b", p), e.m.Parameter("h", 21)
+	for _, r := range []float64{1.2, 1.1, .4} {
+		sides := make([]float64, 21)
+		for g := range sides {
+			sides[g] = r * (.2 + float64(g%5)/4)
+		}
+		sides[20] = 3 * r
+		e.sets = append(e.sets, sides)
+	}
+	e.m.Minimize(loss(e.m, b.Expr()))
+	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{h}
+	e.c = []*convex.Constraint{convex.LessEqual(convex.GroupNorms(b.Expr(), groups), h.Expr().Slice(0, 20)),
+		convex.LessEqual(convex.Norm1(b.Expr()), h.Expr().At(20))}
+	e.m.Constrain(e.c...)
+	out["sparse group lasso, lower level"] = e
+
+	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{4}, {5}, {40}}}
+	alpha = e.m.Parameter("alpha", 1)
+	b, r, s = e.m.Variable("b", p), e.m.Variable("r", 21), e.m.Variable("s", 1)
+	gamma, bk, rk = e.m.Parameter("gamma", 21), e.m.Parameter("b_k", p), e.m.Parameter("r_k", 21)
+	set(gamma, func(g int) float64 { return .05 * float64(g%3) })
+	set(bk, func(j int) float64 { return math.Max(0, float64(5-j)) / 4 })
+	set(rk, func(g int) float64 { return .3 + .1*float64(g%4) + float64(g/20) })
+	e.m.Minimize(convex.SumSquares(b.Expr().MulMat(val).Minus(convex.Const(yv...))).Scale(1. / 60).
+		Plus(convex.SumSquares(b.Expr().Minus(bk.Expr())).Scale(.05)).
+		Plus(convex.SumSquares(r.Expr().Minus(rk.Expr())).Scale(.05)).
+		PlusAffine(alpha.Dot(s.Expr())))
+	e.c = []*convex.Constraint{
+		convex.LessEqual(loss(e.m, b.Expr()).PlusAffine(gamma.Dot(r.Expr())), s.Expr().Plus(convex.Const(1))),
+		convex.LessEqual(convex.GroupNorms(b.Expr(), groups), r.Expr().Slice(0, 20).Plus(s.Expr())),
+		convex.LessEqual(convex.Norm1(b.Expr()), r.Expr().At(20).Plus(s.Expr())),
+		convex.GreaterEqual(s.Expr(), convex.Const(0)), convex.GreaterEqual(r.Expr(), convex.Const(0)),
+	}
+	e.m.Constrain(e.c...)
+	e.v, e.p = []*convex.Variable{b, r, s}, []*convex.Parameter{alpha, gamma, bk, rk}
+	out["sparse group lasso, subproblem"] = e
+
 	// Two sparse variables tied together, two norms on one, bounds and signs.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.2}, {.3}}}
 	b, d := e.m.Variable("b", p), e.m.Variable("d", p)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -226,4 +227,19 @@ func ReadFoldsDir(dir string) (*CrossValidation, error) {
 		return nil, err
 	}
 	return &cv, nil
+}
+
+// encodeFolds writes the table of folds: fold by fold, the rows for training first.
+func encodeFolds(w io.Writer, folds []Fold) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s,%s,%s\n", foldColumns[0], foldColumns[1], foldColumns[2])
+	for k, f := range folds {
+		for _, i := range f.Train {
+			fmt.Fprintf(b, "%d,%d,train\n", k, i)
+		}
+		for _, i := range f.Val {
+			fmt.Fprintf(b, "%d,%d,val\n", k, i)
+		}
+	}
+	return b.Flush()
 }

@@ -1,0 +1,68 @@
+package dataset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// labelledPresets are sizes for a classifier: rows for the folds, test rows, features, folds.
+var labelledPresets = []string{"300-300-p30-t3", "300-300-p30-t6", "30000-1000-p123-t3"}
+
+// LabelledPresets returns names for [LabelledPreset].
+func LabelledPresets() []string { return append([]string(nil), labelledPresets...) }
+
+// LabelledPreset returns the shape behind a name ROWS-TEST-pFEATURES-tFOLDS, for [GenerateLabelled].
+func LabelledPreset(name string) (c Config, folds int, err error) {
+	fail := fmt.Errorf("unknown preset %q, expected ROWS-TEST-pFEATURES-tFOLDS such as %s", name, strings.Join(labelledPresets, ", "))
+	parts := strings.Split(name, "-")
+	if len(parts) != 4 || !strings.HasPrefix(parts[2], "p") || !strings.HasPrefix(parts[3], "t") {
+		return Config{}, 0, fail
+	}
+	parts[2], parts[3] = parts[2][1:], parts[3][1:]
+	for k, to := range []*int{&c.Train, &c.Test, &c.Features, &folds} {
+		v, err := strconv.ParseUint(parts[k], 10, 31)
+		if err != nil {
+			return Config{}, 0, fail
+		}
+		*to = int(v)
+	}
+	c.Val = 1 // not used
+	if folds < 2 || folds > c.Train {
+		return Config{}, 0, fmt.Errorf("%d folds of %d rows, expected 2 to %d", folds, c.Train, c.Train)
+	}
+	return c, folds, c.validate()
+}
+
+// GenerateLabelled draws rows as [Generate] does, with the label 1 where y = Xb + e is positive and -1 elsewhere, and
+// deals those for training out to folds, each with its share of both labels. The validation rows of the shape are
+// left out. It returns the coefficients b too.
+func GenerateLabelled(c Config, folds int, seed uint64) (*CrossValidation, []float64, error) {
+	s, b, err := Generate(c, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range []*Data{s.Train, s.Test} {
+		if d == nil {
+			continue
+		}
+		for i, y := range d.Y {
+			d.Y[i] = -1
+			if y > 0 {
+				d.Y[i] = 1
+			}
+		}
+	}
+	classes := make([]int, len(s.Train.Y))
+	for i, y := range s.Train.Y {
+		if y > 0 {
+			classes[i] = 1
+		}
+	}
+	cv, err := CrossValidate(s.Train, folds, seed, classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	cv.Test = s.Test
+	return cv, b, nil
+}

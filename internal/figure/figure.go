@@ -23,11 +23,12 @@ import (
 )
 
 // Figure is a title, stacked panels, and the label of their common axis, which
-// begins at 0 on request.
+// begins at 0 on request. Tiles stand below the panels.
 type Figure struct {
 	Title, XLabel string
 	XFromZero     bool
 	Panels        []Panel
+	Tiles         []Tile
 }
 
 // Panel is one plot of the stack.
@@ -121,7 +122,11 @@ func (f Figure) Write(w io.Writer, format string) error {
 			p.X.Tick.Label.Font.Size = 1
 		}
 	}
-	canvas, err := draw.NewFormattedCanvas(width, vg.Length(titleHeight+panelHeight*len(plots)+xLabelHeight), format)
+	tiles := 0
+	if len(f.Tiles) > 0 {
+		tiles = tileHeight
+	}
+	canvas, err := draw.NewFormattedCanvas(width, vg.Length(titleHeight+panelHeight*len(plots)+xLabelHeight+tiles), format)
 	if err != nil {
 		return err
 	}
@@ -131,13 +136,18 @@ func (f Figure) Write(w io.Writer, format string) error {
 	title.Font.Size = textSize + 2
 	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
 	dc.FillText(title, vg.Point{X: (dc.Min.X + dc.Max.X - legendMargin) / 2, Y: dc.Max.Y - titleHeight/2}, f.Title)
-	for i, c := range align(plots, draw.Crop(dc, 6, -legendMargin, 2, -titleHeight)) {
+	for i, c := range align(plots, draw.Crop(dc, 6, -legendMargin, vg.Length(2+tiles), -titleHeight)) {
 		legend := plots[i].Legend
 		plots[i].Legend = plot.NewLegend()
 		plots[i].Draw(c)
 		legend.Top, legend.Left = true, true
 		c.Min.X, c.Max.X = c.Max.X+8, dc.Max.X
 		legend.Draw(c)
+	}
+	below := dc
+	below.Max.Y = dc.Min.Y + vg.Length(tiles) - 14
+	if err := drawTiles(draw.Crop(below, 6, -6, 4, 0), f.Tiles); err != nil {
+		return err
 	}
 	_, err = canvas.WriteTo(w)
 	return err

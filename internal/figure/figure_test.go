@@ -118,3 +118,23 @@ func TestTicks(t *testing.T) {
 	require.Equal(t, "4.2 4.4 4.6 4.8", labels(logTicks{}.Ticks(4.1, 4.8)))
 	require.Equal(t, "1e-08 1e-06 0.0001 0.01 1", labels(logTicks{}.Ticks(1e-9, 9)))
 }
+
+// Tiles stand below the panels and make the figure higher.
+func TestTiles(t *testing.T) {
+	f := synthetic(10)
+	f.Tiles = []Tile{
+		{Title: "curve", XLabel: "x", YLabel: "y", Lines: []Line{{X: []float64{0, 0.2, 1}, Y: []float64{0, 0.9, 1}}}},
+		{Title: "counts", Counts: [][]int{{40, 41}, {14, 97}}, Rows: []string{"no", "yes"}, Columns: []string{"no", "yes"}},
+	}
+	var b, plain bytes.Buffer
+	require.NoError(t, f.Write(&b, "svg"))
+	require.NoError(t, synthetic(10).Write(&plain, "svg"))
+	for _, text := range []string{"curve", "counts", ">41<", ">97<", ">yes<"} {
+		require.Contains(t, b.String(), text)
+		require.NotContains(t, plain.String(), text)
+	}
+	f.Tiles[1].Rows = []string{"no"}
+	require.ErrorContains(t, f.Write(&b, "svg"), "2 rows of counts, but 1 names of rows")
+	f.Tiles[1].Rows, f.Tiles[1].Columns = []string{"no", "yes"}, []string{"one"}
+	require.ErrorContains(t, f.Write(&b, "svg"), "2 counts in row 0, but 1 names of columns")
+}

@@ -87,8 +87,18 @@ func describeEnd(r *tune.Result) string {
 	return text
 }
 
-// resultFigure is the trace of VF-iDCA, or for searches and several methods what each had reached when.
-func resultFigure(job *tuneJob, results []*tune.Result) figure.Figure {
+// resultFigure is the trace of VF-iDCA, or for searches and several methods what each had reached when. For a classifier
+// the ROC curve and the confusion table of the model chosen stand below.
+func resultFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
+	f := progressFigure(job, results)
+	if chosen := best(results); chosen.Refit != nil && chosen.RefitFit.Labels != nil {
+		f.Tiles = classifierTiles(split, chosen.RefitFit)
+	}
+	return f
+}
+
+// progressFigure shows the run over time.
+func progressFigure(job *tuneJob, results []*tune.Result) figure.Figure {
 	if len(job.methods) == 1 && !searches(job.methods[0]) {
 		return traceFigure(results[0])
 	}

@@ -30,7 +30,11 @@ number of features.
 For sparse-group-lasso and group-lasso the features are independent, the coefficients begin with
 1, 2, 3, 4, 5 in each third of the features and are 0 else, and groups.csv names M
 equal consecutive groups; --preset is one of
-%s.`
+%s.
+
+For svm the rows are those of elastic-net, the label is the sign of what would be
+their target, and the folder has data.csv.gz, folds.csv and test.csv.gz; --preset is
+ROWS-TEST-pFEATURES-tFOLDS, such as %s.`
 
 func (a *app) generateCommand() *cobra.Command {
 	var preset, out string
@@ -38,7 +42,7 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "generate MODEL --out DIR",
 		Short:     "Write synthetic data with known coefficients",
-		Long:      sprintf(generateHelp, joined(dataset.Presets()), joined(dataset.GroupedPresets())),
+		Long:      sprintf(generateHelp, joined(dataset.Presets()), joined(dataset.GroupedPresets()), joined(dataset.LabelledPresets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
 		ValidArgs: modelNames(),
 		Args: func(_ *cobra.Command, args []string) error {
@@ -75,11 +79,19 @@ type recipe struct {
 	config dataset.Config
 	groups *groups.Groups // nil for models without them
 	labels bool           // the target is the sign of what is drawn
+	folds  int            // 0 for models without them
 }
 
 // newRecipe looks a preset up; an empty name means the first one of the model.
 func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
 	r.labels = spec.labels
+	if spec.folds != nil {
+		if preset == "" {
+			preset = dataset.LabelledPresets()[0]
+		}
+		r.config, r.folds, err = dataset.LabelledPreset(preset)
+		return r, err
+	}
 	if !spec.grouped {
 		if preset == "" {
 			preset = dataset.Presets()[0]
@@ -108,6 +120,19 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 		b     []float64
 	}
 	d, err := interruptible(ctx, func() (drawn, error) {
+		if r.folds > 0 {
+			cv, b, err := dataset.GenerateLabelled(config, r.folds, seed)
+			if err != nil {
+				return drawn{}, badInput(err)
+			}
+			if ctx.Err() != nil {
+				return drawn{}, errInterrupted
+			}
+			if err := dataset.WriteFoldsDir(cv, out); err != nil {
+				return drawn{}, badInput(err)
+			}
+			return drawn{&dataset.Split{Train: cv.Data, Test: cv.Test}, b}, nil
+		}
 		split, b, err := dataset.Generate(config, seed)
 		if err != nil {
 			return drawn{}, badInput(err)
@@ -148,6 +173,10 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 	coefficients := "coefficients are 1 for " + strings.Join(support, " ")
 	if r.groups != nil {
 		coefficients = fmt.Sprintf("%s; coefficients are %s", count(r.groups.Len(), "group"), strings.Join(support, " "))
+	}
+	if r.folds > 0 {
+		return a.print(fmt.Sprintf("%s: %d rows in %s, %d test rows of %s, seed %d\n%s, 0 for the others\n",
+			out, config.Train, count(r.folds, "fold"), config.Test, count(config.Features, "feature"), seed, coefficients))
 	}
 	return a.print(fmt.Sprintf("%s: %d training, %d validation, %d test rows of %s, seed %d\n%s, 0 for the others\n",
 		out, config.Train, config.Val, config.Test, count(config.Features, "feature"), seed, coefficients))

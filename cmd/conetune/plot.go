@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -28,15 +33,11 @@ func traceFigure(r *tune.Result) figure.Figure {
 		l.Name, l.Style = name, style
 		return l
 	}
-	label := "half mean squared error"
-	if spec, err := findModel(r.Model); err == nil && spec.unit != "" {
-		label = "error"
-	}
 	return figure.Figure{
 		Title:  fmt.Sprintf("%s by %s: %s after %s", r.Model, r.Method, describeStatus(r.Status), progressOf(r)),
 		XLabel: "seconds", XFromZero: true,
 		Panels: []figure.Panel{
-			{YLabel: label, Lines: []figure.Line{
+			{YLabel: errorAxis(r), Lines: []figure.Line{
 				errorOf("validation, iterate", 0, func(e tune.Event) *float64 { return &e.Validation }),
 				errorOf("validation, refit", 1, func(e tune.Event) *float64 {
 					if e.Refit == nil {
@@ -57,4 +58,75 @@ func traceFigure(r *tune.Result) figure.Figure {
 			{YLabel: "relative step (log)", LogY: true, Lines: []figure.Line{column(func(e tune.Event) *float64 { return &e.Step })}},
 		},
 	}
+}
+
+// errorAxis says in a few words what the errors are.
+func errorAxis(r *tune.Result) string {
+	spec, err := findModel(r.Model)
+	switch {
+	case err != nil || spec.unit == "":
+		return "half mean squared error"
+	case strings.Contains(spec.unit, ","):
+		return "error"
+	}
+	return spec.unit
+}
+
+// classifierTiles are the ROC curve and the confusion table of a classifier: on the test rows, or, where there
+// are none, on those that it was trained on.
+func classifierTiles(split *dataset.Split, fit tune.Fit) []figure.Tile {
+	rows, where := split.Test, "test rows"
+	if rows == nil {
+		rows, where = split.Train, "rows of the folds"
+	}
+	value := make([]float64, len(rows.Y))
+	var counts [2][2]int
+	for i, y := range rows.Y {
+		value[i] = fit.Value(rows.X.RawRowView(i))
+		counts[slices.Index(fit.Labels, y)][slices.Index(fit.Labels, fit.Label(value[i]))]++
+	}
+	x, y, area := roc(value, rows.Y, fit.Labels[1])
+	names := []string{number(fit.Labels[0]), number(fit.Labels[1])}
+	return []figure.Tile{
+		{
+			Title: fmt.Sprintf("ROC, %s, area %.3f", where, area), XLabel: "share of " + names[0] + " called " + names[1],
+			YLabel: "share of " + names[1] + " found",
+			Lines:  []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 1}, {X: x, Y: y}},
+		},
+		{
+			Title: "confusion, " + where, XLabel: "predicted label", YLabel: "label",
+			Counts: [][]int{counts[0][:], counts[1][:]}, Columns: names, Rows: names,
+		},
+	}
+}
+
+// roc returns the shares of other rows (x) and of positive rows (y) whose value is above a threshold, for all
+// thresholds, and the area below the curve. Rows of one value are one step of the curve.
+func roc(value, label []float64, positive float64) (x, y []float64, area float64) {
+	order := make([]int, len(value))
+	positives := 0
+	for i := range order {
+		order[i] = i
+		if label[i] == positive {
+			positives++
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(value[j], value[i]) })
+	x, y = []float64{0}, []float64{0}
+	found, wrong := 0, 0
+	for k, i := range order {
+		if label[i] == positive {
+			found++
+		} else {
+			wrong++
+		}
+		if k+1 < len(order) && value[order[k+1]] == value[i] {
+			continue
+		}
+		x = append(x, float64(wrong)/math.Max(1, float64(len(order)-positives)))
+		y = append(y, float64(found)/math.Max(1, float64(positives)))
+		last := len(x) - 1
+		area += (x[last] - x[last-1]) * (y[last] + y[last-1]) / 2
+	}
+	return x, y, area
 }

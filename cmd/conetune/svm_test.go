@@ -225,3 +225,48 @@ func TestBadInputSVM(t *testing.T) {
 	require.Equal(t, exitUsage, o.code)
 	require.Contains(t, o.stderr, "no classes")
 }
+
+// The area below the ROC curve is the share of pairs of a positive and another row that the values put in order, ties
+// counting half.
+func TestROC(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	value, label := make([]float64, 60), make([]float64, 60)
+	for i := range value {
+		label[i] = float64(random.IntN(2))
+		value[i] = float64(random.IntN(8)) + 2*label[i]
+	}
+	x, y, area := roc(value, label, 1)
+	require.Equal(t, []float64{0, 1}, []float64{x[0], x[len(x)-1]})
+	require.Equal(t, []float64{0, 1}, []float64{y[0], y[len(y)-1]})
+	inOrder, pairs := 0.0, 0.0
+	for i := range value {
+		for j := range value {
+			if label[i] == 1 && label[j] == 0 {
+				pairs++
+				switch {
+				case value[i] > value[j]:
+					inOrder++
+				case value[i] == value[j]:
+					inOrder += 0.5
+				}
+			}
+		}
+	}
+	require.InDelta(t, inOrder/pairs, area, 1e-12)
+}
+
+// Generated data are read back, tuned, and drawn with ROC and confusion.
+func TestGenerateSVM(t *testing.T) {
+	dir := t.TempDir()
+	out, figure := filepath.Join(dir, "data"), filepath.Join(dir, "f.svg")
+	require.Contains(t, conetune(t, "generate", "svm", "--preset", "60-40-p5-t3", "--out", out).ok(t), "60 rows in 3 folds, 40 test rows of 5 features")
+	conetune(t, "tune", "svm", "--dir", out, "--preset", "paper", "--tol", "0.1", "--plot", figure).ok(t)
+	text, err := os.ReadFile(figure)
+	require.NoError(t, err)
+	for _, words := range []string{"ROC, test rows", "confusion, test rows", "mean hinge loss"} {
+		require.Contains(t, string(text), words)
+	}
+	o := conetune(t, "generate", "svm", "--preset", "60-40-p5", "--out", filepath.Join(dir, "other"))
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "ROWS-TEST-pFEATURES-tFOLDS")
+}

@@ -156,7 +156,7 @@ func writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Result) (wri
 	if job.plot != "" && traced {
 		format, err := figure.Format(job.plot)
 		if err == nil {
-			err = atomicfile.Write(job.plot, func(w io.Writer) error { return resultFigure(job, results).Write(w, format) })
+			err = atomicfile.Write(job.plot, func(w io.Writer) error { return resultFigure(job, split, results).Write(w, format) })
 		}
 		if err != nil {
 			return written, fmt.Errorf("--plot: %w", err)

@@ -1,0 +1,322 @@
+package descent
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Tangent is a direction or a gradient in the factors A (m x k) and B (n x k) of a completion, both by rows, and
+// in the coefficients of the groups in use, S.
+type Tangent struct{ A, B, S []float64 }
+
+// Dot is the inner product.
+func (t Tangent) Dot(u Tangent) float64 {
+	return floats.Dot(t.A, u.A) + floats.Dot(t.B, u.B) + floats.Dot(t.S, u.S)
+}
+
+// add is t += a u.
+func (t Tangent) add(a float64, u Tangent) {
+	floats.AddScaled(t.A, a, u.A)
+	floats.AddScaled(t.B, a, u.B)
+	floats.AddScaled(t.S, a, u.S)
+}
+
+func (t Tangent) scale(a float64) {
+	floats.Scale(a, t.A)
+	floats.Scale(a, t.B)
+	floats.Scale(a, t.S)
+}
+
+func (t Tangent) copy() Tangent {
+	return Tangent{slices.Clone(t.A), slices.Clone(t.B), slices.Clone(t.S)}
+}
+
+// Surface is the smooth objective around a point of a completion, in (A, B, b_S),
+//
+//	F = |r|^2 / (2N) + w_0 (|A|^2 + |B|^2) / 2 + sum_g w_g |b_g|,   r = y - X b - (A B')_known - b0,
+//
+// where S are the coefficients of the groups in use. F does not change when A and B are turned by the same rotation, so
+// that its Hessian has a kernel; gradients of functions of A B' are orthogonal to it.
+type Surface struct {
+	c       *Completion
+	nuclear float64
+	norm    []float64
+	rank    int
+	a, b    []float64 // the factors by rows
+	x, r    []float64 // coefficients and residual
+	set     []int     // S
+	active  []int     // its groups
+
+	// The factors of the diagonal blocks of the Hessian without the residual, for each row of A and of B,
+	// and the diagonal of the block of S: a preconditioner.
+	blocksA, blocksB []cholesky
+	diagonal         []float64
+}
+
+// Surface returns that around a solution at the weights w.
+func (c *Completion) Surface(w CompletionWeights, s *CompletionSolution) (*Surface, error) {
+	norm, _, err := c.groups.weights(GroupWeights{Norm: w.Norm})
+	if err != nil {
+		return nil, err
+	}
+	return c.newSurface(w.Nuclear, norm, s.Left, s.Right, s.B, s.Residual), nil
+}
+
+func (c *Completion) newSurface(nuclear float64, norm []float64, left, right *mat.Dense, x, r []float64) *Surface {
+	f := &Surface{c: c, nuclear: nuclear, norm: norm, x: x, r: r}
+	if left != nil {
+		_, f.rank = left.Dims()
+		f.a, f.b = mat.DenseCopyOf(left).RawMatrix().Data, mat.DenseCopyOf(right).RawMatrix().Data
+	}
+	for k, group := range c.groups.members {
+		if c.groups.size(k, x) == 0 {
+			continue
+		}
+		f.active = append(f.active, k)
+		for _, j := range group {
+			if c.groups.norm2[j] > 0 {
+				f.set = append(f.set, j)
+			}
+		}
+	}
+	return f
+}
+
+// Set are the coefficients S, group by group.
+func (f *Surface) Set() []int { return f.set }
+
+// Zero returns a zero tangent.
+func (f *Surface) Zero() Tangent {
+	return Tangent{make([]float64, f.c.m*f.rank), make([]float64, f.c.n*f.rank), make([]float64, len(f.set))}
+}
+
+// row is row i of a factor.
+func (f *Surface) row(a []float64, i int) []float64 { return a[i*f.rank : (i+1)*f.rank] }
+
+// Push returns the change of the model X b + (A B')_known along t at other entries: of the rows x of
+// features and the places row, col. Without an intercept it is the derivative of the predictions.
+func (f *Surface) Push(t Tangent, x *Design, row, col []int) []float64 {
+	out := make([]float64, len(row))
+	for i, j := range f.set {
+		if t.S[i] != 0 {
+			x.axpy(t.S[i], j, out)
+		}
+	}
+	for k := range out {
+		i, j := row[k], col[k]
+		out[k] += floats.Dot(f.row(t.A, i), f.row(f.b, j)) + floats.Dot(f.row(f.a, i), f.row(t.B, j))
+	}
+	return out
+}
+
+// Pull is the transpose of [Surface.Push]: it adds a times the change of <v, X b + (A B')_known> to g.
+func (f *Surface) Pull(g Tangent, a float64, v []float64, x *Design, row, col []int) {
+	for k, w := range v {
+		i, j := row[k], col[k]
+		floats.AddScaled(f.row(g.A, i), a*w, f.row(f.b, j))
+		floats.AddScaled(f.row(g.B, j), a*w, f.row(f.a, i))
+	}
+	for i, j := range f.set {
+		g.S[i] += a * x.dot(j, v)
+	}
+}
+
+// centre takes the mean away if there is an intercept.
+func (f *Surface) centre(v []float64) {
+	if f.c.groups.intercept {
+		floats.AddConst(-floats.Sum(v)/float64(len(v)), v)
+	}
+}
+
+// gradient of F: the residual has mean 0 where there is an intercept.
+func (f *Surface) gradient() Tangent {
+	g, c := f.Zero(), f.c
+	f.Pull(g, -1/float64(len(f.r)), f.r, c.groups.x, c.row, c.col)
+	floats.AddScaled(g.A, f.nuclear, f.a)
+	floats.AddScaled(g.B, f.nuclear, f.b)
+	for i, j := range f.set {
+		k := c.groups.of[j]
+		g.S[i] += f.norm[k] * f.x[j] / c.groups.size(k, f.x)
+	}
+	return g
+}
+
+// hessian returns the second derivative of F along t. With dr = -(X t_S + (t_A B' + A t_B')_known),
+//
+//	dA_i = -1/N sum_{j} (dr_ij B_j + r_ij t_B_j) + w_0 t_A_i,   dB_j likewise,
+//	db_S = -1/N X_S'dr + w_g (t_g / |b_g| - b_g b_g't_g / |b_g|^3).
+func (f *Surface) hessian(t Tangent) Tangent {
+	out, c, n := f.Zero(), f.c, float64(len(f.r))
+	change := f.Push(t, c.groups.x, c.row, c.col)
+	f.centre(change)
+	f.Pull(out, 1/n, change, c.groups.x, c.row, c.col)
+	for k, v := range f.r {
+		i, j := c.row[k], c.col[k]
+		floats.AddScaled(f.row(out.A, i), -v/n, f.row(t.B, j))
+		floats.AddScaled(f.row(out.B, j), -v/n, f.row(t.A, i))
+	}
+	floats.AddScaled(out.A, f.nuclear, t.A)
+	floats.AddScaled(out.B, f.nuclear, t.B)
+	at := 0
+	for _, k := range f.active {
+		size, inner, from := c.groups.size(k, f.x), 0.0, at
+		for ; at < len(f.set) && c.groups.of[f.set[at]] == k; at++ {
+			inner += f.x[f.set[at]] * t.S[at]
+		}
+		for i := from; i < at; i++ {
+			out.S[i] += f.norm[k] * (t.S[i]/size - f.x[f.set[i]]*inner/(size*size*size))
+		}
+	}
+	return out
+}
+
+// precondition returns M^-1 t, with M the diagonal blocks of the Hessian without the terms of the residual.
+func (f *Surface) precondition(t Tangent) Tangent {
+	if f.diagonal == nil {
+		f.formBlocks()
+	}
+	out := t.copy()
+	for i := range f.blocksA {
+		f.blocksA[i].solve(f.row(out.A, i))
+	}
+	for j := range f.blocksB {
+		f.blocksB[j].solve(f.row(out.B, j))
+	}
+	for i, d := range f.diagonal {
+		out.S[i] /= d
+	}
+	return out
+}
+
+func (f *Surface) formBlocks() {
+	c, n, k := f.c, float64(len(f.r)), f.rank
+	form := func(rows int, other []float64, place, opposite []int) []cholesky {
+		if k == 0 {
+			return nil
+		}
+		h := make([]float64, rows*k*k)
+		for e, i := range place {
+			v, block := f.row(other, opposite[e]), h[i*k*k:(i+1)*k*k]
+			for p := range k {
+				floats.AddScaled(block[p*k:(p+1)*k], v[p]/n, v)
+			}
+		}
+		blocks := make([]cholesky, rows)
+		for i := range blocks {
+			block := h[i*k*k : (i+1)*k*k]
+			blocks[i].factor(k, 0, func(p, q int) float64 { // positive definite, as the weight is
+				if p == q {
+					return block[p*k+q] + f.nuclear
+				}
+				return block[p*k+q]
+			})
+		}
+		return blocks
+	}
+	f.blocksA = form(c.m, f.b, c.row, c.col)
+	f.blocksB = form(c.n, f.a, c.col, c.row)
+	f.diagonal = make([]float64, len(f.set))
+	for i, j := range f.set {
+		g := c.groups.of[j]
+		size := c.groups.size(g, f.x)
+		f.diagonal[i] = c.groups.norm2[j]/n + f.norm[g]/size*(1-f.x[j]*f.x[j]/(size*size))
+	}
+}
+
+// Solve returns t with H t = q by preconditioned conjugate gradients, for q orthogonal to the kernel of the Hessian H; it
+// stops when the residual is below tol relative to q, after a number of steps, or at a direction of
+// no positive curvature, with what it has: at least the preconditioned q.
+func (f *Surface) Solve(q Tangent, tol float64, steps int) Tangent {
+	t, res := f.Zero(), q.copy()
+	z := f.precondition(res)
+	d := z.copy()
+	rz := res.Dot(z)
+	first := rz
+	for step := range steps {
+		if rz <= tol*tol*first {
+			break
+		}
+		hd := f.hessian(d)
+		curvature := d.Dot(hd)
+		if !(curvature > 1e-14*math.Abs(d.Dot(res))) {
+			if step == 0 {
+				t.add(1, d)
+			}
+			break
+		}
+		alpha := rz / curvature
+		t.add(alpha, d)
+		res.add(-alpha, hd)
+		z = f.precondition(res)
+		next := res.Dot(z)
+		d.scale(next / rz)
+		d.add(1, z)
+		rz = next
+	}
+	return t
+}
+
+// factorNewton takes steps of Newton's method, with backtracking, until the decrease of F that
+// they promise is below tol^2 relative to the objective at zero.
+func (s *completionSolve) factorNewton(tol float64) {
+	const (
+		steps = 30
+		cg    = 500
+	)
+	for range steps {
+		f := s.known.newSurface(s.nuclear, s.norm, s.left, s.right, s.b, s.r)
+		if f.rank == 0 && len(f.set) == 0 {
+			return
+		}
+		g := f.gradient()
+		promise := g.Dot(f.precondition(g))
+		if promise <= tol*tol*s.scale {
+			return
+		}
+		s.newtons++
+		d := f.Solve(g, math.Min(0.1, math.Sqrt(promise/s.scale)), cg)
+		if g.Dot(d) <= 0 || !s.factorStep(f, d, g.Dot(d), promise) {
+			return
+		}
+		if s.left != nil {
+			s.balance()
+			s.refresh()
+		}
+	}
+}
+
+// factorStep goes to (A, B, b) - t d with the first t of 1, 1/2, .. at which F is smaller by a share of what its slope
+// promises, or, at the limit of rounding, its gradient. It says whether there is one.
+func (s *completionSolve) factorStep(f *Surface, d Tangent, slope, steep float64) bool {
+	before := s.loss(s.r, 0) + s.penalty(s.alive) + s.nuclearNorm()
+	left, right := s.left, s.right
+	old := slices.Clone(s.b)
+	for t := 1.0; t > 1e-6; t /= 2 {
+		if left != nil {
+			s.left, s.right = mat.DenseCopyOf(left), mat.DenseCopyOf(right)
+			floats.AddScaled(s.left.RawMatrix().Data, -t, d.A)
+			floats.AddScaled(s.right.RawMatrix().Data, -t, d.B)
+		}
+		for i, j := range f.set {
+			s.b[j] = old[j] - t*d.S[i]
+		}
+		s.refresh()
+		after := s.loss(s.r, 0) + s.penalty(s.alive) + s.nuclearNorm()
+		if after <= before-1e-4*t*slope && before-after > 1e-14*before {
+			return true
+		}
+		if t == 1 && after <= before*(1+1e-14) {
+			next := s.known.newSurface(s.nuclear, s.norm, s.left, s.right, s.b, s.r)
+			if g := next.gradient(); g.Dot(next.precondition(g)) < steep/4 {
+				return true
+			}
+		}
+	}
+	s.left, s.right = left, right
+	copy(s.b, old)
+	s.refresh()
+	return false
+}

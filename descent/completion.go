@@ -78,6 +78,9 @@ func (c *Completion) LambdaMax() float64 {
 	return top
 }
 
+// Relative is a gap in units of the objective at zero, that of [Options.Tol].
+func (c *Completion) Relative(gap float64) float64 { return c.groups.Relative(gap) }
+
 // scatter adds a v at the known entries to a matrix.
 func (c *Completion) scatter(to *mat.Dense, a float64, v []float64) {
 	raw := to.RawMatrix()
@@ -151,18 +154,31 @@ type completionSolve struct {
 	gamma       []float64  // G at the known entries
 }
 
+// completionLimit is a gap, relative to the objective at zero, below which rounding may keep it from falling: singular values of
+// the residual are known to some 1e-12 of the largest.
+const completionLimit = 1e-11
+
 // run alternates proximal steps and Newton's method.
 func (s *completionSolve) run(ctx context.Context) Status {
-	const proximal = 3 // steps in a row
+	const (
+		proximal = 3 // steps in a row
+		patience = 5 // outer iterations without a smaller gap
+	)
+	least, idle := math.Inf(1), 0
 	for {
 		s.refresh()
 		s.correlate(s.alive)
 		s.objective = s.loss(s.r, 0) + s.penalty(s.alive) + s.nuclearNorm()
 		s.bound = math.Max(s.bound, s.completionDual())
 		s.gap = math.Max(0, s.objective-s.bound)
+		if idle++; s.gap < 0.9*least {
+			least, idle = s.gap, 0
+		}
 		switch {
 		case s.gap <= s.o.Tol*s.scale:
 			return Optimal
+		case idle >= patience && s.gap <= completionLimit*s.scale:
+			return Exhausted
 		case s.epochs >= s.o.MaxEpochs:
 			return EpochLimit
 		case ctx.Err() != nil:
@@ -175,8 +191,8 @@ func (s *completionSolve) run(ctx context.Context) Status {
 			s.epoch(s.alive)
 			s.fold()
 		}
-		// To a hundredth of the gap, but not below what the tolerance needs.
-		s.factorNewton(0.1 * math.Sqrt(math.Max(1e-2*s.o.Tol, 1e-2*s.gap/s.scale)))
+		// The gap is of the order of the gradient, the decrease that is left of the order of its square.
+		s.factorNewton(0.1 * math.Max(s.o.Tol, 0.1*s.gap/s.scale))
 	}
 }
 

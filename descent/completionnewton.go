@@ -260,7 +260,7 @@ func (f *Surface) Solve(q Tangent, tol float64, steps int) Tangent {
 }
 
 // factorNewton takes steps of Newton's method, with backtracking, until the decrease of F that
-// they promise is below tol^2 relative to the objective at zero.
+// a step promised is below tol^2 relative to the objective at zero.
 func (s *completionSolve) factorNewton(tol float64) {
 	const (
 		steps = 30
@@ -272,18 +272,19 @@ func (s *completionSolve) factorNewton(tol float64) {
 			return
 		}
 		g := f.gradient()
-		promise := g.Dot(f.precondition(g))
-		if promise <= tol*tol*s.scale {
-			return
-		}
+		steep := g.Dot(f.precondition(g))
 		s.newtons++
-		d := f.Solve(g, math.Min(0.1, math.Sqrt(promise/s.scale)), cg)
-		if g.Dot(d) <= 0 || !s.factorStep(f, d, g.Dot(d), promise) {
+		d := f.Solve(g, math.Min(1e-2, math.Sqrt(steep/s.scale)), cg)
+		promise := g.Dot(d)
+		if !(promise > 0) || !s.factorStep(f, d, promise, steep) {
 			return
 		}
 		if s.left != nil {
 			s.balance()
 			s.refresh()
+		}
+		if promise <= tol*tol*s.scale {
+			return
 		}
 	}
 }
@@ -319,4 +320,24 @@ func (s *completionSolve) factorStep(f *Surface, d Tangent, slope, steep float64
 	copy(s.b, old)
 	s.refresh()
 	return false
+}
+
+// PullMean adds a times the derivative of the mean of X b + (A B')_known over the training entries to g.
+func (f *Surface) PullMean(g Tangent, a float64) {
+	ones := make([]float64, len(f.r))
+	for i := range ones {
+		ones[i] = 1
+	}
+	f.Pull(g, a/float64(len(ones)), ones, f.c.groups.x, f.c.row, f.c.col)
+}
+
+// WeightDerivatives returns the products of t with the derivatives of the gradient of F in w_0, which is (A, B, 0), and in
+// each w_g, which is b_g / |b_g|, zero for groups that are not in use.
+func (f *Surface) WeightDerivatives(t Tangent) (nuclear float64, groups []float64) {
+	groups = make([]float64, len(f.c.groups.members))
+	for i, j := range f.set {
+		k := f.c.groups.of[j]
+		groups[k] += t.S[i] * f.x[j] / f.c.groups.size(k, f.x)
+	}
+	return floats.Dot(t.A, f.a) + floats.Dot(t.B, f.b), groups
 }

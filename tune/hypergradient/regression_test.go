@@ -46,11 +46,15 @@ var kinds = []struct {
 
 // difference is the central difference of the refitted validation loss in hyperparameter i.
 func difference(t testing.TB, m Model, at *Point, i int) float64 {
-	const h = 1e-5
+	return differenceAt(t, m, at, i, 1e-5, 1e-15)
+}
+
+// differenceAt has steps of a share h of the hyperparameter, and lower levels solved to tol.
+func differenceAt(t testing.TB, m Model, at *Point, i int, h, tol float64) float64 {
 	value := func(factor float64) float64 {
 		lambda := slices.Clone(at.Lambda)
 		lambda[i] *= factor
-		pt, err := m.Solve(context.Background(), lambda, 1e-15, at)
+		pt, err := m.Solve(context.Background(), lambda, tol, at)
 		require.NoError(t, err)
 		require.True(t, pt.Solved)
 		return pt.Validation

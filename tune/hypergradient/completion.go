@@ -1,0 +1,140 @@
+package hypergradient
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/descent"
+)
+
+// Entries are known entries (Row[k], Col[k]) of a matrix with their values Y[k], and a row of features X for each.
+type Entries struct {
+	Rows
+	Row, Col []int
+}
+
+// MatrixCompletion has a hyperparameter for the nuclear norm of an m x n matrix G, followed by one for each of M groups of
+// features:
+//
+//	min over b, G, b0 of  1/(2N) |y - X b - G_known - b0|^2 + lambda_1 |G|_* + sum_g lambda_{g+1} |b^(g)|_2.
+//
+// The validation loss is half the mean squared error over other entries. Its points have the coefficients, G by
+// rows and with an intercept b0. It has the adjoint mode only.
+//
+// Near almost all hyperparameters the rank of G stays as it is, and G = A B' moves on the matrices of that rank, where the
+// nuclear norm is smooth (Feng and Simon differentiate the same through the singular vectors in use).
+type MatrixCompletion struct {
+	completion *descent.Completion
+	val        Entries
+	m, n       int
+	groups     [][]int
+	intercept  bool
+}
+
+// NewMatrixCompletion takes the known entries of an m x n matrix. Designs without features have no columns, and groups then is nil;
+// else each feature is in one group.
+func NewMatrixCompletion(train, val Entries, m, n int, groups [][]int, intercept bool) (*MatrixCompletion, error) {
+	const name = "matrix completion"
+	g, err := newTraining(name, train.Rows, val.Rows, intercept)
+	if err != nil {
+		return nil, err
+	}
+	linear, err := descent.NewGroups(g, groups)
+	if err != nil {
+		return nil, fmt.Errorf("hypergradient: %s: %w", name, err)
+	}
+	c, err := descent.NewCompletion(linear, m, n, train.Row, train.Col)
+	if err != nil {
+		return nil, fmt.Errorf("hypergradient: training entries of the %s: %w", name, err)
+	}
+	if len(val.Row) != len(val.Y) || len(val.Col) != len(val.Y) {
+		return nil, fmt.Errorf("hypergradient: %d row and %d column indices for %d validation entries of the %s", len(val.Row), len(val.Col), len(val.Y), name)
+	}
+	for k := range val.Row {
+		if val.Row[k] < 0 || val.Row[k] >= m || val.Col[k] < 0 || val.Col[k] >= n {
+			return nil, fmt.Errorf("hypergradient: validation entry %d of the %s is (%d, %d), outside of a matrix of %d x %d", k, name, val.Row[k], val.Col[k], m, n)
+		}
+	}
+	return &MatrixCompletion{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept}, nil
+}
+
+// Dim is the number of groups plus one.
+func (m *MatrixCompletion) Dim() int { return len(m.groups) + 1 }
+
+// LambdaMax is the least common value at which b and G are zero.
+func (m *MatrixCompletion) LambdaMax() float64 { return m.completion.LambdaMax() }
+
+// Path goes down with a common value.
+func (m *MatrixCompletion) Path() [][]float64 { return commonPath(m.Dim(), m.LambdaMax()) }
+
+// completionState is the solution behind a point.
+type completionState struct {
+	*descent.CompletionSolution
+	weights  descent.CompletionWeights
+	residual []float64 // predictions less values over the validation entries
+}
+
+// Solve implements [Model].
+func (m *MatrixCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+	if len(lambda) != m.Dim() {
+		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected %d", len(lambda), m.Dim())
+	}
+	pt := &Point{Lambda: append([]float64(nil), lambda...)}
+	w := descent.CompletionWeights{Nuclear: pt.Lambda[0], Norm: pt.Lambda[1:]}
+	var from *descent.CompletionSolution
+	if start != nil {
+		from = start.State.(*completionState).CompletionSolution
+	}
+	s, err := m.completion.Solve(ctx, w, descent.Options{Tol: tol}, from)
+	if err != nil {
+		return nil, err
+	}
+	gamma := mat.NewDense(m.m, m.n, nil)
+	if s.Left != nil {
+		gamma.Mul(s.Left, s.Right.T())
+	}
+	r := make([]float64, len(m.val.Y))
+	m.val.X.Mul(r, s.B)
+	for k, y := range m.val.Y {
+		r[k] += s.B0 + gamma.At(m.val.Row[k], m.val.Col[k]) - y
+	}
+	pt.X = [][]float64{s.B, gamma.RawMatrix().Data}
+	if m.intercept {
+		pt.X = append(pt.X, []float64{s.B0})
+	}
+	pt.Validation = floats.Dot(r, r) / (2 * float64(len(r)))
+	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == descent.Optimal || s.Status == descent.Exhausted
+	pt.State = &completionState{s, w, r}
+	return pt, nil
+}
+
+// Gradient implements [Model]. With H the Hessian of the lower level in w = (A, B, b_S) and H v = grad_w L,
+//
+//	dL/dlambda_1 = -(<v_A, A> + <v_B, B>),   dL/dlambda_{g+1} = -v_g'b_g / |b_g|.
+func (m *MatrixCompletion) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
+	if o.Mode == Forward {
+		return nil, fmt.Errorf("hypergradient: matrix completion has no forward mode, only %s", Adjoint)
+	}
+	s := at.State.(*completionState)
+	f, err := m.completion.Surface(s.weights, s.CompletionSolution)
+	if err != nil {
+		return nil, err
+	}
+	q := f.Zero()
+	count := float64(len(s.residual))
+	f.Pull(q, 1/count, s.residual, m.val.X, m.val.Row, m.val.Col)
+	if m.intercept { // b0 is the mean of what the rest leaves of the training values
+		f.PullMean(q, -floats.Sum(s.residual)/count)
+	}
+	v := f.Solve(q, o.tol(), 20*(len(q.A)+len(q.B)+len(q.S)))
+	nuclear, groups := f.WeightDerivatives(v)
+	out := make([]float64, m.Dim())
+	out[0] = -nuclear
+	for k, d := range groups {
+		out[1+k] = -d
+	}
+	return out, nil
+}

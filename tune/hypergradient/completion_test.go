@@ -1,0 +1,102 @@
+package hypergradient
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/descent"
+)
+
+// entries are a random part of a matrix of rank 2 plus features of the rows, with noise: training and validation.
+func entries(seed uint64, m, n, p int) (train, val Entries) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	normal := func(k int) []float64 {
+		v := make([]float64, k)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		return v
+	}
+	a, b, features := normal(2*m), normal(2*n), normal(max(1, m*p))
+	sets := []*Entries{&train, &val}
+	rows := make([][]float64, 2)
+	for i := range m {
+		for j := range n {
+			k := rng.IntN(4) // two of four stay unknown
+			if k > 1 {
+				continue
+			}
+			y := 1 + a[2*i]*b[2*j] + a[2*i+1]*b[2*j+1] + 0.3*rng.NormFloat64()
+			for _, f := range features[i*p : i*p+min(p, 3)] {
+				y += f
+			}
+			e := sets[k]
+			e.Row, e.Col, e.Y = append(e.Row, i), append(e.Col, j), append(e.Y, y)
+			rows[k] = append(rows[k], features[i*p:(i+1)*p]...)
+		}
+	}
+	for k, e := range sets {
+		e.X = descent.NewColumns(len(e.Y), 0, nil)
+		if p > 0 {
+			e.X = descent.NewDesign(mat.NewDense(len(e.Y), p, rows[k]))
+		}
+	}
+	return train, val
+}
+
+func TestCompletionHypergradient(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, p := range []int{0, 6} {
+			for _, share := range []float64{0.4, 0.1} {
+				train, val := entries(3, 14, 11, p)
+				var groups [][]int
+				if p > 0 {
+					groups = triples(p)
+				}
+				m, err := NewMatrixCompletion(train, val, 14, 11, groups, intercept)
+				require.NoError(t, err)
+				lambda := make([]float64, m.Dim())
+				for i := range lambda {
+					lambda[i] = share * m.LambdaMax() / float64(1+i)
+				}
+				at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
+				require.NoError(t, err)
+				require.True(t, at.Solved)
+				g, err := m.Gradient(context.Background(), at, GradientOptions{Tol: 1e-12})
+				require.NoError(t, err)
+				scale := floats.Norm(g, math.Inf(1))
+				require.Positive(t, scale)
+				for i := range g {
+					require.InDelta(t, differenceAt(t, m, at, i, 1e-4, 1e-12), g[i], 1e-5*scale, "%v %d %g %d", intercept, p, share, i)
+				}
+			}
+		}
+	}
+}
+
+func TestCompletionSearch(t *testing.T) {
+	train, val := entries(4, 14, 14, 6)
+	m, err := NewMatrixCompletion(train, val, 14, 14, triples(6), false)
+	require.NoError(t, err)
+	path := math.Inf(1)
+	for _, lambda := range m.Path() {
+		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
+		require.NoError(t, err)
+		path = min(path, at.Validation)
+	}
+	for _, run := range []func(context.Context, Model, Settings) (*Result, error){IGJO, HOAG} {
+		r, err := run(context.Background(), m, Settings{MaxIter: 10})
+		require.NoError(t, err)
+		require.Less(t, r.Best.Validation, path)
+	}
+	val.Row = append([]int(nil), val.Row...)
+	val.Row[3] = 14
+	_, err = NewMatrixCompletion(train, val, 14, 14, triples(6), false)
+	require.ErrorContains(t, err, "validation entry 3")
+}

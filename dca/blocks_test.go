@@ -69,6 +69,42 @@ func TestBlocksClosedForm(t *testing.T) {
 	require.ErrorContains(t, err, "both given")
 }
 
+// In penalty form each block has its part of the weight of a radius that all share, x_t = a_t - w/3, and all of the weight of
+// one that is its own.
+func TestBlocksShareWeights(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	a := []float64{3, 4, 5}
+	p := shared(a, a, 2)
+	own := p.Blocks[2]
+	p.H0, p.Radii = []float64{2, 2}, 2
+	for i := range 2 {
+		first := p.Blocks[i]
+		p.Blocks[i] = func(m *convex.Model, h convex.Affine) Level { return first(m, h.At(0)) }
+	}
+	p.Blocks[2] = func(m *convex.Model, h convex.Affine) Level { return own(m, h.At(1)) }
+	for _, c := range []struct {
+		p       Program
+		weights []float64
+		want    []float64
+	}{
+		{shared(a, a, 2), []float64{1.5}, []float64{2.5, 3.5, 4.5}},
+		{p, []float64{1, 0.7}, []float64{2.5, 3.5, 4.3}},
+	} {
+		q, err := NewPenalized(c.p, nil, Settings{Backend: backend})
+		require.NoError(t, err)
+		s, err := q.Solve(context.Background(), c.weights, nil)
+		require.NoError(t, err)
+		objective := s.Train
+		for i, want := range c.want {
+			require.InDelta(t, want, s.X[i][0], 1e-4)
+			objective += (a[i] - want) * want
+		}
+		require.InDelta(t, objective, q.objective(s), 1e-3) // the multiplier of block t is a_t - x_t
+		require.NoError(t, q.Close())
+	}
+}
+
 // The start with the least validation value is taken, moved into the bounds.
 func TestStarts(t *testing.T) {
 	backend, err := backends.Open("native")

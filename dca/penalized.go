@@ -15,11 +15,15 @@ import (
 //
 // compiled once with the weights w and the upper variables u as parameters. A solution for the
 // multipliers of the constrained form as weights solves that form, and the other way round with r_i = P_i(x).
-// Blocks are solved side by side, all with the same weights. It is for one goroutine at a time.
+//
+// Blocks are solved side by side. Where B of them have constraints with the radius r_i, as the folds of a cross-validation
+// have, its multiplier is the sum of theirs, and so each penalises with w / B: min l(x)/B + w/B P(x) in each
+// block is min l(x) + w P(x). It is for one goroutine at a time.
 type Penalized struct {
 	program *Program
 	blocks  []*penalizedBlock
-	kindOf  []int // of each radius
+	kindOf  []int     // of each radius
+	share   []float64 // of each radius, one over the number of blocks that have it
 	options convex.SolverOptions
 	open    bool
 	closed  Stats // of solvers that were forgotten
@@ -39,7 +43,8 @@ type penalizedBlock struct {
 // weightVector are the weights of the rows of one constraint.
 type weightVector struct {
 	parameter *convex.Parameter
-	kinds     []int // of the rows
+	kinds     []int     // of the rows
+	share     []float64 // of the radii of the rows
 }
 
 // PenalizedSolution is the outcome at one vector of weights.
@@ -93,13 +98,22 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 	if j := slices.Index(q.kindOf, -1); j >= 0 {
 		return nil, p.errorf("radius %d is in no kind of penalties", j)
 	}
+	var models []*convex.Model
 	for _, build := range p.builders() {
-		b, err := q.block(build, len(kinds), rows)
+		m := convex.NewModel()
+		b, err := q.block(m, build, len(kinds))
 		if err != nil {
 			return nil, err
 		}
-		rows = rows[len(b.rows):]
-		q.blocks = append(q.blocks, b)
+		n := len(b.level.Constraints)
+		b.rows, rows = rows[:n], rows[n:]
+		q.blocks, models = append(q.blocks, b), append(models, m)
+	}
+	q.share = q.shares()
+	for i, b := range q.blocks {
+		if err := q.compile(models[i], b); err != nil {
+			return nil, err
+		}
 	}
 	if err := q.Forget(); err != nil {
 		return nil, err
@@ -107,10 +121,29 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 	return q, nil
 }
 
-// block compiles a block, whose rows are the first of those given.
-func (q *Penalized) block(build func(m *convex.Model, h convex.Affine) Level, kinds int, rows [][]int) (*penalizedBlock, error) {
+// shares are one over the number of blocks that have a radius, for each radius.
+func (q *Penalized) shares() []float64 {
+	share := make([]float64, q.program.Radii)
+	for _, b := range q.blocks {
+		has := make([]bool, len(share))
+		for _, rows := range b.rows {
+			for _, j := range rows {
+				if j >= 0 && !has[j] {
+					has[j] = true
+					share[j]++
+				}
+			}
+		}
+	}
+	for j, n := range share {
+		share[j] = 1 / n
+	}
+	return share
+}
+
+// block builds the functions of a block into m.
+func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Affine) Level, kinds int) (*penalizedBlock, error) {
 	p, b := q.program, &penalizedBlock{}
-	m := convex.NewModel()
 	for range kinds {
 		b.weights = append(b.weights, m.Parameter("lambda", 1))
 	}
@@ -123,13 +156,14 @@ func (q *Penalized) block(build func(m *convex.Model, h convex.Affine) Level, ki
 		h = convex.Stack(h, b.upper.Expr())
 	}
 	b.level = build(m, h)
-	if err := p.check(&b.level); err != nil {
-		return nil, err
-	}
-	b.rows = rows[:len(b.level.Constraints)]
+	return b, p.check(&b.level)
+}
+
+// compile compiles a block with its rows.
+func (q *Penalized) compile(m *convex.Model, b *penalizedBlock) error {
 	objective := b.level.Train
 	for c, constraint := range b.level.Constraints {
-		penalties, joint := b.split(m, constraint, b.rows[c], q.kindOf)
+		penalties, joint := b.split(m, constraint, b.rows[c], q)
 		for _, penalty := range penalties {
 			objective = objective.Plus(penalty)
 		}
@@ -141,14 +175,14 @@ func (q *Penalized) block(build func(m *convex.Model, h convex.Affine) Level, ki
 	m.Constrain(b.level.Set...)
 	var err error
 	if b.compiled, err = m.Compile(convex.CompileOptions{}); err != nil {
-		return nil, p.errorf("penalty form: %w", err)
+		return q.program.errorf("penalty form: %w", err)
 	}
-	return b, nil
+	return nil
 }
 
 // split divides the rows of a constraint into weighted penalties and constraints g(x, u). A constraint
 // that goes as a whole is not taken apart: norms of whole variables are what working sets need.
-func (b *penalizedBlock) split(m *convex.Model, constraint convex.Convex, rows, kindOf []int) (penalties, joint []convex.Convex) {
+func (b *penalizedBlock) split(m *convex.Model, constraint convex.Convex, rows []int, q *Penalized) (penalties, joint []convex.Convex) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -156,29 +190,32 @@ func (b *penalizedBlock) split(m *convex.Model, constraint convex.Convex, rows, 
 		if rows[i] < 0 {
 			return -1
 		}
-		return kindOf[rows[i]]
+		return q.kindOf[rows[i]]
 	}
 	whole := true
-	kinds := make([]int, len(rows))
-	for i := range rows {
+	kinds, share := make([]int, len(rows)), make([]float64, len(rows))
+	for i, j := range rows {
 		kinds[i] = kind(i)
-		whole = whole && kinds[i] == kinds[0]
+		if j >= 0 {
+			share[i] = q.share[j]
+		}
+		whole = whole && kinds[i] == kinds[0] && share[i] == share[0]
 	}
 	switch {
 	case whole && kind(0) < 0:
 		return nil, []convex.Convex{constraint}
 	case whole:
-		return []convex.Convex{constraint.Sum().Weight(b.weights[kind(0)])}, nil
+		return []convex.Convex{constraint.Sum().Weight(b.weights[kind(0)]).Scale(share[0])}, nil
 	case slices.Min(kinds) >= 0:
 		v := m.Parameter("lambda", len(rows))
 		if sum := constraint.WeightedSum(v); sum.Err() == nil {
-			b.vectors = append(b.vectors, weightVector{v, kinds})
+			b.vectors = append(b.vectors, weightVector{v, kinds, share})
 			return []convex.Convex{sum}, nil
 		}
 	}
 	for i := range rows {
 		if k := kind(i); k >= 0 {
-			penalties = append(penalties, constraint.At(i).Weight(b.weights[k]))
+			penalties = append(penalties, constraint.At(i).Weight(b.weights[k]).Scale(share[i]))
 		} else {
 			joint = append(joint, constraint.At(i))
 		}
@@ -227,7 +264,7 @@ func (b *penalizedBlock) set(weights, upper []float64) error {
 	for _, v := range b.vectors {
 		w := make([]float64, len(v.kinds))
 		for i, k := range v.kinds {
-			w[i] = weights[k]
+			w[i] = v.share[i] * weights[k]
 		}
 		if err := v.parameter.Set(w); err != nil {
 			return err

@@ -125,7 +125,7 @@ func (q *Penalized) objective(s *PenalizedSolution) float64 {
 			values := b.level.Constraints[c].Eval(pt)
 			for i, j := range rows {
 				if j >= 0 {
-					f += b.weights[q.kindOf[j]].Values()[0] * values[i]
+					f += b.weights[q.kindOf[j]].Values()[0] * q.share[j] * values[i]
 				}
 			}
 		}

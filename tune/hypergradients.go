@@ -80,6 +80,41 @@ var makers = map[string]func(Model) (hypergradient.Model, error){
 	},
 }
 
+// differentiable makes the model of package hypergradient from ours, with folds the mean of theirs.
+func differentiable(m Model) (hypergradient.Model, error) {
+	make := makers[m.Name()]
+	cv, ok := m.(CrossValidated)
+	if !ok || !cv.CrossValidated() {
+		return make(m)
+	}
+	one := fold{Model: m}
+	if g, ok := m.(grouped); ok {
+		one.groups = g.Groups()
+	}
+	var folds []hypergradient.Model
+	data := m.(regressor).Data()
+	for t := range data.Folds() {
+		one.data = data.Fold(t)
+		part, err := make(one)
+		if err != nil {
+			return nil, err
+		}
+		folds = append(folds, part)
+	}
+	return hypergradient.NewFolds(folds)
+}
+
+// fold is a model with the rows of one fold.
+type fold struct {
+	Model
+	data   *regression.Data
+	groups *groups.Groups
+}
+
+func (f fold) Data() *regression.Data { return f.data }
+
+func (f fold) Groups() *groups.Groups { return f.groups }
+
 // grouped is a model with groups of features.
 type grouped interface{ Groups() *groups.Groups }
 
@@ -99,7 +134,7 @@ func rows(d *dataset.Data) hypergradient.Rows {
 
 // Tune starts from the selection of an earlier method, from the paper's point, or from a path.
 func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
-	model, err := makers[t.Model.Name()](t.Model)
+	model, err := differentiable(t.Model)
 	if err != nil {
 		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
 	}

@@ -52,6 +52,13 @@ type Refitter interface {
 	Refits()
 }
 
+// CrossValidated is a [Refitter] that may be chosen by cross-validation. Where it is, each fold has a solution of its own and
+// none is the predictor, so that it is retrained whatever the configuration.
+type CrossValidated interface {
+	Refitter
+	CrossValidated() bool
+}
+
 // Holder is a model that can hold back validation rows, to see when hyperparameters begin to follow the noise of the others.
 type Holder interface {
 	Model

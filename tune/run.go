@@ -98,6 +98,9 @@ func Check(m Model, c Config) error {
 func (out *Result) retrain(ctx context.Context, t *Task) error {
 	trainer, ok := t.Model.(Retrainer)
 	_, choice := t.Model.(Refitter)
+	if cv, ok := t.Model.(CrossValidated); ok && cv.CrossValidated() {
+		choice = false
+	}
 	out.TrainedOn = FinalTrain
 	if choice || !ok {
 		out.LowerLevel = out.Refit

@@ -34,14 +34,12 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.test, "test", "", "test table, `FILE`, with --train or --data (default: none, or a part of --data)")
 	fs.StringVar(&d.dir, "dir", "", "folder `DIR` with train, val and perhaps test")
 	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y, or the first)")
-	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("deal the rows of --data out to `T` folds, for svm (default %d)", defaultFolds))
+	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds (svm always does; its default is %d)", defaultFolds))
 }
 
 // check rejects contradictions, before any file is opened.
 func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	switch {
-	case fs.Changed("folds") && !d.crossValidation:
-		return badInputf("--folds: cross-validation is not available for regression models; divide the rows with --split")
 	case fs.Changed("folds") && d.folds < 2:
 		return badInputf("--folds is %d, expected at least 2", d.folds)
 	}
@@ -166,19 +164,24 @@ func (d *dataFlags) numberOfFolds() int {
 	return d.folds
 }
 
-// readFolds reads the tables and deals their rows out to folds.
-func (d *dataFlags) readFolds(seed uint64, classes func(*dataset.Data, int) ([]int, error)) (*dataset.CrossValidation, error) {
-	cv, err := d.dealFolds(seed, classes)
+// readFolds reads the tables and deals their rows out to folds, those of two labels evenly.
+func (d *dataFlags) readFolds(seed uint64, labels bool) (*dataset.CrossValidation, error) {
+	cv, err := d.dealFolds(seed, labels)
 	if err == nil {
 		err = cv.Validate()
 	}
 	if err != nil {
 		return nil, badInput(err)
 	}
+	for t, f := range cv.Folds {
+		if len(f.Train) < 2 {
+			return nil, badInputf("%s: fold %d has %d training row, expected at least 2", strings.Join(d.files(), ", "), t, len(f.Train))
+		}
+	}
 	return cv, nil
 }
 
-func (d *dataFlags) dealFolds(seed uint64, classes func(*dataset.Data, int) ([]int, error)) (*dataset.CrossValidation, error) {
+func (d *dataFlags) dealFolds(seed uint64, labels bool) (*dataset.CrossValidation, error) {
 	if d.dir != "" {
 		return dataset.ReadFoldsDir(d.dir)
 	}
@@ -208,9 +211,11 @@ func (d *dataFlags) dealFolds(seed uint64, classes func(*dataset.Data, int) ([]i
 	if n, _ := table.Dims(); folds > n {
 		return nil, fmt.Errorf("%s: %d folds, but there are %d rows for them", d.data, folds, n)
 	}
-	class, err := classes(table, folds)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.data, err)
+	var class []int
+	if labels {
+		if class, err = dataset.Classes(table, folds); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.data, err)
+		}
 	}
 	cv, err := dataset.CrossValidate(table, folds, seed, class)
 	if err != nil {

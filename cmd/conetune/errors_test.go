@@ -43,6 +43,15 @@ func TestBadInput(t *testing.T) {
 	require.NoError(t, os.Mkdir(noGroups, 0o700))
 	write(t, dir, "bare/train.csv", csvText(1, 30, 4))
 	write(t, dir, "bare/val.csv", csvText(2, 30, 4))
+	folds := func(name, lines string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.Mkdir(path, 0o700))
+		write(t, dir, name+"/data.csv", csvText(1, 30, 4))
+		write(t, dir, name+"/folds.csv", "fold,row,role\n"+lines)
+		return path
+	}
+	emptyFold := folds("emptyFold", "0,0,train\n0,1,train\n0,2,val\n1,0,train\n1,1,train\n")
+	outsideFold := folds("outsideFold", "0,30,train\n")
 	notModel := write(t, dir, "not.json", "{}")
 	out := filepath.Join(dir, "out")
 
@@ -86,7 +95,15 @@ func TestBadInput(t *testing.T) {
 		{"test with dir", tune("--dir", folder, "--test", good), []string{"--test goes with"}},
 		{"split with train", tune("--train", good, "--val", good2, "--split", "1/1"), []string{"--split goes with --data"}},
 		{"target with dir", tune("--dir", folder, "--target", "y"), []string{"--target goes with"}},
-		{"folds", onGood("--folds", "5"), []string{"--folds", "--split"}},
+		{"one fold", onGood("--folds", "1"), []string{"--folds is 1, expected at least 2"}},
+		{"more folds than rows", onGood("--folds", "24"), []string{"good.csv: 24 folds, but there are 23 rows"}},
+		{"folds of divided tables", tune("--train", good, "--val", good2, "--folds", "3"), []string{"--train and --val", "cross-validation", "--folds T"}},
+		{"folds of a folder", tune("--dir", noGroups, "--folds", "3"), []string{"--folds goes with --data"}},
+		{"folds and final rows", onGood("--folds", "3", "--final", "train"), []string{"--final: with folds"}},
+		{"folds in three parts", onGood("--folds", "3", "--split", "10/10/rest"), []string{"10/10/rest", "two parts"}},
+		{"folds of one training row", onGood("--folds", "2", "--split", "2/rest"), []string{"good.csv: fold 0 has 1 training row, expected at least 2"}},
+		{"folds without rows", tune("--dir", emptyFold), []string{"folds.csv", "fold 1 has no validation rows"}},
+		{"folds of rows that are not there", tune("--dir", outsideFold), []string{"folds.csv:2", `"30"`, "from 0 to 29"}},
 		{"empty name", tune("--data", ""), []string{"--data is empty"}},
 
 		{"unknown model", []string{"tune", "ridge", "--data", good}, []string{`"ridge"`, "elastic-net, weighted-lasso"}},

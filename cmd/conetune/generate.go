@@ -34,7 +34,8 @@ equal consecutive groups; --preset is one of
 
 For svm the rows are those of elastic-net, the label is the sign of what would be
 their target, and the folder has data.csv.gz, folds.csv and test.csv.gz; --preset is
-ROWS-TEST-pFEATURES-tFOLDS, such as %s.`
+ROWS-TEST-pFEATURES-tFOLDS, such as %s. Other models without groups take
+this form too.`
 
 func (a *app) generateCommand() *cobra.Command {
 	var preset, out string
@@ -92,6 +93,10 @@ func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
 		r.config, r.folds, err = dataset.LabelledPreset(preset)
 		return r, err
 	}
+	if strings.Contains(preset, "-t") && !spec.grouped {
+		r.config, r.folds, err = dataset.LabelledPreset(preset)
+		return r, err
+	}
 	if !spec.grouped {
 		if preset == "" {
 			preset = dataset.Presets()[0]
@@ -121,7 +126,11 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 	}
 	d, err := interruptible(ctx, func() (drawn, error) {
 		if r.folds > 0 {
-			cv, b, err := dataset.GenerateLabelled(config, r.folds, seed)
+			draw := dataset.GenerateFolds
+			if r.labels {
+				draw = dataset.GenerateLabelled
+			}
+			cv, b, err := draw(config, r.folds, seed)
 			if err != nil {
 				return drawn{}, badInput(err)
 			}

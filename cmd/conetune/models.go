@@ -36,21 +36,19 @@ type modelOptions struct {
 type modelSpec struct {
 	name    string
 	summary string
-	build   func(*dataset.Split, modelOptions) (tune.Model, error)
+	build   func(dataset.Division, modelOptions) (tune.Model, error)
 	grouped bool     // the model takes --groups
 	labels  bool     // the target is one of two labels
 	flags   []string // of those in modelFlags, the ones that the model takes
-	// folds is there, in the place of build, for models that are chosen by cross-validation.
+	// folds is there, in the place of build, for models that are always chosen by cross-validation.
 	folds *foldsSpec
 	// unit says what the errors are; empty means half the mean squared error.
 	unit string
 }
 
-// foldsSpec is what a model that is chosen by cross-validation has of its own.
+// foldsSpec is what a model that is always chosen by cross-validation has of its own.
 type foldsSpec struct {
-	// classes numbers the rows by class, so that each fold gets its share of all.
-	classes func(d *dataset.Data, folds int) ([]int, error)
-	build   func(*dataset.CrossValidation, scaling, classWeights) (tune.Model, error)
+	build func(*dataset.CrossValidation, scaling, classWeights) (tune.Model, error)
 }
 
 // classWeights are the values of --class-weights.
@@ -72,14 +70,14 @@ var models = []modelSpec{
 	{
 		name:    "elastic-net",
 		summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return elasticnet.New(s, elasticnet.Options{Standardize: o.standardize, Intercept: o.intercept})
 		},
 	},
 	{
 		name:    "weighted-lasso",
 		summary: "linear regression, a bound of its own on each coefficient",
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return wlasso.New(s, wlasso.Options{Standardize: o.standardize, Intercept: o.intercept})
 		},
 	},
@@ -87,7 +85,7 @@ var models = []modelSpec{
 		name:    "sparse-group-lasso",
 		summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
 		grouped: true,
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			g, err := o.readGroups(s, false)
 			if err != nil {
 				return nil, err
@@ -99,7 +97,7 @@ var models = []modelSpec{
 		name:    "group-lasso",
 		summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
 		grouped: true,
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			g, err := o.readGroups(s, true)
 			if err != nil {
 				return nil, err
@@ -111,7 +109,7 @@ var models = []modelSpec{
 		name:    "fused-lasso",
 		summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
 		flags:   []string{"order"},
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return fused.New(s, fused.Options{Standardize: o.standardize, Intercept: o.intercept, Order: o.order})
 		},
 	},
@@ -119,7 +117,7 @@ var models = []modelSpec{
 		name:    "bounded-elastic-net",
 		summary: "the elastic net with coefficients that are not negative, or within --lower and --upper",
 		flags:   []string{"lower", "upper"},
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return bounded.New(s, bounded.Options{Standardize: o.standardize, Intercept: o.intercept, Lower: []float64{o.lower}, Upper: []float64{o.upper}})
 		},
 	},
@@ -128,7 +126,7 @@ var models = []modelSpec{
 		summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers",
 		unit:    "mean Huber loss",
 		flags:   []string{"threshold"},
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return huber.New(s, huber.Options{Standardize: o.standardize, Intercept: o.intercept, Threshold: o.threshold})
 		},
 	},
@@ -137,7 +135,7 @@ var models = []modelSpec{
 		summary: "the elastic net for a quantile of the target instead of its mean, by default the median",
 		unit:    "mean pinball loss",
 		flags:   []string{"level"},
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return quantile.New(s, quantile.Options{Standardize: o.standardize, Intercept: o.intercept, Level: o.level})
 		},
 	},
@@ -146,7 +144,7 @@ var models = []modelSpec{
 		summary: "classifier of two labels, the elastic net with the logistic loss",
 		unit:    "mean logistic loss",
 		labels:  true,
-		build: func(s *dataset.Split, o modelOptions) (tune.Model, error) {
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return logistic.New(s, logistic.Options{Standardize: o.standardize, Intercept: o.intercept})
 		},
 	},
@@ -156,7 +154,6 @@ var models = []modelSpec{
 		unit:    "mean hinge loss (validation), error rate (test)",
 		labels:  true,
 		folds: &foldsSpec{
-			classes: svm.Classes,
 			build: func(cv *dataset.CrossValidation, o scaling, w classWeights) (tune.Model, error) {
 				return svm.New(cv, svm.Options{Standardize: o.standardize, Balanced: w.balanced, ClassWeights: w.weights})
 			},
@@ -165,8 +162,8 @@ var models = []modelSpec{
 }
 
 // readGroups returns the groups that --groups names or counts, by default those of the folder.
-func (o modelOptions) readGroups(s *dataset.Split, overlap bool) (*groups.Groups, error) {
-	features := s.Train.Features
+func (o modelOptions) readGroups(s dataset.Division, overlap bool) (*groups.Groups, error) {
+	features := s.Table().Features
 	if o.groups == "" {
 		return groups.ReadDir(o.dir, features, overlap)
 	}

@@ -37,7 +37,7 @@ func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written 
 	if r.Iterations == 0 && r.Refit == nil {
 		return b.String()
 	}
-	b.WriteString("\n" + describeErrors(job.spec, r))
+	b.WriteString("\n" + describeErrors(job, r))
 	b.WriteString("\n" + describeHyperparameters(r))
 	b.WriteString(describeUnits(job))
 	if r.Refit != nil {
@@ -95,16 +95,16 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 
 // trainingRows names the rows that are not for the test.
 func trainingRows(job *tuneJob) string {
-	if job.spec.folds != nil {
+	if job.data.crossValidation {
 		return "cross-validation"
 	}
 	return "training"
 }
 
-func describeErrors(spec modelSpec, r *tune.Result) string {
+func describeErrors(job *tuneJob, r *tune.Result) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(w, "%s\tvalidation\ttest\n", spec.errorUnit())
+	fmt.Fprintf(w, "%s\tvalidation\ttest\n", job.spec.errorUnit())
 	line := func(name string, e *tune.Errors) {
 		if e == nil {
 			fmt.Fprintf(w, "%s\t-\t-\n", name)
@@ -119,7 +119,7 @@ func describeErrors(spec modelSpec, r *tune.Result) string {
 	line("refit", r.Refit)
 	line("iterate", &r.Errors)
 	w.Flush()
-	if spec.folds != nil {
+	if job.data.crossValidation {
 		b.WriteString("The model to use is trained on all rows of the folds with the chosen hyperparameters: the test error is its.\n")
 		b.WriteString("The refit's validation error is that of the folds' fits with them.\n")
 	} else if r.TrainedOn == tune.FinalAll {

@@ -40,14 +40,14 @@ Data, one of
   --data FILE                     one table, divided into rows for training, validation and test (--split)
   --train FILE --val FILE         tables that are divided already, with --test FILE for a last look
   --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz
-For svm, which chooses by cross-validation,
+To choose by cross-validation, as svm always does, one of
   --data FILE --folds T           one table, dealt out to T folds, with rows for the test in --test or by --split
   --dir DIR                       a folder with data, folds (columns fold, row, role) and perhaps test
 
 A table is CSV (a line of names; the target is the column y, or the first one, or
 --target NAME) or LIBSVM (label index:value ...), plain or gzipped. Numbers only.
 
-With --data and --train the features are standardised on the training rows and an
+With --data and --train the features are standardised on the training rows, or all rows of the folds, and an
 intercept is fitted; coefficients are reported in the units of the table all the
 same. With --dir and with --preset paper both are off, as in the paper.
 --standardize=false and --intercept=false, or =true, override that.
@@ -60,9 +60,9 @@ may fit the validation rows better than any choice of hyperparameters can, unles
 --gap-tol brings the two together. Errors are half the mean squared error; for huber,
 quantile and logistic they are the mean of the loss.
 
-For svm the two have a machine for each fold, and their validation error is the
-mean hinge loss. The model to use is trained once more, on all rows of the folds
-with the chosen hyperparameters; the test error is its share of wrong labels.
+With folds the two have a fit for each, which share the hyperparameters, and their validation error is the mean
+over the folds (for svm, of the hinge loss). The model to use is trained once more, on all rows of the folds with the chosen
+hyperparameters; the test error is its, for svm the share of wrong labels.
 
 Methods:
   vf-idca      difference-of-convex algorithm on the value function of the fit (vf-idca-t: to --tol 0.1)
@@ -89,6 +89,7 @@ const tuneExample = `  conetune tune elastic-net --data table.csv --plot table.p
   conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot methods.png
   conetune tune elastic-net --data table.csv --method grid,vf-idca --chain --evaluations 25
   conetune tune elastic-net --data table.csv --method random --range lambda1=1e-3:1,lambda2=1e-5:0.1
+  conetune tune elastic-net --data table.csv --folds 5 --split 0.8/rest
   conetune tune svm --data table.svm --folds 3 --split 0.5/rest --json
   conetune tune weighted-lasso --data table.csv --split 0.6/0.2/rest --target price --gap-tol 1e-4`
 

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -34,7 +35,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		return nil, err
 	}
 	job := &tuneJob{tuneFlags: f, spec: spec}
-	f.data.crossValidation = spec.folds != nil
+	f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir)
 	for _, check := range []func() error{
 		func() error { return f.checkNames() },
 		func() error { return f.checkNumbers(fs) },
@@ -55,6 +56,9 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		}
 	} else if spec.grouped && f.data.dir == "" {
 		return nil, badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
+	}
+	if fs.Changed("final") && f.data.crossValidation {
+		return nil, badInputf("--final: with folds the refit is trained on all of their rows; leave it out")
 	}
 	radii, err := parseRadii(f.init)
 	if err != nil {

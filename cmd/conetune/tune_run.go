@@ -83,11 +83,11 @@ func (t *tables) validationRows() int {
 
 // read reads the tables.
 func (job *tuneJob) read() (*tables, error) {
-	if job.spec.folds == nil {
+	if !job.data.crossValidation {
 		split, err := job.data.read(job.seed)
 		return &tables{split: split}, err
 	}
-	cv, err := job.data.readFolds(job.seed, job.spec.folds.classes)
+	cv, err := job.data.readFolds(job.seed, job.spec.labels)
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +96,14 @@ func (job *tuneJob) read() (*tables, error) {
 
 // build makes the model.
 func (job *tuneJob) build(t *tables) (tune.Model, error) {
+	var rows dataset.Division = t.split
 	if t.cv != nil {
-		return job.spec.folds.build(t.cv, job.scaling, job.weights)
+		if job.spec.folds != nil {
+			return job.spec.folds.build(t.cv, job.scaling, job.weights)
+		}
+		rows = t.cv
 	}
-	return job.spec.build(t.split, modelOptions{job.scaling, job.model, job.groups, job.data.dir})
+	return job.spec.build(rows, modelOptions{job.scaling, job.model, job.groups, job.data.dir})
 }
 
 // runTune runs the methods with everything that watches them.

@@ -38,9 +38,9 @@ type Options struct {
 // Model is an elastic net with bounds and its data.
 type Model struct{ *regression.Model }
 
-// New checks the split and the options. Bounds must leave room for coefficients of 0. It keeps a
+// New checks the rows, split or in folds, and the options. Bounds must leave room for coefficients of 0. It keeps a
 // reference to the data, which must not change.
-func New(s *dataset.Split, o Options) (*Model, error) {
+func New(s dataset.Division, o Options) (*Model, error) {
 	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
 	if err != nil {
 		return nil, fmt.Errorf("bounded: %w", err)

@@ -202,6 +202,12 @@ func addToFold(s *textfile.Source, folds []Fold, fields [][]byte, n int) ([]Fold
 	return folds, nil
 }
 
+// HasFolds says whether a folder has a table of folds, so that [ReadFoldsDir] is for it and not [ReadDir].
+func HasFolds(dir string) bool {
+	path, err := oneOf(dir, "folds.csv", "folds.csv.gz")
+	return err != nil || path != ""
+}
+
 // ReadFoldsDir reads a cross-validation from a folder: the table data, the table folds
 // with the columns fold, row and role, and perhaps the table test, each as .csv or
 // .csv.gz. Folds count from 0, and so do rows, in data; a role is train or val. The target is the

@@ -12,7 +12,7 @@ var labelledPresets = []string{"300-300-p30-t3", "300-300-p30-t6", "30000-1000-p
 // LabelledPresets returns names for [LabelledPreset].
 func LabelledPresets() []string { return append([]string(nil), labelledPresets...) }
 
-// LabelledPreset returns the shape behind a name ROWS-TEST-pFEATURES-tFOLDS, for [GenerateLabelled].
+// LabelledPreset returns the shape behind a name ROWS-TEST-pFEATURES-tFOLDS, for [GenerateLabelled] and [GenerateFolds].
 func LabelledPreset(name string) (c Config, folds int, err error) {
 	fail := fmt.Errorf("unknown preset %q, expected ROWS-TEST-pFEATURES-tFOLDS such as %s", name, strings.Join(labelledPresets, ", "))
 	parts := strings.Split(name, "-")
@@ -32,6 +32,21 @@ func LabelledPreset(name string) (c Config, folds int, err error) {
 		return Config{}, 0, fmt.Errorf("%d folds of %d rows, expected 2 to %d", folds, c.Train, c.Train)
 	}
 	return c, folds, c.validate()
+}
+
+// GenerateFolds draws rows as [Generate] does, and deals those for training out to folds. The validation rows of the shape are
+// left out. It returns the coefficients too.
+func GenerateFolds(c Config, folds int, seed uint64) (*CrossValidation, []float64, error) {
+	s, b, err := Generate(c, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	cv, err := CrossValidate(s.Train, folds, seed, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	cv.Test = s.Test
+	return cv, b, nil
 }
 
 // GenerateLabelled draws rows as [Generate] does, with the label 1 where y = Xb + e is positive and -1 elsewhere, and

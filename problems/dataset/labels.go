@@ -61,3 +61,69 @@ func (l Labels) Counts(d *Data) (n [2]int) {
 	}
 	return n
 }
+
+// CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier cannot
+// be trained or validated: training rows without one of the labels, and validation rows of a fold without one.
+func CheckLabels(v Division) (Labels, error) {
+	l, err := FindLabels(v.Table())
+	if err != nil {
+		return l, fmt.Errorf("training rows: %w", err)
+	}
+	switch v := v.(type) {
+	case *CrossValidation:
+		if err := l.CheckFolds(v); err != nil {
+			return l, err
+		}
+	case *Split:
+		if err := l.Check(v.Val); err != nil {
+			return l, fmt.Errorf("validation rows: %w", err)
+		}
+	}
+	if test := v.Tests(); test != nil {
+		if err := l.Check(test); err != nil {
+			return l, fmt.Errorf("test rows: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// CheckFolds rejects folds that lack a label among their training or their validation rows.
+func (l Labels) CheckFolds(cv *CrossValidation) error {
+	for t, f := range cv.Folds {
+		for _, set := range []struct {
+			name string
+			rows []int
+		}{{"training", f.Train}, {"validation", f.Val}} {
+			var n [2]int
+			for _, i := range set.rows {
+				n[l.Class(cv.Data.Y[i])]++
+			}
+			for k := range n {
+				if n[k] == 0 {
+					return fmt.Errorf("fold %d has no %s row with the label %v: take fewer folds, or deal the rows of each label out to all of them", t, set.name, l[k])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for
+// [CrossValidate], which then deals the rows of both out evenly. The error says why
+// the target of d is not one of two labels, or that a label has fewer rows than there are folds.
+func Classes(d *Data, folds int) ([]int, error) {
+	l, err := FindLabels(d)
+	if err != nil {
+		return nil, err
+	}
+	for k, n := range l.Counts(d) {
+		if n < folds {
+			return nil, fmt.Errorf("%d rows have the label %v, but there are %d folds, each of which needs one", n, l[k], folds)
+		}
+	}
+	classes := make([]int, len(d.Y))
+	for i, y := range d.Y {
+		classes[i] = l.Class(y)
+	}
+	return classes, nil
+}

@@ -20,11 +20,13 @@ type Transform struct {
 // (Mean is 0) and only the scale changes, which keeps a model without intercept
 // one. The targets stay as they are; s does not change.
 func Standardize(s *Split, center bool) (*Split, *Transform) {
-	t := transformOf(s.Train, center)
+	t := NewTransform(s.Train, center)
 	return &Split{Train: t.Apply(s.Train), Val: t.Apply(s.Val), Test: t.Apply(s.Test)}, t
 }
 
-func transformOf(d *Data, center bool) *Transform {
+// NewTransform returns the transform that brings each column of d to standard deviation 1, and with center to mean 0, as
+// [Standardize] says.
+func NewTransform(d *Data, center bool) *Transform {
 	n, p := d.Dims()
 	t := &Transform{Mean: make([]float64, p), Scale: make([]float64, p)}
 	if n == 0 {

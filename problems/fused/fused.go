@@ -43,9 +43,9 @@ type Options struct {
 // Model is a fused lasso with its data.
 type Model struct{ *regression.Model }
 
-// New checks the split and the options. It keeps a reference to the data, which
+// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
-func New(s *dataset.Split, o Options) (*Model, error) {
+func New(s dataset.Division, o Options) (*Model, error) {
 	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
 	if err != nil {
 		return nil, fmt.Errorf("fused: %w", err)

@@ -42,9 +42,9 @@ type Model struct {
 	groups *groups.Groups
 }
 
-// New checks the split, the groups and the options. Each feature must be in at least one group. New keeps references to data
+// New checks the rows, split or in folds,, the groups and the options. Each feature must be in at least one group. New keeps references to data
 // and groups, which must not change.
-func New(s *dataset.Split, g *groups.Groups, o Options) (*Model, error) {
+func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
 	if err != nil {
 		return nil, fmt.Errorf("grouplasso: %w", err)

@@ -46,18 +46,21 @@ type Model struct {
 	threshold float64
 }
 
-// New checks the split and the options. It keeps a reference to the data, which
+// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
-func New(s *dataset.Split, o Options) (*Model, error) {
+func New(s dataset.Division, o Options) (*Model, error) {
 	if !(o.Threshold >= 0) || math.IsInf(o.Threshold, 1) {
 		return nil, fmt.Errorf("huber: threshold %v, expected a positive number", o.Threshold)
+	}
+	if s == nil {
+		return nil, fmt.Errorf("huber: no data")
 	}
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("huber: %w", err)
 	}
 	d := o.Threshold
 	if d == 0 {
-		d = Threshold(s.Train.Y)
+		d = Threshold(s.Table().Y)
 	}
 	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{d}})
 	if err != nil {

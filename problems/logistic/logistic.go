@@ -43,36 +43,21 @@ type Options struct {
 // Model is a logistic regression with its data.
 type Model struct{ *regression.Model }
 
-// New checks the split and the options. The training rows need both labels, and the others may have no third one. New keeps a
+// New checks the rows, split or in folds, and the options. The training rows need both labels, and the others may have no third one. New keeps a
 // reference to the features, which must not change.
-func New(s *dataset.Split, o Options) (*Model, error) {
+func New(s dataset.Division, o Options) (*Model, error) {
+	if s == nil {
+		return nil, fmt.Errorf("logistic: no data")
+	}
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	labels, err := dataset.FindLabels(s.Train)
+	labels, err := dataset.CheckLabels(s)
 	if err != nil {
-		return nil, fmt.Errorf("logistic: training rows: %w", err)
+		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	var coded dataset.Split
-	for _, set := range []struct {
-		name string
-		from *dataset.Data
-		to   **dataset.Data
-	}{{"training", s.Train, &coded.Train}, {"validation", s.Val, &coded.Val}, {"test", s.Test, &coded.Test}} {
-		if set.from == nil {
-			continue
-		}
-		if err := labels.Check(set.from); err != nil {
-			return nil, fmt.Errorf("logistic: %s rows: %w", set.name, err)
-		}
-		d := *set.from
-		d.Y = make([]float64, len(d.Y))
-		for i, y := range set.from.Y {
-			d.Y[i] = float64(2*labels.Class(y) - 1)
-		}
-		*set.to = &d
-	}
-	data, err := regression.New(&coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{}, KeepTarget: true})
+	coded := s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) })
+	data, err := regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{}, KeepTarget: true})
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}

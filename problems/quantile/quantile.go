@@ -42,9 +42,9 @@ type Options struct {
 // Model is a quantile regression with its data.
 type Model struct{ *regression.Model }
 
-// New checks the split and the options. It keeps a reference to the data, which
+// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
-func New(s *dataset.Split, o Options) (*Model, error) {
+func New(s dataset.Division, o Options) (*Model, error) {
 	if o.Level == 0 {
 		o.Level = 0.5
 	}

@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -24,35 +25,46 @@ type Options struct {
 	KeepTarget bool
 }
 
-// Data are training and validation rows in the unit of the model, and the way back.
+// Data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one for
+// each fold of a cross-validation.
 type Data struct {
-	options    Options
-	loss       Loss
-	user       *dataset.Split
-	train, val *dataset.Data
-	transform  *dataset.Transform // nil: the features are in the user's units
-	shift, sd  float64            // the target of the model is (y - shift) / sd
+	options   Options
+	loss      Loss
+	user      dataset.Division
+	parts     []part
+	transform *dataset.Transform // nil: the features are in the user's units
+	shift, sd float64            // the target of the model is (y - shift) / sd
 }
 
-// New prepares a split. It keeps references to the data, which must not change, and
-// copies them only to standardise.
-func New(s *dataset.Split, o Options) (*Data, error) {
+// part are the rows of a split or of one fold.
+type part struct {
+	train, val *dataset.Data // in the unit of the model
+	user       *dataset.Data // the validation rows as given
+}
+
+// New prepares a split or a cross-validation. It keeps references to the data, which must not change, and
+// copies them only to standardise or for folds. Units are those of the training rows, with folds those of all rows, so
+// that they are the same in all folds.
+func New(s dataset.Division, o Options) (*Data, error) {
+	if s == nil {
+		return nil, fmt.Errorf("no data")
+	}
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Data{options: o, loss: o.Loss, user: s, train: s.Train, val: s.Val, sd: 1}
+	d := &Data{options: o, loss: o.Loss, user: s, sd: 1}
 	if d.loss == nil {
 		d.loss = Squares{}
 	}
-	if !o.Standardize {
-		return d, nil
+	if o.Standardize {
+		d.transform = dataset.NewTransform(s.Table(), o.Intercept)
+		if !o.KeepTarget {
+			d.shift, d.sd = targetUnit(s.Table().Y, o.Intercept)
+		}
 	}
-	z, t := dataset.Standardize(&dataset.Split{Train: s.Train, Val: s.Val}, o.Intercept)
-	d.transform = t
-	if !o.KeepTarget {
-		d.shift, d.sd = targetUnit(s.Train.Y, o.Intercept)
+	for _, p := range s.Parts() {
+		d.parts = append(d.parts, part{train: d.inUnits(p.Train), val: d.inUnits(p.Val), user: p.Val})
 	}
-	d.train, d.val = d.rescale(z.Train), d.rescale(z.Val)
 	return d, nil
 }
 
@@ -73,7 +85,12 @@ func targetUnit(y []float64, center bool) (shift, sd float64) {
 	return mean, sd
 }
 
-func (d *Data) rescale(z *dataset.Data) *dataset.Data {
+// inUnits brings rows to the unit of the model.
+func (d *Data) inUnits(rows *dataset.Data) *dataset.Data {
+	if d.transform == nil {
+		return rows
+	}
+	z := d.transform.Apply(rows)
 	y := make([]float64, len(z.Y))
 	for i, v := range z.Y {
 		y[i] = (v - d.shift) / d.sd
@@ -82,35 +99,74 @@ func (d *Data) rescale(z *dataset.Data) *dataset.Data {
 }
 
 // Features returns the names of the p features.
-func (d *Data) Features() []string { return d.user.Train.Features }
+func (d *Data) Features() []string { return d.user.Table().Features }
 
-// Dims returns the number n of training rows and p of features.
-func (d *Data) Dims() (n, p int) { return d.train.Dims() }
+// Dims returns the number n of training rows, with folds of all their rows, and p of features.
+func (d *Data) Dims() (n, p int) { return d.user.Table().Dims() }
 
-// Rows returns the training and validation rows in the unit of the model, which must not be changed, and
-// says whether the model has an intercept.
-func (d *Data) Rows() (train, val *dataset.Data, intercept bool) {
-	return d.train, d.val, d.options.Intercept
+// Folds is the number of pairs of training and validation rows, 1 for a split.
+func (d *Data) Folds() int { return len(d.parts) }
+
+// Fold returns the data with one of these pairs alone.
+func (d *Data) Fold(t int) *Data {
+	out := *d
+	out.parts = d.parts[t : t+1]
+	return &out
 }
 
-// Variables adds the lower-level variables to m: the coefficients "b", and "b0" if there is an intercept.
+// Rows returns the training and validation rows of a split, or of a [Data.Fold], in the unit of the model, which must not be
+// changed, and says whether the model has an intercept.
+func (d *Data) Rows() (train, val *dataset.Data, intercept bool) {
+	return d.parts[0].train, d.parts[0].val, d.options.Intercept
+}
+
+// Variables adds the lower-level variables to m: the coefficients "b", and "b0" if there is an intercept; with folds
+// those of one after the other.
 func (d *Data) Variables(m *convex.Model) []*convex.Variable {
 	_, p := d.Dims()
-	vars := []*convex.Variable{m.Variable("b", p)}
-	if d.options.Intercept {
-		vars = append(vars, m.Variable("b0", 1))
+	var vars []*convex.Variable
+	for range d.parts {
+		vars = append(vars, m.Variable("b", p))
+		if d.options.Intercept {
+			vars = append(vars, m.Variable("b0", 1))
+		}
 	}
 	return vars
 }
 
-// Train is the loss over the training rows of the variables that [Data.Variables] returned.
-func (d *Data) Train(vars []*convex.Variable) convex.Convex { return d.mean(d.train, vars) }
+// of returns what belongs to part t of the variables or their values.
+func of[T any](d *Data, x []T, t int) []T {
+	each := len(x) / len(d.parts)
+	return x[t*each : (t+1)*each]
+}
+
+// Train is the loss over the training rows of the variables that [Data.Variables] returned, with folds the mean of theirs.
+func (d *Data) Train(vars []*convex.Variable) convex.Convex {
+	return d.overFolds(vars, func(p part) *dataset.Data { return p.train })
+}
 
 // Validation is the loss over the validation rows.
-func (d *Data) Validation(vars []*convex.Variable) convex.Convex { return d.mean(d.val, vars) }
+func (d *Data) Validation(vars []*convex.Variable) convex.Convex {
+	return d.overFolds(vars, func(p part) *dataset.Data { return p.val })
+}
+
+// overFolds is the mean over the folds of the mean loss of some rows.
+func (d *Data) overFolds(vars []*convex.Variable, rows func(part) *dataset.Data) convex.Convex {
+	sum := d.mean(rows(d.parts[0]), of(d, vars, 0))
+	for t := 1; t < len(d.parts); t++ {
+		sum = sum.Plus(d.mean(rows(d.parts[t]), of(d, vars, t)))
+	}
+	return sum.Scale(1 / float64(len(d.parts)))
+}
 
 // Residuals are those of the training rows, X b + b0 - y.
-func (d *Data) Residuals(vars []*convex.Variable) convex.Affine { return residuals(d.train, vars) }
+func (d *Data) Residuals(vars []*convex.Variable) convex.Affine {
+	var all []convex.Affine
+	for t, p := range d.parts {
+		all = append(all, residuals(p.train, of(d, vars, t)))
+	}
+	return convex.Stack(all...)
+}
 
 func residuals(d *dataset.Data, vars []*convex.Variable) convex.Affine {
 	return predictions(d, vars).Minus(convex.Const(d.Y...))
@@ -162,13 +218,13 @@ func predict(x *mat.Dense, b []float64) []float64 {
 	return out
 }
 
-// gradient is 1/n [X 1]' l'(f) at the predictions f.
-func (d *Data) gradient(f []float64) (gb []float64, g0 float64) {
-	n, p := d.Dims()
+// gradient is 1/n [X 1]' l'(f) at the predictions f for n rows.
+func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float64) {
+	n, p := rows.Dims()
 	gb = make([]float64, p)
-	for i, y := range d.train.Y {
+	for i, y := range rows.Y {
 		v := d.loss.Derivative(f[i], y, d.sd)
-		floats.AddScaled(gb, v/float64(n), d.train.X.RawRowView(i))
+		floats.AddScaled(gb, v/float64(n), rows.X.RawRowView(i))
 		g0 += v / float64(n)
 	}
 	return gb, g0
@@ -176,42 +232,54 @@ func (d *Data) gradient(f []float64) (gb []float64, g0 float64) {
 
 // TrainGradient is the gradient of the training loss, in the shape of x; a subgradient where the loss has a kink.
 func (d *Data) TrainGradient(x [][]float64) [][]float64 {
-	gb, g0 := d.gradient(prediction(d.train, x))
-	if d.options.Intercept {
-		return [][]float64{gb, {g0}}
+	var out [][]float64
+	share := 1 / float64(len(d.parts))
+	for t, p := range d.parts {
+		gb, g0 := d.gradient(p.train, prediction(p.train, of(d, x, t)))
+		floats.Scale(share, gb)
+		out = append(out, gb)
+		if d.options.Intercept {
+			out = append(out, []float64{share * g0})
+		}
 	}
-	return [][]float64{gb}
+	return out
 }
 
 // Lipschitz bounds the Lipschitz constant of that gradient, the curvature of the loss times the largest
 // eigenvalue of 1/n [X 1]'[X 1], by the largest absolute row sum of 1/n [X 1][X 1]'. It is 0 where there is none.
 func (d *Data) Lipschitz() float64 {
-	n, _ := d.Dims()
-	var gram mat.Dense
-	gram.Mul(d.train.X, d.train.X.T())
 	most := 0.0
-	for i := range n {
-		sum := 0.0
-		for _, v := range gram.RawRowView(i) {
-			if d.options.Intercept {
-				v++
+	for _, p := range d.parts {
+		n, _ := p.train.Dims()
+		var gram mat.Dense
+		gram.Mul(p.train.X, p.train.X.T())
+		for i := range n {
+			sum := 0.0
+			for _, v := range gram.RawRowView(i) {
+				if d.options.Intercept {
+					v++
+				}
+				sum += math.Abs(v)
 			}
-			sum += math.Abs(v)
+			most = math.Max(most, sum/float64(n))
 		}
-		most = math.Max(most, sum/float64(n))
 	}
-	return most * d.loss.Curvature()
+	return most * d.loss.Curvature() / float64(len(d.parts))
 }
 
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the
-// largest absolute entry of the gradient at b = 0 and the best b0.
+// largest absolute entry of the gradient at b = 0 and the best b0; with folds, the largest of theirs.
 func (d *Data) LambdaMax() float64 {
-	f := make([]float64, len(d.train.Y))
-	if d.options.Intercept {
-		floats.AddConst(constant(d.loss, d.train.Y, d.sd), f)
+	most := 0.0
+	for _, p := range d.parts {
+		f := make([]float64, len(p.train.Y))
+		if d.options.Intercept {
+			floats.AddConst(constant(d.loss, p.train.Y, d.sd), f)
+		}
+		gb, _ := d.gradient(p.train, f)
+		most = math.Max(most, floats.Norm(gb, math.Inf(1)))
 	}
-	gb, _ := d.gradient(f)
-	return floats.Norm(gb, math.Inf(1))
+	return most
 }
 
 // Path returns a geometric sequence of weights from below [Data.LambdaMax] down to a
@@ -239,15 +307,17 @@ func (d *Data) CommonPath() [][]float64 {
 	return path
 }
 
-// Fit turns values of the variables into a predictor in the user's units.
+// Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.
 func (d *Data) Fit(x [][]float64) problems.Fit {
-	b0 := 0.0
-	if len(x) > 1 {
-		b0 = x[1][0]
-	}
-	c := make([]float64, len(x[0]))
-	for j, v := range x[0] {
-		c[j] = d.sd * v
+	_, p := d.Dims()
+	c, b0 := make([]float64, p), 0.0
+	share := 1 / float64(len(d.parts))
+	for t := range d.parts {
+		v := of(d, x, t)
+		floats.AddScaled(c, share*d.sd, v[0])
+		if len(v) > 1 {
+			b0 += share * v[1][0]
+		}
 	}
 	b0 = d.shift + d.sd*b0
 	if d.transform != nil {
@@ -265,14 +335,27 @@ func (d *Data) Unit(j int) float64 {
 }
 
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.
+// With folds the validation error is the mean of theirs; there is no test error then, as the predictor to test is none of
+// theirs, see [Model.Retrain].
 func (d *Data) Evaluate(x [][]float64) problems.Errors {
-	f := d.Fit(x)
-	e := problems.Errors{Validation: d.score(d.user.Val, f)}
-	if d.user.Test != nil {
-		t := d.score(d.user.Test, f)
-		e.Test = &t
+	var e problems.Errors
+	for t, p := range d.parts {
+		e.Validation += d.score(p.user, d.Fold(t).Fit(of(d, x, t))) / float64(len(d.parts))
+	}
+	if len(d.parts) == 1 {
+		e.Test = d.test(d.Fit(x))
 	}
 	return e
+}
+
+// test is the error of a predictor on the test rows, nil where there are none.
+func (d *Data) test(f problems.Fit) *float64 {
+	rows := d.user.Tests()
+	if rows == nil {
+		return nil
+	}
+	e := d.score(rows, f)
+	return &e
 }
 
 // score is the mean loss of a predictor, all in the user's units.

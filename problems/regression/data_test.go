@@ -100,7 +100,7 @@ func TestStandardizedData(t *testing.T) {
 	for j := range p {
 		mean, sq := 0.0, 0.0
 		for i := range n {
-			v := d.train.X.At(i, j)
+			v := d.parts[0].train.X.At(i, j)
 			mean += v / float64(n)
 			sq += v * v / float64(n)
 		}
@@ -136,7 +136,7 @@ func TestGradientAndLipschitz(t *testing.T) {
 		a := mat.NewDense(n, p+1, nil)
 		for i := range n {
 			for j := range p {
-				a.Set(i, j, d.train.X.At(i, j))
+				a.Set(i, j, d.parts[0].train.X.At(i, j))
 			}
 			if o.Intercept {
 				a.Set(i, p, 1)
@@ -222,7 +222,7 @@ func TestOtherLoss(t *testing.T) {
 		require.InEpsilon(t, mean(s.Val), d.Evaluate(x).Validation, 1e-10)
 		require.InEpsilon(t, mean(s.Test), *d.Evaluate(x).Test, 1e-10)
 
-		train := func() float64 { return d.meanValue(d.train, x, d.sd) }
+		train := func() float64 { return d.meanValue(d.parts[0].train, x, d.sd) }
 		g := d.TrainGradient(x)
 		for i := range x {
 			for j := range x[i] {

@@ -40,6 +40,10 @@ type Spec struct {
 //
 // with the losses of the package comment and a convex set X, often all vectors. It has the methods of [tune.Model].
 //
+// With the T folds of a cross-validation each has coefficients b^t of its own, which share the radii: L and l are the means
+// over the folds, and P_i(b^t) <= r_i for each t. lambda_i is the multiplier of r_i in all folds together: that of a
+// single fold's loss is its mean over the folds.
+//
 // [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
 type Model struct {
 	data *Data
@@ -77,31 +81,46 @@ func (m *Model) Name() string { return m.spec.Name }
 // Names are the names of the hyperparameters, in the order of the radii.
 func (m *Model) Names() []string { return m.spec.Names }
 
+// CrossValidated says that the hyperparameters are chosen by folds, so that the predictor is trained on all of their rows
+// with those chosen, see [tune.CrossValidated].
+//
+// [tune.CrossValidated]: https://pkg.go.dev/github.com/conetune/conetune/tune#CrossValidated
+func (m *Model) CrossValidated() bool { return m.data.Folds() > 1 }
+
 // Program is the bilevel program. Its variables are the coefficients and, with an
-// intercept, the constant; its hyperparameters are the radii.
+// intercept, the constant, with folds those of one after the other; its hyperparameters are the radii.
 func (m *Model) Program() dca.Program {
-	p := dca.Program{
-		Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path,
-		Build: func(model *convex.Model, r convex.Affine) dca.Level {
-			x := m.data.Variables(model)
-			level := dca.Level{
-				X: x, Train: m.data.Train(x), Validation: m.data.Validation(x),
-				Constraints: m.spec.Penalties(x[0].Expr(), r),
-			}
-			if m.data.loss.Value(1, 1, 1) == 0 { // it vanishes exactly with the residuals
-				level.Residuals = []convex.Affine{m.data.Residuals(x)}
-			}
-			if m.spec.Set != nil {
-				level.Set = m.spec.Set(x[0].Expr())
-			}
-			return level
-		},
+	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path}
+	if folds := m.data.Folds(); folds == 1 {
+		p.Build = m.level(m.data, 1)
+	} else {
+		for t := range folds {
+			p.Blocks = append(p.Blocks, m.level(m.data.Fold(t), 1/float64(folds)))
+		}
 	}
 	if m.data.loss.Curvature() > 0 {
 		p.TrainGradient = func(x [][]float64, _ []float64) ([][]float64, []float64) { return m.data.TrainGradient(x), nil }
 		p.Lipschitz = m.data.Lipschitz
 	}
 	return p
+}
+
+// level builds the functions of a split or of a fold, whose losses have a share in the whole.
+func (m *Model) level(d *Data, share float64) func(*convex.Model, convex.Affine) dca.Level {
+	return func(model *convex.Model, r convex.Affine) dca.Level {
+		x := d.Variables(model)
+		level := dca.Level{
+			X: x, Train: d.Train(x).Scale(share), Validation: d.Validation(x).Scale(share),
+			Constraints: m.spec.Penalties(x[0].Expr(), r),
+		}
+		if d.loss.Value(1, 1, 1) == 0 { // it vanishes exactly with the residuals
+			level.Residuals = []convex.Affine{d.Residuals(x)}
+		}
+		if m.spec.Set != nil {
+			level.Set = m.spec.Set(x[0].Expr())
+		}
+		return level
+	}
 }
 
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.

@@ -12,15 +12,22 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// all returns the data with the validation rows among the training rows, in the same units.
+// all returns the data with the rows of training and validation together as training rows, in the same units.
 func (d *Data) all() *Data {
-	n, p := d.train.Dims()
-	m, _ := d.val.Dims()
-	x := mat.NewDense(n+m, p, nil)
-	x.Slice(0, n, 0, p).(*mat.Dense).Copy(d.train.X)
-	x.Slice(n, n+m, 0, p).(*mat.Dense).Copy(d.val.X)
 	out := *d
-	out.train = &dataset.Data{X: x, Y: slices.Concat(d.train.Y, d.val.Y), Features: d.train.Features, Target: d.train.Target}
+	if len(d.parts) > 1 {
+		rows := d.inUnits(d.user.Table())
+		out.parts = []part{{train: rows, val: rows}}
+		return &out
+	}
+	train, val := d.parts[0].train, d.parts[0].val
+	n, p := train.Dims()
+	m, _ := val.Dims()
+	x := mat.NewDense(n+m, p, nil)
+	x.Slice(0, n, 0, p).(*mat.Dense).Copy(train.X)
+	x.Slice(n, n+m, 0, p).(*mat.Dense).Copy(val.X)
+	rows := &dataset.Data{X: x, Y: slices.Concat(train.Y, val.Y), Features: train.Features, Target: train.Target}
+	out.parts = []part{{train: rows, val: val}}
 	return &out
 }
 
@@ -29,7 +36,7 @@ func (d *Data) all() *Data {
 // [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
 func (m *Model) Refits() {}
 
-// Retrain solves the lower level at the radii h with training and validation rows together: the loss is a mean over
+// Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds: the loss is a mean over
 // rows, so that what suits the training rows suits all. The test error is nil without test rows. A
 // [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
@@ -43,7 +50,8 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	if low.X == nil {
 		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
 	}
-	return m.Fit(low.X), m.Evaluate(low.X).Test, nil
+	fit := all.Fit(low.X)
+	return fit, m.data.test(fit), nil
 }
 
 // heldRows is the least number of rows that a fold holds back.
@@ -52,31 +60,56 @@ const heldRows = 5
 // StopFolds is the number of folds by which the recommended settings stop, 0 for not at all.
 func (m *Model) StopFolds() int { return m.spec.StopFolds }
 
-// HoldBack returns models without every folds-th validation row, nil where a fold would have fewer than five.
+// HoldBack returns models without every folds-th validation row, nil where a fold would have fewer than five. Of a
+// cross-validation, these rows are held back in each of its parts.
 func (m *Model) HoldBack(folds int) []problems.HeldBack {
-	rows, _ := m.data.val.Dims()
-	if folds < 2 || rows/folds < heldRows {
+	if folds < 2 {
+		return nil
+	}
+	total := 0
+	for _, p := range m.data.parts {
+		rows, _ := p.val.Dims()
+		total += rows
+		if rows < folds {
+			return nil
+		}
+	}
+	if total/folds < heldRows {
 		return nil
 	}
 	out := make([]problems.HeldBack, folds)
 	for f := range out {
+		out[f] = m.holdBack(folds, f)
+	}
+	return out
+}
+
+// holdBack is the model without the validation rows whose number is f modulo folds.
+func (m *Model) holdBack(folds, f int) problems.HeldBack {
+	data := *m.data
+	data.parts = slices.Clone(data.parts)
+	back := make([]*dataset.Data, len(data.parts))
+	total := 0
+	for t, p := range data.parts {
 		var kept, held []int
-		for i := range rows {
+		for i := range p.val.Y {
 			if i%folds == f {
 				held = append(held, i)
 			} else {
 				kept = append(kept, i)
 			}
 		}
-		data := *m.data
-		data.val = m.data.val.Rows(kept)
-		back := m.data.val.Rows(held)
-		out[f] = problems.HeldBack{
-			Model: &Model{data: &data, spec: m.spec}, Rows: len(held),
-			Error: func(x [][]float64) float64 {
-				return data.meanValue(back, x, data.sd)
-			},
-		}
+		data.parts[t].val, back[t] = p.val.Rows(kept), p.val.Rows(held)
+		total += len(held)
 	}
-	return out
+	return problems.HeldBack{
+		Model: &Model{data: &data, spec: m.spec}, Rows: total,
+		Error: func(x [][]float64) float64 {
+			sum := 0.0
+			for t, rows := range back {
+				sum += data.meanValue(rows, of(&data, x, t), data.sd) / float64(len(back))
+			}
+			return sum
+		},
+	}
 }

@@ -13,43 +13,11 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// checkFolds rejects folds that lack a label among their training or their validation rows.
-func checkFolds(l dataset.Labels, cv *dataset.CrossValidation) error {
-	for t, f := range cv.Folds {
-		for _, set := range []struct {
-			name string
-			rows []int
-		}{{"training", f.Train}, {"validation", f.Val}} {
-			var n [2]int
-			for _, i := range set.rows {
-				n[l.Class(cv.Data.Y[i])]++
-			}
-			for k := range n {
-				if n[k] == 0 {
-					return fmt.Errorf("fold %d has no %s row with the label %v: take fewer folds, or deal the rows of each label out to all of them", t, set.name, l[k])
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for
-// [dataset.CrossValidate], which then deals the rows of both out evenly. The error says why
-// the target of d is not one of two labels, or that a label has fewer rows than there are folds.
+// Classes are those of [dataset.Classes].
 func Classes(d *dataset.Data, folds int) ([]int, error) {
-	l, err := dataset.FindLabels(d)
+	classes, err := dataset.Classes(d, folds)
 	if err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
-	}
-	for k, n := range l.Counts(d) {
-		if n < folds {
-			return nil, fmt.Errorf("svm: %d rows have the label %v, but there are %d folds, each of which needs one", n, l[k], folds)
-		}
-	}
-	classes := make([]int, len(d.Y))
-	for i, y := range d.Y {
-		classes[i] = l.Class(y)
 	}
 	return classes, nil
 }

@@ -83,7 +83,7 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if m.labels, err = dataset.FindLabels(cv.Data); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	if err := checkFolds(m.labels, cv); err != nil {
+	if err := m.labels.CheckFolds(cv); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
 	if cv.Test != nil {

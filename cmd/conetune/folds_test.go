@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every regression model and the logistic one are chosen by folds, of a table or of a folder; what is saved predicts the test rows with
+// the test error that was reported.
+func TestTuneByFolds(t *testing.T) {
+	dir := t.TempDir()
+	data, test := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "test.csv", csvText(2, 30, 6))
+	labels, fresh := write(t, dir, "labels.csv", labelled(1, 45, 6)), write(t, dir, "fresh.csv", labelled(2, 30, 6))
+	for _, spec := range models {
+		if spec.folds != nil {
+			continue // svm_test.go
+		}
+		t.Run(spec.name, func(t *testing.T) {
+			table, rows := data, test
+			if spec.labels {
+				table, rows = labels, fresh
+			}
+			model := filepath.Join(dir, spec.name+".json")
+			args := []string{"tune", spec.name, "--data", table, "--test", rows, "--folds", "3", "--gap-tol", "0", "--tol", "0.1"}
+			if spec.grouped {
+				args = append(args, "--groups", "3")
+			}
+			m := conetune(t, append(args, "--json", "--save", model)...).object(t)
+			refit := m["refit"].(map[string]any)
+			require.Equal(t, m["test_error"], refit["test_error"])
+			require.Positive(t, refit["validation_error"])
+			if spec.unit == "" {
+				p := conetune(t, "predict", "--model", model, "--data", rows, "--json").object(t)
+				require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
+			}
+			text := conetune(t, args...).ok(t)
+			require.Contains(t, text, "3 folds, seed 1")
+			require.Contains(t, text, "45 cross-validation, 30 test rows")
+			require.Contains(t, text, "trained on all rows of the folds")
+		})
+	}
+}
+
+// All methods take folds. Those that choose one lambda for all of them agree; vf-idca chooses radii that they share, which
+// on these rows leads to a smaller error.
+func TestMethodsOnFolds(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "data")
+	require.Contains(t, conetune(t, "generate", "elastic-net", "--preset", "60-40-p8-t3", "--out", out).ok(t), "60 rows in 3 folds, 40 test rows of 8 features")
+	o := conetune(t, "tune", "elastic-net", "--dir", out, "--json", "--method", "vf-idca,grid,random,tpe,igjo,ifdm,hoag", "--plot", filepath.Join(dir, "f.svg"))
+	var list []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &list), o.stderr)
+	require.Len(t, list, 7)
+	least := list[0]["refit"].(map[string]any)["validation_error"].(float64)
+	for _, m := range list[1:] {
+		e := m["refit"].(map[string]any)["validation_error"]
+		require.InEpsilon(t, list[4]["refit"].(map[string]any)["validation_error"], e, 0.02, m["method"])
+		require.Less(t, least, e)
+	}
+	text, err := os.ReadFile(filepath.Join(out, "folds.csv"))
+	require.NoError(t, err)
+	require.Equal(t, 1+3*60, strings.Count(string(text), "\n"))
+}

@@ -1,0 +1,70 @@
+package dataset
+
+import "slices"
+
+// Division is a table whose rows are divided for the choice of hyperparameters: a [Split], or a [CrossValidation].
+type Division interface {
+	// Validate checks the rows.
+	Validate() error
+	// Table returns the rows that give features, targets and their units: the training rows of a split, and all rows that
+	// were dealt out to folds.
+	Table() *Data
+	// Parts returns pairs of training and validation rows: one pair for a split, one for each fold.
+	Parts() []*Split
+	// Tests returns the test rows, nil where there are none.
+	Tests() *Data
+	// Map returns the same division with the targets f(y).
+	Map(f func(y float64) float64) Division
+}
+
+var (
+	_ Division = (*Split)(nil)
+	_ Division = (*CrossValidation)(nil)
+)
+
+// Table returns the training rows.
+func (s *Split) Table() *Data { return s.Train }
+
+// Parts returns the split without its test rows.
+func (s *Split) Parts() []*Split { return []*Split{{Train: s.Train, Val: s.Val}} }
+
+// Tests returns the test rows.
+func (s *Split) Tests() *Data { return s.Test }
+
+// Map returns the split with the targets f(y).
+func (s *Split) Map(f func(y float64) float64) Division {
+	return &Split{Train: s.Train.mapped(f), Val: s.Val.mapped(f), Test: s.Test.mapped(f)}
+}
+
+// Table returns all rows of the folds.
+func (c *CrossValidation) Table() *Data { return c.Data }
+
+// Parts returns copies of the rows of each fold.
+func (c *CrossValidation) Parts() []*Split {
+	parts := make([]*Split, len(c.Folds))
+	for t, f := range c.Folds {
+		parts[t] = &Split{Train: c.Data.Rows(f.Train), Val: c.Data.Rows(f.Val)}
+	}
+	return parts
+}
+
+// Tests returns the test rows.
+func (c *CrossValidation) Tests() *Data { return c.Test }
+
+// Map returns the cross-validation with the targets f(y).
+func (c *CrossValidation) Map(f func(y float64) float64) Division {
+	return &CrossValidation{Data: c.Data.mapped(f), Folds: c.Folds, Test: c.Test.mapped(f)}
+}
+
+// mapped returns d with the targets f(y); it takes and returns nil too.
+func (d *Data) mapped(f func(y float64) float64) *Data {
+	if d == nil {
+		return nil
+	}
+	out := *d
+	out.Y = slices.Clone(d.Y)
+	for i, y := range out.Y {
+		out.Y[i] = f(y)
+	}
+	return &out
+}

@@ -1,0 +1,329 @@
+package regression_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/bounded"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/fused"
+	"github.com/conetune/conetune/problems/grouplasso"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+// crossValidation deals 40 rows of six features out to three folds.
+func crossValidation(t *testing.T) *dataset.CrossValidation {
+	s := modeltest.Split(3, 40, 1, 30, []float64{2, -1, 0, 0.5, 0, 0}, 0.5)
+	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+	require.NoError(t, err)
+	cv.Test = s.Test
+	return cv
+}
+
+// lasso is min 1/(2n) |y - X b - b0|^2 + lambda |b|_1 by coordinate descent, written apart from the code under test.
+func lasso(d *dataset.Data, lambda float64, intercept bool) (b []float64, b0 float64) {
+	n, p := d.Dims()
+	b = make([]float64, p)
+	r := append([]float64(nil), d.Y...) // y - X b - b0
+	for range 3000 {
+		if intercept {
+			mean := floats.Sum(r) / float64(n)
+			b0 += mean
+			floats.AddConst(-mean, r)
+		}
+		for j := range p {
+			var g, h float64
+			for i := range n {
+				x := d.X.At(i, j)
+				g += x * (r[i] + x*b[j]) / float64(n)
+				h += x * x / float64(n)
+			}
+			next := math.Copysign(math.Max(0, math.Abs(g)-lambda), g) / h
+			for i := range n {
+				r[i] -= d.X.At(i, j) * (next - b[j])
+			}
+			b[j] = next
+		}
+	}
+	return b, b0
+}
+
+// within finds the lasso with |b|_1 = r by bisection.
+func within(d *dataset.Data, r float64, intercept bool) (b []float64, b0, lambda float64) {
+	lo, hi := 0.0, 10.0
+	for range 60 {
+		lambda = (lo + hi) / 2
+		if b, b0 = lasso(d, lambda, intercept); floats.Norm(b, 1) > r {
+			lo = lambda
+		} else {
+			hi = lambda
+		}
+	}
+	return b, b0, lambda
+}
+
+// The folds share the radius of the l1 norm: each has the lasso with that norm, found apart by coordinate descent and
+// bisection, lambda is the mean of theirs, and the final fit is the lasso of all rows with the same norm.
+func TestFoldsShareRadii(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	cv := crossValidation(t)
+	for _, intercept := range []bool{false, true} {
+		m, err := elasticnet.New(cv, elasticnet.Options{Intercept: intercept, R0: []float64{2.5, 100}})
+		require.NoError(t, err)
+		require.True(t, m.CrossValidated())
+		p := m.Program()
+		low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend})
+		require.NoError(t, err)
+		require.Equal(t, backends.Optimal, low.Status)
+		each := len(low.X) / 3
+		validation, mean := 0.0, 0.0
+		for k, f := range cv.Folds {
+			b, b0, lambda := within(cv.Data.Rows(f.Train), 2.5, intercept)
+			require.InDeltaSlice(t, b, low.X[k*each], 1e-5)
+			validation += half(cv.Data.Rows(f.Val), b, b0) / 3
+			mean += lambda / 3
+		}
+		require.InDelta(t, mean, low.Lambda[0], 1e-5)
+		e := m.Evaluate(low.X)
+		require.InDelta(t, validation, e.Validation, 1e-5)
+		require.Nil(t, e.Test)
+
+		b, b0, _ := within(cv.Data, 2.5, intercept)
+		fit, test, err := m.Retrain(ctx, backend, backends.Options{}, p.H0)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
+		require.InDelta(t, b0, fit.Intercept, 1e-5)
+		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
+	}
+}
+
+// half is half the mean squared error of a predictor.
+func half(d *dataset.Data, b []float64, b0 float64) float64 {
+	r := modeltest.Residuals(d, b)
+	floats.AddConst(b0, r)
+	return floats.Dot(r, r) / float64(2*len(r))
+}
+
+// The choice by grid over lambda is that of a loop over the folds with coordinate descent.
+func TestGridOverFolds(t *testing.T) {
+	cv := crossValidation(t)
+	m, err := elasticnet.New(cv, elasticnet.Options{Intercept: true})
+	require.NoError(t, err)
+	res, err := tune.Run(context.Background(), m, tune.Config{
+		Method: tune.MethodGrid, Evaluations: 16,
+		Ranges: []tune.Range{{Axis: "lambda1", Low: 1e-3, High: 1}, {Axis: "lambda2", Low: 1e-9, High: 1e-8}},
+	})
+	require.NoError(t, err)
+	best, at := math.Inf(1), 0.0
+	for k := range 4 {
+		lambda := math.Pow(10, -3+float64(k))
+		sum := 0.0
+		for _, f := range cv.Folds {
+			b, b0 := lasso(cv.Data.Rows(f.Train), lambda, true)
+			sum += half(cv.Data.Rows(f.Val), b, b0) / 3
+		}
+		if sum < best {
+			best, at = sum, lambda
+		}
+	}
+	require.InEpsilon(t, at, res.Lambda[0], 1e-9)
+	require.InDelta(t, best, res.Refit.Validation, 1e-5)
+	require.Equal(t, tune.FinalAll, res.TrainedOn)
+	require.NotNil(t, res.Refit.Test)
+	require.Equal(t, res.Refit.Test, res.Errors.Test)
+}
+
+// model is what all regressions have.
+type model interface {
+	tune.CrossValidated
+	tune.Holder
+}
+
+// builders make all models from any division of rows.
+func builders(t *testing.T) map[string]func(dataset.Division) (model, error) {
+	g, err := groups.Equal(6, 3)
+	require.NoError(t, err)
+	return map[string]func(dataset.Division) (model, error){
+		"elastic-net":    func(d dataset.Division) (model, error) { return elasticnet.New(d, elasticnet.Options{Intercept: true}) },
+		"weighted-lasso": func(d dataset.Division) (model, error) { return wlasso.New(d, wlasso.Options{Intercept: true}) },
+		"sparse-group-lasso": func(d dataset.Division) (model, error) {
+			return sgl.New(d, g, sgl.Options{Intercept: true})
+		},
+		"group-lasso": func(d dataset.Division) (model, error) {
+			return grouplasso.New(d, g, grouplasso.Options{Intercept: true})
+		},
+		"fused-lasso": func(d dataset.Division) (model, error) { return fused.New(d, fused.Options{Intercept: true}) },
+		"bounded":     func(d dataset.Division) (model, error) { return bounded.New(d, bounded.Options{Intercept: true}) },
+		"huber": func(d dataset.Division) (model, error) {
+			return huber.New(d, huber.Options{Intercept: true, Threshold: 0.5})
+		},
+		"quantile": func(d dataset.Division) (model, error) { return quantile.New(d, quantile.Options{Intercept: true}) },
+		"logistic": func(d dataset.Division) (model, error) {
+			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{Intercept: true})
+		},
+	}
+}
+
+// In penalty form the folds of every model are splits with the same weights, and their mean is what counts.
+func TestFoldsAreSplits(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	cv := crossValidation(t)
+	for name, build := range builders(t) {
+		t.Run(name, func(t *testing.T) {
+			whole, err := build(cv)
+			require.NoError(t, err)
+			solve := func(m tune.Model) *dca.PenalizedSolution {
+				p := m.Program()
+				kinds, err := p.Kinds()
+				require.NoError(t, err)
+				q, err := dca.NewPenalized(p, kinds, dca.Settings{Backend: backend})
+				require.NoError(t, err)
+				defer q.Close()
+				weights := make([]float64, len(kinds))
+				for i := range weights {
+					weights[i] = 0.05
+				}
+				s, err := q.Solve(ctx, weights, nil)
+				require.NoError(t, err)
+				require.Equal(t, backends.Optimal, s.Status)
+				return s
+			}
+			all := solve(whole)
+			require.Len(t, all.X, 6)
+			var errors problems.Errors
+			var train float64
+			for k, f := range cv.Folds {
+				one, err := build(&dataset.Split{Train: cv.Data.Rows(f.Train), Val: cv.Data.Rows(f.Val)})
+				require.NoError(t, err)
+				s := solve(one)
+				require.InDeltaSlice(t, s.X[0], all.X[2*k], 2e-3) // the losses agree to 1e-8, and are flat
+				train += s.Train / 3
+				errors.Validation += one.Evaluate(s.X).Validation / 3
+			}
+			require.InDelta(t, train, all.Train, 1e-3)
+			require.InDelta(t, errors.Validation, whole.Evaluate(all.X).Validation, 1e-3)
+		})
+	}
+}
+
+// The multipliers of radii that the folds share are the derivatives of the mean of their losses, by finite differences.
+func TestFoldsDerivative(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	cv := crossValidation(t)
+	for name, build := range builders(t) {
+		t.Run(name, func(t *testing.T) {
+			m, err := build(cv)
+			require.NoError(t, err)
+			p := m.Program()
+			for j := range p.H0 {
+				p.H0[j] = 0.6 + 0.05*float64(j)
+			}
+			value := func(r []float64) *dca.LowerSolution {
+				q := p
+				q.H0 = r
+				s, err := dca.LowerLevel(ctx, q, dca.Settings{Backend: backend})
+				require.NoError(t, err)
+				require.Equal(t, backends.Optimal, s.Status)
+				return s
+			}
+			at := value(p.H0)
+			for j := range p.H0 {
+				const step = 1e-4
+				up, down := append([]float64(nil), p.H0...), append([]float64(nil), p.H0...)
+				up[j] += step
+				down[j] -= step
+				d := (value(up).Value - value(down).Value) / (2 * step)
+				require.InDelta(t, -d, at.Lambda[j], 2e-3*(1+math.Abs(d)), "radius %d", j)
+			}
+		})
+	}
+}
+
+// VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows. Rows that are held back come from
+// every fold.
+func TestFoldsTuned(t *testing.T) {
+	cv := crossValidation(t)
+	for name, build := range builders(t) {
+		t.Run(name, func(t *testing.T) {
+			m, err := build(cv)
+			require.NoError(t, err)
+			res, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 4, Tol: 0.05})
+			require.NoError(t, err)
+			require.NotNil(t, res.Refit)
+			require.Equal(t, tune.FinalAll, res.TrainedOn)
+			require.Nil(t, res.LowerLevel)
+			require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
+			require.Len(t, res.Selection.X, 6)
+			held := m.HoldBack(2)
+			require.Len(t, held, 2)
+			require.Equal(t, 40, held[0].Rows+held[1].Rows)
+			sum := held[0].Error(res.Selection.X) + held[1].Error(res.Selection.X)
+			require.InDelta(t, m.Evaluate(res.Selection.X).Validation, sum/2, 0.1*sum, fmt.Sprint(sum)) // folds of 13 and 14 rows
+		})
+	}
+}
+
+// Standardised on all rows of the folds, predictions are those of the rescaled table.
+func TestFoldsUnits(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	cv := crossValidation(t)
+	wide := *cv
+	wide.Data, wide.Test = cv.Data.Rows(all(cv.Data)), cv.Test.Rows(all(cv.Test))
+	for _, d := range []*dataset.Data{wide.Data, wide.Test} {
+		for i, y := range d.Y {
+			d.Y[i] = 100 + 7*y
+			for j := range d.Features {
+				d.X.Set(i, j, 3+float64(10*(j+1))*d.X.At(i, j))
+			}
+		}
+	}
+	fit := func(cv *dataset.CrossValidation) (problems.Fit, float64, float64) {
+		m, err := elasticnet.New(cv, elasticnet.Options{Intercept: true, Standardize: true, R0: []float64{0.8, 0.2}})
+		require.NoError(t, err)
+		low, err := dca.LowerLevel(ctx, m.Program(), dca.Settings{Backend: backend})
+		require.NoError(t, err)
+		fit, test, err := m.Retrain(ctx, backend, backends.Options{}, m.Program().H0)
+		require.NoError(t, err)
+		return fit, m.Evaluate(low.X).Validation, *test
+	}
+	narrow, v, e := fit(cv)
+	scaled, wv, we := fit(&wide)
+	require.InEpsilon(t, 49*v, wv, 1e-5)
+	require.InEpsilon(t, 49*e, we, 1e-5)
+	for i := range 3 {
+		require.InDelta(t, 100+7*narrow.Value(cv.Test.X.RawRowView(i)), scaled.Value(wide.Test.X.RawRowView(i)), 1e-4)
+	}
+}
+
+func all(d *dataset.Data) []int {
+	n, _ := d.Dims()
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}

@@ -45,7 +45,7 @@ type Model struct {
 	groups *groups.Groups
 }
 
-// New checks the rows, split or in folds,, the groups and the options. Each feature must be in one group. New keeps
+// New checks the rows, split or in folds, the groups and the options. Each feature must be in one group. New keeps
 // references to data and groups, which must not change.
 func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})

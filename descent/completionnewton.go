@@ -39,7 +39,9 @@ func (t Tangent) copy() Tangent {
 //	F = |r|^2 / (2N) + w_0 (|A|^2 + |B|^2) / 2 + sum_g w_g |b_g|,   r = y - X b - (A B')_known - b0,
 //
 // where S are the coefficients of the groups in use. F does not change when A and B are turned by the same rotation, so
-// that its Hessian has a kernel; gradients of functions of A B' are orthogonal to it.
+// that its Hessian has a kernel; gradients of functions of A B' are orthogonal to it, up to rounding. Where the
+// gradient of F is not quite zero, the kernel is not quite one and rounding in it would grow without bound: the
+// Hessian gets a term that holds the rotation, see [Surface.Solve].
 type Surface struct {
 	c       *Completion
 	nuclear float64
@@ -50,10 +52,13 @@ type Surface struct {
 	set     []int     // S
 	active  []int     // its groups
 
-	// The factors of the diagonal blocks of the Hessian without the residual, for each row of A and of B,
-	// and the diagonal of the block of S: a preconditioner.
-	blocksA, blocksB []cholesky
+	// The inverses of the diagonal blocks of the Hessian without the residual, for each row of A and of B,
+	// by rows, and the factor of the block of S, or its diagonal where S is large: a preconditioner.
+	formed           bool
+	blocksA, blocksB []float64
+	coefficients     cholesky
 	diagonal         []float64
+	holds            []float64 // the weights of the term that holds the rotation, one for each pair of columns
 }
 
 // Surface returns that around a solution at the weights w.
@@ -107,7 +112,12 @@ func (f *Surface) Push(t Tangent, x *Design, row, col []int) []float64 {
 	}
 	for k := range out {
 		i, j := row[k], col[k]
-		out[k] += floats.Dot(f.row(t.A, i), f.row(f.b, j)) + floats.Dot(f.row(f.a, i), f.row(t.B, j))
+		ta, b, a, tb := f.row(t.A, i), f.row(f.b, j), f.row(f.a, i), f.row(t.B, j)
+		sum := 0.0
+		for l, v := range ta { // short: the rank
+			sum += v*b[l] + a[l]*tb[l]
+		}
+		out[k] += sum
 	}
 	return out
 }
@@ -115,12 +125,19 @@ func (f *Surface) Push(t Tangent, x *Design, row, col []int) []float64 {
 // Pull is the transpose of [Surface.Push]: it adds a times the change of <v, X b + (A B')_known> to g.
 func (f *Surface) Pull(g Tangent, a float64, v []float64, x *Design, row, col []int) {
 	for k, w := range v {
-		i, j := row[k], col[k]
-		floats.AddScaled(f.row(g.A, i), a*w, f.row(f.b, j))
-		floats.AddScaled(f.row(g.B, j), a*w, f.row(f.a, i))
+		f.cross(g, a*w, row[k], col[k], f.a, f.b)
 	}
 	for i, j := range f.set {
 		g.S[i] += a * x.dot(j, v)
+	}
+}
+
+// cross adds w times row j of b to row i of A, and w times row i of a to row j of B.
+func (f *Surface) cross(g Tangent, w float64, i, j int, a, b []float64) {
+	ga, gb, ra, rb := f.row(g.A, i), f.row(g.B, j), f.row(a, i), f.row(b, j)
+	for l := range ga {
+		ga[l] += w * rb[l]
+		gb[l] += w * ra[l]
 	}
 }
 
@@ -154,9 +171,7 @@ func (f *Surface) hessian(t Tangent) Tangent {
 	f.centre(change)
 	f.Pull(out, 1/n, change, c.groups.x, c.row, c.col)
 	for k, v := range f.r {
-		i, j := c.row[k], c.col[k]
-		floats.AddScaled(f.row(out.A, i), -v/n, f.row(t.B, j))
-		floats.AddScaled(f.row(out.B, j), -v/n, f.row(t.A, i))
+		f.cross(out, -v/n, c.row[k], c.col[k], t.A, t.B)
 	}
 	floats.AddScaled(out.A, f.nuclear, t.A)
 	floats.AddScaled(out.B, f.nuclear, t.B)
@@ -173,30 +188,94 @@ func (f *Surface) hessian(t Tangent) Tangent {
 	return out
 }
 
+// hold adds the term that holds the rotation to the product of the Hessian with t: for a skew matrix W the direction
+// (A W, B W) turns both factors, and t has along it <W, A't_A + B't_B>. The sum over pairs p < q of columns, each with the square
+// of its part and the weight w_0 / |(A, B)_p, (A, B)_q|^2, has eigenvalues near w_0 on the rotations if A'A and
+// B'B are diagonal, and is zero on what is orthogonal to them.
+func (f *Surface) hold(out, t Tangent) {
+	k := f.rank
+	if k < 2 {
+		return
+	}
+	if f.holds == nil {
+		size := make([]float64, k)
+		for i, v := range f.a {
+			size[i%k] += v * v
+		}
+		for i, v := range f.b {
+			size[i%k] += v * v
+		}
+		f.holds = make([]float64, k*k)
+		for p := range k {
+			for q := range k {
+				f.holds[p*k+q] = f.nuclear / (size[p] + size[q])
+			}
+		}
+	}
+	turn := make([]float64, k*k)
+	gather := func(factor, part []float64) {
+		for at := 0; at < len(factor); at += k {
+			for p, v := range factor[at : at+k] {
+				for q, w := range part[at : at+k] {
+					turn[p*k+q] += v * w
+				}
+			}
+		}
+	}
+	gather(f.a, t.A)
+	gather(f.b, t.B)
+	for p := range k {
+		turn[p*k+p] = 0
+		for q := range p {
+			w := f.holds[p*k+q] * (turn[p*k+q] - turn[q*k+p])
+			turn[p*k+q], turn[q*k+p] = w, -w
+		}
+	}
+	spread := func(to, factor []float64) {
+		for at := 0; at < len(factor); at += k {
+			for p, v := range factor[at : at+k] {
+				for q, w := range turn[p*k : (p+1)*k] {
+					to[at+q] += v * w
+				}
+			}
+		}
+	}
+	spread(out.A, f.a)
+	spread(out.B, f.b)
+}
+
 // precondition returns M^-1 t, with M the diagonal blocks of the Hessian without the terms of the residual.
 func (f *Surface) precondition(t Tangent) Tangent {
-	if f.diagonal == nil {
+	if !f.formed {
 		f.formBlocks()
 	}
-	out := t.copy()
-	for i := range f.blocksA {
-		f.blocksA[i].solve(f.row(out.A, i))
+	out, k := f.Zero(), f.rank
+	apply := func(blocks, to, from []float64) {
+		for at := 0; at < len(to); at += k {
+			v := from[at : at+k]
+			for p := range k {
+				sum := 0.0
+				for q, w := range blocks[(at+p)*k : (at+p+1)*k] {
+					sum += w * v[q]
+				}
+				to[at+p] = sum
+			}
+		}
 	}
-	for j := range f.blocksB {
-		f.blocksB[j].solve(f.row(out.B, j))
-	}
-	for i, d := range f.diagonal {
-		out.S[i] /= d
+	apply(f.blocksA, out.A, t.A)
+	apply(f.blocksB, out.B, t.B)
+	copy(out.S, t.S)
+	if f.diagonal == nil {
+		f.coefficients.solve(out.S)
+	} else {
+		floats.Div(out.S, f.diagonal)
 	}
 	return out
 }
 
 func (f *Surface) formBlocks() {
 	c, n, k := f.c, float64(len(f.r)), f.rank
-	form := func(rows int, other []float64, place, opposite []int) []cholesky {
-		if k == 0 {
-			return nil
-		}
+	form := func(rows int, other []float64, place, opposite []int) []float64 {
 		h := make([]float64, rows*k*k)
 		for e, i := range place {
 			v, block := f.row(other, opposite[e]), h[i*k*k:(i+1)*k*k]
@@ -204,20 +283,41 @@ func (f *Surface) formBlocks() {
 				floats.AddScaled(block[p*k:(p+1)*k], v[p]/n, v)
 			}
 		}
-		blocks := make([]cholesky, rows)
-		for i := range blocks {
+		for i := range rows {
+			var chol cholesky
 			block := h[i*k*k : (i+1)*k*k]
-			blocks[i].factor(k, 0, func(p, q int) float64 { // positive definite, as the weight is
+			chol.factor(k, 0, func(p, q int) float64 { // positive definite, as the weight is
 				if p == q {
 					return block[p*k+q] + f.nuclear
 				}
 				return block[p*k+q]
 			})
+			clear(block)
+			for p := range k { // symmetric: rows are columns
+				block[p*k+p] = 1
+				chol.solve(block[p*k : (p+1)*k])
+			}
 		}
-		return blocks
+		return h
 	}
 	f.blocksA = form(c.m, f.b, c.row, c.col)
 	f.blocksB = form(c.n, f.a, c.col, c.row)
+	f.formed = true
+	if len(f.set) == 0 {
+		return
+	}
+	if len(f.set) <= blockMost {
+		h := c.groups.hessian(f.set, f.x, f.norm)
+		ridge := newtonRidge * mat.Trace(h)
+		if f.coefficients.factor(len(f.set), 0, func(p, q int) float64 {
+			if p == q {
+				return h.At(p, q) + ridge
+			}
+			return h.At(p, q)
+		}) {
+			return
+		}
+	}
 	f.diagonal = make([]float64, len(f.set))
 	for i, j := range f.set {
 		g := c.groups.of[j]
@@ -226,7 +326,11 @@ func (f *Surface) formBlocks() {
 	}
 }
 
-// Solve returns t with H t = q by preconditioned conjugate gradients, for q orthogonal to the kernel of the Hessian H; it
+// blockMost bounds the coefficients whose block of the preconditioner is factored.
+const blockMost = 500
+
+// Solve returns t with H t = q by preconditioned conjugate gradients, for q orthogonal to the kernel of the Hessian H, the
+// rotations of A and B, and t too, as a term that penalises them is added to H. It
 // stops when the residual is below tol relative to q, after a number of steps, or at a direction of
 // no positive curvature, with what it has: at least the preconditioned q.
 func (f *Surface) Solve(q Tangent, tol float64, steps int) Tangent {
@@ -240,6 +344,7 @@ func (f *Surface) Solve(q Tangent, tol float64, steps int) Tangent {
 			break
 		}
 		hd := f.hessian(d)
+		f.hold(hd, d)
 		curvature := d.Dot(hd)
 		if !(curvature > 1e-14*math.Abs(d.Dot(res))) {
 			if step == 0 {
@@ -263,8 +368,9 @@ func (f *Surface) Solve(q Tangent, tol float64, steps int) Tangent {
 // a step promised is below tol^2 relative to the objective at zero.
 func (s *completionSolve) factorNewton(tol float64) {
 	const (
-		steps = 30
-		cg    = 500
+		steps   = 30
+		cg      = 500
+		forcing = 0.01 // the accuracy of the first systems
 	)
 	for range steps {
 		f := s.known.newSurface(s.nuclear, s.norm, s.left, s.right, s.b, s.r)
@@ -274,7 +380,7 @@ func (s *completionSolve) factorNewton(tol float64) {
 		g := f.gradient()
 		steep := g.Dot(f.precondition(g))
 		s.newtons++
-		d := f.Solve(g, math.Min(1e-2, math.Sqrt(steep/s.scale)), cg)
+		d := f.Solve(g, math.Min(forcing, math.Sqrt(steep/s.scale)), cg)
 		promise := g.Dot(d)
 		if !(promise > 0) || !s.factorStep(f, d, promise, steep) {
 			return

@@ -67,8 +67,16 @@ func (m *MatrixCompletion) Dim() int { return len(m.groups) + 1 }
 // LambdaMax is the least common value at which b and G are zero.
 func (m *MatrixCompletion) LambdaMax() float64 { return m.completion.LambdaMax() }
 
-// Path goes down with a common value.
-func (m *MatrixCompletion) Path() [][]float64 { return commonPath(m.Dim(), m.LambdaMax()) }
+// Path goes down with a common value, in steps twice as long as elsewhere and as far as the matrix is not yet of
+// full rank in general: a lower level costs more here.
+func (m *MatrixCompletion) Path() [][]float64 {
+	common := commonPath(m.Dim(), m.LambdaMax())
+	var path [][]float64
+	for i := 1; i < len(common)*4/5; i += 2 {
+		path = append(path, common[i])
+	}
+	return path
+}
 
 // completionState is the solution behind a point.
 type completionState struct {

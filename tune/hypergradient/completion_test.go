@@ -80,6 +80,23 @@ func TestCompletionHypergradient(t *testing.T) {
 	}
 }
 
+// Conjugate gradients may run to the limits of rounding at a solution of any accuracy: the rotations of
+// the factors, along which the Hessian vanishes at an exact solution only, stay out of the hypergradient.
+func TestCompletionRotations(t *testing.T) {
+	train, val := entries(3, 14, 11, 0)
+	m, err := NewMatrixCompletion(train, val, 14, 11, nil, true)
+	require.NoError(t, err)
+	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
+		at, err := m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil)
+		require.NoError(t, err)
+		rough, err := m.Gradient(context.Background(), at, GradientOptions{Tol: 1e-6})
+		require.NoError(t, err)
+		fine, err := m.Gradient(context.Background(), at, GradientOptions{Tol: 1e-14})
+		require.NoError(t, err)
+		require.InEpsilon(t, rough[0], fine[0], 1e-4, "tolerance %g", tol)
+	}
+}
+
 func TestCompletionSearch(t *testing.T) {
 	train, val := entries(4, 14, 14, 6)
 	m, err := NewMatrixCompletion(train, val, 14, 14, triples(6), false)

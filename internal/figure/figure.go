@@ -23,12 +23,32 @@ import (
 )
 
 // Figure is a title, stacked panels, and the label of their common axis, which
-// begins at 0 on request. Tiles stand below the panels.
+// begins at 0 or is logarithmic on request. Tiles stand below the panels.
 type Figure struct {
-	Title, XLabel string
-	XFromZero     bool
-	Panels        []Panel
-	Tiles         []Tile
+	Title, XLabel   string
+	XFromZero, LogX bool
+	Panels          []Panel
+	Tiles           []Tile
+}
+
+// Area is where the data of a panel stand in the picture, in points from its upper left corner, which are the units of
+// the SVG. LogX is that of the figure.
+type Area struct {
+	// Panel is the index of the panel: one without points is not drawn.
+	Panel                    int
+	Left, Right, Top, Bottom float64
+	// XMin and XMax are the values at Left and Right.
+	XMin, XMax float64
+	LogX       bool
+}
+
+// X is the horizontal place of a value.
+func (a Area) X(v float64) float64 {
+	lo, hi := a.XMin, a.XMax
+	if a.LogX {
+		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
+	}
+	return a.Left + (v-lo)/(hi-lo)*(a.Right-a.Left)
 }
 
 // Panel is one plot of the stack.
@@ -91,27 +111,37 @@ func Format(path string) (string, error) {
 // Write draws the figure in the format "png" or "svg". Panels without a point
 // that can be shown are left out; a figure without any is an error.
 func (f Figure) Write(w io.Writer, format string) error {
+	_, err := f.Draw(w, format)
+	return err
+}
+
+// Draw is Write; it says where the data stand.
+func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	var plots []*plot.Plot
+	var areas []Area
 	xmin, xmax := math.Inf(1), math.Inf(-1)
-	for _, panel := range f.Panels {
-		p, err := panel.plot()
+	for i, panel := range f.Panels {
+		p, err := panel.plot(f.LogX)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if p == nil {
 			continue
 		}
 		xmin, xmax = min(xmin, p.X.Min), max(xmax, p.X.Max)
-		plots = append(plots, p)
+		plots, areas = append(plots, p), append(areas, Area{Panel: i, LogX: f.LogX})
 	}
 	if len(plots) == 0 {
-		return fmt.Errorf("figure: there is nothing to draw")
+		return nil, fmt.Errorf("figure: there is nothing to draw")
 	}
-	if f.XFromZero {
+	if f.XFromZero && !f.LogX {
 		xmin, xmax = min(xmin, 0), max(xmax, 0)
 	}
 	if xmax == xmin { // a single point: give it room
 		xmin, xmax = xmin-0.5*max(1e-3, math.Abs(xmin)), xmax+0.5*max(1e-3, math.Abs(xmax))
+		if f.LogX {
+			xmin, xmax = max(xmin, xmax/4), min(xmax, math.MaxFloat64)
+		}
 	}
 	for i, p := range plots {
 		p.X.Min, p.X.Max = xmin, xmax
@@ -126,9 +156,10 @@ func (f Figure) Write(w io.Writer, format string) error {
 	if len(f.Tiles) > 0 {
 		tiles = tileHeight
 	}
-	canvas, err := draw.NewFormattedCanvas(width, vg.Length(titleHeight+panelHeight*len(plots)+xLabelHeight+tiles), format)
+	height := vg.Length(titleHeight + panelHeight*len(plots) + xLabelHeight + tiles)
+	canvas, err := draw.NewFormattedCanvas(width, height, format)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dc := draw.New(canvas)
 	dc.FillPolygon(color.White, []vg.Point{dc.Min, {X: dc.Max.X, Y: dc.Min.Y}, dc.Max, {X: dc.Min.X, Y: dc.Max.Y}})
@@ -140,6 +171,10 @@ func (f Figure) Write(w io.Writer, format string) error {
 		legend := plots[i].Legend
 		plots[i].Legend = plot.NewLegend()
 		plots[i].Draw(c)
+		data := plots[i].DataCanvas(c)
+		areas[i].Left, areas[i].Right = data.Min.X.Points(), data.Max.X.Points()
+		areas[i].Top, areas[i].Bottom = (height - data.Max.Y).Points(), (height - data.Min.Y).Points()
+		areas[i].XMin, areas[i].XMax = xmin, xmax
 		legend.Top, legend.Left = true, true
 		c.Min.X, c.Max.X = c.Max.X+8, dc.Max.X
 		legend.Draw(c)
@@ -147,10 +182,12 @@ func (f Figure) Write(w io.Writer, format string) error {
 	below := dc
 	below.Max.Y = dc.Min.Y + vg.Length(tiles) - 14
 	if err := drawTiles(draw.Crop(below, 6, -6, 4, 0), f.Tiles); err != nil {
-		return err
+		return nil, err
 	}
-	_, err = canvas.WriteTo(w)
-	return err
+	if _, err = canvas.WriteTo(w); err != nil {
+		return nil, err
+	}
+	return areas, nil
 }
 
 // align stacks the panels on a canvas, the last one higher by what the labels of
@@ -179,7 +216,7 @@ func align(plots []*plot.Plot, whole draw.Canvas) []draw.Canvas {
 
 // plot builds the gonum plot of a panel; nil when it has no points. The legend is
 // drawn by the caller, outside the axes.
-func (panel Panel) plot() (*plot.Plot, error) {
+func (panel Panel) plot(logX bool) (*plot.Plot, error) {
 	p := plot.New()
 	small(p)
 	p.Y.Label.Text = panel.YLabel
@@ -191,7 +228,7 @@ func (panel Panel) plot() (*plot.Plot, error) {
 	legend.TextStyle.Font.Size = textSize
 	legend.ThumbnailWidth, legend.Padding = 26, 4
 	for _, line := range panel.Lines {
-		points, err := line.points(panel.LogY)
+		points, err := line.points(logX, panel.LogY)
 		if err != nil {
 			return nil, err
 		}
@@ -216,6 +253,9 @@ func (panel Panel) plot() (*plot.Plot, error) {
 		return nil, nil
 	}
 	p.X.Tick.Marker = decimalTicks{count: 6}
+	if logX {
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logTicks{}
+	}
 	if panel.LogY {
 		logRange(p)
 	} else {
@@ -226,14 +266,14 @@ func (panel Panel) plot() (*plot.Plot, error) {
 }
 
 // points returns the points that can be shown.
-func (l Line) points(logY bool) (plotter.XYs, error) {
+func (l Line) points(logX, logY bool) (plotter.XYs, error) {
 	if len(l.X) != len(l.Y) {
 		return nil, fmt.Errorf("figure: line %q has %d abscissae and %d ordinates", l.Name, len(l.X), len(l.Y))
 	}
 	var points plotter.XYs
 	for i, x := range l.X {
 		y := l.Y[i]
-		if math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) || logY && y <= 0 {
+		if math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) || logX && x <= 0 || logY && y <= 0 {
 			continue
 		}
 		points = append(points, plotter.XY{X: x, Y: y})

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
 	"math"
 	"strings"
@@ -137,4 +138,30 @@ func TestTiles(t *testing.T) {
 	require.ErrorContains(t, f.Write(&b, "svg"), "2 rows of counts, but 1 names of rows")
 	f.Tiles[1].Rows, f.Tiles[1].Columns = []string{"no", "yes"}, []string{"one"}
 	require.ErrorContains(t, f.Write(&b, "svg"), "2 counts in row 0, but 1 names of columns")
+}
+
+// The areas are those of the picture: the vertical line of a marker stands where X says.
+func TestAreas(t *testing.T) {
+	f := Figure{LogX: true, Panels: []Panel{
+		{Lines: []Line{{X: []float64{0, -1}, Y: []float64{1, 2}}}}, // nothing to see on a logarithmic axis
+		{Lines: []Line{{X: []float64{0.01, 0.1, 10}, Y: []float64{3, 1, 2}}}},
+		{LogY: true, Lines: []Line{{X: []float64{0.1, 1}, Y: []float64{1, 10}}}},
+	}}
+	var b bytes.Buffer
+	areas, err := f.Draw(&b, "svg")
+	require.NoError(t, err)
+	require.Len(t, areas, 2)
+	require.Equal(t, 1, areas[0].Panel)
+	require.Equal(t, 2, areas[1].Panel)
+	a := areas[0]
+	require.Equal(t, a.Left, a.X(0.01))
+	require.InDelta(t, (2*a.Left+a.Right)/3, a.X(0.1), 1e-9, "a third of three decades")
+	require.Equal(t, a.Left, areas[1].Left)
+	require.Less(t, a.Top, a.Bottom)
+	require.Less(t, a.Bottom, areas[1].Top)
+	// The line of the first drawn panel: its three points, in the upward coordinates of the SVG.
+	height := float64(titleHeight + 2*panelHeight + xLabelHeight)
+	path := fmt.Sprintf(`<path d="M%.5g,%.5gL%.5g,%.5gL%.5g,`, a.Left, height-(a.Top+(a.Bottom-a.Top)*0.06/1.12), a.X(0.1),
+		height-(a.Bottom-(a.Bottom-a.Top)*0.06/1.12), a.Right)
+	require.Contains(t, b.String(), path)
 }

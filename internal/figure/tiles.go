@@ -63,7 +63,7 @@ func (t Tile) lines(c draw.Canvas) error {
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{Y: 0xe0}, color.Gray{Y: 0xe0}
 	p.Add(grid)
 	for _, line := range t.Lines {
-		points, err := line.points(false)
+		points, err := line.points(false, false)
 		if err != nil {
 			return err
 		}

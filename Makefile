@@ -8,7 +8,7 @@ STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages on which the race detector is run; all of them take about a minute.
 RACE ?= ./...
 
-.PHONY: all build test test-go test-noasm vet fmt-check staticcheck check race bench clean
+.PHONY: all build test test-go test-noasm vet fmt-check staticcheck check race bench page-check clean
 
 all: build
 
@@ -48,6 +48,12 @@ race: $(NEEDS)
 bench: $(NEEDS)
 	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./bench/...
 
+# Opens pages in a headless Chromium: make page-check PAGES="report.html ...". Needs node, a Chromium, and, in this folder,
+# npm install --no-save playwright-core axe-core. Not part of make check.
+page-check:
+	node internal/webpage/check.mjs page-check $(PAGES)
+
 clean: deps-clean
 	rm -f conetune diabetes.png diabetes.svg
+	rm -rf page-check
 	$(GO) clean -testcache

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"html/template"
 	"io"
 	"strconv"
 	"strings"
@@ -52,14 +51,23 @@ type group struct {
 	Rows  [][]string
 }
 
-// applications puts the rows of an application together. Where a backend cannot take a stage at any tolerance, one row says so.
-func applications(rows []BackendRow) []group {
-	var out []group
+// distinct are the rows of the tables: where a backend cannot take a stage at any tolerance, one row says so.
+func distinct(rows []BackendRow) []*BackendRow {
+	var out []*BackendRow
 	for i := range rows {
 		r := &rows[i]
 		if i > 0 && r.Status == unsupported && rows[i-1].Status == unsupported && rows[i-1].Backend == r.Backend && rows[i-1].Stage == r.Stage {
 			continue
 		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// applications puts the rows of an application together.
+func applications(rows []BackendRow) []group {
+	var out []group
+	for _, r := range distinct(rows) {
 		title := r.Model + " " + r.Data
 		if len(out) == 0 || out[len(out)-1].Title != title {
 			out = append(out, group{Title: title})
@@ -104,54 +112,3 @@ func WriteMarkdown(w io.Writer, rows []BackendRow) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
-
-// Page is what the HTML page says around the tables.
-type Page struct {
-	// Version is the program's, Machine describes where it ran, Command how.
-	Version, Machine, Command string
-}
-
-// WriteHTML writes one page that needs nothing else.
-func WriteHTML(w io.Writer, rows []BackendRow, p Page) error {
-	return page.Execute(w, struct {
-		Page
-		Columns []string
-		Groups  []group
-	}{p, columns, applications(rows)})
-}
-
-var page = template.Must(template.New("backends").Parse(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Backends compared</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 75rem; color: #1a1a1a; background: #fff; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding: .5rem 0; }
-th, td { padding: .25rem .6rem; text-align: left; border-bottom: 1px solid #ccc; white-space: nowrap; }
-td:last-child { white-space: normal; min-width: 12rem; }
-thead th { border-bottom: 2px solid #555; }
-tbody tr:hover { background: #f2f2f2; }
-code { background: #f2f2f2; padding: 0 .2rem; }
-</style>
-</head>
-<body>
-<main>
-<h1>Backends compared</h1>
-<p>Time from the compiled program to the checked solution, the fastest of several solves; residual: largest relative residual on unscaled data;
-error: distance of the objective from that of a reference solved to 1e-10, violations included.</p>
-<p>conetune {{.Version}}, {{.Machine}}<br><code>{{.Command}}</code></p>
-{{range .Groups}}<div class="wide" role="region" aria-label="{{.Title}}" tabindex="0"><table>
-<caption>{{.Title}}</caption>
-<thead><tr>{{range $.Columns}}<th scope="col">{{.}}</th>{{end}}</tr></thead>
-<tbody>
-{{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
-{{end}}</tbody>
-</table></div>
-{{end}}</main>
-</body>
-</html>
-`))

@@ -1,0 +1,98 @@
+// Package webpage makes the HTML pages of the program: each is one file that
+// needs no other and no network, which the page's own policy enforces.
+//
+// A page can be used by mouse, touch, keyboard and screen reader, follows the
+// light or dark scheme of the reader, prints, and says everything without
+// JavaScript, which adds the sorting of tables and the reading of figures.
+package webpage
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed style.css
+var style string
+
+//go:embed script.js
+var script string
+
+//go:embed page.html
+var common string
+
+// Table is a table with a caption. Its rows can be sorted by each column where Sortable is set.
+type Table struct {
+	ID, Caption string
+	// Groups, if any, are headings above those of the columns. Their spans sum to the number of columns.
+	Groups   []Group
+	Columns  []Column
+	Rows     []Row
+	Sortable bool
+}
+
+// Group is a heading over Span columns; an empty title says that they have none.
+type Group struct {
+	Title string
+	Span  int
+}
+
+// Column is the heading of a column. Numbers stand at the right and are sorted by value.
+type Column struct {
+	Title  string
+	Number bool
+}
+
+// Row is a row; the first cell is its heading.
+type Row struct {
+	// X is the place of the row in the figure that the table is the text of; 0 where there is none.
+	X     float64
+	Cells []Cell
+}
+
+// Cell is an entry. Key is what it is sorted by, in the place of Text; empty keys come last. Strong stands out.
+type Cell struct {
+	Text   string
+	Key    *string
+	Strong bool
+}
+
+// Figure is a picture with its text.
+type Figure struct {
+	ID, Title, Description string
+	// SVG is the picture, see [SVG].
+	SVG template.HTML
+	// Numbers is what the picture shows. Rows with an X can be read by pointing at the picture: their first
+	// cell is the place, the other columns are the lines, in groups the panels.
+	Numbers Table
+}
+
+// New parses a page. The body is what stands in its main element; it may use the templates "table" and "figure"
+// with values of these types. The page is written by [Write].
+func New(name, body string) *template.Template {
+	t := template.Must(template.New(name).Parse(common))
+	return template.Must(t.New("body").Parse(body))
+}
+
+// Write writes a page.
+func Write(w io.Writer, t *template.Template, title string, data any) error {
+	return t.ExecuteTemplate(w, "page", struct {
+		Title  string
+		Style  template.CSS
+		Script template.JS
+		Data   any
+	}{title, template.CSS(style), template.JS(script), data})
+}
+
+// SVG takes a picture as it stands in a file, without its header, into a page.
+// The title and the description are what a screen reader says; id is that of the figure.
+func SVG(picture, id, title, description string) template.HTML {
+	_, rest, _ := strings.Cut(picture, "<svg ")
+	attributes, rest, _ := strings.Cut(rest, ">")
+	_, box, _ := strings.Cut(attributes, `viewBox="`)
+	box, _, _ = strings.Cut(box, `"`)
+	e := template.HTMLEscapeString
+	return template.HTML(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="` + e(box) + `" role="img" aria-labelledby="` + e(id) + `-title ` + e(id) + `-desc">` +
+		`<title id="` + e(id) + `-title">` + e(title) + `</title><desc id="` + e(id) + `-desc">` + e(description) + `</desc>` + strings.TrimSpace(rest))
+}

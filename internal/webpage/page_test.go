@@ -1,0 +1,124 @@
+package webpage
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// elements are the start tags of a page, read as XML, which ours is apart from void elements.
+func elements(t *testing.T, page string) []xml.StartElement {
+	t.Helper()
+	page = regexp.MustCompile(`(?s)<script>.*</script>`).ReplaceAllString(page, "") // no XML
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	var out []xml.StartElement
+	for {
+		token, err := d.RawToken()
+		if err == io.EOF {
+			return out
+		}
+		require.NoError(t, err)
+		if e, ok := token.(xml.StartElement); ok {
+			out = append(out, e.Copy())
+		}
+	}
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func example() (string, error) {
+	key := "0.001"
+	numbers := Table{ID: "n", Caption: "numbers", Groups: []Group{{"", 1}, {"time & place", 1}}, Columns: []Column{{"s", true}, {"<a>", true}},
+		Rows: []Row{{X: 12.344, Cells: []Cell{{Text: "1 ms", Key: &key}, {Text: "2", Strong: true}}}}, Sortable: true}
+	svg := SVG("<?xml version=\"1.0\"?>\n<!-- x -->\n<svg width=\"4pt\" height=\"3pt\" viewBox=\"0 0 4 3\"\n\txmlns=\"http://www.w3.org/2000/svg\">\n<g></g>\n</svg>\n",
+		"f", `a "figure"`, "what < it shows")
+	var b bytes.Buffer
+	err := Write(&b, New("x", `<p>{{.Text}}</p>{{template "figure" .Figure}}`), "Title & more", struct {
+		Text   string
+		Figure Figure
+	}{"<script>", Figure{ID: "f", Title: "a figure", SVG: svg, Numbers: numbers}})
+	return b.String(), err
+}
+
+func TestPage(t *testing.T) {
+	page, err := example()
+	require.NoError(t, err)
+	again, err := example()
+	require.NoError(t, err)
+	require.Equal(t, page, again)
+	for _, want := range []string{
+		`<html lang="en">`, "<title>Title &amp; more</title>", "<h1>Title &amp; more</h1>", "<p>&lt;script&gt;</p>",
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3" role="img" aria-labelledby="f-title f-desc"><title id="f-title">a &#34;figure&#34;</title>` +
+			`<desc id="f-desc">what &lt; it shows</desc><g></g>`,
+		`<th scope="colgroup" colspan="1">time &amp; place</th>`, `<th scope="col" class="number">&lt;a&gt;</th>`,
+		`<tr data-x="12.34"><th scope="row" class="number" data-sort="0.001">1 ms</th><td class="number"><strong>2</strong></td></tr>`,
+		`<table id="n" data-sortable>`, `<caption id="n-caption">numbers</caption>`,
+	} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "<?xml")
+	require.NotContains(t, page, "ZgotmplZ")
+	ids := map[string]bool{}
+	for _, e := range elements(t, page) {
+		if id := attribute(e, "id"); id != "" {
+			require.False(t, ids[id], "id %s twice", id)
+			ids[id] = true
+		}
+	}
+	for _, e := range elements(t, page) {
+		for _, name := range strings.Fields(attribute(e, "aria-labelledby")) {
+			require.True(t, ids[name], "%s is labelled by %s", e.Name.Local, name)
+		}
+	}
+}
+
+// Nothing is loaded: the only addresses are the names of XML.
+func TestSelfContained(t *testing.T) {
+	page, err := example()
+	require.NoError(t, err)
+	for _, address := range regexp.MustCompile(`https?://[^"' )]*`).FindAllString(page, -1) {
+		require.Equal(t, "http://www.w3.org/2000/svg", address)
+	}
+	require.NotRegexp(t, `@import|url\(|src=|<link|fetch\(|XMLHttpRequest`, page)
+	require.Contains(t, page, `content="default-src 'none';`)
+}
+
+// contrast is the contrast ratio of WCAG 2.2.
+func contrast(t *testing.T, a, b string) float64 {
+	t.Helper()
+	la, lb := luminance(t, a), luminance(t, b)
+	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
+}
+
+// Text has a contrast of at least 4.5 on both backgrounds, in both schemes and in print (WCAG 2.2, 1.4.3).
+func TestContrast(t *testing.T) {
+	schemes := regexp.MustCompile(`(?s):root \{([^}]*)\}`).FindAllStringSubmatch(style, -1)
+	require.Len(t, schemes, 3)
+	colours := map[string]string{}
+	for _, s := range schemes {
+		for _, m := range regexp.MustCompile(`--(\w+): (#\w+)`).FindAllStringSubmatch(s[1], -1) {
+			colours[m[1]] = m[2]
+		}
+		for _, text := range []string{"ink", "quiet", "accent"} {
+			for _, ground := range []string{"paper", "strip"} {
+				if colours["paper"] == "#fff" && text == "accent" && colours["ink"] == "#000" {
+					continue // nothing in this colour is printed
+				}
+				require.Greater(t, contrast(t, colours[text], colours[ground]), 4.5, "%s on %s", text, ground)
+			}
+		}
+	}
+}

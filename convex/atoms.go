@@ -14,6 +14,7 @@ const (
 	absAtom                      // vector, |a_i|
 	posAtom                      // vector, max(0, a_i)
 	normsAtom                    // vector, one norm for each group
+	nuclearAtom                  // scalar, the sum of the singular values
 	maxAtom                      // scalar, the largest entry of a Convex
 	huberAtom                    // vector, see Huber
 	logisticAtom                 // vector, log(1 + exp(a_i))
@@ -27,6 +28,7 @@ type atom struct {
 	n      int
 	arg    Affine
 	groups [][]int // normsAtom; nil: one group of all entries
+	rows   int     // nuclearAtom; the matrix has n(arg)/rows columns
 	of     Convex  // maxAtom
 	delta  float64 // huberAtom
 }
@@ -46,6 +48,8 @@ func (a *atom) String() string {
 		return "Huber of " + a.arg.String()
 	case logisticAtom:
 		return "Logistic of " + a.arg.String()
+	case nuclearAtom:
+		return "NuclearNorm of " + a.arg.String()
 	}
 	return "Max of " + a.of.String()
 }
@@ -96,6 +100,24 @@ func GroupNorms(a Affine, groups [][]int) Convex {
 	return (&atom{kind: normsAtom, n: len(groups), arg: a, groups: groups}).expression()
 }
 
+// NuclearNorm returns the scalar sum of the singular values of a matrix of
+// rows x cols, whose entries a holds row by row, as mat.NewDense takes them.
+// Applied to a whole variable it makes the variable a candidate for working
+// sets, see [SolverOptions].
+func NuclearNorm(a Affine, rows, cols int) Convex {
+	switch {
+	case a.err != nil:
+		return Convex{n: 1, aff: Affine{n: 1, m: a.m, err: a.err}, err: a.err}
+	case rows < 0 || cols < 0 || rows*cols != a.n:
+		return failed(1, a.m, "NuclearNorm: %v is not a matrix of %d x %d", a, rows, cols)
+	case a.n == 0:
+		return Linear(Affine{n: 1, m: a.m})
+	case rows == 1 || cols == 1:
+		return Norm2(a)
+	}
+	return (&atom{kind: nuclearAtom, n: 1, arg: a, rows: rows}).expression()
+}
+
 // Abs returns the vector of |a[i]|.
 func Abs(a Affine) Convex { return (&atom{kind: absAtom, n: a.n, arg: a}).expression() }
 
@@ -140,6 +162,8 @@ func (a *atom) eval(pt Point) []float64 {
 		for i, v := range x {
 			x[i] = softplus(v)
 		}
+	case nuclearAtom:
+		return []float64{nuclearNorm(x, a.rows)}
 	case normsAtom:
 		if a.groups == nil {
 			return []float64{floats.Norm(x, 2)}

@@ -26,6 +26,8 @@ type Program struct {
 	hinges    []*hinge
 	slack     []slackGroup // groups of inequalities whose rows may be left out
 	sparseOf  []int        // for each variable, the sparse variable whose entries it follows, or -1
+	matrices  []*matrixVariable
+	curves    []curve
 }
 
 // group is a block of consecutive rows with s = expr in one cone.
@@ -33,6 +35,13 @@ type group struct {
 	kind  backends.ConeKind
 	expr  Affine
 	index int
+	// rows is the number of rows of the matrix of a nuclear norm.
+	rows int
+	// from is, in a program derived from another one, the group of that program
+	// which this one stands for, and part what it holds of it.
+	from   *group
+	part   groupPart
+	w1, w2 *Variable // with liftedRows, the diagonal blocks
 	// own marks the two row groups of an epigraph u >= |v| of a sparse variable.
 	own bool
 	// overlap says that two terms may meet in one entry of A.
@@ -45,6 +54,15 @@ type group struct {
 	// the inverse, -1 for rows left out. Nil when all are.
 	kept, place []int
 }
+
+// groupPart says what a group of a derived program holds of the group that it comes from.
+type groupPart int
+
+const (
+	wholeGroup groupPart = iota // the same rows, or (h, C) for (h, X)
+	headRow                     // the first row, the bound on a nuclear norm
+	liftedRows                  // the semidefinite matrix that stands for a nuclear norm
+)
 
 // square is weight * |arg|^2 in the objective, where each entry of arg has at
 // most one entry of a variable.

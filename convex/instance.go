@@ -57,11 +57,10 @@ func (l *live) turn() []float64 {
 	return l.buf[l.cur]
 }
 
-// newInstance assembles the program for the working sets and sets a solver of
-// accuracy eps up, or takes over that of an old instance of the same pattern.
-func (s *Solver) newInstance(active [][]int, eps float64, old *instance) (*instance, error) {
+// newInstance sets a solver of accuracy eps up for an assembled program, or takes over
+// that of an old instance of the same pattern.
+func (s *Solver) newInstance(as *assembled, eps float64, old *instance) (*instance, error) {
 	begin := time.Now()
-	as := s.work.newLayout(active).assemble()
 	in := &instance{as: as, eps: eps,
 		a: newLive(len(as.ind), as.a.deps), b: newLive(as.m, as.b.deps),
 		q: newLive(as.n, as.q.deps), p: newLive(len(as.pind), as.weights)}
@@ -103,7 +102,7 @@ func (s *Solver) newInstance(active [][]int, eps float64, old *instance) (*insta
 func (as *assembled) samePattern(old *assembled) bool {
 	return as.n == old.n && as.m == old.m && slices.Equal(as.ptr, old.ptr) && slices.Equal(as.ind, old.ind) &&
 		slices.Equal(as.pptr, old.pptr) && slices.Equal(as.pind, old.pind) &&
-		slices.EqualFunc(as.cones, old.cones, func(a, b backends.Cone) bool { return a.Kind == b.Kind && a.Dim == b.Dim })
+		slices.EqualFunc(as.cones, old.cones, func(a, b backends.Cone) bool { return a.Kind == b.Kind && a.Dim == b.Dim && a.Rows == b.Rows })
 }
 
 // update gives the solver the numbers of parameters that have changed, and says

@@ -54,7 +54,7 @@ func (p *Program) newLayout(active [][]int) *layout {
 		if last := len(l.cones) - 1; last >= 0 && orthant(g.kind) && l.cones[last].Kind == g.kind {
 			l.cones[last].Dim += rows
 		} else if rows > 0 {
-			l.cones = append(l.cones, backends.Cone{Kind: g.kind, Dim: rows})
+			l.cones = append(l.cones, g.cone(rows))
 		}
 	}
 	return l
@@ -63,6 +63,15 @@ func (p *Program) newLayout(active [][]int) *layout {
 // orthant says that cones of this kind side by side are one.
 func orthant(k backends.ConeKind) bool {
 	return k == backends.ZeroCone || k == backends.NonnegativeCone
+}
+
+// cone returns the cone of the group with the given number of rows left.
+func (g *group) cone(rows int) backends.Cone {
+	c := backends.Cone{Kind: g.kind, Dim: rows}
+	if g.kind == backends.NuclearNormCone { // rows of X are columns of the cone's matrix
+		c.Rows, c.Cols = (rows-1)/g.rows, g.rows
+	}
+	return c
 }
 
 // drop numbers the rows of group i that stay and returns their count.

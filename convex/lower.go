@@ -139,6 +139,8 @@ func (c *compiler) scalar(f Convex, to sink) {
 // preference orders the atoms by what their expansion in place saves.
 func (k atomKind) preference() int {
 	switch k {
+	case nuclearAtom:
+		return 4
 	case normsAtom, logisticAtom:
 		return 3
 	case maxAtom:
@@ -178,6 +180,12 @@ func (c *compiler) expand(t atomTerm, g Affine, to sink) {
 			cone := c.emit(backends.SecondOrderCone, Stack(h.At(k), a.Scale(t.scale)))
 			c.refer(to.row(k), cone, 0, 1, 1)
 		}
+	case nuclearAtom: // |scale*a|_* <= h
+		a := t.atom.arg.Scale(t.scale)
+		cone := c.emit(backends.NuclearNormCone, Stack(h, a))
+		cone.rows = t.atom.rows
+		c.refer(to.row(0), cone, 0, 1, 1)
+		c.noteMatrix(cone, a)
 	case maxAtom: // scale*f_i <= h for all i
 		to.step = 0
 		c.lessEqual(t.atom.of.Scale(t.scale).PlusAffine(g), to)
@@ -211,9 +219,11 @@ const typical = 0.01
 // or 1 where the value is zero.
 func (c *compiler) squaresBelow(squares []atomTerm, h Affine, to sink) {
 	parts := make([]Affine, 0, len(squares)+2)
+	curves := make([]curve, len(squares))
 	scale := 0.0
-	for _, t := range squares {
+	for k, t := range squares {
 		a := compress(t.atom.arg)
+		curves[k] = curve{arg: a, scale: t.scale}
 		for _, v := range a.c {
 			scale += t.scale * v * v
 		}
@@ -230,6 +240,10 @@ func (c *compiler) squaresBelow(squares []atomTerm, h Affine, to sink) {
 	g := c.emit(backends.SecondOrderCone, Stack(append([]Affine{half.Plus(shift), half.Minus(shift)}, parts...)...))
 	c.refer(to, g, 0, 1, 0.5)
 	c.refer(to, g, 1, 1, 0.5)
+	for k := range curves {
+		curves[k].cone = g
+	}
+	c.curves = append(c.curves, curves...)
 }
 
 // epigraph returns an affine expression that stands for the term, of the same
@@ -325,11 +339,15 @@ func (c *compiler) minimize(f Convex) {
 // of a is one entry of a variable, and otherwise as |e|^2 with a - e = 0.
 func (c *compiler) minimizeSquares(t atomTerm) {
 	a := t.atom.arg
+	of := curve{arg: a, scale: t.scale, w: t.w}
 	if !a.selection() {
 		a = compress(a)
-		e := c.auxiliary("residuals", a.n)
-		c.emit(backends.ZeroCone, a.Minus(e.Expr()))
-		a = e.Expr()
+		of.arg = a
+		of.residual = c.auxiliary("residuals", a.n)
+		e := of.residual.Expr()
+		of.rows = c.emit(backends.ZeroCone, a.Minus(e))
+		a = e
 	}
+	c.curves = append(c.curves, of)
 	c.squares = append(c.squares, square{arg: a, scale: t.scale, w: t.w})
 }

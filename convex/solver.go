@@ -52,6 +52,7 @@ type Solver struct {
 	current      *instance
 	sets         *workingSets // nil when not used
 	rows         *rowSets     // nil when not used
+	matrices     *matrixSets  // nil when not used
 	stats        Stats
 	closed       bool
 }
@@ -65,13 +66,23 @@ func (p *Program) Solver(o SolverOptions) (*Solver, error) {
 		return nil, err
 	}
 	s := &Solver{prog: p, work: p, options: o, capabilities: o.Backend.Capabilities(), eps: o.Options.WithDefaults().Eps}
-	if o.WorkingSets && len(p.sparse) > 0 {
+	switch {
+	case p.nuclear():
+		lifted := !s.capabilities.Supports(backends.NuclearNormCone)
+		switch {
+		case o.WorkingSets && len(p.matrices) > 0:
+			s.matrices = newMatrixSets(p)
+		case lifted:
+			s.prog = p.lift()
+			s.work = s.prog
+		}
+	case o.WorkingSets && len(p.sparse) > 0:
 		s.sets = newWorkingSets(p)
 		if err := s.sets.hint(o.Active); err != nil {
 			return nil, err
 		}
 	}
-	if o.WorkingSets && len(p.hinges) > 0 {
+	if o.WorkingSets && len(p.hinges) > 0 && !p.nuclear() {
 		s.rows = newRowSets(p)
 	}
 	return s, nil
@@ -152,6 +163,8 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 	var r *Result
 	var err error
 	switch {
+	case s.matrices != nil:
+		r, err = s.solveMatrices(ctx)
 	case s.sets != nil:
 		r, err = s.solveSets(ctx)
 	case s.rows != nil:
@@ -199,7 +212,10 @@ func (s *Solver) run(ctx context.Context, active [][]int, done *completion, eps 
 			return nil, err
 		}
 	} else {
-		if in, err = s.newInstance(active, eps, old); err != nil {
+		begin := time.Now()
+		as := s.work.newLayout(active).assemble()
+		s.stats.SetupTime += time.Since(begin)
+		if in, err = s.newInstance(as, eps, old); err != nil {
 			return nil, err
 		}
 		s.current = in

@@ -98,6 +98,11 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, ex
 	if err != nil {
 		return nil, r.program.errorf("least-norm refit: %w", err)
 	}
+	if prog.LowRank() {
+		// The matrix of least norm is of full rank, so that no working set would help.
+		r.result.Message = "the lower level interpolates, so that its solution is not unique: the refit is one of many"
+		return nil, nil
+	}
 	if err := h.Set(low.h); err != nil {
 		return nil, err
 	}

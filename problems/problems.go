@@ -30,6 +30,8 @@ type Fit struct {
 	// Labels are nil for a regression. A classifier of two classes predicts
 	// Labels[1] where the value is positive and Labels[0] elsewhere.
 	Labels []float64
+	// Matrix is set where the model predicts the entries of a matrix instead.
+	Matrix *Matrix
 }
 
 // Value returns the value for a row of features.

@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/matcomp"
 )
 
 // defaultSplit and defaultSplitTested divide a table unless --split says how,
@@ -23,7 +26,9 @@ const (
 type dataFlags struct {
 	dir, train, val, test, data, split, target string
 	folds                                      int
+	rowFeatures, colFeatures                   string
 	crossValidation                            bool // the model is chosen by cross-validation
+	matrix                                     bool // the data are entries of a matrix
 }
 
 func (d *dataFlags) register(fs *pflag.FlagSet) {
@@ -33,6 +38,8 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.val, "val", "", "validation table, `FILE`")
 	fs.StringVar(&d.test, "test", "", "test table, `FILE`, with --train or --data (default: none, or a part of --data)")
 	fs.StringVar(&d.dir, "dir", "", "folder `DIR` with train, val and perhaps test")
+	fs.StringVar(&d.rowFeatures, "row-features", "", "table with a line of features for each row of the matrix, `FILE`, for matrix-completion with --data")
+	fs.StringVar(&d.colFeatures, "col-features", "", "the same for each column, `FILE`")
 	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y, or the first)")
 	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds (svm always does; its default is %d)", defaultFolds))
 }
@@ -43,7 +50,7 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	case fs.Changed("folds") && d.folds < 2:
 		return badInputf("--folds is %d, expected at least 2", d.folds)
 	}
-	for _, name := range []string{"data", "split", "train", "val", "test", "dir", "target"} {
+	for _, name := range []string{"data", "split", "train", "val", "test", "dir", "target", "row-features", "col-features"} {
 		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
 			return badInputf("--%s is empty", name)
 		}
@@ -54,7 +61,12 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 			forms = append(forms, "--"+name)
 		}
 	}
+	if d.matrix {
+		return d.checkMatrix(forms)
+	}
 	switch {
+	case fs.Changed("row-features") || fs.Changed("col-features"):
+		return badInputf("--row-features and --col-features go with matrix-completion")
 	case d.crossValidation && (d.train != "" || d.val != ""):
 		return badInputf("--train and --val: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR")
 	case d.crossValidation && len(forms) == 0:
@@ -81,10 +93,60 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	return nil
 }
 
+// checkMatrix is check for entries of a matrix.
+func (d *dataFlags) checkMatrix(forms []string) error {
+	switch {
+	case d.train != "" || d.val != "":
+		return badInputf("--train and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR")
+	case d.target != "":
+		return badInputf("--target: the value of an entry is in the column value")
+	case len(forms) == 0:
+		return badInputf("no data: give --data FILE, or --dir DIR")
+	case len(forms) > 1:
+		return badInputf("%s contradict each other: give one of --data, --dir", strings.Join(forms, " and "))
+	case d.dir != "" && d.test != "":
+		return badInputf("--test goes with --data; --dir takes the test entries of the folder")
+	case d.dir != "" && (d.rowFeatures != "" || d.colFeatures != ""):
+		return badInputf("--row-features and --col-features go with --data; --dir takes the features of the folder")
+	case d.dir != "" && d.split != "":
+		return badInputf("--split goes with --data, not with --dir")
+	}
+	return nil
+}
+
+// readMatrix reads the entries and features of a matrix. groups is the value of --groups.
+func (d *dataFlags) readMatrix(seed uint64, number string) (*matcomp.Data, error) {
+	var grouping matcomp.Grouping // of the folder, or the default
+	if number != "" {
+		m, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, badInputf("--groups is %q, expected a number of equal groups of the row and of the column features", number)
+		}
+		grouping = func(side string, names []string) (*groups.Groups, error) {
+			g, err := groups.Equal(len(names), m)
+			if err != nil {
+				return nil, fmt.Errorf("--groups: %s features: %w", side, err)
+			}
+			return g, nil
+		}
+	}
+	var data *matcomp.Data
+	var err error
+	if d.dir != "" {
+		data, err = matcomp.ReadDir(d.dir, grouping)
+	} else {
+		data, err = matcomp.ReadAndSplit(matcomp.Files{Entries: d.data, Test: d.test, Row: d.rowFeatures, Col: d.colFeatures}, d.rule(), seed, grouping)
+	}
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return data, nil
+}
+
 // files are the files or folders as given.
 func (d *dataFlags) files() []string {
 	var list []string
-	for _, f := range []string{d.dir, d.data, d.train, d.val, d.test} {
+	for _, f := range []string{d.dir, d.data, d.train, d.val, d.test, d.rowFeatures, d.colFeatures} {
 		if f != "" {
 			list = append(list, f)
 		}

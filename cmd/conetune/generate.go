@@ -14,6 +14,7 @@ import (
 
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/matcomp"
 )
 
 const generateHelp = `Write synthetic data as in the paper's experiments, in the form that
@@ -35,15 +36,21 @@ equal consecutive groups; --preset is one of
 For svm the rows are those of elastic-net, the label is the sign of what would be
 their target, and the folder has data.csv.gz, folds.csv and test.csv.gz; --preset is
 ROWS-TEST-pFEATURES-tFOLDS, such as %s. Other models without groups take
-this form too.`
+this form too.
+
+For matrix-completion a matrix is the sum of effects of 36 row and 36 column features in 12
+groups each, of which the first 4 and the first 2 matter, a part of rank one, and noise of half
+its norm; all its entries are in observations.csv, most of them for the test. --preset is ROWS-COLS, such
+as %s, or ROWS-COLS-TRAIN-VAL with the entries of each row and column that train and validate.`
 
 func (a *app) generateCommand() *cobra.Command {
 	var preset, out string
 	var seed uint64
 	cmd := &cobra.Command{
-		Use:       "generate MODEL --out DIR",
-		Short:     "Write synthetic data with known coefficients",
-		Long:      sprintf(generateHelp, joined(dataset.Presets()), joined(dataset.GroupedPresets()), joined(dataset.LabelledPresets())),
+		Use:   "generate MODEL --out DIR",
+		Short: "Write synthetic data with known coefficients",
+		Long: sprintf(generateHelp, joined(dataset.Presets()), joined(dataset.GroupedPresets()), joined(dataset.LabelledPresets()),
+			joined(matcomp.Presets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
 		ValidArgs: modelNames(),
 		Args: func(_ *cobra.Command, args []string) error {
@@ -59,6 +66,9 @@ func (a *app) generateCommand() *cobra.Command {
 			}
 			if out == "" {
 				return badInputf("--out DIR is missing")
+			}
+			if spec.matrix != nil {
+				return a.generateMatrix(cmd.Context(), preset, seed, out)
 			}
 			recipe, err := newRecipe(spec, preset)
 			if err != nil {

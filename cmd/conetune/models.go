@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/huber"
 	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
@@ -42,6 +43,8 @@ type modelSpec struct {
 	flags   []string // of those in modelFlags, the ones that the model takes
 	// folds is there, in the place of build, for models that are always chosen by cross-validation.
 	folds *foldsSpec
+	// matrix is there, in the place of build, for models of the entries of a matrix.
+	matrix func(*matcomp.Data, scaling) (tune.Model, error)
 	// unit says what the errors are; empty means half the mean squared error.
 	unit string
 }
@@ -146,6 +149,13 @@ var models = []modelSpec{
 		labels:  true,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return logistic.New(s, logistic.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+	{
+		name:    "matrix-completion",
+		summary: "entries of a matrix, bounds on the nuclear norm and on the 2-norms of groups of row and column features",
+		matrix: func(d *matcomp.Data, o scaling) (tune.Model, error) {
+			return matcomp.New(d, matcomp.Options{Standardize: o.standardize, Intercept: o.intercept})
 		},
 	},
 	{

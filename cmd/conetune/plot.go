@@ -33,7 +33,12 @@ func traceFigure(r *tune.Result) figure.Figure {
 		l.Name, l.Style = name, style
 		return l
 	}
+	var completed *figure.Map
+	if r.Refit != nil && r.RefitFit.Matrix != nil {
+		completed = heatMap(r.RefitFit.Matrix)
+	}
 	return figure.Figure{
+		Map:    completed,
 		Title:  fmt.Sprintf("%s by %s: %s after %s", r.Model, r.Method, describeStatus(r.Status), progressOf(r)),
 		XLabel: "seconds", XFromZero: true,
 		Panels: []figure.Panel{

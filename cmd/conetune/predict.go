@@ -20,7 +20,10 @@ wrote: one number a line, for a classifier the label, in the order of the rows.
 The columns of a CSV file are found by name; others may be there too. In a LIBSVM
 file, index 1 is the model's first feature. Where the table has targets (in CSV the
 column that the model was trained on), half the mean squared error, for a classifier
-the share of wrong labels, is told on standard error.`
+the share of wrong labels, is told on standard error.
+
+With a model of matrix-completion the table has the columns row and col, with indices from 0, and
+perhaps value. Without --data the completed matrix is written, a row a line, separated by commas.`
 
 // predictions is the outcome of conetune predict as JSON.
 type predictions struct {
@@ -29,7 +32,9 @@ type predictions struct {
 	Rows        int       `json:"rows"`
 	Error       *float64  `json:"error"` // half the mean squared error, or the error rate of a classifier; null without targets
 	Predictions []float64 `json:"predictions"`
-	unit        string
+	// Matrix is the completed matrix, where no entries were asked for.
+	Matrix [][]float64 `json:"matrix,omitempty"`
+	unit   string
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -42,13 +47,11 @@ func (a *app) predictCommand() *cobra.Command {
 		Example: "  conetune predict --model model.json --data new.csv > predictions.txt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, f := range []struct{ flag, path string }{{"model", modelPath}, {"data", dataPath}} {
-				if f.path == "" {
-					return badInputf("--%s FILE is missing", f.flag)
-				}
+			if modelPath == "" {
+				return badInputf("--model FILE is missing")
 			}
 			if out != "" {
-				if same := absolute(out); same == absolute(modelPath) || same == absolute(dataPath) {
+				if same := absolute(out); same == absolute(modelPath) || dataPath != "" && same == absolute(dataPath) {
 					return badInputf("--out %s: would overwrite the model or the data", out)
 				}
 				if err := atomicfile.Check(out); err != nil {
@@ -61,7 +64,7 @@ func (a *app) predictCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save")
-	fs.StringVar(&dataPath, "data", "", "table, `FILE`, CSV or LIBSVM, plain or gzipped")
+	fs.StringVar(&dataPath, "data", "", "table, `FILE`, CSV or LIBSVM, plain or gzipped (a model of matrix-completion can do without)")
 	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
 	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
@@ -99,6 +102,12 @@ func predictFile(modelPath, dataPath string) (*predictions, error) {
 	if err != nil {
 		return nil, badInput(err)
 	}
+	if m.Matrix != nil {
+		return predictEntries(m, dataPath)
+	}
+	if dataPath == "" {
+		return nil, badInputf("--data FILE is missing")
+	}
 	table, err := formats.ReadTable(dataPath, formats.Options{Target: m.Target, TargetOptional: true, Columns: m.Features})
 	if err != nil {
 		return nil, badInput(err)
@@ -122,6 +131,18 @@ func predictFile(modelPath, dataPath string) (*predictions, error) {
 func (p *predictions) write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	var line []byte
+	for _, row := range p.Matrix {
+		line = line[:0]
+		for j, v := range row {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		if _, err := b.Write(append(line, '\n')); err != nil {
+			return fmt.Errorf("predictions: %w", err)
+		}
+	}
 	for _, v := range p.Predictions {
 		line = append(strconv.AppendFloat(line[:0], v, 'g', -1, 64), '\n')
 		if _, err := b.Write(line); err != nil {

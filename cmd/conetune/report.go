@@ -68,6 +68,9 @@ func seconds(s float64) string {
 }
 
 func describeData(job *tuneJob, split *dataset.Split) string {
+	if job.entries != nil {
+		return describeMatrixData(job)
+	}
 	_, p := split.Train.Dims()
 	var b strings.Builder
 	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.seed))
@@ -219,6 +222,9 @@ func effects(split *dataset.Split, fit tune.Fit) []effect {
 }
 
 func describeFit(split *dataset.Split, fit tune.Fit, intercept bool) string {
+	if fit.Matrix != nil {
+		return describeMatrix(fit, intercept)
+	}
 	list := effects(split, fit)
 	var b bytes.Buffer
 	if fit.Labels != nil {

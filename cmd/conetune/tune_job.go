@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -26,6 +27,7 @@ type tuneJob struct {
 	config  tune.Config // without the method
 	scaling scaling
 	weights classWeights
+	entries *matcomp.Data // of a matrix, once they are read
 }
 
 // newTuneJob checks everything that can be checked without reading the data.
@@ -36,6 +38,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	}
 	job := &tuneJob{tuneFlags: f, spec: spec}
 	f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir)
+	f.data.matrix = spec.matrix != nil
 	for _, check := range []func() error{
 		func() error { return f.checkNames() },
 		func() error { return f.checkNumbers(fs) },
@@ -49,7 +52,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	}
 	if fs.Changed("groups") {
 		switch {
-		case !spec.grouped:
+		case !spec.grouped && spec.matrix == nil:
 			return nil, badInputf("--groups: %s has no groups", spec.name)
 		case f.groups == "":
 			return nil, badInputf("--groups is empty")

@@ -83,6 +83,13 @@ func (t *tables) validationRows() int {
 
 // read reads the tables.
 func (job *tuneJob) read() (*tables, error) {
+	if job.spec.matrix != nil {
+		var err error
+		if job.entries, err = job.data.readMatrix(job.seed, job.groups); err != nil {
+			return nil, err
+		}
+		return &tables{split: entriesAsRows(job.entries)}, nil
+	}
 	if !job.data.crossValidation {
 		split, err := job.data.read(job.seed)
 		return &tables{split: split}, err
@@ -96,6 +103,9 @@ func (job *tuneJob) read() (*tables, error) {
 
 // build makes the model.
 func (job *tuneJob) build(t *tables) (tune.Model, error) {
+	if job.entries != nil {
+		return job.spec.matrix(job.entries, job.scaling)
+	}
 	var rows dataset.Division = t.split
 	if t.cv != nil {
 		if job.spec.folds != nil {

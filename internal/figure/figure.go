@@ -23,11 +23,12 @@ import (
 )
 
 // Figure is a title, stacked panels, and the label of their common axis, which
-// begins at 0 or is logarithmic on request. Tiles stand below the panels.
+// begins at 0 or is logarithmic on request. A map and tiles stand below the panels.
 type Figure struct {
 	Title, XLabel   string
 	XFromZero, LogX bool
 	Panels          []Panel
+	Map             *Map
 	Tiles           []Tile
 }
 
@@ -152,12 +153,15 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 			p.X.Tick.Label.Font.Size = 1
 		}
 	}
-	tiles := 0
+	height := vg.Length(titleHeight + panelHeight*len(plots) + xLabelHeight)
+	tiles, below := vg.Length(0), vg.Length(0)
 	if len(f.Tiles) > 0 {
-		tiles = tileHeight
+		tiles, below = tileHeight, tileHeight
 	}
-	height := vg.Length(titleHeight + panelHeight*len(plots) + xLabelHeight + tiles)
-	canvas, err := draw.NewFormattedCanvas(width, height, format)
+	if f.Map != nil {
+		below += mapHeight
+	}
+	canvas, err := draw.NewFormattedCanvas(width, height+below, format)
 	if err != nil {
 		return nil, err
 	}
@@ -167,21 +171,26 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	title.Font.Size = textSize + 2
 	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
 	dc.FillText(title, vg.Point{X: (dc.Min.X + dc.Max.X - legendMargin) / 2, Y: dc.Max.Y - titleHeight/2}, f.Title)
-	for i, c := range align(plots, draw.Crop(dc, 6, -legendMargin, vg.Length(2+tiles), -titleHeight)) {
+	if f.Map != nil {
+		if err := f.Map.draw(draw.Crop(dc, 6, -legendMargin+scaleMargin, 6+tiles, -height-6)); err != nil {
+			return nil, err
+		}
+	}
+	for i, c := range align(plots, draw.Crop(dc, 6, -legendMargin, 2+below, -titleHeight)) {
 		legend := plots[i].Legend
 		plots[i].Legend = plot.NewLegend()
 		plots[i].Draw(c)
 		data := plots[i].DataCanvas(c)
 		areas[i].Left, areas[i].Right = data.Min.X.Points(), data.Max.X.Points()
-		areas[i].Top, areas[i].Bottom = (height - data.Max.Y).Points(), (height - data.Min.Y).Points()
+		areas[i].Top, areas[i].Bottom = (height + below - data.Max.Y).Points(), (height + below - data.Min.Y).Points()
 		areas[i].XMin, areas[i].XMax = xmin, xmax
 		legend.Top, legend.Left = true, true
 		c.Min.X, c.Max.X = c.Max.X+8, dc.Max.X
 		legend.Draw(c)
 	}
-	below := dc
-	below.Max.Y = dc.Min.Y + vg.Length(tiles) - 14
-	if err := drawTiles(draw.Crop(below, 6, -6, 4, 0), f.Tiles); err != nil {
+	foot := dc
+	foot.Max.Y = dc.Min.Y + tiles - 14
+	if err := drawTiles(draw.Crop(foot, 6, -6, 4, 0), f.Tiles); err != nil {
 		return nil, err
 	}
 	if _, err = canvas.WriteTo(w); err != nil {

@@ -40,6 +40,9 @@ type Model struct {
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
+	// Matrix is there for a model of the entries of a matrix, and predicts in the place of the features; the
+	// coefficients are those of the row and column features, whose effects are in it.
+	Matrix *Matrix `json:"matrix,omitempty"`
 	// Hyperparameters are the multipliers of the radii and the other hyperparameters by
 	// name, Radii the bounds in their order.
 	Hyperparameters map[string]float64 `json:"hyperparameters"`
@@ -50,6 +53,47 @@ type Model struct {
 	ValidationError float64    `json:"validation_error"`
 	TestError       *float64   `json:"test_error"`
 	Provenance      Provenance `json:"provenance"`
+}
+
+// Matrix predicts entry (i, j), with indices from 0, of a matrix:
+//
+//	Intercept + RowEffects[i] + ColEffects[j] + sum_k Left[i][k] * Right[j][k].
+type Matrix struct {
+	RowEffects []float64   `json:"row_effects"`
+	ColEffects []float64   `json:"col_effects"`
+	Left       [][]float64 `json:"left"`
+	Right      [][]float64 `json:"right"`
+}
+
+// Entry returns the prediction for an entry, which must be inside the matrix.
+func (m *Model) Entry(i, j int) float64 {
+	x := m.Matrix
+	return m.Intercept + x.RowEffects[i] + x.ColEffects[j] + floats.Dot(x.Left[i], x.Right[j])
+}
+
+func (m *Matrix) validate() error {
+	if len(m.RowEffects) == 0 || len(m.ColEffects) == 0 {
+		return fmt.Errorf("a matrix without rows or columns")
+	}
+	rank := -1
+	for _, side := range []struct {
+		name    string
+		effects []float64
+		factors [][]float64
+	}{{"row", m.RowEffects, m.Left}, {"column", m.ColEffects, m.Right}} {
+		if len(side.factors) != len(side.effects) {
+			return fmt.Errorf("factors of %d %ss, expected %d", len(side.factors), side.name, len(side.effects))
+		}
+		for i, f := range side.factors {
+			if rank < 0 {
+				rank = len(f)
+			}
+			if len(f) != rank {
+				return fmt.Errorf("%d factors of %s %d, expected %d", len(f), side.name, i, rank)
+			}
+		}
+	}
+	return nil
 }
 
 // Provenance says how the model was made.
@@ -139,12 +183,17 @@ func (m *Model) validate() error {
 		return fmt.Errorf("not a model that conetune saved: its format is %q, expected %q", m.Format, Format)
 	case m.Version < 1 || m.Version > Version:
 		return fmt.Errorf("version %d of the format, this program reads 1 to %d", m.Version, Version)
-	case len(m.Features) == 0:
+	case len(m.Features) == 0 && m.Matrix == nil:
 		return fmt.Errorf("a model without features")
 	case len(m.Coefficients) != len(m.Features):
 		return fmt.Errorf("%d coefficients for %d features", len(m.Coefficients), len(m.Features))
 	case m.Labels != nil && len(m.Labels) != 2:
 		return fmt.Errorf("%d labels, expected two or none", len(m.Labels))
+	}
+	if m.Matrix != nil {
+		if err := m.Matrix.validate(); err != nil {
+			return err
+		}
 	}
 	sorted := slices.Clone(m.Features)
 	slices.Sort(sorted)

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/tune"
+)
+
+// entriesAsRows is a table of the entries, for what counts rows.
+func entriesAsRows(d *matcomp.Data) *dataset.Split {
+	table := func(entries []matcomp.Entry) *dataset.Data {
+		if len(entries) == 0 {
+			return nil
+		}
+		t := &dataset.Data{X: mat.NewDense(len(entries), 2, nil), Features: []string{"row", "col"}, Target: "value"}
+		for k, e := range entries {
+			t.X.SetRow(k, []float64{float64(e.Row), float64(e.Col)})
+			t.Y = append(t.Y, e.Value)
+		}
+		return t
+	}
+	return &dataset.Split{Train: table(d.Train), Val: table(d.Val), Test: table(d.Test)}
+}
+
+// describeMatrixData says what is known of the matrix.
+func describeMatrixData(job *tuneJob) string {
+	d := job.entries
+	var b strings.Builder
+	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.seed))
+	sets := fmt.Sprintf("%d training, %d validation", len(d.Train), len(d.Val))
+	if len(d.Test) > 0 {
+		sets += fmt.Sprintf(", %d test", len(d.Test))
+	}
+	fmt.Fprintf(&b, "          matrix of %d x %d; %s entries\n", d.Rows, d.Cols, sets)
+	for _, side := range []struct {
+		name string
+		f    *matcomp.Features
+	}{{"row", &d.Row}, {"column", &d.Col}} {
+		if side.f.X != nil {
+			fmt.Fprintf(&b, "          %s in %s\n", count(len(side.f.Names), side.name+" feature"), count(side.f.Groups.Len(), "group"))
+		}
+	}
+	prepared := []string{"values as they are", "no intercept"}
+	if job.scaling.standardize {
+		prepared[0] = "values standardised on the training entries, features on all rows and columns"
+	}
+	if job.scaling.intercept {
+		prepared[1] = "with intercept"
+	}
+	fmt.Fprintf(&b, "          %s\n", strings.Join(prepared, ", "))
+	return b.String()
+}
+
+// describeMatrix describes a completed matrix.
+func describeMatrix(fit tune.Fit, intercept bool) string {
+	m := fit.Matrix
+	rows, cols := m.Dims()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "the completed matrix of %d x %d: a part of rank %d", rows, cols, m.Rank())
+	top := 0.0
+	var used []effect
+	for j, c := range fit.Coefficients {
+		top = max(top, math.Abs(c))
+		used = append(used, effect{fit.Features[j], c, math.Abs(c)})
+	}
+	used = slices.DeleteFunc(used, func(e effect) bool { return !(e.size > inThreshold*top) })
+	if len(fit.Coefficients) > 0 {
+		fmt.Fprintf(&b, " and %d of %d features", len(used), len(fit.Coefficients))
+	}
+	b.WriteString("\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	if k := m.Rank(); k > 0 {
+		sizes := make([]string, min(k, mostHyperparameters))
+		for i := range sizes {
+			sizes[i] = number(floats.Norm(mat.Col(nil, i, m.Left), 2) * floats.Norm(mat.Col(nil, i, m.Right), 2))
+		}
+		fmt.Fprintf(w, "singular values\t%s\n", strings.Join(sizes, ", "))
+	}
+	if len(used) > 0 {
+		fmt.Fprint(w, "feature\tcoefficient\n")
+	}
+	slices.SortStableFunc(used, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
+	for _, e := range used[:min(len(used), mostFeatures)] {
+		fmt.Fprintf(w, "%s\t%s\n", e.feature, number(e.coefficient))
+	}
+	if intercept {
+		fmt.Fprintf(w, "intercept\t%s\n", number(fit.Intercept))
+	}
+	w.Flush()
+	if rest := len(used) - mostFeatures; rest > 0 {
+		fmt.Fprintf(&b, "and %d more that are smaller\n", rest)
+	}
+	return b.String()
+}
+
+// savedMatrix is the form of a completed matrix in a file, nil for other models.
+func savedMatrix(m *problems.Matrix) *modelfile.Matrix {
+	if m == nil {
+		return nil
+	}
+	lines := func(a *mat.Dense, n int) [][]float64 {
+		out := make([][]float64, n)
+		for i := range out {
+			out[i] = []float64{}
+			if a != nil {
+				out[i] = a.RawRowView(i)
+			}
+		}
+		return out
+	}
+	rows, cols := m.Dims()
+	return &modelfile.Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows), Right: lines(m.Right, cols)}
+}
+
+// heatMap shows a completed matrix.
+func heatMap(m *problems.Matrix) *figure.Map {
+	rows, cols := m.Dims()
+	return &figure.Map{Title: "completed matrix", XLabel: "column", YLabel: "row", Rows: rows, Cols: cols, At: m.At}
+}
+
+// predictEntries predicts the entries of a table, or all of them where there is none.
+func predictEntries(m *modelfile.Model, dataPath string) (*predictions, error) {
+	rows, cols := len(m.Matrix.RowEffects), len(m.Matrix.ColEffects)
+	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows, unit: "half the mean squared error"}
+	if dataPath == "" {
+		for i := range rows {
+			line := make([]float64, cols)
+			for j := range line {
+				line[j] = m.Entry(i, j)
+			}
+			p.Matrix = append(p.Matrix, line)
+		}
+		return p, nil
+	}
+	table, err := formats.ReadTable(dataPath, formats.Options{Target: m.Target, TargetOptional: true, Columns: []string{"row", "col"}})
+	if err != nil {
+		return nil, badInput(err)
+	}
+	p.Rows, _ = table.X.Dims()
+	for k := range p.Rows {
+		i, j := table.X.At(k, 0), table.X.At(k, 1)
+		if i != math.Trunc(i) || j != math.Trunc(j) || i < 0 || j < 0 || i >= float64(rows) || j >= float64(cols) {
+			return nil, badInputf("%s: entry %d is (%v, %v), expected whole numbers from (0, 0) to (%d, %d)", dataPath, k+1, i, j, rows-1, cols-1)
+		}
+		p.Predictions = append(p.Predictions, m.Entry(int(i), int(j)))
+	}
+	if table.Y != nil {
+		e := m.Error(p.Predictions, table.Y)
+		p.Error = &e
+	}
+	return p, nil
+}
+
+// generateMatrix draws and writes a matrix.
+func (a *app) generateMatrix(ctx context.Context, preset string, seed uint64, out string) error {
+	if preset == "" {
+		preset = matcomp.Presets()[0]
+	}
+	config, err := matcomp.Preset(preset)
+	if err != nil {
+		return badInputf("--preset: %w", err)
+	}
+	entries, err := os.ReadDir(out)
+	created, empty := errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0
+	data, err := interruptible(ctx, func() (*matcomp.Data, error) {
+		data, err := matcomp.Generate(config, seed)
+		if err != nil {
+			return nil, badInput(err)
+		}
+		if ctx.Err() != nil {
+			return nil, errInterrupted
+		}
+		if err := matcomp.WriteDir(data, out); err != nil {
+			return nil, badInput(err)
+		}
+		return data, nil
+	})
+	if errors.Is(err, errInterrupted) && (created || empty) {
+		discard(out, created)
+	}
+	if err != nil {
+		return err
+	}
+	return a.print(fmt.Sprintf("%s: a matrix of %d x %d; %d training, %d validation, %d test entries; %s, seed %d\n",
+		out, data.Rows, data.Cols, len(data.Train), len(data.Val), len(data.Test), "features of rows and columns in 12 groups each", seed))
+}

@@ -1,0 +1,236 @@
+// Package matcomp selects the hyperparameters of low-rank matrix completion with
+// row and column features.
+//
+// # Formulation
+//
+// Some entries M_ij of an m x n matrix are known. With features x_i of the rows and z_j
+// of the columns, in groups g, the model of an entry is
+//
+//	M_ij = b0 + x_i'theta + z_j'beta + Gamma_ij
+//
+// with a matrix Gamma of low rank. The bilevel program
+//
+//	minimize   L(theta, beta, Gamma)   over theta, beta, Gamma and r >= 0
+//	subject to theta, beta, Gamma solve
+//	           min { l : |Gamma|_* <= r_0, |theta_g| <= r_g, |beta_g| <= r_(G+g) }
+//
+// with l and L half the mean squared error over training and validation
+// entries, is the decoupled form of choosing a weight for the nuclear norm |Gamma|_*, the
+// sum of the singular values, and for the Euclidean norm of each group (Gao, Ye, Yin, Zeng, Zhang, ICML
+// 2022, after Feng and Simon, Gradient-based regularization parameter selection
+// for problems with nonsmooth penalty functions, 2018). The multipliers of the radii, all nonnegative,
+// are these weights. Features and their groups are optional, the matrix need not be square,
+// and any entries may be known. b0, off by default, is not penalised.
+//
+// # Size
+//
+// Gamma is one variable of m n entries, but the conic programs that are solved restrict
+// it to the few singular directions that matter (package convex, working sets), so
+// that their size is that of the rank and of the number of known entries.
+package matcomp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
+)
+
+// Options of the model; the zero value is the model of the paper.
+type Options struct {
+	// Intercept adds the constant b0.
+	Intercept bool
+	// Standardize works on values and features of standard deviation 1, and with
+	// Intercept of mean 0, and undoes it in the result.
+	Standardize bool
+	// R0 are the start values of the radii, in the unit of the model: of Gamma, then of the row
+	// groups, then of the column groups; the last one given repeats. Nil means (1, 0.1, ..), the paper's.
+	R0 []float64
+}
+
+// Model is a matrix completion with its data.
+type Model struct {
+	data      *Data
+	intercept bool
+	r0        []float64
+	u         units
+}
+
+// New checks the data and the options. It keeps a reference to the data, which must not change.
+func New(d *Data, o Options) (*Model, error) {
+	if err := d.Validate(); err != nil {
+		return nil, err
+	}
+	given := o.R0
+	if given == nil {
+		given = []float64{1, 0.1}
+	}
+	radii := 1 + d.Row.norms() + d.Col.norms()
+	if len(given) == 0 || o.R0 != nil && len(given) > radii {
+		return nil, fmt.Errorf("matcomp: %d radii to start from, expected 1 to %d", len(given), radii)
+	}
+	m := &Model{data: d, intercept: o.Intercept, r0: make([]float64, radii), u: d.units(o)}
+	for j := range m.r0 {
+		m.r0[j] = given[min(j, len(given)-1)]
+		if !(m.r0[j] >= 0) || math.IsInf(m.r0[j], 1) {
+			return nil, fmt.Errorf("matcomp: radius of %s is %v, expected a finite number that is not negative", m.Names()[j], m.r0[j])
+		}
+	}
+	return m, nil
+}
+
+// Name is the name on the command line.
+func (m *Model) Name() string { return "matrix-completion" }
+
+// Data are the entries and features of the model.
+func (m *Model) Data() *Data { return m.data }
+
+// Names are the names of the hyperparameters in the order of the radii: nuclear, then row_ and col_ with
+// the names of the groups.
+func (m *Model) Names() []string {
+	names := []string{"nuclear"}
+	for _, side := range []struct {
+		prefix string
+		f      *Features
+	}{{"row_", &m.data.Row}, {"col_", &m.data.Col}} {
+		if side.f.X != nil {
+			for _, g := range side.f.Groups.Names {
+				names = append(names, side.prefix+g)
+			}
+		}
+	}
+	return names
+}
+
+// SearchSpace are the axes of searches: the weight of the nuclear norm and a common one of all groups, or each its own.
+func (m *Model) SearchSpace(_ string, each bool) []problems.Axis {
+	axes := []problems.Axis{{Name: "nuclear", Members: []int{0}}}
+	names := m.Names()
+	var all []int
+	for j := 1; j < len(names); j++ {
+		all = append(all, j)
+		if each {
+			axes = append(axes, problems.Axis{Name: names[j], Members: []int{j}})
+		}
+	}
+	if !each && all != nil {
+		axes = append(axes, problems.Axis{Name: "groups", Members: all})
+	}
+	return axes
+}
+
+// places are the places of the lower-level variables in [dca.Level.X], -1 for those that the model lacks.
+type places struct{ theta, beta, gamma, b0 int }
+
+func (m *Model) places() places {
+	next := -1
+	take := func(there bool) int {
+		if !there {
+			return -1
+		}
+		next++
+		return next
+	}
+	return places{theta: take(m.u.x != nil), beta: take(m.u.z != nil), gamma: take(true), b0: take(m.intercept)}
+}
+
+// Program is the bilevel program. Its variables are theta, beta, Gamma by rows, and b0, as far as the
+// model has them.
+func (m *Model) Program() dca.Program {
+	d := m.data
+	return dca.Program{
+		Name: m.Name(), H0: m.r0, Radii: len(m.r0), Path: m.path(),
+		Build: func(model *convex.Model, h convex.Affine) dca.Level {
+			var x []*convex.Variable
+			bounds := make([]convex.Convex, 1, 3)
+			next := 1
+			side := func(name string, f *Features) {
+				if f.X == nil {
+					return
+				}
+				v := model.Variable(name, f.count())
+				x = append(x, v)
+				bounds = append(bounds, convex.GroupNorms(v.Expr(), f.Groups.Members).MinusAffine(h.Slice(next, next+f.norms())))
+				next += f.norms()
+			}
+			side("theta", &d.Row)
+			side("beta", &d.Col)
+			gamma := model.Variable("Gamma", d.Rows*d.Cols)
+			x = append(x, gamma)
+			bounds[0] = convex.NuclearNorm(gamma.Expr(), d.Rows, d.Cols).MinusAffine(h.At(0))
+			if m.intercept {
+				x = append(x, model.Variable("b0", 1))
+			}
+			train := m.residuals(d.Train, x)
+			return dca.Level{
+				X: x, Train: meanSquare(train), Validation: meanSquare(m.residuals(d.Val, x)),
+				Residuals: []convex.Affine{train}, Constraints: bounds,
+			}
+		},
+	}
+}
+
+// meanSquare is |r|^2 / (2 n).
+func meanSquare(r convex.Affine) convex.Convex {
+	return convex.SumSquares(r).Scale(0.5 / float64(r.Len()))
+}
+
+// residuals are those of some entries in the unit of the model.
+func (m *Model) residuals(entries []Entry, vars []*convex.Variable) convex.Affine {
+	at := m.places()
+	index, y := make([]int, len(entries)), make([]float64, len(entries))
+	for k, e := range entries {
+		index[k], y[k] = e.Row*m.data.Cols+e.Col, m.u.value(e.Value)
+	}
+	r := vars[at.gamma].Expr().Pick(index).Minus(convex.Const(y...))
+	if at.theta >= 0 {
+		r = r.Plus(vars[at.theta].Expr().MulMat(pick(m.u.x, entries, func(e Entry) int { return e.Row })))
+	}
+	if at.beta >= 0 {
+		r = r.Plus(vars[at.beta].Expr().MulMat(pick(m.u.z, entries, func(e Entry) int { return e.Col })))
+	}
+	if at.b0 >= 0 {
+		r = r.Plus(vars[at.b0].Expr())
+	}
+	return r
+}
+
+// Evaluate scores values of the variables by half the mean squared error over validation and
+// test entries, in the user's units.
+func (m *Model) Evaluate(x [][]float64) problems.Errors {
+	p := m.predictor(x)
+	e := problems.Errors{Validation: p.halfMeanSquare(m.data.Val)}
+	if len(m.data.Test) > 0 {
+		t := p.halfMeanSquare(m.data.Test)
+		e.Test = &t
+	}
+	return e
+}
+
+// Fit turns values of the variables into the predictor of entries, in the user's units.
+// Its coefficients are those of the row features, called row: and the name, and of the column features, col: and the name.
+func (m *Model) Fit(x [][]float64) problems.Fit {
+	p := m.predictor(x)
+	fit := problems.Fit{Intercept: p.b0, Matrix: p.matrix(m.data)}
+	for j, c := range p.theta {
+		fit.Coefficients, fit.Features = append(fit.Coefficients, c), append(fit.Features, "row:"+m.data.Row.Names[j])
+	}
+	for j, c := range p.beta {
+		fit.Coefficients, fit.Features = append(fit.Coefficients, c), append(fit.Features, "col:"+m.data.Col.Names[j])
+	}
+	return fit
+}
+
+// PaperSettings are those of the paper's experiments; rho is that of its authors' program.
+func (m *Model) PaperSettings() dca.Settings {
+	return dca.Settings{Tol: 0.05, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+}
+
+// DefaultSettings start from a path of penalised completions.
+func (m *Model) DefaultSettings() dca.Settings {
+	s := m.PaperSettings()
+	s.PathStart = len(m.path()) > 0
+	return s
+}

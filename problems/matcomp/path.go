@@ -1,0 +1,97 @@
+package matcomp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// The path for the data-driven start goes down from the weights at which Gamma, and all groups, are zero.
+const (
+	pathPoints = 8
+	pathLength = 1e-2
+)
+
+// path returns the weights of the start: the same share of the largest weight of the nuclear norm and of
+// those of the groups. Nil where nothing depends on the entries.
+func (m *Model) path() [][]float64 {
+	nuclear, group := m.largestWeights()
+	if !(nuclear > 0) {
+		return nil
+	}
+	var path [][]float64
+	for i := range pathPoints {
+		share := math.Pow(pathLength, float64(i+1)/pathPoints)
+		lambda := make([]float64, len(m.r0))
+		for j := range lambda {
+			lambda[j] = share * group
+		}
+		lambda[0] = share * nuclear
+		path = append(path, lambda)
+	}
+	return path
+}
+
+// largestWeights are the smallest weights of the nuclear norm and of all groups at which the penalised
+// solution has nothing but b0: the norms of the gradient of l there.
+func (m *Model) largestWeights() (nuclear, group float64) {
+	d := m.data
+	n := float64(len(d.Train))
+	mean := 0.0
+	if m.intercept {
+		for _, e := range d.Train {
+			mean += m.u.value(e.Value) / n
+		}
+	}
+	g := mat.NewDense(d.Rows, d.Cols, nil)
+	for _, e := range d.Train {
+		g.Set(e.Row, e.Col, (mean-m.u.value(e.Value))/n)
+	}
+	rows, cols := make([]float64, d.Rows), make([]float64, d.Cols)
+	for i := range d.Rows {
+		rows[i] = floats.Sum(g.RawRowView(i))
+		floats.Add(cols, g.RawRowView(i))
+	}
+	for _, side := range []struct {
+		x    *mat.Dense
+		f    *Features
+		sums []float64
+	}{{m.u.x, &d.Row, rows}, {m.u.z, &d.Col, cols}} {
+		if side.x == nil {
+			continue
+		}
+		var slope mat.VecDense // X' sums
+		slope.MulVec(side.x.T(), mat.NewVecDense(len(side.sums), side.sums))
+		for _, members := range side.f.Groups.Members {
+			sum := 0.0
+			for _, j := range members {
+				sum += slope.AtVec(j) * slope.AtVec(j)
+			}
+			group = max(group, math.Sqrt(sum))
+		}
+	}
+	return spectralNorm(g), group
+}
+
+// spectralNorm is the largest singular value to a few digits, by the power method from a fixed start.
+func spectralNorm(a *mat.Dense) float64 {
+	const iterations = 50
+	rows, cols := a.Dims()
+	u, v := mat.NewVecDense(rows, nil), mat.NewVecDense(cols, nil)
+	for j := range cols {
+		v.SetVec(j, 1+1/float64(j+2)) // not orthogonal to anything likely
+	}
+	norm := 0.0
+	for range iterations {
+		length := mat.Norm(v, 2)
+		if length == 0 {
+			return norm
+		}
+		v.ScaleVec(1/length, v)
+		u.MulVec(a, v)
+		norm = mat.Norm(u, 2)
+		v.MulVec(a.T(), u)
+	}
+	return norm
+}

@@ -1,0 +1,335 @@
+package matcomp
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/formats/csvfile"
+	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+)
+
+// Sets of the column set of a file of entries.
+const (
+	trainSet = "train"
+	valSet   = "val"
+	testSet  = "test"
+)
+
+// Grouping chooses the groups of the named features of a side, "row" or "col".
+type Grouping func(side string, names []string) (*groups.Groups, error)
+
+// PaperGroups is the number of groups of each side in the paper's experiments.
+const PaperGroups = 12
+
+// DefaultGroups are groups of consecutive features, [PaperGroups] of them where that divides their number, and
+// otherwise one for each feature.
+func DefaultGroups(_ string, names []string) (*groups.Groups, error) {
+	if len(names)%PaperGroups == 0 {
+		return groups.Equal(len(names), PaperGroups)
+	}
+	return groups.Equal(len(names), len(names))
+}
+
+// ReadDir reads the files of a folder, each as .csv or .csv.gz: observations with the columns row, col, value and set
+// (train, val or test; indices from 0), and, where they are there, row_features and col_features with a column for each
+// feature, and row_groups and col_groups as package groups reads them. Without those, the grouping decides; nil means
+// [DefaultGroups]. [WriteDir] writes such folders.
+func ReadDir(dir string, grouping Grouping) (*Data, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		reason := "is a file, expected a directory with observations.csv"
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = "no such directory"
+		} else if err != nil {
+			reason = "cannot be read: " + err.Error()
+		}
+		return nil, &textfile.Error{File: dir, Reason: reason, Err: err}
+	}
+	path := inDir(dir, "observations")
+	if path == "" {
+		return nil, &textfile.Error{File: dir, Reason: "lacks observations.csv, with the columns row, col, value and set"}
+	}
+	d := &Data{}
+	for _, side := range d.sides() {
+		features := inDir(dir, side.name+"_features")
+		if features == "" {
+			continue
+		}
+		choose := grouping
+		if file := inDir(dir, side.name+"_groups"); file != "" && grouping == nil {
+			choose = func(_ string, names []string) (*groups.Groups, error) { return groups.Read(file, names, false) }
+		}
+		if err := side.features.read(features, side.name, choose); err != nil {
+			return nil, err
+		}
+	}
+	list, sets, err := d.readEntries(path, true)
+	if err != nil {
+		return nil, err
+	}
+	for k, e := range list {
+		switch sets[k] {
+		case trainSet:
+			d.Train = append(d.Train, e)
+		case valSet:
+			d.Val = append(d.Val, e)
+		default:
+			d.Test = append(d.Test, e)
+		}
+	}
+	for _, set := range []struct {
+		name    string
+		entries []Entry
+	}{{trainSet, d.Train}, {valSet, d.Val}} {
+		if len(set.entries) == 0 {
+			return nil, &textfile.Error{File: path, Reason: "has no entry of the set " + set.name}
+		}
+	}
+	return d, d.Validate()
+}
+
+// inDir returns the path of a file of the folder, empty where there is none.
+func inDir(dir, name string) string {
+	for _, end := range []string{".csv", ".csv.gz"} {
+		path := filepath.Join(dir, name+end)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// Files are the files of a matrix whose entries are not divided yet. Features are optional.
+type Files struct {
+	// Entries has the columns row, col and value, with indices from 0; other columns are passed over.
+	Entries string
+	// Test, optional, has the test entries in the same form.
+	Test string
+	// Row and Col have the features, a line for each row, or column, of the matrix. Without them, the matrix ends at
+	// the largest index.
+	Row, Col string
+}
+
+// ReadAndSplit reads the files and divides the entries at random by the rule of [dataset.SplitRows].
+func ReadAndSplit(f Files, rule string, seed uint64, grouping Grouping) (*Data, error) {
+	d := &Data{}
+	for _, side := range d.sides() {
+		path := map[string]string{"row": f.Row, "col": f.Col}[side.name]
+		if path == "" {
+			continue
+		}
+		if err := side.features.read(path, side.name, grouping); err != nil {
+			return nil, err
+		}
+	}
+	list, _, err := d.readEntries(f.Entries, false)
+	if err != nil {
+		return nil, err
+	}
+	index := mat.NewDense(len(list), 1, nil)
+	for k := range list {
+		index.Set(k, 0, float64(k))
+	}
+	s, err := dataset.SplitRows(&dataset.Data{X: index, Y: make([]float64, len(list)), Features: []string{"entry"}}, rule, seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Entries, err)
+	}
+	part := func(rows *dataset.Data) []Entry {
+		n, _ := rows.Dims()
+		out := make([]Entry, n)
+		for k := range out {
+			out[k] = list[int(rows.X.At(k, 0))]
+		}
+		return out
+	}
+	d.Train, d.Val, d.Test = part(s.Train), part(s.Val), part(s.Test)
+	if f.Test == "" {
+		return d, d.Validate()
+	}
+	if d.Test != nil && len(d.Test) > 0 {
+		return nil, fmt.Errorf("split %s leaves test entries, but there is a file with them: give two parts", rule)
+	}
+	if d.Test, _, err = d.readEntries(f.Test, false); err != nil {
+		return nil, err
+	}
+	return d, d.Validate()
+}
+
+type side struct {
+	name     string
+	features *Features
+	size     *int
+}
+
+func (d *Data) sides() []side {
+	return []side{{"row", &d.Row, &d.Rows}, {"col", &d.Col, &d.Cols}}
+}
+
+// read reads a table of features and groups them.
+func (f *Features) read(path, side string, grouping Grouping) error {
+	t, err := csvfile.Read(path, csvfile.Options{Target: "\x00", TargetOptional: true}) // no column is a target
+	if err != nil {
+		return err
+	}
+	if grouping == nil {
+		grouping = DefaultGroups
+	}
+	f.X, f.Names = t.X, t.Features
+	if f.Groups, err = grouping(side, f.Names); err != nil {
+		return err
+	}
+	return nil
+}
+
+// readEntries reads entries, and with sets the set of each. It sets the size of the matrix where features do not.
+func (d *Data) readEntries(path string, withSets bool) ([]Entry, []string, error) {
+	for _, side := range d.sides() {
+		if side.features.X != nil {
+			*side.size, _ = side.features.X.Dims()
+		}
+	}
+	s, err := textfile.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	r := &entryReader{source: s, data: d, line: map[[2]int]int{}}
+	names := []string{"row", "col", "value"}
+	if withSets {
+		names = append(names, "set")
+	}
+	if err := r.header(names); err != nil {
+		return nil, nil, err
+	}
+	var list []Entry
+	var sets []string
+	for {
+		fields, err := r.fields()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		e, set, err := r.entry(fields)
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, e)
+		if withSets {
+			sets = append(sets, set)
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil, s.Errorf(0, "", "has column names and no entries")
+	}
+	return list, sets, nil
+}
+
+// entryReader goes through a file of entries.
+type entryReader struct {
+	source *textfile.Source
+	data   *Data
+	width  int
+	at     []int          // the columns of row, col, value and perhaps set
+	line   map[[2]int]int // where an entry stands
+}
+
+// fields returns the fields of the next line that is not blank.
+func (r *entryReader) fields() ([]string, error) {
+	for {
+		text, err := r.source.Line()
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		if bytes.IndexByte(text, '"') >= 0 {
+			c := csv.NewReader(bytes.NewReader(text))
+			c.TrimLeadingSpace = true
+			fields, err := c.Read()
+			if err != nil {
+				return nil, r.source.Errorf(r.source.LineNumber(), "", "is not CSV: %v", err)
+			}
+			return fields, nil
+		}
+		fields := strings.Split(string(text), ",")
+		for i := range fields {
+			fields[i] = strings.TrimSpace(fields[i])
+		}
+		return fields, nil
+	}
+}
+
+func (r *entryReader) header(wanted []string) error {
+	names, err := r.fields()
+	if err == io.EOF {
+		return r.source.Errorf(0, "", "is empty, expected the columns %s", strings.Join(wanted, ", "))
+	}
+	if err != nil {
+		return err
+	}
+	r.width = len(names)
+	for _, name := range wanted {
+		j := slices.Index(names, name)
+		if j < 0 {
+			return r.source.Errorf(r.source.LineNumber(), "", "has the columns %s, expected %s", strings.Join(names, ", "), strings.Join(wanted, ", "))
+		}
+		r.at = append(r.at, j)
+	}
+	return nil
+}
+
+// entry reads a line.
+func (r *entryReader) entry(fields []string) (e Entry, set string, err error) {
+	line := r.source.LineNumber()
+	if len(fields) != r.width {
+		return e, "", r.source.Errorf(line, "", "has %d fields, expected %d, one for each column name", len(fields), r.width)
+	}
+	place := [2]int{}
+	for k, side := range r.data.sides() {
+		text := fields[r.at[k]]
+		i, err := strconv.Atoi(text)
+		switch {
+		case err != nil || i < 0:
+			return e, "", r.source.Errorf(line, side.name, "%s found, expected an index from 0", textfile.Quote([]byte(text)))
+		case side.features.X != nil && i >= *side.size:
+			return e, "", r.source.Errorf(line, side.name, "%d is outside of the matrix: there are features of %d, 0 to %d", i, *side.size, *side.size-1)
+		case i >= maxSide:
+			return e, "", r.source.Errorf(line, side.name, "%d found, expected an index below %d", i, maxSide)
+		}
+		*side.size = max(*side.size, i+1)
+		place[k] = i
+	}
+	if before := r.line[place]; before > 0 {
+		return e, "", r.source.Errorf(line, "", "entry (%d, %d) stands on line %d too", place[0], place[1], before)
+	}
+	r.line[place] = line
+	value, reason := textfile.Number([]byte(fields[r.at[2]]))
+	if reason != "" {
+		return e, "", r.source.Errorf(line, "value", "%s", reason)
+	}
+	if len(r.at) > 3 {
+		set = fields[r.at[3]]
+		if !slices.Contains([]string{trainSet, valSet, testSet}, set) {
+			return e, "", r.source.Errorf(line, "set", "%s found, expected %s, %s or %s", textfile.Quote([]byte(set)), trainSet, valSet, testSet)
+		}
+	}
+	return Entry{place[0], place[1], value}, set, nil
+}
+
+// maxSide bounds the indices, so that a slip is an error and not the end of the memory.
+const maxSide = 1 << 20

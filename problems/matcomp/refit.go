@@ -1,0 +1,71 @@
+package matcomp
+
+import (
+	"context"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
+)
+
+// Refits says that the model's lower-level solutions are predictors, see [tune.Refitter].
+//
+// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
+func (m *Model) Refits() {}
+
+// with returns the model on other entries, in the same units.
+func (m *Model) with(train, val []Entry) *Model {
+	d := *m.data
+	d.Train, d.Val = train, val
+	out := *m
+	out.data = &d
+	return &out
+}
+
+// Retrain solves the lower level at the radii h with training and validation entries together: the loss is a
+// mean over entries, so that what suits the training entries suits all. The test error is nil without test entries. A
+// [*problems.TrainingError] says that the solve ended without a model.
+func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	p := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val).Program()
+	p.H0 = p.StartAt(h, nil)
+	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	if low.X == nil {
+		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
+	}
+	return m.Fit(low.X), m.Evaluate(low.X).Test, nil
+}
+
+// heldEntries is the least number of entries that a fold holds back.
+const heldEntries = 5
+
+// StopFolds is the number of folds by which the recommended settings stop: with a weight for each group of features the
+// validation entries are soon overfitted.
+func (m *Model) StopFolds() int { return 0 }
+
+// HoldBack returns models without every folds-th validation entry, nil where a fold would have fewer than five.
+func (m *Model) HoldBack(folds int) []problems.HeldBack {
+	val := m.data.Val
+	if folds < 2 || len(val)/folds < heldEntries {
+		return nil
+	}
+	out := make([]problems.HeldBack, folds)
+	for f := range out {
+		var kept, held []Entry
+		for k, e := range val {
+			if k%folds == f {
+				held = append(held, e)
+			} else {
+				kept = append(kept, e)
+			}
+		}
+		out[f] = problems.HeldBack{
+			Model: m.with(m.data.Train, kept), Rows: len(held),
+			Error: func(x [][]float64) float64 { return m.predictor(x).halfMeanSquare(held) },
+		}
+	}
+	return out
+}

@@ -10,137 +10,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// atoms are the directions in which a matrix variable may move in a restricted
-// program: X = U C V' with orthonormal columns u_a and v_a of U (m x k) and V (n x k). By default C
-// is diagonal with nonnegative entries; with face it is symmetric and positive semidefinite, so that X
-// runs through a face of the ball of the nuclear norm. In both cases
-//
-//	|X|_* = tr C,   |X - A|^2 = |C - (U'AV + V'A'U)/2|^2 + constant
-//
-// (in the first one with the diagonal of the second C). C is a vector of its entries on and
-// below the diagonal, column by column, those below times sqrt 2; without face it is its diagonal.
-type atoms struct {
-	mv   *matrixVariable
-	u, v *mat.Dense // nil where there are none
-	face bool
-}
-
-// size is the number k of atoms.
-func (s *atoms) size() int {
-	if s.u == nil {
-		return 0
-	}
-	_, k := s.u.Dims()
-	return k
-}
-
-// length is the number of unknowns in C.
-func (s *atoms) length() int {
-	if k := s.size(); s.face {
-		return k * (k + 1) / 2
-	}
-	return s.size()
-}
-
-// below is the number of unknowns in column b of C.
-func (s *atoms) below(b int) int {
-	if s.face {
-		return s.size() - b
-	}
-	return 1
-}
-
-// trace returns the coefficients of f tr C.
-func (s *atoms) trace(f float64) []float64 {
-	out := make([]float64, s.length())
-	for b, at := 0, 0; b < s.size(); at, b = at+s.below(b), b+1 {
-		out[at] = f
-	}
-	return out
-}
-
-// along returns the C that is nearest to U'AV, for A by rows, without the bound on its eigenvalues.
-func (s *atoms) along(a []float64) []float64 {
-	out := make([]float64, 0, s.length())
-	k := s.size()
-	if k == 0 {
-		return out
-	}
-	var av, c mat.Dense
-	av.Mul(mat.NewDense(s.mv.rows, s.mv.cols, a), s.v)
-	c.Mul(s.u.T(), &av)
-	for b := range k {
-		for a := b; a < b+s.below(b); a++ {
-			if a == b {
-				out = append(out, c.At(a, a))
-			} else {
-				out = append(out, (c.At(a, b)+c.At(b, a))/math.Sqrt2)
-			}
-		}
-	}
-	return out
-}
-
-// diagonalize returns the atoms turned so that C is diagonal, with its diagonal.
-func (s *atoms) diagonalize(c []float64) triplets {
-	k := s.size()
-	if !s.face || k == 0 {
-		return triplets{slices.Clone(c), s.u, s.v}
-	}
-	full := mat.NewSymDense(k, nil)
-	for b, at := 0, 0; b < k; b++ {
-		for a := b; a < k; a, at = a+1, at+1 {
-			if a == b {
-				full.SetSym(a, a, c[at])
-			} else {
-				full.SetSym(a, b, c[at]/math.Sqrt2)
-			}
-		}
-	}
-	var eig mat.EigenSym
-	if !eig.Factorize(full, true) {
-		return triplets{make([]float64, k), s.u, s.v}
-	}
-	var q, u, v mat.Dense
-	eig.VectorsTo(&q)
-	u.Mul(s.u, &q)
-	v.Mul(s.v, &q)
-	return triplets{eig.Values(nil), &u, &v}
-}
-
-// matrix returns the sum of the triplets by rows.
-func (t triplets) matrix(rows, cols int) []float64 {
-	if len(t.s) == 0 {
-		return make([]float64, rows*cols)
-	}
-	var x mat.Dense
-	uc := mat.DenseCopyOf(t.u)
-	scaleColumns(uc, func(a int) float64 { return t.s[a] })
-	x.Mul(uc, t.v.T())
-	return x.RawMatrix().Data
-}
-
-// addEntry adds f times the coefficients of C in entry e of X to row.
-func (s *atoms) addEntry(row []float64, f float64, e int) {
-	ui, vj := s.u.RawRowView(e/s.mv.cols), s.v.RawRowView(e%s.mv.cols)
-	if !s.face {
-		for a, x := range ui {
-			row[a] += f * x * vj[a]
-		}
-		return
-	}
-	at := 0
-	for b := range ui {
-		row[at] += f * ui[b] * vj[b]
-		at++
-		for a := b + 1; a < len(ui); a, at = a+1, at+1 {
-			row[at] += f * (ui[a]*vj[b] + ui[b]*vj[a]) / math.Sqrt2
-		}
-	}
-}
-
 // term rewrites a term in X as one in c.
-func (s *atoms) term(t *term, c *Variable) term {
+func (s *pairs) term(t *term, c *Variable) term {
 	out := *t
 	out.v, out.idx, out.first = c, nil, 0
 	if t.sum && t.w == nil { // one row, <F, X> with F the sum of its factors by entry
@@ -177,11 +48,11 @@ func (s *atoms) term(t *term, c *Variable) term {
 }
 
 // restrictTo returns the program in which the variable of every matrix is the C of its
-// atoms. Constants of the objective are not kept.
-func (p *Program) restrictTo(all []*atoms) *Program {
+// pairs. Constants of the objective are not kept.
+func (p *Program) restrictTo(all []*pairs) *Program {
 	small := make(map[*Variable]*Variable)
-	space := make(map[*Variable]*atoms)
-	own := make(map[*group]*atoms)
+	space := make(map[*Variable]*pairs)
+	own := make(map[*group]*pairs)
 	scale := make(map[*group]float64)
 	for _, s := range all {
 		v := s.mv.v

@@ -129,7 +129,9 @@ func (k *kkt) chooseForms(keep bool) {
 }
 
 // takeOwn finds the column of each row of a matrix variable. It returns false if a row
-// has none, or if more other rows have entries in these columns than there are columns.
+// has none, if more other rows have entries in these columns than there are columns, or if the
+// entries are so many that keeping the columns is less work: products of the other rows with each other
+// against one of each pair of columns and a larger matrix to factor.
 func (k *kkt) takeOwn(p *matrixPart, columns []int32) bool {
 	f := k.f
 	own, entry := make([]int32, len(columns)), make([]int32, len(columns))
@@ -137,16 +139,24 @@ func (k *kkt) takeOwn(p *matrixPart, columns []int32) bool {
 		own[i] = -1
 	}
 	others := map[int32]bool{}
+	entries := 0.0
 	for _, j := range columns {
 		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 			if i := int(f.a.ind[e]); i >= p.from && i < p.to {
 				own[i-p.from], entry[i-p.from] = j, e
 			} else {
 				others[int32(i)] = true
+				entries++
 			}
 		}
 	}
 	if slices.Contains(own, -1) || len(others) > len(columns) {
+		return false
+	}
+	rest, all := float64(len(others)), float64(len(others)+len(columns))
+	eliminated := pickCost * rest * entries / 2
+	kept := pickCost*float64(len(columns)*len(columns))/2 + (all*all*all-rest*rest*rest)/(3*gemmGain)
+	if kept < eliminated {
 		return false
 	}
 	p.own, p.entry = own, entry

@@ -38,10 +38,8 @@ type group struct {
 	// rows is the number of rows of the matrix of a nuclear norm.
 	rows int
 	// from is, in a program derived from another one, the group of that program
-	// which this one stands for, and part what it holds of it.
-	from   *group
-	part   groupPart
-	w1, w2 *Variable // with liftedRows, the diagonal blocks
+	// which this one, or its first row, stands for.
+	from *group
 	// own marks the two row groups of an epigraph u >= |v| of a sparse variable.
 	own bool
 	// overlap says that two terms may meet in one entry of A.
@@ -54,15 +52,6 @@ type group struct {
 	// the inverse, -1 for rows left out. Nil when all are.
 	kept, place []int
 }
-
-// groupPart says what a group of a derived program holds of the group that it comes from.
-type groupPart int
-
-const (
-	wholeGroup groupPart = iota // the same rows, or (h, C) for (h, X)
-	headRow                     // the first row, the bound on a nuclear norm
-	liftedRows                  // the semidefinite matrix that stands for a nuclear norm
-)
 
 // square is weight * |arg|^2 in the objective, where each entry of arg has at
 // most one entry of a variable.

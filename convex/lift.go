@@ -13,7 +13,7 @@ import (
 func (p *Program) derived(visit func(d *Program, g *group) []*group) *Program {
 	d := &Program{
 		vars: slices.Clone(p.vars), users: p.users, params: p.params, objective: p.objective, squares: p.squares,
-		refs: map[*Constraint][]dualRef{}, weights: p.weights, curves: p.curves,
+		refs: map[*Constraint][]dualRef{}, weights: p.weights,
 	}
 	head := make(map[*group]*group, len(p.groups)) // the group with the multipliers that constraints refer to
 	for _, g := range p.groups {
@@ -27,6 +27,10 @@ func (p *Program) derived(visit func(d *Program, g *group) []*group) *Program {
 			list[k].g = head[list[k].g]
 		}
 		d.refs[c] = list
+	}
+	for _, c := range p.curves {
+		c.cone, c.rows = head[c.cone], head[c.rows]
+		d.curves = append(d.curves, c)
 	}
 	return d
 }
@@ -61,10 +65,22 @@ func (g *group) copied() *group {
 // (Fazel, Hindi, Boyd 2001). With multipliers g of the first and Z of the second,
 // Z = [g/2 I, Y/2; Y'/2, g/2 I] where (g, Y) are those of (h, X) in the nuclear norm cone.
 // Each entry of W1 and W2 is a row of the semidefinite matrix by itself.
-func (p *Program) lift() *Program {
-	return p.derived(func(d *Program, g *group) []*group {
-		if g.kind != backends.NuclearNormCone {
+//
+// With restricted, the norms of whole variables, which working sets restrict, stay.
+func (p *Program) lift(restricted bool) *Program {
+	matrices := make([]*matrixVariable, len(p.matrices))
+	for k, mv := range p.matrices {
+		matrices[k] = &matrixVariable{v: mv.v, rows: mv.rows, cols: mv.cols}
+	}
+	d := p.derived(func(d *Program, g *group) []*group {
+		use, k := p.restricted(g)
+		switch {
+		case g.kind != backends.NuclearNormCone:
 			return []*group{g.copied()}
+		case use != nil && restricted:
+			own := g.copied()
+			matrices[k].uses = append(matrices[k].uses, nuclearUse{g: own, scale: use.scale})
+			return []*group{own}
 		}
 		m := g.rows
 		n := (g.expr.n - 1) / m
@@ -78,7 +94,7 @@ func (p *Program) lift() *Program {
 		for j, k := 0, 0; j < n; k, j = k+n-j, j+1 {
 			trace2[k] = .5
 		}
-		head := &group{kind: backends.NonnegativeCone, from: g, part: headRow,
+		head := &group{kind: backends.NonnegativeCone, from: g,
 			expr: g.expr.At(0).Minus(w1.Dot(trace1)).Minus(w2.Dot(trace2))}
 		// The lower triangle by columns: what is below the diagonal in column j of
 		// W1, then column j of X'.
@@ -87,8 +103,10 @@ func (p *Program) lift() *Program {
 		for j, k := 0, 0; j < m; k, j = k+m-j, j+1 {
 			parts = append(parts, w1.Slice(k, k+m-j), x.Slice(j*n, (j+1)*n))
 		}
-		body := &group{kind: backends.PSDCone, expr: Stack(append(parts, w2)...), from: g, part: liftedRows}
-		body.w1, body.w2 = w1.vars[0].v, w2.vars[0].v
-		return []*group{head, body}
-	}).finish()
+		return []*group{head, {kind: backends.PSDCone, expr: Stack(append(parts, w2)...)}}
+	})
+	if restricted {
+		d.matrices = matrices
+	}
+	return d.finish()
 }

@@ -31,8 +31,8 @@ func (w *matrixSets) start(f *fullPoint) backends.Point {
 		case g.from != nil:
 			copy(s, f.rows(f.s, g.from))
 			copy(z, f.rows(f.z, g.from))
-			if g.part == headRow {
-				s[0] = max(0, s[0]-f.used(w.p, g.from))
+			if norm, own := f.norm(w.p, g.from); own {
+				s[0] = max(0, s[0]-norm)
 			}
 		case len(g.expr.vars) == 1 && slope[g.expr.vars[0].v] != nil: // C in its cone
 			v := g.expr.vars[0].v

@@ -181,7 +181,15 @@ func (s *Solver) solveMatrices(ctx context.Context) (*Result, error) {
 		case sol.Status == backends.PrimalInfeasible:
 			proof := w.expand(sol, false)
 			if !w.oppose(proof, s.options.Options.WithDefaults().EpsInfeasible) {
-				return s.infeasible(w.result(proof, sol), rounds, iterations)
+				r, err := s.infeasible(w.result(proof, sol))
+				if err == nil && r.Status != backends.PrimalInfeasible {
+					r, err = s.giveUp(ctx)
+				}
+				if err != nil {
+					return nil, err
+				}
+				r.Rounds, r.Iterations = r.Rounds+rounds, r.Iterations+iterations
+				return r, nil
 			}
 			eps = max(w.least(s.eps), looseMatrixEps)
 		default:
@@ -207,9 +215,9 @@ func (w *matrixSets) lower(missed float64) {
 }
 
 // infeasible checks a completed certificate of infeasibility on the full program.
-func (s *Solver) infeasible(r *Result, rounds, iterations int) (*Result, error) {
+func (s *Solver) infeasible(r *Result) (*Result, error) {
 	r.x, r.s, r.dual = nil, nil, nil
-	r.Status, r.Rounds, r.Iterations = backends.PrimalInfeasible, rounds, iterations
+	r.Status = backends.PrimalInfeasible
 	proved, err := s.proves(r)
 	if err != nil {
 		return nil, err
@@ -219,6 +227,17 @@ func (s *Solver) infeasible(r *Result, rounds, iterations int) (*Result, error) 
 		r.Message = "the certificate of infeasibility of the restricted program does not hold for the full one"
 	}
 	return r, nil
+}
+
+// giveUp solves the full program, from now on, where as many pairs as there can be have no feasible point, as
+// with many constraints on the entries: diagonals C are not all matrices.
+func (s *Solver) giveUp(ctx context.Context) (*Result, error) {
+	if s.matrices = nil; !s.capabilities.Supports(backends.NuclearNormCone) {
+		s.prog = s.prog.lift(false)
+		s.work = s.prog
+	}
+	s.current.last = nil
+	return s.solveFull(ctx)
 }
 
 // runRestricted solves the restricted program to the accuracy eps; same says that it is the one of the last round.

@@ -44,16 +44,13 @@ func (f *fullPoint) rows(z []float64, g *group) []float64 {
 	return z[f.l.first[g.index] : f.l.first[g.index]+g.expr.n]
 }
 
-// used is |scale X|_* for the group (h, scale X) of a restricted matrix.
-func (f *fullPoint) used(p *Program, g *group) float64 {
-	for k, mv := range p.matrices {
-		for _, use := range mv.uses {
-			if use.g == g {
-				return math.Abs(use.scale) * floats.Sum(f.parts[k].t.s)
-			}
-		}
+// norm is |scale X|_* for the group (h, scale X) of a restricted matrix, and own says whether the group is one.
+func (f *fullPoint) norm(p *Program, g *group) (norm float64, own bool) {
+	use, k := p.restricted(g)
+	if use == nil {
+		return 0, false
 	}
-	return 0
+	return math.Abs(use.scale) * floats.Sum(f.parts[k].t.s), true
 }
 
 // stationarity computes grad and dual from x and z. Without an objective, for a

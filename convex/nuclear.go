@@ -73,6 +73,19 @@ func (c *compiler) noteMatrix(g *group, a Affine) {
 // sets restrict these instead of the entries of vectors.
 func (p *Program) LowRank() bool { return len(p.matrices) > 0 }
 
+// restricted returns the use of the rows of a group as the nuclear norm of a whole
+// variable, and the index of the variable in matrices, or nil.
+func (p *Program) restricted(g *group) (use *nuclearUse, k int) {
+	for k, mv := range p.matrices {
+		for i := range mv.uses {
+			if mv.uses[i].g == g {
+				return &mv.uses[i], k
+			}
+		}
+	}
+	return nil, 0
+}
+
 // nuclear says that the program has nuclear norms.
 func (p *Program) nuclear() bool {
 	for _, g := range p.groups {

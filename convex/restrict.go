@@ -84,7 +84,7 @@ func (p *Program) restrictTo(all []*pairs) *Program {
 			return []*group{c}
 		}
 		// |scale| tr C <= h
-		c := &group{kind: backends.NonnegativeCone, from: g, part: headRow, expr: rewrite(g.expr.At(0))}
+		c := &group{kind: backends.NonnegativeCone, from: g, expr: rewrite(g.expr.At(0))}
 		if s.size() > 0 {
 			c.expr = c.expr.Minus(small[s.mv.v].Expr().Dot(s.trace(math.Abs(scale[g]))))
 		}

@@ -68,13 +68,13 @@ func (p *Program) Solver(o SolverOptions) (*Solver, error) {
 	s := &Solver{prog: p, work: p, options: o, capabilities: o.Backend.Capabilities(), eps: o.Options.WithDefaults().Eps}
 	switch {
 	case p.nuclear():
-		lifted := !s.capabilities.Supports(backends.NuclearNormCone)
-		switch {
-		case o.WorkingSets && len(p.matrices) > 0:
-			s.matrices = newMatrixSets(p)
-		case lifted:
-			s.prog = p.lift()
+		restricted := o.WorkingSets && len(p.matrices) > 0
+		if !s.capabilities.Supports(backends.NuclearNormCone) {
+			s.prog = p.lift(restricted)
 			s.work = s.prog
+		}
+		if restricted {
+			s.matrices = newMatrixSets(s.prog)
 		}
 	case o.WorkingSets && len(p.sparse) > 0:
 		s.sets = newWorkingSets(p)

@@ -10,7 +10,7 @@
 //
 // with a_i, b_j, c_j affine ([Affine]) and f, g_i convex ([Convex]): an affine
 // part plus atoms with nonnegative weights. The atoms are [SumSquares], [Norm1],
-// [Norm2], [NormInf], [GroupNorms], [Abs], [Pos] (the hinge), [Huber], [Logistic] and [Max]. What is
+// [Norm2], [NormInf], [GroupNorms], [NuclearNorm], [Abs], [Pos] (the hinge), [Huber], [Logistic] and [Max]. What is
 // not convex by these rules cannot be written, or is an error of [Model.Compile];
 // errors made in building an expression stay with it until then.
 //
@@ -36,6 +36,8 @@
 //	SumSquares <= h         |((h-c)/2, sqrt(c) a)| <= (h+c)/2, c = |a(0)|^2/100 or 1; all squares of
 //	                        a constraint share the cone
 //	Norm2, GroupNorms <= h  second-order cones with h as head
+//	NuclearNorm <= h        the cone of the nuclear norm where the backend has it, else a semidefinite matrix
+//	                        [W1 X; X' W2] with (tr W1 + tr W2)/2 <= h; see also below
 //	Abs, Pos, Max <= h      rows without new variables where one stands alone
 //	Huber                   a sum of squares and a 1-norm: min over v of (a-v)^2/2 + delta |v|
 //	Logistic <= h           exp(a-h) + exp(-h) <= 1, two exponential cones an entry
@@ -77,4 +79,29 @@
 // entries are at the kink, and the others are 0 or linear. See rows.go. Here it is the point
 // and not the multipliers that is checked, and the result is optimal only if the point
 // completed to the full program meets the tolerance.
+//
+// # Working sets of singular vectors
+//
+// A variable that stands, as a whole m x n matrix X, in a NuclearNorm has a solution of low rank. With working sets
+// neither the m n entries nor a semidefinite matrix are ever in a conic program. A round has five steps:
+//
+//  1. Restrict: X = sum_a c_a u_a v_a' with orthonormal u_a, v_a and c_a >= 0, so that |X|_* = sum_a c_a is linear. The
+//     unknowns are c and the other variables of the model; the solver sees an ordinary program of their number (pairs.go, restrict.go).
+//  2. Complete: the multipliers of the small program give the gradient G in X of the rest of the Lagrangian, and
+//     with the multiplier g of the norm, X is optimal for the full program if |G|_2 <= g and u_a'G v_a = -g
+//     wherever c_a > 0. That one spectral norm prices all matrices at once. The completed point, with multipliers scaled
+//     so that they are feasible, is measured against the full program; within the tolerance it is the result
+//     (matrixpoint.go, measure.go).
+//  3. Turn: near the solution the pairs of X only have to turn. They do by a step of Newton's method on the manifold of
+//     matrices of that rank, whose Hessian is that of the quadratic terms of the model plus the curvature of the norm
+//     (tangent.go, curvature.go), and in which the other variables and the active constraints take part (response.go).
+//     Its system is solved by conjugate gradients on vectors of (m + n) rank entries.
+//  4. Enter: singular vectors of G above, or about to exceed, g become new pairs (spectral.go, matrixmove.go).
+//  5. Hold back: if the objective has not decreased, the step was too long; it is repeated with more damping.
+//
+// The method is a conic relative of those of
+// Dudik, Harchaoui, Malick (Lifted coordinate descent for learning with trace-norm regularization, AISTATS 2012), which lets pairs
+// enter, and of Mishra, Meyer, Bach, Sepulchre (Low-rank optimization with trace norm penalty, SIAM J. Optim. 23,
+// 2013), which moves them on the manifold. The rounds converge quadratically once the rank is found; where the solution is
+// not unique they may not settle, and after some rounds C becomes a whole semidefinite matrix of the size of the rank.
 package convex

@@ -46,7 +46,7 @@ type tangent struct {
 
 	// Work of apply.
 	values, byRow, right []float64
-	b, bs, as, cross     panel
+	cross                panel
 }
 
 // newTangent prepares the system. top are the leading triplets of N.

@@ -53,6 +53,8 @@ func TestBadInput(t *testing.T) {
 	emptyFold := folds("emptyFold", "0,0,train\n0,1,train\n0,2,val\n1,0,train\n1,1,train\n")
 	outsideFold := folds("outsideFold", "0,30,train\n")
 	notModel := write(t, dir, "not.json", "{}")
+	saved := filepath.Join(dir, "saved.json")
+	conetune(t, "tune", "elastic-net", "--data", good, "--save", saved).ok(t)
 	out := filepath.Join(dir, "out")
 
 	tune := func(args ...string) []string { return append([]string{"tune", "elastic-net"}, args...) }
@@ -151,7 +153,7 @@ func TestBadInput(t *testing.T) {
 		{"two outputs in one", onGood("--save", out, "--trace", out), []string{"--save", "would overwrite the file of --trace"}},
 
 		{"predict without model", []string{"predict", "--data", good}, []string{"--model FILE is missing"}},
-		{"predict without data", []string{"predict", "--model", notModel}, []string{"--data FILE is missing"}},
+		{"predict without data", []string{"predict", "--model", saved}, []string{"--data FILE is missing"}},
 		{"predict with another file", []string{"predict", "--model", notModel, "--data", good}, []string{notModel, "not a model"}},
 		{"predict with missing model", []string{"predict", "--model", missing, "--data", good}, []string{missing}},
 		{"level of another model", onGood("--level", "0.9"), []string{"--level is not for elastic-net"}},

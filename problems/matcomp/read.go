@@ -158,7 +158,7 @@ func ReadAndSplit(f Files, rule string, seed uint64, grouping Grouping) (*Data, 
 	if f.Test == "" {
 		return d, d.Validate()
 	}
-	if d.Test != nil && len(d.Test) > 0 {
+	if len(d.Test) > 0 {
 		return nil, fmt.Errorf("split %s leaves test entries, but there is a file with them: give two parts", rule)
 	}
 	if d.Test, _, err = d.readEntries(f.Test, false); err != nil {

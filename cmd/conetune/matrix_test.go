@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/problems/matcomp"
+)
+
+// ratings are some entries u_i v_j + 3 + noise of a matrix of 15 x 12, one for each of its places in turn.
+func ratings(seed uint64, from, to int) string {
+	r := rand.New(rand.NewPCG(seed, 5))
+	var b strings.Builder
+	b.WriteString("col,value,row\n")
+	for k, e := range rand.New(rand.NewPCG(7, 7)).Perm(15 * 12) {
+		i, j := e/12, e%12
+		value := 3 + float64(i-7)*float64(j-5)/10 + .1*r.NormFloat64()
+		if from <= k && k < to {
+			fmt.Fprintf(&b, "%d,%v,%d\n", j, value, i)
+		}
+	}
+	return b.String()
+}
+
+func TestTuneMatrix(t *testing.T) {
+	dir := t.TempDir()
+	data, test := write(t, dir, "entries.csv", ratings(1, 0, 120)), write(t, dir, "test.csv", ratings(2, 120, 180))
+	features := "a,b\n"
+	for i := range 15 {
+		features += fmt.Sprintf("%d,%d\n", i, (i*i)%5)
+	}
+	rows := write(t, dir, "rows.csv", features)
+	folder := filepath.Join("..", "..", "problems", "matcomp", "testdata", "small")
+	for name, c := range map[string]struct {
+		args   []string
+		radii  int
+		atMost float64
+	}{
+		"data":     {[]string{"--data", data, "--split", "80/20/rest"}, 1, 0.1},
+		"tested":   {[]string{"--data", data, "--test", test, "--row-features", rows}, 3, 0.1},
+		"grouped":  {[]string{"--data", data, "--test", test, "--row-features", rows, "--groups", "1"}, 2, 0.1},
+		"plain":    {[]string{"--data", data, "--test", test, "--standardize=false", "--intercept=false"}, 1, 1},
+		"folder":   {[]string{"--dir", folder}, 5, 1},
+		"paper":    {[]string{"--dir", folder, "--preset", "paper"}, 5, 1},
+		"closing":  {[]string{"--dir", folder, "--gap-tol", "1e-3"}, 5, 1},
+		"searched": {[]string{"--dir", folder, "--method", "random", "--evaluations", "5"}, 5, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := conetune(t, append([]string{"tune", "matrix-completion", "--json"}, c.args...)...)
+			m := o.object(t)
+			for _, field := range documented {
+				require.Contains(t, keys(m), field)
+			}
+			require.Contains(t, m["hyperparameters"], "nuclear")
+			require.Len(t, m["hyperparameters"], c.radii)
+			require.Less(t, m["refit"].(map[string]any)["test_error"], c.atMost, o.stdout)
+		})
+	}
+}
+
+// What predict writes has the error that tune told.
+func TestPredictMatrix(t *testing.T) {
+	dir := t.TempDir()
+	data, test := write(t, dir, "entries.csv", ratings(1, 0, 120)), write(t, dir, "test.csv", ratings(2, 120, 180))
+	model, plot := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.svg")
+	o := conetune(t, "tune", "matrix-completion", "--data", data, "--test", test, "--save", model, "--plot", plot)
+	text := o.ok(t)
+	for _, words := range []string{"matrix of 15 x 12", "60 test entries", "singular values", "with intercept"} {
+		require.Contains(t, text, words)
+	}
+	require.FileExists(t, plot)
+
+	whole := conetune(t, "predict", "--model", model)
+	lines, err := csv.NewReader(strings.NewReader(whole.ok(t))).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 15)
+	require.Len(t, lines[0], 12)
+	some := conetune(t, "predict", "--model", model, "--data", test)
+	values := strings.Fields(some.ok(t))
+	require.Len(t, values, 60)
+	entries, err := csv.NewReader(strings.NewReader(ratings(2, 120, 180))).ReadAll()
+	require.NoError(t, err)
+	sum := 0.0
+	for k, e := range entries[1:] {
+		i, _ := strconv.Atoi(e[2])
+		j, _ := strconv.Atoi(e[0])
+		require.Equal(t, lines[i][j], values[k])
+		got, err := strconv.ParseFloat(values[k], 64)
+		require.NoError(t, err)
+		want, err := strconv.ParseFloat(e[1], 64)
+		require.NoError(t, err)
+		sum += math.Pow(got-want, 2) / 120
+	}
+	require.Contains(t, some.stderr, number(sum)+" on 60 rows")
+
+	bad := write(t, dir, "bad.csv", "row,col\n0,0\n3,12\n")
+	o = conetune(t, "predict", "--model", model, "--data", bad)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "entry 2 is (3, 12), expected whole numbers from (0, 0) to (14, 11)")
+}
+
+// Generated data are those of the library, and are refused where something stands already.
+func TestGenerateMatrix(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "new")
+	args := []string{"generate", "matrix-completion", "--preset", "20-16-2-1", "--seed", "3", "--out", out}
+	require.Contains(t, conetune(t, args...).ok(t), "a matrix of 20 x 16")
+	got, err := matcomp.ReadDir(out, nil)
+	require.NoError(t, err)
+	want, err := matcomp.Generate(matcomp.Config{Rows: 20, Cols: 16, Train: 2, Val: 1}, 3)
+	require.NoError(t, err)
+	require.Equal(t, want.Row, got.Row)
+	require.ElementsMatch(t, want.Train, got.Train)
+	o := conetune(t, args...)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "is not empty")
+}
+
+func TestBadInputMatrix(t *testing.T) {
+	dir := t.TempDir()
+	text := ratings(1, 0, 60)
+	good := write(t, dir, "good.csv", text)
+	features := write(t, dir, "features.csv", "a\n1\n2\n3\n")
+	twice := write(t, dir, "twice.csv", text+strings.Split(text, "\n")[1]+"\n")
+	word := write(t, dir, "word.csv", text+"1,x,1\n")
+	negative := write(t, dir, "negative.csv", text+"-1,1,1\n")
+	table := write(t, dir, "table.csv", csvText(1, 30, 4))
+	bare := filepath.Join(dir, "bare")
+	require.NoError(t, os.Mkdir(bare, 0o700))
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"no data", nil, []string{"no data: give --data FILE, or --dir DIR"}},
+		{"two data", []string{"--data", good, "--dir", bare}, []string{"contradict"}},
+		{"train and val", []string{"--train", good, "--val", good}, []string{"--data FILE"}},
+		{"target", []string{"--data", good, "--target", "value"}, []string{"--target"}},
+		{"empty folder", []string{"--dir", bare}, []string{bare, "lacks observations.csv"}},
+		{"features beside a folder", []string{"--dir", bare, "--row-features", features}, []string{"--dir takes the features of the folder"}},
+		{"split of a folder", []string{"--dir", bare, "--split", "50/rest"}, []string{"--split goes with --data"}},
+		{"test of a folder", []string{"--dir", bare, "--test", good}, []string{"--test goes with --data"}},
+		{"too few features", []string{"--data", good, "--row-features", features}, []string{"good.csv", "outside of the matrix: there are features of 3"}},
+		{"twice", []string{"--data", twice}, []string{"twice.csv:62", "stands on line 2 too"}},
+		{"word", []string{"--data", word}, []string{"word.csv:62: value"}},
+		{"negative", []string{"--data", negative}, []string{"negative.csv:62: col"}},
+		{"another table", []string{"--data", table}, []string{"table.csv:1", "expected row, col, value"}},
+		{"no whole number of groups", []string{"--data", good, "--groups", "two"}, []string{"--groups", `"two"`}},
+		{"too many parts", []string{"--data", good, "--split", "90/90"}, []string{"good.csv"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := filepath.Join(dir, "out.json")
+			o := conetune(t, append([]string{"tune", "matrix-completion", "--save", out}, c.args...)...)
+			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Empty(t, o.stdout)
+			require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+			for _, words := range c.want {
+				require.Contains(t, o.stderr, words)
+			}
+			require.NoFileExists(t, out)
+		})
+	}
+	o := conetune(t, "tune", "elastic-net", "--data", table, "--row-features", features)
+	require.Contains(t, o.stderr, "go with matrix-completion")
+}

@@ -148,6 +148,7 @@ func TestBadInputMatrix(t *testing.T) {
 		{"features beside a folder", []string{"--dir", bare, "--row-features", features}, []string{"--dir takes the features of the folder"}},
 		{"split of a folder", []string{"--dir", bare, "--split", "50/rest"}, []string{"--split goes with --data"}},
 		{"test of a folder", []string{"--dir", bare, "--test", good}, []string{"--test goes with --data"}},
+		{"folds", []string{"--data", good, "--folds", "3"}, []string{"--folds: matrix-completion has no folds"}},
 		{"too few features", []string{"--data", good, "--row-features", features}, []string{"good.csv", "outside of the matrix: there are features of 3"}},
 		{"twice", []string{"--data", twice}, []string{"twice.csv:62", "stands on line 2 too"}},
 		{"word", []string{"--data", word}, []string{"word.csv:62: value"}},

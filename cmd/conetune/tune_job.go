@@ -37,8 +37,9 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		return nil, err
 	}
 	job := &tuneJob{tuneFlags: f, spec: spec}
-	f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir)
-	f.data.matrix = spec.matrix != nil
+	if f.data.matrix = spec.matrix != nil; !f.data.matrix {
+		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir)
+	}
 	for _, check := range []func() error{
 		func() error { return f.checkNames() },
 		func() error { return f.checkNumbers(fs) },
@@ -62,6 +63,9 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	}
 	if fs.Changed("final") && f.data.crossValidation {
 		return nil, badInputf("--final: with folds the refit is trained on all of their rows; leave it out")
+	}
+	if fs.Changed("folds") && f.data.matrix {
+		return nil, badInputf("--folds: %s has no folds, its entries are for training, validation or test", spec.name)
 	}
 	radii, err := parseRadii(f.init)
 	if err != nil {

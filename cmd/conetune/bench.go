@@ -23,11 +23,13 @@ import (
 func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure the conic solvers",
+		Short: "Measure the conic solvers, and repeat the paper's experiments",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return badInputf("bench: expected a subcommand: backends") },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return badInputf("bench: expected a subcommand: backends, paper or merge")
+		},
 	}
-	cmd.AddCommand(a.benchBackendsCommand())
+	cmd.AddCommand(a.benchBackendsCommand(), a.benchPaperCommand(), a.benchMergeCommand())
 	return cmd
 }
 

@@ -1,0 +1,34 @@
+// Package paper repeats the experiments of Gao, Ye, Yin, Zeng and Zhang, Value Function Based
+// Difference-of-Convex Algorithm for Bilevel Hyperparameter Selection Problems, ICML 2022 (section 4): every
+// method on every data set, on many random data or splits, and puts the means beside those of the paper.
+//
+// # Work
+//
+// The work is a list of independent items ([Item]): one method with one conic backend on the data of one
+// row of a table, drawn by one seed. The list is a function of a [Plan] alone. All methods see the same
+// rows of data for the same seed. An item runs on one thread, so that times are comparable
+// however many run side by side.
+//
+// # Results
+//
+// A folder of results has
+//
+//	manifest.json   what was asked for, by which program, on which machine: a [Manifest]
+//	results.jsonl   one line for each item that ended, a [Record], in the order in which they ended
+//	tables/         the tables: errors.md .csv .tex and times.md .csv .tex
+//
+// A line is written in one piece and forced to disk before the next item begins, so that a kill loses
+// the items in work and nothing else; a line cut off in its middle by it is removed on resuming. Everything
+// in a record but the times is a function of the item and the version of the program. So the tables
+// of errors are the same, byte by byte, for an undisturbed run, one that was killed and resumed, and one whose
+// shards ran on several machines. Seconds are in tables of their own.
+//
+// # What is measured
+//
+// Errors are half the mean squared error for regressions; for the support vector machine they are the mean hinge loss over
+// the folds (validation) and the error rate of the machine retrained on all rows of the folds (test). There are two
+// of each: of the iterate, as in the paper, and of the refit, the solution of the lower level at the selected
+// hyperparameters, which a user would deploy. They are the same for searches. Means are over the seeds, with the standard
+// error of the mean, s / sqrt(n) with s^2 the sample variance. The paper does not say what its +- is; by its size it is
+// the standard deviation.
+package paper

@@ -1,0 +1,55 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/conetune/conetune/tune"
+)
+
+// OurDefaults is the name of VF-iDCA with the settings that this project recommends, in the place of the paper's.
+const OurDefaults = "vf-idca-default"
+
+// Method is a line of a row of a table.
+type Method struct {
+	// Name is that in items and on the command line, Title that in tables.
+	Name, Title string
+
+	tuner  string // name in package tune
+	preset string
+	conic  bool // the method solves conic programs, so that the backend matters
+}
+
+// Methods are all methods in the order of the tables. All but [OurDefaults] have the paper's settings, search
+// ranges and starts. HOAG is not in the paper; it is what a user of sparse models may pick today.
+func Methods() []Method {
+	return []Method{
+		{Name: "grid", Title: "Grid", tuner: tune.MethodGrid, preset: tune.PresetPaper, conic: true},
+		{Name: "random", Title: "Random", tuner: tune.MethodRandom, preset: tune.PresetPaper, conic: true},
+		{Name: "tpe2", Title: "TPE2", tuner: tune.MethodTPE2, preset: tune.PresetPaper, conic: true},
+		{Name: "tpe", Title: "TPE", tuner: tune.MethodTPE, preset: tune.PresetPaper, conic: true},
+		{Name: "igjo", Title: "IGJO", tuner: tune.MethodIGJO, preset: tune.PresetPaper},
+		{Name: "ifdm", Title: "IFDM", tuner: tune.MethodIFDM, preset: tune.PresetPaper},
+		{Name: "hoag", Title: "HOAG", tuner: tune.MethodHOAG, preset: tune.PresetPaper},
+		{Name: "vf-idca", Title: "VF-iDCA", tuner: tune.MethodVFiDCA, preset: tune.PresetPaper, conic: true},
+		{Name: "vf-idca-t", Title: "VF-iDCA-t", tuner: tune.MethodVFiDCAT, preset: tune.PresetPaper, conic: true},
+		{Name: OurDefaults, Title: "VF-iDCA (our defaults)", tuner: tune.MethodVFiDCA, conic: true},
+	}
+}
+
+// FindMethod returns the method of a name.
+func FindMethod(name string) (Method, error) {
+	var names []string
+	for _, m := range Methods() {
+		if m.Name == name {
+			return m, nil
+		}
+		names = append(names, m.Name)
+	}
+	return Method{}, fmt.Errorf("unknown method %q; known are: %s", name, strings.Join(names, ", "))
+}
+
+// config is the configuration of an item: everything on one thread.
+func (m Method) config(i Item) tune.Config {
+	return tune.Config{Method: m.tuner, Preset: m.preset, Backend: i.Backend, Seed: int64(i.Seed), Workers: 1, Threads: 1}
+}

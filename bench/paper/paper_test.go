@@ -1,0 +1,254 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/conetune/conetune/backends/native"
+)
+
+// tabular writes small tables under the names of real ones, and returns their folder. Labels follow a plane, with noise.
+func tabular(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for k, name := range []string{"liver-disorders_scale", "diabetes_scale"} {
+		rng := rand.New(rand.NewPCG(uint64(k), 1))
+		var b strings.Builder
+		for range 36 {
+			x, y := rng.NormFloat64(), rng.NormFloat64()
+			label := -1
+			if x+0.5*y+0.4*rng.NormFloat64() > 0 {
+				label = 1
+			}
+			fmt.Fprintf(&b, "%d 1:%.3f 2:%.3f\n", label, x, y)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o666))
+	}
+	return dir
+}
+
+// small is a short list of work on the tables of a folder.
+func small(t *testing.T, data string, repeats int) Options {
+	t.Helper()
+	files := &Files{Dir: data}
+	p, err := NewPlan([]string{"svm3"}, []string{"random", "tpe", "vf-idca", "vf-idca-t"}, nil, repeats, files)
+	require.NoError(t, err)
+	return Options{Dir: filepath.Join(t.TempDir(), "out"), Plan: p, Files: files, Workers: 2, Version: "test"}
+}
+
+// errorTables are the tables of errors in a folder of results.
+func errorTables(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range []string{"errors.md", "errors.csv", "errors.tex"} {
+		text, err := os.ReadFile(filepath.Join(dir, TablesDir, name))
+		require.NoError(t, err)
+		out[name] = string(text)
+	}
+	return out
+}
+
+func do(t *testing.T, o Options) *Outcome {
+	t.Helper()
+	out, err := Run(context.Background(), o)
+	require.NoError(t, err)
+	return out
+}
+
+func TestRun(t *testing.T) {
+	o := small(t, tabular(t), 2)
+	var seen []Progress
+	o.Observe = func(p Progress) { seen = append(seen, p) }
+	out := do(t, o)
+	require.Len(t, out.Records, 2*2*4)
+	require.Zero(t, out.Missing)
+	require.Empty(t, out.Notes)
+	require.Len(t, o.Plan.Skipped, 4)
+	require.Equal(t, 16, seen[len(seen)-1].Done)
+	require.Equal(t, 16, seen[len(seen)-1].All)
+	require.Len(t, seen, 17)
+	for _, r := range out.Records {
+		require.Equal(t, "converged", r.Status, r.String())
+		require.Equal(t, "test", r.Version)
+		require.Equal(t, 3, r.Dimension)
+		require.Len(t, r.Hyperparameters, 3)
+		require.NotNil(t, r.Iterate.Validation)
+		require.NotNil(t, r.Refit.Test)
+		// 36 rows: 3 floor(36/6) = 18 for the folds, 18 for the test.
+		share := 18 * *r.Refit.Test
+		require.InDelta(t, float64(int(share+0.5)), share, 1e-9)
+		last := r.Trace[len(r.Trace)-1]
+		require.Equal(t, r.Iterate, last.Iterate)
+		require.Equal(t, r.Seconds, last.Seconds)
+		require.LessOrEqual(t, len(r.Trace), TracePoints)
+	}
+
+	// Everything is there, so that nothing is done, and the tables stay.
+	tables := errorTables(t, o.Dir)
+	_, err := Run(context.Background(), o)
+	require.ErrorIs(t, err, ErrExists)
+	o.Resume, o.Version = true, "other"
+	seen = nil
+	out = do(t, o)
+	require.Equal(t, tables, errorTables(t, o.Dir))
+	require.Len(t, seen, 1)
+	require.Len(t, out.Notes, 1)
+	require.Contains(t, out.Notes[0], "16 of the results that are kept were made by version test, this is other")
+
+	// More repeats add to what is there.
+	more := small(t, o.Files.Dir, 3)
+	more.Dir, more.Resume = o.Dir, true
+	out = do(t, more)
+	require.Len(t, out.Records, 24)
+	require.Contains(t, errorTables(t, o.Dir)["errors.csv"], "svm3,diabetes,tpe,native,3,3,3,")
+}
+
+// The items do not depend on what runs beside them.
+func TestWorkers(t *testing.T) {
+	data := tabular(t)
+	a, b := small(t, data, 2), small(t, data, 2)
+	a.Workers, b.Workers = 1, 3
+	do(t, a)
+	do(t, b)
+	require.Equal(t, errorTables(t, a.Dir), errorTables(t, b.Dir))
+}
+
+func TestOtherData(t *testing.T) {
+	o := small(t, tabular(t), 1)
+	do(t, o)
+	path := filepath.Join(o.Files.Dir, "diabetes_scale")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append(text, "1 1:3\n"...), 0o666))
+	o.Files, o.Resume = &Files{Dir: o.Files.Dir}, true
+	_, err = Run(context.Background(), o)
+	require.ErrorContains(t, err, "the results of svm3 diabetes were made with")
+}
+
+func TestCancelled(t *testing.T) {
+	o := small(t, tabular(t), 2)
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Observe = func(p Progress) {
+		if p.Done == 3 {
+			cancel()
+		}
+	}
+	out, err := Run(ctx, o)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(out.Records), 3)
+	require.Positive(t, out.Missing)
+	require.Equal(t, 16, out.Missing+len(out.Records))
+	o.Resume, o.Observe = true, nil
+	require.Zero(t, do(t, o).Missing)
+}
+
+func TestMerge(t *testing.T) {
+	data := tabular(t)
+	whole := small(t, data, 2)
+	do(t, whole)
+	var parts []string
+	for i := 1; i <= 3; i++ {
+		o := small(t, data, 2)
+		o.Shard = Shard{i, 3}
+		o.Machine = "machine " + strconv.Itoa(i)
+		out := do(t, o)
+		require.NotZero(t, len(out.Records))
+		parts = append(parts, o.Dir)
+	}
+	into := filepath.Join(t.TempDir(), "all")
+	out, err := Merge(parts, into)
+	require.NoError(t, err)
+	require.Zero(t, out.Missing)
+	require.Equal(t, []string{"1/3", "2/3", "3/3"}, out.Manifest.Shards)
+	require.Equal(t, []string{"machine 1", "machine 2", "machine 3"}, out.Manifest.Machines)
+	require.Equal(t, errorTables(t, whole.Dir), errorTables(t, into))
+	_, err = Merge(parts, into)
+	require.ErrorContains(t, err, "choose another folder")
+
+	// A part is missing; parts overlap.
+	out, err = Merge([]string{parts[0], parts[2], parts[0]}, filepath.Join(t.TempDir(), "some"))
+	require.NoError(t, err)
+	require.Positive(t, out.Missing)
+
+	other := small(t, data, 1)
+	do(t, other)
+	_, err = Merge([]string{parts[0], other.Dir}, filepath.Join(t.TempDir(), "bad"))
+	require.ErrorContains(t, err, "repeats 2 and 1")
+	_, err = Merge([]string{t.TempDir()}, filepath.Join(t.TempDir(), "bad"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	// An item that came out in two ways.
+	records, err := ReadRecords(parts[0])
+	require.NoError(t, err)
+	v := 0.25
+	records[0].Refit.Test = &v
+	copied := *out
+	copied.Records, copied.Manifest.Plan = records, whole.Plan
+	odd := filepath.Join(t.TempDir(), "odd")
+	require.NoError(t, copied.write(odd))
+	_, err = Merge([]string{parts[0], odd}, filepath.Join(t.TempDir(), "bad"))
+	require.ErrorContains(t, err, "is there twice, with different results")
+}
+
+// A line that a kill has cut off is done again; a broken one in the middle is an error that names it.
+func TestTornLine(t *testing.T) {
+	o := small(t, tabular(t), 1)
+	do(t, o)
+	tables := errorTables(t, o.Dir)
+	path := filepath.Join(o.Dir, resultsFile)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	o.Resume = true
+	for _, cut := range []int{1, 100, len(text) - 1} {
+		require.NoError(t, os.WriteFile(path, text[:len(text)-cut], 0o666))
+		_, err := ReadRecords(o.Dir)
+		require.NoError(t, err)
+		out := do(t, o)
+		require.Len(t, out.Records, 8)
+		require.Equal(t, tables, errorTables(t, o.Dir))
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	lines[2] = "{\"schema\":1,\n"
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o666))
+	_, err = Run(context.Background(), o)
+	require.ErrorContains(t, err, "results.jsonl, line 3: not a record of results")
+	lines[2] = "{\"schema\":99}\n"
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o666))
+	_, err = Run(context.Background(), o)
+	require.ErrorContains(t, err, "line 3: schema 99, expected 1")
+}
+
+func TestOneProcess(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openStore(dir, false)
+	require.NoError(t, err)
+	_, err = openStore(dir, true)
+	if err == nil {
+		t.Skip("no file locks here")
+	}
+	require.ErrorContains(t, err, "another process is writing to it")
+	require.NoError(t, s.close())
+	s, err = openStore(dir, true)
+	require.NoError(t, err)
+	require.NoError(t, s.close())
+}
+
+func TestUnreadableData(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a1a"), []byte("1 1:2\n-1 0:zero\n"), 0o666))
+	files := &Files{Dir: dir}
+	p, err := NewPlan([]string{"svm6"}, nil, nil, 1, files)
+	require.NoError(t, err)
+	_, err = Run(context.Background(), Options{Dir: filepath.Join(dir, "out"), Plan: p, Files: files, Workers: 1})
+	require.ErrorContains(t, err, "a1a")
+	require.False(t, errors.Is(err, context.Canceled))
+}

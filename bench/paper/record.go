@@ -1,0 +1,121 @@
+package paper
+
+import "fmt"
+
+// Schema is the version of the form of [Record] and [Manifest]. It changes when a field changes its meaning or goes; a reader
+// must take fields that it does not know.
+const Schema = 1
+
+// Item is one piece of work: a method with a backend on the data of a row, drawn by a seed. All names are those of
+// [Tables] and [Methods], in lower case.
+type Item struct {
+	// Table and Row are the names of a table and of one of its rows, such as "en" and "100-20-250-p250".
+	Table string `json:"table"`
+	Row   string `json:"row"`
+	// Method is the name of a method of [Methods]: that of package tune with the settings of the paper, or
+	// [OurDefaults], which is VF-iDCA with ours.
+	Method string `json:"method"`
+	// Backend is the conic solver. Methods that need none have it all the same.
+	Backend string `json:"backend"`
+	// Seed draws the data, or the split of real data, and what the method draws. Seeds count from 1.
+	Seed uint64 `json:"seed"`
+}
+
+// String names the item in messages.
+func (i Item) String() string {
+	return fmt.Sprintf("%s %s, %s on %s, seed %d", i.Table, i.Row, i.Method, i.Backend, i.Seed)
+}
+
+// Errors are the errors of one vector of coefficients. An entry is nil where there is no such number: the
+// validation error of a failed run, for example. No entry is infinite or not a number.
+type Errors struct {
+	Validation *float64 `json:"validation"`
+	Test       *float64 `json:"test"`
+}
+
+// Record is what became of an item, one line of results.jsonl.
+type Record struct {
+	Schema int `json:"schema"`
+	Item
+	// Version is that of the program. Settings says with which numbers the item ran, as far as they are not fixed by
+	// the names in Item: records with other Settings must not be put into one table.
+	Version  string `json:"version"`
+	Settings string `json:"settings"`
+	// Status is that of package dca: "converged", "iteration_limit", "inaccurate", .., or "failed" where the run ended
+	// with an error. Message may say more.
+	Status  string `json:"status"`
+	Message string `json:"message,omitempty"`
+	// Seconds is the wall time of everything after the data are in memory: building the programs, all
+	// solves, scoring, the refit. It is the only field, with Point.Seconds, that differs between two runs of an item.
+	Seconds float64 `json:"seconds"`
+	// Iterations counts those of VF-iDCA, or the evaluations of a search or a descent.
+	Iterations int `json:"iterations"`
+	// Iterate are the errors of the last iterate, as in the paper; Refit are those of the solution of the lower level at
+	// the selected hyperparameters. They agree for methods that only look at such solutions.
+	Iterate Errors `json:"iterate"`
+	Refit   Errors `json:"refit"`
+	// Deployed is the test error of the model that conetune tune would save, trained once more on training and validation
+	// rows together. It is there only for [OurDefaults].
+	Deployed *float64 `json:"deployed,omitempty"`
+	// Gap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, 0 for methods that only look at solutions.
+	Gap float64 `json:"gap"`
+	// Hyperparameters are the weights lambda of the penalties, in the order of the model, then the upper
+	// variables; Dimension is their number.
+	Hyperparameters []float64 `json:"hyperparameters"`
+	Dimension       int       `json:"dimension"`
+	// Trace is what had been reached when, in the order of time, at most [TracePoints] points. The last point is at
+	// the end of the run.
+	Trace []Point `json:"trace"`
+}
+
+// TracePoints bounds the length of a trace. Longer ones are thinned out: first and last stay, and of a search every
+// improvement as far as there is room.
+const TracePoints = 60
+
+// Point is one point of a trace.
+type Point struct {
+	// Seconds is the time since the start of the run.
+	Seconds float64 `json:"s"`
+	// Iteration counts from 1, as in Record.Iterations.
+	Iteration int `json:"k"`
+	// Iterate are the errors of the iterate of VF-iDCA. For other methods they are those of the best solution so far,
+	// as Best.
+	Iterate Errors `json:"iterate"`
+	// Best are the errors of the solution of the lower level with the least validation error so far.
+	Best Errors `json:"best"`
+	// Alpha is the penalty parameter of VF-iDCA with which the iteration ran, 0 for other methods.
+	Alpha float64 `json:"alpha,omitempty"`
+}
+
+// Manifest says what a folder of results is about. It is written before the work begins, and again by a merge.
+type Manifest struct {
+	Schema  int    `json:"schema"`
+	Version string `json:"version"`
+	// Plan is the work that was asked for, the same for all shards.
+	Plan Plan `json:"plan"`
+	// Shards are those of which the results are here, such as "1/4"; "1/1" is the whole work.
+	Shards []string `json:"shards"`
+	// Machines and Commands tell where and how the results were made, each kind once, in the order in which they
+	// came. They do not bear on the tables.
+	Machines []string `json:"machines"`
+	Commands []string `json:"commands"`
+}
+
+// Plan is the work to do. Two equal plans have the same list of items.
+type Plan struct {
+	// Tables, Methods and Backends are names, in the order of the tables that are made.
+	Tables   []string `json:"tables"`
+	Methods  []string `json:"methods"`
+	Backends []string `json:"backends"`
+	// Repeats is the number of seeds, which are 1, 2, .., Repeats.
+	Repeats int `json:"repeats"`
+	// Skipped are rows of the tables that cannot be run here, with the reason.
+	Skipped []Skipped `json:"skipped,omitempty"`
+}
+
+// Skipped is a row that was left out.
+type Skipped struct {
+	Table  string `json:"table"`
+	Row    string `json:"row"`
+	Reason string `json:"reason"`
+}

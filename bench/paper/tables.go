@@ -1,0 +1,179 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/svm"
+	"github.com/conetune/conetune/tune"
+)
+
+// Table is a table of the paper.
+type Table struct {
+	// Name is that in items and on the command line, Title that above the table.
+	Name, Title string
+	// Validation and Test say what the errors are.
+	Validation, Test string
+	// Methods are the names of those that can do the model, in the order of the table.
+	Methods []string
+	Rows    []Row
+}
+
+// Row is a data set of a table, on which each method has a line.
+type Row struct {
+	// Name is that in items, Title that in tables.
+	Name, Title string
+
+	files []string // names of the file, any of which will do; nil for data that are drawn
+	data  data
+}
+
+// data draws or splits the data of a seed. The file is nil for data that are drawn.
+type data func(file *dataset.Data, seed uint64) (build, error)
+
+// build makes the model of data in memory. It is part of what is timed.
+type build func() (tune.Model, error)
+
+// Tables are all tables, in the order in which they are made.
+func Tables() []Table {
+	const mse, hinge, rate = "half the mean squared error", "mean hinge loss", "error rate"
+	net := []string{"grid", "random", "tpe", "igjo", "ifdm", "hoag", "vf-idca", OurDefaults}
+	grouped := []string{"grid", "random", "tpe", "igjo", "hoag", "vf-idca", OurDefaults}
+	machine := []string{"grid", "random", "tpe2", "tpe", "vf-idca", "vf-idca-t", OurDefaults}
+	return []Table{
+		{
+			Name: "en", Title: "Elastic net, synthetic data", Validation: mse, Test: mse, Methods: net,
+			Rows: []Row{
+				elasticNet("100-20-250-p250"), elasticNet("100-100-250-p250"), elasticNet("100-100-100-p2500"),
+			},
+		},
+		{
+			Name: "sgl", Title: "Sparse group lasso, synthetic data", Validation: mse, Test: mse, Methods: grouped,
+			Rows: []Row{
+				sparseGroups("100-100-100-p600-m30"), sparseGroups("100-100-100-p600-m300"), sparseGroups("100-100-100-p1200-m300"),
+			},
+		},
+		{
+			Name: "en-real", Title: "Elastic net, real data", Validation: mse, Test: mse, Methods: net,
+			Rows: []Row{
+				realNet("gisette", "50/50/rest", "gisette_scale", "gisette"),
+				realNet("duke", "11/11/rest", "duke", "duke-breast-cancer"),
+				realNet("sensit", "25/25/50", "sensit", "combined_scale", "combined"),
+			},
+		},
+		{Name: "svm3", Title: "Support vector machine, 3 folds", Validation: hinge, Test: rate, Methods: machine, Rows: machines(3)},
+		{Name: "svm6", Title: "Support vector machine, 6 folds", Validation: hinge, Test: rate, Methods: machine, Rows: machines(6)},
+	}
+}
+
+// FindTable returns the table of a name.
+func FindTable(name string) (Table, error) {
+	var names []string
+	for _, t := range Tables() {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return Table{}, fmt.Errorf("unknown table %q; known are: %s", name, strings.Join(names, ", "))
+}
+
+// row returns the row of a name.
+func (t *Table) row(name string) (Row, error) {
+	for _, r := range t.Rows {
+		if r.Name == name {
+			return r, nil
+		}
+	}
+	return Row{}, fmt.Errorf("table %s has no row %q", t.Name, name)
+}
+
+// elasticNet is a row of the elastic net by the name of its data, see [dataset.Preset].
+func elasticNet(preset string) Row {
+	return Row{Name: preset, Title: shape(preset), data: func(_ *dataset.Data, seed uint64) (build, error) {
+		c, err := dataset.Preset(preset)
+		if err != nil {
+			return nil, err
+		}
+		s, _, err := dataset.Generate(c, seed)
+		if err != nil {
+			return nil, err
+		}
+		return func() (tune.Model, error) { return elasticnet.New(s, elasticnet.Options{}) }, nil
+	}}
+}
+
+// sparseGroups is a row of the sparse group lasso, see [dataset.GroupedPreset].
+func sparseGroups(preset string) Row {
+	return Row{Name: preset, Title: shape(preset), data: func(_ *dataset.Data, seed uint64) (build, error) {
+		c, m, err := dataset.GroupedPreset(preset)
+		if err != nil {
+			return nil, err
+		}
+		s, _, err := dataset.Generate(c, seed)
+		if err != nil {
+			return nil, err
+		}
+		g, err := groups.Equal(c.Features, m)
+		if err != nil {
+			return nil, err
+		}
+		return func() (tune.Model, error) { return sgl.New(s, g, sgl.Options{}) }, nil
+	}}
+}
+
+// shape spells a name such as 100-20-250-p250-m30 out.
+func shape(preset string) string {
+	parts := strings.Split(preset, "-")
+	title := fmt.Sprintf("%s training, %s validation, %s test rows, p = %s", parts[0], parts[1], parts[2], parts[3][1:])
+	if len(parts) > 4 {
+		title += ", M = " + parts[4][1:]
+	}
+	return title
+}
+
+// realNet is a row of the elastic net on real data, divided at random.
+func realNet(name, split string, files ...string) Row {
+	return Row{Name: name, Title: name + ", rows " + split, files: files, data: func(file *dataset.Data, seed uint64) (build, error) {
+		s, err := dataset.SplitRows(file, split, seed)
+		if err != nil {
+			return nil, err
+		}
+		return func() (tune.Model, error) { return elasticnet.New(s, elasticnet.Options{}) }, nil
+	}}
+}
+
+// machines are the rows of the support vector machine. liver-disorders is the set of 145 rows and 5 features, as in the
+// paper, not the older one of 345 rows.
+func machines(folds int) []Row {
+	var rows []Row
+	for _, name := range []string{"liver-disorders", "diabetes", "breast-cancer", "sonar", "a1a", "w1a"} {
+		rows = append(rows, Row{Name: name, Title: name, files: []string{name + "_scale", name}, data: crossValidation(folds)})
+	}
+	return rows
+}
+
+// crossValidation deals T floor(N / 2T) rows out to T folds, and takes the rest of the N rows for the test.
+func crossValidation(folds int) data {
+	return func(file *dataset.Data, seed uint64) (build, error) {
+		n, _ := file.Dims()
+		s, err := dataset.SplitRows(file, fmt.Sprintf("%d/rest", folds*(n/(2*folds))), seed)
+		if err != nil {
+			return nil, err
+		}
+		classes, err := svm.Classes(s.Train, folds)
+		if err != nil {
+			return nil, err
+		}
+		cv, err := dataset.CrossValidate(s.Train, folds, seed, classes)
+		if err != nil {
+			return nil, err
+		}
+		cv.Test = s.Val // the second of two parts
+		return func() (tune.Model, error) { return svm.New(cv, svm.Options{}) }, nil
+	}
+}

@@ -1,0 +1,132 @@
+package paper
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/internal/atomicfile"
+)
+
+// head stands above the tables of errors, headTimes above those of times.
+const (
+	head = `Means over seeds ± standard error of the mean, the best of a row in bold. The columns "paper" have the paper's figures for the iterate; what
+stands behind its ± is the standard deviation, by its size. The refit is the solution of the lower level at the selected
+hyperparameters; for methods that only look at such solutions, iterate and refit are the same.`
+	headTimes = `Seconds are wall time of one run on one thread, from the data in memory to the end, means over seeds ± standard error of the mean; the paper's are those of its
+authors' machine.`
+)
+
+// WriteTables writes the tables of the records into the folder tables of dir. Those of errors depend on no times.
+func WriteTables(dir string, p Plan, records []Record) error {
+	dir = filepath.Join(dir, TablesDir)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	summaries := Summarise(p, records)
+	var errors, times []*sheet
+	for k := range summaries {
+		errors = append(errors, p.errorSheet(&summaries[k]))
+		times = append(times, p.timeSheet(&summaries[k]))
+	}
+	for _, f := range []struct{ name, text string }{
+		{"errors.md", markdown("Errors", head, errors)},
+		{"errors.tex", latex(errors)},
+		{"errors.csv", errorsCSV(summaries)},
+		{"times.md", markdown("Times", headTimes, times)},
+		{"times.tex", latex(times)},
+		{"times.csv", timesCSV(summaries)},
+	} {
+		err := atomicfile.Write(filepath.Join(dir, f.name), func(w io.Writer) error {
+			_, err := io.WriteString(w, f.text)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func markdown(title, text string, sheets []*sheet) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n", title, text)
+	for _, s := range sheets {
+		s.markdown(&b)
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func latex(sheets []*sheet) string {
+	var b strings.Builder
+	b.WriteString("% needs the package booktabs\n\n")
+	for _, s := range sheets {
+		s.latex(&b)
+	}
+	return b.String()
+}
+
+// errorsCSV has a line for each method on each row, numbers with all their digits.
+func errorsCSV(summaries []Summary) string {
+	columns := []string{"table", "row", "method", "backend", "hyperparameters", "repeats", "runs"}
+	for _, m := range []string{"iterate_validation", "iterate_test", "refit_validation", "refit_test", "deployed_test"} {
+		columns = append(columns, m+"_mean", m+"_standard_error", m+"_runs")
+	}
+	columns = append(columns, "paper_validation", "paper_validation_spread", "paper_test", "paper_test_spread", "remarks")
+	return table(summaries, columns, func(l *Line) []string {
+		cells := []string{strconv.Itoa(l.Dimension), strconv.Itoa(l.Repeats), strconv.Itoa(l.N)}
+		for _, s := range []Stat{l.Iterate.Validation, l.Iterate.Test, l.Refit.Validation, l.Refit.Test, l.Deployed} {
+			cells = append(cells, s.cells()...)
+		}
+		if l.Paper == nil {
+			cells = append(cells, "", "", "", "")
+		} else {
+			for _, f := range []Figure{l.Paper.Validation, l.Paper.Test} {
+				cells = append(cells, exact(f.Mean), exact(f.Spread))
+			}
+		}
+		return append(cells, l.Remarks())
+	})
+}
+
+func timesCSV(summaries []Summary) string {
+	columns := []string{"table", "row", "method", "backend", "seconds_mean", "seconds_standard_error", "runs", "iterations_mean", "paper_seconds", "paper_seconds_spread"}
+	return table(summaries, columns, func(l *Line) []string {
+		cells := append(l.Seconds.cells(), exact(l.Iterations.Mean), "", "")
+		if l.Paper != nil {
+			cells[4], cells[5] = exact(l.Paper.Seconds.Mean), exact(l.Paper.Seconds.Spread)
+		}
+		return cells
+	})
+}
+
+// table writes CSV: what a line is, then its numbers.
+func table(summaries []Summary, columns []string, numbers func(*Line) []string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(columns) // a strings.Builder takes everything
+	for _, s := range summaries {
+		for _, r := range s.Rows {
+			for k := range r.Lines {
+				l := &r.Lines[k]
+				_ = w.Write(append([]string{s.Table.Name, r.Row.Name, l.Method.Name, l.Backend}, numbers(l)...))
+			}
+		}
+	}
+	w.Flush()
+	return b.String()
+}
+
+// cells are mean, standard error and number; the first two are empty where there is none.
+func (s Stat) cells() []string {
+	if s.N == 0 {
+		return []string{"", "", "0"}
+	}
+	return []string{exact(s.Mean), exact(s.Error), strconv.Itoa(s.N)}
+}
+
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -2,11 +2,13 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
@@ -58,6 +60,10 @@ func Tables() []Table {
 			},
 		},
 		{
+			Name: "mc", Title: "Low-rank matrix completion, synthetic data", Validation: mse, Test: mse, Methods: able("matrix-completion", grouped),
+			Rows: []Row{completion("60-60")},
+		},
+		{
 			Name: "en-real", Title: "Elastic net, real data", Validation: mse, Test: mse, Methods: net,
 			Rows: []Row{
 				realNet("gisette", "50/50/rest", "gisette_scale", "gisette"),
@@ -68,6 +74,14 @@ func Tables() []Table {
 		{Name: "svm3", Title: "Support vector machine, 3 folds", Validation: hinge, Test: rate, Methods: machine, Rows: machines(3)},
 		{Name: "svm6", Title: "Support vector machine, 6 folds", Validation: hinge, Test: rate, Methods: machine, Rows: machines(6)},
 	}
+}
+
+// able leaves out the methods that need a derivative of the model that there is not.
+func able(model string, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		known := tune.Differentiable(name)
+		return known != nil && !slices.Contains(known, model)
+	})
 }
 
 // FindTable returns the table of a name.
@@ -123,6 +137,21 @@ func sparseGroups(preset string) Row {
 			return nil, err
 		}
 		return func() (tune.Model, error) { return sgl.New(s, g, sgl.Options{}) }, nil
+	}}
+}
+
+// completion is a row of matrix completion, see [matcomp.Preset].
+func completion(preset string) Row {
+	return Row{Name: preset, Title: strings.Replace(preset, "-", " x ", 1), data: func(_ *dataset.Data, seed uint64) (build, error) {
+		c, err := matcomp.Preset(preset)
+		if err != nil {
+			return nil, err
+		}
+		d, err := matcomp.Generate(c, seed)
+		if err != nil {
+			return nil, err
+		}
+		return func() (tune.Model, error) { return matcomp.New(d, matcomp.Options{}) }, nil
 	}}
 }
 

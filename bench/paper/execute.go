@@ -45,9 +45,13 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 		return nil, fmt.Errorf("%v: %w", i, err)
 	}
 	out := &Record{Schema: Schema, Item: i, Settings: settings}
+	used, known := processorTime()
 	begun := time.Now()
 	result, err := guarded(ctx, make, method.config(i), begun)
 	out.Seconds = time.Since(begun).Seconds()
+	if now, ok := processorTime(); ok && known {
+		out.CPU = now - used
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -117,8 +117,13 @@ func TestWorkers(t *testing.T) {
 	data := tabular(t)
 	a, b := small(t, data, 2), small(t, data, 2)
 	a.Workers, b.Workers = 1, 3
-	do(t, a)
-	do(t, b)
+	for _, r := range do(t, a).Records {
+		_, known := processorTime()
+		require.Equal(t, known, r.CPU > 0)
+	}
+	for _, r := range do(t, b).Records {
+		require.Zero(t, r.CPU)
+	}
 	require.Equal(t, errorTables(t, a.Dir), errorTables(t, b.Dir))
 }
 

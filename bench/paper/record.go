@@ -46,8 +46,11 @@ type Record struct {
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
 	// Seconds is the wall time of everything after the data are in memory: building the programs, all
-	// solves, scoring, the refit. It is the only field, with Point.Seconds, that differs between two runs of an item.
+	// solves, scoring, the refit. Only the times differ between two runs of an item.
 	Seconds float64 `json:"seconds"`
+	// CPU is the processor time that the process used during the item, in seconds. On a machine that does other work it tells
+	// more than Seconds. It is known with one worker only, and 0 otherwise.
+	CPU float64 `json:"cpu_seconds,omitempty"`
 	// Iterations counts those of VF-iDCA, or the evaluations of a search or a descent.
 	Iterations int `json:"iterations"`
 	// Iterate are the errors of the last iterate, as in the paper; Refit are those of the solution of the lower level at

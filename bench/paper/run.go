@@ -179,6 +179,9 @@ func (o *Options) work(ctx context.Context, s *store, todo []Item, e *estimate) 
 				r, err := Execute(ctx, i, o.Files)
 				if err == nil {
 					r.Version = o.Version
+					if o.workers() > 1 {
+						r.CPU = 0 // that of several items
+					}
 					err = s.add(r)
 				}
 				if err != nil {

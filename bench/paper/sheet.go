@@ -89,7 +89,7 @@ func (p *Plan) begin(r *RowSummary, k int, cells ...string) sheetRow {
 
 // timeSheet has the times of a table and what they were spent on.
 func (p *Plan) timeSheet(s *Summary) *sheet {
-	out := &sheet{name: s.Table.Name, title: s.Table.Title, columns: []string{"data", "method", "seconds", "paper", "iterations", "sum of all seeds"}}
+	out := &sheet{name: s.Table.Name, title: s.Table.Title, columns: []string{"data", "method", "seconds", "CPU", "paper", "iterations", "sum of all seeds"}}
 	total := 0.0
 	for _, r := range s.Rows {
 		fastest := measure{of: func(l *Line) Stat { return l.Seconds }}
@@ -103,12 +103,12 @@ func (p *Plan) timeSheet(s *Summary) *sheet {
 				paper = l.Paper.Seconds.text()
 			}
 			best := fastest.best(r.Lines)
-			row.cells = append(row.cells, sheetCell{text: l.Seconds.text(), bold: best == l}, sheetCell{text: paper},
+			row.cells = append(row.cells, sheetCell{text: l.Seconds.text(), bold: best == l}, sheetCell{text: l.CPU.text()}, sheetCell{text: paper},
 				sheetCell{text: l.Iterations.text()}, sheetCell{text: fmt.Sprintf("%.1f s", sum)})
 			out.rows = append(out.rows, row)
 		}
 	}
-	out.notes = []string{fmt.Sprintf("All runs of this table together: %.0f s on one core.", total)}
+	out.notes = []string{fmt.Sprintf("All runs of this table one after the other: %.0f s.", total)}
 	return out
 }
 

@@ -55,6 +55,8 @@ type Line struct {
 	Iterate, Refit      Pair
 	Deployed            Stat
 	Seconds, Iterations Stat
+	// CPU has the seeds that ran with one worker.
+	CPU Stat
 	// Paper are the paper's figures; nil where it has none.
 	Paper *Published
 }
@@ -71,8 +73,8 @@ type RowSummary struct {
 	// Skipped says why there are no lines; empty where there are.
 	Skipped string
 	Lines   []Line
-	// Verdicts say, where both are there, how VF-iDCA stands to the best method: its iterate with the paper's settings, its
-	// refit with ours.
+	// Verdicts say, where both are there, how VF-iDCA stands to the best of the other methods: its iterate with the paper's
+	// settings, its refit with ours.
 	Verdicts []string
 }
 
@@ -119,7 +121,7 @@ func (p *Plan) line(i Item, have map[Item]*Record) Line {
 	if f, ok := Paper(i.Table, i.Row, i.Method); ok {
 		l.Paper = &f
 	}
-	columns := make([][]float64, 7)
+	columns := make([][]float64, 8)
 	for i.Seed = 1; i.Seed <= uint64(p.Repeats); i.Seed++ {
 		r, ok := have[i]
 		if !ok {
@@ -132,13 +134,17 @@ func (p *Plan) line(i Item, have map[Item]*Record) Line {
 			continue // its time is that of nothing
 		}
 		seconds, iterations := r.Seconds, float64(r.Iterations)
-		for k, v := range []*float64{r.Iterate.Validation, r.Iterate.Test, r.Refit.Validation, r.Refit.Test, r.Deployed, &seconds, &iterations} {
+		var cpu *float64
+		if r.CPU > 0 {
+			cpu = &r.CPU
+		}
+		for k, v := range []*float64{r.Iterate.Validation, r.Iterate.Test, r.Refit.Validation, r.Refit.Test, r.Deployed, &seconds, &iterations, cpu} {
 			if v != nil {
 				columns[k] = append(columns[k], *v)
 			}
 		}
 	}
-	for k, to := range []*Stat{&l.Iterate.Validation, &l.Iterate.Test, &l.Refit.Validation, &l.Refit.Test, &l.Deployed, &l.Seconds, &l.Iterations} {
+	for k, to := range []*Stat{&l.Iterate.Validation, &l.Iterate.Test, &l.Refit.Validation, &l.Refit.Test, &l.Deployed, &l.Seconds, &l.Iterations, &l.CPU} {
 		*to = statOf(columns[k])
 	}
 	return l
@@ -205,16 +211,18 @@ func (m *measure) best(lines []Line) *Line {
 	return best
 }
 
-// verdicts compare VF-iDCA with the best line, measure by measure: the iterate of the paper's settings, the refit of ours.
+// verdicts compare VF-iDCA with the best line of another method, measure by measure: the iterate of the paper's settings, the
+// refit of ours.
 func verdicts(lines []Line) []string {
 	var out []string
+	others := slices.DeleteFunc(slices.Clone(lines), func(l Line) bool { return strings.HasPrefix(l.Method.Name, "vf-idca") })
 	for k := range measures {
 		m, name := &measures[k], "vf-idca"
 		if k >= 2 {
 			name = OurDefaults
 		}
 		at := slices.IndexFunc(lines, func(l Line) bool { return l.Method.Name == name })
-		best := m.best(lines)
+		best := m.best(others)
 		if at < 0 || best == nil || m.of(&lines[at]).N == 0 {
 			continue
 		}
@@ -222,11 +230,11 @@ func verdicts(lines []Line) []string {
 		text := fmt.Sprintf("%s: %s is ", m.name, lines[at].Method.Title)
 		switch {
 		case ours.Mean <= least.Mean:
-			text += "the best"
+			text += "the best method"
 		case ours.Mean <= least.Mean+least.Error:
-			text += fmt.Sprintf("within one standard error of the best, %s", best.Method.Title)
+			text += fmt.Sprintf("within one standard error of the best other method, %s", best.Method.Title)
 		default:
-			text += fmt.Sprintf("not within one standard error of the best, %s: %s against %s", best.Method.Title, ours.text(), least.text())
+			text += fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s", best.Method.Title, ours.text(), least.text())
 		}
 		out = append(out, text)
 	}

@@ -18,7 +18,7 @@ const (
 stands behind its ± is the standard deviation, by its size. The refit is the solution of the lower level at the selected
 hyperparameters; for methods that only look at such solutions, iterate and refit are the same.`
 	headTimes = `Seconds are wall time of one run on one thread, from the data in memory to the end, means over seeds ± standard error of the mean; the paper's are those of its
-authors' machine.`
+authors' machine. CPU is processor time, which is known where runs were made one at a time, with --workers 1.`
 )
 
 // WriteTables writes the tables of the records into the folder tables of dir. Those of errors depend on no times.
@@ -94,11 +94,11 @@ func errorsCSV(summaries []Summary) string {
 }
 
 func timesCSV(summaries []Summary) string {
-	columns := []string{"table", "row", "method", "backend", "seconds_mean", "seconds_standard_error", "runs", "iterations_mean", "paper_seconds", "paper_seconds_spread"}
+	columns := []string{"table", "row", "method", "backend", "seconds_mean", "seconds_standard_error", "runs", "cpu_seconds_mean", "iterations_mean", "paper_seconds", "paper_seconds_spread"}
 	return table(summaries, columns, func(l *Line) []string {
-		cells := append(l.Seconds.cells(), exact(l.Iterations.Mean), "", "")
+		cells := append(l.Seconds.cells(), l.CPU.cells()[0], exact(l.Iterations.Mean), "", "")
 		if l.Paper != nil {
-			cells[4], cells[5] = exact(l.Paper.Seconds.Mean), exact(l.Paper.Seconds.Spread)
+			cells[5], cells[6] = exact(l.Paper.Seconds.Mean), exact(l.Paper.Seconds.Spread)
 		}
 		return cells
 	})

@@ -120,7 +120,7 @@ func BenchmarkBackends(b *testing.B) {
 	reference, err := backends.Open(Reference)
 	require.NoError(b, err)
 	for _, a := range Applications() {
-		b.Run(a.Model+"-"+a.Data, func(b *testing.B) {
+		b.Run("model="+a.Model+"/data="+a.Data, func(b *testing.B) {
 			m, err := a.Build()
 			require.NoError(b, err)
 			p := m.Program()
@@ -136,7 +136,7 @@ func BenchmarkBackends(b *testing.B) {
 				for _, eps := range o.tolerances(solver) {
 					for _, stage := range append(stageNames(), Run) {
 						row := BackendRow{Stage: stage, Backend: name, Eps: eps}
-						b.Run(fmt.Sprintf("%s/%s/eps=%g", strings.ReplaceAll(stage, " ", "-"), name, eps), func(b *testing.B) {
+						b.Run(fmt.Sprintf("stage=%s/backend=%s/eps=%g", strings.ReplaceAll(stage, " ", "-"), name, eps), func(b *testing.B) {
 							for b.Loop() {
 								if stage == Run {
 									o.run(context.Background(), &row, m, 0)

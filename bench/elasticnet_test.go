@@ -68,7 +68,7 @@ func measure(b *testing.B, s *convex.Solver, move func(round int)) {
 func BenchmarkLowerLevel(b *testing.B) {
 	for _, size := range sizes {
 		for _, sets := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/sets=%v", size, sets), func(b *testing.B) {
+			b.Run(fmt.Sprintf("data=%s/sets=%v", size, sets), func(b *testing.B) {
 				p := program(b, size)
 				m := convex.NewModel()
 				r := m.Parameter("r", p.Radii)
@@ -90,7 +90,7 @@ func BenchmarkLowerLevel(b *testing.B) {
 func BenchmarkSubproblem(b *testing.B) {
 	for _, size := range sizes {
 		for _, sets := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/sets=%v", size, sets), func(b *testing.B) {
+			b.Run(fmt.Sprintf("data=%s/sets=%v", size, sets), func(b *testing.B) {
 				p := program(b, size)
 				m := convex.NewModel()
 				r, t, alpha := m.Variable("r", p.Radii), m.Variable("t", 1), m.Parameter("alpha", 1)
@@ -116,7 +116,7 @@ func BenchmarkSubproblem(b *testing.B) {
 // BenchmarkRun is a whole run with the paper's settings, from data in memory to the refit.
 func BenchmarkRun(b *testing.B) {
 	for _, size := range sizes {
-		b.Run(size, func(b *testing.B) {
+		b.Run("data="+size, func(b *testing.B) {
 			m := model(b, size)
 			b.ReportAllocs()
 			var r *tune.Result

@@ -14,7 +14,7 @@ import (
 func BenchmarkSearch(b *testing.B) {
 	for _, size := range []string{"100-20-250-p250", "100-100-100-p2500"} {
 		for _, method := range []string{tune.MethodGrid, tune.MethodRandom} {
-			b.Run(size+"/"+method, func(b *testing.B) {
+			b.Run("data="+size+"/method="+method, func(b *testing.B) {
 				m := model(b, size)
 				var r *tune.Result
 				for b.Loop() {

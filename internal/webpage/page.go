@@ -38,10 +38,11 @@ type Group struct {
 	Span  int
 }
 
-// Column is the heading of a column. Numbers stand at the right and are sorted by value.
+// Column is the heading of a column. Numbers stand at the right and are sorted by value. Spoken, if any, is what a
+// screen reader says after the title, where only the heading above tells it to the eye.
 type Column struct {
-	Title  string
-	Number bool
+	Title, Spoken string
+	Number        bool
 }
 
 // Row is a row; the first cell is its heading.

@@ -59,9 +59,10 @@ type Cell struct {
 	Strong bool
 }
 
-// Figure is a picture with its text.
+// Figure is a picture with its text. The title is unique on the page; Caption is what is needed of it below the heading
+// where the figure stands.
 type Figure struct {
-	ID, Title, Description string
+	ID, Title, Caption string
 	// SVG is the picture, see [SVG].
 	SVG template.HTML
 	// Numbers is what the picture shows. Rows with an X can be read by pointing at the picture: their first

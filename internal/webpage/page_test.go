@@ -49,7 +49,7 @@ func example() (string, error) {
 	err := Write(&b, New("x", `<p>{{.Text}}</p>{{template "figure" .Figure}}`), "Title & more", struct {
 		Text   string
 		Figure Figure
-	}{"<script>", Figure{ID: "f", Title: "a figure", SVG: svg, Numbers: numbers}})
+	}{"<script>", Figure{ID: "f", Title: "a figure", Caption: "short", SVG: svg, Numbers: numbers}})
 	return b.String(), err
 }
 
@@ -65,7 +65,7 @@ func TestPage(t *testing.T) {
 			`<desc id="f-desc">what &lt; it shows</desc><g></g>`,
 		`<th scope="colgroup" colspan="1">time &amp; place</th>`, `<th scope="col" class="number">&lt;a&gt;<span class="unseen">, b</span></th>`,
 		`<tr data-x="12.34"><th scope="row" class="number" data-sort="0.001">1 ms</th><td class="number"><strong>2</strong></td></tr>`,
-		`<table id="n" data-sortable>`, `<caption id="n-caption">numbers</caption>`,
+		`<table id="n" data-sortable>`, `<caption id="n-caption"><span>numbers</span></caption>`,
 	} {
 		require.Contains(t, page, want)
 	}

@@ -65,9 +65,9 @@
     const show = (k, seen) => {
       const row = rows[k];
       const where = `${place} ${row.cells[0].textContent}`;
-      at.textContent = panels.length > 1 ? `At ${where} (${panels.join(" / ")})` : `At ${where}`;
+      at.textContent = panels.length > 1 ? `At ${where}, ${panels.join(" / ")}` : `At ${where}`;
       slider.value = k;
-      slider.setAttribute("aria-label", `Read ${figure.querySelector("figcaption").textContent}`);
+      slider.setAttribute("aria-label", `Read ${svg.querySelector("title").textContent}`);
       list.replaceChildren();
       const words = [];
       for (const [name, cells] of lines) {

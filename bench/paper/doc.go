@@ -16,6 +16,8 @@
 //	manifest.json   what was asked for, by which program, on which machine: a [Manifest]
 //	results.jsonl   one line for each item that ended, a [Record], in the order in which they ended
 //	tables/         the tables: errors.md .csv .tex and times.md .csv .tex
+//	figures/        the figures, and
+//	report.html     the page with tables and figures, both by package report
 //
 // A line is written in one piece and forced to disk before the next item begins, so that a kill loses
 // the items in work and nothing else; a line cut off in its middle by it is removed on resuming. Everything

@@ -14,6 +14,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/bench/paper"
+	"github.com/conetune/conetune/bench/paper/report"
 )
 
 // paperFlags are the flags of conetune bench paper.
@@ -32,7 +33,8 @@ Methods: %s.
 All have the paper's settings and ranges, but %s: VF-iDCA with ours.
 
 The folder --out gets results.jsonl, one line for each run as it ends; manifest.json;
-and tables/ with the tables of errors and of times as Markdown, CSV and LaTeX. A run that
+tables/ with the tables of errors and of times as Markdown, CSV and LaTeX; and at the end
+figures/ as SVG and PNG, and report.html with all of it, which needs no other file. A run that
 was stopped, by whatever, goes on with --resume; the tables of errors are
 then the same, byte by byte, as those of a run that was not stopped. --resume with more
 --repeats adds to what is there.
@@ -182,6 +184,12 @@ func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
 	if err := a.reportOutcome(out, o.Dir); err != nil {
 		return err
 	}
+	if ctx.Err() == nil {
+		err = report.Write(o.Dir, out)
+	}
+	if err != nil {
+		return failed(err)
+	}
 	if ctx.Err() != nil {
 		a.note("conetune: interrupted; what was done is kept, --resume goes on")
 		return &exitError{code: exitInterrupted}
@@ -203,8 +211,9 @@ func (a *app) reportOutcome(out *paper.Outcome, dir string) error {
 }
 
 const benchMergeHelp = `Put the parts of conetune bench paper --shard together: the folders must be of the same
-work. --out gets results, manifest and tables, which are the same as if the work had been done
-in one piece. Exit status 1 says that runs are missing still.`
+work. --out gets results, manifest, tables, figures and report.html. The tables of errors are
+the same as if the work had been done in one piece. Exit status 1 says that runs are
+missing still.`
 
 func (a *app) benchMergeCommand() *cobra.Command {
 	var out string
@@ -228,6 +237,9 @@ func (a *app) benchMergeCommand() *cobra.Command {
 				return badInputf("%w: expected folders of conetune bench paper", err)
 			} else if err != nil {
 				return badInput(err)
+			}
+			if err := report.Write(out, merged); err != nil {
+				return failed(err)
 			}
 			if err := a.reportOutcome(merged, out); err != nil {
 				return err

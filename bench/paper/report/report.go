@@ -1,0 +1,127 @@
+// Package report writes what a person looks at after the experiments of package paper: figures as SVG and PNG, and one page,
+// report.html, which holds all tables and figures and needs no other file.
+//
+//	figures/TABLE-ROW-iterate.svg .png   validation and test error of the iterate over time, as in the paper
+//	figures/TABLE-ROW-refit.svg .png     the same of the best solution of the lower level so far
+//	figures/TABLE-ROW-alpha.svg .png     the penalty parameter of VF-iDCA over its iterations
+//	report.html
+//
+// A line of a figure is the mean over the seeds. At a time, a run counts with what it had last reached; before every
+// run has reached something, there is no line; after the end of a run its last value stands. The same outcome gives
+// the same bytes.
+package report
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/conetune/conetune/bench/paper"
+	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/webpage"
+)
+
+const (
+	// FiguresDir is the folder of the figures in a folder of results.
+	FiguresDir = "figures"
+	// File is the name of the page.
+	File = "report.html"
+)
+
+// Write writes figures and page into the folder of results dir.
+func Write(dir string, o *paper.Outcome) error {
+	folder := filepath.Join(dir, FiguresDir)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	figures, err := figuresOf(o)
+	if err != nil {
+		return err
+	}
+	for k := range figures {
+		f := &figures[k]
+		for _, format := range []string{"svg", "png"} {
+			err := atomicfile.Write(filepath.Join(folder, f.name+"."+format), func(w io.Writer) error { return f.drawing.Write(w, format) })
+			if err != nil {
+				return fmt.Errorf("figure %s: %w", f.name, err)
+			}
+		}
+	}
+	return atomicfile.Write(filepath.Join(dir, File), func(w io.Writer) error { return writePage(w, o, figures) })
+}
+
+// WritePage writes the page alone.
+func WritePage(w io.Writer, o *paper.Outcome) error {
+	figures, err := figuresOf(o)
+	if err != nil {
+		return err
+	}
+	return writePage(w, o, figures)
+}
+
+// contents is what the body of the page is made of.
+type contents struct {
+	Manifest paper.Manifest
+	Runs     int
+	Missing  int
+	Notes    []string
+	Versions []string
+	Settings []string
+	Sections []section
+}
+
+// section is a table of the paper, a part one of its rows.
+type section struct {
+	ID, Title, Validation, Test string
+	Parts                       []part
+}
+
+type part struct {
+	ID, Title, Skipped string
+	Table              webpage.Table
+	Verdicts           []string
+	Figures            []webpage.Figure
+}
+
+func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
+	c := contents{Manifest: o.Manifest, Runs: len(o.Records), Missing: o.Missing, Notes: o.Notes}
+	for _, r := range o.Records {
+		c.Versions = with(c.Versions, r.Version)
+		if r.Settings != "" {
+			c.Settings = with(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
+		}
+	}
+	for _, s := range paper.Summarise(o.Manifest.Plan, o.Records) {
+		sec := section{ID: s.Table.Name, Title: s.Table.Title, Validation: s.Table.Validation, Test: s.Table.Test}
+		for k := range s.Rows {
+			r := &s.Rows[k]
+			p := part{ID: s.Table.Name + "-" + r.Row.Name, Title: r.Row.Title, Skipped: r.Skipped, Verdicts: r.Verdicts}
+			p.Table = rowTable(&o.Manifest.Plan, p.ID, s.Table.Title, r)
+			for _, f := range figures {
+				if f.table == s.Table.Name && f.row == r.Row.Name {
+					picture, err := f.onPage()
+					if err != nil {
+						return fmt.Errorf("figure %s: %w", f.name, err)
+					}
+					p.Figures = append(p.Figures, picture)
+				}
+			}
+			sec.Parts = append(sec.Parts, p)
+		}
+		c.Sections = append(c.Sections, sec)
+	}
+	return webpage.Write(w, page, "The experiments of the VF-iDCA paper, repeated", c)
+}
+
+// with appends what is not there.
+func with(list []string, s string) []string {
+	for _, have := range list {
+		if have == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+var page = webpage.New("paper", body)

@@ -10,8 +10,7 @@ import "math"
 // In the embedding the residuals fall no faster than mu. Where one side has no
 // interior, as with <ee', X> = 0, the smallest eigenvalue of its matrix falls with
 // its residual, and the path there is long and badly conditioned. The direct method reaches
-// feasibility while the systems are still well conditioned, and then leaves the residual
-// alone. It has no certificate of its own: what stalls here goes to the embedding.
+// feasibility while the systems are still well conditioned. It has no certificate of its own: what stalls here goes to the embedding.
 
 // canDirect says whether the problem is one for the direct method.
 func (it *iterate) canDirect() bool {
@@ -90,29 +89,37 @@ func (it *iterate) longestApart() (primal, dual float64) {
 }
 
 // advanceDirect makes one predictor-corrector step and returns the longer of its two
-// lengths, 0 when no direction could be computed. Residuals that meet eps are left as they are.
+// lengths, 0 when no direction could be computed. eps is the tolerance.
 func (it *iterate) advanceDirect(eps float64) float64 {
-	f := it.f
 	if !it.rescale() {
 		return 0
 	}
-	it.k.refactor()
-	// A residual that meets the tolerance, in the objective too, is left alone: to reduce it
-	// further only pushes a matrix without interior to its boundary.
-	wx, wz := 1.0, 1.0
-	switch p := it.measure(); {
-	case p.dual <= settled*eps && it.hidden(it.rx, it.x) <= settled*eps*max(1, math.Abs(p.objective)):
-		wx = 0
-	case p.primal <= settled*eps && it.hidden(it.rz, it.z) <= settled*eps*max(1, math.Abs(p.objective)):
-		wz = 0
+	primal, dual := 0.0, 0.0
+	if !it.rooted {
+		it.k.refactor()
+		it.k.outer.used = 0
+		primal, dual = it.stepsDirect(eps)
+		if max(primal, dual) < shortStep || it.k.outer.used > outerStruggle {
+			it.takeRoot()
+		}
 	}
-	for i, c := range it.cones {
-		c.affine(it.of(i, it.d), it.of(i, it.s))
+	if it.rooted {
+		it.root.form(it)
+		primal, dual = it.stepsDirect(eps)
 	}
-	if !it.directDirection(wx, wz, accuracy{predictorColumns, predictorRows}) {
-		return 0
+	axpy(primal, it.dx, it.x)
+	axpy(primal, it.ds[it.f.zero:], it.s[it.f.zero:])
+	axpy(dual, it.dz, it.z)
+	return max(primal, dual)
+}
+
+// stepsDirect computes the direction and the steps to take along it, 0 if there is none.
+func (it *iterate) stepsDirect(eps float64) (primal, dual float64) {
+	f := it.f
+	if !it.newtonDirect(1, 1, 0, false) {
+		return 0, 0
 	}
-	primal, dual := it.longestApart()
+	primal, dual = it.longestApart()
 	// sigma = (mu after the predictor / mu)^e (Toh, Todd and Tutuncu 1999)
 	now := dot(it.s[f.zero:], it.z[f.zero:])
 	next := now + primal*dot(it.ds, it.z) + dual*dot(it.s, it.dz) + primal*dual*dot(it.ds, it.dz)
@@ -122,33 +129,66 @@ func (it *iterate) advanceDirect(eps float64) float64 {
 		exponent = max(1, 3*min(primal, dual)*min(primal, dual))
 	}
 	sigma := min(1, math.Pow(max(0, next/now), exponent))
+	// A residual that is small beside the gap, in the objective too, need not fall faster than
+	// the gap, and one that meets the tolerance need not fall: that would only push a matrix without interior
+	// to its boundary.
+	wx, wz := 1.0, 1.0
+	p, product := it.measure(), now/f.scaling.c
+	enough := settled * eps
+	objective := enough * max(1, math.Abs(p.objective))
+	hiddenX, hiddenZ := it.hidden(it.rx, it.x), it.hidden(it.rz, it.z)
+	if p.dual <= p.gap && hiddenX <= product {
+		wx = 1 - sigma
+	}
+	if p.primal <= p.gap && hiddenZ <= product {
+		wz = 1 - sigma
+	}
+	switch {
+	case p.dual <= enough && hiddenX <= objective:
+		wx = 0
+	case p.primal <= enough && hiddenZ <= objective:
+		wz = 0
+	}
 	fraction := 0.9 + 0.09*min(primal, dual)
 	longest := min(primal, dual)
-	if primal, dual = it.correctDirect(sigma*mu, true, wx, wz); min(primal, dual) < shortStep && longest > 2*shortStep {
+	if primal, dual = it.correctDirect(wx, wz, sigma*mu, true); min(primal, dual) < shortStep && longest > 2*shortStep {
 		// the second-order term is wrong by more than it helps
-		primal, dual = it.correctDirect(max(sigma, shortStep)*mu, false, wx, wz)
+		primal, dual = it.correctDirect(wx, wz, max(sigma, shortStep)*mu, false)
 	}
-	primal, dual = min(1, fraction*primal), min(1, fraction*dual)
-	axpy(primal, it.dx, it.x)
-	axpy(primal, it.ds[f.zero:], it.s[f.zero:])
-	axpy(dual, it.dz, it.z)
-	return max(primal, dual)
+	return min(1, fraction*primal), min(1, fraction*dual)
 }
 
 // correctDirect computes the direction to mu = target, with the second-order term of the
 // direction at hand if wanted, and returns the longest steps along it.
-func (it *iterate) correctDirect(target float64, second bool, wx, wz float64) (primal, dual float64) {
-	if !second {
-		clear(it.ds)
-		clear(it.dz)
-	}
-	for i, c := range it.cones {
-		c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
-	}
-	if !it.directDirection(wx, wz, accuracy{refineTarget, refineTarget}) {
+func (it *iterate) correctDirect(wx, wz, target float64, second bool) (primal, dual float64) {
+	if !it.newtonDirect(wx, wz, target, second) {
 		return 0, 0
 	}
 	return it.longestApart()
+}
+
+// newtonDirect solves the Newton system for mu = target, 0 for the predictor, with or without
+// the second-order term of the direction at hand.
+func (it *iterate) newtonDirect(wx, wz, target float64, second bool) bool {
+	if it.rooted {
+		return it.root.direction(it, wx, wz, target, second)
+	}
+	to := accuracy{refineTarget, refineTarget}
+	if target == 0 {
+		to = accuracy{predictorColumns, predictorRows}
+		for i, c := range it.cones {
+			c.affine(it.of(i, it.d), it.of(i, it.s))
+		}
+	} else {
+		if !second {
+			clear(it.ds)
+			clear(it.dz)
+		}
+		for i, c := range it.cones {
+			c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
+		}
+	}
+	return it.directDirection(wx, wz, to)
 }
 
 // hidden bounds what a residual can hide of the objective, in the caller's units.
@@ -165,6 +205,8 @@ const (
 	startMin = 10
 	// A residual below this part of the tolerance is not reduced further.
 	settled = 0.1
+	// A solve that needs more than outerStruggle directions of refineMatrices is the sign to take root.
+	outerStruggle = 6
 	// The mu below which sigma is the plain quotient.
 	smallMu = 1e-6
 )

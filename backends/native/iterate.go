@@ -40,6 +40,8 @@ type iterate struct {
 	direct       bool      // without the embedding, see direct.go
 	differences  bool      // x2 and z2 are differences from (x, z)/tau where no cone is eliminated, see whole
 	zeros        []float64 // for direct
+	root         *root     // made when it is first needed
+	rooted       bool      // the Newton systems are solved by root
 
 	// the best point so far
 	bestX, bestS, bestZ []float64

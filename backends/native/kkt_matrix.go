@@ -172,15 +172,7 @@ func (k *kkt) link() {
 		p.g.n, p.g.sign = p.c.n, 1
 		switch p.c.form {
 		case eliminateRows:
-			for _, j := range f.touching(p.from, p.to) {
-				m := gramMember{unknown: k.xpos[j], item: j}
-				for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
-					if i := int(f.a.ind[e]); i >= p.from && i < p.to {
-						m.row, m.from = append(m.row, int32(i-p.from)), append(m.from, e)
-					}
-				}
-				p.g.members = append(p.g.members, m)
-			}
+			p.g.members = f.members(p.from, p.to, func(j int32) int32 { return k.xpos[j] })
 		case eliminateColumns:
 			p.g.sign = -1
 			clear(byRow)
@@ -232,6 +224,21 @@ func (k *kkt) link() {
 		}
 	}
 	k.marked = make([]int32, k.size)
+}
+
+// members returns the columns with entries in the rows of a semidefinite cone, as members of a gram.
+func (f *form) members(from, to int, unknown func(column int32) int32) []gramMember {
+	var out []gramMember
+	for _, j := range f.touching(from, to) {
+		m := gramMember{unknown: unknown(j), item: j}
+		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
+			if i := int(f.a.ind[e]); i >= from && i < to {
+				m.row, m.from = append(m.row, int32(i-from)), append(m.from, e)
+			}
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // earlier returns the unknowns before j that share a group with it and those of more,
@@ -418,6 +425,7 @@ func (k *kkt) refineMatrices(x, z, rx, rz []float64, to accuracy) bool {
 	copy(o.x, x)
 	copy(o.z, z)
 	for i := range o.d {
+		o.used = max(o.used, i+1)
 		d := &o.d[i]
 		copy(o.wx, o.rx)
 		copy(o.wz, o.rz)
@@ -456,6 +464,7 @@ type outer struct {
 	columns, rows        []int32 // those with residuals
 	rx, rz, wx, wz, x, z []float64
 	d                    []outerDirection
+	used                 int // the largest number of directions used, set to 0 by whoever asks
 }
 
 // outerDirection is a direction with its product with the matrix.

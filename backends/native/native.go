@@ -135,7 +135,7 @@ func (s *solver) load() error {
 	if err != nil {
 		return err
 	}
-	s.it.k = k
+	s.it.k, s.it.root = k, nil
 	k.load()
 	return nil
 }

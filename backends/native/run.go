@@ -21,6 +21,8 @@ const (
 	// So many iterations without a better point, late in the run, mean a stall.
 	stallIterations = 10
 	stallMu         = 1e-6
+	// Where the direct method with root ends as near as this, the embedding does not come nearer.
+	nearSolved = 1e-6
 )
 
 func (it *iterate) keep(worst float64) {
@@ -43,18 +45,18 @@ func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, wa
 	status := backends.Unsolved
 	if !resume {
 		it.bestError, it.bestIsPoint, it.constant = math.Inf(1), false, false
-		it.direct, it.differences = false, len(it.nonsymmetric) == 0
+		it.direct, it.rooted, it.differences = false, false, len(it.nonsymmetric) == 0
 	}
 	if resume || it.warm(warm, set, acceptFraction*o.Eps) {
 		status = r.loop(ctx)
 	} else if it.canDirect() {
 		it.direct = true
 		it.startDirect()
-		if status = r.loop(ctx); status == backends.Unsolved {
-			it.direct = false
+		if status = r.loop(ctx); status == backends.Unsolved && (!it.rooted || r.bestError > nearSolved) {
+			it.direct, it.rooted = false, false
 		}
 	}
-	if status == backends.Unsolved {
+	if status == backends.Unsolved && !it.rooted {
 		if it.start() {
 			status = r.loop(ctx)
 		} else {
@@ -73,6 +75,7 @@ func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, wa
 			scaleBy(it.z, 1/it.bestTau)
 			it.tau, it.kappa = 1, 0
 			it.direct = true
+			it.takeRoot()
 			status = r.loop(ctx)
 		}
 	}

@@ -137,6 +137,43 @@ func (t *triangular) solve(out, v, x []float64) {
 	}
 }
 
+// roots writes L D^1/2 and its transpose.
+func (t *triangular) roots(out, outT []float64) {
+	n := t.n
+	for j, d := range t.d {
+		r := math.Sqrt(d)
+		clear(out[j*n : j*n+j])
+		clear(outT[j*n+j+1 : j*n+n])
+		out[j+j*n], outT[j+j*n] = r, r
+		for i := j + 1; i < n; i++ {
+			v := t.l[i+j*n] * r
+			out[i+j*n], outT[j+i*n] = v, v
+		}
+	}
+}
+
+// divide overwrites m with m L^-T D^-1/2.
+func (t *triangular) divide(m []float64) {
+	n := t.n
+	dense.TrsmRightLT(n, n, t.l, n, m, n)
+	for j, r := range t.root {
+		scaleBy(m[j*n:j*n+n], r)
+	}
+}
+
+// transpose writes m' into out.
+func transpose(out, m []float64, n int) {
+	for jb := 0; jb < n; jb += tile {
+		for ib := 0; ib < n; ib += tile {
+			for j := jb; j < min(jb+tile, n); j++ {
+				for i := ib; i < min(ib+tile, n); i++ {
+					out[i*n+j] = m[j*n+i]
+				}
+			}
+		}
+	}
+}
+
 // mulTo writes A B' into out, all of order n.
 func mulTo(out, a, b []float64, n int) {
 	clear(out[:n*n])

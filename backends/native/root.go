@@ -1,0 +1,316 @@
+package native
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends/native/internal/dense"
+)
+
+// root solves the Newton systems of the direct method as least-squares problems. With
+// S = Ls Ls' and Z = Lz Lz', the direction of semidefinite cones, see semidefinite,
+//
+//	Z + dZ = target S^-1 - sym(dZ' dS' S^-1) - sym(Z dS S^-1),   dS = -wz Rz - A dx,
+//
+// where dZ' and dS' are the direction before, is with B_j = Lz' F_j Ls^-T for the matrix F_j of column j
+//
+//	dZ = -sym(Lz R Ls^-1),   R = C - B dx,
+//	C = Lz'Ls - target Lz^-1 Ls^-T + Lz^-1 dZ' dS' Ls^-T - wz Lz' Rz Ls^-T,
+//
+// and A'dZ = -wx rx is B'R = wx rx. These are the normal equations of a least-squares
+// problem in dx, and their matrix B'B is A'H^-1 A, which kkt factors. An orthonormal
+// basis of the range of B in place of B'B loses half as many digits; R, computed as a
+// projection, is orthogonal to the range to all digits; and its factors Lz and Ls^-1
+// carry what is small in Z to dZ. So a matrix may be as near to its boundary as it must
+// be where one side has no interior. The price is n rows of B for each row of a matrix of order n.
+//
+// An inequality is a matrix of order one.
+type root struct {
+	rows, n int // of B
+	parts   []*rootPart
+	b       []float64 // B by columns, then the basis Q of its range
+	scale   []float64 // of the columns of B
+	turns   []turn    // B diag(scale) = Q T_used .. T_1
+	used    int
+	c, r    []float64
+	gram    []float64
+	chunk   []float64 // rows of B, transposed
+	sign    []int8
+	w, v    []float64
+}
+
+// turn is an upper triangular matrix T = diag(d) L'.
+type turn struct{ l, d []float64 }
+
+// rootPart is a semidefinite cone in root.
+type rootPart struct {
+	c                     *semidefinite
+	from, to              int   // rows of A
+	at                    int   // first row of B
+	g                     *gram // the F_j
+	own                   bool  // g is not that of kkt
+	ls, lsT, lz, lzT      []float64
+	inverse, inverseT     []float64 // Ls^-1 and Ls^-T
+	first, second, column []float64
+}
+
+const (
+	// The most numbers that B may have.
+	rootLimit = 1 << 24
+	// Rows of B that are multiplied at a time.
+	rootChunk = 256
+	// Of the columns of B, scaled to length one, B'B is factored as it is rounded, plus rootShift times
+	// its order on the diagonal. The basis is orthonormal to rounding after a turn from a basis that
+	// was so to nearBasis.
+	rootShift = 1e-15
+	nearBasis = 1e-9
+	rootTurns = 6
+)
+
+// takeRoot goes over to root, if the problem is one for it: all rows are inequalities or of
+// semidefinite cones, and B is not too large.
+func (it *iterate) takeRoot() {
+	if it.root == nil {
+		it.root = it.newRoot()
+	}
+	if it.rooted = it.root.rows > 0; !it.rooted {
+		return
+	}
+	for _, p := range it.root.parts {
+		if p.own {
+			p.g.set(func(m *gramMember, e int) float64 { return it.f.a.val[m.from[e]] })
+		}
+	}
+}
+
+// newRoot returns an empty root if the problem is not one for it.
+func (it *iterate) newRoot() *root {
+	f := it.f
+	q := &root{n: f.n, rows: f.nonneg}
+	fits := f.zero == 0 && len(f.p.ind) == 0
+	for j := range f.n {
+		fits = fits && f.a.ptr[j] < f.a.ptr[j+1]
+	}
+	for i, c := range it.cones {
+		switch c := c.(type) {
+		case *nonnegative:
+		case *semidefinite:
+			q.parts = append(q.parts, &rootPart{c: c, from: it.starts[i], to: it.starts[i+1], at: q.rows})
+			q.rows += c.n * c.n
+			fits = fits && q.rows*q.n <= rootLimit
+		default:
+			fits = false
+		}
+	}
+	if !fits || q.rows < q.n {
+		return &root{}
+	}
+	for _, p := range q.parts {
+		n := p.c.n
+		for _, m := range it.k.matrices {
+			if m.c == p.c && m.c.form == eliminateRows {
+				p.g = &m.g
+			}
+		}
+		if p.own = p.g == nil; p.own {
+			p.g = &gram{n: n, members: f.members(p.from, p.to, func(j int32) int32 { return j })}
+			p.g.prepare()
+		}
+		for _, v := range []*[]float64{&p.ls, &p.lsT, &p.lz, &p.lzT, &p.inverse, &p.inverseT, &p.first, &p.second, &p.column} {
+			*v = make([]float64, n*n)
+		}
+	}
+	q.b = make([]float64, q.rows*q.n)
+	q.c, q.r = make([]float64, q.rows), make([]float64, q.rows)
+	q.scale, q.w, q.v = make([]float64, q.n), make([]float64, q.n), make([]float64, q.n)
+	q.gram, q.chunk, q.sign = make([]float64, q.n*q.n), make([]float64, q.n*rootChunk), make([]int8, q.n)
+	for i := range q.sign {
+		q.sign[i] = 1
+	}
+	return q
+}
+
+// form computes B for the current S and Z, whose factors are there, and the basis.
+func (q *root) form(it *iterate) {
+	f := it.f
+	clear(q.b)
+	for j := range f.n {
+		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
+			if i := int(f.a.ind[e]); i < f.nonneg {
+				q.col(j)[i] = f.a.val[e] * math.Sqrt(it.z[i]/it.s[i])
+			}
+		}
+	}
+	for _, p := range q.parts {
+		n := p.c.n
+		p.c.s.roots(p.ls, p.lsT)
+		p.c.z.roots(p.lz, p.lzT)
+		clear(p.inverseT)
+		for i := range n {
+			p.inverseT[i+i*n] = 1
+		}
+		p.c.s.divide(p.inverseT)
+		transpose(p.inverse, p.inverseT, n)
+		for i := range p.g.members {
+			m := &p.g.members[i]
+			k := len(m.support)
+			p.g.multiply(m, p.lzT)
+			for l, r := range m.support { // columns of Ls^-1, with the sign that the kernel takes off
+				to := p.column[l*n : (l+1)*n]
+				for i, v := range p.inverse[int(r)*n : int(r)*n+n] {
+					to[i] = -v
+				}
+			}
+			dense.GemmNT(n, n, k, p.g.t, n, p.column, n, q.col(int(m.item))[p.at:p.at+n*n], n)
+		}
+	}
+	for j := range q.n {
+		q.scale[j] = 1 / norm2(q.col(j))
+		scaleBy(q.col(j), q.scale[j])
+	}
+	q.orthonormalise()
+}
+
+// orthonormalise turns the columns of B into an orthonormal basis by repeated Cholesky
+// factorisations of their products (Fukaya, Kannan, Nakatsukasa, Yamamoto and Yanagisawa 2020, shifted CholeskyQR3).
+func (q *root) orthonormalise() {
+	n := q.n
+	for q.used = 0; q.used < rootTurns; {
+		if len(q.turns) == q.used {
+			q.turns = append(q.turns, turn{make([]float64, n*n), make([]float64, n)})
+		}
+		t := &q.turns[q.used]
+		q.products()
+		worst := 0.0
+		for j := range n {
+			t.l[j+j*n] = rootShift*float64(n) - q.gram[j+j*n]
+			worst = max(worst, math.Abs(1+q.gram[j+j*n]))
+			for i := j + 1; i < n; i++ {
+				t.l[i+j*n] = -q.gram[i+j*n]
+				worst = max(worst, math.Abs(q.gram[i+j*n]))
+			}
+		}
+		dense.LDL(n, t.l, n, t.d, q.sign, 0, rootShift)
+		dense.TrsmRightLT(q.rows, n, t.l, n, q.b, q.rows)
+		for j, d := range t.d {
+			t.d[j] = math.Sqrt(d)
+			scaleBy(q.col(j), 1/t.d[j])
+		}
+		if q.used++; worst <= nearBasis {
+			return
+		}
+	}
+}
+
+// products writes -B'B into the lower triangle of gram.
+func (q *root) products() {
+	clear(q.gram)
+	for i := 0; i < q.rows; i += rootChunk {
+		nb := min(rootChunk, q.rows-i)
+		for j := range q.n {
+			for k, v := range q.col(j)[i : i+nb] {
+				q.chunk[j+k*q.n] = v
+			}
+		}
+		dense.SyrkNT(q.n, nb, q.chunk, q.n, q.chunk, q.n, q.gram, q.n)
+	}
+}
+
+// col returns a column of B.
+func (q *root) col(j int) []float64 { return q.b[j*q.rows : (j+1)*q.rows] }
+
+// direction writes the direction to dx, ds and dz, the right-hand sides being -wx and -wz times the
+// residuals; the second-order term is of what dx, ds and dz hold. It reports whether the result is finite.
+func (q *root) direction(it *iterate, wx, wz, target float64, second bool) bool {
+	f := it.f
+	q.rightSide(it, wz, target, second)
+	// T^-T diag(scale) wx rx
+	for j, s := range q.scale {
+		q.w[j] = wx * it.rx[j] * s
+	}
+	for k := range q.used {
+		t := &q.turns[k]
+		dense.TrsvN(q.n, t.l, q.n, q.w)
+		for j, d := range t.d {
+			q.w[j] /= d
+		}
+	}
+	// R = (I - QQ')C + Q w, twice, for the digits, and dx = diag(scale) T^-1 (Q'C - w)
+	copy(q.r, q.c)
+	for j, v := range q.w {
+		it.dx[j] = -v
+	}
+	for range 2 {
+		for j := range q.n {
+			q.v[j] = dense.Dot(q.col(j), q.r)
+		}
+		for j, a := range q.v {
+			it.dx[j] += a
+			dense.Axpy(-a, q.col(j), q.r)
+		}
+	}
+	for j, a := range q.w {
+		dense.Axpy(a, q.col(j), q.r)
+	}
+	for k := q.used - 1; k >= 0; k-- {
+		t := &q.turns[k]
+		for j, d := range t.d {
+			it.dx[j] /= d
+		}
+		dense.TrsvT(q.n, t.l, q.n, it.dx)
+	}
+	for j, s := range q.scale {
+		it.dx[j] *= s
+	}
+	for i := range f.nonneg {
+		it.dz[i] = -q.r[i] * math.Sqrt(it.z[i]/it.s[i])
+	}
+	for _, p := range q.parts {
+		n := p.c.n
+		mulTo(p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
+		mulTo(p.second, p.lz, p.first, n)
+		packMean(it.dz[p.from:p.to], p.second, n)
+		scaleBy(it.dz[p.from:p.to], -1)
+	}
+	clear(it.ds)
+	f.a.addMul(it.ds, it.dx)
+	for i, v := range it.rz {
+		it.ds[i] = -wz*v - it.ds[i]
+	}
+	return finite(it.dx) && finite(it.dz)
+}
+
+// rightSide computes C.
+func (q *root) rightSide(it *iterate, wz, target float64, second bool) {
+	for i := range it.f.nonneg {
+		s, z := it.s[i], it.z[i]
+		q.c[i] = math.Sqrt(z*s) - target/math.Sqrt(z*s) - wz*it.rz[i]*math.Sqrt(z/s)
+		if second {
+			q.c[i] += it.dz[i] * it.ds[i] / math.Sqrt(z*s)
+		}
+	}
+	for _, p := range q.parts {
+		n := p.c.n
+		c, u, v := q.c[p.at:p.at+n*n], p.first, p.second
+		// Lz^-1 (dZ' dS' - target I) Ls^-T
+		if clear(c); second {
+			unpack(u, it.dz[p.from:p.to], n)
+			unpack(v, it.ds[p.from:p.to], n)
+			mulTo(c, u, v, n)
+		}
+		for i := range n {
+			c[i+i*n] -= target
+		}
+		p.c.s.divide(c)
+		transpose(u, c, n)
+		p.c.z.divide(u)
+		transpose(c, u, n)
+		if wz != 0 {
+			unpack(u, it.rz[p.from:p.to], n)
+			mulTo(v, p.lzT, u, n)
+			p.c.s.divide(v)
+			axpy(-wz, v, c)
+		}
+		mulTo(v, p.lzT, p.lsT, n)
+		axpy(1, v, c)
+	}
+}

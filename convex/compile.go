@@ -42,6 +42,8 @@ type group struct {
 	from *group
 	// own marks the two row groups of an epigraph u >= |v| of a sparse variable.
 	own bool
+	// squared is not 0 for a cone that stands for a sum of squares, see squaresBelow: its constant c.
+	squared float64
 	// overlap says that two terms may meet in one entry of A.
 	overlap bool
 	// dropOf and drop say, for each row, which entry of which sparse variable

@@ -238,6 +238,7 @@ func (c *compiler) squaresBelow(squares []atomTerm, h Affine, to sink) {
 	half := h.Scale(0.5)
 	shift := Const(scale / 2)
 	g := c.emit(backends.SecondOrderCone, Stack(append([]Affine{half.Plus(shift), half.Minus(shift)}, parts...)...))
+	g.squared = scale
 	c.refer(to, g, 0, 1, 0.5)
 	c.refer(to, g, 1, 1, 0.5)
 	for k := range curves {

@@ -21,7 +21,11 @@ type SolverOptions struct {
 	// solution is sparse: entries of a variable v to which Norm1(v.Expr()) is
 	// applied are fixed at zero outside a working set, which grows until the
 	// multipliers prove that all entries outside are zero at the optimum of the
-	// full program. It changes nothing for other models.
+	// full program. Rows of hinges and inequalities that do not matter are left
+	// out likewise, and where the numbers of such a program change a little,
+	// constraints that hold with equality are exchanged without the backend, as
+	// long as the residuals of the full program are within Options.Eps. It
+	// changes nothing for other models.
 	WorkingSets bool
 	// Active is a first guess of the entries that are not zero, for the first
 	// Solve with WorkingSets. Without it, the guess is made from the gradient at zero.
@@ -34,7 +38,7 @@ type SolverOptions struct {
 type Stats struct {
 	// Setups counts conic programs set up, Updates changes of numbers without a
 	// set-up, Solves the calls of Solve, Rounds the conic programs solved, and
-	// Iterations the backend's iterations.
+	// Iterations the backend's iterations and the exchanges of constraints.
 	Setups, Updates, Solves, Rounds, Iterations int
 	// SetupTime is the time of set-ups and updates, here and in the backend, and
 	// SolveTime the time of the backend's solves.
@@ -53,6 +57,7 @@ type Solver struct {
 	sets         *workingSets // nil when not used
 	rows         *rowSets     // nil when not used
 	matrices     *matrixSets  // nil when not used
+	exchange     *exchanger   // nil when not used
 	stats        Stats
 	closed       bool
 }
@@ -84,6 +89,9 @@ func (p *Program) Solver(o SolverOptions) (*Solver, error) {
 	}
 	if o.WorkingSets && len(p.hinges) > 0 && !p.nuclear() {
 		s.rows = newRowSets(p)
+		if !o.ColdStart {
+			s.exchange = newExchanger(p)
+		}
 	}
 	return s, nil
 }
@@ -130,6 +138,9 @@ func (s *Solver) SetEps(eps float64) error {
 func (s *Solver) Cold() {
 	if s.current != nil {
 		s.current.last = nil
+	}
+	if s.exchange != nil {
+		s.exchange.ready = false
 	}
 }
 

@@ -1,0 +1,341 @@
+package convex
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/activeset"
+)
+
+// exchanger solves a program with hinges again after its numbers have changed a little, from the constraints that held with
+// equality in the last solution. It works on the full conic program: rows of inequalities are limits, the pairs of rows
+// u >= 0, u >= a hinges, and cones that stand for sums of squares balls. Its answer is a point of the conic
+// program like that of a backend, with residuals measured in the same way, and counts only if they are within the tolerance.
+type exchanger struct {
+	p       *Program
+	in      *instance // numbers of the full program, without a solver
+	problem activeset.Problem
+	solver  *activeset.Solver
+	ready   bool
+	// most is the largest number of exchanges in one solve, skip how many solves are left to the backend, and pause how many
+	// will be after the next failure.
+	most, skip, pause int
+
+	val, right []source // of problem.Val and problem.Right
+	limits     []int    // rows of the limits
+	uses       [][]int  // entries of A that are the weights of the uses
+	hinges     []hingePlace
+	balls      []ballPlace
+}
+
+// source is scale times an entry of A or b, plus shift.
+type source struct {
+	at           int
+	scale, shift float64
+}
+
+// hingePlace is where one entry of a hinge stands.
+type hingePlace struct{ column, zero, slope int }
+
+// ballPlace is where a sum of squares stands: its cone, from row first on, stands for sum <= h by
+// |((h - c)/2, ..)| <= (h + c)/2.
+type ballPlace struct {
+	first, rows int
+	c           float64
+	kappa       []int // entries of A
+}
+
+const (
+	// mostVariables bounds the size of the programs, because of the factor, which is dense.
+	mostVariables = 3000
+	// exchanges over the number of variables is the number of exchanges after which interior points count as faster, but
+	// leastExchanges to mostExchanges.
+	exchanges                     = 500_000
+	leastExchanges, mostExchanges = 200, 2000
+	// mostSkipped bounds the solves that are left to the backend after a failure: 1, 2, 4, .. from one failure
+	// to the next.
+	mostSkipped = 16
+)
+
+// newExchanger returns nil for programs of another form.
+func newExchanger(p *Program) *exchanger {
+	e := &exchanger{p: p}
+	as := p.newLayout(nil).assemble()
+	users := 0
+	for _, v := range p.vars[:p.users] {
+		users += v.n
+	}
+	hingeOf := make(map[int]int) // by column of u
+	for _, h := range p.hinges {
+		for i := range h.u.n {
+			hingeOf[as.start[h.u.id]+i] = len(e.hinges)
+			e.hinges = append(e.hinges, hingePlace{as.start[h.u.id] + i, as.first[h.zero.index] + i, as.first[h.slope.index] + i})
+		}
+	}
+	if users+len(e.hinges) != as.n || users > mostVariables {
+		return nil // other auxiliary variables
+	}
+	for j := range as.n {
+		if k := as.pptr[j]; as.pptr[j+1] > k+1 || as.pptr[j+1] == k+1 && (as.pind[k] != j || j >= users) {
+			return nil // the quadratic term is not diagonal
+		}
+	}
+	rows := as.byRows()
+	own, used := make(map[int]bool), make(map[int]bool)
+	for _, h := range e.hinges {
+		own[h.zero], own[h.slope] = true, true
+		e.problem.Hinges = append(e.problem.Hinges, activeset.Hinge{Row: e.row(rows[h.slope], users, source{h.slope, 1, 0}, 1)})
+	}
+	for _, g := range p.groups {
+		first := as.first[g.index]
+		switch {
+		case g.kind == backends.NonnegativeCone:
+			for r := first; r < first+g.expr.n; r++ {
+				if own[r] {
+					continue
+				}
+				l := activeset.Limit{Row: e.row(rows[r], users, source{r, 1, 0}, 1)}
+				var uses []int
+				for _, en := range rows[r] {
+					if en.column >= users {
+						if used[en.column] {
+							return nil // a hinge in two rows
+						}
+						used[en.column] = true
+						l.Uses = append(l.Uses, activeset.Use{Hinge: hingeOf[en.column]})
+						uses = append(uses, en.at)
+					}
+				}
+				e.problem.Limits = append(e.problem.Limits, l)
+				e.limits, e.uses = append(e.limits, r), append(e.uses, uses)
+			}
+		case g.squared > 0:
+			if !e.ball(rows, first, g, users) {
+				return nil
+			}
+		case g.expr.n > 0:
+			return nil
+		}
+	}
+	e.in = &instance{as: as, a: newLive(len(as.ind), as.a.deps), b: newLive(as.m, as.b.deps),
+		q: newLive(as.n, as.q.deps), p: newLive(len(as.pind), as.weights)}
+	as.a.value(e.in.a.now())
+	as.b.value(e.in.b.now())
+	as.valueQ(e.in.q.now())
+	as.valueP(e.in.p.now())
+	e.most, e.pause = max(leastExchanges, min(mostExchanges, exchanges/max(1, users))), 1
+	e.problem.D, e.problem.Q = make([]float64, users), make([]float64, users)
+	e.problem.Val, e.problem.Right = make([]float64, len(e.val)), make([]float64, len(e.right))
+	e.solver = activeset.NewSolver(&e.problem)
+	return e
+}
+
+// rowEntry is an entry of A: its column, and its place among the entries.
+type rowEntry struct{ column, at int }
+
+// byRows lists the entries of A by rows.
+func (as *assembled) byRows() [][]rowEntry {
+	rows := make([][]rowEntry, as.m)
+	for j := range as.n {
+		for k := as.ptr[j]; k < as.ptr[j+1]; k++ {
+			rows[as.ind[k]] = append(rows[as.ind[k]], rowEntry{j, k})
+		}
+	}
+	return rows
+}
+
+// row adds a row of the user's columns and returns its number.
+func (e *exchanger) row(entries []rowEntry, users int, right source, scale float64) int {
+	if e.problem.Ptr == nil {
+		e.problem.Ptr = []int{0}
+	}
+	for _, en := range entries {
+		if en.column < users {
+			e.problem.Ind = append(e.problem.Ind, en.column)
+			e.val = append(e.val, source{en.at, scale, 0})
+		}
+	}
+	e.problem.Ptr = append(e.problem.Ptr, len(e.problem.Ind))
+	e.right = append(e.right, right)
+	return len(e.right) - 1
+}
+
+// ball adds the sum of squares behind a cone: with s0 = (h + c)/2 = b0 - A0 x, h = 2 b0 - c - 2 A0 x, and each other
+// square is of a single entry.
+func (e *exchanger) ball(rows [][]rowEntry, first int, g *group, users int) bool {
+	b := ballPlace{first: first, rows: g.expr.n, c: g.squared}
+	var q activeset.Ball
+	for r := first; r < first+g.expr.n; r++ {
+		for _, en := range rows[r] {
+			if en.column >= users || r > first+1 && len(rows[r]) != 1 {
+				return false
+			}
+		}
+		if r < first+2 {
+			continue
+		}
+		if g.expr.c != nil && g.expr.c[r-first] != 0 || slices.ContainsFunc(g.expr.pars, func(t term) bool { return t.off+t.height() > 2 }) || len(rows[r]) != 1 {
+			return false
+		}
+		q.Index, q.Kappa = append(q.Index, rows[r][0].column), append(q.Kappa, 0)
+		b.kappa = append(b.kappa, rows[r][0].at)
+	}
+	q.Row = e.row(rows[first], users, source{first, 2, -g.squared}, 2)
+	e.problem.Balls, e.balls = append(e.problem.Balls, q), append(e.balls, b)
+	return true
+}
+
+// load reads the numbers of the program at the parameters' current values. It returns false if they are not of the form
+// that is needed, as weights that are negative.
+func (e *exchanger) load() bool {
+	in := e.in
+	if in.a.note() {
+		in.as.a.value(in.a.turn())
+	}
+	if in.b.note() {
+		in.as.b.value(in.b.turn())
+	}
+	if in.q.note() {
+		in.as.valueQ(in.q.turn())
+	}
+	if in.p.note() {
+		in.as.valueP(in.p.turn())
+	}
+	a, b, q, p := in.a.now(), in.b.now(), in.q.now(), in.p.now()
+	pr := &e.problem
+	for k, s := range e.val {
+		pr.Val[k] = s.scale * a[s.at]
+	}
+	for k, s := range e.right {
+		pr.Right[k] = s.scale*b[s.at] + s.shift
+	}
+	copy(pr.Q, q[:len(pr.Q)])
+	for j := range pr.D {
+		pr.D[j] = 0
+		if k := in.as.pptr[j]; k < in.as.pptr[j+1] {
+			pr.D[j] = p[k]
+		}
+	}
+	ok := true
+	for k, h := range e.hinges {
+		pr.Hinges[k].Cost = q[h.column]
+		ok = ok && q[h.column] >= 0
+	}
+	for i, uses := range e.uses {
+		for k, at := range uses {
+			pr.Limits[i].Uses[k].Weight = a[at]
+			ok = ok && a[at] >= 0
+		}
+	}
+	for i, ball := range e.balls {
+		for k, at := range ball.kappa {
+			pr.Balls[i].Kappa[k] = 2 * a[at] * a[at] / ball.c
+		}
+	}
+	return ok
+}
+
+// begin takes what holds with equality from a point of the full conic program at the current numbers.
+func (e *exchanger) begin(from backends.Point) {
+	if e.skip > 0 {
+		e.skip--
+		return
+	}
+	if e.ready = from.X != nil && from.Z != nil && e.load(); !e.ready {
+		return
+	}
+	pt := activeset.Point{X: from.X[:len(e.problem.Q)]}
+	for _, r := range e.limits {
+		pt.Limit = append(pt.Limit, math.Max(0, from.Z[r]))
+	}
+	for _, h := range e.hinges {
+		pt.Hinge = append(pt.Hinge, math.Max(0, from.Z[h.slope]))
+	}
+	for _, b := range e.balls {
+		pt.Ball = append(pt.Ball, math.Max(0, (from.Z[b.first]+from.Z[b.first+1])/2))
+	}
+	e.solver.Start(pt)
+}
+
+// solve returns the solution at the parameters' current values, or nil where the exchanges do not lead to one of
+// the accuracy eps.
+func (e *exchanger) solve(ctx context.Context, eps float64) *Result {
+	if !e.ready {
+		return nil
+	}
+	r := e.attempt(ctx, eps)
+	if e.ready = r != nil; e.ready {
+		e.pause = 1
+	} else {
+		e.skip, e.pause = e.pause-1, min(2*e.pause, mostSkipped)
+	}
+	return r
+}
+
+func (e *exchanger) attempt(ctx context.Context, eps float64) *Result {
+	if !e.load() {
+		return nil
+	}
+	begin := time.Now()
+	if !e.solver.Solve(e.most, eps/10, func() bool { return ctx.Err() != nil }) {
+		return nil
+	}
+	x, s, z := e.conic()
+	in := e.in
+	problem := &backends.Problem{Q: in.q.now(), A: in.as.matrixA(in.a.now()), B: in.b.now(), Cones: in.as.cones}
+	if len(in.as.pind) > 0 {
+		problem.P = in.as.matrixP(in.p.now())
+	}
+	residuals, primal, dual := backends.Recheck(problem, x, s, z)
+	if !(residuals.Max() <= eps) {
+		return nil
+	}
+	offset := e.p.offset()
+	r := &Result{
+		Status: backends.Optimal, Objective: primal + offset, DualObjective: dual + offset, Residuals: residuals,
+		Iterations: e.solver.Exchanges(), Rounds: 1, Active: e.solver.Held(), SolveTime: time.Since(begin),
+		as: in.as, offset: offset, x: x, s: s, z: z,
+	}
+	r.keepSquares(e.p)
+	r.dual, _ = in.stationarity(x, z)
+	return r
+}
+
+// conic is the solution as a point of the conic program.
+func (e *exchanger) conic() (x, s, z []float64) {
+	in, pt := e.in, e.solver.Point()
+	as := in.as
+	x, s, z = make([]float64, as.n), slices.Clone(in.b.now()), make([]float64, as.m)
+	copy(x, pt.X)
+	for k, h := range e.hinges {
+		x[h.column] = e.solver.HingeValue(k)
+		z[h.slope] = pt.Hinge[k]
+		z[h.zero] = math.Max(0, e.solver.Bound(k)-pt.Hinge[k])
+	}
+	a := in.a.now()
+	for j, v := range x {
+		if v != 0 {
+			for k := as.ptr[j]; k < as.ptr[j+1]; k++ {
+				s[as.ind[k]] -= a[k] * v
+			}
+		}
+	}
+	for i, r := range e.limits {
+		s[r], z[r] = math.Max(0, s[r]), pt.Limit[i]
+	}
+	for _, h := range e.hinges {
+		s[h.zero], s[h.slope] = math.Max(0, s[h.zero]), math.Max(0, s[h.slope])
+	}
+	for i, b := range e.balls {
+		// nu = (z0 + z1)/2 with z = y (s0, -s1, ..), s0 - s1 = c: y = 2 nu / c
+		y := 2 * pt.Ball[i] / b.c
+		z[b.first] = y * s[b.first]
+		for r := b.first + 1; r < b.first+b.rows; r++ {
+			z[r] = -y * s[r]
+		}
+	}
+	return x, s, z
+}

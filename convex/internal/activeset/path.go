@@ -1,0 +1,297 @@
+package activeset
+
+import "math"
+
+const (
+	// still is the share of the largest rate below which a rate is rounding.
+	still = 1e-12
+	// stuck bounds the exchanges in a row without any step.
+	stuck = 200
+)
+
+// event is where a step of the path ends: number at among those held that meets its lower or upper bound, or else a constraint
+// that comes in, a hinge from above with sign -1.
+type event struct {
+	found, in, upper bool
+	at               int
+	e                entry
+	sign             float64
+}
+
+// follow goes along the path; false where it does not come to its end.
+func (s *Solver) follow() bool {
+	idle := 0
+	for left := 1.0; ; {
+		if s.stop != nil && s.stop() {
+			return false
+		}
+		s.direction()
+		t, ev := s.next(left)
+		s.advance(t, left)
+		if !ev.found {
+			return !s.failed
+		}
+		if idle++; t > 0 {
+			idle = 0
+		}
+		if left -= t; !s.count() || idle > stuck {
+			return false
+		}
+		if ev.in {
+			s.admit(ev.e, ev.sign)
+		} else {
+			s.letGo(ev.at, ev.upper)
+		}
+		if s.failed {
+			return false
+		}
+	}
+}
+
+// count adds an exchange; false after too many.
+func (s *Solver) count() bool {
+	s.exchanges++
+	s.since++
+	return s.exchanges <= s.most
+}
+
+// shiftOf is the shift of a constraint, with that of the hinges above.
+func (s *Solver) shiftOf(e entry) float64 {
+	switch e.kind {
+	case ball:
+		return s.ballShift[e.index]
+	case hinge:
+		return s.shift[s.p.Hinges[e.index].Row]
+	}
+	l := &s.p.Limits[e.index]
+	v := s.shift[l.Row]
+	for _, u := range l.Uses {
+		if s.side[u.Hinge] == above {
+			v += u.Weight * s.shift[s.p.Hinges[u.Hinge].Row]
+		}
+	}
+	return v
+}
+
+// direction computes the rates of the multipliers held and of x, rows and balls, for the whole length of the path being 1:
+//
+//	(N'M^-1 N + delta) dm = -N'M^-1 r + sigma,   dx = -M^-1 (r + N dm).
+func (s *Solver) direction() {
+	for j, r := range s.residual {
+		s.w[j] = -s.inv[j] * r
+	}
+	s.dm = append(s.dm[:0], s.products(s.w)...)
+	for k, e := range s.held {
+		s.dm[k] += s.shiftOf(e)
+	}
+	s.ch.solve(s.dm)
+	copy(s.dx, s.residual)
+	clear(s.dlimit)
+	for k, e := range s.held {
+		s.add(e, s.dm[k], s.dx)
+		if e.kind == limit {
+			s.dlimit[e.index] = s.dm[k]
+		}
+	}
+	for j := range s.dx {
+		s.dx[j] *= -s.inv[j]
+	}
+	for r := range s.dvalue {
+		s.dvalue[r] = s.p.dot(r, s.dx) + s.shift[r]
+	}
+	for b := range s.dball {
+		if s.dball[b] = 0; !s.ballOn[b] {
+			s.dball[b] = s.product(entry{ball, b}, s.dx) + s.ballShift[b]
+		}
+	}
+	for k, side := range s.side {
+		switch r := s.p.Hinges[k].Row; side {
+		case kink:
+			s.dvalue[r] = 0
+		case above:
+			s.dvalue[r] -= s.delta[r] * s.boundRate(k)
+		}
+	}
+	for i, l := range s.p.Limits {
+		if s.on[i] && len(l.Uses) == 0 {
+			s.dvalue[l.Row] = 0
+		}
+	}
+}
+
+// next returns how far the step goes, at most to left, and what stops it.
+func (s *Solver) next(left float64) (step float64, ev event) {
+	step = left
+	meet := func(t float64, what event) {
+		if t = max(0, t); t < step {
+			step, ev = t, what
+			ev.found = true
+		}
+	}
+	least := still * largest(s.dm)
+	for k, e := range s.held {
+		m, d := *s.multiplier(e), s.dm[k]
+		if d < -least {
+			meet(-m/d, event{at: k})
+		}
+		if e.kind == hinge {
+			if d -= s.boundRate(e.index); d > least {
+				meet((s.bound(e.index)-m)/d, event{at: k, upper: true})
+			}
+		}
+	}
+	least = still * math.Max(largest(s.dvalue), largest(s.dball))
+	for k, h := range s.p.Hinges {
+		v, d := s.value[h.Row], s.dvalue[h.Row]
+		switch s.side[k] {
+		case below:
+			if d > least && -v < step*d && !s.idle(k) {
+				meet(-v/d, event{in: true, e: entry{hinge, k}, sign: 1})
+			}
+		case above:
+			if d < -least && -v > step*d && !s.idle(k) {
+				meet(-v/d, event{in: true, e: entry{hinge, k}, sign: -1})
+			}
+		}
+	}
+	for i, l := range s.p.Limits {
+		if s.on[i] {
+			continue
+		}
+		if len(l.Uses) > 0 {
+			if t := s.crossing(i, step); t < step {
+				meet(t, event{in: true, e: entry{limit, i}, sign: 1})
+			}
+		} else if v, d := s.value[l.Row], s.dvalue[l.Row]; d > least {
+			meet(-v/d, event{in: true, e: entry{limit, i}, sign: 1})
+		}
+	}
+	for b, d := range s.dball {
+		if !s.ballOn[b] && d > least {
+			meet(-s.ballValue[b]/d, event{in: true, e: entry{ball, b}, sign: 1})
+		}
+	}
+	return step, ev
+}
+
+func largest(v []float64) float64 {
+	top := 0.0
+	for _, x := range v {
+		if x = math.Abs(x); x > top {
+			top = x
+		}
+	}
+	return top
+}
+
+// boundRate is the rate of H of a hinge.
+func (s *Solver) boundRate(k int) float64 {
+	sum := 0.0
+	for _, u := range s.used[k] {
+		sum += u.Weight * s.dlimit[u.Hinge]
+	}
+	return sum
+}
+
+// crossing is where a limit with hinges that is not held reaches its right side, if before step: its value is convex and
+// piecewise linear along the step, so that Newton's method from the end goes down to the crossing.
+func (s *Solver) crossing(i int, step float64) float64 {
+	l := &s.p.Limits[i]
+	at := func(t float64) (v, d float64) {
+		v, d = s.value[l.Row]+t*s.dvalue[l.Row], s.dvalue[l.Row]
+		for _, u := range l.Uses {
+			r := s.p.Hinges[u.Hinge].Row
+			if a := s.value[r] + t*s.dvalue[r]; a > 0 {
+				v += u.Weight * a
+				d += u.Weight * s.dvalue[r]
+			}
+		}
+		return v, d
+	}
+	t := step
+	for range len(l.Uses) + 1 {
+		v, d := at(t)
+		if !(v > 0 && d > 0) {
+			break
+		}
+		before := t
+		if t = math.Max(0, t-v/d); t == before {
+			break
+		}
+	}
+	return t
+}
+
+// advance takes a step of length t, with so much left before it.
+func (s *Solver) advance(t, left float64) {
+	for k, e := range s.held {
+		*s.multiplier(e) += t * s.dm[k]
+	}
+	for j, d := range s.dx {
+		s.x[j] += t * d
+	}
+	for r, d := range s.dvalue {
+		s.value[r] += t * d
+	}
+	for b, d := range s.dball {
+		s.ballValue[b] += t * d
+	}
+	for k := range s.side { // of the sign that the hinge has now
+		if s.side[k] != kink && s.idle(k) {
+			s.side[k] = s.bySign(k)
+		}
+	}
+}
+
+// letGo releases entry number k at its lower or upper bound.
+func (s *Solver) letGo(k int, upper bool) {
+	e := s.held[k]
+	s.release(k)
+	switch e.kind {
+	case limit:
+		s.on[e.index], s.limits[e.index] = false, 0
+		if len(s.p.Limits[e.index].Uses) > 0 {
+			s.freeIdle()
+		}
+	case ball:
+		s.ballOn[e.index], s.balls[e.index] = false, 0
+	case hinge:
+		if upper {
+			s.hinges[e.index] = s.bound(e.index)
+			s.place(e.index, above)
+		} else {
+			s.hinges[e.index] = 0
+			s.place(e.index, below)
+		}
+	}
+}
+
+// freeIdle releases hinges that nothing weighs any more.
+func (s *Solver) freeIdle() {
+	for k := 0; k < len(s.held); k++ {
+		if e := s.held[k]; e.kind == hinge && s.idle(e.index) {
+			s.release(k)
+			s.side[e.index], s.hinges[e.index] = s.bySign(e.index), 0
+			k--
+		}
+	}
+}
+
+// admit holds a constraint that has reached its right side.
+func (s *Solver) admit(e entry, sign float64) {
+	switch {
+	case e.kind == limit:
+		if s.limitNormal[e.index] != nil {
+			s.limitVector(e.index)
+		}
+		s.on[e.index], s.limits[e.index] = true, 0
+	case e.kind == ball:
+		s.ballOn[e.index], s.balls[e.index] = true, 0
+	case sign > 0:
+		s.side[e.index], s.hinges[e.index] = kink, 0
+	default: // its weight leaves the normals of limits
+		s.hinges[e.index] = s.bound(e.index)
+		s.place(e.index, kink)
+	}
+	s.failed = s.failed || !s.hold(e)
+}

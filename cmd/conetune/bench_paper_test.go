@@ -61,7 +61,7 @@ func TestBenchPaperBadInput(t *testing.T) {
 		`--tables: unknown table "nmr"; known are: en`: {"paper", "--tables", "nmr"},
 		"--tables: en is named twice":                  {"paper", "--tables", "en,en"},
 		`--methods: unknown method "x"; known are`:     {"paper", "--methods", "grid,x"},
-		`unknown backend "x"`:    {"paper", "--backends", "x"},
+		`unknown backend "x"`:                          {"paper", "--backends", "x"},
 		"--repeats is 0":                               {"paper", "--repeats", "0"},
 		"--workers is -1":                              {"paper", "--workers", "-1"},
 		`--shard: "3/2" found, expected I/N`:           {"paper", "--shard", "3/2"},

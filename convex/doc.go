@@ -82,8 +82,8 @@
 //
 // # Working sets of singular vectors
 //
-// A variable that stands, as a whole m x n matrix X, in a NuclearNorm has a solution of low rank. With working sets
-// neither the m n entries nor a semidefinite matrix are ever in a conic program. A round has five steps:
+// A variable that stands, as a whole m x n matrix X, in a NuclearNorm has a solution of low rank. Small ones are solved as one
+// semidefinite program all the same, see direct.go. With working sets neither the m n entries nor a semidefinite matrix are ever in a conic program. A round has five steps:
 //
 //  1. Restrict: X = sum_a c_a u_a v_a' with orthonormal u_a, v_a and c_a >= 0, so that |X|_* = sum_a c_a is linear. The
 //     unknowns are c and the other variables of the model; the solver sees an ordinary program of their number (pairs.go, restrict.go).

@@ -66,7 +66,8 @@ func (g *group) copied() *group {
 // Z = [g/2 I, Y/2; Y'/2, g/2 I] where (g, Y) are those of (h, X) in the nuclear norm cone.
 // Each entry of W1 and W2 is a row of the semidefinite matrix by itself.
 //
-// With restricted, the norms of whole variables, which working sets restrict, stay.
+// With restricted, the norms of whole variables, which working sets restrict, stay. Otherwise squares on their entries get
+// residuals of their own.
 func (p *Program) lift(restricted bool) *Program {
 	matrices := make([]*matrixVariable, len(p.matrices))
 	for k, mv := range p.matrices {
@@ -107,6 +108,8 @@ func (p *Program) lift(restricted bool) *Program {
 	})
 	if restricted {
 		d.matrices = matrices
+	} else {
+		p.residuals(d)
 	}
 	return d.finish()
 }

@@ -61,6 +61,7 @@ type matrixSets struct {
 	curves  []*curvature
 	started bool
 	slow    bool     // the backend takes many iterations
+	second  bool     // the full program is small enough to be solved where rounds do not settle
 	small   *Program // of the current instance
 	layout  *layout  // of small
 	// base is the point around which the pairs turn, moves how, and damping how much that is held back.
@@ -144,6 +145,13 @@ func (s *Solver) solveMatrices(ctx context.Context) (*Result, error) {
 			r.Status, r.Rounds, r.Iterations = status, rounds, iterations
 			return r
 		}
+		full := func() (*Result, error) {
+			r, err := s.giveUp(ctx)
+			if err == nil {
+				r.Rounds, r.Iterations = r.Rounds+rounds, r.Iterations+iterations
+			}
+			return r, err
+		}
 		switch {
 		case sol.Status == backends.Cancelled || sol.Status == backends.TimeLimit || sol.Status == backends.IterationLimit:
 			return finish(sol.Status), nil
@@ -160,6 +168,8 @@ func (s *Solver) solveMatrices(ctx context.Context) (*Result, error) {
 			case missed <= 3*inner && !last:
 				eps, same = w.next(min(eps, inner*ahead), inner, s.eps), true
 				continue
+			case rounds >= hardRounds && w.second:
+				return full()
 			case rounds >= maxRounds:
 				return finish(backends.Inaccurate), nil
 			}
@@ -182,16 +192,18 @@ func (s *Solver) solveMatrices(ctx context.Context) (*Result, error) {
 			proof := w.expand(sol, false)
 			if !w.oppose(proof, s.options.Options.WithDefaults().EpsInfeasible) {
 				r, err := s.infeasible(w.result(proof, sol))
-				if err == nil && r.Status != backends.PrimalInfeasible {
-					r, err = s.giveUp(ctx)
-				}
 				if err != nil {
 					return nil, err
 				}
-				r.Rounds, r.Iterations = r.Rounds+rounds, r.Iterations+iterations
+				if r.Status != backends.PrimalInfeasible {
+					return full()
+				}
+				r.Rounds, r.Iterations = rounds, iterations
 				return r, nil
 			}
 			eps = max(w.least(s.eps), looseMatrixEps)
+		case w.second:
+			return full()
 		default:
 			return finish(sol.Status), nil
 		}
@@ -229,8 +241,8 @@ func (s *Solver) infeasible(r *Result) (*Result, error) {
 	return r, nil
 }
 
-// giveUp solves the full program, from now on, where as many pairs as there can be have no feasible point, as
-// with many constraints on the entries: diagonals C are not all matrices.
+// giveUp solves the full program, from now on: where as many pairs as there can be have no feasible point, as
+// with many constraints on the entries, because diagonals C are not all matrices; and where the rounds do not settle.
 func (s *Solver) giveUp(ctx context.Context) (*Result, error) {
 	if s.matrices = nil; !s.capabilities.Supports(backends.NuclearNormCone) {
 		s.prog = s.prog.lift(false)

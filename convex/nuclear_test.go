@@ -14,6 +14,20 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
+// setsSolver is solver with working sets however small the matrices are.
+func setsSolver(t testing.TB, m *convex.Model, o convex.SolverOptions) *convex.Solver {
+	p, err := m.Compile(convex.CompileOptions{})
+	require.NoError(t, err)
+	if o.Backend == nil {
+		o.Backend = native(t)
+	}
+	o.WorkingSets = true
+	s, err := p.SetsSolver(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
 // matrixBackends returns the backends for models with nuclear norms.
 func matrixBackends(t testing.TB) []backends.ConicBackend {
 	var list []backends.ConicBackend
@@ -73,7 +87,11 @@ func TestNuclearProximalMap(t *testing.T) {
 				m := convex.NewModel()
 				x := m.Variable("X", rows*cols)
 				m.Minimize(distance(x.Expr(), a).Plus(convex.NuclearNorm(x.Expr().Scale(-2), rows, cols).Scale(.6)))
-				s := solver(t, m, convex.SolverOptions{Backend: backend, WorkingSets: sets, Options: backends.Options{Eps: 1e-9}})
+				prepare := solver
+				if sets {
+					prepare = setsSolver
+				}
+				s := prepare(t, m, convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: 1e-9}})
 				r := solve(t, s)
 				inDelta(t, shrink(a, rows, 1.2), r.Value(x), 1e-4, backend.Name(), size, sets)
 				recheck(t, s.Program(), r, 1e-9)
@@ -130,7 +148,7 @@ func TestCompletionIsOptimal(t *testing.T) {
 	x, lambda := m.Variable("X", c.rows*c.cols), m.Parameter("lambda", 1)
 	norm := convex.NuclearNorm(x.Expr(), c.rows, c.cols)
 	m.Minimize(c.loss(x.Expr()).Plus(norm.Weight(lambda)))
-	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
+	s := setsSolver(t, m, convex.SolverOptions{})
 	for _, l := range []float64{.05, .02, .01, .03, 1} {
 		require.NoError(t, lambda.Set([]float64{l}))
 		r := solve(t, s)
@@ -144,6 +162,31 @@ func TestCompletionIsOptimal(t *testing.T) {
 		require.LessOrEqual(t, r.Active, 25)
 	}
 	require.InDeltaSlice(t, make([]float64, x.Len()), solve(t, s).Value(x), 1e-6) // above |G(0)|_2
+}
+
+// Small matrices are solved as they are, unknown entries or not, and squares of entries alone are no obstacle: the solution is that
+// of the rounds.
+func TestSmallMatricesAreSolvedDirectly(t *testing.T) {
+	c := newCompletion(rand.New(rand.NewPCG(3, 5)), 20, 15)
+	m := convex.NewModel()
+	x, h := m.Variable("X", c.rows*c.cols), m.Parameter("h", 1)
+	m.Minimize(c.loss(x.Expr()))
+	norm := convex.LessEqual(convex.NuclearNorm(x.Expr(), c.rows, c.cols), h.Expr())
+	m.Constrain(norm)
+	direct, sets := solver(t, m, convex.SolverOptions{WorkingSets: true}), setsSolver(t, m, convex.SolverOptions{})
+	for _, radius := range []float64{5, 6, 20, 60, 200} { // the last one interpolates
+		require.NoError(t, h.Set([]float64{radius}))
+		one := solve(t, direct)
+		require.Equal(t, 1, one.Rounds)
+		recheck(t, direct.Program(), one, 1e-8)
+		g := c.gradient(one.Value(x))
+		require.InDelta(t, spectral(g, c.rows), one.Dual(norm)[0], 1e-6)
+		require.InDelta(t, -one.Dual(norm)[0], one.Sensitivity(h)[0], 1e-9)
+		two := solve(t, sets)
+		require.InDelta(t, two.Objective, one.Objective, 1e-7)
+		require.InDelta(t, two.Dual(norm)[0], one.Dual(norm)[0], 1e-6)
+	}
+	require.Less(t, solve(t, direct).Objective, 1e-9)
 }
 
 // The subproblem of VF-iDCA for a small completion with row features: with working sets it is what it is as one large
@@ -179,7 +222,7 @@ func TestMatrixSetsEqualFull(t *testing.T) {
 	m.Constrain(constraints...)
 	options := backends.Options{Eps: 1e-9}
 	full := solver(t, m, convex.SolverOptions{Options: options})
-	sets := solver(t, m, convex.SolverOptions{Options: options, WorkingSets: true})
+	sets := setsSolver(t, m, convex.SolverOptions{Options: options})
 	for k := range 3 {
 		require.NoError(t, gamma.Set([]float64{.05 + .02*float64(k), .1}))
 		require.NoError(t, alpha.Set([]float64{1 + 4*float64(k)}))
@@ -220,7 +263,7 @@ func TestMatrixElsewhere(t *testing.T) {
 	second := convex.LessEqual(convex.NuclearNorm(x.Expr().Minus(convex.Const(random(rng, 64)...)), 8, 8), convex.Const(16))
 	m.Constrain(trace, signs, second)
 	full := solve(t, solver(t, m, convex.SolverOptions{}))
-	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
+	s := setsSolver(t, m, convex.SolverOptions{})
 	got := solve(t, s)
 	recheck(t, s.Program(), got, 1e-8)
 	require.InDelta(t, full.Objective, got.Objective, 1e-6)
@@ -238,7 +281,7 @@ func TestInfeasibleMatrix(t *testing.T) {
 	entry := convex.GreaterEqual(x.Expr().At(77), least.Expr())
 	m.Constrain(norm, entry)
 	m.Minimize(convex.SumSquares(x.Expr()))
-	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
+	s := setsSolver(t, m, convex.SolverOptions{})
 	require.NoError(t, least.Set([]float64{2}))
 	r, err := s.Solve(context.Background())
 	require.NoError(t, err)
@@ -259,7 +302,7 @@ func TestMatrixSetsAreReused(t *testing.T) {
 	m.Minimize(c.loss(x.Expr()))
 	norm := convex.LessEqual(convex.NuclearNorm(x.Expr(), 40, 40), h.Expr())
 	m.Constrain(norm)
-	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
+	s := setsSolver(t, m, convex.SolverOptions{})
 	require.NoError(t, h.Set([]float64{50}))
 	first := solve(t, s)
 	require.NoError(t, h.Set([]float64{50.5}))
@@ -279,13 +322,13 @@ func TestMatrixSetsStop(t *testing.T) {
 	m.Minimize(c.loss(x.Expr()).Plus(convex.NuclearNorm(x.Expr(), 20, 20).Scale(.01)))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := solver(t, m, convex.SolverOptions{WorkingSets: true}).Solve(ctx)
+	r, err := setsSolver(t, m, convex.SolverOptions{}).Solve(ctx)
 	require.NoError(t, err)
 	require.Equal(t, backends.Cancelled, r.Status)
-	r, err = solver(t, m, convex.SolverOptions{WorkingSets: true, Options: backends.Options{TimeLimit: 1}}).Solve(context.Background())
+	r, err = setsSolver(t, m, convex.SolverOptions{Options: backends.Options{TimeLimit: 1}}).Solve(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, backends.TimeLimit, r.Status)
-	r, err = solver(t, m, convex.SolverOptions{WorkingSets: true, Options: backends.Options{MaxIterations: 1}}).Solve(context.Background())
+	r, err = setsSolver(t, m, convex.SolverOptions{Options: backends.Options{MaxIterations: 1}}).Solve(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, backends.IterationLimit, r.Status)
 }
@@ -302,7 +345,7 @@ func TestTwoMatrices(t *testing.T) {
 	m.Minimize(distance(x.Expr(), a).Plus(distance(y.Expr(), b)).Plus(norm.Scale(.5)).Plus(convex.NuclearNorm(y.Expr(), 5, 6).Scale(.8)).
 		PlusAffine(x.Expr().At(0).Plus(y.Expr().At(0)).Scale(.1)))
 	a[0], b[0] = a[0]-.1, b[0]-.1 // what the linear part does
-	s := solver(t, m, convex.SolverOptions{WorkingSets: true, Options: backends.Options{Eps: 1e-9}})
+	s := setsSolver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-9}})
 	r := solve(t, s)
 	recheck(t, s.Program(), r, 1e-9)
 	inDelta(t, shrink(a, 6, .5+r.Dual(bound)[0]), r.Value(x), 1e-4)

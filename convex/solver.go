@@ -24,7 +24,8 @@ type SolverOptions struct {
 	// full program. Rows of hinges and inequalities that do not matter are left
 	// out likewise, and where the numbers of such a program change a little,
 	// constraints that hold with equality are exchanged without the backend, as
-	// long as the residuals of the full program are within Options.Eps. It
+	// long as the residuals of the full program are within Options.Eps. Nuclear
+	// norms of large matrices have working sets of singular vectors instead. It
 	// changes nothing for other models.
 	WorkingSets bool
 	// Active is a first guess of the entries that are not zero, for the first
@@ -64,6 +65,11 @@ type Solver struct {
 
 // Solver prepares to solve the program. Nothing is built before the first Solve.
 func (p *Program) Solver(o SolverOptions) (*Solver, error) {
+	return p.solver(o, directOrder, directRows)
+}
+
+// solver is Solver with bounds for what is solved without working sets, see direct.
+func (p *Program) solver(o SolverOptions, order, rows int) (*Solver, error) {
 	if o.Backend == nil {
 		return nil, errors.New("convex: SolverOptions.Backend is nil; get one from backends.Open")
 	}
@@ -73,13 +79,14 @@ func (p *Program) Solver(o SolverOptions) (*Solver, error) {
 	s := &Solver{prog: p, work: p, options: o, capabilities: o.Backend.Capabilities(), eps: o.Options.WithDefaults().Eps}
 	switch {
 	case p.nuclear():
-		restricted := o.WorkingSets && len(p.matrices) > 0
+		restricted := o.WorkingSets && len(p.matrices) > 0 && !p.direct(s.capabilities, order, rows)
 		if !s.capabilities.Supports(backends.NuclearNormCone) {
 			s.prog = p.lift(restricted)
 			s.work = s.prog
 		}
 		if restricted {
 			s.matrices = newMatrixSets(s.prog)
+			s.matrices.second = p.direct(s.capabilities, secondOrder, secondRows)
 		}
 	case o.WorkingSets && len(p.sparse) > 0:
 		s.sets = newWorkingSets(p)

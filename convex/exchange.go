@@ -58,6 +58,8 @@ const (
 	// mostSkipped bounds the solves that are left to the backend after a failure: 1, 2, 4, .. from one failure
 	// to the next.
 	mostSkipped = 16
+	// fromZero is the number of variables up to which exchanges from nothing take less than the set-up of a backend.
+	fromZero = 64
 )
 
 // newExchanger returns nil for programs of another form.
@@ -236,6 +238,24 @@ func (e *exchanger) load() bool {
 		}
 	}
 	return ok
+}
+
+// zero begins at the point zero with no multipliers but those of the hinges' own weights, where the program is small and
+// the backend has no point yet.
+func (e *exchanger) zero() {
+	if e.ready || len(e.problem.Q) > fromZero || !e.load() {
+		return
+	}
+	pr := &e.problem
+	pt := activeset.Point{X: make([]float64, len(pr.Q)), Limit: make([]float64, len(pr.Limits)),
+		Hinge: make([]float64, len(pr.Hinges)), Ball: make([]float64, len(pr.Balls))}
+	for k, h := range pr.Hinges {
+		if pr.Right[h.Row] < 0 {
+			pt.Hinge[k] = h.Cost
+		}
+	}
+	e.solver.Start(pt)
+	e.ready = true
 }
 
 // begin takes what holds with equality from a point of the full conic program at the current numbers.

@@ -16,7 +16,7 @@ import (
 func TestExchange(t *testing.T) {
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		e := newMachine(rng, 50, 12, seed%2 == 1)
+		e := newMachine(rng, 60, 40, seed%2 == 1)
 		prog, err := e.m.Compile(convex.CompileOptions{})
 		require.NoError(t, err)
 		sets, err := prog.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: true})

@@ -327,6 +327,9 @@ func (s *Solver) solveRows(ctx context.Context) (*Result, error) {
 		return s.solveRowSets(ctx)
 	}
 	if ctx.Err() == nil {
+		if s.current == nil {
+			s.exchange.zero()
+		}
 		if r := s.exchange.solve(ctx, s.eps); r != nil {
 			s.stats.Rounds++
 			s.stats.Iterations += r.Iterations

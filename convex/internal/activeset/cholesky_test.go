@@ -13,6 +13,7 @@ func TestCholesky(t *testing.T) {
 	const n = 12
 	var c cholesky
 	var have [][]float64
+	var b []float64
 	dot := func(a, b []float64) (s float64) {
 		for i := range a {
 			s += a[i] * b[i]
@@ -22,7 +23,7 @@ func TestCholesky(t *testing.T) {
 	for range 300 {
 		if len(have) > 0 && (len(have) == n || rng.IntN(3) == 0) {
 			k := rng.IntN(len(have))
-			have = append(have[:k:k], have[k+1:]...)
+			have, b = append(have[:k:k], have[k+1:]...), append(b[:k:k], b[k+1:]...)
 			c.remove(k)
 		} else {
 			v := make([]float64, n)
@@ -33,8 +34,9 @@ func TestCholesky(t *testing.T) {
 			for i := range have {
 				products[i] = dot(have[i], v)
 			}
-			require.True(t, c.append(products, dot(v, v)))
-			have = append(have, v)
+			right := rng.NormFloat64()
+			require.True(t, c.append(products, dot(v, v), right))
+			have, b = append(have, v), append(b, right)
 		}
 		require.Equal(t, len(have), c.n)
 		for i := range have {
@@ -42,12 +44,13 @@ func TestCholesky(t *testing.T) {
 				require.InDelta(t, dot(have[i], have[j]), dot(c.row(i)[:j+1], c.row(j)[:j+1]), 1e-9)
 			}
 		}
-		b := make([]float64, len(have))
-		for i := range b {
-			b[i] = rng.NormFloat64()
+		if rng.IntN(5) == 0 {
+			for i := range b {
+				b[i] = rng.NormFloat64()
+			}
+			c.right(b)
 		}
-		x := append([]float64(nil), b...)
-		c.solve(x)
+		x := c.solve(nil)
 		for i := range have {
 			sum := 0.0
 			for j := range have {
@@ -64,6 +67,6 @@ func TestCholesky(t *testing.T) {
 	for i := range twice {
 		twice[i] = 2 * dot(have[i], have[2])
 	}
-	require.False(t, c.append(twice, 4*dot(have[2], have[2])))
+	require.False(t, c.append(twice, 4*dot(have[2], have[2]), 1))
 	require.Equal(t, 3, c.n)
 }

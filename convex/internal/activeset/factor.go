@@ -98,14 +98,15 @@ func (s *Solver) products(v []float64) []float64 {
 func (s *Solver) hold(e entry) bool {
 	clear(s.w)
 	s.add(e, 1, s.w)
-	diagonal := 0.0
+	diagonal, right := 0.0, s.shiftOf(e)
 	for j, v := range s.w {
 		if v != 0 {
 			s.w[j] = v * s.inv[j]
 			diagonal += v * s.w[j]
+			right -= s.w[j] * s.residual[j]
 		}
 	}
-	if !s.ch.append(s.products(s.w), diagonal+s.deltaOf(e)) {
+	if !s.ch.append(s.products(s.w), diagonal+s.deltaOf(e), right) {
 		return false
 	}
 	s.held = append(s.held, e)

@@ -7,6 +7,8 @@ const (
 	still = 1e-12
 	// stuck bounds the exchanges in a row without any step.
 	stuck = 200
+	// longer and beside are the factors of look.
+	longer, beside = 4, 0.25
 )
 
 // event is where a step of the path ends: number at among those held that meets its lower or upper bound, or else a constraint
@@ -20,6 +22,8 @@ type event struct {
 
 // follow goes along the path; false where it does not come to its end.
 func (s *Solver) follow() bool {
+	s.aim()
+	s.look()
 	idle := 0
 	for left := 1.0; ; {
 		if s.stop != nil && s.stop() {
@@ -27,7 +31,7 @@ func (s *Solver) follow() bool {
 		}
 		s.direction()
 		t, ev := s.next(left)
-		s.advance(t, left)
+		s.advance(t)
 		if !ev.found {
 			return !s.failed
 		}
@@ -41,6 +45,10 @@ func (s *Solver) follow() bool {
 			s.admit(ev.e, ev.sign)
 		} else {
 			s.letGo(ev.at, ev.upper)
+		}
+		if s.free && len(s.near) < len(s.side) {
+			s.lookAll(left)
+			s.signs()
 		}
 		if s.failed {
 			return false
@@ -73,18 +81,25 @@ func (s *Solver) shiftOf(e entry) float64 {
 	return v
 }
 
-// direction computes the rates of the multipliers held and of x, rows and balls, for the whole length of the path being 1:
+// aim sets the right side of the equations for dm: that of the package comment with dx eliminated,
 //
 //	(N'M^-1 N + delta) dm = -N'M^-1 r + sigma,   dx = -M^-1 (r + N dm).
-func (s *Solver) direction() {
+//
+// It changes along the path only where constraints come and go.
+func (s *Solver) aim() {
 	for j, r := range s.residual {
 		s.w[j] = -s.inv[j] * r
 	}
-	s.dm = append(s.dm[:0], s.products(s.w)...)
+	b := s.products(s.w)
 	for k, e := range s.held {
-		s.dm[k] += s.shiftOf(e)
+		b[k] += s.shiftOf(e)
 	}
-	s.ch.solve(s.dm)
+	s.ch.right(b)
+}
+
+// direction computes the rates of the multipliers held and of x, rows and balls, for the whole length of the path being 1.
+func (s *Solver) direction() {
+	s.dm = s.ch.solve(s.dm[:0])
 	copy(s.dx, s.residual)
 	clear(s.dlimit)
 	for k, e := range s.held {
@@ -96,25 +111,75 @@ func (s *Solver) direction() {
 	for j := range s.dx {
 		s.dx[j] *= -s.inv[j]
 	}
-	for r := range s.dvalue {
-		s.dvalue[r] = s.p.dot(r, s.dx) + s.shift[r]
-	}
+	s.rates()
+}
+
+// rates computes those of the rows that are looked at and of the balls.
+func (s *Solver) rates() {
+	p, top := s.p, 0.0
 	for b := range s.dball {
-		if s.dball[b] = 0; !s.ballOn[b] {
-			s.dball[b] = s.product(entry{ball, b}, s.dx) + s.ballShift[b]
+		d := 0.0
+		if !s.ballOn[b] {
+			d = s.product(entry{ball, b}, s.dx) + s.ballShift[b]
 		}
+		s.dball[b], top = d, max(top, math.Abs(d))
 	}
-	for k, side := range s.side {
-		switch r := s.p.Hinges[k].Row; side {
-		case kink:
-			s.dvalue[r] = 0
+	for _, k := range s.near {
+		r, d := p.Hinges[k].Row, 0.0
+		switch s.side[k] {
+		case below:
+			d = p.dot(r, s.dx) + s.shift[r]
 		case above:
-			s.dvalue[r] -= s.delta[r] * s.boundRate(k)
+			d = p.dot(r, s.dx) + s.shift[r] - s.delta[r]*s.boundRate(k)
+		}
+		s.dvalue[r], top = d, max(top, math.Abs(d))
+	}
+	for i, l := range p.Limits {
+		d := 0.0
+		if !s.on[i] || len(l.Uses) > 0 {
+			d = p.dot(l.Row, s.dx) + s.shift[l.Row]
+		}
+		s.dvalue[l.Row], top = d, max(top, math.Abs(d))
+	}
+	s.fastest = top
+}
+
+// look chooses the hinges that are looked at on the path, by the rates of its first direction: those that would come to
+// their kink on a path several times as long, and those whose distance from it is small beside the rates of the others. The others
+// are seen when the path has ended. Where the sides of hinges go by their sign, all are looked at.
+func (s *Solver) look() {
+	s.near = s.near[:0]
+	for k := range s.p.Hinges {
+		s.near = append(s.near, k)
+	}
+	if s.free {
+		return
+	}
+	s.direction()
+	top := 0.0
+	for _, h := range s.p.Hinges {
+		top = math.Max(top, math.Abs(s.dvalue[h.Row]))
+	}
+	s.near = s.near[:0]
+	for k, h := range s.p.Hinges {
+		if s.side[k] == kink || math.Abs(s.value[h.Row]) <= longer*math.Abs(s.dvalue[h.Row])+beside*top {
+			s.near = append(s.near, k)
+		} else {
+			s.dvalue[h.Row] = 0
 		}
 	}
-	for i, l := range s.p.Limits {
-		if s.on[i] && len(l.Uses) == 0 {
-			s.dvalue[l.Row] = 0
+}
+
+// lookAll looks at all hinges from now on, with so much left of the path.
+func (s *Solver) lookAll(left float64) {
+	seen := make([]bool, len(s.side))
+	for _, k := range s.near {
+		seen[k] = true
+	}
+	for k, h := range s.p.Hinges {
+		if !seen[k] {
+			s.near = append(s.near, k)
+			s.value[h.Row] = s.p.dot(h.Row, s.x) - s.p.Right[h.Row] - left*s.shift[h.Row]
 		}
 	}
 }
@@ -140,16 +205,17 @@ func (s *Solver) next(left float64) (step float64, ev event) {
 			}
 		}
 	}
-	least = still * math.Max(largest(s.dvalue), largest(s.dball))
-	for k, h := range s.p.Hinges {
-		v, d := s.value[h.Row], s.dvalue[h.Row]
+	least = still * s.fastest
+	for _, k := range s.near {
+		r := s.p.Hinges[k].Row
+		v, d := s.value[r], s.dvalue[r]
 		switch s.side[k] {
 		case below:
-			if d > least && -v < step*d && !s.idle(k) {
+			if d > least && -v < step*d && !(s.free && s.idle(k)) {
 				meet(-v/d, event{in: true, e: entry{hinge, k}, sign: 1})
 			}
 		case above:
-			if d < -least && -v > step*d && !s.idle(k) {
+			if d < -least && -v > step*d && !(s.free && s.idle(k)) {
 				meet(-v/d, event{in: true, e: entry{hinge, k}, sign: -1})
 			}
 		}
@@ -222,21 +288,33 @@ func (s *Solver) crossing(i int, step float64) float64 {
 	return t
 }
 
-// advance takes a step of length t, with so much left before it.
-func (s *Solver) advance(t, left float64) {
+// advance takes a step of length t.
+func (s *Solver) advance(t float64) {
 	for k, e := range s.held {
 		*s.multiplier(e) += t * s.dm[k]
 	}
 	for j, d := range s.dx {
 		s.x[j] += t * d
 	}
-	for r, d := range s.dvalue {
-		s.value[r] += t * d
+	for _, k := range s.near {
+		r := s.p.Hinges[k].Row
+		s.value[r] += t * s.dvalue[r]
+	}
+	for _, l := range s.p.Limits {
+		s.value[l.Row] += t * s.dvalue[l.Row]
 	}
 	for b, d := range s.dball {
 		s.ballValue[b] += t * d
 	}
-	for k := range s.side { // of the sign that the hinge has now
+	s.signs()
+}
+
+// signs puts the hinges that nothing weighs on the side of their sign.
+func (s *Solver) signs() {
+	if !s.free {
+		return
+	}
+	for k := range s.side {
 		if s.side[k] != kink && s.idle(k) {
 			s.side[k] = s.bySign(k)
 		}
@@ -251,6 +329,7 @@ func (s *Solver) letGo(k int, upper bool) {
 	case limit:
 		s.on[e.index], s.limits[e.index] = false, 0
 		if len(s.p.Limits[e.index].Uses) > 0 {
+			s.free = true
 			s.freeIdle()
 		}
 	case ball:

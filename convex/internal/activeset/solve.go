@@ -70,6 +70,10 @@ func (s *Solver) begin() float64 {
 		see(v)
 	}
 	// A hinge on the wrong side begins as far on the right one.
+	s.free = false
+	for k := range s.side {
+		s.free = s.free || s.idle(k)
+	}
 	clear(s.shift)
 	for k, h := range p.Hinges {
 		v := s.value[h.Row]

@@ -43,6 +43,9 @@ type Solver struct {
 	dx, dm               []float64
 	dvalue, dball        []float64
 	dlimit               []float64 // rates of the multipliers of limits
+	fastest              float64   // the largest rate of rows and balls
+	near                 []int     // the hinges that are looked at
+	free                 bool      // some hinges may have no weight: those of limits that are not held
 
 	// held are the constraints whose normals are in the factor, normals those that are no rows: of limits with hinges
 	// and of balls.

@@ -200,6 +200,25 @@ func (it *iterate) hidden(residual, v []float64) float64 {
 	return sum / it.f.scaling.c
 }
 
+// progressDirect is the size of what the direct method reduces.
+type progressDirect struct{ rx, rz, mu float64 }
+
+// leftDirect returns the largest part that is left of the residuals and of mu at the
+// start, which is taken down at the first call.
+func (it *iterate) leftDirect(first *progressDirect) float64 {
+	now := progressDirect{maxAbs(it.rx), maxAbs(it.rz), it.mu}
+	if first.mu == 0 {
+		*first = now
+	}
+	part := func(now, first float64) float64 {
+		if first == 0 {
+			return 0
+		}
+		return now / first
+	}
+	return max(part(now.rx, first.rx), part(now.rz, first.rz), part(now.mu, first.mu))
+}
+
 const (
 	// The smallest multiple of the unit at the start.
 	startMin = 10

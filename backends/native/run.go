@@ -21,6 +21,12 @@ const (
 	// So many iterations without a better point, late in the run, mean a stall.
 	stallIterations = 10
 	stallMu         = 1e-6
+	// Without the embedding, what is left of the residuals and of mu counts, too; it must fall by lessLeft.
+	lessLeft = 0.9
+	// Where the embedding with a good point gains less than 1/slowFactor in slowIterations, and root is at hand, that takes over.
+	slowIterations = 15
+	slowError      = 1e-5
+	slowFactor     = 0.1
 	// Where the direct method with root ends as near as this, the embedding does not come nearer.
 	nearSolved = 1e-6
 )
@@ -99,16 +105,30 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 	o := &r.options
 	r.message = ""
 	further := 0
-	nearest := math.Inf(1) // to a certificate
-	for worse := 0; ; r.iterations++ {
+	nearest := math.Inf(1)  // to a certificate
+	smallest := math.Inf(1) // what is left of the start, without the embedding
+	var first progressDirect
+	before := math.Inf(1) // the best error slowIterations ago
+	for worse, slow := 0, 0; ; r.iterations++ {
 		r.residuals()
 		p := r.measure()
 		worst := p.worst()
 		noPoint, noBound := r.proofs()
-		if near := min(noPoint, noBound); worst < r.bestError || near < nearest {
-			worse, nearest = 0, min(near, nearest)
+		left := math.Inf(1)
+		if r.direct {
+			left = r.leftDirect(&first)
+		}
+		if near := min(noPoint, noBound); worst < r.bestError || near < nearest || left < lessLeft*smallest {
+			worse, nearest, smallest = 0, min(near, nearest), min(left, smallest)
 		} else {
 			worse++
+		}
+		if slow++; slow == slowIterations {
+			if !r.direct && r.root != nil && r.root.rows > 0 && r.bestError < slowError && r.bestError > slowFactor*before {
+				r.message = "little progress"
+				return backends.Unsolved
+			}
+			slow, before = 0, r.bestError
 		}
 		r.keep(worst)
 		if o.Logger != nil {

@@ -37,6 +37,9 @@ type Program struct {
 	// should be close, as each solve starts from the one before. The start needs h to be radii only, and
 	// Constraints, in each block, to be the P_i(x) - r_i in their order.
 	Path [][]float64
+	// Anchor, a weight or as many as there are radii, draws the start of [Settings.Screen] towards itself: it is at the
+	// geometric mean of Anchor and the best weights of Path. Nil leaves it at these.
+	Anchor []float64
 	// Starts are values of h that [Settings.PathStart] tries in the place of Path, in this order, by solving
 	// the lower level: for models with other hyperparameters than radii.
 	Starts [][]float64
@@ -129,6 +132,9 @@ func (p *Program) validate() error {
 		return p.errorf("Lo has length %d, H0 has %d", len(p.Lo), n)
 	case p.Hi != nil && len(p.Hi) != n:
 		return p.errorf("Hi has length %d, H0 has %d", len(p.Hi), n)
+	}
+	if len(p.Anchor) > 1 && len(p.Anchor) != p.Radii {
+		return p.errorf("Anchor has length %d, expected 1 or %d, the number of radii", len(p.Anchor), p.Radii)
 	}
 	lo, hi := p.bounds()
 	for j, h := range p.H0 {

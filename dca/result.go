@@ -69,6 +69,8 @@ type Result struct {
 	// KKT measures how far (X, H) is from a stationary solution.
 	// It is that of the last subproblem's point.
 	KKT KKT
+	// StartWeights are the weights of the penalties, one for each radius, at which the data-driven start was found; nil without.
+	StartWeights []float64
 	// Alpha is the penalty of the last iteration.
 	Alpha float64
 	// Trace holds one record for each iteration.

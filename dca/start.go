@@ -10,6 +10,10 @@ import (
 // a radius of 0 the lower level has no interior, and multipliers need not exist.
 const startFloor = 1e-3
 
+// screenShare is the share of the largest radius at the start below which one counts as zero, as interior-point solutions
+// have no exact zeros.
+const screenShare = 1e-5
+
 // pathStart moves the centre to the best point of [Program.Starts] or, without those, of the path. It leaves the
 // centre alone where no point is of use.
 func (r *run) pathStart(ctx context.Context) error {
@@ -71,6 +75,7 @@ func (r *run) bestOfPath(ctx context.Context) error {
 	defer func() { r.extra.Add(penalized.Stats()) }()
 
 	best := math.Inf(1)
+	var weights []float64
 	for _, lambda := range r.program.Path {
 		s, err := penalized.Solve(ctx, lambda, nil)
 		if err != nil {
@@ -86,11 +91,46 @@ func (r *run) bestOfPath(ctx context.Context) error {
 			continue
 		}
 		if s.Validation < best {
-			best = s.Validation
-			r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
+			best, weights = s.Validation, lambda
+			r.begin(s, weights)
 		}
 	}
+	if !r.settings.Screen || r.program.Anchor == nil || weights == nil {
+		return nil
+	}
+	drawn := make([]float64, len(weights))
+	for k, w := range weights {
+		drawn[k] = math.Sqrt(w * r.program.Anchor[min(k, len(r.program.Anchor)-1)])
+	}
+	s, err := penalized.Solve(ctx, drawn, nil)
+	if err != nil {
+		return err
+	}
+	if s.X != nil && slices.Max(s.Radii) > 0 {
+		r.begin(s, drawn)
+	}
 	return nil
+}
+
+// begin starts at a solution in penalty form.
+func (r *run) begin(s *PenalizedSolution, weights []float64) {
+	r.result.StartWeights = make([]float64, r.program.Radii)
+	for j := range r.result.StartWeights {
+		r.result.StartWeights[j] = weights[min(j, len(weights)-1)]
+	}
+	r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
+	if !r.settings.Screen {
+		return
+	}
+	top := slices.Max(s.Radii)
+	r.screened = make([]bool, r.program.Radii)
+	for j, radius := range s.Radii {
+		if r.screened[j] = radius < screenShare*top; r.screened[j] {
+			r.centre.h[j] = 0
+		} else {
+			r.centre.h[j] = radius // without the floor
+		}
+	}
 }
 
 // StartAt is the start h = (r, u) at a solution of the penalty form with P_i(x) = radii: within the bounds, and with no radius

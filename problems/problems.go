@@ -57,6 +57,16 @@ type HeldBack struct {
 	Rows  int
 }
 
+// Caution is how a model with a hyperparameter for each coefficient, which follow the noise of the validation rows at once, is
+// tuned by default.
+type Caution struct {
+	// Settings of the run; its last iteration is MaxIter.
+	Settings dca.Settings
+	// Temper is the exponent t, and Floor the share f, in lambda = w^(1-t) max(gamma, f w)^t, which draws the multipliers gamma back
+	// towards the common weight w of the start. Temper 1 leaves them.
+	Temper, Floor float64
+}
+
 // TrainingError says that a final training on all rows ended without a model.
 type TrainingError struct{ Status backends.Status }
 

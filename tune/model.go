@@ -52,6 +52,19 @@ type Refitter interface {
 	Refits()
 }
 
+// Reweighter is a [Retrainer] that can do the final training with the weights of the penalties, for methods that choose these and not
+// radii. As the losses are means over rows, they are the same for the larger number of rows.
+type Reweighter interface {
+	Retrainer
+	RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (Fit, *float64, error)
+}
+
+// Cautious is a model that is tuned with caution, see [problems.Caution], by default; nil says that it is not.
+type Cautious interface {
+	Model
+	Caution() *problems.Caution
+}
+
 // CrossValidated is a [Refitter] that may be chosen by cross-validation. Where it is, each fold has a solution of its own and
 // none is the predictor, so that it is retrained whatever the configuration.
 type CrossValidated interface {

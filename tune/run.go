@@ -109,7 +109,11 @@ func (out *Result) retrain(ctx context.Context, t *Task) error {
 		return nil
 	}
 	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
-	fit, test, err := trainer.Retrain(ctx, t.Backend, t.Config.solver(), h)
+	train := trainer.Retrain
+	if weighted, ok := t.Model.(Reweighter); ok && out.Selection.Weighted {
+		h, train = out.Selection.Lambda, weighted.RetrainWeighted
+	}
+	fit, test, err := train(ctx, t.Backend, t.Config.solver(), h)
 	var failed *problems.TrainingError
 	if errors.As(err, &failed) {
 		out.Message = strings.TrimPrefix(out.Message+"; "+failed.Error(), "; ")

@@ -48,7 +48,7 @@ func TestStopBlindly(t *testing.T) {
 	split.Val = split.Val.Rows([]int{0, 1, 2, 3, 4, 5, 6, 7})
 	m, err := wlasso.New(split, wlasso.Options{})
 	require.NoError(t, err)
-	r, err := tune.VFiDCA(context.Background(), m, tune.Config{Tol: 1e-9})
+	r, err := tune.VFiDCA(context.Background(), m, tune.Config{Tol: 1e-9, Init: []float64{0.3}}) // a start of one's own is not the cautious one
 	require.NoError(t, err)
 	require.Equal(t, dca.Converged, r.Status)
 	require.Equal(t, 5, r.Iterations)
@@ -62,7 +62,7 @@ func TestStopBlindly(t *testing.T) {
 // The refit on all rows solves the lower level of the union at the same radii.
 func TestFinalRows(t *testing.T) {
 	split, m := weighted(t, 3)
-	r, err := tune.VFiDCA(context.Background(), m, tune.Config{})
+	r, err := tune.VFiDCA(context.Background(), m, tune.Config{StopFolds: 3})
 	require.NoError(t, err)
 	require.Equal(t, tune.FinalAll, r.TrainedOn)
 	require.Equal(t, r.LowerLevel.Validation, r.Refit.Validation)

@@ -44,6 +44,8 @@ type Selection struct {
 	Upper []float64
 	// X are the values of the lower-level variables; nil if not known.
 	X [][]float64
+	// Weighted says that the weights were chosen, and the radii are what they lead to; else it is the other way round.
+	Weighted bool
 }
 
 // Trial is a lower-level solution that a method has looked at.
@@ -149,7 +151,7 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 	out.Errors, out.Refit = e, &e
 	out.Iterate = t.Model.Fit(t.best.X)
 	out.RefitFit = out.Iterate
-	out.selected(Selection{Lambda: t.best.Lambda, Radii: radii, Upper: t.best.Upper, X: t.best.X})
+	out.selected(Selection{Lambda: t.best.Lambda, Radii: radii, Upper: t.best.Upper, X: t.best.X, Weighted: true})
 	return out, nil
 }
 

@@ -27,6 +27,10 @@ func (v vfidca) Check(t *Task) error {
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	p, s := t.Program, t.Config.settings(t.Model)
+	caution := t.caution()
+	if caution != nil {
+		s = t.Config.override(caution.Settings)
+	}
 	s.Backend = t.Backend
 	if v.tol != 0 && t.Config.Tol == 0 {
 		s.Tol = v.tol
@@ -41,9 +45,12 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	start(&p)
 	s.PathStart = s.PathStart && t.Start == nil && t.Config.Init == nil
-	stop, why, err := t.stopAfter(ctx, s, start)
-	if err != nil {
-		return nil, err
+	stop, why := s.MaxIter, stoppedByCaution
+	if caution == nil {
+		var err error
+		if stop, why, err = t.stopAfter(ctx, s, start); err != nil {
+			return nil, err
+		}
 	}
 	if stop > 0 {
 		s.MaxIter = stop
@@ -66,6 +73,11 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if stop > 0 && r.Status == dca.IterationLimit {
 		out.Status = dca.Converged
 		out.Message = why
+	}
+	if caution != nil {
+		if err := t.temper(ctx, out, p, s, r, caution); err != nil {
+			return nil, err
+		}
 	}
 	out.BackendSetups += t.stats.Setups
 	out.BackendUpdates += t.stats.Updates

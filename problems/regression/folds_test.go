@@ -112,6 +112,13 @@ func TestFoldsShareRadii(t *testing.T) {
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, b0, fit.Intercept, 1e-5)
 		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
+
+		// With weights it is the lasso of all rows with that lambda.
+		b, b0 = lasso(cv.Data, 0.1, intercept)
+		fit, test, err = m.RetrainWeighted(ctx, backend, backends.Options{}, []float64{0.1, 0})
+		require.NoError(t, err)
+		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
+		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
 	}
 }
 

@@ -24,6 +24,10 @@ type Spec struct {
 	Set func(b convex.Affine) []*convex.Constraint
 	// Path are the weights for the data-driven start, see [dca.Program].
 	Path [][]float64
+	// Anchor draws a start with caution towards itself, see [dca.Program]; nil for not.
+	Anchor []float64
+	// Caution is nil but for models with a hyperparameter for each coefficient.
+	Caution *problems.Caution
 	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
 	// for models with so many hyperparameters that they can follow the noise of the validation rows.
 	StopFolds int
@@ -90,7 +94,7 @@ func (m *Model) CrossValidated() bool { return m.data.Folds() > 1 }
 // Program is the bilevel program. Its variables are the coefficients and, with an
 // intercept, the constant, with folds those of one after the other; its hyperparameters are the radii.
 func (m *Model) Program() dca.Program {
-	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path}
+	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, Anchor: m.spec.Anchor}
 	if folds := m.data.Folds(); folds == 1 {
 		p.Build = m.level(m.data, 1)
 	} else {
@@ -132,6 +136,9 @@ func (m *Model) Fit(x [][]float64) problems.Fit {
 	f.Labels = m.spec.Labels
 	return f
 }
+
+// Caution is how the model is tuned by default, nil for not with caution.
+func (m *Model) Caution() *problems.Caution { return m.spec.Caution }
 
 // PaperSettings are those of the paper's experiments; rho is that of its authors' program.
 func (m *Model) PaperSettings() dca.Settings { return m.spec.Paper }

@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -53,6 +54,32 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	fit := all.Fit(low.X)
 	return fit, m.data.test(fit), nil
 }
+
+// RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
+func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
+	all := Model{data: m.data.all(), spec: m.spec}
+	form, err := dca.NewPenalized(all.Program(), nil, dca.Settings{Backend: backend, Solver: o})
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	defer form.Close()
+	weights := slices.Clone(lambda)
+	for j := range weights { // they have to be positive
+		weights[j] = max(weights[j], leastWeight*slices.Max(lambda), math.SmallestNonzeroFloat64)
+	}
+	s, err := form.Solve(ctx, weights, nil)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	if s.X == nil {
+		return problems.Fit{}, nil, &problems.TrainingError{Status: s.Status}
+	}
+	fit := all.Fit(s.X)
+	return fit, m.data.test(fit), nil
+}
+
+// leastWeight is the share of the largest weight that stands for zero.
+const leastWeight = 1e-10
 
 // heldRows is the least number of rows that a fold holds back.
 const heldRows = 5

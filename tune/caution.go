@@ -1,0 +1,66 @@
+package tune
+
+import (
+	"context"
+	"math"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
+)
+
+// Caution with a hyperparameter for each coefficient.
+//
+// So many hyperparameters follow the noise of the validation rows at once. A model that is [Cautious] is therefore tuned, unless
+// the configuration asks for something else, by few iterations on the radii that a path with one weight for all
+// penalties leaves above zero; then the weights found are drawn back towards that one weight w,
+//
+//	lambda_j = w^(1-t) max(gamma_j, f w)^t,
+//
+// with gamma_j the multipliers of the last radii and w itself for radii that are zero. The solution for these lambda is the
+// refit. As the penalties are in the units of the losses, which are means over rows, lambda also is what the final
+// fit to all rows takes; radii would keep out what only more rows can tell.
+
+// stoppedByCaution is the message of such a run.
+const stoppedByCaution = "stopped after a few iterations, and the weights drawn towards a common one, as there is a hyperparameter for each coefficient; --stop-folds 1 goes on"
+
+// caution is the model's, nil where it has none or the configuration asks for something else.
+func (t *Task) caution() *problems.Caution {
+	m, ok := t.Model.(Cautious)
+	c := t.Config
+	if !ok || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil || t.Start != nil {
+		return nil
+	}
+	return m.Caution()
+}
+
+// temper replaces the refit of a run by the solution for its weights drawn towards those of the start. The refit stays where there
+// is no start of that kind, or the solution cannot be found.
+func (t *Task) temper(ctx context.Context, out *Result, p dca.Program, s dca.Settings, r *dca.Result, c *problems.Caution) error {
+	if r.Refit == nil || r.StartWeights == nil {
+		return nil
+	}
+	weights := make([]float64, len(r.StartWeights))
+	for j, w := range r.StartWeights {
+		weights[j] = w
+		if r.H[j] > 0 {
+			weights[j] = math.Pow(w, 1-c.Temper) * math.Pow(math.Max(r.Lambda[j], c.Floor*w), c.Temper)
+		}
+	}
+	form, err := dca.NewPenalized(p, nil, s)
+	if err != nil {
+		return err
+	}
+	defer form.Close()
+	solution, err := form.Solve(ctx, weights, nil)
+	if err != nil {
+		return err
+	}
+	t.AddStats(form.Stats())
+	if solution.X == nil {
+		return nil
+	}
+	e := t.Model.Evaluate(solution.X)
+	out.Refit, out.RefitFit, out.LeastNorm = &e, t.Model.Fit(solution.X), false
+	out.selected(Selection{Lambda: weights, Radii: solution.Radii, X: solution.X, Weighted: true})
+	return nil
+}

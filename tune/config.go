@@ -68,6 +68,8 @@ type Config struct {
 	// Scope says whether a search gives all penalties of a kind one weight, or each its own;
 	// empty leaves the preset's.
 	Scope Scope
+	// KeepFits has VF-iDCA put the refit of each iteration into its event, for figures; it takes memory for all coefficients.
+	KeepFits bool
 	// Workers bounds how many lower levels are solved at once; 0 means as many as there are
 	// threads. It does not change results.
 	Workers int

@@ -19,6 +19,8 @@ type Event struct {
 	// Refit are the errors of the lower-level solution at the radii of this
 	// iteration; nil where it was not computed.
 	Refit *Errors
+	// Fit is the lower-level solution as a predictor, with [Config.KeepFits] and VF-iDCA only.
+	Fit *Fit
 	// Best is the least validation error of a lower-level solution so far; nil before there was one.
 	Best *float64
 	// Elapsed is the time since the start of the run, in JSON "elapsed_seconds".

@@ -60,6 +60,10 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 		if refit != nil {
 			r := t.Model.Evaluate(refit)
 			e.Refit = &r
+			if t.Config.KeepFits {
+				fit := t.Model.Fit(refit)
+				e.Fit = &fit
+			}
 		}
 		e.Elapsed = t.Elapsed()
 		t.add(e)

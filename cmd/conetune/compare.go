@@ -91,8 +91,11 @@ func describeEnd(r *tune.Result) string {
 // the ROC curve and the confusion table of the model chosen stand below.
 func resultFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
 	f := progressFigure(job, results)
+	if len(results) == 1 && split.Train != nil && results[0].RefitFit.Matrix == nil {
+		f.Panels = append(f.Panels, pathPanel(split, job.groupsOfModel, results[0]))
+	}
 	if chosen := best(results); chosen.Refit != nil && chosen.RefitFit.Labels != nil {
-		f.Tiles = classifierTiles(split, chosen.RefitFit)
+		f.Tiles = classifierTiles(job, split, chosen.RefitFit)
 	}
 	return f
 }

@@ -79,10 +79,10 @@ func errorAxis(r *tune.Result) string {
 
 // classifierTiles are the ROC curve and the confusion table of a classifier: on the test rows, or, where there
 // are none, on those that it was trained on.
-func classifierTiles(split *dataset.Split, fit tune.Fit) []figure.Tile {
+func classifierTiles(job *tuneJob, split *dataset.Split, fit tune.Fit) []figure.Tile {
 	rows, where := split.Test, "test rows"
 	if rows == nil {
-		rows, where = split.Train, "rows of the folds"
+		rows, where = split.Train, trainingRows(job)+" rows"
 	}
 	value := make([]float64, len(rows.Y))
 	var counts [2][2]int

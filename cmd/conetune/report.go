@@ -9,8 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -204,15 +202,10 @@ type effect struct {
 
 // effects lists the features with nonzero coefficients, the largest effect first.
 func effects(split *dataset.Split, fit tune.Fit) []effect {
-	n, p := split.Train.Dims()
-	column := make([]float64, n)
 	var list []effect
 	largest := 0.0
-	for j := range p {
-		for i := range column {
-			column[i] = split.Train.X.At(i, j)
-		}
-		size := math.Abs(fit.Coefficients[j]) * stat.PopStdDev(column, nil)
+	for j, sd := range deviations(split.Train) {
+		size := math.Abs(fit.Coefficients[j]) * sd
 		largest = max(largest, size)
 		list = append(list, effect{fit.Features[j], fit.Coefficients[j], size})
 	}

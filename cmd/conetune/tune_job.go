@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/tune"
 )
@@ -28,6 +29,8 @@ type tuneJob struct {
 	scaling scaling
 	weights classWeights
 	entries *matcomp.Data // of a matrix, once they are read
+	// groupsOfModel are the groups of features once the model is built; nil without.
+	groupsOfModel *groups.Groups
 }
 
 // newTuneJob checks everything that can be checked without reading the data.

@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -29,6 +30,9 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		return err
 	} else if err != nil {
 		return badInput(err)
+	}
+	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
+		job.groupsOfModel = m.Groups()
 	}
 	hyperparameters := len(model.Names())
 	if radii := model.Program().Radii; len(job.config.Init) > radii {
@@ -121,6 +125,7 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 	bar := a.newProgress(job)
 	config := job.config
 	config.Logger = a.logger(job.verbose)
+	config.KeepFits = job.plot != "" && len(job.methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
 		bar.show(e)

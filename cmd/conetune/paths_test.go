@@ -1,0 +1,68 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/tune"
+)
+
+// The lines are coefficients times the deviations of their features, 1, 2 and 3 here, the largest at the end first, or
+// the norms of their groups.
+func TestPathPanel(t *testing.T) {
+	split := &dataset.Split{Train: &dataset.Data{
+		X: mat.NewDense(2, 3, []float64{1, 2, 3, -1, -2, -3}), Y: []float64{1, 2}, Features: []string{"a", "b", "c"}, Target: "y",
+	}}
+	event := func(at time.Duration, c ...float64) tune.Event {
+		return tune.Event{Elapsed: at, Fit: &tune.Fit{Coefficients: c, Features: split.Train.Features}}
+	}
+	r := &tune.Result{Trace: []tune.Event{event(time.Second, 5, 1, -1), {}, event(3*time.Second, 0, 2, -3)}}
+	require.Equal(t, []figure.Line{
+		{Name: "c", X: []float64{1, 3}, Y: []float64{-3, -9}, Style: 0},
+		{Name: "b", X: []float64{1, 3}, Y: []float64{2, 4}, Style: 1},
+	}, pathPanel(split, nil, r).Lines)
+	g := &groups.Groups{Names: []string{"first", "second"}, Members: [][]int{{0}, {1, 2}}}
+	require.Equal(t, []figure.Line{
+		{Name: "second", X: []float64{1, 3}, Y: []float64{math.Sqrt(13), math.Sqrt(97)}},
+	}, pathPanel(split, g, r).Lines)
+	require.Empty(t, pathPanel(split, nil, &tune.Result{}).Lines)
+}
+
+// Every model draws its coefficients or the norms of its groups; a classifier has ROC and confusion on the rows there are.
+func TestPlotOfEveryModel(t *testing.T) {
+	dir := t.TempDir()
+	data, labels := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "labels.csv", labelled(1, 45, 6))
+	for _, spec := range models {
+		if spec.matrix != nil {
+			continue // matrix_test.go
+		}
+		t.Run(spec.name, func(t *testing.T) {
+			path := filepath.Join(dir, spec.name+".svg")
+			args := []string{"tune", spec.name, "--data", data, "--gap-tol", "0", "--tol", "0.1", "--plot", path}
+			want := []string{">coefficients x s.d., refit<", ">f1<"}
+			if spec.grouped {
+				args, want = append(args, "--groups", "3"), []string{">norms of groups, refit<", ">group0<"}
+			}
+			if spec.labels {
+				args[3] = labels
+				args = append(args, "--split", "0.8/rest")
+				want = append(want, "ROC, ", "confusion, ")
+			}
+			conetune(t, args...).ok(t)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			for _, words := range want {
+				require.Contains(t, string(text), words)
+			}
+		})
+	}
+}

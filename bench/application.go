@@ -2,15 +2,23 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/fused"
+	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
@@ -42,7 +50,7 @@ func Applications() []Application {
 	}
 	net := func(d *dataset.Split) (tune.Model, error) { return elasticnet.New(d, elasticnet.Options{}) }
 	weighted := func(d *dataset.Split) (tune.Model, error) { return wlasso.New(d, wlasso.Options{}) }
-	grouped := func(preset string) func() (tune.Model, error) {
+	grouped := func(preset string, build func(*dataset.Split, *groups.Groups) (tune.Model, error)) func() (tune.Model, error) {
 		return func() (tune.Model, error) {
 			config, m, err := dataset.GroupedPreset(preset)
 			if err != nil {
@@ -56,16 +64,54 @@ func Applications() []Application {
 			if err != nil {
 				return nil, err
 			}
-			return sgl.New(data, g, sgl.Options{})
+			return build(data, g)
 		}
 	}
+	sparseGroups := func(d *dataset.Split, g *groups.Groups) (tune.Model, error) { return sgl.New(d, g, sgl.Options{}) }
+	wholeGroups := func(d *dataset.Split, g *groups.Groups) (tune.Model, error) {
+		return grouplasso.New(d, g, grouplasso.Options{})
+	}
+	const small = "100-100-100-p50"
 	return []Application{
 		{"elastic-net", "100-100-250-p250", split("100-100-250-p250", net)},
 		{"elastic-net", "100-100-100-p2500", split("100-100-100-p2500", net)},
 		{"weighted-lasso", "100-100-250-p250", split("100-100-250-p250", weighted)},
-		{"sparse-group-lasso", "100-100-100-p600-m30", grouped("100-100-100-p600-m30")},
+		{"sparse-group-lasso", "100-100-100-p600-m30", grouped("100-100-100-p600-m30", sparseGroups)},
+		{"group-lasso", "100-100-100-p60-m20", grouped("100-100-100-p60-m20", wholeGroups)},
+		{"fused-lasso", small, split(small, func(d *dataset.Split) (tune.Model, error) { return fused.New(d, fused.Options{}) })},
+		{"bounded-elastic-net", small, split(small, func(d *dataset.Split) (tune.Model, error) { return bounded.New(d, bounded.Options{}) })},
+		{"huber", small, split(small, func(d *dataset.Split) (tune.Model, error) { return huber.New(d, huber.Options{}) })},
+		{"quantile", small, split(small, func(d *dataset.Split) (tune.Model, error) { return quantile.New(d, quantile.Options{}) })},
+		{"logistic", small + ", signs", split(small, func(d *dataset.Split) (tune.Model, error) {
+			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{})
+		})},
+		{"multi-task", small + ", three targets", severalTargets},
 		{"svm", "three folds of 100 rows, 20 features", machines},
 	}
+}
+
+// severalTargets is a regression of three targets that use the same six of fifty features.
+func severalTargets() (tune.Model, error) {
+	const rows, features, targets = 100, 50, 3
+	random := rand.New(rand.NewPCG(2, 5))
+	draw := func() *multitask.Data {
+		d := &multitask.Data{X: mat.NewDense(rows, features, nil), Y: mat.NewDense(rows, targets, nil)}
+		for i := range rows {
+			for j := range features {
+				d.X.Set(i, j, random.NormFloat64())
+			}
+			for k := range targets {
+				y := 2 * random.NormFloat64()
+				for j := range 6 { // six features that all targets use, with coefficients 1, 2, 3
+					y += float64(1+(j+k)%3) * d.X.At(i, j)
+				}
+				d.Y.Set(i, k, y)
+			}
+		}
+		return d
+	}
+	train, val := draw(), draw()
+	return multitask.New(train, val, nil, multitask.Options{})
 }
 
 // machines is a support vector machine for two overlapping classes, which three of twenty features tell apart.

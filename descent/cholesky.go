@@ -31,6 +31,41 @@ func (c *cholesky) factor(k, first int, at func(i, j int) float64) bool {
 	return true
 }
 
+// add enlarges the matrix by a row, and its diagonal entry at the end, in whose place the factor is written. It says
+// whether the square of the new pivot is above least.
+func (c *cholesky) add(row []float64, least float64) bool {
+	k := len(c.rows)
+	for j, known := range c.rows {
+		row[j] = (row[j] - floats.Dot(row[:j], known[:j])) / known[j]
+	}
+	d := row[k] - floats.Dot(row[:k], row[:k])
+	if !(d > least) || math.IsInf(d, 1) {
+		return false
+	}
+	row[k] = math.Sqrt(d)
+	c.rows = append(c.rows, row)
+	return true
+}
+
+// remove takes row and column k out of the matrix: the rows of the factor below it have an entry too many, which
+// rotations of neighbouring columns take away.
+func (c *cholesky) remove(k int) {
+	rows := append(c.rows[:k], c.rows[k+1:]...)
+	cos, sin := make([]float64, len(rows)), make([]float64, len(rows))
+	for i := k; i < len(rows); i++ {
+		row := rows[i]
+		for j := k; j < i; j++ {
+			a, b := row[j], row[j+1]
+			row[j], row[j+1] = cos[j]*a+sin[j]*b, cos[j]*b-sin[j]*a
+		}
+		length := math.Hypot(row[i], row[i+1])
+		cos[i], sin[i] = row[i]/length, row[i+1]/length
+		row[i] = length
+		rows[i] = row[:i+1]
+	}
+	c.rows = rows
+}
+
 // solve sets v to the solution x of A x = v.
 func (c *cholesky) solve(v []float64) {
 	for i, row := range c.rows {

@@ -6,6 +6,9 @@ import (
 )
 
 const (
+	// cheapHomotopy is the estimated work up to which a homotopy is tried from a start, in epochs, and firstHomotopy
+	// bounds its work, in units of the estimate.
+	cheapHomotopy, firstHomotopy = 400, 5
 	// firstNewton bounds the work of the Newton steps from a start, in units of the first.
 	firstNewton = 3
 	// newtonShare bounds the work of later ones, relative to the epochs before.
@@ -15,15 +18,24 @@ const (
 // inner solves the problem over the working set cols to a gap of at most tol.
 func (s *solve) inner(ctx context.Context, cols []int, tol float64) {
 	const check = 10 // epochs between looks at the gap
-	if s.used() > 0 && s.newton(cols, firstNewton*s.newtonWork(cols)) && s.settled(cols, tol) {
-		return // the signs of the last iterate are right
+	if s.wide(cols) && s.dualNewton(cols) && s.settled(cols, tol) {
+		return
+	}
+	if s.used() > 0 {
+		if work := s.homotopyWork(cols); work <= cheapHomotopy*s.work(cols) && s.homotopy(cols, firstHomotopy*work) && s.settled(cols, tol) {
+			return
+		}
+		if s.newton(cols, firstNewton*s.newtonWork(cols)) && s.settled(cols, tol) {
+			return // the signs of the last iterate are right
+		}
 	}
 	e := newExtrapolation(&s.iterate, cols, func() float64 { return s.penalty(cols, s.b) })
-	work, spent := s.work(cols), 0.0
+	work, spent, all := s.work(cols), 0.0, 0.0
 	for epoch := 1; s.epochs < s.o.MaxEpochs; epoch++ {
 		moved := s.epoch(cols)
 		s.epochs++
 		spent += work
+		all += work
 		e.record()
 		if epoch%check != 0 && moved {
 			continue
@@ -33,6 +45,14 @@ func (s *solve) inner(ctx context.Context, cols []int, tol float64) {
 		}
 		if s.settled(cols, tol) || !moved {
 			return
+		}
+		if all >= s.homotopyWork(cols) {
+			budget := newtonShare * all
+			all = 0
+			if s.homotopy(cols, budget) && s.settled(cols, tol) {
+				return
+			}
+			e.reset()
 		}
 		// A Newton step may cost what the epochs since the last one did.
 		if spent >= s.newtonWork(cols) {
@@ -133,4 +153,43 @@ func (s *solve) newtonWork(cols []int) float64 {
 		gram /= 2
 	}
 	return gram + float64(order*order*order)/6
+}
+
+// homotopyWork estimates the multiplications of [solve.homotopy], whose pieces are at least as many as there are
+// features that violate their conditions and are not in use; c is that of the last look.
+func (s *solve) homotopyWork(cols []int) float64 {
+	k, inUse, all, pieces := 0, 0.0, 0.0, 10.0
+	for _, j := range cols {
+		n := float64(s.x.count(j))
+		all += n
+		switch {
+		case s.b[j] != 0:
+			k++
+			inUse += n
+		case math.Abs(s.c[j]) > s.w1[j]:
+			pieces++
+		}
+	}
+	if k > newtonMost {
+		return math.Inf(1)
+	}
+	order := float64(k)
+	return order*inUse/2 + order*order*order/6 + pieces*(all+2*inUse+2*order*order)
+}
+
+// wide says that the dual is the smaller problem.
+func (s *solve) wide(cols []int) bool {
+	if s.x.n > newtonMost {
+		return false
+	}
+	k := 0
+	for _, j := range cols {
+		if s.w2[j] == 0 {
+			return false
+		}
+		if s.b[j] != 0 || math.Abs(s.c[j]) > s.w1[j] {
+			k++
+		}
+	}
+	return k >= 2*s.x.n
 }

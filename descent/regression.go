@@ -71,6 +71,7 @@ type Regression struct {
 	norm2     []float64 // squared norms of the (centred) columns
 	scale     float64   // the objective at zero
 	xty       []float64 // X'y of the (centred) data
+	gram      *gram     // nil unless prepared
 }
 
 // NewRegression checks and prepares the data: y has a target for each row of x. It keeps a
@@ -114,6 +115,39 @@ func NewRegression(x *Design, y []float64, intercept bool) (*Regression, error) 
 	}
 	g.scale = floats.Dot(g.y, g.y) / (2 * float64(n))
 	return g, nil
+}
+
+// gram is X'X / n of the (centred) columns, by rows.
+type gram struct {
+	p     int
+	value []float64
+}
+
+func (m *gram) row(j int) []float64 { return m.value[j*m.p : (j+1)*m.p] }
+
+const (
+	// gramWork bounds the multiplications, and gramMost the features, for which Prepare computes X'X.
+	gramWork, gramMost = 2e8, 2000
+)
+
+// Prepare makes the solves that follow cheaper, if there are to be many: it computes X'X unless the design is large. It must not
+// run at the same time as a solve.
+func (g *Regression) Prepare() {
+	n, p := g.x.Dims()
+	if g.gram != nil || p == 0 || p > gramMost || float64(n)*float64(p)*float64(p)/2 > gramWork {
+		return
+	}
+	all := make([]int, p)
+	for j := range all {
+		all[j] = j
+	}
+	h := g.Hessian(all, nil).RawSymmetric()
+	for i := range p { // the lower triangle
+		for j := range i {
+			h.Data[i*h.Stride+j] = h.Data[j*h.Stride+i]
+		}
+	}
+	g.gram = &gram{p, h.Data}
 }
 
 // Dims returns the number n of rows and p of features.

@@ -1,0 +1,195 @@
+package descent
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// dualSteps bounds the Newton steps on the dual, dualLine the points of a line search.
+	dualSteps, dualLine = 60, 30
+	// flat is the share of the slope at which a line search ends.
+	flat = 1e-3
+	// exactShare is the size of n grad D, relative to |y|, below which steps are taken whole, as long as each halves it.
+	exactShare = 1e-10
+)
+
+// dualNewton solves the problem over a working set all of whose w2 are positive by Newton's method on the dual (the
+// semismooth Newton method: Li, Sun, Toh 2018). With c = X'u / n and v_j = soft(c_j, w1_j) / w2_j,
+//
+//	D(u) = (y'u - |u|^2/2) / n - sum_j w2_j v_j^2 / 2,   grad D = (y - u - X v) / n,
+//
+// is concave and smooth, quadratic as long as the set A of the j with |c_j| > w1_j does not change. The steps
+//
+//	d = (I + X_A W_A^-1 X_A' / n)^-1 (y - u - X v)
+//
+// are followed to the maximum along them; their systems have the order n, however many features are in use. v is the solution when
+// u is the maximum. It says whether it was reached; if not, the iterate is the better of v and the one before.
+func (s *solve) dualNewton(cols []int) (solved bool) {
+	s.fold()
+	s.newtons++
+	n := s.x.n
+	y := &dualSystem{s: s, cols: cols, in: make([]bool, len(cols)), sum: mat.NewSymDense(n, nil)}
+	u := append([]float64(nil), s.r...)
+	c, e, v := make([]float64, len(cols)), make([]float64, len(cols)), make([]float64, len(cols))
+	rest, d := make([]float64, n), mat.NewVecDense(n, nil)
+	least, norm := math.Inf(1), math.Sqrt(s.scale*2*s.n)
+	for range dualSteps {
+		for i, j := range cols {
+			c[i] = s.x.dot(j, u) / s.n
+		}
+		copy(rest, s.y)
+		floats.Sub(rest, u)
+		off := 0.0
+		for i, j := range cols {
+			if v[i] = soft(c[i], s.w1[j]) / s.w2[j]; v[i] != 0 {
+				s.x.axpy(-v[i], j, rest)
+				off += v[i] * s.shift(j)
+			}
+		}
+		if off != 0 {
+			floats.AddConst(off, rest)
+		}
+		size := floats.Norm(rest, 2)
+		near := size <= exactShare*norm
+		if size == 0 || near && size > least/2 { // rounding is what is left
+			solved = true
+			break
+		}
+		least = math.Min(least, size)
+		if !y.solve(d, rest, c) {
+			break
+		}
+		t := 1.0
+		if !near {
+			if t = s.dualLine(cols, u, d.RawVector().Data, c, e); t == 0 {
+				break
+			}
+		}
+		floats.AddScaled(u, t, d.RawVector().Data)
+	}
+	before := s.loss(s.r, s.off) + s.penalty(cols, s.b)
+	old := make([]float64, len(cols))
+	for i, j := range cols {
+		old[i], s.b[j] = s.b[j], v[i]
+	}
+	s.residual()
+	if !(s.loss(s.r, s.off)+s.penalty(cols, s.b) <= before) {
+		for i, j := range cols {
+			s.b[j] = old[i]
+		}
+		s.residual()
+	}
+	return solved
+}
+
+// dualLine returns a t > 0 at which the slope of D along d, which falls and is piecewise linear,
+//
+//	n D'(t) = (y - u)'d - t |d|^2 - n sum_j soft(c_j + t e_j, w1_j) e_j / w2_j,   e = X'd / n,
+//
+// is small relative to that at 0; 0 if there is none.
+func (s *solve) dualLine(cols []int, u, d, c, e []float64) float64 {
+	for i, j := range cols {
+		e[i] = s.x.dot(j, d) / s.n
+	}
+	linear, square := floats.Dot(s.y, d)-floats.Dot(u, d), floats.Dot(d, d)
+	slope := func(t float64) (value, change float64) {
+		value, change = (linear-t*square)/s.n, -square/s.n
+		for i, j := range cols {
+			if v := soft(c[i]+t*e[i], s.w1[j]); v != 0 {
+				value -= v * e[i] / s.w2[j]
+				change -= e[i] * e[i] / s.w2[j]
+			}
+		}
+		return value, change
+	}
+	first, _ := slope(0)
+	if !(first > 0) {
+		return 0
+	}
+	lo, hi, t := 0.0, math.Inf(1), 1.0
+	for range dualLine {
+		value, change := slope(t)
+		if math.Abs(value) <= flat*first {
+			return t
+		}
+		if value > 0 {
+			lo = t
+		} else {
+			hi = t
+		}
+		if next := t - value/change; next > lo && next < hi {
+			t = next
+		} else {
+			t = (lo + hi) / 2
+		}
+	}
+	return lo
+}
+
+// dualSystem is the matrix of the Newton steps on the dual.
+type dualSystem struct {
+	s    *solve
+	cols []int
+	in   []bool        // A
+	sum  *mat.SymDense // X_A W_A^-1 X_A' / n, its upper triangle
+	chol mat.Cholesky
+}
+
+// solve sets d for the right-hand side rest, with A for c. It says whether the matrix could be factored.
+func (y *dualSystem) solve(d *mat.VecDense, rest, c []float64) bool {
+	var enter, leave []int
+	count := 0
+	for i, j := range y.cols {
+		in := math.Abs(c[i]) > y.s.w1[j]
+		switch {
+		case in && !y.in[i]:
+			enter = append(enter, j)
+		case !in && y.in[i]:
+			leave = append(leave, j)
+		}
+		if y.in[i] = in; in {
+			count++
+		}
+	}
+	if len(leave) > 0 && len(enter)+len(leave) >= count { // afresh
+		y.sum.Zero()
+		enter, leave = enter[:0], nil
+		for i, j := range y.cols {
+			if y.in[i] {
+				enter = append(enter, j)
+			}
+		}
+	}
+	y.add(1, enter)
+	y.add(-1, leave)
+	n := y.s.x.n
+	m := mat.NewSymDense(n, nil)
+	m.CopySym(y.sum)
+	for i := range n {
+		m.SetSym(i, i, m.At(i, i)+1)
+	}
+	return y.chol.Factorize(m) && y.chol.SolveVecTo(d, mat.NewVecDense(n, rest)) == nil
+}
+
+// add adds a times the parts of the columns to the sum.
+func (y *dualSystem) add(a float64, columns []int) {
+	if len(columns) == 0 {
+		return
+	}
+	s := y.s
+	rows := mat.NewDense(len(columns), s.x.n, nil)
+	for i, j := range columns {
+		row := rows.RawRowView(i)
+		s.x.axpy(1, j, row)
+		if s.mean != nil {
+			floats.AddConst(-s.mean[j], row)
+		}
+		floats.Scale(1/math.Sqrt(s.n*s.w2[j]), row)
+	}
+	blas64.Syrk(blas.Trans, a, rows.RawMatrix(), 1, y.sum.RawSymmetric())
+}

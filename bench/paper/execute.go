@@ -47,7 +47,7 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 	out := &Record{Schema: Schema, Item: i, Settings: settings}
 	used, known := processorTime()
 	begun := time.Now()
-	result, err := guarded(ctx, make, method.config(i), begun)
+	result, dimension, err := guarded(ctx, make, method, method.config(i, row), begun)
 	out.Seconds = time.Since(begun).Seconds()
 	if now, ok := processorTime(); ok && known {
 		out.CPU = now - used
@@ -59,6 +59,7 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 		out.Status, out.Message = failed, err.Error()
 		return out, nil
 	}
+	out.Dimension = dimension
 	out.fill(method, result)
 	return out, nil
 }
@@ -73,7 +74,7 @@ func settingsOf(row Row, files *Files) (string, error) {
 }
 
 // guarded builds the model and tunes it. A panic is a bug of ours, and no reason to lose the other items.
-func guarded(ctx context.Context, make build, c tune.Config, begun time.Time) (r *tune.Result, err error) {
+func guarded(ctx context.Context, make build, m Method, c tune.Config, begun time.Time) (r *tune.Result, dimension int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
@@ -81,16 +82,17 @@ func guarded(ctx context.Context, make build, c tune.Config, begun time.Time) (r
 	}()
 	model, err := make()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	built := time.Since(begun)
 	if r, err = tune.Run(ctx, model, c); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for k := range r.Trace {
 		r.Trace[k].Elapsed += built
 	}
-	return r, nil
+	dimension, err = m.dimension(model)
+	return r, dimension, err
 }
 
 // fill copies what the tables need.
@@ -112,7 +114,6 @@ func (r *Record) fill(m Method, from *tune.Result) {
 	if m.Name == OurDefaults && from.LowerLevel != nil && from.Refit != nil {
 		r.Deployed = number(from.Refit.Test)
 	}
-	r.Dimension = len(from.Names)
 	r.Hyperparameters = slices.Clone(from.Lambda)
 	if from.Selection != nil {
 		r.Hyperparameters = append(r.Hyperparameters, from.Selection.Upper...)

@@ -50,6 +50,31 @@ func FindMethod(name string) (Method, error) {
 }
 
 // config is the configuration of an item: everything on one thread.
-func (m Method) config(i Item) tune.Config {
-	return tune.Config{Method: m.tuner, Preset: m.preset, Backend: i.Backend, Seed: int64(i.Seed), Workers: 1, Threads: 1}
+func (m Method) config(i Item, r Row) tune.Config {
+	c := tune.Config{Method: m.tuner, Preset: m.preset, Backend: i.Backend, Seed: int64(i.Seed), Workers: 1, Threads: 1}
+	if m.preset == tune.PresetPaper && r.adjust != nil {
+		r.adjust(&c)
+	}
+	return c
+}
+
+// dimension is how many hyperparameters the method chooses: one for each kind where it gives all of a kind the same value, as the
+// paper's random search does for the support vector machine alone.
+func (m Method) dimension(model tune.Model) (int, error) {
+	common := m.tuner == tune.MethodGrid || m.tuner == tune.MethodTPE2 || m.tuner == tune.MethodRandom && model.Name() == "svm"
+	p := model.Program()
+	if !common {
+		return len(p.H0), nil
+	}
+	if s, ok := model.(tune.Spaced); ok {
+		if axes := s.SearchSpace(m.preset, false); axes != nil {
+			return len(axes), nil
+		}
+	}
+	kinds, err := p.Kinds()
+	n := len(kinds)
+	if p.Radii < len(p.H0) {
+		n++ // the upper variables
+	}
+	return n, err
 }

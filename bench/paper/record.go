@@ -63,7 +63,7 @@ type Record struct {
 	// Gap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, 0 for methods that only look at solutions.
 	Gap float64 `json:"gap"`
 	// Hyperparameters are the weights lambda of the penalties, in the order of the model, then the upper
-	// variables; Dimension is their number.
+	// variables. Dimension is how many of them the method chooses apart: fewer where it gives all of a kind the same value.
 	Hyperparameters []float64 `json:"hyperparameters"`
 	Dimension       int       `json:"dimension"`
 	// Trace is what had been reached when, in the order of time, at most [TracePoints] points. The last point is at

@@ -45,7 +45,7 @@ type Pair struct{ Validation, Test Stat }
 type Line struct {
 	Method  Method
 	Backend string
-	// Dimension is the number of hyperparameters.
+	// Dimension is the number of hyperparameters that the method chooses.
 	Dimension int
 	// N is the number of seeds with a record, Repeats how many there should be.
 	N, Repeats int

@@ -50,6 +50,37 @@ func NewPlan(tables, methods, conic []string, repeats int, data *Files) (Plan, e
 	return p, nil
 }
 
+// NotAsked is the reason for a row that [Plan.Only] leaves out.
+const NotAsked = "it was not asked for"
+
+// Only leaves out all rows but those of these names, in whatever table they are.
+func (p Plan) Only(rows []string) (Plan, error) {
+	known, all := map[string]bool{}, []string(nil)
+	p.Skipped = slices.Clone(p.Skipped)
+	for _, name := range p.Tables {
+		t, err := FindTable(name)
+		if err != nil {
+			return Plan{}, err
+		}
+		for _, r := range t.Rows {
+			known[r.Name] = true
+			all = with(all, r.Name)
+			if _, skip := p.skipped(t.Name, r.Name); !skip && !slices.Contains(rows, r.Name) {
+				p.Skipped = append(p.Skipped, Skipped{Table: t.Name, Row: r.Name, Reason: NotAsked})
+			}
+		}
+	}
+	for _, name := range rows {
+		if !known[name] {
+			return Plan{}, fmt.Errorf("unknown row %q; known in these tables are: %s", name, listed(all))
+		}
+	}
+	if len(p.Items()) == 0 {
+		return Plan{}, fmt.Errorf("nothing to do: %s", p.nothing())
+	}
+	return p, nil
+}
+
 // check rejects names that are not known or there twice.
 func (p *Plan) check() error {
 	if p.Repeats < 1 {

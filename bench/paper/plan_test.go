@@ -49,6 +49,22 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+func TestOnly(t *testing.T) {
+	all, err := NewPlan([]string{"en", "sgl"}, nil, nil, 2, nil)
+	require.NoError(t, err)
+	p, err := all.Only([]string{"100-20-250-p250", "100-100-100-p600-m300"})
+	require.NoError(t, err)
+	require.Len(t, p.Skipped, 4)
+	require.Empty(t, all.Skipped)
+	require.Len(t, p.Items(), 2*(8+7))
+	_, err = all.Only([]string{"w1a"})
+	require.ErrorContains(t, err, `unknown row "w1a"; known in these tables are: 100-20-250-p250, `)
+	machines, err := NewPlan([]string{"en", "svm3"}, nil, nil, 2, nil)
+	require.NoError(t, err)
+	_, err = machines.Only([]string{"w1a"})
+	require.ErrorContains(t, err, "nothing to do: needs the file")
+}
+
 func TestShards(t *testing.T) {
 	p, err := NewPlan([]string{"en", "sgl"}, nil, nil, 7, nil)
 	require.NoError(t, err)

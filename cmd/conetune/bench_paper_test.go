@@ -66,6 +66,7 @@ func TestBenchPaperBadInput(t *testing.T) {
 		"--workers is -1":                              {"paper", "--workers", "-1"},
 		`--shard: "3/2" found, expected I/N`:           {"paper", "--shard", "3/2"},
 		"--data no/such/folder":                        {"paper", "--data", "no/such/folder"},
+		`--rows: unknown row "w1a"`:                    {"paper", "--tables", "en", "--rows", "w1a"},
 		"--out is empty":                               {"paper", "--out", ""},
 		"nothing to do: needs the file":                {"paper", "--tables", "svm3"},
 		"expected the folders of the parts":            {"merge", "--out", "x"},

@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/huber"
 	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/sgl"
@@ -32,6 +33,10 @@ type Application struct {
 	// Build generates the data and the model.
 	Build func() (tune.Model, error)
 }
+
+// lowRank says that the stages are solved with working sets on backends without the cone of the nuclear norm: as one semidefinite
+// program, the subproblem of a matrix completion is out of reach.
+func (a *Application) lowRank() bool { return a.Model == "matrix-completion" }
 
 // Applications returns all applications, small ones first within a model.
 func Applications() []Application {
@@ -86,6 +91,7 @@ func Applications() []Application {
 			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{})
 		})},
 		{"multi-task", small + ", three targets", severalTargets},
+		{"matrix-completion", "60-60", completion},
 		{"svm", "three folds of 100 rows, 20 features", machines},
 	}
 }
@@ -112,6 +118,19 @@ func severalTargets() (tune.Model, error) {
 	}
 	train, val := draw(), draw()
 	return multitask.New(train, val, nil, multitask.Options{})
+}
+
+// completion is a matrix completion of the paper's size.
+func completion() (tune.Model, error) {
+	config, err := matcomp.Preset("60-60")
+	if err != nil {
+		return nil, err
+	}
+	data, err := matcomp.Generate(config, 1)
+	if err != nil {
+		return nil, err
+	}
+	return matcomp.New(data, matcomp.Options{})
 }
 
 // machines is a support vector machine for two overlapping classes, which three of twenty features tell apart.

@@ -20,9 +20,9 @@ type exchanger struct {
 	problem activeset.Problem
 	solver  *activeset.Solver
 	ready   bool
-	// most is the largest number of exchanges in one solve, skip how many solves are left to the backend, and pause how many
-	// will be after the next failure.
-	most, skip, pause int
+	// skip is the number of solves that are left to the backend, pause that after the next failure, most the largest number
+	// of exchanges in one solve.
+	skip, pause, most int
 
 	val, right []source // of problem.Val and problem.Right
 	limits     []int    // rows of the limits
@@ -51,10 +51,12 @@ type ballPlace struct {
 const (
 	// mostVariables bounds the size of the programs, because of the factor, which is dense.
 	mostVariables = 3000
-	// exchanges over the number of variables is the number of exchanges after which interior points count as faster, but
-	// leastExchanges to mostExchanges.
-	exchanges                     = 500_000
-	leastExchanges, mostExchanges = 200, 2000
+	// mostExchanges and fewExchanges are the largest numbers of exchanges in one solve, for programs of at most and of more than
+	// smallProgram variables; where more are needed, interior points take less time.
+	mostExchanges, fewExchanges = 2000, 400
+	smallProgram                = 300
+	// perChange is about the number of exchanges on the way for each constraint that is another one in the end.
+	perChange = 5
 	// mostSkipped bounds the solves that are left to the backend after a failure: 1, 2, 4, .. from one failure
 	// to the next.
 	mostSkipped = 16
@@ -128,7 +130,10 @@ func newExchanger(p *Program) *exchanger {
 	as.b.value(e.in.b.now())
 	as.valueQ(e.in.q.now())
 	as.valueP(e.in.p.now())
-	e.most, e.pause = max(leastExchanges, min(mostExchanges, exchanges/max(1, users))), 1
+	e.pause, e.most = 1, mostExchanges
+	if users > smallProgram {
+		e.most = fewExchanges
+	}
 	e.problem.D, e.problem.Q = make([]float64, users), make([]float64, users)
 	e.problem.Val, e.problem.Right = make([]float64, len(e.val)), make([]float64, len(e.right))
 	e.solver = activeset.NewSolver(&e.problem)
@@ -258,7 +263,8 @@ func (e *exchanger) zero() {
 	e.ready = true
 }
 
-// begin takes what holds with equality from a point of the full conic program at the current numbers.
+// begin takes what holds with equality from a point of the full conic program at the current numbers. Where that is very
+// different from what it was at the point before, the backend goes on.
 func (e *exchanger) begin(from backends.Point) {
 	if e.skip > 0 {
 		e.skip--
@@ -277,7 +283,7 @@ func (e *exchanger) begin(from backends.Point) {
 	for _, b := range e.balls {
 		pt.Ball = append(pt.Ball, math.Max(0, (from.Z[b.first]+from.Z[b.first+1])/2))
 	}
-	e.solver.Start(pt)
+	e.ready = perChange*e.solver.Start(pt) <= e.most
 }
 
 // solve returns the solution at the parameters' current values, or nil where the exchanges do not lead to one of

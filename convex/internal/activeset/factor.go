@@ -2,6 +2,7 @@ package activeset
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -233,25 +234,17 @@ func (s *Solver) rebuild() {
 			try(entry{limit, i})
 		}
 	}
-	s.fresh, s.since = true, 0
+	s.fresh, s.stale, s.since = true, false, 0
 }
 
 // refresh brings the factor up to date with the numbers of the program.
 func (s *Solver) refresh() {
 	p := s.p
-	for j, d := range p.D {
-		if d != s.d[j] {
-			s.rebuild()
-			return
-		}
+	if s.stale || !slices.Equal(p.D, s.d) {
+		s.rebuild()
+		return
 	}
-	same := true
-	for k, v := range p.Val {
-		if v != s.val[k] {
-			same = false
-			break
-		}
-	}
+	same := slices.Equal(p.Val, s.val)
 	var again []entry
 	for k := len(s.held) - 1; k >= 0; k-- {
 		e := s.held[k]

@@ -1,6 +1,9 @@
 package activeset
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // side is where a hinge is.
 type side int8
@@ -57,6 +60,7 @@ type Solver struct {
 	curvature           []float64 // multipliers of the balls in M
 	d, val              []float64 // numbers of the program in the factor
 	fresh               bool      // M and the normals are those of this point
+	stale               bool      // there is no factor
 
 	exchanges, most int
 	since           int // exchanges since the factor was made
@@ -107,10 +111,11 @@ func (s *Solver) weigh() {
 }
 
 // Start takes what is held from a point: what has a multiplier larger than its slack, and hinges whose
-// multiplier is inside its bounds.
-func (s *Solver) Start(pt Point) {
+// multiplier is inside its bounds. It returns how many constraints change by that.
+func (s *Solver) Start(pt Point) (changes int) {
 	const inside = 1e-5
 	p := s.p
+	on, ballOn, sides := slices.Clone(s.on), slices.Clone(s.ballOn), slices.Clone(s.side)
 	copy(s.x, pt.X)
 	copy(s.limits, pt.Limit)
 	copy(s.hinges, pt.Hinge)
@@ -140,7 +145,19 @@ func (s *Solver) Start(pt Point) {
 			s.side[k] = kink
 		}
 	}
-	s.rebuild()
+	s.stale = true
+	return different(on, s.on) + different(ballOn, s.ballOn) + different(sides, s.side)
+}
+
+// different counts the entries in which two lists differ.
+func different[T comparable](a, b []T) int {
+	n := 0
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
 }
 
 // Point returns the current values and multipliers, shared with the solver.

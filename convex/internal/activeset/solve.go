@@ -9,6 +9,9 @@ const (
 	slow = 0.1
 	// worn is the number of exchanges after which it is, too.
 	worn = 300
+	// same is the share of the last error above which a path without exchanges has led nowhere, farther the factor for the
+	// violations that the next one starts with.
+	same, farther = 0.9, 10
 )
 
 // Solve solves the problem with at most so many exchanges, until the optimality conditions hold to the tolerance. It
@@ -16,18 +19,26 @@ const (
 func (s *Solver) Solve(most int, tol float64, stop func() bool) bool {
 	s.exchanges, s.most, s.failed, s.stop = 0, most, false, stop
 	s.refresh()
-	last := math.Inf(1)
+	last, before, boost := math.Inf(1), 0, 1.0
 	for path := range paths {
-		err := s.begin()
+		err := s.begin(1)
 		if err <= tol {
 			s.evaluate() // without shifts
 			return true
 		}
-		if s.since > worn || path > 1 && err > slow*last && !s.fresh {
+		again := s.since > worn || path > 1 && err > slow*last && !s.fresh
+		if again {
 			s.rebuild()
-			err = s.begin()
 		}
-		last = err
+		// Where all that is left is a contradiction among dependent constraints, multipliers move by sigma/delta only until one of
+		// them is let go.
+		if boost *= farther; err < same*last || s.exchanges != before {
+			boost = 1
+		}
+		if again || boost > 1 {
+			s.begin(boost)
+		}
+		last, before = err, s.exchanges
 		if !s.follow() {
 			return false
 		}
@@ -36,13 +47,15 @@ func (s *Solver) Solve(most int, tol float64, stop func() bool) bool {
 	return false
 }
 
-// begin computes where the path begins, and returns the largest error of the optimality conditions.
-func (s *Solver) begin() float64 {
+// begin computes where the path begins, with violations of what is held times boost, and returns the largest error of the
+// optimality conditions.
+func (s *Solver) begin(boost float64) float64 {
 	p := s.p
 	s.ownMultipliers()
 	s.evaluate()
 	worst := 0.0
 	see := func(v float64) { worst = math.Max(worst, math.Abs(v)) }
+	gap := 0.0 // sum of multipliers times violations, by which the objective and its dual differ
 	// r = D x + q + sum lambda g + sum y a + sum nu (kappa x + h)
 	r := s.residual
 	for j, q := range p.Q {
@@ -83,34 +96,40 @@ func (s *Solver) begin() float64 {
 		}
 		switch {
 		case s.side[k] == kink:
-			s.shift[h.Row] = v
+			s.shift[h.Row], s.value[h.Row] = boost*v, 0
+			gap += s.hinges[k] * math.Abs(v)
 		case s.side[k] == below && v > 0 || s.side[k] == above && v < 0:
-			s.shift[h.Row] = 2 * v
+			s.shift[h.Row], s.value[h.Row] = 2*v, -v
 		default:
 			continue
 		}
 		see(v)
-		s.value[h.Row] -= s.shift[h.Row]
 	}
 	for i, l := range p.Limits {
-		v := s.limitValue(i)
-		if s.on[i] {
+		switch v := s.limitValue(i); {
+		case s.on[i]:
+			s.shift[l.Row] = boost * v
+			s.value[l.Row] -= v
+			gap += s.limits[i] * math.Abs(v)
 			see(v)
-			s.shift[l.Row] = v
-		} else if v > 0 {
-			see(v)
+		case v > 0:
 			s.shift[l.Row] = 2 * v
+			s.value[l.Row] -= 2 * v
+			see(v)
 		}
-		s.value[l.Row] -= s.shift[l.Row]
 	}
 	for b, v := range s.ballValue {
-		if s.ballShift[b] = 0; s.ballOn[b] {
-			s.ballShift[b] = v
-		} else if v > 0 {
-			s.ballShift[b] = 2 * v
+		s.ballShift[b] = 0
+		switch {
+		case s.ballOn[b]:
+			s.ballShift[b], s.ballValue[b] = boost*v, 0
+			gap += s.balls[b] * math.Abs(v)
+			see(v)
+		case v > 0:
+			s.ballShift[b], s.ballValue[b] = 2*v, -v
+			see(v)
 		}
-		see(s.ballShift[b])
-		s.ballValue[b] -= s.ballShift[b]
 	}
+	see(gap)
 	return worst
 }

@@ -73,7 +73,7 @@ func newExchanger(p *Program) *exchanger {
 		users += v.n
 	}
 	hingeOf := make(map[int]int) // by column of u
-	for _, h := range p.hinges {
+	for _, h := range p.kinks {
 		for i := range h.u.n {
 			hingeOf[as.start[h.u.id]+i] = len(e.hinges)
 			e.hinges = append(e.hinges, hingePlace{as.start[h.u.id] + i, as.first[h.zero.index] + i, as.first[h.slope.index] + i})

@@ -46,7 +46,7 @@ const smallestGroup = 24
 // noteHinge records the epigraph u >= max(0, arg) whose rows start at the given group.
 func (c *compiler) noteHinge(a *atom, u *Variable, first int) {
 	fixed := len(a.arg.pars) == 0 && !slices.ContainsFunc(a.arg.vars, func(t term) bool { return t.w != nil })
-	if a.kind == posAtom && fixed && u.n >= smallestGroup {
+	if a.kind == posAtom && fixed {
 		c.hinges = append(c.hinges, &hinge{u: u, a: a.arg, zero: c.groups[first], slope: c.groups[first+1]})
 	}
 }
@@ -59,7 +59,8 @@ func (p *Program) rowSets() {
 		return
 	}
 	own := map[*group]bool{} // by hinges
-	p.hinges = slices.DeleteFunc(p.hinges, func(h *hinge) bool { return !p.findUses(h) })
+	p.kinks = slices.DeleteFunc(p.hinges, func(h *hinge) bool { return !p.findUses(h) })
+	p.hinges = slices.DeleteFunc(slices.Clone(p.kinks), func(h *hinge) bool { return h.u.n < smallestGroup })
 	for _, h := range p.hinges {
 		own[h.zero], own[h.slope] = true, true
 		for _, use := range h.uses {

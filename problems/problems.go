@@ -30,12 +30,28 @@ type Fit struct {
 	// Labels are nil for a regression. A classifier of two classes predicts
 	// Labels[1] where the value is positive and Labels[0] elsewhere.
 	Labels []float64
+	// Targets are nil but for models of several targets: their names. Coefficients then holds a row of as many for each
+	// feature, one row after the other, and Intercepts are in the place of Intercept.
+	Targets    []string
+	Intercepts []float64
 	// Matrix is set where the model predicts the entries of a matrix instead.
 	Matrix *Matrix
 }
 
 // Value returns the value for a row of features.
 func (f Fit) Value(row []float64) float64 { return f.Intercept + floats.Dot(f.Coefficients, row) }
+
+// Values returns the values for a row of features of a model of several targets.
+func (f Fit) Values(row []float64) []float64 {
+	q := len(f.Targets)
+	out := append([]float64(nil), f.Intercepts...)
+	for j, x := range row {
+		if x != 0 {
+			floats.AddScaled(out, x, f.Coefficients[j*q:(j+1)*q])
+		}
+	}
+	return out
+}
 
 // Label returns the label that a classifier predicts at a value.
 func (f Fit) Label(value float64) float64 {

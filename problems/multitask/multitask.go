@@ -14,16 +14,25 @@
 // M. I. Jordan, Joint covariate selection and joint subspace selection for multiple classification problems, Statistics and
 // Computing 20, 2010, with the squared norm of the elastic net). The multipliers of the two radii are lambda1 and lambda2.
 //
-// The model works in the units of the data and without intercepts: centre and scale before, where that matters. Its one
-// variable holds B row by row, entry (j, k) at j q + k.
+// The one variable holds B row by row, entry (j, k) at j q + k.
+//
+// # Units
+//
+// By default the model works in the units of the data and without intercepts. Standardised, features have standard deviation 1 over the
+// training rows, and all targets are divided by one number, the root of the mean of their variances, so that errors of
+// different targets count as they do in the user's units. Intercepts, which are not penalised, are those of features and targets
+// centred at their means over the training rows.
 package multitask
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
@@ -37,6 +46,9 @@ type Data struct{ X, Y *mat.Dense }
 type Options struct {
 	// R0 are the start values of the two radii. Nil means (10, 5).
 	R0 []float64
+	// Intercept adds a constant for each target, Standardize works on features and targets of standard deviation 1, as the
+	// package comment says.
+	Intercept, Standardize bool
 	// Features and Targets are names. Nil means x1, x2, .. and y1, y2, ..
 	Features, Targets []string
 }
@@ -45,16 +57,19 @@ type Options struct {
 //
 // [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
 type Model struct {
-	train, val, test *Data
-	p, q             int
-	r0               []float64
-	names            []string // of the coefficients
-	path             [][]float64
+	user              struct{ train, val, test *Data }
+	train, val        *Data // in the unit of the model
+	units             units
+	p, q              int
+	r0                []float64
+	features, targets []string
+	path              [][]float64
 }
 
 // New checks the data, of which test may be nil, and the options. It keeps references to the data, which must not change.
 func New(train, val, test *Data, o Options) (*Model, error) {
-	m := &Model{train: train, val: val, test: test}
+	m := &Model{}
+	m.user.train, m.user.val, m.user.test = train, val, test
 	for _, set := range []struct {
 		name string
 		data *Data
@@ -66,19 +81,15 @@ func New(train, val, test *Data, o Options) (*Model, error) {
 			return nil, fmt.Errorf("multitask: %s rows: %w", set.name, err)
 		}
 	}
-	features, err := named(o.Features, "x", m.p)
-	if err != nil {
+	var err error
+	if m.features, err = named(o.Features, "x", m.p); err != nil {
 		return nil, err
 	}
-	targets, err := named(o.Targets, "y", m.q)
-	if err != nil {
+	if m.targets, err = named(o.Targets, "y", m.q); err != nil {
 		return nil, err
 	}
-	for _, f := range features {
-		for _, t := range targets {
-			m.names = append(m.names, f+"/"+t)
-		}
-	}
+	m.units = newUnits(train, o)
+	m.train, m.val = m.units.apply(train), m.units.apply(val)
 	given := o.R0
 	if given != nil && len(given) != 2 {
 		return nil, fmt.Errorf("multitask: %d radii to start from, expected 2 (rows, l2)", len(given))
@@ -133,6 +144,7 @@ func named(given []string, letter string, n int) ([]string, error) {
 	if given != nil && len(given) != n {
 		return nil, fmt.Errorf("multitask: %d names of %s, expected %d", len(given), letter, n)
 	}
+	given = slices.Clone(given)
 	for j := len(given); j < n; j++ {
 		given = append(given, fmt.Sprintf("%s%d", letter, j+1))
 	}
@@ -197,34 +209,76 @@ func (m *Model) residuals(d *Data, b convex.Affine) convex.Affine {
 
 func mean(r convex.Affine) convex.Convex { return convex.SumSquares(r).Scale(0.5 / float64(r.Len())) }
 
-// Evaluate scores B by half the mean squared error over rows and targets.
+// Evaluate scores B by half the mean squared error over rows and targets, in the user's units.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
-	e := problems.Errors{Validation: m.score(m.val, x[0])}
-	if m.test != nil {
-		t := m.score(m.test, x[0])
-		e.Test = &t
+	fit := m.Fit(x)
+	return problems.Errors{Validation: score(m.user.val, fit), Test: m.testError(fit)}
+}
+
+// testError is nil without test rows.
+func (m *Model) testError(fit problems.Fit) *float64 {
+	if m.user.test == nil {
+		return nil
 	}
-	return e
+	e := score(m.user.test, fit)
+	return &e
 }
 
-func (m *Model) score(d *Data, b []float64) float64 {
-	var r mat.Dense
-	r.Sub(m.Predict(b, d.X), d.Y)
-	n, q := r.Dims()
-	norm := mat.Norm(&r, 2) // Frobenius
-	return norm * norm / float64(2*n*q)
+// score is half the mean squared error of a predictor.
+func score(d *Data, fit problems.Fit) float64 {
+	n, q := d.Y.Dims()
+	sum := 0.0
+	for i := range n {
+		for k, v := range fit.Values(d.X.RawRowView(i)) {
+			sum += (v - d.Y.At(i, k)) * (v - d.Y.At(i, k))
+		}
+	}
+	return sum / float64(2*n*q)
 }
 
-// Predict returns X B for rows X of features and B row by row, as in the results of a run.
-func (m *Model) Predict(b []float64, x mat.Matrix) *mat.Dense {
-	var y mat.Dense
-	y.Mul(x, mat.NewDense(m.p, m.q, b))
-	return &y
-}
-
-// Fit returns B row by row as coefficients, with the names feature/target; [Model.Predict] applies them.
+// Fit turns B into a predictor of all targets in the user's units.
 func (m *Model) Fit(x [][]float64) problems.Fit {
-	return problems.Fit{Coefficients: x[0], Features: m.names}
+	return m.units.fit(x[0], m.features, m.targets)
+}
+
+// Predict returns the targets of rows X of features in the user's units, for B row by row as in the results of a run.
+func (m *Model) Predict(b []float64, x mat.Matrix) *mat.Dense {
+	fit := m.Fit([][]float64{b})
+	n, _ := x.Dims()
+	y := mat.NewDense(n, m.q, nil)
+	for i := range n {
+		y.SetRow(i, fit.Values(mat.Row(nil, i, x)))
+	}
+	return y
+}
+
+// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
+//
+// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
+func (m *Model) Refits() {}
+
+// Retrain solves the lower level at the radii h with training and validation rows together. The test error is nil without test
+// rows. A [*problems.TrainingError] says that the solve ended without a model.
+func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	all := *m
+	all.train = &Data{X: stacked(m.train.X, m.val.X), Y: stacked(m.train.Y, m.val.Y)}
+	p := all.Program()
+	p.H0 = p.StartAt(h, nil)
+	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	if low.X == nil {
+		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
+	}
+	fit := m.Fit(low.X)
+	return fit, m.testError(fit), nil
+}
+
+func stacked(a, b *mat.Dense) *mat.Dense {
+	var out mat.Dense
+	out.Stack(a, b)
+	return &out
 }
 
 // PaperSettings are those of the paper for the elastic net.

@@ -1,6 +1,7 @@
 package multitask_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.Model = (*multitask.Model)(nil)
+var _ tune.Refitter = (*multitask.Model)(nil)
 
 const features, targets = 12, 3
 
@@ -87,11 +89,62 @@ func TestSelection(t *testing.T) {
 		res := modeltest.Solve(t, m, s)
 		require.Equal(t, dca.Converged, res.Status, res.Message)
 		require.Less(t, *m.Evaluate(res.Refit).Test, 0.75) // 0.5 is the noise
-		require.Equal(t, "x2/b", m.Fit(res.Refit).Features[targets+1])
+		fit := m.Fit(res.Refit)
+		require.Equal(t, []string{"a", "b", "c"}, fit.Targets)
+		require.Equal(t, "x2", fit.Features[1])
 		y := m.Predict(res.Refit[0], mat.NewDense(1, features, append([]float64{1}, make([]float64, features-1)...)))
 		require.InDelta(t, 1, y.At(0, 0), 0.3)
 		require.InDelta(t, -1, y.At(0, 2), 0.3)
 	}
+}
+
+// Standardised and with intercepts, predictions follow a change of the units of features and of all targets, radii in the unit of the
+// model being the same; the final fit is that of all rows together.
+func TestUnitsAndRetrain(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(8, 3))
+	sets := []*multitask.Data{table(rng, 40, 1), table(rng, 30, 1), table(rng, 20, 1)}
+	var wide []*multitask.Data
+	for _, d := range sets {
+		w := &multitask.Data{X: mat.DenseCopyOf(d.X), Y: mat.DenseCopyOf(d.Y)}
+		w.X.Apply(func(_, j int, v float64) float64 { return 5 + float64(j+1)*v }, w.X)
+		w.Y.Apply(func(_, k int, v float64) float64 { return float64(10*k) + 7*v }, w.Y)
+		wide = append(wide, w)
+	}
+	o := multitask.Options{Intercept: true, Standardize: true, R0: []float64{1.5, 0.5}}
+	fit := func(sets []*multitask.Data) (x [][]float64, e, last float64, predicted []float64) {
+		m, err := multitask.New(sets[0], sets[1], sets[2], o)
+		require.NoError(t, err)
+		x, _ = modeltest.LowerLevel(t, m)
+		final, test, err := m.Retrain(ctx, backend, backends.Options{}, o.R0)
+		require.NoError(t, err)
+		return x, m.Evaluate(x).Validation, *test, final.Values(sets[2].X.RawRowView(3))
+	}
+	x, e, last, predicted := fit(sets)
+	wx, we, wlast, wpredicted := fit(wide)
+	require.InDeltaSlice(t, x[0], wx[0], 1e-5)
+	require.InEpsilon(t, 49*e, we, 1e-4)
+	require.InEpsilon(t, 49*last, wlast, 1e-4)
+	for k, v := range predicted {
+		require.InDelta(t, float64(10*k)+7*v, wpredicted[k], 1e-3)
+	}
+
+	// Without units, the final fit is the lower level of the union.
+	m, err := multitask.New(sets[0], sets[1], nil, multitask.Options{R0: []float64{5, 50}})
+	require.NoError(t, err)
+	final, test, err := m.Retrain(ctx, backend, backends.Options{}, []float64{5, 50})
+	require.NoError(t, err)
+	require.Nil(t, test)
+	var union multitask.Data
+	union.X, union.Y = new(mat.Dense), new(mat.Dense)
+	union.X.Stack(sets[0].X, sets[1].X)
+	union.Y.Stack(sets[0].Y, sets[1].Y)
+	all, err := multitask.New(&union, sets[1], nil, multitask.Options{R0: []float64{5, 50}})
+	require.NoError(t, err)
+	_, lambda := modeltest.LowerLevel(t, all)
+	require.InDeltaSlice(t, proximal(&union, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
 }
 
 // With one target it is the elastic net, whose rows are single coefficients.

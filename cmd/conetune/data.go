@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,8 @@ type dataFlags struct {
 	rowFeatures, colFeatures                   string
 	crossValidation                            bool // the model is chosen by cross-validation
 	matrix                                     bool // the data are entries of a matrix
+	several                                    bool // there are several targets
+	targets                                    []string
 }
 
 func (d *dataFlags) register(fs *pflag.FlagSet) {
@@ -40,7 +43,7 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.dir, "dir", "", "folder `DIR` with train, val and perhaps test")
 	fs.StringVar(&d.rowFeatures, "row-features", "", "table with a line of features for each row of the matrix, `FILE`, for matrix-completion with --data")
 	fs.StringVar(&d.colFeatures, "col-features", "", "the same for each column, `FILE`")
-	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y, or the first)")
+	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y, or the first); for multi-task those of all targets, A,B,..")
 	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds (svm always does; its default is %d)", defaultFolds))
 }
 
@@ -85,11 +88,37 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 		return badInputf("--val goes with --train, not with %s", forms[0])
 	case d.dir != "" && d.test != "":
 		return badInputf("--test goes with --data or --train; --dir takes the test rows of the folder")
+	case d.dir != "" && d.target != "" && d.several:
+		return badInputf("--target goes with --data or --train; in a folder the targets are the columns y1, y2, ..")
 	case d.dir != "" && d.target != "":
 		return badInputf("--target goes with --data or --train; in a folder the target is the column y, or the first")
 	case d.data == "" && d.split != "":
 		return badInputf("--split goes with --data, not with %s", forms[0])
 	}
+	return nil
+}
+
+// checkTargets reads the names of several targets.
+func (d *dataFlags) checkTargets() error {
+	if d.dir != "" {
+		return nil
+	}
+	if d.target == "" {
+		return badInputf("--target is missing: the names of all targets, such as --target a,b")
+	}
+	d.targets = strings.Split(d.target, ",")
+	for k, name := range d.targets {
+		switch {
+		case name == "":
+			return badInputf("--target %s: target %d has no name", d.target, k+1)
+		case slices.Contains(d.targets[:k], name):
+			return badInputf("--target %s: %q is named twice", d.target, name)
+		}
+	}
+	if len(d.targets) < 2 {
+		return badInputf("--target %s: one target, expected several, such as --target a,b", d.target)
+	}
+	d.target = d.targets[0] // the others are read as features
 	return nil
 }
 

@@ -33,6 +33,9 @@ For sparse-group-lasso and group-lasso the features are independent, the coeffic
 equal consecutive groups; --preset is one of
 %s.
 
+For multi-task there are three targets, y1 to y3, which use the same features: the
+coefficients are 1 for y1, and 1 plus a random number for the others.
+
 For svm the rows are those of elastic-net, the label is the sign of what would be
 their target, and the folder has data.csv.gz, folds.csv and test.csv.gz; --preset is
 ROWS-TEST-pFEATURES-tFOLDS, such as %s. Other models without groups take
@@ -91,11 +94,16 @@ type recipe struct {
 	groups *groups.Groups // nil for models without them
 	labels bool           // the target is the sign of what is drawn
 	folds  int            // 0 for models without them
+	// targets is how many there are in a model of several, else 0.
+	targets int
 }
 
 // newRecipe looks a preset up; an empty name means the first one of the model.
 func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
 	r.labels = spec.labels
+	if spec.several != nil {
+		r.targets = generatedTargets
+	}
 	if spec.folds != nil {
 		if preset == "" {
 			preset = dataset.LabelledPresets()[0]
@@ -103,7 +111,7 @@ func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
 		r.config, r.folds, err = dataset.LabelledPreset(preset)
 		return r, err
 	}
-	if strings.Contains(preset, "-t") && !spec.grouped {
+	if strings.Contains(preset, "-t") && !spec.grouped && spec.several == nil {
 		r.config, r.folds, err = dataset.LabelledPreset(preset)
 		return r, err
 	}
@@ -161,10 +169,16 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 				set.Y[i] = math.Copysign(1, set.Y[i])
 			}
 		}
+		written := split
+		if r.targets > 0 {
+			if written, err = severalTargets(split, config, r.targets, seed); err != nil {
+				return drawn{}, badInput(err)
+			}
+		}
 		if ctx.Err() != nil {
 			return drawn{}, errInterrupted
 		}
-		if err := dataset.WriteDir(split, out); err != nil {
+		if err := dataset.WriteDir(written, out); err != nil {
 			return drawn{}, badInput(err)
 		}
 		if r.groups != nil {
@@ -190,6 +204,9 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 		}
 	}
 	coefficients := "coefficients are 1 for " + strings.Join(support, " ")
+	if r.targets > 0 {
+		coefficients = fmt.Sprintf("%d targets use %s; coefficients are 1 for y1", r.targets, strings.Join(support, " "))
+	}
 	if r.groups != nil {
 		coefficients = fmt.Sprintf("%s; coefficients are %s", count(r.groups.Len(), "group"), strings.Join(support, " "))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/problems/huber"
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
@@ -43,6 +44,8 @@ type modelSpec struct {
 	flags   []string // of those in modelFlags, the ones that the model takes
 	// folds is there, in the place of build, for models that are always chosen by cross-validation.
 	folds *foldsSpec
+	// several is there, in the place of build, for models of several targets.
+	several func(*targetTables, []string, scaling) (tune.Model, error)
 	// matrix is there, in the place of build, for models of the entries of a matrix.
 	matrix func(*matcomp.Data, scaling) (tune.Model, error)
 	// unit says what the errors are; empty means half the mean squared error.
@@ -149,6 +152,13 @@ var models = []modelSpec{
 		labels:  true,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return logistic.New(s, logistic.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+	{
+		name:    "multi-task",
+		summary: "linear regression of several targets, which use the same features: --target a,b,c",
+		several: func(t *targetTables, features []string, o scaling) (tune.Model, error) {
+			return multitask.New(t.train, t.val, t.test, multitask.Options{Standardize: o.standardize, Intercept: o.intercept, Features: features, Targets: t.names})
 		},
 	},
 	{

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/internal/figure"
@@ -17,7 +18,8 @@ import (
 const mostPaths = 8
 
 // pathPanel shows the refit's coefficients over the run, those that are largest at its end, each as what it does
-// when its feature moves by one standard deviation; for models with groups the norms of the groups of these. The panel is
+// when its feature moves by one standard deviation; for models with groups the norms of the groups of these, with several targets
+// those over the targets. The panel is
 // empty where the trace has no fits.
 func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Panel {
 	names := split.Train.Features
@@ -30,10 +32,16 @@ func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Pa
 		names, members = g.Names, g.Members
 		panel.YLabel = "norms of groups, refit"
 	}
+	if r.RefitFit.Targets != nil {
+		panel.YLabel = "norms over targets, refit"
+	}
 	scale := deviations(split.Train)
 	// size is the norm of the effects of a group, or a coefficient's effect with its sign.
 	size := func(fit *tune.Fit, k int) float64 {
 		if g == nil {
+			if fit.Targets != nil {
+				return floats.Norm(coefficients(*fit, k), 2) * scale[k]
+			}
 			return fit.Coefficients[k] * scale[k]
 		}
 		sum := 0.0

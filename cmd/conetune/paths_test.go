@@ -52,6 +52,9 @@ func TestPlotOfEveryModel(t *testing.T) {
 			if spec.grouped {
 				args, want = append(args, "--groups", "3"), []string{">norms of groups, refit<", ">group0<"}
 			}
+			if spec.several != nil {
+				args, want = append(args, "--target", "price,f2"), []string{">norms over targets, refit<", ">f1<"}
+			}
 			if spec.labels {
 				args[3] = labels
 				args = append(args, "--split", "0.8/rest")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,8 @@ file, index 1 is the model's first feature. Where the table has targets (in CSV 
 column that the model was trained on), half the mean squared error, for a classifier
 the share of wrong labels, is told on standard error.
 
+With a model of several targets a line has a number for each, separated by commas.
+
 With a model of matrix-completion the table has the columns row and col, with indices from 0, and
 perhaps value. Without --data the completed matrix is written, a row a line, separated by commas.`
 
@@ -34,7 +37,10 @@ type predictions struct {
 	Predictions []float64 `json:"predictions"`
 	// Matrix is the completed matrix, where no entries were asked for.
 	Matrix [][]float64 `json:"matrix,omitempty"`
-	unit   string
+	// Targets are the names of several targets, and Lines the predictions of all for each row.
+	Targets []string    `json:"targets,omitempty"`
+	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
+	unit    string
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -108,6 +114,9 @@ func predictFile(modelPath, dataPath string) (*predictions, error) {
 	if dataPath == "" {
 		return nil, badInputf("--data FILE is missing")
 	}
+	if m.Targets != nil {
+		return predictTargets(m, dataPath)
+	}
 	table, err := formats.ReadTable(dataPath, formats.Options{Target: m.Target, TargetOptional: true, Columns: m.Features})
 	if err != nil {
 		return nil, badInput(err)
@@ -131,7 +140,7 @@ func predictFile(modelPath, dataPath string) (*predictions, error) {
 func (p *predictions) write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	var line []byte
-	for _, row := range p.Matrix {
+	for _, row := range append(slices.Clip(p.Matrix), p.Lines...) {
 		line = line[:0]
 		for j, v := range row {
 			if j > 0 {

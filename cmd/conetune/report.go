@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -82,7 +84,11 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 			rows = append(rows, fmt.Sprintf("%d %s", n, set.name))
 		}
 	}
-	fmt.Fprintf(&b, "          %s; %s rows; target %s\n", count(p, "feature"), strings.Join(rows, ", "), split.Train.Target)
+	target := "target " + split.Train.Target
+	if job.targets != nil {
+		target = "targets " + strings.Join(job.targets.names, ", ")
+	}
+	fmt.Fprintf(&b, "          %s; %s rows; %s\n", count(p, "feature"), strings.Join(rows, ", "), target)
 	prepared := []string{"features as they are", "no intercept"}
 	if job.scaling.standardize {
 		prepared[0] = "features standardised on the " + trainingRows(job) + " rows"
@@ -194,10 +200,16 @@ func describeUpper(r *tune.Result) string {
 }
 
 // effect is a coefficient, and what it does when its feature moves by one standard
-// deviation: the coefficients of different units compare by that.
+// deviation: the coefficients of different units compare by that. With several targets it is the norm of what it does to them.
 type effect struct {
 	feature           string
 	coefficient, size float64
+}
+
+// coefficients are those of feature j, one for each target.
+func coefficients(fit tune.Fit, j int) []float64 {
+	q := max(1, len(fit.Targets))
+	return fit.Coefficients[j*q : (j+1)*q]
 }
 
 // effects lists the features with nonzero coefficients, the largest effect first.
@@ -205,9 +217,10 @@ func effects(split *dataset.Split, fit tune.Fit) []effect {
 	var list []effect
 	largest := 0.0
 	for j, sd := range deviations(split.Train) {
-		size := math.Abs(fit.Coefficients[j]) * sd
+		row := coefficients(fit, j)
+		size := floats.Norm(row, 2) * sd
 		largest = max(largest, size)
-		list = append(list, effect{fit.Features[j], fit.Coefficients[j], size})
+		list = append(list, effect{fit.Features[j], row[0], size})
 	}
 	list = slices.DeleteFunc(list, func(e effect) bool { return !(e.size > inThreshold*largest) })
 	slices.SortStableFunc(list, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
@@ -217,6 +230,9 @@ func effects(split *dataset.Split, fit tune.Fit) []effect {
 func describeFit(split *dataset.Split, fit tune.Fit, intercept bool) string {
 	if fit.Matrix != nil {
 		return describeMatrix(fit, intercept)
+	}
+	if fit.Targets != nil {
+		return describeTargets(split, fit, intercept)
 	}
 	list := effects(split, fit)
 	var b bytes.Buffer

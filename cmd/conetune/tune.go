@@ -45,7 +45,7 @@ To choose by cross-validation, as svm always does, one of
   --dir DIR                       a folder with data, folds (columns fold, row, role) and perhaps test
 
 A table is CSV (a line of names; the target is the column y, or the first one, or
---target NAME) or LIBSVM (label index:value ...), plain or gzipped. Numbers only.
+--target NAME, for multi-task --target A,B,..) or LIBSVM (label index:value ...), plain or gzipped. Numbers only.
 
 With --data and --train the features are standardised on the training rows, or all rows of the folds, and an
 intercept is fitted; coefficients are reported in the units of the table all the

@@ -29,6 +29,7 @@ type tuneJob struct {
 	scaling scaling
 	weights classWeights
 	entries *matcomp.Data // of a matrix, once they are read
+	targets *targetTables // of a model of several targets, once they are read
 	// groupsOfModel are the groups of features once the model is built; nil without.
 	groupsOfModel *groups.Groups
 }
@@ -43,6 +44,10 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	if f.data.matrix = spec.matrix != nil; !f.data.matrix {
 		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir)
 	}
+	f.data.several = spec.several != nil
+	if f.data.several && f.data.crossValidation {
+		return nil, badInputf("%s has no folds: divide the rows with --split", spec.name)
+	}
 	for _, check := range []func() error{
 		func() error { return f.checkNames() },
 		func() error { return f.checkNumbers(fs) },
@@ -51,6 +56,11 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		func() error { return f.checkOutputs() },
 	} {
 		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	if f.data.several {
+		if err := f.data.checkTargets(); err != nil {
 			return nil, err
 		}
 	}

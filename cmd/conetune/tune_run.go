@@ -96,6 +96,9 @@ func (job *tuneJob) read() (*tables, error) {
 	}
 	if !job.data.crossValidation {
 		split, err := job.data.read(job.seed)
+		if err == nil && job.spec.several != nil {
+			split, job.targets, err = job.data.splitTargets(split)
+		}
 		return &tables{split: split}, err
 	}
 	cv, err := job.data.readFolds(job.seed, job.spec.labels)
@@ -109,6 +112,9 @@ func (job *tuneJob) read() (*tables, error) {
 func (job *tuneJob) build(t *tables) (tune.Model, error) {
 	if job.entries != nil {
 		return job.spec.matrix(job.entries, job.scaling)
+	}
+	if job.targets != nil {
+		return job.spec.several(job.targets, t.split.Train.Features, job.scaling)
 	}
 	var rows dataset.Division = t.split
 	if t.cv != nil {

@@ -40,6 +40,10 @@ type Model struct {
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
+	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each
+	// feature, and Intercepts an entry for each target.
+	Targets    []string  `json:"targets,omitempty"`
+	Intercepts []float64 `json:"intercepts,omitempty"`
 	// Matrix is there for a model of the entries of a matrix, and predicts in the place of the features; the
 	// coefficients are those of the row and column features, whose effects are in it.
 	Matrix *Matrix `json:"matrix,omitempty"`
@@ -162,6 +166,15 @@ func (m *Model) Predict(row []float64) float64 {
 	return m.Labels[0]
 }
 
+// PredictTargets returns the predictions of all targets for one row of features.
+func (m *Model) PredictTargets(row []float64) []float64 {
+	out := slices.Clone(m.Intercepts)
+	for j, x := range row {
+		floats.AddScaled(out, x, m.Coefficients[j*len(out):(j+1)*len(out)])
+	}
+	return out
+}
+
 // Error returns the error of predictions: half the mean squared error, or the error rate of a classifier.
 func (m *Model) Error(predictions, targets []float64) float64 {
 	sum := 0.0
@@ -185,8 +198,10 @@ func (m *Model) validate() error {
 		return fmt.Errorf("version %d of the format, this program reads 1 to %d", m.Version, Version)
 	case len(m.Features) == 0 && m.Matrix == nil:
 		return fmt.Errorf("a model without features")
-	case len(m.Coefficients) != len(m.Features):
-		return fmt.Errorf("%d coefficients for %d features", len(m.Coefficients), len(m.Features))
+	case len(m.Coefficients) != len(m.Features)*max(1, len(m.Targets)):
+		return fmt.Errorf("%d coefficients for %d features and %d targets", len(m.Coefficients), len(m.Features), max(1, len(m.Targets)))
+	case len(m.Intercepts) != len(m.Targets):
+		return fmt.Errorf("%d intercepts for %d targets", len(m.Intercepts), len(m.Targets))
 	case m.Labels != nil && len(m.Labels) != 2:
 		return fmt.Errorf("%d labels, expected two or none", len(m.Labels))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/tune"
 )
@@ -209,4 +210,38 @@ func ExampleModel_Predict() {
 	b := []float64{1, 2, 3, 4} // coefficients of the first feature, then of the second
 	fmt.Println(m.Predict(b, x.Slice(2, 3, 0, 2)).RawMatrix().Data, m.Evaluate([][]float64{b}).Validation)
 	// Output: [4 6] 0
+}
+
+// Targets are the features times the coefficients, with noise of half the norm; all use the same features, and the first is that of
+// package dataset.
+func TestGenerate(t *testing.T) {
+	c := dataset.Config{Train: 300, Val: 200, Test: 100, Features: 30, Nonzeros: 4}
+	train, val, test, b, err := multitask.Generate(c, 3, 7)
+	require.NoError(t, err)
+	s, first, err := dataset.Generate(c, 7)
+	require.NoError(t, err)
+	require.Equal(t, first, mat.Col(nil, 0, b))
+	require.Equal(t, s.Val.Y, mat.Col(nil, 0, val.Y))
+	require.True(t, mat.Equal(s.Test.X, test.X))
+	for j, v := range first {
+		for k := range 3 {
+			require.Equal(t, v == 0, b.At(j, k) == 0)
+		}
+	}
+	for k := 1; k < 3; k++ {
+		signal, noise := 0.0, 0.0
+		for _, d := range []*multitask.Data{train, val, test} {
+			var y mat.VecDense
+			y.MulVec(d.X, b.ColView(k))
+			signal += math.Pow(mat.Norm(&y, 2), 2)
+			y.SubVec(&y, d.Y.ColView(k))
+			noise += math.Pow(mat.Norm(&y, 2), 2)
+		}
+		require.InEpsilon(t, 2, math.Sqrt(signal/noise), 1e-9)
+	}
+	again, _, _, _, err := multitask.Generate(c, 3, 7)
+	require.NoError(t, err)
+	require.True(t, mat.Equal(train.Y, again.Y))
+	_, _, _, _, err = multitask.Generate(c, 0, 7)
+	require.ErrorContains(t, err, "0 targets")
 }

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/tune"
+)
+
+// targetTables are the tables of a model of several targets, taken apart.
+type targetTables struct {
+	names            []string
+	train, val, test *multitask.Data // test may be nil
+}
+
+// generatedTarget are the names of targets in a folder.
+var generatedTarget = regexp.MustCompile(`^y[0-9]+$`)
+
+// splitTargets takes the targets out of the features of a split whose target is the first of them. In a folder they
+// are the columns y1, y2, .. The split that is left has the features alone, and the first target.
+func (d *dataFlags) splitTargets(s *dataset.Split) (*dataset.Split, *targetTables, error) {
+	t := &targetTables{names: d.targets}
+	if t.names == nil {
+		for _, name := range append([]string{s.Train.Target}, s.Train.Features...) {
+			if generatedTarget.MatchString(name) {
+				t.names = append(t.names, name)
+			}
+		}
+		if len(t.names) < 2 || t.names[0] != s.Train.Target {
+			return nil, nil, badInputf("%s: expected several targets, columns y1, y2, .. of which y1 comes first", d.dir)
+		}
+	}
+	out := &dataset.Split{}
+	for _, set := range []struct {
+		from   *dataset.Data
+		rows   **dataset.Data
+		values **multitask.Data
+	}{{s.Train, &out.Train, &t.train}, {s.Val, &out.Val, &t.val}, {s.Test, &out.Test, &t.test}} {
+		if set.from == nil {
+			continue
+		}
+		var err error
+		if *set.rows, *set.values, err = takeTargets(set.from, t.names); err != nil {
+			return nil, nil, badInputf("%s: %w", strings.Join(d.files(), ", "), err)
+		}
+	}
+	return out, t, nil
+}
+
+// takeTargets takes targets out of the features of a table whose target is the first of them.
+func takeTargets(d *dataset.Data, names []string) (*dataset.Data, *multitask.Data, error) {
+	n, p := d.Dims()
+	column := make([]int, len(names)) // of the features; the first target is none of them
+	for k, name := range names[1:] {
+		if column[k+1] = slices.Index(d.Features, name); column[k+1] < 0 {
+			return nil, nil, fmt.Errorf("there is no column %q for a target", name)
+		}
+	}
+	var keep []int
+	rest := &dataset.Data{Y: d.Y, Target: d.Target}
+	for j, name := range d.Features {
+		if !slices.Contains(column[1:], j) {
+			keep = append(keep, j)
+			rest.Features = append(rest.Features, name)
+		}
+	}
+	if len(keep) == 0 {
+		return nil, nil, fmt.Errorf("all %d columns are targets, none is left for a feature", p+1)
+	}
+	rest.X = mat.NewDense(n, len(keep), nil)
+	y := mat.NewDense(n, len(names), nil)
+	for i := range n {
+		row := d.X.RawRowView(i)
+		for k, j := range keep {
+			rest.X.Set(i, k, row[j])
+		}
+		y.Set(i, 0, d.Y[i])
+		for k := 1; k < len(names); k++ {
+			y.Set(i, k, row[column[k]])
+		}
+	}
+	return rest, &multitask.Data{X: rest.X, Y: y}, nil
+}
+
+// describeTargets lists the features in use with a coefficient for each target, those of the largest effect first.
+func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string {
+	list := effects(split, fit)
+	q := len(fit.Targets)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	shown := min(q, mostTargets)
+	fmt.Fprintf(w, "feature\t%s\teffect of one standard deviation\n", strings.Join(fit.Targets[:shown], "\t"))
+	line := func(values []float64) string {
+		var cells []string
+		for _, v := range values[:shown] {
+			cells = append(cells, number(v))
+		}
+		return strings.Join(cells, "\t")
+	}
+	for _, e := range list[:min(len(list), mostFeatures)] {
+		j := slices.Index(fit.Features, e.feature)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.feature, line(coefficients(fit, j)), number(e.size))
+	}
+	if intercept {
+		fmt.Fprintf(w, "intercept\t%s\t\n", line(fit.Intercepts))
+	}
+	w.Flush()
+	if q > shown {
+		fmt.Fprintf(&b, "and %s\n", count(q-shown, "more target"))
+	}
+	if rest := len(list) - mostFeatures; rest > 0 {
+		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --save\n", rest)
+	}
+	return b.String()
+}
+
+// mostTargets bounds the columns of that table.
+const mostTargets = 6
+
+// predictTargets predicts all targets for the rows of a table, and scores them where the table has all of them.
+func predictTargets(m *modelfile.Model, path string) (*predictions, error) {
+	table, err := formats.ReadTable(path, formats.Options{Target: m.Targets[0], TargetOptional: true, Columns: m.Features})
+	if err != nil {
+		return nil, badInput(err)
+	}
+	n, _ := table.X.Dims()
+	p := &predictions{Model: m.Model, Target: strings.Join(m.Targets, ","), Targets: m.Targets, Rows: n, unit: "half the mean squared error"}
+	for i := range n {
+		p.Lines = append(p.Lines, m.PredictTargets(table.X.RawRowView(i)))
+	}
+	if table.Y == nil {
+		return p, nil
+	}
+	// A table without the other targets is one to predict, not an error.
+	full, err := formats.ReadTable(path, formats.Options{Target: m.Targets[0], Columns: append(slices.Clone(m.Features), m.Targets[1:]...)})
+	if err != nil {
+		return p, nil
+	}
+	sum := 0.0
+	for i, line := range p.Lines {
+		row := full.X.RawRowView(i)[len(m.Features):]
+		for k, v := range line {
+			y := full.Y[i]
+			if k > 0 {
+				y = row[k-1]
+			}
+			sum += (v - y) * (v - y)
+		}
+	}
+	e := sum / float64(2*n*len(m.Targets))
+	p.Error = &e
+	return p, nil
+}
+
+// generatedTargets is how many targets are generated.
+const generatedTargets = 3
+
+// severalTargets puts generated targets y1, y2, .. into the tables, the first one as their target and the others before the features.
+func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*dataset.Split, error) {
+	train, val, test, _, err := multitask.Generate(c, q, seed)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for k := range q {
+		names = append(names, fmt.Sprintf("y%d", k+1))
+	}
+	table := func(d *multitask.Data) *dataset.Data {
+		if d == nil {
+			return nil
+		}
+		n, p := d.X.Dims()
+		out := &dataset.Data{X: mat.NewDense(n, q-1+p, nil), Y: mat.Col(nil, 0, d.Y), Target: names[0], Features: append(slices.Clone(names[1:]), s.Train.Features...)}
+		for i := range n {
+			out.X.SetRow(i, append(slices.Clone(d.Y.RawRowView(i)[1:]), d.X.RawRowView(i)...))
+		}
+		return out
+	}
+	return &dataset.Split{Train: table(train), Val: table(val), Test: table(test)}, nil
+}

@@ -249,6 +249,18 @@ func (g *Regression) Hessian(set []int, w2 []float64) *mat.SymDense {
 		return &mat.SymDense{}
 	}
 	h := mat.NewSymDense(k, nil)
+	if g.gram != nil {
+		for i, j := range set {
+			row := g.gram.row(j)
+			for l, m := range set[i:] {
+				h.SetSym(i, i+l, row[m])
+			}
+			if w2 != nil {
+				h.SetSym(i, i, h.At(i, i)+w2[j])
+			}
+		}
+		return h
+	}
 	if g.x.dense != nil {
 		a := make([]float64, k*n)
 		for i, j := range set {

@@ -127,7 +127,7 @@ func (m *gram) row(j int) []float64 { return m.value[j*m.p : (j+1)*m.p] }
 
 const (
 	// gramWork bounds the multiplications, and gramMost the features, for which Prepare computes X'X.
-	gramWork, gramMost = 2e8, 2000
+	gramWork, gramMost = 1e8, 2000
 )
 
 // Prepare makes the solves that follow cheaper, if there are to be many: it computes X'X unless the design is large. It must not

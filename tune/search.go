@@ -48,7 +48,7 @@ func (s *starts) nearest(unit []float64) (int, error) {
 		s.evaluators, s.last = append(s.evaluators, e), append(s.last, nil)
 		return len(s.evaluators) - 1, nil
 	}
-	s.evaluators[best].form.Cold()
+	s.evaluators[best].cold()
 	return best, nil
 }
 

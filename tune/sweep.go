@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 )
 
@@ -15,43 +14,6 @@ func (t *Task) settings() dca.Settings {
 	s := t.Config.settings(t.Model)
 	s.Backend = t.Backend
 	return s
-}
-
-// evaluator solves lower levels in penalty form, each from the one before.
-type evaluator struct {
-	task  *Task
-	space *space
-	form  *dca.Penalized
-}
-
-func (t *Task) evaluator(s *space) (*evaluator, error) {
-	form, err := dca.NewPenalized(t.Program, s.kinds, t.settings())
-	if err != nil {
-		return nil, err
-	}
-	return &evaluator{t, s, form}, nil
-}
-
-// at solves and scores the lower level at values of the axes. The trial has no X where the solve failed.
-func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
-	weights, lambda, upper := e.space.hyper(values)
-	tr := Trial{Lambda: lambda, Upper: upper}
-	s, err := e.form.Solve(ctx, weights, upper)
-	if err != nil {
-		return tr, err
-	}
-	if s.X != nil {
-		score := e.task.Model.Evaluate(s.X)
-		tr.X, tr.Errors, tr.Inaccurate = s.X, &score, s.Status != backends.Optimal
-	}
-	tr.Elapsed = e.task.Elapsed()
-	return tr, nil
-}
-
-// close frees the solver and counts its work.
-func (e *evaluator) close() {
-	e.task.AddStats(e.form.Stats())
-	_ = e.form.Close() // the results are there
 }
 
 // sweep solves the lower level at all points, given by the values of the axes, and records them in their order. The chains
@@ -97,7 +59,7 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 	for _, e := range evaluators {
 		running.Go(func() {
 			for chain := range next {
-				err := e.form.Forget()
+				err := e.forget()
 				for _, i := range chain {
 					var tr Trial
 					if err == nil {

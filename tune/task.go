@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/tune/hypergradient"
 )
 
 // Task is one selection to be made by one method: the model with its data, the budget, and the record of
@@ -32,6 +33,7 @@ type Task struct {
 	leading Errors
 	trace   []Event
 	stats   dca.Stats
+	direct  hypergradient.Model // see evaluator
 }
 
 // Selection is a choice of hyperparameters with its lower-level solution.

@@ -64,6 +64,7 @@ func newRegression(name string, train, val Rows, intercept bool, weights func(*R
 	if err != nil {
 		return nil, err
 	}
+	g.Prepare()
 	out := &Regression{train: g, val: val, intercept: intercept}
 	_, p := g.Dims()
 	weights(out, p)

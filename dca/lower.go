@@ -20,6 +20,7 @@ type lower struct {
 	taken   time.Duration // by the last solve
 	scale   float64       // |l| at x = 0 and the first h
 	eps     float64       // of the conic solver
+	workers int           // see [Settings]
 }
 
 // block is one of the independent parts of the lower level.
@@ -51,7 +52,7 @@ type conic struct {
 }
 
 func newLower(p *Program, s *Settings) (*lower, error) {
-	l := &lower{program: p, eps: s.Solver.WithDefaults().Eps}
+	l := &lower{program: p, workers: s.Workers, eps: s.Solver.WithDefaults().Eps}
 	for _, build := range p.builders() {
 		m := convex.NewModel()
 		b := &block{h: m.Parameter("h", len(p.H0))}
@@ -104,7 +105,7 @@ func (l *lower) solve(ctx context.Context, h []float64) (*lowerSolution, error) 
 	}
 	start := time.Now()
 	results := make([]*convex.Result, len(l.blocks))
-	err := sideBySide(len(l.blocks), func(i int) (err error) {
+	err := sideBySide(len(l.blocks), l.workers, func(i int) (err error) {
 		results[i], err = l.blocks[i].solver.Solve(ctx)
 		return err
 	})
@@ -166,15 +167,19 @@ func (l *lower) reach(h []float64) []float64 {
 	return reach
 }
 
-// sideBySide calls f(0) to f(n-1), as many at a time as there are processors, and returns the first error.
-func sideBySide(n int, f func(i int) error) error {
+// sideBySide calls f(0) to f(n-1), as many at a time as there are workers, or processors where workers is 0, and returns the
+// first error.
+func sideBySide(n, workers int, f func(i int) error) error {
 	if n == 1 {
 		return f(0)
+	}
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
 	}
 	errs := make([]error, n)
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
+	for range min(n, workers) {
 		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				errs[i] = f(i)

@@ -25,6 +25,7 @@ type Penalized struct {
 	kindOf  []int     // of each radius
 	share   []float64 // of each radius, one over the number of blocks that have it
 	options convex.SolverOptions
+	workers int
 	open    bool
 	closed  Stats // of solvers that were forgotten
 }
@@ -83,7 +84,7 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 			kinds = append(kinds, []int{j})
 		}
 	}
-	q := &Penalized{program: &p, options: s.convex(), kindOf: make([]int, p.Radii)}
+	q := &Penalized{program: &p, options: s.convex(), workers: s.Workers, kindOf: make([]int, p.Radii)}
 	for j := range q.kindOf {
 		q.kindOf[j] = -1
 	}
@@ -296,7 +297,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 		}
 	}
 	results := make([]*convex.Result, len(q.blocks))
-	err := sideBySide(len(q.blocks), func(i int) (err error) {
+	err := sideBySide(len(q.blocks), q.workers, func(i int) (err error) {
 		results[i], err = q.blocks[i].solver.Solve(ctx)
 		return err
 	})

@@ -61,6 +61,9 @@ type Settings struct {
 	Backend backends.ConicBackend
 	// Solver are the backend's options.
 	Solver backends.Options
+	// Workers bounds how many blocks of the lower level are solved at once; 0 means as many as there are processors. It does
+	// not change results.
+	Workers int
 	// Observe, if not nil, sees every iteration before the next begins: its record, the iterate x, and the
 	// refit, the lower-level solution at the iterate's h. refit is nil where the lower level
 	// interpolates, so that its solution is not unique. The slices must not be changed or kept.
@@ -100,6 +103,7 @@ func (s *Settings) validate(p *Program) error {
 	}{
 		{"Tol", s.Tol}, {"Rho", s.Rho}, {"Alpha0", s.Alpha0}, {"Delta", s.Delta}, {"CAlpha", s.CAlpha},
 		{"Epsilon", s.Epsilon}, {"GapTol", s.GapTol}, {"Agreement", s.Agreement}, {"MaxIter", float64(s.MaxIter)},
+		{"Workers", float64(s.Workers)},
 	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 1) {
 			return fmt.Errorf("dca: Settings.%s is %v, expected a finite number that is not negative", f.name, f.value)

@@ -70,7 +70,7 @@ type Config struct {
 	Scope Scope
 	// KeepFits has VF-iDCA put the refit of each iteration into its event, for figures; it takes memory for all coefficients.
 	KeepFits bool
-	// Workers bounds how many lower levels are solved at once; 0 means as many as there are
+	// Workers bounds how many lower levels, or parts of one, are solved at once; 0 means as many as there are
 	// threads. It does not change results.
 	Workers int
 	// Threads bounds the threads of one conic solve; 0 means 1.
@@ -186,7 +186,7 @@ func (c Config) override(s dca.Settings) dca.Settings {
 	if c.MaxIter != 0 {
 		s.MaxIter = c.MaxIter
 	}
-	s.Solver = c.solver()
+	s.Solver, s.Workers = c.solver(), c.Workers
 	return s
 }
 

@@ -170,7 +170,12 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	title := plots[0].Title.TextStyle
 	title.Font.Size = textSize + 2
 	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
-	dc.FillText(title, vg.Point{X: (dc.Min.X + dc.Max.X - legendMargin) / 2, Y: dc.Max.Y - titleHeight/2}, f.Title)
+	middle := (dc.Min.X + dc.Max.X - legendMargin) / 2
+	if w := title.Width(f.Title); w > width-legendMargin-12 { // over the legends too, and smaller if that is not enough
+		middle = (dc.Min.X + dc.Max.X) / 2
+		title.Font.Size *= min(1, (width-12)/w)
+	}
+	dc.FillText(title, vg.Point{X: middle, Y: dc.Max.Y - titleHeight/2}, f.Title)
 	if f.Map != nil {
 		if err := f.Map.draw(draw.Crop(dc, 6, -legendMargin+scaleMargin, 6+tiles, -height-6)); err != nil {
 			return nil, err

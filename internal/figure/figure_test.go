@@ -165,3 +165,26 @@ func TestAreas(t *testing.T) {
 		height-(a.Bottom-(a.Bottom-a.Top)*0.06/1.12), a.Right)
 	require.Contains(t, b.String(), path)
 }
+
+// A long title stays inside: no ink at the edges.
+func TestLongTitle(t *testing.T) {
+	for _, words := range []int{1, 12, 14, 30} {
+		f := synthetic(3)
+		f.Title = strings.Repeat("long title ", words)
+		var b bytes.Buffer
+		require.NoError(t, f.Write(&b, "png"))
+		img, err := png.Decode(&b)
+		require.NoError(t, err)
+		ink := 0
+		for y := range titleHeight {
+			for x := range img.Bounds().Dx() {
+				if r, _, _, _ := img.At(x, y).RGBA(); r < 0x8000 {
+					ink++
+					require.Greater(t, x, 2, "%d words", words)
+					require.Less(t, x, img.Bounds().Dx()-3, "%d words", words)
+				}
+			}
+		}
+		require.Positive(t, ink)
+	}
+}

@@ -4,7 +4,8 @@
 //   - asks for anything but itself,
 //   - has an issue that axe-core calls moderate, serious or critical, light, dark, or with every <details> open,
 //   - is wider than the window (what is wide must scroll inside the page),
-//   - has a column whose heading does not sort by mouse, Enter and Space, or does not say so in aria-sort.
+//   - has a column whose heading does not sort by mouse, Enter and Space, or does not say so in aria-sort,
+//   - has a figure that cannot be read by pointing at it, or by the arrow keys on its slider.
 //
 // It leaves screenshots at phone and desktop width, light and dark, and the printed page, for a person to look at.
 //
@@ -50,6 +51,7 @@ for (const path of pages) {
       if (wide > 0) problems.push(`${where}: the page is ${wide} pixels wider than the window`);
       if (device === "desktop" && colorScheme === "light") {
         await sorting(page, where);
+        await reading(page, where);
         await page.reload();
         await page.pdf({ path: join(out, `${name}.pdf`), format: "A4" });
       }
@@ -99,6 +101,37 @@ async function sorting(page, where) {
       const up = third === "ascending" ? 1 : -1;
       if (!numbers.some(Number.isNaN) && numbers.some((v, i) => i > 0 && (v - numbers[i - 1]) * up < 0))
         problems.push(`${where}: table ${t + 1}, heading ${k + 1} is ${third}, but the rows are not: ${keys.join(" ")}`);
+    }
+  }
+}
+
+// reading points at two places of every figure and presses Home and End on its slider: the reading and the guide must follow.
+async function reading(page, where) {
+  const figures = page.locator("figure:has(.reading)");
+  if ((await page.locator("figure").count()) !== (await figures.count())) problems.push(`${where}: a figure has no reading`);
+  for (let f = 0; f < (await figures.count()); f++) {
+    const figure = figures.nth(f);
+    const slider = figure.locator("input[type=range]");
+    const rows = 1 + Number(await slider.getAttribute("max"));
+    if (rows < 2) continue;
+    const svg = figure.locator("svg");
+    await svg.scrollIntoViewIfNeeded();
+    const box = await svg.boundingBox();
+    const guide = () => figure.locator(".guide").getAttribute("x1");
+    const read = () => figure.locator(".reading").innerText();
+    const seen = [];
+    const note = async () => seen.push([await read(), await guide(), await slider.getAttribute("aria-valuetext")]);
+    await page.mouse.move(box.x + 0.2 * box.width, box.y + box.height / 2);
+    await note();
+    await page.mouse.move(box.x + 0.6 * box.width, box.y + box.height / 2);
+    await note();
+    await slider.focus();
+    await page.keyboard.press("Home");
+    await note();
+    await page.keyboard.press("End");
+    await note();
+    for (let k = 0; k < 3; k++) {
+      if (new Set(seen.map((s) => s[k])).size < 3) problems.push(`${where}: figure ${f + 1} is not read: ${seen.map((s) => s[k]).join(" | ")}`);
     }
   }
 }

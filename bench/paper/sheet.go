@@ -67,8 +67,8 @@ func (p *Plan) errorSheet(s *Summary) *sheet {
 			row.cells = append(row.cells, sheetCell{text: l.Remarks()})
 			out.rows = append(out.rows, row)
 		}
-		for _, v := range r.Verdicts {
-			out.notes = append(out.notes, fmt.Sprintf("%s, %s", r.Row.Title, v))
+		for at := range r.Verdicts {
+			out.notes = append(out.notes, fmt.Sprintf("%s, %s", r.Row.Title, &r.Verdicts[at]))
 		}
 	}
 	return out

@@ -75,7 +75,7 @@ type RowSummary struct {
 	Lines   []Line
 	// Verdicts say, where both are there, how VF-iDCA stands to the best of the other methods: its iterate with the paper's
 	// settings, its refit with ours.
-	Verdicts []string
+	Verdicts []Verdict
 }
 
 // Summary is a table.
@@ -209,36 +209,6 @@ func (m *measure) best(lines []Line) *Line {
 		}
 	}
 	return best
-}
-
-// verdicts compare VF-iDCA with the best line of another method, measure by measure: the iterate of the paper's settings, the
-// refit of ours.
-func verdicts(lines []Line) []string {
-	var out []string
-	others := slices.DeleteFunc(slices.Clone(lines), func(l Line) bool { return strings.HasPrefix(l.Method.Name, "vf-idca") })
-	for k := range measures {
-		m, name := &measures[k], "vf-idca"
-		if k >= 2 {
-			name = OurDefaults
-		}
-		at := slices.IndexFunc(lines, func(l Line) bool { return l.Method.Name == name })
-		best := m.best(others)
-		if at < 0 || best == nil || m.of(&lines[at]).N == 0 {
-			continue
-		}
-		ours, least := m.of(&lines[at]), m.of(best)
-		text := fmt.Sprintf("%s: %s is ", m.name, lines[at].Method.Title)
-		switch {
-		case ours.Mean <= least.Mean:
-			text += "the best method"
-		case ours.Mean <= least.Mean+least.Error:
-			text += fmt.Sprintf("within one standard error of the best other method, %s", best.Method.Title)
-		default:
-			text += fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s", best.Method.Title, ours.text(), least.text())
-		}
-		out = append(out, text)
-	}
-	return out
 }
 
 // text writes a mean with its standard error, both with as many decimals as the mean has.

@@ -81,16 +81,22 @@ func TestVerdicts(t *testing.T) {
 		s := Stat{Mean: v, Error: se, N: 30}
 		return Line{Method: m, Iterate: Pair{s, s}, Refit: Pair{s, s}}
 	}
-	got := verdicts([]Line{line("grid", 2, 0.5), line("vf-idca", 2.4, 0.1), line(OurDefaults, 2.6, 0.1)})
+	said := func(lines ...Line) (out []string) {
+		for _, v := range verdicts(lines) {
+			out = append(out, v.String())
+		}
+		return out
+	}
+	got := said(line("grid", 2, 0.5), line("vf-idca", 2.4, 0.1), line(OurDefaults, 2.6, 0.1))
 	require.Equal(t, []string{
 		"validation, iterate: VF-iDCA is within one standard error of the best other method, Grid",
 		"test, iterate: VF-iDCA is within one standard error of the best other method, Grid",
 		"validation, refit: VF-iDCA (our defaults) is not within one standard error of the best other method, Grid: 2.60 ± 0.10 against 2.00 ± 0.50",
 		"test, refit: VF-iDCA (our defaults) is not within one standard error of the best other method, Grid: 2.60 ± 0.10 against 2.00 ± 0.50",
 	}, got)
-	require.Empty(t, verdicts([]Line{line("grid", 2, 0.5)}))
+	require.Empty(t, said(line("grid", 2, 0.5)))
 	// Other settings of VF-iDCA are no other method.
-	require.Contains(t, verdicts([]Line{line("grid", 2, 0.5), line("vf-idca", 1.5, 0.1), line("vf-idca-t", 1, 0.1)})[0], "the best method")
+	require.Contains(t, said(line("grid", 2, 0.5), line("vf-idca", 1.5, 0.1), line("vf-idca-t", 1, 0.1))[0], "the best method")
 }
 
 func TestTrace(t *testing.T) {

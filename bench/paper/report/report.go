@@ -68,6 +68,7 @@ type contents struct {
 	Notes    []string
 	Versions []string
 	Settings []string
+	Glance   *webpage.Table
 	Sections []section
 }
 
@@ -92,11 +93,16 @@ func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 			c.Settings = with(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
 		}
 	}
-	for _, s := range paper.Summarise(o.Manifest.Plan, o.Records) {
+	summaries := paper.Summarise(o.Manifest.Plan, o.Records)
+	c.Glance = glance(summaries)
+	for _, s := range summaries {
 		sec := section{ID: s.Table.Name, Title: s.Table.Title, Validation: s.Table.Validation, Test: s.Table.Test}
 		for k := range s.Rows {
 			r := &s.Rows[k]
-			p := part{ID: s.Table.Name + "-" + r.Row.Name, Title: r.Row.Title, Skipped: r.Skipped, Verdicts: r.Verdicts}
+			p := part{ID: s.Table.Name + "-" + r.Row.Name, Title: r.Row.Title, Skipped: r.Skipped}
+			for at := range r.Verdicts {
+				p.Verdicts = append(p.Verdicts, r.Verdicts[at].String())
+			}
 			p.Table = rowTable(&o.Manifest.Plan, p.ID, s.Table.Title, r)
 			for _, f := range figures {
 				if f.table == s.Table.Name && f.row == r.Row.Name {

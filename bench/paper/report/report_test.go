@@ -139,7 +139,7 @@ func TestPageStructure(t *testing.T) {
 	}
 	require.Equal(t, 6, figures, "three for each of two rows")
 	require.Len(t, titles, 6)
-	require.Equal(t, 2+6, tables, "one for each row, and the numbers of each figure")
+	require.Equal(t, 1+2+6, tables, "the one at a glance, one for each row, and the numbers of each figure")
 	for _, address := range regexp.MustCompile(`https?://[^"' )]*`).FindAllString(page, -1) {
 		require.Contains(t, []string{"http://www.w3.org/2000/svg"}, address)
 	}
@@ -152,6 +152,7 @@ func TestPageContents(t *testing.T) {
 		"conetune 1.2.3", "Machine: a machine", "<code>conetune bench paper --repeats 2</code>", "Seeds: 1 to 2", "1/2, 2/2", "file 123abc",
 		// The mean of 2.1 and 2.2 with its standard error, 0.05, the best of all; beside it the paper's figure.
 		`<td class="number" data-sort="2.1500000000000004"><strong>2.15 ± 0.05</strong></td><td class="number" data-sort="1.95">`,
+		`<td data-sort="0"><strong>best</strong></td>`,
 	} {
 		require.True(t, strings.Contains(page, want), want)
 	}

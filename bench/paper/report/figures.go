@@ -206,7 +206,7 @@ func (c *chart) numbers(id string, area figure.Area) webpage.Table {
 		}
 	}
 	for k, x := range c.at {
-		row := webpage.Row{X: area.X(x), Cells: []webpage.Cell{{Text: number(x)}}}
+		row := webpage.Row{X: area.X(x), Cells: []webpage.Cell{{Text: c.place(x)}}}
 		for _, p := range c.panels {
 			for _, l := range p.lines {
 				row.Cells = append(row.Cells, webpage.Cell{Text: number(l.values[k])})
@@ -215,6 +215,14 @@ func (c *chart) numbers(id string, area figure.Area) webpage.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// place writes a place of the horizontal axis: iterations are whole.
+func (c *chart) place(x float64) string {
+	if !c.drawing.LogX {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return number(x)
 }
 
 // number writes three significant digits; nothing for what is not a number.

@@ -79,10 +79,10 @@ type section struct {
 }
 
 type part struct {
-	ID, Title, Skipped string
-	Table              webpage.Table
-	Verdicts           []string
-	Figures            []webpage.Figure
+	ID, Title, Name, Skipped string
+	Table                    webpage.Table
+	Verdicts                 []string
+	Figures                  []webpage.Figure
 }
 
 func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
@@ -99,7 +99,7 @@ func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 		sec := section{ID: s.Table.Name, Title: s.Table.Title, Validation: s.Table.Validation, Test: s.Table.Test}
 		for k := range s.Rows {
 			r := &s.Rows[k]
-			p := part{ID: s.Table.Name + "-" + r.Row.Name, Title: r.Row.Title, Skipped: r.Skipped}
+			p := part{ID: s.Table.Name + "-" + r.Row.Name, Title: r.Row.Title, Name: s.Table.Name + " " + r.Row.Name, Skipped: r.Skipped}
 			for at := range r.Verdicts {
 				p.Verdicts = append(p.Verdicts, r.Verdicts[at].String())
 			}

@@ -152,7 +152,8 @@ func TestPageContents(t *testing.T) {
 		"conetune 1.2.3", "Machine: a machine", "<code>conetune bench paper --repeats 2</code>", "Seeds: 1 to 2", "1/2, 2/2", "file 123abc",
 		// The mean of 2.1 and 2.2 with its standard error, 0.05, the best of all; beside it the paper's figure.
 		`<td class="number" data-sort="2.1500000000000004"><strong>2.15 ± 0.05</strong></td><td class="number" data-sort="1.95">`,
-		`<td data-sort="0"><strong>best</strong></td>`,
+		`<td data-sort="0"><strong>best</strong></td>`, `<th scope="row">svm3 liver-disorders</th>`,
+		`<th scope="row" class="number">5</th><td class="number">21.0</td>`, // alpha in the fifth iteration
 	} {
 		require.True(t, strings.Contains(page, want), want)
 	}

@@ -78,7 +78,7 @@ func glance(summaries []paper.Summary) *webpage.Table {
 			if len(r.Verdicts) == 0 {
 				continue
 			}
-			row := webpage.Row{Cells: []webpage.Cell{{Text: s.Table.Title + ": " + r.Row.Title}}}
+			row := webpage.Row{Cells: []webpage.Cell{{Text: s.Table.Name + " " + r.Row.Name}}}
 			for _, name := range paper.MeasureNames() {
 				row.Cells = append(row.Cells, standing(r.Verdicts, name))
 			}

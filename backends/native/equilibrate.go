@@ -93,10 +93,12 @@ func (sc *scaling) norms(f *form) {
 			sc.col[i] = max(sc.col[i], v)
 		}
 		top, dj := sc.col[j], sc.d[j]
-		for k := f.a.ptr[j]; k < f.a.ptr[j+1]; k++ {
-			i := f.a.ind[k]
-			v := math.Abs(f.a.val[k]) * sc.e[i] * dj
-			top = max(top, v)
+		val := f.a.val[f.a.ptr[j]:f.a.ptr[j+1]]
+		for k, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
+			v := math.Abs(val[k]) * sc.e[i] * dj
+			if v > top { // not max: there is no NaN
+				top = v
+			}
 			if v > sc.row[i] {
 				sc.row[i] = v
 			}

@@ -14,6 +14,10 @@ const (
 	refineSteps  = 10
 	refineFactor = 2 // refinement ends when the residual falls by less
 	refineTarget = 1e-12
+	// What is left in the rows spoils no residual of the iterate, as ds comes from the second equation,
+	// but only its complementarity. So it may be this part of the error of the iterate, up to a bound.
+	refineShare = 1e-4
+	refineStart = 1e-8
 	// The predictor only chooses sigma and the correction.
 	predictorColumns = 1
 	predictorRows    = 1e-6
@@ -90,18 +94,19 @@ func (k *kkt) residual(limitX, limitZ float64) (x, z float64) {
 
 // maxAbs returns the largest absolute entry of v, NaN if there is one.
 func maxAbs(v []float64) float64 {
-	// four independent maxima; the built-in max keeps NaN
-	var a, b, c, d float64
+	// Without its sign a number is ordered as its bits are, and NaN comes last. Four independent maxima.
+	const sign = 1 << 63
+	var a, b, c, d uint64
 	for ; len(v) >= 4; v = v[4:] {
-		a = max(a, math.Abs(v[0]))
-		b = max(b, math.Abs(v[1]))
-		c = max(c, math.Abs(v[2]))
-		d = max(d, math.Abs(v[3]))
+		a = max(a, math.Float64bits(v[0])&^sign)
+		b = max(b, math.Float64bits(v[1])&^sign)
+		c = max(c, math.Float64bits(v[2])&^sign)
+		d = max(d, math.Float64bits(v[3])&^sign)
 	}
 	for _, x := range v {
-		a = max(a, math.Abs(x))
+		a = max(a, math.Float64bits(x)&^sign)
 	}
-	return max(a, b, c, d)
+	return math.Float64frombits(max(a, b, c, d))
 }
 
 func finite(v []float64) bool {

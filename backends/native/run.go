@@ -159,9 +159,9 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 		if r.direct {
 			step = r.advanceDirect(o.Eps)
 		} else {
-			r.target = accuracy{residualLeft, refineTarget}
+			r.target = accuracy{residualLeft, min(max(refineTarget, refineShare*worst), refineStart)}
 			if r.whole() {
-				r.target.columns = refineTarget
+				r.target = accuracy{refineTarget, refineTarget}
 			} else if left, now := toleranceLeft*o.Eps, max(p.dual, p.hidden); now*residualLeft < left {
 				r.target.columns = min(left/now, 1e6) // now may be 0
 			}

@@ -3,18 +3,21 @@ package native
 import "github.com/conetune/conetune/backends/native/internal/dense"
 
 // csc is a sparse matrix in compressed columns. Data often stand in it as
-// dense blocks, whose columns are runs of consecutive rows; products with them
-// are left to the dense kernels.
+// dense blocks: columns side by side with runs of the same consecutive rows. Products
+// with them are left to the dense kernels.
 type csc struct {
 	ptr, ind []int32
 	val      []float64
 	parts    []part
+	work     []float64 // of the width of the widest block
 }
 
-// part is a piece of a column: entries from:to, consecutive rows if dense.
+// part is a piece of a column, entries from:to, or, if dense, of width columns from col on: the same
+// consecutive rows in each, its entries stride after those of the column before.
 type part struct {
 	col, from, to int32
 	dense         bool
+	width, stride int32
 }
 
 // minRun is the length from which the call of a kernel costs less than a loop.
@@ -24,11 +27,14 @@ const minRun = 16
 // diagonal, the last entry of each column is left out.
 func (c *csc) split(diagonal bool) {
 	c.parts = c.parts[:0]
+	widest := int32(1)
+	var last, now []int // the dense parts that the column before, and this one, have a run in
 	for j := range int32(len(c.ptr) - 1) {
 		from, to := c.ptr[j], c.ptr[j+1]
 		if diagonal {
 			to--
 		}
+		last, now = now, last[:0]
 		loose := from // entries since here are in no part yet
 		for k := from; k < to; {
 			end := k + 1
@@ -37,27 +43,63 @@ func (c *csc) split(diagonal bool) {
 			}
 			if end-k >= minRun {
 				if loose < k {
-					c.parts = append(c.parts, part{j, loose, k, false})
+					c.parts = append(c.parts, part{col: j, from: loose, to: k})
 				}
-				c.parts = append(c.parts, part{j, k, end, true})
+				at := c.widen(last, j, k, end)
+				if at < 0 {
+					at = len(c.parts)
+					c.parts = append(c.parts, part{col: j, from: k, to: end, dense: true, width: 1, stride: end - k})
+				}
+				now = append(now, at)
+				widest = max(widest, c.parts[at].width)
 				loose = end
 			}
 			k = end
 		}
 		if loose < to {
-			c.parts = append(c.parts, part{j, loose, to, false})
+			c.parts = append(c.parts, part{col: j, from: loose, to: to})
 		}
 	}
+	c.work = make([]float64, widest)
+}
+
+// widen adds the run from:to of column j to the block among the given ones that it continues, and returns
+// the number of the block, -1 if there is none.
+func (c *csc) widen(blocks []int, j, from, to int32) int {
+	for _, at := range blocks {
+		p := &c.parts[at]
+		if p.col+p.width != j || p.to-p.from != to-from || c.ind[p.from] != c.ind[from] {
+			continue
+		}
+		stride := (from - p.from) / p.width
+		if p.width > 1 && stride != p.stride || stride*p.width != from-p.from {
+			continue
+		}
+		p.width, p.stride = p.width+1, stride
+		return at
+	}
+	return -1
+}
+
+// block returns the rows and the numbers of a dense part.
+func (c *csc) block(p *part) (rows, width int, val []float64, stride int) {
+	rows, width, stride = int(p.to-p.from), int(p.width), int(p.stride)
+	return rows, width, c.val[p.from : int(p.to)+(width-1)*stride], stride
 }
 
 // addMul adds the matrix times x to y.
 func (c *csc) addMul(y, x []float64) {
-	for _, p := range c.parts {
-		val, xj := c.val[p.from:p.to], x[p.col]
+	for i := range c.parts {
+		p := &c.parts[i]
 		if p.dense {
-			dense.Axpy(xj, val, y[c.ind[p.from]:][:len(val)])
+			rows, width, val, stride := c.block(p)
+			for k, v := range x[p.col : int(p.col)+width] {
+				c.work[k] = -v
+			}
+			dense.GemvN(rows, width, val, stride, c.work[:width], y[c.ind[p.from]:][:rows])
 			continue
 		}
+		val, xj := c.val[p.from:p.to], x[p.col]
 		for k, i := range c.ind[p.from:p.to] {
 			y[i] += val[k] * xj
 		}
@@ -66,13 +108,19 @@ func (c *csc) addMul(y, x []float64) {
 
 // addMulT adds the transposed matrix times x to y.
 func (c *csc) addMulT(y, x []float64) {
-	for _, p := range c.parts {
-		val := c.val[p.from:p.to]
+	for i := range c.parts {
+		p := &c.parts[i]
 		if p.dense {
-			y[p.col] += dense.Dot(val, x[c.ind[p.from]:][:len(val)])
+			rows, width, val, stride := c.block(p)
+			work := c.work[:width]
+			clear(work)
+			dense.GemvT(rows, width, val, stride, x[c.ind[p.from]:][:rows], work)
+			for k, v := range work {
+				y[int(p.col)+k] -= v
+			}
 			continue
 		}
-		sum := 0.0
+		val, sum := c.val[p.from:p.to], 0.0
 		for k, i := range c.ind[p.from:p.to] {
 			sum += val[k] * x[i]
 		}
@@ -83,15 +131,16 @@ func (c *csc) addMulT(y, x []float64) {
 // subMulOff subtracts (U + U')x from y, where U is the strictly upper part of
 // a matrix that was split without its diagonal.
 func (c *csc) subMulOff(y, x []float64) {
-	for _, p := range c.parts {
-		val, xj := c.val[p.from:p.to], x[p.col]
+	for i := range c.parts {
+		p := &c.parts[i]
 		if p.dense {
-			first := c.ind[p.from]
-			y[p.col] -= dense.Dot(val, x[first:][:len(val)])
-			dense.Axpy(-xj, val, y[first:][:len(val)])
+			rows, width, val, stride := c.block(p)
+			first, col := int(c.ind[p.from]), int(p.col)
+			dense.GemvT(rows, width, val, stride, x[first:first+rows], y[col:col+width])
+			dense.GemvN(rows, width, val, stride, x[col:col+width], y[first:first+rows])
 			continue
 		}
-		sum := 0.0
+		val, xj, sum := c.val[p.from:p.to], x[p.col], 0.0
 		for k, i := range c.ind[p.from:p.to] {
 			v := val[k]
 			sum += v * x[i]

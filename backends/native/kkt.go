@@ -73,10 +73,13 @@ const (
 	//     ill-conditioned, as third differences are;
 	//   - a second-order cone has a part that is as small beside eta^2 as its point
 	//     is near the boundary, and in rank-two form pivots that are differences of
-	//     large numbers. What is added is relative to eta^2.
+	//     large numbers. What is added is relative to eta^2;
+	//   - exponential and power cones have an H that is small as a whole on the way to a
+	//     certificate: there what is added is relative to it.
 	staticRegularisation  = 1e-8
 	boundedRegularisation = 1e-13
 	rankTwoRegularisation = 1e-12
+	denseRegularisation   = 1e-2
 	rotatedRegularisation = 1e-10
 	// see raise
 	boostFactor = 100
@@ -369,6 +372,11 @@ func (k *kkt) refactor() {
 		cn.writeH(&k.writers[c])
 		if q, ok := cn.(*secondOrder); ok {
 			k.shiftRankTwo(q, c)
+		} else if q, ok := cn.(*nonsymmetric); ok {
+			shift := min(staticRegularisation, denseRegularisation*min(q.h[0][0], q.h[1][1], q.h[2][2]))
+			for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
+				k.shift[p] = -shift
+			}
 		}
 	}
 	for i := range k.rotated {

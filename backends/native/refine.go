@@ -15,7 +15,7 @@ const (
 	refineFactor = 2 // refinement ends when the residual falls by less
 	refineTarget = 1e-12
 	// What is left in the rows spoils no residual of the iterate, as ds comes from the second equation,
-	// but only its complementarity. So it may be this part of the error of the iterate, up to a bound.
+	// but only its complementarity. So it may be this part of the error of the iterate, as a point or a proof, up to a bound.
 	refineShare = 1e-4
 	refineStart = 1e-8
 	// The predictor only chooses sigma and the correction.

@@ -159,7 +159,7 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 		if r.direct {
 			step = r.advanceDirect(o.Eps)
 		} else {
-			r.target = accuracy{residualLeft, min(max(refineTarget, refineShare*worst), refineStart)}
+			r.target = accuracy{residualLeft, min(max(refineTarget, refineShare*min(worst, noPoint, noBound)), refineStart)}
 			if r.whole() {
 				r.target = accuracy{refineTarget, refineTarget}
 			} else if left, now := toleranceLeft*o.Eps, max(p.dual, p.hidden); now*residualLeft < left {

@@ -51,6 +51,11 @@ type Settings struct {
 	// leave out stays out. It is for models with a radius for each coefficient, which would let every coefficient in; see
 	// Program.Anchor too.
 	Screen bool
+	// HoldZeros keeps radii that are zero there. The multipliers of P_i(x) <= 0 are all numbers from a least one on, each of which
+	// gives a subgradient of v. The least one, the slope of v for a growing radius, is taken by default: with it V_k is
+	// smallest, and radii can grow again. With HoldZeros it is a much larger one, as solvers return that, like those of the paper's
+	// experiments, have no reason to prefer the least.
+	HoldZeros bool
 	// Linearized replaces l in V_k by its linearisation at z_k plus Lipschitz/2 |z - z_k|^2,
 	// which keeps V_k an upper bound (remark after Algorithm 1). It needs [Program.TrainGradient].
 	Linearized bool

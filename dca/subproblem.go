@@ -160,6 +160,7 @@ func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) erro
 			return err
 		}
 	}
+	low = b.hold(low)
 	b.centre, b.lower, b.penalty = centre, low, alpha
 	minus := make([]float64, len(low.slope))
 	c := low.value + b.settings.Epsilon
@@ -201,6 +202,24 @@ func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) erro
 		}
 	}
 	return nil
+}
+
+// holdFactor times the least multiplier is the one of a radius that [Settings.HoldZeros] keeps at zero.
+const holdFactor = 10
+
+// hold returns low with the subgradient that [Settings.HoldZeros] asks for.
+func (b *subproblem) hold(low *lowerSolution) *lowerSolution {
+	if !b.settings.HoldZeros {
+		return low
+	}
+	held := *low
+	held.slope = slices.Clone(low.slope)
+	for j := range b.program.Radii {
+		if low.h[j] <= 2*b.lo[j] {
+			held.slope[j] *= holdFactor
+		}
+	}
+	return &held
 }
 
 // solve solves the subproblem and clips h to its bounds. The point is empty when the

@@ -31,5 +31,5 @@ func Example() {
 	fmt.Printf("radius of the nuclear norm %.1f, test error of the iterate %.2f\n", res.Radii[0], *res.Errors.Test)
 	// Output:
 	// converged after 8 iterations; a matrix of 12 x 10
-	// radius of the nuclear norm 14.4, test error of the iterate 0.20
+	// radius of the nuclear norm 14.5, test error of the iterate 0.20
 }

@@ -25,9 +25,9 @@
 // # Multipliers at a radius of zero
 //
 // VF-iDCA with the paper's start puts many groups at r_g = 0, where the multiplier of a group is not unique: with G the gradient of
-// l in its coefficients, every number from |G| on is one. The program takes the least one, as package dca keeps radii
-// just above zero. It is the best choice, since the bound V_k of the subproblem grows with the multiplier of such a radius. An
-// implementation that takes what a solver happens to return, up to 30 times as much with SCS, keeps more groups at zero and ends elsewhere.
+// l in its coefficients, every number from |G| on is one. The recommended settings take the least one, as package dca keeps radii
+// just above zero, with which the bound V_k of the subproblem is smallest. The paper's settings take a larger one
+// ([dca.Settings.HoldZeros]), so that groups at zero stay there, which is what comes of multipliers as SCS returns them.
 //
 // # Size
 //
@@ -232,12 +232,13 @@ func (m *Model) Fit(x [][]float64) problems.Fit {
 
 // PaperSettings are those of the paper's experiments; rho is that of its authors' program.
 func (m *Model) PaperSettings() dca.Settings {
-	return dca.Settings{Tol: 0.05, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+	return dca.Settings{Tol: 0.05, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100, HoldZeros: true}
 }
 
 // DefaultSettings start from a path of penalised completions.
 func (m *Model) DefaultSettings() dca.Settings {
 	s := m.PaperSettings()
+	s.HoldZeros = false
 	s.PathStart = len(m.path()) > 0
 	return s
 }

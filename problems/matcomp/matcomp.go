@@ -235,10 +235,13 @@ func (m *Model) PaperSettings() dca.Settings {
 	return dca.Settings{Tol: 0.05, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100, HoldZeros: true}
 }
 
-// DefaultSettings start from a path of penalised completions.
+// DefaultSettings start from the best of a few penalised completions, and take only the first, large steps, with a penalty at which
+// the iterates stay near the lower-level solutions: with a weight for each group the validation entries are soon overfitted, and
+// smaller steps improve the validation error of the refit but not its test error.
 func (m *Model) DefaultSettings() dca.Settings {
 	s := m.PaperSettings()
 	s.HoldZeros = false
 	s.PathStart = len(m.path()) > 0
+	s.Alpha0, s.Tol = 10, 0.1
 	return s
 }

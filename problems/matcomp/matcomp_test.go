@@ -308,12 +308,22 @@ func TestPathStartsAtZero(t *testing.T) {
 			group = math.Max(group, math.Hypot(g[2*k], g[2*k+1]))
 		}
 	}
-	ratio := path[0][0] / singular(gamma)[0]
-	require.Less(t, ratio, 1.0)
-	require.InEpsilon(t, ratio, path[0][1]/group, 1e-6)
-	for k := 1; k < len(path); k++ {
-		require.Less(t, path[k][0], path[k-1][0])
+	share := path[0][0] / singular(gamma)[0]
+	require.Less(t, share, 1.0)
+	require.InEpsilon(t, share, path[0][1]/group, 1e-6)
+	require.Len(t, path, 24)
+	for k, lambda := range path {
+		require.Equal(t, lambda[1], lambda[4])
+		if k%8 > 0 {
+			require.Less(t, lambda[0], path[k-1][0])
+			require.Less(t, lambda[1], path[k-1][1])
+		} else {
+			require.Equal(t, path[0][0], lambda[0])
+		}
 	}
+	require.InDeltaSlice(t, []float64{3, 1. / 3}, []float64{path[8][1] / path[0][1], path[16][1] / path[0][1]}, 1e-12)
+	d.Row, d.Col = matcomp.Features{}, matcomp.Features{}
+	require.Len(t, newModel(t, d, matcomp.Options{}).Program().Path, 8)
 }
 
 // Retraining at the same radii on entries of both sets solves the lower level for those.

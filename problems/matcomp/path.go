@@ -7,28 +7,37 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The path for the data-driven start goes down from the weights at which Gamma, and all groups, are zero.
+// The path for the data-driven start goes down from the weights at which Gamma, and all groups, are zero, once for each of the
+// pathRatios, which multiply the weight of the groups.
 const (
 	pathPoints = 8
 	pathLength = 1e-2
 )
 
-// path returns the weights of the start: the same share of the largest weight of the nuclear norm and of
+var pathRatios = [...]float64{1, 3, 1. / 3}
+
+// path returns the weights of the start: shares of the largest weight of the nuclear norm and, multiplied by a ratio, of
 // those of the groups. Nil where nothing depends on the entries.
 func (m *Model) path() [][]float64 {
 	nuclear, group := m.largestWeights()
 	if !(nuclear > 0) {
 		return nil
 	}
+	ratios := pathRatios[:]
+	if len(m.r0) == 1 {
+		ratios = ratios[:1]
+	}
 	var path [][]float64
-	for i := range pathPoints {
-		share := math.Pow(pathLength, float64(i+1)/pathPoints)
-		lambda := make([]float64, len(m.r0))
-		for j := range lambda {
-			lambda[j] = share * group
+	for _, ratio := range ratios {
+		for i := range pathPoints {
+			share := math.Pow(pathLength, float64(i+1)/pathPoints)
+			lambda := make([]float64, len(m.r0))
+			for j := range lambda {
+				lambda[j] = ratio * share * group
+			}
+			lambda[0] = share * nuclear
+			path = append(path, lambda)
 		}
-		lambda[0] = share * nuclear
-		path = append(path, lambda)
 	}
 	return path
 }

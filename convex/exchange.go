@@ -286,6 +286,23 @@ func (e *exchanger) begin(from backends.Point) {
 	e.ready = perChange*e.solver.Start(pt) <= e.most
 }
 
+// exchangeRows solves the program by exchanges, or returns nil where the backend has to.
+func (s *Solver) exchangeRows(ctx context.Context) *Result {
+	if s.exchange == nil || ctx.Err() != nil {
+		return nil
+	}
+	if s.current == nil {
+		s.exchange.zero()
+	}
+	r := s.exchange.solve(ctx, s.eps)
+	if r != nil {
+		s.stats.Rounds++
+		s.stats.Iterations += r.Iterations
+		s.stats.SolveTime += r.SolveTime
+	}
+	return r
+}
+
 // solve returns the solution at the parameters' current values, or nil where the exchanges do not lead to one of
 // the accuracy eps.
 func (e *exchanger) solve(ctx context.Context, eps float64) *Result {

@@ -323,29 +323,6 @@ func pick(distance []float64, must func(i int) bool, size int, wrong bool) ([]in
 // solveRows solves restricted programs until the completed point is optimal for the full one. The rounds start
 // at a loose accuracy, as in solveSets.
 func (s *Solver) solveRows(ctx context.Context) (*Result, error) {
-	if s.exchange == nil {
-		return s.solveRowSets(ctx)
-	}
-	if ctx.Err() == nil {
-		if s.current == nil {
-			s.exchange.zero()
-		}
-		if r := s.exchange.solve(ctx, s.eps); r != nil {
-			s.stats.Rounds++
-			s.stats.Iterations += r.Iterations
-			s.stats.SolveTime += r.SolveTime
-			return r, nil
-		}
-	}
-	r, err := s.solveRowSets(ctx)
-	if err == nil && r.Status == backends.Optimal {
-		s.exchange.begin(r.Conic())
-	}
-	return r, err
-}
-
-// solveRowSets solves restricted programs by the backend.
-func (s *Solver) solveRowSets(ctx context.Context) (*Result, error) {
 	w := s.rows
 	eps := max(s.eps, looseEps)
 	if s.current == nil || s.current.tightener == nil || w.program() == s.prog {

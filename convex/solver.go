@@ -94,9 +94,11 @@ func (p *Program) solver(o SolverOptions, order, rows int) (*Solver, error) {
 			return nil, err
 		}
 	}
-	if o.WorkingSets && len(p.hinges) > 0 && !p.nuclear() {
-		s.rows = newRowSets(p)
-		if !o.ColdStart {
+	if o.WorkingSets && !p.nuclear() {
+		if len(p.hinges) > 0 {
+			s.rows = newRowSets(p)
+		}
+		if len(p.kinks) > 0 && !o.ColdStart {
 			s.exchange = newExchanger(p)
 		}
 	}
@@ -178,20 +180,25 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 		defer cancel()
 	}
 	s.stats.Solves++
-	var r *Result
-	var err error
-	switch {
-	case s.matrices != nil:
-		r, err = s.solveMatrices(ctx)
-	case s.sets != nil:
-		r, err = s.solveSets(ctx)
-	case s.rows != nil:
-		r, err = s.solveRows(ctx)
-	default:
-		r, err = s.solveFull(ctx)
-	}
-	if err != nil {
-		return nil, err
+	r := s.exchangeRows(ctx)
+	if r == nil {
+		var err error
+		switch {
+		case s.matrices != nil:
+			r, err = s.solveMatrices(ctx)
+		case s.sets != nil:
+			r, err = s.solveSets(ctx)
+		case s.rows != nil:
+			r, err = s.solveRows(ctx)
+		default:
+			r, err = s.solveFull(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s.exchange != nil && r.Status == backends.Optimal {
+			s.exchange.begin(r.Conic())
+		}
 	}
 	if r.Status == backends.Cancelled && outer.Err() == nil && ctx.Err() != nil {
 		r.Status = backends.TimeLimit

@@ -17,7 +17,7 @@ func TestTuneByFolds(t *testing.T) {
 	data, test := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "test.csv", csvText(2, 30, 6))
 	labels, fresh := write(t, dir, "labels.csv", labelled(1, 45, 6)), write(t, dir, "fresh.csv", labelled(2, 30, 6))
 	for _, spec := range models {
-		if spec.folds != nil || spec.matrix != nil || spec.several != nil {
+		if spec.folds != nil || spec.matrix != nil {
 			continue // svm_test.go; none for a matrix
 		}
 		t.Run(spec.name, func(t *testing.T) {
@@ -27,6 +27,9 @@ func TestTuneByFolds(t *testing.T) {
 			}
 			model := filepath.Join(dir, spec.name+".json")
 			args := []string{"tune", spec.name, "--data", table, "--test", rows, "--folds", "3", "--gap-tol", "0", "--tol", "0.1"}
+			if spec.several != nil {
+				args = append(args, "--target", "price,f2")
+			}
 			if spec.grouped {
 				args = append(args, "--groups", "3")
 			}

@@ -158,7 +158,11 @@ var models = []modelSpec{
 		name:    "multi-task",
 		summary: "linear regression of several targets, which use the same features: --target a,b,c",
 		several: func(t *targetTables, features []string, o scaling) (tune.Model, error) {
-			return multitask.New(t.train, t.val, t.test, multitask.Options{Standardize: o.standardize, Intercept: o.intercept, Features: features, Targets: t.names})
+			options := multitask.Options{Standardize: o.standardize, Intercept: o.intercept, Features: features, Targets: t.names}
+			if t.folds != nil {
+				return multitask.NewFolds(t.train, t.folds, t.test, options)
+			}
+			return multitask.New(t.train, t.val, t.test, options)
 		},
 	},
 	{

@@ -20,7 +20,8 @@ import (
 // targetTables are the tables of a model of several targets, taken apart.
 type targetTables struct {
 	names            []string
-	train, val, test *multitask.Data // test may be nil
+	train, val, test *multitask.Data // test may be nil, and val is with folds
+	folds            []dataset.Fold  // of train
 }
 
 // generatedTarget are the names of targets in a folder.

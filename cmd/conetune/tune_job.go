@@ -45,9 +45,6 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir)
 	}
 	f.data.several = spec.several != nil
-	if f.data.several && f.data.crossValidation {
-		return nil, badInputf("%s has no folds: divide the rows with --split", spec.name)
-	}
 	for _, check := range []func() error{
 		func() error { return f.checkNames() },
 		func() error { return f.checkNumbers(fs) },

@@ -105,7 +105,15 @@ func (job *tuneJob) read() (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tables{split: &dataset.Split{Train: cv.Data, Test: cv.Test}, cv: cv}, nil
+	split := &dataset.Split{Train: cv.Data, Test: cv.Test}
+	if job.spec.several != nil {
+		if split, job.targets, err = job.data.splitTargets(split); err != nil {
+			return nil, err
+		}
+		job.targets.folds = cv.Folds
+		cv = &dataset.CrossValidation{Data: split.Train, Folds: cv.Folds, Test: split.Test}
+	}
+	return &tables{split: split, cv: cv}, nil
 }
 
 // build makes the model.

@@ -83,7 +83,7 @@ func (c *CrossValidation) Validate() error {
 		return err
 	}
 	n, _ := c.Data.Dims()
-	if err := checkFolds(c.Folds, n); err != nil {
+	if err := CheckFolds(c.Folds, n); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
 	if c.Test == nil {
@@ -98,8 +98,9 @@ func (c *CrossValidation) Validate() error {
 	return nil
 }
 
-// checkFolds checks folds of a table of n rows.
-func checkFolds(folds []Fold, n int) error {
+// CheckFolds checks that there are at least two folds of a table of n rows, that each has rows to train and rows to validate,
+// and that these are rows of the table and no row is in a fold twice.
+func CheckFolds(folds []Fold, n int) error {
 	if len(folds) < 2 {
 		return fmt.Errorf("%d folds, expected at least 2", len(folds))
 	}
@@ -171,7 +172,7 @@ func readFolds(path string, n int) ([]Fold, error) {
 	if !header {
 		return nil, s.Errorf(0, "", "is empty, expected a line fold,row,role and lines such as 0,17,train")
 	}
-	if err := checkFolds(folds, n); err != nil {
+	if err := CheckFolds(folds, n); err != nil {
 		return nil, s.Errorf(0, "", "%v", err)
 	}
 	return folds, nil

@@ -30,12 +30,14 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
 
@@ -57,8 +59,8 @@ type Options struct {
 //
 // [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
 type Model struct {
-	user              struct{ train, val, test *Data }
-	train, val        *Data // in the unit of the model
+	parts             []part // one for a split, one for each fold
+	all, test         *Data  // rows of the final fit in the unit of the model, test rows as given or nil
 	units             units
 	p, q              int
 	r0                []float64
@@ -66,36 +68,76 @@ type Model struct {
 	path              [][]float64
 }
 
+// part are the rows of a split or of one fold.
+type part struct {
+	train, val *Data // in the unit of the model
+	user       *Data // the validation rows as given
+}
+
 // New checks the data, of which test may be nil, and the options. It keeps references to the data, which must not change.
 func New(train, val, test *Data, o Options) (*Model, error) {
-	m := &Model{}
-	m.user.train, m.user.val, m.user.test = train, val, test
-	for _, set := range []struct {
-		name string
-		data *Data
-	}{{"training", train}, {"validation", val}, {"test", test}} {
-		if set.data == nil && set.name == "test" {
-			continue
-		}
-		if err := m.check(set.data); err != nil {
-			return nil, fmt.Errorf("multitask: %s rows: %w", set.name, err)
-		}
-	}
-	var err error
-	if m.features, err = named(o.Features, "x", m.p); err != nil {
-		return nil, err
-	}
-	if m.targets, err = named(o.Targets, "y", m.q); err != nil {
+	m := &Model{test: test}
+	if err := m.checkSets(namedSet{"training", train}, namedSet{"validation", val}, namedSet{"test", test}); err != nil {
 		return nil, err
 	}
 	m.units = newUnits(train, o)
-	m.train, m.val = m.units.apply(train), m.units.apply(val)
+	one := part{m.units.apply(train), m.units.apply(val), val}
+	m.parts = []part{one}
+	m.all = &Data{X: stacked(one.train.X, one.val.X), Y: stacked(one.train.Y, one.val.Y)}
+	if err := m.prepare(o); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// NewFolds is New for a cross-validation: each fold has coefficients of its own, and all share the radii; losses are means over the
+// folds, as in package regression. The final fit is to all rows of d, whose units are those of the model.
+func NewFolds(d *Data, folds []dataset.Fold, test *Data, o Options) (*Model, error) {
+	m := &Model{test: test}
+	if err := m.checkSets(namedSet{"cross-validation", d}, namedSet{"test", test}); err != nil {
+		return nil, err
+	}
+	n, _ := d.X.Dims()
+	if err := dataset.CheckFolds(folds, n); err != nil {
+		return nil, fmt.Errorf("multitask: %w", err)
+	}
+	m.units = newUnits(d, o)
+	m.all = m.units.apply(d)
+	for _, f := range folds {
+		m.parts = append(m.parts, part{m.all.rows(f.Train), m.all.rows(f.Val), d.rows(f.Val)})
+	}
+	if err := m.prepare(o); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// rows copies some rows.
+func (d *Data) rows(index []int) *Data {
+	_, p := d.X.Dims()
+	_, q := d.Y.Dims()
+	out := &Data{X: mat.NewDense(len(index), p, nil), Y: mat.NewDense(len(index), q, nil)}
+	for k, i := range index {
+		out.X.SetRow(k, d.X.RawRowView(i))
+		out.Y.SetRow(k, d.Y.RawRowView(i))
+	}
+	return out
+}
+
+// prepare fills in names, radii and path.
+func (m *Model) prepare(o Options) (err error) {
+	if m.features, err = named(o.Features, "x", m.p); err != nil {
+		return err
+	}
+	if m.targets, err = named(o.Targets, "y", m.q); err != nil {
+		return err
+	}
 	given := o.R0
 	if given != nil && len(given) != 2 {
-		return nil, fmt.Errorf("multitask: %d radii to start from, expected 2 (rows, l2)", len(given))
+		return fmt.Errorf("multitask: %d radii to start from, expected 2 (rows, l2)", len(given))
 	}
 	if m.r0, err = regression.Radii(given, m.Names(), 10, 5); err != nil {
-		return nil, fmt.Errorf("multitask: %w", err)
+		return fmt.Errorf("multitask: %w", err)
 	}
 	const points = 10
 	top := m.lambdaMax()
@@ -103,7 +145,25 @@ func New(train, val, test *Data, o Options) (*Model, error) {
 		l := top * math.Pow(1e-3, float64(i+1)/points)
 		m.path = append(m.path, []float64{l, l})
 	}
-	return m, nil
+	return nil
+}
+
+type namedSet struct {
+	name string
+	data *Data
+}
+
+// checkSets checks sets, the first of which says how many features and targets there are; no test rows are allowed.
+func (m *Model) checkSets(sets ...namedSet) error {
+	for _, set := range sets {
+		if set.data == nil && set.name == "test" {
+			continue
+		}
+		if err := m.check(set.data); err != nil {
+			return fmt.Errorf("multitask: %s rows: %w", set.name, err)
+		}
+	}
+	return nil
 }
 
 // check compares shapes with those of the training rows, which come first, and looks for numbers that are not finite.
@@ -151,14 +211,16 @@ func named(given []string, letter string, n int) ([]string, error) {
 	return given, nil
 }
 
-// lambdaMax is the weight of the row norms at which B is 0, the largest row norm of X'Y/(nq).
+// lambdaMax is the weight of the row norms at which B is 0, the largest row norm of X'Y/(nq); with folds the largest of theirs.
 func (m *Model) lambdaMax() float64 {
-	var g mat.Dense
-	g.Mul(m.train.X.T(), m.train.Y)
-	n, _ := m.train.X.Dims()
 	most := 0.0
-	for j := range m.p {
-		most = math.Max(most, mat.Norm(g.RowView(j), 2)/float64(n*m.q))
+	for _, part := range m.parts {
+		var g mat.Dense
+		g.Mul(part.train.X.T(), part.train.Y)
+		n, _ := part.train.X.Dims()
+		for j := range m.p {
+			most = math.Max(most, mat.Norm(g.RowView(j), 2)/float64(n*m.q))
+		}
 	}
 	return most
 }
@@ -169,28 +231,43 @@ func (m *Model) Name() string { return "multi-task" }
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 
-// Program is the bilevel program, with B row by row as its variable.
+// CrossValidated says that the hyperparameters are chosen by folds, see [tune.CrossValidated].
+//
+// [tune.CrossValidated]: https://pkg.go.dev/github.com/conetune/conetune/tune#CrossValidated
+func (m *Model) CrossValidated() bool { return len(m.parts) > 1 }
+
+// Program is the bilevel program, with B row by row as its variable, with folds one B after the other.
 func (m *Model) Program() dca.Program {
+	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path}
+	if len(m.parts) == 1 {
+		p.Build = m.level(m.parts[0].train, m.parts[0].val, 1)
+		return p
+	}
+	for _, part := range m.parts {
+		p.Blocks = append(p.Blocks, m.level(part.train, part.val, 1/float64(len(m.parts))))
+	}
+	return p
+}
+
+// level builds the functions of a split or of a fold, whose losses have a share in the whole.
+func (m *Model) level(train, val *Data, share float64) func(*convex.Model, convex.Affine) dca.Level {
 	rows := make([][]int, m.p)
 	for j := range rows {
 		for k := range m.q {
 			rows[j] = append(rows[j], j*m.q+k)
 		}
 	}
-	return dca.Program{
-		Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path,
-		Build: func(model *convex.Model, r convex.Affine) dca.Level {
-			b := model.Variable("B", m.p*m.q)
-			residuals := m.residuals(m.train, b.Expr())
-			return dca.Level{
-				X: []*convex.Variable{b}, Residuals: []convex.Affine{residuals},
-				Train: mean(residuals), Validation: mean(m.residuals(m.val, b.Expr())),
-				Constraints: []convex.Convex{
-					convex.GroupNorms(b.Expr(), rows).Sum().MinusAffine(r.At(0)),
-					convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
-				},
-			}
-		},
+	return func(model *convex.Model, r convex.Affine) dca.Level {
+		b := model.Variable("B", m.p*m.q)
+		residuals := m.residuals(train, b.Expr())
+		return dca.Level{
+			X: []*convex.Variable{b}, Residuals: []convex.Affine{residuals},
+			Train: mean(residuals).Scale(share), Validation: mean(m.residuals(val, b.Expr())).Scale(share),
+			Constraints: []convex.Convex{
+				convex.GroupNorms(b.Expr(), rows).Sum().MinusAffine(r.At(0)),
+				convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
+			},
+		}
 	}
 }
 
@@ -209,18 +286,25 @@ func (m *Model) residuals(d *Data, b convex.Affine) convex.Affine {
 
 func mean(r convex.Affine) convex.Convex { return convex.SumSquares(r).Scale(0.5 / float64(r.Len())) }
 
-// Evaluate scores B by half the mean squared error over rows and targets, in the user's units.
+// Evaluate scores B by half the mean squared error over rows and targets, in the user's units; with folds by the mean of theirs, and
+// without a test error, as none of their fits is the predictor.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
-	fit := m.Fit(x)
-	return problems.Errors{Validation: score(m.user.val, fit), Test: m.testError(fit)}
+	var e problems.Errors
+	for t, part := range m.parts {
+		e.Validation += score(part.user, m.units.fit(x[t], m.features, m.targets)) / float64(len(m.parts))
+	}
+	if !m.CrossValidated() {
+		e.Test = m.testError(m.Fit(x))
+	}
+	return e
 }
 
 // testError is nil without test rows.
 func (m *Model) testError(fit problems.Fit) *float64 {
-	if m.user.test == nil {
+	if m.test == nil {
 		return nil
 	}
-	e := score(m.user.test, fit)
+	e := score(m.test, fit)
 	return &e
 }
 
@@ -236,9 +320,13 @@ func score(d *Data, fit problems.Fit) float64 {
 	return sum / float64(2*n*q)
 }
 
-// Fit turns B into a predictor of all targets in the user's units.
+// Fit turns B into a predictor of all targets in the user's units, with folds the mean of theirs.
 func (m *Model) Fit(x [][]float64) problems.Fit {
-	return m.units.fit(x[0], m.features, m.targets)
+	b := make([]float64, len(x[0]))
+	for _, part := range x {
+		floats.AddScaled(b, 1/float64(len(x)), part)
+	}
+	return m.units.fit(b, m.features, m.targets)
 }
 
 // Predict returns the targets of rows X of features in the user's units, for B row by row as in the results of a run.
@@ -257,12 +345,10 @@ func (m *Model) Predict(b []float64, x mat.Matrix) *mat.Dense {
 // [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
 func (m *Model) Refits() {}
 
-// Retrain solves the lower level at the radii h with training and validation rows together. The test error is nil without test
+// Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
 // rows. A [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all := *m
-	all.train = &Data{X: stacked(m.train.X, m.val.X), Y: stacked(m.train.Y, m.val.Y)}
-	p := all.Program()
+	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Build: m.level(m.all, m.parts[0].val, 1)}
 	p.H0 = p.StartAt(h, nil)
 	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.Refitter = (*multitask.Model)(nil)
+var _ tune.CrossValidated = (*multitask.Model)(nil)
 
 const features, targets = 12, 3
 
@@ -210,6 +210,78 @@ func ExampleModel_Predict() {
 	b := []float64{1, 2, 3, 4} // coefficients of the first feature, then of the second
 	fmt.Println(m.Predict(b, x.Slice(2, 3, 0, 2)).RawMatrix().Data, m.Evaluate([][]float64{b}).Validation)
 	// Output: [4 6] 0
+}
+
+// In penalty form each fold has the solution of its rows at the same lambda, found apart by proximal gradient steps. With radii, the
+// multipliers are the derivatives of the mean of the folds' losses, and the final fit is that of all rows.
+func TestFolds(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(12, 3))
+	d, test := table(rng, 45, 1), table(rng, 30, 1)
+	parts, err := dataset.Folds(45, 3, 1)
+	require.NoError(t, err)
+	folds := make([]dataset.Fold, 3)
+	for k := range folds {
+		folds[k] = dataset.Fold{Train: append(append([]int(nil), parts[(k+1)%3]...), parts[(k+2)%3]...), Val: parts[k]}
+	}
+	rows := func(index []int) *multitask.Data {
+		out := &multitask.Data{X: mat.NewDense(len(index), features, nil), Y: mat.NewDense(len(index), targets, nil)}
+		for k, i := range index {
+			out.X.SetRow(k, d.X.RawRowView(i))
+			out.Y.SetRow(k, d.Y.RawRowView(i))
+		}
+		return out
+	}
+	m, err := multitask.NewFolds(d, folds, test, multitask.Options{R0: []float64{6, 4}})
+	require.NoError(t, err)
+	require.True(t, m.CrossValidated())
+	p := m.Program()
+	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend})
+	require.NoError(t, err)
+	defer form.Close()
+	s, err := form.Solve(ctx, []float64{0.1, 0.05}, nil)
+	require.NoError(t, err)
+	validation := 0.0
+	for k, f := range folds {
+		want := proximal(rows(f.Train), 0.1, 0.05)
+		require.InDeltaSlice(t, want.RawMatrix().Data, s.X[k], 1e-4)
+		val := rows(f.Val)
+		var r mat.Dense
+		r.Mul(val.X, want)
+		r.Sub(&r, val.Y)
+		norm := mat.Norm(&r, 2)
+		validation += norm * norm / float64(2*len(f.Val)*targets) / 3
+	}
+	e := m.Evaluate(s.X)
+	require.InDelta(t, validation, e.Validation, 1e-4)
+	require.Nil(t, e.Test)
+
+	value := func(r ...float64) *dca.LowerSolution {
+		q := p
+		q.H0 = r
+		low, err := dca.LowerLevel(ctx, q, dca.Settings{Backend: backend})
+		require.NoError(t, err)
+		return low
+	}
+	at := value(6, 4)
+	const step = 1e-3
+	require.InDelta(t, (value(6-step, 4).Value-value(6+step, 4).Value)/(2*step), at.Lambda[0], 1e-4)
+	require.InDelta(t, (value(6, 4-step).Value-value(6, 4+step).Value)/(2*step), at.Lambda[1], 1e-4)
+
+	final, e2, err := m.Retrain(ctx, backend, backends.Options{}, []float64{6, 4})
+	require.NoError(t, err)
+	require.NotNil(t, e2)
+	all, err := multitask.New(d, test, nil, multitask.Options{R0: []float64{6, 4}})
+	require.NoError(t, err)
+	_, lambda := modeltest.LowerLevel(t, all)
+	require.InDeltaSlice(t, proximal(d, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
+
+	_, err = multitask.NewFolds(d, folds[:1], nil, multitask.Options{})
+	require.ErrorContains(t, err, "1 folds, expected at least 2")
+	_, err = multitask.NewFolds(d, []dataset.Fold{folds[0], {Train: []int{45}, Val: []int{1}}}, nil, multitask.Options{})
+	require.ErrorContains(t, err, "row 45")
 }
 
 // Targets are the features times the coefficients, with noise of half the norm; all use the same features, and the first is that of

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
@@ -29,9 +30,13 @@ func (t *Task) evaluator(s *space) (*evaluator, error) {
 	return e, e.compile()
 }
 
+// directModels are those that package descent solves faster; matrix completion is not among them, as its fits on the
+// searches' ranges are nearly of full rank.
+var directModels = []string{"elastic-net", "sparse-group-lasso", "weighted-lasso"}
+
 // descends returns the model for direct solves, shared by all evaluators; nil if there is none.
 func (t *Task) descends() (hypergradient.Model, error) {
-	if t.direct != nil || t.Config.backend() != "native" || makers[t.Model.Name()] == nil {
+	if t.direct != nil || t.Config.backend() != "native" || !slices.Contains(directModels, t.Model.Name()) {
 		return t.direct, nil
 	}
 	var err error

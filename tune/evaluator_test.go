@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/wlasso"
 )
@@ -56,6 +58,45 @@ func TestDirectIsConic(t *testing.T) {
 		require.Nil(t, direct.conic)
 		direct.close()
 		conic.close()
+	}
+}
+
+// Matrix completions by descent have the variables and the values of the conic program.
+func TestCompletionIsConic(t *testing.T) {
+	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
+	require.NoError(t, err)
+	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
+		m := must(matcomp.New(data, o))
+		task, err := newTask(m, random{}, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now())
+		require.NoError(t, err)
+		ctx := context.Background()
+		direct, err := newCompletion(m)
+		require.NoError(t, err)
+		lambda := make([]float64, direct.Dim())
+		require.Len(t, lambda, len(m.Names()))
+		for i := range lambda {
+			lambda[i] = 0.2 * direct.LambdaMax() / float64(1+i%3)
+		}
+		a, err := direct.Solve(ctx, lambda, 1e-10, nil)
+		require.NoError(t, err)
+		require.True(t, a.Solved)
+		conic, err := dca.NewPenalized(task.Program, nil, task.settings())
+		require.NoError(t, err)
+		b, err := conic.Solve(ctx, lambda, nil)
+		require.NoError(t, err)
+		require.NoError(t, conic.Close())
+		require.Equal(t, len(b.X), len(a.X))
+		for v := range a.X {
+			require.InDeltaSlice(t, b.X[v], a.X[v], 1e-3)
+		}
+		require.InEpsilon(t, m.Evaluate(b.X).Validation, m.Evaluate(a.X).Validation, 1e-4)
+		for _, method := range []string{MethodIGJO, MethodHOAG} {
+			r, err := Run(ctx, m, Config{Method: method, Evaluations: 20})
+			require.NoError(t, err)
+			require.Less(t, r.Refit.Validation, m.Evaluate(a.X).Validation)
+		}
+		_, err = Run(ctx, m, Config{Method: MethodIFDM})
+		require.ErrorContains(t, err, "ifdm cannot do the model matrix-completion")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/descent"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
@@ -78,6 +79,41 @@ var makers = map[string]func(Model) (hypergradient.Model, error){
 		train, val, intercept := m.(regressor).Data().Rows()
 		return hypergradient.NewSparseGroupLasso(rows(train), rows(val), m.(grouped).Groups().Members, intercept)
 	},
+	"matrix-completion": func(m Model) (hypergradient.Model, error) { return newCompletion(m.(*matcomp.Model)) },
+}
+
+// completion is a matrix completion whose points have the values of our program's variables.
+type completion struct {
+	*hypergradient.MatrixCompletion
+	model *matcomp.Model
+}
+
+func newCompletion(m *matcomp.Model) (*completion, error) {
+	entries := func(of []matcomp.Entry) hypergradient.Entries {
+		l := m.Linear(of)
+		x := descent.NewColumns(len(l.Y), 0, nil)
+		if l.X != nil {
+			x = descent.NewDesign(l.X)
+		}
+		return hypergradient.Entries{Rows: hypergradient.Rows{X: x, Y: l.Y}, Row: l.Row, Col: l.Col}
+	}
+	d := m.Data()
+	c, err := hypergradient.NewMatrixCompletion(entries(d.Train), entries(d.Val), d.Rows, d.Cols, m.Groups(), m.Intercept())
+	return &completion{c, m}, err
+}
+
+// Solve implements [hypergradient.Model].
+func (c *completion) Solve(ctx context.Context, lambda []float64, tol float64, start *hypergradient.Point) (*hypergradient.Point, error) {
+	pt, err := c.MatrixCompletion.Solve(ctx, lambda, tol, start)
+	if err != nil {
+		return nil, err
+	}
+	b0 := 0.0
+	if len(pt.X) > 2 {
+		b0 = pt.X[2][0]
+	}
+	pt.X = c.model.Values(pt.X[0], pt.X[1], b0)
+	return pt, nil
 }
 
 // differentiable makes the model of package hypergradient from ours, with folds the mean of theirs.
@@ -144,6 +180,9 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 			s.Scale = hypergradient.Plain
 		}
 		s.Start = []float64{h.value + h.share*model.LambdaMax()}
+		if t.Model.Name() == "matrix-completion" {
+			s.Start = []float64{completionStart}
+		}
 	}
 	if t.Start != nil {
 		s.Start = make([]float64, model.Dim())
@@ -173,6 +212,9 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 
 // exactGap is the relative gap of what counts as a lower-level solution: that of the other methods' conic solves.
 const exactGap = 1e-8
+
+// completionStart is the paper's start for matrix completion.
+const completionStart = 0.005
 
 // leastStart is the share of LambdaMax above which weights of zero start.
 const leastStart = 1e-4

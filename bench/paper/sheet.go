@@ -67,8 +67,12 @@ func (p *Plan) errorSheet(s *Summary) *sheet {
 			row.cells = append(row.cells, sheetCell{text: l.Remarks()})
 			out.rows = append(out.rows, row)
 		}
+		var said []string
 		for at := range r.Verdicts {
-			out.notes = append(out.notes, fmt.Sprintf("%s, %s", r.Row.Title, &r.Verdicts[at]))
+			said = append(said, r.Verdicts[at].String())
+		}
+		if said != nil {
+			out.notes = append(out.notes, r.Row.Title+": "+strings.Join(said, "; "))
 		}
 	}
 	return out

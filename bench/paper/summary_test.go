@@ -60,7 +60,7 @@ func TestTables(t *testing.T) {
 		"|  | VF-iDCA | 2 | **2.00 ± 1.00** | 1.95 ± 0.81 | **3.00 ± 1.00** | 3.99 ± 0.69 | **3.00 ± 1.00** | **4.00 ± 1.00** |  |\n",
 		"|  | VF-iDCA (our defaults) | 0 | - | - | - | - | - | - | 1 of 2 seeds; failed in 1; iterate of 0 seeds; refit of 0 seeds |\n",
 		"p = 2500 was not run: too large, 100% & more\n",
-		"validation, iterate: VF-iDCA is the best method\n",
+		"- 100 training, 20 validation, 250 test rows, p = 250: validation, iterate: VF-iDCA is the best method; test, iterate: VF-iDCA is the best method\n",
 	} {
 		require.Contains(t, md, want)
 	}

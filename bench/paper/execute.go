@@ -40,11 +40,12 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 			return nil, err
 		}
 	}
-	make, err := row.data(rows, i.Seed)
-	if err != nil {
-		return nil, fmt.Errorf("%v: %w", i, err)
-	}
 	out := &Record{Schema: Schema, Item: i, Settings: settings}
+	make, err := row.data(rows, i.Seed)
+	if err != nil { // the file is not one for this row
+		out.Status, out.Message = failed, err.Error()
+		return out, nil
+	}
 	used, known := processorTime()
 	begun := time.Now()
 	result, dimension, err := guarded(ctx, make, method, method.config(i, row), begun)

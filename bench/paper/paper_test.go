@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -256,5 +255,16 @@ func TestUnreadableData(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Run(context.Background(), Options{Dir: filepath.Join(dir, "out"), Plan: p, Files: files, Workers: 1})
 	require.ErrorContains(t, err, "a1a")
-	require.False(t, errors.Is(err, context.Canceled))
+	records, err := ReadRecords(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	require.Empty(t, records)
+
+	// Rows that do not make six folds are no reason to lose other items.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a1a"), []byte(strings.Repeat("1 1:2\n1 1:1\n", 10)), 0o666))
+	out := do(t, Options{Dir: filepath.Join(dir, "other"), Plan: p, Files: &Files{Dir: dir}, Workers: 1})
+	require.Len(t, out.Records, 7)
+	for _, r := range out.Records {
+		require.Equal(t, failed, r.Status)
+		require.Contains(t, r.Message, "expected")
+	}
 }

@@ -111,7 +111,8 @@ func with(list []string, s string) []string {
 	return append(list, s)
 }
 
-// earlier are the records by item. Those of the plan must have been made with the same settings.
+// earlier are the records by item. Those of the plan must have been made with the same settings. All files are read here, so that
+// one that cannot be read is an error before the work and not in its middle.
 func (o *Options) earlier(records []Record) (map[Item]*Record, error) {
 	have := make(map[Item]*Record, len(records))
 	for k := range records {
@@ -119,10 +120,6 @@ func (o *Options) earlier(records []Record) (map[Item]*Record, error) {
 	}
 	settings := map[[2]string]string{}
 	for _, i := range o.Plan.Items() {
-		r, ok := have[i]
-		if !ok {
-			continue
-		}
 		key := [2]string{i.Table, i.Row}
 		if _, known := settings[key]; !known {
 			t, err := FindTable(i.Table)
@@ -137,7 +134,7 @@ func (o *Options) earlier(records []Record) (map[Item]*Record, error) {
 				return nil, err
 			}
 		}
-		if r.Settings != settings[key] {
+		if r, ok := have[i]; ok && r.Settings != settings[key] {
 			return nil, fmt.Errorf("the results of %s %s were made with %q, these would be with %q: choose another folder", i.Table, i.Row, r.Settings, settings[key])
 		}
 	}

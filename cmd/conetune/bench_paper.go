@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/bench/paper"
 	"github.com/conetune/conetune/bench/paper/report"
+	"github.com/conetune/conetune/formats"
 )
 
 // paperFlags are the flags of conetune bench paper.
@@ -178,8 +179,9 @@ func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
 	o.Observe = bar.show
 	out, err := paper.Run(ctx, o)
 	bar.clear()
+	var file *formats.Error
 	switch {
-	case errors.Is(err, paper.ErrExists):
+	case errors.Is(err, paper.ErrExists), errors.As(err, &file):
 		return badInput(err)
 	case err != nil:
 		return failed(err)

@@ -51,17 +51,19 @@ type ballPlace struct {
 const (
 	// mostVariables bounds the size of the programs, because of the factor, which is dense.
 	mostVariables = 3000
-	// mostExchanges and fewExchanges are the largest numbers of exchanges in one solve, for programs of at most and of more than
-	// smallProgram variables; where more are needed, interior points take less time.
-	mostExchanges, fewExchanges = 2000, 400
-	smallProgram                = 300
+	// Up to smallProgram variables at most smallExchanges are made in one solve, up to mediumProgram mediumExchanges, above
+	// that largeExchanges; where more are needed, interior points take less time.
+	smallProgram, smallExchanges   = 64, 300
+	mediumProgram, mediumExchanges = 300, 1000
+	largeExchanges                 = 400
 	// perChange is about the number of exchanges on the way for each constraint that is another one in the end.
 	perChange = 5
 	// mostSkipped bounds the solves that are left to the backend after a failure: 1, 2, 4, .. from one failure
 	// to the next.
 	mostSkipped = 16
-	// fromZero is the number of variables up to which exchanges from nothing take less than the set-up of a backend.
-	fromZero = 64
+	// fewHinges is the number of hinges for each variable up to which exchanges from nothing take less than the set-up of a
+	// backend for a small program.
+	fewHinges = 8
 )
 
 // newExchanger returns nil for programs of another form.
@@ -130,9 +132,14 @@ func newExchanger(p *Program) *exchanger {
 	as.b.value(e.in.b.now())
 	as.valueQ(e.in.q.now())
 	as.valueP(e.in.p.now())
-	e.pause, e.most = 1, mostExchanges
-	if users > smallProgram {
-		e.most = fewExchanges
+	e.pause = 1
+	switch {
+	case users <= smallProgram:
+		e.most = smallExchanges
+	case users <= mediumProgram:
+		e.most = mediumExchanges
+	default:
+		e.most = largeExchanges
 	}
 	e.problem.D, e.problem.Q = make([]float64, users), make([]float64, users)
 	e.problem.Val, e.problem.Right = make([]float64, len(e.val)), make([]float64, len(e.right))
@@ -248,7 +255,7 @@ func (e *exchanger) load() bool {
 // zero begins at the point zero with no multipliers but those of the hinges' own weights, where the program is small and
 // the backend has no point yet.
 func (e *exchanger) zero() {
-	if e.ready || len(e.problem.Q) > fromZero || !e.load() {
+	if n := len(e.problem.Q); e.ready || n > smallProgram || len(e.hinges) > fewHinges*n || !e.load() {
 		return
 	}
 	pr := &e.problem

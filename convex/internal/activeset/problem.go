@@ -48,6 +48,8 @@ type Problem struct {
 	Limits   []Limit
 	Hinges   []Hinge
 	Balls    []Ball
+
+	first []int // see prepare
 }
 
 // Limit is a constraint on row Row, with hinges on its left side; a hinge stands in one limit at most.
@@ -81,16 +83,23 @@ type Point struct {
 	Limit, Hinge, Ball []float64
 }
 
-// unbroken says that a row's columns follow each other without a gap, and are enough for it to matter.
-func (p *Problem) unbroken(from, to int) bool {
-	return to-from > 3 && p.Ind[to-1]-p.Ind[from] == to-from-1
+// prepare notes for each row the first column, if the others follow it without a gap and are enough for it to matter.
+func (p *Problem) prepare() {
+	p.first = make([]int, len(p.Right))
+	for r := range p.first {
+		from, to := p.Ptr[r], p.Ptr[r+1]
+		p.first[r] = -1
+		if to-from > 3 && p.Ind[to-1]-p.Ind[from] == to-from-1 {
+			p.first[r] = p.Ind[from]
+		}
+	}
 }
 
 // dot returns row r times x.
 func (p *Problem) dot(r int, x []float64) float64 {
 	from, to := p.Ptr[r], p.Ptr[r+1]
-	if p.unbroken(from, to) {
-		return floats.Dot(p.Val[from:to], x[p.Ind[from]:p.Ind[to-1]+1])
+	if j := p.first[r]; j >= 0 {
+		return floats.Dot(p.Val[from:to], x[j:j+to-from])
 	}
 	sum := 0.0
 	for k := from; k < to; k++ {
@@ -102,8 +111,8 @@ func (p *Problem) dot(r int, x []float64) float64 {
 // add adds c times row r to x.
 func (p *Problem) add(r int, c float64, x []float64) {
 	from, to := p.Ptr[r], p.Ptr[r+1]
-	if p.unbroken(from, to) {
-		floats.AddScaled(x[p.Ind[from]:p.Ind[to-1]+1], c, p.Val[from:to])
+	if j := p.first[r]; j >= 0 {
+		floats.AddScaled(x[j:j+to-from], c, p.Val[from:to])
 		return
 	}
 	for k := from; k < to; k++ {

@@ -83,14 +83,14 @@ func (s *Solver) begin(boost float64) float64 {
 		see(v)
 	}
 	// A hinge on the wrong side begins as far on the right one.
-	s.free = false
-	for k := range s.side {
-		s.free = s.free || s.idle(k)
+	s.free = s.weightless
+	for i, l := range p.Limits {
+		s.free = s.free || len(l.Uses) > 0 && !s.on[i]
 	}
 	clear(s.shift)
 	for k, h := range p.Hinges {
 		v := s.value[h.Row]
-		if s.side[k] != kink && s.idle(k) {
+		if s.free && s.side[k] != kink && s.idle(k) {
 			s.side[k] = s.bySign(k)
 			continue
 		}

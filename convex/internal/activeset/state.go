@@ -48,6 +48,7 @@ type Solver struct {
 	dlimit               []float64 // rates of the multipliers of limits
 	fastest              float64   // the largest rate of rows and balls
 	near                 []int     // the hinges that are looked at
+	weightless           bool      // there are hinges without any weight
 	free                 bool      // some hinges may have no weight: those of limits that are not held
 
 	// held are the constraints whose normals are in the factor, normals those that are no rows: of limits with hinges
@@ -72,6 +73,7 @@ type Solver struct {
 
 // NewSolver returns a solver that holds nothing yet.
 func NewSolver(p *Problem) *Solver {
+	p.prepare()
 	n, m := len(p.D), len(p.Right)
 	s := &Solver{p: p, used: make([][]Use, len(p.Hinges)),
 		limits: make([]float64, len(p.Limits)), hinges: make([]float64, len(p.Hinges)), balls: make([]float64, len(p.Balls)),
@@ -107,6 +109,10 @@ func (s *Solver) weigh() {
 		for _, u := range l.Uses {
 			s.used[u.Hinge] = append(s.used[u.Hinge], Use{Hinge: i, Weight: u.Weight})
 		}
+	}
+	s.weightless = false
+	for k, h := range s.p.Hinges {
+		s.weightless = s.weightless || h.Cost == 0 && len(s.used[k]) == 0
 	}
 }
 

@@ -17,6 +17,8 @@ const (
 	slack, decrease = 1e-3, 0.05
 	// worse is the growth of the validation loss that takes a step back.
 	worse = 1.2
+	// returnMove is the first step of the return to the best point, as firstMove.
+	returnMove = firstMove / 8
 )
 
 // HOAG is gradient descent without a line search: lower levels and linear systems are solved to a
@@ -25,7 +27,9 @@ const (
 //
 //	f(lambda_k+1) <= f(lambda_k) + slack e_k f(lambda_0) - decrease t_k |g_k|^2
 //
-// holds, and shrinks where it does not. The best point is solved to Settings.LowerTol at the end.
+// holds, and shrinks where it does not. Losses with several minima may let it end elsewhere than near the best point on its
+// way: it then returns to that one, with smaller steps that have to go down. The best point is solved to
+// Settings.LowerTol at the end.
 func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 	o, err := o.withDefaults(m)
 	if err != nil {
@@ -42,8 +46,13 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 	}
 	starts, err := s.begin(ctx, math.Max(o.LowerTol, first))
 	for _, at := range starts {
-		if err == nil && s.running() {
-			err = s.approximate(ctx, at)
+		if err != nil || !s.running() {
+			break
+		}
+		var last *Point
+		last, err = s.approximate(ctx, at, approximation{tol: firstTol, move: firstMove, worse: worse})
+		if err == nil && s.running() && s.out.Best.Validation < last.Validation*(1-o.Tol) {
+			_, err = s.approximate(ctx, s.out.Best, approximation{tol: math.Sqrt(s.out.Best.Gap), move: returnMove, worse: 1})
 		}
 	}
 	if err != nil {
@@ -52,10 +61,13 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 	return s.polish(ctx)
 }
 
-// approximate is HOAG from one start.
-func (s *search) approximate(ctx context.Context, at *Point) error {
+// approximation are the first tolerance and step of a run, and what growth of the loss takes a step back.
+type approximation struct{ tol, move, worse float64 }
+
+// approximate is HOAG from one start. It returns where it ended.
+func (s *search) approximate(ctx context.Context, at *Point, o approximation) (*Point, error) {
 	s.out.Status = ""
-	tol, scale, begun := firstTol, at.Validation, s.out.Iterations
+	tol, scale, begun := o.tol, at.Validation, s.out.Iterations
 	rate, idle := 0.0, 0
 	g, err := s.gradient(ctx, at, tol)
 	for err == nil && s.out.Status == "" {
@@ -73,7 +85,7 @@ func (s *search) approximate(ctx context.Context, at *Point) error {
 			break
 		}
 		if rate == 0 {
-			rate = firstMove * unit / size
+			rate = o.move * unit / size
 		}
 		rate = math.Min(rate, mostMove*unit/size)
 		if rate*size < leastMove*unit {
@@ -86,7 +98,7 @@ func (s *search) approximate(ctx context.Context, at *Point) error {
 			break
 		}
 		s.out.Iterations++
-		back := next.Validation > worse*at.Validation
+		back := next.Validation > o.worse*at.Validation
 		s.observe(next, !back)
 		if next.Validation <= at.Validation+slack*tol*scale-decrease*rate*floats.Dot(g, g) {
 			rate *= rateUp
@@ -108,7 +120,7 @@ func (s *search) approximate(ctx context.Context, at *Point) error {
 		}
 		g, err = s.gradient(ctx, at, tol)
 	}
-	return err
+	return at, err
 }
 
 // polish solves the lower level at the best point to the full accuracy. The result is the best of the

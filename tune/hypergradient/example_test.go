@@ -1,0 +1,42 @@
+package hypergradient_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune/hypergradient"
+)
+
+// The two weights of an elastic net, chosen on validation rows.
+func ExampleIGJO() {
+	split, _, err := dataset.Generate(dataset.Config{Train: 100, Val: 100, Features: 60}, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows := func(d *dataset.Data) hypergradient.Rows {
+		return hypergradient.Rows{X: descent.NewDesign(d.X), Y: d.Y}
+	}
+	model, err := hypergradient.ElasticNet(rows(split.Train), rows(split.Val), false)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var first float64
+	r, err := hypergradient.IGJO(context.Background(), model, hypergradient.Settings{
+		Start: []float64{0.01},
+		Observe: func(s hypergradient.Step) {
+			if s.K == 1 {
+				first = s.Validation
+			}
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: validation loss %.2f at the start, %.2f at the end\n", r.Status, first, r.Best.Validation)
+	// Output: stationary: validation loss 6.66 at the start, 4.29 at the end
+}

@@ -37,5 +37,7 @@
 // on the dual (Li, Sun, Toh, SIAM J. Optim. 2018). They make each of a hundred fits on a grid of an elastic net of 100 x 250
 // cost one millisecond, whatever the weights.
 //
+// [Logistic] has the logistic loss in the place of squares, [Groups] norms of groups of coefficients, [Completion] a matrix of low rank.
+//
 // Nothing depends on the clock or on the number of threads: the same input gives the same bytes.
 package descent

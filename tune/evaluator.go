@@ -9,7 +9,7 @@ import (
 	"github.com/conetune/conetune/tune/hypergradient"
 )
 
-// evaluator solves lower levels in penalty form, each from the one before. Those of squared losses with penalties that package
+// evaluator solves lower levels in penalty form, each from the one before. Those with losses and penalties that package
 // descent knows are solved there, which takes a tenth of the time of a conic program, where the backend is ours;
 // the others, and what cannot be solved there, are conic programs.
 type evaluator struct {
@@ -32,7 +32,7 @@ func (t *Task) evaluator(s *space) (*evaluator, error) {
 
 // directModels are those that package descent solves faster; matrix completion is not among them, as its fits on the
 // searches' ranges are nearly of full rank.
-var directModels = []string{"elastic-net", "sparse-group-lasso", "weighted-lasso"}
+var directModels = []string{"elastic-net", "logistic", "sparse-group-lasso", "weighted-lasso"}
 
 // descends returns the model for direct solves, shared by all evaluators; nil if there is none.
 func (t *Task) descends() (hypergradient.Model, error) {

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/wlasso"
@@ -21,12 +23,15 @@ import (
 func TestDirectIsConic(t *testing.T) {
 	split, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 20, Test: 20, Features: 60}, 3)
 	require.NoError(t, err)
+	labelled := split.Map(func(y float64) float64 { return math.Copysign(1, y) })
 	group, err := groups.Equal(60, 12)
 	require.NoError(t, err)
 	for _, m := range []Model{
 		must(elasticnet.New(split, elasticnet.Options{})),
 		must(elasticnet.New(split, elasticnet.Options{Intercept: true, Standardize: true})),
 		must(wlasso.New(split, wlasso.Options{Intercept: true})),
+		must(logistic.New(labelled, logistic.Options{Intercept: true, Standardize: true})),
+		must(logistic.New(labelled, logistic.Options{})),
 		must(sgl.New(split, group, sgl.Options{Standardize: true, Intercept: true})),
 	} {
 		task, err := newTask(m, random{}, Config{Method: MethodRandom, Workers: 1, Eps: 1e-10}, nil, time.Now())

@@ -64,7 +64,7 @@ func Differentiable(method string) []string {
 			continue
 		}
 		if t.(hypergradients).forward {
-			return []string{"elastic-net", "weighted-lasso"}
+			return []string{"elastic-net", "logistic", "weighted-lasso"}
 		}
 		return slices.Sorted(maps.Keys(makers))
 	}
@@ -75,6 +75,10 @@ func Differentiable(method string) []string {
 var makers = map[string]func(Model) (hypergradient.Model, error){
 	"elastic-net":    penalised(hypergradient.ElasticNet),
 	"weighted-lasso": penalised(hypergradient.WeightedLasso),
+	"logistic": func(m Model) (hypergradient.Model, error) {
+		train, val, intercept := m.(regressor).Data().Rows()
+		return hypergradient.NewLogistic(rows(train), rows(val), intercept)
+	},
 	"sparse-group-lasso": func(m Model) (hypergradient.Model, error) {
 		train, val, intercept := m.(regressor).Data().Rows()
 		return hypergradient.NewSparseGroupLasso(rows(train), rows(val), m.(grouped).Groups().Members, intercept)

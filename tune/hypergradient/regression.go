@@ -110,10 +110,14 @@ func (m *Regression) LambdaMax() float64 { return m.train.LambdaMax() }
 // Path goes down with a common value; for the elastic net every second point of it, and then up again with a hundredth of
 // it for w2.
 func (m *Regression) Path() [][]float64 {
-	path := commonPath(m.dim, m.LambdaMax())
 	if m.second == nil {
-		return path
+		return commonPath(m.dim, m.LambdaMax())
 	}
+	return elasticPath(m.LambdaMax())
+}
+
+func elasticPath(top float64) [][]float64 {
+	path := commonPath(2, top)
 	var both [][]float64
 	for i := 0; i < len(path); i += 2 {
 		both = append(both, path[i])

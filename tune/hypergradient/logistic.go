@@ -1,0 +1,174 @@
+package hypergradient
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/descent"
+)
+
+// Logistic is a sparse logistic regression with targets -1 and 1 and two hyperparameters,
+//
+//	min over b, b0 of  1/n sum_i log(1 + exp(-y_i f_i)) + lambda_1 |b|_1 + lambda_2 / 2 |b|^2,   f = X b + b0.
+//
+// The validation loss is the mean logistic loss. Its points have the coefficients, and with an intercept b0.
+type Logistic struct {
+	train     *descent.Logistic
+	val       Rows
+	intercept bool
+}
+
+// NewLogistic takes targets of -1 and 1.
+func NewLogistic(train, val Rows, intercept bool) (*Logistic, error) {
+	g, err := descent.NewLogistic(train.X, train.Y, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("hypergradient: training rows of the logistic regression: %w", err)
+	}
+	_, p := train.X.Dims()
+	m, q := val.X.Dims()
+	switch {
+	case m == 0:
+		return nil, fmt.Errorf("hypergradient: no validation rows of the logistic regression")
+	case p != q:
+		return nil, fmt.Errorf("hypergradient: %d features of the training rows and %d of the validation rows of the logistic regression", p, q)
+	case len(val.Y) != m:
+		return nil, fmt.Errorf("hypergradient: %d targets for %d validation rows of the logistic regression", len(val.Y), m)
+	}
+	for i, y := range val.Y {
+		if y != -1 && y != 1 {
+			return nil, fmt.Errorf("hypergradient: label of validation row %d of the logistic regression is %g, expected -1 or 1", i, y)
+		}
+	}
+	return &Logistic{g, val, intercept}, nil
+}
+
+// Dim is 2.
+func (m *Logistic) Dim() int { return 2 }
+
+// LambdaMax is the least lambda_1 at which all coefficients are zero.
+func (m *Logistic) LambdaMax() float64 { return m.train.LambdaMax() }
+
+// Path is that of the elastic net.
+func (m *Logistic) Path() [][]float64 { return elasticPath(m.LambdaMax()) }
+
+// logisticState is the solution behind a point.
+type logisticState struct {
+	*descent.Solution
+	w2       float64
+	gradient []float64 // of L in the coefficients of the support, and in the intercept
+}
+
+// Solve implements [Model].
+func (m *Logistic) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+	if len(lambda) != 2 {
+		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected 2", len(lambda))
+	}
+	o := descent.Options{Tol: tol}
+	if start != nil {
+		o.Start = start.State.(*logisticState).Solution
+	}
+	s, err := m.train.Solve(ctx, descent.Weights{L1: lambda[:1], L2: lambda[1:]}, o)
+	if err != nil {
+		return nil, err
+	}
+	count := float64(len(m.val.Y))
+	f, u := make([]float64, len(m.val.Y)), make([]float64, len(m.val.Y))
+	m.val.X.Mul(f, s.B)
+	floats.AddConst(s.B0, f)
+	value := 0.0
+	for i, y := range m.val.Y {
+		margin := y * f[i]
+		value += (math.Max(-margin, 0) + math.Log1p(math.Exp(-math.Abs(margin)))) / count
+		u[i] = -y / (1 + math.Exp(margin)) / count
+	}
+	all := make([]float64, len(s.B))
+	m.val.X.MulTrans(all, u)
+	gradient := make([]float64, 0, len(s.Support)+1)
+	for _, j := range s.Support {
+		gradient = append(gradient, all[j])
+	}
+	pt := &Point{Lambda: append([]float64(nil), lambda...), X: [][]float64{s.B}, Validation: value, Gap: m.train.Relative(s.Gap)}
+	if m.intercept {
+		gradient = append(gradient, floats.Sum(u))
+		pt.X = append(pt.X, []float64{s.B0})
+	}
+	pt.Solved = s.Status == descent.Optimal || s.Status == descent.Exhausted
+	pt.State = &logisticState{s, lambda[1], gradient}
+	return pt, nil
+}
+
+// local is the matrix H at a solution: that of the regression to second order, on the support and the intercept.
+func (m *Logistic) local(s *logisticState) (g *descent.Regression, set []int, w2 []float64, err error) {
+	if g, err = m.train.Local(s.Solution); err != nil {
+		return nil, nil, nil, err
+	}
+	set = append([]int(nil), s.Support...)
+	w2 = make([]float64, len(s.B)+1)
+	for j := range s.B {
+		w2[j] = s.w2
+	}
+	if m.intercept {
+		set = append(set, len(s.B))
+	}
+	return g, set, w2, nil
+}
+
+// Gradient implements [Model]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L.
+func (m *Logistic) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
+	s := at.State.(*logisticState)
+	out := make([]float64, 2)
+	if len(s.Support) == 0 {
+		return out, nil
+	}
+	if o.Mode == Forward {
+		jacobian, err := m.Jacobian(at, o.tol())
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i] = floats.Dot(jacobian[i], s.gradient)
+		}
+		return out, nil
+	}
+	g, set, w2, err := m.local(s)
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float64, len(set))
+	if len(set) > factorMost {
+		g.ConjugateGradient(set, w2, s.gradient, v, o.tol(), 10*len(set))
+	} else if err := solveRidged(g.Hessian(set, w2), s.gradient, v); err != nil {
+		return nil, err
+	}
+	for k, j := range s.Support {
+		out[0] -= v[k] * sign(s.B[j])
+		out[1] -= v[k] * s.B[j]
+	}
+	return out, nil
+}
+
+// Jacobian returns the derivatives of the support's coefficients and the intercept in both hyperparameters, by implicit forward
+// differentiation as [Regression.Jacobian] does.
+func (m *Logistic) Jacobian(at *Point, tol float64) ([][]float64, error) {
+	s := at.State.(*logisticState)
+	g, set, w2, err := m.local(s)
+	if err != nil {
+		return nil, err
+	}
+	jacobian := make([][]float64, 2)
+	for i := range jacobian {
+		q := make([]float64, len(set))
+		for k, j := range s.Support {
+			q[k] = -sign(s.B[j])
+			if i == 1 {
+				q[k] = -s.B[j]
+			}
+		}
+		jacobian[i] = make([]float64, len(set))
+		g.GaussSeidel(set, w2, q, jacobian[i], tol, maxEpochs)
+	}
+	return jacobian, nil
+}

@@ -1,0 +1,81 @@
+package hypergradient
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+)
+
+// labelled replaces targets by their signs.
+func labelled(r Rows) Rows {
+	y := slices.Clone(r.Y)
+	for i := range y {
+		y[i] = math.Copysign(1, y[i])
+	}
+	return Rows{r.X, y}
+}
+
+// Hypergradients in both modes are finite differences of the validation loss of refits, the Jacobian those of the coefficients.
+func TestLogisticHypergradient(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, compressed := range []bool{false, true} {
+			for _, share := range []float64{0.3, 0.05} {
+				train, val := generated(t, "60-30-0-p40", 4, compressed)
+				m, err := NewLogistic(labelled(train), labelled(val), intercept)
+				require.NoError(t, err)
+				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
+				at, err := m.Solve(context.Background(), lambda, 1e-14, nil)
+				require.NoError(t, err)
+				require.True(t, at.Solved)
+				adjoint, err := m.Gradient(context.Background(), at, GradientOptions{})
+				require.NoError(t, err)
+				forward, err := m.Gradient(context.Background(), at, GradientOptions{Mode: Forward, Tol: 1e-13})
+				require.NoError(t, err)
+				jacobian, err := m.Jacobian(at, 1e-13)
+				require.NoError(t, err)
+				scale := floats.Norm(adjoint, math.Inf(1))
+				require.Positive(t, scale)
+				for i := range lambda {
+					require.InDelta(t, differenceAt(t, m, at, i, 1e-5, 1e-14), adjoint[i], 1e-4*scale)
+					require.InDelta(t, adjoint[i], forward[i], 1e-7*scale)
+					const h = 1e-5
+					var ends [2]*Point
+					for k, factor := range []float64{1 - h, 1 + h} {
+						moved := slices.Clone(lambda)
+						moved[i] *= factor
+						ends[k], err = m.Solve(context.Background(), moved, 1e-14, at)
+						require.NoError(t, err)
+					}
+					for k, j := range at.State.(*logisticState).Support {
+						want := (ends[1].X[0][j] - ends[0].X[0][j]) / (2 * h * lambda[i])
+						require.InDelta(t, want, jacobian[i][k], 1e-3*(1+math.Abs(want)))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestLogisticSearch(t *testing.T) {
+	train, val := generated(t, "60-60-0-p40", 4, false)
+	m, err := NewLogistic(labelled(train), labelled(val), true)
+	require.NoError(t, err)
+	least := math.Inf(1)
+	for _, lambda := range m.Path() {
+		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
+		require.NoError(t, err)
+		require.True(t, at.Solved)
+		least = min(least, at.Validation)
+	}
+	for _, run := range []func(context.Context, Model, Settings) (*Result, error){IGJO, IFDM, HOAG} {
+		r, err := run(context.Background(), m, Settings{})
+		require.NoError(t, err)
+		require.LessOrEqual(t, r.Best.Validation, least*(1+1e-8))
+	}
+	_, err = NewLogistic(train, val, true)
+	require.ErrorContains(t, err, "expected -1 or 1")
+}

@@ -49,8 +49,10 @@ const (
 	// weightless is the number of pairs that are kept where the norm has no weight: what it does
 	// to the objective is less than the share slight of it.
 	weightless, slight = 24, 1e-6
-	// diagonalRounds is the number of rounds with a diagonal C, and maxRounds that of all.
+	// diagonalRounds is the number of rounds with a diagonal C, and maxRounds that of all. A whole C has a coefficient for each
+	// of its entries in each row of the program that reads the matrix; there are faceEntries of them at most, which is 32 MB.
 	diagonalRounds, maxRounds = 9, 40
+	faceEntries               = 4e6
 )
 
 // matrixSets is what a solver knows about the matrix variables.
@@ -186,7 +188,7 @@ func (s *Solver) solveMatrices(ctx context.Context) (*Result, error) {
 				w.turn(false)
 			}
 			for _, q := range w.pairs {
-				q.face = rounds >= diagonalRounds && s.capabilities.Supports(backends.PSDCone)
+				q.face = rounds >= diagonalRounds && s.capabilities.Supports(backends.PSDCone) && w.facing(q)
 			}
 		case sol.Status == backends.PrimalInfeasible:
 			proof := w.expand(sol, false)
@@ -210,6 +212,12 @@ func (s *Solver) solveMatrices(ctx context.Context) (*Result, error) {
 		same = false
 		rounds++
 	}
+}
+
+// facing says that the rows in which the matrix stands are not too long with a whole C.
+func (w *matrixSets) facing(q *pairs) bool {
+	k := slices.Index(w.pairs, q)
+	return q.size()*(q.size()+1)/2*len(w.curves[k].entries) <= faceEntries
 }
 
 // tooLong says that the last step has not lowered the objective by more than it can be told.

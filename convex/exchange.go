@@ -15,23 +15,28 @@ import (
 // u >= 0, u >= a hinges, and cones that stand for sums of squares balls. Its answer is a point of the conic
 // program like that of a backend, with residuals measured in the same way, and counts only if they are within the tolerance.
 type exchanger struct {
-	p       *Program
-	in      *instance // numbers of the full program, without a solver
-	problem activeset.Problem
-	solver  *activeset.Solver
-	ready   bool
+	p            *Program
+	users, kinks int // numbers of the user's variables and of hinges
+	built, fits  bool
+	waited       bool      // a point of the backend has been seen
+	in           *instance // numbers of the full program, without a solver
+	problem      activeset.Problem
+	solver       *activeset.Solver
+	ready        bool
 	// skip is the number of solves that are left to the backend, pause that after the next failure, most the largest number
 	// of exchanges in one solve.
 	skip, pause, most int
 
-	val, right []source // of problem.Val and problem.Right
-	limits     []int    // rows of the limits
-	uses       [][]int  // entries of A that are the weights of the uses
-	hinges     []hingePlace
-	balls      []ballPlace
+	val    []int32   // entries of A for problem.Val
+	scale  []float64 // of each row of them
+	right  []source  // of problem.Right
+	limits []int     // rows of the limits
+	uses   [][]int   // entries of A that are the weights of the uses
+	hinges []hingePlace
+	balls  []ballPlace
 }
 
-// source is scale times an entry of A or b, plus shift.
+// source is scale times an entry of b, plus shift.
 type source struct {
 	at           int
 	scale, shift float64
@@ -66,140 +71,26 @@ const (
 	fewHinges = 8
 )
 
-// newExchanger returns nil for programs of another form.
+// newExchanger returns nil for programs of another form. Little is done before the first use.
 func newExchanger(p *Program) *exchanger {
-	e := &exchanger{p: p}
-	as := p.newLayout(nil).assemble()
-	users := 0
+	e := &exchanger{p: p, pause: 1}
 	for _, v := range p.vars[:p.users] {
-		users += v.n
+		e.users += v.n
 	}
-	hingeOf := make(map[int]int) // by column of u
 	for _, h := range p.kinks {
-		for i := range h.u.n {
-			hingeOf[as.start[h.u.id]+i] = len(e.hinges)
-			e.hinges = append(e.hinges, hingePlace{as.start[h.u.id] + i, as.first[h.zero.index] + i, as.first[h.slope.index] + i})
-		}
+		e.kinks += h.u.n
 	}
-	if users+len(e.hinges) != as.n || users > mostVariables {
-		return nil // other auxiliary variables
-	}
-	for j := range as.n {
-		if k := as.pptr[j]; as.pptr[j+1] > k+1 || as.pptr[j+1] == k+1 && (as.pind[k] != j || j >= users) {
-			return nil // the quadratic term is not diagonal
-		}
-	}
-	rows := as.byRows()
-	own, used := make(map[int]bool), make(map[int]bool)
-	for _, h := range e.hinges {
-		own[h.zero], own[h.slope] = true, true
-		e.problem.Hinges = append(e.problem.Hinges, activeset.Hinge{Row: e.row(rows[h.slope], users, source{h.slope, 1, 0}, 1)})
-	}
-	for _, g := range p.groups {
-		first := as.first[g.index]
-		switch {
-		case g.kind == backends.NonnegativeCone:
-			for r := first; r < first+g.expr.n; r++ {
-				if own[r] {
-					continue
-				}
-				l := activeset.Limit{Row: e.row(rows[r], users, source{r, 1, 0}, 1)}
-				var uses []int
-				for _, en := range rows[r] {
-					if en.column >= users {
-						if used[en.column] {
-							return nil // a hinge in two rows
-						}
-						used[en.column] = true
-						l.Uses = append(l.Uses, activeset.Use{Hinge: hingeOf[en.column]})
-						uses = append(uses, en.at)
-					}
-				}
-				e.problem.Limits = append(e.problem.Limits, l)
-				e.limits, e.uses = append(e.limits, r), append(e.uses, uses)
-			}
-		case g.squared > 0:
-			if !e.ball(rows, first, g, users) {
-				return nil
-			}
-		case g.expr.n > 0:
-			return nil
-		}
-	}
-	e.in = &instance{as: as, a: newLive(len(as.ind), as.a.deps), b: newLive(as.m, as.b.deps),
-		q: newLive(as.n, as.q.deps), p: newLive(len(as.pind), as.weights)}
-	as.a.value(e.in.a.now())
-	as.b.value(e.in.b.now())
-	as.valueQ(e.in.q.now())
-	as.valueP(e.in.p.now())
-	e.pause = 1
 	switch {
-	case users <= smallProgram:
+	case e.users > mostVariables:
+		return nil
+	case e.users <= smallProgram:
 		e.most = smallExchanges
-	case users <= mediumProgram:
+	case e.users <= mediumProgram:
 		e.most = mediumExchanges
 	default:
 		e.most = largeExchanges
 	}
-	e.problem.D, e.problem.Q = make([]float64, users), make([]float64, users)
-	e.problem.Val, e.problem.Right = make([]float64, len(e.val)), make([]float64, len(e.right))
-	e.solver = activeset.NewSolver(&e.problem)
 	return e
-}
-
-// rowEntry is an entry of A: its column, and its place among the entries.
-type rowEntry struct{ column, at int }
-
-// byRows lists the entries of A by rows.
-func (as *assembled) byRows() [][]rowEntry {
-	rows := make([][]rowEntry, as.m)
-	for j := range as.n {
-		for k := as.ptr[j]; k < as.ptr[j+1]; k++ {
-			rows[as.ind[k]] = append(rows[as.ind[k]], rowEntry{j, k})
-		}
-	}
-	return rows
-}
-
-// row adds a row of the user's columns and returns its number.
-func (e *exchanger) row(entries []rowEntry, users int, right source, scale float64) int {
-	if e.problem.Ptr == nil {
-		e.problem.Ptr = []int{0}
-	}
-	for _, en := range entries {
-		if en.column < users {
-			e.problem.Ind = append(e.problem.Ind, en.column)
-			e.val = append(e.val, source{en.at, scale, 0})
-		}
-	}
-	e.problem.Ptr = append(e.problem.Ptr, len(e.problem.Ind))
-	e.right = append(e.right, right)
-	return len(e.right) - 1
-}
-
-// ball adds the sum of squares behind a cone: with s0 = (h + c)/2 = b0 - A0 x, h = 2 b0 - c - 2 A0 x, and each other
-// square is of a single entry.
-func (e *exchanger) ball(rows [][]rowEntry, first int, g *group, users int) bool {
-	b := ballPlace{first: first, rows: g.expr.n, c: g.squared}
-	var q activeset.Ball
-	for r := first; r < first+g.expr.n; r++ {
-		for _, en := range rows[r] {
-			if en.column >= users || r > first+1 && len(rows[r]) != 1 {
-				return false
-			}
-		}
-		if r < first+2 {
-			continue
-		}
-		if g.expr.c != nil && g.expr.c[r-first] != 0 || slices.ContainsFunc(g.expr.pars, func(t term) bool { return t.off+t.height() > 2 }) || len(rows[r]) != 1 {
-			return false
-		}
-		q.Index, q.Kappa = append(q.Index, rows[r][0].column), append(q.Kappa, 0)
-		b.kappa = append(b.kappa, rows[r][0].at)
-	}
-	q.Row = e.row(rows[first], users, source{first, 2, -g.squared}, 2)
-	e.problem.Balls, e.balls = append(e.problem.Balls, q), append(e.balls, b)
-	return true
 }
 
 // load reads the numbers of the program at the parameters' current values. It returns false if they are not of the form
@@ -220,8 +111,10 @@ func (e *exchanger) load() bool {
 	}
 	a, b, q, p := in.a.now(), in.b.now(), in.q.now(), in.p.now()
 	pr := &e.problem
-	for k, s := range e.val {
-		pr.Val[k] = s.scale * a[s.at]
+	for r, scale := range e.scale {
+		for k := pr.Ptr[r]; k < pr.Ptr[r+1]; k++ {
+			pr.Val[k] = scale * a[e.val[k]]
+		}
 	}
 	for k, s := range e.right {
 		pr.Right[k] = s.scale*b[s.at] + s.shift
@@ -255,7 +148,7 @@ func (e *exchanger) load() bool {
 // zero begins at the point zero with no multipliers but those of the hinges' own weights, where the program is small and
 // the backend has no point yet.
 func (e *exchanger) zero() {
-	if n := len(e.problem.Q); e.ready || n > smallProgram || len(e.hinges) > fewHinges*n || !e.load() {
+	if e.ready || e.users > smallProgram || e.kinks > fewHinges*e.users || !e.build() || !e.load() {
 		return
 	}
 	pr := &e.problem
@@ -277,7 +170,11 @@ func (e *exchanger) begin(from backends.Point) {
 		e.skip--
 		return
 	}
-	if e.ready = from.X != nil && from.Z != nil && e.load(); !e.ready {
+	if !e.waited && e.users > mediumProgram { // where it would take much memory, more than one solve has to be wanted
+		e.waited = true
+		return
+	}
+	if e.ready = e.build() && from.X != nil && from.Z != nil && e.load(); !e.ready {
 		return
 	}
 	pt := activeset.Point{X: from.X[:len(e.problem.Q)]}

@@ -305,7 +305,11 @@ func (d *dataFlags) dealFolds(seed uint64, labels bool) (*dataset.CrossValidatio
 	var class []int
 	if labels {
 		if class, err = dataset.Classes(table, folds); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.data, err)
+			where := d.data
+			if rule := d.rule(); rule != "" {
+				where += fmt.Sprintf(", the rows that --split %s leaves for the folds", rule)
+			}
+			return nil, fmt.Errorf("%s: %w", where, err)
 		}
 	}
 	cv, err := dataset.CrossValidate(table, folds, seed, class)

@@ -127,6 +127,34 @@ func TestTuneSVM(t *testing.T) {
 	}
 }
 
+// Tables that no support vector machine can be trained on are refused in one line.
+func TestBadLabels(t *testing.T) {
+	dir := t.TempDir()
+	table := func(name string, labels ...int) string {
+		var b strings.Builder
+		for i, y := range labels {
+			fmt.Fprintf(&b, "%d 1:%d 2:%d\n", y, i, i*i%7)
+		}
+		return write(t, dir, name, b.String())
+	}
+	few := table("few.svm", -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 1)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--data", table("one.svm", 5, 5, 5, 5), "--test", few, "--folds", "2"}, "one.svm: all rows have the label 5"},
+		{[]string{"--data", few, "--test", few, "--folds", "3"}, "few.svm: 2 rows have the label 1, but there are 3 folds"},
+		{[]string{"--data", few, "--folds", "2", "--split", "2/rest"}, "few.svm, the rows that --split 2/rest leaves for the folds: 1 rows have the label -1, but there are 2 folds"},
+		{[]string{"--data", table("three.svm", 1, 2, 3, 1, 2, 3), "--test", few, "--folds", "2"}, "three.svm: \"y\" has 3 values (1, 2, 3), expected two labels"},
+		{[]string{"--data", few, "--test", few, "--folds", "13"}, "few.svm: 13 folds, but there are 12 rows"},
+	} {
+		o := conetune(t, append([]string{"tune", "svm"}, c.args...)...)
+		require.Equal(t, exitUsage, o.code)
+		require.Contains(t, o.stderr, c.want)
+		require.Len(t, strings.Split(strings.TrimSpace(o.stderr), "\n"), 1)
+	}
+}
+
 // The labels that predict writes are wrong as often as tune said.
 func TestPredictSVM(t *testing.T) {
 	dir := t.TempDir()

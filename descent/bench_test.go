@@ -27,6 +27,7 @@ func TestCompare(t *testing.T) {
 		Sparse    bool
 		Intercept bool
 		Repeats   int
+		Batch     int
 		Jobs      []struct{ Lambda, Tol float64 }
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, "jobs.json"))
@@ -74,13 +75,18 @@ func TestCompare(t *testing.T) {
 			var u0, u1 syscall.Rusage
 			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u0)
 			start := time.Now()
-			g, err := NewRegression(design(), y, jobs.Intercept)
-			require.NoError(t, err)
-			s, err := g.Solve(context.Background(), Weights{L1: []float64{job.Lambda}}, Options{Tol: job.Tol, Threads: threads})
-			require.NoError(t, err)
-			seconds := time.Since(start).Seconds()
+			var g *Regression
+			var s *Solution
+			for range jobs.Batch {
+				var err error
+				g, err = NewRegression(design(), y, jobs.Intercept)
+				require.NoError(t, err)
+				s, err = g.Solve(context.Background(), Weights{L1: []float64{job.Lambda}}, Options{Tol: job.Tol, Threads: threads})
+				require.NoError(t, err)
+			}
+			seconds := time.Since(start).Seconds() / float64(jobs.Batch)
 			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u1)
-			if cpu := float64(u1.Utime.Nano()-u0.Utime.Nano()) / 1e9; cpu < best.CPU {
+			if cpu := float64(u1.Utime.Nano()-u0.Utime.Nano()) / 1e9 / float64(jobs.Batch); cpu < best.CPU {
 				best = result{seconds, cpu, s.Objective, s.Gap / g.scale, s.Outer, s.Epochs, s.Newton, len(s.Support)}
 			}
 		}

@@ -22,7 +22,6 @@ type run struct {
 	moved    float64        // |z_k - z_{k-1}|, 0 before the first iteration
 	reported *lowerSolution // the lower level at the point of the result
 	bounded  [][]int        // see boundRows; nil where there are none
-	screened []bool         // radii that stay at zero; nil for none
 	best     *lowerSolution // of the plain iterations, by validation value
 	// accelerated says that the iterations are those of accelerate.go.
 	accelerated bool
@@ -96,13 +95,11 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 			top = 1
 		}
 		for j := range p.Radii {
-			if r.screened != nil && r.screened[j] {
-				hi[j] = lo[j]
-				r.centre.h[j] = lo[j]
-				continue
-			}
 			lo[j] = math.Max(lo[j], math.Min(hi[j], radiusFloor*top))
 			r.centre.h[j] = math.Max(r.centre.h[j], lo[j])
+			if r.result.Screened != nil && r.result.Screened[j] {
+				hi[j], r.centre.h[j] = lo[j], lo[j]
+			}
 		}
 	}
 	if r.sub, err = newSubproblem(p, s, lo, hi); err != nil {

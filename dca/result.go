@@ -71,6 +71,8 @@ type Result struct {
 	KKT KKT
 	// StartWeights are the weights of the penalties, one for each radius, at which the data-driven start was found; nil without.
 	StartWeights []float64
+	// Screened are the radii that [Settings.Screen] has kept at their lower bounds, nil without.
+	Screened []bool
 	// Alpha is the penalty of the last iteration.
 	Alpha float64
 	// Trace holds one record for each iteration.

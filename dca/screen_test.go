@@ -40,8 +40,9 @@ func TestScreen(t *testing.T) {
 	res, err = Solve(context.Background(), p, s)
 	require.NoError(t, err)
 	require.InDelta(t, 1, res.StartWeights[3], 1e-12)
-	require.Zero(t, res.H[2])
-	require.Zero(t, res.H[3])
+	require.Less(t, res.H[2], 1e-5)
+	require.Less(t, res.H[3], 1e-5)
+	require.Equal(t, []bool{false, false, true, true}, res.Screened)
 
 	// Without Screen the entries below come in.
 	s.Screen = false

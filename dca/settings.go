@@ -47,7 +47,7 @@ type Settings struct {
 	// validation value of the lower level's solution; where there are none, among the weights of
 	// [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.
 	PathStart bool
-	// Screen, with PathStart from Path, keeps the radii at zero that vanish at the start: what the common weights of the path
+	// Screen, with PathStart from Path, keeps the radii at their lower bounds, next to zero, that vanish at the start: what the common weights of the path
 	// leave out stays out. It is for models with a radius for each coefficient, which would let every coefficient in; see
 	// Program.Anchor too.
 	Screen bool

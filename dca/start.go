@@ -123,9 +123,9 @@ func (r *run) begin(s *PenalizedSolution, weights []float64) {
 		return
 	}
 	top := slices.Max(s.Radii)
-	r.screened = make([]bool, r.program.Radii)
+	r.result.Screened = make([]bool, r.program.Radii)
 	for j, radius := range s.Radii {
-		if r.screened[j] = radius < screenShare*top; r.screened[j] {
+		if r.result.Screened[j] = radius < screenShare*top; r.result.Screened[j] {
 			r.centre.h[j] = 0
 		} else {
 			r.centre.h[j] = radius // without the floor

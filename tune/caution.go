@@ -36,13 +36,13 @@ func (t *Task) caution() *problems.Caution {
 // temper replaces the refit of a run by the solution for its weights drawn towards those of the start. The refit stays where there
 // is no start of that kind, or the solution cannot be found.
 func (t *Task) temper(ctx context.Context, out *Result, p dca.Program, s dca.Settings, r *dca.Result, c *problems.Caution) error {
-	if r.Refit == nil || r.StartWeights == nil {
+	if r.Refit == nil || r.StartWeights == nil || r.Screened == nil {
 		return nil
 	}
 	weights := make([]float64, len(r.StartWeights))
 	for j, w := range r.StartWeights {
 		weights[j] = w
-		if r.H[j] > 0 {
+		if !r.Screened[j] {
 			weights[j] = math.Pow(w, 1-c.Temper) * math.Pow(math.Max(r.Lambda[j], c.Floor*w), c.Temper)
 		}
 	}

@@ -60,7 +60,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	standard.Alpha0, standard.Rho, standard.MaxIter = 100, 1, 20
 	standard.PathStart = data.LambdaMax() > 0
 	var caution *problems.Caution
-	if standard.PathStart {
+	if _, p := data.Dims(); standard.PathStart && p <= cautionFeatures {
 		caution = cautious(standard)
 	}
 	return &Model{regression.NewModel(data, regression.Spec{
@@ -75,6 +75,9 @@ func New(s dataset.Division, o Options) (*Model, error) {
 // anchor is the share of LambdaMax towards which the start is drawn. The best weight of a path on few validation rows says little: it
 // came out from 0.03 to 0.5 of LambdaMax on data of one kind.
 const anchor = 0.1
+
+// cautionFeatures is the largest number of features for which caution was tried. Lower levels with many radii next to zero are slow.
+const cautionFeatures = 2500
 
 // cautious are the settings by default: two iterations on the features that the lasso of the start has. rho, the number of iterations
 // and the exponents were chosen on generated data of three sizes and three signal-to-noise ratios, see docs/benchmarks.md.

@@ -59,10 +59,10 @@ const (
 	// Rows of B that are multiplied at a time.
 	rootChunk = 256
 	// Of the columns of B, scaled to length one, B'B is factored as it is rounded, plus rootShift times
-	// its order on the diagonal. The basis is orthonormal to rounding after a turn from a basis that
-	// was so to nearBasis.
+	// its order on the diagonal. After a turn from columns that are orthonormal to nearBasis, and so well
+	// conditioned, they are to rounding.
 	rootShift = 1e-15
-	nearBasis = 1e-9
+	nearBasis = 0.1
 	rootTurns = 6
 )
 
@@ -182,11 +182,16 @@ func (q *root) orthonormalise() {
 		q.products()
 		worst := 0.0
 		for j := range n {
-			t.l[j+j*n] = rootShift*float64(n) - q.gram[j+j*n]
+			t.l[j+j*n] = -q.gram[j+j*n]
 			worst = max(worst, math.Abs(1+q.gram[j+j*n]))
 			for i := j + 1; i < n; i++ {
 				t.l[i+j*n] = -q.gram[i+j*n]
 				worst = max(worst, math.Abs(q.gram[i+j*n]))
+			}
+		}
+		if worst > nearBasis {
+			for j := range n {
+				t.l[j+j*n] += rootShift * float64(n)
 			}
 		}
 		dense.LDL(n, t.l, n, t.d, q.sign, 0, rootShift)

@@ -1,12 +1,13 @@
 // Package native is the pure-Go interior-point solver, the default backend. It
 // needs no C.
 //
-// It solves programs with a quadratic objective over zero, nonnegative, box and
-// second-order cones, in the form of package backends, by a primal-dual
-// predictor-corrector method on the homogeneous embedding, with Nesterov-Todd
-// scaling. The Newton systems are sparse quasi-definite and are factored as
-// LDL' with a minimum-degree ordering and dense kernels; the symbolic work is
-// done once and kept over updates.
+// It solves programs with a quadratic objective over zero, nonnegative, box,
+// second-order, semidefinite, exponential and power cones, in the form of package
+// backends, by a primal-dual predictor-corrector method on the homogeneous
+// embedding, with Nesterov-Todd scaling where there is one. Linear programs with
+// semidefinite cones are tried without the embedding first. The Newton systems are
+// sparse quasi-definite and are factored as LDL' with a minimum-degree ordering and
+// dense kernels; the symbolic work is done once and kept over updates.
 //
 // Sources: Goulart and Chen, Clarabel: an interior-point solver for conic
 // programs with quadratic objectives (2024), for the embedding; Nesterov and

@@ -29,7 +29,7 @@ const (
 	roundingFloor = 4e-16
 	// Where refinement ends with a residual above these multiples of what is
 	// asked for, it goes on in another way, see improve.
-	improveColumns = 10
+	improveColumns = 3
 	improveRows    = 100
 )
 

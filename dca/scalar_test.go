@@ -228,3 +228,18 @@ func TestBadPrograms(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// Points of a path after the validation value has risen are left out, part by part, and the start is the same.
+func TestPathRise(t *testing.T) {
+	// The penalised solution is 3 - lambda, best at lambda = 2.
+	run := func(rise int) *dca.Result {
+		p := scalar(3, 1, 2)
+		p.Path, p.PathRise = [][]float64{{2.9}, {1.5}, {1}, {0.5}, {0.25}, {2.5}, {1.9}, {1}, {0.5}, {0.25}}, rise
+		res, err := dca.Solve(context.Background(), p, dca.Settings{Backend: native(t), PathStart: true, MaxIter: 1})
+		require.NoError(t, err)
+		require.Equal(t, []float64{1.9}, res.StartWeights)
+		return res
+	}
+	require.Less(t, run(1).Stats.Iterations, run(0).Stats.Iterations)
+	require.InDelta(t, run(0).H[0], run(1).H[0], 1e-8)
+}

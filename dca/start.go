@@ -76,7 +76,14 @@ func (r *run) bestOfPath(ctx context.Context) error {
 
 	best := math.Inf(1)
 	var weights []float64
-	for _, lambda := range r.program.Path {
+	part, idle := math.Inf(1), 0 // the least validation value of this part of the path, and the points since then
+	for k, lambda := range r.program.Path {
+		if k > 0 && lambda[0] > r.program.Path[k-1][0] {
+			part, idle = math.Inf(1), 0
+		}
+		if r.program.PathRise > 0 && idle >= r.program.PathRise {
+			continue
+		}
 		s, err := penalized.Solve(ctx, lambda, nil)
 		if err != nil {
 			return err
@@ -89,6 +96,9 @@ func (r *run) bestOfPath(ctx context.Context) error {
 		}
 		if !(slices.Max(s.Radii) > 0) {
 			continue
+		}
+		if idle++; s.Validation < part {
+			part, idle = s.Validation, 0
 		}
 		if s.Validation < best {
 			best, weights = s.Validation, lambda

@@ -12,6 +12,8 @@ import (
 const (
 	pathPoints = 8
 	pathLength = 1e-2
+	// pathRise points without a smaller validation error end the way down for a ratio: solutions at small weights have a large rank and take long.
+	pathRise = 2
 )
 
 var pathRatios = [...]float64{1, 3, 1. / 3}

@@ -148,7 +148,7 @@ func (m *Model) places() places {
 func (m *Model) Program() dca.Program {
 	d := m.data
 	return dca.Program{
-		Name: m.Name(), H0: m.r0, Radii: len(m.r0), Path: m.path(), PathRise: pathRise,
+		Name: m.Name(), H0: m.r0, Radii: len(m.r0), Path: m.path(), PathRise: m.rise(),
 		Build: func(model *convex.Model, h convex.Affine) dca.Level {
 			var x []*convex.Variable
 			bounds := make([]convex.Convex, 1, 3)

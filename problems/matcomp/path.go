@@ -14,7 +14,20 @@ const (
 	pathLength = 1e-2
 	// pathRise points without a smaller validation error end the way down for a ratio: solutions at small weights have a large rank and take long.
 	pathRise = 2
+	// Matrices of more than pathLarge entries have one ratio, and one such point.
+	pathLarge = 100_000
 )
+
+// large says whether single completions take long.
+func (m *Model) large() bool { return m.data.Rows*m.data.Cols > pathLarge }
+
+// rise is how many points without a smaller validation error end the way down.
+func (m *Model) rise() int {
+	if m.large() {
+		return 1
+	}
+	return pathRise
+}
 
 var pathRatios = [...]float64{1, 3, 1. / 3}
 
@@ -26,7 +39,7 @@ func (m *Model) path() [][]float64 {
 		return nil
 	}
 	ratios := pathRatios[:]
-	if len(m.r0) == 1 {
+	if len(m.r0) == 1 || m.large() {
 		ratios = ratios[:1]
 	}
 	var path [][]float64

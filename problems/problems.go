@@ -3,6 +3,7 @@
 package problems
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -71,6 +72,14 @@ type HeldBack struct {
 	// there are.
 	Error func(x [][]float64) float64
 	Rows  int
+}
+
+// HeldOut is a model without some of its rows, neither for training nor for validation.
+type HeldOut struct {
+	Model Bilevel
+	// Error is the error on the rows held out of the predictor that is trained on all others with the radii and upper variables
+	// h = (r, u). A [*TrainingError] says that there is none.
+	Error func(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (float64, error)
 }
 
 // Caution is how a model with a hyperparameter for each coefficient, which follow the noise of the validation rows at once, is

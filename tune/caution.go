@@ -18,10 +18,22 @@ import (
 //
 // with gamma_j the multipliers of the last radii and w itself for radii that are zero. The solution for these lambda is the
 // refit. As the penalties are in the units of the losses, which are means over rows, lambda also is what the final
-// fit to all rows takes; radii would keep out what only more rows can tell.
+// fit to all rows takes; radii would keep out what only more rows can tell. Where the exponent t is 1, the run only starts
+// from a path and stops after few iterations, for models whose hyperparameters are not all radii.
 
 // stoppedByCaution is the message of such a run.
 const stoppedByCaution = "stopped after a few iterations, and the weights drawn towards a common one, as there is a hyperparameter for each coefficient; --stop-folds 1 goes on"
+
+// stoppedNearPath is that of one whose hyperparameters are not drawn anywhere, with Temper 1.
+const stoppedNearPath = "stopped after a few iterations from a path with few hyperparameters, as there is one for each coefficient; --stop-folds 1 goes on"
+
+// why is the message of a run with caution c.
+func why(c *problems.Caution) string {
+	if c.Temper == 1 {
+		return stoppedNearPath
+	}
+	return stoppedByCaution
+}
 
 // caution is the model's, nil where it has none or the configuration asks for something else.
 func (t *Task) caution() *problems.Caution {
@@ -34,9 +46,9 @@ func (t *Task) caution() *problems.Caution {
 }
 
 // temper replaces the refit of a run by the solution for its weights drawn towards those of the start. The refit stays where there
-// is no start of that kind, or the solution cannot be found.
+// is no start of that kind, or nothing to draw (Temper 1), or the solution cannot be found.
 func (t *Task) temper(ctx context.Context, out *Result, p dca.Program, s dca.Settings, r *dca.Result, c *problems.Caution) error {
-	if r.Refit == nil || r.StartWeights == nil || r.Screened == nil {
+	if c.Temper == 1 || r.Refit == nil || r.StartWeights == nil || r.Screened == nil {
 		return nil
 	}
 	weights := make([]float64, len(r.StartWeights))

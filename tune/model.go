@@ -65,6 +65,13 @@ type Cautious interface {
 	Caution() *problems.Caution
 }
 
+// Chooser is a [Cautious] model for which rows held out decide whether it is tuned with caution by default.
+type Chooser interface {
+	Cautious
+	// HoldOut returns models without one part in parts of their rows, each part in turn, or nil where there are too few.
+	HoldOut(parts int) []problems.HeldOut
+}
+
 // CrossValidated is a [Refitter] that may be chosen by cross-validation. Where it is, each fold has a solution of its own and
 // none is the predictor, so that it is retrained whatever the configuration.
 type CrossValidated interface {

@@ -29,7 +29,16 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	p, s := t.Program, t.Config.settings(t.Model)
 	caution := t.caution()
 	if caution != nil {
-		s = t.Config.override(caution.Settings)
+		careful := t.Config.override(caution.Settings)
+		yes, err := t.chooseCaution(ctx, careful, s)
+		if err != nil {
+			return nil, err
+		}
+		if yes {
+			s = careful
+		} else {
+			caution = nil
+		}
 	}
 	s.Backend = t.Backend
 	if v.tol != 0 && t.Config.Tol == 0 {
@@ -45,10 +54,12 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	start(&p)
 	s.PathStart = s.PathStart && t.Start == nil && t.Config.Init == nil
-	stop, why := s.MaxIter, stoppedByCaution
-	if caution == nil {
+	stop, message := s.MaxIter, ""
+	if caution != nil {
+		message = why(caution)
+	} else {
 		var err error
-		if stop, why, err = t.stopAfter(ctx, s, start); err != nil {
+		if stop, message, err = t.stopAfter(ctx, s, start); err != nil {
 			return nil, err
 		}
 	}
@@ -74,9 +85,9 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	out := t.result()
 	out.fill(t.Model, r, p.Radii)
-	if stop > 0 && r.Status == dca.IterationLimit {
+	if stop > 0 && (r.Status == dca.IterationLimit || caution != nil && r.Status == dca.Converged) {
 		out.Status = dca.Converged
-		out.Message = why
+		out.Message = message
 	}
 	if caution != nil {
 		if err := t.temper(ctx, out, p, s, r, caution); err != nil {

@@ -46,6 +46,6 @@ func ExampleNew() {
 	fmt.Printf("%s, cross-validated hinge loss %.2f\n", res.Status, res.Refit.Validation)
 	fmt.Println(fit.Label(fit.Value([]float64{-1.8, 0.2})), fit.Label(fit.Value([]float64{0.9, 0.2})))
 	// Output:
-	// converged, cross-validated hinge loss 0.04
+	// converged, cross-validated hinge loss 0.05
 	// 0 1
 }

@@ -28,13 +28,11 @@
 package svm
 
 import (
-	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
@@ -58,7 +56,8 @@ type Options struct {
 	ClassWeights []float64
 	// Balanced weighs the classes by the inverse of their numbers of rows.
 	Balanced bool
-	// R0 is the start of r, 0 means 10; WBar0 that of all wbar, 0 means 1e-6: the paper's.
+	// R0 is the start of r, 0 means 10; WBar0 that of all wbar, 0 means 1e-6: the paper's. With one of them given, the
+	// default starts there, too, and runs to the end.
 	R0, WBar0 float64
 }
 
@@ -70,6 +69,7 @@ type Model struct {
 	transform *dataset.Transform
 	weights   [2]float64
 	h0        []float64
+	started   bool // by the options
 }
 
 // New checks the data and the options. It keeps a reference to the data, which
@@ -78,7 +78,7 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if err := cv.Validate(); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	m := &Model{cv: cv}
+	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0}
 	var err error
 	if m.labels, err = dataset.FindLabels(cv.Data); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
@@ -169,7 +169,7 @@ func (m *Model) Names() []string {
 // Program is the bilevel program. Its variables are w^t and c^t, fold by fold; its hyperparameters are r and wbar.
 func (m *Model) Program() dca.Program {
 	n := len(m.h0)
-	p := dca.Program{Name: m.Name(), H0: m.h0, Radii: 1, Bounds: n - 1, Lo: make([]float64, n), Hi: make([]float64, n)}
+	p := dca.Program{Name: m.Name(), H0: m.h0, Radii: 1, Bounds: n - 1, Starts: starts(n - 1), Lo: make([]float64, n), Hi: make([]float64, n)}
 	for j := range n {
 		p.Lo[j], p.Hi[j] = lowest, highest
 	}
@@ -227,43 +227,6 @@ func (m *Model) fit(w []float64, c float64) problems.Fit {
 	return problems.Fit{Coefficients: w, Intercept: b0, Features: m.cv.Data.Features, Labels: m.labels[:]}
 }
 
-// Retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
-// returns it with its error rate on the test rows, nil where there are none.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all := make([]int, len(m.rows.y))
-	for i := range all {
-		all[i] = i
-	}
-	model := convex.NewModel()
-	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
-	model.Minimize(m.rows.design(all, m.weights).hinge(w, c))
-	for _, b := range bounds(w, convex.Const(h...)) {
-		model.Constrain(convex.LessEqual(b, convex.Const(0)))
-	}
-	prog, err := model.Compile(convex.CompileOptions{})
-	if err != nil {
-		return problems.Fit{}, nil, fmt.Errorf("svm: training on all rows: %w", err)
-	}
-	solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: o, WorkingSets: true})
-	if err != nil {
-		return problems.Fit{}, nil, fmt.Errorf("svm: training on all rows: %w", err)
-	}
-	defer solver.Close()
-	res, err := solver.Solve(ctx)
-	if err != nil {
-		return problems.Fit{}, nil, fmt.Errorf("svm: training on all rows: %w", err)
-	}
-	if res.Value(w) == nil || res.Status != backends.Optimal && !(res.Residuals.Max() <= 1e-4) {
-		return problems.Fit{}, nil, &problems.TrainingError{Status: res.Status}
-	}
-	fit := m.fit(res.Value(w), res.Value(c)[0])
-	if m.cv.Test == nil {
-		return fit, nil, nil
-	}
-	wrong := m.errorRate(m.cv.Test, fit)
-	return fit, &wrong, nil
-}
-
 // errorRate is the share of rows whose label the predictor misses.
 func (m *Model) errorRate(d *dataset.Data, f problems.Fit) float64 {
 	wrong := 0
@@ -282,7 +245,8 @@ func (m *Model) PaperSettings() dca.Settings {
 	return dca.Settings{Tol: 0.01, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100, PlainFirst: true}
 }
 
-// DefaultSettings are those of the paper, and then close the lower-level gap.
+// DefaultSettings are those of the paper, and then close the lower-level gap. They hold where [Model.Caution]
+// does not.
 func (m *Model) DefaultSettings() dca.Settings {
 	s := m.PaperSettings()
 	s.GapTol, s.MaxIter = 1e-4, 300

@@ -1,0 +1,126 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// train trains the machine on some rows with the hyperparameters h = (r, wbar).
+func (m *Model) train(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64, rows []int) ([]float64, float64, error) {
+	model := convex.NewModel()
+	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
+	model.Minimize(m.rows.design(rows, m.weights).hinge(w, c))
+	for _, b := range bounds(w, convex.Const(h...)) {
+		model.Constrain(convex.LessEqual(b, convex.Const(0)))
+	}
+	prog, err := model.Compile(convex.CompileOptions{})
+	if err != nil {
+		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+	}
+	solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: o, WorkingSets: true})
+	if err != nil {
+		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+	}
+	defer solver.Close()
+	res, err := solver.Solve(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+	}
+	if res.Value(w) == nil || res.Status != backends.Optimal && !(res.Residuals.Max() <= 1e-4) {
+		return nil, 0, &problems.TrainingError{Status: res.Status}
+	}
+	return res.Value(w), res.Value(c)[0], nil
+}
+
+// Retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
+// returns it with its error rate on the test rows, nil where there are none.
+func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	all := make([]int, len(m.rows.y))
+	for i := range all {
+		all[i] = i
+	}
+	w, c, err := m.train(ctx, backend, o, h, all)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	fit := m.fit(w, c)
+	if m.cv.Test == nil {
+		return fit, nil, nil
+	}
+	wrong := m.errorRate(m.cv.Test, fit)
+	return fit, &wrong, nil
+}
+
+// HoldOut returns models without one part in parts of the validation rows, which do not train in them either: a row
+// that validates in one fold trains the others, with which it shares the hyperparameters. It returns nil where a fold would lack
+// a label. The error is the mean hinge loss on the rows held out of the machine trained on all others.
+func (m *Model) HoldOut(parts int) []problems.HeldOut {
+	if parts < 2 {
+		return nil
+	}
+	part := m.deal(parts)
+	out := make([]problems.HeldOut, parts)
+	for k := range out {
+		less, cv := *m, *m.cv
+		cv.Folds = make([]dataset.Fold, len(m.cv.Folds))
+		in := func(i int) bool { return part[i] == k }
+		for t, f := range m.cv.Folds {
+			cv.Folds[t] = dataset.Fold{Train: slices.DeleteFunc(slices.Clone(f.Train), in), Val: slices.DeleteFunc(slices.Clone(f.Val), in)}
+		}
+		if m.labels.CheckFolds(&cv) != nil {
+			return nil
+		}
+		less.cv = &cv
+		var held, kept []int
+		for i := range part {
+			if in(i) {
+				held = append(held, i)
+			} else {
+				kept = append(kept, i)
+			}
+		}
+		if len(held) == 0 {
+			return nil
+		}
+		out[k] = problems.HeldOut{
+			Model: &less,
+			Error: func(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (float64, error) {
+				w, c, err := m.train(ctx, backend, o, h, kept)
+				if err != nil {
+					return 0, err
+				}
+				return m.rows.loss(held, m.weights, w, c), nil
+			},
+		}
+	}
+	return out
+}
+
+// deal gives each validation row its part, fold by fold and the rows of each label in turn, and -1 to rows that validate nowhere.
+func (m *Model) deal(parts int) []int {
+	part := make([]int, len(m.rows.y))
+	for i := range part {
+		part[i] = -1
+	}
+	next := [2]int{0, 1}
+	for _, f := range m.cv.Folds {
+		for _, i := range f.Val {
+			if part[i] >= 0 {
+				continue
+			}
+			label := 0
+			if m.rows.y[i] > 0 {
+				label = 1
+			}
+			part[i] = next[label] % parts
+			next[label]++
+		}
+	}
+	return part
+}

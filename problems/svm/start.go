@@ -1,0 +1,53 @@
+package svm
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/problems"
+)
+
+// Starts of the default are common bounds 10^(-3), 10^(-2.75), .., 10^0.5 of all features with the ball wide open, and radii
+// 10^(-4), 10^(-3.75), .., 10 with all bounds wide open.
+const (
+	startStep                   = 0.25 // of the exponents
+	leastBound, greatestBound   = -3, 0.5
+	leastRadius, greatestRadius = -4, 1
+)
+
+// starts are these values of h = (r, wbar) for p features.
+func starts(p int) [][]float64 {
+	var list [][]float64
+	add := func(r, wbar float64) {
+		h := make([]float64, 1+p)
+		for j := range h {
+			h[j] = wbar
+		}
+		h[0] = r
+		list = append(list, h)
+	}
+	for e := float64(leastBound); e <= greatestBound; e += startStep {
+		add(paperR0, math.Pow(10, e))
+	}
+	for e := float64(leastRadius); e <= greatestRadius; e += startStep {
+		add(math.Pow(10, e), highest)
+	}
+	return list
+}
+
+// Caution is how the model is tuned by default where rows held out say that it predicts better so, see [Model.HoldOut]. A bound for each
+// feature may follow the noise of the validation rows. With caution the run starts where one bound for all features, or the radius
+// alone, does best, with a penalty so large that the iterates stay near the lower-level solutions, and takes
+// three short steps; see docs/benchmarks.md. It is nil where the options give a start, and where the rows are more than four times
+// the features: there the choice gained nothing that is larger than its noise, for four to five times the work.
+func (m *Model) Caution() *problems.Caution {
+	if n, p := m.cv.Data.Dims(); m.started || n > cautionRows*p {
+		return nil
+	}
+	s := m.PaperSettings()
+	s.Alpha0, s.Rho, s.Tol, s.MaxIter = 100, 1, 1e-3, 3
+	s.PathStart = true
+	return &problems.Caution{Settings: s, Temper: 1}
+}
+
+// cautionRows is the largest number of rows for each feature with which caution is considered.
+const cautionRows = 4

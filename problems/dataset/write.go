@@ -1,12 +1,8 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/conetune/conetune/formats"
@@ -35,54 +31,24 @@ func WriteFoldsDir(c *CrossValidation, dir string) error {
 }
 
 // writeTables writes the tables that are there, and the folds if there are any, into a new or an empty folder.
-func writeTables(dir string, sets []namedSet, folds []Fold) (err error) {
+func writeTables(dir string, sets []namedSet, folds []Fold) error {
 	if d := sets[0].data; d.Target != "y" && slices.Contains(d.Features, "y") {
 		return fmt.Errorf("dataset: the feature \"y\" would be read back as the target instead of %q, give it another name", d.Target)
 	}
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return &formats.Error{File: dir, Reason: "cannot be made: " + err.Error(), Err: err}
-		}
-		defer func() {
-			if err != nil {
-				os.Remove(dir)
+	return textfile.WriteDir(dir, func(write func(string, func(string) error) error) error {
+		for _, set := range sets {
+			if set.data == nil {
+				continue
 			}
-		}()
-	case err != nil:
-		return &formats.Error{File: dir, Reason: "is not a directory that can be written to", Err: err}
-	case len(entries) > 0:
-		return &formats.Error{File: dir, Reason: fmt.Sprintf("is not empty (%s), expected a new or an empty directory", entries[0].Name())}
-	}
-	var written []string
-	defer func() {
-		if err != nil {
-			for _, path := range written {
-				os.Remove(path)
+			if err := write(set.name+".csv.gz", func(path string) error { return csvfile.Write(path, (*formats.Table)(set.data)) }); err != nil {
+				return err
 			}
 		}
-	}()
-	write := func(name string, encode func(path string) error) error {
-		path := filepath.Join(dir, name)
-		if err := encode(path); err != nil {
-			return err
+		if folds == nil {
+			return nil
 		}
-		written = append(written, path)
-		return nil
-	}
-	for _, set := range sets {
-		if set.data == nil {
-			continue
-		}
-		if err := write(set.name+".csv.gz", func(path string) error { return csvfile.Write(path, (*formats.Table)(set.data)) }); err != nil {
-			return err
-		}
-	}
-	if folds == nil {
-		return nil
-	}
-	return write("folds.csv", func(path string) error {
-		return textfile.Write(path, func(w io.Writer) error { return encodeFolds(w, folds) })
+		return write("folds.csv", func(path string) error {
+			return textfile.Write(path, func(w io.Writer) error { return encodeFolds(w, folds) })
+		})
 	})
 }

@@ -2,12 +2,8 @@ package matcomp
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,53 +14,29 @@ import (
 
 // WriteDir writes the data into a folder that [ReadDir] reads, with 17 significant digits. The folder is made if
 // needed; one that holds anything is an error. After an error nothing is left of what was written.
-func WriteDir(d *Data, dir string) (err error) {
+func WriteDir(d *Data, dir string) error {
 	if err := d.Validate(); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return &textfile.Error{File: dir, Reason: "cannot be made: " + err.Error(), Err: err}
+	return textfile.WriteDir(dir, func(write func(string, func(string) error) error) error {
+		text := func(name string, encode func(io.Writer) error) error {
+			return write(name, func(path string) error { return textfile.Write(path, encode) })
 		}
-		defer func() {
-			if err != nil {
-				os.Remove(dir)
+		for _, side := range d.sides() {
+			f := side.features
+			if f.X == nil {
+				continue
 			}
-		}()
-	case err != nil:
-		return &textfile.Error{File: dir, Reason: "is not a directory that can be written to", Err: err}
-	case len(entries) > 0:
-		return &textfile.Error{File: dir, Reason: fmt.Sprintf("is not empty (%s), expected a new or an empty directory", entries[0].Name())}
-	}
-	var written []string
-	defer func() {
-		if err != nil {
-			for _, path := range written {
-				os.Remove(path)
+			table := &csvfile.Table{X: f.X, Features: f.Names}
+			if err := write(side.name+"_features.csv", func(path string) error { return csvfile.Write(path, table) }); err != nil {
+				return err
+			}
+			if err := text(side.name+"_groups.csv", f.writeGroups); err != nil {
+				return err
 			}
 		}
-	}()
-	for _, side := range d.sides() {
-		f := side.features
-		if f.X == nil {
-			continue
-		}
-		path := filepath.Join(dir, side.name+"_features.csv")
-		written = append(written, path)
-		if err := csvfile.Write(path, &csvfile.Table{X: f.X, Features: f.Names}); err != nil {
-			return err
-		}
-		path = filepath.Join(dir, side.name+"_groups.csv")
-		written = append(written, path)
-		if err := textfile.Write(path, func(w io.Writer) error { return f.writeGroups(w) }); err != nil {
-			return err
-		}
-	}
-	path := filepath.Join(dir, "observations.csv")
-	written = append(written, path)
-	return textfile.Write(path, func(w io.Writer) error { return d.writeEntries(w) })
+		return text("observations.csv", d.writeEntries)
+	})
 }
 
 func (f *Features) writeGroups(w io.Writer) error {

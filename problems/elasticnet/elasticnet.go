@@ -85,7 +85,8 @@ func closing(s dca.Settings, data *regression.Data) dca.Settings {
 // pathPoints is the length of each path for the data-driven start.
 const pathPoints = 10
 
-// path goes down with both weights equal, and up again with almost no l2 weight.
+// path goes down with both weights equal, up again with almost no l2 weight, and down once more with the least l1 weight: the
+// validation error often has a minimum near each end.
 func path(data *regression.Data) [][]float64 {
 	down := data.Path(pathPoints)
 	var path [][]float64
@@ -94,6 +95,9 @@ func path(data *regression.Data) [][]float64 {
 	}
 	for _, l := range slices.Backward(down) {
 		path = append(path, []float64{l, l / 100})
+	}
+	for _, l := range down[:min(len(down), pathPoints/2)] {
+		path = append(path, []float64{down[len(down)-1], l})
 	}
 	return path
 }

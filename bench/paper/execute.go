@@ -112,7 +112,7 @@ func (r *Record) fill(m Method, from *tune.Result) {
 		refit = from.LowerLevel
 	}
 	r.Refit = errorsOf(refit)
-	if m.Name == OurDefaults && from.LowerLevel != nil && from.Refit != nil {
+	if m.preset == "" && from.LowerLevel != nil && from.Refit != nil {
 		r.Deployed = number(from.Refit.Test)
 	}
 	r.Hyperparameters = slices.Clone(from.Lambda)

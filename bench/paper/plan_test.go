@@ -56,7 +56,7 @@ func TestOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, p.Skipped, 4)
 	require.Empty(t, all.Skipped)
-	require.Len(t, p.Items(), 2*(8+7))
+	require.Len(t, p.Items(), 2*(8+8))
 	_, err = all.Only([]string{"w1a"})
 	require.ErrorContains(t, err, `unknown row "w1a"; known in these tables are: 100-20-250-p250, `)
 	machines, err := NewPlan([]string{"en", "svm3"}, nil, nil, 2, nil)

@@ -13,7 +13,7 @@ type Item struct {
 	Table string `json:"table"`
 	Row   string `json:"row"`
 	// Method is the name of a method of [Methods]: that of package tune with the settings of the paper, or
-	// [OurDefaults], which is VF-iDCA with ours.
+	// [OurDefaults] or [GapClosed], which are VF-iDCA with ours.
 	Method string `json:"method"`
 	// Backend is the conic solver. Methods that need none have it all the same.
 	Backend string `json:"backend"`
@@ -58,7 +58,7 @@ type Record struct {
 	Iterate Errors `json:"iterate"`
 	Refit   Errors `json:"refit"`
 	// Deployed is the test error of the model that conetune tune would save, trained once more on training and validation
-	// rows together. It is there only for [OurDefaults].
+	// rows together. It is there only for [OurDefaults] and [GapClosed].
 	Deployed *float64 `json:"deployed,omitempty"`
 	// Gap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, 0 for methods that only look at solutions.
 	Gap float64 `json:"gap"`

@@ -192,6 +192,9 @@ type measure struct {
 	of   func(*Line) Stat
 }
 
+// refitValidation is the place of the refit's validation error in measures.
+const refitValidation = 2
+
 // measures are the columns of errors in the order of the tables.
 var measures = []measure{
 	{"validation, iterate", func(l *Line) Stat { return l.Iterate.Validation }},

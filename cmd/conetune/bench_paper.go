@@ -31,7 +31,8 @@ beside the paper's figures. Tables:
 
 %s
 Methods: %s.
-All have the paper's settings and ranges, but %s: VF-iDCA with ours.
+All have the paper's settings and ranges, but %s and %s: VF-iDCA with ours,
+and the same until the lower-level gap is closed.
 
 The folder --out gets results.jsonl, one line for each run as it ends; manifest.json;
 tables/ with the tables of errors and of times as Markdown, CSV and LaTeX; and at the end
@@ -55,7 +56,7 @@ func (a *app) benchPaperCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "paper",
 		Short: "Repeat the experiments of the paper: all methods on all its data sets",
-		Long:  sprintf(benchPaperHelp, tables.String(), joined(paperMethods()), paper.OurDefaults),
+		Long:  sprintf(benchPaperHelp, tables.String(), joined(paperMethods()), paper.OurDefaults, paper.GapClosed),
 		Example: `  conetune bench paper --tables en --repeats 5 --out results
   conetune bench paper --data libsvm --out results --resume
   conetune bench paper --shard 2/4 --out part2`,

@@ -43,7 +43,7 @@ type line struct {
 
 // styles of the methods, the same in all figures. No table has two of the same style.
 var styles = map[string]int{
-	"vf-idca": 0, paper.OurDefaults: 1, "grid": 2, "random": 3, "tpe": 4, "igjo": 5, "tpe2": 5, "ifdm": 6, "vf-idca-t": 6, "hoag": 7,
+	"vf-idca": 0, paper.OurDefaults: 1, "grid": 2, "random": 3, "tpe": 4, "igjo": 5, "tpe2": 5, "ifdm": 6, "vf-idca-t": 6, paper.GapClosed: 6, "hoag": 7,
 }
 
 // figuresOf makes the figures of all rows that have records.

@@ -70,7 +70,7 @@ func (g *Regression) ConjugateGradient(set []int, w2, q, v []float64, tol float6
 		panic("descent: right-hand side and start need the length of the set")
 	}
 	k, n := len(set), float64(g.x.n)
-	inverse, image := make([]float64, k), make([]float64, g.x.n)
+	inverse := make([]float64, k)
 	for i, j := range set {
 		l := g.norm2[j] / n
 		if w2 != nil {
@@ -80,20 +80,7 @@ func (g *Regression) ConjugateGradient(set []int, w2, q, v []float64, tol float6
 			inverse[i] = 1 / l
 		}
 	}
-	multiply := func(out, v []float64) {
-		clear(image)
-		mean := 0.0
-		for i, j := range set {
-			g.x.axpy(v[i], j, image)
-			mean += g.shift(j) * v[i]
-		}
-		for i, j := range set {
-			out[i] = g.x.dot(j, image)/n - g.shift(j)*mean
-			if w2 != nil {
-				out[i] += w2[j] * v[i]
-			}
-		}
-	}
+	multiply := g.Product(set, w2)
 	res, z, d, hd := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	multiply(res, v)
 	floats.SubTo(res, q, res)
@@ -121,6 +108,25 @@ func (g *Regression) ConjugateGradient(set []int, w2, q, v []float64, tol float6
 		rz = next
 	}
 	return steps
+}
+
+// Product returns the function that sets out to (X_S'X_S / n + diag(w2)) v.
+func (g *Regression) Product(set []int, w2 []float64) func(out, v []float64) {
+	image, n := make([]float64, g.x.n), float64(g.x.n)
+	return func(out, v []float64) {
+		clear(image)
+		mean := 0.0
+		for i, j := range set {
+			g.x.axpy(v[i], j, image)
+			mean += g.shift(j) * v[i]
+		}
+		for i, j := range set {
+			out[i] = g.x.dot(j, image)/n - g.shift(j)*mean
+			if w2 != nil {
+				out[i] += w2[j] * v[i]
+			}
+		}
+	}
 }
 
 // ValidationGradient is the gradient of |y - X b - b0|^2 / (2m) over other rows, m x p, in the coefficients S, where b0

@@ -349,8 +349,47 @@ func TestLinearSystems(t *testing.T) {
 			seidel, cg := make([]float64, 5), make([]float64, 5)
 			require.Less(t, g.GaussSeidel(set, w2, q.RawVector().Data, seidel, 1e-13, 10000), 10000)
 			require.Less(t, g.ConjugateGradient(set, w2, q.RawVector().Data, cg, 1e-13, 100), 100)
+			inverse, err := g.Inverse(set, w2)
+			require.NoError(t, err)
+			direct := append([]float64(nil), q.RawVector().Data...)
+			inverse.Solve(direct)
+			require.InDeltaSlice(t, v.RawVector().Data, direct, 1e-10)
 			require.InDeltaSlice(t, v.RawVector().Data, seidel, 1e-10)
 			require.InDeltaSlice(t, v.RawVector().Data, cg, 1e-10)
 		}
 	}
+}
+
+// With more coefficients than rows the factor has the order of the rows; conjugate gradients know the solution.
+func TestInverseOfManyColumns(t *testing.T) {
+	x, y := sample(13, 20, 90, 3, 0.5)
+	for _, design := range []*Design{NewDesign(x), NewDesign(compress(x))} {
+		for _, intercept := range []bool{false, true} {
+			g, err := NewRegression(design, y, intercept)
+			require.NoError(t, err)
+			var set []int
+			w2, q := make([]float64, 90), make([]float64, 60)
+			for i := range q {
+				set = append(set, i+i/2)
+				q[i] = math.Sin(float64(i))
+			}
+			for j := range w2 {
+				w2[j] = 0.01 * float64(1+j)
+			}
+			require.True(t, g.byRows(set, w2))
+			inverse, err := g.Inverse(set, w2)
+			require.NoError(t, err)
+			want := make([]float64, 60)
+			g.ConjugateGradient(set, w2, q, want, 1e-14, 1000)
+			inverse.Solve(q)
+			require.InDeltaSlice(t, want, q, 1e-9*floats.Norm(want, 2))
+			// Tiny weights are left to the matrix of the coefficients.
+			for j := range w2 {
+				w2[j] = 1e-13
+			}
+			require.False(t, g.byRows(set, w2))
+		}
+	}
+	_, err := InverseOf(mat.NewSymDense(3, nil))
+	require.ErrorContains(t, err, "vanishes or overflows on the 3 coefficients")
 }

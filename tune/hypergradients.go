@@ -30,16 +30,15 @@ type hypergradients struct {
 	run  func(context.Context, hypergradient.Model, hypergradient.Settings) (*hypergradient.Result, error)
 	// forward says that the method needs the forward mode, which regressions without groups have.
 	forward bool
-	// plain says that the paper's steps are in the hyperparameters themselves. We follow it where there are
-	// two: with many, steps in this scale end early.
+	// plain says that the paper's steps are in the hyperparameters themselves.
 	plain bool
-	// share of LambdaMax and value are the paper's start; one of them is 0.
-	share, value float64
+	// share of LambdaMax is the paper's start; 0 asks for that of [paperDescent].
+	share float64
 }
 
 func hypergradientTuners() []Tuner {
 	return []Tuner{
-		hypergradients{name: MethodIGJO, run: hypergradient.IGJO, plain: true, value: 0.01},
+		hypergradients{name: MethodIGJO, run: hypergradient.IGJO, plain: true},
 		hypergradients{name: MethodIFDM, run: hypergradient.IFDM, share: 0.01, forward: true},
 		hypergradients{name: MethodHOAG, run: hypergradient.HOAG, share: 0.01},
 	}
@@ -180,10 +179,15 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	var s hypergradient.Settings
 	if t.Config.Preset == PresetPaper {
-		if h.plain && model.Dim() == 2 {
-			s.Scale = hypergradient.Plain
+		s.Start = []float64{h.share * model.LambdaMax()}
+		if h.plain {
+			var start float64
+			start, s.Backtracking, s.MaxIter = paperDescent(t.Model)
+			s.Start = []float64{start}
+			if model.Dim() == 2 {
+				s.Scale = hypergradient.Plain
+			}
 		}
-		s.Start = []float64{h.value + h.share*model.LambdaMax()}
 		if t.Model.Name() == "matrix-completion" {
 			s.Start = []float64{completionStart}
 		}
@@ -194,7 +198,10 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 			s.Start[i] = max(l, leastStart*model.LambdaMax())
 		}
 	}
-	s.MaxIter, s.Tol, s.MaxSolves = t.Config.MaxIter, t.Config.Tol, t.Config.Evaluations
+	s.Tol, s.MaxSolves = t.Config.Tol, t.Config.Evaluations
+	if t.Config.MaxIter > 0 {
+		s.MaxIter = t.Config.MaxIter
+	}
 	s.Observe = func(step hypergradient.Step) {
 		if step.Gap <= exactGap { // else it is not a lower-level solution yet
 			t.Record(Trial{Lambda: step.Lambda, X: step.X})

@@ -8,9 +8,11 @@ import (
 )
 
 // IGJO descends with a line search on exact lower-level solutions, with hypergradients by implicit
-// differentiation on the support. The method of the paper has Settings.Direction Gradient
-// and Settings.Scale Plain.
+// differentiation on the support. The method of the paper, as its authors' program has it, has Settings.Backtracking.
 func IGJO(ctx context.Context, m Model, o Settings) (*Result, error) {
+	if o.Backtracking != nil && o.Mode == "" {
+		o.Mode = Truncated
+	}
 	return descend(ctx, m, o)
 }
 
@@ -52,7 +54,11 @@ func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
 	starts, err := s.begin(ctx, o.LowerTol)
 	for _, at := range starts {
 		if err == nil && s.running() {
-			err = s.descend(ctx, at)
+			if s.Backtracking != nil {
+				err = s.backtrack(ctx, at)
+			} else {
+				err = s.descend(ctx, at)
+			}
 		}
 	}
 	if err != nil {

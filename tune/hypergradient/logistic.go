@@ -138,10 +138,18 @@ func (m *Logistic) Gradient(_ context.Context, at *Point, o GradientOptions) ([]
 		return nil, err
 	}
 	v := make([]float64, len(set))
-	if len(set) > factorMost {
+	switch {
+	case o.Mode == Truncated:
+		truncated(g.Product(set, w2), s.gradient, v, len(set))
+	case g.Invertible(set, w2):
+		inverse, err := g.Inverse(set, w2)
+		if err != nil {
+			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
+		}
+		copy(v, s.gradient)
+		inverse.Solve(v)
+	default:
 		g.ConjugateGradient(set, w2, s.gradient, v, o.tol(), 10*len(set))
-	} else if err := solveRidged(g.Hessian(set, w2), s.gradient, v); err != nil {
-		return nil, err
 	}
 	for k, j := range s.Support {
 		out[0] -= v[k] * sign(s.B[j])
@@ -159,6 +167,12 @@ func (m *Logistic) Jacobian(at *Point, tol float64) ([][]float64, error) {
 		return nil, err
 	}
 	jacobian := make([][]float64, 2)
+	var inverse *descent.Inverse
+	if g.Invertible(set, w2) && len(set) > 0 {
+		if inverse, err = g.Inverse(set, w2); err != nil {
+			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
+		}
+	}
 	for i := range jacobian {
 		q := make([]float64, len(set))
 		for k, j := range s.Support {
@@ -168,6 +182,11 @@ func (m *Logistic) Jacobian(at *Point, tol float64) ([][]float64, error) {
 			}
 		}
 		jacobian[i] = make([]float64, len(set))
+		if inverse != nil {
+			copy(jacobian[i], q)
+			inverse.Solve(jacobian[i])
+			continue
+		}
 		g.GaussSeidel(set, w2, q, jacobian[i], tol, maxEpochs)
 	}
 	return jacobian, nil

@@ -32,8 +32,11 @@ type Mode string
 const (
 	// Adjoint solves one linear system with the transposed Jacobian's matrix.
 	Adjoint Mode = "adjoint"
-	// Forward computes the Jacobian by differentiated epochs of coordinate descent.
+	// Forward computes the Jacobian, a column for each hyperparameter.
 	Forward Mode = "forward"
+	// Truncated is Adjoint with as many steps of an iterative method at most as the system has unknowns: what the training rows
+	// hardly determine is left out of the gradient, which is smaller than the exact one then.
+	Truncated Mode = "truncated"
 )
 
 // GradientOptions say how to compute a hypergradient.

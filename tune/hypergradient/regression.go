@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/descent"
 )
@@ -170,10 +169,6 @@ func (m *Regression) Solve(ctx context.Context, lambda []float64, tol float64, s
 	return pt, nil
 }
 
-// factorMost bounds the coefficients in use for which the matrix H is factored; with more,
-// conjugate gradients do without it.
-const factorMost = 1500
-
 // Gradient implements [Model]. On the support S of the solution H = X_S'X_S / n + diag(w2), and
 //
 //	dL/dw1_j = -v_j sign(b_j),   dL/dw2_j = -v_j b_j   with   H v = grad_S L.
@@ -185,8 +180,8 @@ func (m *Regression) Gradient(_ context.Context, at *Point, o GradientOptions) (
 	if len(s.Support) == 0 {
 		return out, nil
 	}
-	if o.Mode == Forward && m.dim <= forwardMost {
-		jacobian, err := m.Jacobian(at, o.tol())
+	if (o.Mode == Forward || o.Mode == Truncated) && m.dim <= forwardMost {
+		jacobian, err := m.jacobian(s, o)
 		if err != nil {
 			return nil, err
 		}
@@ -219,53 +214,42 @@ func (m *Regression) adjoint(s *state, o GradientOptions) ([]float64, error) {
 	k := len(s.Support)
 	v := make([]float64, k)
 	switch {
+	case o.Mode == Truncated:
+		truncated(m.train.Product(s.Support, s.weights.L2), s.gradient, v, len(s.Support))
+	case m.train.Invertible(s.Support, s.weights.L2):
+		inverse, err := m.train.Inverse(s.Support, s.weights.L2)
+		if err != nil {
+			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
+		}
+		copy(v, s.gradient)
+		inverse.Solve(v)
 	case o.Mode == Forward:
 		m.train.GaussSeidel(s.Support, s.weights.L2, s.gradient, v, o.tol(), maxEpochs)
-		return v, nil
-	case k > factorMost:
+	default:
 		m.train.ConjugateGradient(s.Support, s.weights.L2, s.gradient, v, o.tol(), 10*k)
-		return v, nil
 	}
-	h := m.train.Hessian(s.Support, s.weights.L2)
-	return v, solveRidged(h, s.gradient, v)
+	return v, nil
 }
 
 // maxEpochs bounds the epochs of one linear system by coordinate descent.
 const maxEpochs = 10000
 
-// solveRidged solves H v = q for a positive semidefinite H, to whose diagonal it adds as
-// little as the factorisation needs, from rounding size on.
-func solveRidged(h *mat.SymDense, q, v []float64) error {
-	k := h.SymmetricDim()
-	trace := mat.Trace(h)
-	if !(trace > 0) || math.IsInf(trace, 1) {
-		return fmt.Errorf("hypergradient: the Hessian of the lower level vanishes or overflows on the %d coefficients in use", k)
-	}
-	var chol mat.Cholesky
-	out := mat.NewVecDense(k, v)
-	added := 0.0
-	for ridge := 1e-14; ridge < 1e-3; ridge *= 10 {
-		if chol.Factorize(h) && chol.Cond() < 1e14 {
-			err := chol.SolveVecTo(out, mat.NewVecDense(k, q))
-			if _, bad := err.(mat.Condition); err == nil || bad {
-				return nil
-			}
-		}
-		step := ridge*trace/float64(k) - added
-		added += step
-		for i := range k {
-			h.SetSym(i, i, h.At(i, i)+step)
-		}
-	}
-	return fmt.Errorf("hypergradient: the Hessian of the lower level is not positive semidefinite on the %d coefficients in use", k)
-}
-
 // Jacobian returns dx_S/dlambda_i for each hyperparameter i, in the order of the support S of the coefficients, by
 // implicit forward differentiation: H dx_S/dlambda_i = -sign(b_S), or -b_S, where the
-// weight is lambda_i, by coordinate descent to the relative accuracy tol.
+// weight is lambda_i, by the factor of H, or where its order is too large by coordinate descent to the relative accuracy tol.
 func (m *Regression) Jacobian(at *Point, tol float64) ([][]float64, error) {
-	s := at.State.(*state)
+	return m.jacobian(at.State.(*state), GradientOptions{Tol: tol})
+}
+
+func (m *Regression) jacobian(s *state, o GradientOptions) ([][]float64, error) {
 	jacobian := make([][]float64, m.dim)
+	var inverse *descent.Inverse
+	if o.Mode != Truncated && m.train.Invertible(s.Support, s.weights.L2) && len(s.Support) > 0 {
+		var err error
+		if inverse, err = m.train.Inverse(s.Support, s.weights.L2); err != nil {
+			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
+		}
+	}
 	q := make([]float64, len(s.Support))
 	for i := range jacobian {
 		clear(q)
@@ -278,7 +262,15 @@ func (m *Regression) Jacobian(at *Point, tol float64) ([][]float64, error) {
 				q[k] -= s.B[j]
 			}
 		}
-		m.train.GaussSeidel(s.Support, s.weights.L2, q, jacobian[i], tol, maxEpochs)
+		switch {
+		case o.Mode == Truncated:
+			truncated(m.train.Product(s.Support, s.weights.L2), q, jacobian[i], len(s.Support))
+		case inverse != nil:
+			copy(jacobian[i], q)
+			inverse.Solve(jacobian[i])
+		default:
+			m.train.GaussSeidel(s.Support, s.weights.L2, q, jacobian[i], o.tol(), maxEpochs)
+		}
 	}
 	return jacobian, nil
 }

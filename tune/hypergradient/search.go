@@ -59,7 +59,10 @@ type Settings struct {
 	Scale Scale
 	// Direction is QuasiNewton by default; HOAG has the gradient only.
 	Direction Direction
-	// Mode is that of the hypergradient: Forward for IFDM, Adjoint for the others.
+	// Backtracking asks IGJO for the steps of its authors' program in the place of Scale and Direction, and of the default of Tol.
+	// Nil asks for those of the other fields.
+	Backtracking *Backtracking
+	// Mode is that of the hypergradient: Forward for IFDM, Truncated with Backtracking, Adjoint for the others.
 	Mode Mode
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
 	MaxIter int
@@ -99,8 +102,13 @@ func (s Settings) withDefaults(m Model) (Settings, error) {
 	if s.Scale != Log && s.Scale != Plain {
 		return s, fmt.Errorf("hypergradient: unknown scale %q, expected %s or %s", s.Scale, Log, Plain)
 	}
-	if s.Mode != "" && s.Mode != Adjoint && s.Mode != Forward {
-		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s or %s", s.Mode, Adjoint, Forward)
+	if s.Mode != "" && s.Mode != Adjoint && s.Mode != Forward && s.Mode != Truncated {
+		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s, %s or %s", s.Mode, Adjoint, Forward, Truncated)
+	}
+	if s.Backtracking != nil {
+		if err := s.Backtracking.check(); err != nil {
+			return s, err
+		}
 	}
 	if s.Direction == "" {
 		s.Direction = QuasiNewton
@@ -119,7 +127,7 @@ func (s Settings) withDefaults(m Model) (Settings, error) {
 	if s.MaxIter == 0 {
 		s.MaxIter = 100
 	}
-	if s.Tol == 0 {
+	if s.Tol == 0 && s.Backtracking == nil {
 		s.Tol = 1e-5
 	}
 	if s.LowerTol == 0 {

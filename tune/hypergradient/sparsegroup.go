@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/descent"
 )
 
@@ -88,8 +90,19 @@ func (m *SparseGroupLasso) Gradient(_ context.Context, at *Point, o GradientOpti
 		return nil, err
 	}
 	v := make([]float64, len(s.Support))
-	if err := solveRidged(h, s.gradient, v); err != nil {
-		return nil, err
+	if o.Mode == Truncated {
+		dense := mat.NewVecDense(len(v), nil)
+		truncated(func(out, v []float64) {
+			dense.MulVec(h, mat.NewVecDense(len(v), v))
+			copy(out, dense.RawVector().Data)
+		}, s.gradient, v, len(v))
+	} else {
+		inverse, err := descent.InverseOf(h)
+		if err != nil {
+			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
+		}
+		copy(v, s.gradient)
+		inverse.Solve(v)
 	}
 	full := make([]float64, len(s.B))
 	for i, j := range s.Support {

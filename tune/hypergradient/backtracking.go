@@ -1,0 +1,95 @@
+package hypergradient
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Backtracking are the steps of Feng and Simon's program for [IGJO]: lambda' = max(lambda - t g, Floor) with the gradient g in lambda itself. While
+//
+//	f(lambda') > f(lambda) - Share t |g|^2   (or f(lambda), where the right side is negative)
+//
+// t shrinks, and it never grows again. The search ends at the first point that is no better, at a decrease of less
+// than Enough, or than Settings.Tol f(lambda) if that is set, and at a step below Least. t, Share and Floor have the units of the
+// hyperparameters.
+type Backtracking struct {
+	// First is the first step, Shrink what a refused one is multiplied by, Least the smallest.
+	First, Shrink, Least float64
+	// Share is the decrease asked for, Enough the one to go on for.
+	Share, Enough float64
+	// Floor is the least value of a hyperparameter.
+	Floor float64
+}
+
+// check says what is wrong.
+func (b *Backtracking) check() error {
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"First", b.First}, {"Shrink", b.Shrink}, {"Least", b.Least}, {"Floor", b.Floor}} {
+		if !(f.value > 0) || math.IsInf(f.value, 1) {
+			return fmt.Errorf("hypergradient: %s of the backtracking is %g, expected a positive finite number", f.name, f.value)
+		}
+	}
+	if !(b.Shrink < 1) {
+		return fmt.Errorf("hypergradient: Shrink of the backtracking is %g, expected less than 1", b.Shrink)
+	}
+	if !(b.Share >= 0) || !(b.Enough >= 0) {
+		return fmt.Errorf("hypergradient: Share and Enough of the backtracking are %g and %g, expected numbers that are not negative", b.Share, b.Enough)
+	}
+	return nil
+}
+
+// backtrack goes down from one start.
+func (s *search) backtrack(ctx context.Context, at *Point) error {
+	b := s.Backtracking
+	s.out.Status = ""
+	t, begun := b.First, s.out.Iterations
+	for s.out.Iterations-begun < s.MaxIter {
+		g, err := s.model.Gradient(ctx, at, GradientOptions{Mode: s.Mode})
+		if err != nil {
+			return err
+		}
+		share := b.Share * floats.Dot(g, g)
+		next := at
+		for {
+			lambda := make([]float64, len(g))
+			moved := false
+			for i, l := range at.Lambda {
+				lambda[i] = math.Max(l-t*g[i], b.Floor)
+				moved = moved || lambda[i] != l
+			}
+			if !moved {
+				s.out.Status = Stationary
+				return nil
+			}
+			if next, err = s.solve(ctx, lambda, s.LowerTol, next); next == nil {
+				return err
+			}
+			most := at.Validation - t*share
+			if most < 0 {
+				most = at.Validation
+			}
+			if next.Validation <= most || t <= b.Least {
+				break
+			}
+			s.observe(next, false)
+			t *= b.Shrink
+		}
+		decrease := at.Validation - next.Validation
+		s.observe(next, decrease >= 0)
+		if decrease >= 0 {
+			s.out.Iterations++
+			at = next
+		}
+		if !(decrease >= math.Max(b.Enough, s.Tol*next.Validation)) || t < b.Least {
+			s.out.Status = Stationary
+			return nil
+		}
+	}
+	s.out.Status = IterationLimit
+	return nil
+}

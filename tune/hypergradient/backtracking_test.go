@@ -1,0 +1,155 @@
+package hypergradient
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// parabola is a model with the validation loss (lambda - 3)^2 + 1.
+type parabola struct{}
+
+func (parabola) Dim() int           { return 1 }
+func (parabola) LambdaMax() float64 { return 10 }
+func (parabola) Path() [][]float64  { return [][]float64{{5}} }
+
+func (parabola) Solve(_ context.Context, lambda []float64, _ float64, _ *Point) (*Point, error) {
+	d := lambda[0] - 3
+	return &Point{Lambda: lambda, Validation: d*d + 1, Solved: true}, nil
+}
+
+func (parabola) Gradient(_ context.Context, at *Point, _ GradientOptions) ([]float64, error) {
+	return []float64{2 * (at.Lambda[0] - 3)}, nil
+}
+
+// From 1 the first step, of length 1, ends at 5, which is no better. Those of length 0.1 that follow multiply the distance from 3 by 0.8.
+func TestBacktracking(t *testing.T) {
+	steps := Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
+	var seen []float64
+	var accepted []bool
+	run := func(b Backtracking, o Settings) *Result {
+		seen, accepted = nil, nil
+		o.Backtracking, o.Observe = &b, func(s Step) {
+			seen, accepted = append(seen, s.Lambda[0]), append(accepted, s.Accepted)
+		}
+		r, err := IGJO(context.Background(), parabola{}, o)
+		require.NoError(t, err)
+		return r
+	}
+	r := run(steps, Settings{Start: []float64{1}})
+	want := []float64{1, 5}
+	// The decrease from distance 2 * 0.8^k is 4 * 0.64^k * 0.36: less than 0.01 from k = 12 on.
+	for k := 1; k <= 13; k++ {
+		want = append(want, 3-2*math.Pow(0.8, float64(k)))
+	}
+	require.InEpsilonSlice(t, want, seen, 1e-12)
+	require.Equal(t, Stationary, r.Status)
+	require.Equal(t, 13, r.Iterations)
+	require.Equal(t, []bool{true, false, true}, accepted[:3])
+	require.InEpsilon(t, want[len(want)-1], r.Best.Lambda[0], 1e-12)
+
+	require.Equal(t, IterationLimit, run(steps, Settings{Start: []float64{1}, MaxIter: 4}).Status)
+	require.Len(t, seen, 6)
+	require.Equal(t, 9, run(steps, Settings{Start: []float64{1}, Tol: 0.05}).Iterations) // 1.44 * 0.64^8 < 0.05 f < 1.44 * 0.64^7
+	require.Equal(t, Stationary, run(steps, Settings{Start: []float64{3}}).Status)
+	require.Len(t, seen, 1)
+	// No step below Least, and none to below Floor.
+	steps.First, steps.Share, steps.Least = 0.1, 1, 5e-3
+	r = run(steps, Settings{Start: []float64{1}})
+	require.InEpsilonSlice(t, []float64{1, 1.4, 1.04, 1.004}, seen, 1e-12)
+	require.Equal(t, Stationary, r.Status)
+	steps = Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
+	run(steps, Settings{Start: []float64{4}})
+	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
+
+	for want, b := range map[string]Backtracking{
+		"First of the backtracking is 0":    {Shrink: 0.5, Least: 1, Floor: 1},
+		"Shrink of the backtracking is 1.5": {First: 1, Shrink: 1.5, Least: 1, Floor: 1},
+		"Share and Enough":                  {First: 1, Shrink: 0.5, Least: 1, Floor: 1, Enough: math.NaN()},
+	} {
+		_, err := IGJO(context.Background(), parabola{}, Settings{Backtracking: &b})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// After j steps the truncated solution has the least |H (q - H v)| over the span of H q, H^3 q, ..., H^(2j-1) q; and enough of
+// them solve the system.
+func TestTruncated(t *testing.T) {
+	const k, steps = 6, 3
+	r := rand.New(rand.NewPCG(1, 2))
+	root, q := mat.NewDense(k, k, nil), mat.NewVecDense(k, nil)
+	for i := range k {
+		q.SetVec(i, math.Cos(float64(3*i)))
+		for j := range k {
+			root.Set(i, j, r.NormFloat64())
+		}
+	}
+	var h, square, exact mat.Dense
+	h.Mul(root, root.T())
+	product := func(out, v []float64) {
+		x := mat.NewVecDense(k, nil)
+		x.MulVec(&h, mat.NewVecDense(k, v))
+		copy(out, x.RawVector().Data)
+	}
+	v := make([]float64, k)
+	truncated(product, q.RawVector().Data, v, steps)
+
+	square.Mul(&h, &h)
+	krylov, basis := mat.NewDense(k, steps, nil), mat.NewVecDense(k, nil)
+	basis.MulVec(&h, q)
+	for j := range steps {
+		basis.ScaleVec(1/mat.Norm(basis, 2), basis)
+		krylov.SetCol(j, basis.RawVector().Data)
+		basis.MulVec(&square, basis)
+	}
+	var image mat.Dense
+	var right, y, want mat.VecDense
+	image.Mul(&square, krylov)
+	right.MulVec(&h, q)
+	require.NoError(t, y.SolveVec(&image, &right)) // least squares
+	want.MulVec(krylov, &y)
+	require.InDeltaSlice(t, want.RawVector().Data, v, 1e-6*mat.Norm(&want, 2))
+
+	// With eigenvalues of 1 to 3.
+	for i := range k {
+		h.Set(i, i, h.At(i, i)+20)
+	}
+	require.NoError(t, exact.Solve(&h, q))
+	truncated(product, q.RawVector().Data, v, k)
+	floats.Sub(v, exact.RawMatrix().Data)
+	require.Less(t, floats.Norm(v, 2), 1e-5*mat.Norm(&exact, 2))
+}
+
+// Where the systems are well conditioned the truncated gradient is the exact one.
+func TestTruncatedGradient(t *testing.T) {
+	train, val := generated(t, "60-30-0-p80", 4, false)
+	groups := make([][]int, 20)
+	for j := range 80 {
+		groups[j%20] = append(groups[j%20], j)
+	}
+	lasso, err := WeightedLasso(train, val, true)
+	require.NoError(t, err)
+	net, err := ElasticNet(train, val, true)
+	require.NoError(t, err)
+	sparse, err := NewSparseGroupLasso(train, val, groups, true)
+	require.NoError(t, err)
+	for _, m := range []Model{lasso, net, sparse} {
+		lambda := make([]float64, m.Dim())
+		for i := range lambda {
+			lambda[i] = 0.7 * m.LambdaMax()
+		}
+		at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
+		require.NoError(t, err)
+		want, err := m.Gradient(context.Background(), at, GradientOptions{})
+		require.NoError(t, err)
+		got, err := m.Gradient(context.Background(), at, GradientOptions{Mode: Truncated})
+		require.NoError(t, err)
+		require.Positive(t, floats.Norm(want, 2))
+		require.InDeltaSlice(t, want, got, 1e-4*floats.Norm(want, 2), "%T", m)
+	}
+}

@@ -1,6 +1,6 @@
 package native
 
-import "github.com/conetune/conetune/backends/native/internal/dense"
+import "github.com/conetune/conetune/internal/dense"
 
 // csc is a sparse matrix in compressed columns. Data often stand in it as
 // dense blocks: columns side by side with runs of the same consecutive rows. Products

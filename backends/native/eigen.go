@@ -3,7 +3,7 @@ package native
 import (
 	"math"
 
-	"github.com/conetune/conetune/backends/native/internal/dense"
+	"github.com/conetune/conetune/internal/dense"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/gonum"

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/conetune/conetune/backends/native/internal/dense"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // gram adds the matrix with entries sign tr(F_i X F_j Y), F_i sparse symmetric,

@@ -3,7 +3,7 @@ package native
 import (
 	"math"
 
-	"github.com/conetune/conetune/backends/native/internal/dense"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // root solves the Newton systems of the direct method as least-squares problems. With

@@ -3,7 +3,7 @@ package native
 import (
 	"math"
 
-	"github.com/conetune/conetune/backends/native/internal/dense"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // Symmetric matrices of order n are held in full, column by column, n^2 numbers,

@@ -1,6 +1,6 @@
 package ldl
 
-import "github.com/conetune/conetune/backends/native/internal/dense"
+import "github.com/conetune/conetune/internal/dense"
 
 // Factorize computes L and D for the matrix with the given values, in the order
 // of the pattern of Analyze, with shift added to its diagonal (nil: nothing). A

@@ -1,4 +1,4 @@
-module github.com/conetune/conetune/backends/native/internal/dense/gen
+module github.com/conetune/conetune/internal/dense/gen
 
 go 1.26.0
 

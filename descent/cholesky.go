@@ -77,3 +77,25 @@ func (c *cholesky) solve(v []float64) {
 		floats.AddScaled(v[:i], -v[i], row[:i])
 	}
 }
+
+// update adds sign times v v' to the matrix, and spends v. It says whether the matrix stays positive definite; if not, the factor is
+// of no use any more.
+func (c *cholesky) update(v []float64, sign float64) bool {
+	cos, sin := make([]float64, len(v)), make([]float64, len(v))
+	for i, row := range c.rows {
+		w := v[i]
+		for j := range i {
+			// The rotation of column j, a hyperbolic one for sign -1, from the row of its pivot.
+			row[j] = (row[j] + sign*sin[j]*w) / cos[j]
+			w = cos[j]*w - sin[j]*row[j]
+		}
+		d := row[i]*row[i] + sign*w*w
+		if !(d > 0) || math.IsInf(d, 1) {
+			return false
+		}
+		d = math.Sqrt(d)
+		cos[i], sin[i] = d/row[i], w/row[i]
+		row[i] = d
+	}
+	return true
+}

@@ -38,6 +38,7 @@
 // cost one millisecond, whatever the weights.
 //
 // [Logistic] has the logistic loss in the place of squares, [Groups] norms of groups of coefficients, [Completion] a matrix of low rank.
+// [SVM] is a support vector machine in a box, by an active-set path.
 //
 // Nothing depends on the clock or on the number of threads: the same input gives the same bytes.
 package descent

@@ -1,0 +1,91 @@
+package descent
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// kinks are the rows at their kinks and the factor of
+//
+//	G = A A' + tau y y' + delta,
+//
+// with A their rows in the features inside the box and y their labels. G does not depend on lambda. The term
+// with tau changes nothing where y'beta is given, and makes G regular as long as the rows (a_i, y_i) are independent; the small delta,
+// a proximal term for the multipliers, makes it so where they are not: then of all multipliers the nearest ones are taken.
+type kinks struct {
+	held []int
+	chol cholesky
+}
+
+// kinkDelta is delta as a share of tau, which is the mean squared length of the rows.
+const kinkDelta = 1e-10
+
+func (k *kinks) clone() kinks {
+	out := kinks{held: slices.Clone(k.held)}
+	size := 0
+	for _, row := range k.chol.rows {
+		size += len(row)
+	}
+	all := make([]float64, 0, size)
+	for _, row := range k.chol.rows {
+		from := len(all)
+		all = append(all, row...)
+		out.chol.rows = append(out.chol.rows, all[from:len(all):len(all)])
+	}
+	return out
+}
+
+// hold adds row i; false where rounding does not allow it.
+func (k *kinks) hold(g *SVM, box []int8, i int) bool {
+	r := g.rows
+	a := make([]float64, r.p)
+	r.add(i, 1, a)
+	for j, b := range box {
+		if b != 0 {
+			a[j] = 0
+		}
+	}
+	row := make([]float64, 0, len(k.held)+1)
+	for _, h := range k.held {
+		row = append(row, r.dot(h, a)+g.tau*r.y[h]*r.y[i])
+	}
+	row = append(row, r.dot(i, a)+g.tau*(1+kinkDelta))
+	k.held = append(k.held, i)
+	return k.chol.add(row, 0)
+}
+
+// release takes number at out of those held.
+func (k *kinks) release(at int) {
+	k.chol.remove(at)
+	k.held = append(k.held[:at], k.held[at+1:]...)
+}
+
+// feature adds (sign 1) or takes out (sign -1) a feature; false where rounding does not allow it.
+func (k *kinks) feature(g *SVM, j int, sign float64) bool {
+	v, any := make([]float64, len(k.held)), false
+	for q, i := range k.held {
+		v[q] = g.rows.at(i, j)
+		any = any || v[q] != 0
+	}
+	return !any || k.chol.update(v, sign)
+}
+
+// solve returns the beta and dc of A A'beta - y dc = right (but for delta) and y'beta = sum.
+func (k *kinks) solve(g *SVM, right, y []float64, sum float64) (beta []float64, dc float64, ok bool) {
+	if len(k.chol.rows) != len(k.held) {
+		return nil, 0, false
+	}
+	if len(k.held) == 0 {
+		return nil, 0, true
+	}
+	// With x = G^-1 right, z = G^-1 y and dc' = dc + tau sum:  beta = x + dc' z.
+	k.chol.solve(right)
+	z := append([]float64(nil), y...)
+	k.chol.solve(z)
+	dc = (sum - floats.Dot(y, right)) / floats.Dot(y, z)
+	floats.AddScaled(right, dc, z)
+	dc -= g.tau * sum
+	return right, dc, !math.IsNaN(dc) && !math.IsInf(dc, 0)
+}

@@ -1,0 +1,401 @@
+package descent
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// svmState is a point of a path and the sides of rows and features.
+type svmState struct {
+	w     []float64
+	c     float64
+	alpha []float64
+	side  []int8 // of each row: below its kink -1, above 1, at it 0
+	box   []int8 // of each feature: at its lower bound -1, at its upper bound 1, inside 0
+	kinks kinks
+}
+
+func (s *svmState) clone() svmState {
+	return svmState{w: slices.Clone(s.w), c: s.c, alpha: slices.Clone(s.alpha), side: slices.Clone(s.side), box: slices.Clone(s.box), kinks: s.kinks.clone()}
+}
+
+// svmPath follows one path. At what is left of it, 1 at its begin and 0 at its end, the point is the solution of
+//
+//	minimize   sum_i u_i max(0, s_i - left shift_i) + lambda/2 |w|^2 - left lambda (pull'w) + left imbalance c
+//	subject to |w_j| <= bound_j + left widen_j.
+type svmPath struct {
+	g *SVM
+	svmState
+	lambda float64
+	bound  []float64
+
+	left        float64
+	pull, widen []float64
+	shift       []float64
+	imbalance   float64
+	value       []float64 // s_i - left shift_i of rows that are not at their kink
+	push        []float64 // at the bounds, v_j / lambda - w_j + left pull_j
+	dw, dpush   []float64
+	dvalue      []float64
+	dalpha      []float64 // over lambda, of the rows at their kinks
+	dc          float64
+	v           []float64
+	right, ones []float64
+	exchanges   int
+	sinceFactor int
+	moved       *Machine // the start, before the first path
+	apart       bool     // the next path begins with the rows apart from their kinks
+}
+
+func newSVMPath(g *SVM, lambda float64, bound []float64) *svmPath {
+	n, p := g.rows.n, g.rows.p
+	s := &svmPath{g: g, lambda: lambda, bound: bound}
+	all := make([]float64, 6*p+3*n)
+	take := func(k int) []float64 {
+		part := all[:k:k]
+		all = all[k:]
+		return part
+	}
+	s.pull, s.widen, s.push, s.dw, s.dpush, s.v = take(p), take(p), take(p), take(p), take(p), take(p)
+	s.shift, s.value, s.dvalue = take(n), take(n), take(n)
+	return s
+}
+
+// from begins at the solution for other hyperparameters.
+func (s *svmPath) from(m *Machine) {
+	s.svmState = m.state.clone()
+	s.moved = m
+}
+
+const (
+	// svmPaths bounds the paths of one solve: the first goes to the solution but for rounding, the others are short.
+	svmPaths = 12
+	// svmIdle bounds the exchanges in a row without any step, svmWorn those after which the factor is made anew.
+	svmIdle, svmWorn = 300, 200
+	// svmStill is the share of the largest rate below which a rate is rounding.
+	svmStill = 1e-12
+	// svmRounding is the share of its weight by which an alpha may change without leaving its bound.
+	svmRounding = 1e-13
+	// svmApart is the least distance from their kinks at which rows begin on a path from nothing, where w may be 0 and many rows would be
+	// at their kinks; it is different for each row, so that they do not come to them at once.
+	svmApart = 0.1
+)
+
+// run follows paths until the gap is small.
+func (s *svmPath) run(ctx context.Context, tol float64, out *Machine) Status {
+	most := 20*(s.g.rows.n+s.g.rows.p) + 1000
+	last := math.Inf(1)
+	for pass := 0; ; pass++ {
+		if pass > 0 || s.moved == nil {
+			var gap float64
+			s.multipliers()
+			out.Objective, gap = s.gap()
+			out.Gap = math.Max(0, gap)
+			switch {
+			case out.Gap <= tol*s.g.scale:
+				return Optimal
+			case pass > 2 && out.Gap <= exhaustedGap*s.g.scale && out.Gap > last/2:
+				return Exhausted
+			case pass == svmPaths:
+				return Failed
+			}
+			if pass > 0 {
+				last = out.Gap
+			}
+		}
+		if ctx.Err() != nil {
+			out.Gap = math.Inf(1)
+			return Cancelled
+		}
+		if pass > 1 && s.sinceFactor > 0 || s.sinceFactor > svmWorn {
+			s.factor()
+		}
+		s.begin()
+		if !s.walk(ctx, most) {
+			out.Gap = math.Inf(1)
+			if ctx.Err() != nil {
+				return Cancelled
+			}
+			return Failed
+		}
+	}
+}
+
+// multipliers sets v.
+func (s *svmPath) multipliers() {
+	clear(s.v)
+	for i, a := range s.alpha {
+		if a != 0 {
+			s.g.rows.add(i, a, s.v)
+		}
+	}
+}
+
+// factor makes the factor of the rows at their kinks anew.
+func (s *svmPath) factor() {
+	held := s.kinks.held
+	s.kinks = kinks{}
+	for _, i := range held {
+		if !s.kinks.hold(s.g, s.box, i) {
+			s.release(i)
+		}
+	}
+	s.sinceFactor = 0
+}
+
+// release puts a row that cannot be held on the side that is nearer.
+func (s *svmPath) release(i int) {
+	if u := s.g.rows.u[i]; 2*s.alpha[i] > u {
+		s.side[i], s.alpha[i] = 1, u
+	} else {
+		s.side[i], s.alpha[i] = -1, 0
+	}
+}
+
+// begin sets out from the current point. It is the solution of the program with
+//
+//	pull_j  = w_j - v_j / lambda   for features inside the box, and no less than takes the push of the others to 0,
+//	shift_i = s_i                  for rows at their kinks, and 2 s_i for those on the wrong side.
+func (s *svmPath) begin() {
+	rows := s.g.rows
+	s.left, s.imbalance = 1, 0
+	s.multipliers()
+	for i, a := range s.alpha {
+		s.imbalance += a * rows.y[i]
+	}
+	for j := range s.w {
+		s.pull[j], s.widen[j] = 0, 0
+		if m := s.moved; m != nil {
+			// The solution for the old lambda has the pull (1 - old/lambda) w_j.
+			s.widen[j] = m.bound[j] - s.bound[j]
+			s.pull[j] = (1 - m.lambda/s.lambda) * s.w[j]
+		}
+		width := s.bound[j] + s.widen[j]
+		if s.box[j] == 0 {
+			s.pull[j] = s.w[j] - s.v[j]/s.lambda
+			if over := math.Abs(s.w[j]) - width; over > 0 {
+				s.widen[j] += over
+			}
+			s.push[j] = 0
+			continue
+		}
+		s.w[j] = float64(s.box[j]) * width
+		s.push[j] = s.v[j]/s.lambda - s.w[j] + s.pull[j]
+		if s.push[j]*float64(s.box[j]) < 0 {
+			s.pull[j] -= s.push[j]
+			s.push[j] = 0
+		}
+	}
+	s.moved = nil
+	for i := range s.value {
+		v := 1 - rows.dot(i, s.w) + rows.y[i]*s.c
+		s.shift[i], s.value[i] = 0, v
+		switch side := float64(s.side[i]); {
+		case side == 0:
+			s.shift[i], s.value[i] = v, 0
+		case s.apart && v*side < svmApart:
+			_, part := math.Modf(float64(i+1) * math.Phi)
+			s.value[i] = side * svmApart * (1 + part)
+			s.shift[i] = v - s.value[i]
+		case v*side < 0:
+			s.shift[i], s.value[i] = 2*v, -v
+		}
+	}
+	s.apart = false
+}
+
+// walk follows the path; false where it does not come to its end.
+func (s *svmPath) walk(ctx context.Context, most int) bool {
+	idle := 0
+	for {
+		if s.exchanges%64 == 63 && ctx.Err() != nil {
+			return false
+		}
+		if !s.direction() {
+			return false
+		}
+		t, what, where, to := s.next()
+		s.advance(t)
+		if what == svmEnd {
+			return true
+		}
+		if idle++; t > 0 {
+			idle = 0
+		}
+		s.exchanges++
+		s.sinceFactor++
+		if s.exchanges > most || idle > svmIdle {
+			return false
+		}
+		ok := true
+		switch what {
+		case svmLeave: // number where of the rows at their kinks
+			i := s.kinks.held[where]
+			s.side[i], s.alpha[i], s.value[i] = to, 0, 0
+			if to > 0 {
+				s.alpha[i] = s.g.rows.u[i]
+			}
+			s.kinks.release(where)
+		case svmEnter:
+			s.side[where], s.value[where] = 0, 0
+			ok = s.kinks.hold(s.g, s.box, where)
+		case svmBound:
+			s.box[where], s.push[where] = to, 0
+			ok = s.kinks.feature(s.g, where, -1)
+		case svmFree:
+			s.box[where], s.push[where] = 0, 0
+			ok = s.kinks.feature(s.g, where, 1)
+		}
+		if !ok {
+			s.factor()
+		}
+	}
+}
+
+// direction computes the rates on the path, for its whole length being 1. With beta = dalpha / lambda they solve
+//
+//	dw_j = sum_i beta_i a_ij - pull_j         inside the box,      dw_j = -(sign of the bound) widen_j at it,
+//	a_i'dw - y_i dc = shift_i                 at the kinks,        sum_i y_i beta_i = -imbalance / lambda.
+func (s *svmPath) direction() bool {
+	rows, held := s.g.rows, s.kinks.held
+	for j, b := range s.box {
+		if b == 0 {
+			s.dw[j] = -s.pull[j]
+		} else {
+			s.dw[j] = -float64(b) * s.widen[j]
+		}
+	}
+	s.right, s.ones = s.right[:0], s.ones[:0]
+	for _, i := range held {
+		s.right = append(s.right, s.shift[i]-rows.dot(i, s.dw))
+		s.ones = append(s.ones, rows.y[i])
+	}
+	beta, dc, ok := s.kinks.solve(s.g, s.right, s.ones, -s.imbalance/s.lambda)
+	if !ok {
+		return false
+	}
+	s.dalpha, s.dc = beta, dc
+	clear(s.v)
+	for k, i := range held {
+		rows.add(i, beta[k], s.v)
+	}
+	for j, b := range s.box {
+		if b == 0 {
+			s.dw[j] += s.v[j]
+			s.dpush[j] = 0
+		} else {
+			s.dpush[j] = s.v[j] - s.dw[j] - s.pull[j]
+		}
+	}
+	for i, side := range s.side {
+		if side != 0 {
+			s.dvalue[i] = rows.y[i]*dc - rows.dot(i, s.dw) + s.shift[i]
+		}
+	}
+	return true
+}
+
+// svmEvent is what ends a step.
+type svmEvent int8
+
+const (
+	svmEnd   svmEvent = iota // the path ends
+	svmLeave                 // an alpha reaches a bound
+	svmEnter                 // a row reaches its kink
+	svmBound                 // a feature reaches the box
+	svmFree                  // a feature comes inside
+)
+
+// next returns how far the step goes, and what ends it.
+func (s *svmPath) next() (step float64, what svmEvent, where int, to int8) {
+	step = s.left
+	meet := func(distance, rate float64, e svmEvent, at int, side int8) {
+		if t := math.Max(0, distance/rate); t < step {
+			step, what, where, to = t, e, at, side
+		}
+	}
+	// One row stays at its kink, which is what c is known by.
+	least := svmStill * largest(s.dalpha)
+	for k, i := range s.kinks.held {
+		d, u := s.dalpha[k], s.g.rows.u[i]
+		if len(s.dalpha) == 1 || math.Abs(d)*s.lambda*s.left <= svmRounding*u {
+			continue
+		}
+		switch {
+		case d < -least:
+			meet(s.alpha[i], -d*s.lambda, svmLeave, k, -1)
+		case d > least:
+			meet(u-s.alpha[i], d*s.lambda, svmLeave, k, 1)
+		}
+	}
+	top := 0.0
+	for i, side := range s.side {
+		if side != 0 {
+			top = math.Max(top, math.Abs(s.dvalue[i]))
+		}
+	}
+	least = svmStill * top
+	for i, side := range s.side {
+		if side == 0 {
+			continue
+		}
+		if d := s.dvalue[i] * float64(side); d < -least {
+			if v := s.value[i] * float64(side); v < -d*step {
+				meet(v, -d, svmEnter, i, 0)
+			}
+		}
+	}
+	least = svmStill * math.Max(largest(s.dw), largest(s.dpush))
+	for j, b := range s.box {
+		if b != 0 {
+			if d := s.dpush[j] * float64(b); d < -least {
+				meet(s.push[j]*float64(b), -d, svmFree, j, 0)
+			}
+			continue
+		}
+		// The bounds come in at the rate widen.
+		width := s.bound[j] + s.left*s.widen[j]
+		if d := s.dw[j] + s.widen[j]; d > least {
+			meet(width-s.w[j], d, svmBound, j, 1)
+		}
+		if d := s.widen[j] - s.dw[j]; d > least {
+			meet(width+s.w[j], d, svmBound, j, -1)
+		}
+	}
+	return step, what, where, to
+}
+
+func largest(v []float64) float64 {
+	top := 0.0
+	for _, x := range v {
+		if x = math.Abs(x); x > top {
+			top = x
+		}
+	}
+	return top
+}
+
+// advance takes a step of length t.
+func (s *svmPath) advance(t float64) {
+	if t == 0 {
+		return
+	}
+	for k, i := range s.kinks.held {
+		u := s.g.rows.u[i]
+		s.alpha[i] = math.Max(0, math.Min(u, s.alpha[i]+t*s.lambda*s.dalpha[k]))
+	}
+	if s.left -= t; t >= s.left+t {
+		s.left = 0
+	}
+	for j, d := range s.dw {
+		s.w[j] += t * d
+		s.push[j] += t * s.dpush[j]
+	}
+	s.c += t * s.dc
+	for i, d := range s.dvalue {
+		if s.side[i] != 0 {
+			s.value[i] += t * d
+		}
+	}
+}

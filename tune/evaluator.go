@@ -32,7 +32,7 @@ func (t *Task) evaluator(s *space) (*evaluator, error) {
 
 // directModels are those that package descent solves faster; matrix completion is not among them, as its fits on the
 // searches' ranges are nearly of full rank.
-var directModels = []string{"elastic-net", "logistic", "sparse-group-lasso", "weighted-lasso"}
+var directModels = []string{"elastic-net", "logistic", "sparse-group-lasso", "svm", "weighted-lasso"}
 
 // descends returns the model for direct solves, shared by all evaluators; nil if there is none.
 func (t *Task) descends() (hypergradient.Model, error) {
@@ -76,7 +76,7 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 	if e.direct == nil {
 		return false, nil
 	}
-	pt, err := e.direct.Solve(ctx, tr.Lambda, directGap, e.last)
+	pt, err := e.direct.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper), directGap, e.last)
 	if err != nil || !pt.Solved {
 		return ctx.Err() != nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -63,7 +64,7 @@ func Differentiable(method string) []string {
 			continue
 		}
 		if t.(hypergradients).forward {
-			return []string{"elastic-net", "logistic", "weighted-lasso"}
+			return []string{"elastic-net", "logistic", "svm", "weighted-lasso"}
 		}
 		return slices.Sorted(maps.Keys(makers))
 	}
@@ -82,7 +83,32 @@ var makers = map[string]func(Model) (hypergradient.Model, error){
 		train, val, intercept := m.(regressor).Data().Rows()
 		return hypergradient.NewSparseGroupLasso(rows(train), rows(val), m.(grouped).Groups().Members, intercept)
 	},
+	"svm":               func(m Model) (hypergradient.Model, error) { return newMachine(m.(classifier)) },
 	"matrix-completion": func(m Model) (hypergradient.Model, error) { return newCompletion(m.(*matcomp.Model)) },
+}
+
+// classifier is a model with the rows of a support vector machine.
+type classifier interface {
+	Model
+	Folds() (train, val []problems.LabelledRows)
+}
+
+// newMachine is the mean of the folds' machines, with the hyperparameters lambda and wbar.
+func newMachine(m classifier) (hypergradient.Model, error) {
+	p := m.Program()
+	rows := func(of problems.LabelledRows) hypergradient.LabelledRows {
+		return hypergradient.LabelledRows{Rows: hypergradient.Rows{X: descent.NewDesign(of.X), Y: of.Y}, Weights: of.Weights}
+	}
+	train, val := m.Folds()
+	var folds []hypergradient.Model
+	for t := range train {
+		fold, err := hypergradient.NewSVM(rows(train[t]), rows(val[t]), p.Lo[1], p.Hi[1])
+		if err != nil {
+			return nil, err
+		}
+		folds = append(folds, fold)
+	}
+	return hypergradient.NewFolds(folds)
 }
 
 // completion is a matrix completion whose points have the values of our program's variables.
@@ -178,7 +204,7 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
 	}
 	var s hypergradient.Settings
-	if t.Config.Preset == PresetPaper {
+	if t.Config.Preset == PresetPaper && t.Model.Name() != "svm" { // on which the paper does not try them
 		s.Start = []float64{h.share * model.LambdaMax()}
 		if h.plain {
 			var start float64
@@ -192,8 +218,9 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 			s.Start = []float64{completionStart}
 		}
 	}
+	radii := t.Program.Radii
 	if t.Start != nil {
-		s.Start = make([]float64, model.Dim())
+		s.Start = slices.Concat(t.Start.Lambda, t.Start.Upper)
 		for i, l := range t.Start.Lambda {
 			s.Start[i] = max(l, leastStart*model.LambdaMax())
 		}
@@ -204,7 +231,11 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	s.Observe = func(step hypergradient.Step) {
 		if step.Gap <= exactGap { // else it is not a lower-level solution yet
-			t.Record(Trial{Lambda: step.Lambda, X: step.X})
+			tr := Trial{Lambda: step.Lambda[:radii:radii], X: step.X}
+			if radii < len(step.Lambda) {
+				tr.Upper = step.Lambda[radii:]
+			}
+			t.Record(tr)
 		}
 	}
 	r, err := h.run(ctx, model, s)

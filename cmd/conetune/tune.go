@@ -75,7 +75,7 @@ Methods:
   hoag         gradient steps on fits that become more accurate on the way
 grid, random, tpe and cma-es are searches: they fit the model at --evaluations points between
 the bounds of --range. igjo and hoag follow a gradient, for the models %s
-(ifdm: %s), which they fit by coordinate descent;
+(ifdm: %s), which they fit without the conic solver;
 --evaluations bounds the fits, --max-iter the steps. All of these
 take the fit of least validation error, so that the iterate is a fit to the training rows.
 Several methods, --method grid,random,vf-idca, give a table; with --json an array with an

@@ -51,6 +51,25 @@ func (f *Folds) Path() [][]float64 {
 	}).Path()
 }
 
+// Bounds are the narrowest of the folds that have some, and else those of any search.
+func (f *Folds) Bounds() (low, high []float64) {
+	low, high = slices.Repeat([]float64{leastShare * f.LambdaMax()}, f.Dim()), slices.Repeat([]float64{math.Inf(1)}, f.Dim())
+	for t, m := range f.models {
+		b, ok := m.(Bounded)
+		if !ok {
+			continue
+		}
+		l, h := b.Bounds()
+		for i := range low {
+			if low[i] = math.Max(low[i], l[i]); t == 0 {
+				low[i] = l[i]
+			}
+			high[i] = math.Min(high[i], h[i])
+		}
+	}
+	return low, high
+}
+
 // Solve implements [Model], fold by fold; the values of the variables of one fold follow those of the fold before.
 func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
 	out := &Point{Lambda: slices.Clone(lambda), Solved: true}

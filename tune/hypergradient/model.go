@@ -25,6 +25,12 @@ type Model interface {
 	Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error)
 }
 
+// Bounded is a model whose hyperparameters stay between bounds in a search; the lower ones are positive.
+type Bounded interface {
+	Model
+	Bounds() (low, high []float64)
+}
+
 // Mode is a way to differentiate the lower level.
 type Mode string
 

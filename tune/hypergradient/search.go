@@ -261,14 +261,22 @@ const (
 	leastFactor = 0.1
 )
 
-// move returns lambda + t d, in the scale of the search, no less than the least values.
+// move returns lambda + t d, in the scale of the search, no less than the least values, and between the bounds of the model.
 func (s *search) move(lambda, d []float64, t float64) []float64 {
 	out, least := make([]float64, len(lambda)), leastShare*s.model.LambdaMax()
+	var low, high []float64
+	if b, ok := s.model.(Bounded); ok {
+		low, high = b.Bounds()
+	}
 	for i, l := range lambda {
 		if s.Scale == Log {
 			out[i] = l * math.Exp(t*d[i])
 		} else {
 			out[i] = math.Max(l+t*d[i], leastFactor*l)
+		}
+		if low != nil {
+			least = low[i]
+			out[i] = math.Min(out[i], math.Max(high[i], l))
 		}
 		out[i] = math.Max(out[i], math.Min(least, l))
 	}

@@ -1,0 +1,129 @@
+package hypergradient
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/descent"
+)
+
+// classified are normal rows; the label is the sign of the sum of the first three features, with noise.
+func classified(seed uint64, n, p int) LabelledRows {
+	r := rand.New(rand.NewPCG(seed, 2))
+	x, out := mat.NewDense(n, p, nil), LabelledRows{}
+	for i := range n {
+		sum := 0.7 * r.NormFloat64()
+		for j := range p {
+			x.Set(i, j, r.NormFloat64())
+			if j < 3 {
+				sum += x.At(i, j)
+			}
+		}
+		out.Y, out.Weights = append(out.Y, math.Copysign(1, sum)), append(out.Weights, 1+0.5*math.Copysign(1, sum))
+	}
+	out.X = descent.NewDesign(x)
+	return out
+}
+
+func machines(t *testing.T, folds int) []*SVM {
+	var out []*SVM
+	for k := range uint64(folds) {
+		m, err := NewSVM(classified(10+k, 60, 8), classified(20+k, 40, 8), 1e-6, 10)
+		require.NoError(t, err)
+		out = append(out, m)
+	}
+	return out
+}
+
+func TestSVMGradientsAreFiniteDifferences(t *testing.T) {
+	ctx := context.Background()
+	var parts []Model
+	for _, m := range machines(t, 3) {
+		parts = append(parts, m)
+	}
+	folds, err := NewFolds(parts)
+	require.NoError(t, err)
+	for _, lambda := range []float64{1, 0.1, 0.01} {
+		h := []float64{lambda}
+		for j := range 8 {
+			h = append(h, math.Pow(10, -float64(j%4)/2)*(0.9+0.01*float64(j)))
+		}
+		for _, m := range []Model{parts[0], folds} {
+			at, err := m.Solve(ctx, h, 1e-14, nil)
+			require.NoError(t, err)
+			require.True(t, at.Solved)
+			adjoint, err := m.Gradient(ctx, at, GradientOptions{})
+			require.NoError(t, err)
+			forward, err := m.Gradient(ctx, at, GradientOptions{Mode: Forward})
+			require.NoError(t, err)
+			require.InDeltaSlice(t, adjoint, forward, 1e-9)
+			require.Positive(t, floats.Norm(adjoint, 1))
+			for i := range h {
+				require.InDelta(t, differenceAt(t, m, at, i, 1e-6, 1e-14)*h[i], adjoint[i]*h[i], 1e-5, "%g %d", lambda, i)
+			}
+		}
+	}
+}
+
+// The points have their validation loss by the definition; the descents keep the bounds and end no higher than the path. From
+// bounds that cut off what counts they go down.
+func TestSVMSearch(t *testing.T) {
+	m := machines(t, 1)[0]
+	val := classified(20, 40, 8)
+	least := math.Inf(1)
+	for _, h := range m.Path() {
+		pt, err := m.Solve(context.Background(), h, 1e-10, nil)
+		require.NoError(t, err)
+		least = math.Min(least, pt.Validation)
+		margin, sum := make([]float64, 40), 0.0
+		val.X.Mul(margin, pt.X[0])
+		for i, v := range margin {
+			sum += val.Weights[i] / floats.Sum(val.Weights) * math.Max(0, 1-val.Y[i]*(v-pt.X[1][0]))
+		}
+		require.InDelta(t, sum, pt.Validation, 1e-12)
+	}
+	for _, run := range []func(context.Context, Model, Settings) (*Result, error){IGJO, IFDM, HOAG} {
+		out, err := run(context.Background(), m, Settings{Observe: func(s Step) {
+			require.LessOrEqual(t, slices.Max(s.Lambda[1:]), 10.0)
+			require.GreaterOrEqual(t, slices.Min(s.Lambda[1:]), 1e-6)
+		}})
+		require.NoError(t, err)
+		require.LessOrEqual(t, out.Best.Validation, least)
+		start := slices.Repeat([]float64{0.1}, m.Dim())
+		at, err := m.Solve(context.Background(), start, 1e-10, nil)
+		require.NoError(t, err)
+		out, err = run(context.Background(), m, Settings{Start: start})
+		require.NoError(t, err)
+		require.Less(t, out.Best.Validation, 0.6*at.Validation)
+	}
+}
+
+func TestSVMErrors(t *testing.T) {
+	good := classified(1, 10, 2)
+	_, err := NewSVM(good, classified(1, 10, 3), 1e-6, 10)
+	require.ErrorContains(t, err, "2 features of the training rows and 3")
+	_, err = NewSVM(good, good, 0, 10)
+	require.ErrorContains(t, err, "bounds of the support vector machine from 0")
+	bad := good
+	bad.Y = slices.Clone(good.Y)
+	bad.Y[4] = 3
+	_, err = NewSVM(good, bad, 1e-6, 10)
+	require.ErrorContains(t, err, "label of validation row 4")
+	_, err = NewSVM(bad, good, 1e-6, 10)
+	require.ErrorContains(t, err, "label of row 4 is 3")
+	bad = good
+	bad.Weights = []float64{1}
+	_, err = NewSVM(good, bad, 1e-6, 10)
+	require.ErrorContains(t, err, "10 labels and 1 weights for 10 validation rows")
+	m, err := NewSVM(good, good, 1e-6, 10)
+	require.NoError(t, err)
+	_, err = m.Solve(context.Background(), []float64{1}, 1e-8, nil)
+	require.ErrorContains(t, err, "1 hyperparameters of the support vector machine, expected lambda and 2 bounds")
+}

@@ -30,6 +30,7 @@ type Completion struct {
 	m, n     int
 	row, col []int
 	copies   float64 // the most times that an entry is known
+	interior *interiorData
 }
 
 // CompletionWeights are those of the penalties, all positive.
@@ -62,8 +63,15 @@ func NewCompletion(groups *Groups, m, n int, row, col []int) (*Completion, error
 		times[at]++
 		c.copies = math.Max(c.copies, times[at])
 	}
+	if len(row) <= interiorMost && min(m, n) <= interiorOrder {
+		c.interior = newInteriorData(c)
+	}
 	return c, nil
 }
+
+// Small says whether the known entries, at most 2000, and the lesser dimension, at most 500, are few enough for the
+// interior-point method.
+func (c *Completion) Small() bool { return c.interior != nil }
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
 func (c *Completion) LambdaMax() float64 {
@@ -135,7 +143,13 @@ func (c *Completion) Solve(ctx context.Context, w CompletionWeights, o Options, 
 			s.left, s.right = mat.DenseCopyOf(start.Left), mat.DenseCopyOf(start.Right)
 		}
 	}
-	status := s.run(ctx)
+	status := Exhausted
+	if c.interior != nil {
+		status = s.interiorSolve(ctx)
+	}
+	if status == Exhausted {
+		status = s.run(ctx)
+	}
 	out := &CompletionSolution{Solution: *s.solution(), Left: s.left, Right: s.right}
 	out.Status, out.Objective, out.Gap = status, s.objective, s.gap
 	out.Outer, out.Epochs, out.Newton = s.outer, s.epochs, s.newtons
@@ -152,6 +166,7 @@ type completionSolve struct {
 	nuclear     float64
 	left, right *mat.Dense // nil: zero
 	gamma       []float64  // G at the known entries
+	near        bool       // the point is from [interior]
 }
 
 // completionLimit is a gap, relative to the objective at zero, below which rounding may keep it from falling: singular values of
@@ -175,7 +190,7 @@ func (s *completionSolve) run(ctx context.Context) Status {
 			least, idle = s.gap, 0
 		}
 		switch {
-		case s.gap <= s.o.Tol*s.scale:
+		case s.gap <= s.o.Tol*s.scale && (!s.near || s.outer > 0): // Newton's method makes the residual as good as the gap
 			return Optimal
 		case idle >= patience && s.gap <= completionLimit*s.scale:
 			return Exhausted

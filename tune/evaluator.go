@@ -30,17 +30,19 @@ func (t *Task) evaluator(s *space) (*evaluator, error) {
 	return e, e.compile()
 }
 
-// directModels are those that package descent solves faster; matrix completion is not among them, as its fits on the
-// searches' ranges are nearly of full rank.
-var directModels = []string{"elastic-net", "logistic", "sparse-group-lasso", "svm", "weighted-lasso"}
+// directModels are those that package descent solves faster, matrix completion unless it is large.
+var directModels = []string{"elastic-net", "logistic", "matrix-completion", "sparse-group-lasso", "svm", "weighted-lasso"}
 
 // descends returns the model for direct solves, shared by all evaluators; nil if there is none.
 func (t *Task) descends() (hypergradient.Model, error) {
 	if t.direct != nil || t.Config.backend() != "native" || !slices.Contains(directModels, t.Model.Name()) {
 		return t.direct, nil
 	}
-	var err error
-	t.direct, err = differentiable(t.Model)
+	m, err := differentiable(t.Model)
+	if c, ok := m.(*completion); ok && !c.Small() {
+		return nil, err
+	}
+	t.direct = m
 	return t.direct, err
 }
 

@@ -61,6 +61,9 @@ func NewMatrixCompletion(train, val Entries, m, n int, groups [][]int, intercept
 	return &MatrixCompletion{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept}, nil
 }
 
+// Small says whether lower levels take some milliseconds, as [descent.Completion.Small] does.
+func (m *MatrixCompletion) Small() bool { return m.completion.Small() }
+
 // Dim is the number of groups plus one.
 func (m *MatrixCompletion) Dim() int { return len(m.groups) + 1 }
 
@@ -119,30 +122,17 @@ func (m *MatrixCompletion) Solve(ctx context.Context, lambda []float64, tol floa
 	return pt, nil
 }
 
-// Gradient implements [Model]. With H the Hessian of the lower level in w = (A, B, b_S) and H v = grad_w L,
-//
-//	dL/dlambda_1 = -(<v_A, A> + <v_B, B>),   dL/dlambda_{g+1} = -v_g'b_g / |b_g|.
+// Gradient implements [Model].
 func (m *MatrixCompletion) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
 	if o.Mode == Forward {
 		return nil, fmt.Errorf("hypergradient: matrix completion has no forward mode, only %s", Adjoint)
 	}
 	s := at.State.(*completionState)
-	f, err := m.completion.Surface(s.weights, s.CompletionSolution)
+	v := append([]float64(nil), s.residual...)
+	floats.Scale(1/float64(len(v)), v)
+	nuclear, groups, err := m.completion.Derivative(s.weights, s.CompletionSolution, v, m.val.X, m.val.Row, m.val.Col, o.tol())
 	if err != nil {
 		return nil, err
 	}
-	q := f.Zero()
-	count := float64(len(s.residual))
-	f.Pull(q, 1/count, s.residual, m.val.X, m.val.Row, m.val.Col)
-	if m.intercept { // b0 is the mean of what the rest leaves of the training values
-		f.PullMean(q, -floats.Sum(s.residual)/count)
-	}
-	v := f.Solve(q, o.tol(), 20*(len(q.A)+len(q.B)+len(q.S)))
-	nuclear, groups := f.WeightDerivatives(v)
-	out := make([]float64, m.Dim())
-	out[0] = -nuclear
-	for k, d := range groups {
-		out[1+k] = -d
-	}
-	return out, nil
+	return append([]float64{nuclear}, groups...), nil
 }

@@ -1,0 +1,286 @@
+package descent
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/dense"
+)
+
+// interior is a primal-dual interior-point method for the dual of a [Completion], whose unknowns are as many as the known
+// entries. With t = N w_0, t_g = N w_g and R = R(u) the m x n matrix with u at the known entries (m <= n, or else their transpose), it is
+//
+//	minimize over u   |u|^2 / 2 - y'u   subject to   C(u) = t I - R R'/t >= 0,   c_g(u) = t_g - |X_g'u|^2 / t_g >= 0,
+//
+// and 1'u = 0 with an intercept. The multipliers Z >= 0 of C and z_g >= 0 of c_g give the point of the primal problem,
+//
+//	G = 2 Z R / t,   b_g = 2 z_g X_g'u / t_g,   |G|_* <= tr Z + tr(Z R R') / t^2,
+//
+// since u - y + A*(G) + X b + b0 = 0, with A* taking the known entries, is where the Lagrangian is stationary. The bound of
+// |G|_* holds for every Z and is tight where Z C = 0, so that no singular values are needed anywhere.
+//
+// The method follows the central path, Z C = mu I and z_g c_g = mu, by Mehrotra's predictor and corrector with the direction of
+// Helmberg, Rendl, Vanderbei and Wolkowicz, Kojima and others, and Monteiro (SIAM J. Optim. 6, 1996): Z is taken from
+// sym(dZ + Z + Z dC C^-1) = sigma mu C^-1. What is left is a system in du of the order N, see interiorsystem.go. It takes some ten iterations
+// whatever the rank of G and the weights.
+type interior struct {
+	c    *Completion
+	e    *entries
+	tau  float64   // t
+	taus []float64 // t_g
+
+	// The iterate, and mu, the mean of the products of slacks and multipliers.
+	u, z, multiplier []float64 // multiplier is Z
+	mu               float64
+	// At u: C = L D L', X'u, and c_g.
+	chol  *triangles
+	q, cg []float64
+	interiorSystem
+
+	predictor, corrector interiorStep
+	// A point on the way, with room for its slacks.
+	trial struct {
+		u, q, cg   []float64
+		chol, plus *triangles
+	}
+	outer, products []float64 // m x m, m x n
+	second          struct{ z, multiplier []float64 }
+}
+
+// interiorStep is a change of u and the multipliers, and q = X'du.
+type interiorStep struct{ u, z, multiplier, q []float64 }
+
+const (
+	// interiorMost bounds the known entries, and interiorOrder the lesser dimension, for which [interior] is used: the work of an
+	// iteration is N^3 / 3 + N^2 p and about 20 m^3, and its matrix has N^2 numbers.
+	interiorMost, interiorOrder = 2000, 500
+	// interiorSteps bounds the iterations.
+	interiorSteps = 60
+	// interiorInside is the share of the way to the boundary of the constraints that a step keeps to.
+	interiorInside = 0.9995
+)
+
+// interiorLadder are the lengths of steps that are tried.
+var interiorLadder = [...]float64{.999, .99, .97, .94, .9, .8, .7, .6, .5, .4, .3, .2, .1, .05, .02, .01, .001}
+
+// interiorData is what all runs of a completion share.
+type interiorData struct {
+	*entries
+	transposed bool
+	features   []float64 // N x p, centred with an intercept, group by group
+	order      []int     // the feature of each of its columns
+	start      []int     // the first column of each group, and p
+}
+
+func newInteriorData(c *Completion) *interiorData {
+	N, p := c.groups.x.Dims()
+	d := &interiorData{features: make([]float64, N*p), transposed: c.m > c.n}
+	if d.transposed {
+		d.entries = newEntries(c.n, c.m, c.col, c.row)
+	} else {
+		d.entries = newEntries(c.m, c.n, c.row, c.col)
+	}
+	for _, group := range c.groups.members {
+		d.start = append(d.start, len(d.order))
+		for _, j := range group {
+			to := d.features[len(d.order)*N : (len(d.order)+1)*N]
+			d.order = append(d.order, j)
+			if c.groups.norm2[j] == 0 {
+				continue
+			}
+			c.groups.x.axpy(1, j, to)
+			if c.groups.mean != nil {
+				floats.AddConst(-c.groups.mean[j], to)
+			}
+		}
+	}
+	d.start = append(d.start, len(d.order))
+	return d
+}
+
+func newInterior(c *Completion, nuclear float64, norm []float64) *interior {
+	N, p := c.groups.x.Dims()
+	e, k := c.interior.entries, len(norm)
+	m, n := e.m, e.n
+	vec := func(n int) []float64 { return make([]float64, n) }
+	step := func() interiorStep { return interiorStep{vec(N), vec(k), vec(m * m), vec(p)} }
+	s := &interior{
+		c: c, e: e, tau: float64(N) * nuclear, taus: vec(k),
+		u: vec(N), z: vec(k), multiplier: vec(m * m), chol: newTriangles(m), q: vec(p), cg: vec(k),
+		interiorSystem: newInteriorSystem(N, m, n, p, c.groups.intercept),
+		predictor:      step(), corrector: step(),
+		outer: vec(m * m), products: vec(m * n),
+	}
+	floats.AddScaled(s.taus, float64(N), norm)
+	s.trial.u, s.trial.q, s.trial.cg = vec(N), vec(p), vec(k)
+	s.trial.chol, s.trial.plus = newTriangles(m), newTriangles(m)
+	s.second.z, s.second.multiplier = vec(k), vec(m*m)
+	return s
+}
+
+// group is the part of a vector of coefficients in group g, column a column of the features.
+func (s *interior) group(v []float64, g int) []float64 {
+	return v[s.c.interior.start[g]:s.c.interior.start[g+1]]
+}
+
+func (s *interior) column(j int) []float64 {
+	N := len(s.u)
+	return s.c.interior.features[j*N : (j+1)*N]
+}
+
+// slack computes C, factored, X'u and c_g; it says whether u is strictly feasible.
+func (s *interior) slack(u []float64, f *triangles, q, cg []float64) bool {
+	for j := range q {
+		q[j] = dense.Dot(s.column(j), u)
+	}
+	for g, t := range s.taus {
+		size := floats.Norm(s.group(q, g), 2)
+		if cg[g] = t - size*size/t; !(cg[g] > 0) {
+			return false
+		}
+	}
+	s.setSlack(f.l, u)
+	return f.factor(1e-15 * s.tau)
+}
+
+// setSlack computes C(u).
+func (s *interior) setSlack(to, u []float64) {
+	clear(to)
+	s.e.outer(to, -1/s.tau, u, u)
+	for i := range s.e.m {
+		to[i+i*s.e.m] += s.tau
+	}
+}
+
+// begin takes u along y, well inside of the constraints, and multipliers on the central path. It says whether y itself is
+// not feasible, as otherwise G and b are zero.
+func (s *interior) begin() bool {
+	y := s.c.groups.y
+	copy(s.u, y)
+	share := 1.0
+	for !s.slack(s.u, s.chol, s.q, s.cg) {
+		share *= 0.7
+		for i, v := range y {
+			s.u[i] = share * v
+		}
+	}
+	if share == 1 {
+		return false
+	}
+	floats.Scale(0.7, s.u)
+	s.slack(s.u, s.chol, s.q, s.cg)
+	s.mu = floats.Dot(y, y) / (4 * s.degree()) // the gap at zero is |y|^2 / 2
+	s.chol.inverse(s.inverse, s.square, s.square2)
+	floats.AddScaled(s.multiplier, s.mu, s.inverse)
+	for g, c := range s.cg {
+		s.z[g] = s.mu / c
+	}
+	return true
+}
+
+// degree is the number of products whose mean is mu.
+func (s *interior) degree() float64 { return float64(s.e.m + len(s.z)) }
+
+// run iterates until the gap, in the unit of N times the objective, is below a target, and returns it.
+func (s *interior) run(ctx context.Context, target float64) float64 {
+	for step := 0; ; step++ {
+		s.derive()
+		gap := s.gap()
+		if gap <= target || step == interiorSteps || ctx.Err() != nil || !s.form() {
+			return gap
+		}
+		s.direct(&s.predictor, 0, nil)
+		a := s.length(&s.predictor, 1)
+		sigma := math.Min(1, math.Max(0, s.meanAfter(&s.predictor, a)/s.mu))
+		s.direct(&s.corrector, sigma*sigma, &s.predictor)
+		if a = s.length(&s.corrector, interiorInside); a == 0 {
+			return gap
+		}
+		floats.AddScaled(s.u, a, s.corrector.u)
+		floats.AddScaled(s.z, a, s.corrector.z)
+		dense.Axpy(a, s.corrector.multiplier, s.multiplier)
+		s.slack(s.u, s.chol, s.q, s.cg)
+		s.mu = s.mean(s.u, s.q, 0, &s.corrector)
+	}
+}
+
+// length is the longest step of the ladder that stays, lengthened by 1 / inside, within the constraints; 0 if there is none.
+func (s *interior) length(d *interiorStep, inside float64) float64 {
+	for _, a := range interiorLadder {
+		if s.allows(d, a/inside) {
+			return a
+		}
+	}
+	return 0
+}
+
+// allows says whether the point at a step is strictly feasible.
+func (s *interior) allows(d *interiorStep, a float64) bool {
+	for g, v := range d.z {
+		if !(s.z[g]+a*v > 0) {
+			return false
+		}
+	}
+	t := &s.trial
+	copy(t.plus.l, s.multiplier)
+	dense.Axpy(a, d.multiplier, t.plus.l)
+	if !t.plus.factor(0) {
+		return false
+	}
+	copy(t.u, s.u)
+	dense.Axpy(a, d.u, t.u)
+	return s.slack(t.u, t.chol, t.q, t.cg)
+}
+
+// meanAfter is mu after a step.
+func (s *interior) meanAfter(d *interiorStep, a float64) float64 {
+	t := &s.trial
+	copy(t.u, s.u)
+	dense.Axpy(a, d.u, t.u)
+	copy(t.q, s.q)
+	floats.AddScaled(t.q, a, d.q)
+	return s.mean(t.u, t.q, a, d)
+}
+
+// mean is mu at u and the multipliers plus a times those of d: (tr(Z C) + sum_g z_g c_g) over their number.
+func (s *interior) mean(u, q []float64, a float64, d *interiorStep) float64 {
+	s.setSlack(s.outer, u)
+	sum := dense.Dot(s.outer, s.multiplier)
+	if a != 0 {
+		sum += a * dense.Dot(s.outer, d.multiplier)
+	}
+	for g, t := range s.taus {
+		size := floats.Norm(s.group(q, g), 2)
+		sum += (t - size*size/t) * (s.z[g] + a*d.z[g])
+	}
+	return sum / s.degree()
+}
+
+// gap is the primal objective at G and b less the dual one at u, both times N:
+//
+//	|r|^2 / 2 + t (tr Z + tr(Z R R') / t^2) + sum_g t_g |b_g| - (y'u - |u|^2 / 2),   r = y - A*(G) - X b - b0.
+func (s *interior) gap() float64 {
+	y, r := s.c.groups.y, s.trial.u
+	copy(r, y)
+	s.e.gather(r, -2, s.gamma)
+	penalty := 0.0
+	for g, t := range s.taus {
+		q, a := s.group(s.q, g), 2*s.z[g]/t
+		for j, v := range q {
+			dense.Axpy(-a*v, s.column(s.c.interior.start[g]+j), r)
+		}
+		penalty += t * a * floats.Norm(q, 2)
+	}
+	for i := range s.e.m {
+		penalty += s.tau * s.multiplier[i+i*s.e.m]
+	}
+	for j := range s.e.n { // tr(Z R R') / t^2 = tr beta
+		penalty += s.tau * s.beta[j+j*s.e.n]
+	}
+	if s.ones != nil {
+		floats.AddConst(-floats.Sum(r)/float64(len(r)), r)
+	}
+	return floats.Dot(r, r)/2 + penalty - floats.Dot(y, s.u) + floats.Dot(s.u, s.u)/2
+}

@@ -27,6 +27,8 @@ const (
 	// maxFactor bounds the growth of the penalty in one iteration, rejectFactor is the growth after
 	// a step that was not taken, and margin is put on top of the estimate of what is needed.
 	maxFactor, rejectFactor, margin = 8, 4, 1.2
+	// maxRetries bounds the steps that are not taken because the lower level cannot be solved at their ends.
+	maxRetries = 3
 	// maxDoublings bounds the search along one step.
 	maxDoublings = 12
 	// shrink bounds the search: it leaves every radius this share of what it was, as one that hits 0

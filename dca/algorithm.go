@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 )
 
 // run is the state of Algorithm 1.
@@ -130,24 +131,9 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 // iterate does iteration k, counted from 1.
 func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	before := r.stats()
-	if err := r.sub.set(r.centre, r.current, r.alpha); err != nil {
+	res, z, next, err := r.step(ctx, k)
+	if err != nil || next == nil {
 		return false, err
-	}
-	res, z, err := r.sub.solve(ctx)
-	if err != nil {
-		return false, err
-	}
-	if z.h == nil {
-		r.fail(ctx, summary(res), fmt.Sprintf("subproblem of iteration %d", k), false)
-		return false, nil
-	}
-	next, err := r.lower(ctx, z.h)
-	if err != nil {
-		return false, err
-	}
-	if next.x == nil {
-		r.fail(ctx, next.conic, fmt.Sprintf("lower level after iteration %d", k), true)
-		return false, nil
 	}
 
 	e := r.sub.evaluate(z)
@@ -210,6 +196,32 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// step solves the subproblem of iteration k and the lower level at its h. next is nil after a failure, which is
+// in the result. The accelerated iteration, whose steps are shorter with larger penalties, does not take a step to where the lower level
+// cannot be solved, as with a radius next to zero, but grows the penalty.
+func (r *run) step(ctx context.Context, k int) (res *convex.Result, z iterate, next *lowerSolution, err error) {
+	for try := 0; ; try++ {
+		if err := r.sub.set(r.centre, r.current, r.alpha); err != nil {
+			return nil, z, nil, err
+		}
+		if res, z, err = r.sub.solve(ctx); err != nil {
+			return nil, z, nil, err
+		}
+		if z.h == nil {
+			r.fail(ctx, summary(res), fmt.Sprintf("subproblem of iteration %d", k), false)
+			return nil, z, nil, nil
+		}
+		if next, err = r.lower(ctx, z.h); err != nil || next.x != nil {
+			return res, z, next, err
+		}
+		if !r.accelerated || try == maxRetries || ctx.Err() != nil || next.conic.status == backends.TimeLimit {
+			r.fail(ctx, next.conic, fmt.Sprintf("lower level after iteration %d", k), true)
+			return nil, z, nil, nil
+		}
+		r.alpha *= rejectFactor
+	}
 }
 
 // gap is (l - v) / max(1, |v|).

@@ -243,3 +243,56 @@ func TestPathRise(t *testing.T) {
 	require.Less(t, run(1).Stats.Iterations, run(0).Stats.Iterations)
 	require.InDelta(t, run(0).H[0], run(1).H[0], 1e-8)
 }
+
+// failing is a solver that gives up on some solves of the program with the fewest variables, which is the lower level.
+type failing struct {
+	backends.ConicBackend
+	fails  func(solve int) bool
+	solves int
+	least  int
+}
+
+func (f *failing) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+	s, err := f.ConicBackend.Setup(p, o)
+	n := len(p.Q)
+	if f.least == 0 || n < f.least {
+		f.least = n
+	}
+	return &failingSolver{s, f, n}, err
+}
+
+type failingSolver struct {
+	backends.Solver
+	of *failing
+	n  int
+}
+
+func (s *failingSolver) Solve(ctx context.Context) (*backends.Solution, error) {
+	if s.n == s.of.least {
+		if s.of.solves++; s.of.fails(s.of.solves) {
+			return &backends.Solution{Status: backends.NumericalError}, nil
+		}
+	}
+	return s.Solver.Solve(ctx)
+}
+
+// A step to where the lower level cannot be solved is not taken but shortened; where no step can be taken, the run ends and says so.
+func TestLowerLevelFails(t *testing.T) {
+	s := dca.Settings{Tol: 1e-6, GapTol: 1e-7, Agreement: 1, MaxIter: 100}
+	for first := range 4 {
+		backend := &failing{ConicBackend: native(t), fails: func(solve int) bool { return solve == first+2 }}
+		s.Backend = backend
+		r, err := dca.Solve(context.Background(), scalar(3, 1, 2.5), s)
+		require.NoError(t, err)
+		require.Equal(t, dca.Converged, r.Status, "%d: %s", first, r.Message)
+		require.InDelta(t, 1, r.H[0], 1e-4)
+		require.Greater(t, backend.solves, first+2)
+	}
+	s.Backend = &failing{ConicBackend: native(t), fails: func(solve int) bool { return solve > 1 }}
+	r, err := dca.Solve(context.Background(), scalar(3, 1, 2.5), s)
+	require.NoError(t, err)
+	require.Equal(t, dca.SolverFailed, r.Status)
+	require.Contains(t, r.Message, "lower level after iteration 1: numerical_error")
+	require.Zero(t, r.Iterations)
+	require.InDelta(t, 2.5, r.H[0], 1e-9)
+}

@@ -128,23 +128,11 @@ func (s *groupSolve) newton(groups []int, steps int) (changed bool) {
 		s.newtons++
 		s.fold()
 		q := s.slope(set)
-		h := s.q.hessian(set, s.b, s.norm)
-		raw, trace := h.RawSymmetric(), 0.0
-		for i := range set {
-			trace += h.At(i, i)
-		}
-		ridge := newtonRidge * trace / float64(len(set))
-		var chol cholesky
-		if !chol.factor(len(set), 0, func(i, j int) float64 {
-			if i == j {
-				return raw.Data[j*raw.Stride+i] + ridge
-			}
-			return raw.Data[j*raw.Stride+i]
-		}) {
+		if !s.q.factor(&s.chol, set, s.b, s.norm, newtonRidge) {
 			return changed
 		}
 		d := append([]float64(nil), q...)
-		chol.solve(d)
+		s.chol.solve(d)
 		full, moved := s.line(groups, set, q, d)
 		changed = changed || moved
 		if !moved || full && floats.Norm(s.slope(set), math.Inf(1)) <= rounding*math.Sqrt(2*s.scale) {

@@ -179,20 +179,77 @@ func (q *Groups) Hessian(set []int, b []float64, w GroupWeights) (*mat.SymDense,
 
 func (q *Groups) hessian(set []int, b, norm []float64) *mat.SymDense {
 	h := q.Regression.Hessian(set, nil)
+	size := make(map[int]float64)
 	for i, j := range set {
 		k := q.of[j]
-		size := q.size(k, b)
 		if norm[k] == 0 {
 			continue
 		}
+		if _, known := size[k]; !known {
+			size[k] = q.size(k, b)
+		}
 		for l, m := range set[i:] {
 			if q.of[m] == k {
-				h.SetSym(i, i+l, h.At(i, i+l)-norm[k]*b[j]*b[m]/(size*size*size))
+				h.SetSym(i, i+l, h.At(i, i+l)-norm[k]*b[j]*b[m]/(size[k]*size[k]*size[k]))
 			}
 		}
-		h.SetSym(i, i, h.At(i, i)+norm[k]/size)
+		h.SetSym(i, i, h.At(i, i)+norm[k]/size[k])
 	}
 	return h
+}
+
+// curvature calls add for each position i in S whose group has a weight: the matrix w_g (I / |b_g| - b_g b_g' / |b_g|^3) is
+// diagonal I - factor b_g b_g', and its row i begins at the position first. The members of a group stand together in S.
+func (q *Groups) curvature(set []int, b, norm []float64, add func(i, first int, diagonal, factor float64)) {
+	group, first, size := -1, 0, 0.0
+	for i, j := range set {
+		if k := q.of[j]; k != group {
+			group, first, size = k, i, q.size(k, b)
+		}
+		if w := norm[group]; w > 0 {
+			add(i, first, w/size, w/(size*size*size))
+		}
+	}
+}
+
+// factor factors the matrix of [Groups.Hessian], with a ridge on its diagonal that is a share of the mean. It says whether that went well.
+func (q *Groups) factor(chol *cholesky, set []int, b, norm []float64, share float64) bool {
+	k := len(set)
+	first, diagonal, factor := make([]int, k), make([]float64, k), make([]float64, k)
+	trace := 0.0
+	for i, j := range set {
+		first[i] = i
+		trace += q.norm2[j] / float64(q.x.n)
+	}
+	q.curvature(set, b, norm, func(i, from int, d, f float64) {
+		first[i], diagonal[i], factor[i] = from, d, f
+		trace += d - f*b[set[i]]*b[set[i]]
+	})
+	ridge := share * trace / float64(k)
+	var rows func(i int, row []float64)
+	if q.gram != nil {
+		rows = func(i int, row []float64) {
+			known := q.gram.row(set[i])
+			for l := range row {
+				row[l] = known[set[l]]
+			}
+		}
+	} else {
+		raw := q.Regression.Hessian(set, nil).RawSymmetric()
+		rows = func(i int, row []float64) {
+			for l := range row {
+				row[l] = raw.Data[l*raw.Stride+i]
+			}
+		}
+	}
+	return chol.refactor(k, func(i int, row []float64) {
+		rows(i, row)
+		scaled := factor[i] * b[set[i]]
+		for l := first[i]; l <= i; l++ {
+			row[l] -= scaled * b[set[l]]
+		}
+		row[i] += diagonal[i] + ridge
+	})
 }
 
 // size is |b_g|_2.

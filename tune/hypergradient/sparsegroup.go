@@ -29,6 +29,7 @@ func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*Spa
 	if err != nil {
 		return nil, err
 	}
+	g.Prepare()
 	groups, err := descent.NewGroups(g, members)
 	if err != nil {
 		return nil, fmt.Errorf("hypergradient: sparse group lasso: %w", err)

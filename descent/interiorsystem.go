@@ -27,18 +27,18 @@ type interiorSystem struct {
 	kappa, kappaT   []float64 // and its transpose
 	gamma, gammaT   []float64
 	alpha, beta     []float64
-	weighted        []float64 // N x p: the features times what stands between X_g and X_g'
-	along           []float64 // X_g q_g
-	matrix          *triangles
-	ones            []float64 // M^-1 1; nil without an intercept
-	square, square2 []float64 // m x m
+	weighted        []float64  // N x p: the features times what stands between X_g and X_g'
+	along           []float64  // X_g q_g
+	matrix          *triangles // nil before the first step
+	ones            []float64  // M^-1 1; nil without an intercept
+	square, square2 []float64  // m x m
 }
 
 func newInteriorSystem(N, m, n, p int, intercept bool) interiorSystem {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	s := interiorSystem{
 		inverse: vec(m * m), kappa: vec(m * n), kappaT: vec(m * n), gamma: vec(m * n), gammaT: vec(m * n),
-		alpha: vec(n * n), beta: vec(n * n), weighted: vec(N * p), along: vec(N), matrix: newTriangles(N),
+		alpha: vec(n * n), beta: vec(n * n), weighted: vec(N * p), along: vec(N),
 		square: vec(m * m), square2: vec(m * m),
 	}
 	if intercept {
@@ -69,13 +69,31 @@ func (s *interior) multiply() {
 
 // form factors M. It says whether that is positive definite, as it is but for rounding.
 func (s *interior) form() bool {
+	if s.matrix == nil {
+		s.matrix = newTriangles(len(s.u))
+	}
+	s.fill(s.matrix.l, len(s.u))
+	if !s.matrix.factor(0) {
+		return false
+	}
+	if s.ones != nil {
+		for i := range s.ones {
+			s.ones[i] = 1
+		}
+		s.matrix.solve(s.ones)
+	}
+	return true
+}
+
+// fill writes the lower triangle of M to a matrix of ld rows.
+func (s *interior) fill(h []float64, ld int) {
 	N, m, n, p := len(s.u), s.e.m, s.e.n, len(s.q)
-	h, row, col := s.matrix.l, s.e.row, s.e.col
+	row, col := s.e.row, s.e.col
 	for a, i := range row {
 		j := col[a]
 		z, c, kj, gj := s.multiplier[i*m:(i+1)*m], s.inverse[i*m:(i+1)*m], s.kappa[j*m:(j+1)*m], s.gamma[j*m:(j+1)*m]
 		aj, bj, ki, gi := s.alpha[j*n:(j+1)*n], s.beta[j*n:(j+1)*n], s.kappaT[i*n:(i+1)*n], s.gammaT[i*n:(i+1)*n]
-		out := h[a*N : (a+1)*N]
+		out := h[a*ld : a*ld+N]
 		for b := a; b < N; b++ {
 			k, l := row[b], col[b]
 			out[b] = z[k]*aj[l] + c[k]*bj[l] + gi[l]*kj[k] + ki[l]*gj[k]
@@ -97,25 +115,15 @@ func (s *interior) form() bool {
 		}
 	}
 	if p > 0 {
-		dense.SyrkNT(N, p, s.c.interior.features, N, s.weighted, N, h, N)
+		dense.SyrkNT(N, p, s.c.interior.features, N, s.weighted, N, h, ld)
 	}
-	if !s.matrix.factor(0) {
-		return false
-	}
-	if s.ones != nil {
-		for i := range s.ones {
-			s.ones[i] = 1
-		}
-		s.matrix.solve(s.ones)
-	}
-	return true
 }
 
-// solve sets v to the solution of M x + b0 1 = v, 1'x = sum with an intercept, and of M x = v without.
-func (s *interior) solve(v []float64, sum float64) {
+// solve sets v to the solution of M x + b0 1 = v, 1'x = 0 with an intercept, and of M x = v without.
+func (s *interior) solve(v []float64) {
 	s.matrix.solve(v)
 	if s.ones != nil {
-		floats.AddScaled(v, -(floats.Sum(v)-sum)/floats.Sum(s.ones), s.ones)
+		floats.AddScaled(v, -floats.Sum(v)/floats.Sum(s.ones), s.ones)
 	}
 }
 
@@ -172,7 +180,7 @@ func (s *interior) direct(d *interiorStep, sigma float64, first *interiorStep) {
 			dense.Axpy(-2/t*v, s.column(at), d.u)
 		}
 	}
-	s.solve(d.u, 0)
+	s.solve(d.u)
 	s.change(d.u)
 	s.sandwich(s.square2, s.outer)
 	floats.Add(d.multiplier, s.square2)

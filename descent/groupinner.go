@@ -20,7 +20,7 @@ func (s *groupSolve) inner(ctx context.Context, groups []int, tol float64) {
 			}
 		}
 	}
-	if s.newton(groups, firstNewton) && s.settled(groups, tol) {
+	if s.newton(groups, firstNewton, tol) && s.settled(groups, tol) {
 		return
 	}
 	e, spent := newExtrapolation(&s.iterate, cols, func() float64 { return s.penalty(groups) }), 0.0
@@ -38,7 +38,7 @@ func (s *groupSolve) inner(ctx context.Context, groups []int, tol float64) {
 		if one := s.newtonWork(groups); spent >= one {
 			steps := 1 + int(newtonShare*spent/one)
 			spent = 0
-			if s.newton(groups, min(steps, mostGroupSteps)) {
+			if s.newton(groups, min(steps, mostGroupSteps), tol) {
 				e.reset()
 				if s.settled(groups, tol) {
 					return
@@ -85,8 +85,12 @@ func (s *groupSolve) epoch(groups []int) (moved bool) {
 	return moved
 }
 
-// mostGroupSteps bounds the Newton steps that follow each other.
-const mostGroupSteps = 20
+const (
+	// mostGroupSteps bounds the Newton steps that follow each other.
+	mostGroupSteps = 20
+	// lastShare of the tolerance is what a whole Newton step gains at the end.
+	lastShare = 0.1
+)
 
 // newtonWork estimates the multiplications of a Newton step.
 func (s *groupSolve) newtonWork(groups []int) float64 {
@@ -111,8 +115,9 @@ func (s *groupSolve) newtonWork(groups []int) float64 {
 //	-q = -(X_S'r / n - w1 sign(b) - w_g b / |b_g|)
 //
 // and the matrix of [Groups.Hessian]. Coefficients whose signs change on a step become zero. A step is
-// halved until the objective, or at the limit of rounding the gradient, is smaller. It says whether the iterate changed.
-func (s *groupSolve) newton(groups []int, steps int) (changed bool) {
+// halved until the objective, or at the limit of rounding the gradient, is smaller. Whole steps, whose decreases fall
+// quadratically, end with one of a small share of tol. It says whether the iterate changed.
+func (s *groupSolve) newton(groups []int, steps int, tol float64) (changed bool) {
 	for range steps {
 		var set []int
 		for _, k := range groups {
@@ -133,9 +138,9 @@ func (s *groupSolve) newton(groups []int, steps int) (changed bool) {
 		}
 		d := append([]float64(nil), q...)
 		s.chol.solve(d)
-		full, moved := s.line(groups, set, q, d)
+		full, moved, decrease := s.line(groups, set, q, d)
 		changed = changed || moved
-		if !moved || full && floats.Norm(s.slope(set), math.Inf(1)) <= rounding*math.Sqrt(2*s.scale) {
+		if !moved || full && (decrease <= lastShare*tol || floats.Norm(s.slope(set), math.Inf(1)) <= rounding*math.Sqrt(2*s.scale)) {
 			return changed
 		}
 	}
@@ -156,7 +161,7 @@ func (s *groupSolve) slope(set []int) []float64 {
 }
 
 // line goes along d; full says that no coefficient became zero.
-func (s *groupSolve) line(groups, set []int, q, d []float64) (full, moved bool) {
+func (s *groupSolve) line(groups, set []int, q, d []float64) (full, moved bool, decrease float64) {
 	before, steep := s.loss(s.r, s.off)+s.penalty(groups), floats.Norm(q, 2)
 	old, oldR, oldOff := make([]float64, len(set)), append([]float64(nil), s.r...), s.off
 	for i, j := range set {
@@ -176,7 +181,7 @@ func (s *groupSolve) line(groups, set []int, q, d []float64) (full, moved bool) 
 		}
 		value := s.loss(s.r, s.off) + s.penalty(groups)
 		if value < before && (before-value > 1e-14*before) || value <= before*(1+1e-15) && full && floats.Norm(s.slope(set), 2) < steep/2 {
-			return full, true
+			return full, true, before - value
 		}
 	}
 	copy(s.r, oldR)
@@ -184,5 +189,5 @@ func (s *groupSolve) line(groups, set []int, q, d []float64) (full, moved bool) 
 	for i, j := range set {
 		s.b[j] = old[i]
 	}
-	return false, false
+	return false, false, 0
 }

@@ -28,7 +28,8 @@ func newDensity(points []float64) *density {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(centre[i], centre[j]) })
 
-	d := &density{}
+	room := make([]float64, 4*(n+1))
+	d := &density{centre: room[: 0 : n+1], width: room[n+1 : n+1 : 2*(n+1)], weight: room[2*(n+1) : 2*(n+1) : 3*(n+1)], total: room[3*(n+1) : 3*(n+1)]}
 	floor := 1 / math.Min(narrowest, float64(n+2))
 	sum := 0.0
 	for _, w := range weight {
@@ -90,15 +91,33 @@ func (d *density) draw(source *rand.Rand) float64 {
 	}
 }
 
-// at returns the density at x in [0, 1).
-func (d *density) at(x float64) float64 {
+// far is the distance, in widths, from which on a component is less than the rounding error of the prior's part: exp(-50) is 2e-22.
+const far = 10
+
+// at returns the density at x in [0, 1), or infinity if it is larger than most.
+func (d *density) at(x, most float64) float64 {
+	unit := math.Sqrt(2*math.Pi) * d.mass
+	most *= unit
 	sum := 0.0
 	for i, c := range d.centre {
 		z := (x - c) / d.width[i]
-		sum += d.weight[i] / d.width[i] * math.Exp(-z*z/2)
+		if z > far || z < -far {
+			continue
+		}
+		if sum += d.weight[i] / d.width[i] * math.Exp(-z*z/2); sum > most {
+			return math.Inf(1)
+		}
 	}
-	return sum / (math.Sqrt(2*math.Pi) * d.mass)
+	return sum / unit
 }
 
-// normal is the distribution function of N(0, 1).
-func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+// normal is the distribution function of N(0, 1), which is 0 or 1 to rounding far from 0.
+func normal(z float64) float64 {
+	switch {
+	case z > far:
+		return 1
+	case z < -far:
+		return 0
+	}
+	return math.Erfc(-z/math.Sqrt2) / 2
+}

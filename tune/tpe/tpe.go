@@ -144,10 +144,11 @@ func (s *Sampler) axis(k int, best, rest []int) float64 {
 		return newDensity(x)
 	}
 	l, g := along(best), along(rest)
-	winner, most := 0.5, math.Inf(-1)
+	winner, most := 0.5, 0.0
 	for range s.settings.Candidates {
 		x := l.draw(s.source)
-		if gain := math.Log(l.at(x)) - math.Log(g.at(x)); gain > most {
+		value := l.at(x, math.Inf(1))
+		if gain := value / g.at(x, value/most); gain > most {
 			winner, most = x, gain
 		}
 	}

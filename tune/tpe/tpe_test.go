@@ -131,7 +131,7 @@ func TestDensity(t *testing.T) {
 		const steps = 20000
 		sum := 0.0
 		for i := range steps {
-			sum += d.at((float64(i) + 0.5) / steps)
+			sum += d.at((float64(i)+0.5)/steps, math.Inf(1))
 		}
 		require.InDelta(t, 1, sum/steps, 1e-6)
 		source := rand.New(rand.NewPCG(1, 2))
@@ -143,7 +143,7 @@ func TestDensity(t *testing.T) {
 		}
 		for i := range steps {
 			x := (float64(i) + 0.5) / steps
-			want += x * d.at(x) / steps
+			want += x * d.at(x, math.Inf(1)) / steps
 		}
 		require.InDelta(t, want, mean, 0.01)
 	}

@@ -10,7 +10,6 @@ import (
 // to i only: a matrix whose rows change from i on keeps the rows of L before.
 type cholesky struct {
 	rows [][]float64 // row i has i+1 entries
-	room []float64   // of refactor, for all rows
 }
 
 // factor factors a matrix of order k given by at(i, j), j <= i, keeping the first rows of the factor
@@ -23,31 +22,6 @@ func (c *cholesky) factor(k, first int, at func(i, j int) float64) bool {
 			row[j] = (at(i, j) - floats.Dot(row[:j], c.rows[j][:j])) / c.rows[j][j]
 		}
 		d := at(i, i) - floats.Dot(row[:i], row[:i])
-		if !(d > 0) || math.IsInf(d, 1) {
-			return false
-		}
-		row[i] = math.Sqrt(d)
-		c.rows = append(c.rows, row)
-	}
-	return true
-}
-
-// refactor factors a matrix of order k afresh, in the room of the factor before; fill writes row i up to the diagonal, i+1 entries.
-// It says whether the matrix is positive definite.
-func (c *cholesky) refactor(k int, fill func(i int, row []float64)) bool {
-	if size := k * (k + 1) / 2; len(c.room) < size {
-		c.room = make([]float64, size+size/2)
-	}
-	c.rows = c.rows[:0]
-	at := 0
-	for i := range k {
-		row := c.room[at : at+i+1 : at+i+1]
-		at += i + 1
-		fill(i, row)
-		for j, known := range c.rows {
-			row[j] = (row[j] - floats.Dot(row[:j], known[:j])) / known[j]
-		}
-		d := row[i] - floats.Dot(row[:i], row[:i])
 		if !(d > 0) || math.IsInf(d, 1) {
 			return false
 		}

@@ -133,11 +133,11 @@ func (s *groupSolve) newton(groups []int, steps int, tol float64) (changed bool)
 		s.newtons++
 		s.fold()
 		q := s.slope(set)
-		if !s.q.factor(&s.chol, set, s.b, s.norm, newtonRidge) {
+		if !s.q.factor(&s.local, set, s.b, s.norm, newtonRidge) {
 			return changed
 		}
 		d := append([]float64(nil), q...)
-		s.chol.solve(d)
+		s.local.solve(d)
 		full, moved, decrease := s.line(groups, set, q, d)
 		changed = changed || moved
 		if !moved || full && (decrease <= lastShare*tol || floats.Norm(s.slope(set), math.Inf(1)) <= rounding*math.Sqrt(2*s.scale)) {

@@ -198,57 +198,44 @@ func (q *Groups) hessian(set []int, b, norm []float64) *mat.SymDense {
 	return h
 }
 
-// curvature calls add for each position i in S whose group has a weight: the matrix w_g (I / |b_g| - b_g b_g' / |b_g|^3) is
-// diagonal I - factor b_g b_g', and its row i begins at the position first. The members of a group stand together in S.
-func (q *Groups) curvature(set []int, b, norm []float64, add func(i, first int, diagonal, factor float64)) {
-	group, first, size := -1, 0, 0.0
-	for i, j := range set {
-		if k := q.of[j]; k != group {
-			group, first, size = k, i, q.size(k, b)
-		}
-		if w := norm[group]; w > 0 {
-			add(i, first, w/size, w/(size*size*size))
-		}
-	}
-}
-
-// factor factors the matrix of [Groups.Hessian], with a ridge on its diagonal that is a share of the mean. It says whether that went well.
-func (q *Groups) factor(chol *cholesky, set []int, b, norm []float64, share float64) bool {
+// factor factors the matrix of [Groups.Hessian], with a ridge on its diagonal that is a share of the mean; the members of a group stand
+// together in S. It says whether that went well.
+func (q *Groups) factor(f *definite, set []int, b, norm []float64, share float64) bool {
 	k := len(set)
-	first, diagonal, factor := make([]int, k), make([]float64, k), make([]float64, k)
-	trace := 0.0
-	for i, j := range set {
-		first[i] = i
-		trace += q.norm2[j] / float64(q.x.n)
+	// w_g (I / |b_g| - b_g b_g' / |b_g|^3) is diagonal I - outer b_g b_g', with the last member of the group at last.
+	last, diagonal, outer := make([]int, k), make([]float64, k), make([]float64, k)
+	trace, size := 0.0, 0.0
+	for i := k - 1; i >= 0; i-- {
+		j := set[i]
+		g := q.of[j]
+		if i == k-1 || q.of[set[i+1]] != g {
+			last[i], size = i, q.size(g, b)
+		} else {
+			last[i] = last[i+1]
+		}
+		diagonal[i], outer[i] = norm[g]/size, norm[g]/(size*size*size)
+		trace += q.norm2[j]/float64(q.x.n) + diagonal[i] - outer[i]*b[j]*b[j]
 	}
-	q.curvature(set, b, norm, func(i, from int, d, f float64) {
-		first[i], diagonal[i], factor[i] = from, d, f
-		trace += d - f*b[set[i]]*b[set[i]]
-	})
 	ridge := share * trace / float64(k)
-	var rows func(i int, row []float64)
-	if q.gram != nil {
-		rows = func(i int, row []float64) {
-			known := q.gram.row(set[i])
-			for l := range row {
-				row[l] = known[set[l]]
-			}
-		}
-	} else {
-		raw := q.Regression.Hessian(set, nil).RawSymmetric()
-		rows = func(i int, row []float64) {
-			for l := range row {
-				row[l] = raw.Data[l*raw.Stride+i]
-			}
-		}
+	var h *mat.SymDense
+	if q.gram == nil {
+		h = q.Regression.Hessian(set, nil)
 	}
-	return chol.refactor(k, func(i int, row []float64) {
-		rows(i, row)
-		scaled := factor[i] * b[set[i]]
-		for l := first[i]; l <= i; l++ {
-			row[l] -= scaled * b[set[l]]
+	return f.factor(k, func(j int, column []float64) {
+		if h != nil {
+			raw := h.RawSymmetric()
+			copy(column[j:], raw.Data[j*raw.Stride+j:j*raw.Stride+k])
+		} else {
+			known := q.gram.row(set[j])
+			for i := j; i < k; i++ {
+				column[i] = known[set[i]]
+			}
 		}
-		row[i] += diagonal[i] + ridge
+		scaled := outer[j] * b[set[j]]
+		for i := j; i <= last[j]; i++ {
+			column[i] -= scaled * b[set[i]]
+		}
+		column[j] += diagonal[j] + ridge
 	})
 }
 

@@ -17,7 +17,7 @@ type groupSolve struct {
 
 	alive []int     // groups that are not proven to be zero
 	c     []float64 // X'r / n of the last look
-	chol  cholesky  // of the Newton steps
+	local definite  // of the Newton steps
 
 	objective, bound, gap  float64
 	outer, epochs, newtons int

@@ -31,7 +31,7 @@ type limit struct {
 	at, end int        // where B's columns for the groups begin and end; an intercept's comes after
 }
 
-const limitShare = 1e-12
+const limitShare = 1e-14
 
 // newLimit makes the system, and factors it. It is nil where rounding leaves no such point.
 func newLimit(s *interior, at *CompletionSolution) *limit {

@@ -39,11 +39,14 @@ func (t *Task) descends() (hypergradient.Model, error) {
 		return t.direct, nil
 	}
 	m, err := differentiable(t.Model)
-	if c, ok := m.(*completion); ok && !c.Small() {
+	if err != nil {
 		return nil, err
 	}
+	if c, ok := m.(*completion); ok && !c.Small() {
+		return nil, nil
+	}
 	t.direct = m
-	return t.direct, err
+	return m, nil
 }
 
 func (e *evaluator) compile() (err error) {

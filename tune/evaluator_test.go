@@ -27,6 +27,8 @@ func TestDirectIsConic(t *testing.T) {
 	labelled := split.Map(func(y float64) float64 { return math.Copysign(1, y) })
 	group, err := groups.Equal(60, 12)
 	require.NoError(t, err)
+	matrix, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
+	require.NoError(t, err)
 	for _, m := range []Model{
 		must(elasticnet.New(split, elasticnet.Options{})),
 		must(elasticnet.New(split, elasticnet.Options{Intercept: true, Standardize: true})),
@@ -34,6 +36,8 @@ func TestDirectIsConic(t *testing.T) {
 		must(logistic.New(labelled, logistic.Options{Intercept: true, Standardize: true})),
 		must(logistic.New(labelled, logistic.Options{})),
 		must(sgl.New(split, group, sgl.Options{Standardize: true, Intercept: true})),
+		must(matcomp.New(matrix, matcomp.Options{})),
+		must(matcomp.New(matrix, matcomp.Options{Intercept: true, Standardize: true})),
 		// With weights of no simple ratio there is one c; else it may have an interval, of which each way takes another point.
 		machine(t, svm.Options{ClassWeights: []float64{1, math.Phi}}),
 		machine(t, svm.Options{Standardize: true, ClassWeights: []float64{math.Pi, 1}}),

@@ -1,0 +1,134 @@
+package descent
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// definition is the objective at a solution, with the singular values of G.
+func definition(t *testing.T, d completionData, w CompletionWeights, s *CompletionSolution) float64 {
+	gamma := mat.NewDense(d.m, d.n, nil)
+	if s.Left != nil {
+		gamma.Mul(s.Left, s.Right.T())
+	}
+	loss := 0.0
+	for k, y := range d.y {
+		r := y - s.B0 - gamma.At(d.row[k], d.col[k])
+		if d.x != nil {
+			r -= floats.Dot(d.x.RawRowView(k), s.B)
+		}
+		loss += r * r / float64(2*len(d.y))
+	}
+	var svd mat.SVD
+	require.True(t, svd.Factorize(gamma, mat.SVDNone))
+	objective := loss + w.Nuclear*floats.Sum(svd.Values(nil))
+	for _, group := range d.groups {
+		size := 0.0
+		for _, j := range group {
+			size = math.Hypot(size, s.B[j])
+		}
+		objective += w.Norm[0] * size
+	}
+	return objective
+}
+
+// The interior-point method reaches its gap, measured against a bound from the other method, at weights from 1e-4 of
+// the largest to above it, for matrices of any shape, and with entries that are known twice.
+func TestInteriorGap(t *testing.T) {
+	ctx := context.Background()
+	for _, intercept := range []bool{false, true} {
+		for _, shape := range []struct{ m, n, p int }{{12, 12, 6}, {20, 9, 6}, {8, 30, 0}, {1, 25, 3}, {30, 1, 0}, {30, 35, 30}} {
+			d := completionSample(5, shape.m, shape.n, shape.p, 0.4)
+			for k := range 3 { // again, with other values
+				d.row, d.col, d.y = append(d.row, d.row[k]), append(d.col, d.col[k]), append(d.y, d.y[k]+0.3)
+				if d.x != nil {
+					d.x = mat.DenseCopyOf(d.x.Grow(1, 0))
+					d.x.SetRow(len(d.y)-1, d.x.RawRowView(k))
+				}
+			}
+			c := d.problem(t, intercept)
+			require.True(t, c.Small())
+			other := d.problem(t, intercept)
+			other.interior = nil
+			top := c.LambdaMax()
+			for _, share := range []float64{1.01, 0.9, 0.1, 0.01, 1e-3, 1e-4} {
+				for _, ratio := range []float64{0.03, 1, 30} {
+					w := CompletionWeights{share * top, []float64{ratio * share * top}}
+					s, err := c.Solve(ctx, w, Options{Tol: 1e-9}, nil)
+					require.NoError(t, err)
+					name := fmt.Sprint(intercept, shape, share, ratio)
+					require.Equal(t, Optimal, s.Status, name)
+					require.Zero(t, s.Outer, name)
+					objective, unit := definition(t, d, w, s), c.groups.scale
+					require.InDelta(t, objective, s.Objective, 1e-9*unit, name)
+					far, err := other.Solve(ctx, w, Options{Tol: 1e-10}, s)
+					require.NoError(t, err)
+					require.InDelta(t, far.Objective-far.Gap, objective, 1.2e-9*unit, name)
+				}
+			}
+		}
+	}
+}
+
+// The two methods for completions, which have nothing in common, have the same solutions and derivatives.
+func TestInteriorAgainstNewton(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, intercept := range []bool{false, true} {
+		for _, shape := range []struct{ m, n, p int }{{14, 12, 6}, {11, 20, 0}, {20, 20, 9}} {
+			d := completionSample(8, shape.m, shape.n, shape.p, 0.5)
+			small, large := d.problem(t, intercept), d.problem(t, intercept)
+			large.interior = nil
+			other := completionSample(9, shape.m, shape.n, shape.p, 0.2)
+			x := NewColumns(len(other.y), 0, nil)
+			if other.x != nil {
+				x = NewDesign(other.x)
+			}
+			v := make([]float64, len(other.y))
+			for i := range v {
+				v[i] = rng.NormFloat64()
+			}
+			top := small.LambdaMax()
+			for _, share := range []float64{0.3, 0.1, 0.03} {
+				w := CompletionWeights{share * top, []float64{0.6 * share * top}}
+				a, err := small.Solve(ctx, w, Options{Tol: 1e-10}, nil)
+				require.NoError(t, err)
+				b, err := large.Solve(ctx, w, Options{Tol: 1e-12}, nil)
+				require.NoError(t, err)
+				require.InDelta(t, b.Objective, a.Objective, 2e-10*b.Objective+1e-10*small.groups.scale)
+				require.Equal(t, b.Left == nil, a.Left == nil)
+				if a.Left != nil {
+					var ga, gb mat.Dense
+					ga.Mul(a.Left, a.Right.T())
+					gb.Mul(b.Left, b.Right.T())
+					require.True(t, mat.EqualApprox(&ga, &gb, 1e-4))
+					_, ra := a.Left.Dims()
+					_, rb := b.Left.Dims()
+					require.Equal(t, rb, ra)
+				}
+				require.InDeltaSlice(t, b.B, a.B, 1e-4)
+				na, da, err := small.Derivative(w, b, v, x, other.row, other.col, 1e-12)
+				require.NoError(t, err)
+				nb, db, err := large.Derivative(w, b, v, x, other.row, other.col, 1e-12)
+				require.NoError(t, err)
+				unit := math.Max(math.Abs(nb), floats.Norm(append([]float64{0}, db...), math.Inf(1)))
+				require.InDelta(t, nb, na, 1e-6*unit, "%v %v %g", intercept, shape, share)
+				for g := range db {
+					require.InDelta(t, db[g], da[g], 1e-6*unit, "%v %v %g", intercept, shape, share)
+				}
+				na, _, err = small.Derivative(w, a, v, x, other.row, other.col, 1e-12)
+				require.NoError(t, err)
+				require.InDelta(t, nb, na, 1e-3*unit, "at the less accurate solution")
+			}
+			_, _, err := small.Derivative(CompletionWeights{1, []float64{1}}, &CompletionSolution{}, v[1:], x, other.row, other.col, 0)
+			require.ErrorContains(t, err, "expected as many as its rows")
+		}
+	}
+}

@@ -34,6 +34,7 @@ type interior struct {
 	// The iterate, and mu, the mean of the products of slacks and multipliers.
 	u, z, multiplier []float64 // multiplier is Z
 	mu               float64
+	steps            int
 	// At u: C = L D L', X'u, and c_g.
 	chol  *triangles
 	q, cg []float64
@@ -201,6 +202,7 @@ func (s *interior) run(ctx context.Context, target float64) float64 {
 		floats.AddScaled(s.u, a, s.corrector.u)
 		floats.AddScaled(s.z, a, s.corrector.z)
 		dense.Axpy(a, s.corrector.multiplier, s.multiplier)
+		s.steps++
 		s.slack(s.u, s.chol, s.q, s.cg)
 		s.mu = s.mean(s.u, s.q, 0, &s.corrector)
 	}

@@ -66,6 +66,7 @@ func TestInteriorGap(t *testing.T) {
 					name := fmt.Sprint(intercept, shape, share, ratio)
 					require.Equal(t, Optimal, s.Status, name)
 					require.Zero(t, s.Outer, name)
+					require.LessOrEqual(t, s.Newton, 25, name)
 					objective, unit := definition(t, d, w, s), c.groups.scale
 					require.InDelta(t, objective, s.Objective, 1e-9*unit, name)
 					far, err := other.Solve(ctx, w, Options{Tol: 1e-10}, s)

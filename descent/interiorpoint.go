@@ -36,6 +36,7 @@ func (s *completionSolve) interiorSolve(ctx context.Context) Status {
 	target := interiorShare * tol * s.scale * s.n
 	for range interiorTries {
 		reached := p.run(ctx, target)
+		s.newtons = p.steps
 		s.take(p)
 		s.look()
 		s.bound = math.Max(s.bound, (floats.Dot(s.y, p.u)-floats.Dot(p.u, p.u)/2)/s.n)

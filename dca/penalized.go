@@ -291,6 +291,9 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 			return nil, q.program.errorf("penalty form: weight %d is %v, expected a positive number", k, w)
 		}
 	}
+	if s, err := q.direct(ctx, weights); s != nil || err != nil {
+		return s, err
+	}
 	for _, b := range q.blocks {
 		if err := b.set(weights, upper); err != nil {
 			return nil, err
@@ -309,18 +312,47 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if slices.ContainsFunc(results, func(r *convex.Result) bool { return !usable(r) }) {
 		return s, nil
 	}
-	s.Radii = make([]float64, q.program.Radii)
 	for i, b := range q.blocks {
-		x := values(results[i], b.level.X)
-		s.X = append(s.X, x...)
-		pt := point(b.level.X, x)
+		s.X = append(s.X, values(results[i], b.level.X)...)
+	}
+	q.score(s)
+	return s, nil
+}
+
+// direct is [Program.Penalty]; nil where there is none, or where it cannot.
+func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSolution, error) {
+	if q.program.Penalty == nil {
+		return nil, nil
+	}
+	each := make([]float64, q.program.Radii)
+	for j, k := range q.kindOf {
+		each[j] = weights[k]
+	}
+	x, err := q.program.Penalty(ctx, each)
+	if err != nil {
+		return nil, q.program.errorf("penalty form: %w", err)
+	}
+	if x == nil {
+		return nil, nil
+	}
+	s := &PenalizedSolution{Status: backends.Optimal, X: x, conic: conic{status: backends.Optimal}}
+	q.score(s)
+	return s, nil
+}
+
+// score computes the radii and the losses at X.
+func (q *Penalized) score(s *PenalizedSolution) {
+	s.Radii = make([]float64, q.program.Radii)
+	x := s.X
+	for _, b := range q.blocks {
+		pt := point(b.level.X, x[:len(b.level.X)])
+		x = x[len(b.level.X):]
 		s.Train += b.level.Train.Eval(pt)[0]
 		s.Validation += b.level.Validation.Eval(pt)[0]
 		for j, v := range q.program.penalties(&b.level, b.rows, pt) {
 			s.Radii[j] = math.Max(s.Radii[j], v)
 		}
 	}
-	return s, nil
 }
 
 // Stats adds up what the conic solvers did.

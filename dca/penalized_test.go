@@ -151,3 +151,46 @@ func TestPenalizedMisuse(t *testing.T) {
 	_, err = p.Penalties([][]float64{{1}}, nil)
 	require.ErrorContains(t, err, "1 values of variable x, expected 3")
 }
+
+// Solutions of [Program.Penalty] are scored as those of the conic program, which is there for what it leaves.
+func TestPenaltyOfTheProgram(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	p := separable([]float64{3, -2, 4})
+	p.Penalty = func(context.Context, []float64) ([][]float64, error) { return nil, nil }
+	_, err = NewPenalized(p, nil, Settings{Backend: backend})
+	require.ErrorContains(t, err, "3 radii and 4 hyperparameters")
+	p.H0, p.Lo, p.Hi = p.H0[:3], nil, nil
+	build := p.Build
+	p.Build = func(m *convex.Model, h convex.Affine) Level {
+		l := build(m, convex.Stack(h, convex.Const(8)))
+		l.Constraints = l.Constraints[:2]
+		return l
+	}
+	kinds := [][]int{{2}, {0, 1}}
+	p.Penalty = func(_ context.Context, w []float64) ([][]float64, error) {
+		require.Equal(t, w[0], w[1])
+		if w[0] == 1 {
+			return nil, nil
+		}
+		return [][]float64{{3 - w[0], -(2 - w[0]) / (1 + w[2]), 4 / (1 + w[2])}}, nil
+	}
+	fast, err := NewPenalized(p, kinds, Settings{Backend: backend})
+	require.NoError(t, err)
+	p.Penalty = nil
+	slow, err := NewPenalized(p, kinds, Settings{Backend: backend})
+	require.NoError(t, err)
+	for _, w := range [][]float64{{0.5, 0.7}, {0.2, 1}, {2, 0.1}} {
+		a, err := fast.Solve(context.Background(), w, nil)
+		require.NoError(t, err)
+		b, err := slow.Solve(context.Background(), w, nil)
+		require.NoError(t, err)
+		require.Equal(t, backends.Optimal, a.Status)
+		require.InDeltaSlice(t, b.X[0], a.X[0], 1e-6)
+		require.InDeltaSlice(t, b.Radii, a.Radii, 1e-6)
+		require.InDelta(t, b.Train, a.Train, 1e-6)
+		require.InDelta(t, b.Validation, a.Validation, 1e-5)
+	}
+	require.NoError(t, fast.Close())
+	require.NoError(t, slow.Close())
+}

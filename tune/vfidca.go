@@ -27,6 +27,10 @@ func (v vfidca) Check(t *Task) error {
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	p, s := t.Program, t.Config.settings(t.Model)
+	var err error
+	if p.Penalty, err = t.penalty(); err != nil {
+		return nil, err
+	}
 	caution := t.caution()
 	if caution != nil {
 		careful := t.Config.override(caution.Settings)
@@ -58,7 +62,6 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if caution != nil {
 		message = why(caution)
 	} else {
-		var err error
 		if stop, message, err = t.stopAfter(ctx, s, start); err != nil {
 			return nil, err
 		}
@@ -99,6 +102,24 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	out.SolverIterations += t.stats.Iterations
 	out.SetupSeconds += t.stats.SetupTime.Seconds()
 	return out, nil
+}
+
+// penalty solves matrix completions in penalty form, whose conic programs take long; nil for other models.
+func (t *Task) penalty() (func(ctx context.Context, weights []float64) ([][]float64, error), error) {
+	if t.Model.Name() != "matrix-completion" {
+		return nil, nil
+	}
+	model, err := t.descends()
+	if model == nil || err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, weights []float64) ([][]float64, error) {
+		pt, err := model.Solve(ctx, weights, directGap, nil)
+		if err != nil || !pt.Solved {
+			return nil, err
+		}
+		return pt.X, nil
+	}, nil
 }
 
 // VFiDCA is [Run] with the method vf-idca.

@@ -6,6 +6,8 @@ import (
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // Design is a read-only n x p matrix by columns, dense or sparse.
@@ -75,10 +77,16 @@ func (d *Design) count(j int) int {
 	return d.start[j+1] - d.start[j]
 }
 
+// kernelRows is the length from which on the kernels of internal/dense are faster than those of gonum.
+const kernelRows = 64
+
 // dot is x_j'r.
 func (d *Design) dot(j int, r []float64) float64 {
 	if d.dense != nil {
-		return floats.Dot(d.column(j), r)
+		if d.n < kernelRows {
+			return floats.Dot(d.column(j), r)
+		}
+		return dense.Dot(d.column(j), r)
 	}
 	lo, hi := d.start[j], d.start[j+1]
 	index, value := d.index[lo:hi], d.value[lo:hi]
@@ -97,7 +105,11 @@ func (d *Design) dot(j int, r []float64) float64 {
 // axpy computes r += a x_j.
 func (d *Design) axpy(a float64, j int, r []float64) {
 	if d.dense != nil {
-		floats.AddScaled(r, a, d.column(j))
+		if d.n < kernelRows {
+			floats.AddScaled(r, a, d.column(j))
+		} else {
+			dense.Axpy(a, d.column(j), r)
+		}
 		return
 	}
 	lo, hi := d.start[j], d.start[j+1]

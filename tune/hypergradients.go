@@ -206,6 +206,9 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 	var s hypergradient.Settings
 	if t.Config.Preset == PresetPaper && t.Model.Name() != "svm" { // on which the paper does not try them
 		s.Start = []float64{h.share * model.LambdaMax()}
+		if h.forward && t.Model.Name() == "elastic-net" {
+			s.Normalised = &hypergradient.Normalised{Length: 1.5, Shrink: 0.1, Free: 20}
+		}
 		if h.plain {
 			var start float64
 			start, s.Backtracking, s.MaxIter = paperDescent(t.Model)

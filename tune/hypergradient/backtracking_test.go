@@ -77,6 +77,36 @@ func TestBacktracking(t *testing.T) {
 	}
 }
 
+// In u = log lambda the loss is (e^u - 3)^2 + 1. The loop below is another form of the rule: the rate is decided by the values seen so far.
+func TestNormalised(t *testing.T) {
+	const points = 30
+	var seen []float64
+	r, err := IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
+		Normalised: &Normalised{Length: 0.7, Shrink: 0.1, Free: 5}, Observe: func(s Step) { seen = append(seen, s.Lambda[0]) }})
+	require.NoError(t, err)
+	require.Equal(t, Done, r.Status)
+	require.Len(t, seen, points)
+	loss := func(l float64) float64 { return (l-3)*(l-3) + 1 }
+	slope := func(l float64) float64 { return 2 * (l - 3) * l }
+	// 0.5 e^(0.7 k) for the first steps, which go up to 3 and beyond.
+	require.InEpsilonSlice(t, []float64{0.5, 0.5 * math.Exp(0.7), 0.5 * math.Exp(1.4), 0.5 * math.Exp(2.1)}, seen[:4], 1e-12)
+	rate, worse := 0.7/math.Abs(slope(seen[0])), 0
+	for k := 1; k < points; k++ {
+		if k <= 5 && worse == 0 {
+			rate = 0.7 / math.Abs(slope(seen[k-1]))
+		}
+		require.InEpsilon(t, seen[k-1]*math.Exp(-rate*slope(seen[k-1])), seen[k], 1e-12)
+		if k > 1 && loss(seen[k-1]) > loss(seen[k-2]) {
+			worse++
+			rate /= 10
+		}
+	}
+	require.Positive(t, worse)
+	require.InDelta(t, 3, r.Best.Lambda[0], 0.3)
+	_, err = IFDM(context.Background(), parabola{}, Settings{Normalised: &Normalised{Length: 1, Shrink: 2, Free: 1}})
+	require.ErrorContains(t, err, "a factor of 2")
+}
+
 // After j steps the truncated solution has the least |H (q - H v)| over the span of H q, H^3 q, ..., H^(2j-1) q; and enough of
 // them solve the system.
 func TestTruncated(t *testing.T) {

@@ -54,9 +54,12 @@ func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
 	starts, err := s.begin(ctx, o.LowerTol)
 	for _, at := range starts {
 		if err == nil && s.running() {
-			if s.Backtracking != nil {
+			switch {
+			case s.Backtracking != nil:
 				err = s.backtrack(ctx, at)
-			} else {
+			case s.Normalised != nil:
+				err = s.normalised(ctx, at)
+			default:
 				err = s.descend(ctx, at)
 			}
 		}

@@ -42,6 +42,8 @@ const (
 	Stationary Status = "stationary"
 	// IterationLimit: Settings.MaxIter iterations were done.
 	IterationLimit Status = "iteration limit"
+	// Done: all steps of Settings.Normalised were done.
+	Done Status = "done"
 	// SolveLimit: Settings.MaxSolves lower levels were solved.
 	SolveLimit Status = "solve limit"
 	// Cancelled: the context ended.
@@ -62,6 +64,8 @@ type Settings struct {
 	// Backtracking asks IGJO for the steps of its authors' program in the place of Scale and Direction, and of the default of Tol.
 	// Nil asks for those of the other fields.
 	Backtracking *Backtracking
+	// Normalised asks IFDM for those of its authors' program, in the place of Direction and Tol.
+	Normalised *Normalised
 	// Mode is that of the hypergradient: Forward for IFDM, Truncated with Backtracking, Adjoint for the others.
 	Mode Mode
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
@@ -104,6 +108,12 @@ func (s Settings) withDefaults(m Model) (Settings, error) {
 	}
 	if s.Mode != "" && s.Mode != Adjoint && s.Mode != Forward && s.Mode != Truncated {
 		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s, %s or %s", s.Mode, Adjoint, Forward, Truncated)
+	}
+	if s.Normalised != nil {
+		if err := s.Normalised.check(); err != nil {
+			return s, err
+		}
+		s.Scale = Log
 	}
 	if s.Backtracking != nil {
 		if err := s.Backtracking.check(); err != nil {
@@ -210,7 +220,7 @@ func (s *search) gradient(ctx context.Context, at *Point, tol float64) ([]float6
 
 // running says that nothing but a start's own end has ended the search.
 func (s *search) running() bool {
-	return s.out.Status == "" || s.out.Status == Stationary || s.out.Status == IterationLimit
+	return s.out.Status == "" || s.out.Status == Stationary || s.out.Status == IterationLimit || s.out.Status == Done
 }
 
 // mostStarts bounds the points of the path, all of them better than their neighbours, from which searches start.

@@ -3,6 +3,9 @@ package descent
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/internal/dense"
 )
 
@@ -35,6 +38,23 @@ func (f *definite) factor(k int, fill func(j int, column []float64)) bool {
 		}
 	}
 	return true
+}
+
+// factorSym factors a plus some times the identity.
+func (f *definite) factorSym(a *mat.SymDense, plus float64) bool {
+	raw := a.RawSymmetric() // the rows of the upper triangle are the columns of the lower one
+	return f.factor(raw.N, func(j int, column []float64) {
+		copy(column[j:], raw.Data[j*raw.Stride+j:j*raw.Stride+raw.N])
+		column[j] += plus
+	})
+}
+
+// addOuter adds a sum_i c_i c_i' to a matrix, for k columns c_i that follow each other.
+func addOuter(to *mat.SymDense, a float64, columns []float64, k int) {
+	raw := to.RawSymmetric()
+	scaled := make([]float64, len(columns))
+	floats.ScaleTo(scaled, -a, columns)
+	dense.SyrkNT(raw.N, k, columns, raw.N, scaled, raw.N, raw.Data, raw.Stride)
 }
 
 // solve sets v to the solution x of A x = v.

@@ -3,8 +3,6 @@ package descent
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -36,7 +34,7 @@ func (s *solve) dualNewton(cols []int) (solved bool) {
 	y := &dualSystem{s: s, cols: cols, in: make([]bool, len(cols)), sum: mat.NewSymDense(n, nil)}
 	u := append([]float64(nil), s.r...)
 	c, e, v := make([]float64, len(cols)), make([]float64, len(cols)), make([]float64, len(cols))
-	rest, d := make([]float64, n), mat.NewVecDense(n, nil)
+	rest, d := make([]float64, n), make([]float64, n)
 	least, norm := math.Inf(1), math.Sqrt(s.scale*2*s.n)
 	for range dualSteps {
 		for i, j := range cols {
@@ -66,11 +64,11 @@ func (s *solve) dualNewton(cols []int) (solved bool) {
 		}
 		t := 1.0
 		if !near {
-			if t = s.dualLine(cols, u, d.RawVector().Data, c, e); t == 0 {
+			if t = s.dualLine(cols, u, d, c, e); t == 0 {
 				break
 			}
 		}
-		floats.AddScaled(u, t, d.RawVector().Data)
+		floats.AddScaled(u, t, d)
 	}
 	before := s.loss(s.r, s.off) + s.penalty(cols, s.b)
 	old := make([]float64, len(cols))
@@ -133,15 +131,15 @@ func (s *solve) dualLine(cols []int, u, d, c, e []float64) float64 {
 
 // dualSystem is the matrix of the Newton steps on the dual.
 type dualSystem struct {
-	s    *solve
-	cols []int
-	in   []bool        // A
-	sum  *mat.SymDense // X_A W_A^-1 X_A' / n, its upper triangle
-	chol mat.Cholesky
+	s      *solve
+	cols   []int
+	in     []bool        // A
+	sum    *mat.SymDense // X_A W_A^-1 X_A' / n, its upper triangle
+	factor definite
 }
 
 // solve sets d for the right-hand side rest, with A for c. It says whether the matrix could be factored.
-func (y *dualSystem) solve(d *mat.VecDense, rest, c []float64) bool {
+func (y *dualSystem) solve(d, rest, c []float64) bool {
 	var enter, leave []int
 	count := 0
 	for i, j := range y.cols {
@@ -167,13 +165,12 @@ func (y *dualSystem) solve(d *mat.VecDense, rest, c []float64) bool {
 	}
 	y.add(1, enter)
 	y.add(-1, leave)
-	n := y.s.x.n
-	m := mat.NewSymDense(n, nil)
-	m.CopySym(y.sum)
-	for i := range n {
-		m.SetSym(i, i, m.At(i, i)+1)
+	if !y.factor.factorSym(y.sum, 1) {
+		return false
 	}
-	return y.chol.Factorize(m) && y.chol.SolveVecTo(d, mat.NewVecDense(n, rest)) == nil
+	copy(d, rest)
+	y.factor.solve(d)
+	return true
 }
 
 // add adds a times the parts of the columns to the sum.
@@ -181,15 +178,15 @@ func (y *dualSystem) add(a float64, columns []int) {
 	if len(columns) == 0 {
 		return
 	}
-	s := y.s
-	rows := mat.NewDense(len(columns), s.x.n, nil)
+	s, n := y.s, y.s.x.n
+	parts := make([]float64, n*len(columns))
 	for i, j := range columns {
-		row := rows.RawRowView(i)
-		s.x.axpy(1, j, row)
+		part := parts[i*n : (i+1)*n]
+		s.x.axpy(1, j, part)
 		if s.mean != nil {
-			floats.AddConst(-s.mean[j], row)
+			floats.AddConst(-s.mean[j], part)
 		}
-		floats.Scale(1/math.Sqrt(s.n*s.w2[j]), row)
+		floats.Scale(1/math.Sqrt(s.n*s.w2[j]), part)
 	}
-	blas64.Syrk(blas.Trans, a, rows.RawMatrix(), 1, y.sum.RawSymmetric())
+	addOuter(y.sum, a, parts, len(columns))
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // Inverse is the factored matrix H = X_S'X_S / n + diag(w2) of [Regression.Hessian], for several right-hand sides. With more
@@ -15,10 +15,9 @@ import (
 //
 //	H^-1 q = W^-1 (q - X_S' (n I + X_S W^-1 X_S')^-1 X_S W^-1 q).
 type Inverse struct {
-	chol mat.Cholesky
-	// Where the order is n: the rows of X_S' W^-1/2, and W^1/2; nil where it is k.
-	columns *mat.Dense
-	root    []float64
+	factor definite
+	// Where the order is n: the columns of X_S W^-1/2, and W^1/2; nil where it is k.
+	columns, root []float64
 }
 
 const (
@@ -54,33 +53,36 @@ func (g *Regression) byRows(set []int, w2 []float64) bool {
 func (g *Regression) Inverse(set []int, w2 []float64) (*Inverse, error) {
 	f := new(Inverse)
 	if !g.byRows(set, w2) {
-		return f, f.factor(g.Hessian(set, w2))
+		return f, f.of(g.Hessian(set, w2))
 	}
 	k, n := len(set), g.x.n
-	f.columns, f.root = mat.NewDense(k, n, nil), make([]float64, k)
+	f.columns, f.root = make([]float64, n*k), make([]float64, k)
 	for i, j := range set {
 		f.root[i] = math.Sqrt(w2[j])
-		row := f.columns.RawRowView(i)
-		g.x.axpy(1/f.root[i], j, row)
+		column := f.columns[i*n : (i+1)*n]
+		g.x.axpy(1/f.root[i], j, column)
 		if g.mean != nil {
-			floats.AddConst(-g.mean[j]/f.root[i], row)
+			floats.AddConst(-g.mean[j]/f.root[i], column)
 		}
 	}
 	m := mat.NewSymDense(n, nil)
-	blas64.Syrk(blas.Trans, 1, f.columns.RawMatrix(), 0, m.RawSymmetric())
+	addOuter(m, 1, f.columns, k)
 	for i := range n {
 		m.SetSym(i, i, m.At(i, i)+float64(n))
 	}
-	return f, f.factor(m)
+	return f, f.of(m)
 }
 
 // InverseOf factors a positive semidefinite matrix in the same way. It may change the diagonal of h.
 func InverseOf(h *mat.SymDense) (*Inverse, error) {
 	f := new(Inverse)
-	return f, f.factor(h)
+	return f, f.of(h)
 }
 
-func (f *Inverse) factor(h *mat.SymDense) error {
+// leastRatio is the least pivot, relative to the largest, of a matrix that is not taken for singular.
+const leastRatio = 1e-13
+
+func (f *Inverse) of(h *mat.SymDense) error {
 	k := h.SymmetricDim()
 	trace := mat.Trace(h)
 	if !(trace > 0) || math.IsInf(trace, 1) {
@@ -88,7 +90,7 @@ func (f *Inverse) factor(h *mat.SymDense) error {
 	}
 	added := 0.0
 	for ridge := 1e-14; ridge < 1e-3; ridge *= 10 {
-		if f.chol.Factorize(h) && f.chol.Cond() < 1e14 {
+		if f.factor.factorSym(h, 0) && floats.Min(f.factor.d[:k]) > leastRatio*floats.Max(f.factor.d[:k]) {
 			return nil
 		}
 		step := ridge*trace/float64(k) - added
@@ -103,16 +105,19 @@ func (f *Inverse) factor(h *mat.SymDense) error {
 // Solve sets v to H^-1 v.
 func (f *Inverse) Solve(v []float64) {
 	if f.columns == nil {
-		x := mat.NewVecDense(len(v), v)
-		_ = f.chol.SolveVecTo(x, x) // its only error is a condition that factor has looked at
+		f.factor.solve(v)
 		return
 	}
-	// With the rows scaled by W^-1/2: v = W^-1/2 (I - C (n I + C'C)^-1 C') W^-1/2 v.
+	// With C = X_S W^-1/2: v = W^-1/2 (I - C' (n I + C C')^-1 C) W^-1/2 v.
 	floats.Div(v, f.root)
-	image := mat.NewVecDense(f.columns.RawMatrix().Cols, nil)
-	x := mat.NewVecDense(len(v), v)
-	image.MulVec(f.columns.T(), x)
-	_ = f.chol.SolveVecTo(image, image)
-	blas64.Gemv(blas.NoTrans, -1, f.columns.RawMatrix(), image.RawVector(), 1, x.RawVector())
+	n := f.factor.k
+	image := make([]float64, n)
+	for i, a := range v {
+		dense.Axpy(a, f.columns[i*n:(i+1)*n], image)
+	}
+	f.factor.solve(image)
+	for i := range v {
+		v[i] -= dense.Dot(f.columns[i*n:(i+1)*n], image)
+	}
 	floats.Div(v, f.root)
 }

@@ -250,13 +250,14 @@ func (g *Regression) Hessian(set []int, w2 []float64) *mat.SymDense {
 	}
 	h := mat.NewSymDense(k, nil)
 	if g.gram != nil {
+		raw := h.RawSymmetric()
 		for i, j := range set {
-			row := g.gram.row(j)
-			for l, m := range set[i:] {
-				h.SetSym(i, i+l, row[m])
+			known, row := g.gram.row(j), raw.Data[i*raw.Stride:i*raw.Stride+k]
+			for l := i; l < k; l++ {
+				row[l] = known[set[l]]
 			}
 			if w2 != nil {
-				h.SetSym(i, i, h.At(i, i)+w2[j])
+				row[i] += w2[j]
 			}
 		}
 		return h

@@ -137,11 +137,10 @@ func (s *solve) advance(set []int, q, d []float64) (kept []int, moved bool) {
 type system struct {
 	s   *solve
 	set []int
-	// The matrix and the ridge on its diagonal, and the factor of its first rows; nil if the set is larger than n.
-	h     *mat.SymDense
-	ridge float64
-	chol  cholesky
-	kept  int
+	// The matrix and the ridge on its diagonal; nil if the set is larger than n.
+	h      *mat.SymDense
+	ridge  float64
+	factor definite
 }
 
 func (s *solve) newSystem(set []int) *system {
@@ -155,7 +154,6 @@ func (s *solve) newSystem(set []int) *system {
 func (y *system) form() {
 	y.h = y.s.Hessian(y.set, y.s.w2)
 	y.ridge = newtonRidge * mat.Trace(y.h) / float64(len(y.set))
-	y.kept = 0
 }
 
 // restrict keeps the positions kept of the set.
@@ -167,14 +165,12 @@ func (y *system) restrict(kept []int) {
 	y.set = set
 	switch {
 	case y.h != nil:
-		y.kept = 0
-		for y.kept < len(kept) && kept[y.kept] == y.kept {
-			y.kept++
-		}
 		h := mat.NewSymDense(len(kept), nil)
+		to, from := h.RawSymmetric(), y.h.RawSymmetric()
 		for i, k := range kept {
-			for l, m := range kept[i:] {
-				h.SetSym(i, i+l, y.h.At(k, m))
+			row, known := to.Data[i*to.Stride:i*to.Stride+len(kept)], from.Data[k*from.Stride:k*from.Stride+from.N]
+			for l := i; l < len(kept); l++ {
+				row[l] = known[kept[l]]
 			}
 		}
 		y.h = h
@@ -188,17 +184,11 @@ func (y *system) solve(q []float64) []float64 {
 	if y.h == nil {
 		return y.solveWide(q)
 	}
-	raw := y.h.RawSymmetric()
-	if !y.chol.factor(len(q), y.kept, func(i, j int) float64 {
-		if i == j {
-			return raw.Data[j*raw.Stride+i] + y.ridge
-		}
-		return raw.Data[j*raw.Stride+i]
-	}) {
+	if !y.factor.factorSym(y.h, y.ridge) {
 		return nil
 	}
 	d := append([]float64(nil), q...)
-	y.chol.solve(d)
+	y.factor.solve(d)
 	return d
 }
 
@@ -212,31 +202,27 @@ func (y *system) solveWide(q []float64) []float64 {
 		trace += s.norm2[j] / s.n
 	}
 	w := make([]float64, k)
-	columns := mat.NewDense(k, n, nil) // W^-1/2 X_S', a row a column of X
-	image := mat.NewVecDense(n, nil)
+	columns := make([]float64, n*k) // X_S W^-1/2
+	image := make([]float64, n)
 	for i, j := range y.set {
 		w[i] = math.Max(s.w2[j], 1e4*newtonRidge*trace/float64(k))
-		row := columns.RawRowView(i)
-		s.x.axpy(1, j, row)
+		column := columns[i*n : (i+1)*n]
+		s.x.axpy(1, j, column)
 		if s.mean != nil {
-			floats.AddConst(-s.mean[j], row)
+			floats.AddConst(-s.mean[j], column)
 		}
-		floats.AddScaled(image.RawVector().Data, q[i]/w[i], row)
-		floats.Scale(1/math.Sqrt(w[i]), row)
+		floats.AddScaled(image, q[i]/w[i], column)
+		floats.Scale(1/math.Sqrt(w[i]), column)
 	}
 	m := mat.NewSymDense(n, nil)
-	blas64.Syrk(blas.Trans, 1, columns.RawMatrix(), 0, m.RawSymmetric())
-	for i := range n {
-		m.SetSym(i, i, m.At(i, i)+s.n)
-	}
-	y.kept = 0
-	if !y.chol.factor(n, 0, func(i, j int) float64 { return m.At(j, i) }) {
+	addOuter(m, 1, columns, k)
+	if !y.factor.factorSym(m, s.n) {
 		return nil
 	}
-	y.chol.solve(image.RawVector().Data)
+	y.factor.solve(image)
 	d := make([]float64, k)
 	for i, v := range q {
-		d[i] = (v - math.Sqrt(w[i])*floats.Dot(columns.RawRowView(i), image.RawVector().Data)) / w[i]
+		d[i] = (v - math.Sqrt(w[i])*floats.Dot(columns[i*n:(i+1)*n], image)) / w[i]
 	}
 	return d
 }

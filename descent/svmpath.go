@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // svmState is a point of a path and the sides of rows and features.
@@ -34,12 +36,13 @@ type svmPath struct {
 	pull, widen []float64
 	shift       []float64
 	imbalance   float64
-	value       []float64 // s_i - left shift_i of rows that are not at their kink
+	reach       []float64 // of rows that are not at their kink, see next
 	push        []float64 // at the bounds, v_j / lambda - w_j + left pull_j
 	dw, dpush   []float64
-	dvalue      []float64
 	dalpha      []float64 // over lambda, of the rows at their kinks
 	dc          float64
+	fastest     float64 // the largest |dw_j|
+	wayW, wayC  float64 // the sums of t |dw| and t |dc| over the steps t since the begin
 	v           []float64
 	right, ones []float64
 	exchanges   int
@@ -51,21 +54,62 @@ type svmPath struct {
 func newSVMPath(g *SVM, lambda float64, bound []float64) *svmPath {
 	n, p := g.rows.n, g.rows.p
 	s := &svmPath{g: g, lambda: lambda, bound: bound}
-	all := make([]float64, 6*p+3*n)
+	all := make([]float64, 6*p+2*n)
 	take := func(k int) []float64 {
 		part := all[:k:k]
 		all = all[k:]
 		return part
 	}
 	s.pull, s.widen, s.push, s.dw, s.dpush, s.v = take(p), take(p), take(p), take(p), take(p), take(p)
-	s.shift, s.value, s.dvalue = take(n), take(n), take(n)
+	s.shift, s.reach = take(n), take(n)
 	return s
 }
 
-// from begins at the solution for other hyperparameters.
+// from begins with the multipliers of a solution for other hyperparameters, and with one of two w, that of the smaller value: the old one,
+// from which the old bounds and the old lambda lead to ours, or the best one for the multipliers, v / lambda cut to the box. The latter is
+// the solution at once where only its size is another one, as for large lambda, where no decision value comes near 1.
 func (s *svmPath) from(m *Machine) {
 	s.svmState = m.state.clone()
 	s.moved = m
+	s.multipliers()
+	w, changed := make([]float64, len(s.w)), false
+	for j, b := range s.bound {
+		w[j] = math.Max(-b, math.Min(b, s.v[j]/s.lambda))
+	}
+	c := 0.0
+	for _, i := range s.kinks.held {
+		c += s.g.rows.y[i] * (s.g.rows.dot(i, w) - 1) / float64(len(s.kinks.held))
+	}
+	cut := slices.Clone(s.w)
+	for j, b := range s.bound {
+		cut[j] = math.Max(-b, math.Min(b, s.w[j]))
+	}
+	if !(s.objective(w, c) < s.objective(cut, s.c)) {
+		return
+	}
+	s.moved, s.w, s.c = nil, w, c
+	for j, b := range s.bound {
+		side := int8(0)
+		if v := s.v[j] / s.lambda; math.Abs(v) >= b {
+			side = int8(math.Copysign(1, v))
+		}
+		changed = changed || (side == 0) != (s.box[j] == 0)
+		s.box[j] = side
+	}
+	if changed {
+		s.factor()
+	}
+}
+
+// objective is the value at a point of the box.
+func (s *svmPath) objective(w []float64, c float64) float64 {
+	rows, value := s.g.rows, s.lambda/2*floats.Dot(w, w)
+	for i, u := range rows.u {
+		if v := 1 - rows.dot(i, w) + rows.y[i]*c; v > 0 {
+			value += u * v
+		}
+	}
+	return value
 }
 
 const (
@@ -188,21 +232,32 @@ func (s *svmPath) begin() {
 		}
 	}
 	s.moved = nil
-	for i := range s.value {
-		v := 1 - rows.dot(i, s.w) + rows.y[i]*s.c
-		s.shift[i], s.value[i] = 0, v
+	s.wayW, s.wayC = 0, 0
+	for i := range s.shift {
+		v := s.margin(i)
+		s.shift[i] = 0
 		switch side := float64(s.side[i]); {
 		case side == 0:
-			s.shift[i], s.value[i] = v, 0
+			s.shift[i] = v
 		case s.apart && v*side < svmApart:
 			_, part := math.Modf(float64(i+1) * math.Phi)
-			s.value[i] = side * svmApart * (1 + part)
-			s.shift[i] = v - s.value[i]
+			s.shift[i] = v - side*svmApart*(1+part)
 		case v*side < 0:
-			s.shift[i], s.value[i] = 2*v, -v
+			s.shift[i] = 2 * v
 		}
+		s.measure(i, v-s.shift[i])
 	}
 	s.apart = false
+}
+
+// margin is s_i.
+func (s *svmPath) margin(i int) float64 {
+	return 1 - s.g.rows.dot(i, s.w) + s.g.rows.y[i]*s.c
+}
+
+// measure notes how far row i may go from its value now, s_i - left shift_i, until it may be at its kink.
+func (s *svmPath) measure(i int, value float64) {
+	s.reach[i] = (1-svmStill)*math.Abs(value) + s.g.rows.sum[i]*s.wayW + s.wayC + math.Abs(s.shift[i])*(1-s.left)
 }
 
 // walk follows the path; false where it does not come to its end.
@@ -232,13 +287,14 @@ func (s *svmPath) walk(ctx context.Context, most int) bool {
 		switch what {
 		case svmLeave: // number where of the rows at their kinks
 			i := s.kinks.held[where]
-			s.side[i], s.alpha[i], s.value[i] = to, 0, 0
+			s.side[i], s.alpha[i] = to, 0
 			if to > 0 {
 				s.alpha[i] = s.g.rows.u[i]
 			}
 			s.kinks.release(where)
+			s.measure(i, 0)
 		case svmEnter:
-			s.side[where], s.value[where] = 0, 0
+			s.side[where] = 0
 			ok = s.kinks.hold(s.g, s.box, where)
 		case svmBound:
 			s.box[where], s.push[where] = to, 0
@@ -288,11 +344,7 @@ func (s *svmPath) direction() bool {
 			s.dpush[j] = s.v[j] - s.dw[j] - s.pull[j]
 		}
 	}
-	for i, side := range s.side {
-		if side != 0 {
-			s.dvalue[i] = rows.y[i]*dc - rows.dot(i, s.dw) + s.shift[i]
-		}
-	}
+	s.fastest = largest(s.dw)
 	return true
 }
 
@@ -329,38 +381,38 @@ func (s *svmPath) next() (step float64, what svmEvent, where int, to int8) {
 			meet(u-s.alpha[i], d*s.lambda, svmLeave, k, 1)
 		}
 	}
-	top := 0.0
-	for i, side := range s.side {
-		if side != 0 {
-			top = math.Max(top, math.Abs(s.dvalue[i]))
-		}
-	}
-	least = svmStill * top
-	for i, side := range s.side {
-		if side == 0 {
-			continue
-		}
-		if d := s.dvalue[i] * float64(side); d < -least {
-			if v := s.value[i] * float64(side); v < -d*step {
-				meet(v, -d, svmEnter, i, 0)
-			}
-		}
-	}
-	least = svmStill * math.Max(largest(s.dw), largest(s.dpush))
+	least = svmStill * math.Max(s.fastest, largest(s.dpush))
 	for j, b := range s.box {
 		if b != 0 {
-			if d := s.dpush[j] * float64(b); d < -least {
-				meet(s.push[j]*float64(b), -d, svmFree, j, 0)
+			if d := -s.dpush[j] * float64(b); d > least && s.push[j]*float64(b) < d*step {
+				meet(s.push[j]*float64(b), d, svmFree, j, 0)
 			}
 			continue
 		}
 		// The bounds come in at the rate widen.
 		width := s.bound[j] + s.left*s.widen[j]
-		if d := s.dw[j] + s.widen[j]; d > least {
+		if d := s.widen[j] + s.dw[j]; d > least && width-s.w[j] < d*step {
 			meet(width-s.w[j], d, svmBound, j, 1)
 		}
-		if d := s.widen[j] - s.dw[j]; d > least {
+		if d := s.widen[j] - s.dw[j]; d > least && width+s.w[j] < d*step {
 			meet(width+s.w[j], d, svmBound, j, -1)
+		}
+	}
+	// A row is not looked at where its value, when it was last computed, is larger than a bound of the way since then and on this step.
+	rows, wayW, wayC, way := s.g.rows, s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
+	for i, side := range s.side {
+		if side == 0 || rows.sum[i]*wayW+wayC+math.Abs(s.shift[i])*way < s.reach[i] {
+			continue
+		}
+		v := s.margin(i) - s.left*s.shift[i]
+		s.measure(i, v)
+		d := rows.dot(i, s.dw) - rows.y[i]*s.dc - s.shift[i]
+		if side < 0 {
+			v, d = -v, -d
+		}
+		if d > svmStill*(rows.sum[i]*s.fastest+math.Abs(s.dc)) && v < d*step {
+			meet(v, d, svmEnter, i, 0)
+			wayW, wayC, way = s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 		}
 	}
 	return step, what, where, to
@@ -393,9 +445,6 @@ func (s *svmPath) advance(t float64) {
 		s.push[j] += t * s.dpush[j]
 	}
 	s.c += t * s.dc
-	for i, d := range s.dvalue {
-		if s.side[i] != 0 {
-			s.value[i] += t * d
-		}
-	}
+	s.wayW += t * s.fastest
+	s.wayC += t * math.Abs(s.dc)
 }

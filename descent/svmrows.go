@@ -16,6 +16,7 @@ type signedRows struct {
 	start, index []int
 	value        []float64
 	y, u         []float64
+	sum          []float64 // of the absolute entries of each row
 	origin       []int     // of each row of the design, its row here
 	share        []float64 // of each row of the design, its share of the weight there
 }
@@ -63,6 +64,12 @@ func newSignedRows(x *Design, y, u []float64) *signedRows {
 		r.u[at] += u[i]
 	}
 	r.n = len(r.y)
+	r.sum = make([]float64, r.n)
+	for i := range r.sum {
+		for _, v := range r.value[r.start[i]:r.start[i+1]] {
+			r.sum[i] += math.Abs(v)
+		}
+	}
 	r.share = make([]float64, n)
 	for i, at := range r.origin {
 		r.share[i] = u[i] / r.u[at]

@@ -121,6 +121,9 @@ const (
 	svmStill = 1e-12
 	// svmRounding is the share of its weight by which an alpha may change without leaving its bound.
 	svmRounding = 1e-13
+	// svmTied is the number of exchanges in a row without a step after which rows that leave their kinks are taken away from them by
+	// svmTiedApart, as rows that are there at the same time might come and go for ever.
+	svmTied, svmTiedApart = 10, 1e-7
 	// svmApart is the least distance from their kinks at which rows begin on a path from nothing, where w may be 0 and many rows would be
 	// at their kinks; it is different for each row, so that they do not come to them at once.
 	svmApart = 0.1
@@ -239,15 +242,20 @@ func (s *svmPath) begin() {
 		switch side := float64(s.side[i]); {
 		case side == 0:
 			s.shift[i] = v
-		case s.apart && v*side < svmApart:
-			_, part := math.Modf(float64(i+1) * math.Phi)
-			s.shift[i] = v - side*svmApart*(1+part)
+		case s.apart && v*side < distance(i, svmApart):
+			s.shift[i] = v - side*distance(i, svmApart)
 		case v*side < 0:
 			s.shift[i] = 2 * v
 		}
 		s.measure(i, v-s.shift[i])
 	}
 	s.apart = false
+}
+
+// distance is between least and twice of it, a different one for each row.
+func distance(i int, least float64) float64 {
+	_, part := math.Modf(float64(i+1) * math.Phi)
+	return least * (1 + part)
 }
 
 // margin is s_i.
@@ -292,7 +300,12 @@ func (s *svmPath) walk(ctx context.Context, most int) bool {
 				s.alpha[i] = s.g.rows.u[i]
 			}
 			s.kinks.release(where)
-			s.measure(i, 0)
+			if idle > svmTied && s.left > 0 { // its right side moves, so that it cannot come back without a step
+				s.shift[i] = (s.margin(i) - float64(to)*distance(i, svmTiedApart)) / s.left
+				s.measure(i, distance(i, svmTiedApart))
+			} else {
+				s.measure(i, 0)
+			}
 		case svmEnter:
 			s.side[where] = 0
 			ok = s.kinks.hold(s.g, s.box, where)
@@ -399,6 +412,7 @@ func (s *svmPath) next() (step float64, what svmEvent, where int, to int8) {
 		}
 	}
 	// A row is not looked at where its value, when it was last computed, is larger than a bound of the way since then and on this step.
+	noise := svmStill * (math.Abs(s.dc) + s.g.tau*largest(s.dalpha))
 	rows, wayW, wayC, way := s.g.rows, s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 	for i, side := range s.side {
 		if side == 0 || rows.sum[i]*wayW+wayC+math.Abs(s.shift[i])*way < s.reach[i] {
@@ -410,7 +424,7 @@ func (s *svmPath) next() (step float64, what svmEvent, where int, to int8) {
 		if side < 0 {
 			v, d = -v, -d
 		}
-		if d > svmStill*(rows.sum[i]*s.fastest+math.Abs(s.dc)) && v < d*step {
+		if d > noise+svmStill*rows.sum[i]*s.fastest && v < d*step {
 			meet(v, d, svmEnter, i, 0)
 			wayW, wayC, way = s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 		}

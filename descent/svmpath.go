@@ -48,7 +48,7 @@ type svmPath struct {
 	exchanges   int
 	sinceFactor int
 	moved       *Machine // the start, before the first path
-	apart       bool     // the next path begins with the rows apart from their kinks
+	fromNothing bool     // and there was no start
 }
 
 func newSVMPath(g *SVM, lambda float64, bound []float64) *svmPath {
@@ -121,9 +121,9 @@ const (
 	svmStill = 1e-12
 	// svmRounding is the share of its weight by which an alpha may change without leaving its bound.
 	svmRounding = 1e-13
-	// svmTied is the number of exchanges in a row without a step after which rows that leave their kinks are taken away from them by
-	// svmTiedApart, as rows that are there at the same time might come and go for ever.
-	svmTied, svmTiedApart = 10, 1e-7
+	// svmTied is the least distance from their kinks at which rows begin on the first path from a solution, and at which those go on
+	// that leave their kinks without a step: where many are at their kinks at the same time, they would come and go for long.
+	svmTied = 1e-7
 	// svmApart is the least distance from their kinks at which rows begin on a path from nothing, where w may be 0 and many rows would be
 	// at their kinks; it is different for each row, so that they do not come to them at once.
 	svmApart = 0.1
@@ -158,7 +158,7 @@ func (s *svmPath) run(ctx context.Context, tol float64, out *Machine) Status {
 		if pass > 1 && s.sinceFactor > 0 || s.sinceFactor > svmWorn {
 			s.factor()
 		}
-		s.begin()
+		s.begin(pass == 0)
 		if !s.walk(ctx, most) {
 			out.Gap = math.Inf(1)
 			if ctx.Err() != nil {
@@ -203,8 +203,10 @@ func (s *svmPath) release(i int) {
 // begin sets out from the current point. It is the solution of the program with
 //
 //	pull_j  = w_j - v_j / lambda   for features inside the box, and no less than takes the push of the others to 0,
-//	shift_i = s_i                  for rows at their kinks, and 2 s_i for those on the wrong side.
-func (s *svmPath) begin() {
+//	shift_i = s_i                  for rows at their kinks, and 2 s_i for those on the wrong side,
+//
+// but on the first path for these, and those near their kinks, what takes them apart from there.
+func (s *svmPath) begin(first bool) {
 	rows := s.g.rows
 	s.left, s.imbalance = 1, 0
 	s.multipliers()
@@ -236,20 +238,27 @@ func (s *svmPath) begin() {
 	}
 	s.moved = nil
 	s.wayW, s.wayC = 0, 0
+	apart := 0.0
+	switch {
+	case s.fromNothing:
+		apart = svmApart
+	case first:
+		apart = svmTied
+	}
 	for i := range s.shift {
 		v := s.margin(i)
 		s.shift[i] = 0
 		switch side := float64(s.side[i]); {
 		case side == 0:
 			s.shift[i] = v
-		case s.apart && v*side < distance(i, svmApart):
-			s.shift[i] = v - side*distance(i, svmApart)
+		case apart > 0 && v*side < distance(i, apart):
+			s.shift[i] = v - side*distance(i, apart)
 		case v*side < 0:
 			s.shift[i] = 2 * v
 		}
 		s.measure(i, v-s.shift[i])
 	}
-	s.apart = false
+	s.fromNothing = false
 }
 
 // distance is between least and twice of it, a different one for each row.
@@ -300,9 +309,9 @@ func (s *svmPath) walk(ctx context.Context, most int) bool {
 				s.alpha[i] = s.g.rows.u[i]
 			}
 			s.kinks.release(where)
-			if idle > svmTied && s.left > 0 { // its right side moves, so that it cannot come back without a step
-				s.shift[i] = (s.margin(i) - float64(to)*distance(i, svmTiedApart)) / s.left
-				s.measure(i, distance(i, svmTiedApart))
+			if t == 0 && s.left > 0 { // its right side moves, so that it cannot come back without a step
+				s.shift[i] = (s.margin(i) - float64(to)*distance(i, svmTied)) / s.left
+				s.measure(i, distance(i, svmTied))
 			} else {
 				s.measure(i, 0)
 			}

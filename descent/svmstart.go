@@ -66,7 +66,7 @@ func (s *svmPath) fresh() {
 		}
 		s.alpha[at] = math.Max(0, math.Min(rows.u[at], -rows.y[at]*balance))
 	}
-	s.apart = true
+	s.fromNothing = true
 	s.kinks = kinks{}
 	for i, side := range s.side {
 		if side == 0 {

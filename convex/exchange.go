@@ -18,7 +18,6 @@ type exchanger struct {
 	p            *Program
 	users, kinks int // numbers of the user's variables and of hinges
 	built, fits  bool
-	waited       bool      // a point of the backend has been seen
 	in           *instance // numbers of the full program, without a solver
 	problem      activeset.Problem
 	solver       *activeset.Solver
@@ -54,15 +53,15 @@ type ballPlace struct {
 }
 
 const (
-	// mostVariables bounds the size of the programs, because of the factor, which is dense.
+	// mostVariables bounds the size of the programs, because of the factors, which are dense.
 	mostVariables = 3000
 	// Up to smallProgram variables at most smallExchanges are made in one solve, up to mediumProgram mediumExchanges, above
 	// that largeExchanges; where more are needed, interior points take less time.
 	smallProgram, smallExchanges   = 64, 300
 	mediumProgram, mediumExchanges = 300, 1000
-	largeExchanges                 = 400
+	largeExchanges                 = 1200
 	// perChange is about the number of exchanges on the way for each constraint that is another one in the end.
-	perChange = 5
+	perChange = 3
 	// mostSkipped bounds the solves that are left to the backend after a failure: 1, 2, 4, .. from one failure
 	// to the next.
 	mostSkipped = 16
@@ -168,10 +167,6 @@ func (e *exchanger) zero() {
 func (e *exchanger) begin(from backends.Point) {
 	if e.skip > 0 {
 		e.skip--
-		return
-	}
-	if !e.waited && e.users > mediumProgram { // where it would take much memory, more than one solve has to be wanted
-		e.waited = true
 		return
 	}
 	if e.ready = e.build() && from.X != nil && from.Z != nil && e.load(); !e.ready {

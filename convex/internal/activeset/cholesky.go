@@ -6,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// cholesky is the lower factor L of a positive definite matrix that grows by rows at the end and shrinks by any row, with the
-// solution y of L y = b for a right side that does so with it.
+// cholesky is the lower factor L of a positive definite matrix that grows by rows at the end, shrinks by any row, and changes by
+// products of a vector with itself.
 type cholesky struct {
 	n, stride int
 	l         []float64
-	y         []float64
+	cos, sin  []float64 // of rotations
 }
 
 // dependent is the share of a diagonal entry below which a row counts as a combination of the others.
@@ -30,12 +30,12 @@ func (c *cholesky) reserve(n int) {
 		copy(l[i*stride:], c.row(i))
 	}
 	c.stride, c.l = stride, l
-	c.y = append(make([]float64, 0, stride), c.y...)
+	c.cos, c.sin = make([]float64, stride), make([]float64, stride)
 }
 
-// append adds a row with the products against the rows there are, the diagonal entry, and the entry of b. It returns false, and
+// append adds a row with the products against the rows there are, and the diagonal entry. It returns false, and
 // changes nothing, where the row depends on the others.
-func (c *cholesky) append(products []float64, diagonal, right float64) bool {
+func (c *cholesky) append(products []float64, diagonal float64) bool {
 	c.reserve(c.n + 1)
 	row := c.l[c.n*c.stride : c.n*c.stride+c.n+1]
 	copy(row, products)
@@ -45,36 +45,63 @@ func (c *cholesky) append(products []float64, diagonal, right float64) bool {
 		return false
 	}
 	row[c.n] = math.Sqrt(rest)
-	c.y = append(c.y[:c.n], (right-floats.Dot(row[:c.n], c.y[:c.n]))/row[c.n])
 	c.n++
 	return true
 }
 
 // remove takes row p out: what is left of the factor has one entry too many in each row after it, which
-// rotations of neighbouring columns take away. They turn the entries of y, too: with L y the sum over the columns, no row of b changes.
+// rotations of neighbouring columns take away.
 func (c *cholesky) remove(p int) {
-	for i := p + 1; i < c.n; i++ {
-		copy(c.l[(i-1)*c.stride:(i-1)*c.stride+i+1], c.row(i))
+	for i := p; i < c.n-1; i++ {
+		copy(c.l[i*c.stride:i*c.stride+i+2], c.row(i+1))
+		row := c.l[i*c.stride : i*c.stride+i+2]
+		x := row[p]
+		for j := p; j < i; j++ {
+			y := row[j+1]
+			row[j] = c.cos[j]*x + c.sin[j]*y
+			x = c.cos[j]*y - c.sin[j]*x
+		}
+		r := math.Sqrt(x*x + row[i+1]*row[i+1])
+		c.cos[i], c.sin[i] = x/r, row[i+1]/r
+		row[i] = r
 	}
 	c.n--
-	for j := p; j < c.n; j++ {
-		a, b := c.l[j*c.stride+j], c.l[j*c.stride+j+1]
-		r := math.Sqrt(a*a + b*b)
-		cos, sin := a/r, b/r
-		c.l[j*c.stride+j] = r
-		c.y[j], c.y[j+1] = cos*c.y[j]+sin*c.y[j+1], cos*c.y[j+1]-sin*c.y[j]
-		for i := j + 1; i < c.n; i++ {
-			u, v := c.l[i*c.stride+j], c.l[i*c.stride+j+1]
-			c.l[i*c.stride+j], c.l[i*c.stride+j+1] = cos*u+sin*v, cos*v-sin*u
-		}
-	}
-	c.y = c.y[:c.n]
 }
 
-// right sets b.
-func (c *cholesky) right(b []float64) {
-	c.y = append(c.y[:0], b...)
-	c.forward(c.y)
+// grow adds v v' to the matrix. It overwrites v.
+func (c *cholesky) grow(v []float64) {
+	for i := range c.n {
+		row, x := c.row(i), v[i]
+		for j := range i {
+			y := row[j]
+			row[j] = c.cos[j]*y + c.sin[j]*x
+			x = c.cos[j]*x - c.sin[j]*y
+		}
+		if x == 0 {
+			c.cos[i], c.sin[i] = 1, 0
+			continue
+		}
+		r := math.Sqrt(row[i]*row[i] + x*x)
+		c.cos[i], c.sin[i] = row[i]/r, x/r
+		row[i] = r
+	}
+}
+
+// shrink takes v v' away from the matrix, given w with L w = v and rest = 1 - w'w > 0.
+func (c *cholesky) shrink(w []float64, rest float64) {
+	a := math.Sqrt(rest)
+	for i := c.n - 1; i >= 0; i-- {
+		r := math.Sqrt(a*a + w[i]*w[i])
+		c.cos[i], c.sin[i], a = a/r, w[i]/r, r
+	}
+	for i := range c.n {
+		row, x := c.row(i), 0.0
+		for j := i; j >= 0; j-- {
+			y := row[j]
+			row[j] = c.cos[j]*y - c.sin[j]*x
+			x = c.cos[j]*x + c.sin[j]*y
+		}
+	}
 }
 
 // forward solves L y = b in place.
@@ -85,14 +112,12 @@ func (c *cholesky) forward(b []float64) {
 	}
 }
 
-// solve adds the solution x of L L'x = b to a slice.
-func (c *cholesky) solve(to []float64) []float64 {
-	to = append(to, c.y...)
-	x := to[len(to)-c.n:]
+// solve solves L L'x = b in place.
+func (c *cholesky) solve(b []float64) {
+	c.forward(b)
 	for i := c.n - 1; i >= 0; i-- {
 		row := c.row(i)
-		x[i] /= row[i]
-		floats.AddScaled(x[:i], -x[i], row[:i])
+		b[i] /= row[i]
+		floats.AddScaled(b[:i], -b[i], row[:i])
 	}
-	return to
 }

@@ -5,68 +5,77 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
-// Rows come and go; L L' stays the matrix of products of the vectors that are there.
+// Rows come and go, and vectors times themselves; L L' stays the matrix.
 func TestCholesky(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n = 12
 	var c cholesky
 	var have [][]float64
 	var b []float64
-	dot := func(a, b []float64) (s float64) {
-		for i := range a {
-			s += a[i] * b[i]
+	var m [][]float64 // the matrix
+	random := func(n int) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = rng.NormFloat64()
 		}
-		return s
+		return v
 	}
 	for range 300 {
-		if len(have) > 0 && (len(have) == n || rng.IntN(3) == 0) {
+		switch {
+		case len(have) > 0 && (len(have) == n || rng.IntN(3) == 0):
 			k := rng.IntN(len(have))
 			have, b = append(have[:k:k], have[k+1:]...), append(b[:k:k], b[k+1:]...)
-			c.remove(k)
-		} else {
-			v := make([]float64, n)
-			for i := range v {
-				v[i] = rng.NormFloat64()
+			m = append(m[:k:k], m[k+1:]...)
+			for i := range m {
+				m[i] = append(m[i][:k:k], m[i][k+1:]...)
 			}
+			c.remove(k)
+		case len(have) > 0 && rng.IntN(3) == 0:
+			v := random(len(have))
+			for i := range m {
+				floats.AddScaled(m[i], v[i], v)
+			}
+			c.grow(v)
+		case len(have) > 0 && rng.IntN(3) == 0: // as much as leaves a quarter
+			v := random(len(have))
+			w := append([]float64(nil), v...)
+			c.forward(w)
+			scale := 0.5 / floats.Norm(w, 2)
+			floats.Scale(scale, v)
+			floats.Scale(scale, w)
+			for i := range m {
+				floats.AddScaled(m[i], -v[i], v)
+			}
+			c.shrink(w, 1-floats.Dot(w, w))
+		default:
+			v := random(n)
 			products := make([]float64, len(have))
 			for i := range have {
-				products[i] = dot(have[i], v)
+				products[i] = floats.Dot(have[i], v)
+				m[i] = append(m[i], products[i])
 			}
-			right := rng.NormFloat64()
-			require.True(t, c.append(products, dot(v, v), right))
-			have, b = append(have, v), append(b, right)
+			diagonal := floats.Dot(v, v) + 1
+			m = append(m, append(append([]float64(nil), products...), diagonal))
+			require.True(t, c.append(products, diagonal))
+			have, b = append(have, v), append(b, rng.NormFloat64())
 		}
 		require.Equal(t, len(have), c.n)
-		for i := range have {
+		for i := range m {
 			for j := range i + 1 {
-				require.InDelta(t, dot(have[i], have[j]), dot(c.row(i)[:j+1], c.row(j)[:j+1]), 1e-9)
+				require.InDelta(t, m[i][j], floats.Dot(c.row(i)[:j+1], c.row(j)[:j+1]), 1e-9)
 			}
 		}
-		if rng.IntN(5) == 0 {
-			for i := range b {
-				b[i] = rng.NormFloat64()
-			}
-			c.right(b)
-		}
-		x := c.solve(nil)
-		for i := range have {
-			sum := 0.0
-			for j := range have {
-				sum += dot(have[i], have[j]) * x[j]
-			}
-			require.InDelta(t, b[i], sum, 1e-6)
+		x := append([]float64(nil), b...)
+		c.solve(x)
+		for i := range m {
+			require.InDelta(t, b[i], floats.Dot(m[i], x), 1e-6)
 		}
 	}
-	for c.n > 3 {
-		c.remove(1)
-		have = append(have[:1:1], have[2:]...)
-	}
-	twice := make([]float64, 3)
-	for i := range twice {
-		twice[i] = 2 * dot(have[i], have[2])
-	}
-	require.False(t, c.append(twice, 4*dot(have[2], have[2]), 1))
-	require.Equal(t, 3, c.n)
+	c = cholesky{}
+	require.True(t, c.append(nil, 4))
+	require.False(t, c.append([]float64{6}, 9), "a multiple of the first row")
+	require.Equal(t, 1, c.n)
 }

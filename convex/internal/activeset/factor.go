@@ -7,6 +7,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+// The factors.
+//
+// A limit that has one variable w of a block, besides links, pins it where it is held: with g its entry at w and p its part on the
+// links, the step has
+//
+//	dw = -(sigma + p'dl)/g = c + k'dl.
+//
+// The same holds for a link that a limit has alone. All other constraints on a block are in its factor, of
+//
+//	S = N'M^-1 N + delta  over the free variables of the block,
+//
+// and with P their parts on links, those of pinned variables included, what is left for the links is
+//
+//	G = M + sum over pinned k M_w k' + sum over blocks P'S^-1 P.
+//
+// To take a constraint in or out adds or subtracts z z' in G, and pinning a variable subtracts its column from S.
+
 // proximal is the least entry of M, relative to the size of the gradient over that of the point.
 const proximal = 1e-4
 
@@ -14,9 +31,20 @@ const proximal = 1e-4
 // that are nearly dependent leave on the diagonal.
 const soft = 1e-12
 
+// softer is that where there are links: constraints that are dependent in a block, but not with the links, leave too little there, and too
+// much for the links, whose rounding steps are corrected for, see refine.
+const softer = 1e-9
+
+// thin is the share of itself below which what a change leaves is not to be trusted: the factor is made anew.
+const thin = 1e-7
+
 // soften computes delta for all rows, for balls by their normals.
 func (s *Solver) soften() {
 	p := s.p
+	soft := soft
+	if len(s.links) > 0 {
+		soft = softer
+	}
 	least := s.inv[0]
 	for _, v := range s.inv {
 		least = math.Min(least, v)
@@ -56,77 +84,313 @@ func (s *Solver) deltaOf(e entry) float64 {
 	return sum
 }
 
-// vector returns the normal of a constraint where it is no row, else its row.
-func (s *Solver) vector(e entry) (normal []float64, row int) {
+// rowOf is the row of a constraint that is not global; of a ball it is only the linear part.
+func (s *Solver) rowOf(e entry) int {
 	switch e.kind {
 	case limit:
-		return s.limitNormal[e.index], s.p.Limits[e.index].Row
+		return s.p.Limits[e.index].Row
 	case ball:
-		return s.normal[e.index], 0
+		return s.p.Balls[e.index].Row
 	}
-	return nil, s.p.Hinges[e.index].Row
+	return s.p.Hinges[e.index].Row
 }
 
-// product is normal'v.
+// product is normal'v, v on the variables of the block and links.
 func (s *Solver) product(e entry, v []float64) float64 {
-	normal, row := s.vector(e)
-	if normal == nil {
-		return s.p.dot(row, v)
+	if e.kind == ball {
+		sum, normal := 0.0, s.normal[e.index]
+		for _, j := range s.ballCols[e.index] {
+			sum += normal[j] * v[j]
+		}
+		return sum
 	}
-	return floats.Dot(normal, v)
+	return s.p.dot(s.rowOf(e), v)
 }
 
 // add adds c times the normal to v.
 func (s *Solver) add(e entry, c float64, v []float64) {
-	normal, row := s.vector(e)
-	if normal == nil {
-		s.p.add(row, c, v)
-	} else {
-		floats.AddScaled(v, c, normal)
+	if e.kind == ball {
+		normal := s.normal[e.index]
+		for _, j := range s.ballCols[e.index] {
+			v[j] += c * normal[j]
+		}
+		return
+	}
+	s.p.add(s.rowOf(e), c, v)
+}
+
+// entryAt is the entry of the normal at variable j.
+func (s *Solver) entryAt(e entry, j int) float64 {
+	if e.kind == ball {
+		return s.normal[e.index][j]
+	}
+	r := s.rowOf(e)
+	from, to := s.p.Ptr[r], s.p.Ptr[r+1]
+	if first := s.p.first[r]; first >= 0 {
+		if k := from + j - first; k >= from && k < to {
+			return s.p.Val[k]
+		}
+		return 0
+	}
+	if k, ok := slices.BinarySearch(s.p.Ind[from:to], j); ok {
+		return s.p.Val[from+k]
+	}
+	return 0
+}
+
+// blockIn is the number of the block in whose factor a constraint goes.
+func (s *Solver) blockIn(e entry) int {
+	switch e.kind {
+	case limit:
+		return s.home[e.index]
+	case ball:
+		return s.ballHome[e.index]
+	}
+	if r := s.p.Hinges[e.index].Row; s.p.Ptr[r] < s.p.Ptr[r+1] {
+		return s.blockOf[s.p.Ind[s.p.Ptr[r]]]
+	}
+	return 0
+}
+
+// scatter makes w a vector M^-1 normal on the free variables of the constraint's block and zero on its other ones and on links, and
+// returns normal'M^-1 normal.
+func (s *Solver) scatter(b *block, e entry, w []float64) (diagonal float64) {
+	s.zero(b, w)
+	s.add(e, 1, w)
+	for _, l := range s.links {
+		w[l] = 0
+	}
+	for _, j := range b.vars {
+		if v := w[j]; v != 0 {
+			w[j] = 0
+			if s.pin[j] == none {
+				w[j] = v * s.inv[j]
+				diagonal += v * w[j]
+			}
+		}
+	}
+	return diagonal
+}
+
+// zero clears v on a block and the links.
+func (s *Solver) zero(b *block, v []float64) {
+	for _, j := range b.vars {
+		v[j] = 0
+	}
+	for _, j := range s.links {
+		v[j] = 0
 	}
 }
 
-// products are those of the normals held with v.
-func (s *Solver) products(v []float64) []float64 {
+// times puts the products of the block's rows with v in a slice.
+func (s *Solver) times(b *block, v, to []float64) []float64 {
+	to = to[:0]
+	for _, e := range b.rows {
+		to = append(to, s.product(e, v))
+	}
+	return to
+}
+
+// fold adds to the links what v, on a block, is for them: the sum of k v over the pinned variables.
+func (s *Solver) fold(b *block, v []float64, to []float64) {
+	p := s.p
+	for _, w := range b.pinned {
+		if v[w] == 0 {
+			continue
+		}
+		r := p.Limits[s.pin[w]].Row
+		from, to2 := p.Ptr[r], p.Ptr[r+1]
+		if to2-from == 1 {
+			continue
+		}
+		c := -v[w] / s.pivot(w)
+		for k := from; k < to2; k++ {
+			if l := s.linkAt[p.Ind[k]]; l >= 0 {
+				to[l] += c * p.Val[k]
+			}
+		}
+	}
+}
+
+// unfold computes k'v, v on links, for the pinned variables of a block, and makes it zero for its other ones.
+func (s *Solver) unfold(b *block, v []float64) {
+	p := s.p
+	for _, j := range b.vars {
+		v[j] = 0
+	}
+	for _, w := range b.pinned {
+		r, sum := p.Limits[s.pin[w]].Row, 0.0
+		for k := p.Ptr[r]; k < p.Ptr[r+1]; k++ {
+			if p.Ind[k] != w {
+				sum += p.Val[k] * v[p.Ind[k]]
+			}
+		}
+		v[w] = -sum / s.pivot(w)
+	}
+}
+
+// pivot is the entry of the limit that pins w.
+func (s *Solver) pivot(w int) float64 { return s.entryAt(entry{limit, s.pin[w]}, w) }
+
+// linkPart computes the vector
+//
+//	z = (p - P'S^-1 N'M^-1 n) / sqrt(rest)
+//
+// of a constraint with normal n on the block and p on the links, given in = S^-1 N'M^-1 n, which is overwritten, by the links that are
+// hold adds a constraint to those held; false where rounding does not allow it.
+func (s *Solver) hold(e entry) bool {
+	if e.kind == limit {
+		i := e.index
+		if s.limitNormal[i] != nil {
+			s.globals = append(s.globals, i)
+			s.soil()
+			return true
+		}
+		if w := s.leaf[i]; w != none && s.pin[w] == none && s.entryAt(e, w) != 0 {
+			if l := s.linkAt[w]; l >= 0 {
+				s.pinLink(l, i)
+			} else {
+				s.pinOwn(w, i)
+			}
+			return true
+		}
+	}
+	b := s.blocks[max(0, s.blockIn(e))]
+	diagonal := s.scatter(b, e, s.w) + s.deltaOf(e)
+	s.rhs = s.times(b, s.w, s.rhs)
+	if !b.ch.append(s.rhs, diagonal) {
+		return false
+	}
+	if len(s.links) > 0 && !s.worn {
+		last := b.ch.row(b.ch.n - 1)
+		b.ch.n--
+		in := slices.Clone(s.rhs)
+		b.ch.solve(in)
+		b.ch.n++
+		s.more(s.linkPart(b, e, in, last[b.ch.n-1]*last[b.ch.n-1]))
+	}
+	b.rows = append(b.rows, e)
+	b.dirty = true
+	return true
+}
+
+// soil says that nothing is known about the next step.
+func (s *Solver) soil() {
+	for _, b := range s.blocks {
+		b.dirty = true
+	}
+}
+
+// release takes a constraint out of those held.
+func (s *Solver) release(e entry) {
+	if e.kind == limit {
+		i := e.index
+		if s.limitNormal[i] != nil {
+			s.globals = slices.DeleteFunc(s.globals, func(k int) bool { return k == i })
+			s.soil()
+			return
+		}
+		if w := s.leaf[i]; w != none && s.pin[w] == i {
+			if l := s.linkAt[w]; l >= 0 {
+				s.freeLink(l)
+			} else {
+				s.freeOwn(w)
+			}
+			return
+		}
+	}
+	b := s.blocks[max(0, s.blockIn(e))]
+	k := slices.Index(b.rows, e)
+	b.ch.remove(k)
+	b.rows = slices.Delete(b.rows, k, k+1)
+	b.dirty = true
+	if len(s.links) == 0 || s.worn {
+		return
+	}
+	diagonal := s.scatter(b, e, s.w) + s.deltaOf(e)
+	in := s.times(b, s.w, nil)
+	s.rhs = append(s.rhs[:0], in...)
+	b.ch.forward(s.rhs)
+	rest := diagonal - floats.Dot(s.rhs, s.rhs)
+	if !(rest > thin*diagonal) {
+		s.worn = true
+		return
+	}
+	b.ch.solve(in)
+	s.less(s.linkPart(b, e, in, rest))
+}
+
+// column puts the entries of a block's rows at variable w, times a factor, in a slice.
+func (s *Solver) column(b *block, w int, factor float64) []float64 {
 	s.rhs = s.rhs[:0]
-	for _, e := range s.held {
-		s.rhs = append(s.rhs, s.product(e, v))
+	for _, e := range b.rows {
+		s.rhs = append(s.rhs, factor*s.entryAt(e, w))
 	}
 	return s.rhs
 }
 
-// hold adds a constraint to those held; false where rounding does not allow it.
-func (s *Solver) hold(e entry) bool {
-	clear(s.w)
-	s.add(e, 1, s.w)
-	diagonal, right := 0.0, s.shiftOf(e)
-	for j, v := range s.w {
-		if v != 0 {
-			s.w[j] = v * s.inv[j]
-			diagonal += v * s.w[j]
-			right -= s.w[j] * s.residual[j]
-		}
+// pinning returns, with w free, L^-1 of its column of N'M^-1/2, what it leaves of 1, and z for the limit that pins it.
+func (s *Solver) pinning(b *block, w, i int) (along []float64, rest float64, z []float64) {
+	col := s.column(b, w, math.Sqrt(s.inv[w]))
+	along = slices.Clone(col)
+	b.ch.forward(along)
+	rest = 1 - floats.Dot(along, along)
+	if len(s.links) > 0 && !s.worn && rest > thin {
+		g := s.entryAt(entry{limit, i}, w)
+		in := slices.Clone(col)
+		b.ch.solve(in)
+		floats.Scale(g*math.Sqrt(s.inv[w]), in)
+		z = s.linkPart(b, entry{limit, i}, in, g*g*s.inv[w]*rest)
 	}
-	if !s.ch.append(s.products(s.w), diagonal+s.deltaOf(e), right) {
-		return false
-	}
-	s.held = append(s.held, e)
-	return true
+	return along, rest, z
 }
 
-// release takes entry number k out of those held.
-func (s *Solver) release(k int) {
-	s.ch.remove(k)
-	s.held = append(s.held[:k], s.held[k+1:]...)
+// pinOwn pins variable w of a block by limit i.
+func (s *Solver) pinOwn(w, i int) {
+	b := s.blocks[s.blockOf[w]]
+	along, rest, z := s.pinning(b, w, i)
+	s.pin[w] = i
+	b.pinned = append(b.pinned, w)
+	b.dirty = true
+	if rest > thin {
+		b.ch.shrink(along, rest)
+		s.more(z)
+		return
+	}
+	s.refactor(b)
+	s.worn = true
 }
 
-func (s *Solver) find(e entry) int {
-	for k, h := range s.held {
-		if h == e {
-			return k
-		}
+// freeOwn ends that.
+func (s *Solver) freeOwn(w int) {
+	b, i := s.blocks[s.blockOf[w]], s.pin[w]
+	s.pin[w] = none
+	b.pinned = slices.DeleteFunc(b.pinned, func(j int) bool { return j == w })
+	b.dirty = true
+	b.ch.grow(s.column(b, w, math.Sqrt(s.inv[w])))
+	if len(s.links) == 0 || s.worn {
+		return
 	}
-	return -1
+	if _, rest, z := s.pinning(b, w, i); rest > thin {
+		s.less(z)
+	} else {
+		s.worn = true
+	}
+}
+
+// refactor makes the factor of a block anew.
+func (s *Solver) refactor(b *block) {
+	rows := b.rows
+	b.rows, b.ch.n = b.rows[:0], 0
+	for _, e := range rows {
+		diagonal := s.scatter(b, e, s.w) + s.deltaOf(e)
+		s.rhs = s.times(b, s.w, s.rhs)
+		if !b.ch.append(s.rhs, diagonal) {
+			s.failed = true
+			return
+		}
+		b.rows = append(b.rows, e)
+	}
 }
 
 // drop makes a constraint that can't be held one that is not.
@@ -139,173 +403,6 @@ func (s *Solver) drop(e entry) {
 	case hinge:
 		if s.side[e.index] = below; 2*s.hinges[e.index] > s.bound(e.index) {
 			s.side[e.index] = above
-		}
-	}
-}
-
-// limitVector computes the normal of a limit with hinges for the sides on which these are.
-func (s *Solver) limitVector(i int) {
-	l, v := &s.p.Limits[i], s.limitNormal[i]
-	clear(v)
-	s.p.add(l.Row, 1, v)
-	for _, u := range l.Uses {
-		if s.side[u.Hinge] == above {
-			s.p.add(s.p.Hinges[u.Hinge].Row, u.Weight, v)
-		}
-	}
-}
-
-// tangent computes the normal of a ball, kappa x + h.
-func (s *Solver) tangent(b int) {
-	q, v := &s.p.Balls[b], s.normal[b]
-	clear(v)
-	s.p.add(q.Row, 1, v)
-	for k, j := range q.Index {
-		v[j] += q.Kappa[k] * s.x[j]
-	}
-}
-
-// least is the least entry of M: proximal times the largest entry of |q| + sum c |a| over that of x.
-func (s *Solver) least() float64 {
-	size, far := 0.0, 1.0
-	clear(s.w)
-	for _, h := range s.p.Hinges {
-		if h.Cost > 0 {
-			for q := s.p.Ptr[h.Row]; q < s.p.Ptr[h.Row+1]; q++ {
-				s.w[s.p.Ind[q]] += h.Cost * math.Abs(s.p.Val[q])
-			}
-		}
-	}
-	for j, q := range s.p.Q {
-		size = math.Max(size, math.Abs(q)+s.w[j])
-	}
-	for _, v := range s.x {
-		far = math.Max(far, math.Abs(v))
-	}
-	if size == 0 {
-		size = 1
-	}
-	return proximal * size / far
-}
-
-// rebuild makes the factor of what is held at the current point. Normals that change come last, where they are cheapest
-// to exchange.
-func (s *Solver) rebuild() {
-	p := s.p
-	copy(s.d, p.D)
-	copy(s.val, p.Val)
-	copy(s.inv, p.D)
-	copy(s.curvature, s.balls)
-	for b, q := range p.Balls {
-		s.tangent(b)
-		for k, j := range q.Index {
-			s.inv[j] += s.balls[b] * q.Kappa[k]
-		}
-	}
-	least := s.least()
-	for j, d := range s.inv {
-		s.inv[j] = 1 / math.Max(d, least)
-	}
-	s.soften()
-	s.held, s.ch.n = s.held[:0], 0
-	try := func(e entry) {
-		if !s.hold(e) {
-			s.drop(e)
-		}
-	}
-	for i := range p.Limits {
-		if s.on[i] && s.limitNormal[i] == nil {
-			try(entry{limit, i})
-		}
-	}
-	for k := range p.Hinges {
-		if s.side[k] == kink {
-			try(entry{hinge, k})
-		}
-	}
-	for b := range p.Balls {
-		if s.ballOn[b] {
-			try(entry{ball, b})
-		}
-	}
-	for i := range p.Limits {
-		if s.on[i] && s.limitNormal[i] != nil {
-			s.limitVector(i)
-			try(entry{limit, i})
-		}
-	}
-	s.fresh, s.stale, s.since = true, false, 0
-}
-
-// refresh brings the factor up to date with the numbers of the program.
-func (s *Solver) refresh() {
-	p := s.p
-	if s.stale || !slices.Equal(p.D, s.d) {
-		s.rebuild()
-		return
-	}
-	same := slices.Equal(p.Val, s.val)
-	var again []entry
-	for k := len(s.held) - 1; k >= 0; k-- {
-		e := s.held[k]
-		normal, row := s.vector(e)
-		changed := false
-		switch {
-		case normal == nil:
-			for q := p.Ptr[row]; !same && !changed && q < p.Ptr[row+1]; q++ {
-				changed = p.Val[q] != s.val[q]
-			}
-		case e.kind == limit:
-			s.limitVector(e.index)
-			changed = true
-		default:
-			changed = !same
-		}
-		if changed {
-			s.release(k)
-			again = append(again, e)
-		}
-	}
-	if !same {
-		copy(s.val, p.Val)
-		for b := range p.Balls {
-			s.tangent(b)
-		}
-	}
-	for k := len(again) - 1; k >= 0; k-- {
-		if !s.hold(again[k]) {
-			s.drop(again[k])
-		}
-	}
-	s.fresh = false
-}
-
-// place puts a hinge on a side, with what that means for the normals of limits that are held: they are
-// taken out and put back.
-func (s *Solver) place(k int, to side) {
-	from := s.side[k]
-	s.side[k] = to
-	sign := 0.0
-	switch {
-	case from != above && to == above:
-		sign = 1
-	case from == above && to != above:
-		sign = -1
-	default:
-		return
-	}
-	for _, u := range s.used[k] {
-		if !s.on[u.Hinge] {
-			continue
-		}
-		e := entry{limit, u.Hinge}
-		at := s.find(e)
-		if at >= 0 {
-			s.release(at)
-		}
-		s.p.add(s.p.Hinges[k].Row, sign*u.Weight, s.limitNormal[u.Hinge])
-		if at >= 0 && !s.hold(e) {
-			s.failed = true
 		}
 	}
 }

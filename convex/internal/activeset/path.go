@@ -1,10 +1,15 @@
 package activeset
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// still is the share of the largest rate below which a rate is rounding.
 	still = 1e-12
+	// slight is the share below which it may be that of a constraint that was let go just before.
+	slight = 1e-6
 	// stuck bounds the exchanges in a row without any step.
 	stuck = 200
 	// longer and beside are the factors of look.
@@ -22,8 +27,9 @@ type event struct {
 
 // follow goes along the path; false where it does not come to its end.
 func (s *Solver) follow() bool {
-	s.aim()
+	s.soil()
 	s.look()
+	s.barred = s.barred[:0]
 	idle := 0
 	for left := 1.0; ; {
 		if s.stop != nil && s.stop() {
@@ -37,6 +43,9 @@ func (s *Solver) follow() bool {
 		}
 		if idle++; t > 0 {
 			idle = 0
+		}
+		if t > still {
+			s.barred = s.barred[:0]
 		}
 		if left -= t; !s.count() || idle > stuck {
 			return false
@@ -61,57 +70,6 @@ func (s *Solver) count() bool {
 	s.exchanges++
 	s.since++
 	return s.exchanges <= s.most
-}
-
-// shiftOf is the shift of a constraint, with that of the hinges above.
-func (s *Solver) shiftOf(e entry) float64 {
-	switch e.kind {
-	case ball:
-		return s.ballShift[e.index]
-	case hinge:
-		return s.shift[s.p.Hinges[e.index].Row]
-	}
-	l := &s.p.Limits[e.index]
-	v := s.shift[l.Row]
-	for _, u := range l.Uses {
-		if s.side[u.Hinge] == above {
-			v += u.Weight * s.shift[s.p.Hinges[u.Hinge].Row]
-		}
-	}
-	return v
-}
-
-// aim sets the right side of the equations for dm: that of the package comment with dx eliminated,
-//
-//	(N'M^-1 N + delta) dm = -N'M^-1 r + sigma,   dx = -M^-1 (r + N dm).
-//
-// It changes along the path only where constraints come and go.
-func (s *Solver) aim() {
-	for j, r := range s.residual {
-		s.w[j] = -s.inv[j] * r
-	}
-	b := s.products(s.w)
-	for k, e := range s.held {
-		b[k] += s.shiftOf(e)
-	}
-	s.ch.right(b)
-}
-
-// direction computes the rates of the multipliers held and of x, rows and balls, for the whole length of the path being 1.
-func (s *Solver) direction() {
-	s.dm = s.ch.solve(s.dm[:0])
-	copy(s.dx, s.residual)
-	clear(s.dlimit)
-	for k, e := range s.held {
-		s.add(e, s.dm[k], s.dx)
-		if e.kind == limit {
-			s.dlimit[e.index] = s.dm[k]
-		}
-	}
-	for j := range s.dx {
-		s.dx[j] *= -s.inv[j]
-	}
-	s.rates()
 }
 
 // rates computes those of the rows that are looked at and of the balls.
@@ -211,11 +169,11 @@ func (s *Solver) next(left float64) (step float64, ev event) {
 		v, d := s.value[r], s.dvalue[r]
 		switch s.side[k] {
 		case below:
-			if d > least && -v < step*d && !(s.free && s.idle(k)) {
+			if d > least && -v < step*d && !(s.free && s.idle(k)) && !s.bars(entry{hinge, k}, d) {
 				meet(-v/d, event{in: true, e: entry{hinge, k}, sign: 1})
 			}
 		case above:
-			if d < -least && -v > step*d && !(s.free && s.idle(k)) {
+			if d < -least && -v > step*d && !(s.free && s.idle(k)) && !s.bars(entry{hinge, k}, d) {
 				meet(-v/d, event{in: true, e: entry{hinge, k}, sign: -1})
 			}
 		}
@@ -228,7 +186,7 @@ func (s *Solver) next(left float64) (step float64, ev event) {
 			if t := s.crossing(i, step); t < step {
 				meet(t, event{in: true, e: entry{limit, i}, sign: 1})
 			}
-		} else if v, d := s.value[l.Row], s.dvalue[l.Row]; d > least {
+		} else if v, d := s.value[l.Row], s.dvalue[l.Row]; d > least && -v < step*d && !s.bars(entry{limit, i}, d) {
 			meet(-v/d, event{in: true, e: entry{limit, i}, sign: 1})
 		}
 	}
@@ -238,6 +196,12 @@ func (s *Solver) next(left float64) (step float64, ev event) {
 		}
 	}
 	return step, ev
+}
+
+// bars says that a constraint that was let go where the path stands stays so, as its rate may be rounding: what depends on
+// others that are held has none.
+func (s *Solver) bars(e entry, rate float64) bool {
+	return math.Abs(rate) < slight*s.fastest && slices.Contains(s.barred, e)
 }
 
 func largest(v []float64) float64 {
@@ -324,7 +288,8 @@ func (s *Solver) signs() {
 // letGo releases entry number k at its lower or upper bound.
 func (s *Solver) letGo(k int, upper bool) {
 	e := s.held[k]
-	s.release(k)
+	s.release(e)
+	s.barred = append(s.barred, e)
 	switch e.kind {
 	case limit:
 		s.on[e.index], s.limits[e.index] = false, 0
@@ -347,11 +312,13 @@ func (s *Solver) letGo(k int, upper bool) {
 
 // freeIdle releases hinges that nothing weighs any more.
 func (s *Solver) freeIdle() {
-	for k := 0; k < len(s.held); k++ {
-		if e := s.held[k]; e.kind == hinge && s.idle(e.index) {
-			s.release(k)
-			s.side[e.index], s.hinges[e.index] = s.bySign(e.index), 0
-			k--
+	for _, b := range s.blocks {
+		for k := 0; k < len(b.rows); k++ {
+			if e := b.rows[k]; e.kind == hinge && s.idle(e.index) {
+				s.release(e)
+				s.side[e.index], s.hinges[e.index] = s.bySign(e.index), 0
+				k--
+			}
 		}
 	}
 }

@@ -23,7 +23,8 @@
 //
 //	M dx + N dm = -r,   N'dx - delta dm = -sigma          through   N'M^-1 N + delta = L L',
 //
-// whose Cholesky factor changes with each exchange. M is diagonal: D, the curvature nu kappa of the balls, and a small proximal term
+// by Cholesky factors that change with each exchange: one for all of N, or, for blocks of variables that only a few links
+// connect, as the folds of a cross-validation, one for each block and one for the links; see arrow.go and factor.go. M is diagonal: D, the curvature nu kappa of the balls, and a small proximal term
 // for variables that have neither. The small diagonal delta is a proximal term for the multipliers: where more constraints hold with
 // equality than there are dimensions, all of them are held, and of all multipliers the nearest ones are taken. M and the normals of the balls
 // may be those of an older point. For all these reasons the end of the path is only near the solution, and another path goes
@@ -101,11 +102,17 @@ func (p *Problem) dot(r int, x []float64) float64 {
 	if j := p.first[r]; j >= 0 {
 		return floats.Dot(p.Val[from:to], x[j:j+to-from])
 	}
-	sum := 0.0
-	for k := from; k < to; k++ {
-		sum += p.Val[k] * x[p.Ind[k]]
+	ind, val := p.Ind[from:to], p.Val[from:to]
+	val = val[:len(ind)]
+	even, odd, k := 0.0, 0.0, 1
+	for ; k < len(ind); k += 2 {
+		even += val[k-1] * x[ind[k-1]]
+		odd += val[k] * x[ind[k]]
 	}
-	return sum
+	if k == len(ind) {
+		even += val[k-1] * x[ind[k-1]]
+	}
+	return even + odd
 }
 
 // add adds c times row r to x.
@@ -115,7 +122,8 @@ func (p *Problem) add(r int, c float64, x []float64) {
 		floats.AddScaled(x[j:j+to-from], c, p.Val[from:to])
 		return
 	}
-	for k := from; k < to; k++ {
-		x[p.Ind[k]] += c * p.Val[k]
+	val := p.Val[from:to]
+	for k, j := range p.Ind[from:to] {
+		x[j] += c * val[k]
 	}
 }

@@ -47,14 +47,21 @@ type Solver struct {
 	dvalue, dball        []float64
 	dlimit               []float64 // rates of the multipliers of limits
 	fastest              float64   // the largest rate of rows and balls
+	barred               []entry   // let go since the last step along the path
 	near                 []int     // the hinges that are looked at
 	weightless           bool      // there are hinges without any weight
 	free                 bool      // some hinges may have no weight: those of limits that are not held
 
-	// held are the constraints whose normals are in the factor, normals those that are no rows: of limits with hinges
-	// and of balls.
+	// held are the constraints that hold with equality, as step lists them. Normals are those that are no rows: of limits
+	// that belong to no block, and of balls.
+	*arrow
 	held                []entry
-	ch                  cholesky
+	pin                 []int // the limit that pins a variable
+	globals             []int // limits held that belong to no block
+	g                   cholesky
+	open                []int // links that are not pinned, in the order of the factor g
+	opened              []int // place of each link in it
+	worn                bool  // g has to be made anew
 	limitNormal, normal [][]float64
 	inv                 []float64 // 1/M
 	delta               []float64 // of each row
@@ -68,7 +75,13 @@ type Solver struct {
 	failed          bool
 	stop            func() bool
 
-	w, rhs []float64
+	// For the step; see step.go.
+	small                    cholesky
+	u, gu                    [][]float64
+	f, h                     []float64
+	dl, dmu                  []float64
+	dpin, miss               []float64
+	w, base, sum, rhs, along []float64
 }
 
 // NewSolver returns a solver that holds nothing yet.
@@ -79,7 +92,7 @@ func NewSolver(p *Problem) *Solver {
 		limits: make([]float64, len(p.Limits)), hinges: make([]float64, len(p.Hinges)), balls: make([]float64, len(p.Balls)),
 		side: make([]side, len(p.Hinges)), on: make([]bool, len(p.Limits)), ballOn: make([]bool, len(p.Balls)),
 		limitNormal: make([][]float64, len(p.Limits)), normal: make([][]float64, len(p.Balls)), val: make([]float64, len(p.Val))}
-	for _, v := range []*[]float64{&s.x, &s.residual, &s.dx, &s.inv, &s.d, &s.w} {
+	for _, v := range []*[]float64{&s.x, &s.residual, &s.dx, &s.inv, &s.d, &s.w, &s.base, &s.sum} {
 		*v = make([]float64, n)
 	}
 	for _, v := range []*[]float64{&s.value, &s.shift, &s.dvalue, &s.delta} {
@@ -88,8 +101,11 @@ func NewSolver(p *Problem) *Solver {
 	for _, v := range []*[]float64{&s.ballValue, &s.ballShift, &s.dball, &s.curvature} {
 		*v = make([]float64, len(p.Balls))
 	}
-	for i, l := range p.Limits {
-		if len(l.Uses) > 0 {
+	s.arrow = p.arrange()
+	s.miss = make([]float64, len(s.links))
+	s.pin, s.opened = make([]int, n), make([]int, len(s.links))
+	for i := range p.Limits {
+		if s.leaf[i] == none && s.home[i] == none {
 			s.limitNormal[i] = make([]float64, n)
 		}
 	}

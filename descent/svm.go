@@ -117,6 +117,8 @@ type Machine struct {
 
 	lambda float64
 	bound  []float64
+	v      []float64 // sum_i alpha_i a_i
+	total  float64   // of the alpha_i
 	state  *svmState
 	ends   [2]int // the rows that end the interval of C, if flat
 	flat   bool
@@ -182,13 +184,16 @@ func (g *SVM) follow(ctx context.Context, lambda float64, bound []float64, o SVM
 	} else {
 		s.fresh()
 	}
-	out := &Machine{lambda: lambda, bound: bound, state: &s.svmState}
+	out := &Machine{lambda: lambda, bound: bound}
 	out.Status = s.run(ctx, o.Tol, out)
 	out.Exchanges = s.exchanges
 	out.W, out.C = slices.Clone(s.w), s.c
 	for j, b := range bound {
 		out.W[j] = math.Max(-b, math.Min(b, out.W[j]))
 	}
+	s.multipliers()
+	state := s.svmState // without the rest of the path
+	out.state, out.v, out.total = &state, slices.Clone(s.v), floats.Sum(s.alpha)
 	out.centre(g)
 	return out
 }

@@ -160,6 +160,26 @@ func TestSVMStart(t *testing.T) {
 	require.Equal(t, Cancelled, none.Status)
 }
 
+// The multipliers of a machine bound the optimal values elsewhere from below, and that of its own exactly.
+func TestSVMBound(t *testing.T) {
+	ctx := context.Background()
+	x, y, u := machineData(11, 70, 9, true)
+	g, err := NewSVM(NewDesign(x), y, u)
+	require.NoError(t, err)
+	var all []*Machine
+	for _, lambda := range []float64{10, 0.1, 1e-3} {
+		for _, bound := range []float64{3, 0.1, 1e-4} {
+			m, err := g.Solve(ctx, lambda, []float64{bound}, SVMOptions{Tol: 1e-12})
+			require.NoError(t, err)
+			require.InDelta(t, m.Objective, g.Bound(m, lambda, []float64{bound}), 1e-11)
+			for _, other := range all {
+				require.LessOrEqual(t, g.Bound(other, lambda, slices.Repeat([]float64{bound}, 9)), m.Objective+1e-11)
+			}
+			all = append(all, m)
+		}
+	}
+}
+
 // Derivatives are finite differences of solutions, and the adjoint mode has the numbers of the forward mode.
 func TestSVMDerivative(t *testing.T) {
 	ctx := context.Background()

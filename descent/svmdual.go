@@ -72,3 +72,22 @@ func (m *Machine) centre(g *SVM) {
 		m.C, m.flat = (lo+hi)/2, true
 	}
 }
+
+// Bound returns the lower bound of the optimal value at other hyperparameters, the bounds one for all features or one for each, that the multipliers of a
+// machine give, the dual value there.
+func (g *SVM) Bound(m *Machine, lambda float64, bound []float64) float64 {
+	sum := m.total
+	for j, v := range m.v {
+		b := bound[0]
+		if len(bound) > 1 {
+			b = bound[j]
+		}
+		v = math.Abs(v)
+		if best := v / lambda; best < b {
+			sum -= best * v / 2
+		} else {
+			sum -= b * (v - lambda*b/2)
+		}
+	}
+	return sum
+}

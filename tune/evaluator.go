@@ -2,10 +2,7 @@ package tune
 
 import (
 	"context"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
@@ -21,27 +18,20 @@ type evaluator struct {
 	// direct is nil if all are conic programs, last the point before.
 	direct hypergradient.Model
 	last   *hypergradient.Point
-	// points are those before where the nearest of them is the best start, see farStarts, the last one last.
-	points []located
-	conic  *dca.Penalized // nil before the first
+	// starter is nil if the last point is where to start from, or else chooses among points, at most keptPoints of those before.
+	starter hypergradient.Starter
+	points  []*hypergradient.Point
+	conic   *dca.Penalized // nil before the first
 }
 
-// located is a point and where it is in the unit cube of the search.
-type located struct {
-	*hypergradient.Point
-	at []float64
-}
-
-// farStarts are the models in directModels for which a start is better than none however far it is, so that the nearest point of as many
-// as are kept, keptPoints, is taken.
-var farStarts = []string{"svm"}
-
+// keptPoints bounds the memory for points to start from.
 const keptPoints = 64
 
 func (t *Task) evaluator(s *space) (*evaluator, error) {
 	e := &evaluator{task: t, space: s}
 	var err error
 	if e.direct, err = t.descends(); err != nil || e.direct != nil {
+		e.starter = hypergradient.StarterOf(e.direct)
 		return e, err
 	}
 	return e, e.compile()
@@ -78,7 +68,7 @@ const directGap = 1e-9
 func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
 	weights, lambda, upper := e.space.hyper(values)
 	tr := Trial{Lambda: lambda, Upper: upper}
-	solved, err := e.descend(ctx, &tr, e.space.unit(values))
+	solved, err := e.descend(ctx, &tr)
 	if err == nil && !solved {
 		err = e.solve(ctx, &tr, weights)
 	}
@@ -93,43 +83,27 @@ func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
 	return tr, nil
 }
 
-// descend solves the lower level of a trial, at unit in the unit cube, directly. It says whether that went well.
-func (e *evaluator) descend(ctx context.Context, tr *Trial, unit []float64) (bool, error) {
+// descend solves the lower level of a trial directly. It says whether that went well.
+func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 	if e.direct == nil {
 		return false, nil
 	}
-	start := e.last
+	h, start := slices.Concat(tr.Lambda, tr.Upper), e.last
 	if len(e.points) > 0 {
-		start = e.nearest(unit)
+		start = e.starter.Start(h, e.points)
 	}
-	pt, err := e.direct.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper), directGap, start)
+	pt, err := e.direct.Solve(ctx, h, directGap, start)
 	if err != nil || !pt.Solved {
 		return ctx.Err() != nil, err
 	}
 	e.last, tr.X = pt, pt.X
-	if e.takesFar() {
+	if e.starter != nil {
 		if len(e.points) == keptPoints {
 			e.points = slices.Delete(e.points, 0, 1)
 		}
-		e.points = append(e.points, located{pt, unit})
+		e.points = append(e.points, pt)
 	}
 	return true, nil
-}
-
-// takesFar says that the direct model is one of farStarts.
-func (e *evaluator) takesFar() bool {
-	return e.direct != nil && slices.Contains(farStarts, e.task.Model.Name())
-}
-
-// nearest is the nearest of the points before, of several the last one.
-func (e *evaluator) nearest(unit []float64) *hypergradient.Point {
-	best, least := 0, math.Inf(1)
-	for i, pt := range e.points {
-		if d := floats.Distance(pt.at, unit, 2); d <= least {
-			best, least = i, d
-		}
-	}
-	return e.points[best].Point
 }
 
 // solve solves it as a conic program. After direct solves that begins afresh, so that the result does not depend on which of the

@@ -285,17 +285,6 @@ func (s *space) values(unit []float64) []float64 {
 	return v
 }
 
-// unit is the point of the unit cube of values, 0 along axes of one value.
-func (s *space) unit(values []float64) []float64 {
-	u := make([]float64, len(s.axes))
-	for k, a := range s.axes {
-		if a.High > a.Low {
-			u[k] = math.Log(values[k]/a.Low) / math.Log(a.High/a.Low)
-		}
-	}
-	return u
-}
-
 // hyper turns values into the weights of the penalty form, the weight of each radius, and the upper variables.
 func (s *space) hyper(values []float64) (weights, lambda, upper []float64) {
 	lambda = make([]float64, s.radii)

@@ -31,6 +31,48 @@ type Bounded interface {
 	Bounds() (low, high []float64)
 }
 
+// Starter is a model for which any point is a better start than none, however far it is, and which says which.
+type Starter interface {
+	Model
+	// Start returns the best of the points, of which there is one at least, to start from at lambda.
+	Start(lambda []float64, points []*Point) *Point
+}
+
+// StarterOf returns a model as a [Starter], nil where it is none. Folds are one if all of theirs are, and take the best start of each.
+func StarterOf(m Model) Starter {
+	if f, ok := m.(*Folds); ok {
+		out := folds{Folds: f}
+		for _, part := range f.models {
+			s := StarterOf(part)
+			if s == nil {
+				return nil
+			}
+			out.parts = append(out.parts, s)
+		}
+		return out
+	}
+	s, _ := m.(Starter)
+	return s
+}
+
+// folds are folds of starters.
+type folds struct {
+	*Folds
+	parts []Starter
+}
+
+// Start implements [Starter].
+func (f folds) Start(lambda []float64, points []*Point) *Point {
+	starts, of := make([]*Point, len(f.parts)), make([]*Point, len(points))
+	for t, m := range f.parts {
+		for k, pt := range points {
+			of[k] = pt.State.([]*Point)[t]
+		}
+		starts[t] = m.Start(lambda, of)
+	}
+	return &Point{State: starts}
+}
+
 // Mode is a way to differentiate the lower level.
 type Mode string
 

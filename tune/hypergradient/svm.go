@@ -111,6 +111,17 @@ func (m *SVM) Bounds() (low, high []float64) {
 	return low, high
 }
 
+// Start implements [Starter]: the point whose multipliers give the largest lower bound at lambda.
+func (m *SVM) Start(lambda []float64, points []*Point) *Point {
+	best, most := points[0], math.Inf(-1)
+	for _, pt := range points {
+		if v := m.train.Bound(pt.State.(*svmState).Machine, lambda[0], lambda[1:]); v >= most {
+			best, most = pt, v
+		}
+	}
+	return best
+}
+
 // svmState is the solution behind a point.
 type svmState struct {
 	*descent.Machine

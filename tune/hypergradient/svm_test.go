@@ -105,6 +105,44 @@ func TestSVMSearch(t *testing.T) {
 	}
 }
 
+// Of several points each fold starts from the one solved nearby.
+func TestSVMStart(t *testing.T) {
+	ctx := context.Background()
+	var parts []Model
+	for _, m := range machines(t, 2) {
+		parts = append(parts, m)
+	}
+	all, err := NewFolds(parts)
+	require.NoError(t, err)
+	starter := StarterOf(all)
+	require.NotNil(t, starter)
+	var points []*Point
+	at := func(lambda, wbar float64) []float64 {
+		h := slices.Repeat([]float64{wbar}, all.Dim())
+		h[0] = lambda
+		return h
+	}
+	for _, h := range [][]float64{at(1, 10), at(0.1, 0.3), at(1e-3, 10), at(1e-3, 0.01)} {
+		pt, err := all.Solve(ctx, h, 1e-10, nil)
+		require.NoError(t, err)
+		points = append(points, pt)
+	}
+	from := starter.Start(at(0.11, 0.29), points)
+	for k, pt := range from.State.([]*Point) {
+		require.Same(t, points[1].State.([]*Point)[k], pt)
+	}
+	pt, err := all.Solve(ctx, at(0.11, 0.29), 1e-10, from)
+	require.NoError(t, err)
+	require.True(t, pt.Solved)
+
+	logistic, err := NewLogistic(labelled(Rows{descent.NewColumns(4, 1, []float64{1, 2, 3, 4}), []float64{1, 3, 2, 5}}), labelled(Rows{descent.NewColumns(1, 1, []float64{1}), []float64{1}}), false)
+	require.NoError(t, err)
+	require.Nil(t, StarterOf(logistic))
+	mixed, err := NewFolds([]Model{logistic})
+	require.NoError(t, err)
+	require.Nil(t, StarterOf(mixed))
+}
+
 func TestSVMErrors(t *testing.T) {
 	good := classified(1, 10, 2)
 	_, err := NewSVM(good, classified(1, 10, 3), 1e-6, 10)

@@ -32,7 +32,7 @@ import (
 // It is not changed by solves, which may run at the same time.
 type SVM struct {
 	rows  *signedRows
-	tau   float64 // weight of the labels in the factor, see kinks
+	tau   float64 // the mean squared length of the rows
 	scale float64 // the optimal value at w = 0
 }
 

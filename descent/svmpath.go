@@ -155,7 +155,7 @@ func (s *svmPath) run(ctx context.Context, tol float64, out *Machine) Status {
 			out.Gap = math.Inf(1)
 			return Cancelled
 		}
-		if pass > 1 && s.sinceFactor > 0 || s.sinceFactor > svmWorn {
+		if pass > 0 && s.sinceFactor > 0 || s.sinceFactor > svmWorn {
 			s.factor()
 		}
 		s.begin(pass == 0)
@@ -183,6 +183,7 @@ func (s *svmPath) multipliers() {
 func (s *svmPath) factor() {
 	held := s.kinks.held
 	s.kinks = kinks{}
+	s.kinks.scale(s.g, s.box, held)
 	for _, i := range held {
 		if !s.kinks.hold(s.g, s.box, i) {
 			s.release(i)

@@ -64,15 +64,11 @@ func (s *svmPath) fresh() {
 				balance += rows.y[i] * rows.u[i]
 			}
 		}
+		s.kinks = kinks{held: []int{at}}
 		s.alpha[at] = math.Max(0, math.Min(rows.u[at], -rows.y[at]*balance))
 	}
 	s.fromNothing = true
-	s.kinks = kinks{}
-	for i, side := range s.side {
-		if side == 0 {
-			s.kinks.hold(s.g, s.box, i)
-		}
-	}
+	s.factor()
 }
 
 // quantile returns the rows in the order of the c at which they are at their kinks, y_i (m_i - 1) for the products m_i = a_i'w, and the

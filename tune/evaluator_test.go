@@ -91,6 +91,49 @@ func machine(t *testing.T, o svm.Options) *svm.Model {
 	return must(svm.New(cv, o))
 }
 
+// Methods on the support vector machine: the same with any number of workers; descents, with a bound for each feature, end below the
+// grid, at a fit that is that of the conic program.
+func TestMachineMethods(t *testing.T) {
+	ctx := context.Background()
+	m := machine(t, svm.Options{ClassWeights: []float64{1, math.Phi}})
+	var grid float64
+	for _, method := range []string{MethodGrid, MethodRandom, MethodTPE, MethodIGJO, MethodIFDM, MethodHOAG} {
+		var first *Result
+		for _, workers := range []int{1, 3} {
+			r, err := Run(ctx, m, Config{Method: method, Preset: PresetPaper, Workers: workers, Evaluations: 60})
+			require.NoError(t, err)
+			require.Len(t, r.Selection.Upper, 12)
+			require.Len(t, r.Hyperparameters, 13)
+			if first == nil {
+				first = r
+			}
+			require.Equal(t, first.Selection, r.Selection, method)
+			require.Equal(t, len(first.Trace), len(r.Trace))
+			for k := range r.Trace {
+				require.Equal(t, first.Trace[k].Errors, r.Trace[k].Errors)
+			}
+		}
+		switch method {
+		case MethodGrid:
+			grid = first.Refit.Validation
+			continue
+		case MethodIGJO, MethodIFDM, MethodHOAG:
+			require.Less(t, first.Refit.Validation, grid, method)
+		}
+		task, err := newTask(m, random{}, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now())
+		require.NoError(t, err)
+		conic, err := dca.NewPenalized(task.Program, nil, task.settings())
+		require.NoError(t, err)
+		b, err := conic.Solve(ctx, first.Lambda, first.Selection.Upper)
+		require.NoError(t, err)
+		require.NoError(t, conic.Close())
+		require.InDelta(t, m.Evaluate(b.X).Validation, first.Refit.Validation, 1e-6, method)
+	}
+	both, err := Compare(ctx, m, []string{MethodGrid, MethodIFDM}, true, Config{Evaluations: 40})
+	require.NoError(t, err)
+	require.LessOrEqual(t, both[1].Refit.Validation, both[0].Refit.Validation*(1+1e-9))
+}
+
 // Matrix completions by descent have the variables and the values of the conic program.
 func TestCompletionIsConic(t *testing.T) {
 	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 )
@@ -98,6 +100,9 @@ func (s *Settings) convex() convex.SolverOptions {
 
 // solve solves the lower level at h, its blocks side by side. The solution's x is nil when the result is of no use.
 func (l *lower) solve(ctx context.Context, h []float64) (*lowerSolution, error) {
+	if out, err := l.direct(ctx, h); out != nil || err != nil {
+		return out, err
+	}
 	for _, b := range l.blocks {
 		if err := b.h.Set(h); err != nil {
 			return nil, err
@@ -131,6 +136,34 @@ func (l *lower) add(out *lowerSolution, results []*convex.Result) {
 			out.slope[j] += s
 		}
 	}
+	l.judge(out)
+}
+
+// direct is [Program.Lower]; nil where there is none, or where it cannot.
+func (l *lower) direct(ctx context.Context, h []float64) (*lowerSolution, error) {
+	if l.program.Lower == nil || !(slices.Min(h) > 0) {
+		return nil, nil
+	}
+	start := time.Now()
+	s, err := l.program.Lower(ctx, h)
+	if err != nil {
+		return nil, l.program.errorf("lower level: %w", err)
+	}
+	if s == nil || s.X == nil {
+		return nil, nil
+	}
+	l.taken = time.Since(start)
+	out := &lowerSolution{
+		conic: conic{status: s.Status, iterations: s.Stats.Iterations}, h: slices.Clone(h),
+		value: s.Value, parts: []float64{s.Value}, x: s.X, slope: make([]float64, len(h)),
+	}
+	floats.AddScaled(out.slope, -1, s.Lambda)
+	l.judge(out)
+	return out, nil
+}
+
+// judge takes multipliers for zero that the solver cannot tell from it.
+func (l *lower) judge(out *lowerSolution) {
 	scale := math.Max(l.scale, math.Abs(out.value))
 	reach := l.reach(out.h)
 	out.weak = make([]bool, len(reach))

@@ -194,3 +194,50 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 	require.NoError(t, fast.Close())
 	require.NoError(t, slow.Close())
 }
+
+// The lower level of [Program.Lower] is taken as that of the conic program, which is there for what it leaves.
+func TestLowerOfTheProgram(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	y := []float64{3, -2}
+	p := Program{
+		Name: "clipped", H0: []float64{1, 0.5}, Radii: 2,
+		Build: func(m *convex.Model, h convex.Affine) Level {
+			x := m.Variable("x", 2)
+			return Level{
+				X:           []*convex.Variable{x},
+				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(y...))).Scale(0.5),
+				Validation:  convex.SumSquares(x.Expr()),
+				Constraints: []convex.Convex{convex.Abs(x.Expr()).MinusAffine(h)},
+			}
+		},
+	}
+	calls, able := 0, true
+	p.Lower = func(_ context.Context, r []float64) (*LowerSolution, error) {
+		if calls++; !able {
+			return nil, nil
+		}
+		a, b := math.Max(0, 3-r[0]), math.Max(0, 2-r[1])
+		return &LowerSolution{
+			Status: backends.Optimal, X: [][]float64{{3 - a, b - 2}}, Lambda: []float64{a, b}, Value: (a*a + b*b) / 2,
+		}, nil
+	}
+	ctx, s := context.Background(), Settings{Backend: backend}
+	direct, err := LowerLevel(ctx, p, s)
+	require.NoError(t, err)
+	require.Equal(t, 1, calls)
+	require.Zero(t, direct.Stats.Iterations)
+	able = false
+	conic, err := LowerLevel(ctx, p, s)
+	require.NoError(t, err)
+	require.Equal(t, 2, calls)
+	require.Positive(t, conic.Stats.Iterations)
+	require.InDeltaSlice(t, conic.X[0], direct.X[0], 1e-6)
+	require.InDeltaSlice(t, conic.Lambda, direct.Lambda, 1e-6)
+	require.InDelta(t, conic.Value, direct.Value, 1e-6)
+	p.H0[1] = 0
+	able = true
+	_, err = LowerLevel(ctx, p, s)
+	require.NoError(t, err)
+	require.Equal(t, 2, calls, "radii of zero are not for it")
+}

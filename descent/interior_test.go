@@ -133,3 +133,63 @@ func TestInteriorAgainstNewton(t *testing.T) {
 		}
 	}
 }
+
+// The constrained form at the norms of a penalised solution has the same solution, and multipliers that are the weights.
+func TestCompletionWithin(t *testing.T) {
+	ctx := context.Background()
+	for _, intercept := range []bool{false, true} {
+		for _, shape := range []struct{ m, n, p int }{{12, 12, 6}, {30, 20, 9}, {8, 30, 0}} {
+			d := completionSample(5, shape.m, shape.n, shape.p, 0.4)
+			c := d.problem(t, intercept)
+			for _, share := range []float64{0.5, 0.1, 0.01, 1e-3} {
+				w := CompletionWeights{share * c.LambdaMax(), []float64{0.5 * share * c.LambdaMax()}}
+				s, err := c.Solve(ctx, w, Options{Tol: 1e-11}, nil)
+				require.NoError(t, err)
+				const least = 1e-7 // in the place of zero
+				r, loss := CompletionBounds{Nuclear: least}, 0.0
+				var gamma mat.Dense
+				if s.Left != nil {
+					var svd mat.SVD
+					gamma.Mul(s.Left, s.Right.T())
+					require.True(t, svd.Factorize(&gamma, mat.SVDNone))
+					r.Nuclear = floats.Sum(svd.Values(nil))
+				}
+				for k := range d.groups {
+					r.Norm = append(r.Norm, math.Max(least, c.groups.size(k, s.B)))
+				}
+				for _, v := range s.Residual {
+					loss += v * v / float64(2*len(d.y))
+				}
+				name := fmt.Sprint(intercept, shape, share)
+				o, l, err := c.Within(ctx, r, Options{Tol: 1e-9})
+				require.NoError(t, err)
+				require.Equal(t, Optimal, o.Status, name)
+				require.LessOrEqual(t, o.Newton, 25, name)
+				slack := least * (w.Nuclear + float64(len(d.groups))*w.Norm[0])
+				require.InDelta(t, loss, o.Objective, 2e-9*c.groups.scale+slack, name)
+				if s.Left != nil {
+					require.InEpsilon(t, w.Nuclear, l.Nuclear, 1e-3, name)
+					var other mat.Dense
+					other.Mul(o.Left, o.Right.T())
+					require.True(t, mat.EqualApprox(&gamma, &other, 1e-2), name)
+				} else {
+					require.LessOrEqual(t, l.Nuclear, w.Nuclear*(1+1e-3), name)
+				}
+				for k, norm := range r.Norm {
+					if norm > least {
+						require.InEpsilon(t, w.Norm[0], l.Norm[k], 1e-3, name)
+					} else {
+						require.LessOrEqual(t, l.Norm[k], w.Norm[0]*(1+1e-3), name)
+					}
+					require.LessOrEqual(t, c.groups.size(k, o.B), norm*(1+1e-12), name)
+				}
+			}
+		}
+	}
+	c := completionSample(5, 6, 6, 3, 0.8).problem(t, false)
+	_, _, err := c.Within(ctx, CompletionBounds{1, []float64{0}}, Options{})
+	require.ErrorContains(t, err, "bound 1 of a completion is 0")
+	c.interior = nil
+	_, _, err = c.Within(ctx, CompletionBounds{1, []float64{1}}, Options{})
+	require.ErrorContains(t, err, "too many for the constrained form")
+}

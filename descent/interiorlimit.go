@@ -24,11 +24,11 @@ import (
 // rounding does not count as one in use.
 type limit struct {
 	*interior
-	l, rl   []float64 // L, m x rank, and R'L, n x rank, both by rows
-	rank    int
-	used    []int      // groups
-	border  *triangles // the system
-	at, end int        // where B's columns for the groups begin and end; an intercept's comes after
+	l, rl    []float64 // L, m x rank, and R'L, n x rank, both by rows
+	rank     int
+	used     []int      // groups
+	bordered *triangles // the system
+	at, end  int        // where B's columns for the groups begin and end; an intercept's comes after
 }
 
 const limitShare = 1e-14
@@ -46,8 +46,8 @@ func newLimit(s *interior, at *CompletionSolution) *limit {
 	if s.c.groups.intercept {
 		size++
 	}
-	f.border = newTriangles(size)
-	h := f.border.l
+	f.bordered = newTriangles(size)
+	h := f.bordered.l
 	s.fill(h, size)
 	b := make([]float64, size-N)
 	for k := range N {
@@ -60,12 +60,12 @@ func newLimit(s *interior, at *CompletionSolution) *limit {
 		clear(b)
 	}
 	for k := N; k < size; k++ {
-		f.border.sign[k] = -1
+		f.bordered.sign[k] = -1
 		if k < f.end {
 			h[k+k*size] = -limitShare * floats.Dot(y, y) / 2
 		}
 	}
-	dense.LDL(size, h, size, f.border.d, f.border.sign, 0, limitShare)
+	dense.LDL(size, h, size, f.bordered.d, f.bordered.sign, 0, limitShare)
 	return f
 }
 
@@ -90,7 +90,7 @@ func (f *limit) multipliers(at *CompletionSolution) bool {
 	if s.c.interior.transposed {
 		left = at.Right
 	}
-	s.setSlack(s.chol.l, s.u)
+	s.setSlack(s.chol.l, s.u, s.tau)
 	clear(s.multiplier)
 	if left == nil {
 		if !s.chol.factor(1e-15 * s.tau) {
@@ -186,7 +186,7 @@ func (f *limit) derivative(v []float64, x *Design, row, col []int) (nuclear floa
 			pulled[at] -= f.c.groups.mean[j] * floats.Sum(v)
 		}
 	}
-	solution := make([]float64, f.border.n)
+	solution := make([]float64, f.bordered.n)
 	h, w := solution[:N], solution[N:]
 	f.atOthers(h, v, row, col)
 	for k, i := range row {
@@ -202,7 +202,7 @@ func (f *limit) derivative(v []float64, x *Design, row, col []int) (nuclear floa
 	if f.c.groups.intercept {
 		w[len(w)-1] = floats.Sum(v)
 	}
-	f.border.solve(solution)
+	f.bordered.solve(solution)
 
 	// -G_t t / 2, and L'T L
 	clear(f.outer)

@@ -32,17 +32,16 @@ type interiorSystem struct {
 	matrix          *triangles // nil before the first step
 	ones            []float64  // M^-1 1; nil without an intercept
 	square, square2 []float64  // m x m
+	rhs             []float64  // of the system
+	growth          []float64  // I + R R' / t^2, in the constrained form
 }
 
-func newInteriorSystem(N, m, n, p int, intercept bool) interiorSystem {
+func newInteriorSystem(N, m, n, p int) interiorSystem {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	s := interiorSystem{
 		inverse: vec(m * m), kappa: vec(m * n), kappaT: vec(m * n), gamma: vec(m * n), gammaT: vec(m * n),
 		alpha: vec(n * n), beta: vec(n * n), weighted: vec(N * p), along: vec(N),
 		square: vec(m * m), square2: vec(m * m),
-	}
-	if intercept {
-		s.ones = vec(N)
 	}
 	return s
 }
@@ -67,17 +66,22 @@ func (s *interior) multiply() {
 	}
 }
 
-// form factors M. It says whether that is positive definite, as it is but for rounding.
+// form factors M, in the constrained form with its borders. It says whether that is positive definite, as it is but for rounding.
 func (s *interior) form() bool {
+	size := len(s.u) + len(s.radii)
 	if s.matrix == nil {
-		s.matrix = newTriangles(len(s.u))
+		s.matrix = newTriangles(size)
 	}
-	s.fill(s.matrix.l, len(s.u))
+	s.fill(s.matrix.l, size)
+	if s.radii != nil {
+		s.border(s.matrix.l, size)
+	}
 	if !s.matrix.factor(0) {
 		return false
 	}
 	if s.ones != nil {
-		for i := range s.ones {
+		clear(s.ones)
+		for i := range s.u {
 			s.ones[i] = 1
 		}
 		s.matrix.solve(s.ones)
@@ -100,7 +104,14 @@ func (s *interior) fill(h []float64, ld int) {
 		}
 		out[a]++
 	}
+	if s.cones != nil {
+		s.scaleCones()
+	}
 	for g, t := range s.taus {
+		if s.cones != nil {
+			s.fillCone(g)
+			continue
+		}
 		q, from := s.group(s.q, g), s.c.interior.start[g]
 		clear(s.along)
 		for j, v := range q {
@@ -119,11 +130,51 @@ func (s *interior) fill(h []float64, ld int) {
 	}
 }
 
+// border writes the rows of t and t_g, below those of u, in the constrained form: where the Lagrangian is stationary in t,
+//
+//	r_0 = <Z, T>,   T = I + R R'/t^2,
+//
+// so that with dC = dt T - E its row is a'du + d dt = <sigma mu C^-1, T> - r_0, with
+//
+//	a = -2/t A*((S + Z / t) R),   d = <S, T> + 2 <Z, R R'> / t^3,   S = sym(Z T C^-1),
+//
+// and a dt stands in the rows of u. Those of t_g are in interiorcones.go.
+func (s *interior) border(h []float64, ld int) {
+	N, m := len(s.u), s.e.m
+	for k := N; k < ld; k++ {
+		clear(h[k*ld+k : (k+1)*ld])
+	}
+	clear(s.growth)
+	s.e.outer(s.growth, 1/(s.tau*s.tau), s.u, s.u)
+	for i := range m {
+		s.growth[i+i*m]++
+	}
+	s.sandwich(s.square2, s.growth)
+	h[N+N*ld] = dense.Dot(s.square2, s.growth)
+	for j := range s.e.n {
+		h[N+N*ld] += 2 / s.tau * s.beta[j+j*s.e.n]
+	}
+	dense.Axpy(1/s.tau, s.multiplier, s.square2)
+	a := make([]float64, N)
+	s.pull(a, -2/s.tau, s.square2, s.u)
+	for k, v := range a {
+		h[N+k*ld] = v
+	}
+	for g := range s.taus {
+		at := N + 1 + g
+		h[at+at*ld] = s.borderCone(g, a)
+		for k, v := range a {
+			h[at+k*ld] = v
+		}
+	}
+}
+
 // solve sets v to the solution of M x + b0 1 = v, 1'x = 0 with an intercept, and of M x = v without.
 func (s *interior) solve(v []float64) {
 	s.matrix.solve(v)
 	if s.ones != nil {
-		floats.AddScaled(v, -floats.Sum(v)/floats.Sum(s.ones), s.ones)
+		N := len(s.u)
+		floats.AddScaled(v, -floats.Sum(v[:N])/floats.Sum(s.ones[:N]), s.ones)
 	}
 }
 
@@ -143,21 +194,26 @@ func (s *interior) pull(out []float64, a float64, b, v []float64) {
 	s.e.gather(out, 1, s.products)
 }
 
-// change sets outer to E = (dR R' + R dR') / t.
-func (s *interior) change(u []float64) {
+// change sets outer to -dC = (dR R' + R dR') / t - dt (I + R R' / t^2).
+func (s *interior) change(d *interiorStep) {
 	clear(s.outer)
-	s.e.outer(s.outer, 1/s.tau, u, s.u)
-	s.e.outer(s.outer, 1/s.tau, s.u, u)
+	s.e.outer(s.outer, 1/s.tau, d.u, s.u)
+	s.e.outer(s.outer, 1/s.tau, s.u, d.u)
+	if d.tau != 0 {
+		dense.Axpy(-d.tau, s.growth, s.outer)
+	}
 }
 
 // direct computes the step to sigma mu, with the terms of second order at a predictor, if there is one.
 func (s *interior) direct(d *interiorStep, sigma float64, first *interiorStep) {
+	N := len(s.u)
+	du := s.rhs[:N]
 	for i, y := range s.c.groups.y {
-		d.u[i] = y - s.u[i]
+		du[i] = y - s.u[i]
 	}
 	if first != nil {
 		s.correct(first)
-		s.pull(d.u, -2/s.tau, first.multiplier, first.u)
+		floats.Add(du, s.second.u)
 	}
 	for i, v := range s.inverse {
 		d.multiplier[i] = sigma * s.mu * v
@@ -165,23 +221,33 @@ func (s *interior) direct(d *interiorStep, sigma float64, first *interiorStep) {
 	if first != nil {
 		floats.Add(d.multiplier, s.second.multiplier)
 	}
-	s.pull(d.u, -2/s.tau, d.multiplier, s.u)
+	s.pull(du, -2/s.tau, d.multiplier, s.u)
+	if s.radii != nil {
+		s.rhs[N] = dense.Dot(d.multiplier, s.growth) - s.radii[0]
+		if first != nil {
+			s.rhs[N] += s.second.t
+		}
+	}
 	for g, t := range s.taus {
+		if s.cones != nil {
+			s.rhs[N+1+g] = s.aimCone(g, sigma*s.mu, du, first != nil)
+			continue
+		}
 		d.z[g] = sigma * s.mu / s.cg[g]
 		if first != nil {
 			d.z[g] += s.second.z[g]
 		}
 		for j, v := range s.group(s.q, g) {
-			at := s.c.interior.start[g] + j
-			v *= d.z[g]
-			if first != nil {
-				v += first.z[g] * first.q[at]
-			}
-			dense.Axpy(-2/t*v, s.column(at), d.u)
+			dense.Axpy(-2/t*v*d.z[g], s.column(s.c.interior.start[g]+j), du)
 		}
 	}
-	s.solve(d.u)
-	s.change(d.u)
+	s.solve(s.rhs)
+	copy(d.u, du)
+	if s.radii != nil {
+		d.tau = s.rhs[N]
+		copy(d.taus, s.rhs[N+1:])
+	}
+	s.change(d)
 	s.sandwich(s.square2, s.outer)
 	floats.Add(d.multiplier, s.square2)
 	floats.Sub(d.multiplier, s.multiplier)
@@ -189,26 +255,57 @@ func (s *interior) direct(d *interiorStep, sigma float64, first *interiorStep) {
 		d.q[j] = dense.Dot(s.column(j), d.u)
 	}
 	for g, t := range s.taus {
+		if s.cones != nil {
+			s.moveCone(g, d)
+			continue
+		}
 		d.z[g] += s.z[g] * (2*floats.Dot(s.group(s.q, g), s.group(d.q, g))/(t*s.cg[g]) - 1)
 	}
 }
 
-// correct computes the terms of second order of Z C and z_g c_g at a step,
+// correct computes the terms of second order at a step. With F = dR - dt R / t they are
 //
-//	-sym((dZ dC + Z d2C) C^-1),   -(dz_g dc_g + z_g d2c_g) / c_g,   d2C = -dR dR' / t,   d2c_g = -|X_g'du|^2 / t_g.
+//	-sym((dZ dC + Z d2C) C^-1),   -(dz_g dc_g + z_g d2c_g) / c_g,   d2C = -F F' / t,   d2c_g = -|X_g'du|^2 / t_g,
+//
+// in Z and z_g, and on the right-hand side of the rows of u and, in the constrained form, of t
+//
+//	-2/t A*((dZ - dt Z / t) F) - sum_g X_g 2/t_g dz_g X_g'du,   <dZ - dt Z / t, F R' + R F'> / t^2 + <Z, F F'> / t^2.
 func (s *interior) correct(d *interiorStep) {
 	m, to := s.e.m, s.second.multiplier
-	s.change(d.u)
+	s.change(d)
 	clear(s.square)
 	dense.GemmNT(m, m, m, d.multiplier, m, s.outer, m, s.square, m)
+	f := s.second.f
+	copy(f, d.u)
+	dense.Axpy(-d.tau/s.tau, s.u, f)
 	clear(s.outer)
-	s.e.outer(s.outer, 1/s.tau, d.u, d.u)
-	dense.GemmNT(m, m, m, s.multiplier, m, s.outer, m, s.square, m) // -(dZ E + Z dR dR'/t)
+	s.e.outer(s.outer, 1/s.tau, f, f)
+	dense.GemmNT(m, m, m, s.multiplier, m, s.outer, m, s.square, m)
 	clear(to)
 	dense.GemmNT(m, m, m, s.square, m, s.inverse, m, to, m)
 	symmetrise(to, m)
+
+	copy(s.square2, d.multiplier)
+	dense.Axpy(-d.tau/s.tau, s.multiplier, s.square2)
+	clear(s.second.u)
+	s.pull(s.second.u, -2/s.tau, s.square2, f)
+	if s.radii != nil {
+		s.second.t = dense.Dot(s.multiplier, s.outer) / s.tau
+		clear(s.outer)
+		s.e.outer(s.outer, 2/(s.tau*s.tau), f, s.u)
+		s.second.t += dense.Dot(s.square2, s.outer)
+	}
 	for g, t := range s.taus {
-		q, dq := s.group(s.q, g), s.group(d.q, g)
-		s.second.z[g] = (2*d.z[g]*floats.Dot(q, dq) + s.z[g]*floats.Dot(dq, dq)) / (t * s.cg[g])
+		if s.cones != nil {
+			s.correctCone(g, d)
+			continue
+		}
+		square, along := 0.0, 0.0
+		for j, v := range s.group(d.q, g) {
+			square += v * v
+			along += v * s.group(s.q, g)[j]
+			dense.Axpy(-2/t*d.z[g]*v, s.column(s.c.interior.start[g]+j), s.second.u)
+		}
+		s.second.z[g] = (2*d.z[g]*along + s.z[g]*square) / (t * s.cg[g])
 	}
 }

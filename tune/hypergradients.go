@@ -137,12 +137,16 @@ func (c *completion) Solve(ctx context.Context, lambda []float64, tol float64, s
 	if err != nil {
 		return nil, err
 	}
-	b0 := 0.0
-	if len(pt.X) > 2 {
-		b0 = pt.X[2][0]
-	}
-	pt.X = c.model.Values(pt.X[0], pt.X[1], b0)
+	pt.X = c.values(pt.X)
 	return pt, nil
+}
+
+func (c *completion) values(x [][]float64) [][]float64 {
+	b0 := 0.0
+	if len(x) > 2 {
+		b0 = x[2][0]
+	}
+	return c.model.Values(x[0], x[1], b0)
 }
 
 // differentiable makes the model of package hypergradient from ours, with folds the mean of theirs.

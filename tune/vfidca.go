@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 )
 
@@ -27,8 +28,7 @@ func (v vfidca) Check(t *Task) error {
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	p, s := t.Program, t.Config.settings(t.Model)
-	var err error
-	if p.Penalty, err = t.penalty(); err != nil {
+	if err := t.solvers(&p); err != nil {
 		return nil, err
 	}
 	caution := t.caution()
@@ -62,6 +62,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if caution != nil {
 		message = why(caution)
 	} else {
+		var err error
 		if stop, message, err = t.stopAfter(ctx, s, start); err != nil {
 			return nil, err
 		}
@@ -104,22 +105,32 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	return out, nil
 }
 
-// penalty solves matrix completions in penalty form, whose conic programs take long; nil for other models.
-func (t *Task) penalty() (func(ctx context.Context, weights []float64) ([][]float64, error), error) {
-	if t.Model.Name() != "matrix-completion" {
-		return nil, nil
+// solvers gives the program of a matrix completion solvers that are faster than conic programs, where those would be at accuracies
+// that they reach.
+func (t *Task) solvers(p *dca.Program) error {
+	if t.Model.Name() != "matrix-completion" || t.Config.Eps != 0 && t.Config.Eps < directGap {
+		return nil
 	}
 	model, err := t.descends()
 	if model == nil || err != nil {
-		return nil, err
+		return err
 	}
-	return func(ctx context.Context, weights []float64) ([][]float64, error) {
-		pt, err := model.Solve(ctx, weights, directGap, nil)
+	c := model.(*completion)
+	p.Penalty = func(ctx context.Context, weights []float64) ([][]float64, error) {
+		pt, err := c.Solve(ctx, weights, directGap, nil)
 		if err != nil || !pt.Solved {
 			return nil, err
 		}
 		return pt.X, nil
-	}, nil
+	}
+	p.Lower = func(ctx context.Context, radii []float64) (*dca.LowerSolution, error) {
+		x, lambda, loss, ok, err := c.Within(ctx, radii, directGap)
+		if err != nil || !ok {
+			return nil, err
+		}
+		return &dca.LowerSolution{Status: backends.Optimal, X: c.values(x), Lambda: lambda, Value: loss}, nil
+	}
+	return nil
 }
 
 // VFiDCA is [Run] with the method vf-idca.

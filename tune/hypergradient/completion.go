@@ -103,23 +103,44 @@ func (m *MatrixCompletion) Solve(ctx context.Context, lambda []float64, tol floa
 	if err != nil {
 		return nil, err
 	}
-	gamma := mat.NewDense(m.m, m.n, nil)
-	if s.Left != nil {
-		gamma.Mul(s.Left, s.Right.T())
-	}
-	r := make([]float64, len(m.val.Y))
-	m.val.X.Mul(r, s.B)
-	for k, y := range m.val.Y {
-		r[k] += s.B0 + gamma.At(m.val.Row[k], m.val.Col[k]) - y
-	}
-	pt.X = [][]float64{s.B, gamma.RawMatrix().Data}
-	if m.intercept {
-		pt.X = append(pt.X, []float64{s.B0})
-	}
+	var r []float64
+	pt.X, r = m.values(s)
 	pt.Validation = floats.Dot(r, r) / (2 * float64(len(r)))
 	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == descent.Optimal || s.Status == descent.Exhausted
 	pt.State = &completionState{s, w, r}
 	return pt, nil
+}
+
+// values are the coefficients, G by rows and with an intercept b0, and the residual of the validation entries.
+func (m *MatrixCompletion) values(s *descent.CompletionSolution) (x [][]float64, r []float64) {
+	gamma := mat.NewDense(m.m, m.n, nil)
+	if s.Left != nil {
+		gamma.Mul(s.Left, s.Right.T())
+	}
+	r = make([]float64, len(m.val.Y))
+	m.val.X.Mul(r, s.B)
+	for k, y := range m.val.Y {
+		r[k] += s.B0 + gamma.At(m.val.Row[k], m.val.Col[k]) - y
+	}
+	x = [][]float64{s.B, gamma.RawMatrix().Data}
+	if m.intercept {
+		x = append(x, []float64{s.B0})
+	}
+	return x, r
+}
+
+// Within solves the constrained form with bounds r of |G|_* and of each group to a relative gap of tol, for completions that are small. It returns
+// the values of the variables, the multipliers and the training loss, and whether the gap was reached.
+func (m *MatrixCompletion) Within(ctx context.Context, r []float64, tol float64) (x [][]float64, lambda []float64, loss float64, ok bool, err error) {
+	if len(r) != m.Dim() {
+		return nil, nil, 0, false, fmt.Errorf("hypergradient: %d bounds, expected %d", len(r), m.Dim())
+	}
+	s, w, err := m.completion.Within(ctx, descent.CompletionBounds{Nuclear: r[0], Norm: r[1:]}, descent.Options{Tol: tol})
+	if err != nil {
+		return nil, nil, 0, false, err
+	}
+	x, _ = m.values(s)
+	return x, append([]float64{w.Nuclear}, w.Norm...), s.Objective, s.Status == descent.Optimal, nil
 }
 
 // Gradient implements [Model].

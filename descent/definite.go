@@ -20,20 +20,31 @@ type definite struct {
 // positive definite.
 func (f *definite) factor(k int, fill func(j int, column []float64)) bool {
 	if len(f.d) < k {
-		f.l, f.d, f.sign = make([]float64, k*k), make([]float64, k), make([]int8, k)
-		for i := range f.sign {
-			f.sign[i] = 1
-		}
+		*f = *newDefinite(k)
 	}
 	f.k = k
 	for j := range k {
 		fill(j, f.l[j*k:(j+1)*k])
 	}
-	if dense.LDL(k, f.l[:k*k], k, f.d, f.sign, 0, 1) > 0 {
+	return f.decompose(0)
+}
+
+// newDefinite has room for a matrix of order k.
+func newDefinite(k int) *definite {
+	f := &definite{k: k, l: make([]float64, k*k), d: make([]float64, k), sign: make([]int8, k)}
+	for i := range f.sign {
+		f.sign[i] = 1
+	}
+	return f
+}
+
+// decompose factors the matrix whose lower triangle is in l. It says whether all pivots are above least.
+func (f *definite) decompose(least float64) bool {
+	if dense.LDL(f.k, f.l[:f.k*f.k], f.k, f.d, f.sign, least, 1) > 0 {
 		return false
 	}
-	for _, d := range f.d[:k] {
-		if !(d > 0) || math.IsInf(d, 1) {
+	for _, d := range f.d[:f.k] {
+		if !(d > least) || math.IsInf(d, 1) {
 			return false
 		}
 	}
@@ -64,4 +75,26 @@ func (f *definite) solve(v []float64) {
 		v[i] /= d
 	}
 	dense.TrsvT(f.k, f.l, f.k, v)
+}
+
+// inverse sets to to the inverse, L^-T D^-1 L^-1; work and scaled are of its size.
+func (f *definite) inverse(to, work, scaled []float64) {
+	n := f.k
+	clear(work)
+	for i := range n {
+		work[i+i*n] = 1
+	}
+	dense.TrsmRightLT(n, n, f.l, n, work, n)
+	for j, d := range f.d {
+		for i := range n {
+			scaled[i+j*n] = -work[i+j*n] / d
+		}
+	}
+	clear(to)
+	dense.SyrkNT(n, n, work, n, scaled, n, to, n)
+	for j := range n {
+		for i := j + 1; i < n; i++ {
+			to[j+i*n] = to[i+j*n]
+		}
+	}
 }

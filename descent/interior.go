@@ -43,7 +43,7 @@ type interior struct {
 	mu               float64
 	steps            int
 	// At u: C = L D L', X'u, and c_g.
-	chol  *triangles
+	chol  *definite
 	q, cg []float64
 	interiorSystem
 
@@ -52,7 +52,7 @@ type interior struct {
 	trial struct {
 		tau            float64
 		taus, u, q, cg []float64
-		chol, plus     *triangles
+		chol, plus     *definite
 	}
 	outer, products []float64 // m x m, m x n
 	second          struct {
@@ -132,14 +132,14 @@ func newInterior(c *Completion, nuclear float64, norm []float64) *interior {
 	step := func() interiorStep { return interiorStep{0, vec(k), vec(N), vec(k), vec(m * m), vec(p), nil, nil} }
 	s := &interior{
 		c: c, e: e, tau: float64(N) * nuclear, taus: vec(k),
-		u: vec(N), z: vec(k), multiplier: vec(m * m), chol: newTriangles(m), q: vec(p), cg: vec(k),
+		u: vec(N), z: vec(k), multiplier: vec(m * m), chol: newDefinite(m), q: vec(p), cg: vec(k),
 		interiorSystem: newInteriorSystem(N, m, n, p),
 		predictor:      step(), corrector: step(),
 		outer: vec(m * m), products: vec(m * n),
 	}
 	floats.AddScaled(s.taus, float64(N), norm)
 	s.trial.u, s.trial.q, s.trial.cg, s.trial.taus = vec(N), vec(p), vec(k), vec(k)
-	s.trial.chol, s.trial.plus = newTriangles(m), newTriangles(m)
+	s.trial.chol, s.trial.plus = newDefinite(m), newDefinite(m)
 	s.second.u, s.second.f, s.second.z, s.second.multiplier = vec(N), vec(N), vec(k), vec(m*m)
 	s.rhs = vec(N)
 	if c.groups.intercept {
@@ -176,7 +176,7 @@ func (s *interior) column(j int) []float64 {
 }
 
 // slack computes C, factored, X'u and c_g; it says whether (u, t, t_g) is strictly feasible.
-func (s *interior) slack(u []float64, tau float64, taus []float64, f *triangles, q, cg []float64) bool {
+func (s *interior) slack(u []float64, tau float64, taus []float64, f *definite, q, cg []float64) bool {
 	for j := range q {
 		q[j] = dense.Dot(s.column(j), u)
 	}
@@ -187,7 +187,7 @@ func (s *interior) slack(u []float64, tau float64, taus []float64, f *triangles,
 		}
 	}
 	s.setSlack(f.l, u, tau)
-	return f.factor(1e-15 * tau)
+	return f.decompose(1e-15 * tau)
 }
 
 // setSlack computes C(u, t).
@@ -304,7 +304,7 @@ func (s *interior) allows(d *interiorStep, a float64) bool {
 	t := &s.trial
 	copy(t.plus.l, s.multiplier)
 	dense.Axpy(a, d.multiplier, t.plus.l)
-	return t.plus.factor(0) && s.try(d, a) && s.slack(t.u, t.tau, t.taus, t.chol, t.q, t.cg)
+	return t.plus.decompose(0) && s.try(d, a) && s.slack(t.u, t.tau, t.taus, t.chol, t.q, t.cg)
 }
 
 // try sets the trial point to that at a step. It says whether its t and t_g are positive.

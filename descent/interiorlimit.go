@@ -26,9 +26,9 @@ type limit struct {
 	*interior
 	l, rl    []float64 // L, m x rank, and R'L, n x rank, both by rows
 	rank     int
-	used     []int      // groups
-	bordered *triangles // the system
-	at, end  int        // where B's columns for the groups begin and end; an intercept's comes after
+	used     []int     // groups
+	bordered *definite // the system
+	at, end  int       // where B's columns for the groups begin and end; an intercept's comes after
 }
 
 const limitShare = 1e-14
@@ -46,7 +46,7 @@ func newLimit(s *interior, at *CompletionSolution) *limit {
 	if s.c.groups.intercept {
 		size++
 	}
-	f.bordered = newTriangles(size)
+	f.bordered = newDefinite(size)
 	h := f.bordered.l
 	s.fill(h, size)
 	b := make([]float64, size-N)
@@ -93,7 +93,7 @@ func (f *limit) multipliers(at *CompletionSolution) bool {
 	s.setSlack(s.chol.l, s.u, s.tau)
 	clear(s.multiplier)
 	if left == nil {
-		if !s.chol.factor(1e-15 * s.tau) {
+		if !s.chol.decompose(1e-15 * s.tau) {
 			return false
 		}
 		s.chol.inverse(s.inverse, s.square, s.square2)
@@ -123,7 +123,7 @@ func (f *limit) multipliers(at *CompletionSolution) bool {
 		clear(s.chol.l)
 		dense.GemmNT(m, m, m, s.square, m, q, m, s.chol.l, m)
 		floats.AddScaled(s.chol.l, s.tau, p)
-		if !s.chol.factor(1e-15 * s.tau) {
+		if !s.chol.decompose(1e-15 * s.tau) {
 			return false
 		}
 		s.chol.inverse(s.inverse, s.square, s.square2)
@@ -186,7 +186,7 @@ func (f *limit) derivative(v []float64, x *Design, row, col []int) (nuclear floa
 			pulled[at] -= f.c.groups.mean[j] * floats.Sum(v)
 		}
 	}
-	solution := make([]float64, f.bordered.n)
+	solution := make([]float64, f.bordered.k)
 	h, w := solution[:N], solution[N:]
 	f.atOthers(h, v, row, col)
 	for k, i := range row {

@@ -27,13 +27,13 @@ type interiorSystem struct {
 	kappa, kappaT   []float64 // and its transpose
 	gamma, gammaT   []float64
 	alpha, beta     []float64
-	weighted        []float64  // N x p: the features times what stands between X_g and X_g'
-	along           []float64  // X_g q_g
-	matrix          *triangles // nil before the first step
-	ones            []float64  // M^-1 1; nil without an intercept
-	square, square2 []float64  // m x m
-	rhs             []float64  // of the system
-	growth          []float64  // I + R R' / t^2, in the constrained form
+	weighted        []float64 // N x p: the features times what stands between X_g and X_g'
+	along           []float64 // X_g q_g
+	matrix          *definite // nil before the first step
+	ones            []float64 // M^-1 1; nil without an intercept
+	square, square2 []float64 // m x m
+	rhs             []float64 // of the system
+	growth          []float64 // I + R R' / t^2, in the constrained form
 }
 
 func newInteriorSystem(N, m, n, p int) interiorSystem {
@@ -70,13 +70,13 @@ func (s *interior) multiply() {
 func (s *interior) form() bool {
 	size := len(s.u) + len(s.radii)
 	if s.matrix == nil {
-		s.matrix = newTriangles(size)
+		s.matrix = newDefinite(size)
 	}
 	s.fill(s.matrix.l, size)
 	if s.radii != nil {
 		s.border(s.matrix.l, size)
 	}
-	if !s.matrix.factor(0) {
+	if !s.matrix.decompose(0) {
 		return false
 	}
 	if s.ones != nil {

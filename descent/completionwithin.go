@@ -61,6 +61,10 @@ func (c *Completion) Within(ctx context.Context, r CompletionBounds, o Options) 
 	return out, w, nil
 }
 
+// withinShare is the share of y that is the first u, withinRoom what t_g is there relative to its least value: of a few values those with the
+// fewest iterations on the paper's data.
+const withinShare, withinRoom = 0.2, 1.1
+
 // beginWithin takes u along y, and t and t_g above their least values. It says whether y is not zero.
 func (s *interior) beginWithin() bool {
 	y := s.c.groups.y
@@ -68,13 +72,13 @@ func (s *interior) beginWithin() bool {
 	if size == 0 {
 		return false
 	}
-	floats.AddScaled(s.u, 0.5, y)
+	floats.AddScaled(s.u, withinShare, y)
 	for g := range s.taus {
 		sum := 0.0
 		for j := s.c.interior.start[g]; j < s.c.interior.start[g+1]; j++ {
 			sum += math.Pow(floats.Dot(s.column(j), s.u), 2)
 		}
-		s.taus[g] = 1.5*math.Sqrt(sum) + 1e-3*size
+		s.taus[g] = withinRoom*math.Sqrt(sum) + 1e-3*size
 	}
 	for s.tau = 0.1 * size; !s.look(); {
 		s.tau *= 1.4

@@ -160,27 +160,46 @@ func (s *groupSolve) slope(set []int) []float64 {
 	return q
 }
 
-// line goes along d; full says that no coefficient became zero.
+// line goes along d: steps are halved until the objective is smaller with the coefficients that change their sign set to zero, but not below the
+// first change of sign, up to which the objective is smooth; where nothing before helped, the step ends there, and one coefficient less is
+// in use. full says that no coefficient became zero.
 func (s *groupSolve) line(groups, set []int, q, d []float64) (full, moved bool, decrease float64) {
 	before, steep := s.loss(s.r, s.off)+s.penalty(groups), floats.Norm(q, 2)
 	old, oldR, oldOff := make([]float64, len(set)), append([]float64(nil), s.r...), s.off
+	image, off := make([]float64, len(s.r)), 0.0 // the residual is r - t image + off - t off along d
+	first := math.Inf(1)
 	for i, j := range set {
 		old[i] = s.b[j]
+		s.x.axpy(d[i], j, image)
+		off -= d[i] * s.shift(j)
+		if old[i]*d[i] < 0 {
+			first = math.Min(first, -old[i]/d[i])
+		}
 	}
-	for t := 1.0; t > 1e-4; t /= 2 {
-		copy(s.r, oldR)
-		s.off = oldOff
+	attempt := func(t float64) float64 {
+		floats.AddScaledTo(s.r, oldR, -t, image)
+		s.off = oldOff - t*off
 		full = true
 		for i, j := range set {
 			b := old[i] + t*d[i]
-			if b*old[i] <= 0 {
+			if b*old[i] <= 0 || math.Abs(b) <= 1e-15*math.Abs(old[i]) {
+				s.move(j, b)
 				b, full = 0, false
 			}
 			s.b[j] = b
-			s.move(j, old[i]-b)
 		}
-		value := s.loss(s.r, s.off) + s.penalty(groups)
-		if value < before && (before-value > 1e-14*before) || value <= before*(1+1e-15) && full && floats.Norm(s.slope(set), 2) < steep/2 {
+		return s.loss(s.r, s.off) + s.penalty(groups)
+	}
+	for t := 1.0; t > 1e-4*math.Min(1, first); t /= 2 {
+		last := t > first && t/2 < first
+		value := attempt(t)
+		if value < before && before-value > 1e-14*before || value <= before*(1+1e-15) && full && floats.Norm(s.slope(set), 2) < steep/2 {
+			return full, true, before - value
+		}
+		if !last {
+			continue
+		}
+		if value = attempt(first); value <= before*(1+1e-15) {
 			return full, true, before - value
 		}
 	}

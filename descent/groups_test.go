@@ -140,3 +140,34 @@ func TestGroupsThatAreNone(t *testing.T) {
 	_, err = q.Solve(context.Background(), GroupWeights{Norm: []float64{1, 2, 3}}, Options{})
 	require.ErrorContains(t, err, "3 weights Norm")
 }
+
+// With tiny weights of most groups, and more of their features in use than there are rows, the Newton steps end at changes of sign: 3000 epochs
+// were too few without such steps.
+func TestGroupsWithTinyWeights(t *testing.T) {
+	x, y := sample(7, 40, 160, 12, 0.5)
+	g, err := NewRegression(NewDesign(x), y, false)
+	require.NoError(t, err)
+	groups := equalGroups(160, 20)
+	q, err := NewGroups(g, groups)
+	require.NoError(t, err)
+	for _, prepare := range []bool{false, true} {
+		if prepare {
+			g.Prepare()
+		}
+		norm, l1 := make([]float64, 8), make([]float64, 160)
+		for k := range norm {
+			norm[k] = 1e-7 * q.LambdaMax()
+			if k%4 == 0 {
+				norm[k] = 0.5 * q.LambdaMax()
+			}
+		}
+		for j := range l1 {
+			l1[j] = 1e-7 * q.LambdaMax()
+		}
+		s, err := q.Solve(context.Background(), GroupWeights{Norm: norm, L1: l1}, Options{Tol: 1e-10, MaxEpochs: 3000})
+		require.NoError(t, err)
+		require.Contains(t, []Status{Optimal, Exhausted}, s.Status)
+		t.Log(s.Status, s.Epochs, s.Newton, len(s.Support))
+		require.Less(t, groupViolation(x, y, false, groups, norm, l1, s), 1e-7*q.LambdaMax())
+	}
+}

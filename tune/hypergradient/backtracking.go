@@ -12,7 +12,7 @@ import (
 //
 //	f(lambda') > f(lambda) - Share t |g|^2   (or f(lambda), where the right side is negative)
 //
-// t shrinks, and it never grows again. The search ends at the first point that is no better, at a decrease of less
+// t shrinks, by its factor's third power where the lower level could not be solved, and it never grows again. The search ends at the first point that is no better, at a decrease of less
 // than Enough, or than Settings.Tol f(lambda) if that is set, and at a step below Least. t, Share and Floor have the units of the
 // hyperparameters.
 type Backtracking struct {
@@ -66,9 +66,16 @@ func (s *search) backtrack(ctx context.Context, at *Point) error {
 				s.out.Status = Stationary
 				return nil
 			}
-			if next, err = s.solve(ctx, lambda, s.LowerTol, next); next == nil {
-				return err
+			tried, err := s.solve(ctx, lambda, s.LowerTol, next)
+			if tried == nil {
+				if err != nil || s.out.Status != LowerFailed || t <= b.Least {
+					return err
+				}
+				s.out.Status = ""
+				t *= b.Shrink * b.Shrink * b.Shrink
+				continue
 			}
+			next = tried
 			most := at.Validation - t*share
 			if most < 0 {
 				most = at.Validation

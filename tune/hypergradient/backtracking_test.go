@@ -27,6 +27,15 @@ func (parabola) Gradient(_ context.Context, at *Point, _ GradientOptions) ([]flo
 	return []float64{2 * (at.Lambda[0] - 3)}, nil
 }
 
+// broken is a parabola whose lower level cannot be solved above 4.
+type broken struct{ parabola }
+
+func (broken) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+	pt, err := parabola{}.Solve(ctx, lambda, tol, start)
+	pt.Solved = lambda[0] <= 4
+	return pt, err
+}
+
 // From 1 the first step, of length 1, ends at 5, which is no better. Those of length 0.1 that follow multiply the distance from 3 by 0.8.
 func TestBacktracking(t *testing.T) {
 	steps := Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
@@ -66,6 +75,12 @@ func TestBacktracking(t *testing.T) {
 	steps = Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
 	run(steps, Settings{Start: []float64{4}})
 	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
+
+	// A lower level that cannot be solved.
+	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1}, Backtracking: &Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
+	require.NoError(t, err)
+	require.Equal(t, Stationary, r.Status)
+	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
 
 	for want, b := range map[string]Backtracking{
 		"First of the backtracking is 0":    {Shrink: 0.5, Least: 1, Floor: 1},

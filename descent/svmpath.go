@@ -24,7 +24,7 @@ func (s *svmState) clone() svmState {
 
 // svmPath follows one path. At what is left of it, 1 at its begin and 0 at its end, the point is the solution of
 //
-//	minimize   sum_i u_i max(0, s_i - left shift_i) + lambda/2 |w|^2 - left lambda (pull'w) + left imbalance c
+//	minimize   sum_i u_i max(0, s_i - left shift_i) + lambda/2 |w|^2 - left lambda (pull'w) - left imbalance c
 //	subject to |w_j| <= bound_j + left widen_j.
 type svmPath struct {
 	g *SVM
@@ -47,8 +47,8 @@ type svmPath struct {
 	right, ones []float64
 	exchanges   int
 	sinceFactor int
-	moved       *Machine // the start, before the first path
-	fromNothing bool     // and there was no start
+	moved       *Machine // the start, where the first path is to begin with its w
+	fromNothing bool     // the first path is to begin without a start
 }
 
 func newSVMPath(g *SVM, lambda float64, bound []float64) *svmPath {
@@ -287,199 +287,4 @@ func (s *svmPath) margin(i int) float64 {
 // measure notes how far row i may go from its value now, s_i - left shift_i, until it may be at its kink.
 func (s *svmPath) measure(i int, value float64) {
 	s.reach[i] = (1-svmStill)*math.Abs(value) + s.g.rows.sum[i]*s.wayW + s.wayC + math.Abs(s.shift[i])*(1-s.left)
-}
-
-// walk follows the path; false where it does not come to its end.
-func (s *svmPath) walk(ctx context.Context, most int) bool {
-	idle := 0
-	for {
-		if s.exchanges%64 == 63 && ctx.Err() != nil {
-			return false
-		}
-		if !s.direction() {
-			return false
-		}
-		t, what, where, to := s.next()
-		s.advance(t)
-		if what == svmEnd {
-			return true
-		}
-		if idle++; t > 0 {
-			idle = 0
-		}
-		s.exchanges++
-		s.sinceFactor++
-		if s.exchanges > most || idle > svmIdle {
-			return false
-		}
-		ok := true
-		switch what {
-		case svmLeave: // number where of the rows at their kinks
-			i := s.kinks.held[where]
-			s.side[i], s.alpha[i] = to, 0
-			if to > 0 {
-				s.alpha[i] = s.g.rows.u[i]
-			}
-			s.kinks.release(where)
-			if t == 0 && s.left > 0 { // its right side moves, so that it cannot come back without a step
-				s.shift[i] = (s.margin(i) - float64(to)*distance(i, svmTied)) / s.left
-				s.measure(i, distance(i, svmTied))
-			} else {
-				s.measure(i, 0)
-			}
-		case svmEnter:
-			s.side[where] = 0
-			ok = s.kinks.hold(s.g, s.box, where)
-		case svmBound:
-			s.box[where], s.push[where] = to, 0
-			ok = s.kinks.feature(s.g, where, -1)
-		case svmFree:
-			s.box[where], s.push[where] = 0, 0
-			ok = s.kinks.feature(s.g, where, 1)
-		}
-		if !ok {
-			s.factor()
-		}
-	}
-}
-
-// direction computes the rates on the path, for its whole length being 1. With beta = dalpha / lambda they solve
-//
-//	dw_j = sum_i beta_i a_ij - pull_j         inside the box,      dw_j = -(sign of the bound) widen_j at it,
-//	a_i'dw - y_i dc = shift_i                 at the kinks,        sum_i y_i beta_i = -imbalance / lambda.
-func (s *svmPath) direction() bool {
-	rows, held := s.g.rows, s.kinks.held
-	for j, b := range s.box {
-		if b == 0 {
-			s.dw[j] = -s.pull[j]
-		} else {
-			s.dw[j] = -float64(b) * s.widen[j]
-		}
-	}
-	s.right, s.ones = s.right[:0], s.ones[:0]
-	for _, i := range held {
-		s.right = append(s.right, s.shift[i]-rows.dot(i, s.dw))
-		s.ones = append(s.ones, rows.y[i])
-	}
-	beta, dc, ok := s.kinks.solve(s.g, s.right, s.ones, -s.imbalance/s.lambda)
-	if !ok {
-		return false
-	}
-	s.dalpha, s.dc = beta, dc
-	clear(s.v)
-	for k, i := range held {
-		rows.add(i, beta[k], s.v)
-	}
-	for j, b := range s.box {
-		if b == 0 {
-			s.dw[j] += s.v[j]
-			s.dpush[j] = 0
-		} else {
-			s.dpush[j] = s.v[j] - s.dw[j] - s.pull[j]
-		}
-	}
-	s.fastest = largest(s.dw)
-	return true
-}
-
-// svmEvent is what ends a step.
-type svmEvent int8
-
-const (
-	svmEnd   svmEvent = iota // the path ends
-	svmLeave                 // an alpha reaches a bound
-	svmEnter                 // a row reaches its kink
-	svmBound                 // a feature reaches the box
-	svmFree                  // a feature comes inside
-)
-
-// next returns how far the step goes, and what ends it.
-func (s *svmPath) next() (step float64, what svmEvent, where int, to int8) {
-	step = s.left
-	meet := func(distance, rate float64, e svmEvent, at int, side int8) {
-		if t := math.Max(0, distance/rate); t < step {
-			step, what, where, to = t, e, at, side
-		}
-	}
-	// One row stays at its kink, which is what c is known by.
-	least := svmStill * largest(s.dalpha)
-	for k, i := range s.kinks.held {
-		d, u := s.dalpha[k], s.g.rows.u[i]
-		if len(s.dalpha) == 1 || math.Abs(d)*s.lambda*s.left <= svmRounding*u {
-			continue
-		}
-		switch {
-		case d < -least:
-			meet(s.alpha[i], -d*s.lambda, svmLeave, k, -1)
-		case d > least:
-			meet(u-s.alpha[i], d*s.lambda, svmLeave, k, 1)
-		}
-	}
-	least = svmStill * math.Max(s.fastest, largest(s.dpush))
-	for j, b := range s.box {
-		if b != 0 {
-			if d := -s.dpush[j] * float64(b); d > least && s.push[j]*float64(b) < d*step {
-				meet(s.push[j]*float64(b), d, svmFree, j, 0)
-			}
-			continue
-		}
-		// The bounds come in at the rate widen.
-		width := s.bound[j] + s.left*s.widen[j]
-		if d := s.widen[j] + s.dw[j]; d > least && width-s.w[j] < d*step {
-			meet(width-s.w[j], d, svmBound, j, 1)
-		}
-		if d := s.widen[j] - s.dw[j]; d > least && width+s.w[j] < d*step {
-			meet(width+s.w[j], d, svmBound, j, -1)
-		}
-	}
-	// A row is not looked at where its value, when it was last computed, is larger than a bound of the way since then and on this step.
-	noise := svmStill * (math.Abs(s.dc) + s.g.tau*largest(s.dalpha))
-	rows, wayW, wayC, way := s.g.rows, s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
-	for i, side := range s.side {
-		if side == 0 || rows.sum[i]*wayW+wayC+math.Abs(s.shift[i])*way < s.reach[i] {
-			continue
-		}
-		v := s.margin(i) - s.left*s.shift[i]
-		s.measure(i, v)
-		d := rows.dot(i, s.dw) - rows.y[i]*s.dc - s.shift[i]
-		if side < 0 {
-			v, d = -v, -d
-		}
-		if d > noise+svmStill*rows.sum[i]*s.fastest && v < d*step {
-			meet(v, d, svmEnter, i, 0)
-			wayW, wayC, way = s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
-		}
-	}
-	return step, what, where, to
-}
-
-func largest(v []float64) float64 {
-	top := 0.0
-	for _, x := range v {
-		if x = math.Abs(x); x > top {
-			top = x
-		}
-	}
-	return top
-}
-
-// advance takes a step of length t.
-func (s *svmPath) advance(t float64) {
-	if t == 0 {
-		return
-	}
-	for k, i := range s.kinks.held {
-		u := s.g.rows.u[i]
-		s.alpha[i] = math.Max(0, math.Min(u, s.alpha[i]+t*s.lambda*s.dalpha[k]))
-	}
-	if s.left -= t; t >= s.left+t {
-		s.left = 0
-	}
-	for j, d := range s.dw {
-		s.w[j] += t * d
-		s.push[j] += t * s.dpush[j]
-	}
-	s.c += t * s.dc
-	s.wayW += t * s.fastest
-	s.wayC += t * math.Abs(s.dc)
 }

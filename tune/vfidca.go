@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/tune/hypergradient"
 )
 
 // vfidca is the value-function based difference-of-convex algorithm of package dca.
@@ -105,23 +106,28 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	return out, nil
 }
 
-// solvers gives the program of a matrix completion solvers that are faster than conic programs, where those would be at accuracies
-// that they reach.
+// solvers gives the program solvers that are faster than conic programs, where those would be at accuracies that they reach: of the
+// penalty form, from which a path starts, where package descent has one, and of the lower level for matrix completion.
 func (t *Task) solvers(p *dca.Program) error {
-	if t.Model.Name() != "matrix-completion" || t.Config.Eps != 0 && t.Config.Eps < directGap {
+	if p.Radii < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil
 	}
 	model, err := t.descends()
 	if model == nil || err != nil {
 		return err
 	}
-	c := model.(*completion)
+	var last *hypergradient.Point
 	p.Penalty = func(ctx context.Context, weights []float64) ([][]float64, error) {
-		pt, err := c.Solve(ctx, weights, directGap, nil)
+		pt, err := model.Solve(ctx, weights, directGap, last)
 		if err != nil || !pt.Solved {
 			return nil, err
 		}
+		last = pt
 		return pt.X, nil
+	}
+	c, ok := model.(*completion)
+	if !ok {
+		return nil
 	}
 	p.Lower = func(ctx context.Context, radii []float64) (*dca.LowerSolution, error) {
 		x, lambda, loss, ok, err := c.Within(ctx, radii, directGap)

@@ -18,6 +18,7 @@ type exchanger struct {
 	p            *Program
 	users, kinks int // numbers of the user's variables and of hinges
 	built, fits  bool
+	waited       bool      // a point of the backend has been seen
 	in           *instance // numbers of the full program, without a solver
 	problem      activeset.Problem
 	solver       *activeset.Solver
@@ -59,9 +60,13 @@ const (
 	// that largeExchanges; where more are needed, interior points take less time.
 	smallProgram, smallExchanges   = 64, 300
 	mediumProgram, mediumExchanges = 300, 1000
-	largeExchanges                 = 1200
-	// perChange is about the number of exchanges on the way for each constraint that is another one in the end.
-	perChange = 3
+	largeExchanges                 = 400
+	// perIteration is the number of exchanges for each fold that take as long as an iteration of a backend; with several folds, as many
+	// are made as take as long as the backend took.
+	perIteration = 3
+	// perChange is about the number of exchanges on the way for each constraint that is another one in the end, perChangeApart
+	// the one from which on they are not tried where folds are taken apart.
+	perChange, perChangeApart = 5, 2
 	// mostSkipped bounds the solves that are left to the backend after a failure: 1, 2, 4, .. from one failure
 	// to the next.
 	mostSkipped = 16
@@ -164,12 +169,17 @@ func (e *exchanger) zero() {
 
 // begin takes what holds with equality from a point of the full conic program at the current numbers. Where that is very
 // different from what it was at the point before, the backend goes on.
-func (e *exchanger) begin(from backends.Point) {
+func (e *exchanger) begin(from backends.Point, iterations int) {
 	if e.skip > 0 {
 		e.skip--
 		return
 	}
 	if e.ready = e.build() && from.X != nil && from.Z != nil && e.load(); !e.ready {
+		return
+	}
+	apart := e.solver.Blocks() > 1
+	if !e.waited && !apart && e.users > mediumProgram { // early solutions are far from each other
+		e.waited, e.ready = true, false
 		return
 	}
 	pt := activeset.Point{X: from.X[:len(e.problem.Q)]}
@@ -182,7 +192,11 @@ func (e *exchanger) begin(from backends.Point) {
 	for _, b := range e.balls {
 		pt.Ball = append(pt.Ball, math.Max(0, (from.Z[b.first]+from.Z[b.first+1])/2))
 	}
-	e.ready = perChange*e.solver.Start(pt) <= e.most
+	per := perChange
+	if apart {
+		per, e.most = perChangeApart, max(smallExchanges, perIteration*e.solver.Blocks()*iterations)
+	}
+	e.ready = per*e.solver.Start(pt) <= e.most
 }
 
 // exchangeRows solves the program by exchanges, or returns nil where the backend has to.

@@ -197,7 +197,7 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 		if s.exchange != nil && r.Status == backends.Optimal {
-			s.exchange.begin(r.Conic())
+			s.exchange.begin(r.Conic(), r.Iterations)
 		}
 	}
 	if r.Status == backends.Cancelled && outer.Err() == nil && ctx.Err() != nil {

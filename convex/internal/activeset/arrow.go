@@ -13,6 +13,9 @@ import "slices"
 // blocks are taken apart.
 const mostGlobal = 4
 
+// fewestBlocks is the number of blocks from which on they are taken apart: with three, one factor of everything takes no more time.
+const fewestBlocks = 4
+
 // none stands for no block, limit or variable.
 const none = -1
 
@@ -52,7 +55,7 @@ type arrow struct {
 // arrange finds the form.
 func (p *Problem) arrange() *arrow {
 	a := p.components()
-	if len(a.blocks) < 2 || !p.limitsOf(a) {
+	if len(a.blocks) < fewestBlocks || !p.limitsOf(a) {
 		a = p.whole()
 		p.limitsOf(a)
 	}

@@ -115,6 +115,11 @@ func (c *cholesky) forward(b []float64) {
 // solve solves L L'x = b in place.
 func (c *cholesky) solve(b []float64) {
 	c.forward(b)
+	c.backward(b)
+}
+
+// backward solves L'x = b in place.
+func (c *cholesky) backward(b []float64) {
 	for i := c.n - 1; i >= 0; i-- {
 		row := c.row(i)
 		b[i] /= row[i]

@@ -7,6 +7,8 @@ const (
 	paths = 40
 	// slow is the share of the last error above which the factor is made anew.
 	slow = 0.1
+	// close is the error below which that is hardly why it is slow, so that it is done every patience paths only.
+	close, patience = 1e-6, 6
 	// worn is the number of exchanges after which it is, too.
 	worn = 300
 	// same is the share of the last error above which a path without exchanges has led nowhere, farther the factor for the
@@ -26,7 +28,7 @@ func (s *Solver) Solve(most int, tol float64, stop func() bool) bool {
 			s.evaluate() // without shifts
 			return true
 		}
-		again := s.since > worn || path > 1 && err > slow*last && !s.fresh
+		again := s.since > worn || path > 1 && err > slow*last && !s.fresh && (err > close || path%patience == 0)
 		if again {
 			s.rebuild()
 		}

@@ -193,6 +193,9 @@ func (s *Solver) Exchanges() int { return s.exchanges }
 // Held is the number of constraints that hold with equality.
 func (s *Solver) Held() int { return len(s.held) }
 
+// Blocks is the number of blocks that the program falls into but for a few links.
+func (s *Solver) Blocks() int { return len(s.blocks) }
+
 // HingeValue is max(0, a'x - b) of hinge k at the current point, exactly 0 at its kink.
 func (s *Solver) HingeValue(k int) float64 {
 	if s.side[k] == kink {

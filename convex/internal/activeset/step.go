@@ -2,6 +2,7 @@ package activeset
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -38,7 +39,8 @@ func (s *Solver) shiftOf(e entry) float64 {
 	return v
 }
 
-// prepareBlock computes a block's part for the step. The vector base holds t on the links.
+// prepareBlock computes a block's part for the step. The vector base holds t on the links. Without links, a and e are L^-1 beta and L^-1 q,
+// which is enough for everything but dm.
 func (s *Solver) prepareBlock(b *block) {
 	// t
 	for _, j := range b.vars {
@@ -65,16 +67,21 @@ func (s *Solver) prepareBlock(b *block) {
 	for k, e := range b.rows {
 		b.a[k] += s.shiftOf(e)
 	}
-	b.ch.solve(b.a)
-	// r + M t + N a
-	s.zero(b, s.sum)
-	for k, e := range b.rows {
-		s.add(e, b.a[k], s.sum)
+	links := len(s.links) > 0
+	if links {
+		b.ch.solve(b.a)
+		// r + M t + N a
+		s.zero(b, s.sum)
+		for k, e := range b.rows {
+			s.add(e, b.a[k], s.sum)
+		}
+		for _, w := range b.pinned {
+			s.sum[w] += s.residual[w] + s.base[w]/s.inv[w]
+		}
+		b.f = s.gather(b, b.f, -1)
+	} else {
+		b.ch.forward(b.a)
 	}
-	for _, w := range b.pinned {
-		s.sum[w] += s.residual[w] + s.base[w]/s.inv[w]
-	}
-	b.f = s.gather(b, b.f, -1)
 	b.e, b.u, b.g, b.delta = resize(b.e, len(s.globals)), resize(b.u, len(s.globals)), b.g[:0], resize(b.delta, len(s.globals))
 	var q [][]float64
 	for k, i := range s.globals {
@@ -87,18 +94,23 @@ func (s *Solver) prepareBlock(b *block) {
 				s.w[j] = s.inv[j] * v[j]
 			}
 		}
-		q = append(q, s.times(b, s.w, nil))
+		b.e[k] = s.times(b, s.w, b.e[k])
+		if links {
+			q = append(q, slices.Clone(b.e[k]))
+			b.ch.solve(b.e[k])
+			s.zero(b, s.sum)
+			for n, e := range b.rows {
+				s.add(e, -b.e[k][n], s.sum)
+			}
+			for _, w := range b.pinned {
+				s.sum[w] += v[w]
+			}
+			b.u[k] = s.gather(b, b.u[k], 1)
+		} else {
+			b.ch.forward(b.e[k])
+			q = b.e
+		}
 		h += floats.Dot(q[k], b.a)
-		b.e[k] = append(b.e[k][:0], q[k]...)
-		b.ch.solve(b.e[k])
-		s.zero(b, s.sum)
-		for n, e := range b.rows {
-			s.add(e, -b.e[k][n], s.sum)
-		}
-		for _, w := range b.pinned {
-			s.sum[w] += v[w]
-		}
-		b.u[k] = s.gather(b, b.u[k], 1)
 		b.g = append(b.g, h)
 		b.delta[k] = b.delta[k][:0]
 		for other := range k + 1 {
@@ -151,6 +163,11 @@ func (s *Solver) direction() {
 	}
 	s.dl, s.dmu = append(s.dl[:0], s.f...), append(s.dmu[:0], s.h...)
 	s.follows()
+	if len(s.links) == 0 {
+		for _, b := range s.blocks {
+			b.ch.backward(b.dm)
+		}
+	}
 	s.spread()
 	if len(s.links) > 0 {
 		for range refinements {

@@ -193,3 +193,58 @@ func TestCompletionWithin(t *testing.T) {
 	_, _, err = c.Within(ctx, CompletionBounds{1, []float64{1}}, Options{})
 	require.ErrorContains(t, err, "too many for the constrained form")
 }
+
+// At weights drawn at random, some of them next to those where a group or a direction of G leaves, derivatives are
+// those of central differences along a random direction.
+func TestDerivativeAtRandomWeights(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(3, 4))
+	d := completionSample(8, 25, 20, 9, 0.4)
+	c, other := d.problem(t, false), completionSample(9, 25, 20, 9, 0.1)
+	x := NewDesign(other.x)
+	v := make([]float64, len(other.y))
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	value := func(w CompletionWeights, tol float64) (float64, *CompletionSolution) {
+		s, err := c.Solve(ctx, w, Options{Tol: tol}, nil)
+		require.NoError(t, err)
+		f := make([]float64, len(v))
+		x.Mul(f, s.B)
+		if s.Left != nil {
+			for k := range f {
+				f[k] += floats.Dot(s.Left.RawRowView(other.row[k]), s.Right.RawRowView(other.col[k]))
+			}
+		}
+		return floats.Dot(v, f), s
+	}
+	for trial := range 40 {
+		w := CompletionWeights{0.01 * math.Exp(rng.NormFloat64()), []float64{0, 0, 0}}
+		for g := range w.Norm {
+			w.Norm[g] = 0.03 * math.Exp(rng.NormFloat64())
+		}
+		along := make([]float64, 4)
+		for i := range along {
+			along[i] = rng.NormFloat64()
+		}
+		_, s := value(w, 1e-10)
+		nuclear, groups, err := c.Derivative(w, s, v, x, other.row, other.col, 1e-10)
+		require.NoError(t, err)
+		want, scale := 0.0, math.Abs(nuclear)*w.Nuclear
+		got := along[0] * nuclear * w.Nuclear
+		for g, a := range groups {
+			got += along[1+g] * a * w.Norm[g]
+			scale += math.Abs(a) * w.Norm[g]
+		}
+		const h = 1e-5
+		for _, side := range []float64{h, -h} {
+			u := CompletionWeights{w.Nuclear * math.Exp(side*along[0]), make([]float64, 3)}
+			for g := range u.Norm {
+				u.Norm[g] = w.Norm[g] * math.Exp(side*along[1+g])
+			}
+			f, _ := value(u, 1e-12)
+			want += f / (2 * side)
+		}
+		require.InDelta(t, want, got, 1e-3*scale, "trial %d", trial)
+	}
+}

@@ -20,8 +20,8 @@ import (
 //	M du + B w = -A*(G_t) dt - X_g b_t dt_g,   B'du = the above,   G_t = -2 (Z R / t + (Z T K + K T Z) R) / t,   T = I + R R'/t^2,
 //
 // with M as in [interiorSystem] for 2 K in the place of C^-1, without what groups have of second order, b_t = -2 z_g q_g / t_g^2,
-// and w of W, the dz_g, and db0. In the place of the zero block stands -limitShare |y|^2 / 2: a direction of L, or a group, that is zero but for
-// rounding does not count as one in use.
+// and w of W, the dz_g, and db0. In the place of the zero block stands minus the gap of the solution, as near the end of the path:
+// what the solution leaves open, such as which of two directions of nearly no difference is in use, moves little.
 type limit struct {
 	*interior
 	l, rl    []float64 // L, m x rank, and R'L, n x rank, both by rows
@@ -31,7 +31,8 @@ type limit struct {
 	at, end  int       // where B's columns for the groups begin and end; an intercept's comes after
 }
 
-const limitShare = 1e-14
+// limitShare is the least gap relative to |y|^2 / 2, and limitMost the largest, that counts in the system.
+const limitShare, limitMost = 1e-14, 1e-8
 
 // newLimit makes the system, and factors it. It is nil where rounding leaves no such point.
 func newLimit(s *interior, at *CompletionSolution) *limit {
@@ -59,10 +60,11 @@ func newLimit(s *interior, at *CompletionSolution) *limit {
 		copy(h[k*size+N:(k+1)*size], b)
 		clear(b)
 	}
+	share := math.Min(limitMost, math.Max(limitShare, at.Gap/s.c.groups.scale))
 	for k := N; k < size; k++ {
 		f.bordered.sign[k] = -1
 		if k < f.end {
-			h[k+k*size] = -limitShare * floats.Dot(y, y) / 2
+			h[k+k*size] = -share * floats.Dot(y, y) / 2
 		}
 	}
 	dense.LDL(size, h, size, f.bordered.d, f.bordered.sign, 0, limitShare)
@@ -81,8 +83,9 @@ func (f *limit) multipliers(at *CompletionSolution) bool {
 		for j := range s.group(s.q, g) {
 			size = math.Hypot(size, at.B[s.c.interior.order[s.c.interior.start[g]+j]])
 		}
-		if s.z[g], s.cg[g] = 0, math.Inf(1); size > 0 {
-			s.z[g] = size * t / (2 * q)
+		z := size * t / (2 * q)
+		if s.z[g], s.cg[g] = 0, math.Inf(1); size > 0 && z*t*t > (t-q*q/t)*floats.Dot(s.c.groups.y, s.c.groups.y)/2 {
+			s.z[g] = z
 			f.used = append(f.used, g)
 		}
 	}
@@ -98,21 +101,24 @@ func (f *limit) multipliers(at *CompletionSolution) bool {
 		}
 		s.chol.inverse(s.inverse, s.square, s.square2)
 	} else {
-		_, f.rank = left.Dims()
-		f.l = append(f.l, mat.DenseCopyOf(left).RawMatrix().Data...)
-		floats.Scale(math.Sqrt2/2, f.l)
+		l := f.active(left)
+		_, f.rank = l.Dims()
+		p := make([]float64, m*m)
+		for k := range f.rank {
+			column := mat.Col(nil, k, l)
+			a := 1 / floats.Dot(column, column)
+			for j, v := range column {
+				dense.Axpy(v, column, s.multiplier[j*m:(j+1)*m])
+				dense.Axpy(a*v, column, p[j*m:(j+1)*m])
+			}
+		}
+		f.l = l.RawMatrix().Data
 		f.rl = make([]float64, s.e.n*f.rank)
 		for k, v := range s.u {
 			i, j := s.e.row[k], s.e.col[k]
 			dense.Axpy(v, f.l[i*f.rank:(i+1)*f.rank], f.rl[j*f.rank:(j+1)*f.rank])
 		}
-		floats.AddScaled(s.multiplier, 0.5, outerSquare(left))
 		// With P the projection on the range of L and Q = I - P, the inverse of Q C Q + t P has 1/t there.
-		var qr mat.QR
-		var full mat.Dense
-		qr.Factorize(left)
-		qr.QTo(&full)
-		p := outerSquare(full.Slice(0, m, 0, f.rank))
 		q := make([]float64, m*m)
 		floats.Sub(q, p)
 		for i := range m {
@@ -134,11 +140,38 @@ func (f *limit) multipliers(at *CompletionSolution) bool {
 	return true
 }
 
-// outerSquare is A A'.
-func outerSquare(a mat.Matrix) []float64 {
-	var out mat.Dense
-	out.Mul(a, a.T())
-	return out.RawMatrix().Data
+// active returns L with columns at right angles, L L' = A A' / 2, without the directions along which C is further from zero than Z, in the units t
+// and |y|^2 / (2 t): these are zero but for rounding, or the gap of the solution. s.chol has C.
+func (f *limit) active(a *mat.Dense) *mat.Dense {
+	m, y := f.e.m, f.c.groups.y
+	_, rank := a.Dims()
+	var gram mat.SymDense
+	gram.SymOuterK(0.5, a.T())
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&gram, true) {
+		out := mat.DenseCopyOf(a)
+		out.Scale(math.Sqrt2/2, out)
+		return out
+	}
+	var turn, turned mat.Dense
+	eigen.VectorsTo(&turn)
+	turned.Mul(a, &turn)
+	turned.Scale(math.Sqrt2/2, &turned)
+	first := rank // the eigenvalues rise
+	for k := rank - 1; k >= 0; k-- {
+		z, c, column := eigen.Values(nil)[k], 0.0, mat.Col(nil, k, &turned)
+		for j, v := range column {
+			c += v * dense.Dot(column, f.chol.l[j*m:(j+1)*m])
+		}
+		if !(z > 0) || z*z*f.tau*f.tau <= c*floats.Dot(y, y)/2 {
+			break
+		}
+		first = k
+	}
+	if first == rank {
+		first = rank - 1
+	}
+	return mat.DenseCopyOf(turned.Slice(0, m, first, rank))
 }
 
 // elements adds to the first elements of b those of L'E L at a matrix with v at (i, j), by columns, elements that stand for two times sqrt(2).

@@ -13,8 +13,8 @@ import "slices"
 // blocks are taken apart.
 const mostGlobal = 4
 
-// fewestBlocks is the number of blocks from which on they are taken apart: with three, one factor of everything takes no more time.
-const fewestBlocks = 4
+// fewestBlocks is the number of blocks from which on they are taken apart: with two, one factor of everything takes no more time.
+const fewestBlocks = 3
 
 // none stands for no block, limit or variable.
 const none = -1

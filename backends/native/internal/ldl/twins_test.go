@@ -212,7 +212,9 @@ func TestPlantedTwins(t *testing.T) {
 			}
 		}
 	})
-	require.Positive(t, grouped)
+	if !testing.Short() { // where rapid draws so few that none may have any
+		require.Positive(t, grouped)
+	}
 }
 
 func checkPermutation(t require.TestingT, f *Factor) {

@@ -215,6 +215,8 @@ func TestPlantedTwins(t *testing.T) {
 	if !testing.Short() { // where rapid draws so few that none may have any
 		require.Positive(t, grouped)
 	}
+	sure := expand(rand.New(rand.NewPCG(1, 12)), []int{12, 1, 12, 1, 12}, 0.7, make([]bool, 5))
+	require.NotNil(t, findGroups(sure.n, sure.ptr, sure.ind).weight)
 }
 
 func checkPermutation(t require.TestingT, f *Factor) {

@@ -62,6 +62,7 @@ func TestDirectIsConic(t *testing.T) {
 			b, err := conic.at(ctx, s.values(unit))
 			require.NoError(t, err)
 			require.InEpsilon(t, b.Errors.Validation, a.Errors.Validation, 1e-4, "%s %g", m.Name(), share)
+			require.Equal(t, b.Errors.Test == nil, a.Errors.Test == nil)
 			if b.Errors.Test != nil {
 				require.InEpsilon(t, *b.Errors.Test, *a.Errors.Test, 1e-4, "%s %g", m.Name(), share)
 			}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -88,4 +89,78 @@ func TestBadPaths(t *testing.T) {
 		require.EqualError(t, check(missing), missing+": cannot be written: there is no directory "+filepath.Dir(missing))
 	}
 	require.Empty(t, names(t, dir))
+}
+
+// A read-only file is not replaced, whoever asks: the test may run as an administrator, who could.
+func TestReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.json")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o444))
+	_, err := Create(path)
+	for _, err := range []error{Check(path), Write(path, text("new")), err} {
+		require.EqualError(t, err, path+": cannot be written: it is read-only")
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(got))
+	require.Equal(t, []string{"a.json"}, names(t, dir))
+}
+
+// A link that leads nowhere makes no file elsewhere.
+func TestDanglingLink(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("gone/away", link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	_, err := Create(link)
+	for _, err := range []error{Check(link), Write(link, text("x")), err} {
+		require.EqualError(t, err, link+": cannot be written: it is a symbolic link to gone/away, which is not there")
+	}
+	require.Equal(t, []string{"link"}, names(t, dir))
+}
+
+// leave makes what a killed process leaves behind while it writes the file, and returns its name.
+func leave(t *testing.T, path string) string {
+	t.Helper()
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".0123abcd.tmp")
+	require.NoError(t, os.WriteFile(name, []byte("half"), 0o600))
+	old := time.Now().Add(-2 * staleAge) // where there are no locks, the age tells
+	require.NoError(t, os.Chtimes(name, old, old))
+	return name
+}
+
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	leave(t, a)
+	other := filepath.Base(leave(t, b))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".notes.tmp"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.json.0123abcd.tmp"), nil, 0o600))
+	require.NoError(t, Write(a, text("x")))
+	require.ElementsMatch(t, []string{"a.json", other, ".notes.tmp", "a.json.0123abcd.tmp"}, names(t, dir))
+	left := filepath.Base(leave(t, a))
+	require.NoError(t, Check(a))
+	require.NotContains(t, names(t, dir), left)
+	leave(t, a)
+	Clean(dir)
+	require.ElementsMatch(t, []string{"a.json", ".notes.tmp", "a.json.0123abcd.tmp"}, names(t, dir))
+}
+
+// What somebody is writing is no leftover.
+func TestTwoWriters(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.json")
+	require.NoError(t, Write(path, func(w io.Writer) error {
+		require.Len(t, names(t, dir), 1)
+		require.NoError(t, Check(path))
+		Clean(dir)
+		require.Len(t, names(t, dir), 1)
+		require.NoError(t, Write(path, text("inner")))
+		return text("outer")(w)
+	}))
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "outer", string(got))
+	require.Equal(t, []string{"a.json"}, names(t, dir))
 }

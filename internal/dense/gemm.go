@@ -1,5 +1,7 @@
 package dense
 
+import "github.com/conetune/conetune/internal/stop"
+
 // Cache blocks of a product too large for the caches (Goto and van de Geijn, section 4):
 // a block of A stays in the second-level cache, a strip of B in the first.
 const (
@@ -19,21 +21,28 @@ const (
 
 // GemmNT computes C -= A B', with A m x k, B n x k, C m x n.
 func GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	gemmNT(nil, m, n, k, a, lda, b, ldb, c, ldc)
+}
+
+func gemmNT(s *stop.Stop, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	if m <= 0 || n <= 0 || k <= 0 {
 		return
 	}
 	checkMatrix("A", m, k, a, lda)
 	checkMatrix("B", n, k, b, ldb)
 	checkMatrix("C", m, n, c, ldc)
-	switch {
-	case m*n*k <= tinyWork:
+	switch size := int64(m) * int64(n) * int64(k); {
+	case size <= tinyWork:
 		gemmTiny(m, n, k, a, lda, b, ldb, c, ldc)
 	case m*k < packFrom || n < packCols:
+		if size < longWork {
+			s = nil
+		}
 		for l := 0; l < k; l += blockDepth {
-			gemmStrips(m, n, min(blockDepth, k-l), a[l*lda:], lda, rowsPerBlock(), b[l*ldb:], ldb, c, ldc)
+			gemmStrips(s, m, n, min(blockDepth, k-l), a[l*lda:], lda, b[l*ldb:], ldb, c, ldc)
 		}
 	default:
-		gemmPacked(m, n, k, a, lda, b, ldb, c, ldc)
+		gemmPacked(s, m, n, k, a, lda, b, ldb, c, ldc)
 	}
 }
 
@@ -53,23 +62,32 @@ func gemmTiny(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float
 }
 
 // gemmStrips is GemmNT strip by strip, without packing.
-func gemmStrips(m, n, k int, a []float64, lda, step int, b []float64, ldb int, c []float64, ldc int) {
-	nr := columnsPerStrip()
-	for j := 0; j < n; j += nr {
-		gemmStrip(min(nr, n-j), m, k, a, lda, step, b[j:], ldb, c[j*ldc:], ldc, 0)
+func gemmStrips(s *stop.Stop, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	nr, mr := columnsPerStrip(), rowsPerBlock()
+	for i := 0; i < m; i += stripRows {
+		mb := min(stripRows, m-i)
+		for j := 0; j < n; j += nr {
+			if s != nil && s.Reached(cost(mb, nr, k)) {
+				return
+			}
+			gemmStrip(min(nr, n-j), mb, k, a[i:], lda, mr, b[j:], ldb, c[i+j*ldc:], ldc, 0)
+		}
 	}
 }
 
 // gemmPacked is GemmNT with blocks of A, and strips of B, copied to where they are
 // contiguous: large leading dimensions spread them over many pages and over few
 // sets of the caches.
-func gemmPacked(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+func gemmPacked(s *stop.Stop, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	w := getWorkspace()
 	for l := 0; l < k; l += blockDepth {
 		kb := min(blockDepth, k-l)
 		pb := w.packB(n, kb, b[l*ldb:], ldb)
 		for i := 0; i < m; i += blockRows {
 			mb := min(blockRows, m-i)
+			if s != nil && s.Reached(cost(mb, n, kb)) {
+				break
+			}
 			pa := w.packA(mb, kb, a[i+l*lda:], lda)
 			packedStrips(mb, n, kb, pa, pb, c[i:], ldc)
 		}
@@ -89,6 +107,10 @@ func packedStrips(m, n, k int, pa, pb []float64, c []float64, ldc int) {
 // The caller guarantees that A B' is symmetric (B = A diag(d)). Entries of C
 // above the diagonal are not touched.
 func SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	syrkNT(nil, n, k, a, lda, b, ldb, c, ldc)
+}
+
+func syrkNT(s *stop.Stop, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	if n <= 0 || k <= 0 {
 		return
 	}
@@ -96,8 +118,11 @@ func SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, l
 	checkMatrix("B", n, k, b, ldb)
 	checkMatrix("C", n, n, c, ldc)
 	if n <= blockRows || n*k <= packFromLower {
+		if int64(n)*int64(n)*int64(k) < longWork {
+			s = nil
+		}
 		for l := 0; l < k; l += blockDepth {
-			syrkStrips(n, min(blockDepth, k-l), a[l*lda:], lda, b[l*ldb:], ldb, c, ldc)
+			syrkStrips(s, n, min(blockDepth, k-l), a[l*lda:], lda, b[l*ldb:], ldb, c, ldc)
 		}
 		return
 	}
@@ -109,6 +134,9 @@ func SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, l
 		// Rows by blocks: the part left of the diagonal block, then the block.
 		for i := 0; i < n; i += blockRows {
 			mb := min(blockRows, n-i)
+			if s != nil && s.Reached(cost(mb, i+mb, kb)) {
+				break
+			}
 			if i > 0 {
 				pa := w.packA(mb, kb, a[i+l*lda:], lda)
 				packedStrips(mb, i, kb, pa, pb, c[i:], ldc)
@@ -123,9 +151,12 @@ func SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, l
 }
 
 // syrkStrips is SyrkNT strip by strip, each from its diagonal down, without packing.
-func syrkStrips(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+func syrkStrips(s *stop.Stop, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	nr, mr := columnsPerStrip(), rowsPerBlock()
 	for j := 0; j < n; j += nr {
+		if s != nil && s.Reached(cost(n-j, nr, k)) {
+			return
+		}
 		gemmStrip(min(nr, n-j), n-j, k, a[j:], lda, mr, b[j:], ldb, c[j+j*ldc:], ldc, 1)
 	}
 }

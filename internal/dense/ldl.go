@@ -1,5 +1,7 @@
 package dense
 
+import "github.com/conetune/conetune/internal/stop"
+
 // ldlPanel is the number of columns that LDL factors before it subtracts what they
 // contribute to the columns after them.
 const ldlPanel = 128
@@ -17,6 +19,10 @@ const ldlPanel = 128
 // "Symmetric quasidefinite matrices", SIAM J. Optim. 5 (1995)). A NaN in a is not
 // replaced and reaches d.
 func LDL(n int, a []float64, lda int, d []float64, sign []int8, eps, delta float64) int {
+	return ldl(nil, n, a, lda, d, sign, eps, delta)
+}
+
+func ldl(s *stop.Stop, n int, a []float64, lda int, d []float64, sign []int8, eps, delta float64) int {
 	if n <= 0 {
 		return 0
 	}
@@ -34,14 +40,17 @@ func LDL(n int, a []float64, lda int, d []float64, sign []int8, eps, delta float
 	replaced := 0
 	for j := 0; j < n; j += ldlPanel {
 		nb := min(ldlPanel, n-j)
+		if s != nil && s.Reached(cost(nb, nb, nb)) {
+			break
+		}
 		diagonal := a[j+j*lda:]
 		below := n - j - nb
 		ld := w.scaled(max(nb, below) * nb)
 		replaced += ldlBlock(nb, diagonal, lda, d[j:], dInv, sign[j:], eps, delta, ld)
 		if below > 0 {
 			l21 := diagonal[nb:]
-			trsmRightLT(below, nb, diagonal, lda, dInv[:nb], l21, lda, ld, below)
-			SyrkNT(below, nb, l21, lda, ld, below, diagonal[nb+nb*lda:], lda)
+			trsmRightLT(s, below, nb, diagonal, lda, dInv[:nb], l21, lda, ld, below)
+			syrkNT(s, below, nb, l21, lda, ld, below, diagonal[nb+nb*lda:], lda)
 		}
 	}
 	w.release()

@@ -1,11 +1,15 @@
 package dense
 
+import "github.com/conetune/conetune/internal/stop"
+
 // trsvBlock is the number of unknowns that TrsvN and TrsvT solve by plain loops
 // before a matrix-vector product carries them to the others.
 const trsvBlock = 8
 
 // TrsvN overwrites x with L^{-1} x, L n x n unit lower triangular.
-func TrsvN(n int, l []float64, ldl int, x []float64) {
+func TrsvN(n int, l []float64, ldl int, x []float64) { trsvN(nil, n, l, ldl, x) }
+
+func trsvN(s *stop.Stop, n int, l []float64, ldl int, x []float64) {
 	if n <= 0 {
 		return
 	}
@@ -13,6 +17,9 @@ func TrsvN(n int, l []float64, ldl int, x []float64) {
 	checkVector("x", n, x)
 	for j := 0; j < n; j += trsvBlock {
 		nb := min(trsvBlock, n-j)
+		if s != nil && s.Reached((n-j)*trsvBlock) {
+			return
+		}
 		xb := x[j : j+nb]
 		for c := range nb {
 			lc := l[j+(j+c)*ldl:][:len(xb)]
@@ -28,7 +35,9 @@ func TrsvN(n int, l []float64, ldl int, x []float64) {
 }
 
 // TrsvT overwrites x with L^{-T} x, L n x n unit lower triangular.
-func TrsvT(n int, l []float64, ldl int, x []float64) {
+func TrsvT(n int, l []float64, ldl int, x []float64) { trsvT(nil, n, l, ldl, x) }
+
+func trsvT(s *stop.Stop, n int, l []float64, ldl int, x []float64) {
 	if n <= 0 {
 		return
 	}
@@ -36,6 +45,9 @@ func TrsvT(n int, l []float64, ldl int, x []float64) {
 	checkVector("x", n, x)
 	for j := (n - 1) / trsvBlock * trsvBlock; j >= 0; j -= trsvBlock {
 		nb := min(trsvBlock, n-j)
+		if s != nil && s.Reached((n-j)*trsvBlock) {
+			return
+		}
 		xb := x[j : j+nb]
 		if below := n - j - nb; below > 0 {
 			gemvT(below, nb, l[j+nb+j*ldl:], ldl, x[j+nb:], xb)

@@ -1,0 +1,10 @@
+//go:build scs && cgo
+
+package licenses
+
+import _ "embed"
+
+//go:embed scs.txt
+var scsText string
+
+func init() { libraries = append(libraries, scsText) }

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package stdfd
+
+func closed(int) bool { return false }

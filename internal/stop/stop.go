@@ -1,0 +1,110 @@
+// Package stop ends long computations in time, when their context ends or their
+// time is over.
+//
+// A computation of one goroutine shares one [Stop] and tells it, now and then, how much it has
+// done since; every millisecond or so of work the context and the clock are looked at.
+// Once the end is reached it stays reached: loops leave at once, and what they leave
+// behind is unfinished. Whoever would keep a result asks [Stop.Reached] first.
+//
+// No goroutine is started, so that it works where nothing runs beside a
+// computation, as in js/wasm.
+package stop
+
+import (
+	"context"
+	"time"
+)
+
+// Interval is the work between two looks at the context and the clock, in
+// operations of about a nanosecond.
+const Interval = 1 << 20
+
+// Stop says when to end. A nil Stop never does. It is for one goroutine.
+type Stop struct {
+	ctx      context.Context
+	deadline time.Time // zero: none
+	interval int
+	left     int // work until the next look
+	cause    error
+	reached  bool
+}
+
+// Every returns a Stop that looks after so much work, for tests; the zero Stop takes [Interval].
+func Every(work int) *Stop { return &Stop{interval: work} }
+
+// Begin arms s for a computation that ends with ctx or, if limit is positive, after
+// that time. A computation before is forgotten.
+func (s *Stop) Begin(ctx context.Context, limit time.Duration) {
+	if s.interval <= 0 {
+		s.interval = Interval
+	}
+	*s = Stop{ctx: ctx, interval: s.interval, left: s.interval}
+	if limit > 0 {
+		s.deadline = time.Now().Add(limit)
+	}
+}
+
+// End lets the context go; s is never reached until the next Begin.
+func (s *Stop) End() { *s = Stop{interval: s.interval} }
+
+// Reached says whether to end, work being what was done since the last call. It
+// looks at the context and the clock only when enough work has come together.
+func (s *Stop) Reached(work int) bool {
+	if s == nil {
+		return false
+	}
+	if s.left -= work; s.left > 0 {
+		return s.reached
+	}
+	return s.Look()
+}
+
+// Look is Reached with a look at the context and the clock in any case.
+func (s *Stop) Look() bool {
+	if s == nil {
+		return false
+	}
+	s.left = s.interval
+	if s.reached || s.ctx == nil {
+		return s.reached
+	}
+	if s.cause = s.ctx.Err(); s.cause == nil {
+		s.cause = s.late()
+	}
+	s.reached = s.cause != nil
+	return s.reached
+}
+
+// late says whether the time is over. The deadline of the context counts also
+// where the timer that ends it has had no turn.
+func (s *Stop) late() error {
+	at, ok := s.ctx.Deadline()
+	if s.deadline.IsZero() && !ok {
+		return nil
+	}
+	now := time.Now()
+	if !s.deadline.IsZero() && !now.Before(s.deadline) || ok && !now.Before(at) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Limit returns the time that a computation has which begins now, 0 for no bound: the
+// limit, if it is positive, or less if ctx has a deadline before.
+func Limit(ctx context.Context, limit time.Duration) time.Duration {
+	if at, ok := ctx.Deadline(); ok {
+		if left := max(time.Until(at), time.Nanosecond); limit <= 0 || left < limit {
+			return left
+		}
+	}
+	return max(0, limit)
+}
+
+// Cause says why the end was reached: context.DeadlineExceeded when the time was over,
+// else what the context says; nil if it was not reached.
+func (s *Stop) Cause() error {
+	if s == nil {
+		return nil
+	}
+	return s.cause
+}

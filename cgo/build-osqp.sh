@@ -6,13 +6,18 @@
 # cannot meet those of other libraries. Headers go to OUT/include/osqp, licences
 # to OUT/licenses.
 #
+#   DEPS_SRC   folder of the pinned sources, build/src beside this script if unset
 #   OSQP_SRC   folder of OSQP's own sources, in place of the pinned ones
 #   CC, CFLAGS compiler and its options, cc and none but CMake's -O3 if unset
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$1/lib" "$1/include" "$1/licenses"
+die() {
+    echo "cgo/build-osqp.sh: $*" >&2
+    exit 1
+}
+
+mkdir -p "$1/lib" "$1/include" "$1/licenses" 2>/dev/null || die "cannot write to $1; in a folder that is read-only, as Go's module cache is, give another one: make deps DEPS=DIR"
 out=$(cd "$1" && pwd)
-src=$here/build/src
 # One build at a time in this folder.
 if command -v flock >/dev/null; then
     exec 9>"$out/.lock-osqp"
@@ -22,11 +27,6 @@ work=$(mktemp -d "$out/osqp.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-die() {
-    echo "cgo/build-osqp.sh: $*" >&2
-    exit 1
-}
-
 for tool in cmake make ar ld objcopy; do
     command -v $tool >/dev/null || die "needs $tool (cmake, make and GNU binutils)"
 done
@@ -34,13 +34,13 @@ done
 if [ -n "${OSQP_SRC:-}" ]; then
     [ -f "$OSQP_SRC/include/public/osqp.h" ] || die "OSQP_SRC=$OSQP_SRC holds no include/public/osqp.h"
     cp -R "$OSQP_SRC" "$work/osqp"
+    chmod -R u+w "$work/osqp"
 else
-    "$here/fetch.sh" osqp-sys
-    cp -R "$src/osqp-sys-1.0.1" "$work/osqp"
+    sh "$here/fetch.sh" -d "$work" osqp-sys
 fi
-"$here/fetch.sh" qdldl
-tar -xozf "$src"/qdldl-*.tar.gz -C "$work"
-mv "$work"/qdldl-*/c/qdldl "$work/qdldl"
+sh "$here/fetch.sh" -d "$work" qdldl
+mv "$work/qdldl" "$work/package"
+mv "$work/package/c/qdldl" "$work/qdldl"
 
 # Interrupts without interrupt_*.o: it asks our osqp_is_interrupted, and handles
 # no signals. Printing, code generation and derivatives are left out.

@@ -6,15 +6,20 @@
 # cannot meet those of other libraries. Headers go to OUT/include/scs, licences
 # to OUT/licenses, and the BLAS behind OUT/lib/libconetune_blas.so.
 #
+#   DEPS_SRC   folder of the pinned sources, build/src beside this script if unset
 #   SCS_SRC    folder of SCS's own sources, in place of the pinned ones
 #   BLAS_PKG   pkg-config name of a BLAS and LAPACK with 32-bit integers and
 #              plain names (dgemm_), in place of the pinned OpenBLAS
 #   CC, CFLAGS compiler and its options, cc and -O3 if unset
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$1/lib" "$1/include" "$1/licenses"
+die() {
+    echo "cgo/build-scs.sh: $*" >&2
+    exit 1
+}
+
+mkdir -p "$1/lib" "$1/include" "$1/licenses" 2>/dev/null || die "cannot write to $1; in a folder that is read-only, as Go's module cache is, give another one: make deps DEPS=DIR"
 out=$(cd "$1" && pwd)
-src=$here/build/src
 # One build at a time in this folder.
 if command -v flock >/dev/null; then
     exec 9>"$out/.lock-scs"
@@ -24,11 +29,6 @@ work=$(mktemp -d "$out/scs.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-die() {
-    echo "cgo/build-scs.sh: $*" >&2
-    exit 1
-}
-
 for tool in make ar ld nm objcopy; do
     command -v $tool >/dev/null || die "needs $tool (GNU binutils and make)"
 done
@@ -36,12 +36,13 @@ done
 if [ -n "${SCS_SRC:-}" ]; then
     [ -f "$SCS_SRC/include/scs.h" ] || die "SCS_SRC=$SCS_SRC holds no include/scs.h"
     cp -R "$SCS_SRC" "$work/scs"
+    chmod -R u+w "$work/scs"
     find "$work/scs" -name '*.o' -delete
     rm -rf "$work/scs/out"
 else
-    "$here/fetch.sh" scs
-    tar -xozf "$src"/scs-*.tar.gz -C "$work"
-    mv "$work"/scs-*/scs_source "$work/scs"
+    sh "$here/fetch.sh" -d "$work" scs
+    mv "$work/scs" "$work/package"
+    mv "$work/package/scs_source" "$work/scs"
 fi
 
 # The BLAS: a linker script, so that Go's flags are the same for all of them.
@@ -51,12 +52,8 @@ if [ -n "${BLAS_PKG:-}" ]; then
     echo "$dirs INPUT($libs)" >"$work/blas"
     : >"$work/blas.map"
 else
-    "$here/fetch.sh" openblas
-    machine=$(uname -m)
-    wheel=$(ls "$src"/scipy_openblas32-*"$machine"*.whl 2>/dev/null | head -n 1)
-    [ -n "$wheel" ] || die "no pinned OpenBLAS for $machine; install one and give its pkg-config name as BLAS_PKG"
-    "${PYTHON:-python3}" -m zipfile -e "$wheel" "$work/blas.d"
-    cp "$work"/blas.d/scipy_openblas32/lib/libscipy_openblas.so "$work/"
+    sh "$here/fetch.sh" -d "$work" openblas
+    cp "$work/openblas/scipy_openblas32/lib/libscipy_openblas.so" "$work/"
     echo "INPUT(-lscipy_openblas)" >"$work/blas"
     nm -D --defined-only "$work/libscipy_openblas.so" | sed -n 's/.* scipy_\([a-z0-9_]*\)$/\1/p' | sort >"$work/blas.names"
 fi
@@ -99,9 +96,11 @@ cp "$work/scs/LICENSE.txt" "$out/licenses/SCS.txt"
 for part in amd qdldl; do
     cp "$work"/scs/linsys/external/$part/LICENSE* "$out/licenses/SCS-$part.txt"
 done
-if [ -d "$work/blas.d" ]; then
-    cp "$work"/blas.d/scipy_openblas32-*/licenses/LICENSE.txt "$out/licenses/OpenBLAS.txt"
+if [ -d "$work/openblas" ]; then
+    cp "$work"/openblas/scipy_openblas32-*/licenses/LICENSE.txt "$out/licenses/OpenBLAS.txt"
     mv -f "$work/libscipy_openblas.so" "$out/lib/"
+else
+    rm -f "$out/licenses/OpenBLAS.txt" "$out/lib/libscipy_openblas.so"
 fi
 mv -f "$work/blas" "$out/lib/libconetune_blas.so"
 mv -f "$work/libconetune_scs.a" "$out/lib/"

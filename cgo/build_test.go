@@ -11,11 +11,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// built is the folder that "make deps" builds in.
+func built() string {
+	if dir := os.Getenv("CONETUNE_DEPS"); dir != "" {
+		return dir
+	}
+	return "build"
+}
+
+func sources() string { return filepath.Join(built(), "src") }
+
 // withSources skips unless make deps-src has been here.
 func withSources(t *testing.T) {
 	t.Helper()
 	for _, pattern := range []string{"scs-*.tar.gz", "scipy_openblas32-*.whl", "qdldl-*.tar.gz", "osqp-sys-*"} {
-		if found, _ := filepath.Glob(filepath.Join("build", "src", pattern)); len(found) == 0 {
+		if found, _ := filepath.Glob(filepath.Join(sources(), pattern)); len(found) == 0 {
 			t.Skip("no sources of the C libraries here; make deps-src fetches them")
 		}
 	}
@@ -24,11 +34,11 @@ func withSources(t *testing.T) {
 // TestWrongSumStopsTheBuild has a pin that does not fit the source that is there.
 func TestWrongSumStopsTheBuild(t *testing.T) {
 	withSources(t)
-	for _, lib := range []struct{ script, pin string }{{"./build-scs.sh", "scs"}, {"./build-osqp.sh", "osqp-sys"}} {
+	for _, lib := range []struct{ script, pin, file string }{{"./build-scs.sh", "scs", scsFile}, {"./build-osqp.sh", "osqp-sys", "osqp-sys-1.0.1"}} {
 		pins, out := t.TempDir(), t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(pins, lib.pin+".txt"), []byte(pinOf("something else")), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(pins, lib.pin+".txt"), []byte(pinOf(lib.file, "something else")), 0o600))
 		cmd := exec.Command("sh", lib.script, out)
-		cmd.Env = append(os.Environ(), "DEPS_PINS="+pins, "SCS_SRC=", "OSQP_SRC=")
+		cmd.Env = append(os.Environ(), "DEPS_PINS="+pins, "DEPS_SRC="+sources(), "SCS_SRC=", "OSQP_SRC=")
 		text, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		require.ErrorAs(t, err, &exit)
@@ -39,10 +49,12 @@ func TestWrongSumStopsTheBuild(t *testing.T) {
 	}
 }
 
-// TestOfflineBuild builds both libraries from the sources that are there in a place
-// without a network: with the package clients told so and, where the system allows
-// it, in a network namespace of its own. It takes half a minute, and runs only with
-// CONETUNE_BUILD_TEST=1.
+// TestOfflineBuild builds both libraries as a program would that has this module from
+// Go's module cache: from a copy of this folder that is read-only and whose scripts have
+// no mode to run, into a folder elsewhere, from the sources that are there and without a
+// network: with the package clients told so and, where the system allows it, in a
+// network namespace of its own. Beside the sources lie some that no pin names. A program
+// is then linked. It takes half a minute, and runs only with CONETUNE_BUILD_TEST=1.
 func TestOfflineBuild(t *testing.T) {
 	if os.Getenv("CONETUNE_BUILD_TEST") == "" {
 		t.Skip("CONETUNE_BUILD_TEST is not set")
@@ -53,19 +65,49 @@ func TestOfflineBuild(t *testing.T) {
 		alone = nil
 	}
 	t.Logf("in a network namespace of its own: %v", alone != nil)
-	out := t.TempDir()
+	module, deps := newModule(t), filepath.Join(t.TempDir(), "deps")
+	module.lock()
+	require.NoError(t, os.CopyFS(filepath.Join(deps, "src"), os.DirFS(sources())))
+	for _, file := range []string{"scs-3.3.0.tar.gz", "scs-3.3.1.tar", "qdldl-0.tar.gz", "scipy_openblas32-0-py3-none-manylinux_2_28_x86_64.aarch64.whl"} {
+		require.NoError(t, os.WriteFile(filepath.Join(deps, "src", file), []byte("not a source"), 0o600))
+	}
+	args := append(alone[:len(alone):len(alone)], "make", "-f", filepath.Join(module.dir, "cgo", "deps.mk"), "deps", "DEPS="+deps)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true", "GOPROXY=off")
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(text))
 	for _, lib := range []string{"scs", "osqp"} {
-		args := append(alone[:len(alone):len(alone)], "sh", "./build-"+lib+".sh", out)
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Env = append(os.Environ(), "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true", "GOPROXY=off")
-		text, err := cmd.CombinedOutput()
-		require.NoError(t, err, string(text))
-		assert.FileExists(t, filepath.Join(out, "lib", "libconetune_"+lib+".a"))
-		nm, err := exec.Command("nm", "-g", filepath.Join(out, "lib", "libconetune_"+lib+".a")).Output()
+		archive := filepath.Join(deps, "lib", "libconetune_"+lib+".a")
+		require.FileExists(t, archive)
+		nm, err := exec.Command("nm", "-g", archive).Output()
 		require.NoError(t, err)
 		names, err := os.ReadFile(lib + ".symbols")
 		require.NoError(t, err)
 		public := map[string][]string{lib: strings.Fields(string(names))}
 		assert.Empty(t, complaints(map[string]table{lib: parse(string(nm))}, public))
 	}
+
+	app := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module app\n\ngo 1.26\n\nrequire github.com/conetune/conetune v0.0.0\n\nreplace github.com/conetune/conetune => " + module.dir + "\n",
+		"main.go": `package main
+
+import (
+	"fmt"
+
+	"github.com/conetune/conetune/cgo/osqp"
+	"github.com/conetune/conetune/cgo/scs"
+)
+
+func main() { fmt.Print(scs.Version(), " ", osqp.Version()) }
+`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(app, name), []byte(text), 0o600))
+	}
+	cmd = exec.Command("sh", "-c", module.env(deps)+"\ngo build -tags scs,osqp -o app . && env -u CGO_CFLAGS -u CGO_LDFLAGS ./app")
+	cmd.Dir = app
+	text, err = cmd.CombinedOutput()
+	require.NoError(t, err, string(text))
+	assert.Equal(t, "3.3.1 1.0.0", string(text))
+	module.unchanged()
 }

@@ -1,36 +1,74 @@
-# The C libraries behind backends/scs and backends/osqp; included by the Makefile.
+# The C libraries behind backends/scs and backends/osqp; included by the Makefile, and
+# good by itself: make -f cgo/deps.mk deps.
 #
 #   make deps                        get, check and build them, if that has not been done
+#   make deps DEPS=DIR               in the folder DIR; CONETUNE_DEPS=DIR in the environment does the same
 #   make deps SCS_SRC=DIR            with SCS's own sources in DIR (OSQP_SRC likewise)
 #   make deps BLAS_PKG=openblas      with a BLAS that pkg-config knows by that name
+#   make deps-env DEPS=DIR           print what Go needs in its environment to link those of DIR
 #   make deps-src                    only get and check the sources
 #   make asan                        test what calls C under the address sanitiser
 #   make deps-clean                  remove what was built, keep the sources
 #   make deps-distclean              remove the sources as well
 #
-# Everything is in cgo/build, which git ignores. Programs link the libraries with
-# -tags $(CGO_TAGS).
+# Everything is in DEPS, which is cgo/build unless told otherwise; git ignores that.
+# Programs link the libraries with -tags $(CGO_TAGS). Nothing here writes into the
+# module's own folders if DEPS is elsewhere, or runs a file of it by its mode: they may
+# be those of Go's module cache.
 
 CGO_TAGS := scs,osqp
 CGO_DIR  := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
-DEPS     := $(CGO_DIR)/build
+# Not from a variable DEPS of the environment, which may mean something else.
+ifneq ($(origin DEPS),command line)
+DEPS     := $(or $(CONETUNE_DEPS),$(CGO_DIR)/build)
+endif
+GO       ?= go
 
 ASAN_FLAGS := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 
-.PHONY: deps deps-src deps-asan asan deps-clean deps-distclean deps-force
+.PHONY: deps deps-src deps-asan deps-env asan deps-clean deps-distclean deps-force
+
+# In a folder of its own the compiler and the linker of cgo are told where. The #cgo
+# lines of the packages name cgo/build: where that has headers, too, those of DEPS come
+# first, and otherwise last, since these flags go to the C of all packages.
+ifneq ($(DEPS),$(CGO_DIR)/build)
+ifneq ($(words $(DEPS)),1)
+$(error the path of DEPS has a space: $(DEPS))
+endif
+override DEPS := $(abspath $(DEPS))
+export CONETUNE_DEPS := $(DEPS)
+INCLUDE := $(if $(wildcard $(CGO_DIR)/build/include),-I,-idirafter )
+COMPILER := $(filter-out -DCONETUNE_DEPS=%,$(or $(CGO_CFLAGS),-g -O2))
+LINKER   := $(CGO_LDFLAGS)
+compile_flags = $(COMPILER) $(INCLUDE)$(1)/include/scs $(INCLUDE)$(1)/include/osqp
+link_flags    = $(strip -L$(1)/lib -Wl,-rpath,$(1)/lib $(LINKER))
+# The sum of the libraries is among the flags, so that Go compiles anew after a change.
+sum_flag      = $(addprefix -DCONETUNE_DEPS=,$(firstword $(shell cat $(1)/lib/*.a 2>/dev/null | cksum)))
+export CGO_CFLAGS  = $(call compile_flags,$(DEPS)) $(call sum_flag,$(DEPS))
+export CGO_LDFLAGS = $(call link_flags,$(DEPS))
+asan: export CGO_CFLAGS  = $(call compile_flags,$(DEPS)/asan) $(call sum_flag,$(DEPS)/asan)
+asan: export CGO_LDFLAGS = $(call link_flags,$(DEPS)/asan)
+endif
 
 deps: $(DEPS)/lib/libconetune_scs.a $(DEPS)/lib/libconetune_osqp.a
 
 deps-asan: $(DEPS)/asan/lib/libconetune_scs.a $(DEPS)/asan/lib/libconetune_osqp.a
 
 deps-src:
-	$(CGO_DIR)/fetch.sh scs openblas qdldl osqp-sys
+	DEPS_SRC=$(DEPS)/src sh $(CGO_DIR)/fetch.sh scs openblas qdldl osqp-sys
+
+# For a shell: eval "$(make -s deps-env DEPS=DIR)".
+deps-env:
+	@test -f $(DEPS)/lib/libconetune_scs.a && test -f $(DEPS)/lib/libconetune_osqp.a || { echo "$(DEPS) lacks the libraries: run make deps first" >&2; exit 1; }
+	@echo 'export CGO_ENABLED=1'
+	@echo 'export CGO_CFLAGS="$(CGO_CFLAGS)"'
+	@echo 'export CGO_LDFLAGS="$(CGO_LDFLAGS)"'
 
 # What the libraries were built from and with; touched only when that changes.
 $(DEPS)/scs.from: WITH = $(SCS_SRC) $(BLAS_PKG) $(CC) $(CFLAGS)
 $(DEPS)/osqp.from: WITH = $(OSQP_SRC) $(CC) $(CFLAGS)
 $(DEPS)/scs.from $(DEPS)/osqp.from: deps-force
-	@mkdir -p $(@D)
+	@mkdir -p $(@D) || { echo "make deps DEPS=DIR builds in another folder" >&2; exit 1; }
 	@echo '$(WITH)' | cmp -s - $@ || echo '$(WITH)' >$@
 
 SCS_INPUTS  := $(addprefix $(CGO_DIR)/,fetch.sh build-scs.sh scs.symbols pins/scs.txt pins/openblas.txt) \
@@ -39,22 +77,27 @@ OSQP_INPUTS := $(addprefix $(CGO_DIR)/,fetch.sh build-osqp.sh osqp.symbols pins/
 	$(if $(OSQP_SRC),$(shell find $(OSQP_SRC) -name '*.[ch]'))
 
 $(DEPS)/lib/libconetune_scs.a: $(SCS_INPUTS) $(DEPS)/scs.from
-	$(CGO_DIR)/build-scs.sh $(DEPS)
+	DEPS_SRC=$(DEPS)/src sh $(CGO_DIR)/build-scs.sh $(DEPS)
 
 $(DEPS)/lib/libconetune_osqp.a: $(OSQP_INPUTS) $(DEPS)/osqp.from
-	$(CGO_DIR)/build-osqp.sh $(DEPS)
+	DEPS_SRC=$(DEPS)/src sh $(CGO_DIR)/build-osqp.sh $(DEPS)
 
 $(DEPS)/asan/lib/libconetune_scs.a: $(SCS_INPUTS) $(DEPS)/scs.from
-	CFLAGS='$(ASAN_FLAGS)' $(CGO_DIR)/build-scs.sh $(DEPS)/asan
+	DEPS_SRC=$(DEPS)/src CFLAGS='$(ASAN_FLAGS)' sh $(CGO_DIR)/build-scs.sh $(DEPS)/asan
 
 $(DEPS)/asan/lib/libconetune_osqp.a: $(OSQP_INPUTS) $(DEPS)/osqp.from
-	CFLAGS='$(ASAN_FLAGS)' $(CGO_DIR)/build-osqp.sh $(DEPS)/asan
+	DEPS_SRC=$(DEPS)/src CFLAGS='$(ASAN_FLAGS)' sh $(CGO_DIR)/build-osqp.sh $(DEPS)/asan
 
 asan: deps-asan
 	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo/... ./backends/scs ./backends/osqp
 
+# Only what was made here: DEPS may be a folder that holds other things.
 deps-clean:
-	rm -rf $(DEPS)/lib $(DEPS)/include $(DEPS)/licenses $(DEPS)/asan $(DEPS)/*.from $(CGO_DIR)/*/built*.h
+	rm -rf $(addprefix $(DEPS)/,asan lib/libconetune_* lib/libscipy_openblas.so include/scs include/osqp \
+		licenses/SCS*.txt licenses/OSQP*.txt licenses/OpenBLAS.txt *.from .lock-scs .lock-osqp scs.?????? osqp.??????)
+	@rmdir $(addprefix $(DEPS)/,lib include licenses) 2>/dev/null || true
+	@if [ -w $(CGO_DIR)/scs ]; then rm -f $(CGO_DIR)/*/built*.h; fi
 
 deps-distclean: deps-clean
-	rm -rf $(DEPS)
+	rm -rf $(addprefix $(DEPS)/src/,scs-*.tar.gz qdldl-*.tar.gz scipy_openblas32-*.whl osqp-sys-* fetch.??????)
+	@rmdir $(DEPS)/src $(DEPS) 2>/dev/null || true

@@ -1,17 +1,27 @@
 #!/bin/sh
-# fetch.sh scs|qdldl|openblas|osqp-sys ...
+# fetch.sh [-d DIR] scs|qdldl|openblas|osqp-sys ...
 #
-# Puts the pinned sources of the C libraries into build/src, with the ordinary
-# package clients, and checks their sums. What is there already is only checked,
-# so that a machine without a network can be served by copying that folder.
-# A wrong or a missing sum stops with a message and exit code 1.
+# Puts the pinned sources of the C libraries into the folder of sources, with the
+# ordinary package clients, and checks their sums. What is there already is only
+# checked, so that a machine without a network can be served by copying that folder.
+# Of each source exactly the file that its pin names is used, whatever lies beside it.
+#
+# With -d it then unpacks them into DIR/scs, DIR/qdldl, DIR/openblas and DIR/osqp:
+# the file is copied into DIR first and the copy is checked, so that what is built is
+# what was checked. Links, devices and paths that lead elsewhere are refused.
+#
+# A wrong or a missing sum, or anything else amiss, stops with a message and exit
+# code 1.
 #
 #   DEPS_SRC   folder for the sources, build/src beside this script if unset
 #   DEPS_PINS  folder of the pins, pins beside this script if unset
 set -eu
+LC_ALL=C
+export LC_ALL
 here=$(cd "$(dirname "$0")" && pwd)
 src=${DEPS_SRC:-$here/build/src}
 pins=${DEPS_PINS:-$here/pins}
+machine=$(uname -m)
 tmp=
 
 die() {
@@ -28,94 +38,149 @@ command -v sha256sum >/dev/null || program="shasum -a 256"
 
 sha256() { $program | cut -d' ' -f1; }
 
-# tree_sum DIR: one sum over the names and contents of all files.
-tree_sum() {
-    (cd "$1" && find . -type f | LC_ALL=C sort | tr '\n' '\0' | xargs -0 $program | sha256)
-}
-
-# pinned NAME: the sums that the pin allows, one a line.
+# pinned NAME: sets file and sum to what the pin allows on this machine. A pin names
+# its files on lines "# file: ...", in the order of the sums.
 pinned() {
     [ -f "$pins/$1.txt" ] || die "no pin for $1 in $pins"
-    list=$(sed -n 's/.*--hash=sha256:\([0-9a-f]\{64\}\).*/\1/p' "$pins/$1.txt")
-    [ -n "$list" ] || die "pins/$1.txt holds no sha256 sum; a source without one is not used"
-    echo "$list"
+    sums=$(sed -n 's/.*--hash=sha256:\([0-9a-f]\{64\}\).*/\1/p' "$pins/$1.txt")
+    files=$(sed -n 's/^# file: \([A-Za-z0-9][A-Za-z0-9._-]*\)$/\1/p' "$pins/$1.txt")
+    [ -n "$sums" ] || die "pins/$1.txt holds no sha256 sum; a source without one is not used"
+    [ "$(echo "$sums" | wc -l)" -eq "$(echo "$files" | wc -w)" ] || die "pins/$1.txt does not name one file for each sum"
+    file=$files sum=$sums
+    if [ "$(echo "$sums" | wc -l)" -gt 1 ]; then
+        line=$(echo "$files" | grep -n "_$machine\." | cut -d: -f1)
+        case $line in
+        *[!0-9]* | "") die "pins/$1.txt names no file, or several, for $machine${2:-}" ;;
+        esac
+        file=$(echo "$files" | sed -n "${line}p")
+        sum=$(echo "$sums" | sed -n "${line}p")
+    fi
 }
 
-# check NAME SUM WHAT: stops unless SUM is pinned for NAME.
+# check NAME SUM WHAT: stops unless SUM is the one that pinned has found.
 check() {
-    allowed=$(pinned "$1")
-    for s in $allowed; do
-        if [ "$s" = "$2" ]; then return; fi
-    done
-    die "$3 has the sha256 sum
+    [ "$2" = "$sum" ] || die "$3 has the sha256 sum
     $2
 but pins/$1.txt allows
-$(echo "$allowed" | sed 's/^/    /')
+    $sum
 Delete it to fetch it again. If the pin is out of date, change it by hand after looking at the source."
 }
 
-# find_file PATTERN: the one file in build/src that fits, or nothing.
-find_file() {
-    for f in "$src"/$1; do
-        if [ -f "$f" ]; then
-            echo "$f"
-            return
-        fi
-    done
+# plain DIR: stops unless DIR holds nothing but files and folders.
+plain() {
+    odd=$(find "$1" ! -type f ! -type d -print | head -n 3)
+    [ -z "$odd" ] || die "only files and folders are built, no links, pipes or devices:
+$odd"
 }
 
-# place FILE: moves a checked download into build/src, all at once.
-place() { mv -f "$1" "$src/"; }
+# tree_sum DIR: one sum over the names and contents of all files. A name that would
+# break a line, or that sha256sum would write in another way, has none.
+tree_sum() {
+    plain "$1"
+    odd=$(find "$1" -name '*[![:print:]]*' -o -name '*\\*')
+    [ -z "$odd" ] || die "odd name of a file:
+$odd"
+    (cd "$1" && find . -type f | sort | tr '\n' '\0' | xargs -0 $program | sha256)
+}
 
-# with_pip NAME PATTERN OPTION...: pip checks the pin before it unpacks anything.
+# inside FOLDER PATHS: stops unless the paths, one a line, lie in FOLDER, which is a
+# regular expression.
+inside() {
+    odd=$(echo "$2" | grep -v "^$1\(/\|\$\)" || true)
+    odd=$odd$(echo "$2" | grep '\(^\|/\)\.\.\(/\|$\)' || true)
+    [ -z "$odd" ] || die "$file holds paths outside of its folder:
+$odd"
+}
+
+# unpack_tar DIR: unpacks $file, the folder of the same name, into DIR.
+unpack_tar() {
+    kinds=$(tar -tvzf "$1/$file" | cut -c1 | sort -u | tr -d '\n')
+    case $kinds in
+    *[!d-]*) die "$file holds links, pipes or devices: only files and folders are built" ;;
+    esac
+    inside "$(echo "${file%.tar.gz}" | sed 's/[.]/[.]/g')" "$(tar -tzf "$1/$file")"
+    tar -xozf "$1/$file" -C "$1"
+    plain "$1/${file%.tar.gz}"
+}
+
+# unpack_wheel DIR TOP: unpacks $file, whose folders begin with TOP, into DIR/openblas.
+unpack_wheel() {
+    inside "$2[^/]*" "$("${PYTHON:-python3}" -m zipfile -l "$1/$file" | sed -e 1d -e 's/ *[0-9-]* [0-9:]* *[0-9]*$//')"
+    "${PYTHON:-python3}" -m zipfile -e "$1/$file" "$1/openblas"
+    plain "$1/openblas"
+}
+
+# with_pip NAME OPTION...: pip checks the pin before it unpacks anything.
 with_pip() {
-    name=$1 pattern=$2
-    shift 2
-    pinned "$name" >/dev/null
-    f=$(find_file "$pattern")
-    if [ -z "$f" ]; then
-        command -v "${PYTHON:-python3}" >/dev/null || die "fetching $name needs python3 with pip; or put $pattern into $src"
+    name=$1
+    shift
+    pinned "$name" "; install a BLAS and give its pkg-config name as BLAS_PKG"
+    if [ ! -f "$src/$file" ]; then
+        command -v "${PYTHON:-python3}" >/dev/null || die "fetching $name needs python3 with pip; or put $file into $src"
         echo "fetching $name"
         tmp=$(mktemp -d "$src/fetch.XXXXXX")
         PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$here/nobuild "${PYTHON:-python3}" -m pip download --quiet --disable-pip-version-check --no-deps \
             --require-hashes "$@" -d "$tmp" -r "$pins/$name.txt" ||
-            die "pip could not fetch $name as pinned in pins/$name.txt; without a network put $pattern into $src"
-        for f in "$tmp"/$pattern; do
-            [ -f "$f" ] || die "pip fetched nothing like $pattern"
-            check "$name" "$(sha256 <"$f")" "$f"
-            place "$f"
-        done
+            die "pip could not fetch $name as pinned in pins/$name.txt; without a network put $file into $src"
+        [ -f "$tmp/$file" ] || die "pip fetched $(ls "$tmp"), not the $file of pins/$name.txt"
+        check "$name" "$(sha256 <"$tmp/$file")" "$tmp/$file"
+        mv -f "$tmp/$file" "$src/"
         rm -rf "$tmp"
         tmp=
-    else
-        check "$name" "$(sha256 <"$f")" "$f"
     fi
+    if [ -z "$into" ]; then
+        check "$name" "$(sha256 <"$src/$file")" "$src/$file"
+        return
+    fi
+    cp "$src/$file" "$into/$file"
+    check "$name" "$(sha256 <"$into/$file")" "$src/$file"
+    case $name in
+    openblas)
+        unpack_wheel "$into" scipy_openblas32
+        ;;
+    *)
+        unpack_tar "$into"
+        mv "$into/${file%.tar.gz}" "$into/$name"
+        ;;
+    esac
+    rm -f "$into/$file"
 }
 
 with_cargo() {
-    pinned osqp-sys >/dev/null
-    dir=$src/osqp-sys-1.0.1
+    pinned osqp-sys
+    dir=$src/$file
     if [ ! -d "$dir" ]; then
         command -v cargo >/dev/null || die "fetching osqp-sys needs cargo; or put the folder osqp of the crate osqp-sys 1.0.1 into $dir"
         echo "fetching osqp-sys"
         tmp=$(mktemp -d "$src/fetch.XXXXXX")
         cargo vendor --locked --quiet --manifest-path "$here/crates/Cargo.toml" "$tmp/vendor" >/dev/null ||
             die "cargo could not fetch osqp-sys as pinned in crates/Cargo.lock; without a network put its folder osqp into $dir"
-        check osqp-sys "$(tree_sum "$tmp/vendor/osqp-sys/osqp")" "the folder osqp of osqp-sys"
+        got=$(tree_sum "$tmp/vendor/osqp-sys/osqp")
+        check osqp-sys "$got" "the folder osqp of osqp-sys"
         if [ ! -d "$dir" ]; then mv "$tmp/vendor/osqp-sys/osqp" "$dir"; fi
         rm -rf "$tmp"
         tmp=
-    else
-        check osqp-sys "$(tree_sum "$dir")" "$dir"
     fi
+    if [ -n "$into" ]; then
+        cp -RP "$dir" "$into/osqp"
+        tree=$into/osqp
+    else
+        tree=$dir
+    fi
+    got=$(tree_sum "$tree")
+    check osqp-sys "$got" "$dir"
 }
 
-mkdir -p "$src"
+into=
+if [ "${1:-}" = -d ]; then
+    into=$2
+    shift 2
+fi
+mkdir -p "$src" 2>/dev/null || die "cannot write to $src; in a folder that is read-only, as Go's module cache is, give another one: make deps DEPS=DIR"
 for name in "$@"; do
     case $name in
-    scs) with_pip scs 'scs-*.tar.gz' --no-binary=:all: --no-build-isolation ;;
-    qdldl) with_pip qdldl 'qdldl-*.tar.gz' --no-binary=:all: --no-build-isolation ;;
-    openblas) with_pip openblas 'scipy_openblas32-*.whl' --only-binary=:all: ;;
+    scs | qdldl) with_pip "$name" --no-binary=:all: --no-build-isolation ;;
+    openblas) with_pip openblas --only-binary=:all: ;;
     osqp-sys) with_cargo ;;
     *) die "unknown source $name" ;;
     esac

@@ -79,7 +79,7 @@ func complaints(tables map[string]table, public map[string][]string) []string {
 func TestSymbols(t *testing.T) {
 	tables, public := map[string]table{}, map[string][]string{}
 	for _, lib := range []string{"scs", "osqp"} {
-		archive := filepath.Join("build", "lib", "libconetune_"+lib+".a")
+		archive := filepath.Join(built(), "lib", "libconetune_"+lib+".a")
 		if _, err := os.Stat(archive); err != nil {
 			t.Skip("no C libraries here; make deps builds them")
 		}
@@ -106,14 +106,19 @@ func TestSymbolsSeesClashes(t *testing.T) {
 
 // TestLicenses looks for the text of each licence beside the libraries.
 func TestLicenses(t *testing.T) {
-	if _, err := os.Stat("build/lib/libconetune_scs.a"); err != nil {
+	if _, err := os.Stat(filepath.Join(built(), "lib", "libconetune_scs.a")); err != nil {
 		t.Skip("no C libraries here; make deps builds them")
+	}
+	if _, err := os.Stat(filepath.Join(built(), "lib", "libscipy_openblas.so")); err == nil {
+		text, err := os.ReadFile(filepath.Join(built(), "licenses", "OpenBLAS.txt"))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "The OpenBLAS Project")
 	}
 	for name, words := range map[string]string{
 		"SCS": "Permission is hereby granted", "SCS-amd": "BSD 3-clause", "SCS-qdldl": "Apache License", "OSQP": "Apache License",
 		"OSQP-NOTICE": "OSQP", "OSQP-amd": "BSD 3-clause", "OSQP-qdldl": "Apache License",
 	} {
-		text, err := os.ReadFile(filepath.Join("build", "licenses", name+".txt"))
+		text, err := os.ReadFile(filepath.Join(built(), "licenses", name+".txt"))
 		require.NoError(t, err)
 		assert.Contains(t, string(text), words, name)
 	}

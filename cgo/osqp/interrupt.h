@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #if !__has_include("osqp.h")
-#error "the C library OSQP is missing: run `make deps` first, or build without the tag osqp"
+#error "the C library OSQP is missing: run `make deps` first (cgo/README.md), or build without the tag osqp"
 #endif
 #include "osqp.h"
 

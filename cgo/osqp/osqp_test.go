@@ -125,14 +125,14 @@ func TestMisuse(t *testing.T) {
 	d.L[0] = 3 // above the upper bound
 	_, err = osqp.New(d, settings())
 	require.ErrorAs(t, err, &failed)
-	assert.False(t, failed.NonConvex())
+	assert.False(t, failed.NotFactored())
 	assert.NotEmpty(t, failed.Error())
 
 	d = projection()
 	d.P = one(-1)
 	_, err = osqp.New(d, settings())
 	require.ErrorAs(t, err, &failed)
-	assert.True(t, failed.NonConvex())
+	assert.True(t, failed.NotFactored())
 
 	set := settings()
 	set.Alpha = 7

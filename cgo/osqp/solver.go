@@ -50,8 +50,12 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("osqp: %s: code %d", e.Call, e.Code)
 }
 
-// NonConvex says whether the error is that P is not positive semidefinite.
-func (e *Error) NonConvex() bool { return e.Code == C.OSQP_NONCVX_ERROR }
+// NotFactored says whether the error is that the system cannot be factored, because P
+// is not positive semidefinite or by rounding. Updates of matrices and of rho return
+// what the factorisation does, and fail for no other reason.
+func (e *Error) NotFactored() bool {
+	return e.Code == C.OSQP_NONCVX_ERROR || e.Code == C.OSQP_LINSYS_SOLVER_INIT_ERROR || e.Call == "osqp_update_data_mat" || e.Call == "osqp_update_rho"
+}
 
 func failed(call string, code C.OSQPInt) error {
 	if code == 0 {

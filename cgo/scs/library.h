@@ -3,7 +3,7 @@
 #define CONETUNE_SCS_LIBRARY_H
 
 #if !__has_include("scs.h")
-#error "the C library SCS is missing: run `make deps` first, or build without the tag scs"
+#error "the C library SCS is missing: run `make deps` first (cgo/README.md), or build without the tag scs"
 #endif
 #if __has_include("conetune_scs_config.h")
 #include "conetune_scs_config.h"

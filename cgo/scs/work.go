@@ -39,6 +39,10 @@ type Work struct {
 // ErrClosed is returned by the methods of a Work after Close.
 var ErrClosed = errors.New("scs: work is closed")
 
+// ErrInit is returned by New if scs_init fails: the data are invalid, or the system
+// cannot be factored, as with a P that is not positive semidefinite.
+var ErrInit = errors.New("scs: scs_init failed: it rejects the data or cannot factor the system")
+
 // New calls scs_init, which checks, copies, scales and factors the problem.
 func New(d *Data, k *Cone, s *Settings) (*Work, error) {
 	var pins runtime.Pinner
@@ -61,7 +65,7 @@ func New(d *Data, k *Cone, s *Settings) (*Work, error) {
 	data := &C.ScsData{m: C.scs_int(d.A.Rows), n: C.scs_int(d.A.Cols), A: a, P: p, b: pinned(&pins, d.B), c: pinned(&pins, d.C)}
 	w := &Work{ptr: C.scs_init(data, cone, s.mirror()), m: d.A.Rows, n: d.A.Cols}
 	if w.ptr == nil {
-		return nil, errors.New("scs: scs_init failed: it rejects the data or cannot factor the system")
+		return nil, ErrInit
 	}
 	// The net under a Close that was forgotten.
 	w.cleanup = runtime.AddCleanup(w, func(ptr *C.ScsWork) { C.scs_finish(ptr) }, w.ptr)

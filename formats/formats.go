@@ -49,28 +49,34 @@ type Options struct {
 }
 
 // ReadTable reads a CSV or a LIBSVM file, plain or gzipped. A name that ends in .csv or
-// .csv.gz means CSV; of other files the first lines decide. The error is an [*Error].
+// .csv.gz means CSV; of other files the first lines decide. A number beyond [textfile.LargestEntry]
+// in size is an error, since a model cannot be fitted to it without overflow. The error is an [*Error].
 func ReadTable(path string, o Options) (*Table, error) {
 	s, err := textfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
+	return ReadTableSource(s, o)
+}
+
+// ReadTableSource reads from a source that stands at its first line, as [ReadTable] does.
+func ReadTableSource(s *textfile.Source, o Options) (*Table, error) {
 	csv, err := isCSV(s)
 	if err != nil {
 		return nil, err
 	}
 	if csv {
-		return csvfile.ReadSource(s, csvfile.Options{Target: o.Target, TargetOptional: o.TargetOptional, Columns: o.Columns})
+		return csvfile.ReadSource(s, csvfile.Options{Target: o.Target, TargetOptional: o.TargetOptional, Columns: o.Columns, Largest: textfile.LargestEntry})
 	}
 	names := o.Names
 	if names == nil {
 		names = o.Columns
 	}
 	if o.Target != "" && names == nil {
-		return nil, s.Errorf(0, "", "is a LIBSVM file, whose columns have no names: the target %q cannot be looked up", o.Target)
+		return nil, s.Errorf(0, "", "is a LIBSVM file, whose columns have no names: the target %s cannot be looked up", textfile.Quote([]byte(o.Target)))
 	}
-	x, y, err := libsvm.ReadSourceDense(s, libsvm.Options{Features: len(names)})
+	x, y, err := libsvm.ReadSourceDense(s, libsvm.Options{Features: len(names), Largest: textfile.LargestEntry})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +101,7 @@ func isCSV(s *textfile.Source) (bool, error) {
 		return true, nil
 	}
 	for line := range bytes.Lines(s.Peek(64 << 10)) {
-		words := bytes.Fields(line)
+		words := textfile.Words(nil, line)
 		// What tells is a pair, or else a comma, or else a number alone (a label).
 		switch {
 		case len(words) == 0 || words[0][0] == '#':
@@ -107,7 +113,7 @@ func isCSV(s *textfile.Source) (bool, error) {
 		case textfile.IsNumber(words[0]):
 			return false, nil
 		}
-		return false, s.Errorf(0, "", "is neither CSV (column names separated by commas) nor LIBSVM (label index:value ...), it starts with %s", textfile.Quote(bytes.TrimSpace(line)))
+		return false, s.Errorf(0, "", "is neither CSV (column names separated by commas) nor LIBSVM (label index:value ...), it starts with %s", textfile.Quote(textfile.Trim(line)))
 	}
 	return false, nil
 }

@@ -217,59 +217,6 @@ func TestEncodeErrors(t *testing.T) {
 	assert.Contains(t, text.String(), "VER\n4\n", "the version that has the cone")
 }
 
-func FuzzDecode(f *testing.F) {
-	for _, name := range []string{"testdata/small.cbf", "testdata/cones.cbf"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	rng := rand.New(rand.NewPCG(7, 7))
-	for range 3 {
-		var text bytes.Buffer
-		if err := Encode(&text, random(rng)); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text.Bytes())
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := Decode("fuzz.cbf", bytes.NewReader(text))
-		if err != nil {
-			var e *textfile.Error
-			if !errors.As(err, &e) {
-				t.Fatalf("%T: %v", err, err)
-			}
-			return
-		}
-		var out bytes.Buffer
-		if err := Encode(&out, m); err != nil {
-			t.Fatal(err)
-		}
-		again, err := Decode("again.cbf", &out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again.Version = m.Version
-		if fmt.Sprint(m) != fmt.Sprint(again) {
-			t.Fatal("the round trip changes the model")
-		}
-		n, rows := m.Dims()
-		size := n + rows
-		for _, k := range append(append([]int{}, m.PSDVar...), m.PSDCon...) {
-			size += min(k, 1000)
-		}
-		if size > 1000 {
-			return
-		}
-		if p, err := m.Conic(); err == nil {
-			if err := p.Problem.Validate(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
 func BenchmarkDecode(b *testing.B) {
 	var text bytes.Buffer
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -66,7 +66,7 @@ type builder struct {
 func (m *Model) Conic() (*Program, error) {
 	b := &builder{m: m}
 	b.variables, b.constraints = m.Dims()
-	columns, rows := b.variables, b.variables+b.constraints
+	columns, rows := min(b.variables, 2*MaxSize), min(b.variables, MaxSize)+min(b.constraints, MaxSize+1)
 	for _, n := range m.PSDVar {
 		columns, rows = min(columns+triangle(n), 2*MaxSize), min(rows+triangle(n), 2*MaxSize)
 	}
@@ -97,9 +97,9 @@ func (m *Model) Conic() (*Program, error) {
 	return b.program(matrices)
 }
 
-// triangle is n(n+1)/2, or something too large where that overflows.
+// triangle is n(n+1)/2, or something too large where that overflows 32 bits.
 func triangle(n int) int {
-	if n > 1<<20 {
+	if n > 1<<15 {
 		return 2 * MaxSize
 	}
 	return n * (n + 1) / 2

@@ -59,7 +59,7 @@ func (r *reader) next() error {
 		if len(line) > 0 && line[0] == '#' {
 			continue
 		}
-		if r.words = fields.Split(r.words[:0], line); len(r.words) > 0 && r.words[0][0] != '#' {
+		if r.words = textfile.Words(r.words[:0], line); len(r.words) > 0 && r.words[0][0] != '#' {
 			return nil
 		}
 	}

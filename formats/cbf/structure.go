@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/internal/fields"
+	"github.com/conetune/conetune/formats/internal/size"
 	"github.com/conetune/conetune/formats/textfile"
 )
 
@@ -55,12 +56,12 @@ func (r *reader) powerCones() error {
 			if !(v > 0) {
 				return r.fail("power %g found, expected a positive number", v)
 			}
-			powers = append(powers, v)
+			powers = append(textfile.Grow(r.s, powers, 1), v)
 		}
 		if reason := badPowers(powers); reason != "" {
 			return r.fail("%s", reason)
 		}
-		*list = append(*list, powers)
+		*list = append(textfile.Grow(r.s, *list, 1), powers)
 	}
 	if sum != 0 {
 		return r.fail("%d powers fewer than announced", sum)
@@ -88,9 +89,9 @@ func badPowers(powers []float64) string {
 
 // scalarCones reads VAR or CON: the dimension, the number of cones, and the cones.
 func (r *reader) scalarCones() error {
-	list, size := &r.m.Var, &r.variables
+	list, dims := &r.m.Var, &r.variables
 	if r.section == "CON" {
-		list, size = &r.m.Con, &r.rows
+		list, dims = &r.m.Con, &r.rows
 	}
 	if err := r.line(2, "the dimension and the number of cones"); err != nil {
 		return err
@@ -101,6 +102,9 @@ func (r *reader) scalarCones() error {
 	}
 	count, err := r.count(1, "the number of cones")
 	if err != nil {
+		return err
+	}
+	if err := r.charge(float64(dim), size.Scalar, "%d found: so many entries", dim); err != nil {
 		return err
 	}
 	left := dim
@@ -116,12 +120,17 @@ func (r *reader) scalarCones() error {
 			return r.fail("the cones up to here have more dimensions than %d, which was announced", dim)
 		}
 		left -= c.Dim
+		if len(c.Powers) > 2 || c.Kind == GeometricMean || c.Kind == DualGeometricMean {
+			if err := r.charge(float64(c.Dim), size.PowerScalar, "%d found: a cone with so many powers", c.Dim); err != nil {
+				return err
+			}
+		}
 		*list = append(textfile.Grow(r.s, *list, 1), c)
 	}
 	if left != 0 {
 		return r.fail("the cones have %d dimensions, but %d were announced", dim-left, dim)
 	}
-	*size = dim
+	*dims = dim
 	return nil
 }
 
@@ -195,9 +204,9 @@ func badDim(c Cone) string {
 
 // psdOrders reads PSDVAR or PSDCON.
 func (r *reader) psdOrders() error {
-	list := &r.m.PSDVar
+	list, each := &r.m.PSDVar, float64(size.MatrixVariable)
 	if r.section == "PSDCON" {
-		list = &r.m.PSDCon
+		list, each = &r.m.PSDCon, size.MatrixRow
 	}
 	return r.counted("matrices", func() error {
 		if err := r.line(1, "the order of a matrix"); err != nil {
@@ -210,7 +219,15 @@ func (r *reader) psdOrders() error {
 		if n == 0 {
 			return r.fail("a matrix of order 0, expected at least 1")
 		}
-		*list = append(*list, n)
+		if err := r.charge(size.Triangle(n), each, "%d found: a matrix with %.0f entries", n, size.Triangle(n)); err != nil {
+			return err
+		}
+		*list = append(textfile.Grow(r.s, *list, 1), n)
 		return nil
 	})
+}
+
+// charge takes the memory of n things from the budget, for the number on the current line that what names.
+func (r *reader) charge(n, each float64, what string, args ...any) error {
+	return r.s.Charge(r.s.LineNumber(), r.section, each*n, what, args...)
 }

@@ -47,6 +47,9 @@ type Options struct {
 	// Columns name the features wanted, in this order; other columns are passed
 	// over and may hold anything. Nil takes all in the order of the file.
 	Columns []string
+	// Largest bounds the size of the numbers; 0 takes all that are finite. For a table
+	// to which a model is fitted, [textfile.LargestEntry] is a bound below which nothing overflows.
+	Largest float64
 }
 
 // Read reads a file. The error is a [*textfile.Error].

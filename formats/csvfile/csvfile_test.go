@@ -229,34 +229,6 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{"", "y,a\n1,2\n", "\xef\xbb\xbfy,\"a,b\"\r\n1e400,2", "0,1\n\"3\", \"4\"\n", "y,a\n1,nan\n", "\x1f\x8b\x08\x00", "y;a\n", "y,\"a\n\"\n"} {
-		f.Add([]byte(seed), "", false)
-	}
-	f.Add([]byte("a,y\n1,2"), "a", true)
-	f.Fuzz(func(t *testing.T, text []byte, target string, optional bool) {
-		got, err := Decode("f.csv", bytes.NewReader(text), Options{Target: target, TargetOptional: optional})
-		if err != nil {
-			var known *textfile.Error
-			require.ErrorAs(t, err, &known)
-			return
-		}
-		// What was read can be written, if the names can, and read again.
-		var b bytes.Buffer
-		if Encode(&b, got) != nil {
-			return
-		}
-		if got.Y != nil {
-			target = got.Target
-		}
-		again, err := Decode("f.csv", &b, Options{Target: target, TargetOptional: optional})
-		require.NoError(t, err)
-		require.True(t, mat.Equal(got.X, again.X))
-		require.Equal(t, got.Y, again.Y)
-		require.Equal(t, got.Features, again.Features)
-	})
-}
-
 func BenchmarkRead(b *testing.B) {
 	for _, name := range []string{"t.csv", "t.csv.gz"} {
 		b.Run(strings.TrimPrefix(name, "t."), func(b *testing.B) {

@@ -24,12 +24,16 @@ type plan struct {
 	to       []int
 	features []string
 	target   string // empty when there is none
+	largest  float64
 }
 
 const (
 	toTarget = -1
 	skip     = -2
 )
+
+// nameBytes is what a column takes beside the text of its name: in the lists and tables of names.
+const nameBytes = 128
 
 func readHeader(s *textfile.Source) (*header, error) {
 	for {
@@ -40,7 +44,7 @@ func readHeader(s *textfile.Source) (*header, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(bytes.TrimSpace(line)) == 0 {
+		if textfile.IsBlank(line) {
 			continue
 		}
 		h := &header{line: s.LineNumber()}
@@ -58,6 +62,7 @@ func (h *header) split(s *textfile.Source, line []byte) error {
 			return s.Errorf(h.line, "column "+strconv.Itoa(len(h.names)+1), "%s", f.reason)
 		}
 		h.names = append(h.names, string(f.text))
+		s.Take(nameBytes + len(f.text))
 	}
 	return nil
 }
@@ -91,7 +96,7 @@ func badNames(names []string) (column int, reason string) {
 			return j + 1, "has no name (if it numbers the rows, leave it out)"
 		}
 		if before, twice := first[name]; twice {
-			return j + 1, fmt.Sprintf("has the name %q of column %d, expected different names", name, before+1)
+			return j + 1, fmt.Sprintf("has the name %s of column %d, expected different names", textfile.Quote([]byte(name)), before+1)
 		}
 		first[name] = j
 		numbers = numbers && textfile.IsNumber([]byte(name))
@@ -106,7 +111,7 @@ func badNames(names []string) (column int, reason string) {
 
 // plan finds the target and the features among the columns.
 func (h *header) plan(s *textfile.Source, o Options) (*plan, error) {
-	p := &plan{names: h.names, to: make([]int, len(h.names))}
+	p := &plan{names: h.names, to: make([]int, len(h.names)), largest: o.Largest}
 	for j := range p.to {
 		p.to[j] = skip
 	}
@@ -118,7 +123,7 @@ func (h *header) plan(s *textfile.Source, o Options) (*plan, error) {
 		}
 	}
 	if target < 0 && !o.TargetOptional {
-		return nil, s.Errorf(h.line, "", "has no column %q for the target; there are: %s", o.Target, list(h.names))
+		return nil, s.Errorf(h.line, "", "has no column %s for the target; there are: %s", textfile.Quote([]byte(o.Target)), list(h.names))
 	}
 	if target >= 0 {
 		p.to[target] = toTarget
@@ -134,7 +139,7 @@ func (h *header) plan(s *textfile.Source, o Options) (*plan, error) {
 		}
 	}
 	if len(p.features) == 0 {
-		return nil, s.Errorf(h.line, "", "has the single column %q, expected a target and at least one feature, separated by commas", h.names[0])
+		return nil, s.Errorf(h.line, "", "has the single column %s, expected a target and at least one feature, separated by commas", textfile.Quote([]byte(h.names[0])))
 	}
 	return p, nil
 }
@@ -152,9 +157,9 @@ func (p *plan) choose(s *textfile.Source, line int, columns []string) error {
 		case !there:
 			missing = append(missing, name)
 		case p.to[j] == toTarget:
-			return s.Errorf(line, "", "the column %q is wanted as a feature and is the target", name)
+			return s.Errorf(line, "", "the column %s is wanted as a feature and is the target", textfile.Quote([]byte(name)))
 		case p.to[j] != skip:
-			return s.Errorf(line, "", "the column %q is wanted twice", name)
+			return s.Errorf(line, "", "the column %s is wanted twice", textfile.Quote([]byte(name)))
 		default:
 			p.to[j] = k
 		}

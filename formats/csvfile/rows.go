@@ -19,7 +19,7 @@ func readRows(s *textfile.Source, p *plan) (x, y []float64, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(bytes.TrimSpace(line)) == 0 {
+		if textfile.IsBlank(line) {
 			continue
 		}
 		x = textfile.Grow(s, x, width)
@@ -51,7 +51,7 @@ func (p *plan) row(s *textfile.Source, line []byte, row []float64, target *float
 		reason := f.reason
 		if reason == "" && p.to[j] != skip {
 			var v float64
-			v, reason = textfile.Number(f.text)
+			v, reason = textfile.NumberUpTo(f.text, p.largest)
 			if p.to[j] == toTarget {
 				*target = v
 			} else {
@@ -74,6 +74,19 @@ func (p *plan) column(j int) string {
 	return fmt.Sprintf("column %d (%s)", j+1, textfile.Quote([]byte(p.names[j])))
 }
 
+// Fields appends the fields of a line to into, without the blanks and quotes around them, for readers of other tables
+// than those of numbers. Where the line is not CSV, reason says why. The fields are valid as long as the line is.
+func Fields(into [][]byte, line []byte) (out [][]byte, reason string) {
+	f := fields{rest: line}
+	for f.next() {
+		if f.reason != "" {
+			return nil, f.reason
+		}
+		into = append(into, f.text)
+	}
+	return into, ""
+}
+
 // fields goes through the fields of a line.
 type fields struct {
 	rest   []byte
@@ -88,9 +101,7 @@ func (f *fields) next() bool {
 		return false
 	}
 	f.text, f.reason = nil, ""
-	for len(f.rest) > 0 && (f.rest[0] == ' ' || f.rest[0] == '\t') {
-		f.rest = f.rest[1:]
-	}
+	f.rest = textfile.TrimLeft(f.rest)
 	if len(f.rest) > 0 && f.rest[0] == '"' {
 		f.quoted(f.rest[1:])
 		return true
@@ -100,7 +111,7 @@ func (f *fields) next() bool {
 	} else {
 		f.text, f.rest, f.done = f.rest, nil, true
 	}
-	f.text = bytes.TrimRight(f.text, " \t\r")
+	f.text = textfile.TrimRight(f.text)
 	return true
 }
 
@@ -123,7 +134,7 @@ func (f *fields) quoted(rest []byte) {
 		} else {
 			text = append(text, rest[:end]...)
 		}
-		rest = bytes.TrimLeft(rest[end+1:], " \t")
+		rest = textfile.TrimLeft(rest[end+1:])
 		break
 	}
 	switch {
@@ -135,5 +146,5 @@ func (f *fields) quoted(rest []byte) {
 		f.reason, f.done = "text follows the closing quote, expected a comma", true
 		return
 	}
-	f.text = bytes.TrimSpace(text)
+	f.text = textfile.Trim(text)
 }

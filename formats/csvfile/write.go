@@ -40,7 +40,7 @@ func Encode(w io.Writer, t *Table) error {
 		return fmt.Errorf("csvfile: column %d %s", column, reason)
 	}
 	for j, name := range names {
-		if strings.ContainsAny(name, "\r\n\x00") || strings.TrimSpace(name) != name {
+		if strings.ContainsAny(name, "\r\n\x00") || string(textfile.Trim([]byte(name))) != name {
 			return fmt.Errorf("csvfile: the name %q of column %d has a line end, or a blank at its start or end", name, j+1)
 		}
 		if j > 0 {

@@ -9,7 +9,8 @@
 // with a number as label (the target), indices of features from 1 and numbers in plain
 // decimal notation. Features that a line leaves out are zero. The pairs may come in
 // any order, an index twice in a line is an error. Blank lines and what follows a
-// # are passed over. NaN and infinite numbers are errors.
+// # are passed over. NaN and infinite numbers are errors, and so is a dense table for which the
+// budget of memory of package textfile is too small.
 //
 // The number of features is the largest index of the file, unless
 // [Options.Features] gives it: a validation or test file need not hold the last
@@ -24,6 +25,7 @@
 package libsvm
 
 import (
+	"fmt"
 	"io"
 
 	"gonum.org/v1/gonum/mat"
@@ -31,17 +33,23 @@ import (
 	"github.com/conetune/conetune/formats/textfile"
 )
 
-// DefaultMaxCells is the largest size of a dense matrix unless [Options.MaxCells] says
-// otherwise: 2^31 numbers, 16 GiB.
-const DefaultMaxCells = 1 << 31
+// What a dense table takes of the budget of memory for a row and column and for a column: the number, and those
+// that a fit makes of it; the name, and what a model keeps for each feature.
+const (
+	cellBytes   = 32
+	columnBytes = 512
+)
 
 // Options are for reading. The zero value is ready to use.
 type Options struct {
 	// Features is the number of features; 0 takes the largest index of the file.
 	// A larger index is an error.
 	Features int
-	// MaxCells bounds rows times features of a dense matrix, so that a wrong index
-	// does not take all memory; 0 means DefaultMaxCells.
+	// Largest bounds the size of labels and values; 0 takes all finite numbers. For a
+	// table to which a model is fitted, [textfile.LargestEntry] is a bound below which nothing overflows.
+	Largest float64
+	// MaxCells bounds rows times features of a dense matrix, beside the budget of memory
+	// of the source (see package textfile); 0 means no other bound.
 	MaxCells int
 }
 
@@ -58,6 +66,8 @@ type Matrix struct {
 	Index []int32
 	// Value are the numbers as they are in the file, zeros too.
 	Value []float64
+
+	widest int // the line with the largest index
 }
 
 // Read reads a file. The error is a [*textfile.Error].
@@ -98,14 +108,19 @@ func ReadSourceDense(s *textfile.Source, o Options) (*mat.Dense, []float64, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	limit := o.MaxCells
-	if limit == 0 {
-		limit = DefaultMaxCells
-	}
 	n := len(m.Labels)
-	if m.Features > limit/n {
-		return nil, nil, s.Errorf(0, "", "%d rows and %d features are too many for a dense table of %.3g GiB, is the largest index right?",
-			n, m.Features, 8*float64(n)*float64(m.Features)/(1<<30))
+	cells := float64(n) * float64(m.Features)
+	field := fmt.Sprintf("index %d", m.Features)
+	if o.Features > 0 {
+		m.widest, field = 0, ""
+	}
+	if o.MaxCells > 0 && cells > float64(o.MaxCells) {
+		return nil, nil, s.Errorf(m.widest, field, "%d rows and %d features are too many for a dense table of at most %d numbers, is the index right?",
+			n, m.Features, o.MaxCells)
+	}
+	err = s.Charge(m.widest, field, cellBytes*cells+columnBytes*float64(m.Features), "a dense table of %d rows and %d features", n, m.Features)
+	if err != nil {
+		return nil, nil, err
 	}
 	return mat.NewDense(n, m.Features, m.scatter()), m.Labels, nil
 }

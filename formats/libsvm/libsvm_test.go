@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,10 +71,28 @@ func TestErrors(t *testing.T) {
 }
 
 func TestDenseTooLarge(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "wide")
-	require.NoError(t, os.WriteFile(path, []byte("1 1:1\n1 2147483647:1\n"), 0o600))
-	_, _, err := ReadDense(path, Options{})
-	require.EqualError(t, err, path+": 2 rows and 2147483647 features are too many for a dense table of 32 GiB, is the largest index right?")
+	read := func(text string, memory int64, o Options) error {
+		s, err := textfile.NewSource("wide", strings.NewReader(text))
+		require.NoError(t, err)
+		s.SetMemory(memory)
+		_, _, err = ReadSourceDense(s, o)
+		return err
+	}
+	const wide = "1 1:1\n1 2147483647:1\n"
+	require.EqualError(t, read(wide, 32e9, Options{}), "wide:2: index 2147483647: a dense table of 2 rows and 2147483647 features takes about 1.2 TB of memory, "+
+		"but the budget is 32 GB (--memory SIZE or GOMEMLIMIT gives more)")
+	require.EqualError(t, read(wide, 32e12, Options{MaxCells: 1 << 30}), "wide:2: index 2147483647: "+
+		"2 rows and 2147483647 features are too many for a dense table of at most 1073741824 numbers, is the index right?")
+	require.ErrorContains(t, read("1 1:1\n", 1e9, Options{Features: 20_000_000}), "wide: a dense table of 1 rows and 20000000 features takes about 10.9 GB")
+	require.NoError(t, read(wide[:7], 1e4, Options{}))
+
+	// A file of 176 bytes whose table would be 2 GB, and of which a fit made 6.
+	before := new(runtime.MemStats)
+	runtime.ReadMemStats(before)
+	require.ErrorContains(t, read(strings.Repeat("1 20000000:1\n", 13), 12e9, Options{}), "a dense table of 13 rows and 20000000 features")
+	after := new(runtime.MemStats)
+	runtime.ReadMemStats(after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
 }
 
 // Dense rows must be what a plain loop over the text gives, whether they fit into the
@@ -112,36 +131,6 @@ func TestDenseAgainstPlainLoop(t *testing.T) {
 			require.Equal(t, float64(n-1), labels[n-1])
 		}
 	}
-}
-
-func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{"", "1 1:2 3:4\n-1 2:1\n", "1 3:1 2:2 # c\r\n\n", "1 0:1", "1 1:1 1:2", "nan 1:inf", "1 99999999999:1", "\x1f\x8b\x08\x00", "1 2147483647:1"} {
-		f.Add([]byte(seed), 0)
-	}
-	f.Add([]byte("1 9:1"), 5)
-	f.Fuzz(func(t *testing.T, text []byte, features int) {
-		o := Options{Features: features, MaxCells: 1 << 16}
-		m, err := Decode("f", bytes.NewReader(text), o)
-		if err != nil {
-			var known *textfile.Error
-			require.ErrorAs(t, err, &known)
-			return
-		}
-		s, err := textfile.NewSource("f", bytes.NewReader(text))
-		require.NoError(t, err)
-		x, labels, err := ReadSourceDense(s, o)
-		if err != nil {
-			return // too large
-		}
-		want := mat.NewDense(len(m.Labels), m.Features, nil)
-		for i := range m.Labels {
-			for k := m.RowStart[i]; k < m.RowStart[i+1]; k++ {
-				want.Set(i, int(m.Index[k]), m.Value[k])
-			}
-		}
-		require.Equal(t, m.Labels, labels)
-		require.True(t, mat.Equal(want, x))
-	})
 }
 
 func BenchmarkReadDense(b *testing.B) {

@@ -29,14 +29,16 @@ func ReadSource(s *textfile.Source, o Options) (*Matrix, error) {
 		if start := bytes.IndexByte(line, '#'); start >= 0 {
 			line = line[:start]
 		}
-		if line = bytes.TrimSpace(line); len(line) == 0 {
+		if line = textfile.Trim(line); len(line) == 0 {
 			continue
 		}
-		last, err := m.row(s, line, o.Features)
+		last, err := m.row(s, line, o)
 		if err != nil {
 			return nil, err
 		}
-		largest = max(largest, last)
+		if last > largest {
+			largest, m.widest = last, s.LineNumber()
+		}
 	}
 	if len(m.Labels) == 0 {
 		return nil, s.Errorf(0, "", "is empty, expected lines of the form label index:value index:value ...")
@@ -52,9 +54,9 @@ func ReadSource(s *textfile.Source, o Options) (*Matrix, error) {
 }
 
 // row appends one line and returns its largest index, counted from 1.
-func (m *Matrix) row(s *textfile.Source, line []byte, features int) (int, error) {
-	text, rest := token(line)
-	label, reason := textfile.Number(text)
+func (m *Matrix) row(s *textfile.Source, line []byte, o Options) (int, error) {
+	text, rest := textfile.Word(line)
+	label, reason := textfile.NumberUpTo(text, o.Largest)
 	if reason != "" {
 		if bytes.IndexByte(text, ':') >= 0 {
 			reason = textfile.Quote(text) + " found, expected a number before the first index:value"
@@ -64,10 +66,10 @@ func (m *Matrix) row(s *textfile.Source, line []byte, features int) (int, error)
 	start := len(m.Index)
 	last, sorted := 0, true
 	for position := 1; len(rest) > 0; position++ {
-		text, rest = token(rest)
-		index, value, err := pair(text)
-		if err == "" && index > features && features > 0 {
-			err = fmt.Sprintf("index %d is larger than %d, the number of features (that of the training data)", index, features)
+		text, rest = textfile.Word(rest)
+		index, value, err := pair(text, o.Largest)
+		if err == "" && index > o.Features && o.Features > 0 {
+			err = fmt.Sprintf("index %d is larger than %d, the number of features (that of the training data)", index, o.Features)
 		}
 		if err != "" {
 			return 0, s.Errorf(s.LineNumber(), fmt.Sprintf("pair %d", position), "%s", err)
@@ -87,18 +89,8 @@ func (m *Matrix) row(s *textfile.Source, line []byte, features int) (int, error)
 	return last, nil
 }
 
-// token splits off the text before the first blank.
-func token(line []byte) (text, rest []byte) {
-	for i, c := range line {
-		if c == ' ' || c == '\t' {
-			return line[:i], bytes.TrimLeft(line[i:], " \t")
-		}
-	}
-	return line, nil
-}
-
 // pair reads index:value. Where it cannot, reason says why.
-func pair(text []byte) (index int, value float64, reason string) {
+func pair(text []byte, largest float64) (index int, value float64, reason string) {
 	colon := bytes.IndexByte(text, ':')
 	if colon < 0 {
 		return 0, 0, textfile.Quote(text) + " found, expected index:value"
@@ -111,15 +103,16 @@ func pair(text []byte) (index int, value float64, reason string) {
 		if c < '0' || c > '9' {
 			return 0, 0, "index " + textfile.Quote(digits) + " found, expected a whole number from 1"
 		}
-		index = 10*index + int(c-'0')
-		if index > math.MaxInt32 {
+		digit := int(c - '0')
+		if index > math.MaxInt32/10 || 10*index > math.MaxInt32-digit { // an int may have 32 bits
 			return 0, 0, fmt.Sprintf("index %s is larger than %d", textfile.Quote(digits), math.MaxInt32)
 		}
+		index = 10*index + digit
 	}
 	if index == 0 {
 		return 0, 0, "index 0 found, expected indices from 1"
 	}
-	value, reason = textfile.Number(text[colon+1:])
+	value, reason = textfile.NumberUpTo(text[colon+1:], largest)
 	if reason != "" {
 		reason = fmt.Sprintf("value of index %d: %s", index, reason)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/formats/textfile"
 )
 
 // finish makes the model out of what was read.
@@ -11,7 +12,7 @@ func (r *reader) finish() (*Model, error) {
 	m := r.m
 	n := len(m.Columns)
 	if r.wanted != "" && m.Objective == "" {
-		return nil, r.s.Errorf(0, "OBJNAME", "there is no row %q of type N", r.wanted)
+		return nil, r.s.Errorf(0, "OBJNAME", "there is no row %s of type N", textfile.Quote([]byte(r.wanted)))
 	}
 	if err := r.rowSides(); err != nil {
 		return nil, err

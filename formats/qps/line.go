@@ -1,7 +1,6 @@
 package qps
 
 import (
-	"bytes"
 	"math"
 
 	"github.com/conetune/conetune/formats/internal/fields"
@@ -24,25 +23,27 @@ type namedNumber struct{ name, number []byte }
 var cardColumns = [6][2]int{{1, 3}, {4, 12}, {14, 22}, {24, 36}, {39, 47}, {49, 61}}
 
 // split takes a line apart by words.
-func (l *fieldLine) split(line []byte) { l.field = fields.Split(l.field[:0], line) }
+func (l *fieldLine) split(line []byte) { l.field = textfile.Words(l.field[:0], line) }
 
 // splitFixed takes a line apart by columns. It returns false when the line has
 // something between the fields, so that it cannot be in the fixed format.
 func (l *fieldLine) splitFixed(line []byte) bool {
-	line = bytes.TrimRight(line, " ")
-	if bytes.IndexByte(line, '\t') >= 0 {
-		return false
+	line = textfile.TrimRight(line)
+	for rest := line; len(rest) > 0; rest = rest[1:] {
+		if rest[0] != ' ' && textfile.LeadingBlank(rest) > 0 {
+			return false // a tab, say, which has no certain width
+		}
 	}
 	end := 0
 	for k, at := range cardColumns {
-		if !isBlank(part(line, end, at[0])) {
+		if !textfile.IsBlank(part(line, end, at[0])) {
 			return false
 		}
-		l.card[k] = bytes.TrimSpace(part(line, at[0], at[1]))
+		l.card[k] = textfile.Trim(part(line, at[0], at[1]))
 		end = at[1]
 	}
 	// What stands further to the right is a comment, unless it goes on from the last field.
-	return isBlank(part(line, end, end+1))
+	return textfile.IsBlank(part(line, end, end+1))
 }
 
 func part(line []byte, from, to int) []byte {

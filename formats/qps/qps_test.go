@@ -430,39 +430,6 @@ func TestEncodeErrors(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
-	for _, name := range []string{"testdata/small.qps", "testdata/fixed.mps"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Add([]byte(one("E", "RHS\n r 1e30\nRANGES\n r -2\nBOUNDS\n MI x\n UP x -3\nQMATRIX\n x y 1\n y x 1\n")))
-	f.Add([]byte("ROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\nENDATA"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := Decode("fuzz.qps", bytes.NewReader(text))
-		if err != nil {
-			var e *textfile.Error
-			if !errors.As(err, &e) {
-				t.Fatalf("%T: %v", err, err)
-			}
-			return
-		}
-		if err := m.Conic().Problem.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		m.Rename()
-		var out bytes.Buffer
-		if Encode(&out, m) != nil {
-			return // sides that the format cannot hold
-		}
-		if _, err := Decode("again.qps", &out); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 // big is a file of about 10 MB.
 func big() []byte {
 	var b bytes.Buffer

@@ -19,7 +19,7 @@ func (r *reader) openQuadratic(rest []string) error {
 	}
 	if len(rest) > 0 {
 		if i, ok := r.rows[rest[0]]; r.name == "QSECTION" && (!ok || i != objectiveRow) {
-			return r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %q", textfile.Quote([]byte(rest[0])), r.m.Objective)
+			return r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s", textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
 		}
 	}
 	r.quadraticName, r.quadraticLine = r.name, r.s.LineNumber()

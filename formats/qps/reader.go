@@ -25,10 +25,10 @@ func ReadSource(s *textfile.Source) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(line) == 0 || line[0] == '*' || isBlank(line) {
+		if len(line) == 0 || line[0] == '*' || textfile.IsBlank(line) {
 			continue
 		}
-		if line[0] != ' ' && line[0] != '\t' {
+		if textfile.LeadingBlank(line) == 0 {
 			end, err := r.header(line)
 			if err != nil {
 				return nil, err
@@ -42,15 +42,6 @@ func ReadSource(s *textfile.Source) (*Model, error) {
 			return nil, err
 		}
 	}
-}
-
-func isBlank(line []byte) bool {
-	for _, c := range line {
-		if c != ' ' && c != '\t' {
-			return false
-		}
-	}
-	return true
 }
 
 // Row indices that are not rows.
@@ -109,7 +100,10 @@ var unsupported = map[string]string{
 
 // header reads a line that opens a section; end says that it was the last one.
 func (r *reader) header(line []byte) (end bool, err error) {
-	words := strings.Fields(string(line))
+	var words []string
+	for _, word := range textfile.Words(nil, line) {
+		words = append(words, string(word))
+	}
 	name, rest := strings.ToUpper(words[0]), words[1:]
 	if name == "NAME" {
 		r.parse = nil

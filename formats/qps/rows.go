@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/formats/internal/fields"
+	"github.com/conetune/conetune/formats/internal/size"
 	"github.com/conetune/conetune/formats/textfile"
 )
 
@@ -18,6 +19,7 @@ func (r *reader) rowLine() error {
 		return r.fail("ROWS", "expected one of N, L, G, E and a name")
 	}
 	kind, name := bytes.ToUpper(f[0])[0], string(f[1])
+	r.s.Take(size.Name + len(name))
 	if _, twice := r.rows[name]; twice {
 		return r.fail(quoted("row", f[1]), "is there twice")
 	}
@@ -31,8 +33,8 @@ func (r *reader) rowLine() error {
 		}
 	case 'L', 'G', 'E':
 		r.rows[name] = int32(len(r.kinds))
-		r.kinds = append(r.kinds, kind)
-		r.m.Rows = append(r.m.Rows, name)
+		r.kinds = append(textfile.Grow(r.s, r.kinds, 1), kind)
+		r.m.Rows = append(textfile.Grow(r.s, r.m.Rows, 1), name)
 	default:
 		return r.fail(quoted("row", f[1]), "has type %s, expected N, L, G or E", textfile.Quote(f[0]))
 	}
@@ -65,9 +67,10 @@ func (r *reader) columnLine() error {
 		} else {
 			j = len(r.m.Columns)
 			name := string(head)
+			r.s.Take(size.Name + len(name))
 			r.columns[name] = int32(j)
-			r.m.Columns = append(r.m.Columns, name)
-			r.m.Q = append(r.m.Q, 0)
+			r.m.Columns = append(textfile.Grow(r.s, r.m.Columns, 1), name)
+			r.m.Q = append(textfile.Grow(r.s, r.m.Q, 1), 0)
 		}
 	}
 	r.last = j

@@ -89,7 +89,7 @@ func (m *Model) check() error {
 				continue // an objective without a name gets one
 			}
 			switch {
-			case name == "" || strings.ContainsAny(name, " \t\r\n"):
+			case name == "" || textfile.HasBlank(name):
 				return fmt.Errorf("qps: the %s name %q is empty or has a blank, which the free format cannot hold; see Rename", list.what, name)
 			case have[name]:
 				return fmt.Errorf("qps: the %s name %q is there twice", list.what, name)

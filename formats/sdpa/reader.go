@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/formats/internal/fields"
+	"github.com/conetune/conetune/formats/internal/size"
 	"github.com/conetune/conetune/formats/textfile"
 )
 
@@ -54,7 +55,7 @@ func (r *reader) nextLine() error {
 				line[i] = ' '
 			}
 		}
-		r.buf = fields.Split(r.buf[:0], line)
+		r.buf = textfile.Words(r.buf[:0], line)
 		if r.words = r.buf; len(r.words) > 0 {
 			r.begun = true
 			return nil
@@ -124,7 +125,14 @@ func (r *reader) sizes() error {
 		if !ok || n == 0 {
 			return r.fail("the size of block "+fmt.Sprint(k+1), "%s found, expected a whole number, negative for a diagonal block", textfile.Quote(w))
 		}
-		r.m.Blocks = append(r.m.Blocks, n)
+		field, rows, each := "the size of block "+fmt.Sprint(k+1), float64(abs(n)), float64(size.Scalar)
+		if !isDiagonal(n) {
+			rows, each = size.Triangle(n), size.MatrixRow
+		}
+		if err := r.s.Charge(r.s.LineNumber(), field, each*rows, "%d found: a block with %.0f entries", n, rows); err != nil {
+			return err
+		}
+		r.m.Blocks = append(textfile.Grow(r.s, r.m.Blocks, 1), n)
 	}
 	r.words = nil // an explanation may follow
 	return nil

@@ -292,47 +292,6 @@ func TestSolveDiagonal(t *testing.T) {
 	assert.InDelta(t, 2, got.X[0]+got.X[1], 1e-6)
 }
 
-func FuzzDecode(f *testing.F) {
-	text, err := os.ReadFile("testdata/small.dat-s")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text)
-	f.Add([]byte("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 1 1\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := Decode("fuzz.dat-s", bytes.NewReader(text))
-		if err != nil {
-			var e *textfile.Error
-			if !errors.As(err, &e) {
-				t.Fatalf("%T: %v", err, err)
-			}
-			return
-		}
-		var out bytes.Buffer
-		if err := Encode(&out, m); err != nil {
-			t.Fatal(err)
-		}
-		again, err := Decode("again.dat-s", &out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if fmt.Sprint(m) != fmt.Sprint(again) {
-			t.Fatal("the round trip changes the model")
-		}
-		size := 0
-		for _, n := range m.Blocks {
-			if size += abs(n); size > 300 {
-				return
-			}
-		}
-		if p, err := m.Conic(); err == nil {
-			if err := p.Problem.Validate(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
 func BenchmarkDecode(b *testing.B) {
 	var text bytes.Buffer
 	rng := rand.New(rand.NewPCG(1, 1))

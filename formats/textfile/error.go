@@ -1,6 +1,22 @@
 // Package textfile is what the readers and writers of text formats share: opening
 // a file that may be gzipped, going through it line by line, reading numbers,
 // an error that names file, line and field, and writing a file in one step.
+//
+// # Blanks
+//
+// A blank, in every reader of this module, is what Unicode calls white space (space, tab,
+// vertical tab, form feed, carriage return, U+0085, the no-break space U+00A0, ..) or the byte
+// order mark U+FEFF, which stands inside of files that were joined end to end. Text is UTF-8; a byte
+// that is not, such as A0 alone, is no blank.
+//
+// # Memory
+//
+// A [Source] has a budget of memory, so that a small file cannot take what the machine has: by
+// default the memory limit of the Go runtime where one is set (by GOMEMLIMIT, or by conetune
+// --memory), otherwise half of what the process may use. A reader takes from it before it
+// allocates: by [Source.Charge] for what a number in the file asks for, such as the order of a
+// matrix, together with what a solver will need for it; by [Grow] and [Source.Take] for what
+// grows with the text. What does not fit is an error with its line.
 package textfile
 
 import (
@@ -47,4 +63,12 @@ func Quote(text []byte) string {
 		return strconv.Quote(string(text))
 	}
 	return strconv.Quote(string(text[:most])) + "..."
+}
+
+// Show returns text of a file for a message as it is, or as [Quote] where it is long or cannot be printed.
+func Show(text string) string {
+	if quoted := Quote([]byte(text)); quoted != `"`+text+`"` {
+		return quoted
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package textfile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -26,6 +27,20 @@ func Number(text []byte) (value float64, reason string) {
 		return 0, Quote(text) + " found, expected a finite number"
 	}
 	return 0, Quote(text) + " found, expected a number"
+}
+
+// LargestEntry bounds the size of the numbers in a table to which a model is fitted. The largest that is made of
+// them before anything is scaled are squares of gradients X'r, sums over rows of products of two entries, summed over
+// columns: n^2 p v^4 is below the largest double for v = 1e70 and up to 2^31 rows and columns.
+const LargestEntry = 1e70
+
+// NumberUpTo reads a number as [Number] does, at most largest in size where that is positive.
+func NumberUpTo(text []byte, largest float64) (value float64, reason string) {
+	value, reason = Number(text)
+	if largest > 0 && math.Abs(value) > largest {
+		return 0, fmt.Sprintf("%s found, expected numbers up to %g in size: sums of squares of larger ones overflow (take another unit)", Quote(text), largest)
+	}
+	return value, reason
 }
 
 // pow10 are the powers of ten that a float64 holds exactly.
@@ -87,26 +102,6 @@ func decimal(text []byte) bool {
 
 // IsNumber says whether the text, without the blanks around it, is a finite number.
 func IsNumber(text []byte) bool {
-	_, reason := Number(bytes.TrimSpace(text))
+	_, reason := Number(Trim(text))
 	return reason == ""
-}
-
-// Grow returns values with room for n more entries. Where it must allocate, it
-// makes room for the rest of the file too, estimated from how far s has come, so
-// that the memory stays near the size of the result and is seldom copied.
-func Grow[E any](s *Source, values []E, n int) []E {
-	if cap(values)-len(values) >= n {
-		return values
-	}
-	// Where the share is unknown or too small to tell, double.
-	room := max(n, len(values))
-	if share := s.Fraction(); share > 0 && share < 1 && len(values) > 0 {
-		total := float64(len(values)) / share
-		if rest := 1.05*total - float64(len(values)); rest < 8*float64(room) {
-			room = max(n, int(rest))
-		}
-	}
-	grown := make([]E, len(values), len(values)+room)
-	copy(grown, values)
-	return grown
 }

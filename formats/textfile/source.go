@@ -14,8 +14,10 @@ import (
 const (
 	// bufferSize is the size of the read buffer; lines that fit are not copied.
 	bufferSize = 256 << 10
-	// maxLine bounds the memory that a file without line ends can take.
+	// maxLine is the longest line.
 	maxLine = 1 << 30
+	// wordSize is how much a byte of a line can take when it is taken apart into words.
+	wordSize = 16
 )
 
 // Source goes through a text file line by line. Gzip is recognised by content, a
@@ -30,6 +32,7 @@ type Source struct {
 	text   *bufio.Reader // reads from plain
 	long   []byte        // a line longer than the read buffer
 	line   int
+	budget budget
 }
 
 // counter counts the bytes that were read.
@@ -99,9 +102,13 @@ var signatures = []struct{ magic, name string }{
 // NewSource reads from r; name stands for the file in messages. The error is an
 // [*Error].
 func NewSource(name string, r io.Reader) (*Source, error) {
-	s := &Source{name: name, file: &counter{r: r}}
+	s := &Source{name: name, file: &counter{r: r}, budget: defaultBudget()}
 	s.plain = s.file
-	s.text = bufio.NewReaderSize(s.plain, bufferSize)
+	room := bufferSize
+	if known, ok := r.(interface{ Len() int }); ok { // text in memory
+		room = min(room, known.Len()+512)
+	}
+	s.text = bufio.NewReaderSize(s.plain, room)
 	if magic, _ := s.text.Peek(2); string(magic) == "\x1f\x8b" {
 		s.packed = s.text
 		unpacked, err := gzip.NewReader(s.packed)
@@ -136,6 +143,9 @@ func (s *Source) Name() string { return s.name }
 // Line returns the next line without its end, or [io.EOF] after the last one.
 // The bytes are valid until the next call. Other errors are an [*Error].
 func (s *Source) Line() ([]byte, error) {
+	if s.budget.over != nil {
+		return nil, s.budget.over
+	}
 	line, err := s.text.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		s.long = append(s.long[:0], line...)
@@ -143,6 +153,9 @@ func (s *Source) Line() ([]byte, error) {
 			line, err = s.text.ReadSlice('\n')
 			if len(s.long)+len(line) > maxLine {
 				return nil, s.Errorf(s.line+1, "", "is longer than %d bytes, expected lines of text", maxLine)
+			}
+			if wordSize*float64(len(s.long)+len(line)) > s.left() {
+				return nil, s.Errorf(s.line+1, "", "%s", "a line of such a length"+s.tooMuch(s.budget.used+wordSize*float64(len(s.long)+len(line))))
 			}
 			s.long = append(s.long, line...)
 		}
@@ -156,6 +169,9 @@ func (s *Source) Line() ([]byte, error) {
 		return nil, io.EOF
 	}
 	s.line++
+	if bytes.IndexByte(line, 0) >= 0 {
+		return nil, s.Errorf(s.line, "", "has a byte that is zero, expected text")
+	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r")), nil
 }

@@ -75,6 +75,7 @@ func TestSourcesThatAreNotText(t *testing.T) {
 		{"zip", "PK\x03\x04....", "f: is a zip archive or a spreadsheet, expected"},
 		{"UTF-16", "\xff\xfea\x00", "f: is UTF-16 text, expected"},
 		{"binary", "ab\x00cd", "f: is binary, expected text"},
+		{"binary further down", strings.Repeat("a\n", 300) + "b\x00c", "f:301: has a byte that is zero, expected text"},
 		{"gzip header only", "\x1f\x8b", "f: the gzip data end too early, is the file complete?"},
 		{"not quite gzip", "\x1f\x8b\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "f: the gzip data are damaged: gzip: invalid header"},
 		{"truncated gzip", string(zipped[:len(zipped)-9]), "the gzip data end too early"},

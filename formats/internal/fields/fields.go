@@ -1,4 +1,4 @@
-// Package fields takes lines of optimisation files apart and writes their numbers.
+// Package fields reads and writes the numbers of optimisation files.
 package fields
 
 import (
@@ -9,25 +9,6 @@ import (
 
 	"github.com/conetune/conetune/formats/textfile"
 )
-
-// Split appends the words of a line, separated by blanks and tabs, to into.
-func Split(into [][]byte, line []byte) [][]byte {
-	start := -1
-	for i, c := range line {
-		blank := c == ' ' || c == '\t'
-		switch {
-		case !blank && start < 0:
-			start = i
-		case blank && start >= 0:
-			into = append(into, line[start:i])
-			start = -1
-		}
-	}
-	if start >= 0 {
-		into = append(into, line[start:])
-	}
-	return into
-}
 
 // Number reads a finite number as [textfile.Number] does, also with the exponent
 // letter D of Fortran. Where it cannot, reason says why.
@@ -78,10 +59,11 @@ func Int(text []byte) (value int, ok bool) {
 		if c < '0' || c > '9' {
 			return 0, false
 		}
-		value = 10*value + int(c-'0')
-		if value > math.MaxInt32 {
+		digit := int(c - '0')
+		if value > math.MaxInt32/10 || 10*value > math.MaxInt32-digit { // an int may have 32 bits
 			return 0, false
 		}
+		value = 10*value + digit
 	}
 	if negative {
 		value = -value

@@ -7,21 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestSplit(t *testing.T) {
-	for line, want := range map[string][]string{
-		"":                nil,
-		" \t ":            nil,
-		"a":               {"a"},
-		"  a\tbc  def\t ": {"a", "bc", "def"},
-	} {
-		var got []string
-		for _, word := range Split(nil, []byte(line)) {
-			got = append(got, string(word))
-		}
-		assert.Equal(t, want, got, "%q", line)
-	}
-}
-
 func TestNumber(t *testing.T) {
 	for text, want := range map[string]float64{"1": 1, "-2.5": -2.5, "+.5": .5, "1.5D+3": 1500, "2d-1": .2, "1e3": 1000, "7.": 7} {
 		got, reason := Number([]byte(text))

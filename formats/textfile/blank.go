@@ -1,0 +1,110 @@
+package textfile
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// isBlank says whether the character is a blank, see the package comment.
+func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
+
+// blankASCII are the blanks of one byte.
+var blankASCII = [utf8.RuneSelf]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true}
+
+// LeadingBlank returns the length in bytes of the blank that the text starts with, 0 where it
+// starts with something else or is empty.
+func LeadingBlank(text []byte) int {
+	switch {
+	case len(text) == 0:
+		return 0
+	case text[0] < utf8.RuneSelf:
+		if blankASCII[text[0]] {
+			return 1
+		}
+		return 0
+	}
+	c, size := utf8.DecodeRune(text)
+	if isBlank(c) {
+		return size
+	}
+	return 0
+}
+
+// TrimLeft takes the blanks at the start away.
+func TrimLeft(text []byte) []byte {
+	for {
+		n := LeadingBlank(text)
+		if n == 0 {
+			return text
+		}
+		text = text[n:]
+	}
+}
+
+// TrimRight takes the blanks at the end away.
+func TrimRight(text []byte) []byte {
+	for len(text) > 0 {
+		c, size := rune(text[len(text)-1]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeLastRune(text)
+		}
+		if !isBlank(c) {
+			break
+		}
+		text = text[:len(text)-size]
+	}
+	return text
+}
+
+// Trim takes the blanks at both ends away.
+func Trim(text []byte) []byte { return TrimRight(TrimLeft(text)) }
+
+// IsBlank says whether the text has nothing but blanks.
+func IsBlank(text []byte) bool { return len(TrimLeft(text)) == 0 }
+
+// Word splits off the first word of a text that starts with one, and the blanks after it.
+func Word(text []byte) (word, rest []byte) {
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf && !blankASCII[text[i]] {
+			i++
+			continue
+		}
+		if LeadingBlank(text[i:]) > 0 {
+			return text[:i], TrimLeft(text[i:])
+		}
+		_, size := utf8.DecodeRune(text[i:])
+		i += size
+	}
+	return text, nil
+}
+
+// Words appends the words of a line, which blanks separate, to into.
+func Words(into [][]byte, line []byte) [][]byte {
+	start := -1
+	for i := 0; i < len(line); {
+		blank, size := false, 1
+		if c := line[i]; c < utf8.RuneSelf {
+			blank = blankASCII[c]
+		} else {
+			var r rune
+			r, size = utf8.DecodeRune(line[i:])
+			blank = isBlank(r)
+		}
+		switch {
+		case !blank && start < 0:
+			start = i
+		case blank && start >= 0:
+			into = append(into, line[start:i])
+			start = -1
+		}
+		i += size
+	}
+	if start >= 0 {
+		into = append(into, line[start:])
+	}
+	return into
+}
+
+// HasBlank says whether there is a blank anywhere in the text.
+func HasBlank(text string) bool { return strings.ContainsFunc(text, isBlank) }

@@ -5,6 +5,7 @@ package problems
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -38,6 +39,40 @@ type Fit struct {
 	Intercepts []float64
 	// Matrix is set where the model predicts the entries of a matrix instead.
 	Matrix *Matrix
+}
+
+// Finite says that the errors are numbers.
+func (e Errors) Finite() bool { return finite(e.Validation) && (e.Test == nil || finite(*e.Test)) }
+
+// Finite says that all coefficients are numbers.
+func (f Fit) Finite() bool {
+	if !finite(f.Intercept) || !finite(f.Coefficients...) || !finite(f.Intercepts...) {
+		return false
+	}
+	m := f.Matrix
+	return m == nil || finite(m.Intercept) && finite(m.RowEffects...) && finite(m.ColEffects...) && finiteMatrix(m.Left) && finiteMatrix(m.Right)
+}
+
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func finiteMatrix(m *mat.Dense) bool {
+	if m == nil {
+		return true
+	}
+	rows, _ := m.Dims()
+	for i := range rows {
+		if !finite(m.RawRowView(i)...) {
+			return false
+		}
+	}
+	return true
 }
 
 // Value returns the value for a row of features.

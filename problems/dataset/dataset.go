@@ -26,6 +26,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/formats/textfile"
 )
 
 // Data is a regression table.
@@ -73,7 +75,7 @@ func (d *Data) Rows(index []int) *Data {
 
 // Validate checks that there is at least one row and one feature, that the shapes
 // of X, Y and Features fit together, that the names of the features differ, and
-// that all numbers are finite.
+// that all numbers are finite, and no larger than [Largest].
 func (d *Data) Validate() error {
 	if d == nil || d.X == nil {
 		return fmt.Errorf("dataset: no data")
@@ -92,24 +94,36 @@ func (d *Data) Validate() error {
 	seen := make(map[string]bool, p)
 	for _, name := range d.Features {
 		if seen[name] {
-			return fmt.Errorf("dataset: two features are called %q", name)
+			return fmt.Errorf("dataset: two features are called %s", textfile.Quote([]byte(name)))
 		}
 		seen[name] = true
 	}
 	for i := range n {
-		if !finite(d.Y[i]) {
-			return fmt.Errorf("dataset: target of row %d is %g, expected a finite number", i, d.Y[i])
+		if expected := Expected(d.Y[i]); expected != "" {
+			return fmt.Errorf("dataset: target of row %d is %g, expected %s", i, d.Y[i], expected)
 		}
 		for j, v := range d.X.RawRowView(i) {
-			if !finite(v) {
-				return fmt.Errorf("dataset: %q of row %d is %g, expected a finite number", d.Features[j], i, v)
+			if expected := Expected(v); expected != "" {
+				return fmt.Errorf("dataset: %q of row %d is %g, expected %s", d.Features[j], i, v, expected)
 			}
 		}
 	}
 	return nil
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// Largest bounds the absolute values of a table: sums of their squares over its rows are finite numbers.
+const Largest = 1e150
+
+// Expected says what is expected in the place of a value that is not finite or too large, and is empty for all others.
+func Expected(v float64) string {
+	switch {
+	case math.Abs(v) <= Largest: // not NaN
+		return ""
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "a finite number"
+	}
+	return fmt.Sprintf("at most %g in absolute value, whose square is a finite number", float64(Largest))
+}
 
 // Validate checks each set, and that validation and test rows have the features
 // and the target of the training rows, by name and in the same order. Test may be
@@ -145,7 +159,7 @@ func (s *Split) sets() []namedSet {
 // set, or returns the empty string.
 func difference(train, d *Data) string {
 	if train.Target != d.Target {
-		return fmt.Sprintf("its target is %q, expected %q", d.Target, train.Target)
+		return fmt.Sprintf("its target is %s, expected %s", textfile.Quote([]byte(d.Target)), textfile.Quote([]byte(train.Target)))
 	}
 	missing, extra := without(train.Features, d.Features), without(d.Features, train.Features)
 	switch {
@@ -160,7 +174,7 @@ func difference(train, d *Data) string {
 	}
 	for j, name := range train.Features {
 		if d.Features[j] != name {
-			return fmt.Sprintf("its feature %d is %q, expected %q (the same order of columns)", j+1, d.Features[j], name)
+			return fmt.Sprintf("its feature %d is %s, expected %s (the same order of columns)", j+1, textfile.Quote([]byte(d.Features[j])), textfile.Quote([]byte(name)))
 		}
 	}
 	return ""
@@ -195,7 +209,7 @@ func list(names []string) string {
 		if k > 0 {
 			text += ", "
 		}
-		text += fmt.Sprintf("%q", name)
+		text += textfile.Quote([]byte(name))
 	}
 	return text
 }

@@ -2,12 +2,12 @@ package dataset
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 
+	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/formats/textfile"
 )
 
@@ -137,7 +137,12 @@ func readFolds(path string, n int) ([]Fold, error) {
 		return nil, err
 	}
 	defer s.Close()
+	return readFoldsSource(s, n)
+}
+
+func readFoldsSource(s *textfile.Source, n int) ([]Fold, error) {
 	var folds []Fold
+	var fields [][]byte
 	header := false
 	for {
 		line, err := s.Line()
@@ -146,12 +151,12 @@ func readFolds(path string, n int) ([]Fold, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if len(bytes.TrimSpace(line)) == 0 {
+		if textfile.IsBlank(line) {
 			continue
 		}
-		fields := bytes.Split(line, []byte(","))
-		for i := range fields {
-			fields[i] = bytes.TrimSpace(fields[i])
+		var reason string
+		if fields, reason = csvfile.Fields(fields[:0], line); reason != "" {
+			return nil, s.Errorf(s.LineNumber(), "", "is not CSV: %s", reason)
 		}
 		if len(fields) != len(foldColumns) {
 			return nil, s.Errorf(s.LineNumber(), "", "has %d fields, expected %d: fold,row,role", len(fields), len(foldColumns))
@@ -178,6 +183,12 @@ func readFolds(path string, n int) ([]Fold, error) {
 	return folds, nil
 }
 
+// What a fold and a row of a fold take of the budget of memory.
+const (
+	foldBytes = 64
+	rowBytes  = 16
+)
+
 // addToFold adds one line.
 func addToFold(s *textfile.Source, folds []Fold, fields [][]byte, n int) ([]Fold, error) {
 	var number [2]int
@@ -190,8 +201,10 @@ func addToFold(s *textfile.Source, folds []Fold, fields [][]byte, n int) ([]Fold
 	}
 	fold, row := number[0], number[1]
 	for fold >= len(folds) {
+		s.Take(foldBytes)
 		folds = append(folds, Fold{})
 	}
+	s.Take(rowBytes)
 	switch string(fields[2]) {
 	case "train":
 		folds[fold].Train = append(folds[fold].Train, row)

@@ -31,8 +31,8 @@ type Config struct {
 }
 
 // maxCells bounds rows times features, so that a slip in a size is an error and
-// not the end of the memory: 2^31 numbers, 16 GiB.
-const maxCells = 1 << 31
+// not the end of the memory: 2^31 numbers, 16 GiB, or what 32 bits can address.
+const maxCells int64 = min(1<<31, math.MaxInt/16)
 
 // presets are the sizes of the paper's table for the elastic net: training rows,
 // validation rows, test rows, features.
@@ -103,7 +103,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("dataset: cannot generate %d training, %d validation and %d test rows, expected at least 1, 1 and 0", c.Train, c.Val, c.Test)
 	case c.Features < 1:
 		return fmt.Errorf("dataset: cannot generate %d features, expected at least 1", c.Features)
-	case float64(c.Features)*(float64(c.Train)+float64(c.Val)+float64(c.Test)) > maxCells:
+	case float64(c.Features)*(float64(c.Train)+float64(c.Val)+float64(c.Test)) > float64(maxCells):
 		return fmt.Errorf("dataset: cannot generate %d features for %d training, %d validation and %d test rows, expected %d numbers at most", c.Features, c.Train, c.Val, c.Test, maxCells)
 	case c.Nonzeros < 1 || c.Nonzeros > c.Features:
 		return fmt.Errorf("dataset: cannot generate %d nonzero coefficients, expected 1 to %d", c.Nonzeros, c.Features)

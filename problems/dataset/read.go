@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/formats/textfile"
 )
 
 // Read reads a CSV or LIBSVM file, plain or gzipped. target names the target
@@ -26,13 +27,22 @@ func Read(path, target string) (*Data, error) {
 // same order; a LIBSVM file may end at a smaller index, not at a larger one.
 // Errors about the file are a [*formats.Error].
 func ReadLike(path string, train *Data) (*Data, error) {
-	t, err := formats.ReadTable(path, formats.Options{Target: train.Target, Names: train.Features})
+	s, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return readLike(s, train)
+}
+
+func readLike(s *textfile.Source, train *Data) (*Data, error) {
+	t, err := formats.ReadTableSource(s, formats.Options{Target: train.Target, Names: train.Features})
 	if err != nil {
 		return nil, err
 	}
 	d := (*Data)(t)
 	if diff := difference(train, d); diff != "" {
-		return nil, &formats.Error{File: path, Reason: "does not fit the training set: " + diff}
+		return nil, s.Errorf(0, "", "does not fit the training set: %s", diff)
 	}
 	return d, nil
 }

@@ -92,7 +92,7 @@ func Sizes(spec string, n int) ([]int, error) {
 
 // partSize returns the rows that one part of a spec means, not rounded.
 func partSize(part string, n int) (rows float64, ok bool) {
-	if count, err := strconv.Atoi(part); err == nil {
+	if count, err := strconv.ParseInt(part, 10, 64); err == nil {
 		return float64(count), count > 0
 	}
 	text, percent := strings.CutSuffix(part, "%")

@@ -2,10 +2,10 @@ package matcomp
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 )
 
@@ -78,8 +78,8 @@ func (d *Data) Validate() error {
 				return fmt.Errorf("matcomp: %s entry %d is at (%d, %d), outside a matrix of %d x %d with indices from 0", set.name, k+1, e.Row, e.Col, d.Rows, d.Cols)
 			case twice:
 				return fmt.Errorf("matcomp: entry (%d, %d) is there twice, in the %s and in the %s set", e.Row, e.Col, before, set.name)
-			case math.IsNaN(e.Value) || math.IsInf(e.Value, 0):
-				return fmt.Errorf("matcomp: the value of %s entry (%d, %d) is %v, expected a finite number", set.name, e.Row, e.Col, e.Value)
+			case dataset.Expected(e.Value) != "":
+				return fmt.Errorf("matcomp: the value of %s entry (%d, %d) is %v, expected %s", set.name, e.Row, e.Col, e.Value, dataset.Expected(e.Value))
 			}
 			seen[[2]int{e.Row, e.Col}] = set.name
 		}
@@ -116,8 +116,8 @@ func (f *Features) validate(what string, rows int) error {
 	}
 	for i := range n {
 		for j, v := range f.X.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("matcomp: feature %q of %s %d is %v, expected a finite number", f.Names[j], what, i, v)
+			if expected := dataset.Expected(v); expected != "" {
+				return fmt.Errorf("matcomp: feature %q of %s %d is %v, expected %s", f.Names[j], what, i, v, expected)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("matcomp: cannot generate a matrix of %d x %d, expected at least one row and one column", c.Rows, c.Cols)
 	case c.Train < 1 || c.Val < 1:
 		return fmt.Errorf("matcomp: cannot generate %d training and %d validation entries of each row and column, expected at least 1", c.Train, c.Val)
-	case 2*(c.Train+c.Val) > min(c.Rows, c.Cols):
+	case 2*(int64(c.Train)+int64(c.Val)) > int64(min(c.Rows, c.Cols)):
 		return fmt.Errorf("matcomp: %d training and %d validation entries of each row and column do not fit into %d x %d, expected half of the smaller side at most", c.Train, c.Val, c.Rows, c.Cols)
 	case float64(c.Rows)*float64(c.Cols) > maxEntries:
 		return fmt.Errorf("matcomp: cannot generate a matrix of %d x %d, expected %d entries at most", c.Rows, c.Cols, maxEntries)

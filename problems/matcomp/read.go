@@ -1,8 +1,6 @@
 package matcomp
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -179,7 +177,7 @@ func (d *Data) sides() []side {
 
 // read reads a table of features and groups them.
 func (f *Features) read(path, side string, grouping Grouping) error {
-	t, err := csvfile.Read(path, csvfile.Options{Target: "\x00", TargetOptional: true}) // no column is a target
+	t, err := csvfile.Read(path, csvfile.Options{Target: "\x00", TargetOptional: true, Largest: textfile.LargestEntry}) // no column is a target
 	if err != nil {
 		return err
 	}
@@ -205,6 +203,16 @@ func (d *Data) readEntries(path string, withSets bool) ([]Entry, []string, error
 		return nil, nil, err
 	}
 	defer s.Close()
+	return d.readSource(s, withSets)
+}
+
+// What an entry takes of the budget of memory, and what each place of the matrix does, which a fit fills several times.
+const (
+	entryBytes = 256
+	placeBytes = 64
+)
+
+func (d *Data) readSource(s *textfile.Source, withSets bool) ([]Entry, []string, error) {
 	r := &entryReader{source: s, data: d, line: map[[2]int]int{}}
 	names := []string{"row", "col", "value"}
 	if withSets {
@@ -227,6 +235,7 @@ func (d *Data) readEntries(path string, withSets bool) ([]Entry, []string, error
 		if err != nil {
 			return nil, nil, err
 		}
+		s.Take(entryBytes)
 		list = append(list, e)
 		if withSets {
 			sets = append(sets, set)
@@ -234,6 +243,9 @@ func (d *Data) readEntries(path string, withSets bool) ([]Entry, []string, error
 	}
 	if len(list) == 0 {
 		return nil, nil, s.Errorf(0, "", "has column names and no entries")
+	}
+	if err := s.Charge(r.widest, "", placeBytes*float64(d.Rows)*float64(d.Cols), "a matrix of %d x %d", d.Rows, d.Cols); err != nil {
+		return nil, nil, err
 	}
 	return list, sets, nil
 }
@@ -243,50 +255,48 @@ type entryReader struct {
 	source *textfile.Source
 	data   *Data
 	width  int
+	list   [][]byte       // the fields of the line, kept for their memory
 	at     []int          // the columns of row, col, value and perhaps set
 	line   map[[2]int]int // where an entry stands
+	widest int            // the line that made the matrix as large as it is, 0 where features did
 }
 
 // fields returns the fields of the next line that is not blank.
-func (r *entryReader) fields() ([]string, error) {
+func (r *entryReader) fields() ([][]byte, error) {
 	for {
 		text, err := r.source.Line()
 		if err != nil {
 			return nil, err
 		}
-		if len(bytes.TrimSpace(text)) == 0 {
+		if textfile.IsBlank(text) {
 			continue
 		}
-		if bytes.IndexByte(text, '"') >= 0 {
-			c := csv.NewReader(bytes.NewReader(text))
-			c.TrimLeadingSpace = true
-			fields, err := c.Read()
-			if err != nil {
-				return nil, r.source.Errorf(r.source.LineNumber(), "", "is not CSV: %v", err)
-			}
-			return fields, nil
+		fields, reason := csvfile.Fields(r.list[:0], text)
+		if reason != "" {
+			return nil, r.source.Errorf(r.source.LineNumber(), "", "is not CSV: %s", reason)
 		}
-		fields := strings.Split(string(text), ",")
-		for i := range fields {
-			fields[i] = strings.TrimSpace(fields[i])
-		}
+		r.list = fields
 		return fields, nil
 	}
 }
 
 func (r *entryReader) header(wanted []string) error {
-	names, err := r.fields()
+	fields, err := r.fields()
 	if err == io.EOF {
 		return r.source.Errorf(0, "", "is empty, expected the columns %s", strings.Join(wanted, ", "))
 	}
 	if err != nil {
 		return err
 	}
+	var names []string
+	for _, name := range fields {
+		names = append(names, string(name))
+	}
 	r.width = len(names)
 	for _, name := range wanted {
 		j := slices.Index(names, name)
 		if j < 0 {
-			return r.source.Errorf(r.source.LineNumber(), "", "has the columns %s, expected %s", strings.Join(names, ", "), strings.Join(wanted, ", "))
+			return r.source.Errorf(r.source.LineNumber(), "", "has the columns %s, expected %s", textfile.Show(strings.Join(names, ", ")), strings.Join(wanted, ", "))
 		}
 		r.at = append(r.at, j)
 	}
@@ -294,7 +304,7 @@ func (r *entryReader) header(wanted []string) error {
 }
 
 // entry reads a line.
-func (r *entryReader) entry(fields []string) (e Entry, set string, err error) {
+func (r *entryReader) entry(fields [][]byte) (e Entry, set string, err error) {
 	line := r.source.LineNumber()
 	if len(fields) != r.width {
 		return e, "", r.source.Errorf(line, "", "has %d fields, expected %d, one for each column name", len(fields), r.width)
@@ -302,28 +312,32 @@ func (r *entryReader) entry(fields []string) (e Entry, set string, err error) {
 	place := [2]int{}
 	for k, side := range r.data.sides() {
 		text := fields[r.at[k]]
-		i, err := strconv.Atoi(text)
+		n, err := strconv.ParseUint(string(text), 10, 31)
+		i := int(n)
 		switch {
-		case err != nil || i < 0:
-			return e, "", r.source.Errorf(line, side.name, "%s found, expected an index from 0", textfile.Quote([]byte(text)))
+		case err != nil:
+			return e, "", r.source.Errorf(line, side.name, "%s found, expected an index from 0", textfile.Quote(text))
 		case side.features.X != nil && i >= *side.size:
 			return e, "", r.source.Errorf(line, side.name, "%d is outside of the matrix: there are features of %d, 0 to %d", i, *side.size, *side.size-1)
 		case i >= maxSide:
 			return e, "", r.source.Errorf(line, side.name, "%d found, expected an index below %d", i, maxSide)
 		}
-		*side.size = max(*side.size, i+1)
+		if i >= *side.size {
+			*side.size = i + 1
+			r.widest = line
+		}
 		place[k] = i
 	}
 	if before := r.line[place]; before > 0 {
 		return e, "", r.source.Errorf(line, "", "entry (%d, %d) stands on line %d too", place[0], place[1], before)
 	}
 	r.line[place] = line
-	value, reason := textfile.Number([]byte(fields[r.at[2]]))
+	value, reason := textfile.NumberUpTo(fields[r.at[2]], textfile.LargestEntry)
 	if reason != "" {
 		return e, "", r.source.Errorf(line, "value", "%s", reason)
 	}
 	if len(r.at) > 3 {
-		set = fields[r.at[3]]
+		set = string(fields[r.at[3]])
 		if !slices.Contains([]string{trainSet, valSet, testSet}, set) {
 			return e, "", r.source.Errorf(line, "set", "%s found, expected %s, %s or %s", textfile.Quote([]byte(set)), trainSet, valSet, testSet)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -191,4 +192,21 @@ func TestBadFolders(t *testing.T) {
 	d, err := matcomp.ReadDir(dir, nil)
 	require.NoError(t, err)
 	require.Equal(t, 13, d.Rows) // a row without entries
+}
+
+// Names that CSV has to quote come back from a folder.
+func TestNamesWithCommas(t *testing.T) {
+	names := []string{`a,b`, `say "c"`, "d"}
+	g, err := groups.Of([]int{4, 0, 4})
+	require.NoError(t, err)
+	d := &matcomp.Data{
+		Rows: 2, Cols: 2, Row: matcomp.Features{X: mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), Names: names, Groups: g},
+		Train: []matcomp.Entry{{0, 0, 1}, {1, 1, 2}}, Val: []matcomp.Entry{{0, 1, 3}},
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	require.NoError(t, matcomp.WriteDir(d, dir))
+	got, err := matcomp.ReadDir(dir, nil)
+	require.NoError(t, err)
+	require.Equal(t, names, got.Row.Names)
+	require.Equal(t, g, got.Row.Groups)
 }

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/problems/groups"
 )
 
 // WriteDir writes the data into a folder that [ReadDir] reads, with 17 significant digits. The folder is made if
@@ -31,23 +31,12 @@ func WriteDir(d *Data, dir string) error {
 			if err := write(side.name+"_features.csv", func(path string) error { return csvfile.Write(path, table) }); err != nil {
 				return err
 			}
-			if err := text(side.name+"_groups.csv", f.writeGroups); err != nil {
+			if err := text(side.name+"_groups.csv", func(w io.Writer) error { return groups.Encode(w, f.Groups, f.Names) }); err != nil {
 				return err
 			}
 		}
 		return text("observations.csv", d.writeEntries)
 	})
-}
-
-func (f *Features) writeGroups(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, "feature,group") // errors stay until Flush
-	for k, members := range f.Groups.Members {
-		for _, j := range members {
-			fmt.Fprintf(b, "%s,%s\n", f.Names[j], strings.TrimPrefix(f.Groups.Names[k], "group"))
-		}
-	}
-	return b.Flush()
 }
 
 func (d *Data) writeEntries(w io.Writer) error {

@@ -29,7 +29,7 @@ type ConicBackend interface {
 // time; many solvers can run side by side.
 type Solver interface {
 	// Solve runs to the end, to a limit of the options, or until the context
-	// is cancelled. The error is for misuse and for broken backends; what the
+	// ends. The error is for misuse and for broken backends; what the
 	// solver found is in the status.
 	Solve(ctx context.Context) (*Solution, error)
 	// Update changes numbers of the problem. On an error nothing has changed.
@@ -94,14 +94,18 @@ func (c Capabilities) Supports(k ConeKind) bool {
 type Options struct {
 	// Eps bounds the three Residuals of an optimal point. Default 1e-8.
 	Eps float64
-	// EpsInfeasible bounds the residual of a certificate of infeasibility. Default 1e-8.
+	// EpsInfeasible bounds the residual of a certificate of infeasibility, which excludes all
+	// points up to its reciprocal times the sizes that the data suggest. Default 1e-6.
 	EpsInfeasible float64
 	// MaxIterations bounds the iterations; 0 leaves the backend's default.
 	MaxIterations int
-	// TimeLimit bounds the time of one Solve; 0 means none.
+	// TimeLimit bounds the time of one Solve, with the work of a Setup or Update that is left to it; 0 means none.
 	TimeLimit time.Duration
 	// Threads bounds the threads of one Solve; 0 means 1.
 	Threads int
+	// Memory bounds the bytes that one Setup and Solve take; 0 means no bound. What would need more
+	// ends with a [*MemoryError]. The native backend keeps to it.
+	Memory int64
 	// Logger gets one record an iteration at level debug; nil means silence.
 	Logger *slog.Logger
 	// Settings are the backend's own settings, of a type that it documents.
@@ -114,7 +118,7 @@ func (o Options) WithDefaults() Options {
 		o.Eps = 1e-8
 	}
 	if o.EpsInfeasible == 0 {
-		o.EpsInfeasible = 1e-8
+		o.EpsInfeasible = 1e-6
 	}
 	if o.Threads == 0 {
 		o.Threads = 1
@@ -131,6 +135,7 @@ func (o Options) Validate() error {
 	}{
 		{"Eps", o.Eps >= 0, o.Eps}, {"EpsInfeasible", o.EpsInfeasible >= 0, o.EpsInfeasible},
 		{"MaxIterations", o.MaxIterations >= 0, o.MaxIterations}, {"TimeLimit", o.TimeLimit >= 0, o.TimeLimit}, {"Threads", o.Threads >= 0, o.Threads},
+		{"Memory", o.Memory >= 0, o.Memory},
 	} {
 		if !c.ok {
 			return bad("Options."+c.field, "%v is negative or not a number", c.value)

@@ -51,7 +51,13 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	if err := s.supported(p); err != nil {
 		return nil, err
 	}
-	s.data.Cones = slices.Clone(p.Cones)
+	var convex convexity
+	if err := convex.check(p.P); err != nil {
+		return nil, err
+	}
+	s.shift, s.judged = convex.shift, NewJudge(&s.data)
+	s.data.Cones = withInfinite(p.Cones)
+	s.reduction = newReduction(&s.data)
 	if err := s.setup(); err != nil {
 		return nil, err
 	}
@@ -77,7 +83,14 @@ type checkedSolver struct {
 	start     Point // what WarmStart gave, for the next Solve
 	started   bool
 	setupTime time.Duration
-	check     checker
+	judged    *Judge
+	convexity *convexity // kept from the first update of P on
+	shift     float64    // see convexity
+	// reduction is what is left out before inner sees the problem, nil for nothing; moved says that it must be looked for again.
+	reduction *reduction
+	looked    bool      // certificate is what trivial found in the data
+	obvious   *Solution // a certificate, or nil
+	solved    bool      // inner has solved before, and may go on from where it ended
 }
 
 // supported returns an UnsupportedError for the first thing in p that the
@@ -102,9 +115,6 @@ func isZero(p *sparse.CSC) bool {
 
 // setup makes the inner solver from the current data, in place of an older one.
 func (s *checkedSolver) setup() error {
-	if len(s.data.Q) == 0 {
-		return nil
-	}
 	if s.inner != nil {
 		err := s.inner.Close()
 		s.inner = nil
@@ -113,6 +123,12 @@ func (s *checkedSolver) setup() error {
 		}
 	}
 	view := s.data
+	if s.reduction != nil {
+		view = *s.reduction.problem(&s.data)
+	}
+	if len(view.Q) == 0 {
+		return nil
+	}
 	if !s.capabilities.Quadratic {
 		view.P = nil
 	}
@@ -123,7 +139,8 @@ func (s *checkedSolver) setup() error {
 		return s.failed(err)
 	}
 	s.inner, s.stale, s.setupTime = inner, false, time.Since(begin)
-	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now
+	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now, or to copies of parts
+	s.solved = false
 	return nil
 }
 
@@ -132,7 +149,8 @@ func (s *checkedSolver) setup() error {
 func (s *checkedSolver) failed(err error) error {
 	var problem *ProblemError
 	var unsupported *UnsupportedError
-	if errors.As(err, &problem) || errors.As(err, &unsupported) {
+	var memory *MemoryError
+	if errors.As(err, &problem) || errors.As(err, &unsupported) || errors.As(err, &memory) {
 		return err
 	}
 	return fmt.Errorf("backends: %s: %w", s.backend.Name(), err)
@@ -159,7 +177,7 @@ func (s *checkedSolver) Close() error {
 		return nil
 	}
 	inner := s.inner
-	s.closed, s.inner, s.data, s.start, s.check = true, nil, Problem{}, Point{}, checker{}
+	s.closed, s.inner, s.data, s.start, s.judged, s.convexity = true, nil, Problem{}, Point{}, nil, nil
 	if inner == nil {
 		return nil
 	}
@@ -204,26 +222,49 @@ func (s *checkedSolver) Update(u Update) error {
 	if err := s.validUpdate(u); err != nil {
 		return err
 	}
-	matrices, vectors := u.P != nil || u.A != nil, u.Q != nil || u.B != nil
-	if !matrices && !vectors {
+	if u.P == nil && u.A == nil && u.Q == nil && u.B == nil {
 		return nil
 	}
+	next := s.data
+	if u.P != nil {
+		next.P = u.P
+	}
+	if u.A != nil {
+		next.A = u.A
+	}
+	if u.Q != nil {
+		next.Q = u.Q
+	}
+	if u.B != nil {
+		next.B = u.B
+	}
+	reduction := newReduction(&next)
+	if !reduction.same(s.reduction) {
+		s.stale = true
+	}
 	if s.inner != nil && !s.stale {
+		passed := u
+		if reduction != nil {
+			passed = reduction.update(&next, u)
+		}
+		if !s.capabilities.Quadratic {
+			passed.P = nil
+		}
+		matrices, vectors := passed.P != nil || passed.A != nil, passed.Q != nil || passed.B != nil
 		if matrices && !s.capabilities.UpdateMatrices || vectors && !s.capabilities.UpdateVectors {
 			s.stale = true
-		} else {
+		} else if matrices || vectors {
 			begin := time.Now()
-			passed := u
-			if !s.capabilities.Quadratic {
-				passed.P = nil
-			}
 			if err := s.inner.Update(passed); err != nil {
 				return s.failed(err)
 			}
 			s.setupTime = time.Since(begin)
 		}
 	}
+	s.reduction, s.looked = reduction, false
+	s.judged.Reset(&s.data)
 	if u.P != nil {
+		s.shift = s.convexity.shift
 		s.data.P, s.own.p = replaceMatrix(s.data.P, u.P, s.own.p), true
 	}
 	if u.A != nil {
@@ -302,10 +343,16 @@ func (s *checkedSolver) validUpdate(u Update) error {
 	if err := samePattern("Update.A", s.data.A, u.A, m, n); err != nil {
 		return err
 	}
-	if u.P != nil {
-		return s.supported(&Problem{P: u.P})
+	if u.P == nil {
+		return nil
 	}
-	return nil
+	if err := s.supported(&Problem{P: u.P}); err != nil {
+		return err
+	}
+	if s.convexity == nil {
+		s.convexity = new(convexity)
+	}
+	return s.convexity.check(u.P)
 }
 
 // samePattern checks that to is nil, or finite with the entries where from has them.
@@ -332,31 +379,99 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	}
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
-		out := &Solution{Status: Cancelled, Message: "cancelled before the start", SetupTime: s.setupTime}
+		out := &Solution{Status: EndedBy(ctx), Message: "the context ended before the start", SetupTime: s.setupTime}
 		withoutPoint(out)
+		return out, nil
+	}
+	if out := s.contradiction(); out != nil {
 		return out, nil
 	}
 	if len(s.data.Q) == 0 {
 		return s.solveWithoutVariables(), nil
+	}
+	begin := time.Now()
+	if s.reduction != nil && len(s.reduction.cols) == 0 {
+		out := s.withoutVariables(s.reduction.problem(&s.data))
+		s.finish(out, begin)
+		return out, nil
 	}
 	if s.inner == nil || s.stale {
 		if err := s.setup(); err != nil {
 			return nil, err
 		}
 	}
-	begin := time.Now()
+	warm := s.started || s.solved
 	if s.started {
-		if err := s.inner.WarmStart(s.start); err != nil {
+		start := s.start
+		if s.reduction != nil {
+			start = s.reduction.contract(start)
+		}
+		if err := s.inner.WarmStart(start); err != nil {
 			return nil, s.failed(err)
 		}
 		s.started = false
 	}
-	out, err := s.inner.Solve(ctx)
+	out, err := s.run(ctx, begin)
+	if err != nil || !warm {
+		return out, err
+	}
+	switch out.Status {
+	case Optimal, Cancelled, TimeLimit, IterationLimit:
+		return out, nil
+	}
+	// What a start, or the last solve, led to is told only if it stands without them.
+	if err := s.inner.WarmStart(Point{}); err != nil {
+		return nil, s.failed(err)
+	}
+	if limit := s.options.TimeLimit; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, begin.Add(limit))
+		defer cancel()
+	}
+	cold, err := s.run(ctx, begin)
+	if err != nil {
+		return nil, err
+	}
+	cold.Iterations += out.Iterations
+	if cold.Status != Optimal && cold.Status != PrimalInfeasible && cold.Status != DualInfeasible {
+		s.stale = true // nothing of this is worth keeping
+	}
+	proven := out.Status == PrimalInfeasible || out.Status == DualInfeasible
+	if proven && cold.Status != Optimal && cold.Status != PrimalInfeasible && cold.Status != DualInfeasible {
+		return out, nil
+	}
+	return cold, nil
+}
+
+// run is one call of the inner solver, and the judge's word on it.
+func (s *checkedSolver) run(ctx context.Context, begin time.Time) (*Solution, error) {
+	out, err := s.guarded(ctx)
 	if err != nil {
 		return nil, s.failed(err)
 	}
 	if out == nil {
 		return nil, s.failed(errors.New("Solve returned neither a solution nor an error"))
+	}
+	s.solved = true
+	s.finish(out, begin)
+	return out, nil
+}
+
+// guarded calls the inner solver. One that panics has no answer, and is set up again before the next Solve.
+func (s *checkedSolver) guarded(ctx context.Context) (out *Solution, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.stale = true
+			out, err = &Solution{Status: NumericalError, Message: fmt.Sprintf("the backend broke down: %v", p)}, nil
+		}
+	}()
+	return s.inner.Solve(ctx)
+}
+
+// finish makes an answer about what was left one about the problem.
+func (s *checkedSolver) finish(out *Solution, begin time.Time) {
+	if s.reduction != nil {
+		s.reduction.expand(&s.data, out)
 	}
 	s.judge(out)
 	if out.SetupTime == 0 {
@@ -365,5 +480,30 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	if out.SolveTime == 0 {
 		out.SolveTime = time.Since(begin)
 	}
-	return out, nil
+}
+
+// contradiction returns the verdict of a certificate that trivial has found, and nil if there is none.
+func (s *checkedSolver) contradiction() *Solution {
+	if !s.looked {
+		s.looked, s.obvious = true, nil
+		out := &Solution{}
+		switch z, x := trivial(&s.data); {
+		case z != nil:
+			out.Status, out.Z = PrimalInfeasible, z
+			s.judgePrimalInfeasible(out)
+		case x != nil:
+			out.Status, out.X = DualInfeasible, x
+			s.judgeDualInfeasible(out)
+		}
+		if out.Status == PrimalInfeasible || out.Status == DualInfeasible {
+			s.obvious = out
+		}
+	}
+	if s.obvious == nil {
+		return nil
+	}
+	out := *s.obvious
+	out.X, out.S, out.Z = slices.Clone(out.X), slices.Clone(out.S), slices.Clone(out.Z)
+	out.SetupTime = s.setupTime
+	return &out
 }

@@ -382,3 +382,20 @@ func TestWithoutVariables(t *testing.T) {
 		assert.Empty(t, b.log, "the backend is not asked")
 	}
 }
+
+// TestCertificateBeyondNumbers has certificates that are right, and infinite in the scale
+// in which solutions give them.
+func TestCertificateBeyondNumbers(t *testing.T) {
+	b := &scripted{capabilities: able()}
+	b.answer = func(*Problem) *Solution { return &Solution{Status: DualInfeasible, X: []float64{1e10}} }
+	sol := mustSolve(t, setup(t, b, &Problem{Q: []float64{-1e-310}}, Options{}))
+	assert.Equal(t, NumericalError, sol.Status)
+	assert.Contains(t, sol.Message, "leaves the range of numbers")
+	assert.Nil(t, sol.X)
+
+	b.answer = func(*Problem) *Solution { return &Solution{Status: PrimalInfeasible, Z: []float64{1e10}} }
+	sol = mustSolve(t, setup(t, b, &Problem{Q: []float64{1}, A: column(0), B: []float64{-1e-310}, Cones: []Cone{Zero(1)}}, Options{}))
+	assert.Equal(t, NumericalError, sol.Status)
+	assert.Contains(t, sol.Message, "leaves the range of numbers")
+	assert.Nil(t, sol.Z)
+}

@@ -65,25 +65,6 @@ func (c Cone) DualDistance(z []float64) float64 {
 	}
 }
 
-// recessionDistance is Distance for the cone of directions that never leave the
-// set: the cone itself, and for a box {v: v = 0 between two finite bounds,
-// v >= 0 above a single lower bound, v <= 0 below a single upper bound}.
-func (c Cone) recessionDistance(s []float64) float64 {
-	if c.Kind != BoxCone {
-		return c.Distance(s)
-	}
-	d := 0.0
-	for i, v := range s {
-		if !math.IsInf(c.Lower[i], -1) {
-			d = max(d, -v)
-		}
-		if !math.IsInf(c.Upper[i], 1) {
-			d = max(d, v)
-		}
-	}
-	return d
-}
-
 // boxTerms returns beta(z) = sum l z+ - u z- of a box and the sum of the
 // absolute values of its terms. Multipliers of infinite bounds are left to
 // DualDistance.
@@ -138,11 +119,17 @@ func pointedDistance(k ConeKind, alpha float64, s []float64) float64 {
 		}
 		return max(0, norm2(s[1:])-s[0])
 	case PSDCone:
+		if definite(s) {
+			return 0
+		}
 		return max(0, -smallestEigenvalue(s))
 	}
 	size := maxAbs(s)
 	if !(size <= math.MaxFloat64) {
 		return math.NaN()
+	}
+	if size > 1e300 { // shifts of it would leave the numbers
+		return math.Ldexp(pointedDistance(k, alpha, []float64{math.Ldexp(s[0], -64), math.Ldexp(s[1], -64), math.Ldexp(s[2], -64)}), 64)
 	}
 	u, v, w := s[0], s[1], s[2]
 	switch k {

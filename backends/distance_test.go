@@ -75,6 +75,17 @@ func TestDistanceNaN(t *testing.T) {
 	}
 }
 
+// TestDistanceHuge: cones are what their multiples are, up to the largest numbers.
+func TestDistanceHuge(t *testing.T) {
+	for _, c := range []Cone{SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(0.3), DualPower(0.3), NuclearNorm(1, 2)} {
+		for _, s := range [][]float64{{1.5, -1, -1.2}, {-1.5, 1, 1}, {-0.1, -1.9, 0.3}, {0.2, 0.3, -1.7}} {
+			huge := []float64{math.Ldexp(s[0], 1022), math.Ldexp(s[1], 1022), math.Ldexp(s[2], 1022)}
+			assert.InEpsilon(t, 1+c.Distance(s), 1+math.Ldexp(c.Distance(huge), -1022), 1e-9, "%v %v", c.Kind, s)
+			assert.InEpsilon(t, 1+c.DualDistance(s), 1+math.Ldexp(c.DualDistance(huge), -1022), 1e-9, "%v %v, dual", c.Kind, s)
+		}
+	}
+}
+
 // TestDuality: the dual cone is the set of z with s'z >= 0 for all s of the cone.
 // Members of both are made by shifting random points by their distance.
 func TestDuality(t *testing.T) {

@@ -26,10 +26,25 @@
 // # What Open adds
 //
 // [Open] returns a backend whose answers have been recomputed on the caller's
-// own data, without any scaling. A point that its solver calls optimal and that
-// fails the recheck comes back as [Inaccurate], and a certificate that does not
-// prove what it claims as [NumericalError]. [Recheck], [CheckPrimalInfeasible]
-// and [CheckDualInfeasible] are the same checks for the caller's own use.
+// own data, without any scaling, and which says only what was proved:
+//
+//   - P is proved positive semidefinite, to rounding, at Setup and at each Update; a [*NonconvexError] with a
+//     direction of negative curvature says that it is not.
+//   - [PrimalInfeasible]: with Z in K*, V = b'z - beta(z) < 0 and r = A'z, no x within |x_j| <= R is
+//     feasible, where V + sum of |r_j| R is still negative ([Solution.Radius] is R). Variables that single rows bound need no R.
+//   - [DualInfeasible]: q'x < 0, and by Px and the distance of -Ax to the recession cone of K no dual
+//     point within R is feasible, so that the objective falls without bound wherever the problem is feasible.
+//   - Both are said where the numbers outweigh what is left over for all points that are 1/EpsInfeasible times as large
+//     as the data suggest, whatever the units of rows and columns. Sums are computed in twice the working
+//     precision, with bounds of what is lost. A certificate that misses this is first made better.
+//   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of the
+//     problem are near one, and leave b and q their weight in points that are large. [Solution.Distance] bounds how far the
+//     objective is from the optimal value.
+//   - A point that its solver calls optimal and that fails the recheck comes back as [Inaccurate], and a
+//     certificate that does not prove what it claims as [NumericalError].
+//
+// [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [ProvePrimalInfeasible] and [ProveDualInfeasible] are the
+// same checks for the caller's own use, [Judge] the whole test of optimal points.
 //
 // Solvers of such a backend take every [Update]: where the backend itself cannot
 // follow, it is set up again at the next Solve. Problems without variables are

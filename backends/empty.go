@@ -7,18 +7,24 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// solveWithoutVariables answers n = 0, where the only question is whether b is
+// solveWithoutVariables answers n = 0.
+func (s *checkedSolver) solveWithoutVariables() *Solution {
+	out := s.withoutVariables(&s.data)
+	s.judge(out)
+	return out
+}
+
+// withoutVariables answers a problem with n = 0, where the only question is whether b is
 // in K: with s = b and z = 0 the point is optimal, and otherwise the plane that
 // separates b from the cone it violates most is the certificate.
-func (s *checkedSolver) solveWithoutVariables() *Solution {
-	p := &s.data
+func (s *checkedSolver) withoutVariables(p *Problem) *Solution {
 	m := len(p.B)
 	out := &Solution{Status: Optimal, X: []float64{}, S: slices.Clone(p.B), Z: make([]float64, m)}
 	if out.S == nil {
 		out.S = []float64{}
 	}
-	out.Residuals, out.Objective, out.DualObjective = s.check.recheck(p, out.X, out.S, out.Z)
-	if out.Residuals.Primal <= s.options.Eps {
+	var check checker
+	if r, _, _ := check.recheck(p, out.X, out.S, out.Z); r.Primal <= s.options.Eps {
 		return out
 	}
 	worst, worstRow, worstDistance, row := 0, 0, 0.0, 0
@@ -28,10 +34,13 @@ func (s *checkedSolver) solveWithoutVariables() *Solution {
 		}
 		row += c.Dim
 	}
+	if worstDistance == 0 { // a distance is no number
+		out.Status = NumericalError
+		return out
+	}
 	c := p.Cones[worst]
 	copy(out.Z[worstRow:], separator(c, p.B[worstRow:worstRow+c.Dim]))
-	out.Status = PrimalInfeasible
-	s.judgePrimalInfeasible(out)
+	out.Status, out.X, out.S = PrimalInfeasible, nil, nil
 	return out
 }
 

@@ -29,11 +29,20 @@ func (s *checkedSolver) judge(out *Solution) {
 		withoutPoint(out)
 		return
 	}
-	out.Residuals, out.Objective, out.DualObjective = s.check.recheck(&s.data, out.X, out.S, out.Z)
+	out.Residuals, out.Objective, out.DualObjective = s.judged.check.recheck(&s.data, out.X, out.S, out.Z)
 	meets := out.Residuals.Primal <= s.options.Eps && out.Residuals.Dual <= s.options.Eps && out.Residuals.Gap <= s.options.Eps
 	switch {
 	case meets && out.Status != Cancelled && out.Status != NumericalError:
 		out.Status = Optimal // also where a limit ended the solve with a point this good
+		if why := s.judged.inUnits(out.X, out.S, out.Z, out.Residuals, out.Objective, out.DualObjective, s.options.Eps); why != "" {
+			out.Status = Inaccurate
+			addMessage(out, why)
+			return
+		}
+		out.Distance = s.judged.check.distance(&s.data, out)
+		if s.shift > 0 {
+			s.judgeDoubtful(out)
+		}
 	case out.Status == Optimal || out.Status == Unsolved:
 		said := out.Status
 		out.Status = Inaccurate
@@ -60,33 +69,23 @@ func (s *checkedSolver) judgePrimalInfeasible(out *Solution) {
 		reject(out, "the backend said primal_infeasible without a finite certificate")
 		return
 	}
-	intoDual(s.data.Cones, out.Z)
-	residual, err := s.check.primalInfeasible(&s.data, out.Z)
-	if err == nil && !(residual <= s.options.EpsInfeasible) {
-		err = fmt.Errorf("backends: certificate of primal infeasibility has residual %.1e, which misses %.1e", residual, s.options.EpsInfeasible)
+	found, err := s.judged.check.provePrimal(&s.data, out.Z, s.options.EpsInfeasible)
+	if err == nil && !(found.residual <= s.options.EpsInfeasible) {
+		err = fmt.Errorf("backends: certificate of primal infeasibility has residual %.1e, which misses %.1e", found.residual, s.options.EpsInfeasible)
 	}
 	if err != nil {
 		reject(out, err.Error())
 		return
 	}
-	value := 0.0
-	for i, b := range s.data.B {
-		value += b * out.Z[i]
-	}
-	row := 0
-	for _, c := range s.data.Cones {
-		if c.Kind == BoxCone {
-			beta, _ := c.boxTerms(out.Z[row : row+c.Dim])
-			value -= beta
-		}
-		row += c.Dim
-	}
-	for i := range out.Z {
-		out.Z[i] /= -value
+	out.Z, out.Radius = found.v, found.radius
+	scale(out.Z, -1/found.value)
+	if !allFinite(out.Z) {
+		reject(out, "the certificate of primal infeasibility leaves the range of numbers when it is scaled to b'z - beta(z) = -1")
+		return
 	}
 	out.X, out.S = nil, nil
 	out.Objective, out.DualObjective = math.Inf(1), math.Inf(1)
-	out.Residuals = Residuals{Dual: residual}
+	out.Residuals = Residuals{Dual: found.residual}
 }
 
 func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
@@ -95,21 +94,16 @@ func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
 		reject(out, "the backend said dual_infeasible without a finite certificate")
 		return
 	}
-	residual, err := s.check.dualInfeasible(&s.data, out.X)
-	if err == nil && !(residual <= s.options.EpsInfeasible) {
-		err = fmt.Errorf("backends: certificate of dual infeasibility has residual %.1e, which misses %.1e", residual, s.options.EpsInfeasible)
+	found, err := s.judged.check.proveDual(&s.data, out.X, s.options.EpsInfeasible)
+	if err == nil && !(found.residual <= s.options.EpsInfeasible) {
+		err = fmt.Errorf("backends: certificate of dual infeasibility has residual %.1e, which misses %.1e", found.residual, s.options.EpsInfeasible)
 	}
 	if err != nil {
 		reject(out, err.Error())
 		return
 	}
-	value := 0.0
-	for j, q := range s.data.Q {
-		value += q * out.X[j]
-	}
-	for j := range out.X {
-		out.X[j] /= -value
-	}
+	out.X, out.Radius = found.v, found.radius
+	scale(out.X, -1/found.value)
 	out.S = make([]float64, len(s.data.B))
 	if s.data.A != nil {
 		a := s.data.A.RawMatrix()
@@ -119,35 +113,18 @@ func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
 			}
 		}
 	}
+	if !allFinite(out.X) || !allFinite(out.S) {
+		reject(out, "the certificate of dual infeasibility leaves the range of numbers when it is scaled to q'x = -1")
+		return
+	}
 	out.Z = nil
 	out.Objective, out.DualObjective = math.Inf(-1), math.Inf(-1)
-	out.Residuals = Residuals{Primal: residual}
+	out.Residuals = Residuals{Primal: found.residual}
 }
 
-// intoDual moves z into K* where that is a matter of clipping, so that a
-// certificate is judged by A'z alone there.
-func intoDual(cones []Cone, z []float64) {
-	row := 0
-	for _, c := range cones {
-		zc := z[row : row+c.Dim]
-		row += c.Dim
-		switch {
-		case c.Kind == NonnegativeCone:
-			for i, v := range zc {
-				zc[i] = max(0, v)
-			}
-		case c.Kind == BoxCone:
-			for i, v := range zc {
-				if v > 0 && math.IsInf(c.Lower[i], -1) || v < 0 && math.IsInf(c.Upper[i], 1) {
-					zc[i] = 0
-				}
-			}
-		case c.Kind == SecondOrderCone && c.Dim > 0:
-			zc[0] = max(zc[0], norm2(zc[1:]))
-		case c.Kind == NuclearNormCone:
-			_, spectral := c.matrixNorms(zc[1:])
-			zc[0] = max(zc[0], spectral)
-		}
+func scale(v []float64, by float64) {
+	for i := range v {
+		v[i] *= by
 	}
 }
 

@@ -22,7 +22,8 @@ const (
 	Inaccurate
 	// IterationLimit means that the iterations ran out before the tolerances were met.
 	IterationLimit
-	// TimeLimit means that the time ran out before the tolerances were met.
+	// TimeLimit means that the time ran out before the tolerances were met: that
+	// of Options.TimeLimit, or until the deadline of the context.
 	TimeLimit
 	// Cancelled means that the context was cancelled.
 	Cancelled
@@ -70,10 +71,17 @@ type Solution struct {
 	// residual of CheckPrimalInfeasible, with DualInfeasible, Primal is that of
 	// CheckDualInfeasible, and the others are zero. They are NaN without a point.
 	Residuals Residuals
+	// Radius says how far a certificate reaches: with PrimalInfeasible, no x with all |x_j| <= Radius is
+	// feasible; with DualInfeasible, no u and z with all |u_j|, |z_i| <= Radius are dual
+	// feasible, Pu + A'z = -q. It is +Inf for an exact proof, and zero with other statuses.
+	Radius float64
+	// Distance bounds how far Objective is from the optimal value, as long as a solution has no entries more than
+	// twice as large as those of X and Z. Zero with statuses other than Optimal.
+	Distance float64
 	// Iterations counts the solver's own iterations.
 	Iterations int
-	// SetupTime is the time of the last Setup, or of the last Update with the
-	// work that it caused; SolveTime is the time of this Solve.
+	// SetupTime is the time of the last Setup or Update with the work that it
+	// caused, wherever that was done; SolveTime is the time of the rest of this Solve.
 	SetupTime, SolveTime time.Duration
 	// Message is what the solver has to say beyond the status; often empty.
 	Message string

@@ -96,28 +96,86 @@ func TestRecheckNotFinite(t *testing.T) {
 // TestCertificateScale multiplies rows, columns, b and q, none of which changes
 // what a certificate proves.
 func TestCertificateScale(t *testing.T) {
-	const off = 1e-5 // the relative error of one of two terms, half that of their sum
+	const off = 1e-5 // the relative error of one of two terms
 	for _, k := range []float64{1e-6, 1, 1e6} {
-		p := &Problem{Q: []float64{1}, A: column(k, -k), B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
+		for _, l := range []float64{1e-6, 1, 1e6} {
+			// x + y <= -k and x + y >= 0 with multipliers that are not quite the same: r = off in both columns, and x and y
+			// have the size of k.
+			a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{l, -1, l, -1})
+			p := &Problem{Q: []float64{1, 0}, A: a, B: []float64{-k * l, 0}, Cones: []Cone{Nonnegative(2)}}
+			r, err := CheckPrimalInfeasible(p, []float64{7, 7 * l * (1 + off)})
+			assert.NoError(t, err)
+			assert.InEpsilon(t, 2*off, r, 1e-3, "b times %g, row times %g", k, l)
+
+			a = sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{1, -l})
+			p = &Problem{Q: []float64{-k, 0}, A: a, B: []float64{0}, Cones: []Cone{Zero(1)}}
+			r, err = CheckDualInfeasible(p, []float64{5, 5 / l * (1 + off)})
+			assert.NoError(t, err)
+			assert.InEpsilon(t, off, r, 1e-3, "q times %g, column times %g", k, l)
+		}
+		// x <= -k and x >= 0: whatever r is, the bound of x takes it in.
+		p := &Problem{Q: []float64{1}, A: column(1, -1), B: []float64{-k, 0}, Cones: []Cone{Nonnegative(2)}}
 		r, err := CheckPrimalInfeasible(p, []float64{7, 7 * (1 + off)})
 		assert.NoError(t, err)
-		if k >= 1 {
-			assert.InEpsilon(t, off/2, r, 1e-3, "A times %g", k)
-		}
-		p = &Problem{Q: []float64{1}, A: column(1, -1), B: []float64{-k, 0}, Cones: []Cone{Nonnegative(2)}}
-		r, err = CheckPrimalInfeasible(p, []float64{7, 7 * (1 + off)})
-		assert.NoError(t, err)
-		assert.InEpsilon(t, off/2, r, 1e-3, "b times %g", k)
+		assert.Zero(t, r)
 
 		p = &Problem{P: column(k), Q: []float64{-1}}
-		_, err = CheckDualInfeasible(p, []float64{3})
+		r, err = CheckDualInfeasible(p, []float64{3})
 		assert.NoError(t, err)
-		a := sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{1, -1})
-		p = &Problem{Q: []float64{-k, 0}, A: a, B: []float64{0}, Cones: []Cone{Zero(1)}}
-		r, err = CheckDualInfeasible(p, []float64{5, 5 * (1 + off)})
-		assert.NoError(t, err)
-		assert.InEpsilon(t, off/2, r, 1e-3, "q times %g", k)
+		assert.InEpsilon(t, 1, r, 1e-9) // the optimum is where Px is as large as q
 	}
+}
+
+// TestCertificateFalse has vectors that pass where residuals are measured by their own terms or by those of a row
+// without entries, or where sums cancel, on problems that are feasible and bounded.
+func TestCertificateFalse(t *testing.T) {
+	// x2 <= -1e10 holds at (0, -1e10); the row 0 <= 0 proves nothing.
+	a := sparse.NewCSC(3, 2, []int{0, 1, 2}, []int{2, 1}, []float64{1, 1})
+	p := &Problem{P: column2(0.13), Q: []float64{0, 0}, A: a, B: []float64{0, -1e10, 3e7}, Cones: []Cone{Nonnegative(3)}}
+	r, err := CheckPrimalInfeasible(p, []float64{1, 1e-10, 0})
+	assert.True(t, err != nil || r >= 1, "%g", r)
+
+	// 1/2 (x+y)^2 + (x+y), whose optimum is -1/2.
+	square := sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, 1, 1})
+	p = &Problem{P: square, Q: []float64{1, 1}}
+	r, err = CheckDualInfeasible(p, []float64{1e9, -1e9 - 1})
+	assert.True(t, err != nil || r >= 1, "%g", r)
+
+	// x + y = 1, given twice.
+	ones := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{1, 1, 1, 1})
+	p = &Problem{Q: []float64{0, 0}, A: ones, B: []float64{1, 1}, Cones: []Cone{Zero(2)}}
+	r, err = CheckPrimalInfeasible(p, []float64{1e9, -1e9 - 1})
+	assert.True(t, err != nil || r >= 1, "%g", r)
+
+	// 1/2 1e-9 x^2 - x over x >= 0, whose optimum is -5e8.
+	p = &Problem{P: column(1e-9), Q: []float64{-1}, A: column(-1), B: []float64{0}, Cones: []Cone{Nonnegative(1)}}
+	r, err = CheckDualInfeasible(p, []float64{1})
+	assert.NoError(t, err)
+	assert.InEpsilon(t, 1, r, 1e-9)
+}
+
+// TestRadius has a certificate that is as wrong as its radius says: x + y >= 1 and x + (1 + e) y <= 0 meet
+// from y = -1/e on.
+func TestRadius(t *testing.T) {
+	for _, e := range []float64{1e-3, 1e-6, 1e-9} {
+		a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{-1, 1, -1, 1 + e})
+		p := &Problem{Q: []float64{0, 0}, A: a, B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
+		found, err := new(checker).primalInfeasible(p, []float64{1, 1})
+		assert.NoError(t, err)
+		assert.InEpsilon(t, 1/e, found.radius, 1e-6)
+	}
+	// And an exact one.
+	a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{-1, 1, -0.1, 0.1})
+	p := &Problem{Q: []float64{0, 0}, A: a, B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
+	found, err := new(checker).primalInfeasible(p, []float64{3, 3})
+	assert.NoError(t, err)
+	assert.Equal(t, math.Inf(1), found.radius)
+	assert.Zero(t, found.residual)
+}
+
+// column2 is the 2 x 2 matrix with one entry, at the top left.
+func column2(v float64) *sparse.CSC {
+	return sparse.NewCSC(2, 2, []int{0, 1, 1}, []int{0}, []float64{v})
 }
 
 func TestCertificateTraps(t *testing.T) {
@@ -138,8 +196,7 @@ func TestCertificateTraps(t *testing.T) {
 	// A multiplier of the wrong sign proves nothing.
 	p = &Problem{Q: []float64{0}, A: column(1, 1), B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
 	r, err = CheckPrimalInfeasible(p, []float64{1, -1})
-	assert.NoError(t, err)
-	assert.GreaterOrEqual(t, r, 1.0)
+	assert.True(t, err != nil || r >= 1, "%g", r)
 
 	// A box with one finite side: only the direction towards the other is free.
 	inf := math.Inf(1)

@@ -92,7 +92,7 @@ func Run(t *testing.T, b backends.ConicBackend, o Options) {
 		{"Known", s.known}, {"Scaled", s.scaled}, {"Random", s.random},
 		{"Derivatives", s.derivatives}, {"Updates", s.updates}, {"UpdatesToInfeasible", s.updatesToInfeasible},
 		{"WarmStart", s.warmStart}, {"Tightening", s.tightening}, {"Cancellation", s.cancellation}, {"Limits", s.limits},
-		{"Determinism", s.determinism}, {"Concurrency", s.concurrency},
+		{"Planted", s.planted}, {"Determinism", s.determinism}, {"Concurrency", s.concurrency},
 		{"Errors", s.errors}, {"UpdateErrors", s.updateErrors}, {"Closed", s.closed}, {"Busy", s.busy},
 	} {
 		t.Run(part.name, part.run)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/stop/stoptest"
 )
 
 // long returns a problem that needs several iterations, of a size to be
@@ -46,40 +48,46 @@ func (s suite) cancellation(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		solver := s.open(t, c.Problem, s.options.backend())
-		s.wantCancelled(t, solver, ctx)
+		s.wantStatus(t, solver, ctx, backends.Cancelled)
 		s.check(t, c, solve(t, solver)) // and the solver is still good
 	})
 	t.Run("before, without variables", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		s.wantCancelled(t, s.open(t, &backends.Problem{}, s.options.backend()), ctx)
+		s.wantStatus(t, s.open(t, &backends.Problem{}, s.options.backend()), ctx, backends.Cancelled)
 	})
 	t.Run("expired deadline", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), -time.Second)
 		defer cancel()
-		s.wantCancelled(t, s.open(t, c.Problem, s.options.backend()), ctx)
-	})
-	t.Run("during", func(t *testing.T) {
-		if s.options.NoIterationLog {
-			t.Skip("the backend does not log while it runs")
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		records, after := 0, 0
-		solver := s.open(t, c.Problem, s.logging(s.options.backend(), func() {
-			if records++; ctx.Err() != nil {
-				after++
-			}
-			if records == 2 {
-				cancel()
-			}
-		}))
-		s.wantCancelled(t, solver, ctx)
-		if records < 2 || after > 1 {
-			t.Errorf("%d records, %d of them after the cancellation, expected one per iteration and at most one after", records, after)
-		}
+		solver := s.open(t, c.Problem, s.options.backend())
+		s.wantStatus(t, solver, ctx, backends.TimeLimit)
 		s.check(t, c, solve(t, solver))
 	})
+	for _, end := range ends {
+		t.Run("during, "+end.status.String(), func(t *testing.T) {
+			if s.options.NoIterationLog {
+				t.Skip("the backend does not log while it runs")
+			}
+			ctx := stoptest.After(math.MaxInt)
+			ctx.Cause = end.cause
+			records, after := 0, 0
+			solver := s.open(t, c.Problem, s.logging(s.options.backend(), func() {
+				if records++; records > 2 {
+					after++
+				}
+				if records == 2 {
+					ctx.End()
+				}
+			}))
+			s.wantStatus(t, solver, ctx, end.status)
+			if records < 2 || after > 1 {
+				t.Errorf("%d records, %d of them after the end, expected one per iteration and at most one after", records, after)
+			}
+			records = 2 // the next Solve is not ended
+			s.check(t, c, solve(t, solver))
+		})
+	}
+	t.Run("at any look", s.endsAtAnyLook)
 	t.Run("during, by a clock", func(t *testing.T) {
 		// Whether it ends in time is up to the machine: either answer is right.
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Microsecond)
@@ -90,11 +98,58 @@ func (s suite) cancellation(t *testing.T) {
 			if err != nil {
 				t.Fatalf("Solve: %v", err)
 			}
-			if sol.Status != backends.Cancelled {
+			if sol.Status != backends.TimeLimit {
 				s.check(t, c, sol)
 			}
 		}
 	})
+}
+
+// ends are the ways in which a context ends.
+var ends = []struct {
+	cause  error
+	status backends.Status
+}{{context.Canceled, backends.Cancelled}, {context.DeadlineExceeded, backends.TimeLimit}}
+
+// endsAtAnyLook ends the context where the solver asks for it the first time, the
+// second time and so on, in the middle of whatever it is doing, until it does not ask so often.
+// Once it knows, it may hardly ask again, and what it leaves behind must not matter to the next Solve.
+func (s suite) endsAtAnyLook(t *testing.T) {
+	const mostAfter = 10
+	for _, c := range s.sample() {
+		fresh := s.once(t, c.Problem)
+		for _, end := range ends {
+			solver := s.open(t, c.Problem, s.options.backend())
+			for at := 0; at < 1000; at += 1 + at/4 {
+				ctx := stoptest.After(at)
+				ctx.Cause = end.cause
+				sol, err := solver.Solve(ctx)
+				if err != nil {
+					t.Fatalf("%s: Solve: %v", c.Name, err)
+				}
+				asked := ctx.Looks()
+				if asked <= at || sol.Status != end.status {
+					s.check(t, c, sol) // it was over before, or there was nothing left to do
+				}
+				if asked <= at {
+					break
+				}
+				if asked > at+mostAfter {
+					t.Errorf("%s: asked %d times after the end, expected at most %d", c.Name, asked-at, mostAfter)
+				}
+				// After an update the next one does not go on from an optimal point.
+				if err := solver.Update(backends.Update{Q: c.Problem.Q}); err != nil {
+					t.Fatalf("%s: Update: %v", c.Name, err)
+				}
+				if again := solve(t, solver); again.Status != fresh.Status {
+					t.Errorf("%s: status %v after a Solve that was ended, expected %v", c.Name, again.Status, fresh.Status)
+				}
+				if err := solver.Update(backends.Update{Q: c.Problem.Q}); err != nil {
+					t.Fatalf("%s: Update: %v", c.Name, err)
+				}
+			}
+		}
+	}
 }
 
 // CancelDelay cancels solves of a solver that would go on for long, and returns how
@@ -125,14 +180,14 @@ func CancelDelay(t *testing.T, solver backends.Solver) time.Duration {
 	return least
 }
 
-func (s suite) wantCancelled(t *testing.T, solver backends.Solver, ctx context.Context) {
+func (s suite) wantStatus(t *testing.T, solver backends.Solver, ctx context.Context, want backends.Status) {
 	t.Helper()
 	sol, err := solver.Solve(ctx)
 	if err != nil {
 		t.Fatalf("Solve: %v", err)
 	}
-	if sol.Status != backends.Cancelled {
-		t.Errorf("status %v, expected cancelled", sol.Status)
+	if sol.Status != want {
+		t.Errorf("status %v, expected %v", sol.Status, want)
 	}
 }
 

@@ -108,6 +108,11 @@ func mutants() map[string]*mutant {
 				sol.X[0] += 1e-15 * float64(count)
 			}
 		})},
+		"gives up": {part: "Planted", solve: edit(func(sol *backends.Solution) {
+			if sol.Iterations > 6 {
+				sol.Status = backends.NumericalError
+			}
+		})},
 		"slow from a warm start": {part: "WarmStart", solve: edit(func(sol *backends.Solution) { count++; sol.Iterations += count })},
 	}
 }

@@ -213,6 +213,44 @@ func (s suite) warmStart(t *testing.T) {
 					t.Errorf("from %s: the caller's point was modified", start.name)
 				}
 			}
+			for _, part := range []struct {
+				name  string
+				point backends.Point
+			}{
+				{"x", backends.Point{X: cold.X}}, {"s", backends.Point{S: cold.S}}, {"z", backends.Point{Z: cold.Z}},
+				{"x and s", backends.Point{X: cold.X, S: cold.S}}, {"x and z", backends.Point{X: cold.X, Z: cold.Z}}, {"s and z", backends.Point{S: cold.S, Z: cold.Z}},
+			} {
+				s.warmNearby(t, c, solver, part.name, part.point)
+			}
 		})
+	}
+}
+
+// warmNearby takes a part of the solution of c as the start of a problem nearby. It must do no harm, and if
+// x and z are in it and all cones are linear, take no more iterations than from nothing.
+func (s suite) warmNearby(t *testing.T, c Case, solver backends.Solver, name string, point backends.Point) {
+	t.Helper()
+	linear := !slices.ContainsFunc(c.Problem.Cones, func(k backends.Cone) bool {
+		return k.Kind != backends.ZeroCone && k.Kind != backends.NonnegativeCone && k.Kind != backends.BoxCone
+	})
+	near := clone(c.Problem)
+	for i := range near.B {
+		near.B[i] += 1e-4 * math.Abs(math.Sin(float64(i)))
+	}
+	fresh := s.once(t, near)
+	if err := solver.Update(backends.Update{B: near.B}); err != nil {
+		t.Fatalf("Update: %v", err)
+	}
+	if err := solver.WarmStart(point); err != nil {
+		t.Fatalf("%s: WarmStart: %v", name, err)
+	}
+	warm := solve(t, solver)
+	if warm.Status != fresh.Status {
+		t.Errorf("nearby, from %s: status %v, %v from nothing; %s", name, warm.Status, fresh.Status, warm.Message)
+	} else if off := math.Abs(warm.Objective - fresh.Objective); !(off <= s.options.ObjectiveTol*max(1, math.Abs(fresh.Objective))) {
+		t.Errorf("nearby, from %s: objective %.12g, %.12g from nothing", name, warm.Objective, fresh.Objective)
+	}
+	if linear && point.X != nil && point.Z != nil && s.backend.Capabilities().WarmStart && warm.Iterations > fresh.Iterations {
+		t.Errorf("nearby, from %s: %d iterations, %d from nothing", name, warm.Iterations, fresh.Iterations)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/conetune/conetune/backends/backendtest"
 )
 
-// TestCancelDelay has a linear program whose iterations, between which the context is
-// looked at, take some milliseconds.
+// TestCancelDelay has a linear program whose iterations take some milliseconds.
 func TestCancelDelay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a test of time, which the race detector distorts")

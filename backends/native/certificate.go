@@ -53,8 +53,28 @@ func (it *iterate) provesPrimal(z, atz []float64, eps float64) bool {
 		return false
 	}
 	sol := it.f.expand(it.x, it.s, z, 1)
-	r, err := backends.CheckPrimalInfeasible(it.f.user, sol.Z)
-	return err == nil && r <= eps
+	it.proof = it.proven(sol.Z, eps, &it.nearPrimal, backends.CheckPrimalInfeasible, backends.ProvePrimalInfeasible)
+	return it.proof != nil
+}
+
+// proven returns v, or a vector near it, if that passes as a certificate on the caller's data. The looking around costs a
+// factorisation, and is done when the residual has fallen well below that of the last time.
+func (it *iterate) proven(v []float64, eps float64, near *float64, check func(*backends.Problem, []float64) (float64, error),
+	prove func(*backends.Problem, []float64, float64) ([]float64, float64, error)) []float64 {
+	r, err := check(it.f.user, v)
+	switch {
+	case err == nil && r <= eps:
+		return v
+	case err == nil && r > lookAgain**near:
+		return nil
+	case err == nil:
+		*near = r
+	}
+	better, r, err := prove(it.f.user, v, eps)
+	if err != nil || r > eps {
+		return nil
+	}
+	return better
 }
 
 // provesDual says the same of x and the dual. left is Ax + s for some s in the
@@ -68,8 +88,8 @@ func (it *iterate) provesDual(x, left []float64, eps float64) bool {
 		return false
 	}
 	sol := it.f.expand(x, it.s, it.z, 1)
-	r, err := backends.CheckDualInfeasible(it.f.user, sol.X)
-	return err == nil && r <= eps
+	it.proof = it.proven(sol.X, eps, &it.nearDual, backends.CheckDualInfeasible, backends.ProveDualInfeasible)
+	return it.proof != nil
 }
 
 // inconsistent looks at the direction of the constant right-hand side. Where
@@ -87,7 +107,6 @@ func (it *iterate) inconsistent(eps float64) backends.Status {
 		copy(it.dz, it.z2)
 		it.f.mulAt(it.rhsX, it.dz)
 		if dot(it.f.b, it.dz) < 0 && it.provesPrimal(it.dz, it.rhsX, eps) {
-			copy(it.z, it.dz)
 			return backends.PrimalInfeasible
 		}
 	}
@@ -95,10 +114,6 @@ func (it *iterate) inconsistent(eps float64) backends.Status {
 		copy(it.dx, it.x2)
 		it.f.mulA(it.rhsZ, it.dx)
 		if dot(it.f.q, it.dx) < 0 && it.provesDual(it.dx, it.rhsZ, eps) {
-			copy(it.x, it.dx)
-			for i, v := range it.rhsZ {
-				it.s[i] = -v
-			}
 			return backends.DualInfeasible
 		}
 	}
@@ -107,7 +122,7 @@ func (it *iterate) inconsistent(eps float64) backends.Status {
 
 const (
 	// How much the scaled measure of a certificate may exceed the exact one.
-	loose = 1e3
+	loose = 10
 	// How much larger than the best point known the points may be that a certificate
 	// excludes. An iterate is a point if tau is not much below kappa.
 	credible  = 10
@@ -115,4 +130,6 @@ const (
 	// How much larger than the iterate the constant direction must be for it to
 	// be looked at as a certificate.
 	suspicious = 1e4
+	// How far the residual of a certificate must have fallen for another look around it.
+	lookAgain = 0.3
 )

@@ -1,6 +1,9 @@
 package native
 
-import "github.com/conetune/conetune/internal/dense"
+import (
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
+)
 
 // csc is a sparse matrix in compressed columns. Data often stand in it as
 // dense blocks: columns side by side with runs of the same consecutive rows. Products
@@ -9,8 +12,13 @@ type csc struct {
 	ptr, ind []int32
 	val      []float64
 	parts    []part
+	pieces   []int32   // parts that end a piece, of about pieceWork entries or parts
 	work     []float64 // of the width of the widest block
+	stop     *stop.Stop
 }
+
+// pieceWork is how much of a product is done between two looks at stop.
+const pieceWork = 1 << 17
 
 // part is a piece of a column, entries from:to, or, if dense, of width columns from col on: the same
 // consecutive rows in each, its entries stride after those of the column before.
@@ -26,10 +34,13 @@ const minRun = 16
 // split finds the runs. It is called once, when the pattern is known. With
 // diagonal, the last entry of each column is left out.
 func (c *csc) split(diagonal bool) {
-	c.parts = c.parts[:0]
+	c.parts = make([]part, 0, min(len(c.ind), len(c.ptr)))
 	widest := int32(1)
 	var last, now []int // the dense parts that the column before, and this one, have a run in
 	for j := range int32(len(c.ptr) - 1) {
+		if c.stop.Reached(8 + int(c.ptr[j+1]-c.ptr[j])) {
+			return
+		}
 		from, to := c.ptr[j], c.ptr[j+1]
 		if diagonal {
 			to--
@@ -61,6 +72,27 @@ func (c *csc) split(diagonal bool) {
 		}
 	}
 	c.work = make([]float64, widest)
+	c.pieces = c.pieces[:0]
+	work := 0
+	for i := range c.parts {
+		p := &c.parts[i]
+		if work += 2 + int(p.to-p.from)*int(max(1, p.width)); work >= pieceWork || i == len(c.parts)-1 {
+			c.pieces = append(c.pieces, int32(i+1))
+			work = 0
+		}
+	}
+}
+
+// eachPiece calls do for the parts, one piece after the other.
+func (c *csc) eachPiece(do func(parts []part)) {
+	from := int32(0)
+	for _, to := range c.pieces {
+		if c.stop.Reached(pieceWork) {
+			return
+		}
+		do(c.parts[from:to])
+		from = to
+	}
 }
 
 // widen adds the run from:to of column j to the block among the given ones that it continues, and returns
@@ -89,14 +121,18 @@ func (c *csc) block(p *part) (rows, width int, val []float64, stride int) {
 
 // addMul adds the matrix times x to y.
 func (c *csc) addMul(y, x []float64) {
-	for i := range c.parts {
-		p := &c.parts[i]
+	c.eachPiece(func(parts []part) { c.addMulParts(y, x, parts) })
+}
+
+func (c *csc) addMulParts(y, x []float64, parts []part) {
+	for i := range parts {
+		p := &parts[i]
 		if p.dense {
 			rows, width, val, stride := c.block(p)
 			for k, v := range x[p.col : int(p.col)+width] {
 				c.work[k] = -v
 			}
-			dense.GemvN(rows, width, val, stride, c.work[:width], y[c.ind[p.from]:][:rows])
+			dense.Within{Stop: c.stop}.GemvN(rows, width, val, stride, c.work[:width], y[c.ind[p.from]:][:rows])
 			continue
 		}
 		val, xj := c.val[p.from:p.to], x[p.col]
@@ -108,13 +144,17 @@ func (c *csc) addMul(y, x []float64) {
 
 // addMulT adds the transposed matrix times x to y.
 func (c *csc) addMulT(y, x []float64) {
-	for i := range c.parts {
-		p := &c.parts[i]
+	c.eachPiece(func(parts []part) { c.addMulTParts(y, x, parts) })
+}
+
+func (c *csc) addMulTParts(y, x []float64, parts []part) {
+	for i := range parts {
+		p := &parts[i]
 		if p.dense {
 			rows, width, val, stride := c.block(p)
 			work := c.work[:width]
 			clear(work)
-			dense.GemvT(rows, width, val, stride, x[c.ind[p.from]:][:rows], work)
+			dense.Within{Stop: c.stop}.GemvT(rows, width, val, stride, x[c.ind[p.from]:][:rows], work)
 			for k, v := range work {
 				y[int(p.col)+k] -= v
 			}
@@ -131,13 +171,17 @@ func (c *csc) addMulT(y, x []float64) {
 // subMulOff subtracts (U + U')x from y, where U is the strictly upper part of
 // a matrix that was split without its diagonal.
 func (c *csc) subMulOff(y, x []float64) {
-	for i := range c.parts {
-		p := &c.parts[i]
+	c.eachPiece(func(parts []part) { c.subMulOffParts(y, x, parts) })
+}
+
+func (c *csc) subMulOffParts(y, x []float64, parts []part) {
+	for i := range parts {
+		p := &parts[i]
 		if p.dense {
 			rows, width, val, stride := c.block(p)
 			first, col := int(c.ind[p.from]), int(p.col)
-			dense.GemvT(rows, width, val, stride, x[first:first+rows], y[col:col+width])
-			dense.GemvN(rows, width, val, stride, x[col:col+width], y[first:first+rows])
+			dense.Within{Stop: c.stop}.GemvT(rows, width, val, stride, x[first:first+rows], y[col:col+width])
+			dense.Within{Stop: c.stop}.GemvN(rows, width, val, stride, x[col:col+width], y[first:first+rows])
 			continue
 		}
 		val, xj, sum := c.val[p.from:p.to], x[p.col], 0.0

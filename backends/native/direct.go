@@ -30,6 +30,9 @@ func (it *iterate) startDirect() {
 		from, to := it.starts[i], it.starts[i+1]
 		clear(norms)
 		for j := range f.n {
+			if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
+				return
+			}
 			for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 				if r := int(f.a.ind[e]); r >= from && r < to {
 					norms[j] += f.a.val[e] * f.a.val[e]
@@ -63,7 +66,7 @@ func (it *iterate) directDirection(wx, wz float64, target accuracy) bool {
 		it.rhsZ[i] = it.d[i] - wz*v
 	}
 	it.withoutTerm(wz)
-	if !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
+	if f.stop.Reached(f.n+f.m) || !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
 		return false
 	}
 	it.withTerm()
@@ -80,6 +83,9 @@ func (it *iterate) directDirection(wx, wz float64, target accuracy) bool {
 func (it *iterate) longestApart() (primal, dual float64) {
 	primal, dual = 1, 1
 	for i, c := range it.cones {
+		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
+			return 0, 0
+		}
 		zero := it.zeros[:it.starts[i+1]-it.starts[i]]
 		s, z := it.of(i, it.s), it.of(i, it.z)
 		primal = c.step(s, z, it.of(i, it.ds), zero, primal)
@@ -106,6 +112,9 @@ func (it *iterate) advanceDirect(eps float64) float64 {
 	if it.rooted {
 		it.root.form(it)
 		primal, dual = it.stepsDirect(eps)
+	}
+	if it.f.stop.Reached(0) { // the direction is unfinished
+		return 0
 	}
 	axpy(primal, it.dx, it.x)
 	axpy(primal, it.ds[it.f.zero:], it.s[it.f.zero:])
@@ -185,6 +194,9 @@ func (it *iterate) newtonDirect(wx, wz, target float64, second bool) bool {
 			clear(it.dz)
 		}
 		for i, c := range it.cones {
+			if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
+				return false
+			}
 			c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
 		}
 	}

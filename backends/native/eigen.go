@@ -18,6 +18,8 @@ const (
 	lanczosAccuracy = 0.01
 	lanczosSteps    = 80
 	lanczosCheck    = 5
+	// Entries so much smaller than the largest one are far within the rounding of the eigenvalues.
+	negligibleEntry = 1e-30
 )
 
 // eigenWork finds smallest eigenvalues of symmetric matrices. It is shared by the
@@ -28,11 +30,12 @@ type eigenWork struct {
 	diag, off, vectors, steqr []float64
 	a, b                      []float64 // vectors of length n
 	values, work              []float64
+	within                    dense.Within
 }
 
-func newEigenWork(n int) *eigenWork {
+func newEigenWork(n int, within dense.Within) *eigenWork {
 	k := lanczosSteps
-	e := &eigenWork{values: make([]float64, exactOrder), work: make([]float64, 34*exactOrder)}
+	e := &eigenWork{within: within, values: make([]float64, exactOrder), work: make([]float64, 34*exactOrder)}
 	if n > exactOrder {
 		e.basis = make([]float64, n*(k+1))
 		e.alpha, e.beta = make([]float64, k), make([]float64, k)
@@ -66,10 +69,22 @@ func (e *eigenWork) smallest(m []float64, n int, t *triangular, enough float64) 
 	if !finite(m[:n*n]) {
 		return math.NaN()
 	}
+	size := maxAbs(m[:n*n])
+	if size == 0 {
+		return 0
+	}
+	// Dsterf fails on blocks of very large and very small numbers.
+	_, exponent := math.Frexp(size)
+	for k, v := range m[:n*n] {
+		if v = math.Ldexp(v, -exponent); math.Abs(v) < negligibleEntry {
+			v = 0
+		}
+		m[k] = v
+	}
 	if !(gonum.Implementation{}).Dsyev(lapack.EVNone, blas.Upper, n, m, n, e.values[:n], e.work, len(e.work)) {
 		return math.NaN()
 	}
-	return e.values[0]
+	return math.Ldexp(e.values[0], exponent)
 }
 
 // lanczos applies the method of Lanczos with full orthogonalisation to m, or to
@@ -90,6 +105,9 @@ func (e *eigenWork) lanczos(m []float64, n int, t *triangular, enough float64) f
 	steps := min(lanczosSteps, n)
 	for k := range steps {
 		q, w := e.basis[k*n:(k+1)*n], e.basis[(k+1)*n:(k+2)*n]
+		if e.within.Stop.Reached(n*n + 4*k*n) {
+			return math.NaN()
+		}
 		e.apply(w, q, m, n, t)
 		e.alpha[k] = dense.Dot(q, w)
 		for range 2 { // twice is enough (Parlett)
@@ -134,7 +152,7 @@ func (e *eigenWork) ritz(k int) (value, residual float64) {
 func (e *eigenWork) apply(out, v, m []float64, n int, t *triangular) {
 	clear(out)
 	if t == nil {
-		dense.GemvN(n, n, m, n, v, out)
+		e.within.GemvN(n, n, m, n, v, out)
 		scaleBy(out, -1)
 		return
 	}
@@ -142,9 +160,9 @@ func (e *eigenWork) apply(out, v, m []float64, n int, t *triangular) {
 	for i, r := range t.root {
 		x[i] = r * v[i]
 	}
-	dense.TrsvT(n, t.l, n, x)
-	dense.GemvN(n, n, m, n, x, out)
-	dense.TrsvN(n, t.l, n, out)
+	e.within.TrsvT(n, t.l, n, x)
+	e.within.GemvN(n, n, m, n, x, out)
+	e.within.TrsvN(n, t.l, n, out)
 	for i, r := range t.root {
 		out[i] *= -r
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // randomDefinite returns a positive definite matrix with eigenvalues between low and 1.
@@ -45,7 +47,7 @@ func TestSmallestEigenvalue(t *testing.T) {
 	for _, n := range []int{2, 3, 10, 40, 41, 60, 150} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(n)))
-			e := newEigenWork(n)
+			e := newEigenWork(n, dense.Within{})
 			for round := range 6 {
 				m := make([]float64, n*n)
 				for j := range n {
@@ -58,7 +60,7 @@ func TestSmallestEigenvalue(t *testing.T) {
 				want := mat.NewSymDense(n, append([]float64(nil), m...))
 				if round%2 == 1 {
 					v := randomDefinite(rng, n, math.Pow(10, -float64(round)))
-					f = newTriangular(n)
+					f = newTriangular(n, dense.Within{})
 					require.True(t, f.factor(v))
 					var chol mat.Cholesky
 					require.True(t, chol.Factorize(mat.NewSymDense(n, v)))

@@ -1,6 +1,10 @@
 package native
 
-import "math"
+import (
+	"math"
+
+	apart "github.com/conetune/conetune/backends/internal/scaling"
+)
 
 // scaling holds the diagonal matrices D and E and the number c of the scaled
 // problem
@@ -14,6 +18,8 @@ type scaling struct {
 	d, e     []float64
 	c        float64
 	col, row []float64
+	// baseD and baseE are where the rounds begin, and what scaleMin and scaleMax are relative to.
+	baseD, baseE []float64
 }
 
 const (
@@ -30,19 +36,38 @@ const (
 func (sc *scaling) init(f *form) {
 	sc.d, sc.e = make([]float64, f.n), make([]float64, f.m)
 	sc.col, sc.row = make([]float64, f.n), make([]float64, f.m)
+	sc.baseD, sc.baseE = make([]float64, f.n), make([]float64, f.m)
 	sc.c = 1
+}
+
+// begin takes ones, or the factors of package scaling where rows or columns are so far apart that the rounds would
+// not bring them together.
+func (sc *scaling) begin(f *form) {
+	for j := range sc.baseD {
+		sc.baseD[j] = 1
+	}
+	for i := range sc.baseE {
+		sc.baseE[i] = 1
+	}
+	if apart := apart.New(f.user); apart != nil {
+		d, e := apart.Factors()
+		copy(sc.baseD, d)
+		for i, r := range f.row {
+			sc.baseE[i] = e[r.user]
+		}
+	}
+	copy(sc.d, sc.baseD)
+	copy(sc.e, sc.baseE)
 }
 
 // compute finds D and E, which do not depend on q and b, for the unscaled numbers in f.
 func (sc *scaling) compute(f *form) {
-	for j := range sc.d {
-		sc.d[j] = 1
-	}
-	for i := range sc.e {
-		sc.e[i] = 1
-	}
+	sc.begin(f)
+	limit := func(v, base float64) float64 { return min(max(v, scaleMin*base), scaleMax*base) }
 	for range ruizRounds {
-		sc.norms(f)
+		if sc.norms(f); f.stop.Reached(0) {
+			return
+		}
 		worst := 0.0
 		factor := func(norm float64) float64 {
 			if norm == 0 {
@@ -52,15 +77,24 @@ func (sc *scaling) compute(f *form) {
 			return 1 / math.Sqrt(norm)
 		}
 		for j, v := range sc.col {
-			sc.d[j] = min(max(sc.d[j]*factor(v), scaleMin), scaleMax)
+			if f.stop.Reached(vectorWork) {
+				return
+			}
+			sc.d[j] = limit(sc.d[j]*factor(v), sc.baseD[j])
 		}
 		linear := f.zero + f.nonneg
 		for i, v := range sc.row[:linear] {
-			sc.e[i] = min(max(sc.e[i]*factor(v), scaleMin), scaleMax)
+			if f.stop.Reached(vectorWork) {
+				return
+			}
+			sc.e[i] = limit(sc.e[i]*factor(v), sc.baseE[i])
 		}
 		at := linear
 		for _, dim := range f.shared {
 			// one factor a cone: of the geometric mean of its row norms
+			if f.stop.Reached(8 * dim) {
+				return
+			}
 			sum, count := 0.0, 0
 			for _, v := range sc.row[at : at+dim] {
 				if v > 0 {
@@ -70,7 +104,7 @@ func (sc *scaling) compute(f *form) {
 			}
 			v := factor(math.Exp(sum / float64(max(count, 1))))
 			for i := at; i < at+dim; i++ {
-				sc.e[i] = min(max(sc.e[i]*v, scaleMin), scaleMax)
+				sc.e[i] = limit(sc.e[i]*v, sc.baseE[i])
 			}
 			at += dim
 		}
@@ -86,6 +120,9 @@ func (sc *scaling) norms(f *form) {
 	clear(sc.col)
 	clear(sc.row)
 	for j := range f.n {
+		if f.stop.Reached(vectorWork + 2*int(f.p.ptr[j+1]-f.p.ptr[j]+f.a.ptr[j+1]-f.a.ptr[j])) {
+			return
+		}
 		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
 			i := f.p.ind[k]
 			v := math.Abs(f.p.val[k]) * sc.d[i] * sc.d[j]
@@ -112,6 +149,9 @@ func (sc *scaling) norms(f *form) {
 func (sc *scaling) objective(f *form) {
 	sum, norm := 0.0, 0.0
 	for j := range f.n {
+		if f.stop.Reached(vectorWork + 2*int(f.p.ptr[j+1]-f.p.ptr[j])) {
+			return
+		}
 		top := 0.0
 		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
 			top = max(top, math.Abs(f.p.val[k])*sc.d[f.p.ind[k]]*sc.d[j])
@@ -121,13 +161,16 @@ func (sc *scaling) objective(f *form) {
 	}
 	sc.c = 1
 	if v := max(sum/float64(max(f.n, 1)), norm); v > 0 {
-		sc.c = min(max(1/v, scaleMin), scaleMax)
+		sc.c = 1 / v
 	}
 }
 
 // apply scales A.
 func (sc *scaling) apply(f *form) {
 	for j := range f.n {
+		if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
+			return
+		}
 		dj := sc.d[j]
 		for k := f.a.ptr[j]; k < f.a.ptr[j+1]; k++ {
 			f.a.val[k] *= sc.e[f.a.ind[k]] * dj
@@ -138,6 +181,9 @@ func (sc *scaling) apply(f *form) {
 // applyObjective scales P and q.
 func (sc *scaling) applyObjective(f *form) {
 	for j := range f.n {
+		if f.stop.Reached(vectorWork + int(f.p.ptr[j+1]-f.p.ptr[j])) {
+			return
+		}
 		dj := sc.d[j]
 		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
 			f.p.val[k] *= sc.c * sc.d[f.p.ind[k]] * dj

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/ldl"
+	"github.com/conetune/conetune/internal/stop"
+	"github.com/james-bowman/sparse"
 )
 
 // form is the problem as the algorithm sees it,
@@ -30,6 +33,10 @@ type form struct {
 	aFrom   []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
 	scaling scaling
 	user    *backends.Problem
+	stop    *stop.Stop // where it is reached, work is left unfinished all over the package
+	memory  *memory
+	bytes   int64 // what of it the form takes
+	kkt     int64 // and the Newton systems
 }
 
 // rowOrigin says where a row comes from: s = sign (s_user - shift).
@@ -40,14 +47,20 @@ type rowOrigin struct {
 }
 
 // newForm sorts the rows of p and lays out its matrices; fill puts in the numbers.
-func newForm(p *backends.Problem) *form {
+func newForm(p *backends.Problem, s *stop.Stop, limit int64) (*form, error) {
 	n, m := p.Dims()
-	f := &form{n: n}
+	f := &form{n: n, stop: s, memory: &memory{limit: limit}}
+	if err := f.fits(p); err != nil {
+		return nil, err
+	}
 	type copyOf struct{ row, next int32 } // the rows made of a user row, as a list
-	var zero, nonneg, soc, others []rowOrigin
+	zero, nonneg, soc, others := roomForRows(p.Cones)
 	start := int32(0)
 	for _, c := range p.Cones {
 		for k := range int32(c.Dim) {
+			if s.Reached(vectorWork) {
+				return nil, errStopped
+			}
 			i := start + k
 			switch {
 			case c.Kind == backends.ZeroCone:
@@ -81,6 +94,9 @@ func newForm(p *backends.Problem) *form {
 		start += int32(c.Dim)
 	}
 	f.zero, f.nonneg = len(zero), len(nonneg)
+	if s.Reached(4 * m) {
+		return nil, errStopped
+	}
 	f.row = slices.Concat(zero, nonneg, soc, others)
 	f.shared = slices.Clone(f.soc)
 	for _, c := range f.others {
@@ -93,8 +109,14 @@ func newForm(p *backends.Problem) *form {
 	for i := range head {
 		head[i] = -1
 	}
+	if s.Reached(2 * (m + f.m)) {
+		return nil, errStopped
+	}
 	copies := make([]copyOf, f.m) // by row, the next one made of the same user row
 	for i := f.m - 1; i >= 0; i-- {
+		if s.Reached(vectorWork) {
+			return nil, errStopped
+		}
 		u := f.row[i].user
 		copies[i] = copyOf{int32(i), head[u]}
 		head[u] = int32(i)
@@ -106,6 +128,9 @@ func newForm(p *backends.Problem) *form {
 		f.a.ind = make([]int32, 0, len(ap.Ind))
 		f.aFrom = make([]int32, 0, len(ap.Ind))
 		for j := range n {
+			if s.Reached(vectorWork + 4*(ap.Indptr[j+1]-ap.Indptr[j])) {
+				return nil, errStopped
+			}
 			for k := ap.Indptr[j]; k < ap.Indptr[j+1]; k++ {
 				for i := head[ap.Ind[k]]; i >= 0; i = copies[i].next {
 					f.a.ind = append(f.a.ind, i)
@@ -123,6 +148,9 @@ func newForm(p *backends.Problem) *form {
 		pp := p.P.RawMatrix()
 		f.p.ind = make([]int32, len(pp.Ind))
 		for k, i := range pp.Ind {
+			if s.Reached(1) {
+				return nil, errStopped
+			}
 			f.p.ind[k] = int32(i)
 		}
 		for j := range n {
@@ -130,10 +158,65 @@ func newForm(p *backends.Problem) *form {
 		}
 	}
 	f.p.val = make([]float64, len(f.p.ind))
+	f.a.stop = s
 	f.a.split(false)
 	f.scaling.init(f)
-	return f
+	if s.Reached(0) {
+		return nil, errStopped
+	}
+	return f, nil
 }
+
+// roomForRows returns empty lists for the rows of each kind of cone, with room for all there may be.
+func roomForRows(cones []backends.Cone) (zero, nonneg, soc, others []rowOrigin) {
+	var rows [4]int
+	for _, c := range cones {
+		switch {
+		case c.Kind == backends.ZeroCone:
+			rows[0] += c.Dim
+		case c.Kind == backends.NonnegativeCone || c.Dim == 1 && (c.Kind == backends.SecondOrderCone || c.Kind == backends.PSDCone):
+			rows[1] += c.Dim
+		case c.Kind == backends.SecondOrderCone:
+			rows[2] += c.Dim
+		case c.Kind == backends.BoxCone:
+			rows[1] += 2 * c.Dim
+		default:
+			rows[3] += c.Dim
+		}
+	}
+	room := func(i int) []rowOrigin { return make([]rowOrigin, 0, rows[i]) }
+	return room(0), room(1), room(2), room(3)
+}
+
+// fits says whether the sizes fit into 32-bit indices, and the form into memory.
+func (f *form) fits(p *backends.Problem) error {
+	n, m := int64(f.n), int64(0)
+	times := int64(1) // rows that a row may become
+	for _, c := range p.Cones {
+		rows := int64(c.Dim)
+		if c.Kind == backends.BoxCone {
+			rows, times = 2*rows, 2
+		}
+		m += rows
+	}
+	entries := int64(0)
+	for _, a := range []*sparse.CSC{p.A, p.P} {
+		if a != nil {
+			entries += times * int64(a.NNZ())
+		}
+	}
+	if n+m > mostUnknowns || entries > math.MaxInt32 {
+		return ldl.ErrTooLarge
+	}
+	f.bytes = 32*n + 112*m + 16*entries
+	return f.memory.take("the problem in the form of the solver", f.bytes)
+}
+
+// mostUnknowns keeps the arithmetic of the orderings in 32 bits.
+const mostUnknowns = 1 << 28
+
+// vectorWork is what a visit of an entry of several vectors is to stop, in nanoseconds or so.
+const vectorWork = 4
 
 // fill copies the numbers of p, whose pattern is that of newForm, and scales them.
 func (f *form) fill(p *backends.Problem) {
@@ -141,13 +224,18 @@ func (f *form) fill(p *backends.Problem) {
 	if p.A != nil {
 		data := p.A.RawMatrix().Data
 		for k, from := range f.aFrom {
+			if f.stop.Reached(2) {
+				return
+			}
 			f.a.val[k] = f.row[f.a.ind[k]].sign * data[from]
 		}
 	}
 	if p.P != nil {
 		copy(f.p.val, p.P.RawMatrix().Data)
 	}
-	f.scaling.compute(f)
+	if f.scaling.compute(f); f.stop.Reached(0) {
+		return
+	}
 	f.scaling.apply(f)
 	f.fillObjective(p)
 	f.fillRightSide(p)

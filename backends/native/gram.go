@@ -28,7 +28,11 @@ type gram struct {
 	full    []bool       // by member: U is formed
 	pack    []float64    // C and Y_.k
 	t, u    []float64
+	within  dense.Within
+	chunk   int // members between two looks at the stop, of about chunkEntries entries
 }
+
+const chunkEntries = 1 << 16
 
 // gramMember is one F. Its entries are kept twice, as svec and as a matrix.
 type gramMember struct {
@@ -48,6 +52,11 @@ type gramMember struct {
 func (g *gram) prepare() {
 	n := g.n
 	slices.SortFunc(g.members, func(a, b gramMember) int { return int(a.unknown - b.unknown) })
+	all := 1
+	for k := range g.members {
+		all += len(g.members[k].row)
+	}
+	g.chunk = 1 + chunkEntries*len(g.members)/all
 	p, q := make([]int32, 0, n*(n+1)/2), make([]int32, 0, n*(n+1)/2)
 	for j := range int32(n) {
 		for i := j; i < int32(n); i++ {
@@ -58,6 +67,9 @@ func (g *gram) prepare() {
 	widest := 0
 	for k := range g.members {
 		m := &g.members[k]
+		if g.within.Stop.Reached(200 + 100*len(m.row)) {
+			return
+		}
 		m.vec, m.val = make([]float64, len(m.row)), make([]float64, len(m.row))
 		for _, r := range m.row {
 			m.p, m.q = append(m.p, p[r]), append(m.q, q[r])
@@ -108,6 +120,9 @@ const (
 func (g *gram) set(value func(m *gramMember, e int) float64) {
 	for k := range g.members {
 		m := &g.members[k]
+		if g.within.Stop.Reached(8 * len(m.row)) {
+			return
+		}
 		for e := range m.row {
 			v := value(m, e)
 			m.vec[e] = v
@@ -125,6 +140,9 @@ func (g *gram) add(values, x, y []float64) {
 		m := &g.members[j]
 		if len(m.row) == 0 {
 			continue
+		}
+		if g.within.Stop.Reached(2 * g.n * len(m.support)) {
+			return
 		}
 		g.multiply(m, x)
 		if g.full[j] {
@@ -150,7 +168,7 @@ func (g *gram) multiply(m *gramMember, x []float64) {
 		for l, i := range m.support {
 			copy(xk[l*n:(l+1)*n], x[int(i)*n:])
 		}
-		dense.GemmNT(n, k, k, xk, n, c, k, t, n)
+		g.within.GemmNT(n, k, k, xk, n, c, k, t, n)
 		return
 	}
 	for e, v := range m.val {
@@ -175,19 +193,22 @@ func (g *gram) addFull(values, y []float64, o int) {
 	}
 	u := g.u[:n*n]
 	clear(u)
-	dense.GemmNT(n, n, k, g.t, n, yk, n, u, n)
-	for _, i := range g.order[o:] {
-		f := &g.members[i]
-		sum := 0.0
-		for e, v := range f.val {
-			p, q := int(f.p[e]), int(f.q[e])
-			if p == q {
-				sum -= v * u[p+p*n]
-			} else {
-				sum -= v * (u[p+q*n] + u[q+p*n])
+	g.within.GemmNT(n, n, k, g.t, n, yk, n, u, n)
+	g.within.Stop.Reached(n * n * (1 + k/16))
+	for ; o < len(g.order) && !g.within.Stop.Reached(chunkEntries); o += g.chunk {
+		for _, i := range g.order[o:min(o+g.chunk, len(g.order))] {
+			f := &g.members[i]
+			sum := 0.0
+			for e, v := range f.val {
+				p, q := int(f.p[e]), int(f.q[e])
+				if p == q {
+					sum -= v * u[p+p*n]
+				} else {
+					sum -= v * (u[p+q*n] + u[q+p*n])
+				}
 			}
+			values[g.at(i, j)] += g.sign * sum
 		}
-		values[g.at(i, j)] += g.sign * sum
 	}
 }
 
@@ -198,18 +219,20 @@ func (g *gram) addPicked(values, y []float64, o int) {
 	k := len(m.support)
 	if k == 1 {
 		t, yk := g.t[:n], y[int(m.support[0])*n:][:n]
-		for _, i := range g.order[o:] {
-			f := &g.members[i]
-			sum := 0.0
-			for e, v := range f.val {
-				p, q := f.p[e], f.q[e]
-				if p == q {
-					sum += v * t[p] * yk[p]
-				} else {
-					sum += v * (t[p]*yk[q] + t[q]*yk[p])
+		for ; o < len(g.order) && !g.within.Stop.Reached(chunkEntries); o += g.chunk {
+			for _, i := range g.order[o:min(o+g.chunk, len(g.order))] {
+				f := &g.members[i]
+				sum := 0.0
+				for e, v := range f.val {
+					p, q := f.p[e], f.q[e]
+					if p == q {
+						sum += v * t[p] * yk[p]
+					} else {
+						sum += v * (t[p]*yk[q] + t[q]*yk[p])
+					}
 				}
+				values[g.at(i, j)] += g.sign * sum
 			}
-			values[g.at(i, j)] += g.sign * sum
 		}
 		return
 	}
@@ -223,25 +246,28 @@ func (g *gram) addPicked(values, y []float64, o int) {
 			at += k
 		}
 	}
-	for _, i := range g.order[o:] {
-		f := &g.members[i]
-		sum := 0.0
-		for e, v := range f.val {
-			p, q := int(f.p[e])*k, int(f.q[e])*k
-			tp, yq := tk[p:p+k], yk[q:q+k]
-			inner := 0.0
-			for l, a := range tp {
-				inner += a * yq[l]
-			}
-			if p != q {
-				tq, yp := tk[q:q+k], yk[p:p+k]
-				for l, a := range tq {
-					inner += a * yp[l]
+	step := 1 + g.chunk/k
+	for ; o < len(g.order) && !g.within.Stop.Reached(chunkEntries); o += step {
+		for _, i := range g.order[o:min(o+step, len(g.order))] {
+			f := &g.members[i]
+			sum := 0.0
+			for e, v := range f.val {
+				p, q := int(f.p[e])*k, int(f.q[e])*k
+				tp, yq := tk[p:p+k], yk[q:q+k]
+				inner := 0.0
+				for l, a := range tp {
+					inner += a * yq[l]
 				}
+				if p != q {
+					tq, yp := tk[q:q+k], yk[p:p+k]
+					for l, a := range tq {
+						inner += a * yp[l]
+					}
+				}
+				sum += v * inner
 			}
-			sum += v * inner
+			values[g.at(i, j)] += g.sign * sum
 		}
-		values[g.at(i, j)] += g.sign * sum
 	}
 }
 
@@ -257,6 +283,9 @@ func (g *gram) at(i, j int32) int32 {
 func (g *gram) mulAdd(v, x []float64, a float64) {
 	for k := range g.members {
 		m := &g.members[k]
+		if g.within.Stop.Reached(2 + len(m.row)) {
+			return
+		}
 		if xi := a * x[m.item]; xi != 0 {
 			for e, r := range m.row {
 				v[r] += xi * m.vec[e]
@@ -269,6 +298,9 @@ func (g *gram) mulAdd(v, x []float64, a float64) {
 func (g *gram) dotAdd(out, v []float64, a float64) {
 	for k := range g.members {
 		m := &g.members[k]
+		if g.within.Stop.Reached(2 + len(m.row)) {
+			return
+		}
 		sum := 0.0
 		for e, r := range m.row {
 			sum += m.vec[e] * v[r]

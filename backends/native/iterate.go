@@ -1,6 +1,10 @@
 package native
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends"
+)
 
 // iterate is the state of the interior-point method on the homogeneous
 // embedding with a quadratic objective (Goulart and Chen 2024):
@@ -47,11 +51,17 @@ type iterate struct {
 	bestX, bestS, bestZ []float64
 	bestTau, bestError  float64
 	bestIsPoint         bool // and not on its way to a certificate
+
+	proof                []float64 // a certificate that holds, on the caller's scale
+	nearPrimal, nearDual float64   // residuals of the vectors around which one was looked for last
 }
 
 func newIterate(f *form) (*iterate, error) {
 	n, m := f.n, f.m
 	it := &iterate{differences: true, f: f}
+	if err := f.memory.take("the vectors of the iterate and the matrices of the cones", it.bytes()); err != nil {
+		return nil, err
+	}
 	at := f.zero
 	if f.nonneg > 0 {
 		it.cones = append(it.cones, newNonnegative(f.nonneg))
@@ -59,12 +69,18 @@ func newIterate(f *form) (*iterate, error) {
 		at += f.nonneg
 	}
 	for _, dim := range f.soc {
+		if f.stop.Reached(100 + dim) {
+			return nil, errStopped
+		}
 		it.cones = append(it.cones, newSecondOrder(dim))
 		it.starts = append(it.starts, at)
 		at += dim
 	}
 	at = it.addOthers(at)
 	it.starts = append(it.starts, at)
+	if f.stop.Reached(0) {
+		return nil, errStopped
+	}
 	for _, c := range it.cones {
 		it.degree += float64(c.degree())
 	}
@@ -81,11 +97,28 @@ func newIterate(f *form) (*iterate, error) {
 		*v = take(m)
 	}
 	var err error
-	it.k, err = newKKT(f, it.cones, it.starts, false)
-	if err == nil && it.canDirect() {
+	if it.k, err = newKKT(f, it.cones, it.starts, false); err != nil {
+		return nil, err
+	}
+	if it.canDirect() {
 		it.zeros = make([]float64, m)
 	}
-	return it, err
+	return it, nil
+}
+
+// bytes is what newIterate allocates, the Newton systems apart.
+func (it *iterate) bytes() int64 {
+	f := it.f
+	sum := 8*(8*int64(f.n)+13*int64(f.m)) + 16*int64(f.nonneg)
+	largest := int64(0)
+	for _, c := range f.others {
+		if c.Kind == backends.PSDCone {
+			n := int64(backends.PSDOrder(c.Dim))
+			sum += 8 * (ownMatrices*n*n + 3*int64(c.Dim))
+			largest = max(largest, n)
+		}
+	}
+	return sum + 8*(sharedMatrices*largest*largest+(lanczosSteps+1)*largest)
 }
 
 // of returns the rows of cone i in v.
@@ -155,6 +188,9 @@ func inside(c cone, v []float64) {
 func (it *iterate) rescale() bool {
 	ok := true
 	for i, c := range it.cones {
+		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
+			return false
+		}
 		ok = c.scale(it.of(i, it.s), it.of(i, it.z)) && ok
 	}
 	return ok
@@ -166,9 +202,18 @@ func (it *iterate) residuals() {
 	f.mulP(it.px, it.x)
 	f.mulA(it.ax, it.x)
 	f.mulAt(it.atz, it.z)
+	if f.stop.Reached(2 * (f.n + f.m)) {
+		return
+	}
 	it.qx, it.xpx, it.bz = dot(f.q, it.x), dot(it.px, it.x), dot(f.b, it.z)
+	if f.stop.Reached(2 * (f.n + f.m)) {
+		return
+	}
 	for j := range it.rx {
 		it.rx[j] = it.px[j] + it.atz[j] + f.q[j]*it.tau
+	}
+	if f.stop.Reached(2 * (f.n + f.m)) {
+		return
 	}
 	for i := range it.rz {
 		it.rz[i] = it.ax[i] + it.s[i] - f.b[i]*it.tau
@@ -189,7 +234,7 @@ func (it *iterate) direction(weight, dkt float64, target accuracy) bool {
 		it.rhsZ[i] = it.d[i] - weight*v
 	}
 	it.withoutTerm(weight)
-	if !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
+	if f.stop.Reached(f.n+f.m) || !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
 		return false
 	}
 	it.withTerm()
@@ -197,6 +242,9 @@ func (it *iterate) direction(weight, dkt float64, target accuracy) bool {
 	//   q'dx + b'dz + 2 xi'P dx - xi'P xi dtau + dkappa = -weight rt,
 	//   kappa dtau + tau dkappa = -dkt.
 	tau := it.tau
+	if f.stop.Reached(2 * f.m) {
+		return false
+	}
 	above := -weight*it.rt + dkt/tau - it.slope(weight)
 	it.dtau = above / it.curve
 	if math.IsNaN(it.dtau) || math.IsInf(it.dtau, 0) {
@@ -205,6 +253,9 @@ func (it *iterate) direction(weight, dkt float64, target accuracy) bool {
 	it.dkap = -(dkt + it.kappa*it.dtau) / tau
 	axpy(it.dtau, it.x2, it.dx)
 	axpy(it.dtau, it.z2, it.dz)
+	if f.stop.Reached(f.n + f.m) {
+		return false
+	}
 	if !it.whole() {
 		axpy(it.dtau/tau, it.x, it.dx)
 		axpy(it.dtau/tau, it.z, it.dz)
@@ -213,6 +264,9 @@ func (it *iterate) direction(weight, dkt float64, target accuracy) bool {
 	// -d - H dz: for points near the boundary of a second-order cone H dz is
 	// the difference of large numbers. The error then is along the largest
 	// eigenvector of H, where it hardly moves s away from the boundary.
+	if f.stop.Reached(4 * (f.n + f.m)) {
+		return false
+	}
 	clear(it.ds)
 	f.a.addMul(it.ds, it.dx)
 	for i := range it.ds {
@@ -252,10 +306,13 @@ func (it *iterate) constantPart() bool {
 	for i, v := range it.rz {
 		it.rhsZ[i] = (2*it.s[i] - v) * inv
 	}
-	if !it.k.solve(it.x2, it.z2, it.rhsX, it.rhsZ, it.target) {
+	if f.stop.Reached(f.n+f.m) || !it.k.solve(it.x2, it.z2, it.rhsX, it.rhsZ, it.target) {
 		return false
 	}
 	it.constant = true
+	if f.stop.Reached(2 * f.m) {
+		return false
+	}
 	f.mulP(it.dx, it.x2)
 	squares := it.scaledNorm(inv) + dot(it.dx, it.x2) + it.kappa*inv
 	// q'xi + b'zeta + xi'P xi = (rt - kappa)/tau
@@ -274,7 +331,7 @@ func (it *iterate) plainConstantPart() bool {
 	for j, v := range f.q {
 		it.rhsX[j] = -v
 	}
-	if !it.k.solve(it.x2, it.z2, it.rhsX, f.b, it.target) {
+	if f.stop.Reached(f.n) || !it.k.solve(it.x2, it.z2, it.rhsX, f.b, it.target) {
 		return false
 	}
 	it.constant, it.exact = true, false
@@ -305,6 +362,9 @@ func (it *iterate) scaledNorm(inv float64) float64 {
 	for i, v := range it.z2 {
 		it.dz[i] = v + inv*it.z[i]
 	}
+	if it.f.stop.Reached(2 * it.f.m) {
+		return 0
+	}
 	sum := 0.0
 	for i, c := range it.cones {
 		dz, h := it.of(i, it.dz), it.of(i, it.ds)
@@ -324,6 +384,9 @@ func (it *iterate) longest() float64 {
 		a = min(a, -it.kappa/it.dkap)
 	}
 	for i, c := range it.cones {
+		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
+			return 0
+		}
 		a = c.step(it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), a)
 	}
 	return a
@@ -336,7 +399,7 @@ func (it *iterate) factor() bool {
 	it.k.refactor()
 	ok := it.constantPart()
 	for range maxRaises {
-		if ok && (it.whole() || it.k.left <= lostSolve) {
+		if it.f.stop.Reached(0) || ok && (it.whole() || it.k.left <= lostSolve) {
 			break
 		}
 		it.k.raise()
@@ -358,7 +421,7 @@ func (it *iterate) advance() float64 {
 	for i, c := range it.cones {
 		c.affine(it.of(i, it.d), it.of(i, it.s))
 	}
-	if !it.direction(1, it.kappa*it.tau, accuracy{predictorColumns, predictorRows}) {
+	if f.stop.Reached(f.m) || !it.direction(1, it.kappa*it.tau, accuracy{predictorColumns, predictorRows}) {
 		return 0
 	}
 	a := it.longest()
@@ -368,6 +431,9 @@ func (it *iterate) advance() float64 {
 		// Far from the central path the second-order correction misleads:
 		// go back towards it.
 		step = it.correct(max(sigma, 0.5), false)
+	}
+	if f.stop.Reached(0) { // the direction is unfinished
+		return 0
 	}
 	axpy(step, it.dx, it.x)
 	axpy(step, it.ds[f.zero:], it.s[f.zero:])
@@ -415,6 +481,9 @@ func (it *iterate) correct(sigma float64, second bool) float64 {
 		clear(it.dz)
 	}
 	for i, c := range it.cones {
+		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
+			return 0
+		}
 		c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
 	}
 	if !it.direction(1-sigma, kt, it.target) {
@@ -424,6 +493,10 @@ func (it *iterate) correct(sigma float64, second bool) float64 {
 }
 
 const (
+	// The matrices of order n that a semidefinite cone has for itself, and those that the cones share.
+	ownMatrices    = 5
+	sharedMatrices = 4
+
 	stepFraction = 0.99
 	// A step shorter than shortStep is tried again without the correction. That
 	// is safe and slow: several short steps with it often lead out of where one is.

@@ -1,7 +1,9 @@
 package native
 
 import (
-	"github.com/conetune/conetune/backends/native/internal/ldl"
+	"math"
+
+	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
 // kkt holds the matrix
@@ -94,8 +96,14 @@ const (
 // newKKT analyses the Newton systems of f. With keep, no column is eliminated.
 func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 	k := &kkt{f: f, cones: cones, starts: starts}
+	f.memory.taken -= f.kkt // of those that these replace
+	before := f.memory.taken
+	defer func() { f.kkt = f.memory.taken - before }()
 	count := make([]int32, f.m)
 	for _, i := range f.a.ind {
+		if f.stop.Reached(1) {
+			return nil, errStopped
+		}
 		count[i]++
 	}
 	k.xpos, k.pos = make([]int32, f.n), make([]int32, f.m)
@@ -104,13 +112,21 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 	}
 	only := make([]int32, f.m) // the column of rows with one entry
 	for j := range int32(f.n) {
+		if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
+			return nil, errStopped
+		}
 		for _, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
 			only[i] = j
 		}
 	}
-	k.chooseForms(keep)
+	if k.chooseForms(keep); f.stop.Reached(4 * (f.n + f.m)) {
+		return nil, errStopped
+	}
 	size := int32(0)
 	for j := range k.xpos {
+		if f.stop.Reached(vectorWork) {
+			return nil, errStopped
+		}
 		if k.xpos[j] == 0 {
 			k.xpos[j] = size
 			size++
@@ -118,6 +134,9 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 	}
 	columns := size
 	for i := range k.pos {
+		if f.stop.Reached(vectorWork) {
+			return nil, errStopped
+		}
 		bound := i >= f.zero && i < f.zero+f.nonneg && count[i] == 1 && k.xpos[only[i]] >= 0
 		if bound || k.pos[i] < 0 {
 			k.pos[i] = -1
@@ -135,11 +154,23 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 		}
 	}
 	k.size = int(size)
-	k.link()
-	k.pattern(count, int(columns))
+	if err := k.link(); err != nil {
+		return nil, err
+	}
+	if err := k.pattern(count, int(columns)); err != nil {
+		return nil, err
+	}
+	const what = "the factors of the Newton systems"
+	factor := int64(0)
 	var err error
-	k.factor, err = ldl.Analyze(k.size, k.mat.ptr, k.mat.ind, k.sign)
+	k.factor, err = ldl.AnalyzeWith(k.size, k.mat.ptr, k.mat.ind, k.sign, ldl.Options{Stop: f.stop, Memory: func(lasting, passing int64) error {
+		factor = lasting
+		return f.memory.fits(what, lasting+passing)
+	}})
 	if err != nil {
+		return nil, err
+	}
+	if err := f.memory.take(what, factor); err != nil {
 		return nil, err
 	}
 	k.shift = make([]float64, size)
@@ -182,12 +213,26 @@ func (k *kkt) findSingles() {
 
 // pattern lays out the upper triangle of K by columns: first P, then the rows
 // of A with their part of H, then the unknowns of the second-order cones.
-func (k *kkt) pattern(count []int32, columns int) {
+func (k *kkt) pattern(count []int32, columns int) error {
 	f, n := k.f, k.f.n
+	const what = "the matrix of the Newton systems"
+	if err := f.memory.take(what, 64*int64(k.size)+16*int64(len(f.p.ind)+len(f.a.ind))); err != nil {
+		return err
+	}
+	var err error // once it is set, the next column is the last
 	k.mat.ptr = make([]int32, 1, k.size+1)
 	k.diag, k.sign = make([]int32, k.size), make([]int8, k.size)
 	k.pAt, k.aAt = make([]int32, len(f.p.ind)), make([]int32, len(f.a.ind))
 	end := func(j int, sign int8) {
+		entries := len(k.mat.ind)
+		switch {
+		case f.stop.Reached(20 + 4*(entries-int(k.mat.ptr[len(k.mat.ptr)-1]))):
+			err = errStopped
+		case entries > math.MaxInt32:
+			err = ldl.ErrTooLarge
+		case err == nil:
+			err = f.memory.fits(what, entryBytes*int64(entries))
+		}
 		k.sign[j] = sign
 		k.mat.ptr = append(k.mat.ptr, int32(len(k.mat.ind)))
 	}
@@ -197,6 +242,9 @@ func (k *kkt) pattern(count []int32, columns int) {
 	}
 	k.mat.ind = make([]int32, 0, len(f.p.ind)+len(f.a.ind)+4*k.size)
 	for c := range n {
+		if err != nil {
+			return err
+		}
 		j := k.xpos[c]
 		if j < 0 {
 			for e := f.p.ptr[c]; e < f.p.ptr[c+1]; e++ {
@@ -230,6 +278,9 @@ func (k *kkt) pattern(count []int32, columns int) {
 	col, entry := make([]int32, len(f.a.ind)), make([]int32, len(f.a.ind))
 	next := append([]int32(nil), start[:f.m]...)
 	for j := range n {
+		if f.stop.Reached(vectorWork + 4*int(f.a.ptr[j+1]-f.a.ptr[j])) {
+			return errStopped
+		}
 		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 			i := f.a.ind[e]
 			col[next[i]], entry[next[i]] = int32(j), e
@@ -255,6 +306,9 @@ func (k *kkt) pattern(count []int32, columns int) {
 		}
 	}
 	for i := range f.zero {
+		if err != nil {
+			return err
+		}
 		row(i)
 		linked(i)
 		j := int(k.pos[i])
@@ -266,6 +320,9 @@ func (k *kkt) pattern(count []int32, columns int) {
 		w := &k.writers[c]
 		from := k.starts[c]
 		to := k.starts[c+1]
+		if err != nil {
+			return err
+		}
 		if k.cones[c].block() == rotatedBlock {
 			r := newRotation(k.cones[c].(*secondOrder), from, k.pos[from], k.columnsOf(col[start[from]:start[to]]), int32(len(k.mat.ind)))
 			for i := from; i < to; i++ {
@@ -283,7 +340,14 @@ func (k *kkt) pattern(count []int32, columns int) {
 			k.rotated = append(k.rotated, r)
 			continue
 		}
+		if k.cones[c].block() == diagonalBlock {
+			w.at = make([]int32, 0, to-from)
+			k.bounds = make([]bound, 0, k.boundRows(from, to))
+		}
 		for i := from; i < to; i++ {
+			if err != nil || f.stop.Reached(vectorWork+int(start[i+1]-start[i])) {
+				break
+			}
 			if k.cones[c].block() == eliminatedBlock {
 				for e := start[i]; e < start[i+1]; e++ {
 					k.aAt[entry[e]] = -1
@@ -320,13 +384,39 @@ func (k *kkt) pattern(count []int32, columns int) {
 			end(j, sign)
 		}
 	}
+	if err == nil && f.stop.Reached(0) {
+		err = errStopped
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.memory.take(what, entryBytes*int64(len(k.mat.ind))); err != nil {
+		return err
+	}
 	k.mat.val = make([]float64, len(k.mat.ind))
+	k.mat.stop = f.stop
 	k.mat.split(true)
 	for c := range k.writers {
 		k.writers[c].val = k.mat.val
 	}
-	k.place()
+	if k.place(); f.stop.Reached(0) {
+		return errStopped
+	}
+	return nil
 }
+
+// boundRows counts the rows that are no unknowns of K.
+func (k *kkt) boundRows(from, to int) (count int) {
+	for _, p := range k.pos[from:to] {
+		if p < 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// entryBytes is what an entry of K takes: its row, its value, and that without the cones.
+const entryBytes = 20
 
 // load copies the scaled numbers of P and A. It returns false if they do not
 // allow the elimination of columns.
@@ -343,7 +433,13 @@ func (k *kkt) load() bool {
 			k.mat.val[at] = f.p.val[e]
 		}
 	}
+	if f.stop.Reached(2 * (len(k.mat.val) + len(k.pAt))) {
+		return true
+	}
 	for e, at := range k.aAt {
+		if f.stop.Reached(2) {
+			return true
+		}
 		if at >= 0 {
 			k.mat.val[at] = f.a.val[e]
 		}
@@ -365,7 +461,11 @@ func (k *kkt) load() bool {
 func (k *kkt) refactor() {
 	f := k.f
 	copy(k.mat.val, k.base)
+	f.stop.Reached(len(k.mat.val))
 	for c, cn := range k.cones {
+		if f.stop.Reached(4 * (k.starts[c+1] - k.starts[c])) {
+			return
+		}
 		if cn.block() == rotatedBlock {
 			continue
 		}
@@ -380,6 +480,9 @@ func (k *kkt) refactor() {
 		}
 	}
 	for i := range k.rotated {
+		if f.stop.Reached(20 * len(k.rotated[i].entries)) {
+			return
+		}
 		k.rotate(&k.rotated[i])
 	}
 	for j, v := range k.baseX {
@@ -392,8 +495,12 @@ func (k *kkt) refactor() {
 			k.mat.val[k.diag[k.xpos[b.col]]] += a * a / h[int(b.row)-f.zero]
 		}
 	}
-	k.addMatrices()
-	k.factorize()
+	if f.stop.Reached(2*len(k.baseX) + 8*len(k.bounds)) {
+		return
+	}
+	if k.addMatrices(); !f.stop.Reached(0) {
+		k.factorize()
+	}
 }
 
 func (k *kkt) factorize() {
@@ -455,6 +562,9 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 			rhs[p] = rx[j]
 		}
 	}
+	if f.stop.Reached(2 * k.size) {
+		return false
+	}
 	for i, p := range k.pos {
 		if p >= 0 {
 			rhs[p] = rz[i]
@@ -462,6 +572,9 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 	}
 	for i := range k.rotated {
 		k.rotated[i].into(rhs, rz)
+	}
+	if f.stop.Reached(2 * k.size) {
+		return false
 	}
 	// p x + a z = rx, where x is a single; a x - h z = rz, where z is of a bound
 	for _, s := range k.singles {
@@ -474,9 +587,14 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 			rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 		}
 	}
-	k.reduceMatrices(rx, rz)
+	if k.reduceMatrices(rx, rz); f.stop.Reached(2*k.size + 8*len(k.bounds)) {
+		return false
+	}
 	size := 1 + maxAbs(k.rhs)
 	ok := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size, size)
+	if f.stop.Reached(2 * k.size) {
+		return false
+	}
 	for j, p := range k.xpos {
 		if p >= 0 {
 			x[j] = k.sol[p]
@@ -489,6 +607,9 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 	}
 	for i := range k.rotated {
 		k.rotated[i].outOf(z, k.sol)
+	}
+	if f.stop.Reached(2*k.size + 8*len(k.bounds)) {
+		return false
 	}
 	for _, s := range k.singles {
 		x[s.col] = (rx[s.col] - f.a.val[s.entry]*z[s.row]) / f.p.val[s.diag]

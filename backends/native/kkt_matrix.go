@@ -3,6 +3,9 @@ package native
 import (
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/backends/internal/ldl"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // matrixPart is a semidefinite cone in the Newton systems, in one of three forms
@@ -40,6 +43,9 @@ const (
 func (f *form) touching(from, to int) []int32 {
 	var out []int32
 	for j := range f.n {
+		if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
+			return nil
+		}
 		for _, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
 			if int(i) >= from && int(i) < to {
 				out = append(out, int32(j))
@@ -89,6 +95,9 @@ func (k *kkt) chooseForms(keep bool) {
 		alone[i] = !keep
 	}
 	for j := range f.n {
+		if f.stop.Reached(vectorWork + 2*int(f.a.ptr[j+1]-f.a.ptr[j])) {
+			return
+		}
 		seen := int32(0)
 		for _, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
 			p := partOf[i]
@@ -141,6 +150,9 @@ func (k *kkt) takeOwn(p *matrixPart, columns []int32) bool {
 	others := map[int32]bool{}
 	entries := 0.0
 	for _, j := range columns {
+		if f.stop.Reached(vectorWork + 50*int(f.a.ptr[j+1]-f.a.ptr[j])) {
+			return false
+		}
 		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 			if i := int(f.a.ind[e]); i >= p.from && i < p.to {
 				own[i-p.from], entry[i-p.from] = j, e
@@ -165,11 +177,11 @@ func (k *kkt) takeOwn(p *matrixPart, columns []int32) bool {
 
 // link makes the members of the parts, whose unknowns are known now, and the groups of
 // unknowns that are linked with each other in K.
-func (k *kkt) link() {
+func (k *kkt) link() error {
 	f := k.f
 	byRow := make(map[int32]*gramMember) // only looked up, never walked
 	for _, p := range k.matrices {
-		p.g.n, p.g.sign = p.c.n, 1
+		p.g.n, p.g.sign, p.g.within = p.c.n, 1, dense.Within{Stop: f.stop}
 		switch p.c.form {
 		case eliminateRows:
 			p.g.members = f.members(p.from, p.to, func(j int32) int32 { return k.xpos[j] })
@@ -178,6 +190,9 @@ func (k *kkt) link() {
 			clear(byRow)
 			var rows []int32
 			for r, j := range p.own {
+				if f.stop.Reached(vectorWork + 50*int(f.a.ptr[j+1]-f.a.ptr[j])) {
+					return errStopped
+				}
 				for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 					i := f.a.ind[e]
 					if int(i) >= p.from && int(i) < p.to {
@@ -198,11 +213,23 @@ func (k *kkt) link() {
 		case denseRows:
 			p.g.sign = -1
 			for i := p.from; i < p.to; i++ {
+				if f.stop.Reached(100) {
+					return errStopped
+				}
 				p.g.members = append(p.g.members, gramMember{unknown: k.pos[i], item: int32(i), row: []int32{int32(i - p.from)}, from: []int32{-1}})
 			}
 		}
 		k.eliminates = k.eliminates || p.c.form != denseRows
-		p.g.prepare()
+		members, order := int64(len(p.g.members)), int64(p.g.n)
+		if members*(members+1)/2 > math.MaxInt32 {
+			return ldl.ErrTooLarge
+		}
+		if err := f.memory.take("the products of semidefinite cones", 32*order*order+2*members*(members+1)); err != nil {
+			return err
+		}
+		if p.g.prepare(); f.stop.Reached(0) {
+			return errStopped
+		}
 		group := make([]int32, len(p.g.members))
 		for i := range p.g.members {
 			group[i] = p.g.members[i].unknown
@@ -210,6 +237,9 @@ func (k *kkt) link() {
 		k.groups = append(k.groups, group)
 	}
 	if k.eliminates {
+		if err := f.memory.take("the directions of the refinement", 8*(2*outerSteps+3)*int64(f.n+f.m)); err != nil {
+			return err
+		}
 		k.outer = newOuter(f, k.matrices)
 	}
 	for c, cn := range k.cones {
@@ -224,12 +254,16 @@ func (k *kkt) link() {
 		}
 	}
 	k.marked = make([]int32, k.size)
+	return nil
 }
 
 // members returns the columns with entries in the rows of a semidefinite cone, as members of a gram.
 func (f *form) members(from, to int, unknown func(column int32) int32) []gramMember {
 	var out []gramMember
 	for _, j := range f.touching(from, to) {
+		if f.stop.Reached(100 + 50*int(f.a.ptr[j+1]-f.a.ptr[j])) {
+			return nil
+		}
 		m := gramMember{unknown: unknown(j), item: j}
 		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 			if i := int(f.a.ind[e]); i >= from && i < to {
@@ -286,6 +320,9 @@ func (k *kkt) place() {
 		g := &p.g
 		g.place = make([]int32, 0, len(g.members)*(len(g.members)+1)/2)
 		for i := range g.members { // in rising order of their unknowns
+			if k.f.stop.Reached(2 * (i + int(k.mat.ptr[g.members[i].unknown+1]-k.mat.ptr[g.members[i].unknown]))) {
+				return
+			}
 			column(g.members[i].unknown)
 			for j := range i + 1 {
 				g.place = append(g.place, at[g.members[j].unknown])
@@ -294,6 +331,9 @@ func (k *kkt) place() {
 	}
 	for c, cn := range k.cones {
 		if _, ok := cn.(*nonsymmetric); ok {
+			if k.f.stop.Reached(100) {
+				return
+			}
 			w := &k.writers[c]
 			w.at = w.at[:0]
 			rows := k.pos[k.starts[c]:k.starts[c+1]]
@@ -335,6 +375,9 @@ func (k *kkt) addMatrices() {
 	for _, p := range k.matrices {
 		x, y := p.c.mat, p.c.inv
 		p.g.add(k.mat.val, x, y)
+	}
+	if k.f.stop.Reached(0) {
+		return
 	}
 	for _, p := range k.matrices {
 		for i := range p.g.members {
@@ -425,6 +468,9 @@ func (k *kkt) refineMatrices(x, z, rx, rz []float64, to accuracy) bool {
 	copy(o.x, x)
 	copy(o.z, z)
 	for i := range o.d {
+		if k.f.stop.Reached(2 * (k.f.n + k.f.m)) {
+			return false
+		}
 		o.used = max(o.used, i+1)
 		d := &o.d[i]
 		copy(o.wx, o.rx)
@@ -434,6 +480,9 @@ func (k *kkt) refineMatrices(x, z, rx, rz []float64, to accuracy) bool {
 		}
 		k.outerProduct(d.imageX, d.imageZ, d.x, d.z)
 		for e := range o.d[:i] {
+			if k.f.stop.Reached(4 * (k.f.n + k.f.m)) {
+				return false
+			}
 			p := &o.d[e]
 			b := dot(d.imageX, p.imageX) + dot(d.imageZ, p.imageZ)
 			d.add(-b, p)

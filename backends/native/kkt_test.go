@@ -74,7 +74,7 @@ func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 10 {
 		p := randomProblem(rng, 6)
-		f := newForm(p)
+		f := formOf(t, p)
 		it, err := newIterate(f)
 		require.NoError(t, err)
 		f.fill(p)
@@ -116,7 +116,7 @@ func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 func TestFormRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	p := randomProblem(rng, 5)
-	f := newForm(p)
+	f := formOf(t, p)
 	f.fill(p)
 	n, m := p.Dims()
 	require.Equal(t, 4, f.zero) // Zero(2), the box row with equal bounds, Zero(1)
@@ -178,7 +178,7 @@ func TestFormRoundTrip(t *testing.T) {
 func TestEquilibration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	p := randomProblem(rng, 6)
-	f := newForm(p)
+	f := formOf(t, p)
 	f.fill(p)
 	for j := range f.n {
 		top := 0.0
@@ -206,7 +206,7 @@ func TestIterationsAllocateNothing(t *testing.T) {
 		t.Skip("the race detector makes more values escape to the heap")
 	}
 	p := enLower(40, 60, 5, 2, 1)
-	f := newForm(p)
+	f := formOf(t, p)
 	it, err := newIterate(f)
 	require.NoError(t, err)
 	f.fill(p)

@@ -24,6 +24,9 @@ type krylov struct {
 func (k *kkt) improve(limitX, limitZ float64) {
 	n := k.size
 	if k.krylov == nil {
+		if k.f.memory.take("the directions of the refinement", 8*(2*krylovSteps+1)*int64(n)) != nil {
+			return // then without
+		}
 		k.krylov = &krylov{v: make([]float64, (krylovSteps+1)*n), z: make([]float64, krylovSteps*n)}
 	}
 	q := k.krylov
@@ -45,12 +48,18 @@ func (k *kkt) improve(limitX, limitZ float64) {
 	q.g[0] = beta
 	steps := 0
 	for j := range krylovSteps {
+		if k.f.stop.Reached(4 * n) {
+			return
+		}
 		weigh(z(j), v(j), limitX, limitZ)
 		k.factor.Solve(z(j))
 		w := v(j + 1)
 		k.mul(w, z(j))
 		weigh(w, w, 1/limitX, 1/limitZ)
 		for i := range j + 1 {
+			if k.f.stop.Reached(4 * n) {
+				return
+			}
 			q.h[i][j] = dot(w, v(i))
 			axpy(-q.h[i][j], v(i), w)
 		}

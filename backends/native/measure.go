@@ -19,10 +19,16 @@ func (it *iterate) measure() progress {
 	var rp, nb, nax, ns, rd, nq, npx, naz float64
 	for i, e := range sc.e {
 		inv := 1 / e
+		if f.stop.Reached(vectorWork) {
+			return progress{}
+		}
 		rp = max(rp, math.Abs(it.rz[i])*inv)
 		nb = max(nb, math.Abs(f.b[i])*inv)
 		nax = max(nax, math.Abs(it.ax[i])*inv)
 		ns = max(ns, math.Abs(it.s[i])*inv)
+	}
+	if f.stop.Reached(4 * f.m) {
+		return progress{}
 	}
 	for j, d := range sc.d {
 		inv := 1 / d
@@ -30,6 +36,9 @@ func (it *iterate) measure() progress {
 		nq = max(nq, math.Abs(f.q[j])*inv)
 		npx = max(npx, math.Abs(it.px[j])*inv)
 		naz = max(naz, math.Abs(it.atz[j])*inv)
+	}
+	if f.stop.Reached(4 * f.n) {
+		return progress{}
 	}
 	c := sc.c
 	p := progress{
@@ -42,6 +51,9 @@ func (it *iterate) measure() progress {
 	// tolerance can hide a complementarity that is not.
 	product := dot(it.s, it.z) / (tau * tau * c)
 	gap := max(math.Abs(p.objective-p.bound), product)
+	if f.stop.Reached(2 * f.m) {
+		return progress{}
+	}
 	doubt := 0.0
 	for j, v := range it.rx {
 		doubt += math.Abs(v * it.x[j])

@@ -9,6 +9,13 @@
 // sparse quasi-definite and are factored as LDL' with a minimum-degree ordering and
 // dense kernels; the symbolic work is done once and kept over updates.
 //
+// Setup and Update only take notes: the first Solve sorts, scales and analyses the
+// problem, and the first one after an Update scales it again, so that context and time limit
+// hold for this work too. They are looked at every few milliseconds, inside of orderings,
+// factorisations and products as well. A Solve that ends within the analysis returns no
+// point, and the next one takes that up again. SetupTime is the time of this work wherever it is done, SolveTime that of
+// the rest. Options.Memory bounds what is allocated, before it is.
+//
 // Sources: Goulart and Chen, Clarabel: an interior-point solver for conic
 // programs with quadratic objectives (2024), for the embedding; Nesterov and
 // Todd, Self-scaled barriers (1997); Vandenberghe, The CVXOPT linear and
@@ -18,12 +25,12 @@
 package native
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/james-bowman/sparse"
 )
 
@@ -71,7 +78,7 @@ func (Backend) Capabilities() backends.Capabilities {
 	}
 }
 
-// Setup sorts and scales the problem and analyses its Newton systems.
+// Setup looks at the settings and the cones. The work is done by the first Solve, see the package comment.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	begin := time.Now()
 	set := Settings{}
@@ -90,23 +97,18 @@ func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 			return nil, &backends.UnsupportedError{Backend: b.Name(), Feature: fmt.Sprintf("the %s cone", c.Kind)}
 		}
 	}
-	f := newForm(p)
-	it, err := newIterate(f)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{form: f, it: it, options: o.WithDefaults(), settings: set.withDefaults(), user: *p}
-	if err := s.fill(); err != nil {
-		return nil, err
-	}
+	s := &solver{options: o.WithDefaults(), settings: set.withDefaults(), user: *p, pending: allNumbers}
+	s.user.Cones = slices.Clone(p.Cones)
 	s.setup = time.Since(begin)
 	return s, nil
 }
 
 // solver is a problem that has been set up.
 type solver struct {
-	form     *form
-	it       *iterate
+	form     *form    // nil until it is made
+	it       *iterate // likewise
+	pending  pending
+	stop     stop.Stop
 	options  backends.Options
 	settings Settings
 	user     backends.Problem // the caller's problem with the updates so far
@@ -120,41 +122,8 @@ type solver struct {
 	}
 }
 
-// fill puts the numbers of the problem into the form and the Newton systems.
-func (s *solver) fill() error {
-	s.form.fill(&s.user)
-	return s.load()
-}
-
-// load puts the numbers of the form into the Newton systems, which are analysed
-// anew if these numbers do not allow the elimination of columns.
-func (s *solver) load() error {
-	if s.it.k.load() {
-		return nil
-	}
-	k, err := newKKT(s.form, s.it.cones, s.it.starts, true)
-	if err != nil {
-		return err
-	}
-	s.it.k, s.it.root = k, nil
-	k.load()
-	return nil
-}
-
-// Solve runs the method.
-func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
-	if s.closed {
-		return nil, backends.ErrClosed
-	}
-	begin := time.Now()
-	sol := s.it.run(ctx, s.options, s.settings, s.warm, s.resume)
-	s.warm, s.resume = nil, sol.Status == backends.Optimal
-	sol.SetupTime, sol.SolveTime = s.setup, time.Since(begin)
-	return sol, nil
-}
-
-// Update puts in new numbers and scales them anew, so that an updated solver
-// does what a fresh one would. The numbers are copied.
+// Update copies new numbers. The next Solve scales them anew, so that an updated solver
+// does what a fresh one would.
 func (s *solver) Update(u backends.Update) error {
 	if s.closed {
 		return backends.ErrClosed
@@ -175,18 +144,13 @@ func (s *solver) Update(u backends.Update) error {
 		s.user.B = s.owned.b
 	}
 	s.resume = false
-	if u.P == nil && u.A == nil { // the scaling of rows and columns stays
-		if u.Q != nil {
-			s.form.fillObjective(&s.user)
-		}
-		s.form.fillRightSide(&s.user)
-		if u.Q != nil {
-			if err := s.load(); err != nil {
-				return err
-			}
-		}
-	} else if err := s.fill(); err != nil {
-		return err
+	switch {
+	case u.P != nil || u.A != nil:
+		s.pending |= allNumbers
+	case u.Q != nil:
+		s.pending |= newObjective | newRightSide
+	case u.B != nil:
+		s.pending |= newRightSide
 	}
 	s.setup = time.Since(begin)
 	return nil
@@ -216,12 +180,24 @@ func replaceMatrix(to **sparse.CSC, from *sparse.CSC, owned *bool) {
 	*owned = true
 }
 
-// WarmStart keeps the point for the next Solve. It needs all of X, S and Z.
+// WarmStart keeps the point for the next Solve. It needs X: a missing S is b - AX, and the multipliers that
+// a missing Z leaves open are estimated from the slacks. A point without X is not used, which Solution.Message says.
 func (s *solver) WarmStart(p backends.Point) error {
 	if s.closed {
 		return backends.ErrClosed
 	}
-	s.warm, s.resume = &p, false
+	n, m := len(s.user.Q), len(s.user.B)
+	for _, part := range []struct {
+		field  string
+		v      []float64
+		length int
+	}{{"Point.X", p.X, n}, {"Point.S", p.S, m}, {"Point.Z", p.Z, m}} {
+		if part.v != nil && len(part.v) != part.length {
+			return &backends.ProblemError{Field: part.field, Reason: fmt.Sprintf("has length %d, expected %d", len(part.v), part.length)}
+		}
+	}
+	s.warm = &backends.Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
+	s.resume = false
 	return nil
 }
 

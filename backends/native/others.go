@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file holds what semidefinite, exponential and power cones add to the iteration.
@@ -18,9 +19,12 @@ func (it *iterate) addOthers(at int) int {
 		}
 	}
 	if largest > 0 {
-		work = newMatrixWork(largest)
+		work = newMatrixWork(largest, dense.Within{Stop: it.f.stop})
 	}
 	for _, c := range it.f.others {
+		if it.f.stop.Reached(100 + c.Dim) {
+			return at
+		}
 		var made cone
 		switch c.Kind {
 		case backends.PSDCone:
@@ -91,7 +95,7 @@ func (it *iterate) central(a float64) float64 {
 		mu := (sz + a*cross + a*a*square) / (it.degree + 1)
 		return !it.cones[i].(*nonsymmetric).central(s[:], z[:], mu)
 	}
-	for a >= minStep {
+	for a >= minStep && !it.f.stop.Reached(200*len(it.nonsymmetric)) {
 		if !slices.ContainsFunc(it.nonsymmetric, outside) {
 			return a
 		}

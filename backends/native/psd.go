@@ -1,6 +1,10 @@
 package native
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // semidefinite is the cone of positive semidefinite matrices of order n >= 2, as svec.
 //
@@ -45,16 +49,17 @@ type matrixWork struct {
 	a, b, c []float64
 	eigen   *eigenWork
 	trial   map[int]*triangular // by order, for trial factorisations
+	within  dense.Within
 }
 
-func newMatrixWork(n int) *matrixWork {
-	return &matrixWork{a: make([]float64, n*n), b: make([]float64, n*n), c: make([]float64, n*n), eigen: newEigenWork(n), trial: map[int]*triangular{}}
+func newMatrixWork(n int, within dense.Within) *matrixWork {
+	return &matrixWork{a: make([]float64, n*n), b: make([]float64, n*n), c: make([]float64, n*n), eigen: newEigenWork(n, within), trial: map[int]*triangular{}, within: within}
 }
 
 func newSemidefinite(n int, work *matrixWork) *semidefinite {
-	c := &semidefinite{n: n, work: work, s: newTriangular(n), z: newTriangular(n), x: make([]float64, n*n), inv: make([]float64, n*n), mat: make([]float64, n*n)}
+	c := &semidefinite{n: n, work: work, s: newTriangular(n, work.within), z: newTriangular(n, work.within), x: make([]float64, n*n), inv: make([]float64, n*n), mat: make([]float64, n*n)}
 	if n > exactOrder && work.trial[n] == nil {
-		work.trial[n] = newTriangular(n)
+		work.trial[n] = newTriangular(n, work.within)
 	}
 	return c
 }
@@ -108,7 +113,7 @@ func (c *semidefinite) mulSym(out, v []float64) {
 	n, w := c.n, c.work
 	a, b := w.a[:n*n], w.b[:n*n]
 	c.solve(b, v)
-	mulTo(a, b, c.mat, n) // inv V mat
+	mulTo(w.within, a, b, c.mat, n) // inv V mat
 	packMean(out, a, n)
 }
 
@@ -148,7 +153,7 @@ func (c *semidefinite) combined(d, _, _, ds, dz []float64, target float64) {
 	if maxAbs(first) != 0 {
 		c.solve(b, first)
 		unpack(w.c, second, n)
-		mulTo(a, b, w.c[:n*n], n) // inv dFirst dSecond
+		mulTo(w.within, a, b, w.c[:n*n], n) // inv dFirst dSecond
 	} else {
 		clear(a)
 	}
@@ -181,6 +186,9 @@ func (c *semidefinite) stepOf(t *triangular, v, dv []float64, limit float64) flo
 	// The bound of the Lanczos method holds unless its start misses the eigenvector.
 	b := c.work.b[:n*n]
 	for range trialSteps {
+		if c.work.within.Stop.Reached(n * n) {
+			return 0
+		}
 		at := 0
 		for j := range n {
 			for i := j; i < n; i++ {

@@ -42,6 +42,9 @@ func (k *kkt) refine(limitX, limitZ, size float64) bool {
 	x, z := k.residual(limitX, limitZ)
 	last := max(x, z)
 	for range refineSteps {
+		if k.f.stop.Reached(4 * k.size) {
+			return false
+		}
 		if !(last > 1) { // also for NaN
 			break
 		}
@@ -65,6 +68,9 @@ func (k *kkt) refine(limitX, limitZ, size float64) bool {
 	}
 	k.left = max(x*limitX, z*limitZ) / size
 	if math.IsNaN(last) || math.IsInf(last, 0) {
+		return false
+	}
+	if k.f.stop.Reached(0) {
 		return false
 	}
 	if x > improveColumns || z > improveRows {

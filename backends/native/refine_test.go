@@ -13,7 +13,7 @@ import (
 func TestImproveWithWrongPivots(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	p := randomProblem(rng, 12)
-	f := newForm(p)
+	f := formOf(t, p)
 	it, err := newIterate(f)
 	require.NoError(t, err)
 	f.fill(p)
@@ -57,7 +57,7 @@ func TestImproveWithWrongPivots(t *testing.T) {
 func TestRefineMindsTheColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
 	p := randomProblem(rng, 8)
-	f := newForm(p)
+	f := formOf(t, p)
 	it, err := newIterate(f)
 	require.NoError(t, err)
 	f.fill(p)

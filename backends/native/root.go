@@ -36,6 +36,7 @@ type root struct {
 	chunk   []float64 // rows of B, transposed
 	sign    []int8
 	w, v    []float64
+	within  dense.Within
 }
 
 // turn is an upper triangular matrix T = diag(d) L'.
@@ -70,7 +71,12 @@ const (
 // semidefinite cones, and B is not too large.
 func (it *iterate) takeRoot() {
 	if it.root == nil {
-		it.root = it.newRoot()
+		q := it.newRoot()
+		if it.f.stop.Reached(0) {
+			it.rooted = false
+			return
+		}
+		it.root = q
 	}
 	if it.rooted = it.root.rows > 0; !it.rooted {
 		return
@@ -85,7 +91,7 @@ func (it *iterate) takeRoot() {
 // newRoot returns an empty root if the problem is not one for it.
 func (it *iterate) newRoot() *root {
 	f := it.f
-	q := &root{n: f.n, rows: f.nonneg}
+	q := &root{n: f.n, rows: f.nonneg, within: dense.Within{Stop: f.stop}}
 	fits := f.zero == 0 && len(f.p.ind) == 0
 	for j := range f.n {
 		fits = fits && f.a.ptr[j] < f.a.ptr[j+1]
@@ -101,7 +107,7 @@ func (it *iterate) newRoot() *root {
 			fits = false
 		}
 	}
-	if !fits || q.rows < q.n {
+	if !fits || q.rows < q.n || f.memory.fits("a basis of the rows", 8*int64(q.n)*int64(q.rows+(rootTurns+1)*q.n)) != nil {
 		return &root{}
 	}
 	for _, p := range q.parts {
@@ -112,7 +118,7 @@ func (it *iterate) newRoot() *root {
 			}
 		}
 		if p.own = p.g == nil; p.own {
-			p.g = &gram{n: n, members: f.members(p.from, p.to, func(j int32) int32 { return j })}
+			p.g = &gram{n: n, within: q.within, members: f.members(p.from, p.to, func(j int32) int32 { return j })}
 			p.g.prepare()
 		}
 		for _, v := range []*[]float64{&p.ls, &p.lsT, &p.lz, &p.lzT, &p.inverse, &p.inverseT, &p.first, &p.second, &p.column} {
@@ -153,6 +159,9 @@ func (q *root) form(it *iterate) {
 		for i := range p.g.members {
 			m := &p.g.members[i]
 			k := len(m.support)
+			if f.stop.Reached(n*n + n*n*k/8) {
+				return
+			}
 			p.g.multiply(m, p.lzT)
 			for l, r := range m.support { // columns of Ls^-1, with the sign that the kernel takes off
 				to := p.column[l*n : (l+1)*n]
@@ -160,7 +169,7 @@ func (q *root) form(it *iterate) {
 					to[i] = -v
 				}
 			}
-			dense.GemmNT(n, n, k, p.g.t, n, p.column, n, q.col(int(m.item))[p.at:p.at+n*n], n)
+			q.within.GemmNT(n, n, k, p.g.t, n, p.column, n, q.col(int(m.item))[p.at:p.at+n*n], n)
 		}
 	}
 	for j := range q.n {
@@ -174,7 +183,7 @@ func (q *root) form(it *iterate) {
 // factorisations of their products (Fukaya, Kannan, Nakatsukasa, Yamamoto and Yanagisawa 2020, shifted CholeskyQR3).
 func (q *root) orthonormalise() {
 	n := q.n
-	for q.used = 0; q.used < rootTurns; {
+	for q.used = 0; q.used < rootTurns && !q.within.Stop.Reached(0); {
 		if len(q.turns) == q.used {
 			q.turns = append(q.turns, turn{make([]float64, n*n), make([]float64, n)})
 		}
@@ -194,8 +203,8 @@ func (q *root) orthonormalise() {
 				t.l[j+j*n] += rootShift * float64(n)
 			}
 		}
-		dense.LDL(n, t.l, n, t.d, q.sign, 0, rootShift)
-		dense.TrsmRightLT(q.rows, n, t.l, n, q.b, q.rows)
+		q.within.LDL(n, t.l, n, t.d, q.sign, 0, rootShift)
+		q.within.TrsmRightLT(q.rows, n, t.l, n, q.b, q.rows)
 		for j, d := range t.d {
 			t.d[j] = math.Sqrt(d)
 			scaleBy(q.col(j), 1/t.d[j])
@@ -211,12 +220,15 @@ func (q *root) products() {
 	clear(q.gram)
 	for i := 0; i < q.rows; i += rootChunk {
 		nb := min(rootChunk, q.rows-i)
+		if q.within.Stop.Reached(q.n * nb) {
+			return
+		}
 		for j := range q.n {
 			for k, v := range q.col(j)[i : i+nb] {
 				q.chunk[j+k*q.n] = v
 			}
 		}
-		dense.SyrkNT(q.n, nb, q.chunk, q.n, q.chunk, q.n, q.gram, q.n)
+		q.within.SyrkNT(q.n, nb, q.chunk, q.n, q.chunk, q.n, q.gram, q.n)
 	}
 }
 
@@ -245,6 +257,9 @@ func (q *root) direction(it *iterate, wx, wz, target float64, second bool) bool 
 		it.dx[j] = -v
 	}
 	for range 2 {
+		if q.within.Stop.Reached(q.n * q.rows) {
+			return false
+		}
 		for j := range q.n {
 			q.v[j] = dense.Dot(q.col(j), q.r)
 		}
@@ -270,9 +285,12 @@ func (q *root) direction(it *iterate, wx, wz, target float64, second bool) bool 
 		it.dz[i] = -q.r[i] * math.Sqrt(it.z[i]/it.s[i])
 	}
 	for _, p := range q.parts {
+		if q.within.Stop.Reached(p.c.n * p.c.n) {
+			return false
+		}
 		n := p.c.n
-		mulTo(p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
-		mulTo(p.second, p.lz, p.first, n)
+		mulTo(q.within, p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
+		mulTo(q.within, p.second, p.lz, p.first, n)
 		packMean(it.dz[p.from:p.to], p.second, n)
 		scaleBy(it.dz[p.from:p.to], -1)
 	}
@@ -300,7 +318,7 @@ func (q *root) rightSide(it *iterate, wz, target float64, second bool) {
 		if clear(c); second {
 			unpack(u, it.dz[p.from:p.to], n)
 			unpack(v, it.ds[p.from:p.to], n)
-			mulTo(c, u, v, n)
+			mulTo(q.within, c, u, v, n)
 		}
 		for i := range n {
 			c[i+i*n] -= target
@@ -311,11 +329,11 @@ func (q *root) rightSide(it *iterate, wz, target float64, second bool) {
 		transpose(c, u, n)
 		if wz != 0 {
 			unpack(u, it.rz[p.from:p.to], n)
-			mulTo(v, p.lzT, u, n)
+			mulTo(q.within, v, p.lzT, u, n)
 			p.c.s.divide(v)
 			axpy(-wz, v, c)
 		}
-		mulTo(v, p.lzT, p.lsT, n)
+		mulTo(q.within, v, p.lzT, p.lsT, n)
 		axpy(1, v, c)
 	}
 }

@@ -34,7 +34,7 @@ func TestRootSolvesTheNewtonSystem(t *testing.T) {
 	}
 	p := &backends.Problem{Q: make([]float64, n), B: make([]float64, m), A: compress(a, false),
 		Cones: []backends.Cone{backends.Nonnegative(inequalities), backends.PSD(orders[0]), backends.PSD(orders[1])}}
-	f := newForm(p)
+	f := formOf(t, p)
 	it, err := newIterate(f)
 	require.NoError(t, err)
 	f.fill(p)

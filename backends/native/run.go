@@ -2,10 +2,12 @@ package native
 
 import (
 	"context"
+	"errors"
 	"math"
-	"time"
+	"strings"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 const (
@@ -13,6 +15,8 @@ const (
 	// Points are accepted a little inside the tolerance, so that the recheck on
 	// the caller's data agrees in spite of rounding.
 	acceptFraction = 0.5
+	// Certificates are measured by the recheck itself.
+	acceptProof = 0.9
 	// With many variables residuals within the tolerance may add up to a wrong
 	// objective. Where they could by more than doubtful times the tolerance, up to
 	// furtherIterations more are made.
@@ -44,16 +48,22 @@ func (it *iterate) keep(worst float64) {
 // iterate of the last run if resume is set, else it starts from warm if that is
 // given. Where such a run gets stuck, the usual start is taken.
 func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point, resume bool) *backends.Solution {
-	r := &runner{iterate: it, options: o, begin: time.Now()}
+	r := &runner{iterate: it, options: o}
 	if r.options.MaxIterations == 0 {
 		r.options.MaxIterations = defaultMaxIterations
 	}
+	it.proof, it.nearPrimal, it.nearDual = nil, math.Inf(1), math.Inf(1)
 	status := backends.Unsolved
 	if !resume {
 		it.bestError, it.bestIsPoint, it.constant = math.Inf(1), false, false
 		it.direct, it.rooted, it.differences = false, false, len(it.nonsymmetric) == 0
+		it.k.regularise(1)
 	}
-	if resume || it.warm(warm, set, acceptFraction*o.Eps) {
+	begun, unused := resume, ""
+	if !resume {
+		begun, unused = it.warm(warm, set, acceptFraction*o.Eps)
+	}
+	if begun {
 		status = r.loop(ctx)
 	} else if it.canDirect() {
 		it.direct = true
@@ -63,7 +73,7 @@ func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, wa
 		}
 	}
 	if status == backends.Unsolved && !it.rooted {
-		if it.start() {
+		if it.start() || it.f.stop.Reached(0) {
 			status = r.loop(ctx)
 		} else {
 			r.message = "the starting point could not be computed"
@@ -87,6 +97,9 @@ func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, wa
 	}
 	sol := r.solution(status)
 	sol.Iterations, sol.Message = r.iterations, r.message
+	if unused != "" {
+		sol.Message = strings.TrimPrefix(r.message+"; "+unused, "; ")
+	}
 	return sol
 }
 
@@ -94,9 +107,9 @@ func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, wa
 type runner struct {
 	*iterate
 	options    backends.Options
-	begin      time.Time
 	iterations int
 	message    string
+	judge      *backends.Judge // made when there is something to judge
 }
 
 // loop iterates until the tolerances are met, a limit is reached, or nothing
@@ -110,10 +123,16 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 	var first progressDirect
 	before := math.Inf(1) // the best error slowIterations ago
 	for worse, slow := 0, 0; ; r.iterations++ {
+		if r.stopped() { // the start is unfinished
+			return r.ended()
+		}
 		r.residuals()
 		p := r.measure()
 		worst := p.worst()
 		noPoint, noBound := r.proofs()
+		if r.stopped() { // so are the residuals
+			return r.ended()
+		}
 		left := math.Inf(1)
 		if r.direct {
 			left = r.leftDirect(&first)
@@ -130,25 +149,27 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 			}
 			slow, before = 0, r.bestError
 		}
+		if r.f.stop.Reached(r.f.n + 2*r.f.m) {
+			return r.ended()
+		}
 		r.keep(worst)
+		r.f.stop.Reached(r.f.n + 2*r.f.m)
 		if o.Logger != nil {
 			o.Logger.DebugContext(ctx, "native", "iteration", r.iterations, "objective", p.objective, "bound", p.bound,
 				"primal", p.primal, "dual", p.dual, "gap", p.gap, "mu", r.mu, "tau", r.tau, "kappa", r.kappa)
 		}
 		if worst <= acceptFraction*o.Eps {
-			if p.doubt <= doubtful*o.Eps || further == furtherIterations {
+			if (p.doubt <= doubtful*o.Eps || further >= furtherIterations) && r.accepted() {
 				return backends.Optimal
 			}
 			further++
 		}
-		if status := r.infeasible(noPoint, noBound, acceptFraction*o.EpsInfeasible); status != backends.Unsolved {
+		if status := r.infeasible(noPoint, noBound, acceptProof*o.EpsInfeasible); status != backends.Unsolved {
 			return status
 		}
 		switch {
-		case ctx.Err() != nil:
-			return backends.Cancelled
-		case o.TimeLimit > 0 && time.Since(r.begin) >= o.TimeLimit:
-			return backends.TimeLimit
+		case r.f.stop.Look():
+			return r.ended()
 		case r.iterations >= o.MaxIterations:
 			return backends.IterationLimit
 		case worse >= stallIterations && (r.mu < stallMu || r.direct):
@@ -167,6 +188,9 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 			}
 			step = r.advance()
 		}
+		if r.stopped() { // and nothing was moved
+			return r.ended()
+		}
 		if step < minStep {
 			r.message = "the steps became too short"
 			return backends.Unsolved
@@ -174,17 +198,36 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 	}
 }
 
+// accepted says whether the best point passes as optimal on the caller's data.
+func (r *runner) accepted() bool {
+	if r.judge == nil {
+		r.judge = backends.NewJudge(r.f.user)
+	}
+	sol := r.f.expand(r.bestX, r.bestS, r.bestZ, r.bestTau)
+	return r.judge.Optimal(sol.X, sol.S, sol.Z, r.options.Eps)
+}
+
+// stopped says whether the context or the time has ended, and what was under way is unfinished.
+func (r *runner) stopped() bool { return r.f.stop.Reached(0) }
+
+// ended returns the status of a run that stopped.
+func (r *runner) ended() backends.Status { return endOf(r.f.stop) }
+
+// endOf says what has ended a Solve.
+func endOf(s *stop.Stop) backends.Status {
+	if errors.Is(s.Cause(), context.DeadlineExceeded) {
+		return backends.TimeLimit
+	}
+	return backends.Cancelled
+}
+
 // solution writes the outcome in the caller's variables.
 func (r *runner) solution(status backends.Status) *backends.Solution {
 	switch status {
 	case backends.PrimalInfeasible:
-		sol := r.f.expand(r.x, r.s, r.z, 1)
-		sol.Status, sol.X, sol.S = status, nil, nil
-		return sol
+		return &backends.Solution{Status: status, Z: r.proof}
 	case backends.DualInfeasible:
-		sol := r.f.expand(r.x, r.s, r.z, 1)
-		sol.Status, sol.Z = status, nil
-		return sol
+		return &backends.Solution{Status: status, X: r.proof}
 	case backends.Unsolved:
 		status = backends.Inaccurate
 		if r.bestError <= r.options.Eps {

@@ -69,10 +69,11 @@ type triangular struct {
 	l, d []float64
 	root []float64 // D^-1/2
 	sign []int8
+	dense.Within
 }
 
-func newTriangular(n int) *triangular {
-	t := &triangular{n: n, l: make([]float64, n*n), d: make([]float64, n), root: make([]float64, n), sign: make([]int8, n)}
+func newTriangular(n int, within dense.Within) *triangular {
+	t := &triangular{n: n, Within: within, l: make([]float64, n*n), d: make([]float64, n), root: make([]float64, n), sign: make([]int8, n)}
 	for i := range t.sign {
 		t.sign[i] = 1
 	}
@@ -82,7 +83,10 @@ func newTriangular(n int) *triangular {
 // factor factors m, of which it reads the lower triangle; false when m is not positive definite.
 func (t *triangular) factor(m []float64) bool {
 	copy(t.l, m)
-	if dense.LDL(t.n, t.l, t.n, t.d, t.sign, 0, 1) > 0 {
+	if t.Stop.Reached(t.n*t.n/2) || t.LDL(t.n, t.l, t.n, t.d, t.sign, 0, 1) > 0 {
+		return false
+	}
+	if t.Stop.Reached(0) {
 		return false
 	}
 	for i, v := range t.d {
@@ -104,7 +108,10 @@ func (t *triangular) inverse(x, out, w []float64) {
 	}
 	for i := 0; i < n; i += inverseBlock { // rows i.. of X, zero left of column i
 		nb := min(inverseBlock, n-i)
-		dense.TrsmRightLT(nb, n-i, t.l[i+i*n:], n, x[i+i*n:], n)
+		if t.Stop.Reached(nb * (n - i)) {
+			return
+		}
+		t.TrsmRightLT(nb, n-i, t.l[i+i*n:], n, x[i+i*n:], n)
 	}
 	for i, d := range t.d {
 		for r, v := range x[i*n : i*n+i+1] {
@@ -115,7 +122,10 @@ func (t *triangular) inverse(x, out, w []float64) {
 	clear(out)
 	for i := 0; i < n; i += inverseBlock { // rows i.. up to their diagonal
 		nb := min(inverseBlock, n-i)
-		dense.GemmNT(nb, i+nb, n-i, w[i+i*n:], n, x[i*n:], n, out[i:], n)
+		if t.Stop.Reached(nb * (i + nb)) {
+			return
+		}
+		t.GemmNT(nb, i+nb, n-i, w[i+i*n:], n, x[i*n:], n, out[i:], n)
 	}
 	mirror(out, n)
 }
@@ -126,14 +136,19 @@ func (t *triangular) inverse(x, out, w []float64) {
 // would carry them to where the other matrix of a pair has its small eigenvalues.
 func (t *triangular) solve(out, v, x []float64) {
 	n := t.n
-	dense.TrsmRightLT(n, n, t.l, n, v, n)
+	if t.TrsmRightLT(n, n, t.l, n, v, n); t.Stop.Reached(2 * n * n) {
+		return
+	}
 	for j, d := range t.d {
 		scaleBy(v[j*n:j*n+n], -1/d)
 	}
 	clear(out)
 	for i := 0; i < n; i += inverseBlock {
 		nb := min(inverseBlock, n-i)
-		dense.GemmNT(nb, n, n-i, x[i+i*n:], n, v[i*n:], n, out[i:], n)
+		if t.Stop.Reached(nb * n) {
+			return
+		}
+		t.GemmNT(nb, n, n-i, x[i+i*n:], n, v[i*n:], n, out[i:], n)
 	}
 }
 
@@ -155,7 +170,7 @@ func (t *triangular) roots(out, outT []float64) {
 // divide overwrites m with m L^-T D^-1/2.
 func (t *triangular) divide(m []float64) {
 	n := t.n
-	dense.TrsmRightLT(n, n, t.l, n, m, n)
+	t.TrsmRightLT(n, n, t.l, n, m, n)
 	for j, r := range t.root {
 		scaleBy(m[j*n:j*n+n], r)
 	}
@@ -175,9 +190,11 @@ func transpose(out, m []float64, n int) {
 }
 
 // mulTo writes A B' into out, all of order n.
-func mulTo(out, a, b []float64, n int) {
+func mulTo(within dense.Within, out, a, b []float64, n int) {
 	clear(out[:n*n])
-	dense.GemmNT(n, n, n, a, n, b, n, out, n)
+	if within.GemmNT(n, n, n, a, n, b, n, out, n); within.Stop.Reached(4 * n * n) {
+		return
+	}
 	for i, v := range out[:n*n] {
 		out[i] = -v
 	}

@@ -20,6 +20,9 @@ func axpy(a float64, x, y []float64) {
 func (f *form) mulP(out, x []float64) {
 	clear(out)
 	for j := range f.n {
+		if f.stop.Reached(2 + 2*int(f.p.ptr[j+1]-f.p.ptr[j])) {
+			return
+		}
 		xj, sum := x[j], 0.0
 		for k := f.p.ptr[j]; k < f.p.ptr[j+1]; k++ {
 			i, v := f.p.ind[k], f.p.val[k]

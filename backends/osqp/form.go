@@ -3,6 +3,7 @@
 package osqp
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/conetune/conetune/backends"
@@ -48,6 +49,18 @@ func (v bounds) onAx(b []float64) (l, u []float64) {
 		u[i] = min(bi-v.lower[i], cosqp.Infinity)
 	}
 	return l, u
+}
+
+// check refuses rows that want Ax beyond OSQP's infinity, where no bound is seen.
+func (v bounds) check(b []float64) error {
+	l, u := v.onAx(b)
+	for i := range l {
+		if l[i] > u[i] {
+			return &backends.ProblemError{Field: "B", Reason: fmt.Sprintf("entry %d and the cone want (Ax)_%d between %.3g and %.3g in the scale of OSQP, which takes sizes from %g on as infinite",
+				i, i, b[i]-v.upper[i], b[i]-v.lower[i], cosqp.Infinity)}
+		}
+	}
+	return nil
 }
 
 // slack returns b - Ax between the bounds.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -132,7 +133,7 @@ func (s *solver) mirror(eps, epsInfeasible float64) cosqp.Settings {
 
 func (s *solver) maxIterations() int {
 	if s.options.MaxIterations > 0 {
-		return s.options.MaxIterations
+		return min(s.options.MaxIterations, math.MaxInt32) // the integers of OSQP
 	}
 	return DefaultMaxIterations
 }
@@ -142,19 +143,28 @@ func (s *solver) setup() error {
 	scale := s.scaling(&s.user)
 	data := scale.Problem(&s.user)
 	bounds := newBounds(data)
+	if err := bounds.check(data.B); err != nil {
+		return err
+	}
 	set := s.mirror(s.options.Eps/2, s.options.EpsInfeasible/2)
 	out, err := cosqp.New(bounds.problem(data), &set)
-	var failed *cosqp.Error
-	if errors.As(err, &failed) && failed.NonConvex() {
-		return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, says OSQP"}
-	}
 	if err != nil {
-		return err
+		return refused(err)
 	}
 	s.drop()
 	s.osqp, s.charged = out, out.Info().SetupTime
 	s.scale, s.data, s.bounds = scale, data, bounds
 	return nil
+}
+
+// refused says what is wrong with matrices that OSQP cannot factor: by its own error, or
+// by the bare exit flag of an update. Shapes and bounds have been looked at.
+func refused(err error) error {
+	var failed *cosqp.Error
+	if !errors.As(err, &failed) || !failed.NotFactored() {
+		return err
+	}
+	return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, or its numbers and those of A differ too much in size: OSQP cannot factor the system"}
 }
 
 func (s *solver) scaling(p *backends.Problem) *scaling.Scaling {
@@ -169,6 +179,13 @@ func (s *solver) drop() {
 		s.osqp.Close()
 		s.osqp, s.lastEps, s.goOn = nil, 0, false
 	}
+}
+
+// forget drops the solver and its step size where they did not lead to an answer: with
+// other numbers they are a bad start, and OSQP does not find back from some.
+func (s *solver) forget() {
+	s.drop()
+	s.rho, s.settled = s.settings.Rho, false
 }
 
 // SetEps changes the tolerance. The next Solve goes on from where the last one ended.
@@ -227,7 +244,7 @@ func (s *solver) push(p *backends.Problem, u backends.Update) error {
 	if matrices {
 		data.P, data.A = p.P, p.A // there is no scaling then
 		if err := s.osqp.UpdateMatrices(values(p.P), values(p.A)); err != nil {
-			return err
+			return refused(err)
 		}
 	}
 	var q, l, up []float64
@@ -235,6 +252,9 @@ func (s *solver) push(p *backends.Problem, u backends.Update) error {
 		q = data.Q
 	}
 	if matrices || u.B != nil {
+		if err := s.bounds.check(data.B); err != nil {
+			return err
+		}
 		l, up = s.bounds.onAx(data.B)
 	}
 	if err := s.osqp.UpdateVectors(q, l, up); err != nil {
@@ -280,10 +300,14 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 			return nil, err
 		}
 	}
-	r := newRun(s, begin)
+	r := newRun(ctx, s, begin)
 	out, err := r.solve(ctx)
 	if err != nil {
 		return nil, err
+	}
+	switch out.Status {
+	case backends.Inaccurate, backends.IterationLimit, backends.NumericalError:
+		s.forget()
 	}
 	out.Iterations, out.SetupTime, out.SolveTime = r.iterations, s.setupTime, time.Since(begin)
 	return out, nil

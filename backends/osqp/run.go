@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	cosqp "github.com/conetune/conetune/cgo/osqp"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 const (
@@ -29,6 +30,7 @@ const (
 type run struct {
 	*solver
 	begin       time.Time
+	limit       time.Duration // of the options, or until the deadline of the context; 0 for none
 	iterations  int
 	eps, epsInf float64 // the tolerances of the round
 	target      float64 // the tolerance that should be enough
@@ -43,11 +45,11 @@ type run struct {
 	residual float64
 }
 
-func newRun(s *solver, begin time.Time) *run {
+func newRun(ctx context.Context, s *solver, begin time.Time) *run {
 	n, m := s.user.Dims()
 	// eps / 2 (1 + size) <= eps max(1, size)
 	r := &run{
-		solver: s, begin: begin, target: s.options.Eps / 2, epsInf: s.options.EpsInfeasible / 2,
+		solver: s, begin: begin, limit: stop.Limit(ctx, s.options.TimeLimit), target: s.options.Eps / 2, epsInf: s.options.EpsInfeasible / 2,
 		retries: s.settings.Retries, patience: s.settings.Patience, residual: math.Inf(1),
 	}
 	r.eps = max(r.target, s.settings.StartEps)
@@ -73,7 +75,11 @@ const (
 
 func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 	stop := new(cosqp.Interrupt)
-	defer context.AfterFunc(ctx, stop.Raise)()
+	defer context.AfterFunc(ctx, func() {
+		if _, timed := ctx.Deadline(); !timed || backends.EndedBy(ctx) == backends.Cancelled {
+			stop.Raise() // a deadline is a limit, which leaves a point
+		}
+	})()
 	if err := r.start(); err != nil {
 		return nil, err
 	}
@@ -84,11 +90,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		info, err := r.osqp.Solve(&r.point, stop)
 		unpolished := err != nil && r.polishing && info.Status == cosqp.Solved
 		if err != nil && !unpolished {
-			// A new step size could not be factored: the next Solve starts afresh.
-			r.drop()
-			out := r.at(backends.NumericalError)
-			out.Message = strings.Join(strings.Fields(err.Error()), " ")
-			return out, nil
+			return r.lost(err), nil
 		}
 		if info.Status != cosqp.SigInt {
 			r.charged = 0
@@ -101,7 +103,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		}
 		out, then := r.best, tighter // if the equations of polishing could not be factored
 		if !unpolished {
-			out, then = r.outcome(&info)
+			out, then = r.outcome(ctx, &info)
 		}
 		if then != finished && r.iterations >= r.maxIterations() {
 			return r.at(backends.IterationLimit), nil
@@ -131,7 +133,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			}
 		case impatient:
 			if err := r.settle(&info); err != nil {
-				return nil, err
+				return r.lost(err), nil
 			}
 		}
 	}
@@ -158,8 +160,8 @@ func (r *run) limits() bool {
 	set := r.mirror(r.eps, r.epsInf)
 	set.Polishing = r.polishing
 	set.MaxIterations = min(set.MaxIterations-r.iterations, r.patience)
-	if r.options.TimeLimit > 0 {
-		left := r.options.TimeLimit - time.Since(r.begin)
+	if r.limit > 0 {
+		left := r.limit - time.Since(r.begin)
 		if left <= 0 && r.iterations > 0 {
 			return false
 		}
@@ -192,8 +194,17 @@ func (r *run) at(status backends.Status) *backends.Solution {
 	return r.best
 }
 
+// lost is what is left when a new step size could not be factored: the best point so
+// far, if there is one. The next Solve starts afresh.
+func (r *run) lost(err error) *backends.Solution {
+	r.drop()
+	out := r.at(backends.NumericalError)
+	out.Message = strings.Join(strings.Fields(err.Error()), " ")
+	return out
+}
+
 // outcome maps what OSQP says.
-func (r *run) outcome(info *cosqp.Info) (*backends.Solution, next) {
+func (r *run) outcome(ctx context.Context, info *cosqp.Info) (*backends.Solution, next) {
 	switch info.Status {
 	case cosqp.Solved, cosqp.SolvedInaccurate, cosqp.MaxIterReached, cosqp.TimeLimitReached:
 		r.keep()
@@ -211,6 +222,9 @@ func (r *run) outcome(info *cosqp.Info) (*backends.Solution, next) {
 	case cosqp.DualInfeasible, cosqp.DualInfeasibleInaccurate:
 		return r.certificate(info, r.point.DualCertificate, backends.DualInfeasible)
 	case cosqp.SigInt:
+		if status := backends.EndedBy(ctx); status != backends.Cancelled {
+			return r.at(status), finished
+		}
 		return &backends.Solution{Status: backends.Cancelled}, finished
 	}
 	return &backends.Solution{Status: backends.NumericalError, Message: "OSQP says " + info.Text}, finished
@@ -232,8 +246,8 @@ func (r *run) keep() {
 	out := &backends.Solution{X: slices.Clone(r.point.X), Z: slices.Clone(r.point.Y)}
 	out.S = r.bounds.slack(r.data, out.X)
 	r.scale.Unscale(out.X, out.S, out.Z)
-	found, _, _ := backends.Recheck(&r.user, out.X, out.S, out.Z)
-	if residual := found.Max(); r.best == nil || residual < r.residual {
+	eps := r.options.Eps
+	if residual := eps * backends.NewJudge(&r.user).Excess(out.X, out.S, out.Z, eps); r.best == nil || residual < r.residual {
 		r.best, r.residual = out, residual
 	}
 }
@@ -246,11 +260,11 @@ func (r *run) certificate(info *cosqp.Info, v []float64, claim backends.Status) 
 		var err error
 		if claim == backends.PrimalInfeasible {
 			r.scale.Unscale(nil, nil, v)
-			residual, err = backends.CheckPrimalInfeasible(&r.user, v)
+			v, residual, err = backends.ProvePrimalInfeasible(&r.user, v, r.options.EpsInfeasible)
 			out.Z = v
 		} else {
 			r.scale.Unscale(v, nil, nil)
-			residual, err = backends.CheckDualInfeasible(&r.user, v)
+			v, residual, err = backends.ProveDualInfeasible(&r.user, v, r.options.EpsInfeasible)
 			out.X = v
 		}
 		if err == nil && residual <= r.options.EpsInfeasible {

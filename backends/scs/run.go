@@ -35,6 +35,7 @@ const (
 type run struct {
 	*solver
 	begin      time.Time
+	limit      time.Duration // of the options, or until the deadline of the context; 0 for none
 	iterations int
 	point      cscs.Solution // in SCS's rows
 	// best is the point with the smallest residual so far, which says how many
@@ -47,10 +48,14 @@ type run struct {
 // reached, or there is nothing more to gain.
 func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 	stop := new(cscs.Interrupt)
-	defer context.AfterFunc(ctx, stop.Raise)()
-	if limit := r.options.TimeLimit; limit > 0 {
-		defer time.AfterFunc(limit, stop.Finish).Stop()
-		defer time.AfterFunc(limit+max(limit/hardLimitShare, hardLimitLeast), stop.Raise).Stop()
+	defer context.AfterFunc(ctx, func() {
+		if _, timed := ctx.Deadline(); !timed || backends.EndedBy(ctx) == backends.Cancelled {
+			stop.Raise() // a deadline is a limit, which leaves a point
+		}
+	})()
+	if r.limit > 0 {
+		defer time.AfterFunc(r.limit, stop.Finish).Stop()
+		defer time.AfterFunc(r.limit+max(r.limit/hardLimitShare, hardLimitLeast), stop.Raise).Stop()
 	}
 	warm := r.start()
 	r.bestExcess = math.Inf(1)
@@ -69,6 +74,14 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		}
 		out, excess := r.outcome(&info)
 		r.last = nil
+		if out.Status == backends.NumericalError || !finite(r.point.X, r.point.Y, r.point.S) {
+			r.drop()
+			if r.best != nil {
+				r.best.Status = backends.Inaccurate
+				return r.best, nil
+			}
+			return out, nil
+		}
 		if info.Status == cscs.Solved || info.Status == cscs.SolvedInaccurate {
 			r.last = &r.point
 			r.keep(out, excess)
@@ -94,7 +107,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 // clock because SCS did not see in time that its limit was over.
 func (r *run) stopped(ctx context.Context) *backends.Solution {
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && backends.EndedBy(ctx) == backends.Cancelled:
 		return &backends.Solution{Status: backends.Cancelled}
 	case r.best != nil:
 		r.best.Status = backends.TimeLimit
@@ -179,8 +192,7 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		out.X, out.Z = slices.Clone(r.point.X), r.form.dual(r.point.Y)
 		out.S = r.form.slack(r.point.S, r.data, out.X)
 		r.scale.Unscale(out.X, out.S, out.Z)
-		found, _, _ := backends.Recheck(&r.user, out.X, out.S, out.Z)
-		return out, excess(found.Max(), r.options.Eps)
+		return out, excess(backends.NewJudge(&r.user).Excess(out.X, out.S, out.Z, r.options.Eps), 1)
 	case cscs.Infeasible, cscs.InfeasibleInaccurate:
 		return r.certificate(info, limit, r.form.dual(r.point.Y), backends.PrimalInfeasible)
 	case cscs.Unbounded, cscs.UnboundedInaccurate:
@@ -199,10 +211,10 @@ func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64, c
 		var err error
 		if claim == backends.PrimalInfeasible {
 			r.scale.Unscale(nil, nil, v)
-			found, err = backends.CheckPrimalInfeasible(&r.user, v)
+			v, found, err = backends.ProvePrimalInfeasible(&r.user, v, r.options.EpsInfeasible)
 		} else {
 			r.scale.Unscale(v, nil, nil)
-			found, err = backends.CheckDualInfeasible(&r.user, v)
+			v, found, err = backends.ProveDualInfeasible(&r.user, v, r.options.EpsInfeasible)
 		}
 		if err != nil {
 			found = math.Inf(1)
@@ -220,6 +232,18 @@ func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64, c
 		return &backends.Solution{Status: limit}, math.Inf(1)
 	}
 	return out, least
+}
+
+// finite says whether all numbers are.
+func finite(parts ...[]float64) bool {
+	for _, v := range parts {
+		for _, x := range v {
+			if math.IsNaN(x - x) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // excess returns found / allowed, infinite if that is no number.
@@ -248,8 +272,8 @@ func (r *run) tighter(info *cscs.Info, excess float64) (cscs.Settings, bool) {
 		return next, false
 	}
 	next.MaxIters = min(r.base.MaxIters-r.iterations, retryFactor*r.iterations+retryIterations)
-	if r.options.TimeLimit > 0 {
-		next.TimeLimit = r.options.TimeLimit - time.Since(r.begin)
+	if r.limit > 0 {
+		next.TimeLimit = r.limit - time.Since(r.begin)
 		if next.TimeLimit <= 0 {
 			return next, false
 		}

@@ -4,13 +4,16 @@ package scs
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	cscs "github.com/conetune/conetune/cgo/scs"
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/james-bowman/sparse"
 )
 
@@ -80,7 +83,7 @@ type solver struct {
 	settings Settings
 	base     cscs.Settings // as the options ask
 	current  cscs.Settings // of work, whose tolerances may be tighter
-	work     *cscs.Work
+	work     *cscs.Work    // nil after a failure, until the next Solve
 	warm     *backends.Point
 	// last is where the last Solve ended, in SCS's rows, and goOn says that the next
 	// one starts there: only the tolerance has changed since.
@@ -122,7 +125,7 @@ func (s *solver) mirror() cscs.Settings {
 	}
 	c.MaxIters, c.TimeLimit = DefaultMaxIterations, o.TimeLimit
 	if o.MaxIterations > 0 {
-		c.MaxIters = o.MaxIterations
+		c.MaxIters = min(o.MaxIterations, math.MaxInt32) // the integers of SCS
 	}
 	return c
 }
@@ -137,20 +140,39 @@ func (s *solver) setup(set cscs.Settings) error {
 	form := newForm(data)
 	given := form.problem(data)
 	work, err := cscs.New(given, &form.cones, &set)
+	if errors.Is(err, cscs.ErrInit) {
+		return refused(data)
+	}
 	if err != nil {
 		return err
 	}
-	if s.work != nil {
-		s.work.Close()
-	}
+	s.drop()
 	s.work, s.current, s.scale, s.data, s.form = work, set, scale, data, form
 	return nil
+}
+
+// refused says what is wrong with numbers that SCS does not take. It has no words for
+// it; shapes, cones and settings have been looked at, which leaves the factorisation.
+func refused(p *backends.Problem) error {
+	if p.P != nil && p.P.NNZ() > 0 {
+		return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, or its numbers and those of A differ too much in size: SCS cannot factor the system"}
+	}
+	return &backends.ProblemError{Field: "A", Reason: "has numbers that differ too much in size: SCS cannot factor the system"}
+}
+
+// drop frees work, and the next Solve sets up again: after a factorisation that failed
+// or an iterate that is no number, what SCS has adapted to the problem is worth nothing.
+func (s *solver) drop() {
+	if s.work != nil {
+		s.work.Close()
+		s.work, s.last, s.goOn = nil, nil, false
+	}
 }
 
 // adjust changes the tolerances and limits of work, which keeps its factorisation and
 // what it has learnt about the scale of the rows where the library is ours.
 func (s *solver) adjust(to cscs.Settings) error {
-	if to == s.current {
+	if to == s.current || s.work == nil {
 		return nil
 	}
 	if s.work.SetLimits(&to) {
@@ -194,9 +216,11 @@ func (s *solver) Update(u backends.Update) error {
 		s.user.A = cloneMatrix(u.A)
 	}
 	var err error
-	if u.P != nil || u.A != nil {
+	switch {
+	case s.work == nil: // the next Solve sets up
+	case u.P != nil || u.A != nil:
 		err = s.setup(s.current)
-	} else {
+	default:
 		next := *s.data
 		next.Q, next.B = s.scale.Objective(s.user.Q), s.scale.Rows(s.user.B)
 		if err = s.work.Update(s.form.vector(next.B), next.Q); err == nil {
@@ -225,10 +249,7 @@ func (s *solver) WarmStart(p backends.Point) error {
 // Close frees the memory of the library.
 func (s *solver) Close() error {
 	s.closed = true
-	if s.work != nil {
-		s.work.Close()
-		s.work = nil
-	}
+	s.drop()
 	return nil
 }
 
@@ -239,12 +260,17 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 		return nil, backends.ErrClosed
 	}
 	begin := time.Now()
+	r := &run{solver: s, begin: begin, limit: stop.Limit(ctx, s.options.TimeLimit)}
+	if s.work == nil {
+		if err := s.setup(s.base); err != nil {
+			return nil, err
+		}
+	}
 	full := s.current // the last Solve may have ended with what was left of its limits
-	full.MaxIters, full.TimeLimit = s.base.MaxIters, s.base.TimeLimit
+	full.MaxIters, full.TimeLimit = s.base.MaxIters, r.limit
 	if err := s.adjust(full); err != nil {
 		return nil, err
 	}
-	r := &run{solver: s, begin: begin}
 	out, err := r.solve(ctx)
 	if err != nil {
 		return nil, err

@@ -72,6 +72,9 @@ func New(p *backends.Problem) *Scaling {
 	return nil
 }
 
+// Factors returns the diagonals of D and E.
+func (s *Scaling) Factors() (d, e []float64) { return s.d, s.e }
+
 // unit returns the factor that takes an objective of that size to one, if it is
 // far from that.
 func unit(size float64) float64 {

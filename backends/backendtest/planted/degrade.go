@@ -1,0 +1,202 @@
+package planted
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// degrade makes the program degenerate in one way. All that was planted stays true.
+func (d *draw) degrade(c *Case) {
+	n, m := c.Dims()
+	i, j := d.IntN(m+1), d.IntN(n)
+	switch d.IntN(10) {
+	case 0, 1:
+		if i < m {
+			d.repeatRow(c, i)
+		}
+	case 2:
+		d.addZeroRow(c)
+	case 3:
+		c.addColumn(func(int) float64 { return 0 }, 0, 0)
+	case 4: // x_j becomes the difference of two variables
+		c.copyColumn(j, -1)
+	case 5:
+		c.copyColumn(j, float64(1+d.IntN(2)))
+	case 6, 7:
+		d.sumRows(c)
+	case 8:
+		d.farBounds(c)
+	case 9:
+		d.fix(c, j)
+	}
+}
+
+// interval returns row i as one entry of its cone, and false where the cone is no
+// product of intervals.
+func (c *Case) interval(i int) (k backends.Cone, ok bool) {
+	c.each(func(cone backends.Cone, from, to int) {
+		if i < from || i >= to {
+			return
+		}
+		switch cone.Kind {
+		case backends.ZeroCone:
+			k, ok = backends.Zero(1), true
+		case backends.NonnegativeCone:
+			k, ok = backends.Nonnegative(1), true
+		case backends.BoxCone:
+			k, ok = backends.Box([]float64{cone.Lower[i-from]}, []float64{cone.Upper[i-from]}), true
+		}
+	})
+	return k, ok
+}
+
+// addRow adds a row with its entries of s, z and the certificate.
+func (c *Case) addRow(a []float64, b float64, k backends.Cone, s, z, farkas float64) {
+	c.A, c.B, c.Cones = append(c.A, a...), append(c.B, b), append(c.Cones, k)
+	for _, v := range []struct {
+		to  *[]float64
+		val float64
+	}{{&c.S, s}, {&c.Z, z}, {&c.Farkas, farkas}} {
+		if *v.to != nil {
+			*v.to = append(*v.to, v.val)
+		}
+	}
+}
+
+// repeatRow adds a copy of a row, which takes half of the multiplier.
+func (d *draw) repeatRow(c *Case, i int) {
+	k, ok := c.interval(i)
+	if !ok {
+		return
+	}
+	n := len(c.Q)
+	at := func(v []float64) float64 {
+		if v == nil {
+			return 0
+		}
+		return v[i]
+	}
+	z := 0.0
+	if c.Z != nil && d.chance(2) {
+		c.Z[i] /= 2
+		z = c.Z[i]
+	}
+	c.addRow(append([]float64{}, c.A[i*n:(i+1)*n]...), c.B[i], k, at(c.S), z, 0)
+}
+
+// addZeroRow adds a row of zeros with b in its cone.
+func (d *draw) addZeroRow(c *Case) {
+	zeros := make([]float64, len(c.Q))
+	switch d.IntN(3) {
+	case 0:
+		c.addRow(zeros, 0, backends.Zero(1), 0, 0, 0)
+	case 1:
+		b := d.amount() * float64(d.IntN(2))
+		c.addRow(zeros, b, backends.Nonnegative(1), b, 0, 0)
+	default:
+		k := d.box(1)
+		b := d.between(k.Lower[0], k.Upper[0])
+		c.addRow(zeros, b, k, b, 0, 0)
+	}
+}
+
+// addColumn adds a variable with column at(i) of A (i < m) and of P (i - m), cost q and
+// the value x in all that was planted.
+func (c *Case) addColumn(at func(i int) float64, q, x float64) {
+	n, m := c.Dims()
+	a := make([]float64, 0, m*(n+1))
+	for i := range m {
+		a = append(append(a, c.A[i*n:(i+1)*n]...), at(i))
+	}
+	if c.P != nil {
+		p := make([]float64, 0, (n+1)*(n+1))
+		for i := range n {
+			p = append(append(p, c.P[i*n:(i+1)*n]...), at(m+i))
+		}
+		for i := range n + 1 {
+			p = append(p, at(m+i))
+		}
+		c.P = p
+	}
+	c.A, c.Q = a, append(c.Q, q)
+	for _, v := range c.vectors()[:3] {
+		if *v != nil {
+			*v = append((*v)[:n:n], x)
+		}
+	}
+}
+
+// copyColumn adds a variable whose columns are k times those of x_j, so that x_j + k x_new
+// takes the place of x_j.
+func (c *Case) copyColumn(j int, k float64) {
+	n, m := c.Dims()
+	c.addColumn(func(i int) float64 {
+		switch {
+		case i < m:
+			return k * c.A[i*n+j]
+		case i < m+n:
+			return k * c.P[(i-m)*n+j]
+		}
+		return k * k * c.P[j*n+j]
+	}, k*c.Q[j], 0)
+}
+
+// sumRows adds the sum of two equations or inequalities, which says nothing new.
+func (d *draw) sumRows(c *Case) {
+	n, m := c.Dims()
+	if m < 2 {
+		return
+	}
+	i, l := d.IntN(m), d.IntN(m)
+	a, okA := c.interval(i)
+	b, okB := c.interval(l)
+	if i == l || !okA || !okB || a.Kind != b.Kind || a.Kind == backends.BoxCone {
+		return
+	}
+	row := make([]float64, n)
+	for j := range row {
+		row[j] = c.A[i*n+j] + c.A[l*n+j]
+	}
+	s := 0.0
+	if c.S != nil {
+		s = c.S[i] + c.S[l]
+	}
+	c.addRow(row, c.B[i]+c.B[l], a, s, 0, 0)
+}
+
+// farBounds puts bounds where a box has none, far away, unless something planted goes
+// there.
+func (d *draw) farBounds(c *Case) {
+	far := []float64{0x1p33, 0x1p50, 1e20, 1e30}[d.IntN(4)]
+	var ray []float64
+	if c.Ray != nil {
+		ray = c.timesA(c.Ray)
+	}
+	c.each(func(k backends.Cone, from, to int) {
+		if k.Kind != backends.BoxCone {
+			return
+		}
+		for i := from; i < to; i++ {
+			if ray != nil && ray[i] != 0 || c.S != nil && math.Abs(c.S[i]) > far {
+				continue
+			}
+			if math.IsInf(k.Lower[i-from], -1) {
+				k.Lower[i-from] = -far
+			}
+			if math.IsInf(k.Upper[i-from], 1) {
+				k.Upper[i-from] = far
+			}
+		}
+	})
+}
+
+// fix adds the equation x_j = its planted value, where that keeps all that was planted.
+func (d *draw) fix(c *Case, j int) {
+	if c.X == nil || c.Ray != nil && c.Ray[j] != 0 {
+		return
+	}
+	row := make([]float64, len(c.Q))
+	row[j] = d.sign()
+	c.addRow(row, row[j]*c.X[j], backends.Zero(1), 0, 0, 0)
+}

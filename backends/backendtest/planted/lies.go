@@ -1,0 +1,277 @@
+package planted
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Lies is the mode that fuzzes the checks of [backends.Open] without a solver: a backend
+// claims what is false, with vectors that come close, and none of it may be passed on.
+// A case counts once, with the worst of what was passed on; the backends of the run are
+// not asked.
+const Lies = "judge"
+
+// liesPerCase is the number of claims about each case.
+const liesPerCase = 24
+
+func (r Run) lies(id ID, t *Tally) {
+	c := Generate(id)
+	if c.Class == Nonconvex {
+		return
+	}
+	d := newDraw(id.Seed, 0x6c696573)
+	var list []backends.Solution
+	for range liesPerCase {
+		switch k := d.IntN(5); {
+		case k < 2 && c.X != nil && len(c.B) > 0:
+			list = append(list, backends.Solution{Status: backends.PrimalInfeasible, Z: d.falseFarkas(c)})
+		case k < 4 && c.DualX != nil:
+			list = append(list, backends.Solution{Status: backends.DualInfeasible, X: d.falseRay(c)})
+		default:
+			list = append(list, d.falsePoint(c))
+		}
+	}
+	worst := Verdict{Outcome: Right}
+	for _, lie := range list {
+		if v := c.believed(lie, r.Options); v.Outcome > worst.Outcome {
+			v.Detail += " (claimed " + lie.Status.String() + " with " + numbers(lie.X) + " | " + numbers(lie.Z) + ")"
+			worst = v
+		}
+	}
+	t.record(c, "liar", worst)
+}
+
+// believed judges what the checks make of a claim. Nothing is undecided here: what is not
+// claimed any more is right.
+func (c *Case) believed(lie backends.Solution, o backends.Options) (v Verdict) {
+	defer recovered(&v)
+	solver, err := backends.Checked(liar{lie}).Setup(c.Problem(), o)
+	if err != nil {
+		return Verdict{Outcome: Failed, Detail: "Setup: " + err.Error()}
+	}
+	defer solver.Close()
+	sol, err := solver.Solve(context.Background())
+	if err != nil {
+		return Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
+	}
+	if v = c.Judge(sol); v.Outcome == Undecided {
+		v.Outcome = Right
+	}
+	return v
+}
+
+// liar is a backend that says the same to every problem.
+type liar struct{ claim backends.Solution }
+
+func (liar) Name() string { return "liar" }
+
+func (liar) Capabilities() backends.Capabilities {
+	c := backends.Capabilities{Quadratic: true, UpdateVectors: true, UpdateMatrices: true, WarmStart: true, Certificates: true}
+	for k := backends.ZeroCone; k <= backends.NuclearNormCone; k++ {
+		c.Cones = append(c.Cones, k)
+	}
+	return c
+}
+
+func (l liar) Setup(*backends.Problem, backends.Options) (backends.Solver, error) { return l, nil }
+
+func (l liar) Solve(context.Context) (*backends.Solution, error) {
+	out := l.claim
+	out.X, out.S, out.Z = append([]float64(nil), out.X...), append([]float64(nil), out.S...), append([]float64(nil), out.Z...)
+	return &out, nil
+}
+
+func (liar) Update(backends.Update) error   { return errors.New("not asked for") }
+func (liar) WarmStart(backends.Point) error { return nil }
+func (liar) Close() error                   { return nil }
+
+// falseFarkas draws a z that may look like a certificate: of the dual cone, nearly in
+// the null space of A', with entries that cancel, with weight on rows without entries,
+// or led uphill from there.
+func (d *draw) falseFarkas(c *Case) []float64 {
+	n, m := c.Dims()
+	var z []float64
+	c.each(func(k backends.Cone, _, _ int) { z = append(z, d.multiplier(k)...) })
+	columns := make([][]float64, n)
+	for j := range columns {
+		columns[j] = make([]float64, m)
+		for i := range m {
+			columns[j][i] = c.A[i*n+j]
+		}
+	}
+	switch d.IntN(6) {
+	case 0: // one row alone, a little of others
+		e := make([]float64, m)
+		e[d.IntN(m)] = d.sign()
+		z = combine(e, d.magnitude(12), z)
+	case 1:
+		z = outside(columns, z)
+	case 2: // huge, and cancelling
+		z = combine(z, d.magnitude(15), outside(columns, d.entries(m)))
+	case 3: // large where A has nothing
+		for i := range m {
+			if !nonzero(c.A[i*n : (i+1)*n]) {
+				z[i] += d.sign() * d.magnitude(10)
+			}
+		}
+	case 4: // each entry of another size
+		for i := range z {
+			z[i] *= d.magnitude(10)
+		}
+	}
+	if dot(c.B, z)-c.beta(z) > 0 && d.chance(2) {
+		for i := range z {
+			z[i] = -z[i]
+		}
+	}
+	if d.chance(3) {
+		z = d.climb(z, func(z []float64) (float64, error) { return backends.CheckPrimalInfeasible(c.Problem(), z) })
+	}
+	return d.spoil(z)
+}
+
+// falseRay does the same for a direction.
+func (d *draw) falseRay(c *Case) []float64 {
+	n, m := c.Dims()
+	x := d.entries(n)
+	var across [][]float64
+	for i := range m {
+		across = append(across, c.A[i*n:(i+1)*n])
+	}
+	if c.P != nil {
+		for i := range n {
+			across = append(across, c.P[i*n:(i+1)*n])
+		}
+	}
+	switch d.IntN(6) {
+	case 0:
+		e := make([]float64, n)
+		e[d.IntN(n)] = d.sign()
+		x = combine(e, d.magnitude(12), x)
+	case 1:
+		x = outside(across, x)
+	case 2:
+		x = combine(x, d.magnitude(15), outside(across, d.entries(n)))
+	case 3:
+		if c.X != nil {
+			x = combine(c.X, d.magnitude(10), x)
+		}
+	case 4:
+		for i := range x {
+			x[i] *= d.magnitude(10)
+		}
+	}
+	if dot(c.Q, x) > 0 {
+		for i := range x {
+			x[i] = -x[i]
+		}
+	}
+	if d.chance(3) {
+		x = d.climb(x, func(x []float64) (float64, error) { return backends.CheckDualInfeasible(c.Problem(), x) })
+	}
+	return d.spoil(x)
+}
+
+// falsePoint draws a point near the planted one, or far along directions that cost
+// nothing, with s and z moved into their cones or not.
+func (d *draw) falsePoint(c *Case) backends.Solution {
+	n, m := c.Dims()
+	start := func(v []float64, length int) []float64 {
+		if v == nil || d.chance(4) {
+			return d.entries(length)
+		}
+		return append([]float64{}, v...)
+	}
+	x, z := start(c.X, n), start(c.Z, m)
+	if c.Ray != nil && d.chance(2) {
+		x = combine(x, d.magnitude(15), c.Ray)
+	}
+	if c.Farkas != nil && d.chance(2) {
+		z = combine(z, d.magnitude(15), c.Farkas)
+	}
+	if d.chance(2) {
+		k := d.magnitude(12)
+		x, z = combine(x, k, d.entries(n)), combine(z, d.magnitude(12), d.entries(m))
+	}
+	s := start(c.S, m)
+	if d.chance(2) {
+		for i, v := range c.timesA(x) {
+			s[i] = c.B[i] - v
+		}
+	}
+	return backends.Solution{Status: backends.Optimal, X: d.spoil(x), S: s, Z: d.spoil(z)}
+}
+
+// spoil puts in something that is not finite, now and then.
+func (d *draw) spoil(v []float64) []float64 {
+	if len(v) > 0 && d.chance(100) {
+		v[d.IntN(len(v))] = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e308}[d.IntN(4)]
+	}
+	return v
+}
+
+// climb changes entries as long as the residual falls.
+func (d *draw) climb(v []float64, residual func([]float64) (float64, error)) []float64 {
+	measure := func(v []float64) float64 {
+		r, err := residual(v)
+		if err != nil || math.IsNaN(r) {
+			return math.Inf(1)
+		}
+		return r
+	}
+	best := measure(v)
+	for range 60 {
+		w := append([]float64{}, v...)
+		i := d.IntN(len(w))
+		switch d.IntN(4) {
+		case 0:
+			w[i] = 0
+		case 1:
+			w[i] *= d.magnitude(3)
+		case 2:
+			w[i] += d.NormFloat64() * d.magnitude(8) * max(maxAbs(v), 1)
+		default:
+			w[i] *= 1 + d.NormFloat64()*d.magnitude(10)
+		}
+		if r := measure(w); r <= best {
+			v, best = w, r
+		}
+	}
+	return v
+}
+
+// combine returns u + k v.
+func combine(u []float64, k float64, v []float64) []float64 {
+	out := make([]float64, len(u))
+	for i := range u {
+		out[i] = u[i] + k*v[i]
+	}
+	return out
+}
+
+// outside takes from v what lies in the span of the vectors.
+func outside(span [][]float64, v []float64) []float64 {
+	var basis [][]float64
+	project := func(v []float64) []float64 {
+		for range 2 {
+			for _, b := range basis {
+				v = combine(v, -dot(v, b), b)
+			}
+		}
+		return v
+	}
+	for _, u := range span {
+		size := norm(u)
+		if size == 0 || math.IsInf(size, 0) {
+			continue
+		}
+		w := project(combine(make([]float64, len(u)), 1/size, u))
+		if size := norm(w); size > 1e-9 {
+			basis = append(basis, combine(make([]float64, len(w)), 1/size, w))
+		}
+	}
+	return project(v)
+}

@@ -1,0 +1,220 @@
+package planted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Outcome says what an answer is worth.
+type Outcome int
+
+// The outcomes. Those from FalseInfeasible on are wrong.
+const (
+	Right Outcome = iota
+	Undecided
+	FalseInfeasible // "primal_infeasible", but there is a feasible point
+	FalseUnbounded  // "dual_infeasible", but the objective is bounded
+	FalseOptimal    // "optimal", but there is no solution
+	Off             // "optimal" with another objective
+	TooFar          // the objective is farther from the value than Solution.Distance says
+	Malformed       // not a solution
+	Failed          // an error where none is due
+	Accepted        // a nonconvex program was not refused
+	Panicked
+	Outcomes // their number
+)
+
+var outcomeNames = [...]string{"right", "undecided", "false infeasible", "false unbounded", "false optimal", "objective off", "beyond its distance", "malformed", "error", "nonconvex accepted", "panic"}
+
+// String returns the name of the outcome.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// Wrong says whether no answer may be like this.
+func (o Outcome) Wrong() bool { return o >= FalseInfeasible }
+
+// Tolerance is the error of an optimal value that is not wrong yet, relative to the
+// size of what the value is added up from.
+const Tolerance = 1e-4
+
+// Verdict is an answer with what it is worth.
+type Verdict struct {
+	Outcome Outcome
+	Status  backends.Status // of the answer, if there is one
+	Detail  string
+	// Beyond says that a false certificate claims nothing about the planted point, as
+	// that lies outside the radius that the solution states.
+	Beyond bool
+	// Strict says that an objective is off by more than Tolerance max(1, |value|).
+	Strict bool
+}
+
+// Judge says what an answer to the case is worth.
+func (c *Case) Judge(sol *backends.Solution) Verdict {
+	v := Verdict{Outcome: Undecided, Status: sol.Status}
+	if sol.Status != backends.Optimal {
+		v.Detail = fmt.Sprintf("%v: %s, residuals %.1e, %d iterations", sol.Status, sol.Message, sol.Residuals, sol.Iterations)
+	}
+	wrong := func(o Outcome, format string, args ...any) Verdict {
+		v.Outcome, v.Detail = o, fmt.Sprintf(format, args...)
+		return v
+	}
+	if reason := c.malformed(sol); reason != "" {
+		return wrong(Malformed, "%s", reason)
+	}
+	if c.Class == Nonconvex {
+		return wrong(Accepted, "%v, objective %g", sol.Status, sol.Objective)
+	}
+	switch sol.Status {
+	case backends.PrimalInfeasible:
+		if c.X != nil {
+			v.Beyond = maxAbs(c.X) > sol.Radius
+			return wrong(FalseInfeasible, "x = %.6g is feasible", c.X)
+		}
+		v.Outcome = Right
+	case backends.DualInfeasible:
+		if c.DualX != nil {
+			v.Beyond = max(maxAbs(c.Z), maxAbs(c.DualX)) > sol.Radius
+			return wrong(FalseUnbounded, "z = %.6g is dual feasible", c.Z)
+		}
+		v.Outcome = Right
+	case backends.Optimal:
+		switch {
+		case c.Farkas != nil || c.Class == Infeasible:
+			return wrong(FalseOptimal, "objective %g, but the program is infeasible", sol.Objective)
+		case c.Ray != nil:
+			return wrong(FalseOptimal, "objective %g, but the program is unbounded", sol.Objective)
+		case c.Class == Optimal:
+			off := math.Abs(sol.Objective - c.Value)
+			v.Strict = !(off <= Tolerance*max(1, math.Abs(c.Value)))
+			if !(off <= Tolerance*max(1, c.Unit)) {
+				return wrong(Off, "objective %.12g, expected %.12g from terms of size %.3g", sol.Objective, c.Value, c.Unit)
+			}
+			if c.within(sol) && !(off <= sol.Distance+1e-11*max(1, c.Unit)) {
+				return wrong(TooFar, "objective %.15g is %g from %.15g, which is said to be at most %g", sol.Objective, off, c.Value, sol.Distance)
+			}
+		}
+		v.Outcome = Right
+	}
+	return v
+}
+
+// within says whether the planted solution is one that Solution.Distance speaks about.
+func (c *Case) within(sol *backends.Solution) bool {
+	for j, x := range c.X {
+		if !(math.Abs(x) <= 2*math.Abs(sol.X[j])) {
+			return false
+		}
+	}
+	for i, z := range c.Z {
+		if !(math.Abs(z) <= 2*math.Abs(sol.Z[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// malformed says what in sol is not what [backends.Solution] promises.
+func (c *Case) malformed(sol *backends.Solution) string {
+	n, m := c.Dims()
+	point := func(name string, v []float64, length int) string {
+		if len(v) != length {
+			return fmt.Sprintf("%v with %s of length %d, expected %d", sol.Status, name, len(v), length)
+		}
+		for _, x := range v {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Sprintf("%v with %s = %g", sol.Status, name, v)
+			}
+		}
+		return ""
+	}
+	first := func(reasons ...string) string {
+		for _, r := range reasons {
+			if r != "" {
+				return r
+			}
+		}
+		return ""
+	}
+	switch sol.Status {
+	case backends.Unsolved:
+		return "unsolved"
+	case backends.PrimalInfeasible:
+		if sol.X != nil || sol.S != nil || !math.IsInf(sol.Objective, 1) {
+			return fmt.Sprintf("primal_infeasible with x, s or the objective %g", sol.Objective)
+		}
+		return point("z", sol.Z, m)
+	case backends.DualInfeasible:
+		if sol.Z != nil || !math.IsInf(sol.Objective, -1) {
+			return fmt.Sprintf("dual_infeasible with z or the objective %g", sol.Objective)
+		}
+		return first(point("x", sol.X, n), point("s", sol.S, m))
+	case backends.Optimal:
+		if r := first(point("x", sol.X, n), point("s", sol.S, m), point("z", sol.Z, m)); r != "" {
+			return r
+		}
+		value, size := c.objective(sol.X)
+		if !(math.Abs(value-sol.Objective) <= 1e-9*max(1, size)) {
+			return fmt.Sprintf("objective %.12g, but that of x is %.12g", sol.Objective, value)
+		}
+	}
+	return ""
+}
+
+// objective returns 1/2 x'Px + q'x and the size of its largest term.
+func (c *Case) objective(x []float64) (value, size float64) {
+	n := len(c.Q)
+	var s sum
+	for j, v := range x {
+		s.addProduct(c.Q[j], v)
+		size = max(size, math.Abs(c.Q[j]*v))
+		if c.P == nil || v == 0 {
+			continue
+		}
+		s.addProduct(v/2, dot(c.P[j*n:(j+1)*n], x))
+		for i, p := range c.P[j*n : (j+1)*n] {
+			size = max(size, math.Abs(v*p*x[i]))
+		}
+	}
+	return s.value(), size
+}
+
+// Run sets up and solves the case and judges the answer.
+func (c *Case) Run(b backends.ConicBackend, o backends.Options) (v Verdict) {
+	defer recovered(&v)
+	solver, err := b.Setup(c.Problem(), o)
+	if err != nil {
+		return c.refused(err)
+	}
+	defer func() {
+		if err := solver.Close(); err != nil && !v.Outcome.Wrong() {
+			v = Verdict{Outcome: Failed, Detail: "Close: " + err.Error()}
+		}
+	}()
+	sol, err := solver.Solve(context.Background())
+	if err != nil {
+		return Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
+	}
+	return c.Judge(sol)
+}
+
+func recovered(v *Verdict) {
+	if r := recover(); r != nil {
+		*v = Verdict{Outcome: Panicked, Detail: fmt.Sprint(r)}
+	}
+}
+
+// refused judges an error of Setup.
+func (c *Case) refused(err error) Verdict {
+	var nonconvex *backends.NonconvexError
+	if errors.As(err, &nonconvex) && c.Class == Nonconvex {
+		if d := nonconvex.Direction; len(d) != len(c.Q) || !(dot(d, c.timesP(d)) < 0) {
+			return Verdict{Outcome: Malformed, Detail: fmt.Sprintf("the direction %.6g does not prove that P is indefinite", d)}
+		}
+		return Verdict{Outcome: Right}
+	}
+	return Verdict{Outcome: Failed, Detail: "Setup: " + err.Error()}
+}

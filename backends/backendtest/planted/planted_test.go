@@ -1,0 +1,138 @@
+package planted
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"testing"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats/cbf"
+)
+
+// TestTruth checks what is planted without any solver.
+func TestTruth(t *testing.T) {
+	seen := map[Class]int{}
+	for _, mix := range Mixes() {
+		for _, scale := range []int{0, 3, 8} {
+			for seed := range uint64(3000) {
+				c := Generate(ID{Verdicts, scale, mix, seed})
+				seen[c.Class]++
+				if err := c.Problem().Validate(); err != nil {
+					t.Fatalf("%v, %v: %v", c.ID, c.Class, err)
+				}
+				if err := c.Verify(); err != nil {
+					t.Errorf("%v, %v: %v", c.ID, c.Class, err)
+				}
+			}
+		}
+	}
+	for class := range Classes {
+		if seen[class] < 500 {
+			t.Errorf("%v: %d cases", class, seen[class])
+		}
+	}
+}
+
+// TestUpdateTruth does the same for what a solver holds on its way.
+func TestUpdateTruth(t *testing.T) {
+	seen := map[Class]int{}
+	for _, scale := range []int{0, 6} {
+		for seed := range uint64(2000) {
+			s := newSequence(ID{Updates, scale, Nuclear, seed})
+			for range 6 {
+				next, name := s.next()
+				if next == nil {
+					continue
+				}
+				s.steps = append(s.steps, name)
+				before := s.now
+				s.now = next
+				c := s.seen()
+				seen[c.Class]++
+				if err := c.Verify(); err != nil {
+					t.Errorf("%v, %v: %v", c.ID, s.steps, err)
+				}
+				if next.Class == Nonconvex {
+					s.now = before
+				}
+			}
+		}
+	}
+	for _, class := range []Class{Optimal, Infeasible, Unbounded, Both, Weak, Nonconvex} {
+		if seen[class] < 500 {
+			t.Errorf("%v: %d programs", class, seen[class])
+		}
+	}
+}
+
+// TestRelationTruth does the same for what follows from the cases.
+func TestRelationTruth(t *testing.T) {
+	seen := map[string]int{}
+	for _, mix := range Mixes() {
+		for _, scale := range []int{0, 6} {
+			for seed := range uint64(2000) {
+				c := Generate(ID{Relations, scale, mix, seed})
+				if c.Class == Nonconvex {
+					continue
+				}
+				other, names := related(c)
+				for _, name := range names {
+					seen[name]++
+				}
+				if err := other.Problem().Validate(); err != nil {
+					t.Fatalf("%v, %q: %v", c.ID, names, err)
+				}
+				if err := other.Verify(); err != nil {
+					t.Errorf("%v, %v, %q: %v", c.ID, c.Class, names, err)
+				}
+			}
+		}
+	}
+	for _, k := range relations {
+		if seen[k.name] < 200 {
+			t.Errorf("%s: %d times", k.name, seen[k.name])
+		}
+	}
+}
+
+// TestCBF writes and reads cases, whose values must stay.
+func TestCBF(t *testing.T) {
+	written := 0
+	for seed := range uint64(300) {
+		c := Generate(ID{Verdicts, 0, All, seed})
+		m, ok := c.CBF()
+		if !ok || c.Class != Optimal {
+			continue
+		}
+		var file bytes.Buffer
+		if err := cbf.Encode(&file, m); err != nil {
+			t.Fatalf("%v: %v", c.ID, err)
+		}
+		m, err := cbf.Decode("case", &file)
+		if err != nil {
+			t.Fatalf("%v: %v", c.ID, err)
+		}
+		program, err := m.Conic()
+		if err != nil {
+			t.Fatalf("%v: %v", c.ID, err)
+		}
+		solver, err := native(t).Setup(program.Problem, backends.Options{})
+		if err != nil {
+			t.Fatalf("%v: %v", c.ID, err)
+		}
+		sol, err := solver.Solve(context.Background())
+		if err != nil {
+			t.Fatalf("%v: %v", c.ID, err)
+		}
+		if sol.Status == backends.Optimal && !(math.Abs(sol.Objective-c.Value) <= Tolerance*max(1, c.Unit)) {
+			t.Errorf("%v: value %v, expected %v", c.ID, sol.Objective, c.Value)
+		}
+		if sol.Status == backends.Optimal {
+			written++
+		}
+	}
+	if written < 20 {
+		t.Errorf("%d cases", written)
+	}
+}

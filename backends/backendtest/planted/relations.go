@@ -1,0 +1,113 @@
+package planted
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Relations is the mode that asks for the answer to a program and to another one that
+// follows from it, up to three steps away: with rows, cones or columns in another order,
+// parts written in another way, rows that say nothing new, other units, or the dual
+// program. What was planted follows along, so that each answer is judged by itself; where
+// no value is known, those of the two programs are compared.
+const Relations = "relation"
+
+// relation changes a case into one with the same answer, or its negative for the
+// dual. It says whether there was something to change.
+type relation struct {
+	name  string
+	apply func(*draw, *Case) bool
+}
+
+var relations = []relation{
+	{"columns permuted", (*draw).permuteColumns},
+	{"cones permuted", (*draw).permuteCones},
+	{"rows permuted", (*draw).permuteRows},
+	{"equations split", (*draw).splitEquations},
+	{"boxes split", func(_ *draw, c *Case) bool { return c.splitBoxes() }},
+	{"inequalities as boxes", (*draw).boxed},
+	{"second-order as semidefinite", (*draw).arrow},
+	{"dual", func(_ *draw, c *Case) bool { return c.dualise() }},
+	{"degenerate", func(d *draw, c *Case) bool { d.degrade(c); return true }},
+	{"scaled", func(d *draw, c *Case) bool { d.scale(c, max(1, float64(c.ID.Scale))); return true }},
+	{"zeros stored", func(_ *draw, c *Case) bool { c.Stored = !c.Stored; return true }},
+}
+
+func (r Run) relations(id ID, t *Tally) {
+	c := Generate(id)
+	if c.Class == Nonconvex {
+		return
+	}
+	other, names := related(c)
+	if len(names) == 0 {
+		return
+	}
+	for _, b := range r.Backends {
+		if !c.supported(b.Capabilities()) || !other.supported(b.Capabilities()) {
+			continue
+		}
+		first, v := c.answer(b, r.Options)
+		t.recordCase(c, b.Name(), v)
+		second, w := other.answer(b, r.Options)
+		if first != nil && second != nil && !v.Outcome.Wrong() && !w.Outcome.Wrong() {
+			w = agree(c, other, names, first, second, w)
+		}
+		if w.Outcome.Wrong() {
+			w.Detail += fmt.Sprintf(" %q", names)
+		}
+		t.recordCase(other, b.Name(), w)
+	}
+}
+
+// related applies relations to a copy of the case.
+func related(c *Case) (*Case, []string) {
+	d := newDraw(c.ID.Seed, 0x72656c61)
+	other := c.clone()
+	var names []string
+	for range 1 + d.IntN(3) {
+		if k := relations[d.IntN(len(relations))]; k.apply(d, other) {
+			names = append(names, k.name)
+		}
+	}
+	other.measure()
+	return other, names
+}
+
+// answer is Run that returns the solution, too.
+func (c *Case) answer(b backends.ConicBackend, o backends.Options) (sol *backends.Solution, v Verdict) {
+	defer recovered(&v)
+	solver, err := b.Setup(c.Problem(), o)
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	defer solver.Close()
+	if sol, err = solver.Solve(context.Background()); err != nil {
+		return nil, Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
+	}
+	return sol, c.Judge(sol)
+}
+
+// agree compares the values of two programs that are both called optimal, where none is
+// known and nothing but the order and the way of writing was changed.
+func agree(c, other *Case, names []string, first, second *backends.Solution, v Verdict) Verdict {
+	if c.Class != Weak || first.Status != backends.Optimal || second.Status != backends.Optimal {
+		return v
+	}
+	sign := 1.0
+	for _, name := range names {
+		switch name {
+		case "dual":
+			sign = -sign
+		case "scaled":
+			return v
+		}
+	}
+	_, size := c.objective(first.X)
+	if off := math.Abs(first.Objective - sign*second.Objective); !(off <= Tolerance*max(1, size)) {
+		return Verdict{Outcome: Off, Status: second.Status, Detail: fmt.Sprintf("objectives %.12g and %.12g", first.Objective, second.Objective)}
+	}
+	return v
+}

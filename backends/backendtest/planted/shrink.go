@@ -1,0 +1,281 @@
+package planted
+
+import (
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Shrink returns a smaller and simpler case for which fails still holds, and of which
+// all that is said to be known still holds, too. It drops cones, rows and columns,
+// undoes scalings, and makes numbers 0, 1 or short, until nothing helps or budget calls
+// of fails are used up. The case itself must fail.
+func Shrink(c *Case, budget int, fails func(*Case) bool) *Case {
+	s := &shrinker{best: c.clone(), left: budget, fails: fails}
+	for s.moved = true; s.moved && s.left > 0; {
+		s.moved = false
+		s.parts()
+		s.scales()
+		s.numbers()
+	}
+	return s.best
+}
+
+// FailsLike returns whether backend b gives the same wrong answer, for Shrink.
+func FailsLike(b backends.ConicBackend, o backends.Options, want Outcome) func(*Case) bool {
+	return func(c *Case) bool { return c.Run(b, o).Outcome == want }
+}
+
+type shrinker struct {
+	best  *Case
+	left  int
+	fails func(*Case) bool
+	moved bool
+}
+
+// try keeps a change of the best case if the case still fails.
+func (s *shrinker) try(change func(c *Case)) bool {
+	if s.left <= 0 {
+		return false
+	}
+	c := s.best.clone()
+	change(c)
+	c.complete()
+	if len(c.Q) == 0 || c.Verify() != nil {
+		return false
+	}
+	if same(c, s.best) {
+		return false
+	}
+	s.left--
+	if !s.fails(c) {
+		return false
+	}
+	s.best, s.moved = c, true
+	return true
+}
+
+// complete makes b and q follow from the planted points again.
+func (c *Case) complete() {
+	if c.Class == Optimal {
+		c.DualX = c.X
+	}
+	if c.X != nil {
+		c.setB()
+	}
+	if c.DualX != nil {
+		c.setQ()
+	}
+	c.measure()
+}
+
+// parts drops P, cones, rows and columns.
+func (s *shrinker) parts() {
+	if s.best.P != nil {
+		s.try(func(c *Case) { c.P = nil })
+	}
+	s.try(func(c *Case) { c.Stored = false })
+	for k := len(s.best.Cones) - 1; k >= 0; k-- {
+		s.try(func(c *Case) {
+			from := 0
+			for _, cone := range c.Cones[:k] {
+				from += cone.Dim
+			}
+			c.dropRows(from, from+c.Cones[k].Dim)
+			c.Cones = slices.Delete(c.Cones, k, k+1)
+		})
+	}
+	for k := range s.best.Cones { // no slack, no multiplier
+		for which := 1; which < 4; which++ {
+			s.try(func(c *Case) {
+				from := 0
+				for _, cone := range c.Cones[:k] {
+					from += cone.Dim
+				}
+				to := from + c.Cones[k].Dim
+				if which&1 != 0 && c.Z != nil {
+					clear(c.Z[from:to])
+				}
+				if which&2 != 0 && c.S != nil {
+					clear(c.S[from:to])
+				}
+			})
+		}
+	}
+	for k := len(s.best.Cones) - 1; k >= 0; k-- {
+		for i := s.best.Cones[k].Dim - 1; i >= 0; i-- {
+			s.try(func(c *Case) { c.dropRow(k, i) })
+		}
+	}
+	for j := len(s.best.Q) - 1; j >= 0; j-- {
+		s.try(func(c *Case) { c.dropColumn(j) })
+	}
+}
+
+func (c *Case) dropRows(from, to int) {
+	n := len(c.Q)
+	c.A = slices.Delete(c.A, from*n, to*n)
+	c.B = slices.Delete(c.B, from, to)
+	for _, v := range c.vectors()[3:] {
+		if *v != nil {
+			*v = slices.Delete(*v, from, to)
+		}
+	}
+}
+
+// dropRow drops entry i of cone k where the cone exists in all dimensions.
+func (c *Case) dropRow(k, i int) {
+	cone := &c.Cones[k]
+	switch cone.Kind {
+	case backends.BoxCone:
+		cone.Lower, cone.Upper = slices.Delete(cone.Lower, i, i+1), slices.Delete(cone.Upper, i, i+1)
+	case backends.ZeroCone, backends.NonnegativeCone, backends.SecondOrderCone:
+	default:
+		return
+	}
+	from := i
+	for _, before := range c.Cones[:k] {
+		from += before.Dim
+	}
+	c.dropRows(from, from+1)
+	if cone.Dim--; cone.Dim == 0 {
+		c.Cones = slices.Delete(c.Cones, k, k+1)
+	}
+}
+
+func (c *Case) dropColumn(j int) {
+	n, m := c.Dims()
+	for i := m - 1; i >= 0; i-- {
+		c.A = slices.Delete(c.A, i*n+j, i*n+j+1)
+	}
+	if c.P != nil {
+		c.P = slices.Delete(c.P, j*n, (j+1)*n)
+		for i := n - 2; i >= 0; i-- {
+			c.P = slices.Delete(c.P, i*n+j, i*n+j+1)
+		}
+	}
+	c.Q = slices.Delete(c.Q, j, j+1)
+	for _, v := range c.vectors()[:3] {
+		if *v != nil {
+			*v = slices.Delete(slices.Clone(*v), j, j+1)
+		}
+	}
+}
+
+// scales makes rows and columns, the objective and the right-hand side of size 1.
+func (s *shrinker) scales() {
+	unit := func(v float64) float64 {
+		if v == 0 || math.IsInf(v, 0) {
+			return 1
+		}
+		return math.Ldexp(1, -int(math.Floor(math.Log2(v))))
+	}
+	scaled := func(f func(c *Case, by *Scaling)) {
+		s.try(func(c *Case) {
+			n, m := c.Dims()
+			by := Scaling{ones(m), ones(n), 1, 1}
+			f(c, &by)
+			c.Scale(by)
+		})
+	}
+	n, m := s.best.Dims()
+	for i := range m {
+		scaled(func(c *Case, by *Scaling) { by.Rows[i] = unit(maxAbs(c.A[i*n : (i+1)*n])) })
+	}
+	for j := range n {
+		scaled(func(c *Case, by *Scaling) {
+			size := 0.0
+			for i := range m {
+				size = max(size, math.Abs(c.A[i*n+j]))
+			}
+			by.Columns[j] = unit(size)
+		})
+	}
+	scaled(func(c *Case, by *Scaling) { by.Objective = unit(maxAbs(c.Q)) })
+	scaled(func(c *Case, by *Scaling) { by.RightSide = unit(maxAbs(c.B)) })
+}
+
+// same says whether two cases are the same to the last number.
+func same(a, b *Case) bool {
+	for k, v := range a.vectors() {
+		if !slices.Equal(*v, *b.vectors()[k]) {
+			return false
+		}
+	}
+	return len(a.Cones) == len(b.Cones) && a.Stored == b.Stored && (a.P == nil) == (b.P == nil) && slices.Equal(a.A, b.A) && slices.Equal(a.P, b.P) && slices.Equal(a.Q, b.Q) && slices.Equal(a.B, b.B)
+}
+
+// numbers makes entries simpler: of P and A, of the planted points, and of q and b
+// where they follow from none.
+func (s *shrinker) numbers() {
+	lists := func(c *Case) [][]float64 {
+		out := [][]float64{c.A, c.X, c.S, c.Z, c.Ray, c.Farkas}
+		if c.Class != Optimal {
+			out = append(out, c.DualX)
+		}
+		if c.X == nil {
+			out = append(out, c.B)
+		}
+		if c.DualX == nil {
+			out = append(out, c.Q)
+		}
+		return out
+	}
+	for k, list := range lists(s.best) {
+		for i := range list {
+			for _, simpler := range simplifications {
+				old := lists(s.best)[k][i]
+				to := simpler(old)
+				if complexity(to) < complexity(old) && s.try(func(c *Case) { lists(c)[k][i] = to }) {
+					break
+				}
+			}
+		}
+	}
+	n := len(s.best.Q)
+	for i := range n {
+		for j := range i + 1 {
+			if s.best.P == nil {
+				break
+			}
+			for _, simpler := range simplifications {
+				old := s.best.P[i*n+j]
+				to := simpler(old)
+				if complexity(to) < complexity(old) && s.try(func(c *Case) { c.P[i*n+j], c.P[j*n+i] = to, to }) {
+					break
+				}
+			}
+		}
+	}
+}
+
+// simplifications of a number, the simplest first.
+var simplifications = []func(float64) float64{
+	func(float64) float64 { return 0 },
+	func(v float64) float64 { return math.Copysign(1, v) },
+	func(v float64) float64 { return math.Round(v) },
+	func(v float64) float64 { return math.Copysign(math.Pow(10, math.Round(math.Log10(math.Abs(v)))), v) },
+	func(v float64) float64 { return shorten(v, 1) },
+	func(v float64) float64 { return shorten(v, 2) },
+}
+
+// shorten keeps some decimal digits.
+func shorten(v float64, digits int) float64 {
+	if v == 0 || math.IsInf(v, 0) {
+		return v
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-float64(digits-1))
+	return math.Round(v/unit) * unit
+}
+
+// complexity orders numbers by what it takes to write them.
+func complexity(v float64) int {
+	switch v {
+	case 0:
+		return 0
+	case 1:
+		return 1
+	}
+	return len(number(v))
+}

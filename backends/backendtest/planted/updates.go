@@ -1,0 +1,381 @@
+package planted
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Updates is the mode that leads one solver through a sequence of programs by Update,
+// with SetEps, WarmStart from points good and bad, second and cancelled solves between.
+// Each solve counts. A wrong answer is told with the steps that led to it.
+const Updates = "update"
+
+// sequence is a solver on its way.
+type sequence struct {
+	*draw
+	now     *Case     // what the solver holds, unscaled
+	null    []float64 // z with A'z = 0, if one is known
+	flat    []float64 // x with Px = 0 and -Ax in the recession cone, if one is known
+	by      *Scaling
+	steps   []string
+	answers []*backends.Solution
+}
+
+func (r Run) updates(id ID, t *Tally) {
+	for _, b := range r.Backends {
+		s := newSequence(id)
+		if s.now.supported(b.Capabilities()) {
+			s.run(b, r.Options, t)
+		}
+	}
+}
+
+func newSequence(id ID) *sequence {
+	s := &sequence{draw: newDraw(id.Seed, 0x75706461)}
+	s.now = s.classed(id.Mix, Class(s.IntN(4)))
+	for range s.IntN(3) {
+		s.degrade(s.now)
+	}
+	s.now.ID = id
+	s.now.Stored = s.chance(2)
+	if s.now.P == nil && s.now.Stored && s.chance(2) {
+		s.now.P = make([]float64, len(s.now.Q)*len(s.now.Q))
+	}
+	s.null, s.flat = s.now.Farkas, s.now.Ray
+	if id.Scale > 0 {
+		n, m := s.now.Dims()
+		by := s.draw.scaling(n, m, float64(id.Scale))
+		s.by = &by
+	}
+	return s
+}
+
+// classed draws a case of the class.
+func (d *draw) classed(mix Mix, class Class) *Case {
+	switch class {
+	case Infeasible:
+		return d.infeasible(mix)
+	case Unbounded:
+		return d.unbounded(mix)
+	case Both:
+		return d.both(mix)
+	default:
+		return d.optimal(mix)
+	}
+}
+
+// seen is the case as the backend sees it.
+func (s *sequence) seen() *Case {
+	c := s.now.clone()
+	if s.by != nil {
+		c.Scale(*s.by)
+	}
+	c.measure()
+	return c
+}
+
+func (s *sequence) run(b backends.ConicBackend, o backends.Options, t *Tally) {
+	c := s.seen()
+	solver, err := b.Setup(c.Problem(), o)
+	if err != nil {
+		t.record(c, b.Name(), Verdict{Outcome: Failed, Detail: "Setup: " + err.Error()})
+		return
+	}
+	defer solver.Close()
+	for range 2 + s.IntN(6) {
+		if !s.solve(b, solver, o, t) {
+			return
+		}
+		for range 1 + s.IntN(2)*s.IntN(2) {
+			if !s.update(b, solver, t) {
+				return
+			}
+		}
+		s.between(solver)
+	}
+	s.solve(b, solver, o, t)
+}
+
+// solve asks for the answer to what the solver holds, and says whether to go on.
+func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o backends.Options, t *Tally) bool {
+	c := s.seen()
+	sol, v := solveAndJudge(c, solver)
+	s.steps = append(s.steps, "solve")
+	if sol != nil {
+		s.answers = append(s.answers, sol)
+	}
+	if sol != nil && !v.Outcome.Wrong() && s.chance(4) {
+		v = s.compare(c, b, o, sol, v)
+	}
+	if v.Outcome.Wrong() {
+		v.Detail += " (after " + strings.Join(s.steps, ", ") + ")"
+	}
+	t.recordCase(c, b.Name(), v)
+	return v.Outcome != Panicked && v.Outcome != Failed
+}
+
+func solveAndJudge(c *Case, solver backends.Solver) (sol *backends.Solution, v Verdict) {
+	defer recovered(&v)
+	sol, err := solver.Solve(context.Background())
+	if err != nil {
+		return nil, Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
+	}
+	return sol, c.Judge(sol)
+}
+
+// compare asks a fresh solver, where both say optimal but no value was planted.
+func (s *sequence) compare(c *Case, b backends.ConicBackend, o backends.Options, sol *backends.Solution, v Verdict) Verdict {
+	if c.Class != Weak || sol.Status != backends.Optimal {
+		return v
+	}
+	fresh, err := b.Setup(c.Problem(), o)
+	if err != nil {
+		return Verdict{Outcome: Failed, Detail: "fresh Setup: " + err.Error()}
+	}
+	defer fresh.Close()
+	other, w := solveAndJudge(c, fresh)
+	if other == nil || w.Outcome.Wrong() {
+		return w
+	}
+	_, size := c.objective(sol.X)
+	if off := math.Abs(sol.Objective - other.Objective); other.Status == backends.Optimal && !(off <= Tolerance*max(1, size)) {
+		return Verdict{Outcome: Off, Status: sol.Status, Detail: fmt.Sprintf("objective %.12g, but %.12g by a fresh solver", sol.Objective, other.Objective)}
+	}
+	return v
+}
+
+// update changes some of the numbers, and says whether to go on.
+func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Tally) bool {
+	before := s.now
+	next, name := s.next()
+	if next == nil {
+		return true
+	}
+	s.now = next
+	c := s.seen()
+	p := c.Problem()
+	u := backends.Update{Q: p.Q, B: p.B}
+	if c.Stored || !sameNumbers(before.P, next.P) || !sameNumbers(before.A, next.A) {
+		u.P, u.A = p.P, p.A
+	}
+	if sameNumbers(before.P, next.P) && s.chance(2) {
+		u.P = nil
+	}
+	if sameNumbers(before.A, next.A) && s.chance(2) {
+		u.A = nil
+	}
+	if sameNumbers(before.Q, next.Q) && s.chance(2) {
+		u.Q = nil
+	}
+	if sameNumbers(before.B, next.B) && s.chance(2) {
+		u.B = nil
+	}
+	if len(c.B) == 0 {
+		u.A = nil
+	}
+	s.steps = append(s.steps, name)
+	err := func() (err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("panic: %v", r)
+			}
+		}()
+		return solver.Update(u)
+	}()
+	if next.Class == Nonconvex {
+		s.now = before // nothing has changed
+		if v := c.updated(err); v.Outcome != Right {
+			t.recordCase(c, b.Name(), v)
+			return false
+		}
+		return true
+	}
+	if err != nil {
+		t.recordCase(c, b.Name(), Verdict{Outcome: Failed, Detail: "Update: " + err.Error() + " (after " + strings.Join(s.steps, ", ") + ")"})
+		return false
+	}
+	// The caller may change the arrays afterwards.
+	mine := [][]float64{u.Q, u.B}
+	for _, a := range []*sparse.CSC{u.P, u.A} {
+		if a != nil {
+			mine = append(mine, a.RawMatrix().Data)
+		}
+	}
+	for _, v := range mine {
+		for i := range v {
+			v[i] = math.NaN()
+		}
+	}
+	return true
+}
+
+// updated judges the refusal of a nonconvex P.
+func (c *Case) updated(err error) Verdict {
+	if err == nil {
+		return Verdict{Outcome: Accepted, Detail: "Update took it"}
+	}
+	return c.refused(err)
+}
+
+func sameNumbers(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// next draws the program after this one, with the same cones and the same places of
+// entries, and a word for the change.
+func (s *sequence) next() (*Case, string) {
+	c := s.now.clone()
+	n, m := c.Dims()
+	k := s.IntN(12)
+	if !c.Stored && k < 5 {
+		k += 5
+	}
+	switch {
+	case k < 4: // all numbers
+		s.shape = &c.Instance
+		fresh := s.classed("", Class(s.IntN(4)))
+		s.shape = nil
+		if len(fresh.B) != m {
+			return nil, ""
+		}
+		if c.P != nil && fresh.P == nil {
+			fresh.P = make([]float64, n*n)
+		}
+		fresh.Stored, fresh.ID = true, c.ID
+		s.null, s.flat = fresh.Farkas, fresh.Ray
+		return fresh, "all to " + fresh.Class.String()
+	case k < 5:
+		if c.P == nil || n == 0 {
+			return nil, ""
+		}
+		i := s.IntN(n)
+		c.P[i*n+i] = -s.amount()
+		c.Truth = Truth{Class: Nonconvex}
+		return c, "P to nonconvex"
+	case k < 7: // q and b to an optimal program
+		c.Truth = Truth{Class: Optimal, X: s.numbers(n), S: []float64{}, Z: []float64{}}
+		c.each(func(k backends.Cone, _, _ int) {
+			sk, zk := s.pair(k, false)
+			c.S, c.Z = append(c.S, sk...), append(c.Z, zk...)
+		})
+		c.DualX = c.X
+		c.setB()
+		c.setQ()
+		return c, "q and b to optimal"
+	case k < 8: // b to a feasible program
+		c.Farkas, c.X, c.S = nil, s.numbers(n), []float64{}
+		c.each(func(k backends.Cone, _, _ int) { c.S = append(c.S, s.member(k)...) })
+		c.setB()
+		c.reclass()
+		return c, "b to " + c.Class.String()
+	case k < 9: // q to a bounded program
+		c.Ray, c.DualX, c.Z = nil, s.numbers(n), []float64{}
+		c.each(func(k backends.Cone, _, _ int) {
+			_, z := s.pair(k, false)
+			c.Z = append(c.Z, z...)
+		})
+		c.setQ()
+		c.reclass()
+		return c, "q to " + c.Class.String()
+	case k < 10 && s.null != nil: // b to an infeasible program
+		c.X, c.S, c.Farkas = nil, nil, s.null
+		for i := range c.B {
+			c.B[i] = s.number()
+		}
+		p := 0
+		for math.Abs(s.null[p]) != maxAbs(s.null) {
+			p++
+		}
+		c.B[p] -= (dot(c.B, s.null) - c.beta(s.null) + 1) / s.null[p]
+		c.reclass()
+		return c, "b to " + c.Class.String()
+	case k >= 10 && s.flat != nil: // q to an unbounded program
+		c.DualX, c.Z, c.Ray = nil, nil, s.flat
+		for j := range c.Q {
+			c.Q[j] = s.number()
+		}
+		p := 0
+		for math.Abs(s.flat[p]) != maxAbs(s.flat) {
+			p++
+		}
+		c.Q[p] -= (dot(c.Q, s.flat) + 1) / s.flat[p]
+		c.reclass()
+		return c, "q to " + c.Class.String()
+	}
+	return nil, ""
+}
+
+// reclass sets the class by what is known. A program of which feasible points of both
+// kinds are known, but no value, is of the class Weak.
+func (c *Case) reclass() {
+	switch {
+	case c.Farkas != nil && c.Ray != nil:
+		c.Class = Both
+	case c.Farkas != nil:
+		c.Class = Infeasible
+	case c.Ray != nil:
+		c.Class = Unbounded
+	default:
+		c.Class = Weak
+	}
+}
+
+// between does to the solver what must not change the verdict.
+func (s *sequence) between(solver backends.Solver) {
+	c := s.seen()
+	n, m := c.Dims()
+	fill := func(k float64, length int) []float64 {
+		v := s.entries(length)
+		for i := range v {
+			v[i] *= k
+		}
+		return v
+	}
+	switch s.IntN(10) {
+	case 0, 1:
+		_ = solver.WarmStart(backends.Point{X: fill(1, n), S: fill(1, m), Z: fill(1, m)})
+		s.steps = append(s.steps, "warm start from garbage")
+	case 2:
+		k := []float64{1e9, 1e15, 1e-9, 1e100}[s.IntN(4)]
+		_ = solver.WarmStart(backends.Point{X: fill(k, n), S: fill(k, m), Z: fill(k, m)})
+		s.steps = append(s.steps, fmt.Sprintf("warm start from size %g", k))
+	case 3, 4:
+		if len(s.answers) > 0 {
+			a := s.answers[s.IntN(len(s.answers))]
+			_ = solver.WarmStart(backends.Point{X: a.X, S: a.S, Z: a.Z})
+			s.steps = append(s.steps, "warm start from an answer, "+a.Status.String())
+		}
+	case 5:
+		p := backends.Point{X: c.X, S: c.S, Z: c.Z}
+		if s.chance(2) {
+			p.S, p.Z = nil, nil
+		}
+		_ = solver.WarmStart(p)
+		s.steps = append(s.steps, "warm start from what was planted")
+	case 6:
+		if tight, ok := solver.(backends.Tightener); ok {
+			eps := []float64{1e-6, 1e-7, 1e-8, 1e-9}[s.IntN(4)]
+			_ = tight.SetEps(eps)
+			s.steps = append(s.steps, fmt.Sprintf("eps %g", eps))
+		}
+	case 7:
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, _ = solver.Solve(ctx)
+		s.steps = append(s.steps, "cancelled solve")
+	}
+}

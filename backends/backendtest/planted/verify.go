@@ -1,0 +1,198 @@
+package planted
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// rounding is the error that planted points may have, relative to the terms that they
+// are added up from.
+const rounding = 1e-14
+
+// Verify checks all that is known about the case, without any solver: feasible points
+// and their complementarity to rounding, certificates and rays beyond it (sums are
+// added up in twice the precision).
+func (c *Case) Verify() error {
+	n, m := c.Dims()
+	for k, v := range c.vectors() {
+		length := n
+		if k > 2 {
+			length = m
+		}
+		if *v != nil && len(*v) != length {
+			return fmt.Errorf("planted vector %d has length %d, expected %d", k, len(*v), length)
+		}
+	}
+	for _, check := range []func() error{c.verifyPrimal, c.verifyDual, c.verifyFarkas, c.verifyRay, c.verifyConvexity} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Case) verifyPrimal() error {
+	if c.X == nil {
+		return nil
+	}
+	n := len(c.Q)
+	for i, b := range c.B {
+		if off, size := residual(-b, c.S[i], c.A[i*n:(i+1)*n], c.X); !(off <= rounding*size) {
+			return fmt.Errorf("row %d of Ax + s = b is off by %g", i, off)
+		}
+	}
+	return c.inCones("s", c.S, backends.Cone.Distance)
+}
+
+func (c *Case) verifyDual() error {
+	if c.DualX == nil {
+		return nil
+	}
+	n, m := c.Dims()
+	column := make([]float64, m+n)
+	point := append(append([]float64{}, c.Z...), c.DualX...)
+	for j, q := range c.Q {
+		for i := range m {
+			column[i] = c.A[i*n+j]
+		}
+		if c.P != nil {
+			copy(column[m:], c.P[j*n:(j+1)*n])
+		}
+		if off, size := residual(q, 0, column, point); !(off <= rounding*size) {
+			return fmt.Errorf("column %d of Px + A'z = -q is off by %g", j, off)
+		}
+	}
+	if err := c.inCones("z", c.Z, backends.Cone.DualDistance); err != nil {
+		return err
+	}
+	if c.Class != Optimal {
+		return nil
+	}
+	gap, size := residual(-c.beta(c.Z), 0, c.S, c.Z)
+	if !(gap <= 1e3*rounding*max(size, c.Unit)) {
+		return fmt.Errorf("s'z - beta(z) = %g from terms of size %g", gap, size)
+	}
+	return nil
+}
+
+// verifyFarkas wants A'z = 0 and b'z - beta(z) < 0.
+func (c *Case) verifyFarkas() error {
+	if c.Farkas == nil {
+		return nil
+	}
+	n, m := c.Dims()
+	column := make([]float64, m)
+	for j := range n {
+		for i := range m {
+			column[i] = c.A[i*n+j]
+		}
+		if off, _ := residual(0, 0, column, c.Farkas); off != 0 {
+			return fmt.Errorf("column %d of A'z = 0 is off by %g", j, off)
+		}
+	}
+	if value := dot(c.B, c.Farkas) - c.beta(c.Farkas); !(value < 0) {
+		return fmt.Errorf("the certificate has b'z - beta(z) = %g", value)
+	}
+	return c.inCones("the certificate", c.Farkas, backends.Cone.DualDistance)
+}
+
+// verifyRay wants Px = 0, -Ax in the recession cone and q'x < 0.
+func (c *Case) verifyRay() error {
+	if c.Ray == nil {
+		return nil
+	}
+	n, m := c.Dims()
+	if c.P != nil {
+		for i := range n {
+			if off, _ := residual(0, 0, c.P[i*n:(i+1)*n], c.Ray); off != 0 {
+				return fmt.Errorf("row %d of Px = 0 is off by %g", i, off)
+			}
+		}
+	}
+	if value := dot(c.Q, c.Ray); !(value < 0) {
+		return fmt.Errorf("the ray has q'x = %g", value)
+	}
+	r := c.timesA(c.Ray)
+	for i := range m {
+		r[i] = -r[i]
+	}
+	return c.inCones("-A times the ray", r, func(k backends.Cone, r []float64) float64 {
+		if k.Kind != backends.BoxCone {
+			return k.Distance(r)
+		}
+		d := 0.0
+		for i, v := range r {
+			if !math.IsInf(k.Lower[i], -1) {
+				d = max(d, -v)
+			}
+			if !math.IsInf(k.Upper[i], 1) {
+				d = max(d, v)
+			}
+		}
+		return d
+	})
+}
+
+// verifyConvexity wants a negative eigenvalue of P in the class Nonconvex, and none in
+// the others, after its rows and columns have been scaled by powers of 2 to a diagonal of
+// about 1.
+func (c *Case) verifyConvexity() error {
+	n := len(c.Q)
+	if c.P == nil {
+		if c.Class == Nonconvex {
+			return errors.New("no entry of P")
+		}
+		return nil
+	}
+	scale := make([]float64, n)
+	for i := range scale {
+		scale[i] = 1
+		if v := math.Abs(c.P[i*n+i]); v > 0 {
+			scale[i] = math.Ldexp(1, -int(math.Round(math.Log2(v)/2)))
+		}
+	}
+	p := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			p.SetSym(i, j, c.P[i*n+j]*scale[i]*scale[j])
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(p, false) {
+		return errors.New("no eigenvalues of P")
+	}
+	values := e.Values(nil)
+	if negative := values[0] < -1e-12*max(1, values[n-1]); negative != (c.Class == Nonconvex) {
+		return fmt.Errorf("the smallest eigenvalue of P is %g, the largest %g", values[0], values[n-1])
+	}
+	return nil
+}
+
+// inCones wants the parts of v in their cones to rounding.
+func (c *Case) inCones(name string, v []float64, distance func(backends.Cone, []float64) float64) error {
+	var err error
+	c.each(func(k backends.Cone, from, to int) {
+		if d := distance(k, v[from:to]); !(d <= rounding*maxAbs(v[from:to])) && err == nil {
+			err = fmt.Errorf("%s of rows %d to %d is outside the %v cone by %g", name, from, to, k.Kind, d)
+		}
+	})
+	return err
+}
+
+// residual returns |a + b + u'v| and the size of its terms.
+func residual(a, b float64, u, v []float64) (off, size float64) {
+	s := sum{}
+	s.add(a)
+	s.add(b)
+	size = max(math.Abs(a), math.Abs(b))
+	for i, x := range u {
+		s.addProduct(x, v[i])
+		size = max(size, math.Abs(x*v[i]))
+	}
+	return math.Abs(s.value()), size
+}

@@ -1,0 +1,104 @@
+package planted
+
+import (
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// weakCase is a program without rows of A that are zero cones; all have q and z so
+// that (X = nil or) x is feasible and (Z = nil or) z dual feasible.
+type weakCase struct {
+	cone    backends.Cone
+	q       []float64
+	a       []float64 // -A by rows
+	b       []float64
+	x, s, z []float64
+}
+
+// weakCases have no attained solution, no certificate, or a duality gap.
+func weakCases() []weakCase {
+	soc, psd, exp, power := backends.SecondOrder(3), backends.PSD(2), backends.Exponential(), backends.Power(0.5)
+	zero := func(n int) []float64 { return make([]float64, n) }
+	return []weakCase{
+		// min t with tu >= 1: 0 is not attained.
+		{soc, []float64{1, 0}, []float64{1, 1, 1, -1, 0, 0}, []float64{0, 0, 2}, []float64{1, 1}, []float64{2, 0, 2}, []float64{0.5, 0.5, 0}},
+		// 0 t >= 1, as the limit of ut >= 1 for small u: infeasible without a certificate.
+		{soc, []float64{0}, []float64{1, 1, 0}, []float64{0, 0, 2}, nil, nil, zero(3)},
+		{soc, []float64{1}, []float64{1, 1, 0}, []float64{0, 0, 2}, nil, nil, []float64{0.5, 0.5, 0}},
+		// |(x, y)| <= x is y = 0: the value 0 of min y has no multiplier.
+		{soc, []float64{0, 1}, []float64{1, 0, 1, 0, 0, 1}, zero(3), zero(2), zero(3), nil},
+		// min t with [t 1; 1 u] semidefinite, up to a factor; and with t = 0.
+		{psd, []float64{1, 0}, []float64{1, 0, 0, 0, 0, 1}, []float64{0, 2, 0}, []float64{2, 2}, []float64{2, 2, 2}, []float64{1, 0, 0}},
+		{psd, []float64{0}, []float64{0, 0, 1}, []float64{0, 2, 0}, nil, nil, zero(3)},
+		// [0 x 0; x y 0; 0 0 x+1] semidefinite needs x = 0, the dual has the value -1.
+		{backends.PSD(3), []float64{1, 0}, []float64{0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0}, []float64{0, 0, 0, 0, 0, 1}, zero(2), []float64{0, 0, 0, 0, 0, 1}, []float64{0, 0, 0, 0, 0, 1}},
+		// min exp(x), exp(x) <= 0, and min -x with exp(x) <= w, which has no ray.
+		{exp, []float64{0, 1}, []float64{1, 0, 0, 0, 0, 1}, []float64{0, 1, 0}, []float64{0, 1}, []float64{0, 1, 1}, []float64{0, 0, 1}},
+		{exp, []float64{0}, []float64{1, 0, 0}, []float64{0, 1, 0}, nil, nil, zero(3)},
+		{exp, []float64{-1, 0}, []float64{1, 0, 0, 0, 0, 1}, []float64{0, 1, 0}, []float64{0, 1}, []float64{0, 1, 1}, nil},
+		// min u with sqrt(uv) >= 1, and with u = 0.
+		{power, []float64{1, 0}, []float64{1, 0, 0, 1, 0, 0}, []float64{0, 0, 1}, []float64{1, 1}, []float64{1, 1, 1}, []float64{1, 0, 0}},
+		{power, []float64{0}, []float64{0, 1, 0}, []float64{0, 0, 1}, nil, nil, zero(3)},
+	}
+}
+
+// weak takes one of weakCases, often beside an optimal program.
+func (d *draw) weak(mix Mix) *Case {
+	kinds := mix.kinds()
+	list := slices.DeleteFunc(weakCases(), func(w weakCase) bool { return !slices.Contains(kinds, w.cone.Kind) })
+	if len(list) == 0 {
+		return d.optimal(mix)
+	}
+	w := list[d.IntN(len(list))]
+	c := &Case{
+		Instance: Instance{Q: w.q, A: w.a, B: w.b, Cones: []backends.Cone{w.cone}},
+		Truth:    Truth{X: w.x, S: w.s, Z: w.z},
+	}
+	for i := range c.A {
+		c.A[i] = -c.A[i]
+	}
+	if w.z != nil {
+		c.DualX = make([]float64, len(w.q))
+	}
+	if d.chance(2) {
+		c = join(c, d.optimal(mix))
+	}
+	c.Class = Weak
+	return c
+}
+
+// join puts two programs side by side. What is known of both is known of the whole.
+func join(a, b *Case) *Case {
+	n, m := a.Dims()
+	bn, bm := b.Dims()
+	block := func(x []float64, rows, cols int, y []float64, yRows, yCols int) []float64 {
+		out := make([]float64, 0, (rows+yRows)*(cols+yCols))
+		for i := range rows {
+			out = append(append(out, x[i*cols:(i+1)*cols]...), make([]float64, yCols)...)
+		}
+		for i := range yRows {
+			out = append(append(out, make([]float64, cols)...), y[i*yCols:(i+1)*yCols]...)
+		}
+		return out
+	}
+	c := &Case{Instance: Instance{
+		Q: slices.Concat(a.Q, b.Q), A: block(a.A, m, n, b.A, bm, bn), B: slices.Concat(a.B, b.B), Cones: slices.Concat(a.Cones, b.Cones),
+	}}
+	if a.P != nil || b.P != nil {
+		fill := func(p []float64, n int) []float64 {
+			if p == nil {
+				return make([]float64, n*n)
+			}
+			return p
+		}
+		c.P = block(fill(a.P, n), n, n, fill(b.P, bn), bn, bn)
+	}
+	av, bv := a.vectors(), b.vectors()
+	for k, v := range c.vectors() {
+		if *av[k] != nil && *bv[k] != nil {
+			*v = slices.Concat(*av[k], *bv[k])
+		}
+	}
+	return c
+}

@@ -1,0 +1,98 @@
+package planted
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// GoLiteral returns the program as a Go expression of type *backends.Problem in the
+// notation of package backendtest, with what is known about it in comments.
+func (c *Case) GoLiteral() string {
+	n, m := c.Dims()
+	var b strings.Builder
+	fmt.Fprintf(&b, "// %s: %v", c.ID, c.Class)
+	if c.Class == Optimal {
+		fmt.Fprintf(&b, ", value %v", c.Value)
+	}
+	b.WriteString("\n")
+	for _, v := range []struct {
+		name string
+		v    []float64
+	}{{"x", c.X}, {"s", c.S}, {"dual x", c.DualX}, {"z", c.Z}, {"certificate", c.Farkas}, {"ray", c.Ray}} {
+		if v.v != nil {
+			fmt.Fprintf(&b, "// %s = {%s}\n", v.name, numbers(v.v))
+		}
+	}
+	b.WriteString("&backends.Problem{\n")
+	if c.P != nil {
+		fmt.Fprintf(&b, "\tP: upper(%s),\n", rows(c.P, n, n))
+	}
+	fmt.Fprintf(&b, "\tQ: []float64{%s},\n", numbers(c.Q))
+	if m > 0 {
+		fmt.Fprintf(&b, "\tA: matrix(%d, %s),\n\tB: []float64{%s},\n", n, rows(c.A, m, n), numbers(c.B))
+		var cones []string
+		for _, k := range c.Cones {
+			cones = append(cones, coneLiteral(k))
+		}
+		fmt.Fprintf(&b, "\tCones: []backends.Cone{%s},\n", strings.Join(cones, ", "))
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func coneLiteral(k backends.Cone) string {
+	switch k.Kind {
+	case backends.ZeroCone:
+		return fmt.Sprintf("backends.Zero(%d)", k.Dim)
+	case backends.NonnegativeCone:
+		return fmt.Sprintf("backends.Nonnegative(%d)", k.Dim)
+	case backends.BoxCone:
+		return fmt.Sprintf("backends.Box([]float64{%s}, []float64{%s})", numbers(k.Lower), numbers(k.Upper))
+	case backends.SecondOrderCone:
+		return fmt.Sprintf("backends.SecondOrder(%d)", k.Dim)
+	case backends.PSDCone:
+		return fmt.Sprintf("backends.PSD(%d)", backends.PSDOrder(k.Dim))
+	case backends.ExponentialCone:
+		return "backends.Exponential()"
+	case backends.DualExponentialCone:
+		return "backends.DualExponential()"
+	case backends.PowerCone:
+		return fmt.Sprintf("backends.Power(%s)", number(k.Alpha))
+	case backends.DualPowerCone:
+		return fmt.Sprintf("backends.DualPower(%s)", number(k.Alpha))
+	default:
+		return fmt.Sprintf("backends.NuclearNorm(%d, %d)", k.Rows, k.Cols)
+	}
+}
+
+func rows(a []float64, m, n int) string {
+	var out []string
+	for i := range m {
+		out = append(out, "[]float64{"+numbers(a[i*n:(i+1)*n])+"}")
+	}
+	return strings.Join(out, ", ")
+}
+
+func numbers(v []float64) string {
+	out := make([]string, len(v))
+	for i, x := range v {
+		out[i] = number(x)
+	}
+	return strings.Join(out, ", ")
+}
+
+func number(x float64) string {
+	switch {
+	case x == 0:
+		return "0"
+	case math.IsInf(x, 1):
+		return "inf"
+	case math.IsInf(x, -1):
+		return "-inf"
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}

@@ -1,0 +1,402 @@
+package backends
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// CheckPrimalInfeasible measures how well z proves that no x satisfies the
+// constraints. With z moved into K* first, every feasible x and s have
+//
+//	0 <= s'z - beta(z) = V - r'x,    V = b'z - beta(z),    r = A'z,
+//
+// which no x within |x_j| <= R satisfies where V < 0 and R |r|_1 < -V. A
+// variable that single rows bound needs no R: what r_j x_j can be at most within its
+// bounds counts in V. The error says that V is not negative beyond rounding. Otherwise the residual is
+//
+//	sum_j |r_j| X_j / -V
+//
+// where X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
+// rows in which it has weight, be it directly or through the other variables of the row. It does not
+// change when rows, columns or b are multiplied by numbers: with a residual of 1e-8 there is no
+// feasible x within 1e8 times the sizes that the data suggest. V and r are computed in twice the working precision, and
+// taken with the bounds of their errors. It panics unless z has length m.
+func CheckPrimalInfeasible(p *Problem, z []float64) (residual float64, err error) {
+	found, err := new(checker).primalInfeasible(p, z)
+	return found.residual, err
+}
+
+// CheckDualInfeasible measures how well x proves that the objective falls
+// without bound from every feasible point. With s in the recession cone of K next to -Ax, every
+// dual feasible (u, z), Pu + A'z = -q and z in K*, has
+//
+//	0 <= s'z = z'(Ax + s) - z'Ax = q'x + u'Px + z'(Ax + s),
+//
+// which none within |u_j|, |z_i| <= R satisfies where q'x < 0 and R (|Px|_1 + |Ax + s|_1) < -q'x; and by strong
+// duality a feasible problem without dual feasible points is unbounded. The error says
+// that q'x is not negative beyond rounding. Otherwise the residual is
+//
+//	(sum_j |(Px)_j| U_j + sum_i |(Ax + s)_i| Z_i) / -q'x
+//
+// where U_j and Z_i are the sizes that the data give u_j and z_i, the largest |q_j| / |p_ij| and |q_j| / |a_ij|, as in
+// CheckPrimalInfeasible. It panics unless x has length n.
+func CheckDualInfeasible(p *Problem, x []float64) (residual float64, err error) {
+	found, err := new(checker).dualInfeasible(p, x)
+	return found.residual, err
+}
+
+// proof is what a certificate shows.
+type proof struct {
+	residual float64
+	// radius is the R up to which it holds.
+	radius float64
+	// v is the certificate, with z in K*.
+	v []float64
+	// value is V or q'x, and negative an upper bound of what is left of it.
+	value, negative float64
+}
+
+var errNotFinite = errors.New("backends: certificate is not finite")
+
+// primalInfeasible is CheckPrimalInfeasible.
+func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
+	_, m := p.Dims()
+	mustHave(len(z) == m)
+	if !allFinite(z) {
+		return proof{}, errNotFinite
+	}
+	out := proof{v: append([]float64(nil), z...), radius: math.Inf(1)}
+	c.intoDual(p, out.v)
+	rest := c.combination(p, out.v)
+	if rest == nil {
+		return out, c.outweighed(p, &out, nil)
+	}
+	size, bounds := sizesOfX(p), newSingleBounds(p)
+	if bounds.absorb(rest, size, out.v) {
+		c.intoDual(p, out.v)
+		if rest = c.combination(p, out.v); rest == nil {
+			return out, c.outweighed(p, &out, nil)
+		}
+	}
+	// What is left is rounding where a bound has taken in the rest.
+	weighed, free, bounded := 0.0, 0.0, 0.0 // sum |r_j| X_j and sum |r_j| where no bound serves, and what the others come to
+	for j, r := range rest {
+		most := math.Abs(r.value) + r.bound
+		if most == 0 {
+			continue
+		}
+		if within := bounds.most(j, r); within < most*size[j]/tightBound {
+			bounded += within + 4*unitRoundoff*math.Abs(within)
+			continue
+		}
+		weighed += most * size[j]
+		free += most
+	}
+	if err := c.outweighed(p, &out, &bounded); err != nil || free == 0 {
+		return out, err
+	}
+	out.residual, out.radius = weighed/-out.negative, -out.negative/free
+	return out, nil
+}
+
+// intoDual moves z into K*.
+func (c *checker) intoDual(p *Problem, z []float64) {
+	row := 0
+	for _, k := range p.Cones {
+		k.intoDual(z[row : row+k.Dim])
+		row += k.Dim
+	}
+}
+
+// combination returns A'z with bounds of its rounding, nil if it is exactly zero.
+func (c *checker) combination(p *Problem, z []float64) []rounded {
+	if p.A == nil {
+		return nil
+	}
+	a := p.A.RawMatrix()
+	out := make([]rounded, len(p.Q))
+	exact := true
+	for j := range out {
+		var dot exactSum
+		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+			dot.addProduct(a.Data[k], z[a.Ind[k]])
+		}
+		out[j] = rounded{dot.value(), dot.bound()}
+		exact = exact && out[j] == rounded{}
+	}
+	if exact {
+		return nil
+	}
+	return out
+}
+
+// outweighed sets value and negative of a proof, to which bounded is added, and returns an error unless they are negative.
+func (c *checker) outweighed(p *Problem, out *proof, bounded *float64) (err error) {
+	var sum exactSum
+	row := 0
+	for _, k := range p.Cones {
+		if k.Kind == BoxCone {
+			for i, v := range out.v[row : row+k.Dim] {
+				if v > 0 {
+					sum.addProduct(-k.Lower[i], v)
+				} else if v < 0 {
+					sum.addProduct(-k.Upper[i], v)
+				}
+			}
+		}
+		row += k.Dim
+	}
+	for i, b := range p.B {
+		sum.addProduct(b, out.v[i])
+	}
+	if out.value, out.negative, err = fallsBelowZero("b'z - beta(z)", &sum); err != nil || bounded == nil {
+		return err
+	}
+	if out.negative += *bounded; !(out.negative < 0) {
+		return fmt.Errorf("backends: certificate has b'z - beta(z) = %g, which A'z outweighs within the bounds of x", out.value)
+	}
+	return nil
+}
+
+// absorb moves what is left of A'z into the multipliers of rows that bound a variable, where their bounds are
+// near, and says whether there were any: z_i += -r_j / a_ij makes column j zero, and is in K*.
+func (b *singleBounds) absorb(rest []rounded, size, z []float64) bool {
+	some := false
+	for j, r := range rest {
+		if r.value == 0 || !(b.most(j, r) < (math.Abs(r.value)+r.bound)*size[j]/tightBound) {
+			continue
+		}
+		row, a := b.lowerRow[j], b.lowerEntry[j]
+		if r.value < 0 {
+			row, a = b.upperRow[j], b.upperEntry[j]
+		}
+		if row >= 0 {
+			z[row] -= r.value / a
+			some = true
+		}
+	}
+	return some
+}
+
+// most is the largest value of -r_j x_j within the bounds of x_j.
+func (b *singleBounds) most(j int, r rounded) float64 {
+	l, u := b.lower[j], b.upper[j]
+	switch {
+	case math.Abs(r.value) <= r.bound: // the sign is not known
+		return (math.Abs(r.value) + r.bound) * max(math.Abs(l), math.Abs(u))
+	case r.value > 0:
+		return max(-(r.value-r.bound)*l, -(r.value+r.bound)*l)
+	}
+	return max(-(r.value-r.bound)*u, -(r.value+r.bound)*u)
+}
+
+// A bound of a variable is used where it is nearer than the reciprocal of this times the size that the data suggest.
+const tightBound = 1e-10
+
+// dualInfeasible is CheckDualInfeasible.
+func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
+	n, m := p.Dims()
+	mustHave(len(x) == n)
+	if !allFinite(x) {
+		return proof{}, errNotFinite
+	}
+	out := proof{v: x, radius: math.Inf(1)}
+	var sum exactSum
+	for j, q := range p.Q {
+		sum.addProduct(q, x[j])
+	}
+	var err error
+	if out.value, out.negative, err = fallsBelowZero("q'x", &sum); err != nil {
+		return out, err
+	}
+	curved := make([]exactSum, n) // Px
+	if p.P != nil {
+		a := p.P.RawMatrix()
+		for j, xj := range x {
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				i, v := a.Ind[k], a.Data[k]
+				curved[i].addProduct(v, xj)
+				if i != j {
+					curved[j].addProduct(v, x[i])
+				}
+			}
+		}
+	}
+	moved := make([]exactSum, m) // Ax
+	if p.A != nil {
+		a := p.A.RawMatrix()
+		for j, xj := range x {
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				moved[a.Ind[k]].addProduct(a.Data[k], xj)
+			}
+		}
+	}
+	bend, exact := make([]float64, n), true
+	for j := range curved {
+		bend[j] = curved[j].most()
+		exact = exact && bend[j] == 0
+	}
+	direction, rounding, left := make([]float64, m), make([]float64, m), make([]float64, m) // -Ax, its error, |Ax + s|
+	for i := range moved {
+		direction[i] = -moved[i].value()
+		rounding[i] = moved[i].most() - math.Abs(direction[i])
+	}
+	row := 0
+	for _, k := range p.Cones {
+		k.awayFromRecession(direction[row:row+k.Dim], rounding[row:row+k.Dim], left[row:row+k.Dim])
+		row += k.Dim
+	}
+	for _, v := range left {
+		exact = exact && v == 0
+	}
+	if exact {
+		return out, nil
+	}
+	sizeU, sizeZ := sizesOfDual(p)
+	weighed, free := 0.0, 0.0
+	for j, v := range bend {
+		if v != 0 {
+			weighed += v * sizeU[j]
+			free += v
+		}
+	}
+	for i, v := range left {
+		if v != 0 {
+			weighed += v * sizeZ[i]
+			free += v
+		}
+	}
+	out.residual, out.radius = weighed/-out.negative, -out.negative/free
+	return out, nil
+}
+
+// lostInRounding is the part of the sum of absolute terms below which the sign of a sum is not
+// trusted: with data that are rounded themselves, even one that was computed exactly means nothing.
+const lostInRounding = 1e-12
+
+// fallsBelowZero returns a sum and an upper bound of it, and an error unless that is negative.
+func fallsBelowZero(name string, sum *exactSum) (value, most float64, err error) {
+	value = sum.value()
+	most = value + sum.bound()
+	switch {
+	case !(most <= math.MaxFloat64):
+		return 0, 0, errNotFinite
+	case !(value < 0):
+		return 0, 0, fmt.Errorf("backends: certificate has %s = %g, which is not negative", name, value)
+	case !(most < 0) || -value <= lostInRounding*sum.size:
+		return 0, 0, fmt.Errorf("backends: certificate has %s = %g, which is within the rounding of terms of size %g", name, value, sum.size)
+	}
+	return value, most, nil
+}
+
+// intoDual moves z into the dual cone, so far inside that the rounding of the test of membership
+// does not matter. Multipliers of infinite bounds of a box become zero.
+func (c Cone) intoDual(z []float64) {
+	switch c.Kind {
+	case ZeroCone:
+	case BoxCone:
+		for i, v := range z {
+			if v > 0 && math.IsInf(c.Lower[i], -1) || v < 0 && math.IsInf(c.Upper[i], 1) {
+				z[i] = 0
+			}
+		}
+	case NuclearNormCone:
+		_, spectral := c.matrixNorms(z[1:])
+		z[0] = max(z[0], spectral*inside(c.Dim))
+	default:
+		intoPointed(dualKind(c.Kind), c.Alpha, z)
+	}
+}
+
+// inside is one and some units of rounding for each of n operations.
+func inside(n int) float64 { return 1 + 4*float64(n+4)*unitRoundoff }
+
+// intoPointed moves s along the direction e of Distance into a cone that is neither zero nor a
+// box nor of matrices with a norm, and returns by how much.
+func intoPointed(k ConeKind, alpha float64, s []float64) (moved float64) {
+	switch k {
+	case NonnegativeCone:
+		for i, v := range s {
+			moved = max(moved, -v)
+			s[i] = max(0, v)
+		}
+		return moved
+	case SecondOrderCone:
+		if len(s) == 0 {
+			return 0
+		}
+		if norm := norm2(s[1:]) * inside(len(s)); norm > s[0] {
+			moved = norm - s[0]
+			s[0] = norm
+		}
+		return moved
+	case PSDCone:
+		n := PSDOrder(len(s))
+		margin := 4 * float64(n) * unitRoundoff * norm2(s)
+		if n == 1 {
+			margin = 0
+		}
+		if moved = margin - smallestEigenvalue(s); !(moved > 0) {
+			return 0
+		}
+		for k, j := 0, 0; j < n; j++ {
+			s[k] += moved
+			k += n - j
+		}
+		return moved
+	}
+	size := maxAbs(s)
+	if size == 0 {
+		return 0
+	}
+	moved = pointedDistance(k, alpha, s)*(1+1e-9) + 16*unitRoundoff*size
+	switch k {
+	case ExponentialCone, DualExponentialCone:
+		s[0] -= moved
+		s[1] += moved
+		s[2] += moved
+	default:
+		s[0] += moved
+		s[1] += moved
+	}
+	return moved
+}
+
+// awayFromRecession writes into left how far the direction s, known up to rounding, is from
+// some point of the recession cone, entry by entry.
+func (c Cone) awayFromRecession(s, rounding, left []float64) {
+	switch c.Kind {
+	case ZeroCone:
+		for i, v := range s {
+			left[i] = math.Abs(v) + rounding[i]
+		}
+	case NonnegativeCone:
+		for i, v := range s {
+			left[i] = max(0, rounding[i]-v)
+		}
+	case BoxCone:
+		for i, v := range s {
+			if !math.IsInf(c.Lower[i], -1) {
+				left[i] = max(left[i], rounding[i]-v)
+			}
+			if !math.IsInf(c.Upper[i], 1) {
+				left[i] = max(left[i], rounding[i]+v)
+			}
+		}
+	default:
+		if c.Dim == 0 {
+			return
+		}
+		to := append([]float64(nil), s...)
+		if c.Kind == NuclearNormCone {
+			nuclear, _ := c.matrixNorms(to[1:])
+			to[0] = max(to[0], nuclear*inside(c.Dim))
+		} else {
+			intoPointed(c.Kind, c.Alpha, to)
+		}
+		for i, v := range to {
+			left[i] = math.Abs(v-s[i]) + rounding[i]
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package ldl
+
+import (
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/internal/stop"
+)
+
+// layout turns the supernodes of the reduced pattern into panels of the whole.
+// Columns that are not adjacent and have equal rows become twins and are numbered
+// one after the other, at the place of the last of them, which is still before
+// all their ancestors. So are the members of a group. A supernode of small columns
+// is taken apart. loose, first and rows are those of groups.loose and structures.
+func (f *Factor) layout(g *groups, perm []int32, loose []bool, first []int32, rows [][]int32) error {
+	weight := make([]int32, len(perm))
+	for j, c := range perm {
+		weight[j] = g.ptr[c+1] - g.ptr[c]
+	}
+	f.perm, f.owner = make([]int32, 0, f.n), make([]int32, f.n)
+	f.panels = make([]panel, 0, f.n-len(g.members)+len(perm))
+	for i, q := range g.early {
+		if q >= 0 {
+			f.panels = append(f.panels, panel{kind: small, first: int32(len(f.perm)), width: 1})
+			f.perm = append(f.perm, int32(i))
+		}
+	}
+	early := len(f.perm)
+
+	height := make([]int32, len(rows)) // number of rows of the whole
+	for s, list := range rows {
+		if f.within.Stop.Reached(entryWork + len(list)) {
+			return ErrStopped
+		}
+		for _, j := range list {
+			height[s] += weight[j]
+		}
+	}
+	begin, sorted := sameRows(rows, func(s int32) bool {
+		j := first[s]
+		return height[s] > smallRows && first[s+1]-j == 1 && (weight[j] == 1 || loose[j])
+	}, len(perm), f.within.Stop)
+	if f.within.Stop.Reached(0) {
+		return ErrStopped
+	}
+	l := &numbering{stop: f.within.Stop, place: make([]int32, len(perm)), columns: make([]int32, 0, len(perm)), weight: weight}
+	var store []int32 // rows of small columns that were in one supernode
+	for s := range rows {
+		if f.within.Stop.Reached(4 * entryWork) {
+			return ErrStopped
+		}
+		list := sorted[begin[s]:begin[s+1]]
+		if len(list) == 0 {
+			continue
+		}
+		at := int32(len(f.perm))
+		for _, t := range list {
+			for j := first[t]; j < first[t+1]; j++ {
+				l.place[j] = int32(len(f.perm))
+				l.columns = append(l.columns, j)
+				f.perm = append(f.perm, g.of(perm[j])...)
+			}
+		}
+		from, to := first[s], first[s+1]
+		p := panel{first: at, width: int32(len(f.perm)) - at, rows: rows[s]}
+		switch {
+		case len(list) > 1 || loose[from]:
+			p.kind = twins
+		case p.width == to-from && p.width-1+height[s] <= smallRows:
+			p.kind, p.width = small, 1
+			for j := from; j < to-1; j++ {
+				begin := len(store)
+				for i := j + 1; i < to; i++ {
+					store = append(store, i)
+				}
+				store = append(store, rows[s]...)
+				p.rows = store[begin:]
+				f.panels = append(f.panels, p)
+				l.total += int(to - 1 - j + height[s])
+				p.first++
+			}
+			p.rows = rows[s]
+		}
+		f.panels = append(f.panels, p)
+		l.total += int(height[s])
+	}
+	if l.total > math.MaxInt32 {
+		return ErrTooLarge
+	}
+	f.inverse = invert(f.perm)
+	if l.sortRows(f.panels[early:]); l.stop.Reached(0) {
+		return ErrStopped
+	}
+	neighbours := make([]int32, early)
+	for s := range neighbours {
+		neighbours[s] = f.inverse[g.early[f.perm[s]]]
+		f.panels[s].rows = neighbours[s : s+1]
+	}
+	return nil
+}
+
+// sameRows puts the supernodes with equal rows together, of those that may be.
+// sorted[begin[s]:begin[s+1]] are those whose last one is s, ascending; it is
+// empty if s is not the last. n is above all rows.
+func sameRows(rows [][]int32, may func(s int32) bool, n int, stop *stop.Stop) (begin, sorted []int32) {
+	count := int32(len(rows))
+	// chains of equal keys
+	head, tail, next := make([]int32, count), make([]int32, count), make([]int32, count)
+	keys := newKeyTable(len(rows))
+	for s := range count {
+		head[s], tail[s], next[s] = s, s, -1
+		if !may(s) {
+			stop.Reached(entryWork)
+			continue
+		}
+		if stop.Reached(entryWork * (1 + len(rows[s]))) {
+			return nil, nil
+		}
+		key := uint64(len(rows[s]))
+		for _, i := range rows[s] {
+			key += mix(uint64(i)) // independent of the order
+		}
+		if h := keys.first(key, s); h != s {
+			head[s] = h
+			next[tail[h]], tail[h] = s, s
+		}
+	}
+	last := make([]int32, count)
+	for s := range last {
+		last[s] = int32(s)
+	}
+	mark := make([]int32, n)
+	for s := range count {
+		if head[s] != s || next[s] < 0 {
+			stop.Reached(1)
+			continue
+		}
+		for _, i := range rows[s] {
+			mark[i] = s + 1
+		}
+		end := s
+		for t := next[s]; t >= 0; t = next[t] {
+			if stop.Reached(entryWork * (1 + len(rows[t]))) {
+				return nil, nil
+			}
+			equal := len(rows[t]) == len(rows[s])
+			for _, i := range rows[t] {
+				equal = equal && mark[i] == s+1
+			}
+			if equal {
+				end = t
+			} else {
+				head[t] = t // another list with the same key
+			}
+		}
+		last[s] = end
+	}
+	begin = make([]int32, count+1)
+	if stop.Reached(int(count)) {
+		return nil, nil
+	}
+	for s := range count {
+		last[s] = last[head[s]]
+		begin[last[s]+1]++
+	}
+	for s := range count {
+		begin[s+1] += begin[s]
+	}
+	if stop.Reached(int(2 * count)) {
+		return nil, nil
+	}
+	sorted = make([]int32, count)
+	at := slices.Clone(begin[:count])
+	for s := range count {
+		sorted[at[last[s]]] = s
+		at[last[s]]++
+	}
+	return begin, sorted
+}
+
+// longestRun is the most columns of a run of small ones, between which a factorisation can end.
+const longestRun = 1 << 12
+
+// joinSmall makes runs of neighbouring small columns.
+func (f *Factor) joinSmall() {
+	total := 0
+	for s := range f.panels {
+		if f.within.Stop.Reached(entryWork) {
+			return
+		}
+		if p := &f.panels[s]; p.kind == small {
+			total += len(p.rows)
+		}
+	}
+	rows := make([]int32, 0, total)
+	ptr := make([]int32, 0, 2*f.n)
+	panels := f.panels[:0]
+	for s := 0; s < len(f.panels); {
+		if f.within.Stop.Reached(entryWork * longestRun) {
+			return
+		}
+		p := f.panels[s]
+		if p.kind != small {
+			s++
+		} else {
+			from, begin := len(rows), len(ptr)
+			ptr = append(ptr, 0)
+			p.width = 0
+			for ; s < len(f.panels) && f.panels[s].kind == small && p.width < longestRun; s++ {
+				rows = append(rows, f.panels[s].rows...)
+				ptr = append(ptr, int32(len(rows)-from))
+				p.width++
+			}
+			p.rows, p.ptr = rows[from:len(rows):len(rows)], ptr[begin:len(ptr):len(ptr)]
+		}
+		for j := p.first; j < p.first+p.width; j++ {
+			f.owner[j] = int32(len(panels))
+		}
+		panels = append(panels, p)
+	}
+	f.panels = slices.Clone(panels) // fewer than there was room for
+}
+
+// numbering says where the columns of the reduced pattern are in the whole.
+type numbering struct {
+	place   []int32 // of the first member of each column
+	weight  []int32 // number of members
+	columns []int32 // the columns in the order of their place
+	total   int     // number of rows of all panels, in the whole
+	stop    *stop.Stop
+}
+
+// sortRows replaces the rows of the panels, columns of the reduced pattern, by
+// those of the whole, sorted, by one pass over the transposed structure.
+func (l *numbering) sortRows(panels []panel) {
+	n := len(l.columns)
+	ptr := make([]int32, n+1)
+	for s := range panels {
+		if l.stop.Reached(entryWork * (1 + len(panels[s].rows))) {
+			return
+		}
+		for _, j := range panels[s].rows {
+			ptr[j+1]++
+		}
+	}
+	for j := range n {
+		ptr[j+1] += ptr[j]
+	}
+	by, next := make([]int32, ptr[n]), slices.Clone(ptr[:n])
+	store := make([]int32, l.total)
+	end := make([]int32, len(panels)) // of the rows of a panel in store
+	used := int32(0)
+	for s := range panels {
+		if l.stop.Reached(entryWork * (1 + len(panels[s].rows))) {
+			return
+		}
+		end[s] = used
+		for _, j := range panels[s].rows {
+			by[next[j]] = int32(s)
+			next[j]++
+			used += l.weight[j]
+		}
+	}
+	for _, j := range l.columns {
+		at, weight := l.place[j], l.weight[j]
+		if l.stop.Reached(entryWork * (1 + int(ptr[j+1]-ptr[j])*int(weight))) {
+			return
+		}
+		for _, s := range by[ptr[j]:ptr[j+1]] {
+			rows := store[end[s]:]
+			end[s] += weight
+			for i := range weight {
+				rows[i] = at + i
+			}
+		}
+	}
+	begin := int32(0)
+	for s := range panels {
+		panels[s].rows = store[begin:end[s]:end[s]]
+		begin = end[s]
+	}
+}

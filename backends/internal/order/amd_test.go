@@ -1,0 +1,298 @@
+package order
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestAMDNoFill(t *testing.T) {
+	arrow := func(n, head int) pattern {
+		var e [][2]int
+		for i := range n {
+			if i != head {
+				e = append(e, [2]int{i, head})
+			}
+		}
+		return fromEdges(n, e)
+	}
+	path := make([][2]int, 0)
+	for i := range 500 {
+		path = append(path, [2]int{i, i + 1})
+	}
+	tree := make([][2]int, 0)
+	for i := 1; i < 1000; i++ {
+		tree = append(tree, [2]int{(i - 1) / 3, i})
+	}
+	var cliques [][2]int // ten of ten, unconnected
+	for c := range 10 {
+		for _, e := range complete(10).edges() {
+			cliques = append(cliques, [2]int{10*c + e[0], 10*c + e[1]})
+		}
+	}
+	for _, c := range []struct {
+		name string
+		p    pattern
+	}{
+		{"empty", fromEdges(0, nil)},
+		{"single", fromEdges(1, nil)},
+		{"diagonal", fromEdges(50, nil)},
+		{"arrow up", arrow(100, 0)},
+		{"arrow down", arrow(100, 99)},
+		{"star with a row set aside", arrow(5000, 17)},
+		{"path", shuffled(fromEdges(501, path), 1)},
+		{"tree", shuffled(fromEdges(1000, tree), 1)},
+		{"complete", complete(60)},
+		{"cliques", shuffled(fromEdges(100, cliques), 1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			perm := c.p.amd()
+			requirePermutation(t, c.p.n, perm)
+			entries, _ := c.p.cost(perm)
+			assert.Equal(t, c.p.n+len(c.p.rowidx), entries)
+		})
+	}
+}
+
+func TestAMDIsAPermutation(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 80).Draw(t, "n")
+		var rows [][2]int
+		if n > 0 {
+			node := rapid.IntRange(0, n-1)
+			// Diagonal, lower and repeated entries are allowed in the input.
+			rows = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int {
+				return [2]int{node.Draw(t, "i"), node.Draw(t, "j")}
+			}), 0, 5*n).Draw(t, "entries")
+			for range rapid.IntRange(0, 3).Draw(t, "hubs") {
+				hub := node.Draw(t, "hub")
+				for i := range n {
+					rows = append(rows, [2]int{hub, i})
+				}
+			}
+		}
+		cols := make([][]int32, n)
+		for _, e := range rows {
+			cols[e[1]] = append(cols[e[1]], int32(e[0]))
+		}
+		p := pattern{n: n, colptr: []int32{0}}
+		for _, c := range cols {
+			p.rowidx = append(p.rowidx, c...)
+			p.colptr = append(p.colptr, int32(len(p.rowidx)))
+		}
+		colptr, rowidx := slices.Clone(p.colptr), slices.Clone(p.rowidx)
+		o := Options{Dense: rapid.SampledFrom([]float64{0, -1, 0.01, 1, 10}).Draw(t, "dense")}
+		perm := AMDWith(n, p.colptr, p.rowidx, o)
+		requirePermutation(t, n, perm)
+		require.Equal(t, perm, AMDWith(n, p.colptr, p.rowidx, o), "not deterministic")
+		require.Equal(t, colptr, p.colptr)
+		require.Equal(t, rowidx, p.rowidx)
+	})
+}
+
+// Every option must stay near exact minimum degree: setting rows aside is a
+// matter of speed.
+func TestAMDNearExactMinimumDegree(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		make  func(seed uint64) pattern
+		limit float64 // entries of L against exact minimum degree, summed over the seeds
+	}{
+		{"grid 30x30", func(s uint64) pattern { return shuffled(grid2D(30, 30), s) }, 1.05},
+		{"random, 2 entries a row", func(s uint64) pattern { return randomPattern(200, 400, s) }, 1.1},
+		{"random, 5 entries a row", func(s uint64) pattern { return randomPattern(200, 1000, s) }, 1.05},
+		{"random, 20 entries a row", func(s uint64) pattern { return randomPattern(200, 4000, s) }, 1.05},
+		{"bipartite", func(s uint64) pattern { return bipartite(60, 150, 0.2, s) }, 1.05},
+		{"bipartite with few holes", func(s uint64) pattern { return bipartite(60, 150, 0.9, s) }, 1.02},
+		{"more rows aside than classes", func(s uint64) pattern { return bipartite(100, 400, 0.5, s) }, 1.02},
+		{"lasso", func(s uint64) pattern { return shuffled(lasso(40, 100), s) }, 1.001},
+		{"blocks", func(s uint64) pattern { return shuffled(blocks(5, 20, 60, 5), s) }, 1.02},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			exact := 0
+			ours := map[float64]int{}
+			for seed := range uint64(3) {
+				p := c.make(seed)
+				_, entries := minimumDegree(p)
+				exact += entries
+				for _, dense := range []float64{0, -1, 1, 0.01} {
+					perm := AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: dense})
+					requirePermutation(t, p.n, perm)
+					entries, _ := p.cost(perm)
+					ours[dense] += entries
+				}
+			}
+			for dense, entries := range ours {
+				assert.LessOrEqual(t, float64(entries), c.limit*float64(exact), "Dense = %g: %d entries, exact minimum degree %d", dense, entries, exact)
+			}
+		})
+	}
+}
+
+// The exact answers: all columns first, then the rows, gives no fill outside the
+// block of the rows.
+func TestAMDKeepsTheRowsOfDenseDataLast(t *testing.T) {
+	for _, rows := range []int{50, 100, 200} {
+		for _, cols := range []int{50, 120, 250, 1000} {
+			p := shuffled(lasso(rows, cols), 1)
+			entries, _ := p.cost(p.amd())
+			// Per column: x, u and two bounds; the rows or, if there are fewer
+			// columns, the columns make the dense block.
+			few := min(rows, cols)
+			best := 4*cols + 5*cols + rows + rows*cols + few*(few-1)/2
+			assert.LessOrEqual(t, entries, best, "%d x %d", rows, cols)
+		}
+	}
+	for _, density := range []float64{1, 0.9, 0.5} {
+		p := shuffled(bipartite(40, 900, density, 1), 1)
+		entries, _ := p.cost(p.amd())
+		assert.LessOrEqual(t, entries, p.n+len(p.rowidx)+40*39/2, "density %g", density)
+	}
+}
+
+// Rows set aside must not be joined to one clique when the rest is not: here
+// each block keeps its own, and the links between the blocks come last.
+func TestAMDSeparatesTheRowsOfBlocks(t *testing.T) {
+	const count, rows, cols, links = 10, 20, 1000, 20
+	p := shuffled(blocks(count, rows, cols, links), 1)
+	for _, dense := range []float64{0, -1, 1} {
+		perm := AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: dense})
+		entries, _ := p.cost(perm)
+		want := count*(cols*(rows+1)+rows*(rows+1)/2+rows*links) + links*(links+1)/2
+		assert.Equal(t, want, entries, "Dense = %g", dense)
+	}
+}
+
+// The entries of L, diagonal included, that the AMD of SuiteSparse leaves, as
+// found in the Python package qdldl 0.1.9.post1.
+func TestAMDAgainstSuiteSparse(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		p     pattern
+		peer  int
+		limit float64 // entries of ours against the peer's
+	}{
+		{"grid2D(100, 100)", grid2D(100, 100), 206332, 1.02},
+		{"grid2D(300, 300)", grid2D(300, 300), 2928059, 1.02},
+		{"randomPattern(1000, 20000, 1)", randomPattern(1000, 20000, 1), 346419, 1.02},
+		{"randomPattern(5000, 10000, 1)", randomPattern(5000, 10000, 1), 668541, 1.02},
+		{"bipartite(150, 150, 0.1, 1)", bipartite(150, 150, 0.1, 1), 21117, 1.02},
+		{"bipartite(100, 250, 1, 1)", bipartite(100, 250, 1, 1), 30300, 1},
+		{"lasso(100, 250)", lasso(100, 250), 32300, 1},
+		{"lasso(100, 2500)", lasso(100, 2500), 777550, 0.4},
+		{"blocks(10, 20, 1000, 20)", blocks(10, 20, 1000, 20), 234120, 1},
+	} {
+		entries, _ := c.p.cost(c.p.amd())
+		assert.LessOrEqual(t, float64(entries), c.limit*float64(c.peer), "%s: %d", c.name, entries)
+	}
+}
+
+// Many rows aside in an irregular graph: more than there are classes, and left
+// over together with rows that were in the first graph.
+func TestAMDWithManyRowsAside(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		n := 400 + r.IntN(400)
+		var e [][2]int
+		for range 50 + r.IntN(150) { // rows of 20 to 80 entries
+			hub := r.IntN(n)
+			for range 20 + r.IntN(60) {
+				e = append(e, [2]int{hub, r.IntN(n)})
+			}
+		}
+		e = append(e, randomPattern(n, n, seed).edges()...)
+		for i := range e {
+			if e[i][0] == e[i][1] {
+				e[i][1] = (e[i][0] + 1) % n
+			}
+		}
+		p := fromEdges(n, e)
+		whole, _ := p.cost(AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: -1}))
+		perm := AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: 0.1})
+		requirePermutation(t, n, perm)
+		entries, _ := p.cost(perm)
+		assert.LessOrEqual(t, float64(entries), 1.15*float64(whole), "seed %d", seed)
+	}
+}
+
+// A postorder of the elimination tree, which supernodal codes apply, leaves the
+// entries of L and does not tear supernodes apart that the order has together.
+func TestAMDKeepsSupernodesTogether(t *testing.T) {
+	for name, p := range map[string]pattern{
+		"grid":   shuffled(grid2D(40, 40), 2),
+		"random": randomPattern(300, 500, 3),
+		"lasso":  shuffled(lasso(60, 80), 4),
+		"blocks": shuffled(blocks(5, 20, 60, 5), 5),
+	} {
+		q := p.permuted(p.amd())
+		parent := Etree(q.n, q.colptr, q.rowidx)
+		post := Postorder(parent)
+		counts := ColCounts(q.n, q.colptr, q.rowidx, parent, post)
+		r := q.permuted(post)
+		parentPost := Etree(r.n, r.colptr, r.rowidx)
+		countsPost := ColCounts(r.n, r.colptr, r.rowidx, parentPost, Postorder(parentPost))
+		for k, j := range post {
+			assert.Equal(t, counts[j], countsPost[k], name)
+		}
+		before, after := supernodes(parent, counts), supernodes(parentPost, countsPost)
+		assert.LessOrEqual(t, after, before, name)
+	}
+}
+
+// supernodes counts the runs of columns of L with one pattern below the block.
+func supernodes(parent, counts []int32) (s int) {
+	for j := range parent {
+		if j == 0 || int(parent[j-1]) != j || counts[j-1] != counts[j]+1 {
+			s++
+		}
+	}
+	return s
+}
+
+func TestAMDRejectsBadShapes(t *testing.T) {
+	for name, f := range map[string]func(){
+		"colptr":   func() { AMD(2, []int32{0, 0}, nil) },
+		"rowidx":   func() { AMD(2, []int32{0, 0, 1}, nil) },
+		"descends": func() { AMD(2, []int32{0, 1, 0}, []int32{0}) },
+		"row":      func() { AMD(2, []int32{0, 0, 1}, []int32{2}) },
+	} {
+		assert.Panics(t, f, name)
+	}
+}
+
+// Small stamps reach the overflow guard, a crowded list store the compaction.
+func TestQuotientGraphHousekeeping(t *testing.T) {
+	p := shuffled(grid2D(40, 40), 5)
+	want := p.amd()
+	for _, c := range []struct {
+		name    string
+		disturb func(g *graph)
+	}{
+		{"stamps", func(g *graph) { g.stamp = 1<<31 - 1 - int32(4*p.n) - 50 }},
+		{"compaction", func(g *graph) { g.lists = g.lists[:g.free+p.n/8] }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGraph(p.n, nil, nil)
+			degrees := make([]int32, p.n)
+			g.load(p.colptr, p.rowidx, degrees, p.n)
+			c.disturb(g)
+			g.eliminateAll(p.n, 0)
+			assert.Equal(t, want, g.assemblyOrder())
+		})
+	}
+}
+
+func ExampleAMD() {
+	// A star with its centre in row 0, to be eliminated first, would fill the
+	// whole matrix.
+	colptr := []int32{0, 0, 1, 2, 3, 4}
+	rowidx := []int32{0, 0, 0, 0}
+	perm := AMD(5, colptr, rowidx)
+	fmt.Println("pivots:", perm)
+	// Output: pivots: [1 2 3 0 4]
+}

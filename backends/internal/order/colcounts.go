@@ -1,0 +1,123 @@
+package order
+
+// ColCounts returns the number of entries in each column of L, the diagonal
+// included, for the elimination tree parent of the pattern and a postorder post
+// of it. It does not form L: time and memory are nearly O(nnz of the pattern).
+//
+// Row i of L is a subtree of the elimination tree with root i; its leaves are
+// entries of the matrix. The count of a column is the number of row subtrees
+// that hold its node. So each row subtree adds 1 at its leaves, takes 1 off at
+// the lowest common ancestor of each two consecutive leaves and at the parent of
+// its root, and the sums over the subtrees of the elimination tree are the
+// counts.
+func ColCounts(n int, colptr, rowidx, parent, post []int32) (counts []int32) {
+	return Within{}.ColCounts(n, colptr, rowidx, parent, post)
+}
+
+// ColCounts is the function of that name.
+func (w Within) ColCounts(n int, colptr, rowidx, parent, post []int32) (counts []int32) {
+	checkPattern(n, colptr, rowidx)
+	if len(parent) != n || len(post) != n {
+		panic("order: parent or post does not have length n")
+	}
+	rowptr, cols := w.transpose(n, colptr, rowidx)
+	if w.Stop.Reached(n) {
+		return nil
+	}
+	work := make([]int32, 5*n)
+	counts = work[:n:n]
+	var (
+		first    = work[n : 2*n]   // place in post of the first node of the subtree
+		latest   = work[2*n : 3*n] // largest first of the leaves of row i so far
+		lastLeaf = work[3*n : 4*n] // the latest leaf of row i
+		top      = work[4*n:]      // disjoint sets: ancestor within the subtrees finished
+	)
+	for j := range int32(n) {
+		first[j], latest[j], lastLeaf[j], top[j] = -1, -1, -1, j
+	}
+	for k, j := range post {
+		if w.Stop.Reached(nodeWork) {
+			return nil
+		}
+		if first[j] < 0 {
+			first[j] = int32(k)
+			counts[j] = 1 // a leaf of the tree is the only leaf of its own row
+		}
+		if f := parent[j]; f >= 0 && first[f] < 0 {
+			first[f] = first[j]
+		}
+	}
+	for _, j := range post {
+		if w.Stop.Reached(nodeWork + 4*int(rowptr[j+1]-rowptr[j])) {
+			return nil
+		}
+		f := parent[j]
+		if f >= 0 {
+			counts[f]-- // the row subtree with root j ends here
+		}
+		for _, i := range cols[rowptr[j]:rowptr[j+1]] {
+			if first[j] <= latest[i] {
+				continue // an earlier leaf of row i is below j
+			}
+			latest[i] = first[j]
+			counts[j]++
+			if l := lastLeaf[i]; l >= 0 {
+				counts[findTop(top, l)]--
+			}
+			lastLeaf[i] = j
+		}
+		if f >= 0 {
+			top[j] = f
+		}
+	}
+	for _, j := range post {
+		if f := parent[j]; f >= 0 {
+			counts[f] += counts[j]
+		}
+	}
+	return counts
+}
+
+// findTop returns the root of the set of i and shortens the path to it.
+func findTop(top []int32, i int32) int32 {
+	root := i
+	for top[root] != root {
+		root = top[root]
+	}
+	for i != root {
+		i, top[i] = top[i], root
+	}
+	return root
+}
+
+// transpose returns, for each row i, the columns j > i of its entries above the
+// diagonal: the columns of the lower triangle.
+func (w Within) transpose(n int, colptr, rowidx []int32) (rowptr, cols []int32) {
+	rowptr = make([]int32, n+2)
+	for j := range int32(n) {
+		if w.Stop.Reached(nodeWork + int(colptr[j+1]-colptr[j])) {
+			return nil, nil
+		}
+		for _, i := range rowidx[colptr[j]:colptr[j+1]] {
+			if i < j {
+				rowptr[i+2]++
+			}
+		}
+	}
+	for i := range n {
+		rowptr[i+2] += rowptr[i+1]
+	}
+	cols = make([]int32, rowptr[n+1])
+	for j := range int32(n) {
+		if w.Stop.Reached(nodeWork + 2*int(colptr[j+1]-colptr[j])) {
+			return nil, nil
+		}
+		for _, i := range rowidx[colptr[j]:colptr[j+1]] {
+			if i < j {
+				cols[rowptr[i+1]] = j
+				rowptr[i+1]++
+			}
+		}
+	}
+	return rowptr[:n+1], cols
+}

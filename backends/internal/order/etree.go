@@ -1,0 +1,95 @@
+package order
+
+import "github.com/conetune/conetune/internal/stop"
+
+// Within has [Etree], [Postorder] and [ColCounts] as they are called within a computation that may
+// have to end. Where Stop is reached they return nil.
+type Within struct{ Stop *stop.Stop }
+
+// Etree returns the elimination tree of the pattern: parent[j] is the row of the
+// first entry below the diagonal in column j of L, or -1 if there is none. It
+// takes O(nnz log n) time, nearly O(nnz) in practice.
+func Etree(n int, colptr, rowidx []int32) (parent []int32) {
+	return Within{}.Etree(n, colptr, rowidx)
+}
+
+// Etree is the function of that name.
+func (w Within) Etree(n int, colptr, rowidx []int32) (parent []int32) {
+	checkPattern(n, colptr, rowidx)
+	work := make([]int32, 2*n)
+	parent, top := work[:n:n], work[n:] // top: an ancestor of each node, moved up as paths are walked
+	for j := range int32(n) {
+		if w.Stop.Reached(nodeWork + 4*int(colptr[j+1]-colptr[j])) {
+			return nil
+		}
+		parent[j], top[j] = -1, -1
+		for _, i := range rowidx[colptr[j]:colptr[j+1]] {
+			// Everything from i up to the root of its tree so far is in row j of L.
+			for i < j {
+				up := top[i]
+				top[i] = j
+				if up < 0 {
+					parent[i] = j
+					break
+				}
+				i = up
+			}
+		}
+	}
+	return parent
+}
+
+// Postorder returns the nodes of a forest in postorder: post[k] is the k-th node,
+// children come before their parent and subtrees are contiguous. Roots and
+// children are taken in ascending order, so that a tree which is in postorder
+// already gives the identity. parent[j] is -1 at roots.
+func Postorder(parent []int32) (post []int32) {
+	return Within{}.Postorder(parent)
+}
+
+// Postorder is the function of that name.
+func (w Within) Postorder(parent []int32) (post []int32) {
+	n := len(parent)
+	work := make([]int32, 3*n)
+	post, child, sibling := work[:n:n], work[n:2*n], work[2*n:]
+	for j := range n {
+		child[j], sibling[j] = -1, -1
+	}
+	for j := n - 1; j >= 0; j-- {
+		if w.Stop.Reached(nodeWork) {
+			return nil
+		}
+		switch f := parent[j]; {
+		case f < 0:
+		case int(f) >= n || int(f) == j:
+			panic("order: parent out of range")
+		default:
+			sibling[j], child[f] = child[f], int32(j)
+		}
+	}
+	k := 0
+	for root := range int32(n) {
+		if parent[root] >= 0 {
+			continue
+		}
+		for j := descend(root, child); ; {
+			if w.Stop.Reached(nodeWork) {
+				return nil
+			}
+			post[k] = j
+			k++
+			if j == root {
+				break
+			}
+			if s := sibling[j]; s >= 0 {
+				j = descend(s, child)
+			} else {
+				j = parent[j]
+			}
+		}
+	}
+	if k < n {
+		panic("order: parent has a cycle")
+	}
+	return post
+}

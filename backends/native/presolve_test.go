@@ -1,0 +1,124 @@
+package native_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+)
+
+func denseCSC(rows, cols int, v ...float64) *sparse.CSC {
+	d := mat.NewDense(rows, cols, v)
+	ptr, ind, val := []int{0}, []int{}, []float64{}
+	for j := range cols {
+		for i := range rows {
+			if x := d.At(i, j); x != 0 {
+				ind, val = append(ind, i), append(val, x)
+			}
+		}
+		ptr = append(ptr, len(ind))
+	}
+	return sparse.NewCSC(rows, cols, ptr, ind, val)
+}
+
+func opened(t *testing.T, p *backends.Problem) backends.Solver {
+	t.Helper()
+	b, err := backends.Open("native")
+	require.NoError(t, err)
+	s, err := b.Setup(p, backends.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func solved(t *testing.T, s backends.Solver) *backends.Solution {
+	t.Helper()
+	sol, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	return sol
+}
+
+// TestPresolve: min 1/2 (x^2 + y^2) + x y / 2 + z with 2x = 4, x + y >= 3, z = 5, a variable and a row without entries and a row
+// without bounds. With x = 2 and z = 5 it is min y^2/2 + y + 7 over y >= 1, so y = 1 and the value is 8.5. The multipliers are
+// those of the whole: of x + y >= 3 as -x-y+s=-3, y + x/2 - m = 0, so m = 2; of 2x = 4, x + y/2 + 2 u - m = 0,
+// so u = -1/4; and of z, 1 + w = 0.
+func TestPresolve(t *testing.T) {
+	inf := math.Inf(1)
+	p := &backends.Problem{
+		P: denseCSC(4, 4, 1, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+		Q: []float64{0, 0, 1, 0},
+		A: denseCSC(6, 4,
+			2, 0, 0, 0,
+			0, 0, 0, 0,
+			-1, -1, 0, 0,
+			0, 0, 0, 0,
+			0, 0, 1, 0,
+			1, 1, 1, 0),
+		B:     []float64{4, 0, -3, 7, 6, 0},
+		Cones: []backends.Cone{backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{1, -1e20}, []float64{1, inf})},
+	}
+	s := opened(t, p)
+	check := func(bound float64) {
+		t.Helper()
+		sol := solved(t, s)
+		require.Equal(t, backends.Optimal, sol.Status, sol.Message)
+		y := bound - 2
+		assert.InDelta(t, y*y/2+y+7, sol.Objective, 1e-6)
+		assert.InDeltaSlice(t, []float64{2, y, 5, 0}, sol.X, 1e-6)
+		assert.InDeltaSlice(t, []float64{0, 0, 0, 7, 1, -7 - y}, sol.S, 1e-6)
+		m := y + 1
+		assert.InDeltaSlice(t, []float64{(m - 2 - y/2) / 2, 0, m, 0, -1, 0}, sol.Z, 1e-6)
+		r, _, _ := backends.Recheck(p, sol.X, sol.S, sol.Z)
+		assert.LessOrEqual(t, r.Max(), 1e-8)
+	}
+	check(3)
+	p.B = []float64{4, 0, -4, 7, 6, 0}
+	require.NoError(t, s.Update(backends.Update{B: p.B}))
+	check(4)
+	// An update that makes the row without entries a contradiction, and one that takes it back.
+	require.NoError(t, s.Update(backends.Update{B: []float64{4, -3, -4, 7, 6, 0}}))
+	sol := solved(t, s)
+	assert.Equal(t, backends.PrimalInfeasible, sol.Status)
+	assert.Equal(t, inf, sol.Radius)
+	assert.InDelta(t, 1.0/3, sol.Z[1], 1e-12)
+	require.NoError(t, s.Update(backends.Update{B: p.B}))
+	check(4)
+}
+
+// TestContradictions are what no solver is asked: exact certificates.
+func TestContradictions(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    *backends.Problem
+		want backends.Status
+	}{
+		{"0 = -3", &backends.Problem{Q: []float64{1}, A: denseCSC(1, 1, 0), B: []float64{-3}, Cones: []backends.Cone{backends.Zero(1)}}, backends.PrimalInfeasible},
+		{"0 >= 1e-11 beside a large row", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 1, 0), B: []float64{1e6, -1e-11}, Cones: []backends.Cone{backends.Nonnegative(2)}}, backends.PrimalInfeasible},
+		{"0.3 x = 1 and 0.7 x = 1", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 0.3, 0.7), B: []float64{1, 1}, Cones: []backends.Cone{backends.Zero(2)}}, backends.PrimalInfeasible},
+		{"x <= 1 and x >= 1.001, far apart in scale", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 1e-9, -1e9), B: []float64{1e-9, -1.001e9}, Cones: []backends.Cone{backends.Nonnegative(2)}}, backends.PrimalInfeasible},
+		{"1e-12 x without rows", &backends.Problem{Q: []float64{1e-12}}, backends.DualInfeasible},
+	} {
+		sol := solved(t, opened(t, c.p))
+		assert.Equal(t, c.want, sol.Status, c.name)
+		assert.Equal(t, math.Inf(1), sol.Radius, c.name)
+		assert.Zero(t, sol.Iterations, c.name)
+	}
+}
+
+// TestColdAgain has a start that leads to a false verdict or to nothing: min -x with x in [0, 1] from x = 1e12.
+func TestColdAgain(t *testing.T) {
+	p := &backends.Problem{Q: []float64{-1, 1}, A: denseCSC(3, 2, 1, 1, -1, 0, 0, -1), B: []float64{1, 0, 0}, Cones: []backends.Cone{backends.Nonnegative(3)}}
+	s := opened(t, p)
+	for _, far := range []float64{1e6, 1e12, 1e200} {
+		require.NoError(t, s.WarmStart(backends.Point{X: []float64{far, -far}, S: []float64{1 / far, far, far}, Z: []float64{far, 1 / far, far}}))
+		sol := solved(t, s)
+		assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
+		assert.InDelta(t, -1, sol.Objective, 1e-7)
+	}
+}

@@ -1,0 +1,365 @@
+package backends
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends/internal/ldl"
+)
+
+// ProvePrimalInfeasible looks near z for a vector that proves better than z does that no x
+// satisfies the constraints, and returns the best one met, in K*, with its residual by
+// [CheckPrimalInfeasible]. It makes A'z zero by the least change, relative to the entries of z, and moves z back into K*, in
+// turn, until the residual is at most eps or does not fall further. The error says that nothing near z proves anything. It panics unless z has
+// length m.
+func ProvePrimalInfeasible(p *Problem, z []float64, eps float64) (better []float64, residual float64, err error) {
+	found, err := new(checker).provePrimal(p, z, eps)
+	return found.v, found.residual, err
+}
+
+// ProveDualInfeasible does the same for x and [CheckDualInfeasible], by making Px and Ax + s zero, with s in
+// the recession cone of K. It panics unless x has length n.
+func ProveDualInfeasible(p *Problem, x []float64, eps float64) (better []float64, residual float64, err error) {
+	found, err := new(checker).proveDual(p, x, eps)
+	return found.v, found.residual, err
+}
+
+const (
+	// So many changes are made at most, and no more once one leaves over worthwhile of the residual before.
+	polishRounds = 12
+	worthwhile   = 0.7
+	// An entry of a multiplier or a direction may change by its own size, or by this part of the largest term of its
+	// equations.
+	freedom = 1e-3
+	// The regularisation of the equations, which are scaled to terms of size one.
+	polishDelta = 1e-13
+)
+
+func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, error) {
+	best, err := c.primalInfeasible(p, z)
+	if best.v == nil || err == nil && best.residual <= eps || p.A == nil {
+		return best, err
+	}
+	n, m := p.Dims()
+	a := p.A.RawMatrix()
+	z = append([]float64(nil), best.v...)
+	terms, reach := make([]float64, n), make([]float64, m) // sum_i |a_ij z_i|, and max_j |a_ij| / terms_j
+	for j := range n {
+		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+			terms[j] += math.Abs(a.Data[k] * z[a.Ind[k]])
+		}
+		if terms[j] == 0 {
+			continue
+		}
+		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+			reach[a.Ind[k]] = max(reach[a.Ind[k]], math.Abs(a.Data[k])/terms[j])
+		}
+	}
+	weight := make([]float64, m)
+	row := 0
+	for _, k := range p.Cones {
+		w := weight[row : row+k.Dim]
+		for i := range w {
+			if w[i] = math.Abs(z[row+i]); k.Kind == ZeroCone && reach[row+i] > 0 {
+				w[i] = max(w[i], freedom/reach[row+i])
+			}
+		}
+		if k.Kind != ZeroCone && k.Kind != NonnegativeCone && k.Kind != BoxCone {
+			fillMax(w)
+		}
+		row += k.Dim
+	}
+	eq := equations{unknowns: m, ptr: []int32{0}}
+	var which []int // the columns of A that are equations
+	for j := range n {
+		if terms[j] == 0 {
+			continue
+		}
+		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+			eq.add(a.Ind[k], a.Data[k]/terms[j])
+		}
+		eq.close()
+		which = append(which, j)
+	}
+	change, ok := newLeastChange(&eq, weight)
+	if !ok {
+		return best, err
+	}
+	right := make([]float64, len(which))
+	last := math.Inf(1)
+	for range polishRounds {
+		for e, j := range which {
+			var dot exactSum
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				dot.addProduct(a.Data[k], z[a.Ind[k]])
+			}
+			right[e] = -dot.value() / terms[j]
+		}
+		change.apply(right, z)
+		row := 0
+		for _, k := range p.Cones {
+			k.intoDual(z[row : row+k.Dim])
+			row += k.Dim
+		}
+		next, nextErr := c.primalInfeasible(p, z)
+		if nextErr == nil && (err != nil || next.residual < best.residual) {
+			best, err = next, nil
+		}
+		if err == nil && best.residual <= eps/16 {
+			break
+		}
+		size := maxAbs(right)
+		if !(size < worthwhile*last) {
+			break
+		}
+		last = size
+	}
+	return best, err
+}
+
+func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error) {
+	best, err := c.dualInfeasible(p, x)
+	if err != nil || best.residual <= eps {
+		return best, err
+	}
+	n, m := p.Dims()
+	x = append([]float64(nil), x...)
+	rows := newRowLists(p)
+	scale := make([]float64, rows.count) // of an equation, the sum of the absolute terms
+	reach := make([]float64, n)
+	for e := range rows.count {
+		ind, val := rows.row(e)
+		for k, j := range ind {
+			scale[e] += math.Abs(val[k] * x[j])
+		}
+		if scale[e] > 0 {
+			for k, j := range ind {
+				reach[j] = max(reach[j], math.Abs(val[k])/scale[e])
+			}
+		}
+	}
+	weight := make([]float64, n+m) // of x, then of s
+	for j := range x {
+		if weight[j] = math.Abs(x[j]); reach[j] > 0 {
+			weight[j] = max(weight[j], freedom/reach[j])
+		}
+	}
+	s := make([]float64, m)
+	rows.slack(p, x, s)
+	row := 0
+	for _, k := range p.Cones {
+		w := weight[n+row : n+row+k.Dim]
+		for i := range w {
+			w[i] = math.Abs(s[row+i])
+		}
+		if k.Kind != ZeroCone && k.Kind != NonnegativeCone && k.Kind != BoxCone {
+			fillMax(w)
+		}
+		row += k.Dim
+	}
+	eq := equations{unknowns: n + m, ptr: []int32{0}}
+	var which []int
+	for e := range rows.count {
+		if scale[e] == 0 {
+			continue
+		}
+		ind, val := rows.row(e)
+		for k, j := range ind {
+			eq.add(int(j), val[k]/scale[e])
+		}
+		if i := e - rows.curved; i >= 0 && weight[n+i] > 0 {
+			eq.add(n+i, 1/scale[e])
+		}
+		eq.close()
+		which = append(which, e)
+	}
+	change, ok := newLeastChange(&eq, weight)
+	if !ok {
+		return best, err
+	}
+	right := make([]float64, len(which))
+	both := make([]float64, n+m)
+	last := math.Inf(1)
+	for range polishRounds {
+		rows.slack(p, x, s)
+		for at, e := range which {
+			var dot exactSum
+			ind, val := rows.row(e)
+			for k, j := range ind {
+				dot.addProduct(val[k], x[j])
+			}
+			if i := e - rows.curved; i >= 0 {
+				dot.add(s[i])
+			}
+			right[at] = -dot.value() / scale[e]
+		}
+		copy(both, x)
+		change.apply(right, both)
+		copy(x, both)
+		next, nextErr := c.dualInfeasible(p, x)
+		if nextErr == nil && next.residual < best.residual {
+			best = next
+			best.v = append([]float64(nil), x...)
+		}
+		if best.residual <= eps/16 {
+			break
+		}
+		size := maxAbs(right)
+		if !(size < worthwhile*last) {
+			break
+		}
+		last = size
+	}
+	return best, nil
+}
+
+// rowLists holds the rows of P, if there are entries, and then those of A.
+type rowLists struct {
+	count, curved int // equations, and those of them that belong to P
+	ptr           []int
+	ind           []int32
+	val           []float64
+}
+
+func (r *rowLists) row(e int) ([]int32, []float64) {
+	return r.ind[r.ptr[e]:r.ptr[e+1]], r.val[r.ptr[e]:r.ptr[e+1]]
+}
+
+func newRowLists(p *Problem) *rowLists {
+	n, m := p.Dims()
+	r := &rowLists{count: m}
+	if !isZero(p.P) {
+		r.curved = n
+		r.count += n
+	}
+	r.ptr = make([]int, r.count+1)
+	each := func(do func(row, col int, v float64)) {
+		if r.curved > 0 {
+			a := p.P.RawMatrix()
+			for j := range n {
+				for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+					do(a.Ind[k], j, a.Data[k])
+					if a.Ind[k] != j {
+						do(j, a.Ind[k], a.Data[k])
+					}
+				}
+			}
+		}
+		if p.A != nil {
+			a := p.A.RawMatrix()
+			for j := range n {
+				for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+					do(r.curved+a.Ind[k], j, a.Data[k])
+				}
+			}
+		}
+	}
+	each(func(row, _ int, _ float64) { r.ptr[row+1]++ })
+	for i := range r.count {
+		r.ptr[i+1] += r.ptr[i]
+	}
+	next := append([]int(nil), r.ptr...)
+	r.ind, r.val = make([]int32, r.ptr[r.count]), make([]float64, r.ptr[r.count])
+	each(func(row, col int, v float64) {
+		r.ind[next[row]], r.val[next[row]] = int32(col), v
+		next[row]++
+	})
+	return r
+}
+
+// slack writes into s the point of the recession cone next to -Ax.
+func (r *rowLists) slack(p *Problem, x, s []float64) {
+	for i := range s {
+		var dot exactSum
+		ind, val := r.row(r.curved + i)
+		for k, j := range ind {
+			dot.addProduct(val[k], x[j])
+		}
+		s[i] = -dot.value()
+	}
+	row := 0
+	for _, c := range p.Cones {
+		c.intoRecession(s[row : row+c.Dim])
+		row += c.Dim
+	}
+}
+
+// intoRecession moves s into the recession cone.
+func (c Cone) intoRecession(s []float64) {
+	switch {
+	case c.Dim == 0:
+	case c.Kind == ZeroCone:
+		clear(s)
+	case c.Kind == BoxCone:
+		for i, v := range s {
+			if v < 0 && !math.IsInf(c.Lower[i], -1) || v > 0 && !math.IsInf(c.Upper[i], 1) {
+				s[i] = 0
+			}
+		}
+	case c.Kind == NuclearNormCone:
+		nuclear, _ := c.matrixNorms(s[1:])
+		s[0] = max(s[0], nuclear*inside(c.Dim))
+	default:
+		intoPointed(c.Kind, c.Alpha, s)
+	}
+}
+
+// equations is a system M y = r, equation by equation.
+type equations struct {
+	unknowns int
+	ptr      []int32
+	ind      []int32
+	val      []float64
+}
+
+func (e *equations) add(unknown int, v float64) {
+	e.ind, e.val = append(e.ind, int32(unknown)), append(e.val, v)
+}
+
+func (e *equations) close() { e.ptr = append(e.ptr, int32(len(e.ind))) }
+
+// leastChange solves M y = r by the y with the least |D^-1 y|_2, from the quasi-definite system
+//
+//	[I  B'; B  -delta I] [w; l] = [0; r],    B = M D,  y = D w.
+type leastChange struct {
+	weight []float64
+	factor *ldl.Factor
+	x      []float64
+}
+
+func newLeastChange(eq *equations, weight []float64) (*leastChange, bool) {
+	k := eq.unknowns
+	total := k + len(eq.ptr) - 1
+	ptr, ind, val := make([]int32, 1, total+1), make([]int32, 0, len(eq.ind)+total), make([]float64, 0, len(eq.ind)+total)
+	sign := make([]int8, total)
+	for i := range k {
+		ind, val, sign[i] = append(ind, int32(i)), append(val, 1), 1
+		ptr = append(ptr, int32(len(ind)))
+	}
+	for e := range len(eq.ptr) - 1 {
+		for at := eq.ptr[e]; at < eq.ptr[e+1]; at++ {
+			ind, val = append(ind, eq.ind[at]), append(val, eq.val[at]*weight[eq.ind[at]])
+		}
+		ind, val, sign[k+e] = append(ind, int32(k+e)), append(val, -polishDelta), -1
+		ptr = append(ptr, int32(len(ind)))
+	}
+	factor, err := ldl.Analyze(total, ptr, ind, sign)
+	if err != nil {
+		return nil, false
+	}
+	factor.Factorize(val, nil, 0, polishDelta)
+	return &leastChange{weight, factor, make([]float64, total)}, true
+}
+
+// apply adds the change for the right-hand side to y, unless it is not finite.
+func (l *leastChange) apply(right, y []float64) {
+	k := len(l.weight)
+	clear(l.x[:k])
+	copy(l.x[k:], right)
+	l.factor.Solve(l.x)
+	if !allFinite(l.x) {
+		return
+	}
+	for i, w := range l.weight {
+		y[i] += w * l.x[i]
+	}
+}

@@ -1,0 +1,309 @@
+package backends
+
+import (
+	"math"
+
+	"github.com/james-bowman/sparse/blas"
+)
+
+// This file finds how large the variables of a problem can be expected to be, which is what the
+// rest of a certificate is weighed with.
+
+// sizesOfX returns for each variable a size in its own units, as solutionSizes.sizes has it for Ax = b. Rows of a cone that is no product of intervals
+// count with the largest |b_i| of the cone, those of a box with the largest distance of b_i to a bound. A
+// variable without any such size has the largest of the others, at least 1.
+func sizesOfX(p *Problem) []float64 {
+	n, m := p.Dims()
+	right := make([]float64, m)
+	for i, b := range p.B {
+		right[i] = math.Abs(b)
+	}
+	row := 0
+	for _, c := range p.Cones {
+		rows := right[row : row+c.Dim]
+		switch c.Kind {
+		case ZeroCone, NonnegativeCone:
+		case BoxCone:
+			for i := range rows {
+				for _, bound := range []float64{c.Lower[i], c.Upper[i]} {
+					if !math.IsInf(bound, 0) {
+						rows[i] = max(rows[i], math.Abs(p.B[row+i]-bound))
+					}
+				}
+			}
+		default:
+			fillMax(rows)
+		}
+		row += c.Dim
+	}
+	size := make([]float64, n)
+	if p.A != nil {
+		var s solutionSizes
+		s.add(p.A.RawMatrix())
+		size = s.sizes(n, right)
+	}
+	return withoutZeros(size)
+}
+
+// sizesOfDual returns the sizes of u and z in Pu + A'z = -q.
+func sizesOfDual(p *Problem) (u, z []float64) {
+	n, m := p.Dims()
+	right := make([]float64, n)
+	for j, q := range p.Q {
+		right[j] = math.Abs(q)
+	}
+	var s solutionSizes // u comes first, then z
+	if p.P != nil {
+		s.addSymmetric(p.P.RawMatrix())
+	}
+	if p.A != nil {
+		s.addTransposed(p.A.RawMatrix(), n)
+	}
+	size := s.sizes(n+m, right)
+	row := 0
+	for _, c := range p.Cones {
+		if c.Kind != ZeroCone && c.Kind != NonnegativeCone && c.Kind != BoxCone {
+			fillMax(size[n+row : n+row+c.Dim])
+		}
+		row += c.Dim
+	}
+	size = withoutZeros(size)
+	return size[:n], size[n:]
+}
+
+// solutionSizes is a list of the entries |m_iy| of a system M y = c.
+type solutionSizes struct {
+	equation []int32
+	unknown  []int32
+	entry    []float64
+}
+
+func (s *solutionSizes) one(equation, unknown int, v float64) {
+	if v != 0 {
+		s.equation, s.unknown, s.entry = append(s.equation, int32(equation)), append(s.unknown, int32(unknown)), append(s.entry, math.Abs(v))
+	}
+}
+
+// add adds the entries of a, with the unknowns as its columns.
+func (s *solutionSizes) add(a *blas.SparseMatrix) {
+	for j := range len(a.Indptr) - 1 {
+		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+			s.one(a.Ind[k], j, a.Data[k])
+		}
+	}
+}
+
+func (s *solutionSizes) addSymmetric(a *blas.SparseMatrix) {
+	for j := range len(a.Indptr) - 1 {
+		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+			s.one(a.Ind[k], j, a.Data[k])
+			if a.Ind[k] != j {
+				s.one(j, a.Ind[k], a.Data[k])
+			}
+		}
+	}
+}
+
+// addTransposed adds the entries of a', with the rows of a as unknowns from first on.
+func (s *solutionSizes) addTransposed(a *blas.SparseMatrix, first int) {
+	for j := range len(a.Indptr) - 1 {
+		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+			s.one(j, first+a.Ind[k], a.Data[k])
+		}
+	}
+}
+
+const (
+	// So many times equations and unknowns are divided by the geometric mean of their entries.
+	meanSweeps = 8
+	// An entry is weak if it is this much smaller than the mean of its equation and its unknown.
+	weak = 0.1
+)
+
+// sizes returns the sizes of the unknowns for the given right-hand side: with equations and unknowns
+// scaled such that the entries are near one in the mean of their logarithms,
+//
+//	Y_y = max over i of max(|c_i|, |m_ik| Y'_k for k != y) / |m_iy|
+//
+// where Y' is the same without the second part and weak entries m_iy count as none, as an equation in which an
+// unknown hardly takes part does not say how large that is.
+func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
+	ofEquation, ofUnknown := s.means(len(right), unknowns)
+	strong := func(k int) bool {
+		return s.entry[k]*ofEquation[s.equation[k]]*ofUnknown[s.unknown[k]] >= weak
+	}
+	first := make([]float64, unknowns)
+	for k, v := range s.entry {
+		if y := s.unknown[k]; strong(k) {
+			first[y] = max(first[y], right[s.equation[k]]/v)
+		}
+	}
+	// In each equation, the two largest terms |m_iy| Y_y.
+	largest, second := make([]float64, len(right)), make([]float64, len(right))
+	of := make([]int32, len(right))
+	for k, v := range s.entry {
+		i, y := s.equation[k], s.unknown[k]
+		if term := v * first[y]; term > largest[i] {
+			second[i], largest[i], of[i] = largest[i], term, y
+		} else if term > second[i] {
+			second[i] = term
+		}
+	}
+	out := make([]float64, unknowns)
+	for k, v := range s.entry {
+		i, y := s.equation[k], s.unknown[k]
+		if !strong(k) {
+			continue
+		}
+		other := largest[i]
+		if of[i] == y {
+			other = second[i]
+		}
+		out[y] = max(out[y], first[y], other/v)
+	}
+	return out
+}
+
+// means returns factors for equations and unknowns that bring the entries near to one.
+func (s *solutionSizes) means(equations, unknowns int) (ofEquation, ofUnknown []float64) {
+	ofEquation, ofUnknown = make([]float64, equations), make([]float64, unknowns) // logarithms first
+	logs := make([]float64, len(s.entry))
+	for k, v := range s.entry {
+		logs[k] = math.Log(v)
+	}
+	half := func(to []float64, own []int32, from []float64, other []int32) {
+		count := make([]int32, len(to))
+		clear(to)
+		for k, v := range logs {
+			to[own[k]] -= v + from[other[k]]
+			count[own[k]]++
+		}
+		for i, n := range count {
+			to[i] /= float64(max(n, 1))
+		}
+	}
+	for range meanSweeps {
+		half(ofEquation, s.equation, ofUnknown, s.unknown)
+		half(ofUnknown, s.unknown, ofEquation, s.equation)
+	}
+	for _, v := range [][]float64{ofEquation, ofUnknown} {
+		for i, x := range v {
+			v[i] = math.Exp(x)
+		}
+	}
+	return ofEquation, ofUnknown
+}
+
+func fillMax(v []float64) {
+	top := maxAbs(v)
+	for i := range v {
+		v[i] = top
+	}
+}
+
+// withoutZeros replaces zeros, and what overflowed, by the largest of the others, at least 1.
+func withoutZeros(v []float64) []float64 {
+	top := 1.0
+	for _, x := range v {
+		if x <= math.MaxFloat64 {
+			top = max(top, x)
+		}
+	}
+	for i, x := range v {
+		if x == 0 || !(x <= math.MaxFloat64) {
+			v[i] = top
+		}
+	}
+	return v
+}
+
+// singleBounds are bounds of the variables that rows with a single entry imply, infinite where there are none, rounded
+// outwards, and the rows, -1 where there is none, and the entries that they come from.
+type singleBounds struct {
+	lower, upper           []float64
+	lowerRow, upperRow     []int32
+	lowerEntry, upperEntry []float64
+}
+
+// boundsOfX returns the bounds alone.
+func boundsOfX(p *Problem) (lower, upper []float64) {
+	b := newSingleBounds(p)
+	return b.lower, b.upper
+}
+
+func newSingleBounds(p *Problem) *singleBounds {
+	n, m := p.Dims()
+	out := &singleBounds{
+		lower: make([]float64, n), upper: make([]float64, n), lowerRow: make([]int32, n), upperRow: make([]int32, n),
+		lowerEntry: make([]float64, n), upperEntry: make([]float64, n),
+	}
+	for j := range n {
+		out.lower[j], out.upper[j] = math.Inf(-1), math.Inf(1)
+		out.lowerRow[j], out.upperRow[j] = -1, -1
+	}
+	if p.A == nil {
+		return out
+	}
+	count := make([]int32, m)
+	raw := p.A.RawMatrix()
+	for k, i := range raw.Ind {
+		if raw.Data[k] != 0 {
+			count[i]++
+		}
+	}
+	low, high := intervals(p)
+	for j := range n {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			i, a := raw.Ind[k], raw.Data[k]
+			if a == 0 || count[i] != 1 || math.IsNaN(low[i]) {
+				continue
+			}
+			// b - a x in [low, high]
+			atLow, atHigh := quotient(p.B[i], low[i], a), quotient(p.B[i], high[i], a)
+			if a < 0 {
+				atLow, atHigh = atHigh, atLow
+			}
+			if v := atHigh.value - atHigh.bound; v > out.lower[j] {
+				out.lower[j], out.lowerRow[j], out.lowerEntry[j] = v, int32(i), a
+			}
+			if v := atLow.value + atLow.bound; v < out.upper[j] {
+				out.upper[j], out.upperRow[j], out.upperEntry[j] = v, int32(i), a
+			}
+		}
+	}
+	return out
+}
+
+// rounded is a number and a bound of its rounding.
+type rounded struct{ value, bound float64 }
+
+// quotient returns (b - s)/a, where s may be infinite and a quotient that overflows counts as infinite.
+func quotient(b, s, a float64) rounded {
+	v := (b - s) / a
+	if math.IsInf(s, 0) || math.IsInf(v, 0) {
+		return rounded{v, 0}
+	}
+	return rounded{v, 2 * unitRoundoff * (math.Abs(v) + (math.Abs(b)+math.Abs(s))/math.Abs(a))}
+}
+
+// intervals returns the interval of s for the rows of cones that are products of intervals, and NaN for the others.
+func intervals(p *Problem) (low, high []float64) {
+	_, m := p.Dims()
+	low, high = make([]float64, m), make([]float64, m)
+	row := 0
+	for _, c := range p.Cones {
+		for i := row; i < row+c.Dim; i++ {
+			switch {
+			case c.Kind == ZeroCone:
+			case c.Kind == NonnegativeCone || c.Dim == 1 && (c.Kind == SecondOrderCone || c.Kind == PSDCone):
+				high[i] = math.Inf(1)
+			case c.Kind == BoxCone:
+				low[i], high[i] = c.Lower[i-row], c.Upper[i-row]
+			default:
+				low[i], high[i] = math.NaN(), math.NaN()
+			}
+		}
+		row += c.Dim
+	}
+	return low, high
+}

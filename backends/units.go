@@ -1,0 +1,338 @@
+package backends
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/james-bowman/sparse"
+)
+
+// units are sizes in which the numbers of a problem are near one: with d for the variables, e for the rows (one for all rows of a
+// cone that is no product of intervals) and c for the objective,
+//
+//	e_i |a_ij| d_j ~ 1,    c d_i |p_ij| d_j ~ 1
+//
+// in the mean of the logarithms, as Curtis and Reid (1972) have it for a matrix, by a few
+// rounds of one after the other. Right is the largest e_i |b_i|, bounds of boxes counting as b, and cost the largest d_j |q_j|. With
+// these x/d has the size of right or, if that is zero, of c cost, and the objective that of the larger of cost |x/d| and |x/d|^2 / c.
+type units struct {
+	d, e        []float64
+	right, cost float64
+	// x, slope and objective are the sizes of x/d, of the terms of Px + A'z and of the objective, 0 if the numbers do not tell.
+	x, slope, objective float64
+}
+
+const (
+	// The entries of a problem are in units of its own when the largest ones of rows and columns, b and q are within this
+	// factor of each other and of one. It is then judged as it is.
+	sameUnits = 1e3
+	// Rounds of the means.
+	unitRounds = 6
+)
+
+// unitsOf returns the units of a problem, nil if those that it is given in will do.
+func unitsOf(p *Problem) *units {
+	n, m := p.Dims()
+	u := &units{d: ones(n), e: ones(m)}
+	rows, cols := make([]float64, m), make([]float64, n)
+	entriesOf(p.A, func(i, j int, v float64) {
+		rows[i], cols[j] = max(rows[i], v), max(cols[j], v)
+	})
+	blocksOf(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
+	curved := 0.0
+	entriesOf(p.P, func(i, j int, v float64) {
+		curved = max(curved, v)
+		cols[i], cols[j] = max(cols[i], v), max(cols[j], v)
+	})
+	u.sizes(p, curved)
+	if within(rows) && within(cols) && within([]float64{u.right, u.cost, curved}) {
+		return nil
+	}
+	curved = 1 / u.means(p)
+	if isZero(p.P) {
+		curved = 0
+	}
+	u.sizes(p, curved)
+	return u
+}
+
+// sizes finds right, cost and objective, with the size of P in the units.
+func (u *units) sizes(p *Problem, curved float64) {
+	u.right, u.cost = 0, 0
+	for i, b := range p.B {
+		u.right = max(u.right, u.e[i]*math.Abs(b))
+	}
+	row := 0
+	for _, c := range p.Cones {
+		if c.Kind == BoxCone {
+			for i := range c.Dim {
+				for _, v := range []float64{c.Lower[i], c.Upper[i]} {
+					if !math.IsInf(v, 0) {
+						u.right = max(u.right, u.e[row+i]*math.Abs(v))
+					}
+				}
+			}
+		}
+		row += c.Dim
+	}
+	for j, q := range p.Q {
+		u.cost = max(u.cost, u.d[j]*math.Abs(q))
+	}
+	u.x = u.right
+	if u.x == 0 && curved > 0 {
+		u.x = u.cost / curved
+	}
+	u.slope = max(u.cost, curved*u.x)
+	u.objective = u.slope * u.x
+}
+
+func within(v []float64) bool {
+	for _, x := range v {
+		if x != 0 && (x > sameUnits || x < 1/sameUnits) {
+			return false
+		}
+	}
+	return true
+}
+
+// means finds d and e, and returns c.
+func (u *units) means(p *Problem) float64 {
+	n, m := p.Dims()
+	d, e, c := make([]float64, n), make([]float64, m), 0.0 // logarithms
+	logs := func(a *sparse.CSC) []float64 {
+		if a == nil {
+			return nil
+		}
+		raw := a.RawMatrix()
+		out := make([]float64, len(raw.Data))
+		for k, v := range raw.Data {
+			out[k] = math.Log(math.Abs(v))
+		}
+		return out
+	}
+	each := func(a *sparse.CSC, v []float64, visit func(i, j int, v float64)) {
+		if a == nil {
+			return
+		}
+		raw := a.RawMatrix()
+		for j := range n {
+			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+				if !math.IsInf(v[k], -1) {
+					visit(raw.Ind[k], j, v[k])
+				}
+			}
+		}
+	}
+	logA, logP := logs(p.A), logs(p.P)
+	g, w := make([]float64, max(n, m)), make([]float64, max(n, m)) // sums of terms and their weights
+	step := 1.0
+	if logP != nil {
+		step = 0.5 // entries of d meet in the terms of P
+	}
+	for range unitRounds {
+		sum, count := 0.0, 0.0
+		each(p.P, logP, func(i, j int, v float64) { sum, count = sum+v+d[i]+d[j], count+1 })
+		c = -sum / max(1, count)
+
+		clear(g)
+		clear(w)
+		each(p.A, logA, func(i, j int, v float64) { g[i], w[i] = g[i]+v+d[j], w[i]+1 })
+		blocksOf(p.Cones, func(first, dim int) {
+			gs, ws := 0.0, 0.0
+			for i := first; i < first+dim; i++ {
+				gs, ws = gs+g[i], ws+w[i]
+			}
+			for i := first; i < first+dim; i++ {
+				g[i], w[i] = gs, ws
+			}
+		})
+		for i := range e {
+			e[i] = -g[i] / max(1, w[i])
+		}
+
+		clear(g)
+		clear(w)
+		each(p.A, logA, func(i, j int, v float64) { g[j], w[j] = g[j]+v+e[i], w[j]+1 })
+		each(p.P, logP, func(i, j int, v float64) {
+			v += c
+			if i == j { // half the derivative of (v + 2 d_j)^2
+				g[j], w[j] = g[j]+2*v, w[j]+4
+				return
+			}
+			g[i], w[i] = g[i]+v+d[j], w[i]+1
+			g[j], w[j] = g[j]+v+d[i], w[j]+1
+		})
+		for j := range d {
+			if d[j] -= (d[j] + g[j]/max(1, w[j])) * step; w[j] == 0 {
+				d[j] = 0
+			}
+		}
+	}
+	for j, v := range d {
+		u.d[j] = math.Exp(v)
+	}
+	for i, v := range e {
+		u.e[i] = math.Exp(v)
+	}
+	return math.Exp(c)
+}
+
+// entriesOf visits the absolute values of the nonzeros; a may be nil.
+func entriesOf(a *sparse.CSC, visit func(i, j int, v float64)) {
+	if a == nil {
+		return
+	}
+	raw := a.RawMatrix()
+	for j := range len(raw.Indptr) - 1 {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			if v := raw.Data[k]; v != 0 {
+				visit(raw.Ind[k], j, math.Abs(v))
+			}
+		}
+	}
+}
+
+// blocksOf visits the cones whose rows have one unit.
+func blocksOf(cones []Cone, visit func(first, dim int)) {
+	first := 0
+	for _, c := range cones {
+		if c.Kind != ZeroCone && c.Kind != NonnegativeCone && c.Kind != BoxCone && c.Dim > 0 {
+			visit(first, c.Dim)
+		}
+		first += c.Dim
+	}
+}
+
+func ones(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1
+	}
+	return out
+}
+
+// against says how large the residuals of a point are in the units of the data.
+type against struct {
+	// own are the residuals as in Residuals, but with nothing in the place of its 1.
+	own Residuals
+	// right and cost are the first two by b and q alone, zero where these are.
+	right, cost float64
+}
+
+// inUnits measures the point that recheck had last. Nil stands for units of one.
+func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, primal, dual float64) against {
+	var rp, sizeP, rd, sizeD float64
+	if u == nil {
+		right, cost := 0.0, 0.0
+		for i, b := range p.B {
+			right = max(right, math.Abs(b))
+			sizeP = max(sizeP, math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i]))
+		}
+		for j, q := range p.Q {
+			cost = max(cost, math.Abs(q))
+			sizeD = max(sizeD, math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j]))
+		}
+		return against{r, share(r.Primal*max(1, sizeP), right, 0), share(r.Dual*max(1, sizeD), cost, 0)}
+	}
+	for i, b := range p.B {
+		rp = max(rp, u.e[i]*math.Abs(c.ax[i]+s[i]-b))
+		sizeP = max(sizeP, u.e[i]*max(math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i])))
+	}
+	for j, q := range p.Q {
+		rd = max(rd, u.d[j]*math.Abs(c.px[j]+q+c.atz[j]))
+		sizeD = max(sizeD, u.d[j]*max(math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j])))
+	}
+	row := 0
+	for _, k := range p.Cones {
+		sk, zk := s[row:row+k.Dim], z[row:row+k.Dim]
+		for i := range k.Dim {
+			e := u.e[row+i]
+			switch k.Kind { // z has the unit 1/e, as A'z has the unit 1/d
+			case ZeroCone:
+				rp = max(rp, e*math.Abs(sk[i]))
+			case NonnegativeCone:
+				rp, rd = max(rp, -e*sk[i]), max(rd, -zk[i]/e)
+			case BoxCone:
+				rp = max(rp, e*(k.Lower[i]-sk[i]), e*(sk[i]-k.Upper[i]))
+				if zk[i] > 0 && math.IsInf(k.Lower[i], -1) || zk[i] < 0 && math.IsInf(k.Upper[i], 1) {
+					rd = max(rd, math.Abs(zk[i])/e)
+				}
+			default:
+				if i == 0 {
+					rp, rd = max(rp, e*k.Distance(sk)), max(rd, k.DualDistance(zk)/e)
+				}
+			}
+		}
+		row += k.Dim
+	}
+	size := max(min(1, u.objective), min(math.Abs(primal), math.Abs(dual)))
+	if u.objective == 0 {
+		size = max(1, size)
+	}
+	return against{
+		own:   Residuals{Primal: share(rp, u.x, sizeP), Dual: share(rd, u.slope, sizeD), Gap: math.Abs(primal-dual) / size},
+		right: share(rp, u.right, 0), cost: share(rd, u.cost, 0),
+	}
+}
+
+// share is v / max(size, more), and 0 where the size is not known.
+func share(v, size, more float64) float64 {
+	if size == 0 {
+		return 0
+	}
+	return v / max(size, more)
+}
+
+// Judge is the test of optimal points that [Open] makes, for solvers that want to know before they end. It is for one
+// goroutine at a time, and for one problem, whose numbers may change with Reset.
+type Judge struct {
+	p     *Problem
+	known bool
+	units *units
+	check checker
+}
+
+// NewJudge returns the judge of a problem.
+func NewJudge(p *Problem) *Judge { return &Judge{p: p} }
+
+// Reset says that numbers of the problem have changed, or that p is now the problem.
+func (j *Judge) Reset(p *Problem) { j.p, j.known = p, false }
+
+// Optimal says whether a finite point passes as optimal at the tolerance eps.
+func (j *Judge) Optimal(x, s, z []float64, eps float64) bool { return j.Excess(x, s, z, eps) <= 1 }
+
+// Excess returns how many times larger than at the tolerance eps the residuals of a point are, by the measure that is worst.
+func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
+	r, primal, dual := j.check.recheck(j.p, x, s, z)
+	found := j.against(x, s, z, r, primal, dual)
+	return max(r.Max(), found.own.Max()/inUnitsFactor, max(found.right, found.cost)/againstFactor) / eps
+}
+
+// against measures the point that recheck had last.
+func (j *Judge) against(x, s, z []float64, r Residuals, primal, dual float64) against {
+	if !j.known {
+		j.units, j.known = unitsOf(j.p), true
+	}
+	return j.check.inUnits(j.p, j.units, x, s, z, r, primal, dual)
+}
+
+const (
+	// In the units of the data the residuals of an optimal point may be so many times the tolerance,
+	inUnitsFactor = 100
+	// and what is left of b and q so much of them.
+	againstFactor = 1e5
+)
+
+// inUnits says why a point whose residuals are small as they are must not be called optimal: because rows, columns, b or q
+// are as small, or the point is so large that b and q are lost in it. It is empty where nothing speaks
+// against the point, which must be the one that recheck had last.
+func (j *Judge) inUnits(x, s, z []float64, r Residuals, primal, dual, eps float64) string {
+	found := j.against(x, s, z, r, primal, dual)
+	switch {
+	case !(found.own.Max() <= inUnitsFactor*eps):
+		return fmt.Sprintf("in the units of the data the residuals are %.1e (primal), %.1e (dual), %.1e (gap)", found.own.Primal, found.own.Dual, found.own.Gap)
+	case !(max(found.right, found.cost) <= againstFactor*eps):
+		return fmt.Sprintf("the point is so large that the residuals are %.1e of b and %.1e of q", found.right, found.cost)
+	}
+	return ""
+}

@@ -8,7 +8,7 @@ STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages on which the race detector is run; all of them take about a minute.
 RACE ?= ./...
 
-.PHONY: all build test test-go test-noasm vet fmt-check staticcheck check race bench page-check clean
+.PHONY: all build test test-go test-noasm test-386 cross fuzz-readers vet fmt-check staticcheck check race bench page-check clean
 
 all: build
 
@@ -27,7 +27,26 @@ test-go: $(NEEDS)
 
 # The portable kernels, which run where the assembly does not.
 test-noasm:
-	$(GO) test -tags noasm ./backends/native/...
+	$(GO) test -tags noasm ./internal/dense/... ./backends/internal/... ./backends/native/...
+
+# The native solver, the readers and the modelling layer with integers of 32 bits.
+test-386:
+	CGO_ENABLED=0 GOARCH=386 $(GO) test -short ./backends/native/... ./backends/internal/... ./formats/... ./convex/... ./problems/dataset ./problems/groups
+
+# All packages build without C, also for other systems and for 32 bits.
+cross:
+	CGO_ENABLED=0 GOARCH=386 $(GO) vet ./...
+	@set -e; for target in linux/amd64 linux/arm darwin/arm64 windows/amd64 js/wasm; do echo "go build for $$target"; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./...; done
+
+# The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.
+FUZZTIME     ?= 60s
+FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead formats/libsvm:FuzzRead formats/csvfile:FuzzRead \
+	problems/dataset:FuzzRead problems/dataset:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries
+
+fuzz-readers:
+	printf '%s\n' $(FUZZ_READERS) | xargs -P 2 -I TARGET sh -c 'target=TARGET; \
+		$(GO) test -run "^$$" -fuzz "^$${target#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./$${target%:*}'
 
 vet: $(NEEDS)
 	$(GO) vet ./...

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -173,7 +174,6 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 	if err := s.prog.checkWeights(); err != nil {
 		return nil, err
 	}
-	outer := ctx
 	if limit := s.options.Options.TimeLimit; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -184,6 +184,8 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 	if r == nil {
 		var err error
 		switch {
+		case ctx.Err() != nil: // before anything is set up for nothing
+			r = s.stopped()
 		case s.matrices != nil:
 			r, err = s.solveMatrices(ctx)
 		case s.sets != nil:
@@ -200,10 +202,19 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 			s.exchange.begin(r.Conic(), r.Iterations)
 		}
 	}
-	if r.Status == backends.Cancelled && outer.Err() == nil && ctx.Err() != nil {
+	if r.Status == backends.Cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.Status = backends.TimeLimit
 	}
 	return r, nil
+}
+
+// stopped is the result of a solve that the context ended before there was anything.
+func (s *Solver) stopped() *Result {
+	none := math.NaN()
+	return &Result{
+		Status: backends.Cancelled, Objective: none, DualObjective: none, Residuals: backends.Residuals{Primal: none, Dual: none, Gap: none},
+		as: &assembled{layout: &layout{prog: s.prog}},
+	}
 }
 
 func (s *Solver) solveFull(ctx context.Context) (*Result, error) {
@@ -223,6 +234,9 @@ func (s *Solver) solveFull(ctx context.Context) (*Result, error) {
 // run solves the program with the given working sets to the accuracy eps. The
 // completion is of the point of the current instance.
 func (s *Solver) run(ctx context.Context, active [][]int, done *completion, eps float64) (*backends.Solution, error) {
+	if ctx.Err() != nil && s.current != nil {
+		return &backends.Solution{Status: backends.Cancelled}, nil
+	}
 	in, old := s.current, s.current
 	changed := true
 	var err error

@@ -24,6 +24,7 @@ type run struct {
 	reported *lowerSolution // the lower level at the point of the result
 	bounded  [][]int        // see boundRows; nil where there are none
 	best     *lowerSolution // of the plain iterations, by validation value
+	found    *foundStart    // by pathStart
 	// accelerated says that the iterations are those of accelerate.go.
 	accelerated bool
 	extra       Stats // of solvers closed already
@@ -64,7 +65,9 @@ func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
 func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	l, err := r.low.solve(ctx, h)
 	if err == nil && l.x != nil {
-		l.upper = r.sub.validation(iterate{l.x, l.h})
+		if l.upper = r.sub.validation(iterate{l.x, l.h}); !finite(l.upper) {
+			l.refuse()
+		}
 	}
 	return l, err
 }
@@ -81,14 +84,20 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, err
 	}
 	r.centre.h = slices.Clone(p.H0)
+	r.result.H = r.centre.h
 	for _, b := range r.low.blocks {
 		r.centre.x = append(r.centre.x, zeros(b.level.X)...)
 	}
 	lo, hi := p.bounds()
-	if s.PathStart {
+	if s.PathStart && ctx.Err() == nil {
 		if err := r.pathStart(ctx); err != nil {
 			return false, err
 		}
+	}
+	if ctx.Err() != nil { // before the second program is compiled for nothing
+		r.fail(ctx, conic{}, "", false)
+		r.takeStart()
+		return false, nil
 	}
 	if p.Radii > 0 {
 		top := slices.Max(r.centre.h[:p.Radii])
@@ -113,6 +122,9 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 	}
 	if r.current.x == nil {
 		r.fail(ctx, r.current.conic, "lower level at the start", true)
+		if ctx.Err() != nil {
+			r.takeStart()
+		}
 		return false, nil
 	}
 	if r.settings.Accelerate {
@@ -123,6 +135,10 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		r.centre.x = r.current.x
 	}
 	r.best = r.current
+	if !r.accepts(r.centre.x, r.current.x) {
+		r.result.X = nil
+		return false, nil
+	}
 	r.result.X, r.result.H = r.centre.x, r.centre.h
 	r.settle(r.sub.train(r.centre), r.sub.validation(r.centre), r.current)
 	return true, nil
@@ -150,6 +166,13 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		Residual:  math.Max(res.Residuals.Max(), next.conic.residual),
 		SubStatus: res.Status, LowerStatus: next.conic.status,
 		H: z.h, Lambda: next.lambda(r.program.Radii),
+	}
+	if !it.finite() {
+		r.notNumbers(fmt.Sprintf("iteration %d", k))
+		return false, nil
+	}
+	if !r.accepts(z.x, next.x) {
+		return false, nil
 	}
 	r.moved = math.Sqrt(squaredDistance(z, r.centre))
 	r.result.Iterations, r.result.Alpha, r.result.KKT = k, r.alpha, kkt
@@ -203,14 +226,21 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 // cannot be solved, as with a radius next to zero, but grows the penalty.
 func (r *run) step(ctx context.Context, k int) (res *convex.Result, z iterate, next *lowerSolution, err error) {
 	for try := 0; ; try++ {
-		if err := r.sub.set(r.centre, r.current, r.alpha); err != nil {
-			return nil, z, nil, err
+		where := fmt.Sprintf("subproblem of iteration %d", k)
+		if err = r.sub.set(r.centre, r.current, r.alpha); err == nil {
+			res, z, err = r.sub.solve(ctx)
 		}
-		if res, z, err = r.sub.solve(ctx); err != nil {
+		switch {
+		case errors.Is(err, errOverflow):
+			r.notNumbers(where)
+			return nil, z, nil, nil
+		case err != nil:
 			return nil, z, nil, err
-		}
-		if z.h == nil {
-			r.fail(ctx, summary(res), fmt.Sprintf("subproblem of iteration %d", k), false)
+		case z.h == nil && usable(res):
+			r.notNumbers(where)
+			return nil, z, nil, nil
+		case z.h == nil:
+			r.fail(ctx, summary(res), where, false)
 			return nil, z, nil, nil
 		}
 		if next, err = r.lower(ctx, z.h); err != nil || next.x != nil {
@@ -266,7 +296,7 @@ func (r *run) close() {
 func (r *run) stats() Stats {
 	s := r.extra
 	s.Add(r.low.stats())
-	if r.sub.solver != nil {
+	if r.sub != nil && r.sub.solver != nil {
 		s.add(r.sub.solver.Stats())
 	}
 	return s

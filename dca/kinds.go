@@ -142,13 +142,39 @@ func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.checkValues(&level, x); err != nil {
+		return nil, err
+	}
+	return p.penalties(&level, rows, point(level.X, x)), nil
+}
+
+// ValidationAt is L(x, H0).
+func (p *Program) ValidationAt(x [][]float64) (float64, error) {
+	if err := p.validate(); err != nil {
+		return 0, err
+	}
+	level, err := p.build(convex.NewModel(), convex.Const(p.H0...))
+	if err != nil {
+		return 0, err
+	}
+	if err := level.Validation.Err(); err != nil {
+		return 0, p.errorf("%w", err)
+	}
+	if err := p.checkValues(&level, x); err != nil {
+		return 0, err
+	}
+	return level.Validation.Eval(point(level.X, x))[0], nil
+}
+
+// checkValues checks that there are as many values as the variables of a level have.
+func (p *Program) checkValues(level *Level, x [][]float64) error {
 	if len(x) != len(level.X) {
-		return nil, p.errorf("values of %d variables, expected %d", len(x), len(level.X))
+		return p.errorf("values of %d variables, expected %d", len(x), len(level.X))
 	}
 	for i, v := range level.X {
 		if len(x[i]) != v.Len() {
-			return nil, p.errorf("%d values of variable %s, expected %d", len(x[i]), v.Name(), v.Len())
+			return p.errorf("%d values of variable %s, expected %d", len(x[i]), v.Name(), v.Len())
 		}
 	}
-	return p.penalties(&level, rows, point(level.X, x)), nil
+	return nil
 }

@@ -137,6 +137,7 @@ func (l *lower) add(out *lowerSolution, results []*convex.Result) {
 		}
 	}
 	l.judge(out)
+	out.check()
 }
 
 // direct is [Program.Lower]; nil where there is none, or where it cannot.
@@ -158,6 +159,9 @@ func (l *lower) direct(ctx context.Context, h []float64) (*lowerSolution, error)
 		value: s.Value, parts: []float64{s.Value}, x: s.X, slope: make([]float64, len(h)),
 	}
 	floats.AddScaled(out.slope, -1, s.Lambda)
+	if out.check(); out.x == nil {
+		return nil, nil
+	}
 	l.judge(out)
 	return out, nil
 }

@@ -287,8 +287,8 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 		return nil, q.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
 	}
 	for k, w := range weights {
-		if !(w > 0) {
-			return nil, q.program.errorf("penalty form: weight %d is %v, expected a positive number", k, w)
+		if !(w > 0) || math.IsInf(w, 1) {
+			return nil, q.program.errorf("penalty form: weight %d is %v, expected a positive finite number", k, w)
 		}
 	}
 	if s, err := q.direct(ctx, weights); s != nil || err != nil {
@@ -316,7 +316,22 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 		s.X = append(s.X, values(results[i], b.level.X)...)
 	}
 	q.score(s)
+	if !s.finite() {
+		s.refuse()
+	}
 	return s, nil
+}
+
+// finite says that all numbers of a solution are.
+func (s *PenalizedSolution) finite() bool {
+	return finite(s.Train, s.Validation) && finite(s.Radii...) && allFinite(s.X)
+}
+
+// refuse makes a solution one that was not found.
+func (s *PenalizedSolution) refuse() {
+	s.X, s.Radii = nil, nil
+	s.Status = backends.NumericalError
+	s.conic.status = s.Status
 }
 
 // direct is [Program.Penalty]; nil where there is none, or where it cannot.
@@ -336,7 +351,9 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 		return nil, nil
 	}
 	s := &PenalizedSolution{Status: backends.Optimal, X: x, conic: conic{status: backends.Optimal}}
-	q.score(s)
+	if q.score(s); !s.finite() {
+		return nil, nil
+	}
 	return s, nil
 }
 

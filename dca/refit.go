@@ -45,6 +45,9 @@ func support(x []float64) []int {
 // up to rounding, they are set to zero instead of bounding l.
 func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
 	var x [][]float64
+	if ctx.Err() != nil {
+		return nil
+	}
 	for i, b := range r.low.blocks {
 		var forms []bool
 		if !r.settings.splits() { // l <= v is a second-order cone

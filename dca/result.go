@@ -62,6 +62,9 @@ type Result struct {
 	// LeastNorm is true and Refit is the solution with the least Euclidean norm.
 	Refit     [][]float64
 	LeastNorm bool
+	// Weighted says that the run ended before the lower level was solved at the start, so that X and Refit are the solution in penalty form, for the
+	// weights Lambda, by which the start was chosen; H are its P_i(X).
+	Weighted bool
 	// LowerValue is v(H), TrainValue l(X, H), UpperValue L(X, H), RefitValue L(Refit, H).
 	LowerValue, TrainValue, UpperValue, RefitValue float64
 	// Gap is (l(X, H) - v(H)) / max(1, |v(H)|).

@@ -7,6 +7,14 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
+// Bounds of numbers in [Settings]. Beyond them the arithmetic of a subproblem, whose terms weigh against each other, means nothing.
+const (
+	// MostTol bounds Tol, GapTol and Agreement, which are relative.
+	MostTol = 1
+	// LeastWeight and MostWeight bound Rho, Alpha0 and CAlpha, and MostWeight also Delta and Epsilon.
+	LeastWeight, MostWeight = 1e-12, 1e12
+)
+
 // Settings steer [Solve]. Zero values of numbers mean the defaults named here,
 // unless said otherwise.
 type Settings struct {
@@ -73,6 +81,9 @@ type Settings struct {
 	// refit, the lower-level solution at the iterate's h. refit is nil where the lower level
 	// interpolates, so that its solution is not unique. The slices must not be changed or kept.
 	Observe func(it *Iteration, x, refit [][]float64)
+	// Accept, if not nil, sees the points that a run may end at before they are taken: the iterate x and the refit, at the start and
+	// after each iteration. Where it says no, the run ends with the status [SolverFailed] and the point before.
+	Accept func(x, refit [][]float64) bool
 }
 
 // withDefaults fills in the documented defaults.
@@ -103,15 +114,20 @@ func (s Settings) withDefaults() Settings {
 // validate rejects settings without meaning.
 func (s *Settings) validate(p *Program) error {
 	for _, f := range []struct {
-		name  string
-		value float64
+		name       string
+		value      float64
+		least, top float64
 	}{
-		{"Tol", s.Tol}, {"Rho", s.Rho}, {"Alpha0", s.Alpha0}, {"Delta", s.Delta}, {"CAlpha", s.CAlpha},
-		{"Epsilon", s.Epsilon}, {"GapTol", s.GapTol}, {"Agreement", s.Agreement}, {"MaxIter", float64(s.MaxIter)},
-		{"Workers", float64(s.Workers)},
+		{"Tol", s.Tol, 0, MostTol}, {"GapTol", s.GapTol, 0, MostTol}, {"Agreement", s.Agreement, 0, MostTol},
+		{"Rho", s.Rho, LeastWeight, MostWeight}, {"Alpha0", s.Alpha0, LeastWeight, MostWeight}, {"CAlpha", s.CAlpha, LeastWeight, MostWeight},
+		{"Delta", s.Delta, 0, MostWeight}, {"Epsilon", s.Epsilon, 0, MostWeight},
+		{"MaxIter", float64(s.MaxIter), 0, math.MaxInt}, {"Workers", float64(s.Workers), 0, math.MaxInt},
 	} {
-		if !(f.value >= 0) || math.IsInf(f.value, 1) {
+		switch {
+		case !(f.value >= 0) || math.IsInf(f.value, 1):
 			return fmt.Errorf("dca: Settings.%s is %v, expected a finite number that is not negative", f.name, f.value)
+		case f.value < f.least || f.value > f.top:
+			return fmt.Errorf("dca: Settings.%s is %v, expected %v to %v", f.name, f.value, f.least, f.top)
 		}
 	}
 	if s.Backend == nil {

@@ -155,6 +155,9 @@ func (b *subproblem) solveAt(ctx context.Context, eta float64) (*convex.Result, 
 			scaled[j] = -eta * v
 		}
 	}
+	if !finite(scaled...) {
+		return nil, errOverflow
+	}
 	for _, o := range []struct {
 		p *convex.Parameter
 		v []float64

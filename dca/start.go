@@ -49,6 +49,7 @@ func (r *run) bestStart(ctx context.Context) error {
 		if value := r.low.validation(low.x); value < best {
 			best = value
 			r.centre = iterate{low.x, h}
+			r.found = &foundStart{low.x, h, low.lambda(r.program.Radii), low.value, value, false}
 		}
 	}
 	return nil
@@ -122,12 +123,35 @@ func (r *run) bestOfPath(ctx context.Context) error {
 	return nil
 }
 
+// foundStart is a lower-level solution that the start was chosen by, what a run leaves that ends before its first iteration.
+type foundStart struct {
+	x                 [][]float64
+	h, lambda         []float64
+	train, validation float64
+	weighted          bool // by weights: h are the P_i(x)
+}
+
+// takeStart makes it the result.
+func (r *run) takeStart() {
+	f := r.found
+	if f == nil {
+		return
+	}
+	r.result.X, r.result.H, r.result.Lambda, r.result.Refit, r.result.Weighted = f.x, f.h, f.lambda, f.x, f.weighted
+	r.result.TrainValue, r.result.LowerValue = f.train, f.train
+	r.result.UpperValue, r.result.RefitValue = f.validation, f.validation
+	if !r.accepts(f.x, f.x) {
+		r.result.X, r.result.Lambda, r.result.Refit = nil, nil, nil
+	}
+}
+
 // begin starts at a solution in penalty form.
 func (r *run) begin(s *PenalizedSolution, weights []float64) {
 	r.result.StartWeights = make([]float64, r.program.Radii)
 	for j := range r.result.StartWeights {
 		r.result.StartWeights[j] = weights[min(j, len(weights)-1)]
 	}
+	r.found = &foundStart{s.X, s.Radii, slices.Clone(r.result.StartWeights), s.Train, s.Validation, true}
 	r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
 	if !r.settings.Screen {
 		return

@@ -173,6 +173,9 @@ func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) erro
 	b.linearConstant = 0
 	if b.settings.Linearized {
 		gx, gh := b.program.TrainGradient(centre.x, centre.h)
+		if !finite(gh...) || !allFinite(gx) {
+			return errOverflow
+		}
 		b.linearConstant = b.train(centre)
 		for i, g := range gx {
 			if err := b.gx[i].Set(g); err != nil {
@@ -187,7 +190,9 @@ func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) erro
 			b.linearConstant -= dot(gh, centre.h)
 		}
 	}
-	b.constant = c - b.linearConstant
+	if b.constant = c - b.linearConstant; !finite(b.constant, alpha) || !finite(minus...) {
+		return errOverflow
+	}
 	for i, p := range b.xk {
 		if err := p.Set(centre.x[i]); err != nil {
 			return err
@@ -244,6 +249,9 @@ func (b *subproblem) solve(ctx context.Context) (*convex.Result, iterate, error)
 	if b.split == nil {
 		z = iterate{x: values(res, b.level.X), h: slices.Clone(res.Value(b.h))}
 		b.clip(z.h)
+	}
+	if !finite(z.h...) || !allFinite(z.x) {
+		return res, iterate{}, nil
 	}
 	return res, z, nil
 }

@@ -183,8 +183,12 @@ func (s *completionSolve) run(ctx context.Context) Status {
 		proximal = 3 // steps in a row
 		patience = 5 // outer iterations without a smaller gap
 	)
+	s.begin(ctx)
 	least, idle := math.Inf(1), 0
 	for {
+		if s.outer > 0 && s.stop.Look() {
+			return Cancelled
+		}
 		s.refresh()
 		s.correlate(s.alive)
 		s.objective = s.loss(s.r, 0) + s.penalty(s.alive) + s.nuclearNorm()
@@ -205,6 +209,9 @@ func (s *completionSolve) run(ctx context.Context) Status {
 		}
 		s.outer++
 		for range proximal {
+			if s.stop.Look() {
+				return Cancelled
+			}
 			s.epochs++
 			s.shrink()
 			s.epoch(s.alive)

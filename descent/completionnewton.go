@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // Tangent is a direction or a gradient in the factors A (m x k) and B (n x k) of a completion, both by rows, and
@@ -307,7 +309,7 @@ func (f *Surface) formBlocks() {
 		return
 	}
 	if len(f.set) <= blockMost {
-		h := c.groups.hessian(f.set, f.x, f.norm)
+		h := c.groups.normHessian(f.set, f.x, f.norm)
 		ridge := newtonRidge * mat.Trace(h)
 		if f.coefficients.factor(len(f.set), 0, func(p, q int) float64 {
 			if p == q {
@@ -334,13 +336,17 @@ const blockMost = 500
 // stops when the residual is below tol relative to q, after a number of steps, or at a direction of
 // no positive curvature, with what it has: at least the preconditioned q.
 func (f *Surface) Solve(q Tangent, tol float64, steps int) Tangent {
+	return f.conjugate(q, tol, steps, nil)
+}
+
+func (f *Surface) conjugate(q Tangent, tol float64, steps int, end *stop.Stop) Tangent {
 	t, res := f.Zero(), q.copy()
 	z := f.precondition(res)
 	d := z.copy()
 	rz := res.Dot(z)
 	first := rz
 	for step := range steps {
-		if rz <= tol*tol*first {
+		if rz <= tol*tol*first || end.Look() {
 			break
 		}
 		hd := f.hessian(d)
@@ -373,6 +379,9 @@ func (s *completionSolve) factorNewton(tol float64) {
 		forcing = 0.01 // the accuracy of the first systems
 	)
 	for range steps {
+		if s.stop.Look() {
+			return
+		}
 		f := s.known.newSurface(s.nuclear, s.norm, s.left, s.right, s.b, s.r)
 		if f.rank == 0 && len(f.set) == 0 {
 			return
@@ -380,7 +389,7 @@ func (s *completionSolve) factorNewton(tol float64) {
 		g := f.gradient()
 		steep := g.Dot(f.precondition(g))
 		s.newtons++
-		d := f.Solve(g, math.Min(forcing, math.Sqrt(steep/s.scale)), cg)
+		d := f.conjugate(g, math.Min(forcing, math.Sqrt(steep/s.scale)), cg, &s.stop)
 		promise := g.Dot(d)
 		if !(promise > 0) || !s.factorStep(f, d, promise, steep) {
 			return

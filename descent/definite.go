@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // definite is the factor of a positive definite matrix A = L D L', made afresh each time, in the same room.
@@ -14,13 +15,16 @@ type definite struct {
 	k    int
 	l, d []float64 // L by columns, its leading dimension k
 	sign []int8
+	end  *stop.Stop // ends the factorisation; nil: never
 }
 
 // factor factors a matrix of order k; fill writes the entries i >= j of column j to column[i]. It says whether the matrix is
 // positive definite.
 func (f *definite) factor(k int, fill func(j int, column []float64)) bool {
 	if len(f.d) < k {
+		end := f.end
 		*f = *newDefinite(k)
+		f.end = end
 	}
 	f.k = k
 	for j := range k {
@@ -40,7 +44,8 @@ func newDefinite(k int) *definite {
 
 // decompose factors the matrix whose lower triangle is in l. It says whether all pivots are above least.
 func (f *definite) decompose(least float64) bool {
-	if dense.LDL(f.k, f.l[:f.k*f.k], f.k, f.d, f.sign, least, 1) > 0 {
+	within := dense.Within{Stop: f.end}
+	if within.LDL(f.k, f.l[:f.k*f.k], f.k, f.d, f.sign, least, 1) > 0 || f.end.Reached(0) {
 		return false
 	}
 	for _, d := range f.d[:f.k] {
@@ -66,6 +71,34 @@ func addOuter(to *mat.SymDense, a float64, columns []float64, k int) {
 	scaled := make([]float64, len(columns))
 	floats.ScaleTo(scaled, -a, columns)
 	dense.SyrkNT(raw.N, k, columns, raw.N, scaled, raw.N, raw.Data, raw.Stride)
+}
+
+const (
+	// blockWork is the number of multiplications of a blocked kernel between two looks, a few milliseconds.
+	blockWork = 1 << 22
+	// leastBlock is the least number of columns in one go: fewer would cost such kernels much.
+	leastBlock = 64
+)
+
+// outers adds a sum_i c_i c_i' to a matrix, for the k columns that fill writes into zeros. It says whether it came to the end.
+func (s *solve) outers(to *mat.SymDense, a float64, k int, fill func(i int, column []float64)) bool {
+	n := s.x.n
+	block := min(k, max(leastBlock, blockWork/(n*n+1)))
+	columns := make([]float64, n*block)
+	for from := 0; from < k; from += block {
+		if from > 0 {
+			if s.stop.Look() {
+				return false
+			}
+			clear(columns)
+		}
+		count := min(block, k-from)
+		for i := range count {
+			fill(from+i, columns[i*n:(i+1)*n])
+		}
+		addOuter(to, a, columns[:count*n], count)
+	}
+	return true
 }
 
 // solve sets v to the solution x of A x = v.

@@ -32,11 +32,15 @@ func (s *solve) dualNewton(cols []int) (solved bool) {
 	s.newtons++
 	n := s.x.n
 	y := &dualSystem{s: s, cols: cols, in: make([]bool, len(cols)), sum: mat.NewSymDense(n, nil)}
+	y.factor.end = &s.stop
 	u := append([]float64(nil), s.r...)
 	c, e, v := make([]float64, len(cols)), make([]float64, len(cols)), make([]float64, len(cols))
 	rest, d := make([]float64, n), make([]float64, n)
 	least, norm := math.Inf(1), math.Sqrt(s.scale*2*s.n)
 	for range dualSteps {
+		if s.stop.Look() {
+			break
+		}
 		for i, j := range cols {
 			c[i] = s.x.dot(j, u) / s.n
 		}
@@ -163,8 +167,9 @@ func (y *dualSystem) solve(d, rest, c []float64) bool {
 			}
 		}
 	}
-	y.add(1, enter)
-	y.add(-1, leave)
+	if !y.add(1, enter) || !y.add(-1, leave) {
+		return false
+	}
 	if !y.factor.factorSym(y.sum, 1) {
 		return false
 	}
@@ -173,20 +178,15 @@ func (y *dualSystem) solve(d, rest, c []float64) bool {
 	return true
 }
 
-// add adds a times the parts of the columns to the sum.
-func (y *dualSystem) add(a float64, columns []int) {
-	if len(columns) == 0 {
-		return
-	}
-	s, n := y.s, y.s.x.n
-	parts := make([]float64, n*len(columns))
-	for i, j := range columns {
-		part := parts[i*n : (i+1)*n]
+// add adds a times the parts of the columns to the sum. It says whether it came to the end.
+func (y *dualSystem) add(a float64, columns []int) bool {
+	s := y.s
+	return s.outers(y.sum, a, len(columns), func(i int, part []float64) {
+		j := columns[i]
 		s.x.axpy(1, j, part)
 		if s.mean != nil {
 			floats.AddConst(-s.mean[j], part)
 		}
 		floats.Scale(1/math.Sqrt(s.n*s.w2[j]), part)
-	}
-	addOuter(y.sum, a, parts, len(columns))
+	})
 }

@@ -1,14 +1,13 @@
 package descent
 
 import (
-	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 )
 
 // inner solves the problem over a working set of groups to a gap of at most tol.
-func (s *groupSolve) inner(ctx context.Context, groups []int, tol float64) {
+func (s *groupSolve) inner(groups []int, tol float64) {
 	const check = 10 // epochs between looks at the gap
 	var cols []int
 	work := 0.0
@@ -26,13 +25,16 @@ func (s *groupSolve) inner(ctx context.Context, groups []int, tol float64) {
 	e, spent := newExtrapolation(&s.iterate, cols, func() float64 { return s.penalty(groups) }), 0.0
 	for epoch := 1; s.epochs < s.o.MaxEpochs; epoch++ {
 		moved := s.epoch(groups)
+		if s.stop.Look() {
+			return
+		}
 		s.epochs++
 		spent += work
 		e.record()
 		if epoch%check != 0 && moved {
 			continue
 		}
-		if ctx.Err() != nil || s.settled(groups, tol) || !moved {
+		if s.settled(groups, tol) || !moved {
 			return
 		}
 		if one := s.newtonWork(groups); spent >= one {
@@ -51,7 +53,9 @@ func (s *groupSolve) inner(ctx context.Context, groups []int, tol float64) {
 // settled says whether the gap of the problem over the groups is at most tol.
 func (s *groupSolve) settled(groups []int, tol float64) bool {
 	s.fold()
-	s.correlate(groups)
+	if s.correlate(groups); s.stop.Look() {
+		return false
+	}
 	bound, _ := s.dual(groups)
 	return s.loss(s.r, s.off)+s.penalty(groups)-bound <= tol
 }
@@ -68,6 +72,9 @@ func (s *groupSolve) epoch(groups []int) (moved bool) {
 		group, l := s.q.members[k], s.q.lipschitz[k]
 		z = z[:0]
 		for _, j := range group {
+			if s.stop.Reached(s.x.count(j)) {
+				return moved
+			}
 			z = append(z, soft(l*s.b[j]+s.correlation(j, s.r, s.off), s.l1[j]))
 		}
 		factor := 0.0
@@ -118,7 +125,11 @@ func (s *groupSolve) newtonWork(groups []int) float64 {
 // halved until the objective, or at the limit of rounding the gradient, is smaller. Whole steps, whose decreases fall
 // quadratically, end with one of a small share of tol. It says whether the iterate changed.
 func (s *groupSolve) newton(groups []int, steps int, tol float64) (changed bool) {
+	s.local.end = &s.stop
 	for range steps {
+		if s.stop.Look() {
+			return changed
+		}
 		var set []int
 		for _, k := range groups {
 			for _, j := range s.q.members[k] {
@@ -133,7 +144,7 @@ func (s *groupSolve) newton(groups []int, steps int, tol float64) (changed bool)
 		s.newtons++
 		s.fold()
 		q := s.slope(set)
-		if !s.q.factor(&s.local, set, s.b, s.norm, newtonRidge) {
+		if !s.q.factor(&s.local, set, s.b, s.norm, newtonRidge, &s.stop) {
 			return changed
 		}
 		d := append([]float64(nil), q...)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // Groups is a regression whose features are divided into groups, for the sparse group lasso
@@ -69,7 +71,8 @@ func largestEigenvalue(g *Regression, set []int) float64 {
 	for _, j := range set {
 		trace += g.norm2[j] / float64(g.x.n)
 	}
-	if len(set) == 1 || len(set) > eigenMost {
+	// Beyond these sizes the eigenvalues of gonum, which scales matrices by themselves there, are not to be had.
+	if len(set) == 1 || len(set) > eigenMost || !(trace > 1e-100 && trace < 1e100) {
 		return trace
 	}
 	var eigen mat.EigenSym
@@ -174,10 +177,10 @@ func (q *Groups) Hessian(set []int, b []float64, w GroupWeights) (*mat.SymDense,
 	if err != nil {
 		return nil, err
 	}
-	return q.hessian(set, b, norm), nil
+	return q.normHessian(set, b, norm), nil
 }
 
-func (q *Groups) hessian(set []int, b, norm []float64) *mat.SymDense {
+func (q *Groups) normHessian(set []int, b, norm []float64) *mat.SymDense {
 	h := q.Regression.Hessian(set, nil)
 	size := make(map[int]float64)
 	for i, j := range set {
@@ -200,7 +203,7 @@ func (q *Groups) hessian(set []int, b, norm []float64) *mat.SymDense {
 
 // factor factors the matrix of [Groups.Hessian], with a ridge on its diagonal that is a share of the mean; the members of a group stand
 // together in S. It says whether that went well.
-func (q *Groups) factor(f *definite, set []int, b, norm []float64, share float64) bool {
+func (q *Groups) factor(f *definite, set []int, b, norm []float64, share float64, end *stop.Stop) bool {
 	k := len(set)
 	// w_g (I / |b_g| - b_g b_g' / |b_g|^3) is diagonal I - outer b_g b_g', with the last member of the group at last.
 	last, diagonal, outer := make([]int, k), make([]float64, k), make([]float64, k)
@@ -219,7 +222,9 @@ func (q *Groups) factor(f *definite, set []int, b, norm []float64, share float64
 	ridge := share * trace / float64(k)
 	var h *mat.SymDense
 	if q.gram == nil {
-		h = q.Regression.Hessian(set, nil)
+		if h = q.hessian(set, nil, end); h == nil {
+			return false
+		}
 	}
 	return f.factor(k, func(j int, column []float64) {
 		if h != nil {

@@ -171,3 +171,25 @@ func TestGroupsWithTinyWeights(t *testing.T) {
 		require.Less(t, groupViolation(x, y, false, groups, norm, l1, s), 1e-7*q.LambdaMax())
 	}
 }
+
+// Features of any size make groups.
+func TestGroupsOfTinyAndHugeFeatures(t *testing.T) {
+	for _, scale := range []float64{1e-300, 1e-160, 1e-75, 1e75, 1e140} {
+		x, y := sample(3, 20, 6, 3, 1)
+		x.Scale(scale, x)
+		for _, intercept := range []bool{false, true} {
+			g, err := NewRegression(NewDesign(x), y, intercept)
+			require.NoError(t, err)
+			q, err := NewGroups(g, equalGroups(6, 3))
+			require.NoError(t, err)
+			for k, group := range q.members { // at least the mean of the eigenvalues, at most their sum
+				trace := 0.0
+				for _, j := range group {
+					trace += g.norm2[j] / 20
+				}
+				require.LessOrEqual(t, q.lipschitz[k], trace)
+				require.GreaterOrEqual(t, q.lipschitz[k], trace/3)
+			}
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // groupSolve is one run of [Groups.Solve].
@@ -27,10 +29,17 @@ func (s *groupSolve) weight(j int) float64 { return s.l1[j] }
 
 // run is the outer loop.
 func (s *groupSolve) run(ctx context.Context) Status {
+	s.begin(ctx)
+	s.gap = math.Inf(1)
 	size := 0
 	for {
+		if s.stop.Look() {
+			return Cancelled
+		}
 		s.residual()
-		s.correlate(s.alive)
+		if s.correlate(s.alive); s.stop.Look() {
+			return Cancelled
+		}
 		s.objective = s.loss(s.r, s.off) + s.penalty(s.alive)
 		bound, scale := s.dual(s.alive)
 		s.bound = math.Max(s.bound, bound)
@@ -42,13 +51,11 @@ func (s *groupSolve) run(ctx context.Context) Status {
 			return Exhausted
 		case s.epochs >= s.o.MaxEpochs:
 			return EpochLimit
-		case ctx.Err() != nil:
-			return Cancelled
 		}
 		s.screen(scale, s.objective-bound)
 		size = max(size, firstGroups, 2*len(s.used(s.alive)))
 		s.outer++
-		s.inner(ctx, s.workingSet(scale, size), math.Max(innerShare*s.gap, s.o.Tol*s.scale/10))
+		s.inner(s.workingSet(scale, size), math.Max(innerShare*s.gap, s.o.Tol*s.scale/10))
 	}
 }
 
@@ -58,8 +65,13 @@ const firstGroups = 20
 // correlate sets c for the features of the groups.
 func (s *groupSolve) correlate(groups []int) {
 	parallel(len(groups), s.o.Threads, func(lo, hi int) {
+		var end stop.Stop
+		end.Begin(s.ctx, 0)
 		for _, k := range groups[lo:hi] {
 			for _, j := range s.q.members[k] {
+				if end.Reached(s.x.count(j)) {
+					return
+				}
 				s.c[j] = s.correlation(j, s.r, s.off)
 			}
 		}

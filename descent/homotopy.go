@@ -66,7 +66,7 @@ func (s *solve) homotopy(cols []int, budget float64) (solved bool) {
 	}
 	s.newtons++
 	for k := range h.set {
-		if !h.enlarge(k) {
+		if s.stop.Look() || !h.enlarge(k) {
 			return false
 		}
 	}
@@ -119,7 +119,7 @@ func (h *homotopy) begin() (far float64) {
 func (h *homotopy) follow(budget float64) bool {
 	s := h.s
 	for t := 0.0; ; {
-		if h.spent > budget {
+		if h.spent > budget || s.stop.Look() {
 			return false
 		}
 		h.derive()

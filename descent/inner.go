@@ -1,9 +1,6 @@
 package descent
 
-import (
-	"context"
-	"math"
-)
+import "math"
 
 const (
 	// cheapHomotopy is the estimated work up to which a homotopy is tried from a start, in epochs, and firstHomotopy
@@ -16,7 +13,7 @@ const (
 )
 
 // inner solves the problem over the working set cols to a gap of at most tol.
-func (s *solve) inner(ctx context.Context, cols []int, tol float64) {
+func (s *solve) inner(cols []int, tol float64) {
 	const check = 10 // epochs between looks at the gap
 	if s.wide(cols) && s.dualNewton(cols) && s.settled(cols, tol) {
 		return
@@ -33,15 +30,15 @@ func (s *solve) inner(ctx context.Context, cols []int, tol float64) {
 	work, spent, all := s.work(cols), 0.0, 0.0
 	for epoch := 1; s.epochs < s.o.MaxEpochs; epoch++ {
 		moved := s.epoch(cols)
+		if s.stop.Look() {
+			return
+		}
 		s.epochs++
 		spent += work
 		all += work
 		e.record()
 		if epoch%check != 0 && moved {
 			continue
-		}
-		if ctx.Err() != nil {
-			return
 		}
 		if s.settled(cols, tol) || !moved {
 			return
@@ -76,6 +73,9 @@ func (s *solve) settled(cols []int, tol float64) bool {
 		u = s.free.project(s.r)
 	}
 	for _, j := range cols {
+		if s.stop.Reached(s.x.count(j)) {
+			return false
+		}
 		s.c[j] = s.x.dot(j, u) / s.n
 	}
 	bound, _ := s.dual(cols, u, s.c)
@@ -90,6 +90,9 @@ func (s *solve) settled(cols []int, tol float64) bool {
 // It says whether any coefficient moved.
 func (s *solve) epoch(cols []int) (moved bool) {
 	for _, j := range cols {
+		if s.stop.Reached(s.x.count(j)) {
+			return moved
+		}
 		l, old := s.norm2[j]/s.n, s.b[j]
 		b := soft(l*old+s.correlation(j, s.r, s.off), s.w1[j]) / (l + s.w2[j])
 		if b != old {

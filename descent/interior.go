@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // interior is a primal-dual interior-point method for the dual of a [Completion], whose unknowns are as many as the known
@@ -31,6 +32,7 @@ import (
 type interior struct {
 	c    *Completion
 	e    *entries
+	end  stop.Stop
 	tau  float64   // t
 	taus []float64 // t_g
 	// In the constrained form the bounds of |G|_* and of |b_g|, r_0 first, and the cones in the place of z and c_g; nil in the
@@ -251,6 +253,7 @@ func (s *interior) degree() float64 { return float64(s.e.m + len(s.z)) }
 
 // run iterates until the gap, in the unit of N times the objective, is below a target, and returns it.
 func (s *interior) run(ctx context.Context, target float64) float64 {
+	s.end.Begin(ctx, 0)
 	most := interiorSteps
 	if s.radii != nil {
 		most = withinSteps
@@ -258,7 +261,7 @@ func (s *interior) run(ctx context.Context, target float64) float64 {
 	for step := 0; ; step++ {
 		s.derive()
 		gap := s.gap()
-		if gap <= target || step == most || ctx.Err() != nil || !s.form() {
+		if gap <= target || step == most || s.end.Look() || !s.form() || s.end.Look() {
 			return gap
 		}
 		s.direct(&s.predictor, 0, nil)

@@ -71,6 +71,7 @@ func (s *interior) form() bool {
 	size := len(s.u) + len(s.radii)
 	if s.matrix == nil {
 		s.matrix = newDefinite(size)
+		s.matrix.end = &s.end
 	}
 	s.fill(s.matrix.l, size)
 	if s.radii != nil {
@@ -97,6 +98,9 @@ func (s *interior) fill(h []float64, ld int) {
 		j := col[a]
 		z, c, kj, gj := s.multiplier[i*m:(i+1)*m], s.inverse[i*m:(i+1)*m], s.kappa[j*m:(j+1)*m], s.gamma[j*m:(j+1)*m]
 		aj, bj, ki, gi := s.alpha[j*n:(j+1)*n], s.beta[j*n:(j+1)*n], s.kappaT[i*n:(i+1)*n], s.gammaT[i*n:(i+1)*n]
+		if s.end.Reached(4 * (N - a)) {
+			return
+		}
 		out := h[a*ld : a*ld+N]
 		for b := a; b < N; b++ {
 			k, l := row[b], col[b]

@@ -1,6 +1,7 @@
 package descent
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // Inverse is the factored matrix H = X_S'X_S / n + diag(w2) of [Regression.Hessian], for several right-hand sides. With more
@@ -49,11 +51,17 @@ func (g *Regression) byRows(set []int, w2 []float64) bool {
 }
 
 // Inverse factors H of the coefficients S. Where H is singular, it adds as little to the diagonal as the factorisation needs,
-// from rounding size on. The error is for a matrix that vanishes or overflows.
-func (g *Regression) Inverse(set []int, w2 []float64) (*Inverse, error) {
+// from rounding size on. The error is for a matrix that vanishes or overflows, or that of the context.
+func (g *Regression) Inverse(ctx context.Context, set []int, w2 []float64) (*Inverse, error) {
 	f := new(Inverse)
 	if !g.byRows(set, w2) {
-		return f, f.of(g.Hessian(set, w2))
+		var end stop.Stop
+		end.Begin(ctx, 0)
+		h := g.hessian(set, w2, &end)
+		if h == nil {
+			return nil, ctx.Err()
+		}
+		return f, f.of(h)
 	}
 	k, n := len(set), g.x.n
 	f.columns, f.root = make([]float64, n*k), make([]float64, k)

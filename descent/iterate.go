@@ -1,6 +1,12 @@
 package descent
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/stop"
+)
 
 // iterate is a point of a problem over a regression's coefficients, and its residual.
 type iterate struct {
@@ -11,6 +17,17 @@ type iterate struct {
 	// constant part is kept apart. Its mean is always 0.
 	r   []float64
 	off float64
+
+	// Loops whose rounds are long look at stop before each of them, others tell it of their work. What they leave undone is never looked at:
+	// the outer iterations look again before they take anything for an answer.
+	ctx  context.Context
+	stop stop.Stop
+}
+
+// begin arms stop.
+func (s *iterate) begin(ctx context.Context) {
+	s.ctx = ctx
+	s.stop.Begin(ctx, 0)
 }
 
 func newIterate(g *Regression) iterate {

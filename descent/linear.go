@@ -1,17 +1,20 @@
 package descent
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // GaussSeidel solves (X_S'X_S / n + diag(w2)) v = q, the matrix of [Regression.Hessian], by coordinate
 // descent without forming it: the derivatives of the epochs of [Regression.Solve] with
 // respect to a weight are its epochs. v, of the length of S, is the start and gets the result. It stops
 // when the coefficients move by less than tol relative to their size, measured in the
-// norm of the matrix's diagonal, or after epochs rounds, and returns the number of rounds done.
-func (g *Regression) GaussSeidel(set []int, w2, q, v []float64, tol float64, epochs int) int {
+// norm of the matrix's diagonal, or after epochs rounds, or when the context ends, and returns the number of rounds done.
+func (g *Regression) GaussSeidel(ctx context.Context, set []int, w2, q, v []float64, tol float64, epochs int) int {
 	if len(q) != len(set) || len(v) != len(set) {
 		panic("descent: right-hand side and start need the length of the set")
 	}
@@ -23,9 +26,14 @@ func (g *Regression) GaussSeidel(set []int, w2, q, v []float64, tol float64, epo
 			off += g.shift(j) * v[i]
 		}
 	}
+	var end stop.Stop
+	end.Begin(ctx, 0)
 	for epoch := 1; epoch <= epochs; epoch++ {
 		var step, size float64
 		for i, j := range set {
+			if end.Reached(g.x.count(j)) {
+				return epoch
+			}
 			l := g.norm2[j] / n
 			if w2 != nil {
 				l += w2[j]
@@ -64,8 +72,8 @@ func (g *Regression) shift(j int) float64 {
 
 // ConjugateGradient solves (X_S'X_S / n + diag(w2)) v = q as [Regression.GaussSeidel] does, by
 // conjugate gradients with the diagonal as preconditioner. It stops when the residual is
-// below tol relative to q, both in the norm of the preconditioner, and returns the number of steps.
-func (g *Regression) ConjugateGradient(set []int, w2, q, v []float64, tol float64, steps int) int {
+// below tol relative to q, both in the norm of the preconditioner, or when the context ends, and returns the number of steps.
+func (g *Regression) ConjugateGradient(ctx context.Context, set []int, w2, q, v []float64, tol float64, steps int) int {
 	if len(q) != len(set) || len(v) != len(set) {
 		panic("descent: right-hand side and start need the length of the set")
 	}
@@ -91,7 +99,7 @@ func (g *Regression) ConjugateGradient(set []int, w2, q, v []float64, tol float6
 		qq += a * a * inverse[i]
 	}
 	for step := range steps {
-		if rz <= tol*tol*qq {
+		if rz <= tol*tol*qq || ctx.Err() != nil {
 			return step
 		}
 		multiply(hd, d)

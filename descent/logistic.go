@@ -162,6 +162,8 @@ func (s *logisticSolve) run(ctx context.Context, o Options) (*Solution, error) {
 			}
 			if out.Gap <= exhaustedGap*s.scale {
 				out.Status = Exhausted
+			} else if ctx.Err() != nil {
+				out.Status = Cancelled // which the step did not come to its end for
 			}
 		}
 		break

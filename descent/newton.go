@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/stop"
 )
 
 const (
@@ -33,6 +35,9 @@ func (s *solve) newton(cols []int, budget float64) (changed bool) {
 	s.fold()
 	system := s.newSystem(set)
 	for spent := s.newtonWork(cols); ; spent += system.work() {
+		if system.stopped || s.stop.Look() {
+			return changed
+		}
 		set = system.set
 		q := make([]float64, len(set))
 		for i, j := range set {
@@ -138,13 +143,15 @@ type system struct {
 	s   *solve
 	set []int
 	// The matrix and the ridge on its diagonal; nil if the set is larger than n.
-	h      *mat.SymDense
-	ridge  float64
-	factor definite
+	h       *mat.SymDense
+	ridge   float64
+	factor  definite
+	stopped bool // while it was formed
 }
 
 func (s *solve) newSystem(set []int) *system {
 	y := &system{s: s, set: set}
+	y.factor.end = &s.stop
 	if len(set) <= s.x.n {
 		y.form()
 	}
@@ -152,7 +159,10 @@ func (s *solve) newSystem(set []int) *system {
 }
 
 func (y *system) form() {
-	y.h = y.s.Hessian(y.set, y.s.w2)
+	if y.h = y.s.hessian(y.set, y.s.w2, &y.s.stop); y.h == nil {
+		y.stopped = true
+		return
+	}
 	y.ridge = newtonRidge * mat.Trace(y.h) / float64(len(y.set))
 }
 
@@ -204,18 +214,21 @@ func (y *system) solveWide(q []float64) []float64 {
 	w := make([]float64, k)
 	columns := make([]float64, n*k) // X_S W^-1/2
 	image := make([]float64, n)
-	for i, j := range y.set {
+	m := mat.NewSymDense(n, nil)
+	whole := s.outers(m, 1, k, func(i int, column []float64) {
+		j := y.set[i]
 		w[i] = math.Max(s.w2[j], 1e4*newtonRidge*trace/float64(k))
-		column := columns[i*n : (i+1)*n]
 		s.x.axpy(1, j, column)
 		if s.mean != nil {
 			floats.AddConst(-s.mean[j], column)
 		}
 		floats.AddScaled(image, q[i]/w[i], column)
 		floats.Scale(1/math.Sqrt(w[i]), column)
+		copy(columns[i*n:], column)
+	})
+	if !whole {
+		return nil
 	}
-	m := mat.NewSymDense(n, nil)
-	addOuter(m, 1, columns, k)
 	if !y.factor.factorSym(m, s.n) {
 		return nil
 	}
@@ -230,6 +243,11 @@ func (y *system) solveWide(q []float64) []float64 {
 // Hessian is X_S'X_S / n + diag(w2) of the columns S, centred if there is an intercept; w2 holds a
 // weight for each of the p features, or is nil.
 func (g *Regression) Hessian(set []int, w2 []float64) *mat.SymDense {
+	return g.hessian(set, w2, nil)
+}
+
+// hessian is Hessian, or nil where it was stopped.
+func (g *Regression) hessian(set []int, w2 []float64, end *stop.Stop) *mat.SymDense {
 	k, n := len(set), g.x.n
 	if k == 0 {
 		return &mat.SymDense{}
@@ -253,10 +271,20 @@ func (g *Regression) Hessian(set []int, w2 []float64) *mat.SymDense {
 		for i, j := range set {
 			copy(a[i*n:(i+1)*n], g.x.column(j))
 		}
-		blas64.Syrk(blas.NoTrans, 1/float64(n), blas64.General{Rows: k, Cols: n, Stride: n, Data: a}, 0, h.RawSymmetric())
+		rows := max(leastBlock, blockWork/(k*k)) // in one go
+		for from := 0; from < n; from += rows {
+			if from > 0 && end.Look() {
+				return nil
+			}
+			part := blas64.General{Rows: k, Cols: min(rows, n-from), Stride: n, Data: a[from:]}
+			blas64.Syrk(blas.NoTrans, 1/float64(n), part, min(1, float64(from)), h.RawSymmetric())
+		}
 	} else {
 		column := make([]float64, n)
 		for i, j := range set {
+			if end.Look() {
+				return nil
+			}
 			g.x.axpy(1, j, column)
 			for l, m := range set[i:] {
 				h.SetSym(i, i+l, g.x.dot(m, column)/float64(n))

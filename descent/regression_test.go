@@ -347,9 +347,9 @@ func TestLinearSystems(t *testing.T) {
 			var v mat.VecDense
 			require.NoError(t, v.SolveVec(want, q))
 			seidel, cg := make([]float64, 5), make([]float64, 5)
-			require.Less(t, g.GaussSeidel(set, w2, q.RawVector().Data, seidel, 1e-13, 10000), 10000)
-			require.Less(t, g.ConjugateGradient(set, w2, q.RawVector().Data, cg, 1e-13, 100), 100)
-			inverse, err := g.Inverse(set, w2)
+			require.Less(t, g.GaussSeidel(context.Background(), set, w2, q.RawVector().Data, seidel, 1e-13, 10000), 10000)
+			require.Less(t, g.ConjugateGradient(context.Background(), set, w2, q.RawVector().Data, cg, 1e-13, 100), 100)
+			inverse, err := g.Inverse(context.Background(), set, w2)
 			require.NoError(t, err)
 			direct := append([]float64(nil), q.RawVector().Data...)
 			inverse.Solve(direct)
@@ -377,10 +377,10 @@ func TestInverseOfManyColumns(t *testing.T) {
 				w2[j] = 0.01 * float64(1+j)
 			}
 			require.True(t, g.byRows(set, w2))
-			inverse, err := g.Inverse(set, w2)
+			inverse, err := g.Inverse(context.Background(), set, w2)
 			require.NoError(t, err)
 			want := make([]float64, 60)
-			g.ConjugateGradient(set, w2, q, want, 1e-14, 1000)
+			g.ConjugateGradient(context.Background(), set, w2, q, want, 1e-14, 1000)
 			inverse.Solve(q)
 			require.InDeltaSlice(t, want, q, 1e-9*floats.Norm(want, 2))
 			// Tiny weights are left to the matrix of the coefficients.

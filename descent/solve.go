@@ -3,6 +3,8 @@ package descent
 import (
 	"context"
 	"math"
+
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // solve is one run: the iterate and what is known of it.
@@ -45,14 +47,21 @@ func newSolve(g *Regression, w1, w2 []float64, o Options) *solve {
 
 // run is the outer loop.
 func (s *solve) run(ctx context.Context) Status {
+	s.begin(ctx)
+	s.gap = math.Inf(1)
 	size := 0
 	for {
+		if s.stop.Look() {
+			return Cancelled
+		}
 		s.residual()
 		u := s.r
 		if s.free != nil {
 			u = s.free.project(s.r)
 		}
-		s.correlate(u)
+		if s.correlate(u); s.stop.Look() {
+			return Cancelled
+		}
 		s.objective = s.value()
 		bound, scale := s.dual(s.alive, u, s.c)
 		s.bound = math.Max(s.bound, bound)
@@ -64,13 +73,11 @@ func (s *solve) run(ctx context.Context) Status {
 			return Exhausted
 		case s.epochs >= s.o.MaxEpochs:
 			return EpochLimit
-		case ctx.Err() != nil:
-			return Cancelled
 		}
 		s.screen(scale, s.objective-bound)
 		size = max(size, firstSet, 2*s.used())
 		s.outer++
-		s.inner(ctx, s.workingSet(scale, size), innerShare*s.gap)
+		s.inner(s.workingSet(scale, size), innerShare*s.gap)
 	}
 }
 
@@ -91,7 +98,12 @@ func (s *solve) correlate(u []float64) {
 		return
 	}
 	parallel(len(s.alive), s.o.Threads, func(lo, hi int) {
+		var end stop.Stop
+		end.Begin(s.ctx, 0)
 		for _, j := range s.alive[lo:hi] {
+			if end.Reached(s.x.count(j)) {
+				return
+			}
 			s.c[j] = s.x.dot(j, u) / s.n
 		}
 	})

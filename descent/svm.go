@@ -178,7 +178,7 @@ func (g *SVM) Solve(ctx context.Context, lambda float64, bound []float64, o SVMO
 
 // follow solves by a path from the start.
 func (g *SVM) follow(ctx context.Context, lambda float64, bound []float64, o SVMOptions) *Machine {
-	s := newSVMPath(g, lambda, bound)
+	s := newSVMPath(ctx, g, lambda, bound)
 	if o.Start != nil {
 		s.from(o.Start)
 	} else {

@@ -27,7 +27,8 @@ func (s *svmState) clone() svmState {
 //	minimize   sum_i u_i max(0, s_i - left shift_i) + lambda/2 |w|^2 - left lambda (pull'w) - left imbalance c
 //	subject to |w_j| <= bound_j + left widen_j.
 type svmPath struct {
-	g *SVM
+	g   *SVM
+	ctx context.Context
 	svmState
 	lambda float64
 	bound  []float64
@@ -51,9 +52,9 @@ type svmPath struct {
 	fromNothing bool     // the first path is to begin without a start
 }
 
-func newSVMPath(g *SVM, lambda float64, bound []float64) *svmPath {
+func newSVMPath(ctx context.Context, g *SVM, lambda float64, bound []float64) *svmPath {
 	n, p := g.rows.n, g.rows.p
-	s := &svmPath{g: g, lambda: lambda, bound: bound}
+	s := &svmPath{g: g, ctx: ctx, lambda: lambda, bound: bound}
 	all := make([]float64, 6*p+2*n)
 	take := func(k int) []float64 {
 		part := all[:k:k]
@@ -196,6 +197,9 @@ func (s *svmPath) factor() {
 	s.kinks = kinks{}
 	s.kinks.scale(s.g, s.box, held)
 	for _, i := range held {
+		if s.ctx.Err() != nil {
+			break // the path ends before its next step
+		}
 		if !s.kinks.hold(s.g, s.box, i) {
 			s.release(i)
 		}

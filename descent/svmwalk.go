@@ -9,10 +9,7 @@ import (
 func (s *svmPath) walk(ctx context.Context, most int) bool {
 	idle := 0
 	for {
-		if s.exchanges%64 == 63 && ctx.Err() != nil {
-			return false
-		}
-		if !s.direction() {
+		if ctx.Err() != nil || !s.direction() {
 			return false
 		}
 		t, what, where, to := s.next()

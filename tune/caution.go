@@ -48,7 +48,7 @@ func (t *Task) caution() *problems.Caution {
 // temper replaces the refit of a run by the solution for its weights drawn towards those of the start. The refit stays where there
 // is no start of that kind, or nothing to draw (Temper 1), or the solution cannot be found.
 func (t *Task) temper(ctx context.Context, out *Result, p dca.Program, s dca.Settings, r *dca.Result, c *problems.Caution) error {
-	if c.Temper == 1 || r.Refit == nil || r.StartWeights == nil || r.Screened == nil {
+	if c.Temper == 1 || ctx.Err() != nil || r.Refit == nil || r.StartWeights == nil || r.Screened == nil {
 		return nil
 	}
 	weights := make([]float64, len(r.StartWeights))
@@ -71,7 +71,10 @@ func (t *Task) temper(ctx context.Context, out *Result, p dca.Program, s dca.Set
 	if solution.X == nil {
 		return nil
 	}
-	e := t.Model.Evaluate(solution.X)
+	e, ok := t.score(solution.X)
+	if !ok {
+		return nil
+	}
 	out.Refit, out.RefitFit, out.LeastNorm = &e, t.Model.Fit(solution.X), false
 	out.selected(Selection{Lambda: weights, Radii: solution.Radii, X: solution.X, Weighted: true})
 	return nil

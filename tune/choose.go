@@ -57,5 +57,8 @@ func (t *Task) heldOut(ctx context.Context, out problems.HeldOut, s dca.Settings
 	if errors.As(err, &failed) {
 		return math.Inf(1), nil
 	}
+	if math.IsNaN(e) {
+		e = math.Inf(1)
+	}
 	return e, err
 }

@@ -21,6 +21,9 @@ const (
 	FinalTrain = "train"
 	// FinalAll are training and validation rows together.
 	FinalAll = "all"
+	// FinalFolds are the training rows of the folds of a cross-validation: where a run was stopped before the training on all rows, the refit
+	// is the mean of the folds' fits. It cannot be asked for.
+	FinalFolds = "folds"
 )
 
 // Presets returns the names of the presets, sorted.
@@ -39,7 +42,7 @@ type Config struct {
 	// Preset is empty for the model's recommended settings, or [PresetPaper].
 	Preset string
 	// Tol, GapTol, Rho, Delta, CAlpha and Epsilon override the fields of
-	// [dca.Settings] of that name; 0 leaves the preset's value.
+	// [dca.Settings] of that name, whose bounds they keep, see [dca.MostTol] and [dca.MostWeight]; 0 leaves the preset's value.
 	Tol, GapTol, Rho, Delta, CAlpha, Epsilon float64
 	// IgnoreGap turns the GapTol of the preset off. It does not go with GapTol.
 	IgnoreGap bool
@@ -55,7 +58,8 @@ type Config struct {
 	StopFolds int
 	// MaxIter bounds the iterations; 0 leaves the preset's value.
 	MaxIter int
-	// TimeLimit bounds the whole run; 0 means none.
+	// TimeLimit bounds the whole run; 0 means none. A tenth of it is kept for the final training where a cross-validation needs one, which is
+	// stopped, as after a cancellation, within half a second of the end.
 	TimeLimit time.Duration
 	// Seed is what methods that draw random numbers draw them by.
 	Seed int64
@@ -73,7 +77,8 @@ type Config struct {
 	// Workers bounds how many lower levels, or parts of one, are solved at once; 0 means as many as there are
 	// threads. It does not change results.
 	Workers int
-	// Threads bounds the threads of one conic solve; 0 means 1.
+	// Threads bounds the threads of one conic solve; 0 means 1. The backends native, scs and osqp solve on one thread whatever it is: see Workers for
+	// what runs side by side.
 	Threads int
 	// Logger gets the conic solver's iterations at level debug; nil means silence.
 	Logger *slog.Logger
@@ -94,15 +99,23 @@ func (c Config) Validate() error {
 		return fmt.Errorf("tune: unknown preset %q; known are: %s", c.Preset, strings.Join(Presets(), ", "))
 	}
 	for _, f := range []struct {
-		name  string
-		value float64
+		name       string
+		value      float64
+		least, top float64 // of what is not 0, which leaves the preset's
 	}{
-		{"tol", c.Tol}, {"gap-tol", c.GapTol}, {"rho", c.Rho}, {"delta", c.Delta}, {"c-alpha", c.CAlpha}, {"epsilon", c.Epsilon}, {"eps", c.Eps},
-		{"max-iter", float64(c.MaxIter)}, {"time-limit", float64(c.TimeLimit)}, {"threads", float64(c.Threads)},
-		{"evaluations", float64(c.Evaluations)}, {"workers", float64(c.Workers)}, {"stop-folds", float64(c.StopFolds)},
+		{"tol", c.Tol, 0, dca.MostTol}, {"gap-tol", c.GapTol, 0, dca.MostTol},
+		{"rho", c.Rho, dca.LeastWeight, dca.MostWeight}, {"c-alpha", c.CAlpha, dca.LeastWeight, dca.MostWeight},
+		{"delta", c.Delta, 0, dca.MostWeight}, {"epsilon", c.Epsilon, 0, dca.MostWeight}, {"eps", c.Eps, 0, math.MaxFloat64},
+		{"max-iter", float64(c.MaxIter), 0, math.MaxInt}, {"time-limit", float64(c.TimeLimit), 0, math.MaxInt}, {"threads", float64(c.Threads), 0, math.MaxInt},
+		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt}, {"stop-folds", float64(c.StopFolds), 0, math.MaxInt},
 	} {
-		if !(f.value >= 0) || math.IsInf(f.value, 1) {
+		switch {
+		case !(f.value >= 0) || math.IsInf(f.value, 1):
 			return fmt.Errorf("tune: %s is %v, expected a finite number that is not negative", f.name, f.value)
+		case f.value != 0 && f.value < f.least:
+			return fmt.Errorf("tune: %s is %v, expected at least %v", f.name, f.value, f.least)
+		case f.value > f.top:
+			return fmt.Errorf("tune: %s is %v, expected at most %v", f.name, f.value, f.top)
 		}
 	}
 	if !slices.Contains([]string{"", FinalTrain, FinalAll}, c.Final) {

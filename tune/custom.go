@@ -2,8 +2,8 @@ package tune
 
 import (
 	"fmt"
+	"math"
 
-	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 )
 
@@ -49,13 +49,11 @@ func (c Custom) Evaluate(x [][]float64) Errors {
 	if c.Score != nil {
 		return c.Score(x)
 	}
-	m := convex.NewModel()
-	level := c.Bilevel.Build(m, convex.Const(c.Bilevel.H0...))
-	pt := make(convex.Point, len(x))
-	for i, v := range level.X {
-		pt[v] = x[i]
+	v, err := c.Bilevel.ValidationAt(x)
+	if err != nil {
+		v = math.NaN() // which no run selects
 	}
-	return Errors{Validation: level.Validation.Eval(pt)[0]}
+	return Errors{Validation: v}
 }
 
 // Fit is Predictor.

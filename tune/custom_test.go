@@ -71,3 +71,67 @@ func TestCustomByAllSearches(t *testing.T) {
 		require.Equal(t, tune.FinalTrain, r.TrainedOn)
 	}
 }
+
+// folded is the program of a fit x to the numbers of several folds, one block for each, with squares for losses or absolute values.
+func folded(name string, train, val []float64, loss func(convex.Affine) convex.Convex) dca.Program {
+	p := dca.Program{Name: name, H0: []float64{2}, Radii: 1}
+	for t := range train {
+		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Affine) dca.Level {
+			x := m.Variable("x", 1)
+			share := 1 / float64(len(train))
+			return dca.Level{
+				X:           []*convex.Variable{x},
+				Train:       loss(x.Expr().Minus(convex.Const(train[t]))).Scale(share),
+				Validation:  loss(x.Expr().Minus(convex.Const(val[t]))).Scale(share),
+				Constraints: []convex.Convex{convex.SumSquares(x.Expr()).Scale(0.5).MinusAffine(h)},
+			}
+		})
+	}
+	return p
+}
+
+func halfSquares(r convex.Affine) convex.Convex { return convex.SumSquares(r).Scale(0.5) }
+
+// Blocks need no Score. In the penalty form the folds have x = a/(1 + lambda), a = 3 and 6 with the validation values 1 and 2: lambda = 2 is best. A
+// radius is one for both, whose x are then the same: 1.5 is best, with 1/8.
+func TestCustomBlocks(t *testing.T) {
+	model := tune.Custom{Bilevel: folded("folds", []float64{3, 6}, []float64{1, 2}, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}
+	e := model.Evaluate([][]float64{{2}, {5}})
+	require.InDelta(t, (1.+9)/4, e.Validation, 1e-15)
+	require.Nil(t, e.Test)
+	require.True(t, math.IsNaN(model.Evaluate([][]float64{{2}}).Validation), "of one fold only")
+	for _, method := range []string{"vf-idca", "grid", "random", "tpe", "cma-es"} {
+		r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 40, Seed: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}})
+		require.NoError(t, err, method)
+		require.Equal(t, dca.Converged, r.Status, method)
+		x := r.Selection.X
+		require.InDelta(t, (math.Pow(x[0][0]-1, 2)+math.Pow(x[1][0]-2, 2))/4, r.Refit.Validation, 1e-12, method)
+		least := 0.0
+		if method == "vf-idca" {
+			least = 1. / 8
+		}
+		require.InDelta(t, least, r.Refit.Validation, 0.05, method)
+	}
+}
+
+// A name says nothing about what a custom model is: one with absolute values for losses stays that.
+func TestCustomByTheNameOfOurs(t *testing.T) {
+	for _, name := range []string{"svm", "elastic-net", "weighted-lasso", "logistic", "sparse-group-lasso", "matrix-completion"} {
+		model := tune.Custom{Bilevel: folded(name, []float64{3}, []float64{1}, convex.Norm1), Settings: dca.Settings{Tol: 1e-3}}
+		for _, preset := range []string{"", tune.PresetPaper} {
+			for _, method := range []string{"vf-idca", "grid", "tpe", "tpe2", "random", "cma-es"} {
+				r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Preset: preset, Evaluations: 20, Seed: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}})
+				require.NoError(t, err, "%s by %s", name, method)
+				require.InDelta(t, math.Abs(r.Selection.X[0][0]-1), r.Refit.Validation, 1e-12, "%s by %s", name, method)
+				// The derivative of |x - 3| + lambda x^2 / 2 vanishes at min(3, 1/lambda).
+				if method != "vf-idca" {
+					require.InDelta(t, math.Min(3, 1/r.Lambda[0]), r.Selection.X[0][0], 1e-4, "%s by %s", name, method)
+				}
+			}
+			for _, method := range []string{"igjo", "ifdm", "hoag"} {
+				_, err := tune.Run(context.Background(), model, tune.Config{Method: method, Preset: preset})
+				require.ErrorContains(t, err, method+" cannot do the model "+name)
+			}
+		}
+	}
+}

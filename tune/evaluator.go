@@ -42,7 +42,7 @@ var directModels = []string{"elastic-net", "logistic", "matrix-completion", "spa
 
 // descends returns the model for direct solves, shared by all evaluators; nil if there is none.
 func (t *Task) descends() (hypergradient.Model, error) {
-	if t.direct != nil || t.Config.backend() != "native" || !slices.Contains(directModels, t.Model.Name()) {
+	if t.direct != nil || t.Config.backend() != "native" || !slices.Contains(directModels, known(t.Model)) {
 		return t.direct, nil
 	}
 	m, err := differentiable(t.Model)
@@ -76,7 +76,7 @@ func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
 		return tr, err
 	}
 	if tr.X != nil {
-		score := e.task.Model.Evaluate(tr.X)
+		score, _ := e.task.score(tr.X)
 		tr.Errors = &score
 	}
 	tr.Elapsed = e.task.Elapsed()

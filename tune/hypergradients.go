@@ -49,9 +49,9 @@ func (h hypergradients) Name() string { return h.name }
 
 // Check rejects models without a derivative.
 func (h hypergradients) Check(t *Task) error {
-	known := Differentiable(h.name)
-	if !slices.Contains(known, t.Model.Name()) {
-		return fmt.Errorf("tune: %s cannot do the model %s: it needs the derivative of the lower level's solution, which there is for %s", h.name, t.Model.Name(), strings.Join(known, ", "))
+	can := Differentiable(h.name)
+	if !slices.Contains(can, known(t.Model)) {
+		return fmt.Errorf("tune: %s cannot do the model %s: it needs the derivative of the lower level's solution, which there is for %s", h.name, t.Model.Name(), strings.Join(can, ", "))
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (c *completion) values(x [][]float64) [][]float64 {
 
 // differentiable makes the model of package hypergradient from ours, with folds the mean of theirs.
 func differentiable(m Model) (hypergradient.Model, error) {
-	make := makers[m.Name()]
+	make := makers[known(m)]
 	cv, ok := m.(CrossValidated)
 	if !ok || !cv.CrossValidated() {
 		return make(m)
@@ -208,9 +208,9 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
 	}
 	var s hypergradient.Settings
-	if t.Config.Preset == PresetPaper && t.Model.Name() != "svm" { // on which the paper does not try them
+	if t.Config.Preset == PresetPaper && known(t.Model) != "svm" { // on which the paper does not try them
 		s.Start = []float64{h.share * model.LambdaMax()}
-		if h.forward && t.Model.Name() == "elastic-net" {
+		if h.forward && known(t.Model) == "elastic-net" {
 			s.Normalised = &hypergradient.Normalised{Length: 1.5, Shrink: 0.1, Free: 20}
 		}
 		if h.plain {
@@ -221,7 +221,7 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 				s.Scale = hypergradient.Plain
 			}
 		}
-		if t.Model.Name() == "matrix-completion" {
+		if known(t.Model) == "matrix-completion" {
 			s.Start = []float64{completionStart}
 		}
 	}
@@ -249,12 +249,21 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
 	}
+	if at := r.Best; at != nil && t.best.X == nil { // a rough solution is better than none
+		tr := Trial{Lambda: at.Lambda[:radii:radii], X: at.X, Inaccurate: true}
+		if radii < len(at.Lambda) {
+			tr.Upper = at.Lambda[radii:]
+		}
+		t.Record(tr)
+	}
 	status, message := dca.Status(""), ""
 	switch r.Status {
 	case hypergradient.IterationLimit:
 		status = dca.IterationLimit
 	case hypergradient.LowerFailed:
 		status, message = dca.Inaccurate, "a lower level could not be solved to the tolerance; the best point before is reported"
+	case hypergradient.NotFinite:
+		status, message = dca.SolverFailed, "a validation error or its gradient is not a finite number; the best point before is reported"
 	}
 	return t.Finish(ctx, status, message)
 }

@@ -45,6 +45,12 @@ type Retrainer interface {
 	Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (Fit, *float64, error)
 }
 
+// Tester is a [Retrainer] that can score a predictor on its test rows; nil where there are none.
+type Tester interface {
+	Retrainer
+	TestError(f Fit) *float64
+}
+
 // Refitter is a [Retrainer] whose lower-level solutions are predictors themselves, so that there is a choice, see
 // [Config]. Its Retrain has training and validation rows together in the lower level, at the same radii.
 type Refitter interface {

@@ -7,7 +7,7 @@ import "github.com/conetune/conetune/tune/hypergradient"
 // validation rows, its weights are n times ours and its gradient m/n times ours.
 func paperDescent(m Model) (start float64, steps *hypergradient.Backtracking, most int) {
 	const first, shrink, share, enough = 1, 0.1, 1e-3, 5e-4
-	switch m.Name() {
+	switch known(m) {
 	case "elastic-net":
 		train, val, _ := m.(regressor).Data().Fold(0).Rows()
 		n, v := float64(len(train.Y)), float64(len(val.Y))

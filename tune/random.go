@@ -77,7 +77,7 @@ func tour(block []int, units [][]float64) {
 // groups of coefficients (refits on 100 validation rows, 3 seeds: 35 to 48 each, 48 to 50 common), and far worse ones where
 // each coefficient has its own (9 to 13 each, 4.37 common).
 func (t *Task) defaultScope() Scope {
-	switch t.Model.Name() {
+	switch known(t.Model) {
 	case "sparse-group-lasso":
 		return ScopeEach
 	case "svm":

@@ -1,10 +1,10 @@
 package tune
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/finitejson"
 )
 
 // Event is one iteration of the method, a line of the trace.
@@ -34,7 +34,7 @@ type Event struct {
 // could not be solved.
 func (e Event) MarshalJSON() ([]byte, error) {
 	if e.iterates {
-		return json.Marshal(struct {
+		return finitejson.Marshal(struct {
 			Method string `json:"method"`
 			dca.Iteration
 			Errors
@@ -47,7 +47,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if e.Refit != nil {
 		validation, test = &e.Refit.Validation, e.Refit.Test
 	}
-	return json.Marshal(struct {
+	return finitejson.Marshal(struct {
 		Method     string    `json:"method"`
 		K          int       `json:"k"`
 		Validation *float64  `json:"validation_error"`
@@ -72,13 +72,13 @@ type Result struct {
 	TimeSeconds  float64 `json:"time_seconds"`
 	SetupSeconds float64 `json:"setup_seconds"`
 	Iterations   int     `json:"iterations"`
-	// Errors are those of the last iterate.
+	// Errors are those of the last iterate; its validation error is NaN, in JSON null, where there is none.
 	Errors
 	// Refit are the errors of the model to use; nil if the run ended before there was one. Its validation error is that of
 	// the lower-level solution at the selected radii. Its test error is that of the same solution or, where
 	// TrainedOn is not [FinalTrain], of the model trained once more with the validation rows among the training rows.
 	Refit *Errors `json:"refit"`
-	// TrainedOn says on which rows the refit is trained, see [Config].
+	// TrainedOn says on which rows the refit is trained, see [Config]: [FinalTrain], [FinalAll] or [FinalFolds].
 	TrainedOn string `json:"trained_on"`
 	// LowerLevel are the errors of the lower-level solution itself; nil where it is no predictor.
 	LowerLevel *Errors `json:"lower_level"`
@@ -115,4 +115,10 @@ type Result struct {
 	Selection *Selection `json:"-"`
 	// Trace holds one event for each iteration.
 	Trace []Event `json:"-"`
+}
+
+// MarshalJSON writes the fields with null in the place of numbers that are not finite.
+func (out Result) MarshalJSON() ([]byte, error) {
+	type fields Result
+	return finitejson.Marshal(fields(out))
 }

@@ -2,14 +2,8 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/problems"
 )
 
 // Run selects the hyperparameters of m by the method of the configuration. The
@@ -30,18 +24,19 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	if err != nil {
 		return nil, err
 	}
-	if c.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.TimeLimit)
-		defer cancel()
-	}
-	out, err := tuner.Tune(ctx, t)
+	limits := t.limits(ctx, begun)
+	defer limits.end()
+	out, err := tuner.Tune(limits.search, t)
 	if err != nil {
 		return nil, err
 	}
-	if err := out.retrain(ctx, t); err != nil {
+	if limits.search.Err() != nil {
+		out.end(stoppedBy(limits.search))
+	}
+	if err := out.retrain(t, limits); err != nil {
 		return nil, err
 	}
+	out.settle()
 	out.TimeSeconds = time.Since(begun).Seconds()
 	return out, nil
 }
@@ -92,49 +87,4 @@ func Check(m Model, c Config) error {
 	}
 	_, err = newTask(m, tuner, c, nil, time.Now())
 	return err
-}
-
-// retrain trains the predictor on all rows, where the model or the configuration wants that.
-func (out *Result) retrain(ctx context.Context, t *Task) error {
-	trainer, ok := t.Model.(Retrainer)
-	_, choice := t.Model.(Refitter)
-	if cv, ok := t.Model.(CrossValidated); ok && cv.CrossValidated() {
-		choice = false
-	}
-	out.TrainedOn = FinalTrain
-	if choice || !ok {
-		out.LowerLevel = out.Refit
-	}
-	if !ok || choice && t.Config.final() != FinalAll || out.Refit == nil || out.Selection == nil {
-		return nil
-	}
-	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
-	train := trainer.Retrain
-	if weighted, ok := t.Model.(Reweighter); ok && out.Selection.Weighted {
-		h, train = out.Selection.Lambda, weighted.RetrainWeighted
-	}
-	fit, test, err := train(ctx, t.Backend, t.Config.solver(), h)
-	var failed *problems.TrainingError
-	if errors.As(err, &failed) {
-		out.Message = strings.TrimPrefix(out.Message+"; "+failed.Error(), "; ")
-		if choice {
-			return nil // the lower-level solution stays
-		}
-		// The result stays without a predictor, and says why.
-		out.Refit = nil
-		if out.Status == dca.Converged {
-			out.Status = dca.SolverFailed
-		}
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	refit := *out.Refit // the trace may share it
-	refit.Test = test
-	out.Refit, out.RefitFit, out.TrainedOn = &refit, fit, FinalAll
-	if !choice {
-		out.Errors.Test, out.Iterate = test, fit
-	}
-	return nil
 }

@@ -36,9 +36,12 @@ const (
 type Range struct {
 	// Axis is the name of an axis; empty means all that no other range names.
 	Axis string
-	// Low and High are values of the hyperparameter, not their logarithms.
+	// Low and High are values of the hyperparameter, not their logarithms, from 1e-100 to 1e100.
 	Low, High float64
 }
+
+// Bounds of the values of a search, between which all steps of its logarithms are numbers.
+const leastValue, mostValue = 1e-100, 1e100
 
 func (r Range) validate() error {
 	name := r.Axis
@@ -50,6 +53,8 @@ func (r Range) validate() error {
 		return fmt.Errorf("tune: range of %s is %v to %v, expected positive finite numbers: the search is on a logarithmic scale", name, r.Low, r.High)
 	case r.Low > r.High:
 		return fmt.Errorf("tune: range of %s is upside down, %v to %v: the smaller number comes first", name, r.Low, r.High)
+	case r.Low < leastValue || r.High > mostValue:
+		return fmt.Errorf("tune: range of %s is %v to %v, expected numbers from %v to %v", name, r.Low, r.High, float64(leastValue), float64(mostValue))
 	}
 	return nil
 }
@@ -190,7 +195,7 @@ func (t *Task) bound(ctx context.Context, axes []Axis) error {
 		} else if general != nil {
 			a.Low, a.High = general.Low, general.High
 		} else if t.Config.Preset == PresetPaper && a.High == 0 {
-			a.Low, a.High = paperRange(t.Model.Name(), t.tuner.Name(), a.Members[0] >= t.Program.Radii)
+			a.Low, a.High = paperRange(known(t.Model), t.tuner.Name(), a.Members[0] >= t.Program.Radii)
 		}
 		open = open || a.High == 0
 	}
@@ -233,8 +238,8 @@ func listed(axes []Axis) string {
 func (s *space) check(n int) error {
 	owner := make([]bool, n)
 	for _, a := range s.axes {
-		if !(a.Low > 0) || !(a.Low <= a.High) || math.IsInf(a.High, 1) {
-			return fmt.Errorf("axis %s of the search goes from %v to %v, expected positive numbers in order", a.Name, a.Low, a.High)
+		if !(a.Low > 0) || !(a.Low <= a.High) || math.IsInf(a.High, 1) || math.IsInf(a.High/a.Low, 1) {
+			return fmt.Errorf("axis %s of the search goes from %v to %v, expected positive numbers in order, whose ratio is finite; give a range", a.Name, a.Low, a.High)
 		}
 		if len(a.Members) == 0 {
 			return fmt.Errorf("axis %s of the search has no hyperparameters", a.Name)

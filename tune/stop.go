@@ -43,27 +43,30 @@ func (t *Task) stopFolds(h Holder) int {
 	return h.StopFolds()
 }
 
-// stopAfter finds the number of iterations after which to stop, 0 where the rule is off, and says why then.
-func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Program)) (int, string, error) {
+// stopAfter finds the number of iterations after which to stop, 0 where the rule is off, and says why then. Where the context ends before, it
+// returns the result with the least validation error; as the training rows of all folds are ours, its refit is a lower-level solution of ours.
+func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Program)) (int, string, *dca.Result, error) {
 	holder, ok := t.Model.(Holder)
 	if !ok {
-		return 0, "", nil
+		return 0, "", nil, nil
 	}
 	folds := t.stopFolds(holder)
 	if folds == 0 {
-		return 0, "", nil
+		return 0, "", nil, nil
 	}
 	held := holder.HoldBack(folds)
 	if held == nil {
 		if t.Config.StopFolds > 1 {
-			return 0, "", fmt.Errorf("tune: stop-folds is %d, too many for the validation rows", folds)
+			return 0, "", nil, fmt.Errorf("tune: stop-folds is %d, too many for the validation rows", folds)
 		}
-		return stopBlind, stoppedBlindly, nil
+		return stopBlind, stoppedBlindly, nil, nil
 	}
 	if s.MaxIter == 0 {
 		s.MaxIter = stopIterations
 	}
 	sums := make([]float64, s.MaxIter)
+	var reached *dca.Result
+	least := math.Inf(1)
 	for _, back := range held {
 		p := back.Model.Program()
 		h0(&p)
@@ -75,15 +78,23 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 			if refit != nil {
 				last, some = back.Error(refit), true
 			}
+			if math.IsNaN(last) {
+				last = math.Inf(1)
+			}
 			errors = append(errors, last)
 		}
 		r, err := dca.Solve(ctx, p, s)
 		if err != nil {
-			return 0, "", err
+			return 0, "", nil, err
 		}
 		t.AddStats(r.Stats)
+		if r.Refit != nil {
+			if e, ok := t.score(r.Refit); ok && e.Validation < least {
+				reached, least = r, e.Validation
+			}
+		}
 		if ctx.Err() != nil {
-			return 0, "", nil
+			return 0, "", reached, nil
 		}
 		if !some { // nothing to learn from a fold that interpolates from the first iteration on
 			continue
@@ -99,7 +110,16 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 		}
 	}
 	if sums[best] == 0 || math.IsInf(sums[best], 1) {
-		return stopBlind, stoppedBlindly, nil
+		return stopBlind, stoppedBlindly, nil, nil
 	}
-	return best + 1, stoppedByRows, nil
+	return best + 1, stoppedByRows, nil, nil
+}
+
+// heldBack is the result of a run whose context ended while rows were held back.
+func (t *Task) heldBack(ctx context.Context, reached *dca.Result, radii int) *Result {
+	out := t.result()
+	out.fill(t.Model, reached, radii)
+	out.Status, out.Message, out.Iterations = t.status(ctx), "", 0
+	out.count(t.stats)
+	return out
 }

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,15 +24,17 @@ type Task struct {
 	// Start is where to begin, for example what another method selected; nil for the method's own start.
 	Start *Selection
 
-	tuner   Tuner
-	begun   time.Time
-	trials  int
-	failed  int
-	best    Trial
-	leading Errors
-	trace   []Event
-	stats   dca.Stats
-	direct  hypergradient.Model // see evaluator
+	tuner  Tuner
+	begun  time.Time
+	trials int
+	failed int
+	best   Trial
+	// notFinite counts those of the failed trials whose error is not a finite number.
+	notFinite int
+	leading   Errors
+	trace     []Event
+	stats     dca.Stats
+	direct    hypergradient.Model // see evaluator
 }
 
 // Selection is a choice of hyperparameters with its lower-level solution.
@@ -88,7 +89,7 @@ func (t *Task) Elapsed() time.Duration { return time.Since(t.begun) }
 func (t *Task) AddStats(s dca.Stats) { t.stats.Add(s) }
 
 // Record scores a trial, keeps it if its validation error is the least so far, adds it to the trace,
-// and returns its validation error, +Inf for a failed one.
+// and returns its validation error, +Inf for a failed one. One whose error is not a finite number has failed.
 func (t *Task) Record(tr Trial) float64 {
 	t.trials++
 	if tr.Elapsed == 0 {
@@ -96,13 +97,19 @@ func (t *Task) Record(tr Trial) float64 {
 	}
 	e := Event{Method: t.tuner.Name(), Elapsed: tr.Elapsed}
 	e.K, e.Lambda, e.H = t.trials, tr.Lambda, tr.Upper
+	if tr.X != nil {
+		if tr.Errors == nil {
+			errors, _ := t.score(tr.X)
+			tr.Errors = &errors
+		}
+		if !finite(tr.Errors.Validation) || !finite(tr.Lambda...) || !finite(tr.Upper...) {
+			tr.X = nil
+			t.notFinite++
+		}
+	}
 	if tr.X == nil {
 		t.failed++
 	} else {
-		if tr.Errors == nil {
-			errors := t.Model.Evaluate(tr.X)
-			tr.Errors = &errors
-		}
 		if t.best.X == nil || tr.Errors.Validation < t.leading.Validation {
 			t.best, t.leading = tr, *tr.Errors
 		}
@@ -139,10 +146,13 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 	}
 	if message == "" && t.failed > 0 {
 		out.Message = fmt.Sprintf("%d of %d lower levels could not be solved", t.failed, t.trials)
+		if t.notFinite == t.failed {
+			out.Message = fmt.Sprintf("%d of %d fits: %s", t.failed, t.trials, notFinite)
+		}
 	}
-	out.BackendSetups, out.BackendUpdates, out.SolverIterations = t.stats.Setups, t.stats.Updates, t.stats.Iterations
-	out.SetupSeconds = t.stats.SetupTime.Seconds()
+	out.count(t.stats)
 	if t.best.X == nil {
+		out.Errors.Validation = math.NaN()
 		return out, nil
 	}
 	radii, err := t.Program.Penalties(t.best.X, t.best.Upper)
@@ -160,10 +170,8 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 // status tells how a run that did not say so itself has ended.
 func (t *Task) status(ctx context.Context) dca.Status {
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return dca.TimeLimit
 	case ctx.Err() != nil:
-		return dca.Cancelled
+		return stoppedBy(ctx)
 	case t.best.X == nil:
 		return dca.SolverFailed
 	case t.best.Inaccurate:
@@ -178,6 +186,12 @@ func (t *Task) result() *Result {
 		Model: t.Model.Name(), Method: t.tuner.Name(), Backend: t.Backend.Name(), Seed: t.Config.Seed,
 		Names: t.Model.Names(), Trace: t.trace,
 	}
+}
+
+// count puts the work of conic solvers into the result.
+func (out *Result) count(s dca.Stats) {
+	out.BackendSetups, out.BackendUpdates, out.SolverIterations = s.Setups, s.Updates, s.Iterations
+	out.SetupSeconds = s.SetupTime.Seconds()
 }
 
 // selected puts the hyperparameters into the result.

@@ -23,7 +23,7 @@ func (m treeParzen) Check(t *Task) error {
 
 // budget is the scope of the search and the number of its evaluations.
 func (m treeParzen) budget(t *Task) (Scope, int) {
-	paper := t.Config.Preset == PresetPaper && t.Model.Name() == "svm"
+	paper := t.Config.Preset == PresetPaper && known(t.Model) == "svm"
 	switch {
 	case m.common:
 		return ScopeCommon, t.evaluations()

@@ -140,12 +140,21 @@ func TestBadConfigurations(t *testing.T) {
 		"positive finite":                   {Method: tune.MethodTPE, Ranges: []tune.Range{{Axis: "lambda1", Low: 0, High: 1}}},
 		"known are: lambda1, lambda2":       {Method: tune.MethodCMAES, Ranges: []tune.Range{{Axis: "lambda", Low: 1, High: 2}}},
 		"two ranges of lambda1":             {Method: tune.MethodRandom, Ranges: []tune.Range{{Axis: "lambda1", Low: 1, High: 2}, {Axis: "lambda1", Low: 1, High: 2}}},
+		"range of all axes is 1e-300 to":    {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 1e-300, High: 1e300}}},
+		"range of lambda1 is 1 to 1e+101":   {Method: tune.MethodGrid, Ranges: []tune.Range{{Axis: "lambda1", Low: 1, High: 1e101}}},
+		"range of lambda1 is NaN":           {Method: tune.MethodGrid, Ranges: []tune.Range{{Axis: "lambda1", Low: math.NaN(), High: 1}}},
+		"stop-folds is 1000000, too many":   {StopFolds: 1_000_000},
 		"known are: common, each":           {Method: tune.MethodRandom, Scope: "kind"},
 		"2 axes has more than the 3 points": {Method: tune.MethodGrid, Evaluations: 3},
 	} {
 		_, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), c)
 		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, tune.Check(model(t, elasticnet.Options{}), c), want, "before any work")
 	}
+	widest := tune.Config{Method: tune.MethodRandom, Evaluations: 5, Ranges: []tune.Range{{Low: 1e-100, High: 1e100}}}
+	r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), widest)
+	require.NoError(t, err)
+	requireValid(t, r)
 	require.IsIncreasing(t, tune.Methods())
 	require.Subset(t, tune.Methods(), []string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "tpe2", "cma-es"})
 	require.Equal(t, []string{"paper"}, tune.Presets())

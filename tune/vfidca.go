@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
@@ -18,10 +19,19 @@ type vfidca struct {
 
 func (v vfidca) Name() string { return v.name }
 
-// Check accepts every model.
+// Check accepts every model, with as many folds of validation rows as it can hold back.
 func (v vfidca) Check(t *Task) error {
 	if n := len(t.Config.Init); t.Config.Init != nil && (n == 0 || n > t.Program.Radii) {
 		return fmt.Errorf("tune: init has %d radii, expected 1 to %d", n, t.Program.Radii)
+	}
+	if folds := t.Config.StopFolds; folds > 1 {
+		holder, ok := t.Model.(Holder)
+		if !ok {
+			return fmt.Errorf("tune: stop-folds is %d, but the model %s holds no validation rows back", folds, t.Model.Name())
+		}
+		if holder.HoldBack(folds) == nil {
+			return fmt.Errorf("tune: stop-folds is %d, too many for the validation rows", folds)
+		}
 	}
 	return nil
 }
@@ -64,17 +74,31 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 		message = why(caution)
 	} else {
 		var err error
-		if stop, message, err = t.stopAfter(ctx, s, start); err != nil {
+		var held *dca.Result
+		if stop, message, held, err = t.stopAfter(ctx, s, start); err != nil {
 			return nil, err
+		}
+		if held != nil && ctx.Err() != nil {
+			return t.heldBack(ctx, held, p.Radii), nil
 		}
 	}
 	if stop > 0 {
 		s.MaxIter = stop
 	}
+	var iterate, solution Errors // of the last point accepted
+	s.Accept = func(x, refit [][]float64) bool {
+		a, ok := t.score(x)
+		b, fits := t.score(refit)
+		if !ok || !fits {
+			return false
+		}
+		iterate, solution = a, b
+		return true
+	}
 	s.Observe = func(it *dca.Iteration, x, refit [][]float64) {
-		e := Event{Method: v.name, Iteration: *it, Errors: t.Model.Evaluate(x), iterates: true}
+		e := Event{Method: v.name, Iteration: *it, Errors: iterate, iterates: true}
 		if refit != nil {
-			r := t.Model.Evaluate(refit)
+			r := solution
 			e.Refit = &r
 			if t.Config.KeepFits {
 				fit := t.Model.Fit(refit)
@@ -99,10 +123,9 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 			return nil, err
 		}
 	}
-	out.BackendSetups += t.stats.Setups
-	out.BackendUpdates += t.stats.Updates
-	out.SolverIterations += t.stats.Iterations
-	out.SetupSeconds += t.stats.SetupTime.Seconds()
+	stats := r.Stats
+	stats.Add(t.stats)
+	out.count(stats)
 	return out, nil
 }
 
@@ -159,14 +182,19 @@ func (out *Result) fill(m Model, r *dca.Result, radii int) {
 	out.Iterations = r.Iterations
 	out.Radii = slices.Clone(r.H[:radii])
 	out.LowerGap, out.Stationarity, out.Alpha = r.Gap, r.KKT.Stationarity(), r.Alpha
-	out.BackendSetups, out.BackendUpdates, out.SolverIterations = r.Stats.Setups, r.Stats.Updates, r.Stats.Iterations
-	out.SetupSeconds = r.Stats.SetupTime.Seconds()
 	out.LeastNorm = r.LeastNorm
+	if r.X == nil {
+		out.Errors.Validation = math.NaN()
+		if r.Status == dca.SolverFailed {
+			out.Message = notFinite
+		}
+		return
+	}
 	out.Errors, out.Iterate = m.Evaluate(r.X), m.Fit(r.X)
 	if r.Refit == nil {
 		return
 	}
 	e := m.Evaluate(r.Refit)
 	out.Refit, out.RefitFit = &e, m.Fit(r.Refit)
-	out.selected(Selection{Lambda: r.Lambda, Radii: out.Radii, Upper: slices.Clone(r.H[radii:]), X: r.Refit})
+	out.selected(Selection{Lambda: r.Lambda, Radii: out.Radii, Upper: slices.Clone(r.H[radii:]), X: r.Refit, Weighted: r.Weighted})
 }

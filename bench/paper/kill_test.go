@@ -52,6 +52,7 @@ func TestKill(t *testing.T) {
 	last.Dir, last.Resume = dir, true
 	do(t, last)
 	require.Equal(t, errorTables(t, whole.Dir), errorTables(t, dir))
+	requireNoLeftovers(t, dir)
 	require.Positive(t, killed)
 	t.Logf("killed %d times", killed)
 }

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -80,11 +79,11 @@ func (o *Outcome) write(dir string) error {
 	}
 	var b bytes.Buffer
 	for k := range o.Records {
-		line, err := json.Marshal(&o.Records[k])
+		line, err := o.Records[k].line()
 		if err != nil {
-			return fmt.Errorf("%v: %w", o.Records[k].Item, err)
+			return err
 		}
-		b.Write(append(line, '\n'))
+		b.Write(line)
 	}
 	err := atomicfile.Write(path, func(w io.Writer) error {
 		_, err := b.WriteTo(w)

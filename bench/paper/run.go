@@ -59,7 +59,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		return nil, err
 	}
 	defer s.close()
-	m, err := manifestOf(o.Dir)
+	m, rebuilt, err := manifestOf(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,9 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		return nil, err
 	}
 	notes := notesOn(s.records, o.Version)
+	if rebuilt != "" {
+		notes = append(notes, rebuilt)
+	}
 	if err := m.write(o.Dir); err != nil {
 		return nil, err
 	}

@@ -2,28 +2,36 @@ package paper
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/filelock"
 )
 
 // The files of a folder of results.
 const (
 	resultsFile  = "results.jsonl"
 	manifestFile = "manifest.json"
-	// TablesDir is the folder of the tables.
-	TablesDir = "tables"
+	// TablesDir is the folder of the tables, FiguresDir that of the figures, which package report draws.
+	TablesDir  = "tables"
+	FiguresDir = "figures"
 )
 
 // ErrExists says that a folder has results already.
 var ErrExists = errors.New("there are results already: go on with --resume, or choose another folder")
+
+// DamageError says that a file of results is not as the program wrote it, and where.
+type DamageError struct {
+	// Path is the file, with the line where that is known; Reason says what is wrong and what to do.
+	Path, Reason string
+}
+
+func (e *DamageError) Error() string { return e.Path + ": " + e.Reason }
 
 // store is an open results file. Its methods may be called by several goroutines.
 type store struct {
@@ -48,7 +56,7 @@ func openStore(dir string, resume bool) (s *store, err error) {
 			f.Close()
 		}
 	}()
-	if err := lock(f); err != nil {
+	if err := filelock.Try(f); errors.Is(err, filelock.ErrLocked) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	text, err := io.ReadAll(f)
@@ -58,10 +66,19 @@ func openStore(dir string, resume bool) (s *store, err error) {
 	if len(text) > 0 && !resume {
 		return nil, fmt.Errorf("%s: %w", path, ErrExists)
 	}
+	for _, folder := range []string{dir, filepath.Join(dir, TablesDir), filepath.Join(dir, FiguresDir)} {
+		atomicfile.Clean(folder)
+	}
+	// The file itself is forced to disk with every record; its name, and that of a new folder, are now.
+	for _, folder := range []string{dir, filepath.Dir(filepath.Clean(dir))} {
+		if err := atomicfile.SyncFolder(folder); err != nil {
+			return nil, err
+		}
+	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
-	records, err := decode(text[:whole])
+	records, err := decode(path, text[:whole])
 	if err != nil {
-		return nil, fmt.Errorf("%s, %w", path, err)
+		return nil, err
 	}
 	if whole < len(text) {
 		if err := f.Truncate(int64(whole)); err != nil {
@@ -74,33 +91,15 @@ func openStore(dir string, resume bool) (s *store, err error) {
 	return &store{file: f, records: records}, nil
 }
 
-// decode reads the lines of a results file.
-func decode(text []byte) ([]Record, error) {
-	var records []Record
-	for n := 1; len(text) > 0; n++ {
-		line, rest, _ := bytes.Cut(text, []byte("\n"))
-		text = rest
-		var r Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, fmt.Errorf("line %d: not a record of results: %w", n, err)
-		}
-		if r.Schema != Schema {
-			return nil, fmt.Errorf("line %d: schema %d, expected %d: it was written by another version of the program", n, r.Schema, Schema)
-		}
-		records = append(records, r)
-	}
-	return records, nil
-}
-
 // add appends a record in one write, and comes back when it is on disk.
 func (s *store) add(r *Record) error {
-	line, err := json.Marshal(r)
+	line, err := r.line()
 	if err != nil {
-		return fmt.Errorf("%v: %w", r.Item, err)
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.file.Write(append(line, '\n')); err != nil {
+	if _, err := s.file.Write(line); err != nil {
 		return err
 	}
 	if err := s.file.Sync(); err != nil {
@@ -121,44 +120,5 @@ func ReadRecords(dir string) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := decode(text[:bytes.LastIndexByte(text, '\n')+1])
-	if err != nil {
-		return nil, fmt.Errorf("%s, %w", path, err)
-	}
-	return records, nil
-}
-
-// ReadManifest returns the manifest of a folder. The error is [fs.ErrNotExist] where there is none.
-func ReadManifest(dir string) (*Manifest, error) {
-	path := filepath.Join(dir, manifestFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m := new(Manifest)
-	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if m.Schema != Schema {
-		return nil, fmt.Errorf("%s: schema %d, expected %d: it was written by another version of the program", path, m.Schema, Schema)
-	}
-	return m, nil
-}
-
-// manifestOf returns the manifest of a folder, or an empty one.
-func manifestOf(dir string) (*Manifest, error) {
-	m, err := ReadManifest(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &Manifest{Schema: Schema}, nil
-	}
-	return m, err
-}
-
-// write writes the manifest into a folder.
-func (m *Manifest) write(dir string) error {
-	return atomicfile.Write(filepath.Join(dir, manifestFile), func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(m)
-	})
+	return decode(path, text[:bytes.LastIndexByte(text, '\n')+1])
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/conetune/conetune/internal/finitejson"
 )
 
 // The exit statuses of the command line.
@@ -20,6 +22,8 @@ const (
 	exitDone        = 0
 	exitUnsolved    = 1
 	exitUsage       = 2
+	exitInternal    = 70 // EX_SOFTWARE of sysexits.h
+	exitMemory      = 71 // EX_OSERR
 	exitInterrupted = 130
 )
 
@@ -49,30 +53,52 @@ func failed(err error) error { return &exitError{exitUnsolved, err} }
 
 var errInterrupted = &exitError{exitInterrupted, errors.New("interrupted")}
 
-// app is where a command writes.
+// app is where a command reads and writes.
 type app struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
+	claimed        string // the flag whose file goes to standard output
 }
 
 // run runs one command line and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	a := &app{stdout: stdout, stderr: stderr}
+	out := &output{w: stdout}
+	a := &app{stdin: os.Stdin, stdout: out, stderr: stderr}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // --memory is for this command line
 	defer func() {
 		if p := recover(); p != nil {
 			a.note("conetune: internal error: %v\n%s", p, debug.Stack())
-			code = exitUnsolved
+			code = exitInternal
 		}
 	}()
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
+		err = out.err // of what was written without looking
+	}
+	return a.end(ctx, err)
+}
+
+// end turns the error of a command into the exit status, and says what there is to say.
+func (a *app) end(ctx context.Context, err error) int {
+	if err == nil {
 		return exitDone
 	}
-	code = exitUsage
+	code := exitUsage
 	var known *exitError
-	if errors.As(err, &known) {
+	var lost *outputError
+	switch {
+	case errors.As(err, &known):
 		code = known.code
+	case errors.As(err, &lost):
+		code = exitUnsolved
+	}
+	if code == exitInterrupted && context.Cause(ctx) == errMemory {
+		code = exitMemory // and the watchdog has said so
+		if errors.Is(err, errInterrupted) {
+			return code
+		}
 	}
 	if text := err.Error(); text != "" {
 		a.note("conetune: %s", strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
@@ -89,19 +115,23 @@ fitted to the training rows, has the smallest error on the validation rows. It
 solves that bilevel program with VF-iDCA, a sequence of convex conic programs.
 
 Results go to standard output, everything else to standard error.
+Where a file is written, - is standard output.
 Exit status: 0 done; 1 ended without an answer of the asked quality (the status
-says why); 2 bad usage or bad input; 130 interrupted.`,
+says why), or a result could not be written; 2 bad usage or bad input; 70 the
+program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: checkEmpty,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(flagError(err)) })
 	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(a.tuneCommand(), a.predictCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand())
+	root.AddCommand(a.tuneCommand(), a.predictCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand(), a.versionCommand(), a.licensesCommand())
 	return root
 }
 
@@ -114,7 +144,7 @@ func flagError(err error) error {
 	}
 	expected := map[string]string{
 		"float64": "a number", "int": "an integer", "uint64": "an integer that is not negative",
-		"duration": "a time with its unit such as 90s or 5m", "bool": "true or false",
+		"duration": "a time with its unit such as 90s or 5m", "bool": "true or false", "size": "a size such as 4GB or 500MB",
 	}[invalid.GetFlag().Value.Type()]
 	if expected == "" {
 		return err
@@ -128,20 +158,40 @@ func (a *app) note(format string, args ...any) {
 	_, _ = fmt.Fprintf(a.stderr, format+"\n", args...)
 }
 
-// printJSON writes one object on one line.
+// printJSON writes one object on one line to standard output.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return failed(fmt.Errorf("standard output: %w", err))
+	if err := writeJSON(a.stdout, v); err != nil {
+		return failed(err)
 	}
 	return nil
 }
 
-// print writes a finished text to standard output.
+// writeJSON writes one object on one line. Numbers that are not finite, which JSON has no way to write, are null: one of them is no
+// reason to lose the others.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	var unsupported *json.UnsupportedValueError
+	if !errors.As(err, &unsupported) {
+		return err
+	}
+	text, err := finitejson.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// print writes a finished text to standard output, or to standard error where a file goes to standard output.
 func (a *app) print(text string) error {
-	if _, err := io.WriteString(a.stdout, text); err != nil {
-		return failed(fmt.Errorf("standard output: %w", err))
+	w := a.stdout
+	if a.claimed != "" {
+		w = a.stderr
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return failed(err)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,12 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/bench"
-	"github.com/conetune/conetune/internal/atomicfile"
 )
 
 func (a *app) benchCommand() *cobra.Command {
@@ -73,6 +69,9 @@ func (a *app) benchBackendsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.claimOutput("--html", f.html, f.asJSON); err != nil {
+				return err
+			}
 			return a.benchBackends(cmd.Context(), &f, o)
 		},
 	}
@@ -83,6 +82,7 @@ func (a *app) benchBackendsCommand() *cobra.Command {
 	fs.StringVar(&f.eps, "eps", "", "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order solvers, 1e-8 for the others)")
 	fs.IntVar(&f.repeats, "repeats", 3, "solve `N` times, the fastest counts")
 	fs.DurationVar(&f.timeLimit, "time-limit", time.Minute, "at most `TIME` for a solve or a run")
+	registerMemory(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print a JSON array instead of tables")
 	fs.StringVar(&f.html, "html", "", "write the tables as a page to `FILE.html`")
 	return cmd
@@ -90,8 +90,8 @@ func (a *app) benchBackendsCommand() *cobra.Command {
 
 // options checks the flags.
 func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
-	if f.repeats < 1 {
-		return o, badInputf("--repeats is %d, expected a positive number", f.repeats)
+	if f.repeats < 1 || f.repeats > mostRepeats {
+		return o, badInputf("--repeats is %d, expected a positive number, at most %d", f.repeats, mostRepeats)
 	}
 	if f.timeLimit <= 0 {
 		return o, badInputf("--time-limit is %v, expected a positive time", f.timeLimit)
@@ -114,14 +114,14 @@ func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
 	if f.eps != "" {
 		for i, text := range strings.Split(f.eps, ",") {
 			v, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(v > 0) || math.IsInf(v, 1) {
-				return o, badInputf("--eps: tolerance %d is %q, expected a positive number", i+1, text)
+			if err != nil || !(v > 0 && v <= mostEps) {
+				return o, badInputf("--eps: tolerance %d is %q, expected a positive number, at most %g", i+1, text, mostEps)
 			}
 			o.Eps = append(o.Eps, v)
 		}
 	}
 	if f.html != "" {
-		if err := atomicfile.Check(f.html); err != nil {
+		if err := checkOutput(f.html); err != nil {
 			return o, badInputf("--html: %w", err)
 		}
 	}
@@ -146,9 +146,9 @@ func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.Backends
 	}
 	if err == nil && f.html != "" {
 		page := bench.Page{Version: version(), Machine: machine(), Command: f.command()}
-		err = atomicfile.Write(f.html, func(w io.Writer) error { return bench.WriteHTML(w, rows, page) })
+		err = a.writeFile(f.html, func(w io.Writer) error { return bench.WriteHTML(w, rows, page) })
 		if err != nil {
-			err = failed(fmt.Errorf("--html: %w", err))
+			err = failed(fileError("--html", err))
 		}
 	}
 	if err == nil && ctx.Err() != nil {
@@ -176,38 +176,32 @@ func machine() string {
 
 // countBar shows on a terminal how much of a known amount of work is done.
 type countBar struct {
-	container *mpb.Progress // nil when nobody looks
-	bar       *mpb.Bar
-	text      string
+	terminal io.Writer // nil when nobody looks
+	bar      *bar
+	text     string
 }
 
 func (a *app) newCountBar(text string) *countBar {
 	b := &countBar{text: text}
-	if !a.terminal() {
-		return b
+	if a.terminal() {
+		b.terminal = a.stderr
 	}
-	b.container = mpb.New(mpb.WithOutput(a.stderr), mpb.WithAutoRefresh())
 	return b
 }
 
 func (b *countBar) show(done, all int) {
-	if b.container == nil {
+	if b.terminal == nil {
 		return
 	}
 	if b.bar == nil {
-		b.bar = b.container.AddBar(int64(all), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(b.text+" ")),
-			mpb.AppendDecorators(decor.CountersNoUnit("%d of %d "), decor.AverageETA(decor.ET_STYLE_GO)))
+		b.bar = newCounter(b.terminal, b.text, int64(all), nil)
 	}
-	b.bar.SetCurrent(int64(done))
+	b.bar.set(int64(done))
 }
 
 // clear removes the bar.
 func (b *countBar) clear() {
-	if b.container == nil {
-		return
-	}
 	if b.bar != nil {
-		b.bar.Abort(true)
+		b.bar.clear()
 	}
-	b.container.Wait()
 }

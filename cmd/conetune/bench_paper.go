@@ -81,6 +81,7 @@ func (a *app) benchPaperCommand() *cobra.Command {
 	fs.StringVar(&f.data, "data", "", "folder `DIR` with the real data")
 	fs.IntVar(&f.workers, "workers", 0, "`N` runs at once, each on one thread (default: as many as there are processors)")
 	fs.StringVar(&f.shard, "shard", "", "do part `I/N` of the work, I from 1 to N")
+	registerMemory(fs)
 	fs.BoolVar(&f.resume, "resume", false, "go on with the results in --out")
 	return cmd
 }
@@ -96,12 +97,15 @@ func paperMethods() []string {
 // options checks the flags.
 func (f *paperFlags) options() (o paper.Options, err error) {
 	switch {
-	case f.repeats < 1:
-		return o, badInputf("--repeats is %d, expected a positive number", f.repeats)
-	case f.workers < 0:
-		return o, badInputf("--workers is %d, expected a positive number", f.workers)
+	case f.repeats < 1 || f.repeats > mostRepeats:
+		return o, badInputf("--repeats is %d, expected a positive number, at most %d", f.repeats, mostRepeats)
+	case f.workers < 0 || f.workers > mostThreads:
+		return o, badInputf("--workers is %d, expected a positive number, at most %d", f.workers, mostThreads)
 	case f.out == "":
 		return o, badInputf("--out is empty, expected a folder")
+	}
+	if err := checkFolder(f.out); err != nil {
+		return o, err
 	}
 	if o.Shard, err = paper.ParseShard(f.shard); err != nil {
 		return o, badInputf("--shard: %w", err)
@@ -181,8 +185,9 @@ func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
 	out, err := paper.Run(ctx, o)
 	bar.clear()
 	var file *formats.Error
+	var damage *paper.DamageError
 	switch {
-	case errors.Is(err, paper.ErrExists), errors.As(err, &file):
+	case errors.Is(err, paper.ErrExists), errors.As(err, &file), errors.As(err, &damage):
 		return badInput(err)
 	case err != nil:
 		return failed(err)
@@ -243,6 +248,9 @@ func (a *app) benchMergeCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if out == "" {
 				return badInputf("--out DIR is missing")
+			}
+			if err := checkFolder(out); err != nil {
+				return err
 			}
 			merged, err := paper.Merge(args, out)
 			if errors.Is(err, fs.ErrNotExist) {

@@ -60,10 +60,10 @@ func TestCompare(t *testing.T) {
 			least, validation = name, v
 		}
 	}
-	saved, err := modelfile.Read(model)
+	saved, err := modelfile.Read(model, modelNames())
 	require.NoError(t, err)
 	require.Equal(t, least, saved.Provenance.Method)
-	require.Equal(t, validation, saved.ValidationError)
+	require.Equal(t, validation, *saved.ValidationError)
 
 	raw, err := os.ReadFile(trace)
 	require.NoError(t, err)

@@ -70,6 +70,9 @@ func (a *app) generateCommand() *cobra.Command {
 			if out == "" {
 				return badInputf("--out DIR is missing")
 			}
+			if err := checkFolder(out); err != nil {
+				return err
+			}
 			if spec.matrix != nil {
 				return a.generateMatrix(cmd.Context(), preset, seed, out)
 			}

@@ -9,14 +9,12 @@
 //
 // Results go to standard output, everything else to standard error. The exit
 // status is 0 when done, 1 when a run ended without an answer of the asked
-// quality, 2 on bad usage or bad input, 130 when interrupted.
+// quality, 2 on bad usage or bad input, 70 on a failure of the program itself, 71
+// when memory ran out, 130 when interrupted.
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp" // with -tags osqp
@@ -24,8 +22,9 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the next one ends the program at once.
-	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	ctx, stdout := begin()
+	ctx, stop := watchProcess(ctx, os.Stderr)
+	code := run(ctx, os.Args[1:], stdout, os.Stderr)
+	stop()
+	os.Exit(code)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -142,10 +143,18 @@ func predictEntries(m *modelfile.Model, dataPath string) (*predictions, error) {
 	rows, cols := len(m.Matrix.RowEffects), len(m.Matrix.ColEffects)
 	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows, unit: "half the mean squared error"}
 	if dataPath == "" {
+		const each = 32 // a number, and its text
+		if size := each * float64(rows) * float64(cols); size > float64(memory.Default()) {
+			return nil, badInputf("the completed matrix of %d x %d takes about %s of memory, but the budget is %s: give --data FILE with the entries wanted, or --memory SIZE",
+				rows, cols, memory.Format(int64(min(size, 1e18))), memory.Format(memory.Default()))
+		}
 		for i := range rows {
 			line := make([]float64, cols)
 			for j := range line {
-				line[j] = m.Entry(i, j)
+				var err error
+				if line[j], err = m.Entry(i, j); err != nil {
+					return nil, badInputf("entry (%d, %d) of the matrix: %w", i, j, err)
+				}
 			}
 			p.Matrix = append(p.Matrix, line)
 		}
@@ -161,11 +170,14 @@ func predictEntries(m *modelfile.Model, dataPath string) (*predictions, error) {
 		if i != math.Trunc(i) || j != math.Trunc(j) || i < 0 || j < 0 || i >= float64(rows) || j >= float64(cols) {
 			return nil, badInputf("%s: entry %d is (%v, %v), expected whole numbers from (0, 0) to (%d, %d)", dataPath, k+1, i, j, rows-1, cols-1)
 		}
-		p.Predictions = append(p.Predictions, m.Entry(int(i), int(j)))
+		v, err := m.Entry(int(i), int(j))
+		if err != nil {
+			return nil, badInputf("%s: row %d: %w", dataPath, k+1, err)
+		}
+		p.Predictions = append(p.Predictions, v)
 	}
 	if table.Y != nil {
-		e := m.Error(p.Predictions, table.Y)
-		p.Error = &e
+		p.score(m.Error(p.Predictions, table.Y))
 	}
 	return p, nil
 }

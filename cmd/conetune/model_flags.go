@@ -31,14 +31,16 @@ func (m *modelFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 	switch {
 	case !(m.level > 0 && m.level < 1):
 		return badInputf("--level is %v, expected a number between 0 and 1", m.level)
-	case fs.Changed("threshold") && (!(m.threshold > 0) || math.IsInf(m.threshold, 1)):
-		return badInputf("--threshold is %v, expected a positive number", m.threshold)
+	case fs.Changed("threshold") && !(m.threshold > 0 && m.threshold <= mostValue):
+		return badInputf("--threshold is %v, expected a positive number, at most %g", m.threshold, mostValue)
 	case m.order < 1:
 		return badInputf("--order is %d, expected at least 1", m.order)
 	case !(m.lower <= 0):
 		return badInputf("--lower is %v, expected a number that is not positive", m.lower)
 	case !(m.upper >= 0):
 		return badInputf("--upper is %v, expected a number that is not negative", m.upper)
+	case m.lower < -mostValue && !math.IsInf(m.lower, -1), m.upper > mostValue && !math.IsInf(m.upper, 1):
+		return badInputf("--lower is %v and --upper %v, expected numbers within %g, or infinite ones for none", m.lower, m.upper, mostValue)
 	}
 	if fs.Changed("upper") && !fs.Changed("lower") {
 		m.lower = math.Inf(-1)

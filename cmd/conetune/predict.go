@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/formats"
-	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/modelfile"
 )
 
@@ -41,6 +40,7 @@ type predictions struct {
 	Targets []string    `json:"targets,omitempty"`
 	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
 	unit    string
+	scored  bool // the table has targets
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -56,11 +56,14 @@ func (a *app) predictCommand() *cobra.Command {
 			if modelPath == "" {
 				return badInputf("--model FILE is missing")
 			}
+			if modelPath == standardStream && dataPath == standardStream {
+				return badInputf("--data -: standard input is for --model")
+			}
 			if out != "" {
-				if same := absolute(out); same == absolute(modelPath) || dataPath != "" && same == absolute(dataPath) {
+				if same := absolute(out); out != standardStream && same == absolute(modelPath) || dataPath != "" && same == absolute(dataPath) {
 					return badInputf("--out %s: would overwrite the model or the data", out)
 				}
-				if err := atomicfile.Check(out); err != nil {
+				if err := checkOutput(out); err != nil {
 					return badInputf("--out: %w", err)
 				}
 			}
@@ -69,42 +72,44 @@ func (a *app) predictCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save")
+	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save, or - for standard input")
 	fs.StringVar(&dataPath, "data", "", "table, `FILE`, CSV or LIBSVM, plain or gzipped (a model of matrix-completion can do without)")
 	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
+	registerMemory(fs)
 	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (a *app) predict(ctx context.Context, modelPath, dataPath, out string, asJSON bool) error {
-	p, err := interruptible(ctx, func() (*predictions, error) { return predictFile(modelPath, dataPath) })
+	p, err := interruptible(ctx, func() (*predictions, error) { return a.predictFile(modelPath, dataPath) })
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) error { return p.write(w) }
+	write := p.write
+	if asJSON {
+		write = func(w io.Writer) error { return writeJSON(w, p) }
+	}
+	if out == "" {
+		out = standardStream
+	}
+	if err := a.writeFile(out, write); err != nil {
+		return failed(fileError("--out", err))
+	}
+	if asJSON && out == standardStream {
+		return nil
+	}
 	switch {
-	case asJSON && out == "":
-		return a.printJSON(p)
-	case asJSON:
-		write = func(w io.Writer) error { return (&app{stdout: w}).printJSON(p) }
-	}
-	if out != "" {
-		err = atomicfile.Write(out, write)
-	} else {
-		err = write(a.stdout)
-	}
-	if err != nil {
-		return failed(err)
-	}
-	if p.Error != nil {
+	case p.Error != nil:
 		a.note("error %s on %s (%s)", number(*p.Error), count(p.Rows, "row"), p.unit)
+	case p.scored:
+		a.note("error too large for a number on %s (%s)", count(p.Rows, "row"), p.unit)
 	}
 	return nil
 }
 
 // predictFile reads both files and predicts.
-func predictFile(modelPath, dataPath string) (*predictions, error) {
-	m, err := modelfile.Read(modelPath)
+func (a *app) predictFile(modelPath, dataPath string) (*predictions, error) {
+	m, err := a.readModel(modelPath)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -127,14 +132,49 @@ func predictFile(modelPath, dataPath string) (*predictions, error) {
 		p.unit = "share of wrong labels"
 	}
 	for i := range n {
-		p.Predictions[i] = m.Predict(table.X.RawRowView(i))
+		if p.Predictions[i], err = m.Predict(table.X.RawRowView(i)); err != nil {
+			return nil, badInputf("%s: row %d: %w", dataPath, i+1, err)
+		}
 	}
 	if table.Y != nil {
-		e := m.Error(p.Predictions, table.Y)
-		p.Error = &e
+		p.score(m.Error(p.Predictions, table.Y))
 	}
 	return p, nil
 }
+
+// readModel reads a model file, which must be that of a model of the command line, with what such a model has.
+func (a *app) readModel(path string) (m *modelfile.Model, err error) {
+	if path == standardStream {
+		path = "standard input"
+		m, err = modelfile.ReadFrom(a.stdin, path, modelNames())
+	} else {
+		m, err = modelfile.Read(path, modelNames())
+	}
+	if err != nil {
+		return nil, err
+	}
+	spec, err := findModel(m.Model)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range []struct {
+		name        string
+		has, should bool
+	}{
+		{"labels", m.Labels != nil, spec.labels}, {"targets", m.Targets != nil, spec.several != nil}, {"matrix", m.Matrix != nil, spec.matrix != nil},
+	} {
+		switch {
+		case part.should && !part.has:
+			return nil, fmt.Errorf("%s: field %q is missing: the model is %s", path, part.name, m.Model)
+		case part.has && !part.should:
+			return nil, fmt.Errorf("%s: field %q does not belong to a model of %s", path, part.name, m.Model)
+		}
+	}
+	return m, nil
+}
+
+// score notes the error of the predictions; one that is too large for a number is none.
+func (p *predictions) score(e float64) { p.Error, p.scored = finiteOrNull(e), true }
 
 // write writes one number a line, with as many digits as it takes to read it back.
 func (p *predictions) write(w io.Writer) error {
@@ -149,13 +189,13 @@ func (p *predictions) write(w io.Writer) error {
 			line = strconv.AppendFloat(line, v, 'g', -1, 64)
 		}
 		if _, err := b.Write(append(line, '\n')); err != nil {
-			return fmt.Errorf("predictions: %w", err)
+			return err
 		}
 	}
 	for _, v := range p.Predictions {
 		line = append(strconv.AppendFloat(line[:0], v, 'g', -1, 64), '\n')
 		if _, err := b.Write(line); err != nil {
-			return fmt.Errorf("predictions: %w", err)
+			return err
 		}
 	}
 	return b.Flush()

@@ -126,7 +126,9 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	line("refit", r.Refit)
 	line("iterate", &r.Errors)
 	w.Flush()
-	if job.data.crossValidation {
+	if r.TrainedOn == tune.FinalFolds {
+		b.WriteString("The run was stopped before the model to use could be trained on all rows of the folds: it is the mean of the folds' fits.\n")
+	} else if job.data.crossValidation {
 		b.WriteString("The model to use is trained on all rows of the folds with the chosen hyperparameters: the test error is its.\n")
 		b.WriteString("The refit's validation error is that of the folds' fits with them.\n")
 	} else if r.TrainedOn == tune.FinalAll {
@@ -256,5 +258,10 @@ func describeFit(split *dataset.Split, fit tune.Fit, intercept bool) string {
 	return b.String()
 }
 
-// number writes six significant digits.
-func number(v float64) string { return fmt.Sprintf("%.6g", v) }
+// number writes six significant digits, and a dash for what is no finite number.
+func number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	return fmt.Sprintf("%.6g", v)
+}

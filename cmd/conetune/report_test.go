@@ -92,7 +92,7 @@ func TestOutcome(t *testing.T) {
 		dca.IterationLimit:  {exitUnsolved, "stopped by the iteration limit after 2 iterations"},
 		dca.TimeLimit:       {exitUnsolved, "stopped by the time limit"},
 		dca.Inaccurate:      {exitUnsolved, "missed their tolerances"},
-		dca.SolverFailed:    {exitUnsolved, "the conic solver failed"},
+		dca.SolverFailed:    {exitUnsolved, "stopped by a numerical error"},
 		dca.LowerInfeasible: {exitUnsolved, "the lower level became infeasible"},
 		dca.Cancelled:       {exitInterrupted, "interrupted after 2 iterations"},
 	} {
@@ -136,7 +136,7 @@ func TestSavedModel(t *testing.T) {
 	job, split, r := made(2)
 	r.Hyperparameters = map[string]float64{"lambda1": 0, "lambda2": 0.5}
 	m := savedModel(job, split, r)
-	require.Equal(t, 2.5, m.ValidationError)
+	require.Equal(t, 2.5, *m.ValidationError)
 	require.Equal(t, r.RefitFit.Coefficients, m.Coefficients)
 	require.Equal(t, []string{"data"}, m.Provenance.Files)
 	require.Equal(t, 0, m.Provenance.TestRows)

@@ -13,7 +13,7 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 		Model: r.Model, Target: split.Train.Target,
 		Matrix: savedMatrix(r.RefitFit.Matrix), Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept, Targets: r.RefitFit.Targets, Intercepts: r.RefitFit.Intercepts, Labels: r.RefitFit.Labels,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
-		ValidationError: r.Refit.Validation, TestError: r.Refit.Test,
+		ValidationError: finiteOrNull(r.Refit.Validation), TestError: finite(r.Refit.Test),
 		Provenance: modelfile.Provenance{
 			Program: "conetune " + r.Version, Method: r.Method, Backend: r.Backend, Preset: job.preset,
 			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed,
@@ -23,4 +23,12 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 			Standardize: job.scaling.standardize, Intercept: job.scaling.intercept,
 		},
 	}
+}
+
+// finite is a number that may be missing, and is where it is not finite: JSON has no other way to write it.
+func finite(v *float64) *float64 {
+	if v == nil {
+		return nil
+	}
+	return finiteOrNull(*v)
 }

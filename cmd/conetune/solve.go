@@ -1,18 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/memory"
 )
 
 // solveFlags are the flags of conetune solve as they were given.
@@ -40,7 +40,7 @@ the objective is that of the file. What does not exist is null. Of an infeasible
 an unbounded program, the proof is in certificate.
 
 Exit status: 0 optimal, or infeasible or unbounded with proof; 1 not solved (the
-status says why); 2 bad usage or bad input; 130 interrupted.`
+status says why); 2 bad usage or bad input; others as in conetune --help.`
 
 const solveExample = `  conetune solve afiro.mps.gz
   conetune solve model.cbf --backend scs --eps 1e-6 --time-limit 60s --json
@@ -63,18 +63,23 @@ func (a *app) solveCommand() *cobra.Command {
 			if err := f.check(cmd.Flags(), args[0]); err != nil {
 				return err
 			}
+			if err := a.claimOutput("--out", f.out, f.asJSON); err != nil {
+				return err
+			}
+			a.checkThreads(f.backend, f.threads)
 			return a.solve(cmd.Context(), args[0], &f)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends")
-	fs.Float64Var(&f.eps, "eps", 1e-8, "accuracy `E` that residuals and gap must meet")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 60s or 5m (default: no limit)")
+	fs.Float64Var(&f.eps, "eps", 1e-8, "accuracy `E` that residuals and gap must meet, at most 0.01")
+	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME` after the file was read, such as 60s or 5m (default: no limit)")
 	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the solver's)")
-	fs.IntVar(&f.threads, "threads", 1, "`N` threads")
+	fs.IntVar(&f.threads, "threads", 1, "at most `N` threads; no solver of this program uses more than one yet")
+	registerMemory(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
-	fs.StringVar(&f.out, "out", "", "write that JSON object to `FILE` too")
+	fs.StringVar(&f.out, "out", "", "write that JSON object to `FILE` too, or to - for standard output")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the iterations on standard error")
 	return cmd
 }
@@ -84,19 +89,17 @@ func (f *solveFlags) check(fs *pflag.FlagSet, file string) error {
 	if _, err := backends.Open(f.backend); err != nil {
 		return badInputf("--backend: %w", err)
 	}
-	for _, c := range []struct {
-		flag  string
-		value float64
-	}{{"eps", f.eps}, {"time-limit", f.timeLimit.Seconds()}, {"max-iter", float64(f.maxIter)}, {"threads", float64(f.threads)}} {
-		if fs.Changed(c.flag) && !(c.value > 0 && c.value < math.Inf(1)) {
-			return badInputf("--%s is %s, expected a positive number", c.flag, fs.Lookup(c.flag).Value)
-		}
+	if err := checkNumbers(fs, []numberFlag{
+		{"eps", f.eps, false, mostEps}, {"time-limit", f.timeLimit.Seconds(), false, 0},
+		{"max-iter", float64(f.maxIter), false, mostIterations}, {"threads", float64(f.threads), false, mostThreads},
+	}); err != nil {
+		return err
 	}
 	if f.out != "" {
 		if absolute(f.out) == absolute(file) {
 			return badInputf("--out %s: would overwrite the file to solve", f.out)
 		}
-		if err := atomicfile.Check(f.out); err != nil {
+		if err := checkOutput(f.out); err != nil {
 			return badInputf("--out: %w", err)
 		}
 	}
@@ -116,58 +119,93 @@ func (a *app) solve(ctx context.Context, path string, f *solveFlags) error {
 	if err != nil {
 		return err
 	}
+	var fileErr error // which does not keep the result from those who read it
 	if f.out != "" {
-		if err := atomicfile.Write(f.out, func(w io.Writer) error { return (&app{stdout: w}).printJSON(r) }); err != nil {
-			return failed(fmt.Errorf("--out: %w", err))
+		if err := a.writeFile(f.out, func(w io.Writer) error { return writeJSON(w, r) }); err != nil {
+			fileErr = failed(fileError("--out", err))
 		}
 	}
 	if f.asJSON {
 		err = a.printJSON(r)
 	} else {
-		err = a.print(describeSolve(p, r, f))
+		err = a.print(describeSolve(p, r, f, fileErr == nil))
 	}
-	if err != nil {
+	if err = cmp.Or(fileErr, err); err != nil {
 		return err
 	}
 	return a.solveOutcome(r)
 }
 
-// runSolver does what is timed: everything from the arrays on.
+// runSolver does what is timed, and what --time-limit is for: everything after the file was read.
 func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, bar *solveProgress) (*solveResult, error) {
 	backend, err := backends.Open(f.backend)
 	if err != nil {
 		return nil, badInputf("--backend: %w", err)
 	}
-	options := backends.Options{Eps: f.eps, MaxIterations: f.maxIter, TimeLimit: f.timeLimit, Threads: f.threads, Logger: a.logger(f.verbose)}
+	options := backends.Options{
+		Eps: f.eps, MaxIterations: f.maxIter, Threads: f.threads, Memory: memory.Default(), Logger: a.logger(f.verbose),
+	}
 	if options.Logger == nil {
 		options.Logger = bar.logger()
 	}
-	begin := time.Now()
-	solver, err := interruptible(ctx, func() (backends.Solver, error) { return backend.Setup(p.problem, options) })
-	if err != nil {
-		return nil, setupError(p, err)
+	if f.timeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.timeLimit)
+		defer cancel()
 	}
-	setup := time.Since(begin)
-	begin = time.Now()
-	s, err := solveUntil(ctx, solver)
-	if err != nil {
-		return nil, err
+	begin := time.Now()
+	s, solver, err := a.solveBuilt(ctx, p, backend, options, f)
+	switch {
+	case errors.Is(err, errInterrupted) && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return outOfTime(p, f, time.Since(begin)), nil
+	case err != nil:
+		return nil, solverError(p, err)
 	}
 	r := newSolveResult(p, f.backend, s)
-	r.SetupSeconds, r.SolveSeconds = setup.Seconds(), time.Since(begin).Seconds()
+	setup := min(s.SetupTime, time.Since(begin))
+	r.SetupSeconds, r.SolveSeconds = setup.Seconds(), (time.Since(begin) - setup).Seconds()
 	if err := solver.Close(); err != nil {
 		return nil, failed(err)
 	}
 	return r, nil
 }
 
-// setupError says whose fault it is that a solver could not be set up.
-func setupError(p *loadedProgram, err error) error {
+// solveBuilt builds the program, sets up and solves. Where ctx ends before there is anything to return, the error is errInterrupted.
+func (a *app) solveBuilt(ctx context.Context, p *loadedProgram, backend backends.ConicBackend, o backends.Options, f *solveFlags) (*backends.Solution, backends.Solver, error) {
+	built, err := interruptible(ctx, p.build)
+	if errors.Is(err, errInterrupted) {
+		return nil, nil, err
+	} else if err != nil {
+		return nil, nil, badInput(err)
+	}
+	p.built = built
+	solver, err := interruptible(ctx, func() (backends.Solver, error) { return backend.Setup(built.problem, o) })
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := solveUntil(ctx, solver, max(patience, f.timeLimit/patienceShare))
+	return s, solver, err
+}
+
+// outOfTime is the result where the time was over with nothing to show for it.
+func outOfTime(p *loadedProgram, f *solveFlags, spent time.Duration) *solveResult {
+	return &solveResult{
+		Name: p.name, Backend: f.backend, status: backends.TimeLimit, Status: backends.TimeLimit.String(),
+		SetupSeconds: spent.Seconds(), Message: "ended within the set-up",
+	}
+}
+
+// solverError says whose fault it is that a solver could not be set up, or could not begin.
+func solverError(p *loadedProgram, err error) error {
+	var known *exitError
 	var unsupported *backends.UnsupportedError
 	var problem *backends.ProblemError
+	var room *backends.MemoryError
 	switch {
-	case errors.Is(err, errInterrupted):
+	case errors.As(err, &known):
 		return err
+	case errors.As(err, &room):
+		return failed(fmt.Errorf("%s: %w (--memory SIZE or GOMEMLIMIT gives more)", p.path, err))
 	case errors.As(err, &unsupported):
 		if len(unsupported.Others) > 0 {
 			return badInputf("%s: %w", p.path, err)
@@ -179,21 +217,19 @@ func setupError(p *loadedProgram, err error) error {
 	return failed(err)
 }
 
-// patience is how long an interrupted solver may take to come back with what it has.
-const patience = 800 * time.Millisecond
+const (
+	// patience is how long an interrupted solver may take to come back with what it has; at the
+	// end of a time limit it is this share of that, if that is longer.
+	patience      = 800 * time.Millisecond
+	patienceShare = 10
+)
 
 // solveUntil solves, and stops waiting a little after the context has ended.
-func solveUntil(ctx context.Context, solver backends.Solver) (*backends.Solution, error) {
+func solveUntil(ctx context.Context, solver backends.Solver, patience time.Duration) (*backends.Solution, error) {
 	waiting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, stop) })()
-	return interruptible(waiting, func() (*backends.Solution, error) {
-		s, err := solver.Solve(ctx)
-		if err != nil {
-			return nil, failed(err)
-		}
-		return s, nil
-	})
+	return interruptible(waiting, func() (*backends.Solution, error) { return solver.Solve(ctx) })
 }
 
 // solveOutcome turns the status into an exit status.

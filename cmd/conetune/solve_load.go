@@ -14,10 +14,16 @@ import (
 // loadedProgram is a program from a file of any format.
 type loadedProgram struct {
 	path, name string
-	problem    *backends.Problem
 	describe   string   // its size in the terms of the file
 	columns    []string // the names of the variables; nil when they have none
-	translate  func(*backends.Solution) translated
+	build      func() (*builtProgram, error)
+	built      *builtProgram // nil until then
+}
+
+// builtProgram is a program in the form of the backends, with the way back.
+type builtProgram struct {
+	problem   *backends.Problem
+	translate func(*backends.Solution) translated
 }
 
 // translated is a solution in the terms of the file.
@@ -74,7 +80,7 @@ func findFileFormat(path string) (fileFormat, error) {
 	return fileFormat{}, badInputf("%s: unknown kind of file, expected a name that ends in %s, with or without .gz", path, strings.Join(known, ", "))
 }
 
-// loadProgram reads a file and brings it into the form of the backends.
+// loadProgram reads a file.
 func loadProgram(path string) (*loadedProgram, error) {
 	f, err := findFileFormat(path)
 	if err != nil {
@@ -94,16 +100,18 @@ func loadQPS(path string) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := m.Conic()
-	p := &loadedProgram{problem: c.Problem, columns: m.Columns}
+	p := &loadedProgram{columns: m.Columns}
 	p.describe = fmt.Sprintf("%s, %s, %s", count(len(m.Rows), "row"), count(len(m.Columns), "column"), count(m.A.NNZ(), "nonzero"))
 	if m.P != nil {
 		p.describe += fmt.Sprintf(", quadratic objective with %s", count(m.P.NNZ(), "nonzero"))
 	}
 	p.describe += sense(m.Maximize)
-	p.translate = func(s *backends.Solution) translated {
-		t := c.Solution(s)
-		return translated{x: t.X, y: t.Y, bounds: t.Z, objective: t.Objective, dual: t.DualObjective}
+	p.build = func() (*builtProgram, error) {
+		c := m.Conic()
+		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
+			t := c.Solution(s)
+			return translated{x: t.X, y: t.Y, bounds: t.Z, objective: t.Objective, dual: t.DualObjective}
+		}}, nil
 	}
 	return p, nil
 }
@@ -113,19 +121,21 @@ func loadSDPA(path string) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := m.Conic()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	p := &loadedProgram{problem: c.Problem}
+	p := &loadedProgram{}
 	p.describe = fmt.Sprintf("%s, %s, %s", count(len(m.C), "variable"), count(len(m.Blocks), "block"), count(len(m.Entries), "nonzero")) + sense(false)
-	p.translate = func(s *backends.Solution) translated {
-		t := c.Solution(s)
-		out := translated{x: t.X, objective: t.Objective, dual: t.DualObjective}
-		for _, block := range t.Y {
-			out.y = append(out.y, block...)
+	p.build = func() (*builtProgram, error) {
+		c, err := m.Conic()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		return out
+		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
+			t := c.Solution(s)
+			out := translated{x: t.X, objective: t.Objective, dual: t.DualObjective}
+			for _, block := range t.Y {
+				out.y = append(out.y, block...)
+			}
+			return out
+		}}, nil
 	}
 	return p, nil
 }
@@ -135,12 +145,8 @@ func loadCBF(path string) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := m.Conic()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
 	variables, constraints := m.Dims()
-	p := &loadedProgram{problem: c.Problem}
+	p := &loadedProgram{}
 	p.describe = fmt.Sprintf("%s, %s, %s", count(variables, "variable"), count(constraints, "constraint"), count(len(m.A), "nonzero"))
 	if n := len(m.PSDVar); n > 0 {
 		p.describe += fmt.Sprintf(", %s", count(n, "matrix variable"))
@@ -149,9 +155,15 @@ func loadCBF(path string) (*loadedProgram, error) {
 		p.describe += fmt.Sprintf(", %s", count(n, "matrix constraint"))
 	}
 	p.describe += sense(m.Maximize)
-	p.translate = func(s *backends.Solution) translated {
-		t := c.Solution(s)
-		return translated{x: t.X, y: t.Y, matrices: t.Matrices, objective: t.Objective, dual: t.DualObjective}
+	p.build = func() (*builtProgram, error) {
+		c, err := m.Conic()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
+			t := c.Solution(s)
+			return translated{x: t.X, y: t.Y, matrices: t.Matrices, objective: t.Objective, dual: t.DualObjective}
+		}}, nil
 	}
 	return p, nil
 }

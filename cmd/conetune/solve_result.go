@@ -43,7 +43,7 @@ type certificate struct {
 }
 
 func newSolveResult(p *loadedProgram, backend string, s *backends.Solution) *solveResult {
-	t := p.translate(s)
+	t := p.built.translate(s)
 	r := &solveResult{
 		Name: p.name, Backend: backend, Status: s.Status.String(), status: s.Status,
 		Iterations: s.Iterations, Message: s.Message,
@@ -74,13 +74,15 @@ func finiteOrNull(v float64) *float64 {
 // mostValues is how many values of the solution the table shows.
 const mostValues = 12
 
-// describeSolve is the table for people.
-func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags) string {
+// describeSolve is the table for people; written says that the file of --out is there.
+func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags, written bool) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s on the %s backend: %s after %s, %s\n\n", r.Name, r.Backend, solveStatus(r.status), count(r.Iterations, "iteration"), seconds(r.SetupSeconds+r.SolveSeconds))
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(w, "problem\t%s\n", p.describe)
-	fmt.Fprintf(w, "cones\t%s\n", describeCones(p.problem.Cones))
+	if p.built != nil {
+		fmt.Fprintf(w, "cones\t%s\n", describeCones(p.built.problem.Cones))
+	}
 	if r.Objective != nil {
 		fmt.Fprintf(w, "objective\t%.10g\n", *r.Objective)
 	}
@@ -108,8 +110,8 @@ func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags) string {
 	if len(r.X) > 0 {
 		fmt.Fprint(&b, "\n"+describeValues(p, r.X))
 	}
-	if f.out != "" {
-		fmt.Fprintf(&b, "\nsolution in %s\n", f.out)
+	if f.out != "" && written {
+		fmt.Fprintf(&b, "\nsolution in %s\n", placeOf(f.out))
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -174,10 +175,10 @@ func TestSolveBadInput(t *testing.T) {
 
 // TestSolveUnsupported asks a backend for a cone that it lacks.
 func TestSolveUnsupported(t *testing.T) {
-	err := setupError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone", Others: []string{"c"}})
+	err := solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone", Others: []string{"c"}})
 	require.ErrorContains(t, err, "f.cbf: backends: b does not support the psd cone; these do: c")
 	require.Equal(t, exitUsage, err.(*exitError).code)
-	err = setupError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone"})
+	err = solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone"})
 	require.ErrorContains(t, err, "conetune backends says how to get others")
 	require.Equal(t, exitUsage, err.(*exitError).code)
 }
@@ -197,9 +198,63 @@ func TestSolveInterrupt(t *testing.T) {
 	require.Equal(t, exitInterrupted, o.code)
 
 	begin := time.Now()
-	_, err := solveUntil(ctx, slowSolver{})
+	_, err := solveUntil(ctx, slowSolver{}, patience)
 	require.ErrorIs(t, err, errInterrupted)
 	require.Less(t, time.Since(begin), 2*time.Second)
+}
+
+// slowBackend takes long to set up and does not watch anything.
+type slowBackend struct{ backends.ConicBackend }
+
+func (slowBackend) Setup(*backends.Problem, backends.Options) (backends.Solver, error) {
+	time.Sleep(5 * time.Second)
+	return nil, nil
+}
+
+// TestSolveTimeLimit: the limit is for everything after the reading of the file.
+func TestSolveTimeLimit(t *testing.T) {
+	file := solvedFile("qps", "small.qps")
+	o := conetune(t, "solve", file, "--time-limit", "1ns", "--json")
+	require.Equal(t, exitUnsolved, o.code)
+	require.Contains(t, o.stderr, "not solved, time_limit after 0 iterations")
+	m := o.object(t)
+	require.Equal(t, "time_limit", m["status"])
+	require.Nil(t, m["x"])
+	require.Nil(t, m["objective"])
+	text := conetune(t, "solve", file, "--time-limit", "1ns").stdout
+	require.Contains(t, text, "stopped by the time limit")
+
+	for name, slow := range map[string]*loadedProgram{
+		"building": {build: func() (*builtProgram, error) { time.Sleep(5 * time.Second); return nil, nil }},
+		"set-up":   {build: func() (*builtProgram, error) { return &builtProgram{}, nil }},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		begin := time.Now()
+		_, _, err := (&app{}).solveBuilt(ctx, slow, slowBackend{}, backends.Options{}, &solveFlags{})
+		require.ErrorIs(t, err, errInterrupted, name)
+		require.Less(t, time.Since(begin), 4*time.Second, name)
+		cancel()
+	}
+}
+
+// TestSolveMemory has a program for which a budget is too small; it is not the file's fault.
+func TestSolveMemory(t *testing.T) {
+	before := debug.SetMemoryLimit(64 << 20)
+	defer debug.SetMemoryLimit(before)
+	var file strings.Builder
+	const order = 700 // 5 + 4 matrices of 4 MB
+	fmt.Fprintf(&file, "1\n1\n%d\n1\n0 1 1 1 1\n", order)
+	for i := range order {
+		fmt.Fprintf(&file, "1 1 %d %d 1\n", i+1, i+1)
+	}
+	path := write(t, t.TempDir(), "large.dat-s", file.String())
+	o := conetune(t, "solve", path)
+	require.Equal(t, exitUnsolved, o.code)
+	require.Empty(t, o.stdout)
+	require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+	for _, want := range []string{path, "the matrices of the cones would take the memory of this problem to", "67.1 MB are allowed", "--memory SIZE"} {
+		require.Contains(t, o.stderr, want)
+	}
 }
 
 func TestSolveProgress(t *testing.T) {

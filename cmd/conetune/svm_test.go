@@ -166,7 +166,7 @@ func TestPredictSVM(t *testing.T) {
 		require.Contains(t, text, words)
 	}
 	require.FileExists(t, figure)
-	saved, err := modelfile.Read(model)
+	saved, err := modelfile.Read(model, modelNames())
 	require.NoError(t, err)
 	require.Equal(t, []float64{2, 4}, saved.Labels)
 

@@ -138,7 +138,11 @@ func predictTargets(m *modelfile.Model, path string) (*predictions, error) {
 	n, _ := table.X.Dims()
 	p := &predictions{Model: m.Model, Target: strings.Join(m.Targets, ","), Targets: m.Targets, Rows: n, unit: "half the mean squared error"}
 	for i := range n {
-		p.Lines = append(p.Lines, m.PredictTargets(table.X.RawRowView(i)))
+		line, err := m.PredictTargets(table.X.RawRowView(i))
+		if err != nil {
+			return nil, badInputf("%s: row %d: %w", path, i+1, err)
+		}
+		p.Lines = append(p.Lines, line)
 	}
 	if table.Y == nil {
 		return p, nil
@@ -159,8 +163,7 @@ func predictTargets(m *modelfile.Model, path string) (*predictions, error) {
 			sum += (v - y) * (v - y)
 		}
 	}
-	e := sum / float64(2*n*len(m.Targets))
-	p.Error = &e
+	p.score(sum / float64(2*n*len(m.Targets)))
 	return p, nil
 }
 

@@ -1,9 +1,13 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 
+	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -11,27 +15,33 @@ import (
 // can be watched and what is done survives whatever ends it. The file is made
 // with the first line: bad input leaves an old one alone.
 type traceFile struct {
-	path string
-	file *os.File
-	err  error // the first one; it is reported at the end of the run
+	path   string
+	stream io.Writer // for the name of standard output
+	file   *os.File
+	err    error // the first one; it is reported at the end of the run
 }
 
-func newTraceFile(path string) *traceFile { return &traceFile{path: path} }
+func (a *app) newTraceFile(path string) *traceFile { return &traceFile{path: path, stream: a.stdout} }
 
 func (t *traceFile) write(e tune.Event) {
 	if t.path == "" || t.err != nil {
 		return
 	}
+	if t.path == standardStream {
+		t.err = writeJSON(t.stream, e)
+		return
+	}
 	if t.file == nil {
-		if t.file, t.err = os.Create(t.path); t.err != nil {
+		if t.file, t.err = atomicfile.Create(t.path); t.err != nil {
 			return
 		}
 	}
-	line, err := json.Marshal(e)
-	if err == nil {
-		_, err = t.file.Write(append(line, '\n'))
+	var cause *fs.PathError
+	if err := writeJSON(t.file, e); errors.As(err, &cause) {
+		t.err = fmt.Errorf("%s: cannot be written: %w", t.path, cause.Err)
+	} else {
+		t.err = err
 	}
-	t.err = err
 }
 
 func (t *traceFile) close() error {

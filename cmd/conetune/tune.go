@@ -112,6 +112,12 @@ func (a *app) tuneCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, out := range f.outputs() {
+				if err := a.claimOutput(out.flag, out.path, f.asJSON); err != nil {
+					return err
+				}
+			}
+			a.checkThreads(f.backend, f.threads)
 			return a.tune(cmd.Context(), job)
 		},
 	}
@@ -142,9 +148,10 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.Float64Var(&f.delta, "delta", 0, "growth `D` of the penalty (default: the preset's)")
 	fs.Float64Var(&f.cAlpha, "c-alpha", 0, "constant `C` of the rule by which the penalty grows (default: the preset's)")
 	fs.Float64Var(&f.epsilon, "epsilon", 0, "relax l(x) - v(r) <= 0 to <= `E` (default 0)")
-	fs.Float64Var(&f.eps, "eps", 1e-8, "tolerance `E` of every conic solve, relative")
+	fs.Float64Var(&f.eps, "eps", 1e-8, "tolerance `E` of every conic solve, relative, at most 0.01")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of the division into rows and of random draws")
-	fs.IntVar(&f.threads, "threads", 1, "`N` threads for a conic solve")
+	fs.IntVar(&f.threads, "threads", 1, "at most `N` threads for a conic solve; no solver of this program uses more than one yet (--workers is for solves at once)")
+	registerMemory(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
 	fs.StringVar(&f.trace, "trace", "", "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on")
 	fs.StringVar(&f.plot, "plot", "", "draw errors, penalty, gap and step over time into `FILE.png` or .svg")

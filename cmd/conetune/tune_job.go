@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -130,8 +129,9 @@ func (f *tuneFlags) parseClassWeights(spec modelSpec, fs *pflag.FlagSet) (w clas
 	fields := strings.Split(f.classWeights, ",")
 	for _, field := range fields {
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-		if err != nil || !(v > 0) || math.IsInf(v, 1) || len(fields) != 2 {
-			return w, badInputf("--class-weights is %q, expected balanced, or a positive number for the rows of the smaller label and one for those of the larger", f.classWeights)
+		if err != nil || !(v >= 1/mostWeight && v <= mostWeight) || len(fields) != 2 {
+			return w, badInputf("--class-weights is %q, expected balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g",
+				f.classWeights, 1/mostWeight, mostWeight)
 		}
 		w.weights = append(w.weights, v)
 	}
@@ -167,29 +167,16 @@ func (f *tuneFlags) checkNames() error {
 // checkNumbers rejects numbers without meaning. A flag that was not given keeps
 // its zero value, which leaves the preset's.
 func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
-	for _, c := range []struct {
-		flag  string
-		value float64
-		zero  bool // allowed
-	}{
-		{"tol", f.tol, false}, {"gap-tol", f.gapTol, true}, {"rho", f.rho, false}, {"delta", f.delta, false},
-		{"c-alpha", f.cAlpha, false}, {"epsilon", f.epsilon, true}, {"eps", f.eps, false},
-		{"max-iter", float64(f.maxIter), false}, {"stop-folds", float64(f.stopFolds), false}, {"threads", float64(f.threads), false}, {"time-limit", f.timeLimit.Seconds(), false},
-		{"evaluations", float64(f.evaluations), false}, {"workers", float64(f.workers), false},
-	} {
-		if !fs.Changed(c.flag) || c.value > 0 && !math.IsInf(c.value, 1) || c.zero && c.value == 0 {
-			continue
-		}
-		expected := "a positive number"
-		if c.zero {
-			expected = "a number that is not negative"
-		}
-		return badInputf("--%s is %s, expected %s", c.flag, fs.Lookup(c.flag).Value, expected)
-	}
 	if f.seed > math.MaxInt64 {
-		return badInputf("--seed is %d, expected at most %d", f.seed, math.MaxInt64)
+		return badInputf("--seed is %d, expected at most %d", f.seed, int64(math.MaxInt64))
 	}
-	return nil
+	return checkNumbers(fs, []numberFlag{
+		{"tol", f.tol, false, mostTol}, {"gap-tol", f.gapTol, true, mostTol}, {"rho", f.rho, false, mostWeight}, {"delta", f.delta, false, mostWeight},
+		{"c-alpha", f.cAlpha, false, mostWeight}, {"epsilon", f.epsilon, true, mostWeight}, {"eps", f.eps, false, mostEps},
+		{"max-iter", float64(f.maxIter), false, mostIterations}, {"stop-folds", float64(f.stopFolds), false, mostFolds},
+		{"threads", float64(f.threads), false, mostThreads}, {"time-limit", f.timeLimit.Seconds(), false, 0},
+		{"evaluations", float64(f.evaluations), false, mostEvaluations}, {"workers", float64(f.workers), false, mostThreads},
+	})
 }
 
 // parseRadii reads "10,5".
@@ -200,8 +187,8 @@ func parseRadii(text string) ([]float64, error) {
 	var radii []float64
 	for i, field := range strings.Split(text, ",") {
 		r, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-		if err != nil || !(r >= 0) || math.IsInf(r, 1) {
-			return nil, badInputf("--init: radius %d is %q, expected a finite number that is not negative", i+1, field)
+		if err != nil || !(r >= 0) || r > mostWeight {
+			return nil, badInputf("--init: radius %d is %q, expected a finite number that is not negative, at most %.10g", i+1, field, mostWeight)
 		}
 		radii = append(radii, r)
 	}
@@ -227,6 +214,9 @@ func parseRanges(text string) ([]tune.Range, error) {
 		if !found || errLow != nil || errHigh != nil || strings.HasPrefix(field, "=") {
 			return nil, badInputf("--range: %q found, expected LOW:HIGH or NAME=LOW:HIGH, such as lambda1=1e-5:1e-2", field)
 		}
+		if r.Low > 0 && r.Low < leastRange || r.High > mostRange {
+			return nil, badInputf("--range: %q found, expected numbers from %g to %g", field, leastRange, mostRange)
+		}
 		ranges = append(ranges, r)
 	}
 	return ranges, nil
@@ -247,19 +237,27 @@ func (f *tuneFlags) checkOutputs() error {
 	if f.groups != "" {
 		taken[absolute(f.groups)] = "the groups"
 	}
-	for _, out := range []struct{ flag, path string }{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}} {
-		if out.path == "" {
+	for _, out := range f.outputs() {
+		if out.path == "" || out.path == standardStream {
 			continue
 		}
 		if other, ok := taken[absolute(out.path)]; ok {
 			return badInputf("%s %s: would overwrite %s", out.flag, out.path, other)
 		}
 		taken[absolute(out.path)] = "the file of " + out.flag
-		if err := atomicfile.Check(out.path); err != nil {
+		if err := checkOutput(out.path); err != nil {
 			return badInputf("%s: %w", out.flag, err)
 		}
 	}
 	return nil
+}
+
+// fileFlag is a flag that names a file.
+type fileFlag struct{ flag, path string }
+
+// outputs are the files to write, those without a name among them.
+func (f *tuneFlags) outputs() []fileFlag {
+	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}}
 }
 
 // absolute returns a path by which two names of a file can be compared.

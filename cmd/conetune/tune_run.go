@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -41,6 +40,9 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if val := rows.validationRows(); hyperparameters > val {
 		a.note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", hyperparameters, val)
 	}
+	if holder, ok := model.(tune.Holder); ok && job.stopFolds > 1 && holder.HoldBack(job.stopFolds) == nil {
+		return badInputf("--stop-folds is %d, too many for the %s", job.stopFolds, count(rows.validationRows(), "validation row"))
+	}
 	for _, method := range job.methods {
 		config := job.config
 		config.Method = method
@@ -48,7 +50,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 			return badInput(err)
 		}
 	}
-	trace := newTraceFile(job.trace)
+	trace := a.newTraceFile(job.trace)
 	results, err := a.runTune(ctx, job, model, trace)
 	traceErr := trace.close()
 	if err != nil {
@@ -61,7 +63,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		return err
 	}
 	if traceErr != nil {
-		return failed(fmt.Errorf("--trace: %w", traceErr))
+		return failed(fileError("--trace", traceErr))
 	}
 	return a.outcome(job, results)
 }
@@ -161,7 +163,7 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 // report writes the files and prints the results, which it also does when a file
 // could not be written. An interrupted run is reported as far as it went.
 func (a *app) report(job *tuneJob, split *dataset.Split, results []*tune.Result) error {
-	written, fileErr := writeFiles(job, split, results)
+	written, fileErr := a.writeFiles(job, split, results)
 	var err error
 	switch {
 	case job.asJSON && len(job.methods) > 1:
@@ -181,26 +183,26 @@ func (a *app) report(job *tuneJob, split *dataset.Split, results []*tune.Result)
 
 // writeFiles writes figure and model, where there is something to write, and tells
 // which files there are now.
-func writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
+func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
 	traced := slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
 	if job.trace != "" && traced {
-		written = append(written, "trace in "+job.trace)
+		written = append(written, "trace in "+placeOf(job.trace))
 	}
 	if job.plot != "" && traced {
 		format, err := figure.Format(job.plot)
 		if err == nil {
-			err = atomicfile.Write(job.plot, func(w io.Writer) error { return resultFigure(job, split, results).Write(w, format) })
+			err = a.writeFile(job.plot, func(w io.Writer) error { return resultFigure(job, split, results).Write(w, format) })
 		}
 		if err != nil {
-			return written, fmt.Errorf("--plot: %w", err)
+			return written, fileError("--plot", err)
 		}
-		written = append(written, "figure in "+job.plot)
+		written = append(written, "figure in "+placeOf(job.plot))
 	}
 	if r := best(results); job.save != "" && r.Refit != nil {
-		if err := atomicfile.Write(job.save, savedModel(job, split, r).Write); err != nil {
-			return written, fmt.Errorf("--save: %w", err)
+		if err := a.writeFile(job.save, savedModel(job, split, r).Write); err != nil {
+			return written, fileError("--save", err)
 		}
-		written = append(written, "model in "+job.save)
+		written = append(written, "model in "+placeOf(job.save))
 	}
 	return written, nil
 }
@@ -253,7 +255,7 @@ func describeStatus(s dca.Status) string {
 	case dca.LowerInfeasible:
 		return "the lower level became infeasible"
 	case dca.SolverFailed:
-		return "the conic solver failed"
+		return "stopped by a numerical error"
 	}
 	return string(s)
 }

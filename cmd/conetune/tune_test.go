@@ -68,7 +68,7 @@ func TestSaveAndPredict(t *testing.T) {
 	o.ok(t)
 	refit := o.object(t)["refit"].(map[string]any)
 
-	m, err := modelfile.Read(model)
+	m, err := modelfile.Read(model, modelNames())
 	require.NoError(t, err)
 	require.Equal(t, "price", m.Target)
 	require.Equal(t, []string{"f1", "f2", "f3", "f4", "f5", "f6"}, m.Features)
@@ -189,7 +189,7 @@ func TestLimits(t *testing.T) {
 		require.Contains(t, o.stderr, "limit after")
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
 	}
-	m, err := modelfile.Read(save)
+	m, err := modelfile.Read(save, modelNames())
 	require.NoError(t, err)
 	require.Equal(t, "iteration_limit", m.Provenance.Status)
 }
@@ -326,7 +326,7 @@ func TestModelFlags(t *testing.T) {
 		low, top float64
 	}{{nil, 0, 100}, {[]string{"--upper", "0.5"}, -100, 0.5}, {[]string{"--lower", "-0.5", "--upper", "0.5"}, -0.5, 0.5}, {[]string{"--lower", "-inf"}, -100, 100}} {
 		_, path := run(append([]string{"bounded-elastic-net"}, c.args...)...)
-		m, err := modelfile.Read(path)
+		m, err := modelfile.Read(path, modelNames())
 		require.NoError(t, err)
 		for _, b := range m.Coefficients {
 			require.GreaterOrEqual(t, b, c.low-1e-6)

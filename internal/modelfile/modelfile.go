@@ -1,6 +1,9 @@
 // Package modelfile keeps a tuned linear model in a file: JSON with a format name
 // and a version, which says where the model came from and holds all that a
 // prediction needs. The same model gives the same bytes: there is no date in it.
+//
+// A file is read strictly, see [Decode], and carries a checksum of its content, so that a model that was changed by hand,
+// cut off or damaged is refused and does not predict something else.
 package modelfile
 
 import (
@@ -8,18 +11,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
+	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
 
 // Format and Version are written into every file. Version grows when an older
-// program would misread a newer file.
+// program would misread a newer file. Version 2 brought the checksum.
 const (
 	Format  = "conetune-model"
-	Version = 1
+	Version = 2
 )
 
 // Model is a linear predictor in the units of the user's table,
@@ -54,9 +57,11 @@ type Model struct {
 	// ValidationError and TestError are those of this predictor, half the mean
 	// squared error; TestError is nil where there were no test rows. For a classifier the validation
 	// error is the mean hinge loss of the cross-validation, and the test error the error rate.
-	ValidationError float64    `json:"validation_error"`
+	ValidationError *float64   `json:"validation_error"`
 	TestError       *float64   `json:"test_error"`
 	Provenance      Provenance `json:"provenance"`
+	// Checksum is that of all the other fields, set by Write; a file of version 1 has none.
+	Checksum string `json:"checksum"`
 }
 
 // Matrix predicts entry (i, j), with indices from 0, of a matrix:
@@ -67,12 +72,6 @@ type Matrix struct {
 	ColEffects []float64   `json:"col_effects"`
 	Left       [][]float64 `json:"left"`
 	Right      [][]float64 `json:"right"`
-}
-
-// Entry returns the prediction for an entry, which must be inside the matrix.
-func (m *Model) Entry(i, j int) float64 {
-	x := m.Matrix
-	return m.Intercept + x.RowEffects[i] + x.ColEffects[j] + floats.Dot(x.Left[i], x.Right[j])
 }
 
 func (m *Matrix) validate() error {
@@ -120,10 +119,15 @@ type Provenance struct {
 	Intercept      bool     `json:"intercept"`
 }
 
-// Write writes the model as indented JSON.
+// Write writes the model as indented JSON, with its checksum. A model that Read would refuse is an error.
 func (m Model) Write(w io.Writer) error {
 	m.Format, m.Version = Format, Version
+	m.complete()
 	if err := m.validate(); err != nil {
+		return fmt.Errorf("modelfile: %w", err)
+	}
+	var err error
+	if m.Checksum, err = checksumOf(&m); err != nil {
 		return fmt.Errorf("modelfile: %w", err)
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -134,45 +138,64 @@ func (m Model) Write(w io.Writer) error {
 	return err
 }
 
-// Read reads a model from a file.
-func Read(path string) (*Model, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, openError(path, err)
+// complete puts empty lists where there are none, since null is not a list.
+func (m *Model) complete() {
+	m.Features, m.Coefficients, m.Radii = listed(m.Features), listed(m.Coefficients), listed(m.Radii)
+	m.Provenance.Files = listed(m.Provenance.Files)
+	if m.Hyperparameters == nil {
+		m.Hyperparameters = map[string]float64{}
 	}
-	if len(text) == 0 {
-		return nil, fmt.Errorf("%s: the file is empty, expected a model that conetune saved", path)
+}
+
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
-	var m Model
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("%s%s: %s, expected a model that conetune saved", path, position(text, err), jsonReason(err))
+	return list
+}
+
+// ErrOverflow says that a prediction is too large for a number.
+var ErrOverflow = errors.New("the prediction is not a finite number: the values are too large for the model")
+
+// finite returns a prediction that is one.
+func finite(v float64) (float64, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, ErrOverflow
 	}
-	if err := m.validate(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return &m, nil
+	return v, nil
+}
+
+// Entry returns the prediction for an entry, which must be inside the matrix, or [ErrOverflow].
+func (m *Model) Entry(i, j int) (float64, error) {
+	x := m.Matrix
+	return finite(m.Intercept + x.RowEffects[i] + x.ColEffects[j] + floats.Dot(x.Left[i], x.Right[j]))
 }
 
 // Predict returns the prediction for one row of features, in the order of Features: a number, or
-// the label of a classifier.
-func (m *Model) Predict(row []float64) float64 {
-	value := m.Intercept + floats.Dot(m.Coefficients, row)
+// the label of a classifier. The error is [ErrOverflow].
+func (m *Model) Predict(row []float64) (float64, error) {
+	value, err := finite(m.Intercept + floats.Dot(m.Coefficients, row))
 	switch {
-	case m.Labels == nil:
-		return value
+	case err != nil || m.Labels == nil:
+		return value, err
 	case value > 0:
-		return m.Labels[1]
+		return m.Labels[1], nil
 	}
-	return m.Labels[0]
+	return m.Labels[0], nil
 }
 
-// PredictTargets returns the predictions of all targets for one row of features.
-func (m *Model) PredictTargets(row []float64) []float64 {
+// PredictTargets returns the predictions of all targets for one row of features. The error is [ErrOverflow].
+func (m *Model) PredictTargets(row []float64) ([]float64, error) {
 	out := slices.Clone(m.Intercepts)
 	for j, x := range row {
 		floats.AddScaled(out, x, m.Coefficients[j*len(out):(j+1)*len(out)])
 	}
-	return out
+	for _, v := range out {
+		if _, err := finite(v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Error returns the error of predictions: half the mean squared error, or the error rate of a classifier.
@@ -190,73 +213,82 @@ func (m *Model) Error(predictions, targets []float64) float64 {
 	return sum / float64(len(targets))
 }
 
+// validate rejects what no model is, whether it is to be written or was read.
 func (m *Model) validate() error {
 	switch {
-	case m.Format != Format:
-		return fmt.Errorf("not a model that conetune saved: its format is %q, expected %q", m.Format, Format)
-	case m.Version < 1 || m.Version > Version:
-		return fmt.Errorf("version %d of the format, this program reads 1 to %d", m.Version, Version)
+	case m.Model == "":
+		return errors.New("a model without a name")
 	case len(m.Features) == 0 && m.Matrix == nil:
-		return fmt.Errorf("a model without features")
+		return errors.New("a model without features")
+	case m.Targets != nil && len(m.Targets) < 2:
+		return fmt.Errorf("%d targets in a list, expected several or no list", len(m.Targets))
 	case len(m.Coefficients) != len(m.Features)*max(1, len(m.Targets)):
 		return fmt.Errorf("%d coefficients for %d features and %d targets", len(m.Coefficients), len(m.Features), max(1, len(m.Targets)))
 	case len(m.Intercepts) != len(m.Targets):
 		return fmt.Errorf("%d intercepts for %d targets", len(m.Intercepts), len(m.Targets))
 	case m.Labels != nil && len(m.Labels) != 2:
 		return fmt.Errorf("%d labels, expected two or none", len(m.Labels))
+	case m.Labels != nil && m.Labels[0] == m.Labels[1]:
+		return fmt.Errorf("two labels of the value %v", m.Labels[0])
+	case m.Labels != nil && m.Targets != nil, m.Matrix != nil && (m.Labels != nil || m.Targets != nil):
+		return errors.New("a model of several kinds: it has two of labels, targets and a matrix")
 	}
 	if m.Matrix != nil {
 		if err := m.Matrix.validate(); err != nil {
 			return err
 		}
 	}
-	sorted := slices.Clone(m.Features)
-	slices.Sort(sorted)
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i] == sorted[i-1] {
-			return fmt.Errorf("two features of the name %q", sorted[i])
+	if name, twice := repeated(m.Features); twice {
+		return fmt.Errorf("two features of the name %q", name)
+	}
+	if name, twice := repeated(m.Targets); twice {
+		return fmt.Errorf("two targets of the name %q", name)
+	}
+	return m.finite()
+}
+
+// finite rejects numbers that are none: JSON has no way to write them.
+func (m *Model) finite() error {
+	type list struct {
+		name   string
+		values []float64
+	}
+	lists := []list{
+		{"intercept", []float64{m.Intercept}}, {"coefficients", m.Coefficients}, {"intercepts", m.Intercepts}, {"labels", m.Labels},
+		{"radii", m.Radii},
+	}
+	for _, e := range []struct {
+		name  string
+		value *float64
+	}{{"validation_error", m.ValidationError}, {"test_error", m.TestError}} {
+		if e.value != nil {
+			lists = append(lists, list{e.name, []float64{*e.value}})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Hyperparameters)) {
+		lists = append(lists, list{"hyperparameters." + name, []float64{m.Hyperparameters[name]}})
+	}
+	if m.Matrix != nil {
+		lists = append(lists, list{"row_effects", m.Matrix.RowEffects}, list{"col_effects", m.Matrix.ColEffects},
+			list{"left", slices.Concat(m.Matrix.Left...)}, list{"right", slices.Concat(m.Matrix.Right...)})
+	}
+	for _, l := range lists {
+		for _, v := range l.values {
+			if _, err := finite(v); err != nil {
+				return fmt.Errorf("%s holds %v, expected finite numbers", l.name, v)
+			}
 		}
 	}
 	return nil
 }
 
-func openError(path string, err error) error {
-	var cause *fs.PathError
-	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory, expected a model that conetune saved", path)
-	}
-	if errors.As(err, &cause) {
-		err = cause.Err
-	}
-	return fmt.Errorf("%s: cannot be read: %w", path, err)
-}
-
-// position returns ":line" of a JSON error, or nothing.
-func position(text []byte, err error) string {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	var offset int64
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &kind):
-		offset = kind.Offset
-	default:
-		return ""
-	}
-	line := 1
-	for _, c := range text[:min(offset, int64(len(text)))] {
-		if c == '\n' {
-			line++
+// repeated finds a name that is there twice.
+func repeated(names []string) (string, bool) {
+	sorted := slices.Sorted(slices.Values(names))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return sorted[i], true
 		}
 	}
-	return fmt.Sprintf(":%d", line)
-}
-
-func jsonReason(err error) string {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
-		return fmt.Sprintf("field %q holds a JSON %s", kind.Field, kind.Value)
-	}
-	return err.Error()
+	return "", false
 }

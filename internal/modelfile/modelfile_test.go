@@ -2,22 +2,54 @@ package modelfile
 
 import (
 	"bytes"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
+// names are the models that the tests know.
+var names = []string{"elastic-net", "svm", "multi-task", "matrix-completion"}
+
 func sample() Model {
-	test := 2.5
+	validation, test := 2.0, 2.5
 	return Model{
 		Model: "elastic-net", Target: "y",
 		Features: []string{"a", "b"}, Coefficients: []float64{0.1, -2}, Intercept: 1.0 / 3,
 		Hyperparameters: map[string]float64{"lambda1": 0.5, "lambda2": 0}, Radii: []float64{1, 2},
-		ValidationError: 2, TestError: &test,
+		ValidationError: &validation, TestError: &test,
 		Provenance: Provenance{Program: "conetune 0", Method: "vf-idca", Files: []string{"a.csv"}, Seed: 3},
 	}
+}
+
+// samples are one model of each kind.
+func samples() map[string]Model {
+	svm, several, matrix := sample(), sample(), sample()
+	svm.Model, svm.Labels = "svm", []float64{-1, 1}
+	several.Model, several.Targets = "multi-task", []string{"y", "z"}
+	several.Coefficients, several.Intercepts, several.Intercept = []float64{1, 2, 3, 4}, []float64{10, 20}, 0
+	matrix.Model, matrix.Features, matrix.Coefficients = "matrix-completion", nil, nil
+	matrix.Matrix = &Matrix{RowEffects: []float64{1, 2}, ColEffects: []float64{10}, Left: [][]float64{{1, 2}, {3, 4}}, Right: [][]float64{{5, 6}}}
+	return map[string]Model{"elastic-net": sample(), "svm": svm, "multi-task": several, "matrix-completion": matrix}
+}
+
+func text(t *testing.T, m Model) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, m.Write(&b))
+	return b.String()
+}
+
+// first is a file of version 1, which has no checksum.
+func first(t *testing.T, m Model) string {
+	t.Helper()
+	s := regexp.MustCompile(`,\n  "checksum": "[^"]*"`).ReplaceAllString(text(t, m), "")
+	return strings.Replace(s, `"version": 2`, `"version": 1`, 1)
 }
 
 func save(t *testing.T, text string) string {
@@ -27,48 +59,192 @@ func save(t *testing.T, text string) string {
 }
 
 func TestRoundTrip(t *testing.T) {
-	var a, b bytes.Buffer
-	require.NoError(t, sample().Write(&a))
-	require.NoError(t, sample().Write(&b))
-	require.Equal(t, a.String(), b.String())
-	m, err := Read(save(t, a.String()))
+	for name, m := range samples() {
+		require.Equal(t, text(t, m), text(t, m))
+		for version, s := range map[int]string{1: first(t, m), 2: text(t, m)} {
+			got, err := Read(save(t, s), names)
+			require.NoError(t, err, name)
+			want := m
+			want.complete()
+			want.Format, want.Version, want.Checksum = Format, version, got.Checksum
+			require.Equal(t, want, *got)
+			require.Equal(t, version == 2, got.Checksum != "")
+		}
+	}
+}
+
+func TestPredict(t *testing.T) {
+	m := samples()
+	elastic, svm, several, matrix := m["elastic-net"], m["svm"], m["multi-task"], m["matrix-completion"]
+	v, err := elastic.Predict([]float64{3, 4})
 	require.NoError(t, err)
-	want := sample()
-	want.Format, want.Version = Format, Version
-	require.Equal(t, want, *m)
-	require.InDelta(t, 1.0/3+0.3-8, m.Predict([]float64{3, 4}), 1e-15)
+	require.InDelta(t, 1.0/3+0.3-8, v, 1e-15)
+	v, err = svm.Predict([]float64{3, 4})
+	require.NoError(t, err)
+	require.Equal(t, -1.0, v)
+	values, err := several.PredictTargets([]float64{100, 1000})
+	require.NoError(t, err)
+	require.Equal(t, []float64{10 + 100 + 3000, 20 + 200 + 4000}, values)
+	v, err = matrix.Entry(1, 0)
+	require.NoError(t, err)
+	require.InDelta(t, 1.0/3+2+10+15+24, v, 1e-12)
+}
+
+// A prediction that is too large for a number is an error, and no label either: the sum of the first row is
+// infinite, that of the second is not a number.
+func TestPredictOverflow(t *testing.T) {
+	for _, row := range [][]float64{{1e308, -1e308}, {math.MaxFloat64, math.MaxFloat64}} {
+		for name, m := range samples() {
+			m.Coefficients = []float64{1e10, 1e10, 1e10, 1e10}[:len(m.Coefficients)]
+			var err error
+			switch name {
+			case "multi-task":
+				_, err = m.PredictTargets(row)
+			case "matrix-completion":
+				m.Matrix.Left[1] = row
+				_, err = m.Entry(1, 0)
+			default:
+				_, err = m.Predict(row)
+			}
+			require.ErrorIs(t, err, ErrOverflow, name)
+		}
+	}
+}
+
+// The checksum is known from another program: that of sha256sum on the canonical text, written by hand.
+func TestChecksumOfContent(t *testing.T) {
+	v, err := parse([]byte(`{"b": [1, 2.50, -1e3, true, null], "checksum": "x", "a": {"z": "t\u00e9\"", "y": 1e21}}`))
+	require.NoError(t, err)
+	out, err := v.canonical(nil)
+	require.NoError(t, err)
+	require.Equal(t, `{"a":{"y":1000000000000000000000,"z":"té\""},"b":[1,2.5,-1000,true,null],"checksum":"x"}`, string(out))
+	sum, err := v.checksum()
+	require.NoError(t, err)
+	// printf '{"a":{"y":1000000000000000000000,"z":"té\\""},"b":[1,2.5,-1000,true,null]}' | sha256sum
+	require.Equal(t, "sha256:461001d86e64694b812a10dc5ca1761536be112663b4a0e23bd4cec5db20a0d3", sum)
+}
+
+// Another layout of the same content is the same model; any other content is not.
+func TestChecksum(t *testing.T) {
+	s := text(t, sample())
+	var compact bytes.Buffer
+	for line := range strings.Lines(s) {
+		compact.WriteString(strings.TrimSpace(line))
+	}
+	_, err := Read(save(t, compact.String()), names)
+	require.NoError(t, err)
+	for old, changed := range map[string]string{
+		"-2": "-2.0000000000000004", `"y"`: `"z"`, `"a"`: `"A"`, `"seed": 3`: `"seed": 4`, `"lambda1": 0.5`: `"lambda3": 0.5`, "0.3333333333333333": "0.333333333333333",
+	} {
+		edited := strings.Replace(s, old, changed, 1)
+		require.NotEqual(t, s, edited)
+		path := save(t, edited)
+		_, err := Read(path, names)
+		line := 1 + strings.Count(edited[:strings.Index(edited, `"checksum"`)], "\n")
+		require.EqualError(t, err, fmt.Sprintf("%s:%d: the checksum does not match: the file was changed after it was saved", path, line))
+	}
+}
+
+// Each field of a file is changed in turn, in version 1, where no checksum helps.
+func TestStrict(t *testing.T) {
+	lines := strings.SplitAfter(first(t, sample()), "\n")
+	at := func(name string) int {
+		for i, l := range lines {
+			if strings.HasPrefix(strings.TrimSpace(l), `"`+name+`":`) {
+				return i
+			}
+		}
+		t.Fatalf("no field %q", name)
+		return 0
+	}
+	edited := func(i int, line string) string {
+		return strings.Join(append(append(append([]string{}, lines[:i]...), line), lines[i+1:]...), "")
+	}
+	refused := func(s, want string) {
+		t.Helper()
+		path := save(t, s)
+		_, err := Read(path, names)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, path)
+		require.NotContains(t, err.Error(), "\n")
+	}
+	for _, name := range []string{"model", "target", "intercept", "validation_error", "test_error"} {
+		i := at(name)
+		refused(edited(i, ""), fmt.Sprintf(`:1: field %q is missing`, name))
+		refused(edited(i, lines[i]+lines[i]), fmt.Sprintf(`:%d: field %q is there twice, first on line %d`, i+2, name, i+1))
+		refused(edited(i, lines[i]+strings.Replace(lines[i], name, strings.ToUpper(name), 1)), fmt.Sprintf(`:%d: unknown field %q`, i+2, strings.ToUpper(name)))
+		refused(edited(i, fmt.Sprintf("%q: [],\n", name)), fmt.Sprintf(`:%d: field %q holds a JSON array`, i+1, name))
+	}
+	for _, name := range []string{"model", "target", "intercept"} {
+		refused(edited(at(name), fmt.Sprintf("%q: null,\n", name)), fmt.Sprintf(`:%d: field %q holds a JSON null, expected a JSON `, at(name)+1, name))
+	}
+	for _, name := range []string{"features", "coefficients", "radii", "hyperparameters", "provenance"} {
+		i := at(name)
+		refused(edited(i, strings.Replace(lines[i], name, "note", 1)), `field "`+name+`" is missing`)
+		for k := i; ; k++ { // all of its lines
+			if end := strings.TrimSpace(lines[k]); strings.HasPrefix(lines[k], "  ]") || strings.HasPrefix(lines[k], "  }") {
+				whole := strings.Join(lines[i:k+1], "")
+				comma := map[bool]string{true: ","}[strings.HasSuffix(end, ",")]
+				refused(strings.Replace(strings.Join(lines, ""), whole, fmt.Sprintf("%q: null%s\n", name, comma), 1), fmt.Sprintf(`:%d: field %q holds a JSON null`, i+1, name))
+				break
+			}
+		}
+	}
+	refused(edited(at("coefficients")+1, "null,\n"), `field "coefficients[0]" holds a JSON null, expected a JSON number`)
+	refused(edited(at("intercept"), `"intercept": 1e999,`), `field "intercept": the number 1e999 is out of range`)
+	refused(edited(at("seed"), `"seed": -1,`), `field "provenance.seed" is -1, expected a whole number that is not negative`)
+	refused(edited(at("seed"), ""), `field "provenance.seed" is missing`)
+	refused(edited(at("iterations"), `"iterations": 1.5,`), `field "provenance.iterations" is 1.5`)
+	refused(edited(at("model"), `"model": "banana",`), fmt.Sprintf(`:%d: unknown model "banana"; known are: elastic-net, svm`, at("model")+1))
+	refused(edited(at("target"), lines[at("target")]+`"targets": [],`), `field "targets" is an empty list`)
+	refused(edited(at("target"), lines[at("target")]+`"labels": [1, 1],`), "two labels of the value 1")
+	refused(edited(at("version"), `"version": 3,`), "version 3 of the format, this program reads 1 to 2")
+	refused(edited(at("version"), `"version": 2,`), `field "checksum" is missing`)
+	refused(edited(at("version"), ""), `field "version" is missing`)
+	refused(edited(len(lines)-1, `},"checksum":"x"}`), "invalid character")
 }
 
 func TestReadErrors(t *testing.T) {
 	head := `{"format":"conetune-model","version":1,`
 	for _, c := range []struct{ text, want string }{
 		{"", "the file is empty"},
+		{"\xff", "not text in UTF-8"},
 		{"{\n\n\"format\": }", ":3: invalid character"},
 		{"{", "unexpected end of JSON input"},
+		{"{} {}", "after top-level value"},
 		{"[1]", "holds a JSON array"},
 		{`{"a":1}`, `its format is "", expected "conetune-model"`},
-		{`{"format":"conetune-model","version":2}`, "version 2 of the format, this program reads 1 to 1"},
-		{head + `"features":[]}`, "without features"},
-		{head + `"features":["a"],"coefficients":[1,2]}`, "2 coefficients for 1 features"},
-		{head + `"features":["a","a"],"coefficients":[1,2]}`, `two features of the name "a"`},
-		{head + "\n" + `"features":["a"],"coefficients":["x"]}`, `:2: field "coefficients`},
+		{head + strings.Repeat(`"a":{`, 20) + strings.Repeat("}", 21), "more than 16 deep"},
+		{`{"format":"conetune-model","version":"2"}`, "version a JSON string of the format, this program reads 1 to 2"},
 	} {
 		path := save(t, c.text)
-		_, err := Read(path)
+		_, err := Read(path, names)
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, path)
 		require.NotContains(t, err.Error(), "\n")
 	}
-	_, err := Read(t.TempDir())
+	_, err := Read(t.TempDir(), names)
 	require.ErrorContains(t, err, "is a directory")
-	_, err = Read(filepath.Join(t.TempDir(), "none.json"))
+	_, err = Read(filepath.Join(t.TempDir(), "none.json"), names)
 	require.ErrorContains(t, err, "no such file")
 }
 
 func TestWriteRejectsWhatReadWould(t *testing.T) {
-	m := sample()
-	m.Coefficients = m.Coefficients[:1]
-	var b bytes.Buffer
-	require.ErrorContains(t, m.Write(&b), "1 coefficients for 2 features")
-	require.Zero(t, b.Len())
+	for want, spoil := range map[string]func(*Model){
+		"1 coefficients for 2 features":         func(m *Model) { m.Coefficients = m.Coefficients[:1] },
+		`two features of the name "a"`:          func(m *Model) { m.Features = []string{"a", "a"} },
+		"without features":                      func(m *Model) { m.Features, m.Coefficients = nil, nil },
+		"coefficients holds NaN":                func(m *Model) { m.Coefficients[1] = math.NaN() },
+		"hyperparameters.lambda1 holds +Inf":    func(m *Model) { m.Hyperparameters["lambda1"] = math.Inf(1) },
+		"1 targets in a list, expected several": func(m *Model) { m.Targets = []string{"y"} },
+		"two of labels, targets and a matrix": func(m *Model) {
+			m.Labels, m.Matrix = []float64{0, 1}, samples()["matrix-completion"].Matrix
+		},
+	} {
+		m := sample()
+		spoil(&m)
+		var b bytes.Buffer
+		require.ErrorContains(t, m.Write(&b), want)
+		require.Zero(t, b.Len())
+	}
 }

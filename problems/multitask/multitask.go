@@ -190,8 +190,8 @@ func (m *Model) check(d *Data) error {
 	}{{"feature", d.X}, {"target", d.Y}} {
 		for i := range n {
 			for j, v := range a.m.RawRowView(i) {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					return fmt.Errorf("%s %d of row %d is %v, expected a finite number", a.name, j, i, v)
+				if expected := dataset.Expected(v); expected != "" {
+					return fmt.Errorf("%s %d of row %d is %v, expected %s", a.name, j, i, v, expected)
 				}
 			}
 		}
@@ -294,13 +294,13 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 		e.Validation += score(part.user, m.units.fit(x[t], m.features, m.targets)) / float64(len(m.parts))
 	}
 	if !m.CrossValidated() {
-		e.Test = m.testError(m.Fit(x))
+		e.Test = m.TestError(m.Fit(x))
 	}
 	return e
 }
 
-// testError is nil without test rows.
-func (m *Model) testError(fit problems.Fit) *float64 {
+// TestError is nil without test rows.
+func (m *Model) TestError(fit problems.Fit) *float64 {
 	if m.test == nil {
 		return nil
 	}
@@ -358,7 +358,7 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
 	}
 	fit := m.Fit(low.X)
-	return fit, m.testError(fit), nil
+	return fit, m.TestError(fit), nil
 }
 
 func stacked(a, b *mat.Dense) *mat.Dense {

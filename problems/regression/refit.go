@@ -52,8 +52,11 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
 	}
 	fit := all.Fit(low.X)
-	return fit, m.data.test(fit), nil
+	return fit, m.TestError(fit), nil
 }
+
+// TestError is the mean loss of a predictor on the test rows, nil where there are none.
+func (m *Model) TestError(f problems.Fit) *float64 { return m.data.test(f) }
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
@@ -75,7 +78,7 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 		return problems.Fit{}, nil, &problems.TrainingError{Status: s.Status}
 	}
 	fit := all.Fit(s.X)
-	return fit, m.data.test(fit), nil
+	return fit, m.TestError(fit), nil
 }
 
 // leastWeight is the share of the largest weight that stands for zero.

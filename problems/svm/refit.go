@@ -50,11 +50,16 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 		return problems.Fit{}, nil, err
 	}
 	fit := m.fit(w, c)
+	return fit, m.TestError(fit), nil
+}
+
+// TestError is the share of test rows whose label a predictor misses, nil where there are none.
+func (m *Model) TestError(f problems.Fit) *float64 {
 	if m.cv.Test == nil {
-		return fit, nil, nil
+		return nil
 	}
-	wrong := m.errorRate(m.cv.Test, fit)
-	return fit, &wrong, nil
+	wrong := m.errorRate(m.cv.Test, f)
+	return &wrong
 }
 
 // HoldOut returns models without one part in parts of the validation rows, which do not train in them either: a row

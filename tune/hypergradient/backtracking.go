@@ -49,8 +49,8 @@ func (s *search) backtrack(ctx context.Context, at *Point) error {
 	s.out.Status = ""
 	t, begun := b.First, s.out.Iterations
 	for s.out.Iterations-begun < s.MaxIter {
-		g, err := s.model.Gradient(ctx, at, GradientOptions{Mode: s.Mode})
-		if err != nil {
+		g, err := s.gradient(ctx, at, 0)
+		if g == nil {
 			return err
 		}
 		share := b.Share * floats.Dot(g, g)
@@ -68,7 +68,7 @@ func (s *search) backtrack(ctx context.Context, at *Point) error {
 			}
 			tried, err := s.solve(ctx, lambda, s.LowerTol, next)
 			if tried == nil {
-				if err != nil || s.out.Status != LowerFailed || t <= b.Least {
+				if err != nil || s.out.Status != LowerFailed && s.out.Status != NotFinite || t <= b.Least {
 					return err
 				}
 				s.out.Status = ""

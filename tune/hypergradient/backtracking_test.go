@@ -142,7 +142,7 @@ func TestTruncated(t *testing.T) {
 		copy(out, x.RawVector().Data)
 	}
 	v := make([]float64, k)
-	truncated(product, q.RawVector().Data, v, steps)
+	truncated(context.Background(), product, q.RawVector().Data, v, steps)
 
 	square.Mul(&h, &h)
 	krylov, basis := mat.NewDense(k, steps, nil), mat.NewVecDense(k, nil)
@@ -165,7 +165,7 @@ func TestTruncated(t *testing.T) {
 		h.Set(i, i, h.At(i, i)+20)
 	}
 	require.NoError(t, exact.Solve(&h, q))
-	truncated(product, q.RawVector().Data, v, k)
+	truncated(context.Background(), product, q.RawVector().Data, v, k)
 	floats.Sub(v, exact.RawMatrix().Data)
 	require.Less(t, floats.Norm(v, 2), 1e-5*mat.Norm(&exact, 2))
 }

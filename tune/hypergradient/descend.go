@@ -200,8 +200,8 @@ func (l *line) search(ctx context.Context, rate float64) (*Point, []float64, flo
 			continue
 		}
 		g, err := l.s.gradient(ctx, next, 0)
-		if err != nil {
-			return nil, nil, 0, err
+		if g == nil {
+			return found, foundG, foundRate, err
 		}
 		if found == nil {
 			l.s.out.Iterations++

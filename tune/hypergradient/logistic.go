@@ -117,14 +117,14 @@ func (m *Logistic) local(s *logisticState) (g *descent.Regression, set []int, w2
 }
 
 // Gradient implements [Model]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L.
-func (m *Logistic) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
+func (m *Logistic) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
 	s := at.State.(*logisticState)
 	out := make([]float64, 2)
 	if len(s.Support) == 0 {
 		return out, nil
 	}
 	if o.Mode == Forward {
-		jacobian, err := m.Jacobian(at, o.tol())
+		jacobian, err := m.Jacobian(ctx, at, o.tol())
 		if err != nil {
 			return nil, err
 		}
@@ -140,16 +140,16 @@ func (m *Logistic) Gradient(_ context.Context, at *Point, o GradientOptions) ([]
 	v := make([]float64, len(set))
 	switch {
 	case o.Mode == Truncated:
-		truncated(g.Product(set, w2), s.gradient, v, len(set))
+		truncated(ctx, g.Product(set, w2), s.gradient, v, len(set))
 	case g.Invertible(set, w2):
-		inverse, err := g.Inverse(set, w2)
+		inverse, err := g.Inverse(ctx, set, w2)
 		if err != nil {
 			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
 		}
 		copy(v, s.gradient)
 		inverse.Solve(v)
 	default:
-		g.ConjugateGradient(set, w2, s.gradient, v, o.tol(), 10*len(set))
+		g.ConjugateGradient(ctx, set, w2, s.gradient, v, o.tol(), 10*len(set))
 	}
 	for k, j := range s.Support {
 		out[0] -= v[k] * sign(s.B[j])
@@ -160,7 +160,7 @@ func (m *Logistic) Gradient(_ context.Context, at *Point, o GradientOptions) ([]
 
 // Jacobian returns the derivatives of the support's coefficients and the intercept in both hyperparameters, by implicit forward
 // differentiation as [Regression.Jacobian] does.
-func (m *Logistic) Jacobian(at *Point, tol float64) ([][]float64, error) {
+func (m *Logistic) Jacobian(ctx context.Context, at *Point, tol float64) ([][]float64, error) {
 	s := at.State.(*logisticState)
 	g, set, w2, err := m.local(s)
 	if err != nil {
@@ -169,7 +169,7 @@ func (m *Logistic) Jacobian(at *Point, tol float64) ([][]float64, error) {
 	jacobian := make([][]float64, 2)
 	var inverse *descent.Inverse
 	if g.Invertible(set, w2) && len(set) > 0 {
-		if inverse, err = g.Inverse(set, w2); err != nil {
+		if inverse, err = g.Inverse(ctx, set, w2); err != nil {
 			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
 		}
 	}
@@ -187,7 +187,7 @@ func (m *Logistic) Jacobian(at *Point, tol float64) ([][]float64, error) {
 			inverse.Solve(jacobian[i])
 			continue
 		}
-		g.GaussSeidel(set, w2, q, jacobian[i], tol, maxEpochs)
+		g.GaussSeidel(ctx, set, w2, q, jacobian[i], tol, maxEpochs)
 	}
 	return jacobian, nil
 }

@@ -35,7 +35,7 @@ func TestLogisticHypergradient(t *testing.T) {
 				require.NoError(t, err)
 				forward, err := m.Gradient(context.Background(), at, GradientOptions{Mode: Forward, Tol: 1e-13})
 				require.NoError(t, err)
-				jacobian, err := m.Jacobian(at, 1e-13)
+				jacobian, err := m.Jacobian(context.Background(), at, 1e-13)
 				require.NoError(t, err)
 				scale := floats.Norm(adjoint, math.Inf(1))
 				require.Positive(t, scale)

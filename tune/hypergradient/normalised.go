@@ -35,7 +35,7 @@ func (s *search) normalised(ctx context.Context, at *Point) error {
 	t, up, before := 0.0, false, math.Inf(1)
 	for i := 1; i < s.MaxIter; i++ {
 		g, err := s.gradient(ctx, at, 0)
-		if err != nil {
+		if g == nil {
 			return err
 		}
 		if norm := floats.Norm(g, 2); i <= s.Normalised.Free && !up && norm > 0 {

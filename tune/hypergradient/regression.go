@@ -174,14 +174,14 @@ func (m *Regression) Solve(ctx context.Context, lambda []float64, tol float64, s
 //	dL/dw1_j = -v_j sign(b_j),   dL/dw2_j = -v_j b_j   with   H v = grad_S L.
 //
 // Where H is singular, v is the solution with a ridge of rounding size.
-func (m *Regression) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
+func (m *Regression) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
 	s := at.State.(*state)
 	out := make([]float64, m.dim)
 	if len(s.Support) == 0 {
 		return out, nil
 	}
 	if (o.Mode == Forward || o.Mode == Truncated) && m.dim <= forwardMost {
-		jacobian, err := m.jacobian(s, o)
+		jacobian, err := m.jacobian(ctx, s, o)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (m *Regression) Gradient(_ context.Context, at *Point, o GradientOptions) (
 		}
 		return out, nil
 	}
-	v, err := m.adjoint(s, o)
+	v, err := m.adjoint(ctx, s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -210,23 +210,23 @@ func (m *Regression) Gradient(_ context.Context, at *Point, o GradientOptions) (
 const forwardMost = 10
 
 // adjoint solves H v = grad_S L.
-func (m *Regression) adjoint(s *state, o GradientOptions) ([]float64, error) {
+func (m *Regression) adjoint(ctx context.Context, s *state, o GradientOptions) ([]float64, error) {
 	k := len(s.Support)
 	v := make([]float64, k)
 	switch {
 	case o.Mode == Truncated:
-		truncated(m.train.Product(s.Support, s.weights.L2), s.gradient, v, len(s.Support))
+		truncated(ctx, m.train.Product(s.Support, s.weights.L2), s.gradient, v, len(s.Support))
 	case m.train.Invertible(s.Support, s.weights.L2):
-		inverse, err := m.train.Inverse(s.Support, s.weights.L2)
+		inverse, err := m.train.Inverse(ctx, s.Support, s.weights.L2)
 		if err != nil {
 			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
 		}
 		copy(v, s.gradient)
 		inverse.Solve(v)
 	case o.Mode == Forward:
-		m.train.GaussSeidel(s.Support, s.weights.L2, s.gradient, v, o.tol(), maxEpochs)
+		m.train.GaussSeidel(ctx, s.Support, s.weights.L2, s.gradient, v, o.tol(), maxEpochs)
 	default:
-		m.train.ConjugateGradient(s.Support, s.weights.L2, s.gradient, v, o.tol(), 10*k)
+		m.train.ConjugateGradient(ctx, s.Support, s.weights.L2, s.gradient, v, o.tol(), 10*k)
 	}
 	return v, nil
 }
@@ -237,16 +237,16 @@ const maxEpochs = 10000
 // Jacobian returns dx_S/dlambda_i for each hyperparameter i, in the order of the support S of the coefficients, by
 // implicit forward differentiation: H dx_S/dlambda_i = -sign(b_S), or -b_S, where the
 // weight is lambda_i, by the factor of H, or where its order is too large by coordinate descent to the relative accuracy tol.
-func (m *Regression) Jacobian(at *Point, tol float64) ([][]float64, error) {
-	return m.jacobian(at.State.(*state), GradientOptions{Tol: tol})
+func (m *Regression) Jacobian(ctx context.Context, at *Point, tol float64) ([][]float64, error) {
+	return m.jacobian(ctx, at.State.(*state), GradientOptions{Tol: tol})
 }
 
-func (m *Regression) jacobian(s *state, o GradientOptions) ([][]float64, error) {
+func (m *Regression) jacobian(ctx context.Context, s *state, o GradientOptions) ([][]float64, error) {
 	jacobian := make([][]float64, m.dim)
 	var inverse *descent.Inverse
 	if o.Mode != Truncated && m.train.Invertible(s.Support, s.weights.L2) && len(s.Support) > 0 {
 		var err error
-		if inverse, err = m.train.Inverse(s.Support, s.weights.L2); err != nil {
+		if inverse, err = m.train.Inverse(ctx, s.Support, s.weights.L2); err != nil {
 			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
 		}
 	}
@@ -264,12 +264,12 @@ func (m *Regression) jacobian(s *state, o GradientOptions) ([][]float64, error) 
 		}
 		switch {
 		case o.Mode == Truncated:
-			truncated(m.train.Product(s.Support, s.weights.L2), q, jacobian[i], len(s.Support))
+			truncated(ctx, m.train.Product(s.Support, s.weights.L2), q, jacobian[i], len(s.Support))
 		case inverse != nil:
 			copy(jacobian[i], q)
 			inverse.Solve(jacobian[i])
 		default:
-			m.train.GaussSeidel(s.Support, s.weights.L2, q, jacobian[i], o.tol(), maxEpochs)
+			m.train.GaussSeidel(ctx, s.Support, s.weights.L2, q, jacobian[i], o.tol(), maxEpochs)
 		}
 	}
 	return jacobian, nil

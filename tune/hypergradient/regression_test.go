@@ -103,7 +103,7 @@ func TestJacobian(t *testing.T) {
 		lambda := slices.Repeat([]float64{0.1 * m.LambdaMax()}, m.Dim())
 		at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
 		require.NoError(t, err)
-		jacobian, err := m.Jacobian(at, 1e-13)
+		jacobian, err := m.Jacobian(context.Background(), at, 1e-13)
 		require.NoError(t, err)
 		support := at.State.(*state).Support
 		require.Len(t, jacobian, m.Dim())

@@ -50,6 +50,8 @@ const (
 	Cancelled Status = "cancelled"
 	// LowerFailed: a lower level could not be solved to the tolerance.
 	LowerFailed Status = "lower level not solved"
+	// NotFinite: a validation loss, a hypergradient or a hyperparameter was no finite number.
+	NotFinite Status = "not finite"
 )
 
 // Settings of a search; zeros ask for the defaults of the method.
@@ -182,15 +184,24 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 		s.out.Status = SolveLimit
 		return nil, nil
 	}
+	if !finite(lambda...) {
+		s.out.Status = NotFinite
+		return nil, nil
+	}
 	pt, err := s.model.Solve(ctx, lambda, tol, start)
 	if err != nil {
 		return nil, err
 	}
-	if !pt.Solved {
+	switch {
+	case pt.Solved && finite(pt.Validation):
+	case ctx.Err() != nil:
+		s.out.Status = Cancelled
+		return nil, nil
+	case pt.Solved:
+		s.out.Status = NotFinite
+		return nil, nil
+	default:
 		s.out.Status = LowerFailed
-		if ctx.Err() != nil {
-			s.out.Status = Cancelled
-		}
 		return nil, nil
 	}
 	s.out.Solves++
@@ -209,13 +220,34 @@ func (s *search) observe(pt *Point, accepted bool) {
 	}
 }
 
-// gradient is the hypergradient in the scale of the search.
+// gradient is the hypergradient in the scale of the search. It is nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *Point, tol float64) ([]float64, error) {
 	g, err := s.model.Gradient(ctx, at, GradientOptions{Mode: s.Mode, Tol: tol})
-	if err == nil && s.Scale == Log {
+	switch {
+	case ctx.Err() != nil: // what there is may not be the whole
+		s.out.Status = Cancelled
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if s.Scale == Log && s.Backtracking == nil {
 		floats.Mul(g, at.Lambda) // df/dlog(lambda) = lambda df/dlambda
 	}
-	return g, err
+	if !finite(g...) {
+		s.out.Status = NotFinite
+		return nil, nil
+	}
+	return g, nil
+}
+
+// finite says that all values are numbers.
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // running says that nothing but a start's own end has ended the search.

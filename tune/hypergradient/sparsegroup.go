@@ -77,7 +77,7 @@ func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol floa
 // Gradient implements [Model]. With H the Hessian of the lower level on the support S and H v = grad_S L,
 //
 //	dL/dlambda_g = -v_g'b_g / |b_g|,   dL/dlambda_{M+1} = -v' sign(b_S).
-func (m *SparseGroupLasso) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
+func (m *SparseGroupLasso) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
 	if o.Mode == Forward {
 		return nil, fmt.Errorf("hypergradient: the sparse group lasso has no forward mode, only %s", Adjoint)
 	}
@@ -93,7 +93,7 @@ func (m *SparseGroupLasso) Gradient(_ context.Context, at *Point, o GradientOpti
 	v := make([]float64, len(s.Support))
 	if o.Mode == Truncated {
 		dense := mat.NewVecDense(len(v), nil)
-		truncated(func(out, v []float64) {
+		truncated(ctx, func(out, v []float64) {
 			dense.MulVec(h, mat.NewVecDense(len(v), v))
 			copy(out, dense.RawVector().Data)
 		}, s.gradient, v, len(v))

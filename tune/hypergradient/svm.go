@@ -162,7 +162,7 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *P
 }
 
 // Gradient implements [Model].
-func (m *SVM) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
+func (m *SVM) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
 	s := at.State.(*svmState)
 	if o.Mode != Forward {
 		lambda, bound := m.train.Adjoint(s.Machine, s.gradient, s.slope)
@@ -171,6 +171,9 @@ func (m *SVM) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float
 	out := make([]float64, m.Dim())
 	bound := make([]float64, m.Dim()-1)
 	for i := range out {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		lambda := 1.0
 		if i > 0 {
 			lambda, bound[i-1] = 0, 1

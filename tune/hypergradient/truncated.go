@@ -1,6 +1,7 @@
 package hypergradient
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -13,7 +14,7 @@ const truncatedTol = 1e-6
 // steps of the conjugate residual method on H^2 v = H q, from v = 0. In exact arithmetic these are the points of LSMR (Fong, Saunders,
 // SIAM J. Sci. Comput. 2011), by which the experiments of the paper solve these systems, with as many steps as unknowns at most. The parts of v
 // along eigenvectors of H with small eigenvalues come last, and rounding delays them: where H is badly conditioned, the limit leaves them out.
-func truncated(multiply func(out, v []float64), q, v []float64, steps int) {
+func truncated(ctx context.Context, multiply func(out, v []float64), q, v []float64, steps int) {
 	k := len(q)
 	clear(v)
 	// The residual rest = q - H v and image = H rest, which is the residual of H^2 v = H q; along d, hd = H d and hhd = H^2 d.
@@ -28,6 +29,9 @@ func truncated(multiply func(out, v []float64), q, v []float64, steps int) {
 	size := floats.Dot(square, square) // image' H^2 image
 	scale, norm := floats.Norm(q, 2), 0.0
 	for range steps {
+		if ctx.Err() != nil {
+			return
+		}
 		length := floats.Dot(hhd, hhd)
 		if !(length > 0) || math.IsInf(length, 1) {
 			return

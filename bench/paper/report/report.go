@@ -24,7 +24,7 @@ import (
 
 const (
 	// FiguresDir is the folder of the figures in a folder of results.
-	FiguresDir = "figures"
+	FiguresDir = paper.FiguresDir
 	// File is the name of the page.
 	File = "report.html"
 )

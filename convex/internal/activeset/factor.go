@@ -383,6 +383,10 @@ func (s *Solver) refactor(b *block) {
 	rows := b.rows
 	b.rows, b.ch.n = b.rows[:0], 0
 	for _, e := range rows {
+		if s.halt() {
+			s.failed = true
+			return
+		}
 		diagonal := s.scatter(b, e, s.w) + s.deltaOf(e)
 		s.rhs = s.times(b, s.w, s.rhs)
 		if !b.ch.append(s.rhs, diagonal) {

@@ -133,7 +133,10 @@ func (s *Solver) relink() {
 		m[k][k] = 1 / s.inv[s.links[l]]
 	}
 	for _, b := range s.blocks {
-		s.linkBlock(b, m)
+		if s.linkBlock(b, m); s.halted {
+			s.worn = true
+			return
+		}
 	}
 	s.g.n = 0
 	products := make([]float64, n)
@@ -200,6 +203,9 @@ func (s *Solver) linkBlock(b *block, m [][]float64) {
 	}
 	// Y = L^-1 P, and Y'Y
 	for i := range rows {
+		if s.halt() {
+			return
+		}
 		rows[i] = append(rows[i], make([]float64, len(cols)-len(rows[i]))...)
 		row := b.ch.row(i)
 		for k := range i {
@@ -212,6 +218,9 @@ func (s *Solver) linkBlock(b *block, m [][]float64) {
 		sums[x] = make([]float64, len(cols))
 	}
 	for _, y := range rows {
+		if s.halt() {
+			return
+		}
 		for x, v := range y {
 			if v != 0 {
 				floats.AddScaled(sums[x][x:], v, y[x:])

@@ -28,14 +28,18 @@ type event struct {
 // follow goes along the path; false where it does not come to its end.
 func (s *Solver) follow() bool {
 	s.soil()
-	s.look()
+	if s.look(); s.halted {
+		return false
+	}
 	s.barred = s.barred[:0]
 	idle := 0
 	for left := 1.0; ; {
-		if s.stop != nil && s.stop() {
+		if s.halt() {
 			return false
 		}
-		s.direction()
+		if s.direction(); s.halted {
+			return false
+		}
 		t, ev := s.next(left)
 		s.advance(t)
 		if !ev.found {

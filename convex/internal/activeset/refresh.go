@@ -77,7 +77,7 @@ func (s *Solver) rebuild() {
 	s.globals = s.globals[:0]
 	s.worn = true
 	try := func(e entry) {
-		if !s.hold(e) {
+		if !s.halt() && !s.hold(e) {
 			s.drop(e)
 		}
 	}

@@ -17,10 +17,13 @@ const (
 )
 
 // Solve solves the problem with at most so many exchanges, until the optimality conditions hold to the tolerance. It
-// says whether they do; after a failure the solver needs a new Start. It gives up where stop, which may be nil, returns true.
+// says whether they do; after a failure the solver needs a new Start. It gives up where stop, which may be nil, returns true; it is
+// asked before everything that takes long.
 func (s *Solver) Solve(most int, tol float64, stop func() bool) bool {
-	s.exchanges, s.most, s.failed, s.stop = 0, most, false, stop
-	s.refresh()
+	s.exchanges, s.most, s.failed, s.stop, s.halted = 0, most, false, stop, false
+	if s.refresh(); s.halt() {
+		return false
+	}
 	last, before, boost := math.Inf(1), 0, 1.0
 	for path := range paths {
 		err := s.begin(1)
@@ -31,6 +34,9 @@ func (s *Solver) Solve(most int, tol float64, stop func() bool) bool {
 		again := s.since > worn || path > 1 && err > slow*last && !s.fresh && (err > close || path%patience == 0)
 		if again {
 			s.rebuild()
+		}
+		if s.halted {
+			return false
 		}
 		// Where all that is left is a contradiction among dependent constraints, multipliers move by sigma/delta only until one of
 		// them is let go.

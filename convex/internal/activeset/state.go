@@ -74,6 +74,7 @@ type Solver struct {
 	since           int // exchanges since the factor was made
 	failed          bool
 	stop            func() bool
+	halted          bool // stop has returned true
 
 	// For the step; see step.go.
 	small                    cholesky
@@ -185,6 +186,12 @@ func different[T comparable](a, b []T) int {
 // Point returns the current values and multipliers, shared with the solver.
 func (s *Solver) Point() Point {
 	return Point{X: s.x, Limit: s.limits, Hinge: s.hinges, Ball: s.balls}
+}
+
+// halt asks stop, in loops that may take long; what they leave undone needs a new Start.
+func (s *Solver) halt() bool {
+	s.halted = s.halted || s.stop != nil && s.stop()
+	return s.halted
 }
 
 // Exchanges is the number of exchanges of the last Solve.

@@ -146,6 +146,9 @@ func (s *Solver) direction() {
 	if s.worn {
 		s.relink()
 	}
+	if s.halt() {
+		return
+	}
 	for _, j := range s.links {
 		s.base[j] = 0
 		if i := s.pin[j]; i != none {
@@ -154,6 +157,9 @@ func (s *Solver) direction() {
 		}
 	}
 	for _, b := range s.blocks {
+		if s.halt() {
+			return
+		}
 		s.prepareBlock(b)
 	}
 	s.prepareLinks()

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/conetune/conetune/internal/licenses"
+)
+
+func (a *app) licensesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "licenses",
+		Short: "Print the licences of this program and of all that is linked into it",
+		Args:  cobra.NoArgs,
+		RunE:  func(*cobra.Command, []string) error { return a.print(licenses.Text()) },
+	}
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE:  func(*cobra.Command, []string) error { return a.print("conetune " + version() + "\n") },
+	}
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// The texts reach whoever has the program, those of the C libraries in builds that have them.
+func TestLicenses(t *testing.T) {
+	text := conetune(t, "licenses").ok(t)
+	for _, words := range []string{"=== conetune\n", "Apache License", "=== Go, runtime", "=== gonum.org/v1/gonum v", "The Gonum Authors"} {
+		require.Contains(t, text, words)
+	}
+	for name, words := range map[string]string{"scs": "=== C library: OpenBLAS\n", "osqp": "=== C library: OSQP\n"} {
+		require.Equal(t, backends.Missing(name) == "", strings.Contains(text, words), name)
+	}
+	require.Equal(t, conetune(t, "--version").ok(t), conetune(t, "version").ok(t))
+	require.Equal(t, exitUsage, conetune(t, "licenses", "x").code)
+}

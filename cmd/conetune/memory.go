@@ -1,0 +1,26 @@
+package main
+
+import (
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
+
+	"github.com/conetune/conetune/internal/memory"
+)
+
+// memoryLimit is the value of --memory. Setting it sets the memory limit of the Go runtime, which is
+// the budget of all readers and solvers (package memory) and makes the garbage collector keep to it.
+type memoryLimit struct{ memory.Size }
+
+func (m *memoryLimit) Set(text string) error {
+	if err := m.Size.Set(text); err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(int64(m.Size))
+	return nil
+}
+
+// registerMemory adds the flag --memory. run takes back what it sets.
+func registerMemory(fs *pflag.FlagSet) {
+	fs.Var(&memoryLimit{}, "memory", "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB (default: half of what the process may use, or GOMEMLIMIT)")
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Small files that ask for gigabytes are refused, with file, line and the budget, before anything is allocated.
+func TestMemoryIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	sdpa := write(t, dir, "one.dat-s", "1\n1\n23000\n1\n0 1 1 1 1\n1 1 1 1 1\n")
+	wide := write(t, dir, "wide.svm", strings.Repeat("1 20000000:1\n", 13))
+	entries := write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1048575,1048575,4\n1,1,5\n2,2,2\n")
+	const cbfHead = "VER\n1\nOBJSENSE\nMIN\n"
+	long := write(t, dir, "long.cbf", cbfHead+"VAR\n200000000 1\nL+ 200000000\n")
+	large := write(t, dir, "large.cbf", cbfHead+"PSDVAR\n1\n20000\n")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"solve " + sdpa, sdpa + ":3: the size of block 1: 23000 found: a block with 264511500 entries takes about 67.7 GB of memory, but the budget is 4 GB (--memory SIZE or GOMEMLIMIT gives more)"},
+		{"solve " + long, long + ":6: VAR: 200000000 found: so many entries takes about 51.2 GB of memory"},
+		{"solve " + large, large + ":7: PSDVAR: 20000 found: a matrix with 200010000 entries takes about 80 GB of memory"},
+		{"tune elastic-net --data " + wide, wide + ":1: index 20000000: a dense table of 13 rows and 20000000 features takes about 18.6 GB of memory"},
+		{"tune matrix-completion --data " + entries, entries + ":5: a matrix of 1048576 x 1048576 takes about 70.4 TB of memory"},
+	} {
+		o := conetune(t, append(strings.Fields(c.args), "--memory", "4GB")...)
+		require.Equal(t, exitUsage, o.code, c.args)
+		require.Empty(t, o.stdout)
+		require.Contains(t, o.stderr, "conetune: "+c.want)
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20))
+	require.EqualValues(t, int64(math.MaxInt64), debug.SetMemoryLimit(-1), "the flag is for its command line")
+}
+
+func TestMemoryFlag(t *testing.T) {
+	small := solvedFile("qps", "small.qps")
+	conetune(t, "solve", small, "--memory", "1.5GiB").ok(t)
+	for _, size := range []string{"much", "-1GB", "0", ""} {
+		o := conetune(t, "solve", small, "--memory", size)
+		require.Equal(t, exitUsage, o.code)
+		require.Contains(t, o.stderr, `conetune: --memory: "`+size+`" found, expected a size such as 4GB or 500MB`)
+	}
+	for _, command := range []string{"solve", "tune", "predict", "bench backends", "bench paper"} {
+		require.Contains(t, conetune(t, append(strings.Fields(command), "--help")...).ok(t), "--memory SIZE", command)
+	}
+}
+
+// Targets and features whose squares overflow are refused where they stand, not fitted to NaN.
+func TestNumbersThatOverflow(t *testing.T) {
+	dir := t.TempDir()
+	var table, libsvm, large strings.Builder
+	table.WriteString("y,a,b\n")
+	large.WriteString("y,a,b\n")
+	for i := range 40 {
+		x := []string{"1", "2", "-1", "0.5", "3"}
+		y := "1e154"
+		if i%2 == 0 {
+			y = "-2e154"
+		}
+		table.WriteString(y + "," + x[i%5] + "," + x[i%3] + "\n")
+		libsvm.WriteString("1 1:" + x[i%5] + " 2:" + y + "\n")
+		large.WriteString(strings.ReplaceAll(y, "154", "69") + "," + x[i%5] + "," + x[i%3] + "\n")
+	}
+	csv, svm := write(t, dir, "t.csv", table.String()), write(t, dir, "t.svm", libsvm.String())
+	o := conetune(t, "tune", "elastic-net", "--data", csv)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, csv+`:2: column 1 ("y"): "-2e154" found, expected numbers up to 1e+70 in size`)
+	o = conetune(t, "tune", "elastic-net", "--data", svm)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, svm+`:1: pair 2: value of index 2: "-2e154" found, expected numbers up to 1e+70 in size`)
+
+	// What is just within the bound can be fitted.
+	m := conetune(t, "tune", "elastic-net", "--data", write(t, dir, "large.csv", large.String()), "--json").object(t)
+	require.Greater(t, m["validation_error"], 1e130)
+	require.Less(t, m["validation_error"], 1e140)
+}
+
+// A line of blanks other than the space, anywhere, is passed over.
+func TestBlankLines(t *testing.T) {
+	dir := t.TempDir()
+	for _, blank := range []string{"\f", "\v", "\u00a0", "\r", "\ufeff", "\u2003\t"} {
+		lines := []string{"NAME t", "ROWS", " N c", " G r", "COLUMNS", " x c 1 r 1", "RHS", " r 3", "ENDATA", ""}
+		o := conetune(t, "solve", write(t, dir, "t.qps", blank+"\n"+strings.Join(lines, "\n"+blank+"\n")), "--json")
+		require.InDelta(t, 3, o.object(t)["objective"], 1e-6, "%q", blank)
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// savedElasticNet returns the paths of a small table and of a model that was tuned on it.
+func savedElasticNet(t *testing.T) (data, model string) {
+	t.Helper()
+	dir := t.TempDir()
+	data, model = write(t, dir, "table.csv", csvText(1, 40, 4)), filepath.Join(dir, "m.json")
+	conetune(t, "tune", "elastic-net", "--data", data, "--save", model).ok(t)
+	return data, model
+}
+
+// A model that was edited, or that no model of the program can be, predicts nothing.
+func TestPredictEditedModel(t *testing.T) {
+	data, model := savedElasticNet(t)
+	raw, err := os.ReadFile(model)
+	require.NoError(t, err)
+	refused := func(change func(m map[string]any), want string) {
+		t.Helper()
+		var m map[string]any
+		require.NoError(t, json.Unmarshal(raw, &m))
+		delete(m, "checksum")
+		m["version"] = 1 // without one
+		change(m)
+		text, err := json.Marshal(m)
+		require.NoError(t, err)
+		path := write(t, t.TempDir(), "edited.json", string(text))
+		o := conetune(t, "predict", "--model", path, "--data", data)
+		require.Equal(t, exitUsage, o.code)
+		require.Empty(t, o.stdout)
+		require.Contains(t, o.stderr, path)
+		require.Contains(t, o.stderr, want)
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+	}
+	refused(func(m map[string]any) { delete(m, "intercept") }, `field "intercept" is missing`)
+	refused(func(m map[string]any) { m["intercept"] = nil }, `field "intercept" holds a JSON null`)
+	refused(func(m map[string]any) { m["coefficients"].([]any)[2] = nil }, `field "coefficients[2]" holds a JSON null`)
+	refused(func(m map[string]any) { m["model"] = "banana" }, `unknown model "banana"; known are: elastic-net`)
+	refused(func(m map[string]any) { m["model"] = "svm" }, `field "labels" is missing: the model is svm`)
+	refused(func(m map[string]any) { m["labels"] = []float64{0, 1} }, `field "labels" does not belong to a model of elastic-net`)
+	refused(func(m map[string]any) { m["comment"] = "by hand" }, `unknown field "comment"`)
+
+	edited := write(t, t.TempDir(), "edited.json", strings.Replace(string(raw), `"seed": 1`, `"seed": 2`, 1))
+	o := conetune(t, "predict", "--model", edited, "--data", data)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "the checksum does not match: the file was changed after it was saved")
+}
+
+// A prediction that is too large for a number is an error that names the row; an error that is, is null.
+func TestPredictOverflow(t *testing.T) {
+	_, model := savedElasticNet(t)
+	raw, err := os.ReadFile(model)
+	require.NoError(t, err)
+	var m map[string]any
+	require.NoError(t, json.Unmarshal(raw, &m))
+	delete(m, "checksum")
+	m["version"], m["coefficients"], m["intercept"] = 1, []float64{0, 1e150, 0, 1e300}, 0
+	text, err := json.Marshal(m)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	model = write(t, dir, "huge.json", string(text))
+
+	large := write(t, dir, "large.csv", "f1,f2,f3,f4\n1,2,3,4\n1,2,3,1e60\n")
+	o := conetune(t, "predict", "--model", model, "--data", large, "--out", filepath.Join(dir, "p.txt"))
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "large.csv: row 2: the prediction is not a finite number")
+	require.NoFileExists(t, filepath.Join(dir, "p.txt"))
+
+	target := write(t, dir, "target.csv", "price,f1,f2,f3,f4\n1,2,1e20,4,0\n")
+	o = conetune(t, "predict", "--model", model, "--data", target, "--json")
+	o.ok(t)
+	require.Nil(t, o.object(t)["error"])
+	require.Contains(t, conetune(t, "predict", "--model", model, "--data", target).stderr, "error too large for a number on 1 row")
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"runtime/metrics"
+	"syscall"
+
+	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/stdfd"
+)
+
+// begin prepares the process for a command line: signals, standard output, and what becomes of a failure of the runtime.
+func begin() (context.Context, io.Writer) {
+	// A panic in a goroutine of a library, or memory that the system does not give, ends a program of Go with status 2, which
+	// is bad input here; so it ends by the signal SIGABRT.
+	debug.SetTraceback("crash")
+	prepareSystem()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the next one ends the program at once.
+	context.AfterFunc(ctx, stop)
+	if stdfd.Closed(1) {
+		return ctx, closedOutput{}
+	}
+	return ctx, os.Stdout
+}
+
+// watchProcess ends the process when it takes too much memory, see [watchdog]. The watch is over with stop.
+func watchProcess(ctx context.Context, stderr io.Writer) (watched context.Context, stop func()) {
+	// Nearly all that the machine or the container gives: beyond, the system kills without a word.
+	hundredth := memory.Available() / 100
+	w := &watchdog{
+		look: func() (used, limit, last int64) {
+			used, limit = memoryInUse()
+			limit = min(limit, 90*hundredth)
+			return used, limit, min(limit+max(limit/8, 64<<20), 97*hundredth)
+		},
+		collect: debug.FreeOSMemory, exit: os.Exit, note: (&app{stderr: stderr}).note,
+	}
+	return w.start(ctx)
+}
+
+// memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used, or with that of
+// C libraries the resident one, whichever is more. limit is that of the Go runtime, which --memory or GOMEMLIMIT sets.
+func memoryInUse() (used, limit int64) {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
+	metrics.Read(sample)
+	mine := int64(sample[0].Value.Uint64()) - int64(sample[1].Value.Uint64())
+	return max(mine, residentMemory()), int64(sample[2].Value.Uint64())
+}

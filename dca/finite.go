@@ -1,0 +1,70 @@
+package dca
+
+import (
+	"errors"
+	"math"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Numbers that are none.
+//
+// Losses of large data and weights of large settings can overflow in the functions of a program, where the conic solver, which works on
+// scaled numbers, has seen nothing. Points with such numbers are never taken: a lower level's solution, a subproblem's or a penalty
+// form's counts as not found, and an iteration ends the run with the status [SolverFailed] at the point before.
+
+// errOverflow says that numbers of a subproblem are not finite.
+var errOverflow = errors.New("dca: a number of the subproblem is not finite")
+
+// finite says that all values are numbers.
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// allFinite says that all entries of some vectors are numbers.
+func allFinite(x [][]float64) bool {
+	for _, v := range x {
+		if !finite(v...) {
+			return false
+		}
+	}
+	return true
+}
+
+// refuse makes a solution one that was not found.
+func (s *lowerSolution) refuse() {
+	s.x, s.conic.status = nil, backends.NumericalError
+}
+
+// check refuses a solution with entries that are not numbers.
+func (s *lowerSolution) check() {
+	if s.x != nil && !(finite(s.value) && finite(s.slope...) && allFinite(s.x)) {
+		s.refuse()
+	}
+}
+
+// finite says that all numbers of an iteration are.
+func (it *Iteration) finite() bool {
+	return finite(it.Objective, it.UpperValue, it.TrainValue, it.LowerValue, it.Step, it.T, it.Alpha, it.Gap, it.Distance, it.Bound,
+		it.Stationarity, it.Residual) && finite(it.H...) && finite(it.Lambda...)
+}
+
+// notNumbers ends the run.
+func (r *run) notNumbers(where string) {
+	r.result.Status = SolverFailed
+	r.result.Message = where + " has values that are not finite numbers"
+}
+
+// accepts is [Settings.Accept]; where it says no, it ends the run.
+func (r *run) accepts(x, refit [][]float64) bool {
+	if r.settings.Accept == nil || r.settings.Accept(x, refit) {
+		return true
+	}
+	r.notNumbers("the score of a point")
+	return false
+}

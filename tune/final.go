@@ -1,0 +1,203 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
+)
+
+// The final training.
+//
+// It is made after a stop, too, for the best point that there is, as far as it is fast: for so long after a cancellation, and for what
+// is left of a time limit, of which a share is kept where no lower-level solution is a predictor. What is not done by then is
+// left to itself and forgotten, and the lower-level solution stays, of a cross-validation the mean of those of its folds.
+const (
+	// grace is the time for it after a cancellation or the end of a time limit.
+	grace = 200 * time.Millisecond
+	// patience is how much longer it may take to notice that it is to stop.
+	patience = 100 * time.Millisecond
+	// kept is the share of a time limit that is kept.
+	kept = 10
+)
+
+// limits are the contexts of a run.
+type limits struct {
+	caller, search context.Context
+	deadline       time.Time // of everything; zero without
+	end            context.CancelFunc
+}
+
+// limits divides the time limit, which began at begun.
+func (t *Task) limits(ctx context.Context, begun time.Time) limits {
+	l := limits{caller: ctx, search: ctx, end: func() {}}
+	if limit := t.Config.TimeLimit; limit > 0 {
+		l.deadline = begun.Add(limit)
+		until := l.deadline
+		if t.onlyRetrained() {
+			until = until.Add(-limit / kept)
+		}
+		l.search, l.end = context.WithDeadline(ctx, until)
+	}
+	return l
+}
+
+// final is the context of the final training.
+func (l limits) final() (context.Context, context.CancelFunc) {
+	switch {
+	case l.caller.Err() != nil:
+		return context.WithTimeout(context.WithoutCancel(l.caller), grace)
+	case l.deadline.IsZero():
+		return context.WithCancel(l.caller)
+	}
+	until := l.deadline
+	if least := time.Now().Add(grace); until.Before(least) {
+		until = least
+	}
+	return context.WithDeadline(l.caller, until)
+}
+
+// stoppedBy is the status of what a context has ended.
+func stoppedBy(ctx context.Context) dca.Status {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return dca.TimeLimit
+	}
+	return dca.Cancelled
+}
+
+// end is the status of a result whose context ended before it was complete.
+func (out *Result) end(status dca.Status) {
+	switch out.Status {
+	case dca.Converged, dca.Inaccurate, dca.IterationLimit:
+		out.Status = status
+	}
+}
+
+// onlyRetrained says that no lower-level solution is the predictor.
+func (t *Task) onlyRetrained() bool {
+	_, ok := t.Model.(Retrainer)
+	return ok && !t.choice()
+}
+
+// choice says whether lower-level solutions are predictors, too.
+func (t *Task) choice() bool {
+	if cv, ok := t.Model.(CrossValidated); ok && cv.CrossValidated() {
+		return false
+	}
+	_, ok := t.Model.(Refitter)
+	return ok
+}
+
+// retrain trains the predictor on all rows, where the model or the configuration wants that.
+func (out *Result) retrain(t *Task, l limits) error {
+	trainer, ok := t.Model.(Retrainer)
+	choice := t.choice()
+	out.TrainedOn = FinalTrain
+	if choice || !ok {
+		out.LowerLevel = out.Refit
+	}
+	if !ok || choice && t.Config.final() != FinalAll || out.Refit == nil || out.Selection == nil {
+		return nil
+	}
+	ctx, end := l.final()
+	defer end()
+	fit, test, err := out.train(ctx, t, trainer)
+	if err == nil && !(fit.Finite() && (test == nil || finite(*test))) {
+		err = &problems.TrainingError{Status: backends.NumericalError}
+	}
+	var failed *problems.TrainingError
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		by := ctx
+		if l.caller.Err() != nil {
+			by = l.caller
+		}
+		out.end(stoppedBy(by))
+		out.unfinished(t, choice)
+		return nil
+	case errors.As(err, &failed):
+		out.say(failed.Error())
+		if choice {
+			return nil // the lower-level solution stays
+		}
+		// The result stays without a predictor, and says why.
+		out.Refit = nil
+		if out.Status == dca.Converged {
+			out.Status = dca.SolverFailed
+		}
+		return nil
+	default:
+		return err
+	}
+	refit := *out.Refit // the trace may share it
+	refit.Test = test
+	out.Refit, out.RefitFit, out.TrainedOn = &refit, fit, FinalAll
+	if !choice {
+		out.Errors.Test, out.Iterate = test, fit
+	}
+	return nil
+}
+
+// train trains with what was selected. It does not wait for longer than the context and patience.
+func (out *Result) train(ctx context.Context, t *Task, trainer Retrainer) (Fit, *float64, error) {
+	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
+	train := trainer.Retrain
+	if weighted, ok := t.Model.(Reweighter); ok && out.Selection.Weighted {
+		h, train = out.Selection.Lambda, weighted.RetrainWeighted
+	}
+	type outcome struct {
+		fit   Fit
+		test  *float64
+		err   error
+		panic any
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			o.panic = recover()
+			done <- o
+		}()
+		o.fit, o.test, o.err = train(ctx, t.Backend, t.Config.solver(), h)
+	}()
+	var o outcome
+	select {
+	case o = <-done:
+	case <-ctx.Done():
+		select {
+		case o = <-done:
+		case <-time.After(patience):
+			o.err = ctx.Err()
+		}
+	}
+	if o.panic != nil {
+		panic(o.panic)
+	}
+	return o.fit, o.test, o.err
+}
+
+// unfinished is what becomes of a result whose final training was stopped.
+func (out *Result) unfinished(t *Task, choice bool) {
+	if choice {
+		out.say("stopped before the training on all rows: the model is the fit to the training rows")
+		return
+	}
+	out.TrainedOn = FinalFolds
+	out.say("stopped before the training on all rows: the model is the mean of the folds' fits")
+	if tester, ok := t.Model.(Tester); ok {
+		refit := *out.Refit
+		refit.Test = tester.TestError(out.RefitFit)
+		out.Refit = &refit
+	}
+}
+
+// say adds to the message.
+func (out *Result) say(text string) {
+	out.Message = strings.TrimPrefix(out.Message+"; "+text, "; ")
+}

@@ -1,0 +1,59 @@
+package tune
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/dca"
+)
+
+// Numbers that are none.
+//
+// An error can be infinite or no number where the fit itself looks well, for targets whose squares overflow for example. Such a point is
+// never selected: searches count it among the lower levels that could not be solved, and VF-iDCA ends before it. What a run
+// returns in the end is looked at once more, whatever the method, so that none with such a number is called converged.
+
+// notFinite is the message of a run without a finite error.
+const notFinite = "the validation error is not a finite number; are there targets or features too large to square?"
+
+// finite says that all values are numbers.
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// score evaluates values of the lower-level variables. It is not ok if they or the validation error are not finite.
+func (t *Task) score(x [][]float64) (e Errors, ok bool) {
+	for _, v := range x {
+		if !finite(v...) {
+			return Errors{Validation: math.NaN()}, false
+		}
+	}
+	e = t.Model.Evaluate(x)
+	return e, finite(e.Validation)
+}
+
+// settle takes what is not finite for what was not found: a refit is none then, and a run with such a number, or without a refit, has
+// not converged.
+func (out *Result) settle() {
+	if out.Refit != nil && (!finite(out.Refit.Validation) || !out.RefitFit.Finite()) {
+		out.Refit, out.LowerLevel, out.RefitFit, out.Selection = nil, nil, Fit{}, nil
+	}
+	fine := out.Refit != nil && out.Refit.Finite() && (out.LowerLevel == nil || out.LowerLevel.Finite()) && out.Errors.Finite() && out.Iterate.Finite() &&
+		finite(out.LowerGap, out.Stationarity, out.Alpha) && finite(out.Radii...) && finite(out.Lambda...)
+	for _, v := range out.Hyperparameters {
+		fine = fine && finite(v)
+	}
+	switch out.Status {
+	case dca.Converged, dca.Inaccurate, dca.IterationLimit:
+		if !fine {
+			out.Status = dca.SolverFailed
+			if out.Message == "" {
+				out.Message = "a result is not a finite number"
+			}
+		}
+	}
+}

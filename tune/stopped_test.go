@@ -1,0 +1,225 @@
+package tune_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/stop/stoptest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/svm"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+// labelled is a table of two classes, with folds.
+func labelled(t testing.TB, n, p int) *dataset.CrossValidation {
+	rng := rand.New(rand.NewPCG(4, 9))
+	d := &dataset.Data{X: mat.NewDense(n, p, nil), Target: "y"}
+	for j := range p {
+		d.Features = append(d.Features, fmt.Sprintf("f%d", j+1))
+	}
+	for i := range n {
+		y := float64(2*(i%2) - 1)
+		for j := range p {
+			d.X.Set(i, j, rng.NormFloat64()+y/float64(1+j))
+		}
+		d.Y = append(d.Y, y)
+	}
+	cv, err := dataset.CrossValidate(d, 3, 1, nil)
+	require.NoError(t, err)
+	return cv
+}
+
+// stopModels are models of all kinds: with and without folds, with caution, with folds of validation rows that are held back.
+func stopModels(t testing.TB) map[string]tune.Model {
+	cv := labelled(t, 45, 6)
+	cv.Test = cv.Data
+	out := map[string]tune.Model{}
+	var err error
+	out["svm"], err = svm.New(cv, svm.Options{})
+	require.NoError(t, err)
+	out["elastic net, folds"], err = elasticnet.New(cv, elasticnet.Options{Intercept: true})
+	require.NoError(t, err)
+	out["elastic net"] = model(t, elasticnet.Options{Intercept: true, Standardize: true})
+	out["weighted lasso"], err = wlasso.New(split(t), wlasso.Options{Intercept: true})
+	require.NoError(t, err)
+	out["logistic"], err = logistic.New(cv, logistic.Options{Intercept: true})
+	require.NoError(t, err)
+	return out
+}
+
+// Wherever a run is stopped, what it returns is consistent: the refit's validation error is that of the selection, its coefficients
+// are finite, some of the runs of VF-iDCA that are stopped leave a model, and what is not called cancelled is complete.
+func TestStoppedAnywhere(t *testing.T) {
+	for name, m := range stopModels(t) {
+		for _, c := range []tune.Config{{}, {StopFolds: 2}, {Method: "tpe", Evaluations: 6}, {Method: "hoag"}} {
+			at := fmt.Sprintf("%s by %s %d", name, c.Method, c.StopFolds)
+			if _, ok := m.(tune.Holder); c.StopFolds > 0 && !ok {
+				continue
+			}
+			models := 0
+			whole, err := tune.Run(context.Background(), m, c)
+			require.NoError(t, err)
+			for n := 1; ; n += 1 + n/4 + n*n/100 {
+				ctx := stoptest.After(n)
+				r, err := tune.Run(ctx, m, c)
+				require.NoError(t, err, at)
+				requireValid(t, r)
+				if r.Refit != nil {
+					models++
+					require.True(t, r.RefitFit.Finite(), at)
+					require.NotNil(t, r.Selection, at)
+					require.InDelta(t, m.Evaluate(r.Selection.X).Validation, r.Refit.Validation, 1e-12, at)
+					require.Contains(t, []string{tune.FinalTrain, tune.FinalAll, tune.FinalFolds}, r.TrainedOn)
+				}
+				if ctx.Looks() <= n {
+					require.NotNil(t, r.Refit, at)
+					break
+				}
+				if r.Status != dca.Cancelled { // then it was complete
+					require.Equal(t, whole.Status, r.Status, "%s after %d polls: %s", at, n, r.Message)
+					require.Equal(t, whole.RefitFit, r.RefitFit)
+				}
+			}
+			if c.Method == "" { // searches: TestStoppedAtEvents
+				require.Greater(t, models, 1, "%s: no model from a run that was stopped", at)
+			}
+		}
+	}
+}
+
+// Stopped at any line of its trace, a run keeps the best point of those before.
+func TestStoppedAtEvents(t *testing.T) {
+	for name, m := range stopModels(t) {
+		for _, method := range []string{"vf-idca", "grid", "random", "tpe", "cma-es", "igjo", "hoag"} {
+			for stop := 1; stop < 5; stop++ {
+				ctx, cancel := context.WithCancel(context.Background())
+				seen := 0
+				r, err := tune.Run(ctx, m, tune.Config{Method: method, Evaluations: 8, Workers: 1, Progress: func(tune.Event) {
+					if seen++; seen == stop {
+						cancel()
+					}
+				}})
+				require.NoError(t, err)
+				requireValid(t, r)
+				at := fmt.Sprintf("%s by %s after %d", name, method, stop)
+				require.NotNil(t, r.Refit, at)
+				require.True(t, r.RefitFit.Finite(), at)
+				require.InDelta(t, m.Evaluate(r.Selection.X).Validation, r.Refit.Validation, 1e-12, at)
+				if seen < stop {
+					break
+				}
+				require.Equal(t, dca.Cancelled, r.Status, at)
+				cancel()
+			}
+		}
+	}
+}
+
+// A deadline of the caller's context is a time limit.
+func TestDeadline(t *testing.T) {
+	ctx, end := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
+	defer end()
+	for _, method := range tune.Methods() {
+		r, err := tune.Run(ctx, model(t, elasticnet.Options{}), tune.Config{Method: method})
+		require.NoError(t, err)
+		require.Equal(t, dca.TimeLimit, r.Status, method)
+	}
+}
+
+// trained is a model of folds whose final training is another one.
+type trained struct {
+	*elasticnet.Model
+	train func(ctx context.Context) (tune.Fit, *float64, error)
+}
+
+func (m trained) Retrain(ctx context.Context, _ backends.ConicBackend, _ backends.Options, _ []float64) (tune.Fit, *float64, error) {
+	return m.train(ctx)
+}
+
+func (m trained) RetrainWeighted(ctx context.Context, b backends.ConicBackend, o backends.Options, h []float64) (tune.Fit, *float64, error) {
+	return m.Retrain(ctx, b, o, h)
+}
+
+// After a stop the final training is made if it is fast. One that is not is not waited for: the mean of the folds' fits is the model.
+func TestFinalTrainingAfterAStop(t *testing.T) {
+	cv := labelled(t, 45, 6)
+	cv.Test = cv.Data
+	net, err := elasticnet.New(cv, elasticnet.Options{Intercept: true})
+	require.NoError(t, err)
+	for _, method := range []string{"vf-idca", "grid"} {
+		for _, limit := range []bool{false, true} {
+			run := func(train func(ctx context.Context) (tune.Fit, *float64, error)) *tune.Result {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				c := tune.Config{Method: method, Progress: func(tune.Event) { cancel() }}
+				if limit {
+					var end context.CancelFunc
+					ctx, end = context.WithCancel(context.Background())
+					defer end()
+					c.TimeLimit = time.Hour
+					c.Progress = nil
+					c.MaxIter, c.Evaluations = 2, 4
+				}
+				r, err := tune.Run(ctx, trained{net, train}, c)
+				require.NoError(t, err)
+				return r
+			}
+			r := run(func(ctx context.Context) (tune.Fit, *float64, error) {
+				require.NoError(t, ctx.Err())
+				return tune.Fit{Coefficients: []float64{1, 2, 3, 4, 5, 6}}, nil, nil
+			})
+			require.Equal(t, tune.FinalAll, r.TrainedOn)
+			require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, r.RefitFit.Coefficients)
+			if limit {
+				require.NotEqual(t, dca.TimeLimit, r.Status)
+				continue // an hour is not waited for
+			}
+			require.Equal(t, dca.Cancelled, r.Status)
+
+			forever := make(chan struct{})
+			r = run(func(context.Context) (tune.Fit, *float64, error) { <-forever; return tune.Fit{}, nil, nil })
+			close(forever)
+			require.Equal(t, dca.Cancelled, r.Status)
+			require.Equal(t, tune.FinalFolds, r.TrainedOn)
+			require.Contains(t, r.Message, "mean of the folds' fits")
+			require.Equal(t, net.Fit(r.Selection.X), r.RefitFit)
+			require.InDelta(t, halfMeanSquareOf(cv.Data, r.RefitFit), *r.Refit.Test, 1e-12)
+		}
+	}
+}
+
+func halfMeanSquareOf(d *dataset.Data, f tune.Fit) float64 {
+	sum := 0.0
+	for i, y := range d.Y {
+		e := y - f.Value(d.X.RawRowView(i))
+		sum += e * e
+	}
+	return sum / (2 * float64(len(d.Y)))
+}
+
+// A cancellation during the final training is one, whatever was reached before.
+func TestCancelledInTheFinalTraining(t *testing.T) {
+	net, err := elasticnet.New(labelled(t, 45, 6), elasticnet.Options{Intercept: true})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := tune.Run(ctx, trained{net, func(ctx context.Context) (tune.Fit, *float64, error) {
+		cancel()
+		<-ctx.Done()
+		return tune.Fit{}, nil, ctx.Err()
+	}}, tune.Config{Method: "grid", Evaluations: 4})
+	require.NoError(t, err)
+	require.Equal(t, dca.Cancelled, r.Status)
+	require.NotNil(t, r.Refit)
+	require.Equal(t, tune.FinalFolds, r.TrainedOn)
+}

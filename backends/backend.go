@@ -110,6 +110,17 @@ type Options struct {
 	Logger *slog.Logger
 	// Settings are the backend's own settings, of a type that it documents.
 	Settings any
+
+	judge func(*Problem) *Judge // see Judge
+}
+
+// Judge returns a judge for a solver to use within Solve, of its problem p, which shares with that of [Open] what
+// need not be found twice. It holds until the next Update.
+func (o Options) Judge(p *Problem) *Judge {
+	if o.judge != nil {
+		return o.judge(p)
+	}
+	return NewJudge(p)
 }
 
 // WithDefaults returns o with the documented defaults in place of zero values.

@@ -72,7 +72,8 @@ func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
 	if rest == nil {
 		return out, c.outweighed(p, &out, nil)
 	}
-	size, bounds := sizesOfX(p), newSingleBounds(p)
+	known := c.known.about(p)
+	size, bounds := known.ofX(), known.single()
 	if bounds.absorb(rest, size, out.v) {
 		c.intoDual(p, out.v)
 		if rest = c.combination(p, out.v); rest == nil {
@@ -210,28 +211,7 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 	if out.value, out.negative, err = fallsBelowZero("q'x", &sum); err != nil {
 		return out, err
 	}
-	curved := make([]exactSum, n) // Px
-	if p.P != nil {
-		a := p.P.RawMatrix()
-		for j, xj := range x {
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				i, v := a.Ind[k], a.Data[k]
-				curved[i].addProduct(v, xj)
-				if i != j {
-					curved[j].addProduct(v, x[i])
-				}
-			}
-		}
-	}
-	moved := make([]exactSum, m) // Ax
-	if p.A != nil {
-		a := p.A.RawMatrix()
-		for j, xj := range x {
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				moved[a.Ind[k]].addProduct(a.Data[k], xj)
-			}
-		}
-	}
+	curved, moved := times(p, x)
 	bend, exact := make([]float64, n), true
 	for j := range curved {
 		bend[j] = curved[j].most()
@@ -253,7 +233,7 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 	if exact {
 		return out, nil
 	}
-	sizeU, sizeZ := sizesOfDual(p)
+	sizeU, sizeZ := c.known.about(p).ofDual()
 	weighed, free := 0.0, 0.0
 	for j, v := range bend {
 		if v != 0 {

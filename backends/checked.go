@@ -57,7 +57,8 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	}
 	s.shift, s.judged = convex.shift, NewJudge(&s.data)
 	s.data.Cones = withInfinite(p.Cones)
-	s.reduction = newReduction(&s.data)
+	s.low, s.high = intervals(s.data.Cones)
+	s.reduction = newReduction(&s.data, s.low, s.high)
 	if err := s.setup(); err != nil {
 		return nil, err
 	}
@@ -86,11 +87,11 @@ type checkedSolver struct {
 	judged    *Judge
 	convexity *convexity // kept from the first update of P on
 	shift     float64    // see convexity
-	// reduction is what is left out before inner sees the problem, nil for nothing; moved says that it must be looked for again.
-	reduction *reduction
-	looked    bool      // certificate is what trivial found in the data
-	obvious   *Solution // a certificate, or nil
-	solved    bool      // inner has solved before, and may go on from where it ended
+	low, high []float64  // see intervals
+	reduction *reduction // what is left out before inner sees the problem, nil for nothing
+	looked    bool       // obvious is what trivial found in the data
+	obvious   *Solution  // a certificate, or nil
+	solved    bool       // inner has solved before, and may go on from where it ended
 }
 
 // supported returns an UnsupportedError for the first thing in p that the
@@ -113,6 +114,14 @@ func isZero(p *sparse.CSC) bool {
 	return p == nil || !slices.ContainsFunc(p.RawMatrix().Data, func(v float64) bool { return v != 0 })
 }
 
+// left is the problem that inner sees.
+func (s *checkedSolver) left() *Problem {
+	if s.reduction != nil {
+		return s.reduction.left
+	}
+	return &s.data
+}
+
 // setup makes the inner solver from the current data, in place of an older one.
 func (s *checkedSolver) setup() error {
 	if s.inner != nil {
@@ -122,10 +131,7 @@ func (s *checkedSolver) setup() error {
 			return s.failed(err)
 		}
 	}
-	view := s.data
-	if s.reduction != nil {
-		view = *s.reduction.problem(&s.data)
-	}
+	view := *s.left()
 	if len(view.Q) == 0 {
 		return nil
 	}
@@ -134,7 +140,9 @@ func (s *checkedSolver) setup() error {
 	}
 	view.Cones = slices.DeleteFunc(slices.Clone(view.Cones), func(c Cone) bool { return c.Dim == 0 })
 	begin := time.Now()
-	inner, err := s.backend.Setup(&view, s.options)
+	options := s.options
+	options.judge = s.judgeWithin
+	inner, err := s.backend.Setup(&view, options)
 	if err != nil {
 		return s.failed(err)
 	}
@@ -142,6 +150,15 @@ func (s *checkedSolver) setup() error {
 	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now, or to copies of parts
 	s.solved = false
 	return nil
+}
+
+// judgeWithin returns the judge for the inner solver, whose problem is p.
+func (s *checkedSolver) judgeWithin(p *Problem) *Judge {
+	if s.reduction == nil {
+		return s.judged
+	}
+	r := s.reduction
+	return &Judge{p: p, find: func(p *Problem) *units { return s.judged.unitsOf().part(p, r.rows, r.cols) }}
 }
 
 // failed adds the name of the backend, except to what says it already or is
@@ -238,14 +255,14 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.B != nil {
 		next.B = u.B
 	}
-	reduction := newReduction(&next)
+	reduction := newReduction(&next, s.low, s.high)
 	if !reduction.same(s.reduction) {
 		s.stale = true
 	}
 	if s.inner != nil && !s.stale {
 		passed := u
 		if reduction != nil {
-			passed = reduction.update(&next, u)
+			passed = reduction.update(u)
 		}
 		if !s.capabilities.Quadratic {
 			passed.P = nil
@@ -386,12 +403,9 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	if out := s.contradiction(); out != nil {
 		return out, nil
 	}
-	if len(s.data.Q) == 0 {
-		return s.solveWithoutVariables(), nil
-	}
 	begin := time.Now()
-	if s.reduction != nil && len(s.reduction.cols) == 0 {
-		out := s.withoutVariables(s.reduction.problem(&s.data))
+	if left := s.left(); len(left.Q) == 0 {
+		out := s.withoutVariables(left)
 		s.finish(out, begin)
 		return out, nil
 	}
@@ -471,7 +485,7 @@ func (s *checkedSolver) guarded(ctx context.Context) (out *Solution, err error) 
 // finish makes an answer about what was left one about the problem.
 func (s *checkedSolver) finish(out *Solution, begin time.Time) {
 	if s.reduction != nil {
-		s.reduction.expand(&s.data, out)
+		s.reduction.expand(&s.data, s.low, s.high, out)
 	}
 	s.judge(out)
 	if out.SetupTime == 0 {
@@ -487,7 +501,7 @@ func (s *checkedSolver) contradiction() *Solution {
 	if !s.looked {
 		s.looked, s.obvious = true, nil
 		out := &Solution{}
-		switch z, x := trivial(&s.data); {
+		switch z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single()); {
 		case z != nil:
 			out.Status, out.Z = PrimalInfeasible, z
 			s.judgePrimalInfeasible(out)

@@ -3,9 +3,12 @@ package backends
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
-	"github.com/james-bowman/sparse"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // NonconvexError says that P is not positive semidefinite, and proves it: along Direction
@@ -35,6 +38,10 @@ const (
 	doubtful   = 1e-4
 	// How far apart the bounds of the smallest eigenvalue between them may stay.
 	doubtfulRatio = 1.02
+	// P is factored as a dense matrix up to this order, and up to denseOrder if it has a denseShare of all entries.
+	smallOrder = 40
+	denseOrder = 2000
+	denseShare = 0.2
 )
 
 // convexity decides whether P is positive semidefinite, to rounding. It scales P to a diagonal between 1/2 and 2 by
@@ -45,15 +52,61 @@ const (
 //
 // P without entries off its diagonal, and P whose diagonal dominates, cost a look at the entries.
 type convexity struct {
-	factor   *ldl.Factor
-	n        int
-	ptr, ind []int32   // the upper triangle with a whole diagonal
+	factor   pivots
+	vars     []int32   // the variables with entries off the diagonal, which alone are looked at
+	ptr, ind []int32   // of their rows and columns the upper triangle, with a whole diagonal
 	from     []int32   // entry k is entry from[k] of P, none if negative
 	values   []float64 // scaled
 	shifted  []float64
 	scale    []float64
 	// shift is what must be added to the diagonal for P to be convex, relative to it: zero where P is.
 	shift float64
+}
+
+// pivots is a factorisation LDL' of a matrix in its upper triangle.
+type pivots interface {
+	// positive says whether all pivots are.
+	positive(values []float64) bool
+	// NegativeDirection returns v = L^-T e_k for the first pivot k that is not: v'Kv is that pivot.
+	NegativeDirection() []float64
+}
+
+// sparsePivots is ldl.Factor.
+type sparsePivots struct{ *ldl.Factor }
+
+func (f sparsePivots) positive(values []float64) bool {
+	return f.Factorize(values, nil, 0, ldl.Marked) == 0
+}
+
+// densePivots has the whole matrix, which costs less where it is small or full.
+type densePivots struct {
+	ptr, ind []int32
+	a, d     []float64 // a by columns, its lower triangle
+	sign     []int8
+}
+
+func (f *densePivots) positive(values []float64) bool {
+	n := len(f.d)
+	clear(f.a)
+	for j := range n {
+		for k := f.ptr[j]; k < f.ptr[j+1]; k++ {
+			f.a[j+int(f.ind[k])*n] = values[k]
+		}
+	}
+	return dense.LDL(n, f.a, n, f.d, f.sign, 0, ldl.Marked) == 0
+}
+
+func (f *densePivots) NegativeDirection() []float64 {
+	n := len(f.d)
+	v := make([]float64, n)
+	k := slices.IndexFunc(f.d, func(d float64) bool { return math.Abs(d) >= ldl.Marked })
+	v[k] = 1
+	for j := k - 1; j >= 0; j-- {
+		for i := j + 1; i <= k; i++ {
+			v[j] -= f.a[i+j*n] * v[i]
+		}
+	}
+	return v
 }
 
 // check returns nil or a NonconvexError, and sets shift. The pattern must be that of the calls before.
@@ -92,24 +145,19 @@ func (c *convexity) check(p *sparse.CSC) error {
 			return besideZero(p, diagonal, j)
 		}
 	}
-	for j := range n {
+	root := beside // of the diagonal
+	for j, d := range diagonal {
+		root[j] = math.Sqrt(d)
+	}
+	for j, sj := range root {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			// p_ij^2 > p_ii p_jj: (e_i/sqrt p_ii -+ e_j/sqrt p_jj)'P(..) < 0
 			i, v := raw.Ind[k], raw.Data[k]
-			si, sj := math.Sqrt(diagonal[i]), math.Sqrt(diagonal[j])
-			if i != j && math.Abs(v)/si > (1+doubtful)*sj {
+			if i != j && math.Abs(v)/root[i] > (1+doubtful)*sj {
 				direction := make([]float64, n)
-				direction[i], direction[j] = 1, -math.Copysign(si/sj, v)
+				direction[i], direction[j] = 1, -math.Copysign(root[i]/sj, v)
 				return proven(p, direction)
 			}
-		}
-	}
-	c.scale = zeros(c.scale, n)
-	for j, d := range diagonal {
-		c.scale[j] = 1
-		if d > 0 {
-			_, exponent := math.Frexp(d)
-			c.scale[j] = math.Ldexp(1, -(exponent-1)>>1)
 		}
 	}
 	if c.factor == nil {
@@ -117,7 +165,15 @@ func (c *convexity) check(p *sparse.CSC) error {
 			return err
 		}
 	}
-	for j := range n {
+	c.scale = zeros(c.scale, len(c.vars))
+	for j, of := range c.vars {
+		c.scale[j] = 1
+		if d := diagonal[of]; d > 0 {
+			_, exponent := math.Frexp(d)
+			c.scale[j] = math.Ldexp(1, -(exponent-1)>>1)
+		}
+	}
+	for j := range c.vars {
 		for k := c.ptr[j]; k < c.ptr[j+1]; k++ {
 			c.values[k] = 0
 			if c.from[k] >= 0 {
@@ -131,20 +187,25 @@ func (c *convexity) check(p *sparse.CSC) error {
 	if c.convexWith(indefinite) {
 		return nil
 	}
-	direction := c.factor.NegativeDirection()
-	for j := range direction {
-		direction[j] *= c.scale[j]
+	found := c.factor.NegativeDirection()
+	low, high := max(indefinite, c.needed(found)), doubtful
+	direction := make([]float64, n)
+	for j, of := range c.vars {
+		direction[of] = found[j] * c.scale[j]
 	}
 	err := proven(p, direction)
 	if err == nil || !c.convexWith(doubtful) {
 		return err
 	}
-	low, high := indefinite, doubtful
-	for high > doubtfulRatio*low {
-		if middle := math.Sqrt(low * high); c.convexWith(middle) {
+	for guess := true; high > doubtfulRatio*low; guess = !guess {
+		middle := math.Sqrt(low * high)
+		if guess { // that the last direction has told nearly all
+			middle = min(middle, math.Sqrt(doubtfulRatio)*low)
+		}
+		if c.convexWith(middle) {
 			high = middle
 		} else {
-			low = middle
+			low = max(middle, c.needed(c.factor.NegativeDirection()))
 		}
 	}
 	c.shift = high
@@ -154,22 +215,53 @@ func (c *convexity) check(p *sparse.CSC) error {
 // convexWith says whether the scaled matrix with that part of its diagonal added has positive pivots.
 func (c *convexity) convexWith(shift float64) bool {
 	c.shifted = append(c.shifted[:0], c.values...)
-	for j := range c.n {
+	for j := range c.vars {
 		c.shifted[c.ptr[j+1]-1] *= 1 + shift // the diagonal is the last of its column
 	}
-	return c.factor.Factorize(c.shifted, nil, 0, ldl.Marked) == 0
+	return c.factor.positive(c.shifted)
+}
+
+// needed returns the part of its diagonal that must be added to the scaled matrix K for d'Kd to be zero.
+func (c *convexity) needed(d []float64) float64 {
+	whole, diagonal := 0.0, 0.0
+	for j, dj := range d {
+		for k := c.ptr[j]; k < c.ptr[j+1]; k++ {
+			if i := int(c.ind[k]); i == j {
+				diagonal += c.values[k] * dj * dj
+			} else {
+				whole += 2 * c.values[k] * d[i] * dj
+			}
+		}
+	}
+	return -(whole + diagonal) / diagonal
 }
 
 // analyze lays out the upper triangle with its diagonal and analyses it.
 func (c *convexity) analyze(p *sparse.CSC) error {
 	n, _ := p.Dims()
 	raw := p.RawMatrix()
-	c.n, c.ptr, c.ind, c.from = n, make([]int32, 1, n+1), nil, nil
+	at := make([]int32, n) // of a variable in vars, counted from one
 	for j := range n {
-		whole := false
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			c.ind, c.from = append(c.ind, int32(raw.Ind[k])), append(c.from, int32(k))
-			whole = raw.Ind[k] == j // the last one, as rows increase
+			if i := raw.Ind[k]; i != j {
+				at[i], at[j] = 1, 1
+			}
+		}
+	}
+	for j := range at {
+		if at[j] > 0 {
+			c.vars = append(c.vars, int32(j))
+			at[j] = int32(len(c.vars))
+		}
+	}
+	n = len(c.vars)
+	room := len(raw.Ind) + n
+	c.ptr, c.ind, c.from = make([]int32, 1, n+1), make([]int32, 0, room), make([]int32, 0, room)
+	for j, of := range c.vars {
+		whole := false
+		for k := raw.Indptr[of]; k < raw.Indptr[of+1]; k++ {
+			c.ind, c.from = append(c.ind, at[raw.Ind[k]]-1), append(c.from, int32(k))
+			whole = raw.Ind[k] == int(of) // the last one, as rows increase
 		}
 		if !whole {
 			c.ind, c.from = append(c.ind, int32(j)), append(c.from, -1)
@@ -181,11 +273,15 @@ func (c *convexity) analyze(p *sparse.CSC) error {
 	for j := range sign {
 		sign[j] = 1
 	}
+	if n <= smallOrder || n <= denseOrder && float64(len(c.ind)) >= denseShare*float64(n)*float64(n) {
+		c.factor = &densePivots{c.ptr, c.ind, make([]float64, n*n), make([]float64, n), sign}
+		return nil
+	}
 	factor, err := ldl.Analyze(n, c.ptr, c.ind, sign)
 	if err != nil {
 		return fmt.Errorf("backends: P is too large for a proof that it is positive semidefinite: %w", err)
 	}
-	c.factor = factor
+	c.factor = sparsePivots{factor}
 	return nil
 }
 

@@ -65,10 +65,9 @@ func (c Cone) DualDistance(z []float64) float64 {
 	}
 }
 
-// boxTerms returns beta(z) = sum l z+ - u z- of a box and the sum of the
-// absolute values of its terms. Multipliers of infinite bounds are left to
+// boxTerms returns beta(z) = sum l z+ - u z- of a box. Multipliers of infinite bounds are left to
 // DualDistance.
-func (c Cone) boxTerms(z []float64) (beta, size float64) {
+func (c Cone) boxTerms(z []float64) (beta float64) {
 	for i, v := range z {
 		bound := c.Lower[i]
 		if v < 0 {
@@ -76,10 +75,9 @@ func (c Cone) boxTerms(z []float64) (beta, size float64) {
 		}
 		if v != 0 && !math.IsInf(bound, 0) {
 			beta += bound * v // u v = -u z- for v < 0
-			size += math.Abs(bound * v)
 		}
 	}
-	return beta, size
+	return beta
 }
 
 func (c Cone) mustFit(v []float64) {

@@ -3,6 +3,7 @@ package backends
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 const (
@@ -21,8 +22,9 @@ const (
 // The last term must be harmless for all y within the bounds of the variables, or these must be finite and it
 // must be harmless for all y farther from x than zero is. Data of few digits pass, as VALUES of Maros and Meszaros does.
 func (s *checkedSolver) judgeDoubtful(out *Solution) {
-	lower, upper := boundsOfX(&s.data)
-	tighten(&s.data, lower, upper)
+	bounds := s.judged.check.known.about(&s.data).single()
+	lower, upper := slices.Clone(bounds.lower), slices.Clone(bounds.upper)
+	tighten(&s.data, s.low, s.high, lower, upper)
 	most, size := 0.0, 0.0 // 1/2 (y-x)'D(y-x) at most, and for y = 0
 	raw := s.data.P.RawMatrix()
 	for j, x := range out.X {
@@ -49,9 +51,9 @@ func (s *checkedSolver) judgeDoubtful(out *Solution) {
 	}
 }
 
-// tighten narrows bounds of the variables by what the rows of cones that are products of intervals leave to each, given the
-// bounds of the others.
-func tighten(p *Problem, lower, upper []float64) {
+// tighten narrows bounds of the variables by what the rows of cones that are products of intervals, which it is given, leave to each,
+// given the bounds of the others.
+func tighten(p *Problem, low, high, lower, upper []float64) {
 	if p.A == nil {
 		return
 	}
@@ -83,7 +85,6 @@ func tighten(p *Problem, lower, upper []float64) {
 			}
 		}
 	}
-	low, high := intervals(p)
 	const slack = 1e-9 // for rounding
 	for j := range lower {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {

@@ -7,13 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// solveWithoutVariables answers n = 0.
-func (s *checkedSolver) solveWithoutVariables() *Solution {
-	out := s.withoutVariables(&s.data)
-	s.judge(out)
-	return out
-}
-
 // withoutVariables answers a problem with n = 0, where the only question is whether b is
 // in K: with s = b and z = 0 the point is optimal, and otherwise the plane that
 // separates b from the cone it violates most is the certificate.
@@ -23,8 +16,7 @@ func (s *checkedSolver) withoutVariables(p *Problem) *Solution {
 	if out.S == nil {
 		out.S = []float64{}
 	}
-	var check checker
-	if r, _, _ := check.recheck(p, out.X, out.S, out.Z); r.Primal <= s.options.Eps {
+	if r, _, _ := Recheck(p, out.X, out.S, out.Z); r.Primal <= s.options.Eps {
 		return out
 	}
 	worst, worstRow, worstDistance, row := 0, 0, 0.0, 0

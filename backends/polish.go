@@ -57,17 +57,14 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 	weight := make([]float64, m)
 	row := 0
 	for _, k := range p.Cones {
-		w := weight[row : row+k.Dim]
-		for i := range w {
-			if w[i] = math.Abs(z[row+i]); k.Kind == ZeroCone && reach[row+i] > 0 {
-				w[i] = max(w[i], freedom/reach[row+i])
+		for i := row; i < row+k.Dim; i++ {
+			if weight[i] = math.Abs(z[i]); k.Kind == ZeroCone && reach[i] > 0 {
+				weight[i] = max(weight[i], freedom/reach[i])
 			}
-		}
-		if k.Kind != ZeroCone && k.Kind != NonnegativeCone && k.Kind != BoxCone {
-			fillMax(w)
 		}
 		row += k.Dim
 	}
+	blocksOf(p.Cones, func(first, dim int) { fillMax(weight[first : first+dim]) })
 	eq := equations{unknowns: m, ptr: []int32{0}}
 	var which []int // the columns of A that are equations
 	for j := range n {
@@ -95,11 +92,7 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 			right[e] = -dot.value() / terms[j]
 		}
 		change.apply(right, z)
-		row := 0
-		for _, k := range p.Cones {
-			k.intoDual(z[row : row+k.Dim])
-			row += k.Dim
-		}
+		c.intoDual(p, z)
 		next, nextErr := c.primalInfeasible(p, z)
 		if nextErr == nil && (err != nil || next.residual < best.residual) {
 			best, err = next, nil
@@ -145,17 +138,10 @@ func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error)
 	}
 	s := make([]float64, m)
 	rows.slack(p, x, s)
-	row := 0
-	for _, k := range p.Cones {
-		w := weight[n+row : n+row+k.Dim]
-		for i := range w {
-			w[i] = math.Abs(s[row+i])
-		}
-		if k.Kind != ZeroCone && k.Kind != NonnegativeCone && k.Kind != BoxCone {
-			fillMax(w)
-		}
-		row += k.Dim
+	for i, v := range s {
+		weight[n+i] = math.Abs(v)
 	}
+	blocksOf(p.Cones, func(first, dim int) { fillMax(weight[n+first : n+first+dim]) })
 	eq := equations{unknowns: n + m, ptr: []int32{0}}
 	var which []int
 	for e := range rows.count {

@@ -20,22 +20,18 @@ import (
 type reduction struct {
 	rows, cols []int32 // what stays
 	fixed      []fixing
-	cones      []Cone
-	a, p       subset
+	left       *Problem // what is left of the numbers that it was made for
 }
 
-// fixing says that a row fixes a variable.
-type fixing struct{ row, col, entry int32 }
-
-// subset is a part of a matrix: its pattern, and where its entries come from.
-type subset struct {
-	ptr, ind, from []int
+// fixing says that a row, whose s is low, fixes a variable.
+type fixing struct {
+	row, col, entry int32
+	low             float64
 }
 
-// newReduction returns nil where nothing can be left out.
-func newReduction(p *Problem) *reduction {
+// newReduction returns nil where nothing can be left out. It is given the intervals of p.
+func newReduction(p *Problem, low, high []float64) *reduction {
 	n, m := p.Dims()
-	low, high := intervals(p)
 	count, column, entry := make([]int32, m), make([]int32, m), make([]int32, m)
 	used, conic := make([]bool, n), make([]bool, n)
 	if p.P != nil {
@@ -68,9 +64,10 @@ func newReduction(p *Problem) *reduction {
 		case count[i] == 0 && p.B[i] >= low[i] && p.B[i] <= high[i], math.IsInf(low[i], -1) && math.IsInf(high[i], 1):
 			dropRow[i], some = true, true
 		case count[i] == 1 && low[i] == high[i] && !isFixed[column[i]] && !conic[column[i]]:
-			if x := r.value(p, fixing{int32(i), column[i], entry[i]}); !math.IsInf(x, 0) && !math.IsNaN(x) {
-				isFixed[column[i]], dropCol[column[i]], dropRow[i], some = true, true, true, true
-				r.fixed = append(r.fixed, fixing{int32(i), column[i], entry[i]})
+			f := fixing{int32(i), column[i], entry[i], low[i]}
+			if x := f.value(p); !math.IsInf(x, 0) && !math.IsNaN(x) {
+				isFixed[f.col], dropCol[f.col], dropRow[i], some = true, true, true, true
+				r.fixed = append(r.fixed, f)
 			}
 		}
 	}
@@ -92,6 +89,10 @@ func newReduction(p *Problem) *reduction {
 			r.cols = append(r.cols, j)
 		}
 	}
+	left := &Problem{
+		Q: make([]float64, len(r.cols)), B: make([]float64, len(r.rows)), Cones: make([]Cone, 0, len(p.Cones)),
+		A: part(p.A, r.rows, r.cols, m), P: part(p.P, r.cols, r.cols, n),
+	}
 	row := 0
 	for _, c := range p.Cones {
 		kept := c
@@ -105,23 +106,30 @@ func newReduction(p *Problem) *reduction {
 				}
 			}
 		}
-		r.cones = append(r.cones, kept)
+		left.Cones = append(left.Cones, kept)
 		row += c.Dim
 	}
-	r.a = newSubset(p.A, r.rows, r.cols, m)
-	r.p = newSubset(p.P, r.cols, r.cols, n)
+	r.left = left
 	if len(r.fixed) > 0 {
-		if left := r.problem(p); !allFinite(left.Q) || !allFinite(left.B) {
+		r.substitute(p)
+		if !allFinite(left.Q) || !allFinite(left.B) {
 			return nil
 		}
+		return r
+	}
+	for at, j := range r.cols {
+		left.Q[at] = p.Q[j]
+	}
+	for at, i := range r.rows {
+		left.B[at] = p.B[i]
 	}
 	return r
 }
 
-// newSubset keeps the given rows and columns of a, which has that many rows and may be nil.
-func newSubset(a *sparse.CSC, rows, cols []int32, height int) subset {
+// part returns the given rows and columns of a, which has that many rows, nil for nil.
+func part(a *sparse.CSC, rows, cols []int32, height int) *sparse.CSC {
 	if a == nil {
-		return subset{}
+		return nil
 	}
 	to := make([]int32, height)
 	for i := range to {
@@ -131,29 +139,39 @@ func newSubset(a *sparse.CSC, rows, cols []int32, height int) subset {
 		to[i] = int32(at)
 	}
 	raw := a.RawMatrix()
-	s := subset{ptr: make([]int, 1, len(cols)+1)}
+	ptr, ind, data := make([]int, 1, len(cols)+1), make([]int, 0, len(raw.Ind)), make([]float64, 0, len(raw.Ind))
 	for _, j := range cols {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			if i := to[raw.Ind[k]]; i >= 0 {
-				s.ind, s.from = append(s.ind, int(i)), append(s.from, k)
+				ind, data = append(ind, int(i)), append(data, raw.Data[k])
 			}
 		}
-		s.ptr = append(s.ptr, len(s.ind))
+		ptr = append(ptr, len(ind))
 	}
-	return s
+	return sparse.NewCSC(len(rows), len(cols), ptr, ind, data)
 }
 
-// values returns the part of a, nil for nil.
-func (s *subset) values(a *sparse.CSC, rows, cols int) *sparse.CSC {
-	if a == nil {
-		return nil
+// substitute writes q and b of what is left, with the fixed variables in them.
+func (r *reduction) substitute(p *Problem) {
+	x := make([]float64, len(p.Q))
+	for _, f := range r.fixed {
+		x[f.col] = f.value(p)
 	}
-	data := make([]float64, len(s.from))
-	raw := a.RawMatrix()
-	for k, from := range s.from {
-		data[k] = raw.Data[from]
+	px, ax := times(p, x)
+	for at, j := range r.cols {
+		r.left.Q[at] = p.Q[j]
+		if px[j].size != 0 {
+			px[j].add(p.Q[j])
+			r.left.Q[at] = px[j].value()
+		}
 	}
-	return sparse.NewCSC(rows, cols, s.ptr, s.ind, data)
+	for at, i := range r.rows {
+		r.left.B[at] = p.B[i]
+		if ax[i].size != 0 {
+			ax[i].add(-p.B[i])
+			r.left.B[at] = -ax[i].value()
+		}
+	}
 }
 
 // same says whether two reductions, which may be nil, leave the same rows, columns and fixings.
@@ -164,54 +182,9 @@ func (r *reduction) same(o *reduction) bool {
 	return slices.Equal(r.rows, o.rows) && slices.Equal(r.cols, o.cols) && slices.Equal(r.fixed, o.fixed)
 }
 
-// value returns x_j of a fixing.
-func (r *reduction) value(p *Problem, f fixing) float64 {
-	low, _ := intervalOf(p, int(f.row))
-	return (p.B[f.row] - low) / p.A.RawMatrix().Data[f.entry]
-}
-
-// intervalOf returns the interval of s in one row of a cone that is a product of intervals.
-func intervalOf(p *Problem, row int) (low, high float64) {
-	for _, c := range p.Cones {
-		if row < c.Dim {
-			switch c.Kind {
-			case ZeroCone:
-				return 0, 0
-			case BoxCone:
-				return c.Lower[row], c.Upper[row]
-			}
-			return 0, math.Inf(1)
-		}
-		row -= c.Dim
-	}
-	return math.NaN(), math.NaN()
-}
-
-// problem returns what is left of p.
-func (r *reduction) problem(p *Problem) *Problem {
-	x := make([]float64, len(p.Q))
-	for _, f := range r.fixed {
-		x[f.col] = r.value(p, f)
-	}
-	out := &Problem{Q: make([]float64, len(r.cols)), B: make([]float64, len(r.rows)), Cones: r.cones}
-	px, ax := times(p, x)
-	for at, j := range r.cols {
-		out.Q[at] = p.Q[j]
-		if px[j].size != 0 {
-			px[j].add(p.Q[j])
-			out.Q[at] = px[j].value()
-		}
-	}
-	for at, i := range r.rows {
-		out.B[at] = p.B[i]
-		if ax[i].size != 0 {
-			ax[i].add(-p.B[i])
-			out.B[at] = -ax[i].value()
-		}
-	}
-	out.A = r.a.values(p.A, len(r.rows), len(r.cols))
-	out.P = r.p.values(p.P, len(r.cols), len(r.cols))
-	return out
+// value returns x_j.
+func (f fixing) value(p *Problem) float64 {
+	return (p.B[f.row] - f.low) / p.A.RawMatrix().Data[f.entry]
 }
 
 // times returns Px and Ax.
@@ -244,9 +217,9 @@ func times(p *Problem, x []float64) (px, ax []exactSum) {
 	return px, ax
 }
 
-// update returns what an update of p, which has its numbers already, changes in the rest.
-func (r *reduction) update(p *Problem, u Update) Update {
-	left := r.problem(p)
+// update returns what an update, whose numbers r has already, changes in the rest.
+func (r *reduction) update(u Update) Update {
+	left := r.left
 	out := Update{}
 	fixes := len(r.fixed) > 0
 	if u.P != nil {
@@ -280,7 +253,7 @@ func (r *reduction) contract(pt Point) Point {
 }
 
 // expand makes a solution of the rest one of p, in place. Parts of another length are left alone.
-func (r *reduction) expand(p *Problem, out *Solution) {
+func (r *reduction) expand(p *Problem, low, high []float64, out *Solution) {
 	n, m := p.Dims()
 	spread := func(v []float64, which []int32, length int) []float64 {
 		if len(v) != len(which) || v == nil && length > 0 && len(which) > 0 {
@@ -312,25 +285,34 @@ func (r *reduction) expand(p *Problem, out *Solution) {
 		return
 	}
 	for _, f := range r.fixed {
-		out.X[f.col] = r.value(p, f)
+		out.X[f.col] = f.value(p)
 	}
 	if len(out.S) == len(r.rows) {
-		kept := out.S
-		out.S = make([]float64, m)
-		_, ax := times(p, out.X)
-		low, high := intervals(p)
-		for i := range out.S { // those left out, and the others for the moment
-			ax[i].add(-p.B[i])
-			out.S[i] = -ax[i].value()
-			if !math.IsNaN(low[i]) {
-				out.S[i] = min(max(out.S[i], low[i]), high[i])
-			}
-		}
-		for at, i := range r.rows {
-			out.S[i] = kept[at]
-		}
+		out.S = r.slacks(p, low, high, out.X, out.S)
 	}
 	r.multipliers(p, out.X, out.Z)
+}
+
+// slacks returns s = b - Ax in its intervals for the rows that were left out, and kept for the others.
+func (r *reduction) slacks(p *Problem, low, high, x, kept []float64) []float64 {
+	_, m := p.Dims()
+	out, left := make([]float64, m), make([]bool, m)
+	for at, i := range r.rows {
+		out[i], left[i] = kept[at], true
+	}
+	moved := make([]exactSum, m)
+	entries(p.A, func(i, j int, v float64) {
+		if !left[i] {
+			moved[i].addProduct(v, x[j])
+		}
+	})
+	for i, b := range p.B {
+		if !left[i] {
+			moved[i].add(-b)
+			out[i] = min(max(-moved[i].value(), low[i]), high[i])
+		}
+	}
+	return out
 }
 
 // multipliers fills in z of the rows that fix a variable: those of Px + q + A'z = 0, or, for nil x, of A'z = 0.

@@ -1,10 +1,6 @@
 package backends
 
-import (
-	"math"
-
-	"github.com/james-bowman/sparse/blas"
-)
+import "math"
 
 // This file finds how large the variables of a problem can be expected to be, which is what the
 // rest of a certificate is weighed with.
@@ -38,8 +34,8 @@ func sizesOfX(p *Problem) []float64 {
 	}
 	size := make([]float64, n)
 	if p.A != nil {
-		var s solutionSizes
-		s.add(p.A.RawMatrix())
+		s := newSolutionSizes(nonzeros(p.A))
+		entriesOf(p.A, s.add)
 		size = s.sizes(n, right)
 	}
 	return withoutZeros(size)
@@ -52,23 +48,55 @@ func sizesOfDual(p *Problem) (u, z []float64) {
 	for j, q := range p.Q {
 		right[j] = math.Abs(q)
 	}
-	var s solutionSizes // u comes first, then z
-	if p.P != nil {
-		s.addSymmetric(p.P.RawMatrix())
-	}
-	if p.A != nil {
-		s.addTransposed(p.A.RawMatrix(), n)
-	}
-	size := s.sizes(n+m, right)
-	row := 0
-	for _, c := range p.Cones {
-		if c.Kind != ZeroCone && c.Kind != NonnegativeCone && c.Kind != BoxCone {
-			fillMax(size[n+row : n+row+c.Dim])
+	s := newSolutionSizes(2*nonzeros(p.P) + nonzeros(p.A)) // u comes first, then z
+	entriesOf(p.P, func(i, j int, v float64) {
+		s.add(i, j, v)
+		if i != j {
+			s.add(j, i, v)
 		}
-		row += c.Dim
-	}
+	})
+	entriesOf(p.A, func(i, j int, v float64) { s.add(j, n+i, v) })
+	size := s.sizes(n+m, right)
+	blocksOf(p.Cones, func(first, dim int) { fillMax(size[n+first : n+first+dim]) })
 	size = withoutZeros(size)
 	return size[:n], size[n:]
+}
+
+// weights are what certificates of one problem are weighed with, each found when it is first asked for.
+type weights struct {
+	of     *Problem
+	x      []float64 // sizesOfX
+	bounds *singleBounds
+	u, z   []float64 // sizesOfDual
+}
+
+// about returns the weights of p, which are forgotten where another problem was asked for before.
+func (w *weights) about(p *Problem) *weights {
+	if w.of != p {
+		*w = weights{of: p}
+	}
+	return w
+}
+
+func (w *weights) ofX() []float64 {
+	if w.x == nil {
+		w.x = sizesOfX(w.of)
+	}
+	return w.x
+}
+
+func (w *weights) ofDual() (u, z []float64) {
+	if w.u == nil {
+		w.u, w.z = sizesOfDual(w.of)
+	}
+	return w.u, w.z
+}
+
+func (w *weights) single() *singleBounds {
+	if w.bounds == nil {
+		w.bounds = newSingleBounds(w.of)
+	}
+	return w.bounds
 }
 
 // solutionSizes is a list of the entries |m_iy| of a system M y = c.
@@ -78,39 +106,12 @@ type solutionSizes struct {
 	entry    []float64
 }
 
-func (s *solutionSizes) one(equation, unknown int, v float64) {
-	if v != 0 {
-		s.equation, s.unknown, s.entry = append(s.equation, int32(equation)), append(s.unknown, int32(unknown)), append(s.entry, math.Abs(v))
-	}
+func newSolutionSizes(room int) *solutionSizes {
+	return &solutionSizes{make([]int32, 0, room), make([]int32, 0, room), make([]float64, 0, room)}
 }
 
-// add adds the entries of a, with the unknowns as its columns.
-func (s *solutionSizes) add(a *blas.SparseMatrix) {
-	for j := range len(a.Indptr) - 1 {
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			s.one(a.Ind[k], j, a.Data[k])
-		}
-	}
-}
-
-func (s *solutionSizes) addSymmetric(a *blas.SparseMatrix) {
-	for j := range len(a.Indptr) - 1 {
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			s.one(a.Ind[k], j, a.Data[k])
-			if a.Ind[k] != j {
-				s.one(j, a.Ind[k], a.Data[k])
-			}
-		}
-	}
-}
-
-// addTransposed adds the entries of a', with the rows of a as unknowns from first on.
-func (s *solutionSizes) addTransposed(a *blas.SparseMatrix, first int) {
-	for j := range len(a.Indptr) - 1 {
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			s.one(j, first+a.Ind[k], a.Data[k])
-		}
-	}
+func (s *solutionSizes) add(equation, unknown int, v float64) {
+	s.equation, s.unknown, s.entry = append(s.equation, int32(equation)), append(s.unknown, int32(unknown)), append(s.entry, v)
 }
 
 const (
@@ -169,26 +170,29 @@ func (s *solutionSizes) means(equations, unknowns int) (ofEquation, ofUnknown []
 	ofEquation, ofUnknown = make([]float64, equations), make([]float64, unknowns) // logarithms first
 	logs := make([]float64, len(s.entry))
 	for k, v := range s.entry {
-		logs[k] = math.Log(v)
+		logs[k] = roughLog2(v)
 	}
-	half := func(to []float64, own []int32, from []float64, other []int32) {
-		count := make([]int32, len(to))
+	inEquation, inUnknown := make([]float64, equations), make([]float64, unknowns) // how many entries
+	for k, i := range s.equation {
+		inEquation[i]++
+		inUnknown[s.unknown[k]]++
+	}
+	half := func(to, count []float64, own []int32, from []float64, other []int32) {
 		clear(to)
 		for k, v := range logs {
 			to[own[k]] -= v + from[other[k]]
-			count[own[k]]++
 		}
 		for i, n := range count {
-			to[i] /= float64(max(n, 1))
+			to[i] /= max(n, 1)
 		}
 	}
 	for range meanSweeps {
-		half(ofEquation, s.equation, ofUnknown, s.unknown)
-		half(ofUnknown, s.unknown, ofEquation, s.equation)
+		half(ofEquation, inEquation, s.equation, ofUnknown, s.unknown)
+		half(ofUnknown, inUnknown, s.unknown, ofEquation, s.equation)
 	}
 	for _, v := range [][]float64{ofEquation, ofUnknown} {
 		for i, x := range v {
-			v[i] = math.Exp(x)
+			v[i] = math.Exp2(x)
 		}
 	}
 	return ofEquation, ofUnknown
@@ -220,20 +224,16 @@ func withoutZeros(v []float64) []float64 {
 // singleBounds are bounds of the variables that rows with a single entry imply, infinite where there are none, rounded
 // outwards, and the rows, -1 where there is none, and the entries that they come from.
 type singleBounds struct {
+	count                  []int32 // nonzeros of the rows
 	lower, upper           []float64
 	lowerRow, upperRow     []int32
 	lowerEntry, upperEntry []float64
 }
 
-// boundsOfX returns the bounds alone.
-func boundsOfX(p *Problem) (lower, upper []float64) {
-	b := newSingleBounds(p)
-	return b.lower, b.upper
-}
-
 func newSingleBounds(p *Problem) *singleBounds {
 	n, m := p.Dims()
 	out := &singleBounds{
+		count: make([]int32, m),
 		lower: make([]float64, n), upper: make([]float64, n), lowerRow: make([]int32, n), upperRow: make([]int32, n),
 		lowerEntry: make([]float64, n), upperEntry: make([]float64, n),
 	}
@@ -244,18 +244,17 @@ func newSingleBounds(p *Problem) *singleBounds {
 	if p.A == nil {
 		return out
 	}
-	count := make([]int32, m)
 	raw := p.A.RawMatrix()
 	for k, i := range raw.Ind {
 		if raw.Data[k] != 0 {
-			count[i]++
+			out.count[i]++
 		}
 	}
-	low, high := intervals(p)
+	low, high := intervals(p.Cones)
 	for j := range n {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			i, a := raw.Ind[k], raw.Data[k]
-			if a == 0 || count[i] != 1 || math.IsNaN(low[i]) {
+			if a == 0 || out.count[i] != 1 || math.IsNaN(low[i]) {
 				continue
 			}
 			// b - a x in [low, high]
@@ -287,11 +286,14 @@ func quotient(b, s, a float64) rounded {
 }
 
 // intervals returns the interval of s for the rows of cones that are products of intervals, and NaN for the others.
-func intervals(p *Problem) (low, high []float64) {
-	_, m := p.Dims()
+func intervals(cones []Cone) (low, high []float64) {
+	m := 0
+	for _, c := range cones {
+		m += c.Dim
+	}
 	low, high = make([]float64, m), make([]float64, m)
 	row := 0
-	for _, c := range p.Cones {
+	for _, c := range cones {
 		for i := row; i < row+c.Dim; i++ {
 			switch {
 			case c.Kind == ZeroCone:

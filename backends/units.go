@@ -12,11 +12,12 @@ import (
 //
 //	e_i |a_ij| d_j ~ 1,    c d_i |p_ij| d_j ~ 1
 //
-// in the mean of the logarithms, as Curtis and Reid (1972) have it for a matrix, by a few
+// to powers of two, in the mean of the logarithms, as Curtis and Reid (1972) have it for a matrix, by a few
 // rounds of one after the other. Right is the largest e_i |b_i|, bounds of boxes counting as b, and cost the largest d_j |q_j|. With
 // these x/d has the size of right or, if that is zero, of c cost, and the objective that of the larger of cost |x/d| and |x/d|^2 / c.
 type units struct {
 	d, e        []float64
+	curved      float64 // 1/c, 0 without P
 	right, cost float64
 	// x, slope and objective are the sizes of x/d, of the terms of Px + A'z and of the objective, 0 if the numbers do not tell.
 	x, slope, objective float64
@@ -27,7 +28,7 @@ const (
 	// factor of each other and of one. It is then judged as it is.
 	sameUnits = 1e3
 	// Rounds of the means.
-	unitRounds = 6
+	unitRounds = 3
 )
 
 // unitsOf returns the units of a problem, nil if those that it is given in will do.
@@ -39,25 +40,39 @@ func unitsOf(p *Problem) *units {
 		rows[i], cols[j] = max(rows[i], v), max(cols[j], v)
 	})
 	blocksOf(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
-	curved := 0.0
 	entriesOf(p.P, func(i, j int, v float64) {
-		curved = max(curved, v)
+		u.curved = max(u.curved, v)
 		cols[i], cols[j] = max(cols[i], v), max(cols[j], v)
 	})
-	u.sizes(p, curved)
-	if within(rows) && within(cols) && within([]float64{u.right, u.cost, curved}) {
+	u.sizes(p)
+	if within(rows) && within(cols) && within([]float64{u.right, u.cost, u.curved}) {
 		return nil
 	}
-	curved = 1 / u.means(p)
-	if isZero(p.P) {
-		curved = 0
+	if c := u.means(p); u.curved > 0 {
+		u.curved = 1 / c
 	}
-	u.sizes(p, curved)
+	u.sizes(p)
 	return u
 }
 
-// sizes finds right, cost and objective, with the size of P in the units.
-func (u *units) sizes(p *Problem, curved float64) {
+// part returns the units of p, which has these rows and columns of the problem that has u.
+func (u *units) part(p *Problem, rows, cols []int32) *units {
+	if u == nil {
+		return nil
+	}
+	out := &units{d: make([]float64, len(cols)), e: make([]float64, len(rows)), curved: u.curved}
+	for at, j := range cols {
+		out.d[at] = u.d[j]
+	}
+	for at, i := range rows {
+		out.e[at] = u.e[i]
+	}
+	out.sizes(p)
+	return out
+}
+
+// sizes finds right, cost and objective.
+func (u *units) sizes(p *Problem) {
 	u.right, u.cost = 0, 0
 	for i, b := range p.B {
 		u.right = max(u.right, u.e[i]*math.Abs(b))
@@ -79,10 +94,10 @@ func (u *units) sizes(p *Problem, curved float64) {
 		u.cost = max(u.cost, u.d[j]*math.Abs(q))
 	}
 	u.x = u.right
-	if u.x == 0 && curved > 0 {
-		u.x = u.cost / curved
+	if u.x == 0 && u.curved > 0 {
+		u.x = u.cost / u.curved
 	}
-	u.slope = max(u.cost, curved*u.x)
+	u.slope = max(u.cost, u.curved*u.x)
 	u.objective = u.slope * u.x
 }
 
@@ -99,86 +114,110 @@ func within(v []float64) bool {
 func (u *units) means(p *Problem) float64 {
 	n, m := p.Dims()
 	d, e, c := make([]float64, n), make([]float64, m), 0.0 // logarithms
-	logs := func(a *sparse.CSC) []float64 {
-		if a == nil {
-			return nil
-		}
-		raw := a.RawMatrix()
-		out := make([]float64, len(raw.Data))
-		for k, v := range raw.Data {
-			out[k] = math.Log(math.Abs(v))
-		}
-		return out
+	a, q := logarithmsOf(p.A), logarithmsOf(p.P)
+	// Sums of terms and how many there are: for the rows, for the columns.
+	g, countE, countD := make([]float64, max(n, m)), make([]float64, m), make([]float64, n)
+	for k, i := range a.row {
+		countE[i]++
+		countD[a.col[k]]++
 	}
-	each := func(a *sparse.CSC, v []float64, visit func(i, j int, v float64)) {
-		if a == nil {
-			return
-		}
-		raw := a.RawMatrix()
-		for j := range n {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				if !math.IsInf(v[k], -1) {
-					visit(raw.Ind[k], j, v[k])
-				}
-			}
+	blocksOf(p.Cones, func(first, dim int) { fillSum(countE[first : first+dim]) })
+	for k, i := range q.row {
+		if j := q.col[k]; i == j {
+			countD[j] += 4 // half the second derivative of (v + 2 d_j)^2
+		} else {
+			countD[i]++
+			countD[j]++
 		}
 	}
-	logA, logP := logs(p.A), logs(p.P)
-	g, w := make([]float64, max(n, m)), make([]float64, max(n, m)) // sums of terms and their weights
 	step := 1.0
-	if logP != nil {
+	if p.P != nil {
 		step = 0.5 // entries of d meet in the terms of P
 	}
 	for range unitRounds {
-		sum, count := 0.0, 0.0
-		each(p.P, logP, func(i, j int, v float64) { sum, count = sum+v+d[i]+d[j], count+1 })
-		c = -sum / max(1, count)
+		sum := 0.0
+		for k, v := range q.log {
+			sum += v + d[q.row[k]] + d[q.col[k]]
+		}
+		c = -sum / float64(max(1, len(q.log)))
 
-		clear(g)
-		clear(w)
-		each(p.A, logA, func(i, j int, v float64) { g[i], w[i] = g[i]+v+d[j], w[i]+1 })
-		blocksOf(p.Cones, func(first, dim int) {
-			gs, ws := 0.0, 0.0
-			for i := first; i < first+dim; i++ {
-				gs, ws = gs+g[i], ws+w[i]
-			}
-			for i := first; i < first+dim; i++ {
-				g[i], w[i] = gs, ws
-			}
-		})
-		for i := range e {
-			e[i] = -g[i] / max(1, w[i])
+		rows := g[:m]
+		clear(rows)
+		for k, v := range a.log {
+			rows[a.row[k]] += v + d[a.col[k]]
+		}
+		blocksOf(p.Cones, func(first, dim int) { fillSum(rows[first : first+dim]) })
+		for i, v := range rows {
+			e[i] = -v / max(1, countE[i])
 		}
 
-		clear(g)
-		clear(w)
-		each(p.A, logA, func(i, j int, v float64) { g[j], w[j] = g[j]+v+e[i], w[j]+1 })
-		each(p.P, logP, func(i, j int, v float64) {
-			v += c
-			if i == j { // half the derivative of (v + 2 d_j)^2
-				g[j], w[j] = g[j]+2*v, w[j]+4
-				return
+		cols := g[:n]
+		clear(cols)
+		for k, v := range a.log {
+			cols[a.col[k]] += v + e[a.row[k]]
+		}
+		for k, v := range q.log {
+			if i, j := q.row[k], q.col[k]; i == j {
+				cols[j] += 2 * (v + c)
+			} else {
+				cols[i] += v + c + d[j]
+				cols[j] += v + c + d[i]
 			}
-			g[i], w[i] = g[i]+v+d[j], w[i]+1
-			g[j], w[j] = g[j]+v+d[i], w[j]+1
-		})
-		for j := range d {
-			if d[j] -= (d[j] + g[j]/max(1, w[j])) * step; w[j] == 0 {
-				d[j] = 0
+		}
+		for j, v := range cols {
+			if countD[j] > 0 {
+				d[j] -= (d[j] + v/countD[j]) * step
 			}
 		}
 	}
 	for j, v := range d {
-		u.d[j] = math.Exp(v)
+		u.d[j] = powerOf2(v)
 	}
 	for i, v := range e {
-		u.e[i] = math.Exp(v)
+		u.e[i] = powerOf2(v)
 	}
-	return math.Exp(c)
+	return powerOf2(c)
 }
 
-// entriesOf visits the absolute values of the nonzeros; a may be nil.
-func entriesOf(a *sparse.CSC, visit func(i, j int, v float64)) {
+// logarithms are those of the entries of a matrix, to the base two.
+type logarithms struct {
+	row, col []int32
+	log      []float64
+}
+
+func logarithmsOf(a *sparse.CSC) (out logarithms) {
+	if a == nil {
+		return out
+	}
+	room := nonzeros(a)
+	out = logarithms{make([]int32, 0, room), make([]int32, 0, room), make([]float64, 0, room)}
+	entriesOf(a, func(i, j int, v float64) {
+		out.row, out.col, out.log = append(out.row, int32(i)), append(out.col, int32(j)), append(out.log, roughLog2(v))
+	})
+	return out
+}
+
+// powerOf2 is the power of two whose logarithm is nearest to v.
+func powerOf2(v float64) float64 { return math.Ldexp(1, int(math.RoundToEven(v))) }
+
+// roughLog2 is the logarithm of v > 0 to the base two, right to a tenth: straight lines between the powers of two.
+func roughLog2(v float64) float64 {
+	const exponent = 1 << 52
+	return float64(math.Float64bits(v))/exponent - 1023
+}
+
+func fillSum(v []float64) {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	for i := range v {
+		v[i] = sum
+	}
+}
+
+// entries visits the nonzeros; a may be nil.
+func entries(a *sparse.CSC, visit func(i, j int, v float64)) {
 	if a == nil {
 		return
 	}
@@ -186,10 +225,23 @@ func entriesOf(a *sparse.CSC, visit func(i, j int, v float64)) {
 	for j := range len(raw.Indptr) - 1 {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			if v := raw.Data[k]; v != 0 {
-				visit(raw.Ind[k], j, math.Abs(v))
+				visit(raw.Ind[k], j, v)
 			}
 		}
 	}
+}
+
+// nonzeros counts the entries, with explicit zeros.
+func nonzeros(a *sparse.CSC) int {
+	if a == nil {
+		return 0
+	}
+	return len(a.RawMatrix().Data)
+}
+
+// entriesOf visits their absolute values.
+func entriesOf(a *sparse.CSC, visit func(i, j int, v float64)) {
+	entries(a, func(i, j int, v float64) { visit(i, j, math.Abs(v)) })
 }
 
 // blocksOf visits the cones whose rows have one unit.
@@ -289,14 +341,23 @@ type Judge struct {
 	p     *Problem
 	known bool
 	units *units
+	find  func(*Problem) *units
 	check checker
 }
 
 // NewJudge returns the judge of a problem.
-func NewJudge(p *Problem) *Judge { return &Judge{p: p} }
+func NewJudge(p *Problem) *Judge { return &Judge{p: p, find: unitsOf} }
+
+// unitsOf returns what find does, which it asks once.
+func (j *Judge) unitsOf() *units {
+	if !j.known {
+		j.units, j.known = j.find(j.p), true
+	}
+	return j.units
+}
 
 // Reset says that numbers of the problem have changed, or that p is now the problem.
-func (j *Judge) Reset(p *Problem) { j.p, j.known = p, false }
+func (j *Judge) Reset(p *Problem) { j.p, j.known, j.check.known = p, false, weights{} }
 
 // Optimal says whether a finite point passes as optimal at the tolerance eps.
 func (j *Judge) Optimal(x, s, z []float64, eps float64) bool { return j.Excess(x, s, z, eps) <= 1 }
@@ -310,10 +371,7 @@ func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
 
 // against measures the point that recheck had last.
 func (j *Judge) against(x, s, z []float64, r Residuals, primal, dual float64) against {
-	if !j.known {
-		j.units, j.known = unitsOf(j.p), true
-	}
-	return j.check.inUnits(j.p, j.units, x, s, z, r, primal, dual)
+	return j.check.inUnits(j.p, j.unitsOf(), x, s, z, r, primal, dual)
 }
 
 const (

@@ -13,6 +13,7 @@ func Recheck(p *Problem, x, s, z []float64) (r Residuals, primal, dual float64) 
 // checker holds the vectors of a check, so that repeated ones allocate nothing.
 type checker struct {
 	ax, px, atz []float64 // of lengths m, n, n
+	known       weights
 }
 
 func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, dual float64) {
@@ -43,8 +44,7 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 		rp = max(rp, k.Distance(sk))
 		rd = max(rd, k.DualDistance(zk))
 		if k.Kind == BoxCone {
-			b, _ := k.boxTerms(zk)
-			beta += b
+			beta += k.boxTerms(zk)
 		}
 		row += k.Dim
 	}

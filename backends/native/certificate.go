@@ -53,24 +53,19 @@ func (it *iterate) provesPrimal(z, atz []float64, eps float64) bool {
 		return false
 	}
 	sol := it.f.expand(it.x, it.s, z, 1)
-	it.proof = it.proven(sol.Z, eps, &it.nearPrimal, backends.CheckPrimalInfeasible, backends.ProvePrimalInfeasible)
+	it.proof = proven(sol.Z, eps, &it.nearPrimal, it.judge.NearPrimalInfeasible, it.judge.ProvePrimalInfeasible)
 	return it.proof != nil
 }
 
 // proven returns v, or a vector near it, if that passes as a certificate on the caller's data. The looking around costs a
-// factorisation, and is done when the residual has fallen well below that of the last time.
-func (it *iterate) proven(v []float64, eps float64, near *float64, check func(*backends.Problem, []float64) (float64, error),
-	prove func(*backends.Problem, []float64, float64) ([]float64, float64, error)) []float64 {
-	r, err := check(it.f.user, v)
-	switch {
-	case err == nil && r <= eps:
-		return v
-	case err == nil && r > lookAgain**near:
+// factorisation, and is done where v is not far from one and its residual has fallen well below that of the last time.
+func proven(v []float64, eps float64, last *float64, near func([]float64) float64, prove func([]float64, float64) ([]float64, float64, error)) []float64 {
+	r := near(v)
+	if !(r <= worthALook) || r > eps && r > lookAgain**last {
 		return nil
-	case err == nil:
-		*near = r
 	}
-	better, r, err := prove(it.f.user, v, eps)
+	*last = min(*last, r)
+	better, r, err := prove(v, eps)
 	if err != nil || r > eps {
 		return nil
 	}
@@ -88,7 +83,7 @@ func (it *iterate) provesDual(x, left []float64, eps float64) bool {
 		return false
 	}
 	sol := it.f.expand(x, it.s, it.z, 1)
-	it.proof = it.proven(sol.X, eps, &it.nearDual, backends.CheckDualInfeasible, backends.ProveDualInfeasible)
+	it.proof = proven(sol.X, eps, &it.nearDual, it.judge.NearDualInfeasible, it.judge.ProveDualInfeasible)
 	return it.proof != nil
 }
 
@@ -130,6 +125,7 @@ const (
 	// How much larger than the iterate the constant direction must be for it to
 	// be looked at as a certificate.
 	suspicious = 1e4
-	// How far the residual of a certificate must have fallen for another look around it.
-	lookAgain = 0.3
+	// The residual with which a vector is taken for a certificate to be, and how far it must have fallen for another look around it.
+	worthALook = 1
+	lookAgain  = 0.3
 )

@@ -52,8 +52,9 @@ type iterate struct {
 	bestTau, bestError  float64
 	bestIsPoint         bool // and not on its way to a certificate
 
-	proof                []float64 // a certificate that holds, on the caller's scale
-	nearPrimal, nearDual float64   // residuals of the vectors around which one was looked for last
+	judge                *backends.Judge // of the caller's numbers
+	proof                []float64       // a certificate that holds, on the caller's scale
+	nearPrimal, nearDual float64         // the least residuals of the vectors around which one was looked for
 }
 
 func newIterate(f *form) (*iterate, error) {

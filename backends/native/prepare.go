@@ -87,6 +87,7 @@ func (s *solver) prepare() error {
 	if f.stop.Reached(0) {
 		return errStopped
 	}
+	s.it.judge = s.options.Judge(&s.user)
 	s.pending = 0
 	return nil
 }

@@ -109,7 +109,6 @@ type runner struct {
 	options    backends.Options
 	iterations int
 	message    string
-	judge      *backends.Judge // made when there is something to judge
 }
 
 // loop iterates until the tolerances are met, a limit is reached, or nothing
@@ -200,9 +199,6 @@ func (r *runner) loop(ctx context.Context) backends.Status {
 
 // accepted says whether the best point passes as optimal on the caller's data.
 func (r *runner) accepted() bool {
-	if r.judge == nil {
-		r.judge = backends.NewJudge(r.f.user)
-	}
 	sol := r.f.expand(r.bestX, r.bestS, r.bestZ, r.bestTau)
 	return r.judge.Optimal(sol.X, sol.S, sol.Z, r.options.Eps)
 }

@@ -40,6 +40,7 @@ type run struct {
 	point       cosqp.Solution
 	// before is the point before polishing, to which the iterations return.
 	before struct{ x, y []float64 }
+	judge  *backends.Judge
 	// best is the point with the smallest residual so far.
 	best     *backends.Solution
 	residual float64
@@ -50,7 +51,7 @@ func newRun(ctx context.Context, s *solver, begin time.Time) *run {
 	// eps / 2 (1 + size) <= eps max(1, size)
 	r := &run{
 		solver: s, begin: begin, limit: stop.Limit(ctx, s.options.TimeLimit), target: s.options.Eps / 2, epsInf: s.options.EpsInfeasible / 2,
-		retries: s.settings.Retries, patience: s.settings.Patience, residual: math.Inf(1),
+		retries: s.settings.Retries, patience: s.settings.Patience, residual: math.Inf(1), judge: s.options.Judge(&s.user),
 	}
 	r.eps = max(r.target, s.settings.StartEps)
 	if s.goOn {
@@ -247,7 +248,7 @@ func (r *run) keep() {
 	out.S = r.bounds.slack(r.data, out.X)
 	r.scale.Unscale(out.X, out.S, out.Z)
 	eps := r.options.Eps
-	if residual := eps * backends.NewJudge(&r.user).Excess(out.X, out.S, out.Z, eps); r.best == nil || residual < r.residual {
+	if residual := eps * r.judge.Excess(out.X, out.S, out.Z, eps); r.best == nil || residual < r.residual {
 		r.best, r.residual = out, residual
 	}
 }
@@ -260,11 +261,11 @@ func (r *run) certificate(info *cosqp.Info, v []float64, claim backends.Status) 
 		var err error
 		if claim == backends.PrimalInfeasible {
 			r.scale.Unscale(nil, nil, v)
-			v, residual, err = backends.ProvePrimalInfeasible(&r.user, v, r.options.EpsInfeasible)
+			v, residual, err = r.judge.ProvePrimalInfeasible(v, r.options.EpsInfeasible)
 			out.Z = v
 		} else {
 			r.scale.Unscale(v, nil, nil)
-			v, residual, err = backends.ProveDualInfeasible(&r.user, v, r.options.EpsInfeasible)
+			v, residual, err = r.judge.ProveDualInfeasible(v, r.options.EpsInfeasible)
 			out.X = v
 		}
 		if err == nil && residual <= r.options.EpsInfeasible {

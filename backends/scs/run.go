@@ -38,6 +38,7 @@ type run struct {
 	limit      time.Duration // of the options, or until the deadline of the context; 0 for none
 	iterations int
 	point      cscs.Solution // in SCS's rows
+	judge      *backends.Judge
 	// best is the point with the smallest residual so far, which says how many
 	// times too large that is.
 	best       *backends.Solution
@@ -192,7 +193,7 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		out.X, out.Z = slices.Clone(r.point.X), r.form.dual(r.point.Y)
 		out.S = r.form.slack(r.point.S, r.data, out.X)
 		r.scale.Unscale(out.X, out.S, out.Z)
-		return out, excess(backends.NewJudge(&r.user).Excess(out.X, out.S, out.Z, r.options.Eps), 1)
+		return out, excess(r.judge.Excess(out.X, out.S, out.Z, r.options.Eps), 1)
 	case cscs.Infeasible, cscs.InfeasibleInaccurate:
 		return r.certificate(info, limit, r.form.dual(r.point.Y), backends.PrimalInfeasible)
 	case cscs.Unbounded, cscs.UnboundedInaccurate:
@@ -211,10 +212,10 @@ func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64, c
 		var err error
 		if claim == backends.PrimalInfeasible {
 			r.scale.Unscale(nil, nil, v)
-			v, found, err = backends.ProvePrimalInfeasible(&r.user, v, r.options.EpsInfeasible)
+			v, found, err = r.judge.ProvePrimalInfeasible(v, r.options.EpsInfeasible)
 		} else {
 			r.scale.Unscale(v, nil, nil)
-			v, found, err = backends.ProveDualInfeasible(&r.user, v, r.options.EpsInfeasible)
+			v, found, err = r.judge.ProveDualInfeasible(v, r.options.EpsInfeasible)
 		}
 		if err != nil {
 			found = math.Inf(1)
@@ -262,13 +263,21 @@ func excess(found, allowed float64) float64 {
 func (r *run) tighter(info *cscs.Info, excess float64) (cscs.Settings, bool) {
 	next := r.current
 	factor := max(tightenFraction/excess, smallestFactor)
-	if info.Status == cscs.Solved {
-		next.EpsAbs *= factor
-		next.EpsRel *= factor
-	} else {
-		next.EpsInfeas *= factor
+	left := true
+	tighten := func(eps *float64, by float64) {
+		left = left && *eps > smallestEps
+		*eps = max(*eps*by, smallestEps)
 	}
-	if max(next.EpsAbs, next.EpsRel) < smallestEps || next.EpsInfeas < smallestEps {
+	if info.Status == cscs.Solved {
+		if info.Iterations == 0 && next.EpsAbs > 0 { // the last tolerance was met from the start, and by so much
+			factor *= min(1, max(info.PrimalResidual, info.DualResidual, info.Gap)/next.EpsAbs)
+		}
+		tighten(&next.EpsAbs, factor)
+		tighten(&next.EpsRel, factor)
+	} else {
+		tighten(&next.EpsInfeas, factor)
+	}
+	if !left {
 		return next, false
 	}
 	next.MaxIters = min(r.base.MaxIters-r.iterations, retryFactor*r.iterations+retryIterations)

@@ -260,7 +260,7 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 		return nil, backends.ErrClosed
 	}
 	begin := time.Now()
-	r := &run{solver: s, begin: begin, limit: stop.Limit(ctx, s.options.TimeLimit)}
+	r := &run{solver: s, begin: begin, limit: stop.Limit(ctx, s.options.TimeLimit), judge: s.options.Judge(&s.user)}
 	if s.work == nil {
 		if err := s.setup(s.base); err != nil {
 			return nil, err

@@ -1,6 +1,10 @@
 package backends
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends/internal/spread"
+)
 
 // This file finds how large the variables of a problem can be expected to be, which is what the
 // rest of a certificate is weighed with.
@@ -101,24 +105,24 @@ func (w *weights) single() *singleBounds {
 
 // solutionSizes is a list of the entries |m_iy| of a system M y = c.
 type solutionSizes struct {
-	equation []int32
-	unknown  []int32
-	entry    []float64
+	spread.Entries // equations are rows, unknowns are columns
+	entry          []float64
 }
 
 func newSolutionSizes(room int) *solutionSizes {
-	return &solutionSizes{make([]int32, 0, room), make([]int32, 0, room), make([]float64, 0, room)}
+	return &solutionSizes{spread.Grow(room), make([]float64, 0, room)}
 }
 
 func (s *solutionSizes) add(equation, unknown int, v float64) {
-	s.equation, s.unknown, s.entry = append(s.equation, int32(equation)), append(s.unknown, int32(unknown)), append(s.entry, v)
+	s.Add(equation, unknown, spread.RoughLog2(v))
+	s.entry = append(s.entry, v)
 }
 
 const (
 	// So many times equations and unknowns are divided by the geometric mean of their entries.
 	meanSweeps = 8
-	// An entry is weak if it is this much smaller than the mean of its equation and its unknown.
-	weak = 0.1
+	// An entry is weak if its logarithm to the base two is so much smaller than the mean of its equation and its unknown.
+	weak = -3.3
 )
 
 // sizes returns the sizes of the unknowns for the given right-hand side: with equations and unknowns
@@ -129,21 +133,22 @@ const (
 // where Y' is the same without the second part and weak entries m_iy count as none, as an equation in which an
 // unknown hardly takes part does not say how large that is.
 func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
-	ofEquation, ofUnknown := s.means(len(right), unknowns)
+	system := spread.System{Rows: len(right), Cols: unknowns, A: s.Entries}
+	f := system.Solve(meanSweeps, 0)
 	strong := func(k int) bool {
-		return s.entry[k]*ofEquation[s.equation[k]]*ofUnknown[s.unknown[k]] >= weak
+		return s.Log[k]+f.E[s.Row[k]]+f.D[s.Col[k]] >= weak
 	}
 	first := make([]float64, unknowns)
 	for k, v := range s.entry {
-		if y := s.unknown[k]; strong(k) {
-			first[y] = max(first[y], right[s.equation[k]]/v)
+		if y := s.Col[k]; strong(k) {
+			first[y] = max(first[y], right[s.Row[k]]/v)
 		}
 	}
 	// In each equation, the two largest terms |m_iy| Y_y.
 	largest, second := make([]float64, len(right)), make([]float64, len(right))
 	of := make([]int32, len(right))
 	for k, v := range s.entry {
-		i, y := s.equation[k], s.unknown[k]
+		i, y := s.Row[k], s.Col[k]
 		if term := v * first[y]; term > largest[i] {
 			second[i], largest[i], of[i] = largest[i], term, y
 		} else if term > second[i] {
@@ -152,7 +157,7 @@ func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 	}
 	out := make([]float64, unknowns)
 	for k, v := range s.entry {
-		i, y := s.equation[k], s.unknown[k]
+		i, y := s.Row[k], s.Col[k]
 		if !strong(k) {
 			continue
 		}
@@ -163,39 +168,6 @@ func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 		out[y] = max(out[y], first[y], other/v)
 	}
 	return out
-}
-
-// means returns factors for equations and unknowns that bring the entries near to one.
-func (s *solutionSizes) means(equations, unknowns int) (ofEquation, ofUnknown []float64) {
-	ofEquation, ofUnknown = make([]float64, equations), make([]float64, unknowns) // logarithms first
-	logs := make([]float64, len(s.entry))
-	for k, v := range s.entry {
-		logs[k] = roughLog2(v)
-	}
-	inEquation, inUnknown := make([]float64, equations), make([]float64, unknowns) // how many entries
-	for k, i := range s.equation {
-		inEquation[i]++
-		inUnknown[s.unknown[k]]++
-	}
-	half := func(to, count []float64, own []int32, from []float64, other []int32) {
-		clear(to)
-		for k, v := range logs {
-			to[own[k]] -= v + from[other[k]]
-		}
-		for i, n := range count {
-			to[i] /= max(n, 1)
-		}
-	}
-	for range meanSweeps {
-		half(ofEquation, inEquation, s.equation, ofUnknown, s.unknown)
-		half(ofUnknown, inUnknown, s.unknown, ofEquation, s.equation)
-	}
-	for _, v := range [][]float64{ofEquation, ofUnknown} {
-		for i, x := range v {
-			v[i] = math.Exp2(x)
-		}
-	}
-	return ofEquation, ofUnknown
 }
 
 func fillMax(v []float64) {

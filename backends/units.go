@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/backends/internal/spread"
 )
 
 // units are sizes in which the numbers of a problem are near one: with d for the variables, e for the rows (one for all rows of a
@@ -12,8 +14,7 @@ import (
 //
 //	e_i |a_ij| d_j ~ 1,    c d_i |p_ij| d_j ~ 1
 //
-// to powers of two, in the mean of the logarithms, as Curtis and Reid (1972) have it for a matrix, by a few
-// rounds of one after the other. Right is the largest e_i |b_i|, bounds of boxes counting as b, and cost the largest d_j |q_j|. With
+// to powers of two, in the mean of the logarithms (see package spread). Right is the largest e_i |b_i|, bounds of boxes counting as b, and cost the largest d_j |q_j|. With
 // these x/d has the size of right or, if that is zero, of c cost, and the objective that of the larger of cost |x/d| and |x/d|^2 / c.
 type units struct {
 	d, e        []float64
@@ -113,107 +114,19 @@ func within(v []float64) bool {
 // means finds d and e, and returns c.
 func (u *units) means(p *Problem) float64 {
 	n, m := p.Dims()
-	d, e, c := make([]float64, n), make([]float64, m), 0.0 // logarithms
-	a, q := logarithmsOf(p.A), logarithmsOf(p.P)
-	// Sums of terms and how many there are: for the rows, for the columns.
-	g, countE, countD := make([]float64, max(n, m)), make([]float64, m), make([]float64, n)
-	for k, i := range a.row {
-		countE[i]++
-		countD[a.col[k]]++
+	system := spread.System{
+		Rows: m, Cols: n, A: spread.Of(p.A, spread.RoughLog2), P: spread.Of(p.P, spread.RoughLog2),
+		Blocks: func(visit func(first, dim int)) { blocksOf(p.Cones, visit) },
 	}
-	blocksOf(p.Cones, func(first, dim int) { fillSum(countE[first : first+dim]) })
-	for k, i := range q.row {
-		if j := q.col[k]; i == j {
-			countD[j] += 4 // half the second derivative of (v + 2 d_j)^2
-		} else {
-			countD[i]++
-			countD[j]++
-		}
+	f := system.Solve(unitRounds, 0)
+	u.d, u.e = f.D, f.E
+	for j, v := range f.D {
+		u.d[j] = spread.Power(v)
 	}
-	step := 1.0
-	if p.P != nil {
-		step = 0.5 // entries of d meet in the terms of P
+	for i, v := range f.E {
+		u.e[i] = spread.Power(v)
 	}
-	for range unitRounds {
-		sum := 0.0
-		for k, v := range q.log {
-			sum += v + d[q.row[k]] + d[q.col[k]]
-		}
-		c = -sum / float64(max(1, len(q.log)))
-
-		rows := g[:m]
-		clear(rows)
-		for k, v := range a.log {
-			rows[a.row[k]] += v + d[a.col[k]]
-		}
-		blocksOf(p.Cones, func(first, dim int) { fillSum(rows[first : first+dim]) })
-		for i, v := range rows {
-			e[i] = -v / max(1, countE[i])
-		}
-
-		cols := g[:n]
-		clear(cols)
-		for k, v := range a.log {
-			cols[a.col[k]] += v + e[a.row[k]]
-		}
-		for k, v := range q.log {
-			if i, j := q.row[k], q.col[k]; i == j {
-				cols[j] += 2 * (v + c)
-			} else {
-				cols[i] += v + c + d[j]
-				cols[j] += v + c + d[i]
-			}
-		}
-		for j, v := range cols {
-			if countD[j] > 0 {
-				d[j] -= (d[j] + v/countD[j]) * step
-			}
-		}
-	}
-	for j, v := range d {
-		u.d[j] = powerOf2(v)
-	}
-	for i, v := range e {
-		u.e[i] = powerOf2(v)
-	}
-	return powerOf2(c)
-}
-
-// logarithms are those of the entries of a matrix, to the base two.
-type logarithms struct {
-	row, col []int32
-	log      []float64
-}
-
-func logarithmsOf(a *sparse.CSC) (out logarithms) {
-	if a == nil {
-		return out
-	}
-	room := nonzeros(a)
-	out = logarithms{make([]int32, 0, room), make([]int32, 0, room), make([]float64, 0, room)}
-	entriesOf(a, func(i, j int, v float64) {
-		out.row, out.col, out.log = append(out.row, int32(i)), append(out.col, int32(j)), append(out.log, roughLog2(v))
-	})
-	return out
-}
-
-// powerOf2 is the power of two whose logarithm is nearest to v.
-func powerOf2(v float64) float64 { return math.Ldexp(1, int(math.RoundToEven(v))) }
-
-// roughLog2 is the logarithm of v > 0 to the base two, right to a tenth: straight lines between the powers of two.
-func roughLog2(v float64) float64 {
-	const exponent = 1 << 52
-	return float64(math.Float64bits(v))/exponent - 1023
-}
-
-func fillSum(v []float64) {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	for i := range v {
-		v[i] = sum
-	}
+	return spread.Power(f.C)
 }
 
 // entries visits the nonzeros; a may be nil.

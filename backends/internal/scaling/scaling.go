@@ -11,14 +11,7 @@
 // again; bounds of a box are scaled with their rows. All factors are powers of
 // two, so that nothing is rounded.
 //
-// D and E bring the nonzeros near to one in the mean of their logarithms, as Curtis
-// and Reid (1972) do it for a matrix: with a, d, .. the logarithms of A, D, .. they
-// minimise
-//
-//	sum (a_ij + e_i + d_j)^2 + sum (p_ij + d_i + d_j + c)^2
-//	  + sum (q_j + d_j + c)^2 + sum (b_i + e_i + t)^2 + t^2 + ridge (|d|^2 + |e|^2)
-//
-// over d, e, c and t, the sums being over nonzeros and finite bounds of a box
+// D and E bring the nonzeros near to one in the mean of their logarithms (see package spread), finite bounds of a box
 // counting as b. That q and b take part decides where an entry of A leaves open
 // whether its row or its column is out of scale. The c of the scaled problem
 // is then chosen such that its objective has a largest coefficient of one, if it
@@ -29,8 +22,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/spread"
 )
 
 const (
@@ -39,6 +34,7 @@ const (
 	// scaling mostly does better, and a problem reaches them as it was given.
 	bad    = 5e5
 	sweeps = 60
+	enough = 0.005
 	ridge  = 0.01
 )
 
@@ -54,11 +50,7 @@ func New(p *backends.Problem) *Scaling {
 	s := &Scaling{d: ones(n), e: ones(m), c: 1}
 	before, size := s.measure(p)
 	if before > bad {
-		l := &logarithms{d: make([]float64, n), e: make([]float64, m)}
-		for range sweeps {
-			l.sweep(p)
-		}
-		scaled := l.scaling()
+		scaled := fit(p)
 		_, size := scaled.measure(p)
 		scaled.c = unit(size)
 		// A spread that scaling does not take away is in the nature of the problem.
@@ -79,7 +71,7 @@ func (s *Scaling) Factors() (d, e []float64) { return s.d, s.e }
 // far from that.
 func unit(size float64) float64 {
 	if size > bad || size < 1/bad && size > 0 {
-		return power(-math.Log2(size))
+		return spread.Power(-math.Log2(size))
 	}
 	return 1
 }
@@ -123,115 +115,43 @@ func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
 	return max(ratio(col), ratio(row)), size
 }
 
-// logarithms are the unknowns of the least squares, to the base 2.
-type logarithms struct {
-	d, e []float64
-	c, t float64
-}
-
-// sweep minimises over t and c, then e, then d, each with the others fixed; half
-// of the step in d, since entries of d meet in the terms of P.
-func (l *logarithms) sweep(p *backends.Problem) {
-	sum, count := 0.0, 0.0
-	right(p, func(i int, v float64) { sum, count = sum+v+l.e[i], count+1 })
-	l.t = -sum / (count + 1)
-	sum, count = 0, 0
-	objective := func(j int, v float64) { sum, count = sum+v, count+1 }
-	for j, v := range p.Q {
-		if v != 0 {
-			objective(j, math.Log2(math.Abs(v))+l.d[j])
-		}
+// fit returns the factors of the least squares, with c = 1.
+func fit(p *backends.Problem) *Scaling {
+	n, m := p.Dims()
+	system := spread.System{
+		Rows: m, Cols: n, A: spread.Of(p.A, math.Log2), P: spread.Of(p.P, math.Log2), Ridge: ridge,
+		Blocks: func(visit func(first, dim int)) { coupled(p.Cones, visit) },
 	}
-	each(p.P, func(i, j int, v float64) { objective(j, math.Log2(v)+l.d[i]+l.d[j]) })
-	l.c = -sum / max(1, count)
-
-	n, m := len(l.d), len(l.e)
-	g, w := make([]float64, m), make([]float64, m) // sums of terms and their weights
-	each(p.A, func(i, j int, v float64) { g[i], w[i] = g[i]+math.Log2(v)+l.d[j], w[i]+1 })
-	right(p, func(i int, v float64) { g[i], w[i] = g[i]+v+l.t, w[i]+1 })
-	coupled(p.Cones, func(first, dim int) {
-		gs, ws := 0.0, 0.0
-		for i := first; i < first+dim; i++ {
-			gs, ws = gs+g[i], ws+w[i]
-		}
-		fill(g[first:first+dim], gs)
-		fill(w[first:first+dim], ws)
-	})
-	for i := range l.e {
-		l.e[i] = -g[i] / (w[i] + ridge)
-	}
-
-	g, w = make([]float64, n), make([]float64, n)
-	each(p.A, func(i, j int, v float64) { g[j], w[j] = g[j]+math.Log2(v)+l.e[i], w[j]+1 })
-	for j, v := range p.Q {
-		if v != 0 {
-			g[j], w[j] = g[j]+math.Log2(math.Abs(v))+l.c, w[j]+1
-		}
-	}
-	each(p.P, func(i, j int, v float64) {
-		v = math.Log2(v) + l.c
-		if i == j { // half the derivative of (v + 2 d_j)^2
-			g[j], w[j] = g[j]+2*v, w[j]+4
-			return
-		}
-		g[i], w[i] = g[i]+v+l.d[j], w[i]+1
-		g[j], w[j] = g[j]+v+l.d[i], w[j]+1
-	})
-	for j := range l.d {
-		l.d[j] = (l.d[j] - g[j]/(w[j]+ridge)) / 2
-	}
-}
-
-// scaling returns the powers of two, with c = 1.
-func (l *logarithms) scaling() *Scaling {
-	s := &Scaling{d: make([]float64, len(l.d)), e: make([]float64, len(l.e)), c: 1}
-	for j, v := range l.d {
-		s.d[j] = power(v)
-	}
-	for i, v := range l.e {
-		s.e[i] = power(v)
-	}
-	return s
-}
-
-// power returns the power of two whose logarithm is nearest to v.
-func power(v float64) float64 { return math.Exp2(math.Round(v)) }
-
-// each visits the absolute values of the nonzeros; a may be nil.
-func each(a *sparse.CSC, visit func(i, j int, v float64)) {
-	if a == nil {
-		return
-	}
-	raw := a.RawMatrix()
-	for j := range len(raw.Indptr) - 1 {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if v := raw.Data[k]; v != 0 {
-				visit(raw.Ind[k], j, math.Abs(v))
-			}
-		}
-	}
-}
-
-// right visits the logarithms of b and of the bounds of boxes.
-func right(p *backends.Problem, visit func(i int, v float64)) {
-	number := func(i int, v float64) {
+	number := func(to *spread.Terms, i int, v float64) {
 		if v != 0 && !math.IsInf(v, 0) {
-			visit(i, math.Log2(math.Abs(v)))
+			to.Add(i, math.Log2(math.Abs(v)))
 		}
+	}
+	for j, v := range p.Q {
+		number(&system.Q, j, v)
 	}
 	for i, v := range p.B {
-		number(i, v)
+		number(&system.B, i, v)
 	}
 	first := 0
 	for _, c := range p.Cones {
 		if c.Kind == backends.BoxCone {
 			for i := range c.Dim {
-				number(first+i, c.Lower[i])
-				number(first+i, c.Upper[i])
+				number(&system.B, first+i, c.Lower[i])
+				number(&system.B, first+i, c.Upper[i])
 			}
 		}
 		first += c.Dim
 	}
+	f := system.Solve(sweeps, enough)
+	s := &Scaling{d: f.D, e: f.E, c: 1}
+	for j, v := range s.d {
+		s.d[j] = spread.Power(v)
+	}
+	for i, v := range s.e {
+		s.e[i] = spread.Power(v)
+	}
+	return s
 }
 
 // coupled visits the cones whose rows must be scaled alike.

@@ -92,6 +92,7 @@ type checkedSolver struct {
 	looked    bool       // obvious is what trivial found in the data
 	obvious   *Solution  // a certificate, or nil
 	solved    bool       // inner has solved before, and may go on from where it ended
+	simple    bool       // the problem is one of lastResort
 }
 
 // supported returns an UnsupportedError for the first thing in p that the
@@ -414,6 +415,25 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 			return nil, err
 		}
 	}
+	out, err := s.attempts(ctx, begin)
+	if err != nil || out.Status.decided() || out.Status == Cancelled || out.Status == TimeLimit {
+		return out, err
+	}
+	ctx, cancel := s.within(ctx, begin)
+	defer cancel()
+	return s.lastResort(ctx, out), nil
+}
+
+// within returns a context that ends when the time limit of a Solve is over.
+func (s *checkedSolver) within(ctx context.Context, begin time.Time) (context.Context, context.CancelFunc) {
+	if s.options.TimeLimit == 0 {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, begin.Add(s.options.TimeLimit))
+}
+
+// attempts runs the inner solver from where it is told to start and, where that leads to no optimal point, from nothing.
+func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solution, error) {
 	warm := s.started || s.solved
 	if s.started {
 		start := s.start
@@ -437,21 +457,18 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	if err := s.inner.WarmStart(Point{}); err != nil {
 		return nil, s.failed(err)
 	}
-	if limit := s.options.TimeLimit; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, begin.Add(limit))
-		defer cancel()
-	}
+	ctx, cancel := s.within(ctx, begin)
+	defer cancel()
 	cold, err := s.run(ctx, begin)
 	if err != nil {
 		return nil, err
 	}
 	cold.Iterations += out.Iterations
-	if cold.Status != Optimal && cold.Status != PrimalInfeasible && cold.Status != DualInfeasible {
-		s.stale = true // nothing of this is worth keeping
+	if cold.Status.decided() {
+		return cold, nil
 	}
-	proven := out.Status == PrimalInfeasible || out.Status == DualInfeasible
-	if proven && cold.Status != Optimal && cold.Status != PrimalInfeasible && cold.Status != DualInfeasible {
+	s.stale = true // nothing of this is worth keeping
+	if out.Status.decided() {
 		return out, nil
 	}
 	return cold, nil

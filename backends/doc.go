@@ -42,6 +42,10 @@
 //     objective is from the optimal value.
 //   - A point that its solver calls optimal and that fails the recheck comes back as [Inaccurate], and a
 //     certificate that does not prove what it claims as [NumericalError].
+//   - A variable without bounds whose cost is lost in the dual residual keeps a point from being called optimal.
+//   - Where a backend comes to no verdict it is asked again: for the problem without bounds that are far from all other
+//     numbers, for the point nearest to the constraints, and for a direction of endless descent. The iterations of these runs are
+//     counted, and keep to the limits.
 //
 // [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [ProvePrimalInfeasible] and [ProveDualInfeasible] are the
 // same checks for the caller's own use, [Judge] the whole test of optimal points.

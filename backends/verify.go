@@ -61,7 +61,8 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 //
 //	dual objective - |r|'|x*| <= optimal value <= objective + |t|'|z*|,
 //
-// where s and z that are outside their cones add how far they are, times |z*| and |s*|.
+// where s and z that are outside their cones add how far they are, times |z*| and |s*|, and the rounding of all these sums what it can be at
+// most.
 func (c *checker) distance(p *Problem, out *Solution) float64 {
 	var below, above float64
 	for j, q := range p.Q {
@@ -81,7 +82,27 @@ func (c *checker) distance(p *Problem, out *Solution) float64 {
 		}
 		row += k.Dim
 	}
-	return max(2*above, out.Objective-out.DualObjective+2*below)
+	rounding := c.terms(p, out) * float64(4*(len(p.Q)+len(p.B)+4)) * unitRoundoff
+	return max(2*above, out.Objective-out.DualObjective+2*below) + rounding
+}
+
+// terms adds the absolute values of all terms of x'Px, q'x, b'z, z'Ax and s'z.
+func (c *checker) terms(p *Problem, out *Solution) float64 {
+	sum := 0.0
+	entriesOf(p.P, func(i, j int, v float64) {
+		term := v * math.Abs(out.X[i]*out.X[j])
+		if sum += term; i != j {
+			sum += term
+		}
+	})
+	entriesOf(p.A, func(i, j int, v float64) { sum += v * math.Abs(out.Z[i]*out.X[j]) })
+	for j, q := range p.Q {
+		sum += math.Abs(q * out.X[j])
+	}
+	for i, b := range p.B {
+		sum += math.Abs(b*out.Z[i]) + math.Abs(out.S[i]*out.Z[i])
+	}
+	return sum
 }
 
 func norm1(v []float64) float64 {

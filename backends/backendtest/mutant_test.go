@@ -109,7 +109,7 @@ func mutants() map[string]*mutant {
 			}
 		})},
 		"gives up": {part: "Planted", solve: edit(func(sol *backends.Solution) {
-			if sol.Iterations > 6 {
+			if sol.Iterations > 4 { // also of the questions that are asked then
 				sol.Status = backends.NumericalError
 			}
 		})},

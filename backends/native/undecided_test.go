@@ -1,0 +1,104 @@
+package native_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// upperOf returns the upper triangle of a symmetric matrix, rowsOf a matrix, both from rows.
+func upperOf(rows ...[]float64) *sparse.CSC { return columnsOf(rows, true) }
+func rowsOf(rows ...[]float64) *sparse.CSC  { return columnsOf(rows, false) }
+
+func columnsOf(rows [][]float64, upper bool) *sparse.CSC {
+	ptr, ind, data := []int{0}, []int{}, []float64{}
+	for j := range rows[0] {
+		for i, row := range rows {
+			if row[j] != 0 && (!upper || i <= j) {
+				ind, data = append(ind, i), append(data, row[j])
+			}
+		}
+		ptr = append(ptr, len(ind))
+	}
+	return sparse.NewCSC(len(rows), len(rows[0]), ptr, ind, data)
+}
+
+// TestHardToDecide has small programs, found by conicfuzz, that the method itself leaves undecided or got wrong.
+func TestHardToDecide(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		name   string
+		p      *backends.Problem
+		status backends.Status
+		value  float64
+	}{
+		{"far bounds of an equation that holds at one", &backends.Problem{
+			Q: []float64{-6, -6, -12, -12}, A: rowsOf([]float64{1, 1, 2, 2}, []float64{3, 0, -2, 1}), B: []float64{-12, 2},
+			Cones: []backends.Cone{backends.Box([]float64{-1}, []float64{0}), backends.Box([]float64{-8589934592}, []float64{8589934592})},
+		}, backends.Optimal, 66}, // -6 (x1 + x2 + 2 x3 + 2 x4) with the bracket at most -11
+		{"a far bound beside a near one", &backends.Problem{
+			P: upperOf([]float64{4, 4}, []float64{4, 4}), Q: []float64{-8, -8}, A: rowsOf([]float64{-2, -2}), B: []float64{-3},
+			Cones: []backends.Cone{backends.Box([]float64{0.25}, []float64{1.125899906842624e15})},
+		}, backends.Optimal, -8}, // 2 y^2 - 8 y with y = x1 + x2 >= 1.625
+		{"equations that contradict each other", &backends.Problem{
+			Q: []float64{1.8804932832717896, -1.8804932832717896}, B: []float64{0.1484375, 0.06854248046875},
+			A:     rowsOf([]float64{1.59765625, -1.59765625}, []float64{1.410430908203125, -1.410430908203125}),
+			Cones: []backends.Cone{backends.Zero(2)},
+		}, backends.PrimalInfeasible, inf}, // the second row is 0.8828125 times the first, its b is not
+		{"rows that contradict each other", &backends.Problem{
+			P: upperOf([]float64{0, 0}, []float64{0, 2.8082427978515625}), Q: []float64{2.334918975830078, -1.6232625246047974},
+			A: rowsOf([]float64{-2.5234375, 0.0234375}, []float64{0.359375, 1.47265625}, []float64{-1.43359375, 0.10546875}, []float64{1.12371826171875, -0.01043701171875}),
+			B: []float64{-0.2109375, -2.3125, 2.08203125, -0.65606689453125}, Cones: []backends.Cone{backends.Nonnegative(4)},
+		}, backends.PrimalInfeasible, inf}, // (1.78125, 0, 0, 4)
+		{"a ray beside a far bound", &backends.Problem{
+			P: upperOf([]float64{0.25, -0.5625, -0.125}, []float64{-0.5625, 1.265625, 0.28125}, []float64{-0.125, 0.28125, 0.0625}),
+			Q: []float64{-0.625, -2.375, 4.15625}, B: []float64{1.25, 2.375, 0},
+			A:     rowsOf([]float64{-0.375, 1.5, -0.46875}, []float64{0.125, 2.125, -2.46875}, []float64{-0.125, -2.25, 2.59375}),
+			Cones: []backends.Cone{backends.Box([]float64{-0.25}, []float64{inf}), backends.Box([]float64{-0.5}, []float64{2.375e9}), backends.Zero(1)},
+		}, backends.DualInfeasible, -inf}, // -(2.75, 1, 1), along which the second row stays as it is
+		{"a cost that the tolerance hides", &backends.Problem{
+			P: upperOf([]float64{7.225344e6, 0, 0}, []float64{0, 0, 0}, []float64{0, 0, 0}), Q: []float64{-0.00537109375, 2.3283064365386963e-10, -2.25},
+			A: rowsOf([]float64{0, 0, 1.00663296e8}, []float64{0, 3.4924596548080444e-9, 0}), B: []float64{-9.1552734375e-5, 1.6370904631912708e-10},
+			Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
+		}, backends.DualInfeasible, -inf}, // x2 falls
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, err := backends.Open("native")
+			require.NoError(t, err)
+			s, err := b.Setup(c.p, backends.Options{})
+			require.NoError(t, err)
+			defer s.Close()
+			sol, err := s.Solve(context.Background())
+			require.NoError(t, err)
+			require.Equal(t, c.status, sol.Status, "%s %v", sol.Message, sol.Residuals)
+			if !math.IsInf(c.value, 0) {
+				assert.InDelta(t, c.value, sol.Objective, 1e-6*max(1, math.Abs(c.value)))
+			} else {
+				assert.Equal(t, c.value, sol.Objective)
+			}
+		})
+	}
+}
+
+// TestDistanceCoversRounding has a point whose objective is 2^-15 off only because of the cancellation of terms of 1e11.
+func TestDistanceCoversRounding(t *testing.T) {
+	b, err := backends.Open("native")
+	require.NoError(t, err)
+	s, err := b.Setup(&backends.Problem{
+		P: upperOf([]float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{0, 0, 0, 0}, []float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{-1.048576e6, 0, -1.048576e6, 32768}),
+		Q: []float64{-1.31072e6, 0, -1.31072e6, 40960}, A: rowsOf([]float64{-2, -0.00146484375, -4, 0}), B: []float64{-0.125},
+		Cones: []backends.Cone{backends.Box([]float64{0}, []float64{1.5625e18})},
+	}, backends.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	sol, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, backends.Optimal, sol.Status)
+	assert.LessOrEqual(t, math.Abs(sol.Objective+25600), sol.Distance) // with y = x1 + x3 - x4/32: 2^24 y^2 - 1310720 y
+}

@@ -8,51 +8,61 @@ import (
 // farGap is the gap in the sizes of b and the bounds, row by row, above which bounds count as far.
 const farGap = 1e4
 
-// withoutFar returns p without the bounds of boxes that are far: larger by more than a gap than all that is on the other side of it, in
-// rows with entries of size one. It returns nil where there are none.
-func withoutFar(p *Problem) *Problem {
-	_, m := p.Dims()
-	largest := make([]float64, m) // entries of the rows
-	entriesOf(p.A, func(i, _ int, v float64) { largest[i] = max(largest[i], v) })
-	var sizes []float64
-	add := func(i int, v float64) {
-		if size := math.Abs(v) / largest[i]; size > 0 && size <= math.MaxFloat64 {
+// farBound returns the size from which on bounds of boxes are far: larger by more than a gap than all that is on the other side of it, where
+// b and the bounds of row i are multiplied by unit(i). It is infinite where no bound is.
+func farBound(p *Problem, unit func(i int) float64) float64 {
+	var sizes []float64 // those that a gap from one can lie below
+	near := 1.0         // the largest of the others
+	add := func(size float64) {
+		switch {
+		case size <= farGap:
+			near = max(near, size)
+		case size <= math.MaxFloat64:
 			sizes = append(sizes, size)
 		}
 	}
 	row, boxes := 0, false
 	for _, c := range p.Cones {
 		for i := range c.Dim {
-			add(row+i, p.B[row+i])
+			by := unit(row + i)
+			add(math.Abs(p.B[row+i]) * by)
 			if c.Kind == BoxCone {
 				boxes = true
-				add(row+i, c.Lower[i])
-				add(row+i, c.Upper[i])
+				add(math.Abs(c.Lower[i]) * by)
+				add(math.Abs(c.Upper[i]) * by)
 			}
 		}
 		row += c.Dim
 	}
-	if !boxes || len(sizes) == 0 {
-		return nil
+	far := math.Inf(1)
+	if !boxes {
+		return far
 	}
 	slices.Sort(sizes)
-	far := math.Inf(1)
-	for k := len(sizes) - 1; k >= 0; k-- {
-		below := 1.0
+	for k, size := range slices.Backward(sizes) {
+		below := near
 		if k > 0 {
-			below = max(sizes[k-1], 1)
+			below = sizes[k-1]
 		}
-		if sizes[k] > farGap*below {
-			far = sizes[k]
+		if size > farGap*below {
+			far = size
 		}
 	}
+	return far
+}
+
+// withoutFar returns p without the bounds that are far in rows with entries of size one, nil where there are none.
+func withoutFar(p *Problem) *Problem {
+	_, m := p.Dims()
+	largest := make([]float64, m) // entries of the rows
+	entriesOf(p.A, func(i, _ int, v float64) { largest[i] = max(largest[i], v) })
+	far := farBound(p, func(i int) float64 { return 1 / largest[i] })
 	if math.IsInf(far, 1) {
 		return nil
 	}
 	out := *p
 	out.Cones = slices.Clone(p.Cones)
-	some := false
-	row = 0
+	some, row := false, 0
 	for k, c := range p.Cones {
 		if c.Kind == BoxCone {
 			lower, upper := slices.Clone(c.Lower), slices.Clone(c.Upper)

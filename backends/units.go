@@ -15,7 +15,7 @@ import (
 //
 //	e_i |a_ij| d_j ~ 1,    c d_i |p_ij| d_j ~ 1
 //
-// to powers of two, in the mean of the logarithms (see package spread). Right is the largest e_i |b_i|, bounds of boxes counting as b, and cost the largest d_j |q_j|. With
+// to powers of two, in the mean of the logarithms (see package spread). Right is the largest e_i |b_i|, bounds of boxes that are not far counting as b, and cost the largest d_j |q_j|. With
 // these x/d has the size of right or, if that is zero, of c cost, and the objective that of the larger of cost |x/d| and |x/d|^2 / c.
 type units struct {
 	d, e        []float64
@@ -79,13 +79,14 @@ func (u *units) sizes(p *Problem) {
 	for i, b := range p.B {
 		u.right = max(u.right, u.e[i]*math.Abs(b))
 	}
+	far := farBound(p, func(i int) float64 { return u.e[i] })
 	row := 0
 	for _, c := range p.Cones {
 		if c.Kind == BoxCone {
 			for i := range c.Dim {
 				for _, v := range []float64{c.Lower[i], c.Upper[i]} {
-					if !math.IsInf(v, 0) {
-						u.right = max(u.right, u.e[row+i]*math.Abs(v))
+					if size := u.e[row+i] * math.Abs(v); size < far {
+						u.right = max(u.right, size)
 					}
 				}
 			}

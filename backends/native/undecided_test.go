@@ -86,6 +86,25 @@ func TestHardToDecide(t *testing.T) {
 	}
 }
 
+// TestFarBoundsHideNothing has a program without a point, as (65536, 0, -2^20, -1/64) proves, whose rows are as small as the tolerance; the
+// far bound must not make that look small beside it.
+func TestFarBoundsHideNothing(t *testing.T) {
+	b, err := backends.Open("native")
+	require.NoError(t, err)
+	s, err := b.Setup(&backends.Problem{
+		Q: []float64{-0x1p-27, -0x1p-28, 0, 0x1p-27, -0x1p-27, -0x1p-28, 0x1p-27},
+		A: rowsOf([]float64{0, -0x1p-15, -0x1p-16, -0x3p-16, -0x1p-16, 0x1p-15, 0x1p-16}, []float64{1024, 512, -512, 0, 512, 512, -512},
+			[]float64{0x1p-19, 0x1p-20, 0, -0x1p-19, 0x1p-19, 0x1p-20, -0x1p-19}, []float64{-128, -192, -64, -64, -192, 64, 192}),
+		B:     []float64{-0x1p-30, -0x1p-5, 0, 0x1p-7},
+		Cones: []backends.Cone{backends.Nonnegative(2), backends.Zero(1), backends.Box([]float64{-3.90625e17}, []float64{0})},
+	}, backends.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	sol, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	assert.NotEqual(t, backends.Optimal, sol.Status)
+}
+
 // TestDistanceCoversRounding has a point whose objective is 2^-15 off only because of the cancellation of terms of 1e11.
 func TestDistanceCoversRounding(t *testing.T) {
 	b, err := backends.Open("native")

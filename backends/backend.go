@@ -106,6 +106,9 @@ type Options struct {
 	// Memory bounds the bytes that one Setup and Solve take; 0 means no bound. What would need more
 	// ends with a [*MemoryError]. The native backend keeps to it.
 	Memory int64
+	// NoPresolve hands the problem on with the rows and columns that need no solver: empty ones, variables that one row
+	// fixes, contradictions between two of them.
+	NoPresolve bool
 	// Logger gets one record an iteration at level debug; nil means silence.
 	Logger *slog.Logger
 	// Settings are the backend's own settings, of a type that it documents.

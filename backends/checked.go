@@ -58,7 +58,7 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	s.shift, s.judged = convex.shift, NewJudge(&s.data)
 	s.data.Cones = withInfinite(p.Cones)
 	s.low, s.high = intervals(s.data.Cones)
-	s.reduction = newReduction(&s.data, s.low, s.high)
+	s.reduction = s.reduce(&s.data)
 	if err := s.setup(); err != nil {
 		return nil, err
 	}
@@ -113,6 +113,14 @@ func (s *checkedSolver) supported(p *Problem) error {
 
 func isZero(p *sparse.CSC) bool {
 	return p == nil || !slices.ContainsFunc(p.RawMatrix().Data, func(v float64) bool { return v != 0 })
+}
+
+// reduce returns what is left out of p.
+func (s *checkedSolver) reduce(p *Problem) *reduction {
+	if s.options.NoPresolve {
+		return nil
+	}
+	return newReduction(p, s.low, s.high)
 }
 
 // left is the problem that inner sees.
@@ -256,7 +264,7 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.B != nil {
 		next.B = u.B
 	}
-	reduction := newReduction(&next, s.low, s.high)
+	reduction := s.reduce(&next)
 	if !reduction.same(s.reduction) {
 		s.stale = true
 	}
@@ -515,7 +523,7 @@ func (s *checkedSolver) finish(out *Solution, begin time.Time) {
 
 // contradiction returns the verdict of a certificate that trivial has found, and nil if there is none.
 func (s *checkedSolver) contradiction() *Solution {
-	if !s.looked {
+	if !s.looked && !s.options.NoPresolve {
 		s.looked, s.obvious = true, nil
 		out := &Solution{}
 		switch z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single()); {

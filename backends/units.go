@@ -199,7 +199,8 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 			cost = max(cost, math.Abs(q))
 			sizeD = max(sizeD, math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j]))
 		}
-		return against{r, share(r.Primal*max(1, sizeP), right, 0), share(r.Dual*max(1, sizeD), cost, 0)}
+		rounded, roundedDual := c.rounding(p, nil, x, z)
+		return against{r, share(max(rounded, r.Primal*max(1, sizeP)), right, 0), share(max(roundedDual, r.Dual*max(1, sizeD)), cost, 0)}
 	}
 	for i, b := range p.B {
 		rp = max(rp, u.e[i]*math.Abs(c.ax[i]+s[i]-b))
@@ -232,14 +233,42 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 		}
 		row += k.Dim
 	}
+	rounded, roundedDual := c.rounding(p, u, x, z)
 	size := max(min(1, u.objective), min(math.Abs(primal), math.Abs(dual)))
 	if u.objective == 0 {
 		size = max(1, size)
 	}
 	return against{
 		own:   Residuals{Primal: share(rp, u.x, sizeP), Dual: share(rd, u.slope, sizeD), Gap: math.Abs(primal-dual) / size},
-		right: share(rp, u.right, 0), cost: share(rd, u.cost, 0),
+		right: share(max(rounded, rp), u.right, 0), cost: share(max(roundedDual, rd), u.cost, 0),
 	}
+}
+
+// rounding returns how large the rounding of Ax and of Px + A'z may be, in units, nil for ones: points can be so large that the terms cancel to
+// nothing but that.
+func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual float64) {
+	c.ofRows, c.ofCols = zeros(c.ofRows, len(p.B)), zeros(c.ofCols, len(p.Q))
+	rows, cols := c.ofRows, c.ofCols
+	entriesOf(p.A, func(i, j int, v float64) {
+		rows[i] += v * math.Abs(x[j])
+		cols[j] += v * math.Abs(z[i])
+	})
+	entriesOf(p.P, func(i, j int, v float64) {
+		cols[i] += v * math.Abs(x[j])
+		if i != j {
+			cols[j] += v * math.Abs(x[i])
+		}
+	})
+	if u == nil {
+		return unitRoundoff * maxAbs(rows), unitRoundoff * maxAbs(cols)
+	}
+	for i, v := range rows {
+		primal = max(primal, u.e[i]*v)
+	}
+	for j, v := range cols {
+		dual = max(dual, u.d[j]*v)
+	}
+	return unitRoundoff * primal, unitRoundoff * dual
 }
 
 // share is v / max(size, more), and 0 where the size is not known.

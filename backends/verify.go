@@ -12,8 +12,9 @@ func Recheck(p *Problem, x, s, z []float64) (r Residuals, primal, dual float64) 
 
 // checker holds the vectors of a check, so that repeated ones allocate nothing.
 type checker struct {
-	ax, px, atz []float64 // of lengths m, n, n
-	known       weights
+	ax, px, atz    []float64 // of lengths m, n, n
+	ofRows, ofCols []float64 // of rounding, of lengths m, n
+	known          weights
 }
 
 func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, dual float64) {

@@ -17,8 +17,8 @@ type Instance struct {
 	A     []float64 // m x n by rows
 	B     []float64
 	Cones []backends.Cone
-	// Stored says that zeros of P and A are stored as entries.
-	Stored bool
+	// Stored says that zeros of P and A are stored as entries, Whole that the program is solved without presolve.
+	Stored, Whole bool
 }
 
 // Dims returns the number of variables and of rows.
@@ -27,7 +27,7 @@ func (in *Instance) Dims() (n, m int) { return len(in.Q), len(in.B) }
 func (in *Instance) clone() *Instance {
 	out := &Instance{
 		P: slices.Clone(in.P), Q: slices.Clone(in.Q), A: slices.Clone(in.A), B: slices.Clone(in.B),
-		Cones: slices.Clone(in.Cones), Stored: in.Stored,
+		Cones: slices.Clone(in.Cones), Stored: in.Stored, Whole: in.Whole,
 	}
 	for k := range out.Cones {
 		out.Cones[k].Lower, out.Cones[k].Upper = slices.Clone(in.Cones[k].Lower), slices.Clone(in.Cones[k].Upper)

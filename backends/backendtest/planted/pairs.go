@@ -310,8 +310,15 @@ func (d *draw) exponentialPair(s, z []float64, exact bool) {
 		}
 		s[0], s[1], s[2] = r*v, v, v*math.Exp(r)
 		z[0], z[1], z[2] = -k, k*(r-1), k*math.Exp(-r)
+		if r != 0 {
+			s[2], z[2] = s[2]*justInside, z[2]*justInside
+		}
 	}
 }
+
+// justInside keeps points that are rounded from ending outside of their cone: a right-hand side in which everything but the rounding
+// cancels would make the program infeasible.
+const justInside = 1 + 0x1p-40
 
 // powerPair takes s = (u, v, w) with w = +-u^a v^(1-a) and the normal
 // k (a |w|/u, (1-a) |w|/v, -+1), or the edges (u, 0, 0) and (0, v, 0).
@@ -332,8 +339,8 @@ func (d *draw) powerPair(a float64, s, z []float64, exact bool) {
 			u, v = 0.1+3*d.Float64(), 0.1+3*d.Float64()
 		}
 		w := math.Pow(u, a) * math.Pow(v, 1-a)
-		s[0], s[1], s[2] = u, v, sign*w
-		z[0], z[1], z[2] = k*a*w/u, k*(1-a)*w/v, -k*sign
+		s[0], s[1], s[2] = u, v, sign*w/justInside
+		z[0], z[1], z[2] = k*a*w/u, k*(1-a)*w/v, -k*sign/justInside
 	}
 }
 

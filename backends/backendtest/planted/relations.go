@@ -33,6 +33,7 @@ var relations = []relation{
 	{"dual", func(_ *draw, c *Case) bool { return c.dualise() }},
 	{"degenerate", func(d *draw, c *Case) bool { d.degrade(c); return true }},
 	{"scaled", func(d *draw, c *Case) bool { d.scale(c, max(1, float64(c.ID.Scale))); return true }},
+	{"without presolve", func(_ *draw, c *Case) bool { c.Whole = true; return true }},
 	{"zeros stored", func(_ *draw, c *Case) bool { c.Stored = !c.Stored; return true }},
 }
 
@@ -79,6 +80,7 @@ func related(c *Case) (*Case, []string) {
 // answer is Run that returns the solution, too.
 func (c *Case) answer(b backends.ConicBackend, o backends.Options) (sol *backends.Solution, v Verdict) {
 	defer recovered(&v)
+	o.NoPresolve = c.Whole
 	solver, err := b.Setup(c.Problem(), o)
 	if err != nil {
 		return nil, c.refused(err)

@@ -39,7 +39,7 @@ const (
 	// How far apart the bounds of the smallest eigenvalue between them may stay.
 	doubtfulRatio = 1.02
 	// P is factored as a dense matrix up to this order, and up to denseOrder if it has a denseShare of all entries.
-	smallOrder = 40
+	smallOrder = 128
 	denseOrder = 2000
 	denseShare = 0.2
 )

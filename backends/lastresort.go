@@ -97,7 +97,7 @@ func nearness(p *Problem, u *units) (*Problem, func(z []float64) []float64) {
 	out := &Problem{Q: make([]float64, n+1)}
 	out.Q[n] = 1
 	unit := func(i int) float64 {
-		if u == nil {
+		if u == nil || u.e[i] == 0 {
 			return 1
 		}
 		return 1 / u.e[i]

@@ -32,7 +32,10 @@ func withInfinite(cones []Cone) []Cone {
 	return out
 }
 
-// trivial looks for a contradiction within a row without entries or between two rows with one entry each, and for a variable
+// outsideCone is how far, relative to it, a right-hand side alone must be outside of its cone to count as outside.
+const outsideCone = 1e-9
+
+// trivial looks for a contradiction within a row, or the rows of a cone, without entries or between two rows with one entry each, and for a variable
 // that nothing but q concerns. It returns a certificate, z or x, or nothing. None of these is left to a backend: its
 // tolerances may not see them, and its arithmetic is not exact.
 func trivial(p *Problem, low, high []float64, single *singleBounds) (z, x []float64) {
@@ -47,6 +50,19 @@ func trivial(p *Problem, low, high []float64, single *singleBounds) (z, x []floa
 			z[i] = -1
 		}
 		return z, nil
+	}
+	first := 0
+	for _, c := range p.Cones {
+		b, empty := p.B[first:first+c.Dim], c.Dim > 0 && math.IsNaN(low[first])
+		for i := first; i < first+c.Dim; i++ {
+			empty = empty && single.count[i] == 0
+		}
+		if empty && c.Distance(b) > outsideCone*maxAbs(b) {
+			z = make([]float64, m)
+			copy(z[first:], separator(c, b))
+			return z, nil
+		}
+		first += c.Dim
 	}
 	for j, l := range single.lower {
 		row, upper := single.lowerRow[j], single.upperRow[j]

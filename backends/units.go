@@ -15,8 +15,8 @@ import (
 //
 //	e_i |a_ij| d_j ~ 1,    c d_i |p_ij| d_j ~ 1
 //
-// to powers of two, in the mean of the logarithms (see package spread). Right is the largest e_i |b_i|, bounds of boxes that are not far counting as b, and cost the largest d_j |q_j|. With
-// these x/d has the size of right or, if that is zero, of c cost, and the objective that of the larger of cost |x/d| and |x/d|^2 / c.
+// to powers of two, in the mean of the logarithms (see package spread). Rows without entries, of which x knows nothing, have e_i = 0. Right is
+// the largest e_i |b_i|, bounds of boxes that are not far counting as b, and cost the largest d_j |q_j|. With these x/d has the size of right or, if that is zero, of c cost, and the objective that of the larger of cost |x/d| and |x/d|^2 / c.
 type units struct {
 	d, e        []float64
 	curved      float64 // 1/c, 0 without P
@@ -30,7 +30,7 @@ const (
 	// factor of each other and of one. It is then judged as it is.
 	sameUnits = 1e3
 	// Rounds of the means.
-	unitRounds = 3
+	unitRounds = 2
 )
 
 // unitsOf returns the units of a problem, nil if those that it is given in will do.
@@ -52,6 +52,11 @@ func unitsOf(p *Problem) *units {
 	}
 	if c := u.means(p); u.curved > 0 {
 		u.curved = 1 / c
+	}
+	for i, largest := range rows {
+		if largest == 0 {
+			u.e[i] = 0
+		}
 	}
 	u.sizes(p)
 	return u
@@ -215,6 +220,9 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 		sk, zk := s[row:row+k.Dim], z[row:row+k.Dim]
 		for i := range k.Dim {
 			e := u.e[row+i]
+			if e == 0 {
+				continue
+			}
 			switch k.Kind { // z has the unit 1/e, as A'z has the unit 1/d
 			case ZeroCone:
 				rp = max(rp, e*math.Abs(sk[i]))
@@ -327,7 +335,7 @@ const (
 	// and what is left of b and q so much of them.
 	againstFactor = 1e5
 	// The part of the cost of a variable without bounds that may be left.
-	hiddenCost = 0.5
+	hiddenCost = 0.01
 	// So many times bounds are followed from row to row.
 	tightenRounds = 3
 )
@@ -349,8 +357,8 @@ func (j *Judge) inUnits(x, s, z []float64, r Residuals, primal, dual, eps float6
 	return ""
 }
 
-// lost returns a variable whose cost is hidden in the dual residual of the point that recheck had last, -1 for none: Px + A'z makes up for
-// less than half of q_j, the variable is in no quadratic term, and its bounds, with what follows from those of the others, do not end the
+// lost returns a variable whose cost is hidden in the dual residual of the point that recheck had last, -1 for none: Px + A'z does not make up
+// for q_j, the variable is in no quadratic term, and its bounds, with what follows from those of the others, do not end the
 // direction in which the objective falls.
 func (c *checker) lost(p *Problem) int {
 	open := func(j int) float64 { // what is left of the cost, 0 if that is not enough to speak of

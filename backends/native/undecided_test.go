@@ -67,6 +67,15 @@ func TestHardToDecide(t *testing.T) {
 			A: rowsOf([]float64{0, 0, 1.00663296e8}, []float64{0, 3.4924596548080444e-9, 0}), B: []float64{-9.1552734375e-5, 1.6370904631912708e-10},
 			Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
 		}, backends.DualInfeasible, -inf}, // x2 falls
+		{"costs that the tolerance hides along an equation", &backends.Problem{
+			P: upperOf([]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 65536}), Q: []float64{-0x1p-39, 0x1p-28, 0x1p-27, 0x1p-9},
+			A: rowsOf([]float64{-256, 262144, -1572864, 0}, []float64{0, 0, -0x1p-18, 0}), B: []float64{-2048, 0},
+			Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
+		}, backends.DualInfeasible, -inf}, // (-2048, -2, 0, 0)
+		{"a tiny right-hand side outside of its cone", &backends.Problem{
+			Q: []float64{1}, A: rowsOf([]float64{0}, []float64{0}, []float64{0}, []float64{-1}), B: []float64{-0x1p-29, -0x1p-29, 0x1p-29, 5},
+			Cones: []backends.Cone{backends.DualPower(0.8), backends.Nonnegative(1)},
+		}, backends.PrimalInfeasible, inf},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := backends.Open("native")

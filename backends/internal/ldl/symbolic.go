@@ -119,6 +119,7 @@ type Factor struct {
 	gather  []float64
 	at      []int32 // rows of a segment in its target
 	flops   float64
+	length  int // of all panels, what half a solve is to a Stop
 	within  dense.Within
 }
 

@@ -167,7 +167,7 @@ func (s *checkedSolver) judgeWithin(p *Problem) *Judge {
 		return s.judged
 	}
 	r := s.reduction
-	return &Judge{p: p, find: func(p *Problem) *units { return s.judged.unitsOf().part(p, r.rows, r.cols) }}
+	return &Judge{p: p, find: func(*Problem) *units { return s.judged.unitsOf().part(r.rows, r.cols) }}
 }
 
 // failed adds the name of the backend, except to what says it already or is

@@ -38,17 +38,27 @@ func unitsOf(p *Problem) *units {
 	n, m := p.Dims()
 	u := &units{d: ones(n), e: ones(m)}
 	rows, cols := make([]float64, m), make([]float64, n)
-	entriesOf(p.A, func(i, j int, v float64) {
-		rows[i], cols[j] = max(rows[i], v), max(cols[j], v)
-	})
+	if p.A != nil {
+		a := p.A.RawMatrix()
+		for j := range n {
+			largest := 0.0
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				v := math.Abs(a.Data[k])
+				rows[a.Ind[k]], largest = max(rows[a.Ind[k]], v), max(largest, v)
+			}
+			cols[j] = largest
+		}
+	}
 	blocksOf(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
 	entriesOf(p.P, func(i, j int, v float64) {
 		u.curved = max(u.curved, v)
 		cols[i], cols[j] = max(cols[i], v), max(cols[j], v)
 	})
-	u.sizes(p)
-	if within(rows) && within(cols) && within([]float64{u.right, u.cost, u.curved}) {
-		return nil
+	if within(rows) && within(cols) {
+		u.sizes(p)
+		if within([]float64{u.right, u.cost, u.curved}) {
+			return nil
+		}
 	}
 	if c := u.means(p); u.curved > 0 {
 		u.curved = 1 / c
@@ -62,20 +72,20 @@ func unitsOf(p *Problem) *units {
 	return u
 }
 
-// part returns the units of p, which has these rows and columns of the problem that has u.
-func (u *units) part(p *Problem, rows, cols []int32) *units {
+// part returns the units of what has these rows and columns of the problem that has u.
+func (u *units) part(rows, cols []int32) *units {
 	if u == nil {
 		return nil
 	}
-	out := &units{d: make([]float64, len(cols)), e: make([]float64, len(rows)), curved: u.curved}
+	out := *u
+	out.d, out.e = make([]float64, len(cols)), make([]float64, len(rows))
 	for at, j := range cols {
 		out.d[at] = u.d[j]
 	}
 	for at, i := range rows {
 		out.e[at] = u.e[i]
 	}
-	out.sizes(p)
-	return out
+	return &out
 }
 
 // sizes finds right, cost and objective.
@@ -218,25 +228,31 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 	row := 0
 	for _, k := range p.Cones {
 		sk, zk := s[row:row+k.Dim], z[row:row+k.Dim]
-		for i := range k.Dim {
-			e := u.e[row+i]
-			if e == 0 {
-				continue
+		e := u.e[row : row+k.Dim]
+		switch k.Kind { // z has the unit 1/e, as A'z has the unit 1/d
+		case ZeroCone:
+			for i, v := range sk {
+				rp = max(rp, e[i]*math.Abs(v))
 			}
-			switch k.Kind { // z has the unit 1/e, as A'z has the unit 1/d
-			case ZeroCone:
-				rp = max(rp, e*math.Abs(sk[i]))
-			case NonnegativeCone:
-				rp, rd = max(rp, -e*sk[i]), max(rd, -zk[i]/e)
-			case BoxCone:
-				rp = max(rp, e*(k.Lower[i]-sk[i]), e*(sk[i]-k.Upper[i]))
-				if zk[i] > 0 && math.IsInf(k.Lower[i], -1) || zk[i] < 0 && math.IsInf(k.Upper[i], 1) {
-					rd = max(rd, math.Abs(zk[i])/e)
+		case NonnegativeCone:
+			for i, v := range sk {
+				rp = max(rp, -e[i]*v)
+				if zk[i] < 0 && e[i] > 0 {
+					rd = max(rd, -zk[i]/e[i])
 				}
-			default:
-				if i == 0 {
-					rp, rd = max(rp, e*k.Distance(sk)), max(rd, k.DualDistance(zk)/e)
+			}
+		case BoxCone:
+			for i, v := range sk {
+				if v < k.Lower[i] || v > k.Upper[i] {
+					rp = max(rp, e[i]*max(k.Lower[i]-v, v-k.Upper[i]))
 				}
+				if e[i] > 0 && (zk[i] > 0 && math.IsInf(k.Lower[i], -1) || zk[i] < 0 && math.IsInf(k.Upper[i], 1)) {
+					rd = max(rd, math.Abs(zk[i])/e[i])
+				}
+			}
+		default:
+			if k.Dim > 0 && e[0] > 0 {
+				rp, rd = max(rp, e[0]*k.Distance(sk)), max(rd, k.DualDistance(zk)/e[0])
 			}
 		}
 		row += k.Dim
@@ -257,10 +273,18 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual float64) {
 	c.ofRows, c.ofCols = zeros(c.ofRows, len(p.B)), zeros(c.ofCols, len(p.Q))
 	rows, cols := c.ofRows, c.ofCols
-	entriesOf(p.A, func(i, j int, v float64) {
-		rows[i] += v * math.Abs(x[j])
-		cols[j] += v * math.Abs(z[i])
-	})
+	if p.A != nil {
+		a := p.A.RawMatrix()
+		for j, xj := range x {
+			sum := 0.0
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				i, v := a.Ind[k], math.Abs(a.Data[k])
+				rows[i] += v * math.Abs(xj)
+				sum += v * math.Abs(z[i])
+			}
+			cols[j] = sum
+		}
+	}
 	entriesOf(p.P, func(i, j int, v float64) {
 		cols[i] += v * math.Abs(x[j])
 		if i != j {

@@ -19,8 +19,16 @@ func axpy(a float64, x, y []float64) {
 // mulP writes Px into out, P given by its upper triangle.
 func (f *form) mulP(out, x []float64) {
 	clear(out)
+	if len(f.p.val) == 0 {
+		return
+	}
+	work := 2 * (f.n + len(f.p.val))
+	short := f.stop.Short(work)
+	if short && f.stop.Reached(work) {
+		return
+	}
 	for j := range f.n {
-		if f.stop.Reached(2 + 2*int(f.p.ptr[j+1]-f.p.ptr[j])) {
+		if !short && f.stop.Reached(2+2*int(f.p.ptr[j+1]-f.p.ptr[j])) {
 			return
 		}
 		xj, sum := x[j], 0.0

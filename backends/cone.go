@@ -1,6 +1,9 @@
 package backends
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // ConeKind names a family of cones.
 type ConeKind int
@@ -78,7 +81,15 @@ func Box(lower, upper []float64) Cone {
 func SecondOrder(n int) Cone { return Cone{Kind: SecondOrderCone, Dim: n} }
 
 // PSD returns the cone of positive semidefinite matrices of order n.
-func PSD(n int) Cone { return Cone{Kind: PSDCone, Dim: n * (n + 1) / 2} }
+func PSD(n int) Cone { return Cone{Kind: PSDCone, Dim: fitting(float64(n) * (float64(n) + 1) / 2)} }
+
+// fitting returns a dimension, -1, which no problem may have, if it does not fit into an int.
+func fitting(dim float64) int {
+	if dim >= math.MaxInt {
+		return -1
+	}
+	return int(dim)
+}
 
 // Exponential returns the exponential cone.
 func Exponential() Cone { return Cone{Kind: ExponentialCone, Dim: 3} }
@@ -95,5 +106,5 @@ func DualPower(a float64) Cone { return Cone{Kind: DualPowerCone, Dim: 3, Alpha:
 // NuclearNorm returns the cone of a bound t and matrices of rows x cols whose
 // nuclear norm is at most t.
 func NuclearNorm(rows, cols int) Cone {
-	return Cone{Kind: NuclearNormCone, Dim: 1 + rows*cols, Rows: rows, Cols: cols}
+	return Cone{Kind: NuclearNormCone, Dim: fitting(1 + float64(rows)*float64(cols)), Rows: rows, Cols: cols}
 }

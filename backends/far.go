@@ -84,8 +84,3 @@ func withoutFar(p *Problem) *Problem {
 	}
 	return &out
 }
-
-// decided says whether a status is a verdict.
-func (s Status) decided() bool {
-	return s == Optimal || s == PrimalInfeasible || s == DualInfeasible
-}

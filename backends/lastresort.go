@@ -18,37 +18,8 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 		return out
 	}
 	spent := out.Iterations
-	try := func(p *Problem, claim func(sol *Solution) *Solution) *Solution {
-		options := s.options
-		if options.MaxIterations > 0 {
-			if options.MaxIterations -= spent; options.MaxIterations <= 0 {
-				return nil
-			}
-		}
-		solver, err := checked{s.backend}.Setup(p, options)
-		if err != nil {
-			return nil
-		}
-		defer solver.Close()
-		solver.(*checkedSolver).simple = true
-		sol, err := solver.Solve(ctx)
-		if err != nil {
-			return nil
-		}
-		spent += sol.Iterations
-		found := claim(sol)
-		if !found.Status.decided() {
-			return nil
-		}
-		said := found.Status
-		if s.judge(found); found.Status != said {
-			return nil
-		}
-		found.Iterations, found.SetupTime, found.SolveTime = spent, out.SetupTime, out.SolveTime+sol.SetupTime+sol.SolveTime
-		return found
-	}
 	if near := withoutFar(&s.data); near != nil {
-		if found := try(near, func(sol *Solution) *Solution { return sol }); found != nil {
+		if found := s.ask(ctx, near, out, &spent, func(sol *Solution) *Solution { return sol }); found != nil {
 			return found
 		}
 	}
@@ -57,24 +28,50 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 	}
 	if s.data.A != nil {
 		p, certificate := nearness(&s.data, s.judged.unitsOf())
-		if found := try(p, func(sol *Solution) *Solution {
-			if sol.Z == nil || sol.Status == PrimalInfeasible {
-				return &Solution{}
-			}
+		if found := s.ask(ctx, p, out, &spent, func(sol *Solution) *Solution {
 			return &Solution{Status: PrimalInfeasible, Z: certificate(sol.Z)}
 		}); found != nil {
 			return found
 		}
 	}
-	if found := try(descent(&s.data, s.judged.unitsOf()), func(sol *Solution) *Solution {
-		if sol.X == nil || sol.Status == DualInfeasible {
-			return &Solution{}
-		}
+	if found := s.ask(ctx, descent(&s.data, s.judged.unitsOf()), out, &spent, func(sol *Solution) *Solution {
 		return &Solution{Status: DualInfeasible, X: sol.X}
 	}); found != nil {
 		return found
 	}
 	return out
+}
+
+// ask solves p with what is left of the iterations and returns what its solution says of the problem itself, nil unless that holds. It adds to
+// the iterations that were spent, and to the times of out.
+func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spent *int, says func(*Solution) *Solution) *Solution {
+	options := s.options
+	if options.MaxIterations > 0 {
+		if options.MaxIterations -= *spent; options.MaxIterations <= 0 {
+			return nil
+		}
+	}
+	solver, err := checked{s.backend}.Setup(p, options)
+	if err != nil {
+		return nil
+	}
+	defer solver.Close()
+	solver.(*checkedSolver).simple = true
+	sol, err := solver.Solve(ctx)
+	if err != nil {
+		return nil
+	}
+	*spent += sol.Iterations
+	found := says(sol)
+	claim := found.Status
+	if !claim.decided() {
+		return nil
+	}
+	if s.judge(found); found.Status != claim {
+		return nil
+	}
+	found.Iterations, found.SetupTime, found.SolveTime = *spent, out.SetupTime, out.SolveTime+sol.SetupTime+sol.SolveTime
+	return found
 }
 
 // nearlySolved is the residual of a point below which there seems to be a solution, so that nothing else is asked for.
@@ -155,6 +152,9 @@ func nearness(p *Problem, u *units) (*Problem, func(z []float64) []float64) {
 	a.add(len(widen), n, -1)
 	out.A = a.matrix(len(from), n+1)
 	return out, func(z []float64) []float64 {
+		if len(z) != len(from) {
+			return nil // there is no point
+		}
 		back := make([]float64, m)
 		for k, o := range from {
 			if o.row >= 0 {

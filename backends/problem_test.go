@@ -2,6 +2,7 @@ package backends
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/james-bowman/sparse"
@@ -53,4 +54,14 @@ func TestValidate(t *testing.T) {
 	}
 	assert.NoError(t, Options{}.WithDefaults().Validate())
 	assert.EqualError(t, Options{Eps: nan}.Validate(), "backends: Options.Eps: NaN is negative or not a number")
+}
+
+func TestDimensionsThatDoNotFit(t *testing.T) {
+	want := int64(1)<<31 + 1<<15
+	if strconv.IntSize == 32 {
+		want = -1
+	}
+	assert.EqualValues(t, want, PSD(1<<16).Dim)
+	assert.Equal(t, -1, NuclearNorm(math.MaxInt, 2).Dim)
+	assert.ErrorContains(t, (&Problem{Q: []float64{1}, Cones: []Cone{NuclearNorm(math.MaxInt, 2)}}).Validate(), "negative")
 }

@@ -41,6 +41,11 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
+// decided says whether a status is a verdict.
+func (s Status) decided() bool {
+	return s == Optimal || s == PrimalInfeasible || s == DualInfeasible
+}
+
 // Residuals measure a point on the caller's own data, without scaling. Norms
 // are the largest absolute entry.
 //

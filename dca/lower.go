@@ -5,7 +5,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/crew"
 )
 
 // lower is the lower level, min l(x, h) s.t. constraints <= 0, its blocks compiled once with h a parameter.
@@ -215,7 +215,7 @@ func sideBySide(n, workers int, f func(i int) error) error {
 	}
 	errs := make([]error, n)
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group crew.Crew
 	for range min(n, workers) {
 		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {

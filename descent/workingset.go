@@ -3,7 +3,8 @@ package descent
 import (
 	"math"
 	"slices"
-	"sync"
+
+	"github.com/conetune/conetune/internal/crew"
 )
 
 // screen discards the features that are zero in every solution (Gap Safe). The dual
@@ -104,7 +105,7 @@ func parallel(n, threads int, f func(lo, hi int)) {
 		f(0, n)
 		return
 	}
-	var wait sync.WaitGroup
+	var wait crew.Crew
 	for k := range threads {
 		wait.Go(func() { f(k*n/threads, (k+1)*n/threads) })
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/crew"
 )
 
 // settings are those of the lower level.
@@ -45,7 +45,7 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 	defer stop()
 	next := make(chan []int)
 	outcomes := make(chan outcome)
-	var running sync.WaitGroup
+	running := crew.Crew{Failed: stop}
 	go func() {
 		defer close(next)
 		for _, chain := range chains {
@@ -77,7 +77,7 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 		})
 	}
 	go func() {
-		running.Wait()
+		running.Settle()
 		close(outcomes)
 	}()
 
@@ -100,6 +100,7 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 			recorded++
 		}
 	}
+	running.Wait() // for the panic of one of them
 	if failed != nil {
 		return failed
 	}

@@ -8,7 +8,12 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/conetune/conetune/internal/crew"
 )
+
+// errWorker ends a run whose worker has panicked.
+var errWorker = errors.New("paper: internal failure")
 
 // Options say where and how to do the work of a plan.
 type Options struct {
@@ -165,7 +170,7 @@ func (o *Options) work(ctx context.Context, s *store, todo []Item, e *estimate) 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan Item)
-	var workers sync.WaitGroup
+	workers := crew.Crew{Failed: func() { stop(errWorker) }}
 	var mu sync.Mutex
 	observe := func() {
 		if o.Observe != nil {

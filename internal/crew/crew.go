@@ -1,0 +1,43 @@
+// Package crew runs functions side by side such that a panic of one of them is one of whoever waits for them, who can recover
+// it, and does not end the process.
+package crew
+
+import "sync"
+
+// Crew is a group of goroutines. The zero Crew is ready for use.
+type Crew struct {
+	// Failed is called at the first panic, by the goroutine that panics; nil means nothing.
+	Failed func()
+
+	group    sync.WaitGroup
+	once     sync.Once
+	panicked any
+}
+
+// Go runs f in a goroutine.
+func (c *Crew) Go(f func()) {
+	c.group.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				c.once.Do(func() {
+					c.panicked = p
+					if c.Failed != nil {
+						c.Failed()
+					}
+				})
+			}
+		}()
+		f()
+	})
+}
+
+// Settle waits for all.
+func (c *Crew) Settle() { c.group.Wait() }
+
+// Wait waits for all, and panics with what the first of them panicked with.
+func (c *Crew) Wait() {
+	c.Settle()
+	if c.panicked != nil {
+		panic(c.panicked)
+	}
+}

@@ -71,12 +71,21 @@ func largestEigenvalue(g *Regression, set []int) float64 {
 	for _, j := range set {
 		trace += g.norm2[j] / float64(g.x.n)
 	}
-	// Beyond these sizes the eigenvalues of gonum, which scales matrices by themselves there, are not to be had.
+	// Beyond these sizes the eigenvalues of gonum, which scales matrices by themselves there, are not to be had; nor are those of blocks of
+	// entries that are as small beside the others, which are nothing.
 	if len(set) == 1 || len(set) > eigenMost || !(trace > 1e-100 && trace < 1e100) {
 		return trace
 	}
+	h := g.Hessian(set, nil)
+	for i := range set {
+		for j := i; j < len(set); j++ {
+			if math.Abs(h.At(i, j)) < 1e-30*trace {
+				h.SetSym(i, j, 0)
+			}
+		}
+	}
 	var eigen mat.EigenSym
-	if !eigen.Factorize(g.Hessian(set, nil), false) {
+	if !eigen.Factorize(h, false) {
 		return trace
 	}
 	return math.Min(trace, eigen.Values(nil)[len(set)-1]*(1+1e-12))

@@ -77,7 +77,12 @@ func (s *solve) run(ctx context.Context) Status {
 		s.screen(scale, s.objective-bound)
 		size = max(size, firstSet, 2*s.used())
 		s.outer++
-		s.inner(s.workingSet(scale, size), innerShare*s.gap)
+		share := innerShare * s.gap
+		if !(share <= math.MaxFloat64) { // any point would do, without an epoch, again and again
+			share = 0
+			s.epochs++
+		}
+		s.inner(s.workingSet(scale, size), share)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
@@ -192,4 +193,26 @@ func TestGroupsOfTinyAndHugeFeatures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGroupsStall has a group of features of 1e6 that are constant to 1e-6 beside small equal ones: rounding leaves a gap above the tolerance, and
+// each Newton step moves a little. It has to end, long before its epochs are used up.
+func TestGroupsStall(t *testing.T) {
+	x := mat.NewDense(5, 4, []float64{
+		-1.7229740243582905, -1.7229740243582905, 1.9802872038950084e+06, 885042.7901132035,
+		-0.00043123825077024964, -0.00043123825077024964, 1.980286928119816e+06, 885041.1017556873,
+		-0.04315835586672629, -0.04315835586672629, 1.980287511992284e+06, 885040.5730146944,
+		1.2886566824903212, 1.2886566824903212, 1.9802872387793963e+06, 885042.1687790029,
+		0.34471866706533255, 0.34471866706533255, 1.9802889067580618e+06, 885040.8613351098,
+	})
+	g, err := NewRegression(NewDesign(x), []float64{1.5652475842498528, 1.5652475842498528, 0, 0, 0}, false)
+	require.NoError(t, err)
+	q, err := NewGroups(g, [][]int{{0, 1, 2, 3}})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := q.Solve(ctx, GroupWeights{Norm: []float64{0.001}, L1: []float64{0.001}}, Options{Tol: 1e-9})
+	require.NoError(t, err)
+	require.Equal(t, Stalled, s.Status)
+	require.Less(t, g.Relative(s.Gap), 1e-7)
 }

@@ -23,6 +23,7 @@ type groupSolve struct {
 
 	objective, bound, gap  float64
 	outer, epochs, newtons int
+	progress               progress
 }
 
 func (s *groupSolve) weight(j int) float64 { return s.l1[j] }
@@ -51,6 +52,8 @@ func (s *groupSolve) run(ctx context.Context) Status {
 			return Exhausted
 		case s.epochs >= s.o.MaxEpochs:
 			return EpochLimit
+		case s.progress.stalled(s.gap):
+			return Stalled
 		}
 		s.screen(scale, s.objective-bound)
 		size = max(size, firstGroups, 2*len(s.used(s.alive)))

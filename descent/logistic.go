@@ -151,7 +151,7 @@ func (s *logisticSolve) run(ctx context.Context, o Options) (*Solution, error) {
 			out.Status = Exhausted
 		} else if ctx.Err() != nil {
 			out.Status = Cancelled
-		} else if out.Outer < newtonSteps {
+		} else if out.Outer < newtonSteps && out.Epochs < o.MaxEpochs {
 			step, err := s.step(ctx, o, out)
 			if err != nil {
 				return nil, err
@@ -324,7 +324,7 @@ func (s *logisticSolve) step(ctx context.Context, o Options, out *Solution) ([]f
 	// The error of c, and with it the gap, goes with the root of that of the objective.
 	gap := out.Gap / s.scale
 	tol := s.scale * math.Max(1e-3*o.Tol*o.Tol, math.Min(1e-4, 0.01*gap*gap))
-	o.Start, o.Tol = &Solution{B: s.b}, math.Max(1e-18, tol/g.scale)
+	o.Start, o.Tol, o.MaxEpochs = &Solution{B: s.b}, math.Max(1e-18, tol/g.scale), o.MaxEpochs-out.Epochs
 	sub, err := g.Solve(ctx, w, o)
 	if err != nil {
 		return nil, err

@@ -40,6 +40,8 @@ const (
 	Exhausted Status = "exhausted"
 	// EpochLimit: Options.MaxEpochs were done.
 	EpochLimit Status = "epoch limit"
+	// Stalled: the gap no longer falls, because of rounding in data of very different sizes.
+	Stalled Status = "stalled"
 	// Cancelled: the context ended.
 	Cancelled Status = "cancelled"
 )

@@ -19,6 +19,7 @@ type solve struct {
 
 	objective, bound, gap  float64
 	outer, epochs, newtons int
+	progress               progress
 }
 
 func newSolve(g *Regression, w1, w2 []float64, o Options) *solve {
@@ -73,6 +74,8 @@ func (s *solve) run(ctx context.Context) Status {
 			return Exhausted
 		case s.epochs >= s.o.MaxEpochs:
 			return EpochLimit
+		case s.progress.stalled(s.gap):
+			return Stalled
 		}
 		s.screen(scale, s.objective-bound)
 		size = max(size, firstSet, 2*s.used())
@@ -80,7 +83,6 @@ func (s *solve) run(ctx context.Context) Status {
 		share := innerShare * s.gap
 		if !(share <= math.MaxFloat64) { // any point would do, without an epoch, again and again
 			share = 0
-			s.epochs++
 		}
 		s.inner(s.workingSet(scale, size), share)
 	}
@@ -93,6 +95,26 @@ const (
 	// gap of the whole problem.
 	innerShare = 0.03
 )
+
+// progress notices that the gap does not fall any more.
+type progress struct {
+	least float64 // gap so far
+	idle  int     // rounds since it fell
+	begun bool
+}
+
+// mostIdleRounds bounds the rounds in a row that leave the gap as it is.
+const mostIdleRounds = 100
+
+// stalled says whether the gap of a round, and those of many before it, are no progress.
+func (p *progress) stalled(gap float64) bool {
+	if !p.begun || gap < 0.99*p.least {
+		*p = progress{least: gap, begun: true}
+	} else {
+		p.idle++
+	}
+	return p.idle > mostIdleRounds
+}
 
 // correlate sets c for all features that are not discarded.
 func (s *solve) correlate(u []float64) {

@@ -70,6 +70,7 @@ func sizesOfDual(p *Problem) (u, z []float64) {
 type weights struct {
 	of     *Problem
 	x      []float64 // sizesOfX
+	near   []float64 // the same without bounds that are far
 	bounds *singleBounds
 	u, z   []float64 // sizesOfDual
 }
@@ -87,6 +88,17 @@ func (w *weights) ofX() []float64 {
 		w.x = sizesOfX(w.of)
 	}
 	return w.x
+}
+
+func (w *weights) nearX() []float64 {
+	if w.near == nil {
+		if p := withoutFar(w.of); p != nil {
+			w.near = sizesOfX(p)
+		} else {
+			w.near = w.ofX()
+		}
+	}
+	return w.near
 }
 
 func (w *weights) ofDual() (u, z []float64) {

@@ -3,7 +3,6 @@ package backends
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/james-bowman/sparse"
 
@@ -342,7 +341,7 @@ func (j *Judge) Optimal(x, s, z []float64, eps float64) bool { return j.Excess(x
 func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
 	r, primal, dual := j.check.recheck(j.p, x, s, z)
 	found := j.against(x, s, z, r, primal, dual)
-	if r.Max() <= eps && j.check.lost(j.p) >= 0 {
+	if r.Max() <= eps && (j.check.lost(j.p) >= 0 || j.check.hidden(j.p, j.unitsOf(), x, s, z, primal) > 1) {
 		return math.Inf(1)
 	}
 	return max(r.Max(), found.own.Max()/inUnitsFactor, max(found.right, found.cost)/againstFactor) / eps
@@ -358,10 +357,6 @@ const (
 	inUnitsFactor = 100
 	// and what is left of b and q so much of them.
 	againstFactor = 1e5
-	// The part of the cost of a variable without bounds that may be left.
-	hiddenCost = 0.01
-	// So many times bounds are followed from row to row.
-	tightenRounds = 3
 )
 
 // inUnits says why a point whose residuals are small as they are must not be called optimal: because rows, columns, b or q
@@ -378,40 +373,8 @@ func (j *Judge) inUnits(x, s, z []float64, r Residuals, primal, dual, eps float6
 	if k := j.check.lost(j.p); k >= 0 {
 		return fmt.Sprintf("variable %d is not bounded, and the multipliers leave open whether its cost %.1e makes the objective fall without end", k, j.p.Q[k])
 	}
+	if excess := j.check.hidden(j.p, j.unitsOf(), x, s, z, primal); excess > 1 {
+		return fmt.Sprintf("residuals of single rows or columns are large beside their own terms, and may change the objective %.1e times as much as they should", excess)
+	}
 	return ""
-}
-
-// lost returns a variable whose cost is hidden in the dual residual of the point that recheck had last, -1 for none: Px + A'z does not make up
-// for q_j, the variable is in no quadratic term, and its bounds, with what follows from those of the others, do not end the
-// direction in which the objective falls.
-func (c *checker) lost(p *Problem) int {
-	open := func(j int) float64 { // what is left of the cost, 0 if that is not enough to speak of
-		left := c.px[j] + p.Q[j] + c.atz[j]
-		if p.Q[j] == 0 || math.Abs(left) <= hiddenCost*math.Abs(p.Q[j]) || c.px[j] != 0 {
-			return 0
-		}
-		return left
-	}
-	some := false
-	for j := range p.Q {
-		some = some || open(j) != 0
-	}
-	if !some {
-		return -1
-	}
-	curved := make([]bool, len(p.Q))
-	entriesOf(p.P, func(i, j int, _ float64) { curved[i], curved[j] = true, true })
-	single := c.known.about(p).single()
-	lower, upper := slices.Clone(single.lower), slices.Clone(single.upper)
-	low, high := intervals(p.Cones)
-	for range tightenRounds {
-		tighten(p, low, high, lower, upper)
-	}
-	for j := range p.Q {
-		left := open(j)
-		if !curved[j] && (left > 0 && math.IsInf(lower[j], -1) || left < 0 && math.IsInf(upper[j], 1)) {
-			return j
-		}
-	}
-	return -1
 }

@@ -1,0 +1,118 @@
+package backends
+
+import (
+	"math"
+	"slices"
+)
+
+// This file finds what small residuals may hide: Residuals compares the largest one with the largest term of all rows or columns, next to which
+// whole rows and columns can be nothing.
+
+const (
+	// The part of the cost of a variable without bounds that may be left.
+	hiddenCost = 0.01
+	// So many times bounds are followed from row to row.
+	tightenRounds = 3
+	// A residual is looked at if it is more than this part of its own row or column. When it is mended, the objective may change by so much
+	// of its terms if the residual is that part of q_j or b_i themselves, and otherwise, where sizes are guessed from less, by all of them.
+	ownShare      = 1e-3
+	mostHidden    = 1e-4
+	mostHiddenOwn = 1.
+)
+
+// lost returns a variable whose cost is hidden in the dual residual of the point that recheck had last, -1 for none: Px + A'z does not make up
+// for q_j, the variable is in no quadratic term, and its bounds, with what follows from those of the others, do not end the
+// direction in which the objective falls.
+func (c *checker) lost(p *Problem) int {
+	open := func(j int) float64 { // what is left of the cost, 0 if that is not enough to speak of
+		left := c.px[j] + p.Q[j] + c.atz[j]
+		if p.Q[j] == 0 || math.Abs(left) <= hiddenCost*math.Abs(p.Q[j]) || c.px[j] != 0 {
+			return 0
+		}
+		return left
+	}
+	some := false
+	for j := range p.Q {
+		some = some || open(j) != 0
+	}
+	if !some {
+		return -1
+	}
+	curved := make([]bool, len(p.Q))
+	entriesOf(p.P, func(i, j int, _ float64) { curved[i], curved[j] = true, true })
+	single := c.known.about(p).single()
+	lower, upper := slices.Clone(single.lower), slices.Clone(single.upper)
+	low, high := intervals(p.Cones)
+	for range tightenRounds {
+		tighten(p, low, high, lower, upper)
+	}
+	for j := range p.Q {
+		left := open(j)
+		if !curved[j] && (left > 0 && math.IsInf(lower[j], -1) || left < 0 && math.IsInf(upper[j], 1)) {
+			return j
+		}
+	}
+	return -1
+}
+
+// hidden estimates by how much the objective of the point that recheck had last may change when a residual is mended that is
+// more than ownShare of its own row or column: the residual of a column times the size to expect of its variable without far bounds, that of a row
+// times that of its multiplier (see solutionSizes.sizes), or those of the point where they are larger. It is told in units of what
+// is allowed.
+func (c *checker) hidden(p *Problem, u *units, x, s, z []float64, primal float64) float64 {
+	terms, ofOwn, ofData := math.Abs(primal), 0.0, 0.0
+	add := func(residual, size, data float64) {
+		ofOwn = max(ofOwn, residual*size)
+		if data != 0 && residual > ownShare*math.Abs(data) {
+			ofData = max(ofData, residual*size)
+		}
+	}
+	var sizes, curvature []float64
+	for j, q := range p.Q {
+		terms = max(terms, math.Abs(q*x[j]), math.Abs(x[j]*c.px[j]/2))
+		r := math.Abs(c.px[j] + q + c.atz[j])
+		if r <= ownShare*max(math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j])) {
+			continue
+		}
+		if sizes == nil {
+			sizes, curvature = c.known.about(p).nearX(), diagonal(p)
+		}
+		size := max(math.Abs(x[j]), sizes[j])
+		if curvature[j] > 0 { // without rows, the variable moves so far
+			size = max(size, r/(2*curvature[j]))
+		}
+		add(r, size, q)
+	}
+	sizes = nil
+	for i, b := range p.B {
+		terms = max(terms, math.Abs(b*z[i]))
+		r := math.Abs(c.ax[i] + s[i] - b)
+		if r <= ownShare*max(math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i])) {
+			continue
+		}
+		if sizes == nil {
+			_, sizes = c.known.about(p).ofDual()
+		}
+		add(r, max(math.Abs(z[i]), sizes[i]), b)
+	}
+	least := 1.0
+	if u != nil && u.objective > 0 {
+		least = min(1, u.objective)
+	}
+	excess := ofOwn / max(least, terms) / mostHiddenOwn
+	if terms > 0 {
+		excess = max(excess, ofData/terms/mostHidden)
+	}
+	return excess
+}
+
+// diagonal returns that of P.
+func diagonal(p *Problem) []float64 {
+	out := make([]float64, len(p.Q))
+	entries(p.P, func(i, j int, v float64) {
+		if i == j {
+			out[i] = v
+		}
+	})
+	return out
+}

@@ -60,50 +60,64 @@ func (c *checker) lost(p *Problem) int {
 // times that of its multiplier (see solutionSizes.sizes), or those of the point where they are larger. It is told in units of what
 // is allowed.
 func (c *checker) hidden(p *Problem, u *units, x, s, z []float64, primal float64) float64 {
-	terms, ofOwn, ofData := math.Abs(primal), 0.0, 0.0
-	add := func(residual, size, data float64) {
-		ofOwn = max(ofOwn, residual*size)
-		if data != 0 && residual > ownShare*math.Abs(data) {
-			ofData = max(ofData, residual*size)
-		}
-	}
-	var sizes, curvature []float64
-	for j, q := range p.Q {
-		terms = max(terms, math.Abs(q*x[j]), math.Abs(x[j]*c.px[j]/2))
-		r := math.Abs(c.px[j] + q + c.atz[j])
-		if r <= ownShare*max(math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j])) {
-			continue
-		}
-		if sizes == nil {
-			sizes, curvature = c.known.about(p).nearX(), diagonal(p)
-		}
-		size := max(math.Abs(x[j]), sizes[j])
-		if curvature[j] > 0 { // without rows, the variable moves so far
-			size = max(size, r/(2*curvature[j]))
-		}
-		add(r, size, q)
-	}
-	sizes = nil
-	for i, b := range p.B {
-		terms = max(terms, math.Abs(b*z[i]))
-		r := math.Abs(c.ax[i] + s[i] - b)
-		if r <= ownShare*max(math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i])) {
-			continue
-		}
-		if sizes == nil {
-			_, sizes = c.known.about(p).ofDual()
-		}
-		add(r, max(math.Abs(z[i]), sizes[i]), b)
-	}
-	least := 1.0
+	h := hiding{least: 1, terms: math.Abs(primal)}
 	if u != nil && u.objective > 0 {
-		least = min(1, u.objective)
+		h.least = min(1, u.objective)
 	}
-	excess := ofOwn / max(least, terms) / mostHiddenOwn
-	if terms > 0 {
-		excess = max(excess, ofData/terms/mostHidden)
+	var cols, rows []int
+	for j, q := range p.Q {
+		h.terms = max(h.terms, math.Abs(q*x[j]), math.Abs(x[j]*c.px[j]/2))
+		if math.Abs(c.px[j]+q+c.atz[j]) > ownShare*max(math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j])) {
+			cols = append(cols, j)
+		}
 	}
-	return excess
+	for i, b := range p.B {
+		h.terms = max(h.terms, math.Abs(b*z[i]))
+		if math.Abs(c.ax[i]+s[i]-b) > ownShare*max(math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i])) {
+			rows = append(rows, i)
+		}
+	}
+	if len(cols)+len(rows) == 0 {
+		return 0
+	}
+	residuals := func(x, z func(k int) float64) float64 {
+		worst := 0.0
+		for _, j := range cols {
+			worst = max(worst, h.excess(math.Abs(c.px[j]+p.Q[j]+c.atz[j]), x(j), p.Q[j]))
+		}
+		for _, i := range rows {
+			worst = max(worst, h.excess(math.Abs(c.ax[i]+s[i]-p.B[i]), z(i), p.B[i]))
+		}
+		return worst
+	}
+	curvature := diagonal(p)
+	alone := func(j int) float64 { // how far the variable moves where no row holds it
+		if curvature[j] > 0 {
+			return max(math.Abs(x[j]), math.Abs(c.px[j]+p.Q[j]+c.atz[j])/(2*curvature[j]))
+		}
+		return math.Abs(x[j])
+	}
+	// In most problems no size that b, q and the entries can lead to matters.
+	mostX, mostZ := c.known.about(p).most()
+	if rough := residuals(func(j int) float64 { return max(mostX, alone(j)) }, func(i int) float64 { return max(mostZ, math.Abs(z[i])) }); rough <= 1 {
+		return rough
+	}
+	sizes := c.known.nearX()
+	_, sizesZ := c.known.ofDual()
+	return residuals(func(j int) float64 { return max(sizes[j], alone(j)) }, func(i int) float64 { return max(sizesZ[i], math.Abs(z[i])) })
+}
+
+// hiding is what a residual that single rows or columns hide is compared with.
+type hiding struct{ least, terms float64 }
+
+// excess is that of a residual in a row or column whose b_i or q_j is data. The terms of the objective count
+// as its size in units of the data at least, unless the residual is a part of data itself.
+func (h hiding) excess(residual, size, data float64) float64 {
+	change := residual * size
+	if data != 0 && h.terms > 0 && residual > ownShare*math.Abs(data) {
+		return change / h.terms / mostHidden
+	}
+	return change / max(h.least, h.terms) / mostHiddenOwn
 }
 
 // diagonal returns that of P.

@@ -71,6 +71,9 @@ type weights struct {
 	of     *Problem
 	x      []float64 // sizesOfX
 	near   []float64 // the same without bounds that are far
+	some   bool      // mostX and mostZ are known
+	mostX  float64
+	mostZ  float64
 	bounds *singleBounds
 	u, z   []float64 // sizesOfDual
 }
@@ -100,6 +103,36 @@ func (w *weights) nearX() []float64 {
 	}
 	return w.near
 }
+
+// most bounds, roughly, the sizes of variables, without bounds that are far, and of multipliers.
+func (w *weights) most() (x, z float64) {
+	if !w.some {
+		w.some = true
+		p := w.of
+		least, right, cost := math.Inf(1), 0.0, maxAbs(p.Q)
+		entriesOf(p.A, func(_, _ int, v float64) { least = min(least, v) })
+		far := farBound(p, func(int) float64 { return 1 })
+		row := 0
+		for _, c := range p.Cones {
+			for i := range c.Dim {
+				right = max(right, math.Abs(p.B[row+i]))
+				if c.Kind == BoxCone {
+					for _, v := range []float64{math.Abs(c.Lower[i]), math.Abs(c.Upper[i])} {
+						if v < far {
+							right = max(right, v)
+						}
+					}
+				}
+			}
+			row += c.Dim
+		}
+		w.mostX, w.mostZ = chained*right/least, chained*cost/least
+	}
+	return w.mostX, w.mostZ
+}
+
+// chained is how much larger than b_i / a_ij a variable is thought to become through others.
+const chained = 1e3
 
 func (w *weights) ofDual() (u, z []float64) {
 	if w.u == nil {

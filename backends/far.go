@@ -11,6 +11,9 @@ const farGap = 1e4
 // farBound returns the size from which on bounds of boxes are far: larger by more than a gap than all that is on the other side of it, where
 // b and the bounds of row i are multiplied by unit(i). It is infinite where no bound is.
 func farBound(p *Problem, unit func(i int) float64) float64 {
+	if !slices.ContainsFunc(p.Cones, func(c Cone) bool { return c.Kind == BoxCone }) {
+		return math.Inf(1)
+	}
 	var sizes []float64 // those that a gap from one can lie below
 	near := 1.0         // the largest of the others
 	add := func(size float64) {
@@ -21,13 +24,12 @@ func farBound(p *Problem, unit func(i int) float64) float64 {
 			sizes = append(sizes, size)
 		}
 	}
-	row, boxes := 0, false
+	row := 0
 	for _, c := range p.Cones {
 		for i := range c.Dim {
 			by := unit(row + i)
 			add(math.Abs(p.B[row+i]) * by)
 			if c.Kind == BoxCone {
-				boxes = true
 				add(math.Abs(c.Lower[i]) * by)
 				add(math.Abs(c.Upper[i]) * by)
 			}
@@ -35,9 +37,6 @@ func farBound(p *Problem, unit func(i int) float64) float64 {
 		row += c.Dim
 	}
 	far := math.Inf(1)
-	if !boxes {
-		return far
-	}
 	slices.Sort(sizes)
 	for k, size := range slices.Backward(sizes) {
 		below := near

@@ -29,12 +29,13 @@ func (s *checkedSolver) judge(out *Solution) {
 		withoutPoint(out)
 		return
 	}
-	out.Residuals, out.Objective, out.DualObjective = s.judged.check.recheck(&s.data, out.X, out.S, out.Z)
+	found := s.judged.measure(out.X, out.S, out.Z)
+	out.Residuals, out.Objective, out.DualObjective = found.Residuals, found.primal, found.dual
 	meets := out.Residuals.Primal <= s.options.Eps && out.Residuals.Dual <= s.options.Eps && out.Residuals.Gap <= s.options.Eps
 	switch {
 	case meets && out.Status != Cancelled && out.Status != NumericalError:
 		out.Status = Optimal // also where a limit ended the solve with a point this good
-		if why := s.judged.inUnits(out.X, out.S, out.Z, out.Residuals, out.Objective, out.DualObjective, s.options.Eps); why != "" {
+		if why := s.judged.objection(s.options.Eps); why != "" {
 			out.Status = Inaccurate
 			addMessage(out, why)
 			return

@@ -3,6 +3,7 @@ package backends
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/james-bowman/sparse"
 
@@ -49,10 +50,16 @@ func unitsOf(p *Problem) *units {
 		}
 	}
 	blocksOf(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
-	entriesOf(p.P, func(i, j int, v float64) {
-		u.curved = max(u.curved, v)
-		cols[i], cols[j] = max(cols[i], v), max(cols[j], v)
-	})
+	if p.P != nil {
+		raw := p.P.RawMatrix()
+		for j := range n {
+			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+				i, v := raw.Ind[k], math.Abs(raw.Data[k])
+				u.curved = max(u.curved, v)
+				cols[i], cols[j] = max(cols[i], v), max(cols[j], v)
+			}
+		}
+	}
 	if within(rows) && within(cols) {
 		u.sizes(p)
 		if within([]float64{u.right, u.cost, u.curved}) {
@@ -284,12 +291,17 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 			cols[j] = sum
 		}
 	}
-	entriesOf(p.P, func(i, j int, v float64) {
-		cols[i] += v * math.Abs(x[j])
-		if i != j {
-			cols[j] += v * math.Abs(x[i])
+	if p.P != nil {
+		raw := p.P.RawMatrix()
+		for j, xj := range x {
+			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+				i, v := raw.Ind[k], math.Abs(raw.Data[k])
+				if cols[i] += v * math.Abs(xj); i != j {
+					cols[j] += v * math.Abs(x[i])
+				}
+			}
 		}
-	})
+	}
 	if u == nil {
 		return unitRoundoff * maxAbs(rows), unitRoundoff * maxAbs(cols)
 	}
@@ -318,6 +330,8 @@ type Judge struct {
 	units *units
 	find  func(*Problem) *units
 	check checker
+	has   bool // last is of the problem as it is
+	last  measured
 }
 
 // NewJudge returns the judge of a problem.
@@ -332,24 +346,59 @@ func (j *Judge) unitsOf() *units {
 }
 
 // Reset says that numbers of the problem have changed, or that p is now the problem.
-func (j *Judge) Reset(p *Problem) { j.p, j.known, j.check.known = p, false, weights{} }
+func (j *Judge) Reset(p *Problem) { j.p, j.known, j.has, j.check.known = p, false, false, weights{} }
 
 // Optimal says whether a finite point passes as optimal at the tolerance eps.
 func (j *Judge) Optimal(x, s, z []float64, eps float64) bool { return j.Excess(x, s, z, eps) <= 1 }
 
 // Excess returns how many times larger than at the tolerance eps the residuals of a point are, by the measure that is worst.
 func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
-	r, primal, dual := j.check.recheck(j.p, x, s, z)
-	found := j.against(x, s, z, r, primal, dual)
-	if r.Max() <= eps && (j.check.lost(j.p) >= 0 || j.check.hidden(j.p, j.unitsOf(), x, s, z, primal) > 1) {
+	m := j.measure(x, s, z)
+	if m.Max() <= eps && (j.lost() >= 0 || j.hidden() > 1) {
 		return math.Inf(1)
 	}
-	return max(r.Max(), found.own.Max()/inUnitsFactor, max(found.right, found.cost)/againstFactor) / eps
+	return max(m.Max(), m.own.Max()/inUnitsFactor, max(m.right, m.cost)/againstFactor) / eps
 }
 
-// against measures the point that recheck had last.
-func (j *Judge) against(x, s, z []float64, r Residuals, primal, dual float64) against {
-	return j.check.inUnits(j.p, j.unitsOf(), x, s, z, r, primal, dual)
+// measured is a point, and what was found about it.
+type measured struct {
+	x, s, z []float64 // copies
+	Residuals
+	primal, dual float64
+	against
+	lost   int // -1 for none
+	hidden float64
+	looked struct{ lost, hidden bool } // what is known of them
+}
+
+// measure measures a point, or remembers it if it is the one that was measured last: solvers ask before they end, and what they return is
+// asked about again.
+func (j *Judge) measure(x, s, z []float64) *measured {
+	m := &j.last
+	if j.has && slices.Equal(m.x, x) && slices.Equal(m.s, s) && slices.Equal(m.z, z) {
+		return m
+	}
+	*m = measured{x: append(m.x[:0], x...), s: append(m.s[:0], s...), z: append(m.z[:0], z...)}
+	j.has = true
+	m.Residuals, m.primal, m.dual = j.check.recheck(j.p, x, s, z)
+	m.against = j.check.inUnits(j.p, j.unitsOf(), x, s, z, m.Residuals, m.primal, m.dual)
+	return m
+}
+
+// lost is checker.lost of the point that measure had last.
+func (j *Judge) lost() int {
+	if m := &j.last; !m.looked.lost {
+		m.lost, m.looked.lost = j.check.lost(j.p), true
+	}
+	return j.last.lost
+}
+
+// hidden is checker.hidden of that point.
+func (j *Judge) hidden() float64 {
+	if m := &j.last; !m.looked.hidden {
+		m.hidden, m.looked.hidden = j.check.hidden(j.p, j.unitsOf(), m.x, m.s, m.z, m.primal), true
+	}
+	return j.last.hidden
 }
 
 const (
@@ -359,21 +408,20 @@ const (
 	againstFactor = 1e5
 )
 
-// inUnits says why a point whose residuals are small as they are must not be called optimal: because rows, columns, b or q
-// are as small, or the point is so large that b and q are lost in it. It is empty where nothing speaks
-// against the point, which must be the one that recheck had last.
-func (j *Judge) inUnits(x, s, z []float64, r Residuals, primal, dual, eps float64) string {
-	found := j.against(x, s, z, r, primal, dual)
+// objection says why the point that measure had last must not be called optimal, though its residuals are small as they are: because rows, columns, b or q
+// are as small, or the point is so large that b and q are lost in it. It is empty where nothing speaks against the point.
+func (j *Judge) objection(eps float64) string {
+	m := &j.last
 	switch {
-	case !(found.own.Max() <= inUnitsFactor*eps):
-		return fmt.Sprintf("in the units of the data the residuals are %.1e (primal), %.1e (dual), %.1e (gap)", found.own.Primal, found.own.Dual, found.own.Gap)
-	case !(max(found.right, found.cost) <= againstFactor*eps):
-		return fmt.Sprintf("the point is so large that the residuals are %.1e of b and %.1e of q", found.right, found.cost)
+	case !(m.own.Max() <= inUnitsFactor*eps):
+		return fmt.Sprintf("in the units of the data the residuals are %.1e (primal), %.1e (dual), %.1e (gap)", m.own.Primal, m.own.Dual, m.own.Gap)
+	case !(max(m.right, m.cost) <= againstFactor*eps):
+		return fmt.Sprintf("the point is so large that the residuals are %.1e of b and %.1e of q", m.right, m.cost)
 	}
-	if k := j.check.lost(j.p); k >= 0 {
+	if k := j.lost(); k >= 0 {
 		return fmt.Sprintf("variable %d is not bounded, and the multipliers leave open whether its cost %.1e makes the objective fall without end", k, j.p.Q[k])
 	}
-	if excess := j.check.hidden(j.p, j.unitsOf(), x, s, z, primal); excess > 1 {
+	if excess := j.hidden(); excess > 1 {
 		return fmt.Sprintf("residuals of single rows or columns are large beside their own terms, and may change the objective %.1e times as much as they should", excess)
 	}
 	return ""

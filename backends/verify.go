@@ -57,7 +57,7 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 	return r, primal, dual
 }
 
-// distance bounds how far the objective of the point that recheck had last is from the optimal value, if there is a solution
+// distance bounds how far the objective of the point that recheck and rounding had last is from the optimal value, if there is a solution
 // (x*, z*) with |x*_j| <= 2 |x_j| and |z*_i| <= 2 |z_i|: with r = Px + q + A'z and t = Ax + s - b, and by convexity,
 //
 //	dual objective - |r|'|x*| <= optimal value <= objective + |t|'|z*|,
@@ -87,18 +87,11 @@ func (c *checker) distance(p *Problem, out *Solution) float64 {
 	return max(2*above, out.Objective-out.DualObjective+2*below) + rounding
 }
 
-// terms adds the absolute values of all terms of x'Px, q'x, b'z, z'Ax and s'z.
+// terms adds the absolute values of all terms of x'Px, q'x, b'z, z'Ax and s'z of the point that rounding had last.
 func (c *checker) terms(p *Problem, out *Solution) float64 {
 	sum := 0.0
-	entriesOf(p.P, func(i, j int, v float64) {
-		term := v * math.Abs(out.X[i]*out.X[j])
-		if sum += term; i != j {
-			sum += term
-		}
-	})
-	entriesOf(p.A, func(i, j int, v float64) { sum += v * math.Abs(out.Z[i]*out.X[j]) })
 	for j, q := range p.Q {
-		sum += math.Abs(q * out.X[j])
+		sum += (c.ofCols[j] + math.Abs(q)) * math.Abs(out.X[j])
 	}
 	for i, b := range p.B {
 		sum += math.Abs(b*out.Z[i]) + math.Abs(out.S[i]*out.Z[i])

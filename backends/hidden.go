@@ -123,10 +123,17 @@ func (h hiding) excess(residual, size, data float64) float64 {
 // diagonal returns that of P.
 func diagonal(p *Problem) []float64 {
 	out := make([]float64, len(p.Q))
-	entries(p.P, func(i, j int, v float64) {
-		if i == j {
-			out[i] = v
+	if p.P == nil {
+		return out
+	}
+	raw := p.P.RawMatrix()
+	for j := range out {
+		for k := raw.Indptr[j+1] - 1; k >= raw.Indptr[j]; k-- { // it is the last of its column, if there is one
+			if raw.Ind[k] == j {
+				out[j] = raw.Data[k]
+				break
+			}
 		}
-	})
+	}
 	return out
 }

@@ -110,7 +110,13 @@ func (w *weights) most() (x, z float64) {
 		w.some = true
 		p := w.of
 		least, right, cost := math.Inf(1), 0.0, maxAbs(p.Q)
-		entriesOf(p.A, func(_, _ int, v float64) { least = min(least, v) })
+		if p.A != nil {
+			for _, v := range p.A.RawMatrix().Data {
+				if v = math.Abs(v); v < least && v != 0 {
+					least = v
+				}
+			}
+		}
 		far := farBound(p, func(int) float64 { return 1 })
 		row := 0
 		for _, c := range p.Cones {
@@ -262,29 +268,32 @@ func newSingleBounds(p *Problem) *singleBounds {
 		return out
 	}
 	raw := p.A.RawMatrix()
-	for k, i := range raw.Ind {
-		if raw.Data[k] != 0 {
-			out.count[i]++
+	last, column := make([]int32, m), make([]int32, m) // nonzero of each row
+	for j := range n {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			if raw.Data[k] != 0 {
+				i := raw.Ind[k]
+				out.count[i]++
+				last[i], column[i] = int32(k), int32(j)
+			}
 		}
 	}
 	low, high := intervals(p.Cones)
-	for j := range n {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			i, a := raw.Ind[k], raw.Data[k]
-			if a == 0 || out.count[i] != 1 || math.IsNaN(low[i]) {
-				continue
-			}
-			// b - a x in [low, high]
-			atLow, atHigh := quotient(p.B[i], low[i], a), quotient(p.B[i], high[i], a)
-			if a < 0 {
-				atLow, atHigh = atHigh, atLow
-			}
-			if v := atHigh.value - atHigh.bound; v > out.lower[j] {
-				out.lower[j], out.lowerRow[j], out.lowerEntry[j] = v, int32(i), a
-			}
-			if v := atLow.value + atLow.bound; v < out.upper[j] {
-				out.upper[j], out.upperRow[j], out.upperEntry[j] = v, int32(i), a
-			}
+	for i, count := range out.count {
+		if count != 1 || math.IsNaN(low[i]) {
+			continue
+		}
+		j, a := column[i], raw.Data[last[i]]
+		// b - a x in [low, high]
+		atLow, atHigh := quotient(p.B[i], low[i], a), quotient(p.B[i], high[i], a)
+		if a < 0 {
+			atLow, atHigh = atHigh, atLow
+		}
+		if v := atHigh.value - atHigh.bound; v > out.lower[j] {
+			out.lower[j], out.lowerRow[j], out.lowerEntry[j] = v, int32(i), a
+		}
+		if v := atLow.value + atLow.bound; v < out.upper[j] {
+			out.upper[j], out.upperRow[j], out.upperEntry[j] = v, int32(i), a
 		}
 	}
 	return out

@@ -42,9 +42,15 @@ func unitsOf(p *Problem) *units {
 		a := p.A.RawMatrix()
 		for j := range n {
 			largest := 0.0
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				v := math.Abs(a.Data[k])
-				rows[a.Ind[k]], largest = max(rows[a.Ind[k]], v), max(largest, v)
+			ind, data := a.Ind[a.Indptr[j]:a.Indptr[j+1]], a.Data[a.Indptr[j]:a.Indptr[j+1]]
+			for k, v := range data {
+				i := ind[k]
+				if v = math.Abs(v); v > rows[i] {
+					rows[i] = v
+				}
+				if v > largest {
+					largest = v
+				}
 			}
 			cols[j] = largest
 		}
@@ -53,11 +59,18 @@ func unitsOf(p *Problem) *units {
 	if p.P != nil {
 		raw := p.P.RawMatrix()
 		for j := range n {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				i, v := raw.Ind[k], math.Abs(raw.Data[k])
-				u.curved = max(u.curved, v)
-				cols[i], cols[j] = max(cols[i], v), max(cols[j], v)
+			largest := 0.0
+			ind, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
+			for k, v := range data {
+				i := ind[k]
+				if v = math.Abs(v); v > cols[i] {
+					cols[i] = v
+				}
+				if v > largest {
+					largest = v
+				}
 			}
+			u.curved, cols[j] = max(u.curved, largest), max(cols[j], largest)
 		}
 	}
 	if within(rows) && within(cols) {
@@ -283,9 +296,12 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 		a := p.A.RawMatrix()
 		for j, xj := range x {
 			sum := 0.0
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				i, v := a.Ind[k], math.Abs(a.Data[k])
-				rows[i] += v * math.Abs(xj)
+			xj = math.Abs(xj)
+			ind, data := a.Ind[a.Indptr[j]:a.Indptr[j+1]], a.Data[a.Indptr[j]:a.Indptr[j+1]]
+			for k, v := range data {
+				i := ind[k]
+				v = math.Abs(v)
+				rows[i] += v * xj
 				sum += v * math.Abs(z[i])
 			}
 			cols[j] = sum

@@ -85,10 +85,15 @@ func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
 		raw := p.P.RawMatrix()
 		for j, dj := range s.d {
 			largest := 0.0
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				i := raw.Ind[k]
-				v := math.Abs(raw.Data[k]) * s.c * s.d[i] * dj
-				col[i], largest = max(col[i], v), max(largest, v)
+			rows, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
+			for k, v := range data {
+				i := rows[k]
+				if v = math.Abs(v) * s.c * s.d[i] * dj; v > col[i] {
+					col[i] = v
+				}
+				if v > largest {
+					largest = v
+				}
 			}
 			col[j], size = max(col[j], largest), max(size, largest)
 		}
@@ -100,10 +105,15 @@ func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
 		raw := p.A.RawMatrix()
 		for j, dj := range s.d {
 			largest := 0.0
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				i := raw.Ind[k]
-				v := math.Abs(raw.Data[k]) * s.e[i] * dj
-				row[i], largest = max(row[i], v), max(largest, v)
+			rows, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
+			for k, v := range data {
+				i := rows[k]
+				if v = math.Abs(v) * s.e[i] * dj; v > row[i] {
+					row[i] = v
+				}
+				if v > largest {
+					largest = v
+				}
 			}
 			col[j] = max(col[j], largest)
 		}

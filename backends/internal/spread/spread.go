@@ -30,15 +30,18 @@ func Of(a *sparse.CSC, log func(float64) float64) Entries {
 		return Entries{}
 	}
 	raw := a.RawMatrix()
-	e := Grow(len(raw.Data))
+	e := Entries{make([]int32, len(raw.Data)), make([]int32, len(raw.Data)), make([]float64, len(raw.Data))}
+	at := 0
 	for j := range len(raw.Indptr) - 1 {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if v := raw.Data[k]; v != 0 {
-				e.Add(raw.Ind[k], j, log(math.Abs(v)))
+		rows, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
+		for k, v := range data {
+			if v != 0 {
+				e.Row[at], e.Col[at], e.Log[at] = int32(rows[k]), int32(j), log(math.Abs(v))
+				at++
 			}
 		}
 	}
-	return e
+	return Entries{e.Row[:at], e.Col[:at], e.Log[:at]}
 }
 
 // Terms are the logarithms of some entries of a vector.
@@ -101,9 +104,7 @@ func (s *System) Solve(sweeps int, enough float64) Factors {
 
 		rows := g[:s.Rows]
 		clear(rows)
-		for k, v := range s.A.Log {
-			rows[s.A.Row[k]] += v + f.D[s.A.Col[k]]
-		}
+		s.A.addTo(rows, s.A.Row, f.D, s.A.Col)
 		for k, i := range s.B.At {
 			rows[i] += s.B.Log[k] + f.T
 		}
@@ -116,9 +117,7 @@ func (s *System) Solve(sweeps int, enough float64) Factors {
 
 		cols := g[:s.Cols]
 		clear(cols)
-		for k, v := range s.A.Log {
-			cols[s.A.Col[k]] += v + f.E[s.A.Row[k]]
-		}
+		s.A.addTo(cols, s.A.Col, f.E, s.A.Row)
 		for k, j := range s.Q.At {
 			cols[j] += s.Q.Log[k] + f.C
 		}
@@ -145,12 +144,22 @@ func (s *System) Solve(sweeps int, enough float64) Factors {
 	return f
 }
 
+// addTo adds the logarithms and the factors at from to the sums at to.
+func (e *Entries) addTo(sum []float64, to []int32, factor []float64, from []int32) {
+	to, from = to[:len(e.Log)], from[:len(e.Log)]
+	for k, v := range e.Log {
+		sum[to[k]] += v + factor[from[k]]
+	}
+}
+
 // counts returns how many terms there are for the rows and for the columns.
 func (s *System) counts() (rows, cols []float64) {
 	rows, cols = make([]float64, s.Rows), make([]float64, s.Cols)
-	for k, i := range s.A.Row {
+	for _, i := range s.A.Row {
 		rows[i]++
-		cols[s.A.Col[k]]++
+	}
+	for _, j := range s.A.Col {
+		cols[j]++
 	}
 	for _, i := range s.B.At {
 		rows[i]++

@@ -64,6 +64,14 @@ func (w Within) forSolve(n int) *stop.Stop {
 
 // GemvN computes y -= A x.
 func (w Within) GemvN(m, n int, a []float64, lda int, x, y []float64) {
+	if m*n <= longVector {
+		GemvN(m, n, a, lda, x, y)
+	} else {
+		w.gemvN(m, n, a, lda, x, y)
+	}
+}
+
+func (w Within) gemvN(m, n int, a []float64, lda int, x, y []float64) {
 	block := w.columns(m, n)
 	for j := 0; j < n && !(block < n && w.Stop.Reached(m*block)); j += block {
 		GemvN(m, min(block, n-j), a[j*lda:], lda, x[j:], y)
@@ -72,6 +80,14 @@ func (w Within) GemvN(m, n int, a []float64, lda int, x, y []float64) {
 
 // GemvT computes y -= A'x.
 func (w Within) GemvT(m, n int, a []float64, lda int, x, y []float64) {
+	if m*n <= longVector {
+		GemvT(m, n, a, lda, x, y)
+	} else {
+		w.gemvT(m, n, a, lda, x, y)
+	}
+}
+
+func (w Within) gemvT(m, n int, a []float64, lda int, x, y []float64) {
 	block := w.columns(m, n)
 	for j := 0; j < n && !(block < n && w.Stop.Reached(m*block)); j += block {
 		GemvT(m, min(block, n-j), a[j*lda:], lda, x, y[j:])

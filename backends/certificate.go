@@ -211,7 +211,7 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 	if out.value, out.negative, err = fallsBelowZero("q'x", &sum); err != nil {
 		return out, err
 	}
-	curved, moved := times(p, x)
+	curved, moved := timesP(p, x), timesA(p, x)
 	bend, exact := make([]float64, n), true
 	for j := range curved {
 		bend[j] = curved[j].most()

@@ -58,7 +58,10 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	s.shift, s.judged = convex.shift, NewJudge(&s.data)
 	s.data.Cones = withInfinite(p.Cones)
 	s.low, s.high = intervals(s.data.Cones)
-	s.reduction = s.reduce(&s.data)
+	if !s.options.NoPresolve {
+		s.pattern = newPattern(&s.data, s.low, s.high)
+	}
+	s.reduction = s.pattern.reduce(&s.data, s.low, s.high)
 	if err := s.setup(); err != nil {
 		return nil, err
 	}
@@ -88,6 +91,7 @@ type checkedSolver struct {
 	convexity *convexity // kept from the first update of P on
 	shift     float64    // see convexity
 	low, high []float64  // see intervals
+	pattern   *pattern   // what may be left out, nil for nothing
 	reduction *reduction // what is left out before inner sees the problem, nil for nothing
 	looked    bool       // obvious is what trivial found in the data
 	obvious   *Solution  // a certificate, or nil
@@ -113,14 +117,6 @@ func (s *checkedSolver) supported(p *Problem) error {
 
 func isZero(p *sparse.CSC) bool {
 	return p == nil || !slices.ContainsFunc(p.RawMatrix().Data, func(v float64) bool { return v != 0 })
-}
-
-// reduce returns what is left out of p.
-func (s *checkedSolver) reduce(p *Problem) *reduction {
-	if s.options.NoPresolve {
-		return nil
-	}
-	return newReduction(p, s.low, s.high)
 }
 
 // left is the problem that inner sees.
@@ -264,7 +260,7 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.B != nil {
 		next.B = u.B
 	}
-	reduction := s.reduce(&next)
+	reduction := s.pattern.reduce(&next, s.low, s.high)
 	if !reduction.same(s.reduction) {
 		s.stale = true
 	}

@@ -50,6 +50,22 @@ func (k ConeKind) String() string {
 	return coneNames[k]
 }
 
+// Intervals says whether the cone is a product of intervals: zero, nonnegative or a box.
+func (k ConeKind) Intervals() bool {
+	return k == ZeroCone || k == NonnegativeCone || k == BoxCone
+}
+
+// Blocks visits the cones that are no products of intervals, whose rows can be scaled together only: their first rows, and how many they have.
+func Blocks(cones []Cone, visit func(first, dim int)) {
+	first := 0
+	for _, c := range cones {
+		if !c.Kind.Intervals() && c.Dim > 0 {
+			visit(first, c.Dim)
+		}
+		first += c.Dim
+	}
+}
+
 // Cone is one factor of the product K.
 type Cone struct {
 	Kind ConeKind

@@ -64,7 +64,7 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 		}
 		row += k.Dim
 	}
-	blocksOf(p.Cones, func(first, dim int) { fillMax(weight[first : first+dim]) })
+	Blocks(p.Cones, func(first, dim int) { fillMax(weight[first : first+dim]) })
 	eq := equations{unknowns: m, ptr: []int32{0}}
 	var which []int // the columns of A that are equations
 	for j := range n {
@@ -141,7 +141,7 @@ func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error)
 	for i, v := range s {
 		weight[n+i] = math.Abs(v)
 	}
-	blocksOf(p.Cones, func(first, dim int) { fillMax(weight[n+first : n+first+dim]) })
+	Blocks(p.Cones, func(first, dim int) { fillMax(weight[n+first : n+first+dim]) })
 	eq := equations{unknowns: n + m, ptr: []int32{0}}
 	var which []int
 	for e := range rows.count {

@@ -29,11 +29,18 @@ type fixing struct {
 	low             float64
 }
 
-// newReduction returns nil where nothing can be left out. It is given the intervals of p.
-func newReduction(p *Problem, low, high []float64) *reduction {
+// pattern is what reductions of problems of one pattern have in common.
+type pattern struct {
+	rows, cols    []int32 // those that may be left out
+	column, entry []int32 // the last of each row
+	conic         []bool  // variables in rows of a cone that is no product of intervals
+}
+
+// newPattern returns nil where nothing can be left out, whatever the numbers. It is given the intervals of p.
+func newPattern(p *Problem, low, high []float64) *pattern {
 	n, m := p.Dims()
-	count, column, entry := make([]int32, m), make([]int32, m), make([]int32, m)
-	used, conic := make([]bool, n), make([]bool, n)
+	count, used := make([]int32, m), make([]bool, n)
+	t := &pattern{column: make([]int32, m), entry: make([]int32, m), conic: make([]bool, n)}
 	if p.P != nil {
 		raw := p.P.RawMatrix()
 		for j := range n {
@@ -48,31 +55,54 @@ func newReduction(p *Problem, low, high []float64) *reduction {
 			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 				i := raw.Ind[k]
 				count[i]++
-				column[i], entry[i] = int32(j), int32(k)
+				t.column[i], t.entry[i] = int32(j), int32(k)
 				used[j] = true
-				conic[j] = conic[j] || math.IsNaN(low[i])
+				t.conic[j] = t.conic[j] || math.IsNaN(low[i])
 			}
 		}
 	}
+	for i, l := range low {
+		if !math.IsNaN(l) && (count[i] == 0 || math.IsInf(l, -1) && math.IsInf(high[i], 1) || count[i] == 1 && l == high[i] && !t.conic[t.column[i]]) {
+			t.rows = append(t.rows, int32(i))
+		}
+		if count[i] == 0 {
+			t.column[i] = -1
+		}
+	}
+	for j, is := range used {
+		if !is {
+			t.cols = append(t.cols, int32(j))
+		}
+	}
+	if len(t.rows)+len(t.cols) == 0 {
+		return nil
+	}
+	return t
+}
+
+// reduce returns nil where nothing of p can be left out. It is given the intervals of p.
+func (t *pattern) reduce(p *Problem, low, high []float64) *reduction {
+	if t == nil {
+		return nil
+	}
+	n, m := p.Dims()
 	r := &reduction{}
 	dropRow, dropCol := make([]bool, m), make([]bool, n)
-	isFixed := make([]bool, n)
 	some := false
-	for i := range m {
+	for _, i := range t.rows {
 		switch {
-		case math.IsNaN(low[i]):
-		case count[i] == 0 && p.B[i] >= low[i] && p.B[i] <= high[i], math.IsInf(low[i], -1) && math.IsInf(high[i], 1):
+		case math.IsInf(low[i], -1) && math.IsInf(high[i], 1), t.column[i] < 0 && p.B[i] >= low[i] && p.B[i] <= high[i]:
 			dropRow[i], some = true, true
-		case count[i] == 1 && low[i] == high[i] && !isFixed[column[i]] && !conic[column[i]]:
-			f := fixing{int32(i), column[i], entry[i], low[i]}
+		case t.column[i] >= 0 && !dropCol[t.column[i]]:
+			f := fixing{i, t.column[i], t.entry[i], low[i]}
 			if x := f.value(p); !math.IsInf(x, 0) && !math.IsNaN(x) {
-				isFixed[f.col], dropCol[f.col], dropRow[i], some = true, true, true, true
+				dropCol[f.col], dropRow[i], some = true, true, true
 				r.fixed = append(r.fixed, f)
 			}
 		}
 	}
-	for j := range n {
-		if !used[j] && p.Q[j] == 0 {
+	for _, j := range t.cols {
+		if p.Q[j] == 0 {
 			dropCol[j], some = true, true
 		}
 	}
@@ -157,7 +187,7 @@ func (r *reduction) substitute(p *Problem) {
 	for _, f := range r.fixed {
 		x[f.col] = f.value(p)
 	}
-	px, ax := times(p, x)
+	px, ax := timesP(p, x), timesA(p, x)
 	for at, j := range r.cols {
 		r.left.Q[at] = p.Q[j]
 		if px[j].size != 0 {
@@ -187,34 +217,33 @@ func (f fixing) value(p *Problem) float64 {
 	return (p.B[f.row] - f.low) / p.A.RawMatrix().Data[f.entry]
 }
 
-// times returns Px and Ax.
-func times(p *Problem, x []float64) (px, ax []exactSum) {
-	n, m := p.Dims()
-	px, ax = make([]exactSum, n), make([]exactSum, m)
-	if p.P != nil {
-		raw := p.P.RawMatrix()
-		for j, xj := range x {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				i, v := raw.Ind[k], raw.Data[k]
-				px[i].addProduct(v, xj)
-				if i != j {
-					px[j].addProduct(v, x[i])
-				}
-			}
+// timesP returns Px.
+func timesP(p *Problem, x []float64) []exactSum {
+	out := make([]exactSum, len(p.Q))
+	entries(p.P, func(i, j int, v float64) {
+		if out[i].addProduct(v, x[j]); i != j {
+			out[j].addProduct(v, x[i])
+		}
+	})
+	return out
+}
+
+// timesA returns Ax.
+func timesA(p *Problem, x []float64) []exactSum {
+	out := make([]exactSum, len(p.B))
+	if p.A == nil {
+		return out
+	}
+	raw := p.A.RawMatrix()
+	for j, xj := range x {
+		if xj == 0 {
+			continue
+		}
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			out[raw.Ind[k]].addProduct(raw.Data[k], xj)
 		}
 	}
-	if p.A != nil {
-		raw := p.A.RawMatrix()
-		for j, xj := range x {
-			if xj == 0 {
-				continue
-			}
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				ax[raw.Ind[k]].addProduct(raw.Data[k], xj)
-			}
-		}
-	}
-	return px, ax
+	return out
 }
 
 // update returns what an update, whose numbers r has already, changes in the rest.
@@ -322,7 +351,7 @@ func (r *reduction) multipliers(p *Problem, x, z []float64) {
 	}
 	var px []exactSum
 	if x != nil {
-		px, _ = times(p, x)
+		px = timesP(p, x)
 	}
 	raw := p.A.RawMatrix()
 	for _, f := range r.fixed {

@@ -61,7 +61,7 @@ func sizesOfDual(p *Problem) (u, z []float64) {
 	})
 	entriesOf(p.A, func(i, j int, v float64) { s.add(j, n+i, v) })
 	size := s.sizes(n+m, right)
-	blocksOf(p.Cones, func(first, dim int) { fillMax(size[n+first : n+first+dim]) })
+	Blocks(p.Cones, func(first, dim int) { fillMax(size[n+first : n+first+dim]) })
 	size = withoutZeros(size)
 	return size[:n], size[n:]
 }

@@ -55,7 +55,7 @@ func unitsOf(p *Problem) *units {
 			cols[j] = largest
 		}
 	}
-	blocksOf(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
+	Blocks(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
 	if p.P != nil {
 		raw := p.P.RawMatrix()
 		for j := range n {
@@ -152,7 +152,7 @@ func (u *units) means(p *Problem) float64 {
 	n, m := p.Dims()
 	system := spread.System{
 		Rows: m, Cols: n, A: spread.Of(p.A, spread.RoughLog2), P: spread.Of(p.P, spread.RoughLog2),
-		Blocks: func(visit func(first, dim int)) { blocksOf(p.Cones, visit) },
+		Blocks: func(visit func(first, dim int)) { Blocks(p.Cones, visit) },
 	}
 	f := system.Solve(unitRounds, 0)
 	u.d, u.e = f.D, f.E
@@ -191,17 +191,6 @@ func nonzeros(a *sparse.CSC) int {
 // entriesOf visits their absolute values.
 func entriesOf(a *sparse.CSC, visit func(i, j int, v float64)) {
 	entries(a, func(i, j int, v float64) { visit(i, j, math.Abs(v)) })
-}
-
-// blocksOf visits the cones whose rows have one unit.
-func blocksOf(cones []Cone, visit func(first, dim int)) {
-	first := 0
-	for _, c := range cones {
-		if c.Kind != ZeroCone && c.Kind != NonnegativeCone && c.Kind != BoxCone && c.Dim > 0 {
-			visit(first, c.Dim)
-		}
-		first += c.Dim
-	}
 }
 
 func ones(n int) []float64 {

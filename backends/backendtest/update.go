@@ -231,7 +231,7 @@ func (s suite) warmStart(t *testing.T) {
 func (s suite) warmNearby(t *testing.T, c Case, solver backends.Solver, name string, point backends.Point) {
 	t.Helper()
 	linear := !slices.ContainsFunc(c.Problem.Cones, func(k backends.Cone) bool {
-		return k.Kind != backends.ZeroCone && k.Kind != backends.NonnegativeCone && k.Kind != backends.BoxCone
+		return !k.Kind.Intervals()
 	})
 	near := clone(c.Problem)
 	for i := range near.B {

@@ -150,10 +150,9 @@ func describeCones(cones []backends.Cone) string {
 	var list []string
 	for _, kind := range order {
 		s := sums[kind]
-		switch kind {
-		case backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone:
+		if kind.Intervals() {
 			list = append(list, fmt.Sprintf("%d %s", s.rows, kind))
-		default:
+		} else {
 			list = append(list, fmt.Sprintf("%d %s (%s)", s.cones, kind, count(s.rows, "row")))
 		}
 	}

@@ -118,7 +118,7 @@ func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
 			col[j] = max(col[j], largest)
 		}
 	}
-	coupled(p.Cones, func(first, dim int) {
+	backends.Blocks(p.Cones, func(first, dim int) {
 		part := row[first : first+dim]
 		fill(part, slices.Max(part))
 	})
@@ -130,7 +130,7 @@ func fit(p *backends.Problem) *Scaling {
 	n, m := p.Dims()
 	system := spread.System{
 		Rows: m, Cols: n, A: spread.Of(p.A, math.Log2), P: spread.Of(p.P, math.Log2), Ridge: ridge,
-		Blocks: func(visit func(first, dim int)) { coupled(p.Cones, visit) },
+		Blocks: func(visit func(first, dim int)) { backends.Blocks(p.Cones, visit) },
 	}
 	number := func(to *spread.Terms, i int, v float64) {
 		if v != 0 && !math.IsInf(v, 0) {
@@ -162,21 +162,6 @@ func fit(p *backends.Problem) *Scaling {
 		s.e[i] = spread.Power(v)
 	}
 	return s
-}
-
-// coupled visits the cones whose rows must be scaled alike.
-func coupled(cones []backends.Cone, visit func(first, dim int)) {
-	first := 0
-	for _, c := range cones {
-		switch c.Kind {
-		case backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone:
-		default:
-			if c.Dim > 0 {
-				visit(first, c.Dim)
-			}
-		}
-		first += c.Dim
-	}
 }
 
 func fill(v []float64, x float64) {

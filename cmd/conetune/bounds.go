@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/conetune/conetune/dca"
 )
 
 // The largest values of numeric flags. Beyond them a number has no meaning that anybody could have had in mind, and the
@@ -14,9 +16,9 @@ const (
 	// mostEps is the loosest accuracy that a solution may be called optimal with.
 	mostEps = 1e-2
 	// mostTol is the loosest relative tolerance of a method.
-	mostTol = 1
+	mostTol = dca.MostTol
 	// mostWeight bounds weights, radii and factors, whose data are scaled to about 1.
-	mostWeight = 1e12
+	mostWeight = dca.MostWeight
 	// mostValue bounds numbers in the unit of the user's columns: the squares of larger ones overflow.
 	mostValue = 1e100
 	// leastRange and mostRange bound the axes of a search.

@@ -42,7 +42,8 @@
 //     objective is from the optimal value.
 //   - A point that its solver calls optimal and that fails the recheck comes back as [Inaccurate], and a
 //     certificate that does not prove what it claims as [NumericalError].
-//   - A variable without bounds whose cost is lost in the dual residual keeps a point from being called optimal.
+//   - A variable without bounds whose cost is lost in the dual residual keeps a point from being called optimal, and so do residuals that are
+//     a large part of their own row or column where mending them may change the objective.
 //   - Where a backend comes to no verdict it is asked again: for the problem without bounds that are far from all other
 //     numbers, for the point nearest to the constraints, and for a direction of endless descent. The iterations of these runs are
 //     counted, and keep to the limits.

@@ -78,3 +78,18 @@ func ExampleSolver_sensitivity() {
 	// value -11.0000, predicted change per unit of budget -2.0000
 	// measured -2.0000
 }
+
+// Entries of a matrix in any order; those of one place add up.
+func ExampleTriplets() {
+	var t backends.Triplets
+	t.Add(1, 0, 3)
+	t.Add(0, 1, 2)
+	t.Add(1, 0, 0.5)
+	a, err := t.CSC(2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(a.At(1, 0), a.At(0, 1), a.NNZ())
+	// Output:
+	// 3.5 2 2
+}

@@ -123,7 +123,8 @@ type solver struct {
 }
 
 // Update copies new numbers. The next Solve scales them anew, so that an updated solver
-// does what a fresh one would.
+// does what a fresh one would. Only where rows or columns are so far apart that b takes part in their factors, too (package
+// scaling), a change of b alone leaves these as they are.
 func (s *solver) Update(u backends.Update) error {
 	if s.closed {
 		return backends.ErrClosed

@@ -109,15 +109,13 @@ func (f *densePivots) NegativeDirection() []float64 {
 	return v
 }
 
-// check returns nil or a NonconvexError, and sets shift. The pattern must be that of the calls before.
-func (c *convexity) check(p *sparse.CSC) error {
-	c.shift = 0
-	if p == nil {
-		return nil
-	}
+// looked returns the diagonal of P and whether a look at the entries decides: they dominate on the diagonal, so that P is convex, or show a direction
+// that curves downwards, by a negative entry of the diagonal, a zero beside others, or two variables.
+func looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
 	n, _ := p.Dims()
 	raw := p.RawMatrix()
-	diagonal, beside := make([]float64, n), make([]float64, n) // p_jj, the sum of |p_ij| over i != j
+	diagonal = make([]float64, n)
+	beside := make([]float64, n) // the sum of |p_ij| over i != j
 	for j := range n {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			if i, v := raw.Ind[k], raw.Data[k]; i == j {
@@ -133,16 +131,16 @@ func (c *convexity) check(p *sparse.CSC) error {
 		if d < 0 {
 			direction := make([]float64, n)
 			direction[j] = 1
-			return &NonconvexError{direction, d, j}
+			return nil, true, &NonconvexError{direction, d, j}
 		}
 		dominant = dominant && beside[j] <= d
 	}
 	if dominant {
-		return nil
+		return diagonal, true, nil
 	}
 	for j, d := range diagonal {
 		if d == 0 && beside[j] > 0 {
-			return besideZero(p, diagonal, j)
+			return nil, true, besideZero(p, diagonal, j)
 		}
 	}
 	root := beside // of the diagonal
@@ -156,15 +154,16 @@ func (c *convexity) check(p *sparse.CSC) error {
 			if i != j && math.Abs(v)/root[i] > (1+doubtful)*sj {
 				direction := make([]float64, n)
 				direction[i], direction[j] = 1, -math.Copysign(root[i]/sj, v)
-				return proven(p, direction)
+				return nil, true, proven(p, direction)
 			}
 		}
 	}
-	if c.factor == nil {
-		if err := c.analyze(p); err != nil {
-			return err
-		}
-	}
+	return diagonal, false, nil
+}
+
+// load puts the scaled entries in their places.
+func (c *convexity) load(p *sparse.CSC, diagonal []float64) {
+	data := p.RawMatrix().Data
 	c.scale = zeros(c.scale, len(c.vars))
 	for j, of := range c.vars {
 		c.scale[j] = 1
@@ -177,23 +176,41 @@ func (c *convexity) check(p *sparse.CSC) error {
 		for k := c.ptr[j]; k < c.ptr[j+1]; k++ {
 			c.values[k] = 0
 			if c.from[k] >= 0 {
-				c.values[k] = raw.Data[c.from[k]] * c.scale[c.ind[k]] * c.scale[j]
+				c.values[k] = data[c.from[k]] * c.scale[c.ind[k]] * c.scale[j]
 			}
 			if int(c.ind[k]) == j && c.values[k] == 0 {
 				c.values[k] = 1 // an empty row and column
 			}
 		}
 	}
+}
+
+// check returns nil or a NonconvexError, and sets shift. The pattern must be that of the calls before.
+func (c *convexity) check(p *sparse.CSC) error {
+	c.shift = 0
+	if p == nil {
+		return nil
+	}
+	diagonal, decided, err := looked(p)
+	if decided {
+		return err
+	}
+	if c.factor == nil {
+		if err := c.analyze(p); err != nil {
+			return err
+		}
+	}
+	c.load(p, diagonal)
 	if c.convexWith(indefinite) {
 		return nil
 	}
 	found := c.factor.NegativeDirection()
 	low, high := max(indefinite, c.needed(found)), doubtful
-	direction := make([]float64, n)
+	direction := make([]float64, len(diagonal))
 	for j, of := range c.vars {
 		direction[of] = found[j] * c.scale[j]
 	}
-	err := proven(p, direction)
+	err = proven(p, direction)
 	if err == nil || !c.convexWith(doubtful) {
 		return err
 	}

@@ -39,10 +39,36 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 	if best.v == nil || err == nil && best.residual <= eps || p.A == nil {
 		return best, err
 	}
+	z = append([]float64(nil), best.v...)
+	a := p.A.RawMatrix()
+	eq, terms, weight := primalEquations(p, z)
+	eq.polish(weight, func(right []float64) {
+		for e, j := range eq.of {
+			var dot exactSum
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				dot.addProduct(a.Data[k], z[a.Ind[k]])
+			}
+			right[e] = -dot.value() / terms[j]
+		}
+	}, func(change *leastChange, right []float64) (enough bool) {
+		change.apply(right, z)
+		c.intoDual(p, z)
+		next, nextErr := c.primalInfeasible(p, z)
+		if nextErr == nil && (err != nil || next.residual < best.residual) {
+			best, err = next, nil
+		}
+		return err == nil && best.residual <= eps/16
+	})
+	return best, err
+}
+
+// primalEquations returns A'z = 0, each divided by its terms at z, the sum of the |a_ij z_i|, and how freely the entries of z may change.
+func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []float64) {
 	n, m := p.Dims()
 	a := p.A.RawMatrix()
-	z = append([]float64(nil), best.v...)
-	terms, reach := make([]float64, n), make([]float64, m) // sum_i |a_ij z_i|, and max_j |a_ij| / terms_j
+	terms, weight = make([]float64, n), make([]float64, m)
+	reach := make([]float64, m) // max_j |a_ij| / terms_j
+	eq = &equations{unknowns: m, ptr: []int32{0}}
 	for j := range n {
 		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
 			terms[j] += math.Abs(a.Data[k] * z[a.Ind[k]])
@@ -52,9 +78,10 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 		}
 		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
 			reach[a.Ind[k]] = max(reach[a.Ind[k]], math.Abs(a.Data[k])/terms[j])
+			eq.add(a.Ind[k], a.Data[k]/terms[j])
 		}
+		eq.close(j)
 	}
-	weight := make([]float64, m)
 	row := 0
 	for _, k := range p.Cones {
 		for i := row; i < row+k.Dim; i++ {
@@ -65,48 +92,7 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 		row += k.Dim
 	}
 	Blocks(p.Cones, func(first, dim int) { fillMax(weight[first : first+dim]) })
-	eq := equations{unknowns: m, ptr: []int32{0}}
-	var which []int // the columns of A that are equations
-	for j := range n {
-		if terms[j] == 0 {
-			continue
-		}
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			eq.add(a.Ind[k], a.Data[k]/terms[j])
-		}
-		eq.close()
-		which = append(which, j)
-	}
-	change, ok := newLeastChange(&eq, weight)
-	if !ok {
-		return best, err
-	}
-	right := make([]float64, len(which))
-	last := math.Inf(1)
-	for range polishRounds {
-		for e, j := range which {
-			var dot exactSum
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				dot.addProduct(a.Data[k], z[a.Ind[k]])
-			}
-			right[e] = -dot.value() / terms[j]
-		}
-		change.apply(right, z)
-		c.intoDual(p, z)
-		next, nextErr := c.primalInfeasible(p, z)
-		if nextErr == nil && (err != nil || next.residual < best.residual) {
-			best, err = next, nil
-		}
-		if err == nil && best.residual <= eps/16 {
-			break
-		}
-		size := maxAbs(right)
-		if !(size < worthwhile*last) {
-			break
-		}
-		last = size
-	}
-	return best, err
+	return eq, terms, weight
 }
 
 func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error) {
@@ -116,58 +102,12 @@ func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error)
 	}
 	n, m := p.Dims()
 	x = append([]float64(nil), x...)
-	rows := newRowLists(p)
-	scale := make([]float64, rows.count) // of an equation, the sum of the absolute terms
-	reach := make([]float64, n)
-	for e := range rows.count {
-		ind, val := rows.row(e)
-		for k, j := range ind {
-			scale[e] += math.Abs(val[k] * x[j])
-		}
-		if scale[e] > 0 {
-			for k, j := range ind {
-				reach[j] = max(reach[j], math.Abs(val[k])/scale[e])
-			}
-		}
-	}
-	weight := make([]float64, n+m) // of x, then of s
-	for j := range x {
-		if weight[j] = math.Abs(x[j]); reach[j] > 0 {
-			weight[j] = max(weight[j], freedom/reach[j])
-		}
-	}
-	s := make([]float64, m)
+	rows, s, both := newRowLists(p), make([]float64, m), make([]float64, n+m)
 	rows.slack(p, x, s)
-	for i, v := range s {
-		weight[n+i] = math.Abs(v)
-	}
-	Blocks(p.Cones, func(first, dim int) { fillMax(weight[n+first : n+first+dim]) })
-	eq := equations{unknowns: n + m, ptr: []int32{0}}
-	var which []int
-	for e := range rows.count {
-		if scale[e] == 0 {
-			continue
-		}
-		ind, val := rows.row(e)
-		for k, j := range ind {
-			eq.add(int(j), val[k]/scale[e])
-		}
-		if i := e - rows.curved; i >= 0 && weight[n+i] > 0 {
-			eq.add(n+i, 1/scale[e])
-		}
-		eq.close()
-		which = append(which, e)
-	}
-	change, ok := newLeastChange(&eq, weight)
-	if !ok {
-		return best, err
-	}
-	right := make([]float64, len(which))
-	both := make([]float64, n+m)
-	last := math.Inf(1)
-	for range polishRounds {
+	eq, terms, weight := dualEquations(p, rows, x, s)
+	eq.polish(weight, func(right []float64) {
 		rows.slack(p, x, s)
-		for at, e := range which {
+		for at, e := range eq.of {
 			var dot exactSum
 			ind, val := rows.row(e)
 			for k, j := range ind {
@@ -176,8 +116,9 @@ func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error)
 			if i := e - rows.curved; i >= 0 {
 				dot.add(s[i])
 			}
-			right[at] = -dot.value() / scale[e]
+			right[at] = -dot.value() / terms[e]
 		}
+	}, func(change *leastChange, right []float64) (enough bool) {
 		copy(both, x)
 		change.apply(right, both)
 		copy(x, both)
@@ -186,16 +127,44 @@ func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error)
 			best = next
 			best.v = append([]float64(nil), x...)
 		}
-		if best.residual <= eps/16 {
-			break
-		}
-		size := maxAbs(right)
-		if !(size < worthwhile*last) {
-			break
-		}
-		last = size
-	}
+		return best.residual <= eps/16
+	})
 	return best, nil
+}
+
+// dualEquations returns Px = 0 and Ax + s = 0 in x and then s, each divided by its terms at x, and how freely the unknowns may change.
+func dualEquations(p *Problem, rows *rowLists, x, s []float64) (eq *equations, terms, weight []float64) {
+	n, m := len(x), len(s)
+	terms, weight = make([]float64, rows.count), make([]float64, n+m)
+	reach := make([]float64, n) // max_e |m_ej| / terms_e
+	for i, v := range s {
+		weight[n+i] = math.Abs(v)
+	}
+	Blocks(p.Cones, func(first, dim int) { fillMax(weight[n+first : n+first+dim]) })
+	eq = &equations{unknowns: n + m, ptr: []int32{0}}
+	for e := range rows.count {
+		ind, val := rows.row(e)
+		for k, j := range ind {
+			terms[e] += math.Abs(val[k] * x[j])
+		}
+		if terms[e] == 0 {
+			continue
+		}
+		for k, j := range ind {
+			reach[j] = max(reach[j], math.Abs(val[k])/terms[e])
+			eq.add(int(j), val[k]/terms[e])
+		}
+		if i := e - rows.curved; i >= 0 && weight[n+i] > 0 {
+			eq.add(n+i, 1/terms[e])
+		}
+		eq.close(e)
+	}
+	for j := range x {
+		if weight[j] = math.Abs(x[j]); reach[j] > 0 {
+			weight[j] = max(weight[j], freedom/reach[j])
+		}
+	}
+	return eq, terms, weight
 }
 
 // rowLists holds the rows of P, if there are entries, and then those of A.
@@ -289,19 +258,43 @@ func (c Cone) intoRecession(s []float64) {
 	}
 }
 
-// equations is a system M y = r, equation by equation.
+// equations is a system M y = r, equation by equation, and the column or row that each comes from.
 type equations struct {
 	unknowns int
 	ptr      []int32
 	ind      []int32
 	val      []float64
+	of       []int
 }
 
 func (e *equations) add(unknown int, v float64) {
 	e.ind, e.val = append(e.ind, int32(unknown)), append(e.val, v)
 }
 
-func (e *equations) close() { e.ptr = append(e.ptr, int32(len(e.ind))) }
+func (e *equations) close(of int) {
+	e.ptr, e.of = append(e.ptr, int32(len(e.ind))), append(e.of, of)
+}
+
+// polish lets improve, in rounds, change the unknowns by what the equations lack, until it says that this is enough or that does not fall
+// any more.
+func (e *equations) polish(weight []float64, lack func(right []float64), improve func(change *leastChange, right []float64) (enough bool)) {
+	change, ok := newLeastChange(e, weight)
+	if !ok {
+		return
+	}
+	right, last := make([]float64, len(e.of)), math.Inf(1)
+	for range polishRounds {
+		lack(right)
+		if improve(change, right) {
+			return
+		}
+		size := maxAbs(right)
+		if !(size < worthwhile*last) {
+			return
+		}
+		last = size
+	}
+}
 
 // leastChange solves M y = r by the y with the least |D^-1 y|_2, from the quasi-definite system
 //

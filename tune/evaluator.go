@@ -9,8 +9,8 @@ import (
 	"github.com/conetune/conetune/tune/hypergradient"
 )
 
-// evaluator solves lower levels in penalty form, each from the one before. Those with losses and penalties that package
-// descent knows are solved there, which takes a tenth of the time of a conic program, where the backend is ours;
+// evaluator solves lower levels in penalty form, each from the one before. Those with losses and penalties that the packages
+// below lower know are solved there, which takes a tenth of the time of a conic program, where the backend is ours;
 // the others, and what cannot be solved there, are conic programs.
 type evaluator struct {
 	task  *Task
@@ -37,7 +37,7 @@ func (t *Task) evaluator(s *space) (*evaluator, error) {
 	return e, e.compile()
 }
 
-// directModels are those that package descent solves faster, matrix completion unless it is large.
+// directModels are those that the packages below lower solve faster, matrix completion unless it is large.
 var directModels = []string{"elastic-net", "logistic", "matrix-completion", "sparse-group-lasso", "svm", "weighted-lasso"}
 
 // descends returns the model for direct solves, shared by all evaluators; nil if there is none.

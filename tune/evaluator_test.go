@@ -135,7 +135,7 @@ func TestMachineMethods(t *testing.T) {
 	require.LessOrEqual(t, both[1].Refit.Validation, both[0].Refit.Validation*(1+1e-9))
 }
 
-// Matrix completions by descent have the variables and the values of the conic program.
+// Matrix completions by package completion have the variables and the values of the conic program.
 func TestCompletionIsConic(t *testing.T) {
 	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -97,7 +97,7 @@ type classifier interface {
 func newMachine(m classifier) (hypergradient.Model, error) {
 	p := m.Program()
 	rows := func(of problems.LabelledRows) hypergradient.LabelledRows {
-		return hypergradient.LabelledRows{Rows: hypergradient.Rows{X: descent.NewDesign(of.X), Y: of.Y}, Weights: of.Weights}
+		return hypergradient.LabelledRows{Rows: hypergradient.Rows{X: design.New(of.X), Y: of.Y}, Weights: of.Weights}
 	}
 	train, val := m.Folds()
 	var folds []hypergradient.Model
@@ -120,9 +120,9 @@ type completion struct {
 func newCompletion(m *matcomp.Model) (*completion, error) {
 	entries := func(of []matcomp.Entry) hypergradient.Entries {
 		l := m.Linear(of)
-		x := descent.NewColumns(len(l.Y), 0, nil)
+		x := design.FromColumns(len(l.Y), 0, nil)
 		if l.X != nil {
-			x = descent.NewDesign(l.X)
+			x = design.New(l.X)
 		}
 		return hypergradient.Entries{Rows: hypergradient.Rows{X: x, Y: l.Y}, Row: l.Row, Col: l.Col}
 	}
@@ -198,7 +198,7 @@ func penalised(make func(train, val hypergradient.Rows, intercept bool) (*hyperg
 }
 
 func rows(d *dataset.Data) hypergradient.Rows {
-	return hypergradient.Rows{X: descent.NewDesign(d.X), Y: d.Y}
+	return hypergradient.Rows{X: design.New(d.X), Y: d.Y}
 }
 
 // Tune starts from the selection of an earlier method, from the paper's point, or from a path.

@@ -130,7 +130,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 }
 
 // solvers gives the program solvers that are faster than conic programs, where those would be at accuracies that they reach: of the
-// penalty form, from which a path starts, where package descent has one, and of the lower level for matrix completion.
+// penalty form, from which a path starts, where a package below lower has one, and of the lower level for matrix completion.
 func (t *Task) solvers(p *dca.Program) error {
 	if p.Radii < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower/design"
 )
 
 // TestCompare is the Go side of bench/hoag.py, which sets the folder with its data: it runs HOAG from the
@@ -55,7 +55,7 @@ func TestCompare(t *testing.T) {
 				var u0, u1 syscall.Rusage
 				_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u0)
 				begun := time.Now()
-				m, err := newModel(Rows{descent.NewColumns(jobs.Train, jobs.P, trainX), trainY}, Rows{descent.NewColumns(jobs.Val, jobs.P, valX), valY}, false)
+				m, err := newModel(Rows{design.FromColumns(jobs.Train, jobs.P, trainX), trainY}, Rows{design.FromColumns(jobs.Val, jobs.P, valX), valY}, false)
 				require.NoError(t, err)
 				var s Settings
 				if start == "start" {

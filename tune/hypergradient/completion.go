@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/completion"
 )
 
 // Entries are known entries (Row[k], Col[k]) of a matrix with their values Y[k], and a row of features X for each.
@@ -27,7 +28,7 @@ type Entries struct {
 // Near almost all hyperparameters the rank of G stays as it is, and G = A B' moves on the matrices of that rank, where the
 // nuclear norm is smooth (Feng and Simon differentiate the same through the singular vectors in use).
 type MatrixCompletion struct {
-	completion *descent.Completion
+	completion *completion.Problem
 	val        Entries
 	m, n       int
 	groups     [][]int
@@ -38,17 +39,13 @@ type MatrixCompletion struct {
 // else each feature is in one group.
 func NewMatrixCompletion(train, val Entries, m, n int, groups [][]int, intercept bool) (*MatrixCompletion, error) {
 	const name = "matrix completion"
-	g, err := newTraining(name, train.Rows, val.Rows, intercept)
-	if err != nil {
-		return nil, err
-	}
-	linear, err := descent.NewGroups(g, groups)
-	if err != nil {
-		return nil, fmt.Errorf("hypergradient: %s: %w", name, err)
-	}
-	c, err := descent.NewCompletion(linear, m, n, train.Row, train.Col)
+	data := completion.Data{M: m, N: n, Row: train.Row, Col: train.Col, Y: train.Y, X: train.X, Groups: groups}
+	c, err := completion.New(data, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("hypergradient: training entries of the %s: %w", name, err)
+	}
+	if err := checkValidation(name, train.Rows, val.Rows); err != nil {
+		return nil, err
 	}
 	if len(val.Row) != len(val.Y) || len(val.Col) != len(val.Y) {
 		return nil, fmt.Errorf("hypergradient: %d row and %d column indices for %d validation entries of the %s", len(val.Row), len(val.Col), len(val.Y), name)
@@ -61,7 +58,7 @@ func NewMatrixCompletion(train, val Entries, m, n int, groups [][]int, intercept
 	return &MatrixCompletion{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept}, nil
 }
 
-// Small says whether lower levels take some milliseconds, as [descent.Completion.Small] does.
+// Small says whether lower levels take some milliseconds, as [completion.Problem.Small] does.
 func (m *MatrixCompletion) Small() bool { return m.completion.Small() }
 
 // Dim is the number of groups plus one.
@@ -83,8 +80,8 @@ func (m *MatrixCompletion) Path() [][]float64 {
 
 // completionState is the solution behind a point.
 type completionState struct {
-	*descent.CompletionSolution
-	weights  descent.CompletionWeights
+	*completion.Solution
+	weights  completion.Weights
 	residual []float64 // predictions less values over the validation entries
 }
 
@@ -94,25 +91,25 @@ func (m *MatrixCompletion) Solve(ctx context.Context, lambda []float64, tol floa
 		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}
 	pt := &Point{Lambda: append([]float64(nil), lambda...)}
-	w := descent.CompletionWeights{Nuclear: pt.Lambda[0], Norm: pt.Lambda[1:]}
-	var from *descent.CompletionSolution
+	w := completion.Weights{Nuclear: pt.Lambda[0], Norm: pt.Lambda[1:]}
+	o := completion.Options{Tol: tol}
 	if start != nil {
-		from = start.State.(*completionState).CompletionSolution
+		o.Start = start.State.(*completionState).Solution
 	}
-	s, err := m.completion.Solve(ctx, w, descent.Options{Tol: tol}, from)
+	s, err := m.completion.Solve(ctx, w, o)
 	if err != nil {
 		return nil, err
 	}
 	var r []float64
 	pt.X, r = m.values(s)
 	pt.Validation = floats.Dot(r, r) / (2 * float64(len(r)))
-	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == descent.Optimal || s.Status == descent.Exhausted
+	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == lower.Optimal || s.Status == lower.Exhausted
 	pt.State = &completionState{s, w, r}
 	return pt, nil
 }
 
 // values are the coefficients, G by rows and with an intercept b0, and the residual of the validation entries.
-func (m *MatrixCompletion) values(s *descent.CompletionSolution) (x [][]float64, r []float64) {
+func (m *MatrixCompletion) values(s *completion.Solution) (x [][]float64, r []float64) {
 	gamma := mat.NewDense(m.m, m.n, nil)
 	if s.Left != nil {
 		gamma.Mul(s.Left, s.Right.T())
@@ -135,12 +132,12 @@ func (m *MatrixCompletion) Within(ctx context.Context, r []float64, tol float64)
 	if len(r) != m.Dim() {
 		return nil, nil, 0, false, fmt.Errorf("hypergradient: %d bounds, expected %d", len(r), m.Dim())
 	}
-	s, w, err := m.completion.Within(ctx, descent.CompletionBounds{Nuclear: r[0], Norm: r[1:]}, descent.Options{Tol: tol})
+	s, w, err := m.completion.Within(ctx, completion.Bounds{Nuclear: r[0], Norm: r[1:]}, completion.Options{Tol: tol})
 	if err != nil {
 		return nil, nil, 0, false, err
 	}
 	x, _ = m.values(s)
-	return x, append([]float64{w.Nuclear}, w.Norm...), s.Objective, s.Status == descent.Optimal, nil
+	return x, append([]float64{w.Nuclear}, w.Norm...), s.Objective, s.Status == lower.Optimal, nil
 }
 
 // Gradient implements [Model].
@@ -151,7 +148,7 @@ func (m *MatrixCompletion) Gradient(_ context.Context, at *Point, o GradientOpti
 	s := at.State.(*completionState)
 	v := append([]float64(nil), s.residual...)
 	floats.Scale(1/float64(len(v)), v)
-	nuclear, groups, err := m.completion.Derivative(s.weights, s.CompletionSolution, v, m.val.X, m.val.Row, m.val.Col, o.tol())
+	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, o.tol())
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower/design"
 )
 
 // entries are a random part of a matrix of rank 2 plus features of the rows, with noise: training and validation.
@@ -42,9 +42,9 @@ func entries(seed uint64, m, n, p int) (train, val Entries) {
 		}
 	}
 	for k, e := range sets {
-		e.X = descent.NewColumns(len(e.Y), 0, nil)
+		e.X = design.FromColumns(len(e.Y), 0, nil)
 		if p > 0 {
-			e.X = descent.NewDesign(mat.NewDense(len(e.Y), p, rows[k]))
+			e.X = design.New(mat.NewDense(len(e.Y), p, rows[k]))
 		}
 	}
 	return train, val

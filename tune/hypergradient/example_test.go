@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
@@ -17,7 +17,7 @@ func ExampleIGJO() {
 		return
 	}
 	rows := func(d *dataset.Data) hypergradient.Rows {
-		return hypergradient.Rows{X: descent.NewDesign(d.X), Y: d.Y}
+		return hypergradient.Rows{X: design.New(d.X), Y: d.Y}
 	}
 	model, err := hypergradient.ElasticNet(rows(split.Train), rows(split.Val), false)
 	if err != nil {

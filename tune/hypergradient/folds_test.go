@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -20,7 +20,7 @@ func TestFolds(t *testing.T) {
 	require.NoError(t, err)
 	rows := func(index []int) Rows {
 		d := s.Train.Rows(index)
-		return Rows{descent.NewDesign(d.X), d.Y}
+		return Rows{design.New(d.X), d.Y}
 	}
 	for _, kind := range kinds {
 		var models []Model

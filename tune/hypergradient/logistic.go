@@ -7,7 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 // Logistic is a sparse logistic regression with targets -1 and 1 and two hyperparameters,
@@ -16,14 +17,14 @@ import (
 //
 // The validation loss is the mean logistic loss. Its points have the coefficients, and with an intercept b0.
 type Logistic struct {
-	train     *descent.Logistic
+	train     *sparse.Logistic
 	val       Rows
 	intercept bool
 }
 
 // NewLogistic takes targets of -1 and 1.
 func NewLogistic(train, val Rows, intercept bool) (*Logistic, error) {
-	g, err := descent.NewLogistic(train.X, train.Y, intercept)
+	g, err := sparse.NewLogistic(train.X, train.Y, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("hypergradient: training rows of the logistic regression: %w", err)
 	}
@@ -56,7 +57,7 @@ func (m *Logistic) Path() [][]float64 { return elasticPath(m.LambdaMax()) }
 
 // logisticState is the solution behind a point.
 type logisticState struct {
-	*descent.Solution
+	*sparse.Solution
 	w2       float64
 	gradient []float64 // of L in the coefficients of the support, and in the intercept
 }
@@ -66,11 +67,11 @@ func (m *Logistic) Solve(ctx context.Context, lambda []float64, tol float64, sta
 	if len(lambda) != 2 {
 		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected 2", len(lambda))
 	}
-	o := descent.Options{Tol: tol}
+	o := sparse.Options{Tol: tol}
 	if start != nil {
 		o.Start = start.State.(*logisticState).Solution
 	}
-	s, err := m.train.Solve(ctx, descent.Weights{L1: lambda[:1], L2: lambda[1:]}, o)
+	s, err := m.train.Solve(ctx, sparse.Weights{L1: lambda[:1], L2: lambda[1:]}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +96,13 @@ func (m *Logistic) Solve(ctx context.Context, lambda []float64, tol float64, sta
 		gradient = append(gradient, floats.Sum(u))
 		pt.X = append(pt.X, []float64{s.B0})
 	}
-	pt.Solved = s.Status == descent.Optimal || s.Status == descent.Exhausted
+	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
 	pt.State = &logisticState{s, lambda[1], gradient}
 	return pt, nil
 }
 
 // local is the matrix H at a solution: that of the regression to second order, on the support and the intercept.
-func (m *Logistic) local(s *logisticState) (g *descent.Regression, set []int, w2 []float64, err error) {
+func (m *Logistic) local(s *logisticState) (g *sparse.Regression, set []int, w2 []float64, err error) {
 	if g, err = m.train.Local(s.Solution); err != nil {
 		return nil, nil, nil, err
 	}
@@ -167,7 +168,7 @@ func (m *Logistic) Jacobian(ctx context.Context, at *Point, tol float64) ([][]fl
 		return nil, err
 	}
 	jacobian := make([][]float64, 2)
-	var inverse *descent.Inverse
+	var inverse *sparse.Inverse
 	if g.Invertible(set, w2) && len(set) > 0 {
 		if inverse, err = g.Inverse(ctx, set, w2); err != nil {
 			return nil, fmt.Errorf("hypergradient: lower level: %w", err)

@@ -7,12 +7,14 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 // Rows are the data of a regression: a target for each row of the design.
 type Rows struct {
-	X *descent.Design
+	X *design.Matrix
 	Y []float64
 }
 
@@ -23,7 +25,7 @@ type Rows struct {
 // each of whose weights is one of the hyperparameters. The validation loss is half the
 // mean squared error. Its points have the coefficients, and with an intercept b0.
 type Regression struct {
-	train     *descent.Regression
+	train     *sparse.Regression
 	val       Rows
 	intercept bool
 	dim       int
@@ -71,32 +73,40 @@ func newRegression(name string, train, val Rows, intercept bool, weights func(*R
 }
 
 // newTraining checks the rows and prepares those for training.
-func newTraining(name string, train, val Rows, intercept bool) (*descent.Regression, error) {
-	g, err := descent.NewRegression(train.X, train.Y, intercept)
+func newTraining(name string, train, val Rows, intercept bool) (*sparse.Regression, error) {
+	g, err := sparse.NewRegression(train.X, train.Y, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("hypergradient: training rows of the %s: %w", name, err)
 	}
-	n, p := train.X.Dims()
-	m, q := val.X.Dims()
-	switch {
-	case n == 0 || m == 0:
-		return nil, fmt.Errorf("hypergradient: %d training and %d validation rows of the %s, expected at least one of each", n, m, name)
-	case p != q:
-		return nil, fmt.Errorf("hypergradient: %d features of the training rows and %d of the validation rows of the %s", p, q, name)
-	case len(val.Y) != m:
-		return nil, fmt.Errorf("hypergradient: %d targets for %d validation rows of the %s", len(val.Y), m, name)
+	if err := checkValidation(name, train, val); err != nil {
+		return nil, err
 	}
 	return g, nil
 }
 
+// checkValidation says what is wrong with the validation rows beside those for training.
+func checkValidation(name string, train, val Rows) error {
+	n, p := train.X.Dims()
+	m, q := val.X.Dims()
+	switch {
+	case n == 0 || m == 0:
+		return fmt.Errorf("hypergradient: %d training and %d validation rows of the %s, expected at least one of each", n, m, name)
+	case p != q:
+		return fmt.Errorf("hypergradient: %d features of the training rows and %d of the validation rows of the %s", p, q, name)
+	case len(val.Y) != m:
+		return fmt.Errorf("hypergradient: %d targets for %d validation rows of the %s", len(val.Y), m, name)
+	}
+	return nil
+}
+
 // fill puts a solution into the point, and returns the gradient of the validation loss on its support.
-func (pt *Point) fill(g *descent.Regression, val Rows, s *descent.Solution, intercept bool) []float64 {
+func (pt *Point) fill(g *sparse.Regression, val Rows, s *sparse.Solution, intercept bool) []float64 {
 	value, gradient := g.ValidationGradient(val.X, val.Y, s)
 	pt.X, pt.Validation = [][]float64{s.B}, value
 	if intercept {
 		pt.X = append(pt.X, []float64{s.B0})
 	}
-	pt.Gap, pt.Solved = g.Relative(s.Gap), s.Status == descent.Optimal || s.Status == descent.Exhausted
+	pt.Gap, pt.Solved = g.Relative(s.Gap), s.Status == lower.Optimal || s.Status == lower.Exhausted
 	return gradient
 }
 
@@ -128,7 +138,7 @@ func elasticPath(top float64) [][]float64 {
 }
 
 // weights are those of the features.
-func (m *Regression) weights(lambda []float64) descent.Weights {
+func (m *Regression) weights(lambda []float64) sparse.Weights {
 	pick := func(index []int) []float64 {
 		if index == nil {
 			return nil
@@ -139,13 +149,13 @@ func (m *Regression) weights(lambda []float64) descent.Weights {
 		}
 		return w
 	}
-	return descent.Weights{L1: pick(m.first), L2: pick(m.second)}
+	return sparse.Weights{L1: pick(m.first), L2: pick(m.second)}
 }
 
 // state is the solution behind a point, and its weights.
 type state struct {
-	*descent.Solution
-	weights  descent.Weights
+	*sparse.Solution
+	weights  sparse.Weights
 	gradient []float64 // of L in the coefficients of the support
 }
 
@@ -155,7 +165,7 @@ func (m *Regression) Solve(ctx context.Context, lambda []float64, tol float64, s
 		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected %d", len(lambda), m.dim)
 	}
 	w := m.weights(lambda)
-	o := descent.Options{Tol: tol}
+	o := sparse.Options{Tol: tol}
 	if start != nil {
 		o.Start = start.State.(*state).Solution
 	}
@@ -243,7 +253,7 @@ func (m *Regression) Jacobian(ctx context.Context, at *Point, tol float64) ([][]
 
 func (m *Regression) jacobian(ctx context.Context, s *state, o GradientOptions) ([][]float64, error) {
 	jacobian := make([][]float64, m.dim)
-	var inverse *descent.Inverse
+	var inverse *sparse.Inverse
 	if o.Mode != Truncated && m.train.Invertible(s.Support, s.weights.L2) && len(s.Support) > 0 {
 		var err error
 		if inverse, err = m.train.Inverse(ctx, s.Support, s.weights.L2); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower/design"
+	lowersparse "github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -22,7 +23,7 @@ func generated(t testing.TB, shape string, seed uint64, compressed bool) (train,
 	require.NoError(t, err)
 	rows := func(d *dataset.Data) Rows {
 		if !compressed {
-			return Rows{descent.NewDesign(d.X), d.Y}
+			return Rows{design.New(d.X), d.Y}
 		}
 		n, p := d.X.Dims()
 		start, index, value := []int{0}, []int{}, []float64{}
@@ -32,7 +33,7 @@ func generated(t testing.TB, shape string, seed uint64, compressed bool) (train,
 			}
 			start = append(start, len(index))
 		}
-		return Rows{descent.NewDesign(sparse.NewCSC(n, p, start, index, value)), d.Y}
+		return Rows{design.New(sparse.NewCSC(n, p, start, index, value)), d.Y}
 	}
 	return rows(s.Train), rows(s.Val)
 }
@@ -137,7 +138,7 @@ func TestSingularSupport(t *testing.T) {
 			r.X.Mul(data[j*n:(j+1)*n], unit)
 			copy(data[(p+j)*n:], data[j*n:(j+1)*n])
 		}
-		return Rows{descent.NewColumns(n, 2*p, data), r.Y}
+		return Rows{design.FromColumns(n, 2*p, data), r.Y}
 	}
 	one, err := Lasso(train, val, false)
 	require.NoError(t, err)
@@ -149,7 +150,7 @@ func TestSingularSupport(t *testing.T) {
 	// Start where both copies are in use.
 	half := slices.Concat(a.X[0], a.X[0])
 	floats.Scale(0.5, half)
-	b, err := two.Solve(context.Background(), lambda, 1e-10, &Point{State: &state{Solution: &descent.Solution{B: half}}})
+	b, err := two.Solve(context.Background(), lambda, 1e-10, &Point{State: &state{Solution: &lowersparse.Solution{B: half}}})
 	require.NoError(t, err)
 	require.Greater(t, len(b.State.(*state).Support), len(a.State.(*state).Support))
 	want, err := one.Gradient(context.Background(), a, GradientOptions{})
@@ -166,7 +167,7 @@ func TestBadRows(t *testing.T) {
 		"4 features of the training rows and 5": {train, other},
 		"3 targets for 5 validation rows":       {train, {val.X, val.Y[:3]}},
 		"training rows of the lasso":            {{train.X, train.Y[:3]}, val},
-		"0 validation rows":                     {train, {descent.NewColumns(0, 4, nil), nil}},
+		"0 validation rows":                     {train, {design.FromColumns(0, 4, nil), nil}},
 	} {
 		_, err := Lasso(rows[0], rows[1], false)
 		require.ErrorContains(t, err, want)

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 // SparseGroupLasso has a hyperparameter for the norm of each of M groups, and the last one for the l1 norm:
@@ -17,7 +17,7 @@ import (
 // The validation loss is half the mean squared error. Its points have the coefficients, and with an
 // intercept b0. It has the adjoint mode only.
 type SparseGroupLasso struct {
-	groups    *descent.Groups
+	groups    *sparse.Groups
 	members   [][]int
 	val       Rows
 	intercept bool
@@ -30,7 +30,7 @@ func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*Spa
 		return nil, err
 	}
 	g.Prepare()
-	groups, err := descent.NewGroups(g, members)
+	groups, err := sparse.NewGroups(g, members)
 	if err != nil {
 		return nil, fmt.Errorf("hypergradient: sparse group lasso: %w", err)
 	}
@@ -48,8 +48,8 @@ func (m *SparseGroupLasso) Path() [][]float64 { return commonPath(m.Dim(), m.Lam
 
 // groupState is the solution behind a point.
 type groupState struct {
-	*descent.Solution
-	weights  descent.GroupWeights
+	*sparse.Solution
+	weights  sparse.GroupWeights
 	gradient []float64
 }
 
@@ -60,8 +60,8 @@ func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol floa
 	}
 	pt := &Point{Lambda: append([]float64(nil), lambda...)}
 	last := len(lambda) - 1
-	w := descent.GroupWeights{Norm: pt.Lambda[:last], L1: pt.Lambda[last:]}
-	o := descent.Options{Tol: tol}
+	w := sparse.GroupWeights{Norm: pt.Lambda[:last], L1: pt.Lambda[last:]}
+	o := sparse.Options{Tol: tol}
 	if start != nil {
 		o.Start = start.State.(*groupState).Solution
 	}
@@ -98,7 +98,7 @@ func (m *SparseGroupLasso) Gradient(ctx context.Context, at *Point, o GradientOp
 			copy(out, dense.RawVector().Data)
 		}, s.gradient, v, len(v))
 	} else {
-		inverse, err := descent.InverseOf(h)
+		inverse, err := sparse.InverseOf(h)
 		if err != nil {
 			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
 		}

@@ -8,7 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/machine"
 )
 
 // SVM is a linear support vector machine in a box, with a bound for each feature,
@@ -21,7 +22,7 @@ import (
 // Blondel, Vaiter, Gramfort, Salmon, JMLR 2022, section 3), with the box: rows at their kinks and features inside the box
 // stay so. Their equations are solved by a factor, in the forward mode for each hyperparameter.
 type SVM struct {
-	train *descent.SVM
+	train *machine.Problem
 	val   LabelledRows
 	low   float64
 	high  float64
@@ -35,7 +36,7 @@ type LabelledRows struct {
 
 // NewSVM takes labels of -1 and 1, of which the training rows have both. The wbar_j stay from low to high in a search.
 func NewSVM(train, val LabelledRows, low, high float64) (*SVM, error) {
-	g, err := descent.NewSVM(train.X, train.Y, train.Weights)
+	g, err := machine.New(train.X, train.Y, train.Weights)
 	if err != nil {
 		return nil, fmt.Errorf("hypergradient: training rows of the support vector machine: %w", err)
 	}
@@ -115,7 +116,7 @@ func (m *SVM) Bounds() (low, high []float64) {
 func (m *SVM) Start(lambda []float64, points []*Point) *Point {
 	best, most := points[0], math.Inf(-1)
 	for _, pt := range points {
-		if v := m.train.Bound(pt.State.(*svmState).Machine, lambda[0], lambda[1:]); v >= most {
+		if v := m.train.Bound(pt.State.(*svmState).Solution, lambda[0], lambda[1:]); v >= most {
 			best, most = pt, v
 		}
 	}
@@ -124,7 +125,7 @@ func (m *SVM) Start(lambda []float64, points []*Point) *Point {
 
 // svmState is the solution behind a point.
 type svmState struct {
-	*descent.Machine
+	*machine.Solution
 	gradient []float64 // of the validation loss in w
 	slope    float64   // and in c
 }
@@ -134,17 +135,17 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *P
 	if len(lambda) != m.Dim() {
 		return nil, fmt.Errorf("hypergradient: %d hyperparameters of the support vector machine, expected lambda and %d bounds", len(lambda), m.Dim()-1)
 	}
-	o := descent.SVMOptions{Tol: tol}
+	o := machine.Options{Tol: tol}
 	if start != nil {
-		o.Start = start.State.(*svmState).Machine
+		o.Start = start.State.(*svmState).Solution
 	}
 	s, err := m.train.Solve(ctx, lambda[0], lambda[1:], o)
 	if err != nil {
 		return nil, err
 	}
 	pt := &Point{Lambda: slices.Clone(lambda), X: [][]float64{s.W, {s.C}}, Gap: m.train.Relative(s.Gap)}
-	pt.Solved = s.Status == descent.Optimal || s.Status == descent.Exhausted
-	state := &svmState{Machine: s, gradient: make([]float64, len(s.W))}
+	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
+	state := &svmState{Solution: s, gradient: make([]float64, len(s.W))}
 	margin := make([]float64, len(m.val.Y))
 	m.val.X.Mul(margin, s.W)
 	for i, u := range m.val.Weights {
@@ -165,7 +166,7 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *P
 func (m *SVM) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
 	s := at.State.(*svmState)
 	if o.Mode != Forward {
-		lambda, bound := m.train.Adjoint(s.Machine, s.gradient, s.slope)
+		lambda, bound := m.train.Adjoint(s.Solution, s.gradient, s.slope)
 		return append([]float64{lambda}, bound...), nil
 	}
 	out := make([]float64, m.Dim())
@@ -178,7 +179,7 @@ func (m *SVM) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]flo
 		if i > 0 {
 			lambda, bound[i-1] = 0, 1
 		}
-		dw, dc := m.train.Derivative(s.Machine, lambda, bound)
+		dw, dc := m.train.Derivative(s.Solution, lambda, bound)
 		out[i] = floats.Dot(dw, s.gradient) + dc*s.slope
 		if i > 0 {
 			bound[i-1] = 0

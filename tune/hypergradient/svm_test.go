@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/descent"
+	"github.com/conetune/conetune/lower/design"
 )
 
 // classified are normal rows; the label is the sign of the sum of the first three features, with noise.
@@ -28,7 +28,7 @@ func classified(seed uint64, n, p int) LabelledRows {
 		}
 		out.Y, out.Weights = append(out.Y, math.Copysign(1, sum)), append(out.Weights, 1+0.5*math.Copysign(1, sum))
 	}
-	out.X = descent.NewDesign(x)
+	out.X = design.New(x)
 	return out
 }
 
@@ -135,7 +135,7 @@ func TestSVMStart(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, pt.Solved)
 
-	logistic, err := NewLogistic(labelled(Rows{descent.NewColumns(4, 1, []float64{1, 2, 3, 4}), []float64{1, 3, 2, 5}}), labelled(Rows{descent.NewColumns(1, 1, []float64{1}), []float64{1}}), false)
+	logistic, err := NewLogistic(labelled(Rows{design.FromColumns(4, 1, []float64{1, 2, 3, 4}), []float64{1, 3, 2, 5}}), labelled(Rows{design.FromColumns(1, 1, []float64{1}), []float64{1}}), false)
 	require.NoError(t, err)
 	require.Nil(t, StarterOf(logistic))
 	mixed, err := NewFolds([]Model{logistic})

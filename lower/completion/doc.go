@@ -1,0 +1,26 @@
+// Package completion fits matrices of low rank to known entries of an m x n matrix, beside a linear regression on features of these entries.
+//
+// # Formulation
+//
+// [Problem.Solve] has penalties,
+//
+//	minimize over b, G (and b0)   1/(2N) |y - X b - G_known - b0|^2 + w_0 |G|_* + sum_g w_g |b^(g)|_2,
+//
+// with |G|_* the sum of the singular values, and a row of X and of y for each of the N known entries; [Problem.Within] has bounds of the
+// same norms. Without an intercept b0 is absent.
+//
+// # Method
+//
+// With at most 2000 known entries in at most 500 rows, or columns, a primal-dual interior-point method solves the dual, which has an
+// unknown for each known entry, in some ten iterations whatever the rank of G and the weights. What is zero in the limit is then
+// left out. The dual point, always feasible, gives a lower bound.
+//
+// Larger ones, and tolerances below 1e-10, take proximal steps (a singular value decomposition of G plus the residual, the values
+// above a threshold kept; and an epoch of block coordinate descent) that find the rank and the groups in use. Between them, Newton's
+// method goes to the solution of that rank: with G = A B' the objective is smooth and has
+//
+//	|G|_* = min { (|A|^2 + |B|^2) / 2 : A B' = G }.
+//
+// Its systems are solved by conjugate gradients, whose products cost one pass over the known entries. Here the residual,
+// scaled so that its matrix over the known entries has a spectral norm of at most N w_0, gives the bound.
+package completion

@@ -1,0 +1,199 @@
+package completion
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/internal/leastsquares"
+)
+
+// Problem is the known entries prepared for many solves, which do not change it and may run at the same time.
+type Problem struct {
+	groups   *leastsquares.Groups
+	m, n     int
+	row, col []int
+	copies   float64 // the most times that an entry is known
+	interior *interiorData
+}
+
+// Data are the N known entries of an m x n matrix.
+type Data struct {
+	// M and N are the numbers of rows and columns of the matrix.
+	M, N int
+	// Known entry k stands at (Row[k], Col[k]) and has the value Y[k]. An entry may be known more than once.
+	Row, Col []int
+	Y        []float64
+	// X has a row of features for each known entry, and no columns where there are no features.
+	X *design.Matrix
+	// Groups lists the features of each group; each feature is in one.
+	Groups [][]int
+}
+
+// Weights are those of the penalties, all positive.
+type Weights struct {
+	// Nuclear is w_0; Norm holds w_g, one for each group or one for all.
+	Nuclear float64
+	Norm    []float64
+}
+
+// Options of one solve. The zero value asks for the defaults.
+type Options struct {
+	// Tol bounds the duality gap at the end, relative to the objective at b = 0 and G = 0 (with an intercept, at its best b0). Default 1e-8.
+	Tol float64
+	// MaxEpochs bounds the proximal steps. Default 100000.
+	MaxEpochs int
+	// Start is a solution of the same problem at other weights to start from, or nil.
+	Start *Solution
+	// Threads bounds the threads of the products with all features. Default 1.
+	Threads int
+}
+
+func (o Options) withDefaults() (Options, error) {
+	l, err := leastsquares.Limits{Tol: o.Tol, MaxEpochs: o.MaxEpochs, Threads: o.Threads}.WithDefaults()
+	if err != nil {
+		return o, fmt.Errorf("completion: %w", err)
+	}
+	o.Tol, o.MaxEpochs, o.Threads = l.Tol, l.MaxEpochs, l.Threads
+	return o, nil
+}
+
+// Solution is a point, and how near to the optimum it is proven to be.
+type Solution struct {
+	Status lower.Status
+	// B are the coefficients of the features, B0 the intercept.
+	B  []float64
+	B0 float64
+	// G = Left Right', where Left is m x k and Right n x k; both are nil where G is zero.
+	Left, Right *mat.Dense
+	// Support are the indices of the coefficients that are not zero, rising.
+	Support []int
+	// Residual is y - X b - G_known - b0.
+	Residual []float64
+	// Objective is the value at the point, Gap bounds its distance from the optimum.
+	Objective, Gap float64
+	// Outer counts outer iterations, Epochs proximal steps, Newton the steps of Newton's method and of the interior-point method.
+	Outer, Epochs, Newton int
+}
+
+// New checks and prepares the data, whose slices are kept.
+func New(d Data, intercept bool) (*Problem, error) {
+	linear, err := leastsquares.New(d.X, d.Y, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("completion: %w", err)
+	}
+	groups, err := leastsquares.NewGroups(linear, d.Groups)
+	if err != nil {
+		return nil, fmt.Errorf("completion: %w", err)
+	}
+	m, n, row, col := d.M, d.N, d.Row, d.Col
+	c := &Problem{groups: groups, m: m, n: n, row: row, col: col}
+	if N := len(d.Y); len(row) != N || len(col) != N {
+		return nil, fmt.Errorf("completion: %d row and %d column indices of known entries for %d rows of the regression", len(row), len(col), N)
+	}
+	times := map[[2]int]float64{}
+	for k := range row {
+		if row[k] < 0 || row[k] >= m || col[k] < 0 || col[k] >= n {
+			return nil, fmt.Errorf("completion: known entry %d is (%d, %d), outside of a matrix of %d x %d", k, row[k], col[k], m, n)
+		}
+		at := [2]int{row[k], col[k]}
+		times[at]++
+		c.copies = math.Max(c.copies, times[at])
+	}
+	if len(row) <= interiorMost && min(m, n) <= interiorOrder {
+		c.interior = newInteriorData(c)
+	}
+	return c, nil
+}
+
+// Small says whether the known entries, at most 2000, and the lesser dimension, at most 500, are few enough for the
+// interior-point method.
+func (c *Problem) Small() bool { return c.interior != nil }
+
+// LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
+func (c *Problem) LambdaMax() float64 {
+	top := c.spectral(c.groups.Y) / float64(len(c.row))
+	for _, group := range c.groups.Members {
+		sum := 0.0
+		for _, j := range group {
+			sum += c.groups.XtY[j] * c.groups.XtY[j]
+		}
+		top = math.Max(top, math.Sqrt(sum)/float64(len(c.row)))
+	}
+	return top
+}
+
+// Relative is a gap in units of the objective at zero, that of [Options.Tol].
+func (c *Problem) Relative(gap float64) float64 { return c.groups.Relative(gap) }
+
+// scatter adds a v at the known entries to a matrix.
+func (c *Problem) scatter(to *mat.Dense, a float64, v []float64) {
+	raw := to.RawMatrix()
+	for k, x := range v {
+		raw.Data[c.row[k]*raw.Stride+c.col[k]] += a * x
+	}
+}
+
+// spectral is the largest singular value of the matrix that has v at the known entries and zeros elsewhere.
+func (c *Problem) spectral(v []float64) float64 {
+	if c.m == 0 || c.n == 0 {
+		return 0
+	}
+	full := mat.NewDense(c.m, c.n, nil)
+	c.scatter(full, 1, v)
+	var svd mat.SVD
+	if !svd.Factorize(full, mat.SVDNone) {
+		return mat.Norm(full, 2) // Frobenius bounds it
+	}
+	return svd.Values(nil)[0]
+}
+
+// Solve returns a solution at the weights w. The error is for weights or options without meaning;
+// how the solve ended is the status of the solution.
+func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if !(w.Nuclear > 0) || math.IsInf(w.Nuclear, 1) {
+		return nil, fmt.Errorf("completion: weight of the nuclear norm is %g, expected a positive finite number", w.Nuclear)
+	}
+	norm, l1, err := c.groups.Weights(w.Norm, nil)
+	if err != nil {
+		return nil, fmt.Errorf("completion: %w", err)
+	}
+	s := &solve{
+		GroupPoint: leastsquares.NewGroupPoint(c.groups, norm, l1, o.Threads), o: o, alive: c.groups.Alive(), bound: math.Inf(-1),
+		known: c, nuclear: w.Nuclear, gamma: make([]float64, c.groups.X.Rows()),
+	}
+	if start := o.Start; start != nil {
+		if p := c.groups.X.Columns(); len(start.B) != p {
+			return nil, fmt.Errorf("completion: the start has %d coefficients, expected %d", len(start.B), p)
+		}
+		copy(s.B, start.B)
+		if start.Left != nil {
+			s.left, s.right = mat.DenseCopyOf(start.Left), mat.DenseCopyOf(start.Right)
+		}
+	}
+	status := lower.Exhausted
+	if c.interior != nil {
+		status = s.interiorSolve(ctx)
+	}
+	if status == lower.Exhausted {
+		status = s.run(ctx)
+	}
+	out := &Solution{
+		Status: status, B: s.B, Left: s.left, Right: s.right, Residual: s.R, Objective: s.objective, Gap: s.gap,
+		Outer: s.outer, Epochs: s.epochs, Newton: s.newtons,
+	}
+	out.B0, out.Support = s.Solution()
+	if s.Mean != nil {
+		out.B0 -= floats.Sum(s.gamma) / s.N
+	}
+	return out, nil
+}

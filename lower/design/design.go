@@ -1,0 +1,173 @@
+package design
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/dense"
+)
+
+// Matrix is a read-only n x p matrix by columns, dense or sparse.
+type Matrix struct {
+	n, p  int
+	dense []float64 // column j is dense[j*n:(j+1)*n]; nil for a sparse matrix
+	// Columns start[j] to start[j+1]-1 of index and value of a sparse matrix.
+	start, index []int
+	value        []float64
+}
+
+// New copies a matrix by columns; a [*sparse.CSC] stays sparse and is shared, not copied.
+func New(x mat.Matrix) *Matrix {
+	n, p := x.Dims()
+	if s, ok := x.(*sparse.CSC); ok {
+		raw := s.RawMatrix()
+		return &Matrix{n: n, p: p, start: raw.Indptr, index: raw.Ind, value: raw.Data}
+	}
+	d := &Matrix{n: n, p: p, dense: make([]float64, n*p)}
+	if rows, ok := x.(mat.RawRowViewer); ok {
+		d.transpose(rows)
+		return d
+	}
+	for j := range p {
+		mat.Col(d.column(j), j, x)
+	}
+	return d
+}
+
+// transpose copies rows to columns in blocks that stay in the cache.
+func (d *Matrix) transpose(x mat.RawRowViewer) {
+	const block = 16
+	for i0 := 0; i0 < d.n; i0 += block {
+		i1 := min(d.n, i0+block)
+		for j0 := 0; j0 < d.p; j0 += block {
+			j1 := min(d.p, j0+block)
+			for i := i0; i < i1; i++ {
+				row := x.RawRowView(i)
+				for j := j0; j < j1; j++ {
+					d.dense[j*d.n+i] = row[j]
+				}
+			}
+		}
+	}
+}
+
+// FromColumns shares a dense matrix that is stored by columns: entry (i, j) is data[j*n+i].
+// It panics if data has another length than n p.
+func FromColumns(n, p int, data []float64) *Matrix {
+	if len(data) != n*p {
+		panic(fmt.Sprintf("design: %d numbers for a %d x %d matrix", len(data), n, p))
+	}
+	return &Matrix{n: n, p: p, dense: data}
+}
+
+// Dims returns the number n of rows and p of columns.
+func (d *Matrix) Dims() (n, p int) { return d.n, d.p }
+
+// Rows is the number n of rows.
+func (d *Matrix) Rows() int { return d.n }
+
+// Columns is the number p of columns.
+func (d *Matrix) Columns() int { return d.p }
+
+// Dense says whether all entries are stored, zeros too.
+func (d *Matrix) Dense() bool { return d.dense != nil }
+
+// column is column j of a dense design.
+func (d *Matrix) column(j int) []float64 { return d.dense[j*d.n : (j+1)*d.n : (j+1)*d.n] }
+
+// Column returns the stored entries of column j, of which value[k] stands in row index[k]; index is nil for a dense design, whose value has
+// all n. The slices are the matrix's own, to be read only.
+func (d *Matrix) Column(j int) (index []int, value []float64) {
+	if d.dense != nil {
+		return nil, d.column(j)
+	}
+	lo, hi := d.start[j], d.start[j+1]
+	return d.index[lo:hi], d.value[lo:hi]
+}
+
+// Len is the number of stored entries of column j.
+func (d *Matrix) Len(j int) int {
+	if d.dense != nil {
+		return d.n
+	}
+	return d.start[j+1] - d.start[j]
+}
+
+// kernelRows is the length from which on the kernels of internal/dense are faster than those of gonum.
+const kernelRows = 64
+
+// Dot is x_j'r, with r of length n.
+func (d *Matrix) Dot(j int, r []float64) float64 {
+	if d.dense != nil {
+		if d.n < kernelRows {
+			return floats.Dot(d.column(j), r)
+		}
+		return dense.Dot(d.column(j), r)
+	}
+	lo, hi := d.start[j], d.start[j+1]
+	index, value := d.index[lo:hi], d.value[lo:hi]
+	var s0, s1 float64
+	k := 0
+	for ; k+2 <= len(index) && k+2 <= len(value); k += 2 {
+		s0 += value[k] * r[index[k]]
+		s1 += value[k+1] * r[index[k+1]]
+	}
+	if k < len(index) {
+		s0 += value[k] * r[index[k]]
+	}
+	return s0 + s1
+}
+
+// Axpy computes r += a x_j, with r of length n.
+func (d *Matrix) Axpy(a float64, j int, r []float64) {
+	if d.dense != nil {
+		if d.n < kernelRows {
+			floats.AddScaled(r, a, d.column(j))
+		} else {
+			dense.Axpy(a, d.column(j), r)
+		}
+		return
+	}
+	lo, hi := d.start[j], d.start[j+1]
+	value := d.value[lo:hi]
+	for k, i := range d.index[lo:hi] {
+		r[i] += a * value[k]
+	}
+}
+
+// Sums returns the sum and the sum of squares of column j. The error is for entries that are not finite or too large to square.
+func (d *Matrix) Sums(j int) (sum, squares float64, err error) {
+	if d.dense != nil {
+		x := d.column(j)
+		sum, squares = floats.Sum(x), floats.Dot(x, x)
+	} else {
+		for _, v := range d.value[d.start[j]:d.start[j+1]] {
+			sum += v
+			squares += v * v
+		}
+	}
+	if math.IsNaN(squares) || math.IsInf(squares, 0) {
+		err = fmt.Errorf("column %d of the design has entries that are not finite or too large to square", j)
+	}
+	return sum, squares, err
+}
+
+// Mul adds X b to out, which has length n.
+func (d *Matrix) Mul(out, b []float64) {
+	for j, v := range b {
+		if v != 0 {
+			d.Axpy(v, j, out)
+		}
+	}
+}
+
+// MulTrans sets out, of length p, to X'r.
+func (d *Matrix) MulTrans(out, r []float64) {
+	for j := range out {
+		out[j] = d.Dot(j, r)
+	}
+}

@@ -1,0 +1,62 @@
+package design
+
+import (
+	"math"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Dense and sparse storage of the same matrix, by rows and by columns, do the same.
+func TestStorage(t *testing.T) {
+	x := mat.NewDense(3, 2, []float64{1, 0, 0, -2, 3, 4})
+	for name, d := range map[string]*Matrix{
+		"rows":    New(x),
+		"matrix":  New(mat.DenseCopyOf(x.T()).T()),
+		"columns": FromColumns(3, 2, []float64{1, 0, 3, 0, -2, 4}),
+		"sparse":  New(sparse.NewCSC(3, 2, []int{0, 2, 4}, []int{0, 2, 1, 2}, []float64{1, 3, -2, 4})),
+	} {
+		n, p := d.Dims()
+		require.Equal(t, []int{3, 2, 3, 2}, []int{n, p, d.Rows(), d.Columns()}, name)
+		require.Equal(t, name != "sparse", d.Dense(), name)
+		for j := range 2 {
+			index, value := d.Column(j)
+			require.Len(t, value, d.Len(j), name)
+			full := make([]float64, 3)
+			for k, v := range value {
+				if index != nil {
+					full[index[k]] = v
+				} else {
+					full[k] = v
+				}
+			}
+			require.Equal(t, mat.Col(nil, j, x), full, name)
+			require.Equal(t, mat.Dot(x.ColView(j), mat.NewVecDense(3, []float64{5, 6, 7})), d.Dot(j, []float64{5, 6, 7}), name)
+		}
+		sum, squares, err := d.Sums(1)
+		require.NoError(t, err)
+		require.Equal(t, []float64{2, 20}, []float64{sum, squares}, name)
+		out, back := []float64{1, 1, 1}, make([]float64, 2)
+		d.Mul(out, []float64{2, 3})
+		require.Equal(t, []float64{3, -5, 19}, out, name)
+		d.MulTrans(back, out)
+		require.Equal(t, []float64{60, 86}, back, name)
+
+		wide := d.ScaleRows([]float64{2, 3, 5}, true)
+		require.Equal(t, 3, wide.Columns(), name)
+		out = make([]float64, 3)
+		wide.Mul(out, []float64{1, 1, 100})
+		require.Equal(t, []float64{202, 294, 535}, out, name)
+		require.Equal(t, 2, d.ScaleRows([]float64{2, 3, 5}, false).Columns(), name)
+	}
+}
+
+func TestWrongInput(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), 1e200} {
+		_, _, err := FromColumns(2, 2, []float64{1, 1, v, 1}).Sums(1)
+		require.ErrorContains(t, err, "column 1")
+	}
+	require.Panics(t, func() { FromColumns(2, 2, make([]float64, 3)) })
+}

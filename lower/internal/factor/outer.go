@@ -1,0 +1,49 @@
+package factor
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
+)
+
+// AddOuter adds a sum_i c_i c_i' to a matrix, for k columns c_i that follow each other.
+func AddOuter(to *mat.SymDense, a float64, columns []float64, k int) {
+	raw := to.RawSymmetric()
+	scaled := make([]float64, len(columns))
+	floats.ScaleTo(scaled, -a, columns)
+	dense.SyrkNT(raw.N, k, columns, raw.N, scaled, raw.N, raw.Data, raw.Stride)
+}
+
+const (
+	// blockWork is the number of multiplications of a blocked kernel between two looks, a few milliseconds.
+	blockWork = 1 << 22
+	// leastBlock is the least number of columns in one go: fewer would cost such kernels much.
+	leastBlock = 64
+)
+
+// Block is the number of columns that a blocked kernel takes in one go, between two looks whether to stop, where each costs so many
+// multiplications.
+func Block(work int) int { return max(leastBlock, blockWork/work) }
+
+// AddOuters adds a sum_i c_i c_i' to a matrix, for the k columns that fill writes into zeros. It says whether it came to the end.
+func AddOuters(to *mat.SymDense, a float64, k int, end *stop.Stop, fill func(i int, column []float64)) bool {
+	n := to.SymmetricDim()
+	block := min(k, Block(n*n+1))
+	columns := make([]float64, n*block)
+	for from := 0; from < k; from += block {
+		if from > 0 {
+			if end.Look() {
+				return false
+			}
+			clear(columns)
+		}
+		count := min(block, k-from)
+		for i := range count {
+			fill(from+i, columns[i*n:(i+1)*n])
+		}
+		AddOuter(to, a, columns[:count*n], count)
+	}
+	return true
+}

@@ -1,0 +1,96 @@
+package leastsquares
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/stop"
+	"github.com/conetune/conetune/lower/internal/factor"
+)
+
+// Hessian is X_S'X_S / n + diag(w2) of the columns S, centred if there is an intercept; w2 holds a
+// weight for each of the p features, or is nil. It is nil where end, which may be nil, is reached before.
+func (g *Data) Hessian(set []int, w2 []float64, end *stop.Stop) *mat.SymDense {
+	k := len(set)
+	if k == 0 {
+		return &mat.SymDense{}
+	}
+	h := mat.NewSymDense(k, nil)
+	if g.gram != nil {
+		g.take(h, set, w2)
+		return h
+	}
+	products := g.sparseProducts
+	if g.X.Dense() {
+		products = g.denseProducts
+	}
+	if !products(h, set, end) {
+		return nil
+	}
+	for i, j := range set {
+		if w2 != nil {
+			h.SetSym(i, i, h.At(i, i)+w2[j])
+		}
+		if g.Mean == nil {
+			continue
+		}
+		for l, m := range set[i:] {
+			h.SetSym(i, i+l, h.At(i, i+l)-g.Mean[j]*g.Mean[m])
+		}
+	}
+	return h
+}
+
+// take sets h to the part of the prepared matrix, plus the weights.
+func (g *Data) take(h *mat.SymDense, set []int, w2 []float64) {
+	raw := h.RawSymmetric()
+	for i, j := range set {
+		known, row := g.gram.row(j), raw.Data[i*raw.Stride:i*raw.Stride+len(set)]
+		for l := i; l < len(set); l++ {
+			row[l] = known[set[l]]
+		}
+		if w2 != nil {
+			row[i] += w2[j]
+		}
+	}
+}
+
+// denseProducts sets h to X_S'X_S / n, not centred, in blocks of rows. It says whether it came to the end.
+func (g *Data) denseProducts(h *mat.SymDense, set []int, end *stop.Stop) bool {
+	k, n := len(set), g.X.Rows()
+	a := make([]float64, k*n)
+	for i, j := range set {
+		_, column := g.X.Column(j)
+		copy(a[i*n:(i+1)*n], column)
+	}
+	rows := factor.Block(k * k) // in one go
+	for from := 0; from < n; from += rows {
+		if from > 0 && end.Look() {
+			return false
+		}
+		part := blas64.General{Rows: k, Cols: min(rows, n-from), Stride: n, Data: a[from:]}
+		blas64.Syrk(blas.NoTrans, 1/float64(n), part, min(1, float64(from)), h.RawSymmetric())
+	}
+	return true
+}
+
+// sparseProducts is denseProducts for a sparse design.
+func (g *Data) sparseProducts(h *mat.SymDense, set []int, end *stop.Stop) bool {
+	n := g.X.Rows()
+	column := make([]float64, n)
+	for i, j := range set {
+		if end.Look() {
+			return false
+		}
+		g.X.Axpy(1, j, column)
+		for l, m := range set[i:] {
+			h.SetSym(i, i+l, g.X.Dot(m, column)/float64(n))
+		}
+		index, _ := g.X.Column(j)
+		for _, row := range index {
+			column[row] = 0
+		}
+	}
+	return true
+}

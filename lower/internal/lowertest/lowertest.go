@@ -1,0 +1,95 @@
+// Package lowertest has what the tests of the rooms of lower share: samples, and a check that solves end in time.
+package lowertest
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/stop/stoptest"
+	"github.com/conetune/conetune/lower"
+)
+
+// Sample draws n rows of p correlated features, a share of whose entries is not zero, and targets from k of them.
+func Sample(seed uint64, n, p, k int, share float64) (*mat.Dense, []float64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := mat.NewDense(n, p, nil)
+	y := make([]float64, n)
+	for i := range n {
+		row := x.RawRowView(i)
+		last := 0.0
+		for j := range row {
+			last = 0.6*last + 0.8*rng.NormFloat64()
+			if rng.Float64() < share {
+				row[j] = last + 0.3
+			}
+		}
+		for j := range k {
+			y[i] += row[j*p/k] * float64(1+j%3)
+		}
+		y[i] += 2 + rng.NormFloat64()
+	}
+	return x, y
+}
+
+// Compress is x by sparse columns.
+func Compress(x *mat.Dense) *sparse.CSC {
+	n, p := x.Dims()
+	start, index, value := []int{0}, []int{}, []float64{}
+	for j := range p {
+		for i := range n {
+			if v := x.At(i, j); v != 0 {
+				index, value = append(index, i), append(value, v)
+			}
+		}
+		start = append(start, len(index))
+	}
+	return sparse.NewCSC(n, p, start, index, value)
+}
+
+// EqualGroups divides p features into groups of a size, the last of which may be smaller.
+func EqualGroups(p, size int) [][]int {
+	var groups [][]int
+	for j := 0; j < p; j += size {
+		var g []int
+		for k := j; k < min(p, j+size); k++ {
+			g = append(g, k)
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// End is how a solve ended, and the objective there.
+type End struct {
+	Status    lower.Status
+	Objective float64
+}
+
+// StopsInTime checks that solves ask their context also within what one outer iteration does, end as soon as it says so, and until then do what
+// they do without one.
+func StopsInTime(t *testing.T, solves map[string]func(ctx context.Context) End) {
+	t.Helper()
+	for name, solve := range solves {
+		whole := stoptest.After(math.MaxInt)
+		want := solve(whole)
+		asked := whole.Looks()
+		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, want.Status, name)
+		require.Equal(t, want, solve(context.Background()), name)
+		require.Greater(t, asked, 10, name)
+		for n := 0; n < asked; n += 1 + n/8 {
+			ctx := stoptest.After(n)
+			got := solve(ctx)
+			if got.Status != lower.Cancelled { // asked for the last time, it had the solution
+				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, got.Status, "%s after %d of %d", name, n, asked)
+				require.InEpsilon(t, want.Objective, got.Objective, 1e-7, "%s after %d of %d", name, n, asked)
+			}
+			require.LessOrEqual(t, ctx.Looks(), n+12, "%s after %d of %d: it asked again and again", name, n, asked)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// Package machine fits linear support vector machines in a box.
+//
+// # Formulation
+//
+// With rows x_i, labels y_i of -1 and 1, weights u_i > 0 of sum 1 and the decision value x.w - c, [Problem.Solve] solves
+//
+//	minimize over w, c   sum_i u_i max(0, 1 - y_i (x_i'w - c)) + lambda/2 |w|^2   subject to |w_j| <= bound_j for each feature j.
+//
+// With a_i = y_i x_i, multipliers 0 <= alpha_i <= u_i of sum_i y_i alpha_i = 0, and v = sum_i alpha_i a_i,
+//
+//	D(alpha) = sum_i alpha_i - sum_j max over |w| <= bound_j of (v_j w - lambda w^2 / 2)
+//
+// is a lower bound of the optimal value, attained at the solution: there w_j is v_j / lambda, cut to the box, and alpha_i is 0 where
+// the margin s_i = 1 - a_i'w + y_i c is negative, u_i where it is positive, and between where the row is at the kink of its loss.
+//
+// # Method
+//
+// An active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
+// alpha meet their bounds and their equation is the solution of the program with the linear term, right sides and bounds moved; as they go
+// back, w, c and alpha are piecewise linear, and where a row reaches its kink, an alpha its bound, or a feature the box or its inside, it
+// changes sides. What the path solves are systems of the order of the number of rows at their kinks, whose Cholesky factor is changed and
+// not made anew. From the solution at other lambda and bounds the cost is that of what the two solutions differ by.
+package machine

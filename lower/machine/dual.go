@@ -1,0 +1,93 @@
+package machine
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// gap returns the value at the point, cut to the box, and its distance from the dual value of the multipliers, which v belongs to.
+func (s *path) gap() (value, gap float64) {
+	rows := s.g.rows
+	// The multipliers of one label are made smaller so that the sums of both are the same.
+	var sum [2]float64
+	for i, a := range s.alpha {
+		sum[int(rows.y[i]+1)/2] += a
+	}
+	least := math.Min(sum[0], sum[1])
+	w, v := s.dw, s.v
+	dual := 0.0
+	if sum[0] != sum[1] {
+		v = s.dpush
+		clear(v)
+	}
+	for i, a := range s.alpha {
+		if a == 0 {
+			continue
+		}
+		if sum[0] != sum[1] {
+			a *= least / sum[int(rows.y[i]+1)/2]
+			rows.add(i, a, v)
+		}
+		dual += a
+	}
+	for j, b := range s.bound {
+		w[j] = math.Max(-b, math.Min(b, s.w[j]))
+		best := math.Min(b, math.Abs(v[j])/s.lambda)
+		dual -= best * (math.Abs(v[j]) - s.lambda*best/2)
+	}
+	value = s.lambda / 2 * floats.Dot(w, w)
+	for i, u := range rows.u {
+		if m := 1 - rows.dot(i, w) + rows.y[i]*s.c; m > 0 {
+			value += u * m
+		}
+	}
+	return value, value - dual
+}
+
+// insideShare is the share of its weight from which an alpha is away from its bounds.
+const insideShare = 1e-10
+
+// centre puts C into the middle of its interval where no alpha is inside its bounds: then any c is a solution at which no row leaves
+// its side.
+func (m *Solution) centre(g *Problem) {
+	s, rows := m.state, g.rows
+	for _, i := range s.kinks.held {
+		if a := s.alpha[i]; a > insideShare*rows.u[i] && a < (1-insideShare)*rows.u[i] {
+			return
+		}
+	}
+	lo, hi := math.Inf(-1), math.Inf(1)
+	for i, y := range rows.y {
+		c := y * (rows.dot(i, m.W) - 1)
+		if (y > 0) == (2*s.alpha[i] > rows.u[i]) {
+			if c > lo {
+				lo, m.ends[0] = c, i
+			}
+		} else if c < hi {
+			hi, m.ends[1] = c, i
+		}
+	}
+	if lo < hi && !math.IsInf(hi-lo, 1) {
+		m.C, m.flat = (lo+hi)/2, true
+	}
+}
+
+// Bound returns the lower bound of the optimal value at other hyperparameters, the bounds one for all features or one for each, that the multipliers of a
+// solution give, the dual value there.
+func (g *Problem) Bound(m *Solution, lambda float64, bound []float64) float64 {
+	sum := m.total
+	for j, v := range m.v {
+		b := bound[0]
+		if len(bound) > 1 {
+			b = bound[j]
+		}
+		v = math.Abs(v)
+		if best := v / lambda; best < b {
+			sum -= best * v / 2
+		} else {
+			sum -= b * (v - lambda*b/2)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,188 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+)
+
+// Problem is a support vector machine in a box, as the package comment has it. It is not changed by solves, which may run at the same time.
+type Problem struct {
+	rows  *signedRows
+	tau   float64 // the mean squared length of the rows
+	scale float64 // the optimal value at w = 0
+}
+
+// New checks the data: y has -1 or 1 for each row of x, and both. The weights are positive, nil for equal ones; they
+// are divided by their sum.
+func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
+	n, p := x.Dims()
+	if len(y) != n {
+		return nil, fmt.Errorf("machine: %d labels for %d rows", len(y), n)
+	}
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, n)
+	}
+	if len(weights) != n {
+		return nil, fmt.Errorf("machine: %d weights for %d rows", len(weights), n)
+	}
+	var class [2]float64
+	for i, v := range y {
+		if v != -1 && v != 1 {
+			return nil, fmt.Errorf("machine: label of row %d is %g, expected -1 or 1", i, v)
+		}
+		if !(weights[i] > 0) || math.IsInf(weights[i], 1) {
+			return nil, fmt.Errorf("machine: the weight of row %d is %g, expected a positive number", i, weights[i])
+		}
+		class[int(v+1)/2] += weights[i]
+	}
+	if class[0] == 0 || class[1] == 0 {
+		return nil, fmt.Errorf("machine: a support vector machine needs rows of both labels, -1 and 1")
+	}
+	for j := range p {
+		if _, _, err := x.Sums(j); err != nil {
+			return nil, fmt.Errorf("machine: %w", err)
+		}
+	}
+	total := class[0] + class[1]
+	u := make([]float64, n)
+	floats.AddScaled(u, 1/total, weights)
+	g := &Problem{rows: newSignedRows(x, y, u), scale: 2 * math.Min(class[0], class[1]) / total}
+	for i := range g.rows.n {
+		g.tau += g.rows.squares(i) / float64(g.rows.n)
+	}
+	if g.tau == 0 {
+		g.tau = 1
+	}
+	return g, nil
+}
+
+// Dims returns the number of rows that differ and p of features.
+func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
+
+// Relative is a gap in units of the optimal value at w = 0, that of the tolerance.
+func (g *Problem) Relative(gap float64) float64 { return gap / g.scale }
+
+// LambdaMax is a weight above which no decision value x_i'w is larger than 1: the largest squared length of a row.
+func (g *Problem) LambdaMax() float64 {
+	top := 0.0
+	for i := range g.rows.n {
+		top = math.Max(top, g.rows.squares(i))
+	}
+	return top
+}
+
+// Options of one solve. The zero value asks for the defaults.
+type Options struct {
+	// Tol bounds the duality gap at the end, relative to the optimal value at w = 0. Default 1e-8.
+	Tol float64
+	// Start is a solution of the same problem at other hyperparameters to start from, or nil.
+	Start *Solution
+}
+
+// Solution is a point, and how near to the optimum it is proven to be.
+type Solution struct {
+	// Status is Optimal, Exhausted, Cancelled, or Failed.
+	Status lower.Status
+	// W and C give the decision value x.w - c. Where the solutions have an interval of C, it is the middle.
+	W []float64
+	C float64
+	// Objective is the value, Gap bounds its distance from the optimum.
+	Objective, Gap float64
+	// Exchanges counts the changes of sides on the way.
+	Exchanges int
+
+	lambda float64
+	bound  []float64
+	v      []float64 // sum_i alpha_i a_i
+	total  float64   // of the alpha_i
+	state  *state
+	ends   [2]int // the rows that end the interval of C, if flat
+	flat   bool
+}
+
+// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf. An error is for
+// input without meaning; how the solve ended is the status.
+func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o Options) (*Solution, error) {
+	if !(lambda > 0) || math.IsInf(lambda, 1) {
+		return nil, fmt.Errorf("machine: lambda is %g, expected a positive number", lambda)
+	}
+	p := g.rows.p
+	if len(bound) == 1 {
+		bound = slices.Repeat(bound, p)
+	}
+	if len(bound) != p {
+		return nil, fmt.Errorf("machine: %d bounds for %d features, expected one or one for each", len(bound), p)
+	}
+	for j, b := range bound {
+		if !(b > 0) {
+			return nil, fmt.Errorf("machine: bound %d is %g, expected a positive number", j, b)
+		}
+	}
+	if o.Tol == 0 {
+		o.Tol = 1e-8
+	}
+	if !(o.Tol > 0) {
+		return nil, fmt.Errorf("machine: the tolerance is %g, expected a positive number", o.Tol)
+	}
+	if o.Start != nil && len(o.Start.W) != p {
+		return nil, fmt.Errorf("machine: the start has %d coefficients, expected %d", len(o.Start.W), p)
+	}
+	// Bounds that no solution reaches are all the same: lambda/2 |w|^2 is at most the value at w = 0.
+	bound = slices.Clone(bound)
+	wide := 2 * math.Sqrt(2*g.scale/lambda)
+	for j := range bound {
+		bound[j] = math.Min(bound[j], wide)
+	}
+	var out *Solution
+	if o.Start != nil && o.Start.state != nil {
+		out = g.follow(ctx, lambda, bound, o)
+	}
+	if out == nil || out.Status == lower.Failed {
+		exchanges := 0
+		if out != nil {
+			exchanges = out.Exchanges
+		}
+		o.Start = nil
+		out = g.follow(ctx, lambda, bound, o)
+		out.Exchanges += exchanges
+	}
+	return out, nil
+}
+
+// follow solves by a path from the start.
+func (g *Problem) follow(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
+	s := newPath(ctx, g, lambda, bound)
+	if o.Start != nil {
+		s.from(o.Start)
+	} else {
+		s.fresh()
+	}
+	out := &Solution{lambda: lambda, bound: bound}
+	out.Status = s.run(ctx, o.Tol, out)
+	out.Exchanges = s.exchanges
+	out.W, out.C = slices.Clone(s.w), s.c
+	for j, b := range bound {
+		out.W[j] = math.Max(-b, math.Min(b, out.W[j]))
+	}
+	s.multipliers()
+	state := s.state // without the rest of the path
+	out.state, out.v, out.total = &state, slices.Clone(s.v), floats.Sum(s.alpha)
+	out.centre(g)
+	return out
+}
+
+// Multipliers returns the alpha_i of a solution, for each row of the design; rows that are the same share theirs by their weights.
+func (g *Problem) Multipliers(m *Solution) []float64 {
+	out := make([]float64, len(g.rows.origin))
+	for i, at := range g.rows.origin {
+		out[i] = m.state.alpha[at] * g.rows.share[i]
+	}
+	return out
+}

@@ -1,0 +1,298 @@
+package machine
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+)
+
+// state is a point of a path and the sides of rows and features.
+type state struct {
+	w     []float64
+	c     float64
+	alpha []float64
+	side  []int8 // of each row: below its kink -1, above 1, at it 0
+	box   []int8 // of each feature: at its lower bound -1, at its upper bound 1, inside 0
+	kinks kinks
+}
+
+func (s *state) clone() state {
+	return state{w: slices.Clone(s.w), c: s.c, alpha: slices.Clone(s.alpha), side: slices.Clone(s.side), box: slices.Clone(s.box), kinks: s.kinks.clone()}
+}
+
+// path follows one path. At what is left of it, 1 at its begin and 0 at its end, the point is the solution of
+//
+//	minimize   sum_i u_i max(0, s_i - left shift_i) + lambda/2 |w|^2 - left lambda (pull'w) - left imbalance c
+//	subject to |w_j| <= bound_j + left widen_j.
+type path struct {
+	g   *Problem
+	ctx context.Context
+	state
+	lambda float64
+	bound  []float64
+
+	left        float64
+	pull, widen []float64
+	shift       []float64
+	imbalance   float64
+	reach       []float64 // of rows that are not at their kink, see next
+	push        []float64 // at the bounds, v_j / lambda - w_j + left pull_j
+	dw, dpush   []float64
+	dalpha      []float64 // over lambda, of the rows at their kinks
+	dc          float64
+	fastest     float64 // the largest |dw_j|
+	wayW, wayC  float64 // the sums of t |dw| and t |dc| over the steps t since the begin
+	v           []float64
+	right, ones []float64
+	exchanges   int
+	sinceFactor int
+	moved       *Solution // the start, where the first path is to begin with its w
+	fromNothing bool      // the first path is to begin without a start
+}
+
+func newPath(ctx context.Context, g *Problem, lambda float64, bound []float64) *path {
+	n, p := g.rows.n, g.rows.p
+	s := &path{g: g, ctx: ctx, lambda: lambda, bound: bound}
+	all := make([]float64, 6*p+2*n)
+	take := func(k int) []float64 {
+		part := all[:k:k]
+		all = all[k:]
+		return part
+	}
+	s.pull, s.widen, s.push, s.dw, s.dpush, s.v = take(p), take(p), take(p), take(p), take(p), take(p)
+	s.shift, s.reach = take(n), take(n)
+	return s
+}
+
+// from begins with the multipliers of a solution for other hyperparameters, and with one of two w, that of the smaller value: the old one,
+// from which the old bounds and the old lambda lead to ours, or the best one for the multipliers, v / lambda cut to the box. The latter is
+// the solution at once where only its size is another one, as for large lambda, where no decision value comes near 1.
+//
+// Where both are far from the lower bound of the multipliers, more than farStart of the value at w = 0, it begins from nothing.
+func (s *path) from(m *Solution) {
+	s.state = m.state.clone()
+	copy(s.v, m.v)
+	w, changed := make([]float64, len(s.w)), false
+	for j, b := range s.bound {
+		w[j] = math.Max(-b, math.Min(b, s.v[j]/s.lambda))
+	}
+	c := 0.0
+	for _, i := range s.kinks.held {
+		c += s.g.rows.y[i] * (s.g.rows.dot(i, w) - 1) / float64(len(s.kinks.held))
+	}
+	cut := slices.Clone(s.w)
+	for j, b := range s.bound {
+		cut[j] = math.Max(-b, math.Min(b, s.w[j]))
+	}
+	old, scaled := s.objective(cut, s.c), s.objective(w, c)
+	if math.Min(old, scaled)-s.g.Bound(m, s.lambda, s.bound) > farStart*s.g.scale {
+		s.fresh()
+		return
+	}
+	if !(scaled < old) {
+		s.moved = m
+		return
+	}
+	s.w, s.c = w, c
+	for j, b := range s.bound {
+		side := int8(0)
+		if v := s.v[j] / s.lambda; math.Abs(v) >= b {
+			side = int8(math.Copysign(1, v))
+		}
+		changed = changed || (side == 0) != (s.box[j] == 0)
+		s.box[j] = side
+	}
+	if changed {
+		s.factor()
+	}
+}
+
+// farStart was found with all exchanges counted: with 0.4 a search over bounds for each feature has half of those without such a limit,
+// and others up to a fifth fewer; smaller limits cost more on grids.
+const farStart = 0.4
+
+// objective is the value at a point of the box.
+func (s *path) objective(w []float64, c float64) float64 {
+	rows, value := s.g.rows, s.lambda/2*floats.Dot(w, w)
+	for i, u := range rows.u {
+		if v := 1 - rows.dot(i, w) + rows.y[i]*c; v > 0 {
+			value += u * v
+		}
+	}
+	return value
+}
+
+const (
+	// mostPaths bounds the paths of one solve: the first goes to the solution but for rounding, the others are short.
+	mostPaths = 12
+	// mostIdle bounds the exchanges in a row without any step, worn those after which the factor is made anew.
+	mostIdle, worn = 300, 200
+	// exhaustedGap is a relative gap below which rounding may keep it from falling.
+	exhaustedGap = 1e-8
+	// still is the share of the largest rate below which a rate is rounding.
+	still = 1e-12
+	// rounding is the share of its weight by which an alpha may change without leaving its bound.
+	rounding = 1e-13
+	// leastTied is the least distance from their kinks at which rows begin on the first path from a solution, and at which those go on
+	// that leave their kinks without a step: where many are at their kinks at the same time, they would come and go for long.
+	leastTied = 1e-7
+	// leastApart is the least distance from their kinks at which rows begin on a path from nothing, where w may be 0 and many rows would be
+	// at their kinks; it is different for each row, so that they do not come to them at once.
+	leastApart = 0.1
+)
+
+// run follows paths until the gap is small.
+func (s *path) run(ctx context.Context, tol float64, out *Solution) lower.Status {
+	most := 20*(s.g.rows.n+s.g.rows.p) + 1000
+	last := math.Inf(1)
+	for pass := 0; ; pass++ {
+		if pass > 0 || s.moved == nil {
+			var gap float64
+			s.multipliers()
+			out.Objective, gap = s.gap()
+			out.Gap = math.Max(0, gap)
+			switch {
+			case out.Gap <= tol*s.g.scale:
+				return lower.Optimal
+			case pass > 2 && out.Gap <= exhaustedGap*s.g.scale && out.Gap > last/2:
+				return lower.Exhausted
+			case pass == mostPaths:
+				return lower.Failed
+			}
+			if pass > 0 {
+				last = out.Gap
+			}
+		}
+		if ctx.Err() != nil {
+			out.Gap = math.Inf(1)
+			return lower.Cancelled
+		}
+		if pass > 0 && s.sinceFactor > 0 || s.sinceFactor > worn {
+			s.factor()
+		}
+		s.begin(pass == 0)
+		if !s.walk(ctx, most) {
+			out.Gap = math.Inf(1)
+			if ctx.Err() != nil {
+				return lower.Cancelled
+			}
+			return lower.Failed
+		}
+	}
+}
+
+// multipliers sets v.
+func (s *path) multipliers() {
+	clear(s.v)
+	for i, a := range s.alpha {
+		if a != 0 {
+			s.g.rows.add(i, a, s.v)
+		}
+	}
+}
+
+// factor makes the factor of the rows at their kinks anew.
+func (s *path) factor() {
+	held := s.kinks.held
+	s.kinks = kinks{}
+	s.kinks.scale(s.g, s.box, held)
+	for _, i := range held {
+		if s.ctx.Err() != nil {
+			break // the path ends before its next step
+		}
+		if !s.kinks.hold(s.g, s.box, i) {
+			s.release(i)
+		}
+	}
+	s.sinceFactor = 0
+}
+
+// release puts a row that cannot be held on the side that is nearer.
+func (s *path) release(i int) {
+	if u := s.g.rows.u[i]; 2*s.alpha[i] > u {
+		s.side[i], s.alpha[i] = 1, u
+	} else {
+		s.side[i], s.alpha[i] = -1, 0
+	}
+}
+
+// begin sets out from the current point. It is the solution of the program with
+//
+//	pull_j  = w_j - v_j / lambda   for features inside the box, and no less than takes the push of the others to 0,
+//	shift_i = s_i                  for rows at their kinks, and 2 s_i for those on the wrong side,
+//
+// but on the first path for these, and those near their kinks, what takes them apart from there.
+func (s *path) begin(first bool) {
+	rows := s.g.rows
+	s.left, s.imbalance = 1, 0
+	s.multipliers()
+	for i, a := range s.alpha {
+		s.imbalance += a * rows.y[i]
+	}
+	for j := range s.w {
+		s.pull[j], s.widen[j] = 0, 0
+		if m := s.moved; m != nil {
+			// The solution for the old lambda has the pull (1 - old/lambda) w_j.
+			s.widen[j] = m.bound[j] - s.bound[j]
+			s.pull[j] = (1 - m.lambda/s.lambda) * s.w[j]
+		}
+		width := s.bound[j] + s.widen[j]
+		if s.box[j] == 0 {
+			s.pull[j] = s.w[j] - s.v[j]/s.lambda
+			if over := math.Abs(s.w[j]) - width; over > 0 {
+				s.widen[j] += over
+			}
+			s.push[j] = 0
+			continue
+		}
+		s.w[j] = float64(s.box[j]) * width
+		s.push[j] = s.v[j]/s.lambda - s.w[j] + s.pull[j]
+		if s.push[j]*float64(s.box[j]) < 0 {
+			s.pull[j] -= s.push[j]
+			s.push[j] = 0
+		}
+	}
+	s.moved = nil
+	s.wayW, s.wayC = 0, 0
+	apart := 0.0
+	switch {
+	case s.fromNothing:
+		apart = leastApart
+	case first:
+		apart = leastTied
+	}
+	for i := range s.shift {
+		v := s.margin(i)
+		s.shift[i] = 0
+		switch side := float64(s.side[i]); {
+		case side == 0:
+			s.shift[i] = v
+		case apart > 0 && v*side < distance(i, apart):
+			s.shift[i] = v - side*distance(i, apart)
+		case v*side < 0:
+			s.shift[i] = 2 * v
+		}
+		s.measure(i, v-s.shift[i])
+	}
+	s.fromNothing = false
+}
+
+// distance is between least and twice of it, a different one for each row.
+func distance(i int, least float64) float64 {
+	_, part := math.Modf(float64(i+1) * math.Phi)
+	return least * (1 + part)
+}
+
+// margin is s_i.
+func (s *path) margin(i int) float64 {
+	return 1 - s.g.rows.dot(i, s.w) + s.g.rows.y[i]*s.c
+}
+
+// measure notes how far row i may go from its value now, s_i - left shift_i, until it may be at its kink.
+func (s *path) measure(i int, value float64) {
+	s.reach[i] = (1-still)*math.Abs(value) + s.g.rows.sum[i]*s.wayW + s.wayC + math.Abs(s.shift[i])*(1-s.left)
+}

@@ -1,0 +1,33 @@
+package sparse_test
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/sparse"
+)
+
+// A lasso over three features of which the second is of no use.
+func ExampleRegression_Solve() {
+	x := mat.NewDense(4, 3, []float64{
+		1, 1, 1,
+		1, -1, -1,
+		-1, 1, -1,
+		-1, -1, 1,
+	})
+	g, err := sparse.NewRegression(design.New(x), []float64{6, 1, 0, 5}, true)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := g.Solve(context.Background(), sparse.Weights{L1: []float64{0.25}}, sparse.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: b0 = %.2f, b = %.2f\n", s.Status, s.B0, s.B)
+	// Output: optimal: b0 = 3.00, b = [0.25 0.00 2.25]
+}

@@ -1,0 +1,116 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower/internal/leastsquares"
+)
+
+// Groups is a regression whose features are divided into groups, for the sparse group lasso
+//
+//	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + sum_g w_g |b^(g)|_2 + sum_j w1_j |b_j|
+//
+// by the same outer iterations as [Regression], with working sets of groups, block coordinate
+// descent over them, and Newton steps on the coefficients that are not zero, where the objective is smooth.
+// A dual point u is feasible where |soft(X_g'u / n, w1)|_2 <= w_g for all g (Ndiaye,
+// Fercoq, Gramfort, Salmon, NIPS 2016).
+type Groups struct {
+	*Regression
+	groups *leastsquares.Groups
+}
+
+// GroupWeights are those of the penalties. Each feature needs a positive one of the two.
+type GroupWeights struct {
+	// Norm holds w_g, one for each group or one for all.
+	Norm []float64
+	// L1 holds w1: nil for 0, one for all, or one for each feature.
+	L1 []float64
+}
+
+// NewGroups divides the features of a regression: members lists those of each group, and each feature is
+// in one. The lists are kept.
+func NewGroups(g *Regression, members [][]int) (*Groups, error) {
+	groups, err := leastsquares.NewGroups(g.data, members)
+	if err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
+	}
+	return &Groups{g, groups}, nil
+}
+
+// LambdaMax is the smallest weight that, common to all norms and to w1, makes all coefficients zero.
+func (q *Groups) LambdaMax() float64 {
+	top := 0.0
+	c := make([]float64, len(q.data.XtY))
+	for j, v := range q.data.XtY {
+		c[j] = v / float64(q.data.X.Rows())
+	}
+	for _, group := range q.groups.Members {
+		// The root of |soft(c, l)| = l lies below |c|_inf.
+		lo, hi := top, 0.0
+		for _, j := range group {
+			hi = math.Max(hi, math.Abs(c[j]))
+		}
+		for hi-lo > 1e-15*hi {
+			l := (lo + hi) / 2
+			if l == lo || l == hi {
+				break
+			}
+			if leastsquares.SoftNorm(group, c, 1, func(int) float64 { return l }) > l {
+				lo = l
+			} else {
+				hi = l
+			}
+		}
+		top = math.Max(top, hi)
+	}
+	return top
+}
+
+func (q *Groups) weights(w GroupWeights) (norm, l1 []float64, err error) {
+	if norm, l1, err = q.groups.Weights(w.Norm, w.L1); err != nil {
+		return nil, nil, fmt.Errorf("sparse: %w", err)
+	}
+	return norm, l1, nil
+}
+
+// Solve returns a solution at the weights w, as [Regression.Solve] does.
+func (q *Groups) Solve(ctx context.Context, w GroupWeights, o Options) (*Solution, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	norm, l1, err := q.weights(w)
+	if err != nil {
+		return nil, err
+	}
+	s := &groupSolve{GroupPoint: leastsquares.NewGroupPoint(q.groups, norm, l1, o.Threads), o: o, alive: q.groups.Alive(), bound: math.Inf(-1)}
+	if o.Start != nil {
+		if len(o.Start.B) != q.data.X.Columns() {
+			return nil, fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(o.Start.B), q.data.X.Columns())
+		}
+		for j, v := range o.Start.B {
+			if q.data.Norm2[j] > 0 {
+				s.B[j] = v
+			}
+		}
+	}
+	status := s.run(ctx)
+	out := newSolution(&s.Point)
+	out.Status, out.Objective, out.Gap = status, s.objective, s.gap
+	out.Outer, out.Epochs, out.Newton = s.outer, s.epochs, s.newtons
+	return out, nil
+}
+
+// Hessian is that of the objective in the coefficients S, none of them zero: the matrix of
+// [Regression.Hessian] and, within each group, w_g (I / |b_g| - b_g b_g' / |b_g|^3).
+func (q *Groups) Hessian(set []int, b []float64, w GroupWeights) (*mat.SymDense, error) {
+	norm, _, err := q.weights(w)
+	if err != nil {
+		return nil, err
+	}
+	return q.groups.NormHessian(set, b, norm), nil
+}

@@ -1,7 +1,7 @@
 // Package lower is the lower level of a bilevel problem: fits with penalties or bounds, by methods made for their kind, which take a
 // fraction of the time of a conic program. Each kind has a room of its own:
 //
-//   - [github.com/conetune/conetune/lower/sparse]: linear and logistic regressions whose penalties make coefficients zero, one by one or in groups.
+//   - [github.com/conetune/conetune/lower/sparse]: linear, logistic and Poisson regressions whose penalties make coefficients zero, one by one or in groups.
 //   - [github.com/conetune/conetune/lower/machine]: support vector machines in a box.
 //   - [github.com/conetune/conetune/lower/completion]: regressions with a matrix of low rank, of which some entries are known.
 //

@@ -1,0 +1,88 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower/design"
+)
+
+// Poisson is a penalised Poisson regression with the logarithm as link: targets y >= 0, counts for example, have the means exp(f) with f = X b + b0,
+//
+//	minimize over b (and b0)   1/n sum_i (y_i log(y_i / exp(f_i)) - y_i + exp(f_i)) + sum_j w1_j |b_j| + 1/2 sum_j w2_j b_j^2,
+//
+// half the mean deviance. Each feature needs a penalty. The residual of its solutions is u_i = y_i - exp(f_i), minus the derivative of the loss.
+// It is solved as [Logistic] is.
+type Poisson struct{ smooth }
+
+// NewPoisson checks the data: y has a number that is not negative for each row of x, and one that is positive if there is an intercept.
+func NewPoisson(x *design.Matrix, y []float64, intercept bool) (*Poisson, error) {
+	n, err := rowsOf(x, y, "targets")
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range y {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("sparse: target of row %d is %g, expected a number that is not negative", i, v)
+		}
+	}
+	b0 := 0.0
+	if intercept {
+		mean := floats.Sum(y) / float64(n)
+		if !(mean > 0) {
+			return nil, fmt.Errorf("sparse: all targets are 0, and the intercept would be infinite; expected one that is positive")
+		}
+		b0 = math.Log(mean)
+	}
+	g, err := newSmooth(deviance{}, x, y, intercept, b0)
+	if err != nil {
+		return nil, err
+	}
+	if g.scale == 0 { // exp(b0) is all targets
+		g.scale = 1
+	}
+	return &Poisson{g}, nil
+}
+
+// deviance is half that of y from exp(f), the loss exp(f) - y f but for what only y decides.
+type deviance struct{}
+
+func (deviance) value(y, f float64) float64 {
+	mean := math.Exp(f)
+	if y == 0 {
+		return mean
+	}
+	if r := (mean - y) / y; r > -0.5 && r < 1 {
+		return y * (r - math.Log1p(r))
+	}
+	return mean - y + y*(math.Log(y)-f)
+}
+
+func (deviance) slope(y, f float64) float64 { return y - math.Exp(f) }
+
+func (deviance) curvature(y, u float64) float64 { return y - u }
+
+// balance makes the means y - a add up to the targets.
+func (deviance) balance(y, a []float64) {
+	sum := floats.Sum(y)
+	factor := sum / (sum - floats.Sum(a))
+	for i, v := range y {
+		a[i] = v - factor*(v-a[i])
+	}
+}
+
+// conjugate is y log y - m log m - a with the mean m = y - a.
+func (deviance) conjugate(y, a float64) float64 {
+	m := math.Max(0, y-a)
+	switch {
+	case m == 0 && y == 0:
+		return 0
+	case m == 0:
+		return y*math.Log(y) - y
+	case y == 0:
+		return m - m*math.Log(m)
+	}
+	return y*math.Log(y/m) + a*(math.Log(m)-1)
+}

@@ -1,0 +1,318 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+)
+
+// smooth is a penalised regression with a smooth loss of predictions f = X b + b0,
+//
+//	minimize over b (and b0)   1/n sum_i l(y_i, f_i) + sum_j w1_j |b_j| + 1/2 sum_j w2_j b_j^2.
+//
+// # Method
+//
+// Proximal Newton steps (Lee, Sun, Saunders, SIAM J. Optim. 2014), which have a [Regression] each: with u_i = -l'(y_i, f_i) and d_i = l”(y_i, f_i)
+// the loss is, up to second order, 1/(2n) sum_i d_i (f_i + u_i / d_i - x_i'b - b0)^2. With a near u, whose entries add up to 0 if there is an
+// intercept, c = X'a / n and t <= 1 such that t |c_j| <= w1_j where w2_j = 0,
+//
+//	-1/n sum_i l*(y_i, -t a_i) - sum_{j: w2_j > 0} max(0, t |c_j| - w1_j)^2 / (2 w2_j)
+//
+// is a lower bound of the optimal value by the conjugate l* of the loss in f. Solves do not change a regression, and may run at the same time.
+type smooth struct {
+	loss      loss
+	x         *design.Matrix
+	y         []float64
+	intercept bool
+	b0        float64 // the best intercept at b = 0
+	scale     float64 // the objective there
+}
+
+// loss is what a prediction f of a target y costs, not negative and convex in f.
+type loss interface {
+	value(y, f float64) float64
+	// slope is u, minus the derivative.
+	slope(y, f float64) float64
+	// curvature is the second derivative where the slope is u.
+	curvature(y, u float64) float64
+	// balance changes the slopes a of targets y such that they add up to 0 and stay minus derivatives, by less the nearer they are to that.
+	balance(y, a []float64)
+	// conjugate is -l*(y, -a), for a = t u with t <= 1 and u a slope.
+	conjugate(y, a float64) float64
+}
+
+// newSmooth checks the shapes and the design; b0 is the best intercept at b = 0.
+func newSmooth(l loss, x *design.Matrix, y []float64, intercept bool, b0 float64) (smooth, error) {
+	for j := range x.Columns() {
+		if _, _, err := x.Sums(j); err != nil {
+			return smooth{}, fmt.Errorf("sparse: %w", err)
+		}
+	}
+	g := smooth{loss: l, x: x, y: y, intercept: intercept, b0: b0}
+	for _, v := range y {
+		g.scale += l.value(v, b0) / float64(len(y))
+	}
+	return g, nil
+}
+
+// rowsOf returns the number of rows of a design that has targets y, called so.
+func rowsOf(x *design.Matrix, y []float64, called string) (int, error) {
+	n, _ := x.Dims()
+	if n == 0 {
+		return 0, fmt.Errorf("sparse: no rows")
+	}
+	if len(y) != n {
+		return 0, fmt.Errorf("sparse: %d %s for %d rows", len(y), called, n)
+	}
+	return n, nil
+}
+
+// Dims returns the number n of rows and p of features.
+func (g *smooth) Dims() (n, p int) { return g.x.Dims() }
+
+// Relative is a gap in units of the objective at b = 0, that of [Options.Tol].
+func (g *smooth) Relative(gap float64) float64 { return gap / g.scale }
+
+// LambdaMax is the smallest common L1 weight at which all coefficients are zero.
+func (g *smooth) LambdaMax() float64 {
+	u, top := make([]float64, len(g.y)), 0.0
+	for i, v := range g.y {
+		u[i] = g.loss.slope(v, g.b0)
+	}
+	for j := range g.x.Columns() {
+		top = math.Max(top, math.Abs(g.x.Dot(j, u)))
+	}
+	return top / float64(len(g.y))
+}
+
+// smoothSolve is one run.
+type smoothSolve struct {
+	*smooth
+	w1, w2 []float64
+	n      float64
+	b      []float64 // with the intercept at the end, if there is one
+	f, u   []float64
+}
+
+// Solve returns a solution at the weights w, as [Regression.Solve] does; Outer counts the Newton steps.
+func (g *smooth) Solve(ctx context.Context, w Weights, o Options) (*Solution, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := g.x.Columns()
+	s := &smoothSolve{smooth: g, n: float64(len(g.y)), f: make([]float64, len(g.y)), u: make([]float64, len(g.y)), b: make([]float64, p, p+1)}
+	if s.w1, s.w2, err = w.spread(p); err != nil {
+		return nil, err
+	}
+	for j := range p {
+		if s.w1[j] == 0 && s.w2[j] == 0 {
+			return nil, fmt.Errorf("sparse: feature %d has no penalty, expected a positive weight", j)
+		}
+	}
+	b0 := g.b0
+	if o.Start != nil {
+		if len(o.Start.B) != p {
+			return nil, fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(o.Start.B), p)
+		}
+		copy(s.b, o.Start.B)
+		b0 = o.Start.B0
+	}
+	if g.intercept {
+		s.b = append(s.b, b0)
+	}
+	return s.run(ctx, o)
+}
+
+// newtonSteps bounds the proximal Newton steps.
+const newtonSteps = 100
+
+func (s *smoothSolve) run(ctx context.Context, o Options) (*Solution, error) {
+	p := s.x.Columns()
+	out := &Solution{Status: lower.EpochLimit}
+	s.predict(s.f, s.b)
+	value, bound := s.value(s.f, s.b), math.Inf(-1)
+	least, idle := math.Inf(1), 0
+	for ; ; out.Outer++ {
+		bound = math.Max(bound, s.dual())
+		out.Objective, out.Gap = value, math.Max(0, value-bound)
+		if idle++; out.Gap < least/2 {
+			least, idle = out.Gap, 0
+		}
+		if out.Gap <= o.Tol*s.scale {
+			out.Status = lower.Optimal
+		} else if idle >= idleSteps && out.Gap <= exhaustedGap*s.scale {
+			out.Status = lower.Exhausted
+		} else if ctx.Err() != nil {
+			out.Status = lower.Cancelled
+		} else if out.Outer < newtonSteps && out.Epochs < o.MaxEpochs {
+			step, err := s.step(ctx, o, out)
+			if err != nil {
+				return nil, err
+			}
+			next, ok := s.line(step, value)
+			if value = next; ok {
+				continue
+			}
+			if out.Gap <= exhaustedGap*s.scale {
+				out.Status = lower.Exhausted
+			} else if ctx.Err() != nil {
+				out.Status = lower.Cancelled // which the step did not come to its end for
+			}
+		}
+		break
+	}
+	out.B, out.Residual = s.b[:p:p], s.u
+	if s.intercept {
+		out.B0 = s.b[p]
+	}
+	for j, v := range out.B {
+		if v != 0 {
+			out.Support = append(out.Support, j)
+		}
+	}
+	return out, nil
+}
+
+const (
+	// exhaustedGap is a relative gap below which rounding may keep it from falling.
+	exhaustedGap = 1e-8
+	// rounded is a share of the objective that is rounding.
+	rounded = 1e-13
+	// idleSteps is how many steps in a row may leave the gap as it is.
+	idleSteps = 3
+)
+
+// predict sets f to X b + b0.
+func (s *smoothSolve) predict(f, b []float64) {
+	clear(f)
+	s.x.Mul(f, b[:s.x.Columns()])
+	if s.intercept {
+		floats.AddConst(b[s.x.Columns()], f)
+	}
+}
+
+// value is the objective.
+func (s *smoothSolve) value(f, b []float64) float64 {
+	sum := 0.0
+	for i, v := range f {
+		sum += s.loss.value(s.y[i], v)
+	}
+	return sum/s.n + s.penalty(b)
+}
+
+func (s *smoothSolve) penalty(b []float64) float64 {
+	sum := 0.0
+	for j, w := range s.w1 {
+		sum += w*math.Abs(b[j]) + s.w2[j]*b[j]*b[j]/2
+	}
+	return sum
+}
+
+// dual sets u and returns the lower bound.
+func (s *smoothSolve) dual() float64 {
+	for i, y := range s.y {
+		s.u[i] = s.loss.slope(y, s.f[i])
+	}
+	a := append([]float64(nil), s.u...)
+	if s.intercept {
+		s.loss.balance(s.y, a)
+	}
+	t, c := 1.0, make([]float64, s.x.Columns())
+	for j := range c {
+		c[j] = math.Abs(s.x.Dot(j, a)) / s.n
+		if s.w2[j] == 0 && t*c[j] > s.w1[j] {
+			t = s.w1[j] / c[j]
+		}
+	}
+	sum := 0.0
+	for i, v := range a {
+		sum += s.loss.conjugate(s.y[i], t*v)
+	}
+	sum /= s.n
+	for j, v := range c {
+		if over := t*v - s.w1[j]; over > 0 && s.w2[j] > 0 {
+			sum -= over * over / (2 * s.w2[j])
+		}
+	}
+	return sum
+}
+
+// leastCurvature bounds d_i from below.
+const leastCurvature = 1e-8
+
+// Local returns the regression whose loss is this one around a solution up to second order; its
+// last column stands for the intercept, if there is one, and has no penalty.
+func (g *smooth) Local(s *Solution) (*Regression, error) { return g.local(s.Residual, nil) }
+
+// local is Local at u, with targets for the predictions f.
+func (g *smooth) local(u, f []float64) (*Regression, error) {
+	root, y := make([]float64, len(u)), make([]float64, len(u))
+	for i, v := range u {
+		d := math.Max(leastCurvature, g.loss.curvature(g.y[i], v))
+		root[i] = math.Sqrt(d)
+		if f != nil {
+			y[i] = root[i]*f[i] + v/root[i]
+		}
+	}
+	return NewRegression(g.x.ScaleRows(root, g.intercept), y, false)
+}
+
+// step returns the minimum of the local regression.
+func (s *smoothSolve) step(ctx context.Context, o Options, out *Solution) ([]float64, error) {
+	g, err := s.local(s.u, s.f)
+	if err != nil {
+		return nil, err
+	}
+	w := Weights{L1: s.w1, L2: s.w2}
+	if s.intercept {
+		w.L1, w.L2 = append(append([]float64(nil), s.w1...), 0), append(append([]float64(nil), s.w2...), 0)
+	}
+	// The error of c, and with it the gap, goes with the root of that of the objective.
+	gap := out.Gap / s.scale
+	tol := s.scale * math.Max(1e-3*o.Tol*o.Tol, math.Min(1e-4, 0.01*gap*gap))
+	o.Start, o.Tol, o.MaxEpochs = &Solution{B: s.b}, math.Max(1e-18, tol/g.data.Scale), o.MaxEpochs-out.Epochs
+	sub, err := g.Solve(ctx, w, o)
+	if err != nil {
+		return nil, err
+	}
+	out.Epochs += sub.Epochs
+	out.Newton += sub.Newton
+	return sub.B, nil
+}
+
+// line goes from b towards to, as far as the objective falls by a share of what the model promises. It returns the
+// objective, and says whether the iterate changed. Steps that change the objective by its rounding error are taken whole.
+func (s *smoothSolve) line(to []float64, value float64) (float64, bool) {
+	d, fd := make([]float64, len(to)), make([]float64, len(s.f))
+	floats.SubTo(d, to, s.b)
+	s.predict(fd, d)
+	promise := s.penalty(to) - s.penalty(s.b) - floats.Dot(s.u, fd)/s.n
+	if !(promise < 0) {
+		return value, false
+	}
+	if -promise <= rounded*value { // the objective cannot tell any more
+		copy(s.b, to)
+		s.predict(s.f, s.b)
+		return s.value(s.f, s.b), true
+	}
+	b, f := make([]float64, len(to)), make([]float64, len(fd))
+	for t := 1.0; t > 1e-8; t /= 2 {
+		floats.AddScaledTo(b, s.b, t, d)
+		if t == 1 {
+			copy(b, to) // zeros are zeros
+		}
+		floats.AddScaledTo(f, s.f, t, fd)
+		if next := s.value(f, b); next <= value+1e-4*t*promise && next < value {
+			copy(s.b, b)
+			s.predict(s.f, s.b)
+			return s.value(s.f, s.b), true
+		}
+	}
+	return value, false
+}

@@ -18,6 +18,7 @@ const (
 	maxAtom                      // scalar, the largest entry of a Convex
 	huberAtom                    // vector, see Huber
 	logisticAtom                 // vector, log(1 + exp(a_i))
+	expAtom                      // vector, exp(a_i)
 )
 
 // atom is a vector-valued convex function of an affine argument, or the
@@ -48,6 +49,8 @@ func (a *atom) String() string {
 		return "Huber of " + a.arg.String()
 	case logisticAtom:
 		return "Logistic of " + a.arg.String()
+	case expAtom:
+		return "Exp of " + a.arg.String()
 	case nuclearAtom:
 		return "NuclearNorm of " + a.arg.String()
 	}
@@ -161,6 +164,10 @@ func (a *atom) eval(pt Point) []float64 {
 	case logisticAtom:
 		for i, v := range x {
 			x[i] = softplus(v)
+		}
+	case expAtom:
+		for i, v := range x {
+			x[i] = math.Exp(v)
 		}
 	case nuclearAtom:
 		return []float64{nuclearNorm(x, a.rows)}

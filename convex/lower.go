@@ -141,7 +141,7 @@ func (k atomKind) preference() int {
 	switch k {
 	case nuclearAtom:
 		return 4
-	case normsAtom, logisticAtom:
+	case normsAtom, logisticAtom, expAtom:
 		return 3
 	case maxAtom:
 		return 2
@@ -193,6 +193,15 @@ func (c *compiler) expand(t atomTerm, g Affine, to sink) {
 		c.squaresBelow([]atomTerm{t}, h, to)
 	case logisticAtom:
 		c.expandLogistic(t, h, to)
+	case expAtom: // exp(a) <= h/scale
+		a := t.atom.arg
+		if t.sel != nil {
+			a = a.Pick(t.sel)
+		}
+		for k := range t.count() {
+			cone := c.emit(backends.ExponentialCone, Stack(a.At(k), Const(1), h.At(k).Scale(1/t.scale)))
+			c.refer(to.row(k), cone, 2, 1, 1/t.scale)
+		}
 	case huberAtom:
 		for k := range t.count() {
 			entry := t

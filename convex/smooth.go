@@ -19,6 +19,9 @@ func Huber(a Affine, delta float64) Convex {
 // Logistic returns the vector of log(1 + exp(a[i])). The backend needs exponential cones.
 func Logistic(a Affine) Convex { return (&atom{kind: logisticAtom, n: a.n, arg: a}).expression() }
 
+// Exp returns the vector of exp(a[i]). The backend needs exponential cones.
+func Exp(a Affine) Convex { return (&atom{kind: expAtom, n: a.n, arg: a}).expression() }
+
 // huber is the function of [Huber].
 func huber(v, delta float64) float64 {
 	if v = math.Abs(v); v > delta {

@@ -188,3 +188,48 @@ func TestLogistic(t *testing.T) {
 		})
 	}
 }
+
+func TestExpValue(t *testing.T) {
+	m := convex.NewModel()
+	x := m.Variable("x", 3)
+	require.InDeltaSlice(t, []float64{1, math.E * math.E, 0}, convex.Exp(x.Expr()).Eval(convex.Point{x: {0, 2, -800}}), 1e-12)
+}
+
+// The proximal map of c exp solves x + c exp(x) = a; the projection on the sum below h has a - x = dual exp(x).
+func TestExp(t *testing.T) {
+	a := []float64{3, -.5, -2, .1, 1.6, 0}
+	for name, o := range exponential(t) {
+		t.Run(name, func(t *testing.T) {
+			m := convex.NewModel()
+			x := m.Variable("x", len(a))
+			f := distance(x.Expr(), a).Plus(convex.Exp(x.Expr()).Sum().Scale(.7))
+			m.Minimize(f)
+			r := solve(t, solver(t, m, o))
+			for i, v := range r.Value(x) {
+				require.InDelta(t, a[i], v+.7*math.Exp(v), 1e-4)
+			}
+			require.InDelta(t, f.Eval(r.Point())[0], r.Objective, 1e-6)
+
+			for _, scale := range []float64{1, 2} {
+				m = convex.NewModel()
+				x = m.Variable("x", len(a))
+				c := convex.LessEqual(convex.Exp(x.Expr()).Sum().Scale(scale), convex.Const(3*scale))
+				m.Constrain(c)
+				m.Minimize(distance(x.Expr(), a))
+				r = solve(t, solver(t, m, o))
+				for i, v := range r.Value(x) {
+					require.InDelta(t, a[i]-v, scale*r.Dual(c)[0]*math.Exp(v), 1e-4)
+				}
+			}
+			// Entry by entry: the bound is active where exp(a) > h.
+			m = convex.NewModel()
+			x = m.Variable("x", 2)
+			c := convex.LessEqual(convex.Exp(x.Expr()).Scale(3), convex.Const(6, 6))
+			m.Constrain(c)
+			m.Minimize(distance(x.Expr(), []float64{4, -4}))
+			r = solve(t, solver(t, m, o))
+			inDelta(t, []float64{math.Ln2, -4}, r.Value(x), 1e-4)
+			inDelta(t, []float64{(4 - math.Ln2) / 6, 0}, r.Dual(c), 1e-3)
+		})
+	}
+}

@@ -189,29 +189,14 @@ func (s *groupSolve) slope(set []int) []float64 {
 // in use. full says that no coefficient became zero.
 func (s *groupSolve) line(groups, set []int, q, d []float64) (full, moved bool, decrease float64) {
 	before, steep := s.Loss(s.R, s.Off)+s.Penalty(groups), floats.Norm(q, 2)
-	old, oldR, oldOff := make([]float64, len(set)), append([]float64(nil), s.R...), s.Off
-	image, off := make([]float64, len(s.R)), 0.0 // the residual is r - t image + off - t off along d
-	first := math.Inf(1)
-	for i, j := range set {
-		old[i] = s.B[j]
-		s.X.Axpy(d[i], j, image)
-		off -= d[i] * s.Shift(j)
-		if old[i]*d[i] < 0 {
-			first = math.Min(first, -old[i]/d[i])
+	y, first := newRay(&s.Point, set, d), math.Inf(1)
+	for i, b := range y.old {
+		if b*d[i] < 0 {
+			first = math.Min(first, -b/d[i])
 		}
 	}
 	attempt := func(t float64) float64 {
-		floats.AddScaledTo(s.R, oldR, -t, image)
-		s.Off = oldOff - t*off
-		full = true
-		for i, j := range set {
-			b := old[i] + t*d[i]
-			if b*old[i] <= 0 || math.Abs(b) <= 1e-15*math.Abs(old[i]) {
-				s.Move(j, b)
-				b, full = 0, false
-			}
-			s.B[j] = b
-		}
+		full = y.to(t)
 		return s.Loss(s.R, s.Off) + s.Penalty(groups)
 	}
 	for t := 1.0; t > 1e-4*math.Min(1, first); t /= 2 {
@@ -227,10 +212,6 @@ func (s *groupSolve) line(groups, set []int, q, d []float64) (full, moved bool, 
 			return full, true, before - value
 		}
 	}
-	copy(s.R, oldR)
-	s.Off = oldOff
-	for i, j := range set {
-		s.B[j] = old[i]
-	}
+	y.back()
 	return false, false, 0
 }

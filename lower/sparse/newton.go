@@ -66,22 +66,15 @@ func (y *system) work() float64 {
 // advance goes along d, as described at newton, and returns the positions in set whose coefficients are not zero.
 func (s *solve) advance(set []int, q, d []float64) (kept []int, moved bool) {
 	// Along d the objective falls by t q'd - t^2/2 d'Hd until the first change of sign.
-	image, off := make([]float64, len(s.R)), 0.0
-	curvature := 0.0
+	y, curvature := newRay(&s.Point, set, d), 0.0
 	for i, j := range set {
-		s.X.Axpy(d[i], j, image)
-		if s.Mean != nil {
-			off -= d[i] * s.Mean[j]
-		}
 		curvature += s.w2[j] * d[i] * d[i]
 	}
-	curvature += floats.Dot(image, image)/s.N - off*off
+	curvature += floats.Dot(y.image, y.image)/s.N - y.off*y.off
 	if slope := floats.Dot(q, d); !(slope > 0) {
 		return nil, false
 	} else if t := slope / curvature; t > 1 && !math.IsInf(t, 1) {
-		floats.Scale(t, d) // the ridge made the step too short
-		floats.Scale(t, image)
-		off *= t
+		y.scale(t) // the ridge made the step too short
 	}
 	t := 1.0
 	for i, j := range set {
@@ -90,22 +83,8 @@ func (s *solve) advance(set []int, q, d []float64) (kept []int, moved bool) {
 		}
 	}
 	before := s.Loss(s.R, s.Off) + s.penalty(set, s.B)
-	old, oldR, oldOff := make([]float64, len(set)), append([]float64(nil), s.R...), s.Off
-	for i, j := range set {
-		old[i] = s.B[j]
-	}
-	// go to b + t d, with the coefficients that change their sign up to there set to zero.
 	attempt := func(t float64) float64 {
-		floats.AddScaledTo(s.R, oldR, -t, image)
-		s.Off = oldOff - t*off
-		for i, j := range set {
-			b := old[i] + t*d[i]
-			if b*old[i] <= 0 || math.Abs(b) <= 1e-15*math.Abs(old[i]) {
-				s.Move(j, b)
-				b = 0
-			}
-			s.B[j] = b
-		}
+		y.to(t)
 		return s.Loss(s.R, s.Off) + s.penalty(set, s.B)
 	}
 	value, at := attempt(1), 1.0
@@ -121,11 +100,7 @@ func (s *solve) advance(set []int, q, d []float64) (kept []int, moved bool) {
 		value, at = v, try
 	}
 	if !(value < before) { // rounding has the last word: no progress
-		copy(s.R, oldR)
-		s.Off = oldOff
-		for i, j := range set {
-			s.B[j] = old[i]
-		}
+		y.back()
 		return nil, false
 	}
 	for i, j := range set {

@@ -30,17 +30,14 @@ func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matr
 			return nuclear, groups, nil
 		}
 	}
-	f, err := c.surface(w, s)
-	if err != nil {
-		return 0, nil, err
-	}
-	q := f.Zero()
-	f.Pull(q, 1, v, x, row, col)
+	f := c.newSurface(w.Nuclear, norm, s.Left, s.Right, s.B, s.Residual)
+	q := f.zero()
+	f.pull(q, 1, v, x, row, col)
 	if c.groups.Intercept { // b0 is the mean of what the rest leaves of the targets
-		f.PullMean(q, -floats.Sum(v))
+		f.pullMean(q, -floats.Sum(v))
 	}
-	t := f.Solve(q, tol, 20*(len(q.A)+len(q.B)+len(q.S)))
-	nuclear, groups = f.WeightDerivatives(t)
+	t := f.conjugate(q, tol, 20*(len(q.A)+len(q.B)+len(q.S)), nil)
+	nuclear, groups = f.weightDerivatives(t)
 	for k := range groups {
 		groups[k] = -groups[k]
 	}

@@ -28,7 +28,7 @@ import (
 //
 // The method follows the central path, Z C = mu I and z_g c_g = mu, by Mehrotra's predictor and corrector with the direction of
 // Helmberg, Rendl, Vanderbei and Wolkowicz, Kojima and others, and Monteiro (SIAM J. Optim. 6, 1996): dZ is taken from
-// sym(dZ + Z + Z dC C^-1) = sigma mu C^-1. What is left is a system in du of the order N, see interiorsystem.go. It takes some ten iterations
+// sym(dZ + Z + Z dC C^-1) = sigma mu C^-1. What is left is a system in du of the order N, see system.go. It takes some ten iterations
 // whatever the rank of G and the weights.
 type interior struct {
 	c    *Problem

@@ -75,15 +75,42 @@ func newLimit(s *interior, at *Solution) *limit {
 
 // multipliers sets u, q, Z and 2 K, and z_g and c_g, with which M has no term of second order.
 func (f *limit) multipliers(at *Solution) bool {
-	s, m := f.interior, f.e.m
+	s := f.interior
 	copy(s.u, at.Residual)
 	for j := range s.q {
 		s.q[j] = dense.Dot(s.column(j), s.u)
 	}
+	f.groupMultipliers(at.B)
+	left := at.Left
+	if s.c.interior.transposed {
+		left = at.Right
+	}
+	s.setSlack(s.chol.L, s.u, s.tau)
+	clear(s.multiplier)
+	var p []float64
+	if left != nil {
+		p = f.activeRange(left)
+		f.cutSlack(p)
+	}
+	if !s.chol.Decompose(1e-15 * s.tau) {
+		return false
+	}
+	s.chol.Inverse(s.inverse, s.square, s.square2)
+	if left != nil {
+		floats.AddScaled(s.inverse, -1/s.tau, p)
+	}
+	floats.Scale(2, s.inverse)
+	s.multiply()
+	return true
+}
+
+// groupMultipliers sets z_g and c_g, and the groups in use, at the coefficients b.
+func (f *limit) groupMultipliers(b []float64) {
+	s := f.interior
 	for g, t := range s.taus {
 		size, q := 0.0, floats.Norm(s.group(s.q, g), 2)
 		for j := range s.group(s.q, g) {
-			size = math.Hypot(size, at.B[s.c.interior.order[s.c.interior.start[g]+j]])
+			size = math.Hypot(size, b[s.c.interior.order[s.c.interior.start[g]+j]])
 		}
 		z := size * t / (2 * q)
 		if s.z[g], s.cg[g] = 0, math.Inf(1); size > 0 && z*t*t > (t-q*q/t)*floats.Dot(s.c.groups.Y, s.c.groups.Y)/2 {
@@ -91,55 +118,44 @@ func (f *limit) multipliers(at *Solution) bool {
 			f.used = append(f.used, g)
 		}
 	}
-	left := at.Left
-	if s.c.interior.transposed {
-		left = at.Right
+}
+
+// activeRange sets L, R'L and Z = L L', and returns the projection P on the range of L.
+func (f *limit) activeRange(left *mat.Dense) []float64 {
+	s, m := f.interior, f.e.m
+	l := f.active(left)
+	_, f.rank = l.Dims()
+	p := make([]float64, m*m)
+	for k := range f.rank {
+		column := mat.Col(nil, k, l)
+		a := 1 / floats.Dot(column, column)
+		for j, v := range column {
+			dense.Axpy(v, column, s.multiplier[j*m:(j+1)*m])
+			dense.Axpy(a*v, column, p[j*m:(j+1)*m])
+		}
 	}
-	s.setSlack(s.chol.L, s.u, s.tau)
-	clear(s.multiplier)
-	if left == nil {
-		if !s.chol.Decompose(1e-15 * s.tau) {
-			return false
-		}
-		s.chol.Inverse(s.inverse, s.square, s.square2)
-	} else {
-		l := f.active(left)
-		_, f.rank = l.Dims()
-		p := make([]float64, m*m)
-		for k := range f.rank {
-			column := mat.Col(nil, k, l)
-			a := 1 / floats.Dot(column, column)
-			for j, v := range column {
-				dense.Axpy(v, column, s.multiplier[j*m:(j+1)*m])
-				dense.Axpy(a*v, column, p[j*m:(j+1)*m])
-			}
-		}
-		f.l = l.RawMatrix().Data
-		f.rl = make([]float64, s.e.n*f.rank)
-		for k, v := range s.u {
-			i, j := s.e.row[k], s.e.col[k]
-			dense.Axpy(v, f.l[i*f.rank:(i+1)*f.rank], f.rl[j*f.rank:(j+1)*f.rank])
-		}
-		// With P the projection on the range of L and Q = I - P, the inverse of Q C Q + t P has 1/t there.
-		q := make([]float64, m*m)
-		floats.Sub(q, p)
-		for i := range m {
-			q[i+i*m]++
-		}
-		clear(s.square)
-		dense.GemmNT(m, m, m, q, m, s.chol.L, m, s.square, m)
-		clear(s.chol.L)
-		dense.GemmNT(m, m, m, s.square, m, q, m, s.chol.L, m)
-		floats.AddScaled(s.chol.L, s.tau, p)
-		if !s.chol.Decompose(1e-15 * s.tau) {
-			return false
-		}
-		s.chol.Inverse(s.inverse, s.square, s.square2)
-		floats.AddScaled(s.inverse, -1/s.tau, p)
+	f.l = l.RawMatrix().Data
+	f.rl = make([]float64, s.e.n*f.rank)
+	for k, v := range s.u {
+		i, j := s.e.row[k], s.e.col[k]
+		dense.Axpy(v, f.l[i*f.rank:(i+1)*f.rank], f.rl[j*f.rank:(j+1)*f.rank])
 	}
-	floats.Scale(2, s.inverse)
-	s.multiply()
-	return true
+	return p
+}
+
+// cutSlack replaces C by Q C Q + t P with Q = I - P, whose inverse is that of C on the complement of the range of L, and 1/t on the range.
+func (f *limit) cutSlack(p []float64) {
+	s, m := f.interior, f.e.m
+	q := make([]float64, m*m)
+	floats.Sub(q, p)
+	for i := range m {
+		q[i+i*m]++
+	}
+	clear(s.square)
+	dense.GemmNT(m, m, m, q, m, s.chol.L, m, s.square, m)
+	clear(s.chol.L)
+	dense.GemmNT(m, m, m, s.square, m, q, m, s.chol.L, m)
+	floats.AddScaled(s.chol.L, s.tau, p)
 }
 
 // active returns L with columns at right angles, L L' = A A' / 2, without the directions along which C is further from zero than Z, in the units t
@@ -207,7 +223,7 @@ func (f *limit) groupElements(b []float64, x func(j int) float64) {
 //
 //	d/dt = <V - R(x), G_t> + <w, L'T L>,   d/dt_g = (s_g - X_g'x)'b_t + w_g (1 + |q_g|^2 / t_g^2).
 func (f *limit) derivative(v []float64, x *design.Matrix, row, col []int) (nuclear float64, groups []float64) {
-	d, m, N := f.c.interior, f.e.m, len(f.u)
+	d, N := f.c.interior, len(f.u)
 	if d.transposed {
 		row, col = col, row
 	}
@@ -221,24 +237,45 @@ func (f *limit) derivative(v []float64, x *design.Matrix, row, col []int) (nucle
 			pulled[at] -= f.c.groups.Mean[j] * floats.Sum(v)
 		}
 	}
+	h, w := f.adjoint(v, pulled, row, col)
+	nuclear = f.alongTau(v, row, col, h, w)
+	groups = make([]float64, len(f.taus))
+	for k, g := range f.used {
+		t, q := f.taus[g], f.group(f.q, g)
+		sum := 0.0
+		for j, a := range q {
+			sum += a * (pulled[d.start[g]+j] - dense.Dot(f.column(d.start[g]+j), h))
+		}
+		groups[g] = float64(N) * (w[f.at-N+k]*(1+floats.Dot(q, q)/(t*t)) - 2*f.z[g]/(t*t)*sum)
+	}
+	return float64(N) * nuclear, groups
+}
+
+// adjoint returns (x, w) of [limit.derivative], for v at other entries and s, by the order of the features' columns.
+func (f *limit) adjoint(v, s []float64, row, col []int) (x, w []float64) {
 	solution := make([]float64, f.bordered.Order())
-	h, w := solution[:N], solution[N:]
-	f.atOthers(h, v, row, col)
+	x, w = solution[:len(f.u)], solution[len(f.u):]
+	f.atOthers(x, v, row, col)
 	for k, i := range row {
 		f.elements(w, i, col[k], v[k])
 	}
 	for _, g := range f.used {
 		for j := range f.group(f.q, g) {
-			at := d.start[g] + j
-			dense.Axpy(2*f.z[g]/f.taus[g]*pulled[at], f.column(at), h)
+			at := f.c.interior.start[g] + j
+			dense.Axpy(2*f.z[g]/f.taus[g]*s[at], f.column(at), x)
 		}
 	}
-	f.groupElements(w, func(j int) float64 { return pulled[j] })
+	f.groupElements(w, func(j int) float64 { return s[j] })
 	if f.c.groups.Intercept {
 		w[len(w)-1] = floats.Sum(v)
 	}
 	f.bordered.Solve(solution)
+	return x, w
+}
 
+// alongTau is d/dt of [limit.derivative].
+func (f *limit) alongTau(v []float64, row, col []int, x, w []float64) float64 {
+	m := f.e.m
 	// -G_t t / 2, and L'T L
 	clear(f.outer)
 	f.e.outer(f.outer, 1/(f.tau*f.tau), f.u, f.u)
@@ -252,24 +289,14 @@ func (f *limit) derivative(v []float64, x *design.Matrix, row, col []int) (nucle
 	for k, a := range v {
 		sum -= a * f.products[row[k]+col[k]*m]
 	}
-	for k, a := range h {
+	for k, a := range x {
 		sum += a * f.products[f.e.row[k]+f.e.col[k]*m]
 	}
-	nuclear = 2 / f.tau * sum
+	nuclear := 2 / f.tau * sum
 	inner := make([]float64, f.rank*(f.rank+1)/2)
 	f.squares(inner, f.l, 1)
 	f.squares(inner, f.rl, 1/(f.tau*f.tau))
-	nuclear += floats.Dot(inner, w[:len(inner)])
-	groups = make([]float64, len(f.taus))
-	for k, g := range f.used {
-		t, q := f.taus[g], f.group(f.q, g)
-		sum := 0.0
-		for j, a := range q {
-			sum += a * (pulled[d.start[g]+j] - dense.Dot(f.column(d.start[g]+j), h))
-		}
-		groups[g] = float64(N) * (w[f.at-N+k]*(1+floats.Dot(q, q)/(t*t)) - 2*f.z[g]/(t*t)*sum)
-	}
-	return float64(N) * nuclear, groups
+	return nuclear + floats.Dot(inner, w[:len(inner)])
 }
 
 // squares adds a times the elements of A'A, for A of rank columns, by rows, in the order of elements.

@@ -143,7 +143,7 @@ func (s *interior) fill(h []float64, ld int) {
 //
 //	a = -2/t A*((S + Z / t) R),   d = <S, T> + 2 <Z, R R'> / t^3,   S = sym(Z T C^-1),
 //
-// and a dt stands in the rows of u. Those of t_g are in interiorcones.go.
+// and a dt stands in the rows of u. Those of t_g are in cones.go.
 func (s *interior) border(h []float64, ld int) {
 	N, m := len(s.u), s.e.m
 	for k := N; k < ld; k++ {

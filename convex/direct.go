@@ -13,13 +13,18 @@ import (
 // and a system of the number of these rows, and it takes a dozen iterations whatever the rank is. At 60 x 60 with 220 known
 // entries that is 60 ms, where working sets take from 30 ms to a second.
 
-const (
-	// Always solved as they are: up to directOrder and directRows, at which an iteration takes 20 ms.
-	directOrder, directRows = 200, 500
-	// Solved as they are once working sets have not settled in hardRounds rounds: up to secondOrder and secondRows,
+// matrixSize is an order of semidefinite matrices and a number of rows.
+type matrixSize struct{ order, rows int }
+
+var (
+	// Always solved as they are: up to wholeSize, at which an iteration takes 20 ms.
+	wholeSize = matrixSize{200, 500}
+	// Solved as they are once working sets have not settled in hardRounds rounds: up to secondSize,
 	// at which an iteration takes half a second.
-	secondOrder, secondRows, hardRounds = 400, 2000, 12
+	secondSize = matrixSize{400, 2000}
 )
+
+const hardRounds = 12
 
 // touching returns the order of the largest semidefinite matrix that the nuclear norms of whole variables need, and the number of rows
 // of squares and constraints in which these variables stand otherwise. whole says that there is a square of all entries of one, which
@@ -54,12 +59,12 @@ func (p *Program) matrixOf(v *Variable) bool {
 }
 
 // direct says that the program is within the bounds for being solved as it is, on a backend with semidefinite matrices.
-func (p *Program) direct(c backends.Capabilities, order, rows int) bool {
+func (p *Program) direct(c backends.Capabilities, most matrixSize) bool {
 	if !c.Supports(backends.PSDCone) || c.Supports(backends.NuclearNormCone) {
 		return false
 	}
-	n, m, whole := p.touching()
-	return n <= order && m <= rows && !whole
+	order, rows, whole := p.touching()
+	return order <= most.order && rows <= most.rows && !whole
 }
 
 // residuals replaces squares in which matrices stand by squares of new variables e with a - e = 0, so that nothing quadratic

@@ -59,6 +59,14 @@
 // min 1/2 (x-a)^2 subject to x <= h with h < a the solution is x = h, the
 // multiplier a - h, and the sensitivity in the parameter h is h - a.
 //
+// # Engines
+//
+// A [Solver] has several ways of solving a program. They are built in one place (engine.go) as a chain, which
+// [Solver.Chain] shows, with a reason for each that does not take the program: exchanges of active constraints, working sets of
+// singular vectors, of columns and of rows, and the backend with the whole program. Each solve asks them in this order; an engine
+// may pass a program on at its current numbers. [Result.Engine] is the one that has answered, and Options.Logger hears of all. The
+// three kinds of working sets share one loop (rounds.go): restrict, solve, price, extend.
+//
 // # Working sets
 //
 // With [SolverOptions.WorkingSets], entries of a variable v to which

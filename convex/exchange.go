@@ -15,6 +15,7 @@ import (
 // u >= 0, u >= a hinges, and cones that stand for sums of squares balls. Its answer is a point of the conic
 // program like that of a backend, with residuals measured in the same way, and counts only if they are within the tolerance.
 type exchanger struct {
+	s            *Solver
 	p            *Program
 	users, kinks int // numbers of the user's variables and of hinges
 	built, fits  bool
@@ -75,9 +76,10 @@ const (
 	fewHinges = 8
 )
 
-// newExchanger returns nil for programs of another form. Little is done before the first use.
-func newExchanger(p *Program) *exchanger {
-	e := &exchanger{p: p, pause: 1}
+// newExchanger does little before the first use.
+func newExchanger(s *Solver) *exchanger {
+	p := s.prog
+	e := &exchanger{s: s, p: p, pause: 1}
 	for _, v := range p.vars[:p.users] {
 		e.users += v.n
 	}
@@ -85,8 +87,6 @@ func newExchanger(p *Program) *exchanger {
 		e.kinks += h.u.n
 	}
 	switch {
-	case e.users > mostVariables:
-		return nil
 	case e.users <= smallProgram:
 		e.most = smallExchanges
 	case e.users <= mediumProgram:
@@ -167,13 +167,19 @@ func (e *exchanger) zero() {
 	e.ready = true
 }
 
-// begin takes what holds with equality from a point of the full conic program at the current numbers. Where that is very
+func (e *exchanger) forget() { e.ready = false }
+
+// learn takes what holds with equality from an optimal point at the current numbers. Where that is very
 // different from what it was at the point before, the backend goes on.
-func (e *exchanger) begin(from backends.Point, iterations int) {
+func (e *exchanger) learn(r *Result) {
+	if r.Status != backends.Optimal {
+		return
+	}
 	if e.skip > 0 {
 		e.skip--
 		return
 	}
+	from := r.Conic()
 	if e.ready = e.build() && from.X != nil && from.Z != nil && e.load(); !e.ready {
 		return
 	}
@@ -194,41 +200,30 @@ func (e *exchanger) begin(from backends.Point, iterations int) {
 	}
 	per := perChange
 	if apart {
-		per, e.most = perChangeApart, max(smallExchanges, perIteration*e.solver.Blocks()*iterations)
+		per, e.most = perChangeApart, max(smallExchanges, perIteration*e.solver.Blocks()*r.Iterations)
 	}
 	e.ready = per*e.solver.Start(pt) <= e.most
 }
 
-// exchangeRows solves the program by exchanges, or returns nil where the backend has to.
-func (s *Solver) exchangeRows(ctx context.Context) *Result {
-	if s.exchange == nil || ctx.Err() != nil {
-		return nil
+// solve leaves the program to the next engine where the exchanges do not lead to a solution of the accuracy asked for.
+func (e *exchanger) solve(ctx context.Context) (*Result, string, error) {
+	if e.s.current == nil {
+		e.zero()
 	}
-	if s.current == nil {
-		s.exchange.zero()
-	}
-	r := s.exchange.solve(ctx, s.eps)
-	if r != nil {
-		s.stats.Rounds++
-		s.stats.Iterations += r.Iterations
-		s.stats.SolveTime += r.SolveTime
-	}
-	return r
-}
-
-// solve returns the solution at the parameters' current values, or nil where the exchanges do not lead to one of
-// the accuracy eps.
-func (e *exchanger) solve(ctx context.Context, eps float64) *Result {
 	if !e.ready {
-		return nil
+		return nil, "no solution near by is known", nil
 	}
-	r := e.attempt(ctx, eps)
-	if e.ready = r != nil; e.ready {
-		e.pause = 1
-	} else {
-		e.skip, e.pause = e.pause-1, min(2*e.pause, mostSkipped)
+	r := e.attempt(ctx, e.s.eps)
+	if r == nil {
+		e.ready, e.skip, e.pause = false, e.pause-1, min(2*e.pause, mostSkipped)
+		return nil, "too many constraints hold that did not before", nil
 	}
-	return r
+	e.pause = 1
+	st := &e.s.stats
+	st.Rounds++
+	st.Iterations += e.solver.Exchanges()
+	st.SolveTime += r.SolveTime
+	return r, "", nil
 }
 
 func (e *exchanger) attempt(ctx context.Context, eps float64) *Result {
@@ -252,7 +247,7 @@ func (e *exchanger) attempt(ctx context.Context, eps float64) *Result {
 	offset := e.p.offset()
 	r := &Result{
 		Status: backends.Optimal, Objective: primal + offset, DualObjective: dual + offset, Residuals: residuals,
-		Iterations: e.solver.Exchanges(), Rounds: 1, Active: e.solver.Held(), SolveTime: time.Since(begin),
+		Active: e.solver.Held(), SolveTime: time.Since(begin),
 		as: in.as, offset: offset, x: x, s: s, z: z,
 	}
 	r.keepSquares(e.p)

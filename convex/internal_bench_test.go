@@ -10,7 +10,7 @@ import (
 )
 
 // benchmarkProgram has 200 rows, 2500 features and a working set of 100.
-func benchmarkProgram(b *testing.B) (*Solver, [][]int) {
+func benchmarkProgram(b *testing.B) (*columnSets, [][]int) {
 	const n, p, size = 200, 2500, 100
 	rng := rand.New(rand.NewPCG(1, 1))
 	data, y := make([]float64, n*p), make([]float64, n)
@@ -32,22 +32,22 @@ func benchmarkProgram(b *testing.B) (*Solver, [][]int) {
 	for k := range set {
 		set[k] = 25 * k
 	}
-	return &Solver{prog: prog, sets: newWorkingSets(prog)}, [][]int{set}
+	return newColumnSets(&Solver{prog: prog}), [][]int{set}
 }
 
 // BenchmarkAssemble measures the assembly of a restricted program.
 func BenchmarkAssemble(b *testing.B) {
-	s, active := benchmarkProgram(b)
+	w, active := benchmarkProgram(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		s.prog.newLayout(active).assemble()
+		w.p.newLayout(active).assemble()
 	}
 }
 
 // BenchmarkComplete measures the pricing of all entries.
 func BenchmarkComplete(b *testing.B) {
-	s, active := benchmarkProgram(b)
-	as := s.prog.newLayout(active).assemble()
+	w, active := benchmarkProgram(b)
+	as := w.p.newLayout(active).assemble()
 	rng := rand.New(rand.NewPCG(1, 1))
 	sol := &backends.Solution{X: make([]float64, as.n), Z: make([]float64, as.m)}
 	for i := range sol.Z {
@@ -55,14 +55,14 @@ func BenchmarkComplete(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		s.complete(as, sol.X, sol.Z)
+		w.complete(as, sol.X, sol.Z)
 	}
 }
 
 // BenchmarkNumbers measures new values of b and q.
 func BenchmarkNumbers(b *testing.B) {
-	s, active := benchmarkProgram(b)
-	as := s.prog.newLayout(active).assemble()
+	w, active := benchmarkProgram(b)
+	as := w.p.newLayout(active).assemble()
 	q, right := make([]float64, as.n), make([]float64, as.m)
 	b.ReportAllocs()
 	for b.Loop() {

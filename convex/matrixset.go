@@ -57,6 +57,7 @@ const (
 
 // matrixSets is what a solver knows about the matrix variables.
 type matrixSets struct {
+	s       *Solver
 	p       *Program
 	full    *layout
 	pairs   []*pairs
@@ -64,20 +65,29 @@ type matrixSets struct {
 	started bool
 	slow    bool     // the backend takes many iterations
 	second  bool     // the full program is small enough to be solved where rounds do not settle
-	small   *Program // of the current instance
+	small   *Program // restricted to the pairs, nil where these have moved
 	layout  *layout  // of small
+	// found is the completed point of the round, nil where there is none, inner the residual of the restricted program.
+	found *fullPoint
+	inner float64
+	// best is the point of least residuals in this solve, bestSolution what it comes from.
+	best         *fullPoint
+	bestSolution *backends.Solution
 	// base is the point around which the pairs turn, moves how, and damping how much that is held back.
 	base    *fullPoint
 	moves   []move
 	damping float64
 	first   float64 // the damping with which a solve begins
+	// rejected says that a step of this solve was too long.
+	rejected bool
 	// cautious leaves small singular values out of Newton steps, where steps were too long before.
 	cautious bool
 	last     *fullPoint // the last point, for warm starts
 }
 
-func newMatrixSets(p *Program) *matrixSets {
-	w := &matrixSets{p: p, full: p.newLayout(nil), first: firstDamping}
+func newMatrixSets(s *Solver, second bool) *matrixSets {
+	p := s.prog
+	w := &matrixSets{s: s, p: p, full: p.newLayout(nil), second: second, first: firstDamping}
 	for _, mv := range p.matrices {
 		w.pairs = append(w.pairs, &pairs{mv: mv})
 		w.curves = append(w.curves, newCurvature(p, mv))
@@ -101,117 +111,126 @@ func (w *matrixSets) next(eps, missed, target float64) float64 {
 	return max(w.least(target), min(eps, missed*ahead))
 }
 
-// solveMatrices solves restricted programs until the completed point is optimal for the full one.
-func (s *Solver) solveMatrices(ctx context.Context) (*Result, error) {
-	w := s.matrices
-	if !w.started {
+// begin guesses the first pairs.
+func (w *matrixSets) begin() (eps float64) {
+	switch {
+	case !w.started:
 		w.guess()
 		w.started = true
+	case w.rejected:
+		w.first = min(firstDamping, 4*w.first)
+	default:
+		w.first = max(leastDamping, w.first/4)
 	}
 	for _, q := range w.pairs {
 		q.face = false
 	}
 	w.centre()
-	w.base, w.damping = nil, w.first
-	rejected := false
-	eps := max(w.least(s.eps), looseMatrixEps)
-	iterations, rounds := 0, 1
-	defer func() {
-		s.stats.Rounds += rounds
-		if rejected {
-			w.first = min(firstDamping, 4*w.first)
-		} else {
-			w.first = max(leastDamping, w.first/4)
+	w.small, w.base, w.damping, w.rejected = nil, nil, w.first, false
+	w.best, w.bestSolution = nil, nil
+	return w.firstEps()
+}
+
+func (w *matrixSets) firstEps() float64 { return max(w.least(w.s.eps), looseMatrixEps) }
+
+func (w *matrixSets) price(sol *backends.Solution, at *round) (*Result, step, error) {
+	w.slow = w.slow || sol.Iterations > manyIterations
+	w.found, w.inner = nil, sol.Residuals.Max()
+	if hasPoint(sol) {
+		w.found = w.complete(sol)
+		w.last = w.found
+		if w.best == nil || w.found.residuals.Max() < w.best.residuals.Max() {
+			w.best, w.bestSolution = w.found, sol
 		}
-	}()
-	same := false // the pairs are those of the current instance
-	var best *fullPoint
-	var bestSolution *backends.Solution
-	for {
-		sol, err := s.runRestricted(ctx, eps, same)
-		if err != nil {
-			return nil, err
-		}
-		iterations += sol.Iterations
-		w.slow = w.slow || sol.Iterations > manyIterations
-		var f *fullPoint
-		if hasPoint(sol) {
-			f = w.complete(sol)
-			w.last = f
-			if best == nil || f.residuals.Max() < best.residuals.Max() {
-				best, bestSolution = f, sol
-			}
-		}
-		finish := func(status backends.Status) *Result {
-			r := w.result(best, cmp.Or(bestSolution, sol))
-			r.Status, r.Rounds, r.Iterations = status, rounds, iterations
-			return r
-		}
-		full := func() (*Result, error) {
-			r, err := s.giveUp(ctx)
-			if err == nil {
-				r.Rounds, r.Iterations = r.Rounds+rounds, r.Iterations+iterations
-			}
-			return r, err
-		}
-		switch {
-		case sol.Status == backends.Cancelled || sol.Status == backends.TimeLimit || sol.Status == backends.IterationLimit:
-			return finish(sol.Status), nil
-		case f != nil && f.residuals.Max() <= s.eps:
-			w.shrink(f)
-			return finish(backends.Optimal), nil
-		case f != nil:
-			missed, inner := w.missed(f), sol.Residuals.Max()
-			last := eps <= w.least(s.eps)
-			switch {
-			case missed <= s.eps/2 && !last:
-				eps, same = w.least(s.eps), true
-				continue
-			case missed <= 3*inner && !last:
-				eps, same = w.next(min(eps, inner*ahead), inner, s.eps), true
-				continue
-			case rounds >= hardRounds && w.second:
-				return full()
-			case rounds >= maxRounds:
-				return finish(backends.Inaccurate), nil
-			}
-			if w.tooLong(f, inner) {
-				rejected, w.cautious = true, true
-				w.damping *= moreDamping
-				w.again()
-				w.turn(true)
-			} else {
-				eps = w.next(eps, missed, s.eps)
-				w.lower(missed)
-				w.base = f
-				w.aim(f, inner)
-				w.turn(false)
-			}
-			for _, q := range w.pairs {
-				q.face = rounds >= diagonalRounds && s.capabilities.Supports(backends.PSDCone) && w.facing(q)
-			}
-		case sol.Status == backends.PrimalInfeasible:
-			proof := w.expand(sol, false)
-			if !w.oppose(proof, s.options.Options.WithDefaults().EpsInfeasible) {
-				r, err := s.infeasible(w.result(proof, sol))
-				if err != nil {
-					return nil, err
-				}
-				if r.Status != backends.PrimalInfeasible {
-					return full()
-				}
-				r.Rounds, r.Iterations = rounds, iterations
-				return r, nil
-			}
-			eps = max(w.least(s.eps), looseMatrixEps)
-		case w.second:
-			return full()
-		default:
-			return finish(sol.Status), nil
-		}
-		same = false
-		rounds++
 	}
+	switch {
+	case ended(sol):
+		return w.finish(sol, sol.Status), 0, nil
+	case w.found != nil && w.found.residuals.Max() <= w.s.eps:
+		w.shrink(w.found)
+		return w.finish(sol, backends.Optimal), 0, nil
+	case w.found != nil:
+		return w.judge(sol, at)
+	case sol.Status == backends.PrimalInfeasible:
+		return w.refute(sol, at)
+	case w.second:
+		return nil, stepFill, nil
+	}
+	return w.finish(sol, sol.Status), 0, nil
+}
+
+// judge says what is next after a point that misses the tolerance: the same program where it was not accurate enough to tell.
+func (w *matrixSets) judge(sol *backends.Solution, at *round) (*Result, step, error) {
+	missed, last, target := w.missed(w.found), at.eps <= w.least(w.s.eps), w.s.eps
+	switch {
+	case missed <= target/2 && !last:
+		at.eps = w.least(target)
+		return nil, stepRepeat, nil
+	case missed <= 3*w.inner && !last:
+		at.eps = w.next(min(at.eps, w.inner*ahead), w.inner, target)
+		return nil, stepRepeat, nil
+	case at.number >= hardRounds && w.second:
+		return nil, stepFill, nil
+	case at.number >= maxRounds:
+		return w.finish(sol, backends.Inaccurate), 0, nil
+	}
+	return nil, stepExtend, nil
+}
+
+// refute lets pairs enter along which a certificate of infeasibility does not hold. Where there are none, it is checked on the
+// full program.
+func (w *matrixSets) refute(sol *backends.Solution, at *round) (*Result, step, error) {
+	proof := w.expand(sol, false)
+	if w.oppose(proof, w.s.options.Options.WithDefaults().EpsInfeasible) {
+		at.eps = w.firstEps()
+		return nil, stepExtend, nil
+	}
+	r := w.result(nil, sol)
+	r.Status, r.z = backends.PrimalInfeasible, proof.z
+	if proved, err := w.s.proves(r); proved || err != nil {
+		return r, 0, err
+	}
+	return nil, stepFill, nil
+}
+
+// finish makes a result of the best point, with the status of the last solution.
+func (w *matrixSets) finish(last *backends.Solution, status backends.Status) *Result {
+	r := w.result(w.best, cmp.Or(w.bestSolution, last))
+	r.Status = status
+	return r
+}
+
+// extend turns the pairs and lets others enter, or takes a step that was too long again, more damped. After a certificate
+// they have entered already.
+func (w *matrixSets) extend(at *round) {
+	w.small = nil
+	f := w.found
+	if f == nil {
+		return
+	}
+	if w.tooLong(f, w.inner) {
+		w.rejected, w.cautious = true, true
+		w.damping *= moreDamping
+		w.again()
+		w.turn(true)
+	} else {
+		missed := w.missed(f)
+		at.eps = w.next(at.eps, missed, w.s.eps)
+		w.lower(missed)
+		w.base = f
+		w.aim(f, w.inner)
+		w.turn(false)
+	}
+	for _, q := range w.pairs {
+		q.face = at.number >= diagonalRounds && w.s.capabilities.Supports(backends.PSDCone) && w.facing(q)
+	}
+}
+
+// fill leaves the full program to the backend, from now on: where as many pairs as there can be have no feasible point, as
+// with many constraints on the entries, because diagonals C are not all matrices; and where the rounds do not settle.
+func (w *matrixSets) fill() bool {
+	w.s.lift(false)
+	return false
 }
 
 // facing says that the rows in which the matrix stands are not too long with a whole C.
@@ -234,58 +253,21 @@ func (w *matrixSets) lower(missed float64) {
 	w.damping = max(leastDamping, w.damping/less)
 }
 
-// infeasible checks a completed certificate of infeasibility on the full program.
-func (s *Solver) infeasible(r *Result) (*Result, error) {
-	r.x, r.s, r.dual = nil, nil, nil
-	r.Status = backends.PrimalInfeasible
-	proved, err := s.proves(r)
+// solve goes on with the program of the last round where the pairs have not moved.
+func (w *matrixSets) solve(ctx context.Context, eps float64) (*backends.Solution, error) {
+	s := w.s
+	if w.small == nil {
+		begin := time.Now()
+		w.small = w.p.restrictTo(w.pairs)
+		s.stats.SetupTime += time.Since(begin)
+	}
+	changed, err := s.prepare(w.small, nil, eps)
 	if err != nil {
 		return nil, err
 	}
-	if !proved {
-		r.Status = backends.NumericalError
-		r.Message = "the certificate of infeasibility of the restricted program does not hold for the full one"
-	}
-	return r, nil
-}
-
-// giveUp solves the full program, from now on: where as many pairs as there can be have no feasible point, as
-// with many constraints on the entries, because diagonals C are not all matrices; and where the rounds do not settle.
-func (s *Solver) giveUp(ctx context.Context) (*Result, error) {
-	if s.matrices = nil; !s.capabilities.Supports(backends.NuclearNormCone) {
-		s.prog = s.prog.lift(false)
-		s.work = s.prog
-	}
-	s.current.last = nil
-	return s.solveFull(ctx)
-}
-
-// runRestricted solves the restricted program to the accuracy eps; same says that it is the one of the last round.
-func (s *Solver) runRestricted(ctx context.Context, eps float64, same bool) (*backends.Solution, error) {
-	w, old := s.matrices, s.current
-	if same && old != nil && old.tightener != nil {
-		if err := old.tightener.SetEps(eps); err != nil {
-			return nil, fmt.Errorf("convex: %w", err)
-		}
-		old.eps = eps
-		return s.attempt(ctx, old)
-	}
-	begin := time.Now()
-	w.small = w.p.restrictTo(w.pairs)
-	w.layout = w.small.newLayout(nil)
-	as := w.layout.assemble()
-	s.stats.SetupTime += time.Since(begin)
-	in, err := s.newInstance(as, eps, old)
-	if err != nil {
-		return nil, err
-	}
-	if old != nil && old.solver != in.solver {
-		if err := old.solver.Close(); err != nil {
-			return nil, fmt.Errorf("convex: %w", err)
-		}
-	}
-	s.current = in
-	warm := w.last != nil && s.capabilities.WarmStart && !s.options.ColdStart
+	in := s.current
+	w.layout = in.as.layout
+	warm := changed && w.last != nil && s.warm()
 	if warm {
 		if err := in.solver.WarmStart(w.start(w.last)); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)

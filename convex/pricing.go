@@ -71,8 +71,8 @@ func (p *Program) places() [][]place {
 
 // complete computes the completion of a point, or with x = nil of a certificate
 // of infeasibility, in which the objective has no part.
-func (s *Solver) complete(as *assembled, x, z []float64) *completion {
-	p := s.prog
+func (w *columnSets) complete(as *assembled, x, z []float64) *completion {
+	p := w.p
 	c := &completion{p: p, g: make([][]float64, len(p.sparse)), h: make([][][]float64, len(p.sparse)),
 		excess: make([][]float64, len(p.sparse)), extra: make([][]float64, len(p.groups))}
 	one := []float64{1}
@@ -107,12 +107,12 @@ func (s *Solver) complete(as *assembled, x, z []float64) *completion {
 				}
 			}
 		}
-		for _, at := range s.sets.places[k] {
+		for _, at := range w.places[k] {
 			out := g
 			if at.use >= 0 {
 				out = h[at.use]
 			}
-			rows := as.groupRows(at.group, z, s.sets.scratch)
+			rows := as.groupRows(at.group, z, w.scratch)
 			p.groups[at.group].expr.vars[at.term].adjoint(out, -1, rows)
 		}
 		c.g[k], c.h[k], c.excess[k] = g, h, make([]float64, sv.v.n)

@@ -12,6 +12,8 @@ import (
 // Result is the outcome of one Solve. It stays valid when the solver goes on.
 type Result struct {
 	Status backends.Status
+	// Engine is what found the result; empty where the context had ended before.
+	Engine Engine
 	// Objective and DualObjective are those of the model, constants included.
 	Objective, DualObjective float64
 	// Residuals are those of the full conic program: with working sets, of the
@@ -47,13 +49,8 @@ func (s *Solver) result(sol *backends.Solution) *Result {
 		Residuals: sol.Residuals, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
 		as: as, offset: offset, x: sol.X, s: sol.S, z: sol.Z,
 	}
-	for i, v := range s.prog.vars[:s.prog.users] {
-		if s.sets == nil || s.prog.sparseOf[i] >= 0 {
-			r.Active += as.width(v)
-		}
-	}
-	if s.rows != nil {
-		r.Active = s.rows.active()
+	for _, v := range s.prog.vars[:s.prog.users] {
+		r.Active += as.width(v)
 	}
 	if hasPoint(sol) {
 		r.keepSquares(as.prog)

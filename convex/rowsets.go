@@ -25,6 +25,7 @@ const (
 
 // rowSets is what a solver knows about the rows of a program with hinges.
 type rowSets struct {
+	s       *Solver
 	p       *Program
 	hinges  []hingeSet
 	slack   []slackSet
@@ -56,8 +57,9 @@ type slackSet struct {
 	dual  []float64
 }
 
-func newRowSets(p *Program) *rowSets {
-	w := &rowSets{p: p}
+func newRowSets(s *Solver) *rowSets {
+	p := s.prog
+	w := &rowSets{s: s, p: p}
 	for _, h := range p.hinges {
 		n := h.u.n
 		w.hinges = append(w.hinges, hingeSet{size: n, weight: make([]float64, n), slope: make([]float64, n)})
@@ -117,8 +119,8 @@ func (w *rowSets) active() int {
 	return sum
 }
 
-// clear makes the full program the next one.
-func (w *rowSets) clear() {
+// fill makes the full program the next one.
+func (w *rowSets) fill() bool {
 	for k := range w.hinges {
 		w.hinges[k].size = len(w.hinges[k].weight)
 	}
@@ -126,6 +128,7 @@ func (w *rowSets) clear() {
 		w.slack[k].size = len(w.slack[k].dual)
 	}
 	w.stale = true
+	return true
 }
 
 // missing is by how much the completed point fails where the restricted one does not: objective is what its objective
@@ -320,62 +323,49 @@ func pick(distance []float64, must func(i int) bool, size int, wrong bool) ([]in
 	return order, size
 }
 
-// solveRows solves restricted programs until the completed point is optimal for the full one. The rounds start
-// at a loose accuracy, as in solveSets.
-func (s *Solver) solveRows(ctx context.Context) (*Result, error) {
-	w := s.rows
-	eps := max(s.eps, looseEps)
-	if s.current == nil || s.current.tightener == nil || w.program() == s.prog {
-		eps = s.eps
+func (w *rowSets) begin() (eps float64) {
+	in := w.s.current
+	return w.s.looseStart(in != nil && in.tightener != nil && w.program() != w.p)
+}
+
+func (w *rowSets) solve(ctx context.Context, eps float64) (*backends.Solution, error) {
+	return w.s.run(ctx, task{w.program(), nil, w.start}, eps)
+}
+
+func (w *rowSets) price(sol *backends.Solution, at *round) (*Result, step, error) {
+	limit, partial := ended(sol), w.reduced != nil
+	switch {
+	case !hasPoint(sol) && (limit || !partial):
+		return w.result(sol), 0, nil
+	case !hasPoint(sol):
+		return nil, stepFill, nil
+	case partial && !limit && sol.Status != backends.Optimal && !(sol.Residuals.Max() <= nearly*w.s.eps):
+		return nil, stepFill, nil // the restricted program may be the harder one
 	}
-	iterations, rounds := 0, 1
-	defer func() { s.stats.Rounds += rounds }()
-	for {
-		s.work = w.program()
-		whole := s.work == s.prog
-		sol, err := s.run(ctx, nil, nil, eps)
-		if err != nil {
-			return nil, err
-		}
-		iterations += sol.Iterations
-		finish := func() *Result {
-			r := s.result(sol)
-			r.Rounds, r.Iterations = rounds, iterations
-			return r
-		}
-		limit := sol.Status == backends.Cancelled || sol.Status == backends.TimeLimit || sol.Status == backends.IterationLimit
-		if !hasPoint(sol) {
-			if limit || whole {
-				return finish(), nil
-			}
-			w.clear() // only the full program can tell
-			rounds++
-			continue
-		}
-		if !whole && !limit && sol.Status != backends.Optimal && !(sol.Residuals.Max() <= nearly*s.eps) {
-			w.clear() // the restricted program may be the harder one
-			rounds++
-			continue
-		}
-		m := w.complete(s.current.as, sol.X, sol.Z)
-		tolerance := eps / 2 * max(1, math.Abs(sol.Objective))
-		switch {
-		case limit || m.within(tolerance) && eps == s.eps:
-			r := finish()
-			r.dual, _ = s.current.stationarity(sol.X, sol.Z)
-			r.missed(w, m)
-			if r.Status == backends.Optimal && !(r.Residuals.Max() <= s.eps) {
-				r.Status = backends.Inaccurate
-			}
-			w.choose(s.eps, false, false)
-			return r, nil
-		case m.within(tolerance):
-			eps = s.eps
-		default:
-			w.choose(eps, true, rounds > growingRounds)
-			rounds++
-		}
+	m := w.complete(w.s.current.as, sol.X, sol.Z)
+	good := m.within(at.eps / 2 * max(1, math.Abs(sol.Objective)))
+	switch {
+	case !limit && !good:
+		return nil, stepExtend, nil
+	case !limit && at.eps != w.s.eps:
+		at.eps = w.s.eps
+		return nil, stepRepeat, nil
 	}
+	r := w.result(sol)
+	r.dual, _ = w.s.current.stationarity(sol.X, sol.Z)
+	r.missed(w, m)
+	r.verify(w.s.eps)
+	w.choose(w.s.eps, false, false)
+	return r, 0, nil
+}
+
+// extend lets in the rows that were misjudged.
+func (w *rowSets) extend(at *round) { w.choose(at.eps, true, at.number > growingRounds) }
+
+func (w *rowSets) result(sol *backends.Solution) *Result {
+	r := w.s.result(sol)
+	r.Active = w.active()
+	return r
 }
 
 // missed makes the values and residuals those of the completed point.

@@ -51,59 +51,43 @@ type Stats struct {
 // It is for one goroutine at a time.
 type Solver struct {
 	prog         *Program
-	work         *Program // what is solved in its place
 	options      SolverOptions
 	capabilities backends.Capabilities
+	small        matrixSize // up to which nuclear norms have no working sets
 	eps          float64
+	chain        []Link
 	current      *instance
-	sets         *workingSets // nil when not used
-	rows         *rowSets     // nil when not used
-	matrices     *matrixSets  // nil when not used
-	exchange     *exchanger   // nil when not used
 	stats        Stats
 	closed       bool
 }
 
 // Solver prepares to solve the program. Nothing is built before the first Solve.
-func (p *Program) Solver(o SolverOptions) (*Solver, error) {
-	return p.solver(o, directOrder, directRows)
-}
+func (p *Program) Solver(o SolverOptions) (*Solver, error) { return p.solver(o, wholeSize) }
 
-// solver is Solver with bounds for what is solved without working sets, see direct.
-func (p *Program) solver(o SolverOptions, order, rows int) (*Solver, error) {
+// solver is Solver with a bound for nuclear norms that are solved without working sets, see direct.
+func (p *Program) solver(o SolverOptions, small matrixSize) (*Solver, error) {
 	if o.Backend == nil {
 		return nil, errors.New("convex: SolverOptions.Backend is nil; get one from backends.Open")
 	}
 	if err := o.Options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Solver{prog: p, work: p, options: o, capabilities: o.Backend.Capabilities(), eps: o.Options.WithDefaults().Eps}
-	switch {
-	case p.nuclear():
-		restricted := o.WorkingSets && len(p.matrices) > 0 && !p.direct(s.capabilities, order, rows)
-		if !s.capabilities.Supports(backends.NuclearNormCone) {
-			s.prog = p.lift(restricted)
-			s.work = s.prog
-		}
-		if restricted {
-			s.matrices = newMatrixSets(s.prog)
-			s.matrices.second = p.direct(s.capabilities, secondOrder, secondRows)
-		}
-	case o.WorkingSets && len(p.sparse) > 0:
-		s.sets = newWorkingSets(p)
-		if err := s.sets.hint(o.Active); err != nil {
-			return nil, err
-		}
-	}
-	if o.WorkingSets && !p.nuclear() {
-		if len(p.hinges) > 0 {
-			s.rows = newRowSets(p)
-		}
-		if len(p.kinks) > 0 && !o.ColdStart {
-			s.exchange = newExchanger(p)
-		}
+	s := &Solver{prog: p, options: o, capabilities: o.Backend.Capabilities(), small: small, eps: o.Options.WithDefaults().Eps}
+	if err := s.link(); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// Chain returns all engines in the order in which they are asked, with the reasons why some are not.
+func (s *Solver) Chain() []Link { return slices.Clone(s.chain) }
+
+// lift puts semidefinite matrices in the place of nuclear norms, with restricted only of those that are not restricted, where
+// the backend has no cone for them.
+func (s *Solver) lift(restricted bool) {
+	if s.prog.nuclear() && !s.capabilities.Supports(backends.NuclearNormCone) {
+		s.prog = s.prog.lift(restricted)
+	}
 }
 
 // Problem returns the full conic program at the parameters' current values. It
@@ -149,8 +133,10 @@ func (s *Solver) Cold() {
 	if s.current != nil {
 		s.current.last = nil
 	}
-	if s.exchange != nil {
-		s.exchange.ready = false
+	for _, l := range s.chain {
+		if e, ok := l.engine.(learner); ok {
+			e.forget()
+		}
 	}
 }
 
@@ -180,27 +166,9 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 		defer cancel()
 	}
 	s.stats.Solves++
-	r := s.exchangeRows(ctx)
-	if r == nil {
-		var err error
-		switch {
-		case ctx.Err() != nil: // before anything is set up for nothing
-			r = s.stopped()
-		case s.matrices != nil:
-			r, err = s.solveMatrices(ctx)
-		case s.sets != nil:
-			r, err = s.solveSets(ctx)
-		case s.rows != nil:
-			r, err = s.solveRows(ctx)
-		default:
-			r, err = s.solveFull(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if s.exchange != nil && r.Status == backends.Optimal {
-			s.exchange.begin(r.Conic(), r.Iterations)
-		}
+	r, err := s.ask(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if r.Status == backends.Cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.Status = backends.TimeLimit
@@ -217,62 +185,29 @@ func (s *Solver) stopped() *Result {
 	}
 }
 
-func (s *Solver) solveFull(ctx context.Context) (*Result, error) {
-	sol, err := s.run(ctx, nil, nil, s.eps)
-	if err != nil {
-		return nil, err
-	}
-	s.stats.Rounds++
-	r := s.result(sol)
-	r.Rounds, r.Iterations = 1, sol.Iterations
-	if hasPoint(sol) {
-		r.dual, _ = s.current.stationarity(sol.X, sol.Z)
-	}
-	return r, nil
+// task is a program for the backend, the full one or a restricted one: with working sets of columns, nil for all entries,
+// and a point to start from, given the instance that was solved last.
+type task struct {
+	prog   *Program
+	active [][]int
+	start  func(to, from *instance) backends.Point
 }
 
-// run solves the program with the given working sets to the accuracy eps. The
-// completion is of the point of the current instance.
-func (s *Solver) run(ctx context.Context, active [][]int, done *completion, eps float64) (*backends.Solution, error) {
+// run solves a task to the accuracy eps.
+func (s *Solver) run(ctx context.Context, t task, eps float64) (*backends.Solution, error) {
 	if ctx.Err() != nil && s.current != nil {
 		return &backends.Solution{Status: backends.Cancelled}, nil
 	}
-	in, old := s.current, s.current
-	changed := true
-	var err error
-	if in != nil && in.as.prog == s.work && in.as.same(active) && (in.eps == eps || in.tightener != nil) {
-		if in.eps != eps {
-			if err := in.tightener.SetEps(eps); err != nil {
-				return nil, fmt.Errorf("convex: %w", err)
-			}
-			in.eps = eps
-		}
-		if changed, err = s.update(in); err != nil {
-			return nil, err
-		}
-	} else {
-		begin := time.Now()
-		as := s.work.newLayout(active).assemble()
-		s.stats.SetupTime += time.Since(begin)
-		if in, err = s.newInstance(as, eps, old); err != nil {
-			return nil, err
-		}
-		s.current = in
+	old := s.current
+	changed, err := s.prepare(t.prog, t.active, eps)
+	if err != nil {
+		return nil, err
 	}
+	in := s.current
 	// Where nothing changed the solver goes on from its own last iterate.
-	warm := old != nil && old.last != nil && (changed || old.last.Status != backends.Optimal) &&
-		s.capabilities.WarmStart && !s.options.ColdStart
+	warm := old != nil && old.last != nil && (changed || old.last.Status != backends.Optimal) && s.warm()
 	if warm {
-		start := func() backends.Point { return in.start(old, done) }
-		if s.rows != nil {
-			start = func() backends.Point { return s.rows.start(in, old) }
-		}
-		if err := in.solver.WarmStart(start()); err != nil {
-			return nil, fmt.Errorf("convex: %w", err)
-		}
-	}
-	if old != nil && old.solver != in.solver {
-		if err := old.solver.Close(); err != nil {
+		if err := in.solver.WarmStart(t.start(in, old)); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
 		}
 	}
@@ -281,20 +216,57 @@ func (s *Solver) run(ctx context.Context, active [][]int, done *completion, eps 
 		return nil, err
 	}
 	if (warm || !changed) && (sol.Status == backends.Inaccurate || sol.Status == backends.NumericalError) {
-		// The start may be what it fails on; without a new one the backend starts over.
-		cold, err := s.attempt(ctx, in)
-		if err != nil {
+		if sol, err = s.again(ctx, in, sol); err != nil {
 			return nil, err
 		}
-		iterations := sol.Iterations + cold.Iterations
-		if !hasPoint(sol) || cold.Status == backends.Optimal || hasPoint(cold) && cold.Residuals.Max() < sol.Residuals.Max() {
-			sol = cold
-		}
-		sol.Iterations = iterations
 	}
 	in.last = nil
 	if hasPoint(sol) {
 		in.last = sol
+	}
+	return sol, nil
+}
+
+// warm says that solves begin from points near by.
+func (s *Solver) warm() bool { return s.capabilities.WarmStart && !s.options.ColdStart }
+
+// prepare makes the instance of a program with the given working sets of columns, and of the accuracy eps, the current one. It says
+// whether anything in it is new.
+func (s *Solver) prepare(prog *Program, active [][]int, eps float64) (changed bool, err error) {
+	old := s.current
+	if old != nil && old.as.prog == prog && old.as.same(active) && (old.eps == eps || old.tightener != nil) {
+		if old.eps != eps {
+			if err := old.tightener.SetEps(eps); err != nil {
+				return false, fmt.Errorf("convex: %w", err)
+			}
+			old.eps = eps
+		}
+		return s.update(old)
+	}
+	begin := time.Now()
+	as := prog.newLayout(active).assemble()
+	s.stats.SetupTime += time.Since(begin)
+	in, err := s.newInstance(as, eps, old)
+	if err != nil {
+		return false, err
+	}
+	s.current = in
+	if old != nil && old.solver != in.solver {
+		if err := old.solver.Close(); err != nil {
+			return false, fmt.Errorf("convex: %w", err)
+		}
+	}
+	return true, nil
+}
+
+// again runs the backend without a start, which may be what it failed on, and returns the better of the two solutions.
+func (s *Solver) again(ctx context.Context, in *instance, sol *backends.Solution) (*backends.Solution, error) {
+	cold, err := s.attempt(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if !hasPoint(sol) || cold.Status == backends.Optimal || hasPoint(cold) && cold.Residuals.Max() < sol.Residuals.Max() {
+		return cold, nil
 	}
 	return sol, nil
 }

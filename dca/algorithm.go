@@ -163,6 +163,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		SubSeconds:   r.sub.taken.Seconds(), LowerSeconds: r.low.taken.Seconds(),
 		SubIterations: res.Iterations, LowerIterations: next.conic.iterations,
 		SubActive: res.Active, LowerActive: next.conic.active,
+		SubEngine: string(res.Engine), LowerEngine: next.conic.engine,
 		Residual:  math.Max(res.Residuals.Max(), next.conic.residual),
 		SubStatus: res.Status, LowerStatus: next.conic.status,
 		H: z.h, Lambda: next.lambda(r.program.Radii),

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -46,11 +47,12 @@ type lowerSolution struct {
 }
 
 // conic sums up one or several conic solves: the status of the first that is of no use or, if all are, of the first
-// that missed its tolerances; the largest residual; and iterations and sizes of working sets in all.
+// that missed its tolerances; the largest residual; iterations and sizes of working sets in all; and what they were solved by.
 type conic struct {
 	status             backends.Status
 	residual           float64
 	iterations, active int
+	engine             string // several joined by commas
 }
 
 func newLower(p *Program, s *Settings) (*lower, error) {
@@ -239,6 +241,9 @@ func summary(results ...*convex.Result) conic {
 	for _, r := range results {
 		c.iterations += r.Iterations
 		c.active += r.Active
+		if e := string(r.Engine); !strings.Contains(c.engine, e) {
+			c.engine = strings.TrimPrefix(c.engine+","+e, ",")
+		}
 		switch {
 		case !usable(r) && sure:
 			c.status, c.residual, sure = r.Status, r.Residuals.Max(), false

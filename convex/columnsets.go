@@ -29,23 +29,30 @@ const (
 	droppingRounds = 5
 	// sizeStep is the step in which sets grow.
 	sizeStep = 16
-	// looseEps is the accuracy of rounds that find the working set.
-	looseEps = 1e-3
 	// nonzero is the share of the largest entry from which on one is not zero.
 	nonzero = 1e-7
 )
 
-// workingSets is what a solver knows about the sparse variables.
-type workingSets struct {
+// columnSets is what a solver knows about the sparse variables.
+type columnSets struct {
+	s       *Solver
 	p       *Program
 	places  [][]place
 	scratch []float64
 	active  [][]int // for the next round; nil: all entries
 	started bool
+
+	// done completes the last point, or certificate, that was priced: x is nil for a certificate.
+	done *completion
+	x    []float64
+	// dual is Px + q + A'z at x, scale what it is measured by, and tolerance what the completion may miss.
+	dual             []float64
+	scale, tolerance float64
 }
 
-func newWorkingSets(p *Program) *workingSets {
-	w := &workingSets{p: p, places: p.places(), active: make([][]int, len(p.sparse))}
+func newColumnSets(s *Solver) *columnSets {
+	p := s.prog
+	w := &columnSets{s: s, p: p, places: p.places(), active: make([][]int, len(p.sparse))}
 	rows := 0
 	for _, g := range p.groups {
 		rows = max(rows, g.expr.n)
@@ -55,7 +62,7 @@ func newWorkingSets(p *Program) *workingSets {
 }
 
 // hint takes the caller's guess.
-func (w *workingSets) hint(guess map[*Variable][]int) error {
+func (w *columnSets) hint(guess map[*Variable][]int) error {
 	for k, sv := range w.p.sparse {
 		list, ok := guess[sv.v]
 		if !ok {
@@ -73,7 +80,7 @@ func (w *workingSets) hint(guess map[*Variable][]int) error {
 }
 
 // put sets the working set of a variable, all entries if it is too large.
-func (w *workingSets) put(k int, list []int) {
+func (w *columnSets) put(k int, list []int) {
 	if n := w.p.sparse[k].v.n; float64(len(list)) > fullShare*float64(n) {
 		w.active[k] = nil
 		return
@@ -86,7 +93,7 @@ func (w *workingSets) put(k int, list []int) {
 
 // guess makes the first working sets, from the gradients at zero of what depends
 // on the variables, and gives those that the caller hinted at some room.
-func (w *workingSets) guess() {
+func (w *columnSets) guess() {
 	for k, sv := range w.p.sparse {
 		score, part := make([]float64, sv.v.n), make([]float64, sv.v.n)
 		add := func() {
@@ -153,91 +160,88 @@ func largestEntries(score []float64, size int) []int {
 	return list
 }
 
-// solveSets solves restricted programs until the completed point is optimal for
-// the full one. The rounds start at a loose accuracy, which is enough to see
-// which entries are missing; when none is, the same program is solved on.
-func (s *Solver) solveSets(ctx context.Context) (*Result, error) {
-	w := s.sets
+// begin guesses the first sets.
+func (w *columnSets) begin() (eps float64) {
 	if !w.started {
 		w.guess()
 		w.started = true
 	}
-	eps := max(s.eps, looseEps)
-	if s.current != nil && s.current.tightener == nil {
-		eps = s.eps
+	w.done = nil
+	return w.s.looseStart(w.s.current == nil || w.s.current.tightener != nil)
+}
+
+func (w *columnSets) solve(ctx context.Context, eps float64) (*backends.Solution, error) {
+	start := func(to, from *instance) backends.Point { return to.start(from, w.done) }
+	return w.s.run(ctx, task{w.p, w.active, start}, eps)
+}
+
+func (w *columnSets) price(sol *backends.Solution, at *round) (*Result, step, error) {
+	in := w.s.current
+	w.x, w.dual = nil, nil
+	if hasPoint(sol) {
+		w.x, w.done = sol.X, w.complete(in.as, sol.X, sol.Z)
+		w.dual, w.scale = in.stationarity(sol.X, sol.Z)
+		w.scale = max(w.scale, w.done.q)
+		w.tolerance = at.eps / 2 * w.scale
 	}
-	iterations, rounds := 0, 1
-	defer func() { s.stats.Rounds += rounds }()
-	var done *completion
-	for {
-		sol, err := s.run(ctx, w.active, done, eps)
-		if err != nil {
-			return nil, err
-		}
-		iterations += sol.Iterations
-		finish := func() *Result {
-			r := s.result(sol)
-			r.Rounds, r.Iterations = rounds, iterations
-			return r
-		}
-		var dual []float64
-		var scale float64
-		if hasPoint(sol) {
-			done = s.complete(s.current.as, sol.X, sol.Z)
-			dual, scale = s.current.stationarity(sol.X, sol.Z)
-			scale = max(scale, done.q)
-		}
-		switch {
-		case sol.Status == backends.Cancelled || sol.Status == backends.TimeLimit || sol.Status == backends.IterationLimit:
-			r := finish()
-			if dual != nil {
-				r.completed(done, dual, scale)
-			}
-			return r, nil
-		case dual != nil:
-			tolerance := eps / 2 * scale
-			if !(done.worst <= tolerance) {
-				w.grow(s.current.as, sol.X, done, tolerance, eps, rounds)
-				rounds++
-				continue
-			}
-			if eps > s.eps {
-				eps = s.eps
-				continue
-			}
-			r := finish()
-			r.completed(done, dual, scale)
-			if r.Status == backends.Optimal && !(r.Residuals.Max() <= s.eps) {
-				r.Status = backends.Inaccurate
-			}
-			w.shrink(s.current.as, sol.X, done, tolerance)
-			return r, nil
-		case w.all():
-			return finish(), nil
-		case sol.Status == backends.PrimalInfeasible:
-			// The entries that the certificate says nothing about may help.
-			done = s.complete(s.current.as, nil, sol.Z)
-			tolerance := s.options.Options.WithDefaults().EpsInfeasible / 2 * s.current.certificateScale(sol.Z)
-			if !(done.worst <= tolerance) {
-				w.grow(s.current.as, nil, done, tolerance, eps, rounds)
-				rounds++
-				continue
-			}
-			r := finish()
-			r.done = done
-			if proved, err := s.proves(r); proved || err != nil {
-				return r, err
-			}
-		}
-		// Only the full program can tell.
-		clear(w.active)
-		done = nil
-		rounds++
+	switch {
+	case ended(sol), w.x == nil && w.all():
+		return w.result(sol), 0, nil
+	case w.x == nil && sol.Status == backends.PrimalInfeasible:
+		return w.refute(sol)
+	case w.x == nil:
+		return nil, stepFill, nil
+	case !(w.done.worst <= w.tolerance):
+		return nil, stepExtend, nil
+	case at.eps > w.s.eps:
+		at.eps = w.s.eps
+		return nil, stepRepeat, nil
 	}
+	r := w.result(sol)
+	w.shrink(in.as)
+	return r, 0, nil
+}
+
+// refute completes a certificate of infeasibility. The entries that it says nothing about may help.
+func (w *columnSets) refute(sol *backends.Solution) (*Result, step, error) {
+	in := w.s.current
+	w.done = w.complete(in.as, nil, sol.Z)
+	w.tolerance = w.s.options.Options.WithDefaults().EpsInfeasible / 2 * in.certificateScale(sol.Z)
+	if !(w.done.worst <= w.tolerance) {
+		return nil, stepExtend, nil
+	}
+	r := w.result(sol)
+	r.done = w.done
+	if proved, err := w.s.proves(r); proved || err != nil {
+		return r, 0, err
+	}
+	return nil, stepFill, nil
+}
+
+// result makes a result of a solution, with what completes its point.
+func (w *columnSets) result(sol *backends.Solution) *Result {
+	r := w.s.result(sol)
+	r.Active = 0
+	for _, v := range w.p.vars[:w.p.users] {
+		if w.p.sparseOf[v.id] >= 0 {
+			r.Active += r.as.width(v)
+		}
+	}
+	if w.dual != nil {
+		r.completed(w.done, w.dual, w.scale)
+		r.verify(w.s.eps)
+	}
+	return r
+}
+
+func (w *columnSets) fill() bool {
+	clear(w.active)
+	w.done = nil
+	return true
 }
 
 // all says that no variable is restricted.
-func (w *workingSets) all() bool {
+func (w *columnSets) all() bool {
 	for _, list := range w.active {
 		if list != nil {
 			return false
@@ -271,12 +275,13 @@ func (s *Solver) proves(r *Result) (bool, error) {
 	return err == nil && residual <= s.options.Options.WithDefaults().EpsInfeasible, nil
 }
 
-// grow adds the entries with the largest excess over the tolerance and, where
+// extend adds the entries with the largest excess over the tolerance and, where
 // there is room, those near their threshold. The room is about half of what is
 // not zero now: few of many violators stay once the worst are in. When most
 // entries violate after a certificate of infeasibility (x = nil), the full
 // program is next.
-func (w *workingSets) grow(as *assembled, x []float64, done *completion, tolerance, eps float64, rounds int) {
+func (w *columnSets) extend(at *round) {
+	as, x, done, tolerance := w.s.current.as, w.x, w.done, w.tolerance
 	for k, sv := range w.p.sparse {
 		active, inv := as.set(sv.v)
 		if inv == nil {
@@ -309,9 +314,9 @@ func (w *workingSets) grow(as *assembled, x []float64, done *completion, toleran
 		}
 		room := len(active)
 		if x != nil {
-			room = countNonzero(x[as.start[sv.v.id]:][:len(active)], max(nonzero, eps))
+			room = countNonzero(x[as.start[sv.v.id]:][:len(active)], max(nonzero, at.eps))
 		}
-		list := append(largestEntries(score, smallest+room/2), kept(sv, as, active, x, done, k, eps, rounds)...)
+		list := append(largestEntries(score, smallest+room/2), kept(sv, as, active, x, done, k, at)...)
 		slices.Sort(list)
 		list = pad(list, len(active), sv.v.n, func(j int) float64 { return math.Abs(done.g[k][j]) / done.threshold(k, j) })
 		w.put(k, list)
@@ -348,8 +353,8 @@ func pad(list []int, size, n int, score func(j int) float64) []int {
 // kept is what of a working set goes on to the next round: the first rounds drop
 // entries that are zero and far from their threshold, since the program is set
 // up anew anyway; later ones drop nothing, so that the rounds end.
-func kept(sv *sparseVariable, as *assembled, active []int, x []float64, done *completion, k int, eps float64, rounds int) []int {
-	if x == nil || rounds > droppingRounds {
+func kept(sv *sparseVariable, as *assembled, active []int, x []float64, done *completion, k int, at *round) []int {
+	if x == nil || at.number > droppingRounds {
 		return active
 	}
 	own := x[as.start[sv.v.id]:][:len(active)]
@@ -359,7 +364,7 @@ func kept(sv *sparseVariable, as *assembled, active []int, x []float64, done *co
 	}
 	var list []int
 	for pos, j := range active {
-		if math.Abs(own[pos]) > max(nonzero, eps)*largest || math.Abs(done.g[k][j]) >= idle*done.threshold(k, j) {
+		if math.Abs(own[pos]) > max(nonzero, at.eps)*largest || math.Abs(done.g[k][j]) >= idle*done.threshold(k, j) {
 			list = append(list, j)
 		}
 	}
@@ -383,10 +388,10 @@ func countNonzero(x []float64, share float64) int {
 // shrink prepares the next Solve: the sets stay, so that the program set up can
 // be used again, unless they are more than twice what was needed. Then they are
 // what was needed, and a quarter more of those nearest to their threshold.
-func (w *workingSets) shrink(as *assembled, x []float64, done *completion, tolerance float64) {
+func (w *columnSets) shrink(as *assembled) {
 	for k, sv := range w.p.sparse {
 		active, inv := as.set(sv.v)
-		x := x[as.start[sv.v.id]:][:as.width(sv.v)]
+		x := w.x[as.start[sv.v.id]:][:as.width(sv.v)]
 		largest := 0.0
 		for _, v := range x {
 			largest = max(largest, math.Abs(v))
@@ -398,8 +403,8 @@ func (w *workingSets) shrink(as *assembled, x []float64, done *completion, toler
 			if inv != nil {
 				pos = inv[j]
 			}
-			if threshold := done.threshold(k, j); threshold > tolerance {
-				score[j] = math.Abs(done.g[k][j]) / threshold
+			if threshold := w.done.threshold(k, j); threshold > w.tolerance {
+				score[j] = math.Abs(w.done.g[k][j]) / threshold
 			}
 			if pos >= 0 && math.Abs(x[pos]) > nonzero*largest {
 				score[j] = 2

@@ -22,39 +22,82 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 	mustHave(len(x) == n && len(s) == m && len(z) == m)
 	c.products(p, x, z)
 
-	var rp, rpScale float64
-	for i, b := range p.B {
-		rp = max(rp, math.Abs(c.ax[i]+s[i]-b))
-		rpScale = max(rpScale, math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i]))
-	}
-	var rd, rdScale, xPx, qx float64
-	for j, q := range p.Q {
-		rd = max(rd, math.Abs(c.px[j]+q+c.atz[j]))
-		rdScale = max(rdScale, math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j]))
-		xPx += x[j] * c.px[j]
-		qx += q * x[j]
-	}
-	bz := 0.0
-	for i, b := range p.B {
-		bz += b * z[i]
-	}
-	beta := 0.0
+	var t Tally
+	t.Rows(p.B, c.ax, s, z)
+	t.Columns(p.Q, c.px, c.atz, x)
 	row := 0
 	for _, k := range p.Cones {
-		sk, zk := s[row:row+k.Dim], z[row:row+k.Dim]
-		rp = max(rp, k.Distance(sk))
-		rd = max(rd, k.DualDistance(zk))
-		if k.Kind == BoxCone {
-			beta += k.boxTerms(zk)
-		}
+		t.Cone(k, s[row:row+k.Dim], z[row:row+k.Dim])
 		row += k.Dim
 	}
-	primal = xPx/2 + qx
-	dual = -xPx/2 - bz + beta
-	r.Primal = rp / max(1, rpScale)
-	r.Dual = rd / max(1, rdScale)
-	r.Gap = math.Abs(primal-dual) / max(1, min(math.Abs(primal), math.Abs(dual)))
-	return r, primal, dual
+	return t.Residuals()
+}
+
+// Stationarity returns Px + q + A'z, whose largest absolute entry Residuals.Dual has, and what it is divided by there.
+// It panics unless x and z have lengths n and m.
+func Stationarity(p *Problem, x, z []float64) (r []float64, scale float64) {
+	n, m := p.Dims()
+	mustHave(len(x) == n && len(z) == m)
+	var c checker
+	var t Tally
+	c.products(p, x, z)
+	t.Columns(p.Q, c.px, c.atz, x)
+	for j, q := range p.Q {
+		c.px[j] += q + c.atz[j]
+	}
+	return c.px, t.DualScale()
+}
+
+// Tally adds up the [Residuals] and objectives of a point part by part, for callers who know the products of its vectors with P and A
+// without having these matrices.
+type Tally struct{ primal, ofPrimal, dual, ofDual, xPx, qx, bz, beta float64 }
+
+// Rows adds rows of Ax + s = b.
+func (t *Tally) Rows(b, ax, s, z []float64) {
+	worst, scale, bz := t.primal, t.ofPrimal, t.bz
+	for i, b := range b {
+		worst = max(worst, math.Abs(ax[i]+s[i]-b))
+		scale = max(scale, math.Abs(b), math.Abs(ax[i]), math.Abs(s[i]))
+		bz += b * z[i]
+	}
+	t.primal, t.ofPrimal, t.bz = worst, scale, bz
+}
+
+// Columns adds columns of Px + q + A'z = 0.
+func (t *Tally) Columns(q, px, atz, x []float64) {
+	worst, scale, xPx, qx := t.dual, t.ofDual, t.xPx, t.qx
+	for j, q := range q {
+		worst = max(worst, math.Abs(px[j]+q+atz[j]))
+		scale = max(scale, math.Abs(q), math.Abs(px[j]), math.Abs(atz[j]))
+		xPx += x[j] * px[j]
+		qx += q * x[j]
+	}
+	t.dual, t.ofDual, t.xPx, t.qx = worst, scale, xPx, qx
+}
+
+// Cone adds s in a cone and z in its dual.
+func (t *Tally) Cone(k Cone, s, z []float64) {
+	t.Outside(k.Distance(s), k.DualDistance(z))
+	if k.Kind == BoxCone {
+		t.beta += k.boxTerms(z)
+	}
+}
+
+// Outside adds s and z that are so far outside of a cone, which is no box, and of its dual, in the sense of [Cone.Distance].
+func (t *Tally) Outside(s, z float64) { t.primal, t.dual = max(t.primal, s), max(t.dual, z) }
+
+// Residuals returns the residuals and both objectives.
+func (t *Tally) Residuals() (r Residuals, primal, dual float64) {
+	primal, dual = t.xPx/2+t.qx, -t.xPx/2-t.bz+t.beta
+	return Residuals{t.primal / max(1, t.ofPrimal), t.dual / t.DualScale(), RelativeGap(primal, dual)}, primal, dual
+}
+
+// DualScale is what Residuals.Dual is divided by.
+func (t *Tally) DualScale() float64 { return max(1, t.ofDual) }
+
+// RelativeGap is Residuals.Gap between a primal and a dual objective.
+func RelativeGap(primal, dual float64) float64 {
+	return math.Abs(primal-dual) / max(1, min(math.Abs(primal), math.Abs(dual)))
 }
 
 // distance bounds how far the objective of the point that recheck and rounding had last is from the optimal value, if there is a solution

@@ -236,11 +236,7 @@ func (e *exchanger) attempt(ctx context.Context, eps float64) *Result {
 	}
 	x, s, z := e.conic()
 	in := e.in
-	problem := &backends.Problem{Q: in.q.now(), A: in.as.matrixA(in.a.now()), B: in.b.now(), Cones: in.as.cones}
-	if len(in.as.pind) > 0 {
-		problem.P = in.as.matrixP(in.p.now())
-	}
-	residuals, primal, dual := backends.Recheck(problem, x, s, z)
+	residuals, primal, dual := backends.Recheck(in.problem(), x, s, z)
 	if !(residuals.Max() <= eps) {
 		return nil
 	}

@@ -68,10 +68,7 @@ func (s *Solver) newInstance(as *assembled, eps float64, old *instance) (*instan
 	as.b.value(in.b.now())
 	as.valueQ(in.q.now())
 	as.valueP(in.p.now())
-	problem := &backends.Problem{Q: in.q.now(), A: as.matrixA(in.a.now()), B: in.b.now(), Cones: as.cones}
-	if len(as.pind) > 0 {
-		problem.P = as.matrixP(in.p.now())
-	}
+	problem := in.problem()
 	if old != nil && old.tightener != nil && s.capabilities.UpdateMatrices && s.capabilities.UpdateVectors && as.samePattern(old.as) {
 		in.solver, in.tightener = old.solver, old.tightener
 		if err := in.solver.Update(backends.Update{P: problem.P, Q: problem.Q, A: problem.A, B: problem.B}); err != nil {
@@ -96,6 +93,21 @@ func (s *Solver) newInstance(as *assembled, eps float64, old *instance) (*instan
 	s.stats.Setups++
 	s.stats.SetupTime += time.Since(begin)
 	return in, nil
+}
+
+// problem is the conic program at its current numbers, which it shares.
+func (in *instance) problem() *backends.Problem {
+	as := in.as
+	out := &backends.Problem{Q: in.q.now(), A: as.matrixA(in.a.now()), B: in.b.now(), Cones: as.cones}
+	if len(as.pind) > 0 {
+		out.P = as.matrixP(in.p.now())
+	}
+	return out
+}
+
+// stationarity returns Px + q + A'z, and what the residual of that is divided by.
+func (in *instance) stationarity(x, z []float64) (r []float64, scale float64) {
+	return backends.Stationarity(in.problem(), x, z)
 }
 
 // samePattern says that two programs differ in their numbers only.

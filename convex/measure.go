@@ -12,10 +12,11 @@ import (
 // fullPoint is a primal-dual point of a program with all its entries, and what is
 // known about it. It is measured without ever building the matrix A.
 type fullPoint struct {
-	l          *layout
-	x, s, z    []float64
-	grad, dual []float64 // Px + q and Px + q + A'z
-	scale      float64   // the largest entry of q and Px, after measure also of A'z, at least 1
+	l       *layout
+	x, s, z []float64
+	q, px   []float64 // zero for a certificate of infeasibility
+	dual    []float64 // Px + q + A'z
+	scale   float64   // what the residuals of dual are divided by
 
 	// parts are what is known in the matrix variables, in the order of Program.matrices.
 	parts []matrixPart
@@ -53,94 +54,67 @@ func (f *fullPoint) norm(p *Program, g *group) (norm float64, own bool) {
 	return math.Abs(use.scale) * floats.Sum(f.parts[k].t.s), true
 }
 
-// stationarity computes grad and dual from x and z. Without an objective, for a
-// certificate of infeasibility, they are 0 and A'z.
+// stationarity computes q, Px and their sum with A'z, without an objective only A'z.
 func (f *fullPoint) stationarity(p *Program, objective bool) {
-	f.grad = make([]float64, f.l.n)
-	xPx, qx := 0.0, 0.0
+	f.q, f.px = make([]float64, f.l.n), make([]float64, f.l.n)
 	if objective {
 		one := []float64{1}
 		for k := range p.objective.vars {
 			t := &p.objective.vars[k]
-			t.adjoint(f.of(f.grad, t.v), 1, one)
+			t.adjoint(f.of(f.q, t.v), 1, one)
 		}
-		px := make([]float64, f.l.n)
 		for i := range p.squares {
-			f.square(p, i, f.grad, px)
+			f.square(&p.squares[i])
 		}
-		for j, q := range f.grad {
-			qx += q * f.x[j]
-			xPx += px[j] * f.x[j]
-			f.scale = max(f.scale, math.Abs(q), math.Abs(px[j]))
-		}
-		floats.Add(f.grad, px)
-		f.objective = xPx/2 + qx
 	}
-	f.dobj = -xPx / 2
-	f.dual = slices.Clone(f.grad)
+	f.dual = slices.Clone(f.q)
+	floats.Add(f.dual, f.px)
 	for _, g := range p.groups {
 		z := f.rows(f.z, g)
 		for k := range g.expr.vars {
 			t := &g.expr.vars[k]
 			t.adjoint(f.of(f.dual, t.v), -1, z) // s = b - Ax = expr
 		}
-		f.dobj -= floats.Dot(g.expr.constant(), z)
 	}
 }
 
-// square adds the linear and the quadratic part of the gradient of square i.
-func (f *fullPoint) square(p *Program, i int, q, px []float64) {
-	sq := &p.squares[i]
+// square adds a square to q and Px.
+func (f *fullPoint) square(sq *square) {
 	w, d := 2*sq.weight(), sq.arg.constant()
 	for k := range sq.arg.vars {
 		t := &sq.arg.vars[k]
-		x, qv, pv := f.of(f.x, t.v), f.of(q, t.v), f.of(px, t.v)
+		x, q, px := f.of(f.x, t.v), f.of(f.q, t.v), f.of(f.px, t.v)
 		for r := range t.rows {
 			j, c := t.entry(r), t.fixed(r)
-			qv[j] += w * c * d[t.off+r]
-			pv[j] += w * c * c * x[j]
+			q[j] += w * c * d[t.off+r]
+			px[j] += w * c * c * x[j]
 		}
 	}
 }
 
-// measure computes the residuals as package backends defines them. The
-// violation of nuclear norms whose matrices are restricted is given.
+// measure computes the residuals. Those of nuclear norms whose matrices are restricted are known: their matrices A and multipliers
+// are never built, so that the point cannot go through [backends.Recheck].
 func (f *fullPoint) measure(p *Program) {
-	own := make(map[*group]float64)
-	for k, mv := range p.matrices {
-		for _, use := range mv.uses {
-			own[use.g] = f.parts[k].violated
-		}
-	}
-	var rp, rpScale, rd float64
-	rdScale := f.scale
+	var t backends.Tally
 	for _, g := range p.groups {
-		b := g.expr.constant()
-		value := make([]float64, g.expr.n)
+		ax := make([]float64, g.expr.n)
 		for k := range g.expr.vars {
-			t := &g.expr.vars[k]
-			t.forward(value, f.of(f.x, t.v))
+			term := &g.expr.vars[k]
+			term.forward(ax, f.of(f.x, term.v))
 		}
+		floats.Scale(-1, ax)
 		s, z := f.rows(f.s, g), f.rows(f.z, g)
-		for r, ax := range value { // -Ax
-			rp = max(rp, math.Abs(s[r]-b[r]-ax))
-			rpScale = max(rpScale, math.Abs(b[r]), math.Abs(ax), math.Abs(s[r]))
+		t.Rows(g.expr.constant(), ax, s, z)
+		if use, k := p.restricted(g); use != nil {
+			t.Outside(f.parts[k].violated, -z[0])
+		} else {
+			t.Cone(g.cone(g.expr.n), s, z)
 		}
-		if violation, ok := own[g]; ok {
-			rp = max(rp, violation)
-			rd = max(rd, -z[0])
-			continue
-		}
-		cone := g.cone(g.expr.n)
-		rp, rd = max(rp, cone.Distance(s)), max(rd, cone.DualDistance(z))
 	}
-	for j, r := range f.dual {
-		rd = max(rd, math.Abs(r))
-		rdScale = max(rdScale, math.Abs(r-f.grad[j]))
-	}
-	f.scale = max(1, rdScale)
-	f.residuals = backends.Residuals{
-		Primal: rp / max(1, rpScale), Dual: rd / f.scale,
-		Gap: math.Abs(f.objective-f.dobj) / max(1, min(math.Abs(f.objective), math.Abs(f.dobj))),
-	}
+	atz := make([]float64, f.l.n)
+	floats.SubTo(atz, f.dual, f.q)
+	floats.Sub(atz, f.px)
+	t.Columns(f.q, f.px, atz, f.x)
+	f.residuals, f.objective, f.dobj = t.Residuals()
+	f.scale = t.DualScale()
 }

@@ -69,6 +69,5 @@ func (r *Result) separate(p *Program, b []float64) {
 		return
 	}
 	r.DualObjective += gain
-	primal, dual := math.Abs(r.Objective-r.offset), math.Abs(r.DualObjective-r.offset)
-	r.Residuals.Gap = math.Abs(r.Objective-r.DualObjective) / math.Max(1, math.Min(primal, dual))
+	r.Residuals.Gap = backends.RelativeGap(r.Objective-r.offset, r.DualObjective-r.offset)
 }

@@ -2,8 +2,6 @@ package convex
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/conetune/conetune/backends"
@@ -57,28 +55,6 @@ func (s *Solver) result(sol *backends.Solution) *Result {
 		r.separate(as.prog, s.current.b.now())
 	}
 	return r
-}
-
-// stationarity returns Px + q + A'z and max(1, |q|, |Px|, |A'z|).
-func (in *instance) stationarity(x, z []float64) (r []float64, scale float64) {
-	as, a, p := in.as, in.a.now(), in.p.now()
-	r = slices.Clone(in.q.now())
-	scale = 1
-	for j := range r {
-		scale = max(scale, math.Abs(r[j]))
-		if k := as.pptr[j]; k < as.pptr[j+1] {
-			v := p[k] * x[j]
-			scale = max(scale, math.Abs(v))
-			r[j] += v
-		}
-		sum := 0.0
-		for k := as.ptr[j]; k < as.ptr[j+1]; k++ {
-			sum += a[k] * z[as.ind[k]]
-		}
-		scale = max(scale, math.Abs(sum))
-		r[j] += sum
-	}
-	return r, scale
 }
 
 // keepSquares keeps the arguments and weights of squares that depend on

@@ -373,8 +373,7 @@ func (r *Result) missed(w *rowSets, m missing) {
 	r.rows = w.snapshot()
 	r.Objective += m.objective
 	r.Residuals.Primal = math.Max(r.Residuals.Primal, m.rows)
-	primal, dual := math.Abs(r.Objective-r.offset), math.Abs(r.DualObjective-r.offset)
-	r.Residuals.Gap = math.Abs(r.Objective-r.DualObjective) / math.Max(1, math.Min(primal, dual))
+	r.Residuals.Gap = backends.RelativeGap(r.Objective-r.offset, r.DualObjective-r.offset)
 }
 
 // start is a point of the program of an instance, for a warm start: what does not depend on the sets as it was, and what does

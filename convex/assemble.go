@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/james-bowman/sparse"
-
-	"github.com/conetune/conetune/backends"
 )
 
 // assembled is the conic program of a layout, as numbers.
@@ -321,21 +319,6 @@ func (as *assembled) linear() {
 		}
 		as.q.put(pm)
 	}
-}
-
-// problem makes a conic program of current numbers, sharing the pattern.
-func (as *assembled) problem() *backends.Problem {
-	a, b, q := make([]float64, len(as.ind)), make([]float64, as.m), make([]float64, as.n)
-	as.a.value(a)
-	as.b.value(b)
-	as.valueQ(q)
-	pr := &backends.Problem{Q: q, A: as.matrixA(a), B: b, Cones: slices.Clone(as.cones)}
-	if len(as.pind) > 0 {
-		values := make([]float64, len(as.pind))
-		as.valueP(values)
-		pr.P = as.matrixP(values)
-	}
-	return pr
 }
 
 func (as *assembled) matrixA(val []float64) *sparse.CSC {

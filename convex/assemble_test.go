@@ -51,11 +51,11 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, prog.sparse, 2)
 	full := prog.newLayout(nil)
-	whole := full.assemble().problem()
+	whole := newNumbers(full.assemble()).problem()
 	require.NoError(t, whole.Validate())
 	for _, active := range [][][]int{{{0, 3, 4, 11}, {1, 2}}, {{}, {}}, {nil, {5}}, {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, nil}} {
 		l := prog.newLayout(active)
-		part := l.assemble().problem()
+		part := newNumbers(l.assemble()).problem()
 		require.NoError(t, part.Validate())
 		column := make([]int, 0, l.n) // of the full program, for each one of the part
 		for _, v := range prog.vars {

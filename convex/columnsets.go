@@ -253,7 +253,7 @@ func (w *columnSets) all() bool {
 // certificateScale is the largest sum of absolute terms of an entry of A'z, by
 // which an error of A'z is measured.
 func (in *instance) certificateScale(z []float64) float64 {
-	as, a, scale := in.as, in.a.now(), 0.0
+	as, a, scale := in.as, in.a.val, 0.0
 	for j := range as.n {
 		sum := 0.0
 		for k := as.ptr[j]; k < as.ptr[j+1]; k++ {

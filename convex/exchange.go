@@ -101,19 +101,8 @@ func newExchanger(s *Solver) *exchanger {
 // that is needed, as weights that are negative.
 func (e *exchanger) load() bool {
 	in := e.in
-	if in.a.note() {
-		in.as.a.value(in.a.turn())
-	}
-	if in.b.note() {
-		in.as.b.value(in.b.turn())
-	}
-	if in.q.note() {
-		in.as.valueQ(in.q.turn())
-	}
-	if in.p.note() {
-		in.as.valueP(in.p.turn())
-	}
-	a, b, q, p := in.a.now(), in.b.now(), in.q.now(), in.p.now()
+	in.refresh()
+	a, b, q, p := in.a.val, in.b.val, in.q.val, in.p.val
 	pr := &e.problem
 	for r, scale := range e.scale {
 		for k := pr.Ptr[r]; k < pr.Ptr[r+1]; k++ {
@@ -255,14 +244,14 @@ func (e *exchanger) attempt(ctx context.Context, eps float64) *Result {
 func (e *exchanger) conic() (x, s, z []float64) {
 	in, pt := e.in, e.solver.Point()
 	as := in.as
-	x, s, z = make([]float64, as.n), slices.Clone(in.b.now()), make([]float64, as.m)
+	x, s, z = make([]float64, as.n), slices.Clone(in.b.val), make([]float64, as.m)
 	copy(x, pt.X)
 	for k, h := range e.hinges {
 		x[h.column] = e.solver.HingeValue(k)
 		z[h.slope] = pt.Hinge[k]
 		z[h.zero] = math.Max(0, e.solver.Bound(k)-pt.Hinge[k])
 	}
-	a := in.a.now()
+	a := in.a.val
 	for j, v := range x {
 		if v != 0 {
 			for k := as.ptr[j]; k < as.ptr[j+1]; k++ {

@@ -70,12 +70,7 @@ func (e *exchanger) read() bool {
 			return false
 		}
 	}
-	e.in = &instance{as: as, a: newLive(len(as.ind), as.a.deps), b: newLive(as.m, as.b.deps),
-		q: newLive(as.n, as.q.deps), p: newLive(len(as.pind), as.weights)}
-	as.a.value(e.in.a.now())
-	as.b.value(e.in.b.now())
-	as.valueQ(e.in.q.now())
-	as.valueP(e.in.p.now())
+	e.in = newNumbers(as)
 	e.problem.D, e.problem.Q = make([]float64, users), make([]float64, users)
 	e.problem.Val, e.problem.Right = make([]float64, len(e.val)), make([]float64, len(e.right))
 	e.solver = activeset.NewSolver(&e.problem)

@@ -18,24 +18,28 @@ type instance struct {
 	last       *backends.Solution // of the last Solve that gave a point, for warm starts
 }
 
-// live holds the numbers that a solver refers to. New numbers go to the other
-// buffer, because the solver may keep a reference to the last ones.
+// live holds the numbers of a part of the program. A solver refers to those that it was set up with, which
+// therefore stay as they are, but copies those of an update.
 type live struct {
-	buf  [2][]float64
-	cur  int
+	val  []float64
+	lent bool // to the solver, by its set-up
 	deps []*Parameter
-	seen []int // versions of deps in buf[cur]
+	seen []int // versions of deps in val
 }
 
 func newLive(n int, deps []*Parameter) live {
-	l := live{deps: deps, seen: make([]int, len(deps))}
-	l.buf[0] = make([]float64, n)
+	l := live{val: make([]float64, n), deps: deps, seen: make([]int, len(deps))}
 	l.note()
 	return l
 }
 
-// now returns the current numbers.
-func (l *live) now() []float64 { return l.buf[l.cur] }
+// own returns the numbers for changes in place.
+func (l *live) own() []float64 {
+	if l.lent {
+		l.val, l.lent = slices.Clone(l.val), false
+	}
+	return l.val
+}
 
 // note records the versions of the parameters and says whether any is new.
 func (l *live) note() bool {
@@ -48,26 +52,45 @@ func (l *live) note() bool {
 	return changed
 }
 
-// turn returns the buffer for new numbers.
-func (l *live) turn() []float64 {
-	l.cur = 1 - l.cur
-	if l.buf[l.cur] == nil {
-		l.buf[l.cur] = make([]float64, len(l.buf[1-l.cur]))
+// newNumbers makes an instance without a solver.
+func newNumbers(as *assembled) *instance {
+	in := &instance{as: as, a: newLive(len(as.ind), as.a.deps), b: newLive(as.m, as.b.deps),
+		q: newLive(as.n, as.q.deps), p: newLive(len(as.pind), as.weights)}
+	as.a.value(in.a.val)
+	as.b.value(in.b.val)
+	as.valueQ(in.q.val)
+	as.valueP(in.p.val)
+	return in
+}
+
+// refresh computes the numbers of parameters that have changed, and returns these parts.
+func (in *instance) refresh() (u backends.Update) {
+	as := in.as
+	if in.a.note() {
+		as.a.change(in.a.own())
+		u.A = as.matrixA(in.a.val)
 	}
-	return l.buf[l.cur]
+	if in.b.note() {
+		as.b.change(in.b.own())
+		u.B = in.b.val
+	}
+	if in.q.note() {
+		as.valueQ(in.q.own())
+		u.Q = in.q.val
+	}
+	if in.p.note() && len(as.pind) > 0 {
+		as.valueP(in.p.own())
+		u.P = as.matrixP(in.p.val)
+	}
+	return u
 }
 
 // newInstance sets a solver of accuracy eps up for an assembled program, or takes over
 // that of an old instance of the same pattern.
 func (s *Solver) newInstance(as *assembled, eps float64, old *instance) (*instance, error) {
 	begin := time.Now()
-	in := &instance{as: as, eps: eps,
-		a: newLive(len(as.ind), as.a.deps), b: newLive(as.m, as.b.deps),
-		q: newLive(as.n, as.q.deps), p: newLive(len(as.pind), as.weights)}
-	as.a.value(in.a.now())
-	as.b.value(in.b.now())
-	as.valueQ(in.q.now())
-	as.valueP(in.p.now())
+	in := newNumbers(as)
+	in.eps = eps
 	problem := in.problem()
 	if old != nil && old.tightener != nil && s.capabilities.UpdateMatrices && s.capabilities.UpdateVectors && as.samePattern(old.as) {
 		in.solver, in.tightener = old.solver, old.tightener
@@ -90,6 +113,7 @@ func (s *Solver) newInstance(as *assembled, eps float64, old *instance) (*instan
 		return nil, fmt.Errorf("convex: %w", err)
 	}
 	in.tightener, _ = in.solver.(backends.Tightener)
+	in.a.lent, in.b.lent, in.q.lent, in.p.lent = true, true, true, true
 	s.stats.Setups++
 	s.stats.SetupTime += time.Since(begin)
 	return in, nil
@@ -98,9 +122,9 @@ func (s *Solver) newInstance(as *assembled, eps float64, old *instance) (*instan
 // problem is the conic program at its current numbers, which it shares.
 func (in *instance) problem() *backends.Problem {
 	as := in.as
-	out := &backends.Problem{Q: in.q.now(), A: as.matrixA(in.a.now()), B: in.b.now(), Cones: as.cones}
+	out := &backends.Problem{Q: in.q.val, A: as.matrixA(in.a.val), B: in.b.val, Cones: as.cones}
 	if len(as.pind) > 0 {
-		out.P = as.matrixP(in.p.now())
+		out.P = as.matrixP(in.p.val)
 	}
 	return out
 }
@@ -121,23 +145,7 @@ func (as *assembled) samePattern(old *assembled) bool {
 // whether there were any.
 func (s *Solver) update(in *instance) (changed bool, err error) {
 	begin := time.Now()
-	var u backends.Update
-	if in.a.note() {
-		in.as.a.value(in.a.turn())
-		u.A = in.as.matrixA(in.a.now())
-	}
-	if in.b.note() {
-		in.as.b.value(in.b.turn())
-		u.B = in.b.now()
-	}
-	if in.q.note() {
-		in.as.valueQ(in.q.turn())
-		u.Q = in.q.now()
-	}
-	if in.p.note() && len(in.as.pind) > 0 {
-		in.as.valueP(in.p.turn())
-		u.P = in.as.matrixP(in.p.now())
-	}
+	u := in.refresh()
 	if u.A == nil && u.B == nil && u.Q == nil && u.P == nil {
 		return false, nil
 	}

@@ -43,6 +43,16 @@ func (n *numbers) put(pm parameterMap) {
 // value computes the numbers at the parameters' current values.
 func (n *numbers) value(out []float64) {
 	copy(out, n.base)
+	n.change(out)
+}
+
+// change does the same to numbers that differ in what depends on parameters only.
+func (n *numbers) change(out []float64) {
+	for _, pm := range n.maps {
+		for _, pos := range pm.pos {
+			out[pos] = n.base[pos]
+		}
+	}
 	for k := range n.maps {
 		n.maps[k].apply(out)
 	}

@@ -52,7 +52,7 @@ func (s *Solver) result(sol *backends.Solution) *Result {
 	}
 	if hasPoint(sol) {
 		r.keepSquares(as.prog)
-		r.separate(as.prog, s.current.b.now())
+		r.separate(as.prog, s.current.b.val)
 	}
 	return r
 }

@@ -96,7 +96,7 @@ func (p *Program) Problem() (*backends.Problem, error) {
 	if err := p.checkWeights(); err != nil {
 		return nil, err
 	}
-	return p.newLayout(nil).assemble().problem(), nil
+	return newNumbers(p.newLayout(nil).assemble()).problem(), nil
 }
 
 // checkWeights checks the parameters that weigh atoms.

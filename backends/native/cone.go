@@ -1,7 +1,8 @@
 package native
 
 // A cone takes part in the iteration through these few operations, each on its
-// own rows of s and z. A new cone is a new file with this interface.
+// own rows of s and z. A new cone is a new file with this interface, and a row of
+// kinds. What only some cones have is in the small interfaces after it.
 //
 // With the scaling of the current point, H maps dual directions to primal
 // ones, H z = s for symmetric cones, and the linearised complementarity is
@@ -29,9 +30,10 @@ type cone interface {
 	combined(d, s, z, ds, dz []float64, target float64)
 	// step returns the largest a <= limit with s + a ds and z + a dz in the cone.
 	step(s, z, ds, dz []float64, limit float64) float64
-	// blocks says how H stands in the KKT matrix.
+	// block says how H stands in the KKT matrix.
 	block() block
-	// writeH puts -H, in the form that block announced, into the KKT values.
+	// writeH puts -H, in the form that block announced, into the KKT values, if that is
+	// for the cone to do.
 	writeH(w *hWriter)
 }
 
@@ -39,12 +41,64 @@ type cone interface {
 type block int
 
 const (
-	diagonalBlock   block = iota // H is diagonal
+	diagonalBlock   block = iota // H is diagonal: a diagonalCone
 	rankTwoBlock                 // eta^2 (D + uu' - vv'), with two more rows and columns
-	rotatedBlock                 // diagonal in the basis of its eigenvectors, see rotation
+	rotatedBlock                 // diagonal in the basis of its eigenvectors, see rotation: an eigenCone
 	denseBlock                   // H is dense
-	eliminatedBlock              // the rows are not in the matrix, see matrixPart
+	productBlock                 // H is dense, and made from products: a matrixCone
+	eliminatedBlock              // the rows are not in the matrix: a matrixCone
 )
+
+// diagonalCone is the orthant. Its rows with one entry in A are not in the matrix.
+type diagonalCone interface {
+	cone
+	// diagonal returns where the diagonal of H is kept.
+	diagonal() []float64
+}
+
+// eigenCone is a cone whose H is easily diagonalised.
+type eigenCone interface {
+	cone
+	// eigen writes the eigenvectors of H into the columns of the row-major q, and the eigenvalues,
+	// and returns the regularisation of its rows.
+	eigen(q, values []float64) (shift float64)
+}
+
+// matrixCone is a cone of matrices, whose part of the Newton systems is made of products with the
+// rows of A, see matrixPart.
+type matrixCone interface {
+	cone
+	// order is the number of rows of a matrix.
+	order() int
+	// take sets the form of its part.
+	take(form matrixForm)
+	// mulSym writes H^-1 v for eliminateRows, else H v.
+	mulSym(out, v []float64)
+	// product returns where the X and Y are kept with which mulSym is V -> sym(X V Y).
+	product() (x, y []float64)
+	// factors returns the factors of S and of Z.
+	factors() (s, z *triangular)
+}
+
+// pathCone is a cone without the scaling of Nesterov and Todd: a solve starts at its centre, and keeps
+// near its central path.
+type pathCone interface {
+	cone
+	// central says whether a point is near enough, given the mu of the whole problem.
+	central(s, z []float64, mu float64) bool
+}
+
+// edgeCone is a cone out of which rounding may move points.
+type edgeCone interface {
+	// pullIn moves v back inside.
+	pullIn(v []float64)
+}
+
+// inverseCone is a cone with a scaling that multipliers can be estimated with, see iterate.multipliers.
+type inverseCone interface {
+	// invert moves s inside, if it is not, and writes its inverse, -grad F*(z) = s, into z.
+	invert(s, z []float64)
+}
 
 // hWriter gives a cone access to its places in the KKT values.
 type hWriter struct {
@@ -52,6 +106,9 @@ type hWriter struct {
 	// the places of the diagonal; rank two: then of v (with its pivot), then of u;
 	// dense: of the lower triangle by rows instead
 	at []int32
+	// shift is what writeH wants added to the pivots of the rows, and of u and v,
+	// with their signs; of no account where the block is diagonal or made from products.
+	shift float64
 }
 
 // nonnegative is the orthant, all its rows at once. H = diag(s/z).
@@ -124,6 +181,15 @@ func (c *nonnegative) step(s, z, ds, dz []float64, limit float64) float64 {
 }
 
 func (c *nonnegative) block() block { return diagonalBlock }
+
+func (c *nonnegative) diagonal() []float64 { return c.h }
+
+func (c *nonnegative) invert(s, z []float64) {
+	for i, v := range s {
+		s[i] = max(v, multiplierFloor)
+		z[i] = 1 / s[i]
+	}
+}
 
 func (c *nonnegative) writeH(w *hWriter) {
 	for i, at := range w.at {

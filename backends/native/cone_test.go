@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 )
@@ -20,54 +23,86 @@ func interior(rng *rand.Rand, c cone, n int, margin float64) []float64 {
 	return v
 }
 
+// eachCone runs fn on the examples of all kinds of cones, so that a new kind needs no test of its own for what
+// holds of every cone. Matrices take the plain form, in which H is at hand.
 func eachCone(t *testing.T, fn func(t *testing.T, rng *rand.Rand, c cone, n int)) {
-	for _, n := range []int{1, 2, 3, 4, 5, 9, 40} {
-		cones := map[string]cone{"nonnegative": newNonnegative(n)}
-		if n > 1 {
-			cones["second-order"] = newSecondOrder(n)
+	eachExample(t, func(t *testing.T, e backends.Cone, k kind) {
+		c := cone(newNonnegative(e.Dim))
+		if k.maker != nil {
+			c = k.maker(k.examples, dense.Within{})(e)
 		}
-		for name, c := range cones {
-			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) { fn(t, rand.New(rand.NewPCG(1, uint64(n))), c, n) })
+		if m, ok := c.(matrixCone); ok {
+			m.take(denseRows)
+		}
+		fn(t, rand.New(rand.NewPCG(1, uint64(e.Dim))), c, e.Dim)
+	})
+}
+
+func eachExample(t *testing.T, fn func(t *testing.T, e backends.Cone, k kind)) {
+	for _, k := range kinds {
+		if k.place == equationRows || k.place == boundRows {
+			continue
+		}
+		require.NotEmpty(t, k.examples, "the row of the %v cone has no examples", k.kind)
+		for i, e := range k.examples {
+			require.Equal(t, k.kind, e.Kind)
+			t.Run(fmt.Sprintf("%s/%d of dimension %d", k.kind, i, e.Dim), func(t *testing.T) { fn(t, e, k) })
 		}
 	}
 }
 
 // matrixH returns H column by column from mulH.
-func matrixH(c cone, n int) *mat.Dense {
+func matrixH(c cone, n int) *mat.Dense { return mapMatrix(c.mulH, n) }
+
+// mapMatrix returns the matrix of a linear map.
+func mapMatrix(mul func(out, v []float64), n int) *mat.Dense {
 	h := mat.NewDense(n, n, nil)
 	e, col := make([]float64, n), make([]float64, n)
 	for j := range n {
 		e[j] = 1
-		c.mulH(col, e)
+		mul(col, e)
 		e[j] = 0
 		h.SetCol(j, col)
 	}
 	return h
 }
 
-// The scaling maps z to s, and its matrix is symmetric and positive definite.
+// The scaling maps z to s, and its matrix is symmetric and positive definite. That of matrices in the inverse form
+// maps s to z.
 func TestScalingMapsDualToPrimal(t *testing.T) {
 	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
 		for _, margin := range []float64{1, 1e-3} {
 			s, z := interior(rng, c, n, margin), interior(rng, c, n, margin)
 			require.True(t, c.scale(s, z))
-			out := make([]float64, n)
-			c.mulH(out, z)
-			require.InDeltaSlice(t, s, out, 1e-8*maxAbs(s))
-			h := matrixH(c, n)
-			var diff mat.Dense
-			diff.Sub(h, h.T())
-			require.Less(t, mat.Norm(&diff, 1), 1e-10*mat.Norm(h, 1))
-			var chol mat.Cholesky
-			sym := mat.NewSymDense(n, nil)
-			for i := range n {
-				for j := i; j < n; j++ {
-					sym.SetSym(i, j, h.At(i, j))
-				}
+			requireScaling(t, c.mulH, z, s)
+			if m, ok := c.(matrixCone); ok {
+				m.take(eliminateRows)
+				require.True(t, c.scale(s, z))
+				requireScaling(t, m.mulSym, s, z)
+				m.take(denseRows)
 			}
-			require.True(t, chol.Factorize(sym))
 		}
 	})
+}
+
+// requireScaling checks a map for that.
+func requireScaling(t *testing.T, mul func(out, v []float64), from, to []float64) {
+	n := len(from)
+	out := make([]float64, n)
+	mul(out, from)
+	require.InDeltaSlice(t, to, out, 1e-8*maxAbs(to))
+	h := mapMatrix(mul, n)
+	var diff mat.Dense
+	diff.Sub(h, h.T())
+	require.Less(t, mat.Norm(&diff, 1), 1e-10*mat.Norm(h, 1))
+	var chol mat.Cholesky
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			sym.SetSym(i, j, h.At(i, j))
+		}
+	}
+	require.True(t, chol.Factorize(sym))
 }
 
 // What a cone writes into the KKT matrix is -H: eliminating the two extra
@@ -77,55 +112,95 @@ func TestWriteHGivesH(t *testing.T) {
 		s, z := interior(rng, c, n, 0.3), interior(rng, c, n, 0.2)
 		require.True(t, c.scale(s, z))
 		h := matrixH(c, n)
-		w := &hWriter{}
-		if c.block() == rotatedBlock {
-			checkEigen(t, c.(*secondOrder), h)
-			return
-		}
-		count := map[block]int{diagonalBlock: n, rankTwoBlock: 3*n + 2}[c.block()]
-		w.val = make([]float64, count)
-		for k := range int32(count) {
-			w.at = append(w.at, k)
-		}
-		c.writeH(w)
 		got := mat.NewDense(n, n, nil)
 		switch c.block() {
-		case diagonalBlock:
-			for i := range n {
-				got.Set(i, i, w.val[i])
-			}
-		case rankTwoBlock:
-			v, u := w.val[n:2*n+1], w.val[2*n+1:]
-			for i := range n {
-				for j := range n {
-					x := -v[i]*v[j]/v[n] - u[i]*u[j]/u[n]
-					if i == j {
-						x += w.val[i]
-					}
-					got.Set(i, j, x)
-				}
-			}
-			// quasi-definite: the block of the cone with the row of v is
-			// negative definite
-			sum := v[n]
-			for i := range n {
-				require.Negative(t, w.val[i])
-				sum -= v[i] * v[i] / w.val[i]
-			}
-			require.Negative(t, sum)
-			require.Positive(t, u[n])
+		case rotatedBlock:
+			checkEigen(t, c.(eigenCone), h)
+			return
+		case productBlock:
+			x, y := c.(matrixCone).product()
+			addProducts(got, x, y, c.(matrixCone).order())
+		default:
+			addWritten(t, got, c, n)
 		}
 		got.Add(got, h)
 		require.Less(t, mat.Norm(got, 1), 1e-9*mat.Norm(h, 1))
 	})
 }
 
+// addWritten adds what the cone writes.
+func addWritten(t *testing.T, got *mat.Dense, c cone, n int) {
+	w := &hWriter{}
+	count := map[block]int{diagonalBlock: n, rankTwoBlock: 3*n + 2, denseBlock: n * (n + 1) / 2}[c.block()]
+	require.Positive(t, count, "what form has the block?")
+	w.val = make([]float64, count)
+	for k := range int32(count) {
+		w.at = append(w.at, k)
+	}
+	c.writeH(w)
+	require.GreaterOrEqual(t, w.shift, 0.0)
+	switch c.block() {
+	case diagonalBlock:
+		for i := range n {
+			got.Set(i, i, w.val[i])
+		}
+	case denseBlock:
+		for i, k := 0, 0; i < n; i++ {
+			for j := range i + 1 {
+				got.Set(i, j, w.val[k])
+				got.Set(j, i, w.val[k])
+				k++
+			}
+		}
+	case rankTwoBlock:
+		v, u := w.val[n:2*n+1], w.val[2*n+1:]
+		for i := range n {
+			for j := range n {
+				x := -v[i]*v[j]/v[n] - u[i]*u[j]/u[n]
+				if i == j {
+					x += w.val[i]
+				}
+				got.Set(i, j, x)
+			}
+		}
+		// quasi-definite: the block of the cone with the row of v is
+		// negative definite
+		sum := v[n]
+		for i := range n {
+			require.Negative(t, w.val[i])
+			sum -= v[i] * v[i] / w.val[i]
+		}
+		require.Negative(t, sum)
+		require.Positive(t, u[n])
+	}
+}
+
+// addProducts adds what the part of a matrix that keeps its rows comes to.
+func addProducts(got *mat.Dense, x, y []float64, order int) {
+	n, _ := got.Dims()
+	g := gram{n: order, sign: -1}
+	for i := range int32(n) {
+		g.members = append(g.members, gramMember{unknown: i, item: i, row: []int32{i}, from: []int32{-1}})
+		for j := range i + 1 {
+			g.place = append(g.place, i*int32(n)+j)
+		}
+	}
+	g.prepare()
+	g.set(func(*gramMember, int) float64 { return 1 })
+	g.add(got.RawMatrix().Data, x, y)
+	for i := range n {
+		for j := range i {
+			got.Set(j, i, got.At(i, j))
+		}
+	}
+}
+
 // checkEigen checks that the eigenvectors are orthogonal and that Q L Q' = H.
-func checkEigen(t *testing.T, c *secondOrder, h *mat.Dense) {
-	n := len(c.w)
+func checkEigen(t *testing.T, c eigenCone, h *mat.Dense) {
+	n, _ := h.Dims()
 	values := make([]float64, n)
 	q := mat.NewDense(n, n, nil)
-	c.eigen(q.RawMatrix().Data, values)
+	require.Positive(t, c.eigen(q.RawMatrix().Data, values))
 	var product, qq mat.Dense
 	product.Mul(q, mat.NewDiagDense(n, values))
 	product.Mul(&product, q.T())
@@ -243,29 +318,121 @@ func TestSecondOrderScalingIdentities(t *testing.T) {
 	}
 }
 
-// The end of the longest step is on the boundary, and no step is longer than the limit.
+// The end of the longest step is on the boundary, and no step is longer than the limit. With nonsymmetric cones it is inside, and
+// what is a little longer leads outside.
 func TestStepEndsOnTheBoundary(t *testing.T) {
-	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
+	eachExample(t, func(t *testing.T, e backends.Cone, k kind) {
+		c, n := cone(newNonnegative(e.Dim)), e.Dim
+		if k.maker != nil {
+			c = k.maker(k.examples, dense.Within{})(e)
+		}
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		_, nonsymmetric := c.(pathCone)
 		for range 50 {
 			s, z := interior(rng, c, n, 0.5), interior(rng, c, n, 0.5)
 			ds, dz := make([]float64, n), make([]float64, n)
 			for i := range n {
 				ds[i], dz[i] = rng.NormFloat64(), rng.NormFloat64()
 			}
+			require.True(t, c.scale(s, z))
 			a := c.step(s, z, ds, dz, 10)
 			require.GreaterOrEqual(t, a, 0.0)
 			require.LessOrEqual(t, a, 10.0)
-			for i := range n {
-				s[i] += a * ds[i]
-				z[i] += a * dz[i]
-			}
-			worst := max(c.shift(s), c.shift(z))
+			worst := outsideAt(c, e, s, z, ds, dz, a)
 			require.LessOrEqual(t, worst, 1e-9)
-			if a < 10 {
+			switch {
+			case a == 10:
+			case nonsymmetric:
+				require.LessOrEqual(t, worst, 0.0)
+				require.Positive(t, outsideAt(c, e, s, z, ds, dz, a*(1+2*boundaryError)))
+			default:
 				require.InDelta(t, 0, worst, 1e-9)
 			}
 		}
 	})
+}
+
+// outsideAt says how far a step leads outside, as the cone has it, or where that does not tell the cone from its dual, as
+// package backends has it.
+func outsideAt(c cone, e backends.Cone, s, z, ds, dz []float64, a float64) float64 {
+	s, z = slices.Clone(s), slices.Clone(z)
+	axpy(a, ds, s)
+	axpy(a, dz, z)
+	if _, ok := c.(pathCone); ok {
+		return max(e.Distance(s), e.DualDistance(z))
+	}
+	return max(c.shift(s), c.shift(z))
+}
+
+// gradientOf returns the gradient at z of the barrier F* of the dual cone, which is what combined adds to
+// s for the target 1 and without a second-order term.
+func gradientOf(t *testing.T, c cone, z []float64) []float64 {
+	n := len(z)
+	s, zero, d := make([]float64, n), make([]float64, n), make([]float64, n)
+	c.unit(s, zero)
+	clear(zero)
+	require.True(t, c.scale(s, z))
+	c.combined(d, s, z, zero, slices.Clone(zero), 1)
+	axpy(-1, s, d)
+	return d
+}
+
+// along returns z + a u + b v.
+func along(z []float64, a float64, u []float64, b float64, v []float64) []float64 {
+	out := slices.Clone(z)
+	axpy(a, u, out)
+	axpy(b, v, out)
+	return out
+}
+
+// The barrier of the dual cone is logarithmically homogeneous of the degree of the cone. On the central path, where s = -mu grad
+// F*(z), the scaling is mu times its Hessian, and the second-order term -1/2 F*”'(z)[u, dz] with Hess u = ds: both are
+// those of finite differences.
+func TestBarrierByDifferences(t *testing.T) {
+	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
+		e, z := make([]float64, n), make([]float64, n)
+		c.unit(e, z)
+		require.InDeltaSlice(t, e, scaled(-1, gradientOf(t, c, z)), 1e-9, "s = e is minus the gradient at z = e")
+		const mu, target = 0.7, 0.4
+		for range 10 {
+			z := interior(rng, c, n, 1)
+			g := gradientOf(t, c, z)
+			require.InDelta(t, -float64(c.degree()), dot(g, z), 1e-8*float64(1+c.degree()))
+			s := scaled(-mu, g)
+			v, hv, hz, ds, d := interior(rng, c, n, -0.5), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+			require.True(t, c.scale(s, z))
+			c.mulH(hv, v)
+			c.mulH(hz, z)
+			require.InDeltaSlice(t, s, hz, 1e-7*(1+maxAbs(s)))
+			for i := range ds { // what the pure Newton direction solves
+				ds[i] = -s[i] - hv[i]
+			}
+			c.combined(d, s, z, ds, v, target)
+			u := along(z, 1, v, 0, v) // Hess^-1 ds = -mu (z + v)
+			scaleBy(u, -mu)
+
+			step := 1e-5 / (1 + maxAbs(v))
+			up, down := gradientOf(t, c, along(z, step, v, 0, v)), gradientOf(t, c, along(z, -step, v, 0, v))
+			for i := range hv {
+				require.InDelta(t, mu*(up[i]-down[i])/(2*step), hv[i], 1e-5*(1+maxAbs(hv)))
+			}
+			du, dv := 2e-4/(1+maxAbs(u)), 2e-4/(1+maxAbs(v))
+			third := gradientOf(t, c, along(z, du, u, dv, v))
+			axpy(-1, gradientOf(t, c, along(z, du, u, -dv, v)), third)
+			axpy(-1, gradientOf(t, c, along(z, -du, u, dv, v)), third)
+			axpy(1, gradientOf(t, c, along(z, -du, u, -dv, v)), third)
+			scaleBy(third, 1/(4*du*dv))
+			for i := range d {
+				require.InDelta(t, s[i]+target*g[i]-third[i]/2, d[i], 1e-4*(1+maxAbs(third)))
+			}
+		}
+	})
+}
+
+func scaled(a float64, v []float64) []float64 {
+	out := slices.Clone(v)
+	scaleBy(out, a)
+	return out
 }
 
 func TestScaleRejectsPointsOutside(t *testing.T) {

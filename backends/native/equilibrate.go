@@ -90,7 +90,8 @@ func (sc *scaling) compute(f *form) {
 			sc.e[i] = limit(sc.e[i]*factor(v), sc.baseE[i])
 		}
 		at := linear
-		for _, dim := range f.shared {
+		for _, c := range f.blocks {
+			dim := c.Dim
 			// one factor a cone: of the geometric mean of its row norms
 			if f.stop.Reached(8 * dim) {
 				return

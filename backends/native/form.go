@@ -14,7 +14,7 @@ import (
 //
 //	minimize 1/2 x'Px + q'x  subject to  Ax + s = b,  s in {0}^zero x R+^nonneg x Q x .. x Q x K x .. x K,
 //
-// with semidefinite, exponential and power cones K,
+// with second-order cones Q and all other cones K, see place,
 // made from a backends.Problem by sorting the rows by cone, by writing a box as
 // one-sided rows, and by scaling (see equilibrate). Everything that the
 // conversion decides depends on the cones and patterns alone, so that an
@@ -25,9 +25,7 @@ type form struct {
 	q, b    []float64
 	zero    int             // rows of equations
 	nonneg  int             // rows of inequalities
-	soc     []int           // dimensions of the second-order cones, each at least 2
-	others  []backends.Cone // the cones after them
-	shared  []int           // dimensions of all cones whose rows share one factor
+	blocks  []backends.Cone // the cones after them, whose rows share one factor
 	free    bool            // some row of the caller has no row here: a box without bounds
 	row     []rowOrigin
 	aFrom   []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
@@ -53,111 +51,16 @@ func newForm(p *backends.Problem, s *stop.Stop, limit int64) (*form, error) {
 	if err := f.fits(p); err != nil {
 		return nil, err
 	}
-	type copyOf struct{ row, next int32 } // the rows made of a user row, as a list
-	zero, nonneg, soc, others := roomForRows(p.Cones)
-	start := int32(0)
-	for _, c := range p.Cones {
-		for k := range int32(c.Dim) {
-			if s.Reached(vectorWork) {
-				return nil, errStopped
-			}
-			i := start + k
-			switch {
-			case c.Kind == backends.ZeroCone:
-				zero = append(zero, rowOrigin{user: i, sign: 1})
-			case c.Kind == backends.NonnegativeCone || c.Dim == 1 && (c.Kind == backends.SecondOrderCone || c.Kind == backends.PSDCone):
-				nonneg = append(nonneg, rowOrigin{user: i, sign: 1})
-			case c.Kind == backends.SecondOrderCone:
-				soc = append(soc, rowOrigin{user: i, sign: 1})
-			case c.Kind == backends.BoxCone:
-				l, u := c.Lower[k], c.Upper[k]
-				if l == u {
-					zero = append(zero, rowOrigin{user: i, sign: 1, shift: l})
-					continue
-				}
-				if !math.IsInf(l, -1) {
-					nonneg = append(nonneg, rowOrigin{user: i, sign: 1, shift: l})
-				}
-				if !math.IsInf(u, 1) {
-					nonneg = append(nonneg, rowOrigin{user: i, sign: -1, shift: u})
-				}
-			default:
-				others = append(others, rowOrigin{user: i, sign: 1})
-			}
-		}
-		switch {
-		case c.Kind == backends.SecondOrderCone && c.Dim > 1:
-			f.soc = append(f.soc, c.Dim)
-		case c.Kind > backends.SecondOrderCone && c.Dim > 1:
-			f.others = append(f.others, c)
-		}
-		start += int32(c.Dim)
-	}
-	f.zero, f.nonneg = len(zero), len(nonneg)
-	if s.Reached(4 * m) {
+	if f.sortRows(p.Cones); s.Reached(4 * m) {
 		return nil, errStopped
 	}
-	f.row = slices.Concat(zero, nonneg, soc, others)
-	f.shared = slices.Clone(f.soc)
-	for _, c := range f.others {
-		f.shared = append(f.shared, c.Dim)
-	}
-	f.m = len(f.row)
 	f.b, f.q = make([]float64, f.m), make([]float64, n)
-
-	head := make([]int32, m)
-	for i := range head {
-		head[i] = -1
-	}
-	if s.Reached(2 * (m + f.m)) {
+	if f.layOutA(p); s.Reached(0) {
 		return nil, errStopped
 	}
-	copies := make([]copyOf, f.m) // by row, the next one made of the same user row
-	for i := f.m - 1; i >= 0; i-- {
-		if s.Reached(vectorWork) {
-			return nil, errStopped
-		}
-		u := f.row[i].user
-		copies[i] = copyOf{int32(i), head[u]}
-		head[u] = int32(i)
+	if f.layOutP(p); s.Reached(0) {
+		return nil, errStopped
 	}
-	f.free = slices.Contains(head, -1)
-	if p.A != nil {
-		ap := p.A.RawMatrix()
-		f.a.ptr = make([]int32, n+1)
-		f.a.ind = make([]int32, 0, len(ap.Ind))
-		f.aFrom = make([]int32, 0, len(ap.Ind))
-		for j := range n {
-			if s.Reached(vectorWork + 4*(ap.Indptr[j+1]-ap.Indptr[j])) {
-				return nil, errStopped
-			}
-			for k := ap.Indptr[j]; k < ap.Indptr[j+1]; k++ {
-				for i := head[ap.Ind[k]]; i >= 0; i = copies[i].next {
-					f.a.ind = append(f.a.ind, i)
-					f.aFrom = append(f.aFrom, int32(k))
-				}
-			}
-			f.a.ptr[j+1] = int32(len(f.a.ind))
-		}
-	} else {
-		f.a.ptr = make([]int32, n+1)
-	}
-	f.a.val = make([]float64, len(f.a.ind))
-	f.p.ptr = make([]int32, n+1)
-	if p.P != nil {
-		pp := p.P.RawMatrix()
-		f.p.ind = make([]int32, len(pp.Ind))
-		for k, i := range pp.Ind {
-			if s.Reached(1) {
-				return nil, errStopped
-			}
-			f.p.ind[k] = int32(i)
-		}
-		for j := range n {
-			f.p.ptr[j+1] = int32(pp.Indptr[j+1])
-		}
-	}
-	f.p.val = make([]float64, len(f.p.ind))
 	f.a.stop = s
 	f.a.split(false)
 	f.scaling.init(f)
@@ -167,25 +70,131 @@ func newForm(p *backends.Problem, s *stop.Stop, limit int64) (*form, error) {
 	return f, nil
 }
 
-// roomForRows returns empty lists for the rows of each kind of cone, with room for all there may be.
-func roomForRows(cones []backends.Cone) (zero, nonneg, soc, others []rowOrigin) {
-	var rows [4]int
+// sortRows makes the rows of the form, and the list of the cones that stand in blocks of them.
+func (f *form) sortRows(cones []backends.Cone) {
+	rows := roomForRows(cones)
+	var blocks [places][]backends.Cone
+	start := int32(0)
 	for _, c := range cones {
-		switch {
-		case c.Kind == backends.ZeroCone:
-			rows[0] += c.Dim
-		case c.Kind == backends.NonnegativeCone || c.Dim == 1 && (c.Kind == backends.SecondOrderCone || c.Kind == backends.PSDCone):
-			rows[1] += c.Dim
-		case c.Kind == backends.SecondOrderCone:
-			rows[2] += c.Dim
-		case c.Kind == backends.BoxCone:
-			rows[1] += 2 * c.Dim
-		default:
-			rows[3] += c.Dim
+		place := placeOf(c)
+		if place == boundRows {
+			f.sortBounds(&rows, c, start)
+		} else {
+			list := rows[place]
+			for k := range int32(c.Dim) {
+				if f.stop.Reached(vectorWork) {
+					return
+				}
+				list = append(list, rowOrigin{user: start + k, sign: 1})
+			}
+			rows[place] = list
+			if c.Dim > 0 {
+				blocks[place] = append(blocks[place], c)
+			}
+		}
+		start += int32(c.Dim)
+	}
+	f.zero, f.nonneg = len(rows[equationRows]), len(rows[inequalityRows])
+	f.blocks = slices.Concat(blocks[normRows], blocks[otherRows])
+	f.row = slices.Concat(rows[:]...)
+	f.m = len(f.row)
+}
+
+// sortBounds makes the rows of a box, whose first row of the caller is start.
+func (f *form) sortBounds(rows *[places][]rowOrigin, c backends.Cone, start int32) {
+	for k := range int32(c.Dim) {
+		if f.stop.Reached(vectorWork) {
+			return
+		}
+		l, u := c.Lower[k], c.Upper[k]
+		if l == u {
+			rows[equationRows] = append(rows[equationRows], rowOrigin{user: start + k, sign: 1, shift: l})
+			continue
+		}
+		if !math.IsInf(l, -1) {
+			rows[inequalityRows] = append(rows[inequalityRows], rowOrigin{user: start + k, sign: 1, shift: l})
+		}
+		if !math.IsInf(u, 1) {
+			rows[inequalityRows] = append(rows[inequalityRows], rowOrigin{user: start + k, sign: -1, shift: u})
 		}
 	}
-	room := func(i int) []rowOrigin { return make([]rowOrigin, 0, rows[i]) }
-	return room(0), room(1), room(2), room(3)
+}
+
+// roomForRows returns empty lists of the rows of each place, with room for all there may be.
+func roomForRows(cones []backends.Cone) (room [places][]rowOrigin) {
+	var rows [places]int
+	for _, c := range cones {
+		if place := placeOf(c); place == boundRows {
+			rows[inequalityRows] += 2 * c.Dim
+		} else {
+			rows[place] += c.Dim
+		}
+	}
+	for i, n := range rows {
+		room[i] = make([]rowOrigin, 0, n)
+	}
+	return room
+}
+
+// layOutA finds the entries of A in the sorted rows.
+func (f *form) layOutA(p *backends.Problem) {
+	s, n := f.stop, f.n
+	f.a.ptr = make([]int32, n+1)
+	head := make([]int32, len(p.B)) // by row of the caller, the first row made of it
+	for i := range head {
+		head[i] = -1
+	}
+	if s.Reached(2 * (len(head) + f.m)) {
+		return
+	}
+	next := make([]int32, f.m) // by row, the next one made of the same row
+	for i := f.m - 1; i >= 0; i-- {
+		if s.Reached(vectorWork) {
+			return
+		}
+		u := f.row[i].user
+		next[i] = head[u]
+		head[u] = int32(i)
+	}
+	f.free = slices.Contains(head, -1)
+	if p.A == nil {
+		return
+	}
+	ap := p.A.RawMatrix()
+	f.a.ind = make([]int32, 0, len(ap.Ind))
+	f.aFrom = make([]int32, 0, len(ap.Ind))
+	for j := range n {
+		if s.Reached(vectorWork + 4*(ap.Indptr[j+1]-ap.Indptr[j])) {
+			return
+		}
+		for k := ap.Indptr[j]; k < ap.Indptr[j+1]; k++ {
+			for i := head[ap.Ind[k]]; i >= 0; i = next[i] {
+				f.a.ind = append(f.a.ind, i)
+				f.aFrom = append(f.aFrom, int32(k))
+			}
+		}
+		f.a.ptr[j+1] = int32(len(f.a.ind))
+	}
+	f.a.val = make([]float64, len(f.a.ind))
+}
+
+// layOutP takes the pattern of P.
+func (f *form) layOutP(p *backends.Problem) {
+	f.p.ptr = make([]int32, f.n+1)
+	if p.P != nil {
+		pp := p.P.RawMatrix()
+		f.p.ind = make([]int32, len(pp.Ind))
+		for k, i := range pp.Ind {
+			if f.stop.Reached(1) {
+				return
+			}
+			f.p.ind[k] = int32(i)
+		}
+		for j := range f.n {
+			f.p.ptr[j+1] = int32(pp.Indptr[j+1])
+		}
+	}
+	f.p.val = make([]float64, len(f.p.ind))
 }
 
 // fits says whether the sizes fit into 32-bit indices, and the form into memory.
@@ -194,7 +203,7 @@ func (f *form) fits(p *backends.Problem) error {
 	times := int64(1) // rows that a row may become
 	for _, c := range p.Cones {
 		rows := int64(c.Dim)
-		if c.Kind == backends.BoxCone {
+		if placeOf(c) == boundRows {
 			rows, times = 2*rows, 2
 		}
 		m += rows

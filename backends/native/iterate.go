@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // iterate is the state of the interior-point method on the homogeneous
@@ -31,21 +32,22 @@ type iterate struct {
 
 	qx, bz, xpx float64 // q'x, b'z, x'Px
 
-	x2, z2       []float64 // solution for the constant right-hand side (-q, b), less (x, z)/tau
-	exact        bool      // the Newton systems are solved well enough for the identities of constantPart
-	target       accuracy  // of the Newton systems
-	curve        float64   // derivative of the third equation along it, see constantPart
-	constant     bool      // x2, z2 have been computed in this run
-	dx, ds, dz   []float64
-	dtau, dkap   float64
-	d            []float64 // complementarity term of the cones
-	rhsX, rhsZ   []float64
-	nonsymmetric []int     // the cones that are
-	direct       bool      // without the embedding, see direct.go
-	differences  bool      // x2 and z2 are differences from (x, z)/tau where no cone is eliminated, see whole
-	zeros        []float64 // for direct
-	root         *root     // made when it is first needed
-	rooted       bool      // the Newton systems are solved by root
+	x2, z2         []float64 // solution for the constant right-hand side (-q, b), less (x, z)/tau
+	exact          bool      // the Newton systems are solved well enough for the identities of constantPart
+	target         accuracy  // of the Newton systems
+	curve          float64   // derivative of the third equation along it, see constantPart
+	constant       bool      // x2, z2 have been computed in this run
+	dx, ds, dz     []float64
+	dtau, dkap     float64
+	d              []float64 // complementarity term of the cones
+	rhsX, rhsZ     []float64
+	nonsymmetric   []pathRows // the cones that are
+	trialS, trialZ []float64  // points of these
+	direct         bool       // without the embedding, see direct.go
+	differences    bool       // x2 and z2 are differences from (x, z)/tau where no cone is eliminated, see whole
+	zeros          []float64  // for direct
+	root           *root      // made when it is first needed
+	rooted         bool       // the Newton systems are solved by root
 
 	// the best point so far
 	bestX, bestS, bestZ []float64
@@ -63,23 +65,7 @@ func newIterate(f *form) (*iterate, error) {
 	if err := f.memory.take("the vectors of the iterate and the matrices of the cones", it.bytes()); err != nil {
 		return nil, err
 	}
-	at := f.zero
-	if f.nonneg > 0 {
-		it.cones = append(it.cones, newNonnegative(f.nonneg))
-		it.starts = append(it.starts, at)
-		at += f.nonneg
-	}
-	for _, dim := range f.soc {
-		if f.stop.Reached(100 + dim) {
-			return nil, errStopped
-		}
-		it.cones = append(it.cones, newSecondOrder(dim))
-		it.starts = append(it.starts, at)
-		at += dim
-	}
-	at = it.addOthers(at)
-	it.starts = append(it.starts, at)
-	if f.stop.Reached(0) {
+	if it.makeCones(); f.stop.Reached(0) {
 		return nil, errStopped
 	}
 	for _, c := range it.cones {
@@ -110,16 +96,33 @@ func newIterate(f *form) (*iterate, error) {
 // bytes is what newIterate allocates, the Newton systems apart.
 func (it *iterate) bytes() int64 {
 	f := it.f
-	sum := 8*(8*int64(f.n)+13*int64(f.m)) + 16*int64(f.nonneg)
-	largest := int64(0)
-	for _, c := range f.others {
-		if c.Kind == backends.PSDCone {
-			n := int64(backends.PSDOrder(c.Dim))
-			sum += 8 * (ownMatrices*n*n + 3*int64(c.Dim))
-			largest = max(largest, n)
+	return 8*(8*int64(f.n)+13*int64(f.m)) + 16*int64(f.nonneg) + bytesOf(f.blocks)
+}
+
+// makeCones makes the cones, in the order of their rows.
+func (it *iterate) makeCones() {
+	f, at := it.f, it.f.zero
+	add := func(c cone, dim int) {
+		if p, ok := c.(pathCone); ok {
+			it.nonsymmetric = append(it.nonsymmetric, pathRows{p, at, at + dim})
+			if dim > len(it.trialS) {
+				it.trialS, it.trialZ = make([]float64, dim), make([]float64, dim)
+			}
 		}
+		it.cones, it.starts = append(it.cones, c), append(it.starts, at)
+		at += dim
 	}
-	return sum + 8*(sharedMatrices*largest*largest+(lanczosSteps+1)*largest)
+	if f.nonneg > 0 {
+		add(newNonnegative(f.nonneg), f.nonneg)
+	}
+	maker := makers(f.blocks, dense.Within{Stop: f.stop})
+	for _, c := range f.blocks {
+		if f.stop.Reached(100 + c.Dim) {
+			return
+		}
+		add(maker[c.Kind](c), c.Dim)
+	}
+	it.starts = append(it.starts, at)
 }
 
 // of returns the rows of cone i in v.
@@ -443,7 +446,7 @@ func (it *iterate) advance() float64 {
 	it.kappa += step * it.dkap
 	it.normalise()
 	for i, c := range it.cones {
-		if c, ok := c.(*secondOrder); ok {
+		if c, ok := c.(edgeCone); ok {
 			c.pullIn(it.of(i, it.s))
 			c.pullIn(it.of(i, it.z))
 		}
@@ -494,10 +497,6 @@ func (it *iterate) correct(sigma float64, second bool) float64 {
 }
 
 const (
-	// The matrices of order n that a semidefinite cone has for itself, and those that the cones share.
-	ownMatrices    = 5
-	sharedMatrices = 4
-
 	stepFraction = 0.99
 	// A step shorter than shortStep is tried again without the correction. That
 	// is safe and slow: several short steps with it often lead out of where one is.

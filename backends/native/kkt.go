@@ -24,11 +24,12 @@ type kkt struct {
 	mat     csc     // upper triangle, the diagonal at the end of each column
 	diag    []int32 // the place of the diagonal of every column
 	sign    []int8
-	pAt     []int32 // where the entries of P go
-	aAt     []int32 // where the entries of A go, -1 for those of bounds
-	pos     []int32 // the unknown of each row, -1 for a bound
-	extra   []int32 // the first of the two more unknowns of a cone in rank-two form
-	xpos    []int32 // the unknown of each column, -1 for a single
+	pAt     []int32   // where the entries of P go
+	aAt     []int32   // where the entries of A go, -1 for those of bounds
+	pos     []int32   // the unknown of each row, -1 for a bound
+	extra   []int32   // the first of the two more unknowns of a cone in rank-two form
+	h       []float64 // the diagonal of H in the rows of the orthant
+	xpos    []int32   // the unknown of each column, -1 for a single
 	bounds  []bound
 	singles []single
 	rotated []rotation
@@ -96,6 +97,11 @@ const (
 // newKKT analyses the Newton systems of f. With keep, no column is eliminated.
 func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 	k := &kkt{f: f, cones: cones, starts: starts}
+	for _, c := range cones {
+		if d, ok := c.(diagonalCone); ok {
+			k.h = d.diagonal()
+		}
+	}
 	f.memory.taken -= f.kkt // of those that these replace
 	before := f.memory.taken
 	defer func() { f.kkt = f.memory.taken - before }()
@@ -323,8 +329,9 @@ func (k *kkt) pattern(count []int32, columns int) error {
 		if err != nil {
 			return err
 		}
-		if k.cones[c].block() == rotatedBlock {
-			r := newRotation(k.cones[c].(*secondOrder), from, k.pos[from], k.columnsOf(col[start[from]:start[to]]), int32(len(k.mat.ind)))
+		block := k.cones[c].block()
+		if block == rotatedBlock {
+			r := newRotation(k.cones[c].(eigenCone), to-from, from, k.pos[from], k.columnsOf(col[start[from]:start[to]]), int32(len(k.mat.ind)))
 			for i := from; i < to; i++ {
 				for e := start[i]; e < start[i+1]; e++ {
 					k.aAt[entry[e]] = -1
@@ -340,7 +347,7 @@ func (k *kkt) pattern(count []int32, columns int) error {
 			k.rotated = append(k.rotated, r)
 			continue
 		}
-		if k.cones[c].block() == diagonalBlock {
+		if block == diagonalBlock {
 			w.at = make([]int32, 0, to-from)
 			k.bounds = make([]bound, 0, k.boundRows(from, to))
 		}
@@ -348,7 +355,7 @@ func (k *kkt) pattern(count []int32, columns int) error {
 			if err != nil || f.stop.Reached(vectorWork+int(start[i+1]-start[i])) {
 				break
 			}
-			if k.cones[c].block() == eliminatedBlock {
+			if block == eliminatedBlock {
 				for e := start[i]; e < start[i+1]; e++ {
 					k.aAt[entry[e]] = -1
 				}
@@ -470,14 +477,7 @@ func (k *kkt) refactor() {
 			continue
 		}
 		cn.writeH(&k.writers[c])
-		if q, ok := cn.(*secondOrder); ok {
-			k.shiftRankTwo(q, c)
-		} else if q, ok := cn.(*nonsymmetric); ok {
-			shift := min(staticRegularisation, denseRegularisation*min(q.h[0][0], q.h[1][1], q.h[2][2]))
-			for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
-				k.shift[p] = -shift
-			}
-		}
+		k.shiftCone(c)
 	}
 	for i := range k.rotated {
 		if f.stop.Reached(20 * len(k.rotated[i].entries)) {
@@ -488,12 +488,9 @@ func (k *kkt) refactor() {
 	for j, v := range k.baseX {
 		k.mat.val[k.diag[j]] = v
 	}
-	if len(k.bounds) > 0 {
-		h := k.cones[0].(*nonnegative).h
-		for _, b := range k.bounds {
-			a := f.a.val[b.entry]
-			k.mat.val[k.diag[k.xpos[b.col]]] += a * a / h[int(b.row)-f.zero]
-		}
+	for _, b := range k.bounds {
+		a := f.a.val[b.entry]
+		k.mat.val[k.diag[k.xpos[b.col]]] += a * a / k.h[int(b.row)-f.zero]
 	}
 	if f.stop.Reached(2*len(k.baseX) + 8*len(k.bounds)) {
 		return
@@ -538,13 +535,18 @@ func (k *kkt) relax() {
 	}
 }
 
-// shiftRankTwo sets the regularisation of cone c, in rank-two form.
-func (k *kkt) shiftRankTwo(q *secondOrder, c int) {
-	shift := rankTwoRegularisation * q.eta2
-	for i := k.starts[c]; i < k.starts[c+1]; i++ {
-		k.shift[k.pos[i]] = -shift
+// shiftCone sets the regularisation that cone c has asked for.
+func (k *kkt) shiftCone(c int) {
+	block, shift := k.cones[c].block(), k.writers[c].shift
+	if block != rankTwoBlock && block != denseBlock {
+		return
 	}
-	k.shift[k.extra[c]], k.shift[k.extra[c]+1] = -shift, shift
+	for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
+		k.shift[p] = -shift
+	}
+	if block == rankTwoBlock {
+		k.shift[k.extra[c]], k.shift[k.extra[c]+1] = -shift, shift
+	}
 }
 
 // solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
@@ -580,12 +582,9 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 	for _, s := range k.singles {
 		rhs[k.pos[s.row]] -= f.a.val[s.entry] * rx[s.col] / f.p.val[s.diag]
 	}
-	var h []float64
-	if len(k.bounds) > 0 {
-		h = k.cones[0].(*nonnegative).h
-		for _, b := range k.bounds {
-			rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
-		}
+	h := k.h
+	for _, b := range k.bounds {
+		rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 	}
 	if k.reduceMatrices(rx, rz); f.stop.Reached(2*k.size + 8*len(k.bounds)) {
 		return false

@@ -19,7 +19,8 @@ import (
 //	                  -B~ H B~' y + .. = ry - B~ (rz + H (rx/a))
 //	denseRows         H stands in the matrix.
 type matrixPart struct {
-	c        *semidefinite
+	c        matrixCone
+	form     matrixForm
 	from, to int // rows
 	g        gram
 	own      []int32   // eliminateColumns: the column of each row
@@ -60,19 +61,13 @@ func (f *form) touching(from, to int) []int32 {
 // eliminated matrix variables with -1 in xpos, and their rows and eliminated ones in pos.
 func (k *kkt) chooseForms(keep bool) {
 	f := k.f
-	first := len(k.cones)
-	for i, c := range k.cones {
-		if _, ok := c.(*semidefinite); ok {
-			first = min(first, i)
-		}
-	}
-	if first == len(k.cones) {
+	if !slices.ContainsFunc(k.cones, func(c cone) bool { _, ok := c.(matrixCone); return ok }) {
 		return
 	}
 	partOf := make([]int32, f.m) // by row, the part and 1
 	for i, c := range k.cones {
-		if sd, ok := c.(*semidefinite); ok {
-			p := &matrixPart{c: sd, from: k.starts[i], to: k.starts[i+1]}
+		if m, ok := c.(matrixCone); ok {
+			p := &matrixPart{c: m, from: k.starts[i], to: k.starts[i+1]}
 			k.matrices = append(k.matrices, p)
 			for r := p.from; r < p.to; r++ {
 				partOf[r] = int32(len(k.matrices))
@@ -119,17 +114,18 @@ func (k *kkt) chooseForms(keep bool) {
 	}
 	for i, p := range k.matrices {
 		dim := p.to - p.from
-		p.c.form = eliminateRows
+		p.form = eliminateRows
 		if float64(len(columns[i])) > manyColumns*float64(dim) {
-			p.c.form = denseRows
+			p.form = denseRows
 		}
 		if alone[i] && entries[i] == dim && len(columns[i]) == dim && k.takeOwn(p, columns[i]) {
-			p.c.form = eliminateColumns
+			p.form = eliminateColumns
 			for _, j := range columns[i] {
 				k.xpos[j] = -1
 			}
 		}
-		if p.c.form != denseRows {
+		p.c.take(p.form)
+		if p.form != denseRows {
 			for r := p.from; r < p.to; r++ {
 				k.pos[r] = -1
 			}
@@ -181,8 +177,8 @@ func (k *kkt) link() error {
 	f := k.f
 	byRow := make(map[int32]*gramMember) // only looked up, never walked
 	for _, p := range k.matrices {
-		p.g.n, p.g.sign, p.g.within = p.c.n, 1, dense.Within{Stop: f.stop}
-		switch p.c.form {
+		p.g.n, p.g.sign, p.g.within = p.c.order(), 1, dense.Within{Stop: f.stop}
+		switch p.form {
 		case eliminateRows:
 			p.g.members = f.members(p.from, p.to, func(j int32) int32 { return k.xpos[j] })
 		case eliminateColumns:
@@ -219,7 +215,7 @@ func (k *kkt) link() error {
 				p.g.members = append(p.g.members, gramMember{unknown: k.pos[i], item: int32(i), row: []int32{int32(i - p.from)}, from: []int32{-1}})
 			}
 		}
-		k.eliminates = k.eliminates || p.c.form != denseRows
+		k.eliminates = k.eliminates || p.form != denseRows
 		members, order := int64(len(p.g.members)), int64(p.g.n)
 		if members*(members+1)/2 > math.MaxInt32 {
 			return ldl.ErrTooLarge
@@ -243,7 +239,7 @@ func (k *kkt) link() error {
 		k.outer = newOuter(f, k.matrices)
 	}
 	for c, cn := range k.cones {
-		if _, ok := cn.(*nonsymmetric); ok {
+		if cn.block() == denseBlock {
 			k.groups = append(k.groups, k.pos[k.starts[c]:k.starts[c+1]])
 		}
 	}
@@ -330,7 +326,7 @@ func (k *kkt) place() {
 		}
 	}
 	for c, cn := range k.cones {
-		if _, ok := cn.(*nonsymmetric); ok {
+		if cn.block() == denseBlock {
 			if k.f.stop.Reached(100) {
 				return
 			}
@@ -352,7 +348,7 @@ func (k *kkt) place() {
 func (k *kkt) loadMatrices() bool {
 	f := k.f
 	for _, p := range k.matrices {
-		switch p.c.form {
+		switch p.form {
 		case eliminateRows:
 			p.g.set(func(m *gramMember, e int) float64 { return f.a.val[m.from[e]] })
 		case eliminateColumns:
@@ -373,7 +369,7 @@ func (k *kkt) loadMatrices() bool {
 // the unknowns that they come to.
 func (k *kkt) addMatrices() {
 	for _, p := range k.matrices {
-		x, y := p.c.mat, p.c.inv
+		x, y := p.c.product()
 		p.g.add(k.mat.val, x, y)
 	}
 	if k.f.stop.Reached(0) {
@@ -391,7 +387,7 @@ func (k *kkt) addMatrices() {
 func (k *kkt) reduceMatrices(rx, rz []float64) {
 	f := k.f
 	for _, p := range k.matrices {
-		switch p.c.form {
+		switch p.form {
 		case eliminateRows:
 			if clear(p.pushed); maxAbs(rz[p.from:p.to]) == 0 {
 				continue
@@ -416,7 +412,7 @@ func (k *kkt) recoverMatrices(x, z, rz []float64) {
 	f := k.f
 	for _, p := range k.matrices {
 		zp := z[p.from:p.to]
-		switch p.c.form {
+		switch p.form {
 		case eliminateRows:
 			clear(p.work)
 			p.g.mulAdd(p.work, x, 1)
@@ -540,9 +536,9 @@ func newOuter(f *form, matrices []*matrixPart) outer {
 		for i := range p.g.members {
 			j := p.g.members[i].item
 			switch {
-			case p.c.form == eliminateRows:
+			case p.form == eliminateRows:
 				o.columns = append(o.columns, j)
-			case p.c.form == eliminateColumns && int(j) < f.zero+f.nonneg:
+			case p.form == eliminateColumns && int(j) < f.zero+f.nonneg:
 				o.rows = append(o.rows, j) // other cones have an H whose products are less exact than K
 			}
 		}
@@ -574,7 +570,7 @@ func (k *kkt) outerProduct(px, pz, x, z []float64) {
 	for _, r := range o.rows {
 		pz[r] = o.wz[r]
 		if i := int(r) - f.zero; i >= 0 {
-			pz[r] -= k.cones[0].(*nonnegative).h[i] * z[r]
+			pz[r] -= k.h[i] * z[r]
 		}
 	}
 }

@@ -3,6 +3,7 @@ package native
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
@@ -73,42 +74,125 @@ func randomProblem(rng *rand.Rand, n int) *backends.Problem {
 func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 10 {
-		p := randomProblem(rng, 6)
-		f := formOf(t, p)
-		it, err := newIterate(f)
-		require.NoError(t, err)
-		f.fill(p)
-		require.True(t, it.k.load())
-		for i, c := range it.cones {
-			from, to := it.starts[i], it.starts[i+1]
-			copy(it.s[from:to], interior(rng, c, to-from, 0.5))
-			copy(it.z[from:to], interior(rng, c, to-from, 0.5))
+		requireNewton(t, rng, randomProblem(rng, 6), 1e-8)
+	}
+}
+
+// So it does with every kind of cone beside inequalities and equations, in few and in many columns, and as a variable of
+// its own.
+func TestKKTWithEachCone(t *testing.T) {
+	used := map[block]bool{}
+	forms := map[matrixForm]bool{}
+	eachExample(t, func(t *testing.T, e backends.Cone, _ kind) {
+		rng := rand.New(rand.NewPCG(9, uint64(e.Dim)))
+		few, many := problemWith(rng, e, max(2, e.Dim-1)), problemWith(rng, e, 3*e.Dim+1)
+		for _, p := range []*backends.Problem{few, many, variableIn(rng, e)} {
+			it := requireNewton(t, rng, p, 1e-7)
+			used[it.cones[len(it.cones)-1].block()] = true
+			for _, part := range it.k.matrices {
+				forms[part.form] = true
+			}
 		}
-		require.True(t, it.rescale())
-		it.k.refactor()
-		rx, rz := make([]float64, f.n), make([]float64, f.m)
-		for j := range rx {
-			rx[j] = rng.NormFloat64()
-		}
-		for i := range rz {
-			rz[i] = rng.NormFloat64()
-		}
-		x, z := make([]float64, f.n), make([]float64, f.m)
-		require.True(t, it.k.solve(x, z, rx, rz, accuracy{refineTarget, refineTarget}))
-		px, atz, ax, hz := make([]float64, f.n), make([]float64, f.n), make([]float64, f.m), make([]float64, f.m)
-		f.mulP(px, x)
-		f.mulAt(atz, z)
-		f.mulA(ax, x)
-		for i, c := range it.cones {
-			c.mulH(hz[it.starts[i]:it.starts[i+1]], z[it.starts[i]:it.starts[i+1]])
-		}
-		for j := range rx {
-			require.InDelta(t, rx[j], px[j]+atz[j], 1e-8)
-		}
-		for i := range rz {
-			require.InDelta(t, rz[i], ax[i]-hz[i], 1e-8)
+	})
+	for b := diagonalBlock; b <= eliminatedBlock; b++ {
+		require.True(t, used[b], "no cone has a block of the form %d", b)
+	}
+	require.Len(t, forms, 3)
+}
+
+// problemWith has dense rows of the cone after inequalities and an equation.
+func problemWith(rng *rand.Rand, e backends.Cone, n int) *backends.Problem {
+	cones := []backends.Cone{backends.Nonnegative(2), backends.Zero(1), e}
+	if e.Kind == backends.NonnegativeCone {
+		cones = cones[1:]
+	}
+	m := 0
+	for _, c := range cones {
+		m += c.Dim
+	}
+	a, p := normalMatrix(rng, m, n), mat.NewDense(n, n, nil)
+	g := normalMatrix(rng, n, n)
+	p.Mul(g, g.T())
+	for i := range n {
+		p.Set(i, i, p.At(i, i)+1)
+	}
+	return &backends.Problem{P: compress(p, true), Q: make([]float64, n), A: compress(a, false), B: make([]float64, m), Cones: cones}
+}
+
+// variableIn has the cone for its variables, and an equation.
+func variableIn(rng *rand.Rand, e backends.Cone) *backends.Problem {
+	n := e.Dim
+	a := mat.NewDense(n+1, n, nil)
+	for j := range n {
+		a.Set(0, j, rng.NormFloat64())
+		a.Set(1+j, j, -1)
+	}
+	return &backends.Problem{Q: make([]float64, n), A: compress(a, false), B: make([]float64, n+1), Cones: []backends.Cone{backends.Zero(1), e}}
+}
+
+func normalMatrix(rng *rand.Rand, r, c int) *mat.Dense {
+	out := mat.NewDense(r, c, nil)
+	for i := range r {
+		for j := range c {
+			out.Set(i, j, rng.NormFloat64())
 		}
 	}
+	return out
+}
+
+// requireNewton checks the solution for a random right-hand side at a random point. Of matrices in the
+// inverse form it takes H^-1(A x - rz) = z.
+func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within float64) *iterate {
+	f := formOf(t, p)
+	it, err := newIterate(f)
+	require.NoError(t, err)
+	f.fill(p)
+	require.True(t, it.k.load())
+	for i, c := range it.cones {
+		from, to := it.starts[i], it.starts[i+1]
+		copy(it.s[from:to], interior(rng, c, to-from, 0.5))
+		copy(it.z[from:to], interior(rng, c, to-from, 0.5))
+	}
+	require.True(t, it.rescale())
+	it.k.refactor()
+	rx, rz := make([]float64, f.n), make([]float64, f.m)
+	for j := range rx {
+		rx[j] = rng.NormFloat64()
+	}
+	for i := range rz {
+		rz[i] = rng.NormFloat64()
+	}
+	x, z := make([]float64, f.n), make([]float64, f.m)
+	require.True(t, it.k.solve(x, z, rx, rz, accuracy{refineTarget, refineTarget}))
+	px, atz, ax, hz := make([]float64, f.n), make([]float64, f.n), make([]float64, f.m), make([]float64, f.m)
+	f.mulP(px, x)
+	f.mulAt(atz, z)
+	f.mulA(ax, x)
+	for j := range rx {
+		require.InDelta(t, rx[j], px[j]+atz[j], within)
+	}
+	for i, c := range it.cones {
+		zc, hc := it.of(i, z), it.of(i, hz)
+		want := make([]float64, len(zc)) // A x - rz
+		copy(want, it.of(i, ax))
+		axpy(-1, it.of(i, rz), want)
+		if m, ok := c.(matrixCone); ok && m.block() == eliminatedBlock && it.inverse(m) {
+			m.mulSym(hc, want)
+			require.InDeltaSlice(t, zc, hc, within)
+			continue
+		}
+		c.mulH(hc, zc)
+		require.InDeltaSlice(t, want, hc, within)
+	}
+	for i := range f.zero {
+		require.InDelta(t, rz[i], ax[i], within)
+	}
+	return it
+}
+
+// inverse says whether a matrix is in the inverse form.
+func (it *iterate) inverse(m matrixCone) bool {
+	return slices.ContainsFunc(it.k.matrices, func(p *matrixPart) bool { return p.c == m && p.form == eliminateRows })
 }
 
 // A point of the caller becomes one of the scaled form and comes back the same,
@@ -121,7 +205,7 @@ func TestFormRoundTrip(t *testing.T) {
 	n, m := p.Dims()
 	require.Equal(t, 4, f.zero) // Zero(2), the box row with equal bounds, Zero(1)
 	require.Equal(t, 4+1+2+1+1, f.nonneg)
-	require.Equal(t, []int{3, 8, 2}, f.soc)
+	require.Equal(t, []backends.Cone{backends.SecondOrder(3), backends.SecondOrder(8), backends.SecondOrder(2)}, f.blocks)
 	x, s, z := make([]float64, n), make([]float64, m), make([]float64, m)
 	for j := range x {
 		x[j] = rng.NormFloat64()
@@ -191,11 +275,11 @@ func TestEquilibration(t *testing.T) {
 	}
 	// one factor a cone
 	at := f.zero + f.nonneg
-	for _, dim := range f.soc {
-		for i := at; i < at+dim; i++ {
+	for _, c := range f.blocks {
+		for i := at; i < at+c.Dim; i++ {
 			require.Equal(t, f.scaling.e[at], f.scaling.e[i])
 		}
-		at += dim
+		at += c.Dim
 	}
 }
 

@@ -64,12 +64,9 @@ func (Backend) Name() string { return "native" }
 // Capabilities declares the cones and features of the solver.
 func (Backend) Capabilities() backends.Capabilities {
 	return backends.Capabilities{
-		Version: "0.1.0",
-		License: "Apache-2.0",
-		Cones: []backends.ConeKind{
-			backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
-			backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
-		},
+		Version:        "0.1.0",
+		License:        "Apache-2.0",
+		Cones:          coneKinds(),
 		Quadratic:      true,
 		UpdateVectors:  true,
 		UpdateMatrices: true,
@@ -93,7 +90,7 @@ func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 		return nil, &backends.ProblemError{Field: "Settings.WarmStartMix", Reason: fmt.Sprintf("%g is not in [0, 1)", set.WarmStartMix)}
 	}
 	for _, c := range p.Cones {
-		if !b.Capabilities().Supports(c.Kind) {
+		if kindOf(c.Kind) == nil {
 			return nil, &backends.UnsupportedError{Backend: b.Name(), Feature: fmt.Sprintf("the %s cone", c.Kind)}
 		}
 	}

@@ -227,4 +227,5 @@ func (c *nonsymmetric) writeH(w *hWriter) {
 			k++
 		}
 	}
+	w.shift = min(staticRegularisation, denseRegularisation*min(c.h[0][0], c.h[1][1], c.h[2][2]))
 }

@@ -1,20 +1,30 @@
 package native
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 )
 
+// nonsymmetrics returns the examples of cones of three dimensions.
 func nonsymmetrics() map[string]*nonsymmetric {
-	return map[string]*nonsymmetric{
-		"exponential": newNonsymmetric(exponentialBarrier{}, false), "dual exponential": newNonsymmetric(exponentialBarrier{}, true),
-		"power": newNonsymmetric(powerBarrier{0.3}, false), "dual power": newNonsymmetric(powerBarrier{0.3}, true),
-		"power half": newNonsymmetric(powerBarrier{0.5}, false),
+	out := map[string]*nonsymmetric{}
+	for _, k := range kinds {
+		for i, e := range k.examples {
+			if k.maker == nil {
+				continue
+			}
+			if c, ok := k.maker(k.examples, dense.Within{})(e).(*nonsymmetric); ok {
+				out[fmt.Sprintf("%s/%d", k.kind, i)] = c
+			}
+		}
 	}
+	return out
 }
 
 // pair returns a point inside K and one inside K*.

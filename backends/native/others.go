@@ -1,47 +1,13 @@
 package native
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
-)
+// This file holds what matrices and nonsymmetric cones add to the iteration.
 
-// This file holds what semidefinite, exponential and power cones add to the iteration.
-
-// addOthers makes these cones, from row at on, and returns the row after them.
-func (it *iterate) addOthers(at int) int {
-	var work *matrixWork
-	largest := 0
-	for _, c := range it.f.others {
-		if c.Kind == backends.PSDCone {
-			largest = max(largest, backends.PSDOrder(c.Dim))
-		}
-	}
-	if largest > 0 {
-		work = newMatrixWork(largest, dense.Within{Stop: it.f.stop})
-	}
-	for _, c := range it.f.others {
-		if it.f.stop.Reached(100 + c.Dim) {
-			return at
-		}
-		var made cone
-		switch c.Kind {
-		case backends.PSDCone:
-			made = newSemidefinite(backends.PSDOrder(c.Dim), work)
-		case backends.ExponentialCone, backends.DualExponentialCone:
-			made = newNonsymmetric(exponentialBarrier{}, c.Kind == backends.DualExponentialCone)
-		default:
-			made = newNonsymmetric(powerBarrier{c.Alpha}, c.Kind == backends.DualPowerCone)
-		}
-		if c.Kind != backends.PSDCone {
-			it.nonsymmetric = append(it.nonsymmetric, len(it.cones))
-		}
-		it.cones = append(it.cones, made)
-		it.starts = append(it.starts, at)
-		at += c.Dim
-	}
-	return at
+// pathRows is a nonsymmetric cone with its rows.
+type pathRows struct {
+	c        pathCone
+	from, to int
 }
 
 // startCentred starts at the centre of all cones with x = 0. With nonsymmetric cones
@@ -59,7 +25,7 @@ func (it *iterate) startCentred() bool {
 //	-H dz + A dx = d - weight rz  is  -H (dz + H^-1 d) + A dx = -weight rz.
 func (it *iterate) withoutTerm(weight float64) {
 	for _, p := range it.k.matrices {
-		if p.c.form == eliminateRows {
+		if p.form == eliminateRows {
 			for i := p.from; i < p.to; i++ {
 				it.rhsZ[i] = -weight * it.rz[i]
 			}
@@ -71,13 +37,13 @@ func (it *iterate) withoutTerm(weight float64) {
 // withTerm takes H^-1 d off the dz that withoutTerm has led to.
 func (it *iterate) withTerm() {
 	for _, p := range it.k.matrices {
-		if p.c.form == eliminateRows {
+		if p.form == eliminateRows {
 			axpy(-1, it.d[p.from:p.to], it.dz[p.from:p.to])
 		}
 	}
 }
 
-// central shortens the step a until the exponential and power cones are near the
+// central shortens the step a until the nonsymmetric cones are near the
 // central path, and returns 0 if that does not happen.
 func (it *iterate) central(a float64) float64 {
 	if len(it.nonsymmetric) == 0 || a == 0 {
@@ -86,14 +52,14 @@ func (it *iterate) central(a float64) float64 {
 	sz := dot(it.s, it.z) + it.tau*it.kappa
 	cross := dot(it.s, it.dz) + dot(it.ds, it.z) + it.tau*it.dkap + it.dtau*it.kappa
 	square := dot(it.ds, it.dz) + it.dtau*it.dkap
-	outside := func(i int) bool {
-		var s, z vec3
-		for k := range 3 {
-			r := it.starts[i] + k
+	outside := func(p pathRows) bool {
+		s, z := it.trialS[:p.to-p.from], it.trialZ[:p.to-p.from]
+		for k := range s {
+			r := p.from + k
 			s[k], z[k] = it.s[r]+a*it.ds[r], it.z[r]+a*it.dz[r]
 		}
 		mu := (sz + a*cross + a*a*square) / (it.degree + 1)
-		return !it.cones[i].(*nonsymmetric).central(s[:], z[:], mu)
+		return !p.c.central(s, z, mu)
 	}
 	for a >= minStep && !it.f.stop.Reached(200*len(it.nonsymmetric)) {
 		if !slices.ContainsFunc(it.nonsymmetric, outside) {

@@ -3,6 +3,7 @@ package native
 import (
 	"math"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/dense"
 )
 
@@ -55,6 +56,28 @@ type matrixWork struct {
 func newMatrixWork(n int, within dense.Within) *matrixWork {
 	return &matrixWork{a: make([]float64, n*n), b: make([]float64, n*n), c: make([]float64, n*n), eigen: newEigenWork(n, within), trial: map[int]*triangular{}, within: within}
 }
+
+// semidefinites is the maker of semidefinite cones, which share work space of the largest order.
+func semidefinites(all []backends.Cone, within dense.Within) func(backends.Cone) cone {
+	largest := 0
+	for _, c := range all {
+		largest = max(largest, backends.PSDOrder(c.Dim))
+	}
+	work := newMatrixWork(largest, within)
+	return func(c backends.Cone) cone { return newSemidefinite(backends.PSDOrder(c.Dim), work) }
+}
+
+// bytesOfMatrices is what a semidefinite cone takes.
+func bytesOfMatrices(c backends.Cone) (own, shared int64) {
+	n := int64(backends.PSDOrder(c.Dim))
+	return 8 * (ownMatrices*n*n + 3*int64(c.Dim)), 8 * (sharedMatrices*n*n + (lanczosSteps+1)*n)
+}
+
+const (
+	// The matrices of order n that a semidefinite cone has for itself, and those that the cones share.
+	ownMatrices    = 5
+	sharedMatrices = 4
+)
 
 func newSemidefinite(n int, work *matrixWork) *semidefinite {
 	c := &semidefinite{n: n, work: work, s: newTriangular(n, work.within), z: newTriangular(n, work.within), x: make([]float64, n*n), inv: make([]float64, n*n), mat: make([]float64, n*n)}
@@ -216,9 +239,17 @@ const (
 	trialSteps    = 20
 )
 
+func (c *semidefinite) order() int { return c.n }
+
+func (c *semidefinite) take(form matrixForm) { c.form = form }
+
+func (c *semidefinite) product() (x, y []float64) { return c.mat, c.inv }
+
+func (c *semidefinite) factors() (s, z *triangular) { return c.s, c.z }
+
 func (c *semidefinite) block() block {
 	if c.form == denseRows {
-		return denseBlock
+		return productBlock
 	}
 	return eliminatedBlock
 }

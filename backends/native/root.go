@@ -44,11 +44,13 @@ type turn struct{ l, d []float64 }
 
 // rootPart is a semidefinite cone in root.
 type rootPart struct {
-	c                     *semidefinite
-	from, to              int   // rows of A
-	at                    int   // first row of B
-	g                     *gram // the F_j
-	own                   bool  // g is not that of kkt
+	c                     matrixCone
+	n                     int         // its order
+	s, z                  *triangular // the factors of its S and Z
+	from, to              int         // rows of A
+	at                    int         // first row of B
+	g                     *gram       // the F_j
+	own                   bool        // g is not that of kkt
 	ls, lsT, lz, lzT      []float64
 	inverse, inverseT     []float64 // Ls^-1 and Ls^-T
 	first, second, column []float64
@@ -98,10 +100,12 @@ func (it *iterate) newRoot() *root {
 	}
 	for i, c := range it.cones {
 		switch c := c.(type) {
-		case *nonnegative:
-		case *semidefinite:
-			q.parts = append(q.parts, &rootPart{c: c, from: it.starts[i], to: it.starts[i+1], at: q.rows})
-			q.rows += c.n * c.n
+		case diagonalCone:
+		case matrixCone:
+			p := &rootPart{c: c, n: c.order(), from: it.starts[i], to: it.starts[i+1], at: q.rows}
+			p.s, p.z = c.factors()
+			q.parts = append(q.parts, p)
+			q.rows += p.n * p.n
 			fits = fits && q.rows*q.n <= rootLimit
 		default:
 			fits = false
@@ -111,9 +115,9 @@ func (it *iterate) newRoot() *root {
 		return &root{}
 	}
 	for _, p := range q.parts {
-		n := p.c.n
+		n := p.n
 		for _, m := range it.k.matrices {
-			if m.c == p.c && m.c.form == eliminateRows {
+			if m.c == p.c && m.form == eliminateRows {
 				p.g = &m.g
 			}
 		}
@@ -147,14 +151,14 @@ func (q *root) form(it *iterate) {
 		}
 	}
 	for _, p := range q.parts {
-		n := p.c.n
-		p.c.s.roots(p.ls, p.lsT)
-		p.c.z.roots(p.lz, p.lzT)
+		n := p.n
+		p.s.roots(p.ls, p.lsT)
+		p.z.roots(p.lz, p.lzT)
 		clear(p.inverseT)
 		for i := range n {
 			p.inverseT[i+i*n] = 1
 		}
-		p.c.s.divide(p.inverseT)
+		p.s.divide(p.inverseT)
 		transpose(p.inverse, p.inverseT, n)
 		for i := range p.g.members {
 			m := &p.g.members[i]
@@ -285,10 +289,10 @@ func (q *root) direction(it *iterate, wx, wz, target float64, second bool) bool 
 		it.dz[i] = -q.r[i] * math.Sqrt(it.z[i]/it.s[i])
 	}
 	for _, p := range q.parts {
-		if q.within.Stop.Reached(p.c.n * p.c.n) {
+		if q.within.Stop.Reached(p.n * p.n) {
 			return false
 		}
-		n := p.c.n
+		n := p.n
 		mulTo(q.within, p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
 		mulTo(q.within, p.second, p.lz, p.first, n)
 		packMean(it.dz[p.from:p.to], p.second, n)
@@ -312,7 +316,7 @@ func (q *root) rightSide(it *iterate, wz, target float64, second bool) {
 		}
 	}
 	for _, p := range q.parts {
-		n := p.c.n
+		n := p.n
 		c, u, v := q.c[p.at:p.at+n*n], p.first, p.second
 		// Lz^-1 (dZ' dS' - target I) Ls^-T
 		if clear(c); second {
@@ -323,14 +327,14 @@ func (q *root) rightSide(it *iterate, wz, target float64, second bool) {
 		for i := range n {
 			c[i+i*n] -= target
 		}
-		p.c.s.divide(c)
+		p.s.divide(c)
 		transpose(u, c, n)
-		p.c.z.divide(u)
+		p.z.divide(u)
 		transpose(c, u, n)
 		if wz != 0 {
 			unpack(u, it.rz[p.from:p.to], n)
 			mulTo(q.within, v, p.lzT, u, n)
-			p.c.s.divide(v)
+			p.s.divide(v)
 			axpy(-wz, v, c)
 		}
 		mulTo(q.within, v, p.lzT, p.lsT, n)

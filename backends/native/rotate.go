@@ -15,7 +15,7 @@ import (
 // the smallest, are each known to full accuracy, and nothing cancels against
 // anything. The price is that each of its rows has the columns of all of them.
 type rotation struct {
-	cone    *secondOrder
+	cone    eigenCone
 	row     int     // its first row in A
 	unknown int32   // its first unknown
 	columns []int32 // the unknowns of the columns with entries in its rows, ascending
@@ -23,6 +23,7 @@ type rotation struct {
 	first   int32   // the place of the first entry in the matrix
 	entries []rotatedEntry
 	q       []float64 // eigenvectors, by rows
+	values  []float64 // eigenvalues
 }
 
 // rotatedEntry is an entry of A: its number there, its row in the cone, and
@@ -32,9 +33,12 @@ type rotatedEntry struct{ entry, row, at int32 }
 // rotatedDim: from five rows on two more unknowns are cheaper than full rows.
 const rotatedDim = 4
 
-func newRotation(c *secondOrder, row int, unknown int32, columns []int32, first int32) rotation {
-	n := len(c.w)
-	return rotation{cone: c, row: row, unknown: unknown, columns: columns, stride: int32(len(columns) + 1), first: first, q: make([]float64, n*n)}
+// newRotation makes that of a cone with n rows.
+func newRotation(c eigenCone, n, row int, unknown int32, columns []int32, first int32) rotation {
+	return rotation{
+		cone: c, row: row, unknown: unknown, columns: columns, stride: int32(len(columns) + 1), first: first,
+		q: make([]float64, n*n), values: make([]float64, n),
+	}
 }
 
 // add takes entry number e of A, in the given row of the cone and the column of unknown j.
@@ -57,7 +61,7 @@ func (k *kkt) columnsOf(col []int32) []int32 {
 // row-major q, and the eigenvalues into values: with w = (w0, |w1| u), (1, u) and
 // (1, -u) with eta^2 (w0 + |w1|)^2 and its inverse eta^2 / (w0 + |w1|)^2, and
 // eta^2 for what is orthogonal to both.
-func (c *secondOrder) eigen(q, values []float64) {
+func (c *secondOrder) eigen(q, values []float64) (shift float64) {
 	n := len(c.w)
 	tail := norm2(c.w[1:])
 	top := c.w[0] + tail
@@ -93,18 +97,18 @@ func (c *secondOrder) eigen(q, values []float64) {
 			q[(i+1)*n+j+1] = v
 		}
 	}
+	return rotatedRegularisation * c.eta2
 }
 
 // rotate puts the rows of r, in the current basis, into the matrix.
 func (k *kkt) rotate(r *rotation) {
-	n := len(r.cone.w)
+	n := len(r.values)
 	val := k.mat.val[r.first : r.first+int32(n)*r.stride]
-	values := r.cone.b[:n]
-	r.cone.eigen(r.q, values)
+	shift := r.cone.eigen(r.q, r.values)
 	clear(val)
-	for j, v := range values {
+	for j, v := range r.values {
 		val[int32(j+1)*r.stride-1] = -v
-		k.shift[r.unknown+int32(j)] = -rotatedRegularisation * r.cone.eta2
+		k.shift[r.unknown+int32(j)] = -shift
 	}
 	for _, e := range r.entries {
 		a, at := k.f.a.val[e.entry], e.at
@@ -117,7 +121,7 @@ func (k *kkt) rotate(r *rotation) {
 
 // into writes Q'v of the rows v of the cone into its unknowns in out.
 func (r *rotation) into(out, v []float64) {
-	n := len(r.cone.w)
+	n := len(r.values)
 	out = out[r.unknown:][:n]
 	clear(out)
 	for i, x := range v[r.row:][:n] {
@@ -129,7 +133,7 @@ func (r *rotation) into(out, v []float64) {
 
 // outOf writes Q y into the rows of the cone in out, y being its unknowns in sol.
 func (r *rotation) outOf(out, sol []float64) {
-	n := len(r.cone.w)
+	n := len(r.values)
 	y := sol[r.unknown:][:n]
 	for i := range n {
 		sum := 0.0

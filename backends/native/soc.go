@@ -213,6 +213,17 @@ func (c *secondOrder) block() block {
 	return rankTwoBlock
 }
 
+// invert writes s^-1 = (s_0, -s_1) / (s_0^2 - |s_1|^2).
+func (c *secondOrder) invert(s, z []float64) {
+	tail := norm2(s[1:])
+	s[0] = max(s[0], tail+multiplierFloor)
+	det := (s[0] - tail) * (s[0] + tail)
+	for i, v := range s {
+		z[i] = -v / det
+	}
+	z[0] = s[0] / det
+}
+
 // writeH writes the rank-two form.
 func (c *secondOrder) writeH(w *hWriter) {
 	e, n := c.eta2, len(c.w)
@@ -227,4 +238,5 @@ func (c *secondOrder) writeH(w *hWriter) {
 	}
 	w.val[v[n]] = -e // pivot of the row of v, negative like those of the cone
 	w.val[u[n]] = e
+	w.shift = rankTwoRegularisation * e
 }

@@ -80,21 +80,9 @@ func (it *iterate) multipliers() bool {
 	for i, c := range it.cones {
 		s, z := it.of(i, it.s), it.of(i, it.z)
 		copy(it.of(i, it.ds), s)
-		switch c.(type) {
-		case *nonnegative:
-			for r, v := range s {
-				s[r] = max(v, multiplierFloor)
-				z[r] = 1 / s[r]
-			}
-		case *secondOrder: // z = s^-1 = (s_0, -s_1) / (s_0^2 - |s_1|^2)
-			tail := norm2(s[1:])
-			s[0] = max(s[0], tail+multiplierFloor)
-			det := (s[0] - tail) * (s[0] + tail)
-			for r, v := range s {
-				z[r] = -v / det
-			}
-			z[0] = s[0] / det
-		default:
+		if q, ok := c.(inverseCone); ok {
+			q.invert(s, z)
+		} else {
 			c.unit(s, z)
 		}
 	}

@@ -1,9 +1,6 @@
 package backends
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // ConeKind names a family of cones.
 type ConeKind int
@@ -39,21 +36,6 @@ const (
 	// (tr X1 + tr X2) / 2 <= t.
 	NuclearNormCone
 )
-
-var coneNames = [...]string{"zero", "nonnegative", "box", "second-order", "psd", "exponential", "dual exponential", "power", "dual power", "nuclear norm"}
-
-// String returns the name of the cone as it appears in messages.
-func (k ConeKind) String() string {
-	if k < 0 || int(k) >= len(coneNames) {
-		return fmt.Sprintf("ConeKind(%d)", int(k))
-	}
-	return coneNames[k]
-}
-
-// Intervals says whether the cone is a product of intervals: zero, nonnegative or a box.
-func (k ConeKind) Intervals() bool {
-	return k == ZeroCone || k == NonnegativeCone || k == BoxCone
-}
 
 // Blocks visits the cones that are no products of intervals, whose rows can be scaled together only: their first rows, and how many they have.
 func Blocks(cones []Cone, visit func(first, dim int)) {

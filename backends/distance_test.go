@@ -99,7 +99,7 @@ func TestDuality(t *testing.T) {
 		a := rapid.Float64Range(0.1, 0.9).Draw(t, "a")
 		for _, c := range []Cone{Nonnegative(3), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(a), DualPower(a), NuclearNorm(2, 2)} {
 			s0, z0 := allS[:c.Dim], allZ[:c.Dim]
-			e, dual := direction[c.Kind], direction[dualKind(c.Kind)]
+			e, dual := direction[c.Kind], direction[c.Kind] // that of a cone and its dual is the same
 			ds, dz := c.Distance(s0), c.DualDistance(z0)
 			s, z, dot, size := make([]float64, c.Dim), make([]float64, c.Dim), 0.0, 1.0
 			for i := range s {

@@ -165,26 +165,6 @@ func nearness(p *Problem, u *units) (*Problem, func(z []float64) []float64) {
 	}
 }
 
-// interior returns a point of the interior of a cone that is no product of intervals.
-func interior(c Cone) []float64 {
-	e := make([]float64, c.Dim)
-	switch c.Kind {
-	case ExponentialCone, DualExponentialCone:
-		e[0], e[1], e[2] = -1, 1, 1
-	case PowerCone, DualPowerCone:
-		e[0], e[1] = 1, 1
-	case PSDCone:
-		k := 0
-		for n := PSDOrder(c.Dim); n > 0; n-- {
-			e[k] = 1
-			k += n
-		}
-	default:
-		e[0] = 1
-	}
-	return e
-}
-
 // descent returns the program
 //
 //	minimize q'x  subject to  Px = 0,  -Ax in the recession cone of K,  |x_j| <= 1 in units of its own,

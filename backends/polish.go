@@ -238,26 +238,6 @@ func (r *rowLists) slack(p *Problem, x, s []float64) {
 	}
 }
 
-// intoRecession moves s into the recession cone.
-func (c Cone) intoRecession(s []float64) {
-	switch {
-	case c.Dim == 0:
-	case c.Kind == ZeroCone:
-		clear(s)
-	case c.Kind == BoxCone:
-		for i, v := range s {
-			if v < 0 && !math.IsInf(c.Lower[i], -1) || v > 0 && !math.IsInf(c.Upper[i], 1) {
-				s[i] = 0
-			}
-		}
-	case c.Kind == NuclearNormCone:
-		nuclear, _ := c.matrixNorms(s[1:])
-		s[0] = max(s[0], nuclear*inside(c.Dim))
-	default:
-		intoPointed(c.Kind, c.Alpha, s)
-	}
-}
-
 // equations is a system M y = r, equation by equation, and the column or row that each comes from.
 type equations struct {
 	unknowns int

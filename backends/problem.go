@@ -65,7 +65,7 @@ func (p *Problem) Validate() error {
 	rows := 0
 	for i, c := range p.Cones {
 		field := fmt.Sprintf("Cones[%d]", i)
-		if err := validCone(field, c); err != nil {
+		if err := c.validate(field); err != nil {
 			return err
 		}
 		rows += c.Dim
@@ -74,61 +74,6 @@ func (p *Problem) Validate() error {
 		return bad("Cones", "take %d rows, but B has %d", rows, m)
 	}
 	return nil
-}
-
-func validCone(field string, c Cone) error {
-	if c.Kind < 0 || int(c.Kind) >= len(coneNames) {
-		return bad(field, "unknown kind %d", int(c.Kind))
-	}
-	if c.Dim < 0 {
-		return bad(field, "negative dimension %d", c.Dim)
-	}
-	switch c.Kind {
-	case BoxCone:
-		if len(c.Lower) != c.Dim || len(c.Upper) != c.Dim {
-			return bad(field, "has %d lower and %d upper bounds for dimension %d", len(c.Lower), len(c.Upper), c.Dim)
-		}
-		for j := range c.Lower {
-			if l, u := c.Lower[j], c.Upper[j]; math.IsNaN(l) || math.IsNaN(u) || math.IsInf(l, 1) || math.IsInf(u, -1) {
-				return bad(field, "entry %d has bounds [%g, %g], which are not numbers or infinite on the wrong side", j, l, u)
-			} else if l > u {
-				return bad(field, "entry %d has bounds [%g, %g], which no number satisfies", j, l, u)
-			}
-		}
-	case PSDCone:
-		if n := PSDOrder(c.Dim); n*(n+1)/2 != c.Dim {
-			return bad(field, "dimension %d is not n(n+1)/2", c.Dim)
-		}
-	case ExponentialCone, DualExponentialCone:
-		if c.Dim != 3 {
-			return bad(field, "dimension %d, an exponential cone has 3", c.Dim)
-		}
-	case PowerCone, DualPowerCone:
-		if c.Dim != 3 {
-			return bad(field, "dimension %d, a power cone has 3", c.Dim)
-		}
-		if !(c.Alpha > 0 && c.Alpha < 1) {
-			return bad(field, "exponent %g is not in (0, 1)", c.Alpha)
-		}
-	case NuclearNormCone:
-		if c.Rows < 1 || c.Cols < 1 {
-			return bad(field, "has a matrix of %d x %d, expected at least one row and one column", c.Rows, c.Cols)
-		}
-		if c.Dim != 1+c.Rows*c.Cols {
-			return bad(field, "dimension %d, a nuclear norm cone of %d x %d has %d", c.Dim, c.Rows, c.Cols, 1+c.Rows*c.Cols)
-		}
-	}
-	return nil
-}
-
-// PSDOrder returns the largest n with n(n+1)/2 <= dim, the order of the matrix
-// whose triangle has dim entries.
-func PSDOrder(dim int) int {
-	n := int((math.Sqrt(8*float64(dim)+1) - 1) / 2)
-	for (n+1)*(n+2)/2 <= dim {
-		n++
-	}
-	return n
 }
 
 func finite(field string, v []float64) error {

@@ -21,9 +21,10 @@ func sizesOfX(p *Problem) []float64 {
 	row := 0
 	for _, c := range p.Cones {
 		rows := right[row : row+c.Dim]
-		switch c.Kind {
-		case ZeroCone, NonnegativeCone:
-		case BoxCone:
+		switch {
+		case !c.Kind.Intervals():
+			fillMax(rows)
+		case c.Kind == BoxCone:
 			for i := range rows {
 				for _, bound := range []float64{c.Lower[i], c.Upper[i]} {
 					if !math.IsInf(bound, 0) {
@@ -31,8 +32,6 @@ func sizesOfX(p *Problem) []float64 {
 					}
 				}
 			}
-		default:
-			fillMax(rows)
 		}
 		row += c.Dim
 	}
@@ -320,17 +319,7 @@ func intervals(cones []Cone) (low, high []float64) {
 	low, high = make([]float64, m), make([]float64, m)
 	row := 0
 	for _, c := range cones {
-		for i := row; i < row+c.Dim; i++ {
-			switch {
-			case c.Kind == ZeroCone:
-			case c.Kind == NonnegativeCone || c.Dim == 1 && (c.Kind == SecondOrderCone || c.Kind == PSDCone):
-				high[i] = math.Inf(1)
-			case c.Kind == BoxCone:
-				low[i], high[i] = c.Lower[i-row], c.Upper[i-row]
-			default:
-				low[i], high[i] = math.NaN(), math.NaN()
-			}
-		}
+		c.writeIntervals(low[row:row+c.Dim], high[row:row+c.Dim])
 		row += c.Dim
 	}
 	return low, high

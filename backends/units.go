@@ -237,32 +237,8 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 	for _, k := range p.Cones {
 		sk, zk := s[row:row+k.Dim], z[row:row+k.Dim]
 		e := u.e[row : row+k.Dim]
-		switch k.Kind { // z has the unit 1/e, as A'z has the unit 1/d
-		case ZeroCone:
-			for i, v := range sk {
-				rp = max(rp, e[i]*math.Abs(v))
-			}
-		case NonnegativeCone:
-			for i, v := range sk {
-				rp = max(rp, -e[i]*v)
-				if zk[i] < 0 && e[i] > 0 {
-					rd = max(rd, -zk[i]/e[i])
-				}
-			}
-		case BoxCone:
-			for i, v := range sk {
-				if v < k.Lower[i] || v > k.Upper[i] {
-					rp = max(rp, e[i]*max(k.Lower[i]-v, v-k.Upper[i]))
-				}
-				if e[i] > 0 && (zk[i] > 0 && math.IsInf(k.Lower[i], -1) || zk[i] < 0 && math.IsInf(k.Upper[i], 1)) {
-					rd = max(rd, math.Abs(zk[i])/e[i])
-				}
-			}
-		default:
-			if k.Dim > 0 && e[0] > 0 {
-				rp, rd = max(rp, e[0]*k.Distance(sk)), max(rd, k.DualDistance(zk)/e[0])
-			}
-		}
+		outside, dual := k.distancesInUnits(sk, zk, e) // z has the unit 1/e, as A'z has the unit 1/d
+		rp, rd = max(rp, outside), max(rd, dual)
 		row += k.Dim
 	}
 	rounded, roundedDual := c.rounding(p, u, x, z)

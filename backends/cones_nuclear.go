@@ -1,10 +1,43 @@
 package backends
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
+
+// nuclearNormFamily has the cones of bounds of the nuclear norm, whose duals are those of the largest singular value.
+var nuclearNormFamily = family{
+	name: "nuclear norm", wrong: wrongNuclear, separate: separateNuclear,
+	own: normSet(func(c Cone, x []float64) float64 {
+		nuclear, _ := c.matrixNorms(x)
+		return nuclear
+	}),
+	dual: normSet(func(c Cone, x []float64) float64 {
+		_, spectral := c.matrixNorms(x)
+		return spectral
+	}),
+	shift: func(_ Cone, s []float64, a float64) { s[0] += a },
+}
+
+// normSet is {(t, X): norm(X) <= t}.
+func normSet(norm func(c Cone, x []float64) float64) set {
+	return set{
+		distance: func(c Cone, s []float64) float64 { return max(0, norm(c, s[1:])-s[0]) },
+		into:     func(c Cone, s []float64) { s[0] = max(s[0], norm(c, s[1:])*inside(c.Dim)) },
+	}
+}
+
+func wrongNuclear(c Cone) string {
+	switch {
+	case c.Rows < 1 || c.Cols < 1:
+		return fmt.Sprintf("has a matrix of %d x %d, expected at least one row and one column", c.Rows, c.Cols)
+	case c.Dim != 1+c.Rows*c.Cols:
+		return fmt.Sprintf("dimension %d, a nuclear norm cone of %d x %d has %d", c.Dim, c.Rows, c.Cols, 1+c.Rows*c.Cols)
+	}
+	return ""
+}
 
 // matrixNorms returns the sum |X|_* and the largest |X|_2 of the singular values of
 // the matrix of a NuclearNormCone, given by its columns; NaN if the matrix is not

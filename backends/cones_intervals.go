@@ -1,0 +1,204 @@
+package backends
+
+import (
+	"fmt"
+	"math"
+)
+
+// The cones that are products of intervals: zero, nonnegative and box.
+
+var zeroFamily = family{
+	name: "zero",
+	own:  set{distance: func(_ Cone, s []float64) float64 { return maxAbs(s) }},
+	dual: set{
+		distance: func(_ Cone, z []float64) float64 { return 0 * maxAbs(z) }, // zero, or NaN
+		into:     func(Cone, []float64) {},
+	},
+	separate: func(_ Cone, b, z []float64) {
+		i := argmax(b, math.Abs)
+		z[i] = -math.Copysign(1, b[i])
+	},
+	product: &product{
+		intervals: func(_ Cone, low, high []float64) {
+			clear(low)
+			clear(high)
+		},
+		recession: func(_ Cone, s []float64) { clear(s) },
+		left: func(_ Cone, s, rounding, left []float64) {
+			for i, v := range s {
+				left[i] = math.Abs(v) + rounding[i]
+			}
+		},
+		distances: func(_ Cone, s, _, e []float64) (primal, dual float64) {
+			for i, v := range s {
+				primal = max(primal, e[i]*math.Abs(v))
+			}
+			return primal, 0
+		},
+	},
+}
+
+var nonnegativeFamily = family{
+	name: "nonnegative", own: orthant, dual: orthant,
+	separate: func(_ Cone, b, z []float64) { z[argmax(b, func(v float64) float64 { return -v })] = 1 },
+	product: &product{
+		intervals: func(_ Cone, low, high []float64) {
+			clear(low)
+			for i := range high {
+				high[i] = math.Inf(1)
+			}
+		},
+		recession: orthant.into,
+		left: func(_ Cone, s, rounding, left []float64) {
+			for i, v := range s {
+				left[i] = max(0, rounding[i]-v)
+			}
+		},
+		distances: func(_ Cone, s, z, e []float64) (primal, dual float64) {
+			for i, v := range s {
+				primal = max(primal, -e[i]*v)
+				if z[i] < 0 && e[i] > 0 {
+					dual = max(dual, -z[i]/e[i])
+				}
+			}
+			return primal, dual
+		},
+	},
+}
+
+var orthant = set{
+	distance: func(_ Cone, s []float64) float64 {
+		d := 0.0
+		for _, v := range s {
+			d = max(d, -v)
+		}
+		return d
+	},
+	into: func(_ Cone, s []float64) {
+		for i, v := range s {
+			s[i] = max(0, v)
+		}
+	},
+}
+
+var boxFamily = family{
+	name: "box", wrong: wrongBox, separate: separateBox,
+	own: set{
+		distance: func(c Cone, s []float64) float64 {
+			d := 0.0
+			for i, v := range s {
+				d = max(d, c.Lower[i]-v, v-c.Upper[i])
+			}
+			return d
+		},
+	},
+	dual: set{distance: infiniteBounds, into: func(c Cone, z []float64) {
+		for i, v := range z {
+			if v > 0 && math.IsInf(c.Lower[i], -1) || v < 0 && math.IsInf(c.Upper[i], 1) {
+				z[i] = 0
+			}
+		}
+	}},
+	product: &product{
+		intervals: func(c Cone, low, high []float64) {
+			copy(low, c.Lower)
+			copy(high, c.Upper)
+		},
+		recession: func(c Cone, s []float64) {
+			for i, v := range s {
+				if v < 0 && !math.IsInf(c.Lower[i], -1) || v > 0 && !math.IsInf(c.Upper[i], 1) {
+					s[i] = 0
+				}
+			}
+		},
+		left: func(c Cone, s, rounding, left []float64) {
+			for i, v := range s {
+				if !math.IsInf(c.Lower[i], -1) {
+					left[i] = max(left[i], rounding[i]-v)
+				}
+				if !math.IsInf(c.Upper[i], 1) {
+					left[i] = max(left[i], rounding[i]+v)
+				}
+			}
+		},
+		distances: func(c Cone, s, z, e []float64) (primal, dual float64) {
+			for i, v := range s {
+				if v < c.Lower[i] || v > c.Upper[i] {
+					primal = max(primal, e[i]*max(c.Lower[i]-v, v-c.Upper[i]))
+				}
+				if e[i] > 0 && (z[i] > 0 && math.IsInf(c.Lower[i], -1) || z[i] < 0 && math.IsInf(c.Upper[i], 1)) {
+					dual = max(dual, math.Abs(z[i])/e[i])
+				}
+			}
+			return primal, dual
+		},
+	},
+}
+
+func wrongBox(c Cone) string {
+	if len(c.Lower) != c.Dim || len(c.Upper) != c.Dim {
+		return fmt.Sprintf("has %d lower and %d upper bounds for dimension %d", len(c.Lower), len(c.Upper), c.Dim)
+	}
+	for j := range c.Lower {
+		if l, u := c.Lower[j], c.Upper[j]; math.IsNaN(l) || math.IsNaN(u) || math.IsInf(l, 1) || math.IsInf(u, -1) {
+			return fmt.Sprintf("entry %d has bounds [%g, %g], which are not numbers or infinite on the wrong side", j, l, u)
+		} else if l > u {
+			return fmt.Sprintf("entry %d has bounds [%g, %g], which no number satisfies", j, l, u)
+		}
+	}
+	return ""
+}
+
+// infiniteBounds returns the largest multiplier of an infinite bound.
+func infiniteBounds(c Cone, z []float64) float64 {
+	d := 0.0
+	for i, v := range z {
+		switch {
+		case math.IsNaN(v):
+			return v
+		case v > 0 && math.IsInf(c.Lower[i], -1), v < 0 && math.IsInf(c.Upper[i], 1):
+			d = max(d, math.Abs(v))
+		}
+	}
+	return d
+}
+
+func separateBox(c Cone, b, z []float64) {
+	worst := 0.0
+	at := 0
+	for i, v := range b {
+		if d := max(c.Lower[i]-v, v-c.Upper[i]); d > worst {
+			worst, at = d, i
+		}
+	}
+	z[at] = 1
+	if b[at] > c.Upper[at] {
+		z[at] = -1
+	}
+}
+
+// boxTerms returns beta(z) = sum l z+ - u z- of a box. Multipliers of infinite bounds are left to
+// DualDistance.
+func (c Cone) boxTerms(z []float64) (beta float64) {
+	for i, v := range z {
+		bound := c.Lower[i]
+		if v < 0 {
+			bound = c.Upper[i]
+		}
+		if v != 0 && !math.IsInf(bound, 0) {
+			beta += bound * v // u v = -u z- for v < 0
+		}
+	}
+	return beta
+}
+
+// argmax returns the index of the largest f(v[i]).
+func argmax(v []float64, f func(float64) float64) int {
+	best := 0
+	for i := range v {
+		if f(v[i]) > f(v[best]) {
+			best = i
+		}
+	}
+	return best
+}

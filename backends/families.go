@@ -1,0 +1,244 @@
+package backends
+
+import (
+	"fmt"
+	"math"
+)
+
+// family is what the package knows of one kind of cone. A new kind is a file with its set and its dual, and a row of families.
+type family struct {
+	name string
+	// wrong says what is wrong with the sizes and numbers of a cone, "" for nothing. It is nil where every dimension is right.
+	wrong func(c Cone) string
+	// own is the cone, dual its dual cone.
+	own, dual set
+	// separate writes z in the dual of c with b'z - beta(z) < 0 into z, which is zero, for b outside c.
+	separate func(c Cone, b, z []float64)
+	// product is what products of intervals have, nil for other cones.
+	product *product
+	// shift adds a multiple of the direction e of Distance, which is that of the dual cone too; nil for products of intervals.
+	shift func(c Cone, s []float64, a float64)
+	// ray says that a cone with one row is the ray of the nonnegative numbers.
+	ray bool
+}
+
+// set is a closed convex cone, or a box.
+type set struct {
+	// distance is that of [Cone.Distance].
+	distance func(c Cone, s []float64) float64
+	// into moves s into the set, so far inside that the rounding of the test of membership does not matter. A
+	// product of intervals has it for its dual only, and recession besides.
+	into func(c Cone, s []float64)
+}
+
+// product is a product of intervals, whose rows can be treated one by one.
+type product struct {
+	// intervals writes the intervals of the entries.
+	intervals func(c Cone, low, high []float64)
+	// recession moves s into the recession cone.
+	recession func(c Cone, s []float64)
+	// left writes how far the direction s, known up to rounding, is from some point of the recession cone, entry by entry.
+	left func(c Cone, s, rounding, left []float64)
+	// distances are those of s and z in the units e of s and 1/e of z.
+	distances func(c Cone, s, z, e []float64) (primal, dual float64)
+}
+
+// families has a row for each ConeKind.
+var families = [...]family{
+	ZeroCone:            zeroFamily,
+	NonnegativeCone:     nonnegativeFamily,
+	BoxCone:             boxFamily,
+	SecondOrderCone:     secondOrderFamily,
+	PSDCone:             psdFamily,
+	ExponentialCone:     exponentialFamilies.family("exponential", false),
+	DualExponentialCone: exponentialFamilies.family("dual exponential", true),
+	PowerCone:           powerFamilies.family("power", false),
+	DualPowerCone:       powerFamilies.family("dual power", true),
+	NuclearNormCone:     nuclearNormFamily,
+}
+
+// known says whether there is such a kind.
+func (k ConeKind) known() bool { return k >= 0 && int(k) < len(families) }
+
+// String returns the name of the cone as it appears in messages.
+func (k ConeKind) String() string {
+	if !k.known() {
+		return fmt.Sprintf("ConeKind(%d)", int(k))
+	}
+	return families[k].name
+}
+
+// Intervals says whether the cone is a product of intervals: zero, nonnegative or a box.
+func (k ConeKind) Intervals() bool { return k.known() && families[k].product != nil }
+
+// Distance says how far s is from the cone: the smallest d >= 0 with s + d e in
+// the cone, where e is an interior direction whose largest entry is 1. It bounds
+// the distance in the largest absolute entry from above, and is zero exactly in
+// the cone.
+//
+//	nonnegative, zero, box   the largest violation of an entry
+//	second-order             e = (1, 0, .., 0), so d = max(0, |v| - t)
+//	psd                      e = I, so d = max(0, -smallest eigenvalue)
+//	exponential and its dual e = (-1, 1, 1)
+//	power and its dual       e = (1, 1, 0)
+//	nuclear norm             e = (1, 0, .., 0), so d = max(0, |X|_* - t), and |Z|_2 - t for the dual
+//
+// It panics unless s has length c.Dim, and returns NaN if an entry is NaN.
+func (c Cone) Distance(s []float64) float64 {
+	c.mustFit(s)
+	return families[c.Kind].own.distance(c, s)
+}
+
+// DualDistance says how far z is from the dual cone, in the sense of
+// [Cone.Distance]. For a box it is the largest multiplier of a bound that is
+// infinite: z+ counts where Lower is -Inf, z- where Upper is +Inf.
+func (c Cone) DualDistance(z []float64) float64 {
+	c.mustFit(z)
+	return families[c.Kind].dual.distance(c, z)
+}
+
+func (c Cone) mustFit(v []float64) {
+	if len(v) != c.Dim {
+		panic("backends: a vector does not have the dimension of its cone")
+	}
+}
+
+// validate returns what is wrong with the cone.
+func (c Cone) validate(field string) error {
+	if !c.Kind.known() {
+		return bad(field, "unknown kind %d", int(c.Kind))
+	}
+	if c.Dim < 0 {
+		return bad(field, "negative dimension %d", c.Dim)
+	}
+	if wrong := families[c.Kind].wrong; wrong != nil {
+		if reason := wrong(c); reason != "" {
+			return bad(field, "%s", reason)
+		}
+	}
+	return nil
+}
+
+// intoDual moves z into the dual cone, so far inside that the rounding of the test of membership
+// does not matter. Multipliers of infinite bounds of a box become zero.
+func (c Cone) intoDual(z []float64) { families[c.Kind].dual.into(c, z) }
+
+// intoRecession moves s into the recession cone.
+func (c Cone) intoRecession(s []float64) {
+	switch f := &families[c.Kind]; {
+	case c.Dim == 0:
+	case f.product != nil:
+		f.product.recession(c, s)
+	default:
+		f.own.into(c, s)
+	}
+}
+
+// awayFromRecession writes into left how far the direction s, known up to rounding, is from
+// some point of the recession cone, entry by entry.
+func (c Cone) awayFromRecession(s, rounding, left []float64) {
+	f := &families[c.Kind]
+	if f.product != nil {
+		f.product.left(c, s, rounding, left)
+		return
+	}
+	if c.Dim == 0 {
+		return
+	}
+	to := append([]float64(nil), s...)
+	f.own.into(c, to)
+	for i, v := range to {
+		left[i] = math.Abs(v-s[i]) + rounding[i]
+	}
+}
+
+// distancesInUnits are Distance and DualDistance in the units e of s and 1/e of z, which the rows of a cone that
+// is no product of intervals share.
+func (c Cone) distancesInUnits(s, z, e []float64) (primal, dual float64) {
+	f := &families[c.Kind]
+	switch {
+	case f.product != nil:
+		return f.product.distances(c, s, z, e)
+	case c.Dim > 0 && e[0] > 0:
+		return e[0] * c.Distance(s), c.DualDistance(z) / e[0]
+	}
+	return 0, 0
+}
+
+// writeIntervals writes the intervals of the entries, and NaN for a cone that is no product of these.
+func (c Cone) writeIntervals(low, high []float64) {
+	f := &families[c.Kind]
+	switch {
+	case f.product != nil:
+		f.product.intervals(c, low, high)
+	case f.ray && c.Dim == 1:
+		high[0] = math.Inf(1)
+	default:
+		for i := range low {
+			low[i], high[i] = math.NaN(), math.NaN()
+		}
+	}
+}
+
+// separator returns z in the dual of c with b'z - beta(z) < 0, for b outside c.
+func separator(c Cone, b []float64) []float64 {
+	z := make([]float64, len(b))
+	families[c.Kind].separate(c, b, z)
+	return z
+}
+
+// interior returns a point of the interior of a cone that is no product of intervals.
+func interior(c Cone) []float64 {
+	e := make([]float64, c.Dim)
+	families[c.Kind].shift(c, e, 1)
+	return e
+}
+
+// inside is one and some units of rounding for each of n operations.
+func inside(n int) float64 { return 1 + 4*float64(n+4)*unitRoundoff }
+
+// curved is a cone that is given by tests of membership, with its dual.
+type curved struct {
+	wrong func(c Cone) string
+	// inOwn and inDual say whether s + a e is in the cone or in its dual.
+	inOwn, inDual             func(c Cone, s []float64, a float64) bool
+	shift                     func(c Cone, s []float64, a float64)
+	separateOwn, separateDual func(c Cone, b, z []float64)
+}
+
+// family returns that of the cone, or of its dual.
+func (k curved) family(name string, dual bool) family {
+	out := family{name: name, wrong: k.wrong, own: k.set(k.inOwn), dual: k.set(k.inDual), separate: k.separateOwn, shift: k.shift}
+	if dual {
+		out.own, out.dual, out.separate = out.dual, out.own, k.separateDual
+	}
+	return out
+}
+
+// set is the cone of a test.
+func (k curved) set(in func(c Cone, s []float64, a float64) bool) set {
+	return set{
+		distance: func(c Cone, s []float64) float64 { return shiftInto(c, s, in) },
+		into: func(c Cone, s []float64) {
+			if size := maxAbs(s); size != 0 {
+				k.shift(c, s, shiftInto(c, s, in)*(1+1e-9)+16*unitRoundoff*size)
+			}
+		},
+	}
+}
+
+// shiftInto returns the smallest d >= 0 with s + d e in the cone.
+func shiftInto(c Cone, s []float64, in func(c Cone, s []float64, a float64) bool) float64 {
+	size := maxAbs(s)
+	if !(size <= math.MaxFloat64) {
+		return math.NaN()
+	}
+	if size > 1e300 { // shifts of it would leave the numbers
+		small := make([]float64, len(s))
+		for i, v := range s {
+			small[i] = math.Ldexp(v, -64)
+		}
+		return math.Ldexp(shiftInto(c, small, in), 64)
+	}
+	return smallestShift(size, func(d float64) bool { return in(c, s, d) })
+}

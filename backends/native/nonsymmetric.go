@@ -88,11 +88,14 @@ func (c *nonsymmetric) addUnit(v []float64, a float64) {
 // shift returns the smallest a for which v + a e is in both K and K*, rounded up.
 func (c *nonsymmetric) shift(v []float64) float64 {
 	p := vec3(v)
-	in := func(a float64) bool {
+	return shiftInside(maxAbs(v), func(a float64) bool {
 		x := p.plus(a, c.centre)
 		return c.insideS(x) && c.insideZ(x)
-	}
-	size := maxAbs(v)
+	})
+}
+
+// shiftInside returns the smallest a with in(a), rounded up, for a point with entries of the given size.
+func shiftInside(size float64, in func(a float64) bool) float64 {
 	if !(size <= math.MaxFloat64) {
 		return math.NaN()
 	}
@@ -178,9 +181,13 @@ func (c *nonsymmetric) combined(d, s, _, ds, dz []float64, target float64) {
 
 // step returns a step that stays inside, at most boundaryError short of the longest.
 func (c *nonsymmetric) step(s, z, ds, dz []float64, limit float64) float64 {
-	in := func(a float64) bool {
+	return stepInside(limit, func(a float64) bool {
 		return c.insideS(vec3(s).plus(a, vec3(ds))) && c.insideZ(vec3(z).plus(a, vec3(dz)))
-	}
+	})
+}
+
+// stepInside returns an a <= limit with in(a), at most boundaryError short of the largest; 0 if that is too short.
+func stepInside(limit float64, in func(a float64) bool) float64 {
 	if in(limit) {
 		return limit
 	}

@@ -15,7 +15,7 @@ import (
 type run struct {
 	program  *Program
 	settings Settings
-	low      *lower
+	low      *lowerForm
 	sub      *subproblem
 	centre   iterate        // z_k
 	current  *lowerSolution // the lower level at h_k
@@ -164,7 +164,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		SubIterations: res.Iterations, LowerIterations: next.conic.iterations,
 		SubActive: res.Active, LowerActive: next.conic.active,
 		SubEngine: string(res.Engine), LowerEngine: next.conic.engine,
-		Residual:  math.Max(res.Residuals.Max(), next.conic.residual),
+		Residual:  largest(res.Residuals.Max(), next.conic.residual),
 		SubStatus: res.Status, LowerStatus: next.conic.status,
 		H: z.h, Lambda: next.lambda(r.program.Radii),
 	}
@@ -220,6 +220,14 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// largest is the larger one of two residuals, of which the second may not have been computed.
+func largest(a, b float64) float64 {
+	if math.IsNaN(b) {
+		return a
+	}
+	return math.Max(a, b)
 }
 
 // step solves the subproblem of iteration k and the lower level at its h. next is nil after a failure, which is

@@ -7,19 +7,30 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 )
+
+// broken is a fit with an entry that is not a number.
+type broken struct{ bad float64 }
+
+func (broken) Dim() int           { return 1 }
+func (broken) LambdaMax() float64 { return 1 }
+
+func (b broken) Solve(context.Context, []float64, float64, *lower.Point) (*lower.Point, error) {
+	return &lower.Point{X: [][]float64{{b.bad}}, Solved: true}, nil
+}
+
+func (b broken) Within(_ context.Context, radii []float64, _ float64) (*lower.Within, error) {
+	return &lower.Within{X: [][]float64{{radii[0]}}, Lambda: []float64{b.bad}, Loss: 0.5, Solved: true}, nil
+}
 
 // A direct lower level that gives no numbers is left for the conic program, whose answer is x = 1.
 func TestDirectSolutionsThatAreNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		p := scalar(3, 1, 2)
-		p.Lower = func(_ context.Context, radii []float64) (*dca.LowerSolution, error) {
-			return &dca.LowerSolution{Status: backends.Optimal, X: [][]float64{{radii[0]}}, Lambda: []float64{bad}, Value: 0.5}, nil
-		}
-		p.Penalty = func(context.Context, []float64) ([][]float64, error) { return [][]float64{{bad}}, nil }
+		p.Fit = lower.NewChain(broken{bad}, 1e-9)
 		for _, s := range []dca.Settings{{Tol: 1e-6, GapTol: 1e-7, Agreement: 1}, {Tol: 1e-6, MaxIter: 500, PathStart: true}} {
 			s.Backend = native(t)
 			r, err := dca.Solve(context.Background(), p, s)

@@ -16,8 +16,8 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 )
 
-// lower is the lower level, min l(x, h) s.t. constraints <= 0, its blocks compiled once with h a parameter.
-type lower struct {
+// lowerForm is the lower level, min l(x, h) s.t. constraints <= 0, its blocks compiled once with h a parameter.
+type lowerForm struct {
 	program *Program
 	blocks  []*block
 	taken   time.Duration // by the last solve
@@ -36,6 +36,7 @@ type block struct {
 // lowerSolution is the outcome at one h.
 type lowerSolution struct {
 	conic conic
+	gap   float64 // of [Program.Fit], NaN where conic programs were solved
 	h     []float64
 	value float64     // v(h)
 	parts []float64   // what the blocks have in it
@@ -47,7 +48,8 @@ type lowerSolution struct {
 }
 
 // conic sums up one or several conic solves: the status of the first that is of no use or, if all are, of the first
-// that missed its tolerances; the largest residual; iterations and sizes of working sets in all; and what they were solved by.
+// that missed its tolerances; the largest residual, NaN where there was no solve; iterations and sizes of working sets in all; and
+// what they were solved by.
 type conic struct {
 	status             backends.Status
 	residual           float64
@@ -55,8 +57,8 @@ type conic struct {
 	engine             string // several joined by commas
 }
 
-func newLower(p *Program, s *Settings) (*lower, error) {
-	l := &lower{program: p, workers: s.Workers, eps: s.Solver.WithDefaults().Eps}
+func newLower(p *Program, s *Settings) (*lowerForm, error) {
+	l := &lowerForm{program: p, workers: s.Workers, eps: s.Solver.WithDefaults().Eps}
 	for _, build := range p.builders() {
 		m := convex.NewModel()
 		b := &block{h: m.Parameter("h", len(p.H0))}
@@ -101,7 +103,7 @@ func (s *Settings) convex() convex.SolverOptions {
 }
 
 // solve solves the lower level at h, its blocks side by side. The solution's x is nil when the result is of no use.
-func (l *lower) solve(ctx context.Context, h []float64) (*lowerSolution, error) {
+func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, error) {
 	if out, err := l.direct(ctx, h); out != nil || err != nil {
 		return out, err
 	}
@@ -120,7 +122,7 @@ func (l *lower) solve(ctx context.Context, h []float64) (*lowerSolution, error) 
 	if err != nil {
 		return nil, l.program.errorf("lower level: %w", err)
 	}
-	out := &lowerSolution{h: slices.Clone(h), conic: summary(results...)}
+	out := &lowerSolution{h: slices.Clone(h), conic: summary(results...), gap: math.NaN()}
 	if !slices.ContainsFunc(results, func(r *convex.Result) bool { return !usable(r) }) {
 		l.add(out, results)
 	}
@@ -128,7 +130,7 @@ func (l *lower) solve(ctx context.Context, h []float64) (*lowerSolution, error) 
 }
 
 // add fills in what the results of the blocks add up to, always in the same order.
-func (l *lower) add(out *lowerSolution, results []*convex.Result) {
+func (l *lowerForm) add(out *lowerSolution, results []*convex.Result) {
 	out.slope = make([]float64, len(out.h))
 	for i, res := range results {
 		out.value += res.Objective
@@ -142,23 +144,23 @@ func (l *lower) add(out *lowerSolution, results []*convex.Result) {
 	out.check()
 }
 
-// direct is [Program.Lower]; nil where there is none, or where it cannot.
-func (l *lower) direct(ctx context.Context, h []float64) (*lowerSolution, error) {
-	if l.program.Lower == nil || !(slices.Min(h) > 0) {
+// direct is by [Program.Fit]; nil where there is none, or where it cannot.
+func (l *lowerForm) direct(ctx context.Context, h []float64) (*lowerSolution, error) {
+	if l.program.Fit == nil || !(slices.Min(h) > 0) {
 		return nil, nil
 	}
 	start := time.Now()
-	s, err := l.program.Lower(ctx, h)
+	s, err := l.program.Fit.Within(ctx, h)
 	if err != nil {
 		return nil, l.program.errorf("lower level: %w", err)
 	}
-	if s == nil || s.X == nil {
+	if s == nil || !s.Solved {
 		return nil, nil
 	}
 	l.taken = time.Since(start)
 	out := &lowerSolution{
-		conic: conic{status: s.Status, iterations: s.Stats.Iterations}, h: slices.Clone(h),
-		value: s.Value, parts: []float64{s.Value}, x: s.X, slope: make([]float64, len(h)),
+		conic: conic{status: backends.Optimal, residual: math.NaN()}, gap: s.Gap, h: slices.Clone(h),
+		value: s.Loss, parts: []float64{s.Loss}, x: s.X, slope: make([]float64, len(h)),
 	}
 	floats.AddScaled(out.slope, -1, s.Lambda)
 	if out.check(); out.x == nil {
@@ -169,7 +171,7 @@ func (l *lower) direct(ctx context.Context, h []float64) (*lowerSolution, error)
 }
 
 // judge takes multipliers for zero that the solver cannot tell from it.
-func (l *lower) judge(out *lowerSolution) {
+func (l *lowerForm) judge(out *lowerSolution) {
 	scale := math.Max(l.scale, math.Abs(out.value))
 	reach := l.reach(out.h)
 	out.weak = make([]bool, len(reach))
@@ -186,7 +188,7 @@ func (l *lower) judge(out *lowerSolution) {
 
 // reach returns for each radius and bound how large it may get, by which its multiplier is judged: the largest radius, and
 // the upper end of a bound or, if that is infinite, the largest bound.
-func (l *lower) reach(h []float64) []float64 {
+func (l *lowerForm) reach(h []float64) []float64 {
 	radii, both := l.program.Radii, l.program.Radii+l.program.Bounds
 	reach := make([]float64, both)
 	largest := 0.0
@@ -258,7 +260,7 @@ func summary(results ...*convex.Result) conic {
 }
 
 // validation is L(x, h) at the last h.
-func (l *lower) validation(x [][]float64) float64 {
+func (l *lowerForm) validation(x [][]float64) float64 {
 	sum := 0.0
 	for _, b := range l.blocks {
 		sum += b.level.Validation.Eval(point(b.level.X, x[:len(b.level.X)]))[0]
@@ -268,14 +270,14 @@ func (l *lower) validation(x [][]float64) float64 {
 }
 
 // close frees the solvers.
-func (l *lower) close() {
+func (l *lowerForm) close() {
 	for _, b := range l.blocks {
 		b.solver.Close()
 	}
 }
 
 // stats adds up what the solvers did.
-func (l *lower) stats() Stats {
+func (l *lowerForm) stats() Stats {
 	var s Stats
 	for _, b := range l.blocks {
 		s.add(b.solver.Stats())

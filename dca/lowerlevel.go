@@ -2,6 +2,7 @@ package dca
 
 import (
 	"context"
+	"math"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -10,9 +11,12 @@ import (
 type LowerSolution struct {
 	// Status is that of the conic solve, of the first block that is not optimal where there are several.
 	Status backends.Status
+	// Residual is the largest residual of the conic solves, NaN where [Program.Fit] was taken; Gap is the gap of that, NaN where conic
+	// programs were.
+	Residual, Gap float64
 	// X are the values of the lower-level variables, nil where the solve was of no use.
 	X [][]float64
-	// Lambda are the multipliers of the radii, and Value is v(h).
+	// Lambda are the multipliers of the radii, and Value is v(h); nil and NaN without X.
 	Lambda []float64
 	Value  float64
 	// Stats are what the conic solver did.
@@ -37,7 +41,7 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, err
 	if err != nil {
 		return nil, err
 	}
-	out := &LowerSolution{Status: sol.conic.status, Stats: low.stats()}
+	out := &LowerSolution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(), Stats: low.stats()}
 	if sol.x != nil {
 		out.X, out.Lambda, out.Value = sol.x, sol.lambda(p.Radii), sol.value
 	}

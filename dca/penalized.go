@@ -51,14 +51,15 @@ type weightVector struct {
 // PenalizedSolution is the outcome at one vector of weights.
 type PenalizedSolution struct {
 	// Status is that of the first block whose result is of no use or, where all are, of the
-	// first that missed its tolerances. Residual is the largest residual.
-	Status   backends.Status
-	Residual float64
+	// first that missed its tolerances. Residual is the largest residual, NaN where [Program.Fit] was taken; Gap is the gap of
+	// that, NaN where conic programs were.
+	Status        backends.Status
+	Residual, Gap float64
 	// X are the values of the lower-level variables; nil where a result is of no use.
 	X [][]float64
 	// Radii are the P_i(x), for a radius of several constraints the largest.
 	Radii []float64
-	// Train and Validation are l and L at x.
+	// Train and Validation are l and L at x; NaN without it.
 	Train, Validation float64
 
 	conic conic
@@ -116,7 +117,7 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 			return nil, err
 		}
 	}
-	if err := q.Forget(); err != nil {
+	if err := q.reopen(); err != nil {
 		return nil, err
 	}
 	return q, nil
@@ -226,6 +227,14 @@ func (b *penalizedBlock) split(m *convex.Model, constraint convex.Convex, rows [
 
 // Forget makes the next solve independent of those before, as that of a new Penalized.
 func (q *Penalized) Forget() error {
+	if fit := q.program.Fit; fit != nil {
+		fit.Forget()
+	}
+	return q.reopen()
+}
+
+// reopen sets up new solvers.
+func (q *Penalized) reopen() error {
 	if err := q.Close(); err != nil {
 		return err
 	}
@@ -248,6 +257,9 @@ func (q *Penalized) Forget() error {
 // Cold makes the next solve begin without the point of the one before, for weights
 // that are far from the last ones. What was set up stays.
 func (q *Penalized) Cold() {
+	if fit := q.program.Fit; fit != nil {
+		fit.Cold()
+	}
 	for _, b := range q.blocks {
 		if b.solver != nil {
 			b.solver.Cold()
@@ -307,7 +319,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}
-	s := &PenalizedSolution{conic: summary(results...)}
+	s := &PenalizedSolution{conic: summary(results...), Gap: math.NaN(), Train: math.NaN(), Validation: math.NaN()}
 	s.Status, s.Residual = s.conic.status, s.conic.residual
 	if slices.ContainsFunc(results, func(r *convex.Result) bool { return !usable(r) }) {
 		return s, nil
@@ -334,23 +346,23 @@ func (s *PenalizedSolution) refuse() {
 	s.conic.status = s.Status
 }
 
-// direct is [Program.Penalty]; nil where there is none, or where it cannot.
+// direct is by [Program.Fit]; nil where there is none, or where it cannot.
 func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSolution, error) {
-	if q.program.Penalty == nil {
+	if q.program.Fit == nil {
 		return nil, nil
 	}
 	each := make([]float64, q.program.Radii)
 	for j, k := range q.kindOf {
 		each[j] = weights[k]
 	}
-	x, err := q.program.Penalty(ctx, each)
+	pt, err := q.program.Fit.Solve(ctx, each)
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}
-	if x == nil {
+	if !pt.Solved {
 		return nil, nil
 	}
-	s := &PenalizedSolution{Status: backends.Optimal, X: x, conic: conic{status: backends.Optimal}}
+	s := &PenalizedSolution{Status: backends.Optimal, Residual: math.NaN(), Gap: pt.Gap, X: pt.X, conic: conic{status: backends.Optimal, residual: math.NaN()}}
 	if q.score(s); !s.finite() {
 		return nil, nil
 	}
@@ -359,7 +371,7 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 
 // score computes the radii and the losses at X.
 func (q *Penalized) score(s *PenalizedSolution) {
-	s.Radii = make([]float64, q.program.Radii)
+	s.Radii, s.Train, s.Validation = make([]float64, q.program.Radii), 0, 0
 	x := s.X
 	for _, b := range q.blocks {
 		pt := point(b.level.X, x[:len(b.level.X)])

@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
 )
 
 // separable is min 1/2 |x - y|^2 with a bound on each of the first |x_j|, one on half the square of the last
@@ -152,12 +153,30 @@ func TestPenalizedMisuse(t *testing.T) {
 	require.ErrorContains(t, err, "1 values of variable x, expected 3")
 }
 
-// Solutions of [Program.Penalty] are scored as those of the conic program, which is there for what it leaves.
+// direct is a fit by functions that give X, nil where they cannot.
+type direct struct {
+	penalty func(weights []float64) [][]float64
+	within  func(radii []float64) *lower.Within
+}
+
+func (direct) Dim() int           { return 1 }
+func (direct) LambdaMax() float64 { return 1 }
+
+func (d direct) Solve(_ context.Context, weights []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
+	x := d.penalty(weights)
+	return &lower.Point{X: x, Gap: 1e-10, Solved: x != nil}, nil
+}
+
+func (d direct) Within(_ context.Context, radii []float64, _ float64) (*lower.Within, error) {
+	return d.within(radii), nil
+}
+
+// Solutions of [Program.Fit] are scored as those of the conic program, which is there for what it leaves.
 func TestPenaltyOfTheProgram(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
 	p := separable([]float64{3, -2, 4})
-	p.Penalty = func(context.Context, []float64) ([][]float64, error) { return nil, nil }
+	p.Fit = lower.NewChain(direct{}, 1e-9)
 	_, err = NewPenalized(p, nil, Settings{Backend: backend})
 	require.ErrorContains(t, err, "3 radii and 4 hyperparameters")
 	p.H0, p.Lo, p.Hi = p.H0[:3], nil, nil
@@ -168,16 +187,16 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 		return l
 	}
 	kinds := [][]int{{2}, {0, 1}}
-	p.Penalty = func(_ context.Context, w []float64) ([][]float64, error) {
+	p.Fit = lower.NewChain(direct{penalty: func(w []float64) [][]float64 {
 		require.Equal(t, w[0], w[1])
 		if w[0] == 1 {
-			return nil, nil
+			return nil
 		}
-		return [][]float64{{3 - w[0], -(2 - w[0]) / (1 + w[2]), 4 / (1 + w[2])}}, nil
-	}
+		return [][]float64{{3 - w[0], -(2 - w[0]) / (1 + w[2]), 4 / (1 + w[2])}}
+	}}, 1e-9)
 	fast, err := NewPenalized(p, kinds, Settings{Backend: backend})
 	require.NoError(t, err)
-	p.Penalty = nil
+	p.Fit = nil
 	slow, err := NewPenalized(p, kinds, Settings{Backend: backend})
 	require.NoError(t, err)
 	for _, w := range [][]float64{{0.5, 0.7}, {0.2, 1}, {2, 0.1}} {
@@ -190,12 +209,18 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 		require.InDeltaSlice(t, b.Radii, a.Radii, 1e-6)
 		require.InDelta(t, b.Train, a.Train, 1e-6)
 		require.InDelta(t, b.Validation, a.Validation, 1e-5)
+		if w[1] != 1 { // what was not computed is not 0
+			require.True(t, math.IsNaN(a.Residual))
+			require.Equal(t, 1e-10, a.Gap)
+		}
+		require.Less(t, b.Residual, 1e-6)
+		require.True(t, math.IsNaN(b.Gap))
 	}
 	require.NoError(t, fast.Close())
 	require.NoError(t, slow.Close())
 }
 
-// The lower level of [Program.Lower] is taken as that of the conic program, which is there for what it leaves.
+// The lower level of [Program.Fit] is taken as that of the conic program, which is there for what it leaves.
 func TestLowerOfTheProgram(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
@@ -213,25 +238,25 @@ func TestLowerOfTheProgram(t *testing.T) {
 		},
 	}
 	calls, able := 0, true
-	p.Lower = func(_ context.Context, r []float64) (*LowerSolution, error) {
-		if calls++; !able {
-			return nil, nil
-		}
+	p.Fit = lower.NewChain(direct{within: func(r []float64) *lower.Within {
+		calls++
 		a, b := math.Max(0, 3-r[0]), math.Max(0, 2-r[1])
-		return &LowerSolution{
-			Status: backends.Optimal, X: [][]float64{{3 - a, b - 2}}, Lambda: []float64{a, b}, Value: (a*a + b*b) / 2,
-		}, nil
-	}
+		return &lower.Within{X: [][]float64{{3 - a, b - 2}}, Lambda: []float64{a, b}, Loss: (a*a + b*b) / 2, Gap: 1e-11, Solved: able}
+	}}, 1e-9)
 	ctx, s := context.Background(), Settings{Backend: backend}
 	direct, err := LowerLevel(ctx, p, s)
 	require.NoError(t, err)
 	require.Equal(t, 1, calls)
 	require.Zero(t, direct.Stats.Iterations)
+	require.True(t, math.IsNaN(direct.Residual))
+	require.Equal(t, 1e-11, direct.Gap)
 	able = false
 	conic, err := LowerLevel(ctx, p, s)
 	require.NoError(t, err)
 	require.Equal(t, 2, calls)
 	require.Positive(t, conic.Stats.Iterations)
+	require.Less(t, conic.Residual, 1e-6)
+	require.True(t, math.IsNaN(conic.Gap))
 	require.InDeltaSlice(t, conic.X[0], direct.X[0], 1e-6)
 	require.InDeltaSlice(t, conic.Lambda, direct.Lambda, 1e-6)
 	require.InDelta(t, conic.Value, direct.Value, 1e-6)

@@ -1,11 +1,11 @@
 package dca
 
 import (
-	"context"
 	"fmt"
 	"math"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
 )
 
 // Program is a bilevel program.
@@ -44,12 +44,11 @@ type Program struct {
 	// Anchor, a weight or as many as there are radii, draws the start of [Settings.Screen] towards itself: it is at the
 	// geometric mean of Anchor and the best weights of Path. Nil leaves it at these.
 	Anchor []float64
-	// Penalty, if not nil, solves the penalty form faster than a conic program: it returns the values of the variables of Level.X at weights, one
-	// for each radius, or nil where it cannot. For programs whose h are radii only.
-	Penalty func(ctx context.Context, weights []float64) (x [][]float64, err error)
-	// Lower, if not nil, solves the lower level at radii, all positive, faster than a conic program; X is nil where it cannot. Also for
-	// programs whose h are radii only.
-	Lower func(ctx context.Context, radii []float64) (*LowerSolution, error)
+	// Fit, if not nil, solves the lower level faster than conic programs: the penalty form, with a weight for each radius, and where the fit
+	// is a [lower.Constrained] the constrained form at radii that are all positive. Its points have the values of the variables of Level.X.
+	// What it does not solve is left for conic programs. For programs whose h are radii only, of which those that are solved side by side
+	// need a [lower.Chain.Fresh] each.
+	Fit *lower.Chain
 	// Starts are values of h that [Settings.PathStart] tries in the place of Path, in this order, by solving
 	// the lower level: for models with other hyperparameters than radii.
 	Starts [][]float64
@@ -138,8 +137,8 @@ func (p *Program) validate() error {
 		return p.errorf("Radii is %d, expected 0 to %d, the length of H0", p.Radii, n)
 	case p.Bounds < 0 || p.Radii+p.Bounds > n:
 		return p.errorf("Bounds is %d, expected 0 to %d, the length of H0 without the radii", p.Bounds, n-p.Radii)
-	case (p.Penalty != nil || p.Lower != nil) && p.Radii < n:
-		return p.errorf("Penalty and Lower are for programs whose hyperparameters are radii, there are %d radii and %d hyperparameters", p.Radii, n)
+	case p.Fit != nil && p.Radii < n:
+		return p.errorf("Fit is for programs whose hyperparameters are radii, there are %d radii and %d hyperparameters", p.Radii, n)
 	case p.Lo != nil && len(p.Lo) != n:
 		return p.errorf("Lo has length %d, H0 has %d", len(p.Lo), n)
 	case p.Hi != nil && len(p.Hi) != n:

@@ -79,7 +79,7 @@ type StageResult struct {
 	Objective float64
 	// Violation is the largest violation of the stage's constraints there, of the model's, too.
 	Violation float64
-	// Residual is the largest of the conic program's relative residuals.
+	// Residual is the largest of the conic program's relative residuals, NaN where there was none.
 	Residual float64
 }
 

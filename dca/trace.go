@@ -45,7 +45,7 @@ type Iteration struct {
 	// level that was solved without the conic program.
 	SubEngine   string `json:"sub_engine"`
 	LowerEngine string `json:"lower_engine"`
-	// Residual is the largest residual of the two solves, on unscaled data.
+	// Residual is the largest residual of the conic programs of the two solves, on unscaled data.
 	Residual float64 `json:"residual"`
 	// SubStatus and LowerStatus are what the two solves ended with.
 	SubStatus   backends.Status `json:"-"`

@@ -98,13 +98,6 @@ func (f Fit) Label(value float64) float64 {
 	return f.Labels[0]
 }
 
-// LabelledRows are the rows of a classifier of two classes.
-type LabelledRows struct {
-	X mat.Matrix
-	// Y are the labels, -1 and 1, and Weights those of the rows' losses.
-	Y, Weights []float64
-}
-
 // Bilevel is a model as far as the selection on held-back rows needs it.
 type Bilevel interface{ Program() dca.Program }
 

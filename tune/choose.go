@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -44,7 +45,11 @@ func (t *Task) chooseCaution(ctx context.Context, careful, full dca.Settings) (b
 // heldOut is the error of a run with settings s on the rows held out, +Inf where it ends without a model.
 func (t *Task) heldOut(ctx context.Context, out problems.HeldOut, s dca.Settings) (float64, error) {
 	s.Backend = t.Backend
-	r, err := dca.Solve(ctx, out.Model.Program(), s)
+	p := out.Model.Program()
+	if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(out.Model) }); err != nil {
+		return 0, err
+	}
+	r, err := dca.Solve(ctx, p, s)
 	if err != nil {
 		return 0, err
 	}

@@ -26,7 +26,7 @@
 // paper's, or that of [dca.Program.Path]; without any, it goes down four decades from the multipliers that the constrained
 // form has at small radii.
 //
-// Lower levels with losses and penalties of the packages below lower are solved there if the backend is native, which takes
+// Lower levels of models that bring a fit of their own ([Penalised]) are solved by that if the backend is native, which takes
 // a tenth of the time of a conic program; the others are compiled once for each worker and then updated, each solved from the one before it in its
 // chain. Chains begin afresh and do not depend on the number of workers, nor do results. The proposals of
 // the Parzen estimator and of the evolution strategy come one after the other, in a single chain.

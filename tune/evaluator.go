@@ -2,67 +2,85 @@ package tune
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/tune/hypergradient"
+	"github.com/conetune/conetune/lower"
 )
 
-// evaluator solves lower levels in penalty form, each from the one before. Those with losses and penalties that the packages
-// below lower know are solved there, which takes a tenth of the time of a conic program, where the backend is ours;
-// the others, and what cannot be solved there, are conic programs.
+// evaluator solves lower levels in penalty form, each from the one before: by the fit of a [Penalised] model, where the backend is ours,
+// which takes a tenth of the time of a conic program. The others, and what the fit cannot solve, are conic programs.
 type evaluator struct {
 	task  *Task
 	space *space
-	// direct is nil if all are conic programs, last the point before.
-	direct hypergradient.Model
-	last   *hypergradient.Point
-	// starter is nil if the last point is where to start from, or else chooses among points, at most keptPoints of those before.
-	starter hypergradient.Starter
-	points  []*hypergradient.Point
-	conic   *dca.Penalized // nil before the first
+	fit   *lower.Chain   // nil if all are conic programs
+	conic *dca.Penalized // nil before the first
 }
-
-// keptPoints bounds the memory for points to start from.
-const keptPoints = 64
 
 func (t *Task) evaluator(s *space) (*evaluator, error) {
 	e := &evaluator{task: t, space: s}
-	var err error
-	if e.direct, err = t.descends(); err != nil || e.direct != nil {
-		e.starter = hypergradient.StarterOf(e.direct)
-		return e, err
+	fit, err := t.quick(t.penalised)
+	if err != nil {
+		return nil, err
+	}
+	if fit != nil {
+		e.fit = lower.NewChain(fit, directGap)
+		return e, nil
 	}
 	return e, e.compile()
 }
 
-// directModels are those that the packages below lower solve faster, matrix completion unless it is large.
-var directModels = []string{"elastic-net", "logistic", "matrix-completion", "sparse-group-lasso", "svm", "weighted-lasso"}
+// penalised returns the fit of the model, made once and shared by all evaluators; nil if there is none.
+func (t *Task) penalised() (lower.Penalised, error) {
+	if t.fit != nil {
+		return t.fit, nil
+	}
+	var err error
+	t.fit, err = fitOf(t.Model)
+	return t.fit, err
+}
 
-// descends returns the model for direct solves, shared by all evaluators; nil if there is none.
-func (t *Task) descends() (hypergradient.Model, error) {
-	if t.direct != nil || t.Config.backend() != "native" || !slices.Contains(directModels, known(t.Model)) {
-		return t.direct, nil
-	}
-	m, err := differentiable(t.Model)
-	if err != nil {
-		return nil, err
-	}
-	if c, ok := m.(*completion); ok && !c.Small() {
+// fitOf returns the fit of a [Penalised] model, nil for all others.
+func fitOf(m any) (lower.Penalised, error) {
+	p, ok := m.(Penalised)
+	if !ok {
 		return nil, nil
 	}
-	t.direct = m
-	return m, nil
+	return p.Penalised()
+}
+
+// quick returns a fit where it is to be taken in the place of conic programs: with the native backend, unless it says that it is the slower one.
+// Else it is nil.
+func (t *Task) quick(of func() (lower.Penalised, error)) (lower.Penalised, error) {
+	if t.Config.backend() != "native" {
+		return nil, nil
+	}
+	fit, err := of()
+	if s, ok := fit.(lower.Sized); ok && !s.Small() {
+		return nil, nil
+	}
+	return fit, err
 }
 
 func (e *evaluator) compile() (err error) {
-	e.conic, err = dca.NewPenalized(e.task.Program, e.space.kinds, e.task.settings())
+	p := e.task.Program
+	p.Fit = p.Fit.Fresh() // evaluators work side by side
+	e.conic, err = dca.NewPenalized(p, e.space.kinds, e.task.settings())
 	return err
 }
 
 // directGap is the relative gap of direct solves.
 const directGap = 1e-9
+
+// known is a gap as it is reported: nil where it was not computed.
+func known(gap float64) *float64 {
+	if math.IsNaN(gap) {
+		return nil
+	}
+	return &gap
+}
 
 // at solves and scores the lower level at values of the axes. The trial has no X where the solve failed.
 func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
@@ -83,37 +101,27 @@ func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
 	return tr, nil
 }
 
-// descend solves the lower level of a trial directly. It says whether that went well.
+// descend solves the lower level of a trial by the fit. It says whether that went well.
 func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
-	if e.direct == nil {
+	if e.fit == nil {
 		return false, nil
 	}
-	h, start := slices.Concat(tr.Lambda, tr.Upper), e.last
-	if len(e.points) > 0 {
-		start = e.starter.Start(h, e.points)
-	}
-	pt, err := e.direct.Solve(ctx, h, directGap, start)
+	pt, err := e.fit.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper))
 	if err != nil || !pt.Solved {
 		return ctx.Err() != nil, err
 	}
-	e.last, tr.X = pt, pt.X
-	if e.starter != nil {
-		if len(e.points) == keptPoints {
-			e.points = slices.Delete(e.points, 0, 1)
-		}
-		e.points = append(e.points, pt)
-	}
+	tr.X, tr.Gap = pt.X, known(pt.Gap)
 	return true, nil
 }
 
-// solve solves it as a conic program. After direct solves that begins afresh, so that the result does not depend on which of the
+// solve solves it as a conic program. After solves by the fit that begins afresh, so that the result does not depend on which of the
 // points before were solved this way.
 func (e *evaluator) solve(ctx context.Context, tr *Trial, weights []float64) error {
 	var err error
 	switch {
 	case e.conic == nil:
 		err = e.compile()
-	case e.direct != nil:
+	case e.fit != nil:
 		err = e.conic.Forget()
 	}
 	if err != nil {
@@ -131,7 +139,9 @@ func (e *evaluator) solve(ctx context.Context, tr *Trial, weights []float64) err
 
 // forget makes the next solve independent of those before.
 func (e *evaluator) forget() error {
-	e.last, e.points = nil, nil
+	if e.fit != nil {
+		e.fit.Forget()
+	}
 	if e.conic == nil {
 		return nil
 	}
@@ -140,7 +150,9 @@ func (e *evaluator) forget() error {
 
 // cold makes the next solve start from nothing.
 func (e *evaluator) cold() {
-	e.last = nil
+	if e.fit != nil {
+		e.fit.Cold()
+	}
 	if e.conic != nil {
 		e.conic.Cold()
 	}

@@ -49,7 +49,7 @@ func TestDirectIsConic(t *testing.T) {
 		require.NoError(t, err)
 		direct, err := task.evaluator(s)
 		require.NoError(t, err)
-		require.NotNil(t, direct.direct)
+		require.NotNil(t, direct.fit)
 		conic := &evaluator{task: task, space: s}
 		require.NoError(t, conic.compile())
 		for _, share := range []float64{0.9, 0.7, 0.5, 0.3} {
@@ -144,7 +144,7 @@ func TestCompletionIsConic(t *testing.T) {
 		task, err := newTask(m, random{}, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now())
 		require.NoError(t, err)
 		ctx := context.Background()
-		direct, err := newCompletion(m)
+		direct, err := m.Penalised()
 		require.NoError(t, err)
 		lambda := make([]float64, direct.Dim())
 		require.Len(t, lambda, len(m.Names()))
@@ -195,7 +195,7 @@ func TestCompletionSolversAreConic(t *testing.T) {
 		p := task.Program
 		conic, err := dca.Solve(ctx, p, s)
 		require.NoError(t, err)
-		require.NoError(t, task.solvers(&p))
+		require.NoError(t, task.solvers(&p, task.penalised))
 		direct, err := dca.Solve(ctx, p, s)
 		require.NoError(t, err)
 		require.NotEmpty(t, direct.StartWeights)
@@ -208,6 +208,6 @@ func TestCompletionSolversAreConic(t *testing.T) {
 	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), vfidca{name: MethodVFiDCA}, Config{Method: MethodVFiDCA, Eps: 1e-11}, nil, time.Now())
 	require.NoError(t, err)
 	p := task.Program
-	require.NoError(t, task.solvers(&p))
-	require.Nil(t, p.Lower, "conic programs are more accurate")
+	require.NoError(t, task.solvers(&p, task.penalised))
+	require.Nil(t, p.Fit, "conic programs are more accurate")
 }

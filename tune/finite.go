@@ -43,7 +43,7 @@ func (out *Result) settle() {
 		out.Refit, out.LowerLevel, out.RefitFit, out.Selection = nil, nil, Fit{}, nil
 	}
 	fine := out.Refit != nil && out.Refit.Finite() && (out.LowerLevel == nil || out.LowerLevel.Finite()) && out.Errors.Finite() && out.Iterate.Finite() &&
-		finite(out.LowerGap, out.Stationarity, out.Alpha) && finite(out.Radii...) && finite(out.Lambda...)
+		finite(out.Alpha) && (!out.measured || finite(out.LowerGap, out.Stationarity)) && finite(out.Radii...) && finite(out.Lambda...)
 	for _, v := range out.Hyperparameters {
 		fine = fine && finite(v)
 	}

@@ -93,6 +93,7 @@ func TestHypergradientsOfOtherModels(t *testing.T) {
 	require.ErrorContains(t, err, "igjo cannot do the model other")
 }
 
-type other struct{ *wlasso.Model }
+// other has the methods of a model that brings nothing.
+type other struct{ tune.Model }
 
 func (other) Name() string { return "other" }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -33,6 +34,37 @@ type Model interface {
 	PaperSettings() dca.Settings
 	// DefaultSettings are the settings that this project recommends.
 	DefaultSettings() dca.Settings
+}
+
+// Penalised is a model that brings a fast fit of its lower level in penalty form, which the native backend takes in the place of conic programs. Models
+// without some rows, see [Holder] and [Chooser], are asked for theirs, too. A type that embeds a model and changes its program has to change its fit.
+type Penalised interface {
+	// Penalised returns the fit at h = (lambda, u), whose points have the values of the variables of the program, with folds the mean over theirs, see
+	// [lower.OverFolds]; nil where there is none. One that is [lower.Sized] is only taken where it is small.
+	Penalised() (lower.Penalised, error)
+}
+
+// Differentiable is a [Penalised] model whose fit can be differentiated, see [lower.DifferentiableOf], for the methods along a hypergradient. They take it whatever
+// its size.
+type Differentiable interface {
+	Model
+	Penalised
+	// Modes are the ways to do that, whatever the data: a nil pointer is asked, too, see [Able].
+	Modes() []lower.Mode
+}
+
+// Advised is a model that says how to look for its hyperparameters, by default and with [PresetPaper].
+type Advised interface {
+	Model
+	Advice() problems.Advice
+}
+
+// advice is the model's.
+func (t *Task) advice() problems.Advice {
+	if m, ok := t.Model.(Advised); ok {
+		return m.Advice()
+	}
+	return problems.Advice{}
 }
 
 // Retrainer is a model whose predictor is none of the lower level's solutions: after a

@@ -73,17 +73,11 @@ func tour(block []int, units [][]float64) {
 }
 
 // defaultScope is the scope of the methods that do not mind many axes. The paper gives each hyperparameter a value of
-// its own, except to the bounds of the support vector machine. That finds better fits where weights belong to
-// groups of coefficients (refits on 100 validation rows, 3 seeds: 35 to 48 each, 48 to 50 common), and far worse ones where
-// each coefficient has its own (9 to 13 each, 4.37 common).
+// its own, unless the model says otherwise. That finds better fits where weights belong to
+// groups of coefficients, and far worse ones where each coefficient has its own (4.37 common, 9 to 13 each).
 func (t *Task) defaultScope() Scope {
-	switch known(t.Model) {
-	case "sparse-group-lasso":
-		return ScopeEach
-	case "svm":
-		return ScopeCommon
-	}
-	if t.Config.Preset == PresetPaper {
+	a := t.advice()
+	if a.Each || t.Config.Preset == PresetPaper && !a.Paper.Common {
 		return ScopeEach
 	}
 	return ScopeCommon

@@ -9,26 +9,18 @@ import (
 	"github.com/conetune/conetune/dca"
 )
 
-// paperRange are the bounds of the paper's searches (Gao et al., ICML 2022, Supplement C), 0 for a model
-// that is not in it. Its tree of Parzen estimators looks further for the elastic net than the other two.
-func paperRange(model, method string, upper bool) (low, high float64) {
-	switch model {
-	case "elastic-net":
-		if method == MethodTPE || method == MethodTPE2 {
-			return 1e-5, 1e2
-		}
-		return 1e-5, 1e-2
-	case "sparse-group-lasso":
-		return 1e-3, 1e1
-	case "matrix-completion":
-		return math.Pow(10, -3.5), 1e-1
-	case "svm":
-		if upper {
-			return 1e-6, 1e2
-		}
-		return 1e-4, 1e4
+// paperRange are the bounds of the paper's searches for weights or for upper variables, 0 for a model
+// that is not in it.
+func (t *Task) paperRange(upper bool) (low, high float64) {
+	p := t.advice().Paper
+	span := p.Weights
+	switch method := t.tuner.Name(); {
+	case upper:
+		span = p.Upper
+	case p.Parzen.High > 0 && (method == MethodTPE || method == MethodTPE2):
+		span = p.Parzen
 	}
-	return 0, 0
+	return span.Low, span.High
 }
 
 // The ranges by data of models without a path.

@@ -12,8 +12,10 @@ type Event struct {
 	// Method is the name of the method.
 	Method string
 	// Iteration is that of VF-iDCA. Other methods fill in the number K, from 1, the weights Lambda of the
-	// penalties, one for each radius, and the upper variables H.
+	// penalties, one for each radius, and the upper variables H; gap, residual and measures of stationarity are NaN.
 	dca.Iteration
+	// FitGap is the gap of the [Trial] of another method, nil where none was computed.
+	FitGap *float64
 	// Errors are those of the iterate, which for methods other than VF-iDCA is the refit.
 	Errors
 	// Refit are the errors of the lower-level solution at the radii of this
@@ -54,10 +56,11 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		Test       *float64  `json:"test_error"`
 		Refit      *Errors   `json:"refit"`
 		Best       *float64  `json:"best_validation_error"`
+		Gap        *float64  `json:"fit_gap"`
 		Lambda     []float64 `json:"lambda"`
 		Upper      []float64 `json:"u,omitempty"`
 		Elapsed    float64   `json:"elapsed_seconds"`
-	}{e.Method, e.K, validation, test, e.Refit, e.Best, e.Lambda, e.H, e.Elapsed.Seconds()})
+	}{e.Method, e.K, validation, test, e.Refit, e.Best, e.FitGap, e.Lambda, e.H, e.Elapsed.Seconds()})
 }
 
 // Result is the outcome of one run.
@@ -90,7 +93,8 @@ type Result struct {
 	Lambda []float64 `json:"-"`
 	Radii  []float64 `json:"radii"`
 	// LowerGap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, Stationarity the measure
-	// of [dca.KKT], Alpha the last penalty parameter.
+	// of [dca.KKT], Alpha the last penalty parameter. The first two are NaN, in JSON null, where they were not computed, as by methods
+	// that only look at solutions of the lower level.
 	LowerGap     float64 `json:"lower_gap"`
 	Stationarity float64 `json:"stationarity"`
 	Alpha        float64 `json:"alpha"`
@@ -115,6 +119,8 @@ type Result struct {
 	Selection *Selection `json:"-"`
 	// Trace holds one event for each iteration.
 	Trace []Event `json:"-"`
+
+	measured bool // LowerGap and Stationarity, which are numbers then
 }
 
 // MarshalJSON writes the fields with null in the place of numbers that are not finite.

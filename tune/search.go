@@ -31,8 +31,8 @@ type starts struct {
 // nearest is the number of the evaluator whose last point is near; where none is, of a new one as long as there are few, and else
 // of the nearest, made to start cold.
 func (s *starts) nearest(unit []float64) (int, error) {
-	if len(s.evaluators) > 0 && s.evaluators[0].starter != nil {
-		return 0, nil // which chooses among many points itself
+	if len(s.evaluators) > 0 && s.evaluators[0].fit != nil && s.evaluators[0].fit.Chooses() {
+		return 0, nil
 	}
 	best, least := -1, math.Inf(1)
 	for i, at := range s.last {

@@ -195,7 +195,7 @@ func (t *Task) bound(ctx context.Context, axes []Axis) error {
 		} else if general != nil {
 			a.Low, a.High = general.Low, general.High
 		} else if t.Config.Preset == PresetPaper && a.High == 0 {
-			a.Low, a.High = paperRange(known(t.Model), t.tuner.Name(), a.Members[0] >= t.Program.Radii)
+			a.Low, a.High = t.paperRange(a.Members[0] >= t.Program.Radii)
 		}
 		open = open || a.High == 0
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 )
 
 // Stopping before the validation rows are overfitted.
@@ -70,6 +71,9 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 	for _, back := range held {
 		p := back.Model.Program()
 		h0(&p)
+		if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(back.Model) }); err != nil {
+			return 0, "", nil, err
+		}
 		// The error at an iteration; where it interpolates, so that there is no refit, +Inf.
 		var errors []float64
 		some := false

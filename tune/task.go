@@ -9,7 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/tune/hypergradient"
+	"github.com/conetune/conetune/lower"
 )
 
 // Task is one selection to be made by one method: the model with its data, the budget, and the record of
@@ -34,7 +34,7 @@ type Task struct {
 	leading   Errors
 	trace     []Event
 	stats     dca.Stats
-	direct    hypergradient.Model // see evaluator
+	fit       lower.Penalised // see penalised
 }
 
 // Selection is a choice of hyperparameters with its lower-level solution.
@@ -61,6 +61,8 @@ type Trial struct {
 	X [][]float64
 	// Inaccurate says that the solve missed its tolerance.
 	Inaccurate bool
+	// Gap is the relative gap to which a fit of the model has solved it, see [lower.Point]; nil where none was computed.
+	Gap *float64
 	// Errors and Elapsed are filled in by [Task.Record] where they are zero.
 	Errors  *Errors
 	Elapsed time.Duration
@@ -95,8 +97,9 @@ func (t *Task) Record(tr Trial) float64 {
 	if tr.Elapsed == 0 {
 		tr.Elapsed = t.Elapsed()
 	}
-	e := Event{Method: t.tuner.Name(), Elapsed: tr.Elapsed}
+	e := Event{Method: t.tuner.Name(), Elapsed: tr.Elapsed, FitGap: tr.Gap}
 	e.K, e.Lambda, e.H = t.trials, tr.Lambda, tr.Upper
+	e.Gap, e.Residual, e.Distance, e.Stationarity = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	if tr.X != nil {
 		if tr.Errors == nil {
 			errors, _ := t.score(tr.X)
@@ -184,7 +187,7 @@ func (t *Task) status(ctx context.Context) dca.Status {
 func (t *Task) result() *Result {
 	return &Result{
 		Model: t.Model.Name(), Method: t.tuner.Name(), Backend: t.Backend.Name(), Seed: t.Config.Seed,
-		Names: t.Model.Names(), Trace: t.trace,
+		Names: t.Model.Names(), Trace: t.trace, LowerGap: math.NaN(), Stationarity: math.NaN(),
 	}
 }
 

@@ -23,12 +23,13 @@ func (m treeParzen) Check(t *Task) error {
 
 // budget is the scope of the search and the number of its evaluations.
 func (m treeParzen) budget(t *Task) (Scope, int) {
-	paper := t.Config.Preset == PresetPaper && known(t.Model) == "svm"
+	each := t.advice().Paper.ParzenEach
+	paper := t.Config.Preset == PresetPaper && each > 0
 	switch {
 	case m.common:
 		return ScopeCommon, t.evaluations()
 	case paper && t.Config.Evaluations == 0:
-		return ScopeEach, 10 // as the search is slow with many axes
+		return ScopeEach, each
 	case paper:
 		return ScopeEach, t.evaluations()
 	}

@@ -6,9 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/tune/hypergradient"
+	"github.com/conetune/conetune/lower"
 )
 
 // vfidca is the value-function based difference-of-convex algorithm of package dca.
@@ -39,7 +38,7 @@ func (v vfidca) Check(t *Task) error {
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	p, s := t.Program, t.Config.settings(t.Model)
-	if err := t.solvers(&p); err != nil {
+	if err := t.solvers(&p, t.penalised); err != nil {
 		return nil, err
 	}
 	caution := t.caution()
@@ -129,36 +128,16 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	return out, nil
 }
 
-// solvers gives the program solvers that are faster than conic programs, where those would be at accuracies that they reach: of the
-// penalty form, from which a path starts, where a package below lower has one, and of the lower level for matrix completion.
-func (t *Task) solvers(p *dca.Program) error {
+// solvers gives a program a fit in the place of conic programs, where those would be at accuracies that it reaches.
+func (t *Task) solvers(p *dca.Program, of func() (lower.Penalised, error)) error {
 	if p.Radii < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil
 	}
-	model, err := t.descends()
-	if model == nil || err != nil {
+	fit, err := t.quick(of)
+	if fit == nil || err != nil {
 		return err
 	}
-	var last *hypergradient.Point
-	p.Penalty = func(ctx context.Context, weights []float64) ([][]float64, error) {
-		pt, err := model.Solve(ctx, weights, directGap, last)
-		if err != nil || !pt.Solved {
-			return nil, err
-		}
-		last = pt
-		return pt.X, nil
-	}
-	c, ok := model.(*completion)
-	if !ok {
-		return nil
-	}
-	p.Lower = func(ctx context.Context, radii []float64) (*dca.LowerSolution, error) {
-		x, lambda, loss, ok, err := c.Within(ctx, radii, directGap)
-		if err != nil || !ok {
-			return nil, err
-		}
-		return &dca.LowerSolution{Status: backends.Optimal, X: c.values(x), Lambda: lambda, Value: loss}, nil
-	}
+	p.Fit = lower.NewChain(fit, directGap)
 	return nil
 }
 
@@ -181,7 +160,7 @@ func (out *Result) fill(m Model, r *dca.Result, radii int) {
 	out.Status, out.Message = r.Status, r.Message
 	out.Iterations = r.Iterations
 	out.Radii = slices.Clone(r.H[:radii])
-	out.LowerGap, out.Stationarity, out.Alpha = r.Gap, r.KKT.Stationarity(), r.Alpha
+	out.Alpha = r.Alpha
 	out.LeastNorm = r.LeastNorm
 	if r.X == nil {
 		out.Errors.Validation = math.NaN()
@@ -191,6 +170,10 @@ func (out *Result) fill(m Model, r *dca.Result, radii int) {
 		return
 	}
 	out.Errors, out.Iterate = m.Evaluate(r.X), m.Fit(r.X)
+	out.LowerGap = r.Gap
+	if out.measured = r.Iterations > 0; out.measured {
+		out.Stationarity = r.KKT.Stationarity()
+	}
 	if r.Refit == nil {
 		return
 	}

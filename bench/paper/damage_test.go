@@ -107,7 +107,8 @@ func requireNoLeftovers(t *testing.T, dir string) {
 
 // A number that is not finite is no reason to lose a record.
 func TestRecordNull(t *testing.T) {
-	r := Record{Schema: Schema, Item: Item{Table: "en", Seed: 3}, Gap: math.NaN(), Trace: []Point{{Alpha: math.Inf(1)}}}
+	nan := math.NaN()
+	r := Record{Schema: Schema, Item: Item{Table: "en", Seed: 3}, Gap: &nan, Trace: []Point{{Alpha: math.Inf(1)}}}
 	line, err := r.line()
 	require.NoError(t, err)
 	require.Contains(t, string(line), `"gap":null`)

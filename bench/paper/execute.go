@@ -100,9 +100,8 @@ func guarded(ctx context.Context, make build, m Method, c tune.Config, begun tim
 func (r *Record) fill(m Method, from *tune.Result) {
 	r.Status, r.Message = string(from.Status), from.Message
 	r.Iterations = from.Iterations
-	r.Gap = from.LowerGap
-	if !finite(r.Gap) {
-		r.Gap = 0
+	if gap := from.LowerGap; finite(gap) {
+		r.Gap = &gap
 	}
 	if from.Iterations > 0 {
 		r.Iterate = errorsOf(&from.Errors)

@@ -1,11 +1,11 @@
 package paper
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -140,7 +140,7 @@ func TestPaper(t *testing.T) {
 			n++
 			_, err := table.row(c.row)
 			require.NoError(t, err)
-			if table.Name != "mc" || slices.Contains(tune.Differentiable(c.method), "matrix-completion") || tune.Differentiable(c.method) == nil {
+			if table.Name != "mc" || tune.Able(c.method, (*matcomp.Model)(nil)) {
 				require.Contains(t, table.Methods, c.method)
 			}
 		}

@@ -60,8 +60,8 @@ type Record struct {
 	// Deployed is the test error of the model that conetune tune would save, trained once more on training and validation
 	// rows together. It is there only for [OurDefaults] and [GapClosed].
 	Deployed *float64 `json:"deployed,omitempty"`
-	// Gap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, 0 for methods that only look at solutions.
-	Gap float64 `json:"gap"`
+	// Gap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, nil for methods that only look at solutions.
+	Gap *float64 `json:"gap"`
 	// Hyperparameters are the weights lambda of the penalties, in the order of the model, then the upper
 	// variables. Dimension is how many of them the method chooses apart: fewer where it gives all of a kind the same value.
 	Hyperparameters []float64 `json:"hyperparameters"`

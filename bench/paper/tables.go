@@ -62,7 +62,7 @@ func Tables() []Table {
 			},
 		},
 		{
-			Name: "mc", Title: "Low-rank matrix completion, synthetic data", Validation: mse, Test: mse, Methods: able("matrix-completion", grouped),
+			Name: "mc", Title: "Low-rank matrix completion, synthetic data", Validation: mse, Test: mse, Methods: able((*matcomp.Model)(nil), grouped),
 			Rows: []Row{completion("60-60")},
 		},
 		{
@@ -78,12 +78,9 @@ func Tables() []Table {
 	}
 }
 
-// able leaves out the methods that need a derivative of the model that there is not.
-func able(model string, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		known := tune.Differentiable(name)
-		return known != nil && !slices.Contains(known, model)
-	})
+// able leaves out the methods that need a derivative that models of a type do not have.
+func able(model tune.Model, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !tune.Able(name, model) })
 }
 
 // FindTable returns the table of a name.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +39,7 @@ type modelOptions struct {
 // modelSpec is a model of the command line.
 type modelSpec struct {
 	name    string
+	kind    tune.Model // a nil pointer of the model's type, see [tune.Able]
 	summary string
 	build   func(dataset.Division, modelOptions) (tune.Model, error)
 	grouped bool     // the model takes --groups
@@ -75,6 +78,7 @@ func (m modelSpec) errorUnit() string {
 var models = []modelSpec{
 	{
 		name:    "elastic-net",
+		kind:    (*elasticnet.Model)(nil),
 		summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return elasticnet.New(s, elasticnet.Options{Standardize: o.standardize, Intercept: o.intercept})
@@ -82,6 +86,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "weighted-lasso",
+		kind:    (*wlasso.Model)(nil),
 		summary: "linear regression, a bound of its own on each coefficient",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return wlasso.New(s, wlasso.Options{Standardize: o.standardize, Intercept: o.intercept})
@@ -89,6 +94,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "sparse-group-lasso",
+		kind:    (*sgl.Model)(nil),
 		summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
 		grouped: true,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
@@ -101,6 +107,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "group-lasso",
+		kind:    (*grouplasso.Model)(nil),
 		summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
 		grouped: true,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
@@ -113,6 +120,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "fused-lasso",
+		kind:    (*fused.Model)(nil),
 		summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
 		flags:   []string{"order"},
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
@@ -121,6 +129,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "bounded-elastic-net",
+		kind:    (*bounded.Model)(nil),
 		summary: "the elastic net with coefficients that are not negative, or within --lower and --upper",
 		flags:   []string{"lower", "upper"},
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
@@ -129,6 +138,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "huber",
+		kind:    (*huber.Model)(nil),
 		summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers",
 		unit:    "mean Huber loss",
 		flags:   []string{"threshold"},
@@ -138,6 +148,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "quantile",
+		kind:    (*quantile.Model)(nil),
 		summary: "the elastic net for a quantile of the target instead of its mean, by default the median",
 		unit:    "mean pinball loss",
 		flags:   []string{"level"},
@@ -147,6 +158,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "logistic",
+		kind:    (*logistic.Model)(nil),
 		summary: "classifier of two labels, the elastic net with the logistic loss",
 		unit:    "mean logistic loss",
 		labels:  true,
@@ -156,6 +168,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "multi-task",
+		kind:    (*multitask.Model)(nil),
 		summary: "linear regression of several targets, which use the same features: --target a,b,c",
 		several: func(t *targetTables, features []string, o scaling) (tune.Model, error) {
 			options := multitask.Options{Standardize: o.standardize, Intercept: o.intercept, Features: features, Targets: t.names}
@@ -167,6 +180,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "matrix-completion",
+		kind:    (*matcomp.Model)(nil),
 		summary: "entries of a matrix, bounds on the nuclear norm and on the 2-norms of groups of row and column features",
 		matrix: func(d *matcomp.Data, o scaling) (tune.Model, error) {
 			return matcomp.New(d, matcomp.Options{Standardize: o.standardize, Intercept: o.intercept})
@@ -174,6 +188,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "svm",
+		kind:    (*svm.Model)(nil),
 		summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
 		unit:    "mean hinge loss (validation), error rate (test)",
 		labels:  true,
@@ -218,6 +233,27 @@ func modelNames() []string {
 		names[i] = m.name
 	}
 	return names
+}
+
+// ableModels are the names of the models that a method can do, sorted.
+func ableModels(method string) []string {
+	var names []string
+	for _, m := range models {
+		if tune.Able(method, m.kind) {
+			names = append(names, m.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// sayWhich adds to the error of a method that cannot do a model which ones it can.
+func sayWhich(err error) error {
+	var unable *tune.UnableError
+	if errors.As(err, &unable) {
+		return fmt.Errorf("%w, which there is for %s", err, joined(ableModels(unable.Method)))
+	}
+	return err
 }
 
 // modelList describes the models, for help texts.

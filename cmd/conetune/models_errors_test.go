@@ -2,9 +2,11 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/conetune/conetune/tune"
 	"github.com/stretchr/testify/require"
 )
 
@@ -104,5 +106,35 @@ func TestBadInputOfModels(t *testing.T) {
 		{"differences of too high an order", []string{"fused-lasso", "--data", good, "--order", "7"}, []string{"differences of order 7 of 4 coefficients"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { refuse(t, append([]string{"tune"}, c.args...), c.want...) })
+	}
+}
+
+// A method along a hypergradient takes the models that the help names, and refuses the others with that list.
+func TestModelsOfHypergradients(t *testing.T) {
+	dir := t.TempDir()
+	good, labels := write(t, dir, "good.csv", csvText(1, 30, 4)), write(t, dir, "labels.csv", labelled(1, 30, 4))
+	for method, others := range map[string][]string{tune.MethodIGJO: {"matrix-completion", "sparse-group-lasso"}, tune.MethodHOAG: {"matrix-completion", "sparse-group-lasso"}, tune.MethodIFDM: nil} {
+		able := ableModels(method)
+		require.ElementsMatch(t, append([]string{"elastic-net", "logistic", "svm", "weighted-lasso"}, others...), able)
+		for _, spec := range models {
+			if spec.matrix != nil || spec.several != nil {
+				continue // matrix_test.go, targets_test.go
+			}
+			args := []string{"tune", spec.name, "--method", method, "--evaluations", "3", "--folds", "3", "--data", good}
+			if spec.labels {
+				args[len(args)-1] = labels
+			}
+			if spec.grouped {
+				args = append(args, "--groups", "2")
+			}
+			o := conetune(t, args...)
+			if slices.Contains(able, spec.name) {
+				o.ok(t)
+				continue
+			}
+			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Contains(t, o.stderr, method+" cannot do the model "+spec.name)
+			require.Contains(t, o.stderr, "which there is for "+joined(able))
+		}
 	}
 }

@@ -98,7 +98,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "tune MODEL",
 		Short:     "Choose hyperparameters for a table",
-		Long:      sprintf(tuneHelp, modelList(), joined(tune.Differentiable(tune.MethodIGJO)), joined(tune.Differentiable(tune.MethodIFDM))),
+		Long:      sprintf(tuneHelp, modelList(), joined(ableModels(tune.MethodIGJO)), joined(ableModels(tune.MethodIFDM))),
 		Example:   tuneExample,
 		ValidArgs: modelNames(),
 		Args: func(_ *cobra.Command, args []string) error {

@@ -47,7 +47,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		config := job.config
 		config.Method = method
 		if err := tune.Check(model, config); err != nil {
-			return badInput(err)
+			return badInput(sayWhich(err))
 		}
 	}
 	trace := a.newTraceFile(job.trace)

@@ -19,6 +19,9 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -47,7 +50,31 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
+	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		return fits.ElasticNet(train, val, intercept)
+	}
 	return &Model{regression.NewModel(data, spec)}, nil
+}
+
+// Modes are those of [fits.ElasticNet].
+func (*Model) Modes() []lower.Mode {
+	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
+}
+
+// Advice are the ranges of the paper, in which trees of Parzen estimators look further than the other searches, and the steps of its
+// experiments by gradients. Those of IGJO are in the unit of Feng and Simon's program, whose losses are sums: with n training and m
+// validation rows, its weights are n times ours and its gradient m/n times ours.
+func (m *Model) Advice() problems.Advice {
+	train, val, _ := m.Data().Fold(0).Rows()
+	n, v := float64(len(train.Y)), float64(len(val.Y))
+	unit := v / (n * n)
+	return problems.Advice{Paper: problems.Paper{
+		Weights: problems.Span{Low: 1e-5, High: 1e-2}, Parzen: problems.Span{Low: 1e-5, High: 1e2},
+		IGJO: &problems.IGJO{Start: 0.01 / n, MaxIter: 100, Steps: problems.Backtracking{
+			First: unit, Shrink: 0.1, Least: 1e-8 * unit, Share: 1e-3 * v, Enough: 5e-4, Floor: 1e-5 / n,
+		}},
+		IFDM: &problems.Normalised{Length: 1.5, Shrink: 0.1, Free: 20},
+	}}
 }
 
 // Spec are the penalties and settings of the elastic net under a name of its own, for models with

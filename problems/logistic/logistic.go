@@ -25,6 +25,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -66,7 +68,15 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	spec.Labels = labels[:]
+	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		return fits.NewLogistic(train, val, intercept)
+	}
 	return &Model{regression.NewModel(data, spec)}, nil
+}
+
+// Modes are those of [fits.Logistic].
+func (*Model) Modes() []lower.Mode {
+	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }
 
 // loss is the logistic loss of targets -1 and 1.

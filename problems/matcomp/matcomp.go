@@ -128,6 +128,11 @@ func (m *Model) SearchSpace(_ string, each bool) []problems.Axis {
 	return axes
 }
 
+// Advice are the range and the start of the paper.
+func (*Model) Advice() problems.Advice {
+	return problems.Advice{Paper: problems.Paper{Weights: problems.Span{Low: math.Pow(10, -3.5), High: 1e-1}, Start: 0.005}}
+}
+
 // places are the places of the lower-level variables in [dca.Level.X], -1 for those that the model lacks.
 type places struct{ theta, beta, gamma, b0 int }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -31,6 +33,8 @@ type Spec struct {
 	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
 	// for models with so many hyperparameters that they can follow the noise of the validation rows.
 	StopFolds int
+	// Fit makes the fast fit to training rows, with the loss on validation rows, both in the unit of the model; nil where there is none.
+	Fit func(train, val fits.Rows, intercept bool) (lower.Penalised, error)
 	// Labels are nil for a regression, the two labels of a classifier, see [problems.Fit].
 	Labels []float64
 	// Paper and Default are the settings of the paper's experiments and ours.
@@ -125,6 +129,19 @@ func (m *Model) level(d *Data, share float64) func(*convex.Model, convex.Affine)
 		}
 		return level
 	}
+}
+
+// Penalised is the fast fit of the lower level, nil where there is none, see [tune.Penalised].
+//
+// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
+func (m *Model) Penalised() (lower.Penalised, error) {
+	if m.spec.Fit == nil {
+		return nil, nil
+	}
+	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Penalised, error) {
+		p := m.data.parts[t]
+		return m.spec.Fit(fits.NewRows(p.train.X, p.train.Y), fits.NewRows(p.val.X, p.val.Y), m.data.options.Intercept)
+	})
 }
 
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.

@@ -23,6 +23,8 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -71,7 +73,24 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 				convex.Norm1(b).MinusAffine(r.At(g.Len())),
 			}
 		},
+		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+			return fits.NewSparseGroupLasso(train, val, g.Members, intercept)
+		},
 	})}, nil
+}
+
+// Modes are those of [fits.SparseGroupLasso].
+func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Truncated} }
+
+// Advice are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in searches: refits on 100
+// validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
+func (*Model) Advice() problems.Advice {
+	return problems.Advice{Each: true, Paper: problems.Paper{
+		Weights: problems.Span{Low: 1e-3, High: 1e1},
+		IGJO: &problems.IGJO{Start: 0.01, MaxIter: 50, Steps: problems.Backtracking{
+			First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 5e-4, Floor: 1e-6,
+		}},
+	}}
 }
 
 // Groups are the groups of the features.

@@ -22,6 +22,8 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -69,7 +71,15 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
 		},
+		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+			return fits.WeightedLasso(train, val, intercept)
+		},
 	})}, nil
+}
+
+// Modes are those of [fits.WeightedLasso].
+func (*Model) Modes() []lower.Mode {
+	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }
 
 // anchor is the share of LambdaMax towards which the start is drawn. The best weight of a path on few validation rows says little: it

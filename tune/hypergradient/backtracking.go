@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
 )
 
 // Backtracking are the steps of Feng and Simon's program for [IGJO]: lambda' = max(lambda - t g, Floor) with the gradient g in lambda itself. While
@@ -44,7 +46,7 @@ func (b *Backtracking) check() error {
 }
 
 // backtrack goes down from one start.
-func (s *search) backtrack(ctx context.Context, at *Point) error {
+func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 	b := s.Backtracking
 	s.out.Status = ""
 	t, begun := b.First, s.out.Iterations

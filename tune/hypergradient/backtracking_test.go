@@ -3,12 +3,11 @@ package hypergradient
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower"
 )
 
 // parabola is a model with the validation loss (lambda - 3)^2 + 1.
@@ -18,19 +17,19 @@ func (parabola) Dim() int           { return 1 }
 func (parabola) LambdaMax() float64 { return 10 }
 func (parabola) Path() [][]float64  { return [][]float64{{5}} }
 
-func (parabola) Solve(_ context.Context, lambda []float64, _ float64, _ *Point) (*Point, error) {
+func (parabola) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
 	d := lambda[0] - 3
-	return &Point{Lambda: lambda, Validation: d*d + 1, Solved: true}, nil
+	return &lower.Point{Lambda: lambda, Validation: d*d + 1, Solved: true}, nil
 }
 
-func (parabola) Gradient(_ context.Context, at *Point, _ GradientOptions) ([]float64, error) {
+func (parabola) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
 	return []float64{2 * (at.Lambda[0] - 3)}, nil
 }
 
 // broken is a parabola whose lower level cannot be solved above 4.
 type broken struct{ parabola }
 
-func (broken) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+func (broken) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	pt, err := parabola{}.Solve(ctx, lambda, tol, start)
 	pt.Solved = lambda[0] <= 4
 	return pt, err
@@ -120,81 +119,4 @@ func TestNormalised(t *testing.T) {
 	require.InDelta(t, 3, r.Best.Lambda[0], 0.3)
 	_, err = IFDM(context.Background(), parabola{}, Settings{Normalised: &Normalised{Length: 1, Shrink: 2, Free: 1}})
 	require.ErrorContains(t, err, "a factor of 2")
-}
-
-// After j steps the truncated solution has the least |H (q - H v)| over the span of H q, H^3 q, ..., H^(2j-1) q; and enough of
-// them solve the system.
-func TestTruncated(t *testing.T) {
-	const k, steps = 6, 3
-	r := rand.New(rand.NewPCG(1, 2))
-	root, q := mat.NewDense(k, k, nil), mat.NewVecDense(k, nil)
-	for i := range k {
-		q.SetVec(i, math.Cos(float64(3*i)))
-		for j := range k {
-			root.Set(i, j, r.NormFloat64())
-		}
-	}
-	var h, square, exact mat.Dense
-	h.Mul(root, root.T())
-	product := func(out, v []float64) {
-		x := mat.NewVecDense(k, nil)
-		x.MulVec(&h, mat.NewVecDense(k, v))
-		copy(out, x.RawVector().Data)
-	}
-	v := make([]float64, k)
-	truncated(context.Background(), product, q.RawVector().Data, v, steps)
-
-	square.Mul(&h, &h)
-	krylov, basis := mat.NewDense(k, steps, nil), mat.NewVecDense(k, nil)
-	basis.MulVec(&h, q)
-	for j := range steps {
-		basis.ScaleVec(1/mat.Norm(basis, 2), basis)
-		krylov.SetCol(j, basis.RawVector().Data)
-		basis.MulVec(&square, basis)
-	}
-	var image mat.Dense
-	var right, y, want mat.VecDense
-	image.Mul(&square, krylov)
-	right.MulVec(&h, q)
-	require.NoError(t, y.SolveVec(&image, &right)) // least squares
-	want.MulVec(krylov, &y)
-	require.InDeltaSlice(t, want.RawVector().Data, v, 1e-6*mat.Norm(&want, 2))
-
-	// With eigenvalues of 1 to 3.
-	for i := range k {
-		h.Set(i, i, h.At(i, i)+20)
-	}
-	require.NoError(t, exact.Solve(&h, q))
-	truncated(context.Background(), product, q.RawVector().Data, v, k)
-	floats.Sub(v, exact.RawMatrix().Data)
-	require.Less(t, floats.Norm(v, 2), 1e-5*mat.Norm(&exact, 2))
-}
-
-// Where the systems are well conditioned the truncated gradient is the exact one.
-func TestTruncatedGradient(t *testing.T) {
-	train, val := generated(t, "60-30-0-p80", 4, false)
-	groups := make([][]int, 20)
-	for j := range 80 {
-		groups[j%20] = append(groups[j%20], j)
-	}
-	lasso, err := WeightedLasso(train, val, true)
-	require.NoError(t, err)
-	net, err := ElasticNet(train, val, true)
-	require.NoError(t, err)
-	sparse, err := NewSparseGroupLasso(train, val, groups, true)
-	require.NoError(t, err)
-	for _, m := range []Model{lasso, net, sparse} {
-		lambda := make([]float64, m.Dim())
-		for i := range lambda {
-			lambda[i] = 0.7 * m.LambdaMax()
-		}
-		at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
-		require.NoError(t, err)
-		want, err := m.Gradient(context.Background(), at, GradientOptions{})
-		require.NoError(t, err)
-		got, err := m.Gradient(context.Background(), at, GradientOptions{Mode: Truncated})
-		require.NoError(t, err)
-		require.Positive(t, floats.Norm(want, 2))
-		require.InDeltaSlice(t, want, got, 1e-4*floats.Norm(want, 2), "%T", m)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/fits"
 )
 
 // TestCompare is the Go side of bench/hoag.py, which sets the folder with its data: it runs HOAG from the
@@ -45,8 +46,8 @@ func TestCompare(t *testing.T) {
 		Coefficients, Lambda     []float64
 	}
 	results := map[string]result{}
-	makers := map[string]func(train, val Rows, intercept bool) (*Regression, error){
-		"lasso": Lasso, "weighted lasso": WeightedLasso, "elastic net": ElasticNet,
+	makers := map[string]func(train, val fits.Rows, intercept bool) (*fits.Regression, error){
+		"lasso": fits.Lasso, "weighted lasso": fits.WeightedLasso, "elastic net": fits.ElasticNet,
 	}
 	for kind, newModel := range makers {
 		for _, start := range []string{"start", "path"} {
@@ -55,7 +56,7 @@ func TestCompare(t *testing.T) {
 				var u0, u1 syscall.Rusage
 				_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u0)
 				begun := time.Now()
-				m, err := newModel(Rows{design.FromColumns(jobs.Train, jobs.P, trainX), trainY}, Rows{design.FromColumns(jobs.Val, jobs.P, valX), valY}, false)
+				m, err := newModel(fits.Rows{X: design.FromColumns(jobs.Train, jobs.P, trainX), Y: trainY}, fits.Rows{X: design.FromColumns(jobs.Val, jobs.P, valX), Y: valY}, false)
 				require.NoError(t, err)
 				var s Settings
 				if start == "start" {

@@ -5,22 +5,24 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
 )
 
 // IGJO descends with a line search on exact lower-level solutions, with hypergradients by implicit
 // differentiation on the support. The method of the paper, as its authors' program has it, has Settings.Backtracking.
-func IGJO(ctx context.Context, m Model, o Settings) (*Result, error) {
+func IGJO(ctx context.Context, m lower.Differentiable, o Settings) (*Result, error) {
 	if o.Backtracking != nil && o.Mode == "" {
-		o.Mode = Truncated
+		o.Mode = lower.Truncated
 	}
 	return descend(ctx, m, o)
 }
 
 // IFDM is the same descent with hypergradients from the forward-differentiated coordinate
 // descent, 50 steps by default.
-func IFDM(ctx context.Context, m Model, o Settings) (*Result, error) {
+func IFDM(ctx context.Context, m lower.Differentiable, o Settings) (*Result, error) {
 	if o.Mode == "" {
-		o.Mode = Forward
+		o.Mode = lower.Forward
 	}
 	if o.MaxIter == 0 {
 		o.MaxIter = 50
@@ -45,7 +47,7 @@ const (
 )
 
 // descend minimises the validation loss by steps along a direction of descent.
-func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
+func descend(ctx context.Context, m lower.Differentiable, o Settings) (*Result, error) {
 	o, err := o.withDefaults(m)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func descend(ctx context.Context, m Model, o Settings) (*Result, error) {
 }
 
 // descend goes down from one start.
-func (s *search) descend(ctx context.Context, at *Point) error {
+func (s *search) descend(ctx context.Context, at *lower.Point) error {
 	s.out.Status = ""
 	g, err := s.gradient(ctx, at, 0)
 	if err != nil {
@@ -155,7 +157,7 @@ func subtract(a, b []float64) []float64 {
 // line is a search along d from a point with gradient g.
 type line struct {
 	s     *search
-	at    *Point
+	at    *lower.Point
 	g, d  []float64
 	unit  float64
 	wolfe bool
@@ -163,13 +165,13 @@ type line struct {
 
 // search returns a point of sufficient decrease, its gradient and its rate, or nil where there is none.
 // It brackets the rates that meet both conditions between one that is too short and one that is too long.
-func (l *line) search(ctx context.Context, rate float64) (*Point, []float64, float64, error) {
+func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float64, float64, error) {
 	size := floats.Norm(l.d, math.Inf(1))
 	if l.s.Scale == Log {
 		rate = math.Min(rate, mostMove/size)
 	}
 	short, long := 0.0, math.Inf(1)
-	var found *Point
+	var found *lower.Point
 	var foundG []float64
 	var foundRate float64
 	for range mostTrials {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
@@ -16,10 +16,8 @@ func ExampleIGJO() {
 		fmt.Println(err)
 		return
 	}
-	rows := func(d *dataset.Data) hypergradient.Rows {
-		return hypergradient.Rows{X: design.New(d.X), Y: d.Y}
-	}
-	model, err := hypergradient.ElasticNet(rows(split.Train), rows(split.Val), false)
+	train, val := fits.NewRows(split.Train.X, split.Train.Y), fits.NewRows(split.Val.X, split.Val.Y)
+	model, err := fits.ElasticNet(train, val, false)
 	if err != nil {
 		fmt.Println(err)
 		return

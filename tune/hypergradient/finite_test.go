@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/lower"
 )
 
 // edged has the validation loss 1 + (log lambda - 3)^2, to which loss is added below lambda = edge, and slope to the gradient there.
@@ -15,16 +17,16 @@ func (edged) Dim() int           { return 1 }
 func (edged) LambdaMax() float64 { return 100 }
 func (edged) Path() [][]float64  { return [][]float64{{80}, {60}, {40}} }
 
-func (m edged) Solve(_ context.Context, lambda []float64, _ float64, _ *Point) (*Point, error) {
+func (m edged) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
 	u := math.Log(lambda[0]) - 3
-	pt := &Point{Lambda: lambda, X: [][]float64{{u}}, Validation: 1 + u*u, Solved: true}
+	pt := &lower.Point{Lambda: lambda, X: [][]float64{{u}}, Validation: 1 + u*u, Solved: true}
 	if lambda[0] < m.edge {
 		pt.Validation += m.loss
 	}
 	return pt, nil
 }
 
-func (m edged) Gradient(_ context.Context, at *Point, _ GradientOptions) ([]float64, error) {
+func (m edged) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
 	g := 2 * (math.Log(at.Lambda[0]) - 3) / at.Lambda[0]
 	if at.Lambda[0] < m.edge {
 		g += m.slope

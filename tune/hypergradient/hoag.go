@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
 )
 
 const (
@@ -30,7 +32,7 @@ const (
 // holds, and shrinks where it does not. Losses with several minima may let it end elsewhere than near the best point on its
 // way: it then returns to that one, with smaller steps that have to go down. The best point is solved to
 // Settings.LowerTol at the end.
-func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
+func HOAG(ctx context.Context, m lower.Differentiable, o Settings) (*Result, error) {
 	o, err := o.withDefaults(m)
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 		if err != nil || !s.running() {
 			break
 		}
-		var last *Point
+		var last *lower.Point
 		last, err = s.approximate(ctx, at, approximation{tol: firstTol, move: firstMove, worse: worse})
 		if err == nil && s.running() && s.out.Best.Validation < last.Validation*(1-o.Tol) {
 			_, err = s.approximate(ctx, s.out.Best, approximation{tol: math.Sqrt(s.out.Best.Gap), move: returnMove, worse: 1})
@@ -65,7 +67,7 @@ func HOAG(ctx context.Context, m Model, o Settings) (*Result, error) {
 type approximation struct{ tol, move, worse float64 }
 
 // approximate is HOAG from one start. It returns where it ended.
-func (s *search) approximate(ctx context.Context, at *Point, o approximation) (*Point, error) {
+func (s *search) approximate(ctx context.Context, at *lower.Point, o approximation) (*lower.Point, error) {
 	s.out.Status = ""
 	tol, scale, begun := o.tol, at.Validation, s.out.Iterations
 	rate, idle := 0.0, 0
@@ -93,7 +95,7 @@ func (s *search) approximate(ctx context.Context, at *Point, o approximation) (*
 			break
 		}
 		tol *= tolShrink
-		var next *Point
+		var next *lower.Point
 		if next, err = s.solve(ctx, s.move(at.Lambda, g, -rate), math.Max(s.LowerTol, tol*tol), at); next == nil {
 			break
 		}

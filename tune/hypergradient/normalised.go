@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
 )
 
 // Normalised are the steps for [IFDM] of its authors' program, sparse-ho: with the gradient g in the logarithms of lambda,
@@ -30,7 +32,7 @@ func (n *Normalised) check() error {
 }
 
 // normalised goes down from one start.
-func (s *search) normalised(ctx context.Context, at *Point) error {
+func (s *search) normalised(ctx context.Context, at *lower.Point) error {
 	s.out.Status = ""
 	t, up, before := 0.0, false, math.Inf(1)
 	for i := 1; i < s.MaxIter; i++ {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
 )
 
 // Scale is what a method takes its steps in.
@@ -69,7 +71,7 @@ type Settings struct {
 	// Normalised asks IFDM for those of its authors' program, in the place of Direction and Tol.
 	Normalised *Normalised
 	// Mode is that of the hypergradient: Forward for IFDM, Truncated with Backtracking, Adjoint for the others.
-	Mode Mode
+	Mode lower.Mode
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
 	MaxIter int
 	// MaxSolves bounds the lower levels that are solved, at most a third of them for the path. 0 means no bound.
@@ -77,7 +79,7 @@ type Settings struct {
 	// Tol ends the search when an iteration lowers the validation loss by less than this share of it, several times in a
 	// row, and when the hypergradient in the logarithms is below this share of the loss. Default 1e-5.
 	Tol float64
-	// LowerTol is the accuracy of the lower levels, as in [Model.Solve]. Default 1e-10.
+	// LowerTol is the accuracy of the lower levels, as in [lower.Penalised]. Default 1e-10.
 	LowerTol float64
 	// Observe, if not nil, is called for each lower-level solution, in order.
 	Observe func(Step)
@@ -85,7 +87,7 @@ type Settings struct {
 
 // Step is one lower-level solution that a search looked at.
 type Step struct {
-	*Point
+	*lower.Point
 	// K counts the solutions from 1, Iteration the steps taken so far.
 	K, Iteration int
 	// Accepted says that the search went on from here.
@@ -96,20 +98,20 @@ type Step struct {
 type Result struct {
 	Status Status
 	// Best is the lower-level solution with the least validation loss.
-	Best *Point
+	Best *lower.Point
 	// Iterations counts the steps, Solves the lower levels.
 	Iterations, Solves int
 }
 
-func (s Settings) withDefaults(m Model) (Settings, error) {
+func (s Settings) withDefaults(m lower.Differentiable) (Settings, error) {
 	if s.Scale == "" {
 		s.Scale = Log
 	}
 	if s.Scale != Log && s.Scale != Plain {
 		return s, fmt.Errorf("hypergradient: unknown scale %q, expected %s or %s", s.Scale, Log, Plain)
 	}
-	if s.Mode != "" && s.Mode != Adjoint && s.Mode != Forward && s.Mode != Truncated {
-		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s, %s or %s", s.Mode, Adjoint, Forward, Truncated)
+	if s.Mode != "" && s.Mode != lower.Adjoint && s.Mode != lower.Forward && s.Mode != lower.Truncated {
+		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s, %s or %s", s.Mode, lower.Adjoint, lower.Forward, lower.Truncated)
 	}
 	if s.Normalised != nil {
 		if err := s.Normalised.check(); err != nil {
@@ -168,14 +170,14 @@ func (s Settings) withDefaults(m Model) (Settings, error) {
 // search is a run of any of the methods.
 type search struct {
 	Settings
-	model Model
+	model lower.Differentiable
 	out   Result
-	exact *Point // the best of those solved to LowerTol
+	exact *lower.Point // the best of those solved to LowerTol
 }
 
 // solve solves the lower level at lambda and keeps it if it is the best. A nil point means that
 // the search has to end; the status says why.
-func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if ctx.Err() != nil {
 		s.out.Status = Cancelled
 		return nil, nil
@@ -214,15 +216,15 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 	return pt, nil
 }
 
-func (s *search) observe(pt *Point, accepted bool) {
+func (s *search) observe(pt *lower.Point, accepted bool) {
 	if s.Observe != nil {
 		s.Observe(Step{Point: pt, K: s.out.Solves, Iteration: s.out.Iterations, Accepted: accepted})
 	}
 }
 
 // gradient is the hypergradient in the scale of the search. It is nil where the search has to end.
-func (s *search) gradient(ctx context.Context, at *Point, tol float64) ([]float64, error) {
-	g, err := s.model.Gradient(ctx, at, GradientOptions{Mode: s.Mode, Tol: tol})
+func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
+	g, err := s.model.Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
 	switch {
 	case ctx.Err() != nil: // what there is may not be the whole
 		s.out.Status = Cancelled
@@ -259,17 +261,17 @@ func (s *search) running() bool {
 const mostStarts = 2
 
 // begin returns the points to start from, the best first; none where the search has to end.
-func (s *search) begin(ctx context.Context, tol float64) ([]*Point, error) {
+func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error) {
 	if s.Start != nil {
 		at, err := s.solve(ctx, s.Start, tol, nil)
 		if at == nil {
 			return nil, err
 		}
 		s.observe(at, true)
-		return []*Point{at}, nil
+		return []*lower.Point{at}, nil
 	}
-	var path []*Point
-	var last *Point
+	var path []*lower.Point
+	var last *lower.Point
 	points := s.model.Path()
 	if most := max(1, s.MaxSolves/3); s.MaxSolves > 0 && most < len(points) {
 		for i := range most { // the middles of parts of the same size
@@ -286,41 +288,30 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*Point, error) {
 		path = append(path, at)
 		last = at
 	}
-	var starts []*Point
+	var starts []*lower.Point
 	for i, at := range path {
 		if (i == 0 || at.Validation < path[i-1].Validation) && (i == len(path)-1 || at.Validation <= path[i+1].Validation) {
 			starts = append(starts, at)
 		}
 	}
-	slices.SortStableFunc(starts, func(a, b *Point) int { return cmp.Compare(a.Validation, b.Validation) })
+	slices.SortStableFunc(starts, func(a, b *lower.Point) int { return cmp.Compare(a.Validation, b.Validation) })
 	return starts[:min(mostStarts, len(starts))], nil
 }
 
-const (
-	// leastShare of LambdaMax is the least value of a hyperparameter.
-	leastShare = 1e-5
-	// leastFactor is the least share of a hyperparameter that a step in plain scale leaves of it.
-	leastFactor = 0.1
-)
+// leastFactor is the least share of a hyperparameter that a step in plain scale leaves of it.
+const leastFactor = 0.1
 
-// move returns lambda + t d, in the scale of the search, no less than the least values, and between the bounds of the model.
+// move returns lambda + t d, in the scale of the search, between the bounds of the model; what is outside of them goes no further out.
 func (s *search) move(lambda, d []float64, t float64) []float64 {
-	out, least := make([]float64, len(lambda)), leastShare*s.model.LambdaMax()
-	var low, high []float64
-	if b, ok := s.model.(Bounded); ok {
-		low, high = b.Bounds()
-	}
+	out := make([]float64, len(lambda))
+	low, high := lower.BoundsOf(s.model)
 	for i, l := range lambda {
 		if s.Scale == Log {
 			out[i] = l * math.Exp(t*d[i])
 		} else {
 			out[i] = math.Max(l+t*d[i], leastFactor*l)
 		}
-		if low != nil {
-			least = low[i]
-			out[i] = math.Min(out[i], math.Max(high[i], l))
-		}
-		out[i] = math.Max(out[i], math.Min(least, l))
+		out[i] = math.Max(math.Min(out[i], math.Max(high[i], l)), math.Min(low[i], l))
 	}
 	return out
 }

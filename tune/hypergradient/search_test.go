@@ -7,22 +7,35 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 var methods = []struct {
 	name string
-	run  func(context.Context, Model, Settings) (*Result, error)
+	run  func(context.Context, lower.Differentiable, Settings) (*Result, error)
 }{
 	{"IGJO", IGJO}, {"IFDM", IFDM}, {"HOAG", HOAG},
 }
 
+// generated are training and validation rows of the paper's elastic net.
+func generated(t testing.TB, shape string, seed uint64) (train, val fits.Rows) {
+	c, err := dataset.Preset(shape)
+	require.NoError(t, err)
+	s, _, err := dataset.Generate(c, seed)
+	require.NoError(t, err)
+	return fits.NewRows(s.Train.X, s.Train.Y), fits.NewRows(s.Val.X, s.Val.Y)
+}
+
 // A dense scan of the lasso's one hyperparameter knows the least validation loss.
 func TestLassoAgainstScan(t *testing.T) {
-	train, val := generated(t, "80-60-0-p120", 3, false)
-	m, err := Lasso(train, val, false)
+	train, val := generated(t, "80-60-0-p120", 3)
+	m, err := fits.Lasso(train, val, false)
 	require.NoError(t, err)
 	least := math.Inf(1)
-	var last *Point
+	var last *lower.Point
 	for i := range 3000 {
 		last, err = m.Solve(context.Background(), []float64{m.LambdaMax() * math.Exp(-7*float64(i)/3000)}, 1e-10, last)
 		require.NoError(t, err)
@@ -38,12 +51,12 @@ func TestLassoAgainstScan(t *testing.T) {
 
 // A result is a lower-level solution, no worse than any that was observed, and than a grid for the elastic net.
 func TestElasticNetAgainstGrid(t *testing.T) {
-	train, val := generated(t, "100-100-0-p150", 2, false)
-	m, err := ElasticNet(train, val, true)
+	train, val := generated(t, "100-100-0-p150", 2)
+	m, err := fits.ElasticNet(train, val, true)
 	require.NoError(t, err)
 	grid := math.Inf(1)
 	for i := range 10 {
-		var last *Point
+		var last *lower.Point
 		for k := range 10 {
 			at := []float64{m.LambdaMax() * math.Pow(10, -3*float64(i+1)/10), m.LambdaMax() * math.Pow(10, -3*float64(k)/10)}
 			last, err = m.Solve(context.Background(), at, 1e-10, last)
@@ -74,11 +87,11 @@ func TestElasticNetAgainstGrid(t *testing.T) {
 }
 
 func TestSameBytes(t *testing.T) {
-	train, val := generated(t, "60-40-0-p90", 8, false)
+	train, val := generated(t, "60-40-0-p90", 8)
 	for _, method := range methods {
 		var traces [2][]float64
 		for i := range traces {
-			m, err := WeightedLasso(train, val, false)
+			m, err := fits.WeightedLasso(train, val, false)
 			require.NoError(t, err)
 			r, err := method.run(context.Background(), m, Settings{MaxIter: 8, Observe: func(s Step) {
 				traces[i] = append(append(traces[i], s.Validation), s.X[0]...)
@@ -91,8 +104,8 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestCancelledAndBadSettings(t *testing.T) {
-	train, val := generated(t, "60-40-0-p90", 8, false)
-	m, err := ElasticNet(train, val, false)
+	train, val := generated(t, "60-40-0-p90", 8)
+	m, err := fits.ElasticNet(train, val, false)
 	require.NoError(t, err)
 	for _, method := range methods {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -118,7 +131,7 @@ func TestCancelledAndBadSettings(t *testing.T) {
 			require.ErrorContains(t, err, want)
 		}
 	}
-	none, err := Lasso(Rows{train.X, make([]float64, 60)}, val, true)
+	none, err := fits.Lasso(fits.Rows{X: train.X, Y: make([]float64, 60)}, val, true)
 	require.NoError(t, err)
 	_, err = IGJO(context.Background(), none, Settings{})
 	require.ErrorContains(t, err, "do not depend")

@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/tune/hypergradient"
 )
 
 func triples(p int) [][]int {
@@ -30,7 +33,7 @@ func TestSparseGroupHypergradient(t *testing.T) {
 			at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
 			require.NoError(t, err)
 			require.True(t, at.Solved)
-			g, err := m.Gradient(context.Background(), at, GradientOptions{})
+			g, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
 			require.NoError(t, err)
 			scale := floats.Norm(g, math.Inf(1))
 			for i := range g {
@@ -52,12 +55,12 @@ func TestSparseGroupSearch(t *testing.T) {
 			path = at.Validation
 		}
 	}
-	for _, run := range []func(context.Context, Model, Settings) (*Result, error){IGJO, HOAG} {
-		r, err := run(context.Background(), m, Settings{MaxIter: 40})
+	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.HOAG} {
+		r, err := run(context.Background(), m, hypergradient.Settings{MaxIter: 40})
 		require.NoError(t, err)
 		require.Less(t, r.Best.Validation, 0.95*path)
 	}
-	_, err = IFDM(context.Background(), m, Settings{})
+	_, err = hypergradient.IFDM(context.Background(), m, hypergradient.Settings{})
 	require.ErrorContains(t, err, "no forward mode")
 	_, err = NewSparseGroupLasso(train, val, triples(60), false)
 	require.ErrorContains(t, err, "feature 60 is in no group")

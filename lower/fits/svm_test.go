@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/tune/hypergradient"
 )
 
 // classified are normal rows; the label is the sign of the sum of the first three features, with noise.
@@ -44,24 +46,24 @@ func machines(t *testing.T, folds int) []*SVM {
 
 func TestSVMGradientsAreFiniteDifferences(t *testing.T) {
 	ctx := context.Background()
-	var parts []Model
+	var parts []lower.Penalised
 	for _, m := range machines(t, 3) {
 		parts = append(parts, m)
 	}
-	folds, err := NewFolds(parts)
+	folds, err := lower.NewFolds(parts)
 	require.NoError(t, err)
 	for _, lambda := range []float64{1, 0.1, 0.01} {
 		h := []float64{lambda}
 		for j := range 8 {
 			h = append(h, math.Pow(10, -float64(j%4)/2)*(0.9+0.01*float64(j)))
 		}
-		for _, m := range []Model{parts[0], folds} {
+		for _, m := range []lower.Differentiable{lower.DifferentiableOf(parts[0]), lower.DifferentiableOf(folds)} {
 			at, err := m.Solve(ctx, h, 1e-14, nil)
 			require.NoError(t, err)
 			require.True(t, at.Solved)
-			adjoint, err := m.Gradient(ctx, at, GradientOptions{})
+			adjoint, err := m.Gradient(ctx, at, lower.GradientOptions{})
 			require.NoError(t, err)
-			forward, err := m.Gradient(ctx, at, GradientOptions{Mode: Forward})
+			forward, err := m.Gradient(ctx, at, lower.GradientOptions{Mode: lower.Forward})
 			require.NoError(t, err)
 			require.InDeltaSlice(t, adjoint, forward, 1e-9)
 			require.Positive(t, floats.Norm(adjoint, 1))
@@ -89,8 +91,8 @@ func TestSVMSearch(t *testing.T) {
 		}
 		require.InDelta(t, sum, pt.Validation, 1e-12)
 	}
-	for _, run := range []func(context.Context, Model, Settings) (*Result, error){IGJO, IFDM, HOAG} {
-		out, err := run(context.Background(), m, Settings{Observe: func(s Step) {
+	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
+		out, err := run(context.Background(), m, hypergradient.Settings{Observe: func(s hypergradient.Step) {
 			require.LessOrEqual(t, slices.Max(s.Lambda[1:]), 10.0)
 			require.GreaterOrEqual(t, slices.Min(s.Lambda[1:]), 1e-6)
 		}})
@@ -99,7 +101,7 @@ func TestSVMSearch(t *testing.T) {
 		start := slices.Repeat([]float64{0.1}, m.Dim())
 		at, err := m.Solve(context.Background(), start, 1e-10, nil)
 		require.NoError(t, err)
-		out, err = run(context.Background(), m, Settings{Start: start})
+		out, err = run(context.Background(), m, hypergradient.Settings{Start: start})
 		require.NoError(t, err)
 		require.Less(t, out.Best.Validation, 0.6*at.Validation)
 	}
@@ -108,15 +110,15 @@ func TestSVMSearch(t *testing.T) {
 // Of several points each fold starts from the one solved nearby.
 func TestSVMStart(t *testing.T) {
 	ctx := context.Background()
-	var parts []Model
+	var parts []lower.Penalised
 	for _, m := range machines(t, 2) {
 		parts = append(parts, m)
 	}
-	all, err := NewFolds(parts)
+	all, err := lower.NewFolds(parts)
 	require.NoError(t, err)
-	starter := StarterOf(all)
+	starter := lower.StarterOf(all)
 	require.NotNil(t, starter)
-	var points []*Point
+	var points []*lower.Point
 	at := func(lambda, wbar float64) []float64 {
 		h := slices.Repeat([]float64{wbar}, all.Dim())
 		h[0] = lambda
@@ -128,8 +130,8 @@ func TestSVMStart(t *testing.T) {
 		points = append(points, pt)
 	}
 	from := starter.Start(at(0.11, 0.29), points)
-	for k, pt := range from.State.([]*Point) {
-		require.Same(t, points[1].State.([]*Point)[k], pt)
+	for k, pt := range from.State.([]*lower.Point) {
+		require.Same(t, points[1].State.([]*lower.Point)[k], pt)
 	}
 	pt, err := all.Solve(ctx, at(0.11, 0.29), 1e-10, from)
 	require.NoError(t, err)
@@ -137,10 +139,10 @@ func TestSVMStart(t *testing.T) {
 
 	logistic, err := NewLogistic(labelled(Rows{design.FromColumns(4, 1, []float64{1, 2, 3, 4}), []float64{1, 3, 2, 5}}), labelled(Rows{design.FromColumns(1, 1, []float64{1}), []float64{1}}), false)
 	require.NoError(t, err)
-	require.Nil(t, StarterOf(logistic))
-	mixed, err := NewFolds([]Model{logistic})
+	require.Nil(t, lower.StarterOf(logistic))
+	mixed, err := lower.NewFolds([]lower.Penalised{logistic})
 	require.NoError(t, err)
-	require.Nil(t, StarterOf(mixed))
+	require.Nil(t, lower.StarterOf(mixed))
 }
 
 func TestSVMErrors(t *testing.T) {

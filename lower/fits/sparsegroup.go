@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/sparse"
 )
 
@@ -32,7 +33,7 @@ func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*Spa
 	g.Prepare()
 	groups, err := sparse.NewGroups(g, members)
 	if err != nil {
-		return nil, fmt.Errorf("hypergradient: sparse group lasso: %w", err)
+		return nil, fmt.Errorf("fits: sparse group lasso: %w", err)
 	}
 	return &SparseGroupLasso{groups: groups, members: members, val: val, intercept: intercept}, nil
 }
@@ -53,12 +54,12 @@ type groupState struct {
 	gradient []float64
 }
 
-// Solve implements [Model].
-func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+// Solve implements [lower.Differentiable].
+func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
-		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected %d", len(lambda), m.Dim())
+		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}
-	pt := &Point{Lambda: append([]float64(nil), lambda...)}
+	pt := &lower.Point{Lambda: append([]float64(nil), lambda...)}
 	last := len(lambda) - 1
 	w := sparse.GroupWeights{Norm: pt.Lambda[:last], L1: pt.Lambda[last:]}
 	o := sparse.Options{Tol: tol}
@@ -69,17 +70,17 @@ func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol floa
 	if err != nil {
 		return nil, err
 	}
-	gradient := pt.fill(m.groups.Regression, m.val, s, m.intercept)
+	gradient := fill(pt, m.groups.Regression, m.val, s, m.intercept)
 	pt.State = &groupState{s, w, gradient}
 	return pt, nil
 }
 
-// Gradient implements [Model]. With H the Hessian of the lower level on the support S and H v = grad_S L,
+// Gradient implements [lower.Differentiable]. With H the Hessian of the lower level on the support S and H v = grad_S L,
 //
 //	dL/dlambda_g = -v_g'b_g / |b_g|,   dL/dlambda_{M+1} = -v' sign(b_S).
-func (m *SparseGroupLasso) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
-	if o.Mode == Forward {
-		return nil, fmt.Errorf("hypergradient: the sparse group lasso has no forward mode, only %s", Adjoint)
+func (m *SparseGroupLasso) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+	if o.Mode == lower.Forward {
+		return nil, fmt.Errorf("fits: the sparse group lasso has no forward mode, only %s", lower.Adjoint)
 	}
 	s := at.State.(*groupState)
 	out := make([]float64, m.Dim())
@@ -91,7 +92,7 @@ func (m *SparseGroupLasso) Gradient(ctx context.Context, at *Point, o GradientOp
 		return nil, err
 	}
 	v := make([]float64, len(s.Support))
-	if o.Mode == Truncated {
+	if o.Mode == lower.Truncated {
 		dense := mat.NewVecDense(len(v), nil)
 		truncated(ctx, func(out, v []float64) {
 			dense.MulVec(h, mat.NewVecDense(len(v), v))
@@ -100,7 +101,7 @@ func (m *SparseGroupLasso) Gradient(ctx context.Context, at *Point, o GradientOp
 	} else {
 		inverse, err := sparse.InverseOf(h)
 		if err != nil {
-			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
+			return nil, fmt.Errorf("fits: lower level: %w", err)
 		}
 		copy(v, s.gradient)
 		inverse.Solve(v)

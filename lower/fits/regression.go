@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -8,15 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/sparse"
 )
-
-// Rows are the data of a regression: a target for each row of the design.
-type Rows struct {
-	X *design.Matrix
-	Y []float64
-}
 
 // Regression is a lasso, an elastic net or a weighted lasso,
 //
@@ -76,31 +69,13 @@ func newRegression(name string, train, val Rows, intercept bool, weights func(*R
 func newTraining(name string, train, val Rows, intercept bool) (*sparse.Regression, error) {
 	g, err := sparse.NewRegression(train.X, train.Y, intercept)
 	if err != nil {
-		return nil, fmt.Errorf("hypergradient: training rows of the %s: %w", name, err)
+		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)
 	}
-	if err := checkValidation(name, train, val); err != nil {
-		return nil, err
-	}
-	return g, nil
-}
-
-// checkValidation says what is wrong with the validation rows beside those for training.
-func checkValidation(name string, train, val Rows) error {
-	n, p := train.X.Dims()
-	m, q := val.X.Dims()
-	switch {
-	case n == 0 || m == 0:
-		return fmt.Errorf("hypergradient: %d training and %d validation rows of the %s, expected at least one of each", n, m, name)
-	case p != q:
-		return fmt.Errorf("hypergradient: %d features of the training rows and %d of the validation rows of the %s", p, q, name)
-	case len(val.Y) != m:
-		return fmt.Errorf("hypergradient: %d targets for %d validation rows of the %s", len(val.Y), m, name)
-	}
-	return nil
+	return g, check(name, train, val)
 }
 
 // fill puts a solution into the point, and returns the gradient of the validation loss on its support.
-func (pt *Point) fill(g *sparse.Regression, val Rows, s *sparse.Solution, intercept bool) []float64 {
+func fill(pt *lower.Point, g *sparse.Regression, val Rows, s *sparse.Solution, intercept bool) []float64 {
 	value, gradient := g.ValidationGradient(val.X, val.Y, s)
 	pt.X, pt.Validation = [][]float64{s.B}, value
 	if intercept {
@@ -159,10 +134,10 @@ type state struct {
 	gradient []float64 // of L in the coefficients of the support
 }
 
-// Solve implements [Model].
-func (m *Regression) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+// Solve implements [lower.Differentiable].
+func (m *Regression) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.dim {
-		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected %d", len(lambda), m.dim)
+		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.dim)
 	}
 	w := m.weights(lambda)
 	o := sparse.Options{Tol: tol}
@@ -173,37 +148,34 @@ func (m *Regression) Solve(ctx context.Context, lambda []float64, tol float64, s
 	if err != nil {
 		return nil, err
 	}
-	pt := &Point{Lambda: append([]float64(nil), lambda...)}
-	gradient := pt.fill(m.train, m.val, s, m.intercept)
+	pt := &lower.Point{Lambda: append([]float64(nil), lambda...)}
+	gradient := fill(pt, m.train, m.val, s, m.intercept)
 	pt.State = &state{s, w, gradient}
 	return pt, nil
 }
 
-// Gradient implements [Model]. On the support S of the solution H = X_S'X_S / n + diag(w2), and
+// Gradient implements [lower.Differentiable]. On the support S of the solution H = X_S'X_S / n + diag(w2), and
 //
 //	dL/dw1_j = -v_j sign(b_j),   dL/dw2_j = -v_j b_j   with   H v = grad_S L.
 //
 // Where H is singular, v is the solution with a ridge of rounding size.
-func (m *Regression) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
+func (m *Regression) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	s := at.State.(*state)
 	out := make([]float64, m.dim)
 	if len(s.Support) == 0 {
 		return out, nil
 	}
-	if (o.Mode == Forward || o.Mode == Truncated) && m.dim <= forwardMost {
-		jacobian, err := m.jacobian(ctx, s, o)
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			out[i] = floats.Dot(jacobian[i], s.gradient)
-		}
-		return out, nil
-	}
-	v, err := m.adjoint(ctx, s, o)
+	h, err := newSystem(ctx, m.train, s.Support, s.weights.L2, o)
 	if err != nil {
 		return nil, err
 	}
+	if (o.Mode == lower.Forward || o.Mode == lower.Truncated) && m.dim <= forwardMost {
+		for i := range out {
+			out[i] = floats.Dot(h.solve(ctx, m.right(s, i)), s.gradient)
+		}
+		return out, nil
+	}
+	v := h.solve(ctx, s.gradient)
 	for k, j := range s.Support {
 		if m.first != nil {
 			out[m.first[j]] -= v[k] * sign(s.B[j])
@@ -219,70 +191,33 @@ func (m *Regression) Gradient(ctx context.Context, at *Point, o GradientOptions)
 // more, the same coordinate descent solves the adjoint system, which has one column.
 const forwardMost = 10
 
-// adjoint solves H v = grad_S L.
-func (m *Regression) adjoint(ctx context.Context, s *state, o GradientOptions) ([]float64, error) {
-	k := len(s.Support)
-	v := make([]float64, k)
-	switch {
-	case o.Mode == Truncated:
-		truncated(ctx, m.train.Product(s.Support, s.weights.L2), s.gradient, v, len(s.Support))
-	case m.train.Invertible(s.Support, s.weights.L2):
-		inverse, err := m.train.Inverse(ctx, s.Support, s.weights.L2)
-		if err != nil {
-			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
-		}
-		copy(v, s.gradient)
-		inverse.Solve(v)
-	case o.Mode == Forward:
-		m.train.GaussSeidel(ctx, s.Support, s.weights.L2, s.gradient, v, o.tol(), maxEpochs)
-	default:
-		m.train.ConjugateGradient(ctx, s.Support, s.weights.L2, s.gradient, v, o.tol(), 10*k)
-	}
-	return v, nil
-}
-
-// maxEpochs bounds the epochs of one linear system by coordinate descent.
-const maxEpochs = 10000
-
 // Jacobian returns dx_S/dlambda_i for each hyperparameter i, in the order of the support S of the coefficients, by
-// implicit forward differentiation: H dx_S/dlambda_i = -sign(b_S), or -b_S, where the
-// weight is lambda_i, by the factor of H, or where its order is too large by coordinate descent to the relative accuracy tol.
-func (m *Regression) Jacobian(ctx context.Context, at *Point, tol float64) ([][]float64, error) {
-	return m.jacobian(ctx, at.State.(*state), GradientOptions{Tol: tol})
-}
-
-func (m *Regression) jacobian(ctx context.Context, s *state, o GradientOptions) ([][]float64, error) {
-	jacobian := make([][]float64, m.dim)
-	var inverse *sparse.Inverse
-	if o.Mode != Truncated && m.train.Invertible(s.Support, s.weights.L2) && len(s.Support) > 0 {
-		var err error
-		if inverse, err = m.train.Inverse(ctx, s.Support, s.weights.L2); err != nil {
-			return nil, fmt.Errorf("hypergradient: lower level: %w", err)
-		}
+// implicit forward differentiation, by the factor of H, or where its order is too large by coordinate descent to the relative accuracy tol.
+func (m *Regression) Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error) {
+	s := at.State.(*state)
+	h, err := newSystem(ctx, m.train, s.Support, s.weights.L2, lower.GradientOptions{Mode: lower.Forward, Tol: tol})
+	if err != nil {
+		return nil, err
 	}
-	q := make([]float64, len(s.Support))
+	jacobian := make([][]float64, m.dim)
 	for i := range jacobian {
-		clear(q)
-		jacobian[i] = make([]float64, len(q))
-		for k, j := range s.Support {
-			if m.first != nil && m.first[j] == i {
-				q[k] -= sign(s.B[j])
-			}
-			if m.second != nil && m.second[j] == i {
-				q[k] -= s.B[j]
-			}
-		}
-		switch {
-		case o.Mode == Truncated:
-			truncated(ctx, m.train.Product(s.Support, s.weights.L2), q, jacobian[i], len(s.Support))
-		case inverse != nil:
-			copy(jacobian[i], q)
-			inverse.Solve(jacobian[i])
-		default:
-			m.train.GaussSeidel(ctx, s.Support, s.weights.L2, q, jacobian[i], o.tol(), maxEpochs)
-		}
+		jacobian[i] = h.solve(ctx, m.right(s, i))
 	}
 	return jacobian, nil
+}
+
+// right is H dx_S/dlambda_i: -sign(b_S), or -b_S, where the weight is lambda_i.
+func (m *Regression) right(s *state, i int) []float64 {
+	q := make([]float64, len(s.Support))
+	for k, j := range s.Support {
+		if m.first != nil && m.first[j] == i {
+			q[k] -= sign(s.B[j])
+		}
+		if m.second != nil && m.second[j] == i {
+			q[k] -= s.B[j]
+		}
+	}
+	return q
 }
 
 func sign(v float64) float64 { return math.Copysign(1, v) }

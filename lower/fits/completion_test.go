@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/tune/hypergradient"
 )
 
 // entries are a random part of a matrix of rank 2 plus features of the rows, with noise: training and validation.
@@ -68,7 +70,7 @@ func TestCompletionHypergradient(t *testing.T) {
 				at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
 				require.NoError(t, err)
 				require.True(t, at.Solved)
-				g, err := m.Gradient(context.Background(), at, GradientOptions{Tol: 1e-12})
+				g, err := m.Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-12})
 				require.NoError(t, err)
 				scale := floats.Norm(g, math.Inf(1))
 				require.Positive(t, scale)
@@ -89,9 +91,9 @@ func TestCompletionRotations(t *testing.T) {
 	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
 		at, err := m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil)
 		require.NoError(t, err)
-		rough, err := m.Gradient(context.Background(), at, GradientOptions{Tol: 1e-6})
+		rough, err := m.Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-6})
 		require.NoError(t, err)
-		fine, err := m.Gradient(context.Background(), at, GradientOptions{Tol: 1e-14})
+		fine, err := m.Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-14})
 		require.NoError(t, err)
 		require.InEpsilon(t, rough[0], fine[0], 1e-4, "tolerance %g", tol)
 	}
@@ -107,8 +109,8 @@ func TestCompletionSearch(t *testing.T) {
 		require.NoError(t, err)
 		path = min(path, at.Validation)
 	}
-	for _, run := range []func(context.Context, Model, Settings) (*Result, error){IGJO, HOAG} {
-		r, err := run(context.Background(), m, Settings{MaxIter: 10})
+	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.HOAG} {
+		r, err := run(context.Background(), m, hypergradient.Settings{MaxIter: 10})
 		require.NoError(t, err)
 		require.Less(t, r.Best.Validation, path)
 	}

@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -10,12 +10,6 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/completion"
 )
-
-// Entries are known entries (Row[k], Col[k]) of a matrix with their values Y[k], and a row of features X for each.
-type Entries struct {
-	Rows
-	Row, Col []int
-}
 
 // MatrixCompletion has a hyperparameter for the nuclear norm of an m x n matrix G, followed by one for each of M groups of
 // features:
@@ -42,17 +36,17 @@ func NewMatrixCompletion(train, val Entries, m, n int, groups [][]int, intercept
 	data := completion.Data{M: m, N: n, Row: train.Row, Col: train.Col, Y: train.Y, X: train.X, Groups: groups}
 	c, err := completion.New(data, intercept)
 	if err != nil {
-		return nil, fmt.Errorf("hypergradient: training entries of the %s: %w", name, err)
+		return nil, fmt.Errorf("fits: training entries of the %s: %w", name, err)
 	}
-	if err := checkValidation(name, train.Rows, val.Rows); err != nil {
+	if err := check(name, train.Rows, val.Rows); err != nil {
 		return nil, err
 	}
 	if len(val.Row) != len(val.Y) || len(val.Col) != len(val.Y) {
-		return nil, fmt.Errorf("hypergradient: %d row and %d column indices for %d validation entries of the %s", len(val.Row), len(val.Col), len(val.Y), name)
+		return nil, fmt.Errorf("fits: %d row and %d column indices for %d validation entries of the %s", len(val.Row), len(val.Col), len(val.Y), name)
 	}
 	for k := range val.Row {
 		if val.Row[k] < 0 || val.Row[k] >= m || val.Col[k] < 0 || val.Col[k] >= n {
-			return nil, fmt.Errorf("hypergradient: validation entry %d of the %s is (%d, %d), outside of a matrix of %d x %d", k, name, val.Row[k], val.Col[k], m, n)
+			return nil, fmt.Errorf("fits: validation entry %d of the %s is (%d, %d), outside of a matrix of %d x %d", k, name, val.Row[k], val.Col[k], m, n)
 		}
 	}
 	return &MatrixCompletion{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept}, nil
@@ -85,12 +79,12 @@ type completionState struct {
 	residual []float64 // predictions less values over the validation entries
 }
 
-// Solve implements [Model].
-func (m *MatrixCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+// Solve implements [lower.Differentiable].
+func (m *MatrixCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
-		return nil, fmt.Errorf("hypergradient: %d hyperparameters, expected %d", len(lambda), m.Dim())
+		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}
-	pt := &Point{Lambda: append([]float64(nil), lambda...)}
+	pt := &lower.Point{Lambda: append([]float64(nil), lambda...)}
 	w := completion.Weights{Nuclear: pt.Lambda[0], Norm: pt.Lambda[1:]}
 	o := completion.Options{Tol: tol}
 	if start != nil {
@@ -126,29 +120,30 @@ func (m *MatrixCompletion) values(s *completion.Solution) (x [][]float64, r []fl
 	return x, r
 }
 
-// Within solves the constrained form with bounds r of |G|_* and of each group to a relative gap of tol, for completions that are small. It returns
-// the values of the variables, the multipliers and the training loss, and whether the gap was reached.
-func (m *MatrixCompletion) Within(ctx context.Context, r []float64, tol float64) (x [][]float64, lambda []float64, loss float64, ok bool, err error) {
-	if len(r) != m.Dim() {
-		return nil, nil, 0, false, fmt.Errorf("hypergradient: %d bounds, expected %d", len(r), m.Dim())
+// Within implements [lower.Constrained] with the radii of |G|_* and of each group, for completions that are small.
+func (m *MatrixCompletion) Within(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	if len(radii) != m.Dim() {
+		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), m.Dim())
 	}
-	s, w, err := m.completion.Within(ctx, completion.Bounds{Nuclear: r[0], Norm: r[1:]}, completion.Options{Tol: tol})
+	s, w, err := m.completion.Within(ctx, completion.Bounds{Nuclear: radii[0], Norm: radii[1:]}, completion.Options{Tol: tol})
 	if err != nil {
-		return nil, nil, 0, false, err
+		return nil, err
 	}
-	x, _ = m.values(s)
-	return x, append([]float64{w.Nuclear}, w.Norm...), s.Objective, s.Status == lower.Optimal, nil
+	x, _ := m.values(s)
+	return &lower.Within{
+		X: x, Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: s.Objective, Gap: m.completion.Relative(s.Gap), Solved: s.Status == lower.Optimal,
+	}, nil
 }
 
-// Gradient implements [Model].
-func (m *MatrixCompletion) Gradient(_ context.Context, at *Point, o GradientOptions) ([]float64, error) {
-	if o.Mode == Forward {
-		return nil, fmt.Errorf("hypergradient: matrix completion has no forward mode, only %s", Adjoint)
+// Gradient implements [lower.Differentiable].
+func (m *MatrixCompletion) Gradient(_ context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+	if o.Mode == lower.Forward {
+		return nil, fmt.Errorf("fits: matrix completion has no forward mode, only %s", lower.Adjoint)
 	}
 	s := at.State.(*completionState)
 	v := append([]float64(nil), s.residual...)
 	floats.Scale(1/float64(len(v)), v)
-	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, o.tol())
+	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, o.Accuracy())
 	if err != nil {
 		return nil, err
 	}

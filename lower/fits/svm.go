@@ -1,6 +1,7 @@
-package hypergradient
+package fits
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -28,40 +29,29 @@ type SVM struct {
 	high  float64
 }
 
-// LabelledRows have labels of -1 and 1, and weights, nil for equal ones.
-type LabelledRows struct {
-	Rows
-	Weights []float64
-}
-
 // NewSVM takes labels of -1 and 1, of which the training rows have both. The wbar_j stay from low to high in a search.
 func NewSVM(train, val LabelledRows, low, high float64) (*SVM, error) {
 	g, err := machine.New(train.X, train.Y, train.Weights)
 	if err != nil {
-		return nil, fmt.Errorf("hypergradient: training rows of the support vector machine: %w", err)
+		return nil, fmt.Errorf("fits: training rows of the support vector machine: %w", err)
 	}
-	_, p := train.X.Dims()
-	m, q := val.X.Dims()
+	m, _ := val.X.Dims()
 	if val.Weights == nil {
 		val.Weights = slices.Repeat([]float64{1}, m)
 	}
 	switch {
-	case m == 0:
-		return nil, fmt.Errorf("hypergradient: no validation rows of the support vector machine")
-	case p != q:
-		return nil, fmt.Errorf("hypergradient: %d features of the training rows and %d of the validation rows of the support vector machine", p, q)
 	case len(val.Y) != m || len(val.Weights) != m:
-		return nil, fmt.Errorf("hypergradient: %d labels and %d weights for %d validation rows of the support vector machine", len(val.Y), len(val.Weights), m)
+		return nil, fmt.Errorf("fits: %d labels and %d weights for %d validation rows of the support vector machine", len(val.Y), len(val.Weights), m)
 	case !(low > 0) || !(low <= high) || math.IsInf(high, 1):
-		return nil, fmt.Errorf("hypergradient: bounds of the support vector machine from %g to %g, expected positive numbers in order", low, high)
+		return nil, fmt.Errorf("fits: bounds of the support vector machine from %g to %g, expected positive numbers in order", low, high)
+	}
+	if err := cmp.Or(check("support vector machine", train.Rows, val.Rows), checkLabels("support vector machine", val.Rows)); err != nil {
+		return nil, err
 	}
 	sum := 0.0
-	for i, y := range val.Y {
-		if y != -1 && y != 1 {
-			return nil, fmt.Errorf("hypergradient: label of validation row %d of the support vector machine is %g, expected -1 or 1", i, y)
-		}
+	for i := range val.Y {
 		if !(val.Weights[i] > 0) || math.IsInf(val.Weights[i], 1) {
-			return nil, fmt.Errorf("hypergradient: the weight of validation row %d of the support vector machine is %g, expected a positive number", i, val.Weights[i])
+			return nil, fmt.Errorf("fits: the weight of validation row %d of the support vector machine is %g, expected a positive number", i, val.Weights[i])
 		}
 		sum += val.Weights[i]
 	}
@@ -105,15 +95,15 @@ func (m *SVM) Path() [][]float64 {
 	return path
 }
 
-// Bounds implements [Bounded].
+// Bounds implements [lower.Bounded].
 func (m *SVM) Bounds() (low, high []float64) {
 	low, high = slices.Repeat([]float64{m.low}, m.Dim()), slices.Repeat([]float64{m.high}, m.Dim())
-	low[0], high[0] = leastShare*m.LambdaMax(), math.Inf(1)
+	low[0], high[0] = lower.LeastShare*m.LambdaMax(), math.Inf(1)
 	return low, high
 }
 
-// Start implements [Starter]: the point whose multipliers give the largest lower bound at lambda.
-func (m *SVM) Start(lambda []float64, points []*Point) *Point {
+// Start implements [lower.Starter]: the point whose multipliers give the largest lower bound at lambda.
+func (m *SVM) Start(lambda []float64, points []*lower.Point) *lower.Point {
 	best, most := points[0], math.Inf(-1)
 	for _, pt := range points {
 		if v := m.train.Bound(pt.State.(*svmState).Solution, lambda[0], lambda[1:]); v >= most {
@@ -130,10 +120,10 @@ type svmState struct {
 	slope    float64   // and in c
 }
 
-// Solve implements [Model].
-func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+// Solve implements [lower.Differentiable].
+func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
-		return nil, fmt.Errorf("hypergradient: %d hyperparameters of the support vector machine, expected lambda and %d bounds", len(lambda), m.Dim()-1)
+		return nil, fmt.Errorf("fits: %d hyperparameters of the support vector machine, expected lambda and %d bounds", len(lambda), m.Dim()-1)
 	}
 	o := machine.Options{Tol: tol}
 	if start != nil {
@@ -143,7 +133,7 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *P
 	if err != nil {
 		return nil, err
 	}
-	pt := &Point{Lambda: slices.Clone(lambda), X: [][]float64{s.W, {s.C}}, Gap: m.train.Relative(s.Gap)}
+	pt := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.W, {s.C}}, Gap: m.train.Relative(s.Gap)}
 	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
 	state := &svmState{Solution: s, gradient: make([]float64, len(s.W))}
 	margin := make([]float64, len(m.val.Y))
@@ -162,10 +152,10 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *P
 	return pt, nil
 }
 
-// Gradient implements [Model].
-func (m *SVM) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
+// Gradient implements [lower.Differentiable].
+func (m *SVM) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	s := at.State.(*svmState)
-	if o.Mode != Forward {
+	if o.Mode != lower.Forward {
 		lambda, bound := m.train.Adjoint(s.Solution, s.gradient, s.slope)
 		return append([]float64{lambda}, bound...), nil
 	}

@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/tune/hypergradient"
 )
 
 // labelled replaces targets by their signs.
@@ -31,9 +34,9 @@ func TestLogisticHypergradient(t *testing.T) {
 				at, err := m.Solve(context.Background(), lambda, 1e-14, nil)
 				require.NoError(t, err)
 				require.True(t, at.Solved)
-				adjoint, err := m.Gradient(context.Background(), at, GradientOptions{})
+				adjoint, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
 				require.NoError(t, err)
-				forward, err := m.Gradient(context.Background(), at, GradientOptions{Mode: Forward, Tol: 1e-13})
+				forward, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward, Tol: 1e-13})
 				require.NoError(t, err)
 				jacobian, err := m.Jacobian(context.Background(), at, 1e-13)
 				require.NoError(t, err)
@@ -43,7 +46,7 @@ func TestLogisticHypergradient(t *testing.T) {
 					require.InDelta(t, differenceAt(t, m, at, i, 1e-5, 1e-14), adjoint[i], 1e-4*scale)
 					require.InDelta(t, adjoint[i], forward[i], 1e-7*scale)
 					const h = 1e-5
-					var ends [2]*Point
+					var ends [2]*lower.Point
 					for k, factor := range []float64{1 - h, 1 + h} {
 						moved := slices.Clone(lambda)
 						moved[i] *= factor
@@ -71,8 +74,8 @@ func TestLogisticSearch(t *testing.T) {
 		require.True(t, at.Solved)
 		least = min(least, at.Validation)
 	}
-	for _, run := range []func(context.Context, Model, Settings) (*Result, error){IGJO, IFDM, HOAG} {
-		r, err := run(context.Background(), m, Settings{})
+	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
+		r, err := run(context.Background(), m, hypergradient.Settings{})
 		require.NoError(t, err)
 		require.LessOrEqual(t, r.Best.Validation, least*(1+1e-8))
 	}

@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -23,43 +24,44 @@ func TestFolds(t *testing.T) {
 		return Rows{design.New(d.X), d.Y}
 	}
 	for _, kind := range kinds {
-		var models []Model
+		var models []lower.Penalised
 		for _, f := range cv.Folds {
 			m, err := kind.make(rows(f.Train), rows(f.Val), true)
 			require.NoError(t, err)
 			models = append(models, m)
 		}
-		folds, err := NewFolds(models)
+		mean, err := lower.NewFolds(models)
 		require.NoError(t, err)
+		folds := lower.DifferentiableOf(mean)
 		lambda := slices.Repeat([]float64{0.07 * folds.LambdaMax()}, folds.Dim())
 		at, err := folds.Solve(ctx, lambda, 1e-15, nil)
 		require.NoError(t, err)
 		require.True(t, at.Solved)
-		mean, most := 0.0, 0.0
+		sum, most := 0.0, 0.0
 		for k, m := range models {
 			pt, err := m.Solve(ctx, lambda, 1e-15, nil)
 			require.NoError(t, err)
 			require.InDeltaSlice(t, pt.X[0], at.X[2*k], 1e-9)
-			mean += pt.Validation / 3
+			sum += pt.Validation / 3
 			most = max(most, m.LambdaMax())
 		}
-		require.InDelta(t, mean, at.Validation, 1e-9)
+		require.InDelta(t, sum, at.Validation, 1e-9)
 		require.Equal(t, most, folds.LambdaMax())
 		require.Len(t, folds.Path()[0], folds.Dim())
-		for _, mode := range []Mode{Adjoint, Forward} {
-			g, err := folds.Gradient(ctx, at, GradientOptions{Mode: mode})
+		for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {
+			g, err := folds.Gradient(ctx, at, lower.GradientOptions{Mode: mode})
 			require.NoError(t, err)
 			for i := range g {
 				require.InDelta(t, difference(t, folds, at, i), g[i], 1e-4, "%s %s %d", kind.name, mode, i)
 			}
 		}
 	}
-	_, err = NewFolds(nil)
+	_, err = lower.NewFolds(nil)
 	require.ErrorContains(t, err, "no folds")
 	one, err := Lasso(rows([]int{0, 1, 2}), rows([]int{3, 4}), false)
 	require.NoError(t, err)
 	two, err := ElasticNet(rows([]int{0, 1, 2}), rows([]int{3, 4}), false)
 	require.NoError(t, err)
-	_, err = NewFolds([]Model{one, two})
+	_, err = lower.NewFolds([]lower.Penalised{one, two})
 	require.ErrorContains(t, err, "fold 1 has 2 hyperparameters, fold 0 has 1")
 }

@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	lowersparse "github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
@@ -46,12 +47,12 @@ var kinds = []struct {
 }
 
 // difference is the central difference of the refitted validation loss in hyperparameter i.
-func difference(t testing.TB, m Model, at *Point, i int) float64 {
+func difference(t testing.TB, m lower.Differentiable, at *lower.Point, i int) float64 {
 	return differenceAt(t, m, at, i, 1e-5, 1e-15)
 }
 
 // differenceAt has steps of a share h of the hyperparameter, and lower levels solved to tol.
-func differenceAt(t testing.TB, m Model, at *Point, i int, h, tol float64) float64 {
+func differenceAt(t testing.TB, m lower.Differentiable, at *lower.Point, i int, h, tol float64) float64 {
 	value := func(factor float64) float64 {
 		lambda := slices.Clone(at.Lambda)
 		lambda[i] *= factor
@@ -78,8 +79,8 @@ func TestHypergradientsAreFiniteDifferences(t *testing.T) {
 					at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
 					require.NoError(t, err)
 					require.True(t, at.Solved)
-					for _, mode := range []Mode{Adjoint, Forward} {
-						g, err := m.Gradient(context.Background(), at, GradientOptions{Mode: mode, Tol: 1e-13})
+					for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {
+						g, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: mode, Tol: 1e-13})
 						require.NoError(t, err)
 						scale := floats.Norm(g, math.Inf(1))
 						require.Positive(t, scale)
@@ -110,7 +111,7 @@ func TestJacobian(t *testing.T) {
 		require.Len(t, jacobian, m.Dim())
 		for i := range jacobian {
 			const h = 1e-6
-			var ends [2]*Point
+			var ends [2]*lower.Point
 			for k, factor := range []float64{1 - h, 1 + h} {
 				moved := slices.Clone(lambda)
 				moved[i] *= factor
@@ -150,12 +151,12 @@ func TestSingularSupport(t *testing.T) {
 	// Start where both copies are in use.
 	half := slices.Concat(a.X[0], a.X[0])
 	floats.Scale(0.5, half)
-	b, err := two.Solve(context.Background(), lambda, 1e-10, &Point{State: &state{Solution: &lowersparse.Solution{B: half}}})
+	b, err := two.Solve(context.Background(), lambda, 1e-10, &lower.Point{State: &state{Solution: &lowersparse.Solution{B: half}}})
 	require.NoError(t, err)
 	require.Greater(t, len(b.State.(*state).Support), len(a.State.(*state).Support))
-	want, err := one.Gradient(context.Background(), a, GradientOptions{})
+	want, err := one.Gradient(context.Background(), a, lower.GradientOptions{})
 	require.NoError(t, err)
-	got, err := two.Gradient(context.Background(), b, GradientOptions{})
+	got, err := two.Gradient(context.Background(), b, lower.GradientOptions{})
 	require.NoError(t, err)
 	require.InEpsilon(t, want[0], got[0], 1e-4)
 }

@@ -1,4 +1,4 @@
-package hypergradient
+package fits
 
 import (
 	"context"

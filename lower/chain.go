@@ -1,0 +1,69 @@
+package lower
+
+import (
+	"context"
+	"slices"
+)
+
+// Chain solves a fit at one lambda after the other, each from the point before or, where the fit is a [Starter], from the best of the last
+// ones. It is for one goroutine at a time; several chains may share a fit.
+type Chain struct {
+	fit     Penalised
+	tol     float64
+	last    *Point
+	starter Starter  // nil if the last point is where to start from
+	points  []*Point // for the starter, at most keptPoints
+}
+
+// keptPoints bounds the memory for points to start from.
+const keptPoints = 64
+
+// NewChain solves to the relative gap tol.
+func NewChain(fit Penalised, tol float64) *Chain {
+	return &Chain{fit: fit, tol: tol, starter: StarterOf(fit)}
+}
+
+// Fresh returns a chain of the same fit that begins afresh, nil for nil.
+func (c *Chain) Fresh() *Chain {
+	if c == nil {
+		return nil
+	}
+	return &Chain{fit: c.fit, tol: c.tol, starter: c.starter}
+}
+
+// Chooses says whether the fit is a [Starter], so that one chain is enough for lambdas that are far apart.
+func (c *Chain) Chooses() bool { return c.starter != nil }
+
+// Solve solves the penalised form. A point that is not solved is returned, but none starts from it.
+func (c *Chain) Solve(ctx context.Context, lambda []float64) (*Point, error) {
+	start := c.last
+	if len(c.points) > 0 {
+		start = c.starter.Start(lambda, c.points)
+	}
+	pt, err := c.fit.Solve(ctx, lambda, c.tol, start)
+	if err != nil || !pt.Solved {
+		return pt, err
+	}
+	c.last = pt
+	if c.starter != nil {
+		if len(c.points) == keptPoints {
+			c.points = slices.Delete(c.points, 0, 1)
+		}
+		c.points = append(c.points, pt)
+	}
+	return pt, nil
+}
+
+// Within solves the constrained form; it returns nil where the fit is not [Constrained].
+func (c *Chain) Within(ctx context.Context, radii []float64) (*Within, error) {
+	if w, ok := c.fit.(Constrained); ok {
+		return w.Within(ctx, radii, c.tol)
+	}
+	return nil, nil
+}
+
+// Cold makes the next solve start without the point before, for a lambda that is far from the last. A starter still has its points.
+func (c *Chain) Cold() { c.last = nil }
+
+// Forget makes the next solve independent of those before.
+func (c *Chain) Forget() { c.last, c.points = nil, nil }

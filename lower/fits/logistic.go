@@ -1,0 +1,156 @@
+package fits
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/sparse"
+)
+
+// Logistic is a sparse logistic regression with targets -1 and 1 and two hyperparameters,
+//
+//	min over b, b0 of  1/n sum_i log(1 + exp(-y_i f_i)) + lambda_1 |b|_1 + lambda_2 / 2 |b|^2,   f = X b + b0.
+//
+// The validation loss is the mean logistic loss. Its points have the coefficients, and with an intercept b0.
+type Logistic struct {
+	train     *sparse.Logistic
+	val       Rows
+	intercept bool
+}
+
+// NewLogistic takes targets of -1 and 1.
+func NewLogistic(train, val Rows, intercept bool) (*Logistic, error) {
+	g, err := sparse.NewLogistic(train.X, train.Y, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("fits: training rows of the logistic regression: %w", err)
+	}
+	if err := cmp.Or(check("logistic regression", train, val), checkLabels("logistic regression", val)); err != nil {
+		return nil, err
+	}
+	return &Logistic{g, val, intercept}, nil
+}
+
+// Dim is 2.
+func (m *Logistic) Dim() int { return 2 }
+
+// LambdaMax is the least lambda_1 at which all coefficients are zero.
+func (m *Logistic) LambdaMax() float64 { return m.train.LambdaMax() }
+
+// Path is that of the elastic net.
+func (m *Logistic) Path() [][]float64 { return elasticPath(m.LambdaMax()) }
+
+// logisticState is the solution behind a point.
+type logisticState struct {
+	*sparse.Solution
+	w2       float64
+	gradient []float64 // of L in the coefficients of the support, and in the intercept
+}
+
+// Solve implements [lower.Differentiable].
+func (m *Logistic) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	if len(lambda) != 2 {
+		return nil, fmt.Errorf("fits: %d hyperparameters, expected 2", len(lambda))
+	}
+	o := sparse.Options{Tol: tol}
+	if start != nil {
+		o.Start = start.State.(*logisticState).Solution
+	}
+	s, err := m.train.Solve(ctx, sparse.Weights{L1: lambda[:1], L2: lambda[1:]}, o)
+	if err != nil {
+		return nil, err
+	}
+	count := float64(len(m.val.Y))
+	f, u := make([]float64, len(m.val.Y)), make([]float64, len(m.val.Y))
+	m.val.X.Mul(f, s.B)
+	floats.AddConst(s.B0, f)
+	value := 0.0
+	for i, y := range m.val.Y {
+		margin := y * f[i]
+		value += (math.Max(-margin, 0) + math.Log1p(math.Exp(-math.Abs(margin)))) / count
+		u[i] = -y / (1 + math.Exp(margin)) / count
+	}
+	all := make([]float64, len(s.B))
+	m.val.X.MulTrans(all, u)
+	gradient := make([]float64, 0, len(s.Support)+1)
+	for _, j := range s.Support {
+		gradient = append(gradient, all[j])
+	}
+	pt := &lower.Point{Lambda: append([]float64(nil), lambda...), X: [][]float64{s.B}, Validation: value, Gap: m.train.Relative(s.Gap)}
+	if m.intercept {
+		gradient = append(gradient, floats.Sum(u))
+		pt.X = append(pt.X, []float64{s.B0})
+	}
+	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
+	pt.State = &logisticState{s, lambda[1], gradient}
+	return pt, nil
+}
+
+// system is that of the regression to second order at a solution, on the support and the intercept.
+func (m *Logistic) system(ctx context.Context, s *logisticState, o lower.GradientOptions) (*system, error) {
+	g, err := m.train.Local(s.Solution)
+	if err != nil {
+		return nil, err
+	}
+	set := append([]int(nil), s.Support...)
+	w2 := make([]float64, len(s.B)+1)
+	for j := range s.B {
+		w2[j] = s.w2
+	}
+	if m.intercept {
+		set = append(set, len(s.B))
+	}
+	return newSystem(ctx, g, set, w2, o)
+}
+
+// Gradient implements [lower.Differentiable]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L.
+func (m *Logistic) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+	s := at.State.(*logisticState)
+	out := make([]float64, 2)
+	if len(s.Support) == 0 {
+		return out, nil
+	}
+	h, err := m.system(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Mode == lower.Forward {
+		for i := range out {
+			out[i] = floats.Dot(h.solve(ctx, s.right(h, i)), s.gradient)
+		}
+		return out, nil
+	}
+	v := h.solve(ctx, s.gradient)
+	for k, j := range s.Support {
+		out[0] -= v[k] * sign(s.B[j])
+		out[1] -= v[k] * s.B[j]
+	}
+	return out, nil
+}
+
+// Jacobian returns the derivatives of the support's coefficients and the intercept in both hyperparameters, by implicit forward
+// differentiation as [Regression.Jacobian] does.
+func (m *Logistic) Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error) {
+	s := at.State.(*logisticState)
+	h, err := m.system(ctx, s, lower.GradientOptions{Mode: lower.Forward, Tol: tol})
+	if err != nil {
+		return nil, err
+	}
+	return [][]float64{h.solve(ctx, s.right(h, 0)), h.solve(ctx, s.right(h, 1))}, nil
+}
+
+// right is H times the derivatives in hyperparameter i: -sign(b_S) or -b_S, and 0 for the intercept.
+func (s *logisticState) right(h *system, i int) []float64 {
+	q := make([]float64, len(h.set))
+	for k, j := range s.Support {
+		q[k] = -sign(s.B[j])
+		if i == 1 {
+			q[k] = -s.B[j]
+		}
+	}
+	return q
+}

@@ -1,0 +1,160 @@
+// Package lower is the contract of fits of the lower level, between the models that bring them (problems) and the methods that ask for
+// them (dca, tune): it imports neither.
+//
+// # Formulation
+//
+// With a training loss l, penalties P_i and weights lambda_i >= 0, one for each hyperparameter, a [Penalised] fit is
+//
+//	x(lambda) = argmin over x of  l(x) + sum_i lambda_i P_i(x),
+//
+// and a [Constrained] one, at radii r_i > 0,
+//
+//	v(r) = min over x of  l(x)   subject to P_i(x) <= r_i.
+//
+// A [Differentiable] fit also has the derivative of a validation loss L(x(lambda)) in lambda. What more a fit may say of itself is
+// in [Bounded], [Starter] and [Sized].
+//
+// # Certificates
+//
+// Every answer has the gap to which it is solved, which the caller can recompute from the answer: the objective at x bounds the least one from
+// above, and the residuals of the training rows at x, scaled until they are multipliers of the dual problem, bound it from below. The gap
+// is the difference, or another bound of the error that the fit documents, in the unit of the objective at the trivial solution.
+//
+// # Rooms
+//
+// Fits by methods made for their kind take a fraction of the time of a conic program:
+//
+//   - [github.com/conetune/conetune/lower/sparse]: linear, logistic and Poisson regressions whose penalties make coefficients zero, one by one or in groups.
+//   - [github.com/conetune/conetune/lower/machine]: support vector machines in a box.
+//   - [github.com/conetune/conetune/lower/completion]: regressions with a matrix of low rank, of which some entries are known.
+//   - [github.com/conetune/conetune/lower/fits]: these with the error on other rows, as the contract has it.
+//
+// All of them take designs of [github.com/conetune/conetune/lower/design], and say in a [Status] how they ended. Nothing in them depends on the
+// clock or on the number of threads: the same input gives the same bytes.
+package lower
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// Penalised is a fit at given weights. Its methods may be called at the same time.
+type Penalised interface {
+	// Dim is the number of hyperparameters.
+	Dim() int
+	// LambdaMax is a weight that, given to all penalties, makes the solution trivial. It is the unit
+	// of the hyperparameters.
+	LambdaMax() float64
+	// Solve solves the lower level at lambda to a duality gap, or another bound of the error, of tol relative to
+	// the objective at the trivial solution. start is a point of the same fit to start from, or nil. The
+	// error is for input without meaning; whether the tolerance was met is in the point, which is nil with an error only.
+	Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error)
+}
+
+// Point is a solution of the penalised form.
+type Point struct {
+	// Lambda are the hyperparameters.
+	Lambda []float64
+	// X are the values of the lower-level variables, one slice for each variable.
+	X [][]float64
+	// Validation is the validation loss L(X).
+	Validation float64
+	// Gap bounds the error in the lower level's objective, relative as the tolerance; Solved says that it
+	// met the tolerance or the limits of rounding. A fit that computes no such bound leaves NaN, not 0.
+	Gap    float64
+	Solved bool
+	// State is what the fit needs to differentiate, and to start from this point.
+	State any
+}
+
+// Differentiable is a fit whose validation loss can be differentiated in the hyperparameters.
+type Differentiable interface {
+	Penalised
+	// Path is a sequence of hyperparameters, neighbours in it not far apart, that a search without a start
+	// tries to find out where to start.
+	Path() [][]float64
+	// Gradient is the gradient of the validation loss in lambda, the hypergradient, at a point of this fit.
+	Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error)
+}
+
+// Mode is a way to differentiate the lower level.
+type Mode string
+
+// The modes.
+const (
+	// Adjoint solves one linear system with the transposed Jacobian's matrix. Every [Differentiable] has it.
+	Adjoint Mode = "adjoint"
+	// Forward computes the Jacobian, a column for each hyperparameter.
+	Forward Mode = "forward"
+	// Truncated is Adjoint with as many steps of an iterative method at most as the system has unknowns: what the training rows
+	// hardly determine is left out of the gradient, which is smaller than the exact one then.
+	Truncated Mode = "truncated"
+)
+
+// GradientOptions say how to compute a hypergradient.
+type GradientOptions struct {
+	// Mode is Adjoint if empty. Fits that lack the forward mode say so.
+	Mode Mode
+	// Tol is the relative accuracy of iterative solves of the linear systems. 0 asks for 1e-10.
+	Tol float64
+}
+
+// Accuracy is Tol with its default filled in.
+func (o GradientOptions) Accuracy() float64 {
+	if o.Tol > 0 {
+		return o.Tol
+	}
+	return 1e-10
+}
+
+// Constrained is a fit that can also be solved within radii.
+type Constrained interface {
+	Penalised
+	// Within solves the constrained form at radii, all positive, to a relative gap of tol, as Solve does.
+	Within(ctx context.Context, radii []float64, tol float64) (*Within, error)
+}
+
+// Within is a solution of the constrained form. As v is convex, Loss - Lambda'(r' - r) bounds v(r') from below for all radii r', up to the gap.
+type Within struct {
+	// X are the values of the lower-level variables, one slice for each variable.
+	X [][]float64
+	// Lambda are the multipliers of the radii, none of them negative: the weights of the penalised form with the same solution.
+	Lambda []float64
+	// Loss is l(X).
+	Loss float64
+	// Gap and Solved are those of a [Point].
+	Gap    float64
+	Solved bool
+}
+
+// Sized is a fit that is quick on small data only, where it has the choice: conic programs are quicker on large ones. It can be solved all the same.
+type Sized interface {
+	Penalised
+	Small() bool
+}
+
+// Starter is a fit for which any point is a better start than none, however far it is, and which says which.
+type Starter interface {
+	Penalised
+	// Start returns the best of the points, of which there is one at least, to start from at lambda.
+	Start(lambda []float64, points []*Point) *Point
+}
+
+// Bounded is a fit whose hyperparameters stay between bounds in a search; the lower ones are positive.
+type Bounded interface {
+	Penalised
+	Bounds() (low, high []float64)
+}
+
+// LeastShare of LambdaMax is the least value of a hyperparameter in a search.
+const LeastShare = 1e-5
+
+// BoundsOf returns the bounds of the hyperparameters of a fit: its own where it is [Bounded], and else from [LeastShare] of LambdaMax on. Those of
+// folds are the narrowest of theirs.
+func BoundsOf(p Penalised) (low, high []float64) {
+	if b, ok := p.(Bounded); ok {
+		return b.Bounds()
+	}
+	return slices.Repeat([]float64{LeastShare * p.LambdaMax()}, p.Dim()), slices.Repeat([]float64{math.Inf(1)}, p.Dim())
+}

@@ -1,0 +1,46 @@
+package svm
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/problems"
+)
+
+// Penalised is the mean of the folds' machines, with the hyperparameters lambda and wbar, see [tune.Penalised].
+//
+// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
+func (m *Model) Penalised() (lower.Penalised, error) {
+	return lower.OverFolds(len(m.cv.Folds), func(t int) (lower.Penalised, error) {
+		f := m.cv.Folds[t]
+		return fits.NewSVM(m.rows.part(f.Train, m.weights), m.rows.part(f.Val, m.weights), lowest, highest)
+	})
+}
+
+// Modes are those of [fits.SVM].
+func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
+
+// Advice are the ranges of the paper, with one bound for all features except to a tree of Parzen estimators, which has few evaluations as
+// it is slow with many axes. Without the preset a bound for each feature makes searches far worse, too: that follows noise.
+func (*Model) Advice() problems.Advice {
+	return problems.Advice{Paper: problems.Paper{
+		Weights: problems.Span{Low: 1e-4, High: 1e4}, Upper: problems.Span{Low: 1e-6, High: 1e2}, Common: true, ParzenEach: 10, Untried: true,
+	}}
+}
+
+// part are some rows in the unit of the model: standardised if the model is.
+func (r *rows) part(index []int, classes [2]float64) fits.LabelledRows {
+	_, p := r.x.Dims()
+	dense := mat.NewDense(len(index), p, nil)
+	y, weights := make([]float64, len(index)), make([]float64, len(index))
+	for k, i := range index {
+		dense.SetRow(k, r.x.RawRowView(i))
+		y[k], weights[k] = r.y[i], r.weight(i, classes)
+	}
+	var x mat.Matrix = dense
+	if r.sparse {
+		x = compressed(dense)
+	}
+	return fits.LabelledRows{Rows: fits.NewRows(x, y), Weights: weights}
+}

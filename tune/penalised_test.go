@@ -1,0 +1,196 @@
+package tune_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/tune"
+)
+
+// ridge is the model of the fits a/(1 + lambda) to the numbers a of several folds, which brings a fit without derivatives: the searches need no more.
+type ridge struct {
+	tune.Custom
+	fit *ridgeFit
+}
+
+func newRidge(gap float64) ridge {
+	train, val := []float64{3, 6}, []float64{1, 2}
+	return ridge{tune.Custom{Bilevel: folded("ridge", train, val, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}, &ridgeFit{a: train, gap: gap}}
+}
+
+func (m ridge) Penalised() (lower.Penalised, error) { return m.fit, nil }
+
+// ridgeFit knows its gap, or says that it does not by NaN.
+type ridgeFit struct {
+	a     []float64
+	gap   float64
+	large bool
+	calls int
+}
+
+func (*ridgeFit) Dim() int           { return 1 }
+func (*ridgeFit) LambdaMax() float64 { return 10 }
+func (f *ridgeFit) Small() bool      { return !f.large }
+
+func (f *ridgeFit) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
+	f.calls++
+	pt := &lower.Point{Lambda: lambda, Gap: f.gap, Solved: true}
+	for _, a := range f.a {
+		pt.X = append(pt.X, []float64{a / (1 + lambda[0])})
+	}
+	return pt, nil
+}
+
+// A fit that is no more than Penalised is enough for all searches, whose answers are those of the conic program.
+func TestSearchesNeedNoDerivative(t *testing.T) {
+	ctx := context.Background()
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2, tune.MethodCMAES} {
+		c := tune.Config{Method: method, Evaluations: 30, Seed: 1, Workers: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}}
+		m := newRidge(1e-12)
+		r, err := tune.Run(ctx, m, c)
+		require.NoError(t, err, method)
+		require.Equal(t, dca.Converged, r.Status, method)
+		require.Equal(t, 30, m.fit.calls, method)
+		require.Zero(t, r.BackendSetups, method)
+		conic, err := tune.Run(ctx, m.Custom, c)
+		require.NoError(t, err, method)
+		require.Positive(t, conic.BackendSetups, method)
+		require.InDelta(t, conic.Refit.Validation, r.Refit.Validation, 1e-6, method)
+		require.InDelta(t, conic.Lambda[0], r.Lambda[0], 1e-2, method)
+
+		large := newRidge(1e-12)
+		large.fit.large = true
+		_, err = tune.Run(ctx, large, c)
+		require.NoError(t, err, method)
+		require.Zero(t, large.fit.calls, "%s: conic programs are quicker", method)
+	}
+	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
+		_, err := tune.Run(ctx, newRidge(1e-12), tune.Config{Method: method})
+		require.ErrorContains(t, err, method+" cannot do the model ridge")
+	}
+}
+
+// VF-iDCA starts from the path of the fit.
+func TestVFiDCAStartsFromTheFit(t *testing.T) {
+	m := newRidge(1e-12)
+	m.Bilevel.Path = [][]float64{{4}, {2}, {1}}
+	m.Settings.PathStart = true
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, 3, m.fit.calls)
+	require.InDelta(t, 1./8, r.Refit.Validation, 1e-3)
+	require.False(t, math.IsNaN(r.LowerGap) || math.IsNaN(r.Stationarity))
+}
+
+// A gap that nobody computed is not 0 but null, and one that the fit has computed is reported.
+func TestGapsThatAreNotComputed(t *testing.T) {
+	ctx := context.Background()
+	c := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: []tune.Range{{Low: 0.1, High: 10}}}
+	known := 1e-12
+	for _, test := range []struct {
+		model tune.Model
+		gap   *float64
+	}{{newRidge(known), &known}, {newRidge(math.NaN()), nil}, {newRidge(known).Custom, nil}} {
+		r, err := tune.Run(ctx, test.model, c)
+		require.NoError(t, err)
+		require.True(t, math.IsNaN(r.LowerGap) && math.IsNaN(r.Stationarity))
+		for _, e := range r.Trace {
+			require.Equal(t, test.gap, e.FitGap)
+			require.True(t, math.IsNaN(e.Gap) && math.IsNaN(e.Residual) && math.IsNaN(e.Stationarity))
+			fields := map[string]any{}
+			raw, err := json.Marshal(e)
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(raw, &fields))
+			require.Contains(t, fields, "fit_gap")
+			require.Equal(t, test.gap == nil, fields["fit_gap"] == nil)
+		}
+		fields := map[string]any{}
+		raw, err := json.Marshal(r)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(raw, &fields))
+		require.Contains(t, fields, "lower_gap")
+		require.Nil(t, fields["lower_gap"])
+		require.Nil(t, fields["stationarity"])
+	}
+}
+
+// smoothRidge brings a fit with a derivative, too.
+type smoothRidge struct{ ridge }
+
+func (m smoothRidge) Penalised() (lower.Penalised, error) { return smoothFit{m.fit}, nil }
+func (smoothRidge) Modes() []lower.Mode                   { return []lower.Mode{lower.Adjoint, lower.Forward} }
+
+// smoothFit has the validation loss to the numbers 1 and 2.
+type smoothFit struct{ *ridgeFit }
+
+func (smoothFit) Path() [][]float64 { return [][]float64{{8}, {4}, {1}, {0.5}} }
+
+func (f smoothFit) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	pt, err := f.ridgeFit.Solve(ctx, lambda, tol, start)
+	for k, x := range pt.X {
+		pt.Validation += math.Pow(x[0]-float64(k+1), 2) / 4
+	}
+	return pt, err
+}
+
+func (f smoothFit) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
+	g := 0.0
+	for k, a := range f.a {
+		g -= (at.X[k][0] - float64(k+1)) / 2 * a / math.Pow(1+at.Lambda[0], 2)
+	}
+	return []float64{g}, nil
+}
+
+// The descents take a model of the user's own whose fit can be differentiated. At lambda = 2 it is exact.
+func TestDescentsOnAModelOfOnesOwn(t *testing.T) {
+	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
+		for _, preset := range []string{"", tune.PresetPaper} {
+			m := smoothRidge{newRidge(1e-12)}
+			require.True(t, tune.Able(method, m))
+			r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset})
+			require.NoError(t, err, method)
+			require.InDelta(t, 2, r.Lambda[0], 0.1, "%s %s", method, preset)
+			require.InDelta(t, 0, r.Refit.Validation, 1e-3, "%s %s", method, preset)
+		}
+	}
+}
+
+// holding holds back validation rows in two ways, by models that bring a fit.
+type holding struct {
+	ridge
+	parts []ridge
+}
+
+func (holding) StopFolds() int { return 0 }
+
+func (m holding) HoldBack(int) []problems.HeldBack {
+	var out []problems.HeldBack
+	for _, part := range m.parts {
+		out = append(out, problems.HeldBack{Model: part, Rows: 5, Error: func(x [][]float64) float64 { return math.Pow(x[0][0]-1, 2) }})
+	}
+	return out
+}
+
+// Runs on held-back rows take the fits of their models.
+func TestHeldBackModelsBringTheirFits(t *testing.T) {
+	start := func(m ridge) ridge {
+		m.Bilevel.Path = [][]float64{{4}, {2}, {1}}
+		m.Settings.PathStart = true
+		return m
+	}
+	m := holding{start(newRidge(1e-12)), []ridge{start(newRidge(1e-12)), start(newRidge(1e-12))}}
+	r, err := tune.Run(context.Background(), m, tune.Config{StopFolds: 2})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, r.Status)
+	for _, part := range append(m.parts, m.ridge) {
+		require.Equal(t, 3, part.fit.calls)
+	}
+}

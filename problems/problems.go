@@ -33,6 +33,8 @@ type Fit struct {
 	// Labels are nil for a regression. A classifier of two classes predicts
 	// Labels[1] where the value is positive and Labels[0] elsewhere.
 	Labels []float64
+	// LogLink says that the prediction is the exponential of the value, the mean of a count.
+	LogLink bool
 	// Targets are nil but for models of several targets: their names. Coefficients then holds a row of as many for each
 	// feature, one row after the other, and Intercepts are in the place of Intercept.
 	Targets    []string
@@ -88,6 +90,17 @@ func (f Fit) Values(row []float64) []float64 {
 		}
 	}
 	return out
+}
+
+// HalfDeviance is half the Poisson deviance of a target y >= 0 from its mean, y log(y / mean) - y + mean.
+func HalfDeviance(y, mean float64) float64 {
+	if y == 0 {
+		return mean
+	}
+	if r := (mean - y) / y; r > -0.5 && r < 1 {
+		return y * (r - math.Log1p(r)) // without cancellation
+	}
+	return mean - y + y*math.Log(y/mean)
 }
 
 // Label returns the label that a classifier predicts at a value.

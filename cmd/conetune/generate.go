@@ -96,6 +96,7 @@ type recipe struct {
 	config dataset.Config
 	groups *groups.Groups // nil for models without them
 	labels bool           // the target is the sign of what is drawn
+	counts bool           // the target is the exponential of a quarter of it, rounded
 	folds  int            // 0 for models without them
 	// targets is how many there are in a model of several, else 0.
 	targets int
@@ -103,7 +104,7 @@ type recipe struct {
 
 // newRecipe looks a preset up; an empty name means the first one of the model.
 func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
-	r.labels = spec.labels
+	r.labels, r.counts = spec.labels, spec.logLink
 	if spec.several != nil {
 		r.targets = generatedTargets
 	}
@@ -136,6 +137,15 @@ func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
 	return r, err
 }
 
+// count makes counts of targets where the recipe says so. Sets may be nil.
+func (r *recipe) count(sets ...*dataset.Data) {
+	for _, set := range sets {
+		for i := 0; r.counts && set != nil && i < len(set.Y); i++ {
+			set.Y[i] = math.Round(math.Exp(set.Y[i] / 4))
+		}
+	}
+}
+
 // generate draws and writes the data.
 func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) error {
 	config := r.config
@@ -155,6 +165,7 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 			if err != nil {
 				return drawn{}, badInput(err)
 			}
+			r.count(cv.Data, cv.Test)
 			if ctx.Err() != nil {
 				return drawn{}, errInterrupted
 			}
@@ -172,6 +183,7 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 				set.Y[i] = math.Copysign(1, set.Y[i])
 			}
 		}
+		r.count(split.Train, split.Val, split.Test)
 		written := split
 		if r.targets > 0 {
 			if written, err = severalTargets(split, config, r.targets, seed); err != nil {

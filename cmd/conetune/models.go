@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/problems/poisson"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
@@ -44,6 +45,7 @@ type modelSpec struct {
 	build   func(dataset.Division, modelOptions) (tune.Model, error)
 	grouped bool     // the model takes --groups
 	labels  bool     // the target is one of two labels
+	logLink bool     // the target is not negative, and predicted by an exponential
 	flags   []string // of those in modelFlags, the ones that the model takes
 	// folds is there, in the place of build, for models that are always chosen by cross-validation.
 	folds *foldsSpec
@@ -164,6 +166,16 @@ var models = []modelSpec{
 		labels:  true,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return logistic.New(s, logistic.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+	{
+		name:    "poisson",
+		kind:    (*poisson.Model)(nil),
+		summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
+		unit:    "half the mean Poisson deviance",
+		logLink: true,
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
+			return poisson.New(s, poisson.Options{Standardize: o.standardize, Intercept: o.intercept})
 		},
 	},
 	{

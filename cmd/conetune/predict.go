@@ -128,8 +128,11 @@ func (a *app) predictFile(modelPath, dataPath string) (*predictions, error) {
 	}
 	n, _ := table.X.Dims()
 	p := &predictions{Model: m.Model, Target: m.Target, Rows: n, Predictions: make([]float64, n), unit: "half the mean squared error"}
-	if m.Labels != nil {
+	switch {
+	case m.Labels != nil:
 		p.unit = "share of wrong labels"
+	case m.LogLink:
+		p.unit = "half the mean Poisson deviance"
 	}
 	for i := range n {
 		if p.Predictions[i], err = m.Predict(table.X.RawRowView(i)); err != nil {
@@ -161,7 +164,7 @@ func (a *app) readModel(path string) (m *modelfile.Model, err error) {
 		name        string
 		has, should bool
 	}{
-		{"labels", m.Labels != nil, spec.labels}, {"targets", m.Targets != nil, spec.several != nil}, {"matrix", m.Matrix != nil, spec.matrix != nil},
+		{"labels", m.Labels != nil, spec.labels}, {"log_link", m.LogLink, spec.logLink}, {"targets", m.Targets != nil, spec.several != nil}, {"matrix", m.Matrix != nil, spec.matrix != nil},
 	} {
 		switch {
 		case part.should && !part.has:

@@ -58,7 +58,7 @@ the fit to the training rows; then it is trained once more, on training and vali
 rows, which its test error is for (--final train leaves that out). The iterate is the last point of the method, which the paper reports; it
 may fit the validation rows better than any choice of hyperparameters can, unless
 --gap-tol brings the two together. Errors are half the mean squared error; for huber,
-quantile and logistic they are the mean of the loss.
+quantile, logistic and poisson they are the mean of the loss.
 
 With folds the two have a fit for each, which share the hyperparameters, and their validation error is the mean
 over the folds (for svm, of the hinge loss). The model to use is trained once more, on all rows of the folds with the chosen

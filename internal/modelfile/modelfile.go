@@ -16,6 +16,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/problems"
 )
 
 // Format and Version are written into every file. Version grows when an older
@@ -43,6 +45,8 @@ type Model struct {
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
+	// LogLink says that the prediction is the exponential of the value above.
+	LogLink bool `json:"log_link,omitempty"`
 	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each
 	// feature, and Intercepts an entry for each target.
 	Targets    []string  `json:"targets,omitempty"`
@@ -176,8 +180,12 @@ func (m *Model) Entry(i, j int) (float64, error) {
 func (m *Model) Predict(row []float64) (float64, error) {
 	value, err := finite(m.Intercept + floats.Dot(m.Coefficients, row))
 	switch {
-	case err != nil || m.Labels == nil:
+	case err != nil:
 		return value, err
+	case m.LogLink:
+		return finite(math.Exp(value))
+	case m.Labels == nil:
+		return value, nil
 	case value > 0:
 		return m.Labels[1], nil
 	}
@@ -198,12 +206,15 @@ func (m *Model) PredictTargets(row []float64) ([]float64, error) {
 	return out, nil
 }
 
-// Error returns the error of predictions: half the mean squared error, or the error rate of a classifier.
+// Error returns the error of predictions: half the mean squared error, half the mean Poisson deviance with a logarithmic link, or the
+// error rate of a classifier.
 func (m *Model) Error(predictions, targets []float64) float64 {
 	sum := 0.0
 	for i, y := range targets {
 		d := predictions[i] - y
 		switch {
+		case m.LogLink:
+			sum += problems.HalfDeviance(y, predictions[i])
 		case m.Labels == nil:
 			sum += d * d / 2
 		case d != 0:
@@ -230,8 +241,8 @@ func (m *Model) validate() error {
 		return fmt.Errorf("%d labels, expected two or none", len(m.Labels))
 	case m.Labels != nil && m.Labels[0] == m.Labels[1]:
 		return fmt.Errorf("two labels of the value %v", m.Labels[0])
-	case m.Labels != nil && m.Targets != nil, m.Matrix != nil && (m.Labels != nil || m.Targets != nil):
-		return errors.New("a model of several kinds: it has two of labels, targets and a matrix")
+	case count(m.Labels != nil, m.Targets != nil, m.Matrix != nil, m.LogLink) > 1:
+		return errors.New("a model of several kinds: it has two of labels, targets, a matrix and a logarithmic link")
 	}
 	if m.Matrix != nil {
 		if err := m.Matrix.validate(); err != nil {
@@ -245,6 +256,15 @@ func (m *Model) validate() error {
 		return fmt.Errorf("two targets of the name %q", name)
 	}
 	return m.finite()
+}
+
+func count(conditions ...bool) (n int) {
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
 }
 
 // finite rejects numbers that are none: JSON has no way to write them.

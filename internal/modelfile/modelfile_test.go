@@ -237,7 +237,7 @@ func TestWriteRejectsWhatReadWould(t *testing.T) {
 		"coefficients holds NaN":                func(m *Model) { m.Coefficients[1] = math.NaN() },
 		"hyperparameters.lambda1 holds +Inf":    func(m *Model) { m.Hyperparameters["lambda1"] = math.Inf(1) },
 		"1 targets in a list, expected several": func(m *Model) { m.Targets = []string{"y"} },
-		"two of labels, targets and a matrix": func(m *Model) {
+		"two of labels, targets, a matrix and a logarithmic link": func(m *Model) {
 			m.Labels, m.Matrix = []float64{0, 1}, samples()["matrix-completion"].Matrix
 		},
 	} {

@@ -22,13 +22,41 @@ func labelled(r Rows) Rows {
 	return Rows{r.X, y}
 }
 
-// Hypergradients in both modes are finite differences of the validation loss of refits, the Jacobian those of the coefficients.
+// counted replaces targets by counts that grow with them.
+func counted(r Rows) Rows {
+	y := slices.Clone(r.Y)
+	for i, v := range y {
+		y[i] = math.Round(2 * math.Exp(math.Tanh(v/2)))
+	}
+	return Rows{r.X, y}
+}
+
+func TestPoissonHypergradient(t *testing.T) {
+	smoothHypergradient(t, func(train, val Rows, intercept bool) (differentiated, error) {
+		return NewPoisson(counted(train), counted(val), intercept)
+	})
+}
+
 func TestLogisticHypergradient(t *testing.T) {
+	smoothHypergradient(t, func(train, val Rows, intercept bool) (differentiated, error) {
+		return NewLogistic(labelled(train), labelled(val), intercept)
+	})
+}
+
+// differentiated is a fit with the derivatives of its coefficients.
+type differentiated interface {
+	lower.Differentiable
+	Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error)
+}
+
+// smoothHypergradient checks that hypergradients in both modes are finite differences of the validation loss of refits, the Jacobian those of
+// the coefficients.
+func smoothHypergradient(t *testing.T, of func(train, val Rows, intercept bool) (differentiated, error)) {
 	for _, intercept := range []bool{false, true} {
 		for _, compressed := range []bool{false, true} {
 			for _, share := range []float64{0.3, 0.05} {
 				train, val := generated(t, "60-30-0-p40", 4, compressed)
-				m, err := NewLogistic(labelled(train), labelled(val), intercept)
+				m, err := of(train, val, intercept)
 				require.NoError(t, err)
 				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
 				at, err := m.Solve(context.Background(), lambda, 1e-14, nil)
@@ -53,7 +81,7 @@ func TestLogisticHypergradient(t *testing.T) {
 						ends[k], err = m.Solve(context.Background(), moved, 1e-14, at)
 						require.NoError(t, err)
 					}
-					for k, j := range at.State.(*logisticState).Support {
+					for k, j := range at.State.(*smoothState).Support {
 						want := (ends[1].X[0][j] - ends[0].X[0][j]) / (2 * h * lambda[i])
 						require.InDelta(t, want, jacobian[i][k], 1e-3*(1+math.Abs(want)))
 					}

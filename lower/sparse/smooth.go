@@ -75,6 +75,11 @@ func rowsOf(x *design.Matrix, y []float64, called string) (int, error) {
 // Dims returns the number n of rows and p of features.
 func (g *smooth) Dims() (n, p int) { return g.x.Dims() }
 
+// Loss returns the loss of a prediction f of a target y, and its derivative in f.
+func (g *smooth) Loss(y, f float64) (value, derivative float64) {
+	return g.loss.value(y, f), -g.loss.slope(y, f)
+}
+
 // Relative is a gap in units of the objective at b = 0, that of [Options.Tol].
 func (g *smooth) Relative(gap float64) float64 { return gap / g.scale }
 

@@ -37,6 +37,8 @@ type Spec struct {
 	Fit func(train, val fits.Rows, intercept bool) (lower.Penalised, error)
 	// Labels are nil for a regression, the two labels of a classifier, see [problems.Fit].
 	Labels []float64
+	// LogLink says that predictions are exponentials, see [problems.Fit].
+	LogLink bool
 	// Paper and Default are the settings of the paper's experiments and ours.
 	Paper, Default dca.Settings
 }
@@ -150,7 +152,7 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate
 // Fit turns values of the variables into a predictor in the user's units.
 func (m *Model) Fit(x [][]float64) problems.Fit {
 	f := m.data.Fit(x)
-	f.Labels = m.spec.Labels
+	f.Labels, f.LogLink = m.spec.Labels, m.spec.LogLink
 	return f
 }
 

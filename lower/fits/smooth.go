@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -12,16 +11,28 @@ import (
 	"github.com/conetune/conetune/lower/sparse"
 )
 
-// Logistic is a sparse logistic regression with targets -1 and 1 and two hyperparameters,
+// smooth is a sparse regression with a smooth loss l and two hyperparameters,
 //
-//	min over b, b0 of  1/n sum_i log(1 + exp(-y_i f_i)) + lambda_1 |b|_1 + lambda_2 / 2 |b|^2,   f = X b + b0.
+//	min over b, b0 of  1/n sum_i l(y_i, f_i) + lambda_1 |b|_1 + lambda_2 / 2 |b|^2,   f = X b + b0.
 //
-// The validation loss is the mean logistic loss. Its points have the coefficients, and with an intercept b0.
-type Logistic struct {
-	train     *sparse.Logistic
+// The validation loss is the mean of l. Its points have the coefficients, and with an intercept b0.
+type smooth struct {
+	train     smoothTraining
 	val       Rows
 	intercept bool
 }
+
+// smoothTraining is a regression of package sparse with a smooth loss.
+type smoothTraining interface {
+	Solve(ctx context.Context, w sparse.Weights, o sparse.Options) (*sparse.Solution, error)
+	Local(s *sparse.Solution) (*sparse.Regression, error)
+	LambdaMax() float64
+	Relative(gap float64) float64
+	Loss(y, f float64) (value, derivative float64)
+}
+
+// Logistic is a sparse logistic regression with targets -1 and 1, l(y, f) = log(1 + exp(-y f)), and the hyperparameters of an elastic net.
+type Logistic struct{ smooth }
 
 // NewLogistic takes targets of -1 and 1.
 func NewLogistic(train, val Rows, intercept bool) (*Logistic, error) {
@@ -32,33 +43,54 @@ func NewLogistic(train, val Rows, intercept bool) (*Logistic, error) {
 	if err := cmp.Or(check("logistic regression", train, val), checkLabels("logistic regression", val)); err != nil {
 		return nil, err
 	}
-	return &Logistic{g, val, intercept}, nil
+	return &Logistic{smooth{g, val, intercept}}, nil
+}
+
+// Poisson is a sparse Poisson regression, l(y, f) half the deviance of the target y >= 0 from exp(f), with the hyperparameters of an
+// elastic net.
+type Poisson struct{ smooth }
+
+// NewPoisson takes targets that are not negative.
+func NewPoisson(train, val Rows, intercept bool) (*Poisson, error) {
+	g, err := sparse.NewPoisson(train.X, train.Y, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("fits: training rows of the Poisson regression: %w", err)
+	}
+	if err := check("Poisson regression", train, val); err != nil {
+		return nil, err
+	}
+	for i, y := range val.Y {
+		if !(y >= 0) {
+			return nil, fmt.Errorf("fits: target of validation row %d of the Poisson regression is %g, expected a number that is not negative", i, y)
+		}
+	}
+	return &Poisson{smooth{g, val, intercept}}, nil
 }
 
 // Dim is 2.
-func (m *Logistic) Dim() int { return 2 }
+func (m *smooth) Dim() int { return 2 }
 
 // LambdaMax is the least lambda_1 at which all coefficients are zero.
-func (m *Logistic) LambdaMax() float64 { return m.train.LambdaMax() }
+func (m *smooth) LambdaMax() float64 { return m.train.LambdaMax() }
 
 // Path is that of the elastic net.
-func (m *Logistic) Path() [][]float64 { return elasticPath(m.LambdaMax()) }
+func (m *smooth) Path() [][]float64 { return elasticPath(m.LambdaMax()) }
 
-// logisticState is the solution behind a point.
-type logisticState struct {
+// smoothState is the solution behind a point.
+type smoothState struct {
 	*sparse.Solution
 	w2       float64
 	gradient []float64 // of L in the coefficients of the support, and in the intercept
 }
 
 // Solve implements [lower.Differentiable].
-func (m *Logistic) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+func (m *smooth) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != 2 {
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected 2", len(lambda))
 	}
 	o := sparse.Options{Tol: tol}
 	if start != nil {
-		o.Start = start.State.(*logisticState).Solution
+		o.Start = start.State.(*smoothState).Solution
 	}
 	s, err := m.train.Solve(ctx, sparse.Weights{L1: lambda[:1], L2: lambda[1:]}, o)
 	if err != nil {
@@ -70,9 +102,9 @@ func (m *Logistic) Solve(ctx context.Context, lambda []float64, tol float64, sta
 	floats.AddConst(s.B0, f)
 	value := 0.0
 	for i, y := range m.val.Y {
-		margin := y * f[i]
-		value += (math.Max(-margin, 0) + math.Log1p(math.Exp(-math.Abs(margin)))) / count
-		u[i] = -y / (1 + math.Exp(margin)) / count
+		loss, derivative := m.train.Loss(y, f[i])
+		value += loss / count
+		u[i] = derivative / count
 	}
 	all := make([]float64, len(s.B))
 	m.val.X.MulTrans(all, u)
@@ -86,12 +118,12 @@ func (m *Logistic) Solve(ctx context.Context, lambda []float64, tol float64, sta
 		pt.X = append(pt.X, []float64{s.B0})
 	}
 	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
-	pt.State = &logisticState{s, lambda[1], gradient}
+	pt.State = &smoothState{s, lambda[1], gradient}
 	return pt, nil
 }
 
 // system is that of the regression to second order at a solution, on the support and the intercept.
-func (m *Logistic) system(ctx context.Context, s *logisticState, o lower.GradientOptions) (*system, error) {
+func (m *smooth) system(ctx context.Context, s *smoothState, o lower.GradientOptions) (*system, error) {
 	g, err := m.train.Local(s.Solution)
 	if err != nil {
 		return nil, err
@@ -108,8 +140,8 @@ func (m *Logistic) system(ctx context.Context, s *logisticState, o lower.Gradien
 }
 
 // Gradient implements [lower.Differentiable]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L.
-func (m *Logistic) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
-	s := at.State.(*logisticState)
+func (m *smooth) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+	s := at.State.(*smoothState)
 	out := make([]float64, 2)
 	if len(s.Support) == 0 {
 		return out, nil
@@ -134,8 +166,8 @@ func (m *Logistic) Gradient(ctx context.Context, at *lower.Point, o lower.Gradie
 
 // Jacobian returns the derivatives of the support's coefficients and the intercept in both hyperparameters, by implicit forward
 // differentiation as [Regression.Jacobian] does.
-func (m *Logistic) Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error) {
-	s := at.State.(*logisticState)
+func (m *smooth) Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error) {
+	s := at.State.(*smoothState)
 	h, err := m.system(ctx, s, lower.GradientOptions{Mode: lower.Forward, Tol: tol})
 	if err != nil {
 		return nil, err
@@ -144,7 +176,7 @@ func (m *Logistic) Jacobian(ctx context.Context, at *lower.Point, tol float64) (
 }
 
 // right is H times the derivatives in hyperparameter i: -sign(b_S) or -b_S, and 0 for the intercept.
-func (s *logisticState) right(h *system, i int) []float64 {
+func (s *smoothState) right(h *system, i int) []float64 {
 	q := make([]float64, len(h.set))
 	for k, j := range s.Support {
 		q[k] = -sign(s.B[j])

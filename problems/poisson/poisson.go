@@ -1,0 +1,104 @@
+// Package poisson selects the hyperparameters of a sparse Poisson regression: the elastic net for counts.
+//
+// # Formulation
+//
+// A target y >= 0 has the mean exp(f) with f = a'b + b0, and costs half its deviance,
+//
+//	y log(y / exp(f)) - y + exp(f),
+//
+// and the losses L on validation and l on training rows are means of that. The bilevel program is that of package
+// elasticnet,
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2 }
+//
+// (J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for generalized linear models via coordinate descent, JSS 33, 2010,
+// for the penalty form). The prediction is the mean exp(f). Errors are mean half deviances. A backend needs exponential cones; the native one
+// is spared most of them by package lower/sparse.
+package poisson
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// Options of the model.
+type Options struct {
+	// Intercept adds a free constant that is not penalised.
+	Intercept bool
+	// Standardize works on features of standard deviation 1, and undoes it in the result.
+	Standardize bool
+	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
+	R0 []float64
+}
+
+// Model is a Poisson regression with its data.
+type Model struct{ *regression.Model }
+
+// New checks the rows, split or in folds, and the options. Targets must not be negative, and those for training not all zero. New keeps a
+// reference to the features, which must not change.
+func New(s dataset.Division, o Options) (*Model, error) {
+	if s == nil {
+		return nil, fmt.Errorf("poisson: no data")
+	}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("poisson: %w", err)
+	}
+	var negative error
+	s.Map(func(y float64) float64 {
+		if y < 0 && negative == nil {
+			negative = fmt.Errorf("poisson: a target is %g, expected numbers that are not negative", y)
+		}
+		return y
+	})
+	if negative != nil {
+		return nil, negative
+	}
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{}, KeepTarget: true})
+	if err != nil {
+		return nil, fmt.Errorf("poisson: %w", err)
+	}
+	spec, err := elasticnet.Spec("poisson", data, o.R0)
+	if err != nil {
+		return nil, fmt.Errorf("poisson: %w", err)
+	}
+	spec.LogLink = true
+	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		return fits.NewPoisson(train, val, intercept)
+	}
+	return &Model{regression.NewModel(data, spec)}, nil
+}
+
+// Modes are those of [fits.Poisson].
+func (*Model) Modes() []lower.Mode {
+	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
+}
+
+// loss is half the deviance.
+type loss struct{}
+
+func (loss) Sum(f convex.Affine, y []float64, _ float64) convex.Convex {
+	constant, minus := 0.0, make([]float64, len(y))
+	for i, v := range y {
+		minus[i] = -v
+		if v > 0 {
+			constant += v * (math.Log(v) - 1)
+		}
+	}
+	return convex.Exp(f).Sum().PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
+}
+
+func (loss) Value(f, y, _ float64) float64 { return problems.HalfDeviance(y, math.Exp(f)) }
+
+func (loss) Derivative(f, y, _ float64) float64 { return math.Exp(f) - y }
+
+// Curvature is 0: the derivative is not Lipschitz continuous.
+func (loss) Curvature() float64 { return 0 }

@@ -1,0 +1,113 @@
+package poisson_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/poisson"
+	"github.com/conetune/conetune/tune"
+)
+
+var _ tune.Model = (*poisson.Model)(nil)
+
+// split are rows of counts with the means exp(0.5 + a'b).
+func split(seed uint64, train int, b []float64) *dataset.Split {
+	s := modeltest.Split(seed, train, 60, 400, b, 0)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i, f := range d.Y {
+			d.Y[i] = -1
+			for left := math.Exp(0.5 + f); left >= 0; left += math.Log(rng.Float64()) { // the waiting times of a Poisson process
+				d.Y[i]++
+			}
+		}
+	}
+	return s
+}
+
+var truth = []float64{0.6, -0.5, 0, 0, 0.3, 0, 0, 0}
+
+// meanLoss is half the mean deviance by its definition.
+func meanLoss(d *dataset.Data, b []float64, b0 float64) (sum float64) {
+	for i, y := range d.Y {
+		mean := math.Exp(b0 + floats.Dot(b, d.X.RawRowView(i)))
+		loss := mean - y
+		if y > 0 {
+			loss += y * math.Log(y/mean)
+		}
+		sum += loss / float64(len(d.Y))
+	}
+	return sum
+}
+
+// With s_i = exp(f_i) - y_i: X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept sum s = 0.
+func TestOptimality(t *testing.T) {
+	s := split(1, 80, truth)
+	for _, intercept := range []bool{false, true} {
+		for _, r0 := range [][]float64{{0.8, 50}, {50, 0.1}, {0.7, 0.1}} {
+			m, err := poisson.New(s, poisson.Options{R0: r0, Intercept: intercept})
+			require.NoError(t, err)
+			x, lambda := modeltest.LowerLevel(t, m)
+			b0 := 0.0
+			if intercept {
+				b0 = x[1][0]
+			}
+			slope := make([]float64, len(s.Train.Y))
+			for i, y := range s.Train.Y {
+				slope[i] = math.Exp(b0+floats.Dot(x[0], s.Train.X.RawRowView(i))) - y
+			}
+			if intercept {
+				require.InDelta(t, 0, floats.Sum(slope)/80, 1e-5)
+			}
+			require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
+			for j, g := range modeltest.Gradient(s.Train, slope) {
+				g += lambda[1] * x[0][j]
+				if b := x[0][j]; math.Abs(b) > 1e-4 {
+					require.InDelta(t, -lambda[0]*math.Copysign(1, b), g, 1e-4)
+				} else {
+					require.LessOrEqual(t, math.Abs(g), lambda[0]+1e-4)
+				}
+			}
+		}
+	}
+}
+
+// The selected model predicts nearly as well as the true coefficients, with errors in the user's units.
+func TestSelection(t *testing.T) {
+	s := split(2, 150, truth)
+	best := meanLoss(s.Test, truth, 0.5)
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		n, _ := d.Dims()
+		for i := range n {
+			d.X.Set(i, 1, 100*d.X.At(i, 1)-40)
+		}
+	}
+	m, err := poisson.New(s, poisson.Options{Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+		res := modeltest.Solve(t, m, set)
+		require.Equal(t, dca.Converged, res.Status, res.Message)
+		f := m.Fit(res.Refit)
+		require.True(t, f.LogLink)
+		e := m.Evaluate(res.Refit)
+		require.InEpsilon(t, meanLoss(s.Val, f.Coefficients, f.Intercept), e.Validation, 1e-9)
+		require.InEpsilon(t, meanLoss(s.Test, f.Coefficients, f.Intercept), *e.Test, 1e-9)
+		require.Less(t, *e.Test, 1.1*best)
+	}
+}
+
+func TestBadTargets(t *testing.T) {
+	s := split(3, 20, truth)
+	s.Val.Y[3] = -1
+	_, err := poisson.New(s, poisson.Options{})
+	require.ErrorContains(t, err, "a target is -1, expected numbers that are not negative")
+	_, err = poisson.New(nil, poisson.Options{})
+	require.ErrorContains(t, err, "no data")
+}

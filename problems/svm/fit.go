@@ -21,8 +21,8 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 // Modes are those of [fits.SVM].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
-// Advice are the ranges of the paper, with one bound for all features except to a tree of Parzen estimators, which has few evaluations as
-// it is slow with many axes. Without the preset a bound for each feature makes searches far worse, too: that follows noise.
+// Advice are the ranges of the paper, which has no descents on the model. Its searches have one bound for all features, but for a tree of
+// Parzen estimators, which has few evaluations as it is slow with many axes.
 func (*Model) Advice() problems.Advice {
 	return problems.Advice{Paper: problems.Paper{
 		Weights: problems.Span{Low: 1e-4, High: 1e4}, Upper: problems.Span{Low: 1e-6, High: 1e2}, Common: true, ParzenEach: 10, Untried: true,

@@ -22,11 +22,11 @@ type Program struct {
 	refs      map[*Constraint][]dualRef
 	weights   []*Parameter // weights of atoms, which must not be negative
 	sparse    []*sparseVariable
-	boxes     [][2]*group  // the two sides of boxes
-	hinges    []*hinge     // with working sets of rows
-	kinks     []*hinge     // all hinges whose weights are plain numbers, also small ones
-	slack     []slackGroup // groups of inequalities whose rows may be left out
-	sparseOf  []int        // for each variable, the sparse variable whose entries it follows, or -1
+	boxes     [][2]*group // the two sides of boxes
+	hinges    []*hinge    // with working sets of rows
+	kinks     []*hinge    // all hinges whose weights are plain numbers, also small ones
+	slack     []*group    // groups of inequalities whose rows may be left out
+	sparseOf  []int       // for each variable, the sparse variable whose entries it follows, or -1
 	matrices  []*matrixVariable
 	curves    []curve
 }

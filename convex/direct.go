@@ -77,8 +77,13 @@ func (p *Program) residuals(d *Program) {
 		if !touched || wholeVariable(q.arg) {
 			continue
 		}
-		e := d.auxiliary(q.arg.m, "residuals", q.arg.n)
-		d.groups = append(d.groups, &group{kind: backends.ZeroCone, expr: q.arg.Minus(e.Expr())})
-		q.arg = e.Expr()
+		q.arg = d.residual(q.arg)
 	}
+}
+
+// residual adds a variable e with a - e = 0, and returns it.
+func (p *Program) residual(a Affine) Affine {
+	e := p.auxiliary(a.m, "residuals", a.n).Expr()
+	p.groups = append(p.groups, &group{kind: backends.ZeroCone, expr: a.Minus(e)})
+	return e
 }

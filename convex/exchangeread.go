@@ -34,7 +34,7 @@ func (e *exchanger) read() bool {
 		}
 	}
 	rows := as.byRows()
-	own, used := make(map[int]bool), make(map[int]bool)
+	own := make(map[int]bool)
 	for _, h := range e.hinges {
 		own[h.zero], own[h.slope] = true, true
 		e.problem.Hinges = append(e.problem.Hinges, activeset.Hinge{Row: e.row(rows[h.slope], users, source{h.slope, 1, 0}, 1)})
@@ -47,20 +47,9 @@ func (e *exchanger) read() bool {
 				if own[r] {
 					continue
 				}
-				l := activeset.Limit{Row: e.row(rows[r], users, source{r, 1, 0}, 1)}
-				var uses []int
-				for _, en := range rows[r] {
-					if en.column >= users {
-						if used[en.column] {
-							return false // a hinge in two rows
-						}
-						used[en.column] = true
-						l.Uses = append(l.Uses, activeset.Use{Hinge: hingeOf[en.column]})
-						uses = append(uses, en.at)
-					}
+				if !e.limit(r, rows[r], hingeOf) {
+					return false
 				}
-				e.problem.Limits = append(e.problem.Limits, l)
-				e.limits, e.uses = append(e.limits, r), append(e.uses, uses)
 			}
 		case g.squared > 0:
 			if !e.ball(rows, first, g, users) {
@@ -74,6 +63,27 @@ func (e *exchanger) read() bool {
 	e.problem.D, e.problem.Q = make([]float64, users), make([]float64, users)
 	e.problem.Val, e.problem.Right = make([]float64, len(e.val)), make([]float64, len(e.right))
 	e.solver = activeset.NewSolver(&e.problem)
+	return true
+}
+
+// limit adds row r of an inequality, in which hinges may stand that are in no other one.
+func (e *exchanger) limit(r int, entries []rowEntry, hingeOf map[int]int) bool {
+	l := activeset.Limit{Row: e.row(entries, e.users, source{r, 1, 0}, 1)}
+	var uses []int
+	for _, en := range entries {
+		if en.column < e.users {
+			continue
+		}
+		hinge, unused := hingeOf[en.column]
+		if !unused {
+			return false
+		}
+		delete(hingeOf, en.column)
+		l.Uses = append(l.Uses, activeset.Use{Hinge: hinge})
+		uses = append(uses, en.at)
+	}
+	e.problem.Limits = append(e.problem.Limits, l)
+	e.limits, e.uses = append(e.limits, r), append(e.uses, uses)
 	return true
 }
 

@@ -55,6 +55,19 @@ func (w *matrixSets) complete(sol *backends.Solution) *fullPoint {
 // expand fills a point in, from a solution or, without objective, from a certificate of infeasibility.
 func (w *matrixSets) expand(sol *backends.Solution, objective bool) *fullPoint {
 	f := &fullPoint{l: w.full, x: make([]float64, w.full.n), s: make([]float64, w.full.m), z: make([]float64, w.full.m), parts: make([]matrixPart, len(w.pairs))}
+	w.carry(f, sol)
+	for k := range w.pairs {
+		w.slack(f, k)
+	}
+	f.stationarity(w.p, objective)
+	for k := range w.pairs {
+		w.balance(f, k)
+	}
+	return f
+}
+
+// carry copies what the small program has, and makes X of C.
+func (w *matrixSets) carry(f *fullPoint, sol *backends.Solution) {
 	if sol.X != nil {
 		for i, v := range w.p.vars {
 			if w.small.vars[i] == v {
@@ -80,45 +93,47 @@ func (w *matrixSets) expand(sol *backends.Solution, objective bool) *fullPoint {
 		}
 		copy(f.rows(f.z, g.from)[:n], sol.Z[w.layout.first[i]:])
 	}
-	for k, s := range w.pairs {
-		part := &f.parts[k]
-		for _, use := range s.mv.uses {
+}
+
+// slack fills in the rows (h, scale X) of the norms of matrix k, and what these exceed their bounds by.
+func (w *matrixSets) slack(f *fullPoint, k int) {
+	s, part := w.pairs[k], &f.parts[k]
+	for _, use := range s.mv.uses {
+		z := f.rows(f.z, use.g)
+		z[0] = max(0, z[0])
+		part.g += math.Abs(use.scale) * z[0]
+		head := use.g.expr.At(0)
+		h := head.constant()
+		for i := range head.vars {
+			head.vars[i].forward(h, f.of(f.x, head.vars[i].v))
+		}
+		slack := f.rows(f.s, use.g)
+		slack[0] = h[0]
+		floats.AddScaled(slack[1:], use.scale, f.of(f.x, s.mv.v))
+		part.violated = max(part.violated, math.Abs(use.scale)*floats.Sum(part.t.s)-h[0])
+	}
+}
+
+// balance gives the norms of matrix k the multipliers that stationarity asks for, as far as the cone allows.
+func (w *matrixSets) balance(f *fullPoint, k int) {
+	s, part := w.pairs[k], &f.parts[k]
+	left := f.of(f.dual, s.mv.v)
+	part.gradient = slices.Clone(left)
+	share := 1.0
+	if bound := spectralBound(part.gradient, s.mv.rows, part.g); bound > part.g {
+		share = part.g / bound
+		part.over = 1 - share
+	}
+	for _, use := range s.mv.uses {
+		if part.g > 0 {
 			z := f.rows(f.z, use.g)
-			z[0] = max(0, z[0])
-			part.g += math.Abs(use.scale) * z[0]
-			head := use.g.expr.At(0)
-			h := head.constant()
-			for i := range head.vars {
-				head.vars[i].forward(h, f.of(f.x, head.vars[i].v))
-			}
-			slack := f.rows(f.s, use.g)
-			slack[0] = h[0]
-			floats.AddScaled(slack[1:], use.scale, f.of(f.x, s.mv.v))
-			part.violated = max(part.violated, math.Abs(use.scale)*floats.Sum(part.t.s)-h[0])
+			floats.AddScaled(z[1:], math.Copysign(z[0]/part.g*share, use.scale), part.gradient)
 		}
 	}
-	f.stationarity(w.p, objective)
-	for k, s := range w.pairs {
-		part := &f.parts[k]
-		left := f.of(f.dual, s.mv.v)
-		part.gradient = slices.Clone(left)
-		share := 1.0
-		if bound := spectralBound(part.gradient, s.mv.rows, part.g); bound > part.g {
-			share = part.g / bound
-			part.over = 1 - share
-		}
-		for _, use := range s.mv.uses {
-			if part.g > 0 {
-				z := f.rows(f.z, use.g)
-				floats.AddScaled(z[1:], math.Copysign(z[0]/part.g*share, use.scale), part.gradient)
-			}
-		}
-		for j, v := range left {
-			left[j] = (1 - share) * v
-			part.missed = max(part.missed, math.Abs(left[j]))
-		}
+	for j, v := range left {
+		left[j] = (1 - share) * v
+		part.missed = max(part.missed, math.Abs(left[j]))
 	}
-	return f
 }
 
 // result makes a result of a point, which may be nil.

@@ -81,9 +81,7 @@ func newResponse(p *Program, f *fullPoint, h *curvature, n *tangent, weights []f
 				b.add(y, norm)
 			}
 		case g.kind == backends.ZeroCone:
-			for r := range g.expr.n {
-				b.row(&g.expr, r)
-			}
+			b.all(g)
 		case g.kind == backends.NonnegativeCone:
 			for r := range g.expr.n {
 				if z[r] > s[r] {
@@ -91,19 +89,7 @@ func newResponse(p *Program, f *fullPoint, h *curvature, n *tangent, weights []f
 				}
 			}
 		case g.kind == backends.SecondOrderCone:
-			slack, bound := s[0]-floats.Norm(s[1:], 2), z[0]+floats.Norm(z[1:], 2)
-			apex := z[0]-floats.Norm(z[1:], 2) > s[0]+floats.Norm(s[1:], 2)
-			switch {
-			case !(bound > slack):
-			case squares[g] != nil:
-				b.squares(g, squares[g])
-			case apex:
-				for r := range g.expr.n {
-					b.row(&g.expr, r)
-				}
-			default:
-				b.norm(g, s, z[0], hessian)
-			}
+			b.secondOrder(g, s, z, squares[g], hessian)
 		default:
 			return nil
 		}
@@ -131,6 +117,27 @@ type activeRows struct {
 	x       []*vector
 	coupled int
 	ok      bool
+}
+
+// all adds all rows of a group.
+func (b *activeRows) all(g *group) {
+	for r := range g.expr.n {
+		b.row(&g.expr, r)
+	}
+}
+
+// secondOrder adds a cone if it is active: all its rows where s is at its apex.
+func (b *activeRows) secondOrder(g *group, s, z []float64, squares []*curve, hessian *mat.SymDense) {
+	inS, inZ := floats.Norm(s[1:], 2), floats.Norm(z[1:], 2)
+	switch {
+	case !(z[0]+inZ > s[0]-inS):
+	case squares != nil:
+		b.squares(g, squares)
+	case z[0]-inZ > s[0]+inS:
+		b.all(g)
+	default:
+		b.norm(g, s, z[0], hessian)
+	}
 }
 
 // gradient returns the derivatives of z'expr in y and in X, by rows, nil for none.

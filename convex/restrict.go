@@ -47,82 +47,91 @@ func (s *pairs) term(t *term, c *Variable) term {
 	return out
 }
 
+// pairing is a program in the making in which the variable of every matrix is the C of its pairs.
+type pairing struct {
+	p, d  *Program
+	space map[*Variable]*pairs
+	small map[*Variable]*Variable // C
+}
+
 // restrictTo returns the program in which the variable of every matrix is the C of its
 // pairs. Constants of the objective are not kept.
 func (p *Program) restrictTo(all []*pairs) *Program {
-	small := make(map[*Variable]*Variable)
-	space := make(map[*Variable]*pairs)
-	own := make(map[*group]*pairs)
-	scale := make(map[*group]float64)
+	f := &pairing{p: p, space: make(map[*Variable]*pairs), small: make(map[*Variable]*Variable)}
 	for _, s := range all {
 		v := s.mv.v
-		small[v] = &Variable{m: v.m, id: v.id, name: v.name, n: s.length()}
-		space[v] = s
-		for _, use := range s.mv.uses {
-			own[use.g], scale[use.g] = s, use.scale
-		}
+		f.small[v] = &Variable{m: v.m, id: v.id, name: v.name, n: s.length()}
+		f.space[v] = s
 	}
-	rewrite := func(a Affine) Affine {
-		out := a
-		out.vars = make([]term, 0, len(a.vars))
-		for k := range a.vars {
-			t := &a.vars[k]
-			switch s := space[t.v]; {
-			case s == nil:
-				out.vars = append(out.vars, *t)
-			case small[t.v].n > 0:
-				out.vars = append(out.vars, s.term(t, small[t.v]))
-			}
-		}
-		return out
-	}
-	d := p.derived(func(_ *Program, g *group) []*group {
-		s := own[g]
-		if s == nil {
-			c := g.copied()
-			c.expr = rewrite(g.expr)
-			return []*group{c}
-		}
-		// |scale| tr C <= h
-		c := &group{kind: backends.NonnegativeCone, from: g, expr: rewrite(g.expr.At(0))}
-		if s.size() > 0 {
-			c.expr = c.expr.Minus(small[s.mv.v].Expr().Dot(s.trace(math.Abs(scale[g]))))
-		}
-		return []*group{c}
-	})
+	f.d = p.derived(func(_ *Program, g *group) []*group { return []*group{f.group(g)} })
 	for _, s := range all {
-		c := small[s.mv.v]
-		d.vars[c.id] = c
+		c := f.small[s.mv.v]
+		f.d.vars[c.id] = c
 		if c.n > 0 {
 			cone := &group{kind: backends.NonnegativeCone, expr: c.Expr()}
 			if s.face {
 				cone.kind = backends.PSDCone
 			}
-			d.groups = append(d.groups, cone)
+			f.d.groups = append(f.d.groups, cone)
 		}
 	}
-	d.objective = rewrite(p.objective)
-	d.squares = nil
-	for i := range p.squares {
-		q := p.squares[i]
-		touched := slices.IndexFunc(q.arg.vars, func(t term) bool { return space[t.v] != nil })
-		switch {
-		case touched < 0:
-		case wholeVariable(q.arg):
-			t, s := q.arg.vars[0], space[q.arg.vars[0].v]
-			c := small[t.v]
-			q.arg = c.Expr().Scale(t.scale)
-			if c.n > 0 {
-				q.arg.c = s.along(p.squares[i].arg.constant())
-			}
-		default:
-			e := d.auxiliary(q.arg.m, "residuals", q.arg.n)
-			d.groups = append(d.groups, &group{kind: backends.ZeroCone, expr: rewrite(q.arg).Minus(e.Expr())})
-			q.arg = e.Expr()
-		}
-		d.squares = append(d.squares, q)
+	f.d.objective = f.rewrite(p.objective)
+	f.d.squares = nil
+	for _, q := range p.squares {
+		q.arg = f.square(q.arg)
+		f.d.squares = append(f.d.squares, q)
 	}
-	return d.finish()
+	return f.d.finish()
+}
+
+// rewrite puts C in the place of X.
+func (f *pairing) rewrite(a Affine) Affine {
+	out := a
+	out.vars = make([]term, 0, len(a.vars))
+	for k := range a.vars {
+		t := &a.vars[k]
+		switch s := f.space[t.v]; {
+		case s == nil:
+			out.vars = append(out.vars, *t)
+		case f.small[t.v].n > 0:
+			out.vars = append(out.vars, s.term(t, f.small[t.v]))
+		}
+	}
+	return out
+}
+
+// group rewrites a group: |scale X|_* <= h becomes |scale| tr C <= h.
+func (f *pairing) group(g *group) *group {
+	use, k := f.p.restricted(g)
+	if use == nil {
+		c := g.copied()
+		c.expr = f.rewrite(g.expr)
+		return c
+	}
+	v := f.p.matrices[k].v
+	c := &group{kind: backends.NonnegativeCone, from: g, expr: f.rewrite(g.expr.At(0))}
+	if s := f.space[v]; s.size() > 0 {
+		c.expr = c.expr.Minus(f.small[v].Expr().Dot(s.trace(math.Abs(use.scale))))
+	}
+	return c
+}
+
+// square rewrites the argument of a square: that of a whole X is one of C, and other ones with X get residuals.
+func (f *pairing) square(arg Affine) Affine {
+	touched := slices.ContainsFunc(arg.vars, func(t term) bool { return f.space[t.v] != nil })
+	switch {
+	case !touched:
+		return arg
+	case wholeVariable(arg):
+		t := arg.vars[0]
+		c := f.small[t.v]
+		out := c.Expr().Scale(t.scale)
+		if c.n > 0 {
+			out.c = f.space[t.v].along(arg.constant())
+		}
+		return out
+	}
+	return f.d.residual(f.rewrite(arg))
 }
 
 // wholeVariable says that the expression is a multiple of a whole variable plus a

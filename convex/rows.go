@@ -37,9 +37,6 @@ type hingeUse struct {
 	weight     []float64
 }
 
-// slackGroup is a group of inequalities whose rows may be left out.
-type slackGroup struct{ g *group }
-
 // smallestGroup is the number of rows from which on working sets of rows pay.
 const smallestGroup = 24
 
@@ -74,7 +71,7 @@ func (p *Program) rowSets() {
 	}
 	for _, g := range p.groups {
 		if g.kind == backends.NonnegativeCone && g.expr.n >= smallestGroup && !own[g] && !bounds(g.expr) {
-			p.slack = append(p.slack, slackGroup{g})
+			p.slack = append(p.slack, g)
 		}
 	}
 }
@@ -127,79 +124,97 @@ type hingeRows struct {
 	linear []bool // for rows that are not kept: u_i = a_i, otherwise u_i = 0
 }
 
+// restriction is a restricted program in the making.
+type restriction struct {
+	p, q *Program
+	expr map[int]Affine // of the groups that change; -1 is the objective
+}
+
 // restrict returns the restricted program. Its variables and groups have the places of those of p.
 func (p *Program) restrict(hinges []hingeRows, slack [][]int) *Program {
 	q := *p
 	q.vars, q.groups = slices.Clone(p.vars), slices.Clone(p.groups)
-	expr := make(map[int]Affine) // of the groups that change; -1 is the objective
-	at := func(i int) Affine {
-		if a, ok := expr[i]; ok {
-			return a
-		}
-		if i < 0 {
-			return p.objective
-		}
-		return p.groups[i].expr
-	}
+	r := &restriction{p, &q, make(map[int]Affine)}
 	for k, h := range p.hinges {
-		rows := hinges[k]
-		u := &Variable{m: h.u.m, id: h.u.id, name: h.u.name, n: len(rows.kept)}
-		q.vars[u.id] = u
-		expr[h.zero.index] = u.Expr()
-		expr[h.slope.index] = full(u.Expr().Minus(h.a.Pick(rows.kept)))
-		kept := make([]bool, h.u.n)
-		for _, i := range rows.kept {
-			kept[i] = true
-		}
-		for _, use := range h.uses {
-			own, others := make([]float64, len(rows.kept)), make([]float64, h.u.n)
-			for j, i := range rows.kept {
-				own[j] = use.weight[i]
-			}
-			for i, w := range use.weight {
-				if rows.linear[i] && !kept[i] {
-					others[i] = w
-				}
-			}
-			sum := u.Expr().Dot(own).Plus(full(h.a.Dot(others)))
-			if use.group >= 0 {
-				sum = sum.Neg()
-			}
-			rest := at(use.group)
-			rest.vars = slices.DeleteFunc(slices.Clone(rest.vars), func(t term) bool { return t.v == h.u && t.off == use.row })
-			pad := Stack(Affine{n: use.row}, sum, Affine{n: rest.n - use.row - 1})
-			expr[use.group] = rest.Plus(pad)
-		}
+		r.hinge(h, hinges[k])
 	}
-	for k, s := range p.slack {
-		g := *s.g
-		g.expr, g.kept, g.place = at(g.index).Pick(slack[k]), slack[k], make([]int, s.g.expr.n)
-		for r := range g.place {
-			g.place[r] = -1
-		}
-		for j, r := range slack[k] {
-			g.place[r] = j
-		}
-		q.groups[g.index] = &g
+	for k, g := range p.slack {
+		r.leaveOut(g, slack[k])
 	}
-	for i, a := range expr {
-		if i < 0 {
-			q.objective = a
-			continue
-		}
-		g := *q.groups[i]
-		if g.kept == nil {
-			g.expr = a
-		}
-		slices.SortStableFunc(g.expr.vars, func(a, b term) int { return a.off - b.off })
-		g.overlap = overlapping(g.expr.vars)
-		q.groups[i] = &g
+	for i, a := range r.expr {
+		r.put(i, a)
 	}
 	q.boxes = nil
 	for _, pair := range p.boxes {
 		q.boxes = append(q.boxes, [2]*group{q.groups[pair[0].index], q.groups[pair[1].index]})
 	}
 	return &q
+}
+
+// at is the expression of a group, or of the objective, so far.
+func (r *restriction) at(i int) Affine {
+	if a, ok := r.expr[i]; ok {
+		return a
+	}
+	if i < 0 {
+		return r.p.objective
+	}
+	return r.p.groups[i].expr
+}
+
+// hinge replaces the variable of a hinge by that of the rows that are kept, and the others by zero or numbers.
+func (r *restriction) hinge(h *hinge, rows hingeRows) {
+	u := &Variable{m: h.u.m, id: h.u.id, name: h.u.name, n: len(rows.kept)}
+	r.q.vars[u.id] = u
+	r.expr[h.zero.index] = u.Expr()
+	r.expr[h.slope.index] = full(u.Expr().Minus(h.a.Pick(rows.kept)))
+	kept := mask(rows.kept, h.u.n, false)
+	for _, use := range h.uses {
+		own, others := make([]float64, len(rows.kept)), make([]float64, h.u.n)
+		for j, i := range rows.kept {
+			own[j] = use.weight[i]
+		}
+		for i, w := range use.weight {
+			if rows.linear[i] && !kept[i] {
+				others[i] = w
+			}
+		}
+		sum := u.Expr().Dot(own).Plus(full(h.a.Dot(others)))
+		if use.group >= 0 {
+			sum = sum.Neg()
+		}
+		rest := r.at(use.group)
+		rest.vars = slices.DeleteFunc(slices.Clone(rest.vars), func(t term) bool { return t.v == h.u && t.off == use.row })
+		r.expr[use.group] = rest.Plus(Stack(Affine{n: use.row}, sum, Affine{n: rest.n - use.row - 1}))
+	}
+}
+
+// leaveOut leaves out the rows of a group of inequalities that are not kept.
+func (r *restriction) leaveOut(whole *group, kept []int) {
+	g := *whole
+	g.expr, g.kept, g.place = r.at(g.index).Pick(kept), kept, make([]int, whole.expr.n)
+	for i := range g.place {
+		g.place[i] = -1
+	}
+	for j, i := range kept {
+		g.place[i] = j
+	}
+	r.q.groups[g.index] = &g
+}
+
+// put sets the expression of a group or of the objective.
+func (r *restriction) put(i int, a Affine) {
+	if i < 0 {
+		r.q.objective = a
+		return
+	}
+	g := *r.q.groups[i]
+	if g.kept == nil {
+		g.expr = a
+	}
+	slices.SortStableFunc(g.expr.vars, func(a, b term) int { return a.off - b.off })
+	g.overlap = overlapping(g.expr.vars)
+	r.q.groups[i] = &g
 }
 
 // full marks the dense matrices of an expression as patterns without zeros: other rows in their place

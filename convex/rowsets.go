@@ -25,13 +25,18 @@ const (
 
 // rowSets is what a solver knows about the rows of a program with hinges.
 type rowSets struct {
+	rowsState
 	s       *Solver
-	p       *Program
-	hinges  []hingeSet
-	slack   []slackSet
 	reduced *Program // nil: the full program
 	stale   bool     // the sets have changed since reduced was made
-	places  []rowPlace
+}
+
+// rowsState is the state of the rows at the last point, of which results keep a copy to complete theirs.
+type rowsState struct {
+	p      *Program
+	hinges []hingeSet
+	slack  []slackSet
+	places []rowPlace
 }
 
 // rowPlace is a row in which hinges stand, and by how much its left side is larger at the completed point.
@@ -59,13 +64,12 @@ type slackSet struct {
 
 func newRowSets(s *Solver) *rowSets {
 	p := s.prog
-	w := &rowSets{s: s, p: p}
+	w := &rowSets{s: s, rowsState: rowsState{p: p}}
 	for _, h := range p.hinges {
-		n := h.u.n
-		w.hinges = append(w.hinges, hingeSet{size: n, weight: make([]float64, n), slope: make([]float64, n)})
+		w.hinges = append(w.hinges, hingeSet{size: h.u.n})
 	}
-	for _, s := range p.slack {
-		w.slack = append(w.slack, slackSet{size: s.g.expr.n, dual: make([]float64, s.g.expr.n)})
+	for _, g := range p.slack {
+		w.slack = append(w.slack, slackSet{size: g.expr.n})
 	}
 	return w
 }
@@ -94,13 +98,13 @@ func (w *rowSets) program() *Program {
 
 // all says that no row is left out.
 func (w *rowSets) all() bool {
-	for k := range w.hinges {
-		if w.hinges[k].size < len(w.hinges[k].weight) {
+	for k, h := range w.p.hinges {
+		if w.hinges[k].size < h.u.n {
 			return false
 		}
 	}
-	for k := range w.slack {
-		if w.slack[k].size < len(w.slack[k].dual) {
+	for k, g := range w.p.slack {
+		if w.slack[k].size < g.expr.n {
 			return false
 		}
 	}
@@ -121,11 +125,11 @@ func (w *rowSets) active() int {
 
 // fill makes the full program the next one.
 func (w *rowSets) fill() bool {
-	for k := range w.hinges {
-		w.hinges[k].size = len(w.hinges[k].weight)
+	for k, h := range w.p.hinges {
+		w.hinges[k].size = h.u.n
 	}
-	for k := range w.slack {
-		w.slack[k].size = len(w.slack[k].dual)
+	for k, g := range w.p.slack {
+		w.slack[k].size = g.expr.n
 	}
 	w.stale = true
 	return true
@@ -153,72 +157,20 @@ func (w *rowSets) complete(as *assembled, x, z []float64) missing {
 		return a.Eval(pt)
 	}
 	var m missing
-	w.places = w.places[:0]
+	w.places = nil
 	for k, h := range w.p.hinges {
 		s := &w.hinges[k]
 		s.value = value(h.a)
-		u := x[as.start[h.u.id]:]
-		clear(s.weight)
-		for _, use := range h.uses {
-			factor, more := 1.0, 0.0
-			if use.group >= 0 {
-				factor = math.Max(0, z[as.row(use.group, use.row)])
-			}
-			for i, v := range use.weight {
-				s.weight[i] += factor * v
-			}
-			if w.reduced == nil {
-				continue
-			}
-			at := 0
-			for i, v := range s.value {
-				standin := 0.0
-				switch {
-				case at < len(s.kept) && s.kept[at] == i:
-					standin = u[at]
-					at++
-				case s.linear[i]:
-					standin = v
-				}
-				more += use.weight[i] * (math.Max(0, v) - standin)
-			}
-			if use.group < 0 {
-				m.objective += more
-			} else {
-				w.place(use.group, use.row, more)
-			}
-		}
-		for i := range s.slope {
-			s.slope[i] = 0
-			if w.reduced != nil && s.linear[i] {
-				s.slope[i] = s.weight[i]
-			}
-		}
-		first := as.first[h.slope.index]
-		if w.reduced == nil {
-			copy(s.slope, z[first:first+len(s.slope)])
-			continue
-		}
-		for j, i := range s.kept {
-			s.slope[i] = z[first+j]
-		}
+		m.objective += w.weigh(s, h, as, x, z)
+		s.slope = w.spread(&s.hingeRows, s.weight, z[as.first[h.slope.index]:])
 	}
-	for k, group := range w.p.slack {
+	for k, g := range w.p.slack {
 		s := &w.slack[k]
-		s.value = value(group.g.expr)
-		first := as.first[group.g.index]
-		clear(s.dual)
-		if w.reduced == nil {
-			copy(s.dual, z[first:first+len(s.dual)])
-			continue
-		}
-		at := 0
-		for i, v := range s.value {
-			if at < len(s.kept) && s.kept[at] == i {
-				s.dual[i] = z[first+at]
-				at++
-			} else {
-				m.rows = math.Max(m.rows, -v)
+		s.value = value(g.expr)
+		s.dual = w.spread(&hingeRows{kept: s.kept}, make([]float64, g.expr.n), z[as.first[g.index]:])
+		for i, kept := range mask(s.kept, len(s.value), w.reduced == nil) {
+			if !kept {
+				m.rows = math.Max(m.rows, -s.value[i])
 			}
 		}
 	}
@@ -226,6 +178,49 @@ func (w *rowSets) complete(as *assembled, x, z []float64) missing {
 		m.rows = math.Max(m.rows, pl.more)
 	}
 	return m
+}
+
+// weigh computes the weights of a hinge whose values are known, and what is missing in the rows where it stands. It returns what is in
+// the objective.
+func (w *rowSets) weigh(s *hingeSet, h *hinge, as *assembled, x, z []float64) (more float64) {
+	s.weight = make([]float64, h.u.n)
+	standin := w.spread(&s.hingeRows, s.value, x[as.start[h.u.id]:])
+	for _, use := range h.uses {
+		factor, here := 1.0, 0.0
+		if use.group >= 0 {
+			factor = math.Max(0, z[as.row(use.group, use.row)])
+		}
+		for i, v := range use.weight {
+			s.weight[i] += factor * v
+			here += v * (math.Max(0, s.value[i]) - standin[i])
+		}
+		switch {
+		case w.reduced == nil:
+		case use.group < 0:
+			more += here
+		default:
+			w.place(use.group, use.row, here)
+		}
+	}
+	return more
+}
+
+// spread returns a number for each row: in the full program the first ones of own, otherwise own for those that are kept, in their order,
+// and those of linear and zero for the others.
+func (w *rowSets) spread(rows *hingeRows, linear, own []float64) []float64 {
+	if w.reduced == nil {
+		return slices.Clone(own[:len(linear)])
+	}
+	out := make([]float64, len(linear))
+	for i, on := range rows.linear {
+		if on {
+			out[i] = linear[i]
+		}
+	}
+	for j, i := range rows.kept {
+		out[i] = own[j]
+	}
+	return out
 }
 
 // place adds to the left side of a row.
@@ -378,113 +373,74 @@ func (r *Result) missed(w *rowSets, m missing) {
 
 // start is a point of the program of an instance, for a warm start: what does not depend on the sets as it was, and what does
 // from the completed point.
-func (w *rowSets) start(to *instance, from *instance) backends.Point {
-	old, as, sol := from.as, to.as, from.last
-	pt := backends.Point{X: make([]float64, as.n), S: make([]float64, as.m), Z: make([]float64, as.m)}
-	for _, v := range as.prog.vars {
-		if before := old.prog.vars[v.id]; before.n == v.n {
-			copy(pt.X[as.start[v.id]:as.start[v.id]+v.n], sol.X[old.start[v.id]:])
-		}
-	}
-	for i, g := range as.prog.groups {
-		if before := old.prog.groups[i]; before.expr.n == g.expr.n {
-			copy(pt.S[as.first[i]:as.first[i]+g.expr.n], sol.S[old.first[i]:])
-			copy(pt.Z[as.first[i]:as.first[i]+g.expr.n], sol.Z[old.first[i]:])
-		}
-	}
-	for k, h := range w.p.hinges {
-		s := &w.hinges[k]
-		u, zero, slope := as.start[h.u.id], as.first[h.zero.index], as.first[h.slope.index]
-		for j := range as.prog.vars[h.u.id].n {
-			i := j
-			if w.reduced != nil {
-				i = s.kept[j]
-			}
-			a := s.value[i]
-			pt.X[u+j] = math.Max(0, a)
-			pt.S[zero+j], pt.S[slope+j] = math.Max(0, a), math.Max(0, -a)
-			pt.Z[slope+j] = s.slope[i]
-			pt.Z[zero+j] = math.Max(0, s.weight[i]-s.slope[i])
-		}
-	}
-	for k, group := range w.p.slack {
-		s := &w.slack[k]
-		first := as.first[group.g.index]
-		for j := range as.rows(group.g.index) {
-			i := j
-			if w.reduced != nil {
-				i = s.kept[j]
-			}
-			pt.S[first+j], pt.Z[first+j] = math.Max(0, s.value[i]), s.dual[i]
-		}
-	}
+func (w *rowSets) start(to, from *instance) backends.Point {
+	sol := from.last
+	pt := carried(to.as.layout, from.as.layout, backends.Point{X: sol.X, S: sol.S, Z: sol.Z})
+	w.fillIn(pt, to.as.layout, w.reduced != nil)
 	return pt
 }
 
-// rowsState is what a result keeps of the working sets of rows, to complete its point.
-type rowsState struct {
-	p      *Program
-	hinges []hingeSet
-	slack  []slackSet
-	places []rowPlace
+// carried is the part of a point that variables and groups of the same size have in another layout of the program.
+func carried(to, from *layout, pt backends.Point) backends.Point {
+	out := backends.Point{X: make([]float64, to.n), S: make([]float64, to.m), Z: make([]float64, to.m)}
+	for i, v := range to.prog.vars {
+		if from.prog.vars[i].n == v.n {
+			copy(out.X[to.start[i]:to.start[i]+v.n], pt.X[from.start[i]:])
+		}
+	}
+	for i, g := range to.prog.groups {
+		if n := g.expr.n; from.prog.groups[i].expr.n == n {
+			copy(out.S[to.first[i]:to.first[i]+n], pt.S[from.first[i]:])
+			copy(out.Z[to.first[i]:to.first[i]+n], pt.Z[from.first[i]:])
+		}
+	}
+	return out
+}
+
+// fillIn sets what depends on the sets in a point of a layout, of the restricted program or of the full one.
+func (st *rowsState) fillIn(pt backends.Point, l *layout, restricted bool) {
+	row := func(kept []int, j int) int {
+		if restricted {
+			return kept[j]
+		}
+		return j
+	}
+	for k, h := range st.p.hinges {
+		s := &st.hinges[k]
+		u, zero, slope := l.start[h.u.id], l.first[h.zero.index], l.first[h.slope.index]
+		for j := range l.prog.vars[h.u.id].n {
+			i := row(s.kept, j)
+			a := s.value[i]
+			pt.X[u+j] = math.Max(0, a)
+			pt.S[zero+j], pt.S[slope+j] = math.Max(0, a), math.Max(0, -a)
+			pt.Z[slope+j], pt.Z[zero+j] = s.slope[i], math.Max(0, s.weight[i]-s.slope[i])
+		}
+	}
+	for k, g := range st.p.slack {
+		s, first := &st.slack[k], l.first[g.index]
+		for j := range l.prog.groups[g.index].expr.n {
+			i := row(s.kept, j)
+			pt.S[first+j], pt.Z[first+j] = math.Max(0, s.value[i]), s.dual[i]
+		}
+	}
 }
 
 func (w *rowSets) snapshot() *rowsState {
 	if w.reduced == nil {
 		return nil
 	}
-	st := &rowsState{p: w.p, places: slices.Clone(w.places)}
-	for _, s := range w.hinges {
-		st.hinges = append(st.hinges, hingeSet{value: slices.Clone(s.value), weight: slices.Clone(s.weight), slope: slices.Clone(s.slope)})
-	}
-	for _, s := range w.slack {
-		st.slack = append(st.slack, slackSet{value: slices.Clone(s.value), dual: slices.Clone(s.dual)})
-	}
-	return st
+	st := w.rowsState
+	st.hinges, st.slack = slices.Clone(st.hinges), slices.Clone(st.slack)
+	return &st
 }
 
 // complete extends a point of the restricted program to the full one.
 func (st *rowsState) complete(as *assembled, from backends.Point) backends.Point {
 	full := st.p.newLayout(nil)
-	var pt backends.Point
-	if from.X != nil {
-		pt.X = make([]float64, full.n)
-		for _, v := range st.p.vars {
-			if as.prog.vars[v.id] == v {
-				copy(pt.X[full.start[v.id]:full.start[v.id]+v.n], from.X[as.start[v.id]:])
-			}
-		}
-	}
-	rows := func(values []float64) []float64 {
-		if values == nil {
-			return nil
-		}
-		out := make([]float64, full.m)
-		for i, g := range st.p.groups {
-			if as.rows(i) == g.expr.n {
-				copy(out[full.first[i]:], values[as.first[i]:as.first[i]+g.expr.n])
-			}
-		}
-		return out
-	}
-	pt.S, pt.Z = rows(from.S), rows(from.Z)
+	pt := carried(full, as.layout, from)
 	for _, pl := range st.places {
 		pt.S[full.first[pl.group]+pl.row] += math.Max(0, -pl.more)
 	}
-	for k, h := range st.p.hinges {
-		s := &st.hinges[k]
-		u, zero, slope := full.start[h.u.id], full.first[h.zero.index], full.first[h.slope.index]
-		for i, a := range s.value {
-			pt.X[u+i] = math.Max(0, a)
-			pt.S[zero+i], pt.S[slope+i] = math.Max(0, a), math.Max(0, -a)
-			pt.Z[slope+i], pt.Z[zero+i] = s.slope[i], math.Max(0, s.weight[i]-s.slope[i])
-		}
-	}
-	for k, group := range st.p.slack {
-		s, first := &st.slack[k], full.first[group.g.index]
-		for i, v := range s.value {
-			pt.S[first+i], pt.Z[first+i] = math.Max(0, v), s.dual[i]
-		}
-	}
+	st.fillIn(pt, full, false)
 	return pt
 }

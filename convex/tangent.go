@@ -165,8 +165,7 @@ func (n *tangent) project(f []float64) *vector {
 
 // apply multiplies by the Hessian, what the other variables do included.
 func (n *tangent) apply(d vector) vector {
-	s, h := n.t.s, n.h
-	rank := len(s)
+	h, rank := n.h, len(n.t.s)
 	for k, e := range h.entries { // D at the entries that matter
 		i, j := e/h.mv.cols, e%h.mv.cols
 		sum := 0.0
@@ -198,7 +197,15 @@ func (n *tangent) apply(d vector) vector {
 			out.a.data[jc] += value * n.u.data[ic]
 		}
 	}
+	n.bend(d, out)
+	out.a.without(n.v)
+	return out
+}
 
+// bend adds what the curvature of the norm and of the manifold does to d.
+func (n *tangent) bend(d, out vector) {
+	s, h := n.t.s, n.h
+	rank := len(s)
 	b := d.p.clone()
 	c := b.without(n.u)
 	as := d.a.clone()
@@ -225,8 +232,6 @@ func (n *tangent) apply(d vector) vector {
 		}
 	}
 	out.p.addProduct(1, n.u, turn)
-	out.a.without(n.v)
-	return out
 }
 
 // respond takes from n.byRow and out what the movement of the other variables undoes.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 )
 
@@ -97,10 +99,7 @@ func (w *columnSets) guess() {
 	for k, sv := range w.p.sparse {
 		score, part := make([]float64, sv.v.n), make([]float64, sv.v.n)
 		add := func() {
-			largest := 0.0
-			for _, v := range part {
-				largest = max(largest, math.Abs(v))
-			}
+			largest := maxAbs(part)
 			for j, v := range part {
 				if largest > 0 {
 					score[j] += math.Abs(v) / largest
@@ -358,10 +357,7 @@ func kept(sv *sparseVariable, as *assembled, active []int, x []float64, done *co
 		return active
 	}
 	own := x[as.start[sv.v.id]:][:len(active)]
-	largest := 0.0
-	for _, v := range own {
-		largest = max(largest, math.Abs(v))
-	}
+	largest := maxAbs(own)
 	var list []int
 	for pos, j := range active {
 		if math.Abs(own[pos]) > max(nonzero, at.eps)*largest || math.Abs(done.g[k][j]) >= idle*done.threshold(k, j) {
@@ -371,12 +367,11 @@ func kept(sv *sparseVariable, as *assembled, active []int, x []float64, done *co
 	return list
 }
 
+func maxAbs(v []float64) float64 { return floats.Norm(v, math.Inf(1)) }
+
 // countNonzero counts entries above the given share of the largest one.
 func countNonzero(x []float64, share float64) int {
-	largest, count := 0.0, 0
-	for _, v := range x {
-		largest = max(largest, math.Abs(v))
-	}
+	largest, count := maxAbs(x), 0
 	for _, v := range x {
 		if math.Abs(v) > share*largest {
 			count++
@@ -392,10 +387,7 @@ func (w *columnSets) shrink(as *assembled) {
 	for k, sv := range w.p.sparse {
 		active, inv := as.set(sv.v)
 		x := w.x[as.start[sv.v.id]:][:as.width(sv.v)]
-		largest := 0.0
-		for _, v := range x {
-			largest = max(largest, math.Abs(v))
-		}
+		largest := maxAbs(x)
 		needed := 0
 		score := make([]float64, sv.v.n)
 		for j := range score {

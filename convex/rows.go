@@ -118,12 +118,6 @@ func (p *Program) findUses(h *hinge) bool {
 	return true
 }
 
-// hingeRows says which rows of a hinge are in the restricted program.
-type hingeRows struct {
-	kept   []int  // in increasing order
-	linear []bool // for rows that are not kept: u_i = a_i, otherwise u_i = 0
-}
-
 // restriction is a restricted program in the making.
 type restriction struct {
 	p, q *Program
@@ -131,15 +125,15 @@ type restriction struct {
 }
 
 // restrict returns the restricted program. Its variables and groups have the places of those of p.
-func (p *Program) restrict(hinges []hingeRows, slack [][]int) *Program {
+func (p *Program) restrict(hinges []hingeSet, slack []rowSet) *Program {
 	q := *p
 	q.vars, q.groups = slices.Clone(p.vars), slices.Clone(p.groups)
 	r := &restriction{p, &q, make(map[int]Affine)}
 	for k, h := range p.hinges {
-		r.hinge(h, hinges[k])
+		r.hinge(h, &hinges[k])
 	}
 	for k, g := range p.slack {
-		r.leaveOut(g, slack[k])
+		r.leaveOut(g, slack[k].kept)
 	}
 	for i, a := range r.expr {
 		r.put(i, a)
@@ -163,12 +157,12 @@ func (r *restriction) at(i int) Affine {
 }
 
 // hinge replaces the variable of a hinge by that of the rows that are kept, and the others by zero or numbers.
-func (r *restriction) hinge(h *hinge, rows hingeRows) {
+func (r *restriction) hinge(h *hinge, rows *hingeSet) {
 	u := &Variable{m: h.u.m, id: h.u.id, name: h.u.name, n: len(rows.kept)}
 	r.q.vars[u.id] = u
 	r.expr[h.zero.index] = u.Expr()
 	r.expr[h.slope.index] = full(u.Expr().Minus(h.a.Pick(rows.kept)))
-	kept := mask(rows.kept, h.u.n, false)
+	kept := mask(rows.kept, h.u.n)
 	for _, use := range h.uses {
 		own, others := make([]float64, len(rows.kept)), make([]float64, h.u.n)
 		for j, i := range rows.kept {

@@ -27,6 +27,7 @@ const (
 type rowSets struct {
 	rowsState
 	s       *Solver
+	rows    int      // in all sets together when none is left out
 	reduced *Program // nil: the full program
 	stale   bool     // the sets have changed since reduced was made
 }
@@ -35,7 +36,7 @@ type rowSets struct {
 type rowsState struct {
 	p      *Program
 	hinges []hingeSet
-	slack  []slackSet
+	slack  []rowSet
 	places []rowPlace
 }
 
@@ -45,69 +46,44 @@ type rowPlace struct {
 	more       float64
 }
 
-// hingeSet is the working set of a hinge, and its state at the last point.
-type hingeSet struct {
-	hingeRows
-	size  int
-	value []float64 // a
-	// weight is h, slope the multipliers of u - a >= 0, completed for rows that are not kept.
-	weight, slope []float64
+// rowSet is the working set of the rows of a hinge or of a group of inequalities, and their state at the last point.
+type rowSet struct {
+	kept  []int     // in increasing order
+	value []float64 // the argument of the hinge, the slack of the inequalities
+	dual  []float64 // multipliers, of u - a >= 0 for a hinge, completed for rows that are not kept
 }
 
-// slackSet is the working set of a group of inequalities, and its state at the last point.
-type slackSet struct {
-	kept  []int
-	size  int
-	value []float64 // the slack
-	dual  []float64
+// hingeSet is that of a hinge.
+type hingeSet struct {
+	rowSet
+	linear []bool    // for rows that are not kept: u_i = a_i, otherwise u_i = 0
+	weight []float64 // h
 }
 
 func newRowSets(s *Solver) *rowSets {
-	p := s.prog
-	w := &rowSets{s: s, rowsState: rowsState{p: p}}
-	for _, h := range p.hinges {
-		w.hinges = append(w.hinges, hingeSet{size: h.u.n})
-	}
-	for _, g := range p.slack {
-		w.slack = append(w.slack, slackSet{size: g.expr.n})
-	}
+	w := &rowSets{s: s, rowsState: rowsState{p: s.prog, hinges: make([]hingeSet, len(s.prog.hinges)), slack: make([]rowSet, len(s.prog.slack))}}
+	w.fill()
 	return w
 }
 
-// program returns the program for the current sets.
-func (w *rowSets) program() *Program {
-	if w.stale {
-		w.stale = false
-		w.reduced = nil
-		if !w.all() {
-			hinges, slack := make([]hingeRows, len(w.hinges)), make([][]int, len(w.slack))
-			for k := range w.hinges {
-				hinges[k] = w.hinges[k].hingeRows
-			}
-			for k := range w.slack {
-				slack[k] = w.slack[k].kept
-			}
-			w.reduced = w.p.restrict(hinges, slack)
+// fill makes the full program the next one.
+func (w *rowSets) fill() bool {
+	w.rows = 0
+	whole := func(n int) []int {
+		w.rows += n
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
 		}
+		return all
 	}
-	if w.reduced == nil {
-		return w.p
-	}
-	return w.reduced
-}
-
-// all says that no row is left out.
-func (w *rowSets) all() bool {
 	for k, h := range w.p.hinges {
-		if w.hinges[k].size < h.u.n {
-			return false
-		}
+		w.hinges[k].kept = whole(h.u.n)
 	}
 	for k, g := range w.p.slack {
-		if w.slack[k].size < g.expr.n {
-			return false
-		}
+		w.slack[k].kept = whole(g.expr.n)
 	}
+	w.stale = true
 	return true
 }
 
@@ -115,24 +91,26 @@ func (w *rowSets) all() bool {
 func (w *rowSets) active() int {
 	sum := 0
 	for k := range w.hinges {
-		sum += w.hinges[k].size
+		sum += len(w.hinges[k].kept)
 	}
 	for k := range w.slack {
-		sum += w.slack[k].size
+		sum += len(w.slack[k].kept)
 	}
 	return sum
 }
 
-// fill makes the full program the next one.
-func (w *rowSets) fill() bool {
-	for k, h := range w.p.hinges {
-		w.hinges[k].size = h.u.n
+// program returns the program for the current sets.
+func (w *rowSets) program() *Program {
+	if w.stale {
+		w.stale, w.reduced = false, nil
+		if w.active() < w.rows {
+			w.reduced = w.p.restrict(w.hinges, w.slack)
+		}
 	}
-	for k, g := range w.p.slack {
-		w.slack[k].size = g.expr.n
+	if w.reduced == nil {
+		return w.p
 	}
-	w.stale = true
-	return true
+	return w.reduced
 }
 
 // missing is by how much the completed point fails where the restricted one does not: objective is what its objective
@@ -162,13 +140,13 @@ func (w *rowSets) complete(as *assembled, x, z []float64) missing {
 		s := &w.hinges[k]
 		s.value = value(h.a)
 		m.objective += w.weigh(s, h, as, x, z)
-		s.slope = w.spread(&s.hingeRows, s.weight, z[as.first[h.slope.index]:])
+		s.dual = s.spread(s.linear, s.weight, z[as.first[h.slope.index]:])
 	}
 	for k, g := range w.p.slack {
 		s := &w.slack[k]
 		s.value = value(g.expr)
-		s.dual = w.spread(&hingeRows{kept: s.kept}, make([]float64, g.expr.n), z[as.first[g.index]:])
-		for i, kept := range mask(s.kept, len(s.value), w.reduced == nil) {
+		s.dual = s.spread(nil, s.value, z[as.first[g.index]:])
+		for i, kept := range mask(s.kept, len(s.value)) {
 			if !kept {
 				m.rows = math.Max(m.rows, -s.value[i])
 			}
@@ -184,7 +162,7 @@ func (w *rowSets) complete(as *assembled, x, z []float64) missing {
 // the objective.
 func (w *rowSets) weigh(s *hingeSet, h *hinge, as *assembled, x, z []float64) (more float64) {
 	s.weight = make([]float64, h.u.n)
-	standin := w.spread(&s.hingeRows, s.value, x[as.start[h.u.id]:])
+	standin := s.spread(s.linear, s.value, x[as.start[h.u.id]:])
 	for _, use := range h.uses {
 		factor, here := 1.0, 0.0
 		if use.group >= 0 {
@@ -205,19 +183,16 @@ func (w *rowSets) weigh(s *hingeSet, h *hinge, as *assembled, x, z []float64) (m
 	return more
 }
 
-// spread returns a number for each row: in the full program the first ones of own, otherwise own for those that are kept, in their order,
-// and those of linear and zero for the others.
-func (w *rowSets) spread(rows *hingeRows, linear, own []float64) []float64 {
-	if w.reduced == nil {
-		return slices.Clone(own[:len(linear)])
-	}
-	out := make([]float64, len(linear))
-	for i, on := range rows.linear {
+// spread returns a number for each row: those of own, in their order, for the ones that are kept, and for the others those of values where
+// they are linear, and zero.
+func (s *rowSet) spread(linear []bool, values, own []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, on := range linear {
 		if on {
-			out[i] = linear[i]
+			out[i] = values[i]
 		}
 	}
-	for j, i := range rows.kept {
+	for j, i := range s.kept {
 		out[i] = own[j]
 	}
 	return out
@@ -240,58 +215,47 @@ func (w *rowSets) choose(eps float64, wrong, grow bool) {
 	held := math.Max(nonzero, eps) // the share of the largest possible multiplier from which on a row holds something
 	for k := range w.hinges {
 		s := &w.hinges[k]
-		kept := mask(s.kept, len(s.value), w.reduced == nil)
+		kept := mask(s.kept, len(s.value))
 		must := func(i int) bool {
 			if !kept[i] {
 				return wrong && (s.value[i] > 0) != s.linear[i]
 			}
 			// At the kink both multipliers are there.
-			return grow || math.Min(s.slope[i], s.weight[i]-s.slope[i]) > held*s.weight[i]
+			return grow || math.Min(s.dual[i], s.weight[i]-s.dual[i]) > held*s.weight[i]
 		}
-		distance := make([]float64, len(s.value))
+		distance, linear := make([]float64, len(s.value)), make([]bool, len(s.value))
 		for i, a := range s.value {
-			distance[i] = math.Abs(a)
+			distance[i], linear[i] = math.Abs(a), a > 0
 		}
-		s.kept, s.size = pick(distance, must, s.size, wrong)
-		linear := make([]bool, len(s.value))
-		for i, a := range s.value {
-			linear[i] = a > 0
-		}
-		s.linear = linear
+		s.kept, s.linear = pick(distance, must, len(s.kept), wrong), linear
 	}
 	for k := range w.slack {
 		s := &w.slack[k]
-		kept := mask(s.kept, len(s.value), w.reduced == nil)
-		top := 0.0
-		for _, v := range s.dual {
-			top = math.Max(top, v)
-		}
+		kept := mask(s.kept, len(s.value))
+		top := max(0, slices.Max(s.dual))
 		must := func(i int) bool {
 			if !kept[i] {
 				return wrong && s.value[i] < 0
 			}
 			return grow || s.dual[i] > held*top
 		}
-		s.kept, s.size = pick(s.value, must, s.size, wrong)
+		s.kept = pick(s.value, must, len(s.kept), wrong)
 	}
 	w.stale = true
 }
 
-// mask marks the entries of a list of indices below n, or all.
-func mask(list []int, n int, all bool) []bool {
+// mask marks the entries of a list of indices below n.
+func mask(list []int, n int) []bool {
 	out := make([]bool, n)
 	for _, i := range list {
 		out[i] = true
 	}
-	for i := range out {
-		out[i] = out[i] || all
-	}
 	return out
 }
 
-// pick returns a set of rows, in increasing order, and its size: those that must be in it, and with them the nearest; ties go to
+// pick returns a set of rows, in increasing order: those that must be in it, and with them the nearest; ties go to
 // the smaller index. The size stays what it was where it is enough, so that the pattern does.
-func pick(distance []float64, must func(i int) bool, size int, wrong bool) ([]int, int) {
+func pick(distance []float64, must func(i int) bool, size int, wrong bool) []int {
 	n := len(distance)
 	order := make([]int, n)
 	key, needed := make([]float64, n), 0
@@ -315,7 +279,7 @@ func pick(distance []float64, must func(i int) bool, size int, wrong bool) ([]in
 		order = order[:size]
 		slices.Sort(order)
 	}
-	return order, size
+	return order
 }
 
 func (w *rowSets) begin() (eps float64) {
@@ -413,7 +377,7 @@ func (st *rowsState) fillIn(pt backends.Point, l *layout, restricted bool) {
 			a := s.value[i]
 			pt.X[u+j] = math.Max(0, a)
 			pt.S[zero+j], pt.S[slope+j] = math.Max(0, a), math.Max(0, -a)
-			pt.Z[slope+j], pt.Z[zero+j] = s.slope[i], math.Max(0, s.weight[i]-s.slope[i])
+			pt.Z[slope+j], pt.Z[zero+j] = s.dual[i], math.Max(0, s.weight[i]-s.dual[i])
 		}
 	}
 	for k, g := range st.p.slack {

@@ -47,7 +47,13 @@ type move struct {
 func (w *matrixSets) guess() {
 	for _, s := range w.pairs {
 		part := make([]float64, s.mv.v.n)
-		add := func() {
+		add := func(a *Affine, z []float64) {
+			a.adjoint(1, z, func(v *Variable) []float64 {
+				if v == s.mv.v {
+					return part
+				}
+				return nil
+			})
 			if norm := floats.Norm(part, 2); norm > 0 {
 				s.join(leading(part, s.mv.rows, norm/10, firstPairs), true)
 			}
@@ -55,20 +61,9 @@ func (w *matrixSets) guess() {
 		}
 		for i := range w.p.curves {
 			a := &w.p.curves[i].arg
-			for k := range a.vars {
-				if t := &a.vars[k]; t.v == s.mv.v {
-					t.adjoint(part, 1, a.constant())
-				}
-			}
-			add()
+			add(a, a.constant())
 		}
-		one := []float64{1}
-		for k := range w.p.objective.vars {
-			if t := &w.p.objective.vars[k]; t.v == s.mv.v {
-				t.adjoint(part, 1, one)
-			}
-		}
-		add()
+		add(&w.p.objective, []float64{1})
 	}
 }
 

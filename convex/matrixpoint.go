@@ -104,9 +104,7 @@ func (w *matrixSets) slack(f *fullPoint, k int) {
 		part.g += math.Abs(use.scale) * z[0]
 		head := use.g.expr.At(0)
 		h := head.constant()
-		for i := range head.vars {
-			head.vars[i].forward(h, f.of(f.x, head.vars[i].v))
-		}
+		head.forward(h, f.in(f.x))
 		slack := f.rows(f.s, use.g)
 		slack[0] = h[0]
 		floats.AddScaled(slack[1:], use.scale, f.of(f.x, s.mv.v))

@@ -40,6 +40,11 @@ func (f *fullPoint) of(x []float64, v *Variable) []float64 {
 	return x[f.l.start[v.id] : f.l.start[v.id]+v.n]
 }
 
+// in is of for one vector.
+func (f *fullPoint) in(x []float64) func(*Variable) []float64 {
+	return func(v *Variable) []float64 { return f.of(x, v) }
+}
+
 // rows returns the part of a vector of rows that belongs to a group.
 func (f *fullPoint) rows(z []float64, g *group) []float64 {
 	return z[f.l.first[g.index] : f.l.first[g.index]+g.expr.n]
@@ -58,11 +63,7 @@ func (f *fullPoint) norm(p *Program, g *group) (norm float64, own bool) {
 func (f *fullPoint) stationarity(p *Program, objective bool) {
 	f.q, f.px = make([]float64, f.l.n), make([]float64, f.l.n)
 	if objective {
-		one := []float64{1}
-		for k := range p.objective.vars {
-			t := &p.objective.vars[k]
-			t.adjoint(f.of(f.q, t.v), 1, one)
-		}
+		p.objective.adjoint(1, []float64{1}, f.in(f.q))
 		for i := range p.squares {
 			f.square(&p.squares[i])
 		}
@@ -70,11 +71,7 @@ func (f *fullPoint) stationarity(p *Program, objective bool) {
 	f.dual = slices.Clone(f.q)
 	floats.Add(f.dual, f.px)
 	for _, g := range p.groups {
-		z := f.rows(f.z, g)
-		for k := range g.expr.vars {
-			t := &g.expr.vars[k]
-			t.adjoint(f.of(f.dual, t.v), -1, z) // s = b - Ax = expr
-		}
+		g.expr.adjoint(-1, f.rows(f.z, g), f.in(f.dual)) // s = b - Ax = expr
 	}
 }
 
@@ -98,10 +95,7 @@ func (f *fullPoint) measure(p *Program) {
 	var t backends.Tally
 	for _, g := range p.groups {
 		ax := make([]float64, g.expr.n)
-		for k := range g.expr.vars {
-			term := &g.expr.vars[k]
-			term.forward(ax, f.of(f.x, term.v))
-		}
+		g.expr.forward(ax, f.in(f.x))
 		floats.Scale(-1, ax)
 		s, z := f.rows(f.s, g), f.rows(f.z, g)
 		t.Rows(g.expr.constant(), ax, s, z)

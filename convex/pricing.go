@@ -75,7 +75,6 @@ func (w *columnSets) complete(as *assembled, x, z []float64) *completion {
 	p := w.p
 	c := &completion{p: p, g: make([][]float64, len(p.sparse)), h: make([][][]float64, len(p.sparse)),
 		excess: make([][]float64, len(p.sparse)), extra: make([][]float64, len(p.groups))}
-	one := []float64{1}
 	for k, sv := range p.sparse {
 		g := make([]float64, sv.v.n)
 		h := make([][]float64, len(sv.uses))
@@ -88,14 +87,13 @@ func (w *columnSets) complete(as *assembled, x, z []float64) *completion {
 					return h[i]
 				}
 			}
-			return g
+			if v == sv.v {
+				return g
+			}
+			return nil
 		}
 		if x != nil {
-			for t := range p.objective.vars {
-				if term := &p.objective.vars[t]; p.sparseOf[term.v.id] == k {
-					term.adjoint(target(term.v), 1, one)
-				}
-			}
+			p.objective.adjoint(1, []float64{1}, target)
 			for i := range p.squares {
 				as.squareGradient(i, k, x, target)
 			}

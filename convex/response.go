@@ -143,17 +143,18 @@ func (b *activeRows) secondOrder(g *group, s, z []float64, squares []*curve, hes
 // gradient returns the derivatives of z'expr in y and in X, by rows, nil for none.
 func (b *activeRows) gradient(expr *Affine, z []float64) (y, x []float64) {
 	y = make([]float64, b.h.ny)
-	for k := range expr.vars {
-		t := &expr.vars[k]
-		if off := b.h.offset[t.v.id]; off >= 0 {
-			t.adjoint(y[off:off+t.v.n], 1, z)
-		} else if t.v == b.h.mv.v {
-			if x == nil {
-				x = make([]float64, t.v.n)
-			}
-			t.adjoint(x, 1, z)
+	expr.adjoint(1, z, func(v *Variable) []float64 {
+		if off := b.h.offset[v.id]; off >= 0 {
+			return y[off : off+v.n]
 		}
-	}
+		if v == b.h.mv.v && x == nil {
+			x = make([]float64, v.n)
+		}
+		if v == b.h.mv.v {
+			return x
+		}
+		return nil
+	})
 	return y, x
 }
 
@@ -185,9 +186,7 @@ func (b *activeRows) squares(g *group, list []*curve) {
 	y, x := b.gradient(&g.expr, z)
 	for _, c := range list {
 		a := c.arg.constant()
-		for k := range c.arg.vars {
-			c.arg.vars[k].forward(a, b.f.of(b.f.x, c.arg.vars[k].v))
-		}
+		c.arg.forward(a, b.f.in(b.f.x))
 		floats.Scale(2*c.scale, a)
 		dy, dx := b.gradient(&c.arg, a)
 		floats.Add(y, dy)

@@ -114,6 +114,24 @@ func (t *term) forward(out, x []float64) {
 	}
 }
 
+// forward adds the terms in variables, whose values of returns, to out.
+func (a *Affine) forward(out []float64, of func(*Variable) []float64) {
+	for k := range a.vars {
+		t := &a.vars[k]
+		t.forward(out, of(t.v))
+	}
+}
+
+// adjoint adds the gradient of alpha z'(expression) to what of returns for each variable, nil for none.
+func (a *Affine) adjoint(alpha float64, z []float64, of func(*Variable) []float64) {
+	for k := range a.vars {
+		t := &a.vars[k]
+		if g := of(t.v); g != nil {
+			t.adjoint(g, alpha, z)
+		}
+	}
+}
+
 // base returns the rows of the term without factors.
 func (t *term) base(x []float64) []float64 {
 	y := make([]float64, t.rows)

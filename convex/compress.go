@@ -44,27 +44,7 @@ func compress(a Affine) Affine {
 		rows := min(step, a.n-from)
 		part := &matrix{rows: have + rows, cols: cols, dense: block[:(have+rows)*cols], stride: cols}
 		clear(part.dense[have*cols:])
-		col := 0
-		for i := range a.vars {
-			t := &a.vars[i]
-			for r := max(from, t.off); r < min(from+rows, t.off+t.rows); r++ {
-				to := part.row(have + r - from)[col : col+t.width()]
-				if t.mat == nil {
-					to[0] += t.fixed(r - t.off)
-					continue
-				}
-				f := t.fixed(r - t.off)
-				for j, v := range t.mat.row(r - t.off) {
-					to[j] += f * v
-				}
-			}
-			col += t.width()
-		}
-		if a.c != nil {
-			for r := range rows {
-				part.row(have + r)[col] = a.c[from+r]
-			}
-		}
+		a.rowsInto(part, have, from, rows)
 		lapack64.Geqrf(part.general(), tau[:min(part.rows, cols)], work, -1)
 		if size := int(work[0]); size > len(work) {
 			work = make([]float64, size)
@@ -91,6 +71,30 @@ func compress(a Affine) Affine {
 		out.c[i] = r.row(i)[col]
 	}
 	return out
+}
+
+// rowsInto writes rows of the expression, dense and with its constant in the last column, from row have of a matrix on.
+func (a *Affine) rowsInto(part *matrix, have, from, rows int) {
+	col := 0
+	for i := range a.vars {
+		t := &a.vars[i]
+		for r := max(from, t.off); r < min(from+rows, t.off+t.rows); r++ {
+			to, f := part.row(have + r - from)[col:col+t.width()], t.fixed(r-t.off)
+			if t.mat == nil {
+				to[0] += f
+				continue
+			}
+			for j, v := range t.mat.row(r - t.off) {
+				to[j] += f * v
+			}
+		}
+		col += t.width()
+	}
+	if a.c != nil {
+		for r := range rows {
+			part.row(have + r)[col] = a.c[from+r]
+		}
+	}
 }
 
 // width is the number of source entries that the rows of the term read.

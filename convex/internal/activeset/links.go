@@ -153,54 +153,8 @@ func (s *Solver) relink() {
 
 // linkBlock adds what a block puts into G.
 func (s *Solver) linkBlock(b *block, m [][]float64) {
-	// k M_w k'
-	var at []int
-	var val []float64
-	p := s.p
-	for _, w := range b.pinned {
-		at, val = at[:0], val[:0]
-		r, g := p.Limits[s.pin[w]].Row, s.pivot(w)
-		for k := p.Ptr[r]; k < p.Ptr[r+1]; k++ {
-			if j := p.Ind[k]; j != w && s.pin[j] == none {
-				at, val = append(at, s.opened[s.linkAt[j]]), append(val, p.Val[k]/g)
-			}
-		}
-		for x, i := range at {
-			for y, k := range at {
-				if i <= k {
-					m[i][k] += val[x] * val[y] / s.inv[w]
-				}
-			}
-		}
-	}
-	// P, by the links that it touches
-	place := make([]int, len(s.links))
-	for l := range place {
-		place[l] = none
-	}
-	var cols []int // places in G
-	rows := make([][]float64, len(b.rows))
-	for i, e := range b.rows {
-		s.zero(b, s.sum)
-		s.add(e, 1, s.sum)
-		s.along = append(s.along[:0], make([]float64, len(s.links))...)
-		for l, j := range s.links {
-			s.along[l] = s.sum[j]
-		}
-		s.fold(b, s.sum, s.along)
-		rows[i] = make([]float64, len(cols))
-		for l, v := range s.along {
-			if v == 0 || s.pin[s.links[l]] != none {
-				continue
-			}
-			if place[l] == none {
-				place[l] = len(cols)
-				cols = append(cols, s.opened[l])
-				rows[i] = append(rows[i], 0)
-			}
-			rows[i][place[l]] = v
-		}
-	}
+	s.linkPinned(b, m)
+	rows, cols := s.linkRows(b)
 	// Y = L^-1 P, and Y'Y
 	for i := range rows {
 		if s.halt() {
@@ -233,4 +187,59 @@ func (s *Solver) linkBlock(b *block, m [][]float64) {
 			m[min(i, k)][max(i, k)] += sums[x][y]
 		}
 	}
+}
+
+// linkPinned adds k M_w k' for the pinned variables of a block.
+func (s *Solver) linkPinned(b *block, m [][]float64) {
+	var at []int
+	var val []float64
+	p := s.p
+	for _, w := range b.pinned {
+		at, val = at[:0], val[:0]
+		r, g := p.Limits[s.pin[w]].Row, s.pivot(w)
+		for k := p.Ptr[r]; k < p.Ptr[r+1]; k++ {
+			if j := p.Ind[k]; j != w && s.pin[j] == none {
+				at, val = append(at, s.opened[s.linkAt[j]]), append(val, p.Val[k]/g)
+			}
+		}
+		for x, i := range at {
+			for y, k := range at {
+				if i <= k {
+					m[i][k] += val[x] * val[y] / s.inv[w]
+				}
+			}
+		}
+	}
+}
+
+// linkRows returns P of a block by the links that it touches, whose places in G are cols. Rows may be shorter where the last links are not
+// touched.
+func (s *Solver) linkRows(b *block) (rows [][]float64, cols []int) {
+	place := make([]int, len(s.links))
+	for l := range place {
+		place[l] = none
+	}
+	rows = make([][]float64, len(b.rows))
+	for i, e := range b.rows {
+		s.zero(b, s.sum)
+		s.add(e, 1, s.sum)
+		s.along = append(s.along[:0], make([]float64, len(s.links))...)
+		for l, j := range s.links {
+			s.along[l] = s.sum[j]
+		}
+		s.fold(b, s.sum, s.along)
+		rows[i] = make([]float64, len(cols))
+		for l, v := range s.along {
+			if v == 0 || s.pin[s.links[l]] != none {
+				continue
+			}
+			if place[l] == none {
+				place[l] = len(cols)
+				cols = append(cols, s.opened[l])
+				rows[i] = append(rows[i], 0)
+			}
+			rows[i][place[l]] = v
+		}
+	}
+	return rows, cols
 }

@@ -55,17 +55,32 @@ func (s *Solver) Solve(most int, tol float64, stop func() bool) bool {
 	return false
 }
 
+// failure is how far a point is from the optimality conditions: the largest error, and the sum of multipliers times violations, by which
+// the objective and its dual differ.
+type failure struct{ worst, gap float64 }
+
+func (f *failure) see(v float64) { f.worst = math.Max(f.worst, math.Abs(v)) }
+
 // begin computes where the path begins, with violations of what is held times boost, and returns the largest error of the
 // optimality conditions.
 func (s *Solver) begin(boost float64) float64 {
-	p := s.p
 	s.ownMultipliers()
 	s.evaluate()
-	worst := 0.0
-	see := func(v float64) { worst = math.Max(worst, math.Abs(v)) }
-	gap := 0.0 // sum of multipliers times violations, by which the objective and its dual differ
-	// r = D x + q + sum lambda g + sum y a + sum nu (kappa x + h)
-	r := s.residual
+	var f failure
+	s.slopes()
+	for _, v := range s.residual {
+		f.see(v)
+	}
+	s.beginHinges(boost, &f)
+	s.beginLimits(boost, &f)
+	s.beginBalls(boost, &f)
+	f.see(f.gap)
+	return f.worst
+}
+
+// slopes computes r = D x + q + sum lambda g + sum y a + sum nu (kappa x + h).
+func (s *Solver) slopes() {
+	p, r := s.p, s.residual
 	for j, q := range p.Q {
 		r[j] = p.D[j]*s.x[j] + q
 	}
@@ -87,10 +102,11 @@ func (s *Solver) begin(boost float64) float64 {
 			}
 		}
 	}
-	for _, v := range r {
-		see(v)
-	}
-	// A hinge on the wrong side begins as far on the right one.
+}
+
+// beginHinges moves hinges to their kink. One on the wrong side begins as far on the right one.
+func (s *Solver) beginHinges(boost float64, f *failure) {
+	p := s.p
 	s.free = s.weightless
 	for i, l := range p.Limits {
 		s.free = s.free || len(l.Uses) > 0 && !s.on[i]
@@ -105,39 +121,45 @@ func (s *Solver) begin(boost float64) float64 {
 		switch {
 		case s.side[k] == kink:
 			s.shift[h.Row], s.value[h.Row] = boost*v, 0
-			gap += s.hinges[k] * math.Abs(v)
+			f.gap += s.hinges[k] * math.Abs(v)
 		case s.side[k] == below && v > 0 || s.side[k] == above && v < 0:
 			s.shift[h.Row], s.value[h.Row] = 2*v, -v
 		default:
 			continue
 		}
-		see(v)
+		f.see(v)
 	}
-	for i, l := range p.Limits {
+}
+
+// beginLimits moves limits that are held to where they hold with equality, and others that are violated as far within.
+func (s *Solver) beginLimits(boost float64, f *failure) {
+	for i, l := range s.p.Limits {
 		switch v := s.limitValue(i); {
 		case s.on[i]:
 			s.shift[l.Row] = boost * v
 			s.value[l.Row] -= v
-			gap += s.limits[i] * math.Abs(v)
-			see(v)
+			f.gap += s.limits[i] * math.Abs(v)
+			f.see(v)
 		case v > 0:
 			s.shift[l.Row] = 2 * v
 			s.value[l.Row] -= 2 * v
-			see(v)
+			f.see(v)
 		}
 	}
+}
+
+// beginBalls does the same to balls.
+func (s *Solver) beginBalls(boost float64, f *failure) {
 	for b, v := range s.ballValue {
 		s.ballShift[b] = 0
 		switch {
 		case s.ballOn[b]:
 			s.ballShift[b], s.ballValue[b] = boost*v, 0
-			gap += s.balls[b] * math.Abs(v)
-			see(v)
+			f.gap += s.balls[b] * math.Abs(v)
+			f.see(v)
 		case v > 0:
 			s.ballShift[b], s.ballValue[b] = 2*v, -v
-			see(v)
+			f.see(v)
 		}
 	}
-	see(gap)
-	return worst
 }

@@ -42,7 +42,35 @@ func (s *Solver) shiftOf(e entry) float64 {
 // prepareBlock computes a block's part for the step. The vector base holds t on the links. Without links, a and e are L^-1 beta and L^-1 q,
 // which is enough for everything but dm.
 func (s *Solver) prepareBlock(b *block) {
-	// t
+	s.blockBase(b)
+	if !b.dirty {
+		return
+	}
+	b.dirty = false
+	b.a = s.times(b, s.base, b.a)
+	for k, e := range b.rows {
+		b.a[k] += s.shiftOf(e)
+	}
+	if len(s.links) > 0 {
+		b.ch.solve(b.a)
+		// r + M t + N a
+		s.zero(b, s.sum)
+		for k, e := range b.rows {
+			s.add(e, b.a[k], s.sum)
+		}
+		for _, w := range b.pinned {
+			s.sum[w] += s.residual[w] + s.base[w]/s.inv[w]
+		}
+		b.f = s.gather(b, b.f, -1)
+	} else {
+		b.ch.forward(b.a)
+	}
+	b.e, b.u, b.g, b.delta = resize(b.e, len(s.globals)), resize(b.u, len(s.globals)), b.g[:0], resize(b.delta, len(s.globals))
+	s.blockGlobals(b)
+}
+
+// blockBase computes t.
+func (s *Solver) blockBase(b *block) {
 	for _, j := range b.vars {
 		s.base[j] = -s.inv[j] * s.residual[j]
 	}
@@ -59,30 +87,10 @@ func (s *Solver) prepareBlock(b *block) {
 		}
 		s.base[w] = -sum / g
 	}
-	if !b.dirty {
-		return
-	}
-	b.dirty = false
-	b.a = s.times(b, s.base, b.a)
-	for k, e := range b.rows {
-		b.a[k] += s.shiftOf(e)
-	}
-	links := len(s.links) > 0
-	if links {
-		b.ch.solve(b.a)
-		// r + M t + N a
-		s.zero(b, s.sum)
-		for k, e := range b.rows {
-			s.add(e, b.a[k], s.sum)
-		}
-		for _, w := range b.pinned {
-			s.sum[w] += s.residual[w] + s.base[w]/s.inv[w]
-		}
-		b.f = s.gather(b, b.f, -1)
-	} else {
-		b.ch.forward(b.a)
-	}
-	b.e, b.u, b.g, b.delta = resize(b.e, len(s.globals)), resize(b.u, len(s.globals)), b.g[:0], resize(b.delta, len(s.globals))
+}
+
+// blockGlobals computes what a block has to do with the global rows: e, u, g and delta.
+func (s *Solver) blockGlobals(b *block) {
 	var q [][]float64
 	for k, i := range s.globals {
 		v := s.limitNormal[i]
@@ -95,7 +103,7 @@ func (s *Solver) prepareBlock(b *block) {
 			}
 		}
 		b.e[k] = s.times(b, s.w, b.e[k])
-		if links {
+		if len(s.links) > 0 {
 			q = append(q, slices.Clone(b.e[k]))
 			b.ch.solve(b.e[k])
 			s.zero(b, s.sum)

@@ -271,6 +271,16 @@ func TestMatrixElsewhere(t *testing.T) {
 	inDelta(t, full.Dual(signs), got.Dual(signs), 1e-3)
 	inDelta(t, full.Dual(second), got.Dual(second), 1e-3)
 	inDelta(t, full.Sensitivity(w), got.Sensitivity(w), 2e-2)
+
+	// The rounds do not settle, and the backend solves the whole program, from now on.
+	require.Equal(t, convex.EngineBackend, got.Engine)
+	require.Greater(t, got.Rounds, 1)
+	require.Equal(t, s.Stats().Rounds, got.Rounds)
+	require.Equal(t, s.Stats().Iterations, got.Iterations)
+	set(w, func(j int) float64 { return float64(j%5) / 40 })
+	got = solve(t, s)
+	require.Equal(t, convex.EngineBackend, got.Engine)
+	require.Equal(t, 1, got.Rounds)
 }
 
 // A matrix of norm at most 1 has no entry above 1, and the certificate that says so holds for all of it.
@@ -286,6 +296,8 @@ func TestInfeasibleMatrix(t *testing.T) {
 	r, err := s.Solve(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, backends.PrimalInfeasible, r.Status)
+	require.Equal(t, convex.EngineSingularVectors, r.Engine)
+	require.Equal(t, []float64{math.Inf(1), math.Inf(1)}, []float64{r.Objective, r.DualObjective})
 	require.InDelta(t, 1, 2*r.Dual(entry)[0]-r.Dual(norm)[0], 1e-6) // X_e >= 2 against |X|_* <= 1
 	require.NoError(t, least.Set([]float64{.5}))
 	r = solve(t, s)

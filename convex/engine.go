@@ -31,7 +31,11 @@ type Link struct {
 	Engine Engine
 	// Refused says why the engine is not asked about the program; empty for one that is.
 	Refused string
+}
 
+// link is one with its engine, nil if that refused.
+type link struct {
+	Link
 	engine engine
 }
 
@@ -59,15 +63,15 @@ var offers = []struct {
 	{EngineBackend, offerBackend},
 }
 
-// link makes the chain.
-func (s *Solver) link() error {
+// connect makes the chain.
+func (s *Solver) connect() error {
 	p := s.prog
 	for _, o := range offers {
 		e, refused, err := o.offer(s, p)
 		if err != nil {
 			return err
 		}
-		s.chain = append(s.chain, Link{o.name, refused, e})
+		s.chain = append(s.chain, link{Link{o.name, refused}, e})
 	}
 	return nil
 }
@@ -137,6 +141,15 @@ func offerRows(s *Solver, p *Program) (engine, string, error) {
 }
 
 func offerBackend(s *Solver, _ *Program) (engine, string, error) { return whole{s}, "", nil }
+
+// Chain returns all engines in the order in which they are asked, with the reasons why some are not.
+func (s *Solver) Chain() []Link {
+	out := make([]Link, len(s.chain))
+	for i, l := range s.chain {
+		out[i] = l.Link
+	}
+	return out
+}
 
 // ask goes along the chain to the first engine that has a result, from which those before it learn.
 func (s *Solver) ask(ctx context.Context) (*Result, error) {

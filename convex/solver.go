@@ -55,7 +55,7 @@ type Solver struct {
 	capabilities backends.Capabilities
 	small        matrixSize // up to which nuclear norms have no working sets
 	eps          float64
-	chain        []Link
+	chain        []link
 	current      *instance
 	stats        Stats
 	closed       bool
@@ -73,14 +73,11 @@ func (p *Program) solver(o SolverOptions, small matrixSize) (*Solver, error) {
 		return nil, err
 	}
 	s := &Solver{prog: p, options: o, capabilities: o.Backend.Capabilities(), small: small, eps: o.Options.WithDefaults().Eps}
-	if err := s.link(); err != nil {
+	if err := s.connect(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
-
-// Chain returns all engines in the order in which they are asked, with the reasons why some are not.
-func (s *Solver) Chain() []Link { return slices.Clone(s.chain) }
 
 // lift puts semidefinite matrices in the place of nuclear norms, with restricted only of those that are not restricted, where
 // the backend has no cone for them.

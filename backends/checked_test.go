@@ -79,7 +79,7 @@ func (s *scriptedSolver) WarmStart(p Point) error {
 
 func (s *scriptedSolver) Close() error { s.log = append(s.log, "close"); return nil }
 
-var allCones = []ConeKind{ZeroCone, NonnegativeCone, BoxCone, SecondOrderCone, PSDCone, ExponentialCone, DualExponentialCone, PowerCone, DualPowerCone}
+var allCones = []ConeKind{ZeroCone, NonnegativeCone, BoxCone, SecondOrderCone, PSDCone, ExponentialCone, DualExponentialCone, PowerCone, DualPowerCone, GeneralizedPowerCone, DualGeneralizedPowerCone}
 
 func able() Capabilities {
 	return Capabilities{Cones: allCones, Quadratic: true, UpdateVectors: true, UpdateMatrices: true, WarmStart: true, Certificates: true}
@@ -358,6 +358,10 @@ func TestWithoutVariables(t *testing.T) {
 			[][]float64{{1, 1, 2}, {1, 1, -2}, {0, 5, 1}, {5, 0, 1}, {0, 0, -1}, {-1, 4, 0}, {4, -1, 0}}},
 		{DualPower(0.3), [][]float64{{0.3, 0.7, 1}, {1, 1, -1}, {5, 0, 0}},
 			[][]float64{{0.3, 0.7, 2}, {0, 5, -1}, {5, 0, 1}, {0, 0, 1}, {-1, 4, 0}, {4, -1, 0}}},
+		{GeneralizedPower([]float64{0.3, 0.7}, 2), [][]float64{{1, 1, 0.6, -0.8}, {2, 2, 1, 1}, {0, 5, 0, 0}},
+			[][]float64{{1, 1, 2, 0}, {1, 1, -0.6, 1}, {0, 5, 1, 0}, {5, 0, 0, 1}, {0, 0, -1, 2}, {-1, 4, 0, 0}, {4, -1, 0, 0}}},
+		{DualGeneralizedPower([]float64{0.2, 0.5, 0.3}, 1), [][]float64{{0.2, 0.5, 0.3, 1}, {1, 1, 1, -1}, {5, 0, 0, 0}},
+			[][]float64{{0.2, 0.5, 0.3, 2}, {0, 5, 5, -1}, {5, 0, 0, 1}, {0, 0, 0, 1}, {-1, 4, 1, 0}, {4, 1, -1, 0}}},
 	} {
 		b := &scripted{capabilities: able()}
 		row := func(v []float64) *Problem {

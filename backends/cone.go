@@ -35,6 +35,12 @@ const (
 	// a cone that few backends have; the others take [X1 X; X' X2] in a PSDCone with
 	// (tr X1 + tr X2) / 2 <= t.
 	NuclearNormCone
+	// GeneralizedPowerCone is {(x, z): prod x_i^w_i >= |z|_2, x >= 0} with w = Weights of sum 1, and
+	// the entries of z after those of x.
+	GeneralizedPowerCone
+	// DualGeneralizedPowerCone is the dual of GeneralizedPowerCone,
+	// {(x, z): prod (x_i/w_i)^w_i >= |z|_2, x >= 0}.
+	DualGeneralizedPowerCone
 )
 
 // Blocks visits the cones that are no products of intervals, whose rows can be scaled together only: their first rows, and how many they have.
@@ -61,6 +67,8 @@ type Cone struct {
 	Alpha float64
 	// Rows and Cols are the size of the matrix of a NuclearNormCone, 0 for other cones.
 	Rows, Cols int
+	// Weights are the exponents of a generalized power cone, positive, with the sum 1. Nil for other cones.
+	Weights []float64
 }
 
 // Zero returns the cone {0} of dimension n.
@@ -105,4 +113,15 @@ func DualPower(a float64) Cone { return Cone{Kind: DualPowerCone, Dim: 3, Alpha:
 // nuclear norm is at most t.
 func NuclearNorm(rows, cols int) Cone {
 	return Cone{Kind: NuclearNormCone, Dim: fitting(1 + float64(rows)*float64(cols)), Rows: rows, Cols: cols}
+}
+
+// GeneralizedPower returns the cone of the weighted geometric means, with the weights alpha, that bound the norm of m numbers.
+// Like Box it keeps alpha, which must not change.
+func GeneralizedPower(alpha []float64, m int) Cone {
+	return Cone{Kind: GeneralizedPowerCone, Dim: len(alpha) + m, Weights: alpha}
+}
+
+// DualGeneralizedPower returns the dual cone.
+func DualGeneralizedPower(alpha []float64, m int) Cone {
+	return Cone{Kind: DualGeneralizedPowerCone, Dim: len(alpha) + m, Weights: alpha}
 }

@@ -55,6 +55,9 @@ var families = [...]family{
 	PowerCone:           powerFamilies.family("power", false),
 	DualPowerCone:       powerFamilies.family("dual power", true),
 	NuclearNormCone:     nuclearNormFamily,
+
+	GeneralizedPowerCone:     generalizedPowerFamilies.family("generalized power", false),
+	DualGeneralizedPowerCone: generalizedPowerFamilies.family("dual generalized power", true),
 }
 
 // known says whether there is such a kind.
@@ -81,6 +84,7 @@ func (k ConeKind) Intervals() bool { return k.known() && families[k].product != 
 //	psd                      e = I, so d = max(0, -smallest eigenvalue)
 //	exponential and its dual e = (-1, 1, 1)
 //	power and its dual       e = (1, 1, 0)
+//	generalized power, dual  e = (1, .., 1, 0, .., 0), ones for x
 //	nuclear norm             e = (1, 0, .., 0), so d = max(0, |X|_* - t), and |Z|_2 - t for the dual
 //
 // It panics unless s has length c.Dim, and returns NaN if an entry is NaN.

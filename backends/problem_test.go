@@ -42,6 +42,11 @@ func TestValidate(t *testing.T) {
 		{func(p *Problem) { p.Cones[0] = Cone{Kind: ExponentialCone, Dim: 2} }, "backends: Cones[0]: dimension 2, an exponential cone has 3"},
 		{func(p *Problem) { p.Cones[0] = Cone{Kind: DualPowerCone, Dim: 2} }, "backends: Cones[0]: dimension 2, a power cone has 3"},
 		{func(p *Problem) { p.Cones[0] = Power(nan) }, "backends: Cones[0]: exponent NaN is not in (0, 1)"},
+		{func(p *Problem) { p.Cones[0] = GeneralizedPower([]float64{0.5, 0.4}, 1) }, "backends: Cones[0]: weights have the sum 0.9, expected 1"},
+		{func(p *Problem) { p.Cones[0] = GeneralizedPower([]float64{1.5, -0.5}, 1) }, "backends: Cones[0]: weight 0 is 1.5, expected a number in (0, 1]"},
+		{func(p *Problem) { p.Cones[0] = GeneralizedPower(nil, 2) }, "backends: Cones[0]: weights have the sum 0, expected 1"},
+		{func(p *Problem) { p.Cones[0] = DualGeneralizedPower([]float64{0.5, nan}, 1) }, "backends: Cones[0]: weight 1 is NaN"},
+		{func(p *Problem) { p.Cones[0] = DualGeneralizedPower([]float64{0.5, 0.5}, 0) }, "backends: Cones[0]: dimension 2, a generalized power cone with 2 weights has more"},
 		{func(p *Problem) { p.Cones[0] = NuclearNorm(0, 2) }, "backends: Cones[0]: has a matrix of 0 x 2, expected at least one row and one column"},
 		{func(p *Problem) { p.Cones[0] = Cone{Kind: NuclearNormCone, Dim: 2, Rows: 2, Cols: 3} }, "backends: Cones[0]: dimension 2, a nuclear norm cone of 2 x 3 has 7"},
 	} {

@@ -28,7 +28,7 @@ type Case struct {
 // Cases returns all cases with known answers, built anew.
 func Cases() []Case {
 	return slices.Concat(linearCases(), quadraticCases(), boxCases(), secondOrderCases(), psdCases(),
-		exponentialCases(), powerCases(), nuclearCases(), degenerateCases(), infeasibleCases(), unboundedCases())
+		exponentialCases(), powerCases(), generalizedPowerCases(), nuclearCases(), degenerateCases(), infeasibleCases(), unboundedCases())
 }
 
 // matrix returns the compressed columns of the nonzero entries of the rows.

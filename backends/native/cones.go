@@ -57,6 +57,14 @@ var kinds = []kind{
 	{kind: backends.DualPowerCone, place: otherRows,
 		maker:    alone(func(c backends.Cone) cone { return newNonsymmetric(powerBarrier{c.Alpha}, true) }),
 		examples: []backends.Cone{backends.DualPower(0.3)}},
+	{kind: backends.GeneralizedPowerCone, place: otherRows, bytes: bytesOfPower,
+		maker: generalizedPowers(false),
+		examples: []backends.Cone{
+			backends.GeneralizedPower([]float64{0.3, 0.7}, 1), backends.GeneralizedPower([]float64{0.2, 0.5, 0.3}, 3), backends.GeneralizedPower([]float64{1}, 2),
+		}},
+	{kind: backends.DualGeneralizedPowerCone, place: otherRows, bytes: bytesOfPower,
+		maker:    generalizedPowers(true),
+		examples: []backends.Cone{backends.DualGeneralizedPower([]float64{0.2, 0.1, 0.3, 0.4}, 2)}},
 }
 
 // alone is the maker of cones that share nothing.

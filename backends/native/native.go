@@ -2,7 +2,7 @@
 // needs no C.
 //
 // It solves programs with a quadratic objective over zero, nonnegative, box,
-// second-order, semidefinite, exponential and power cones, in the form of package
+// second-order, semidefinite, exponential, power and generalized power cones, in the form of package
 // backends, by a primal-dual predictor-corrector method on the homogeneous
 // embedding, with Nesterov-Todd scaling where there is one. Linear programs with
 // semidefinite cones are tried without the embedding first. The Newton systems are

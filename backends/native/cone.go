@@ -114,6 +114,11 @@ type hWriter struct {
 // nonnegative is the orthant, all its rows at once. H = diag(s/z).
 type nonnegative struct{ h []float64 }
 
+var (
+	_ diagonalCone = (*nonnegative)(nil)
+	_ inverseCone  = (*nonnegative)(nil)
+)
+
 func newNonnegative(n int) *nonnegative { return &nonnegative{h: make([]float64, n)} }
 
 func (c *nonnegative) degree() int { return len(c.h) }

@@ -32,6 +32,8 @@ type generalizedPower struct {
 	powerWork
 }
 
+var _ pathCone = (*generalizedPower)(nil)
+
 // powerWork is work space; shadowed is what shadow found last.
 type powerWork struct {
 	at, y, g, shadowed, u, v, first, second []float64

@@ -20,6 +20,8 @@ type nonsymmetric struct {
 	hessian    mat3
 }
 
+var _ pathCone = (*nonsymmetric)(nil)
+
 var identity3 = mat3{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 
 // newNonsymmetric makes the cone of b, or its dual.

@@ -30,6 +30,8 @@ type semidefinite struct {
 	work     *matrixWork
 }
 
+var _ matrixCone = (*semidefinite)(nil)
+
 // matrixForm says how a semidefinite cone takes part in the Newton systems.
 type matrixForm int
 

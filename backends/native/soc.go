@@ -17,6 +17,12 @@ type secondOrder struct {
 	a, b          []float64 // work space
 }
 
+var (
+	_ eigenCone   = (*secondOrder)(nil)
+	_ edgeCone    = (*secondOrder)(nil)
+	_ inverseCone = (*secondOrder)(nil)
+)
+
 func newSecondOrder(n int) *secondOrder {
 	return &secondOrder{w: make([]float64, n), lambda: make([]float64, n), a: make([]float64, n), b: make([]float64, n)}
 }

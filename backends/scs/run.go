@@ -21,6 +21,9 @@ const (
 	tightenFraction = 0.3
 	smallestFactor  = 1e-3
 	smallestEps     = 1e-14
+	// At tolerances up to roundedEps entries of that size may be rounding.
+	roundedEps = 1e-12
+	rounding   = 1e-13
 	// A retry may take so many times the iterations so far, and some: if the
 	// tighter tolerance takes more it is out of reach.
 	retryFactor, retryIterations = 10, 10_000
@@ -193,7 +196,11 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		out.X, out.Z = slices.Clone(r.point.X), r.form.dual(r.point.Y)
 		out.S = r.form.slack(r.point.S, r.data, out.X)
 		r.scale.Unscale(out.X, out.S, out.Z)
-		return out, excess(r.judge.Excess(out.X, out.S, out.Z, r.options.Eps), 1)
+		found := excess(r.judge.Excess(out.X, out.S, out.Z, r.options.Eps), 1)
+		if found > 1 && r.current.EpsAbs <= roundedEps {
+			found = r.withoutRounding(out, found)
+		}
+		return out, found
 	case cscs.Infeasible, cscs.InfeasibleInaccurate:
 		return r.certificate(info, limit, r.form.dual(r.point.Y), backends.PrimalInfeasible)
 	case cscs.Unbounded, cscs.UnboundedInaccurate:
@@ -201,6 +208,28 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 	}
 	out.Status, out.Message = backends.NumericalError, "SCS says "+info.Text
 	return out, math.NaN()
+}
+
+// withoutRounding makes entries of x and s zero that are the rounding of SCS, for whose objective numbers are near one, if
+// that takes the point nearer to the tolerance than the residual found, and returns that of out then.
+func (r *run) withoutRounding(out *backends.Solution, found float64) float64 {
+	clean := func(v []float64) []float64 {
+		v = slices.Clone(v)
+		for i, x := range v {
+			if math.Abs(x) <= rounding {
+				v[i] = 0
+			}
+		}
+		return v
+	}
+	x := clean(r.point.X)
+	s := r.form.slack(clean(r.point.S), r.data, x)
+	r.scale.Unscale(x, s, nil)
+	if better := excess(r.judge.Excess(x, s, out.Z, r.options.Eps), 1); better < found {
+		out.X, out.S = x, s
+		return better
+	}
+	return found
 }
 
 // certificate returns a certificate, as it is or without its rounding, with the

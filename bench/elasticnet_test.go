@@ -37,7 +37,7 @@ func model(b *testing.B, size string) *elasticnet.Model {
 
 func solver(b *testing.B, m *convex.Model, sets bool) *convex.Solver {
 	b.Helper()
-	prog, err := m.Compile(convex.CompileOptions{})
+	prog, err := m.Compile()
 	require.NoError(b, err)
 	backend, err := backends.Open("native")
 	require.NoError(b, err)

@@ -196,7 +196,7 @@ func TestExpressionValues(t *testing.T) {
 		last := e.a.At(e.a.Len() - 1)
 		w.m.Constrain(convex.Equal(convex.Const(1), e.a), convex.GreaterEqual(e.a, convex.Const(1)))
 		w.m.Minimize(convex.Linear(last))
-		p, err := w.m.Compile(convex.CompileOptions{})
+		p, err := w.m.Compile()
 		require.NoError(t, err)
 		problem, err := p.Problem()
 		require.NoError(t, err)

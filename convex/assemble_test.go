@@ -47,7 +47,7 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 		LessEqual(GroupNorms(x, [][]int{{0, 1, 2}, {3, 4}, {5, 6, 7, 8, 9}}), Const(1)),
 		Equal(x.Sum(), u.Expr().Sum()),
 	)
-	prog, err := m.Compile(CompileOptions{})
+	prog, err := m.Compile()
 	require.NoError(t, err)
 	require.Len(t, prog.sparse, 2)
 	full := prog.newLayout(nil)

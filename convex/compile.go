@@ -7,9 +7,6 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// CompileOptions may grow; the zero value is the default.
-type CompileOptions struct{}
-
 // Program is a compiled model: the conic program with its dependence on the
 // parameters. It does not change when the model does; the parameters are shared.
 type Program struct {
@@ -97,7 +94,7 @@ type absUse struct {
 // Compile turns the model into a conic program. It reports the first error made
 // in building the model: non-convex use, lengths that differ, variables of
 // another model, entries that are not finite.
-func (m *Model) Compile(CompileOptions) (*Program, error) {
+func (m *Model) Compile() (*Program, error) {
 	c := &compiler{
 		Program: &Program{vars: slices.Clone(m.vars), users: len(m.vars), params: slices.Clone(m.params), refs: map[*Constraint][]dualRef{}},
 		model:   m, shared: map[*atom]*Variable{},

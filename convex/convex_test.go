@@ -122,7 +122,7 @@ func TestConicForms(t *testing.T) {
 		require.NoError(t, e.f.Err())
 		near(t, e.value, e.f.Eval(w.pt))
 		solve := func() *convex.Result {
-			p, err := w.m.Compile(convex.CompileOptions{})
+			p, err := w.m.Compile()
 			require.NoError(t, err)
 			s, err := p.Solver(convex.SolverOptions{Backend: backend})
 			require.NoError(t, err)

@@ -68,7 +68,7 @@ func TestModellingErrors(t *testing.T) {
 			m.Minimize(tc.objective)
 			m.Constrain(tc.cs...)
 			defer m.Remove(tc.cs...)
-			_, err := m.Compile(convex.CompileOptions{})
+			_, err := m.Compile()
 			require.ErrorContains(t, err, tc.message)
 		})
 	}
@@ -77,10 +77,10 @@ func TestModellingErrors(t *testing.T) {
 func TestNegativeLengths(t *testing.T) {
 	m := convex.NewModel()
 	m.Minimize(convex.Norm1(m.Variable("b", -1).Expr()))
-	_, err := m.Compile(convex.CompileOptions{})
+	_, err := m.Compile()
 	require.ErrorContains(t, err, "variable b has length -1")
 	m.Minimize(convex.Linear(m.Parameter("p", -1).Expr().Sum()))
-	_, err = m.Compile(convex.CompileOptions{})
+	_, err = m.Compile()
 	require.ErrorContains(t, err, "parameter p has length -1")
 }
 
@@ -113,7 +113,7 @@ func TestSolverErrors(t *testing.T) {
 	m := convex.NewModel()
 	b := m.Variable("b", 2)
 	m.Minimize(convex.Norm1(b.Expr()))
-	p, err := m.Compile(convex.CompileOptions{})
+	p, err := m.Compile()
 	require.NoError(t, err)
 	_, err = p.Solver(convex.SolverOptions{})
 	require.ErrorContains(t, err, "SolverOptions.Backend is nil")

@@ -27,7 +27,7 @@ func Example_lasso() {
 	lambda := m.Parameter("lambda", 1)
 	residual := b.Expr().MulMat(x).Minus(convex.Const(y...))
 	m.Minimize(convex.SumSquares(residual).Scale(1. / 8).Plus(convex.Norm1(b.Expr()).Weight(lambda)))
-	program, err := m.Compile(convex.CompileOptions{})
+	program, err := m.Compile()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func Example_portfolio() {
 
 // mustSolve compiles and solves a model.
 func mustSolve(m *convex.Model) *convex.Result {
-	program, err := m.Compile(convex.CompileOptions{})
+	program, err := m.Compile()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func ExampleModel_Compile() {
 	m := convex.NewModel()
 	b := m.Variable("b", 3)
 	m.Minimize(convex.Norm1(b.Expr()).Scale(-1))
-	_, err := m.Compile(convex.CompileOptions{})
+	_, err := m.Compile()
 	fmt.Println(err)
 	// Output:
 	// objective: convex: -1 times a convex expression of length 1 with Abs of an expression of length 3 in b is non-convex

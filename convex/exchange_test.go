@@ -17,7 +17,7 @@ func TestExchange(t *testing.T) {
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		e := newMachine(rng, 60, 40, seed%2 == 1)
-		prog, err := e.m.Compile(convex.CompileOptions{})
+		prog, err := e.m.Compile()
 		require.NoError(t, err)
 		sets, err := prog.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: true})
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ func native(t testing.TB) backends.ConicBackend {
 
 // solver compiles a model.
 func solver(t testing.TB, m *convex.Model, o convex.SolverOptions) *convex.Solver {
-	p, err := m.Compile(convex.CompileOptions{})
+	p, err := m.Compile()
 	require.NoError(t, err)
 	if o.Backend == nil {
 		o.Backend = native(t)

@@ -24,7 +24,7 @@ func benchmarkProgram(b *testing.B) (*columnSets, [][]int) {
 	v, h := m.Variable("b", p), m.Parameter("h", 2)
 	m.Minimize(SumSquares(v.Expr().MulMat(mat.NewDense(n, p, data)).Minus(Const(y...))))
 	m.Constrain(LessEqual(Norm1(v.Expr()), h.Expr().At(0)), LessEqual(SumSquares(v.Expr()), h.Expr().At(1)))
-	prog, err := m.Compile(CompileOptions{})
+	prog, err := m.Compile()
 	if err != nil {
 		b.Fatal(err)
 	}

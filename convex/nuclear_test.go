@@ -16,7 +16,7 @@ import (
 
 // setsSolver is solver with working sets however small the matrices are.
 func setsSolver(t testing.TB, m *convex.Model, o convex.SolverOptions) *convex.Solver {
-	p, err := m.Compile(convex.CompileOptions{})
+	p, err := m.Compile()
 	require.NoError(t, err)
 	if o.Backend == nil {
 		o.Backend = native(t)

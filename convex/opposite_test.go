@@ -44,7 +44,7 @@ func TestNarrowBox(t *testing.T) {
 		x, p := m.Variable("x", n), m.Parameter("h", n)
 		m.Minimize(Linear(x.Expr().Dot(c)).Plus(Pos(x.Expr().Sum()).Scale(1e-9)))
 		box(m, x, p)
-		prog, err := m.Compile(CompileOptions{})
+		prog, err := m.Compile()
 		require.NoError(t, err)
 		require.NotEmpty(t, prog.boxes, name)
 		solver, err := prog.Solver(SolverOptions{Backend: backend})
@@ -73,7 +73,7 @@ func TestNoBox(t *testing.T) {
 	x, u := m.Variable("x", 3), m.Variable("u", 3)
 	m.Minimize(Linear(u.Expr().Sum()))
 	m.Constrain(LessEqual(Abs(x.Expr()), u.Expr()), GreaterEqual(x.Expr(), Const(1)), LessEqual(Linear(x.Expr().Slice(0, 2)), Const(2)))
-	prog, err := m.Compile(CompileOptions{})
+	prog, err := m.Compile()
 	require.NoError(t, err)
 	require.Empty(t, prog.boxes)
 }

@@ -267,7 +267,7 @@ func TestSetEps(t *testing.T) {
 func TestConcurrentSolvers(t *testing.T) {
 	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 30, 100)
 	require.NoError(t, e.h.Set([]float64{5, 5}))
-	p, err := e.m.Compile(convex.CompileOptions{})
+	p, err := e.m.Compile()
 	require.NoError(t, err)
 	objectives := make([]float64, 4)
 	var wg sync.WaitGroup

@@ -116,11 +116,11 @@ func TestHuberErrors(t *testing.T) {
 	x := m.Variable("x", 2)
 	for _, delta := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		m.Minimize(convex.Huber(x.Expr(), delta).Sum())
-		_, err := m.Compile(convex.CompileOptions{})
+		_, err := m.Compile()
 		require.ErrorContains(t, err, "expected a positive number")
 	}
 	m.Minimize(convex.Huber(x.Expr(), 1).Scale(-1).Sum())
-	_, err := m.Compile(convex.CompileOptions{})
+	_, err := m.Compile()
 	require.ErrorContains(t, err, "non-convex")
 }
 

@@ -325,7 +325,7 @@ func TestWorkingSetsOnRandomData(t *testing.T) {
 		n, p := rapid.IntRange(1, 15).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "features")
 		e := newElasticNet(rng, n, p)
 		hint := rapid.SliceOfN(rapid.IntRange(0, p-1), 0, 20).Draw(t, "hint")
-		prog, err := e.m.Compile(convex.CompileOptions{})
+		prog, err := e.m.Compile()
 		require.NoError(t, err)
 		sets, err := prog.Solver(convex.SolverOptions{Backend: backend, WorkingSets: true, Active: map[*convex.Variable][]int{e.b: hint}})
 		require.NoError(t, err)

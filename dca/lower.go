@@ -71,7 +71,7 @@ func newLower(p *Program, s *Settings) (*lowerForm, error) {
 			m.Constrain(convex.LessEqual(c, convex.Const(0)))
 		}
 		m.Constrain(b.level.Set...)
-		prog, err := m.Compile(convex.CompileOptions{})
+		prog, err := m.Compile()
 		if err != nil {
 			return nil, p.errorf("lower level: %w", err)
 		}

@@ -176,7 +176,7 @@ func (q *Penalized) compile(m *convex.Model, b *penalizedBlock) error {
 	m.Minimize(objective)
 	m.Constrain(b.level.Set...)
 	var err error
-	if b.compiled, err = m.Compile(convex.CompileOptions{}); err != nil {
+	if b.compiled, err = m.Compile(); err != nil {
 		return q.program.errorf("penalty form: %w", err)
 	}
 	return nil

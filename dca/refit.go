@@ -97,7 +97,7 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, ex
 		m.Constrain(convex.LessEqual(c, convex.Const(0)))
 	}
 	m.Constrain(level.Set...)
-	prog, err := m.Compile(convex.CompileOptions{})
+	prog, err := m.Compile()
 	if err != nil {
 		return nil, r.program.errorf("least-norm refit: %w", err)
 	}

@@ -92,7 +92,7 @@ func newSubproblem(p *Program, s *Settings, lo, hi []float64) (*subproblem, erro
 	b.bound(m, b.hi, func(h, hi convex.Affine) *convex.Constraint { return convex.GreaterEqual(hi, h) })
 	m.Constrain(b.level.Set...)
 
-	prog, err := m.Compile(convex.CompileOptions{})
+	prog, err := m.Compile()
 	if err != nil {
 		return nil, p.errorf("subproblem: %w", err)
 	}

@@ -19,7 +19,7 @@ func (m *Model) train(ctx context.Context, backend backends.ConicBackend, o back
 	for _, b := range bounds(w, convex.Const(h...)) {
 		model.Constrain(convex.LessEqual(b, convex.Const(0)))
 	}
-	prog, err := model.Compile(convex.CompileOptions{})
+	prog, err := model.Compile()
 	if err != nil {
 		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
 	}

@@ -25,7 +25,7 @@ func validation(t *testing.T, m *Model, h []float64) float64 {
 		for _, b := range bounds(w, convex.Const(h...)) {
 			model.Constrain(convex.LessEqual(b, convex.Const(0)))
 		}
-		prog, err := model.Compile(convex.CompileOptions{})
+		prog, err := model.Compile()
 		require.NoError(t, err)
 		solver, err := prog.Solver(convex.SolverOptions{Backend: native(t)})
 		require.NoError(t, err)

@@ -36,9 +36,9 @@ const (
 	// delta is added to the diagonal of the eliminated block, relative to its largest
 	// entry, against dependent constraints.
 	delta = 1e-9
-	// soft is the inverse of the weight that a constraint on X alone gets, in units of the
+	// constraintGive is the inverse of the weight that a constraint on X alone gets, in units of the
 	// curvature: a hard one would spoil the conjugate gradients.
-	soft = 1e-4
+	constraintGive = 1e-4
 )
 
 // newResponse finds the active constraints. It returns nil where the response is not
@@ -260,7 +260,7 @@ func (b *activeRows) eliminate(hessian *mat.SymDense) *response {
 	for r, y := range b.y {
 		shift := delta * top
 		if b.x[r] != nil && floats.Norm(y, 2) <= 1e-6*top { // X alone
-			shift = soft * b.x[r].dot(*b.x[r]) / b.n.mean
+			shift = constraintGive * b.x[r].dot(*b.x[r]) / b.n.mean
 		}
 		k.Set(ny+r, ny+r, -shift)
 	}

@@ -25,9 +25,9 @@ func (t *Task) paperRange(upper bool) (low, high float64) {
 
 // The ranges by data of models without a path.
 const (
-	// tight is the share of the start at which radii hold everything back; the multipliers there
+	// tightShare is the share of the start at which radii hold everything back; the multipliers there
 	// stand for the largest weights of interest.
-	tight = 1e-3
+	tightShare = 1e-3
 	// decades is how far down from there a search goes.
 	decades = 4
 )
@@ -59,9 +59,9 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 		if j >= p.Radii {
 			tightened.H0[j] = high[j]
 		} else if r := p.H0[j]; r > 0 {
-			tightened.H0[j] = tight * r
+			tightened.H0[j] = tightShare * r
 		} else {
-			tightened.H0[j] = tight
+			tightened.H0[j] = tightShare
 		}
 	}
 	s := t.settings()

@@ -27,10 +27,10 @@ func (it *iterate) proofs() (primal, dual float64) {
 // Px and Ax + s near 0. A first look is at the scaled vectors, whose proofs are
 // given; what passes it is measured as the caller will measure it, on the caller's data.
 func (it *iterate) infeasible(primal, dual, eps float64) backends.Status {
-	if primal <= loose*eps*max(1, maxAbs(it.z)/-it.bz) && it.provesPrimal(it.z, it.atz, eps) {
+	if primal <= scaledMargin*eps*max(1, maxAbs(it.z)/-it.bz) && it.provesPrimal(it.z, it.atz, eps) {
 		return backends.PrimalInfeasible
 	}
-	if dual <= loose*eps*max(1, maxAbs(it.x)/-it.qx) {
+	if dual <= scaledMargin*eps*max(1, maxAbs(it.x)/-it.qx) {
 		for i, v := range it.ax {
 			it.rhsZ[i] = v + it.s[i]
 		}
@@ -117,7 +117,7 @@ func (it *iterate) inconsistent(eps float64) backends.Status {
 
 const (
 	// How much the scaled measure of a certificate may exceed the exact one.
-	loose = 10
+	scaledMargin = 10
 	// How much larger than the best point known the points may be that a certificate
 	// excludes. An iterate is a point if tau is not much below kappa.
 	credible  = 10

@@ -133,8 +133,8 @@ const (
 	mostIdle, worn = 300, 200
 	// exhaustedGap is a relative gap below which rounding may keep it from falling.
 	exhaustedGap = 1e-8
-	// still is the share of the largest rate below which a rate is rounding.
-	still = 1e-12
+	// roundedRate is the share of the largest rate below which a rate is rounding.
+	roundedRate = 1e-12
 	// rounding is the share of its weight by which an alpha may change without leaving its bound.
 	rounding = 1e-13
 	// leastTied is the least distance from their kinks at which rows begin on the first path from a solution, and at which those go on
@@ -294,5 +294,5 @@ func (s *path) margin(i int) float64 {
 
 // measure notes how far row i may go from its value now, s_i - left shift_i, until it may be at its kink.
 func (s *path) measure(i int, value float64) {
-	s.reach[i] = (1-still)*math.Abs(value) + s.g.rows.sum[i]*s.wayW + s.wayC + math.Abs(s.shift[i])*(1-s.left)
+	s.reach[i] = (1-roundedRate)*math.Abs(value) + s.g.rows.sum[i]*s.wayW + s.wayC + math.Abs(s.shift[i])*(1-s.left)
 }

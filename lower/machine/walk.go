@@ -115,7 +115,7 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 		}
 	}
 	// One row stays at its kink, which is what c is known by.
-	least := still * largest(s.dalpha)
+	least := roundedRate * largest(s.dalpha)
 	for k, i := range s.kinks.held {
 		d, u := s.dalpha[k], s.g.rows.u[i]
 		if len(s.dalpha) == 1 || math.Abs(d)*s.lambda*s.left <= rounding*u {
@@ -128,7 +128,7 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 			meet(u-s.alpha[i], d*s.lambda, rowLeaves, k, 1)
 		}
 	}
-	least = still * math.Max(s.fastest, largest(s.dpush))
+	least = roundedRate * math.Max(s.fastest, largest(s.dpush))
 	for j, b := range s.box {
 		if b != 0 {
 			if d := -s.dpush[j] * float64(b); d > least && s.push[j]*float64(b) < d*step {
@@ -146,7 +146,7 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 		}
 	}
 	// A row is not looked at where its value, when it was last computed, is larger than a bound of the way since then and on this step.
-	noise := still * (math.Abs(s.dc) + s.g.tau*largest(s.dalpha))
+	noise := roundedRate * (math.Abs(s.dc) + s.g.tau*largest(s.dalpha))
 	rows, wayW, wayC, way := s.g.rows, s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 	for i, side := range s.side {
 		if side == 0 || rows.sum[i]*wayW+wayC+math.Abs(s.shift[i])*way < s.reach[i] {
@@ -158,7 +158,7 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 		if side < 0 {
 			v, d = -v, -d
 		}
-		if d > noise+still*rows.sum[i]*s.fastest && v < d*step {
+		if d > noise+roundedRate*rows.sum[i]*s.fastest && v < d*step {
 			meet(v, d, rowEnters, i, 0)
 			wayW, wayC, way = s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 		}

@@ -27,23 +27,23 @@ import (
 // proximal is the least entry of M, relative to the size of the gradient over that of the point.
 const proximal = 1e-4
 
-// soft is delta as a share of the diagonal entry of N'M^-1 N. It has to be well above rounding, and below what normals
+// regularisation is delta as a share of the diagonal entry of N'M^-1 N. It has to be well above rounding, and below what normals
 // that are nearly dependent leave on the diagonal.
-const soft = 1e-12
+const regularisation = 1e-12
 
-// softer is that where there are links: constraints that are dependent in a block, but not with the links, leave too little there, and too
+// linkedRegularisation is that where there are links: constraints that are dependent in a block, but not with the links, leave too little there, and too
 // much for the links, whose rounding steps are corrected for, see refine.
-const softer = 1e-9
+const linkedRegularisation = 1e-9
 
-// thin is the share of itself below which what a change leaves is not to be trusted: the factor is made anew.
-const thin = 1e-7
+// leastRest is the share of itself below which what a change leaves is not to be trusted: the factor is made anew.
+const leastRest = 1e-7
 
 // soften computes delta for all rows, for balls by their normals.
 func (s *Solver) soften() {
 	p := s.p
-	soft := soft
+	share := regularisation
 	if len(s.links) > 0 {
-		soft = softer
+		share = linkedRegularisation
 	}
 	least := s.inv[0]
 	for _, v := range s.inv {
@@ -54,14 +54,14 @@ func (s *Solver) soften() {
 		for k := p.Ptr[r]; k < p.Ptr[r+1]; k++ {
 			sum += p.Val[k] * p.Val[k] * s.inv[p.Ind[k]]
 		}
-		s.delta[r] = soft * sum
+		s.delta[r] = share * sum
 	}
 	for b, q := range p.Balls {
 		sum := least
 		for j, v := range s.normal[b] {
 			sum += v * v * s.inv[j]
 		}
-		s.delta[q.Row] = soft * sum
+		s.delta[q.Row] = share * sum
 	}
 }
 
@@ -312,7 +312,7 @@ func (s *Solver) release(e entry) {
 	s.rhs = append(s.rhs[:0], in...)
 	b.ch.forward(s.rhs)
 	rest := diagonal - floats.Dot(s.rhs, s.rhs)
-	if !(rest > thin*diagonal) {
+	if !(rest > leastRest*diagonal) {
 		s.worn = true
 		return
 	}
@@ -335,7 +335,7 @@ func (s *Solver) pinning(b *block, w, i int) (along []float64, rest float64, z [
 	along = slices.Clone(col)
 	b.ch.forward(along)
 	rest = 1 - floats.Dot(along, along)
-	if len(s.links) > 0 && !s.worn && rest > thin {
+	if len(s.links) > 0 && !s.worn && rest > leastRest {
 		g := s.entryAt(entry{limit, i}, w)
 		in := slices.Clone(col)
 		b.ch.solve(in)
@@ -352,7 +352,7 @@ func (s *Solver) pinOwn(w, i int) {
 	s.pin[w] = i
 	b.pinned = append(b.pinned, w)
 	b.dirty = true
-	if rest > thin {
+	if rest > leastRest {
 		b.ch.shrink(along, rest)
 		s.more(z)
 		return
@@ -371,7 +371,7 @@ func (s *Solver) freeOwn(w int) {
 	if len(s.links) == 0 || s.worn {
 		return
 	}
-	if _, rest, z := s.pinning(b, w, i); rest > thin {
+	if _, rest, z := s.pinning(b, w, i); rest > leastRest {
 		s.less(z)
 	} else {
 		s.worn = true

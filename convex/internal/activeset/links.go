@@ -46,7 +46,7 @@ func (s *Solver) less(z []float64) {
 	}
 	s.g.forward(z)
 	rest := 1 - floats.Dot(z, z)
-	if !(rest > thin) {
+	if !(rest > leastRest) {
 		s.worn = true
 		return
 	}

@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	// still is the share of the largest rate below which a rate is rounding.
-	still = 1e-12
-	// slight is the share below which it may be that of a constraint that was let go just before.
-	slight = 1e-6
-	// stuck bounds the exchanges in a row without any step.
-	stuck = 200
+	// roundedRate is the share of the largest rate below which a rate is rounding.
+	roundedRate = 1e-12
+	// letGoRate is the share below which it may be that of a constraint that was let go just before.
+	letGoRate = 1e-6
+	// mostIdle bounds the exchanges in a row without any step.
+	mostIdle = 200
 	// longer and beside are the factors of look.
 	longer, beside = 4, 0.25
 )
@@ -48,10 +48,10 @@ func (s *Solver) follow() bool {
 		if idle++; t > 0 {
 			idle = 0
 		}
-		if t > still {
+		if t > roundedRate {
 			s.barred = s.barred[:0]
 		}
-		if left -= t; !s.count() || idle > stuck {
+		if left -= t; !s.count() || idle > mostIdle {
 			return false
 		}
 		if ev.in {
@@ -155,7 +155,7 @@ func (s *Solver) next(left float64) (step float64, ev event) {
 			ev.found = true
 		}
 	}
-	least := still * largest(s.dm)
+	least := roundedRate * largest(s.dm)
 	for k, e := range s.held {
 		m, d := *s.multiplier(e), s.dm[k]
 		if d < -least {
@@ -167,7 +167,7 @@ func (s *Solver) next(left float64) (step float64, ev event) {
 			}
 		}
 	}
-	least = still * s.fastest
+	least = roundedRate * s.fastest
 	for _, k := range s.near {
 		r := s.p.Hinges[k].Row
 		v, d := s.value[r], s.dvalue[r]
@@ -205,7 +205,7 @@ func (s *Solver) next(left float64) (step float64, ev event) {
 // bars says that a constraint that was let go where the path stands stays so, as its rate may be rounding: what depends on
 // others that are held has none.
 func (s *Solver) bars(e entry, rate float64) bool {
-	return math.Abs(rate) < slight*s.fastest && slices.Contains(s.barred, e)
+	return math.Abs(rate) < letGoRate*s.fastest && slices.Contains(s.barred, e)
 }
 
 func largest(v []float64) float64 {

@@ -19,6 +19,7 @@ import (
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/problems/poisson"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
@@ -89,6 +90,9 @@ func Applications() []Application {
 		{"quantile", small, split(small, func(d *dataset.Split) (tune.Model, error) { return quantile.New(d, quantile.Options{}) })},
 		{"logistic", small + ", signs", split(small, func(d *dataset.Split) (tune.Model, error) {
 			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{})
+		})},
+		{"poisson", small + ", counts", split(small, func(d *dataset.Split) (tune.Model, error) {
+			return poisson.New(d.Map(func(y float64) float64 { return math.Round(math.Exp(y / 4)) }), poisson.Options{Intercept: true})
 		})},
 		{"multi-task", small + ", three targets", severalTargets},
 		{"matrix-completion", "60-60", completion},

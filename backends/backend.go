@@ -78,6 +78,8 @@ type Capabilities struct {
 	// others are accepted and set up again.
 	UpdateVectors, UpdateMatrices bool
 	WarmStart, Certificates       bool
+	// FirstOrder says that the method has many cheap iterations, and may stall above tight tolerances.
+	FirstOrder bool
 }
 
 // Supports says whether the backend takes the cone.

@@ -8,11 +8,14 @@ import (
 	"sync"
 )
 
+// Default is the name of the backend that is meant where none is named.
+const Default = "native"
+
 // known lists the backends of this project that a build may lack, and how to get them.
 var known = map[string]string{
-	"native": `import _ "github.com/conetune/conetune/backends/native"`,
-	"osqp":   fromC("osqp"),
-	"scs":    fromC("scs"),
+	Default: `import _ "github.com/conetune/conetune/backends/native"`,
+	"osqp":  fromC("osqp"),
+	"scs":   fromC("scs"),
 }
 
 // fromC says how to get a backend that links a C library.

@@ -17,7 +17,7 @@ import (
 const Run = "vf-idca"
 
 // Reference is the backend that gives everyone the same starting point, and against whose objective errors are measured.
-const Reference = "native"
+const Reference = backends.Default
 
 // referenceEps is the tolerance of the reference solves.
 const referenceEps = 1e-10
@@ -127,13 +127,11 @@ func (o *BackendsOptions) tolerances(b backends.ConicBackend) []float64 {
 	switch {
 	case o.Eps != nil:
 		return o.Eps
-	case firstOrder(b.Name()):
+	case b.Capabilities().FirstOrder:
 		return []float64{1e-3, 1e-5, 1e-8}
 	}
 	return []float64{1e-8}
 }
-
-func firstOrder(name string) bool { return name == "scs" || name == "osqp" }
 
 // application measures the stages of one application, then whole runs.
 func (o *BackendsOptions) application(ctx context.Context, a Application, m tune.Model, solvers []backends.ConicBackend, add func(BackendRow)) error {

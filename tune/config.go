@@ -35,7 +35,7 @@ func Backends() []string { return backends.Names() }
 // Config says how to tune. The zero value asks for the recommended settings of
 // the model on the native backend.
 type Config struct {
-	// Backend is the name of the conic solver; empty means "native".
+	// Backend is the name of the conic solver; empty means [backends.Default].
 	Backend string
 	// Method is one of [Methods]; empty means vf-idca.
 	Method string
@@ -157,7 +157,7 @@ func (c Config) final() string {
 // backend returns the name of the backend with the default filled in.
 func (c Config) backend() string {
 	if c.Backend == "" {
-		return "native"
+		return backends.Default
 	}
 	return c.Backend
 }
@@ -165,8 +165,7 @@ func (c Config) backend() string {
 // solverIterations bounds a conic solve. The first-order solvers may stall where the lower level interpolates; the
 // run then goes on with what they have, if its residual is small, and says that it is inaccurate.
 func (c Config) solverIterations() int {
-	switch c.backend() {
-	case "scs", "osqp":
+	if b, err := backends.Open(c.backend()); err == nil && b.Capabilities().FirstOrder {
 		return 50_000
 	}
 	return 0

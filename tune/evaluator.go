@@ -54,7 +54,7 @@ func fitOf(m any) (lower.Penalised, error) {
 // quick returns a fit where it is to be taken in the place of conic programs: with the native backend, unless it says that it is the slower one.
 // Else it is nil.
 func (t *Task) quick(of func() (lower.Penalised, error)) (lower.Penalised, error) {
-	if t.Config.backend() != "native" {
+	if t.Config.backend() != backends.Default {
 		return nil, nil
 	}
 	fit, err := of()

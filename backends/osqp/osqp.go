@@ -29,6 +29,7 @@ func (Backend) Name() string { return "osqp" }
 // Capabilities declares the cones and features of the solver.
 func (Backend) Capabilities() backends.Capabilities {
 	return backends.Capabilities{
+		FirstOrder:     true,
 		Version:        cosqp.Version(),
 		License:        "Apache-2.0 (OSQP and its QDLDL), BSD-3-Clause (its AMD); texts in cgo/build/licenses",
 		Cones:          []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone},

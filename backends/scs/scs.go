@@ -40,6 +40,7 @@ func (Backend) Capabilities() backends.Capabilities {
 		Version:       cscs.Version(),
 		License:       "MIT (SCS), Apache-2.0 (its QDLDL), BSD-3-Clause (its AMD and OpenBLAS); texts in cgo/build/licenses",
 		Cones:         cones,
+		FirstOrder:    true,
 		Quadratic:     true,
 		UpdateVectors: true,
 		WarmStart:     true,

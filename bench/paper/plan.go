@@ -23,7 +23,7 @@ func NewPlan(tables, methods, conic []string, repeats int, data *Files) (Plan, e
 		}
 	}
 	if conic == nil {
-		p.Backends = []string{"native"}
+		p.Backends = []string{backends.Default}
 	}
 	if err := p.check(); err != nil {
 		return Plan{}, err

@@ -23,7 +23,7 @@ import (
 func Solve(t testing.TB, m tune.Model, s dca.Settings) *dca.Result {
 	t.Helper()
 	var err error
-	s.Backend, err = backends.Open("native")
+	s.Backend, err = backends.Open(backends.Default)
 	require.NoError(t, err)
 	res, err := dca.Solve(context.Background(), m.Program(), s)
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func LowerLevel(t testing.TB, m tune.Model) (x [][]float64, lambda []float64) {
 	t.Helper()
 	s := m.PaperSettings()
 	var err error
-	s.Backend, err = backends.Open("native")
+	s.Backend, err = backends.Open(backends.Default)
 	require.NoError(t, err)
 	p := m.Program()
 	// The tightest bounds leave h where it is, so that one iteration reports the multipliers there.

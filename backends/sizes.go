@@ -108,7 +108,7 @@ func (w *weights) most() (x, z float64) {
 	if !w.some {
 		w.some = true
 		p := w.of
-		least, right, cost := math.Inf(1), 0.0, maxAbs(p.Q)
+		least := math.Inf(1)
 		if p.A != nil {
 			for _, v := range p.A.RawMatrix().Data {
 				if v = math.Abs(v); v < least && v != 0 {
@@ -116,22 +116,8 @@ func (w *weights) most() (x, z float64) {
 				}
 			}
 		}
-		far := farBound(p, func(int) float64 { return 1 })
-		row := 0
-		for _, c := range p.Cones {
-			for i := range c.Dim {
-				right = max(right, math.Abs(p.B[row+i]))
-				if c.Kind == BoxCone {
-					for _, v := range []float64{math.Abs(c.Lower[i]), math.Abs(c.Upper[i])} {
-						if v < far {
-							right = max(right, v)
-						}
-					}
-				}
-			}
-			row += c.Dim
-		}
-		w.mostX, w.mostZ = chained*right/least, chained*cost/least
+		w.mostX = chained * largestRight(p, func(int) float64 { return 1 }) / least
+		w.mostZ = chained * maxAbs(p.Q) / least
 	}
 	return w.mostX, w.mostZ
 }

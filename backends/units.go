@@ -38,41 +38,9 @@ func unitsOf(p *Problem) *units {
 	n, m := p.Dims()
 	u := &units{d: ones(n), e: ones(m)}
 	rows, cols := make([]float64, m), make([]float64, n)
-	if p.A != nil {
-		a := p.A.RawMatrix()
-		for j := range n {
-			largest := 0.0
-			ind, data := a.Ind[a.Indptr[j]:a.Indptr[j+1]], a.Data[a.Indptr[j]:a.Indptr[j+1]]
-			for k, v := range data {
-				i := ind[k]
-				if v = math.Abs(v); v > rows[i] {
-					rows[i] = v
-				}
-				if v > largest {
-					largest = v
-				}
-			}
-			cols[j] = largest
-		}
-	}
+	largestEntries(p.A, rows, cols)
 	Blocks(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
-	if p.P != nil {
-		raw := p.P.RawMatrix()
-		for j := range n {
-			largest := 0.0
-			ind, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
-			for k, v := range data {
-				i := ind[k]
-				if v = math.Abs(v); v > cols[i] {
-					cols[i] = v
-				}
-				if v > largest {
-					largest = v
-				}
-			}
-			u.curved, cols[j] = max(u.curved, largest), max(cols[j], largest)
-		}
-	}
+	u.curved = largestEntries(p.P, cols, cols)
 	if within(rows) && within(cols) {
 		u.sizes(p)
 		if within([]float64{u.right, u.cost, u.curved}) {
@@ -89,6 +57,53 @@ func unitsOf(p *Problem) *units {
 	}
 	u.sizes(p)
 	return u
+}
+
+// largestEntries raises rows and cols, which may be one, to the largest absolute entries of the rows and columns of a, which may be nil, and returns the
+// largest of all.
+func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
+	if a == nil {
+		return 0
+	}
+	raw := a.RawMatrix()
+	for j := range cols {
+		largest := 0.0
+		ind, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
+		for k, v := range data {
+			i := ind[k]
+			if v = math.Abs(v); v > rows[i] {
+				rows[i] = v
+			}
+			if v > largest {
+				largest = v
+			}
+		}
+		most, cols[j] = max(most, largest), max(cols[j], largest)
+	}
+	return most
+}
+
+// largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by unit(i).
+func largestRight(p *Problem, unit func(i int) float64) float64 {
+	largest := 0.0
+	for i, b := range p.B {
+		largest = max(largest, unit(i)*math.Abs(b))
+	}
+	far := farBound(p, unit)
+	row := 0
+	for _, c := range p.Cones {
+		if c.Kind == BoxCone {
+			for i := range c.Dim {
+				for _, v := range []float64{c.Lower[i], c.Upper[i]} {
+					if size := unit(row+i) * math.Abs(v); size < far {
+						largest = max(largest, size)
+					}
+				}
+			}
+		}
+		row += c.Dim
+	}
+	return largest
 }
 
 // part returns the units of what has these rows and columns of the problem that has u.
@@ -109,24 +124,7 @@ func (u *units) part(rows, cols []int32) *units {
 
 // sizes finds right, cost and objective.
 func (u *units) sizes(p *Problem) {
-	u.right, u.cost = 0, 0
-	for i, b := range p.B {
-		u.right = max(u.right, u.e[i]*math.Abs(b))
-	}
-	far := farBound(p, func(i int) float64 { return u.e[i] })
-	row := 0
-	for _, c := range p.Cones {
-		if c.Kind == BoxCone {
-			for i := range c.Dim {
-				for _, v := range []float64{c.Lower[i], c.Upper[i]} {
-					if size := u.e[row+i] * math.Abs(v); size < far {
-						u.right = max(u.right, size)
-					}
-				}
-			}
-		}
-		row += c.Dim
-	}
+	u.right, u.cost = largestRight(p, func(i int) float64 { return u.e[i] }), 0
 	for j, q := range p.Q {
 		u.cost = max(u.cost, u.d[j]*math.Abs(q))
 	}

@@ -197,7 +197,7 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		out.S = r.form.slack(r.point.S, r.data, out.X)
 		r.scale.Unscale(out.X, out.S, out.Z)
 		found := excess(r.judge.Excess(out.X, out.S, out.Z, r.options.Eps), 1)
-		if found > 1 && r.current.EpsAbs <= roundedEps {
+		if found > 1 && r.current.EpsAbs <= roundedEps && finite(r.point.X, r.point.S) {
 			found = r.withoutRounding(out, found)
 		}
 		return out, found
@@ -213,17 +213,8 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 // withoutRounding makes entries of x and s zero that are the rounding of SCS, for whose objective numbers are near one, if
 // that takes the point nearer to the tolerance than the residual found, and returns that of out then.
 func (r *run) withoutRounding(out *backends.Solution, found float64) float64 {
-	clean := func(v []float64) []float64 {
-		v = slices.Clone(v)
-		for i, x := range v {
-			if math.Abs(x) <= rounding {
-				v[i] = 0
-			}
-		}
-		return v
-	}
-	x := clean(r.point.X)
-	s := r.form.slack(clean(r.point.S), r.data, x)
+	x := scaling.Drop(r.point.X, rounding)
+	s := r.form.slack(scaling.Drop(r.point.S, rounding), r.data, x)
 	r.scale.Unscale(x, s, nil)
 	if better := excess(r.judge.Excess(x, s, out.Z, r.options.Eps), 1); better < found {
 		out.X, out.S = x, s

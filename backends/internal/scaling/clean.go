@@ -14,9 +14,14 @@ func Clean(v []float64) []float64 {
 	for _, x := range v {
 		largest = max(largest, math.Abs(x))
 	}
+	return Drop(v, negligible*largest)
+}
+
+// Drop returns v without the entries of at most that size.
+func Drop(v []float64, size float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
-		if math.Abs(x) > negligible*largest {
+		if math.Abs(x) > size {
 			out[i] = x
 		}
 	}

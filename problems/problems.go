@@ -92,17 +92,6 @@ func (f Fit) Values(row []float64) []float64 {
 	return out
 }
 
-// HalfDeviance is half the Poisson deviance of a target y >= 0 from its mean, y log(y / mean) - y + mean.
-func HalfDeviance(y, mean float64) float64 {
-	if y == 0 {
-		return mean
-	}
-	if r := (mean - y) / y; r > -0.5 && r < 1 {
-		return y * (r - math.Log1p(r)) // without cancellation
-	}
-	return mean - y + y*math.Log(y/mean)
-}
-
 // Label returns the label that a classifier predicts at a value.
 func (f Fit) Label(value float64) float64 {
 	if value > 0 {

@@ -17,7 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/internal/deviance"
 )
 
 // Format and Version are written into every file. Version grows when an older
@@ -214,7 +214,7 @@ func (m *Model) Error(predictions, targets []float64) float64 {
 		d := predictions[i] - y
 		switch {
 		case m.LogLink:
-			sum += problems.HalfDeviance(y, predictions[i])
+			sum += deviance.HalfPoisson(y, predictions[i], math.Log(predictions[i]))
 		case m.Labels == nil:
 			sum += d * d / 2
 		case d != 0:

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/lower/design"
 )
 
@@ -36,7 +37,7 @@ func NewPoisson(x *design.Matrix, y []float64, intercept bool) (*Poisson, error)
 		}
 		b0 = math.Log(mean)
 	}
-	g, err := newSmooth(deviance{}, x, y, intercept, b0)
+	g, err := newSmooth(counts{}, x, y, intercept, b0)
 	if err != nil {
 		return nil, err
 	}
@@ -46,26 +47,17 @@ func NewPoisson(x *design.Matrix, y []float64, intercept bool) (*Poisson, error)
 	return &Poisson{g}, nil
 }
 
-// deviance is half that of y from exp(f), the loss exp(f) - y f but for what only y decides.
-type deviance struct{}
+// counts has half the deviance of y from exp(f) as its loss: exp(f) - y f, but for what only y decides.
+type counts struct{}
 
-func (deviance) value(y, f float64) float64 {
-	mean := math.Exp(f)
-	if y == 0 {
-		return mean
-	}
-	if r := (mean - y) / y; r > -0.5 && r < 1 {
-		return y * (r - math.Log1p(r))
-	}
-	return mean - y + y*(math.Log(y)-f)
-}
+func (counts) value(y, f float64) float64 { return deviance.HalfPoisson(y, math.Exp(f), f) }
 
-func (deviance) slope(y, f float64) float64 { return y - math.Exp(f) }
+func (counts) slope(y, f float64) float64 { return y - math.Exp(f) }
 
-func (deviance) curvature(y, u float64) float64 { return y - u }
+func (counts) curvature(y, u float64) float64 { return y - u }
 
 // balance makes the means y - a add up to the targets.
-func (deviance) balance(y, a []float64) {
+func (counts) balance(y, a []float64) {
 	sum := floats.Sum(y)
 	factor := sum / (sum - floats.Sum(a))
 	for i, v := range y {
@@ -74,7 +66,7 @@ func (deviance) balance(y, a []float64) {
 }
 
 // conjugate is y log y - m log m - a with the mean m = y - a.
-func (deviance) conjugate(y, a float64) float64 {
+func (counts) conjugate(y, a float64) float64 {
 	m := math.Max(0, y-a)
 	switch {
 	case m == 0 && y == 0:

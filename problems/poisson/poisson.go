@@ -22,9 +22,9 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -96,7 +96,7 @@ func (loss) Sum(f convex.Affine, y []float64, _ float64) convex.Convex {
 	return convex.Exp(f).Sum().PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
 }
 
-func (loss) Value(f, y, _ float64) float64 { return problems.HalfDeviance(y, math.Exp(f)) }
+func (loss) Value(f, y, _ float64) float64 { return deviance.HalfPoisson(y, math.Exp(f), f) }
 
 func (loss) Derivative(f, y, _ float64) float64 { return math.Exp(f) - y }
 

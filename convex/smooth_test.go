@@ -147,44 +147,48 @@ func TestLogisticValue(t *testing.T) {
 	require.InDeltaSlice(t, []float64{math.Log(2), math.Log(1 + math.Exp(2)), 0, 800}, got, 1e-12)
 }
 
-// The proximal map of c log(1 + exp) solves x + c / (1 + exp(-x)) = a; the projection on the sum below h
-// has a - x = dual / (1 + exp(-x)).
+// The proximal map of c f solves x + c f'(x) = a; the projection on the sum below h has a - x = dual f'(x). Entry by entry, the bound h is active
+// where f(a) > h, at the edge where f is h.
 func TestLogistic(t *testing.T) {
-	a := []float64{3, -.5, -2, .1, 1.6, 0}
 	sigma := func(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
+	proximal(t, convex.Logistic, sigma, 1, math.Log(math.E-1))
+}
+
+func TestExp(t *testing.T) { proximal(t, convex.Exp, math.Exp, 2, math.Ln2) }
+
+func proximal(t *testing.T, f func(convex.Affine) convex.Convex, derivative func(float64) float64, bound, edge float64) {
+	a := []float64{3, -.5, -2, .1, 1.6, 0}
 	for name, o := range exponential(t) {
 		t.Run(name, func(t *testing.T) {
 			m := convex.NewModel()
 			x := m.Variable("x", len(a))
-			f := distance(x.Expr(), a).Plus(convex.Logistic(x.Expr()).Sum().Scale(.7))
-			m.Minimize(f)
+			sum := distance(x.Expr(), a).Plus(f(x.Expr()).Sum().Scale(.7))
+			m.Minimize(sum)
 			r := solve(t, solver(t, m, o))
 			for i, v := range r.Value(x) {
-				require.InDelta(t, a[i], v+.7*sigma(v), 1e-4)
+				require.InDelta(t, a[i], v+.7*derivative(v), 1e-4)
 			}
-			require.InDelta(t, f.Eval(r.Point())[0], r.Objective, 1e-6)
+			require.InDelta(t, sum.Eval(r.Point())[0], r.Objective, 1e-6)
 
 			for _, scale := range []float64{1, 2} {
 				m = convex.NewModel()
 				x = m.Variable("x", len(a))
-				c := convex.LessEqual(convex.Logistic(x.Expr()).Sum().Scale(scale), convex.Const(3*scale))
+				c := convex.LessEqual(f(x.Expr()).Sum().Scale(scale), convex.Const(3*scale))
 				m.Constrain(c)
 				m.Minimize(distance(x.Expr(), a))
 				r = solve(t, solver(t, m, o))
 				for i, v := range r.Value(x) {
-					require.InDelta(t, a[i]-v, scale*r.Dual(c)[0]*sigma(v), 1e-4)
+					require.InDelta(t, a[i]-v, scale*r.Dual(c)[0]*derivative(v), 1e-4)
 				}
 			}
-			// Entry by entry: the bound is active where log(1 + exp(a)) > h.
 			m = convex.NewModel()
 			x = m.Variable("x", 2)
-			c := convex.LessEqual(convex.Logistic(x.Expr()).Scale(3), convex.Const(3, 3))
+			c := convex.LessEqual(f(x.Expr()).Scale(3), convex.Const(3*bound, 3*bound))
 			m.Constrain(c)
 			m.Minimize(distance(x.Expr(), []float64{4, -4}))
 			r = solve(t, solver(t, m, o))
-			edge := math.Log(math.E - 1)
 			inDelta(t, []float64{edge, -4}, r.Value(x), 1e-4)
-			inDelta(t, []float64{(4 - edge) / (3 * sigma(edge)), 0}, r.Dual(c), 1e-3)
+			inDelta(t, []float64{(4 - edge) / (3 * derivative(edge)), 0}, r.Dual(c), 1e-3)
 		})
 	}
 }
@@ -193,43 +197,4 @@ func TestExpValue(t *testing.T) {
 	m := convex.NewModel()
 	x := m.Variable("x", 3)
 	require.InDeltaSlice(t, []float64{1, math.E * math.E, 0}, convex.Exp(x.Expr()).Eval(convex.Point{x: {0, 2, -800}}), 1e-12)
-}
-
-// The proximal map of c exp solves x + c exp(x) = a; the projection on the sum below h has a - x = dual exp(x).
-func TestExp(t *testing.T) {
-	a := []float64{3, -.5, -2, .1, 1.6, 0}
-	for name, o := range exponential(t) {
-		t.Run(name, func(t *testing.T) {
-			m := convex.NewModel()
-			x := m.Variable("x", len(a))
-			f := distance(x.Expr(), a).Plus(convex.Exp(x.Expr()).Sum().Scale(.7))
-			m.Minimize(f)
-			r := solve(t, solver(t, m, o))
-			for i, v := range r.Value(x) {
-				require.InDelta(t, a[i], v+.7*math.Exp(v), 1e-4)
-			}
-			require.InDelta(t, f.Eval(r.Point())[0], r.Objective, 1e-6)
-
-			for _, scale := range []float64{1, 2} {
-				m = convex.NewModel()
-				x = m.Variable("x", len(a))
-				c := convex.LessEqual(convex.Exp(x.Expr()).Sum().Scale(scale), convex.Const(3*scale))
-				m.Constrain(c)
-				m.Minimize(distance(x.Expr(), a))
-				r = solve(t, solver(t, m, o))
-				for i, v := range r.Value(x) {
-					require.InDelta(t, a[i]-v, scale*r.Dual(c)[0]*math.Exp(v), 1e-4)
-				}
-			}
-			// Entry by entry: the bound is active where exp(a) > h.
-			m = convex.NewModel()
-			x = m.Variable("x", 2)
-			c := convex.LessEqual(convex.Exp(x.Expr()).Scale(3), convex.Const(6, 6))
-			m.Constrain(c)
-			m.Minimize(distance(x.Expr(), []float64{4, -4}))
-			r = solve(t, solver(t, m, o))
-			inDelta(t, []float64{math.Ln2, -4}, r.Value(x), 1e-4)
-			inDelta(t, []float64{(4 - math.Ln2) / 6, 0}, r.Dual(c), 1e-3)
-		})
-	}
 }

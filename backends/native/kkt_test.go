@@ -140,9 +140,8 @@ func normalMatrix(rng *rand.Rand, r, c int) *mat.Dense {
 	return out
 }
 
-// requireNewton checks the solution for a random right-hand side at a random point. Of matrices in the
-// inverse form it takes H^-1(A x - rz) = z.
-func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within float64) *iterate {
+// factoredAt returns the factored Newton systems of p at a random point.
+func factoredAt(t *testing.T, rng *rand.Rand, p *backends.Problem) *iterate {
 	f := formOf(t, p)
 	it, err := newIterate(f)
 	require.NoError(t, err)
@@ -155,6 +154,14 @@ func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within flo
 	}
 	require.True(t, it.rescale())
 	it.k.refactor()
+	return it
+}
+
+// requireNewton checks the solution for a random right-hand side at a random point. Of matrices in the
+// inverse form it takes H^-1(A x - rz) = z.
+func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within float64) *iterate {
+	it := factoredAt(t, rng, p)
+	f := it.f
 	rx, rz := make([]float64, f.n), make([]float64, f.m)
 	for j := range rx {
 		rx[j] = rng.NormFloat64()

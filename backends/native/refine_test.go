@@ -57,18 +57,8 @@ func TestImproveWithWrongPivots(t *testing.T) {
 func TestRefineMindsTheColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
 	p := randomProblem(rng, 8)
-	f := formOf(t, p)
-	it, err := newIterate(f)
-	require.NoError(t, err)
-	f.fill(p)
-	require.True(t, it.k.load())
-	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		copy(it.s[from:to], interior(rng, c, to-from, 0.5))
-		copy(it.z[from:to], interior(rng, c, to-from, 0.5))
-	}
-	require.True(t, it.rescale())
-	it.k.refactor()
+	it := factoredAt(t, rng, p)
+	f := it.f
 	rx, rz := make([]float64, f.n), make([]float64, f.m)
 	for j := range rx {
 		rx[j] = 1e-9 * rng.NormFloat64()

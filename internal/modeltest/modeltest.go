@@ -4,6 +4,7 @@ package modeltest
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -67,6 +68,33 @@ func Split(seed uint64, train, val, test int, b []float64, noise float64) *datas
 		return d
 	}
 	return &dataset.Split{Train: part(train), Val: part(val), Test: part(test)}
+}
+
+// ElasticOptimality checks the lower level at the start of a model with the penalties of an elastic net and a smooth loss, whose derivative in a value f is
+// slope(y, f): X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept sum s = 0.
+func ElasticOptimality(t testing.TB, m tune.Model, train *dataset.Data, intercept bool, slope func(y, f float64) float64) {
+	t.Helper()
+	x, lambda := LowerLevel(t, m)
+	b0 := 0.0
+	if intercept {
+		b0 = x[1][0]
+	}
+	slopes := make([]float64, len(train.Y))
+	for i, y := range train.Y {
+		slopes[i] = slope(y, b0+floats.Dot(x[0], train.X.RawRowView(i)))
+	}
+	if intercept {
+		require.InDelta(t, 0, floats.Sum(slopes)/float64(len(slopes)), 1e-6)
+	}
+	require.Greater(t, max(lambda[0], lambda[1]), 0.01)
+	for j, g := range Gradient(train, slopes) {
+		g += lambda[1] * x[0][j]
+		if b := x[0][j]; math.Abs(b) > 1e-4 {
+			require.InDelta(t, -lambda[0]*math.Copysign(1, b), g, 1e-4)
+		} else {
+			require.LessOrEqual(t, math.Abs(g), lambda[0]+1e-4)
+		}
+	}
 }
 
 // Residuals are X b - y.

@@ -45,35 +45,13 @@ func meanLoss(d *dataset.Data, b []float64, b0 float64) (sum float64) {
 	return sum
 }
 
-// With s_i = -y_i / (1 + exp(y_i f_i)): X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept sum s = 0.
 func TestOptimality(t *testing.T) {
 	s := split(1, 80, truth)
 	for _, intercept := range []bool{false, true} {
 		for _, r0 := range [][]float64{{2, 50}, {50, 0.5}, {1.5, 0.4}} {
 			m, err := logistic.New(s, logistic.Options{R0: r0, Intercept: intercept})
 			require.NoError(t, err)
-			x, lambda := modeltest.LowerLevel(t, m)
-			b0 := 0.0
-			if intercept {
-				b0 = x[1][0]
-			}
-			slope := make([]float64, len(s.Train.Y))
-			for i, y := range s.Train.Y {
-				f := b0 + floats.Dot(x[0], s.Train.X.RawRowView(i))
-				slope[i] = -sign(y) / (1 + math.Exp(sign(y)*f))
-			}
-			if intercept {
-				require.InDelta(t, 0, floats.Sum(slope)/80, 1e-6)
-			}
-			require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
-			for j, g := range modeltest.Gradient(s.Train, slope) {
-				g += lambda[1] * x[0][j]
-				if b := x[0][j]; math.Abs(b) > 1e-4 {
-					require.InDelta(t, -lambda[0]*math.Copysign(1, b), g, 1e-4)
-				} else {
-					require.LessOrEqual(t, math.Abs(g), lambda[0]+1e-4)
-				}
-			}
+			modeltest.ElasticOptimality(t, m, s.Train, intercept, func(y, f float64) float64 { return -sign(y) / (1 + math.Exp(sign(y)*f)) })
 		}
 	}
 }

@@ -33,14 +33,28 @@ func Lasso(train, val Rows, intercept bool) (*Regression, error) {
 	})
 }
 
+// ElasticNetFit is an elastic net, which can also be solved with its validation rows in it.
+type ElasticNetFit struct {
+	*Regression
+	joint
+}
+
 // ElasticNet has two hyperparameters, w1_j = lambda_0 and w2_j = lambda_1.
-func ElasticNet(train, val Rows, intercept bool) (*Regression, error) {
-	return newRegression("elastic net", train, val, intercept, func(m *Regression, p int) {
+func ElasticNet(train, val Rows, intercept bool) (*ElasticNetFit, error) {
+	m, err := newRegression("elastic net", train, val, intercept, func(m *Regression, p int) {
 		m.dim, m.first, m.second = 2, make([]int, p), make([]int, p)
 		for j := range m.second {
 			m.second[j] = 1
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	g, err := sparse.JointSquares(sparse.Sample(train), sparse.Sample(val), intercept)
+	if err != nil {
+		return nil, fmt.Errorf("fits: %w", err)
+	}
+	return &ElasticNetFit{m, joint{g}}, nil
 }
 
 // WeightedLasso has a hyperparameter for each feature, w1_j = lambda_j.

@@ -43,7 +43,15 @@ var kinds = []struct {
 	name string
 	make func(train, val Rows, intercept bool) (*Regression, error)
 }{
-	{"lasso", Lasso}, {"elastic net", ElasticNet}, {"weighted lasso", WeightedLasso},
+	{"lasso", Lasso}, {"elastic net", net}, {"weighted lasso", WeightedLasso},
+}
+
+func net(train, val Rows, intercept bool) (*Regression, error) {
+	m, err := ElasticNet(train, val, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return m.Regression, nil
 }
 
 // difference is the central difference of the refitted validation loss in hyperparameter i.

@@ -17,9 +17,19 @@ import (
 //
 // The validation loss is the mean of l. Its points have the coefficients, and with an intercept b0.
 type smooth struct {
+	joint
 	train     smoothTraining
 	val       Rows
 	intercept bool
+}
+
+// newSmooth puts the two sets of rows together.
+func newSmooth(g smoothTraining, val Rows, intercept bool) (smooth, error) {
+	j, err := g.Joint(sparse.Sample(val))
+	if err != nil {
+		return smooth{}, fmt.Errorf("fits: %w", err)
+	}
+	return smooth{joint{j}, g, val, intercept}, nil
 }
 
 // smoothTraining is a regression of package sparse with a smooth loss.
@@ -29,6 +39,7 @@ type smoothTraining interface {
 	LambdaMax() float64
 	Relative(gap float64) float64
 	Loss(y, f float64) (value, derivative float64)
+	Joint(val sparse.Sample) (*sparse.Joint, error)
 }
 
 // Logistic is a sparse logistic regression with targets -1 and 1, l(y, f) = log(1 + exp(-y f)), and the hyperparameters of an elastic net.
@@ -43,7 +54,11 @@ func NewLogistic(train, val Rows, intercept bool) (*Logistic, error) {
 	if err := cmp.Or(check("logistic regression", train, val), checkLabels("logistic regression", val)); err != nil {
 		return nil, err
 	}
-	return &Logistic{smooth{g, val, intercept}}, nil
+	m, err := newSmooth(g, val, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return &Logistic{m}, nil
 }
 
 // Poisson is a sparse Poisson regression, l(y, f) half the deviance of the target y >= 0 from exp(f), with the hyperparameters of an
@@ -64,7 +79,11 @@ func NewPoisson(train, val Rows, intercept bool) (*Poisson, error) {
 			return nil, fmt.Errorf("fits: target of validation row %d of the Poisson regression is %g, expected a number that is not negative", i, y)
 		}
 	}
-	return &Poisson{smooth{g, val, intercept}}, nil
+	m, err := newSmooth(g, val, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return &Poisson{m}, nil
 }
 
 // Dim is 2.

@@ -1,0 +1,150 @@
+package multipliers
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+)
+
+// Lower solves the lower level within radii, each time from the solve before. It is for one goroutine at a time.
+type Lower struct {
+	fit    lower.Joint
+	solver lower.JointSolver
+	m      []float64
+}
+
+// NewLower begins at multipliers that are far too large for most radii.
+func NewLower(fit lower.Joint) *Lower {
+	return &Lower{fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
+}
+
+// Begin makes the next solve start from multipliers that are known to be near.
+func (s *Lower) Begin(m []float64) { s.m = slices.Clone(m) }
+
+const (
+	// firstShare of LambdaMax is the first multiplier.
+	firstShare = 0.1
+	// rounds bounds the models and working sets of one solve.
+	rounds = 60
+	// idleShare is the share of the tolerance that multipliers do at their floors at most, and fineShare that of the increase of the dual
+	// function that is worth a step.
+	idleShare, fineShare = 0.1, 1e-4
+	// violated is how much of a radius a penalty may be above it.
+	violated = 1e-8
+	// halvings bounds the points on a step of the models.
+	halvings = 30
+)
+
+// Solve solves the lower level within radii, all positive, to a gap of tol, absolute. The solution is nil with an error only; where the
+// context ended before there was one it has no X.
+func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	floor := make([]float64, len(radii))
+	for j, r := range radii {
+		floor[j] = idleShare * tol / (r * float64(len(radii)))
+	}
+	f := dual{floor: floor, most: math.Inf(1), tol: fineShare * tol}
+	f.at = func(ctx context.Context, m []float64) (*dualPoint, error) {
+		pt, err := s.solver.Solve(ctx, weighted(m))
+		if pt == nil || err != nil {
+			return nil, err
+		}
+		out := &dualPoint{m: m, value: pt.Objective - floats.Dot(m, radii), slope: make([]float64, len(m))}
+		floats.SubTo(out.slope, pt.Penalties, radii)
+		for _, row := range pt.Curvature[1:] {
+			out.curvature = append(out.curvature, row[1:])
+		}
+		return out, nil
+	}
+	out := &lower.Within{Gap: math.Inf(1)}
+	if err := s.solver.Model(ctx, nil); err != nil {
+		return nil, err
+	}
+	merit, from := math.Inf(1), s.solver.X()
+	begun := slices.Clone(s.m)
+	for range rounds {
+		at, err := f.maximize(ctx, s.m)
+		if at == nil || err != nil {
+			return out, err
+		}
+		s.m = at.m
+		// The solver's last solution is perhaps that of a step that was not taken.
+		if pt, err := s.solver.Solve(ctx, weighted(s.m)); pt == nil || err != nil {
+			return out, err
+		}
+		c, err := s.solver.Check(ctx, weighted(s.m))
+		if err != nil {
+			return nil, err
+		}
+		slack, over := 0.0, 0.0
+		for j, p := range c.Penalties {
+			slack += s.m[j] * (radii[j] - p)
+			over = math.Max(over, (p-radii[j])/radii[j])
+		}
+		if math.IsInf(c.Gap, 1) {
+			return out, nil
+		}
+		gap := c.Gap + math.Abs(slack)
+		if gap < out.Gap && over <= violated || out.X == nil {
+			*out = lower.Within{X: s.solver.X(), Lambda: slices.Clone(s.m), Loss: c.Train - slack, Gap: gap}
+		}
+		if gap <= tol && over <= violated {
+			out.Solved = true
+			return out, nil
+		}
+		if c.Grew { // what has fallen to its floor for want of variables is where it was
+			for j := range s.m {
+				if s.m[j] <= floor[j] {
+					s.m[j] = begun[j]
+				}
+			}
+		}
+		if s.solver.Quadratic() {
+			if !c.Grew {
+				return out, nil
+			}
+			continue
+		}
+		x := s.solver.X()
+		value := s.merit(c.Values, radii)
+		for range halvings {
+			if value <= merit {
+				break
+			}
+			x = between(from, x, 0.5)
+			value = s.merit(s.fit.Values(x), radii)
+		}
+		merit, from = value, x
+		if err := s.solver.Model(ctx, x); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// merit is the exact penalty function that steps of the models have to lower.
+func (s *Lower) merit(v lower.Values, radii []float64) float64 {
+	sum := v.Train
+	for j, p := range v.Penalties {
+		sum += 2 * s.m[j] * math.Max(0, p-radii[j])
+	}
+	return sum
+}
+
+// weighted are the weights of l + m'P.
+func weighted(m []float64) *lower.JointWeights { return &lower.JointWeights{Train: 1, Penalties: m} }
+
+// between is a + t (b - a).
+func between(a, b [][]float64, t float64) [][]float64 {
+	out := make([][]float64, len(a))
+	for k := range a {
+		out[k] = make([]float64, len(a[k]))
+		for j := range a[k] {
+			out[k][j] = a[k][j] + t*(b[k][j]-a[k][j])
+		}
+	}
+	return out
+}

@@ -1,0 +1,180 @@
+package multipliers
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// box is the step of Newton's method,
+//
+//	maximize over d   g'd - 1/2 d'Kd   subject to lo <= d <= hi,  sum d <= most,
+//
+// with lo <= 0 <= hi and most >= 0, by an active-set method from d = 0. K is positive semidefinite.
+type box struct {
+	g, lo, hi []float64
+	k         [][]float64
+	most      float64
+}
+
+// What holds a coordinate.
+const (
+	loose = iota
+	low
+	high
+)
+
+// ridge is the share of the largest diagonal entry of K that is added to it, leastRidge what is added at least.
+const ridge, leastRidge = 1e-13, 1e-290
+
+func (b *box) solve() []float64 {
+	n := len(b.g)
+	d, held := make([]float64, n), make([]int, n)
+	top := 0.0
+	for i := range n {
+		top = math.Max(top, b.k[i][i])
+		switch {
+		case b.lo[i] == 0 && b.g[i] <= 0:
+			held[i] = low
+		case b.hi[i] == 0:
+			held[i] = high
+		}
+	}
+	plus := math.Max(ridge*top, leastRidge)
+	tight := b.most == 0
+	for range 20 * (n + 1) {
+		grad := b.gradient(d)
+		p, nu := b.direction(held, tight, grad, plus)
+		if step, blocker := b.longest(d, p, held, tight); blocker != none {
+			for i := range d {
+				d[i] += step * p[i]
+			}
+			switch {
+			case blocker == sum:
+				tight = true
+			case p[blocker] < 0:
+				d[blocker], held[blocker] = b.lo[blocker], low
+			default:
+				d[blocker], held[blocker] = b.hi[blocker], high
+			}
+			continue
+		}
+		for i := range d {
+			d[i] += p[i]
+		}
+		grad = b.gradient(d)
+		worst, at := 0.0, none
+		for i, h := range held {
+			push := grad[i]
+			if tight {
+				push -= nu
+			}
+			if h == high {
+				push = -push
+			}
+			if h != loose && push > worst+1e-12*math.Abs(grad[i]) && b.lo[i] < b.hi[i] {
+				worst, at = push, i
+			}
+		}
+		if tight && -nu > worst {
+			worst, at = -nu, sum
+		}
+		switch at {
+		case none:
+			return d
+		case sum:
+			tight = false
+		default:
+			held[at] = loose
+		}
+	}
+	return d
+}
+
+// The blockers of a step that are no coordinates.
+const (
+	none = -1
+	sum  = -2
+)
+
+// gradient is g - Kd.
+func (b *box) gradient(d []float64) []float64 {
+	out := make([]float64, len(d))
+	for i, row := range b.k {
+		out[i] = b.g[i]
+		for j, v := range row {
+			out[i] -= v * d[j]
+		}
+	}
+	return out
+}
+
+// direction goes to the best point of the loose coordinates; nu is the multiplier of the sum.
+func (b *box) direction(held []int, tight bool, grad []float64, plus float64) (p []float64, nu float64) {
+	p = make([]float64, len(held))
+	var free []int
+	for i, h := range held {
+		if h == loose {
+			free = append(free, i)
+		}
+	}
+	if len(free) == 0 {
+		return p, 0
+	}
+	m, right := mat.NewSymDense(len(free), nil), mat.NewVecDense(len(free), nil)
+	ones := mat.NewVecDense(len(free), nil)
+	for i, a := range free {
+		right.SetVec(i, grad[a])
+		ones.SetVec(i, 1)
+		for j, c := range free[i:] {
+			m.SetSym(i, i+j, b.k[a][c])
+		}
+		m.SetSym(i, i, b.k[a][a]+plus)
+	}
+	var factor mat.Cholesky
+	for try := plus; !factor.Factorize(m); try *= 100 {
+		for i := range free {
+			m.SetSym(i, i, m.At(i, i)+try)
+		}
+		if math.IsInf(try, 1) {
+			return p, 0
+		}
+	}
+	var x, y mat.VecDense
+	if factor.SolveVecTo(&x, right) != nil && x.Len() == 0 {
+		return p, 0
+	}
+	if tight {
+		if factor.SolveVecTo(&y, ones) != nil && y.Len() == 0 {
+			return p, 0
+		}
+		nu = mat.Dot(ones, &x) / mat.Dot(ones, &y)
+		x.AddScaledVec(&x, -nu, &y)
+	}
+	for i, a := range free {
+		p[a] = x.AtVec(i)
+	}
+	return p, nu
+}
+
+// longest is the longest step along p up to 1, and what ends it before.
+func (b *box) longest(d, p []float64, held []int, tight bool) (step float64, blocker int) {
+	step, blocker = 1, none
+	total, rise := 0.0, 0.0
+	for i, v := range p {
+		total += d[i]
+		rise += v
+		if held[i] != loose {
+			continue
+		}
+		if v < 0 && d[i]+step*v < b.lo[i] {
+			step, blocker = (b.lo[i]-d[i])/v, i
+		} else if v > 0 && d[i]+step*v > b.hi[i] {
+			step, blocker = (b.hi[i]-d[i])/v, i
+		}
+	}
+	if !tight && rise > 0 && total+step*rise > b.most {
+		step, blocker = math.Max(0, (b.most-total)/rise), sum
+	}
+	return step, blocker
+}

@@ -1,0 +1,297 @@
+package multipliers
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+)
+
+// Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
+type Subproblem struct {
+	fits    []lower.Joint
+	solvers []lower.JointSolver
+	workers int
+	dims    int
+	m       []float64
+}
+
+// Centre is what a subproblem is made of; see the package comment.
+type Centre struct {
+	X           [][][]float64 // of each part
+	R           []float64
+	Value       float64   // v_k
+	Gamma       []float64 // minus a subgradient of v at R
+	Epsilon     float64
+	Alpha, Rho  float64
+	Low, High   []float64 // bounds of r
+	Multipliers []float64 // to start from; nil for those of the solve before
+	Tol         float64   // bounds the gap, absolute
+}
+
+// Solution of a subproblem.
+type Solution struct {
+	X [][][]float64
+	R []float64
+	// M0 is the multiplier of V <= t, M those of the penalties of each part.
+	M0 float64
+	M  [][]float64
+	// Objective is the objective, and Gap bounds its distance from the optimum.
+	Objective, Gap float64
+	Solved         bool
+	// Fits counts the joint fits, Active the variables in use.
+	Fits, Active int
+}
+
+// NewSubproblem takes the fits of the parts, which have the same penalties. So many parts at most are solved at once.
+func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
+	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
+	for _, f := range fits {
+		s.solvers = append(s.solvers, f.Joint())
+	}
+	return s
+}
+
+// work is one solve.
+type work struct {
+	*Subproblem
+	c     *Centre
+	count int
+}
+
+// state is a point (x, r) with the values of the functions of the parts.
+type state struct {
+	x      [][][]float64
+	r      []float64
+	values []lower.Values
+}
+
+// Solve returns the solution; X is nil where there is none.
+func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
+	k := 1 + len(s.fits)*s.dims
+	w := &work{Subproblem: s, c: c}
+	if c.Multipliers != nil {
+		s.m = slices.Clone(c.Multipliers)
+	} else if s.m == nil {
+		s.m = w.first()
+	}
+	f := dual{floor: make([]float64, k), most: c.Alpha, tol: fineShare * c.Tol, at: w.at}
+	from := state{x: c.X, r: c.R}
+	for t, x := range c.X {
+		if err := s.solvers[t].Model(ctx, x); err != nil {
+			return nil, err
+		}
+		from.values = append(from.values, s.fits[t].Values(x))
+	}
+	best := w.objective(from)
+	out := &Solution{Gap: math.Inf(1)}
+	for range rounds {
+		at, err := f.maximize(ctx, s.m)
+		if at == nil || err != nil {
+			return out, err
+		}
+		s.m = at.m
+		if at, err = w.at(ctx, s.m); at == nil || err != nil { // the last one may be of a step that was not taken
+			return out, err
+		}
+		now := state{r: w.radii(s.m)}
+		bound, grew := w.part(s.m, now.r), false
+		for t, solver := range s.solvers {
+			check, err := solver.Check(ctx, w.weights(t, s.m))
+			if err != nil || math.IsInf(check.Gap, 1) {
+				return out, err
+			}
+			bound += check.Objective - check.Gap
+			grew = grew || check.Grew
+			now.values = append(now.values, check.Values)
+			now.x = append(now.x, solver.X())
+		}
+		value := w.objective(now)
+		gap := value - bound
+		if gap < out.Gap {
+			*out = Solution{X: now.x, R: now.r, M0: s.m[0], Objective: value, Gap: gap, Solved: gap <= c.Tol}
+			for t := range s.fits {
+				out.M = append(out.M, slices.Clone(w.of(t, s.m)))
+			}
+		}
+		out.Fits = w.count
+		if out.Solved {
+			return out, nil
+		}
+		if s.solvers[0].Quadratic() {
+			if !grew {
+				return out, nil
+			}
+			continue
+		}
+		for range halvings {
+			if value <= best {
+				break
+			}
+			now = w.between(from, now)
+			value = w.objective(now)
+		}
+		best, from = value, now
+		for t, solver := range s.solvers {
+			if err := solver.Model(ctx, now.x[t]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// first are multipliers that balance the two losses.
+func (w *work) first() []float64 {
+	m := make([]float64, 1+len(w.fits)*w.dims)
+	m[0] = w.c.Alpha / 4
+	for t := range w.fits {
+		for j, g := range w.c.Gamma {
+			w.of(t, m)[j] = m[0] * g / float64(len(w.fits))
+		}
+	}
+	return m
+}
+
+func (w *work) fits0() []lower.Joint { return w.fits }
+
+// of are the multipliers of the penalties of a part.
+func (s *Subproblem) of(t int, m []float64) []float64 {
+	return m[1+t*s.dims : 1+(t+1)*s.dims]
+}
+
+// weights are those of the joint fit of a part.
+func (w *work) weights(t int, m []float64) *lower.JointWeights {
+	share := 1 / float64(len(w.fits))
+	return &lower.JointWeights{Validation: share, Train: m[0] * share, Rho: w.c.Rho, Centre: w.c.X[t], Penalties: w.of(t, m)}
+}
+
+// push is m_0 gamma_j - sum_t m_tj.
+func (w *work) push(m []float64) []float64 {
+	out := make([]float64, w.dims)
+	for j, g := range w.c.Gamma {
+		out[j] = m[0] * g
+		for t := range w.fits {
+			out[j] -= w.of(t, m)[j]
+		}
+	}
+	return out
+}
+
+// radii are the best ones for the multipliers.
+func (w *work) radii(m []float64) []float64 {
+	r := w.push(m)
+	for j, v := range r {
+		r[j] = math.Max(w.c.Low[j], math.Min(w.c.High[j], w.c.R[j]-v/w.c.Rho))
+	}
+	return r
+}
+
+// part is what the dual function has beside the joint fits.
+func (w *work) part(m, r []float64) float64 {
+	c := w.c
+	sum := -m[0] * (c.Value + c.Epsilon)
+	for j, v := range w.push(m) {
+		d := r[j] - c.R[j]
+		sum += c.Rho/2*d*d + v*d
+		for t := range w.fits {
+			sum -= w.of(t, m)[j] * c.R[j]
+		}
+	}
+	return sum
+}
+
+// at is the dual function.
+func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
+	n := len(m)
+	points, errs := make([]*lower.JointPoint, len(w.solvers)), make([]error, len(w.solvers))
+	design.Side(len(w.solvers), w.workers, func(t int) { points[t], errs[t] = w.solvers[t].Solve(ctx, w.weights(t, m)) })
+	w.count += len(w.solvers)
+	share := 1 / float64(len(w.solvers))
+	r := w.radii(m)
+	out := &dualPoint{m: m, value: w.part(m, r), slope: make([]float64, n), curvature: make([][]float64, n)}
+	for i := range out.curvature {
+		out.curvature[i] = make([]float64, n)
+	}
+	add := func(i, j int, v float64) {
+		out.curvature[i][j] += v
+		if i != j {
+			out.curvature[j][i] += v
+		}
+	}
+	out.slope[0] = -w.c.Value - w.c.Epsilon
+	for j, g := range w.c.Gamma {
+		out.slope[0] += g * (r[j] - w.c.R[j])
+	}
+	for t, pt := range points {
+		if errs[t] != nil {
+			return nil, errs[t]
+		}
+		if pt == nil {
+			return nil, nil
+		}
+		out.value += pt.Objective
+		out.slope[0] += share * pt.Train
+		add(0, 0, share*share*pt.Curvature[0][0])
+		for j := range w.dims {
+			i := 1 + t*w.dims + j
+			out.slope[i] = pt.Penalties[j] - r[j]
+			add(0, i, share*pt.Curvature[0][1+j])
+			for l := range j + 1 {
+				add(i, 1+t*w.dims+l, pt.Curvature[1+j][1+l])
+			}
+		}
+	}
+	// Where r_j is between its bounds it moves by -(gamma_j d m_0 - sum_t d m_tj) / rho.
+	for j, g := range w.c.Gamma {
+		if r[j] <= w.c.Low[j] || r[j] >= w.c.High[j] {
+			continue
+		}
+		add(0, 0, g*g/w.c.Rho)
+		for t := range w.solvers {
+			i := 1 + t*w.dims + j
+			add(0, i, -g/w.c.Rho)
+			for u := range t + 1 {
+				add(i, 1+u*w.dims+j, 1/w.c.Rho)
+			}
+		}
+	}
+	return out, nil
+}
+
+// objective is that of the subproblem, with the least t.
+func (w *work) objective(z state) float64 {
+	c, share := w.c, 1/float64(len(w.solvers))
+	sum, value, worst := 0.0, -c.Value-c.Epsilon, 0.0
+	for j, g := range c.Gamma {
+		d := z.r[j] - c.R[j]
+		sum += c.Rho / 2 * d * d
+		value += g * d
+	}
+	for t, v := range z.values {
+		sum += share * v.Validation
+		value += share * v.Train
+		for j, p := range v.Penalties {
+			worst = math.Max(worst, p-z.r[j])
+		}
+		for k, x := range z.x[t] {
+			d := floats.Distance(x, c.X[t][k], 2)
+			sum += c.Rho / 2 * d * d
+		}
+	}
+	return sum + c.Alpha*math.Max(worst, math.Max(0, value))
+}
+
+// between is the middle of two points.
+func (w *work) between(a, b state) state {
+	out := state{r: between([][]float64{a.r}, [][]float64{b.r}, 0.5)[0]}
+	for t, f := range w.fits {
+		x := between(a.x[t], b.x[t], 0.5)
+		out.x, out.values = append(out.x, x), append(out.values, f.Values(x))
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+)
+
+// Sample are rows of features with a target for each.
+type Sample struct {
+	X *design.Matrix
+	Y []float64
+}
+
+// Joint is a regression on training and validation rows at once, with penalties |b|_1 and 1/2 |b|^2,
+//
+//	minimize over b (and b0)   v L(b, b0) + t l(b, b0) + rho/2 (|b - c|^2 + (b0 - c0)^2) + m_1 |b|_1 + m_2/2 |b|^2
+//
+// with L and l means of a loss over the rows of each set, as subproblems of VF-iDCA have it, see [lower.Joint].
+//
+// # Method
+//
+// The losses are replaced by their models to second order, whose matrices X_W'D X_W / n over a working set W of features are formed once; for
+// squares they are exact for ever, and else they are formed anew when the curvatures D have changed. Over W the problem then is one
+// of the order of W whatever the rows, solved by coordinate descent and Newton steps with the signs fixed. Missing features are found by their
+// correlations with the residuals.
+type Joint struct {
+	loss      loss
+	quadratic bool
+	sets      [2]Sample // validation, training
+	intercept bool
+}
+
+// The sets of a [Joint].
+const (
+	validating = iota
+	training
+)
+
+// JointSquares has half the mean squared error as its losses.
+func JointSquares(train, val Sample, intercept bool) (*Joint, error) {
+	return newJoint(squares{}, true, train, val, intercept)
+}
+
+// Joint adds validation rows.
+func (g *smooth) Joint(val Sample) (*Joint, error) {
+	return newJoint(g.loss, false, Sample{g.x, g.y}, val, g.intercept)
+}
+
+func newJoint(l loss, quadratic bool, train, val Sample, intercept bool) (*Joint, error) {
+	n, p := train.X.Dims()
+	m, q := val.X.Dims()
+	if n == 0 || m == 0 || p != q || len(train.Y) != n || len(val.Y) != m {
+		return nil, fmt.Errorf("sparse: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p, len(train.Y), m, q, len(val.Y))
+	}
+	return &Joint{loss: l, quadratic: quadratic, sets: [2]Sample{val, train}, intercept: intercept}, nil
+}
+
+// Features is their number p.
+func (g *Joint) Features() int { return g.sets[training].X.Columns() }
+
+// Shape is that of a point: p coefficients and, if there is one, the intercept.
+func (g *Joint) Shape() []int {
+	if g.intercept {
+		return []int{g.Features(), 1}
+	}
+	return []int{g.Features()}
+}
+
+// Values are the losses, |b|_1 and 1/2 |b|^2.
+func (g *Joint) Values(x [][]float64) lower.Values {
+	var losses [2]float64
+	for k, s := range g.sets {
+		f := g.predict(k, x)
+		for i, y := range s.Y {
+			losses[k] += g.loss.value(y, f[i])
+		}
+		losses[k] /= float64(len(s.Y))
+	}
+	norm := floats.Norm(x[0], 2)
+	return lower.Values{Validation: losses[validating], Train: losses[training], Penalties: []float64{floats.Norm(x[0], 1), norm * norm / 2}}
+}
+
+// predict is X b + b0 on the rows of a set.
+func (g *Joint) predict(set int, x [][]float64) []float64 {
+	f := make([]float64, len(g.sets[set].Y))
+	g.sets[set].X.Mul(f, x[0])
+	if g.intercept {
+		floats.AddConst(x[1][0], f)
+	}
+	return f
+}
+
+// squares is (y - f)^2 / 2.
+type squares struct{}
+
+func (squares) value(y, f float64) float64     { return (y - f) * (y - f) / 2 }
+func (squares) slope(y, f float64) float64     { return y - f }
+func (squares) curvature(_, _ float64) float64 { return 1 }
+func (squares) conjugate(y, a float64) float64 { return a*y - a*a/2 }
+
+func (squares) balance(_, a []float64) {
+	floats.AddConst(-floats.Sum(a)/float64(len(a)), a)
+}
+
+// dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from the slopes u of the training rows, as in the comment on [smooth].
+func (g *Joint) dual(u []float64, m1, m2 float64, threads int) float64 {
+	a := append([]float64(nil), u...)
+	y := g.sets[training].Y
+	if g.intercept {
+		g.loss.balance(y, a)
+	}
+	x, n := g.sets[training].X, float64(len(y))
+	c := make([]float64, x.Columns())
+	x.MulTransIn(c, a, threads)
+	t := 1.0
+	for j, v := range c {
+		c[j] = math.Abs(v) / n
+		if m2 == 0 && t*c[j] > m1 {
+			t = m1 / c[j]
+		}
+	}
+	sum := 0.0
+	for i, v := range a {
+		sum += g.loss.conjugate(y[i], t*v)
+	}
+	sum /= n
+	if m2 > 0 {
+		for _, v := range c {
+			if over := v - m1; over > 0 {
+				sum -= over * over / (2 * m2)
+			}
+		}
+	}
+	return sum
+}

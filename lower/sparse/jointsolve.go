@@ -1,0 +1,471 @@
+package sparse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+)
+
+// jointSolver implements [lower.JointSolver]. Positions 0 to k-1 stand for what it works with: the intercept first, if there is one, then
+// features in the order in which they came.
+type jointSolver struct {
+	*Joint
+	threads int
+	columns []int // of each position, design.Ones for the intercept
+	at      []int // position of each feature, -1 for none
+	models  [2]jointModel
+	a, b    []float64 // by positions: where the models are made, and the last solution
+	problem quadratic
+}
+
+// jointModel is 1/2 b'Gb - h'b + c, the loss of a set up to second order around the point a. What the loss is at a is worked out when it is needed.
+type jointModel struct {
+	ready  bool
+	gram   [][]float64 // G, whole rows; of fewer positions where it is not ready
+	linear []float64   // h
+	value  float64     // c
+	// For losses that are not squares: the slopes at a, and the curvatures, of an a before where they have changed little, that G is made of.
+	slope, curvature []float64
+}
+
+const (
+	// newFeatures is how many missing features are taken in at once, or as many as there are already, and wholeFeatures is the number of
+	// features up to which all are worked with from the beginning.
+	newFeatures, wholeFeatures = 32, 128
+	// sameCurvature is the relative change of curvatures up to which matrices are kept. It is the rate at which steps converge then, and a new
+	// matrix costs what a good many gradients do.
+	sameCurvature = 0.1
+)
+
+// Joint implements [lower.Joint].
+func (g *Joint) Joint() lower.JointSolver {
+	s := &jointSolver{Joint: g, threads: runtime.GOMAXPROCS(0), at: slices.Repeat([]int{-1}, g.Features())}
+	var first []int
+	if g.intercept {
+		first = append(first, design.Ones)
+	}
+	if p := g.Features(); p <= wholeFeatures {
+		for j := range p {
+			first = append(first, j)
+		}
+	}
+	s.take(first)
+	return s
+}
+
+// Quadratic implements [lower.JointSolver].
+func (s *jointSolver) Quadratic() bool { return s.quadratic }
+
+// take adds columns to the positions, with zeros, and to the models that are ready.
+func (s *jointSolver) take(columns []int) {
+	for _, j := range columns {
+		if j >= 0 {
+			s.at[j] = len(s.columns)
+		}
+		s.columns = append(s.columns, j)
+		s.a, s.b = append(s.a, 0), append(s.b, 0)
+	}
+	for k := range s.models {
+		if s.models[k].ready {
+			s.extend(k)
+		}
+	}
+}
+
+// extend brings the matrix of a model to all positions, and its linear part if the model is ready.
+func (s *jointSolver) extend(k int) {
+	m, from, all := &s.models[k], len(s.models[k].gram), len(s.columns)
+	if from == all {
+		return
+	}
+	n := float64(len(s.sets[k].Y))
+	products := s.sets[k].X.Products(s.columns[from:], s.columns, m.curvature, s.threads)
+	for i := range all - from {
+		row := products[i*all : (i+1)*all : (i+1)*all]
+		floats.Scale(1/n, row)
+		for l := range from {
+			m.gram[l] = append(m.gram[l], row[l])
+		}
+		for l := range i { // one of the two
+			row[from+l] = m.gram[from+l][from+i]
+		}
+		m.gram = append(m.gram, row)
+	}
+	if m.ready {
+		for i := from; i < all; i++ {
+			m.linear = append(m.linear, s.offset(k, i))
+		}
+	}
+}
+
+// offset is h at a position: X'y / n for squares, else Ga - g with the gradient g = -X'u / n at a.
+func (s *jointSolver) offset(k, i int) float64 {
+	m, n := &s.models[k], float64(len(s.sets[k].Y))
+	if s.quadratic {
+		return s.correlation(k, s.columns[i], s.sets[k].Y) / n
+	}
+	return floats.Dot(m.gram[i], s.a) + s.correlation(k, s.columns[i], m.slope)/n
+}
+
+// correlation is x_j'v on the rows of a set.
+func (s *jointSolver) correlation(set, j int, v []float64) float64 {
+	if j == design.Ones {
+		return floats.Sum(v)
+	}
+	return s.sets[set].X.Dot(j, v)
+}
+
+// Model implements [lower.JointSolver].
+func (s *jointSolver) Model(_ context.Context, x [][]float64) error {
+	if x != nil {
+		if err := s.move(x); err != nil {
+			return err
+		}
+	}
+	if !s.quadratic {
+		copy(s.a, s.b)
+		for k := range s.models {
+			s.models[k].ready = false
+		}
+	}
+	return nil
+}
+
+// move goes to x.
+func (s *jointSolver) move(x [][]float64) error {
+	if len(x) != len(s.Shape()) || len(x[0]) != len(s.at) {
+		return fmt.Errorf("sparse: a point of another shape")
+	}
+	var missing []int
+	for j, v := range x[0] {
+		if v != 0 && s.at[j] < 0 {
+			missing = append(missing, j)
+		}
+	}
+	s.take(missing)
+	for i, j := range s.columns {
+		if j == design.Ones {
+			s.b[i] = x[1][0]
+		} else {
+			s.b[i] = x[0][j]
+		}
+	}
+	return nil
+}
+
+// ready makes the model of a set.
+func (s *jointSolver) ready(k int) {
+	m, set := &s.models[k], s.sets[k]
+	if m.ready {
+		return
+	}
+	n := float64(len(set.Y))
+	if s.quadratic {
+		m.gram = s.gram(k)
+		m.value = floats.Dot(set.Y, set.Y) / (2 * n)
+	} else {
+		f := s.predictions(k, s.a)
+		slope, curvature := make([]float64, len(f)), make([]float64, len(f))
+		value := 0.0
+		for i, y := range set.Y {
+			value += s.loss.value(y, f[i])
+			slope[i] = s.loss.slope(y, f[i])
+			curvature[i] = math.Max(leastCurvature, s.loss.curvature(y, slope[i]))
+		}
+		m.slope = slope
+		if m.curvature == nil || !near(curvature, m.curvature) {
+			m.curvature = curvature
+			m.gram = s.gram(k)
+		} else {
+			s.extend(k)
+		}
+		m.value = value / n
+	}
+	m.linear = m.linear[:0]
+	for i := range s.columns {
+		m.linear = append(m.linear, s.offset(k, i))
+	}
+	if !s.quadratic { // c is such that the model has the value at a
+		for i, row := range m.gram {
+			if s.a[i] != 0 {
+				m.value -= s.a[i] * (floats.Dot(row, s.a)/2 - m.linear[i])
+			}
+		}
+	}
+	m.ready = true
+}
+
+// near says whether curvatures have changed little.
+func near(a, b []float64) bool {
+	return floats.Distance(a, b, 1) <= sameCurvature*floats.Sum(b)
+}
+
+func (s *jointSolver) gram(k int) [][]float64 {
+	g := s.sets[k].X.Gram(s.columns, s.models[k].curvature, s.threads)
+	for _, row := range g {
+		floats.Scale(1/float64(len(s.sets[k].Y)), row)
+	}
+	return g
+}
+
+// predictions are those on the rows of a set at coefficients by positions.
+func (s *jointSolver) predictions(k int, b []float64) []float64 {
+	f := make([]float64, len(s.sets[k].Y))
+	for i, v := range b {
+		switch {
+		case v == 0:
+		case s.columns[i] == design.Ones:
+			floats.AddConst(v, f)
+		default:
+			s.sets[k].X.Axpy(v, s.columns[i], f)
+		}
+	}
+	return f
+}
+
+// shares are the weights of the losses of the two sets.
+func shares(w *lower.JointWeights) [2]float64 { return [2]float64{w.Validation, w.Train} }
+
+// Solve implements [lower.JointSolver].
+func (s *jointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.JointPoint, error) {
+	if len(w.Penalties) != 2 {
+		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
+	}
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	s.ready(training)
+	if w.Validation > 0 {
+		s.ready(validating)
+	}
+	s.set(w)
+	if !s.problem.solve(ctx, s.b) {
+		return nil, nil
+	}
+	pt := &lower.JointPoint{Values: lower.Values{Train: s.modelled(training, s.b), Penalties: s.penalties()}}
+	if w.Validation > 0 {
+		pt.Validation = s.modelled(validating, s.b)
+	}
+	pt.Objective = s.objective(w, pt.Values)
+	pt.Curvature = s.curvature()
+	return pt, nil
+}
+
+// set makes the quadratic problem at some weights.
+func (s *jointSolver) set(w *lower.JointWeights) {
+	k := len(s.columns)
+	q := &s.problem
+	q.resize(k)
+	share := shares(w)
+	for i, j := range s.columns {
+		row := q.a[i*k : (i+1)*k]
+		q.q[i], q.w[i] = 0, 0
+		clear(row)
+		for set, m := range s.models {
+			if share[set] > 0 {
+				floats.AddScaled(row, share[set], m.gram[i])
+				q.q[i] += share[set] * m.linear[i]
+			}
+		}
+		row[i] += w.Rho
+		if j != design.Ones {
+			row[i] += w.Penalties[1]
+			q.w[i] = w.Penalties[0]
+		}
+		if w.Rho > 0 {
+			q.q[i] += w.Rho * s.centre(w, j)
+		}
+	}
+}
+
+// centre is that of a position's variable.
+func (s *jointSolver) centre(w *lower.JointWeights, j int) float64 {
+	if j == design.Ones {
+		return w.Centre[1][0]
+	}
+	return w.Centre[0][j]
+}
+
+// modelled is the loss of a set by its model.
+func (s *jointSolver) modelled(k int, b []float64) float64 {
+	m := &s.models[k]
+	sum := m.value
+	for i, row := range m.gram {
+		if b[i] != 0 {
+			sum += b[i] * (floats.Dot(row, b)/2 - m.linear[i])
+		}
+	}
+	return sum
+}
+
+// penalties are |b|_1 and 1/2 |b|^2.
+func (s *jointSolver) penalties() []float64 {
+	one, two := 0.0, 0.0
+	for i, j := range s.columns {
+		if j != design.Ones {
+			one += math.Abs(s.b[i])
+			two += s.b[i] * s.b[i] / 2
+		}
+	}
+	return []float64{one, two}
+}
+
+// objective is F at the last solution, where the functions have some values.
+func (s *jointSolver) objective(w *lower.JointWeights, v lower.Values) float64 {
+	sum := w.Validation*v.Validation + w.Train*v.Train + floats.Dot(w.Penalties, v.Penalties)
+	if w.Rho > 0 {
+		square := 0.0
+		for k, c := range w.Centre {
+			for j, v := range c {
+				i := j
+				if k > 0 {
+					i = 0 // the intercept's
+				} else {
+					i = s.at[j]
+				}
+				d := v
+				if i >= 0 {
+					d -= s.b[i]
+				}
+				square += d * d
+			}
+		}
+		sum += w.Rho / 2 * square
+	}
+	return sum
+}
+
+// curvature is -F”: with the gradients J of l and the penalties on what is free to move, J'A^-1 J.
+func (s *jointSolver) curvature() [][]float64 {
+	q := &s.problem
+	var j, solved [3][]float64
+	for _, i := range q.free {
+		one, two := 0.0, 0.0
+		if s.columns[i] != design.Ones {
+			one, two = sign(s.b[i]), s.b[i]
+		}
+		m := &s.models[training]
+		j[0] = append(j[0], floats.Dot(m.gram[i], s.b)-m.linear[i])
+		j[1], j[2] = append(j[1], one), append(j[2], two)
+	}
+	out := make([][]float64, 3)
+	for r := range j {
+		solved[r] = slices.Clone(j[r])
+		if len(q.free) > 0 {
+			q.factor.Solve(solved[r])
+		}
+		out[r] = make([]float64, 3)
+	}
+	for r := range out {
+		for c := range r + 1 {
+			if len(q.free) > 0 {
+				out[r][c] = floats.Dot(j[r], solved[c])
+			}
+			out[c][r] = out[r][c]
+		}
+	}
+	return out
+}
+
+func sign(v float64) float64 { return math.Copysign(1, v) }
+
+// X implements [lower.JointSolver].
+func (s *jointSolver) X() [][]float64 {
+	x := [][]float64{make([]float64, len(s.at))}
+	if s.intercept {
+		x = append(x, []float64{s.b[0]})
+	}
+	for i, j := range s.columns {
+		if j != design.Ones {
+			x[0][j] = s.b[i]
+		}
+	}
+	return x
+}
+
+// Check implements [lower.JointSolver]. With rho > 0 the objective is strongly convex, so that its least subgradient e at the solution bounds the gap:
+// e_j^2 / (2 (rho + m_2)) in a coefficient, e_0^2 / (2 rho) in the intercept. Else the bound is that of the dual problem.
+func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower.JointCheck, err error) {
+	c.Gap = math.Inf(1)
+	if ctx.Err() != nil {
+		return c, nil
+	}
+	share := shares(w)
+	descent := make([]float64, len(s.at)) // minus the gradient of all but |b|_1, in the features
+	ascent := 0.0                         // that in the intercept
+	var slopes [2][]float64
+	part := make([]float64, len(s.at))
+	var losses [2]float64
+	for k, set := range s.sets {
+		if share[k] == 0 && k == validating {
+			continue
+		}
+		f := s.predictions(k, s.b)
+		for i, y := range set.Y {
+			losses[k] += s.loss.value(y, f[i])
+			f[i] = s.loss.slope(y, f[i])
+		}
+		n := float64(len(set.Y))
+		losses[k] /= n
+		slopes[k] = f
+		set.X.MulTransIn(part, f, s.threads)
+		floats.AddScaled(descent, share[k]/n, part)
+		ascent += share[k] / n * floats.Sum(f)
+	}
+	c.Values = lower.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penalties()}
+	c.Objective = s.objective(w, c.Values)
+	if ctx.Err() != nil {
+		return c, nil
+	}
+	one, two := w.Penalties[0], w.Penalties[1]
+	gap := 0.0
+	var missing []int
+	for j := range descent {
+		v := 0.0
+		if i := s.at[j]; i >= 0 {
+			v = s.b[i]
+		}
+		if w.Rho > 0 {
+			descent[j] += w.Rho * (w.Centre[0][j] - v)
+		}
+		descent[j] -= two * v
+		e := math.Abs(descent[j] - one*sign(v))
+		if v == 0 {
+			e = math.Max(0, math.Abs(descent[j])-one)
+		}
+		gap += e * e
+		if v == 0 && s.at[j] < 0 && e > missingShare*one {
+			missing = append(missing, j)
+		}
+	}
+	if w.Rho > 0 {
+		gap /= 2 * (w.Rho + two)
+		if s.intercept {
+			ascent += w.Rho * (w.Centre[1][0] - s.b[0])
+			gap += ascent * ascent / (2 * w.Rho)
+		}
+	} else {
+		gap = math.Max(0, c.Objective-w.Train*s.dual(slopes[training], one/w.Train, two/w.Train, s.threads))
+	}
+	c.Gap = gap
+	if c.Grew = len(missing) > 0; c.Grew {
+		slices.SortFunc(missing, func(i, j int) int {
+			return cmp.Or(cmp.Compare(math.Abs(descent[j]), math.Abs(descent[i])), i-j)
+		})
+		missing = missing[:min(len(missing), max(newFeatures, len(s.columns)))]
+		slices.Sort(missing)
+		s.take(missing)
+	}
+	return c, nil
+}
+
+// missingShare of the weight is what a feature's correlation has to be above it to be missing.
+const missingShare = 1e-9

@@ -109,14 +109,12 @@ func (r *run) relax(low *lowerSolution) *lowerSolution {
 	if r.bounded == nil {
 		return low
 	}
-	pt := r.sub.at(iterate{low.x, low.h})
 	out := *low
 	out.h = slices.Clone(low.h)
-	for c, rows := range r.bounded {
-		for i, row := range r.sub.level.Constraints[c].Eval(pt) {
-			if j := rows[i]; j >= 0 && low.weak[j] {
-				out.h[j] = math.Max(out.h[j], slackness*(row+low.h[j])) // P_i = row + h_j
-			}
+	_, _, rows := r.sub.values(iterate{low.x, low.h})
+	for i, row := range rows {
+		if j := r.bounded[i]; j >= 0 && low.weak[j] {
+			out.h[j] = math.Max(out.h[j], slackness*(row+low.h[j])) // P_i = row + h_j
 		}
 	}
 	r.sub.clip(out.h)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex"
 )
 
 // run is the state of Algorithm 1.
@@ -22,7 +21,7 @@ type run struct {
 	alpha    float64
 	moved    float64        // |z_k - z_{k-1}|, 0 before the first iteration
 	reported *lowerSolution // the lower level at the point of the result
-	bounded  [][]int        // see boundRows; nil where there are none
+	bounded  []int          // the hyperparameter of each row, see boundRows; nil where there are none
 	best     *lowerSolution // of the plain iterations, by validation value
 	found    *foundStart    // by pathStart
 	// accelerated says that the iterations are those of accelerate.go.
@@ -85,9 +84,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 	}
 	r.centre.h = slices.Clone(p.H0)
 	r.result.H = r.centre.h
-	for _, b := range r.low.blocks {
-		r.centre.x = append(r.centre.x, zeros(b.level.X)...)
-	}
+	r.centre.x = r.low.zeros()
 	lo, hi := p.bounds()
 	if s.PathStart && ctx.Err() == nil {
 		if err := r.pathStart(ctx); err != nil {
@@ -112,8 +109,11 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 			}
 		}
 	}
-	if r.sub, err = newSubproblem(p, s, lo, hi); err != nil {
+	if r.sub, err = newSubproblem(p, s, lo, hi, r.low.joint); err != nil {
 		return false, err
+	}
+	if r.found != nil && r.found.weighted {
+		r.low.joint.begin(r.found.lambda)
 	}
 	r.result.X, r.result.H, r.result.Alpha = r.centre.x, r.centre.h, r.alpha
 	r.current, err = r.lower(ctx, r.centre.h)
@@ -129,7 +129,12 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 	}
 	if r.settings.Accelerate {
 		// Without such rows nothing is made slack, which is all that they are for.
-		r.bounded, _ = p.boundRows(p.Radii + p.Bounds)
+		if r.low.joint != nil {
+			r.bounded = r.low.joint.bounded()
+		} else {
+			rows, _ := p.boundRows(p.Radii + p.Bounds)
+			r.bounded = slices.Concat(rows...)
+		}
 	}
 	if r.accelerated = r.settings.Accelerate && !r.settings.PlainFirst; r.accelerated {
 		r.centre.x = r.current.x
@@ -153,19 +158,18 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	}
 
 	e := r.sub.evaluate(z)
-	dual := r.sub.residual(res)
-	kkt := r.sub.kkt(res, dual, z, e, next)
+	kkt := r.sub.kkt(res, z, e, next)
 	it := Iteration{
 		K: k, Objective: e.objective, UpperValue: e.validation, TrainValue: e.train, LowerValue: next.value,
 		Step: relativeStep(z, r.centre), T: e.t, Alpha: r.alpha, Gap: gap(e.train, next.value),
-		Distance: r.sub.distance(res, dual, z, e), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
+		Distance: r.sub.distance(res, z), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
 		Stationarity: kkt.Stationarity(),
 		SubSeconds:   r.sub.taken.Seconds(), LowerSeconds: r.low.taken.Seconds(),
-		SubIterations: res.Iterations, LowerIterations: next.conic.iterations,
-		SubActive: res.Active, LowerActive: next.conic.active,
-		SubEngine: string(res.Engine), LowerEngine: next.conic.engine,
-		Residual:  largest(res.Residuals.Max(), next.conic.residual),
-		SubStatus: res.Status, LowerStatus: next.conic.status,
+		SubIterations: res.iterations, LowerIterations: next.conic.iterations,
+		SubActive: res.active, LowerActive: next.conic.active,
+		SubEngine: res.engine, LowerEngine: next.conic.engine,
+		Residual:  largest(res.residual, next.conic.residual),
+		SubStatus: res.status, LowerStatus: next.conic.status,
 		H: z.h, Lambda: next.lambda(r.program.Radii),
 	}
 	if !it.finite() {
@@ -213,7 +217,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		missed := func(status backends.Status, residual float64) bool {
 			return status != backends.Optimal && !(residual <= nearly*r.settings.Solver.WithDefaults().Eps)
 		}
-		if missed(res.Status, res.Residuals.Max()) || missed(next.conic.status, next.conic.residual) {
+		if missed(res.status, res.residual) || missed(next.conic.status, next.conic.residual) {
 			r.result.Status = Inaccurate
 			r.result.Message = fmt.Sprintf("last conic residual %.1e", it.Residual)
 		}
@@ -222,9 +226,12 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	return true, nil
 }
 
-// largest is the larger one of two residuals, of which the second may not have been computed.
+// largest is the larger one of two residuals, NaN where none was computed.
 func largest(a, b float64) float64 {
-	if math.IsNaN(b) {
+	switch {
+	case math.IsNaN(a):
+		return b
+	case math.IsNaN(b):
 		return a
 	}
 	return math.Max(a, b)
@@ -233,7 +240,7 @@ func largest(a, b float64) float64 {
 // step solves the subproblem of iteration k and the lower level at its h. next is nil after a failure, which is
 // in the result. The accelerated iteration, whose steps are shorter with larger penalties, does not take a step to where the lower level
 // cannot be solved, as with a radius next to zero, but grows the penalty.
-func (r *run) step(ctx context.Context, k int) (res *convex.Result, z iterate, next *lowerSolution, err error) {
+func (r *run) step(ctx context.Context, k int) (res *outcome, z iterate, next *lowerSolution, err error) {
 	for try := 0; ; try++ {
 		where := fmt.Sprintf("subproblem of iteration %d", k)
 		if err = r.sub.set(r.centre, r.current, r.alpha); err == nil {
@@ -245,11 +252,11 @@ func (r *run) step(ctx context.Context, k int) (res *convex.Result, z iterate, n
 			return nil, z, nil, nil
 		case err != nil:
 			return nil, z, nil, err
-		case z.h == nil && usable(res):
+		case z.h == nil && res.usable:
 			r.notNumbers(where)
 			return nil, z, nil, nil
 		case z.h == nil:
-			r.fail(ctx, summary(res), where, false)
+			r.fail(ctx, res.conic(), where, false)
 			return nil, z, nil, nil
 		}
 		if next, err = r.lower(ctx, z.h); err != nil || next.x != nil {

@@ -51,7 +51,7 @@ func (s *lowerSolution) check() {
 // finite says that all numbers of an iteration are.
 func (it *Iteration) finite() bool {
 	return finite(it.Objective, it.UpperValue, it.TrainValue, it.LowerValue, it.Step, it.T, it.Alpha, it.Gap, it.Distance, it.Bound,
-		it.Stationarity, it.Residual) && finite(it.H...) && finite(it.Lambda...)
+		it.Stationarity) && !math.IsInf(it.Residual, 0) && finite(it.H...) && finite(it.Lambda...)
 }
 
 // notNumbers ends the run.

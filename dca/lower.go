@@ -24,6 +24,8 @@ type lowerForm struct {
 	scale   float64       // |l| at x = 0 and the first h
 	eps     float64       // of the conic solver
 	workers int           // see [Settings]
+	joint   *joint        // nil where there is no such fit
+	options convex.SolverOptions
 }
 
 // block is one of the independent parts of the lower level.
@@ -58,13 +60,27 @@ type conic struct {
 }
 
 func newLower(p *Program, s *Settings) (*lowerForm, error) {
-	l := &lowerForm{program: p, workers: s.Workers, eps: s.Solver.WithDefaults().Eps}
+	l := &lowerForm{program: p, workers: s.Workers, eps: s.Solver.WithDefaults().Eps, options: s.convex(), joint: newJoint(p, s)}
+	if l.joint != nil {
+		l.scale = floats.Sum(l.joint.scale) / float64(len(l.joint.scale))
+		return l, nil
+	}
+	return l, l.compile()
+}
+
+// compile compiles the conic programs, unless that was done before.
+func (l *lowerForm) compile() error {
+	if l.blocks != nil {
+		return nil
+	}
+	p := l.program
+	scale := 0.0
 	for _, build := range p.builders() {
 		m := convex.NewModel()
 		b := &block{h: m.Parameter("h", len(p.H0))}
 		b.level = build(m, b.h.Expr())
 		if err := p.check(&b.level); err != nil {
-			return nil, err
+			return err
 		}
 		m.Minimize(b.level.Train)
 		for _, c := range b.level.Constraints {
@@ -73,19 +89,30 @@ func newLower(p *Program, s *Settings) (*lowerForm, error) {
 		m.Constrain(b.level.Set...)
 		prog, err := m.Compile()
 		if err != nil {
-			return nil, p.errorf("lower level: %w", err)
+			return p.errorf("lower level: %w", err)
 		}
 		if err := b.h.Set(p.H0); err != nil {
-			return nil, err
+			return err
 		}
-		l.scale += b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0]
-		if b.solver, err = prog.Solver(s.convex()); err != nil {
-			return nil, p.errorf("lower level: %w", err)
+		scale += b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0]
+		if b.solver, err = prog.Solver(l.options); err != nil {
+			return p.errorf("lower level: %w", err)
 		}
 		l.blocks = append(l.blocks, b)
 	}
-	l.scale = math.Abs(l.scale)
-	return l, nil
+	l.scale = math.Abs(scale)
+	return nil
+}
+
+// zeros returns x = 0.
+func (l *lowerForm) zeros() (x [][]float64) {
+	if l.joint != nil {
+		return l.joint.zeros()
+	}
+	for _, b := range l.blocks {
+		x = append(x, zeros(b.level.X)...)
+	}
+	return x
 }
 
 // zeros returns x = 0.
@@ -106,6 +133,9 @@ func (s *Settings) convex() convex.SolverOptions {
 func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, error) {
 	if out, err := l.direct(ctx, h); out != nil || err != nil {
 		return out, err
+	}
+	if err := l.compile(); err != nil {
+		return nil, err
 	}
 	for _, b := range l.blocks {
 		if err := b.h.Set(h); err != nil {
@@ -150,6 +180,20 @@ func (l *lowerForm) direct(ctx context.Context, h []float64) (*lowerSolution, er
 		return nil, nil
 	}
 	start := time.Now()
+	if l.joint != nil {
+		out, err := l.joint.lower(ctx, h)
+		l.taken = time.Since(start)
+		if err != nil {
+			return nil, l.program.errorf("lower level: %w", err)
+		}
+		if out != nil {
+			if out.check(); out.x == nil {
+				return nil, nil
+			}
+			l.judge(out)
+		}
+		return out, nil
+	}
 	s, err := l.program.Fit.Within(ctx, h)
 	if err != nil {
 		return nil, l.program.errorf("lower level: %w", err)
@@ -261,6 +305,10 @@ func summary(results ...*convex.Result) conic {
 
 // validation is L(x, h) at the last h.
 func (l *lowerForm) validation(x [][]float64) float64 {
+	if l.joint != nil {
+		v, _, _ := l.joint.values(iterate{x, make([]float64, len(l.program.H0))})
+		return v
+	}
 	sum := 0.0
 	for _, b := range l.blocks {
 		sum += b.level.Validation.Eval(point(b.level.X, x[:len(b.level.X)]))[0]

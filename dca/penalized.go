@@ -24,9 +24,11 @@ type Penalized struct {
 	blocks  []*penalizedBlock
 	kindOf  []int     // of each radius
 	share   []float64 // of each radius, one over the number of blocks that have it
+	kinds   int
 	options convex.SolverOptions
 	workers int
 	open    bool
+	joint   *joint // evaluates the functions in the place of the blocks, which are not compiled before they are needed; nil where there is none
 	closed  Stats // of solvers that were forgotten
 }
 
@@ -76,16 +78,12 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	rows, err := p.radiusRows()
-	if err != nil {
-		return nil, err
-	}
 	if kinds == nil {
 		for j := range p.Radii {
 			kinds = append(kinds, []int{j})
 		}
 	}
-	q := &Penalized{program: &p, options: s.convex(), workers: s.Workers, kindOf: make([]int, p.Radii)}
+	q := &Penalized{program: &p, kinds: len(kinds), options: s.convex(), workers: s.Workers, kindOf: make([]int, p.Radii), open: true, joint: newJoint(&p, &s)}
 	for j := range q.kindOf {
 		q.kindOf[j] = -1
 	}
@@ -100,27 +98,41 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 	if j := slices.Index(q.kindOf, -1); j >= 0 {
 		return nil, p.errorf("radius %d is in no kind of penalties", j)
 	}
+	if q.joint != nil {
+		return q, nil
+	}
+	return q, q.compileAll()
+}
+
+// compileAll compiles the conic programs, unless that was done before.
+func (q *Penalized) compileAll() error {
+	if q.blocks != nil {
+		return nil
+	}
+	rows, err := q.program.radiusRows()
+	if err != nil {
+		return err
+	}
 	var models []*convex.Model
-	for _, build := range p.builders() {
+	var blocks []*penalizedBlock
+	for _, build := range q.program.builders() {
 		m := convex.NewModel()
-		b, err := q.block(m, build, len(kinds))
+		b, err := q.block(m, build, q.kinds)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		n := len(b.level.Constraints)
 		b.rows, rows = rows[:n], rows[n:]
-		q.blocks, models = append(q.blocks, b), append(models, m)
+		blocks, models = append(blocks, b), append(models, m)
 	}
+	q.blocks = blocks
 	q.share = q.shares()
 	for i, b := range q.blocks {
 		if err := q.compile(models[i], b); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := q.reopen(); err != nil {
-		return nil, err
-	}
-	return q, nil
+	return q.reopen()
 }
 
 // shares are one over the number of blocks that have a radius, for each radius.
@@ -295,7 +307,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if !q.open {
 		return nil, backends.ErrClosed
 	}
-	if n := len(q.blocks[0].weights); len(weights) != n {
+	if n := q.kinds; len(weights) != n {
 		return nil, q.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
 	}
 	for k, w := range weights {
@@ -305,6 +317,9 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	}
 	if s, err := q.direct(ctx, weights); s != nil || err != nil {
 		return s, err
+	}
+	if err := q.compileAll(); err != nil {
+		return nil, err
 	}
 	for _, b := range q.blocks {
 		if err := b.set(weights, upper); err != nil {
@@ -372,6 +387,15 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 // score computes the radii and the losses at X.
 func (q *Penalized) score(s *PenalizedSolution) {
 	s.Radii, s.Train, s.Validation = make([]float64, q.program.Radii), 0, 0
+	if q.joint != nil {
+		var rows []float64
+		s.Validation, s.Train, rows = q.joint.values(iterate{s.X, make([]float64, len(s.Radii))})
+		for i, v := range rows {
+			j := i % len(s.Radii)
+			s.Radii[j] = math.Max(s.Radii[j], v)
+		}
+		return
+	}
 	x := s.X
 	for _, b := range q.blocks {
 		pt := point(b.level.X, x[:len(b.level.X)])

@@ -28,41 +28,48 @@ func (r residual) norm() float64 {
 	return math.Sqrt(sum)
 }
 
-// distance is the bound |r| + sqrt(rho eps) of the comment on [Result].
-func (b *subproblem) distance(res *convex.Result, r residual, z iterate, e evaluation) float64 {
-	eps := e.objective - res.DualObjective - dot(r.z.h, z.h) - r.t*e.t
+// excess is phi_k at z less what the multipliers and the dual residual say that it is at least.
+func (r residual) excess(z iterate, e evaluation, dual float64) float64 {
+	eps := e.objective - dual - dot(r.z.h, z.h) - r.t*e.t
 	for i, x := range r.z.x {
 		eps -= dot(x, z.x[i])
 	}
-	return r.norm() + math.Sqrt(b.settings.Rho*math.Max(0, eps))
+	return eps
+}
+
+// distance is the bound |r| + sqrt(rho eps) of the comment on [Result].
+func (b *subproblem) distance(res *outcome, z iterate) float64 {
+	return res.dual.norm() + math.Sqrt(b.settings.Rho*math.Max(0, res.gap))
 }
 
 // kkt computes the measures at z; next is the lower level's solution at z.h.
-func (b *subproblem) kkt(res *convex.Result, r residual, z iterate, e evaluation, next *lowerSolution) KKT {
-	k := KKT{Eta: b.eta(res)}
+func (b *subproblem) kkt(res *outcome, z iterate, e evaluation, next *lowerSolution) KKT {
+	k := KKT{Eta: res.eta}
 	rho := b.settings.Rho
 	sum := 0.0
-	for i, x := range r.z.x {
+	for i, x := range z.x {
 		for j, v := range x {
-			d := v - rho*(z.x[i][j]-b.centre.x[i][j])
+			d := rho * (v - b.centre.x[i][j])
+			if res.dual.z.x != nil {
+				d = res.dual.z.x[i][j] - d
+			}
 			sum += d * d
 		}
 	}
-	for j, v := range r.z.h {
-		d := v - rho*(z.h[j]-b.centre.h[j]) + k.Eta*(b.lower.slope[j]-next.slope[j])
+	for j, v := range z.h {
+		d := k.Eta*(b.lower.slope[j]-next.slope[j]) - rho*(v-b.centre.h[j])
+		if res.dual.z.h != nil {
+			d += res.dual.z.h[j]
+		}
 		sum += d * d
 	}
 	k.Gradient = math.Sqrt(sum)
 	excess := e.train - next.value - b.settings.Epsilon
 	k.Complementarity = k.Eta * math.Abs(excess)
 	k.Infeasibility = math.Max(0, excess)
-	i := 0
-	for _, row := range b.rows {
-		for _, mu := range res.Dual(row) {
-			k.Complementarity += math.Max(0, mu) * math.Abs(e.rows[i])
-			k.Infeasibility = math.Max(k.Infeasibility, e.rows[i])
-			i++
-		}
+	for i, mu := range res.mu {
+		k.Complementarity += math.Max(0, mu) * math.Abs(e.rows[i])
+		k.Infeasibility = math.Max(k.Infeasibility, e.rows[i])
 	}
 	return k
 }

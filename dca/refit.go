@@ -48,6 +48,9 @@ func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
 	if ctx.Err() != nil {
 		return nil
 	}
+	if err := r.low.compile(); err != nil {
+		return err
+	}
 	for i, b := range r.low.blocks {
 		var forms []bool
 		if !r.settings.splits() { // l <= v is a second-order cone

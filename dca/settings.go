@@ -3,6 +3,7 @@ package dca
 import (
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -109,6 +110,14 @@ func (s Settings) withDefaults() Settings {
 		s.Accelerate = true
 	}
 	return s
+}
+
+// workers is Workers with its default filled in.
+func (s *Settings) workers() int {
+	if s.Workers > 0 {
+		return s.Workers
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // validate rejects settings without meaning.

@@ -165,7 +165,7 @@ func (n *Snapshot) constrained(ctx context.Context, s Settings) (*StageResult, e
 // subproblem solves the first one after a start at the lower level's solution.
 func (n *Snapshot) subproblem(ctx context.Context, s Settings) (*StageResult, error) {
 	lo, hi := n.program.bounds()
-	b, err := newSubproblem(&n.program, &s, lo, hi)
+	b, err := newSubproblem(&n.program, &s, lo, hi, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (n *Snapshot) subproblem(ctx context.Context, s Settings) (*StageResult, er
 	}
 	var stats Stats
 	stats.add(b.solver.Stats())
-	out := stageResult(summary(res), stats, time.Since(start))
+	out := stageResult(res.conic(), stats, time.Since(start))
 	if z.h != nil {
 		out.Objective = b.evaluate(z).objective // with t computed: nothing is left to violate but x in X
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 )
 
@@ -39,6 +40,7 @@ type subproblem struct {
 	lower                   *lowerSolution
 	penalty, linearConstant float64
 	lipschitz               float64
+	joint                   *joint // nil where there is no such fit
 }
 
 // iterate is a point z = (x, h).
@@ -47,14 +49,25 @@ type iterate struct {
 	h []float64
 }
 
-func newSubproblem(p *Program, s *Settings, lo, hi []float64) (*subproblem, error) {
-	m := convex.NewModel()
-	b := &subproblem{program: p, settings: s, lo: lo, hi: hi}
+func newSubproblem(p *Program, s *Settings, lo, hi []float64, j *joint) (*subproblem, error) {
+	b := &subproblem{program: p, settings: s, lo: lo, hi: hi, joint: j}
+	if j != nil {
+		return b, nil
+	}
+	return b, b.compile()
+}
+
+// compile compiles the conic program, unless that was done before.
+func (b *subproblem) compile() error {
+	if b.compiled != nil {
+		return nil
+	}
+	p, s, m := b.program, b.settings, convex.NewModel()
 	n := len(p.H0)
 	b.h = m.Variable("h", n)
 	var err error
 	if b.level, err = p.build(m, b.h.Expr()); err != nil {
-		return nil, err
+		return err
 	}
 	b.t = m.Variable("t", 1)
 	b.hk, b.slope = m.Parameter("h_k", n), m.Parameter("-s_k", n)
@@ -94,10 +107,10 @@ func newSubproblem(p *Program, s *Settings, lo, hi []float64) (*subproblem, erro
 
 	prog, err := m.Compile()
 	if err != nil {
-		return nil, p.errorf("subproblem: %w", err)
+		return p.errorf("subproblem: %w", err)
 	}
 	b.compiled = prog
-	return b, nil
+	return nil
 }
 
 // open makes the solver. Its first working sets are the supports of the lower level's solution x: what
@@ -152,16 +165,29 @@ func (b *subproblem) linearized(m *convex.Model) convex.Convex {
 	return bend.Scale(b.lipschitz / 2).PlusAffine(linear)
 }
 
-// set gives the parameters their values for the centre z_k, the lower level's
-// solution at h_k, and the penalty.
+// set takes the centre z_k, the lower level's solution at h_k, and the penalty.
 func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) error {
+	b.centre, b.lower, b.penalty = centre, b.hold(low), alpha
+	if b.joint != nil {
+		if !finite(b.lower.value, alpha) || !finite(b.lower.slope...) {
+			return errOverflow
+		}
+		return nil
+	}
+	return b.assign()
+}
+
+// assign gives the parameters of the conic program their values.
+func (b *subproblem) assign() error {
+	centre, low, alpha := b.centre, b.lower, b.penalty
+	if err := b.compile(); err != nil {
+		return err
+	}
 	if b.solver == nil {
 		if err := b.open(low.x); err != nil {
 			return err
 		}
 	}
-	low = b.hold(low)
-	b.centre, b.lower, b.penalty = centre, low, alpha
 	minus := make([]float64, len(low.slope))
 	c := low.value + b.settings.Epsilon
 	for j, s := range low.slope {
@@ -229,7 +255,38 @@ func (b *subproblem) hold(low *lowerSolution) *lowerSolution {
 
 // solve solves the subproblem and clips h to its bounds. The point is empty when the
 // result is of no use.
-func (b *subproblem) solve(ctx context.Context) (*convex.Result, iterate, error) {
+func (b *subproblem) solve(ctx context.Context) (*outcome, iterate, error) {
+	if b.joint != nil {
+		if out, z, err := b.solveJoint(ctx); out != nil || err != nil {
+			return out, z, err
+		}
+		if ctx.Err() != nil {
+			return &outcome{status: backends.Cancelled, residual: math.NaN()}, iterate{}, nil
+		}
+		if err := b.assign(); err != nil {
+			return nil, iterate{}, err
+		}
+	}
+	res, z, err := b.solveConic(ctx)
+	if err != nil {
+		return nil, iterate{}, err
+	}
+	out := &outcome{
+		status: res.Status, residual: res.Residuals.Max(), iterations: res.Iterations, active: res.Active, engine: string(res.Engine), usable: usable(res), objective: res.Objective,
+	}
+	if z.h == nil {
+		return out, z, nil
+	}
+	out.eta, out.dual = b.eta(res), b.residual(res)
+	for _, row := range b.rows {
+		out.mu = append(out.mu, res.Dual(row)...)
+	}
+	out.gap = out.dual.excess(z, b.evaluate(z), res.DualObjective)
+	return out, z, nil
+}
+
+// solveConic is solve by the conic program.
+func (b *subproblem) solveConic(ctx context.Context) (*convex.Result, iterate, error) {
 	start := time.Now()
 	var res *convex.Result
 	var z iterate
@@ -273,8 +330,27 @@ func (b *subproblem) at(z iterate) convex.Point {
 	return pt
 }
 
-func (b *subproblem) train(z iterate) float64      { return b.level.Train.Eval(b.at(z))[0] }
-func (b *subproblem) validation(z iterate) float64 { return b.level.Validation.Eval(b.at(z))[0] }
+// values are L, l and the constraints, one after the other.
+func (b *subproblem) values(z iterate) (validation, train float64, rows []float64) {
+	if b.joint != nil {
+		return b.joint.values(z)
+	}
+	pt := b.at(z)
+	for _, c := range b.level.Constraints {
+		rows = append(rows, c.Eval(pt)...)
+	}
+	return b.level.Validation.Eval(pt)[0], b.level.Train.Eval(pt)[0], rows
+}
+
+func (b *subproblem) train(z iterate) float64 {
+	_, train, _ := b.values(z)
+	return train
+}
+
+func (b *subproblem) validation(z iterate) float64 {
+	validation, _, _ := b.values(z)
+	return validation
+}
 
 // eta is the multiplier of V_k <= t.
 func (b *subproblem) eta(res *convex.Result) float64 {
@@ -296,11 +372,8 @@ type evaluation struct {
 
 // evaluate computes the functions of the subproblem at z.
 func (b *subproblem) evaluate(z iterate) evaluation {
-	pt := b.at(z)
-	e := evaluation{validation: b.level.Validation.Eval(pt)[0], train: b.level.Train.Eval(pt)[0]}
-	for _, c := range b.level.Constraints {
-		e.rows = append(e.rows, c.Eval(pt)...)
-	}
+	var e evaluation
+	e.validation, e.train, e.rows = b.values(z)
 	linear := -b.lower.value - b.settings.Epsilon
 	for j, s := range b.lower.slope {
 		linear -= s * (z.h[j] - b.lower.h[j])

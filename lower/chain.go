@@ -23,6 +23,9 @@ func NewChain(fit Penalised, tol float64) *Chain {
 	return &Chain{fit: fit, tol: tol, starter: StarterOf(fit)}
 }
 
+// Fit is the fit.
+func (c *Chain) Fit() Penalised { return c.fit }
+
 // Fresh returns a chain of the same fit that begins afresh, nil for nil.
 func (c *Chain) Fresh() *Chain {
 	if c == nil {

@@ -135,6 +135,23 @@ func (f differentiableFolds) Gradient(ctx context.Context, at *Point, o Gradient
 	return sum, nil
 }
 
+// JointsOf returns a fit as a [Joint], folds as one for each of theirs; nil where there is one that is none.
+func JointsOf(p Penalised) []Joint {
+	parts := []Penalised{p}
+	if f, ok := p.(interface{ mean() *Folds }); ok {
+		parts = f.mean().parts
+	}
+	var out []Joint
+	for _, part := range parts {
+		j, ok := part.(Joint)
+		if !ok {
+			return nil
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
 // StarterOf returns a fit as a [Starter], nil where it is none. Folds are one if all of theirs are, and take the best start of each.
 func StarterOf(p Penalised) Starter {
 	f, ok := p.(interface{ mean() *Folds })

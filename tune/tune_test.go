@@ -37,7 +37,7 @@ func TestResultFields(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, dca.Converged, res.Status)
-	require.Equal(t, res.Trace, events)
+	require.Equal(t, fmt.Sprint(res.Trace), fmt.Sprint(events)) // with NaN
 	require.Len(t, events, res.Iterations)
 	last := events[len(events)-1]
 	require.Equal(t, res.Errors, last.Errors)

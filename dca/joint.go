@@ -1,0 +1,193 @@
+package dca
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/multipliers"
+)
+
+// joint solves both programs of an iteration by the multipliers of their constraints, with the fits of [Program.Fit], see package multipliers. What
+// it cannot solve is left to conic programs.
+type joint struct {
+	parts   []lower.Joint
+	lows    []*multipliers.Lower
+	sub     *multipliers.Subproblem
+	workers int
+	scale   []float64 // l of each part at x = 0
+	hinted  bool      // the lower levels have multipliers to begin at
+}
+
+// jointEngine is the name of this engine in traces.
+const jointEngine = "multipliers"
+
+// jointTol is the gap of both programs, relative to the training loss at x = 0.
+const jointTol = 1e-9
+
+// newJoint returns nil where the fit is none for this.
+func newJoint(p *Program, s *Settings) *joint {
+	if p.Fit == nil {
+		return nil
+	}
+	parts := lower.JointsOf(p.Fit.Fit())
+	if parts == nil || s.Linearized {
+		return nil
+	}
+	j := &joint{parts: parts, workers: s.workers(), sub: multipliers.NewSubproblem(parts, s.workers())}
+	for _, f := range parts {
+		zero := make([][]float64, len(f.Shape()))
+		for i, n := range f.Shape() {
+			zero[i] = make([]float64, n)
+		}
+		j.scale = append(j.scale, f.Values(zero).Train)
+		j.lows = append(j.lows, multipliers.NewLower(f))
+	}
+	return j
+}
+
+// zeros returns x = 0.
+func (j *joint) zeros() (x [][]float64) {
+	for _, f := range j.parts {
+		for _, n := range f.Shape() {
+			x = append(x, make([]float64, n))
+		}
+	}
+	return x
+}
+
+// each divides the values of all variables among the parts.
+func (j *joint) each(x [][]float64) [][][]float64 {
+	out := make([][][]float64, len(j.parts))
+	for t, f := range j.parts {
+		n := len(f.Shape())
+		out[t], x = x[:n:n], x[n:]
+	}
+	return out
+}
+
+// values are L, l and the rows P_i(x) - h_i, part by part.
+func (j *joint) values(z iterate) (validation, train float64, rows []float64) {
+	share := 1 / float64(len(j.parts))
+	for t, x := range j.each(z.x) {
+		v := j.parts[t].Values(x)
+		validation += share * v.Validation
+		train += share * v.Train
+		for i, p := range v.Penalties {
+			rows = append(rows, p-z.h[i])
+		}
+	}
+	return validation, train, rows
+}
+
+// bounded is the hyperparameter of each of the rows.
+func (j *joint) bounded() (out []int) {
+	for range j.parts {
+		out = append(out, indices(j.parts[0].Dim())...)
+	}
+	return out
+}
+
+// begin gives the lower levels the multipliers of a start.
+func (j *joint) begin(lambda []float64) {
+	if j == nil || lambda == nil || !(slices.Min(lambda) > 0) {
+		return
+	}
+	for _, l := range j.lows {
+		l.Begin(lambda)
+	}
+}
+
+// lower solves the lower level within radii h, all positive; nil where it cannot.
+func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
+	found, errs := make([]*lower.Within, len(j.parts)), make([]error, len(j.parts))
+	design.Side(len(j.parts), j.workers, func(t int) {
+		found[t], errs[t] = j.lows[t].Solve(ctx, h, jointTol*math.Max(j.scale[t], math.SmallestNonzeroFloat64))
+	})
+	share := 1 / float64(len(j.parts))
+	out := &lowerSolution{conic: conic{status: backends.Optimal, residual: math.NaN(), engine: jointEngine}, h: slices.Clone(h), slope: make([]float64, len(h))}
+	for t, s := range found {
+		if errs[t] != nil {
+			return nil, errs[t]
+		}
+		if s.X == nil || !s.Solved {
+			return nil, nil
+		}
+		out.value += share * s.Loss
+		out.parts = append(out.parts, share*s.Loss)
+		out.gap = math.Max(out.gap, s.Gap/j.scale[t])
+		out.x = append(out.x, s.X...)
+		floats.AddScaled(out.slope, -share, s.Lambda)
+	}
+	return out, nil
+}
+
+// subproblem solves the second program; nil where it cannot.
+func (j *joint) subproblem(ctx context.Context, b *subproblem) (*outcome, iterate, error) {
+	gamma := make([]float64, len(b.lower.slope))
+	for i, s := range b.lower.slope {
+		gamma[i] = -s
+	}
+	// The subgradient is of v at the point of the lower level, which is that of the centre but for slack radii.
+	value := b.lower.value
+	for i, s := range b.lower.slope {
+		value += s * (b.centre.h[i] - b.lower.h[i])
+	}
+	tol := jointTol * floats.Sum(j.scale) / float64(len(j.scale))
+	s, err := j.sub.Solve(ctx, &multipliers.Centre{
+		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
+		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,
+	})
+	if err != nil || s.X == nil || !s.Solved {
+		return nil, iterate{}, err
+	}
+	z := iterate{h: slices.Clone(s.R)}
+	for _, x := range s.X {
+		z.x = append(z.x, x...)
+	}
+	out := &outcome{
+		status: backends.Optimal, residual: math.NaN(), iterations: s.Fits, active: s.Active, engine: jointEngine,
+		eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
+	}
+	return out, z, nil
+}
+
+// outcome is what is known of the solution of a subproblem.
+type outcome struct {
+	status             backends.Status
+	residual           float64 // of the conic program, NaN where there was none
+	iterations, active int
+	engine             string
+	objective          float64   // of the program that was solved
+	eta                float64   // the multiplier of V_k <= t
+	mu                 []float64 // those of the rows
+	dual               residual  // the zero one where the multipliers are exact
+	gap                float64   // of the objective at z, beside that of the dual residual
+	usable             bool
+}
+
+// conic sums it up.
+func (o *outcome) conic() conic {
+	return conic{status: o.status, residual: o.residual, iterations: o.iterations, active: o.active, engine: o.engine}
+}
+
+// solveJoint is solve by the multipliers.
+func (b *subproblem) solveJoint(ctx context.Context) (*outcome, iterate, error) {
+	start := time.Now()
+	out, z, err := b.joint.subproblem(ctx, b)
+	b.taken = time.Since(start)
+	if err != nil {
+		return nil, iterate{}, b.program.errorf("subproblem: %w", err)
+	}
+	if out == nil || !finite(z.h...) || !allFinite(z.x) {
+		return nil, iterate{}, nil
+	}
+	b.clip(z.h)
+	return out, z, nil
+}

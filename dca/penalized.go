@@ -29,7 +29,7 @@ type Penalized struct {
 	workers int
 	open    bool
 	joint   *joint // evaluates the functions in the place of the blocks, which are not compiled before they are needed; nil where there is none
-	closed  Stats // of solvers that were forgotten
+	closed  Stats  // of solvers that were forgotten
 }
 
 // penalizedBlock is the penalty form of one block.

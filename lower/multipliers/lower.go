@@ -35,6 +35,8 @@ const (
 	idleShare, fineShare = 0.1, 1e-4
 	// violated is how much of a radius a penalty may be above it.
 	violated = 1e-8
+	// rounded is a share of an objective that is rounding, and patience is for how many rounds the gap may stay as it is.
+	rounded, patience = 1e-13, 5
 	// halvings bounds the points on a step of the models.
 	halvings = 30
 )
@@ -64,6 +66,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		return nil, err
 	}
 	merit, from := math.Inf(1), s.solver.X()
+	least, idle := math.Inf(1), 0
 	begun := slices.Clone(s.m)
 	for range rounds {
 		at, err := f.maximize(ctx, s.m)
@@ -88,11 +91,17 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			return out, nil
 		}
 		gap := c.Gap + math.Abs(slack)
+		if idle++; gap < 0.9*least {
+			least, idle = gap, 0
+		}
 		if gap < out.Gap && over <= violated || out.X == nil {
 			*out = lower.Within{X: s.solver.X(), Lambda: slices.Clone(s.m), Loss: c.Train - slack, Gap: gap}
 		}
 		if gap <= tol && over <= violated {
 			out.Solved = true
+			return out, nil
+		}
+		if idle > patience && !c.Grew {
 			return out, nil
 		}
 		if c.Grew { // what has fallen to its floor for want of variables is where it was
@@ -111,7 +120,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		x := s.solver.X()
 		value := s.merit(c.Values, radii)
 		for range halvings {
-			if value <= merit {
+			if value <= merit+rounded*math.Abs(merit) || math.IsInf(merit, 1) {
 				break
 			}
 			x = between(from, x, 0.5)

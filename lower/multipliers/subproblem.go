@@ -89,6 +89,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
 	}
 	best := w.objective(from)
 	out := &Solution{Gap: math.Inf(1)}
+	least, idle := math.Inf(1), 0
 	for range rounds {
 		at, err := f.maximize(ctx, s.m)
 		if at == nil || err != nil {
@@ -112,6 +113,9 @@ func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
 		}
 		value := w.objective(now)
 		gap := value - bound
+		if idle++; gap < 0.9*least {
+			least, idle = gap, 0
+		}
 		if gap < out.Gap {
 			*out = Solution{X: now.x, R: now.r, M0: s.m[0], Objective: value, Gap: gap, Solved: gap <= c.Tol}
 			for t := range s.fits {
@@ -119,7 +123,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
 			}
 		}
 		out.Fits = w.count
-		if out.Solved {
+		if out.Solved || idle > patience && !grew {
 			return out, nil
 		}
 		if s.solvers[0].Quadratic() {
@@ -129,7 +133,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
 			continue
 		}
 		for range halvings {
-			if value <= best {
+			if value <= best+rounded*math.Abs(best) || math.IsInf(best, 1) {
 				break
 			}
 			now = w.between(from, now)

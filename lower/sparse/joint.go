@@ -107,7 +107,8 @@ func (squares) balance(_, a []float64) {
 	floats.AddConst(-floats.Sum(a)/float64(len(a)), a)
 }
 
-// dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from the slopes u of the training rows, as in the comment on [smooth].
+// dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from the slopes u of the training rows, as in the comment on [smooth]: the better one of those
+// for t = 1 and for the t that needs no m_2.
 func (g *Joint) dual(u []float64, m1, m2 float64, threads int) float64 {
 	a := append([]float64(nil), u...)
 	y := g.sets[training].Y
@@ -117,24 +118,25 @@ func (g *Joint) dual(u []float64, m1, m2 float64, threads int) float64 {
 	x, n := g.sets[training].X, float64(len(y))
 	c := make([]float64, x.Columns())
 	x.MulTransIn(c, a, threads)
-	t := 1.0
-	for j, v := range c {
-		c[j] = math.Abs(v) / n
-		if m2 == 0 && t*c[j] > m1 {
-			t = m1 / c[j]
+	t, over := 1.0, 0.0
+	for _, v := range c {
+		if v = math.Abs(v) / n; t*v > m1 {
+			t = m1 / v
+		}
+		if v > m1 {
+			over += (v - m1) * (v - m1)
 		}
 	}
-	sum := 0.0
-	for i, v := range a {
-		sum += g.loss.conjugate(y[i], t*v)
-	}
-	sum /= n
-	if m2 > 0 {
-		for _, v := range c {
-			if over := v - m1; over > 0 {
-				sum -= over * over / (2 * m2)
-			}
+	at := func(t float64) float64 {
+		sum := 0.0
+		for i, v := range a {
+			sum += g.loss.conjugate(y[i], t*v)
 		}
+		return sum / n
 	}
-	return sum
+	bound := at(t)
+	if t < 1 && m2 > 0 {
+		bound = math.Max(bound, at(1)-over/(2*m2))
+	}
+	return bound
 }

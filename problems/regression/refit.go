@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -37,12 +38,31 @@ func (d *Data) all() *Data {
 // [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
 func (m *Model) Refits() {}
 
+// fitGap is the relative gap of final fits.
+const fitGap = 1e-9
+
+// whole is the model of all rows, with its program, which has the fast fit, if there is one, in the place of conic programs of our own backend.
+func (m *Model) whole(backend backends.ConicBackend) (*Model, dca.Program, error) {
+	all := &Model{data: m.data.all(), spec: m.spec}
+	p := all.Program()
+	if backend == nil || backend.Name() != backends.Default {
+		return all, p, nil
+	}
+	fit, err := all.Penalised()
+	if fit != nil {
+		p.Fit = lower.NewChain(fit, fitGap)
+	}
+	return all, p, err
+}
+
 // Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds: the loss is a mean over
 // rows, so that what suits the training rows suits all. The test error is nil without test rows. A
 // [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all := Model{data: m.data.all(), spec: m.spec}
-	p := all.Program()
+	all, p, err := m.whole(backend)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
 	p.H0 = p.StartAt(h, nil)
 	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
 	if err != nil {
@@ -60,8 +80,11 @@ func (m *Model) TestError(f problems.Fit) *float64 { return m.data.test(f) }
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all := Model{data: m.data.all(), spec: m.spec}
-	form, err := dca.NewPenalized(all.Program(), nil, dca.Settings{Backend: backend, Solver: o})
+	all, p, err := m.whole(backend)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend, Solver: o})
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}

@@ -32,6 +32,14 @@ func (d *Matrix) Products(a, b []int, w []float64, threads int) []float64 {
 	return out
 }
 
+// Stored is the number of stored entries.
+func (d *Matrix) Stored() int {
+	if d.dense != nil {
+		return len(d.dense)
+	}
+	return len(d.value)
+}
+
 // Side calls f(0) to f(n-1), on so many threads at most.
 func Side(n, threads int, f func(k int)) {
 	if n == 1 || threads <= 1 {

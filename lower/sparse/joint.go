@@ -54,7 +54,7 @@ func (g *smooth) Joint(val Sample) (*Joint, error) {
 func newJoint(l loss, quadratic bool, train, val Sample, intercept bool) (*Joint, error) {
 	n, p := train.X.Dims()
 	m, q := val.X.Dims()
-	if n == 0 || m == 0 || p != q || len(train.Y) != n || len(val.Y) != m {
+	if n == 0 || m == 0 && val.Y != nil || p != q || len(train.Y) != n || len(val.Y) != m && val.Y != nil {
 		return nil, fmt.Errorf("sparse: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p, len(train.Y), m, q, len(val.Y))
 	}
 	return &Joint{loss: l, quadratic: quadratic, sets: [2]Sample{val, train}, intercept: intercept}, nil
@@ -109,15 +109,18 @@ func (squares) balance(_, a []float64) {
 
 // dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from the slopes u of the training rows, as in the comment on [smooth]: the better one of those
 // for t = 1 and for the t that needs no m_2.
-func (g *Joint) dual(u []float64, m1, m2 float64, threads int) float64 {
-	a := append([]float64(nil), u...)
+func (g *Joint) dual(look jointLook, m1, m2 float64, threads int) float64 {
+	a := append([]float64(nil), look.slopes...)
 	y := g.sets[training].Y
 	if g.intercept {
 		g.loss.balance(y, a)
 	}
 	x, n := g.sets[training].X, float64(len(y))
-	c := make([]float64, x.Columns())
-	x.MulTransIn(c, a, threads)
+	c := look.products
+	if g.intercept { // a is not u
+		c = make([]float64, x.Columns())
+		x.MulTransIn(c, a, threads)
+	}
 	t, over := 1.0, 0.0
 	for _, v := range c {
 		if v = math.Abs(v) / n; t*v > m1 {

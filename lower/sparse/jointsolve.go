@@ -24,6 +24,14 @@ type jointSolver struct {
 	models  [2]jointModel
 	a, b    []float64 // by positions: where the models are made, and the last solution
 	problem quadratic
+	seen    [2]jointLook // at b; not known where it has no slopes
+}
+
+// jointLook is what a look at a set at some point has found.
+type jointLook struct {
+	loss     float64
+	slopes   []float64
+	products []float64 // X'u
 }
 
 // jointModel is 1/2 b'Gb - h'b + c, the loss of a set up to second order around the point a. What the loss is at a is worked out when it is needed.
@@ -32,8 +40,10 @@ type jointModel struct {
 	gram   [][]float64 // G, whole rows; of fewer positions where it is not ready
 	linear []float64   // h
 	value  float64     // c
+	at     float64     // the loss at a
 	// For losses that are not squares: the slopes at a, and the curvatures, of an a before where they have changed little, that G is made of.
 	slope, curvature []float64
+	products         []float64 // X'u for all features, nil if they were not looked at
 }
 
 const (
@@ -108,11 +118,17 @@ func (s *jointSolver) extend(k int) {
 
 // offset is h at a position: X'y / n for squares, else Ga - g with the gradient g = -X'u / n at a.
 func (s *jointSolver) offset(k, i int) float64 {
-	m, n := &s.models[k], float64(len(s.sets[k].Y))
+	m, n, j := &s.models[k], float64(len(s.sets[k].Y)), s.columns[i]
 	if s.quadratic {
-		return s.correlation(k, s.columns[i], s.sets[k].Y) / n
+		return s.correlation(k, j, s.sets[k].Y) / n
 	}
-	return floats.Dot(m.gram[i], s.a) + s.correlation(k, s.columns[i], m.slope)/n
+	product := 0.0
+	if m.products != nil && j != design.Ones {
+		product = m.products[j]
+	} else {
+		product = s.correlation(k, j, m.slope)
+	}
+	return floats.Dot(m.gram[i], s.a) + product/n
 }
 
 // correlation is x_j'v on the rows of a set.
@@ -151,6 +167,7 @@ func (s *jointSolver) move(x [][]float64) error {
 		}
 	}
 	s.take(missing)
+	s.seen = [2]jointLook{}
 	for i, j := range s.columns {
 		if j == design.Ones {
 			s.b[i] = x[1][0]
@@ -172,22 +189,22 @@ func (s *jointSolver) ready(k int) {
 		m.gram = s.gram(k)
 		m.value = floats.Dot(set.Y, set.Y) / (2 * n)
 	} else {
-		f := s.predictions(k, s.a)
-		slope, curvature := make([]float64, len(f)), make([]float64, len(f))
-		value := 0.0
-		for i, y := range set.Y {
-			value += s.loss.value(y, f[i])
-			slope[i] = s.loss.slope(y, f[i])
-			curvature[i] = math.Max(leastCurvature, s.loss.curvature(y, slope[i]))
+		look := s.seen[k]
+		if look.slopes == nil || !slices.Equal(s.a, s.b) {
+			look = s.look(k, s.a)
 		}
-		m.slope = slope
+		curvature := make([]float64, len(look.slopes))
+		for i, y := range set.Y {
+			curvature[i] = math.Max(leastCurvature, s.loss.curvature(y, look.slopes[i]))
+		}
+		m.slope, m.products = look.slopes, look.products
 		if m.curvature == nil || !near(curvature, m.curvature) {
 			m.curvature = curvature
 			m.gram = s.gram(k)
 		} else {
 			s.extend(k)
 		}
-		m.value = value / n
+		m.value, m.at = look.loss, look.loss
 	}
 	m.linear = m.linear[:0]
 	for i := range s.columns {
@@ -201,6 +218,17 @@ func (s *jointSolver) ready(k int) {
 		}
 	}
 	m.ready = true
+}
+
+// look is what there is to see of a set at some coefficients, without the products.
+func (s *jointSolver) look(k int, b []float64) jointLook {
+	f := s.predictions(k, b)
+	sum := 0.0
+	for i, y := range s.sets[k].Y {
+		sum += s.loss.value(y, f[i])
+		f[i] = s.loss.slope(y, f[i])
+	}
+	return jointLook{loss: sum / float64(len(f)), slopes: f}
 }
 
 // near says whether curvatures have changed little.
@@ -247,6 +275,7 @@ func (s *jointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 		s.ready(validating)
 	}
 	s.set(w)
+	s.seen = [2]jointLook{}
 	if !s.problem.solve(ctx, s.b) {
 		return nil, nil
 	}
@@ -401,24 +430,22 @@ func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	share := shares(w)
 	descent := make([]float64, len(s.at)) // minus the gradient of all but |b|_1, in the features
 	ascent := 0.0                         // that in the intercept
-	var slopes [2][]float64
-	part := make([]float64, len(s.at))
 	var losses [2]float64
 	for k, set := range s.sets {
 		if share[k] == 0 && k == validating {
 			continue
 		}
-		f := s.predictions(k, s.b)
-		for i, y := range set.Y {
-			losses[k] += s.loss.value(y, f[i])
-			f[i] = s.loss.slope(y, f[i])
+		look := s.seen[k]
+		if look.slopes == nil {
+			look = s.look(k, s.b)
 		}
+		look.products = make([]float64, len(s.at))
+		set.X.MulTransIn(look.products, look.slopes, s.threads)
 		n := float64(len(set.Y))
-		losses[k] /= n
-		slopes[k] = f
-		set.X.MulTransIn(part, f, s.threads)
-		floats.AddScaled(descent, share[k]/n, part)
-		ascent += share[k] / n * floats.Sum(f)
+		floats.AddScaled(descent, share[k]/n, look.products)
+		ascent += share[k] / n * floats.Sum(look.slopes)
+		losses[k] = look.loss
+		s.seen[k] = look
 	}
 	c.Values = lower.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penalties()}
 	c.Objective = s.objective(w, c.Values)
@@ -453,7 +480,7 @@ func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 			gap += ascent * ascent / (2 * w.Rho)
 		}
 	} else {
-		gap = math.Max(0, c.Objective-w.Train*s.dual(slopes[training], one/w.Train, two/w.Train, s.threads))
+		gap = math.Max(0, c.Objective-w.Train*s.dual(s.seen[training], one/w.Train, two/w.Train, s.threads))
 	}
 	c.Gap = gap
 	if c.Grew = len(missing) > 0; c.Grew {

@@ -47,6 +47,8 @@ type Solution struct {
 	Objective, Gap float64
 	// Outer counts working sets, Epochs epochs of coordinate descent, Newton the Newton steps.
 	Outer, Epochs, Newton int
+
+	engine *jointSolver // what found it, for those that start from it; nil for other engines
 }
 
 // Regression is a design with targets, prepared for many solves. It is not changed by

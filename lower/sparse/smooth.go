@@ -110,6 +110,9 @@ func (g *smooth) Solve(ctx context.Context, w Weights, o Options) (*Solution, er
 	if err != nil {
 		return nil, err
 	}
+	if out, err := g.solveJoint(ctx, w, o); out != nil || err != nil {
+		return out, err
+	}
 	p := g.x.Columns()
 	s := &smoothSolve{smooth: g, n: float64(len(g.y)), f: make([]float64, len(g.y)), u: make([]float64, len(g.y)), b: make([]float64, p, p+1)}
 	if s.w1, s.w2, err = w.spread(p); err != nil {
@@ -132,6 +135,40 @@ func (g *smooth) Solve(ctx context.Context, w Weights, o Options) (*Solution, er
 		s.b = append(s.b, b0)
 	}
 	return s.run(ctx, o)
+}
+
+// solveJoint is Solve by the models of a [Joint], for common weights on large designs; nil where it is not.
+func (g *smooth) solveJoint(ctx context.Context, w Weights, o Options) (*Solution, error) {
+	if g.x.Stored() < manyEntries || len(w.L1) != 1 || len(w.L2) > 1 || !(w.L1[0] > 0) {
+		return nil, nil
+	}
+	weights := &lower.JointWeights{Train: 1, Penalties: []float64{w.L1[0], 0}}
+	if len(w.L2) == 1 {
+		weights.Penalties[1] = w.L2[0]
+	}
+	var s *jointSolver
+	if o.Start != nil && o.Start.engine != nil && o.Start.engine.sets[training].X == g.x {
+		s = o.Start.engine.clone()
+	} else {
+		j, err := newJoint(g.loss, false, Sample{g.x, g.y}, Sample{X: g.x}, g.intercept)
+		if err != nil {
+			return nil, err
+		}
+		s = j.Joint().(*jointSolver)
+		if s.intercept {
+			s.b[0] = g.b0
+		}
+		if o.Start != nil {
+			x := [][]float64{o.Start.B}
+			if s.intercept {
+				x = append(x, []float64{o.Start.B0})
+			}
+			if err := s.move(x); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s.fit(ctx, weights, o.Tol*g.scale)
 }
 
 // newtonSteps bounds the proximal Newton steps.

@@ -1,0 +1,106 @@
+package sparse
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/lower"
+)
+
+// manyEntries is the number of entries of a design from which on a regression with a loss that is not squares is solved by the models of a [Joint], whose matrices
+// serve many steps. Below it steps cost so little that fewer of them are better.
+const manyEntries = 200_000
+
+// clone is a solver that goes on from the same state.
+func (s *jointSolver) clone() *jointSolver {
+	out := *s
+	out.columns, out.at, out.a, out.b = slices.Clone(s.columns), slices.Clone(s.at), slices.Clone(s.a), slices.Clone(s.b)
+	for k := range out.models {
+		m := &out.models[k]
+		m.gram = slices.Clone(m.gram)
+		for i, row := range m.gram {
+			m.gram[i] = slices.Clone(row)
+		}
+		m.linear = slices.Clone(m.linear)
+	}
+	out.problem = quadratic{}
+	return &out
+}
+
+// fitRounds bounds the models, and fitPatience those in a row that leave the gap as it is.
+const fitRounds, fitPatience = 100, 4
+
+// fit solves at fixed weights to a gap of tol, absolute, from where the solver is. It is nil where it comes to no end.
+func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float64) (*Solution, error) {
+	out := &Solution{Status: lower.EpochLimit}
+	if err := s.Model(ctx, nil); err != nil {
+		return nil, err
+	}
+	s.ready(training)
+	merit := s.objective(w, lower.Values{Train: s.models[training].at, Penalties: s.penalties()})
+	least, idle := math.Inf(1), 0
+	for ; out.Outer < fitRounds; out.Outer++ {
+		pt, err := s.Solve(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		if pt == nil {
+			return nil, ctx.Err()
+		}
+		value := s.descend(w, merit)
+		c, err := s.Check(ctx, w)
+		if err != nil || math.IsInf(c.Gap, 1) {
+			return nil, err
+		}
+		merit = value
+		out.Objective, out.Gap = c.Objective, c.Gap
+		if idle++; c.Gap < 0.5*least {
+			least, idle = c.Gap, 0
+		}
+		switch {
+		case c.Gap <= tol:
+			out.Status = lower.Optimal
+		case idle > fitPatience && !c.Grew:
+			if out.Status = lower.Exhausted; c.Gap > exhaustedGap/tolDefault*tol {
+				return nil, nil
+			}
+		default:
+			if err := s.Model(ctx, nil); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		x := s.X()
+		out.B, out.Residual = x[0], s.seen[training].slopes
+		if s.intercept {
+			out.B0 = x[1][0]
+		}
+		for j, v := range out.B {
+			if v != 0 {
+				out.Support = append(out.Support, j)
+			}
+		}
+		out.engine = s
+		return out, nil
+	}
+	return nil, nil
+}
+
+// tolDefault is the default of [Options.Tol].
+const tolDefault = 1e-8
+
+// descend shortens the step from a to b until the objective is no larger than at a, and returns it.
+func (s *jointSolver) descend(w *lower.JointWeights, merit float64) float64 {
+	for try := 0; ; try++ {
+		look := s.look(training, s.b)
+		value := s.objective(w, lower.Values{Train: look.loss, Penalties: s.penalties()})
+		if value <= merit+rounded*math.Abs(merit) || try == 50 {
+			s.seen[training] = look
+			return value
+		}
+		for i, v := range s.a {
+			s.b[i] = (v + s.b[i]) / 2
+		}
+	}
+}

@@ -113,7 +113,9 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, err
 	}
 	if r.found != nil && r.found.weighted {
-		r.low.joint.begin(r.found.lambda)
+		if err := r.low.joint.begin(ctx, r.found.lambda, r.found.x); err != nil {
+			return false, err
+		}
 	}
 	r.result.X, r.result.H, r.result.Alpha = r.centre.x, r.centre.h, r.alpha
 	r.current, err = r.lower(ctx, r.centre.h)

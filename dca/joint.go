@@ -22,7 +22,6 @@ type joint struct {
 	sub     *multipliers.Subproblem
 	workers int
 	scale   []float64 // l of each part at x = 0
-	hinted  bool      // the lower levels have multipliers to begin at
 }
 
 // jointEngine is the name of this engine in traces.
@@ -94,14 +93,17 @@ func (j *joint) bounded() (out []int) {
 	return out
 }
 
-// begin gives the lower levels the multipliers of a start.
-func (j *joint) begin(lambda []float64) {
+// begin gives the lower levels a start in penalty form.
+func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) error {
 	if j == nil || lambda == nil || !(slices.Min(lambda) > 0) {
-		return
+		return nil
 	}
-	for _, l := range j.lows {
-		l.Begin(lambda)
+	for t, of := range j.each(x) {
+		if err := j.lows[t].Begin(ctx, lambda, of); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // lower solves the lower level within radii h, all positive; nil where it cannot.

@@ -17,6 +17,8 @@ type dual struct {
 	// tol is an increase of the function that is of no interest: steps that promise less are taken as long as each promises half as much as the one
 	// before, as the values of the constraints go with the root of it.
 	tol float64
+	// short takes a few steps only, while what the function is made of is still to change.
+	short bool
 }
 
 // dualPoint is its value with the first and minus the second derivative.
@@ -24,11 +26,12 @@ type dualPoint struct {
 	m, slope  []float64
 	value     float64
 	curvature [][]float64
+	enough    bool // no better point is asked for
 }
 
 const (
-	// steps bounds the Newton steps, searches the points on one of them.
-	steps, searches = 100, 30
+	// steps bounds the Newton steps, fewSteps those of short, searches the points on one of them.
+	steps, fewSteps, searches = 100, 2, 30
 	// exactShare of the function is an increase that nobody can want.
 	exactShare = 1e-28
 	// retries bounds how often multipliers are made larger until the fit can be solved.
@@ -48,8 +51,12 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 	}
 	at, err := f.first(ctx, m)
 	before := math.Inf(1)
-	for range steps {
-		if at == nil || err != nil {
+	most := steps
+	if f.short {
+		most = fewSteps
+	}
+	for range most {
+		if at == nil || err != nil || at.enough {
 			return at, err
 		}
 		d := f.newton(at)
@@ -129,7 +136,7 @@ func (f *dual) search(ctx context.Context, from *dualPoint, d []float64) (*dualP
 			best = next
 		}
 		s := floats.Dot(next.slope, d)
-		if s >= 0 && t == 1 || math.Abs(s) <= 0.3*slope {
+		if s >= 0 && t == 1 || math.Abs(s) <= 0.3*slope || slope <= f.tol || next.enough {
 			return next, nil // also where the value cannot tell any more
 		}
 		if s > 0 {

@@ -15,6 +15,7 @@ type Lower struct {
 	fit    lower.Joint
 	solver lower.JointSolver
 	m      []float64
+	known  bool // the solver works with the variables of a solution at m
 }
 
 // NewLower begins at multipliers that are far too large for most radii.
@@ -22,8 +23,26 @@ func NewLower(fit lower.Joint) *Lower {
 	return &Lower{fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
 }
 
-// Begin makes the next solve start from multipliers that are known to be near.
-func (s *Lower) Begin(m []float64) { s.m = slices.Clone(m) }
+// Begin makes the next solve start from a solution in penalty form that is near.
+func (s *Lower) Begin(ctx context.Context, m []float64, x [][]float64) error {
+	s.m = slices.Clone(m)
+	return s.solver.Model(ctx, x)
+}
+
+// meet has the solver take in the variables of the solution at the first multipliers.
+func (s *Lower) meet(ctx context.Context) error {
+	for range rounds {
+		pt, err := s.solver.Solve(ctx, weighted(s.m))
+		if pt == nil || err != nil {
+			return err
+		}
+		c, err := s.solver.Check(ctx, weighted(s.m))
+		if err != nil || !c.Grew {
+			return err
+		}
+	}
+	return nil
+}
 
 const (
 	// firstShare of LambdaMax is the first multiplier.
@@ -59,11 +78,18 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		for _, row := range pt.Curvature[1:] {
 			out.curvature = append(out.curvature, row[1:])
 		}
+		out.enough = s.solver.Quadratic() && pt.Train <= tol/2 && slices.Max(out.slope) <= 0
 		return out, nil
 	}
 	out := &lower.Within{Gap: math.Inf(1)}
 	if err := s.solver.Model(ctx, nil); err != nil {
 		return nil, err
+	}
+	if !s.known {
+		if err := s.meet(ctx); err != nil {
+			return nil, err
+		}
+		s.known = true
 	}
 	merit, from := math.Inf(1), s.solver.X()
 	least, idle := math.Inf(1), 0
@@ -81,6 +107,9 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		c, err := s.solver.Check(ctx, weighted(s.m))
 		if err != nil {
 			return nil, err
+		}
+		if at.enough { // losses are not negative, so that no multiplier is needed
+			return &lower.Within{X: s.solver.X(), Lambda: make([]float64, len(radii)), Loss: c.Train, Gap: c.Train, Solved: true}, nil
 		}
 		slack, over := 0.0, 0.0
 		for j, p := range c.Penalties {
@@ -104,6 +133,8 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		if idle > patience && !c.Grew {
 			return out, nil
 		}
+		short := f.short
+		f.short = c.Grew
 		if c.Grew { // what has fallen to its floor for want of variables is where it was
 			for j := range s.m {
 				if s.m[j] <= floor[j] {
@@ -112,7 +143,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			}
 		}
 		if s.solver.Quadratic() {
-			if !c.Grew {
+			if !c.Grew && !short {
 				return out, nil
 			}
 			continue

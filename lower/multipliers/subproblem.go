@@ -126,8 +126,10 @@ func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
 		if out.Solved || idle > patience && !grew {
 			return out, nil
 		}
+		short := f.short
+		f.short = grew
 		if s.solvers[0].Quadratic() {
-			if !grew {
+			if !grew && !short {
 				return out, nil
 			}
 			continue

@@ -11,21 +11,20 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
-	"github.com/conetune/conetune/lower/multipliers"
 )
 
-// joint solves both programs of an iteration by the multipliers of their constraints, with the fits of [Program.Fit], see package multipliers. What
-// it cannot solve is left to conic programs.
+// joint solves both programs of an iteration by the fits of [Program.Fit], where these are [lower.Bilevel]. What they cannot solve is left to
+// conic programs.
 type joint struct {
-	parts   []lower.Joint
-	lows    []*multipliers.Lower
-	sub     *multipliers.Subproblem
+	parts   []lower.Bilevel
+	lows    []lower.WithinSolver
+	sub     lower.SubproblemSolver
 	workers int
 	scale   []float64 // l of each part at x = 0
 }
 
 // jointEngine is the name of this engine in traces.
-const jointEngine = "multipliers"
+const jointEngine = "fit"
 
 // jointTol is the gap of both programs, relative to the training loss at x = 0.
 const jointTol = 1e-9
@@ -35,18 +34,18 @@ func newJoint(p *Program, s *Settings) *joint {
 	if p.Fit == nil {
 		return nil
 	}
-	parts := lower.JointsOf(p.Fit.Fit())
+	parts := lower.BilevelsOf(p.Fit.Fit())
 	if parts == nil || s.Linearized {
 		return nil
 	}
-	j := &joint{parts: parts, workers: s.workers(), sub: multipliers.NewSubproblem(parts, s.workers())}
+	j := &joint{parts: parts, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers())}
 	for _, f := range parts {
 		zero := make([][]float64, len(f.Shape()))
 		for i, n := range f.Shape() {
 			zero[i] = make([]float64, n)
 		}
 		j.scale = append(j.scale, f.Values(zero).Train)
-		j.lows = append(j.lows, multipliers.NewLower(f))
+		j.lows = append(j.lows, f.Within())
 	}
 	return j
 }
@@ -142,7 +141,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*outcome, iterat
 		value += s * (b.centre.h[i] - b.lower.h[i])
 	}
 	tol := jointTol * floats.Sum(j.scale) / float64(len(j.scale))
-	s, err := j.sub.Solve(ctx, &multipliers.Centre{
+	s, err := j.sub.Solve(ctx, &lower.Centre{
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,
 	})
@@ -154,7 +153,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*outcome, iterat
 		z.x = append(z.x, x...)
 	}
 	out := &outcome{
-		status: backends.Optimal, residual: math.NaN(), iterations: s.Fits, active: s.Active, engine: jointEngine,
+		status: backends.Optimal, residual: math.NaN(), iterations: s.Fits, engine: jointEngine,
 		eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
 	}
 	return out, z, nil

@@ -135,15 +135,15 @@ func (f differentiableFolds) Gradient(ctx context.Context, at *Point, o Gradient
 	return sum, nil
 }
 
-// JointsOf returns a fit as a [Joint], folds as one for each of theirs; nil where there is one that is none.
-func JointsOf(p Penalised) []Joint {
+// BilevelsOf returns a fit as a [Bilevel], folds as one for each of theirs; nil where there is one that is none.
+func BilevelsOf(p Penalised) []Bilevel {
 	parts := []Penalised{p}
 	if f, ok := p.(interface{ mean() *Folds }); ok {
 		parts = f.mean().parts
 	}
-	var out []Joint
+	var out []Bilevel
 	for _, part := range parts {
-		j, ok := part.(Joint)
+		j, ok := part.(Bilevel)
 		if !ok {
 			return nil
 		}

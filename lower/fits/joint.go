@@ -2,10 +2,11 @@ package fits
 
 import (
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/multipliers"
 	"github.com/conetune/conetune/lower/sparse"
 )
 
-// joint makes a fit a [lower.Joint].
+// joint has the functions of a fit that can be solved with its validation rows in it.
 type joint struct{ both *sparse.Joint }
 
 // Shape implements [lower.Valued].
@@ -17,8 +18,27 @@ func (j joint) Values(x [][]float64) lower.Values { return j.both.Values(x) }
 // Joint implements [lower.Joint].
 func (j joint) Joint() lower.JointSolver { return j.both.Joint() }
 
+// Subproblem implements [lower.Bilevel].
+func (j joint) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+	joints := make([]lower.Joint, len(parts))
+	for t, p := range parts {
+		joints[t] = p.(lower.Joint)
+	}
+	return multipliers.NewSubproblem(joints, workers)
+}
+
+// Within implements [lower.Bilevel].
+func (m *ElasticNetFit) Within() lower.WithinSolver { return multipliers.NewLower(m) }
+
+// Within implements [lower.Bilevel].
+func (m *Logistic) Within() lower.WithinSolver { return multipliers.NewLower(m) }
+
+// Within implements [lower.Bilevel].
+func (m *Poisson) Within() lower.WithinSolver { return multipliers.NewLower(m) }
+
 var (
-	_ lower.Joint = (*ElasticNetFit)(nil)
-	_ lower.Joint = (*Logistic)(nil)
-	_ lower.Joint = (*Poisson)(nil)
+	_ lower.Joint   = (*ElasticNetFit)(nil)
+	_ lower.Bilevel = (*ElasticNetFit)(nil)
+	_ lower.Bilevel = (*Logistic)(nil)
+	_ lower.Bilevel = (*Poisson)(nil)
 )

@@ -23,7 +23,7 @@ func NewLower(fit lower.Joint) *Lower {
 	return &Lower{fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
 }
 
-// Begin makes the next solve start from a solution in penalty form that is near.
+// Begin implements [lower.WithinSolver].
 func (s *Lower) Begin(ctx context.Context, m []float64, x [][]float64) error {
 	s.m = slices.Clone(m)
 	return s.solver.Model(ctx, x)
@@ -60,8 +60,7 @@ const (
 	halvings = 30
 )
 
-// Solve solves the lower level within radii, all positive, to a gap of tol, absolute. The solution is nil with an error only; where the
-// context ended before there was one it has no X.
+// Solve implements [lower.WithinSolver].
 func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
 	floor := make([]float64, len(radii))
 	for j, r := range radii {

@@ -186,7 +186,7 @@ func TestSubproblemAgainstConic(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(k), uint64(folds)))
 				var parts []lower.Joint
 				var trains, vals []sample
-				c := multipliers.Centre{
+				c := lower.Centre{
 					R: []float64{1.5, 0.6}, Gamma: make([]float64, 2), Alpha: 3, Rho: 1e-3, Epsilon: 1e-4,
 					Low: []float64{1e-6, 1e-6}, High: []float64{math.Inf(1), 0.7}, Tol: 1e-9,
 				}
@@ -220,7 +220,7 @@ func TestSubproblemAgainstConic(t *testing.T) {
 	}
 }
 
-func solveSubproblem(t *testing.T, kind string, train, val []sample, intercept bool, c *multipliers.Centre) (value float64, r []float64, m0 float64) {
+func solveSubproblem(t *testing.T, kind string, train, val []sample, intercept bool, c *lower.Centre) (value float64, r []float64, m0 float64) {
 	m := convex.NewModel()
 	h, top := m.Variable("r", 2), m.Variable("t", 1)
 	share := 1 / float64(len(train))

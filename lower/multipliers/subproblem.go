@@ -20,33 +20,6 @@ type Subproblem struct {
 	m       []float64
 }
 
-// Centre is what a subproblem is made of; see the package comment.
-type Centre struct {
-	X           [][][]float64 // of each part
-	R           []float64
-	Value       float64   // v_k
-	Gamma       []float64 // minus a subgradient of v at R
-	Epsilon     float64
-	Alpha, Rho  float64
-	Low, High   []float64 // bounds of r
-	Multipliers []float64 // to start from; nil for those of the solve before
-	Tol         float64   // bounds the gap, absolute
-}
-
-// Solution of a subproblem.
-type Solution struct {
-	X [][][]float64
-	R []float64
-	// M0 is the multiplier of V <= t, M those of the penalties of each part.
-	M0 float64
-	M  [][]float64
-	// Objective is the objective, and Gap bounds its distance from the optimum.
-	Objective, Gap float64
-	Solved         bool
-	// Fits counts the joint fits, Active the variables in use.
-	Fits, Active int
-}
-
 // NewSubproblem takes the fits of the parts, which have the same penalties. So many parts at most are solved at once.
 func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
@@ -59,7 +32,7 @@ func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 // work is one solve.
 type work struct {
 	*Subproblem
-	c     *Centre
+	c     *lower.Centre
 	count int
 }
 
@@ -70,13 +43,11 @@ type state struct {
 	values []lower.Values
 }
 
-// Solve returns the solution; X is nil where there is none.
-func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
+// Solve implements [lower.SubproblemSolver].
+func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	k := 1 + len(s.fits)*s.dims
 	w := &work{Subproblem: s, c: c}
-	if c.Multipliers != nil {
-		s.m = slices.Clone(c.Multipliers)
-	} else if s.m == nil {
+	if s.m == nil {
 		s.m = w.first()
 	}
 	f := dual{floor: make([]float64, k), most: c.Alpha, tol: fineShare * c.Tol, at: w.at}
@@ -88,7 +59,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
 		from.values = append(from.values, s.fits[t].Values(x))
 	}
 	best := w.objective(from)
-	out := &Solution{Gap: math.Inf(1)}
+	out := &lower.Subsolution{Gap: math.Inf(1)}
 	least, idle := math.Inf(1), 0
 	for range rounds {
 		at, err := f.maximize(ctx, s.m)
@@ -117,7 +88,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *Centre) (*Solution, error) {
 			least, idle = gap, 0
 		}
 		if gap < out.Gap {
-			*out = Solution{X: now.x, R: now.r, M0: s.m[0], Objective: value, Gap: gap, Solved: gap <= c.Tol}
+			*out = lower.Subsolution{X: now.x, R: now.r, M0: s.m[0], Objective: value, Gap: gap, Solved: gap <= c.Tol}
 			for t := range s.fits {
 				out.M = append(out.M, slices.Clone(w.of(t, s.m)))
 			}

@@ -1,0 +1,58 @@
+package lower
+
+import "context"
+
+// Bilevel is a fit that solves the two programs of an iteration of VF-iDCA without a conic program: the lower level within radii h, and the subproblem.
+// Each answer has a gap, a bound of its error in the objective.
+type Bilevel interface {
+	Valued
+	// Within returns a solver of the lower level, for one goroutine at a time.
+	Within() WithinSolver
+	// Subproblem returns a solver of subproblems of several fits of this kind, the parts, which are the folds of a cross-validation and share the radii;
+	// so many at most are solved at once. It is for one goroutine at a time.
+	Subproblem(parts []Bilevel, workers int) SubproblemSolver
+}
+
+// WithinSolver solves the constrained form at one vector of radii after the other, each from the solve before.
+type WithinSolver interface {
+	// Begin makes the next solve start from a solution x of the penalised form with weights lambda, all positive.
+	Begin(ctx context.Context, lambda []float64, x [][]float64) error
+	// Solve solves the constrained form at radii, all positive, to a gap of tol, absolute; where it cannot, the solution says that it is not solved. The
+	// error is for input without meaning.
+	Solve(ctx context.Context, radii []float64, tol float64) (*Within, error)
+}
+
+// SubproblemSolver solves one subproblem after the other, each from the one before.
+type SubproblemSolver interface {
+	// Solve returns a solution, without X where there is none.
+	Solve(ctx context.Context, c *Centre) (*Subsolution, error)
+}
+
+// Centre is what a subproblem is made of, with x = (x^1, .., x^T) of the parts and losses that are means over them:
+//
+//	minimize   L(x) + Rho/2 |x - X|^2 + Rho/2 |r - R|^2 + Alpha t
+//	subject to l(x) - Value + Gamma'(r - R) - Epsilon <= t,  P_j(x^t) - r_j <= t,  t >= 0,  Low <= r <= High.
+type Centre struct {
+	X          [][][]float64 // of each part
+	R          []float64
+	Value      float64
+	Gamma      []float64
+	Epsilon    float64
+	Alpha, Rho float64 // positive
+	Low, High  []float64
+	Tol        float64 // bounds the gap, absolute
+}
+
+// Subsolution is the solution of a subproblem.
+type Subsolution struct {
+	X [][][]float64
+	R []float64
+	// M0 is the multiplier of the first constraint, M those of the penalties of each part.
+	M0 float64
+	M  [][]float64
+	// Objective is the objective, and Gap bounds its distance from the optimum.
+	Objective, Gap float64
+	Solved         bool
+	// Fits counts the fits of the parts.
+	Fits int
+}

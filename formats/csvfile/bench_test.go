@@ -1,0 +1,64 @@
+package csvfile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// benchmarkText has a target and p features, of which a share is not zero, numbers of a random count of significant digits from
+// low to high.
+func benchmarkText(size, p int, share float64, low, high int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	text := []byte("y")
+	for j := range p {
+		text = strconv.AppendInt(append(text, ",x"...), int64(j)+1, 10)
+	}
+	number := func() { text = strconv.AppendFloat(text, r.NormFloat64(), 'g', low+r.IntN(high-low+1), 64) }
+	for len(text) < size {
+		text = append(text, '\n')
+		number()
+		for range p {
+			text = append(text, ',')
+			if r.Float64() < share {
+				number()
+			} else {
+				text = append(text, '0')
+			}
+		}
+	}
+	return append(text, '\n')
+}
+
+// BenchmarkReadTable reads files of 32 MB. With -cpu 1 it is the rate of one core.
+func BenchmarkReadTable(b *testing.B) {
+	for _, c := range []struct {
+		name      string
+		p         int
+		share     float64
+		low, high int
+	}{
+		{"numeric", 100, 1, 6, 6},
+		{"numeric", 100, 1, 6, 17},
+		{"numeric", 100, 1, 17, 17},
+		{"zeros", 1000, 0.02, 6, 17},
+	} {
+		b.Run(fmt.Sprintf("rows=%s/p=%d/digits=%d-%d", c.name, c.p, c.low, c.high), func(b *testing.B) {
+			text := benchmarkText(32<<20, c.p, c.share, c.low, c.high)
+			path := filepath.Join(b.TempDir(), "f.csv")
+			require.NoError(b, os.WriteFile(path, text, 0o600))
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read(path, Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -12,7 +12,7 @@ import (
 // float64. Where the text is not a finite number, reason says why; otherwise it is
 // empty.
 func Number(text []byte) (value float64, reason string) {
-	if v, ok := short(text); ok {
+	if v, n := Decimal(text); n > 0 && n == len(text) {
 		return v, ""
 	}
 	v, err := strconv.ParseFloat(string(text), 64) // the conversion stays on the stack
@@ -41,48 +41,6 @@ func NumberUpTo(text []byte, largest float64) (value float64, reason string) {
 		return 0, fmt.Sprintf("%s found, expected numbers up to %g in size: sums of squares of larger ones overflow (take another unit)", Quote(text), largest)
 	}
 	return value, reason
-}
-
-// pow10 are the powers of ten that a float64 holds exactly.
-var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// short reads numbers like -12.25 of at most 15 digits without exponent. The digits
-// as an integer and the power of ten are exact then, so that their quotient is
-// the nearest float64.
-func short(text []byte) (float64, bool) {
-	if len(text) > 17 { // 15 digits, sign and point
-		return 0, false
-	}
-	var digits int64
-	count, point := 0, -1
-	negative := false
-	for i, c := range text {
-		switch {
-		case c >= '0' && c <= '9':
-			digits = 10*digits + int64(c-'0')
-			count++
-			if count > 15 {
-				return 0, false
-			}
-		case c == '.' && point < 0:
-			point = count
-		case i == 0 && (c == '-' || c == '+'):
-			negative = c == '-'
-		default:
-			return 0, false
-		}
-	}
-	if count == 0 {
-		return 0, false
-	}
-	v := float64(digits)
-	if point >= 0 {
-		v /= pow10[count-point]
-	}
-	if negative {
-		v = -v
-	}
-	return v, true
 }
 
 // decimal says whether a text that strconv takes is in plain decimal notation. The

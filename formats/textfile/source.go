@@ -26,6 +26,7 @@ type Source struct {
 	name   string
 	closer io.Closer
 	size   int64         // of the file, 0 when it is unknown
+	known  int           // length of a text in memory, 0 when it is none
 	file   *counter      // the bytes of the file
 	packed *bufio.Reader // reads from file when it is gzipped, else nil
 	plain  *counter      // the bytes of the text; the same as file when not gzipped
@@ -33,6 +34,10 @@ type Source struct {
 	long   []byte        // a line longer than the read buffer
 	line   int
 	budget budget
+
+	workers, block int // of Blocks, 0 for the default
+	inBlocks       bool
+	share          float64 // of the text that Blocks has merged
 }
 
 // counter counts the bytes that were read.
@@ -106,21 +111,23 @@ func NewSource(name string, r io.Reader) (*Source, error) {
 	s.plain = s.file
 	room := bufferSize
 	if known, ok := r.(interface{ Len() int }); ok { // text in memory
-		room = min(room, known.Len()+512)
+		s.known = known.Len()
+		room = min(room, s.known+512)
 	}
 	s.text = bufio.NewReaderSize(s.plain, room)
 	if magic, _ := s.text.Peek(2); string(magic) == "\x1f\x8b" {
 		s.packed = s.text
 		unpacked, err := gzip.NewReader(s.packed)
 		if err != nil {
-			return nil, s.readError(err)
+			return nil, s.readError(s.line, err)
 		}
+		s.known = 0
 		s.plain = &counter{r: unpacked}
 		s.text = bufio.NewReaderSize(s.plain, bufferSize)
 	}
 	head, err := s.text.Peek(512)
 	if err != nil && err != io.EOF {
-		return nil, s.readError(err)
+		return nil, s.readError(s.line, err)
 	}
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
 		s.text.Discard(3)
@@ -151,11 +158,8 @@ func (s *Source) Line() ([]byte, error) {
 		s.long = append(s.long[:0], line...)
 		for err == bufio.ErrBufferFull {
 			line, err = s.text.ReadSlice('\n')
-			if len(s.long)+len(line) > maxLine {
-				return nil, s.Errorf(s.line+1, "", "is longer than %d bytes, expected lines of text", maxLine)
-			}
-			if wordSize*float64(len(s.long)+len(line)) > s.left() {
-				return nil, s.Errorf(s.line+1, "", "%s", "a line of such a length"+s.tooMuch(s.budget.used+wordSize*float64(len(s.long)+len(line))))
+			if err := s.tooLong(s.line+1, len(s.long)+len(line)); err != nil {
+				return nil, err
 			}
 			s.long = append(s.long, line...)
 		}
@@ -163,14 +167,30 @@ func (s *Source) Line() ([]byte, error) {
 	}
 	if err != nil && err != io.EOF {
 		s.line++
-		return nil, s.readError(err)
+		return nil, s.readError(s.line, err)
 	}
 	if len(line) == 0 {
 		return nil, io.EOF
 	}
 	s.line++
+	return s.lineOf(line, s.line)
+}
+
+// tooLong is the error about a line of so many bytes or more, if that is too long.
+func (s *Source) tooLong(line, n int) error {
+	switch {
+	case n > maxLine:
+		return s.Errorf(line, "", "is longer than %d bytes, expected lines of text", maxLine)
+	case n > bufferSize && wordSize*float64(n) > s.left():
+		return s.Errorf(line, "", "%s", "a line of such a length"+s.tooMuch(s.budget.used+wordSize*float64(n)))
+	}
+	return nil
+}
+
+// lineOf takes the end of a line away.
+func (s *Source) lineOf(line []byte, number int) ([]byte, error) {
 	if bytes.IndexByte(line, 0) >= 0 {
-		return nil, s.Errorf(s.line, "", "has a byte that is zero, expected text")
+		return nil, s.Errorf(number, "", "has a byte that is zero, expected text")
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r")), nil
@@ -186,9 +206,17 @@ func (s *Source) Peek(n int) []byte {
 	return head
 }
 
-// Fraction estimates the share of the text that Line has returned so far. It is 0
+// Fraction estimates the share of the text that Line has returned, or [Blocks] has merged, so far. It is 0
 // when the size of the file is unknown.
 func (s *Source) Fraction() float64 {
+	if s.inBlocks {
+		return s.share
+	}
+	return s.fraction(0)
+}
+
+// fraction is the share of the text that was read, but for so many bytes.
+func (s *Source) fraction(waiting int) float64 {
 	if s.size <= 0 || s.plain.n == 0 {
 		return 0
 	}
@@ -198,7 +226,7 @@ func (s *Source) Fraction() float64 {
 	}
 	// The share of the file that was unpacked, and of this the part not waiting in the buffer.
 	share := float64(read) / float64(s.size)
-	return min(share*float64(s.plain.n-int64(s.text.Buffered()))/float64(s.plain.n), 1)
+	return min(share*float64(s.plain.n-int64(s.text.Buffered()+waiting))/float64(s.plain.n), 1)
 }
 
 // Close closes the file.
@@ -215,7 +243,7 @@ func (s *Source) Errorf(line int, field, format string, args ...any) *Error {
 	return &Error{File: s.name, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-func (s *Source) readError(err error) *Error {
+func (s *Source) readError(line int, err error) *Error {
 	reason := "cannot be read: " + err.Error()
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -227,5 +255,5 @@ func (s *Source) readError(err error) *Error {
 	if errors.As(err, &cause) {
 		reason = "cannot be read: " + cause.Err.Error()
 	}
-	return &Error{File: s.name, Line: s.line, Reason: reason, Err: err}
+	return &Error{File: s.name, Line: line, Reason: reason, Err: err}
 }

@@ -75,6 +75,14 @@ func Decode(name string, r io.Reader, o Options) (*Table, error) {
 // ReadSource reads a table from a source that stands at its first line. The error
 // is a [*textfile.Error].
 func ReadSource(s *textfile.Source, o Options) (*Table, error) {
+	c, err := readSource(s, o, false)
+	if err != nil {
+		return nil, err
+	}
+	return &c.Table, nil
+}
+
+func readSource(s *textfile.Source, o Options, compact bool) (*Compact, error) {
 	h, err := readHeader(s)
 	if err != nil {
 		return nil, err
@@ -83,12 +91,9 @@ func ReadSource(s *textfile.Source, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, y, err := readRows(s, plan)
+	t, err := readRows(s, plan, compact)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Y: y, Features: plan.features, Target: plan.target}
-	n := len(x) / len(plan.features)
-	t.X = mat.NewDense(n, len(plan.features), x)
-	return t, nil
+	return &Compact{Table: Table{X: t.dense(), Y: t.y, Features: plan.features, Target: plan.target}, Rows: t.rows}, nil
 }

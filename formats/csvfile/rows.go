@@ -2,45 +2,153 @@ package csvfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
-	"io"
+	"math"
+	"slices"
 
 	"github.com/conetune/conetune/formats/textfile"
 )
 
-// readRows reads the lines after the header. x holds the features row by row.
-func readRows(s *textfile.Source, p *plan) (x, y []float64, err error) {
-	width := len(p.features)
-	for {
-		line, err := s.Line()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if textfile.IsBlank(line) {
-			continue
-		}
-		x = textfile.Grow(s, x, width)
-		row := x[len(x) : len(x)+width]
-		var target float64
-		if err := p.row(s, line, row, &target); err != nil {
-			return nil, nil, err
-		}
-		x = x[:len(x)+width]
-		if p.target != "" {
-			y = append(textfile.Grow(s, y, 1), target)
-		}
+// readRows reads the lines after the header.
+func readRows(s *textfile.Source, p *plan, compact bool) (*table, error) {
+	t := &table{source: s, width: len(p.features), compact: compact}
+	parse := func(b *textfile.Block, part *rows) error { return part.read(s, b, p, compact) }
+	err := textfile.Blocks(s, parse, func(_ *textfile.Block, part *rows) error { return t.append(part) })
+	switch {
+	case err != nil:
+		return nil, err
+	case t.n == 0:
+		return nil, s.Errorf(0, "", "has column names and no rows, expected at least one row of numbers")
+	case p.target == "":
+		t.y = nil
 	}
-	if len(x) == 0 {
-		return nil, nil, s.Errorf(0, "", "has column names and no rows, expected at least one row of numbers")
-	}
-	return x, y, nil
+	return t, t.settle()
 }
 
-// row reads the numbers of one line into row and target.
-func (p *plan) row(s *textfile.Source, line []byte, row []float64, target *float64) error {
+// rows are the rows of a block.
+type rows struct {
+	x, y     []float64 // the features row by row, and the targets or zeros
+	gathered bool      // the nonzeros of x are in sparse
+	nonzeros int       // where the table may be compact
+	sparse   Rows
+}
+
+// read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about a line, errors too, is left
+// to plan.row.
+func (r *rows) read(s *textfile.Source, b *textfile.Block, p *plan, compact bool) error {
+	r.x, r.y, r.gathered = r.x[:0], r.y[:0], false
+	width := len(p.features)
+	for at, number := 0, b.Line; at < len(b.Text); number++ {
+		if len(r.x)+width > cap(r.x) {
+			r.lengthen(b, at, width)
+		}
+		row := r.x[len(r.x) : len(r.x)+width]
+		clear(row)
+		target, next := p.usual(b.Text, at, row)
+		if next == 0 {
+			line, end, err := b.TextLine(at, number)
+			if err != nil {
+				return err
+			}
+			next = end
+			if textfile.IsBlank(line) {
+				at = next
+				continue
+			}
+			clear(row)
+			if err := p.row(s, line, number, row, &target); err != nil {
+				return err
+			}
+		}
+		r.x, r.y = r.x[:len(r.x)+width], append(r.y, target)
+		at = next
+	}
+	if compact {
+		r.nonzeros = countNonzeros(r.x)
+		if worthwhile(len(r.y), width, r.nonzeros) {
+			r.gather(width)
+		}
+	}
+	return nil
+}
+
+// lengthen makes room for another row and for as many as the rest of the block will have, if its lines are as long as those up to
+// the position.
+func (r *rows) lengthen(b *textfile.Block, at, width int) {
+	more := width
+	if n := len(r.y); n > 0 {
+		more += int(1.1 * float64(len(r.x)) * float64(len(b.Text)-at) / float64(at))
+	}
+	r.x = slices.Grow(r.x, more)
+}
+
+// fourZeros are the characters 0,0,0,0, of which the first one is in the lowest byte.
+const fourZeros = ','<<56 | '0'<<48 | ','<<40 | '0'<<32 | ','<<24 | '0'<<16 | ','<<8 | '0'
+
+// usual reads a line that starts at a position, with numbers that have no quotes and at most spaces, tabs and CR around them, into a row of
+// zeros, and returns the target and where the next line starts. For all other lines the latter is 0, and the row may hold anything.
+func (p *plan) usual(text []byte, at int, row []float64) (target float64, next int) {
+	bound := p.largest
+	if bound <= 0 {
+		bound = math.MaxFloat64
+	}
+	i, last := at, len(p.to)-1
+	for j := 0; j <= last; j++ {
+		for j+4 <= last && i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:]) == fourZeros {
+			i, j = i+8, j+4
+		}
+		end := byte(',')
+		if j == last {
+			end = '\n' // which ends every block
+		}
+		to := p.to[j]
+		if to == skip {
+			for c := text[i]; c != ',' && c != '\n'; c = text[i] {
+				if c == '"' || c == 0 {
+					return 0, 0
+				}
+				i++
+			}
+		} else {
+			var v float64
+			if d := text[i] - '0'; d <= 9 && text[i+1] == end {
+				v = float64(d)
+				i++
+			} else {
+				i = passBlanks(text, i)
+				var n int
+				if v, n = textfile.Decimal(text[i:]); n == 0 {
+					return 0, 0
+				}
+				i = passBlanks(text, i+n)
+			}
+			switch {
+			case math.Abs(v) > bound:
+				return 0, 0
+			case to == toTarget:
+				target = v
+			default:
+				row[to] = v
+			}
+		}
+		if text[i] != end {
+			return 0, 0
+		}
+		i++
+	}
+	return target, i
+}
+
+func passBlanks(text []byte, i int) int {
+	for text[i] == ' ' || text[i] == '\t' || text[i] == '\r' {
+		i++
+	}
+	return i
+}
+
+// row reads the numbers of any line into row and target.
+func (p *plan) row(s *textfile.Source, line []byte, number int, row []float64, target *float64) error {
 	f := fields{rest: line}
 	j := 0
 	for f.next() {
@@ -59,12 +167,12 @@ func (p *plan) row(s *textfile.Source, line []byte, row []float64, target *float
 			}
 		}
 		if reason != "" {
-			return s.Errorf(s.LineNumber(), p.column(j), "%s", reason)
+			return s.Errorf(number, p.column(j), "%s", reason)
 		}
 		j++
 	}
 	if j != len(p.to) {
-		return s.Errorf(s.LineNumber(), "", "has %d fields, expected %d, one for each column name", j, len(p.to))
+		return s.Errorf(number, "", "has %d fields, expected %d, one for each column name", j, len(p.to))
 	}
 	return nil
 }

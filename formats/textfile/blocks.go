@@ -63,7 +63,7 @@ func Blocks[R any](s *Source, parse func(b *Block, into *R) error, merge func(b 
 	}
 	p.merged.L = &p.turn
 	p.start = func() { p.crew.Go(func() { work(p, parse, merge) }) }
-	s.inBlocks = true
+	s.inBlocks, s.share = true, s.fraction(0)
 	defer func() { s.inBlocks = false }()
 	if p.workers == 1 {
 		work(p, parse, merge)
@@ -110,10 +110,11 @@ func work[R any](p *pipeline, parse, merge func(b *Block, r *R) error) {
 		if !p.wait(k) {
 			return
 		}
-		p.source.line, p.source.share = b.Line+b.lines-1, b.share
+		p.source.line = b.Line + b.lines - 1
 		if err == nil {
 			err = merge(&b, &r)
 		}
+		p.source.share = b.share
 		if over := p.source.budget.over; err == nil && over != nil {
 			err = over
 		}

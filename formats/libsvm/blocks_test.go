@@ -1,0 +1,192 @@
+package libsvm
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+// plainRead is a reader of good files, by strings.Fields and strconv.
+func plainRead(t *testing.T, text string) *Matrix {
+	t.Helper()
+	m := &Matrix{RowStart: []int{0}}
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		label, err := strconv.ParseFloat(words[0], 64)
+		require.NoError(t, err)
+		m.Labels = append(m.Labels, label)
+		row := map[int]float64{}
+		var indices []int
+		for _, word := range words[1:] {
+			index, value, _ := strings.Cut(word, ":")
+			j, err := strconv.Atoi(index)
+			require.NoError(t, err)
+			v, err := strconv.ParseFloat(value, 64)
+			require.NoError(t, err)
+			indices = append(indices, j)
+			row[j] = v
+		}
+		sort.Ints(indices)
+		for _, j := range indices {
+			m.Index, m.Value = append(m.Index, int32(j-1)), append(m.Value, row[j])
+			m.Features = max(m.Features, j)
+		}
+		m.RowStart = append(m.RowStart, len(m.Index))
+	}
+	return m
+}
+
+func requireSame(t *testing.T, want, got *Matrix, where string) {
+	t.Helper()
+	require.Equal(t, want.Features, got.Features, where)
+	require.Equal(t, want.RowStart, got.RowStart, where)
+	require.Equal(t, want.Index, got.Index, where)
+	for _, pair := range [][2][]float64{{want.Labels, got.Labels}, {want.Value, got.Value}} {
+		require.Equal(t, len(pair[0]), len(pair[1]), where)
+		for k, v := range pair[0] {
+			require.Equal(t, math.Float64bits(v), math.Float64bits(pair[1][k]), where) // so that -0 is not 0
+		}
+	}
+}
+
+// randomText is a file of n lines with everything that a good one may have.
+func randomText(r *rand.Rand, n, p int) string {
+	number := func() string {
+		v := r.NormFloat64() * math.Pow(10, float64(r.IntN(9)*r.IntN(9)*(2*r.IntN(2)-1)))
+		switch r.IntN(8) {
+		case 0:
+			return strconv.Itoa(r.IntN(100) - 50)
+		case 1:
+			return []string{"0", "-0", "+1", "1.", ".5", "1e5", "1E-300", "1e-400", "123456789012345678901234567890"}[r.IntN(9)]
+		}
+		return strconv.FormatFloat(v, "efg"[r.IntN(3)], r.IntN(19)-1, 64)
+	}
+	blank := func() string {
+		if r.IntN(50) > 0 {
+			return " "
+		}
+		return []string{"\t", "  ", " \t", "\u00a0", "\v", "\r"}[r.IntN(6)]
+	}
+	end := []string{"\n", "\r\n"}[r.IntN(2)]
+	var text strings.Builder
+	for range n {
+		if r.IntN(30) == 0 {
+			text.WriteString([]string{"", "# comment 1:2", "\t", " \r"}[r.IntN(4)] + end)
+		}
+		if r.IntN(30) == 0 {
+			text.WriteString(blank())
+		}
+		text.WriteString(number())
+		chosen := r.Perm(p)[:r.IntN(p+1)]
+		if r.IntN(20) > 0 {
+			sort.Ints(chosen)
+		}
+		for _, j := range chosen {
+			text.WriteString(blank() + strconv.Itoa(j+1) + ":" + number())
+		}
+		if r.IntN(20) == 0 {
+			text.WriteString(blank() + "# 7:7")
+		}
+		if r.IntN(10) == 0 {
+			text.WriteString(blank())
+		}
+		text.WriteString(end)
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// The same rows as those of the plain reader, whatever the number of goroutines and the blocks.
+func TestBlocksAgainstPlainReader(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 7))
+	texts := []string{string(benchmarkText(1<<20, 60, 100_000, 1, 17))} // with blocks of the usual size
+	for range 20 {
+		texts = append(texts, "1 1:1\n"+randomText(r, r.IntN(80), 1+r.IntN(40)))
+	}
+	for k, text := range texts {
+		want := plainRead(t, text)
+		for _, workers := range []int{1, 2, 7} {
+			for _, size := range []int{0, 50, 1000} {
+				if k == 0 && size > 0 {
+					continue
+				}
+				for reader, from := range map[string]*textfile.Source{"known length": source(t, text), "unknown length": source(t, "")} {
+					if reader == "unknown length" {
+						var err error
+						from, err = textfile.NewSource("f", iotest.HalfReader(strings.NewReader(text)))
+						require.NoError(t, err)
+					}
+					from.SetBlocks(workers, size)
+					got, err := ReadSource(from, Options{})
+					require.NoError(t, err)
+					requireSame(t, want, got, fmt.Sprintf("text %d, %d workers, blocks of %d, %s", k, workers, size, reader))
+				}
+			}
+		}
+	}
+}
+
+func source(t *testing.T, text string) *textfile.Source {
+	t.Helper()
+	s, err := textfile.NewSource("f", strings.NewReader(text))
+	require.NoError(t, err)
+	return s
+}
+
+// Of several errors the first one is returned, with its line, though its block is not the one that is parsed first.
+func TestErrorInABlock(t *testing.T) {
+	text := benchmarkText(1<<20, 60, 100_000, 6, 6)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	const blockSize = 128 << 10
+	line := bytes.Count(text[:5*blockSize/2], []byte("\n")) // in the middle of the third block
+	for _, c := range []struct{ bad, want string }{
+		{"1 1:2 2:red 3:4\n", fmt.Sprintf(`f:%d: pair 2: value of index 2: "red" found, expected a number`, line+1)},
+		{"1 1:2 3:4 2:7 3:5\n", fmt.Sprintf("f:%d: index 3: appears twice, expected each index once in a line", line+1)},
+		{"1 1:2 2:1e71\n", fmt.Sprintf(`f:%d: pair 2: value of index 2: "1e71" found, expected numbers up to 1e+70`, line+1)},
+		{"1 1:2 # \x00\n", fmt.Sprintf("f:%d: has a byte that is zero, expected text", line+1)},
+		{"1 1:2 200000:1\n", fmt.Sprintf("f:%d: pair 2: index 200000 is larger than 100000, the number of features", line+1)},
+	} {
+		wrong := append([][]byte(nil), lines...)
+		wrong[line] = []byte(c.bad)
+		wrong[line+1] = []byte("nan\n")
+		wrong[len(lines)-2] = []byte("spam\n")
+		for _, workers := range []int{1, 2, 7} {
+			for _, size := range []int{0, 3000} {
+				s := source(t, string(bytes.Join(wrong, nil)))
+				s.SetBlocks(workers, size)
+				_, err := ReadSource(s, Options{Features: 100_000, Largest: textfile.LargestEntry})
+				require.ErrorContains(t, err, c.want)
+			}
+		}
+	}
+}
+
+// What is allocated on the way stays near the size of the table.
+func TestMemory(t *testing.T) {
+	text := benchmarkText(16<<20, 100, 100, 17, 17)
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m, err := Read(path, Options{})
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	table := 12*len(m.Index) + 16*len(m.Labels)
+	require.Less(t, float64(after.TotalAlloc-before.TotalAlloc), 1.4*float64(table)+4e6)
+}

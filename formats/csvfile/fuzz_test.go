@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -44,4 +45,109 @@ func FuzzRead(f *testing.F) {
 			t.Fatal("the round trip changes the table")
 		}
 	})
+}
+
+// FuzzBlocks: the lines that are taken in one pass have the numbers that any line has; small blocks on several goroutines give the
+// table, or the error, that one block gives; and a compact table has the same numbers.
+func FuzzBlocks(f *testing.F) {
+	for _, seed := range []string{"y,a,b\n1,2,3\n", "y,a,b,c,d,e\n0,0,0,0,0,0\n1,0,0,0,0,2\n-0,0,0,0,0,0\r\n", "y,a,b\r\n1 ,\t2,\"3\"\r\n\r\n", "y,a,b\n1e5,.5,5.\n1,x,2\n", "y,a\n1,2,3\n",
+		"y,a,b\n0,0,0\n0,0,0,\n", "name,y,a,b\n\"x,\n\",1,2,3\nz\x00,1,2,3\n", "y,a,b,c,d,e,f,g,h,i\n1,0,0,0,0,0,0,0,0,0\n1,2,3,4,5,6,7,8,9,0\n"} {
+		f.Add([]byte(seed), uint8(1), false, 0.)
+		f.Add([]byte(seed), uint8(9), true, 1e3)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, size uint8, choose bool, largest float64) {
+		o := Options{Largest: largest}
+		if choose {
+			o.Columns = []string{"b", "a"}
+		}
+		open := func(workers, size int) (*textfile.Source, error) {
+			s, err := textfile.NewSource("f.csv", bytes.NewReader(text))
+			if err == nil {
+				s.SetBlocks(workers, size)
+			}
+			return s, err
+		}
+		s, err := open(1, 0)
+		if err != nil {
+			return
+		}
+		h, err := readHeader(s)
+		if err != nil {
+			return
+		}
+		if p, err := h.plan(s, o); err == nil {
+			for line, err := s.Line(); err == nil; line, err = s.Line() {
+				row, want := make([]float64, len(p.features)), make([]float64, len(p.features))
+				y, next := p.usual(append(bytes.Clone(line), '\n'), 0, row)
+				if next == 0 {
+					continue
+				}
+				var target float64
+				if err := p.row(s, line, 1, want, &target); err != nil || next != len(line)+1 {
+					t.Fatalf("%q accepted: %v", line, err)
+				}
+				same(t, append(row, y), append(want, target))
+			}
+		}
+		read := func(workers, size int, compact bool) (*Compact, error) {
+			s, err := open(workers, size)
+			if err != nil {
+				return nil, err
+			}
+			return readSource(s, o, compact)
+		}
+		want, err := read(1, 0, false)
+		for _, compact := range []bool{false, true} {
+			got, other := read(3, 1+int(size), compact)
+			switch {
+			case (err == nil) != (other == nil) || err != nil && err.Error() != other.Error():
+				t.Fatalf("%v, expected %v", other, err)
+			case err != nil:
+				continue
+			}
+			checkRows(t, want.X, got)
+			same(t, want.Y, got.Y)
+		}
+	})
+}
+
+// checkRows demands the numbers of x, to the bit.
+func checkRows(t *testing.T, x *mat.Dense, got *Compact) {
+	t.Helper()
+	n, p := x.Dims()
+	if (got.Rows == nil) == (got.X == nil) {
+		t.Fatal("expected either X or Rows")
+	}
+	nonzeros := 0
+	for i := range n {
+		row := make([]float64, p)
+		if got.Rows == nil {
+			copy(row, got.X.RawRowView(i))
+		} else {
+			last := -1
+			for k := got.Rows.RowStart[i]; k < got.Rows.RowStart[i+1]; k++ {
+				j := int(got.Rows.Index[k])
+				if j <= last {
+					t.Fatalf("the columns of row %d are not in order", i)
+				}
+				row[j], last = got.Rows.Value[k], j
+			}
+		}
+		same(t, row, x.RawRowView(i))
+		for _, v := range row {
+			if v != 0 || math.Signbit(v) {
+				nonzeros++
+			}
+		}
+	}
+	if r := got.Rows; r != nil && (len(r.RowStart) != n+1 || len(r.Index) != nonzeros || len(r.Value) != nonzeros || 2*(12*nonzeros+8*(n+1)) > 8*n*p) {
+		t.Fatal("not the nonzeros, or too many to be sparse")
+	}
+}
+
+func same(t *testing.T, got, want []float64) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+		t.Fatalf("%v, expected %v", got, want)
+	}
 }

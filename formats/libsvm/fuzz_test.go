@@ -2,6 +2,8 @@ package libsvm
 
 import (
 	"bytes"
+	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -58,5 +60,68 @@ func checkDense(t *testing.T, m *Matrix, x *mat.Dense, labels []float64) {
 	}
 	if !mat.Equal(mat.NewVecDense(len(labels), labels), mat.NewVecDense(len(m.Labels), m.Labels)) || !mat.Equal(want, x) {
 		t.Fatal("the dense table is another one")
+	}
+}
+
+// FuzzBlocks: the lines that are taken in one pass have the rows that any line has, and small blocks on several goroutines give the table, or
+// the error, that one block gives.
+func FuzzBlocks(f *testing.F) {
+	for _, seed := range []string{"1 1:2 3:4\n-1 2:1\n", "1 3:1 2:2 # c\r\n\n", "1 1:1 1:2\n1 \n1\t2:3 \r\n", "1e5 1:-1e5 2:.5 3:5. 4:1e 5:1\n", "1 1:12345678901234567 02:0x1\n", "1 2147483648:1\n2", "\x00"} {
+		f.Add([]byte(seed), uint8(1), 0, 0.)
+		f.Add([]byte(seed), uint8(9), 3, 1e3)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, size uint8, features int, largest float64) {
+		o := Options{Features: max(0, min(features, 1000)), Largest: largest}
+		for line := range bytes.Lines(text) {
+			var one, other rows
+			s, err := textfile.NewSource("f", bytes.NewReader(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			last, next := one.usual(append(bytes.TrimSuffix(line, []byte("\n")), '\n'), 0, &o)
+			if next == 0 {
+				if len(one.index)+len(one.value)+len(one.labels)+len(one.end) > 0 {
+					t.Fatalf("%q is refused and left something", line)
+				}
+				continue
+			}
+			want, err := other.line(s, bytes.TrimSuffix(line, []byte("\n")), 1, &o)
+			if err != nil || want != last || len(other.labels) != 1 || next < len(line) {
+				t.Fatalf("%q: %v, %d, expected %d", line, err, last, want)
+			}
+			same(t, one.labels, other.labels)
+			same(t, one.value, other.value)
+			if !slices.Equal(one.index, other.index) || !slices.Equal(one.end, other.end) {
+				t.Fatalf("%q: other columns", line)
+			}
+		}
+		read := func(workers, size int) (*Matrix, error) {
+			s, err := textfile.NewSource("f", bytes.NewReader(text))
+			if err != nil {
+				return nil, err
+			}
+			s.SetBlocks(workers, size)
+			return ReadSource(s, o)
+		}
+		want, err1 := read(1, 0)
+		got, err2 := read(3, 1+int(size))
+		switch {
+		case (err1 == nil) != (err2 == nil) || err1 != nil && err1.Error() != err2.Error():
+			t.Fatalf("%v, expected %v", err2, err1)
+		case err1 != nil:
+			return
+		}
+		same(t, got.Labels, want.Labels)
+		same(t, got.Value, want.Value)
+		if !slices.Equal(got.Index, want.Index) || !slices.Equal(got.RowStart, want.RowStart) || got.Features != want.Features || got.widest != want.widest {
+			t.Fatal("the table is another one")
+		}
+	})
+}
+
+func same(t *testing.T, got, want []float64) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+		t.Fatalf("%v, expected %v", got, want)
 	}
 }

@@ -26,6 +26,12 @@ import (
 // Table is a table of n rows: an n x p matrix X, n targets Y, and their names.
 type Table = csvfile.Table
 
+// Compact is a table whose features are sparse where that takes at most half the memory.
+type Compact = csvfile.Compact
+
+// Rows are sparse features, row by row.
+type Rows = csvfile.Rows
+
 // Error says what is wrong in a file, and where.
 type Error = textfile.Error
 
@@ -67,8 +73,61 @@ func ReadTableSource(s *textfile.Source, o Options) (*Table, error) {
 		return nil, err
 	}
 	if csv {
-		return csvfile.ReadSource(s, csvfile.Options{Target: o.Target, TargetOptional: o.TargetOptional, Columns: o.Columns, Largest: textfile.LargestEntry})
+		return csvfile.ReadSource(s, o.csv())
 	}
+	names, err := o.names(s)
+	if err != nil {
+		return nil, err
+	}
+	x, y, err := libsvm.ReadSourceDense(s, libsvm.Options{Features: len(names), Largest: textfile.LargestEntry})
+	if err != nil {
+		return nil, err
+	}
+	_, p := x.Dims()
+	return &Table{X: x, Y: y, Features: numbered(names, p), Target: o.target()}, nil
+}
+
+// ReadCompact reads a file as [ReadTable] does, but a table of mostly zeros is sparse, see [Compact], and is at no time dense.
+func ReadCompact(path string, o Options) (*Compact, error) {
+	s, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return ReadCompactSource(s, o)
+}
+
+// ReadCompactSource reads from a source that stands at its first line, as [ReadCompact] does.
+func ReadCompactSource(s *textfile.Source, o Options) (*Compact, error) {
+	csv, err := isCSV(s)
+	if err != nil {
+		return nil, err
+	}
+	if csv {
+		return csvfile.ReadCompactSource(s, o.csv())
+	}
+	names, err := o.names(s)
+	if err != nil {
+		return nil, err
+	}
+	m, x, err := libsvm.ReadSourceCompact(s, libsvm.Options{Features: len(names), Largest: textfile.LargestEntry})
+	if err != nil {
+		return nil, err
+	}
+	c := &Compact{Table: Table{X: x, Y: m.Labels, Features: numbered(names, m.Features), Target: o.target()}}
+	if x == nil {
+		c.Rows = &Rows{RowStart: m.RowStart, Index: m.Index, Value: m.Value}
+	}
+	return c, nil
+}
+
+// csv are the options for a CSV file.
+func (o *Options) csv() csvfile.Options {
+	return csvfile.Options{Target: o.Target, TargetOptional: o.TargetOptional, Columns: o.Columns, Largest: textfile.LargestEntry}
+}
+
+// names are the names of the features of a LIBSVM file, nil where the file says how many there are.
+func (o *Options) names(s *textfile.Source) ([]string, error) {
 	names := o.Names
 	if names == nil {
 		names = o.Columns
@@ -76,21 +135,26 @@ func ReadTableSource(s *textfile.Source, o Options) (*Table, error) {
 	if o.Target != "" && names == nil {
 		return nil, s.Errorf(0, "", "is a LIBSVM file, whose columns have no names: the target %s cannot be looked up", textfile.Quote([]byte(o.Target)))
 	}
-	x, y, err := libsvm.ReadSourceDense(s, libsvm.Options{Features: len(names), Largest: textfile.LargestEntry})
-	if err != nil {
-		return nil, err
+	return names, nil
+}
+
+// target is the name of the target of a LIBSVM file.
+func (o *Options) target() string {
+	if o.Target == "" {
+		return "y"
 	}
-	if names == nil {
-		_, p := x.Dims()
-		for j := range p {
-			names = append(names, "x"+strconv.Itoa(j+1))
-		}
+	return o.Target
+}
+
+// numbered is a copy of the names, or x1, x2, .. where they are nil.
+func numbered(names []string, p int) []string {
+	if names != nil {
+		return slices.Clone(names)
 	}
-	target := o.Target
-	if target == "" {
-		target = "y"
+	for j := range p {
+		names = append(names, "x"+strconv.Itoa(j+1))
 	}
-	return &Table{X: x, Y: y, Features: slices.Clone(names), Target: target}, nil
+	return names
 }
 
 // isCSV tells a CSV from a LIBSVM file, without moving on. Where there is nothing to

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/formats/textfile"
 )
 
 // benchmarkText has a target and p features, of which a share is not zero, numbers of a random count of significant digits from
@@ -42,20 +44,26 @@ func BenchmarkReadTable(b *testing.B) {
 		p         int
 		share     float64
 		low, high int
+		compact   bool
 	}{
-		{"numeric", 100, 1, 6, 6},
-		{"numeric", 100, 1, 6, 17},
-		{"numeric", 100, 1, 17, 17},
-		{"zeros", 1000, 0.02, 6, 17},
+		{"numeric", 100, 1, 6, 6, false},
+		{"numeric", 100, 1, 6, 17, false},
+		{"numeric", 100, 1, 17, 17, false},
+		{"zeros", 1000, 0.02, 6, 17, false},
+		{"zeros", 1000, 0.02, 6, 17, true},
 	} {
-		b.Run(fmt.Sprintf("rows=%s/p=%d/digits=%d-%d", c.name, c.p, c.low, c.high), func(b *testing.B) {
+		b.Run(fmt.Sprintf("rows=%s/p=%d/digits=%d-%d/compact=%t", c.name, c.p, c.low, c.high, c.compact), func(b *testing.B) {
 			text := benchmarkText(32<<20, c.p, c.share, c.low, c.high)
 			path := filepath.Join(b.TempDir(), "f.csv")
 			require.NoError(b, os.WriteFile(path, text, 0o600))
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Read(path, Options{}); err != nil {
+				s, err := textfile.Open(path)
+				require.NoError(b, err)
+				_, err = readSource(s, Options{}, c.compact)
+				s.Close()
+				if err != nil {
 					b.Fatal(err)
 				}
 			}

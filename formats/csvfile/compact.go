@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/formats/textfile"
 )
 
-// Rows is a table of n rows by its nonzeros, row by row: those of row i are at RowStart[i] to RowStart[i+1] of Index and Value. -0 counts
-// as a nonzero, so that every number is the one of the file.
+// Rows is a table of n rows by its entries, row by row: those of row i are at RowStart[i] to RowStart[i+1] of Index and Value. What has no
+// entry is 0. Of a CSV file the entries are all numbers but 0, and -0, so that every number is the one of the file; of a LIBSVM file, what it lists.
 type Rows struct {
 	// RowStart has length n+1.
 	RowStart []int

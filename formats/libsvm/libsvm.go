@@ -33,10 +33,11 @@ import (
 	"github.com/conetune/conetune/formats/textfile"
 )
 
-// What a dense table takes of the budget of memory for a row and column and for a column: the number, and those
+// What a table takes of the budget of memory for a row and column of a dense one, for an entry of a sparse one, and for a column: the number, and those
 // that a fit makes of it; the name, and what a model keeps for each feature.
 const (
 	cellBytes   = 32
+	entryBytes  = 48
 	columnBytes = 512
 )
 
@@ -108,21 +109,58 @@ func ReadSourceDense(s *textfile.Source, o Options) (*mat.Dense, []float64, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	n := len(m.Labels)
-	cells := float64(n) * float64(m.Features)
-	field := fmt.Sprintf("index %d", m.Features)
-	if o.Features > 0 {
-		m.widest, field = 0, ""
-	}
-	if o.MaxCells > 0 && cells > float64(o.MaxCells) {
-		return nil, nil, s.Errorf(m.widest, field, "%d rows and %d features are too many for a dense table of at most %d numbers, is the index right?",
-			n, m.Features, o.MaxCells)
-	}
-	err = s.Charge(m.widest, field, cellBytes*cells+columnBytes*float64(m.Features), "a dense table of %d rows and %d features", n, m.Features)
+	x, err := m.dense(s, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	return mat.NewDense(n, m.Features, m.scatter()), m.Labels, nil
+	return x, m.Labels, nil
+}
+
+// ReadSourceCompact reads from a source that stands at its first line. A table whose entries take more than half the memory of a dense one, at
+// 12 bytes for an entry and 8 for a row against 8 for each of n x p numbers, is returned as x, and then Index and Value of the
+// matrix are nil; for others x is nil. The error is a [*textfile.Error].
+func ReadSourceCompact(s *textfile.Source, o Options) (m *Matrix, x *mat.Dense, err error) {
+	if m, err = ReadSource(s, o); err != nil {
+		return nil, nil, err
+	}
+	n, entries := float64(len(m.Labels)), float64(len(m.Index))
+	if 2*(12*entries+8*(n+1)) > 8*n*float64(m.Features) {
+		if x, err = m.dense(s, o); err != nil {
+			return nil, nil, err
+		}
+		m.Index, m.Value = nil, nil
+		return m, x, nil
+	}
+	line, field := m.widestField(o)
+	err = s.Charge(line, field, entryBytes*entries+columnBytes*float64(m.Features), "a table of %d entries and %d features", len(m.Index), m.Features)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, nil, nil
+}
+
+// widestField is where the number of features comes from, for messages.
+func (m *Matrix) widestField(o Options) (line int, field string) {
+	if o.Features > 0 {
+		return 0, ""
+	}
+	return m.widest, fmt.Sprintf("index %d", m.Features)
+}
+
+// dense makes the dense table, in the same memory where there is enough of it; Index and Value cannot be used afterwards.
+func (m *Matrix) dense(s *textfile.Source, o Options) (*mat.Dense, error) {
+	n := len(m.Labels)
+	cells := float64(n) * float64(m.Features)
+	line, field := m.widestField(o)
+	if o.MaxCells > 0 && cells > float64(o.MaxCells) {
+		return nil, s.Errorf(line, field, "%d rows and %d features are too many for a dense table of at most %d numbers, is the index right?",
+			n, m.Features, o.MaxCells)
+	}
+	err := s.Charge(line, field, cellBytes*cells+columnBytes*float64(m.Features), "a dense table of %d rows and %d features", n, m.Features)
+	if err != nil {
+		return nil, err
+	}
+	return mat.NewDense(n, m.Features, m.scatter()), nil
 }
 
 // scatter makes the dense rows out of m.Value, in the same memory where there is

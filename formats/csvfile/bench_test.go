@@ -3,14 +3,10 @@ package csvfile
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/readertest"
 )
 
 // benchmarkText has a target and p features, of which a share is not zero, numbers of a random count of significant digits from
@@ -54,19 +50,14 @@ func BenchmarkReadTable(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("rows=%s/p=%d/digits=%d-%d/compact=%t", c.name, c.p, c.low, c.high, c.compact), func(b *testing.B) {
 			text := benchmarkText(32<<20, c.p, c.share, c.low, c.high)
-			path := filepath.Join(b.TempDir(), "f.csv")
-			require.NoError(b, os.WriteFile(path, text, 0o600))
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				s, err := textfile.Open(path)
-				require.NoError(b, err)
-				_, err = readSource(s, Options{}, c.compact)
-				s.Close()
-				if err != nil {
-					b.Fatal(err)
+			readertest.Benchmark(b, "f.csv", text, func(path string) error {
+				if c.compact {
+					_, err := ReadCompact(path, Options{})
+					return err
 				}
-			}
+				_, err := Read(path, Options{})
+				return err
+			})
 		})
 	}
 }

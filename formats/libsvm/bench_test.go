@@ -3,12 +3,10 @@ package libsvm
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/conetune/conetune/internal/readertest"
 )
 
 // benchmarkText has rows with nonzeros at so many of p features, numbers of a random count of significant digits from low to high.
@@ -41,15 +39,7 @@ func BenchmarkRead(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("rows=%s/p=%d/digits=%d-%d", c.rows, c.p, c.low, c.high), func(b *testing.B) {
 			text := benchmarkText(32<<20, c.nonzeros, c.p, c.low, c.high)
-			path := filepath.Join(b.TempDir(), "f")
-			require.NoError(b, os.WriteFile(path, text, 0o600))
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Read(path, Options{}); err != nil {
-					b.Fatal(err)
-				}
-			}
+			readertest.Benchmark(b, "f", text, func(path string) error { _, err := Read(path, Options{}); return err })
 		})
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -168,4 +170,30 @@ func TestBlocksPanic(t *testing.T) {
 			require.PanicsWithValue(t, where, func() { Blocks(s, fail("parse"), fail("merge")) })
 		}
 	}
+}
+
+// Blocks are parsed side by side: each of three goroutines waits in parse until all of them are there.
+func TestBlocksSideBySide(t *testing.T) {
+	s, err := NewSource("f", strings.NewReader(strings.Repeat("abc\n", 1000)))
+	require.NoError(t, err)
+	s.SetBlocks(3, 40)
+	var group sync.WaitGroup
+	group.Add(3)
+	all := make(chan struct{})
+	go func() { group.Wait(); close(all) }()
+	err = Blocks(s, func(b *Block, waited *bool) error {
+		if *waited || b.Line < 200 { // the third is started after the eighth block
+			return nil
+		}
+		*waited = true
+		group.Done()
+		select {
+		case <-all:
+			return nil
+		case <-time.After(time.Minute):
+			return errors.New("alone")
+		}
+	}, func(*Block, *bool) error { return nil })
+	require.NoError(t, err)
+	<-all
 }

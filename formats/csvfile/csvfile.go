@@ -13,7 +13,10 @@
 // order of the file.
 //
 // Missing and infinite values are errors, not numbers. Every error about a file is
-// a [*textfile.Error] with its line and column.
+// a [*textfile.Error] with its line and column; of several the first one is returned. Files are parsed on
+// all cores, see [textfile.Blocks].
+//
+// [Read] makes a dense table. [ReadCompact] leaves one of mostly zeros sparse.
 package csvfile
 
 import (

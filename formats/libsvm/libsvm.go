@@ -16,7 +16,9 @@
 // [Options.Features] gives it: a validation or test file need not hold the last
 // feature of the training file.
 //
-// Every error about a file is a [*textfile.Error] with its line and pair.
+// Every error about a file is a [*textfile.Error] with its line and pair; of several the first one is returned.
+//
+// A [Matrix] has the entries of the file and is not dense at any time; files are parsed on all cores, see [textfile.Blocks].
 //
 // # Source
 //

@@ -1,5 +1,5 @@
 // Package textfile is what the readers and writers of text formats share: opening
-// a file that may be gzipped, going through it line by line, reading numbers,
+// a file that may be gzipped, going through it by lines or by blocks of them, reading numbers,
 // an error that names file, line and field, and writing a file in one step.
 //
 // # Blanks
@@ -8,6 +8,11 @@
 // vertical tab, form feed, carriage return, U+0085, the no-break space U+00A0, ..) or the byte
 // order mark U+FEFF, which stands inside of files that were joined end to end. Text is UTF-8; a byte
 // that is not, such as A0 alone, is no blank.
+//
+// # Blocks
+//
+// [Source.Line] goes through a file line by line; [Blocks] takes it by blocks of whole lines, which several goroutines parse and which are put
+// together in the order of the file, so that tables and errors are the same for any number of them.
 //
 // # Memory
 //

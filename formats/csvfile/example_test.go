@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/formats/csvfile"
+	"github.com/conetune/conetune/formats/textfile"
 )
 
 func ExampleDecode() {
@@ -21,6 +22,22 @@ func ExampleDecode() {
 	// Output:
 	// price [250 310]
 	// [rooms area] [4 90] [5 120]
+}
+
+func ExampleReadCompactSource() {
+	s, err := textfile.NewSource("words.csv", strings.NewReader("y,a,b,c,d,e,f,g,h\n1,0,0,3,0,0,0,0,0\n2,0,0,0,0,0,0,4,0\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	t, err := csvfile.ReadCompactSource(s, csvfile.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(t.X == nil, t.Rows.RowStart, t.Rows.Index, t.Rows.Value)
+	// Output:
+	// true [0 1 2] [2 6] [3 4]
 }
 
 func ExampleEncode() {

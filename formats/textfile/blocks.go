@@ -40,8 +40,9 @@ func (b *Block) TextLine(start, number int) (line []byte, next int, err error) {
 }
 
 // SetBlocks replaces the number of goroutines and the length of the blocks of [Blocks]; 0 leaves the default, GOMAXPROCS goroutines
-// and 128 KiB. The result does not depend on them.
-func (s *Source) SetBlocks(workers, bytes int) { s.workers, s.block = workers, bytes }
+// and 128 KiB. The result does not depend on the number, and on the length only where the budget of memory ends: that error names the
+// last line of a block.
+func (s *Source) SetBlocks(workers, length int) { s.workers, s.block = workers, length }
 
 // Blocks goes through the rest of the text by blocks of whole lines, on several goroutines. Each of them has an R of its own, which starts
 // as the zero R: it calls parse to fill it from a block and then, in the order of the text and one at a time, merge.

@@ -66,7 +66,7 @@ race: $(NEEDS)
 	$(GO) test -race -short -tags '$(TAGS)' $(RACE)
 
 bench: $(NEEDS)
-	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./bench/...
+	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./bench/... ./internal/paper
 
 # Opens pages in a headless Chromium: make page-check PAGES="report.html ...". Needs node, a Chromium, and, in this folder,
 # npm install --no-save playwright-core axe-core. Not part of make check.

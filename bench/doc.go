@@ -2,5 +2,5 @@
 // benchmarks report the time, the iterations of the conic solver and the
 // accuracy reached, recomputed on the unscaled data:
 //
-//	go test -bench . ./bench/...
+//	go test -bench . ./bench
 package bench

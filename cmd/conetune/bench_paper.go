@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/bench/paper"
-	"github.com/conetune/conetune/bench/paper/report"
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/paper"
+	"github.com/conetune/conetune/internal/paper/report"
 )
 
 // paperFlags are the flags of conetune bench paper.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/conetune/conetune/bench/paper"
+	"github.com/conetune/conetune/internal/paper"
 )
 
 // workBar shows on a terminal how much of a list of work is done, and how long the rest may take.

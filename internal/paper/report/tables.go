@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"strconv"
 
-	"github.com/conetune/conetune/bench/paper"
+	"github.com/conetune/conetune/internal/paper"
 	"github.com/conetune/conetune/internal/webpage"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/bench/paper"
+	"github.com/conetune/conetune/internal/paper"
 )
 
 // outcome is made up: the error of a method falls from twice its last value, seed by seed a little higher.

@@ -17,8 +17,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/conetune/conetune/bench/paper"
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/paper"
 	"github.com/conetune/conetune/internal/webpage"
 )
 

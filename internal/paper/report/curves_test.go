@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/bench/paper"
+	"github.com/conetune/conetune/internal/paper"
 )
 
 func value(v float64) *float64 { return &v }

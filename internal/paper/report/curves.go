@@ -3,7 +3,7 @@ package report
 import (
 	"math"
 
-	"github.com/conetune/conetune/bench/paper"
+	"github.com/conetune/conetune/internal/paper"
 )
 
 // A reading takes one number from a point of a trace, nil where it has none.

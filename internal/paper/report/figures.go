@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conetune/conetune/bench/paper"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/paper"
 	"github.com/conetune/conetune/internal/webpage"
 )
 

@@ -78,7 +78,7 @@ mv -f "$work/libconetune_osqp.a" "$out/lib/"
 # package, which nothing includes, makes it compile and link anew.
 sum=$(cat "$out"/include/osqp/*.h "$out/lib/libconetune_osqp.a" | cksum)
 case $out in
-"$here/build") echo "/* make deps: $sum */" >"$here/osqp/built.h" ;;
-"$here/build/asan") echo "/* make asan: $sum */" >"$here/osqp/built_asan.h" ;;
+"$here/build") echo "/* make deps: $sum */" >"$here/../internal/cgo/osqp/built.h" ;;
+"$here/build/asan") echo "/* make asan: $sum */" >"$here/../internal/cgo/osqp/built_asan.h" ;;
 esac
 echo "built $out/lib/libconetune_osqp.a"

@@ -108,7 +108,7 @@ mv -f "$work/libconetune_scs.a" "$out/lib/"
 # package, which nothing includes, makes it compile and link anew.
 sum=$(cat "$out"/include/scs/*.h "$out/lib/libconetune_scs.a" | cksum)
 case $out in
-"$here/build") echo "/* make deps: $sum */" >"$here/scs/built.h" ;;
-"$here/build/asan") echo "/* make asan: $sum */" >"$here/scs/built_asan.h" ;;
+"$here/build") echo "/* make deps: $sum */" >"$here/../internal/cgo/scs/built.h" ;;
+"$here/build/asan") echo "/* make asan: $sum */" >"$here/../internal/cgo/scs/built_asan.h" ;;
 esac
 echo "built $out/lib/libconetune_scs.a"

@@ -66,6 +66,15 @@ func TestOfflineBuild(t *testing.T) {
 	}
 	t.Logf("in a network namespace of its own: %v", alone != nil)
 	module, deps := newModule(t), filepath.Join(t.TempDir(), "deps")
+	module.put("versions/versions.go", `package versions
+
+import (
+	"github.com/conetune/conetune/internal/cgo/osqp"
+	"github.com/conetune/conetune/internal/cgo/scs"
+)
+
+func Both() string { return scs.Version() + " " + osqp.Version() }
+`)
 	module.lock()
 	require.NoError(t, os.CopyFS(filepath.Join(deps, "src"), os.DirFS(sources())))
 	for _, file := range []string{"scs-3.3.0.tar.gz", "scs-3.3.1.tar", "qdldl-0.tar.gz", "scipy_openblas32-0-py3-none-manylinux_2_28_x86_64.aarch64.whl"} {
@@ -95,11 +104,10 @@ func TestOfflineBuild(t *testing.T) {
 import (
 	"fmt"
 
-	"github.com/conetune/conetune/cgo/osqp"
-	"github.com/conetune/conetune/cgo/scs"
+	"github.com/conetune/conetune/versions"
 )
 
-func main() { fmt.Print(scs.Version(), " ", osqp.Version()) }
+func main() { fmt.Print(versions.Both()) }
 `,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(app, name), []byte(text), 0o600))

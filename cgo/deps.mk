@@ -18,6 +18,8 @@
 
 CGO_TAGS := scs,osqp
 CGO_DIR  := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+# The packages that link them.
+MIRRORS  := $(CGO_DIR)/../internal/cgo
 # Not from a variable DEPS of the environment, which may mean something else.
 ifneq ($(origin DEPS),command line)
 DEPS     := $(or $(CONETUNE_DEPS),$(CGO_DIR)/build)
@@ -89,14 +91,14 @@ $(DEPS)/asan/lib/libconetune_osqp.a: $(OSQP_INPUTS) $(DEPS)/osqp.from
 	DEPS_SRC=$(DEPS)/src CFLAGS='$(ASAN_FLAGS)' sh $(CGO_DIR)/build-osqp.sh $(DEPS)/asan
 
 asan: deps-asan
-	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo/... ./backends/scs ./backends/osqp
+	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo ./internal/cgo/... ./backends/scs ./backends/osqp
 
 # Only what was made here: DEPS may be a folder that holds other things.
 deps-clean:
 	rm -rf $(addprefix $(DEPS)/,asan lib/libconetune_* lib/libscipy_openblas.so include/scs include/osqp \
 		licenses/SCS*.txt licenses/OSQP*.txt licenses/OpenBLAS.txt *.from .lock-scs .lock-osqp scs.?????? osqp.??????)
 	@rmdir $(addprefix $(DEPS)/,lib include licenses) 2>/dev/null || true
-	@if [ -w $(CGO_DIR)/scs ]; then rm -f $(CGO_DIR)/*/built*.h; fi
+	@if [ -w $(MIRRORS)/scs ]; then rm -f $(MIRRORS)/*/built*.h; fi
 
 deps-distclean: deps-clean
 	rm -rf $(addprefix $(DEPS)/src/,scs-*.tar.gz qdldl-*.tar.gz scipy_openblas32-*.whl osqp-sys-* fetch.??????)

@@ -1,7 +1,7 @@
 // Package cgo holds no code. Its folder says how the C libraries SCS and OSQP come
-// to this module: pinned sources (pins, crates), the scripts that fetch, check and
-// build them (fetch.sh, build-scs.sh, build-osqp.sh, deps.mk), and the packages scs
-// and osqp, the only ones that import "C".
+// to this module: pinned sources (pins, crates) and the scripts that fetch, check and
+// build them (fetch.sh, build-scs.sh, build-osqp.sh, deps.mk). The packages
+// internal/cgo/scs and internal/cgo/osqp link them.
 //
 // "make deps" does the work; README.md describes it. The tests of this package
 // look at what it built.

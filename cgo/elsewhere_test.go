@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// module is a copy of this folder as Go's module cache holds it: without what was built
-// here, read-only, and with no file that may be run.
+// module is a copy of this folder and of the packages that link the libraries, as Go's module
+// cache holds it: without what was built here, read-only, and with no file that may be run.
 type module struct {
 	t     *testing.T
 	dir   string
@@ -28,14 +28,25 @@ func newModule(t *testing.T) *module {
 		t.Skip("no make")
 	}
 	m := &module{t: t, dir: filepath.Join(t.TempDir(), "conetune@v0.0.0")}
-	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	for from, to := range map[string]string{".": "cgo", "../internal/cgo": "internal/cgo"} {
+		m.copy(from, to)
+	}
+	m.put("go.mod", "module github.com/conetune/conetune\n\ngo 1.26\n")
+	return m
+}
+
+// copy takes the files below a folder to one of the module.
+func (m *module) copy(from, to string) {
+	m.t.Helper()
+	require.NoError(m.t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		target := filepath.Join(m.dir, to, strings.TrimPrefix(path, from))
 		switch {
 		case err != nil:
 			return err
 		case path == "build":
 			return filepath.SkipDir
 		case d.IsDir():
-			return os.MkdirAll(filepath.Join(m.dir, "cgo", path), 0o700)
+			return os.MkdirAll(target, 0o700)
 		case strings.HasPrefix(d.Name(), "built"):
 			return nil
 		}
@@ -43,14 +54,13 @@ func newModule(t *testing.T) *module {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(m.dir, "cgo", path), text, 0o600)
+		return os.WriteFile(target, text, 0o600)
 	}))
-	m.put("go.mod", "module github.com/conetune/conetune\n\ngo 1.26\n")
-	return m
 }
 
 func (m *module) put(path, text string) {
 	m.t.Helper()
+	require.NoError(m.t, os.MkdirAll(filepath.Dir(filepath.Join(m.dir, path)), 0o700))
 	require.NoError(m.t, os.WriteFile(filepath.Join(m.dir, path), []byte(text), 0o600))
 }
 

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
-	cosqp "github.com/conetune/conetune/cgo/osqp"
+	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
 	"github.com/james-bowman/sparse"
 )
 

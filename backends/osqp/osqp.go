@@ -12,7 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	cosqp "github.com/conetune/conetune/cgo/osqp"
+	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
 	"github.com/james-bowman/sparse"
 )
 

@@ -10,11 +10,11 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/sidebyside"
-	cosqp "github.com/conetune/conetune/cgo/osqp"
+	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
 )
 
 // BenchmarkPython sets up and solves problems of a public collection in turns with the
-// Python package of OSQP, with its mirror in Go (package cgo/osqp), and through
+// Python package of OSQP, with its mirror in Go (package internal/cgo/osqp), and through
 // backends.Open, all on the same rows with the same settings: one round, without
 // polishing, at 1e-5. It reports the least processor time of each; the iterations must
 // be the same.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	cosqp "github.com/conetune/conetune/cgo/osqp"
+	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
 	"github.com/conetune/conetune/internal/stop"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
-	cscs "github.com/conetune/conetune/cgo/scs"
+	cscs "github.com/conetune/conetune/internal/cgo/scs"
 	"github.com/james-bowman/sparse"
 )
 

@@ -10,11 +10,11 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/sidebyside"
-	cscs "github.com/conetune/conetune/cgo/scs"
+	cscs "github.com/conetune/conetune/internal/cgo/scs"
 )
 
 // BenchmarkPython sets up and solves problems of public collections in turns with the
-// Python package of SCS, with its mirror in Go (package cgo/scs), and through
+// Python package of SCS, with its mirror in Go (package internal/cgo/scs), and through
 // backends.Open, all on the same rows with the same settings. It reports the least
 // time of each; the iterations must be the same.
 //

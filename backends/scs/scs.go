@@ -12,7 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	cscs "github.com/conetune/conetune/cgo/scs"
+	cscs "github.com/conetune/conetune/internal/cgo/scs"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/james-bowman/sparse"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/cgo/scs"
+	"github.com/conetune/conetune/internal/cgo/scs"
 )
 
 // TestNuclear has min t with X fixed to [1 4; 2 2; 2 -4], whose columns are

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/cgo/scs"
+	"github.com/conetune/conetune/internal/cgo/scs"
 )
 
 // projection is min |x|^2/2 - 2x subject to x <= 1: x = 1 with the multiplier 1.

@@ -4,10 +4,10 @@ package scs
 
 /*
 #cgo CFLAGS: -std=gnu11
-#cgo !syslibs,!asan CFLAGS: -I${SRCDIR}/../build/include/scs
-#cgo !syslibs,!asan LDFLAGS: -L${SRCDIR}/../build/lib -Wl,-rpath,${SRCDIR}/../build/lib -lconetune_scs -lconetune_blas -lm
-#cgo !syslibs,asan CFLAGS: -I${SRCDIR}/../build/asan/include/scs
-#cgo !syslibs,asan LDFLAGS: -L${SRCDIR}/../build/asan/lib -Wl,-rpath,${SRCDIR}/../build/asan/lib -lconetune_scs -lconetune_blas -lm
+#cgo !syslibs,!asan CFLAGS: -I${SRCDIR}/../../../cgo/build/include/scs
+#cgo !syslibs,!asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/lib -lconetune_scs -lconetune_blas -lm
+#cgo !syslibs,asan CFLAGS: -I${SRCDIR}/../../../cgo/build/asan/include/scs
+#cgo !syslibs,asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/asan/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/asan/lib -lconetune_scs -lconetune_blas -lm
 #cgo syslibs pkg-config: scs
 #cgo syslibs CFLAGS: -DCONETUNE_SYSLIBS
 #include "interrupt.h"

@@ -4,10 +4,10 @@ package osqp
 
 /*
 #cgo CFLAGS: -std=gnu11
-#cgo !syslibs,!asan CFLAGS: -I${SRCDIR}/../build/include/osqp
-#cgo !syslibs,!asan LDFLAGS: -L${SRCDIR}/../build/lib -lconetune_osqp -lm
-#cgo !syslibs,asan CFLAGS: -I${SRCDIR}/../build/asan/include/osqp
-#cgo !syslibs,asan LDFLAGS: -L${SRCDIR}/../build/asan/lib -lconetune_osqp -lm
+#cgo !syslibs,!asan CFLAGS: -I${SRCDIR}/../../../cgo/build/include/osqp
+#cgo !syslibs,!asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/lib -lconetune_osqp -lm
+#cgo !syslibs,asan CFLAGS: -I${SRCDIR}/../../../cgo/build/asan/include/osqp
+#cgo !syslibs,asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/asan/lib -lconetune_osqp -lm
 #cgo syslibs pkg-config: osqp
 #include "interrupt.h"
 */

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/cgo/osqp"
+	"github.com/conetune/conetune/internal/cgo/osqp"
 )
 
 func one(v float64) *osqp.Matrix {

@@ -70,7 +70,7 @@ func (h *hostile) cones(m int) []backends.Cone {
 	var out []backends.Cone
 	for left := m; left > 0; {
 		dim := 1 + h.rng.IntN(left)
-		c := backends.Cone{Kind: backends.ConeKind(h.rng.IntN(int(backends.NuclearNormCone) + 1)), Dim: dim}
+		c := backends.Cone{Kind: backends.ConeKind(h.rng.IntN(int(backends.DualGeneralizedPowerCone) + 1)), Dim: dim}
 		if !h.backend.Capabilities().Supports(c.Kind) {
 			continue
 		}
@@ -96,6 +96,9 @@ func (h *hostile) cones(m int) []backends.Cone {
 			c.Dim, c.Alpha = 3, []float64{0.5, 0.3, 1e-9, 1 - 1e-9, math.SmallestNonzeroFloat64}[h.rng.IntN(5)]
 		case backends.NuclearNormCone:
 			c = backends.NuclearNorm(1+h.rng.IntN(2), 1+h.rng.IntN(2))
+		case backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone:
+			weights := [][]float64{{1}, {0.5, 0.5}, {0.2, 0.5, 0.3}, {1e-9, 1 - 1e-9}, {1, math.SmallestNonzeroFloat64}, {1e-300, 0.5, 0.5}}[h.rng.IntN(6)]
+			c.Weights, c.Dim = weights, len(weights)+1+h.rng.IntN(3)
 		}
 		out, left = append(out, c), left-c.Dim
 	}

@@ -11,8 +11,8 @@
 // # Accuracy
 //
 // The backend is tested to residuals of 1e-8: on problems whose rows, columns and
-// objective are less than about 30 apart with every cone, and a million apart without
-// power cones, for which it rescales them. In between, and on badly conditioned
+// objective are less than about 10 apart with every cone, 30 apart without generalized
+// power cones, and a million apart without any power cones, for which it rescales them. In between, and on badly conditioned
 // problems, 1e-6 is what to ask of it. An answer that misses the tolerance on
 // the caller's data, though SCS calls it solved in its own measure, is carried
 // on with a tighter tolerance, at most [Settings].Retries times.
@@ -37,6 +37,9 @@
 // collection of Maros and Meszaros, at 1e-8 with 4 s each, two rows solved 28 and
 // the box cone 23; of the 22 that both solved, two rows took fewer iterations on
 // 14 and more on 5.
+//
+// A generalized power cone is written as a tower of power cones with three entries
+// (package internal/tower), whose variables SCS sees after the caller's.
 //
 // A matrix in a nuclear norm cone with more columns than rows is given as its
 // transpose. Each iteration takes one singular value decomposition of it, where the

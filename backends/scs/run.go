@@ -151,14 +151,15 @@ func (r *run) start() bool {
 	}
 	p := r.scale.Scale(*r.warm)
 	r.warm = nil
+	if p.S == nil && p.X != nil {
+		p.S = r.tower.Recover(backends.Point{S: residual(r.data, p.X)}).S
+	}
+	p = r.tower.Extend(p)
 	if p.X != nil {
 		copy(r.point.X, p.X)
 	}
-	switch {
-	case p.S != nil:
+	if p.S != nil {
 		copy(r.point.S, r.form.slacks(p.S))
-	case p.X != nil:
-		copy(r.point.S, r.form.slacks(residual(r.data, p.X)))
 	}
 	if p.Z != nil {
 		copy(r.point.Y, r.form.multipliers(p.Z))
@@ -167,7 +168,7 @@ func (r *run) start() bool {
 }
 
 func (r *run) zero() {
-	n, m := len(r.user.Q), r.form.height()
+	n, m := len(r.data.Q), r.form.height()
 	r.point = cscs.Solution{X: make([]float64, n), Y: make([]float64, m), S: make([]float64, m)}
 }
 
@@ -193,8 +194,8 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		if info.Status == cscs.SolvedInaccurate {
 			out.Status = limit
 		}
-		out.X, out.Z = slices.Clone(r.point.X), r.form.dual(r.point.Y)
-		out.S = r.form.slack(r.point.S, r.data, out.X)
+		p := r.tower.Recover(backends.Point{X: slices.Clone(r.point.X), S: r.form.slack(r.point.S, r.data, r.point.X), Z: r.form.dual(r.point.Y)})
+		out.X, out.S, out.Z = p.X, p.S, p.Z
 		r.scale.Unscale(out.X, out.S, out.Z)
 		found := excess(r.judge.Excess(out.X, out.S, out.Z, r.options.Eps), 1)
 		if found > 1 && r.current.EpsAbs <= roundedEps && finite(r.point.X, r.point.S) {
@@ -202,9 +203,9 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		}
 		return out, found
 	case cscs.Infeasible, cscs.InfeasibleInaccurate:
-		return r.certificate(info, limit, r.form.dual(r.point.Y), backends.PrimalInfeasible)
+		return r.certificate(info, limit, r.tower.Recover(backends.Point{Z: r.form.dual(r.point.Y)}).Z, backends.PrimalInfeasible)
 	case cscs.Unbounded, cscs.UnboundedInaccurate:
-		return r.certificate(info, limit, r.point.X, backends.DualInfeasible)
+		return r.certificate(info, limit, r.tower.Recover(backends.Point{X: r.point.X}).X, backends.DualInfeasible)
 	}
 	out.Status, out.Message = backends.NumericalError, "SCS says "+info.Text
 	return out, math.NaN()
@@ -214,10 +215,10 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 // that takes the point nearer to the tolerance than the residual found, and returns that of out then.
 func (r *run) withoutRounding(out *backends.Solution, found float64) float64 {
 	x := scaling.Drop(r.point.X, rounding)
-	s := r.form.slack(scaling.Drop(r.point.S, rounding), r.data, x)
-	r.scale.Unscale(x, s, nil)
-	if better := excess(r.judge.Excess(x, s, out.Z, r.options.Eps), 1); better < found {
-		out.X, out.S = x, s
+	p := r.tower.Recover(backends.Point{X: x, S: r.form.slack(scaling.Drop(r.point.S, rounding), r.data, x)})
+	r.scale.Unscale(p.X, p.S, nil)
+	if better := excess(r.judge.Excess(p.X, p.S, out.Z, r.options.Eps), 1); better < found {
+		out.X, out.S = p.X, p.S
 		return better
 	}
 	return found

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/backends/internal/scaling"
 	cscs "github.com/conetune/conetune/internal/cgo/scs"
 	"github.com/conetune/conetune/internal/stop"
+	"github.com/conetune/conetune/internal/tower"
 	"github.com/james-bowman/sparse"
 )
 
@@ -32,6 +33,7 @@ func (Backend) Capabilities() backends.Capabilities {
 	cones := []backends.ConeKind{
 		backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
 		backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
+		backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone, // as towers
 	}
 	if cscs.HasNuclear() {
 		cones = append(cones, backends.NuclearNormCone)
@@ -77,7 +79,8 @@ func (Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, 
 // solver is a problem that has been set up.
 type solver struct {
 	user     backends.Problem // the caller's problem with the updates so far
-	scale    *scaling.Scaling // from user to data, nil for none
+	scale    *scaling.Scaling // of user, nil for none
+	tower    *tower.Tower     // from that to data, nil without generalized power cones
 	data     *backends.Problem
 	form     *form
 	options  backends.Options
@@ -137,7 +140,8 @@ func (s *solver) setup(set cscs.Settings) error {
 	if !s.settings.NoRescaling {
 		scale = scaling.New(&s.user)
 	}
-	data := scale.Problem(&s.user)
+	tower := tower.New(len(s.user.Q), s.user.Cones, func(backends.Cone) bool { return true })
+	data := tower.Problem(scale.Problem(&s.user))
 	form := newForm(data)
 	given := form.problem(data)
 	work, err := cscs.New(given, &form.cones, &set)
@@ -148,7 +152,7 @@ func (s *solver) setup(set cscs.Settings) error {
 		return err
 	}
 	s.drop()
-	s.work, s.current, s.scale, s.data, s.form = work, set, scale, data, form
+	s.work, s.current, s.scale, s.tower, s.data, s.form = work, set, scale, tower, data, form
 	return nil
 }
 
@@ -223,7 +227,7 @@ func (s *solver) Update(u backends.Update) error {
 		err = s.setup(s.current)
 	default:
 		next := *s.data
-		next.Q, next.B = s.scale.Objective(s.user.Q), s.scale.Rows(s.user.B)
+		next.Q, next.B = s.tower.Objective(s.scale.Objective(s.user.Q)), s.tower.Rows(s.scale.Rows(s.user.B))
 		if err = s.work.Update(s.form.vector(next.B), next.Q); err == nil {
 			s.data = &next
 		}

@@ -88,12 +88,14 @@ const (
 	Conic   Mix = "soc" // second-order cones
 	Matrix  Mix = "sdp" // second-order and semidefinite cones
 	Curved  Mix = "exp" // second-order, exponential and power cones
-	All     Mix = "all" // all but nuclear norms
-	Nuclear Mix = "nuc" // all
+	All     Mix = "all" // all but nuclear norms and generalized power cones
+	Nuclear Mix = "nuc" // all but generalized power cones
+	General Mix = "gen" // all but nuclear norms
+	Every   Mix = "any" // all
 )
 
 // Mixes returns all mixes.
-func Mixes() []Mix { return []Mix{Linear, Conic, Matrix, Curved, All, Nuclear} }
+func Mixes() []Mix { return []Mix{Linear, Conic, Matrix, Curved, All, Nuclear, General, Every} }
 
 func (m Mix) kinds() []backends.ConeKind {
 	curved := []backends.ConeKind{backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone}
@@ -106,10 +108,18 @@ func (m Mix) kinds() []backends.ConeKind {
 		return []backends.ConeKind{backends.SecondOrderCone, backends.PSDCone}
 	case Curved:
 		return append(curved, backends.SecondOrderCone)
+	}
+	curved = append(curved, backends.SecondOrderCone, backends.PSDCone)
+	general := []backends.ConeKind{backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone}
+	switch m {
 	case All:
-		return append(curved, backends.SecondOrderCone, backends.PSDCone)
+		return curved
+	case Nuclear:
+		return append(curved, backends.NuclearNormCone)
+	case General:
+		return append(curved, general...)
 	default:
-		return append(curved, backends.SecondOrderCone, backends.PSDCone, backends.NuclearNormCone)
+		return slices.Concat(curved, []backends.ConeKind{backends.NuclearNormCone}, general)
 	}
 }
 

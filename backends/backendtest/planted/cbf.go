@@ -75,6 +75,10 @@ func (c *Case) CBF() (*cbf.Model, bool) {
 			cone.Kind, cone.Powers = cbf.Power, []float64{k.Alpha, 1 - k.Alpha}
 		case backends.DualPowerCone:
 			cone.Kind, cone.Powers = cbf.DualPower, []float64{k.Alpha, 1 - k.Alpha}
+		case backends.GeneralizedPowerCone:
+			cone.Kind, cone.Powers = cbf.Power, k.Weights
+		case backends.DualGeneralizedPowerCone:
+			cone.Kind, cone.Powers = cbf.DualPower, k.Weights
 		default:
 			known = false
 		}

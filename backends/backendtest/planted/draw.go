@@ -121,6 +121,10 @@ func (d *draw) curvedCone(k backends.ConeKind) backends.Cone {
 		return backends.Power(alpha)
 	case backends.DualPowerCone:
 		return backends.DualPower(alpha)
+	case backends.GeneralizedPowerCone:
+		return d.generalizedPower()
+	case backends.DualGeneralizedPowerCone:
+		return dual(d.generalizedPower())
 	default:
 		return backends.NuclearNorm(1+d.IntN(3), 1+d.IntN(3))
 	}

@@ -70,7 +70,7 @@ func (liar) Name() string { return "liar" }
 
 func (liar) Capabilities() backends.Capabilities {
 	c := backends.Capabilities{Quadratic: true, UpdateVectors: true, UpdateMatrices: true, WarmStart: true, Certificates: true}
-	for k := backends.ZeroCone; k <= backends.NuclearNormCone; k++ {
+	for k := backends.ZeroCone; k <= backends.DualGeneralizedPowerCone; k++ {
 		c.Cones = append(c.Cones, k)
 	}
 	return c

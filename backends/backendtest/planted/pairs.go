@@ -70,6 +70,10 @@ func (d *draw) pair(c backends.Cone, exact bool) (s, z []float64) {
 		d.powerPair(c.Alpha, s, z, exact)
 	case backends.DualPowerCone:
 		d.powerPair(c.Alpha, z, s, exact)
+	case backends.GeneralizedPowerCone:
+		d.generalizedPowerPair(c.Weights, s, z, exact)
+	case backends.DualGeneralizedPowerCone:
+		d.generalizedPowerPair(c.Weights, z, s, exact)
 	case backends.NuclearNormCone:
 		d.nuclearPair(c, s, z)
 	}
@@ -120,6 +124,10 @@ func dual(c backends.Cone) backends.Cone {
 		c.Kind = backends.DualPowerCone
 	case backends.DualPowerCone:
 		c.Kind = backends.PowerCone
+	case backends.GeneralizedPowerCone:
+		c.Kind = backends.DualGeneralizedPowerCone
+	case backends.DualGeneralizedPowerCone:
+		c.Kind = backends.GeneralizedPowerCone
 	case backends.NuclearNormCone:
 		c.Kind = -1
 	}
@@ -171,6 +179,15 @@ func (d *draw) inside(c backends.Cone) []float64 {
 	case backends.PowerCone, backends.DualPowerCone:
 		s[0], s[1] = d.amount(), d.amount()
 		s[2] = d.sign() * min(s[0], s[1]) / 2
+	case backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone: // both hold |z| < min x
+		least := math.Inf(1)
+		for i := range c.Weights {
+			s[i] = d.amount()
+			least = min(least, s[i])
+		}
+		for i := len(c.Weights); i < c.Dim; i++ {
+			s[i] = d.sign() * least / 4
+		}
 	default: // the nuclear norm is at most sqrt(rank) times the norm
 		s[0] = above(2 * norm(s[1:]))
 	}
@@ -201,6 +218,10 @@ func (d *draw) edge(c backends.Cone) ([]float64, bool) {
 		} else {
 			d.powerPair(c.Alpha, make([]float64, 3), s, true)
 		}
+	case backends.GeneralizedPowerCone:
+		d.generalizedPowerPair(c.Weights, s, make([]float64, c.Dim), true)
+	case backends.DualGeneralizedPowerCone:
+		d.generalizedPowerPair(c.Weights, make([]float64, c.Dim), s, true)
 	default:
 		return s, false
 	}

@@ -111,6 +111,9 @@ func (d *draw) permuteRows(c *Case) bool {
 			if k.Alpha == 0.5 {
 				list[from], list[from+1] = list[from+1], list[from]
 			}
+		case backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone:
+			z := list[from+len(k.Weights) : from+k.Dim]
+			d.Shuffle(len(z), func(i, j int) { z[i], z[j] = z[j], z[i] })
 		}
 	})
 	c.setLines(list, c.Cones)

@@ -19,6 +19,7 @@ type weakCase struct {
 // weakCases have no attained solution, no certificate, or a duality gap.
 func weakCases() []weakCase {
 	soc, psd, exp, power := backends.SecondOrder(3), backends.PSD(2), backends.Exponential(), backends.Power(0.5)
+	mean := backends.GeneralizedPower([]float64{0.25, 0.25, 0.5}, 1)
 	zero := func(n int) []float64 { return make([]float64, n) }
 	return []weakCase{
 		// min t with tu >= 1: 0 is not attained.
@@ -40,6 +41,9 @@ func weakCases() []weakCase {
 		// min u with sqrt(uv) >= 1, and with u = 0.
 		{power, []float64{1, 0}, []float64{1, 0, 0, 1, 0, 0}, []float64{0, 0, 1}, []float64{1, 1}, []float64{1, 1, 1}, []float64{1, 0, 0}},
 		{power, []float64{0}, []float64{0, 1, 0}, []float64{0, 0, 1}, nil, nil, zero(3)},
+		// min u with (uvw^2)^(1/4) >= 1, and with u = 0.
+		{mean, []float64{1, 0, 0}, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, []float64{0, 0, 0, 1}, []float64{1, 1, 1}, []float64{1, 1, 1, 1}, []float64{1, 0, 0, 0}},
+		{mean, zero(2), []float64{0, 0, 1, 0, 0, 1, 0, 0}, []float64{0, 0, 0, 1}, nil, nil, zero(4)},
 	}
 }
 

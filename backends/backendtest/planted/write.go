@@ -64,6 +64,10 @@ func coneLiteral(k backends.Cone) string {
 		return fmt.Sprintf("backends.Power(%s)", number(k.Alpha))
 	case backends.DualPowerCone:
 		return fmt.Sprintf("backends.DualPower(%s)", number(k.Alpha))
+	case backends.GeneralizedPowerCone:
+		return fmt.Sprintf("backends.GeneralizedPower([]float64{%s}, %d)", numbers(k.Weights), k.Dim-len(k.Weights))
+	case backends.DualGeneralizedPowerCone:
+		return fmt.Sprintf("backends.DualGeneralizedPower([]float64{%s}, %d)", numbers(k.Weights), k.Dim-len(k.Weights))
 	default:
 		return fmt.Sprintf("backends.NuclearNorm(%d, %d)", k.Rows, k.Cols)
 	}

@@ -6,19 +6,25 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/tower"
 )
 
 // MaxSize is the largest number of rows and of columns of a conic program, those of
 // a matrix of order n being n(n+1)/2.
 const MaxSize = 1 << 28
 
+// longPower is the number of rows up to which a generalized power cone is one. For that the native solver has a dense
+// block, which costs less than the many small cones of a tower up to about here (measured on means of nonnegative variables).
+const longPower = 64
+
 // Program is a model in the form of package backends, and the way back.
 //
 // Its columns are x, then the matrix variables as their lower triangles by columns,
-// off the diagonal times sqrt 2, then auxiliary ones that some power cones need. Its
-// rows are cone by cone those of VAR and CON that are not free, sorted into zero,
-// nonnegative, second-order, positive semidefinite, exponential, power cones and duals
-// of the last two, within each of them in the order of the file.
+// off the diagonal times sqrt 2. Its rows are cone by cone those of VAR and CON that are
+// not free, sorted into zero, nonnegative, second-order, positive semidefinite, exponential,
+// power, generalized power cones and duals of the last three, within each of them in the order
+// of the file. Generalized power cones with more than 64 rows stand there as towers of power
+// cones (see package internal/tower), with auxiliary columns after the others.
 type Program struct {
 	// Problem minimises the objective, or its negative where the model maximises.
 	Problem *backends.Problem
@@ -27,12 +33,13 @@ type Program struct {
 	sign        float64 // -1 where the model maximises
 	variables   int
 	constraints int
-	rows        []row
+	rows        []row        // without the tower
+	tower       *tower.Tower // nil without long power cones
 }
 
 // row is a row of the problem, s = c1 e1 + c2 e2, in terms of entries: of the
-// variables, the constraints, and the auxiliary variables, in this order. Entry -1
-// means none. The rows of matrices have no entries.
+// variables and the constraints, in this order. Entry -1 means none. The rows of
+// matrices have no entries.
 type row struct {
 	e1, e2 int32
 	c1, c2 float64
@@ -48,6 +55,8 @@ const (
 	dualExponentialPart
 	powerPart
 	dualPowerPart
+	generalizedPowerPart
+	dualGeneralizedPowerPart
 	parts
 )
 
@@ -55,7 +64,6 @@ const (
 type builder struct {
 	m                      *Model
 	variables, constraints int
-	auxiliary              int
 	part                   [parts]struct {
 		rows  []row
 		cones []backends.Cone
@@ -164,72 +172,31 @@ func (b *builder) entries(part int, entries ...int) {
 	}
 }
 
-// newEntry returns an auxiliary variable.
-func (b *builder) newEntry() int {
-	b.auxiliary++
-	return b.variables + b.constraints + b.auxiliary - 1
-}
-
 // power adds a power cone, l powers a with sum 1 on the first l of dim entries:
 //
 //	x1^a1 .. xl^al >= |(x(l+1), ..)|, and for the dual (x1/a1)^a1 .. (xl/al)^al >= |(x(l+1), ..)|
-//
-// Cones with three entries and two powers stay what they are. For others the norm
-// becomes an auxiliary variable, and so do the partial products,
-//
-//	x1^a1 u1^(1-a1) >= |w|,  x2^a u2^(1-a) >= u1 with a = a2/(1-a1), ..
 func (b *builder) power(first, dim int, powers []float64, dual bool) {
-	l := len(powers)
-	if dim == l {
-		b.plain(nonnegativePart, first, dim, 1)
-		return
-	}
-	if l == 1 {
-		b.cone(secondOrderPart, backends.SecondOrder(dim))
-		b.plain(secondOrderPart, first, dim, 1)
-		return
-	}
-	w := first + l
-	if dim > l+1 {
-		norm := b.newEntry()
-		b.cone(secondOrderPart, backends.SecondOrder(dim-l+1))
-		b.entries(secondOrderPart, norm)
-		b.plain(secondOrderPart, w, dim-l, 1)
-		w = norm
-	}
-	if l == 2 {
-		part, cone := powerPart, backends.Power(powers[0]/(powers[0]+powers[1]))
-		if dual {
-			part, cone = dualPowerPart, backends.DualPower(cone.Alpha)
-		}
-		b.cone(part, cone)
-		b.entries(part, first, first+1, w)
-		return
-	}
-	sum := 0.0
+	weights, sum := make([]float64, len(powers)), 0.0
 	for _, a := range powers {
 		sum += a
 	}
-	scale := func(k int) float64 {
-		if dual {
-			return sum / powers[k]
-		}
-		return 1
+	for k, a := range powers {
+		weights[k] = a / sum
 	}
-	rest := slices.Clone(powers) // the sums from k on
-	for k := l - 2; k >= 0; k-- {
-		rest[k] += rest[k+1]
+	part, cone := generalizedPowerPart, backends.GeneralizedPower(weights, dim-len(weights))
+	switch l := len(weights); {
+	case dim == l:
+		b.plain(nonnegativePart, first, dim, 1)
+		return
+	case l == 1:
+		part, cone = secondOrderPart, backends.SecondOrder(dim)
+	case dim == 3 && dual:
+		part, cone = dualPowerPart, backends.DualPower(weights[0])
+	case dim == 3:
+		part, cone = powerPart, backends.Power(weights[0])
+	case dual:
+		part, cone.Kind = dualGeneralizedPowerPart, backends.DualGeneralizedPowerCone
 	}
-	for k := range l - 1 {
-		b.cone(powerPart, backends.Power(powers[k]/rest[k]))
-		b.plain(powerPart, first+k, 1, scale(k))
-		if k == l-2 {
-			b.plain(powerPart, first+l-1, 1, scale(l-1))
-			b.entries(powerPart, w)
-			return
-		}
-		u := b.newEntry()
-		b.entries(powerPart, u, w)
-		w = u
-	}
+	b.cone(part, cone)
+	b.plain(part, first, dim, 1)
 }

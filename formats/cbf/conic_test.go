@@ -190,8 +190,7 @@ func TestCones(t *testing.T) {
 			require.NoError(t, err)
 			n, rows := p.Problem.Dims()
 			x := make([]float64, n)
-			first := copy(x, v[:len(asVarEntries(m, v))])
-			fillAuxiliary(c, v, x[first:])
+			copy(x, v)
 			s := make([]float64, rows)
 			copy(s, p.Problem.B)
 			for i := range s {
@@ -227,52 +226,40 @@ func TestCones(t *testing.T) {
 	assert.Len(t, counts, 13)
 }
 
-// asVarEntries are the entries of v that are variables of m.
-func asVarEntries(m *Model, v []float64) []float64 {
-	if len(m.Var) == 0 {
-		return nil
-	}
-	return v
-}
-
-// fillAuxiliary gives the norm and the partial products of a power cone their best
-// values, largest for a product and smallest for a norm.
-func fillAuxiliary(c Cone, v, aux []float64) {
-	if len(aux) == 0 {
-		return
-	}
-	powers := c.Powers
-	if powers == nil {
-		for range c.Dim - 1 {
-			powers = append(powers, 1)
+// TestLongPowers has cones above and below the length from which they are towers, with optima of closed form: the largest
+// weighted mean of x below |y| = t with sum x = 1 has x = w, and sum x least with the mean of x/w equal to 1 has the same.
+func TestLongPowers(t *testing.T) {
+	for _, l := range []int{longPower - 3, 3 * longPower} {
+		powers, sum := make([]float64, l), 0.0
+		for k := range powers {
+			powers[k] = float64(1 + k%3)
+			sum += powers[k]
 		}
-	}
-	l := len(powers)
-	sum := 0.0
-	for _, a := range powers {
-		sum += a
-	}
-	if c.Dim > l+1 {
-		square := 0.0
-		for _, x := range v[l:] {
-			square += x * x
+		mean, w := 1.0, make([]float64, l)
+		for k, a := range powers {
+			w[k] = a / sum
+			mean *= math.Pow(w[k], w[k])
 		}
-		aux[0] = math.Sqrt(square)
-		aux = aux[1:]
-	}
-	for k := range aux { // the weighted geometric mean of entries k+1 ..
-		rest, product := 0.0, 1.0
-		for _, a := range powers[k+1:] {
-			rest += a
-		}
-		for i := k + 1; i < l; i++ {
-			base := v[i]
-			if c.Kind == DualPower || c.Kind == DualGeometricMean {
-				base *= sum / powers[i]
+		for _, kind := range []Kind{Power, DualPower} {
+			want := map[Kind]float64{Power: mean, DualPower: 1}[kind]
+			// max 3y + 4z with |(y, z)| at most the mean
+			m := &Model{Version: 2, Maximize: true, Var: []Cone{{kind, l + 2, powers}}, Con: []Cone{{Kind: Zero, Dim: 1}}, B: []Coefficient{{0, -1}}}
+			m.Objective = []Coefficient{{l, 3}, {l + 1, 4}}
+			for k := range l {
+				m.A = append(m.A, Entry{0, k, 1})
 			}
-			product *= math.Pow(max(0, base), powers[i]/rest)
+			p, err := m.Conic()
+			require.NoError(t, err)
+			assert.Equal(t, l > longPower, p.tower != nil)
+			s, got := solve(t, m)
+			require.Equal(t, backends.Optimal, s.Status)
+			assert.InDelta(t, 5*want, got.Objective, 1e-6)
+			assert.InDelta(t, 5*want, got.DualObjective, 1e-6)
+			require.Len(t, got.X, l+2)
+			assert.InDelta(t, 0.6*want, got.X[l], 1e-4)
+			assert.InDelta(t, w[0], got.X[0], 1e-4)
+			assert.InDelta(t, 5*want, math.Abs(got.Y[0]), 1e-5, "the value is 5 want times the sum of x")
 		}
-		aux[k] = product
 	}
 }
 

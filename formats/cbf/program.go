@@ -4,9 +4,32 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/james-bowman/sparse"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/internal/tower"
 )
+
+// places are the first rows and columns of the matrices, and the number of columns.
+type places struct {
+	variableRow, variableColumn, constraintRow []int
+	columns                                    int
+}
+
+// places starts with the matrices at a row and a column.
+func (m *Model) places(row, column int) places {
+	p := places{columns: column}
+	for _, n := range m.PSDVar {
+		p.variableRow, p.variableColumn = append(p.variableRow, row), append(p.variableColumn, p.columns)
+		row, p.columns = row+triangle(n), p.columns+triangle(n)
+	}
+	for _, n := range m.PSDCon {
+		p.constraintRow = append(p.constraintRow, row)
+		row += triangle(n)
+	}
+	return p
+}
 
 // program puts the parts together; the matrices start at that row.
 func (b *builder) program(matrices int) (*Program, error) {
@@ -17,8 +40,8 @@ func (b *builder) program(matrices int) (*Program, error) {
 	}
 	problem := &backends.Problem{}
 	size := 0
-	for _, part := range b.part {
-		size += len(part.rows)
+	for k := range b.part {
+		size += len(b.part[k].rows)
 	}
 	p.rows = make([]row, 0, size)
 	for k := range b.part {
@@ -26,76 +49,71 @@ func (b *builder) program(matrices int) (*Program, error) {
 		problem.Cones = append(problem.Cones, b.part[k].cones...)
 		b.part[k].rows = nil
 	}
-
-	// The first row and column of each matrix.
-	variableRow, variableColumn := make([]int, len(m.PSDVar)), make([]int, len(m.PSDVar))
-	at, columns := matrices, b.variables
-	for k, n := range m.PSDVar {
-		variableRow[k], variableColumn[k] = at, columns
-		at, columns = at+triangle(n), columns+triangle(n)
+	at, uses := m.places(matrices, b.variables), p.uses()
+	problem.Q, problem.A, problem.B = p.objective(at), p.matrix(at, uses), p.right(at, uses)
+	p.tower = tower.New(len(problem.Q), problem.Cones, func(c backends.Cone) bool { return c.Dim > longPower })
+	p.Problem = p.tower.Problem(problem)
+	if err := p.Problem.Validate(); err != nil { // sums of entries, or sqrt 2 times one, may be infinite
+		return nil, fmt.Errorf("cbf: the entries are too large: %w", err)
 	}
-	constraintRow := make([]int, len(m.PSDCon))
-	for k, n := range m.PSDCon {
-		constraintRow[k] = at
-		at += triangle(n)
-	}
-	auxiliary := columns
-	columns += b.auxiliary
+	return p, nil
+}
 
-	problem.Q, problem.B = make([]float64, columns), make([]float64, len(p.rows))
+// objective returns q.
+func (p *Program) objective(at places) []float64 {
+	m, q := p.model, make([]float64, at.columns)
 	for _, c := range m.Objective {
-		problem.Q[c.Index] += p.sign * c.Value
+		q[c.Index] += p.sign * c.Value
 	}
 	for _, e := range m.ObjectiveMatrix {
 		j, weight := vectorPlace(e.Row, e.Col, m.PSDVar[e.Owner])
-		problem.Q[variableColumn[e.Owner]+j] += p.sign * weight * e.Value
+		q[at.variableColumn[e.Owner]+j] += p.sign * weight * e.Value
 	}
+	return q
+}
 
-	uses := p.uses()
+// matrix returns A, with s = b - Ax.
+func (p *Program) matrix(at places, uses *users) *sparse.CSC {
+	m := p.model
 	a := coo.New(len(p.rows) + len(m.A) + len(m.F) + len(m.H))
 	for k, r := range p.rows {
-		for _, term := range [2]struct {
-			e int32
-			c float64
-		}{{r.e1, r.c1}, {r.e2, r.c2}} {
-			switch e := int(term.e); {
-			case e < 0:
-			case e < b.variables:
-				a.Add(k, e, -term.c)
-			case e >= b.variables+b.constraints:
-				a.Add(k, auxiliary+e-b.variables-b.constraints, -term.c)
-			}
+		if e := int(r.e1); e >= 0 && e < p.variables {
+			a.Add(k, e, -r.c1)
+		}
+		if e := int(r.e2); e >= 0 && e < p.variables {
+			a.Add(k, e, -r.c2)
 		}
 	}
 	for _, e := range m.A {
 		uses.each(e.Row, func(k int, c float64) { a.Add(k, e.Col, -c*e.Value) })
 	}
-	for _, e := range m.B {
-		uses.each(e.Index, func(k int, c float64) { problem.B[k] += c * e.Value })
-	}
 	for _, e := range m.F {
 		j, weight := vectorPlace(e.Row, e.Col, m.PSDVar[e.Other])
-		uses.each(e.Owner, func(k int, c float64) { a.Add(k, variableColumn[e.Other]+j, -c*weight*e.Value) })
+		uses.each(e.Owner, func(k int, c float64) { a.Add(k, at.variableColumn[e.Other]+j, -c*weight*e.Value) })
 	}
 	for j, n := range m.PSDVar {
 		for k := range triangle(n) {
-			a.Add(variableRow[j]+k, variableColumn[j]+k, -1)
+			a.Add(at.variableRow[j]+k, at.variableColumn[j]+k, -1)
 		}
 	}
 	for _, e := range m.H {
 		k, weight := vectorPlace(e.Row, e.Col, m.PSDCon[e.Owner])
-		a.Add(constraintRow[e.Owner]+k, e.Other, -weight*e.Value)
+		a.Add(at.constraintRow[e.Owner]+k, e.Other, -weight*e.Value)
+	}
+	return a.CSC(len(p.rows), at.columns)
+}
+
+// right returns b.
+func (p *Program) right(at places, uses *users) []float64 {
+	m, b := p.model, make([]float64, len(p.rows))
+	for _, e := range m.B {
+		uses.each(e.Index, func(k int, c float64) { b[k] += c * e.Value })
 	}
 	for _, e := range m.D {
 		k, weight := vectorPlace(e.Row, e.Col, m.PSDCon[e.Owner])
-		problem.B[constraintRow[e.Owner]+k] += weight * e.Value
+		b[at.constraintRow[e.Owner]+k] += weight * e.Value
 	}
-	problem.A = a.CSC(len(p.rows), columns)
-	p.Problem = problem
-	if err := problem.Validate(); err != nil { // sums of entries, or sqrt 2 times one, may be infinite
-		return nil, fmt.Errorf("cbf: the entries are too large: %w", err)
-	}
-	return p, nil
+	return b
 }
 
 // vectorPlace is the place of an entry in the vector of a matrix, and its weight: with
@@ -173,31 +191,32 @@ type Solution struct {
 
 // Solution translates what a solver found.
 func (p *Program) Solution(s *backends.Solution) Solution {
+	at := p.tower.Recover(backends.Point{X: s.X, Z: s.Z})
 	out := Solution{Objective: p.sign*s.Objective + p.model.Constant, DualObjective: p.sign*s.DualObjective + p.model.Constant}
-	if s.X != nil {
-		out.X = s.X[:p.variables:p.variables]
-		at := p.variables
+	if at.X != nil {
+		out.X = at.X[:p.variables:p.variables]
+		first := p.variables
 		for _, n := range p.model.PSDVar {
 			x := make([]float64, triangle(n))
 			k := 0
 			for j := range n {
 				for i := j; i < n; i++ {
-					x[k] = s.X[at+k]
+					x[k] = at.X[first+k]
 					if i != j {
 						x[k] /= math.Sqrt2
 					}
 					k++
 				}
 			}
-			at += k
+			first += k
 			out.Matrices = append(out.Matrices, x)
 		}
 	}
-	if s.Z != nil {
+	if at.Z != nil {
 		out.Y = make([]float64, p.constraints)
 		uses := p.uses()
 		for i := range out.Y {
-			uses.each(i, func(k int, c float64) { out.Y[i] += c * s.Z[k] })
+			uses.each(i, func(k int, c float64) { out.Y[i] += c * at.Z[k] })
 		}
 	}
 	return out

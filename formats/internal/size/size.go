@@ -11,7 +11,7 @@ const (
 	MatrixRow = 256
 	// MatrixVariable is for one that is a row and a column.
 	MatrixVariable = 400
-	// PowerScalar is for an entry of a power cone that is made of cones with three entries.
+	// PowerScalar is for an entry of a power cone with more than three: in a tower of cones with three, or in a dense block.
 	PowerScalar = 2048
 	// Name is for a row or a column that has a name in the file, beside the text of the name: what
 	// the reader holds, not what a solver will, since it grows with the file.

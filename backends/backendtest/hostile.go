@@ -19,9 +19,12 @@ import (
 // variable, no rows, quadratic terms that are not convex, limits that leave no time, and
 // updates and starting points of the same kind. Every call has to return, with an error
 // or with a solution whose parts are finite and of the right lengths; the verdicts are
-// the matter of other tests. The seeds are first, first+1, ...
-func Hostile(t *testing.T, b backends.ConicBackend, first uint64, seeds int, settings any) {
+// the matter of other tests. The environment variables HOSTILE_FIRST and HOSTILE_SEEDS replace the
+// first seed, 0, and their number.
+func Hostile(t *testing.T, b backends.ConicBackend, seeds int, settings any) {
 	b = backends.Checked(b)
+	first := uint64(fromEnvironment("HOSTILE_FIRST", 0))
+	seeds = fromEnvironment("HOSTILE_SEEDS", seeds)
 	for seed := first; seed < first+uint64(seeds); seed++ {
 		h := hostile{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 41)), backend: b}
 		h.run(settings)

@@ -2,19 +2,16 @@ package cbf
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/readertest"
 )
 
 func TestReadSmall(t *testing.T) {
@@ -45,11 +42,7 @@ func TestReadCones(t *testing.T) {
 func TestErrors(t *testing.T) {
 	head := "VER\n2\nOBJSENSE\nMIN\n"
 	vars := head + "VAR\n3 1\nF 3\nCON\n2 1\nL+ 2\n"
-	for _, c := range []struct {
-		text string
-		line int
-		says string
-	}{
+	format.Errors(t, []readertest.Wrong{
 		{"", 0, "expected VER first"},
 		{"# nothing\n", 0, "expected VER first"},
 		{"VER\n1\n", 0, "no OBJSENSE"},
@@ -91,19 +84,9 @@ func TestErrors(t *testing.T) {
 		{vars + "FCOORD\n1\n0 0 0 0 1\n", 13, "matrix variable 0"},
 		{vars + "PSDCON\n1\n2\nHCOORD\n1\n0 0 2 0 1\n", 16, "row 2"},
 		{vars + "PSDCON\n1\n2\nDCOORD\n1\n0 0 0\n", 16, "3 words"},
-	} {
-		m, err := Decode("bad.cbf", strings.NewReader(c.text))
-		require.Error(t, err, c.text)
-		assert.Nil(t, m)
-		var e *textfile.Error
-		require.True(t, errors.As(err, &e), "%T", err)
-		assert.Equal(t, c.line, e.Line, "%s\n%s", err, c.text)
-		assert.ErrorContains(t, err, c.says, c.text)
-	}
+	})
 	_, err := Decode("fine.cbf", strings.NewReader(vars+"INT\n0\n"))
 	assert.NoError(t, err)
-	_, err = Read(filepath.Join(t.TempDir(), "none.cbf"))
-	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // random makes a model with all kinds of cones.
@@ -174,23 +157,7 @@ func random(rng *rand.Rand) *Model {
 
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		m := random(rng)
-		var text bytes.Buffer
-		require.NoError(t, Encode(&text, m))
-		got, err := Decode("again.cbf", &text)
-		require.NoError(t, err)
-		assert.Equal(t, m, got)
-	}
-	for _, name := range []string{"small.cbf", "cones.cbf"} {
-		m, err := Read(filepath.Join("testdata", name))
-		require.NoError(t, err)
-		path := filepath.Join(t.TempDir(), name+".gz")
-		require.NoError(t, Write(path, m))
-		got, err := Read(path)
-		require.NoError(t, err)
-		assert.Equal(t, m, got)
-	}
+	format.RoundTrips(t, 300, func() *Model { return random(rng) })
 }
 
 func TestEncodeErrors(t *testing.T) {

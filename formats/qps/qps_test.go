@@ -3,7 +3,6 @@ package qps
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/readertest"
 )
 
 var inf = math.Inf(1)
@@ -214,11 +213,7 @@ func TestGzipAndEndings(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		line int
-		says string
-	}{
+	format.Errors(t, []readertest.Wrong{
 		{"", 0, "empty"},
 		{"hello world\n", 1, "expected a section"},
 		{" x y 1\n", 1, "before a section"},
@@ -262,18 +257,7 @@ func TestErrors(t *testing.T) {
 		{"ROWS\n N c\nCOLUMNS\n x c 1 c\nENDATA\n", 4, "expected a column"},
 		{"ROWS\n N c\nCOLUMNS\n x c 1e308\n x c 1e308\nENDATA\n", 0, "add up to +Inf"},
 		{"ROWS\n N c\nCOLUMNS\n x c 1e400\nENDATA\n", 4, "beyond the range"},
-	} {
-		m, err := Decode("bad.mps", strings.NewReader(c.text))
-		require.Error(t, err, c.text)
-		assert.Nil(t, m, c.text)
-		var e *textfile.Error
-		require.True(t, errors.As(err, &e), "%T", err)
-		assert.Equal(t, c.line, e.Line, "%s\n%s", err, c.text)
-		assert.Contains(t, err.Error(), c.says, c.text)
-		assert.True(t, strings.HasPrefix(err.Error(), "bad.mps"), err)
-	}
-	_, err := Read(filepath.Join(t.TempDir(), "none.mps"))
-	assert.ErrorIs(t, err, os.ErrNotExist)
+	})
 }
 
 // TestErrorsFixed has mistakes after the file turned out to be in columns.

@@ -2,12 +2,9 @@ package sdpa
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,7 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/readertest"
 )
 
 func TestReadSmall(t *testing.T) {
@@ -45,11 +42,7 @@ func TestLayouts(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	head := "2\n1\n2\n1 1\n"
-	for _, c := range []struct {
-		text string
-		line int
-		says string
-	}{
+	format.Errors(t, []readertest.Wrong{
 		{"", 0, "the file ends where the number of variables is expected"},
 		{"\"only\n* comments\n", 2, "the file ends"},
 		{"two\n", 1, `"two" found`},
@@ -71,17 +64,7 @@ func TestErrors(t *testing.T) {
 		{head + "1 1 1 1.5 3\n", 5, "the column of an entry"},
 		{"2\n1\n-2\n1 1\n1 1 1 2 1\n", 5, "off the diagonal"},
 		{head + "1 1 1 2 1\n1 1 2 1 1\n", 0, "mirror image"},
-	} {
-		m, err := Decode("bad.dat-s", strings.NewReader(c.text))
-		require.Error(t, err, c.text)
-		assert.Nil(t, m)
-		var e *textfile.Error
-		require.True(t, errors.As(err, &e), "%T", err)
-		assert.Equal(t, c.line, e.Line, "%s\n%s", err, c.text)
-		assert.ErrorContains(t, err, c.says)
-	}
-	_, err := Read(filepath.Join(t.TempDir(), "none.dat-s"))
-	assert.ErrorIs(t, err, os.ErrNotExist)
+	})
 }
 
 // random makes a model with entries in random places.
@@ -111,21 +94,7 @@ func random(rng *rand.Rand) *Model {
 
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		m := random(rng)
-		var text bytes.Buffer
-		require.NoError(t, Encode(&text, m))
-		got, err := Decode("again.dat-s", &text)
-		require.NoError(t, err)
-		assert.Equal(t, m, got)
-	}
-	path := filepath.Join(t.TempDir(), "out.dat-s.gz")
-	m, err := Read("testdata/small.dat-s")
-	require.NoError(t, err)
-	require.NoError(t, Write(path, m))
-	got, err := Read(path)
-	require.NoError(t, err)
-	assert.Equal(t, m, got)
+	format.RoundTrips(t, 200, func() *Model { return random(rng) })
 }
 
 func TestEncodeErrors(t *testing.T) {

@@ -1,0 +1,144 @@
+package readertest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats/textfile"
+)
+
+// Program is a format of programs, with models of type *M.
+type Program[M any] struct {
+	// Ending is that of the names of files.
+	Ending string
+	Read   func(s *textfile.Source) (*M, error)
+	Decode func(name string, r io.Reader) (*M, error)
+	Encode func(w io.Writer, m *M) error
+	Open   func(path string) (*M, error)
+	Write  func(path string, m *M) error
+	// Conic makes the conic program; the error is for one that is too large.
+	Conic func(m *M) (*backends.Problem, error)
+	// Unfit says that the error of Encode is due, since the format cannot hold the model. Nil stands for never.
+	Unfit func(err error) bool
+	// Difference says what is not the same in a model that was written and read again, "" for nothing.
+	Difference func(m, again *M) string
+	// Vary, if not nil, makes another model of one, for a second round trip in Check.
+	Vary func(m *M)
+	// Files and Texts are seeds of Fuzz and Mutations, Words the words of the format.
+	Files, Texts, Words []string
+}
+
+// Fuzz fuzzes Check.
+func (p *Program[M]) Fuzz(f *testing.F) {
+	Seeds(f, p.Files, p.Texts...)
+	f.Fuzz(func(t *testing.T, text []byte) { p.Check(t, text) })
+}
+
+// Mutations checks texts made of whole lines and words.
+func (p *Program[M]) Mutations(t *testing.T) {
+	Mutations(Texts(t, p.Files, p.Texts), p.Words, Count(), func(text []byte) bool { return p.Check(t, text) })
+}
+
+// Check reads a text: what is read is a valid program, or one that is too large, and is the same after it was written and
+// read again. It says whether there was a model.
+func (p *Program[M]) Check(t *testing.T, text []byte) bool {
+	t.Helper()
+	var m *M
+	ok := Read(t, "fuzz"+p.Ending, text, func(s *textfile.Source) (err error) {
+		if m, err = p.Read(s); err != nil {
+			return err
+		}
+		if c, err := p.Conic(m); err == nil {
+			if err := c.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return nil
+	})
+	if ok {
+		p.RoundTrip(t, m)
+		if p.Vary != nil {
+			p.Vary(m)
+			p.RoundTrip(t, m)
+		}
+	}
+	return ok
+}
+
+// RoundTrip writes the model and reads it again.
+func (p *Program[M]) RoundTrip(t *testing.T, m *M) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := p.Encode(&out, m); err != nil {
+		if p.Unfit == nil || !p.Unfit(err) {
+			t.Fatal(err)
+		}
+		return
+	}
+	again, err := p.Decode("again"+p.Ending, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if what := p.Difference(m, again); what != "" {
+		t.Fatalf("the round trip changes the model: %s\n%+v\n%+v", what, m, again)
+	}
+}
+
+// RoundTrips writes and reads n models, and those of the files, gzipped, by their paths.
+func (p *Program[M]) RoundTrips(t *testing.T, n int, model func() *M) {
+	t.Helper()
+	for range n {
+		p.RoundTrip(t, model())
+	}
+	for _, name := range p.Files {
+		m, err := p.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "out"+p.Ending+".gz")
+		if err := p.Write(path, m); err != nil {
+			t.Fatal(err)
+		}
+		again, err := p.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if what := p.Difference(m, again); what != "" {
+			t.Fatalf("%s: the round trip changes the model: %s", name, what)
+		}
+	}
+}
+
+// Wrong is a text that cannot be read, with the line of the error, 0 for none, and words of it.
+type Wrong = struct {
+	Text string
+	Line int
+	Says string
+}
+
+// Errors reads what is wrong, and a file that does not exist.
+func (p *Program[M]) Errors(t *testing.T, texts []Wrong) {
+	t.Helper()
+	name := "bad" + p.Ending
+	for _, c := range texts {
+		m, err := p.Decode(name, strings.NewReader(c.Text))
+		var e *textfile.Error
+		switch {
+		case err == nil || m != nil:
+			t.Errorf("no error, or a model with it: %q", c.Text)
+		case !errors.As(err, &e):
+			t.Errorf("an error of type %T: %v", err, err)
+		case e.Line != c.Line || !strings.Contains(err.Error(), c.Says) || !strings.HasPrefix(err.Error(), name):
+			t.Errorf("%v, expected line %d and %q in it, for\n%s", err, c.Line, c.Says, c.Text)
+		}
+	}
+	if _, err := p.Open(filepath.Join(t.TempDir(), "none"+p.Ending)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+}

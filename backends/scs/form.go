@@ -4,6 +4,7 @@ package scs
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 	cscs "github.com/conetune/conetune/internal/cgo/scs"
@@ -21,14 +22,15 @@ type row struct {
 
 const ofScale = -1
 
-// thin says whether the two bounds of a row are so close, for their size, that
+// close says whether the two bounds of a row are so close, for their size, that
 // the row goes to SCS's box cone. As two rows it would have two multipliers of
 // which only the difference matters, and SCS takes very long to settle them.
-func (b boxRow) thin() bool {
-	return b.lower < b.upper && b.upper-b.lower <= thinRatio*max(math.Abs(b.lower), math.Abs(b.upper))
+func (b boxRow) close() bool {
+	return b.lower < b.upper && b.upper-b.lower <= closeBounds*max(math.Abs(b.lower), math.Abs(b.upper))
 }
 
-const thinRatio = 1e-3
+// closeBounds is measured: see the package comment.
+const closeBounds = 1e-3
 
 // form is the order in which SCS sees the rows of a problem.
 type form struct {
@@ -52,33 +54,52 @@ type boxRow struct {
 func newForm(p *backends.Problem) *form {
 	_, m := p.Dims()
 	f := &form{m: m, rows: make([]row, 0, m)}
-	each := func(kind backends.ConeKind, visit func(c backends.Cone, first int)) {
-		first := 0
-		for _, c := range p.Cones {
-			if c.Kind == kind && c.Dim > 0 {
-				visit(c, first)
-			}
-			first += c.Dim
-		}
+	f.intervals(p.Cones)
+	f.boxCone()
+	f.curved(p.Cones)
+	if len(f.rows) == 0 {
+		f.dummy, f.cones.Zero = true, 1
 	}
-	plain := func(c backends.Cone, first int) {
-		for i := range c.Dim {
-			f.rows = append(f.rows, row{first + i, 1, 0})
-		}
+	f.asGiven = len(f.rows) == m
+	for i, r := range f.rows {
+		f.asGiven = f.asGiven && r == row{i, 1, 0}
 	}
-	each(backends.ZeroCone, plain)
-	each(backends.BoxCone, func(c backends.Cone, first int) {
+	return f
+}
+
+// each visits the cones of some kinds, with their first rows.
+func each(cones []backends.Cone, visit func(c backends.Cone, first int), kinds ...backends.ConeKind) {
+	first := 0
+	for _, c := range cones {
+		if slices.Contains(kinds, c.Kind) && c.Dim > 0 {
+			visit(c, first)
+		}
+		first += c.Dim
+	}
+}
+
+// plain adds the rows of a cone as they are.
+func (f *form) plain(c backends.Cone, first int) {
+	for i := range c.Dim {
+		f.rows = append(f.rows, row{first + i, 1, 0})
+	}
+}
+
+// intervals adds the rows of SCS's zero and nonnegative cones.
+func (f *form) intervals(cones []backends.Cone) {
+	each(cones, f.plain, backends.ZeroCone)
+	each(cones, func(c backends.Cone, first int) {
 		for i, l := range c.Lower {
 			f.boxes = append(f.boxes, boxRow{first + i, l, c.Upper[i]})
 			if l == c.Upper[i] { // s = l + 0
 				f.rows = append(f.rows, row{first + i, 1, -l})
 			}
 		}
-	})
+	}, backends.BoxCone)
 	f.cones.Zero = len(f.rows)
-	each(backends.NonnegativeCone, plain)
+	each(cones, f.plain, backends.NonnegativeCone)
 	for _, b := range f.boxes {
-		if b.lower == b.upper || b.thin() {
+		if b.lower == b.upper || b.close() {
 			continue
 		}
 		if !math.IsInf(b.lower, -1) { // s = l + s1
@@ -89,8 +110,12 @@ func newForm(p *backends.Problem) *form {
 		}
 	}
 	f.cones.Nonnegative = len(f.rows) - f.cones.Zero
+}
+
+// boxCone adds the rows of SCS's box cone.
+func (f *form) boxCone() {
 	for _, b := range f.boxes {
-		if !b.thin() {
+		if !b.close() {
 			continue
 		}
 		if f.cones.Box == nil {
@@ -100,43 +125,28 @@ func newForm(p *backends.Problem) *form {
 		f.rows = append(f.rows, row{b.ours, 1, 0})
 		f.cones.Box.Lower, f.cones.Box.Upper = append(f.cones.Box.Lower, b.lower), append(f.cones.Box.Upper, b.upper)
 	}
-	each(backends.SecondOrderCone, func(c backends.Cone, first int) {
-		plain(c, first)
-		f.cones.SecondOrder = append(f.cones.SecondOrder, c.Dim)
-	})
-	each(backends.PSDCone, func(c backends.Cone, first int) {
-		plain(c, first)
-		f.cones.PSD = append(f.cones.PSD, backends.PSDOrder(c.Dim))
-	})
-	each(backends.ExponentialCone, func(c backends.Cone, first int) {
-		plain(c, first)
-		f.cones.Exponential++
-	})
-	each(backends.DualExponentialCone, func(c backends.Cone, first int) {
-		plain(c, first)
-		f.cones.DualExp++
-	})
-	first := 0
-	for _, c := range p.Cones { // both kinds in one list, told apart by the sign
-		switch c.Kind {
-		case backends.PowerCone:
-			plain(c, first)
-			f.cones.Power = append(f.cones.Power, c.Alpha)
-		case backends.DualPowerCone:
-			plain(c, first)
-			f.cones.Power = append(f.cones.Power, -c.Alpha)
+}
+
+// curved adds the rows of the other cones.
+func (f *form) curved(cones []backends.Cone) {
+	k := &f.cones
+	add := func(note func(c backends.Cone), kinds ...backends.ConeKind) {
+		each(cones, func(c backends.Cone, first int) {
+			f.plain(c, first)
+			note(c)
+		}, kinds...)
+	}
+	add(func(c backends.Cone) { k.SecondOrder = append(k.SecondOrder, c.Dim) }, backends.SecondOrderCone)
+	add(func(c backends.Cone) { k.PSD = append(k.PSD, backends.PSDOrder(c.Dim)) }, backends.PSDCone)
+	add(func(backends.Cone) { k.Exponential++ }, backends.ExponentialCone)
+	add(func(backends.Cone) { k.DualExp++ }, backends.DualExponentialCone)
+	add(func(c backends.Cone) { // both kinds in one list, told apart by the sign
+		if c.Kind == backends.DualPowerCone {
+			c.Alpha = -c.Alpha
 		}
-		first += c.Dim
-	}
-	each(backends.NuclearNormCone, f.nuclear)
-	if len(f.rows) == 0 {
-		f.dummy, f.cones.Zero = true, 1
-	}
-	f.asGiven = len(f.rows) == m
-	for i, r := range f.rows {
-		f.asGiven = f.asGiven && r == row{i, 1, 0}
-	}
-	return f
+		k.Power = append(k.Power, c.Alpha)
+	}, backends.PowerCone, backends.DualPowerCone)
+	each(cones, f.nuclear, backends.NuclearNormCone)
 }
 
 // nuclear adds the rows of a nuclear norm cone. SCS wants no more columns than

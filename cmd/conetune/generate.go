@@ -108,29 +108,22 @@ func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
 	if spec.several != nil {
 		r.targets = generatedTargets
 	}
-	if spec.folds != nil {
+	first := func(presets []string) string {
 		if preset == "" {
-			preset = dataset.LabelledPresets()[0]
+			return presets[0]
 		}
-		r.config, r.folds, err = dataset.LabelledPreset(preset)
-		return r, err
-	}
-	if strings.Contains(preset, "-t") && !spec.grouped && spec.several == nil {
-		r.config, r.folds, err = dataset.LabelledPreset(preset)
-		return r, err
+		return preset
 	}
 	if !spec.grouped {
-		if preset == "" {
-			preset = dataset.Presets()[0]
+		if spec.folds != nil || strings.Contains(preset, "-t") && spec.several == nil {
+			r.config, r.folds, err = dataset.LabelledPreset(first(dataset.LabelledPresets()))
+		} else {
+			r.config, err = dataset.Preset(first(dataset.Presets()))
 		}
-		r.config, err = dataset.Preset(preset)
 		return r, err
 	}
-	if preset == "" {
-		preset = dataset.GroupedPresets()[0]
-	}
 	var m int
-	if r.config, m, err = dataset.GroupedPreset(preset); err != nil {
+	if r.config, m, err = dataset.GroupedPreset(first(dataset.GroupedPresets())); err != nil {
 		return r, err
 	}
 	r.groups, err = groups.Equal(r.config.Features, m)
@@ -148,60 +141,13 @@ func (r *recipe) count(sets ...*dataset.Data) {
 
 // generate draws and writes the data.
 func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) error {
-	config := r.config
 	entries, err := os.ReadDir(out)
 	created, empty := errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0
-	type drawn struct {
-		split *dataset.Split
-		b     []float64
-	}
 	d, err := interruptible(ctx, func() (drawn, error) {
 		if r.folds > 0 {
-			draw := dataset.GenerateFolds
-			if r.labels {
-				draw = dataset.GenerateLabelled
-			}
-			cv, b, err := draw(config, r.folds, seed)
-			if err != nil {
-				return drawn{}, badInput(err)
-			}
-			r.count(cv.Data, cv.Test)
-			if ctx.Err() != nil {
-				return drawn{}, errInterrupted
-			}
-			if err := dataset.WriteFoldsDir(cv, out); err != nil {
-				return drawn{}, badInput(err)
-			}
-			return drawn{&dataset.Split{Train: cv.Data, Test: cv.Test}, b}, nil
+			return r.writeFolds(ctx, seed, out)
 		}
-		split, b, err := dataset.Generate(config, seed)
-		if err != nil {
-			return drawn{}, badInput(err)
-		}
-		for _, set := range []*dataset.Data{split.Train, split.Val, split.Test} {
-			for i := 0; r.labels && set != nil && i < len(set.Y); i++ {
-				set.Y[i] = math.Copysign(1, set.Y[i])
-			}
-		}
-		r.count(split.Train, split.Val, split.Test)
-		written := split
-		if r.targets > 0 {
-			if written, err = severalTargets(split, config, r.targets, seed); err != nil {
-				return drawn{}, badInput(err)
-			}
-		}
-		if ctx.Err() != nil {
-			return drawn{}, errInterrupted
-		}
-		if err := dataset.WriteDir(written, out); err != nil {
-			return drawn{}, badInput(err)
-		}
-		if r.groups != nil {
-			if err := groups.WriteDir(out, r.groups, split.Train.Features); err != nil {
-				return drawn{}, failed(err)
-			}
-		}
-		return drawn{split, b}, nil
+		return r.writeSplit(ctx, seed, out)
 	})
 	if errors.Is(err, errInterrupted) && (created || empty) {
 		discard(out, created)
@@ -209,28 +155,90 @@ func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) e
 	if err != nil {
 		return err
 	}
+	rows := fmt.Sprintf("%d training, %d validation, %d test rows", r.config.Train, r.config.Val, r.config.Test)
+	if r.folds > 0 {
+		rows = fmt.Sprintf("%d rows in %s, %d test rows", r.config.Train, count(r.folds, "fold"), r.config.Test)
+	}
+	return a.print(fmt.Sprintf("%s: %s of %s, seed %d\n%s, 0 for the others\n", out, rows, count(r.config.Features, "feature"), seed, r.coefficients(d)))
+}
+
+// drawn are data, with the coefficients that they were drawn with.
+type drawn struct {
+	features []string
+	b        []float64
+}
+
+// writeFolds writes rows in folds.
+func (r *recipe) writeFolds(ctx context.Context, seed uint64, out string) (drawn, error) {
+	draw := dataset.GenerateFolds
+	if r.labels {
+		draw = dataset.GenerateLabelled
+	}
+	cv, b, err := draw(r.config, r.folds, seed)
+	if err != nil {
+		return drawn{}, badInput(err)
+	}
+	r.count(cv.Data, cv.Test)
+	if ctx.Err() != nil {
+		return drawn{}, errInterrupted
+	}
+	if err := dataset.WriteFoldsDir(cv, out); err != nil {
+		return drawn{}, badInput(err)
+	}
+	return drawn{cv.Data.Features, b}, nil
+}
+
+// writeSplit writes training, validation and test rows, and groups.
+func (r *recipe) writeSplit(ctx context.Context, seed uint64, out string) (drawn, error) {
+	split, b, err := dataset.Generate(r.config, seed)
+	if err != nil {
+		return drawn{}, badInput(err)
+	}
+	for _, set := range []*dataset.Data{split.Train, split.Val, split.Test} {
+		for i := 0; r.labels && set != nil && i < len(set.Y); i++ {
+			set.Y[i] = math.Copysign(1, set.Y[i])
+		}
+	}
+	r.count(split.Train, split.Val, split.Test)
+	written := split
+	if r.targets > 0 {
+		if written, err = severalTargets(split, r.config, r.targets, seed); err != nil {
+			return drawn{}, badInput(err)
+		}
+	}
+	if ctx.Err() != nil {
+		return drawn{}, errInterrupted
+	}
+	if err := dataset.WriteDir(written, out); err != nil {
+		return drawn{}, badInput(err)
+	}
+	if r.groups != nil {
+		if err := groups.WriteDir(out, r.groups, split.Train.Features); err != nil {
+			return drawn{}, failed(err)
+		}
+	}
+	return drawn{split.Train.Features, b}, nil
+}
+
+// coefficients says which are not zero.
+func (r *recipe) coefficients(d drawn) string {
 	var support []string
 	for j, v := range d.b {
 		switch {
 		case v != 0 && r.groups != nil:
-			support = append(support, fmt.Sprintf("%s=%g", d.split.Train.Features[j], v))
+			support = append(support, fmt.Sprintf("%s=%g", d.features[j], v))
 		case v != 0:
-			support = append(support, d.split.Train.Features[j])
+			support = append(support, d.features[j])
 		}
 	}
-	coefficients := "coefficients are 1 for " + strings.Join(support, " ")
-	if r.targets > 0 {
-		coefficients = fmt.Sprintf("%d targets use %s; coefficients are 1 for y1", r.targets, strings.Join(support, " "))
+	list := strings.Join(support, " ")
+	switch {
+	case r.groups != nil:
+		return fmt.Sprintf("%s; coefficients are %s", count(r.groups.Len(), "group"), list)
+	case r.targets > 0:
+		return fmt.Sprintf("%d targets use %s; coefficients are 1 for y1", r.targets, list)
 	}
-	if r.groups != nil {
-		coefficients = fmt.Sprintf("%s; coefficients are %s", count(r.groups.Len(), "group"), strings.Join(support, " "))
-	}
-	if r.folds > 0 {
-		return a.print(fmt.Sprintf("%s: %d rows in %s, %d test rows of %s, seed %d\n%s, 0 for the others\n",
-			out, config.Train, count(r.folds, "fold"), config.Test, count(config.Features, "feature"), seed, coefficients))
-	}
-	return a.print(fmt.Sprintf("%s: %d training, %d validation, %d test rows of %s, seed %d\n%s, 0 for the others\n",
-		out, config.Train, config.Val, config.Test, count(config.Features, "feature"), seed, coefficients))
+	return "coefficients are 1 for " + list
 }
 
 // discard takes away what an interrupted run has written into a folder that was

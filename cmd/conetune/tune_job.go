@@ -44,37 +44,8 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir)
 	}
 	f.data.several = spec.several != nil
-	for _, check := range []func() error{
-		func() error { return f.checkNames() },
-		func() error { return f.checkNumbers(fs) },
-		func() error { return f.model.check(spec, fs) },
-		func() error { return f.data.check(fs) },
-		func() error { return f.checkOutputs() },
-	} {
-		if err := check(); err != nil {
-			return nil, err
-		}
-	}
-	if f.data.several {
-		if err := f.data.checkTargets(); err != nil {
-			return nil, err
-		}
-	}
-	if fs.Changed("groups") {
-		switch {
-		case !spec.grouped && spec.matrix == nil:
-			return nil, badInputf("--groups: %s has no groups", spec.name)
-		case f.groups == "":
-			return nil, badInputf("--groups is empty")
-		}
-	} else if spec.grouped && f.data.dir == "" {
-		return nil, badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
-	}
-	if fs.Changed("final") && f.data.crossValidation {
-		return nil, badInputf("--final: with folds the refit is trained on all of their rows; leave it out")
-	}
-	if fs.Changed("folds") && f.data.matrix {
-		return nil, badInputf("--folds: %s has no folds, its entries are for training, validation or test", spec.name)
+	if err := f.check(spec, fs); err != nil {
+		return nil, err
 	}
 	radii, err := parseRadii(f.init)
 	if err != nil {
@@ -97,22 +68,60 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	if job.weights, err = f.parseClassWeights(spec, fs); err != nil {
 		return nil, err
 	}
-	// Tables of users have columns in units of their own; the paper's data have not.
+	job.scaling, err = f.scaling(spec, fs)
+	return job, err
+}
+
+// check looks at the flags for themselves and beside each other.
+func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
+	for _, check := range []func() error{
+		func() error { return f.checkNames() },
+		func() error { return f.checkNumbers(fs) },
+		func() error { return f.model.check(spec, fs) },
+		func() error { return f.data.check(fs) },
+		func() error { return f.checkOutputs() },
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	if f.data.several {
+		if err := f.data.checkTargets(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case fs.Changed("groups") && !spec.grouped && spec.matrix == nil:
+		return badInputf("--groups: %s has no groups", spec.name)
+	case fs.Changed("groups") && f.groups == "":
+		return badInputf("--groups is empty")
+	case !fs.Changed("groups") && spec.grouped && f.data.dir == "":
+		return badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
+	case fs.Changed("final") && f.data.crossValidation:
+		return badInputf("--final: with folds the refit is trained on all of their rows; leave it out")
+	case fs.Changed("folds") && f.data.matrix:
+		return badInputf("--folds: %s has no folds, its entries are for training, validation or test", spec.name)
+	}
+	return nil
+}
+
+// scaling is asked for, or that of tables of users, which have columns in units of their own; the paper's data have not.
+func (f *tuneFlags) scaling(spec modelSpec, fs *pflag.FlagSet) (scaling, error) {
 	raw := f.data.dir == "" && f.preset == ""
-	job.scaling = scaling{standardize: raw, intercept: raw}
+	out := scaling{standardize: raw, intercept: raw}
 	if fs.Changed("standardize") {
-		job.scaling.standardize = f.standardize
+		out.standardize = f.standardize
 	}
 	if fs.Changed("intercept") {
-		job.scaling.intercept = f.intercept
+		out.intercept = f.intercept
 	}
 	if spec.folds != nil {
 		if fs.Changed("intercept") && !f.intercept {
-			return nil, badInputf("--intercept=false: %s always has one", spec.name)
+			return out, badInputf("--intercept=false: %s always has one", spec.name)
 		}
-		job.scaling.intercept = true
+		out.intercept = true
 	}
-	return job, nil
+	return out, nil
 }
 
 // parseClassWeights reads "balanced" or "1,3".

@@ -2,6 +2,7 @@ package planted
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,14 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/cbf"
 )
+
+// kindsOfCBF are the cones that the format has.
+var kindsOfCBF = map[backends.ConeKind]cbf.Kind{
+	backends.ZeroCone: cbf.Zero, backends.NonnegativeCone: cbf.Nonnegative, backends.SecondOrderCone: cbf.SecondOrder, backends.PSDCone: cbf.PSDVector,
+	backends.ExponentialCone: cbf.Exponential, backends.DualExponentialCone: cbf.DualExponential,
+	backends.PowerCone: cbf.Power, backends.DualPowerCone: cbf.DualPower,
+	backends.GeneralizedPowerCone: cbf.Power, backends.DualGeneralizedPowerCone: cbf.DualPower,
+}
 
 // CBF returns the program in the conic benchmark format, and false where that cannot
 // hold it: with a quadratic objective or a nuclear norm. The rows of a box become those
@@ -36,55 +45,37 @@ func (c *Case) CBF() (*cbf.Model, bool) {
 		}
 		rows++
 	}
+	one := func(kind cbf.Kind, i int, sign, shift float64) {
+		m.Con = append(m.Con, cbf.Cone{Kind: kind, Dim: 1})
+		add(i, sign, shift)
+	}
 	known := true
 	c.each(func(k backends.Cone, from, to int) {
-		if k.Kind == backends.BoxCone {
-			for i := from; i < to; i++ {
-				l, u := k.Lower[i-from], k.Upper[i-from]
-				if l == u {
-					m.Con = append(m.Con, cbf.Cone{Kind: cbf.Zero, Dim: 1})
-					add(i, 1, -l)
-					continue
-				}
-				if l-l == 0 { // finite
-					m.Con = append(m.Con, cbf.Cone{Kind: cbf.Nonnegative, Dim: 1})
-					add(i, 1, -l)
-				}
-				if u-u == 0 {
-					m.Con = append(m.Con, cbf.Cone{Kind: cbf.Nonnegative, Dim: 1})
-					add(i, -1, u)
-				}
+		for i, l := range k.Lower {
+			u := k.Upper[i]
+			if l == u {
+				one(cbf.Zero, from+i, 1, -l)
+				continue
 			}
+			if !math.IsInf(l, 0) {
+				one(cbf.Nonnegative, from+i, 1, -l)
+			}
+			if !math.IsInf(u, 0) {
+				one(cbf.Nonnegative, from+i, -1, u)
+			}
+		}
+		if k.Kind == backends.BoxCone {
 			return
 		}
-		cone, reversed := cbf.Cone{Dim: k.Dim}, false
-		switch k.Kind {
-		case backends.ZeroCone:
-			cone.Kind = cbf.Zero
-		case backends.NonnegativeCone:
-			cone.Kind = cbf.Nonnegative
-		case backends.SecondOrderCone:
-			cone.Kind = cbf.SecondOrder
-		case backends.PSDCone:
-			cone.Kind = cbf.PSDVector
-		case backends.ExponentialCone:
-			cone.Kind, reversed = cbf.Exponential, true
-		case backends.DualExponentialCone:
-			cone.Kind, reversed = cbf.DualExponential, true
-		case backends.PowerCone:
-			cone.Kind, cone.Powers = cbf.Power, []float64{k.Alpha, 1 - k.Alpha}
-		case backends.DualPowerCone:
-			cone.Kind, cone.Powers = cbf.DualPower, []float64{k.Alpha, 1 - k.Alpha}
-		case backends.GeneralizedPowerCone:
-			cone.Kind, cone.Powers = cbf.Power, k.Weights
-		case backends.DualGeneralizedPowerCone:
-			cone.Kind, cone.Powers = cbf.DualPower, k.Weights
-		default:
-			known = false
+		kind, ok := kindsOfCBF[k.Kind]
+		known = known && ok
+		cone := cbf.Cone{Kind: kind, Dim: k.Dim, Powers: k.Weights}
+		if k.Alpha != 0 {
+			cone.Powers = []float64{k.Alpha, 1 - k.Alpha}
 		}
 		m.Con = append(m.Con, cone)
 		for i := range k.Dim {
-			if reversed {
+			if kind == cbf.Exponential || kind == cbf.DualExponential { // the other way round
 				add(to-1-i, 1, 0)
 			} else {
 				add(from+i, 1, 0)

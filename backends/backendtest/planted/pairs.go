@@ -62,22 +62,26 @@ func (d *draw) pair(c backends.Cone, exact bool) (s, z []float64) {
 		}
 	case backends.PSDCone:
 		d.matrixPair(c, s, z, exact)
-	case backends.ExponentialCone:
-		d.exponentialPair(s, z, exact)
-	case backends.DualExponentialCone:
-		d.exponentialPair(z, s, exact)
-	case backends.PowerCone:
-		d.powerPair(c.Alpha, s, z, exact)
-	case backends.DualPowerCone:
-		d.powerPair(c.Alpha, z, s, exact)
-	case backends.GeneralizedPowerCone:
-		d.generalizedPowerPair(c.Weights, s, z, exact)
-	case backends.DualGeneralizedPowerCone:
-		d.generalizedPowerPair(c.Weights, z, s, exact)
 	case backends.NuclearNormCone:
 		d.nuclearPair(c, s, z)
+	default:
+		d.curvedPair(c, s, z, exact)
 	}
 	return s, z
+}
+
+// curvedPair is pair for exponential and power cones and their duals.
+func (d *draw) curvedPair(c backends.Cone, s, z []float64, exact bool) {
+	switch c.Kind {
+	case backends.ExponentialCone:
+		d.exponentialPair(s, z, exact)
+	case backends.PowerCone:
+		d.powerPair(c.Alpha, s, z, exact)
+	case backends.GeneralizedPowerCone:
+		d.generalizedPowerPair(c.Weights, s, z, exact)
+	default:
+		d.curvedPair(dual(c), z, s, exact)
+	}
 }
 
 // boxPair draws a point between the bounds and a multiplier.
@@ -115,23 +119,18 @@ func (d *draw) between(lower, upper float64) float64 {
 // dual returns a cone of the kind of the dual cone. A nuclear norm becomes a cone of
 // the kind -1, which inside and edge know as the dual of it.
 func dual(c backends.Cone) backends.Cone {
-	switch c.Kind {
-	case backends.ExponentialCone:
-		c.Kind = backends.DualExponentialCone
-	case backends.DualExponentialCone:
-		c.Kind = backends.ExponentialCone
-	case backends.PowerCone:
-		c.Kind = backends.DualPowerCone
-	case backends.DualPowerCone:
-		c.Kind = backends.PowerCone
-	case backends.GeneralizedPowerCone:
-		c.Kind = backends.DualGeneralizedPowerCone
-	case backends.DualGeneralizedPowerCone:
-		c.Kind = backends.GeneralizedPowerCone
-	case backends.NuclearNormCone:
-		c.Kind = -1
+	if kind, other := duals[c.Kind]; other {
+		c.Kind = kind
 	}
 	return c
+}
+
+// duals are the kinds of the dual cones where they are others.
+var duals = map[backends.ConeKind]backends.ConeKind{
+	backends.ExponentialCone: backends.DualExponentialCone, backends.DualExponentialCone: backends.ExponentialCone,
+	backends.PowerCone: backends.DualPowerCone, backends.DualPowerCone: backends.PowerCone,
+	backends.GeneralizedPowerCone: backends.DualGeneralizedPowerCone, backends.DualGeneralizedPowerCone: backends.GeneralizedPowerCone,
+	backends.NuclearNormCone: -1,
 }
 
 // above returns a multiple of 1/16 above v.
@@ -202,26 +201,14 @@ func (d *draw) edge(c backends.Cone) ([]float64, bool) {
 		return d.light(c.Dim), c.Dim > 1
 	case backends.PSDCone:
 		d.matrixPair(c, s, make([]float64, c.Dim), true)
-	case backends.ExponentialCone:
-		d.exponentialPair(s, make([]float64, 3), true)
-	case backends.DualExponentialCone:
-		d.exponentialPair(make([]float64, 3), s, true)
-	case backends.PowerCone:
-		if c.Alpha != 0.5 {
-			s[d.IntN(2)] = d.amount()
+	case backends.PowerCone, backends.DualPowerCone:
+		if c.Alpha == 0.5 {
+			d.curvedPair(c, s, make([]float64, 3), true)
 		} else {
-			d.powerPair(c.Alpha, s, make([]float64, 3), true)
-		}
-	case backends.DualPowerCone:
-		if c.Alpha != 0.5 {
 			s[d.IntN(2)] = d.amount()
-		} else {
-			d.powerPair(c.Alpha, make([]float64, 3), s, true)
 		}
-	case backends.GeneralizedPowerCone:
-		d.generalizedPowerPair(c.Weights, s, make([]float64, c.Dim), true)
-	case backends.DualGeneralizedPowerCone:
-		d.generalizedPowerPair(c.Weights, make([]float64, c.Dim), s, true)
+	case backends.ExponentialCone, backends.DualExponentialCone, backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone:
+		d.curvedPair(c, s, make([]float64, c.Dim), true)
 	default:
 		return s, false
 	}

@@ -48,7 +48,7 @@
 //     numbers, for the point nearest to the constraints, and for a direction of endless descent. The iterations of these runs are
 //     counted, and keep to the limits.
 //
-// [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [ProvePrimalInfeasible] and [ProveDualInfeasible] are the
+// [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [Judge.ProvePrimalInfeasible] and [Judge.ProveDualInfeasible] are the
 // same checks for the caller's own use, [Judge] the whole test of optimal points.
 //
 // Solvers of such a backend take every [Update]: where the backend itself cannot

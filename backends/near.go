@@ -98,13 +98,18 @@ func (j *Judge) NearDualInfeasible(x []float64) float64 {
 // The rounding of a sum is at most this part of its terms, where these are not very many.
 const nearRounding = 16 * unitRoundoff
 
-// ProvePrimalInfeasible is the function of that name, for the problem of the judge.
+// ProvePrimalInfeasible looks near z for a vector that proves better than z does that no x
+// satisfies the constraints, and returns the best one met, in K*, with its residual by
+// [CheckPrimalInfeasible]. It makes A'z zero by the least change, relative to the entries of z, and moves z back into K*, in
+// turn, until the residual is at most eps or does not fall further. The error says that nothing near z proves anything. It panics unless z has
+// length m.
 func (j *Judge) ProvePrimalInfeasible(z []float64, eps float64) (better []float64, residual float64, err error) {
 	found, err := j.check.provePrimal(j.p, z, eps)
 	return found.v, found.residual, err
 }
 
-// ProveDualInfeasible is the function of that name, for the problem of the judge.
+// ProveDualInfeasible does the same for x and [CheckDualInfeasible], by making Px and Ax + s zero, with s in
+// the recession cone of K. It panics unless x has length n.
 func (j *Judge) ProveDualInfeasible(x []float64, eps float64) (better []float64, residual float64, err error) {
 	found, err := j.check.proveDual(j.p, x, eps)
 	return found.v, found.residual, err

@@ -6,23 +6,6 @@ import (
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
-// ProvePrimalInfeasible looks near z for a vector that proves better than z does that no x
-// satisfies the constraints, and returns the best one met, in K*, with its residual by
-// [CheckPrimalInfeasible]. It makes A'z zero by the least change, relative to the entries of z, and moves z back into K*, in
-// turn, until the residual is at most eps or does not fall further. The error says that nothing near z proves anything. It panics unless z has
-// length m.
-func ProvePrimalInfeasible(p *Problem, z []float64, eps float64) (better []float64, residual float64, err error) {
-	found, err := new(checker).provePrimal(p, z, eps)
-	return found.v, found.residual, err
-}
-
-// ProveDualInfeasible does the same for x and [CheckDualInfeasible], by making Px and Ax + s zero, with s in
-// the recession cone of K. It panics unless x has length n.
-func ProveDualInfeasible(p *Problem, x []float64, eps float64) (better []float64, residual float64, err error) {
-	found, err := new(checker).proveDual(p, x, eps)
-	return found.v, found.residual, err
-}
-
 const (
 	// So many changes are made at most, and no more once one leaves over worthwhile of the residual before.
 	polishRounds = 12

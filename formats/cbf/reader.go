@@ -41,7 +41,6 @@ type reader struct {
 	seen  map[string]bool
 
 	section           string
-	variables, rows   int // n and m
 	powers, dualPower [][]float64
 }
 
@@ -151,10 +150,13 @@ var keywords = map[string]func(*reader) error{
 	"POWCONES": (*reader).powerCones, "POW*CONES": (*reader).powerCones,
 	"VAR": (*reader).scalarCones, "CON": (*reader).scalarCones,
 	"PSDVAR": (*reader).psdOrders, "PSDCON": (*reader).psdOrders, "INT": (*reader).integers,
-	"OBJFCOORD": (*reader).matrixEntries, "DCOORD": (*reader).matrixEntries,
-	"FCOORD": (*reader).crossEntries, "HCOORD": (*reader).crossEntries,
-	"OBJACOORD": (*reader).coefficients, "BCOORD": (*reader).coefficients,
-	"ACOORD": (*reader).entries, "OBJBCOORD": (*reader).constant,
+	"OBJBCOORD": (*reader).constant,
+}
+
+func init() {
+	for k := range sections {
+		keywords[sections[k].keyword] = func(r *reader) error { return r.entries(&sections[k]) }
+	}
 }
 
 func (r *reader) version() error {

@@ -89,9 +89,9 @@ func badPowers(powers []float64) string {
 
 // scalarCones reads VAR or CON: the dimension, the number of cones, and the cones.
 func (r *reader) scalarCones() error {
-	list, dims := &r.m.Var, &r.variables
+	list := &r.m.Var
 	if r.section == "CON" {
-		list, dims = &r.m.Con, &r.rows
+		list = &r.m.Con
 	}
 	if err := r.line(2, "the dimension and the number of cones"); err != nil {
 		return err
@@ -130,7 +130,6 @@ func (r *reader) scalarCones() error {
 	if left != 0 {
 		return r.fail("the cones have %d dimensions, but %d were announced", dim-left, dim)
 	}
-	*dims = dim
 	return nil
 }
 

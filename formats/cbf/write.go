@@ -36,37 +36,16 @@ func Encode(w io.Writer, m *Model) error {
 	e.orders("PSDVAR", m.PSDVar)
 	e.cones("CON", m.Con, primal, dual)
 	e.orders("PSDCON", m.PSDCon)
-	e.count("OBJFCOORD", len(m.ObjectiveMatrix))
-	for _, c := range m.ObjectiveMatrix {
-		e.line(c.Value, c.Owner, c.Row, c.Col)
-	}
-	e.count("OBJACOORD", len(m.Objective))
-	for _, c := range m.Objective {
-		e.line(c.Value, c.Index)
-	}
-	if m.Constant != 0 {
-		e.text("\nOBJBCOORD\n")
-		e.line(m.Constant)
-	}
-	e.count("FCOORD", len(m.F))
-	for _, c := range m.F {
-		e.line(c.Value, c.Owner, c.Other, c.Row, c.Col)
-	}
-	e.count("ACOORD", len(m.A))
-	for _, c := range m.A {
-		e.line(c.Value, c.Row, c.Col)
-	}
-	e.count("BCOORD", len(m.B))
-	for _, c := range m.B {
-		e.line(c.Value, c.Index)
-	}
-	e.count("HCOORD", len(m.H))
-	for _, c := range m.H {
-		e.line(c.Value, c.Owner, c.Other, c.Row, c.Col)
-	}
-	e.count("DCOORD", len(m.D))
-	for _, c := range m.D {
-		e.line(c.Value, c.Owner, c.Row, c.Col)
+	for _, s := range sections {
+		e.count(s.keyword, s.length(m))
+		for k := range s.length(m) {
+			c := s.at(m, k)
+			e.line(c.v, c.i[:len(s.indices)]...)
+		}
+		if s.keyword == "OBJACOORD" && m.Constant != 0 {
+			e.text("\nOBJBCOORD\n")
+			e.line(m.Constant)
+		}
 	}
 	return e.w.Flush() // the first error of all that was written
 }
@@ -182,54 +161,12 @@ func (m *Model) check() error {
 			return fmt.Errorf("cbf: a matrix of order %d, expected at least 1", n)
 		}
 	}
-	variables, constraints := m.Dims()
-	order := func(list []int, k int) int {
-		if k < 0 || k >= len(list) {
-			return 0
-		}
-		return list[k]
-	}
-	place := func(i, j, n int) bool { return j >= 0 && i >= j && i < n }
-	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-	bad := func(what string, k int) error {
-		return fmt.Errorf("cbf: entry %d of %s is out of range or not finite", k, what)
-	}
-	for k, c := range m.Objective {
-		if c.Index < 0 || c.Index >= variables || !finite(c.Value) {
-			return bad("Objective", k)
+	for _, s := range sections {
+		if err := s.check(m); err != nil {
+			return err
 		}
 	}
-	for k, c := range m.B {
-		if c.Index < 0 || c.Index >= constraints || !finite(c.Value) {
-			return bad("B", k)
-		}
-	}
-	for k, c := range m.A {
-		if c.Row < 0 || c.Row >= constraints || c.Col < 0 || c.Col >= variables || !finite(c.Value) {
-			return bad("A", k)
-		}
-	}
-	for k, c := range m.ObjectiveMatrix {
-		if !place(c.Row, c.Col, order(m.PSDVar, c.Owner)) || !finite(c.Value) {
-			return bad("ObjectiveMatrix", k)
-		}
-	}
-	for k, c := range m.D {
-		if !place(c.Row, c.Col, order(m.PSDCon, c.Owner)) || !finite(c.Value) {
-			return bad("D", k)
-		}
-	}
-	for k, c := range m.F {
-		if c.Owner < 0 || c.Owner >= constraints || !place(c.Row, c.Col, order(m.PSDVar, c.Other)) || !finite(c.Value) {
-			return bad("F", k)
-		}
-	}
-	for k, c := range m.H {
-		if c.Other < 0 || c.Other >= variables || !place(c.Row, c.Col, order(m.PSDCon, c.Owner)) || !finite(c.Value) {
-			return bad("H", k)
-		}
-	}
-	if !finite(m.Constant) {
+	if math.IsNaN(m.Constant) || math.IsInf(m.Constant, 0) {
 		return fmt.Errorf("cbf: the constant is %g", m.Constant)
 	}
 	return nil

@@ -42,7 +42,7 @@ cross:
 # The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.
 FUZZTIME     ?= 60s
 FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead formats/libsvm:FuzzRead formats/csvfile:FuzzRead \
-	formats/textfile:FuzzDecimal formats/libsvm:FuzzBlocks formats/csvfile:FuzzBlocks \
+	internal/textfile:FuzzDecimal formats/libsvm:FuzzBlocks formats/csvfile:FuzzBlocks \
 	problems/dataset:FuzzRead problems/dataset:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries
 
 fuzz-readers:

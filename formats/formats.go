@@ -6,7 +6,6 @@
 //	qps       linear and quadratic programs in QPS and MPS files
 //	sdpa      semidefinite programs in the sparse format of SDPA
 //	cbf       conic programs in the Conic Benchmark Format
-//	textfile  what the readers share: gzip, lines, numbers, the error type
 //
 // Errors about a file are an [*Error], with file, line and field.
 package formats
@@ -20,7 +19,7 @@ import (
 
 	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/formats/libsvm"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Table is a table of n rows: an n x p matrix X, n targets Y, and their names.
@@ -34,6 +33,10 @@ type Rows = csvfile.Rows
 
 // Error says what is wrong in a file, and where.
 type Error = textfile.Error
+
+// LargestEntry bounds the size of the numbers in a table to which a model is fitted, so that nothing that is made
+// of them before they are scaled overflows.
+const LargestEntry = textfile.LargestEntry
 
 // Options say what to read. The zero value takes all.
 type Options struct {
@@ -55,7 +58,7 @@ type Options struct {
 }
 
 // ReadTable reads a CSV or a LIBSVM file, plain or gzipped. A name that ends in .csv or
-// .csv.gz means CSV; of other files the first lines decide. A number beyond [textfile.LargestEntry]
+// .csv.gz means CSV; of other files the first lines decide. A number beyond [LargestEntry]
 // in size is an error, since a model cannot be fitted to it without overflow. The error is an [*Error].
 func ReadTable(path string, o Options) (*Table, error) {
 	s, err := textfile.Open(path)

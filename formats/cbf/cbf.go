@@ -34,7 +34,7 @@
 // off the diagonal stands for its mirror image too. The same entry twice counts as
 // the sum. INT with integer variables and CHANGE are errors.
 //
-// Every error about a file is a [*textfile.Error] with its line.
+// Every error about a file is a *formats.Error with its line.
 //
 // # Source
 //
@@ -45,7 +45,7 @@ package cbf
 import (
 	"io"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Kind is a family of cones, by its name in the format.
@@ -131,22 +131,9 @@ func total(cones []Cone) int {
 	return n
 }
 
-// Read reads a file, plain or gzipped. The error is a [*textfile.Error].
-func Read(path string) (*Model, error) {
-	s, err := textfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return ReadSource(s)
-}
+// Read reads a file, plain or gzipped. The error is a *formats.Error.
+func Read(path string) (*Model, error) { return textfile.ReadFile(path, read) }
 
 // Decode reads from r; name stands for the file in messages. The error is a
-// [*textfile.Error].
-func Decode(name string, r io.Reader) (*Model, error) {
-	s, err := textfile.NewSource(name, r)
-	if err != nil {
-		return nil, err
-	}
-	return ReadSource(s)
-}
+// *formats.Error.
+func Decode(name string, r io.Reader) (*Model, error) { return textfile.Decode(name, r, read) }

@@ -13,7 +13,7 @@ import (
 const head = "VER\n4\nOBJSENSE\nMIN\n"
 
 var format = readertest.Program[Model]{
-	Ending: ".cbf", Read: ReadSource, Decode: Decode, Encode: Encode, Open: Read, Write: Write,
+	Ending: ".cbf", Read: read, Decode: Decode, Encode: Encode, Open: Read, Write: Write,
 	Conic: func(m *Model) (*backends.Problem, error) {
 		p, err := m.Conic()
 		if err != nil {

@@ -5,12 +5,11 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
-// ReadSource reads from a source that stands at its first line. The error is a
-// [*textfile.Error].
-func ReadSource(s *textfile.Source) (*Model, error) {
+// read reads from a source that stands at its first line.
+func read(s *textfile.Source) (*Model, error) {
 	r := &reader{s: s, m: &Model{}, seen: map[string]bool{}}
 	for {
 		err := r.next()

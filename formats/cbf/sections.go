@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // section is a part of a file with an entry on each line, indices and a value, and the list of a model that holds them.

@@ -8,7 +8,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/internal/fields"
 	"github.com/conetune/conetune/formats/internal/size"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // powerCones reads POWCONES or POW*CONES: the number of entries and of powers, and

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // plainRead is a reader of good tables whose first column is the target, by strings.Split and strconv. Fields have no commas.

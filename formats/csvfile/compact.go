@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Rows is a table of n rows by its entries, row by row: those of row i are at RowStart[i] to RowStart[i+1] of Index and Value. What has no
@@ -41,7 +41,7 @@ func sparseBytes(n, nonzeros int) float64 {
 	return entryBytes*float64(nonzeros) + startBytes*float64(n+1)
 }
 
-// ReadCompact reads a file. The error is a [*textfile.Error].
+// ReadCompact reads a file. The error is a *formats.Error.
 func ReadCompact(path string, o Options) (*Compact, error) {
 	s, err := textfile.Open(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func ReadCompact(path string, o Options) (*Compact, error) {
 }
 
 // ReadCompactSource reads a table from a source that stands at its first line. A table that is mostly zeros is at no time dense in
-// memory, unless its first rows are. The error is a [*textfile.Error].
+// memory, unless its first rows are. The error is a *formats.Error.
 func ReadCompactSource(s *textfile.Source, o Options) (*Compact, error) {
 	return readSource(s, o, true)
 }

@@ -13,7 +13,7 @@
 // order of the file.
 //
 // Missing and infinite values are errors, not numbers. Every error about a file is
-// a [*textfile.Error] with its line and column; of several the first one is returned. Files are parsed on
+// a *formats.Error with its line and column; of several the first one is returned. Files are parsed on
 // all cores, see [textfile.Blocks].
 //
 // [Read] makes a dense table. [ReadCompact] leaves one of mostly zeros sparse.
@@ -24,7 +24,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Table is a table of n rows: features and a target.
@@ -55,7 +55,7 @@ type Options struct {
 	Largest float64
 }
 
-// Read reads a file. The error is a [*textfile.Error].
+// Read reads a file. The error is a *formats.Error.
 func Read(path string, o Options) (*Table, error) {
 	s, err := textfile.Open(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func Read(path string, o Options) (*Table, error) {
 }
 
 // Decode reads a table from r; name stands for the file in messages. The error is
-// a [*textfile.Error].
+// a *formats.Error.
 func Decode(name string, r io.Reader, o Options) (*Table, error) {
 	s, err := textfile.NewSource(name, r)
 	if err != nil {
@@ -76,7 +76,7 @@ func Decode(name string, r io.Reader, o Options) (*Table, error) {
 }
 
 // ReadSource reads a table from a source that stands at its first line. The error
-// is a [*textfile.Error].
+// is a *formats.Error.
 func ReadSource(s *textfile.Source, o Options) (*Table, error) {
 	c, err := readSource(s, o, false)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/textfile"
 	"github.com/conetune/conetune/internal/readertest"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // FuzzRead: what was read can be written, if the names can, and is the same when it is read again.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // header is the first line of a file.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // readRows reads the lines after the header.

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/textfile"
 	"github.com/conetune/conetune/internal/readertest"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // FuzzRead: the sparse and the dense reading agree, with each other and with what is written out and read again.

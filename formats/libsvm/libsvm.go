@@ -16,7 +16,7 @@
 // [Options.Features] gives it: a validation or test file need not hold the last
 // feature of the training file.
 //
-// Every error about a file is a [*textfile.Error] with its line and pair; of several the first one is returned.
+// Every error about a file is a *formats.Error with its line and pair; of several the first one is returned.
 //
 // A [Matrix] has the entries of the file and is not dense at any time; files are parsed on all cores, see [textfile.Blocks].
 //
@@ -32,7 +32,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // What a table takes of the budget of memory for a row and column of a dense one, for an entry of a sparse one, and for a column: the number, and those
@@ -73,7 +73,7 @@ type Matrix struct {
 	widest int // the line with the largest index
 }
 
-// Read reads a file. The error is a [*textfile.Error].
+// Read reads a file. The error is a *formats.Error.
 func Read(path string, o Options) (*Matrix, error) {
 	s, err := textfile.Open(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func Read(path string, o Options) (*Matrix, error) {
 }
 
 // Decode reads from r; name stands for the file in messages. The error is a
-// [*textfile.Error].
+// *formats.Error.
 func Decode(name string, r io.Reader, o Options) (*Matrix, error) {
 	s, err := textfile.NewSource(name, r)
 	if err != nil {
@@ -94,7 +94,7 @@ func Decode(name string, r io.Reader, o Options) (*Matrix, error) {
 }
 
 // ReadDense reads a file into an n x p matrix and its labels. The error is a
-// [*textfile.Error].
+// *formats.Error.
 func ReadDense(path string, o Options) (*mat.Dense, []float64, error) {
 	s, err := textfile.Open(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func ReadDense(path string, o Options) (*mat.Dense, []float64, error) {
 }
 
 // ReadSourceDense reads from a source that stands at its first line into an n x p
-// matrix and its labels. The error is a [*textfile.Error].
+// matrix and its labels. The error is a *formats.Error.
 func ReadSourceDense(s *textfile.Source, o Options) (*mat.Dense, []float64, error) {
 	m, err := ReadSource(s, o)
 	if err != nil {
@@ -120,7 +120,7 @@ func ReadSourceDense(s *textfile.Source, o Options) (*mat.Dense, []float64, erro
 
 // ReadSourceCompact reads from a source that stands at its first line. A table whose entries take more than half the memory of a dense one, at
 // 12 bytes for an entry and 8 for a row against 8 for each of n x p numbers, is returned as x, and then Index and Value of the
-// matrix are nil; for others x is nil. The error is a [*textfile.Error].
+// matrix are nil; for others x is nil. The error is a *formats.Error.
 func ReadSourceCompact(s *textfile.Source, o Options) (m *Matrix, x *mat.Dense, err error) {
 	if m, err = ReadSource(s, o); err != nil {
 		return nil, nil, err

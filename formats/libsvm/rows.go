@@ -6,11 +6,11 @@ import (
 	"math"
 	"sort"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // ReadSource reads from a source that stands at its first line. The error is a
-// [*textfile.Error].
+// *formats.Error.
 func ReadSource(s *textfile.Source, o Options) (*Matrix, error) {
 	if o.Features < 0 || o.Features > math.MaxInt32 {
 		return nil, s.Errorf(0, "", "cannot be read with %d features", o.Features)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // boundLine reads a line of BOUNDS: a kind, perhaps the name of a set, a column,

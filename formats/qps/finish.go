@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/formats/internal/coo"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // finish makes the model out of what was read.

@@ -14,7 +14,7 @@ import (
 )
 
 var format = readertest.Program[Model]{
-	Ending: ".qps", Read: ReadSource, Decode: Decode, Encode: Encode, Open: Read, Write: Write,
+	Ending: ".qps", Read: read, Decode: Decode, Encode: Encode, Open: Read, Write: Write,
 	Conic: func(m *Model) (*backends.Problem, error) { return m.Conic().Problem, nil },
 	// Sides or names that the format cannot hold.
 	Unfit: func(err error) bool {

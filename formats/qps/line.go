@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // fieldLine is a data line taken apart, by words or by columns.

@@ -44,7 +44,7 @@
 //   - OBJSENSE is MAX, MAXIMIZE, MIN or MINIMIZE, on its line or on the next one.
 //   - ENDATA must be there; what follows it is not read.
 //
-// Every error about a file is a [*textfile.Error] with its line.
+// Every error about a file is a *formats.Error with its line.
 //
 // # Source
 //
@@ -57,7 +57,7 @@ import (
 
 	"github.com/james-bowman/sparse"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Model is a linear or quadratic program as it stands in a file.
@@ -87,22 +87,9 @@ type Model struct {
 // Infinite is the size from which a side or a bound in a file counts as infinite.
 const Infinite = 1e20
 
-// Read reads a file, plain or gzipped. The error is a [*textfile.Error].
-func Read(path string) (*Model, error) {
-	s, err := textfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return ReadSource(s)
-}
+// Read reads a file, plain or gzipped. The error is a *formats.Error.
+func Read(path string) (*Model, error) { return textfile.ReadFile(path, read) }
 
 // Decode reads from r; name stands for the file in messages. The error is a
-// [*textfile.Error].
-func Decode(name string, r io.Reader) (*Model, error) {
-	s, err := textfile.NewSource(name, r)
-	if err != nil {
-		return nil, err
-	}
-	return ReadSource(s)
-}
+// *formats.Error.
+func Decode(name string, r io.Reader) (*Model, error) { return textfile.Decode(name, r, read) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/conetune/conetune/formats/internal/coo"
 	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // openQuadratic starts QUADOBJ, QMATRIX or QSECTION, the last one followed by the

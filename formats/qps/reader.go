@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/formats/internal/coo"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
-// ReadSource reads from a source that stands at its first line. The error is a
-// [*textfile.Error].
-func ReadSource(s *textfile.Source) (*Model, error) {
+// read reads from a source that stands at its first line.
+func read(s *textfile.Source) (*Model, error) {
 	r := &reader{
 		s: s, m: &Model{}, seen: map[string]bool{},
 		rows: map[string]int32{}, columns: map[string]int32{},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/conetune/conetune/formats/internal/fields"
 	"github.com/conetune/conetune/formats/internal/size"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // rowLine reads a line of ROWS: a kind and a name.

@@ -11,7 +11,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Write writes the model to a file, gzipped when the path ends in .gz. The file

@@ -9,7 +9,7 @@ import (
 )
 
 var format = readertest.Program[Model]{
-	Ending: ".dat-s", Read: ReadSource, Decode: Decode, Encode: Encode, Open: Read, Write: Write,
+	Ending: ".dat-s", Read: read, Decode: Decode, Encode: Encode, Open: Read, Write: Write,
 	Conic: func(m *Model) (*backends.Problem, error) {
 		p, err := m.Conic()
 		if err != nil {

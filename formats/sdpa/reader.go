@@ -8,12 +8,11 @@ import (
 
 	"github.com/conetune/conetune/formats/internal/fields"
 	"github.com/conetune/conetune/formats/internal/size"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
-// ReadSource reads from a source that stands at its first line. The error is a
-// [*textfile.Error].
-func ReadSource(s *textfile.Source) (*Model, error) {
+// read reads from a source that stands at its first line.
+func read(s *textfile.Source) (*Model, error) {
 	r := &reader{s: s, m: &Model{}}
 	for _, step := range []func() error{r.sizes, r.objective, r.entries, r.checkTriangles} {
 		if err := step(); err != nil {

@@ -24,7 +24,7 @@
 // either triangle. The same entry twice counts as the sum; an entry and its mirror
 // image, so that the file might mean both triangles, are an error.
 //
-// Every error about a file is a [*textfile.Error] with its line.
+// Every error about a file is a *formats.Error with its line.
 //
 // # Source
 //
@@ -35,7 +35,7 @@ package sdpa
 import (
 	"io"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Model is a semidefinite program as it stands in a file.
@@ -57,22 +57,9 @@ type Entry struct {
 	Value           float64
 }
 
-// Read reads a file, plain or gzipped. The error is a [*textfile.Error].
-func Read(path string) (*Model, error) {
-	s, err := textfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return ReadSource(s)
-}
+// Read reads a file, plain or gzipped. The error is a *formats.Error.
+func Read(path string) (*Model, error) { return textfile.ReadFile(path, read) }
 
 // Decode reads from r; name stands for the file in messages. The error is a
-// [*textfile.Error].
-func Decode(name string, r io.Reader) (*Model, error) {
-	s, err := textfile.NewSource(name, r)
-	if err != nil {
-		return nil, err
-	}
-	return ReadSource(s)
-}
+// *formats.Error.
+func Decode(name string, r io.Reader) (*Model, error) { return textfile.Decode(name, r, read) }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Program is a format of programs, with models of type *M.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Memory is the budget of a source, and Most what reading and all that is done with the result may allocate.

@@ -27,7 +27,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Data is a regression table.

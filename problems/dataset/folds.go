@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/conetune/conetune/formats/csvfile"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Fold says which rows of a table train a model and which validate it.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/csvfile"
-	"github.com/conetune/conetune/formats/textfile"
 	"github.com/conetune/conetune/internal/readertest"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // FuzzRead: a table that is read, and one that is read like it, are valid sets of a split, of numbers that can be

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/formats"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Read reads a CSV or LIBSVM file, plain or gzipped. target names the target

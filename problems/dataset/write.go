@@ -7,7 +7,7 @@ import (
 
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/csvfile"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // WriteDir writes a split into a folder that [ReadDir] reads: train.csv.gz, val.csv.gz

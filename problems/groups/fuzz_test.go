@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conetune/conetune/formats/textfile"
 	"github.com/conetune/conetune/internal/readertest"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // FuzzRead: what is read are groups of the features, and they are the same when they are written and read again.

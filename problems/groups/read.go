@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/formats/csvfile"
-	"github.com/conetune/conetune/formats/textfile"
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // ReadDir reads groups.csv or groups.csv.gz of a folder, as [Read] does.
@@ -28,7 +28,7 @@ func ReadDir(dir string, features []string, overlap bool) (*Groups, error) {
 }
 
 // Read reads the groups of the named features from a file. With overlap, a feature may stand on several
-// lines, once for each of its groups. The error is a [*textfile.Error].
+// lines, once for each of its groups. The error is a *formats.Error.
 func Read(path string, features []string, overlap bool) (*Groups, error) {
 	s, err := textfile.Open(path)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/conetune/conetune/formats/textfile"
 	"github.com/conetune/conetune/internal/readertest"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // FuzzReadEntries: what is read are entries inside of the matrix, none twice, and they are the same when they are written and read again.

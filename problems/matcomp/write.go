@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/conetune/conetune/formats/csvfile"
-	"github.com/conetune/conetune/formats/textfile"
+	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/groups"
 )
 

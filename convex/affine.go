@@ -3,10 +3,10 @@ package convex
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex/internal/affine"
 )
 
 // Affine is a vector of affine expressions of the variables of a model, with
@@ -14,56 +14,43 @@ import (
 // An error made in building it stays with everything built from it and is
 // reported by [Model.Compile]; see [Affine.Err].
 type Affine struct {
-	n    int
-	m    *Model // nil for pure constants
-	vars []term
-	pars []term
-	c    []float64 // nil: zero
-	err  error
+	e   affine.Expr
+	m   *Model // nil for pure constants
+	err error
 }
 
 // Const returns a vector of fixed numbers.
 func Const(x ...float64) Affine {
 	for i, v := range x {
-		if notFinite(v) {
-			return Affine{n: len(x), err: fmt.Errorf("convex: Const: entry %d is %v, expected a finite number", i, v)}
+		if affine.NotFinite(v) {
+			return Affine{e: affine.Expr{N: len(x)}, err: fmt.Errorf("convex: Const: entry %d is %v, expected a finite number", i, v)}
 		}
 	}
-	return Affine{n: len(x), c: slices.Clone(x)}
+	return Affine{e: affine.Constant(slices.Clone(x)...)}
 }
 
 // Len returns the number of entries.
-func (a Affine) Len() int { return a.n }
+func (a Affine) Len() int { return a.e.N }
 
 // Err returns the first error made in building the expression, or nil.
 func (a Affine) Err() error { return a.err }
 
 // String names the expression in messages by its length and what it depends on.
-func (a Affine) String() string {
-	if len(a.vars)+len(a.pars) == 0 {
-		return fmt.Sprintf("a constant of length %d", a.n)
-	}
-	var names []string
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, t := range a.vars {
-		add(t.v.name)
-		if t.w != nil {
-			add(t.w.name)
-		}
-	}
-	for _, t := range a.pars {
-		add(t.p.name)
-	}
-	return fmt.Sprintf("an expression of length %d in %s", a.n, strings.Join(names, ", "))
-}
+func (a Affine) String() string { return a.e.String() }
 
 // fail returns an expression of length n that carries the error.
 func (a Affine) fail(n int, format string, args ...any) Affine {
-	return Affine{n: n, m: a.m, err: fmt.Errorf("convex: "+format, args...)}
+	return Affine{e: affine.Expr{N: n}, m: a.m, err: fmt.Errorf("convex: "+format, args...)}
+}
+
+// as returns the expression with what of makes of it, of length n if there is an error.
+func (a Affine) as(n int, of func() affine.Expr) Affine {
+	if a.err != nil {
+		a.e.N = n
+	} else {
+		a.e = of()
+	}
+	return a
 }
 
 // common returns the model of two expressions, an error if they differ, or the
@@ -82,26 +69,8 @@ func common(op string, a, b Affine) (*Model, error) {
 	return b.m, nil
 }
 
-// match broadcasts an operand of length 1 to the length of the other.
-func match(op string, a, b Affine) (Affine, Affine, error) {
-	switch {
-	case a.n == b.n:
-	case a.n == 1:
-		a = a.broadcast(b.n)
-	case b.n == 1:
-		b = b.broadcast(a.n)
-	default:
-		return a, b, fmt.Errorf("convex: %s of %v and %v: the lengths differ", op, a, b)
-	}
-	return a, b, nil
-}
-
-func (a Affine) broadcast(n int) Affine {
-	if a.n == n {
-		return a
-	}
-	return a.Pick(make([]int, n))
-}
+// unlike says that lengths are different and neither is 1.
+func unlike(a, b int) bool { return a != b && a != 1 && b != 1 }
 
 // Plus returns a + b. An operand of length 1 is added to every entry of the other.
 func (a Affine) Plus(b Affine) Affine { return a.add("sum", b, 1) }
@@ -111,43 +80,13 @@ func (a Affine) Minus(b Affine) Affine { return a.add("difference", b, -1) }
 
 func (a Affine) add(op string, b Affine, sign float64) Affine {
 	m, err := common(op, a, b)
-	n := max(a.n, b.n)
+	if err == nil && unlike(a.e.N, b.e.N) {
+		err = fmt.Errorf("convex: %s of %v and %v: the lengths differ", op, a, b)
+	}
 	if err != nil {
-		return Affine{n: n, m: m, err: err}
+		return Affine{e: affine.Expr{N: max(a.e.N, b.e.N)}, m: m, err: err}
 	}
-	if a, b, err = match(op, a, b); err != nil {
-		return Affine{n: n, m: m, err: err}
-	}
-	out := Affine{n: a.n, m: m, vars: appendScaled(a.vars, b.vars, sign), pars: appendScaled(a.pars, b.pars, sign), c: a.c}
-	if b.c != nil {
-		out.c = make([]float64, a.n)
-		copy(out.c, a.c)
-		floats.AddScaled(out.c, sign, b.c)
-	}
-	return out
-}
-
-// appendScaled returns a copy of a with the scaled terms b, merging plain
-// selections of the same entries.
-func appendScaled(a, b []term, scale float64) []term {
-	out := make([]term, len(a), len(a)+len(b))
-	copy(out, a)
-next:
-	for _, t := range b {
-		t.scale *= scale
-		for k := range out {
-			if o := &out[k]; o.v == t.v && o.p == t.p && o.off == t.off && o.rows == t.rows && o.sum == t.sum && o.first == t.first &&
-				o.mat == nil && t.mat == nil && o.idx == nil && t.idx == nil && o.plain() && t.plain() {
-				o.scale += t.scale
-				if o.scale == 0 {
-					out = slices.Delete(out, k, k+1)
-				}
-				continue next
-			}
-		}
-		out = append(out, t)
-	}
-	return out
+	return Affine{e: a.e.Add(b.e, sign), m: m}
 }
 
 // Neg returns -a.
@@ -155,22 +94,10 @@ func (a Affine) Neg() Affine { return a.Scale(-1) }
 
 // Scale returns c times a.
 func (a Affine) Scale(c float64) Affine {
-	if a.err != nil || c == 1 {
-		return a
+	if a.err == nil && affine.NotFinite(c) {
+		return a.fail(a.e.N, "Scale of %v by %v, expected a finite number", a, c)
 	}
-	if notFinite(c) {
-		return a.fail(a.n, "Scale of %v by %v, expected a finite number", a, c)
-	}
-	out := Affine{n: a.n, m: a.m}
-	if c == 0 {
-		return out
-	}
-	out.vars, out.pars = appendScaled(nil, a.vars, c), appendScaled(nil, a.pars, c)
-	if a.c != nil {
-		out.c = slices.Clone(a.c)
-		floats.Scale(c, out.c)
-	}
-	return out
+	return a.as(a.e.N, func() affine.Expr { return a.e.Times(c) })
 }
 
 // MulMat returns M a, where M has as many columns as a has entries. M is not
@@ -178,53 +105,10 @@ func (a Affine) Scale(c float64) Affine {
 // mat.Diagonal scales the entries, and leaves entries of a variable what they are.
 func (a Affine) MulMat(m mat.Matrix) Affine {
 	rows, cols := m.Dims()
-	if a.err != nil {
-		a.n = rows
-		return a
-	}
-	if cols != a.n {
+	if a.err == nil && cols != a.e.N {
 		return a.fail(rows, "MulMat: a matrix of %d x %d times %v", rows, cols, a)
 	}
-	w := wrap(m)
-	out := Affine{n: rows, m: a.m}
-	if d, ok := m.(mat.Diagonal); ok {
-		out.vars, out.pars = diagonalTimes(d, w, a.vars), diagonalTimes(d, w, a.pars)
-	} else {
-		for _, t := range a.vars {
-			out.vars = t.mapped(out.vars, w)
-		}
-		for _, t := range a.pars {
-			out.pars = t.mapped(out.pars, w)
-		}
-	}
-	if a.c != nil {
-		out.c = make([]float64, rows)
-		w.addMul(out.c, 1, a.c)
-	}
-	return out
-}
-
-// diagonalTimes multiplies terms by a diagonal matrix, w in compressed form; a
-// selection of entries stays one.
-func diagonalTimes(d mat.Diagonal, w *matrix, terms []term) []term {
-	var out []term
-	for _, t := range terms {
-		if t.mat != nil || t.sum {
-			out = t.mapped(out, w)
-			continue
-		}
-		coef := make([]float64, t.rows)
-		for r := range coef {
-			i := t.off + r
-			coef[r] = d.At(i, i)
-			if t.coef != nil {
-				coef[r] *= t.coef[r]
-			}
-		}
-		t.coef = coef
-		out = append(out, t)
-	}
-	return out
+	return a.as(rows, func() affine.Expr { return a.e.MulMat(m) })
 }
 
 // At returns entry i.
@@ -232,110 +116,77 @@ func (a Affine) At(i int) Affine { return a.Slice(i, i+1) }
 
 // Slice returns entries i to j-1.
 func (a Affine) Slice(i, j int) Affine {
-	if a.err != nil {
-		a.n = max(0, j-i)
-		return a
-	}
-	if i < 0 || j < i || j > a.n {
+	if a.err == nil && (i < 0 || j < i || j > a.e.N) {
 		return a.fail(max(0, j-i), "entries %d to %d of %v", i, j-1, a)
 	}
-	idx := make([]int, j-i)
-	for k := range idx {
-		idx[k] = i + k
-	}
-	return a.Pick(idx)
+	return a.as(max(0, j-i), func() affine.Expr { return a.e.Slice(i, j) })
 }
 
 // Pick returns the entries idx[0], idx[1], .., which may repeat.
 func (a Affine) Pick(idx []int) Affine {
-	if a.err != nil {
-		a.n = len(idx)
-		return a
-	}
 	for _, i := range idx {
-		if i < 0 || i >= a.n {
+		if a.err == nil && (i < 0 || i >= a.e.N) {
 			return a.fail(len(idx), "entry %d of %v", i, a)
 		}
 	}
-	out := Affine{n: len(idx), m: a.m}
-	for _, t := range a.vars {
-		out.vars = t.picked(out.vars, idx)
-	}
-	for _, t := range a.pars {
-		out.pars = t.picked(out.pars, idx)
-	}
-	if a.c != nil {
-		out.c = make([]float64, len(idx))
-		for k, i := range idx {
-			out.c[k] = a.c[i]
-		}
-	}
-	return out
+	return a.as(len(idx), func() affine.Expr { return a.e.Pick(idx) })
 }
 
 // Sum returns the sum of the entries.
-func (a Affine) Sum() Affine {
-	ones := make([]float64, a.n)
-	for i := range ones {
-		ones[i] = 1
-	}
-	return a.Dot(ones)
-}
+func (a Affine) Sum() Affine { return a.as(1, a.e.Sum) }
 
 // Dot returns the sum of c[i] a[i].
 func (a Affine) Dot(c []float64) Affine {
-	if a.err != nil {
-		a.n = 1
-		return a
-	}
-	if len(c) != a.n {
+	if a.err == nil && len(c) != a.e.N {
 		return a.fail(1, "Dot of %d numbers and %v", len(c), a)
 	}
 	for i, v := range c {
-		if notFinite(v) {
+		if a.err == nil && affine.NotFinite(v) {
 			return a.fail(1, "Dot: number %d is %v, expected a finite number", i, v)
 		}
 	}
-	out := Affine{n: 1, m: a.m}
-	for _, t := range a.vars {
-		out.vars = append(out.vars, t.dotted(c))
-	}
-	for _, t := range a.pars {
-		out.pars = append(out.pars, t.dotted(c))
-	}
-	if a.c != nil {
-		out.c = []float64{floats.Dot(c, a.c)}
-	}
-	return out
+	return a.as(1, func() affine.Expr { return a.e.Dot(c) })
 }
 
 // Stack returns the entries of all expressions, one after the other.
 func Stack(as ...Affine) Affine {
 	var out Affine
-	for _, a := range as {
-		out.n += a.n
+	parts := make([]affine.Expr, len(as))
+	for k, a := range as {
+		out.e.N += a.e.N
+		parts[k] = a.e
 	}
-	off := 0
 	for _, a := range as {
-		var err error
-		if out.m, err = common("Stack", out, a); err != nil {
-			return Affine{n: out.n, m: out.m, err: err}
+		if out.m, out.err = common("Stack", out, a); out.err != nil {
+			out.e = affine.Expr{N: out.e.N}
+			return out
 		}
-		for _, t := range a.vars {
-			t.off += off
-			out.vars = append(out.vars, t)
-		}
-		for _, t := range a.pars {
-			t.off += off
-			out.pars = append(out.pars, t)
-		}
-		if a.c != nil {
-			if out.c == nil {
-				out.c = make([]float64, out.n)
-			}
-			copy(out.c[off:], a.c)
-		}
-		off += a.n
+		out.e.Vars = append(out.e.Vars, a.e.Vars...) // for messages
 	}
+	out.e = affine.Stack(parts...)
 	return out
+}
+
+// Point gives values to variables. A variable that is missing counts as zero.
+type Point map[*Variable][]float64
+
+// of finds the values of a model's variables.
+func (pt Point) of(m *Model) func(*affine.Variable) []float64 {
+	return func(x *affine.Variable) []float64 {
+		values, ok := pt[m.vars[x.ID]]
+		if ok && len(values) != x.N {
+			panic(fmt.Sprintf("convex: Eval: %d values for variable %s of length %d", len(values), x.Name, x.N))
+		}
+		return values
+	}
+}
+
+// Eval returns the value at a point, with the parameters' current values. It
+// returns nil if the expression has an error, and panics if the point gives a
+// variable a vector of another length.
+func (a Affine) Eval(pt Point) []float64 {
+	if a.err != nil {
+		return nil
+	}
+	return a.e.Eval(pt.of(a.m))
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex/internal/compile"
 )
 
 // The program of a working set is the full one without the columns outside the
@@ -47,30 +49,31 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 		LessEqual(GroupNorms(x, [][]int{{0, 1, 2}, {3, 4}, {5, 6, 7, 8, 9}}), Const(1)),
 		Equal(x.Sum(), u.Expr().Sum()),
 	)
-	prog, err := m.Compile()
+	compiled, err := m.Compile()
 	require.NoError(t, err)
-	require.Len(t, prog.sparse, 2)
-	full := prog.newLayout(nil)
-	whole := newNumbers(full.assemble()).problem()
+	prog := compiled.p
+	require.Len(t, prog.Sparse, 2)
+	full := prog.NewLayout(nil)
+	whole := compile.NewNumbers(full.Assemble()).Problem()
 	require.NoError(t, whole.Validate())
 	for _, active := range [][][]int{{{0, 3, 4, 11}, {1, 2}}, {{}, {}}, {nil, {5}}, {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, nil}} {
-		l := prog.newLayout(active)
-		part := newNumbers(l.assemble()).problem()
+		l := prog.NewLayout(active)
+		part := compile.NewNumbers(l.Assemble()).Problem()
 		require.NoError(t, part.Validate())
-		column := make([]int, 0, l.n) // of the full program, for each one of the part
-		for _, v := range prog.vars {
-			set, _ := l.set(v)
-			for k := range l.width(v) {
+		column := make([]int, 0, l.N) // of the full program, for each one of the part
+		for _, v := range prog.Vars {
+			set, _ := l.Set(v)
+			for k := range l.Width(v) {
 				if set != nil {
 					k = set[k]
 				}
-				column = append(column, full.start[v.id]+k)
+				column = append(column, full.Start[v.ID]+k)
 			}
 		}
 		kept := make(map[int]bool)
-		for i, g := range prog.groups {
-			for r := range g.expr.n { // of the group
-				from, to := full.row(i, r), l.row(i, r)
+		for i, g := range prog.Groups {
+			for r := range g.Expr.N { // of the group
+				from, to := full.Row(i, r), l.Row(i, r)
 				if to < 0 {
 					require.Zero(t, whole.B[from])
 					for _, j := range column {
@@ -85,7 +88,7 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 				}
 			}
 		}
-		require.Len(t, kept, l.m)
+		require.Len(t, kept, l.M)
 		for k, j := range column {
 			require.Equal(t, whole.Q[j], part.Q[k])
 			require.Equal(t, whole.P.At(j, j), part.P.At(k, k))

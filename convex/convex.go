@@ -2,111 +2,61 @@ package convex
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/conetune/conetune/convex/internal/affine"
+	"github.com/conetune/conetune/convex/internal/compile"
 )
 
 // Convex is a vector of convex expressions: an affine part plus atoms with
 // nonnegative weights. It is immutable, and an error made in building it stays
 // with everything built from it, as in [Affine].
 type Convex struct {
-	n     int
-	aff   Affine
-	atoms []atomTerm
-	err   error
-}
-
-// atomTerm adds entries of an atom to a Convex: entry k of the selection to row
-// off+k, or all of them to row off when sum is set.
-type atomTerm struct {
-	atom  *atom
-	sel   []int // nil: all entries
-	off   int
-	scale float64
-	w     *Parameter // weight of length 1, or with each one of another length; nil without
-	sum   bool
-	each  bool // entry k has the weight w[at+k]
-	at    int
-}
-
-// count is the number of entries selected.
-func (t *atomTerm) count() int {
-	if t.sel != nil {
-		return len(t.sel)
-	}
-	return t.atom.n
-}
-
-// height is the number of rows the term adds to.
-func (t *atomTerm) height() int {
-	if t.sum {
-		return 1
-	}
-	return t.count()
-}
-
-// weight is the factor of entry k at the parameter's current value.
-func (t *atomTerm) weight(k int) float64 {
-	switch {
-	case t.w == nil:
-		return t.scale
-	case t.each:
-		return t.scale * t.w.values[t.at+k]
-	}
-	return t.scale * t.w.values[0]
+	f   compile.Function
+	m   *Model // nil for constants
+	err error
 }
 
 // Linear returns an affine expression as a convex one.
-func Linear(a Affine) Convex { return Convex{n: a.n, aff: a, err: a.err} }
+func Linear(a Affine) Convex {
+	return Convex{f: compile.Function{N: a.e.N, Aff: a.e}, m: a.m, err: a.err}
+}
 
 // Convex returns the affine expression as a convex one.
 func (a Affine) Convex() Convex { return Linear(a) }
 
 // Len returns the number of entries.
-func (f Convex) Len() int { return f.n }
+func (f Convex) Len() int { return f.f.N }
 
 // Err returns the first error made in building the expression, or nil.
 func (f Convex) Err() error { return f.err }
 
 // String names the expression in messages.
-func (f Convex) String() string {
-	if len(f.atoms) == 0 {
-		return f.aff.String()
-	}
-	return fmt.Sprintf("a convex expression of length %d with %v", f.n, f.atoms[0].atom)
-}
+func (f Convex) String() string { return f.f.String() }
 
+// failed returns an expression of length n that carries the error.
 func failed(n int, m *Model, format string, args ...any) Convex {
-	err := fmt.Errorf("convex: "+format, args...)
-	return Convex{n: n, aff: Affine{n: n, m: m, err: err}, err: err}
+	return broken(n, m, fmt.Errorf("convex: "+format, args...))
 }
 
-// model returns the model of the expression, nil for constants.
-func (f Convex) model() *Model { return f.aff.m }
+func broken(n int, m *Model, err error) Convex {
+	return Convex{f: compile.Function{N: n, Aff: affine.Expr{N: n}}, m: m, err: err}
+}
 
 // Plus returns f + g. An operand of length 1 is added to every entry of the other.
 func (f Convex) Plus(g Convex) Convex {
-	n := max(f.n, g.n)
-	for _, err := range []error{f.err, g.err} {
-		if err != nil {
-			return Convex{n: n, aff: f.aff, err: err}
-		}
+	n := max(f.f.N, g.f.N)
+	m, err := common("sum", f.linear(), g.linear())
+	switch {
+	case err != nil:
+		return broken(n, m, err)
+	case unlike(f.f.N, g.f.N):
+		return failed(n, f.m, "sum of %v and %v: the lengths differ", f, g)
 	}
-	if f.n != g.n && f.n != 1 && g.n != 1 {
-		return failed(n, f.model(), "sum of %v and %v: the lengths differ", f, g)
-	}
-	f, g = f.broadcast(n), g.broadcast(n)
-	out := Convex{n: n, aff: f.aff.Plus(g.aff), atoms: slices.Concat(f.atoms, g.atoms)}
-	out.err = out.aff.err
-	return out
+	return Convex{f: f.f.Plus(g.f), m: m}
 }
 
-// broadcast repeats an expression of length 1.
-func (f Convex) broadcast(n int) Convex {
-	if f.n == n {
-		return f
-	}
-	return f.pick(make([]int, n))
-}
+// linear is the affine part.
+func (f Convex) linear() Affine { return Affine{e: f.f.Aff, m: f.m, err: f.err} }
 
 // PlusAffine returns f + a.
 func (f Convex) PlusAffine(a Affine) Convex { return f.Plus(Linear(a)) }
@@ -116,21 +66,28 @@ func (f Convex) MinusAffine(a Affine) Convex { return f.Plus(Linear(a.Neg())) }
 
 // Scale returns c times f. Where f is not affine, c must not be negative.
 func (f Convex) Scale(c float64) Convex {
-	if f.err != nil || c == 1 {
+	switch scaled := f.linear().Scale(c); {
+	case f.err != nil:
 		return f
+	case c < 0 && len(f.f.Atoms) > 0:
+		return failed(f.f.N, f.m, "%v times %v is non-convex", c, f)
+	case scaled.err != nil:
+		return broken(f.f.N, f.m, scaled.err)
 	}
-	if c < 0 && len(f.atoms) > 0 {
-		return failed(f.n, f.model(), "%v times %v is non-convex", c, f)
+	f.f = f.f.Times(c)
+	return f
+}
+
+// weigh checks that the parameter can weigh f, and returns the part that is affine.
+func (f Convex) weigh(op string, p *Parameter, a func(Affine) Affine) Convex {
+	n := a(Affine{e: affine.Expr{N: f.f.N}}).e.N
+	switch w := f.f.Weighted(); {
+	case f.m != nil && f.m != p.m:
+		return failed(n, f.m, "%s: parameter %s and %v belong to different models", op, p.p.Name, f)
+	case w != nil:
+		return failed(n, f.m, "%s: product of parameters %s and %s", op, p.p.Name, w.Name)
 	}
-	out := Convex{n: f.n, aff: f.aff.Scale(c)}
-	if out.err = out.aff.err; out.err != nil || c == 0 {
-		return out
-	}
-	for _, t := range f.atoms {
-		t.scale *= c
-		out.atoms = append(out.atoms, t)
-	}
-	return out
+	return Linear(a(f.linear()))
 }
 
 // Weight returns p times f, where the parameter p has length 1, a value that is
@@ -139,21 +96,16 @@ func (f Convex) Scale(c float64) Convex {
 // conic program but not its constraints. Keep it positive where f has no other
 // part in the objective: a norm of weight zero has an unbounded epigraph.
 func (f Convex) Weight(p *Parameter) Convex {
-	switch {
-	case f.err != nil:
+	if f.err != nil {
 		return f
-	case p.n != 1:
-		return failed(f.n, f.model(), "Weight: parameter %s has length %d, expected 1", p.name, p.n)
-	case f.model() != nil && f.model() != p.m:
-		return failed(f.n, f.model(), "Weight: parameter %s and %v belong to different models", p.name, f)
-	case f.weighted() != nil:
-		return failed(f.n, f.model(), "Weight: product of parameters %s and %s", p.name, f.weighted().name)
 	}
-	out := Convex{n: f.n, aff: p.Times(f.aff)}
-	out.err = out.aff.err
-	for _, t := range f.atoms {
-		t.w = p
-		out.atoms = append(out.atoms, t)
+	if p.p.N != 1 {
+		return failed(f.f.N, f.m, "Weight: parameter %s has length %d, expected 1", p.p.Name, p.p.N)
+	}
+	out := f.weigh("Weight", p, p.Times)
+	for _, t := range f.f.Atoms {
+		t.W = p.p
+		out.f.Atoms = append(out.f.Atoms, t)
 	}
 	return out
 }
@@ -163,93 +115,43 @@ func (f Convex) Weight(p *Parameter) Convex {
 // each entry, such as [Abs] and [GroupNorms], which it does not take apart as a sum of f.At(i) with
 // weights of their own would. What [Convex.Weight] says about objectives and weights of zero holds here, too.
 func (f Convex) WeightedSum(p *Parameter) Convex {
-	switch {
-	case f.err != nil:
+	if f.err != nil {
 		return f.Sum()
-	case p.n != f.n:
-		return failed(1, f.model(), "WeightedSum: parameter %s has length %d, %v has %d", p.name, p.n, f, f.n)
-	case f.model() != nil && f.model() != p.m:
-		return failed(1, f.model(), "WeightedSum: parameter %s and %v belong to different models", p.name, f)
-	case f.weighted() != nil:
-		return failed(1, f.model(), "WeightedSum: product of parameters %s and %s", p.name, f.weighted().name)
 	}
-	out := Convex{n: 1, aff: p.Dot(f.aff)}
-	out.err = out.aff.err
-	for _, t := range f.atoms {
-		if t.sum || t.atom.kind == squaresAtom || t.atom.kind == maxAtom {
-			return failed(1, f.model(), "WeightedSum: %v has one value, expected one for each entry", t.atom)
+	if p.p.N != f.f.N {
+		return failed(1, f.m, "WeightedSum: parameter %s has length %d, %v has %d", p.p.Name, p.p.N, f, f.f.N)
+	}
+	out := f.weigh("WeightedSum", p, p.Dot)
+	for _, t := range f.f.Atoms {
+		if t.Sum || t.Atom.Kind == compile.SquaresAtom || t.Atom.Kind == compile.MaxAtom {
+			return failed(1, f.m, "WeightedSum: %v has one value, expected one for each entry", t.Atom)
 		}
-		t.w, t.each, t.at = p, true, t.off
-		t.off, t.sum = 0, true
-		out.atoms = append(out.atoms, t)
+		t.W, t.Each, t.At = p.p, true, t.Off
+		t.Off, t.Sum = 0, true
+		out.f.Atoms = append(out.f.Atoms, t)
 	}
 	return out
-}
-
-// weighted returns a parameter that weighs an atom, if there is one.
-func (f Convex) weighted() *Parameter {
-	for _, t := range f.atoms {
-		if t.w != nil {
-			return t.w
-		}
-	}
-	return nil
 }
 
 // Sum returns the sum of the entries.
 func (f Convex) Sum() Convex {
 	if f.err != nil {
-		f.n = 1
-		return f
+		return broken(1, f.m, f.err)
 	}
-	out := Convex{n: 1, aff: f.aff.Sum()}
-	out.err = out.aff.err
-	for _, t := range f.atoms {
-		t.off = 0
-		t.sum = t.sum || t.count() != 1
-		out.atoms = append(out.atoms, t)
-	}
-	return out
+	f.f = f.f.Sum()
+	return f
 }
 
 // At returns entry i.
 func (f Convex) At(i int) Convex {
-	if f.err != nil {
-		f.n = 1
-		return f
+	switch {
+	case f.err != nil:
+		return broken(1, f.m, f.err)
+	case i < 0 || i >= f.f.N:
+		return failed(1, f.m, "entry %d of %v", i, f)
 	}
-	if i < 0 || i >= f.n {
-		return failed(1, f.model(), "entry %d of %v", i, f)
-	}
-	return f.pick([]int{i})
-}
-
-// pick returns the given rows, which are in range. A term of many entries becomes
-// one term for each run of rows that it adds to, others are repeated.
-func (f Convex) pick(rows []int) Convex {
-	out := Convex{n: len(rows), aff: f.aff.Pick(rows), err: f.err}
-	for _, t := range f.atoms {
-		for k := 0; k < len(rows); k++ {
-			if rows[k] < t.off || rows[k] >= t.off+t.height() {
-				continue
-			}
-			part := t
-			part.off = k
-			if !t.sum && t.count() > 1 {
-				part.sel = nil
-				for ; k < len(rows) && rows[k] >= t.off && rows[k] < t.off+t.height(); k++ {
-					entry := rows[k] - t.off
-					if t.sel != nil {
-						entry = t.sel[entry]
-					}
-					part.sel = append(part.sel, entry)
-				}
-				k--
-			}
-			out.atoms = append(out.atoms, part)
-		}
-	}
-	return out
+	f.f = f.f.Pick([]int{i})
+	return f
 }
 
 // Eval returns the exact value at a point, with the parameters' current values.
@@ -258,20 +160,5 @@ func (f Convex) Eval(pt Point) []float64 {
 	if f.err != nil {
 		return nil
 	}
-	out := f.aff.Eval(pt)
-	for i := range f.atoms {
-		t := &f.atoms[i]
-		value := t.atom.eval(pt)
-		for k := range t.count() {
-			entry, row := k, t.off+k
-			if t.sel != nil {
-				entry = t.sel[k]
-			}
-			if t.sum {
-				row = t.off
-			}
-			out[row] += t.weight(k) * value[entry]
-		}
-	}
-	return out
+	return f.f.Eval(pt.of(f.m))
 }

@@ -4,7 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+	"github.com/conetune/conetune/convex/internal/compile"
+	"github.com/conetune/conetune/convex/internal/exchange"
+	"github.com/conetune/conetune/convex/internal/restrict"
+	"github.com/conetune/conetune/convex/internal/restrict/columns"
+	"github.com/conetune/conetune/convex/internal/restrict/rows"
+	"github.com/conetune/conetune/convex/internal/restrict/singular"
+	"github.com/conetune/conetune/convex/internal/solve"
 )
 
 // Engine names a way of solving a program. A [Solver] has a chain of them: each solve asks them in the order below
@@ -41,20 +48,20 @@ type link struct {
 
 // engine solves a program at the parameters' current values, or says why the next one of the chain has to.
 type engine interface {
-	solve(ctx context.Context) (r *Result, pass string, err error)
+	Solve(ctx context.Context) (r *solve.Outcome, pass string, err error)
 }
 
 // learner is an engine that goes on from what those after it have found.
 type learner interface {
-	learn(r *Result)
-	// forget makes the next solve begin from nothing.
-	forget()
+	Learn(r *solve.Outcome)
+	// Forget makes the next solve begin from nothing.
+	Forget()
 }
 
 // offers make the engines of a solver for the program p, in the order of the chain, or say why they do not take it.
 var offers = []struct {
 	name  Engine
-	offer func(s *Solver, p *Program) (e engine, refused string, err error)
+	offer func(s *solve.Session, p *compile.Program, o SolverOptions, small singular.Size) (e engine, refused string, err error)
 }{
 	{EngineExchange, offerExchange},
 	{EngineSingularVectors, offerSingularVectors},
@@ -63,11 +70,11 @@ var offers = []struct {
 	{EngineBackend, offerBackend},
 }
 
-// connect makes the chain.
-func (s *Solver) connect() error {
-	p := s.prog
+// connect makes the chain; nuclear norms of the size small need no working sets.
+func (s *Solver) connect(options SolverOptions, small singular.Size) error {
+	p := s.session.Program
 	for _, o := range offers {
-		e, refused, err := o.offer(s, p)
+		e, refused, err := o.offer(s.session, p, options, small)
 		if err != nil {
 			return err
 		}
@@ -79,11 +86,11 @@ func (s *Solver) connect() error {
 const withoutSets = "SolverOptions.WorkingSets is off"
 
 // refusal is why exchanges and working sets of columns and rows do not take p, where some says that there are the parts that they are for.
-func (s *Solver) refusal(p *Program, some bool, parts string) string {
+func (o *SolverOptions) refusal(p *compile.Program, some bool, parts string) string {
 	switch {
-	case !s.options.WorkingSets:
+	case !o.WorkingSets:
 		return withoutSets
-	case p.nuclear():
+	case p.Nuclear():
 		return "there are nuclear norms"
 	case !some:
 		return "there are no " + parts
@@ -91,56 +98,62 @@ func (s *Solver) refusal(p *Program, some bool, parts string) string {
 	return ""
 }
 
-func offerExchange(s *Solver, p *Program) (engine, string, error) {
-	why := s.refusal(p, len(p.kinks) > 0, "hinges with fixed weights")
-	if why == "" && s.options.ColdStart {
+func offerExchange(s *solve.Session, p *compile.Program, o SolverOptions, _ singular.Size) (engine, string, error) {
+	why := o.refusal(p, len(p.Kinks) > 0, "hinges with fixed weights")
+	if why == "" && o.ColdStart {
 		why = "SolverOptions.ColdStart is on"
 	}
 	if why != "" {
 		return nil, why, nil
 	}
-	e := newExchanger(s)
-	if e.users > mostVariables {
-		return nil, fmt.Sprintf("there are %d variables, more than %d", e.users, mostVariables), nil
+	e := exchange.New(s)
+	if e.Users > exchange.MostVariables {
+		return nil, fmt.Sprintf("there are %d variables, more than %d", e.Users, exchange.MostVariables), nil
 	}
 	return e, "", nil
 }
 
-func offerSingularVectors(s *Solver, p *Program) (engine, string, error) {
+func offerSingularVectors(s *solve.Session, p *compile.Program, o SolverOptions, small singular.Size) (engine, string, error) {
 	why := ""
 	switch {
-	case !p.nuclear():
+	case !p.Nuclear():
 		why = "there are no nuclear norms"
-	case !s.options.WorkingSets:
+	case !o.WorkingSets:
 		why = withoutSets
-	case len(p.matrices) == 0:
+	case len(p.Matrices) == 0:
 		why = "no nuclear norm is of a whole variable"
-	case p.direct(s.capabilities, s.small):
+	case singular.Direct(p, s.Capabilities, small):
 		why = "the matrices are small"
 	}
-	s.lift(why == "")
+	s.Lift(why == "")
 	if why != "" {
 		return nil, why, nil
 	}
-	return &rounds{s, newMatrixSets(s, p.direct(s.capabilities, secondSize))}, "", nil
+	return restrict.New(s, singular.New(s, singular.Direct(p, s.Capabilities, singular.SecondSize))), "", nil
 }
 
-func offerColumns(s *Solver, p *Program) (engine, string, error) {
-	if why := s.refusal(p, len(p.sparse) > 0, "1-norms of whole variables"); why != "" {
+func offerColumns(s *solve.Session, p *compile.Program, o SolverOptions, _ singular.Size) (engine, string, error) {
+	if why := o.refusal(p, len(p.Sparse) > 0, "1-norms of whole variables"); why != "" {
 		return nil, why, nil
 	}
-	w := newColumnSets(s)
-	return &rounds{s, w}, "", w.hint(s.options.Active)
+	guess := make(map[*affine.Variable][]int)
+	for v, list := range o.Active {
+		guess[v.v] = list
+	}
+	w, err := columns.New(s, guess)
+	return restrict.New(s, w), "", err
 }
 
-func offerRows(s *Solver, p *Program) (engine, string, error) {
-	if why := s.refusal(p, len(p.hinges) > 0, "long sums of hinges with fixed weights"); why != "" {
+func offerRows(s *solve.Session, p *compile.Program, o SolverOptions, _ singular.Size) (engine, string, error) {
+	if why := o.refusal(p, len(p.Hinges) > 0, "long sums of hinges with fixed weights"); why != "" {
 		return nil, why, nil
 	}
-	return &rounds{s, newRowSets(s)}, "", nil
+	return restrict.New(s, rows.New(s)), "", nil
 }
 
-func offerBackend(s *Solver, _ *Program) (engine, string, error) { return whole{s}, "", nil }
+func offerBackend(s *solve.Session, _ *compile.Program, _ SolverOptions, _ singular.Size) (engine, string, error) {
+	return whole{s}, "", nil
+}
 
 // Chain returns all engines in the order in which they are asked, with the reasons why some are not.
 func (s *Solver) Chain() []Link {
@@ -153,7 +166,8 @@ func (s *Solver) Chain() []Link {
 
 // ask goes along the chain to the first engine that has a result, from which those before it learn.
 func (s *Solver) ask(ctx context.Context) (*Result, error) {
-	before := s.stats
+	st := &s.session.Stats
+	before := *st
 	for k, l := range s.chain {
 		if l.engine == nil {
 			continue
@@ -161,7 +175,7 @@ func (s *Solver) ask(ctx context.Context) (*Result, error) {
 		if ctx.Err() != nil { // before anything is set up for nothing
 			break
 		}
-		r, pass, err := l.engine.solve(ctx)
+		r, pass, err := l.engine.Solve(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -169,38 +183,29 @@ func (s *Solver) ask(ctx context.Context) (*Result, error) {
 			s.log(ctx, "passed on", "engine", l.Engine, "reason", pass)
 			continue
 		}
-		r.Engine, r.Rounds, r.Iterations = l.Engine, s.stats.Rounds-before.Rounds, s.stats.Iterations-before.Iterations
-		s.log(ctx, "solved", "engine", r.Engine, "status", r.Status, "rounds", r.Rounds, "iterations", r.Iterations)
+		r.Rounds, r.Iterations = st.Rounds-before.Rounds, st.Iterations-before.Iterations
+		s.log(ctx, "solved", "engine", l.Engine, "status", r.Status, "rounds", r.Rounds, "iterations", r.Iterations)
 		for _, earlier := range s.chain[:k] {
 			if e, ok := earlier.engine.(learner); ok {
-				e.learn(r)
+				e.Learn(r)
 			}
 		}
-		return r, nil
+		return newResult(l.Engine, r, s.vars), nil
 	}
-	return s.stopped(), nil
+	return newResult("", solve.Stopped(s.session.Program), s.vars), nil
 }
 
 // log writes a record at level debug.
 func (s *Solver) log(ctx context.Context, message string, args ...any) {
-	if l := s.options.Options.Logger; l != nil {
+	if l := s.session.Options.Logger; l != nil {
 		l.DebugContext(ctx, "convex: "+message, args...)
 	}
 }
 
 // whole hands the full program to the backend.
-type whole struct{ *Solver }
+type whole struct{ *solve.Session }
 
-func (s whole) solve(ctx context.Context) (*Result, string, error) {
-	start := func(to, from *instance) backends.Point { return to.start(from, nil) }
-	sol, err := s.run(ctx, task{s.prog, nil, start}, s.eps)
-	if err != nil {
-		return nil, "", err
-	}
-	s.stats.Rounds++
-	r := s.result(sol)
-	if hasPoint(sol) {
-		r.dual, _ = s.current.stationarity(sol.X, sol.Z)
-	}
-	return r, "", nil
+func (s whole) Solve(ctx context.Context) (*solve.Outcome, string, error) {
+	r, err := s.Whole(ctx)
+	return r, "", err
 }

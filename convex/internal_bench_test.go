@@ -7,10 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/restrict/columns"
+	"github.com/conetune/conetune/convex/internal/solve"
 )
 
 // benchmarkProgram has 200 rows, 2500 features and a working set of 100.
-func benchmarkProgram(b *testing.B) (*columnSets, [][]int) {
+func benchmarkProgram(b *testing.B) (*columns.Sets, [][]int) {
 	const n, p, size = 200, 2500, 100
 	rng := rand.New(rand.NewPCG(1, 1))
 	data, y := make([]float64, n*p), make([]float64, n)
@@ -32,7 +34,11 @@ func benchmarkProgram(b *testing.B) (*columnSets, [][]int) {
 	for k := range set {
 		set[k] = 25 * k
 	}
-	return newColumnSets(&Solver{prog: prog}), [][]int{set}
+	w, err := columns.New(&solve.Session{Program: prog.p}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return w, [][]int{set}
 }
 
 // BenchmarkAssemble measures the assembly of a restricted program.
@@ -40,33 +46,33 @@ func BenchmarkAssemble(b *testing.B) {
 	w, active := benchmarkProgram(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		w.p.newLayout(active).assemble()
+		w.P.NewLayout(active).Assemble()
 	}
 }
 
 // BenchmarkComplete measures the pricing of all entries.
 func BenchmarkComplete(b *testing.B) {
 	w, active := benchmarkProgram(b)
-	as := w.p.newLayout(active).assemble()
+	as := w.P.NewLayout(active).Assemble()
 	rng := rand.New(rand.NewPCG(1, 1))
-	sol := &backends.Solution{X: make([]float64, as.n), Z: make([]float64, as.m)}
+	sol := &backends.Solution{X: make([]float64, as.N), Z: make([]float64, as.M)}
 	for i := range sol.Z {
 		sol.Z[i] = rng.Float64()
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		w.complete(as, sol.X, sol.Z)
+		w.Complete(as, sol.X, sol.Z)
 	}
 }
 
 // BenchmarkNumbers measures new values of b and q.
 func BenchmarkNumbers(b *testing.B) {
 	w, active := benchmarkProgram(b)
-	as := w.p.newLayout(active).assemble()
-	q, right := make([]float64, as.n), make([]float64, as.m)
+	as := w.P.NewLayout(active).Assemble()
+	q, right := make([]float64, as.N), make([]float64, as.M)
 	b.ReportAllocs()
 	for b.Loop() {
-		as.valueQ(q)
-		as.b.value(right)
+		as.ValueQ(q)
+		as.B.Value(right)
 	}
 }

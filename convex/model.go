@@ -3,6 +3,9 @@ package convex
 import (
 	"fmt"
 	"slices"
+
+	"github.com/conetune/conetune/convex/internal/affine"
+	"github.com/conetune/conetune/convex/internal/compile"
 )
 
 // Model collects variables, parameters, an objective and constraints. It is for
@@ -20,125 +23,97 @@ func NewModel() *Model { return &Model{} }
 
 // Variable is a vector to be chosen. It is free; bounds are constraints.
 type Variable struct {
-	m    *Model
-	id   int
-	name string
-	n    int
-	err  error
+	m   *Model
+	v   *affine.Variable
+	err error
 }
 
 // Variable adds a free vector of length n. The name appears in messages.
 func (m *Model) Variable(name string, n int) *Variable {
-	v := &Variable{m: m, id: len(m.vars), name: name, n: n}
+	v := &Variable{m: m, v: &affine.Variable{ID: len(m.vars), Name: name, N: max(0, n)}}
 	if n < 0 {
-		v.n, v.err = 0, fmt.Errorf("convex: variable %s has length %d", name, n)
+		v.err = fmt.Errorf("convex: variable %s has length %d", name, n)
 	}
 	m.vars = append(m.vars, v)
 	return v
 }
 
 // Len returns the number of entries.
-func (v *Variable) Len() int { return v.n }
+func (v *Variable) Len() int { return v.v.N }
 
 // Name returns the name given to it.
-func (v *Variable) Name() string { return v.name }
+func (v *Variable) Name() string { return v.v.Name }
 
 // Expr returns the variable as an expression.
-func (v *Variable) Expr() Affine {
-	return Affine{n: v.n, m: v.m, err: v.err, vars: []term{{v: v, rows: v.n, scale: 1}}}
-}
+func (v *Variable) Expr() Affine { return Affine{e: v.v.Expr(), m: v.m, err: v.err} }
 
 // Parameter is a vector of numbers that may change between solves. It is zero
 // until [Parameter.Set].
 type Parameter struct {
-	m       *Model
-	id      int
-	name    string
-	n       int
-	values  []float64
-	version int // counts the changes
-	err     error
+	m   *Model
+	p   *affine.Parameter
+	err error
 }
 
 // Parameter adds a parameter of length n, zero until Set. The name appears in messages.
 func (m *Model) Parameter(name string, n int) *Parameter {
-	p := &Parameter{m: m, id: len(m.params), name: name, n: n}
+	p := &Parameter{m: m, p: affine.NewParameter(len(m.params), name, max(0, n))}
 	if n < 0 {
-		p.n, p.err = 0, fmt.Errorf("convex: parameter %s has length %d", name, n)
+		p.err = fmt.Errorf("convex: parameter %s has length %d", name, n)
 	}
-	p.values = make([]float64, p.n)
 	m.params = append(m.params, p)
 	return p
 }
 
 // Len returns the number of entries.
-func (p *Parameter) Len() int { return p.n }
+func (p *Parameter) Len() int { return p.p.N }
 
 // Name returns the name given to it.
-func (p *Parameter) Name() string { return p.name }
+func (p *Parameter) Name() string { return p.p.Name }
 
 // Set gives the parameter new values, which are copied. It must not run while
 // a solver of the model solves. The error says that the length is wrong or that
 // a value is not finite; nothing has changed then.
 func (p *Parameter) Set(values []float64) error {
-	if len(values) != p.n {
-		return fmt.Errorf("convex: parameter %s has length %d, got %d values", p.name, p.n, len(values))
+	if len(values) != p.p.N {
+		return fmt.Errorf("convex: parameter %s has length %d, got %d values", p.p.Name, p.p.N, len(values))
 	}
 	for i, v := range values {
-		if notFinite(v) {
-			return fmt.Errorf("convex: parameter %s: value %d is %v, expected a finite number", p.name, i, v)
+		if affine.NotFinite(v) {
+			return fmt.Errorf("convex: parameter %s: value %d is %v, expected a finite number", p.p.Name, i, v)
 		}
 	}
-	// The first Set counts as a change, which tells a parameter set to zero
-	// from one never set.
-	if p.version == 0 || !slices.Equal(values, p.values) {
-		copy(p.values, values)
-		p.version++
-	}
+	p.p.Set(values)
 	return nil
 }
 
 // Values returns a copy of the current values.
-func (p *Parameter) Values() []float64 { return slices.Clone(p.values) }
+func (p *Parameter) Values() []float64 { return slices.Clone(p.p.Values) }
 
 // Expr returns the parameter as a constant expression.
-func (p *Parameter) Expr() Affine {
-	return Affine{n: p.n, m: p.m, err: p.err, pars: []term{{p: p, rows: p.n, scale: 1}}}
-}
+func (p *Parameter) Expr() Affine { return Affine{e: p.p.Expr(), m: p.m, err: p.err} }
 
 // Times returns the entrywise product p[i] a[i]; a parameter or an expression of
 // length 1 is broadcast. The expression must be free of parameters.
 func (p *Parameter) Times(a Affine) Affine {
-	n := max(a.n, p.n)
-	if _, err := common("product", p.Expr(), a); err != nil {
-		return Affine{n: n, m: p.m, err: err}
+	n := max(a.e.N, p.p.N)
+	_, err := common("product", p.Expr(), a)
+	switch {
+	case err != nil:
+		return Affine{e: affine.Expr{N: n}, m: p.m, err: err}
+	case unlike(a.e.N, p.p.N):
+		return a.fail(n, "product of parameter %s of length %d and %v: the lengths differ", p.p.Name, p.p.N, a)
+	case !a.e.Fixed() || a.e.Weighted():
+		return a.fail(n, "product of parameter %s and %v, which has a parameter already", p.p.Name, a)
 	}
-	if a.n != p.n && p.n != 1 && a.n != 1 {
-		return a.fail(n, "product of parameter %s of length %d and %v: the lengths differ", p.name, p.n, a)
-	}
-	if !a.fixed() || slices.ContainsFunc(a.vars, func(t term) bool { return t.w != nil }) {
-		return a.fail(n, "product of parameter %s and %v, which has a parameter already", p.name, a)
-	}
-	a = a.broadcast(n)
-	out := Affine{n: n, m: p.m}
-	for _, t := range a.vars {
-		out.vars = append(out.vars, t.weighted(p, p.n == 1))
-	}
-	if a.c != nil {
-		t := term{p: p, rows: n, scale: 1, coef: a.c}
-		if p.n == 1 {
-			t.idx = make([]int, n)
-		}
-		out.pars = []term{t}
-	}
-	return out
+	return Affine{e: p.p.Times(a.e), m: p.m}
 }
 
 // Dot returns the sum of p[i] a[i], a scalar. The expression must have the
 // parameter's length and be free of parameters.
 func (p *Parameter) Dot(a Affine) Affine {
-	if a.err == nil && p.err == nil && a.n != p.n {
-		return a.fail(1, "Dot of parameter %s of length %d and %v: the lengths differ", p.name, p.n, a)
+	if a.err == nil && p.err == nil && a.e.N != p.p.N {
+		return a.fail(1, "Dot of parameter %s of length %d and %v: the lengths differ", p.p.Name, p.p.N, a)
 	}
 	return p.Times(a).Sum()
 }
@@ -162,3 +137,56 @@ func (m *Model) Constrain(cs ...*Constraint) {
 func (m *Model) Remove(cs ...*Constraint) {
 	m.constraints = slices.DeleteFunc(slices.Clone(m.constraints), func(c *Constraint) bool { return slices.Contains(cs, c) })
 }
+
+// Program is a compiled model: the conic program with its dependence on the
+// parameters. It does not change when the model does; the parameters are shared.
+type Program struct {
+	p    *compile.Program
+	vars []*Variable
+}
+
+// Compile turns the model into a conic program. It reports the first error made
+// in building the model: non-convex use, lengths that differ, variables of
+// another model, entries that are not finite.
+func (m *Model) Compile() (*Program, error) {
+	constraints := make([]*compile.Constraint, len(m.constraints))
+	for i, con := range m.constraints {
+		switch {
+		case con == nil:
+			return nil, fmt.Errorf("convex: constraint %d is nil", i)
+		case con.err != nil:
+			return nil, fmt.Errorf("constraint %d: %w", i, con.err)
+		case con.m != nil && con.m != m:
+			return nil, fmt.Errorf("convex: constraint %d on %v belongs to another model", i, con.c.F)
+		}
+		constraints[i] = &con.c
+	}
+	var objective *compile.Function
+	if m.minimized {
+		switch f := m.objective; {
+		case f.err != nil:
+			return nil, fmt.Errorf("objective: %w", f.err)
+		case f.f.N != 1:
+			return nil, fmt.Errorf("convex: the objective has length %d, expected a scalar", f.f.N)
+		case f.m != nil && f.m != m:
+			return nil, fmt.Errorf("convex: the objective, %v, belongs to another model", f)
+		}
+		objective = &m.objective.f
+	}
+	vars, params := make([]*affine.Variable, len(m.vars)), make([]*affine.Parameter, len(m.params))
+	for i, v := range m.vars {
+		vars[i] = v.v
+	}
+	for i, p := range m.params {
+		params[i] = p.p
+	}
+	p, err := compile.Compile(vars, params, objective, constraints)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{p, slices.Clone(m.vars)}, nil
+}
+
+// LowRank says that the program has nuclear norms of whole variables, so that working
+// sets restrict these instead of the entries of vectors.
+func (p *Program) LowRank() bool { return len(p.p.Matrices) > 0 }

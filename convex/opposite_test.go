@@ -46,7 +46,7 @@ func TestNarrowBox(t *testing.T) {
 		box(m, x, p)
 		prog, err := m.Compile()
 		require.NoError(t, err)
-		require.NotEmpty(t, prog.boxes, name)
+		require.NotEmpty(t, prog.p.Boxes, name)
 		solver, err := prog.Solver(SolverOptions{Backend: backend})
 		require.NoError(t, err)
 		require.NoError(t, p.Set(h))
@@ -75,5 +75,5 @@ func TestNoBox(t *testing.T) {
 	m.Constrain(LessEqual(Abs(x.Expr()), u.Expr()), GreaterEqual(x.Expr(), Const(1)), LessEqual(Linear(x.Expr().Slice(0, 2)), Const(2)))
 	prog, err := m.Compile()
 	require.NoError(t, err)
-	require.Empty(t, prog.boxes)
+	require.Empty(t, prog.p.Boxes)
 }

@@ -1,0 +1,298 @@
+// Package affine has vectors of affine expressions of variables and parameters as plain data: sums of terms, each a matrix or a
+// selection of entries times a variable. What is wrong with lengths and numbers has been found above it.
+package affine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Expr is a vector of affine expressions of variables, with parameters in the constant terms or as factors of variables. It is
+// immutable. Its operations take lengths and numbers that fit, or a length of 1 to be broadcast.
+type Expr struct {
+	N    int
+	Vars []Term
+	Pars []Term
+	C    []float64 // nil: zero
+}
+
+// Constant returns fixed numbers, which are not copied.
+func Constant(x ...float64) Expr { return Expr{N: len(x), C: x} }
+
+// String names the expression in messages by its length and what it depends on.
+func (a Expr) String() string {
+	if len(a.Vars)+len(a.Pars) == 0 {
+		return fmt.Sprintf("a constant of length %d", a.N)
+	}
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, t := range a.Vars {
+		add(t.V.Name)
+		if t.W != nil {
+			add(t.W.Name)
+		}
+	}
+	for _, t := range a.Pars {
+		add(t.P.Name)
+	}
+	return fmt.Sprintf("an expression of length %d in %s", a.N, strings.Join(names, ", "))
+}
+
+// broadcast repeats an expression of length 1.
+func (a Expr) broadcast(n int) Expr {
+	if a.N == n {
+		return a
+	}
+	return a.Pick(make([]int, n))
+}
+
+func (a Expr) Plus(b Expr) Expr { return a.Add(b, 1) }
+
+func (a Expr) Minus(b Expr) Expr { return a.Add(b, -1) }
+
+func (a Expr) Add(b Expr, sign float64) Expr {
+	switch {
+	case a.N == 1:
+		a = a.broadcast(b.N)
+	case b.N == 1:
+		b = b.broadcast(a.N)
+	}
+	out := Expr{N: a.N, Vars: appendScaled(a.Vars, b.Vars, sign), Pars: appendScaled(a.Pars, b.Pars, sign), C: a.C}
+	if b.C != nil {
+		out.C = make([]float64, a.N)
+		copy(out.C, a.C)
+		floats.AddScaled(out.C, sign, b.C)
+	}
+	return out
+}
+
+// appendScaled returns a copy of a with the scaled terms b, merging plain
+// selections of the same entries.
+func appendScaled(a, b []Term, scale float64) []Term {
+	out := make([]Term, len(a), len(a)+len(b))
+	copy(out, a)
+next:
+	for _, t := range b {
+		t.Scale *= scale
+		for k := range out {
+			if o := &out[k]; o.V == t.V && o.P == t.P && o.Off == t.Off && o.Rows == t.Rows && o.Sum == t.Sum && o.First == t.First &&
+				o.Mat == nil && t.Mat == nil && o.Idx == nil && t.Idx == nil && o.Plain() && t.Plain() {
+				o.Scale += t.Scale
+				if o.Scale == 0 {
+					out = slices.Delete(out, k, k+1)
+				}
+				continue next
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func (a Expr) Neg() Expr { return a.Times(-1) }
+
+// Times returns f a.
+func (a Expr) Times(c float64) Expr {
+	if c == 1 {
+		return a
+	}
+	out := Expr{N: a.N}
+	if c == 0 {
+		return out
+	}
+	out.Vars, out.Pars = appendScaled(nil, a.Vars, c), appendScaled(nil, a.Pars, c)
+	if a.C != nil {
+		out.C = slices.Clone(a.C)
+		floats.Scale(c, out.C)
+	}
+	return out
+}
+
+// MulMat returns M a; see wrap for what is not copied. A mat.Diagonal leaves entries of a variable what they are.
+func (a Expr) MulMat(m mat.Matrix) Expr {
+	rows, _ := m.Dims()
+	w := wrap(m)
+	out := Expr{N: rows}
+	if d, ok := m.(mat.Diagonal); ok {
+		out.Vars, out.Pars = diagonalTimes(d, w, a.Vars), diagonalTimes(d, w, a.Pars)
+	} else {
+		for _, t := range a.Vars {
+			out.Vars = t.mapped(out.Vars, w)
+		}
+		for _, t := range a.Pars {
+			out.Pars = t.mapped(out.Pars, w)
+		}
+	}
+	if a.C != nil {
+		out.C = make([]float64, rows)
+		w.addMul(out.C, 1, a.C)
+	}
+	return out
+}
+
+// diagonalTimes multiplies terms by a diagonal matrix, w in compressed form; a
+// selection of entries stays one.
+func diagonalTimes(d mat.Diagonal, w *Matrix, terms []Term) []Term {
+	var out []Term
+	for _, t := range terms {
+		if t.Mat != nil || t.Sum {
+			out = t.mapped(out, w)
+			continue
+		}
+		coef := make([]float64, t.Rows)
+		for r := range coef {
+			i := t.Off + r
+			coef[r] = d.At(i, i)
+			if t.Coef != nil {
+				coef[r] *= t.Coef[r]
+			}
+		}
+		t.Coef = coef
+		out = append(out, t)
+	}
+	return out
+}
+
+// At returns entry i.
+func (a Expr) At(i int) Expr { return a.Slice(i, i+1) }
+
+// Slice returns entries i to j-1.
+func (a Expr) Slice(i, j int) Expr {
+	idx := make([]int, j-i)
+	for k := range idx {
+		idx[k] = i + k
+	}
+	return a.Pick(idx)
+}
+
+// Pick returns the entries idx[0], idx[1], .., which may repeat.
+func (a Expr) Pick(idx []int) Expr {
+	out := Expr{N: len(idx)}
+	for _, t := range a.Vars {
+		out.Vars = t.picked(out.Vars, idx)
+	}
+	for _, t := range a.Pars {
+		out.Pars = t.picked(out.Pars, idx)
+	}
+	if a.C != nil {
+		out.C = make([]float64, len(idx))
+		for k, i := range idx {
+			out.C[k] = a.C[i]
+		}
+	}
+	return out
+}
+
+// Sum returns the sum of the entries.
+func (a Expr) Sum() Expr {
+	ones := make([]float64, a.N)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return a.Dot(ones)
+}
+
+// Dot returns the sum of c[i] a[i].
+func (a Expr) Dot(c []float64) Expr {
+	out := Expr{N: 1}
+	for _, t := range a.Vars {
+		out.Vars = append(out.Vars, t.dotted(c))
+	}
+	for _, t := range a.Pars {
+		out.Pars = append(out.Pars, t.dotted(c))
+	}
+	if a.C != nil {
+		out.C = []float64{floats.Dot(c, a.C)}
+	}
+	return out
+}
+
+// Stack returns the entries of all expressions, one after the other.
+func Stack(as ...Expr) Expr {
+	var out Expr
+	for _, a := range as {
+		out.N += a.N
+	}
+	off := 0
+	for _, a := range as {
+		for _, t := range a.Vars {
+			t.Off += off
+			out.Vars = append(out.Vars, t)
+		}
+		for _, t := range a.Pars {
+			t.Off += off
+			out.Pars = append(out.Pars, t)
+		}
+		if a.C != nil {
+			if out.C == nil {
+				out.C = make([]float64, out.N)
+			}
+			copy(out.C[off:], a.C)
+		}
+		off += a.N
+	}
+	return out
+}
+
+// Constant returns the constant term at the parameters' current values.
+func (a Expr) Constant() []float64 {
+	out := make([]float64, a.N)
+	if a.C != nil {
+		floats.Add(out, a.C)
+	}
+	for i := range a.Pars {
+		a.Pars[i].forward(out, a.Pars[i].P.Values)
+	}
+	return out
+}
+
+// Eval returns the value at the point that of gives, nil for a variable that is zero.
+func (a Expr) Eval(of func(*Variable) []float64) []float64 {
+	out := a.Constant()
+	for i := range a.Vars {
+		if x := of(a.Vars[i].V); x != nil {
+			a.Vars[i].forward(out, x)
+		}
+	}
+	return out
+}
+
+// Fixed says that the expression has no parameter in its constant term.
+func (a Expr) Fixed() bool { return len(a.Pars) == 0 }
+
+// Weighted says that a parameter is a factor of a variable.
+func (a Expr) Weighted() bool {
+	return slices.ContainsFunc(a.Vars, func(t Term) bool { return t.W != nil })
+}
+
+// Whole says that the expression is a multiple of a whole variable plus a constant or parameters.
+func (a Expr) Whole() bool {
+	return len(a.Vars) == 1 && a.Vars[0].Identity() && a.Vars[0].Off == 0 && a.N == a.Vars[0].Rows
+}
+
+// Selection says that every entry is one entry of a variable times a number
+// plus a constant or a parameter, or lacks the variable.
+func (a Expr) Selection() bool {
+	covered := make([]bool, a.N)
+	for i := range a.Vars {
+		t := &a.Vars[i]
+		if t.Mat != nil || t.W != nil || t.Sum {
+			return false
+		}
+		for r := t.Off; r < t.Off+t.Rows; r++ {
+			if covered[r] {
+				return false
+			}
+			covered[r] = true
+		}
+	}
+	return true
+}

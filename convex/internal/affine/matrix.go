@@ -1,0 +1,396 @@
+package affine
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Matrix is a read-only matrix of numbers, either dense by rows (dense, stride)
+// or compressed by columns (ptr, ind, val, row indices increasing). Views share
+// the numbers of the caller's matrix.
+type Matrix struct {
+	Rows, Cols int
+	Dense      []float64 // entry (i, j) is dense[i*stride+j]; nil for a sparse matrix
+	Stride     int
+	Ptr, Ind   []int // columns ptr[j] to ptr[j+1]-1, absolute positions in ind and val
+	Val        []float64
+	Full       bool // zeros of a dense matrix count as entries
+
+	once   sync.Once
+	counts []int // nonzeros of each column, see nonzeros
+}
+
+// wrap makes a matrix of m, sharing the numbers of dense and of sorted sparse
+// column matrices, and copying others.
+func wrap(m mat.Matrix) *Matrix {
+	rows, cols := m.Dims()
+	switch a := m.(type) {
+	case mat.RawMatrixer:
+		raw := a.RawMatrix()
+		if raw.Data == nil {
+			raw.Data = []float64{}
+		}
+		return &Matrix{Rows: rows, Cols: cols, Dense: raw.Data, Stride: raw.Stride}
+	case *sparse.CSC:
+		raw := a.RawMatrix()
+		w := &Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+		if w.sorted() {
+			return w
+		}
+		t := fromCompressed(cols, rows, raw.Indptr, raw.Ind, raw.Data)
+		return fromCompressed(rows, cols, t.Ptr, t.Ind, t.Val)
+	case *sparse.CSR:
+		raw := a.RawMatrix()
+		return fromCompressed(rows, cols, raw.Indptr, raw.Ind, raw.Data)
+	}
+	if d, ok := m.(mat.Diagonal); ok {
+		w := &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1), Ind: make([]int, cols), Val: make([]float64, cols)}
+		for j := range cols {
+			w.Ptr[j+1], w.Ind[j], w.Val[j] = j+1, j, d.At(j, j)
+		}
+		return w
+	}
+	dense := make([]float64, rows*cols)
+	nonzeros := 0
+	for i := range rows {
+		for j := range cols {
+			if v := m.At(i, j); v != 0 {
+				dense[i*cols+j] = v
+				nonzeros++
+			}
+		}
+	}
+	w := &Matrix{Rows: rows, Cols: cols, Dense: dense, Stride: cols}
+	// Below a quarter of nonzeros the compressed form is smaller and faster.
+	if 4*nonzeros < rows*cols {
+		return w.compress()
+	}
+	return w
+}
+
+// fromCompressed turns rows x cols compressed rows into compressed columns, by
+// a counting sort that leaves the row indices of each column in order.
+func fromCompressed(rows, cols int, ptr, ind []int, val []float64) *Matrix {
+	w := &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1), Ind: make([]int, len(ind)), Val: make([]float64, len(ind))}
+	for _, j := range ind {
+		w.Ptr[j+1]++
+	}
+	for j := range cols {
+		w.Ptr[j+1] += w.Ptr[j]
+	}
+	next := slices.Clone(w.Ptr[:cols])
+	for i := range rows {
+		for k := ptr[i]; k < ptr[i+1]; k++ {
+			p := next[ind[k]]
+			w.Ind[p], w.Val[p] = i, val[k]
+			next[ind[k]]++
+		}
+	}
+	return w
+}
+
+// compress returns the nonzeros of a dense matrix by columns.
+func (w *Matrix) compress() *Matrix {
+	counts := w.Nonzeros()
+	c := &Matrix{Rows: w.Rows, Cols: w.Cols, Ptr: make([]int, w.Cols+1)}
+	for j, n := range counts {
+		c.Ptr[j+1] = c.Ptr[j] + n
+	}
+	c.Ind, c.Val = make([]int, c.Ptr[w.Cols]), make([]float64, c.Ptr[w.Cols])
+	next := slices.Clone(c.Ptr[:w.Cols])
+	for i := range w.Rows {
+		for j, v := range w.Row(i) {
+			if v != 0 {
+				c.Ind[next[j]], c.Val[next[j]] = i, v
+				next[j]++
+			}
+		}
+	}
+	return c
+}
+
+func (w *Matrix) sorted() bool {
+	for j := range w.Cols {
+		for k := w.Ptr[j] + 1; k < w.Ptr[j+1]; k++ {
+			if w.Ind[k] <= w.Ind[k-1] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Row returns row i of a dense matrix.
+func (w *Matrix) Row(i int) []float64 { return w.Dense[i*w.Stride : i*w.Stride+w.Cols] }
+
+// Nonzeros returns the number of nonzeros of each column. It is computed once.
+func (w *Matrix) Nonzeros() []int {
+	w.once.Do(func() {
+		w.counts = make([]int, w.Cols)
+		if w.Dense == nil {
+			for j := range w.Cols {
+				for k := w.Ptr[j]; k < w.Ptr[j+1]; k++ {
+					if w.Val[k] != 0 {
+						w.counts[j]++
+					}
+				}
+			}
+			return
+		}
+		for i := range w.Rows {
+			for j, v := range w.Row(i) {
+				if v != 0 || w.Full {
+					w.counts[j]++
+				}
+			}
+		}
+	})
+	return w.counts
+}
+
+// Finite returns the position of an entry that is not a finite number, if any.
+func (w *Matrix) Finite() (i, j int, ok bool) {
+	if w.Dense == nil {
+		for j := range w.Cols {
+			for k := w.Ptr[j]; k < w.Ptr[j+1]; k++ {
+				if NotFinite(w.Val[k]) {
+					return w.Ind[k], j, false
+				}
+			}
+		}
+		return 0, 0, true
+	}
+	for i := range w.Rows {
+		// 0*v is 0 for finite v and NaN otherwise; the sum carries a NaN to the end.
+		row, sum := w.Row(i), 0.0
+		for _, v := range row {
+			sum += 0 * v
+		}
+		if sum != 0 {
+			for j, v := range row {
+				if NotFinite(v) {
+					return i, j, false
+				}
+			}
+		}
+	}
+	return 0, 0, true
+}
+
+func NotFinite(v float64) bool { return v-v != 0 }
+
+// addMul computes y += alpha M x.
+func (w *Matrix) addMul(y []float64, alpha float64, x []float64) {
+	if w.Rows == 0 || w.Cols == 0 {
+		return
+	}
+	if w.Dense != nil {
+		blas64.Gemv(blas.NoTrans, alpha, w.general(), blas64.Vector{N: w.Cols, Inc: 1, Data: x}, 1, blas64.Vector{N: w.Rows, Inc: 1, Data: y})
+		return
+	}
+	for j, v := range x[:w.Cols] {
+		if v == 0 {
+			continue
+		}
+		v *= alpha
+		for k := w.Ptr[j]; k < w.Ptr[j+1]; k++ {
+			y[w.Ind[k]] += v * w.Val[k]
+		}
+	}
+}
+
+// addMulTrans computes g += alpha M'z, by rows when dense.
+func (w *Matrix) addMulTrans(g []float64, alpha float64, z []float64) {
+	if w.Rows == 0 || w.Cols == 0 {
+		return
+	}
+	if w.Dense != nil {
+		for i, v := range z[:w.Rows] {
+			if v != 0 {
+				floats.AddScaled(g[:w.Cols], alpha*v, w.Row(i))
+			}
+		}
+		return
+	}
+	for j := range w.Cols {
+		sum := 0.0
+		for k := w.Ptr[j]; k < w.Ptr[j+1]; k++ {
+			sum += w.Val[k] * z[w.Ind[k]]
+		}
+		g[j] += alpha * sum
+	}
+}
+
+func (w *Matrix) general() blas64.General {
+	return blas64.General{Rows: w.Rows, Cols: w.Cols, Stride: w.Stride, Data: w.Dense}
+}
+
+// rowRange returns rows i to j-1, without copying when dense.
+func (w *Matrix) rowRange(i, j int) *Matrix {
+	if i == 0 && j == w.Rows {
+		return w
+	}
+	if w.Dense == nil {
+		rows := make([]int, j-i)
+		for k := range rows {
+			rows[k] = i + k
+		}
+		return w.pick(rows)
+	}
+	v := &Matrix{Rows: j - i, Cols: w.Cols, Dense: []float64{}, Stride: w.Stride}
+	if i < j {
+		v.Dense = w.Dense[i*w.Stride : (j-1)*w.Stride+w.Cols]
+	}
+	return v
+}
+
+// colRange returns columns i to j-1, without copying the numbers.
+func (w *Matrix) colRange(i, j int) *Matrix {
+	if i == 0 && j == w.Cols {
+		return w
+	}
+	v := &Matrix{Rows: w.Rows, Cols: j - i, Stride: w.Stride}
+	if w.Dense == nil {
+		v.Ptr, v.Ind, v.Val = w.Ptr[i:j+1], w.Ind, w.Val
+	} else {
+		v.Dense = w.Dense[min(i, len(w.Dense)):]
+	}
+	return v
+}
+
+// pick returns a copy of the given rows.
+func (w *Matrix) pick(rows []int) *Matrix {
+	if w.Dense != nil {
+		v := &Matrix{Rows: len(rows), Cols: w.Cols, Dense: make([]float64, len(rows)*w.Cols), Stride: w.Cols}
+		for k, i := range rows {
+			copy(v.Row(k), w.Row(i))
+		}
+		return v
+	}
+	// By way of compressed rows, in which rows are copied whole.
+	t := w.transpose()
+	ptr := make([]int, len(rows)+1)
+	var ind []int
+	var val []float64
+	for k, i := range rows {
+		ind = append(ind, t.Ind[t.Ptr[i]:t.Ptr[i+1]]...)
+		val = append(val, t.Val[t.Ptr[i]:t.Ptr[i+1]]...)
+		ptr[k+1] = len(ind)
+	}
+	return fromCompressed(len(rows), w.Cols, ptr, ind, val)
+}
+
+// transpose returns the transpose of a sparse matrix.
+func (w *Matrix) transpose() *Matrix {
+	first, last := w.Ptr[0], w.Ptr[w.Cols]
+	ptr := make([]int, w.Cols+1)
+	for j := range ptr {
+		ptr[j] = w.Ptr[j] - first
+	}
+	// The compressed columns of M are the compressed rows of M'.
+	return fromCompressed(w.Cols, w.Rows, ptr, w.Ind[first:last], w.Val[first:last])
+}
+
+// combine returns the row c'M as a dense matrix of one row.
+func (w *Matrix) combine(c []float64) *Matrix {
+	v := &Matrix{Rows: 1, Cols: w.Cols, Dense: make([]float64, w.Cols), Stride: w.Cols}
+	w.addMulTrans(v.Dense, 1, c)
+	return v
+}
+
+// times returns the dense product M N.
+func (w *Matrix) times(n *Matrix) *Matrix {
+	v := &Matrix{Rows: w.Rows, Cols: n.Cols, Dense: make([]float64, w.Rows*n.Cols), Stride: n.Cols}
+	if w.Rows == 0 || n.Cols == 0 || w.Cols == 0 {
+		return v
+	}
+	if w.Dense != nil && n.Dense != nil {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.general(), n.general(), 0, v.general())
+		return v
+	}
+	if n.Dense != nil { // sparse times dense: entry (i, k) adds a row of n to row i
+		for k := range w.Cols {
+			for p := w.Ptr[k]; p < w.Ptr[k+1]; p++ {
+				floats.AddScaled(v.Row(w.Ind[p]), w.Val[p], n.Row(k))
+			}
+		}
+		return v
+	}
+	col, out := make([]float64, n.Rows), make([]float64, w.Rows)
+	for j := range n.Cols {
+		clear(col)
+		clear(out)
+		for p := n.Ptr[j]; p < n.Ptr[j+1]; p++ {
+			col[n.Ind[p]] = n.Val[p]
+		}
+		w.addMul(out, 1, col)
+		for i, x := range out {
+			v.Dense[i*v.Stride+j] = x
+		}
+	}
+	return v
+}
+
+// gather returns the matrix with cols columns whose column idx[r] is the sum of
+// coef[r] times column r of M over all such r; nil coef means ones.
+func (w *Matrix) gather(cols int, idx []int, coef []float64) *Matrix {
+	factor := func(r int) float64 {
+		if coef == nil {
+			return 1
+		}
+		return coef[r]
+	}
+	if w.Dense != nil {
+		v := &Matrix{Rows: w.Rows, Cols: cols, Dense: make([]float64, w.Rows*cols), Stride: cols}
+		for i := range w.Rows {
+			from, to := w.Row(i), v.Row(i)
+			for r, j := range idx {
+				to[j] += factor(r) * from[r]
+			}
+		}
+		return v
+	}
+	var rows, columns []int
+	var val []float64
+	for r, j := range idx {
+		for p := w.Ptr[r]; p < w.Ptr[r+1]; p++ {
+			rows, columns, val = append(rows, w.Ind[p]), append(columns, j), append(val, factor(r)*w.Val[p])
+		}
+	}
+	return fromTriplets(w.Rows, cols, rows, columns, val)
+}
+
+// fromTriplets adds up the entries (i[k], j[k], v[k]).
+func fromTriplets(rows, cols int, i, j []int, v []float64) *Matrix {
+	order := make([]int, len(v))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if j[a] != j[b] {
+			return j[a] - j[b]
+		}
+		return i[a] - i[b]
+	})
+	m := &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
+	last := -1
+	for _, k := range order {
+		if last >= 0 && j[last] == j[k] && i[last] == i[k] {
+			m.Val[len(m.Val)-1] += v[k]
+			continue
+		}
+		m.Ind, m.Val = append(m.Ind, i[k]), append(m.Val, v[k])
+		m.Ptr[j[k]+1]++
+		last = k
+	}
+	for c := range cols {
+		m.Ptr[c+1] += m.Ptr[c]
+	}
+	return m
+}

@@ -1,0 +1,402 @@
+package affine
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Term is a linear map of one vector, a variable or a parameter, that adds to
+// some rows of an expression. Row r of the term is
+//
+//	f_r * source[entry(r)]                      (mat == nil, a selection)
+//	f_r * sum_c mat[r, c] source[first+c]       (mat != nil)
+//	f_r = scale * coef[r] * w[windex(r)]        (missing factors are 1)
+//
+// and adds to row off+r of the expression, or to row off when sum is set.
+type Term struct {
+	V *Variable // the source, or
+	P *Parameter
+
+	Off, Rows int
+	First     int
+	Idx       []int // nil: entry(r) = first+r
+	Coef      []float64
+	Scale     float64
+	Mat       *Matrix
+
+	W    *Parameter // weights
+	woff int
+	widx []int // nil: windex(r) = woff+r
+
+	Sum bool
+}
+
+// Height is the number of rows of the expression that the term adds to.
+func (t *Term) Height() int {
+	if t.Sum {
+		return 1
+	}
+	return t.Rows
+}
+
+// source is the length of the source.
+func (t *Term) source() int {
+	if t.V != nil {
+		return t.V.N
+	}
+	return t.P.N
+}
+
+func (t *Term) Entry(r int) int {
+	if t.Idx != nil {
+		return t.Idx[r]
+	}
+	return t.First + r
+}
+
+func (t *Term) Windex(r int) int {
+	if t.widx != nil {
+		return t.widx[r]
+	}
+	return t.woff + r
+}
+
+// Fixed is the factor of row r without the weight.
+func (t *Term) Fixed(r int) float64 {
+	if t.Coef != nil {
+		return t.Scale * t.Coef[r]
+	}
+	return t.Scale
+}
+
+// factor is the factor of row r at the weight's current value.
+func (t *Term) factor(r int) float64 {
+	f := t.Fixed(r)
+	if t.W != nil {
+		f *= t.W.Values[t.Windex(r)]
+	}
+	return f
+}
+
+// Plain says that all rows have the factor scale.
+func (t *Term) Plain() bool { return t.Coef == nil && t.W == nil }
+
+// Identity says that the term is scale times its whole source.
+func (t *Term) Identity() bool {
+	return t.Mat == nil && t.Idx == nil && t.First == 0 && t.Rows == t.source() && t.Plain() && !t.Sum
+}
+
+// Row is the row of the expression that row r of the term adds to.
+func (t *Term) Row(r int) int {
+	if t.Sum {
+		return t.Off
+	}
+	return t.Off + r
+}
+
+// forward adds the term's value at the source x to out, the whole expression.
+func (t *Term) forward(out, x []float64) {
+	switch {
+	case t.Mat == nil && t.Idx == nil && t.Plain() && !t.Sum:
+		floats.AddScaled(out[t.Off:t.Off+t.Rows], t.Scale, x[t.First:t.First+t.Rows])
+	case t.Mat == nil:
+		for r := range t.Rows {
+			out[t.Row(r)] += t.factor(r) * x[t.Entry(r)]
+		}
+	case t.Plain() && !t.Sum:
+		t.Mat.addMul(out[t.Off:t.Off+t.Rows], t.Scale, x[t.First:t.First+t.Mat.Cols])
+	default:
+		y := t.base(x)
+		for r, v := range y {
+			out[t.Row(r)] += t.factor(r) * v
+		}
+	}
+}
+
+// Forward adds the terms in variables, whose values of returns, to out.
+func (a *Expr) Forward(out []float64, of func(*Variable) []float64) {
+	for k := range a.Vars {
+		t := &a.Vars[k]
+		t.forward(out, of(t.V))
+	}
+}
+
+// Adjoint adds the gradient of alpha z'(expression) to what of returns for each variable, nil for none.
+func (a *Expr) Adjoint(alpha float64, z []float64, of func(*Variable) []float64) {
+	for k := range a.Vars {
+		t := &a.Vars[k]
+		if g := of(t.V); g != nil {
+			t.Adjoint(g, alpha, z)
+		}
+	}
+}
+
+// base returns the rows of the term without factors.
+func (t *Term) base(x []float64) []float64 {
+	y := make([]float64, t.Rows)
+	if t.Mat != nil {
+		t.Mat.addMul(y, 1, x[t.First:t.First+t.Mat.Cols])
+		return y
+	}
+	for r := range y {
+		y[r] = x[t.Entry(r)]
+	}
+	return y
+}
+
+// Adjoint adds alpha times the transposed term applied to z to g, the gradient
+// of z'(expression) in the source.
+func (t *Term) Adjoint(g []float64, alpha float64, z []float64) {
+	switch {
+	case t.Mat == nil && t.Idx == nil && t.Plain() && !t.Sum:
+		floats.AddScaled(g[t.First:t.First+t.Rows], alpha*t.Scale, z[t.Off:t.Off+t.Rows])
+	case t.Mat == nil && t.Sum:
+		v := alpha * z[t.Off]
+		if v == 0 {
+			return
+		}
+		for r := range t.Rows {
+			g[t.Entry(r)] += t.factor(r) * v
+		}
+	case t.Mat == nil:
+		for r := range t.Rows {
+			g[t.Entry(r)] += alpha * t.factor(r) * z[t.Off+r]
+		}
+	case t.Plain() && !t.Sum:
+		t.Mat.addMulTrans(g[t.First:t.First+t.Mat.Cols], alpha*t.Scale, z[t.Off:t.Off+t.Rows])
+	default:
+		y := make([]float64, t.Rows)
+		for r := range y {
+			y[r] = t.factor(r) * z[t.Row(r)]
+		}
+		t.Mat.addMulTrans(g[t.First:t.First+t.Mat.Cols], alpha, y)
+	}
+}
+
+// WeightGradient adds alpha times the gradient of z'(expression) in the weights to g.
+func (t *Term) WeightGradient(g []float64, alpha float64, z, x []float64) {
+	for r, v := range t.base(x) {
+		g[t.Windex(r)] += alpha * t.Fixed(r) * z[t.Row(r)] * v
+	}
+}
+
+// weighted returns the term with row i of the expression multiplied by
+// p[first+i], or by p[0] when one is set.
+func (t Term) weighted(p *Parameter, one bool) Term {
+	t.W = p
+	switch {
+	case one:
+		t.widx = make([]int, t.Rows)
+	case t.Sum:
+		t.widx = make([]int, t.Rows)
+		for r := range t.widx {
+			t.widx[r] = t.Off
+		}
+	default:
+		t.woff = t.Off
+	}
+	return t
+}
+
+// dotted returns the term as the single row c'(expression).
+func (t Term) dotted(c []float64) Term {
+	switch {
+	case t.Sum:
+		t.Scale *= c[t.Off]
+	case t.Mat != nil && t.Plain():
+		t.Mat = t.Mat.combine(c[t.Off : t.Off+t.Rows])
+		t.Rows = 1
+	default:
+		t.Sum = true
+		part := c[t.Off : t.Off+t.Rows]
+		if slices.ContainsFunc(part, func(v float64) bool { return v != 1 }) {
+			coef := slices.Clone(part)
+			if t.Coef != nil {
+				floats.Mul(coef, t.Coef)
+			}
+			t.Coef = coef
+		}
+	}
+	t.Off = 0
+	return t
+}
+
+// picked appends to out the terms whose row k is row rows[k] of the expression.
+func (t Term) picked(out []Term, rows []int) []Term {
+	if t.Sum {
+		for k, i := range rows {
+			if i == t.Off {
+				copied := t
+				copied.Off = k
+				out = append(out, copied)
+			}
+		}
+		return out
+	}
+	// Runs of consecutive picks become one term each: for a selection any rows
+	// of the term, for a matrix consecutive rows (a view) or, where that gives
+	// many pieces, a copy.
+	for k := 0; k < len(rows); {
+		if rows[k] < t.Off || rows[k] >= t.Off+t.Rows {
+			k++
+			continue
+		}
+		end, steady := k+1, 1
+		for end < len(rows) && rows[end] >= t.Off && rows[end] < t.Off+t.Rows {
+			if rows[end] == rows[end-1]+1 && steady == end-k {
+				steady++
+			}
+			end++
+		}
+		if t.Mat != nil && steady < end-k && repeated(rows[k:end]) {
+			end, steady = k+1, 1 // the same row again and again: one view each
+		}
+		out = append(out, t.slice(rows[k:end], steady == end-k, k))
+		k = end
+	}
+	return out
+}
+
+// repeated says that all entries of rows are the same.
+func repeated(rows []int) bool {
+	for _, r := range rows {
+		if r != rows[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// slice returns the term with the given rows of the expression, all within it,
+// starting at row off; steady says that they are consecutive.
+func (t Term) slice(rows []int, steady bool, off int) Term {
+	base := t.Off
+	from, to := rows[0]-base, rows[0]-base+len(rows)
+	t.Off = off
+	ints := func(v []int) []int {
+		if v == nil {
+			return nil
+		}
+		if steady {
+			return v[from:to]
+		}
+		out := make([]int, len(rows))
+		for k, i := range rows {
+			out[k] = v[i-base]
+		}
+		return out
+	}
+	spread := func(start int) []int { // start + row of the term
+		out := make([]int, len(rows))
+		for k, i := range rows {
+			out[k] = start + i - base
+		}
+		return out
+	}
+	if t.Mat == nil {
+		switch {
+		case t.Idx != nil:
+			t.Idx = ints(t.Idx)
+		case steady:
+			t.First += from
+		default:
+			t.Idx, t.First = spread(t.First), 0
+		}
+	} else if steady {
+		t.Mat = t.Mat.rowRange(from, to)
+	} else {
+		t.Mat = t.Mat.pick(spread(0))
+	}
+	if t.Coef != nil {
+		coef := make([]float64, len(rows))
+		for k, i := range rows {
+			coef[k] = t.Coef[i-base]
+		}
+		t.Coef = coef
+	}
+	if t.W != nil {
+		switch {
+		case t.widx != nil:
+			t.widx = ints(t.widx)
+		case steady:
+			t.woff += from
+		default:
+			t.widx, t.woff = spread(t.woff), 0
+		}
+	}
+	t.Rows = len(rows)
+	return t
+}
+
+// mapped appends to out the term multiplied from the left by the matrix N,
+// whose columns belong to the rows of the expression.
+func (t Term) mapped(out []Term, n *Matrix) []Term {
+	if n.Rows == 0 {
+		return out
+	}
+	if t.W != nil {
+		// The weights stand between N and the term, so each row of N is a sum
+		// of weighted rows of its own.
+		row, unit := make([]float64, n.Cols), make([]float64, n.Rows)
+		for i := range n.Rows {
+			clear(row)
+			unit[i] = 1
+			n.addMulTrans(row, 1, unit)
+			unit[i] = 0
+			part := t.dotted(row)
+			part.Off = i
+			out = append(out, part)
+		}
+		return out
+	}
+	part := n.colRange(t.Off, t.Off+t.Height())
+	switch {
+	case t.Sum:
+		// The single row of a sum is dense in the source: make it a matrix.
+		row := make([]float64, t.source())
+		one := make([]float64, t.Off+1)
+		one[t.Off] = 1
+		t.Adjoint(row, 1, one)
+		t.Scale = 1
+		t.Mat = part.times(&Matrix{Rows: 1, Cols: len(row), Dense: row, Stride: len(row)})
+		t.First, t.Sum = 0, false
+	case t.Mat != nil:
+		t.Mat = part.times(t.Mat)
+	case t.Idx != nil || t.Coef != nil:
+		entries := make([]int, t.Rows)
+		for r := range entries {
+			entries[r] = t.Entry(r)
+		}
+		t.Mat, t.First = part.gather(t.source(), entries, t.Coef), 0
+	default:
+		t.Mat = part
+	}
+	t.Idx, t.Coef = nil, nil
+	t.Off, t.Rows = 0, n.Rows
+	return append(out, t)
+}
+
+// EachEntry calls f for the entries of the unweighted map: row of the
+// expression, source entry and value.
+func (t *Term) EachEntry(f func(row, j int, v float64)) {
+	for r := range t.Rows {
+		switch {
+		case t.Mat == nil:
+			f(t.Row(r), t.Entry(r), t.Fixed(r))
+		case t.Mat.Dense != nil:
+			for c, v := range t.Mat.Row(r) {
+				if v != 0 {
+					f(t.Row(r), t.First+c, t.Fixed(r)*v)
+				}
+			}
+		}
+	}
+	if t.Mat != nil && t.Mat.Dense == nil {
+		for c := range t.Mat.Cols {
+			for k := t.Mat.Ptr[c]; k < t.Mat.Ptr[c+1]; k++ {
+				f(t.Row(t.Mat.Ind[k]), t.First+c, t.Fixed(t.Mat.Ind[k])*t.Mat.Val[k])
+			}
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package compile
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+)
+
+// compiler turns expressions into rows of a conic program.
+type compiler struct {
+	*Program
+	shared map[*Atom]*affine.Variable // epigraphs of whole atoms
+}
+
+// sink says where the multipliers of an inequality go: row r to entry
+// first + step*r of c. The zero value drops them.
+type sink struct {
+	c           *Constraint
+	first, step int
+}
+
+// row is the sink of row r alone.
+func (s sink) row(r int) sink { return sink{c: s.c, first: s.first + s.step*r} }
+
+// emit adds rows s = expr in a cone.
+func (c *compiler) emit(kind backends.ConeKind, expr affine.Expr) *Group {
+	g := &Group{Kind: kind, Expr: expr}
+	c.Groups = append(c.Groups, g)
+	return g
+}
+
+// nonnegative adds the rows expr >= 0 with their multipliers.
+func (c *compiler) nonnegative(expr affine.Expr, to sink) *Group {
+	g := c.emit(backends.NonnegativeCone, expr)
+	c.refer(to, g, 0, expr.N, 1)
+	return g
+}
+
+func (c *compiler) refer(to sink, g *Group, row, rows int, coef float64) {
+	if to.c != nil {
+		c.Refs[to.c] = append(c.Refs[to.c], dualRef{G: g, Row: row, Rows: rows, Coef: coef, First: to.first, Step: to.step})
+	}
+}
+
+func (c *compiler) constraint(con *Constraint) {
+	c.Refs[con] = nil
+	to := sink{c: con, step: 1}
+	switch {
+	case con.Equal:
+		// s = b - a = 0, so that the derivative in the right side b is -z.
+		g := c.emit(backends.ZeroCone, con.F.Aff.Neg())
+		c.refer(to, g, 0, con.N, 1)
+	case con.Sides != nil:
+		// f <= t <= a_i
+		t := c.auxiliary("a bound", 1).Expr()
+		c.lessEqual(con.F.minusAffine(t), sink{})
+		c.nonnegative(con.Sides.Minus(t), to)
+	default:
+		c.lessEqual(con.F, to)
+	}
+}
+
+// lessEqual adds f <= 0.
+func (c *compiler) lessEqual(f Function, to sink) {
+	if len(f.Atoms) == 0 {
+		c.nonnegative(f.Aff.Neg(), to)
+		return
+	}
+	if f.N == 1 {
+		c.scalar(f, to)
+		return
+	}
+	if len(f.Atoms) == 1 {
+		if t := f.Atoms[0]; t.Off == 0 && t.height() == f.N && !t.Sum {
+			c.expand(t, f.Aff, to)
+			return
+		}
+	}
+	// Several atoms: those with many rows become linear by an epigraph, the
+	// others are taken row by row.
+	rest := Function{N: f.N, Aff: f.Aff}
+	for _, t := range f.Atoms {
+		if t.Sum || t.height() == 1 {
+			rest.Atoms = append(rest.Atoms, t)
+			continue
+		}
+		e := c.epigraph(t)
+		rest.Aff = rest.Aff.Plus(affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
+	}
+	if len(rest.Atoms) == 0 {
+		c.nonnegative(rest.Aff.Neg(), to)
+		return
+	}
+	for i := range f.N {
+		c.lessEqual(rest.Pick([]int{i}), to.row(i))
+	}
+}
+
+// scalar adds f <= 0 for f of length 1 with atoms. One atom, or all sums of
+// squares together, is expanded in place; the others get epigraphs.
+func (c *compiler) scalar(f Function, to sink) {
+	keep, aff := -1, f.Aff
+	var squares []AtomTerm
+	for i, t := range f.Atoms {
+		if t.Atom.Kind == SquaresAtom {
+			squares = append(squares, t)
+		} else if t.Atom.Kind == HuberAtom {
+			square, rest := c.splitHuber(t)
+			squares, aff = append(squares, square), aff.Plus(rest)
+		} else if t.count() == 1 && (keep < 0 || t.Atom.Kind.preference() > f.Atoms[keep].Atom.Kind.preference()) {
+			keep = i
+		}
+	}
+	for i, t := range f.Atoms {
+		if t.Atom.Kind != SquaresAtom && t.Atom.Kind != HuberAtom && (i != keep || len(squares) > 0) {
+			aff = aff.Plus(c.epigraph(t))
+		}
+	}
+	switch {
+	case len(squares) > 0:
+		c.squaresBelow(squares, aff.Neg(), to)
+	case keep >= 0:
+		t := f.Atoms[keep]
+		t.Off, t.Sum = 0, false
+		c.expand(t, aff, to)
+	default:
+		c.nonnegative(aff.Neg(), to)
+	}
+}
+
+// preference orders the atoms by what their expansion in place saves.
+func (k atomKind) preference() int {
+	switch k {
+	case NuclearAtom:
+		return 4
+	case NormsAtom, LogisticAtom, ExpAtom:
+		return 3
+	case MaxAtom:
+		return 2
+	case AbsAtom:
+		return 1
+	}
+	return 0
+}
+
+// expand adds scale*atom[k] + g[k] <= 0 for the selected entries k.
+func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
+	h := g.Neg()
+	switch t.Atom.Kind {
+	case AbsAtom: // scale*a <= h, -scale*a <= h
+		a := t.argument().Times(t.Scale)
+		c.nonnegative(h.Minus(a), to)
+		c.nonnegative(h.Plus(a), to)
+	case PosAtom: // 0 <= h, scale*a <= h
+		c.nonnegative(h, to)
+		c.nonnegative(h.Minus(t.argument().Times(t.Scale)), to)
+	case NormsAtom: // |scale*a_group| <= h
+		for k := range t.count() {
+			a := t.Atom.Arg
+			if t.Atom.Groups != nil {
+				a = a.Pick(t.Atom.Groups[t.entry(k)])
+			}
+			cone := c.emit(backends.SecondOrderCone, affine.Stack(h.At(k), a.Times(t.Scale)))
+			c.refer(to.row(k), cone, 0, 1, 1)
+		}
+	case NuclearAtom: // |scale*a|_* <= h
+		a := t.Atom.Arg.Times(t.Scale)
+		cone := c.emit(backends.NuclearNormCone, affine.Stack(h, a))
+		cone.rows = t.Atom.Rows
+		c.refer(to.row(0), cone, 0, 1, 1)
+		c.noteMatrix(cone, a)
+	case MaxAtom: // scale*f_i <= h for all i
+		to.step = 0
+		c.lessEqual(t.Atom.Of.Times(t.Scale).plusAffine(g), to)
+	case SquaresAtom:
+		c.squaresBelow([]AtomTerm{t}, h, to)
+	case LogisticAtom:
+		c.expandLogistic(t, h, to)
+	case ExpAtom: // exp(a) <= h/scale
+		a := t.argument()
+		for k := range t.count() {
+			cone := c.emit(backends.ExponentialCone, affine.Stack(a.At(k), affine.Constant(1), h.At(k).Times(1/t.Scale)))
+			c.refer(to.row(k), cone, 2, 1, 1/t.Scale)
+		}
+	case HuberAtom:
+		for k := range t.count() {
+			entry := t
+			entry.sel = []int{t.entry(k)}
+			square, rest := c.splitHuber(entry)
+			c.squaresBelow([]AtomTerm{square}, h.At(k).Minus(rest), to.row(k))
+		}
+	}
+}
+
+// typical is the share of a sum of squares at zero that a fit leaves. First-order solvers depend on it: with
+// 1 in its place SCS stalls on programs whose solution interpolates; interior points hardly change.
+const typical = 0.01
+
+// squaresBelow adds sum_k w_k |a_k|^2 <= h as
+//
+//	|((h - c)/2, sqrt(c w_1) a_1, sqrt(c w_2) a_2, ..)| <= (h + c)/2
+//
+// for a constant c > 0. The multiplier of the inequality is the derivative of
+// -b'z in h, (z_0 + z_1)/2. The cone is well centred where h is near c. The value of the left side at
+// zero bounds it in a regression, which may end anywhere below, so c is the share typical of that,
+// or 1 where the value is zero.
+func (c *compiler) squaresBelow(squares []AtomTerm, h affine.Expr, to sink) {
+	parts := make([]affine.Expr, 0, len(squares)+2)
+	curves := make([]Curve, len(squares))
+	scale := 0.0
+	for k, t := range squares {
+		a := affine.Compress(t.Atom.Arg)
+		curves[k] = Curve{Arg: a, Scale: t.Scale}
+		for _, v := range a.C {
+			scale += t.Scale * v * v
+		}
+		parts = append(parts, a)
+	}
+	if scale *= typical; scale == 0 || affine.NotFinite(scale) {
+		scale = 1
+	}
+	for k, t := range squares {
+		parts[k] = parts[k].Times(math.Sqrt(scale * t.Scale))
+	}
+	half := h.Times(0.5)
+	shift := affine.Constant(scale / 2)
+	g := c.emit(backends.SecondOrderCone, affine.Stack(append([]affine.Expr{half.Plus(shift), half.Minus(shift)}, parts...)...))
+	g.Squared = scale
+	c.refer(to, g, 0, 1, 0.5)
+	c.refer(to, g, 1, 1, 0.5)
+	for k := range curves {
+		curves[k].Cone = g
+	}
+	c.Curves = append(c.Curves, curves...)
+}
+
+// epigraph returns an affine expression that stands for the term, of the same
+// height, in terms of a new variable u >= atom.
+func (c *compiler) epigraph(t AtomTerm) affine.Expr {
+	e := c.bound(t)
+	if t.Sum {
+		e = e.Sum()
+	}
+	return e.Times(t.Scale)
+}
+
+// bound returns the variable u of epigraph, an entry for each of the term.
+func (c *compiler) bound(t AtomTerm) affine.Expr {
+	u := c.shared[t.Atom]
+	if u == nil || t.sel != nil {
+		u = c.auxiliary("a bound on "+t.Atom.String(), t.count())
+		if t.sel == nil {
+			c.shared[t.Atom] = u
+		}
+		whole := t
+		whole.Off, whole.Scale, whole.Sum = 0, 1, false
+		first := len(c.Groups)
+		c.expand(whole, u.Expr().Neg(), sink{})
+		if t.sel == nil && t.Sum {
+			c.noteSparse(t.Atom, u, first)
+		}
+		if t.sel == nil {
+			c.noteHinge(t.Atom, u, first)
+		}
+	}
+	return u.Expr()
+}
+
+// noteSparse records u >= |scale*v| for a whole variable v, whose rows start at
+// the given group.
+func (c *compiler) noteSparse(a *Atom, u *affine.Variable, first int) {
+	if a.Kind != AbsAtom || len(a.Arg.Vars) != 1 || !a.Arg.Fixed() || !a.Arg.Vars[0].Identity() {
+		return
+	}
+	for _, v := range a.Arg.C {
+		if v != 0 {
+			return
+		}
+	}
+	t := a.Arg.Vars[0]
+	use := absUse{U: u, Scale: t.Scale, Plus: c.Groups[first], Minus: c.Groups[first+1]}
+	use.Plus.Own, use.Minus.Own = true, true
+	for _, s := range c.Sparse {
+		if s.V == t.V {
+			s.Uses = append(s.Uses, use)
+			return
+		}
+	}
+	c.Sparse = append(c.Sparse, &SparseVariable{V: t.V, Uses: []absUse{use}})
+}
+
+// minimize adds the objective.
+func (c *compiler) minimize(f Function) {
+	c.Objective = f.Aff
+	for _, t := range f.Atoms {
+		if t.W != nil {
+			c.weights = append(c.weights, t.W)
+		}
+		if t.Atom.Kind == SquaresAtom {
+			c.minimizeSquares(t)
+			continue
+		}
+		if t.Atom.Kind == HuberAtom && !t.Each {
+			square, rest := c.splitHuber(t)
+			c.minimizeSquares(square)
+			if t.W != nil {
+				rest = t.W.Times(rest)
+			}
+			c.Objective = c.Objective.Plus(rest)
+			continue
+		}
+		if t.Each { // w[at] u[0] + w[at+1] u[1] + ..
+			u := c.bound(t).Times(t.Scale)
+			c.Objective = c.Objective.Plus(t.W.Dot(affine.Stack(affine.Expr{N: t.At}, u, affine.Expr{N: t.W.N - t.At - u.N})))
+			continue
+		}
+		t.Off, t.Sum = 0, t.Sum || t.count() != 1
+		e := c.epigraph(t)
+		if t.W != nil {
+			e = t.W.Times(e)
+		}
+		c.Objective = c.Objective.Plus(e)
+	}
+}
+
+// minimizeSquares adds scale*|a|^2 to the objective: directly where each entry
+// of a is one entry of a variable, and otherwise as |e|^2 with a - e = 0.
+func (c *compiler) minimizeSquares(t AtomTerm) {
+	a := t.Atom.Arg
+	of := Curve{Arg: a, Scale: t.Scale, W: t.W}
+	if !a.Selection() {
+		a = affine.Compress(a)
+		of.Arg = a
+		of.Residual = c.auxiliary("residuals", a.N)
+		e := of.Residual.Expr()
+		of.Rows = c.emit(backends.ZeroCone, a.Minus(e))
+		a = e
+	}
+	c.Curves = append(c.Curves, of)
+	c.Squares = append(c.Squares, Square{Arg: a, Scale: t.Scale, W: t.W})
+}

@@ -1,0 +1,296 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex/internal/affine"
+)
+
+// Function is a vector of convex functions: an affine part plus atoms with nonnegative weights. It is immutable.
+type Function struct {
+	N     int
+	Aff   affine.Expr
+	Atoms []AtomTerm
+}
+
+// AtomTerm adds entries of an atom to a Function: entry k of the selection to row
+// off+k, or all of them to row off when sum is set.
+type AtomTerm struct {
+	Atom  *Atom
+	sel   []int // nil: all entries
+	Off   int
+	Scale float64
+	W     *affine.Parameter // weight of length 1, or with each one of another length; nil without
+	Sum   bool
+	Each  bool // entry k has the weight w[at+k]
+	At    int
+}
+
+// atomKind names a convex function.
+type atomKind int
+
+const (
+	SquaresAtom  atomKind = iota // scalar, sum of squares
+	AbsAtom                      // vector, |a_i|
+	PosAtom                      // vector, max(0, a_i)
+	NormsAtom                    // vector, one norm for each group
+	NuclearAtom                  // scalar, the sum of the singular values
+	MaxAtom                      // scalar, the largest entry of a function
+	HuberAtom                    // vector: a_i^2/2 up to the threshold, linear beyond
+	LogisticAtom                 // vector, log(1 + exp(a_i))
+	ExpAtom                      // vector, exp(a_i)
+)
+
+// Atom is a vector-valued convex function of an affine argument, or the
+// maximum of a Function. Identity of the pointer lets a program share one
+// epigraph among all uses.
+type Atom struct {
+	Kind   atomKind
+	N      int
+	Arg    affine.Expr
+	Groups [][]int  // normsAtom; nil: one group of all entries
+	Rows   int      // nuclearAtom; the matrix has n(arg)/rows columns
+	Of     Function // maxAtom
+	Delta  float64  // huberAtom
+}
+
+// names of the atoms in messages.
+var names = [...]string{SquaresAtom: "SumSquares", AbsAtom: "Abs", PosAtom: "Pos", NormsAtom: "a norm", NuclearAtom: "NuclearNorm",
+	MaxAtom: "Max", HuberAtom: "Huber", LogisticAtom: "Logistic", ExpAtom: "Exp"}
+
+// String names the atom in messages.
+func (a *Atom) String() string {
+	if a.Kind == MaxAtom {
+		return "Max of " + a.Of.String()
+	}
+	return names[a.Kind] + " of " + a.Arg.String()
+}
+
+// String names the function in messages.
+func (f Function) String() string {
+	if len(f.Atoms) == 0 {
+		return f.Aff.String()
+	}
+	return fmt.Sprintf("a convex expression of length %d with %v", f.N, f.Atoms[0].Atom)
+}
+
+// count is the number of entries selected.
+func (t *AtomTerm) count() int {
+	if t.sel != nil {
+		return len(t.sel)
+	}
+	return t.Atom.N
+}
+
+// entry is entry k of the selection.
+func (t *AtomTerm) entry(k int) int {
+	if t.sel != nil {
+		return t.sel[k]
+	}
+	return k
+}
+
+// argument is that of the entries selected, of an atom with one for each.
+func (t *AtomTerm) argument() affine.Expr {
+	if t.sel != nil {
+		return t.Atom.Arg.Pick(t.sel)
+	}
+	return t.Atom.Arg
+}
+
+// height is the number of rows the term adds to.
+func (t *AtomTerm) height() int {
+	if t.Sum {
+		return 1
+	}
+	return t.count()
+}
+
+// weight is the factor of entry k at the parameter's current value.
+func (t *AtomTerm) weight(k int) float64 {
+	switch {
+	case t.W == nil:
+		return t.Scale
+	case t.Each:
+		return t.Scale * t.W.Values[t.At+k]
+	}
+	return t.Scale * t.W.Values[0]
+}
+
+// Plus returns f + g, an operand of length 1 being broadcast.
+func (f Function) Plus(g Function) Function {
+	n := f.N
+	if n == 1 {
+		n = g.N
+	}
+	f, g = f.broadcast(n), g.broadcast(n)
+	return Function{N: n, Aff: f.Aff.Plus(g.Aff), Atoms: slices.Concat(f.Atoms, g.Atoms)}
+}
+
+// broadcast repeats a function of length 1.
+func (f Function) broadcast(n int) Function {
+	if f.N == n {
+		return f
+	}
+	return f.Pick(make([]int, n))
+}
+
+// plusAffine returns f + a.
+func (f Function) plusAffine(a affine.Expr) Function { return f.Plus(Function{N: a.N, Aff: a}) }
+
+// minusAffine returns f - a.
+func (f Function) minusAffine(a affine.Expr) Function { return f.plusAffine(a.Neg()) }
+
+// Times returns c f, for c >= 0 where f is not affine.
+func (f Function) Times(c float64) Function {
+	if c == 1 {
+		return f
+	}
+	out := Function{N: f.N, Aff: f.Aff.Times(c)}
+	if c == 0 {
+		return out
+	}
+	for _, t := range f.Atoms {
+		t.Scale *= c
+		out.Atoms = append(out.Atoms, t)
+	}
+	return out
+}
+
+// Weighted returns a parameter that weighs an atom, if there is one.
+func (f Function) Weighted() *affine.Parameter {
+	for _, t := range f.Atoms {
+		if t.W != nil {
+			return t.W
+		}
+	}
+	return nil
+}
+
+// Sum returns the sum of the entries.
+func (f Function) Sum() Function {
+	out := Function{N: 1, Aff: f.Aff.Sum()}
+	for _, t := range f.Atoms {
+		t.Off = 0
+		t.Sum = t.Sum || t.count() != 1
+		out.Atoms = append(out.Atoms, t)
+	}
+	return out
+}
+
+// Pick returns the given rows, which are in range. A term of many entries becomes
+// one term for each run of rows that it adds to, others are repeated.
+func (f Function) Pick(rows []int) Function {
+	out := Function{N: len(rows), Aff: f.Aff.Pick(rows)}
+	for _, t := range f.Atoms {
+		for k := 0; k < len(rows); k++ {
+			if rows[k] < t.Off || rows[k] >= t.Off+t.height() {
+				continue
+			}
+			part := t
+			part.Off = k
+			if !t.Sum && t.count() > 1 {
+				part.sel = nil
+				for ; k < len(rows) && rows[k] >= t.Off && rows[k] < t.Off+t.height(); k++ {
+					part.sel = append(part.sel, t.entry(rows[k]-t.Off))
+				}
+				k--
+			}
+			out.Atoms = append(out.Atoms, part)
+		}
+	}
+	return out
+}
+
+// Eval returns the exact value at the point that of gives, with the parameters' current values.
+func (f Function) Eval(of func(*affine.Variable) []float64) []float64 {
+	out := f.Aff.Eval(of)
+	for i := range f.Atoms {
+		t := &f.Atoms[i]
+		value := t.Atom.eval(of)
+		for k := range t.count() {
+			row := t.Off + k
+			if t.Sum {
+				row = t.Off
+			}
+			out[row] += t.weight(k) * value[t.entry(k)]
+		}
+	}
+	return out
+}
+
+// eval returns the entries at a point.
+func (a *Atom) eval(of func(*affine.Variable) []float64) []float64 {
+	if a.Kind == MaxAtom {
+		return []float64{floats.Max(a.Of.Eval(of))}
+	}
+	x := a.Arg.Eval(of)
+	switch a.Kind {
+	case SquaresAtom:
+		return []float64{floats.Dot(x, x)}
+	case AbsAtom:
+		for i, v := range x {
+			x[i] = math.Abs(v)
+		}
+	case PosAtom:
+		for i, v := range x {
+			x[i] = max(0, v)
+		}
+	case HuberAtom:
+		for i, v := range x {
+			x[i] = huber(v, a.Delta)
+		}
+	case LogisticAtom:
+		for i, v := range x {
+			x[i] = softplus(v)
+		}
+	case ExpAtom:
+		for i, v := range x {
+			x[i] = math.Exp(v)
+		}
+	case NuclearAtom:
+		return []float64{nuclearNorm(x, a.Rows)}
+	case NormsAtom:
+		if a.Groups == nil {
+			return []float64{floats.Norm(x, 2)}
+		}
+		norms := make([]float64, len(a.Groups))
+		for g, group := range a.Groups {
+			for _, i := range group {
+				norms[g] = math.Hypot(norms[g], x[i])
+			}
+		}
+		return norms
+	}
+	return x
+}
+
+// huber is a^2/2 up to delta, and linear beyond.
+func huber(v, delta float64) float64 {
+	if v = math.Abs(v); v > delta {
+		return delta * (v - delta/2)
+	}
+	return v * v / 2
+}
+
+// softplus is log(1 + exp(v)) without overflow.
+func softplus(v float64) float64 { return max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) }
+
+// nuclearNorm returns the sum of the singular values of a matrix given by rows.
+func nuclearNorm(x []float64, rows int) float64 {
+	for _, v := range x {
+		if affine.NotFinite(v) {
+			return math.NaN()
+		}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(mat.NewDense(rows, len(x)/rows, x), mat.SVDNone) {
+		return math.NaN()
+	}
+	return floats.Sum(svd.Values(nil))
+}

@@ -1,0 +1,189 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+)
+
+// Layout places the columns and rows of a program for given working sets.
+type Layout struct {
+	Program *Program
+	active  []([]int) // for each sparse variable, its working set in increasing order; nil: all entries
+	inv     []([]int) // for each sparse variable with a working set, the position of an entry in it, or -1
+
+	Start []int // first column of each variable
+	N     int
+
+	First []int   // first row of each group
+	RowOf [][]int // for each group, the row of each of its rows, or -1 if dropped; nil: consecutive rows
+	M     int
+	cones []backends.Cone
+}
+
+// NewLayout places the program with the given working sets; a nil slice, or a
+// nil entry, stands for all entries.
+func (p *Program) NewLayout(active [][]int) *Layout {
+	l := &Layout{Program: p, active: make([][]int, len(p.Sparse)), inv: make([][]int, len(p.Sparse))}
+	for k := range active {
+		if active[k] == nil {
+			continue
+		}
+		l.active[k] = slices.Clone(active[k])
+		l.inv[k] = make([]int, p.Sparse[k].V.N)
+		for j := range l.inv[k] {
+			l.inv[k][j] = -1
+		}
+		for i, j := range active[k] {
+			l.inv[k][j] = i
+		}
+	}
+	l.Start = make([]int, len(p.Vars))
+	for i, v := range p.Vars {
+		l.Start[i] = l.N
+		l.N += l.Width(v)
+	}
+	l.First, l.RowOf = make([]int, len(p.Groups)), make([][]int, len(p.Groups))
+	for i, g := range p.Groups {
+		l.First[i] = l.M
+		rows := g.Expr.N
+		if g.DropOf != nil {
+			rows = l.drop(g, i)
+		}
+		l.M += rows
+		if last := len(l.cones) - 1; last >= 0 && orthant(g.Kind) && l.cones[last].Kind == g.Kind {
+			l.cones[last].Dim += rows
+		} else if rows > 0 {
+			l.cones = append(l.cones, g.Cone(rows))
+		}
+	}
+	return l
+}
+
+// orthant says that cones of this kind side by side are one.
+func orthant(k backends.ConeKind) bool {
+	return k == backends.ZeroCone || k == backends.NonnegativeCone
+}
+
+// Cone returns the cone of the group with the given number of rows left.
+func (g *Group) Cone(rows int) backends.Cone {
+	c := backends.Cone{Kind: g.Kind, Dim: rows}
+	if g.Kind == backends.NuclearNormCone { // rows of X are columns of the cone's matrix
+		c.Rows, c.Cols = (rows-1)/g.rows, g.rows
+	}
+	return c
+}
+
+// drop numbers the rows of group i that stay and returns their count.
+func (l *Layout) drop(g *Group, i int) int {
+	rowOf := make([]int, len(g.Drop))
+	rows := 0
+	for r, of := range g.DropOf {
+		if of >= 0 && l.inv[of] != nil && l.inv[of][g.Drop[r]] < 0 {
+			rowOf[r] = -1
+			continue
+		}
+		rowOf[r] = l.M + rows
+		rows++
+	}
+	if rows < len(g.Drop) {
+		l.RowOf[i] = rowOf
+	}
+	return rows
+}
+
+// Set returns the working set of a variable, nil for all entries.
+func (l *Layout) Set(v *affine.Variable) (active, inv []int) {
+	if k := l.Program.SparseOf[v.ID]; k >= 0 {
+		return l.active[k], l.inv[k]
+	}
+	return nil, nil
+}
+
+// Width is the number of columns of a variable.
+func (l *Layout) Width(v *affine.Variable) int {
+	if active, _ := l.Set(v); active != nil {
+		return len(active)
+	}
+	return v.N
+}
+
+// Rows is the number of rows of group i that stay.
+func (l *Layout) Rows(i int) int {
+	if i+1 < len(l.First) {
+		return l.First[i+1] - l.First[i]
+	}
+	return l.M - l.First[i]
+}
+
+// Expand copies the columns x of a variable to its entries out; those outside
+// the working set are left alone.
+func (l *Layout) Expand(out []float64, v *affine.Variable, x []float64) {
+	active, _ := l.Set(v)
+	x = x[l.Start[v.ID]:]
+	if active == nil {
+		copy(out, x)
+		return
+	}
+	for i, j := range active {
+		out[j] = x[i]
+	}
+}
+
+// GroupRows returns the entries of z that belong to group i, one for each of its
+// rows, zero for dropped ones. The result is a part of z or is in scratch.
+func (l *Layout) GroupRows(i int, z, scratch []float64) []float64 {
+	n := l.Program.Groups[i].Expr.N
+	if l.RowOf[i] == nil {
+		return z[l.First[i] : l.First[i]+n]
+	}
+	scratch = scratch[:n]
+	for r, row := range l.RowOf[i] {
+		scratch[r] = 0
+		if row >= 0 {
+			scratch[r] = z[row]
+		}
+	}
+	return scratch
+}
+
+// Row returns the row of row r of group i, -1 if dropped.
+func (l *Layout) Row(i, r int) int {
+	if l.RowOf[i] != nil {
+		return l.RowOf[i][r]
+	}
+	return l.First[i] + r
+}
+
+// FullRow returns the row of row r of group i of the full program, -1 if it is left out.
+func (l *Layout) FullRow(i, r int) int {
+	if g := l.Program.Groups[i]; g.Place != nil {
+		if r = g.Place[r]; r < 0 {
+			return -1
+		}
+	}
+	return l.Row(i, r)
+}
+
+// Size is the number of rows of the group of the full program.
+func (g *Group) Size() int {
+	if g.Place != nil {
+		return len(g.Place)
+	}
+	return g.Expr.N
+}
+
+// Same says that the layout has these working sets.
+func (l *Layout) Same(active [][]int) bool {
+	for k, have := range l.active {
+		var want []int
+		if active != nil {
+			want = active[k]
+		}
+		if (have == nil) != (want == nil) || !slices.Equal(have, want) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package compile
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+)
+
+// MatrixVariable is a variable that stands, as a whole, in nuclear norms: its
+// entries are those of a rows x cols matrix X, row by row.
+type MatrixVariable struct {
+	V          *affine.Variable
+	Rows, Cols int
+	Uses       []nuclearUse
+}
+
+// nuclearUse is a group of rows (h, scale X) in the nuclear norm cone.
+type nuclearUse struct {
+	G     *Group
+	Scale float64
+}
+
+// Curve is a part of the Lagrangian that is quadratic in the variables:
+// weight * |arg|^2 of the objective, or of a constraint whose multiplier is
+// that of the second-order cone that the squares share.
+type Curve struct {
+	Arg   affine.Expr
+	Scale float64
+	W     *affine.Parameter // nil: 1
+	Cone  *Group            // nil: of the objective
+	// Residual and rows are the variable and the equations in which the objective has the
+	// squares of arg, if it has not those of variables themselves.
+	Residual *affine.Variable
+	Rows     *Group
+}
+
+// Weight is the factor of |arg|^2 in the Lagrangian, given the multipliers of
+// the rows of the cone, if there is one.
+func (c *Curve) Weight(z []float64) float64 {
+	weight := c.Scale
+	if c.W != nil {
+		weight *= c.W.Values[0]
+	}
+	if c.Cone != nil {
+		// With h in the rows (h-c)/2 and (h+c)/2, its multiplier is their mean.
+		weight *= max(0, (z[0]+z[1])/2)
+	}
+	return weight
+}
+
+// noteMatrix records the rows (h, a) of a nuclear norm cone if a is a whole variable.
+func (c *compiler) noteMatrix(g *Group, a affine.Expr) {
+	if len(a.Vars) != 1 || !a.Fixed() || !a.Vars[0].Identity() || a.Vars[0].Off != 0 || floats.Norm(a.C, 1) != 0 {
+		return
+	}
+	t := a.Vars[0]
+	use := nuclearUse{G: g, Scale: t.Scale}
+	for _, mv := range c.Matrices {
+		if mv.V == t.V {
+			if mv.Rows == g.rows {
+				mv.Uses = append(mv.Uses, use)
+			}
+			return
+		}
+	}
+	c.Matrices = append(c.Matrices, &MatrixVariable{V: t.V, Rows: g.rows, Cols: t.V.N / g.rows, Uses: []nuclearUse{use}})
+}
+
+// Restricted returns the use of the rows of a group as the nuclear norm of a whole
+// variable, and the index of the variable in matrices, or nil.
+func (p *Program) Restricted(g *Group) (use *nuclearUse, k int) {
+	for k, mv := range p.Matrices {
+		for i := range mv.Uses {
+			if mv.Uses[i].G == g {
+				return &mv.Uses[i], k
+			}
+		}
+	}
+	return nil, 0
+}
+
+// Nuclear says that the program has nuclear norms.
+func (p *Program) Nuclear() bool {
+	for _, g := range p.Groups {
+		if g.Kind == backends.NuclearNormCone {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,273 @@
+package columns
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+	"github.com/conetune/conetune/convex/internal/compile"
+	"github.com/conetune/conetune/convex/internal/solve"
+)
+
+// completion extends a primal-dual point of a program restricted to working
+// sets to the full program. For entry j of a sparse variable v with epigraphs
+// u_i >= |c_i v|, write g for the gradient in v_j of the Lagrangian without the
+// rows of these epigraphs, and h_i for that in u_ij, the weight of the norm.
+// The rows u - c v >= 0 and u + c v >= 0 have multipliers y+, y- >= 0 with
+//
+//	g_j + sum_i c_i (y+_i - y-_i) = 0,   h_ij - y+_i - y-_i = 0
+//
+// which can be solved exactly if |g_j| <= sum_i |c_i| h_ij, the threshold.
+// Outside the working set v_j = u_ij = 0, the multipliers do not appear in the
+// restricted program, and what |g_j| exceeds the threshold by is the residual
+// of stationarity that no choice of them can avoid.
+type completion struct {
+	p     *compile.Program
+	g     [][]float64   // for each sparse variable
+	h     [][][]float64 // for each sparse variable and epigraph
+	extra [][]float64   // for each group with dropped rows in a second-order cone, their multipliers
+	// excess is the signed residual of v outside the working sets, 0 inside.
+	excess [][]float64
+	// worst is the largest residual outside, and q the largest linear term there.
+	worst, q float64
+}
+
+// threshold is the largest |g_j| that the epigraphs can balance.
+func (c *completion) threshold(k, j int) float64 {
+	sum := 0.0
+	for i, use := range c.p.Sparse[k].Uses {
+		sum += math.Abs(use.Scale) * max(0, c.h[k][i][j])
+	}
+	return sum
+}
+
+// place is a term of a group whose source is a sparse variable or one of its epigraphs.
+type place struct {
+	group, term int
+	use         int // -1 for the variable itself
+}
+
+// places finds the terms of each sparse variable outside its own epigraph rows.
+func places(p *compile.Program) [][]place {
+	out := make([][]place, len(p.Sparse))
+	for i, g := range p.Groups {
+		if g.Own {
+			continue
+		}
+		for t := range g.Expr.Vars {
+			v := g.Expr.Vars[t].V
+			k := p.SparseOf[v.ID]
+			if k < 0 {
+				continue
+			}
+			use := -1
+			for u := range p.Sparse[k].Uses {
+				if p.Sparse[k].Uses[u].U == v {
+					use = u
+				}
+			}
+			out[k] = append(out[k], place{group: i, term: t, use: use})
+		}
+	}
+	return out
+}
+
+// Complete computes the completion of a point, or with x = nil of a certificate
+// of infeasibility, in which the objective has no part.
+func (w *Sets) Complete(as *compile.Assembled, x, z []float64) *completion {
+	p := w.P
+	c := &completion{p: p, g: make([][]float64, len(p.Sparse)), h: make([][][]float64, len(p.Sparse)),
+		excess: make([][]float64, len(p.Sparse)), extra: make([][]float64, len(p.Groups))}
+	for k, sv := range p.Sparse {
+		g := make([]float64, sv.V.N)
+		h := make([][]float64, len(sv.Uses))
+		for i := range h {
+			h[i] = make([]float64, sv.V.N)
+		}
+		target := func(v *affine.Variable) []float64 {
+			for i := range sv.Uses {
+				if sv.Uses[i].U == v {
+					return h[i]
+				}
+			}
+			if v == sv.V {
+				return g
+			}
+			return nil
+		}
+		if x != nil {
+			p.Objective.Adjoint(1, []float64{1}, target)
+			for i := range p.Squares {
+				squareGradient(as, i, k, x, target)
+			}
+			if _, inv := as.Set(sv.V); inv != nil {
+				for j, pos := range inv {
+					if pos < 0 {
+						c.q = max(c.q, math.Abs(g[j]))
+					}
+				}
+			}
+		}
+		for _, at := range w.places[k] {
+			out := g
+			if at.use >= 0 {
+				out = h[at.use]
+			}
+			rows := as.GroupRows(at.group, z, w.scratch)
+			p.Groups[at.group].Expr.Vars[at.term].Adjoint(out, -1, rows)
+		}
+		c.g[k], c.h[k], c.excess[k] = g, h, make([]float64, sv.V.N)
+	}
+	c.measure(as)
+	if !(c.worst <= 0) {
+		c.fillCones(as, z)
+	}
+	return c
+}
+
+// measure computes the residuals outside the working sets.
+func (c *completion) measure(as *compile.Assembled) {
+	c.worst = 0
+	for k, sv := range c.p.Sparse {
+		_, inv := as.Set(sv.V)
+		if inv == nil {
+			continue
+		}
+		for j, pos := range inv {
+			if pos >= 0 {
+				continue
+			}
+			over := math.Abs(c.g[k][j]) - c.threshold(k, j)
+			if !(over <= 0) { // also for NaN
+				c.excess[k][j] = math.Copysign(over, c.g[k][j])
+				c.worst = max(c.worst, over)
+			} else {
+				c.excess[k][j] = 0
+			}
+		}
+	}
+}
+
+// fillCones gives the dropped rows of second-order cones multipliers that lower
+// the excess: the cone allows |(z_kept, z_dropped)| <= z_0, and with s = 0 in
+// dropped rows any such choice leaves s'z and the dual objective alone. This is
+// what decides about whole groups in a sparse group norm.
+func (c *completion) fillCones(as *compile.Assembled, z []float64) {
+	changed := false
+	for i, g := range c.p.Groups {
+		if g.Kind != backends.SecondOrderCone || as.RowOf[i] == nil {
+			continue
+		}
+		head, kept, wanted := z[as.First[i]], 0.0, 0.0
+		for _, v := range z[as.First[i]+1 : as.First[i]+as.Rows(i)] {
+			kept += v * v
+		}
+		// A small part of the slack stays, so that rounding leaves z in the cone.
+		slack := (1 - 1e-12) * math.Sqrt(max(0, head*head-kept))
+		if slack == 0 {
+			continue
+		}
+		extra := make([]float64, g.Expr.N)
+		for t := range g.Expr.Vars {
+			term := &g.Expr.Vars[t]
+			if term.Mat != nil || term.Sum || term.W != nil {
+				continue
+			}
+			for r := range term.Rows {
+				row := term.Off + r
+				if as.RowOf[i][row] >= 0 || c.p.Sparse[g.DropOf[row]].V != term.V {
+					continue
+				}
+				// g falls by f z: z = excess / f removes the excess.
+				if f := term.Fixed(r); f != 0 {
+					extra[row] = c.excess[g.DropOf[row]][g.Drop[row]] / f
+					wanted += extra[row] * extra[row]
+				}
+			}
+		}
+		if wanted == 0 {
+			continue
+		}
+		shrink := min(1, slack/math.Sqrt(wanted))
+		for t := range g.Expr.Vars {
+			term := &g.Expr.Vars[t]
+			for r := range term.Rows {
+				row := term.Off + r
+				if term.Mat == nil && !term.Sum && row < len(extra) && extra[row] != 0 && c.p.Sparse[g.DropOf[row]].V == term.V {
+					delta := shrink * extra[row]
+					k, j := g.DropOf[row], g.Drop[row]
+					c.g[k][j] -= term.Fixed(r) * delta
+					c.excess[k][j] -= term.Fixed(r) * delta
+					extra[row] = delta
+				}
+			}
+		}
+		c.extra[i] = extra
+		changed = true
+	}
+	if changed {
+		c.measure(as)
+	}
+}
+
+// squareGradient adds the gradient of square i in sparse variable k at the point x.
+func squareGradient(as *compile.Assembled, i, k int, x []float64, target func(*affine.Variable) []float64) {
+	q := &as.Program.Squares[i]
+	var d []float64
+	for t := range q.Arg.Vars {
+		term := &q.Arg.Vars[t]
+		if as.Program.SparseOf[term.V.ID] != k {
+			continue
+		}
+		if d == nil {
+			d = q.Arg.Constant()
+		}
+		active, inv := as.Set(term.V)
+		out, columns := target(term.V), x[as.Start[term.V.ID]:]
+		for r := range term.Rows {
+			j, f := term.Entry(r), term.Fixed(r)
+			value, pos := d[term.Off+r], j
+			if active != nil {
+				pos = inv[j]
+			}
+			if pos >= 0 {
+				value += f * columns[pos]
+			}
+			out[j] += 2 * q.Weight() * f * value
+		}
+	}
+}
+
+// complete has an outcome's point completed.
+func (c *completion) complete(r *solve.Outcome) {
+	r.Multiplier, r.Excess = c.multiplier, func(sparse int) []float64 { return c.excess[sparse] }
+}
+
+// multiplier returns the completed multiplier of a dropped row of a group.
+func (c *completion) multiplier(g *compile.Group, r int) float64 {
+	if !g.Own {
+		if c.extra[g.Index] != nil {
+			return c.extra[g.Index][r]
+		}
+		return 0
+	}
+	k, j := g.DropOf[r], g.Drop[r]
+	// Each epigraph takes the share of g in proportion to what it can balance.
+	threshold := c.threshold(k, j)
+	for i, use := range c.p.Sparse[k].Uses {
+		if use.Plus != g && use.Minus != g {
+			continue
+		}
+		h := max(0, c.h[k][i][j])
+		d := 0.0 // y- - y+
+		if threshold > 0 {
+			ratio := min(1, max(-1, c.g[k][j]/threshold))
+			d = math.Copysign(1, use.Scale) * ratio * h
+		}
+		if use.Plus == g {
+			return (h - d) / 2
+		}
+		return (h + d) / 2
+	}
+	return 0
+}

@@ -1,0 +1,149 @@
+package singular
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+	"github.com/conetune/conetune/convex/internal/compile"
+)
+
+// term rewrites a term in X as one in c.
+func (s *pairs) term(t *affine.Term, c *affine.Variable) affine.Term {
+	out := *t
+	out.V, out.Idx, out.First = c, nil, 0
+	if t.Sum && t.W == nil { // one row, <F, X> with F the sum of its factors by entry
+		f := make([]float64, t.V.N)
+		one := make([]float64, t.Off+1)
+		one[t.Off] = 1
+		t.Adjoint(f, 1, one)
+		out.Mat = &affine.Matrix{Rows: 1, Cols: c.N, Dense: s.along(f), Stride: c.N}
+		out.Rows, out.Scale, out.Coef, out.Sum = 1, 1, nil, false
+		return out
+	}
+	m := &affine.Matrix{Rows: t.Rows, Cols: c.N, Dense: make([]float64, t.Rows*c.N), Stride: c.N}
+	out.Mat = m
+	switch {
+	case t.Mat == nil:
+		for r := range t.Rows {
+			s.addEntry(m.Row(r), 1, t.Entry(r))
+		}
+	case t.Mat.Dense != nil:
+		x := make([]float64, t.V.N)
+		for r := range t.Rows {
+			clear(x)
+			copy(x[t.First:], t.Mat.Row(r))
+			copy(m.Row(r), s.along(x))
+		}
+	default:
+		for j := range t.Mat.Cols {
+			for k := t.Mat.Ptr[j]; k < t.Mat.Ptr[j+1]; k++ {
+				s.addEntry(m.Row(t.Mat.Ind[k]), t.Mat.Val[k], t.First+j)
+			}
+		}
+	}
+	return out
+}
+
+// pairing is a program in the making in which the variable of every matrix is the C of its pairs.
+type pairing struct {
+	p, d  *compile.Program
+	space map[*affine.Variable]*pairs
+	small map[*affine.Variable]*affine.Variable // C
+}
+
+// restrictTo returns the program in which the variable of every matrix is the C of its
+// pairs. Constants of the objective are not kept.
+func restrictTo(p *compile.Program, all []*pairs) *compile.Program {
+	f := &pairing{p: p, space: make(map[*affine.Variable]*pairs), small: make(map[*affine.Variable]*affine.Variable)}
+	for _, s := range all {
+		v := s.mv.V
+		f.small[v] = &affine.Variable{ID: v.ID, Name: v.Name, N: s.length()}
+		f.space[v] = s
+	}
+	f.d = p.Derived(func(_ *compile.Program, g *compile.Group) []*compile.Group { return []*compile.Group{f.group(g)} })
+	for _, s := range all {
+		c := f.small[s.mv.V]
+		f.d.Vars[c.ID] = c
+		if c.N > 0 {
+			cone := &compile.Group{Kind: backends.NonnegativeCone, Expr: c.Expr()}
+			if s.face {
+				cone.Kind = backends.PSDCone
+			}
+			f.d.Groups = append(f.d.Groups, cone)
+		}
+	}
+	f.d.Objective = f.rewrite(p.Objective)
+	f.d.Squares = nil
+	for _, q := range p.Squares {
+		q.Arg = f.square(q.Arg)
+		f.d.Squares = append(f.d.Squares, q)
+	}
+	return f.d.Finish()
+}
+
+// rewrite puts C in the place of X.
+func (f *pairing) rewrite(a affine.Expr) affine.Expr {
+	out := a
+	out.Vars = make([]affine.Term, 0, len(a.Vars))
+	for k := range a.Vars {
+		t := &a.Vars[k]
+		switch s := f.space[t.V]; {
+		case s == nil:
+			out.Vars = append(out.Vars, *t)
+		case f.small[t.V].N > 0:
+			out.Vars = append(out.Vars, s.term(t, f.small[t.V]))
+		}
+	}
+	return out
+}
+
+// group rewrites a group: |scale X|_* <= h becomes |scale| tr C <= h.
+func (f *pairing) group(g *compile.Group) *compile.Group {
+	use, k := f.p.Restricted(g)
+	if use == nil {
+		c := g.Copied()
+		c.Expr = f.rewrite(g.Expr)
+		return c
+	}
+	v := f.p.Matrices[k].V
+	c := &compile.Group{Kind: backends.NonnegativeCone, From: g, Expr: f.rewrite(g.Expr.At(0))}
+	if s := f.space[v]; s.size() > 0 {
+		c.Expr = c.Expr.Minus(f.small[v].Expr().Dot(s.trace(math.Abs(use.Scale))))
+	}
+	return c
+}
+
+// square rewrites the argument of a square: that of a whole X is one of C, and other ones with X get residuals.
+func (f *pairing) square(arg affine.Expr) affine.Expr {
+	touched := slices.ContainsFunc(arg.Vars, func(t affine.Term) bool { return f.space[t.V] != nil })
+	switch {
+	case !touched:
+		return arg
+	case arg.Whole():
+		t := arg.Vars[0]
+		c := f.small[t.V]
+		out := c.Expr().Times(t.Scale)
+		if c.N > 0 {
+			out.C = f.space[t.V].along(arg.Constant())
+		}
+		return out
+	}
+	return f.d.Residual(f.rewrite(arg))
+}
+
+// scaleColumns multiplies column j by f(j).
+func scaleColumns(x *mat.Dense, f func(j int) float64) {
+	rows, cols := x.Dims()
+	factors := make([]float64, cols)
+	for j := range factors {
+		factors[j] = f(j)
+	}
+	for i := range rows {
+		floats.Mul(x.RawRowView(i), factors)
+	}
+}

@@ -1,0 +1,255 @@
+package singular
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// orthonormal returns an orthonormal basis of the columns of the given matrices,
+// which may be nil: those of the first, which are orthonormal already, and what
+// the others add. A column that is in the span of those before it up to
+// independent times its length adds nothing.
+func orthonormal(rows int, parts ...*mat.Dense) *mat.Dense {
+	const independent = 1e-6
+	var basis [][]float64
+	for _, part := range parts {
+		if part == nil {
+			continue
+		}
+		_, cols := part.Dims()
+		for j := range cols {
+			if len(basis) == rows {
+				break
+			}
+			v := mat.Col(nil, j, part)
+			norm := floats.Norm(v, 2)
+			if !(norm > 0) || math.IsInf(norm, 1) {
+				continue
+			}
+			floats.Scale(1/norm, v)
+			for range 2 { // the second pass removes what rounding left
+				for _, b := range basis {
+					floats.AddScaled(v, -floats.Dot(b, v), b)
+				}
+			}
+			if norm = floats.Norm(v, 2); norm < independent {
+				continue
+			}
+			floats.Scale(1/norm, v)
+			for _, b := range basis { // as v was short, once more
+				floats.AddScaled(v, -floats.Dot(b, v), b)
+			}
+			floats.Scale(1/floats.Norm(v, 2), v)
+			basis = append(basis, v)
+		}
+	}
+	if len(basis) == 0 {
+		return nil
+	}
+	q := mat.NewDense(rows, len(basis), nil)
+	for j, b := range basis {
+		q.SetCol(j, b)
+	}
+	return q
+}
+
+// triplets are singular values of a matrix, in decreasing order, with their vectors as columns.
+type triplets struct {
+	s    []float64
+	u, v *mat.Dense // nil where there are none
+}
+
+// compactSVD returns the singular triplets of a small matrix by rows.
+func compactSVD(x []float64, rows int) triplets {
+	if len(x) == 0 {
+		return triplets{}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(mat.NewDense(rows, len(x)/rows, x), mat.SVDThin) {
+		return triplets{}
+	}
+	t := triplets{s: svd.Values(nil), u: new(mat.Dense), v: new(mat.Dense)}
+	svd.UTo(t.u)
+	svd.VTo(t.v)
+	return t
+}
+
+// first keeps the first r triplets.
+func (t triplets) first(r int) triplets {
+	if r == 0 || t.u == nil {
+		return triplets{}
+	}
+	rows, cols := t.u.RawMatrix().Rows, t.v.RawMatrix().Rows
+	return triplets{t.s[:r], t.u.Slice(0, rows, 0, r).(*mat.Dense), t.v.Slice(0, cols, 0, r).(*mat.Dense)}
+}
+
+// directSize is the smaller dimension up to which singular vectors come from the
+// eigenvalues of the Gram matrix, which takes a millisecond there.
+const directSize = 100
+
+// leading returns the largest singular triplets of a matrix by rows: those above the
+// threshold, at most limit.
+func leading(x []float64, rows int, threshold float64, limit int) triplets {
+	cols := len(x) / rows
+	if min(rows, cols) <= directSize {
+		return leadingDirect(x, rows, threshold, limit)
+	}
+	return leadingIterated(x, rows, threshold, limit)
+}
+
+func leadingDirect(x []float64, rows int, threshold float64, limit int) triplets {
+	a := mat.NewDense(rows, len(x)/rows, x)
+	_, cols := a.Dims()
+	var gram mat.SymDense
+	tall := rows >= cols
+	if tall {
+		gram.SymOuterK(1, a.T())
+	} else {
+		gram.SymOuterK(1, a)
+	}
+	var eig mat.EigenSym
+	if !eig.Factorize(&gram, true) {
+		return triplets{}
+	}
+	values := eig.Values(nil)
+	var vectors mat.Dense
+	eig.VectorsTo(&vectors)
+	n := len(values)
+	var t triplets
+	for k := n - 1; k >= 0 && len(t.s) < limit; k-- { // they come in increasing order
+		s := math.Sqrt(max(0, values[k]))
+		if !(s > threshold) || s == 0 {
+			break
+		}
+		t.s = append(t.s, s)
+	}
+	r := len(t.s)
+	if r == 0 {
+		return triplets{}
+	}
+	one, other := mat.NewDense(n, r, nil), new(mat.Dense)
+	for k := range r {
+		one.SetCol(k, mat.Col(nil, n-1-k, &vectors))
+	}
+	if tall {
+		other.Mul(a, one)
+	} else {
+		other.Mul(a.T(), one)
+	}
+	for k, s := range t.s {
+		col := mat.Col(nil, k, other)
+		floats.Scale(1/s, col)
+		other.SetCol(k, col)
+	}
+	t.u, t.v = other, one
+	if !tall {
+		t.u, t.v = one, other
+	}
+	return t
+}
+
+// leadingIterated is subspace iteration with a Rayleigh-Ritz step, started from fixed
+// pseudo-random vectors.
+func leadingIterated(x []float64, rows int, threshold float64, limit int) triplets {
+	const (
+		spare      = 8
+		iterations = 40
+		settled    = 1e-4 // relative change of the singular values at which to stop
+	)
+	a := mat.NewDense(rows, len(x)/rows, x)
+	_, cols := a.Dims()
+	size := min(limit+spare, rows, cols)
+	start := mat.NewDense(cols, size, nil)
+	state := uint64(1)
+	for i := range cols {
+		row := start.RawRowView(i)
+		for j := range row { // a linear congruential generator (Knuth)
+			state = state*6364136223846793005 + 1442695040888963407
+			row[j] = float64(int64(state)>>11) / (1 << 52)
+		}
+	}
+	v := orthonormal(cols, start)
+	var t triplets
+	var last []float64
+	for range iterations {
+		var av, back mat.Dense
+		av.Mul(a, v)
+		u := orthonormal(rows, &av)
+		if u == nil {
+			return triplets{}
+		}
+		back.Mul(a.T(), u) // = R' with U'A = R
+		_, r := u.Dims()
+		t = compactSVD(back.RawMatrix().Data, cols) // A'U = V S W', so that A is near (UW) S V'
+		var uw mat.Dense
+		uw.Mul(u, t.v)
+		t.v, t.u = t.u, &uw
+		v = t.v
+		done := last != nil && len(last) == r
+		for k := 0; done && k < r && k < limit && t.s[k] > threshold/2; k++ {
+			done = math.Abs(t.s[k]-last[k]) <= settled*t.s[0]
+		}
+		last = t.s
+		if done {
+			break
+		}
+	}
+	count := 0
+	for count < min(limit, len(t.s)) && t.s[count] > threshold && t.s[count] > 0 {
+		count++
+	}
+	return t.first(count)
+}
+
+// spectralBound returns an upper bound of the largest singular value of a matrix by rows
+// that is at least low, and no larger than the larger of low and 1 + 1e-6 times the
+// largest singular value. It is proved by a Cholesky factorisation.
+func spectralBound(x []float64, rows int, low float64) float64 {
+	a := mat.NewDense(rows, len(x)/rows, x)
+	_, cols := a.Dims()
+	var gram mat.SymDense
+	if rows >= cols {
+		gram.SymOuterK(1, a.T())
+	} else {
+		gram.SymOuterK(1, a)
+	}
+	n := gram.SymmetricDim()
+	bound := low
+	if !(low > 0) {
+		bound = math.Sqrt(mat.Norm(&gram, 1))
+		if bound == 0 {
+			return low
+		}
+	}
+	for range 60 {
+		// bound^2 I - A'A is positive definite
+		var shifted mat.SymDense
+		shifted.ScaleSym(-1, &gram)
+		for j := range n {
+			shifted.SetSym(j, j, bound*bound+shifted.At(j, j))
+		}
+		var chol mat.Cholesky
+		if chol.Factorize(&shifted) {
+			return bound
+		}
+		if bound == low {
+			if top := leading(x, rows, 0, 1); len(top.s) > 0 {
+				bound = max(bound, top.s[0])
+			}
+			bound *= 1 + 1e-12
+			continue
+		}
+		bound *= 1 + 1e-7
+	}
+	return math.Sqrt(mat.Norm(&gram, 1)) // |A|_2^2 <= |A'A|_1
+}
+
+// without removes from x what is in the span of the orthonormal columns of q.
+func without(x, q *mat.Dense) {
+	var c, back mat.Dense
+	c.Mul(q.T(), x)
+	back.Mul(q, &c)
+	x.Sub(x, &back)
+}

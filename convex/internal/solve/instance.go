@@ -1,0 +1,112 @@
+package solve
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/compile"
+)
+
+// Instance is an assembled program in the hands of a backend's solver.
+type Instance struct {
+	*compile.Numbers
+	Solver    backends.Solver
+	Tightener backends.Tightener // the solver, or nil if its accuracy is fixed
+	eps       float64
+	Last      *backends.Solution // of the last Solve that gave a point, for warm starts
+}
+
+// newInstance sets a solver of accuracy eps up for an assembled program, or takes over
+// that of an old instance of the same pattern.
+func (s *Session) newInstance(as *compile.Assembled, eps float64, old *Instance) (*Instance, error) {
+	begin := time.Now()
+	in := &Instance{Numbers: compile.NewNumbers(as), eps: eps}
+	problem := in.Problem()
+	if old != nil && old.Tightener != nil && s.Capabilities.UpdateMatrices && s.Capabilities.UpdateVectors && as.SamePattern(old.Assembled) {
+		in.Solver, in.Tightener = old.Solver, old.Tightener
+		if err := in.Solver.Update(backends.Update{P: problem.P, Q: problem.Q, A: problem.A, B: problem.B}); err != nil {
+			return nil, fmt.Errorf("convex: %w", err)
+		}
+		if old.eps != eps {
+			if err := in.Tightener.SetEps(eps); err != nil {
+				return nil, fmt.Errorf("convex: %w", err)
+			}
+		}
+		s.Stats.Updates++
+		s.Stats.SetupTime += time.Since(begin)
+		return in, nil
+	}
+	o := s.Options
+	o.Eps = eps
+	var err error
+	if in.Solver, err = s.backend.Setup(problem, o); err != nil {
+		return nil, fmt.Errorf("convex: %w", err)
+	}
+	in.Tightener, _ = in.Solver.(backends.Tightener)
+	in.Lend()
+	s.Stats.Setups++
+	s.Stats.SetupTime += time.Since(begin)
+	return in, nil
+}
+
+// update gives the solver the numbers of parameters that have changed, and says
+// whether there were any.
+func (s *Session) update(in *Instance) (changed bool, err error) {
+	begin := time.Now()
+	u := in.Refresh()
+	if u.A == nil && u.B == nil && u.Q == nil && u.P == nil {
+		return false, nil
+	}
+	if err := in.Solver.Update(u); err != nil {
+		return false, fmt.Errorf("convex: %w", err)
+	}
+	matrices, vectors := u.A != nil || u.P != nil, u.B != nil || u.Q != nil
+	if matrices && !s.Capabilities.UpdateMatrices || vectors && !s.Capabilities.UpdateVectors {
+		s.Stats.Setups++ // the backend starts over
+	} else {
+		s.Stats.Updates++
+	}
+	s.Stats.SetupTime += time.Since(begin)
+	return true, nil
+}
+
+// Start maps a point of one layout on another, for a warm start. Entries of new
+// columns are zero, and new rows get the multipliers of the completed point.
+func (in *Instance) Start(from *Instance, multiplier func(g *compile.Group, r int) float64) backends.Point {
+	sol, to := from.Last, in.Assembled
+	if from == in {
+		return backends.Point{X: sol.X, S: sol.S, Z: sol.Z}
+	}
+	pt := backends.Point{X: make([]float64, to.N), S: make([]float64, to.M), Z: make([]float64, to.M)}
+	for _, v := range to.Program.Vars {
+		active, _ := to.Set(v)
+		oldActive, oldInv := from.Assembled.Set(v)
+		x, old := pt.X[to.Start[v.ID]:], sol.X[from.Assembled.Start[v.ID]:]
+		for k := range to.Width(v) {
+			j := k
+			if active != nil {
+				j = active[k]
+			}
+			if oldActive != nil {
+				j = oldInv[j]
+			}
+			if j >= 0 {
+				x[k] = old[j]
+			}
+		}
+	}
+	for i, g := range to.Program.Groups {
+		for r := range g.Expr.N {
+			row, old := to.Row(i, r), from.Assembled.Row(i, r)
+			switch {
+			case row < 0:
+			case old >= 0:
+				pt.S[row], pt.Z[row] = sol.S[old], sol.Z[old]
+			case multiplier != nil:
+				pt.Z[row] = multiplier(g, r)
+			}
+		}
+	}
+	return pt
+}

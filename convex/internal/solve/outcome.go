@@ -1,0 +1,244 @@
+package solve
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+	"github.com/conetune/conetune/convex/internal/compile"
+)
+
+// Outcome is what a solve has found: a point of a program with all or some of its columns and rows, and how it is completed.
+type Outcome struct {
+	Status                   backends.Status
+	Objective, DualObjective float64 // constants included
+	Residuals                backends.Residuals
+	Iterations, Rounds       int
+	Active                   int
+	SetupTime, SolveTime     time.Duration
+	Message                  string
+
+	Assembled    *compile.Assembled
+	Offset       float64 // the constant of the objective
+	X, S, Z      []float64
+	Stationarity []float64 // Px + q + A'z in the columns of as
+	squares      [][]float64
+	weights      []float64
+
+	// What completes the point where columns are left out, nil otherwise: the multiplier of row r of a group, and
+	// the residual of stationarity in a sparse variable.
+	Multiplier func(g *compile.Group, r int) float64
+	Excess     func(sparse int) []float64
+	// Extend completes a point where rows are left out, nil otherwise.
+	Extend func(as *compile.Assembled, from backends.Point) backends.Point
+}
+
+// Stopped is the result of a solve that the context ended before there was anything.
+func Stopped(p *compile.Program) *Outcome {
+	none := math.NaN()
+	return &Outcome{
+		Status: backends.Cancelled, Objective: none, DualObjective: none, Residuals: backends.Residuals{Primal: none, Dual: none, Gap: none},
+		Assembled: &compile.Assembled{Layout: &compile.Layout{Program: p}},
+	}
+}
+
+// Result reads what a result needs from the solution of the current instance.
+func (s *Session) Result(sol *backends.Solution) *Outcome {
+	as := s.Current.Assembled
+	offset := as.Program.Offset()
+	r := &Outcome{
+		Status: sol.Status, Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
+		Residuals: sol.Residuals, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
+		Assembled: as, Offset: offset, X: sol.X, S: sol.S, Z: sol.Z,
+	}
+	for _, v := range s.Program.Vars[:s.Program.Users] {
+		r.Active += as.Width(v)
+	}
+	if HasPoint(sol) {
+		r.KeepSquares(as.Program)
+		r.separate(as.Program, s.Current.B.Val)
+	}
+	return r
+}
+
+// KeepSquares keeps the arguments and weights of squares that depend on
+// parameters, for Sensitivity after the parameters have moved on.
+func (r *Outcome) KeepSquares(p *compile.Program) {
+	r.squares, r.weights = make([][]float64, len(p.Squares)), make([]float64, len(p.Squares))
+	for i := range p.Squares {
+		q := &p.Squares[i]
+		r.weights[i] = q.Weight()
+		if q.W == nil && q.Arg.Fixed() {
+			continue
+		}
+		value := q.Arg.Constant()
+		r.Assembled.EachSquare(i, func(row, col int, factor float64) {
+			if col >= 0 {
+				value[row] += factor * r.X[col]
+			}
+		})
+		r.squares[i] = value
+	}
+}
+
+// Value returns the value of a variable, or nil where there is no point.
+func (r *Outcome) Value(v *affine.Variable) []float64 {
+	if r.X == nil {
+		return nil
+	}
+	out := make([]float64, v.N)
+	r.Assembled.Expand(out, v, r.X)
+	return out
+}
+
+// Dual returns the multipliers of a constraint, or nil where there are none.
+func (r *Outcome) Dual(c *compile.Constraint) []float64 {
+	if r.Z == nil {
+		return nil
+	}
+	out := make([]float64, c.N)
+	for _, ref := range r.Assembled.Program.Refs[c] {
+		for k := range ref.Rows {
+			row := r.Assembled.FullRow(ref.G.Index, ref.Row+k)
+			value := 0.0
+			if row >= 0 {
+				value = r.Z[row]
+			} else if r.Multiplier != nil {
+				value = r.Multiplier(ref.G, ref.Row+k)
+			}
+			out[ref.First+k*ref.Step] += ref.Coef * value
+		}
+	}
+	return out
+}
+
+// Sensitivity returns the derivative of the optimal value in a parameter,
+//
+//	-(db/dp)'z + (dq/dp)'x + z'(dA/dp)x + 1/2 x'(dP/dp)x + d(constant)/dp
+//
+// where the multipliers are unique, and a subgradient where the optimal value
+// is convex in the parameter. It is nil when the solve ended without a point.
+func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
+	prog := r.Assembled.Program
+	if r.Stationarity == nil {
+		return nil
+	}
+	out := make([]float64, p.N)
+	one := []float64{1}
+	r.addSensitivity(out, prog.Objective, 1, p, func() []float64 { return one })
+	for i, g := range prog.Groups {
+		// s = b - Ax = expr, so z'(dA x - db) = -z' d(expr).
+		r.addSensitivity(out, g.Expr, -1, p, func() []float64 {
+			return r.Assembled.GroupRows(i, r.Z, make([]float64, g.Expr.N))
+		})
+	}
+	for i := range prog.Squares {
+		q := &prog.Squares[i]
+		if q.W == p {
+			for _, v := range r.squares[i] {
+				out[0] += q.Scale * v * v
+			}
+		}
+		for k := range q.Arg.Pars {
+			if t := &q.Arg.Pars[k]; t.P == p {
+				t.Adjoint(out, 2*r.weights[i], r.squares[i])
+			}
+		}
+	}
+	return out
+}
+
+// addSensitivity adds alpha z' d(expr)/dp.
+func (r *Outcome) addSensitivity(out []float64, expr affine.Expr, alpha float64, p *affine.Parameter, z func() []float64) {
+	for k := range expr.Pars {
+		if t := &expr.Pars[k]; t.P == p {
+			t.Adjoint(out, alpha, z())
+		}
+	}
+	for k := range expr.Vars {
+		t := &expr.Vars[k]
+		if t.W != p {
+			continue
+		}
+		x := make([]float64, t.V.N)
+		r.Assembled.Expand(x, t.V, r.X)
+		t.WeightGradient(out, alpha, z(), x)
+	}
+}
+
+// DualResidual returns Px + q + A'z in the entries of a variable; outside a working set what no multiplier there removes.
+func (r *Outcome) DualResidual(v *affine.Variable) []float64 {
+	if r.Stationarity == nil {
+		return nil
+	}
+	out := make([]float64, v.N)
+	if k := r.Assembled.Program.SparseOf[v.ID]; k >= 0 && r.Excess != nil {
+		copy(out, r.Excess(k))
+	}
+	r.Assembled.Expand(out, v, r.Stationarity)
+	return out
+}
+
+// Conic returns the point of the full conic program.
+func (r *Outcome) Conic() backends.Point {
+	prog := r.Assembled.Program
+	full := prog.NewLayout(nil)
+	var pt backends.Point
+	if r.X != nil {
+		pt.X = make([]float64, full.N)
+		for _, v := range prog.Vars {
+			r.Assembled.Expand(pt.X[full.Start[v.ID]:full.Start[v.ID]+v.N], v, r.X)
+		}
+	}
+	rows := func(from []float64, complete bool) []float64 {
+		if from == nil {
+			return nil
+		}
+		out := make([]float64, full.M)
+		for i, g := range prog.Groups {
+			copy(out[full.First[i]:], r.Assembled.GroupRows(i, from, make([]float64, g.Expr.N)))
+			for k, row := range r.Assembled.RowOf[i] {
+				if row < 0 && complete && r.Multiplier != nil {
+					out[full.First[i]+k] = r.Multiplier(g, k)
+				}
+			}
+		}
+		return out
+	}
+	pt.S, pt.Z = rows(r.S, false), rows(r.Z, true)
+	if r.Extend != nil && r.X != nil {
+		return r.Extend(r.Assembled, pt)
+	}
+	return pt
+}
+
+// separate cleans the multipliers of opposite rows up.
+func (r *Outcome) separate(p *compile.Program, b []float64) {
+	gain := 0.0
+	own := false
+	for _, pair := range p.Boxes {
+		for k := range pair[0].Size() {
+			i, j := r.Assembled.FullRow(pair[0].Index, k), r.Assembled.FullRow(pair[1].Index, k)
+			if i < 0 || j < 0 {
+				continue
+			}
+			both := math.Min(r.Z[i], r.Z[j])
+			if !(both > 0) || !(b[i]+b[j] >= 0) {
+				continue
+			}
+			if !own {
+				r.Z, own = slices.Clone(r.Z), true
+			}
+			r.Z[i] -= both
+			r.Z[j] -= both
+			gain += both * (b[i] + b[j])
+		}
+	}
+	if gain == 0 {
+		return
+	}
+	r.DualObjective += gain
+	r.Residuals.Gap = backends.RelativeGap(r.Objective-r.Offset, r.DualObjective-r.Offset)
+}

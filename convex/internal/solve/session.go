@@ -1,0 +1,196 @@
+// Package solve has a program in the hands of a backend: what is set up and updated, points to start from, and the outcome, which is
+// read by variable, constraint and parameter.
+package solve
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/compile"
+)
+
+// Session solves a program, or parts of it, by a backend at the parameters' current values. It keeps what is set up
+// from one solve to the next. It is for one goroutine at a time.
+type Session struct {
+	Program      *compile.Program // the full one
+	backend      backends.ConicBackend
+	Options      backends.Options
+	Capabilities backends.Capabilities
+	coldStart    bool // no warm starts
+	Eps          float64
+	Current      *Instance
+	Stats        Stats
+}
+
+// Stats sums up what a session has done.
+type Stats struct {
+	Setups, Updates, Solves, Rounds, Iterations int
+	SetupTime, SolveTime                        time.Duration
+}
+
+// New sets nothing up yet.
+func New(p *compile.Program, backend backends.ConicBackend, o backends.Options, coldStart bool) *Session {
+	return &Session{Program: p, backend: backend, Options: o, Capabilities: backend.Capabilities(), coldStart: coldStart, Eps: o.WithDefaults().Eps}
+}
+
+// SetEps changes the accuracy of the solves to come.
+func (s *Session) SetEps(eps float64) error {
+	o := s.Options
+	o.Eps = eps
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	s.Options, s.Eps = o, o.WithDefaults().Eps
+	return nil
+}
+
+// Forget makes the next solve begin without the point of the one before.
+func (s *Session) Forget() {
+	if s.Current != nil {
+		s.Current.Last = nil
+	}
+}
+
+// Close frees what the backend holds.
+func (s *Session) Close() error {
+	if s.Current == nil {
+		return nil
+	}
+	in := s.Current
+	s.Current = nil
+	return in.Solver.Close()
+}
+
+// Lift puts semidefinite matrices in the place of nuclear norms, with restricted only of those that are not restricted, where
+// the backend has no cone for them.
+func (s *Session) Lift(restricted bool) {
+	if s.Program.Nuclear() && !s.Capabilities.Supports(backends.NuclearNormCone) {
+		s.Program = s.Program.Lift(restricted)
+	}
+}
+
+// start makes a point to start an instance from, given the one that was solved last.
+type start = func(to, from *Instance) backends.Point
+
+// Run solves a program, the full one or a restricted one, to the accuracy eps, with working sets of columns, nil for all entries.
+func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, eps float64, from start) (*backends.Solution, error) {
+	if ctx.Err() != nil && s.Current != nil {
+		return &backends.Solution{Status: backends.Cancelled}, nil
+	}
+	old := s.Current
+	changed, err := s.Prepare(p, active, eps)
+	if err != nil {
+		return nil, err
+	}
+	in := s.Current
+	// Where nothing changed the solver goes on from its own last iterate.
+	warm := old != nil && old.Last != nil && (changed || old.Last.Status != backends.Optimal) && s.Warm()
+	if warm {
+		if err := in.Solver.WarmStart(from(in, old)); err != nil {
+			return nil, fmt.Errorf("convex: %w", err)
+		}
+	}
+	sol, err := s.Attempt(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if (warm || !changed) && (sol.Status == backends.Inaccurate || sol.Status == backends.NumericalError) {
+		if sol, err = s.again(ctx, in, sol); err != nil {
+			return nil, err
+		}
+	}
+	in.Last = nil
+	if HasPoint(sol) {
+		in.Last = sol
+	}
+	return sol, nil
+}
+
+// Whole solves the full program.
+func (s *Session) Whole(ctx context.Context) (*Outcome, error) {
+	start := func(to, from *Instance) backends.Point { return to.Start(from, nil) }
+	sol, err := s.Run(ctx, s.Program, nil, s.Eps, start)
+	if err != nil {
+		return nil, err
+	}
+	s.Stats.Rounds++
+	r := s.Result(sol)
+	if HasPoint(sol) {
+		r.Stationarity, _ = s.Current.Stationarity(sol.X, sol.Z)
+	}
+	return r, nil
+}
+
+// Warm says that solves begin from points near by.
+func (s *Session) Warm() bool { return s.Capabilities.WarmStart && !s.coldStart }
+
+// Prepare makes the instance of a program with the given working sets of columns, and of the accuracy eps, the current one. It says
+// whether anything in it is new.
+func (s *Session) Prepare(prog *compile.Program, active [][]int, eps float64) (changed bool, err error) {
+	old := s.Current
+	if old != nil && old.Assembled.Program == prog && old.Assembled.Same(active) && (old.eps == eps || old.Tightener != nil) {
+		if old.eps != eps {
+			if err := old.Tightener.SetEps(eps); err != nil {
+				return false, fmt.Errorf("convex: %w", err)
+			}
+			old.eps = eps
+		}
+		return s.update(old)
+	}
+	begin := time.Now()
+	as := prog.NewLayout(active).Assemble()
+	s.Stats.SetupTime += time.Since(begin)
+	in, err := s.newInstance(as, eps, old)
+	if err != nil {
+		return false, err
+	}
+	s.Current = in
+	if old != nil && old.Solver != in.Solver {
+		if err := old.Solver.Close(); err != nil {
+			return false, fmt.Errorf("convex: %w", err)
+		}
+	}
+	return true, nil
+}
+
+// again runs the backend without a start, which may be what it failed on, and returns the better of the two solutions.
+func (s *Session) again(ctx context.Context, in *Instance, sol *backends.Solution) (*backends.Solution, error) {
+	cold, err := s.Attempt(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if !HasPoint(sol) || cold.Status == backends.Optimal || HasPoint(cold) && cold.Residuals.Max() < sol.Residuals.Max() {
+		return cold, nil
+	}
+	return sol, nil
+}
+
+// Attempt runs the backend once.
+func (s *Session) Attempt(ctx context.Context, in *Instance) (*backends.Solution, error) {
+	begin := time.Now()
+	sol, err := in.Solver.Solve(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("convex: %w", err)
+	}
+	s.Stats.SolveTime += time.Since(begin)
+	s.Stats.Iterations += sol.Iterations
+	return sol, nil
+}
+
+// HasPoint says that the solution is a primal-dual point, not a certificate.
+func HasPoint(sol *backends.Solution) bool {
+	return sol.X != nil && sol.Z != nil && sol.S != nil && sol.Status != backends.PrimalInfeasible && sol.Status != backends.DualInfeasible
+}
+
+// Proves checks a completed certificate of infeasibility on the full program.
+func (s *Session) Proves(r *Outcome) (bool, error) {
+	problem, err := s.Program.Problem()
+	if err != nil {
+		return false, err
+	}
+	residual, err := backends.CheckPrimalInfeasible(problem, r.Conic().Z)
+	r.Residuals.Dual = residual
+	return err == nil && residual <= s.Options.WithDefaults().EpsInfeasible, nil
+}

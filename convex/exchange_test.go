@@ -71,3 +71,37 @@ func TestExchangeCancelled(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, backends.Cancelled, r.Status)
 }
+
+// Parameters may be factors of variables in inequalities and squares, and several terms may meet in one entry.
+func TestExchangeFactors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	e := newMachine(rng, 60, 40, false)
+	factor, slope := e.m.Parameter("factor", 1), e.m.Parameter("slope", 40)
+	w := e.w.Expr()
+	e.m.Constrain(convex.LessEqual(convex.SumSquares(factor.Times(w)), convex.Const(.03)),
+		convex.LessEqual(convex.Linear(slope.Dot(w).Plus(w.Sum()).Plus(slope.Times(w).At(3))), convex.Const(.05)))
+	require.NoError(t, e.alpha.Set([]float64{3}))
+	require.NoError(t, e.bound.Set([]float64{0.1}))
+	require.NoError(t, e.centre.Set(random(rng, 40)))
+	prog, err := e.m.Compile()
+	require.NoError(t, err)
+	sets, err := prog.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: true})
+	require.NoError(t, err)
+	full, err := prog.Solver(convex.SolverOptions{Backend: native(t)})
+	require.NoError(t, err)
+	s := random(rng, 40)
+	for k := range 6 {
+		for j := range s {
+			s[j] += 0.01 * rng.NormFloat64()
+		}
+		require.NoError(t, slope.Set(s))
+		require.NoError(t, factor.Set([]float64{1 + 0.01*float64(k)}))
+		a, b := solve(t, sets), solve(t, full)
+		if k > 0 {
+			require.Equal(t, convex.EngineExchange, a.Engine)
+		}
+		require.InDelta(t, b.Objective, a.Objective, 3e-8*max(1, b.Objective))
+		inDelta(t, b.Value(e.w), a.Value(e.w), 1e-4)
+		require.InDelta(t, b.Sensitivity(factor)[0], a.Sensitivity(factor)[0], 1e-4)
+	}
+}

@@ -377,17 +377,17 @@ func (t Term) mapped(out []Term, n *Matrix) []Term {
 	return append(out, t)
 }
 
-// EachEntry calls f for the entries of the unweighted map: row of the
-// expression, source entry and value.
-func (t *Term) EachEntry(f func(row, j int, v float64)) {
+// EachEntry calls f for the entries of the unweighted map: row r of the term, which adds to Row(r) of the expression,
+// source entry and value.
+func (t *Term) EachEntry(f func(r, j int, v float64)) {
 	for r := range t.Rows {
 		switch {
 		case t.Mat == nil:
-			f(t.Row(r), t.Entry(r), t.Fixed(r))
+			f(r, t.Entry(r), t.Fixed(r))
 		case t.Mat.Dense != nil:
 			for c, v := range t.Mat.Row(r) {
 				if v != 0 {
-					f(t.Row(r), t.First+c, t.Fixed(r)*v)
+					f(r, t.First+c, t.Fixed(r)*v)
 				}
 			}
 		}
@@ -395,7 +395,7 @@ func (t *Term) EachEntry(f func(row, j int, v float64)) {
 	if t.Mat != nil && t.Mat.Dense == nil {
 		for c := range t.Mat.Cols {
 			for k := t.Mat.Ptr[c]; k < t.Mat.Ptr[c+1]; k++ {
-				f(t.Row(t.Mat.Ind[k]), t.First+c, t.Fixed(t.Mat.Ind[k])*t.Mat.Val[k])
+				f(t.Mat.Ind[k], t.First+c, t.Fixed(t.Mat.Ind[k])*t.Mat.Val[k])
 			}
 		}
 	}

@@ -59,10 +59,9 @@ func (l *Layout) rightSide(g *Group, i int, b *parametric) {
 		}
 	}
 	for k := range g.Expr.Pars {
-		pm := parameterMap{p: g.Expr.Pars[k].P}
-		g.Expr.Pars[k].EachEntry(func(r, j int, v float64) {
-			pm.add(l.Row(i, r), j, v)
-		})
+		t := &g.Expr.Pars[k]
+		pm := parameterMap{p: t.P}
+		t.EachEntry(func(r, j int, v float64) { pm.add(l.Row(i, t.Row(r)), j, v) })
 		b.put(pm)
 	}
 }
@@ -286,16 +285,7 @@ func (as *Assembled) linear() {
 				pm.add(start+j, t.Windex(r), v)
 			}
 		}
-		if t.Mat == nil {
-			for r := range t.Rows {
-				add(r, t.Entry(r), t.Fixed(r))
-			}
-		} else {
-			// eachEntry names rows of the expression; weights go by rows of the term.
-			unsummed := *t
-			unsummed.Sum, unsummed.Off = false, 0
-			unsummed.EachEntry(add)
-		}
+		t.EachEntry(add)
 		as.q.put(pm)
 	}
 }

@@ -32,11 +32,9 @@ type Engine struct {
 	// of exchanges in one solve.
 	skip, pause, most int
 
-	val    []int32   // entries of A for problem.Val
-	scale  []float64 // of each row of them
-	right  []source  // of problem.Right
-	limits []int     // rows of the limits
-	uses   [][]int   // entries of A that are the weights of the uses
+	val    values   // problem.Val
+	right  []source // of problem.Right
+	limits []int    // rows of the limits
 	hinges []hingePlace
 	balls  []ballPlace
 }
@@ -55,7 +53,7 @@ type hingePlace struct{ column, zero, slope int }
 type ballPlace struct {
 	first, rows int
 	c           float64
-	kappa       []int // entries of A
+	a           values // of its other rows, each a times an entry of x
 }
 
 const (
@@ -101,18 +99,13 @@ func New(s *solve.Session) *Engine {
 	return e
 }
 
-// load reads the numbers of the program at the parameters' current values. It returns false if they are not of the form
-// that is needed, as weights that are negative.
-func (e *Engine) load() bool {
+// load computes the numbers of the problem at the parameters' current values.
+func (e *Engine) load() {
 	in := e.in
 	in.Refresh()
-	a, b, q, p := in.A.Val, in.B.Val, in.Q.Val, in.P.Val
+	b, q, p := in.B.Val, in.Q.Val, in.P.Val
 	pr := &e.problem
-	for r, scale := range e.scale {
-		for k := pr.Ptr[r]; k < pr.Ptr[r+1]; k++ {
-			pr.Val[k] = scale * a[e.val[k]]
-		}
-	}
+	e.val.into(pr.Val)
 	for k, s := range e.right {
 		pr.Right[k] = s.scale*b[s.at] + s.shift
 	}
@@ -123,31 +116,25 @@ func (e *Engine) load() bool {
 			pr.D[j] = p[k]
 		}
 	}
-	ok := true
 	for k, h := range e.hinges {
 		pr.Hinges[k].Cost = q[h.column]
-		ok = ok && q[h.column] >= 0
-	}
-	for i, uses := range e.uses {
-		for k, at := range uses {
-			pr.Limits[i].Uses[k].Weight = a[at]
-			ok = ok && a[at] >= 0
-		}
 	}
 	for i, ball := range e.balls {
-		for k, at := range ball.kappa {
-			pr.Balls[i].Kappa[k] = 2 * a[at] * a[at] / ball.c
+		kappa := pr.Balls[i].Kappa
+		ball.a.into(kappa)
+		for k, a := range kappa {
+			kappa[k] = 2 * a * a / ball.c
 		}
 	}
-	return ok
 }
 
 // zero begins at the point zero with no multipliers but those of the hinges' own weights, where the program is small and
 // the backend has no point yet.
 func (e *Engine) zero() {
-	if e.ready || e.Users > smallProgram || e.kinks > fewHinges*e.Users || !e.build() || !e.load() {
+	if e.ready || e.Users > smallProgram || e.kinks > fewHinges*e.Users || !e.build() {
 		return
 	}
+	e.load()
 	pr := &e.problem
 	pt := activeset.Point{X: make([]float64, len(pr.Q)), Limit: make([]float64, len(pr.Limits)),
 		Hinge: make([]float64, len(pr.Hinges)), Ball: make([]float64, len(pr.Balls))}
@@ -173,9 +160,10 @@ func (e *Engine) Learn(r *solve.Outcome) {
 		return
 	}
 	from := r.Conic()
-	if e.ready = e.build() && from.X != nil && from.Z != nil && e.load(); !e.ready {
+	if e.ready = e.build() && from.X != nil && from.Z != nil; !e.ready {
 		return
 	}
+	e.load()
 	apart := e.solver.Blocks() > 1
 	if !e.waited && !apart && e.Users > mediumProgram { // early solutions are far from each other
 		e.waited, e.ready = true, false
@@ -220,9 +208,7 @@ func (e *Engine) Solve(ctx context.Context) (*solve.Outcome, string, error) {
 }
 
 func (e *Engine) attempt(ctx context.Context, eps float64) *solve.Outcome {
-	if !e.load() {
-		return nil
-	}
+	e.load()
 	begin := time.Now()
 	if !e.solver.Solve(e.most, eps/10, func() bool { return ctx.Err() != nil }) {
 		return nil

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
@@ -8,6 +9,49 @@ import (
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
+
+// values are numbers, some of which depend on parameters.
+type values struct {
+	base    []float64
+	changes []change
+}
+
+// change adds coef times entry at of a parameter to a number.
+type change struct {
+	pos, at int
+	w       *affine.Parameter
+	coef    float64
+}
+
+// into computes the numbers at the parameters' current values.
+func (v *values) into(out []float64) {
+	copy(out, v.base)
+	for _, c := range v.changes {
+		out[c.pos] += c.coef * c.w.Values[c.at]
+	}
+}
+
+// entry is a coefficient, or the change of one, in a column.
+type entry struct {
+	column int
+	change
+}
+
+// join appends a row of entries, times scale, and returns their columns; entries of one column are added up.
+func (v *values) join(row []entry, scale float64) (columns []int) {
+	for k, en := range row {
+		if k == 0 || en.column != row[k-1].column {
+			v.base, columns = append(v.base, 0), append(columns, en.column)
+		}
+		en.coef *= scale
+		if en.pos = len(v.base) - 1; en.w == nil {
+			v.base[en.pos] += en.coef
+		} else {
+			v.changes = append(v.changes, en.change)
+		}
+	}
+	return columns
+}
 
 // build reads the program at the first call, and says whether it is of the form that is needed.
 func (e *Engine) build() bool {
@@ -17,129 +61,131 @@ func (e *Engine) build() bool {
 	return e.fits
 }
 
+// read makes the problem of the program's groups: each is one of the two of a hinge, of limits, or a ball.
 func (e *Engine) read() bool {
-	p, users := e.p, e.Users
-	as := p.NewLayout(nil).Assemble()
-	hingeOf := make(map[int]int) // by column of u
-	for _, h := range p.Kinks {
-		for i := range h.U.N {
-			hingeOf[as.Start[h.U.ID]+i] = len(e.hinges)
-			e.hinges = append(e.hinges, hingePlace{as.Start[h.U.ID] + i, as.First[h.Zero.Index] + i, as.First[h.Slope.Index] + i})
-		}
-	}
-	if users+len(e.hinges) != as.N {
+	p, l := e.p, e.p.NewLayout(nil)
+	if e.Users+e.kinks != l.N {
 		return false // other auxiliary variables
 	}
-	for j := range as.N {
-		if k := as.PPtr[j]; as.PPtr[j+1] > k+1 || as.PPtr[j+1] == k+1 && (as.PInd[k] != j || j >= users) {
-			return false // the quadratic term is not diagonal
+	for i := range p.Squares {
+		if slices.ContainsFunc(p.Squares[i].Arg.Vars, func(t affine.Term) bool { return t.V.ID >= p.Users }) {
+			return false
 		}
 	}
-	rows := byRows(as)
-	own := make(map[int]bool)
-	for _, h := range e.hinges {
-		own[h.zero], own[h.slope] = true, true
-		e.problem.Hinges = append(e.problem.Hinges, activeset.Hinge{Row: e.row(rows[h.slope], users, source{h.slope, 1, 0}, 1)})
+	e.problem.Ptr = []int{0}
+	own := make(map[*compile.Group]bool)
+	for _, h := range p.Kinks {
+		own[h.Zero], own[h.Slope] = true, true
+		for i, row := range e.entries(l, h.Slope) {
+			e.hinges = append(e.hinges, hingePlace{l.Start[h.U.ID] + i, l.First[h.Zero.Index] + i, l.First[h.Slope.Index] + i})
+			e.problem.Hinges = append(e.problem.Hinges, activeset.Hinge{Row: e.row(row, source{l.First[h.Slope.Index] + i, 1, 0})})
+		}
 	}
-	for _, g := range p.Groups {
-		first := as.First[g.Index]
+	first := make([]int, len(p.Groups)) // limit of each group
+	for i, g := range p.Groups {
+		first[i] = len(e.limits)
 		switch {
+		case own[g]:
 		case g.Kind == backends.NonnegativeCone:
-			for r := first; r < first+g.Expr.N; r++ {
-				if own[r] {
-					continue
-				}
-				if !e.limit(r, rows[r], hingeOf) {
-					return false
-				}
+			for r, row := range e.entries(l, g) {
+				e.limits = append(e.limits, l.First[i]+r)
+				e.problem.Limits = append(e.problem.Limits, activeset.Limit{Row: e.row(row, source{l.First[i] + r, 1, 0})})
 			}
 		case g.Squared > 0:
-			if !e.ball(rows, first, g, users) {
+			if !e.ball(l, g) {
 				return false
 			}
 		case g.Expr.N > 0:
 			return false
 		}
 	}
-	e.in = compile.NewNumbers(as)
-	e.problem.D, e.problem.Q = make([]float64, users), make([]float64, users)
-	e.problem.Val, e.problem.Right = make([]float64, len(e.val)), make([]float64, len(e.right))
+	if !e.use(first) {
+		return false
+	}
+	e.in = compile.NewNumbers(l.Assemble())
+	e.problem.D, e.problem.Q = make([]float64, e.Users), make([]float64, e.Users)
+	e.problem.Val, e.problem.Right = make([]float64, len(e.val.base)), make([]float64, len(e.right))
 	e.solver = activeset.NewSolver(&e.problem)
 	return true
 }
 
-// limit adds row r of an inequality, in which hinges may stand that are in no other one.
-func (e *Engine) limit(r int, entries []rowEntry, hingeOf map[int]int) bool {
-	l := activeset.Limit{Row: e.row(entries, e.Users, source{r, 1, 0}, 1)}
-	var uses []int
-	for _, en := range entries {
-		if en.column < e.Users {
+// entries lists the rows of a group, s = b - A x, in the user's columns, which increase.
+func (e *Engine) entries(l *compile.Layout, g *compile.Group) [][]entry {
+	rows := make([][]entry, g.Expr.N)
+	for k := range g.Expr.Vars {
+		t := &g.Expr.Vars[k]
+		if t.V.ID >= e.p.Users {
 			continue
 		}
-		hinge, unused := hingeOf[en.column]
-		if !unused {
-			return false
-		}
-		delete(hingeOf, en.column)
-		l.Uses = append(l.Uses, activeset.Use{Hinge: hinge})
-		uses = append(uses, en.at)
+		t.EachEntry(func(r, j int, v float64) {
+			en := entry{l.Start[t.V.ID] + j, change{w: t.W, coef: -v}}
+			if t.W != nil {
+				en.at = t.Windex(r)
+			}
+			if v != 0 {
+				rows[t.Row(r)] = append(rows[t.Row(r)], en)
+			}
+		})
 	}
-	e.problem.Limits = append(e.problem.Limits, l)
-	e.limits, e.uses = append(e.limits, r), append(e.uses, uses)
-	return true
-}
-
-// rowEntry is an entry of A: its column, and its place among the entries.
-type rowEntry struct{ column, at int }
-
-// byRows lists the entries of A by rows.
-func byRows(as *compile.Assembled) [][]rowEntry {
-	rows := make([][]rowEntry, as.M)
-	for j := range as.N {
-		for k := as.Ptr[j]; k < as.Ptr[j+1]; k++ {
-			rows[as.Ind[k]] = append(rows[as.Ind[k]], rowEntry{j, k})
-		}
+	for _, row := range rows {
+		slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
 	}
 	return rows
 }
 
-// row adds a row of the user's columns and returns its number.
-func (e *Engine) row(entries []rowEntry, users int, right source, scale float64) int {
-	if e.problem.Ptr == nil {
-		e.problem.Ptr = []int{0}
-	}
-	for _, en := range entries {
-		if en.column < users {
-			e.problem.Ind = append(e.problem.Ind, en.column)
-			e.val = append(e.val, int32(en.at))
-		}
-	}
+// row adds a row, scaled as its right side is, and returns its number.
+func (e *Engine) row(row []entry, right source) int {
+	e.problem.Ind = append(e.problem.Ind, e.val.join(row, right.scale)...)
 	e.problem.Ptr = append(e.problem.Ptr, len(e.problem.Ind))
-	e.right, e.scale = append(e.right, right), append(e.scale, scale)
+	e.right = append(e.right, right)
 	return len(e.right) - 1
+}
+
+// use puts the hinges into the limits, given the first one of each group. A hinge may stand in one limit.
+func (e *Engine) use(first []int) bool {
+	hinge := 0
+	for _, h := range e.p.Kinks {
+		used := make([]bool, h.U.N)
+		for _, u := range h.Uses {
+			for i, w := range u.Weight {
+				if u.Group < 0 || w == 0 {
+					continue
+				}
+				if used[i] {
+					return false
+				}
+				used[i] = true
+				limit := &e.problem.Limits[first[u.Group]+u.Row]
+				limit.Uses = append(limit.Uses, activeset.Use{Hinge: hinge + i, Weight: w})
+			}
+		}
+		hinge += h.U.N
+	}
+	return true
 }
 
 // ball adds the sum of squares behind a cone: with s0 = (h + c)/2 = b0 - A0 x, h = 2 b0 - c - 2 A0 x, and each other
 // square is of a single entry.
-func (e *Engine) ball(rows [][]rowEntry, first int, g *compile.Group, users int) bool {
-	b := ballPlace{first: first, rows: g.Expr.N, c: g.Squared}
+func (e *Engine) ball(l *compile.Layout, g *compile.Group) bool {
+	late := func(t affine.Term) bool { return t.Off+t.Height() > 2 }
+	if slices.ContainsFunc(g.Expr.Vars, func(t affine.Term) bool { return t.V.ID >= e.p.Users }) || slices.ContainsFunc(g.Expr.Pars, late) {
+		return false
+	}
+	rows := e.entries(l, g)
+	b := ballPlace{first: l.First[g.Index], rows: g.Expr.N, c: g.Squared}
 	var q activeset.Ball
-	for r := first; r < first+g.Expr.N; r++ {
-		for _, en := range rows[r] {
-			if en.column >= users || r > first+1 && len(rows[r]) != 1 {
-				return false
-			}
-		}
-		if r < first+2 {
-			continue
-		}
-		if g.Expr.C != nil && g.Expr.C[r-first] != 0 || slices.ContainsFunc(g.Expr.Pars, func(t affine.Term) bool { return t.Off+t.Height() > 2 }) || len(rows[r]) != 1 {
+	for r := 2; r < g.Expr.N; r++ {
+		if g.Expr.C != nil && g.Expr.C[r] != 0 {
 			return false
 		}
-		q.Index, q.Kappa = append(q.Index, rows[r][0].column), append(q.Kappa, 0)
-		b.kappa = append(b.kappa, rows[r][0].at)
+		columns := b.a.join(rows[r], 1)
+		if len(columns) != 1 {
+			return false
+		}
+		q.Index = append(q.Index, columns[0])
 	}
-	q.Row = e.row(rows[first], users, source{first, 2, -g.Squared}, 2)
+	q.Kappa = make([]float64, len(q.Index))
+	q.Row = e.row(rows[0], source{b.first, 2, -g.Squared})
 	e.problem.Balls, e.balls = append(e.problem.Balls, q), append(e.balls, b)
 	return true
 }

@@ -146,7 +146,10 @@ func (h *curvature) collect(arg *affine.Expr, c int) {
 		if off < 0 || t.W != nil {
 			continue
 		}
-		t.EachEntry(func(row, j int, v float64) { to[row] = append(to[row], entry{off + j, v}) })
+		t.EachEntry(func(r, j int, v float64) {
+			row := t.Row(r)
+			to[row] = append(to[row], entry{off + j, v})
+		})
 	}
 	add := func(m *rows, list []entry) {
 		for _, e := range list {

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/lower/internal/factor"
 )
 
 // precondition returns M^-1 t, with M the diagonal blocks of the Hessian without the terms of the residual.

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/lower/internal/factor"
 )
 
 // interior is a primal-dual interior-point method for the dual of a [Problem], whose unknowns are as many as the known

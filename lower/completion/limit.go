@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/lower/design"
-	"github.com/conetune/conetune/lower/internal/factor"
 )
 
 // limit is the system of [interior] where the central path ends, at the residual u of a solution with the multiplier Z = L L'.

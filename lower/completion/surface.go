@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/lower/design"
-	"github.com/conetune/conetune/lower/internal/factor"
 )
 
 // tangent is a direction or a gradient in the factors A (m x k) and B (n x k) of a completion, both by rows, and

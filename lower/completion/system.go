@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/lower/internal/factor"
+	"github.com/conetune/conetune/internal/factor"
 )
 
 // interiorSystem is the linear system of a step of [interior]. Stationarity and complementarity,

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower/internal/factor"
+	"github.com/conetune/conetune/internal/factor"
 )
 
 // kinks are the rows at their kinks and the factor of
@@ -57,13 +57,12 @@ func (k *kinks) hold(g *Problem, box []int8, i int) bool {
 			a[j] = 0
 		}
 	}
-	row := make([]float64, 0, len(k.held)+1)
+	row := make([]float64, 0, len(k.held))
 	for _, h := range k.held {
 		row = append(row, r.dot(h, a)+k.tau*r.y[h]*r.y[i])
 	}
-	row = append(row, r.dot(i, a)+k.tau*(1+kinkDelta))
-	k.held = append(k.held, i)
-	return k.chol.Add(row, 0)
+	k.held, k.chol.Wide = append(k.held, i), true
+	return k.chol.Add(row, r.dot(i, a)+k.tau*(1+kinkDelta), 0)
 }
 
 // release takes number at out of those held.
@@ -79,7 +78,19 @@ func (k *kinks) feature(g *Problem, j int, sign float64) bool {
 		v[q] = g.rows.at(i, j)
 		any = any || v[q] != 0
 	}
-	return !any || k.chol.Update(v, sign)
+	switch {
+	case !any:
+	case sign > 0:
+		k.chol.Grow(v)
+	default:
+		k.chol.Forward(v)
+		rest := 1 - floats.Dot(v, v)
+		if !(rest > 0) {
+			return false
+		}
+		k.chol.Shrink(v, rest)
+	}
+	return true
 }
 
 // solve returns the beta and dc of A A'beta - y dc = right (but for delta) and y'beta = sum.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/internal/factor"
 	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 

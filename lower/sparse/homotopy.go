@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower/internal/factor"
+	"github.com/conetune/conetune/internal/factor"
 )
 
 // homotopy solves the problem over a working set by following its exact solution as the linear term changes (a
@@ -51,7 +51,7 @@ const (
 // exceed the budget. It says whether the solution was reached; where it was not, the iterate is the better of
 // where the path was left and where it began.
 func (s *solve) homotopy(cols []int, budget float64) (solved bool) {
-	h := &homotopy{s: s, cols: cols, at: make([]int, len(cols)), sign: make([]float64, len(cols)), image: make([]float64, len(s.R))}
+	h := &homotopy{s: s, cols: cols, factor: factor.Cholesky{Wide: true}, at: make([]int, len(cols)), sign: make([]float64, len(cols)), image: make([]float64, len(s.R))}
 	h.g, h.d, h.dg = make([]float64, len(cols)), make([]float64, len(cols)), make([]float64, len(cols))
 	for i, j := range cols {
 		h.at[i] = -1
@@ -238,15 +238,14 @@ func (h *homotopy) change(i int) bool {
 func (h *homotopy) enlarge(k int) bool {
 	s, j := h.s, h.cols[h.set[k]]
 	diagonal := s.Norm2[j]/s.N + s.w2[j]
-	row := make([]float64, k+1)
-	row[k] = diagonal
+	row := make([]float64, k)
 	h.spent += float64(k*k) / 2
 	if s.Prepared() {
 		known := s.GramRow(j)
 		for l, i := range h.set[:k] {
 			row[l] = known[h.cols[i]]
 		}
-		return h.factor.Add(row, leastPivot*diagonal)
+		return h.factor.Add(row, diagonal, leastPivot*diagonal)
 	}
 	// The column, spread out if it is sparse, serves all products.
 	column := h.image
@@ -261,5 +260,5 @@ func (h *homotopy) enlarge(k int) bool {
 		row[l] = s.X.Dot(m, column)/s.N - s.Shift(j)*s.Shift(m)
 		h.spent += float64(s.X.Len(m))
 	}
-	return h.factor.Add(row, leastPivot*diagonal)
+	return h.factor.Add(row, diagonal, leastPivot*diagonal)
 }

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/lower/internal/factor"
 )
 
 // Inverse is the factored matrix H = X_S'X_S / n + diag(w2) of [Regression.Hessian], for several right-hand sides. With more

@@ -1,6 +1,10 @@
 package activeset
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/conetune/conetune/internal/factor"
+)
 
 // The arrow.
 //
@@ -23,8 +27,8 @@ const none = -1
 type block struct {
 	vars   []int
 	rows   []entry
-	pinned []int    // variables
-	ch     cholesky // of S = N'M^-1 N + delta
+	pinned []int           // variables
+	ch     factor.Cholesky // of S = N'M^-1 N + delta
 
 	// For step, valid unless dirty: S^-1 beta, for each global constraint S^-1 q, and what they put into the system of the links.
 	dirty    bool

@@ -38,6 +38,9 @@ const linkedRegularisation = 1e-9
 // leastRest is the share of itself below which what a change leaves is not to be trusted: the factor is made anew.
 const leastRest = 1e-7
 
+// dependent is the share of a diagonal entry below which a row counts as a combination of the others.
+const dependent = 1e-14
+
 // soften computes delta for all rows, for balls by their normals.
 func (s *Solver) soften() {
 	p := s.p
@@ -258,16 +261,18 @@ func (s *Solver) hold(e entry) bool {
 	b := s.blocks[max(0, s.blockIn(e))]
 	diagonal := s.scatter(b, e, s.w) + s.deltaOf(e)
 	s.rhs = s.times(b, s.w, s.rhs)
-	if !b.ch.append(s.rhs, diagonal) {
+	linked := len(s.links) > 0 && !s.worn
+	var in []float64
+	if linked {
+		in = slices.Clone(s.rhs)
+		b.ch.Solve(in)
+	}
+	if !b.ch.Add(s.rhs, diagonal, dependent*diagonal) {
 		return false
 	}
-	if len(s.links) > 0 && !s.worn {
-		last := b.ch.row(b.ch.n - 1)
-		b.ch.n--
-		in := slices.Clone(s.rhs)
-		b.ch.solve(in)
-		b.ch.n++
-		s.more(s.linkPart(b, e, in, last[b.ch.n-1]*last[b.ch.n-1]))
+	if k := b.ch.Order() - 1; linked {
+		pivot := b.ch.Row(k)[k]
+		s.more(s.linkPart(b, e, in, pivot*pivot))
 	}
 	b.rows = append(b.rows, e)
 	b.dirty = true
@@ -301,7 +306,7 @@ func (s *Solver) release(e entry) {
 	}
 	b := s.blocks[max(0, s.blockIn(e))]
 	k := slices.Index(b.rows, e)
-	b.ch.remove(k)
+	b.ch.Remove(k)
 	b.rows = slices.Delete(b.rows, k, k+1)
 	b.dirty = true
 	if len(s.links) == 0 || s.worn {
@@ -310,13 +315,13 @@ func (s *Solver) release(e entry) {
 	diagonal := s.scatter(b, e, s.w) + s.deltaOf(e)
 	in := s.times(b, s.w, nil)
 	s.rhs = append(s.rhs[:0], in...)
-	b.ch.forward(s.rhs)
+	b.ch.Forward(s.rhs)
 	rest := diagonal - floats.Dot(s.rhs, s.rhs)
 	if !(rest > leastRest*diagonal) {
 		s.worn = true
 		return
 	}
-	b.ch.solve(in)
+	b.ch.Solve(in)
 	s.less(s.linkPart(b, e, in, rest))
 }
 
@@ -333,12 +338,12 @@ func (s *Solver) column(b *block, w int, factor float64) []float64 {
 func (s *Solver) pinning(b *block, w, i int) (along []float64, rest float64, z []float64) {
 	col := s.column(b, w, math.Sqrt(s.inv[w]))
 	along = slices.Clone(col)
-	b.ch.forward(along)
+	b.ch.Forward(along)
 	rest = 1 - floats.Dot(along, along)
 	if len(s.links) > 0 && !s.worn && rest > leastRest {
 		g := s.entryAt(entry{limit, i}, w)
 		in := slices.Clone(col)
-		b.ch.solve(in)
+		b.ch.Solve(in)
 		floats.Scale(g*math.Sqrt(s.inv[w]), in)
 		z = s.linkPart(b, entry{limit, i}, in, g*g*s.inv[w]*rest)
 	}
@@ -353,7 +358,7 @@ func (s *Solver) pinOwn(w, i int) {
 	b.pinned = append(b.pinned, w)
 	b.dirty = true
 	if rest > leastRest {
-		b.ch.shrink(along, rest)
+		b.ch.Shrink(along, rest)
 		s.more(z)
 		return
 	}
@@ -367,7 +372,7 @@ func (s *Solver) freeOwn(w int) {
 	s.pin[w] = none
 	b.pinned = slices.DeleteFunc(b.pinned, func(j int) bool { return j == w })
 	b.dirty = true
-	b.ch.grow(s.column(b, w, math.Sqrt(s.inv[w])))
+	b.ch.Grow(s.column(b, w, math.Sqrt(s.inv[w])))
 	if len(s.links) == 0 || s.worn {
 		return
 	}
@@ -381,7 +386,8 @@ func (s *Solver) freeOwn(w int) {
 // refactor makes the factor of a block anew.
 func (s *Solver) refactor(b *block) {
 	rows := b.rows
-	b.rows, b.ch.n = b.rows[:0], 0
+	b.rows = b.rows[:0]
+	b.ch.Reset()
 	for _, e := range rows {
 		if s.halt() {
 			s.failed = true
@@ -389,7 +395,7 @@ func (s *Solver) refactor(b *block) {
 		}
 		diagonal := s.scatter(b, e, s.w) + s.deltaOf(e)
 		s.rhs = s.times(b, s.w, s.rhs)
-		if !b.ch.append(s.rhs, diagonal) {
+		if !b.ch.Add(s.rhs, diagonal, dependent*diagonal) {
 			s.failed = true
 			return
 		}

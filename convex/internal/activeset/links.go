@@ -35,7 +35,7 @@ func (s *Solver) linkPart(b *block, e entry, in []float64, rest float64) []float
 // more adds z z' to G.
 func (s *Solver) more(z []float64) {
 	if !s.worn && len(z) > 0 {
-		s.g.grow(z)
+		s.g.Grow(z)
 	}
 }
 
@@ -44,13 +44,13 @@ func (s *Solver) less(z []float64) {
 	if s.worn || len(z) == 0 {
 		return
 	}
-	s.g.forward(z)
+	s.g.Forward(z)
 	rest := 1 - floats.Dot(z, z)
 	if !(rest > leastRest) {
 		s.worn = true
 		return
 	}
-	s.g.shrink(z, rest)
+	s.g.Shrink(z, rest)
 }
 
 // pinLink pins a link by a limit.
@@ -58,7 +58,7 @@ func (s *Solver) pinLink(l, i int) {
 	s.pin[s.links[l]] = i
 	s.soil()
 	if at := s.opened[l]; !s.worn {
-		s.g.remove(at)
+		s.g.Remove(at)
 		s.open = slices.Delete(s.open, at, at+1)
 		for k := at; k < len(s.open); k++ {
 			s.opened[s.open[k]] = k
@@ -80,7 +80,7 @@ func (s *Solver) freeLink(l int) {
 	}
 	s.opened[l] = len(s.open)
 	s.open = append(s.open, l)
-	s.worn = !s.g.append(products, col[l])
+	s.worn = !s.g.Add(products, col[l], dependent*col[l])
 }
 
 // linkColumn is a column of G.
@@ -95,7 +95,7 @@ func (s *Solver) linkColumn(l int) []float64 {
 	for _, b := range s.blocks {
 		s.unfold(b, s.base)
 		in := s.times(b, s.base, s.rhs)
-		b.ch.solve(in)
+		b.ch.Solve(in)
 		s.zero(b, s.sum)
 		for k, e := range b.rows {
 			s.add(e, in[k], s.sum)
@@ -124,7 +124,7 @@ func (s *Solver) relink() {
 	}
 	n := len(s.open)
 	if n == 0 {
-		s.g.n = 0
+		s.g.Reset()
 		return
 	}
 	m := make([][]float64, n) // the upper triangle of G
@@ -138,13 +138,13 @@ func (s *Solver) relink() {
 			return
 		}
 	}
-	s.g.n = 0
+	s.g.Reset()
 	products := make([]float64, n)
 	for k := range n {
 		for i := range k {
 			products[i] = m[i][k]
 		}
-		if !s.g.append(products[:k], m[k][k]) {
+		if !s.g.Add(products[:k], m[k][k], dependent*m[k][k]) {
 			s.failed = true
 			return
 		}
@@ -161,7 +161,7 @@ func (s *Solver) linkBlock(b *block, m [][]float64) {
 			return
 		}
 		rows[i] = append(rows[i], make([]float64, len(cols)-len(rows[i]))...)
-		row := b.ch.row(i)
+		row := b.ch.Row(i)
 		for k := range i {
 			floats.AddScaled(rows[i], -row[k], rows[k])
 		}

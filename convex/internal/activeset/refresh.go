@@ -72,7 +72,8 @@ func (s *Solver) rebuild() {
 		s.pin[j] = none
 	}
 	for _, b := range s.blocks {
-		b.rows, b.pinned, b.ch.n = b.rows[:0], b.pinned[:0], 0
+		b.rows, b.pinned = b.rows[:0], b.pinned[:0]
+		b.ch.Reset()
 	}
 	s.globals = s.globals[:0]
 	s.worn = true

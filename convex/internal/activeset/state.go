@@ -3,6 +3,8 @@ package activeset
 import (
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/factor"
 )
 
 // side is where a hinge is.
@@ -58,7 +60,7 @@ type Solver struct {
 	held                []entry
 	pin                 []int // the limit that pins a variable
 	globals             []int // limits held that belong to no block
-	g                   cholesky
+	g                   factor.Cholesky
 	open                []int // links that are not pinned, in the order of the factor g
 	opened              []int // place of each link in it
 	worn                bool  // g has to be made anew
@@ -77,7 +79,7 @@ type Solver struct {
 	halted          bool // stop has returned true
 
 	// For the step; see step.go.
-	small                    cholesky
+	small                    factor.Cholesky
 	u, gu                    [][]float64
 	f, h                     []float64
 	dl, dmu                  []float64

@@ -52,7 +52,7 @@ func (s *Solver) prepareBlock(b *block) {
 		b.a[k] += s.shiftOf(e)
 	}
 	if len(s.links) > 0 {
-		b.ch.solve(b.a)
+		b.ch.Solve(b.a)
 		// r + M t + N a
 		s.zero(b, s.sum)
 		for k, e := range b.rows {
@@ -63,7 +63,7 @@ func (s *Solver) prepareBlock(b *block) {
 		}
 		b.f = s.gather(b, b.f, -1)
 	} else {
-		b.ch.forward(b.a)
+		b.ch.Forward(b.a)
 	}
 	b.e, b.u, b.g, b.delta = resize(b.e, len(s.globals)), resize(b.u, len(s.globals)), b.g[:0], resize(b.delta, len(s.globals))
 	s.blockGlobals(b)
@@ -105,7 +105,7 @@ func (s *Solver) blockGlobals(b *block) {
 		b.e[k] = s.times(b, s.w, b.e[k])
 		if len(s.links) > 0 {
 			q = append(q, slices.Clone(b.e[k]))
-			b.ch.solve(b.e[k])
+			b.ch.Solve(b.e[k])
 			s.zero(b, s.sum)
 			for n, e := range b.rows {
 				s.add(e, -b.e[k][n], s.sum)
@@ -115,7 +115,7 @@ func (s *Solver) blockGlobals(b *block) {
 			}
 			b.u[k] = s.gather(b, b.u[k], 1)
 		} else {
-			b.ch.forward(b.e[k])
+			b.ch.Forward(b.e[k])
 			q = b.e
 		}
 		h += floats.Dot(q[k], b.a)
@@ -179,7 +179,7 @@ func (s *Solver) direction() {
 	s.follows()
 	if len(s.links) == 0 {
 		for _, b := range s.blocks {
-			b.ch.backward(b.dm)
+			b.ch.Backward(b.dm)
 		}
 	}
 	s.spread()
@@ -214,7 +214,7 @@ func (s *Solver) prepareLinks() {
 	})
 	n := len(s.globals)
 	s.u, s.gu, s.h = resize(s.u, n), resize(s.gu, n), s.h[:0]
-	s.small.n = 0
+	s.small.Reset()
 	for k, i := range s.globals {
 		v := s.limitNormal[i]
 		s.u[k] = s.take(s.u[k], func(l int) float64 {
@@ -225,7 +225,7 @@ func (s *Solver) prepareLinks() {
 			return sum
 		})
 		s.gu[k] = append(s.gu[k][:0], s.u[k]...)
-		s.g.solve(s.gu[k])
+		s.g.Solve(s.gu[k])
 		// u'G^-1 u + D
 		products := make([]float64, k+1)
 		for other := range k + 1 {
@@ -235,10 +235,8 @@ func (s *Solver) prepareLinks() {
 			}
 		}
 		e := entry{limit, i}
-		if !s.small.append(products[:k], products[k]+s.deltaOf(e)) {
-			s.failed = true
-			s.small.append(products[:k], math.Inf(1))
-		}
+		diagonal := products[k] + s.deltaOf(e)
+		s.failed = !s.small.Add(products[:k], diagonal, dependent*diagonal) || s.failed
 		h := -s.shiftOf(e)
 		for _, j := range s.links {
 			h -= v[j] * s.base[j]
@@ -254,12 +252,12 @@ func (s *Solver) prepareLinks() {
 //
 //	(u'G^-1 u + D) dmu = u'G^-1 f - h,   dl = G^-1 (f - u dmu).
 func (s *Solver) solveLinks() {
-	s.g.solve(s.f)
+	s.g.Solve(s.f)
 	for k := range s.h {
 		s.h[k] = floats.Dot(s.u[k], s.f) - s.h[k]
 	}
 	// s.f is G^-1 f, and u'G^-1 f is u's.f
-	s.small.solve(s.h)
+	s.small.Solve(s.h)
 	for k, m := range s.h {
 		floats.AddScaled(s.f, -m, s.gu[k])
 	}
@@ -277,7 +275,7 @@ func (s *Solver) follows() {
 		if len(s.links) > 0 {
 			s.unfold(b, s.w)
 			s.rhs = s.times(b, s.w, s.rhs)
-			b.ch.solve(s.rhs)
+			b.ch.Solve(s.rhs)
 			floats.Add(b.dm, s.rhs)
 		}
 		for k, m := range s.h {
@@ -371,7 +369,7 @@ func (s *Solver) refine() bool {
 		s.h = append(s.h, h)
 	}
 	for _, b := range s.blocks {
-		b.ch.solve(b.miss)
+		b.ch.Solve(b.miss)
 		floats.Add(b.dm, b.miss)
 		s.zero(b, s.sum)
 		for k, e := range b.rows {

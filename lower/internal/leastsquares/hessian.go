@@ -5,8 +5,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/lower/internal/factor"
 )
 
 // Hessian is X_S'X_S / n + diag(w2) of the columns S, centred if there is an intercept; w2 holds a

@@ -52,8 +52,9 @@ type Tightener interface {
 }
 
 // Update holds new values; nil fields stay as they are. P and A must have the
-// sparsity pattern of the problem. The solver copies what it needs, so that the
-// caller may change or reuse the arrays afterwards.
+// sparsity pattern of the problem. Solvers of [Open] copy what they need, so that the
+// caller may change or reuse the arrays afterwards; a backend's own may refer to P and A, which
+// stay as they are until the next Update of them.
 type Update struct {
 	P *sparse.CSC
 	Q []float64

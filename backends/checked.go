@@ -81,9 +81,10 @@ type checkedSolver struct {
 	inner Solver // nil while there is none, and always for n = 0
 	stale bool   // the data moved on in a way that inner could not follow
 	data  Problem
-	// own says which parts of data are our copies that inner does not refer to,
-	// so that the next update may overwrite them.
+	// own says which parts of data are our copies that inner does not refer to, but for P and A,
+	// so that the next update may overwrite them. An update of P or A goes into a spare copy, which inner refers to from then on.
 	own       struct{ p, q, a, b bool }
+	spare     struct{ p, a []float64 }
 	start     Point // what WarmStart gave, for the next Solve
 	started   bool
 	setupTime time.Duration
@@ -249,10 +250,12 @@ func (s *checkedSolver) Update(u Update) error {
 	}
 	next := s.data
 	if u.P != nil {
-		next.P = u.P
+		next.P = filled(&s.spare.p, s.data.P, u.P)
+		u.P = next.P
 	}
 	if u.A != nil {
-		next.A = u.A
+		next.A = filled(&s.spare.a, s.data.A, u.A)
+		u.A = next.A
 	}
 	if u.Q != nil {
 		next.Q = u.Q
@@ -287,10 +290,12 @@ func (s *checkedSolver) Update(u Update) error {
 	s.judged.Reset(&s.data)
 	if u.P != nil {
 		s.shift = s.convexity.shift
-		s.data.P, s.own.p = replaceMatrix(s.data.P, u.P, s.own.p), true
+		s.spare.p = released(s.data.P, s.own.p)
+		s.data.P, s.own.p = next.P, true
 	}
 	if u.A != nil {
-		s.data.A, s.own.a = replaceMatrix(s.data.A, u.A, s.own.a), true
+		s.spare.a = released(s.data.A, s.own.a)
+		s.data.A, s.own.a = next.A, true
 	}
 	if u.Q != nil {
 		s.data.Q, s.own.q = replace(s.data.Q, u.Q, s.own.q), true
@@ -331,15 +336,20 @@ func replace(from, to []float64, own bool) []float64 {
 	return from
 }
 
-// replaceMatrix does the same for the values of a matrix; the pattern is shared.
-func replaceMatrix(from, to *sparse.CSC, own bool) *sparse.CSC {
+// filled returns a matrix of the pattern of from with the values of to, copied into the spare ones.
+func filled(spare *[]float64, from, to *sparse.CSC) *sparse.CSC {
+	*spare = append((*spare)[:0], to.RawMatrix().Data...)
 	f := from.RawMatrix()
-	if own {
-		copy(f.Data, to.RawMatrix().Data)
-		return from
-	}
 	r, c := from.Dims()
-	return sparse.NewCSC(r, c, f.Indptr, f.Ind, slices.Clone(to.RawMatrix().Data))
+	return sparse.NewCSC(r, c, f.Indptr, f.Ind, *spare)
+}
+
+// released returns the values of a matrix that nobody refers to any more if we own it.
+func released(m *sparse.CSC, own bool) []float64 {
+	if !own {
+		return nil
+	}
+	return m.RawMatrix().Data
 }
 
 func (s *checkedSolver) validUpdate(u Update) error {

@@ -248,6 +248,24 @@ func TestCheckedUpdates(t *testing.T) {
 		assert.Equal(t, []float64{0, 1}, b.problems[1].B)
 		assert.Equal(t, -0.5, sol.Objective)
 	})
+	t.Run("a matrix is copied once", func(t *testing.T) {
+		var seen *Problem
+		b := &scripted{capabilities: able(), answer: func(p *Problem) *Solution { seen = p; return exact(p) }}
+		s := setup(t, b, bounded(), Options{NoPresolve: true})
+		var before []float64 // the inner solver's, of the update before
+		for k := range 5 {
+			a := column(-1, float64(1+k))
+			require.NoError(t, s.Update(Update{A: a}))
+			a.RawMatrix().Data[1] = math.NaN() // the caller may reuse it
+			if k > 0 {
+				assert.Equal(t, []float64{-1, float64(k)}, before, "left alone until the update is through")
+			}
+			mustSolve(t, s)
+			before = seen.A.RawMatrix().Data
+			assert.Equal(t, []float64{-1, float64(1 + k)}, before)
+			assert.Same(t, &s.(*checkedSolver).data.A.RawMatrix().Data[0], &before[0])
+		}
+	})
 	t.Run("a failed setup is tried again", func(t *testing.T) {
 		b := &scripted{capabilities: Capabilities{Cones: allCones}, answer: exact}
 		s := setup(t, b, bounded(), Options{})

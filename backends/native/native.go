@@ -31,7 +31,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/james-bowman/sparse"
 )
 
 func init() { backends.Register(Backend{}) }
@@ -113,13 +112,10 @@ type solver struct {
 	resume   bool // the iterate is the end of a solve of the same numbers
 	setup    time.Duration
 	closed   bool
-	owned    struct { // what of user is the solver's own
-		p, a bool
-		q, b []float64
-	}
+	owned    struct{ q, b []float64 } // what of user is the solver's own
 }
 
-// Update copies new numbers. The next Solve scales them anew, so that an updated solver
+// Update takes new numbers. The next Solve scales them anew, so that an updated solver
 // does what a fresh one would. Only where rows or columns are so far apart that b takes part in their factors, too (package
 // scaling), a change of b alone leaves these as they are.
 func (s *solver) Update(u backends.Update) error {
@@ -128,10 +124,10 @@ func (s *solver) Update(u backends.Update) error {
 	}
 	begin := time.Now()
 	if u.P != nil {
-		replaceMatrix(&s.user.P, u.P, &s.owned.p)
+		s.user.P = u.P
 	}
 	if u.A != nil {
-		replaceMatrix(&s.user.A, u.A, &s.owned.a)
+		s.user.A = u.A
 	}
 	if u.Q != nil {
 		s.owned.q = append(s.owned.q[:0], u.Q...)
@@ -162,20 +158,6 @@ func (s *solver) SetEps(eps float64) error {
 	}
 	s.options.Eps = eps
 	return nil
-}
-
-// replaceMatrix puts the values of from into *to. The first time it makes a
-// matrix of the solver's own, since that of Setup belongs to the caller.
-func replaceMatrix(to **sparse.CSC, from *sparse.CSC, owned *bool) {
-	values := from.RawMatrix().Data
-	if *owned {
-		copy((*to).RawMatrix().Data, values)
-		return
-	}
-	raw := (*to).RawMatrix()
-	r, c := (*to).Dims()
-	*to = sparse.NewCSC(r, c, raw.Indptr, raw.Ind, slices.Clone(values))
-	*owned = true
 }
 
 // WarmStart keeps the point for the next Solve. It needs X: a missing S is b - AX, and the multipliers that

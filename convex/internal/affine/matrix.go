@@ -126,6 +126,23 @@ func (w *Matrix) sorted() bool {
 	return true
 }
 
+// EachOf calls f for the entries of column c by increasing row.
+func (w *Matrix) EachOf(c int, f func(r int, v float64)) {
+	if w.Dense == nil {
+		for k := w.Ptr[c]; k < w.Ptr[c+1]; k++ {
+			if w.Val[k] != 0 {
+				f(w.Ind[k], w.Val[k])
+			}
+		}
+		return
+	}
+	for r := range w.Rows {
+		if v := w.Dense[r*w.Stride+c]; v != 0 || w.Full {
+			f(r, v)
+		}
+	}
+}
+
 // Row returns row i of a dense matrix.
 func (w *Matrix) Row(i int) []float64 { return w.Dense[i*w.Stride : i*w.Stride+w.Cols] }
 

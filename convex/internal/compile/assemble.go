@@ -23,9 +23,9 @@ type Assembled struct {
 func (l *Layout) Assemble() *Assembled {
 	as := &Assembled{Layout: l}
 	counts := make([]int, l.N+1) // counts[j+1]: entries of column j
-	for i, g := range l.Program.Groups {
+	for _, g := range l.Program.Groups {
 		for k := range g.Expr.Vars {
-			l.count(&g.Expr.Vars[k], i, counts[1:])
+			l.count(&g.Expr.Vars[k], counts[1:])
 		}
 	}
 	for j := range l.N {
@@ -67,42 +67,43 @@ func (l *Layout) rightSide(g *Group, i int, b *parametric) {
 }
 
 // count adds the number of entries of the term in each column.
-func (l *Layout) count(t *affine.Term, i int, counts []int) {
-	active, inv := l.Set(t.V)
-	start := l.Start[t.V.ID]
+func (l *Layout) count(t *affine.Term, counts []int) {
 	if t.Mat == nil {
+		at := l.columns(t.V)
 		for r := range t.Rows {
-			j := t.Entry(r)
-			if inv != nil {
-				j = inv[j]
-			}
-			if j >= 0 && t.Fixed(r) != 0 {
-				counts[start+j]++
+			if j := at.column(t.Entry(r)); j >= 0 && t.Fixed(r) != 0 {
+				counts[j]++
 			}
 		}
 		return
 	}
 	nonzeros := t.Mat.Nonzeros()
-	add := func(pos, j int) {
-		c := j - t.First
-		if c < 0 || c >= t.Mat.Cols || nonzeros[c] == 0 {
-			return
-		}
-		if t.Sum {
-			counts[start+pos]++
+	there, start := l.there(t)
+	for k, c := range there {
+		if n := nonzeros[c]; t.Sum {
+			counts[start+k] += min(1, n)
 		} else {
-			counts[start+pos] += nonzeros[c]
+			counts[start+k] += n
 		}
 	}
+}
+
+// there lists the columns of a term's matrix whose entries of the variable are not left out, and returns the place of the first one.
+func (l *Layout) there(t *affine.Term) (there []int, start int) {
+	low, high := t.First, t.First+t.Mat.Cols
+	active, _ := l.Set(t.V)
 	if active != nil {
-		for pos, j := range active {
-			add(pos, j)
+		low, _ = slices.BinarySearch(active, low)
+		high, _ = slices.BinarySearch(active, high)
+	}
+	there = make([]int, high-low)
+	for k := range there {
+		there[k] = k
+		if active != nil {
+			there[k] = active[low+k] - t.First
 		}
-		return
 	}
-	for c := range t.Mat.Cols {
-		add(t.First+c, t.First+c)
-	}
+	return there, l.Start[t.V.ID] + low
 }
 
 // filler writes entries of A, next[j] being the place of the next one of column j.
@@ -127,107 +128,60 @@ func (f *filler) fill(t *affine.Term, i int) parameterMap {
 		f.fillMatrix(t, i, &pm)
 		return pm
 	}
-	_, inv := f.Set(t.V)
-	start := f.Start[t.V.ID]
+	at := f.columns(t.V)
 	for r := range t.Rows {
-		j, v := t.Entry(r), -t.Fixed(r)
-		if inv != nil {
-			j = inv[j]
-		}
-		if j < 0 || v == 0 {
-			continue
-		}
-		row := f.Row(i, t.Row(r))
-		if t.W == nil {
-			f.put(start+j, row, v)
-		} else {
-			pm.add(f.put(start+j, row, 0), t.Windex(r), v)
+		if j, v := at.column(t.Entry(r)), -t.Fixed(r); j >= 0 && v != 0 {
+			f.weigh(&pm, t, r, j, f.Row(i, t.Row(r)), v)
 		}
 	}
 	return pm
 }
 
-func (f *filler) fillMatrix(t *affine.Term, i int, pm *parameterMap) {
-	m := t.Mat
-	active, _ := f.Set(t.V)
-	start := f.Start[t.V.ID]
-	// The columns of the matrix that are there, and where they go.
-	width := m.Cols
-	if active != nil {
-		low, _ := slices.BinarySearch(active, t.First)
-		high, _ := slices.BinarySearch(active, t.First+m.Cols)
-		active, start, width = active[low:high], start+low, high-low
+// weigh writes an entry of row r of a term, or notes how it depends on the weights.
+func (f *filler) weigh(pm *parameterMap, t *affine.Term, r, col, row int, v float64) {
+	if t.W == nil {
+		f.put(col, row, v)
 	} else {
-		start += t.First
-	}
-	column := func(k int) int { // of the matrix
-		if active != nil {
-			return active[k] - t.First
-		}
-		return k
-	}
-	if t.Plain() && !t.Sum && m.Dense != nil {
-		for r := range m.Rows {
-			f.fillRow(m.Row(r), m.Full, active, t.First, start, f.Row(i, t.Off+r), -t.Scale)
-		}
-		return
-	}
-	for k := range width {
-		c := column(k)
-		if t.Sum && m.Nonzeros()[c] == 0 {
-			continue
-		}
-		pos := -1
-		if t.Sum { // one entry, the sum over rows
-			pos = f.put(start+k, f.Row(i, t.Off), 0)
-		}
-		entry := func(r int, v float64) {
-			if v == 0 && !m.Full {
-				return
-			}
-			v *= -t.Fixed(r)
-			switch {
-			case t.Sum && t.W == nil:
-				f.val[pos] += v
-			case t.Sum:
-				pm.add(pos, t.Windex(r), v)
-			case t.W == nil:
-				f.put(start+k, f.Row(i, t.Off+r), v)
-			default:
-				pm.add(f.put(start+k, f.Row(i, t.Off+r), 0), t.Windex(r), v)
-			}
-		}
-		if m.Dense != nil {
-			for r := range m.Rows {
-				entry(r, m.Dense[r*m.Stride+c])
-			}
-		} else {
-			for p := m.Ptr[c]; p < m.Ptr[c+1]; p++ {
-				entry(m.Ind[p], m.Val[p])
-			}
-		}
+		pm.add(f.put(col, row, 0), t.Windex(r), v)
 	}
 }
 
-// fillRow writes a row of a dense matrix, zeros too if it counts as full; active are entries of the variable, nil for all.
-func (f *filler) fillRow(values []float64, full bool, active []int, first, start, row int, scale float64) {
-	next := f.next[start:]
-	if active == nil {
-		for k, v := range values {
-			if v != 0 || full {
-				p := next[k]
-				f.ind[p], f.val[p] = row, scale*v
-				next[k] = p + 1
+func (f *filler) fillMatrix(t *affine.Term, i int, pm *parameterMap) {
+	m := t.Mat
+	there, start := f.there(t)
+	if t.Plain() && !t.Sum && m.Dense != nil {
+		next := f.next[start:]
+		for r := range m.Rows {
+			values, row := m.Row(r), f.Row(i, t.Off+r)
+			for k, c := range there {
+				if v := values[c]; v != 0 || m.Full {
+					p := next[k]
+					f.ind[p], f.val[p] = row, -t.Scale*v
+					next[k] = p + 1
+				}
 			}
 		}
 		return
 	}
-	for k, j := range active {
-		if v := values[j-first]; v != 0 || full {
-			p := next[k]
-			f.ind[p], f.val[p] = row, scale*v
-			next[k] = p + 1
+	for k, c := range there {
+		pos := -1
+		if t.Sum { // one entry, the sum over rows
+			if m.Nonzeros()[c] == 0 {
+				continue
+			}
+			pos = f.put(start+k, f.Row(i, t.Off), 0)
 		}
+		m.EachOf(c, func(r int, v float64) {
+			v *= -t.Fixed(r)
+			switch {
+			case !t.Sum:
+				f.weigh(pm, t, r, start+k, f.Row(i, t.Off+r), v)
+			case t.W == nil:
+				f.val[pos] += v
+			default:
+				pm.add(pos, t.Windex(r), v)
+			}
+		})
 	}
 }
 
@@ -270,22 +224,16 @@ func (as *Assembled) linear() {
 	as.q.base = make([]float64, as.N)
 	for k := range as.Program.Objective.Vars {
 		t := &as.Program.Objective.Vars[k]
-		_, inv := as.Set(t.V)
-		start := as.Start[t.V.ID]
-		pm := parameterMap{p: t.W}
-		add := func(r, j int, v float64) {
-			if inv != nil {
-				j = inv[j]
-			}
-			switch {
+		at, pm := as.columns(t.V), parameterMap{p: t.W}
+		t.EachEntry(func(r, j int, v float64) {
+			switch j = at.column(j); {
 			case j < 0:
 			case t.W == nil:
-				as.q.base[start+j] += v
+				as.q.base[j] += v
 			default:
-				pm.add(start+j, t.Windex(r), v)
+				pm.add(j, t.Windex(r), v)
 			}
-		}
-		t.EachEntry(add)
+		})
 		as.q.put(pm)
 	}
 }

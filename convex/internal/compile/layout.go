@@ -101,6 +101,27 @@ func (l *Layout) Set(v *affine.Variable) (active, inv []int) {
 	return nil, nil
 }
 
+// columns are those of a variable: the first one, and with a working set the places in it.
+type columns struct {
+	start int
+	inv   []int
+}
+
+func (l *Layout) columns(v *affine.Variable) columns {
+	_, inv := l.Set(v)
+	return columns{l.Start[v.ID], inv}
+}
+
+// column is that of entry j, -1 outside the working set.
+func (c columns) column(j int) int {
+	if c.inv != nil {
+		if j = c.inv[j]; j < 0 {
+			return -1
+		}
+	}
+	return c.start + j
+}
+
 // Width is the number of columns of a variable.
 func (l *Layout) Width(v *affine.Variable) int {
 	if active, _ := l.Set(v); active != nil {

@@ -38,17 +38,9 @@ func (as *Assembled) EachSquare(i int, f func(r, col int, factor float64)) {
 	arg := &as.Program.Squares[i].Arg
 	for k := range arg.Vars {
 		t := &arg.Vars[k]
-		_, inv := as.Set(t.V)
-		start := as.Start[t.V.ID]
+		at := as.columns(t.V)
 		for r := range t.Rows {
-			j := t.Entry(r)
-			if inv != nil {
-				j = inv[j]
-			}
-			if j >= 0 {
-				j += start
-			}
-			f(t.Off+r, j, t.Fixed(r))
+			f(t.Off+r, at.column(t.Entry(r)), t.Fixed(r))
 		}
 	}
 }

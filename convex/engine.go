@@ -1,11 +1,11 @@
 package convex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/conetune/conetune/convex/internal/affine"
-	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/exchange"
 	"github.com/conetune/conetune/convex/internal/restrict"
 	"github.com/conetune/conetune/convex/internal/restrict/columns"
@@ -58,101 +58,53 @@ type learner interface {
 	Forget()
 }
 
-// offers make the engines of a solver for the program p, in the order of the chain, or say why they do not take it.
-var offers = []struct {
-	name  Engine
-	offer func(s *solve.Session, p *compile.Program, o SolverOptions, small singular.Size) (e engine, refused string, err error)
-}{
-	{EngineExchange, offerExchange},
-	{EngineSingularVectors, offerSingularVectors},
-	{EngineColumns, offerColumns},
-	{EngineRows, offerRows},
-	{EngineBackend, offerBackend},
-}
-
-// connect makes the chain; nuclear norms of the size small need no working sets.
-func (s *Solver) connect(options SolverOptions, small singular.Size) error {
-	p := s.session.Program
-	for _, o := range offers {
-		e, refused, err := o.offer(s.session, p, options, small)
-		if err != nil {
-			return err
+// connect makes the chain: all engines in the order in which they are asked, or why they do not take the program. Nuclear norms up
+// to the size small need no working sets.
+func (s *Solver) connect(o SolverOptions, small singular.Size) (err error) {
+	se, p := s.session, s.session.Program
+	add := func(name Engine, refused string, offer func() engine) {
+		l := link{Link: Link{name, refused}}
+		if refused == "" {
+			l.engine = offer()
 		}
-		s.chain = append(s.chain, link{Link{o.name, refused}, e})
+		s.chain = append(s.chain, l)
 	}
-	return nil
-}
+	when := func(refused bool, why string) string {
+		if refused {
+			return why
+		}
+		return ""
+	}
+	off := when(!o.WorkingSets, "SolverOptions.WorkingSets is off")
+	without := func(some bool, parts string) string {
+		return cmp.Or(off, when(p.Nuclear(), "there are nuclear norms"), when(!some, "there are no "+parts))
+	}
 
-const withoutSets = "SolverOptions.WorkingSets is off"
+	e := exchange.New(se)
+	add(EngineExchange, cmp.Or(without(len(p.Kinks) > 0, "hinges with fixed weights"), when(o.ColdStart, "SolverOptions.ColdStart is on"),
+		when(e.Users > exchange.MostVariables, fmt.Sprintf("there are %d variables, more than %d", e.Users, exchange.MostVariables))),
+		func() engine { return e })
 
-// refusal is why exchanges and working sets of columns and rows do not take p, where some says that there are the parts that they are for.
-func (o *SolverOptions) refusal(p *compile.Program, some bool, parts string) string {
-	switch {
-	case !o.WorkingSets:
-		return withoutSets
-	case p.Nuclear():
-		return "there are nuclear norms"
-	case !some:
-		return "there are no " + parts
-	}
-	return ""
-}
+	refused := cmp.Or(when(!p.Nuclear(), "there are no nuclear norms"), off, when(len(p.Matrices) == 0, "no nuclear norm is of a whole variable"),
+		when(singular.Direct(p, se.Capabilities, small), "the matrices are small"))
+	se.Lift(refused == "")
+	add(EngineSingularVectors, refused, func() engine {
+		return restrict.New(se, singular.New(se, singular.Direct(p, se.Capabilities, singular.SecondSize)))
+	})
 
-func offerExchange(s *solve.Session, p *compile.Program, o SolverOptions, _ singular.Size) (engine, string, error) {
-	why := o.refusal(p, len(p.Kinks) > 0, "hinges with fixed weights")
-	if why == "" && o.ColdStart {
-		why = "SolverOptions.ColdStart is on"
-	}
-	if why != "" {
-		return nil, why, nil
-	}
-	e := exchange.New(s)
-	if e.Users > exchange.MostVariables {
-		return nil, fmt.Sprintf("there are %d variables, more than %d", e.Users, exchange.MostVariables), nil
-	}
-	return e, "", nil
-}
+	add(EngineColumns, without(len(p.Sparse) > 0, "1-norms of whole variables"), func() engine {
+		guess := make(map[*affine.Variable][]int)
+		for v, list := range o.Active {
+			guess[v.v] = list
+		}
+		var w *columns.Sets
+		w, err = columns.New(se, guess)
+		return restrict.New(se, w)
+	})
 
-func offerSingularVectors(s *solve.Session, p *compile.Program, o SolverOptions, small singular.Size) (engine, string, error) {
-	why := ""
-	switch {
-	case !p.Nuclear():
-		why = "there are no nuclear norms"
-	case !o.WorkingSets:
-		why = withoutSets
-	case len(p.Matrices) == 0:
-		why = "no nuclear norm is of a whole variable"
-	case singular.Direct(p, s.Capabilities, small):
-		why = "the matrices are small"
-	}
-	s.Lift(why == "")
-	if why != "" {
-		return nil, why, nil
-	}
-	return restrict.New(s, singular.New(s, singular.Direct(p, s.Capabilities, singular.SecondSize))), "", nil
-}
-
-func offerColumns(s *solve.Session, p *compile.Program, o SolverOptions, _ singular.Size) (engine, string, error) {
-	if why := o.refusal(p, len(p.Sparse) > 0, "1-norms of whole variables"); why != "" {
-		return nil, why, nil
-	}
-	guess := make(map[*affine.Variable][]int)
-	for v, list := range o.Active {
-		guess[v.v] = list
-	}
-	w, err := columns.New(s, guess)
-	return restrict.New(s, w), "", err
-}
-
-func offerRows(s *solve.Session, p *compile.Program, o SolverOptions, _ singular.Size) (engine, string, error) {
-	if why := o.refusal(p, len(p.Hinges) > 0, "long sums of hinges with fixed weights"); why != "" {
-		return nil, why, nil
-	}
-	return restrict.New(s, rows.New(s)), "", nil
-}
-
-func offerBackend(s *solve.Session, _ *compile.Program, _ SolverOptions, _ singular.Size) (engine, string, error) {
-	return whole{s}, "", nil
+	add(EngineRows, without(len(p.Hinges) > 0, "long sums of hinges with fixed weights"), func() engine { return restrict.New(se, rows.New(se)) })
+	add(EngineBackend, "", func() engine { return whole{se} })
+	return err
 }
 
 // Chain returns all engines in the order in which they are asked, with the reasons why some are not.

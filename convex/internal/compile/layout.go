@@ -208,3 +208,50 @@ func (l *Layout) Same(active [][]int) bool {
 	}
 	return true
 }
+
+// Carry maps a point of another layout to this one, the layouts being of one program or of programs whose variables and groups have
+// the same places. What has no place there, or another size, is zero, but for multipliers that are known otherwise. Parts that are nil stay nil.
+func (l *Layout) Carry(from *Layout, pt backends.Point, multiplier func(g *Group, r int) float64) (out backends.Point) {
+	if pt.X != nil {
+		out.X = make([]float64, l.N)
+	}
+	for i, v := range l.Program.Vars {
+		if pt.X == nil || from.Program.Vars[i].N != v.N {
+			continue
+		}
+		active, _ := l.Set(v)
+		at := from.columns(v)
+		for k := range l.Width(v) {
+			j := k
+			if active != nil {
+				j = active[k]
+			}
+			if old := at.column(j); old >= 0 {
+				out.X[l.Start[i]+k] = pt.X[old]
+			}
+		}
+	}
+	rows := func(z []float64, known func(g *Group, r int) float64) []float64 {
+		if z == nil {
+			return nil
+		}
+		out := make([]float64, l.M)
+		for i, g := range l.Program.Groups {
+			for r := range g.Expr.N {
+				if from.Program.Groups[i].Expr.N != g.Expr.N {
+					break
+				}
+				switch row, old := l.Row(i, r), from.Row(i, r); {
+				case row < 0:
+				case old >= 0:
+					out[row] = z[old]
+				case known != nil:
+					out[row] = known(g, r)
+				}
+			}
+		}
+		return out
+	}
+	out.S, out.Z = rows(pt.S, nil), rows(pt.Z, multiplier)
+	return out
+}

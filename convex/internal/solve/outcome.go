@@ -183,31 +183,8 @@ func (r *Outcome) DualResidual(v *affine.Variable) []float64 {
 
 // Conic returns the point of the full conic program.
 func (r *Outcome) Conic() backends.Point {
-	prog := r.Assembled.Program
-	full := prog.NewLayout(nil)
-	var pt backends.Point
-	if r.X != nil {
-		pt.X = make([]float64, full.N)
-		for _, v := range prog.Vars {
-			r.Assembled.Expand(pt.X[full.Start[v.ID]:full.Start[v.ID]+v.N], v, r.X)
-		}
-	}
-	rows := func(from []float64, complete bool) []float64 {
-		if from == nil {
-			return nil
-		}
-		out := make([]float64, full.M)
-		for i, g := range prog.Groups {
-			copy(out[full.First[i]:], r.Assembled.GroupRows(i, from, make([]float64, g.Expr.N)))
-			for k, row := range r.Assembled.RowOf[i] {
-				if row < 0 && complete && r.Multiplier != nil {
-					out[full.First[i]+k] = r.Multiplier(g, k)
-				}
-			}
-		}
-		return out
-	}
-	pt.S, pt.Z = rows(r.S, false), rows(r.Z, true)
+	own := r.Assembled.Layout
+	pt := own.Program.NewLayout(nil).Carry(own, backends.Point{X: r.X, S: r.S, Z: r.Z}, r.Multiplier)
 	if r.Extend != nil && r.X != nil {
 		return r.Extend(r.Assembled, pt)
 	}

@@ -71,8 +71,8 @@ func (s *Session) Lift(restricted bool) {
 	}
 }
 
-// start makes a point to start an instance from, given the one that was solved last.
-type start = func(to, from *Instance) backends.Point
+// start makes a point of a layout to start from, given the last one.
+type start = func(to, from *compile.Layout, last backends.Point) backends.Point
 
 // Run solves a program, the full one or a restricted one, to the accuracy eps, with working sets of columns, nil for all entries.
 func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, eps float64, from start) (*backends.Solution, error) {
@@ -88,7 +88,7 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 	// Where nothing changed the solver goes on from its own last iterate.
 	warm := old != nil && old.Last != nil && (changed || old.Last.Status != backends.Optimal) && s.Warm()
 	if warm {
-		if err := in.Solver.WarmStart(from(in, old)); err != nil {
+		if err := in.Solver.WarmStart(from(in.Assembled.Layout, old.Assembled.Layout, backends.Point{X: old.Last.X, S: old.Last.S, Z: old.Last.Z})); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
 		}
 	}
@@ -110,7 +110,7 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 
 // Whole solves the full program.
 func (s *Session) Whole(ctx context.Context) (*Outcome, error) {
-	start := func(to, from *Instance) backends.Point { return to.Start(from, nil) }
+	start := func(to, from *compile.Layout, last backends.Point) backends.Point { return to.Carry(from, last, nil) }
 	sol, err := s.Run(ctx, s.Program, nil, s.Eps, start)
 	if err != nil {
 		return nil, err

@@ -185,7 +185,9 @@ func (w *Sets) Solve(ctx context.Context, eps float64) (*backends.Solution, erro
 	if w.done != nil {
 		multiplier = w.done.multiplier
 	}
-	start := func(to, from *solve.Instance) backends.Point { return to.Start(from, multiplier) }
+	start := func(to, from *compile.Layout, last backends.Point) backends.Point {
+		return to.Carry(from, last, multiplier)
+	}
 	return w.s.Run(ctx, w.P, w.active, eps, start)
 }
 

@@ -351,30 +351,12 @@ func (w *Sets) missed(r *solve.Outcome, m missing) {
 	r.Residuals.Gap = backends.RelativeGap(r.Objective-r.Offset, r.DualObjective-r.Offset)
 }
 
-// start is a point of the program of an instance, for a warm start: what does not depend on the sets as it was, and what does
+// start is a point for a warm start: what does not depend on the sets as it was, and what does
 // from the completed point.
-func (w *Sets) start(to, from *solve.Instance) backends.Point {
-	sol := from.Last
-	pt := carried(to.Assembled.Layout, from.Assembled.Layout, backends.Point{X: sol.X, S: sol.S, Z: sol.Z})
-	w.fillIn(pt, to.Assembled.Layout, w.reduced != nil)
+func (w *Sets) start(to, from *compile.Layout, last backends.Point) backends.Point {
+	pt := to.Carry(from, last, nil)
+	w.fillIn(pt, to, w.reduced != nil)
 	return pt
-}
-
-// carried is the part of a point that variables and groups of the same size have in another layout of the program.
-func carried(to, from *compile.Layout, pt backends.Point) backends.Point {
-	out := backends.Point{X: make([]float64, to.N), S: make([]float64, to.M), Z: make([]float64, to.M)}
-	for i, v := range to.Program.Vars {
-		if from.Program.Vars[i].N == v.N {
-			copy(out.X[to.Start[i]:to.Start[i]+v.N], pt.X[from.Start[i]:])
-		}
-	}
-	for i, g := range to.Program.Groups {
-		if n := g.Expr.N; from.Program.Groups[i].Expr.N == n {
-			copy(out.S[to.First[i]:to.First[i]+n], pt.S[from.First[i]:])
-			copy(out.Z[to.First[i]:to.First[i]+n], pt.Z[from.First[i]:])
-		}
-	}
-	return out
 }
 
 // fillIn sets what depends on the sets in a point of a layout, of the restricted program or of the full one.
@@ -415,7 +397,7 @@ func (w *Sets) snapshot() *rowsState {
 // complete extends a point of the restricted program to the full one.
 func (st *rowsState) complete(as *compile.Assembled, from backends.Point) backends.Point {
 	full := st.p.NewLayout(nil)
-	pt := carried(full, as.Layout, from)
+	pt := full.Carry(as.Layout, from, nil)
 	for _, pl := range st.places {
 		pt.S[full.First[pl.group]+pl.row] += math.Max(0, -pl.more)
 	}

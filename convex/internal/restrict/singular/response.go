@@ -168,17 +168,22 @@ func (b *activeRows) add(y []float64, x *vector) {
 	b.ok = b.ok && len(b.y) <= maxActive && b.coupled <= maxTangent
 }
 
+// meet adds a constraint with the derivatives y and x, by rows, nil for none.
+func (b *activeRows) meet(y, x []float64) {
+	if x == nil {
+		b.add(y, nil)
+	} else {
+		b.add(y, b.n.project(x))
+	}
+}
+
 // row adds row r of an expression.
 func (b *activeRows) row(expr *affine.Expr, r int) {
 	if !b.ok {
 		return
 	}
 	y, x := b.gradient(expr, unit(expr.N, r, 1))
-	if x == nil {
-		b.add(y, nil)
-	} else {
-		b.add(y, b.n.project(x))
-	}
+	b.meet(y, x)
 }
 
 // squares adds sum_k w_k |a_k|^2 - h, whose curvature is in the curves.
@@ -199,11 +204,7 @@ func (b *activeRows) squares(g *compile.Group, list []*compile.Curve) {
 			floats.Add(x, dx)
 		}
 	}
-	if x == nil {
-		b.add(y, nil)
-		return
-	}
-	b.add(y, b.n.project(x))
+	b.meet(y, x)
 }
 
 // norm adds |a| - h for a cone with rows (h, a) whose head has the multiplier z, and its
@@ -219,11 +220,7 @@ func (b *activeRows) norm(g *compile.Group, s []float64, z float64, hessian *mat
 		d[r] = s[r] / length
 	}
 	y, x := b.gradient(&g.Expr, d)
-	if x == nil {
-		b.add(y, nil)
-	} else {
-		b.add(y, b.n.project(x))
-	}
+	b.meet(y, x)
 	const most = 500 // rows; a longer one is flat
 	if len(d) > most {
 		return

@@ -99,18 +99,23 @@ func leading(x []float64, rows int, threshold float64, limit int) triplets {
 	return leadingIterated(x, rows, threshold, limit)
 }
 
-func leadingDirect(x []float64, rows int, threshold float64, limit int) triplets {
-	a := mat.NewDense(rows, len(x)/rows, x)
-	_, cols := a.Dims()
-	var gram mat.SymDense
-	tall := rows >= cols
-	if tall {
+// smaller returns A'A for tall matrices and AA' for others.
+func smaller(a *mat.Dense) (gram *mat.SymDense, tall bool) {
+	rows, cols := a.Dims()
+	gram = new(mat.SymDense)
+	if tall = rows >= cols; tall {
 		gram.SymOuterK(1, a.T())
 	} else {
 		gram.SymOuterK(1, a)
 	}
+	return gram, tall
+}
+
+func leadingDirect(x []float64, rows int, threshold float64, limit int) triplets {
+	a := mat.NewDense(rows, len(x)/rows, x)
+	gram, tall := smaller(a)
 	var eig mat.EigenSym
-	if !eig.Factorize(&gram, true) {
+	if !eig.Factorize(gram, true) {
 		return triplets{}
 	}
 	values := eig.Values(nil)
@@ -207,18 +212,11 @@ func leadingIterated(x []float64, rows int, threshold float64, limit int) triple
 // that is at least low, and no larger than the larger of low and 1 + 1e-6 times the
 // largest singular value. It is proved by a Cholesky factorisation.
 func spectralBound(x []float64, rows int, low float64) float64 {
-	a := mat.NewDense(rows, len(x)/rows, x)
-	_, cols := a.Dims()
-	var gram mat.SymDense
-	if rows >= cols {
-		gram.SymOuterK(1, a.T())
-	} else {
-		gram.SymOuterK(1, a)
-	}
+	gram, _ := smaller(mat.NewDense(rows, len(x)/rows, x))
 	n := gram.SymmetricDim()
 	bound := low
 	if !(low > 0) {
-		bound = math.Sqrt(mat.Norm(&gram, 1))
+		bound = math.Sqrt(mat.Norm(gram, 1))
 		if bound == 0 {
 			return low
 		}
@@ -226,7 +224,7 @@ func spectralBound(x []float64, rows int, low float64) float64 {
 	for range 60 {
 		// bound^2 I - A'A is positive definite
 		var shifted mat.SymDense
-		shifted.ScaleSym(-1, &gram)
+		shifted.ScaleSym(-1, gram)
 		for j := range n {
 			shifted.SetSym(j, j, bound*bound+shifted.At(j, j))
 		}
@@ -243,7 +241,7 @@ func spectralBound(x []float64, rows int, low float64) float64 {
 		}
 		bound *= 1 + 1e-7
 	}
-	return math.Sqrt(mat.Norm(&gram, 1)) // |A|_2^2 <= |A'A|_1
+	return math.Sqrt(mat.Norm(gram, 1)) // |A|_2^2 <= |A'A|_1
 }
 
 // without removes from x what is in the span of the orthonormal columns of q.

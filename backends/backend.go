@@ -112,7 +112,7 @@ type Options struct {
 	// NoPresolve hands the problem on with the rows and columns that need no solver: empty ones, variables that one row
 	// fixes, contradictions between two of them.
 	NoPresolve bool
-	// Logger gets one record an iteration at level debug; nil means silence.
+	// Logger gets one record an iteration at level debug, and from backends that try several methods one an attempt; nil means silence.
 	Logger *slog.Logger
 	// Settings are the backend's own settings, of a type that it documents.
 	Settings any

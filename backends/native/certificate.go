@@ -6,6 +6,13 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
+// claims is what is known of certificates.
+type claims struct {
+	judge                *backends.Judge // of the caller's numbers
+	proof                []float64       // a certificate that holds, on the caller's scale
+	nearPrimal, nearDual float64         // the least residuals of the vectors around which one was looked for
+}
+
 // proofs measures how near the iterate is to a certificate, |A'z| for b'z = -1
 // and the larger of |Px| and |Ax + s| for q'x = -1, in the scaled variables.
 func (it *iterate) proofs() (primal, dual float64) {
@@ -38,7 +45,7 @@ func (it *iterate) infeasible(primal, dual, eps float64) backends.Status {
 			return backends.DualInfeasible
 		}
 	}
-	return it.inconsistent(eps)
+	return backends.Unsolved
 }
 
 // provesPrimal says whether z, with A'z given, proves that there is no x: on the
@@ -47,9 +54,9 @@ func (it *iterate) infeasible(primal, dual, eps float64) backends.Status {
 func (it *iterate) provesPrimal(z, atz []float64, eps float64) bool {
 	reach := 0.0
 	for j, v := range atz {
-		reach += math.Abs(v * it.bestX[j])
+		reach += math.Abs(v * it.best.x[j])
 	}
-	if it.bestIsPoint && credible*reach/it.bestTau > -dot(it.f.b, z) {
+	if it.best.isPoint && credible*reach/it.best.tau > -dot(it.f.b, z) {
 		return false
 	}
 	sol := it.f.expand(it.x, it.s, z, 1)
@@ -77,9 +84,9 @@ func proven(v []float64, eps float64, last *float64, near func([]float64) float6
 func (it *iterate) provesDual(x, left []float64, eps float64) bool {
 	reach := 0.0
 	for i, v := range left {
-		reach += math.Abs(v * it.bestZ[i])
+		reach += math.Abs(v * it.best.z[i])
 	}
-	if it.bestIsPoint && credible*reach/it.bestTau > -dot(it.f.q, x) {
+	if it.best.isPoint && credible*reach/it.best.tau > -dot(it.f.q, x) {
 		return false
 	}
 	sol := it.f.expand(x, it.s, it.z, 1)
@@ -92,23 +99,23 @@ func (it *iterate) provesDual(x, left []float64, eps float64) bool {
 // with a multiple, as large as 1/staticRegularisation, of the part of b outside
 // the range of A, which is a certificate; likewise for q. The iterate itself is
 // then drowned in the rounding of that multiple. A certificate found becomes the iterate.
-func (it *iterate) inconsistent(eps float64) backends.Status {
-	if !it.constant {
+func (e *embedding) inconsistent(eps float64) backends.Status {
+	if !e.constant {
 		return backends.Unsolved
 	}
 	// The differences x2, z2 from the iterate have small residuals: with P = 0,
 	// A'z2 = -rx/tau.
-	if maxAbs(it.z2) > suspicious*(1+maxAbs(it.z)/it.tau) {
-		copy(it.dz, it.z2)
-		it.f.mulAt(it.rhsX, it.dz)
-		if dot(it.f.b, it.dz) < 0 && it.provesPrimal(it.dz, it.rhsX, eps) {
+	if maxAbs(e.z2) > suspicious*(1+maxAbs(e.z)/e.tau) {
+		copy(e.dz, e.z2)
+		e.f.mulAt(e.rhsX, e.dz)
+		if dot(e.f.b, e.dz) < 0 && e.provesPrimal(e.dz, e.rhsX, eps) {
 			return backends.PrimalInfeasible
 		}
 	}
-	if maxAbs(it.x2) > suspicious*(1+maxAbs(it.x)/it.tau) {
-		copy(it.dx, it.x2)
-		it.f.mulA(it.rhsZ, it.dx)
-		if dot(it.f.q, it.dx) < 0 && it.provesDual(it.dx, it.rhsZ, eps) {
+	if maxAbs(e.x2) > suspicious*(1+maxAbs(e.x)/e.tau) {
+		copy(e.dx, e.x2)
+		e.f.mulA(e.rhsZ, e.dx)
+		if dot(e.f.q, e.dx) < 0 && e.provesDual(e.dx, e.rhsZ, eps) {
 			return backends.DualInfeasible
 		}
 	}

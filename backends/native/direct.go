@@ -2,7 +2,7 @@ package native
 
 import "math"
 
-// Direct is the method without the embedding, for linear programs with semidefinite
+// direct is the method without the embedding, for linear programs with semidefinite
 // cones: tau stays 1, the residuals are reduced by full Newton steps, and x, s on
 // one side and z on the other move by steps of their own, as in CSDP (Borchers
 // 1999) and SDPT3 (Toh, Todd and Tutuncu 1999).
@@ -11,27 +11,66 @@ import "math"
 // interior, as with <ee', X> = 0, the smallest eigenvalue of its matrix falls with
 // its residual, and the path there is long and badly conditioned. The direct method reaches
 // feasibility while the systems are still well conditioned. It has no certificate of its own: what stalls here goes to the embedding.
-
-// canDirect says whether the problem is one for the direct method.
-func (it *iterate) canDirect() bool {
-	return len(it.k.matrices) > 0 && len(it.nonsymmetric) == 0 && len(it.f.p.ind) == 0
+type direct struct {
+	*iterate
+	by           directions
+	sums         sums
+	root         *root // made when it is first needed
+	zeros        []float64
+	first        remains // at the start, taken down by standing
+	primal, dual float64 // the longest steps, then those to take
 }
 
-// startDirect takes multiples of the unit as large as the data suggest (Toh, Todd and Tutuncu 1999).
-func (it *iterate) startDirect() {
-	f := it.f
-	clear(it.x)
-	clear(it.d)
-	clear(it.s)
-	clear(it.z)
-	it.tau, it.kappa = 1, 0
+// directions computes the directions of direct.
+type directions interface {
+	// String names the way in the log.
+	String() string
+	// factor factors at the current scaling.
+	factor()
+	// direction computes the direction to mu = target, 0 for the affine one, with or without the second-order term of the direction at hand,
+	// the right-hand sides being -wx and -wz times the residuals.
+	direction(wx, wz, target float64, second bool) error
+	// struggles says that the last directions took so much work that another way is called for.
+	struggles() bool
+}
+
+func newDirect(it *iterate) *direct {
+	d := &direct{iterate: it, sums: sums{it}}
+	if d.by = d.sums; d.fits() {
+		d.zeros = make([]float64, it.f.m)
+	}
+	return d
+}
+
+func (d *direct) String() string { return "direct, " + d.by.String() }
+
+// fits says whether the problem is one for the direct method.
+func (d *direct) fits() bool {
+	return len(d.k.matrices) > 0 && len(d.nonsymmetric) == 0 && len(d.f.p.ind) == 0
+}
+
+// begin forgets the directions of the iterate.
+func (d *direct) begin() {
+	d.first = remains{}
+	d.tau, d.kappa, d.dtau, d.dkap = 1, 0, 0, 0
+}
+
+// start takes multiples of the unit as large as the data suggest (Toh, Todd and Tutuncu 1999).
+func (d *direct) start() error {
+	f := d.f
+	clear(d.x)
+	clear(d.d)
+	clear(d.s)
+	clear(d.z)
+	d.begin()
+	d.by = d.sums
 	norms := make([]float64, f.n) // of the columns in the rows of a cone
-	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
+	for i, c := range d.cones {
+		from, to := d.starts[i], d.starts[i+1]
 		clear(norms)
 		for j := range f.n {
 			if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
-				return
+				return errStopped
 			}
 			for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 				if r := int(f.a.ind[e]); r >= from && r < to {
@@ -49,103 +88,114 @@ func (it *iterate) startDirect() {
 			}
 		}
 		s = max(s, norm2(f.b[from:to]))
-		c.unit(it.of(i, it.s), it.of(i, it.z))
-		scaleBy(it.of(i, it.s), s)
-		scaleBy(it.of(i, it.z), z)
+		c.unit(d.of(i, d.s), d.of(i, d.z))
+		scaleBy(d.of(i, d.s), s)
+		scaleBy(d.of(i, d.z), z)
 	}
+	return nil
 }
 
-// directDirection solves the Newton system with dtau = 0, the right-hand sides being
-// -wx and -wz times the residuals.
-func (it *iterate) directDirection(wx, wz float64, target accuracy) bool {
-	f := it.f
-	for j, v := range it.rx {
-		it.rhsX[j] = -wx * v
+// startAtBest takes the best point so far, with root if that can be.
+func (d *direct) startAtBest() error {
+	b := &d.best
+	copy(d.x, b.x)
+	copy(d.s, b.s)
+	copy(d.z, b.z)
+	for _, v := range [3][]float64{d.x, d.s, d.z} {
+		scaleBy(v, 1/b.tau)
 	}
-	for i, v := range it.rz {
-		it.rhsZ[i] = it.d[i] - wz*v
+	d.begin()
+	if d.by = d.sums; !d.takeRoot() && d.f.stop.Reached(0) {
+		return errStopped
 	}
-	it.withoutTerm(wz)
-	if f.stop.Reached(f.n+f.m) || !it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, target) {
+	return nil
+}
+
+// relief goes over to root, if that is possible and not done.
+func (d *direct) relief() bool { return !d.rooted() && d.takeRoot() }
+
+// rooted says whether the directions come from root.
+func (d *direct) rooted() bool { return d.root != nil && d.by == directions(d.root) }
+
+// takeRoot goes over to root, if the problem is one for it: all rows are inequalities or of
+// semidefinite cones, and B is not too large.
+func (d *direct) takeRoot() bool {
+	if d.root == nil {
+		q := newRoot(d.iterate)
+		if d.f.stop.Reached(0) {
+			return false
+		}
+		d.root = q
+	}
+	if !d.root.fits() {
 		return false
 	}
-	it.withTerm()
-	clear(it.ds)
-	f.a.addMul(it.ds, it.dx)
-	for i, v := range it.rz {
-		it.ds[i] = -wz*v - it.ds[i]
-	}
-	clear(it.ds[:f.zero])
+	d.root.take()
+	d.by = d.root
 	return true
 }
 
 // longestApart returns the largest steps at most 1 for s and for z.
-func (it *iterate) longestApart() (primal, dual float64) {
+func (d *direct) longestApart() (primal, dual float64) {
 	primal, dual = 1, 1
-	for i, c := range it.cones {
-		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
+	for i, c := range d.cones {
+		if d.f.stop.Reached(4 * (d.starts[i+1] - d.starts[i])) {
 			return 0, 0
 		}
-		zero := it.zeros[:it.starts[i+1]-it.starts[i]]
-		s, z := it.of(i, it.s), it.of(i, it.z)
-		primal = c.step(s, z, it.of(i, it.ds), zero, primal)
-		dual = c.step(s, z, zero, it.of(i, it.dz), dual)
+		zero := d.zeros[:d.starts[i+1]-d.starts[i]]
+		s, z := d.of(i, d.s), d.of(i, d.z)
+		primal = c.step(s, z, d.of(i, d.ds), zero, primal)
+		dual = c.step(s, z, zero, d.of(i, d.dz), dual)
 	}
 	return primal, dual
 }
 
-// advanceDirect makes one predictor-corrector step and returns the longer of its two
-// lengths, 0 when no direction could be computed. eps is the tolerance.
-func (it *iterate) advanceDirect(eps float64) float64 {
-	if !it.rescale() {
-		return 0
-	}
-	primal, dual := 0.0, 0.0
-	if !it.rooted {
-		it.k.refactor()
-		it.k.outer.used = 0
-		primal, dual = it.stepsDirect(eps)
-		if max(primal, dual) < shortStep || it.k.outer.used > outerStruggle {
-			it.takeRoot()
-		}
-	}
-	if it.rooted {
-		it.root.form(it)
-		primal, dual = it.stepsDirect(eps)
-	}
-	if it.f.stop.Reached(0) { // the direction is unfinished
-		return 0
-	}
-	axpy(primal, it.dx, it.x)
-	axpy(primal, it.ds[it.f.zero:], it.s[it.f.zero:])
-	axpy(dual, it.dz, it.z)
-	return max(primal, dual)
+func (d *direct) factor(progress, float64) error {
+	d.by.factor()
+	return nil
 }
 
-// stepsDirect computes the direction and the steps to take along it, 0 if there is none.
-func (it *iterate) stepsDirect(eps float64) (primal, dual float64) {
-	f := it.f
-	if !it.newtonDirect(1, 1, 0, false) {
-		return 0, 0
-	}
-	primal, dual = it.longestApart()
+func (d *direct) affine() error {
+	d.primal, d.dual = 0, 0
+	return d.by.direction(1, 1, 0, false)
+}
+
+// combined computes the direction and the steps along d.
+func (d *direct) combined(p progress, eps float64) error {
+	f := d.f
+	primal, dual := d.longestApart()
 	// sigma = (mu after the predictor / mu)^e (Toh, Todd and Tutuncu 1999)
-	now := dot(it.s[f.zero:], it.z[f.zero:])
-	next := now + primal*dot(it.ds, it.z) + dual*dot(it.s, it.dz) + primal*dual*dot(it.ds, it.dz)
-	mu := now / it.degree
+	now := dot(d.s[f.zero:], d.z[f.zero:])
+	next := now + primal*dot(d.ds, d.z) + dual*dot(d.s, d.dz) + primal*dual*dot(d.ds, d.dz)
+	mu := now / d.degree
+	shorter := min(primal, dual)
 	exponent := 1.0
 	if mu > smallMu {
-		exponent = max(1, 3*min(primal, dual)*min(primal, dual))
+		exponent = max(1, 3*shorter*shorter)
 	}
 	sigma := min(1, math.Pow(max(0, next/now), exponent))
-	// A residual that is small beside the gap, in the objective too, need not fall faster than
-	// the gap, and one that meets the tolerance need not fall: that would only push a matrix without interior
-	// to its boundary.
-	wx, wz := 1.0, 1.0
-	p, product := it.measure(), now/f.scaling.c
-	enough := settled * eps
+	wx, wz := d.weights(p, sigma, now/f.scaling.c, settled*eps)
+	err := d.correct(wx, wz, sigma*mu, true)
+	if min(d.primal, d.dual) < shortStep && shorter > 2*shortStep {
+		// the second-order term is wrong by more than it helps
+		err = d.correct(wx, wz, max(sigma, shortStep)*mu, false)
+	}
+	fraction := 0.9 + 0.09*shorter
+	d.primal, d.dual = min(1, fraction*d.primal), min(1, fraction*d.dual)
+	if err == nil && (max(d.primal, d.dual) < shortStep || d.by.struggles()) {
+		err = errStruggling
+	}
+	return err
+}
+
+// weights chooses the parts of the residuals to remove, product being the gap s'z and enough the residual that need not fall.
+// A residual that is small beside the gap, in the objective too, need not fall faster than
+// the gap, and one that meets the tolerance need not fall: that would only push a matrix without interior
+// to its boundary.
+func (d *direct) weights(p progress, sigma, product, enough float64) (wx, wz float64) {
+	wx, wz = 1, 1
 	objective := enough * max(1, math.Abs(p.objective))
-	hiddenX, hiddenZ := it.hidden(it.rx, it.x), it.hidden(it.rz, it.z)
+	hiddenX, hiddenZ := d.hidden(d.rx, d.x), d.hidden(d.rz, d.z)
 	if p.dual <= p.gap && hiddenX <= product {
 		wx = 1 - sigma
 	}
@@ -158,69 +208,45 @@ func (it *iterate) stepsDirect(eps float64) (primal, dual float64) {
 	case p.primal <= enough && hiddenZ <= objective:
 		wz = 0
 	}
-	fraction := 0.9 + 0.09*min(primal, dual)
-	longest := min(primal, dual)
-	if primal, dual = it.correctDirect(wx, wz, sigma*mu, true); min(primal, dual) < shortStep && longest > 2*shortStep {
-		// the second-order term is wrong by more than it helps
-		primal, dual = it.correctDirect(wx, wz, max(sigma, shortStep)*mu, false)
-	}
-	return min(1, fraction*primal), min(1, fraction*dual)
+	return wx, wz
 }
 
-// correctDirect computes the direction to mu = target, with the second-order term of the
-// direction at hand if wanted, and returns the longest steps along it.
-func (it *iterate) correctDirect(wx, wz, target float64, second bool) (primal, dual float64) {
-	if !it.newtonDirect(wx, wz, target, second) {
-		return 0, 0
+// correct computes the direction to mu = target, with the second-order term of the
+// direction at hand if wanted, and the longest steps along d.
+func (d *direct) correct(wx, wz, target float64, second bool) error {
+	d.primal, d.dual = 0, 0
+	if err := d.by.direction(wx, wz, target, second); err != nil {
+		return err
 	}
-	return it.longestApart()
+	d.primal, d.dual = d.longestApart()
+	return nil
 }
 
-// newtonDirect solves the Newton system for mu = target, 0 for the predictor, with or without
-// the second-order term of the direction at hand.
-func (it *iterate) newtonDirect(wx, wz, target float64, second bool) bool {
-	if it.rooted {
-		return it.root.direction(it, wx, wz, target, second)
-	}
-	to := accuracy{refineTarget, refineTarget}
-	if target == 0 {
-		to = accuracy{predictorColumns, predictorRows}
-		for i, c := range it.cones {
-			c.affine(it.of(i, it.d), it.of(i, it.s))
-		}
-	} else {
-		if !second {
-			clear(it.ds)
-			clear(it.dz)
-		}
-		for i, c := range it.cones {
-			if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
-				return false
-			}
-			c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
-		}
-	}
-	return it.directDirection(wx, wz, to)
+// move takes the steps, and returns the longer one.
+func (d *direct) move() float64 {
+	axpy(d.primal, d.dx, d.x)
+	axpy(d.primal, d.ds[d.f.zero:], d.s[d.f.zero:])
+	axpy(d.dual, d.dz, d.z)
+	return max(d.primal, d.dual)
 }
 
 // hidden bounds what a residual can hide of the objective, in the caller's units.
-func (it *iterate) hidden(residual, v []float64) float64 {
+func (d *direct) hidden(residual, v []float64) float64 {
 	sum := 0.0
 	for i, r := range residual {
 		sum += math.Abs(r * v[i])
 	}
-	return sum / it.f.scaling.c
+	return sum / d.f.scaling.c
 }
 
-// progressDirect is the size of what the direct method reduces.
-type progressDirect struct{ rx, rz, mu float64 }
+// remains is the size of what the direct method reduces.
+type remains struct{ rx, rz, mu float64 }
 
-// leftDirect returns the largest part that is left of the residuals and of mu at the
-// start, which is taken down at the first call.
-func (it *iterate) leftDirect(first *progressDirect) float64 {
-	now := progressDirect{maxAbs(it.rx), maxAbs(it.rz), it.mu}
-	if first.mu == 0 {
-		*first = now
+// standing returns the largest part that is left of the residuals and of mu at the start. A stall always counts.
+func (d *direct) standing() (left float64, late bool) {
+	now := remains{maxAbs(d.rx), maxAbs(d.rz), d.mu}
+	if d.first.mu == 0 {
+		d.first = now
 	}
 	part := func(now, first float64) float64 {
 		if first == 0 {
@@ -228,8 +254,35 @@ func (it *iterate) leftDirect(first *progressDirect) float64 {
 		}
 		return now / first
 	}
-	return max(part(now.rx, first.rx), part(now.rz, first.rz), part(now.mu, first.mu))
+	return max(part(now.rx, d.first.rx), part(now.rz, d.first.rz), part(now.mu, d.first.mu)), true
 }
+
+// sums computes directions from the Newton systems, in which semidefinite cones stand as sums tr(F_i X F_j Y).
+type sums struct{ *iterate }
+
+func (sums) String() string { return "Schur complement" }
+
+func (s sums) factor() {
+	s.k.refactor()
+	s.k.outer.used = 0
+}
+
+func (s sums) direction(wx, wz, target float64, second bool) error {
+	to := accuracy{refineTarget, refineTarget}
+	if target == 0 {
+		to = accuracy{predictorColumns, predictorRows}
+		s.affineTerm()
+	} else if err := s.combinedTerm(target, second); err != nil {
+		return err
+	}
+	if err := s.newton(wx, wz, to); err != nil {
+		return err
+	}
+	s.slacks(wz)
+	return nil
+}
+
+func (s sums) struggles() bool { return s.k.outer.used > outerStruggle }
 
 const (
 	// The smallest multiple of the unit at the start.

@@ -351,13 +351,16 @@ func (k *kkt) shiftCone(c int) {
 }
 
 // solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
-// as far as it gets. It reports whether the result is finite.
-func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) bool {
-	return k.solveReduced(x, z, rx, rz, to) && k.refineMatrices(x, z, rx, rz, to)
+// as far as it gets. The error says that the result is not finite, or unfinished.
+func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) error {
+	if err := k.solveReduced(x, z, rx, rz, to); err != nil {
+		return err
+	}
+	return k.refineMatrices(x, z, rx, rz, to)
 }
 
 // solveReduced is solve with residuals measured after what is eliminated by hand.
-func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
+func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) error {
 	f, rhs := k.f, k.rhs
 	clear(rhs)
 	for j, p := range k.xpos {
@@ -366,7 +369,7 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 		}
 	}
 	if f.stop.Reached(2 * k.size) {
-		return false
+		return errStopped
 	}
 	for i, p := range k.pos {
 		if p >= 0 {
@@ -377,7 +380,7 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 		k.rotated[i].into(rhs, rz)
 	}
 	if f.stop.Reached(2 * k.size) {
-		return false
+		return errStopped
 	}
 	// p x + a z = rx, where x is a single; a x - h z = rz, where z is of a bound
 	for _, s := range k.singles {
@@ -388,12 +391,12 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 		rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 	}
 	if k.reduceMatrices(rx, rz); f.stop.Reached(2*k.size + 8*len(k.bounds)) {
-		return false
+		return errStopped
 	}
 	size := 1 + maxAbs(k.rhs)
-	ok := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size, size)
+	err := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size, size)
 	if f.stop.Reached(2 * k.size) {
-		return false
+		return errStopped
 	}
 	for j, p := range k.xpos {
 		if p >= 0 {
@@ -409,7 +412,7 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 		k.rotated[i].outOf(z, k.sol)
 	}
 	if f.stop.Reached(2*k.size + 8*len(k.bounds)) {
-		return false
+		return errStopped
 	}
 	for _, s := range k.singles {
 		x[s.col] = (rx[s.col] - f.a.val[s.entry]*z[s.row]) / f.p.val[s.diag]
@@ -418,5 +421,5 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) bool {
 		z[b.row] = (f.a.val[b.entry]*x[b.col] - rz[b.row]) / h[int(b.row)-f.zero]
 	}
 	k.recoverMatrices(x, z, rz)
-	return ok
+	return err
 }

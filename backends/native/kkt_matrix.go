@@ -430,6 +430,30 @@ func (k *kkt) recoverMatrices(x, z, rz []float64) {
 	}
 }
 
+// withoutTerm takes the complementarity term d of the semidefinite cones in their
+// inverse form, H^-1 d, from the right-hand side of the rows to that of the columns:
+//
+//	-H dz + A dx = d - weight rz  is  -H (dz + H^-1 d) + A dx = -weight rz.
+func (k *kkt) withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64) {
+	for _, p := range k.matrices {
+		if p.form == eliminateRows {
+			for i := p.from; i < p.to; i++ {
+				rhsZ[i] = -weight * rz[i]
+			}
+			p.mulTransposed(rhsX, d[p.from:p.to])
+		}
+	}
+}
+
+// withTerm takes H^-1 d off the dz that withoutTerm has led to.
+func (k *kkt) withTerm(dz, d []float64) {
+	for _, p := range k.matrices {
+		if p.form == eliminateRows {
+			axpy(-1, d[p.from:p.to], dz[p.from:p.to])
+		}
+	}
+}
+
 // mulTransposed adds A'v to x, A being the rows of a part in the form eliminateRows.
 func (p *matrixPart) mulTransposed(x, v []float64) {
 	for i := range p.g.members {
@@ -451,33 +475,33 @@ func (p *matrixPart) mulTransposed(x, v []float64) {
 // (Eisenstat, Elman and Schultz 1983), which Toh, Todd and Tutuncu do with another Krylov
 // method: near the end of a degenerate problem the factors are too far from
 // the sums for plain refinement.
-func (k *kkt) refineMatrices(x, z, rx, rz []float64, to accuracy) bool {
+func (k *kkt) refineMatrices(x, z, rx, rz []float64, to accuracy) error {
 	if !k.eliminates {
-		return true
+		return nil
 	}
 	o := &k.outer
 	limit := to.rows * (1 + max(maxAbs(rx), maxAbs(rz)))
 	last := k.outerResidual(x, z, rx, rz)
 	if !(last > limit) {
-		return !math.IsNaN(last)
+		return finiteOr(last)
 	}
 	copy(o.x, x)
 	copy(o.z, z)
 	for i := range o.d {
 		if k.f.stop.Reached(2 * (k.f.n + k.f.m)) {
-			return false
+			return errStopped
 		}
 		o.used = max(o.used, i+1)
 		d := &o.d[i]
 		copy(o.wx, o.rx)
 		copy(o.wz, o.rz)
-		if !k.solveReduced(d.x, d.z, o.wx, o.wz, to) {
+		if k.solveReduced(d.x, d.z, o.wx, o.wz, to) != nil {
 			break
 		}
 		k.outerProduct(d.imageX, d.imageZ, d.x, d.z)
 		for e := range o.d[:i] {
 			if k.f.stop.Reached(4 * (k.f.n + k.f.m)) {
-				return false
+				return errStopped
 			}
 			p := &o.d[e]
 			b := dot(d.imageX, p.imageX) + dot(d.imageZ, p.imageZ)
@@ -501,7 +525,15 @@ func (k *kkt) refineMatrices(x, z, rx, rz []float64, to accuracy) bool {
 		copy(x, o.x)
 		copy(z, o.z)
 	}
-	return !math.IsNaN(last) && !math.IsInf(last, 0)
+	return finiteOr(last)
+}
+
+// finiteOr returns an error for the residual of no solution.
+func finiteOr(residual float64) error {
+	if math.IsNaN(residual) || math.IsInf(residual, 0) {
+		return errUnsolved
+	}
+	return nil
 }
 
 // outer is the work space of refineMatrices.

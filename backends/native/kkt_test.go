@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -152,7 +153,7 @@ func factoredAt(t *testing.T, rng *rand.Rand, p *backends.Problem) *iterate {
 		copy(it.s[from:to], interior(rng, c, to-from, 0.5))
 		copy(it.z[from:to], interior(rng, c, to-from, 0.5))
 	}
-	require.True(t, it.rescale())
+	require.NoError(t, it.rescale())
 	it.k.refactor()
 	return it
 }
@@ -170,7 +171,7 @@ func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within flo
 		rz[i] = rng.NormFloat64()
 	}
 	x, z := make([]float64, f.n), make([]float64, f.m)
-	require.True(t, it.k.solve(x, z, rx, rz, accuracy{refineTarget, refineTarget}))
+	require.NoError(t, it.k.solve(x, z, rx, rz, accuracy{refineTarget, refineTarget}))
 	px, atz, ax, hz := make([]float64, f.n), make([]float64, f.n), make([]float64, f.m), make([]float64, f.m)
 	f.mulP(px, x)
 	f.mulAt(atz, z)
@@ -298,18 +299,19 @@ func TestIterationsAllocateNothing(t *testing.T) {
 	}
 	p := enLower(40, 60, 5, 2, 1)
 	f := formOf(t, p)
-	it, err := newIterate(f)
+	r, err := newRunner(f)
 	require.NoError(t, err)
 	f.fill(p)
-	require.True(t, it.k.load())
-	it.bestError = math.Inf(1)
-	require.True(t, it.start())
+	require.True(t, r.k.load())
+	r.best.error, r.strategy = math.Inf(1), r.embedding
+	require.NoError(t, r.embedding.start(true))
 	least := math.Inf(1)
 	for range 3 {
 		least = min(least, testing.AllocsPerRun(4, func() {
-			it.residuals()
-			it.keep(it.measure().worst())
-			it.advance()
+			r.residuals()
+			p := r.measure()
+			r.keep(p.worst)
+			_, _ = r.step(context.Background(), p)
 		}))
 	}
 	require.Zero(t, least)

@@ -11,9 +11,12 @@ type progress struct {
 	doubt float64
 	// hidden is what the residuals add to the gap beyond s'z, relative as the gap.
 	hidden float64
+
+	worst            float64 // of primal, dual and gap
+	noPoint, noBound float64 // how near the iterate is to a certificate, see proofs
 }
 
-// measure computes the residuals of (x, s, z)/tau without the scaling.
+// measure computes the residuals of (x, s, z)/tau without the scaling, and how near the iterate is to a certificate.
 func (it *iterate) measure() progress {
 	f, sc, tau := it.f, &it.f.scaling, it.tau
 	var rp, nb, nax, ns, rd, nq, npx, naz float64
@@ -65,12 +68,9 @@ func (it *iterate) measure() progress {
 	size := max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
 	p.gap = gap / size
 	p.hidden = max(0, math.Abs(p.objective-p.bound)-product) / size
-	return p
-}
-
-func (p progress) worst() float64 {
-	if w := max(p.primal, p.dual, p.gap); !math.IsNaN(w) {
-		return w
+	if p.worst = max(p.primal, p.dual, p.gap); math.IsNaN(p.worst) {
+		p.worst = math.Inf(1)
 	}
-	return math.Inf(1)
+	p.noPoint, p.noBound = it.proofs()
+	return p
 }

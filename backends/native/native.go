@@ -101,8 +101,8 @@ func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 
 // solver is a problem that has been set up.
 type solver struct {
-	form     *form    // nil until it is made
-	it       *iterate // likewise
+	form     *form   // nil until it is made
+	run      *runner // likewise
 	pending  pending
 	stop     stop.Stop
 	options  backends.Options
@@ -184,6 +184,6 @@ func (s *solver) WarmStart(p backends.Point) error {
 // Close lets the memory go.
 func (s *solver) Close() error {
 	s.closed = true
-	s.form, s.it = nil, nil
+	s.form, s.run = nil, nil
 	return nil
 }

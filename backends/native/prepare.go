@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
 // pending is what has to be done with the numbers of the problem before a Solve.
@@ -18,9 +17,6 @@ const (
 	newMatrices                      // P and A
 	allNumbers   = newObjective | newRightSide | newMatrices
 )
-
-// errStopped is what set-up ends with when stop was reached.
-var errStopped = ldl.ErrStopped
 
 // Solve does what is left of the set-up and runs the method.
 func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
@@ -39,7 +35,7 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	sol := s.it.run(ctx, s.options, s.settings, s.warm, s.resume)
+	sol := s.run.run(ctx, s.options, s.settings, s.warm, s.resume)
 	s.warm, s.resume = nil, sol.Status == backends.Optimal
 	sol.SetupTime, sol.SolveTime = s.setup, time.Since(ready)
 	return sol, nil
@@ -55,13 +51,13 @@ func (s *solver) prepare() error {
 		}
 		s.form = f
 	}
-	if s.it == nil {
+	if s.run == nil {
 		s.form.memory.taken, s.form.kkt = s.form.bytes, 0 // what an attempt before took is gone
-		it, err := newIterate(s.form)
+		r, err := newRunner(s.form)
 		if err != nil {
 			return err
 		}
-		s.it = it
+		s.run = r
 	}
 	if s.pending == 0 {
 		return nil
@@ -87,7 +83,7 @@ func (s *solver) prepare() error {
 	if f.stop.Reached(0) {
 		return errStopped
 	}
-	s.it.judge = s.options.Judge(&s.user)
+	s.run.judge = s.options.Judge(&s.user)
 	s.pending = 0
 	return nil
 }
@@ -95,15 +91,15 @@ func (s *solver) prepare() error {
 // load puts the numbers of the form into the Newton systems, which are analysed
 // anew if these numbers do not allow the elimination of columns.
 func (s *solver) load() error {
-	if s.it.k.load() || s.form.stop.Reached(0) {
+	if s.run.k.load() || s.form.stop.Reached(0) {
 		return nil
 	}
-	k, err := newKKT(s.form, s.it.cones, s.it.starts, true)
+	k, err := newKKT(s.form, s.run.cones, s.run.starts, true)
 	if err != nil {
-		s.it = nil // its cones have another form already
+		s.run = nil // its cones have another form already
 		return err
 	}
-	s.it.k, s.it.root = k, nil
+	s.run.k, s.run.direct.root = k, nil
 	k.load()
 	return nil
 }

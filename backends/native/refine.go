@@ -36,14 +36,14 @@ const (
 // refine solves K sol = rhs with the regularised factors and iterative
 // refinement, until the residual is at most limitX in the equations of the columns
 // and limitZ in the others, or as small as it gets. size is that of rhs.
-func (k *kkt) refine(limitX, limitZ, size float64) bool {
+func (k *kkt) refine(limitX, limitZ, size float64) error {
 	copy(k.sol, k.rhs)
 	k.factor.Solve(k.sol)
 	x, z := k.residual(limitX, limitZ)
 	last := max(x, z)
 	for range refineSteps {
 		if k.f.stop.Reached(4 * k.size) {
-			return false
+			return errStopped
 		}
 		if !(last > 1) { // also for NaN
 			break
@@ -68,10 +68,10 @@ func (k *kkt) refine(limitX, limitZ, size float64) bool {
 	}
 	k.left = max(x*limitX, z*limitZ) / size
 	if math.IsNaN(last) || math.IsInf(last, 0) {
-		return false
+		return errUnsolved
 	}
 	if k.f.stop.Reached(0) {
-		return false
+		return errStopped
 	}
 	if x > improveColumns || z > improveRows {
 		copy(k.best, k.sol)
@@ -82,7 +82,7 @@ func (k *kkt) refine(limitX, limitZ, size float64) bool {
 			copy(k.sol, k.best)
 		}
 	}
-	return true
+	return nil
 }
 
 // residual writes rhs - K sol into res and returns the largest entries in the

@@ -25,6 +25,7 @@ import (
 //
 // An inequality is a matrix of order one.
 type root struct {
+	*iterate
 	rows, n int // of B
 	parts   []*rootPart
 	b       []float64 // B by columns, then the basis Q of its range
@@ -69,31 +70,26 @@ const (
 	rootTurns = 6
 )
 
-// takeRoot goes over to root, if the problem is one for it: all rows are inequalities or of
-// semidefinite cones, and B is not too large.
-func (it *iterate) takeRoot() {
-	if it.root == nil {
-		q := it.newRoot()
-		if it.f.stop.Reached(0) {
-			it.rooted = false
-			return
-		}
-		it.root = q
-	}
-	if it.rooted = it.root.rows > 0; !it.rooted {
-		return
-	}
-	for _, p := range it.root.parts {
+func (*root) String() string { return "least squares" }
+
+// fits says whether the problem is one for root.
+func (q *root) fits() bool { return q.rows > 0 }
+
+// take takes the current numbers of A.
+func (q *root) take() {
+	for _, p := range q.parts {
 		if p.own {
-			p.g.set(func(m *gramMember, e int) float64 { return it.f.a.val[m.from[e]] })
+			p.g.set(func(m *gramMember, e int) float64 { return q.f.a.val[m.from[e]] })
 		}
 	}
 }
 
+func (*root) struggles() bool { return false }
+
 // newRoot returns an empty root if the problem is not one for it.
-func (it *iterate) newRoot() *root {
+func newRoot(it *iterate) *root {
 	f := it.f
-	q := &root{n: f.n, rows: f.nonneg, within: dense.Within{Stop: f.stop}}
+	q := &root{iterate: it, n: f.n, rows: f.nonneg, within: dense.Within{Stop: f.stop}}
 	fits := f.zero == 0 && len(f.p.ind) == 0
 	for j := range f.n {
 		fits = fits && f.a.ptr[j] < f.a.ptr[j+1]
@@ -139,14 +135,14 @@ func (it *iterate) newRoot() *root {
 	return q
 }
 
-// form computes B for the current S and Z, whose factors are there, and the basis.
-func (q *root) form(it *iterate) {
-	f := it.f
+// factor computes B for the current S and Z, whose factors are there, and the basis.
+func (q *root) factor() {
+	f := q.f
 	clear(q.b)
 	for j := range f.n {
 		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 			if i := int(f.a.ind[e]); i < f.nonneg {
-				q.col(j)[i] = f.a.val[e] * math.Sqrt(it.z[i]/it.s[i])
+				q.col(j)[i] = f.a.val[e] * math.Sqrt(q.z[i]/q.s[i])
 			}
 		}
 	}
@@ -241,12 +237,11 @@ func (q *root) col(j int) []float64 { return q.b[j*q.rows : (j+1)*q.rows] }
 
 // direction writes the direction to dx, ds and dz, the right-hand sides being -wx and -wz times the
 // residuals; the second-order term is of what dx, ds and dz hold. It reports whether the result is finite.
-func (q *root) direction(it *iterate, wx, wz, target float64, second bool) bool {
-	f := it.f
-	q.rightSide(it, wz, target, second)
+func (q *root) direction(wx, wz, target float64, second bool) error {
+	q.rightSide(wz, target, second)
 	// T^-T diag(scale) wx rx
 	for j, s := range q.scale {
-		q.w[j] = wx * it.rx[j] * s
+		q.w[j] = wx * q.rx[j] * s
 	}
 	for k := range q.used {
 		t := &q.turns[k]
@@ -258,17 +253,17 @@ func (q *root) direction(it *iterate, wx, wz, target float64, second bool) bool 
 	// R = (I - QQ')C + Q w, twice, for the digits, and dx = diag(scale) T^-1 (Q'C - w)
 	copy(q.r, q.c)
 	for j, v := range q.w {
-		it.dx[j] = -v
+		q.dx[j] = -v
 	}
 	for range 2 {
 		if q.within.Stop.Reached(q.n * q.rows) {
-			return false
+			return errStopped
 		}
 		for j := range q.n {
 			q.v[j] = dense.Dot(q.col(j), q.r)
 		}
 		for j, a := range q.v {
-			it.dx[j] += a
+			q.dx[j] += a
 			dense.Axpy(-a, q.col(j), q.r)
 		}
 	}
@@ -278,41 +273,39 @@ func (q *root) direction(it *iterate, wx, wz, target float64, second bool) bool 
 	for k := q.used - 1; k >= 0; k-- {
 		t := &q.turns[k]
 		for j, d := range t.d {
-			it.dx[j] /= d
+			q.dx[j] /= d
 		}
-		dense.TrsvT(q.n, t.l, q.n, it.dx)
+		dense.TrsvT(q.n, t.l, q.n, q.dx)
 	}
 	for j, s := range q.scale {
-		it.dx[j] *= s
+		q.dx[j] *= s
 	}
-	for i := range f.nonneg {
-		it.dz[i] = -q.r[i] * math.Sqrt(it.z[i]/it.s[i])
+	for i := range q.f.nonneg {
+		q.dz[i] = -q.r[i] * math.Sqrt(q.z[i]/q.s[i])
 	}
 	for _, p := range q.parts {
 		if q.within.Stop.Reached(p.n * p.n) {
-			return false
+			return errStopped
 		}
 		n := p.n
 		mulTo(q.within, p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
 		mulTo(q.within, p.second, p.lz, p.first, n)
-		packMean(it.dz[p.from:p.to], p.second, n)
-		scaleBy(it.dz[p.from:p.to], -1)
+		packMean(q.dz[p.from:p.to], p.second, n)
+		scaleBy(q.dz[p.from:p.to], -1)
 	}
-	clear(it.ds)
-	f.a.addMul(it.ds, it.dx)
-	for i, v := range it.rz {
-		it.ds[i] = -wz*v - it.ds[i]
+	if q.slacks(wz); !finite(q.dx) || !finite(q.dz) {
+		return errUnsolved
 	}
-	return finite(it.dx) && finite(it.dz)
+	return nil
 }
 
 // rightSide computes C.
-func (q *root) rightSide(it *iterate, wz, target float64, second bool) {
-	for i := range it.f.nonneg {
-		s, z := it.s[i], it.z[i]
-		q.c[i] = math.Sqrt(z*s) - target/math.Sqrt(z*s) - wz*it.rz[i]*math.Sqrt(z/s)
+func (q *root) rightSide(wz, target float64, second bool) {
+	for i := range q.f.nonneg {
+		s, z := q.s[i], q.z[i]
+		q.c[i] = math.Sqrt(z*s) - target/math.Sqrt(z*s) - wz*q.rz[i]*math.Sqrt(z/s)
 		if second {
-			q.c[i] += it.dz[i] * it.ds[i] / math.Sqrt(z*s)
+			q.c[i] += q.dz[i] * q.ds[i] / math.Sqrt(z*s)
 		}
 	}
 	for _, p := range q.parts {
@@ -320,8 +313,8 @@ func (q *root) rightSide(it *iterate, wz, target float64, second bool) {
 		c, u, v := q.c[p.at:p.at+n*n], p.first, p.second
 		// Lz^-1 (dZ' dS' - target I) Ls^-T
 		if clear(c); second {
-			unpack(u, it.dz[p.from:p.to], n)
-			unpack(v, it.ds[p.from:p.to], n)
+			unpack(u, q.dz[p.from:p.to], n)
+			unpack(v, q.ds[p.from:p.to], n)
 			mulTo(q.within, c, u, v, n)
 		}
 		for i := range n {
@@ -332,7 +325,7 @@ func (q *root) rightSide(it *iterate, wz, target float64, second bool) {
 		p.z.divide(u)
 		transpose(c, u, n)
 		if wz != 0 {
-			unpack(u, it.rz[p.from:p.to], n)
+			unpack(u, q.rz[p.from:p.to], n)
 			mulTo(q.within, v, p.lzT, u, n)
 			p.s.divide(v)
 			axpy(-wz, v, c)

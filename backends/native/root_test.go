@@ -49,14 +49,14 @@ func TestRootSolvesTheNewtonSystem(t *testing.T) {
 			v[i] = rng.NormFloat64()
 		}
 	}
-	require.True(t, it.rescale())
-	it.takeRoot()
-	require.True(t, it.rooted)
-	it.root.form(it)
+	require.NoError(t, it.rescale())
+	d := newDirect(it)
+	require.True(t, d.relief())
+	d.by.factor()
 	const wx, wz = 0.7, 0.4
 	for _, target := range []float64{0, 0.3} {
 		oldS, oldZ := append([]float64(nil), it.ds...), append([]float64(nil), it.dz...)
-		require.True(t, it.root.direction(it, wx, wz, target, target > 0))
+		require.NoError(t, d.by.direction(wx, wz, target, target > 0))
 		atz, adx := make([]float64, n), make([]float64, m)
 		f.mulAt(atz, it.dz)
 		f.mulA(adx, it.dx)

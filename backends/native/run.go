@@ -35,171 +35,185 @@ const (
 	nearSolved = 1e-6
 )
 
-func (it *iterate) keep(worst float64) {
-	if worst < it.bestError {
-		it.bestError, it.bestTau, it.bestIsPoint = worst, it.tau, it.tau >= pointness*it.kappa
-		copy(it.bestX, it.x)
-		copy(it.bestS, it.s)
-		copy(it.bestZ, it.z)
+// runner solves a problem, repeatedly if wished.
+type runner struct {
+	*iterate
+	embedding *embedding
+	direct    *direct
+	strategy  strategy // at work, or the last one
+
+	// of one solve
+	options    backends.Options
+	iterations int
+	watch      watch
+}
+
+// watch sees whether a run gets on.
+type watch struct {
+	worse, slow, further int
+	stalled              bool
+	nearest              float64 // to a certificate
+	smallest             float64 // part of the start that is left
+	before               float64 // the best error slowIterations ago
+}
+
+func newRunner(f *form) (*runner, error) {
+	it, err := newIterate(f)
+	if err != nil {
+		return nil, err
 	}
+	return &runner{iterate: it, embedding: newEmbedding(it), direct: newDirect(it)}, nil
 }
 
 // run solves the problem and returns the best point met. It goes on with the
 // iterate of the last run if resume is set, else it starts from warm if that is
 // given. Where such a run gets stuck, the usual start is taken.
-func (it *iterate) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point, resume bool) *backends.Solution {
-	r := &runner{iterate: it, options: o}
-	if r.options.MaxIterations == 0 {
+func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point, resume bool) *backends.Solution {
+	if r.options = o; o.MaxIterations == 0 {
 		r.options.MaxIterations = defaultMaxIterations
 	}
-	it.proof, it.nearPrimal, it.nearDual = nil, math.Inf(1), math.Inf(1)
-	status := backends.Unsolved
+	r.iterations = 0
+	r.proof, r.nearPrimal, r.nearDual = nil, math.Inf(1), math.Inf(1)
+	from, unused := resumed, ""
 	if !resume {
-		it.bestError, it.bestIsPoint, it.constant = math.Inf(1), false, false
-		it.direct, it.rooted, it.differences = false, false, len(it.nonsymmetric) == 0
-		it.k.regularise(1)
-	}
-	begun, unused := resume, ""
-	if !resume {
-		begun, unused = it.warm(warm, set, acceptFraction*o.Eps)
-	}
-	if begun {
-		status = r.loop(ctx)
-	} else if it.canDirect() {
-		it.direct = true
-		it.startDirect()
-		if status = r.loop(ctx); status == backends.Unsolved && (!it.rooted || r.bestError > nearSolved) {
-			it.direct, it.rooted = false, false
+		from, r.best.error, r.best.isPoint = fresh, math.Inf(1), false
+		r.k.regularise(1)
+		r.embedding.differences, r.embedding.constant = len(r.nonsymmetric) == 0, false
+		var ok bool
+		if ok, unused = r.embedding.warm(warm, set, acceptFraction*o.Eps); ok {
+			from = warmed
 		}
 	}
-	if status == backends.Unsolved && !it.rooted {
-		if it.start() || it.f.stop.Reached(0) {
-			status = r.loop(ctx)
-		} else {
-			r.message = "the starting point could not be computed"
-		}
-		if status == backends.Unsolved && !it.differences && it.start() {
-			it.differences, it.constant = true, false
-			status = r.loop(ctx)
-		}
-		if status == backends.Unsolved && it.canDirect() {
-			copy(it.x, it.bestX)
-			copy(it.s, it.bestS)
-			copy(it.z, it.bestZ)
-			scaleBy(it.x, 1/it.bestTau)
-			scaleBy(it.s, 1/it.bestTau)
-			scaleBy(it.z, 1/it.bestTau)
-			it.tau, it.kappa = 1, 0
-			it.direct = true
-			it.takeRoot()
-			status = r.loop(ctx)
-		}
-	}
+	status, err := r.try(ctx, r.attempts(from))
 	sol := r.solution(status)
-	sol.Iterations, sol.Message = r.iterations, r.message
+	sol.Iterations = r.iterations
+	if err != nil {
+		sol.Message = err.Error()
+	}
 	if unused != "" {
-		sol.Message = strings.TrimPrefix(r.message+"; "+unused, "; ")
+		sol.Message = strings.TrimPrefix(sol.Message+"; "+unused, "; ")
 	}
 	return sol
 }
 
-// runner is one call of run.
-type runner struct {
-	*iterate
-	options    backends.Options
-	iterations int
-	message    string
-}
-
-// loop iterates until the tolerances are met, a limit is reached, or nothing
-// more is gained; the last is backends.Unsolved, and message says why.
-func (r *runner) loop(ctx context.Context) backends.Status {
-	o := &r.options
-	r.message = ""
-	further := 0
-	nearest := math.Inf(1)  // to a certificate
-	smallest := math.Inf(1) // what is left of the start, without the embedding
-	var first progressDirect
-	before := math.Inf(1) // the best error slowIterations ago
-	for worse, slow := 0, 0; ; r.iterations++ {
-		if r.stopped() { // the start is unfinished
-			return r.ended()
-		}
+// loop iterates until the tolerances are met or a limit is reached. Where neither will be the status is backends.Unsolved, and the error
+// says why.
+func (r *runner) loop(ctx context.Context) (backends.Status, error) {
+	r.watch = watch{nearest: math.Inf(1), smallest: math.Inf(1), before: math.Inf(1)}
+	for ; ; r.iterations++ {
 		r.residuals()
 		p := r.measure()
-		worst := p.worst()
-		noPoint, noBound := r.proofs()
-		if r.stopped() { // so are the residuals
-			return r.ended()
+		if r.stopped() { // the start, or these, are unfinished
+			return r.ended(), nil
 		}
-		left := math.Inf(1)
-		if r.direct {
-			left = r.leftDirect(&first)
+		if err := r.gains(p); err != nil {
+			return backends.Unsolved, err
 		}
-		if near := min(noPoint, noBound); worst < r.bestError || near < nearest || left < lessLeft*smallest {
-			worse, nearest, smallest = 0, min(near, nearest), min(left, smallest)
-		} else {
-			worse++
-		}
-		if slow++; slow == slowIterations {
-			if !r.direct && r.root != nil && r.root.rows > 0 && r.bestError < slowError && r.bestError > slowFactor*before {
-				r.message = "little progress"
-				return backends.Unsolved
-			}
-			slow, before = 0, r.bestError
-		}
-		if r.f.stop.Reached(r.f.n + 2*r.f.m) {
-			return r.ended()
-		}
-		r.keep(worst)
-		r.f.stop.Reached(r.f.n + 2*r.f.m)
-		if o.Logger != nil {
-			o.Logger.DebugContext(ctx, "native", "iteration", r.iterations, "objective", p.objective, "bound", p.bound,
-				"primal", p.primal, "dual", p.dual, "gap", p.gap, "mu", r.mu, "tau", r.tau, "kappa", r.kappa)
-		}
-		if worst <= acceptFraction*o.Eps {
-			if (p.doubt <= doubtful*o.Eps || further >= furtherIterations) && r.accepted() {
-				return backends.Optimal
-			}
-			further++
-		}
-		if status := r.infeasible(noPoint, noBound, acceptProof*o.EpsInfeasible); status != backends.Unsolved {
-			return status
+		r.keep(p.worst)
+		r.log(ctx, p)
+		if status := r.verdict(p); status != backends.Unsolved {
+			return status, nil
 		}
 		switch {
 		case r.f.stop.Look():
-			return r.ended()
-		case r.iterations >= o.MaxIterations:
-			return backends.IterationLimit
-		case worse >= stallIterations && (r.mu < stallMu || r.direct):
-			r.message = "no further progress"
-			return backends.Unsolved
+			return r.ended(), nil
+		case r.iterations >= r.options.MaxIterations:
+			return backends.IterationLimit, nil
+		case r.watch.stalled:
+			return backends.Unsolved, errStalled
 		}
-		var step float64
-		if r.direct {
-			step = r.advanceDirect(o.Eps)
-		} else {
-			r.target = accuracy{residualLeft, min(max(refineTarget, refineShare*min(worst, noPoint, noBound)), refineStart)}
-			if r.whole() {
-				r.target = accuracy{refineTarget, refineTarget}
-			} else if left, now := toleranceLeft*o.Eps, max(p.dual, p.hidden); now*residualLeft < left {
-				r.target.columns = min(left/now, 1e6) // now may be 0
-			}
-			step = r.advance()
-		}
-		if r.stopped() { // and nothing was moved
-			return r.ended()
-		}
-		if step < minStep {
-			r.message = "the steps became too short"
-			return backends.Unsolved
+		length, err := r.step(ctx, p)
+		switch {
+		case r.stopped(): // and nothing was moved
+			return r.ended(), nil
+		case err != nil:
+			return backends.Unsolved, err
+		case length < minStep:
+			return backends.Unsolved, errShort
 		}
 	}
 }
 
+// step makes one iteration and returns the length of the step.
+func (r *runner) step(ctx context.Context, p progress) (float64, error) {
+	if err := r.rescale(); err != nil {
+		return 0, err
+	}
+	err := r.aim(p)
+	if err != nil && r.strategy.relief() {
+		if l := r.options.Logger; l != nil {
+			l.DebugContext(ctx, "native", "attempt", r.strategy.String(), "because", err.Error())
+		}
+		err = r.aim(p)
+	}
+	if r.stopped() { // the direction is unfinished
+		return 0, errStopped
+	}
+	if err != nil && err != errStruggling {
+		return 0, err
+	}
+	return r.strategy.move(), nil
+}
+
+// aim computes the direction of a predictor-corrector step (Mehrotra 1992), and the step along it.
+func (r *runner) aim(p progress) error {
+	if err := r.strategy.factor(p, r.options.Eps); err != nil {
+		return err
+	}
+	if err := r.strategy.affine(); err != nil {
+		return err
+	}
+	return r.strategy.combined(p, r.options.Eps)
+}
+
+// gains notes whether the iterate is better than those before, and returns an error where root would gain more.
+func (r *runner) gains(p progress) error {
+	w := &r.watch
+	left, late := r.strategy.standing()
+	if near := min(p.noPoint, p.noBound); p.worst < r.best.error || near < w.nearest || left < lessLeft*w.smallest {
+		w.worse, w.nearest, w.smallest = 0, min(near, w.nearest), min(left, w.smallest)
+	} else {
+		w.worse++
+	}
+	if w.slow++; w.slow == slowIterations {
+		ready := r.strategy == strategy(r.embedding) && r.direct.root != nil && r.direct.root.fits()
+		if ready && r.best.error < slowError && r.best.error > slowFactor*w.before {
+			return errSlow
+		}
+		w.slow, w.before = 0, r.best.error
+	}
+	w.stalled = late && w.worse >= stallIterations
+	return nil
+}
+
+func (r *runner) log(ctx context.Context, p progress) {
+	if l := r.options.Logger; l != nil {
+		l.DebugContext(ctx, "native", "iteration", r.iterations, "objective", p.objective, "bound", p.bound,
+			"primal", p.primal, "dual", p.dual, "gap", p.gap, "mu", r.mu, "tau", r.tau, "kappa", r.kappa)
+	}
+}
+
+// verdict says whether the iterate is a solution or a certificate.
+func (r *runner) verdict(p progress) backends.Status {
+	o := &r.options
+	if p.worst <= acceptFraction*o.Eps {
+		if (p.doubt <= doubtful*o.Eps || r.watch.further >= furtherIterations) && r.accepted() {
+			return backends.Optimal
+		}
+		r.watch.further++
+	}
+	eps := acceptProof * o.EpsInfeasible
+	status := r.infeasible(p.noPoint, p.noBound, eps)
+	if status == backends.Unsolved && r.strategy == strategy(r.embedding) {
+		status = r.embedding.inconsistent(eps)
+	}
+	return status
+}
+
 // accepted says whether the best point passes as optimal on the caller's data.
 func (r *runner) accepted() bool {
-	sol := r.f.expand(r.bestX, r.bestS, r.bestZ, r.bestTau)
+	b := &r.best
+	sol := r.f.expand(b.x, b.s, b.z, b.tau)
 	return r.judge.Optimal(sol.X, sol.S, sol.Z, r.options.Eps)
 }
 
@@ -219,6 +233,7 @@ func endOf(s *stop.Stop) backends.Status {
 
 // solution writes the outcome in the caller's variables.
 func (r *runner) solution(status backends.Status) *backends.Solution {
+	b := &r.best
 	switch status {
 	case backends.PrimalInfeasible:
 		return &backends.Solution{Status: status, Z: r.proof}
@@ -226,17 +241,17 @@ func (r *runner) solution(status backends.Status) *backends.Solution {
 		return &backends.Solution{Status: status, X: r.proof}
 	case backends.Unsolved:
 		status = backends.Inaccurate
-		if r.bestError <= r.options.Eps {
+		if b.error <= r.options.Eps {
 			status = backends.Optimal
 		}
 	}
-	if math.IsInf(r.bestError, 1) {
+	if math.IsInf(b.error, 1) {
 		if status == backends.Inaccurate {
 			status = backends.NumericalError
 		}
 		return &backends.Solution{Status: status}
 	}
-	sol := r.f.expand(r.bestX, r.bestS, r.bestZ, r.bestTau)
+	sol := r.f.expand(b.x, b.s, b.z, b.tau)
 	sol.Status = status
 	return sol
 }

@@ -10,10 +10,10 @@ import "github.com/conetune/conetune/backends"
 //
 // Of a point without s, that is b - Ax. Without z, its multipliers are estimated, see
 // multipliers. Without x there is nothing to begin with.
-func (it *iterate) warm(pt *backends.Point, set Settings, eps float64) (ok bool, why string) {
-	f := it.f
+func (e *embedding) warm(pt *backends.Point, set Settings, eps float64) (ok bool, why string) {
+	f := e.f
 	switch {
-	case pt == nil || len(it.cones) == 0: // equations alone are solved at the start
+	case pt == nil || len(e.cones) == 0: // equations alone are solved at the start
 		return false, ""
 	case pt.X == nil:
 		return false, "the warm start was not used, as it has no x"
@@ -25,31 +25,31 @@ func (it *iterate) warm(pt *backends.Point, set Settings, eps float64) (ok bool,
 	if whole.Z == nil {
 		whole.Z = make([]float64, len(f.user.B))
 	}
-	f.contract(whole, it.x, it.s, it.z)
-	if !finite(it.x) || !finite(it.s) || !finite(it.z) {
+	f.contract(whole, e.x, e.s, e.z)
+	if !finite(e.x) || !finite(e.s) || !finite(e.z) {
 		return false, "the warm start was not used, as its numbers are too large"
 	}
-	if pt.Z == nil && !it.multipliers() {
+	if pt.Z == nil && !e.multipliers() {
 		return false, "the warm start was not used, as no z was found for its x"
 	}
-	it.tau, it.kappa = 1, 0
+	e.tau, e.kappa = 1, 0
 	inside := true
-	for i, c := range it.cones {
-		inside = inside && c.shift(it.of(i, it.s)) <= 0 && c.shift(it.of(i, it.z)) <= 0
+	for i, c := range e.cones {
+		inside = inside && c.shift(e.of(i, e.s)) <= 0 && c.shift(e.of(i, e.z)) <= 0
 	}
-	if it.residuals(); inside && it.measure().worst() <= eps {
+	if e.residuals(); inside && e.measure().worst <= eps {
 		return true, ""
 	}
 	mix := set.WarmStartMix
-	for j := range it.x {
-		it.x[j] *= 1 - mix
+	for j := range e.x {
+		e.x[j] *= 1 - mix
 	}
 	for i := range f.zero {
-		it.s[i] = 0
-		it.z[i] *= 1 - mix
+		e.s[i] = 0
+		e.z[i] *= 1 - mix
 	}
-	for i, c := range it.cones {
-		for _, v := range [2][]float64{it.of(i, it.s), it.of(i, it.z)} {
+	for i, c := range e.cones {
+		for _, v := range [2][]float64{e.of(i, e.s), e.of(i, e.z)} {
 			if a := c.shift(v); a > 0 {
 				c.addUnit(v, a)
 			}
@@ -59,8 +59,8 @@ func (it *iterate) warm(pt *backends.Point, set Settings, eps float64) (ok bool,
 			c.addUnit(v, mix)
 		}
 	}
-	clear(it.d)
-	it.kappa = max(dot(it.s, it.z), mix*mix) / max(it.degree, 1)
+	clear(e.d)
+	e.kappa = max(dot(e.s, e.z), mix*mix) / max(e.degree, 1)
 	return true, ""
 }
 
@@ -72,30 +72,32 @@ func (it *iterate) warm(pt *backends.Point, set Settings, eps float64) (ok bool,
 //
 // Where x is optimal and its multipliers are unique, these come out, but for the margin by which s
 // was moved. For second-order cones S^2 z is H z with the scaling H of s and s^-1; semidefinite ones take S = I.
-func (it *iterate) multipliers() bool {
-	f := it.f
-	if len(it.nonsymmetric) > 0 {
+func (e *embedding) multipliers() bool {
+	f := e.f
+	if len(e.nonsymmetric) > 0 {
 		return false
 	}
-	for i, c := range it.cones {
-		s, z := it.of(i, it.s), it.of(i, it.z)
-		copy(it.of(i, it.ds), s)
+	for i, c := range e.cones {
+		s, z := e.of(i, e.s), e.of(i, e.z)
+		copy(e.of(i, e.ds), s)
 		if q, ok := c.(inverseCone); ok {
 			q.invert(s, z)
 		} else {
 			c.unit(s, z)
 		}
 	}
-	ok := it.rescale()
-	it.k.refactor()
-	f.mulP(it.rhsX, it.x)
+	err := e.rescale()
+	e.k.refactor()
+	f.mulP(e.rhsX, e.x)
 	for j, v := range f.q {
-		it.rhsX[j] = -v - it.rhsX[j]
+		e.rhsX[j] = -v - e.rhsX[j]
 	}
-	clear(it.rhsZ)
-	ok = ok && it.k.solve(it.dx, it.z, it.rhsX, it.rhsZ, accuracy{refineTarget, refineTarget})
-	copy(it.s[f.zero:], it.ds[f.zero:])
-	return ok && !f.stop.Reached(0)
+	clear(e.rhsZ)
+	if err == nil {
+		err = e.k.solve(e.dx, e.z, e.rhsX, e.rhsZ, accuracy{refineTarget, refineTarget})
+	}
+	copy(e.s[f.zero:], e.ds[f.zero:])
+	return err == nil && !f.stop.Reached(0)
 }
 
 // multiplierFloor is the least slack, in the scaled problem, that counts as one.

@@ -1,0 +1,90 @@
+package native
+
+import (
+	"context"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// strategy is a way from an iterate to a solution. An iteration factors at the scaling of the iterate, whose measures are
+// given with the tolerance, computes the affine direction, then the combined one with the step along it, and moves.
+type strategy interface {
+	// String names the strategy in the log.
+	String() string
+	factor(p progress, eps float64) error
+	affine() error
+	combined(p progress, eps float64) error
+	// move takes the step and returns its length.
+	move() float64
+	// standing returns the part of the start that is left, as far as it counts as progress, and whether a stall counts.
+	standing() (left float64, late bool)
+	// relief goes over to another way of computing the directions; false if there is none.
+	relief() bool
+}
+
+// attempt is a run of a strategy.
+type attempt struct {
+	strategy strategy
+	begin    func() error
+	because  string
+	// enough says, after the attempt, that none of those to come would come nearer; nil for never.
+	enough func() bool
+}
+
+// origin is where a solve begins.
+type origin int
+
+const (
+	fresh   origin = iota
+	warmed         // at a point that the caller has given
+	resumed        // where the last solve ended
+)
+
+// attempts lists what is tried, in this order, until one comes to a verdict or to a limit.
+func (r *runner) attempts(from origin) []attempt {
+	var list []attempt
+	here := func() error { return nil }
+	switch {
+	case from == resumed:
+		r.direct.first = remains{}
+		list = append(list, attempt{r.strategy, here, "it goes on from the end of the last solve", r.rooted})
+	case from == warmed:
+		list = append(list, attempt{r.embedding, here, "it begins at the given point", nil})
+	case r.direct.fits():
+		list = append(list, attempt{r.direct, r.direct.start, "in linear programs over matrices, one side may have no interior",
+			func() bool { return r.rooted() && r.best.error <= nearSolved }})
+	}
+	start := func(differences bool) func() error {
+		return func() error { return r.embedding.start(differences) }
+	}
+	if len(r.nonsymmetric) == 0 {
+		list = append(list, attempt{r.embedding, start(true), "it takes all cones, and ends with a certificate where there is no solution", nil})
+	} else {
+		list = append(list, attempt{r.embedding, start(false), "it takes all cones; with nonsymmetric ones the constant part whole loses fewer digits", nil},
+			attempt{r.embedding, start(true), "the constant part as a difference has other rounding", nil})
+	}
+	if r.direct.fits() {
+		list = append(list, attempt{r.direct, r.direct.startAtBest, "the best point is improved with directions that lose half as many digits", nil})
+	}
+	return list
+}
+
+// rooted says whether the strategy at work is direct with root.
+func (r *runner) rooted() bool { return r.strategy == strategy(r.direct) && r.direct.rooted() }
+
+// try makes the attempts of a list. The status is backends.Unsolved where none came to an end, and the error says why the last one did not.
+func (r *runner) try(ctx context.Context, list []attempt) (status backends.Status, err error) {
+	for _, a := range list {
+		if l := r.options.Logger; l != nil {
+			l.DebugContext(ctx, "native", "attempt", a.strategy.String(), "because", a.because)
+		}
+		r.strategy = a.strategy
+		if err = a.begin(); err == nil || r.stopped() {
+			status, err = r.loop(ctx)
+		}
+		if status != backends.Unsolved || a.enough != nil && a.enough() {
+			break
+		}
+	}
+	return status, err
+}

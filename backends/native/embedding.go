@@ -117,7 +117,7 @@ func (e *embedding) factor(p progress, eps float64) error {
 	e.k.refactor()
 	err := e.constantPart()
 	for range maxRaises {
-		if e.f.stop.Reached(0) || err == nil && (e.whole() || e.k.left <= lostSolve) {
+		if e.f.stop.Reached(0) || err == nil && (e.whole() || !e.k.lost()) {
 			break
 		}
 		e.k.raise()
@@ -126,13 +126,8 @@ func (e *embedding) factor(p progress, eps float64) error {
 	return err
 }
 
-const (
-	// A solve that leaves more than lostSolve times the right-hand side, which no
-	// contradiction among the equations does, is lost; the matrix is factored
-	// anew with more regularisation, at most maxRaises times.
-	lostSolve = 10
-	maxRaises = 3
-)
+// maxRaises is how often the matrix is factored anew with more regularisation, at most, when a solve is lost.
+const maxRaises = 3
 
 // constantPart solves K (xi + x2, zeta + z2) = (-q, b), xi = x/tau, zeta = z/tau.
 // What (xi, zeta) leaves of the right-hand side is small near the end, where
@@ -184,7 +179,7 @@ func (e *embedding) constantPart() error {
 }
 
 // whole says that x2 and z2 hold the whole constant part, xi and zeta included.
-func (e *embedding) whole() bool { return e.k.eliminates || !e.differences }
+func (e *embedding) whole() bool { return e.k.whole() || !e.differences }
 
 // plainConstantPart solves K (x2, z2) = (-q, b).
 func (e *embedding) plainConstantPart() error {

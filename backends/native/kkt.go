@@ -41,13 +41,10 @@ type kkt struct {
 	res     []float64
 	best    []float64
 
-	matrices   []*matrixPart // the semidefinite cones
-	groups     [][]int32     // unknowns linked by matrices and by dense blocks
-	groupsOf   [][]int32     // the groups of each unknown
-	marked     []int32
-	eliminates bool // some matrix is eliminated
-	outer      outer
-	base       []float64 // the values of K without the cones, if there are matrices or dense blocks
+	groups   [][]int32 // unknowns linked by semidefinite cones and by dense blocks
+	groupsOf [][]int32 // the groups of each unknown
+	marked   []int32
+	base     []float64 // the values of K without the cones, if there are groups
 }
 
 // bound is a row of the orthant with the single entry a.val[entry] in column col.
@@ -90,54 +87,33 @@ const (
 	pivotReplaced  = 1e-7
 )
 
-// newKKT analyses the Newton systems of f. With keep, no column is eliminated.
-func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
-	k := &kkt{f: f, cones: cones, starts: starts}
-	for _, c := range cones {
-		if d, ok := c.(diagonalCone); ok {
-			k.h = d.diagonal()
-		}
-	}
-	f.memory.taken -= f.kkt // of those that these replace
-	before := f.memory.taken
-	defer func() { f.kkt = f.memory.taken - before }()
-	count := make([]int32, f.m)
-	for _, i := range f.a.ind {
-		if f.stop.Reached(1) {
-			return nil, errStopped
-		}
-		count[i]++
-	}
-	k.xpos, k.pos = make([]int32, f.n), make([]int32, f.m)
-	if !keep {
-		k.findSingles()
-	}
+// number gives the columns and rows that are not eliminated their unknowns, and returns how many columns have one. Of the rows of A count has
+// the numbers of entries.
+func (k *kkt) number(count []int32) (columns int, err error) {
+	f := k.f
 	only := make([]int32, f.m) // the column of rows with one entry
 	for j := range int32(f.n) {
 		if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
-			return nil, errStopped
+			return 0, errStopped
 		}
 		for _, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
 			only[i] = j
 		}
 	}
-	if k.chooseForms(keep); f.stop.Reached(4 * (f.n + f.m)) {
-		return nil, errStopped
-	}
 	size := int32(0)
 	for j := range k.xpos {
 		if f.stop.Reached(vectorWork) {
-			return nil, errStopped
+			return 0, errStopped
 		}
 		if k.xpos[j] == 0 {
 			k.xpos[j] = size
 			size++
 		}
 	}
-	columns := size
+	columns = int(size)
 	for i := range k.pos {
 		if f.stop.Reached(vectorWork) {
-			return nil, errStopped
+			return 0, errStopped
 		}
 		bound := i >= f.zero && i < f.zero+f.nonneg && count[i] == 1 && k.xpos[only[i]] >= 0
 		if bound || k.pos[i] < 0 {
@@ -148,34 +124,33 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 		size++
 	}
 	// the two more unknowns of a cone in rank-two form
-	k.extra = make([]int32, len(cones))
-	for c := range cones {
-		if cones[c].block() == rankTwoBlock {
+	k.extra = make([]int32, len(k.cones))
+	for c := range k.cones {
+		if k.cones[c].block() == rankTwoBlock {
 			k.extra[c] = size
 			size += 2
 		}
 	}
 	k.size = int(size)
-	if err := k.link(); err != nil {
-		return nil, err
-	}
-	if err := k.pattern(count, int(columns)); err != nil {
-		return nil, err
-	}
+	return columns, nil
+}
+
+// analyse does the symbolic work of the factorisation, and takes the work space.
+func (k *kkt) analyse() error {
 	const what = "the factors of the Newton systems"
-	factor := int64(0)
+	f, lasts := k.f, int64(0)
 	var err error
 	k.factor, err = ldl.AnalyzeWith(k.size, k.mat.ptr, k.mat.ind, k.sign, ldl.Options{Stop: f.stop, Memory: func(lasting, passing int64) error {
-		factor = lasting
+		lasts = lasting
 		return f.memory.fits(what, lasting+passing)
 	}})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := f.memory.take(what, factor); err != nil {
-		return nil, err
+	if err := f.memory.take(what, lasts); err != nil {
+		return err
 	}
-	k.shift = make([]float64, size)
+	k.shift = make([]float64, k.size)
 	for j, sign := range k.sign {
 		k.shift[j] = staticRegularisation * float64(sign)
 	}
@@ -185,8 +160,10 @@ func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
 		}
 	}
 	k.regularise(1)
-	k.rhs, k.sol, k.res, k.best = make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
-	return k, nil
+	for _, v := range []*[]float64{&k.rhs, &k.sol, &k.res, &k.best} {
+		*v = make([]float64, k.size)
+	}
+	return nil
 }
 
 // findSingles marks the columns to eliminate with -1 in xpos.
@@ -262,11 +239,18 @@ func (k *kkt) load() bool {
 	if len(k.groups) > 0 {
 		k.base = append(k.base[:0], k.mat.val...)
 	}
-	return k.loadMatrices()
+	return true
 }
 
 // refactor puts the current H of the cones into K and factors it.
 func (k *kkt) refactor() {
+	if k.write(); !k.f.stop.Reached(0) {
+		k.factorize()
+	}
+}
+
+// write puts the current H of the cones into K.
+func (k *kkt) write() {
 	f := k.f
 	copy(k.mat.val, k.base)
 	f.stop.Reached(len(k.mat.val))
@@ -293,12 +277,7 @@ func (k *kkt) refactor() {
 		a := f.a.val[b.entry]
 		k.mat.val[k.diag[k.xpos[b.col]]] += a * a / k.h[int(b.row)-f.zero]
 	}
-	if f.stop.Reached(2*len(k.baseX) + 8*len(k.bounds)) {
-		return
-	}
-	if k.addMatrices(); !f.stop.Reached(0) {
-		k.factorize()
-	}
+	f.stop.Reached(2*len(k.baseX) + 8*len(k.bounds))
 }
 
 func (k *kkt) factorize() {
@@ -336,6 +315,12 @@ func (k *kkt) relax() {
 	}
 }
 
+// lost says that the last solve left more than it was asked for at first, which no contradiction among the equations does.
+func (k *kkt) lost() bool { return !(k.left <= lostSolve) }
+
+// lostSolve is what it may leave, as a multiple of the right-hand side.
+const lostSolve = 10
+
 // shiftCone sets the regularisation that cone c has asked for.
 func (k *kkt) shiftCone(c int) {
 	block, shift := k.cones[c].block(), k.writers[c].shift
@@ -351,16 +336,21 @@ func (k *kkt) shiftCone(c int) {
 }
 
 // solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
-// as far as it gets. The error says that the result is not finite, or unfinished.
+// as far as it gets.
 func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) error {
-	if err := k.solveReduced(x, z, rx, rz, to); err != nil {
+	if err := k.reduce(rx, rz); err != nil {
 		return err
 	}
-	return k.refineMatrices(x, z, rx, rz, to)
+	return k.finish(x, z, rx, rz, to)
 }
 
-// solveReduced is solve with residuals measured after what is eliminated by hand.
-func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) error {
+// withoutTerm, withTerm and whole are those of newton, for programs in which no cone is eliminated.
+func (k *kkt) withoutTerm(_, _, _, _ []float64, _ float64) {}
+func (k *kkt) withTerm(_, _ []float64)                     {}
+func (k *kkt) whole() bool                                 { return false }
+
+// reduce makes the right-hand side of the unknowns in K, with what is eliminated by hand.
+func (k *kkt) reduce(rx, rz []float64) error {
 	f, rhs := k.f, k.rhs
 	clear(rhs)
 	for j, p := range k.xpos {
@@ -390,9 +380,15 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) error {
 	for _, b := range k.bounds {
 		rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 	}
-	if k.reduceMatrices(rx, rz); f.stop.Reached(2*k.size + 8*len(k.bounds)) {
+	if f.stop.Reached(2*k.size + 8*len(k.bounds)) {
 		return errStopped
 	}
+	return nil
+}
+
+// finish solves for the right-hand side of reduce, and computes what was eliminated.
+func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
+	f, h := k.f, k.h
 	size := 1 + maxAbs(k.rhs)
 	err := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size, size)
 	if f.stop.Reached(2 * k.size) {
@@ -420,6 +416,5 @@ func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) error {
 	for _, b := range k.bounds {
 		z[b.row] = (f.a.val[b.entry]*x[b.col] - rz[b.row]) / h[int(b.row)-f.zero]
 	}
-	k.recoverMatrices(x, z, rz)
 	return err
 }

@@ -2,6 +2,7 @@ package native
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
@@ -38,8 +39,51 @@ func (k *kkt) pattern(count []int32, columns int) error {
 	for c := range k.writers {
 		k.writers[c].val = k.mat.val
 	}
-	if k.place(); f.stop.Reached(0) {
-		return errStopped
+	return k.placeBlocks()
+}
+
+// link makes the groups of unknowns that are linked with each other in K, beside those of semidefinite cones.
+func (k *kkt) link() error {
+	for c, cn := range k.cones {
+		if cn.block() == denseBlock {
+			k.groups = append(k.groups, k.pos[k.starts[c]:k.starts[c+1]])
+		}
+	}
+	k.groupsOf = make([][]int32, k.size)
+	for g, group := range k.groups {
+		for _, u := range group {
+			k.groupsOf[u] = append(k.groupsOf[u], int32(g))
+		}
+	}
+	k.marked = make([]int32, k.size)
+	return nil
+}
+
+// mark writes the places of the entries of column j into marked.
+func (k *kkt) mark(j int32) {
+	for e := k.mat.ptr[j]; e < k.mat.ptr[j+1]; e++ {
+		k.marked[k.mat.ind[e]] = e
+	}
+}
+
+// placeBlocks finds the entries of the dense blocks.
+func (k *kkt) placeBlocks() error {
+	for c, cn := range k.cones {
+		if cn.block() != denseBlock {
+			continue
+		}
+		if k.f.stop.Reached(100) {
+			return errStopped
+		}
+		w := &k.writers[c]
+		w.at = w.at[:0]
+		rows := k.pos[k.starts[c]:k.starts[c+1]]
+		for i := range rows {
+			k.mark(rows[i])
+			for j := range i + 1 {
+				w.at = append(w.at, k.marked[rows[j]])
+			}
+		}
 	}
 	return nil
 }
@@ -97,7 +141,7 @@ func (w *patternWriter) variables() {
 			continue
 		}
 		if len(w.groupsOf[j]) > 0 {
-			w.pushLinked(c, w.push)
+			w.pushLinked(c)
 			w.end(int(j), 1)
 			continue
 		}
@@ -250,5 +294,38 @@ func (w *patternWriter) rankTwo() {
 			h.at = append(h.at, w.diag[j])
 			w.end(j, sign)
 		}
+	}
+}
+
+// earlier returns the unknowns before j that share a group with it and those of more,
+// in rising order.
+func (k *kkt) earlier(j int32, more []int32) []int32 {
+	out := more
+	for _, g := range k.groupsOf[j] {
+		for _, u := range k.groups[g] {
+			if u < j {
+				out = append(out, u)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// pushLinked lays out column c of P with the columns that it is linked to.
+func (w *patternWriter) pushLinked(c int) {
+	f, j := w.f, w.xpos[c]
+	from, to := f.p.ptr[c], f.p.ptr[c+1]
+	var rows []int32
+	for _, i := range f.p.ind[from:to] {
+		rows = append(rows, w.xpos[i])
+	}
+	rows = append(rows, j)
+	for _, u := range w.earlier(j, rows) {
+		w.marked[u] = w.push(u)
+	}
+	w.diag[j] = w.marked[j]
+	for e := from; e < to; e++ {
+		w.pAt[e] = w.marked[w.xpos[f.p.ind[e]]]
 	}
 }

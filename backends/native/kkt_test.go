@@ -90,7 +90,7 @@ func TestKKTWithEachCone(t *testing.T) {
 		for _, p := range []*backends.Problem{few, many, variableIn(rng, e)} {
 			it := requireNewton(t, rng, p, 1e-7)
 			used[it.cones[len(it.cones)-1].block()] = true
-			for _, part := range it.k.matrices {
+			for _, part := range it.matrices() {
 				forms[part.form] = true
 			}
 		}
@@ -200,7 +200,7 @@ func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within flo
 
 // inverse says whether a matrix is in the inverse form.
 func (it *iterate) inverse(m matrixCone) bool {
-	return slices.ContainsFunc(it.k.matrices, func(p *matrixPart) bool { return p.c == m && p.form == eliminateRows })
+	return slices.ContainsFunc(it.matrices(), func(p *matrixPart) bool { return p.c == m && p.form == eliminateRows })
 }
 
 // A point of the caller becomes one of the scaled form and comes back the same,

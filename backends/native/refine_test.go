@@ -17,7 +17,7 @@ func TestImproveWithWrongPivots(t *testing.T) {
 	it, err := newIterate(f)
 	require.NoError(t, err)
 	f.fill(p)
-	k := it.k
+	k := it.k.(*kkt)
 	require.True(t, k.load())
 	for i, c := range it.cones {
 		from, to := it.starts[i], it.starts[i+1]

@@ -112,7 +112,7 @@ func newRoot(it *iterate) *root {
 	}
 	for _, p := range q.parts {
 		n := p.n
-		for _, m := range it.k.matrices {
+		for _, m := range it.matrices() {
 			if m.c == p.c && m.form == eliminateRows {
 				p.g = &m.g
 			}

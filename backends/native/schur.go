@@ -1,0 +1,203 @@
+package native
+
+import "math"
+
+// schur solves the Newton systems of programs with semidefinite cones: what it eliminates of these comes as a Schur complement, sums
+// tr(F_i X F_j Y) made by gram, onto the other unknowns of kkt.
+type schur struct {
+	*kkt
+	matrices   []*matrixPart // the semidefinite cones
+	eliminates bool          // some matrix is eliminated
+	outer      outer
+}
+
+// matrixPart is a semidefinite cone in the Newton systems, in one of three forms
+// (see matrixForm). With A the rows of the cone, its own unknowns are dz and, for
+// eliminateColumns, the columns that are the matrix:
+//
+//	eliminateRows     z = H^-1 (A x - rz),
+//	                  (P + A'H^-1 A) x + .. = rx + A'H^-1 rz
+//	eliminateColumns  A = diag(a): z = (rx - B'y)/a, x = (rz + H z)/a, y being the
+//	                  unknowns of the other rows B of these columns, and with B~ = B diag(1/a)
+//	                  -B~ H B~' y + .. = ry - B~ (rz + H (rx/a))
+//	denseRows         H stands in the matrix.
+type matrixPart struct {
+	c        matrixCone
+	form     matrixForm
+	from, to int // rows
+	g        gram
+	own      []int32   // eliminateColumns: the column of each row
+	entry    []int32   // and the entry a
+	divided  []float64 // rx/a
+	pushed   []float64 // what H or H^-1 makes of the right-hand side
+	work     []float64
+}
+
+const (
+	// Cholesky factors of a matrix part are exact to about this, relative to the
+	// diagonal: so much is added to it.
+	matrixRegularisation = 1e-14
+	// A matrix variable whose entries in A are smaller than this beside others is not eliminated.
+	ownMin = 1e-8
+	// A cone with this many times more columns than rows keeps its rows.
+	manyColumns = 2.5
+)
+
+// load takes the numbers of A for the grams, too; false if a matrix variable
+// has a row without a number in it.
+func (s *schur) load() bool {
+	if !s.kkt.load() {
+		return false
+	}
+	f := s.f
+	for _, p := range s.matrices {
+		switch p.form {
+		case eliminateRows:
+			p.g.set(func(m *gramMember, e int) float64 { return f.a.val[m.from[e]] })
+		case eliminateColumns:
+			for _, e := range p.entry {
+				if !(math.Abs(f.a.val[e]) >= ownMin) {
+					return false
+				}
+			}
+			p.g.set(func(m *gramMember, e int) float64 { return f.a.val[m.from[e]] / f.a.val[p.entry[m.row[e]]] })
+		case denseRows:
+			p.g.set(func(*gramMember, int) float64 { return 1 })
+		}
+	}
+	return true
+}
+
+// refactor factors K with the semidefinite cones.
+func (s *schur) refactor() {
+	if s.write(); s.f.stop.Reached(0) {
+		return
+	}
+	if s.add(); !s.f.stop.Reached(0) {
+		s.factorize()
+	}
+}
+
+// add adds the semidefinite cones to K, and chooses the regularisation of
+// the unknowns that they come to.
+func (s *schur) add() {
+	for _, p := range s.matrices {
+		x, y := p.c.product()
+		p.g.add(s.mat.val, x, y)
+	}
+	if s.f.stop.Reached(0) {
+		return
+	}
+	for _, p := range s.matrices {
+		for i := range p.g.members {
+			j := p.g.members[i].unknown
+			s.shift[j] = float64(s.sign[j]) * (boundedRegularisation + matrixRegularisation*math.Abs(s.mat.val[s.diag[j]]))
+		}
+	}
+}
+
+// solve solves the systems with all their rows and columns.
+func (s *schur) solve(x, z, rx, rz []float64, to accuracy) error {
+	if err := s.solveReduced(x, z, rx, rz, to); err != nil {
+		return err
+	}
+	return s.refineMatrices(x, z, rx, rz, to)
+}
+
+// solveReduced is solve with residuals measured after what is eliminated.
+func (s *schur) solveReduced(x, z, rx, rz []float64, to accuracy) error {
+	if err := s.reduce(rx, rz); err != nil {
+		return err
+	}
+	if s.reduceMatrices(rx, rz); s.f.stop.Reached(0) {
+		return errStopped
+	}
+	err := s.finish(x, z, rx, rz, to)
+	s.recoverMatrices(x, z, rz)
+	return err
+}
+
+// reduceMatrices brings the right-hand side of what is eliminated to rhs.
+func (s *schur) reduceMatrices(rx, rz []float64) {
+	f := s.f
+	for _, p := range s.matrices {
+		switch p.form {
+		case eliminateRows:
+			if clear(p.pushed); maxAbs(rz[p.from:p.to]) == 0 {
+				continue
+			}
+			p.c.mulSym(p.pushed, rz[p.from:p.to])
+			p.g.dotAdd(s.rhs, p.pushed, 1)
+		case eliminateColumns:
+			for r, j := range p.own {
+				p.divided[r] = rx[j] / f.a.val[p.entry[r]]
+			}
+			if clear(p.pushed); maxAbs(p.divided) != 0 {
+				p.c.mulSym(p.pushed, p.divided)
+			}
+			axpy(1, rz[p.from:p.to], p.pushed)
+			p.g.dotAdd(s.rhs, p.pushed, -1)
+		}
+	}
+}
+
+// recoverMatrices computes what was eliminated from the rest of x and z.
+func (s *schur) recoverMatrices(x, z, rz []float64) {
+	f := s.f
+	for _, p := range s.matrices {
+		zp := z[p.from:p.to]
+		switch p.form {
+		case eliminateRows:
+			clear(p.work)
+			p.g.mulAdd(p.work, x, 1)
+			p.c.mulSym(zp, p.work)
+			axpy(-1, p.pushed, zp)
+		case eliminateColumns:
+			copy(zp, p.divided)
+			p.g.mulAdd(zp, z, -1)
+			p.c.mulSym(p.work, zp)
+			axpy(1, rz[p.from:p.to], p.work)
+			for r, j := range p.own {
+				x[j] = p.work[r] / f.a.val[p.entry[r]]
+			}
+		}
+	}
+}
+
+// withoutTerm takes the complementarity term d of the semidefinite cones in their
+// inverse form, H^-1 d, from the right-hand side of the rows to that of the columns:
+//
+//	-H dz + A dx = d - weight rz  is  -H (dz + H^-1 d) + A dx = -weight rz.
+func (s *schur) withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64) {
+	for _, p := range s.matrices {
+		if p.form == eliminateRows {
+			for i := p.from; i < p.to; i++ {
+				rhsZ[i] = -weight * rz[i]
+			}
+			p.mulTransposed(rhsX, d[p.from:p.to])
+		}
+	}
+}
+
+// withTerm takes H^-1 d off the dz that withoutTerm has led to.
+func (s *schur) withTerm(dz, d []float64) {
+	for _, p := range s.matrices {
+		if p.form == eliminateRows {
+			axpy(-1, d[p.from:p.to], dz[p.from:p.to])
+		}
+	}
+}
+
+func (s *schur) whole() bool { return s.eliminates }
+
+// mulTransposed adds A'v to x, A being the rows of a part in the form eliminateRows.
+func (p *matrixPart) mulTransposed(x, v []float64) {
+	for i := range p.g.members {
+		m := &p.g.members[i]
+		sum := 0.0
+		for e, r := range m.row {
+			sum += m.vec[e] * v[r]
+		}
+		x[m.item] += sum
+	}
+}

@@ -411,7 +411,8 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	}
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
-		out := &Solution{Status: EndedBy(ctx), Message: "the context ended before the start", SetupTime: s.setupTime}
+		status := EndedBy(ctx)
+		out := &Solution{Status: status, Stopped: status.Stopped(), Message: "the context ended before the start", SetupTime: s.setupTime}
 		withoutPoint(out)
 		return out, nil
 	}
@@ -535,10 +536,10 @@ func (s *checkedSolver) contradiction() *Solution {
 		switch z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single()); {
 		case z != nil:
 			out.Status, out.Z = PrimalInfeasible, z
-			s.judgePrimalInfeasible(out)
+			s.judge(out)
 		case x != nil:
 			out.Status, out.X = DualInfeasible, x
-			s.judgeDualInfeasible(out)
+			s.judge(out)
 		}
 		if out.Status == PrimalInfeasible || out.Status == DualInfeasible {
 			s.obvious = out

@@ -4,10 +4,20 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/outcome"
 )
 
 // judge recomputes everything that a solution claims and sets its status to what holds.
 func (s *checkedSolver) judge(out *Solution) {
+	if out.Stopped == "" {
+		out.Stopped = out.Status.Stopped()
+	}
+	s.judgeClaim(out)
+	out.Found = out.Status.Found(out.Residuals, s.options.Eps)
+}
+
+func (s *checkedSolver) judgeClaim(out *Solution) {
 	switch out.Status {
 	case PrimalInfeasible:
 		s.judgePrimalInfeasible(out)
@@ -140,7 +150,7 @@ func addMessage(out *Solution, text string) {
 
 // reject turns a claim that does not hold into NumericalError.
 func reject(out *Solution, why string) {
-	out.Status = NumericalError
+	out.Status, out.Stopped = NumericalError, outcome.NumericalError
 	addMessage(out, why)
 	withoutPoint(out)
 }
@@ -148,7 +158,7 @@ func reject(out *Solution, why string) {
 // withoutPoint marks a solution as having no point: nothing about it is known.
 func withoutPoint(out *Solution) {
 	nan := math.NaN()
-	out.X, out.S, out.Z = nil, nil, nil
+	out.X, out.S, out.Z, out.Found = nil, nil, nil, outcome.None
 	out.Objective, out.DualObjective = nan, nan
 	out.Residuals = Residuals{nan, nan, nan}
 }

@@ -7,11 +7,15 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/solve"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Result is the outcome of one Solve. It stays valid when the solver goes on.
 type Result struct {
 	Status backends.Status
+	// Stopped and Found are those of [backends.Solution], for the last program that was solved and for the point completed from it.
+	Stopped outcome.Stop
+	Found   outcome.Found
 	// Engine is what found the result; empty where the context had ended before.
 	Engine Engine
 	// Objective and DualObjective are those of the model, constants included.
@@ -36,7 +40,7 @@ type Result struct {
 
 func newResult(e Engine, r *solve.Outcome, vars []*Variable) *Result {
 	return &Result{
-		Status: r.Status, Engine: e, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
+		Status: r.Status, Stopped: r.Stopped, Engine: e, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
 		Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, SetupTime: r.SetupTime, SolveTime: r.SolveTime, Message: r.Message, out: r, vars: vars,
 	}
 }

@@ -130,7 +130,7 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 }
 
 // subproblem solves the second program; nil where it cannot.
-func (j *joint) subproblem(ctx context.Context, b *subproblem) (*outcome, iterate, error) {
+func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate, error) {
 	gamma := make([]float64, len(b.lower.slope))
 	for i, s := range b.lower.slope {
 		gamma[i] = -s
@@ -152,15 +152,15 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*outcome, iterat
 	for _, x := range s.X {
 		z.x = append(z.x, x...)
 	}
-	out := &outcome{
+	out := &answer{
 		status: backends.Optimal, residual: math.NaN(), iterations: s.Fits, engine: jointEngine,
 		eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
 	}
 	return out, z, nil
 }
 
-// outcome is what is known of the solution of a subproblem.
-type outcome struct {
+// answer is what is known of the solution of a subproblem.
+type answer struct {
 	status             backends.Status
 	residual           float64 // of the conic program, NaN where there was none
 	iterations, active int
@@ -174,12 +174,12 @@ type outcome struct {
 }
 
 // conic sums it up.
-func (o *outcome) conic() conic {
+func (o *answer) conic() conic {
 	return conic{status: o.status, residual: o.residual, iterations: o.iterations, active: o.active, engine: o.engine}
 }
 
 // solveJoint is solve by the multipliers.
-func (b *subproblem) solveJoint(ctx context.Context) (*outcome, iterate, error) {
+func (b *subproblem) solveJoint(ctx context.Context) (*answer, iterate, error) {
 	start := time.Now()
 	out, z, err := b.joint.subproblem(ctx, b)
 	b.taken = time.Since(start)

@@ -4,27 +4,28 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/outcome"
 )
 
-// Status says how a run ended.
-type Status string
+// Status says how a run ended. What it shares with other computations are the reasons of package outcome.
+type Status = outcome.Stop
 
 // The ways a run can end.
 const (
 	// Converged means that the stopping test holds.
-	Converged Status = "converged"
+	Converged = outcome.Converged
 	// Inaccurate means the same, but the last conic solves missed their tolerances by more than a factor of ten.
 	Inaccurate Status = "inaccurate"
 	// IterationLimit means that the iterations ran out first.
-	IterationLimit Status = "iteration_limit"
+	IterationLimit = outcome.IterationLimit
 	// TimeLimit means that the deadline of the context, or the time limit of a solve, came first.
-	TimeLimit Status = "time_limit"
+	TimeLimit = outcome.TimeLimit
 	// Cancelled means that the context was cancelled.
-	Cancelled Status = "cancelled"
+	Cancelled = outcome.Cancelled
 	// LowerInfeasible means that the lower level has no feasible point at some h.
 	LowerInfeasible Status = "lower_level_infeasible"
 	// SolverFailed means that the conic solver gave no usable point.
-	SolverFailed Status = "numerical_error"
+	SolverFailed = outcome.NumericalError
 )
 
 // Result is the outcome of [Solve], which after an early end is what there is:

@@ -255,13 +255,13 @@ func (b *subproblem) hold(low *lowerSolution) *lowerSolution {
 
 // solve solves the subproblem and clips h to its bounds. The point is empty when the
 // result is of no use.
-func (b *subproblem) solve(ctx context.Context) (*outcome, iterate, error) {
+func (b *subproblem) solve(ctx context.Context) (*answer, iterate, error) {
 	if b.joint != nil {
 		if out, z, err := b.solveJoint(ctx); out != nil || err != nil {
 			return out, z, err
 		}
 		if ctx.Err() != nil {
-			return &outcome{status: backends.Cancelled, residual: math.NaN()}, iterate{}, nil
+			return &answer{status: backends.Cancelled, residual: math.NaN()}, iterate{}, nil
 		}
 		if err := b.assign(); err != nil {
 			return nil, iterate{}, err
@@ -271,7 +271,7 @@ func (b *subproblem) solve(ctx context.Context) (*outcome, iterate, error) {
 	if err != nil {
 		return nil, iterate{}, err
 	}
-	out := &outcome{
+	out := &answer{
 		status: res.Status, residual: res.Residuals.Max(), iterations: res.Iterations, active: res.Active, engine: string(res.Engine), usable: usable(res), objective: res.Objective,
 	}
 	if z.h == nil {

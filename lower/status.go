@@ -1,21 +1,23 @@
 package lower
 
-// Status says how a solve ended.
-type Status string
+import "github.com/conetune/conetune/outcome"
+
+// Status says how a solve ended. What it shares with other computations are the reasons of package outcome.
+type Status = outcome.Stop
 
 // The ways in which a solve ends.
 const (
 	// Optimal: the gap is below the tolerance.
-	Optimal Status = "optimal"
+	Optimal = outcome.Converged
 	// Exhausted: the optimality conditions hold to rounding, and the gap cannot be
 	// brought below the tolerance in floating point.
 	Exhausted Status = "exhausted"
 	// EpochLimit: the most epochs of coordinate descent that were allowed were done.
-	EpochLimit Status = "epoch limit"
+	EpochLimit = outcome.IterationLimit
 	// Stalled: the gap no longer falls, because of rounding in data of very different sizes.
-	Stalled Status = "stalled"
+	Stalled = outcome.Stalled
 	// Failed: the path of a support vector machine did not come to its end.
-	Failed Status = "failed"
+	Failed = outcome.NumericalError
 	// Cancelled: the context ended.
-	Cancelled Status = "cancelled"
+	Cancelled = outcome.Cancelled
 )

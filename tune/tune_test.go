@@ -2,6 +2,7 @@ package tune_test
 
 import (
 	"context"
+	"fmt"
 	"encoding/json"
 	"math"
 	"testing"

@@ -25,6 +25,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Options say how accurate the backend promises to be. Zero values mean the
@@ -169,6 +170,11 @@ func (s suite) check(t *testing.T, c Case, sol *backends.Solution) {
 	}
 	if sol.Iterations < 0 || sol.SolveTime < 0 || sol.SetupTime < 0 {
 		t.Errorf("negative count or time: %d iterations, setup %v, solve %v", sol.Iterations, sol.SetupTime, sol.SolveTime)
+	}
+	if found := map[backends.Status]outcome.Found{
+		backends.Optimal: outcome.Optimal, backends.PrimalInfeasible: outcome.Infeasibility, backends.DualInfeasible: outcome.Unboundedness,
+	}[sol.Status]; sol.Found != found || sol.Stopped == "" {
+		t.Errorf("%v: found %q, stopped because %q", sol.Status, sol.Found, sol.Stopped)
 	}
 	switch sol.Status {
 	case backends.Optimal:

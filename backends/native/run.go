@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/stop"
+	"github.com/conetune/conetune/outcome"
 )
 
 const (
@@ -88,7 +89,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 	sol := r.solution(status)
 	sol.Iterations = r.iterations
 	if err != nil {
-		sol.Message = err.Error()
+		sol.Stopped, sol.Message = outcome.Stalled, err.Error()
 	}
 	if unused != "" {
 		sol.Message = strings.TrimPrefix(sol.Message+"; "+unused, "; ")

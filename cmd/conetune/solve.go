@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -189,8 +190,10 @@ func (a *app) solveBuilt(ctx context.Context, p *loadedProgram, backend backends
 
 // outOfTime is the result where the time was over with nothing to show for it.
 func outOfTime(p *loadedProgram, f *solveFlags, spent time.Duration) *solveResult {
+	const status = backends.TimeLimit
 	return &solveResult{
-		Name: p.name, Backend: f.backend, status: backends.TimeLimit, Status: backends.TimeLimit.String(),
+		Name: p.name, Backend: f.backend, status: status, Status: status.String(),
+		Stopped: string(status.Stopped()), Found: string(status.Found(backends.Residuals{Primal: math.NaN()}, 0)),
 		SetupSeconds: spent.Seconds(), Message: "ended within the set-up",
 	}
 }

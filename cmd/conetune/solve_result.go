@@ -15,6 +15,8 @@ type solveResult struct {
 	Name          string       `json:"name"`
 	Backend       string       `json:"backend"`
 	Status        string       `json:"status"`
+	Stopped       string       `json:"stopped"`
+	Found         string       `json:"found"`
 	Objective     *float64     `json:"objective"`
 	DualObjective *float64     `json:"dual_objective"`
 	Primal        *float64     `json:"primal_residual"`
@@ -45,7 +47,7 @@ type certificate struct {
 func newSolveResult(p *loadedProgram, backend string, s *backends.Solution) *solveResult {
 	t := p.built.translate(s)
 	r := &solveResult{
-		Name: p.name, Backend: backend, Status: s.Status.String(), status: s.Status,
+		Name: p.name, Backend: backend, Status: s.Status.String(), Stopped: string(s.Stopped), Found: string(s.Found), status: s.Status,
 		Iterations: s.Iterations, Message: s.Message,
 		Primal: finiteOrNull(s.Residuals.Primal), Dual: finiteOrNull(s.Residuals.Dual), Gap: finiteOrNull(s.Residuals.Gap),
 	}

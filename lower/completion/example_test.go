@@ -32,5 +32,5 @@ func ExampleProblem_Solve() {
 		g += s.Left.At(1, k) * s.Right.At(1, k)
 	}
 	fmt.Printf("%s: rank %d, the entry is %.1f\n", s.Status, rank, g)
-	// Output: optimal: rank 1, the entry is 1.0
+	// Output: converged: rank 1, the entry is 1.0
 }

@@ -25,5 +25,5 @@ func ExampleProblem_Solve() {
 	}
 	fmt.Printf("%s: w = %.3f, objective %.4f\n", m.Status, m.W, m.Objective)
 	// Output:
-	// optimal: w = [0.950 0.100], objective 0.0456
+	// converged: w = [0.950 0.100], objective 0.0456
 }

@@ -29,5 +29,5 @@ func ExampleRegression_Solve() {
 		return
 	}
 	fmt.Printf("%s: b0 = %.2f, b = %.2f\n", s.Status, s.B0, s.B)
-	// Output: optimal: b0 = 3.00, b = [0.25 0.00 2.25]
+	// Output: converged: b0 = 3.00, b = [0.25 0.00 2.25]
 }

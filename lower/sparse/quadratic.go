@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower/internal/factor"
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 

@@ -36,5 +36,5 @@ func ExampleIGJO() {
 		return
 	}
 	fmt.Printf("%s: validation loss %.2f at the start, %.2f at the end\n", r.Status, first, r.Best.Validation)
-	// Output: stationary: validation loss 6.66 at the start, 4.29 at the end
+	// Output: converged: validation loss 6.66 at the start, 4.29 at the end
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Scale is what a method takes its steps in.
@@ -35,25 +36,25 @@ const (
 	Gradient Direction = "gradient"
 )
 
-// Status says how a search ended.
-type Status string
+// Status says how a search ended. What it shares with other computations are the reasons of package outcome.
+type Status = outcome.Stop
 
 // The ways in which a search ends.
 const (
 	// Stationary: the hypergradient vanishes, or steps and progress became as small as asked for.
-	Stationary Status = "stationary"
+	Stationary = outcome.Converged
 	// IterationLimit: Settings.MaxIter iterations were done.
-	IterationLimit Status = "iteration limit"
+	IterationLimit = outcome.IterationLimit
 	// Done: all steps of Settings.Normalised were done.
 	Done Status = "done"
 	// SolveLimit: Settings.MaxSolves lower levels were solved.
 	SolveLimit Status = "solve limit"
 	// Cancelled: the context ended.
-	Cancelled Status = "cancelled"
+	Cancelled = outcome.Cancelled
 	// LowerFailed: a lower level could not be solved to the tolerance.
 	LowerFailed Status = "lower level not solved"
 	// NotFinite: a validation loss, a hypergradient or a hyperparameter was no finite number.
-	NotFinite Status = "not finite"
+	NotFinite = outcome.NumericalError
 )
 
 // Settings of a search; zeros ask for the defaults of the method.

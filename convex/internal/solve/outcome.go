@@ -8,12 +8,14 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Outcome is what a solve has found: a point of a program with all or some of its columns and rows, and how it is completed.
 type Outcome struct {
 	Status                   backends.Status
-	Objective, DualObjective float64 // constants included
+	Stopped                  outcome.Stop // empty where nothing but the status is known
+	Objective, DualObjective float64      // constants included
 	Residuals                backends.Residuals
 	Iterations, Rounds       int
 	Active                   int
@@ -49,7 +51,7 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 	as := s.Current.Assembled
 	offset := as.Program.Offset()
 	r := &Outcome{
-		Status: sol.Status, Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
+		Status: sol.Status, Stopped: sol.Stopped, Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
 		Residuals: sol.Residuals, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
 		Assembled: as, Offset: offset, X: sol.X, S: sol.S, Z: sol.Z,
 	}

@@ -2,8 +2,8 @@ package tune_test
 
 import (
 	"context"
-	"fmt"
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 	"time"

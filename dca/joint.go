@@ -2,6 +2,7 @@ package dca
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"slices"
 	"time"
@@ -21,6 +22,8 @@ type joint struct {
 	sub     lower.SubproblemSolver
 	workers int
 	scale   []float64 // l of each part at x = 0
+	fits    int       // that were solved
+	log     *slog.Logger
 }
 
 // jointEngine is the name of this engine in traces.
@@ -38,7 +41,7 @@ func newJoint(p *Program, s *Settings) *joint {
 	if parts == nil || s.Linearized {
 		return nil
 	}
-	j := &joint{parts: parts, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers())}
+	j := &joint{parts: parts, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
 	for _, f := range parts {
 		zero := make([][]float64, len(f.Shape()))
 		for i, n := range f.Shape() {
@@ -92,6 +95,13 @@ func (j *joint) bounded() (out []int) {
 	return out
 }
 
+// debug logs where that is asked for.
+func (j *joint) debug(message string, args ...any) {
+	if j.log != nil {
+		j.log.Debug(message, args...)
+	}
+}
+
 // begin gives the lower levels a start in penalty form.
 func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) error {
 	if j == nil || lambda == nil || !(slices.Min(lambda) > 0) {
@@ -111,6 +121,7 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 	design.Side(len(j.parts), j.workers, func(t int) {
 		found[t], errs[t] = j.lows[t].Solve(ctx, h, jointTol*math.Max(j.scale[t], math.SmallestNonzeroFloat64))
 	})
+	j.fits += len(j.parts)
 	share := 1 / float64(len(j.parts))
 	out := &lowerSolution{conic: conic{status: backends.Optimal, residual: math.NaN(), engine: jointEngine}, h: slices.Clone(h), slope: make([]float64, len(h))}
 	for t, s := range found {
@@ -118,6 +129,7 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 			return nil, errs[t]
 		}
 		if s.X == nil || !s.Solved {
+			j.debug("dca: lower level left to conic programs", "gap", s.Gap)
 			return nil, nil
 		}
 		out.value += share * s.Loss
@@ -126,6 +138,7 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 		out.x = append(out.x, s.X...)
 		floats.AddScaled(out.slope, -share, s.Lambda)
 	}
+	j.debug("dca: lower level solved by the fit", "value", out.value, "gap", out.gap)
 	return out, nil
 }
 
@@ -145,9 +158,15 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,
 	})
-	if err != nil || s.X == nil || !s.Solved {
+	if err != nil {
 		return nil, iterate{}, err
 	}
+	j.fits += s.Fits
+	if s.X == nil || !s.Solved {
+		j.debug("dca: subproblem left to conic programs", "gap", s.Gap, "fits", s.Fits)
+		return nil, iterate{}, nil
+	}
+	j.debug("dca: subproblem solved by the fit", "objective", s.Objective, "gap", s.Gap, "fits", s.Fits)
 	z := iterate{h: slices.Clone(s.R)}
 	for _, x := range s.X {
 		z.x = append(z.x, x...)

@@ -327,6 +327,9 @@ func (l *lowerForm) close() {
 // stats adds up what the solvers did.
 func (l *lowerForm) stats() Stats {
 	var s Stats
+	if l.joint != nil {
+		s.Iterations = l.joint.fits
+	}
 	for _, b := range l.blocks {
 		s.add(b.solver.Stats())
 	}

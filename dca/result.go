@@ -110,7 +110,7 @@ func (k KKT) Stationarity() float64 {
 	return max(k.Gradient, k.Complementarity, k.Infeasibility)
 }
 
-// Stats count the work of conic solvers.
+// Stats count the work of conic solvers; Iterations are also those of fits that solve programs in their place.
 type Stats struct {
 	Setups, Updates, Solves, Iterations int
 	SetupTime, SolveTime                time.Duration

@@ -57,7 +57,7 @@ func (t *Task) heldOut(ctx context.Context, out problems.HeldOut, s dca.Settings
 	if r.Refit == nil || ctx.Err() != nil {
 		return math.Inf(1), nil
 	}
-	e, err := out.Error(ctx, t.Backend, s.Solver, r.H)
+	e, err := out.Error(ctx, t.trainer(), s.Solver, r.H)
 	var failed *problems.TrainingError
 	if errors.As(err, &failed) {
 		return math.Inf(1), nil

@@ -37,6 +37,8 @@ func Backends() []string { return backends.Names() }
 type Config struct {
 	// Backend is the name of the conic solver; empty means [backends.Default].
 	Backend string
+	// Engine is [EngineAuto], also where it is empty, or [EngineConic].
+	Engine string
 	// Method is one of [Methods]; empty means vf-idca.
 	Method string
 	// Preset is empty for the model's recommended settings, or [PresetPaper].
@@ -89,6 +91,20 @@ type Config struct {
 // mostEvaluations bounds the points of a search, which are all held in memory.
 const mostEvaluations = 1_000_000
 
+// The engines.
+const (
+	// EngineAuto takes the fast fits that models bring, where the backend is ours, and conic programs for what these do not solve.
+	EngineAuto = "auto"
+	// EngineConic solves everything as conic programs.
+	EngineConic = "conic"
+)
+
+// Engines are their names.
+func Engines() []string { return []string{EngineAuto, EngineConic} }
+
+// quick says whether fits of models are taken.
+func (c Config) quick() bool { return c.backend() == backends.Default && c.Engine != EngineConic }
+
 // Validate rejects unknown names and numbers that make no sense, and names the
 // choices there are.
 func (c Config) Validate() error {
@@ -117,6 +133,9 @@ func (c Config) Validate() error {
 		case f.value > f.top:
 			return fmt.Errorf("tune: %s is %v, expected at most %v", f.name, f.value, f.top)
 		}
+	}
+	if c.Engine != "" && !slices.Contains(Engines(), c.Engine) {
+		return fmt.Errorf("tune: unknown engine %q; known are: %s", c.Engine, strings.Join(Engines(), ", "))
 	}
 	if !slices.Contains([]string{"", FinalTrain, FinalAll}, c.Final) {
 		return fmt.Errorf("tune: unknown final rows %q; known are: %s, %s", c.Final, FinalTrain, FinalAll)

@@ -54,7 +54,7 @@ func fitOf(m any) (lower.Penalised, error) {
 // quick returns a fit where it is to be taken in the place of conic programs: with the native backend, unless it says that it is the slower one.
 // Else it is nil.
 func (t *Task) quick(of func() (lower.Penalised, error)) (lower.Penalised, error) {
-	if t.Config.backend() != backends.Default {
+	if !t.Config.quick() {
 		return nil, nil
 	}
 	fit, err := of()
@@ -62,6 +62,19 @@ func (t *Task) quick(of func() (lower.Penalised, error)) (lower.Penalised, error
 		return nil, nil
 	}
 	return fit, err
+}
+
+// conicOnly is a backend under a name for which no model has a fast fit.
+type conicOnly struct{ backends.ConicBackend }
+
+func (b conicOnly) Name() string { return b.ConicBackend.Name() + " without fits" }
+
+// trainer is the backend for trainings by a model, which takes its fits for ours.
+func (t *Task) trainer() backends.ConicBackend {
+	if t.Config.quick() || t.Backend.Name() != backends.Default {
+		return t.Backend
+	}
+	return conicOnly{t.Backend}
 }
 
 func (e *evaluator) compile() (err error) {

@@ -164,7 +164,7 @@ func (out *Result) train(ctx context.Context, t *Task, trainer Retrainer) (Fit, 
 			o.panic = recover()
 			done <- o
 		}()
-		o.fit, o.test, o.err = train(ctx, t.Backend, t.Config.solver(), h)
+		o.fit, o.test, o.err = train(ctx, t.trainer(), t.Config.solver(), h)
 	}()
 	var o outcome
 	select {

@@ -47,8 +47,14 @@ func TestResultFields(t *testing.T) {
 	require.Equal(t, res.Lambda[1], res.Hyperparameters["lambda2"])
 	require.Equal(t, last.H, res.Radii)
 	require.Positive(t, res.TimeSeconds)
-	require.Positive(t, res.BackendSetups)
 	require.Positive(t, res.SolverIterations)
+	require.Zero(t, res.BackendSetups)
+	conic, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic})
+	require.NoError(t, err)
+	require.Positive(t, conic.BackendSetups)
+	require.Equal(t, conic.Iterations, res.Iterations)
+	require.InEpsilon(t, conic.Errors.Validation, res.Errors.Validation, 1e-5)
+	require.InEpsilon(t, conic.Refit.Validation, res.Refit.Validation, 1e-5)
 
 	fields := map[string]any{}
 	raw, err := json.Marshal(res)

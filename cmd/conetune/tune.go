@@ -12,7 +12,7 @@ import (
 type tuneFlags struct {
 	data dataFlags
 
-	method, backend, preset         string
+	method, backend, engine, preset string
 	tol, gapTol, rho, delta, cAlpha float64
 	epsilon, eps                    float64
 	init                            string
@@ -136,6 +136,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.StringVar(&f.scope, "scope", "", "`SCOPE` of a search: common, one value for hyperparameters of a kind, or each, one for each (default: the method's)")
 	fs.IntVar(&f.workers, "workers", 0, "`N` fits of a search at once; results do not depend on it (default: one for each core)")
 	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends")
+	fs.StringVar(&f.engine, "engine", tune.EngineAuto, "`NAME` of what solves the programs: auto, the fits that models bring, and conic programs for the rest, or conic, these alone")
 	fs.StringVar(&f.preset, "preset", "", "`NAME` of settings: paper, those of the paper instead of ours")
 	fs.Float64Var(&f.tol, "tol", 0, "stop when the relative step and the violation are below `T` (default: the preset's)")
 	fs.Float64Var(&f.gapTol, "gap-tol", 0, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree; 0 is off (default: the preset's; off with --preset paper)")

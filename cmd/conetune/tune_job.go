@@ -57,7 +57,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	}
 	job.methods = strings.Split(f.method, ",")
 	job.config = tune.Config{
-		Backend: f.backend, Preset: f.preset,
+		Backend: f.backend, Engine: f.engine, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
 		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, StopFolds: f.stopFolds, Final: f.final,
 		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.seed), Threads: f.threads,
@@ -169,6 +169,9 @@ func (f *tuneFlags) checkNames() error {
 	}
 	if _, err := backends.Open(f.backend); err != nil {
 		return badInputf("--backend: %w", err)
+	}
+	if !slices.Contains(tune.Engines(), f.engine) {
+		return badInputf("--engine: unknown engine %q; known are: %s", f.engine, strings.Join(tune.Engines(), ", "))
 	}
 	return nil
 }

@@ -1,0 +1,55 @@
+package tune_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/poisson"
+	"github.com/conetune/conetune/tune"
+)
+
+// The fits that models bring take the same iterations as the conic programs, on a split and on folds, and end at the same errors.
+func TestEngines(t *testing.T) {
+	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0, 0.5, 0, 0, 0, 0}, 0.5)
+	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+	require.NoError(t, err)
+	sign := func(y float64) float64 { return math.Copysign(1, y) }
+	count := func(y float64) float64 { return math.Floor(math.Exp(0.5*y) + 0.5) }
+	for name, build := range map[string]func(dataset.Division) (tune.Model, error){
+		"elastic-net": func(d dataset.Division) (tune.Model, error) { return elasticnet.New(d, elasticnet.Options{Intercept: true}) },
+		"logistic": func(d dataset.Division) (tune.Model, error) {
+			return logistic.New(d.Map(sign), logistic.Options{Intercept: true, Standardize: true})
+		},
+		"poisson": func(d dataset.Division) (tune.Model, error) {
+			return poisson.New(d.Map(count), poisson.Options{Intercept: true})
+		},
+	} {
+		for _, d := range []dataset.Division{s, cv} {
+			for _, preset := range []string{"", tune.PresetPaper} {
+				m, err := build(d)
+				require.NoError(t, err)
+				run := func(engine string) *tune.Result {
+					r, err := tune.Run(context.Background(), m, tune.Config{Engine: engine, Preset: preset, Init: []float64{3, 2}})
+					require.NoError(t, err)
+					return r
+				}
+				fit, conic := run(tune.EngineAuto), run(tune.EngineConic)
+				require.Zero(t, fit.BackendSetups, "%s %T %s", name, d, preset)
+				require.Equal(t, conic.Status, fit.Status)
+				require.InDelta(t, conic.Iterations, fit.Iterations, 2, "%s %T %s", name, d, preset)
+				if preset != "" { // rounding decides where an accelerated run ends among iterates of the same refit
+					require.InEpsilon(t, conic.Errors.Validation, fit.Errors.Validation, 1e-4, "%s %T %s", name, d, preset)
+				}
+				require.InEpsilon(t, conic.Refit.Validation, fit.Refit.Validation, 1e-3, "%s %T %s", name, d, preset)
+			}
+		}
+	}
+	require.ErrorContains(t, tune.Config{Method: tune.MethodVFiDCA, Engine: "quick"}.Validate(), "known are: auto, conic")
+}

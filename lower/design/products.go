@@ -107,10 +107,8 @@ func (d *Matrix) sparseProducts(out []float64, a, b []int, w []float64) {
 		} else {
 			d.Axpy(1, j, column)
 		}
-		if w != nil {
-			for l, v := range w {
-				column[l] *= v
-			}
+		for l, v := range w {
+			column[l] *= v
 		}
 		for k, m := range b {
 			if m == Ones {

@@ -77,7 +77,7 @@ func (b *box) solve() []float64 {
 			}
 		}
 		if tight && -nu > worst {
-			worst, at = -nu, sum
+			at = sum
 		}
 		switch at {
 		case none:

@@ -134,8 +134,6 @@ func (w *work) first() []float64 {
 	return m
 }
 
-func (w *work) fits0() []lower.Joint { return w.fits }
-
 // of are the multipliers of the penalties of a part.
 func (s *Subproblem) of(t int, m []float64) []float64 {
 	return m[1+t*s.dims : 1+(t+1)*s.dims]

@@ -271,62 +271,46 @@ func repeated(rows []int) bool {
 // slice returns the term with the given rows of the expression, all within it,
 // starting at row off; steady says that they are consecutive.
 func (t Term) slice(rows []int, steady bool, off int) Term {
-	base := t.Off
-	from, to := rows[0]-base, rows[0]-base+len(rows)
-	t.Off = off
-	ints := func(v []int) []int {
-		if v == nil {
-			return nil
-		}
-		if steady {
-			return v[from:to]
-		}
-		out := make([]int, len(rows))
-		for k, i := range rows {
-			out[k] = v[i-base]
-		}
-		return out
-	}
-	spread := func(start int) []int { // start + row of the term
-		out := make([]int, len(rows))
-		for k, i := range rows {
-			out[k] = start + i - base
-		}
-		return out
+	own := make([]int, len(rows)) // of the term
+	for k, i := range rows {
+		own[k] = i - t.Off
 	}
 	if t.Mat == nil {
-		switch {
-		case t.Idx != nil:
-			t.Idx = ints(t.Idx)
-		case steady:
-			t.First += from
-		default:
-			t.Idx, t.First = spread(t.First), 0
-		}
+		t.First, t.Idx = chosen(t.First, t.Idx, own, steady)
 	} else if steady {
-		t.Mat = t.Mat.rowRange(from, to)
+		t.Mat = t.Mat.rowRange(own[0], own[0]+len(own))
 	} else {
-		t.Mat = t.Mat.pick(spread(0))
+		t.Mat = t.Mat.pick(own)
 	}
 	if t.Coef != nil {
-		coef := make([]float64, len(rows))
-		for k, i := range rows {
-			coef[k] = t.Coef[i-base]
+		coef := make([]float64, len(own))
+		for k, r := range own {
+			coef[k] = t.Coef[r]
 		}
 		t.Coef = coef
 	}
 	if t.W != nil {
-		switch {
-		case t.widx != nil:
-			t.widx = ints(t.widx)
-		case steady:
-			t.woff += from
-		default:
-			t.widx, t.woff = spread(t.woff), 0
+		t.woff, t.widx = chosen(t.woff, t.widx, own, steady)
+	}
+	t.Off, t.Rows = off, len(own)
+	return t
+}
+
+// chosen are some of the places list[r], or first+r without a list, in the same form; steady says that the rows are consecutive.
+func chosen(first int, list, rows []int, steady bool) (int, []int) {
+	switch {
+	case list == nil && steady:
+		return first + rows[0], nil
+	case steady:
+		return first, list[rows[0] : rows[0]+len(rows)]
+	}
+	out := make([]int, len(rows))
+	for k, r := range rows {
+		if out[k] = first + r; list != nil {
+			out[k] = list[r]
 		}
 	}
-	t.Rows = len(rows)
-	return t
+	return 0, out
 }
 
 // mapped appends to out the term multiplied from the left by the matrix N,

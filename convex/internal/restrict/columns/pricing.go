@@ -167,7 +167,7 @@ func (c *completion) fillCones(as *compile.Assembled, z []float64) {
 		if slack == 0 {
 			continue
 		}
-		extra := make([]float64, g.Expr.N)
+		extra, factor := make([]float64, g.Expr.N), make([]float64, g.Expr.N)
 		for t := range g.Expr.Vars {
 			term := &g.Expr.Vars[t]
 			if term.Mat != nil || term.Sum || term.W != nil {
@@ -175,31 +175,27 @@ func (c *completion) fillCones(as *compile.Assembled, z []float64) {
 			}
 			for r := range term.Rows {
 				row := term.Off + r
-				if as.RowOf[i][row] >= 0 || c.p.Sparse[g.DropOf[row]].V != term.V {
-					continue
+				if as.RowOf[i][row] < 0 && c.p.Sparse[g.DropOf[row]].V == term.V {
+					factor[row] += term.Fixed(r)
 				}
-				// g falls by f z: z = excess / f removes the excess.
-				if f := term.Fixed(r); f != 0 {
-					extra[row] = c.excess[g.DropOf[row]][g.Drop[row]] / f
-					wanted += extra[row] * extra[row]
-				}
+			}
+		}
+		for row, f := range factor { // g falls by f z: z = excess / f removes the excess
+			if f != 0 {
+				extra[row] = c.excess[g.DropOf[row]][g.Drop[row]] / f
+				wanted += extra[row] * extra[row]
 			}
 		}
 		if wanted == 0 {
 			continue
 		}
 		shrink := min(1, slack/math.Sqrt(wanted))
-		for t := range g.Expr.Vars {
-			term := &g.Expr.Vars[t]
-			for r := range term.Rows {
-				row := term.Off + r
-				if term.Mat == nil && !term.Sum && row < len(extra) && extra[row] != 0 && c.p.Sparse[g.DropOf[row]].V == term.V {
-					delta := shrink * extra[row]
-					k, j := g.DropOf[row], g.Drop[row]
-					c.g[k][j] -= term.Fixed(r) * delta
-					c.excess[k][j] -= term.Fixed(r) * delta
-					extra[row] = delta
-				}
+		for row, z := range extra {
+			if z != 0 {
+				k, j := g.DropOf[row], g.Drop[row]
+				extra[row] = shrink * z
+				c.g[k][j] -= factor[row] * extra[row]
+				c.excess[k][j] -= factor[row] * extra[row]
 			}
 		}
 		c.extra[i] = extra

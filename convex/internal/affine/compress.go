@@ -24,8 +24,7 @@ func Compress(a Expr) Expr {
 		return a
 	}
 	cols := 1
-	for i := range a.Vars {
-		t := &a.Vars[i]
+	for _, t := range a.Vars {
 		// A term of one column (an intercept) is as good as dense.
 		dense := t.Mat != nil && t.Mat.Dense != nil || t.Mat == nil && t.Idx != nil && t.source() == 1
 		if !dense || t.W != nil || t.Sum {
@@ -58,8 +57,7 @@ func Compress(a Expr) Expr {
 	r := &Matrix{Rows: have, Cols: cols, Dense: slices.Clone(block[:have*cols]), Stride: cols}
 	out := Expr{N: have, C: make([]float64, have)}
 	col := 0
-	for i := range a.Vars {
-		t := &a.Vars[i]
+	for _, t := range a.Vars {
 		first := t.First
 		if t.Mat == nil {
 			first = 0
@@ -76,8 +74,7 @@ func Compress(a Expr) Expr {
 // rowsInto writes rows of the expression, dense and with its constant in the last column, from row have of a matrix on.
 func (a *Expr) rowsInto(part *Matrix, have, from, rows int) {
 	col := 0
-	for i := range a.Vars {
-		t := &a.Vars[i]
+	for _, t := range a.Vars {
 		for r := max(from, t.Off); r < min(from+rows, t.Off+t.Rows); r++ {
 			to, f := part.Row(have + r - from)[col:col+t.width()], t.Fixed(r-t.Off)
 			if t.Mat == nil {

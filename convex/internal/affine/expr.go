@@ -282,8 +282,7 @@ func (a Expr) Whole() bool {
 // plus a constant or a parameter, or lacks the variable.
 func (a Expr) Selection() bool {
 	covered := make([]bool, a.N)
-	for i := range a.Vars {
-		t := &a.Vars[i]
+	for _, t := range a.Vars {
 		if t.Mat != nil || t.W != nil || t.Sum {
 			return false
 		}

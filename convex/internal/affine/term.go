@@ -116,16 +116,14 @@ func (t *Term) forward(out, x []float64) {
 
 // Forward adds the terms in variables, whose values of returns, to out.
 func (a *Expr) Forward(out []float64, of func(*Variable) []float64) {
-	for k := range a.Vars {
-		t := &a.Vars[k]
+	for _, t := range a.Vars {
 		t.forward(out, of(t.V))
 	}
 }
 
 // Adjoint adds the gradient of alpha z'(expression) to what of returns for each variable, nil for none.
 func (a *Expr) Adjoint(alpha float64, z []float64, of func(*Variable) []float64) {
-	for k := range a.Vars {
-		t := &a.Vars[k]
+	for _, t := range a.Vars {
 		if g := of(t.V); g != nil {
 			t.Adjoint(g, alpha, z)
 		}

@@ -58,8 +58,7 @@ func (l *Layout) rightSide(g *Group, i int, b *parametric) {
 			b.base[row] = v
 		}
 	}
-	for k := range g.Expr.Pars {
-		t := &g.Expr.Pars[k]
+	for _, t := range g.Expr.Pars {
 		pm := parameterMap{p: t.P}
 		t.EachEntry(func(r, j int, v float64) { pm.add(l.Row(i, t.Row(r)), j, v) })
 		b.put(pm)
@@ -222,8 +221,7 @@ func (as *Assembled) merge() {
 // linear builds q from the affine part of the objective.
 func (as *Assembled) linear() {
 	as.q.base = make([]float64, as.N)
-	for k := range as.Program.Objective.Vars {
-		t := &as.Program.Objective.Vars[k]
+	for _, t := range as.Program.Objective.Vars {
 		at, pm := as.columns(t.V), parameterMap{p: t.W}
 		t.EachEntry(func(r, j int, v float64) {
 			switch j = at.column(j); {

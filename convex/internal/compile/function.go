@@ -210,8 +210,7 @@ func (f Function) Pick(rows []int) Function {
 // Eval returns the exact value at the point that of gives, with the parameters' current values.
 func (f Function) Eval(of func(*affine.Variable) []float64) []float64 {
 	out := f.Aff.Eval(of)
-	for i := range f.Atoms {
-		t := &f.Atoms[i]
+	for _, t := range f.Atoms {
 		value := t.Atom.eval(of)
 		for k := range t.count() {
 			row := t.Off + k

@@ -85,12 +85,11 @@ func (p *Program) findUses(h *Hinge) bool {
 		return !slices.ContainsFunc(weight, func(w float64) bool { return !(w >= 0) })
 	}
 	for i, g := range p.Groups {
-		for k := range g.Expr.Vars {
-			t := &g.Expr.Vars[k]
+		for _, t := range g.Expr.Vars {
 			if t.V != h.U || g == h.Zero || g == h.Slope {
 				continue
 			}
-			if g.Kind != backends.NonnegativeCone || !use(i, t, -1) {
+			if g.Kind != backends.NonnegativeCone || !use(i, &t, -1) {
 				return false
 			}
 		}

@@ -143,8 +143,7 @@ func (p *Program) order() {
 // sum may read an entry twice. The terms are sorted by their first row.
 func Overlapping(terms []affine.Term) bool {
 	end := map[*affine.Variable]int{}
-	for i := range terms {
-		t := &terms[i]
+	for _, t := range terms {
 		if t.Off < end[t.V] {
 			return true
 		}
@@ -189,14 +188,12 @@ func (p *Program) sparsity() {
 				of[r] = stays
 			}
 		}
-		for i := range g.Expr.Pars {
-			t := &g.Expr.Pars[i]
+		for _, t := range g.Expr.Pars {
 			for r := range t.Height() {
 				of[t.Off+r] = stays
 			}
 		}
-		for i := range g.Expr.Vars {
-			t := &g.Expr.Vars[i]
+		for _, t := range g.Expr.Vars {
 			k := p.SparseOf[t.V.ID]
 			for r := range t.Height() {
 				row := t.Off + r
@@ -229,8 +226,7 @@ func (p *Program) finite() error {
 	seen := map[*affine.Matrix]bool{}
 	check := func(a affine.Expr) error {
 		for _, terms := range [][]affine.Term{a.Vars, a.Pars} {
-			for i := range terms {
-				t := &terms[i]
+			for _, t := range terms {
 				if t.Mat == nil || seen[t.Mat] {
 					continue
 				}

@@ -20,8 +20,7 @@ func (as *Assembled) diagonal() {
 			as.PInd = append(as.PInd, j)
 		}
 	}
-	for i := range as.Program.Squares {
-		q := &as.Program.Squares[i]
+	for _, q := range as.Program.Squares {
 		if q.W != nil && !slices.Contains(as.weights, q.W) {
 			as.weights = append(as.weights, q.W)
 		}
@@ -36,8 +35,7 @@ func (as *Assembled) diagonal() {
 // col = -1 for entries outside the working set.
 func (as *Assembled) EachSquare(i int, f func(r, col int, factor float64)) {
 	arg := &as.Program.Squares[i].Arg
-	for k := range arg.Vars {
-		t := &arg.Vars[k]
+	for _, t := range arg.Vars {
 		at := as.columns(t.V)
 		for r := range t.Rows {
 			f(t.Off+r, at.column(t.Entry(r)), t.Fixed(r))
@@ -61,8 +59,7 @@ func (as *Assembled) valueP(out []float64) {
 // ValueQ computes q.
 func (as *Assembled) ValueQ(out []float64) {
 	as.q.Value(out)
-	for i := range as.Program.Squares {
-		q := &as.Program.Squares[i]
+	for i, q := range as.Program.Squares {
 		if q.Arg.C == nil && len(q.Arg.Pars) == 0 {
 			continue
 		}
@@ -81,8 +78,7 @@ func (p *Program) Offset() float64 {
 	if p.Objective.N > 0 {
 		sum = p.Objective.Constant()[0]
 	}
-	for i := range p.Squares {
-		q := &p.Squares[i]
+	for _, q := range p.Squares {
 		if q.Arg.C == nil && len(q.Arg.Pars) == 0 {
 			continue
 		}

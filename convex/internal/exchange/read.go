@@ -112,8 +112,7 @@ func (e *Engine) read() bool {
 // entries lists the rows of a group, s = b - A x, in the user's columns, which increase.
 func (e *Engine) entries(l *compile.Layout, g *compile.Group) [][]entry {
 	rows := make([][]entry, g.Expr.N)
-	for k := range g.Expr.Vars {
-		t := &g.Expr.Vars[k]
+	for _, t := range g.Expr.Vars {
 		if t.V.ID >= e.p.Users {
 			continue
 		}

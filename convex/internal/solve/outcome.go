@@ -69,8 +69,7 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 // parameters, for Sensitivity after the parameters have moved on.
 func (r *Outcome) KeepSquares(p *compile.Program) {
 	r.squares, r.weights = make([][]float64, len(p.Squares)), make([]float64, len(p.Squares))
-	for i := range p.Squares {
-		q := &p.Squares[i]
+	for i, q := range p.Squares {
 		r.weights[i] = q.Weight()
 		if q.W == nil && q.Arg.Fixed() {
 			continue
@@ -136,8 +135,7 @@ func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 			return r.Assembled.GroupRows(i, r.Z, make([]float64, g.Expr.N))
 		})
 	}
-	for i := range prog.Squares {
-		q := &prog.Squares[i]
+	for i, q := range prog.Squares {
 		if q.W == p {
 			for _, v := range r.squares[i] {
 				out[0] += q.Scale * v * v
@@ -159,8 +157,7 @@ func (r *Outcome) addSensitivity(out []float64, expr affine.Expr, alpha float64,
 			t.Adjoint(out, alpha, z())
 		}
 	}
-	for k := range expr.Vars {
-		t := &expr.Vars[k]
+	for _, t := range expr.Vars {
 		if t.W != p {
 			continue
 		}

@@ -168,8 +168,7 @@ func (c *completion) fillCones(as *compile.Assembled, z []float64) {
 			continue
 		}
 		extra, factor := make([]float64, g.Expr.N), make([]float64, g.Expr.N)
-		for t := range g.Expr.Vars {
-			term := &g.Expr.Vars[t]
+		for _, term := range g.Expr.Vars {
 			if term.Mat != nil || term.Sum || term.W != nil {
 				continue
 			}
@@ -210,8 +209,7 @@ func (c *completion) fillCones(as *compile.Assembled, z []float64) {
 func squareGradient(as *compile.Assembled, i, k int, x []float64, target func(*affine.Variable) []float64) {
 	q := &as.Program.Squares[i]
 	var d []float64
-	for t := range q.Arg.Vars {
-		term := &q.Arg.Vars[t]
+	for _, term := range q.Arg.Vars {
 		if as.Program.SparseOf[term.V.ID] != k {
 			continue
 		}

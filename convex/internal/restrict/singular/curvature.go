@@ -137,8 +137,7 @@ func (h *curvature) collect(arg *affine.Expr, c int) {
 		coef float64
 	}
 	xs, ys := make([][]entry, arg.N), make([][]entry, arg.N)
-	for k := range arg.Vars {
-		t := &arg.Vars[k]
+	for _, t := range arg.Vars {
 		to, off := ys, h.offset[t.V.ID]
 		if t.V == h.mv.V {
 			to, off = xs, 0

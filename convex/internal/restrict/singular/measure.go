@@ -80,8 +80,7 @@ func (f *fullPoint) stationarity(p *compile.Program, objective bool) {
 // square adds a square to q and Px.
 func (f *fullPoint) square(sq *compile.Square) {
 	w, d := 2*sq.Weight(), sq.Arg.Constant()
-	for k := range sq.Arg.Vars {
-		t := &sq.Arg.Vars[k]
+	for _, t := range sq.Arg.Vars {
 		x, q, px := f.of(f.x, t.V), f.of(f.q, t.V), f.of(f.px, t.V)
 		for r := range t.Rows {
 			j, c := t.Entry(r), t.Fixed(r)

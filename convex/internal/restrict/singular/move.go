@@ -129,8 +129,7 @@ func (w *Sets) nonzero(s *pairs, part *matrixPart, inner float64) (t, rest tripl
 func (w *Sets) aim(f *fullPoint, inner float64) {
 	w.moves = make([]move, len(w.pairs))
 	weights := make([]float64, len(w.p.Curves))
-	for i := range w.p.Curves {
-		c := &w.p.Curves[i]
+	for i, c := range w.p.Curves {
 		if c.Cone == nil {
 			weights[i] = c.Weight(nil)
 		} else {

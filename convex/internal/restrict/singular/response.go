@@ -52,13 +52,12 @@ func newResponse(p *compile.Program, f *fullPoint, h *curvature, n *tangent, wei
 	b := &activeRows{p: p, f: f, h: h, n: n, ok: true}
 	hessian := h.hessianY(weights)
 	residual, squares := map[*compile.Group]bool{}, map[*compile.Group][]*compile.Curve{}
-	for i := range p.Curves {
-		c := &p.Curves[i]
+	for _, c := range p.Curves {
 		if c.Rows != nil {
 			residual[c.Rows] = true
 		}
 		if c.Cone != nil {
-			squares[c.Cone] = append(squares[c.Cone], c)
+			squares[c.Cone] = append(squares[c.Cone], &c)
 		}
 	}
 	own := map[*compile.Group]float64{}

@@ -90,13 +90,12 @@ func restrictTo(p *compile.Program, all []*pairs) *compile.Program {
 func (f *pairing) rewrite(a affine.Expr) affine.Expr {
 	out := a
 	out.Vars = make([]affine.Term, 0, len(a.Vars))
-	for k := range a.Vars {
-		t := &a.Vars[k]
+	for _, t := range a.Vars {
 		switch s := f.space[t.V]; {
 		case s == nil:
-			out.Vars = append(out.Vars, *t)
+			out.Vars = append(out.Vars, t)
 		case f.small[t.V].N > 0:
-			out.Vars = append(out.Vars, s.term(t, f.small[t.V]))
+			out.Vars = append(out.Vars, s.term(&t, f.small[t.V]))
 		}
 	}
 	return out

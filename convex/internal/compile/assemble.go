@@ -12,7 +12,7 @@ import (
 // Assembled is the conic program of a layout, as numbers.
 type Assembled struct {
 	*Layout
-	a, B, q    parametric          // values of A, of b, of q without the squares
+	a, B, q    Parametric          // values of A, of b, of q without the squares
 	Ptr, Ind   []int               // pattern of A
 	PPtr, PInd []int               // pattern of P, a diagonal
 	weights    []*affine.Parameter // of squares, on which P depends
@@ -32,17 +32,16 @@ func (l *Layout) Assemble() *Assembled {
 		counts[j+1] += counts[j]
 	}
 	as.Ptr = counts
-	f := &filler{Layout: l, next: slices.Clone(counts[:l.N]), ind: make([]int, counts[l.N]), val: make([]float64, counts[l.N])}
-	as.B.base = make([]float64, l.M)
+	as.Ind, as.a.base, as.B.base = make([]int, counts[l.N]), make([]float64, counts[l.N]), make([]float64, l.M)
+	f := &filler{as, slices.Clone(counts[:l.N])}
 	overlap := false
 	for i, g := range l.Program.Groups {
 		overlap = overlap || g.Overlap
 		for k := range g.Expr.Vars {
-			as.a.put(f.fill(&g.Expr.Vars[k], i))
+			f.fill(&g.Expr.Vars[k], i)
 		}
 		l.rightSide(g, i, &as.B)
 	}
-	as.Ind, as.a.base = f.ind, f.val
 	if overlap {
 		as.merge()
 	}
@@ -52,16 +51,14 @@ func (l *Layout) Assemble() *Assembled {
 }
 
 // rightSide adds b = constant of s = expr.
-func (l *Layout) rightSide(g *Group, i int, b *parametric) {
+func (l *Layout) rightSide(g *Group, i int, b *Parametric) {
 	for r, v := range g.Expr.C {
 		if row := l.Row(i, r); row >= 0 {
 			b.base[row] = v
 		}
 	}
 	for _, t := range g.Expr.Pars {
-		pm := parameterMap{p: t.P}
-		t.EachEntry(func(r, j int, v float64) { pm.add(l.Row(i, t.Row(r)), j, v) })
-		b.put(pm)
+		t.EachEntry(func(r, j int, v float64) { b.Put(l.Row(i, t.Row(r)), t.P, j, v) })
 	}
 }
 
@@ -107,45 +104,33 @@ func (l *Layout) there(t *affine.Term) (there []int, start int) {
 
 // filler writes entries of A, next[j] being the place of the next one of column j.
 type filler struct {
-	*Layout
-	next, ind []int
-	val       []float64
+	*Assembled
+	next []int
 }
 
-func (f *filler) put(col, row int, v float64) int {
+// place makes room for an entry.
+func (f *filler) place(col, row int) int {
 	p := f.next[col]
-	f.ind[p], f.val[p] = row, v
+	f.Ind[p] = row
 	f.next[col]++
 	return p
 }
 
-// fill writes the entries of a term of group i, whose expression is s = b - A x,
-// and returns the dependence on its weights.
-func (f *filler) fill(t *affine.Term, i int) parameterMap {
-	pm := parameterMap{p: t.W}
+// fill writes the entries of a term of group i, whose expression is s = b - A x.
+func (f *filler) fill(t *affine.Term, i int) {
 	if t.Mat != nil {
-		f.fillMatrix(t, i, &pm)
-		return pm
+		f.fillMatrix(t, i)
+		return
 	}
 	at := f.columns(t.V)
 	for r := range t.Rows {
 		if j, v := at.column(t.Entry(r)), -t.Fixed(r); j >= 0 && v != 0 {
-			f.weigh(&pm, t, r, j, f.Row(i, t.Row(r)), v)
+			f.a.Put(f.place(j, f.Row(i, t.Row(r))), t.W, t.Windex(r), v)
 		}
 	}
-	return pm
 }
 
-// weigh writes an entry of row r of a term, or notes how it depends on the weights.
-func (f *filler) weigh(pm *parameterMap, t *affine.Term, r, col, row int, v float64) {
-	if t.W == nil {
-		f.put(col, row, v)
-	} else {
-		pm.add(f.put(col, row, 0), t.Windex(r), v)
-	}
-}
-
-func (f *filler) fillMatrix(t *affine.Term, i int, pm *parameterMap) {
+func (f *filler) fillMatrix(t *affine.Term, i int) {
 	m := t.Mat
 	there, start := f.there(t)
 	if t.Plain() && !t.Sum && m.Dense != nil {
@@ -155,7 +140,7 @@ func (f *filler) fillMatrix(t *affine.Term, i int, pm *parameterMap) {
 			for k, c := range there {
 				if v := values[c]; v != 0 || m.Full {
 					p := next[k]
-					f.ind[p], f.val[p] = row, -t.Scale*v
+					f.Ind[p], f.a.base[p] = row, -t.Scale*v
 					next[k] = p + 1
 				}
 			}
@@ -164,22 +149,11 @@ func (f *filler) fillMatrix(t *affine.Term, i int, pm *parameterMap) {
 	}
 	for k, c := range there {
 		pos := -1
-		if t.Sum { // one entry, the sum over rows
-			if m.Nonzeros()[c] == 0 {
-				continue
-			}
-			pos = f.put(start+k, f.Row(i, t.Off), 0)
-		}
 		m.EachOf(c, func(r int, v float64) {
-			v *= -t.Fixed(r)
-			switch {
-			case !t.Sum:
-				f.weigh(pm, t, r, start+k, f.Row(i, t.Off+r), v)
-			case t.W == nil:
-				f.val[pos] += v
-			default:
-				pm.add(pos, t.Windex(r), v)
+			if pos < 0 || !t.Sum { // a sum over rows is one entry
+				pos = f.place(start+k, f.Row(i, t.Row(r)))
 			}
+			f.a.Put(pos, t.W, t.Windex(r), -v*t.Fixed(r))
 		})
 	}
 }
@@ -211,10 +185,9 @@ func (as *Assembled) merge() {
 		ptr[j+1] = out
 	}
 	as.Ptr, as.Ind, as.a.base = ptr, ind, val
-	for _, pm := range as.a.maps {
-		for k, pos := range pm.pos {
-			pm.pos[k] = moved[pos]
-		}
+	for k := range as.a.changes {
+		c := &as.a.changes[k]
+		c.pos = moved[c.pos]
 	}
 }
 
@@ -222,17 +195,12 @@ func (as *Assembled) merge() {
 func (as *Assembled) linear() {
 	as.q.base = make([]float64, as.N)
 	for _, t := range as.Program.Objective.Vars {
-		at, pm := as.columns(t.V), parameterMap{p: t.W}
+		at := as.columns(t.V)
 		t.EachEntry(func(r, j int, v float64) {
-			switch j = at.column(j); {
-			case j < 0:
-			case t.W == nil:
-				as.q.base[j] += v
-			default:
-				pm.add(j, t.Windex(r), v)
+			if j = at.column(j); j >= 0 {
+				as.q.Put(j, t.W, t.Windex(r), v)
 			}
 		})
-		as.q.put(pm)
 	}
 }
 

@@ -6,58 +6,54 @@ import (
 	"github.com/conetune/conetune/convex/internal/affine"
 )
 
-// parameterMap adds coef[k] * p[idx[k]] to position pos[k] of a vector of numbers.
-type parameterMap struct {
-	p        *affine.Parameter
-	pos, idx []int
-	coef     []float64
+// Parametric is a vector of numbers that is affine in the parameters.
+type Parametric struct {
+	base    []float64
+	changes []change
+	deps    []*affine.Parameter
 }
 
-func (pm *parameterMap) add(pos, idx int, coef float64) {
-	pm.pos, pm.idx, pm.coef = append(pm.pos, pos), append(pm.idx, idx), append(pm.coef, coef)
+// change adds coef times entry at of a parameter to a number.
+type change struct {
+	pos, at int
+	p       *affine.Parameter
+	coef    float64
 }
 
-func (pm *parameterMap) apply(out []float64) {
-	for k, pos := range pm.pos {
-		out[pos] += pm.coef[k] * pm.p.Values[pm.idx[k]]
+// Len is the number of numbers.
+func (n *Parametric) Len() int { return len(n.base) }
+
+// Append adds a number, zero, at the end.
+func (n *Parametric) Append() { n.base = append(n.base, 0) }
+
+// Put adds coef, times entry at of p where there is one, to a number.
+func (n *Parametric) Put(pos int, p *affine.Parameter, at int, coef float64) {
+	if p == nil {
+		n.base[pos] += coef
+		return
 	}
+	n.changes = append(n.changes, change{pos, at, p, coef})
+	n.dependsOn(p)
 }
 
-// parametric is a vector of numbers that is affine in the parameters.
-type parametric struct {
-	base []float64
-	maps []parameterMap
-	deps []*affine.Parameter
-}
-
-func (n *parametric) dependsOn(p *affine.Parameter) {
+func (n *Parametric) dependsOn(p *affine.Parameter) {
 	if p != nil && !slices.Contains(n.deps, p) {
 		n.deps = append(n.deps, p)
 	}
 }
 
-// put adds a map that has entries.
-func (n *parametric) put(pm parameterMap) {
-	if len(pm.pos) > 0 {
-		n.maps = append(n.maps, pm)
-		n.dependsOn(pm.p)
-	}
-}
-
 // Value computes the numbers at the parameters' current values.
-func (n *parametric) Value(out []float64) {
+func (n *Parametric) Value(out []float64) {
 	copy(out, n.base)
 	n.change(out)
 }
 
 // change does the same to numbers that differ in what depends on parameters only.
-func (n *parametric) change(out []float64) {
-	for _, pm := range n.maps {
-		for _, pos := range pm.pos {
-			out[pos] = n.base[pos]
-		}
+func (n *Parametric) change(out []float64) {
+	for _, c := range n.changes {
+		out[c.pos] = n.base[c.pos]
 	}
-	for k := range n.maps {
-		n.maps[k].apply(out)
+	for _, c := range n.changes {
+		out[c.pos] += c.coef * c.p.Values[c.at]
 	}
 }

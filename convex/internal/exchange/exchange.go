@@ -32,9 +32,9 @@ type Engine struct {
 	// of exchanges in one solve.
 	skip, pause, most int
 
-	val    values   // problem.Val
-	right  []source // of problem.Right
-	limits []int    // rows of the limits
+	val    compile.Parametric // problem.Val
+	right  []source           // of problem.Right
+	limits []int              // rows of the limits
 	hinges []hingePlace
 	balls  []ballPlace
 }
@@ -53,7 +53,7 @@ type hingePlace struct{ column, zero, slope int }
 type ballPlace struct {
 	first, rows int
 	c           float64
-	a           values // of its other rows, each a times an entry of x
+	a           compile.Parametric // of its other rows, each a times an entry of x
 }
 
 const (
@@ -105,7 +105,7 @@ func (e *Engine) load() {
 	in.Refresh()
 	b, q, p := in.B.Val, in.Q.Val, in.P.Val
 	pr := &e.problem
-	e.val.into(pr.Val)
+	e.val.Value(pr.Val)
 	for k, s := range e.right {
 		pr.Right[k] = s.scale*b[s.at] + s.shift
 	}
@@ -121,7 +121,7 @@ func (e *Engine) load() {
 	}
 	for i, ball := range e.balls {
 		kappa := pr.Balls[i].Kappa
-		ball.a.into(kappa)
+		ball.a.Value(kappa)
 		for k, a := range kappa {
 			kappa[k] = 2 * a * a / ball.c
 		}

@@ -10,45 +10,21 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// values are numbers, some of which depend on parameters.
-type values struct {
-	base    []float64
-	changes []change
-}
-
-// change adds coef times entry at of a parameter to a number.
-type change struct {
-	pos, at int
-	w       *affine.Parameter
-	coef    float64
-}
-
-// into computes the numbers at the parameters' current values.
-func (v *values) into(out []float64) {
-	copy(out, v.base)
-	for _, c := range v.changes {
-		out[c.pos] += c.coef * c.w.Values[c.at]
-	}
-}
-
-// entry is a coefficient, or the change of one, in a column.
+// entry is coef, times entry at of w where there is one, in a column.
 type entry struct {
-	column int
-	change
+	column, at int
+	w          *affine.Parameter
+	coef       float64
 }
 
-// join appends a row of entries, times scale, and returns their columns; entries of one column are added up.
-func (v *values) join(row []entry, scale float64) (columns []int) {
+// join appends a row of entries, times scale, to numbers, and returns their columns; entries of one column are added up.
+func join(to *compile.Parametric, row []entry, scale float64) (columns []int) {
 	for k, en := range row {
 		if k == 0 || en.column != row[k-1].column {
-			v.base, columns = append(v.base, 0), append(columns, en.column)
+			to.Append()
+			columns = append(columns, en.column)
 		}
-		en.coef *= scale
-		if en.pos = len(v.base) - 1; en.w == nil {
-			v.base[en.pos] += en.coef
-		} else {
-			v.changes = append(v.changes, en.change)
-		}
+		to.Put(to.Len()-1, en.w, en.at, scale*en.coef)
 	}
 	return columns
 }
@@ -104,7 +80,7 @@ func (e *Engine) read() bool {
 	}
 	e.in = compile.NewNumbers(l.Assemble())
 	e.problem.D, e.problem.Q = make([]float64, e.Users), make([]float64, e.Users)
-	e.problem.Val, e.problem.Right = make([]float64, len(e.val.base)), make([]float64, len(e.right))
+	e.problem.Val, e.problem.Right = make([]float64, e.val.Len()), make([]float64, len(e.right))
 	e.solver = activeset.NewSolver(&e.problem)
 	return true
 }
@@ -117,12 +93,8 @@ func (e *Engine) entries(l *compile.Layout, g *compile.Group) [][]entry {
 			continue
 		}
 		t.EachEntry(func(r, j int, v float64) {
-			en := entry{l.Start[t.V.ID] + j, change{w: t.W, coef: -v}}
-			if t.W != nil {
-				en.at = t.Windex(r)
-			}
-			if v != 0 {
-				rows[t.Row(r)] = append(rows[t.Row(r)], en)
+			if row := t.Row(r); v != 0 {
+				rows[row] = append(rows[row], entry{l.Start[t.V.ID] + j, t.Windex(r), t.W, -v})
 			}
 		})
 	}
@@ -134,7 +106,7 @@ func (e *Engine) entries(l *compile.Layout, g *compile.Group) [][]entry {
 
 // row adds a row, scaled as its right side is, and returns its number.
 func (e *Engine) row(row []entry, right source) int {
-	e.problem.Ind = append(e.problem.Ind, e.val.join(row, right.scale)...)
+	e.problem.Ind = append(e.problem.Ind, join(&e.val, row, right.scale)...)
 	e.problem.Ptr = append(e.problem.Ptr, len(e.problem.Ind))
 	e.right = append(e.right, right)
 	return len(e.right) - 1
@@ -177,7 +149,7 @@ func (e *Engine) ball(l *compile.Layout, g *compile.Group) bool {
 		if g.Expr.C != nil && g.Expr.C[r] != 0 {
 			return false
 		}
-		columns := b.a.join(rows[r], 1)
+		columns := join(&b.a, rows[r], 1)
 		if len(columns) != 1 {
 			return false
 		}

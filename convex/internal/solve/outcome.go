@@ -115,12 +115,7 @@ func (r *Outcome) Dual(c *compile.Constraint) []float64 {
 	return out
 }
 
-// Sensitivity returns the derivative of the optimal value in a parameter,
-//
-//	-(db/dp)'z + (dq/dp)'x + z'(dA/dp)x + 1/2 x'(dP/dp)x + d(constant)/dp
-//
-// where the multipliers are unique, and a subgradient where the optimal value
-// is convex in the parameter. It is nil when the solve ended without a point.
+// Sensitivity returns the derivative of the optimal value in a parameter, see convex.Result, or nil where there is no point.
 func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 	prog := r.Assembled.Program
 	if r.Stationarity == nil {

@@ -166,10 +166,7 @@ func (a Expr) At(i int) Expr { return a.Slice(i, i+1) }
 
 // Slice returns entries i to j-1.
 func (a Expr) Slice(i, j int) Expr {
-	idx := make([]int, j-i)
-	for k := range idx {
-		idx[k] = i + k
-	}
+	idx := Consecutive(i, j-i)
 	return a.Pick(idx)
 }
 
@@ -193,10 +190,7 @@ func (a Expr) Pick(idx []int) Expr {
 
 // Sum returns the sum of the entries.
 func (a Expr) Sum() Expr {
-	ones := make([]float64, a.N)
-	for i := range ones {
-		ones[i] = 1
-	}
+	ones := slices.Repeat([]float64{1}, a.N)
 	return a.Dot(ones)
 }
 

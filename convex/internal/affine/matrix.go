@@ -254,10 +254,7 @@ func (w *Matrix) rowRange(i, j int) *Matrix {
 		return w
 	}
 	if w.Dense == nil {
-		rows := make([]int, j-i)
-		for k := range rows {
-			rows[k] = i + k
-		}
+		rows := Consecutive(i, j-i)
 		return w.pick(rows)
 	}
 	v := &Matrix{Rows: j - i, Cols: w.Cols, Dense: []float64{}, Stride: w.Stride}
@@ -385,10 +382,7 @@ func (w *Matrix) gather(cols int, idx []int, coef []float64) *Matrix {
 
 // fromTriplets adds up the entries (i[k], j[k], v[k]).
 func fromTriplets(rows, cols int, i, j []int, v []float64) *Matrix {
-	order := make([]int, len(v))
-	for k := range order {
-		order[k] = k
-	}
+	order := Consecutive(0, len(v))
 	slices.SortStableFunc(order, func(a, b int) int {
 		if j[a] != j[b] {
 			return j[a] - j[b]
@@ -410,4 +404,13 @@ func fromTriplets(rows, cols int, i, j []int, v []float64) *Matrix {
 		m.Ptr[c+1] += m.Ptr[c]
 	}
 	return m
+}
+
+// Consecutive returns the n numbers from first on.
+func Consecutive(first, n int) []int {
+	out := make([]int, n)
+	for k := range out {
+		out[k] = first + k
+	}
+	return out
 }

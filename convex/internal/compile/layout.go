@@ -31,10 +31,7 @@ func (p *Program) NewLayout(active [][]int) *Layout {
 			continue
 		}
 		l.active[k] = slices.Clone(active[k])
-		l.inv[k] = make([]int, p.Sparse[k].V.N)
-		for j := range l.inv[k] {
-			l.inv[k][j] = -1
-		}
+		l.inv[k] = slices.Repeat([]int{-1}, p.Sparse[k].V.N)
 		for i, j := range active[k] {
 			l.inv[k][j] = i
 		}

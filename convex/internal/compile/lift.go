@@ -39,10 +39,7 @@ func (p *Program) Derived(visit func(d *Program, g *Group) []*Group) *Program {
 // Finish orders the groups of a derived program.
 func (p *Program) Finish() *Program {
 	p.order()
-	p.SparseOf = make([]int, len(p.Vars))
-	for i := range p.SparseOf {
-		p.SparseOf[i] = -1
-	}
+	p.SparseOf = slices.Repeat([]int{-1}, len(p.Vars))
 	return p
 }
 

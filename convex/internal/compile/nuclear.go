@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
@@ -82,10 +84,5 @@ func (p *Program) Restricted(g *Group) (use *nuclearUse, k int) {
 
 // Nuclear says that the program has nuclear norms.
 func (p *Program) Nuclear() bool {
-	for _, g := range p.Groups {
-		if g.Kind == backends.NuclearNormCone {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Groups, func(g *Group) bool { return g.Kind == backends.NuclearNormCone })
 }

@@ -166,10 +166,7 @@ func Overlapping(terms []affine.Term) bool {
 // excluded together and which have no constant. There s = 0, and the
 // multiplier 0 completes the dual point.
 func (p *Program) sparsity() {
-	p.SparseOf = make([]int, len(p.Vars))
-	for i := range p.SparseOf {
-		p.SparseOf[i] = -1
-	}
+	p.SparseOf = slices.Repeat([]int{-1}, len(p.Vars))
 	for k, s := range p.Sparse {
 		p.SparseOf[s.V.ID] = k
 		for _, use := range s.Uses {

@@ -92,10 +92,7 @@ func (w *Sets) Fill() bool {
 	w.rows = 0
 	whole := func(n int) []int {
 		w.rows += n
-		all := make([]int, n)
-		for i := range all {
-			all[i] = i
-		}
+		all := affine.Consecutive(0, n)
 		return all
 	}
 	for k, h := range w.p.Hinges {

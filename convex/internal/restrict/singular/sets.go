@@ -36,6 +36,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/restrict"
 	"github.com/conetune/conetune/convex/internal/solve"
@@ -308,10 +309,7 @@ func (w *Sets) shrink(f *fullPoint) {
 		if s.size() <= weightless || part.g*floats.Sum(part.t.s) > slight*max(1, math.Abs(f.objective)) {
 			continue
 		}
-		order := make([]int, len(part.t.s))
-		for a := range order {
-			order[a] = a
-		}
+		order := affine.Consecutive(0, len(part.t.s))
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(part.t.s[b], part.t.s[a]) })
 		s.u, s.v, s.face = nil, nil, false
 		for _, a := range order[:weightless] {

@@ -74,8 +74,7 @@ func (a Expr) Add(b Expr, sign float64) Expr {
 	return out
 }
 
-// appendScaled returns a copy of a with the scaled terms b, merging plain
-// selections of the same entries.
+// appendScaled returns a copy of a with the scaled terms b, merging plain selections of the same entries.
 func appendScaled(a, b []Term, scale float64) []Term {
 	out := make([]Term, len(a), len(a)+len(b))
 	copy(out, a)
@@ -138,8 +137,7 @@ func (a Expr) MulMat(m mat.Matrix) Expr {
 	return out
 }
 
-// diagonalTimes multiplies terms by a diagonal matrix, w in compressed form; a
-// selection of entries stays one.
+// diagonalTimes multiplies terms by a diagonal matrix, w in compressed form; a selection of entries stays one.
 func diagonalTimes(d mat.Diagonal, w *Matrix, terms []Term) []Term {
 	var out []Term
 	for _, t := range terms {

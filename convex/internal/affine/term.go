@@ -6,8 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Term is a linear map of one vector, a variable or a parameter, that adds to
-// some rows of an expression. Row r of the term is
+// Term is a linear map of one vector, a variable or a parameter, that adds to some rows of an expression. Row r of the term is
 //
 //	f_r * source[entry(r)]                      (mat == nil, a selection)
 //	f_r * sum_c mat[r, c] source[first+c]       (mat != nil)
@@ -143,8 +142,7 @@ func (t *Term) base(x []float64) []float64 {
 	return y
 }
 
-// Adjoint adds alpha times the transposed term applied to z to g, the gradient
-// of z'(expression) in the source.
+// Adjoint adds alpha times the transposed term applied to z to g, the gradient of z'(expression) in the source.
 func (t *Term) Adjoint(g []float64, alpha float64, z []float64) {
 	switch {
 	case t.Mat == nil && t.Idx == nil && t.Plain() && !t.Sum:
@@ -179,8 +177,7 @@ func (t *Term) WeightGradient(g []float64, alpha float64, z, x []float64) {
 	}
 }
 
-// weighted returns the term with row i of the expression multiplied by
-// p[first+i], or by p[0] when one is set.
+// weighted returns the term with row i of the expression multiplied by p[first+i], or by p[0] when one is set.
 func (t Term) weighted(p *Parameter, one bool) Term {
 	t.W = p
 	switch {
@@ -232,9 +229,8 @@ func (t Term) picked(out []Term, rows []int) []Term {
 		}
 		return out
 	}
-	// Runs of consecutive picks become one term each: for a selection any rows
-	// of the term, for a matrix consecutive rows (a view) or, where that gives
-	// many pieces, a copy.
+	// Runs of consecutive picks become one term each: for a selection any rows of the term, for a matrix consecutive rows (a
+	// view) or, where that gives many pieces, a copy.
 	for k := 0; k < len(rows); {
 		if rows[k] < t.Off || rows[k] >= t.Off+t.Rows {
 			k++
@@ -311,15 +307,13 @@ func chosen(first int, list, rows []int, steady bool) (int, []int) {
 	return 0, out
 }
 
-// mapped appends to out the term multiplied from the left by the matrix N,
-// whose columns belong to the rows of the expression.
+// mapped appends to out the term multiplied from the left by the matrix N, whose columns belong to the rows of the expression.
 func (t Term) mapped(out []Term, n *Matrix) []Term {
 	if n.Rows == 0 {
 		return out
 	}
 	if t.W != nil {
-		// The weights stand between N and the term, so each row of N is a sum
-		// of weighted rows of its own.
+		// The weights stand between N and the term, so each row of N is a sum of weighted rows of its own.
 		row, unit := make([]float64, n.Cols), make([]float64, n.Rows)
 		for i := range n.Rows {
 			clear(row)

@@ -158,8 +158,7 @@ func (f *filler) fillMatrix(t *affine.Term, i int) {
 	}
 }
 
-// merge sorts the rows of each column and adds up entries of the same place,
-// which terms that overlap leave behind.
+// merge sorts the rows of each column and adds up entries of the same place, which terms that overlap leave behind.
 func (as *Assembled) merge() {
 	moved := make([]int, len(as.Ind))
 	out := 0

@@ -13,8 +13,7 @@ type compiler struct {
 	shared map[*Atom]*affine.Variable // epigraphs of whole atoms
 }
 
-// sink says where the multipliers of an inequality go: row r to entry
-// first + step*r of c. The zero value drops them.
+// sink says where the multipliers of an inequality go: row r to entry first + step*r of c. The zero value drops them.
 type sink struct {
 	c           *Constraint
 	first, step int
@@ -77,8 +76,7 @@ func (c *compiler) lessEqual(f Function, to sink) {
 			return
 		}
 	}
-	// Several atoms: those with many rows become linear by an epigraph, the
-	// others are taken row by row.
+	// Several atoms: those with many rows become linear by an epigraph, the others are taken row by row.
 	rest := Function{N: f.N, Aff: f.Aff}
 	for _, t := range f.Atoms {
 		if t.Sum || t.height() == 1 {
@@ -235,8 +233,7 @@ func (c *compiler) squaresBelow(squares []AtomTerm, h affine.Expr, to sink) {
 	c.Curves = append(c.Curves, curves...)
 }
 
-// epigraph returns an affine expression that stands for the term, of the same
-// height, in terms of a new variable u >= atom.
+// epigraph returns an affine expression that stands for the term, of the same height, in terms of a new variable u >= atom.
 func (c *compiler) epigraph(t AtomTerm) affine.Expr {
 	e := c.bound(t)
 	if t.Sum {
@@ -267,8 +264,7 @@ func (c *compiler) bound(t AtomTerm) affine.Expr {
 	return u.Expr()
 }
 
-// noteSparse records u >= |scale*v| for a whole variable v, whose rows start at
-// the given group.
+// noteSparse records u >= |scale*v| for a whole variable v, whose rows start at the given group.
 func (c *compiler) noteSparse(a *Atom, u *affine.Variable, first int) {
 	if a.Kind != AbsAtom || len(a.Arg.Vars) != 1 || !a.Arg.Fixed() || !a.Arg.Vars[0].Identity() {
 		return

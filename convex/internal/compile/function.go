@@ -46,9 +46,8 @@ const (
 	ExpAtom                      // vector, exp(a_i)
 )
 
-// Atom is a vector-valued convex function of an affine argument, or the
-// maximum of a Function. Identity of the pointer lets a program share one
-// epigraph among all uses.
+// Atom is a vector-valued convex function of an affine argument, or the maximum of a Function. Identity of the pointer lets a
+// program share one epigraph among all uses.
 type Atom struct {
 	Kind   atomKind
 	N      int

@@ -22,8 +22,7 @@ type Layout struct {
 	cones []backends.Cone
 }
 
-// NewLayout places the program with the given working sets; a nil slice, or a
-// nil entry, stands for all entries.
+// NewLayout places the program with the given working sets; a nil slice, or a nil entry, stands for all entries.
 func (p *Program) NewLayout(active [][]int) *Layout {
 	l := &Layout{Program: p, active: make([][]int, len(p.Sparse)), inv: make([][]int, len(p.Sparse))}
 	for k := range active {
@@ -135,8 +134,7 @@ func (l *Layout) Rows(i int) int {
 	return l.M - l.First[i]
 }
 
-// Expand copies the columns x of a variable to its entries out; those outside
-// the working set are left alone.
+// Expand copies the columns x of a variable to its entries out; those outside the working set are left alone.
 func (l *Layout) Expand(out []float64, v *affine.Variable, x []float64) {
 	active, _ := l.Set(v)
 	x = x[l.Start[v.ID]:]

@@ -8,9 +8,8 @@ import (
 	"github.com/conetune/conetune/convex/internal/affine"
 )
 
-// Derived returns a program with copies of the groups, which visit may replace by
-// others. Every new group says where it comes from. Sparse variables become
-// ordinary ones.
+// Derived returns a program with copies of the groups, which visit may replace by others. Every new group says where it comes
+// from. Sparse variables become ordinary ones.
 func (p *Program) Derived(visit func(d *Program, g *Group) []*Group) *Program {
 	d := &Program{
 		Vars: slices.Clone(p.Vars), Users: p.Users, Params: p.Params, Objective: p.Objective, Squares: p.Squares,
@@ -60,9 +59,8 @@ func (g *Group) Copied() *Group {
 //
 //	(tr W1 + tr W2) / 2 <= h,   [W1 X; X' W2] positive semidefinite
 //
-// (Fazel, Hindi, Boyd 2001). With multipliers g of the first and Z of the second,
-// Z = [g/2 I, Y/2; Y'/2, g/2 I] where (g, Y) are those of (h, X) in the nuclear norm cone.
-// Each entry of W1 and W2 is a row of the semidefinite matrix by itself.
+// (Fazel, Hindi, Boyd 2001). With multipliers g of the first and Z of the second, Z = [g/2 I, Y/2; Y'/2, g/2 I] where (g, Y) are
+// those of (h, X) in the nuclear norm cone. Each entry of W1 and W2 is a row of the semidefinite matrix by itself.
 //
 // With restricted, the norms of whole variables, which working sets restrict, stay. Otherwise squares on their entries get
 // residuals of their own.
@@ -94,8 +92,7 @@ func (p *Program) Lift(restricted bool) *Program {
 		}
 		head := &Group{Kind: backends.NonnegativeCone, From: g,
 			Expr: g.Expr.At(0).Minus(w1.Dot(trace1)).Minus(w2.Dot(trace2))}
-		// The lower triangle by columns: what is below the diagonal in column j of
-		// W1, then column j of X'.
+		// The lower triangle by columns: what is below the diagonal in column j of W1, then column j of X'.
 		x := g.Expr.Slice(1, g.Expr.N).Times(math.Sqrt2)
 		var parts []affine.Expr
 		for j, k := 0, 0; j < m; k, j = k+m-j, j+1 {

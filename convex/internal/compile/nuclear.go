@@ -23,9 +23,8 @@ type nuclearUse struct {
 	Scale float64
 }
 
-// Curve is a part of the Lagrangian that is quadratic in the variables:
-// weight * |arg|^2 of the objective, or of a constraint whose multiplier is
-// that of the second-order cone that the squares share.
+// Curve is a part of the Lagrangian that is quadratic in the variables: weight * |arg|^2 of the objective, or of a constraint
+// whose multiplier is that of the second-order cone that the squares share.
 type Curve struct {
 	Arg   affine.Expr
 	Scale float64
@@ -37,8 +36,7 @@ type Curve struct {
 	Rows     *Group
 }
 
-// Weight is the factor of |arg|^2 in the Lagrangian, given the multipliers of
-// the rows of the cone, if there is one.
+// Weight is the factor of |arg|^2 in the Lagrangian, given the multipliers of the rows of the cone, if there is one.
 func (c *Curve) Weight(z []float64) float64 {
 	weight := c.Scale
 	if c.W != nil {

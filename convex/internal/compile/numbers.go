@@ -97,8 +97,7 @@ func (in *Numbers) Stationarity(x, z []float64) (r []float64, scale float64) {
 	return backends.Stationarity(in.Problem(), x, z)
 }
 
-// CertificateScale is the largest sum of absolute terms of an entry of A'z, by
-// which an error of A'z is measured.
+// CertificateScale is the largest sum of absolute terms of an entry of A'z, by which an error of A'z is measured.
 func (in *Numbers) CertificateScale(z []float64) float64 {
 	as, a, scale := in.Assembled, in.A.Val, 0.0
 	for j := range as.N {

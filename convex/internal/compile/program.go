@@ -51,8 +51,7 @@ type Group struct {
 	Index int
 	// rows is the number of rows of the matrix of a nuclear norm.
 	rows int
-	// From is, in a program derived from another one, the group of that program
-	// which this one, or its first row, stands for.
+	// From is, in a program derived from another one, the group of that program which this one, or its first row, stands for.
 	From *Group
 	// Own marks the two row groups of an epigraph u >= |v| of a sparse variable.
 	Own bool
@@ -60,17 +59,15 @@ type Group struct {
 	Squared float64
 	// Overlap says that two terms may meet in one entry of A.
 	Overlap bool
-	// DropOf and drop say, for each row, which entry of which sparse variable
-	// takes the row with it when it is excluded; dropOf is -1 for rows that
-	// always stay. Nil when all stay.
+	// DropOf and drop say, for each row, which entry of which sparse variable takes the row with it when it is excluded; dropOf
+	// is -1 for rows that always stay. Nil when all stay.
 	DropOf, Drop []int
 	// Kept are the rows of the group of the full program that are rows of this one, place is
 	// the inverse, -1 for rows left out. Nil when all are.
 	Kept, Place []int
 }
 
-// Square is weight * |arg|^2 in the objective, where each entry of arg has at
-// most one entry of a variable.
+// Square is weight * |arg|^2 in the objective, where each entry of arg has at most one entry of a variable.
 type Square struct {
 	Arg   affine.Expr
 	Scale float64
@@ -161,10 +158,9 @@ func Overlapping(terms []affine.Term) bool {
 	return false
 }
 
-// sparsity finds which variable follows which sparse variable, and the rows
-// that vanish with an entry: rows s = expr whose only entries of variables are
-// excluded together and which have no constant. There s = 0, and the
-// multiplier 0 completes the dual point.
+// sparsity finds which variable follows which sparse variable, and the rows that vanish with an entry: rows s = expr whose only
+// entries of variables are excluded together and which have no constant. There s = 0, and the multiplier 0 completes the dual
+// point.
 func (p *Program) sparsity() {
 	p.SparseOf = slices.Repeat([]int{-1}, len(p.Vars))
 	for k, s := range p.Sparse {

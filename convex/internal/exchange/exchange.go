@@ -48,8 +48,7 @@ type source struct {
 // hingePlace is where one entry of a hinge stands.
 type hingePlace struct{ column, zero, slope int }
 
-// ballPlace is where a sum of squares stands: its cone, from row first on, stands for sum <= h by
-// |((h - c)/2, ..)| <= (h + c)/2.
+// ballPlace is where a sum of squares stands: its cone, from row first on, stands for sum <= h by |((h - c)/2, ..)| <= (h + c)/2.
 type ballPlace struct {
 	first, rows int
 	c           float64
@@ -70,8 +69,7 @@ const (
 	// perChange is about the number of exchanges on the way for each constraint that is another one in the end, perChangeApart
 	// the one from which on they are not tried where folds are taken apart.
 	perChange, perChangeApart = 5, 2
-	// mostSkipped bounds the solves that are left to the backend after a failure: 1, 2, 4, .. from one failure
-	// to the next.
+	// mostSkipped bounds the solves that are left to the backend after a failure: 1, 2, 4, .. from one failure to the next.
 	mostSkipped = 16
 	// fewHinges is the number of hinges for each variable up to which exchanges from nothing take less than the set-up of a
 	// backend for a small program.

@@ -50,8 +50,7 @@ func (s *Session) newInstance(as *compile.Assembled, eps float64, old *Instance)
 	return in, nil
 }
 
-// update gives the solver the numbers of parameters that have changed, and says
-// whether there were any.
+// update gives the solver the numbers of parameters that have changed, and says whether there were any.
 func (s *Session) update(in *Instance) (changed bool, err error) {
 	begin := time.Now()
 	u := in.Refresh()

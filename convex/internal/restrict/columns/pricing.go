@@ -9,18 +9,16 @@ import (
 	"github.com/conetune/conetune/convex/internal/solve"
 )
 
-// completion extends a primal-dual point of a program restricted to working
-// sets to the full program. For entry j of a sparse variable v with epigraphs
-// u_i >= |c_i v|, write g for the gradient in v_j of the Lagrangian without the
-// rows of these epigraphs, and h_i for that in u_ij, the weight of the norm.
-// The rows u - c v >= 0 and u + c v >= 0 have multipliers y+, y- >= 0 with
+// completion extends a primal-dual point of a program restricted to working sets to the full program. For entry j of a sparse
+// variable v with epigraphs u_i >= |c_i v|, write g for the gradient in v_j of the Lagrangian without the rows of these
+// epigraphs, and h_i for that in u_ij, the weight of the norm. The rows u - c v >= 0 and u + c v >= 0 have multipliers y+, y- >=
+// 0 with
 //
 //	g_j + sum_i c_i (y+_i - y-_i) = 0,   h_ij - y+_i - y-_i = 0
 //
-// which can be solved exactly if |g_j| <= sum_i |c_i| h_ij, the threshold.
-// Outside the working set v_j = u_ij = 0, the multipliers do not appear in the
-// restricted program, and what |g_j| exceeds the threshold by is the residual
-// of stationarity that no choice of them can avoid.
+// which can be solved exactly if |g_j| <= sum_i |c_i| h_ij, the threshold. Outside the working set v_j = u_ij = 0, the
+// multipliers do not appear in the restricted program, and what |g_j| exceeds the threshold by is the residual of stationarity
+// that no choice of them can avoid.
 type completion struct {
 	p     *compile.Program
 	g     [][]float64   // for each sparse variable
@@ -148,10 +146,9 @@ func (c *completion) measure(as *compile.Assembled) {
 	}
 }
 
-// fillCones gives the dropped rows of second-order cones multipliers that lower
-// the excess: the cone allows |(z_kept, z_dropped)| <= z_0, and with s = 0 in
-// dropped rows any such choice leaves s'z and the dual objective alone. This is
-// what decides about whole groups in a sparse group norm.
+// fillCones gives the dropped rows of second-order cones multipliers that lower the excess: the cone allows |(z_kept, z_dropped)|
+// <= z_0, and with s = 0 in dropped rows any such choice leaves s'z and the dual objective alone. This is what decides about
+// whole groups in a sparse group norm.
 func (c *completion) fillCones(as *compile.Assembled, z []float64) {
 	changed := false
 	for i, g := range c.p.Groups {

@@ -1,14 +1,11 @@
 // Package columns has working sets of entries of variables in 1-norms.
 //
-// Entries of a variable outside its set are fixed at zero. Their columns, the rows of their norm, and rows of other cones
-// that are empty then are not even built: with p features of which a few matter,
-// the cost of an iteration is that of the few. The multipliers of the small
-// program price the others: with g_j the derivative in v_j of the Lagrangian
-// and h_j the multiplier of the norm, zero is optimal for v_j in the full
-// program if |g_j| <= h_j. Violators enter, and the program is solved again. This is the
-// method of column generation; the criterion is that of the strong rules'
-// check in Tibshirani et al., Strong rules for discarding predictors in
-// lasso-type problems (JRSS B 74, 2012), section 7, for any convex model.
+// Entries of a variable outside its set are fixed at zero. Their columns, the rows of their norm, and rows of other cones that
+// are empty then are not even built: with p features of which a few matter, the cost of an iteration is that of the few. The
+// multipliers of the small program price the others: with g_j the derivative in v_j of the Lagrangian and h_j the multiplier of
+// the norm, zero is optimal for v_j in the full program if |g_j| <= h_j. Violators enter, and the program is solved again. This
+// is the method of column generation; the criterion is that of the strong rules' check in Tibshirani et al., Strong rules for
+// discarding predictors in lasso-type problems (JRSS B 74, 2012), section 7, for any convex model.
 package columns
 
 import (
@@ -34,11 +31,9 @@ const (
 	// smallest is the least size of the first guess, and slackSize what a set may
 	// have on top of its needs before it is made smaller.
 	smallest, slackSize = 20, 50
-	// near is the share of its threshold from which on an entry counts as
-	// about to enter.
+	// near is the share of its threshold from which on an entry counts as about to enter.
 	near = 0.9
-	// idle is the share of its threshold below which a zero entry is dropped, and
-	// droppingRounds the number of rounds that drop.
+	// idle is the share of its threshold below which a zero entry is dropped, and droppingRounds the number of rounds that drop.
 	idle           = 0.8
 	droppingRounds = 5
 	// sizeStep is the step in which sets grow.
@@ -155,8 +150,7 @@ func (w *Sets) guess() {
 	}
 }
 
-// largestEntries returns the indices of the size largest positive scores, in
-// increasing order; ties go to the smaller index.
+// largestEntries returns the indices of the size largest positive scores, in increasing order; ties go to the smaller index.
 func largestEntries(score []float64, size int) []int {
 	var list []int
 	for j, v := range score {
@@ -268,11 +262,9 @@ func (w *Sets) all() bool {
 	return true
 }
 
-// Extend adds the entries with the largest excess over the tolerance and, where
-// there is room, those near their threshold. The room is about half of what is
-// not zero now: few of many violators stay once the worst are in. When most
-// entries violate after a certificate of infeasibility (x = nil), the full
-// program is next.
+// Extend adds the entries with the largest excess over the tolerance and, where there is room, those near their threshold. The
+// room is about half of what is not zero now: few of many violators stay once the worst are in. When most entries violate after a
+// certificate of infeasibility (x = nil), the full program is next.
 func (w *Sets) Extend(at *restrict.Round) {
 	as, x, done, tolerance := w.s.Current.Assembled, w.x, w.done, w.tolerance
 	for k, sv := range w.P.Sparse {
@@ -316,10 +308,9 @@ func (w *Sets) Extend(at *restrict.Round) {
 	}
 }
 
-// pad fills a working set up with the entries of the largest scores. Programs of
-// one size have one pattern where the data are dense, and then the analysis of
-// the last one is used again: so the size stays what it was if the set fits, and
-// otherwise grows in steps.
+// pad fills a working set up with the entries of the largest scores. Programs of one size have one pattern where the data are
+// dense, and then the analysis of the last one is used again: so the size stays what it was if the set fits, and otherwise grows
+// in steps.
 func pad(list []int, size, n int, score func(j int) float64) []int {
 	if len(list) > size || len(list) > 0 && len(list)+2*sizeStep < size {
 		size = (len(list) + sizeStep - 1) / sizeStep * sizeStep
@@ -343,9 +334,8 @@ func pad(list []int, size, n int, score func(j int) float64) []int {
 	return list
 }
 
-// kept is what of a working set goes on to the next round: the first rounds drop
-// entries that are zero and far from their threshold, since the program is set
-// up anew anyway; later ones drop nothing, so that the rounds end.
+// kept is what of a working set goes on to the next round: the first rounds drop entries that are zero and far from their
+// threshold, since the program is set up anew anyway; later ones drop nothing, so that the rounds end.
 func kept(sv *compile.SparseVariable, as *compile.Assembled, active []int, x []float64, done *completion, k int, at *restrict.Round) []int {
 	if x == nil || at.Number > droppingRounds {
 		return active
@@ -374,9 +364,8 @@ func countNonzero(x []float64, share float64) int {
 	return count
 }
 
-// shrink prepares the next Solve: the sets stay, so that the program set up can
-// be used again, unless they are more than twice what was needed. Then they are
-// what was needed, and a quarter more of those nearest to their threshold.
+// shrink prepares the next Solve: the sets stay, so that the program set up can be used again, unless they are more than twice
+// what was needed. Then they are what was needed, and a quarter more of those nearest to their threshold.
 func (w *Sets) shrink(as *compile.Assembled) {
 	for k, sv := range w.P.Sparse {
 		active, inv := as.Set(sv.V)

@@ -1,20 +1,18 @@
 // Package rows has working sets of rows of hinges and inequalities.
 //
-// Of a sum of hinges max(0, a_i) few rows are at the kink a_i = 0 in a solution: on either side
-// of it a hinge is linear, and its epigraph u_i >= 0, u_i >= a_i is not needed. Nor is an
-// inequality that is slack. The restricted program has
+// Of a sum of hinges max(0, a_i) few rows are at the kink a_i = 0 in a solution: on either side of it a hinge is linear, and its
+// epigraph u_i >= 0, u_i >= a_i is not needed. Nor is an inequality that is slack. The restricted program has
 //
 //	u_i = 0    where a_i < 0 is expected,
 //	u_i = a_i  where a_i > 0 is expected,
 //	no row     where slack is expected,
 //
-// each without a variable or rows of its own: the sum of the a_i of the second kind is one row of numbers. It
-// is a relaxation. Its solution is completed to the full program by u_i = max(0, a_i), by multipliers that are
-// 0 for slack rows, and by those of u_i >= 0 and u_i >= a_i that add up to the weight h_i of u_i in the Lagrangian: (h_i, 0) where
-// u_i was 0, and (0, h_i) where it was a_i. Then the dual equations of the full program hold as those of the restricted one do,
-// and all that is wrong with the point is primal: where a_i has another sign than expected, u_i is larger than its
-// stand-in by |a_i|, which is missing in the rows and in the objective where u_i stands, and a row that is left out
-// may not hold. These numbers are the test.
+// each without a variable or rows of its own: the sum of the a_i of the second kind is one row of numbers. It is a relaxation.
+// Its solution is completed to the full program by u_i = max(0, a_i), by multipliers that are 0 for slack rows, and by those of
+// u_i >= 0 and u_i >= a_i that add up to the weight h_i of u_i in the Lagrangian: (h_i, 0) where u_i was 0, and (0, h_i) where it
+// was a_i. Then the dual equations of the full program hold as those of the restricted one do, and all that is wrong with the
+// point is primal: where a_i has another sign than expected, u_i is larger than its stand-in by |a_i|, which is missing in the
+// rows and in the objective where u_i stands, and a row that is left out may not hold. These numbers are the test.
 package rows
 
 import (
@@ -348,8 +346,7 @@ func (w *Sets) missed(r *solve.Outcome, m missing) {
 	r.Residuals.Gap = backends.RelativeGap(r.Objective-r.Offset, r.DualObjective-r.Offset)
 }
 
-// start is a point for a warm start: what does not depend on the sets as it was, and what does
-// from the completed point.
+// start is a point for a warm start: what does not depend on the sets as it was, and what does from the completed point.
 func (w *Sets) start(to, from *compile.Layout, last backends.Point) backends.Point {
 	pt := to.Carry(from, last, nil)
 	w.fillIn(pt, to, w.reduced != nil)

@@ -10,14 +10,12 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// curvature is the part of a program's Lagrangian that is quadratic in a matrix variable X and
-// in the other variables y,
+// curvature is the part of a program's Lagrangian that is quadratic in a matrix variable X and in the other variables y,
 //
 //	sum_c w_c sum_r (a_r'X + b_r'y + const)^2 + identity |X|^2 + terms in y alone,
 //
-// with the weights w_c of the curves c. The rows are those of the curves that are not
-// multiples of X itself. Residuals, which squares of the objective define, and other
-// matrices are not in y. What has parameters as factors is left out.
+// with the weights w_c of the curves c. The rows are those of the curves that are not multiples of X itself. Residuals, which
+// squares of the objective define, and other matrices are not in y. What has parameters as factors is left out.
 type curvature struct {
 	mv      *compile.MatrixVariable
 	entries []int // the entries of X that rows read, in increasing order

@@ -27,8 +27,7 @@ const (
 	sizePairs = 8
 	// facePairs bounds those that enter in a round with a semidefinite C.
 	facePairs = 3
-	// The conjugate gradients end at the share forced of what was missed last, between
-	// leastForcing and mostForcing.
+	// The conjugate gradients end at the share forced of what was missed last, between leastForcing and mostForcing.
 	forced, leastForcing, mostForcing = 0.1, 1e-6, 0.01
 	// Singular values of N that would make the Newton system indefinite are cut to below the multiplier by rough times what
 	// was missed, between leastRough and mostRough of it.
@@ -69,8 +68,7 @@ func (w *Sets) guess() {
 	}
 }
 
-// centre puts the pairs of A first where the objective has a square |X - A|^2 whose A
-// is not in their span.
+// centre puts the pairs of A first where the objective has a square |X - A|^2 whose A is not in their span.
 func (w *Sets) centre() {
 	for i := range w.p.Squares {
 		arg := &w.p.Squares[i].Arg
@@ -97,9 +95,8 @@ func (w *Sets) centre() {
 	}
 }
 
-// nonzero returns the pairs of X. At a solution either c_a = 0 or u_a'G v_a = -g;
-// near one, the larger of c_a/max c and 1 + u_a'G v_a/g tells which. inner is the accuracy of G. The
-// others that X still has a part of are the rest.
+// nonzero returns the pairs of X. At a solution either c_a = 0 or u_a'G v_a = -g; near one, the larger of c_a/max c and 1 + u_a'G
+// v_a/g tells which. inner is the accuracy of G. The others that X still has a part of are the rest.
 func (w *Sets) nonzero(s *pairs, part *matrixPart, inner float64) (t, rest triplets) {
 	if len(part.t.s) == 0 {
 		return t, rest
@@ -209,8 +206,7 @@ func (w *Sets) turn(keep bool) {
 	}
 }
 
-// oppose lets pairs enter along which a certificate of infeasibility does not hold, and says whether
-// there are any.
+// oppose lets pairs enter along which a certificate of infeasibility does not hold, and says whether there are any.
 func (w *Sets) oppose(f *fullPoint, eps float64) bool {
 	some := false
 	for k, s := range w.pairs {

@@ -10,10 +10,9 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// pairs are the directions in which a matrix variable may move in a restricted
-// program: X = U C V' with orthonormal columns u_a and v_a of U (m x k) and V (n x k). By default C
-// is diagonal with nonnegative entries; with face it is symmetric and positive semidefinite, so that X
-// runs through a face of the ball of the nuclear norm. In both cases
+// pairs are the directions in which a matrix variable may move in a restricted program: X = U C V' with orthonormal columns u_a
+// and v_a of U (m x k) and V (n x k). By default C is diagonal with nonnegative entries; with face it is symmetric and positive
+// semidefinite, so that X runs through a face of the ball of the nuclear norm. In both cases
 //
 //	|X|_* = tr C,   |X - A|^2 = |C - (U'AV + V'A'U)/2|^2 + constant
 //
@@ -156,8 +155,7 @@ func (s *pairs) join(t triplets, minus bool) {
 	}
 }
 
-// independent makes x a unit vector that is orthogonal to the orthonormal columns of q,
-// and says whether there was enough of it.
+// independent makes x a unit vector that is orthogonal to the orthonormal columns of q, and says whether there was enough of it.
 func independent(x []float64, q *mat.Dense) bool {
 	norm := floats.Norm(x, 2)
 	if !(norm > 0) {

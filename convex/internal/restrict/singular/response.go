@@ -13,9 +13,8 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// response says how the other variables y and the multipliers of active constraints
-// move with X. With the constraints that are active at the point as equations, Newton's
-// method on the optimality conditions asks for
+// response says how the other variables y and the multipliers of active constraints move with X. With the constraints that are
+// active at the point as equations, Newton's method on the optimality conditions asks for
 //
 //	[H_XX H_Xy A_X'] [D ]     [r_X]
 //	[H_yX H_yy A_y'] [dy] = - [ 0 ]
@@ -35,8 +34,7 @@ type response struct {
 const (
 	// maxActive bounds the active constraints, and maxTangent those that X is in.
 	maxActive, maxTangent = 1000, 20
-	// delta is added to the diagonal of the eliminated block, relative to its largest
-	// entry, against dependent constraints.
+	// delta is added to the diagonal of the eliminated block, relative to its largest entry, against dependent constraints.
 	delta = 1e-9
 	// constraintGive is the inverse of the weight that a constraint on X alone gets, in units of the
 	// curvature: a hard one would spoil the conjugate gradients.

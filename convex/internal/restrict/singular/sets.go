@@ -46,9 +46,8 @@ const (
 	// looseMatrixEps is the accuracy of the first round. It has to tell multipliers of
 	// nuclear norms, often a hundredth, from the gradient.
 	looseMatrixEps = 1e-5
-	// A round is solved to ahead times what the last one missed outside of its pairs: the next one misses the
-	// square of that, as a share, and a point is as good as the root of its gap. The
-	// bound from below is within times the accuracy asked for.
+	// A round is solved to ahead times what the last one missed outside of its pairs: the next one misses the square of that, as
+	// a share, and a point is as good as the root of its gap. The bound from below is within times the accuracy asked for.
 	ahead, within = 1e-5, 0.005
 	// The same for solvers that need more than manyIterations for a round, to which digits are dear.
 	aheadSlow, withinSlow = 1e-2, 0.5
@@ -300,9 +299,8 @@ func (w *Sets) missed(f *fullPoint) float64 {
 	return worst / f.scale
 }
 
-// shrink prepares the next solve: the pairs stay, so that the program set up can be used again. Only where
-// the norm has no weight, which spreads an interior point over all pairs, those of which X has the
-// largest parts are kept.
+// shrink prepares the next solve: the pairs stay, so that the program set up can be used again. Only where the norm has no
+// weight, which spreads an interior point over all pairs, those of which X has the largest parts are kept.
 func (w *Sets) shrink(f *fullPoint) {
 	for k, s := range w.pairs {
 		part := &f.parts[k]

@@ -7,10 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// orthonormal returns an orthonormal basis of the columns of the given matrices,
-// which may be nil: those of the first, which are orthonormal already, and what
-// the others add. A column that is in the span of those before it up to
-// independent times its length adds nothing.
+// orthonormal returns an orthonormal basis of the columns of the given matrices, which may be nil: those of the first, which are
+// orthonormal already, and what the others add. A column that is in the span of those before it up to independent times its
+// length adds nothing.
 func orthonormal(rows int, parts ...*mat.Dense) *mat.Dense {
 	const independent = 1e-6
 	var basis [][]float64
@@ -89,8 +88,7 @@ func (t triplets) first(r int) triplets {
 // eigenvalues of the Gram matrix, which takes a millisecond there.
 const directSize = 100
 
-// leading returns the largest singular triplets of a matrix by rows: those above the
-// threshold, at most limit.
+// leading returns the largest singular triplets of a matrix by rows: those above the threshold, at most limit.
 func leading(x []float64, rows int, threshold float64, limit int) triplets {
 	cols := len(x) / rows
 	if min(rows, cols) <= directSize {
@@ -155,8 +153,7 @@ func leadingDirect(x []float64, rows int, threshold float64, limit int) triplets
 	return t
 }
 
-// leadingIterated is subspace iteration with a Rayleigh-Ritz step, started from fixed
-// pseudo-random vectors.
+// leadingIterated is subspace iteration with a Rayleigh-Ritz step, started from fixed pseudo-random vectors.
 func leadingIterated(x []float64, rows int, threshold float64, limit int) triplets {
 	const (
 		spare      = 8
@@ -208,9 +205,8 @@ func leadingIterated(x []float64, rows int, threshold float64, limit int) triple
 	return t.first(count)
 }
 
-// spectralBound returns an upper bound of the largest singular value of a matrix by rows
-// that is at least low, and no larger than the larger of low and 1 + 1e-6 times the
-// largest singular value. It is proved by a Cholesky factorisation.
+// spectralBound returns an upper bound of the largest singular value of a matrix by rows that is at least low, and no larger than
+// the larger of low and 1 + 1e-6 times the largest singular value. It is proved by a Cholesky factorisation.
 func spectralBound(x []float64, rows int, low float64) float64 {
 	gram, _ := smaller(mat.NewDense(rows, len(x)/rows, x))
 	n := gram.SymmetricDim()

@@ -274,8 +274,7 @@ func (n *tangent) precondition(d vector) vector {
 		e := (1 + n.damping) * (n.g/s + n.mean)
 		out.p.scale(j, 1/e)
 		out.a.scale(j, 1/e)
-		// In the plane of w_i and q_i the diagonal is e, and N adds f = sigma_i/s_j beside it:
-		// [e f; f e]^-1 - 1/e.
+		// In the plane of w_i and q_i the diagonal is e, and N adds f = sigma_i/s_j beside it: [e f; f e]^-1 - 1/e.
 		for i, sigma := range n.top.s {
 			f, at := sigma/s, i*rank+j
 			det := e*e - f*f
@@ -301,9 +300,8 @@ func (n *tangent) precondition(d vector) vector {
 	return out
 }
 
-// step approximates the Newton step for the gradient G of f by rows, to the given part of the
-// first residual in the norm of the preconditioner. It ends early where the Hessian is not
-// positive definite.
+// step approximates the Newton step for the gradient G of f by rows, to the given part of the first residual in the norm of the
+// preconditioner. It ends early where the Hessian is not positive definite.
 func (n *tangent) step(gradient []float64, tolerance float64) vector {
 	const iterations = 200
 	r := *n.project(gradient) // - (G V + g U), and -(I - VV') G'U

@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
+	"gonum.org/v1/gonum/floats"
 )
 
 // compiler turns expressions into rows of a conic program.
@@ -266,13 +267,8 @@ func (c *compiler) bound(t AtomTerm) affine.Expr {
 
 // noteSparse records u >= |scale*v| for a whole variable v, whose rows start at the given group.
 func (c *compiler) noteSparse(a *Atom, u *affine.Variable, first int) {
-	if a.Kind != AbsAtom || len(a.Arg.Vars) != 1 || !a.Arg.Fixed() || !a.Arg.Vars[0].Identity() {
+	if a.Kind != AbsAtom || !a.Arg.Whole() || !a.Arg.Fixed() || floats.Norm(a.Arg.C, 1) != 0 {
 		return
-	}
-	for _, v := range a.Arg.C {
-		if v != 0 {
-			return
-		}
 	}
 	t := a.Arg.Vars[0]
 	use := absUse{U: u, Scale: t.Scale, Plus: c.Groups[first], Minus: c.Groups[first+1]}

@@ -27,8 +27,7 @@ const smallestGroup = 24
 
 // noteHinge records the epigraph u >= max(0, arg) whose rows start at the given group.
 func (c *compiler) noteHinge(a *Atom, u *affine.Variable, first int) {
-	fixed := len(a.Arg.Pars) == 0 && !slices.ContainsFunc(a.Arg.Vars, func(t affine.Term) bool { return t.W != nil })
-	if a.Kind == PosAtom && fixed {
+	if a.Kind == PosAtom && a.Arg.Fixed() && !a.Arg.Weighted() {
 		c.Hinges = append(c.Hinges, &Hinge{U: u, A: a.Arg, Zero: c.Groups[first], Slope: c.Groups[first+1]})
 	}
 }

@@ -51,7 +51,7 @@ func (c *Curve) Weight(z []float64) float64 {
 
 // noteMatrix records the rows (h, a) of a nuclear norm cone if a is a whole variable.
 func (c *compiler) noteMatrix(g *Group, a affine.Expr) {
-	if len(a.Vars) != 1 || !a.Fixed() || !a.Vars[0].Identity() || a.Vars[0].Off != 0 || floats.Norm(a.C, 1) != 0 {
+	if !a.Whole() || !a.Fixed() || floats.Norm(a.C, 1) != 0 {
 		return
 	}
 	t := a.Vars[0]

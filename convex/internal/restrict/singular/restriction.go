@@ -41,9 +41,7 @@ func (s *pairs) term(t *affine.Term, c *affine.Variable) affine.Term {
 		}
 	default:
 		for j := range t.Mat.Cols {
-			for k := t.Mat.Ptr[j]; k < t.Mat.Ptr[j+1]; k++ {
-				s.addEntry(m.Row(t.Mat.Ind[k]), t.Mat.Val[k], t.First+j)
-			}
+			t.Mat.EachOf(j, func(r int, v float64) { s.addEntry(m.Row(r), v, t.First+j) })
 		}
 	}
 	return out

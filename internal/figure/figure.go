@@ -118,40 +118,9 @@ func (f Figure) Write(w io.Writer, format string) error {
 
 // Draw is Write; it says where the data stand.
 func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
-	var plots []*plot.Plot
-	var areas []Area
-	xmin, xmax := math.Inf(1), math.Inf(-1)
-	for i, panel := range f.Panels {
-		p, err := panel.plot(f.LogX)
-		if err != nil {
-			return nil, err
-		}
-		if p == nil {
-			continue
-		}
-		xmin, xmax = min(xmin, p.X.Min), max(xmax, p.X.Max)
-		plots, areas = append(plots, p), append(areas, Area{Panel: i, LogX: f.LogX})
-	}
-	if len(plots) == 0 {
-		return nil, fmt.Errorf("figure: there is nothing to draw")
-	}
-	if f.XFromZero && !f.LogX {
-		xmin, xmax = min(xmin, 0), max(xmax, 0)
-	}
-	if xmax == xmin { // a single point: give it room
-		xmin, xmax = xmin-0.5*max(1e-3, math.Abs(xmin)), xmax+0.5*max(1e-3, math.Abs(xmax))
-		if f.LogX {
-			xmin, xmax = max(xmin, xmax/4), min(xmax, math.MaxFloat64)
-		}
-	}
-	for i, p := range plots {
-		p.X.Min, p.X.Max = xmin, xmax
-		if i == len(plots)-1 {
-			p.X.Label.Text = f.XLabel
-		} else {
-			p.X.Tick.Marker = unlabelled{p.X.Tick.Marker}
-			p.X.Tick.Label.Font.Size = 1
-		}
+	plots, areas, err := f.plots()
+	if err != nil {
+		return nil, err
 	}
 	height := vg.Length(titleHeight + panelHeight*len(plots) + xLabelHeight)
 	tiles, below := vg.Length(0), vg.Length(0)
@@ -167,15 +136,7 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	}
 	dc := draw.New(canvas)
 	dc.FillPolygon(color.White, []vg.Point{dc.Min, {X: dc.Max.X, Y: dc.Min.Y}, dc.Max, {X: dc.Min.X, Y: dc.Max.Y}})
-	title := plots[0].Title.TextStyle
-	title.Font.Size = textSize + 2
-	title.XAlign, title.YAlign = draw.XCenter, draw.YCenter
-	middle := (dc.Min.X + dc.Max.X - legendMargin) / 2
-	if w := title.Width(f.Title); w > width-legendMargin-12 { // over the legends too, and smaller if that is not enough
-		middle = (dc.Min.X + dc.Max.X) / 2
-		title.Font.Size *= min(1, (width-12)/w)
-	}
-	dc.FillText(title, vg.Point{X: middle, Y: dc.Max.Y - titleHeight/2}, f.Title)
+	f.drawTitle(dc, plots[0].Title.TextStyle)
 	if f.Map != nil {
 		if err := f.Map.draw(draw.Crop(dc, 6, -legendMargin+scaleMargin, 6+tiles, -height-6)); err != nil {
 			return nil, err
@@ -188,7 +149,6 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 		data := plots[i].DataCanvas(c)
 		areas[i].Left, areas[i].Right = data.Min.X.Points(), data.Max.X.Points()
 		areas[i].Top, areas[i].Bottom = (height + below - data.Max.Y).Points(), (height + below - data.Min.Y).Points()
-		areas[i].XMin, areas[i].XMax = xmin, xmax
 		legend.Top, legend.Left = true, true
 		c.Min.X, c.Max.X = c.Max.X+8, dc.Max.X
 		legend.Draw(c)
@@ -202,6 +162,57 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 		return nil, err
 	}
 	return areas, nil
+}
+
+// plots returns those of the panels that have something to draw, over the same range of x, labelled below the last.
+func (f Figure) plots() (plots []*plot.Plot, areas []Area, err error) {
+	xmin, xmax := math.Inf(1), math.Inf(-1)
+	for i, panel := range f.Panels {
+		p, err := panel.plot(f.LogX)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p == nil {
+			continue
+		}
+		xmin, xmax = min(xmin, p.X.Min), max(xmax, p.X.Max)
+		plots, areas = append(plots, p), append(areas, Area{Panel: i, LogX: f.LogX})
+	}
+	if len(plots) == 0 {
+		return nil, nil, fmt.Errorf("figure: there is nothing to draw")
+	}
+	if f.XFromZero && !f.LogX {
+		xmin, xmax = min(xmin, 0), max(xmax, 0)
+	}
+	if xmax == xmin { // a single point: give it room
+		xmin, xmax = xmin-0.5*max(1e-3, math.Abs(xmin)), xmax+0.5*max(1e-3, math.Abs(xmax))
+		if f.LogX {
+			xmin, xmax = max(xmin, xmax/4), min(xmax, math.MaxFloat64)
+		}
+	}
+	for i, p := range plots {
+		p.X.Min, p.X.Max = xmin, xmax
+		areas[i].XMin, areas[i].XMax = xmin, xmax
+		if i == len(plots)-1 {
+			p.X.Label.Text = f.XLabel
+		} else {
+			p.X.Tick.Marker = unlabelled{p.X.Tick.Marker}
+			p.X.Tick.Label.Font.Size = 1
+		}
+	}
+	return plots, areas, nil
+}
+
+// drawTitle writes the title in the middle of the panels, over the legends too, and smaller if that is not enough.
+func (f Figure) drawTitle(dc draw.Canvas, style draw.TextStyle) {
+	style.Font.Size = textSize + 2
+	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+	middle := (dc.Min.X + dc.Max.X - legendMargin) / 2
+	if w := style.Width(f.Title); w > width-legendMargin-12 {
+		middle = (dc.Min.X + dc.Max.X) / 2
+		style.Font.Size *= min(1, (width-12)/w)
+	}
+	dc.FillText(style, vg.Point{X: middle, Y: dc.Max.Y - titleHeight/2}, f.Title)
 }
 
 // align stacks the panels on a canvas, the last one higher by what the labels of

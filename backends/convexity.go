@@ -30,12 +30,12 @@ func (e *NonconvexError) Unwrap() error {
 	return &ProblemError{Field: "P", Reason: "is not positive semidefinite"}
 }
 
-// The smallest eigenvalue of P, scaled to a diagonal near one, decides. Above -indefinite it counts as rounding: P = B'B
-// computed in doubles, or written to a file with 12 digits, stays there. Below -doubtful P is not convex. What lies between may be data
+// The smallest eigenvalue of P, scaled to a diagonal near one, decides. Above -eigenvalueRounding it counts as rounding: P = B'B
+// computed in doubles, or written to a file with 12 digits, stays there. Below -eigenvalueDoubtful P is not convex. What lies between may be data
 // of few digits, and is solved, but judged with the bounds of the variables (see judgeDoubtful).
 const (
-	indefinite = 1e-11
-	doubtful   = 1e-4
+	eigenvalueRounding = 1e-11
+	eigenvalueDoubtful = 1e-4
 	// How far apart the bounds of the smallest eigenvalue between them may stay.
 	doubtfulRatio = 1.02
 	// P is factored as a dense matrix up to this order, and up to denseOrder if it has a denseShare of all entries.
@@ -45,8 +45,8 @@ const (
 )
 
 // convexity decides whether P is positive semidefinite, to rounding. It scales P to a diagonal between 1/2 and 2 by
-// powers of two, adds indefinite of it to the diagonal, and factors it as LDL' (Higham, Accuracy and Stability of
-// Numerical Algorithms, section 10.3: with positive pivots the smallest eigenvalue is above -indefinite, but
+// powers of two, adds eigenvalueRounding of it to the diagonal, and factors it as LDL' (Higham, Accuracy and Stability of
+// Numerical Algorithms, section 10.3: with positive pivots the smallest eigenvalue is above -eigenvalueRounding, but
 // for the rounding of the factorisation). At the first pivot d_k <= 0, v = L^-T e_k has v'(P + E)v = d_k, and proves
 // with its d'Pd < 0 that P is indefinite.
 //
@@ -151,7 +151,7 @@ func looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			// p_ij^2 > p_ii p_jj: (e_i/sqrt p_ii -+ e_j/sqrt p_jj)'P(..) < 0
 			i, v := raw.Ind[k], raw.Data[k]
-			if i != j && math.Abs(v)/root[i] > (1+doubtful)*sj {
+			if i != j && math.Abs(v)/root[i] > (1+eigenvalueDoubtful)*sj {
 				direction := make([]float64, n)
 				direction[i], direction[j] = 1, -math.Copysign(root[i]/sj, v)
 				return nil, true, proven(p, direction)
@@ -201,17 +201,17 @@ func (c *convexity) check(p *sparse.CSC) error {
 		}
 	}
 	c.load(p, diagonal)
-	if c.convexWith(indefinite) {
+	if c.convexWith(eigenvalueRounding) {
 		return nil
 	}
 	found := c.factor.NegativeDirection()
-	low, high := max(indefinite, c.needed(found)), doubtful
+	low, high := max(eigenvalueRounding, c.needed(found)), eigenvalueDoubtful
 	direction := make([]float64, len(diagonal))
 	for j, of := range c.vars {
 		direction[of] = found[j] * c.scale[j]
 	}
 	err = proven(p, direction)
-	if err == nil || !c.convexWith(doubtful) {
+	if err == nil || !c.convexWith(eigenvalueDoubtful) {
 		return err
 	}
 	for guess := true; high > doubtfulRatio*low; guess = !guess {

@@ -13,8 +13,8 @@ type exactSum struct {
 
 const (
 	unitRoundoff = 0x1p-53
-	// Products below tinyProduct have a rounding error that is no multiple of the smallest number, and less than tiniest.
-	tinyProduct, tiniest = 0x1p-960, 0x1p-1022
+	// Products below tinyProduct have a rounding error that is no multiple of the smallest number, and less than smallestNormal.
+	tinyProduct, smallestNormal = 0x1p-960, 0x1p-1022
 )
 
 // twoSum returns a + b and its rounding error.
@@ -49,7 +49,7 @@ func (s *exactSum) addProduct(a, b float64) {
 	v := a * b
 	s.addLow(math.FMA(a, b, -v))
 	if math.Abs(v) < tinyProduct {
-		s.lost += tiniest
+		s.lost += smallestNormal
 	}
 	s.add(v)
 }
@@ -58,7 +58,7 @@ func (s *exactSum) addProduct(a, b float64) {
 func (s *exactSum) addTriple(a, b, c float64) {
 	ab := a * b
 	if math.Abs(ab) < tinyProduct && ab != 0 {
-		s.lost += tiniest * math.Abs(c)
+		s.lost += smallestNormal * math.Abs(c)
 	}
 	s.addProduct(math.FMA(a, b, -ab), c)
 	s.addProduct(ab, c)

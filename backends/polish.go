@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	// So many changes are made at most, and no more once one leaves over worthwhile of the residual before.
-	polishRounds = 12
-	worthwhile   = 0.7
+	// So many changes are made at most, and no more once one leaves over worthwhileDecrease of the residual before.
+	polishRounds       = 12
+	worthwhileDecrease = 0.7
 	// An entry of a multiplier or a direction may change by its own size, or by this part of the largest term of its
 	// equations.
-	freedom = 1e-3
+	freedomShare = 1e-3
 	// The regularisation of the equations, which are scaled to terms of size one.
 	polishDelta = 1e-13
 )
@@ -69,7 +69,7 @@ func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []fl
 	for _, k := range p.Cones {
 		for i := row; i < row+k.Dim; i++ {
 			if weight[i] = math.Abs(z[i]); k.Kind == ZeroCone && reach[i] > 0 {
-				weight[i] = max(weight[i], freedom/reach[i])
+				weight[i] = max(weight[i], freedomShare/reach[i])
 			}
 		}
 		row += k.Dim
@@ -144,7 +144,7 @@ func dualEquations(p *Problem, rows *rowLists, x, s []float64) (eq *equations, t
 	}
 	for j := range x {
 		if weight[j] = math.Abs(x[j]); reach[j] > 0 {
-			weight[j] = max(weight[j], freedom/reach[j])
+			weight[j] = max(weight[j], freedomShare/reach[j])
 		}
 	}
 	return eq, terms, weight
@@ -252,7 +252,7 @@ func (e *equations) polish(weight []float64, lack func(right []float64), improve
 			return
 		}
 		size := maxAbs(right)
-		if !(size < worthwhile*last) {
+		if !(size < worthwhileDecrease*last) {
 			return
 		}
 		last = size

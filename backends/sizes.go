@@ -116,14 +116,14 @@ func (w *weights) most() (x, z float64) {
 				}
 			}
 		}
-		w.mostX = chained * largestRight(p, func(int) float64 { return 1 }) / least
-		w.mostZ = chained * maxAbs(p.Q) / least
+		w.mostX = chainGrowth * largestRight(p, func(int) float64 { return 1 }) / least
+		w.mostZ = chainGrowth * maxAbs(p.Q) / least
 	}
 	return w.mostX, w.mostZ
 }
 
-// chained is how much larger than b_i / a_ij a variable is thought to become through others.
-const chained = 1e3
+// chainGrowth is how much larger than b_i / a_ij a variable is thought to become through others.
+const chainGrowth = 1e3
 
 func (w *weights) ofDual() (u, z []float64) {
 	if w.u == nil {

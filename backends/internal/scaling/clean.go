@@ -2,9 +2,9 @@ package scaling
 
 import "math"
 
-// negligible is the part of the largest entry below which an entry of a
+// negligibleShare is the part of the largest entry below which an entry of a
 // certificate may be rounding.
-const negligible = 1e-9
+const negligibleShare = 1e-9
 
 // Clean returns v without the entries that are small enough, next to its largest,
 // to be the rounding of a first-order method. A certificate whose zeros are not
@@ -14,7 +14,7 @@ func Clean(v []float64) []float64 {
 	for _, x := range v {
 		largest = max(largest, math.Abs(x))
 	}
-	return Drop(v, negligible*largest)
+	return Drop(v, negligibleShare*largest)
 }
 
 // Drop returns v without the entries of at most that size.

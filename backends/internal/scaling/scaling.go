@@ -32,10 +32,10 @@ const (
 	// Rows or columns whose largest entries are further apart than this, or an
 	// objective further from one, count as badly scaled. Below it the solvers' own
 	// scaling mostly does better, and a problem reaches them as it was given.
-	bad    = 5e5
-	sweeps = 60
-	enough = 0.005
-	ridge  = 0.01
+	badSpread       = 5e5
+	spreadSweeps    = 60
+	spreadTolerance = 0.005
+	spreadRidge     = 0.01
 )
 
 // Scaling holds the factors; nil means that the problem stays as it is.
@@ -49,7 +49,7 @@ func New(p *backends.Problem) *Scaling {
 	n, m := p.Dims()
 	s := &Scaling{d: ones(n), e: ones(m), c: 1}
 	before, size := s.measure(p)
-	if before > bad {
+	if before > badSpread {
 		scaled := fit(p)
 		_, size := scaled.measure(p)
 		scaled.c = unit(size)
@@ -70,7 +70,7 @@ func (s *Scaling) Factors() (d, e []float64) { return s.d, s.e }
 // unit returns the factor that takes an objective of that size to one, if it is
 // far from that.
 func unit(size float64) float64 {
-	if size > bad || size < 1/bad && size > 0 {
+	if size > badSpread || size < 1/badSpread && size > 0 {
 		return spread.Power(-math.Log2(size))
 	}
 	return 1
@@ -129,7 +129,7 @@ func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
 func fit(p *backends.Problem) *Scaling {
 	n, m := p.Dims()
 	system := spread.System{
-		Rows: m, Cols: n, A: spread.Of(p.A, math.Log2), P: spread.Of(p.P, math.Log2), Ridge: ridge,
+		Rows: m, Cols: n, A: spread.Of(p.A, math.Log2), P: spread.Of(p.P, math.Log2), Ridge: spreadRidge,
 		Blocks: func(visit func(first, dim int)) { backends.Blocks(p.Cones, visit) },
 	}
 	number := func(to *spread.Terms, i int, v float64) {
@@ -153,7 +153,7 @@ func fit(p *backends.Problem) *Scaling {
 		}
 		first += c.Dim
 	}
-	f := system.Solve(sweeps, enough)
+	f := system.Solve(spreadSweeps, spreadTolerance)
 	s := &Scaling{d: f.D, e: f.E, c: 1}
 	for j, v := range s.d {
 		s.d[j] = spread.Power(v)

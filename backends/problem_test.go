@@ -2,6 +2,7 @@ package backends
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -57,6 +58,8 @@ func TestValidate(t *testing.T) {
 		assert.ErrorAs(t, err, &wrong)
 		assert.ErrorContains(t, err, c.want)
 	}
+	many := GeneralizedPower(slices.Repeat([]float64{1e-6}, 1_000_000), 1)
+	assert.Empty(t, wrongWeights(many), "in doubles the sum is 1 + 8e-12")
 	assert.NoError(t, Options{}.WithDefaults().Validate())
 	assert.EqualError(t, Options{Eps: nan}.Validate(), "backends: Options.Eps: NaN is negative or not a number")
 }

@@ -56,6 +56,10 @@ const (
 	violated = 1e-8
 	// rounded is a share of an objective that is rounding, and patience is for how many rounds the gap may stay as it is.
 	rounded, patience = 1e-13, 5
+	// enough times the tolerance is a gap that is taken where rounding lets it get no smaller.
+	enough = 20
+	// exactly is the rounding error of constraints of a subproblem, relative to their terms.
+	exactly = 1e-11
 	// halvings bounds the points on a step of the models.
 	halvings = 30
 )
@@ -129,10 +133,10 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			out.Solved = true
 			return out, nil
 		}
-		if idle > patience && !c.Grew {
+		if idle > patience && !c.Grew || s.solver.Quadratic() && !c.Grew && !f.short {
+			out.Solved = out.Gap <= enough*tol
 			return out, nil
 		}
-		short := f.short
 		f.short = c.Grew
 		if c.Grew { // what has fallen to its floor for want of variables is where it was
 			for j := range s.m {
@@ -142,9 +146,6 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			}
 		}
 		if s.solver.Quadratic() {
-			if !c.Grew && !short {
-				return out, nil
-			}
 			continue
 		}
 		x := s.solver.X()

@@ -94,15 +94,16 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 			}
 		}
 		out.Fits = w.count
-		if out.Solved || idle > patience && !grew {
+		if out.Solved {
 			return out, nil
 		}
-		short := f.short
+		if idle > patience && !grew || s.solvers[0].Quadratic() && !grew && !f.short {
+			// Constraints are known to rounding, which counts Alpha times.
+			out.Solved = out.Gap <= math.Max(enough*c.Tol, exactly*c.Alpha*math.Max(1, math.Abs(c.Value)))
+			return out, nil
+		}
 		f.short = grew
 		if s.solvers[0].Quadratic() {
-			if !grew && !short {
-				return out, nil
-			}
 			continue
 		}
 		for range halvings {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -75,12 +76,21 @@ func TestHostileNumbers(t *testing.T) {
 func TestThreads(t *testing.T) {
 	dir := t.TempDir()
 	data, program := write(t, dir, "table.csv", csvText(1, 40, 4)), write(t, dir, "tiny.qps", tinyQPS)
-	for _, args := range [][]string{{"solve", program}, {"tune", "elastic-net", "--data", data}} {
-		o := conetune(t, append(args, "--threads", "4")...)
-		o.ok(t)
-		require.Equal(t, "conetune: --threads 4: a solve on the native backend runs on one thread\n", o.stderr)
-		o = conetune(t, append(args, "--threads", "1")...)
-		o.ok(t)
-		require.Empty(t, o.stderr)
+	o := conetune(t, "solve", program, "--threads", "4")
+	o.ok(t)
+	require.Equal(t, "conetune: --threads 4: a solve on the native backend runs on one thread\n", o.stderr)
+	o = conetune(t, "solve", program, "--threads", "1")
+	o.ok(t)
+	require.Empty(t, o.stderr)
+	// Of tune it bounds all threads, and the result does not depend on it.
+	before := runtime.GOMAXPROCS(0)
+	one := conetune(t, "tune", "elastic-net", "--data", data, "--folds", "3", "--json", "--threads", "1")
+	one.ok(t)
+	require.Empty(t, one.stderr)
+	two := conetune(t, "tune", "elastic-net", "--data", data, "--folds", "3", "--json", "--threads", "64")
+	two.ok(t)
+	require.Equal(t, before, runtime.GOMAXPROCS(0))
+	for _, key := range []string{"validation_error", "test_error", "hyperparameters", "radii", "refit", "solver_iterations"} {
+		require.Equal(t, one.object(t)[key], two.object(t)[key], key)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,7 +118,9 @@ func (a *app) tuneCommand() *cobra.Command {
 					return err
 				}
 			}
-			a.checkThreads(f.backend, f.threads)
+			if f.threads > 0 && f.threads < runtime.GOMAXPROCS(0) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.threads))
+			}
 			return a.tune(cmd.Context(), job)
 		},
 	}
@@ -151,7 +154,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.Float64Var(&f.epsilon, "epsilon", 0, "relax l(x) - v(r) <= 0 to <= `E` (default 0)")
 	fs.Float64Var(&f.eps, "eps", 1e-8, "tolerance `E` of every conic solve, relative, at most 0.01")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of the division into rows and of random draws")
-	fs.IntVar(&f.threads, "threads", 1, "at most `N` threads for a conic solve; no solver of this program uses more than one yet (--workers is for solves at once)")
+	fs.IntVar(&f.threads, "threads", 0, "at most `N` threads in all; results do not depend on it (default: one for each core)")
 	registerMemory(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
 	fs.StringVar(&f.trace, "trace", "", "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on")

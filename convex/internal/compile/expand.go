@@ -3,9 +3,10 @@ package compile
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
-	"gonum.org/v1/gonum/floats"
 )
 
 // compiler turns expressions into rows of a conic program.
@@ -31,10 +32,8 @@ func (c *compiler) emit(kind backends.ConeKind, expr affine.Expr) *Group {
 }
 
 // nonnegative adds the rows expr >= 0 with their multipliers.
-func (c *compiler) nonnegative(expr affine.Expr, to sink) *Group {
-	g := c.emit(backends.NonnegativeCone, expr)
-	c.refer(to, g, 0, expr.N, 1)
-	return g
+func (c *compiler) nonnegative(expr affine.Expr, to sink) {
+	c.refer(to, c.emit(backends.NonnegativeCone, expr), 0, expr.N, 1)
 }
 
 func (c *compiler) refer(to sink, g *Group, row, rows int, coef float64) {

@@ -7,12 +7,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/restrict/columns"
 	"github.com/conetune/conetune/convex/internal/solve"
 )
 
 // benchmarkProgram has 200 rows, 2500 features and a working set of 100.
-func benchmarkProgram(b *testing.B) (*columns.Sets, [][]int) {
+func benchmarkProgram(b *testing.B) (*compile.Program, [][]int) {
 	const n, p, size = 200, 2500, 100
 	rng := rand.New(rand.NewPCG(1, 1))
 	data, y := make([]float64, n*p), make([]float64, n)
@@ -34,26 +35,26 @@ func benchmarkProgram(b *testing.B) (*columns.Sets, [][]int) {
 	for k := range set {
 		set[k] = 25 * k
 	}
-	w, err := columns.New(&solve.Session{Program: prog.p}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return w, [][]int{set}
+	return prog.p, [][]int{set}
 }
 
 // BenchmarkAssemble measures the assembly of a restricted program.
 func BenchmarkAssemble(b *testing.B) {
-	w, active := benchmarkProgram(b)
+	p, active := benchmarkProgram(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		w.P.NewLayout(active).Assemble()
+		p.NewLayout(active).Assemble()
 	}
 }
 
 // BenchmarkComplete measures the pricing of all entries.
 func BenchmarkComplete(b *testing.B) {
-	w, active := benchmarkProgram(b)
-	as := w.P.NewLayout(active).Assemble()
+	p, active := benchmarkProgram(b)
+	as := p.NewLayout(active).Assemble()
+	w, err := columns.New(&solve.Session{Program: p}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	sol := &backends.Solution{X: make([]float64, as.N), Z: make([]float64, as.M)}
 	for i := range sol.Z {
@@ -67,8 +68,8 @@ func BenchmarkComplete(b *testing.B) {
 
 // BenchmarkNumbers measures new values of b and q.
 func BenchmarkNumbers(b *testing.B) {
-	w, active := benchmarkProgram(b)
-	as := w.P.NewLayout(active).Assemble()
+	p, active := benchmarkProgram(b)
+	as := p.NewLayout(active).Assemble()
 	q, right := make([]float64, as.N), make([]float64, as.M)
 	b.ReportAllocs()
 	for b.Loop() {

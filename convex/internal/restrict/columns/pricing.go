@@ -73,7 +73,7 @@ func places(p *compile.Program) [][]place {
 // Complete computes the completion of a point, or with x = nil of a certificate
 // of infeasibility, in which the objective has no part.
 func (w *Sets) Complete(as *compile.Assembled, x, z []float64) *completion {
-	p := w.P
+	p := w.p
 	c := &completion{p: p, g: make([][]float64, len(p.Sparse)), h: make([][][]float64, len(p.Sparse)),
 		excess: make([][]float64, len(p.Sparse)), extra: make([][]float64, len(p.Groups))}
 	for k, sv := range p.Sparse {

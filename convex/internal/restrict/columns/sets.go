@@ -43,7 +43,7 @@ const (
 // Sets is what a solver knows about the sparse variables.
 type Sets struct {
 	s       *solve.Session
-	P       *compile.Program
+	p       *compile.Program
 	places  [][]place
 	scratch []float64
 	active  [][]int // for the next round; nil: all entries
@@ -60,7 +60,7 @@ type Sets struct {
 // New begins with the caller's guess.
 func New(s *solve.Session, guess map[*affine.Variable][]int) (*Sets, error) {
 	p := s.Program
-	w := &Sets{s: s, P: p, places: places(p), active: make([][]int, len(p.Sparse))}
+	w := &Sets{s: s, p: p, places: places(p), active: make([][]int, len(p.Sparse))}
 	rows := 0
 	for _, g := range p.Groups {
 		rows = max(rows, g.Expr.N)
@@ -71,7 +71,7 @@ func New(s *solve.Session, guess map[*affine.Variable][]int) (*Sets, error) {
 
 // hint takes the caller's guess.
 func (w *Sets) hint(guess map[*affine.Variable][]int) error {
-	for k, sv := range w.P.Sparse {
+	for k, sv := range w.p.Sparse {
 		list, ok := guess[sv.V]
 		if !ok {
 			continue
@@ -89,7 +89,7 @@ func (w *Sets) hint(guess map[*affine.Variable][]int) error {
 
 // put sets the working set of a variable, all entries if it is too large.
 func (w *Sets) put(k int, list []int) {
-	if n := w.P.Sparse[k].V.N; float64(len(list)) > restrict.FullShare*float64(n) {
+	if n := w.p.Sparse[k].V.N; float64(len(list)) > restrict.FullShare*float64(n) {
 		w.active[k] = nil
 		return
 	}
@@ -102,7 +102,7 @@ func (w *Sets) put(k int, list []int) {
 // guess makes the first working sets, from the gradients at zero of what depends
 // on the variables, and gives those that the caller hinted at some room.
 func (w *Sets) guess() {
-	for k, sv := range w.P.Sparse {
+	for k, sv := range w.p.Sparse {
 		score, part := make([]float64, sv.V.N), make([]float64, sv.V.N)
 		add := func() {
 			largest := maxAbs(part)
@@ -115,7 +115,7 @@ func (w *Sets) guess() {
 		}
 		rows := 0
 		for _, at := range w.places[k] {
-			g := w.P.Groups[at.group]
+			g := w.p.Groups[at.group]
 			t := &g.Expr.Vars[at.term]
 			if at.use >= 0 || t.Mat == nil {
 				continue
@@ -125,8 +125,8 @@ func (w *Sets) guess() {
 			t.Adjoint(part, 1, g.Expr.Constant())
 			add()
 		}
-		for i := range w.P.Squares {
-			arg := &w.P.Squares[i].Arg
+		for i := range w.p.Squares {
+			arg := &w.p.Squares[i].Arg
 			for t := range arg.Vars {
 				if arg.Vars[t].V == sv.V {
 					arg.Vars[t].Adjoint(part, 1, arg.Constant())
@@ -134,9 +134,9 @@ func (w *Sets) guess() {
 				}
 			}
 		}
-		for t := range w.P.Objective.Vars {
-			if w.P.Objective.Vars[t].V == sv.V {
-				w.P.Objective.Vars[t].Adjoint(part, 1, []float64{1})
+		for t := range w.p.Objective.Vars {
+			if w.p.Objective.Vars[t].V == sv.V {
+				w.p.Objective.Vars[t].Adjoint(part, 1, []float64{1})
 				add()
 			}
 		}
@@ -182,7 +182,7 @@ func (w *Sets) Solve(ctx context.Context, eps float64) (*backends.Solution, erro
 	start := func(to, from *compile.Layout, last backends.Point) backends.Point {
 		return to.Carry(from, last, multiplier)
 	}
-	return w.s.Run(ctx, w.P, w.active, eps, start)
+	return w.s.Run(ctx, w.p, w.active, eps, start)
 }
 
 func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome, restrict.Step, error) {
@@ -232,8 +232,8 @@ func (w *Sets) refute(sol *backends.Solution) (*solve.Outcome, restrict.Step, er
 func (w *Sets) result(sol *backends.Solution) *solve.Outcome {
 	r := w.s.Result(sol)
 	r.Active = 0
-	for _, v := range w.P.Vars[:w.P.Users] {
-		if w.P.SparseOf[v.ID] >= 0 {
+	for _, v := range w.p.Vars[:w.p.Users] {
+		if w.p.SparseOf[v.ID] >= 0 {
 			r.Active += r.Assembled.Width(v)
 		}
 	}
@@ -267,7 +267,7 @@ func (w *Sets) all() bool {
 // certificate of infeasibility (x = nil), the full program is next.
 func (w *Sets) Extend(at *restrict.Round) {
 	as, x, done, tolerance := w.s.Current.Assembled, w.x, w.done, w.tolerance
-	for k, sv := range w.P.Sparse {
+	for k, sv := range w.p.Sparse {
 		active, inv := as.Set(sv.V)
 		if inv == nil {
 			continue
@@ -367,7 +367,7 @@ func countNonzero(x []float64, share float64) int {
 // shrink prepares the next Solve: the sets stay, so that the program set up can be used again, unless they are more than twice
 // what was needed. Then they are what was needed, and a quarter more of those nearest to their threshold.
 func (w *Sets) shrink(as *compile.Assembled) {
-	for k, sv := range w.P.Sparse {
+	for k, sv := range w.p.Sparse {
 		active, inv := as.Set(sv.V)
 		x := w.x[as.Start[sv.V.ID]:][:as.Width(sv.V)]
 		largest := maxAbs(x)

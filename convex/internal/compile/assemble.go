@@ -134,13 +134,13 @@ func (f *filler) fillMatrix(t *affine.Term, i int) {
 	m := t.Mat
 	there, start := f.there(t)
 	if t.Plain() && !t.Sum && m.Dense != nil {
-		next := f.next[start:]
+		next, ind, val, full, scale := f.next[start:], f.Ind, f.a.base, m.Full, -t.Scale
 		for r := range m.Rows {
 			values, row := m.Row(r), f.Row(i, t.Off+r)
 			for k, c := range there {
-				if v := values[c]; v != 0 || m.Full {
+				if v := values[c]; v != 0 || full {
 					p := next[k]
-					f.Ind[p], f.a.base[p] = row, -t.Scale*v
+					ind[p], val[p] = row, scale*v
 					next[k] = p + 1
 				}
 			}

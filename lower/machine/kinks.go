@@ -35,9 +35,13 @@ func (k *kinks) scale(g *Problem, box []int8, rows []int) {
 	k.tau = 0
 	for _, i := range rows {
 		sum := 0.0
-		for q := g.rows.start[i]; q < g.rows.start[i+1]; q++ {
-			if box[g.rows.index[q]] == 0 {
-				sum += g.rows.value[q] * g.rows.value[q]
+		index, value := g.rows.stored(i)
+		for q, v := range value {
+			if index != nil {
+				q = index[q]
+			}
+			if box[q] == 0 {
+				sum += v * v
 			}
 		}
 		k.tau = math.Max(k.tau, sum)

@@ -1,8 +1,8 @@
 package machine
 
 import (
-	"encoding/binary"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,7 +14,7 @@ import (
 type signedRows struct {
 	n, p  int
 	dense []float64 // row i is dense[i*p:(i+1)*p]; nil for compressed rows
-	// Entries start[i] to start[i+1]-1 of index, increasing, and value of row i.
+	// Entries start[i] to start[i+1]-1 of index, increasing, and value of row i; nil for dense rows.
 	start, index []int
 	value        []float64
 	y, u         []float64
@@ -28,62 +28,167 @@ const denseShare = 0.4
 
 func newSignedRows(x *design.Matrix, y, u []float64) *signedRows {
 	n, p := x.Dims()
-	index, value := make([][]int, n), make([][]float64, n)
-	put := func(i, j int, v float64) {
-		if v != 0 {
-			index[i], value[i] = append(index[i], j), append(value[i], y[i]*v)
-		}
-	}
+	r := &signedRows{p: p, origin: make([]int, n), share: make([]float64, n)}
+	entries := 0
 	for j := range p {
-		rows, column := x.Column(j)
-		for k, v := range column {
-			if rows != nil {
-				put(rows[k], j, v)
-			} else {
-				put(k, j, v)
+		_, value := x.Column(j)
+		for _, v := range value {
+			if v != 0 {
+				entries++
 			}
 		}
 	}
-	r := &signedRows{p: p, start: []int{0}, origin: make([]int, n)}
-	known := make(map[string]int, n)
-	var key []byte
-	for i := range n {
-		key = binary.LittleEndian.AppendUint64(key[:0], math.Float64bits(y[i]))
-		for k, j := range index[i] {
-			key = binary.LittleEndian.AppendUint64(key, uint64(j))
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(value[i][k]))
+	if float64(entries) > denseShare*float64(n)*float64(p) {
+		r.fill(x, y)
+	} else {
+		r.compress(x, y, entries)
+	}
+	kept := r.merge(y, u)
+	for i, at := range r.origin {
+		r.share[i] = u[i] / r.u[at]
+	}
+	r.keep(kept)
+	r.n = len(kept)
+	r.sum = make([]float64, r.n)
+	for i := range r.sum {
+		for _, v := range r.values(i) {
+			r.sum[i] += math.Abs(v)
 		}
-		at, ok := known[string(key)]
-		if !ok {
-			at = len(r.y)
-			known[string(key)] = at
-			r.index, r.value = append(r.index, index[i]...), append(r.value, value[i]...)
-			r.start = append(r.start, len(r.index))
-			r.y, r.u = append(r.y, y[i]), append(r.u, 0)
+	}
+	return r
+}
+
+// fill stores the rows with their zeros.
+func (r *signedRows) fill(x *design.Matrix, y []float64) {
+	n, p := x.Dims()
+	r.dense = make([]float64, n*p)
+	const block = 16 // rows and columns that stay in the cache
+	for j0 := 0; j0 < p; j0 += block {
+		for i0 := 0; i0 < n; i0 += block {
+			for j := j0; j < min(p, j0+block); j++ {
+				if rows, value := x.Column(j); rows == nil {
+					for i := i0; i < min(n, i0+block); i++ {
+						if value[i] != 0 {
+							r.dense[i*p+j] = y[i] * value[i]
+						}
+					}
+				} else if i0 == 0 {
+					for k, i := range rows {
+						r.dense[i*p+j] = y[i] * value[k]
+					}
+				}
+			}
+		}
+	}
+}
+
+// compress stores the nonzeros of the rows, of which there are so many.
+func (r *signedRows) compress(x *design.Matrix, y []float64, entries int) {
+	n, p := x.Dims()
+	r.start, r.index, r.value = make([]int, n+1), make([]int, entries), make([]float64, entries)
+	each := func(put func(i, j int, v float64)) {
+		for j := range p {
+			rows, column := x.Column(j)
+			for k, v := range column {
+				if v == 0 {
+					continue
+				}
+				if rows != nil {
+					put(rows[k], j, v)
+				} else {
+					put(k, j, v)
+				}
+			}
+		}
+	}
+	each(func(i, _ int, _ float64) { r.start[i+1]++ })
+	for i := range n {
+		r.start[i+1] += r.start[i]
+	}
+	next := append([]int(nil), r.start[:n]...)
+	each(func(i, j int, v float64) {
+		r.index[next[i]], r.value[next[i]] = j, y[i]*v
+		next[i]++
+	})
+}
+
+// merge finds the rows that are the same, with the same label, and returns the first of each.
+func (r *signedRows) merge(y, u []float64) (kept []int) {
+	known := make(map[uint64][]int, len(y)) // by a hash, the numbers among those kept
+	for i := range y {
+		index, value := r.stored(i)
+		hash := mix(0, math.Float64bits(y[i]))
+		for k, v := range value {
+			if v == 0 {
+				continue
+			}
+			j := k
+			if index != nil {
+				j = index[k]
+			}
+			hash = mix(mix(hash, uint64(j)), math.Float64bits(v))
+		}
+		at := -1
+		for _, k := range known[hash] {
+			other, same := r.stored(kept[k])
+			if r.y[k] == y[i] && slices.Equal(index, other) && slices.Equal(value, same) {
+				at = k
+				break
+			}
+		}
+		if at < 0 {
+			at = len(kept)
+			known[hash] = append(known[hash], at)
+			kept, r.y, r.u = append(kept, i), append(r.y, y[i]), append(r.u, 0)
 		}
 		r.origin[i] = at
 		r.u[at] += u[i]
 	}
-	r.n = len(r.y)
-	r.sum = make([]float64, r.n)
-	for i := range r.sum {
-		for _, v := range r.value[r.start[i]:r.start[i+1]] {
-			r.sum[i] += math.Abs(v)
+	return kept
+}
+
+// mix is a step of a hash.
+func mix(hash, v uint64) uint64 {
+	hash = (hash ^ v) * 0x9e3779b97f4a7c15
+	return hash ^ hash>>29
+}
+
+// keep leaves these rows, in increasing order.
+func (r *signedRows) keep(kept []int) {
+	if len(kept) == len(r.origin) {
+		return
+	}
+	if r.dense != nil {
+		for to, i := range kept {
+			copy(r.dense[to*r.p:(to+1)*r.p], r.dense[i*r.p:(i+1)*r.p])
 		}
+		r.dense = slices.Clone(r.dense[:len(kept)*r.p])
+		return
 	}
-	r.share = make([]float64, n)
-	for i, at := range r.origin {
-		r.share[i] = u[i] / r.u[at]
+	at := 0
+	for to, i := range kept {
+		lo, hi := r.start[i], r.start[i+1]
+		r.start[to] = at
+		copy(r.index[at:], r.index[lo:hi])
+		at += copy(r.value[at:], r.value[lo:hi])
 	}
-	if float64(len(r.value)) > denseShare*float64(r.n)*float64(p) {
-		r.dense = make([]float64, r.n*p)
-		for i := range r.n {
-			for k := r.start[i]; k < r.start[i+1]; k++ {
-				r.dense[i*p+r.index[k]] = r.value[k]
-			}
-		}
+	r.start[len(kept)] = at
+	r.start, r.index, r.value = r.start[:len(kept)+1], slices.Clone(r.index[:at]), slices.Clone(r.value[:at])
+}
+
+// stored are the entries of row i that are stored, and their columns; nil for all of them.
+func (r *signedRows) stored(i int) (index []int, value []float64) {
+	if r.dense != nil {
+		return nil, r.dense[i*r.p : (i+1)*r.p]
 	}
-	return r
+	lo, hi := r.start[i], r.start[i+1]
+	return r.index[lo:hi], r.value[lo:hi]
+}
+
+// values are the entries of row i that are stored.
+func (r *signedRows) values(i int) []float64 {
+	_, value := r.stored(i)
+	return value
 }
 
 // dot is row i times v.
@@ -135,6 +240,9 @@ func (r *signedRows) at(i, j int) float64 {
 
 // squares is the squared length of row i.
 func (r *signedRows) squares(i int) float64 {
-	v := r.value[r.start[i]:r.start[i+1]]
+	v := r.values(i)
+	if r.dense != nil {
+		v = slices.DeleteFunc(slices.Clone(v), func(v float64) bool { return v == 0 })
+	}
 	return floats.Dot(v, v)
 }

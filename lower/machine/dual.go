@@ -51,16 +51,25 @@ const insideShare = 1e-10
 // centre puts C into the middle of its interval where no alpha is inside its bounds: then any c is a solution at which no row leaves
 // its side.
 func (m *Solution) centre(g *Problem) {
-	s, rows := m.state, g.rows
+	s := m.state
 	for _, i := range s.kinks.held {
-		if a := s.alpha[i]; a > insideShare*rows.u[i] && a < (1-insideShare)*rows.u[i] {
+		if inside(s.alpha[i] / g.rows.u[i]) {
 			return
 		}
 	}
+	m.middle(g, func(i int) bool { return 2*s.alpha[i] > g.rows.u[i] })
+}
+
+// inside says whether a share of a weight is away from its bounds.
+func inside(share float64) bool { return share > insideShare && share < 1-insideShare }
+
+// middle puts C into the middle of its interval, the rows being above their kinks, as above says, or below.
+func (m *Solution) middle(g *Problem, above func(i int) bool) {
+	rows := g.rows
 	lo, hi := math.Inf(-1), math.Inf(1)
 	for i, y := range rows.y {
 		c := y * (rows.dot(i, m.W) - 1)
-		if (y > 0) == (2*s.alpha[i] > rows.u[i]) {
+		if (y > 0) == above(i) {
 			if c > lo {
 				lo, m.ends[0] = c, i
 			}

@@ -95,14 +95,15 @@ type Solution struct {
 	C float64
 	// Objective is the value, Gap bounds its distance from the optimum.
 	Objective, Gap float64
-	// Exchanges counts the changes of sides on the way.
+	// Exchanges counts the changes of sides on the way; of many rows, the Newton steps.
 	Exchanges int
 
 	lambda float64
 	bound  []float64
 	v      []float64 // sum_i alpha_i a_i
 	total  float64   // of the alpha_i
-	state  *state
+	state  *state    // of a path; of many rows made when it is asked for, see sides
+	many   *manyState
 	ends   [2]int // the rows that end the interval of C, if flat
 	flat   bool
 }
@@ -141,6 +142,12 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 		bound[j] = math.Min(bound[j], wide)
 	}
 	var out *Solution
+	if g.rows.n > fewRows {
+		if out = g.solveMany(ctx, lambda, bound, o); out.Status != lower.Stalled {
+			return out, nil
+		}
+		o.Start = nil
+	}
 	if o.Start != nil && o.Start.state != nil {
 		out = g.follow(ctx, lambda, bound, o)
 	}
@@ -180,9 +187,9 @@ func (g *Problem) follow(ctx context.Context, lambda float64, bound []float64, o
 
 // Multipliers returns the alpha_i of a solution, for each row of the design; rows that are the same share theirs by their weights.
 func (g *Problem) Multipliers(m *Solution) []float64 {
-	out := make([]float64, len(g.rows.origin))
+	out, alpha := make([]float64, len(g.rows.origin)), m.alpha(g)
 	for i, at := range g.rows.origin {
-		out[i] = m.state.alpha[at] * g.rows.share[i]
+		out[i] = alpha[at] * g.rows.share[i]
 	}
 	return out
 }

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower/design"
 )
 
@@ -203,6 +205,54 @@ func (r *signedRows) dot(i int, v []float64) float64 {
 		sum += value[k] * v[j]
 	}
 	return sum
+}
+
+// product is row i times v, by the kernels for long rows where it is dense.
+func (r *signedRows) product(i int, v []float64) float64 {
+	if r.dense != nil {
+		return dense.Dot(r.dense[i*r.p:(i+1)*r.p], v)
+	}
+	return r.dot(i, v)
+}
+
+// products sets out to the products of all rows with v. It says whether it came to the end.
+func (r *signedRows) products(out, v []float64, end *stop.Stop) bool {
+	if r.dense == nil {
+		for i := range out {
+			out[i] = r.dot(i, v)
+			if end.Reached(r.length(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	clear(out)
+	step := max(1, stop.Interval/(2*max(1, r.p)))
+	for from := 0; from < r.n; from += step {
+		to := min(r.n, from+step)
+		dense.GemvT(r.p, to-from, r.dense[from*r.p:], r.p, v, out[from:])
+		if end.Reached((to - from) * r.p / 2) {
+			return false
+		}
+	}
+	floats.Scale(-1, out)
+	return true
+}
+
+// length is the number of entries of row i that are stored.
+func (r *signedRows) length(i int) int {
+	if r.dense != nil {
+		return r.p
+	}
+	return r.start[i+1] - r.start[i]
+}
+
+// label is 0 or 1, for y_i of -1 or 1.
+func (r *signedRows) label(i int) int {
+	if r.y[i] > 0 {
+		return 1
+	}
+	return 0
 }
 
 // add adds c times row i to v.

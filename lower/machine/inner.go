@@ -1,0 +1,188 @@
+package machine
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// inner minimises the model of a Newton step at z = (w, c),
+//
+//	gradient'd + d'H d / 2 + sum_j of what term_j adds at w_j + d_j beside its parabola,
+//
+// by active sets: coefficients at a limit whose slope jumps over the rate stay there, the others go by a Newton step in their piece, or as far as to the first limit.
+type inner struct {
+	h        *curvature
+	terms    *terms
+	at, d    []float64 // w + d and c + d, d
+	rate     []float64 // gradient + H d
+	free     []int
+	low, top []float64 // of the piece of each free coordinate
+	extra    []float64
+	right    []float64
+	step     []float64
+	next     []float64
+	moved    []float64
+	image    []float64 // H moved
+	bent     bool      // the last step was cut
+}
+
+const (
+	// leastFall is the share of the slope times the length that a cut step takes off at least.
+	leastFall = 0.1
+	// mostRounds bounds the changes of pieces in one model.
+	mostRounds = 50
+	// leastShare ends them where a round takes off less than this share of all before.
+	leastShare = 1e-3
+)
+
+func newInner(h *curvature, t *terms, p int) *inner {
+	q := &inner{h: h, terms: t}
+	for _, v := range []*[]float64{&q.at, &q.d, &q.rate, &q.low, &q.top, &q.extra, &q.right, &q.step, &q.next, &q.moved, &q.image} {
+		*v = make([]float64, p+1)
+	}
+	return q
+}
+
+// minimise sets d and returns how much it takes off the model; false where a system had no solution or the end was reached.
+func (q *inner) minimise(z, gradient []float64) (fall float64, ok bool) {
+	copy(q.at, z)
+	copy(q.rate, gradient)
+	clear(q.d)
+	for round := range mostRounds {
+		before, bent := len(q.free), q.bent
+		if expected := q.pieces(); len(q.free) == 0 || expected == 0 || round > 0 && !bent && len(q.free) == before {
+			return fall, true // after a whole step in the same pieces
+		}
+		off, ok := q.advance()
+		if !ok {
+			return fall, false
+		}
+		if !(off > 0) {
+			return fall, fall > 0
+		}
+		fall += off
+		if round > 0 && off <= leastShare*fall {
+			break
+		}
+	}
+	return fall, true
+}
+
+// advance goes by a Newton step in the pieces and returns what it takes off: cut to them, or where that is little as far as to the first limit.
+// Coordinates that begin at a limit and would cross it stay there then.
+func (q *inner) advance() (off float64, ok bool) {
+	for first := true; len(q.free) > 0; first = false {
+		if !q.h.solve(q.free, q.extra, q.right, q.step) {
+			return 0, false
+		}
+		if first {
+			if off := q.change(1); off > leastFall*floats.Dot(q.right, q.step) {
+				return off, true
+			}
+		}
+		if t := q.room(); t > 0 {
+			return q.change(t), true
+		}
+		q.free = slices.DeleteFunc(q.free, func(j int) bool {
+			return q.at[j] == q.top[j] && q.step[j] > 0 || q.at[j] == q.low[j] && q.step[j] < 0
+		})
+	}
+	return 0, true
+}
+
+// pieces finds the free coordinates, with the right sides of their step. It returns the size of these.
+func (q *inner) pieces() float64 {
+	q.free = q.free[:0]
+	p := len(q.at) - 1
+	size := 0.0
+	for j, x := range q.at {
+		r := q.rate[j]
+		q.extra[j], q.right[j] = 0, 0
+		lo, hi := math.Inf(-1), math.Inf(1)
+		if j < p {
+			limit, jump := q.terms.limit[j], q.terms.jump[j]
+			side := 0.0 // beyond the limit
+			switch over := math.Abs(x) - limit; {
+			case over > 0:
+				side = math.Copysign(1, x)
+			case over == 0 && limit == 0:
+				if math.Abs(r) <= jump {
+					continue
+				}
+				side = math.Copysign(1, -r)
+			case over == 0 && x*r < 0:
+				if math.Abs(r) <= jump {
+					continue
+				}
+				side = math.Copysign(1, x)
+			case over == 0 && r == 0:
+				continue
+			}
+			switch {
+			case side > 0:
+				lo = limit
+			case side < 0:
+				hi = -limit
+			default:
+				lo, hi = -limit, limit
+			}
+			if side != 0 {
+				q.extra[j] = q.terms.outer[j]
+				r += side * (jump + q.extra[j]*(math.Abs(x)-limit))
+			}
+		}
+		q.low[j], q.top[j] = lo, hi
+		q.right[j] = -r
+		size = math.Max(size, math.Abs(r))
+		q.free = append(q.free, j)
+	}
+	return size
+}
+
+// room is how far along the step the first limit is.
+func (q *inner) room() float64 {
+	t := 1.0
+	for _, j := range q.free {
+		if x := q.at[j] + q.step[j]; x > q.top[j] {
+			t = math.Min(t, (q.top[j]-q.at[j])/q.step[j])
+		} else if x < q.low[j] {
+			t = math.Min(t, (q.low[j]-q.at[j])/q.step[j])
+		}
+	}
+	return t
+}
+
+// change goes t along the step, cut to the pieces, where that takes something off, and returns how much.
+func (q *inner) change(t float64) float64 {
+	clear(q.moved)
+	bent := t < 1
+	for _, j := range q.free {
+		q.next[j] = q.at[j] + t*q.step[j]
+		if x := q.next[j]; x > q.top[j]-limitShare*math.Abs(q.top[j]) { // a limit is met exactly
+			q.next[j], bent = q.top[j], bent || x > q.top[j]
+		} else if x < q.low[j]+limitShare*math.Abs(q.low[j]) {
+			q.next[j], bent = q.low[j], bent || x < q.low[j]
+		}
+		q.moved[j] = q.next[j] - q.at[j]
+	}
+	q.h.times(q.image, q.moved)
+	off := 0.0
+	for _, j := range q.free {
+		off += q.moved[j] * (q.right[j] - q.extra[j]*q.moved[j]/2 - q.image[j]/2)
+	}
+	if !(off > 0) {
+		return off
+	}
+	for _, j := range q.free {
+		q.at[j] = q.next[j]
+		q.d[j] += q.moved[j]
+	}
+	floats.Add(q.rate, q.image)
+	q.bent = bent
+	return off
+}
+
+// limitShare of a limit is how near it is met.
+const limitShare = 1e-15

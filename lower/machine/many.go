@@ -1,0 +1,151 @@
+package machine
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/conetune/conetune/lower"
+)
+
+// fewRows is the largest number of rows for which paths are followed: beyond, they take longer than the method for many rows.
+const fewRows = 2000
+
+// mostMargins is the largest number of rows whose margins a solution keeps, 1 MB of them.
+const mostMargins = 1 << 17
+
+// manyState is what a solution for many rows keeps to start from, in little room.
+type manyState struct {
+	c       float64   // before it is put in the middle of an interval
+	side    []int8    // of each row: 0 or 1 is its share, 2 another one
+	others  []float64 // the shares of those, in order
+	margins []float64 // nil for more than mostMargins
+	once    sync.Once // makes the state
+}
+
+// pack keeps shares and margins.
+func pack(pt *point) *manyState {
+	k := &manyState{c: pt.c, side: make([]int8, len(pt.shares))}
+	for i, b := range pt.shares {
+		switch b {
+		case 0, 1:
+			k.side[i] = int8(b)
+		default:
+			k.side[i] = 2
+			k.others = append(k.others, b)
+		}
+	}
+	if len(pt.margins) <= mostMargins {
+		k.margins = pt.margins
+	}
+	return k
+}
+
+// shares are those that were kept.
+func (k *manyState) shares() []float64 {
+	out, at := make([]float64, len(k.side)), 0
+	for i, s := range k.side {
+		out[i] = float64(s)
+		if s > 1 {
+			out[i] = k.others[at]
+			at++
+		}
+	}
+	return out
+}
+
+// alpha are the multipliers of the rows.
+func (m *Solution) alpha(g *Problem) []float64 {
+	if m.many == nil {
+		return m.state.alpha
+	}
+	alpha := m.many.shares()
+	for i := range alpha {
+		alpha[i] *= g.rows.u[i]
+	}
+	return alpha
+}
+
+// sides are those of rows and features, with the factor of the rows at their kinks, as a path has them at its end.
+func (m *Solution) sides(g *Problem) *state {
+	if m.many == nil {
+		return m.state
+	}
+	m.many.once.Do(func() {
+		s := &state{box: make([]int8, g.rows.p)}
+		for j, w := range m.W {
+			if math.Abs(w) >= m.bound[j] {
+				s.box[j] = int8(math.Copysign(1, w))
+			}
+		}
+		var held []int
+		for i, b := range m.many.shares() {
+			if inside(b) {
+				held = append(held, i)
+			}
+		}
+		s.kinks.scale(g, s.box, held)
+		for _, i := range held {
+			if !s.kinks.hold(g, s.box, i) {
+				// It depends on the others, at whose kinks it is at its own.
+				s.kinks.held = s.kinks.held[:s.kinks.chol.Order()]
+			}
+		}
+		m.state = s
+	})
+	return m.state
+}
+
+// begin is the point that a solve for lambda and bounds sets out from, with its margins and sums: the start cut to the box, or w = 0.
+func (g *Problem) begin(lambda float64, bound []float64, start *Solution) (from point, measured bool) {
+	n, p := g.rows.n, g.rows.p
+	from.sums = [2][]float64{make([]float64, p), make([]float64, p)}
+	if start == nil || start.many == nil {
+		from.w, from.margins, from.shares = make([]float64, p), slices.Repeat([]float64{1}, n), make([]float64, n)
+		return from, true
+	}
+	from.w, from.c, from.shares = slices.Clone(start.W), start.many.c, start.many.shares()
+	measured = start.many.margins != nil
+	for j, b := range bound {
+		if math.Abs(from.w[j]) > b {
+			from.w[j], measured = math.Copysign(b, from.w[j]), false
+		}
+	}
+	if from.margins = make([]float64, n); measured {
+		copy(from.margins, start.many.margins)
+	}
+	return from, measured
+}
+
+// solveMany solves by the method for many rows.
+func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
+	from, measured := g.begin(lambda, bound, o.Start)
+	a := newAugmented(&program{rows: g.rows, u: g.rows.u, terms: boxed(lambda, bound), unit: g.scale}, from, o.Tol)
+	a.end.Begin(ctx, 0)
+	defer a.end.End()
+	out := &Solution{lambda: lambda, bound: bound, Status: lower.Cancelled}
+	if o.Start == nil || o.Start.many == nil {
+		a.width = widest
+	}
+	if !a.end.Look() && (measured || a.measure()) && a.sum() {
+		out.Status = a.run()
+	}
+	out.W, out.C, out.Exchanges, out.Objective, out.Gap = a.w, a.c, a.steps, a.value, a.gap
+	if out.Status == lower.Cancelled {
+		out.Gap = math.Inf(1)
+	}
+	out.many = pack(&a.point)
+	scale := a.scales()
+	out.v = make([]float64, g.rows.p)
+	for k, s := range scale {
+		out.total += s * a.weight[k]
+		for j, v := range a.sums[k] {
+			out.v[j] += s * v
+		}
+	}
+	if out.Status != lower.Cancelled && !slices.ContainsFunc(a.shares, inside) {
+		out.middle(g, func(i int) bool { return 2*a.shares[i] > 1 })
+	}
+	return out
+}

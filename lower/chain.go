@@ -59,7 +59,7 @@ func (c *Chain) Solve(ctx context.Context, lambda []float64) (*Point, error) {
 
 // Within solves the constrained form; it returns nil where the fit is not [Constrained].
 func (c *Chain) Within(ctx context.Context, radii []float64) (*Within, error) {
-	if w, ok := c.fit.(Constrained); ok {
+	if w := ConstrainedOf(c.fit); w != nil {
 		return w.Within(ctx, radii, c.tol)
 	}
 	return nil, nil

@@ -42,7 +42,7 @@ func OverFolds(folds int, fit func(t int) (Penalised, error)) (Penalised, error)
 	return NewFolds(parts)
 }
 
-// mean is what [DifferentiableOf] and [StarterOf] know folds by, whatever they are wrapped in.
+// mean is what [DifferentiableOf], [StarterOf] and [ConstrainedOf] know folds by, whatever they are wrapped in.
 func (f *Folds) mean() *Folds { return f }
 
 // Dim is that of each fold.
@@ -186,4 +186,45 @@ func (f startingFolds) Start(lambda []float64, points []*Point) *Point {
 		starts[t] = p.Start(lambda, of)
 	}
 	return &Point{State: starts}
+}
+
+// ConstrainedOf returns a fit as a [Constrained], nil where it is none. Folds are one if all of theirs are.
+func ConstrainedOf(p Penalised) Constrained {
+	f, ok := p.(interface{ mean() *Folds })
+	if !ok {
+		c, _ := p.(Constrained)
+		return c
+	}
+	out := constrainedFolds{Folds: f.mean()}
+	for _, part := range out.Folds.parts {
+		c := ConstrainedOf(part)
+		if c == nil {
+			return nil
+		}
+		out.parts = append(out.parts, c)
+	}
+	return out
+}
+
+// constrainedFolds are folds of fits within radii.
+type constrainedFolds struct {
+	*Folds
+	parts []Constrained
+}
+
+// Within implements [Constrained]: each fold within the radii, with the means of the losses and multipliers. The gap is the largest of theirs.
+func (f constrainedFolds) Within(ctx context.Context, radii []float64, tol float64) (*Within, error) {
+	out := &Within{Lambda: make([]float64, len(radii)), Solved: true}
+	share := 1 / float64(len(f.parts))
+	for _, p := range f.parts {
+		w, err := p.Within(ctx, radii, tol)
+		if err != nil {
+			return nil, err
+		}
+		out.X = append(out.X, w.X...)
+		floats.AddScaled(out.Lambda, share, w.Lambda)
+		out.Loss += share * w.Loss
+		out.Gap, out.Solved = math.Max(out.Gap, w.Gap), out.Solved && w.Solved
+	}
+	return out, nil
 }

@@ -119,7 +119,8 @@ type Constrained interface {
 type Within struct {
 	// X are the values of the lower-level variables, one slice for each variable.
 	X [][]float64
-	// Lambda are the multipliers of the radii, none of them negative: the weights of the penalised form with the same solution.
+	// Lambda are the multipliers of the radii, none of them negative: the weights of the penalised form with the same solution. A hyperparameter that
+	// is no weight but a bound of the penalised form, too, has the multiplier of the bound.
 	Lambda []float64
 	// Loss is l(X).
 	Loss float64

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 )
 
 // paperRange are the bounds of the paper's searches for weights or for upper variables, 0 for a model
@@ -64,14 +65,12 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 			tightened.H0[j] = tightShare
 		}
 	}
-	s := t.settings()
-	at, err := dca.LowerLevel(ctx, tightened, s)
+	multipliers, err := t.tight(ctx, tightened)
 	if err != nil {
 		return nil, nil, err
 	}
-	t.AddStats(at.Stats)
 	top := 0.0
-	for _, l := range at.Lambda {
+	for _, l := range multipliers {
 		top = math.Max(top, l)
 	}
 	if !(top > 0) {
@@ -82,6 +81,29 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 		low[j] = top * math.Pow(10, -decades)
 	}
 	return low, high, nil
+}
+
+// tight returns the multipliers of the radii of the constrained form at H0: of the fit of the model, where it has them, and else of the conic program.
+func (t *Task) tight(ctx context.Context, p dca.Program) ([]float64, error) {
+	fit, err := t.quick(t.penalised)
+	if err != nil {
+		return nil, err
+	}
+	if w := lower.ConstrainedOf(fit); w != nil {
+		at, err := w.Within(ctx, p.H0, directGap)
+		if err != nil {
+			return nil, err
+		}
+		if at.Solved {
+			return at.Lambda[:p.Radii], nil
+		}
+	}
+	at, err := dca.LowerLevel(ctx, p, t.settings())
+	if err != nil {
+		return nil, err
+	}
+	t.AddStats(at.Stats)
+	return at.Lambda, nil
 }
 
 // upperRange are the bounds of hyperparameter j, an upper variable.

@@ -90,6 +90,7 @@ var (
 	_ lower.Bounded        = (*SVM)(nil)
 	_ lower.Differentiable = (*MatrixCompletion)(nil)
 	_ lower.Constrained    = (*MatrixCompletion)(nil)
+	_ lower.Constrained    = (*SVM)(nil)
 	_ lower.Sized          = (*MatrixCompletion)(nil)
 )
 

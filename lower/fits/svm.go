@@ -152,6 +152,21 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	return pt, nil
 }
 
+// Within implements [lower.Constrained] with the radius of |w|^2/2 and the wbar_j, whose multipliers are those of the bounds.
+func (m *SVM) Within(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	if len(radii) != m.Dim() {
+		return nil, fmt.Errorf("fits: %d radii of the support vector machine, expected that of the norm and %d bounds", len(radii), m.Dim()-1)
+	}
+	w, err := m.train.Within(ctx, radii[0], radii[1:], machine.Options{Tol: tol})
+	if err != nil {
+		return nil, err
+	}
+	return &lower.Within{
+		X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss,
+		Gap: m.train.Relative(w.Gap), Solved: w.Status == lower.Optimal || w.Status == lower.Exhausted,
+	}, nil
+}
+
 // Gradient implements [lower.Differentiable].
 func (m *SVM) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	s := at.State.(*svmState)

@@ -86,6 +86,8 @@ type Options struct {
 	Start *Solution
 }
 
+const defaultTol = 1e-8
+
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
 	// Status is Optimal, Exhausted, Cancelled, or Failed.
@@ -127,7 +129,7 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 		}
 	}
 	if o.Tol == 0 {
-		o.Tol = 1e-8
+		o.Tol = defaultTol
 	}
 	if !(o.Tol > 0) {
 		return nil, fmt.Errorf("machine: the tolerance is %g, expected a positive number", o.Tol)

@@ -2,17 +2,55 @@ package svm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/machine"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// train trains the machine on some rows with the hyperparameters h = (r, wbar).
+// finalGap is the relative gap of the final training.
+const finalGap = 1e-8
+
+// train trains the machine on some rows with the hyperparameters h = (r, wbar): with the native backend by package lower/machine, and with the others, or where that
+// does not come to its end, as a conic program.
 func (m *Model) train(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64, rows []int) ([]float64, float64, error) {
+	if backend.Name() == backends.Default && h[0] > 0 {
+		part := m.rows.part(rows, m.weights)
+		g, err := machine.New(part.X, part.Y, part.Weights)
+		if err != nil {
+			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+		}
+		within, end := ctx, context.CancelFunc(func() {})
+		if o.TimeLimit > 0 {
+			within, end = context.WithTimeout(ctx, o.TimeLimit)
+		}
+		w, err := g.Within(within, h[0], h[1:], machine.Options{Tol: finalGap})
+		end()
+		if err != nil {
+			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+		}
+		switch w.Status {
+		case lower.Optimal, lower.Exhausted:
+			return w.W, w.C, nil
+		case lower.Cancelled:
+			status := backends.Cancelled
+			if errors.Is(within.Err(), context.DeadlineExceeded) {
+				status = backends.TimeLimit
+			}
+			return nil, 0, &problems.TrainingError{Status: status}
+		}
+	}
+	return m.trainConic(ctx, backend, o, h, rows)
+}
+
+// trainConic is train by a conic program.
+func (m *Model) trainConic(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64, rows []int) ([]float64, float64, error) {
 	model := convex.NewModel()
 	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
 	model.Minimize(m.rows.design(rows, m.weights).hinge(w, c))

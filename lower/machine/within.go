@@ -1,0 +1,154 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+)
+
+// Within is a machine of least loss in a ball and a box.
+type Within struct {
+	// Status is that of a [Solution].
+	Status lower.Status
+	// W and C give the decision value x.w - c.
+	W []float64
+	C float64
+	// Loss is that of W and C, and at most Gap above the least one.
+	Loss, Gap float64
+	// Lambda is the multiplier of the ball, with which [Problem.Solve] has the same solution, and Bound are those of the bounds.
+	Lambda float64
+	Bound  []float64
+	// Solution is that of the penalised form at Lambda.
+	Solution *Solution
+}
+
+const (
+	// mostRoots bounds the fits of a search for the multiplier of the ball.
+	mostRoots = 60
+	// ballShare of the tolerance is what a multiplier at the end of the search may be worth.
+	ballShare = 0.25
+	// withinShare of the tolerance is that of the fits.
+	withinShare = 0.25
+)
+
+// Within minimises the loss subject to |w|^2/2 <= radius and |w_j| <= bound_j, one bound for all features or one for each, positive or +Inf. The dual function of the ball,
+//
+//	m -> min over |w_j| <= bound_j of  loss + m (|w|^2/2 - radius),
+//
+// is concave, and its maximum is where |w|^2/2 is the radius: each value is a fit, from the one before. As the loss at w = 0 is the scale of the tolerance, m is at most that over the radius.
+// The solution is on the way between two fits, where it leaves the ball, and the gap is the distance of its loss from the dual value. The tolerance and the start in the options are as in [Problem.Solve], the start
+// the Solution of a [Within].
+func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o Options) (*Within, error) {
+	if !(radius > 0) || math.IsInf(radius, 1) {
+		return nil, fmt.Errorf("machine: the radius is %g, expected a positive number", radius)
+	}
+	if o.Tol == 0 {
+		o.Tol = defaultTol
+	}
+	tol := o.Tol
+	o.Tol *= withinShare
+	top := g.scale / radius
+	low, high := math.Log(ballShare*tol*top), math.Log(top)
+	at := (low + 3*high) / 4
+	if o.Start != nil && o.Start.lambda > 0 {
+		at = math.Log(o.Start.lambda)
+	}
+	at = math.Max(low, math.Min(high, at))
+	atLow, atHigh := math.NaN(), math.NaN() // the logarithms of |w|^2 / (2 radius) at low and high, NaN before they are known
+	var out *Within
+	var outside, inside *Solution // of the ball, the last ones
+	for range mostRoots {
+		s, err := g.Solve(ctx, math.Exp(at), bound, o)
+		if err != nil {
+			return nil, err
+		}
+		if s.Status == lower.Cancelled || s.Status == lower.Failed {
+			return &Within{Status: s.Status, W: s.W, C: s.C, Gap: math.Inf(1), Lambda: s.lambda, Bound: make([]float64, len(s.W)), Solution: s}, nil
+		}
+		o.Start = s
+		size := math.Log(floats.Dot(s.W, s.W) / (2 * radius))
+		if size > 0 {
+			outside = s
+		} else {
+			inside = s
+		}
+		if next := g.bounded(s, outside, inside, radius); out == nil || next.Gap < out.Gap {
+			out = next
+		}
+		if out.Gap <= tol*g.scale || size == 0 || size < 0 && at == low {
+			break
+		}
+		if size > 0 {
+			low, atLow = at, size
+		} else {
+			high, atHigh = at, size
+		}
+		at = between(low, atLow, high, atHigh, at, size)
+		if !(at > low && at < high) && !(math.IsNaN(atLow) && at == low) {
+			break
+		}
+	}
+	out.Status = lower.Optimal
+	if out.Gap > tol*g.scale {
+		out.Status = lower.Exhausted
+		if out.Gap > exhaustedGap*g.scale {
+			out.Status = lower.Stalled
+		}
+	}
+	return out, nil
+}
+
+// between is the next point of the search for a zero of a falling function, with values of which those at the ends may not be known: on the line through these, kept off the ends, or in the
+// direction of the zero, the function falling at least as fast as that of a fit whose size alone changes, by 2.
+func between(low, atLow, high, atHigh, at, size float64) float64 {
+	switch {
+	case !math.IsNaN(atLow) && !math.IsNaN(atHigh) && !math.IsInf(atHigh, -1):
+		t := atLow / (atLow - atHigh)
+		if t < 1e-3 || t > 1-1e-3 {
+			// One end is nearly a zero: a little beyond it brackets it.
+			t = math.Max(1e-3, math.Min(1-1e-3, 2*t-math.Round(t)))
+		}
+		return low + t*(high-low)
+	case !math.IsNaN(atLow) && !math.IsNaN(atHigh):
+		return (low + high) / 2
+	case size > 0:
+		return math.Min(high, at+math.Max(size, 0.05))
+	}
+	return math.Max(low, at+math.Min(2*size, -0.05))
+}
+
+// bounded is a point in the ball from a solution s of the penalised form: the point between the last ones outside and inside the ball that is on its surface, so that it is near the optimum even where
+// w is not known well enough to have the right length, and else s, made shorter where it has to be.
+func (g *Problem) bounded(s, outside, inside *Solution, radius float64) *Within {
+	out := &Within{W: slices.Clone(s.W), C: s.C, Lambda: s.lambda, Bound: make([]float64, len(s.W)), Solution: s}
+	if outside != nil && inside != nil {
+		// |in + t (far - in)|^2 = 2 radius
+		copy(out.W, inside.W)
+		way := floats.SubTo(make([]float64, len(out.W)), outside.W, inside.W)
+		a, b, c := floats.Dot(way, way), floats.Dot(way, out.W), math.Max(0, 2*radius-floats.Dot(out.W, out.W))
+		t := 0.0
+		if length := b + math.Sqrt(b*b+a*c); length > 0 {
+			t = math.Min(1, c/length)
+		}
+		floats.AddScaled(out.W, t, way)
+		out.C = inside.C + t*(outside.C-inside.C)
+	}
+	if norm := floats.Dot(out.W, out.W) / 2; norm > radius {
+		floats.Scale(math.Sqrt(radius/norm), out.W)
+	}
+	for i, u := range g.rows.u {
+		if m := 1 - g.rows.product(i, out.W) + g.rows.y[i]*out.C; m > 0 {
+			out.Loss += u * m
+		}
+	}
+	for j, v := range s.v {
+		out.Bound[j] = math.Max(0, math.Abs(v)-s.lambda*s.bound[j])
+	}
+	out.Gap = math.Max(0, out.Loss-(s.Objective-s.Gap-s.lambda*radius))
+	return out
+}

@@ -78,7 +78,7 @@ const (
 	// idleSteps without half the gap say that it is down to rounding, where it is small.
 	idleSteps = 40
 	// narrowest and widest are bounds of the width.
-	narrowest, widest = 1e-13, 2
+	narrowest, widest = 1e-9, 2
 	// workShare and bandShare are the numbers of working rows, and of rows in the first band, for each unknown.
 	workShare, bandShare = 20, 10
 	// farMove and farthest are shares of the radius: how far a margin goes before all are computed anew, and at most.
@@ -147,10 +147,16 @@ func (a *augmented) put(i int, share float64) bool {
 
 // choose puts the rows near their kinks to work, and the others on the sides where their margins are.
 func (a *augmented) choose() bool {
-	unknowns := float64(a.rows.p + 1)
-	a.radius, a.moved = a.quantile(workShare*unknowns), 0
+	unknowns, n, kinks := a.rows.p+1, a.rows.n, 0
+	for _, b := range a.shares {
+		if b > 0 && b < 1 {
+			kinks++ // their margins are 0
+		}
+	}
+	a.radius, a.moved = a.quantile(kinks+min(workShare*unknowns, n/2)), 0
 	if a.width == 0 {
-		a.width = math.Max(narrowest, math.Min(widest, a.quantile(bandShare*unknowns)))
+		// Where the gap is large, margins have far to go.
+		a.width = math.Max(narrowest, math.Min(widest, math.Max(a.gap/a.unit, a.quantile(kinks+min(bandShare*unknowns, n/8)))))
 	}
 	a.work = a.work[:0]
 	for i, s := range a.margins {
@@ -179,14 +185,14 @@ func (a *augmented) choose() bool {
 }
 
 // quantile is about the size of margins that so many rows do not exceed, found from a part of the rows.
-func (a *augmented) quantile(count float64) float64 {
+func (a *augmented) quantile(count int) float64 {
 	stride := 1 + len(a.margins)/sampled
 	a.sizes = a.sizes[:0]
 	for i := 0; i < len(a.margins); i += stride {
 		a.sizes = append(a.sizes, math.Abs(a.margins[i]))
 	}
 	slices.Sort(a.sizes)
-	return a.sizes[min(len(a.sizes)-1, int(count/float64(stride)))]
+	return a.sizes[min(len(a.sizes)-1, count/stride)]
 }
 
 // multipliers sets the shares of the working rows to their t_i, and the band.
@@ -337,9 +343,8 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 	}
 	copy(a.h.curve, a.terms.curve)
 	a.h.curve[p] = a.curve
-	if len(a.h.band) == 0 {
-		// As if one row were in the band: nothing else would hold c.
-		a.h.curve[p] += floats.Sum(a.u) / (float64(a.rows.n) * a.width)
+	if len(a.h.band) == 0 && a.curve == 0 {
+		a.h.curve[p] = a.hold() // nothing else would hold c
 	}
 	copy(a.z, a.w)
 	a.z[p] = a.c
@@ -347,11 +352,12 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 		a.slope[j] = a.terms.curve[j]*w - a.terms.slope[j] - a.sums[0][j] - a.sums[1][j]
 	}
 	a.slope[p] = a.weight[1] - a.weight[0] + a.curve*(a.c-a.centre)
+	a.h.least = math.Max(tightest, math.Min(loosest, a.gap/a.unit))
 	if !a.h.set() {
 		return 0, false, false
 	}
 	if fall, ok = a.inner.minimise(a.z, a.slope); !ok || !(fall > 0) {
-		return 0, false, false
+		return 0, ok, ok // but for rounding, this is the minimum
 	}
 	d, most := a.inner.d, 0.0
 	for _, i := range a.work {
@@ -379,6 +385,21 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 	}
 	a.moved += t * most
 	return fall, t == 1, true
+}
+
+// hold is the curvature with which c goes as far as to where the next row comes into the band, where none is in it.
+func (a *augmented) hold() float64 {
+	balance := a.weight[1] - a.weight[0]
+	next := a.radius
+	for _, i := range a.work {
+		if s := a.margins[i]; a.u[i] > 0 && s*a.rows.y[i]*balance > 0 { // c goes against the balance
+			next = math.Min(next, math.Abs(s))
+		}
+	}
+	if balance = math.Abs(balance); balance > 0 {
+		return balance / (next + a.width/2)
+	}
+	return 1 / a.width
 }
 
 // search returns how far along d, up to t, the augmented function falls.

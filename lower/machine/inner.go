@@ -29,7 +29,7 @@ type inner struct {
 }
 
 const (
-	// leastFall is the share of the slope times the length that a cut step takes off at least.
+	// leastFall is the share of the slope times the way that a cut step takes off at least.
 	leastFall = 0.1
 	// mostRounds bounds the changes of pieces in one model.
 	mostRounds = 50
@@ -60,7 +60,7 @@ func (q *inner) minimise(z, gradient []float64) (fall float64, ok bool) {
 			return fall, false
 		}
 		if !(off > 0) {
-			return fall, fall > 0
+			return fall, true
 		}
 		fall += off
 		if round > 0 && off <= leastShare*fall {
@@ -78,12 +78,12 @@ func (q *inner) advance() (off float64, ok bool) {
 			return 0, false
 		}
 		if first {
-			if off := q.change(1); off > leastFall*floats.Dot(q.right, q.step) {
+			if off := q.change(1, leastFall); off > 0 {
 				return off, true
 			}
 		}
 		if t := q.room(); t > 0 {
-			return q.change(t), true
+			return q.change(t, 0), true
 		}
 		q.free = slices.DeleteFunc(q.free, func(j int) bool {
 			return q.at[j] == q.top[j] && q.step[j] > 0 || q.at[j] == q.low[j] && q.step[j] < 0
@@ -154,8 +154,8 @@ func (q *inner) room() float64 {
 	return t
 }
 
-// change goes t along the step, cut to the pieces, where that takes something off, and returns how much.
-func (q *inner) change(t float64) float64 {
+// change goes t along the step, cut to the pieces, where that takes off at least a share of the slope times the way, and returns how much; else 0.
+func (q *inner) change(t, share float64) float64 {
 	clear(q.moved)
 	bent := t < 1
 	for _, j := range q.free {
@@ -168,12 +168,13 @@ func (q *inner) change(t float64) float64 {
 		q.moved[j] = q.next[j] - q.at[j]
 	}
 	q.h.times(q.image, q.moved)
-	off := 0.0
+	off, slope := 0.0, 0.0
 	for _, j := range q.free {
+		slope += q.moved[j] * q.right[j]
 		off += q.moved[j] * (q.right[j] - q.extra[j]*q.moved[j]/2 - q.image[j]/2)
 	}
-	if !(off > 0) {
-		return off
+	if !(off > 0) || off < share*slope {
+		return 0
 	}
 	for _, j := range q.free {
 		q.at[j] = q.next[j]

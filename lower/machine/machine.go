@@ -15,8 +15,9 @@ import (
 // Problem is a support vector machine in a box, as the package comment has it. It is not changed by solves, which may run at the same time.
 type Problem struct {
 	rows  *signedRows
-	tau   float64 // the mean squared length of the rows
-	scale float64 // the optimal value at w = 0
+	tau   float64  // the mean squared length of the rows
+	scale float64  // the optimal value at w = 0
+	parts *stacked // of NewStacked
 }
 
 // New checks the data: y has -1 or 1 for each row of x, and both. The weights are positive, nil for equal ones; they
@@ -84,6 +85,8 @@ type Options struct {
 	Tol float64
 	// Start is a solution of the same problem at other hyperparameters to start from, or nil.
 	Start *Solution
+	// Joint is the same for [Problem.Joint].
+	Joint *JointSolution
 }
 
 const defaultTol = 1e-8

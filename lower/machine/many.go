@@ -17,11 +17,12 @@ const mostMargins = 1 << 17
 
 // manyState is what a solution for many rows keeps to start from, in little room.
 type manyState struct {
-	c       float64   // before it is put in the middle of an interval
-	side    []int8    // of each row: 0 or 1 is its share, 2 another one
-	others  []float64 // the shares of those, in order
-	margins []float64 // nil for more than mostMargins
-	once    sync.Once // makes the state
+	c       float64    // before it is put in the middle of an interval
+	side    []int8     // of each row: 0 or 1 is its share, 2 another one
+	others  []float64  // the shares of those, in order
+	margins []float64  // nil for more than mostMargins
+	scale   [2]float64 // of the alpha_i of each label in the dual program
+	once    sync.Once  // makes the state
 }
 
 // pack keeps shares and margins.
@@ -62,7 +63,7 @@ func (m *Solution) alpha(g *Problem) []float64 {
 	}
 	alpha := m.many.shares()
 	for i := range alpha {
-		alpha[i] *= g.rows.u[i]
+		alpha[i] *= g.rows.u[i] * m.many.scale[g.rows.label(i)]
 	}
 	return alpha
 }
@@ -136,9 +137,9 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 		out.Gap = math.Inf(1)
 	}
 	out.many = pack(&a.point)
-	scale := a.scales()
+	out.many.scale = a.scales()
 	out.v = make([]float64, g.rows.p)
-	for k, s := range scale {
+	for k, s := range out.many.scale {
 		out.total += s * a.weight[k]
 		for j, v := range a.sums[k] {
 			out.v[j] += s * v

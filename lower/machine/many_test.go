@@ -1,0 +1,222 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/internal/lowertest"
+)
+
+// byMany solves by the method for many rows, however few they are.
+func byMany(t *testing.T, g *Problem, lambda float64, bound []float64, o Options) *Solution {
+	t.Helper()
+	if len(bound) == 1 {
+		bound = slices.Repeat(bound, g.rows.p)
+	}
+	wide := 2 * math.Sqrt(2*g.scale/lambda)
+	bound = slices.Clone(bound)
+	for j := range bound {
+		bound[j] = math.Min(bound[j], wide)
+	}
+	return g.solveMany(context.Background(), lambda, bound, o)
+}
+
+// samples are rows of many kinds.
+func samples() map[string]func() (x *mat.Dense, y, u []float64) {
+	of := func(change func(r *rand.Rand, x *mat.Dense, y, u []float64)) func() (*mat.Dense, []float64, []float64) {
+		return func() (*mat.Dense, []float64, []float64) {
+			x, y, u := sample(4, 400, 10, false)
+			change(rand.New(rand.NewPCG(4, 4)), x, y, u)
+			return x, y, u
+		}
+	}
+	return map[string]func() (*mat.Dense, []float64, []float64){
+		"normal": of(func(*rand.Rand, *mat.Dense, []float64, []float64) {}),
+		"zeros":  func() (*mat.Dense, []float64, []float64) { return sample(9, 500, 30, true) },
+		"wide":   func() (*mat.Dense, []float64, []float64) { return sample(3, 60, 150, false) },
+		"duplicates": of(func(_ *rand.Rand, x *mat.Dense, y, _ []float64) {
+			for i := 1; i < 400; i++ {
+				if i%4 != 0 {
+					x.SetRow(i, x.RawRowView(i-i%4))
+					y[i] = y[i-i%4] * float64(1-2*(i%4/3)) // the last of four with the other label
+				}
+			}
+		}),
+		"separable": of(func(_ *rand.Rand, x *mat.Dense, y, _ []float64) {
+			for i := range y {
+				x.Set(i, 0, x.At(i, 0)+6*y[i])
+			}
+		}),
+		"one label": of(func(_ *rand.Rand, _ *mat.Dense, y, u []float64) {
+			for i := range y {
+				y[i], u[i] = 1, 1
+				if i%100 == 0 {
+					y[i] = -1
+				}
+			}
+		}),
+		"weights": of(func(r *rand.Rand, _ *mat.Dense, _, u []float64) {
+			for i := range u {
+				u[i] = math.Pow(10, 6*r.Float64()-3)
+			}
+		}),
+		"sizes": of(func(_ *rand.Rand, x *mat.Dense, _, _ []float64) {
+			for i := range 400 {
+				for j := range 10 {
+					x.Set(i, j, x.At(i, j)*math.Pow(10, float64(j%5)-2))
+				}
+			}
+		}),
+		"equal labels": of(func(_ *rand.Rand, _ *mat.Dense, y, u []float64) {
+			for i := range y {
+				y[i], u[i] = float64(1-2*(i%2)), 1
+			}
+		}),
+	}
+}
+
+// On rows of many kinds, from nothing and from the solution before, the method for many rows has the solutions of paths, with the gap that they have.
+func TestManyIsPath(t *testing.T) {
+	for name, draw := range samples() {
+		x, y, u := draw()
+		total := floats.Sum(u)
+		for _, d := range []*design.Matrix{design.New(x), design.New(lowertest.Compress(x))} {
+			g, err := New(d, y, u)
+			require.NoError(t, err)
+			var last *Solution
+			for _, lambda := range []float64{1e4, 1, 1e-2, 1e-4, 1e-7} {
+				for _, bound := range []float64{math.Inf(1), 10, 0.3, 1e-2, 1e-6} {
+					what := fmt.Sprint(name, " ", lambda, " ", bound)
+					many := byMany(t, g, lambda, []float64{bound}, Options{Tol: 1e-9, Start: last})
+					require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, many.Status, what)
+					value, dual, balance := lambda/2*floats.Dot(many.W, many.W), 0.0, 0.0
+					v := make([]float64, g.rows.p)
+					for i, a := range g.Multipliers(many) {
+						value += u[i] / total * math.Max(0, 1-y[i]*(floats.Dot(x.RawRowView(i), many.W)-many.C))
+						require.True(t, a >= 0 && a <= u[i]/total*(1+1e-12))
+						dual += a
+						balance += y[i] * a
+						floats.AddScaled(v, y[i]*a, x.RawRowView(i))
+					}
+					for j := range v {
+						b := many.bound[j]
+						require.LessOrEqual(t, math.Abs(many.W[j]), bound)
+						best := math.Min(b, math.Abs(v[j])/lambda)
+						dual -= best * (math.Abs(v[j]) - lambda*best/2)
+					}
+					require.InDelta(t, 0, balance, 1e-12, what)
+					require.InDelta(t, value, many.Objective, 1e-11*(1+value), what)
+					require.LessOrEqual(t, many.Gap, 1e-8*g.scale, what)
+					require.InDelta(t, value, dual, 2e-8, what)
+					path, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10})
+					require.NoError(t, err)
+					if path.Status != lower.Failed {
+						require.InDelta(t, path.Objective, many.Objective, 1e-8*g.scale, what)
+						require.LessOrEqual(t, lambda*floats.Distance(path.W, many.W, 2)*floats.Distance(path.W, many.W, 2)/2, 2e-8*g.scale, what)
+					}
+					last = many
+				}
+			}
+		}
+	}
+}
+
+// Above fewRows they are what is taken, and derivatives are finite differences of them.
+func TestManyRows(t *testing.T) {
+	ctx := context.Background()
+	x, y, u := sample(8, 2*fewRows, 6, false)
+	g, err := New(design.New(x), y, u)
+	require.NoError(t, err)
+	bound := []float64{0.11, 0.53, 0.052, 1.7, 0.31, 0.23}
+	for _, lambda := range []float64{0.3, 0.03} {
+		at := func(k int, h float64) *Solution {
+			l, b := lambda, slices.Clone(bound)
+			if k == 0 {
+				l += h * lambda
+			} else if k > 0 {
+				b[k-1] += h * bound[k-1]
+			}
+			m, err := g.Solve(ctx, l, b, Options{Tol: 1e-15})
+			require.NoError(t, err)
+			require.NotNil(t, m.many)
+			return m
+		}
+		m := at(-1, 0)
+		gradient := []float64{0.3, -0.2, 0.5, 0.7, -1, 0.1}
+		dl, db := g.Adjoint(m, gradient, 0.6)
+		for k, v := range append([]float64{dl}, db...) {
+			const h = 1e-5
+			up, down := at(k, h), at(k, -h)
+			unit := lambda
+			if k > 0 {
+				unit = bound[k-1]
+			}
+			want := 0.6 * (up.C - down.C) / (2 * h)
+			for j := range up.W {
+				want += gradient[j] * (up.W[j] - down.W[j]) / (2 * h)
+			}
+			require.InDelta(t, want, v*unit, 1e-4, "%g %d", lambda, k)
+		}
+	}
+}
+
+// Solves side by side have the bytes of one alone.
+func TestManySameBytes(t *testing.T) {
+	x, y, u := sample(12, 3000, 20, false)
+	g, err := New(design.New(x), y, u)
+	require.NoError(t, err)
+	solve := func() *Solution {
+		var o Options
+		for _, lambda := range []float64{1, 0.1, 0.01} {
+			m, err := g.Solve(context.Background(), lambda, []float64{0.3}, o)
+			require.NoError(t, err)
+			o.Start = m
+		}
+		return o.Start
+	}
+	want := solve()
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			got := solve()
+			require.Equal(t, want.W, got.W)
+			require.Equal(t, want.C, got.C)
+			require.Equal(t, want.Gap, got.Gap)
+		})
+	}
+	group.Wait()
+}
+
+func TestManyStopped(t *testing.T) {
+	x, y, u := sample(12, 6000, 40, false)
+	g, err := New(design.New(x), y, u)
+	require.NoError(t, err)
+	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
+		"many": func(ctx context.Context) lowertest.End {
+			s, err := g.Solve(ctx, 1e-3, []float64{0.3}, Options{})
+			require.NoError(t, err)
+			return lowertest.End{Status: s.Status, Objective: s.Objective}
+		},
+	})
+	ctx, end := context.WithCancel(context.Background())
+	time.AfterFunc(2*time.Millisecond, end)
+	begin := time.Now()
+	s, err := g.Within(ctx, 0.1, []float64{0.2}, Options{Tol: 1e-12})
+	require.NoError(t, err)
+	if s.Status == lower.Cancelled {
+		require.True(t, math.IsInf(s.Gap, 1))
+	}
+	require.Less(t, time.Since(begin), 2*time.Second)
+}

@@ -62,7 +62,8 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 	atLow, atHigh := math.NaN(), math.NaN() // the logarithms of |w|^2 / (2 radius) at low and high, NaN before they are known
 	var out *Within
 	var outside, inside *Solution // of the ball, the last ones
-	for range mostRoots {
+	stride := 0.0 // of the search while it has the zero on one side
+	for n := range mostRoots {
 		s, err := g.Solve(ctx, math.Exp(at), bound, o)
 		if err != nil {
 			return nil, err
@@ -88,8 +89,17 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 		} else {
 			high, atHigh = at, size
 		}
-		at = between(low, atLow, high, atHigh, at, size)
-		if !(at > low && at < high) && !(math.IsNaN(atLow) && at == low) {
+		switch {
+		case !math.IsNaN(atLow) && !math.IsNaN(atHigh):
+			at = between(low, atLow, high, atHigh, n)
+		case size > 0:
+			stride = math.Max(2*stride, math.Max(size, 0.05))
+			at = math.Min(high, at+stride)
+		default:
+			stride = math.Max(2*stride, math.Max(-2*size, 0.05))
+			at = math.Max(low, at-stride)
+		}
+		if !(at > low && at < high || at == low && math.IsNaN(atLow) || at == high && math.IsNaN(atHigh)) {
 			break
 		}
 	}
@@ -103,24 +113,24 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 	return out, nil
 }
 
-// between is the next point of the search for a zero of a falling function, with values of which those at the ends may not be known: on the line through these, kept off the ends, or in the
-// direction of the zero, the function falling at least as fast as that of a fit whose size alone changes, by 2.
-func between(low, atLow, high, atHigh, at, size float64) float64 {
-	switch {
-	case !math.IsNaN(atLow) && !math.IsNaN(atHigh) && !math.IsInf(atHigh, -1):
-		t := atLow / (atLow - atHigh)
-		if t < 1e-3 || t > 1-1e-3 {
-			// One end is nearly a zero: a little beyond it brackets it.
-			t = math.Max(1e-3, math.Min(1-1e-3, 2*t-math.Round(t)))
+// between is the next point of the search for a zero of a falling function, of which the values at both ends are known: on the line through these and a little beyond where that is near
+// an end, so that this comes near the zero from both sides, and every third time in the middle.
+func between(low, atLow, high, atHigh float64, n int) float64 {
+	t := 0.5
+	if n%3 != 2 && !math.IsInf(atHigh, -1) {
+		t = atLow / (atLow - atHigh)
+		switch {
+		case t < nearEnd:
+			t = math.Max(nearEnd/100, 2*t)
+		case t > 1-nearEnd:
+			t = math.Min(1-nearEnd/100, 2*t-1)
 		}
-		return low + t*(high-low)
-	case !math.IsNaN(atLow) && !math.IsNaN(atHigh):
-		return (low + high) / 2
-	case size > 0:
-		return math.Min(high, at+math.Max(size, 0.05))
 	}
-	return math.Max(low, at+math.Min(2*size, -0.05))
+	return low + t*(high-low)
 }
+
+// nearEnd is the share of an interval within which a point is near its end.
+const nearEnd = 0.05
 
 // bounded is a point in the ball from a solution s of the penalised form: the point between the last ones outside and inside the ball that is on its surface, so that it is near the optimum even where
 // w is not known well enough to have the right length, and else s, made shorter where it has to be.

@@ -167,3 +167,48 @@ func TestSVMErrors(t *testing.T) {
 	_, err = m.Solve(context.Background(), []float64{1}, 1e-8, nil)
 	require.ErrorContains(t, err, "1 hyperparameters of the support vector machine, expected lambda and 2 bounds")
 }
+
+// Within radii, the multipliers are the derivatives of the loss, and folds have the means of theirs.
+func TestSVMWithin(t *testing.T) {
+	ctx := context.Background()
+	var parts []lower.Penalised
+	for _, m := range machines(t, 2) {
+		parts = append(parts, m)
+	}
+	all, err := lower.NewFolds(parts)
+	require.NoError(t, err)
+	for _, c := range []lower.Constrained{parts[0].(*SVM), lower.ConstrainedOf(all)} {
+		require.NotNil(t, c)
+		radii := []float64{0.2, 0.5, 0.3, 0.4, 0.1, 0.02, 0.3, 0.05, 1}
+		at, err := c.Within(ctx, radii, 1e-10)
+		require.NoError(t, err)
+		require.True(t, at.Solved)
+		require.LessOrEqual(t, at.Gap, 1e-9)
+		for i := range radii {
+			loss := func(h float64) float64 {
+				r := slices.Clone(radii)
+				r[i] *= 1 + h
+				w, err := c.Within(ctx, r, 1e-10)
+				require.NoError(t, err)
+				return w.Loss
+			}
+			require.GreaterOrEqual(t, at.Lambda[i], 0.0)
+			require.InDelta(t, (loss(-1e-4)-loss(1e-4))/2e-4, at.Lambda[i]*radii[i], 1e-5, i)
+		}
+	}
+	one, err := parts[0].(*SVM).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
+	require.NoError(t, err)
+	two, err := parts[1].(*SVM).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
+	require.NoError(t, err)
+	both, err := lower.ConstrainedOf(all).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
+	require.NoError(t, err)
+	require.InDelta(t, (one.Loss+two.Loss)/2, both.Loss, 1e-14)
+	require.Equal(t, [][]float64{one.X[0], one.X[1], two.X[0], two.X[1]}, both.X)
+	_, err = parts[0].(*SVM).Within(ctx, []float64{1}, 1e-10)
+	require.ErrorContains(t, err, "1 radii")
+	mixed, err := lower.NewFolds([]lower.Penalised{parts[0], onlyPenalised{parts[1]}})
+	require.NoError(t, err)
+	require.Nil(t, lower.ConstrainedOf(mixed))
+}
+
+type onlyPenalised struct{ lower.Penalised }

@@ -13,11 +13,17 @@
 // is a lower bound of the optimal value, attained at the solution: there w_j is v_j / lambda, cut to the box, and alpha_i is 0 where
 // the margin s_i = 1 - a_i'w + y_i c is negative, u_i where it is positive, and between where the row is at the kink of its loss.
 //
+// [Problem.Within] minimises the loss alone, with |w|^2/2 at most a radius, within the box; [Problem.Joint] fits training and validation rows together, about a centre
+// and with soft bounds.
+//
 // # Method
 //
-// An active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
+// Up to 2000 rows, an active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
 // alpha meet their bounds and their equation is the solution of the program with the linear term, right sides and bounds moved; as they go
 // back, w, c and alpha are piecewise linear, and where a row reaches its kink, an alpha its bound, or a feature the box or its inside, it
 // changes sides. What the path solves are systems of the order of the number of rows at their kinks, whose Cholesky factor is changed and
 // not made anew. From the solution at other lambda and bounds the cost is that of what the two solutions differ by.
+//
+// Beyond, and for joint fits of any size, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which takes the rows near their kinks alone: a system of the order
+// of the features where these are at most 1000, and of those rows or by conjugate gradients else. All rows are gone through a few times in a fit. What does not come to its end so is solved by a path.
 package machine

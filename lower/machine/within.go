@@ -62,7 +62,7 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 	atLow, atHigh := math.NaN(), math.NaN() // the logarithms of |w|^2 / (2 radius) at low and high, NaN before they are known
 	var out *Within
 	var outside, inside *Solution // of the ball, the last ones
-	stride := 0.0 // of the search while it has the zero on one side
+	stride := 0.0                 // of the search while it has the zero on one side
 	for n := range mostRoots {
 		s, err := g.Solve(ctx, math.Exp(at), bound, o)
 		if err != nil {

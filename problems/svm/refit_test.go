@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -88,4 +90,54 @@ func TestChoice(t *testing.T) {
 	}
 	t.Logf("test error %.3f, run to the end %.3f", chosen, end)
 	require.Less(t, chosen, end+0.02)
+}
+
+// The final training by the fast fit is that of the conic program.
+func TestRetrainIsConic(t *testing.T) {
+	for _, share := range []float64{1, 0.1} {
+		m, err := New(folded(t, 5, 80, 6, 3, share), Options{ClassWeights: []float64{1, 2}})
+		require.NoError(t, err)
+		all := make([]int, 80)
+		for i := range all {
+			all[i] = i
+		}
+		for _, h := range [][]float64{{10, 0.3, 0.2, 0.1, 0.1, 1, 1e-6}, {0.05, 10, 10, 10, 10, 10, 10}, {10, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}} {
+			w, c, err := m.train(context.Background(), native(t), backends.Options{}, h, all)
+			require.NoError(t, err)
+			conic, d, err := m.trainConic(context.Background(), native(t), backends.Options{}, h, all)
+			require.NoError(t, err)
+			require.InDelta(t, m.rows.loss(all, m.weights, conic, d), m.rows.loss(all, m.weights, w, c), 1e-6)
+			squares := 0.0
+			for j, v := range w {
+				require.LessOrEqual(t, max(v, -v), h[1+j])
+				squares += v * v / 2
+			}
+			require.LessOrEqual(t, squares, h[0]*(1+1e-12))
+		}
+		ended, stop := context.WithCancel(context.Background())
+		stop()
+		_, _, err = m.train(ended, native(t), backends.Options{}, []float64{1, 1, 1, 1, 1, 1, 1}, all)
+		require.ErrorContains(t, err, backends.Cancelled.String())
+	}
+}
+
+// Within radii, the folds of the fit have the loss and the multipliers of the constrained form of the program.
+func TestWithinIsLowerLevel(t *testing.T) {
+	m, err := New(folded(t, 6, 90, 5, 3, 1), Options{ClassWeights: []float64{1, 2}})
+	require.NoError(t, err)
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	for _, h := range [][]float64{{0.01, 10, 10, 10, 10, 10}, {10, 0.5, 0.2, 0.1, 0.01, 1}, {0.1, 0.3, 0.2, 0.1, 0.01, 1}} {
+		w, err := lower.ConstrainedOf(fit).Within(context.Background(), h, 1e-10)
+		require.NoError(t, err)
+		require.True(t, w.Solved)
+		p := m.Program()
+		p.H0 = h
+		s := m.PaperSettings()
+		s.Backend = native(t)
+		at, err := dca.LowerLevel(context.Background(), p, s)
+		require.NoError(t, err)
+		require.InDelta(t, at.Value, w.Loss, 1e-7)
+		require.InDeltaSlice(t, at.Lambda, w.Lambda[:1], 1e-4*(1+at.Lambda[0]))
+	}
 }

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/lower/internal/factor"
 )
 
 // curvature is the matrix of a Newton step in z = (w, c),

@@ -17,19 +17,33 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/formats/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// Table is a table of n rows: an n x p matrix X, n targets Y, and their names.
-type Table = csvfile.Table
+// Table is a table of n rows.
+type Table struct {
+	// X is n x p: a [*mat.Dense], or a [*sparse.CSR] without zeros where less than a quarter of its entries is not zero.
+	X mat.Matrix
+	// Y holds the n targets; nil when the table has none.
+	Y []float64
+	// Features are the names of the columns of X.
+	Features []string
+	// Target is the name of Y, empty when the table has none.
+	Target string
+}
 
-// Compact is a table whose features are sparse where that takes at most half the memory.
-type Compact = csvfile.Compact
-
-// Rows are sparse features, row by row.
-type Rows = csvfile.Rows
+// Dense returns X with all its zeros: itself where it is dense, and else a copy.
+func (t *Table) Dense() *mat.Dense {
+	if x, ok := t.X.(*mat.Dense); ok {
+		return x
+	}
+	return mat.DenseCopyOf(t.X)
+}
 
 // Error says what is wrong in a file, and where.
 type Error = textfile.Error
@@ -76,52 +90,29 @@ func ReadTableSource(s *textfile.Source, o Options) (*Table, error) {
 		return nil, err
 	}
 	if csv {
-		return csvfile.ReadSource(s, o.csv())
+		c, err := csvfile.ReadCompactSource(s, o.csv())
+		if err != nil {
+			return nil, err
+		}
+		t := &Table{X: c.X, Y: c.Y, Features: c.Features, Target: c.Target}
+		if c.Rows != nil {
+			t.X = matrix(c.Rows, len(c.Features))
+		}
+		return t, nil
 	}
 	names, err := o.names(s)
 	if err != nil {
 		return nil, err
 	}
-	x, y, err := libsvm.ReadSourceDense(s, libsvm.Options{Features: len(names), Largest: textfile.LargestEntry})
+	x, y, err := libsvm.ReadSourceMatrix(s, libsvm.Options{Features: len(names), Largest: textfile.LargestEntry})
 	if err != nil {
 		return nil, err
 	}
-	_, p := x.Dims()
-	return &Table{X: x, Y: y, Features: numbered(names, p), Target: o.target()}, nil
-}
-
-// ReadCompact reads a file as [ReadTable] does, but a table of mostly zeros is sparse, see [Compact], and is at no time dense.
-func ReadCompact(path string, o Options) (*Compact, error) {
-	s, err := textfile.Open(path)
-	if err != nil {
-		return nil, err
+	if names == nil {
+		_, p := x.Dims()
+		names = Names(p)
 	}
-	defer s.Close()
-	return ReadCompactSource(s, o)
-}
-
-// ReadCompactSource reads from a source that stands at its first line, as [ReadCompact] does.
-func ReadCompactSource(s *textfile.Source, o Options) (*Compact, error) {
-	csv, err := isCSV(s)
-	if err != nil {
-		return nil, err
-	}
-	if csv {
-		return csvfile.ReadCompactSource(s, o.csv())
-	}
-	names, err := o.names(s)
-	if err != nil {
-		return nil, err
-	}
-	m, x, err := libsvm.ReadSourceCompact(s, libsvm.Options{Features: len(names), Largest: textfile.LargestEntry})
-	if err != nil {
-		return nil, err
-	}
-	c := &Compact{Table: Table{X: x, Y: m.Labels, Features: numbered(names, m.Features), Target: o.target()}}
-	if x == nil {
-		c.Rows = &Rows{RowStart: m.RowStart, Index: m.Index, Value: m.Value}
-	}
-	return c, nil
+	return &Table{X: x, Y: y, Features: slices.Clone(names), Target: o.target()}, nil
 }
 
 // csv are the options for a CSV file.
@@ -149,15 +140,49 @@ func (o *Options) target() string {
 	return o.Target
 }
 
-// numbered is a copy of the names, or x1, x2, .. where they are nil.
-func numbered(names []string, p int) []string {
-	if names != nil {
-		return slices.Clone(names)
+// Names are the names x1, x2, .. of the p features of a file without names.
+func Names(p int) []string {
+	// All of them are parts of one text: a million names are two pieces of memory.
+	var text []byte
+	end := make([]int, p)
+	for j := range end {
+		text = strconv.AppendInt(append(text, 'x'), int64(j)+1, 10)
+		end[j] = len(text)
 	}
-	for j := range p {
-		names = append(names, "x"+strconv.Itoa(j+1))
+	all, names, from := string(text), make([]string, p), 0
+	for j, to := range end {
+		names[j], from = all[from:to], to
 	}
 	return names
+}
+
+// matrix makes sparse rows a matrix of p columns: compressed ones without zeros where these are few, see [libsvm.Sparse], and else dense ones.
+func matrix(r *csvfile.Rows, p int) mat.Matrix {
+	n, stored := len(r.RowStart)-1, 0
+	for _, v := range r.Value {
+		if v != 0 {
+			stored++
+		}
+	}
+	if !libsvm.Sparse(stored, n, p) {
+		x := mat.NewDense(n, p, nil)
+		for i := range n {
+			for k := r.RowStart[i]; k < r.RowStart[i+1]; k++ {
+				x.Set(i, int(r.Index[k]), r.Value[k])
+			}
+		}
+		return x
+	}
+	start, index, value := make([]int, n+1), make([]int, 0, stored), make([]float64, 0, stored)
+	for i := range n {
+		for k := r.RowStart[i]; k < r.RowStart[i+1]; k++ {
+			if v := r.Value[k]; v != 0 {
+				index, value = append(index, int(r.Index[k])), append(value, v)
+			}
+		}
+		start[i+1] = len(index)
+	}
+	return sparse.NewCSR(n, p, start, index, value)
 }
 
 // isCSV tells a CSV from a LIBSVM file, without moving on. Where there is nothing to

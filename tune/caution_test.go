@@ -38,7 +38,7 @@ func TestCaution(t *testing.T) {
 		}
 		for _, d := range rows {
 			for i, y := range d.Y {
-				row := d.X.RawRowView(i)
+				row := d.Dense().RawRowView(i)
 				floats.AddScaled(gradient, (floats.Dot(row, b)-y)/n, row)
 			}
 		}

@@ -107,7 +107,7 @@ func TestTargetsTooLarge(t *testing.T) {
 			train.Y = append([]float64{-1e154}, train.Y[1:]...)
 		} else {
 			train = *train.Rows([]int{0, 1, 2})
-			train.X.Set(0, 0, 1e200)
+			train.Dense().Set(0, 0, 1e200)
 		}
 		s.Train = &train
 		_, err := elasticnet.New(&s, elasticnet.Options{})

@@ -61,11 +61,11 @@ func hostileTable(t *rapid.T, n, p int, labels bool) *dataset.Data {
 		d.Features = append(d.Features, fmt.Sprintf("f%d", j))
 		if j > 0 && rapid.Bool().Draw(t, "copy") {
 			for i := range n {
-				d.X.Set(i, j, d.X.At(i, 0))
+				d.Dense().Set(i, j, d.X.At(i, 0))
 			}
 			continue
 		}
-		fill(fmt.Sprintf("column %d", j), func(i int, v float64) { d.X.Set(i, j, v) })
+		fill(fmt.Sprintf("column %d", j), func(i int, v float64) { d.Dense().Set(i, j, v) })
 	}
 	if labels {
 		for i := range n {
@@ -151,7 +151,7 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 	mean := func(rows *dataset.Data, f tune.Fit) float64 {
 		sum := 0.0
 		for i, y := range rows.Y {
-			sum += loss(f.Value(rows.X.RawRowView(i)), y) / float64(len(rows.Y))
+			sum += loss(f.Value(rows.Dense().RawRowView(i)), y) / float64(len(rows.Y))
 		}
 		return sum
 	}
@@ -198,7 +198,7 @@ func TestHostileTables(t *testing.T) {
 			want += mean(part.Val, fit) / float64(len(parts))
 			scale = math.Max(scale, mean(part.Val, tune.Fit{Coefficients: make([]float64, len(fit.Coefficients))}))
 			for i := range part.Val.Y { // what rounding of large products may do
-				for j, v := range part.Val.X.RawRowView(i) {
+				for j, v := range part.Val.Dense().RawRowView(i) {
 					scale = math.Max(scale, math.Abs(v*fit.Coefficients[j]))
 					scale = math.Max(scale, v*fit.Coefficients[j]*v*fit.Coefficients[j])
 				}

@@ -55,7 +55,7 @@ func descend(d *dataset.Data, lambda1 func(j int) float64, lambda2 float64) []fl
 func halfMeanSquare(d *dataset.Data, b []float64) float64 {
 	sum := 0.0
 	for i, y := range d.Y {
-		e := y - mat.Dot(d.X.RowView(i), mat.NewVecDense(len(b), b))
+		e := y - mat.Dot(d.Dense().RowView(i), mat.NewVecDense(len(b), b))
 		sum += e * e
 	}
 	return sum / (2 * float64(len(d.Y)))

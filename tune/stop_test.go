@@ -73,7 +73,7 @@ func TestFinalRows(t *testing.T) {
 	gradient, n := make([]float64, len(b)), 0.0
 	for _, d := range []*dataset.Data{split.Train, split.Val} {
 		for i, y := range d.Y {
-			row := d.X.RawRowView(i)
+			row := d.Dense().RawRowView(i)
 			residual := -y
 			for j, v := range row {
 				residual += v * b[j]

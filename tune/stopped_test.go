@@ -31,7 +31,7 @@ func labelled(t testing.TB, n, p int) *dataset.CrossValidation {
 	for i := range n {
 		y := float64(2*(i%2) - 1)
 		for j := range p {
-			d.X.Set(i, j, rng.NormFloat64()+y/float64(1+j))
+			d.Dense().Set(i, j, rng.NormFloat64()+y/float64(1+j))
 		}
 		d.Y = append(d.Y, y)
 	}
@@ -202,7 +202,7 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 func halfMeanSquareOf(d *dataset.Data, f tune.Fit) float64 {
 	sum := 0.0
 	for i, y := range d.Y {
-		e := y - f.Value(d.X.RawRowView(i))
+		e := y - f.Value(d.Dense().RawRowView(i))
 		sum += e * e
 	}
 	return sum / (2 * float64(len(d.Y)))

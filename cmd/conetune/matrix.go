@@ -32,9 +32,10 @@ func entriesAsRows(d *matcomp.Data) *dataset.Split {
 		if len(entries) == 0 {
 			return nil
 		}
-		t := &dataset.Data{X: mat.NewDense(len(entries), 2, nil), Features: []string{"row", "col"}, Target: "value"}
+		x := mat.NewDense(len(entries), 2, nil)
+		t := &dataset.Data{X: x, Features: []string{"row", "col"}, Target: "value"}
 		for k, e := range entries {
-			t.X.SetRow(k, []float64{float64(e.Row), float64(e.Col)})
+			x.SetRow(k, []float64{float64(e.Row), float64(e.Col)})
 			t.Y = append(t.Y, e.Value)
 		}
 		return t

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
@@ -35,7 +34,7 @@ func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Pa
 	if r.RefitFit.Targets != nil {
 		panel.YLabel = "norms over targets, refit"
 	}
-	scale := deviations(split.Train)
+	scale := split.Train.Deviations()
 	// size is the norm of the effects of a group, or a coefficient's effect with its sign.
 	size := func(fit *tune.Fit, k int) float64 {
 		if g == nil {
@@ -79,18 +78,4 @@ func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Pa
 		panel.Lines = append(panel.Lines, line)
 	}
 	return panel
-}
-
-// deviations are the standard deviations of the features.
-func deviations(d *dataset.Data) []float64 {
-	n, p := d.Dims()
-	column := make([]float64, n)
-	out := make([]float64, p)
-	for j := range out {
-		for i := range column {
-			column[i] = d.X.At(i, j)
-		}
-		out[j] = stat.PopStdDev(column, nil)
-	}
-	return out
 }

@@ -87,7 +87,7 @@ func classifierTiles(job *tuneJob, split *dataset.Split, fit tune.Fit) []figure.
 	value := make([]float64, len(rows.Y))
 	var counts [2][2]int
 	for i, y := range rows.Y {
-		value[i] = fit.Value(rows.X.RawRowView(i))
+		value[i] = fit.Intercept + rows.Dot(i, fit.Coefficients)
 		counts[slices.Index(fit.Labels, y)][slices.Index(fit.Labels, fit.Label(value[i]))]++
 	}
 	x, y, area := roc(value, rows.Y, fit.Labels[1])

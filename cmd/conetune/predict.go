@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 const predictHelp = `Predict the target for the rows of a table with a model that conetune tune --save
@@ -134,8 +135,9 @@ func (a *app) predictFile(modelPath, dataPath string) (*predictions, error) {
 	case m.LogLink:
 		p.unit = "half the mean Poisson deviance"
 	}
+	rows := (*dataset.Data)(table)
 	for i := range n {
-		if p.Predictions[i], err = m.Predict(table.X.RawRowView(i)); err != nil {
+		if p.Predictions[i], err = m.PredictSum(rows.Dot(i, m.Coefficients)); err != nil {
 			return nil, badInputf("%s: row %d: %w", dataPath, i+1, err)
 		}
 	}

@@ -218,7 +218,7 @@ func coefficients(fit tune.Fit, j int) []float64 {
 func effects(split *dataset.Split, fit tune.Fit) []effect {
 	var list []effect
 	largest := 0.0
-	for j, sd := range deviations(split.Train) {
+	for j, sd := range split.Train.Deviations() {
 		row := coefficients(fit, j)
 		size := floats.Norm(row, 2) * sd
 		largest = max(largest, size)

@@ -78,19 +78,20 @@ func takeTargets(d *dataset.Data, names []string) (*dataset.Data, *multitask.Dat
 	if len(keep) == 0 {
 		return nil, nil, fmt.Errorf("all %d columns are targets, none is left for a feature", p+1)
 	}
-	rest.X = mat.NewDense(n, len(keep), nil)
+	x, full := mat.NewDense(n, len(keep), nil), d.Dense()
 	y := mat.NewDense(n, len(names), nil)
 	for i := range n {
-		row := d.X.RawRowView(i)
+		row := full.RawRowView(i)
 		for k, j := range keep {
-			rest.X.Set(i, k, row[j])
+			x.Set(i, k, row[j])
 		}
 		y.Set(i, 0, d.Y[i])
 		for k := 1; k < len(names); k++ {
 			y.Set(i, k, row[column[k]])
 		}
 	}
-	return rest, &multitask.Data{X: rest.X, Y: y}, nil
+	rest.X = x
+	return rest, &multitask.Data{X: x, Y: y}, nil
 }
 
 // describeTargets lists the features in use with a coefficient for each target, those of the largest effect first.
@@ -135,10 +136,11 @@ func predictTargets(m *modelfile.Model, path string) (*predictions, error) {
 	if err != nil {
 		return nil, badInput(err)
 	}
-	n, _ := table.X.Dims()
+	rows := table.Dense()
+	n, _ := rows.Dims()
 	p := &predictions{Model: m.Model, Target: strings.Join(m.Targets, ","), Targets: m.Targets, Rows: n, unit: "half the mean squared error"}
 	for i := range n {
-		line, err := m.PredictTargets(table.X.RawRowView(i))
+		line, err := m.PredictTargets(rows.RawRowView(i))
 		if err != nil {
 			return nil, badInputf("%s: row %d: %w", path, i+1, err)
 		}
@@ -152,9 +154,10 @@ func predictTargets(m *modelfile.Model, path string) (*predictions, error) {
 	if err != nil {
 		return p, nil
 	}
+	rows = full.Dense()
 	sum := 0.0
 	for i, line := range p.Lines {
-		row := full.X.RawRowView(i)[len(m.Features):]
+		row := rows.RawRowView(i)[len(m.Features):]
 		for k, v := range line {
 			y := full.Y[i]
 			if k > 0 {
@@ -185,9 +188,10 @@ func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*da
 			return nil
 		}
 		n, p := d.X.Dims()
-		out := &dataset.Data{X: mat.NewDense(n, q-1+p, nil), Y: mat.Col(nil, 0, d.Y), Target: names[0], Features: append(slices.Clone(names[1:]), s.Train.Features...)}
+		x := mat.NewDense(n, q-1+p, nil)
+		out := &dataset.Data{X: x, Y: mat.Col(nil, 0, d.Y), Target: names[0], Features: append(slices.Clone(names[1:]), s.Train.Features...)}
 		for i := range n {
-			out.X.SetRow(i, append(slices.Clone(d.Y.RawRowView(i)[1:]), d.X.RawRowView(i)...))
+			x.SetRow(i, append(slices.Clone(d.Y.RawRowView(i)[1:]), d.X.RawRowView(i)...))
 		}
 		return out
 	}

@@ -20,11 +20,30 @@ func Write(path string, t *Table) error {
 // Encode writes the table as [Write] does.
 func Encode(w io.Writer, t *Table) error {
 	n, p := t.X.Dims()
-	switch {
-	case p == 0:
-		return fmt.Errorf("csvfile: no columns to write")
-	case len(t.Features) != p:
+	if p > 0 && len(t.Features) != p {
 		return fmt.Errorf("csvfile: %d feature names for %d columns", len(t.Features), p)
+	}
+	return EncodeRows(w, ByRows{N: n, Row: t.X.RawRowView, Y: t.Y, Features: t.Features[:min(p, len(t.Features))], Target: t.Target})
+}
+
+// ByRows is a table to write whose rows are given one by one.
+type ByRows struct {
+	// N is the number of rows. Row returns row i, with a number for each of Features; it is called once for each row, in their order,
+	// and may return the same slice each time.
+	N   int
+	Row func(i int) []float64
+	// Y, Features and Target are those of a [Table].
+	Y        []float64
+	Features []string
+	Target   string
+}
+
+// EncodeRows writes the table as [Write] does.
+func EncodeRows(w io.Writer, t ByRows) error {
+	n := t.N
+	switch {
+	case len(t.Features) == 0:
+		return fmt.Errorf("csvfile: no columns to write")
 	case t.Y != nil && len(t.Y) != n:
 		return fmt.Errorf("csvfile: %d targets for %d rows", len(t.Y), n)
 	}
@@ -60,7 +79,7 @@ func Encode(w io.Writer, t *Table) error {
 			}
 			line = append(line, ',')
 		}
-		for j, v := range t.X.RawRowView(i) {
+		for j, v := range t.Row(i) {
 			if j > 0 {
 				line = append(line, ',')
 			}

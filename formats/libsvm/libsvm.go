@@ -1,4 +1,4 @@
-// Package libsvm reads tables in the text format of LIBSVM.
+// Package libsvm reads and writes tables in the text format of LIBSVM.
 //
 // # The format
 //
@@ -9,7 +9,7 @@
 // with a number as label (the target), indices of features from 1 and numbers in plain
 // decimal notation. Features that a line leaves out are zero. The pairs may come in
 // any order, an index twice in a line is an error. Blank lines and what follows a
-// # are passed over. NaN and infinite numbers are errors, and so is a dense table for which the
+// # are passed over. NaN and infinite numbers are errors, and so is a table for which the
 // budget of memory of package textfile is too small.
 //
 // The number of features is the largest index of the file, unless
@@ -116,29 +116,6 @@ func ReadSourceDense(s *textfile.Source, o Options) (*mat.Dense, []float64, erro
 		return nil, nil, err
 	}
 	return x, m.Labels, nil
-}
-
-// ReadSourceCompact reads from a source that stands at its first line. A table whose entries take more than half the memory of a dense one, at
-// 12 bytes for an entry and 8 for a row against 8 for each of n x p numbers, is returned as x, and then Index and Value of the
-// matrix are nil; for others x is nil. The error is a *formats.Error.
-func ReadSourceCompact(s *textfile.Source, o Options) (m *Matrix, x *mat.Dense, err error) {
-	if m, err = ReadSource(s, o); err != nil {
-		return nil, nil, err
-	}
-	n, entries := float64(len(m.Labels)), float64(len(m.Index))
-	if 2*(12*entries+8*(n+1)) > 8*n*float64(m.Features) {
-		if x, err = m.dense(s, o); err != nil {
-			return nil, nil, err
-		}
-		m.Index, m.Value = nil, nil
-		return m, x, nil
-	}
-	line, field := m.widestField(o)
-	err = s.Charge(line, field, entryBytes*entries+columnBytes*float64(m.Features), "a table of %d entries and %d features", len(m.Index), m.Features)
-	if err != nil {
-		return nil, nil, err
-	}
-	return m, nil, nil
 }
 
 // widestField is where the number of features comes from, for messages.

@@ -178,7 +178,12 @@ func (m *Model) Entry(i, j int) (float64, error) {
 // Predict returns the prediction for one row of features, in the order of Features: a number, or
 // the label of a classifier. The error is [ErrOverflow].
 func (m *Model) Predict(row []float64) (float64, error) {
-	value, err := finite(m.Intercept + floats.Dot(m.Coefficients, row))
+	return m.PredictSum(floats.Dot(m.Coefficients, row))
+}
+
+// PredictSum is [Model.Predict] for the sum of the coefficients times the features of a row.
+func (m *Model) PredictSum(sum float64) (float64, error) {
+	value, err := finite(m.Intercept + sum)
 	switch {
 	case err != nil:
 		return value, err

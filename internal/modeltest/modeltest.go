@@ -59,7 +59,7 @@ func Split(seed uint64, train, val, test int, b []float64, noise float64) *datas
 			d.Features = append(d.Features, "x"+strconv.Itoa(j+1))
 		}
 		for i := range n {
-			row := d.X.RawRowView(i)
+			row := d.Dense().RawRowView(i)
 			for j := range row {
 				row[j] = rng.NormFloat64()
 			}
@@ -81,7 +81,7 @@ func ElasticOptimality(t testing.TB, m tune.Model, train *dataset.Data, intercep
 	}
 	slopes := make([]float64, len(train.Y))
 	for i, y := range train.Y {
-		slopes[i] = slope(y, b0+floats.Dot(x[0], train.X.RawRowView(i)))
+		slopes[i] = slope(y, b0+train.Dot(i, x[0]))
 	}
 	if intercept {
 		require.InDelta(t, 0, floats.Sum(slopes)/float64(len(slopes)), 1e-6)
@@ -102,7 +102,7 @@ func Residuals(d *dataset.Data, b []float64) []float64 {
 	n, _ := d.Dims()
 	r := make([]float64, n)
 	for i := range n {
-		r[i] = floats.Dot(d.X.RawRowView(i), b) - d.Y[i]
+		r[i] = d.Dot(i, b) - d.Y[i]
 	}
 	return r
 }
@@ -112,7 +112,7 @@ func Gradient(d *dataset.Data, v []float64) []float64 {
 	n, p := d.Dims()
 	g := make([]float64, p)
 	for i := range n {
-		floats.AddScaled(g, v[i]/float64(n), d.X.RawRowView(i))
+		d.AddRow(g, v[i]/float64(n), i)
 	}
 	return g
 }

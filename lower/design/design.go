@@ -20,9 +20,12 @@ type Matrix struct {
 	value        []float64
 }
 
-// New copies a matrix by columns; a [*sparse.CSC] stays sparse and is shared, not copied.
+// New copies a matrix by columns. Sparse ones stay sparse: a [*sparse.CSC] is shared, the nonzeros of a [*sparse.CSR] are copied.
 func New(x mat.Matrix) *Matrix {
 	n, p := x.Dims()
+	if s, ok := x.(*sparse.CSR); ok {
+		return fromRows(n, p, s)
+	}
 	if s, ok := x.(*sparse.CSC); ok {
 		raw := s.RawMatrix()
 		return &Matrix{n: n, p: p, start: raw.Indptr, index: raw.Ind, value: raw.Data}
@@ -34,6 +37,30 @@ func New(x mat.Matrix) *Matrix {
 	}
 	for j := range p {
 		mat.Col(d.column(j), j, x)
+	}
+	return d
+}
+
+// fromRows copies compressed rows by columns, whose indices rise.
+func fromRows(n, p int, x *sparse.CSR) *Matrix {
+	raw := x.RawMatrix()
+	from, to := raw.Indptr[0], raw.Indptr[n]
+	d := &Matrix{n: n, p: p, start: make([]int, p+1), index: make([]int, to-from), value: make([]float64, to-from)}
+	// start[j+1] is where column j begins, until it is filled.
+	for _, j := range raw.Ind[from:to] {
+		if j+2 <= p {
+			d.start[j+2]++
+		}
+	}
+	for j := range p {
+		d.start[j+1] += d.start[j]
+	}
+	for i := range n {
+		for k := raw.Indptr[i]; k < raw.Indptr[i+1]; k++ {
+			at := &d.start[raw.Ind[k]+1]
+			d.index[*at], d.value[*at] = i, raw.Data[k]
+			*at++
+		}
 	}
 	return d
 }

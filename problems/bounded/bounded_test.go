@@ -70,7 +70,7 @@ func TestUnits(t *testing.T) {
 	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
 		n, _ := d.Dims()
 		for i := range n {
-			d.X.Set(i, 0, 1000*d.X.At(i, 0)+3)
+			d.Dense().Set(i, 0, 1000*d.X.At(i, 0)+3)
 		}
 	}
 	m, err := bounded.New(s, bounded.Options{Intercept: true, Standardize: true, Lower: []float64{-1}, Upper: []float64{0.002, 1, 1, 1, 0.5, 1, 1, 1}})

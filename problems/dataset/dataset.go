@@ -9,6 +9,12 @@
 // n, in the units of the user's file. The sets of a [Split] have the same
 // features in the same order.
 //
+// # Sparse tables
+//
+// A file of whose entries less than a quarter is not zero gives a sparse X, in compressed rows, and so may a user. Splits and folds then have
+// the nonzeros of their rows, standardisation divides without centring (see [Standardize]), and no zero is filled in. Rows, products and
+// sums go through the methods of [Data], which are the same for both kinds of tables.
+//
 // # Randomness
 //
 // Whatever is random takes a seed and uses PCG of math/rand/v2: the same seed gives
@@ -25,6 +31,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -32,8 +39,9 @@ import (
 
 // Data is a regression table.
 type Data struct {
-	// X is n x p, a row an observation, a column a feature.
-	X *mat.Dense
+	// X is n x p, a row an observation, a column a feature: dense, such as a [*mat.Dense], or sparse, a [*sparse.CSR] with
+	// rising indices in each row, which stays sparse in all that is made of it.
+	X mat.Matrix
 	// Y holds the n targets.
 	Y []float64
 	// Features are the p names of the columns of X.
@@ -50,34 +58,47 @@ type Split struct {
 
 // Dims returns the number n of rows and the number p of features.
 func (d *Data) Dims() (n, p int) {
-	if d == nil || d.X == nil {
+	if d.empty() {
 		return 0, 0
 	}
 	return d.X.Dims()
 }
 
-// Rows returns a copy of the rows with these indices, in this order. It panics
-// when an index is out of range.
-func (d *Data) Rows(index []int) *Data {
-	_, p := d.Dims()
-	part := &Data{Y: make([]float64, len(index)), Features: d.Features, Target: d.Target}
-	if len(index) > 0 && p > 0 {
-		part.X = mat.NewDense(len(index), p, nil)
+// empty says that there is no X.
+func (d *Data) empty() bool {
+	if d == nil {
+		return true
 	}
-	for k, i := range index {
-		part.Y[k] = d.Y[i]
-		if part.X != nil {
-			copy(part.X.RawRowView(k), d.X.RawRowView(i))
-		}
+	switch x := d.X.(type) {
+	case nil:
+		return true
+	case *mat.Dense:
+		return x == nil
+	case *sparse.CSR:
+		return x == nil
 	}
-	return part
+	return false
 }
 
 // Validate checks that there is at least one row and one feature, that the shapes
-// of X, Y and Features fit together, that the names of the features differ, and
-// that all numbers are finite, and no larger than [Largest].
+// of X, Y and Features fit together, that the names of the features differ, that
+// all numbers are finite, and no larger than [Largest], and that the indices of a sparse X rise in each row.
 func (d *Data) Validate() error {
-	if d == nil || d.X == nil {
+	if err := d.validateShape(); err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(d.Features))
+	for _, name := range d.Features {
+		if seen[name] {
+			return fmt.Errorf("dataset: two features are called %s", textfile.Quote([]byte(name)))
+		}
+		seen[name] = true
+	}
+	return d.validateNumbers()
+}
+
+func (d *Data) validateShape() error {
+	if d.empty() {
 		return fmt.Errorf("dataset: no data")
 	}
 	n, p := d.Dims()
@@ -91,18 +112,25 @@ func (d *Data) Validate() error {
 	case len(d.Features) != p:
 		return fmt.Errorf("dataset: %d feature names for %d columns of X", len(d.Features), p)
 	}
-	seen := make(map[string]bool, p)
-	for _, name := range d.Features {
-		if seen[name] {
-			return fmt.Errorf("dataset: two features are called %s", textfile.Quote([]byte(name)))
+	return nil
+}
+
+func (d *Data) validateNumbers() error {
+	_, p := d.Dims()
+	for i, y := range d.Y {
+		if expected := Expected(y); expected != "" {
+			return fmt.Errorf("dataset: target of row %d is %g, expected %s", i, y, expected)
 		}
-		seen[name] = true
-	}
-	for i := range n {
-		if expected := Expected(d.Y[i]); expected != "" {
-			return fmt.Errorf("dataset: target of row %d is %g, expected %s", i, d.Y[i], expected)
-		}
-		for j, v := range d.X.RawRowView(i) {
+		index, value := d.Row(i)
+		last := -1
+		for k, v := range value {
+			j := k
+			if index != nil {
+				if j = index[k]; j <= last || j >= p {
+					return fmt.Errorf("dataset: sparse row %d has column %d after %d, expected rising ones below %d", i, j, last, p)
+				}
+				last = j
+			}
 			if expected := Expected(v); expected != "" {
 				return fmt.Errorf("dataset: %q of row %d is %g, expected %s", d.Features[j], i, v, expected)
 			}
@@ -136,7 +164,7 @@ func (s *Split) Validate() error {
 		if set.data == nil && set.name == "test" {
 			continue
 		}
-		if err := set.data.Validate(); err != nil {
+		if err := set.data.validateLike(s.Train); err != nil {
 			return fmt.Errorf("%w (%s set)", err, set.name)
 		}
 		if diff := difference(s.Train, set.data); diff != "" {
@@ -145,6 +173,20 @@ func (s *Split) Validate() error {
 	}
 	return nil
 }
+
+// validateLike is Validate for a table whose names are checked already where they are those of another one.
+func (d *Data) validateLike(train *Data) error {
+	if d.empty() || d == train || !sameNames(d.Features, train.Features) {
+		return d.Validate()
+	}
+	if err := d.validateShape(); err != nil {
+		return err
+	}
+	return d.validateNumbers()
+}
+
+// sameNames says that two lists are one.
+func sameNames(a, b []string) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 type namedSet struct {
 	name string
@@ -160,6 +202,9 @@ func (s *Split) sets() []namedSet {
 func difference(train, d *Data) string {
 	if train.Target != d.Target {
 		return fmt.Sprintf("its target is %s, expected %s", textfile.Quote([]byte(d.Target)), textfile.Quote([]byte(train.Target)))
+	}
+	if sameNames(train.Features, d.Features) {
+		return ""
 	}
 	missing, extra := without(train.Features, d.Features), without(d.Features, train.Features)
 	switch {

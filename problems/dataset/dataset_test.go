@@ -14,7 +14,7 @@ func table(n int, features ...string) *Data {
 	for i := range n {
 		d.Y[i] = float64(i)
 		for j := range features {
-			d.X.Set(i, j, float64(10*i+j))
+			d.Dense().Set(i, j, float64(10*i+j))
 		}
 	}
 	return d
@@ -24,8 +24,8 @@ func TestRows(t *testing.T) {
 	d := table(5, "a", "b")
 	part := d.Rows([]int{3, 1})
 	require.Equal(t, []float64{3, 1}, part.Y)
-	require.Equal(t, []float64{30, 31, 10, 11}, part.X.RawMatrix().Data)
-	part.X.Set(0, 0, -1)
+	require.Equal(t, []float64{30, 31, 10, 11}, part.Dense().RawMatrix().Data)
+	part.Dense().Set(0, 0, -1)
 	require.Equal(t, 30.0, d.X.At(3, 0), "a copy")
 	n, _ := d.Rows(nil).Dims()
 	require.Zero(t, n)
@@ -49,7 +49,7 @@ func TestValidate(t *testing.T) {
 		{with(func(d *Data) { d.Features = nil }), "dataset: 0 feature names for 2 columns of X"},
 		{with(func(d *Data) { d.Features = []string{"a", "a"} }), `dataset: two features are called "a"`},
 		{with(func(d *Data) { d.Y[1] = math.NaN() }), "dataset: target of row 1 is NaN, expected a finite number"},
-		{with(func(d *Data) { d.X.Set(2, 1, math.Inf(1)) }), `dataset: "b" of row 2 is +Inf, expected a finite number`},
+		{with(func(d *Data) { d.Dense().Set(2, 1, math.Inf(1)) }), `dataset: "b" of row 2 is +Inf, expected a finite number`},
 	} {
 		require.EqualError(t, c.data.Validate(), c.want)
 	}

@@ -83,11 +83,11 @@ func TestReadDirErrors(t *testing.T) {
 	require.ErrorContains(t, err, "is a file, expected a directory with train.csv and val.csv")
 
 	_, err = ReadDir(dir)
-	require.EqualError(t, err, dir+": lacks train.csv or train.csv.gz")
+	require.EqualError(t, err, dir+": lacks train.csv or train.csv.gz (or .svm, .svm.gz)")
 
 	train := put(t, dir, "train.csv", "y,a,b\n1,2,3\n")
 	_, err = ReadDir(dir)
-	require.EqualError(t, err, dir+": lacks val.csv or val.csv.gz")
+	require.EqualError(t, err, dir+": lacks val.csv or val.csv.gz (or .svm, .svm.gz)")
 
 	val := put(t, dir, "val.csv", "y,a\n1,2\n")
 	_, err = ReadDir(dir)

@@ -89,7 +89,7 @@ func (c *CrossValidation) Validate() error {
 	if c.Test == nil {
 		return nil
 	}
-	if err := c.Test.Validate(); err != nil {
+	if err := c.Test.validateLike(c.Data); err != nil {
 		return fmt.Errorf("%w (test set)", err)
 	}
 	if diff := difference(c.Data, c.Test); diff != "" {
@@ -218,13 +218,13 @@ func addToFold(s *textfile.Source, folds []Fold, fields [][]byte, n int) ([]Fold
 
 // HasFolds says whether a folder has a table of folds, so that [ReadFoldsDir] is for it and not [ReadDir].
 func HasFolds(dir string) bool {
-	path, err := oneOf(dir, "folds.csv", "folds.csv.gz")
+	path, err := oneOf(dir, "folds", ".csv", ".csv.gz")
 	return err != nil || path != ""
 }
 
 // ReadFoldsDir reads a cross-validation from a folder: the table data, the table folds
 // with the columns fold, row and role, and perhaps the table test, each as .csv or
-// .csv.gz. Folds count from 0, and so do rows, in data; a role is train or val. The target is the
+// .csv.gz, the tables data and test also as .svm or .svm.gz. Folds count from 0, and so do rows, in data; a role is train or val. The target is the
 // column "y" or the first. Errors about a file are a [*formats.Error]. [WriteFoldsDir]
 // writes such folders.
 func ReadFoldsDir(dir string) (*CrossValidation, error) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/formats"
-	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -40,7 +39,8 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 		for i, y := range d.Y {
-			for _, x := range append(slices.Clone(d.X.RawRowView(i)), y) {
+			_, row := d.Row(i)
+			for _, x := range append(slices.Clone(row), y) {
 				if math.IsInf(x*x*x*x, 0) || math.IsNaN(x) || x > textfile.LargestEntry || x < -textfile.LargestEntry {
 					t.Fatalf("%g accepted", x)
 				}
@@ -52,10 +52,14 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		var out bytes.Buffer
-		if csvfile.Encode(&out, (*formats.Table)(d)) != nil {
+		if d.encodeCSV(&out) != nil {
 			return // names that CSV cannot hold
 		}
-		again, err := csvfile.Decode("again.csv", &out, csvfile.Options{Target: d.Target})
+		s, err := textfile.NewSource("again.csv", &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := formats.ReadTableSource(s, formats.Options{Target: d.Target})
 		if err != nil {
 			t.Fatal(err)
 		}

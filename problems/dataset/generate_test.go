@@ -143,7 +143,7 @@ func TestGenerateSameBytes(t *testing.T) {
 		s, b, err := Generate(Config{Train: 20, Val: 5, Test: 10, Features: 30}, seed)
 		require.NoError(t, err)
 		h := sha256.New()
-		for _, v := range [][]float64{s.Train.X.RawMatrix().Data, s.Train.Y, s.Val.Y, s.Test.Y, b} {
+		for _, v := range [][]float64{s.Train.Dense().RawMatrix().Data, s.Train.Y, s.Val.Y, s.Test.Y, b} {
 			require.NoError(t, binary.Write(h, binary.LittleEndian, v))
 		}
 		return hex.EncodeToString(h.Sum(nil)[:8])
@@ -173,7 +173,7 @@ func TestGroupedPreset(t *testing.T) {
 	signal, noise := 0.0, 0.0
 	for _, d := range []*Data{s.Train, s.Val, s.Test} {
 		for i, y := range d.Y {
-			f := floats.Dot(b, d.X.RawRowView(i))
+			f := floats.Dot(b, d.Dense().RawRowView(i))
 			signal += f * f
 			noise += (y - f) * (y - f)
 		}

@@ -24,7 +24,7 @@ func Read(path, target string) (*Data, error) {
 
 // ReadLike reads a file that must have the target and the features of train, as
 // its validation or test rows do. A CSV file must have the same columns in the
-// same order; a LIBSVM file may end at a smaller index, not at a larger one.
+// same order; a LIBSVM file may end at a smaller index, not at a larger one. It is sparse if train is.
 // Errors about the file are a [*formats.Error].
 func ReadLike(path string, train *Data) (*Data, error) {
 	s, err := textfile.Open(path)
@@ -44,7 +44,8 @@ func readLike(s *textfile.Source, train *Data) (*Data, error) {
 	if diff := difference(train, d); diff != "" {
 		return nil, s.Errorf(0, "", "does not fit the training set: %s", diff)
 	}
-	return d, nil
+	d.Features = train.Features
+	return d.like(train), nil
 }
 
 // ReadFiles reads the files of a split; an empty test means none. target is as for
@@ -68,7 +69,7 @@ func ReadFiles(train, val, test, target string) (*Split, error) {
 }
 
 // ReadDir reads a split from the files train, val and test of a folder, each as
-// .csv or .csv.gz, with the target in the column "y" or the first. The test file may be
+// .csv or .csv.gz, with the target in the column "y" or the first, or in the format of LIBSVM as .svm or .svm.gz. The test file may be
 // missing. [WriteDir] writes such folders.
 func ReadDir(dir string) (*Split, error) {
 	paths, err := tables(dir, "train", "val", "test")
@@ -78,7 +79,10 @@ func ReadDir(dir string) (*Split, error) {
 	return ReadFiles(paths[0], paths[1], paths[2], "")
 }
 
-// tables returns the paths of the tables of a folder, each .csv or .csv.gz. All but the last one must be
+// endings are those of the files of a folder.
+var endings = []string{".csv", ".csv.gz", ".svm", ".svm.gz"}
+
+// tables returns the paths of the tables of a folder, each with one of the endings. All but the last one must be
 // there, which is empty where it is missing.
 func tables(dir string, names ...string) ([]string, error) {
 	last := len(names) - 1
@@ -93,20 +97,21 @@ func tables(dir string, names ...string) ([]string, error) {
 	}
 	paths := make([]string, len(names))
 	for i, name := range names {
-		if paths[i], err = oneOf(dir, name+".csv", name+".csv.gz"); err != nil {
+		if paths[i], err = oneOf(dir, name, endings...); err != nil {
 			return nil, err
 		}
 		if paths[i] == "" && i < last {
-			return nil, &formats.Error{File: dir, Reason: "lacks " + name + ".csv or " + name + ".csv.gz"}
+			return nil, &formats.Error{File: dir, Reason: "lacks " + name + ".csv or " + name + ".csv.gz (or .svm, .svm.gz)"}
 		}
 	}
 	return paths, nil
 }
 
-// oneOf returns the path of the one file that is there, or the empty string.
-func oneOf(dir string, names ...string) (string, error) {
+// oneOf returns the path of the one file of that name that is there, or the empty string.
+func oneOf(dir, base string, endings ...string) (string, error) {
 	found := ""
-	for _, name := range names {
+	for _, ending := range endings {
+		name := base + ending
 		path := filepath.Join(dir, name)
 		if _, err := os.Stat(path); err != nil {
 			continue

@@ -1,9 +1,9 @@
 package dataset
 
 import (
-	"math"
 	"slices"
 
+	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -19,60 +19,32 @@ type Transform struct {
 // get the transform of the training rows. Without center, the means stay
 // (Mean is 0) and only the scale changes, which keeps a model without intercept
 // one. The targets stay as they are; s does not change.
+//
+// A sparse table is not centred, as that would fill its zeros in: its columns are divided by their standard deviation about the mean, as those of
+// a dense one. A model with an intercept that is free and not penalised has the same coefficients either way: f = b0 + sum_j b_j z_j is the same function of the
+// centred features with b0 + sum_j b_j Mean_j / Scale_j in the place of b0. So its lower-level solutions are those of the dense table.
 func Standardize(s *Split, center bool) (*Split, *Transform) {
 	t := NewTransform(s.Train, center)
 	return &Split{Train: t.Apply(s.Train), Val: t.Apply(s.Val), Test: t.Apply(s.Test)}, t
 }
 
-// NewTransform returns the transform that brings each column of d to standard deviation 1, and with center to mean 0, as
+// NewTransform returns the transform that brings each column of d to standard deviation 1, and with center to mean 0 unless d is sparse, as
 // [Standardize] says.
 func NewTransform(d *Data, center bool) *Transform {
-	n, p := d.Dims()
-	t := &Transform{Mean: make([]float64, p), Scale: make([]float64, p)}
-	if n == 0 {
-		for j := range t.Scale {
+	m := d.moments()
+	t := &Transform{Mean: make([]float64, len(m.mean)), Scale: m.deviation}
+	for j, s := range t.Scale {
+		if s == 0 {
 			t.Scale[j] = 1
 		}
-		return t
 	}
-	// Row by row, as X lies in memory. First the means and half the ranges ..
-	lo, hi := slices.Clone(d.X.RawRowView(0)), slices.Clone(d.X.RawRowView(0))
-	mean, half := make([]float64, p), make([]float64, p)
-	for i := range n {
-		for j, v := range d.X.RawRowView(i) {
-			mean[j] += v / float64(n)
-			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
-		}
-	}
-	for j := range half {
-		half[j] = hi[j]/2 - lo[j]/2
-	}
-	// .. then the variances, in units of the half range, whose squares stay in the
-	// range of a float64 whatever the unit of the column.
-	variance := make([]float64, p)
-	for i := range n {
-		for j, v := range d.X.RawRowView(i) {
-			if half[j] > 0 {
-				u := (v - mean[j]) / half[j]
-				variance[j] += u * u / float64(n)
-			}
-		}
-	}
-	for j := range p {
-		t.Scale[j] = 1
-		if half[j] > 0 {
-			t.Scale[j] = math.Sqrt(variance[j]) * half[j]
-		} else {
-			mean[j] = lo[j] // without the rounding of the sum
-		}
-	}
-	if center {
-		t.Mean = mean
+	if center && !d.Sparse() {
+		t.Mean = m.mean
 	}
 	return t
 }
 
-// Apply returns a copy of d in the units of the transform. It takes and returns
+// Apply returns a copy of d in the units of the transform, sparse where d is and nothing is centred. It takes and returns
 // nil too. It panics when d has another number of features.
 func (t *Transform) Apply(d *Data) *Data {
 	if d == nil {
@@ -82,14 +54,26 @@ func (t *Transform) Apply(d *Data) *Data {
 	if p != len(t.Scale) {
 		panic(mat.ErrShape)
 	}
+	out := &Data{Y: d.Y, Features: d.Features, Target: d.Target}
+	if x, ok := d.compressed(); ok && !slices.ContainsFunc(t.Mean, func(v float64) bool { return v != 0 }) {
+		raw := x.RawMatrix()
+		value := make([]float64, len(raw.Data))
+		for k, j := range raw.Ind {
+			value[k] = raw.Data[k] / t.Scale[j]
+		}
+		out.X = sparse.NewCSR(n, p, raw.Indptr, raw.Ind, value) // the indices are shared
+		return out
+	}
 	z := mat.NewDense(n, p, nil)
 	for i := range n {
 		row := z.RawRowView(i)
-		for j, v := range d.X.RawRowView(i) {
+		d.Fill(row, i)
+		for j, v := range row {
 			row[j] = (v - t.Mean[j]) / t.Scale[j]
 		}
 	}
-	return &Data{X: z, Y: d.Y, Features: d.Features, Target: d.Target}
+	out.X = z
+	return out
 }
 
 // Undo returns the coefficients and the intercept for the features in their own units

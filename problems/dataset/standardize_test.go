@@ -17,7 +17,7 @@ func randomSplit() *Split {
 		d := &Data{X: mat.NewDense(n, 4, nil), Y: make([]float64, n), Features: []string{"a", "b", "c", "d"}, Target: "y"}
 		for i := range n {
 			// The units differ, and the third column is constant.
-			d.X.SetRow(i, []float64{1e8 + r.NormFloat64(), 1e-200 * r.NormFloat64(), 0.1, 1e200 * r.NormFloat64()})
+			d.Dense().SetRow(i, []float64{1e8 + r.NormFloat64(), 1e-200 * r.NormFloat64(), 0.1, 1e200 * r.NormFloat64()})
 			d.Y[i] = r.NormFloat64()
 		}
 		return d
@@ -73,8 +73,8 @@ func TestUndo(t *testing.T) {
 			require.Equal(t, 0.7, c0, "no intercept comes in")
 		}
 		for i := range 10 {
-			want := 0.7 + floats.Dot(b, z.Val.X.RawRowView(i))
-			require.InDelta(t, want, c0+floats.Dot(c, s.Val.X.RawRowView(i)), 1e-12)
+			want := 0.7 + floats.Dot(b, z.Val.Dense().RawRowView(i))
+			require.InDelta(t, want, c0+floats.Dot(c, s.Val.Dense().RawRowView(i)), 1e-12)
 		}
 	}
 	_, tr := Standardize(s, true)

@@ -7,11 +7,13 @@ import (
 
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/csvfile"
+	"github.com/conetune/conetune/formats/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
 // WriteDir writes a split into a folder that [ReadDir] reads: train.csv.gz, val.csv.gz
-// and, if there is one, test.csv.gz, with 17 significant digits. The folder is made
+// and, if there is one, test.csv.gz, with 17 significant digits; sparse tables whose features are called x1, x2, .. and their target y have the
+// ending .svm.gz and the format of LIBSVM. The folder is made
 // if needed; one that holds anything is an error. After an error nothing is left
 // of what was written.
 func WriteDir(s *Split, dir string) error {
@@ -40,7 +42,12 @@ func writeTables(dir string, sets []namedSet, folds []Fold) error {
 			if set.data == nil {
 				continue
 			}
-			if err := write(set.name+".csv.gz", func(path string) error { return csvfile.Write(path, (*formats.Table)(set.data)) }); err != nil {
+			name, encode := set.name+".csv.gz", set.data.encodeCSV
+			if sets[0].data.unnamed() && set.data.Sparse() {
+				name, encode = set.name+".svm.gz", set.data.encodeLIBSVM
+			}
+			err := write(name, func(path string) error { return textfile.Write(path, encode) })
+			if err != nil {
 				return err
 			}
 		}
@@ -51,4 +58,25 @@ func writeTables(dir string, sets []namedSet, folds []Fold) error {
 			return textfile.Write(path, func(w io.Writer) error { return encodeFolds(w, folds) })
 		})
 	})
+}
+
+// encodeCSV writes the table with all its zeros.
+func (d *Data) encodeCSV(w io.Writer) error {
+	n, p := d.Dims()
+	row := make([]float64, p)
+	return csvfile.EncodeRows(w, csvfile.ByRows{N: n, Y: d.Y, Features: d.Features, Target: d.Target, Row: func(i int) []float64 {
+		d.Fill(row, i)
+		return row
+	}})
+}
+
+// encodeLIBSVM writes the nonzeros of a sparse table.
+func (d *Data) encodeLIBSVM(w io.Writer) error {
+	_, p := d.Dims()
+	return libsvm.Encode(w, libsvm.Rows{Labels: d.Y, Features: p, Row: d.Row})
+}
+
+// unnamed says that a file without names gives back those of the table.
+func (d *Data) unnamed() bool {
+	return d.Target == "y" && slices.Equal(d.Features, formats.Names(len(d.Features)))
 }

@@ -117,7 +117,7 @@ func TestLambdaIsThePenalty(t *testing.T) {
 	n, p := split.Train.X.Dims()
 	r := make([]float64, n)
 	for i := range n {
-		r[i] = mat.Dot(split.Train.X.RowView(i), mat.NewVecDense(p, b)) - split.Train.Y[i]
+		r[i] = mat.Dot(split.Train.Dense().RowView(i), mat.NewVecDense(p, b)) - split.Train.Y[i]
 	}
 	for j := range p {
 		g := 0.0
@@ -177,7 +177,7 @@ func reversed(d *dataset.Data) *dataset.Data {
 	for i := range n {
 		out.Y[i] = d.Y[n-1-i]
 		for j := range p {
-			out.X.Set(i, j, d.X.At(n-1-i, p-1-j))
+			out.Dense().Set(i, j, d.X.At(n-1-i, p-1-j))
 		}
 	}
 	return out
@@ -221,7 +221,7 @@ func scaled(d *dataset.Data) *dataset.Data {
 	for i := range n {
 		out.Y[i] = 100*d.Y[i] + 5000
 		for j := range p {
-			out.X.Set(i, j, d.X.At(i, j)*float64(j+1)-30)
+			out.Dense().Set(i, j, d.X.At(i, j)*float64(j+1)-30)
 		}
 	}
 	return out
@@ -233,8 +233,8 @@ func TestAwkwardData(t *testing.T) {
 	for _, d := range []*dataset.Data{split.Train, split.Val, split.Test} {
 		n, _ := d.Dims()
 		for i := range n {
-			d.X.Set(i, 3, 2.5)
-			d.X.Set(i, 5, d.X.At(i, 4))
+			d.Dense().Set(i, 3, 2.5)
+			d.Dense().Set(i, 5, d.X.At(i, 4))
 		}
 	}
 	single := &dataset.Split{Train: split.Train.Rows([]int{0}), Val: split.Val}

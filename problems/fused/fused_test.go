@@ -86,7 +86,7 @@ func TestProximalMap(t *testing.T) {
 		d := &dataset.Data{X: mat.NewDense(p, p, nil), Y: make([]float64, p), Target: "y"}
 		for j := range p {
 			d.Features = append(d.Features, string(rune('a'+j)))
-			d.X.Set(j, j, math.Sqrt(p))
+			d.Dense().Set(j, j, math.Sqrt(p))
 			d.Y[j] = math.Sqrt(p) * noisy[j]
 		}
 		for _, r0 := range [][]float64{{8, 6}, {20, 3}, {10, 12}, {4, 9}} {

@@ -36,7 +36,7 @@ func Example() {
 	fmt.Println(res.Status)
 	right := 0
 	for i, y := range split.Test.Y {
-		if f := res.RefitFit; f.Label(f.Value(split.Test.X.RawRowView(i))) == y {
+		if f := res.RefitFit; f.Label(f.Value(split.Test.Dense().RawRowView(i))) == y {
 			right++
 		}
 	}

@@ -39,7 +39,7 @@ func sign(y float64) float64 { return math.Copysign(1, y-5) }
 // meanLoss is the loss by its definition.
 func meanLoss(d *dataset.Data, b []float64, b0 float64) (sum float64) {
 	for i, y := range d.Y {
-		f := b0 + floats.Dot(b, d.X.RawRowView(i))
+		f := b0 + floats.Dot(b, d.Dense().RawRowView(i))
 		sum += math.Log(1+math.Exp(-sign(y)*f)) / float64(len(d.Y))
 	}
 	return sum
@@ -62,7 +62,7 @@ func TestSelection(t *testing.T) {
 	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
 		n, _ := d.Dims()
 		for i := range n {
-			d.X.Set(i, 1, 100*d.X.At(i, 1)-40)
+			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
 		}
 	}
 	m, err := logistic.New(s, logistic.Options{Intercept: true, Standardize: true})
@@ -74,7 +74,7 @@ func TestSelection(t *testing.T) {
 		require.Equal(t, []float64{2, 7}, f.Labels)
 		wrong, best := 0.0, 0.0
 		for i, y := range s.Test.Y {
-			row := s.Test.X.RawRowView(i)
+			row := s.Test.Dense().RawRowView(i)
 			if f.Label(f.Value(row)) != y {
 				wrong++
 			}

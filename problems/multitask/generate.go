@@ -49,7 +49,7 @@ func Generate(c dataset.Config, targets int, seed uint64) (train, val, test *Dat
 			continue
 		}
 		n, _ := set.Dims()
-		out[i] = &Data{X: set.X, Y: mat.NewDense(n, targets, nil)}
+		out[i] = &Data{X: set.Dense(), Y: mat.NewDense(n, targets, nil)}
 		out[i].Y.Mul(set.X, b)
 		errors[i] = mat.NewDense(n, targets, nil)
 		errors[i].Apply(func(int, int, float64) float64 { return random.NormFloat64() }, errors[i])

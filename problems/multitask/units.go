@@ -50,7 +50,7 @@ func asTable(x *mat.Dense) *dataset.Data {
 func (u units) apply(d *Data) *Data {
 	y := mat.DenseCopyOf(d.Y)
 	y.Apply(func(_, k int, v float64) float64 { return (v - u.shift[k]) / u.sd }, y)
-	return &Data{X: u.transform.Apply(asTable(d.X)).X, Y: y}
+	return &Data{X: u.transform.Apply(asTable(d.X)).Dense(), Y: y}
 }
 
 // fit turns B, row by row, into a predictor in the user's units:

@@ -37,7 +37,7 @@ var truth = []float64{0.6, -0.5, 0, 0, 0.3, 0, 0, 0}
 // meanLoss is half the mean deviance by its definition.
 func meanLoss(d *dataset.Data, b []float64, b0 float64) (sum float64) {
 	for i, y := range d.Y {
-		mean := math.Exp(b0 + floats.Dot(b, d.X.RawRowView(i)))
+		mean := math.Exp(b0 + floats.Dot(b, d.Dense().RawRowView(i)))
 		loss := mean - y
 		if y > 0 {
 			loss += y * math.Log(y/mean)
@@ -65,7 +65,7 @@ func TestSelection(t *testing.T) {
 	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
 		n, _ := d.Dims()
 		for i := range n {
-			d.X.Set(i, 1, 100*d.X.At(i, 1)-40)
+			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
 		}
 	}
 	m, err := poisson.New(s, poisson.Options{Intercept: true, Standardize: true})

@@ -30,7 +30,7 @@ func Example() {
 	fmt.Println(res.Status)
 	below := 0
 	for i, y := range split.Test.Y {
-		if y < res.RefitFit.Value(split.Test.X.RawRowView(i)) {
+		if y < res.RefitFit.Value(split.Test.Dense().RawRowView(i)) {
 			below++
 		}
 	}

@@ -118,7 +118,7 @@ func TestLevel(t *testing.T) {
 		f := m.Fit(res.Refit)
 		share := func(d *dataset.Data) (below float64) {
 			for i, y := range d.Y {
-				if y < f.Value(d.X.RawRowView(i)) {
+				if y < f.Value(d.Dense().RawRowView(i)) {
 					below += 1 / float64(len(d.Y))
 				}
 			}

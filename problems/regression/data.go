@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/problems"
@@ -188,46 +187,22 @@ func (d *Data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
 
 // prediction is X b + b0.
 func prediction(d *dataset.Data, x [][]float64) []float64 {
-	f := predict(d.X, x[0])
+	f := d.Mul(x[0])
 	if len(x) > 1 {
 		floats.AddConst(x[1][0], f)
 	}
 	return f
 }
 
-// predict is X b, which skips the zeros of b where there are many.
-func predict(x *mat.Dense, b []float64) []float64 {
-	n, p := x.Dims()
-	var nonzero []int
-	for j, v := range b {
-		if v != 0 {
-			nonzero = append(nonzero, j)
-		}
-	}
-	out := make([]float64, n)
-	for i := range n {
-		row := x.RawRowView(i)
-		if 4*len(nonzero) > p {
-			out[i] = floats.Dot(row, b)
-			continue
-		}
-		for _, j := range nonzero {
-			out[i] += row[j] * b[j]
-		}
-	}
-	return out
-}
-
 // gradient is 1/n [X 1]' l'(f) at the predictions f for n rows.
 func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float64) {
-	n, p := rows.Dims()
-	gb = make([]float64, p)
+	n := float64(len(rows.Y))
+	share := make([]float64, len(rows.Y))
 	for i, y := range rows.Y {
-		v := d.loss.Derivative(f[i], y, d.sd)
-		floats.AddScaled(gb, v/float64(n), rows.X.RawRowView(i))
-		g0 += v / float64(n)
+		share[i] = d.loss.Derivative(f[i], y, d.sd) / n
+		g0 += share[i]
 	}
-	return gb, g0
+	return rows.MulTrans(share), g0
 }
 
 // TrainGradient is the gradient of the training loss, in the shape of x; a subgradient where the loss has a kink.
@@ -246,23 +221,12 @@ func (d *Data) TrainGradient(x [][]float64) [][]float64 {
 }
 
 // Lipschitz bounds the Lipschitz constant of that gradient, the curvature of the loss times the largest
-// eigenvalue of 1/n [X 1]'[X 1], by the largest absolute row sum of 1/n [X 1][X 1]'. It is 0 where there is none.
+// eigenvalue of 1/n [X 1]'[X 1], by the absolute row sums of 1/n [X 1][X 1]', see [dataset.Data.GramBound]. It is 0 where there is none.
 func (d *Data) Lipschitz() float64 {
 	most := 0.0
 	for _, p := range d.parts {
 		n, _ := p.train.Dims()
-		var gram mat.Dense
-		gram.Mul(p.train.X, p.train.X.T())
-		for i := range n {
-			sum := 0.0
-			for _, v := range gram.RawRowView(i) {
-				if d.options.Intercept {
-					v++
-				}
-				sum += math.Abs(v)
-			}
-			most = math.Max(most, sum/float64(n))
-		}
+		most = math.Max(most, p.train.GramBound(d.options.Intercept)/float64(n))
 	}
 	return most * d.loss.Curvature() / float64(len(d.parts))
 }

@@ -22,9 +22,9 @@ func table(seed uint64, n, p int) *dataset.Data {
 	}
 	for i := range n {
 		for j := range p {
-			d.X.Set(i, j, float64(j)+math.Pow(3, float64(j%4))*rng.NormFloat64())
+			d.Dense().Set(i, j, float64(j)+math.Pow(3, float64(j%4))*rng.NormFloat64())
 		}
-		d.X.Set(i, 1, 7)
+		d.Dense().Set(i, 1, 7)
 		d.Y[i] = 40 + 5*d.X.At(i, 0) + 10*rng.NormFloat64()
 	}
 	return d
@@ -174,12 +174,12 @@ func TestLambdaMax(t *testing.T) {
 }
 
 func TestPredictSkipsZeros(t *testing.T) {
-	x := table(4, 6, 9).X
+	d := table(4, 6, 9)
 	b := make([]float64, 9)
 	b[3], b[7] = 2, -1
 	var want mat.VecDense
-	want.MulVec(x, mat.NewVecDense(9, b))
-	require.InDeltaSlice(t, want.RawVector().Data, predict(x, b), 1e-12)
+	want.MulVec(d.X, mat.NewVecDense(9, b))
+	require.InDeltaSlice(t, want.RawVector().Data, d.Mul(b), 1e-12)
 }
 
 func TestRejectsBadSplits(t *testing.T) {
@@ -215,7 +215,7 @@ func TestOtherLoss(t *testing.T) {
 		f := d.Fit(x)
 		mean := func(rows *dataset.Data) (sum float64) {
 			for i, y := range rows.Y {
-				sum += bowl{}.Value(f.Value(rows.X.RawRowView(i)), y, 1) / float64(len(rows.Y))
+				sum += bowl{}.Value(f.Value(rows.Dense().RawRowView(i)), y, 1) / float64(len(rows.Y))
 			}
 			return sum
 		}

@@ -304,7 +304,7 @@ func TestFoldsUnits(t *testing.T) {
 		for i, y := range d.Y {
 			d.Y[i] = 100 + 7*y
 			for j := range d.Features {
-				d.X.Set(i, j, 3+float64(10*(j+1))*d.X.At(i, j))
+				d.Dense().Set(i, j, 3+float64(10*(j+1))*d.X.At(i, j))
 			}
 		}
 	}
@@ -322,7 +322,7 @@ func TestFoldsUnits(t *testing.T) {
 	require.InEpsilon(t, 49*v, wv, 1e-5)
 	require.InEpsilon(t, 49*e, we, 1e-5)
 	for i := range 3 {
-		require.InDelta(t, 100+7*narrow.Value(cv.Test.X.RawRowView(i)), scaled.Value(wide.Test.X.RawRowView(i)), 1e-4)
+		require.InDelta(t, 100+7*narrow.Value(cv.Test.Dense().RawRowView(i)), scaled.Value(wide.Test.Dense().RawRowView(i)), 1e-4)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
@@ -23,12 +21,7 @@ func (d *Data) all() *Data {
 		return &out
 	}
 	train, val := d.parts[0].train, d.parts[0].val
-	n, p := train.Dims()
-	m, _ := val.Dims()
-	x := mat.NewDense(n+m, p, nil)
-	x.Slice(0, n, 0, p).(*mat.Dense).Copy(train.X)
-	x.Slice(n, n+m, 0, p).(*mat.Dense).Copy(val.X)
-	rows := &dataset.Data{X: x, Y: slices.Concat(train.Y, val.Y), Features: train.Features, Target: train.Target}
+	rows := dataset.Stack(train, val)
 	out.parts = []part{{train: rows, val: val}}
 	return &out
 }

@@ -112,7 +112,7 @@ func TestLambdaIsThePenalty(t *testing.T) {
 		n, p := split.Train.X.Dims()
 		grad := make([]float64, p)
 		for i := range n {
-			r := mat.Dot(split.Train.X.RowView(i), mat.NewVecDense(p, b)) - split.Train.Y[i]
+			r := mat.Dot(split.Train.Dense().RowView(i), mat.NewVecDense(p, b)) - split.Train.Y[i]
 			for j := range p {
 				grad[j] += split.Train.X.At(i, j) * r / float64(n)
 			}
@@ -154,7 +154,7 @@ func TestInvariance(t *testing.T) {
 		out := &dataset.Data{X: mat.NewDense(n, p, nil), Y: d.Y, Features: d.Features, Target: d.Target}
 		for i := range n {
 			for j := range p {
-				out.X.Set(i, j, d.X.At(i, (7*j)%p)) // 7 and p have no common divisor
+				out.Dense().Set(i, j, d.X.At(i, (7*j)%p)) // 7 and p have no common divisor
 			}
 		}
 		return out

@@ -3,9 +3,7 @@ package svm
 import (
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -22,37 +20,20 @@ func Classes(d *dataset.Data, folds int) ([]int, error) {
 	return classes, nil
 }
 
-// sparseShare is the share of nonzeros below which features are kept sparse.
-const sparseShare = 0.25
-
-func isSparse(x *mat.Dense) bool {
-	n, p := x.Dims()
-	nonzeros := 0
-	for i := range n {
-		for _, v := range x.RawRowView(i) {
-			if v != 0 {
-				nonzeros++
-			}
-		}
-	}
-	return float64(nonzeros) < sparseShare*float64(n)*float64(p)
-}
-
 // standardized scales the features to standard deviation 1, and centres them unless they are sparse.
 func standardized(d *dataset.Data) (*dataset.Data, *dataset.Transform) {
-	z, t := dataset.Standardize(&dataset.Split{Train: d}, !isSparse(d.X))
+	z, t := dataset.Standardize(&dataset.Split{Train: d}, true)
 	return z.Train, t
 }
 
 // rows are features with labels -1 and 1.
 type rows struct {
-	x      *mat.Dense
-	y      []float64
-	sparse bool
+	x *dataset.Data
+	y []float64
 }
 
 func newRows(d *dataset.Data, l dataset.Labels) *rows {
-	r := &rows{x: d.X, y: make([]float64, len(d.Y)), sparse: isSparse(d.X)}
+	r := &rows{x: d, y: make([]float64, len(d.Y))}
 	for i, y := range d.Y {
 		r.y[i] = float64(2*l.Class(y) - 1)
 	}
@@ -73,7 +54,7 @@ func (r *rows) loss(index []int, classes [2]float64, w []float64, c float64) flo
 	for _, i := range index {
 		u := r.weight(i, classes)
 		total += u
-		sum += u * math.Max(0, 1-r.y[i]*(floats.Dot(w, r.x.RawRowView(i))-c))
+		sum += u * math.Max(0, 1-r.y[i]*(r.x.Dot(i, w)-c))
 	}
 	return sum / total
 }
@@ -90,49 +71,18 @@ type design struct {
 
 func (r *rows) design(index []int, classes [2]float64) *design {
 	n := len(index)
-	_, p := r.x.Dims()
 	d := &design{y: mat.NewDense(n, 1, nil), u: make([]float64, n)}
 	for k, i := range index {
 		d.u[k] = r.weight(i, classes)
 	}
 	floats.Scale(1/floats.Sum(d.u), d.u)
-	x := mat.NewDense(n, p, nil)
+	signed := make([]float64, n)
 	for k, i := range index {
-		d.y.Set(k, 0, d.u[k]*r.y[i])
-		floats.AddScaled(x.RawRowView(k), d.u[k]*r.y[i], r.x.RawRowView(i))
+		signed[k] = d.u[k] * r.y[i]
+		d.y.Set(k, 0, signed[k])
 	}
-	d.x = x
-	if r.sparse {
-		d.x = compressed(x)
-	}
+	d.x = r.x.ScaledRows(index, signed).X
 	return d
-}
-
-// compressed keeps the nonzeros by columns.
-func compressed(x *mat.Dense) *sparse.CSC {
-	n, p := x.Dims()
-	ptr := make([]int, p+1)
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			if v != 0 {
-				ptr[j+1]++
-			}
-		}
-	}
-	for j := range p {
-		ptr[j+1] += ptr[j]
-	}
-	ind, val := make([]int, ptr[p]), make([]float64, ptr[p])
-	next := slices.Clone(ptr[:p])
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			if v != 0 {
-				ind[next[j]], val[next[j]] = i, v
-				next[j]++
-			}
-		}
-	}
-	return sparse.NewCSC(n, p, ptr, ind, val)
 }
 
 // hinge is the loss as an expression.

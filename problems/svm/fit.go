@@ -1,8 +1,6 @@
 package svm
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems"
@@ -31,16 +29,9 @@ func (*Model) Advice() problems.Advice {
 
 // part are some rows in the unit of the model: standardised if the model is.
 func (r *rows) part(index []int, classes [2]float64) fits.LabelledRows {
-	_, p := r.x.Dims()
-	dense := mat.NewDense(len(index), p, nil)
 	y, weights := make([]float64, len(index)), make([]float64, len(index))
 	for k, i := range index {
-		dense.SetRow(k, r.x.RawRowView(i))
 		y[k], weights[k] = r.y[i], r.weight(i, classes)
 	}
-	var x mat.Matrix = dense
-	if r.sparse {
-		x = compressed(dense)
-	}
-	return fits.LabelledRows{Rows: fits.NewRows(x, y), Weights: weights}
+	return fits.LabelledRows{Rows: fits.NewRows(r.x.Rows(index).X, y), Weights: weights}
 }

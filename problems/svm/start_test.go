@@ -62,7 +62,7 @@ func TestDefault(t *testing.T) {
 	cv := folded(t, 8, 60, 40, 3, 1)
 	for i, y := range cv.Data.Y { // all features count, so that one bound for them does well
 		for j := range 40 {
-			cv.Data.X.Set(i, j, cv.Data.X.At(i, j)+(y-5.5)/10)
+			cv.Data.Dense().Set(i, j, cv.Data.X.At(i, j)+(y-5.5)/10)
 		}
 	}
 	m, err := New(cv, Options{})

@@ -95,6 +95,9 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
 	data := cv.Data
+	if data.MostlyZero() {
+		data = data.Compress()
+	}
 	if o.Standardize {
 		data, m.transform = standardized(data)
 	}
@@ -231,7 +234,7 @@ func (m *Model) fit(w []float64, c float64) problems.Fit {
 func (m *Model) errorRate(d *dataset.Data, f problems.Fit) float64 {
 	wrong := 0
 	for i, y := range d.Y {
-		if f.Label(f.Value(d.X.RawRowView(i))) != y {
+		if f.Label(f.Intercept+d.Dot(i, f.Coefficients)) != y {
 			wrong++
 		}
 	}

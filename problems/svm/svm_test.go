@@ -33,10 +33,10 @@ func table(seed uint64, n, p int, share float64) *dataset.Data {
 		d.Y[i] = []float64{3, 8}[i%2]
 		for j := range p {
 			if rng.Float64() < share {
-				d.X.Set(i, j, rng.NormFloat64()*float64(1+j%3))
+				d.Dense().Set(i, j, rng.NormFloat64()*float64(1+j%3))
 			}
 		}
-		d.X.Set(i, 0, float64(2*(i%2)-1)+rng.NormFloat64())
+		d.Dense().Set(i, 0, float64(2*(i%2)-1)+rng.NormFloat64())
 	}
 	return d
 }
@@ -91,7 +91,7 @@ func TestLosses(t *testing.T) {
 			cv := folded(t, 1, 30, 6, 3, c.share)
 			m, err := New(cv, c.o)
 			require.NoError(t, err)
-			require.Equal(t, c.share < 0.25, m.rows.sparse)
+			require.Equal(t, c.share < 0.25, m.rows.x.Sparse())
 			p := m.Program()
 			require.Len(t, p.Blocks, 3)
 			rng := rand.New(rand.NewPCG(3, 3))
@@ -262,7 +262,7 @@ func TestBadData(t *testing.T) {
 		{"one class validates", with(func(cv *dataset.CrossValidation) { cv.Folds[2].Train = []int{0, 1}; cv.Folds[2].Val = []int{3} }), Options{}, "fold 2 has no validation row with the label 3"},
 		{"one fold", with(func(cv *dataset.CrossValidation) { cv.Folds = cv.Folds[:1] }), Options{}, "1 folds, expected at least 2"},
 		{"row twice", with(func(cv *dataset.CrossValidation) { cv.Folds[0].Val = append(cv.Folds[0].Val, cv.Folds[0].Train[0]) }), Options{}, "twice"},
-		{"not finite", with(func(cv *dataset.CrossValidation) { cv.Data.X.Set(3, 1, math.NaN()) }), Options{}, `"f1" of row 3 is NaN`},
+		{"not finite", with(func(cv *dataset.CrossValidation) { cv.Data.Dense().Set(3, 1, math.NaN()) }), Options{}, `"f1" of row 3 is NaN`},
 		{"nothing", nil, Options{}, "no data"},
 		{"weights", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1}}, "1 class weights, expected 2"},
 		{"weight", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1, 0}}, "the weight of label 8 is 0"},

@@ -23,7 +23,7 @@ func orthogonal(a, w []float64) *dataset.Split {
 	data := func(target []float64) *dataset.Data {
 		d := &dataset.Data{X: mat.NewDense(p, p, nil), Target: "y"}
 		for j, v := range target {
-			d.X.Set(j, j, root)
+			d.Dense().Set(j, j, root)
 			d.Y = append(d.Y, root*v)
 			d.Features = append(d.Features, fmt.Sprint("x", j))
 		}

@@ -1,0 +1,386 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/formats/libsvm"
+)
+
+// Sparse says whether X keeps its nonzeros only.
+func (d *Data) Sparse() bool {
+	_, ok := d.compressed()
+	return ok
+}
+
+// compressed returns the compressed rows of a sparse table.
+func (d *Data) compressed() (*sparse.CSR, bool) {
+	if d == nil {
+		return nil, false
+	}
+	x, ok := d.X.(*sparse.CSR)
+	return x, ok && x != nil
+}
+
+// Row returns the stored entries of row i, of which value[k] stands in column index[k]; index is nil for a table that is not sparse, whose value
+// has all p. The slices are to be read only.
+func (d *Data) Row(i int) (index []int, value []float64) {
+	switch x := d.X.(type) {
+	case *sparse.CSR:
+		raw := x.RawMatrix()
+		lo, hi := raw.Indptr[i], raw.Indptr[i+1]
+		if index = raw.Ind[lo:hi:hi]; index == nil {
+			index = []int{}
+		}
+		return index, raw.Data[lo:hi:hi]
+	case mat.RawRowViewer:
+		return nil, x.RawRowView(i)
+	}
+	return nil, mat.Row(nil, i, d.X)
+}
+
+// Fill sets row, of length p, to row i with its zeros.
+func (d *Data) Fill(row []float64, i int) {
+	index, value := d.Row(i)
+	if index == nil && len(value) == len(row) {
+		copy(row, value)
+		return
+	}
+	clear(row)
+	for k, j := range index {
+		row[j] = value[k]
+	}
+}
+
+// Dot is the product of row i with b, of length p.
+func (d *Data) Dot(i int, b []float64) float64 {
+	if x, ok := d.compressed(); ok {
+		raw := x.RawMatrix()
+		lo, hi := raw.Indptr[i], raw.Indptr[i+1]
+		value, sum := raw.Data[lo:hi], 0.0
+		for k, j := range raw.Ind[lo:hi] {
+			sum += value[k] * b[j]
+		}
+		return sum
+	}
+	_, value := d.Row(i)
+	return floats.Dot(value, b)
+}
+
+// AddRow adds a times row i to out, of length p.
+func (d *Data) AddRow(out []float64, a float64, i int) {
+	index, value := d.Row(i)
+	if !d.Sparse() {
+		floats.AddScaled(out, a, value)
+		return
+	}
+	for k, j := range index {
+		out[j] += a * value[k]
+	}
+}
+
+// Mul returns X b for b of length p. It skips the zeros of b where there are many.
+func (d *Data) Mul(b []float64) []float64 {
+	n, p := d.Dims()
+	out := make([]float64, n)
+	if d.Sparse() {
+		for i := range out {
+			out[i] = d.Dot(i, b)
+		}
+		return out
+	}
+	var nonzero []int
+	for j, v := range b {
+		if v != 0 {
+			nonzero = append(nonzero, j)
+		}
+	}
+	for i := range out {
+		_, row := d.Row(i)
+		if 4*len(nonzero) > p {
+			out[i] = floats.Dot(row, b)
+			continue
+		}
+		for _, j := range nonzero {
+			out[i] += row[j] * b[j]
+		}
+	}
+	return out
+}
+
+// MulTrans returns X'r for r of length n.
+func (d *Data) MulTrans(r []float64) []float64 {
+	_, p := d.Dims()
+	out := make([]float64, p)
+	for i, v := range r {
+		d.AddRow(out, v, i)
+	}
+	return out
+}
+
+// GramBound bounds the row sums of the absolute values of X X', or with ones, of X X' plus ones, from above; the largest
+// eigenvalue is not larger. It is the largest of these sums, of a sparse table the largest of
+//
+//	sum_j |x_ij| sum_k |x_kj| >= sum_k |x_i'x_k|.
+func (d *Data) GramBound(ones bool) float64 {
+	n, p := d.Dims()
+	most := 0.0
+	if !d.Sparse() {
+		var gram mat.Dense
+		gram.Mul(d.X, d.X.T())
+		for i := range n {
+			sum := 0.0
+			for _, v := range gram.RawRowView(i) {
+				if ones {
+					v++
+				}
+				sum += math.Abs(v)
+			}
+			most = math.Max(most, sum)
+		}
+		return most
+	}
+	column := make([]float64, p)
+	for i := range n {
+		index, value := d.Row(i)
+		for k, j := range index {
+			column[j] += math.Abs(value[k])
+		}
+	}
+	for i := range n {
+		index, value := d.Row(i)
+		sum := 0.0
+		for k, j := range index {
+			sum += math.Abs(value[k]) * column[j]
+		}
+		if ones {
+			sum += float64(n)
+		}
+		most = math.Max(most, sum)
+	}
+	return most
+}
+
+// Rows returns a copy of the rows with these indices, in this order, of a sparse table of their nonzeros. It panics
+// when an index is out of range.
+func (d *Data) Rows(index []int) *Data {
+	_, p := d.Dims()
+	part := &Data{Y: make([]float64, len(index)), Features: d.Features, Target: d.Target}
+	for k, i := range index {
+		part.Y[k] = d.Y[i]
+	}
+	switch {
+	case len(index) == 0 || p == 0:
+	case d.Sparse():
+		part.X = pick(p, index, d.Row)
+	default:
+		x := mat.NewDense(len(index), p, nil)
+		for k, i := range index {
+			d.Fill(x.RawRowView(k), i)
+		}
+		part.X = x
+	}
+	return part
+}
+
+// ScaledRows is [Data.Rows] with the features of its row k multiplied by scale[k].
+func (d *Data) ScaledRows(index []int, scale []float64) *Data {
+	part := d.Rows(index)
+	for k, a := range scale {
+		_, value := part.Row(k)
+		floats.Scale(a, value) // its own
+	}
+	return part
+}
+
+// pick makes compressed rows of p columns of those that row returns.
+func pick(p int, rows []int, row func(i int) ([]int, []float64)) *sparse.CSR {
+	start := make([]int, len(rows)+1)
+	for k, i := range rows {
+		_, value := row(i)
+		start[k+1] = start[k] + len(value)
+	}
+	index, value := make([]int, 0, start[len(rows)]), make([]float64, 0, start[len(rows)])
+	for _, i := range rows {
+		j, v := row(i)
+		index, value = append(index, j...), append(value, v...)
+	}
+	return sparse.NewCSR(len(rows), p, start, index, value)
+}
+
+// Stack returns the rows of a followed by those of b, with the names of a: sparse where both are. It panics when they have different numbers of
+// features.
+func Stack(a, b *Data) *Data {
+	n, p := a.Dims()
+	m, q := b.Dims()
+	if p != q {
+		panic(mat.ErrShape)
+	}
+	out := &Data{Y: slices.Concat(a.Y, b.Y), Features: a.Features, Target: a.Target}
+	of := func(i int) (*Data, int) {
+		if i < n {
+			return a, i
+		}
+		return b, i - n
+	}
+	if a.Sparse() && b.Sparse() {
+		all := make([]int, n+m)
+		for i := range all {
+			all[i] = i
+		}
+		out.X = pick(p, all, func(i int) ([]int, []float64) {
+			d, k := of(i)
+			return d.Row(k)
+		})
+		return out
+	}
+	x := mat.NewDense(n+m, p, nil)
+	for i := range n + m {
+		d, k := of(i)
+		d.Fill(x.RawRowView(i), k)
+	}
+	out.X = x
+	return out
+}
+
+// Dense returns X with all its zeros: itself where it is a dense matrix, and else a copy.
+func (d *Data) Dense() *mat.Dense {
+	if x, ok := d.X.(*mat.Dense); ok {
+		return x
+	}
+	n, p := d.Dims()
+	x := mat.NewDense(n, p, nil)
+	for i := range n {
+		d.Fill(x.RawRowView(i), i)
+	}
+	return x
+}
+
+// Compress returns the table with the nonzeros of its features alone; itself where it is sparse.
+func (d *Data) Compress() *Data {
+	if d.Sparse() {
+		return d
+	}
+	n, p := d.Dims()
+	start := make([]int, n+1)
+	var index []int
+	var value []float64
+	for i := range n {
+		_, row := d.Row(i)
+		for j, v := range row {
+			if v != 0 {
+				index, value = append(index, j), append(value, v)
+			}
+		}
+		start[i+1] = len(index)
+	}
+	out := *d
+	out.X = sparse.NewCSR(n, p, start, index, value)
+	return &out
+}
+
+// MostlyZero says whether less than a quarter of the entries of X is not zero, so that it is better kept sparse.
+func (d *Data) MostlyZero() bool {
+	n, p := d.Dims()
+	return libsvm.Sparse(d.Nonzeros(), n, p)
+}
+
+// Nonzeros counts the entries of X that are not zero.
+func (d *Data) Nonzeros() int {
+	n, _ := d.Dims()
+	count := 0
+	for i := range n {
+		_, value := d.Row(i)
+		for _, v := range value {
+			if v != 0 {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// like returns the table in the form of another one, sparse or not.
+func (d *Data) like(other *Data) *Data {
+	switch {
+	case other.Sparse():
+		return d.Compress()
+	case d.Sparse():
+		out := *d
+		out.X = d.Dense()
+		return &out
+	}
+	return d
+}
+
+// Deviations are the standard deviations of the features over the rows, with divisor n.
+func (d *Data) Deviations() []float64 { return d.moments().deviation }
+
+// moments are the means of the columns and their standard deviations, 0 for constant ones.
+type moments struct{ mean, deviation []float64 }
+
+func (d *Data) moments() moments {
+	n, p := d.Dims()
+	m := moments{make([]float64, p), make([]float64, p)}
+	if n == 0 {
+		return m
+	}
+	size := float64(n)
+	// Row by row, as X lies in memory. First the means and half the ranges ..
+	lo, hi, stored := make([]float64, p), make([]float64, p), make([]int, p)
+	d.each(func(j int, v float64) {
+		m.mean[j] += v / size
+		if stored[j]++; stored[j] == 1 {
+			lo[j], hi[j] = v, v
+		}
+		lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
+	})
+	half := make([]float64, p)
+	for j := range half {
+		if stored[j] < n {
+			lo[j], hi[j] = min(lo[j], 0), max(hi[j], 0)
+		}
+		half[j] = hi[j]/2 - lo[j]/2
+	}
+	// .. then the variances, in units of the half range, whose squares stay in the
+	// range of a float64 whatever the unit of the column.
+	d.each(func(j int, v float64) {
+		if half[j] > 0 {
+			u := (v - m.mean[j]) / half[j]
+			m.deviation[j] += u * u / size
+		}
+	})
+	for j, h := range half {
+		if !(h > 0) {
+			m.mean[j] = lo[j] // without the rounding of the sum
+			continue
+		}
+		if zeros := n - stored[j]; zeros > 0 {
+			u := m.mean[j] / h
+			m.deviation[j] += float64(zeros) * (u * u / size)
+		}
+		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
+	}
+	return m
+}
+
+// each calls f for the stored entries, row by row.
+func (d *Data) each(f func(j int, v float64)) {
+	n, _ := d.Dims()
+	for i := range n {
+		index, value := d.Row(i)
+		if index == nil {
+			for j, v := range value {
+				f(j, v)
+			}
+			continue
+		}
+		for k, j := range index {
+			f(j, value[k])
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/memory"
 )
 
 // PresetPaper names the settings of the paper's experiments.
@@ -221,7 +222,7 @@ func (c Config) override(s dca.Settings) dca.Settings {
 	return s
 }
 
-// solver are the options of the conic solver.
+// solver are the options of the conic solver, whose memory is bounded: a program of a large table is an error, not the end of the process.
 func (c Config) solver() backends.Options {
-	return backends.Options{Eps: c.Eps, MaxIterations: c.solverIterations(), Threads: c.Threads, Logger: c.Logger}
+	return backends.Options{Eps: c.Eps, MaxIterations: c.solverIterations(), Threads: c.Threads, Memory: memory.Default(), Logger: c.Logger}
 }

@@ -23,7 +23,9 @@ func TestEngines(t *testing.T) {
 	sign := func(y float64) float64 { return math.Copysign(1, y) }
 	count := func(y float64) float64 { return math.Floor(math.Exp(0.5*y) + 0.5) }
 	for name, build := range map[string]func(dataset.Division) (tune.Model, error){
-		"elastic-net": func(d dataset.Division) (tune.Model, error) { return elasticnet.New(d, elasticnet.Options{Intercept: true}) },
+		"elastic-net": func(d dataset.Division) (tune.Model, error) {
+			return elasticnet.New(d, elasticnet.Options{Intercept: true})
+		},
 		"logistic": func(d dataset.Division) (tune.Model, error) {
 			return logistic.New(d.Map(sign), logistic.Options{Intercept: true, Standardize: true})
 		},

@@ -77,15 +77,15 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
+	weights := slices.Clone(lambda)
+	for j := range weights { // they have to be positive
+		weights[j] = max(weights[j], leastWeight*slices.Max(lambda), math.SmallestNonzeroFloat64)
+	}
 	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend, Solver: o})
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
 	defer form.Close()
-	weights := slices.Clone(lambda)
-	for j := range weights { // they have to be positive
-		weights[j] = max(weights[j], leastWeight*slices.Max(lambda), math.SmallestNonzeroFloat64)
-	}
 	s, err := form.Solve(ctx, weights, nil)
 	if err != nil {
 		return problems.Fit{}, nil, err

@@ -1,0 +1,211 @@
+package dataset
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// drawTable draws a table with zeros in any number, whole columns of them, and constant columns.
+func drawTable(t *rapid.T, label string, p int) *Data {
+	n := rapid.IntRange(1, 8).Draw(t, label+" rows")
+	x := mat.NewDense(n, p, nil)
+	for j := range p {
+		share := rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, label+" share")
+		constant := rapid.IntRange(0, 5).Draw(t, label+" constant") == 0
+		for i := range n {
+			if rapid.Float64Range(0, 1).Draw(t, label+" at") < share {
+				v := 2.5
+				if !constant {
+					v = rapid.Float64Range(-100, 100).Draw(t, label+" value")
+				}
+				x.Set(i, j, v)
+			}
+		}
+	}
+	d := &Data{X: x, Y: make([]float64, n), Features: formats.Names(p), Target: "y"}
+	for i := range d.Y {
+		d.Y[i] = float64(i)
+	}
+	return d
+}
+
+// same says that two tables hold the same numbers.
+func same(t require.TestingT, want, got *Data, delta float64) {
+	n, p := want.Dims()
+	m, q := got.Dims()
+	require.Equal(t, [2]int{n, p}, [2]int{m, q})
+	require.Equal(t, want.Y, got.Y)
+	require.Equal(t, want.Features, got.Features)
+	for i := range n {
+		for j := range p {
+			require.InDelta(t, want.X.At(i, j), got.X.At(i, j), delta)
+		}
+	}
+}
+
+// A sparse table has the rows, products and sums of the dense one, by the definitions of gonum.
+func TestSparseIsDense(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.IntRange(1, 6).Draw(t, "features")
+		d := drawTable(t, "a", p)
+		s := d.Compress()
+		require.True(t, s.Sparse())
+		require.False(t, d.Sparse())
+		require.NoError(t, s.Validate())
+		same(t, d, s, 0)
+		same(t, d, &Data{X: s.Dense(), Y: s.Y, Features: s.Features}, 0)
+		require.Equal(t, d.Nonzeros(), s.Nonzeros())
+		require.Equal(t, d.MostlyZero(), s.MostlyZero())
+
+		n, _ := d.Dims()
+		b := rapid.SliceOfN(rapid.Float64Range(-3, 3), p, p).Draw(t, "b")
+		r := rapid.SliceOfN(rapid.Float64Range(-3, 3), n, n).Draw(t, "r")
+		for _, e := range []*Data{d, s} {
+			var xb, xr, gram mat.VecDense
+			xb.MulVec(d.X, mat.NewVecDense(p, b))
+			xr.MulVec(d.X.T(), mat.NewVecDense(n, r))
+			require.InDeltaSlice(t, xb.RawVector().Data, e.Mul(b), 1e-10)
+			require.InDeltaSlice(t, xr.RawVector().Data, e.MulTrans(r), 1e-10)
+			for i := range n {
+				require.InDelta(t, xb.AtVec(i), e.Dot(i, b), 1e-10)
+				row := floats.AddScaledTo(make([]float64, p), b, 2, mat.Row(nil, i, d.X))
+				out := append([]float64(nil), b...)
+				e.AddRow(out, 2, i)
+				require.InDeltaSlice(t, row, out, 1e-12)
+			}
+			for j, v := range e.Deviations() {
+				require.InDelta(t, stat.PopStdDev(mat.Col(nil, j, d.X), nil), v, 1e-10)
+			}
+			for _, ones := range []bool{false, true} { // the bound of an eigenvalue holds
+				image := e.Mul(e.MulTrans(r))
+				if ones {
+					floats.AddConst(floats.Sum(r), image)
+				}
+				gram.CloneFromVec(mat.NewVecDense(n, image))
+				require.LessOrEqual(t, mat.Norm(&gram, 2), e.GramBound(ones)*floats.Norm(r, 2)*(1+1e-9)+1e-9)
+			}
+		}
+
+		index := rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 5).Draw(t, "index")
+		same(t, d.Rows(index), s.Rows(index), 0)
+		require.True(t, s.Rows(index).Sparse())
+		factor := rapid.SliceOfN(rapid.Float64Range(-3, 3), len(index), len(index)).Draw(t, "factor")
+		same(t, d.ScaledRows(index, factor), s.ScaledRows(index, factor), 0)
+		same(t, d, s, 0) // both are as they were
+
+		other := drawTable(t, "b", p)
+		both := Stack(d, other)
+		for i := range n {
+			require.Equal(t, mat.Row(nil, i, d.X), both.Dense().RawRowView(i))
+		}
+		same(t, both, Stack(s, other.Compress()), 0)
+		require.True(t, Stack(s, other.Compress()).Sparse())
+		same(t, both, Stack(s, other), 0)
+
+		for _, center := range []bool{false, true} {
+			dense, sparse := NewTransform(d, center), NewTransform(s, center)
+			require.InDeltaSlice(t, dense.Scale, sparse.Scale, 1e-12*(1+floats.Max(dense.Scale)))
+			require.Equal(t, make([]float64, p), sparse.Mean)
+			z := sparse.Apply(s)
+			require.True(t, z.Sparse())
+			same(t, sparse.Apply(d), z, 0)
+			same(t, dense.Apply(d), dense.Apply(s), 0)
+			// The same function of the user's features, with the means in the intercept.
+			c, c0 := dense.Undo(b, 1)
+			shift := 1.0
+			for j := range b {
+				shift -= b[j] * dense.Mean[j] / dense.Scale[j]
+			}
+			e, e0 := sparse.Undo(b, shift)
+			require.InDeltaSlice(t, c, e, 1e-9*(1+floats.Norm(c, math.Inf(1))))
+			require.InDelta(t, c0, e0, 1e-9*(1+math.Abs(c0)))
+		}
+	})
+}
+
+// What is written is read back, in either format.
+func TestWriteSparse(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := drawTable(rt, "a", rapid.IntRange(1, 12).Draw(rt, "features")).Compress()
+		for name, encode := range map[string]func(*bytes.Buffer) error{
+			"a.svm": func(b *bytes.Buffer) error { return d.encodeLIBSVM(b) },
+			"a.csv": func(b *bytes.Buffer) error { return d.encodeCSV(b) },
+		} {
+			var out bytes.Buffer
+			require.NoError(rt, encode(&out))
+			s, err := textfile.NewSource(name, &out)
+			require.NoError(rt, err)
+			again, err := formats.ReadTableSource(s, formats.Options{})
+			require.NoError(rt, err)
+			require.Equal(rt, d.MostlyZero(), (*Data)(again).Sparse())
+			same(rt, d, (*Data)(again), 0)
+		}
+	})
+	dir := t.TempDir() + "/s"
+	s := &Split{}
+	for k, set := range []**Data{&s.Train, &s.Val, &s.Test} {
+		x := sparse.NewCSR(2, 9, []int{0, 1, 2}, []int{k, 2 * k}, []float64{0.1, -1})
+		*set = &Data{X: x, Y: []float64{1, float64(k) / 3}, Features: formats.Names(9), Target: "y"}
+	}
+	require.NoError(t, WriteDir(s, dir))
+	require.FileExists(t, dir+"/train.svm.gz")
+	got, err := ReadDir(dir)
+	require.NoError(t, err)
+	for k, set := range []*Data{s.Train, s.Val, s.Test} {
+		read := []*Data{got.Train, got.Val, got.Test}[k]
+		require.True(t, read.Sparse())
+		same(t, set, read, 0)
+	}
+	// Names that LIBSVM cannot hold.
+	for _, set := range []*Data{s.Train, s.Val, s.Test} {
+		set.Features = append([]string{"a"}, formats.Names(8)...)
+	}
+	named := t.TempDir() + "/s"
+	require.NoError(t, WriteDir(s, named))
+	require.FileExists(t, named+"/train.csv.gz")
+	got, err = ReadDir(named)
+	require.NoError(t, err)
+	require.True(t, got.Test.Sparse())
+	same(t, s.Test, got.Test, 0)
+}
+
+func TestValidateSparse(t *testing.T) {
+	one := func(index []int, value []float64) error {
+		return (&Data{X: sparse.NewCSR(1, 3, []int{0, len(index)}, index, value), Y: []float64{1}, Features: formats.Names(3), Target: "y"}).Validate()
+	}
+	require.NoError(t, one([]int{0, 2}, []float64{1, 2}))
+	require.NoError(t, one(nil, nil))
+	require.EqualError(t, one([]int{2, 0}, []float64{1, 2}), "dataset: sparse row 0 has column 0 after 2, expected rising ones below 3")
+	require.EqualError(t, one([]int{1, 1}, []float64{1, 2}), "dataset: sparse row 0 has column 1 after 1, expected rising ones below 3")
+	require.EqualError(t, one([]int{3}, []float64{1}), "dataset: sparse row 0 has column 3 after -1, expected rising ones below 3")
+	require.EqualError(t, one([]int{1}, []float64{math.NaN()}), `dataset: "x2" of row 0 is NaN, expected a finite number`)
+	for _, x := range []mat.Matrix{nil, (*mat.Dense)(nil), (*sparse.CSR)(nil)} {
+		require.EqualError(t, (&Data{X: x}).Validate(), "dataset: no data")
+	}
+}
+
+// Rows that validate or test a dense table are dense, those of a sparse one sparse.
+func TestReadLikeKeepsTheKind(t *testing.T) {
+	read := func(text string, train *Data) *Data {
+		s, err := textfile.NewSource("a", bytes.NewReader([]byte(text)))
+		require.NoError(t, err)
+		d, err := readLike(s, train)
+		require.NoError(t, err)
+		return d
+	}
+	dense := &Data{X: mat.NewDense(1, 5, []float64{1, 2, 3, 4, 5}), Y: []float64{1}, Features: formats.Names(5), Target: "y"}
+	require.False(t, read("1 2:7\n", dense).Sparse())
+	require.True(t, read("1 1:1 2:7 3:3 4:4\n", dense.Compress()).Sparse())
+	same(t, read("1 1:1 2:7 3:3 4:4\n", dense), read("1 1:1 2:7 3:3 4:4\n", dense.Compress()), 0)
+}

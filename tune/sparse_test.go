@@ -1,0 +1,196 @@
+package tune_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/problems/bounded"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/poisson"
+	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/svm"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+// mostlyZeros is a table of the given rows and features of which a fifth is not zero; two columns are zero, and one is constant.
+func mostlyZeros(seed uint64, n, p int, target func(f float64) float64) *dataset.Data {
+	rng := rand.New(rand.NewPCG(seed, 12))
+	x := mat.NewDense(n, p, nil)
+	d := &dataset.Data{X: x, Y: make([]float64, n), Features: formats.Names(p), Target: "y"}
+	for i := range n {
+		f := 0.3 * rng.NormFloat64()
+		for j := range p {
+			switch {
+			case j == 3:
+				x.Set(i, j, 0.5)
+			case j%11 == 5: // zero
+			case rng.IntN(6) == 0:
+				v := float64(1+j%4) * (1 + rng.NormFloat64())
+				x.Set(i, j, v)
+				f += v * []float64{1, 0, -0.5}[j%3] / float64(1+j%4)
+			}
+		}
+		d.Y[i] = target(f)
+	}
+	return d
+}
+
+// compressed is a division of the sparse form of the same rows.
+func compressed(d dataset.Division) dataset.Division {
+	switch d := d.(type) {
+	case *dataset.Split:
+		return &dataset.Split{Train: d.Train.Compress(), Val: d.Val.Compress(), Test: d.Test.Compress()}
+	case *dataset.CrossValidation:
+		return &dataset.CrossValidation{Data: d.Data.Compress(), Folds: d.Folds, Test: d.Test.Compress()}
+	}
+	panic("no such division")
+}
+
+// Whether a table is sparse or dense, the lower-level solutions are the same in the user's units, and so are their errors, and the predictor that is
+// trained on all rows.
+func TestSparseTablesGiveTheSameFits(t *testing.T) {
+	number := func(f float64) float64 { return f }
+	label := func(f float64) float64 { return math.Copysign(1, f) }
+	tally := func(f float64) float64 { return math.Round(math.Exp(math.Min(f, 3))) }
+	g, err := groups.Equal(30, 6)
+	require.NoError(t, err)
+	weights := make([]float64, 30)
+	for j := range weights {
+		weights[j] = 0.01 * float64(1+j%4)
+	}
+	for name, c := range map[string]struct {
+		target func(float64) float64
+		lambda []float64
+		model  func(d dataset.Division, standardize bool) (tune.Model, error)
+		folds  bool
+	}{
+		"elastic net": {number, []float64{0.03, 0.01}, func(d dataset.Division, s bool) (tune.Model, error) {
+			return elasticnet.New(d, elasticnet.Options{Intercept: true, Standardize: s})
+		}, false},
+		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, s bool) (tune.Model, error) {
+			return elasticnet.New(d, elasticnet.Options{Standardize: s})
+		}, false},
+		"elastic net of folds": {number, []float64{0.03, 0.01}, func(d dataset.Division, s bool) (tune.Model, error) {
+			return elasticnet.New(d, elasticnet.Options{Intercept: true, Standardize: s})
+		}, true},
+		"weighted lasso": {number, weights, func(d dataset.Division, s bool) (tune.Model, error) {
+			return wlasso.New(d, wlasso.Options{Intercept: true, Standardize: s})
+		}, false},
+		"sparse group lasso": {number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01}, func(d dataset.Division, s bool) (tune.Model, error) {
+			return sgl.New(d, g, sgl.Options{Intercept: true, Standardize: s})
+		}, false},
+		"logistic": {label, []float64{0.01, 0.02}, func(d dataset.Division, s bool) (tune.Model, error) {
+			return logistic.New(d, logistic.Options{Intercept: true, Standardize: s})
+		}, false},
+		"logistic of folds": {label, []float64{0.01, 0.02}, func(d dataset.Division, s bool) (tune.Model, error) {
+			return logistic.New(d, logistic.Options{Intercept: true, Standardize: s})
+		}, true},
+		"poisson": {tally, []float64{0.02, 0.02}, func(d dataset.Division, s bool) (tune.Model, error) {
+			return poisson.New(d, poisson.Options{Intercept: true, Standardize: s})
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var division dataset.Division = &dataset.Split{Train: mostlyZeros(1, 60, 30, c.target), Val: mostlyZeros(2, 40, 30, c.target), Test: mostlyZeros(3, 40, 30, c.target)}
+			if c.folds {
+				cv, err := dataset.CrossValidate(mostlyZeros(1, 90, 30, c.target), 3, 1, nil)
+				require.NoError(t, err)
+				cv.Test = mostlyZeros(3, 40, 30, c.target)
+				division = cv
+			}
+			for _, standardize := range []bool{false, true} {
+				dense, err := c.model(division, standardize)
+				require.NoError(t, err)
+				sparse, err := c.model(compressed(division), standardize)
+				require.NoError(t, err)
+				a, before := solved(t, dense, c.lambda)
+				b, after := solved(t, sparse, c.lambda)
+				sameFit(t, a, b, 1e-8)
+				require.InDelta(t, before.Validation, after.Validation, 1e-8)
+				if before.Test != nil {
+					require.InDelta(t, *before.Test, *after.Test, 1e-8)
+				}
+				// On all rows: the fast fit of the sparse table against the conic program of the dense one.
+				final, test := retrained(t, sparse, c.lambda)
+				want, error := retrained(t, dense, c.lambda)
+				sameFit(t, want, final, 1e-4)
+				require.InDelta(t, error, test, 1e-4)
+			}
+		})
+	}
+}
+
+// A support vector machine does not see the difference, either.
+func TestSparseMachine(t *testing.T) {
+	d := mostlyZeros(1, 60, 30, func(f float64) float64 { return math.Copysign(1, f) })
+	require.True(t, d.MostlyZero())
+	cv, err := dataset.CrossValidate(d, 3, 1, nil)
+	require.NoError(t, err)
+	cv.Test = mostlyZeros(3, 40, 30, func(f float64) float64 { return math.Copysign(1, f) })
+	lambda := make([]float64, 31)
+	for j := range lambda {
+		lambda[j] = 0.3
+	}
+	for _, standardize := range []bool{false, true} {
+		dense, err := svm.New(cv, svm.Options{Standardize: standardize})
+		require.NoError(t, err)
+		sparse, err := svm.New(compressed(cv).(*dataset.CrossValidation), svm.Options{Standardize: standardize})
+		require.NoError(t, err)
+		a, before := solved(t, dense, lambda)
+		b, after := solved(t, sparse, lambda)
+		sameFit(t, a, b, 1e-8)
+		require.InDelta(t, before.Validation, after.Validation, 1e-8)
+	}
+}
+
+// A model without a fast fit has the conic program of the sparse table.
+func TestSparseConicProgram(t *testing.T) {
+	number := func(f float64) float64 { return f }
+	s := &dataset.Split{Train: mostlyZeros(1, 60, 30, number), Val: mostlyZeros(2, 40, 30, number), Test: mostlyZeros(3, 40, 30, number)}
+	var errors []float64
+	for _, d := range []dataset.Division{s, compressed(s)} {
+		m, err := bounded.New(d, bounded.Options{Intercept: true, Standardize: true})
+		require.NoError(t, err)
+		fit, test := retrained(t, m, []float64{0.02, 0.01})
+		require.NotEmpty(t, fit.Coefficients)
+		errors = append(errors, test)
+	}
+	require.InDelta(t, errors[0], errors[1], 1e-5)
+}
+
+// solved is the lower-level solution of a model at weights, by its fast fit, in the user's units.
+func solved(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, tune.Errors) {
+	t.Helper()
+	fit, err := m.(tune.Penalised).Penalised()
+	require.NoError(t, err)
+	pt, err := fit.Solve(context.Background(), lambda, 1e-18, nil) // as far as rounding lets it
+	require.NoError(t, err)
+	require.Less(t, pt.Gap, 1e-14)
+	return m.Fit(pt.X), m.Evaluate(pt.X)
+}
+
+func retrained(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, float64) {
+	t.Helper()
+	native, err := backends.Open(backends.Default)
+	require.NoError(t, err)
+	fit, test, err := m.(tune.Reweighter).RetrainWeighted(context.Background(), native, backends.Options{}, lambda)
+	require.NoError(t, err)
+	return fit, *test
+}
+
+func sameFit(t *testing.T, want, got tune.Fit, delta float64) {
+	t.Helper()
+	require.InDeltaSlice(t, want.Coefficients, got.Coefficients, delta)
+	require.InDelta(t, want.Intercept, got.Intercept, delta)
+	require.Equal(t, want.Features, got.Features)
+}

@@ -32,8 +32,12 @@ func (s *solve) inner(cols []int, tol float64) {
 	}
 	e := newExtrapolation(&s.Point, cols, func() float64 { return s.penalty(cols, s.B) })
 	work, spent, all := s.work(cols), 0.0, 0.0
+	sweep := func(bool) bool { return s.epoch(cols) }
+	if p := s.pack(cols); p != nil {
+		sweep = p.epoch
+	}
 	for epoch := 1; s.epochs < s.o.MaxEpochs; epoch++ {
-		moved := s.epoch(cols)
+		moved := sweep((epoch-1)%check < wholeEpochs)
 		if s.Stop.Look() {
 			return
 		}

@@ -229,3 +229,26 @@ func near(t require.TestingT, want, got []float64) {
 		}
 	}
 }
+
+// The product of sparse matrices has their nonzeros; dense, this one would not fit into any memory.
+func TestProductsOfSparseMatricesStaySparse(t *testing.T) {
+	const n = 300_000
+	start, index, value, factor := make([]int, n+1), make([]int, n), make([]float64, n), make([]float64, n)
+	for j := range n {
+		start[j+1], index[j], value[j], factor[j] = j+1, (7*j)%n, float64(1+j%3), float64(2+j%5)
+	}
+	m := convex.NewModel()
+	x := m.Variable("x", n)
+	at := make([]float64, n)
+	for j := range at {
+		at[j] = float64(j % 11)
+	}
+	a := x.Expr().MulMat(sparse.NewCSC(n, n, start, index, value)).MulMat(mat.NewDiagDense(n, factor))
+	got := a.Eval(convex.Point{x: at})
+	for j := range n {
+		i := (7 * j) % n
+		if want := factor[i] * value[j] * at[j]; got[i] != want {
+			t.Fatalf("entry %d is %v, expected %v", i, got[i], want)
+		}
+	}
+}

@@ -316,8 +316,11 @@ func (w *Matrix) combine(c []float64) *Matrix {
 	return v
 }
 
-// times returns the dense product M N.
+// times returns the product M N, dense unless both are sparse.
 func (w *Matrix) times(n *Matrix) *Matrix {
+	if w.Dense == nil && n.Dense == nil {
+		return w.sparseTimes(n)
+	}
 	v := &Matrix{Rows: w.Rows, Cols: n.Cols, Dense: make([]float64, w.Rows*n.Cols), Stride: n.Cols}
 	if w.Rows == 0 || n.Cols == 0 || w.Cols == 0 {
 		return v
@@ -345,6 +348,32 @@ func (w *Matrix) times(n *Matrix) *Matrix {
 		for i, x := range out {
 			v.Dense[i*v.Stride+j] = x
 		}
+	}
+	return v
+}
+
+// sparseTimes is times for sparse matrices: column j is the sum of the columns k of M times n_kj.
+func (w *Matrix) sparseTimes(n *Matrix) *Matrix {
+	v := &Matrix{Rows: w.Rows, Cols: n.Cols, Ptr: make([]int, n.Cols+1)}
+	sum, seen := make([]float64, w.Rows), make([]int, w.Rows) // seen[i] is j+1 where row i has an entry in column j
+	for j := range n.Cols {
+		from := len(v.Ind)
+		for q := n.Ptr[j]; q < n.Ptr[j+1]; q++ {
+			k, x := n.Ind[q], n.Val[q]
+			for p := w.Ptr[k]; p < w.Ptr[k+1]; p++ {
+				i := w.Ind[p]
+				if seen[i] != j+1 {
+					seen[i], sum[i] = j+1, 0
+					v.Ind = append(v.Ind, i)
+				}
+				sum[i] += w.Val[p] * x
+			}
+		}
+		slices.Sort(v.Ind[from:])
+		for _, i := range v.Ind[from:] {
+			v.Val = append(v.Val, sum[i])
+		}
+		v.Ptr[j+1] = len(v.Ind)
 	}
 	return v
 }

@@ -40,7 +40,7 @@ Models:
 Data, one of
   --data FILE                     one table, divided into rows for training, validation and test (--split)
   --train FILE --val FILE         tables that are divided already, with --test FILE for a last look
-  --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz
+  --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz (or .svm)
 To choose by cross-validation, as svm always does, one of
   --data FILE --folds T           one table, dealt out to T folds, with rows for the test in --test or by --split
   --dir DIR                       a folder with data, folds (columns fold, row, role) and perhaps test

@@ -36,6 +36,7 @@ func (s *solve) inner(cols []int, tol float64) {
 	if p := s.pack(cols); p != nil {
 		sweep = p.epoch
 	}
+	last := 0 // epoch of the last iterative Newton step
 	for epoch := 1; s.epochs < s.o.MaxEpochs; epoch++ {
 		moved := sweep((epoch-1)%check < wholeEpochs)
 		if s.Stop.Look() {
@@ -60,6 +61,17 @@ func (s *solve) inner(cols []int, tol float64) {
 			e.reset()
 		}
 		// A Newton step may cost what the epochs since the last one did.
+		if !s.X.Dense() && epoch-last >= iterativeFirst && math.IsInf(s.newtonWork(cols), 1) {
+			moved := s.iterativeNewton(cols, iterativeSteps*(epoch-last))
+			last = epoch
+			if moved {
+				e.reset()
+				if s.settled(cols, tol) {
+					return
+				}
+			}
+			continue
+		}
 		if spent >= s.newtonWork(cols) {
 			budget := spent
 			spent = 0

@@ -212,3 +212,33 @@ func (y *system) solveWide(q []float64) []float64 {
 	}
 	return d
 }
+
+const (
+	// iterativeTol is the relative accuracy of the steps of [solve.iterativeNewton].
+	iterativeTol = 1e-3
+	// iterativeFirst is the least number of epochs before such a step, and iterativeSteps the steps of conjugate gradients for each of them, which
+	// takes about as long. Of 30, 50 and 100 epochs and 1 and 2 steps these were fastest on 10 000 x 100 000 with 60 nonzeros a row.
+	iterativeFirst, iterativeSteps = 30, 2
+)
+
+// iterativeNewton is one step of [solve.newton] for more coefficients than a factor has room for, on a sparse design: the system is solved by
+// conjugate gradients, in steps many of them at most. It says whether the iterate changed.
+func (s *solve) iterativeNewton(cols []int, steps int) bool {
+	set := s.support(cols)
+	if len(set) == 0 {
+		return false
+	}
+	s.newtons++
+	s.Fold()
+	q, d := make([]float64, len(set)), make([]float64, len(set))
+	for i, j := range set {
+		q[i] = s.Correlation(j, s.R, s.Off) - math.Copysign(s.w1[j], s.B[j]) - s.w2[j]*s.B[j]
+	}
+	g := Regression{s.Data}
+	g.ConjugateGradient(s.Ctx, set, s.w2, q, d, iterativeTol, steps)
+	if s.Stop.Look() {
+		return false
+	}
+	_, moved := s.advance(set, q, d)
+	return moved
+}

@@ -95,6 +95,9 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 	labels := name == "logistic" || name == "svm"
 	n, p := rapid.IntRange(1, 14).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "features")
 	d := hostileTable(t, n, p, labels)
+	if rapid.IntRange(0, 3).Draw(t, "sparse") == 0 {
+		d = d.Compress()
+	}
 	var division dataset.Division
 	if cv := name == "svm" || rapid.IntRange(0, 3).Draw(t, "folds") == 0; cv {
 		folds, err := dataset.CrossValidate(d, rapid.IntRange(2, 4).Draw(t, "T"), 1, nil)

@@ -320,6 +320,12 @@ func (s *smoothSolve) step(ctx context.Context, o Options, out *Solution) ([]flo
 	tol := s.scale * math.Max(1e-3*o.Tol*o.Tol, math.Min(1e-4, 0.01*gap*gap))
 	o.Start, o.Tol, o.MaxEpochs = &Solution{B: s.b}, math.Max(1e-18, tol/g.data.Scale), o.MaxEpochs-out.Epochs
 	sub, err := g.Solve(ctx, w, o)
+	if err == nil && sub.Outer == 0 && sub.Status == lower.Optimal && out.Gap > exhaustedGap*s.scale {
+		// The start solves the local regression to that tolerance already, though it does not solve the whole: with small w2 the one gap may be far
+		// below the other.
+		o.Tol = math.Max(1e-18, 0.01*sub.Gap/g.data.Scale)
+		sub, err = g.Solve(ctx, w, o)
+	}
 	if err != nil {
 		return nil, err
 	}

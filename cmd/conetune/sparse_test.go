@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modelfile"
+)
+
+// sparseText is a table in the format of LIBSVM of the given rows and 20 000 features, with eight nonzeros a row.
+func sparseText(seed uint64, rows int, target func(f float64) float64) string {
+	const features = 20_000
+	rng := rand.New(rand.NewPCG(seed, 31))
+	var b strings.Builder
+	for range rows {
+		f, pairs := 0.1*rng.NormFloat64(), ""
+		for k := range 8 {
+			index, v := k*2400+1+rng.IntN(1+rng.IntN(12)), 0.5+rng.Float64()
+			f += v * float64(k%3-1)
+			pairs += fmt.Sprintf(" %d:%.17g", index, v)
+		}
+		fmt.Fprintf(&b, "%.17g%s %d:%.17g\n", target(f), pairs, features-rng.IntN(3), rng.Float64())
+	}
+	return b.String()
+}
+
+// A table of many features, few of which a row has, goes through fits, the file of the model and predictions, with the error that its rows give by hand.
+func TestSparseTable(t *testing.T) {
+	for model, target := range map[string]func(f float64) float64{
+		"elastic-net":    func(f float64) float64 { return 3 + f },
+		"weighted-lasso": func(f float64) float64 { return 3 + f },
+		"logistic":       func(f float64) float64 { return math.Copysign(1, f) },
+		"poisson":        func(f float64) float64 { return math.Round(math.Exp(f / 2)) },
+	} {
+		t.Run(model, func(t *testing.T) {
+			dir := t.TempDir()
+			train := write(t, dir, "train.svm", "0 20000:0 # names the number of features\n"+sparseText(1, 80, target))
+			if model == "logistic" {
+				train = write(t, dir, "train.svm", "1 20000:0\n"+sparseText(1, 80, target))
+			}
+			val, test := write(t, dir, "val.svm", sparseText(2, 40, target)), write(t, dir, "test.svm", sparseText(3, 40, target))
+			saved := dir + "/model.json"
+			o := conetune(t, "tune", model, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json")
+			o.ok(t)
+			refit := o.object(t)["refit"].(map[string]any)
+			m, err := modelfile.Read(saved, modelNames())
+			require.NoError(t, err)
+			require.Len(t, m.Coefficients, 20_000)
+			require.Equal(t, "x20000", m.Features[19_999])
+
+			p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
+			predicted := p["predictions"].([]any)
+			sum := 0.0
+			for i, line := range strings.Split(strings.TrimSpace(sparseText(3, 40, target)), "\n") {
+				var y float64
+				words := strings.Fields(line)
+				_, err := fmt.Sscan(words[0], &y)
+				require.NoError(t, err)
+				f := m.Intercept
+				for _, pair := range words[1:] {
+					var j int
+					var v float64
+					_, err := fmt.Sscanf(pair, "%d:%g", &j, &v)
+					require.NoError(t, err)
+					f += m.Coefficients[j-1] * v
+				}
+				switch model {
+				case "logistic":
+					sum += math.Log1p(math.Exp(-y * f))
+					f = math.Copysign(1, f)
+				case "poisson":
+					sum += math.Exp(f) - y*f
+					if y > 0 {
+						sum += y*math.Log(y) - y
+					}
+					f = math.Exp(f)
+				default:
+					sum += (f - y) * (f - y) / 2
+				}
+				require.InDelta(t, f, predicted[i], 1e-9*math.Max(1, math.Abs(f)))
+			}
+			require.InDelta(t, sum/40, refit["test_error"], 1e-9)
+		})
+	}
+}

@@ -89,7 +89,7 @@ type JointSolution struct {
 	// W and C give the decision value x.w - c.
 	W []float64
 	C float64
-	// Train and Validation are the mean losses there.
+	// Train and Validation are the mean losses there; like the objective, NaN where the solve was cancelled.
 	Train, Validation float64
 	// Objective is the value, and Gap bounds its distance from the optimum; as the objective is Rho-strongly convex, the distance of (W, C) from the solution is at most sqrt(2 Gap / Rho).
 	Objective, Gap float64
@@ -141,6 +141,9 @@ func (g *Problem) Joint(ctx context.Context, t JointWeights, o Options) (*JointS
 	}
 	out.W, out.C, out.Steps = a.w, a.c, a.steps
 	out.Objective = a.value + t.Rho/2*floats.Dot(t.CentreW, t.CentreW)
+	if out.Status == lower.Cancelled {
+		out.Train, out.Validation, out.Objective = math.NaN(), math.NaN(), math.NaN()
+	}
 	for i, s := range a.margins {
 		if s > 0 {
 			out.Train += k.train[i] * s

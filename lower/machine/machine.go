@@ -113,8 +113,8 @@ type Solution struct {
 	flat   bool
 }
 
-// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf. An error is for
-// input without meaning; how the solve ended is the status.
+// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf: by a path up to 2000 rows that differ, by the method for
+// many rows beyond, and by a path again where that stalls. An error is for input without meaning; how the solve ended is the status.
 func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o Options) (*Solution, error) {
 	if !(lambda > 0) || math.IsInf(lambda, 1) {
 		return nil, fmt.Errorf("machine: lambda is %g, expected a positive number", lambda)

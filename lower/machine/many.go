@@ -17,17 +17,23 @@ const mostMargins = 1 << 17
 
 // manyState is what a solution for many rows keeps to start from, in little room.
 type manyState struct {
-	c       float64    // before it is put in the middle of an interval
-	side    []int8     // of each row: 0 or 1 is its share, 2 another one
-	others  []float64  // the shares of those, in order
-	margins []float64  // nil for more than mostMargins
-	scale   [2]float64 // of the alpha_i of each label in the dual program
-	once    sync.Once  // makes the state
+	c       float64      // before it is put in the middle of an interval
+	side    []int8       // of each row: 0 or 1 is its share, 2 another one
+	others  []float64    // the shares of those, in order
+	margins []float64    // nil for more than mostMargins
+	scale   [2]float64   // of the alpha_i of each label in the dual program
+	sums    [2][]float64 // those of the point
+	weight  [2]float64
+	age     int       // the solves since these were computed anew
+	once    sync.Once // makes the state
 }
 
-// pack keeps shares and margins.
+// oldSums is the number of solves after which sums that were changed row by row are computed anew.
+const oldSums = 8
+
+// pack keeps shares, margins and sums.
 func pack(pt *point) *manyState {
-	k := &manyState{c: pt.c, side: make([]int8, len(pt.shares))}
+	k := &manyState{c: pt.c, side: make([]int8, len(pt.shares)), sums: pt.sums, weight: pt.weight}
 	for i, b := range pt.shares {
 		switch b {
 		case 0, 1:
@@ -98,15 +104,16 @@ func (m *Solution) sides(g *Problem) *state {
 	return m.state
 }
 
-// begin is the point that a solve for lambda and bounds sets out from, with its margins and sums: the start cut to the box, or w = 0.
-func (g *Problem) begin(lambda float64, bound []float64, start *Solution) (from point, measured bool) {
+// begin is the point that a solve within bounds sets out from: the start cut to the box, with its margins if they are measured and its sums of an age, or w = 0.
+func (g *Problem) begin(bound []float64, start *Solution) (from point, measured bool, age int) {
 	n, p := g.rows.n, g.rows.p
-	from.sums = [2][]float64{make([]float64, p), make([]float64, p)}
 	if start == nil || start.many == nil {
+		from.sums = [2][]float64{make([]float64, p), make([]float64, p)}
 		from.w, from.margins, from.shares = make([]float64, p), slices.Repeat([]float64{1}, n), make([]float64, n)
-		return from, true
+		return from, true, 0
 	}
 	from.w, from.c, from.shares = slices.Clone(start.W), start.many.c, start.many.shares()
+	from.sums, from.weight = [2][]float64{slices.Clone(start.many.sums[0]), slices.Clone(start.many.sums[1])}, start.many.weight
 	measured = start.many.margins != nil
 	for j, b := range bound {
 		if math.Abs(from.w[j]) > b {
@@ -116,12 +123,12 @@ func (g *Problem) begin(lambda float64, bound []float64, start *Solution) (from 
 	if from.margins = make([]float64, n); measured {
 		copy(from.margins, start.many.margins)
 	}
-	return from, measured
+	return from, measured, start.many.age + 1
 }
 
 // solveMany solves by the method for many rows.
 func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
-	from, measured := g.begin(lambda, bound, o.Start)
+	from, measured, age := g.begin(bound, o.Start)
 	a := newAugmented(&program{rows: g.rows, u: g.rows.u, terms: boxed(lambda, bound), unit: g.scale}, from, o.Tol)
 	a.end.Begin(ctx, 0)
 	defer a.end.End()
@@ -129,14 +136,22 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 	if o.Start == nil || o.Start.many == nil {
 		a.width = widest
 	}
-	if !a.end.Look() && (measured || a.measure()) && a.sum() {
-		out.Status = a.run()
+	if !a.end.Look() && (measured || a.measure()) {
+		if age < oldSums || a.sum() {
+			out.Status = a.run()
+		}
 	}
 	out.W, out.C, out.Exchanges, out.Objective, out.Gap = a.w, a.c, a.steps, a.value, a.gap
 	if out.Status == lower.Cancelled {
 		out.Gap = math.Inf(1)
 	}
 	out.many = pack(&a.point)
+	switch out.many.age = age; {
+	case out.Status == lower.Cancelled: // in the middle of something
+		out.many.age, out.many.margins = oldSums, nil
+	case age >= oldSums:
+		out.many.age = 0
+	}
 	out.many.scale = a.scales()
 	out.v = make([]float64, g.rows.p)
 	for k, s := range out.many.scale {

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/internal/lowertest"
@@ -87,11 +88,33 @@ func samples() map[string]func() (x *mat.Dense, y, u []float64) {
 	}
 }
 
+// certified checks the value, the gap and the multipliers of a solution by their definitions.
+func certified(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, g *Problem, m *Solution, name string) {
+	t.Helper()
+	value, dual, balance, total := lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0, floats.Sum(u)
+	v := make([]float64, g.rows.p)
+	for i, a := range g.Multipliers(m) {
+		value += u[i] / total * math.Max(0, 1-y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C))
+		require.True(t, a >= 0 && a <= u[i]/total*(1+1e-12))
+		dual += a
+		balance += y[i] * a
+		floats.AddScaled(v, y[i]*a, x.RawRowView(i))
+	}
+	for j, b := range m.bound {
+		require.LessOrEqual(t, math.Abs(m.W[j]), b)
+		best := math.Min(b, math.Abs(v[j])/lambda)
+		dual -= best * (math.Abs(v[j]) - lambda*best/2)
+	}
+	require.InDelta(t, 0, balance, 1e-12, name)
+	require.InDelta(t, value, m.Objective, 1e-11*(1+value), name)
+	require.LessOrEqual(t, m.Gap, 1e-8*g.scale, name)
+	require.InDelta(t, value, dual, 2e-8*g.scale+1e-13, name)
+}
+
 // On rows of many kinds, from nothing and from the solution before, the method for many rows has the solutions of paths, with the gap that they have.
 func TestManyIsPath(t *testing.T) {
 	for name, draw := range samples() {
 		x, y, u := draw()
-		total := floats.Sum(u)
 		for _, d := range []*design.Matrix{design.New(x), design.New(lowertest.Compress(x))} {
 			g, err := New(d, y, u)
 			require.NoError(t, err)
@@ -101,25 +124,7 @@ func TestManyIsPath(t *testing.T) {
 					what := fmt.Sprint(name, " ", lambda, " ", bound)
 					many := byMany(t, g, lambda, []float64{bound}, Options{Tol: 1e-9, Start: last})
 					require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, many.Status, what)
-					value, dual, balance := lambda/2*floats.Dot(many.W, many.W), 0.0, 0.0
-					v := make([]float64, g.rows.p)
-					for i, a := range g.Multipliers(many) {
-						value += u[i] / total * math.Max(0, 1-y[i]*(floats.Dot(x.RawRowView(i), many.W)-many.C))
-						require.True(t, a >= 0 && a <= u[i]/total*(1+1e-12))
-						dual += a
-						balance += y[i] * a
-						floats.AddScaled(v, y[i]*a, x.RawRowView(i))
-					}
-					for j := range v {
-						b := many.bound[j]
-						require.LessOrEqual(t, math.Abs(many.W[j]), bound)
-						best := math.Min(b, math.Abs(v[j])/lambda)
-						dual -= best * (math.Abs(v[j]) - lambda*best/2)
-					}
-					require.InDelta(t, 0, balance, 1e-12, what)
-					require.InDelta(t, value, many.Objective, 1e-11*(1+value), what)
-					require.LessOrEqual(t, many.Gap, 1e-8*g.scale, what)
-					require.InDelta(t, value, dual, 2e-8, what)
+					certified(t, x, y, u, lambda, g, many, what)
 					path, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10})
 					require.NoError(t, err)
 					if path.Status != lower.Failed {
@@ -210,6 +215,19 @@ func TestManyStopped(t *testing.T) {
 			return lowertest.End{Status: s.Status, Objective: s.Objective}
 		},
 	})
+	// A solve that was stopped is a start like any other.
+	cold, err := g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{})
+	require.NoError(t, err)
+	for looks := range 8 {
+		stopped, err := g.Solve(stoptest.After(looks), 1e-3, []float64{0.3}, Options{})
+		require.NoError(t, err)
+		require.Equal(t, lower.Cancelled, stopped.Status)
+		warm, err := g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{Start: stopped})
+		require.NoError(t, err)
+		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, warm.Status)
+		certified(t, x, y, u, 1e-3, g, warm, "after a stop")
+		require.InDelta(t, cold.Objective, warm.Objective, 2e-8)
+	}
 	ctx, end := context.WithCancel(context.Background())
 	time.AfterFunc(2*time.Millisecond, end)
 	begin := time.Now()

@@ -12,6 +12,9 @@ import (
 // serve many steps. Below it steps cost so little that fewer of them are better.
 const manyEntries = 200_000
 
+// mostColumns bounds the features that such a solver works with in [smooth.Solve], whose matrices have as many rows and columns.
+const mostColumns = 1500
+
 // clone is a solver that goes on from the same state.
 func (s *jointSolver) clone() *jointSolver {
 	out := *s
@@ -65,6 +68,8 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float6
 			if out.Status = lower.Exhausted; c.Gap > exhaustedGap/tolDefault*tol {
 				return nil, nil
 			}
+		case len(s.columns) > mostColumns:
+			return nil, nil
 		default:
 			if err := s.Model(ctx, nil); err != nil {
 				return nil, err

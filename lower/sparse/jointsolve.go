@@ -50,6 +50,8 @@ const (
 	// newFeatures is how many missing features are taken in at once, or as many as there are already, and wholeFeatures is the number of
 	// features up to which all are worked with from the beginning.
 	newFeatures, wholeFeatures = 32, 128
+	// jointMost bounds the features that a solver works with: with more, a matrix takes a quarter of a gigabyte.
+	jointMost = 5000
 	// sameCurvature is the relative change of curvatures up to which matrices are kept. It is the rate at which steps converge then, and a new
 	// matrix costs what a good many gradients do.
 	sameCurvature = 0.1
@@ -267,7 +269,7 @@ func (s *jointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	if len(w.Penalties) != 2 {
 		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || len(s.columns) > jointMost {
 		return nil, nil
 	}
 	s.ready(training)

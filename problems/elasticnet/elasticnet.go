@@ -90,8 +90,12 @@ func Spec(name string, data *regression.Data, r0 []float64) (regression.Spec, er
 	}
 	// rho is not in the paper but in its authors' program.
 	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+	rise := 0
+	if _, p := data.Dims(); p > manyFeatures {
+		rise = pathRise
+	}
 	return regression.Spec{
-		Name: name, Names: names, R0: r0, Path: path(data), Paper: paper, Default: closing(paper, data),
+		Name: name, Names: names, R0: r0, Path: path(data), PathRise: rise, Paper: paper, Default: closing(paper, data),
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{
 				convex.Norm1(b).MinusAffine(r.At(0)),
@@ -112,6 +116,10 @@ func closing(s dca.Settings, data *regression.Data) dca.Settings {
 // pathPoints is the length of each path for the data-driven start.
 const pathPoints = 10
 
+// manyFeatures is the number of features from which on fits with many coefficients in use take so long that the path keeps away from them: it
+// goes down twice, and each time no farther than pathRise points beyond the best one.
+const manyFeatures, pathRise = 2000, 2
+
 // path goes down with both weights equal, up again with almost no l2 weight, and down once more with the least l1 weight: the
 // validation error often has a minimum near each end.
 func path(data *regression.Data) [][]float64 {
@@ -119,6 +127,12 @@ func path(data *regression.Data) [][]float64 {
 	var path [][]float64
 	for _, l := range down {
 		path = append(path, []float64{l, l})
+	}
+	if _, p := data.Dims(); p > manyFeatures {
+		for _, l := range down {
+			path = append(path, []float64{l, l / 100})
+		}
+		return path
 	}
 	for _, l := range slices.Backward(down) {
 		path = append(path, []float64{l, l / 100})

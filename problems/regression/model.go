@@ -26,6 +26,8 @@ type Spec struct {
 	Set func(b convex.Affine) []*convex.Constraint
 	// Path are the weights for the data-driven start, see [dca.Program].
 	Path [][]float64
+	// PathRise is that of [dca.Program].
+	PathRise int
 	// Anchor draws a start with caution towards itself, see [dca.Program]; nil for not.
 	Anchor []float64
 	// Caution is nil but for models with a hyperparameter for each coefficient.
@@ -100,7 +102,7 @@ func (m *Model) CrossValidated() bool { return m.data.Folds() > 1 }
 // Program is the bilevel program. Its variables are the coefficients and, with an
 // intercept, the constant, with folds those of one after the other; its hyperparameters are the radii.
 func (m *Model) Program() dca.Program {
-	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, Anchor: m.spec.Anchor}
+	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, PathRise: m.spec.PathRise, Anchor: m.spec.Anchor}
 	if folds := m.data.Folds(); folds == 1 {
 		p.Build = m.level(m.data, 1)
 	} else {

@@ -120,6 +120,18 @@ type Options struct {
 	judge func(*Problem) *Judge // see Judge
 }
 
+// SettingsOf returns Options.Settings of a backend whose own are of type T, its zero value where they are nil.
+func SettingsOf[T any](o Options, backend string) (set T, err error) {
+	switch v := o.Settings.(type) {
+	case nil:
+	case T:
+		set = v
+	default:
+		err = bad("Options.Settings", "is a %T, the %s backend takes %T", v, backend, set)
+	}
+	return set, err
+}
+
 // Judge returns a judge for a solver to use within Solve, of its problem p, which shares with that of [Open] what
 // need not be found twice. It holds until the next Update.
 func (o Options) Judge(p *Problem) *Judge {

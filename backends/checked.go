@@ -248,21 +248,13 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.P == nil && u.A == nil && u.Q == nil && u.B == nil {
 		return nil
 	}
-	next := s.data
 	if u.P != nil {
-		next.P = filled(&s.spare.p, s.data.P, u.P)
-		u.P = next.P
+		u.P = filled(&s.spare.p, s.data.P, u.P)
 	}
 	if u.A != nil {
-		next.A = filled(&s.spare.a, s.data.A, u.A)
-		u.A = next.A
+		u.A = filled(&s.spare.a, s.data.A, u.A)
 	}
-	if u.Q != nil {
-		next.Q = u.Q
-	}
-	if u.B != nil {
-		next.B = u.B
-	}
+	next := s.data.updated(u)
 	reduction := s.pattern.reduce(&next, s.low, s.high)
 	if !reduction.same(s.reduction) {
 		s.stale = true

@@ -3,7 +3,6 @@ package backends
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/conetune/conetune/outcome"
 )
@@ -28,7 +27,7 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 	}
 	n, m := s.data.Dims()
 	if len(out.X) == n && len(out.Z) == m && len(out.S) == 0 && m > 0 {
-		out.S = s.slack(out.X)
+		out.S = s.data.Slack(out.X)
 	}
 	usable := len(out.X) == n && len(out.S) == m && len(out.Z) == m &&
 		allFinite(out.X) && allFinite(out.S) && allFinite(out.Z)
@@ -60,18 +59,6 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 		addMessage(out, fmt.Sprintf("the backend said %s, but residuals %.1e (primal), %.1e (dual), %.1e (gap) miss %.1e",
 			said, out.Residuals.Primal, out.Residuals.Dual, out.Residuals.Gap, s.options.Eps))
 	}
-}
-
-// slack returns b - Ax.
-func (s *checkedSolver) slack(x []float64) []float64 {
-	out := slices.Clone(s.data.B)
-	a := s.data.A.RawMatrix()
-	for j, xj := range x {
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			out[a.Ind[k]] -= a.Data[k] * xj
-		}
-	}
-	return out
 }
 
 func (s *checkedSolver) judgePrimalInfeasible(out *Solution) {
@@ -116,14 +103,7 @@ func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
 	out.X, out.Radius = found.v, found.radius
 	scale(out.X, -1/found.value)
 	out.S = make([]float64, len(s.data.B))
-	if s.data.A != nil {
-		a := s.data.A.RawMatrix()
-		for j, xj := range out.X {
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				out.S[a.Ind[k]] -= a.Data[k] * xj
-			}
-		}
-	}
+	entries(s.data.A, func(i, j int, v float64) { out.S[i] -= v * out.X[j] })
 	if !allFinite(out.X) || !allFinite(out.S) {
 		reject(out, "the certificate of dual infeasibility leaves the range of numbers when it is scaled to q'x = -1")
 		return

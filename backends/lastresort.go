@@ -3,9 +3,6 @@ package backends
 import (
 	"context"
 	"math"
-	"slices"
-
-	"github.com/james-bowman/sparse"
 )
 
 // This file poses the two questions of infeasibility by themselves. Both programs have solutions whatever the problem is, and one side of each
@@ -86,82 +83,88 @@ const nearlySolved = 1e-6
 // the second result makes of them.
 func nearness(p *Problem, u *units) (*Problem, func(z []float64) []float64) {
 	n, m := p.Dims()
-	type origin struct {
-		row  int
-		sign float64
-	}
-	var from []origin // of the rows of the program
-	out := &Problem{Q: make([]float64, n+1)}
-	out.Q[n] = 1
-	unit := func(i int) float64 {
-		if u == nil || u.e[i] == 0 {
-			return 1
-		}
-		return 1 / u.e[i]
-	}
-	var widen []float64 // what t adds to the rows
-	add := func(i int, sign, b, e float64) {
-		from = append(from, origin{i, sign})
-		out.B = append(out.B, b)
-		widen = append(widen, e)
-	}
-	low, high := intervals(p.Cones)
-	for i, l := range low { // l <= b - Ax <= h within t
-		if !math.IsNaN(l) {
-			if !math.IsInf(l, 0) {
-				add(i, 1, p.B[i]-l, unit(i))
-			}
-			if !math.IsInf(high[i], 0) {
-				add(i, -1, high[i]-p.B[i], unit(i))
-			}
-		}
-	}
-	if linear := len(from); linear > 0 {
-		out.Cones = append(out.Cones, Nonnegative(linear))
-	}
-	first := 0
-	for _, c := range p.Cones {
-		if c.Dim > 0 && math.IsNaN(low[first]) {
-			e := interior(c)
-			for k := range c.Dim {
-				add(first+k, 1, p.B[first+k], e[k]*unit(first))
-			}
-			out.Cones = append(out.Cones, c)
-		}
-		first += c.Dim
-	}
-	from = append(from, origin{-1, 0}) // t >= 0
-	out.B = append(out.B, 0)
-	out.Cones = append(out.Cones, Nonnegative(1))
+	w := widened{units: u}
+	w.rows(p)
+	w.add(-1, 0, 0, 1, Nonnegative(1)) // t >= 0
 
 	at := make([][]int, m) // the rows made of a row
-	for k, o := range from {
+	var a Triplets
+	for k, o := range w.from {
 		if o.row >= 0 {
 			at[o.row] = append(at[o.row], k)
 		}
+		a.Add(k, n, -o.widen)
 	}
-	var a triples
 	entries(p.A, func(i, j int, v float64) {
 		for _, row := range at[i] {
-			a.add(row, j, from[row].sign*v)
+			a.Add(row, j, w.from[row].sign*v)
 		}
 	})
-	for k, e := range widen {
-		a.add(k, n, -e)
-	}
-	a.add(len(widen), n, -1)
-	out.A = a.matrix(len(from), n+1)
+	out := &Problem{Q: make([]float64, n+1), A: a.matrix(len(w.from), n+1), B: w.b, Cones: w.cones}
+	out.Q[n] = 1
 	return out, func(z []float64) []float64 {
-		if len(z) != len(from) {
+		if len(z) != len(w.from) {
 			return nil // there is no point
 		}
 		back := make([]float64, m)
-		for k, o := range from {
+		for k, o := range w.from {
 			if o.row >= 0 {
 				back[o.row] += o.sign * z[k]
 			}
 		}
 		return back
+	}
+}
+
+// widened are the rows of nearness.
+type widened struct {
+	units *units
+	from  []widenedRow
+	b     []float64
+	cones []Cone
+}
+
+// widenedRow is sign times a row of the problem, -1 for none, to which t adds widen.
+type widenedRow struct {
+	row         int
+	sign, widen float64
+}
+
+// add adds a row, and cones that begin with it.
+func (w *widened) add(row int, sign, b, widen float64, cones ...Cone) {
+	w.from, w.b, w.cones = append(w.from, widenedRow{row, sign, widen}), append(w.b, b), append(w.cones, cones...)
+}
+
+// unit is what t adds to a row, in units of its own.
+func (w *widened) unit(i int) float64 {
+	if w.units == nil || w.units.e[i] == 0 {
+		return 1
+	}
+	return 1 / w.units.e[i]
+}
+
+func (w *widened) rows(p *Problem) {
+	low, high := intervals(p.Cones)
+	for i, l := range low { // l <= b - Ax <= h within t
+		if !math.IsNaN(l) && !math.IsInf(l, 0) {
+			w.add(i, 1, p.B[i]-l, w.unit(i))
+		}
+		if h := high[i]; !math.IsNaN(l) && !math.IsInf(h, 0) {
+			w.add(i, -1, h-p.B[i], w.unit(i))
+		}
+	}
+	if linear := len(w.from); linear > 0 {
+		w.cones = append(w.cones, Nonnegative(linear))
+	}
+	first := 0
+	for _, c := range p.Cones {
+		if c.Dim > 0 && math.IsNaN(low[first]) {
+			w.cones = append(w.cones, c)
+			for k, e := range interior(c) {
+				w.add(first+k, 1, p.B[first+k], e*w.unit(first))
+			}
+		}
+		first += c.Dim
 	}
 }
 
@@ -171,66 +174,33 @@ func nearness(p *Problem, u *units) (*Problem, func(z []float64) []float64) {
 //
 // of which x = 0 is a point. A negative optimal value makes the solution a certificate that the objective falls without bound.
 func descent(p *Problem, u *units) *Problem {
-	n, m := p.Dims()
+	n, _ := p.Dims()
+	var a Triplets
 	out := &Problem{Q: p.Q}
-	to := make([]int, m) // the row made of a row, -1 for none
-	rows := 0
-	add := func(c Cone, first int) {
-		for k := range c.Dim {
-			to[first+k] = rows
-			rows++
+	to, sign, rows := out.recession(p.Cones)
+	entries(p.A, func(i, j int, v float64) {
+		if to[i] >= 0 {
+			a.Add(to[i], j, sign[i]*v)
 		}
-		out.Cones = append(out.Cones, c)
-	}
-	first := 0
-	sign := ones(m)
-	for _, c := range p.Cones {
-		if c.Kind != BoxCone {
-			add(c, first)
-			first += c.Dim
-			continue
-		}
-		for k := range c.Dim {
-			below, above := math.IsInf(c.Lower[k], -1), math.IsInf(c.Upper[k], 1)
-			switch {
-			case below && above:
-				to[first+k] = -1
-			case above:
-				add(Nonnegative(1), first+k)
-			case below:
-				sign[first+k] = -1
-				add(Nonnegative(1), first+k)
-			default:
-				add(Zero(1), first+k)
-			}
-		}
-		first += c.Dim
-	}
+	})
 	ofP := rows
 	used := make([]int, n) // rows of P, counted from one
-	entries(p.P, func(i, j int, _ float64) {
-		for _, k := range []int{i, j} {
-			if used[k] == 0 {
-				rows++
-				used[k] = rows
-			}
+	row := func(i int) int {
+		if used[i] == 0 {
+			rows++
+			used[i] = rows
+		}
+		return used[i] - 1
+	}
+	entries(p.P, func(i, j int, v float64) {
+		a.Add(row(i), j, v)
+		if i != j {
+			a.Add(row(j), i, v)
 		}
 	})
 	if rows > ofP {
 		out.Cones = append(out.Cones, Zero(rows-ofP))
 	}
-	var a triples
-	entries(p.A, func(i, j int, v float64) {
-		if to[i] >= 0 {
-			a.add(to[i], j, sign[i]*v)
-		}
-	})
-	entries(p.P, func(i, j int, v float64) {
-		a.add(used[i]-1, j, v)
-		if i != j {
-			a.add(used[j]-1, i, v)
-		}
-	})
 	lower, upper := make([]float64, n), make([]float64, n)
 	for j := range n {
 		upper[j] = 1
@@ -238,7 +208,7 @@ func descent(p *Problem, u *units) *Problem {
 			upper[j] = u.d[j]
 		}
 		lower[j] = -upper[j]
-		a.add(rows+j, j, -1)
+		a.Add(rows+j, j, -1)
 	}
 	out.Cones = append(out.Cones, Box(lower, upper))
 	out.B = make([]float64, rows+n)
@@ -246,43 +216,32 @@ func descent(p *Problem, u *units) *Problem {
 	return out
 }
 
-// triples are entries of a matrix in any order, each place once.
-type triples struct {
-	row, col []int
-	val      []float64
-}
-
-func (t *triples) add(row, col int, v float64) {
-	t.row, t.col, t.val = append(t.row, row), append(t.col, col), append(t.val, v)
-}
-
-// matrix sorts the entries by rows and then, keeping that order, by columns.
-func (t *triples) matrix(rows, cols int) *sparse.CSC {
-	byRow := make([]int, len(t.val))
-	next := starts(t.row, rows)
-	for k, i := range t.row {
-		byRow[next[i]] = k
-		next[i]++
+// recession gives p the recession cones of the given ones, and returns the row made of each row with its sign, -1 for none, and their number.
+func (p *Problem) recession(cones []Cone) (to []int, sign []float64, rows int) {
+	add := func(c Cone, by float64) {
+		p.Cones = append(p.Cones, c)
+		for range c.Dim {
+			to, sign = append(to, rows), append(sign, by)
+			rows++
+		}
 	}
-	ptr := starts(t.col, cols)
-	next = slices.Clone(ptr)
-	ind, data := make([]int, len(t.val)), make([]float64, len(t.val))
-	for _, k := range byRow {
-		at := &next[t.col[k]]
-		ind[*at], data[*at] = t.row[k], t.val[k]
-		*at++
+	for _, c := range cones {
+		if c.Kind != BoxCone {
+			add(c, 1)
+			continue
+		}
+		for k := range c.Dim {
+			switch below, above := math.IsInf(c.Lower[k], -1), math.IsInf(c.Upper[k], 1); {
+			case below && above:
+				to, sign = append(to, -1), append(sign, 0)
+			case above:
+				add(Nonnegative(1), 1)
+			case below:
+				add(Nonnegative(1), -1)
+			default:
+				add(Zero(1), 1)
+			}
+		}
 	}
-	return sparse.NewCSC(rows, cols, ptr, ind, data)
-}
-
-// starts returns where the entries of each of n buckets begin, and the end.
-func starts(bucket []int, n int) []int {
-	out := make([]int, n+1)
-	for _, b := range bucket {
-		out[b+1]++
-	}
-	for b := range n {
-		out[b+1] += out[b]
-	}
-	return out
+	return to, sign, rows
 }

@@ -3,6 +3,7 @@ package backends
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/james-bowman/sparse"
 )
@@ -27,6 +28,43 @@ type Problem struct {
 
 // Dims returns the number n of variables and the number m of rows.
 func (p *Problem) Dims() (n, m int) { return len(p.Q), len(p.B) }
+
+// Slack returns b - Ax. It panics unless x has length n.
+func (p *Problem) Slack(x []float64) []float64 {
+	mustHave(len(x) == len(p.Q))
+	out := slices.Clone(p.B)
+	entries(p.A, func(i, j int, v float64) { out[i] -= v * x[j] })
+	return out
+}
+
+// updated returns p with the parts that u has.
+func (p Problem) updated(u Update) Problem {
+	if u.P != nil {
+		p.P = u.P
+	}
+	if u.A != nil {
+		p.A = u.A
+	}
+	if u.Q != nil {
+		p.Q = u.Q
+	}
+	if u.B != nil {
+		p.B = u.B
+	}
+	return p
+}
+
+// Updated returns p with copies of the parts that u has.
+func (p Problem) Updated(u Update) Problem {
+	for _, m := range []**sparse.CSC{&u.P, &u.A} {
+		if *m != nil {
+			raw := (*m).RawMatrix()
+			r, c := (*m).Dims()
+			*m = sparse.NewCSC(r, c, slices.Clone(raw.Indptr), slices.Clone(raw.Ind), slices.Clone(raw.Data))
+		}
+	}
+	return p.updated(Update{P: u.P, A: u.A, Q: slices.Clone(u.Q), B: slices.Clone(u.B)})
+}
 
 // ProblemError says which part of a [Problem] or an [Update] is wrong.
 type ProblemError struct {

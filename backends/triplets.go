@@ -78,6 +78,13 @@ func (t *Triplets) CSC(rows, cols int) (*sparse.CSC, error) {
 	return sparse.NewCSC(rows, cols, start, index[:out], value[:out]), nil
 }
 
+// matrix is CSC for entries that are within the matrix.
+func (t *Triplets) matrix(rows, cols int) *sparse.CSC {
+	out, err := t.CSC(rows, cols)
+	mustHave(err == nil)
+	return out
+}
+
 func (t *Triplets) check(rows, cols int) error {
 	if rows < 0 || cols < 0 {
 		return bad("Triplets", "cannot make a %d x %d matrix", rows, cols)

@@ -279,13 +279,7 @@ func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
 		out.X[j] = x[j] * sc.d[j] / tau
 	}
 	if f.free {
-		copy(out.S, f.user.B)
-		ap := f.user.A.RawMatrix()
-		for j := range n {
-			for k := ap.Indptr[j]; k < ap.Indptr[j+1]; k++ {
-				out.S[ap.Ind[k]] -= ap.Data[k] * out.X[j]
-			}
-		}
+		out.S = f.user.Slack(out.X)
 	}
 	for i, r := range f.row {
 		out.S[r.user] = r.sign*s[i]/(sc.e[i]*tau) + r.shift

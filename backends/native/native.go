@@ -77,13 +77,9 @@ func (Backend) Capabilities() backends.Capabilities {
 // Setup looks at the settings and the cones. The work is done by the first Solve, see the package comment.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	begin := time.Now()
-	set := Settings{}
-	switch v := o.Settings.(type) {
-	case nil:
-	case Settings:
-		set = v
-	default:
-		return nil, &backends.ProblemError{Field: "Options.Settings", Reason: fmt.Sprintf("is a %T, the native backend takes native.Settings", v)}
+	set, err := backends.SettingsOf[Settings](o, "native")
+	if err != nil {
+		return nil, err
 	}
 	if !(set.WarmStartMix >= 0 && set.WarmStartMix < 1) {
 		return nil, &backends.ProblemError{Field: "Settings.WarmStartMix", Reason: fmt.Sprintf("%g is not in [0, 1)", set.WarmStartMix)}

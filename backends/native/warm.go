@@ -20,7 +20,7 @@ func (e *embedding) warm(pt *backends.Point, set Settings, eps float64) (ok bool
 	}
 	whole := backends.Point{X: pt.X, S: pt.S, Z: pt.Z}
 	if whole.S == nil {
-		whole.S = f.slack(pt.X)
+		whole.S = f.user.Slack(pt.X)
 	}
 	if whole.Z == nil {
 		whole.Z = make([]float64, len(f.user.B))
@@ -102,21 +102,3 @@ func (e *embedding) multipliers() bool {
 
 // multiplierFloor is the least slack, in the scaled problem, that counts as one.
 const multiplierFloor = 1e-4
-
-// slack returns b - Ax on the caller's data.
-func (f *form) slack(x []float64) []float64 {
-	out := append([]float64(nil), f.user.B...)
-	if f.user.A == nil {
-		return out
-	}
-	a := f.user.A.RawMatrix()
-	for j, xj := range x {
-		if f.stop.Reached(vectorWork + 2*(a.Indptr[j+1]-a.Indptr[j])) {
-			break
-		}
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			out[a.Ind[k]] -= a.Data[k] * xj
-		}
-	}
-	return out
-}

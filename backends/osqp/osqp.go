@@ -44,13 +44,9 @@ func (Backend) Capabilities() backends.Capabilities {
 // Setup lets OSQP copy, scale and factor the problem.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	begin := time.Now()
-	var set Settings
-	switch v := o.Settings.(type) {
-	case nil:
-	case Settings:
-		set = v
-	default:
-		return nil, &backends.ProblemError{Field: "Options.Settings", Reason: fmt.Sprintf("is a %T, the osqp backend takes osqp.Settings", v)}
+	set, err := backends.SettingsOf[Settings](o, "osqp")
+	if err != nil {
+		return nil, err
 	}
 	if err := set.validate(); err != nil {
 		return nil, err
@@ -206,19 +202,7 @@ func (s *solver) Update(u backends.Update) error {
 	}
 	begin := time.Now()
 	s.lastEps, s.goOn = 0, false
-	next := s.user
-	if u.Q != nil {
-		next.Q = slices.Clone(u.Q)
-	}
-	if u.B != nil {
-		next.B = slices.Clone(u.B)
-	}
-	if u.P != nil {
-		next.P = cloneMatrix(u.P)
-	}
-	if u.A != nil {
-		next.A = cloneMatrix(u.A)
-	}
+	next := s.user.Updated(u)
 	switch {
 	case s.osqp == nil: // the next Solve sets up
 	case (u.P != nil || u.A != nil) && (s.scale != nil || s.scaling(&next) != nil):
@@ -312,10 +296,4 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 	}
 	out.Iterations, out.SetupTime, out.SolveTime = r.iterations, s.setupTime, time.Since(begin)
 	return out, nil
-}
-
-func cloneMatrix(a *sparse.CSC) *sparse.CSC {
-	raw := a.RawMatrix()
-	r, c := a.Dims()
-	return sparse.NewCSC(r, c, slices.Clone(raw.Indptr), slices.Clone(raw.Ind), slices.Clone(raw.Data))
 }

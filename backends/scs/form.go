@@ -293,24 +293,9 @@ func (f *form) slack(s []float64, p *backends.Problem, x []float64) []float64 {
 		}
 	}
 	if len(f.boxes) > 0 {
-		residual := residual(p, x)
+		residual := p.Slack(x)
 		for _, b := range f.boxes {
 			out[b.ours] = min(max(residual[b.ours], b.lower), b.upper)
-		}
-	}
-	return out
-}
-
-// residual returns b - Ax.
-func residual(p *backends.Problem, x []float64) []float64 {
-	out := append([]float64{}, p.B...)
-	if p.A == nil {
-		return out
-	}
-	raw := p.A.RawMatrix()
-	for j, xj := range x {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			out[raw.Ind[k]] -= raw.Data[k] * xj
 		}
 	}
 	return out

@@ -149,12 +149,12 @@ func (r *run) start() bool {
 	if r.warm == nil {
 		return false
 	}
-	p := r.scale.Scale(*r.warm)
+	p := *r.warm
 	r.warm = nil
 	if p.S == nil && p.X != nil {
-		p.S = r.tower.Recover(backends.Point{S: residual(r.data, p.X)}).S
+		p.S = r.user.Slack(p.X)
 	}
-	p = r.tower.Extend(p)
+	p = r.tower.Extend(r.scale.Scale(p))
 	if p.X != nil {
 		copy(r.point.X, p.X)
 	}

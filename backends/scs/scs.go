@@ -5,7 +5,6 @@ package scs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -15,7 +14,6 @@ import (
 	cscs "github.com/conetune/conetune/internal/cgo/scs"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/internal/tower"
-	"github.com/james-bowman/sparse"
 )
 
 func init() { backends.Register(Backend{}) }
@@ -53,13 +51,9 @@ func (Backend) Capabilities() backends.Capabilities {
 // Setup sorts the rows and lets SCS copy, scale and factor the problem.
 func (Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	begin := time.Now()
-	var set Settings
-	switch v := o.Settings.(type) {
-	case nil:
-	case Settings:
-		set = v
-	default:
-		return nil, &backends.ProblemError{Field: "Options.Settings", Reason: fmt.Sprintf("is a %T, the scs backend takes scs.Settings", v)}
+	set, err := backends.SettingsOf[Settings](o, "scs")
+	if err != nil {
+		return nil, err
 	}
 	if err := set.validate(); err != nil {
 		return nil, err
@@ -208,18 +202,7 @@ func (s *solver) Update(u backends.Update) error {
 	begin := time.Now()
 	s.last, s.goOn = nil, false
 	old := s.user
-	if u.Q != nil {
-		s.user.Q = slices.Clone(u.Q)
-	}
-	if u.B != nil {
-		s.user.B = slices.Clone(u.B)
-	}
-	if u.P != nil {
-		s.user.P = cloneMatrix(u.P)
-	}
-	if u.A != nil {
-		s.user.A = cloneMatrix(u.A)
-	}
+	s.user = s.user.Updated(u)
 	var err error
 	switch {
 	case s.work == nil: // the next Solve sets up
@@ -282,10 +265,4 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 	}
 	out.Iterations, out.SetupTime, out.SolveTime = r.iterations, s.setupTime, time.Since(begin)
 	return out, nil
-}
-
-func cloneMatrix(a *sparse.CSC) *sparse.CSC {
-	raw := a.RawMatrix()
-	r, c := a.Dims()
-	return sparse.NewCSC(r, c, slices.Clone(raw.Indptr), slices.Clone(raw.Ind), slices.Clone(raw.Data))
 }

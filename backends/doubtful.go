@@ -54,69 +54,60 @@ func (s *checkedSolver) judgeDoubtful(out *Solution) {
 // tighten narrows bounds of the variables by what the rows of cones that are products of intervals, which it is given, leave to each,
 // given the bounds of the others.
 func tighten(p *Problem, low, high, lower, upper []float64) {
-	if p.A == nil {
-		return
-	}
 	_, m := p.Dims()
-	raw := p.A.RawMatrix()
 	// The least and the largest value of each row, and how many infinite terms they have.
 	least, most := make([]float64, m), make([]float64, m)
 	belows, aboves := make([]int32, m), make([]int32, m)
-	term := func(a, l, u float64) (low, high float64) {
-		if a < 0 {
-			l, u = u, l
+	entries(p.A, func(i, j int, a float64) {
+		low, high := term(a, lower[j], upper[j])
+		if math.IsInf(low, 0) {
+			belows[i]++
+		} else {
+			least[i] += low
 		}
-		return a * l, a * u
-	}
-	for j := range lower {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if a, i := raw.Data[k], raw.Ind[k]; a != 0 {
-				low, high := term(a, lower[j], upper[j])
-				if math.IsInf(low, 0) {
-					belows[i]++
-				} else {
-					least[i] += low
-				}
-				if math.IsInf(high, 0) {
-					aboves[i]++
-				} else {
-					most[i] += high
-				}
-			}
+		if math.IsInf(high, 0) {
+			aboves[i]++
+		} else {
+			most[i] += high
 		}
-	}
+	})
 	const slack = 1e-9 // for rounding
-	for j := range lower {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			a, i := raw.Data[k], raw.Ind[k]
-			if a == 0 || math.IsNaN(low[i]) {
-				continue
-			}
-			own, ownHigh := term(a, lower[j], upper[j])
-			// a x_j = (b - s) - the others, with b - s in [b - high, b - low]
-			othersLeast, othersMost := math.Inf(-1), math.Inf(1)
-			switch {
-			case belows[i] == 0:
-				othersLeast = least[i] - own
-			case belows[i] == 1 && math.IsInf(own, 0):
-				othersLeast = least[i]
-			}
-			switch {
-			case aboves[i] == 0:
-				othersMost = most[i] - ownHigh
-			case aboves[i] == 1 && math.IsInf(ownHigh, 0):
-				othersMost = most[i]
-			}
-			from, to := (p.B[i]-high[i]-othersMost)/a, (p.B[i]-low[i]-othersLeast)/a
-			if a < 0 {
-				from, to = to, from
-			}
-			if from-slack*(1+math.Abs(from)) > lower[j] {
-				lower[j] = from - slack*(1+math.Abs(from))
-			}
-			if to+slack*(1+math.Abs(to)) < upper[j] {
-				upper[j] = to + slack*(1+math.Abs(to))
-			}
+	entries(p.A, func(i, j int, a float64) {
+		if math.IsNaN(low[i]) {
+			return
 		}
+		own, ownHigh := term(a, lower[j], upper[j])
+		// a x_j = (b - s) - the others, with b - s in [b - high, b - low]
+		othersLeast, othersMost := math.Inf(-1), math.Inf(1)
+		switch {
+		case belows[i] == 0:
+			othersLeast = least[i] - own
+		case belows[i] == 1 && math.IsInf(own, 0):
+			othersLeast = least[i]
+		}
+		switch {
+		case aboves[i] == 0:
+			othersMost = most[i] - ownHigh
+		case aboves[i] == 1 && math.IsInf(ownHigh, 0):
+			othersMost = most[i]
+		}
+		from, to := (p.B[i]-high[i]-othersMost)/a, (p.B[i]-low[i]-othersLeast)/a
+		if a < 0 {
+			from, to = to, from
+		}
+		if from-slack*(1+math.Abs(from)) > lower[j] {
+			lower[j] = from - slack*(1+math.Abs(from))
+		}
+		if to+slack*(1+math.Abs(to)) < upper[j] {
+			upper[j] = to + slack*(1+math.Abs(to))
+		}
+	})
+}
+
+// term is the range of a x_j for x_j between l and u.
+func term(a, l, u float64) (low, high float64) {
+	if a < 0 {
+		l, u = u, l
 	}
+	return a * l, a * u
 }

@@ -63,7 +63,7 @@ func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []fl
 			reach[a.Ind[k]] = max(reach[a.Ind[k]], math.Abs(a.Data[k])/terms[j])
 			eq.add(a.Ind[k], a.Data[k]/terms[j])
 		}
-		eq.close(j)
+		eq.endRow(j)
 	}
 	row := 0
 	for _, k := range p.Cones {
@@ -140,7 +140,7 @@ func dualEquations(p *Problem, rows *rowLists, x, s []float64) (eq *equations, t
 		if i := e - rows.curved; i >= 0 && weight[n+i] > 0 {
 			eq.add(n+i, 1/terms[e])
 		}
-		eq.close(e)
+		eq.endRow(e)
 	}
 	for j := range x {
 		if weight[j] = math.Abs(x[j]); reach[j] > 0 {
@@ -234,7 +234,7 @@ func (e *equations) add(unknown int, v float64) {
 	e.ind, e.val = append(e.ind, int32(unknown)), append(e.val, v)
 }
 
-func (e *equations) close(of int) {
+func (e *equations) endRow(of int) {
 	e.ptr, e.of = append(e.ptr, int32(len(e.ind))), append(e.of, of)
 }
 

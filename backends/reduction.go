@@ -109,35 +109,10 @@ func (t *pattern) reduce(p *Problem, low, high []float64) *reduction {
 	if !some {
 		return nil
 	}
-	for i := range int32(m) {
-		if !dropRow[i] {
-			r.rows = append(r.rows, i)
-		}
-	}
-	for j := range int32(n) {
-		if !dropCol[j] {
-			r.cols = append(r.cols, j)
-		}
-	}
+	r.rows, r.cols = notDropped(dropRow), notDropped(dropCol)
 	left := &Problem{
-		Q: make([]float64, len(r.cols)), B: make([]float64, len(r.rows)), Cones: make([]Cone, 0, len(p.Cones)),
+		Q: make([]float64, len(r.cols)), B: make([]float64, len(r.rows)), Cones: withoutRows(p.Cones, dropRow),
 		A: part(p.A, r.rows, r.cols, m), P: part(p.P, r.cols, r.cols, n),
-	}
-	row := 0
-	for _, c := range p.Cones {
-		kept := c
-		kept.Dim = 0
-		kept.Lower, kept.Upper = nil, nil
-		for i := range c.Dim {
-			if !dropRow[row+i] {
-				kept.Dim++
-				if c.Kind == BoxCone {
-					kept.Lower, kept.Upper = append(kept.Lower, c.Lower[i]), append(kept.Upper, c.Upper[i])
-				}
-			}
-		}
-		left.Cones = append(left.Cones, kept)
-		row += c.Dim
 	}
 	r.left = left
 	if len(r.fixed) > 0 {
@@ -154,6 +129,35 @@ func (t *pattern) reduce(p *Problem, low, high []float64) *reduction {
 		left.B[at] = p.B[i]
 	}
 	return r
+}
+
+// notDropped lists what is left.
+func notDropped(drop []bool) (left []int32) {
+	for i, d := range drop {
+		if !d {
+			left = append(left, int32(i))
+		}
+	}
+	return left
+}
+
+// withoutRows returns the cones without the rows to drop.
+func withoutRows(cones []Cone, drop []bool) []Cone {
+	out, row := make([]Cone, 0, len(cones)), 0
+	for _, c := range cones {
+		kept := c
+		kept.Dim, kept.Lower, kept.Upper = 0, nil, nil
+		for i := range c.Dim {
+			if !drop[row+i] {
+				kept.Dim++
+				if c.Kind == BoxCone {
+					kept.Lower, kept.Upper = append(kept.Lower, c.Lower[i]), append(kept.Upper, c.Upper[i])
+				}
+			}
+		}
+		out, row = append(out, kept), row+c.Dim
+	}
+	return out
 }
 
 // part returns the given rows and columns of a, which has that many rows, nil for nil.

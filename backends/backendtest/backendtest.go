@@ -54,7 +54,7 @@ type Options struct {
 	// cannot be cancelled in the middle by a logger.
 	NoIterationLog bool
 	// SingleRun says that the first iteration may already reach the tolerance, as
-	// with a direct method, so that MaxIterations = 1 need not be a limit.
+	// by a factorisation, so that MaxIterations = 1 need not be a limit.
 	SingleRun bool
 	// Settings are passed on in backends.Options.
 	Settings any

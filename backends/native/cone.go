@@ -1,5 +1,7 @@
 package native
 
+import "math"
+
 // A cone takes part in the iteration through these few operations, each on its
 // own rows of s and z. A new cone is a new file with this interface, and a row of
 // kinds. What only some cones have is in the small interfaces after it.
@@ -109,6 +111,19 @@ type hWriter struct {
 	// shift is what writeH wants added to the pivots of the rows, and of u and v,
 	// with their signs; of no account where the block is diagonal or made from products.
 	shift float64
+}
+
+// lower puts -H of order n into a dense block, with a regularisation that is small beside it.
+func (w *hWriter) lower(n int, h func(i, j int) float64) {
+	k, least := 0, math.Inf(1)
+	for i := range n {
+		for j := range i + 1 {
+			w.val[w.at[k]] -= h(i, j)
+			k++
+		}
+		least = min(least, h(i, i))
+	}
+	w.shift = min(staticRegularisation, denseRegularisation*least)
 }
 
 // nonnegative is the orthant, all its rows at once. H = diag(s/z).

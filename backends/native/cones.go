@@ -21,7 +21,7 @@ type kind struct {
 	examples []backends.Cone
 }
 
-// place is where the rows of a cone stand in the form: the parts come in this order, each in that of the caller.
+// place is where the rows of a cone stand in the form, see sortRows; within a part they are in the order of the caller.
 type place int
 
 const (

@@ -96,7 +96,7 @@ func (f *form) sortRows(cones []backends.Cone) {
 	}
 	f.zero, f.nonneg = len(rows[equationRows]), len(rows[inequalityRows])
 	f.blocks = slices.Concat(blocks[normRows], blocks[otherRows])
-	f.row = slices.Concat(rows[:]...)
+	f.row = slices.Concat(rows[equationRows], rows[inequalityRows], rows[normRows], rows[otherRows])
 	f.m = len(f.row)
 }
 

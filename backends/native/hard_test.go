@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
@@ -23,27 +22,15 @@ type triplet struct {
 func (t *triplets) add(i, j int, v float64) { t.entries = append(t.entries, triplet{i, j, v}) }
 
 func (t *triplets) csc(m, n int) *sparse.CSC {
-	columns := make([][]triplet, n)
+	var all backends.Triplets
 	for _, e := range t.entries {
-		columns[e.j] = append(columns[e.j], e)
+		all.Add(e.i, e.j, e.v)
 	}
-	ptr, ind, val := make([]int, 1, n+1), []int{}, []float64{}
-	for j := range columns {
-		byRow := map[int]float64{}
-		rows := []int{}
-		for _, e := range columns[j] {
-			if _, ok := byRow[e.i]; !ok {
-				rows = append(rows, e.i)
-			}
-			byRow[e.i] += e.v
-		}
-		slices.Sort(rows)
-		for _, i := range rows {
-			ind, val = append(ind, i), append(val, byRow[i])
-		}
-		ptr = append(ptr, len(ind))
+	out, err := all.CSC(m, n)
+	if err != nil {
+		panic(err)
 	}
-	return sparse.NewCSC(m, n, ptr, ind, val)
+	return out
 }
 
 // hard is a family of second-order cone programs that are hard in some ways, each

@@ -30,20 +30,9 @@ func (k *kkt) improve(limitX, limitZ float64) {
 		k.krylov = &krylov{v: make([]float64, (krylovSteps+1)*n), z: make([]float64, krylovSteps*n)}
 	}
 	q := k.krylov
-	v := func(j int) []float64 { return q.v[j*n : (j+1)*n] }
-	z := func(j int) []float64 { return q.z[j*n : (j+1)*n] }
-	columns := len(k.baseX)
-	weigh := func(out, in []float64, x, z float64) {
-		for i := range columns {
-			out[i] = in[i] * x
-		}
-		for i := columns; i < n; i++ {
-			out[i] = in[i] * z
-		}
-	}
-	weigh(v(0), k.res, 1/limitX, 1/limitZ)
-	beta := norm2(v(0))
-	scale(v(0), 1/beta)
+	k.weigh(q.dir(q.v, 0, n), k.res, 1/limitX, 1/limitZ)
+	beta := norm2(q.v[:n])
+	scaleBy(q.v[:n], 1/beta)
 	clear(q.g[:])
 	q.g[0] = beta
 	steps := 0
@@ -51,35 +40,27 @@ func (k *kkt) improve(limitX, limitZ float64) {
 		if k.f.stop.Reached(4 * n) {
 			return
 		}
-		weigh(z(j), v(j), limitX, limitZ)
-		k.factor.Solve(z(j))
-		w := v(j + 1)
-		k.mul(w, z(j))
-		weigh(w, w, 1/limitX, 1/limitZ)
+		z, w := q.dir(q.z, j, n), q.dir(q.v, j+1, n)
+		k.weigh(z, q.dir(q.v, j, n), limitX, limitZ)
+		k.factor.Solve(z)
+		k.mul(w, z)
+		k.weigh(w, w, 1/limitX, 1/limitZ)
 		for i := range j + 1 {
 			if k.f.stop.Reached(4 * n) {
 				return
 			}
-			q.h[i][j] = dot(w, v(i))
-			axpy(-q.h[i][j], v(i), w)
+			q.h[i][j] = dot(w, q.dir(q.v, i, n))
+			axpy(-q.h[i][j], q.dir(q.v, i, n), w)
 		}
 		norm := norm2(w)
-		for i := range j { // the rotations so far
-			a, b := q.h[i][j], q.h[i+1][j]
-			q.h[i][j], q.h[i+1][j] = q.cos[i]*a+q.sin[i]*b, q.cos[i]*b-q.sin[i]*a
-		}
-		r := math.Hypot(q.h[j][j], norm)
-		if !(r > 0) || math.IsInf(r, 1) {
+		if !q.rotate(j, norm) {
 			break
 		}
-		q.cos[j], q.sin[j] = q.h[j][j]/r, norm/r
-		q.h[j][j] = r
-		q.g[j], q.g[j+1] = q.cos[j]*q.g[j], -q.sin[j]*q.g[j]
 		steps = j + 1
 		if math.Abs(q.g[j+1]) <= 0.5 || norm == 0 {
 			break
 		}
-		scale(w, 1/norm)
+		scaleBy(w, 1/norm)
 	}
 	for j := steps - 1; j >= 0; j-- {
 		sum := q.g[j]
@@ -87,7 +68,37 @@ func (k *kkt) improve(limitX, limitZ float64) {
 			sum -= q.h[j][i] * q.g[i]
 		}
 		q.g[j] = sum / q.h[j][j]
-		axpy(q.g[j], z(j), k.sol)
+		axpy(q.g[j], q.dir(q.z, j, n), k.sol)
+	}
+}
+
+// dir returns direction j of length n.
+func (*krylov) dir(all []float64, j, n int) []float64 { return all[j*n : (j+1)*n] }
+
+// rotate makes column j of h triangular, whose entry below the diagonal is norm; false if it vanishes, or is not finite.
+func (q *krylov) rotate(j int, norm float64) bool {
+	for i := range j { // the rotations so far
+		a, b := q.h[i][j], q.h[i+1][j]
+		q.h[i][j], q.h[i+1][j] = q.cos[i]*a+q.sin[i]*b, q.cos[i]*b-q.sin[i]*a
+	}
+	r := math.Hypot(q.h[j][j], norm)
+	if !(r > 0) || math.IsInf(r, 1) {
+		return false
+	}
+	q.cos[j], q.sin[j] = q.h[j][j]/r, norm/r
+	q.h[j][j] = r
+	q.g[j], q.g[j+1] = q.cos[j]*q.g[j], -q.sin[j]*q.g[j]
+	return true
+}
+
+// weigh writes in, times x in the equations of the columns and times z in the others, into out.
+func (k *kkt) weigh(out, in []float64, x, z float64) {
+	columns := len(k.baseX)
+	for i, v := range in[:columns] {
+		out[i] = v * x
+	}
+	for i := columns; i < len(in); i++ {
+		out[i] = in[i] * z
 	}
 }
 
@@ -99,11 +110,5 @@ func (k *kkt) mul(out, x []float64) {
 	k.mat.subMulOff(out, x)
 	for i, v := range out {
 		out[i] = -v
-	}
-}
-
-func scale(v []float64, a float64) {
-	for i := range v {
-		v[i] *= a
 	}
 }

@@ -229,12 +229,5 @@ const neighbourhood = 1e-6
 func (c *nonsymmetric) block() block { return denseBlock }
 
 func (c *nonsymmetric) writeH(w *hWriter) {
-	k := 0
-	for i := range 3 {
-		for j := range i + 1 {
-			w.val[w.at[k]] -= c.h[i][j]
-			k++
-		}
-	}
-	w.shift = min(staticRegularisation, denseRegularisation*min(c.h[0][0], c.h[1][1], c.h[2][2]))
+	w.lower(3, func(i, j int) float64 { return c.h[i][j] })
 }

@@ -250,14 +250,37 @@ func (q *root) direction(wx, wz, target float64, second bool) error {
 			q.w[j] /= d
 		}
 	}
-	// R = (I - QQ')C + Q w, twice, for the digits, and dx = diag(scale) T^-1 (Q'C - w)
+	if !q.project() {
+		return errStopped
+	}
+	for i := range q.f.nonneg {
+		q.dz[i] = -q.r[i] * math.Sqrt(q.z[i]/q.s[i])
+	}
+	for _, p := range q.parts {
+		if q.within.Stop.Reached(p.n * p.n) {
+			return errStopped
+		}
+		n := p.n
+		mulTo(q.within, p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
+		mulTo(q.within, p.second, p.lz, p.first, n)
+		packMean(q.dz[p.from:p.to], p.second, n)
+		scaleBy(q.dz[p.from:p.to], -1)
+	}
+	if q.slacks(wz); !finite(q.dx) || !finite(q.dz) {
+		return errUnsolved
+	}
+	return nil
+}
+
+// project computes R = (I - QQ')C + Q w, twice, for the digits, and dx = diag(scale) T^-1 (Q'C - w); false if it was stopped.
+func (q *root) project() bool {
 	copy(q.r, q.c)
 	for j, v := range q.w {
 		q.dx[j] = -v
 	}
 	for range 2 {
 		if q.within.Stop.Reached(q.n * q.rows) {
-			return errStopped
+			return false
 		}
 		for j := range q.n {
 			q.v[j] = dense.Dot(q.col(j), q.r)
@@ -280,23 +303,7 @@ func (q *root) direction(wx, wz, target float64, second bool) error {
 	for j, s := range q.scale {
 		q.dx[j] *= s
 	}
-	for i := range q.f.nonneg {
-		q.dz[i] = -q.r[i] * math.Sqrt(q.z[i]/q.s[i])
-	}
-	for _, p := range q.parts {
-		if q.within.Stop.Reached(p.n * p.n) {
-			return errStopped
-		}
-		n := p.n
-		mulTo(q.within, p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
-		mulTo(q.within, p.second, p.lz, p.first, n)
-		packMean(q.dz[p.from:p.to], p.second, n)
-		scaleBy(q.dz[p.from:p.to], -1)
-	}
-	if q.slacks(wz); !finite(q.dx) || !finite(q.dz) {
-		return errUnsolved
-	}
-	return nil
+	return true
 }
 
 // rightSide computes C.

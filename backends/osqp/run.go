@@ -97,11 +97,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			r.charged = 0
 		}
 		r.iterations += info.Iterations
-		if r.options.Logger != nil {
-			r.options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
-				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", int(info.Polish),
-				"setup", info.SetupTime, "time", info.SolveTime)
-		}
+		r.log(ctx, &info)
 		out, then := r.best, tighter // if the equations of polishing could not be factored
 		if !unpolished {
 			out, then = r.outcome(ctx, &info)
@@ -119,11 +115,8 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			r.polishing = true
 			r.before.x, r.before.y = slices.Clone(r.point.X), slices.Clone(r.point.Y)
 		case tighter:
-			if r.polishing { // away from a polished point that is none
-				r.polishing = false
-				if err := r.osqp.WarmStart(r.before.x, r.before.y); err != nil {
-					return nil, err
-				}
+			if err := r.unpolish(); err != nil {
+				return nil, err
 			}
 			if !r.tighten(&r.eps, r.target) {
 				return r.at(backends.Inaccurate), nil
@@ -138,6 +131,23 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			}
 		}
 	}
+}
+
+func (r *run) log(ctx context.Context, info *cosqp.Info) {
+	if r.options.Logger != nil {
+		r.options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
+			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", int(info.Polish),
+			"setup", info.SetupTime, "time", info.SolveTime)
+	}
+}
+
+// unpolish goes away from a polished point that is none.
+func (r *run) unpolish() error {
+	if !r.polishing {
+		return nil
+	}
+	r.polishing = false
+	return r.osqp.WarmStart(r.before.x, r.before.y)
 }
 
 // start puts the point of WarmStart, or zero, where OSQP begins, unless it goes on.

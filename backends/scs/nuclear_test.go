@@ -80,11 +80,11 @@ func TestNuclearNorm(t *testing.T) {
 	needsOurLibrary(t)
 	for _, size := range [][2]int{{5, 5}, {6, 4}, {3, 7}} {
 		p := completion(size[0], size[1])
-		direct, other := solve(t, p, backends.Options{}), solve(t, lifted(p), backends.Options{})
-		require.Equal(t, backends.Optimal, direct.Status, direct.Message)
+		plain, other := solve(t, p, backends.Options{}), solve(t, lifted(p), backends.Options{})
+		require.Equal(t, backends.Optimal, plain.Status, plain.Message)
 		require.Equal(t, backends.Optimal, other.Status, other.Message)
-		assert.InDelta(t, other.Objective, direct.Objective, 1e-6*math.Abs(other.Objective))
-		assert.InDeltaSlice(t, other.X[:len(p.Q)], direct.X, 1e-3)
+		assert.InDelta(t, other.Objective, plain.Objective, 1e-6*math.Abs(other.Objective))
+		assert.InDeltaSlice(t, other.X[:len(p.Q)], plain.X, 1e-3)
 	}
 }
 

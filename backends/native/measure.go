@@ -4,7 +4,7 @@ import "math"
 
 // progress measures the iterate on the caller's scale.
 type progress struct {
-	primal, dual, gap float64 // as in backends.Residuals
+	primal, dual, gap float64 // as in backends.Residuals, the gap at least s'z
 	objective, bound  float64
 	// doubt bounds what the residuals can hide of the objective, sum |rd_j x_j| +
 	// sum |rp_i z_i|, relative to it.
@@ -17,30 +17,15 @@ type progress struct {
 }
 
 // measure computes the residuals of (x, s, z)/tau without the scaling, and how near the iterate is to a certificate.
+//
+// They are those of [backends.Recheck] but for rounding, and for boxes, whose bounds are rows of their own here. The judge needs
+// products of the caller's matrices with the caller's point for them; here the products of the iteration serve, at the price of a few passes
+// over vectors. An answer goes through the judge before it counts, see accepted.
 func (it *iterate) measure() progress {
 	f, sc, tau := it.f, &it.f.scaling, it.tau
-	var rp, nb, nax, ns, rd, nq, npx, naz float64
-	for i, e := range sc.e {
-		inv := 1 / e
-		if f.stop.Reached(vectorWork) {
-			return progress{}
-		}
-		rp = max(rp, math.Abs(it.rz[i])*inv)
-		nb = max(nb, math.Abs(f.b[i])*inv)
-		nax = max(nax, math.Abs(it.ax[i])*inv)
-		ns = max(ns, math.Abs(it.s[i])*inv)
-	}
-	if f.stop.Reached(4 * f.m) {
-		return progress{}
-	}
-	for j, d := range sc.d {
-		inv := 1 / d
-		rd = max(rd, math.Abs(it.rx[j])*inv)
-		nq = max(nq, math.Abs(f.q[j])*inv)
-		npx = max(npx, math.Abs(it.px[j])*inv)
-		naz = max(naz, math.Abs(it.atz[j])*inv)
-	}
-	if f.stop.Reached(4 * f.n) {
+	rp, nb, nax, ns := f.unscaledNorms(sc.e, it.rz, f.b, it.ax, it.s)
+	rd, nq, npx, naz := f.unscaledNorms(sc.d, it.rx, f.q, it.px, it.atz)
+	if f.stop.Reached(4 * (f.m + f.n)) {
 		return progress{}
 	}
 	c := sc.c
@@ -73,4 +58,19 @@ func (it *iterate) measure() progress {
 	}
 	p.noPoint, p.noBound = it.proofs()
 	return p
+}
+
+// unscaledNorms returns the largest entries of vectors over rows or columns, each divided by its factor.
+func (f *form) unscaledNorms(factors, v1, v2, v3, v4 []float64) (n1, n2, n3, n4 float64) {
+	for i, e := range factors {
+		inv := 1 / e
+		if f.stop.Reached(vectorWork) {
+			break
+		}
+		n1 = max(n1, math.Abs(v1[i])*inv)
+		n2 = max(n2, math.Abs(v2[i])*inv)
+		n3 = max(n3, math.Abs(v3[i])*inv)
+		n4 = max(n4, math.Abs(v4[i])*inv)
+	}
+	return n1, n2, n3, n4
 }

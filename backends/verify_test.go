@@ -8,6 +8,8 @@ import (
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // TestRecheck compares with dense matrix products on random data, in which each
@@ -87,19 +89,7 @@ func TestRecheck(t *testing.T) {
 	}
 }
 
-func toCSC(a *mat.Dense) *sparse.CSC {
-	r, c := a.Dims()
-	ptr, ind, data := []int{0}, []int{}, []float64{}
-	for j := range c {
-		for i := range r {
-			if v := a.At(i, j); v != 0 {
-				ind, data = append(ind, i), append(data, v)
-			}
-		}
-		ptr = append(ptr, len(ind))
-	}
-	return sparse.NewCSC(r, c, ptr, ind, data)
-}
+func toCSC(a *mat.Dense) *sparse.CSC { return matrices.Compress(a) }
 
 func TestRecheckNotFinite(t *testing.T) {
 	p := bounded()

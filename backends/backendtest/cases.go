@@ -7,6 +7,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // Case is a problem with a known answer.
@@ -33,40 +34,17 @@ func Cases() []Case {
 
 // matrix returns the compressed columns of the nonzero entries of the rows.
 func matrix(cols int, rows ...[]float64) *sparse.CSC {
-	return compress(len(rows), cols, func(i, j int) float64 { return rows[i][j] })
+	return matrices.Of(len(rows), cols, func(i, j int) float64 { return rows[i][j] })
 }
 
 // upper returns the upper triangle of a symmetric matrix given by its rows.
 func upper(rows ...[]float64) *sparse.CSC {
-	return compress(len(rows), len(rows), func(i, j int) float64 {
+	return matrices.Of(len(rows), len(rows), func(i, j int) float64 {
 		if i > j {
 			return 0
 		}
 		return rows[i][j]
 	})
-}
-
-// identity returns the n x n matrix v I.
-func identity(n int, v float64) *sparse.CSC {
-	return compress(n, n, func(i, j int) float64 {
-		if i == j {
-			return v
-		}
-		return 0
-	})
-}
-
-func compress(rows, cols int, at func(i, j int) float64) *sparse.CSC {
-	ptr, ind, data := make([]int, cols+1), []int{}, []float64{}
-	for j := range cols {
-		for i := range rows {
-			if v := at(i, j); v != 0 {
-				ind, data = append(ind, i), append(data, v)
-			}
-		}
-		ptr[j+1] = len(ind)
-	}
-	return sparse.NewCSC(rows, cols, ptr, ind, data)
 }
 
 // optimal completes a case whose X and Z are given and unique.
@@ -117,11 +95,11 @@ func quadraticCases() []Case {
 	return []Case{
 		optimal("qp/equality", "x + y = 2 nearest to the origin; x + z = 0", 1,
 			&backends.Problem{
-				P: identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{1, 1}), B: []float64{2}, Cones: []backends.Cone{backends.Zero(1)},
+				P: matrices.Identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{1, 1}), B: []float64{2}, Cones: []backends.Cone{backends.Zero(1)},
 			}, []float64{1, 1}, []float64{-1}),
 		optimal("qp/nonnegative projection", "the positive part of c = (2, -3); z = x - c", -2,
 			&backends.Problem{
-				P: identity(2, 1), Q: []float64{-2, 3}, A: identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Nonnegative(2)},
+				P: matrices.Identity(2, 1), Q: []float64{-2, 3}, A: matrices.Identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Nonnegative(2)},
 			}, []float64{2, 0}, []float64{0, 3}),
 		optimal("qp/unconstrained", "m = 0: 2x + y = 4, x + 3y = 7", -9,
 			&backends.Problem{P: upper([]float64{2, 1}, []float64{1, 3}), Q: []float64{-4, -7}}, []float64{1, 2}, []float64{}),
@@ -143,22 +121,22 @@ func boxCases() []Case {
 	return []Case{
 		optimal("box/projection", "c = (2, -3, 0.5) clipped to [-1, 1]; z = x - c", -4.125,
 			&backends.Problem{
-				P: identity(3, 1), Q: []float64{-2, 3, -0.5}, A: identity(3, -1), B: make([]float64, 3),
+				P: matrices.Identity(3, 1), Q: []float64{-2, 3, -0.5}, A: matrices.Identity(3, -1), B: make([]float64, 3),
 				Cones: []backends.Cone{backends.Box([]float64{-1, -1, -1}, []float64{1, 1, 1})},
 			}, []float64{1, -1, 0.5}, []float64{-1, 2, 0}),
 		optimal("box/every kind of bound", "zero projected on [1, inf), (-inf, -2], the line and [3, 3]; z = x", 7,
 			&backends.Problem{
-				P: identity(4, 1), Q: make([]float64, 4), A: identity(4, -1), B: make([]float64, 4),
+				P: matrices.Identity(4, 1), Q: make([]float64, 4), A: matrices.Identity(4, -1), B: make([]float64, 4),
 				Cones: []backends.Cone{backends.Box([]float64{1, -inf, -inf, 3}, []float64{inf, -2, inf, 3})},
 			}, []float64{1, -2, 0, 3}, []float64{1, -2, 0, 3}),
 		optimal("box/range row", "(3, 3) projected on 1 <= x + y <= 3", -6.75,
 			&backends.Problem{
-				P: identity(2, 1), Q: []float64{-3, -3}, A: matrix(2, []float64{-1, -1}), B: []float64{0},
+				P: matrices.Identity(2, 1), Q: []float64{-3, -3}, A: matrix(2, []float64{-1, -1}), B: []float64{0},
 				Cones: []backends.Cone{backends.Box([]float64{1}, []float64{3})},
 			}, []float64{1.5, 1.5}, []float64{-1.5}),
 		optimal("box/linear objective", "the corner (2, -1) of [-1, 2]^2; z = q", -4,
 			&backends.Problem{
-				Q: []float64{-1, 2}, A: identity(2, -1), B: make([]float64, 2),
+				Q: []float64{-1, 2}, A: matrices.Identity(2, -1), B: make([]float64, 2),
 				Cones: []backends.Cone{backends.Box([]float64{-1, -1}, []float64{2, 2})},
 			}, []float64{2, -1}, []float64{-1, 2}),
 		optimal("box/shifted", "1 <= 5 - x <= 4 is 1 <= x <= 4; s = 4 at its upper bound", 1,
@@ -168,12 +146,12 @@ func boxCases() []Case {
 			}, []float64{1}, []float64{-1}),
 		optimal("box/thin", "[1, 1 + 1e-5] with the objective pulling down", 1,
 			&backends.Problem{
-				Q: []float64{1}, A: identity(1, -1), B: []float64{0},
+				Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{0},
 				Cones: []backends.Cone{backends.Box([]float64{1}, []float64{1 + 1e-5})},
 			}, []float64{1}, []float64{1}),
 		optimal("box/all rows free", "rows without bounds do nothing: x = -q", -2.5,
 			&backends.Problem{
-				P: identity(2, 1), Q: []float64{1, 2}, A: matrix(2, []float64{1, 1}, []float64{1, -1}), B: []float64{1, 2},
+				P: matrices.Identity(2, 1), Q: []float64{1, 2}, A: matrix(2, []float64{1, 1}, []float64{1, -1}), B: []float64{1, 2},
 				Cones: []backends.Cone{backends.Box([]float64{-inf, -inf}, []float64{inf, inf})},
 			}, []float64{-1, -2}, []float64{0, 0}),
 	}
@@ -190,7 +168,7 @@ func secondOrderCases() []Case {
 			}, []float64{math.Sqrt2, 0, 1}, []float64{1, h, h, h}),
 		optimal("soc/projection", "(0, 3, 4) goes to (t + |v|)/2 (1, v/|v|); z = x - c", -6.25,
 			&backends.Problem{
-				P: identity(3, 1), Q: []float64{0, -3, -4}, A: identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
+				P: matrices.Identity(3, 1), Q: []float64{0, -3, -4}, A: matrices.Identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
 			}, []float64{2.5, 1.5, 2}, []float64{2.5, -1.5, -2}),
 		optimal("soc/rotated", "xy >= 1 as |(x - y, 2)| <= x + y", 2,
 			&backends.Problem{
@@ -204,15 +182,15 @@ func secondOrderCases() []Case {
 			}, []float64{1, 1}, []float64{2, 0, -2}),
 		optimal("soc/inactive", "the minimum (1, 0) lies inside |x| <= 5", -0.5,
 			&backends.Problem{
-				P: identity(2, 1), Q: []float64{-1, 0}, A: matrix(2, []float64{0, 0}, []float64{-1, 0}, []float64{0, -1}), B: []float64{5, 0, 0},
+				P: matrices.Identity(2, 1), Q: []float64{-1, 0}, A: matrix(2, []float64{0, 0}, []float64{-1, 0}, []float64{0, -1}), B: []float64{5, 0, 0},
 				Cones: []backends.Cone{backends.SecondOrder(3)},
 			}, []float64{1, 0}, []float64{0, 0, 0}),
 		optimal("soc/apex", "(-5, 3, 0) is in the polar cone and goes to zero; z = -c", 0,
 			&backends.Problem{
-				P: identity(3, 1), Q: []float64{5, -3, 0}, A: identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
+				P: matrices.Identity(3, 1), Q: []float64{5, -3, 0}, A: matrices.Identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
 			}, []float64{0, 0, 0}, []float64{5, -3, 0}),
 		optimal("soc/dimension 1", "t - 2 >= 0", 2,
-			&backends.Problem{Q: []float64{1}, A: identity(1, -1), B: []float64{-2}, Cones: []backends.Cone{backends.SecondOrder(1)}},
+			&backends.Problem{Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{-2}, Cones: []backends.Cone{backends.SecondOrder(1)}},
 			[]float64{2}, []float64{1}),
 		optimal("soc/dimension 2", "|y| <= x with y = 1; z is a multiple of (1, -1)", 1,
 			&backends.Problem{

@@ -4,6 +4,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // degenerateCases are those on which textbook assumptions fail.
@@ -25,7 +26,7 @@ func degenerateCases() []Case {
 			B: []float64{4, 4, 3, 3, 0, 0, 0}, Cones: []backends.Cone{nonneg(7)},
 		}, []float64{3, 1}, []float64{1, 1, 0.5, 0.5, 0, 0, 0})),
 		anyDual(optimal("degenerate/redundant equations", "x + y = 2 three times over", 1, &backends.Problem{
-			P: identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{1, 1}, []float64{1, 1}, []float64{2, 2}), B: []float64{2, 2, 4},
+			P: matrices.Identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{1, 1}, []float64{1, 1}, []float64{2, 2}), B: []float64{2, 2, 4},
 			Cones: []backends.Cone{backends.Zero(3)},
 		}, []float64{1, 1}, []float64{-1, 0, 0})),
 		anyDual(optimal("degenerate/redundant equations, linear", "x + y = 1 twice, and x >= 0, y >= 0", 1, &backends.Problem{
@@ -46,13 +47,13 @@ func degenerateCases() []Case {
 			Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{-2, -2}), B: []float64{-2, -3}, Cones: []backends.Cone{nonneg(2)},
 		}, []float64{1, 1}, []float64{1, 0})),
 		optimal("degenerate/not strictly complementary", "the minimum of x^2/2 lies on the bound x >= 0", 0, &backends.Problem{
-			P: identity(1, 1), Q: []float64{0}, A: identity(1, -1), B: []float64{0}, Cones: []backends.Cone{nonneg(1)},
+			P: matrices.Identity(1, 1), Q: []float64{0}, A: matrices.Identity(1, -1), B: []float64{0}, Cones: []backends.Cone{nonneg(1)},
 		}, []float64{0}, []float64{0}).loosely(),
 		anyDual(optimal("degenerate/no interior", "x <= 1 and x >= 1", 0.5, &backends.Problem{
-			P: identity(1, 1), Q: []float64{0}, A: matrix(1, []float64{1}, []float64{-1}), B: []float64{1, -1}, Cones: []backends.Cone{nonneg(2)},
+			P: matrices.Identity(1, 1), Q: []float64{0}, A: matrix(1, []float64{1}, []float64{-1}), B: []float64{1, -1}, Cones: []backends.Cone{nonneg(2)},
 		}, []float64{1}, []float64{0, 1})),
 		anyDual(optimal("degenerate/cone at its apex only", "|x| <= t <= 0", 0, &backends.Problem{
-			P: identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{-1, 0}, []float64{0, -1}, []float64{1, 0}), B: []float64{0, 0, 0},
+			P: matrices.Identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{-1, 0}, []float64{0, -1}, []float64{1, 0}), B: []float64{0, 0, 0},
 			Cones: []backends.Cone{soc(2), nonneg(1)},
 		}, []float64{0, 0}, []float64{0, 0, 0})).loosely(),
 		optimal("degenerate/empty cones", "cones of dimension 0 between the others", -0.5, &backends.Problem{
@@ -73,7 +74,7 @@ func degenerateCases() []Case {
 			Q: []float64{1}, A: matrix(1, []float64{0}, []float64{-1}), B: []float64{5, 0}, Cones: []backends.Cone{box([]float64{0, 0}, []float64{1, 1})},
 		}, []float64{-0.25, 0}),
 		infeasible("zero row, second-order", "|2| <= 1", &backends.Problem{
-			P: identity(1, 1), Q: []float64{1}, A: matrix(1, []float64{0}, []float64{0}), B: []float64{1, 2}, Cones: []backends.Cone{soc(2)},
+			P: matrices.Identity(1, 1), Q: []float64{1}, A: matrix(1, []float64{0}, []float64{0}), B: []float64{1, 2}, Cones: []backends.Cone{soc(2)},
 		}, []float64{1, -1}),
 		anyDual(optimal("degenerate/no variables", "n = 0 with b in the cone", 0, &backends.Problem{
 			Q: []float64{}, A: noColumns(5), B: []float64{0, 1, 0.5, 2, 1},

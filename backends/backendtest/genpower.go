@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 func generalizedPowerCases() []Case {
@@ -31,7 +32,7 @@ func generalizedPowerCases() []Case {
 	fixed := func(at []float64, c backends.Cone) *backends.Problem {
 		n := len(at)
 		p := &backends.Problem{Q: slices.Repeat([]float64{1}, n), B: append(slices.Clone(at), make([]float64, n)...), Cones: []backends.Cone{backends.Zero(n), c}}
-		p.A = compress(2*n, n, func(i, j int) float64 {
+		p.A = matrices.Of(2*n, n, func(i, j int) float64 {
 			switch i {
 			case j:
 				return 1
@@ -43,7 +44,7 @@ func generalizedPowerCases() []Case {
 		return p
 	}
 	grows := func(q []float64, c backends.Cone) *backends.Problem {
-		return &backends.Problem{Q: q, A: identity(len(q), -1), B: make([]float64, len(q)), Cones: []backends.Cone{c}}
+		return &backends.Problem{Q: q, A: matrices.Identity(len(q), -1), B: make([]float64, len(q)), Cones: []backends.Cone{c}}
 	}
 	own, dual := []float64{0.2, 0.5, 0.3, -0.6, -0.8}, []float64{1, 1, 1, -0.6, -0.8}
 	return []Case{

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 func infeasible(name, reason string, p *backends.Problem, z []float64) Case {
@@ -34,13 +35,13 @@ func infeasibleCases() []Case {
 			Q: []float64{1}, A: matrix(1, []float64{1}, []float64{1}), B: []float64{0, 1}, Cones: []backends.Cone{backends.Zero(2)},
 		}, []float64{1, -1}),
 		infeasible("zero, quadratic", "x + y = 0 and 2x + 2y = 2", &backends.Problem{
-			P: identity(2, 1), Q: []float64{1, 0}, A: matrix(2, []float64{1, 1}, []float64{2, 2}), B: []float64{0, 2}, Cones: []backends.Cone{backends.Zero(2)},
+			P: matrices.Identity(2, 1), Q: []float64{1, 0}, A: matrix(2, []float64{1, 1}, []float64{2, 2}), B: []float64{0, 2}, Cones: []backends.Cone{backends.Zero(2)},
 		}, []float64{1, -0.5}),
 		infeasible("nonnegative", "x <= -1 and x >= 0", &backends.Problem{
 			Q: []float64{1}, A: matrix(1, []float64{1}, []float64{-1}), B: []float64{-1, 0}, Cones: []backends.Cone{backends.Nonnegative(2)},
 		}, []float64{1, 1}),
 		infeasible("nonnegative, quadratic", "x + y <= -1 with x, y >= 0", &backends.Problem{
-			P: identity(2, 1), Q: []float64{0, -1}, A: matrix(2, []float64{1, 1}, []float64{-1, 0}, []float64{0, -1}), B: []float64{-1, 0, 0},
+			P: matrices.Identity(2, 1), Q: []float64{0, -1}, A: matrix(2, []float64{1, 1}, []float64{-1, 0}, []float64{0, -1}), B: []float64{-1, 0, 0},
 			Cones: []backends.Cone{backends.Nonnegative(3)},
 		}, []float64{1, 1, 1}),
 		infeasible("box", "x in [0, 1] and in [2, 3]", &backends.Problem{
@@ -48,14 +49,14 @@ func infeasibleCases() []Case {
 			Cones: []backends.Cone{backends.Box([]float64{0, 2}, []float64{1, 3})},
 		}, []float64{-1, 1}),
 		infeasible("box, one-sided", "x <= 1 and x >= 2", &backends.Problem{
-			P: identity(1, 1), Q: []float64{1}, A: matrix(1, []float64{-1}, []float64{-1}), B: []float64{0, 0},
+			P: matrices.Identity(1, 1), Q: []float64{1}, A: matrix(1, []float64{-1}, []float64{-1}), B: []float64{0, 0},
 			Cones: []backends.Cone{backends.Box([]float64{-inf, 2}, []float64{1, inf})},
 		}, []float64{-1, 1}),
 		infeasible("second-order", "|(x, 2)| <= 1", &backends.Problem{
 			Q: []float64{1}, A: matrix(1, []float64{0}, []float64{-1}, []float64{0}), B: []float64{1, 0, 2}, Cones: []backends.Cone{backends.SecondOrder(3)},
 		}, []float64{1, 0, -1}),
 		infeasible("second-order and nonnegative", "|x| <= t <= -1", &backends.Problem{
-			P: identity(2, 1), Q: []float64{0, 1}, A: matrix(2, []float64{-1, 0}, []float64{0, -1}, []float64{1, 0}), B: []float64{0, 0, -1},
+			P: matrices.Identity(2, 1), Q: []float64{0, 1}, A: matrix(2, []float64{-1, 0}, []float64{0, -1}, []float64{1, 0}), B: []float64{0, 0, -1},
 			Cones: []backends.Cone{backends.SecondOrder(2), backends.Nonnegative(1)},
 		}, []float64{1, 0, 1}),
 		infeasible("psd", "[x 2; 2 y] >= 0 with x + y = 2, which needs xy >= 4", &backends.Problem{
@@ -74,7 +75,7 @@ func infeasibleCases() []Case {
 
 func unboundedCases() []Case {
 	self := func(q []float64, c backends.Cone) *backends.Problem {
-		return &backends.Problem{Q: q, A: identity(len(q), -1), B: make([]float64, len(q)), Cones: []backends.Cone{c}}
+		return &backends.Problem{Q: q, A: matrices.Identity(len(q), -1), B: make([]float64, len(q)), Cones: []backends.Cone{c}}
 	}
 	shifted := func(p *backends.Problem, b ...float64) *backends.Problem { p.B = b; return p }
 	return []Case{
@@ -87,7 +88,7 @@ func unboundedCases() []Case {
 		}, []float64{-1, 1}),
 		unbounded("nonnegative", "min -x with x >= -1", shifted(self([]float64{-1}, backends.Nonnegative(1)), 1), []float64{1}),
 		unbounded("nonnegative, quadratic", "(x - y)^2/2 - x - y is linear along x = y", &backends.Problem{
-			P: upper([]float64{1, -1}, []float64{-1, 1}), Q: []float64{-1, -1}, A: identity(2, -1), B: []float64{0, 0},
+			P: upper([]float64{1, -1}, []float64{-1, 1}), Q: []float64{-1, -1}, A: matrices.Identity(2, -1), B: []float64{0, 0},
 			Cones: []backends.Cone{backends.Nonnegative(2)},
 		}, []float64{0.5, 0.5}),
 		unbounded("box", "x has no upper bound, y in [0, 1]", self([]float64{-1, 1}, backends.Box([]float64{0, 0}, []float64{inf, 1})), []float64{1, 0}),

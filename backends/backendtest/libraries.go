@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // This file has what backends on C libraries share beside [Run]: tests of 32-bit integers, of builds without the library, and of
@@ -31,7 +32,7 @@ func ManyIterations(t *testing.T, b backends.ConicBackend) {
 		if limit <= math.MaxInt32 {
 			continue // the integers of Go have 32 bits, too
 		}
-		s, err := b.Setup(&backends.Problem{P: identity(1, 2), Q: []float64{2}}, backends.Options{MaxIterations: limit})
+		s, err := b.Setup(&backends.Problem{P: matrices.Identity(1, 2), Q: []float64{2}}, backends.Options{MaxIterations: limit})
 		if err != nil {
 			t.Fatal(err)
 		}

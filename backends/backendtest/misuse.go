@@ -9,13 +9,14 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // example is a small problem that every backend supports in one form or another:
 // min x + y with x + y >= 1 as rows of a nonnegative cone, a box or equations.
 func (s suite) example() *backends.Problem {
 	p := &backends.Problem{
-		P: identity(2, 1), Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{1, 0}, []float64{0, 1}), B: []float64{-1, 4, 4},
+		P: matrices.Identity(2, 1), Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{1, 0}, []float64{0, 1}), B: []float64{-1, 4, 4},
 		Cones: []backends.Cone{backends.Nonnegative(3)},
 	}
 	if s.backend.Capabilities().Quadratic {
@@ -42,11 +43,11 @@ func (s suite) errors(t *testing.T) {
 		{"Inf in b", "B", func(p *backends.Problem) { p.B[0] = -inf }},
 		{"NaN in A", "A", func(p *backends.Problem) { p.A.RawMatrix().Data[0] = nan }},
 		{"Inf in A", "A", func(p *backends.Problem) { p.A.RawMatrix().Data[0] = inf }},
-		{"NaN in P", "P", func(p *backends.Problem) { p.P = identity(2, nan) }},
+		{"NaN in P", "P", func(p *backends.Problem) { p.P = matrices.Identity(2, nan) }},
 		{"short b", "A", func(p *backends.Problem) { p.B = p.B[:2] }},
 		{"long q", "A", func(p *backends.Problem) { p.P, p.Q = nil, make([]float64, 3) }},
 		{"no A", "A", func(p *backends.Problem) { p.A = nil }},
-		{"P of another size", "P", func(p *backends.Problem) { p.P = identity(3, 1) }},
+		{"P of another size", "P", func(p *backends.Problem) { p.P = matrices.Identity(3, 1) }},
 		{"P below the diagonal", "P", func(p *backends.Problem) { p.P = csc(2, 2, []int{0, 1, 1}, []int{1}, []float64{1}) }},
 		{"row index too large", "A", func(p *backends.Problem) { p.A.RawMatrix().Ind[1] = 7 }},
 		{"negative row index", "A", func(p *backends.Problem) { p.A.RawMatrix().Ind[0] = -1 }},
@@ -63,7 +64,7 @@ func (s suite) errors(t *testing.T) {
 		{"lower bound +Inf", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Box([]float64{0, inf, 0}, []float64{1, inf, 1}) }},
 		{"crossed bounds", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Box([]float64{0, 2, 0}, []float64{1, 1, 1}) }},
 		{"psd of a dimension that is no triangle", "Cones[0]", func(p *backends.Problem) {
-			p.Q, p.P, p.A, p.B, p.Cones = []float64{1}, nil, identity(1, 1), []float64{1}, []backends.Cone{{Kind: backends.PSDCone, Dim: 2}}
+			p.Q, p.P, p.A, p.B, p.Cones = []float64{1}, nil, matrices.Identity(1, 1), []float64{1}, []backends.Cone{{Kind: backends.PSDCone, Dim: 2}}
 		}},
 		{"exponential of dimension 2", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Cone{Kind: backends.ExponentialCone, Dim: 2} }},
 		{"power of exponent 1", "Cones[0]", func(p *backends.Problem) { p.Cones[0] = backends.Power(1) }},
@@ -133,7 +134,7 @@ func (s suite) updateErrors(t *testing.T) {
 		"other pattern":    {A: matrix(2, []float64{-1, -1}, []float64{1, 1}, []float64{0, 1})},
 		"fewer entries":    {A: matrix(2, []float64{-1, -1}, []float64{1, 0}, []float64{0, 0})},
 		"A of other size":  {A: matrix(3, []float64{-1, -1, 1}, []float64{1, 0, 0}, []float64{0, 1, 0})},
-		"P of other size":  {P: identity(3, 1)},
+		"P of other size":  {P: matrices.Identity(3, 1)},
 		"P of new pattern": {P: upper([]float64{1, 1}, []float64{1, 2})},
 	} {
 		var wrong *backends.ProblemError

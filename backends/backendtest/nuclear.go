@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // The columns (1, 2, 2) and (2, 1, -2) are orthogonal and of length 3, so that the
@@ -28,10 +29,10 @@ func nuclearCases() []Case {
 	// the projection min |(t, X)|^2 / 2 - c'(t, X)
 	onto := func(c backends.Cone, q []float64) *backends.Problem {
 		n := len(q)
-		return &backends.Problem{P: identity(n, 1), Q: q, A: identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{c}}
+		return &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: matrices.Identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{c}}
 	}
 	shrink := onto(backends.NuclearNorm(3, 2), of(4, twoColumns(-1, -2)))
-	shrink.P = compress(7, 7, func(i, j int) float64 {
+	shrink.P = matrices.Of(7, 7, func(i, j int) float64 {
 		if i == j && i > 0 {
 			return 1
 		}
@@ -48,7 +49,7 @@ func nuclearCases() []Case {
 		}, []float64{9}, of(1, twoRows(1./3, -1./3))),
 		optimal("nuclear norm/largest singular value", "min tr C'X on |X|_* <= 1 is -6 at X = -uv'; Z = C and t = 6", -6, &backends.Problem{
 			Q: twoRows(1, 2), B: of(1, make([]float64, 6)), Cones: []backends.Cone{backends.NuclearNorm(2, 3)},
-			A: compress(7, 6, func(i, j int) float64 {
+			A: matrices.Of(7, 6, func(i, j int) float64 {
 				if i == j+1 {
 					return -1
 				}
@@ -74,10 +75,10 @@ func nuclearCases() []Case {
 			Cones: []backends.Cone{backends.NuclearNorm(3, 2), backends.Nonnegative(1)},
 		}, append(of(1, twoColumns(-1./3, -1./3)), 1)),
 		infeasible("no variables, nuclear norm", "n = 0 and |C|_* = 9 is not below 8", &backends.Problem{
-			A: compress(7, 0, nil), B: of(8, twoColumns(1, 2)), Cones: []backends.Cone{backends.NuclearNorm(3, 2)},
+			A: matrices.Of(7, 0, nil), B: of(8, twoColumns(1, 2)), Cones: []backends.Cone{backends.NuclearNorm(3, 2)},
 		}, of(1, twoColumns(-1./3, -1./3))),
 		unbounded("nuclear norm", "t grows with X", &backends.Problem{
-			Q: []float64{0, -1, 0, 0, 0}, A: identity(5, -1), B: make([]float64, 5), Cones: []backends.Cone{backends.NuclearNorm(2, 2)},
+			Q: []float64{0, -1, 0, 0, 0}, A: matrices.Identity(5, -1), B: make([]float64, 5), Cones: []backends.Cone{backends.NuclearNorm(2, 2)},
 		}, []float64{1, 1, 0, 0, 0}),
 	}
 }

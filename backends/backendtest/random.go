@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // Shape describes random problems of one kind.
@@ -94,7 +95,7 @@ func (sh Shape) NewCase(seed uint64) Case {
 		for k := range factor {
 			factor[k] = normals(rng, n)
 		}
-		p.P = compress(n, n, func(i, j int) float64 {
+		p.P = matrices.Of(n, n, func(i, j int) float64 {
 			if i > j {
 				return 0
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
@@ -15,17 +16,10 @@ import (
 
 // compress returns the compressed columns of a, its upper triangle if wanted.
 func compress(a mat.Matrix, upper bool) *sparse.CSC {
-	r, c := a.Dims()
-	ptr, ind, val := []int{0}, []int{}, []float64{}
-	for j := range c {
-		for i := range r {
-			if v := a.At(i, j); v != 0 && (!upper || i <= j) {
-				ind, val = append(ind, i), append(val, v)
-			}
-		}
-		ptr = append(ptr, len(ind))
+	if upper {
+		return matrices.Upper(a)
 	}
-	return sparse.NewCSC(r, c, ptr, ind, val)
+	return matrices.Compress(a)
 }
 
 // randomProblem has rows of every kind: equations, inequalities, bounds, boxes

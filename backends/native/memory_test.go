@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/native"
 )
 
@@ -50,15 +51,7 @@ func scattered(n int) *backends.Problem {
 	for j := range q {
 		q[j], b[j] = 1, 1
 	}
-	return &backends.Problem{P: identity(n), Q: q, A: sparse.NewCSC(n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n)}}
-}
-
-func identity(n int) *sparse.CSC {
-	ptr, ind, val := make([]int, n+1), make([]int, n), make([]float64, n)
-	for j := range n {
-		ptr[j+1], ind[j], val[j] = j+1, j, 1
-	}
-	return sparse.NewCSC(n, n, ptr, ind, val)
+	return &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n)}}
 }
 
 // TestMemory has budgets that are too small. The error names what is too much, and by then

@@ -11,20 +11,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 func denseCSC(rows, cols int, v ...float64) *sparse.CSC {
-	d := mat.NewDense(rows, cols, v)
-	ptr, ind, val := []int{0}, []int{}, []float64{}
-	for j := range cols {
-		for i := range rows {
-			if x := d.At(i, j); x != 0 {
-				ind, val = append(ind, i), append(val, x)
-			}
-		}
-		ptr = append(ptr, len(ind))
-	}
-	return sparse.NewCSC(rows, cols, ptr, ind, val)
+	return matrices.Compress(mat.NewDense(rows, cols, v))
 }
 
 func opened(t *testing.T, p *backends.Problem) backends.Solver {

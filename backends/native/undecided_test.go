@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // upperOf returns the upper triangle of a symmetric matrix, rowsOf a matrix, both from rows.
@@ -17,16 +18,12 @@ func upperOf(rows ...[]float64) *sparse.CSC { return columnsOf(rows, true) }
 func rowsOf(rows ...[]float64) *sparse.CSC  { return columnsOf(rows, false) }
 
 func columnsOf(rows [][]float64, upper bool) *sparse.CSC {
-	ptr, ind, data := []int{0}, []int{}, []float64{}
-	for j := range rows[0] {
-		for i, row := range rows {
-			if row[j] != 0 && (!upper || i <= j) {
-				ind, data = append(ind, i), append(data, row[j])
-			}
+	return matrices.Of(len(rows), len(rows[0]), func(i, j int) float64 {
+		if upper && i > j {
+			return 0
 		}
-		ptr = append(ptr, len(ind))
-	}
-	return sparse.NewCSC(len(rows), len(rows[0]), ptr, ind, data)
+		return rows[i][j]
+	})
 }
 
 // TestHardToDecide has small programs, found by conicfuzz, that the method itself leaves undecided or got wrong.

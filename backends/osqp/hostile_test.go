@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/osqp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,7 +23,7 @@ func TestRecovery(t *testing.T) { backendtest.Recovery(t, osqp.Backend{}, 30, ni
 // leaves nothing.
 func TestBeyondInfinity(t *testing.T) {
 	p := &backends.Problem{
-		P: identity(1, 1), Q: []float64{1}, A: identity(1, 1), B: []float64{-1e31}, Cones: []backends.Cone{backends.Nonnegative(1)},
+		P: matrices.Identity(1, 1), Q: []float64{1}, A: matrices.Identity(1, 1), B: []float64{-1e31}, Cones: []backends.Cone{backends.Nonnegative(1)},
 	}
 	set := backends.Options{Settings: osqp.Settings{NoRescaling: true}}
 	var wrong *backends.ProblemError

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/osqp"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
@@ -81,7 +82,7 @@ func TestPolishing(t *testing.T) {
 func TestPolishingFails(t *testing.T) {
 	p := &backends.Problem{
 		P: sparse.NewCSC(2, 2, []int{0, 0, 1}, []int{1}, []float64{-1e-5}), Q: []float64{1, -1e-3},
-		A: identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Box([]float64{0, 0}, []float64{math.Inf(1), 1})},
+		A: matrices.Identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Box([]float64{0, 0}, []float64{math.Inf(1), 1})},
 	}
 	var text strings.Builder
 	logger := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -117,15 +118,15 @@ func TestPatience(t *testing.T) {
 
 func TestNonConvex(t *testing.T) {
 	var wrong *backends.NonconvexError
-	_, err := open(t).Setup(&backends.Problem{P: identity(1, -1), Q: []float64{1}}, backends.Options{})
+	_, err := open(t).Setup(&backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}}, backends.Options{})
 	require.ErrorAs(t, err, &wrong)
 	assert.Negative(t, wrong.Curvature)
 
 	// As an update: an error, after which the solver has the old numbers.
-	s, err := open(t).Setup(&backends.Problem{P: identity(1, 2), Q: []float64{2}}, backends.Options{})
+	s, err := open(t).Setup(&backends.Problem{P: matrices.Identity(1, 2), Q: []float64{2}}, backends.Options{})
 	require.NoError(t, err)
 	defer s.Close()
-	require.ErrorAs(t, s.Update(backends.Update{P: identity(1, -1)}), &wrong)
+	require.ErrorAs(t, s.Update(backends.Update{P: matrices.Identity(1, -1)}), &wrong)
 	sol, err := s.Solve(context.Background())
 	require.NoError(t, err)
 	assert.Equal(t, backends.Optimal, sol.Status)
@@ -187,15 +188,7 @@ func randomQP(n int) *backends.Problem {
 		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
 	}
 	return &backends.Problem{
-		P: identity(n, 1), Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b,
+		P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b,
 		Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)},
 	}
-}
-
-func identity(n int, v float64) *sparse.CSC {
-	ptr, ind, data := make([]int, n+1), make([]int, n), make([]float64, n)
-	for i := range n {
-		ptr[i+1], ind[i], data[i] = i+1, i, v
-	}
-	return sparse.NewCSC(n, n, ptr, ind, data)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/osqp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,7 +32,7 @@ func TestSilence(t *testing.T) {
 			solve(t, randomQP(8), o)
 			solve(t, randomQP(20), o)
 		}
-		_, err := open(t).Setup(&backends.Problem{P: identity(1, -1), Q: []float64{1}}, backends.Options{})
+		_, err := open(t).Setup(&backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}}, backends.Options{})
 		_ = err
 	})
 }

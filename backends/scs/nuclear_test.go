@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
@@ -29,7 +30,7 @@ func completion(rows, cols int) *backends.Problem {
 			q[1+k] = -float64(k%rows+1) * (1 + float64(k/rows)/2) * (1 + rng.Float64()/10)
 		}
 	}
-	return &backends.Problem{Q: q, P: diagonal(seen), A: identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{backends.NuclearNorm(rows, cols)}}
+	return &backends.Problem{Q: q, P: diagonal(seen), A: matrices.Identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{backends.NuclearNorm(rows, cols)}}
 }
 
 // lifted is the same with the semidefinite matrix [X1 X; X' X2] and the row
@@ -115,7 +116,7 @@ func TestNuclearNormElsewhere(t *testing.T) {
 	needsOurLibrary(t)
 	other, err := backends.Open("native")
 	require.NoError(t, err)
-	p := &backends.Problem{Q: []float64{1, 0}, A: identity(2, -1), B: []float64{0, 1}, Cones: []backends.Cone{backends.NuclearNorm(1, 1)}}
+	p := &backends.Problem{Q: []float64{1, 0}, A: matrices.Identity(2, -1), B: []float64{0, 1}, Cones: []backends.Cone{backends.NuclearNorm(1, 1)}}
 	_, err = other.Setup(p, backends.Options{})
 	var unsupported *backends.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -30,7 +31,7 @@ func TestSilence(t *testing.T) {
 			solve(t, cancelling(), o)
 			solve(t, slow(5), o)
 		}
-		_, err := open(t).Setup(&backends.Problem{P: identity(1, -1), Q: []float64{1}}, backends.Options{})
+		_, err := open(t).Setup(&backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}}, backends.Options{})
 		_ = err
 	})
 }

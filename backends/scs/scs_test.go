@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/scs"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
@@ -69,7 +70,7 @@ func TestCapabilities(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	p := &backends.Problem{Q: []float64{1}, A: identity(1, -1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
+	p := &backends.Problem{Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
 	for field, set := range map[string]any{
 		"Options.Settings": 7, "Settings.EpsAbs": scs.Settings{EpsAbs: -1}, "Settings.EpsRel": scs.Settings{EpsRel: math.Inf(1)},
 		"Settings.Scale": scs.Settings{Scale: math.NaN()}, "Settings.RhoX": scs.Settings{RhoX: -1}, "Settings.Alpha": scs.Settings{Alpha: 2},
@@ -134,11 +135,11 @@ func cancelling() *backends.Problem {
 			b[i] += 200 * a.At(i, j)
 		}
 	}
-	return &backends.Problem{P: identity(n, 1), Q: q, A: a, B: b, Cones: []backends.Cone{backends.Zero(n)}}
+	return &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: a, B: b, Cones: []backends.Cone{backends.Zero(n)}}
 }
 
 func TestNonConvex(t *testing.T) {
-	p := &backends.Problem{P: identity(1, -1), Q: []float64{1}, A: identity(1, 1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
+	p := &backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}, A: matrices.Identity(1, 1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
 	_, err := open(t).Setup(p, backends.Options{MaxIterations: 1000})
 	var wrong *backends.NonconvexError
 	require.ErrorAs(t, err, &wrong)
@@ -170,7 +171,7 @@ func slow(n int) *backends.Problem {
 	for i := range q {
 		q[i] = math.Sin(float64(i))
 	}
-	return &backends.Problem{P: identity(c.Dim, 1), Q: q, A: identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}
+	return &backends.Problem{P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}
 }
 
 func TestTimeLimit(t *testing.T) {
@@ -213,12 +214,4 @@ func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solu
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	return sol
-}
-
-func identity(n int, v float64) *sparse.CSC {
-	ptr, ind, data := make([]int, n+1), make([]int, n), make([]float64, n)
-	for i := range n {
-		ptr[i+1], ind[i], data[i] = i+1, i, v
-	}
-	return sparse.NewCSC(n, n, ptr, ind, data)
 }

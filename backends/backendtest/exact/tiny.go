@@ -6,9 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/james-bowman/sparse"
-
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 // Tiny is a program that can be written in a line: min 1/2 x'Px + q'x with rows
@@ -114,7 +113,7 @@ func (t *Tiny) Problem() *backends.Problem {
 	n, m := len(t.Q), len(t.Rows)
 	p := &backends.Problem{Q: t.Q, B: make([]float64, m)}
 	if t.P != nil {
-		p.P = compress(n, n, func(i, j int) float64 {
+		p.P = matrices.Of(n, n, func(i, j int) float64 {
 			if i > j {
 				return 0
 			}
@@ -122,7 +121,7 @@ func (t *Tiny) Problem() *backends.Problem {
 		})
 	}
 	if m > 0 {
-		p.A = compress(m, n, func(i, j int) float64 { return t.Rows[i].A[j] })
+		p.A = matrices.Of(m, n, func(i, j int) float64 { return t.Rows[i].A[j] })
 	}
 	for i, r := range t.Rows {
 		p.B[i] = r.B
@@ -136,19 +135,6 @@ func (t *Tiny) Problem() *backends.Problem {
 		}
 	}
 	return p
-}
-
-func compress(rows, cols int, at func(i, j int) float64) *sparse.CSC {
-	ptr, ind, data := make([]int, cols+1), []int{}, []float64{}
-	for j := range cols {
-		for i := range rows {
-			if v := at(i, j); v != 0 {
-				ind, data = append(ind, i), append(data, v)
-			}
-		}
-		ptr[j+1] = len(ind)
-	}
-	return sparse.NewCSC(rows, cols, ptr, ind, data)
 }
 
 // String writes the program in a line.

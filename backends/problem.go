@@ -54,14 +54,13 @@ func (p Problem) updated(u Update) Problem {
 	return p
 }
 
-// Updated returns p with copies of the parts that u has.
+// Updated returns p with copies of the numbers that u has; the patterns are those of p.
 func (p Problem) Updated(u Update) Problem {
-	for _, m := range []**sparse.CSC{&u.P, &u.A} {
-		if *m != nil {
-			raw := (*m).RawMatrix()
-			r, c := (*m).Dims()
-			*m = sparse.NewCSC(r, c, slices.Clone(raw.Indptr), slices.Clone(raw.Ind), slices.Clone(raw.Data))
-		}
+	if u.P != nil {
+		u.P = filled(new([]float64), p.P, u.P)
+	}
+	if u.A != nil {
+		u.A = filled(new([]float64), p.A, u.A)
 	}
 	return p.updated(Update{P: u.P, A: u.A, Q: slices.Clone(u.Q), B: slices.Clone(u.B)})
 }

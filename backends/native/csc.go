@@ -83,14 +83,13 @@ func (c *csc) split(diagonal bool) {
 	}
 }
 
-// eachPiece calls do for the parts, one piece after the other.
-func (c *csc) eachPiece(do func(parts []part)) {
+// inPieces yields the parts, one piece after the other.
+func (c *csc) inPieces(yield func(parts []part) bool) {
 	from := int32(0)
 	for _, to := range c.pieces {
-		if c.stop.Reached(pieceWork) {
+		if c.stop.Reached(pieceWork) || !yield(c.parts[from:to]) {
 			return
 		}
-		do(c.parts[from:to])
 		from = to
 	}
 }
@@ -121,75 +120,69 @@ func (c *csc) block(p *part) (rows, width int, val []float64, stride int) {
 
 // addMul adds the matrix times x to y.
 func (c *csc) addMul(y, x []float64) {
-	c.eachPiece(func(parts []part) { c.addMulParts(y, x, parts) })
-}
-
-func (c *csc) addMulParts(y, x []float64, parts []part) {
-	for i := range parts {
-		p := &parts[i]
-		if p.dense {
-			rows, width, val, stride := c.block(p)
-			for k, v := range x[p.col : int(p.col)+width] {
-				c.work[k] = -v
+	for parts := range c.inPieces {
+		for i := range parts {
+			p := &parts[i]
+			if p.dense {
+				rows, width, val, stride := c.block(p)
+				for k, v := range x[p.col : int(p.col)+width] {
+					c.work[k] = -v
+				}
+				dense.Within{Stop: c.stop}.GemvN(rows, width, val, stride, c.work[:width], y[c.ind[p.from]:][:rows])
+				continue
 			}
-			dense.Within{Stop: c.stop}.GemvN(rows, width, val, stride, c.work[:width], y[c.ind[p.from]:][:rows])
-			continue
-		}
-		val, xj := c.val[p.from:p.to], x[p.col]
-		for k, i := range c.ind[p.from:p.to] {
-			y[i] += val[k] * xj
+			val, xj := c.val[p.from:p.to], x[p.col]
+			for k, i := range c.ind[p.from:p.to] {
+				y[i] += val[k] * xj
+			}
 		}
 	}
 }
 
 // addMulT adds the transposed matrix times x to y.
 func (c *csc) addMulT(y, x []float64) {
-	c.eachPiece(func(parts []part) { c.addMulTParts(y, x, parts) })
-}
-
-func (c *csc) addMulTParts(y, x []float64, parts []part) {
-	for i := range parts {
-		p := &parts[i]
-		if p.dense {
-			rows, width, val, stride := c.block(p)
-			work := c.work[:width]
-			clear(work)
-			dense.Within{Stop: c.stop}.GemvT(rows, width, val, stride, x[c.ind[p.from]:][:rows], work)
-			for k, v := range work {
-				y[int(p.col)+k] -= v
+	for parts := range c.inPieces {
+		for i := range parts {
+			p := &parts[i]
+			if p.dense {
+				rows, width, val, stride := c.block(p)
+				work := c.work[:width]
+				clear(work)
+				dense.Within{Stop: c.stop}.GemvT(rows, width, val, stride, x[c.ind[p.from]:][:rows], work)
+				for k, v := range work {
+					y[int(p.col)+k] -= v
+				}
+				continue
 			}
-			continue
+			val, sum := c.val[p.from:p.to], 0.0
+			for k, i := range c.ind[p.from:p.to] {
+				sum += val[k] * x[i]
+			}
+			y[p.col] += sum
 		}
-		val, sum := c.val[p.from:p.to], 0.0
-		for k, i := range c.ind[p.from:p.to] {
-			sum += val[k] * x[i]
-		}
-		y[p.col] += sum
 	}
 }
 
 // subMulOff subtracts (U + U')x from y, where U is the strictly upper part of
 // a matrix that was split without its diagonal.
 func (c *csc) subMulOff(y, x []float64) {
-	c.eachPiece(func(parts []part) { c.subMulOffParts(y, x, parts) })
-}
-
-func (c *csc) subMulOffParts(y, x []float64, parts []part) {
-	for i := range parts {
-		p := &parts[i]
-		if p.dense {
-			rows, width, val, stride := c.block(p)
-			first, col := int(c.ind[p.from]), int(p.col)
-			dense.Within{Stop: c.stop}.GemvT(rows, width, val, stride, x[first:first+rows], y[col:col+width])
-			dense.Within{Stop: c.stop}.GemvN(rows, width, val, stride, x[col:col+width], y[first:first+rows])
-			continue
+	for parts := range c.inPieces {
+		for i := range parts {
+			p := &parts[i]
+			if p.dense {
+				rows, width, val, stride := c.block(p)
+				first, col := int(c.ind[p.from]), int(p.col)
+				dense.Within{Stop: c.stop}.GemvT(rows, width, val, stride, x[first:first+rows], y[col:col+width])
+				dense.Within{Stop: c.stop}.GemvN(rows, width, val, stride, x[col:col+width], y[first:first+rows])
+				continue
+			}
+			val, xj, sum := c.val[p.from:p.to], x[p.col], 0.0
+			for k, i := range c.ind[p.from:p.to] {
+				v := val[k]
+				sum += v * x[i]
+				y[i] -= v * xj
+			}
+			y[p.col] -= sum
 		}
-		val, xj, sum := c.val[p.from:p.to], x[p.col], 0.0
-		for k, i := range c.ind[p.from:p.to] {
-			v := val[k]
-			sum += v * x[i]
-			y[i] -= v * xj
-		}
-		y[p.col] -= sum
 	}
 }

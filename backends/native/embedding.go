@@ -243,7 +243,6 @@ const stepFraction = 0.99
 // the residuals, the complementarity term in d for the cones, and dkt for
 // kappa tau, refined to target. The constant part x2, z2 must be there.
 func (e *embedding) direction(weight, dkt float64, target accuracy) error {
-	f := e.f
 	if err := e.newton(weight, weight, target); err != nil {
 		return err
 	}
@@ -251,9 +250,6 @@ func (e *embedding) direction(weight, dkt float64, target accuracy) error {
 	//   q'dx + b'dz + 2 xi'P dx - xi'P xi dtau + dkappa = -weight rt,
 	//   kappa dtau + tau dkappa = -dkt.
 	tau := e.tau
-	if f.stop.Reached(2 * f.m) {
-		return errStopped
-	}
 	above := -weight*e.rt + dkt/tau - e.slope(weight)
 	e.dtau = above / e.curve
 	if math.IsNaN(e.dtau) || math.IsInf(e.dtau, 0) {
@@ -262,14 +258,11 @@ func (e *embedding) direction(weight, dkt float64, target accuracy) error {
 	e.dkap = -(dkt + e.kappa*e.dtau) / tau
 	axpy(e.dtau, e.x2, e.dx)
 	axpy(e.dtau, e.z2, e.dz)
-	if f.stop.Reached(f.n + f.m) {
-		return errStopped
-	}
 	if !e.whole() {
 		axpy(e.dtau/tau, e.x, e.dx)
 		axpy(e.dtau/tau, e.z, e.dz)
 	}
-	if f.stop.Reached(4 * (f.n + f.m)) {
+	if e.f.stop.Reached(7 * (e.f.n + e.f.m)) {
 		return errStopped
 	}
 	e.slacks(weight)

@@ -144,18 +144,12 @@ func (it *iterate) residuals() {
 	f.mulP(it.px, it.x)
 	f.mulA(it.ax, it.x)
 	f.mulAt(it.atz, it.z)
-	if f.stop.Reached(2 * (f.n + f.m)) {
+	if f.stop.Reached(6 * (f.n + f.m)) {
 		return
 	}
 	it.qx, it.xpx, it.bz = dot(f.q, it.x), dot(it.px, it.x), dot(f.b, it.z)
-	if f.stop.Reached(2 * (f.n + f.m)) {
-		return
-	}
 	for j := range it.rx {
 		it.rx[j] = it.px[j] + it.atz[j] + f.q[j]*it.tau
-	}
-	if f.stop.Reached(2 * (f.n + f.m)) {
-		return
 	}
 	for i := range it.rz {
 		it.rz[i] = it.ax[i] + it.s[i] - f.b[i]*it.tau

@@ -358,9 +358,6 @@ func (k *kkt) reduce(rx, rz []float64) error {
 			rhs[p] = rx[j]
 		}
 	}
-	if f.stop.Reached(2 * k.size) {
-		return errStopped
-	}
 	for i, p := range k.pos {
 		if p >= 0 {
 			rhs[p] = rz[i]
@@ -368,9 +365,6 @@ func (k *kkt) reduce(rx, rz []float64) error {
 	}
 	for i := range k.rotated {
 		k.rotated[i].into(rhs, rz)
-	}
-	if f.stop.Reached(2 * k.size) {
-		return errStopped
 	}
 	// p x + a z = rx, where x is a single; a x - h z = rz, where z is of a bound
 	for _, s := range k.singles {
@@ -380,7 +374,7 @@ func (k *kkt) reduce(rx, rz []float64) error {
 	for _, b := range k.bounds {
 		rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 	}
-	if f.stop.Reached(2*k.size + 8*len(k.bounds)) {
+	if f.stop.Reached(6*k.size + 8*len(k.bounds)) {
 		return errStopped
 	}
 	return nil
@@ -391,9 +385,6 @@ func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
 	size := 1 + maxAbs(k.rhs)
 	err := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size, size)
-	if f.stop.Reached(2 * k.size) {
-		return errStopped
-	}
 	for j, p := range k.xpos {
 		if p >= 0 {
 			x[j] = k.sol[p]
@@ -407,7 +398,7 @@ func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	for i := range k.rotated {
 		k.rotated[i].outOf(z, k.sol)
 	}
-	if f.stop.Reached(2*k.size + 8*len(k.bounds)) {
+	if f.stop.Reached(4*k.size + 8*len(k.bounds)) {
 		return errStopped
 	}
 	for _, s := range k.singles {

@@ -13,19 +13,8 @@ import (
 func TestImproveWithWrongPivots(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	p := randomProblem(rng, 12)
-	f := formOf(t, p)
-	it, err := newIterate(f)
-	require.NoError(t, err)
-	f.fill(p)
-	k := it.k.(*kkt)
-	require.True(t, k.load())
-	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		copy(it.s[from:to], interior(rng, c, to-from, 0.5))
-		copy(it.z[from:to], interior(rng, c, to-from, 0.5))
-	}
-	require.NoError(t, it.rescale())
-	k.refactor()
+	it := factoredAt(t, rng, p)
+	f, k := it.f, it.k.(*kkt)
 	wrong := append([]float64(nil), k.shift...)
 	for _, j := range []int{2, 7, k.size - 1} {
 		wrong[j] = -0.8 * k.mat.val[k.diag[j]]

@@ -34,22 +34,13 @@ func TestRootSolvesTheNewtonSystem(t *testing.T) {
 	}
 	p := &backends.Problem{Q: make([]float64, n), B: make([]float64, m), A: compress(a, false),
 		Cones: []backends.Cone{backends.Nonnegative(inequalities), backends.PSD(orders[0]), backends.PSD(orders[1])}}
-	f := formOf(t, p)
-	it, err := newIterate(f)
-	require.NoError(t, err)
-	f.fill(p)
-	require.True(t, it.k.load())
-	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		copy(it.s[from:to], interior(rng, c, to-from, 0.5))
-		copy(it.z[from:to], interior(rng, c, to-from, 0.5))
-	}
+	it := factoredAt(t, rng, p)
+	f := it.f
 	for _, v := range [][]float64{it.rx, it.rz} {
 		for i := range v {
 			v[i] = rng.NormFloat64()
 		}
 	}
-	require.NoError(t, it.rescale())
 	d := newDirect(it)
 	require.True(t, d.relief())
 	d.by.factor()

@@ -43,10 +43,12 @@ const (
 // attempts lists what is tried, in this order, until one comes to a verdict or to a limit.
 func (r *runner) attempts(from origin) []attempt {
 	var list []attempt
-	here := func() error { return nil }
+	here := func() error {
+		r.direct.first = remains{}
+		return nil
+	}
 	switch {
 	case from == resumed:
-		r.direct.first = remains{}
 		list = append(list, attempt{r.strategy, here, "it goes on from the end of the last solve", r.rooted})
 	case from == warmed:
 		list = append(list, attempt{r.embedding, here, "it begins at the given point", nil})

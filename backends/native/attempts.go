@@ -77,11 +77,11 @@ func (r *runner) rooted() bool { return r.strategy == strategy(r.direct) && r.di
 // try makes the attempts of a list. The status is backends.Unsolved where none came to an end, and the error says why the last one did not.
 func (r *runner) try(ctx context.Context, list []attempt) (status backends.Status, err error) {
 	for _, a := range list {
-		if l := r.options.Logger; l != nil {
+		r.strategy, err = a.strategy, a.begin()
+		if l := r.options.Logger; l != nil { // of which begin may have changed the name
 			l.DebugContext(ctx, "native", "attempt", a.strategy.String(), "because", a.because)
 		}
-		r.strategy = a.strategy
-		if err = a.begin(); err == nil || r.stopped() {
+		if err == nil || r.stopped() {
 			status, err = r.loop(ctx)
 		}
 		if status != backends.Unsolved || a.enough != nil && a.enough() {

@@ -24,6 +24,24 @@ func fromEnvironment(name string, otherwise int) int {
 	return otherwise
 }
 
+// Solve sets p up, solves it and closes the solver.
+func Solve(t testing.TB, b backends.ConicBackend, p *backends.Problem, o backends.Options) *backends.Solution {
+	t.Helper()
+	s, err := b.Setup(p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	sol, err := s.Solve(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return sol
+}
+
 // ManyIterations has limits beyond 32-bit integers.
 func ManyIterations(t *testing.T, b backends.ConicBackend) {
 	b = backends.Checked(b)
@@ -32,15 +50,7 @@ func ManyIterations(t *testing.T, b backends.ConicBackend) {
 		if limit <= math.MaxInt32 {
 			continue // the integers of Go have 32 bits, too
 		}
-		s, err := b.Setup(&backends.Problem{P: matrices.Identity(1, 2), Q: []float64{2}}, backends.Options{MaxIterations: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		sol, err := s.Solve(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		sol := Solve(t, b, &backends.Problem{P: matrices.Identity(1, 2), Q: []float64{2}}, backends.Options{MaxIterations: limit})
 		if sol.Status != backends.Optimal || math.Abs(sol.X[0]+1) > 1e-6 {
 			t.Errorf("limit %d: %v, x = %v, expected -1", limit, sol.Status, sol.X)
 		}

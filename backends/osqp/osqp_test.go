@@ -163,12 +163,7 @@ func TestTimeLimit(t *testing.T) {
 
 func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
-	s, err := open(t).Setup(p, o)
-	require.NoError(t, err)
-	sol, err := s.Solve(context.Background())
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-	return sol
+	return backendtest.Solve(t, open(t), p, o)
 }
 
 // randomQP has n variables in [0, 1] and as many inequalities.

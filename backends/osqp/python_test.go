@@ -3,12 +3,12 @@
 package osqp
 
 import (
-	"context"
 	"path"
 	"testing"
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/internal/sidebyside"
 	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
 )
@@ -56,7 +56,7 @@ func BenchmarkPython(b *testing.B) {
 					}
 					w.Close()
 				})
-				c.Time(b, "open", func() { iterations = throughOpen(b, p, o).Iterations })
+				c.Time(b, "open", func() { iterations = backendtest.Solve(b, backends.Checked(Backend{}), p, o).Iterations })
 				if iterations != r.Iterations {
 					b.Fatalf("%d iterations, Python %d", iterations, r.Iterations)
 				}
@@ -67,23 +67,6 @@ func BenchmarkPython(b *testing.B) {
 			c.Report(b, "open", "python")
 		})
 	}
-}
-
-func throughOpen(b *testing.B, p *backends.Problem, o backends.Options) *backends.Solution {
-	backend, err := backends.Open("osqp")
-	if err != nil {
-		b.Fatal(err)
-	}
-	s, err := backend.Setup(p, o)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	sol, err := s.Solve(context.Background())
-	if err != nil {
-		b.Fatal(err)
-	}
-	return sol
 }
 
 // peer describes the problem to the Python package.

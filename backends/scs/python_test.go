@@ -3,12 +3,12 @@
 package scs
 
 import (
-	"context"
 	"path"
 	"testing"
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/internal/sidebyside"
 	cscs "github.com/conetune/conetune/internal/cgo/scs"
 )
@@ -28,7 +28,7 @@ func BenchmarkPython(b *testing.B) {
 		b.Run(path.Base(file), func(b *testing.B) {
 			p := sidebyside.Problem(b, file)
 			o := backends.Options{Eps: 1e-5, Settings: Settings{EpsAbs: 1e-5, EpsRel: 1e-5, NoRescaling: true, Retries: -1}}
-			sol := throughOpen(b, p, o)
+			sol := backendtest.Solve(b, backends.Checked(Backend{}), p, o)
 			s, err := Backend{}.Setup(p, o)
 			if err != nil {
 				b.Fatal(err)
@@ -53,7 +53,7 @@ func BenchmarkPython(b *testing.B) {
 					}
 					w.Close()
 				})
-				c.Time(b, "open", func() { sol = throughOpen(b, p, o) })
+				c.Time(b, "open", func() { sol = backendtest.Solve(b, backends.Checked(Backend{}), p, o) })
 				if sol.Iterations != r.Iterations {
 					b.Fatalf("%d iterations, Python %d", sol.Iterations, r.Iterations)
 				}
@@ -64,23 +64,6 @@ func BenchmarkPython(b *testing.B) {
 			c.Report(b, "open", "python")
 		})
 	}
-}
-
-func throughOpen(b *testing.B, p *backends.Problem, o backends.Options) *backends.Solution {
-	backend, err := backends.Open("scs")
-	if err != nil {
-		b.Fatal(err)
-	}
-	s, err := backend.Setup(p, o)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	sol, err := s.Solve(context.Background())
-	if err != nil {
-		b.Fatal(err)
-	}
-	return sol
 }
 
 // peer describes the problem to the Python package, with the same linear solver.

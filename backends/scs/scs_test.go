@@ -138,6 +138,45 @@ func cancelling() *backends.Problem {
 	return &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: a, B: b, Cones: []backends.Cone{backends.Zero(n)}}
 }
 
+// TestStartWithoutSlacks has a start without s do what b - Ax does, where rows become towers and columns are rescaled.
+func TestStartWithoutSlacks(t *testing.T) {
+	w := []float64{0.2, 0.5, 0.3}
+	cones := []backends.Cone{backends.GeneralizedPower(w, 2), backends.DualGeneralizedPower(w, 1), backends.Nonnegative(1)}
+	p := &backends.Problem{Q: []float64{1, -2e-4, 1e5, 3, -4e-4, 1e5, 2, -1e-4, 3e5, -1}, Cones: cones}
+	n := len(p.Q)
+	size := func(j int) float64 { return []float64{1, 1e-4, 1e5}[j%3] }
+	p.A = matrices.Of(n, n, func(i, j int) float64 {
+		if i == j {
+			return -size(j)
+		}
+		return 0
+	})
+	p.P = matrices.Of(n, n, func(i, j int) float64 { return p.A.At(i, j) * p.A.At(i, j) })
+	x, z, b := make([]float64, n), make([]float64, n), make([]float64, n)
+	for j := range n {
+		x[j], z[j], b[j] = (1+0.1*float64(j))/size(j), 0.1*float64(j), 0.01*float64(j%4)
+	}
+	p.B = b
+	slack := make([]float64, n)
+	for i := range n {
+		slack[i] = b[i] + size(i)*x[i]
+	}
+	from := func(start backends.Point) *backends.Solution {
+		s, err := open(t).Setup(p, backends.Options{})
+		require.NoError(t, err)
+		defer s.Close()
+		require.NoError(t, s.WarmStart(start))
+		sol, err := s.Solve(context.Background())
+		require.NoError(t, err)
+		return sol
+	}
+	without, with, zero := from(backends.Point{X: x, Z: z}), from(backends.Point{X: x, S: slack, Z: z}), from(backends.Point{X: x, S: make([]float64, n), Z: z})
+	assert.Equal(t, backends.Optimal, without.Status)
+	assert.Equal(t, with.Iterations, without.Iterations)
+	assert.Equal(t, [][]float64{with.X, with.S, with.Z}, [][]float64{without.X, without.S, without.Z})
+	assert.NotEqual(t, zero.X, with.X, "s is used")
+}
+
 func TestNonConvex(t *testing.T) {
 	p := &backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}, A: matrices.Identity(1, 1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
 	_, err := open(t).Setup(p, backends.Options{MaxIterations: 1000})

@@ -257,6 +257,10 @@ func (r *run) step(ctx context.Context, k int) (res *answer, z iterate, next *lo
 		case z.h == nil && res.usable:
 			r.notNumbers(where)
 			return nil, z, nil, nil
+		case z.h == nil && r.accelerated && try < maxRetries && ctx.Err() == nil && r.low.joint != nil && r.low.joint.large():
+			// With a larger penalty fewer variables leave their zeros.
+			r.alpha *= maxFactor
+			continue
 		case z.h == nil:
 			r.fail(ctx, res.conic(), where, false)
 			return nil, z, nil, nil

@@ -102,6 +102,20 @@ func (j *joint) debug(message string, args ...any) {
 	}
 }
 
+// mostValues is the number of values of x up to which what fits cannot solve is left to conic programs: larger ones may not fit into memory.
+const mostValues = 50_000
+
+// large says that there are no conic programs to go on with.
+func (j *joint) large() bool {
+	size := 0
+	for _, f := range j.parts {
+		for _, n := range f.Shape() {
+			size += n
+		}
+	}
+	return size > mostValues
+}
+
 // begin gives the lower levels a start in penalty form.
 func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) error {
 	if j == nil || lambda == nil || !(slices.Min(lambda) > 0) {
@@ -128,9 +142,16 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 		if errs[t] != nil {
 			return nil, errs[t]
 		}
-		if s.X == nil || !s.Solved {
+		switch {
+		case s.X != nil && s.Solved:
+		case !j.large():
 			j.debug("dca: lower level left to conic programs", "gap", s.Gap)
 			return nil, nil
+		case s.X == nil || !(s.Gap <= accept*j.scale[t]):
+			out.conic.status, out.conic.residual = backends.NumericalError, s.Gap/j.scale[t]
+			return out, nil
+		default:
+			out.conic.status, out.conic.residual = backends.Inaccurate, s.Gap/j.scale[t]
 		}
 		out.value += share * s.Loss
 		out.parts = append(out.parts, share*s.Loss)
@@ -162,9 +183,16 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		return nil, iterate{}, err
 	}
 	j.fits += s.Fits
-	if s.X == nil || !s.Solved {
+	status := backends.Optimal
+	switch {
+	case s.X != nil && s.Solved:
+	case !j.large():
 		j.debug("dca: subproblem left to conic programs", "gap", s.Gap, "fits", s.Fits)
 		return nil, iterate{}, nil
+	case s.X == nil || !(s.Gap <= accept*(tol/jointTol)):
+		return &answer{status: backends.NumericalError, residual: s.Gap, iterations: s.Fits}, iterate{}, nil
+	default:
+		status = backends.Inaccurate
 	}
 	j.debug("dca: subproblem solved by the fit", "objective", s.Objective, "gap", s.Gap, "fits", s.Fits)
 	z := iterate{h: slices.Clone(s.R)}
@@ -172,7 +200,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		z.x = append(z.x, x...)
 	}
 	out := &answer{
-		status: backends.Optimal, residual: math.NaN(), iterations: s.Fits, engine: jointEngine,
+		status: status, residual: math.NaN(), iterations: s.Fits, engine: jointEngine,
 		eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
 	}
 	return out, z, nil
@@ -205,7 +233,10 @@ func (b *subproblem) solveJoint(ctx context.Context) (*answer, iterate, error) {
 	if err != nil {
 		return nil, iterate{}, b.program.errorf("subproblem: %w", err)
 	}
-	if out == nil || !finite(z.h...) || !allFinite(z.x) {
+	if out == nil || !out.usable {
+		return out, iterate{}, nil
+	}
+	if !finite(z.h...) || !allFinite(z.x) {
 		return nil, iterate{}, nil
 	}
 	b.clip(z.h)

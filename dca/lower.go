@@ -186,7 +186,7 @@ func (l *lowerForm) direct(ctx context.Context, h []float64) (*lowerSolution, er
 		if err != nil {
 			return nil, l.program.errorf("lower level: %w", err)
 		}
-		if out != nil {
+		if out != nil && out.x != nil {
 			if out.check(); out.x == nil {
 				return nil, nil
 			}

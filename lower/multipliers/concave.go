@@ -36,6 +36,8 @@ const (
 	exactShare = 1e-28
 	// retries bounds how often multipliers are made larger until the fit can be solved.
 	retries = 6
+	// shortStretch is stretch for steps that are few.
+	shortStretch = 3
 	// stretch bounds how much a multiplier grows or falls in one step.
 	stretch = 10
 )
@@ -97,13 +99,17 @@ func (f *dual) newton(at *dualPoint) []float64 {
 	if unit == 0 {
 		unit = math.Min(1, f.most)
 	}
+	by := float64(stretch)
+	if f.short {
+		by = shortStretch
+	}
 	for i, v := range at.m {
 		floor := f.floor[i]
 		if floor > 0 {
-			floor = math.Max(floor, v/stretch)
+			floor = math.Max(floor, v/by)
 		}
 		b.lo[i] = math.Min(0, floor-v)
-		b.hi[i] = stretch * math.Max(v, unit)
+		b.hi[i] = by * math.Max(v, unit)
 	}
 	return b.solve()
 }

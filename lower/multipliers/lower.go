@@ -96,7 +96,6 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	}
 	merit, from := math.Inf(1), s.solver.X()
 	least, idle := math.Inf(1), 0
-	begun := slices.Clone(s.m)
 	for range rounds {
 		at, err := f.maximize(ctx, s.m)
 		if at == nil || err != nil {
@@ -137,12 +136,9 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			out.Solved = out.Gap <= enough*tol
 			return out, nil
 		}
-		f.short = c.Grew
-		if c.Grew { // what has fallen to its floor for want of variables is where it was
-			for j := range s.m {
-				if s.m[j] <= floor[j] {
-					s.m[j] = begun[j]
-				}
+		if f.short = c.Grew; c.Grew {
+			if err := s.meet(ctx); err != nil {
+				return nil, err
 			}
 		}
 		if s.solver.Quadratic() {

@@ -92,7 +92,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		if err := s.meet(ctx); err != nil {
 			return nil, err
 		}
-		s.known = true
+		s.known, f.short = true, true
 	}
 	merit, from := math.Inf(1), s.solver.X()
 	least, idle := math.Inf(1), 0
@@ -136,13 +136,14 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			out.Solved = out.Gap <= enough*tol
 			return out, nil
 		}
-		if f.short = c.Grew; c.Grew {
+		f.short = c.Grew
+		if s.solver.Quadratic() {
+			continue
+		}
+		if c.Grew {
 			if err := s.meet(ctx); err != nil {
 				return nil, err
 			}
-		}
-		if s.solver.Quadratic() {
-			continue
 		}
 		x := s.solver.X()
 		value := s.merit(c.Values, radii)

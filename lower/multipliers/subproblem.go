@@ -18,6 +18,7 @@ type Subproblem struct {
 	workers int
 	dims    int
 	m       []float64
+	alpha   float64 // of the solve before
 }
 
 // NewSubproblem takes the fits of the parts, which have the same penalties. So many parts at most are solved at once.
@@ -49,7 +50,10 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	w := &work{Subproblem: s, c: c}
 	if s.m == nil {
 		s.m = w.first()
+	} else {
+		floats.Scale(c.Alpha/s.alpha, s.m)
 	}
+	s.alpha = c.Alpha
 	f := dual{floor: make([]float64, k), most: c.Alpha, tol: fineShare * c.Tol, at: w.at}
 	from := state{x: c.X, r: c.R}
 	for t, x := range c.X {
@@ -123,10 +127,10 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	return out, nil
 }
 
-// first are multipliers that balance the two losses.
+// first are the multipliers of a penalty so large that the lower level's solution is the subproblem's.
 func (w *work) first() []float64 {
 	m := make([]float64, 1+len(w.fits)*w.dims)
-	m[0] = w.c.Alpha / 4
+	m[0] = w.c.Alpha / (1 + floats.Sum(w.c.Gamma))
 	for t := range w.fits {
 		for j, g := range w.c.Gamma {
 			w.of(t, m)[j] = m[0] * g / float64(len(w.fits))

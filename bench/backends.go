@@ -221,7 +221,7 @@ func (o *BackendsOptions) run(ctx context.Context, row *BackendRow, m tune.Model
 	row.Seconds = math.Inf(1)
 	for range o.Repeats {
 		residual := math.Inf(-1) // not 0 where no iteration has one
-		r, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Backend: row.Backend, Eps: row.Eps, TimeLimit: o.TimeLimit,
+		r, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic, Backend: row.Backend, Eps: row.Eps, TimeLimit: o.TimeLimit,
 			Progress: func(e tune.Event) { residual = math.Max(residual, e.Residual) }})
 		if err != nil {
 			row.fail(err)

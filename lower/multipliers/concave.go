@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower/internal/boxed"
 )
 
 // dual is a concave function of multipliers m >= floor whose sum is at most most.
@@ -91,9 +93,9 @@ func (f *dual) first(ctx context.Context, m []float64) (at *dualPoint, err error
 // newton is the step that the second derivative suggests.
 func (f *dual) newton(at *dualPoint) []float64 {
 	n := len(at.m)
-	b := box{g: at.slope, k: at.curvature, lo: make([]float64, n), hi: make([]float64, n), most: math.Max(0, f.most-floats.Sum(at.m))}
-	if b.most <= 1e-15*f.most && !math.IsInf(f.most, 1) {
-		b.most = 0
+	b := boxed.Program{G: at.slope, K: at.curvature, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Max(0, f.most-floats.Sum(at.m))}
+	if b.Most <= 1e-15*f.most && !math.IsInf(f.most, 1) {
+		b.Most = 0
 	}
 	unit := slices.Max(at.m)
 	if unit == 0 {
@@ -108,10 +110,10 @@ func (f *dual) newton(at *dualPoint) []float64 {
 		if floor > 0 {
 			floor = math.Max(floor, v/by)
 		}
-		b.lo[i] = math.Min(0, floor-v)
-		b.hi[i] = by * math.Max(v, unit)
+		b.Lo[i] = math.Min(0, floor-v)
+		b.Hi[i] = by * math.Max(v, unit)
 	}
-	return b.solve()
+	return b.Solve()
 }
 
 // search goes along d until the slope has all but gone; nil where nothing is better.

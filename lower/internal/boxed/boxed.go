@@ -1,4 +1,5 @@
-package multipliers
+// Package boxed solves the small quadratic programs of Newton's method over multipliers.
+package boxed
 
 import (
 	"math"
@@ -6,15 +7,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// box is the step of Newton's method,
+// Program is the step of Newton's method,
 //
 //	maximize over d   g'd - 1/2 d'Kd   subject to lo <= d <= hi,  sum d <= most,
 //
 // with lo <= 0 <= hi and most >= 0, by an active-set method from d = 0. K is positive semidefinite.
-type box struct {
-	g, lo, hi []float64
-	k         [][]float64
-	most      float64
+type Program struct {
+	G, Lo, Hi []float64
+	K         [][]float64
+	Most      float64
 }
 
 // What holds a coordinate.
@@ -27,21 +28,22 @@ const (
 // ridge is the share of the largest diagonal entry of K that is added to it, leastRidge what is added at least.
 const ridge, leastRidge = 1e-13, 1e-290
 
-func (b *box) solve() []float64 {
-	n := len(b.g)
+// Solve returns d.
+func (b *Program) Solve() []float64 {
+	n := len(b.G)
 	d, held := make([]float64, n), make([]int, n)
 	top := 0.0
 	for i := range n {
-		top = math.Max(top, b.k[i][i])
+		top = math.Max(top, b.K[i][i])
 		switch {
-		case b.lo[i] == 0 && b.g[i] <= 0:
+		case b.Lo[i] == 0 && b.G[i] <= 0:
 			held[i] = low
-		case b.hi[i] == 0:
+		case b.Hi[i] == 0:
 			held[i] = high
 		}
 	}
 	plus := math.Max(ridge*top, leastRidge)
-	tight := b.most == 0
+	tight := b.Most == 0
 	for range 20 * (n + 1) {
 		grad := b.gradient(d)
 		p, nu := b.direction(held, tight, grad, plus)
@@ -53,9 +55,9 @@ func (b *box) solve() []float64 {
 			case blocker == sum:
 				tight = true
 			case p[blocker] < 0:
-				d[blocker], held[blocker] = b.lo[blocker], low
+				d[blocker], held[blocker] = b.Lo[blocker], low
 			default:
-				d[blocker], held[blocker] = b.hi[blocker], high
+				d[blocker], held[blocker] = b.Hi[blocker], high
 			}
 			continue
 		}
@@ -72,7 +74,7 @@ func (b *box) solve() []float64 {
 			if h == high {
 				push = -push
 			}
-			if h != loose && push > worst+1e-12*math.Abs(grad[i]) && b.lo[i] < b.hi[i] {
+			if h != loose && push > worst+1e-12*math.Abs(grad[i]) && b.Lo[i] < b.Hi[i] {
 				worst, at = push, i
 			}
 		}
@@ -98,10 +100,10 @@ const (
 )
 
 // gradient is g - Kd.
-func (b *box) gradient(d []float64) []float64 {
+func (b *Program) gradient(d []float64) []float64 {
 	out := make([]float64, len(d))
-	for i, row := range b.k {
-		out[i] = b.g[i]
+	for i, row := range b.K {
+		out[i] = b.G[i]
 		for j, v := range row {
 			out[i] -= v * d[j]
 		}
@@ -110,7 +112,7 @@ func (b *box) gradient(d []float64) []float64 {
 }
 
 // direction goes to the best point of the loose coordinates; nu is the multiplier of the sum.
-func (b *box) direction(held []int, tight bool, grad []float64, plus float64) (p []float64, nu float64) {
+func (b *Program) direction(held []int, tight bool, grad []float64, plus float64) (p []float64, nu float64) {
 	p = make([]float64, len(held))
 	var free []int
 	for i, h := range held {
@@ -127,9 +129,9 @@ func (b *box) direction(held []int, tight bool, grad []float64, plus float64) (p
 		right.SetVec(i, grad[a])
 		ones.SetVec(i, 1)
 		for j, c := range free[i:] {
-			m.SetSym(i, i+j, b.k[a][c])
+			m.SetSym(i, i+j, b.K[a][c])
 		}
-		m.SetSym(i, i, b.k[a][a]+plus)
+		m.SetSym(i, i, b.K[a][a]+plus)
 	}
 	var factor mat.Cholesky
 	for try := plus; !factor.Factorize(m); try *= 100 {
@@ -158,7 +160,7 @@ func (b *box) direction(held []int, tight bool, grad []float64, plus float64) (p
 }
 
 // longest is the longest step along p up to 1, and what ends it before.
-func (b *box) longest(d, p []float64, held []int, tight bool) (step float64, blocker int) {
+func (b *Program) longest(d, p []float64, held []int, tight bool) (step float64, blocker int) {
 	step, blocker = 1, none
 	total, rise := 0.0, 0.0
 	for i, v := range p {
@@ -167,14 +169,14 @@ func (b *box) longest(d, p []float64, held []int, tight bool) (step float64, blo
 		if held[i] != loose {
 			continue
 		}
-		if v < 0 && d[i]+step*v < b.lo[i] {
-			step, blocker = (b.lo[i]-d[i])/v, i
-		} else if v > 0 && d[i]+step*v > b.hi[i] {
-			step, blocker = (b.hi[i]-d[i])/v, i
+		if v < 0 && d[i]+step*v < b.Lo[i] {
+			step, blocker = (b.Lo[i]-d[i])/v, i
+		} else if v > 0 && d[i]+step*v > b.Hi[i] {
+			step, blocker = (b.Hi[i]-d[i])/v, i
 		}
 	}
-	if !tight && rise > 0 && total+step*rise > b.most {
-		step, blocker = math.Max(0, (b.most-total)/rise), sum
+	if !tight && rise > 0 && total+step*rise > b.Most {
+		step, blocker = math.Max(0, (b.Most-total)/rise), sum
 	}
 	return step, blocker
 }

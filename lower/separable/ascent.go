@@ -1,0 +1,235 @@
+package separable
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// ascent maximises the dual function of a program from one point on.
+type ascent struct {
+	*program
+	ctx     context.Context
+	workers int
+	at, try *point
+	images  []image     // X b of each part
+	slope   [][]float64 // X b + b0 - y - u / weight of each part
+	slopes  slopes
+	newton  []system // of each part
+	steps   int
+	// work are the groups that are looked at, and members those of their features, for each group; the others are idle.
+	work    []int
+	members [][]int
+	whole   bool   // nothing is idle
+	idle    []idle // of each part
+	hot     []int  // room for level
+}
+
+// slopes are the derivatives in the few multipliers.
+type slopes struct {
+	m0 float64
+	ms []float64
+}
+
+// begin starts at multipliers m0 and ms with u = weight (X b + b0 - y) at the given coefficients.
+func (a *ascent) begin(m0 float64, ms []float64, b [][]float64, b0 []float64) {
+	a.at, a.try = a.newPoint(), a.newPoint()
+	a.at.m0 = m0
+	a.images, a.slope = make([]image, len(a.parts)), make([][]float64, len(a.parts))
+	a.newton, a.slopes.ms = make([]system, len(a.parts)), make([]float64, len(a.parts))
+	for t, p := range a.parts {
+		s := &a.at.of[t]
+		if ms != nil {
+			s.ms = ms[t]
+		}
+		a.slope[t] = make([]float64, p.rows)
+		a.images[t].follow(p, b[t], b0[t])
+		for i := range p.sets {
+			rows := &p.sets[i]
+			w, f, u := rows.by(m0), rows.of(a.images[t].f), rows.of(s.u)
+			for k, y := range rows.Y {
+				u[k] = w * (f[k] - y)
+			}
+		}
+		s.c0 = p.mulTrans(s.c, s.u)
+	}
+	a.idle = make([]idle, len(a.parts))
+	a.all()
+}
+
+// differentiate sets the derivatives at a.at.
+func (a *ascent) differentiate() {
+	at := a.at
+	loss, linear := 0.0, -a.offset-at.t
+	for t, p := range a.parts {
+		s := &at.of[t]
+		a.images[t].follow(p, s.b, s.b0)
+		for i := range p.sets {
+			rows := &p.sets[i]
+			w, f, u, g := rows.by(at.m0), rows.of(a.images[t].f), rows.of(s.u), rows.of(a.slope[t])
+			for k, y := range rows.Y {
+				g[k] = f[k] - y - u[k]/w
+			}
+			if rows.training {
+				loss += rows.weight * floats.Dot(u, u) / (2 * w * w)
+			}
+		}
+		if a.shared {
+			a.slopes.ms[t] = s.l1 - at.r[a.groups.len()] - at.t
+		}
+	}
+	if a.fixed {
+		return
+	}
+	for g, v := range a.gamma {
+		linear += v * (at.r[g] - a.radius[g])
+	}
+	a.slopes.m0 = loss + linear
+}
+
+// steepness is |X b + b0 - y - u / weight|^2 in the weights, over 2: what the conjugate of the losses lacks.
+func (a *ascent) steepness() float64 {
+	sum := 0.0
+	for t, p := range a.parts {
+		for i := range p.sets {
+			g := p.sets[i].of(a.slope[t])
+			sum += p.sets[i].by(a.at.m0) / 2 * floats.Dot(g, g)
+		}
+	}
+	return sum
+}
+
+const (
+	// gained of the increase that the slope promises has to come true on a step, and flat of the slope may be left at its end.
+	gained, flat = 1e-4, 0.1
+	// searches bounds the points on a step.
+	searches = 40
+	// rounded is a share of the terms of the dual function that is rounding.
+	rounded = 1e-14
+)
+
+// step takes a step of Newton's method; it says whether there is progress.
+func (a *ascent) step() bool {
+	d := a.direction(nil)
+	if d == nil {
+		return false
+	}
+	a.steps++
+	promise := a.slopes.m0 * d.m0
+	for t := range d.of {
+		promise += floats.Dot(a.slope[t], d.of[t].u) + a.slopes.ms[t]*d.of[t].ms
+	}
+	if !(promise > 0) || math.IsInf(promise, 1) {
+		return false
+	}
+	noise := rounded * (math.Abs(a.at.value) + a.magnitude())
+	steep := a.steepness()
+	lo, hi, slopeLo, size := 0.0, 1.0, promise, 1.0
+	for range searches {
+		a.move(d, size)
+		gain := a.try.value - a.at.value
+		if promise*size <= noise && gain >= -noise { // rounding decides
+			a.take()
+			return a.steepness() < steep/2
+		}
+		slope := a.along(d)
+		if gain >= gained*size*promise && (math.Abs(slope) <= flat*promise || slope > 0 && size == 1) {
+			a.take()
+			return true
+		}
+		if slope > 0 && gain > 0 {
+			lo, slopeLo = size, slope
+			size = (lo + hi) / 2
+		} else {
+			hi = size
+			size = lo + (hi-lo)*slopeLo/(slopeLo-math.Min(slope, 0))
+			size = math.Min(math.Max(size, lo+0.05*(hi-lo)), lo+0.95*(hi-lo))
+		}
+		if hi-lo < 1e-12 {
+			break
+		}
+	}
+	if a.try.value > a.at.value {
+		a.take()
+		return true
+	}
+	return false
+}
+
+// take moves to the point that was tried.
+func (a *ascent) take() {
+	a.at, a.try = a.try, a.at
+	a.differentiate()
+}
+
+// along is the derivative of the dual function along d at the point that is tried.
+func (a *ascent) along(d *direction) float64 {
+	at := a.try
+	slope, loss := 0.0, 0.0
+	for t, p := range a.parts {
+		s, by := &at.of[t], &d.of[t]
+		slope += by.c0 * s.b0
+		for _, g := range a.work {
+			for _, j := range a.members[g] {
+				slope += by.c[j] * s.b[j]
+			}
+		}
+		if f := a.idle[t].f; f != nil {
+			slope += floats.Dot(f, by.u)
+		}
+		for i := range p.sets {
+			rows := &p.sets[i]
+			w, u, du := rows.by(at.m0), rows.of(s.u), rows.of(by.u)
+			for k, y := range rows.Y {
+				slope -= du[k] * (y + u[k]/w)
+			}
+			if rows.training {
+				loss += rows.weight * floats.Dot(u, u) / (2 * w * w)
+			}
+		}
+		if a.shared {
+			slope += by.ms * (s.l1 - at.r[a.groups.len()] - at.t)
+		}
+	}
+	if d.m0 != 0 {
+		v := loss - a.offset - at.t
+		for g, gamma := range a.gamma {
+			v += gamma * (at.r[g] - a.radius[g])
+		}
+		slope += d.m0 * v
+	}
+	return slope
+}
+
+// magnitude is that of the terms of the dual function.
+func (a *ascent) magnitude() float64 {
+	sum := 0.0
+	for t, p := range a.parts {
+		for i := range p.sets {
+			s := &p.sets[i]
+			for k, u := range s.of(a.at.of[t].u) {
+				sum += math.Abs(u * s.Y[k])
+			}
+		}
+	}
+	return sum
+}
+
+// move evaluates the point at a share of the direction.
+func (a *ascent) move(d *direction, size float64) {
+	from, to := a.at, a.try
+	to.m0 = from.m0 + size*d.m0
+	for t := range to.of {
+		x, y, by := &from.of[t], &to.of[t], &d.of[t]
+		y.ms = math.Max(0, x.ms+size*by.ms)
+		y.c0 = x.c0 + size*by.c0
+		floats.AddScaledTo(y.u, x.u, size, by.u)
+		for _, g := range a.work {
+			for _, j := range a.members[g] {
+				y.c[j] = x.c[j] + size*by.c[j]
+			}
+		}
+	}
+	a.evaluate(to)
+}

@@ -1,0 +1,257 @@
+package separable
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// The border: m_0, the multipliers of |b|_1, then what is minimised, t and the radii of tied groups.
+type border struct {
+	n       int
+	m0, t   int   // -1 where they do not move
+	ms      []int // of each part
+	tied    []int // the group of each of the last entries
+	first   int   // the entry of the first of them
+	columns [][][]float64
+	m       *mat.Dense  // second derivatives
+	ahead   [][]float64 // what X b changes by X'u being ahead
+	slope   []float64
+}
+
+// fill sets the columns of the border, its second derivatives and the slopes. For the Lagrangian F, minimised over the coefficients and over the radii that
+// move alone, and with e = b_g / |b_g|, S the parts in which a group is above, the columns are the derivatives of X b - u / weight, and
+//
+//	F_m0 = V - t,  F_mk = |b^k|_1 - r_s - t,  F_t = alpha - m_0 - sum_k m_k - sum_g M_g,  F_rg = rho (r_g - c_g) - M_g,  M_g = rho sum_S (q_k - t - r_g),
+//
+//	of a group  below:   db = dsoft
+//	            loose:   db = across dsoft + e (e'dsoft + dt + dc_g) / 2,  dr_g = (dc_g + e'dsoft - dt) / 2
+//	            capped:  db = across dsoft + e dt,  dr_g = 0
+//	            tied:    db = across dsoft + e (dt + dr_g),  r_g an entry of the border
+//
+// with dsoft = -(X'du + sign(b) dm_k) / rho where it is not zero, dc_g = -gamma_g dm_0 / rho, and across = (r_g + t) / q (I - e e').
+func (a *ascent) fill(b *border, kind [][]uint8, free []bool, reach float64, ahead [][]float64) {
+	at, rho := a.at, a.rho
+	b.m = mat.NewDense(max(1, b.n), max(1, b.n), nil)
+	b.slope = make([]float64, b.n)
+	b.columns = make([][][]float64, len(a.parts))
+	plus := func(i, j int, v float64) {
+		if i < 0 || j < 0 {
+			return
+		}
+		b.m.Set(i, j, b.m.At(i, j)+v)
+		if i != j {
+			b.m.Set(j, i, b.m.At(j, i)+v)
+		}
+	}
+	if b.m0 >= 0 {
+		b.slope[b.m0] = a.slopes.m0
+		for g, loose := range free {
+			if loose {
+				plus(b.m0, b.m0, -a.gamma[g]*a.gamma[g]/rho)
+			}
+		}
+		plus(b.m0, b.t, -1)
+	}
+	if b.t >= 0 {
+		plus(b.t, b.t, reach)
+		b.slope[b.t] = a.rest(at)
+		for _, g := range a.work {
+			_, _, _, excess := a.bound(g, at, at.t)
+			b.slope[b.t] -= rho * excess
+		}
+	}
+	tie := make(map[int]int, len(b.tied))
+	for i, g := range b.tied {
+		tie[g] = b.first + i
+		plus(b.first+i, b.first+i, rho)
+		plus(b.m0, b.first+i, a.gamma[g])
+	}
+	if a.shared {
+		s := a.groups.len()
+		moves := !a.fixed && at.r[s] > a.low[s] && at.r[s] < a.high[s]
+		if moves {
+			plus(b.m0, b.m0, -a.gamma[s]*a.gamma[s]/rho)
+		}
+		for t, i := range b.ms {
+			b.slope[i] = a.slopes.ms[t]
+			if b.t >= 0 {
+				plus(i, b.t, -1)
+			}
+			if moves {
+				plus(b.m0, i, a.gamma[s]/rho)
+				for _, j := range b.ms[t:] {
+					plus(i, j, -1/rho)
+				}
+			}
+		}
+	}
+	if ahead != nil {
+		b.ahead = make([][]float64, len(a.parts))
+		for t := range a.parts {
+			b.ahead[t] = a.follow(t, kind[t], ahead[t])
+		}
+	}
+	lead := func(t, i int, by []float64) {
+		if ahead != nil {
+			b.slope[i] += floats.Dot(by, ahead[t])
+		}
+	}
+	for t, p := range a.parts {
+		s := &at.of[t]
+		b.columns[t] = make([][]float64, b.n)
+		var byT, byM0, byMs []float64 // derivatives of the coefficients
+		if b.t >= 0 {
+			byT = make([]float64, len(s.b))
+		}
+		if b.m0 >= 0 {
+			byM0 = make([]float64, len(s.b))
+		}
+		if b.ms != nil {
+			byMs = make([]float64, len(s.b))
+		}
+		for _, g := range a.work {
+			q := s.norms[g]
+			if q == 0 {
+				continue
+			}
+			members := a.members[g]
+			if kind[t][g] == below {
+				if byMs != nil {
+					for _, j := range members {
+						if v := s.soft[j]; v != 0 {
+							byMs[j] = -math.Copysign(1/rho, v)
+							plus(b.ms[t], b.ms[t], -1/rho)
+						}
+					}
+				}
+				continue
+			}
+			l1 := 0.0 // of the direction
+			for _, j := range members {
+				l1 += math.Abs(s.soft[j]) / q
+			}
+			along, alone := 0.0, 0.0
+			if kind[t][g] == loose {
+				along, alone = 0.5, 1
+				plus(b.m0, b.m0, -a.gammaOf(g)*a.gammaOf(g)/(2*rho))
+				plus(b.m0, b.t, -a.gammaOf(g)/2)
+			}
+			across := (at.r[g] + at.t) / q
+			for _, j := range members {
+				v := s.soft[j]
+				if v == 0 {
+					continue
+				}
+				e := v / q
+				if byT != nil {
+					byT[j] = e * (1 - along)
+				}
+				if byM0 != nil {
+					byM0[j] = -alone * e * a.gammaOf(g) / (2 * rho)
+				}
+				if byMs != nil {
+					byMs[j] = -(across*(math.Copysign(1, v)-e*l1) + along*e*l1) / rho
+				}
+			}
+			if byMs != nil {
+				own := 0.0
+				for _, j := range members {
+					if v := s.soft[j]; v != 0 {
+						own += math.Copysign(1, v) * byMs[j]
+					}
+				}
+				plus(b.ms[t], b.ms[t], own)
+				if b.t >= 0 {
+					plus(b.ms[t], b.t, l1*(1-along))
+				}
+				if b.m0 >= 0 {
+					plus(b.m0, b.ms[t], -alone*l1*a.gammaOf(g)/(2*rho))
+				}
+			}
+			if i, ok := tie[g]; ok {
+				c := make([]float64, p.rows)
+				for _, j := range members {
+					if v := s.soft[j]; v != 0 {
+						for k := range p.sets {
+							set := &p.sets[k]
+							set.X.Axpy(v/q, j, set.of(c))
+						}
+						if ahead != nil {
+							b.slope[i] += v / q * ahead[t][j]
+						}
+					}
+				}
+				b.columns[t][i] = c
+				plus(i, i, rho)
+				plus(b.t, i, rho)
+				if byMs != nil {
+					plus(b.ms[t], i, l1)
+				}
+			}
+		}
+		if byT != nil {
+			c := make([]float64, p.rows)
+			p.mul(c, byT, 0)
+			lead(t, b.t, byT)
+			b.columns[t][b.t] = c
+		}
+		if byM0 != nil {
+			c := make([]float64, p.rows)
+			p.mul(c, byM0, 0)
+			lead(t, b.m0, byM0)
+			for i := range p.sets {
+				if set := &p.sets[i]; set.training {
+					floats.AddScaled(set.of(c), 1/(set.by(at.m0)*at.m0), set.of(s.u))
+					plus(b.m0, b.m0, -floats.Dot(set.of(s.u), set.of(s.u))/(set.by(at.m0)*at.m0*at.m0))
+				}
+			}
+			b.columns[t][b.m0] = c
+		}
+		if byMs != nil {
+			c := make([]float64, p.rows)
+			p.mul(c, byMs, 0)
+			lead(t, b.ms[t], byMs)
+			b.columns[t][b.ms[t]] = c
+		}
+	}
+}
+
+// follow is what X b of a part changes to first order by X'u being ahead.
+func (a *ascent) follow(t int, kind []uint8, ahead []float64) []float64 {
+	s, rho := &a.at.of[t], a.rho
+	by := make([]float64, len(s.b))
+	for _, g := range a.work {
+		q := s.norms[g]
+		if q == 0 {
+			continue
+		}
+		across, along := 1.0, 1.0
+		if kind[g] != below {
+			across, along = (a.at.r[g]+a.at.t)/q, 0
+			if kind[g] == loose {
+				along = 0.5
+			}
+		}
+		inner := 0.0
+		for _, j := range a.members[g] {
+			inner += s.soft[j] * ahead[j] / q
+		}
+		for _, j := range a.members[g] {
+			if v := s.soft[j]; v != 0 {
+				by[j] = -(across*(ahead[j]-inner*v/q) + along*inner*v/q) / rho
+			}
+		}
+	}
+	out := make([]float64, a.parts[t].rows)
+	a.parts[t].mul(out, by, 0)
+	return out
+}
+
+func (p *program) gammaOf(g int) float64 {
+	if p.fixed {
+		return 0
+	}
+	return p.gamma[g]
+}

@@ -1,0 +1,357 @@
+package separable
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// program is the convex program of both levels, over the parts t of a subproblem or for the one of a lower level:
+//
+//	minimize   sum_sets weight/2 |X b + b0 - y|^2 + rho/2 |x - centre|^2 + rho/2 |r - radius|^2 + m_0 gamma'(r - radius) + (alpha - m_0) t
+//	subject to |b_g| <= r_g + t,  |b|_1 <= r_s + t,  t >= 0,  low <= r <= high
+//
+// with the training rows' weight times m_0. In a lower level (fixed) m_0 is 1, t is 0 and r is radius.
+type program struct {
+	parts                    []*part
+	groups                   *groups
+	shared                   bool
+	rho                      float64
+	centre                   [][]float64
+	centre0                  []float64
+	radius, gamma, low, high []float64
+	fixed                    bool
+	alpha, offset            float64 // offset is v_k + epsilon
+}
+
+// part are the rows of a part, in sets.
+type part struct {
+	sets      []set
+	rows      int
+	intercept bool
+}
+
+// set are rows with their weight, to be multiplied by m_0 if they are for training.
+type set struct {
+	Rows
+	weight   float64
+	training bool
+	from     int // the first of them in vectors of all rows of the part
+}
+
+func newPart(intercept bool, sets ...set) *part {
+	p := &part{sets: sets, intercept: intercept}
+	for i := range sets {
+		sets[i].from = p.rows
+		p.rows += len(sets[i].Y)
+	}
+	return p
+}
+
+// of are the entries of a vector of the part's rows that belong to the set.
+func (s *set) of(v []float64) []float64 { return v[s.from : s.from+len(s.Y)] }
+
+// by is the weight at m_0.
+func (s *set) by(m0 float64) float64 {
+	if s.training {
+		return s.weight * m0
+	}
+	return s.weight
+}
+
+// mul adds X b + b0 to out.
+func (p *part) mul(out, b []float64, b0 float64) {
+	for i := range p.sets {
+		s := &p.sets[i]
+		f := s.of(out)
+		s.X.Mul(f, b)
+		if p.intercept && b0 != 0 {
+			for k := range f {
+				f[k] += b0
+			}
+		}
+	}
+}
+
+// mulTrans sets out to X'u, and returns the sum of u.
+func (p *part) mulTrans(out, u []float64) (sum float64) {
+	work := make([]float64, len(out))
+	for i := range p.sets {
+		s := &p.sets[i]
+		to := out
+		if i > 0 {
+			to = work
+		}
+		s.X.MulTrans(to, s.of(u))
+		if i > 0 {
+			for j, v := range work {
+				out[j] += v
+			}
+		}
+	}
+	if p.intercept {
+		for _, v := range u {
+			sum += v
+		}
+	}
+	return sum
+}
+
+// point is one of the dual function, with the minimiser of the Lagrangian there.
+type point struct {
+	m0 float64
+	of []portion
+
+	t     float64
+	r     []float64 // the last one of |b|_1, if it is shared
+	value float64
+}
+
+// portion is what a part has in it.
+type portion struct {
+	ms    float64   // the multiplier of |b|_1
+	u     []float64 // one for each row
+	c     []float64 // X'u
+	c0    float64   // the sum of u
+	soft  []float64 // the coefficients before their norms are bounded
+	norms []float64 // theirs, one for each group
+	b     []float64
+	b0    float64
+	l1    float64 // |b|_1
+}
+
+func (p *program) newPoint() *point {
+	out := &point{m0: 1, r: slices.Clone(p.radius), of: make([]portion, len(p.parts))}
+	for t, part := range p.parts {
+		k := len(p.centre[t])
+		out.of[t] = portion{
+			u: make([]float64, part.rows), c: make([]float64, k), soft: make([]float64, k), norms: make([]float64, p.groups.len()), b: make([]float64, k),
+		}
+	}
+	return out
+}
+
+// rest is alpha less all multipliers but those of the groups.
+func (p *program) rest(at *point) float64 {
+	rest := p.alpha - at.m0
+	for t := range at.of {
+		rest -= at.of[t].ms
+	}
+	return rest
+}
+
+// aim is the radius that a group would have if it held nothing back, but for its bounds.
+func (p *program) aim(g int, m0 float64) float64 { return p.radius[g] - m0*p.gamma[g]/p.rho }
+
+func (p *program) clip(g int, r float64) float64 {
+	return math.Max(p.low[g], math.Min(p.high[g], r))
+}
+
+// bound returns the best radius of a group for norms q of the parts at t: the root of
+//
+//	r - aim = sum over the parts of max(0, q - t - r)
+//
+// between its bounds. loose says that it is between them, and above how many parts are above r + t, by excess in all.
+func (p *program) bound(g int, at *point, t float64) (r float64, loose bool, above int, excess float64) {
+	if p.fixed {
+		r = p.radius[g]
+		for k := range at.of {
+			if v := at.of[k].norms[g] - r; v > 0 {
+				above++
+				excess += v
+			}
+		}
+		return r, false, above, excess
+	}
+	aim := p.aim(g, at.m0)
+	least := math.Min(aim, p.high[g])
+	var few [8]float64
+	q := few[:0]
+	for k := range at.of {
+		if v := at.of[k].norms[g] - t; v > least {
+			q = append(q, v)
+		}
+	}
+	r = aim
+	if len(q) > 1 {
+		slices.SortFunc(q, func(a, b float64) int {
+			switch {
+			case a > b:
+				return -1
+			case a < b:
+				return 1
+			}
+			return 0
+		})
+	}
+	sum := aim
+	for k, v := range q {
+		if v <= r {
+			break
+		}
+		sum += v
+		r = sum / float64(k+2)
+	}
+	loose = true
+	if c := p.clip(g, r); c != r {
+		r, loose = c, false
+	}
+	for _, v := range q {
+		if v > r {
+			above++
+			excess += v - r
+		}
+	}
+	return r, loose, above, excess
+}
+
+// evaluate sets what depends on the multipliers and X'u.
+func (p *ascent) evaluate(at *point) {
+	for t := range at.of {
+		p.soften(t, &at.of[t])
+	}
+	p.level(at)
+	p.settle(at)
+}
+
+// settle is evaluate at the t of the point.
+func (p *ascent) settle(at *point) {
+	value := 0.0
+	if !p.fixed {
+		value = p.rest(at)*at.t - at.m0*p.offset
+	}
+	for g := range p.groups.len() {
+		r, _, _, _ := p.bound(g, at, at.t)
+		at.r[g] = r
+		if d := r - p.radius[g]; d != 0 {
+			value += p.rho/2*d*d + at.m0*p.gamma[g]*d
+		}
+	}
+	if p.shared {
+		s := p.groups.len()
+		sum := 0.0
+		for t := range at.of {
+			sum += at.of[t].ms
+		}
+		if !p.fixed {
+			at.r[s] = p.clip(s, p.aim(s, at.m0)+sum/p.rho)
+		}
+		d := at.r[s] - p.radius[s]
+		value += p.rho/2*d*d + at.m0*p.gamma[s]*d - sum*at.r[s]
+	}
+	for t, part := range p.parts {
+		s := &at.of[t]
+		for i := range part.sets {
+			rows := &part.sets[i]
+			w := rows.by(at.m0)
+			for k, u := range rows.of(s.u) {
+				value -= u * (rows.Y[k] + u/(2*w))
+			}
+		}
+		if part.intercept {
+			s.b0 = p.centre0[t] - s.c0/p.rho
+			d := s.b0 - p.centre0[t]
+			value += s.c0*s.b0 + p.rho/2*d*d
+		}
+		value += p.shrink(t, at)
+	}
+	at.value = value
+}
+
+// soften sets the coefficients before their norms are bounded.
+func (p *ascent) soften(t int, s *portion) {
+	centre, l := p.centre[t], s.ms/p.rho
+	for _, g := range p.work {
+		group := p.members[g]
+		for _, j := range group {
+			s.soft[j] = soft(centre[j]-s.c[j]/p.rho, l)
+		}
+		s.norms[g] = size(group, s.soft)
+	}
+}
+
+// shrink brings the norms below their bounds, and returns what the coefficients have in the Lagrangian.
+func (p *ascent) shrink(t int, at *point) (value float64) {
+	s, centre := &at.of[t], p.centre[t]
+	idle := &p.idle[t]
+	s.l1, value = idle.l1, idle.value
+	if idle.f != nil {
+		value += floats.Dot(idle.f, s.u)
+	}
+	for _, g := range p.work {
+		factor, q := 1.0, s.norms[g]
+		if top := at.r[g] + at.t; q > top {
+			factor = top / q
+		}
+		for _, j := range p.members[g] {
+			b := s.soft[j] * factor
+			s.b[j] = b
+			if b != 0 {
+				s.l1 += math.Abs(b)
+				value += s.c[j] * b
+			}
+			d := b - centre[j]
+			value += p.rho / 2 * d * d
+		}
+	}
+	return value + s.ms*s.l1
+}
+
+// level sets the best t: the root of the increasing function rest - sum of the groups' multipliers.
+func (p *ascent) level(at *point) {
+	at.t = 0
+	if p.fixed {
+		return
+	}
+	rest := math.Max(0, p.rest(at))
+	hot := p.hot[:0]
+	sum, top := 0.0, 0.0
+	for _, g := range p.work {
+		_, _, above, excess := p.bound(g, at, 0)
+		if above == 0 {
+			continue
+		}
+		hot = append(hot, g)
+		sum += p.rho * excess
+		free := p.clip(g, p.aim(g, at.m0))
+		for t := range at.of {
+			top = math.Max(top, at.of[t].norms[g]-free)
+		}
+	}
+	p.hot = hot
+	if sum <= rest {
+		return
+	}
+	if rest == 0 {
+		at.t = top
+		return
+	}
+	lo, hi, t := 0.0, top, 0.0
+	for range 200 {
+		value, slope := rest, 0.0
+		for _, g := range hot {
+			_, loose, above, excess := p.bound(g, at, t)
+			value -= p.rho * excess
+			k := float64(above)
+			if loose {
+				k /= 1 + k
+			}
+			slope += p.rho * k
+		}
+		if value < 0 {
+			lo = t
+		} else {
+			hi = t
+		}
+		next := t - value/slope
+		if !(next > lo && next < hi) {
+			next = (lo + hi) / 2
+		}
+		if math.Abs(next-t) <= 1e-15*next || hi-lo <= 1e-15*hi {
+			break
+		}
+		t = next
+	}
+	at.t = t
+}

@@ -25,6 +25,8 @@
 // Fits by methods made for their kind take a fraction of the time of a conic program:
 //
 //   - [github.com/conetune/conetune/lower/sparse]: linear, logistic and Poisson regressions whose penalties make coefficients zero, one by one or in groups.
+//   - [github.com/conetune/conetune/lower/multipliers] and [github.com/conetune/conetune/lower/separable]: both programs of an iteration of VF-iDCA, for few penalties
+//     and for many that are norms of groups of coefficients.
 //   - [github.com/conetune/conetune/lower/machine]: support vector machines in a box.
 //   - [github.com/conetune/conetune/lower/completion]: regressions with a matrix of low rank, of which some entries are known.
 //   - [github.com/conetune/conetune/lower/fits]: these with the error on other rows, as the contract has it.

@@ -10,8 +10,11 @@ import (
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/poisson"
+	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -31,6 +34,14 @@ func TestEngines(t *testing.T) {
 		},
 		"poisson": func(d dataset.Division) (tune.Model, error) {
 			return poisson.New(d.Map(count), poisson.Options{Intercept: true})
+		},
+		"weighted-lasso": func(d dataset.Division) (tune.Model, error) {
+			return wlasso.New(d, wlasso.Options{Intercept: true})
+		},
+		"sparse-group-lasso": func(d dataset.Division) (tune.Model, error) {
+			g, err := groups.Equal(8, 4)
+			require.NoError(t, err)
+			return sgl.New(d, g, sgl.Options{Intercept: true})
 		},
 	} {
 		for _, d := range []dataset.Division{s, cv} {

@@ -57,14 +57,28 @@ func ElasticNet(train, val Rows, intercept bool) (*ElasticNetFit, error) {
 	return &ElasticNetFit{m, joint{g}}, nil
 }
 
+// WeightedLassoFit is a weighted lasso, which also solves both programs of an iteration of VF-iDCA.
+type WeightedLassoFit struct {
+	*Regression
+	separated
+}
+
 // WeightedLasso has a hyperparameter for each feature, w1_j = lambda_j.
-func WeightedLasso(train, val Rows, intercept bool) (*Regression, error) {
-	return newRegression("weighted lasso", train, val, intercept, func(m *Regression, p int) {
+func WeightedLasso(train, val Rows, intercept bool) (*WeightedLassoFit, error) {
+	m, err := newRegression("weighted lasso", train, val, intercept, func(m *Regression, p int) {
 		m.dim, m.first = p, make([]int, p)
 		for j := range m.first {
 			m.first[j] = j
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSeparated("weighted lasso", train, val, nil, false, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return &WeightedLassoFit{m, s}, nil
 }
 
 func newRegression(name string, train, val Rows, intercept bool, weights func(*Regression, int)) (*Regression, error) {

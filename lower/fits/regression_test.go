@@ -43,11 +43,19 @@ var kinds = []struct {
 	name string
 	make func(train, val Rows, intercept bool) (*Regression, error)
 }{
-	{"lasso", Lasso}, {"elastic net", net}, {"weighted lasso", WeightedLasso},
+	{"lasso", Lasso}, {"elastic net", net}, {"weighted lasso", weighted},
 }
 
 func net(train, val Rows, intercept bool) (*Regression, error) {
 	m, err := ElasticNet(train, val, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return m.Regression, nil
+}
+
+func weighted(train, val Rows, intercept bool) (*Regression, error) {
+	m, err := WeightedLasso(train, val, intercept)
 	if err != nil {
 		return nil, err
 	}

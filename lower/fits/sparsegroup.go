@@ -16,8 +16,9 @@ import (
 //	min over b, b0 of  1/(2n) |y - X b - b0|^2 + sum_g lambda_g |b^(g)|_2 + lambda_{M+1} |b|_1.
 //
 // The validation loss is half the mean squared error. Its points have the coefficients, and with an
-// intercept b0. It has the adjoint mode only.
+// intercept b0. It has the adjoint mode only. It also solves both programs of an iteration of VF-iDCA.
 type SparseGroupLasso struct {
+	separated
 	groups    *sparse.Groups
 	members   [][]int
 	val       Rows
@@ -35,7 +36,11 @@ func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*Spa
 	if err != nil {
 		return nil, fmt.Errorf("fits: sparse group lasso: %w", err)
 	}
-	return &SparseGroupLasso{groups: groups, members: members, val: val, intercept: intercept}, nil
+	s, err := newSeparated("sparse group lasso", train, val, members, true, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return &SparseGroupLasso{separated: s, groups: groups, members: members, val: val, intercept: intercept}, nil
 }
 
 // Dim is the number of groups plus one.

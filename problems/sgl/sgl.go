@@ -116,8 +116,7 @@ func Settings(data *regression.Data) (paper, standard dca.Settings) {
 // Caution is how models with a radius for each group are tuned by default, from their recommended settings: three iterations on the groups
 // that a path with one weight for all penalties has at its best point, and weights drawn back towards it. On the generated data of the
 // paper's sizes it predicts better than runs that end by rows held back, in a fifth of their time; see docs/benchmarks.md for the
-// figures by which the number of iterations and the exponent were chosen. Models of more features than were tried keep that rule;
-// lower levels with many radii next to zero are slow.
+// figures by which the number of iterations and the exponent were chosen. Models of more features than were tried keep that rule.
 func Caution(data *regression.Data, standard dca.Settings) *problems.Caution {
 	if _, p := data.Dims(); !standard.PathStart || p > cautionFeatures {
 		return nil

@@ -86,7 +86,7 @@ func (*Model) Modes() []lower.Mode {
 // came out from 0.03 to 0.5 of LambdaMax on data of one kind.
 const anchor = 0.1
 
-// cautionFeatures is the largest number of features for which caution was tried. Lower levels with many radii next to zero are slow.
+// cautionFeatures is the largest number of features for which caution was tried.
 const cautionFeatures = 2500
 
 // cautious are the settings by default: two iterations on the features that the lasso of the start has. rho, the number of iterations

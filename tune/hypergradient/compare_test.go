@@ -47,7 +47,10 @@ func TestCompare(t *testing.T) {
 	}
 	results := map[string]result{}
 	makers := map[string]func(train, val fits.Rows, intercept bool) (*fits.Regression, error){
-		"lasso": fits.Lasso, "weighted lasso": fits.WeightedLasso, "elastic net": func(train, val fits.Rows, intercept bool) (*fits.Regression, error) {
+		"lasso": fits.Lasso, "weighted lasso": func(train, val fits.Rows, intercept bool) (*fits.Regression, error) {
+			m, err := fits.WeightedLasso(train, val, intercept)
+			return m.Regression, err
+		}, "elastic net": func(train, val fits.Rows, intercept bool) (*fits.Regression, error) {
 			m, err := fits.ElasticNet(train, val, intercept)
 			return m.Regression, err
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -18,8 +19,9 @@ type Problem struct {
 	groups   *leastsquares.Groups
 	m, n     int
 	row, col []int
-	copies   float64 // the most times that an entry is known
-	interior *interiorData
+	copies   float64       // the most times that an entry is known
+	interior *interiorData // nil where joint is not
+	joint    *Joint
 }
 
 // Data are the N known entries of an m x n matrix.
@@ -107,8 +109,10 @@ func New(d Data, intercept bool) (*Problem, error) {
 	}
 	if len(row) <= interiorMost && min(m, n) <= interiorOrder {
 		c.interior = newInteriorData(c)
+		return c, nil
 	}
-	return c, nil
+	c.joint, err = newJoint(d, intercept)
+	return c, err
 }
 
 // Small says whether the known entries, at most 2000, and the lesser dimension, at most 500, are few enough for the
@@ -117,6 +121,9 @@ func (c *Problem) Small() bool { return c.interior != nil }
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
 func (c *Problem) LambdaMax() float64 {
+	if c.joint != nil {
+		return c.joint.LambdaMax()
+	}
 	top := c.spectral(c.groups.Y) / float64(len(c.row))
 	for _, group := range c.groups.Members {
 		sum := 0.0
@@ -180,10 +187,10 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 			s.left, s.right = mat.DenseCopyOf(start.Left), mat.DenseCopyOf(start.Right)
 		}
 	}
-	status := lower.Exhausted
-	if c.interior != nil {
-		status = s.interiorSolve(ctx)
+	if c.joint != nil {
+		return c.solveFactored(ctx, w.Nuclear, norm, o), nil
 	}
+	status := s.interiorSolve(ctx)
 	if status == lower.Exhausted {
 		status = s.run(ctx)
 	}
@@ -196,4 +203,38 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 		out.B0 -= floats.Sum(s.gamma) / s.N
 	}
 	return out, nil
+}
+
+// solveFactored solves by the factors alone.
+func (c *Problem) solveFactored(ctx context.Context, nuclear float64, norm []float64, o Options) *Solution {
+	f := newFactored(c.joint)
+	f.end.Begin(ctx, 0)
+	defer f.end.End()
+	if start := o.Start; start != nil {
+		copy(f.x, start.B)
+		f.b0 = start.B0
+		if start.Left != nil {
+			_, k := start.Left.Dims()
+			f.setFactors(k, slices.Concat(columnsOf(start.Left, c.m, k), columnsOf(start.Right, c.n, k)))
+		}
+	}
+	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
+	out := &Solution{B: f.x}
+	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(o.Tol * c.groups.Scale)
+	out.B0 = f.b0
+	if f.k > 0 {
+		out.Left, out.Right = mat.NewDense(c.m, f.k, f.a), mat.NewDense(c.n, f.k, f.b)
+	}
+	for l, v := range f.x {
+		if v != 0 {
+			out.Support = append(out.Support, l)
+		}
+	}
+	out.Residual = make([]float64, len(c.row)) // in the order of the entries
+	c.groups.X.Mul(out.Residual, f.x)
+	for e, i := range c.row {
+		l := c.col[e]
+		out.Residual[e] = c.groups.Y[e] + c.groups.YMean - f.b0 - out.Residual[e] - inner(f.a[i*f.k:(i+1)*f.k], f.b[l*f.k:(l+1)*f.k])
+	}
+	return out
 }

@@ -1,0 +1,269 @@
+package completion
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/internal/leastsquares"
+)
+
+// Joint is a completion on training and validation entries at once,
+//
+//	minimize over b, G (and b0)   v L + t l + rho/2 (|b - c|^2 + |G - C|^2 + (b0 - c0)^2) + m_0 |G|_* + sum_g m_g |b^(g)|_2
+//
+// with L and l half the mean squared errors over the entries of each set, as subproblems of VF-iDCA have it, see [lower.Joint]. Nothing of the size
+// of G is formed: G = A B' is kept by its factors, and so is C.
+//
+// Points are the coefficients in one or more variables, the factors in one, A by rows followed by B by rows, and with an intercept b0. The
+// number of columns of the factors is what the length of theirs says.
+//
+// # Method
+//
+// For fixed columns, Newton's method on the factors and on the groups in use, as in [Problem.Solve]. Missing columns are singular vectors of
+//
+//	T = R(v r_val / n_val + t r_train / n_train) - rho (G - C)
+//
+// beside those of G whose singular values are above m_0, found by Lanczos bidiagonalisation with full reorthogonalisation (Golub and Kahan 1965).
+// The bound is that of the multipliers u = w r and Z = rho (G - C), shortened until |R(u) - Z|_2 <= m_0. With Q and P for the singular vectors of G the
+// norm of T is bounded by that of the 2 x 2 matrix of norms of its blocks Q'TP, Q'T(I - PP'), (I - QQ')TP and (I - QQ')T(I - PP').
+type Joint struct {
+	m, n, p   int
+	sides     [2]*side // validation, training
+	members   [][]int
+	of        []int // the group of each coefficient
+	parts     []int
+	intercept bool
+	unit      float64 // l at zero
+}
+
+// The sets of a [Joint].
+const (
+	validating = iota
+	training
+)
+
+// side is one set of entries, ordered by rows where there are no features.
+type side struct {
+	row, col  []int
+	y         []float64
+	x         *design.Matrix
+	lipschitz []float64   // bounds of X_g'X_g
+	norm2     []float64   // of columns
+	gram      [][]float64 // (X, 1)'(X, 1); nil where there are more than blockMost features
+}
+
+// NewJoint takes the training and the validation entries of a matrix. The groups are those of train; the coefficients are divided into variables of
+// the lengths parts, which sum up to the number of features.
+func NewJoint(train, val Data, parts []int, intercept bool) (*Joint, error) {
+	j, err := newJoint(train, intercept)
+	if err != nil {
+		return nil, err
+	}
+	sum := 0
+	for _, n := range parts {
+		sum += n
+	}
+	if sum != j.p {
+		return nil, fmt.Errorf("completion: variables of %d coefficients for %d features", sum, j.p)
+	}
+	j.parts = parts
+	val.M, val.N, val.Groups = train.M, train.N, train.Groups
+	j.sides[validating], err = newSide(val, j.members)
+	return j, err
+}
+
+// newJoint is one without validation entries, with all coefficients in one variable.
+func newJoint(d Data, intercept bool) (*Joint, error) {
+	j := &Joint{m: d.M, n: d.N, p: d.X.Columns(), members: d.Groups, intercept: intercept}
+	j.parts = []int{j.p}
+	j.of = make([]int, j.p)
+	var err error
+	if j.sides[training], err = newSide(d, d.Groups); err != nil {
+		return nil, err
+	}
+	for g, group := range d.Groups {
+		for _, l := range group {
+			j.of[l] = g
+		}
+	}
+	j.sides[validating] = &side{x: design.FromColumns(0, j.p, nil)}
+	j.unit = floats.Dot(d.Y, d.Y) / (2 * float64(len(d.Y)))
+	return j, nil
+}
+
+func newSide(d Data, groups [][]int) (*side, error) {
+	linear, err := leastsquares.New(d.X, d.Y, false)
+	if err != nil {
+		return nil, fmt.Errorf("completion: %w", err)
+	}
+	grouped, err := leastsquares.NewGroups(linear, groups)
+	if err != nil {
+		return nil, fmt.Errorf("completion: %w", err)
+	}
+	if len(d.Row) != len(d.Y) || len(d.Col) != len(d.Y) {
+		return nil, fmt.Errorf("completion: %d row and %d column indices of %d known entries", len(d.Row), len(d.Col), len(d.Y))
+	}
+	for k := range d.Row {
+		if d.Row[k] < 0 || d.Row[k] >= d.M || d.Col[k] < 0 || d.Col[k] >= d.N {
+			return nil, fmt.Errorf("completion: known entry %d is (%d, %d), outside of a matrix of %d x %d", k, d.Row[k], d.Col[k], d.M, d.N)
+		}
+	}
+	s := &side{row: d.Row, col: d.Col, y: d.Y, x: d.X, norm2: linear.Norm2}
+	for _, l := range grouped.Lipschitz {
+		s.lipschitz = append(s.lipschitz, l*float64(len(d.Y)))
+	}
+	p := d.X.Columns()
+	if p == 0 {
+		s.sort()
+	}
+	if p <= blockMost {
+		columns := make([]int, p+1)
+		for l := range p {
+			columns[l] = l
+		}
+		columns[p] = design.Ones
+		s.gram = d.X.Gram(columns, slices.Repeat([]float64{1}, len(d.Y)), 1)
+	}
+	return s, nil
+}
+
+// sort orders the entries by rows, then columns: passes over them are through the memory.
+func (s *side) sort() {
+	order := make([]int, len(s.y))
+	for e := range order {
+		order[e] = e
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.row[a], s.row[b]), cmp.Compare(s.col[a], s.col[b]))
+	})
+	row, col, y := make([]int, len(order)), make([]int, len(order)), make([]float64, len(order))
+	for to, e := range order {
+		row[to], col[to], y[to] = s.row[e], s.col[e], s.y[e]
+	}
+	s.row, s.col, s.y = row, col, y
+}
+
+// Shape are the lengths of the variables of the point zero, whose factors have no columns.
+func (j *Joint) Shape() []int {
+	shape := append(slices.Clone(j.parts), 0)
+	if j.intercept {
+		shape = append(shape, 1)
+	}
+	return shape
+}
+
+// LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
+func (j *Joint) LambdaMax() float64 {
+	f := newFactored(j)
+	f.w[training] = 1 / float64(len(f.side(training).y))
+	f.refresh()
+	f.centreIntercept()
+	top, _ := f.lanczos(0)
+	for g, group := range j.members {
+		if j.sides[training].lipschitz[g] > 0 {
+			top = math.Max(top, floats.Norm(f.correlations(group), 2))
+		}
+	}
+	return top
+}
+
+// Relative is a gap in units of the training loss at zero.
+func (j *Joint) Relative(gap float64) float64 {
+	if j.unit == 0 {
+		return 0
+	}
+	return gap / j.unit
+}
+
+// Values are the functions at a point.
+func (j *Joint) Values(x [][]float64) lower.Values {
+	f := newFactored(j)
+	f.take(x)
+	v := lower.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: make([]float64, 1+len(j.members))}
+	if f.k > 0 {
+		_, values, _ := f.decompose()
+		v.Penalties[0] = floats.Sum(values)
+	}
+	for g := range j.members {
+		v.Penalties[1+g] = f.size(g)
+	}
+	return v
+}
+
+// Squared is |x - y|^2 over b, G and b0 of two points.
+func (j *Joint) Squared(x, y [][]float64) float64 {
+	sum := 0.0
+	for i := range x {
+		if i != len(j.parts) {
+			d := floats.Distance(x[i], y[i], 2)
+			sum += d * d
+		}
+	}
+	ka, kb := j.columns(x), j.columns(y)
+	if ka+kb == 0 {
+		return sum
+	}
+	// |A B' - C D'|^2 = |R_1 R_2'|^2 with the R of (A, -C) and (B, D)
+	first, second := mat.NewDense(j.m, ka+kb, nil), mat.NewDense(j.n, ka+kb, nil)
+	for k, z := range [][][]float64{x, y} {
+		from, columns, sign := 0, ka, 1.0
+		if k == 1 {
+			from, columns, sign = ka, kb, -1
+		}
+		factors := z[len(j.parts)]
+		for i := range j.m {
+			for l := range columns {
+				first.Set(i, from+l, sign*factors[i*columns+l])
+			}
+		}
+		for i := range j.n {
+			for l := range columns {
+				second.Set(i, from+l, factors[(j.m+i)*columns+l])
+			}
+		}
+	}
+	_, r1 := orthogonal(first)
+	_, r2 := orthogonal(second)
+	var core mat.Dense
+	core.Mul(r1, r2.T())
+	d := mat.Norm(&core, 2)
+	return sum + d*d
+}
+
+// columns is the number of columns of the factors of a point.
+func (j *Joint) columns(x [][]float64) int { return len(x[len(j.parts)]) / (j.m + j.n) }
+
+// orthogonal returns Q and R of a QR decomposition, Q with as many columns as the lesser dimension.
+func orthogonal(a *mat.Dense) (q, r *mat.Dense) {
+	rows, k := a.Dims()
+	if rows < k { // gonum wants tall ones
+		q = mat.NewDense(rows, rows, nil)
+		for i := range rows {
+			q.Set(i, i, 1)
+		}
+		return q, a
+	}
+	q = mat.DenseCopyOf(a)
+	tau, ask := make([]float64, k), make([]float64, 1)
+	lapack64.Geqrf(q.RawMatrix(), tau, ask, -1)
+	work := make([]float64, max(k, int(ask[0])))
+	lapack64.Geqrf(q.RawMatrix(), tau, work, len(work))
+	r = mat.NewDense(k, k, nil)
+	for i := range k {
+		for l := i; l < k; l++ {
+			r.Set(i, l, q.At(i, l))
+		}
+	}
+	lapack64.Orgqr(q.RawMatrix(), tau, ask, -1)
+	work = make([]float64, max(k, int(ask[0])))
+	lapack64.Orgqr(q.RawMatrix(), tau, work, len(work))
+	return q, r
+}

@@ -61,7 +61,7 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	}
 	tol := r.settings.Tol
 	need, flat := r.need(next, it)
-	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && relativeStep(r.centre, from) < tol && gain < settled*tol
+	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && r.low.joint.relativeStep(r.centre, from) < tol && gain < settled*tol
 	if done && r.result.Message != "" { // of the lower level's solutions take the refit
 		r.result.X, r.result.H = r.centre.x, r.centre.h
 		r.settle(r.sub.train(r.centre), r.current.upper, r.current)

@@ -163,7 +163,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	kkt := r.sub.kkt(res, z, e, next)
 	it := Iteration{
 		K: k, Objective: e.objective, UpperValue: e.validation, TrainValue: e.train, LowerValue: next.value,
-		Step: relativeStep(z, r.centre), T: e.t, Alpha: r.alpha, Gap: gap(e.train, next.value),
+		Step: r.low.joint.relativeStep(z, r.centre), T: e.t, Alpha: r.alpha, Gap: gap(e.train, next.value),
 		Distance: r.sub.distance(res, z), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
 		Stationarity: kkt.Stationarity(),
 		SubSeconds:   r.sub.taken.Seconds(), LowerSeconds: r.low.taken.Seconds(),
@@ -181,7 +181,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	if !r.accepts(z.x, next.x) {
 		return false, nil
 	}
-	r.moved = math.Sqrt(squaredDistance(z, r.centre))
+	r.moved = math.Sqrt(r.low.joint.squaredDistance(z, r.centre))
 	r.result.Iterations, r.result.Alpha, r.result.KKT = k, r.alpha, kkt
 	r.result.X, r.result.H = z.x, z.h
 	r.settle(e.train, e.validation, next)

@@ -53,6 +53,15 @@ func newJoint(p *Program, s *Settings) *joint {
 	return j
 }
 
+// compact says that points are no values of variables of conic programs, which then take the place of no fit.
+func (j *joint) compact() bool {
+	if j == nil {
+		return false
+	}
+	_, yes := j.parts[0].(lower.Compact)
+	return yes
+}
+
 // zeros returns x = 0.
 func (j *joint) zeros() (x [][]float64) {
 	for _, f := range j.parts {
@@ -116,6 +125,9 @@ func (j *joint) large() bool {
 	return size > mostValues
 }
 
+// alone says that there are no conic programs for what it cannot solve.
+func (j *joint) alone() bool { return j != nil && (j.large() || j.compact()) }
+
 // begin gives the lower levels a start in penalty form.
 func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) error {
 	if j == nil || lambda == nil || !(slices.Min(lambda) > 0) {
@@ -142,16 +154,21 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 		if errs[t] != nil {
 			return nil, errs[t]
 		}
+		missed := s.Gap / math.Max(j.scale[t], math.SmallestNonzeroFloat64)
 		switch {
 		case s.X != nil && s.Solved:
-		case !j.large():
+		case !j.alone():
 			j.debug("dca: lower level left to conic programs", "gap", s.Gap)
 			return nil, nil
-		case s.X == nil || !(s.Gap <= accept*j.scale[t]):
-			out.conic.status, out.conic.residual = backends.NumericalError, s.Gap/j.scale[t]
+		case s.X == nil || !(missed <= accept):
+			j.debug("dca: lower level not solved by the fit", "gap", s.Gap)
+			out.conic.status, out.x, out.gap = backends.NumericalError, nil, math.NaN()
+			if ctx.Err() != nil {
+				out.conic.status = backends.Cancelled
+			}
 			return out, nil
 		default:
-			out.conic.status, out.conic.residual = backends.Inaccurate, s.Gap/j.scale[t]
+			out.conic.status, out.conic.residual = backends.Inaccurate, largest(out.conic.residual, missed)
 		}
 		out.value += share * s.Loss
 		out.parts = append(out.parts, share*s.Loss)
@@ -183,16 +200,16 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		return nil, iterate{}, err
 	}
 	j.fits += s.Fits
-	status := backends.Optimal
+	status, residual := backends.Optimal, math.NaN()
 	switch {
 	case s.X != nil && s.Solved:
-	case !j.large():
+	case !j.alone():
 		j.debug("dca: subproblem left to conic programs", "gap", s.Gap, "fits", s.Fits)
 		return nil, iterate{}, nil
 	case s.X == nil || !(s.Gap <= accept*(tol/jointTol)):
 		return &answer{status: backends.NumericalError, residual: s.Gap, iterations: s.Fits}, iterate{}, nil
 	default:
-		status = backends.Inaccurate
+		status, residual = backends.Inaccurate, s.Gap*jointTol/tol
 	}
 	j.debug("dca: subproblem solved by the fit", "objective", s.Objective, "gap", s.Gap, "fits", s.Fits)
 	z := iterate{h: slices.Clone(s.R)}
@@ -200,7 +217,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		z.x = append(z.x, x...)
 	}
 	out := &answer{
-		status: status, residual: math.NaN(), iterations: s.Fits, engine: jointEngine,
+		status: status, residual: residual, iterations: s.Fits, engine: jointEngine,
 		eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
 	}
 	return out, z, nil

@@ -187,7 +187,7 @@ func (l *lowerForm) direct(ctx context.Context, h []float64) (*lowerSolution, er
 			return nil, l.program.errorf("lower level: %w", err)
 		}
 		if out != nil && out.x != nil {
-			if out.check(); out.x == nil {
+			if out.check(); out.x == nil && !l.joint.alone() {
 				return nil, nil
 			}
 			l.judge(out)

@@ -374,11 +374,20 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}
+	if !pt.Solved && q.joint.alone() {
+		s := &PenalizedSolution{Residual: math.NaN(), Gap: pt.Gap, Train: math.NaN(), Validation: math.NaN()}
+		s.refuse()
+		return s, nil
+	}
 	if !pt.Solved {
 		return nil, nil
 	}
 	s := &PenalizedSolution{Status: backends.Optimal, Residual: math.NaN(), Gap: pt.Gap, X: pt.X, conic: conic{status: backends.Optimal, residual: math.NaN()}}
 	if q.score(s); !s.finite() {
+		if q.joint.alone() {
+			s.refuse()
+			return s, nil
+		}
 		return nil, nil
 	}
 	return s, nil

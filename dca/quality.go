@@ -47,13 +47,14 @@ func (b *subproblem) kkt(res *answer, z iterate, e evaluation, next *lowerSoluti
 	k := KKT{Eta: res.eta}
 	rho := b.settings.Rho
 	sum := 0.0
-	for i, x := range z.x {
-		for j, v := range x {
-			d := rho * (v - b.centre.x[i][j])
-			if res.dual.z.x != nil {
-				d = res.dual.z.x[i][j] - d
+	if res.dual.z.x == nil {
+		sum = rho * rho * b.joint.squaredX(z.x, b.centre.x)
+	} else {
+		for i, x := range z.x {
+			for j, v := range x {
+				d := res.dual.z.x[i][j] - rho*(v-b.centre.x[i][j])
+				sum += d * d
 			}
-			sum += d * d
 		}
 	}
 	for j, v := range z.h {

@@ -16,6 +16,9 @@ const (
 	slack = 1e-9
 )
 
+// notUnique is the message where the refit is not the one of least norm.
+const notUnique = "the lower level interpolates, so that its solution is not unique: the refit is one of many"
+
 // interpolates says whether low is a solution among many: v = 0 and no radius holds anything back.
 func (r *run) interpolates(low *lowerSolution) bool {
 	return len(low.weak) > 0 && !slices.Contains(low.weak, false) && math.Abs(low.value) <= interpolation*r.low.scale
@@ -46,6 +49,10 @@ func support(x []float64) []int {
 func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
 	var x [][]float64
 	if ctx.Err() != nil {
+		return nil
+	}
+	if r.low.joint.alone() {
+		r.result.Message = notUnique
 		return nil
 	}
 	if err := r.low.compile(); err != nil {
@@ -106,7 +113,7 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, ex
 	}
 	if prog.LowRank() {
 		// The matrix of least norm is of full rank, so that no working set would help.
-		r.result.Message = "the lower level interpolates, so that its solution is not unique: the refit is one of many"
+		r.result.Message = notUnique
 		return nil, nil
 	}
 	if err := h.Set(low.h); err != nil {

@@ -263,6 +263,9 @@ func (b *subproblem) solve(ctx context.Context) (*answer, iterate, error) {
 		if ctx.Err() != nil {
 			return &answer{status: backends.Cancelled, residual: math.NaN()}, iterate{}, nil
 		}
+		if b.joint.alone() {
+			return &answer{status: backends.NumericalError, residual: math.NaN()}, iterate{}, nil
+		}
 		if err := b.assign(); err != nil {
 			return nil, iterate{}, err
 		}
@@ -380,7 +383,7 @@ func (b *subproblem) evaluate(z iterate) evaluation {
 	}
 	e.value = e.train + linear
 	top := e.value
-	dist := squaredDistance(z, b.centre)
+	dist := b.joint.squaredDistance(z, b.centre)
 	if b.settings.Linearized {
 		from := b.program.Radii
 		l := b.linearConstant + b.lipschitz/2*(dist-squared(z.h[:from], b.centre.h[:from]))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
 )
 
 // accept bounds the residuals with which a solve that missed its tolerances is
@@ -31,12 +32,24 @@ func usable(res *convex.Result) bool {
 func dot(a, b []float64) float64 { return floats.Dot(a, b) }
 
 // squaredDistance is |a - b|^2 over x and h.
-func squaredDistance(a, b iterate) float64 {
+func (j *joint) squaredDistance(a, b iterate) float64 {
+	return j.squaredX(a.x, b.x) + squared(a.h, b.h)
+}
+
+// squaredX is |a - b|^2 over x.
+func (j *joint) squaredX(a, b [][]float64) float64 {
 	sum := 0.0
-	for i := range a.x {
-		sum += squared(a.x[i], b.x[i])
+	if j.compact() {
+		first, second := j.each(a), j.each(b)
+		for t, f := range j.parts {
+			sum += lower.Squared(f, first[t], second[t])
+		}
+		return sum
 	}
-	return sum + squared(a.h, b.h)
+	for i := range a {
+		sum += squared(a[i], b[i])
+	}
+	return sum
 }
 
 func squared(a, b []float64) float64 {
@@ -49,10 +62,14 @@ func squared(a, b []float64) float64 {
 }
 
 // relativeStep is |z - zk| / sqrt(1 + |zk|^2).
-func relativeStep(z, zk iterate) float64 {
+func (j *joint) relativeStep(z, zk iterate) float64 {
 	norm := 1 + dot(zk.h, zk.h)
-	for _, x := range zk.x {
-		norm += dot(x, x)
+	if j.compact() {
+		norm += j.squaredX(zk.x, j.zeros())
+	} else {
+		for _, x := range zk.x {
+			norm += dot(x, x)
+		}
 	}
-	return math.Sqrt(squaredDistance(z, zk) / norm)
+	return math.Sqrt(j.squaredDistance(z, zk) / norm)
 }

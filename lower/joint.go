@@ -1,6 +1,10 @@
 package lower
 
-import "context"
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Valued is a fit that says what its functions are at any point.
 type Valued interface {
@@ -9,6 +13,27 @@ type Valued interface {
 	Shape() []int
 	// Values are the functions at x, which has the shape.
 	Values(x [][]float64) Values
+}
+
+// Compact is a fit whose points are a shorter form of the values of the variables that a conic program would have, factors of a large matrix for
+// example: of any length, [Valued.Shape] being that of the point zero. Conic programs cannot take its place, and no sums of points mean anything.
+type Compact interface {
+	Valued
+	// Squared is |x - y|^2 over the values that two points stand for.
+	Squared(x, y [][]float64) float64
+}
+
+// Squared is |x - y|^2 for points of a fit.
+func Squared(f Valued, x, y [][]float64) float64 {
+	if c, ok := f.(Compact); ok {
+		return c.Squared(x, y)
+	}
+	sum := 0.0
+	for k := range x {
+		d := floats.Distance(x[k], y[k], 2)
+		sum += d * d
+	}
+	return sum
 }
 
 // Values are the functions of a fit at a point: the losses L on validation and l on training rows, and the penalties P_i.

@@ -121,7 +121,8 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 	}
 	pt, err := e.fit.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper))
 	if err != nil || !pt.Solved {
-		return ctx.Err() != nil, err
+		_, compact := e.fit.Fit().(lower.Compact) // whose points are not mixed with those of conic programs
+		return ctx.Err() != nil || compact, err
 	}
 	tr.X, tr.Gap = pt.X, known(pt.Gap)
 	return true, nil

@@ -158,7 +158,7 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 		out.Errors.Validation = math.NaN()
 		return out, nil
 	}
-	radii, err := t.Program.Penalties(t.best.X, t.best.Upper)
+	radii, err := t.penalties(t.best)
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +168,16 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 	out.RefitFit = out.Iterate
 	out.selected(Selection{Lambda: t.best.Lambda, Radii: radii, Upper: t.best.Upper, X: t.best.X, Weighted: true})
 	return out, nil
+}
+
+// penalties are the P_i(x) of a trial.
+func (t *Task) penalties(at Trial) ([]float64, error) {
+	if fits := lower.BilevelsOf(t.fit); t.fit != nil && len(fits) == 1 {
+		if f, ok := fits[0].(lower.Compact); ok {
+			return f.Values(at.X).Penalties, nil
+		}
+	}
+	return t.Program.Penalties(at.X, at.Upper)
 }
 
 // status tells how a run that did not say so itself has ended.

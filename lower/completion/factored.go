@@ -80,7 +80,7 @@ func (f *factored) point() [][]float64 {
 		out = append(out, slices.Clone(f.x[at:at+n]))
 		at += n
 	}
-	out = append(out, slices.Concat(f.a, f.b))
+	out = append(out, f.j.join(f.k, f.a, f.b))
 	if f.j.intercept {
 		out = append(out, []float64{f.b0})
 	}

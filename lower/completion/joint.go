@@ -267,3 +267,42 @@ func orthogonal(a *mat.Dense) (q, r *mat.Dense) {
 	lapack64.Orgqr(q.RawMatrix(), tau, work, len(work))
 	return q, r
 }
+
+// Balanced returns L and R with L R' = A B' for factors of k columns by rows, in the form U S^(1/2) and V S^(1/2) of the singular value decomposition, without singular values up to
+// the share of the largest; nil for zero.
+func Balanced(a, b []float64, k int, share float64) (left, right *mat.Dense) {
+	if k == 0 {
+		return nil, nil
+	}
+	f := &factored{j: &Joint{m: len(a) / k, n: len(b) / k}, k: k, a: a, b: b}
+	_, values, scaled := f.decompose()
+	rank := 0
+	for rank < len(values) && values[rank] > share*values[0] {
+		rank++
+	}
+	return leading(scaled[0], f.j.m, rank), leading(scaled[1], f.j.n, rank)
+}
+
+// join is A followed by B, with a column of zeros more where that would be as long as G.
+func (j *Joint) join(k int, a, b []float64) []float64 {
+	if k*(j.m+j.n) != j.m*j.n || k == 0 {
+		return slices.Concat(a, b)
+	}
+	out := make([]float64, 0, (k+1)*(j.m+j.n))
+	for _, factor := range [][]float64{a, b} {
+		for i := 0; i < len(factor); i += k {
+			out = append(append(out, factor[i:i+k]...), 0)
+		}
+	}
+	return out
+}
+
+// Point is the point of a solution.
+func (j *Joint) Point(s *Solution) [][]float64 {
+	f := &factored{j: j, x: s.B, b0: s.B0}
+	if s.Left != nil {
+		_, f.k = s.Left.Dims()
+		f.a, f.b = columnsOf(s.Left, j.m, f.k), columnsOf(s.Right, j.n, f.k)
+	}
+	return f.point()
+}

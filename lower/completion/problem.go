@@ -107,7 +107,7 @@ func New(d Data, intercept bool) (*Problem, error) {
 		times[at]++
 		c.copies = math.Max(c.copies, times[at])
 	}
-	if len(row) <= interiorMost && min(m, n) <= interiorOrder {
+	if Small(len(row), m, n) {
 		c.interior = newInteriorData(c)
 		return c, nil
 	}
@@ -115,8 +115,11 @@ func New(d Data, intercept bool) (*Problem, error) {
 	return c, err
 }
 
-// Small says whether the known entries, at most 2000, and the lesser dimension, at most 500, are few enough for the
+// Small says whether so many known entries, at most 2000, of an m x n matrix with a lesser dimension of at most 500, are few enough for the
 // interior-point method.
+func Small(entries, m, n int) bool { return entries <= interiorMost && min(m, n) <= interiorOrder }
+
+// Small says whether the completion is.
 func (c *Problem) Small() bool { return c.interior != nil }
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.

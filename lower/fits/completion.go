@@ -81,25 +81,40 @@ type completionState struct {
 
 // Solve implements [lower.Differentiable].
 func (m *MatrixCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	if len(lambda) != m.Dim() {
-		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
-	}
-	pt := &lower.Point{Lambda: append([]float64(nil), lambda...)}
-	w := completion.Weights{Nuclear: pt.Lambda[0], Norm: pt.Lambda[1:]}
-	o := completion.Options{Tol: tol}
-	if start != nil {
-		o.Start = start.State.(*completionState).Solution
-	}
-	s, err := m.completion.Solve(ctx, w, o)
+	pt, s, err := m.solve(ctx, lambda, tol, start)
 	if err != nil {
 		return nil, err
 	}
 	var r []float64
 	pt.X, r = m.values(s)
+	m.score(pt, s, r)
+	return pt, nil
+}
+
+// solve returns the solution, and a point with its weights.
+func (m *MatrixCompletion) solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, *completion.Solution, error) {
+	if len(lambda) != m.Dim() {
+		return nil, nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
+	}
+	pt := &lower.Point{Lambda: append([]float64(nil), lambda...)}
+	o := completion.Options{Tol: tol}
+	if start != nil {
+		o.Start = start.State.(*completionState).Solution
+	}
+	s, err := m.completion.Solve(ctx, weightsOf(pt), o)
+	return pt, s, err
+}
+
+// weightsOf are the weights of a point.
+func weightsOf(pt *lower.Point) completion.Weights {
+	return completion.Weights{Nuclear: pt.Lambda[0], Norm: pt.Lambda[1:]}
+}
+
+// score fills in the point of a solution with the residual r of the validation entries.
+func (m *MatrixCompletion) score(pt *lower.Point, s *completion.Solution, r []float64) {
 	pt.Validation = floats.Dot(r, r) / (2 * float64(len(r)))
 	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == lower.Optimal || s.Status == lower.Exhausted
-	pt.State = &completionState{s, w, r}
-	return pt, nil
+	pt.State = &completionState{s, weightsOf(pt), r}
 }
 
 // values are the coefficients, G by rows and with an intercept b0, and the residual of the validation entries.

@@ -258,10 +258,7 @@ func (w *work) objective(z state) float64 {
 		for j, p := range v.Penalties {
 			worst = math.Max(worst, p-z.r[j])
 		}
-		for k, x := range z.x[t] {
-			d := floats.Distance(x, c.X[t][k], 2)
-			sum += c.Rho / 2 * d * d
-		}
+		sum += c.Rho / 2 * lower.Squared(w.fits[t], z.x[t], c.X[t])
 	}
 	return sum + c.Alpha*math.Max(worst, math.Max(0, value))
 }

@@ -6,20 +6,34 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/completion"
 	"github.com/conetune/conetune/lower/fits"
 )
 
-// Penalised is the fit of package completion, see [tune.Penalised]. It is [lower.Sized]: conic programs with working sets are quicker for large matrices.
+// Penalised is the fit of package completion, see [tune.Penalised]. Where it is not small its points have factors in the place of Gamma, see
+// [fits.FactoredCompletion], which [Model.Evaluate] and [Model.Fit] take, too.
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
 func (m *Model) Penalised() (lower.Penalised, error) {
 	d := m.data
+	if !m.small() {
+		var parts []int
+		for _, f := range []*Features{&d.Row, &d.Col} {
+			if f.X != nil {
+				parts = append(parts, f.count())
+			}
+		}
+		return fits.NewFactoredCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), parts, m.intercept)
+	}
 	c, err := fits.NewMatrixCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.intercept)
 	if err != nil {
 		return nil, err
 	}
 	return &fit{c, m}, nil
 }
+
+// small says whether the fit has Gamma by rows in its points.
+func (m *Model) small() bool { return completion.Small(len(m.data.Train), m.data.Rows, m.data.Cols) }
 
 // Modes are those of [fits.MatrixCompletion].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint} }

@@ -68,14 +68,35 @@ func (m *Model) largestWeights() (nuclear, group float64) {
 			mean += m.u.value(e.Value) / n
 		}
 	}
-	g := mat.NewDense(d.Rows, d.Cols, nil)
-	for _, e := range d.Train {
-		g.Set(e.Row, e.Col, (mean-m.u.value(e.Value))/n)
-	}
 	rows, cols := make([]float64, d.Rows), make([]float64, d.Cols)
-	for i := range d.Rows {
-		rows[i] = floats.Sum(g.RawRowView(i))
-		floats.Add(cols, g.RawRowView(i))
+	if m.small() {
+		g := mat.NewDense(d.Rows, d.Cols, nil)
+		for _, e := range d.Train {
+			g.Set(e.Row, e.Col, (mean-m.u.value(e.Value))/n)
+		}
+		for i := range d.Rows {
+			rows[i] = floats.Sum(g.RawRowView(i))
+			floats.Add(cols, g.RawRowView(i))
+		}
+		nuclear = spectralNorm(d.Rows, d.Cols, func(to, x *mat.VecDense) { to.MulVec(g, x) }, func(to, x *mat.VecDense) { to.MulVec(g.T(), x) })
+	} else {
+		g := make([]float64, len(d.Train))
+		for k, e := range d.Train {
+			g[k] = (mean - m.u.value(e.Value)) / n
+			rows[e.Row] += g[k]
+			cols[e.Col] += g[k]
+		}
+		nuclear = spectralNorm(d.Rows, d.Cols, func(to, x *mat.VecDense) {
+			to.Zero()
+			for k, e := range d.Train {
+				to.SetVec(e.Row, to.AtVec(e.Row)+g[k]*x.AtVec(e.Col))
+			}
+		}, func(to, x *mat.VecDense) {
+			to.Zero()
+			for k, e := range d.Train {
+				to.SetVec(e.Col, to.AtVec(e.Col)+g[k]*x.AtVec(e.Row))
+			}
+		})
 	}
 	for _, side := range []struct {
 		x    *mat.Dense
@@ -95,13 +116,12 @@ func (m *Model) largestWeights() (nuclear, group float64) {
 			group = max(group, math.Sqrt(sum))
 		}
 	}
-	return spectralNorm(g), group
+	return nuclear, group
 }
 
-// spectralNorm is the largest singular value to a few digits, by the power method from a fixed start.
-func spectralNorm(a *mat.Dense) float64 {
+// spectralNorm is the largest singular value of a matrix, given by its products, to a few digits, by the power method from a fixed start.
+func spectralNorm(rows, cols int, times, transposed func(to, x *mat.VecDense)) float64 {
 	const iterations = 50
-	rows, cols := a.Dims()
 	u, v := mat.NewVecDense(rows, nil), mat.NewVecDense(cols, nil)
 	for j := range cols {
 		v.SetVec(j, 1+1/float64(j+2)) // not orthogonal to anything likely
@@ -113,9 +133,9 @@ func spectralNorm(a *mat.Dense) float64 {
 			return norm
 		}
 		v.ScaleVec(1/length, v)
-		u.MulVec(a, v)
+		times(u, v)
 		norm = mat.Norm(u, 2)
-		v.MulVec(a.T(), u)
+		transposed(v, u)
 	}
 	return norm
 }

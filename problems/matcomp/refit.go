@@ -6,6 +6,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -27,8 +28,16 @@ func (m *Model) with(train, val []Entry) *Model {
 // mean over entries, so that what suits the training entries suits all. The test error is nil without test entries. A
 // [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	p := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val).Program()
+	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
+	p := all.Program()
 	p.H0 = p.StartAt(h, nil)
+	if backend.Name() == backends.Default && !all.small() {
+		fit, err := all.Penalised()
+		if err != nil {
+			return problems.Fit{}, nil, err
+		}
+		p.Fit = lower.NewChain(fit, retrainGap)
+	}
 	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
 	if err != nil {
 		return problems.Fit{}, nil, err
@@ -38,6 +47,9 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	}
 	return m.Fit(low.X), m.Evaluate(low.X).Test, nil
 }
+
+// retrainGap is the relative gap of the final training.
+const retrainGap = 1e-9
 
 // heldEntries is the least number of entries that a fold holds back.
 const heldEntries = 5

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/lower/completion"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -84,7 +85,9 @@ func pick(a *mat.Dense, entries []Entry, row func(Entry) int) *mat.Dense {
 type predictor struct {
 	theta, beta []float64
 	rows, cols  []float64 // effects of rows and columns
-	gamma       []float64 // by rows
+	gamma       []float64 // by rows, nil where it is given by factors
+	rank        int       // of the factors
+	left, right []float64 // by rows
 	b0          float64
 }
 
@@ -114,16 +117,32 @@ func (m *Model) predictor(x [][]float64) *predictor {
 	}
 	p.theta = coefficients(at.theta, d.Row.X, m.u.xMean, m.u.xSD, p.rows)
 	p.beta = coefficients(at.beta, d.Col.X, m.u.zMean, m.u.zSD, p.cols)
-	p.gamma = x[at.gamma]
+	gamma := x[at.gamma]
+	if len(gamma) != d.Rows*d.Cols {
+		p.rank = len(gamma) / (d.Rows + d.Cols)
+		cut := d.Rows * p.rank
+		p.left, p.right = gamma[:cut:cut], gamma[cut:]
+		if m.u.sd != 1 {
+			p.left = make([]float64, cut)
+			floats.AddScaled(p.left, m.u.sd, gamma[:cut])
+		}
+		return p
+	}
+	p.gamma = gamma
 	if m.u.sd != 1 {
-		p.gamma = make([]float64, len(x[at.gamma]))
-		floats.AddScaled(p.gamma, m.u.sd, x[at.gamma])
+		p.gamma = make([]float64, len(gamma))
+		floats.AddScaled(p.gamma, m.u.sd, gamma)
 	}
 	return p
 }
 
 func (p *predictor) at(i, j int) float64 {
-	return p.b0 + p.rows[i] + p.cols[j] + p.gamma[i*len(p.cols)+j]
+	sum := p.b0 + p.rows[i] + p.cols[j]
+	if p.gamma != nil {
+		return sum + p.gamma[i*len(p.cols)+j]
+	}
+	k := p.rank
+	return sum + floats.Dot(p.left[i*k:(i+1)*k], p.right[j*k:(j+1)*k])
 }
 
 func (p *predictor) halfMeanSquare(entries []Entry) float64 {
@@ -142,6 +161,10 @@ const rankShare = 1e-6
 // matrix brings the predictor into the form of factors.
 func (p *predictor) matrix(d *Data) *problems.Matrix {
 	out := &problems.Matrix{Intercept: p.b0, RowEffects: p.rows, ColEffects: p.cols}
-	out.Left, out.Right = factors(p.gamma, d.Rows)
+	if p.gamma != nil {
+		out.Left, out.Right = factors(p.gamma, d.Rows)
+	} else {
+		out.Left, out.Right = completion.Balanced(p.left, p.right, p.rank, rankShare)
+	}
 	return out
 }

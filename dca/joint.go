@@ -29,8 +29,17 @@ type joint struct {
 // jointEngine is the name of this engine in traces.
 const jointEngine = "fit"
 
-// jointTol is the gap of both programs, relative to the training loss at x = 0.
-const jointTol = 1e-9
+// jointTol is the gap of both programs, relative to the training loss at x = 0; compactTol is that of fits whose points are compact, which are
+// large: their last digits cost most of the time.
+const jointTol, compactTol = 1e-9, 1e-6
+
+// tol is the gap of both programs.
+func (j *joint) tol() float64 {
+	if j.compact() {
+		return compactTol
+	}
+	return jointTol
+}
 
 // newJoint returns nil where the fit is none for this.
 func newJoint(p *Program, s *Settings) *joint {
@@ -145,7 +154,7 @@ func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) erro
 func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	found, errs := make([]*lower.Within, len(j.parts)), make([]error, len(j.parts))
 	design.Side(len(j.parts), j.workers, func(t int) {
-		found[t], errs[t] = j.lows[t].Solve(ctx, h, jointTol*math.Max(j.scale[t], math.SmallestNonzeroFloat64))
+		found[t], errs[t] = j.lows[t].Solve(ctx, h, j.tol()*math.Max(j.scale[t], math.SmallestNonzeroFloat64))
 	})
 	j.fits += len(j.parts)
 	share := 1 / float64(len(j.parts))
@@ -191,7 +200,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 	for i, s := range b.lower.slope {
 		value += s * (b.centre.h[i] - b.lower.h[i])
 	}
-	tol := jointTol * floats.Sum(j.scale) / float64(len(j.scale))
+	tol := j.tol() * floats.Sum(j.scale) / float64(len(j.scale))
 	s, err := j.sub.Solve(ctx, &lower.Centre{
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,

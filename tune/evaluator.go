@@ -26,7 +26,7 @@ func (t *Task) evaluator(s *space) (*evaluator, error) {
 		return nil, err
 	}
 	if fit != nil {
-		e.fit = lower.NewChain(fit, directGap)
+		e.fit = lower.NewChain(fit, gapOf(fit))
 		return e, nil
 	}
 	return e, e.compile()
@@ -84,8 +84,16 @@ func (e *evaluator) compile() (err error) {
 	return err
 }
 
-// directGap is the relative gap of direct solves.
-const directGap = 1e-9
+// directGap is the relative gap of direct solves, compactGap that of large fits with compact points, see [lower.Compact].
+const directGap, compactGap = 1e-9, 1e-6
+
+// gapOf is the relative gap to which a fit is solved.
+func gapOf(fit lower.Penalised) float64 {
+	if _, compact := fit.(lower.Compact); compact {
+		return compactGap
+	}
+	return directGap
+}
 
 // known is a gap as it is reported: nil where it was not computed.
 func known(gap float64) *float64 {

@@ -137,7 +137,7 @@ func (t *Task) solvers(p *dca.Program, of func() (lower.Penalised, error)) error
 	if fit == nil || err != nil {
 		return err
 	}
-	p.Fit = lower.NewChain(fit, directGap)
+	p.Fit = lower.NewChain(fit, gapOf(fit))
 	return nil
 }
 

@@ -330,9 +330,10 @@ func (f *factored) pullSide(g tangent, c float64, s int, v []float64) {
 	}
 }
 
-// hessian is the second derivative of F along t.
-func (f *factored) hessian(t tangent) tangent {
-	out, k := f.zero(), f.k
+// hessian sets out to the second derivative of F along t.
+func (f *factored) hessian(out, t tangent) {
+	out.clear()
+	k := f.k
 	for s, w := range f.w {
 		if w == 0 {
 			continue
@@ -396,7 +397,6 @@ func (f *factored) hessian(t tangent) tangent {
 		out.S[len(f.set)] += f.rho * t.S[len(f.set)]
 	}
 	f.hold(out, t)
-	return out
 }
 
 // hold holds the rotation of the factors, see [surface.hold].
@@ -487,20 +487,31 @@ func (f *factored) prepare() {
 			return
 		}
 	}
-	b := &blocks{weights: w, set: slices.Clone(f.set), diagonal: (f.j.m+f.j.n)*f.k*f.k > blocksMost}
+	b := &blocks{weights: w, set: slices.Clone(f.set), diagonal: f.diagonalBlocks()}
 	f.blocks, f.holds = b, nil
 	for s := range b.rows {
-		other, rows := f.b, f.j.m
-		if s == 1 {
-			other, rows = f.a, f.j.n
-		}
-		if b.diagonal {
-			b.rows[s] = f.diagonals(s, rows, other)
-		} else {
-			b.rows[s] = f.cholesky(s, rows, other)
-		}
+		f.prepareRows(s)
 	}
 	f.prepareCoefficients(b)
+}
+
+// diagonalBlocks says whether blocks would take too much memory.
+func (f *factored) diagonalBlocks() bool { return (f.j.m+f.j.n)*f.k*f.k > blocksMost }
+
+// prepareRows forms the blocks of A or of B.
+func (f *factored) prepareRows(s int) {
+	if f.blocks == nil {
+		f.blocks = &blocks{}
+	}
+	other, rows := f.b, f.j.m
+	if s == 1 {
+		other, rows = f.a, f.j.n
+	}
+	if f.blocks.diagonal {
+		f.blocks.rows[s] = f.diagonals(s, rows, other)
+	} else {
+		f.blocks.rows[s] = f.cholesky(s, rows, other)
+	}
 }
 
 // places are the rows of a factor and of the other one of the entries of a set.
@@ -637,24 +648,40 @@ func (f *factored) prepareCoefficients(b *blocks) {
 	}
 }
 
+// solveRows solves with the Cholesky factors of all rows.
+func (f *factored) solveRows(to, factors []float64) {
+	k := f.k
+	for i := range len(to) / max(k, 1) {
+		v, l := to[i*k:(i+1)*k], factors[i*k*k:(i+1)*k*k]
+		for p := range k {
+			v[p] = (v[p] - inner(l[p*k:p*k+p], v[:p])) / l[p*k+p]
+		}
+		for p := k - 1; p >= 0; p-- {
+			v[p] /= l[p*k+p]
+			addScaled(v[:p], -v[p], l[p*k:p*k+p])
+		}
+	}
+}
+
 // precondition returns M^-1 t.
 func (f *factored) precondition(t tangent) tangent {
-	out, k, b := t.copy(), f.k, f.blocks
+	out := f.zero()
+	f.preconditionTo(out, t)
+	return out
+}
+
+// preconditionTo sets out to M^-1 t.
+func (f *factored) preconditionTo(out, t tangent) {
+	b := f.blocks
+	copy(out.A, t.A)
+	copy(out.B, t.B)
+	copy(out.S, t.S)
 	for s, to := range [][]float64{out.A, out.B} {
 		if b.diagonal {
 			floats.Div(to, b.rows[s])
 			continue
 		}
-		for i := range len(to) / max(k, 1) {
-			v, l := to[i*k:(i+1)*k], b.rows[s][i*k*k:(i+1)*k*k]
-			for p := range k {
-				v[p] = (v[p] - inner(l[p*k:p*k+p], v[:p])) / l[p*k+p]
-			}
-			for p := k - 1; p >= 0; p-- {
-				v[p] /= l[p*k+p]
-				addScaled(v[:p], -v[p], l[p*k:p*k+p])
-			}
-		}
+		f.solveRows(to, b.rows[s])
 	}
 	switch {
 	case len(out.S) == 0:
@@ -663,13 +690,12 @@ func (f *factored) precondition(t tangent) tangent {
 	default:
 		b.coefficients.Solve(out.S)
 	}
-	return out
 }
 
 // conjugate returns t with H t = q, see [surface.conjugate].
 func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
 	t, res := f.zero(), q.copy()
-	z := f.precondition(res)
+	z, hd := f.precondition(res), f.zero()
 	d := z.copy()
 	rz := res.dot(z)
 	first := rz
@@ -677,18 +703,20 @@ func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
 		if !(rz > tol*tol*first) || f.end.Look() {
 			break
 		}
-		hd := f.hessian(d)
+		f.hessian(hd, d)
 		curvature := d.dot(hd)
 		if !(curvature > 1e-14*math.Abs(d.dot(res))) {
 			if step == 0 {
 				t.add(1, d)
+			} else if curvature < 0 {
+				t.add(math.Min(rz/-curvature, 1), d)
 			}
 			break
 		}
 		alpha := rz / curvature
 		t.add(alpha, d)
 		res.add(-alpha, hd)
-		z = f.precondition(res)
+		f.preconditionTo(z, res)
 		next := res.dot(z)
 		d.scale(next / rz)
 		d.add(1, z)

@@ -17,7 +17,9 @@ const (
 	// forcing bounds the accuracy of the systems of Newton's method, derivatives is that of those for derivatives in the weights.
 	forcing, derivatives = 0.1, 1e-3
 	// jointTol is the share of the training loss at zero, squared, that the last step of Newton's method promises.
-	jointTol = 3e-11
+	jointTol = 3e-8
+	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the best G, and concave below.
+	ample = 1.8
 	// followed bounds the relative change of a weight for which the derivative foretells the solution.
 	followed = 0.5
 	// small is the share of the largest singular value of G below which one may be zero in the limit. It is where the norm of the rest of T is below
@@ -247,7 +249,7 @@ func (f *factored) bound(top float64) float64 {
 	return value
 }
 
-// grow takes in columns by the best step along the sum of (sigma - m_0) u v' over what was found.
+// grow takes in columns by a step along the sum of (sigma - m_0) u v' over what was found.
 func (f *factored) grow(found triplets) bool {
 	slope, curvature := 0.0, 0.0
 	excess := make([]float64, len(found.values))
@@ -280,7 +282,7 @@ func (f *factored) grow(found triplets) bool {
 	if !(curvature > 0) || !(slope > 0) {
 		return false
 	}
-	step := slope / curvature
+	step := ample * slope / curvature
 	k := f.k + n
 	both := make([]float64, (f.j.m+f.j.n)*k)
 	for s, old := range [][]float64{f.a, f.b} {

@@ -19,6 +19,12 @@ func (t tangent) dot(u tangent) float64 {
 	return floats.Dot(t.A, u.A) + floats.Dot(t.B, u.B) + floats.Dot(t.S, u.S)
 }
 
+func (t tangent) clear() {
+	clear(t.A)
+	clear(t.B)
+	clear(t.S)
+}
+
 // add is t += a u.
 func (t tangent) add(a float64, u tangent) {
 	floats.AddScaled(t.A, a, u.A)

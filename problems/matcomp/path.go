@@ -16,6 +16,8 @@ const (
 	pathRise = 2
 	// Matrices of more than pathLarge entries have one ratio, and one such point.
 	pathLarge = 100_000
+	// largePoints is pathPoints where the fit is for large completions: neighbours on the path are close, as each is a start for the next.
+	largePoints = 20
 )
 
 // large says whether single completions take long.
@@ -43,9 +45,13 @@ func (m *Model) path() [][]float64 {
 		ratios = ratios[:1]
 	}
 	var path [][]float64
+	points := pathPoints
+	if !m.small() {
+		points = largePoints
+	}
 	for _, ratio := range ratios {
-		for i := range pathPoints {
-			share := math.Pow(pathLength, float64(i+1)/pathPoints)
+		for i := range points {
+			share := math.Pow(pathLength, float64(i+1)/float64(points))
 			lambda := make([]float64, len(m.r0))
 			for j := range lambda {
 				lambda[j] = ratio * share * group

@@ -491,6 +491,9 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 	least, idle := math.Inf(1), 0
 	grew := true
 	f.refresh()
+	if f.k > 0 { // what is missing at a point of other weights will be missing at the solution
+		f.certify(gap)
+	}
 	for rounds = 1; ; rounds++ {
 		// The gap is of the order of the gradient, what a step promises of that of its square. While columns are missing they are most of the gap.
 		tol := math.Max(0.1*gap/unit, 0.01*math.Min(0.1, least/unit))

@@ -88,17 +88,17 @@ func (f *factored) lanczos(threshold float64, vectors ...*mat.Dense) (bound floa
 	}
 	floats.Scale(1/size, start)
 	v, least, look := start, 0.0, lanczosFirst
-	top := min(m, n)
+	known := 0
 	if len(vectors) > 0 {
-		top -= vectors[0].RawMatrix().Cols
+		known = vectors[0].RawMatrix().Cols
 	}
-	top = min(top, lanczosMost)
+	top := min(m-known+1, n-known, lanczosMost)
 	for step := 1; step <= top; step++ {
 		u := make([]float64, m)
 		f.apply(u, v, false)
 		project(0, u, us)
 		alpha := floats.Norm(u, 2)
-		least = math.Max(least, 1e-14*alpha)
+		least = math.Max(least, 1e-13*alpha)
 		vs, alphas = append(vs, v), append(alphas, alpha)
 		beta := 0.0
 		next := make([]float64, n)

@@ -21,7 +21,7 @@ type Problem struct {
 	row, col []int
 	copies   float64       // the most times that an entry is known
 	interior *interiorData // nil where joint is not
-	joint    *Joint
+	joint    *Joint        // of large completions
 }
 
 // Data are the N known entries of an m x n matrix.
@@ -193,7 +193,10 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	if c.joint != nil {
 		return c.solveFactored(ctx, w.Nuclear, norm, o), nil
 	}
-	status := s.interiorSolve(ctx)
+	status := lower.Exhausted
+	if c.interior != nil {
+		status = s.interiorSolve(ctx)
+	}
 	if status == lower.Exhausted {
 		status = s.run(ctx)
 	}

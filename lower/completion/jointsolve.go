@@ -15,7 +15,7 @@ const (
 	// jointSteps bounds the steps of Newton's method, jointCG those of conjugate gradients in each.
 	jointSteps, jointCG = 60, 400
 	// forcing bounds the accuracy of the systems of Newton's method, derivatives is that of those for derivatives in the weights.
-	forcing, derivatives = 0.1, 1e-3
+	forcing, derivatives = 0.1, 1e-2
 	// jointTol is the share of the training loss at zero, squared, that the last step of Newton's method promises.
 	jointTol = 3e-8
 	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the best G, and concave below.

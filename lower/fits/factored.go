@@ -85,7 +85,14 @@ func (c *FactoredCompletion) Squared(x, y [][]float64) float64 { return c.both.S
 func (c *FactoredCompletion) Joint() lower.JointSolver { return c.both.Joint() }
 
 // Within implements [lower.Bilevel].
-func (c *FactoredCompletion) Within() lower.WithinSolver { return multipliers.NewLower(c) }
+func (c *FactoredCompletion) Within() lower.WithinSolver {
+	s := multipliers.NewLower(c)
+	s.First(withinFirst * c.LambdaMax())
+	return s
+}
+
+// withinFirst is the share of LambdaMax that the multipliers of a lower level start with: large enough for few columns.
+const withinFirst = 0.5
 
 // Subproblem implements [lower.Bilevel].
 func (c *FactoredCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {

@@ -23,6 +23,9 @@ func NewLower(fit lower.Joint) *Lower {
 	return &Lower{fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
 }
 
+// First takes another weight for the first multipliers, common to all.
+func (s *Lower) First(weight float64) { s.m = slices.Repeat([]float64{weight}, s.fit.Dim()) }
+
 // Begin implements [lower.WithinSolver].
 func (s *Lower) Begin(ctx context.Context, m []float64, x [][]float64) error {
 	s.m = slices.Clone(m)

@@ -10,20 +10,14 @@ import (
 	"github.com/conetune/conetune/lower/fits"
 )
 
-// Penalised is the fit of package completion, see [tune.Penalised]. Where it is not small its points have factors in the place of Gamma, see
+// Penalised is the fit of package completion, see [tune.Penalised]. For large matrices without features its points have factors in the place of Gamma, see
 // [fits.FactoredCompletion], which [Model.Evaluate] and [Model.Fit] take, too.
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
 func (m *Model) Penalised() (lower.Penalised, error) {
 	d := m.data
-	if !m.small() {
-		var parts []int
-		for _, f := range []*Features{&d.Row, &d.Col} {
-			if f.X != nil {
-				parts = append(parts, f.count())
-			}
-		}
-		return fits.NewFactoredCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), parts, m.intercept)
+	if m.factored() {
+		return fits.NewFactoredCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, nil, nil, m.intercept)
 	}
 	c, err := fits.NewMatrixCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.intercept)
 	if err != nil {
@@ -32,8 +26,10 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 	return &fit{c, m}, nil
 }
 
-// small says whether the fit has Gamma by rows in its points.
-func (m *Model) small() bool { return completion.Small(len(m.data.Train), m.data.Rows, m.data.Cols) }
+// factored says whether the points of the fit have factors in the place of Gamma: of large matrices without features.
+func (m *Model) factored() bool {
+	return !completion.Small(len(m.data.Train), m.data.Rows, m.data.Cols) && m.data.Row.count()+m.data.Col.count() == 0
+}
 
 // Modes are those of [fits.MatrixCompletion].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint} }

@@ -46,7 +46,7 @@ func (m *Model) path() [][]float64 {
 	}
 	var path [][]float64
 	points := pathPoints
-	if !m.small() {
+	if m.factored() {
 		points = largePoints
 	}
 	for _, ratio := range ratios {
@@ -75,7 +75,7 @@ func (m *Model) largestWeights() (nuclear, group float64) {
 		}
 	}
 	rows, cols := make([]float64, d.Rows), make([]float64, d.Cols)
-	if m.small() {
+	if !m.factored() {
 		g := mat.NewDense(d.Rows, d.Cols, nil)
 		for _, e := range d.Train {
 			g.Set(e.Row, e.Col, (mean-m.u.value(e.Value))/n)

@@ -31,7 +31,7 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
 	p := all.Program()
 	p.H0 = p.StartAt(h, nil)
-	if backend.Name() == backends.Default && !all.small() {
+	if backend.Name() == backends.Default && all.factored() {
 		fit, err := all.Penalised()
 		if err != nil {
 			return problems.Fit{}, nil, err

@@ -1,0 +1,149 @@
+package matcomp_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	lowerfits "github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems/matcomp"
+)
+
+// large is a matrix of rank 1 and noise with too many known entries for the interior-point method.
+func large() *matcomp.Data {
+	const m, n = 64, 56
+	rng := rand.New(rand.NewPCG(5, 6))
+	u, v := make([]float64, m), make([]float64, n)
+	for i := range u {
+		u[i] = rng.NormFloat64()
+	}
+	for j := range v {
+		v[j] = rng.NormFloat64()
+	}
+	d := &matcomp.Data{Rows: m, Cols: n}
+	for i := range m {
+		for j := range n {
+			e := matcomp.Entry{Row: i, Col: j, Value: 0.5 + u[i]*v[j] + 0.5*rng.NormFloat64()}
+			switch r := rng.Float64(); {
+			case r < 0.62:
+				d.Train = append(d.Train, e)
+			case r < 0.8:
+				d.Val = append(d.Val, e)
+			default:
+				d.Test = append(d.Test, e)
+			}
+		}
+	}
+	return d
+}
+
+// dense is a point with Gamma by rows in the place of its factors.
+func dense(d *matcomp.Data, x [][]float64) [][]float64 {
+	k := len(x[0]) / (d.Rows + d.Cols)
+	full := mat.NewDense(d.Rows, d.Cols, nil)
+	if k > 0 {
+		full.Mul(mat.NewDense(d.Rows, k, x[0][:d.Rows*k]), mat.NewDense(d.Cols, k, x[0][d.Rows*k:]).T())
+	}
+	return append([][]float64{full.RawMatrix().Data}, x[1:]...)
+}
+
+// Factors are scored, predicted from and saved as the matrix that they stand for.
+func TestFactorsAndMatrix(t *testing.T) {
+	d := large()
+	require.Greater(t, len(d.Train), 2000)
+	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
+		m := newModel(t, d, o)
+		fit, err := m.Penalised()
+		require.NoError(t, err)
+		pt, err := fit.Solve(context.Background(), []float64{0.3 * fit.LambdaMax()}, 1e-8, nil)
+		require.NoError(t, err)
+		require.True(t, pt.Solved)
+		full := dense(d, pt.X)
+		a, b := m.Evaluate(pt.X), m.Evaluate(full)
+		require.InDelta(t, b.Validation, a.Validation, 1e-12)
+		require.InDelta(t, *b.Test, *a.Test, 1e-12)
+		p, q := m.Fit(pt.X).Matrix, m.Fit(full).Matrix
+		require.Equal(t, q.Rank(), p.Rank())
+		for i := range d.Rows {
+			require.InDelta(t, q.At(i, i%d.Cols), p.At(i, i%d.Cols), 1e-5)
+		}
+	}
+}
+
+// The lower level and the whole method by factors are those by conic programs.
+func TestFactoredAgainstConic(t *testing.T) {
+	d := large()
+	m := newModel(t, d, matcomp.Options{Intercept: true})
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	require.Implements(t, (*lowerfits.Compact)(nil), fit)
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	s := m.DefaultSettings()
+	s.Backend, s.MaxIter = backend, 2
+
+	conic := m.Program()
+	conic.H0 = []float64{35}
+	quick := conic
+	quick.Fit = lowerfits.NewChain(fit, 1e-9)
+	want, err := dca.LowerLevel(context.Background(), conic, s)
+	require.NoError(t, err)
+	got, err := dca.LowerLevel(context.Background(), quick, s)
+	require.NoError(t, err)
+	require.False(t, math.IsNaN(got.Gap))
+	require.InEpsilon(t, want.Value, got.Value, 1e-5)
+	require.InEpsilon(t, want.Lambda[0], got.Lambda[0], 1e-4)
+
+	conic.PathRise, quick.PathRise = 1, 1
+	a, err := dca.Solve(context.Background(), conic, s)
+	require.NoError(t, err)
+	b, err := dca.Solve(context.Background(), quick, s)
+	require.NoError(t, err)
+	require.Equal(t, a.Iterations, b.Iterations)
+	for k, it := range a.Trace {
+		require.InEpsilon(t, it.Objective, b.Trace[k].Objective, 1e-4, "%d", k)
+		require.InEpsilon(t, it.UpperValue, b.Trace[k].UpperValue, 1e-4)
+		require.InEpsilon(t, it.H[0], b.Trace[k].H[0], 1e-4)
+		require.Equal(t, "fit", b.Trace[k].SubEngine)
+		require.InDelta(t, it.Step, b.Trace[k].Step, 1e-3*it.Step+1e-6)
+	}
+	require.InEpsilon(t, a.RefitValue, b.RefitValue, 1e-4)
+
+	// the same bytes again, with other numbers of workers
+	s.Workers = 2
+	again := quick
+	again.Fit = lowerfits.NewChain(fit, 1e-9)
+	c, err := dca.Solve(context.Background(), again, s)
+	require.NoError(t, err)
+	require.Equal(t, b.X, c.X)
+	require.Equal(t, b.H, c.H)
+}
+
+// The final training on all entries is the lower level at the radius with these entries.
+func TestFactoredRetrain(t *testing.T) {
+	d := large()
+	m := newModel(t, d, matcomp.Options{})
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	fit, test, err := m.Retrain(context.Background(), backend, backends.Options{}, []float64{50})
+	require.NoError(t, err)
+	all := *d
+	all.Train = append(append([]matcomp.Entry{}, d.Train...), d.Val...)
+	p := newModel(t, &matcomp.Data{Rows: d.Rows, Cols: d.Cols, Train: all.Train, Val: d.Test[:5], Test: d.Test[5:]}, matcomp.Options{}).Program()
+	p.H0 = []float64{50}
+	want, err := dca.LowerLevel(context.Background(), p, dca.Settings{Backend: backend})
+	require.NoError(t, err)
+	sum := 0.0
+	for _, e := range d.Test {
+		r := e.Value - want.X[0][e.Row*d.Cols+e.Col]
+		require.InDelta(t, want.X[0][e.Row*d.Cols+e.Col], fit.Matrix.At(e.Row, e.Col), 1e-3)
+		sum += r * r
+	}
+	require.InEpsilon(t, sum/float64(2*len(d.Test)), *test, 1e-4)
+}

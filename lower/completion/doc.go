@@ -15,12 +15,13 @@
 // unknown for each known entry, in some ten iterations whatever the rank of G and the weights. What is zero in the limit is then
 // left out. The dual point, always feasible, gives a lower bound.
 //
-// Larger ones, and tolerances below 1e-10, take proximal steps (a singular value decomposition of G plus the residual, the values
-// above a threshold kept; and an epoch of block coordinate descent) that find the rank and the groups in use. Between them, Newton's
-// method goes to the solution of that rank: with G = A B' the objective is smooth and has
+// Larger ones are solved by their factors, see [Joint]: with G = A B' the objective is smooth and has
 //
-//	|G|_* = min { (|A|^2 + |B|^2) / 2 : A B' = G }.
+//	|G|_* = min { (|A|^2 + |B|^2) / 2 : A B' = G },
 //
-// Its systems are solved by conjugate gradients, whose products cost one pass over the known entries. Here the residual,
-// scaled so that its matrix over the known entries has a spectral norm of at most N w_0, gives the bound.
+// so that Newton's method goes to the solution of as many columns as A and B have. Its systems are solved by conjugate gradients, whose products cost
+// one pass over the known entries. Columns that are missing are singular vectors of the residual; the residual, scaled so that its matrix over the known
+// entries has a spectral norm of at most N w_0, gives the bound. Small ones with tolerances below 1e-10 take proximal steps (a singular value decomposition
+// of G plus the residual, the values above a threshold kept; and an epoch of block coordinate descent) that find the rank and the groups in use, and
+// Newton steps between them.
 package completion

@@ -18,7 +18,7 @@ type FactoredCompletion struct {
 	both *completion.Joint
 }
 
-// NewFactoredCompletion is [NewMatrixCompletion] with the coefficients divided into variables of the lengths parts. It is not for what
+// NewFactoredCompletion is [NewMatrixCompletion] with the coefficients divided into variables of the lengths parts, and is not for what
 // [MatrixCompletion.Small] says to be small.
 func NewFactoredCompletion(train, val Entries, m, n int, groups [][]int, parts []int, intercept bool) (*FactoredCompletion, error) {
 	of, err := NewMatrixCompletion(train, val, m, n, groups, intercept)

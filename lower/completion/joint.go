@@ -2,6 +2,7 @@ package completion
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -130,7 +131,7 @@ func newSide(d Data, groups [][]int) (*side, error) {
 			columns[l] = l
 		}
 		columns[p] = design.Ones
-		s.gram = d.X.Gram(columns, slices.Repeat([]float64{1}, len(d.Y)), 1)
+		s.gram = d.X.Gram(context.Background(), columns, slices.Repeat([]float64{1}, len(d.Y)), 1)
 	}
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package design
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/conetune/conetune/internal/crew"
@@ -17,16 +18,16 @@ const (
 )
 
 // Products returns the matrix sum_i w_i x_ij x_ik with a row for each column j of a list and a column for each k of b, by rows. The weights w are nil for
-// ones.
-func (d *Matrix) Products(a, b []int, w []float64, threads int) []float64 {
+// ones. Where the context ends before, the numbers mean nothing.
+func (d *Matrix) Products(ctx context.Context, a, b []int, w []float64, threads int) []float64 {
 	out := make([]float64, len(a)*len(b))
 	parts := (len(a) + productColumns - 1) / productColumns
 	Side(parts, threads, func(k int) {
 		lo, hi := k*productColumns, min(len(a), (k+1)*productColumns)
 		if d.dense != nil || d.p == 0 {
-			d.denseProducts(out[lo*len(b):hi*len(b)], a[lo:hi], b, w)
+			d.denseProducts(ctx, out[lo*len(b):hi*len(b)], a[lo:hi], b, w)
 		} else {
-			d.sparseProducts(out[lo*len(b):hi*len(b)], a[lo:hi], b, w)
+			d.sparseProducts(ctx, out[lo*len(b):hi*len(b)], a[lo:hi], b, w)
 		}
 	})
 	return out
@@ -60,9 +61,9 @@ func Side(n, threads int, f func(k int)) {
 	group.Wait()
 }
 
-func (d *Matrix) denseProducts(out []float64, a, b []int, w []float64) {
+func (d *Matrix) denseProducts(ctx context.Context, out []float64, a, b []int, w []float64) {
 	left, right := make([]float64, len(a)*productRows), make([]float64, len(b)*productRows)
-	for from := 0; from < d.n; from += productRows {
+	for from := 0; from < d.n && ctx.Err() == nil; from += productRows {
 		rows := min(productRows, d.n-from)
 		d.pack(left, a, from, rows, nil, -1)
 		d.pack(right, b, from, rows, w, 1)
@@ -97,9 +98,12 @@ func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, 
 	}
 }
 
-func (d *Matrix) sparseProducts(out []float64, a, b []int, w []float64) {
+func (d *Matrix) sparseProducts(ctx context.Context, out []float64, a, b []int, w []float64) {
 	column := make([]float64, d.n)
 	for i, j := range a {
+		if ctx.Err() != nil {
+			return
+		}
 		if j == Ones {
 			for l := range column {
 				column[l] = 1
@@ -128,23 +132,23 @@ func (d *Matrix) sparseProducts(out []float64, a, b []int, w []float64) {
 // correlateColumns is the number of columns of one part of [Matrix.MulTransIn].
 const correlateColumns = 256
 
-// MulTransIn is [Matrix.MulTrans] on so many threads at most.
-func (d *Matrix) MulTransIn(out, r []float64, threads int) {
+// MulTransIn is [Matrix.MulTrans] on so many threads at most. Where the context ends before, the numbers mean nothing.
+func (d *Matrix) MulTransIn(ctx context.Context, out, r []float64, threads int) {
 	Side((len(out)+correlateColumns-1)/correlateColumns, threads, func(k int) {
-		for j := k * correlateColumns; j < min(len(out), (k+1)*correlateColumns); j++ {
+		for j := k * correlateColumns; j < min(len(out), (k+1)*correlateColumns) && ctx.Err() == nil; j++ {
 			out[j] = d.Dot(j, r)
 		}
 	})
 }
 
 // Gram returns the rows of the symmetric matrix of [Matrix.Products] of a list with itself.
-func (d *Matrix) Gram(columns []int, w []float64, threads int) [][]float64 {
+func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) [][]float64 {
 	k := len(columns)
 	out := make([][]float64, k)
 	parts := (k + productColumns - 1) / productColumns
 	Side(parts, threads, func(part int) {
 		lo, hi := part*productColumns, min(k, (part+1)*productColumns)
-		block := d.Products(columns[lo:hi], columns[:hi], w, 1)
+		block := d.Products(ctx, columns[lo:hi], columns[:hi], w, 1)
 		for i := lo; i < hi; i++ {
 			out[i] = make([]float64, k)
 			copy(out[i], block[(i-lo)*hi:(i-lo)*hi+i+1])

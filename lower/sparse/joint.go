@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -109,7 +110,7 @@ func (squares) balance(_, a []float64) {
 
 // dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from the slopes u of the training rows, as in the comment on [smooth]: the better one of those
 // for t = 1 and for the t that needs no m_2.
-func (g *Joint) dual(look jointLook, m1, m2 float64, threads int) float64 {
+func (g *Joint) dual(ctx context.Context, look jointLook, m1, m2 float64, threads int) float64 {
 	a := append([]float64(nil), look.slopes...)
 	y := g.sets[training].Y
 	if g.intercept {
@@ -119,7 +120,7 @@ func (g *Joint) dual(look jointLook, m1, m2 float64, threads int) float64 {
 	c := look.products
 	if g.intercept { // a is not u
 		c = make([]float64, x.Columns())
-		x.MulTransIn(c, a, threads)
+		x.MulTransIn(ctx, c, a, threads)
 	}
 	t, over := 1.0, 0.0
 	for _, v := range c {

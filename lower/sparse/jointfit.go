@@ -49,7 +49,7 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float6
 			return nil, err
 		}
 		if pt == nil {
-			return nil, ctx.Err()
+			return nil, nil
 		}
 		value := s.descend(w, merit)
 		c, err := s.Check(ctx, w)

@@ -24,7 +24,8 @@ type jointSolver struct {
 	models  [2]jointModel
 	a, b    []float64 // by positions: where the models are made, and the last solution
 	problem quadratic
-	seen    [2]jointLook // at b; not known where it has no slopes
+	seen    [2]jointLook    // at b; not known where it has no slopes
+	ctx     context.Context // of the call at work
 }
 
 // jointLook is what a look at a set at some point has found.
@@ -59,7 +60,7 @@ const (
 
 // Joint implements [lower.Joint].
 func (g *Joint) Joint() lower.JointSolver {
-	s := &jointSolver{Joint: g, threads: runtime.GOMAXPROCS(0), at: slices.Repeat([]int{-1}, g.Features())}
+	s := &jointSolver{Joint: g, threads: runtime.GOMAXPROCS(0), ctx: context.Background(), at: slices.Repeat([]int{-1}, g.Features())}
 	var first []int
 	if g.intercept {
 		first = append(first, design.Ones)
@@ -99,7 +100,7 @@ func (s *jointSolver) extend(k int) {
 		return
 	}
 	n := float64(len(s.sets[k].Y))
-	products := s.sets[k].X.Products(s.columns[from:], s.columns, m.curvature, s.threads)
+	products := s.sets[k].X.Products(s.ctx, s.columns[from:], s.columns, m.curvature, s.threads)
 	for i := range all - from {
 		row := products[i*all : (i+1)*all : (i+1)*all]
 		floats.Scale(1/n, row)
@@ -142,7 +143,8 @@ func (s *jointSolver) correlation(set, j int, v []float64) float64 {
 }
 
 // Model implements [lower.JointSolver].
-func (s *jointSolver) Model(_ context.Context, x [][]float64) error {
+func (s *jointSolver) Model(ctx context.Context, x [][]float64) error {
+	s.ctx = ctx
 	if x != nil {
 		if err := s.move(x); err != nil {
 			return err
@@ -239,7 +241,7 @@ func near(a, b []float64) bool {
 }
 
 func (s *jointSolver) gram(k int) [][]float64 {
-	g := s.sets[k].X.Gram(s.columns, s.models[k].curvature, s.threads)
+	g := s.sets[k].X.Gram(s.ctx, s.columns, s.models[k].curvature, s.threads)
 	for _, row := range g {
 		floats.Scale(1/float64(len(s.sets[k].Y)), row)
 	}
@@ -269,12 +271,15 @@ func (s *jointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	if len(w.Penalties) != 2 {
 		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
 	}
-	if ctx.Err() != nil || len(s.columns) > jointMost {
+	if s.ctx = ctx; ctx.Err() != nil || len(s.columns) > jointMost {
 		return nil, nil
 	}
 	s.ready(training)
 	if w.Validation > 0 {
 		s.ready(validating)
+	}
+	if ctx.Err() != nil {
+		return nil, nil
 	}
 	s.set(w)
 	s.seen = [2]jointLook{}
@@ -426,7 +431,7 @@ func (s *jointSolver) X() [][]float64 {
 // e_j^2 / (2 (rho + m_2)) in a coefficient, e_0^2 / (2 rho) in the intercept. Else the bound is that of the dual problem.
 func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower.JointCheck, err error) {
 	c.Gap = math.Inf(1)
-	if ctx.Err() != nil {
+	if s.ctx = ctx; ctx.Err() != nil {
 		return c, nil
 	}
 	share := shares(w)
@@ -442,7 +447,7 @@ func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 			look = s.look(k, s.b)
 		}
 		look.products = make([]float64, len(s.at))
-		set.X.MulTransIn(look.products, look.slopes, s.threads)
+		set.X.MulTransIn(s.ctx, look.products, look.slopes, s.threads)
 		n := float64(len(set.Y))
 		floats.AddScaled(descent, share[k]/n, look.products)
 		ascent += share[k] / n * floats.Sum(look.slopes)
@@ -482,7 +487,7 @@ func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 			gap += ascent * ascent / (2 * w.Rho)
 		}
 	} else {
-		gap = math.Max(0, c.Objective-w.Train*s.dual(s.seen[training], one/w.Train, two/w.Train, s.threads))
+		gap = math.Max(0, c.Objective-w.Train*s.dual(ctx, s.seen[training], one/w.Train, two/w.Train, s.threads))
 	}
 	c.Gap = gap
 	if c.Grew = len(missing) > 0; c.Grew {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/factor"
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
@@ -24,6 +25,7 @@ type quadratic struct {
 	factor factor.Definite
 
 	rest []float64 // q - Ab
+	end  stop.Stop
 }
 
 func (p *quadratic) resize(k int) {
@@ -47,9 +49,11 @@ const (
 
 // solve improves b until no sign changes any more, which is the solution. It says whether it came to that.
 func (p *quadratic) solve(ctx context.Context, b []float64) bool {
+	p.end.Begin(ctx, 0)
+	p.factor.End = &p.end
 	p.remainder(b)
 	for round := range quadraticRounds {
-		if ctx.Err() != nil {
+		if p.end.Look() {
 			return false
 		}
 		same, ok := p.newton(b)
@@ -97,6 +101,9 @@ func (p *quadratic) worst(b []float64) int {
 // sweep is one round of coordinate descent. It says whether a sign has changed.
 func (p *quadratic) sweep(b []float64) (changed bool) {
 	for i, old := range b {
+		if p.end.Reached(p.k) {
+			return false
+		}
 		p.descend(b, i)
 		changed = changed || math.Signbit(b[i]) != math.Signbit(old) || (b[i] == 0) != (old == 0)
 	}

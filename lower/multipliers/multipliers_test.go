@@ -144,13 +144,30 @@ func run(t *testing.T, m *convex.Model, kind string) *convex.Result {
 	return res
 }
 
-// shapes are rows for training and validation, and features: more rows than features, and the other way round.
-var shapes = []struct{ n, m, p int }{{40, 20, 8}, {25, 15, 60}, {30, 30, 160}}
+type shape struct{ n, m, p int }
+
+// shapes are rows for training and validation, and features: more rows than features, and the other way round; two of them with -short.
+func shapes() []shape {
+	all := []shape{{40, 20, 8}, {25, 15, 60}, {30, 30, 160}}
+	if testing.Short() {
+		return all[:2]
+	}
+	return all
+}
+
+// losses are their names, of which -short leaves one out.
+func losses() []string {
+	all := []string{"squares", "logistic", "poisson"}
+	if testing.Short() {
+		return all[:2]
+	}
+	return all
+}
 
 // The lower level has the value and the multipliers of the conic program, at radii from nearly nothing to what no longer holds anything back.
 func TestLowerAgainstConic(t *testing.T) {
-	for _, kind := range []string{"squares", "logistic", "poisson"} {
-		for k, shape := range shapes {
+	for _, kind := range losses() {
+		for k, shape := range shapes() {
 			for _, intercept := range []bool{false, true} {
 				rng := rand.New(rand.NewPCG(uint64(k), 3))
 				train := draw(rng, shape.n, shape.p, []float64{1, -2, 0, 0.5}, kind)
@@ -179,8 +196,8 @@ func TestLowerAgainstConic(t *testing.T) {
 
 // The subproblem has the optimum of the conic program, for one split and for folds, around points that are no solutions.
 func TestSubproblemAgainstConic(t *testing.T) {
-	for _, kind := range []string{"squares", "logistic", "poisson"} {
-		for k, shape := range shapes {
+	for _, kind := range losses() {
+		for k, shape := range shapes() {
 			for _, folds := range []int{1, 3} {
 				intercept := k%2 == 0
 				rng := rand.New(rand.NewPCG(uint64(k), uint64(folds)))

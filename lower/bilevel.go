@@ -13,6 +13,13 @@ type Bilevel interface {
 	Subproblem(parts []Bilevel, workers int) SubproblemSolver
 }
 
+// Scaled is a [Bilevel] that is quicker than conic programs on large data only.
+type Scaled interface {
+	Bilevel
+	// Large says whether its data are large.
+	Large() bool
+}
+
 // WithinSolver solves the constrained form at one vector of radii after the other, each from the solve before.
 type WithinSolver interface {
 	// Begin makes the next solve start from a solution x of the penalised form with weights lambda, all positive.

@@ -135,7 +135,7 @@ func (f differentiableFolds) Gradient(ctx context.Context, at *Point, o Gradient
 	return sum, nil
 }
 
-// BilevelsOf returns a fit as a [Bilevel], folds as one for each of theirs; nil where there is one that is none.
+// BilevelsOf returns a fit as a [Bilevel], folds as one for each of theirs; nil where there is one that is none, or is [Scaled] and not large.
 func BilevelsOf(p Penalised) []Bilevel {
 	parts := []Penalised{p}
 	if f, ok := p.(interface{ mean() *Folds }); ok {
@@ -145,6 +145,9 @@ func BilevelsOf(p Penalised) []Bilevel {
 	for _, part := range parts {
 		j, ok := part.(Bilevel)
 		if !ok {
+			return nil
+		}
+		if s, ok := part.(Scaled); ok && !s.Large() {
 			return nil
 		}
 		out = append(out, j)
@@ -188,8 +191,12 @@ func (f startingFolds) Start(lambda []float64, points []*Point) *Point {
 	return &Point{State: starts}
 }
 
-// ConstrainedOf returns a fit as a [Constrained], nil where it is none. Folds are one if all of theirs are.
+// ConstrainedOf returns a fit as a [Constrained], nil where it is none. Folds are one if all of theirs are, and a [Bilevel] says by a method
+// Constrained which one it is.
 func ConstrainedOf(p Penalised) Constrained {
+	if b, ok := p.(interface{ Constrained() Constrained }); ok {
+		return b.Constrained()
+	}
 	f, ok := p.(interface{ mean() *Folds })
 	if !ok {
 		c, _ := p.(Constrained)

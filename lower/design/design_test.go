@@ -60,3 +60,35 @@ func TestWrongInput(t *testing.T) {
 	}
 	require.Panics(t, func() { FromColumns(2, 2, make([]float64, 3)) })
 }
+
+// Stacked rows are those of both, in the storage of both.
+func TestStack(t *testing.T) {
+	x := mat.NewDense(5, 3, []float64{1, 0, 2, 0, 3, 0, 4, 5, 6, 0, 0, 7, 8, 0, 0})
+	part := func(from, to int, compressed bool) *Matrix {
+		m := mat.DenseCopyOf(x.Slice(from, to, 0, 3))
+		if !compressed {
+			return New(m)
+		}
+		n, p := m.Dims()
+		c := sparse.NewDOK(n, p)
+		for i := range n {
+			for j := range p {
+				if v := m.At(i, j); v != 0 {
+					c.Set(i, j, v)
+				}
+			}
+		}
+		return New(c.ToCSC())
+	}
+	for _, kind := range [][2]bool{{false, false}, {true, false}, {false, true}, {true, true}} {
+		s := Stack(part(0, 2, kind[0]), part(2, 5, kind[1]))
+		require.Equal(t, kind != [2]bool{true, true}, s.Dense())
+		for i := range 5 {
+			unit := make([]float64, 5)
+			unit[i] = 1
+			for j := range 3 {
+				require.Equal(t, x.At(i, j), s.Dot(j, unit))
+			}
+		}
+	}
+}

@@ -24,6 +24,7 @@ import (
 // stay so. Their equations are solved by a factor, in the forward mode for each hyperparameter.
 type SVM struct {
 	train *machine.Problem
+	rows  LabelledRows // of training, their weights of sum 1
 	val   LabelledRows
 	low   float64
 	high  float64
@@ -48,6 +49,10 @@ func NewSVM(train, val LabelledRows, low, high float64) (*SVM, error) {
 	if err := cmp.Or(check("support vector machine", train.Rows, val.Rows), checkLabels("support vector machine", val.Rows)); err != nil {
 		return nil, err
 	}
+	rows := train
+	if rows.Weights == nil {
+		rows.Weights = slices.Repeat([]float64{1}, len(rows.Y))
+	}
 	sum := 0.0
 	for i := range val.Y {
 		if !(val.Weights[i] > 0) || math.IsInf(val.Weights[i], 1) {
@@ -57,7 +62,7 @@ func NewSVM(train, val LabelledRows, low, high float64) (*SVM, error) {
 	}
 	u := make([]float64, m)
 	val.Weights = floats.AddScaledTo(u, u, 1/sum, val.Weights)
-	return &SVM{train: g, val: val, low: low, high: high}, nil
+	return &SVM{train: g, rows: rows, val: val, low: low, high: high}, nil
 }
 
 // Dim is one more than the number of features.
@@ -136,35 +141,11 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	pt := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.W, {s.C}}, Gap: m.train.Relative(s.Gap)}
 	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
 	state := &svmState{Solution: s, gradient: make([]float64, len(s.W))}
-	margin := make([]float64, len(m.val.Y))
-	m.val.X.Mul(margin, s.W)
-	for i, u := range m.val.Weights {
-		short := 1 - m.val.Y[i]*(margin[i]-s.C)
-		margin[i] = 0
-		if short > 0 {
-			pt.Validation += u * short
-			margin[i] = -u * m.val.Y[i]
-			state.slope -= margin[i]
-		}
-	}
-	m.val.X.MulTrans(state.gradient, margin)
+	loss, rate := m.validation(s.W, s.C)
+	pt.Validation, state.slope = loss, -floats.Sum(rate)
+	m.val.X.MulTrans(state.gradient, rate)
 	pt.State = state
 	return pt, nil
-}
-
-// Within implements [lower.Constrained] with the radius of |w|^2/2 and the wbar_j, whose multipliers are those of the bounds.
-func (m *SVM) Within(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	if len(radii) != m.Dim() {
-		return nil, fmt.Errorf("fits: %d radii of the support vector machine, expected that of the norm and %d bounds", len(radii), m.Dim()-1)
-	}
-	w, err := m.train.Within(ctx, radii[0], radii[1:], machine.Options{Tol: tol})
-	if err != nil {
-		return nil, err
-	}
-	return &lower.Within{
-		X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss,
-		Gap: m.train.Relative(w.Gap), Solved: w.Status == lower.Optimal || w.Status == lower.Exhausted,
-	}, nil
 }
 
 // Gradient implements [lower.Differentiable].

@@ -177,7 +177,7 @@ func TestSVMWithin(t *testing.T) {
 	}
 	all, err := lower.NewFolds(parts)
 	require.NoError(t, err)
-	for _, c := range []lower.Constrained{parts[0].(*SVM), lower.ConstrainedOf(all)} {
+	for _, c := range []lower.Constrained{lower.ConstrainedOf(parts[0]), lower.ConstrainedOf(all)} {
 		require.NotNil(t, c)
 		radii := []float64{0.2, 0.5, 0.3, 0.4, 0.1, 0.02, 0.3, 0.05, 1}
 		at, err := c.Within(ctx, radii, 1e-10)
@@ -196,15 +196,15 @@ func TestSVMWithin(t *testing.T) {
 			require.InDelta(t, (loss(-1e-4)-loss(1e-4))/2e-4, at.Lambda[i]*radii[i], 1e-5, i)
 		}
 	}
-	one, err := parts[0].(*SVM).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
+	one, err := lower.ConstrainedOf(parts[0]).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
 	require.NoError(t, err)
-	two, err := parts[1].(*SVM).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
+	two, err := lower.ConstrainedOf(parts[1]).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
 	require.NoError(t, err)
 	both, err := lower.ConstrainedOf(all).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
 	require.NoError(t, err)
 	require.InDelta(t, (one.Loss+two.Loss)/2, both.Loss, 1e-14)
 	require.Equal(t, [][]float64{one.X[0], one.X[1], two.X[0], two.X[1]}, both.X)
-	_, err = parts[0].(*SVM).Within(ctx, []float64{1}, 1e-10)
+	_, err = lower.ConstrainedOf(parts[0]).Within(ctx, []float64{1}, 1e-10)
 	require.ErrorContains(t, err, "1 radii")
 	mixed, err := lower.NewFolds([]lower.Penalised{parts[0], onlyPenalised{parts[1]}})
 	require.NoError(t, err)

@@ -14,7 +14,7 @@
 // the margin s_i = 1 - a_i'w + y_i c is negative, u_i where it is positive, and between where the row is at the kink of its loss.
 //
 // [Problem.Within] minimises the loss alone, with |w|^2/2 at most a radius, within the box; [Problem.Joint] fits training and validation rows together, about a centre
-// and with soft bounds.
+// and with soft bounds; [Subproblem] solves the second program of VF-iDCA, for several folds together.
 //
 // # Method
 //

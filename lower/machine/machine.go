@@ -67,6 +67,20 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 // Dims returns the number of rows that differ and p of features.
 func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
 
+// Many says whether the rows that differ are so many that the method for many rows is taken.
+func (g *Problem) Many() bool { return g.rows.n > fewRows }
+
+// Loss is the mean hinge loss of the decision value x.w - c, which has a w for each feature.
+func (g *Problem) Loss(w []float64, c float64) float64 {
+	sum := 0.0
+	for i, u := range g.rows.u {
+		if s := 1 - g.rows.product(i, w) + g.rows.y[i]*c; s > 0 {
+			sum += u * s
+		}
+	}
+	return sum
+}
+
 // Relative is a gap in units of the optimal value at w = 0, that of the tolerance.
 func (g *Problem) Relative(gap float64) float64 { return gap / g.scale }
 

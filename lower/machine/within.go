@@ -151,11 +151,7 @@ func (g *Problem) bounded(s, outside, inside *Solution, radius float64) *Within 
 	if norm := floats.Dot(out.W, out.W) / 2; norm > radius {
 		floats.Scale(math.Sqrt(radius/norm), out.W)
 	}
-	for i, u := range g.rows.u {
-		if m := 1 - g.rows.product(i, out.W) + g.rows.y[i]*out.C; m > 0 {
-			out.Loss += u * m
-		}
-	}
+	out.Loss = g.Loss(out.W, out.C)
 	for j, v := range s.v {
 		out.Bound[j] = math.Max(0, math.Abs(v)-s.lambda*s.bound[j])
 	}

@@ -78,6 +78,9 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
+	if p.Radii < len(p.H0) {
+		p.Fit = nil // has no penalty form with weights of the radii alone
+	}
 	if kinds == nil {
 		for j := range p.Radii {
 			kinds = append(kinds, []int{j})

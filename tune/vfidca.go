@@ -130,12 +130,15 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 
 // solvers gives a program a fit in the place of conic programs, where those would be at accuracies that it reaches.
 func (t *Task) solvers(p *dca.Program, of func() (lower.Penalised, error)) error {
-	if p.Radii < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
+	if p.Radii+p.Bounds < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil
 	}
 	fit, err := t.quick(of)
 	if fit == nil || err != nil {
 		return err
+	}
+	if p.Bounds > 0 && lower.BilevelsOf(fit) == nil {
+		return nil
 	}
 	p.Fit = lower.NewChain(fit, gapOf(fit))
 	return nil

@@ -1,0 +1,34 @@
+package svm
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/tune"
+)
+
+// On many rows both programs are solved by fits, and what is chosen is as good as by conic programs.
+func TestManyRows(t *testing.T) {
+	m, err := New(folded(t, 9, 3300, 5, 3, 1), Options{})
+	require.NoError(t, err)
+	var values []float64
+	for _, engine := range []string{"", tune.EngineConic} {
+		res, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper, Engine: engine})
+		require.NoError(t, err)
+		values = append(values, res.Refit.Validation)
+		fits := 0
+		for _, e := range res.Trace {
+			if e.SubEngine == "fit" && e.LowerEngine == "fit" {
+				fits++
+			}
+		}
+		if engine == "" {
+			require.Equal(t, len(res.Trace), fits)
+		} else {
+			require.Zero(t, fits)
+		}
+	}
+	require.InDelta(t, values[1], values[0], 1e-3*values[1])
+}

@@ -43,7 +43,7 @@ func (m *SVM) validation(w []float64, c float64) (loss float64, rate []float64) 
 	return loss, rate
 }
 
-// Large implements [lower.Scaled]. On fewer rows conic programs take less time for the two programs of VF-iDCA.
+// Large implements [lower.Scaled]. On fewer rows conic programs take less time for the two programs of VF-iDCA, and for more than 1000 features there is no other way yet.
 func (m *SVM) Large() bool { return m.train.Many() }
 
 // svmWithin solves the lower levels of one fold.

@@ -67,13 +67,13 @@ const (
 	halvings = 30
 )
 
-// Solve implements [lower.WithinSolver].
-func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+// dual is the dual function at radii, whose maximum is wanted to tol.
+func (s *Lower) dual(radii []float64, tol float64) *dual {
 	floor := make([]float64, len(radii))
 	for j, r := range radii {
 		floor[j] = idleShare * tol / (r * float64(len(radii)))
 	}
-	f := dual{floor: floor, most: math.Inf(1), tol: fineShare * tol}
+	f := &dual{floor: floor, most: math.Inf(1), tol: fineShare * tol}
 	f.at = func(ctx context.Context, m []float64) (*dualPoint, error) {
 		pt, err := s.solver.Solve(ctx, weighted(m))
 		if pt == nil || err != nil {
@@ -87,6 +87,12 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		out.enough = s.solver.Quadratic() && pt.Train <= tol/2 && slices.Max(out.slope) <= 0
 		return out, nil
 	}
+	return f
+}
+
+// Solve implements [lower.WithinSolver].
+func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	f := s.dual(radii, tol)
 	out := &lower.Within{Gap: math.Inf(1)}
 	if err := s.solver.Model(ctx, nil); err != nil {
 		return nil, err
@@ -148,21 +154,26 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 				return nil, err
 			}
 		}
-		x := s.solver.X()
-		value := s.merit(c.Values, radii)
-		for range halvings {
-			if value <= merit+rounded*math.Abs(merit) || math.IsInf(merit, 1) {
-				break
-			}
-			x = between(from, x, 0.5)
-			value = s.merit(s.fit.Values(x), radii)
-		}
+		x, value := s.shorten(from, s.merit(c.Values, radii), merit, radii)
 		merit, from = value, x
 		if err := s.solver.Model(ctx, x); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// shorten halves the step from a point to the last solution, of some value, until the merit function is no larger than before.
+func (s *Lower) shorten(from [][]float64, value, before float64, radii []float64) (x [][]float64, merit float64) {
+	x = s.solver.X()
+	for range halvings {
+		if value <= before+rounded*math.Abs(before) || math.IsInf(before, 1) {
+			break
+		}
+		x = between(from, x, 0.5)
+		value = s.merit(s.fit.Values(x), radii)
+	}
+	return x, value
 }
 
 // merit is the exact penalty function that steps of the models have to lower.

@@ -32,30 +32,50 @@ type border struct {
 //
 // with dsoft = -(X'du + sign(b) dm_k) / rho where it is not zero, dc_g = -gamma_g dm_0 / rho, and across = (r_g + t) / q (I - e e').
 func (a *ascent) fill(b *border, kind [][]uint8, free []bool, reach float64, ahead [][]float64) {
-	at, rho := a.at, a.rho
 	b.m = mat.NewDense(max(1, b.n), max(1, b.n), nil)
 	b.slope = make([]float64, b.n)
 	b.columns = make([][][]float64, len(a.parts))
-	plus := func(i, j int, v float64) {
-		if i < 0 || j < 0 {
-			return
-		}
-		b.m.Set(i, j, b.m.At(i, j)+v)
-		if i != j {
-			b.m.Set(j, i, b.m.At(j, i)+v)
+	tie := a.corner(b, free, reach)
+	if ahead != nil {
+		b.ahead = make([][]float64, len(a.parts))
+		for t := range a.parts {
+			b.ahead[t] = a.follow(t, kind[t], ahead[t])
 		}
 	}
+	for t := range a.parts {
+		var of []float64
+		if ahead != nil {
+			of = ahead[t]
+		}
+		a.edge(b, t, kind[t], tie, of)
+	}
+}
+
+// plus adds to both entries of the second derivatives; an index below 0 stands for what does not move.
+func (b *border) plus(i, j int, v float64) {
+	if i < 0 || j < 0 {
+		return
+	}
+	b.m.Set(i, j, b.m.At(i, j)+v)
+	if i != j {
+		b.m.Set(j, i, b.m.At(j, i)+v)
+	}
+}
+
+// corner sets what does not depend on the parts, and returns the entry of each tied group.
+func (a *ascent) corner(b *border, free []bool, reach float64) map[int]int {
+	at, rho := a.at, a.rho
 	if b.m0 >= 0 {
 		b.slope[b.m0] = a.slopes.m0
 		for g, loose := range free {
 			if loose {
-				plus(b.m0, b.m0, -a.gamma[g]*a.gamma[g]/rho)
+				b.plus(b.m0, b.m0, -a.gamma[g]*a.gamma[g]/rho)
 			}
 		}
-		plus(b.m0, b.t, -1)
+		b.plus(b.m0, b.t, -1)
 	}
 	if b.t >= 0 {
-		plus(b.t, b.t, reach)
+		b.plus(b.t, b.t, reach)
 		b.slope[b.t] = a.rest(at)
 		for _, g := range a.work {
 			_, _, _, excess := a.bound(g, at, at.t)
@@ -65,156 +85,180 @@ func (a *ascent) fill(b *border, kind [][]uint8, free []bool, reach float64, ahe
 	tie := make(map[int]int, len(b.tied))
 	for i, g := range b.tied {
 		tie[g] = b.first + i
-		plus(b.first+i, b.first+i, rho)
-		plus(b.m0, b.first+i, a.gamma[g])
+		b.plus(b.first+i, b.first+i, rho)
+		b.plus(b.m0, b.first+i, a.gamma[g])
 	}
 	if a.shared {
 		s := a.groups.len()
 		moves := !a.fixed && at.r[s] > a.low[s] && at.r[s] < a.high[s]
 		if moves {
-			plus(b.m0, b.m0, -a.gamma[s]*a.gamma[s]/rho)
+			b.plus(b.m0, b.m0, -a.gamma[s]*a.gamma[s]/rho)
 		}
 		for t, i := range b.ms {
 			b.slope[i] = a.slopes.ms[t]
 			if b.t >= 0 {
-				plus(i, b.t, -1)
+				b.plus(i, b.t, -1)
 			}
 			if moves {
-				plus(b.m0, i, a.gamma[s]/rho)
+				b.plus(b.m0, i, a.gamma[s]/rho)
 				for _, j := range b.ms[t:] {
-					plus(i, j, -1/rho)
+					b.plus(i, j, -1/rho)
 				}
 			}
 		}
 	}
-	if ahead != nil {
-		b.ahead = make([][]float64, len(a.parts))
-		for t := range a.parts {
-			b.ahead[t] = a.follow(t, kind[t], ahead[t])
+	return tie
+}
+
+// moves are the derivatives of the coefficients of a part in t, m_0 and the multiplier of |b|_1, nil for what does not move.
+type moves struct{ t, m0, ms []float64 }
+
+// edge sets what a part has in the columns, with what X'u of it is ahead, nil for nothing.
+func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int, ahead []float64) {
+	s := &a.at.of[t]
+	b.columns[t] = make([][]float64, b.n)
+	var by moves
+	if b.t >= 0 {
+		by.t = make([]float64, len(s.b))
+	}
+	if b.m0 >= 0 {
+		by.m0 = make([]float64, len(s.b))
+	}
+	if b.ms != nil {
+		by.ms = make([]float64, len(s.b))
+	}
+	for _, g := range a.work {
+		switch {
+		case s.norms[g] == 0:
+		case kind[g] == below:
+			a.below(b, t, g, &by)
+		default:
+			l1 := a.above(b, t, g, kind[g] == loose, &by)
+			if i, ok := tie[g]; ok {
+				a.tied(b, t, g, i, l1, ahead)
+			}
 		}
 	}
-	lead := func(t, i int, by []float64) {
-		if ahead != nil {
-			b.slope[i] += floats.Dot(by, ahead[t])
+	a.products(b, t, &by, ahead)
+}
+
+// below is a group whose coefficients are not bounded.
+func (a *ascent) below(b *border, t, g int, by *moves) {
+	s, rho, members := &a.at.of[t], a.rho, a.members[g]
+	if by.ms != nil {
+		for _, j := range members {
+			if v := s.soft[j]; v != 0 {
+				by.ms[j] = -math.Copysign(1/rho, v)
+				b.plus(b.ms[t], b.ms[t], -1/rho)
+			}
 		}
 	}
-	for t, p := range a.parts {
-		s := &at.of[t]
-		b.columns[t] = make([][]float64, b.n)
-		var byT, byM0, byMs []float64 // derivatives of the coefficients
+}
+
+// above is a group at its bound or above it; it returns |e|_1.
+func (a *ascent) above(b *border, t, g int, isLoose bool, by *moves) float64 {
+	s, rho, members := &a.at.of[t], a.rho, a.members[g]
+	q := s.norms[g]
+	l1 := 0.0 // of the direction
+	for _, j := range members {
+		l1 += math.Abs(s.soft[j]) / q
+	}
+	along, alone := 0.0, 0.0
+	if isLoose {
+		along, alone = 0.5, 1
+		b.plus(b.m0, b.m0, -a.gammaOf(g)*a.gammaOf(g)/(2*rho))
+		b.plus(b.m0, b.t, -a.gammaOf(g)/2)
+	}
+	across := (a.at.r[g] + a.at.t) / q
+	for _, j := range members {
+		v := s.soft[j]
+		if v == 0 {
+			continue
+		}
+		e := v / q
+		if by.t != nil {
+			by.t[j] = e * (1 - along)
+		}
+		if by.m0 != nil {
+			by.m0[j] = -alone * e * a.gammaOf(g) / (2 * rho)
+		}
+		if by.ms != nil {
+			by.ms[j] = -(across*(math.Copysign(1, v)-e*l1) + along*e*l1) / rho
+		}
+	}
+	if by.ms != nil {
+		own := 0.0
+		for _, j := range members {
+			if v := s.soft[j]; v != 0 {
+				own += math.Copysign(1, v) * by.ms[j]
+			}
+		}
+		b.plus(b.ms[t], b.ms[t], own)
 		if b.t >= 0 {
-			byT = make([]float64, len(s.b))
+			b.plus(b.ms[t], b.t, l1*(1-along))
 		}
 		if b.m0 >= 0 {
-			byM0 = make([]float64, len(s.b))
+			b.plus(b.m0, b.ms[t], -alone*l1*a.gammaOf(g)/(2*rho))
 		}
-		if b.ms != nil {
-			byMs = make([]float64, len(s.b))
-		}
-		for _, g := range a.work {
-			q := s.norms[g]
-			if q == 0 {
-				continue
+	}
+	return l1
+}
+
+// tied is a group whose radius is entry i of the border.
+func (a *ascent) tied(b *border, t, g, i int, l1 float64, ahead []float64) {
+	s, p, rho, members := &a.at.of[t], a.parts[t], a.rho, a.members[g]
+	q := s.norms[g]
+	c := make([]float64, p.rows)
+	for _, j := range members {
+		if v := s.soft[j]; v != 0 {
+			for k := range p.sets {
+				set := &p.sets[k]
+				set.X.Axpy(v/q, j, set.of(c))
 			}
-			members := a.members[g]
-			if kind[t][g] == below {
-				if byMs != nil {
-					for _, j := range members {
-						if v := s.soft[j]; v != 0 {
-							byMs[j] = -math.Copysign(1/rho, v)
-							plus(b.ms[t], b.ms[t], -1/rho)
-						}
-					}
-				}
-				continue
-			}
-			l1 := 0.0 // of the direction
-			for _, j := range members {
-				l1 += math.Abs(s.soft[j]) / q
-			}
-			along, alone := 0.0, 0.0
-			if kind[t][g] == loose {
-				along, alone = 0.5, 1
-				plus(b.m0, b.m0, -a.gammaOf(g)*a.gammaOf(g)/(2*rho))
-				plus(b.m0, b.t, -a.gammaOf(g)/2)
-			}
-			across := (at.r[g] + at.t) / q
-			for _, j := range members {
-				v := s.soft[j]
-				if v == 0 {
-					continue
-				}
-				e := v / q
-				if byT != nil {
-					byT[j] = e * (1 - along)
-				}
-				if byM0 != nil {
-					byM0[j] = -alone * e * a.gammaOf(g) / (2 * rho)
-				}
-				if byMs != nil {
-					byMs[j] = -(across*(math.Copysign(1, v)-e*l1) + along*e*l1) / rho
-				}
-			}
-			if byMs != nil {
-				own := 0.0
-				for _, j := range members {
-					if v := s.soft[j]; v != 0 {
-						own += math.Copysign(1, v) * byMs[j]
-					}
-				}
-				plus(b.ms[t], b.ms[t], own)
-				if b.t >= 0 {
-					plus(b.ms[t], b.t, l1*(1-along))
-				}
-				if b.m0 >= 0 {
-					plus(b.m0, b.ms[t], -alone*l1*a.gammaOf(g)/(2*rho))
-				}
-			}
-			if i, ok := tie[g]; ok {
-				c := make([]float64, p.rows)
-				for _, j := range members {
-					if v := s.soft[j]; v != 0 {
-						for k := range p.sets {
-							set := &p.sets[k]
-							set.X.Axpy(v/q, j, set.of(c))
-						}
-						if ahead != nil {
-							b.slope[i] += v / q * ahead[t][j]
-						}
-					}
-				}
-				b.columns[t][i] = c
-				plus(i, i, rho)
-				plus(b.t, i, rho)
-				if byMs != nil {
-					plus(b.ms[t], i, l1)
-				}
+			if ahead != nil {
+				b.slope[i] += v / q * ahead[j]
 			}
 		}
-		if byT != nil {
-			c := make([]float64, p.rows)
-			p.mul(c, byT, 0)
-			lead(t, b.t, byT)
-			b.columns[t][b.t] = c
+	}
+	b.columns[t][i] = c
+	b.plus(i, i, rho)
+	b.plus(b.t, i, rho)
+	if b.ms != nil {
+		b.plus(b.ms[t], i, l1)
+	}
+}
+
+// products makes columns of the derivatives of the coefficients.
+func (a *ascent) products(b *border, t int, by *moves, ahead []float64) {
+	at, s, p := a.at, &a.at.of[t], a.parts[t]
+	lead := func(i int, by []float64) {
+		if ahead != nil {
+			b.slope[i] += floats.Dot(by, ahead)
 		}
-		if byM0 != nil {
-			c := make([]float64, p.rows)
-			p.mul(c, byM0, 0)
-			lead(t, b.m0, byM0)
-			for i := range p.sets {
-				if set := &p.sets[i]; set.training {
-					floats.AddScaled(set.of(c), 1/(set.by(at.m0)*at.m0), set.of(s.u))
-					plus(b.m0, b.m0, -floats.Dot(set.of(s.u), set.of(s.u))/(set.by(at.m0)*at.m0*at.m0))
-				}
+	}
+	if by.t != nil {
+		c := make([]float64, p.rows)
+		p.mul(c, by.t, 0)
+		lead(b.t, by.t)
+		b.columns[t][b.t] = c
+	}
+	if by.m0 != nil {
+		c := make([]float64, p.rows)
+		p.mul(c, by.m0, 0)
+		lead(b.m0, by.m0)
+		for i := range p.sets {
+			if set := &p.sets[i]; set.training {
+				floats.AddScaled(set.of(c), 1/(set.by(at.m0)*at.m0), set.of(s.u))
+				b.plus(b.m0, b.m0, -floats.Dot(set.of(s.u), set.of(s.u))/(set.by(at.m0)*at.m0*at.m0))
 			}
-			b.columns[t][b.m0] = c
 		}
-		if byMs != nil {
-			c := make([]float64, p.rows)
-			p.mul(c, byMs, 0)
-			lead(t, b.ms[t], byMs)
-			b.columns[t][b.ms[t]] = c
-		}
+		b.columns[t][b.m0] = c
+	}
+	if by.ms != nil {
+		c := make([]float64, p.rows)
+		p.mul(c, by.ms, 0)
+		lead(b.ms[t], by.ms)
+		b.columns[t][b.ms[t]] = c
 	}
 }
 

@@ -95,8 +95,12 @@ func ReadTableSource(s *textfile.Source, o Options) (*Table, error) {
 			return nil, err
 		}
 		t := &Table{X: c.X, Y: c.Y, Features: c.Features, Target: c.Target}
+		p := len(c.Features)
+		if c.Rows == nil && p <= fewColumns && mostlyZero(c.X) {
+			c.Rows = rows(c.X)
+		}
 		if c.Rows != nil {
-			t.X = matrix(c.Rows, len(c.Features))
+			t.X = matrix(c.Rows, p)
 		}
 		return t, nil
 	}
@@ -154,6 +158,39 @@ func Names(p int) []string {
 		names[j], from = all[from:to], to
 	}
 	return names
+}
+
+// fewColumns is the number of columns up to which a CSV table of few nonzeros may be dense because rows cost memory too. It is made sparse all the same, as the
+// other format's is.
+const fewColumns = 16
+
+// mostlyZero says whether a dense table is one to keep sparse.
+func mostlyZero(x *mat.Dense) bool {
+	n, p := x.Dims()
+	stored := 0
+	for i := range n {
+		for _, v := range x.RawRowView(i) {
+			if v != 0 {
+				stored++
+			}
+		}
+	}
+	return libsvm.Sparse(stored, n, p)
+}
+
+// rows are the nonzeros of a dense table.
+func rows(x *mat.Dense) *csvfile.Rows {
+	n, p := x.Dims()
+	r := &csvfile.Rows{RowStart: make([]int, n+1)}
+	for i := range n {
+		for j := range p {
+			if v := x.At(i, j); v != 0 {
+				r.Index, r.Value = append(r.Index, int32(j)), append(r.Value, v)
+			}
+		}
+		r.RowStart[i+1] = len(r.Index)
+	}
+	return r
 }
 
 // matrix makes sparse rows a matrix of p columns: compressed ones without zeros where these are few, see [libsvm.Sparse], and else dense ones.

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/design"
 )
 
 // joint solves both programs of an iteration by the fits of [Program.Fit], where these are [lower.Bilevel]. What they cannot solve is left to
@@ -51,13 +51,9 @@ func newJoint(p *Program, s *Settings) *joint {
 		return nil
 	}
 	j := &joint{parts: parts, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
-	for _, f := range parts {
-		zero := make([][]float64, len(f.Shape()))
-		for i, n := range f.Shape() {
-			zero[i] = make([]float64, n)
-		}
-		j.scale = append(j.scale, f.Values(zero).Train)
-		j.lows = append(j.lows, f.Within())
+	for t, zero := range j.each(j.zeros()) {
+		j.scale = append(j.scale, math.Max(parts[t].Values(zero).Train, math.SmallestNonzeroFloat64))
+		j.lows = append(j.lows, parts[t].Within())
 	}
 	return j
 }
@@ -137,6 +133,20 @@ func (j *joint) large() bool {
 // alone says that there are no conic programs for what it cannot solve.
 func (j *joint) alone() bool { return j != nil && (j.large() || j.compact()) }
 
+// verdict is the status of an answer whose gap, relative to the losses at x = 0, is missed where it is not solved: such a one is taken only where
+// there are no conic programs to go on with.
+func (j *joint) verdict(ctx context.Context, found, solved bool, missed float64) backends.Status {
+	switch {
+	case found && solved:
+		return backends.Optimal
+	case found && j.alone() && missed <= accept:
+		return backends.Inaccurate
+	case ctx.Err() != nil:
+		return backends.Cancelled
+	}
+	return backends.NumericalError
+}
+
 // begin gives the lower levels a start in penalty form.
 func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) error {
 	if j == nil || lambda == nil || !(slices.Min(lambda) > 0) {
@@ -153,8 +163,8 @@ func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) erro
 // lower solves the lower level within radii h, all positive; nil where it cannot.
 func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	found, errs := make([]*lower.Within, len(j.parts)), make([]error, len(j.parts))
-	design.Side(len(j.parts), j.workers, func(t int) {
-		found[t], errs[t] = j.lows[t].Solve(ctx, h, j.tol()*math.Max(j.scale[t], math.SmallestNonzeroFloat64))
+	crew.Each(len(j.parts), j.workers, func(t int) {
+		found[t], errs[t] = j.lows[t].Solve(ctx, h, j.tol()*j.scale[t])
 	})
 	j.fits += len(j.parts)
 	share := 1 / float64(len(j.parts))
@@ -163,25 +173,22 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 		if errs[t] != nil {
 			return nil, errs[t]
 		}
-		missed := s.Gap / math.Max(j.scale[t], math.SmallestNonzeroFloat64)
-		switch {
-		case s.X != nil && s.Solved:
-		case !j.alone():
-			j.debug("dca: lower level left to conic programs", "gap", s.Gap)
-			return nil, nil
-		case s.X == nil || !(missed <= accept):
-			j.debug("dca: lower level not solved by the fit", "gap", s.Gap)
-			out.conic.status, out.x, out.gap = backends.NumericalError, nil, math.NaN()
-			if ctx.Err() != nil {
-				out.conic.status = backends.Cancelled
-			}
-			return out, nil
+		missed := s.Gap / j.scale[t]
+		switch status := j.verdict(ctx, s.X != nil, s.Solved, missed); status {
+		case backends.Optimal:
+		case backends.Inaccurate:
+			out.conic.status, out.conic.residual = status, largest(out.conic.residual, missed)
 		default:
-			out.conic.status, out.conic.residual = backends.Inaccurate, largest(out.conic.residual, missed)
+			j.debug("dca: lower level not solved by the fit", "gap", s.Gap)
+			if !j.alone() {
+				return nil, nil
+			}
+			out.conic.status, out.x, out.gap = status, nil, math.NaN()
+			return out, nil
 		}
 		out.value += share * s.Loss
 		out.parts = append(out.parts, share*s.Loss)
-		out.gap = math.Max(out.gap, s.Gap/j.scale[t])
+		out.gap = math.Max(out.gap, missed)
 		out.x = append(out.x, s.X...)
 		floats.AddScaled(out.slope, -share, s.Lambda)
 	}
@@ -200,25 +207,27 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 	for i, s := range b.lower.slope {
 		value += s * (b.centre.h[i] - b.lower.h[i])
 	}
-	tol := j.tol() * floats.Sum(j.scale) / float64(len(j.scale))
+	scale := floats.Sum(j.scale) / float64(len(j.scale))
 	s, err := j.sub.Solve(ctx, &lower.Centre{
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
-		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,
+		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: j.tol() * scale,
 	})
 	if err != nil {
 		return nil, iterate{}, err
 	}
 	j.fits += s.Fits
-	status, residual := backends.Optimal, math.NaN()
-	switch {
-	case s.X != nil && s.Solved:
-	case !j.alone():
-		j.debug("dca: subproblem left to conic programs", "gap", s.Gap, "fits", s.Fits)
-		return nil, iterate{}, nil
-	case s.X == nil || !(s.Gap <= accept*(tol/jointTol)):
-		return &answer{status: backends.NumericalError, residual: s.Gap, iterations: s.Fits}, iterate{}, nil
+	missed, residual := s.Gap/scale, math.NaN()
+	status := j.verdict(ctx, s.X != nil, s.Solved, missed)
+	switch status {
+	case backends.Optimal:
+	case backends.Inaccurate:
+		residual = missed
 	default:
-		status, residual = backends.Inaccurate, s.Gap*jointTol/tol
+		j.debug("dca: subproblem not solved by the fit", "gap", s.Gap, "fits", s.Fits)
+		if !j.alone() {
+			return nil, iterate{}, nil
+		}
+		return &answer{status: status, residual: missed, iterations: s.Fits}, iterate{}, nil
 	}
 	j.debug("dca: subproblem solved by the fit", "objective", s.Objective, "gap", s.Gap, "fits", s.Fits)
 	z := iterate{h: slices.Clone(s.R)}

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -262,16 +261,7 @@ func sideBySide(n, workers int, f func(i int) error) error {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	errs := make([]error, n)
-	var next atomic.Int64
-	var group crew.Crew
-	for range min(n, workers) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				errs[i] = f(i)
-			}
-		})
-	}
-	group.Wait()
+	crew.Each(n, workers, func(i int) { errs[i] = f(i) })
 	for _, err := range errs {
 		if err != nil {
 			return err

@@ -2,7 +2,10 @@
 // it, and does not end the process.
 package crew
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Crew is a group of goroutines. The zero Crew is ready for use.
 type Crew struct {
@@ -29,6 +32,26 @@ func (c *Crew) Go(f func()) {
 		}()
 		f()
 	})
+}
+
+// Each calls f(0) to f(n-1), so many workers at a time, which take them in their order; with one worker it is a loop.
+func Each(n, workers int, f func(i int)) {
+	if n == 1 || workers <= 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var group Crew
+	for range min(n, workers) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // Settle waits for all.

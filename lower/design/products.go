@@ -2,7 +2,6 @@ package design
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
@@ -22,7 +21,7 @@ const (
 func (d *Matrix) Products(ctx context.Context, a, b []int, w []float64, threads int) []float64 {
 	out := make([]float64, len(a)*len(b))
 	parts := (len(a) + productColumns - 1) / productColumns
-	Side(parts, threads, func(k int) {
+	crew.Each(parts, threads, func(k int) {
 		lo, hi := k*productColumns, min(len(a), (k+1)*productColumns)
 		if d.dense != nil || d.p == 0 {
 			d.denseProducts(ctx, out[lo*len(b):hi*len(b)], a[lo:hi], b, w)
@@ -39,26 +38,6 @@ func (d *Matrix) Stored() int {
 		return len(d.dense)
 	}
 	return len(d.value)
-}
-
-// Side calls f(0) to f(n-1), on so many threads at most.
-func Side(n, threads int, f func(k int)) {
-	if n == 1 || threads <= 1 {
-		for k := range n {
-			f(k)
-		}
-		return
-	}
-	var next atomic.Int64
-	var group crew.Crew
-	for range min(n, threads) {
-		group.Go(func() {
-			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
-				f(k)
-			}
-		})
-	}
-	group.Wait()
 }
 
 func (d *Matrix) denseProducts(ctx context.Context, out []float64, a, b []int, w []float64) {
@@ -134,7 +113,7 @@ const correlateColumns = 256
 
 // MulTransIn is [Matrix.MulTrans] on so many threads at most. Where the context ends before, the numbers mean nothing.
 func (d *Matrix) MulTransIn(ctx context.Context, out, r []float64, threads int) {
-	Side((len(out)+correlateColumns-1)/correlateColumns, threads, func(k int) {
+	crew.Each((len(out)+correlateColumns-1)/correlateColumns, threads, func(k int) {
 		for j := k * correlateColumns; j < min(len(out), (k+1)*correlateColumns) && ctx.Err() == nil; j++ {
 			out[j] = d.Dot(j, r)
 		}
@@ -146,7 +125,7 @@ func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads i
 	k := len(columns)
 	out := make([][]float64, k)
 	parts := (k + productColumns - 1) / productColumns
-	Side(parts, threads, func(part int) {
+	crew.Each(parts, threads, func(part int) {
 		lo, hi := part*productColumns, min(k, (part+1)*productColumns)
 		block := d.Products(ctx, columns[lo:hi], columns[:hi], w, 1)
 		for i := lo; i < hi; i++ {

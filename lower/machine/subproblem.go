@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/design"
 )
 
 // The subproblem of VF-iDCA for machines.
@@ -106,7 +106,7 @@ type solving struct {
 // each calls f for the folds, side by side, and says whether all were.
 func (s *solving) each(f func(f *fold) bool) bool {
 	ok := make([]bool, len(s.folds))
-	design.Side(len(s.folds), s.workers, func(t int) { ok[t] = f(s.folds[t]) })
+	crew.Each(len(s.folds), s.workers, func(t int) { ok[t] = f(s.folds[t]) })
 	return !slices.Contains(ok, false)
 }
 

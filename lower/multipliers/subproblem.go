@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/design"
 )
 
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
@@ -189,7 +189,7 @@ func (w *work) part(m, r []float64) float64 {
 func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 	n := len(m)
 	points, errs := make([]*lower.JointPoint, len(w.solvers)), make([]error, len(w.solvers))
-	design.Side(len(w.solvers), w.workers, func(t int) { points[t], errs[t] = w.solvers[t].Solve(ctx, w.weights(t, m)) })
+	crew.Each(len(w.solvers), w.workers, func(t int) { points[t], errs[t] = w.solvers[t].Solve(ctx, w.weights(t, m)) })
 	w.count += len(w.solvers)
 	share := 1 / float64(len(w.solvers))
 	r := w.radii(m)

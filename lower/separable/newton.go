@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower/internal/boxed"
 )
 
@@ -71,7 +71,7 @@ func (a *ascent) direction(ahead [][]float64) *direction {
 	at := a.at
 	kind, free, ties, reach := a.classify()
 	ok := make([]bool, len(a.parts))
-	design.Side(len(a.parts), a.workers, func(t int) { ok[t] = a.build(t, kind[t]) })
+	crew.Each(len(a.parts), a.workers, func(t int) { ok[t] = a.build(t, kind[t]) })
 	if slices.Contains(ok, false) {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (a *ascent) direction(ahead [][]float64) *direction {
 
 	out := &direction{of: make([]shift, len(a.parts))}
 	solved := make([][][]float64, len(a.parts)) // B^-1 of the columns
-	design.Side(len(a.parts), a.workers, func(t int) {
+	crew.Each(len(a.parts), a.workers, func(t int) {
 		s := &a.newton[t]
 		out.of[t].u = slices.Clone(a.slope[t])
 		if b.ahead != nil {

@@ -359,20 +359,15 @@ func (s *jointSolver) objective(w *lower.JointWeights, v lower.Values) float64 {
 	sum := w.Validation*v.Validation + w.Train*v.Train + floats.Dot(w.Penalties, v.Penalties)
 	if w.Rho > 0 {
 		square := 0.0
-		for k, c := range w.Centre {
-			for j, v := range c {
-				i := j
-				if k > 0 {
-					i = 0 // the intercept's
-				} else {
-					i = s.at[j]
-				}
-				d := v
-				if i >= 0 {
-					d -= s.b[i]
-				}
-				square += d * d
+		for j, d := range w.Centre[0] {
+			if i := s.at[j]; i >= 0 {
+				d -= s.b[i]
 			}
+			square += d * d
+		}
+		if s.intercept {
+			d := w.Centre[1][0] - s.b[0]
+			square += d * d
 		}
 		sum += w.Rho / 2 * square
 	}

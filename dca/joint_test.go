@@ -1,0 +1,42 @@
+package dca
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/lower"
+)
+
+// sized is a fit of some variables.
+type sized struct {
+	lower.Bilevel
+	n int
+}
+
+func (s sized) Shape() []int { return []int{s.n} }
+
+// An answer that misses its tolerance is taken where no conic program can be asked, up to the gap that is accepted of those.
+func TestVerdict(t *testing.T) {
+	ctx := context.Background()
+	small, large := &joint{parts: []lower.Bilevel{sized{n: 10}}}, &joint{parts: []lower.Bilevel{sized{n: mostValues + 1}}}
+	for _, c := range []struct {
+		j             *joint
+		found, solved bool
+		missed        float64
+		want          backends.Status
+	}{
+		{small, true, true, 1e-9, backends.Optimal},
+		{small, true, false, 1e-6, backends.NumericalError},
+		{large, true, false, 1e-6, backends.Inaccurate},
+		{large, true, false, 2 * accept, backends.NumericalError},
+		{large, false, false, 0, backends.NumericalError},
+	} {
+		require.Equal(t, c.want, c.j.verdict(ctx, c.found, c.solved, c.missed))
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	require.Equal(t, backends.Cancelled, large.verdict(ended, false, false, 0))
+}

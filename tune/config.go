@@ -59,6 +59,9 @@ type Config struct {
 	// after which hyperparameters follow the noise of the others; the run on all of them then ends there. 1 turns
 	// it off, 0 leaves the model's choice, which is off with PresetPaper, GapTol or MaxIter.
 	StopFolds int
+	// OneSE has the simplest model chosen whose validation error is within one standard error of the least one: that with all weights of the
+	// penalties multiplied by the same factor, as large as possible. The model has to be [Measured].
+	OneSE bool
 	// MaxIter bounds the iterations; 0 leaves the preset's value.
 	MaxIter int
 	// TimeLimit bounds the whole run; 0 means none. A tenth of it is kept for the final training where a cross-validation needs one, which is

@@ -129,3 +129,10 @@ type Holder interface {
 
 // HeldBack is a model without some of its validation rows, and the error on these.
 type HeldBack = problems.HeldBack
+
+// Measured is a [Reweighter] that knows how exact its validation errors are, for [Config.OneSE].
+type Measured interface {
+	Reweighter
+	// StandardError is that of the validation error of values of the lower-level variables, in its unit.
+	StandardError(x [][]float64) float64
+}

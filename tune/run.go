@@ -33,6 +33,9 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	if limits.search.Err() != nil {
 		out.end(stoppedBy(limits.search))
 	}
+	if err := t.simplify(limits.search, out); err != nil {
+		return nil, err
+	}
 	if err := out.retrain(t, limits); err != nil {
 		return nil, err
 	}

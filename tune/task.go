@@ -81,6 +81,9 @@ func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) 
 	if err := tuner.Check(t); err != nil {
 		return nil, err
 	}
+	if c.OneSE && !t.measured() {
+		return nil, fmt.Errorf("tune: one-se: the model %s has no standard error of its validation error", m.Name())
+	}
 	return t, nil
 }
 

@@ -122,6 +122,9 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 			return nil, err
 		}
 	}
+	if err := t.common(ctx, out, r.StartWeights); err != nil {
+		return nil, err
+	}
 	stats := r.Stats
 	stats.Add(t.stats)
 	out.count(stats)

@@ -26,7 +26,8 @@ const (
 // dataFlags say where the rows come from.
 type dataFlags struct {
 	dir, train, val, test, data, split, target string
-	folds                                      int
+	folds, repeats                             int
+	once                                       bool // one deal by default
 	rowFeatures, colFeatures                   string
 	crossValidation                            bool // the model is chosen by cross-validation
 	matrix                                     bool // the data are entries of a matrix
@@ -45,6 +46,7 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.colFeatures, "col-features", "", "the same for each column, `FILE`")
 	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y, or the first); for multi-task those of all targets, A,B,..")
 	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds (svm always does; its default is %d)", defaultFolds))
+	fs.IntVar(&d.repeats, "repeats", 0, "deal the rows out to folds `R` times, and choose by the mean (default: 1 to 5 by the size of the table; 1 for svm and with --preset paper)")
 }
 
 // check rejects contradictions, before any file is opened.
@@ -52,6 +54,10 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	switch {
 	case fs.Changed("folds") && d.folds < 2:
 		return badInputf("--folds is %d, expected at least 2", d.folds)
+	case fs.Changed("repeats") && d.repeats < 1:
+		return badInputf("--repeats is %d, expected at least 1", d.repeats)
+	case fs.Changed("repeats") && (!d.crossValidation || d.dir != ""):
+		return badInputf("--repeats goes with --data FILE and --folds T")
 	}
 	for _, name := range []string{"data", "split", "train", "val", "test", "dir", "target", "row-features", "col-features"} {
 		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
@@ -207,6 +213,9 @@ func (d *dataFlags) describe(seed uint64) string {
 	}
 	if d.crossValidation && d.data != "" {
 		how = append(how, count(d.numberOfFolds(), "fold"))
+		if d.repeats > 1 {
+			how = append(how, count(d.repeats, "repeat"))
+		}
 	}
 	if how != nil {
 		where += fmt.Sprintf(" (%s, seed %d)", strings.Join(how, ", "), seed)
@@ -312,7 +321,12 @@ func (d *dataFlags) dealFolds(seed uint64, labels bool) (*dataset.CrossValidatio
 			return nil, fmt.Errorf("%s: %w", where, err)
 		}
 	}
-	cv, err := dataset.CrossValidate(table, folds, seed, class)
+	if d.repeats == 0 {
+		if d.repeats = 1; !d.once {
+			d.repeats = dataset.Repeats(table.Dims())
+		}
+	}
+	cv, err := dataset.CrossValidateRepeated(table, folds, d.repeats, seed, class)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type tuneFlags struct {
 	epsilon, eps                    float64
 	init                            string
 	maxIter, threads, stopFolds     int
+	oneSE                           bool
 	final                           string
 	evaluations, workers            int
 	ranges, scope                   string
@@ -144,6 +145,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.Float64Var(&f.tol, "tol", 0, "stop when the relative step and the violation are below `T` (default: the preset's)")
 	fs.Float64Var(&f.gapTol, "gap-tol", 0, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree; 0 is off (default: the preset's; off with --preset paper)")
 	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the preset's)")
+	fs.BoolVar(&f.oneSE, "one-se", false, "take the simplest model whose validation error is within one standard error of the least: that with all weights larger by the same factor")
 	fs.IntVar(&f.stopFolds, "stop-folds", 0, "vf-idca: hold back validation rows in `N` folds to find where hyperparameters begin to follow their noise, and stop there; 1 is off (default: the model's; off with --preset paper, --gap-tol and --max-iter)")
 	fs.StringVar(&f.final, "final", "", "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 90s or 5m (default: no limit)")

@@ -51,6 +51,43 @@ func CrossValidate(d *Data, t int, seed uint64, classes []int) (*CrossValidation
 	return cv, nil
 }
 
+// CrossValidateRepeated is [CrossValidate] with the folds of several deals, one after the other, the first of which is that of CrossValidate. The
+// mean over all folds depends less on chance than that of one deal, which on small tables decides what is chosen.
+func CrossValidateRepeated(d *Data, t, repeats int, seed uint64, classes []int) (*CrossValidation, error) {
+	if repeats < 1 || repeats > mostRepeats {
+		return nil, fmt.Errorf("dataset: %d repeats, expected 1 to %d", repeats, mostRepeats)
+	}
+	all := &CrossValidation{Data: d}
+	for k := range repeats {
+		cv, err := CrossValidate(d, t, seed+uint64(k)*repeatStride, classes)
+		if err != nil {
+			return nil, err
+		}
+		all.Folds = append(all.Folds, cv.Folds...)
+	}
+	return all, nil
+}
+
+// Repeats is the number of deals that a table of n rows and p features is worth by default: several where one is a matter of chance and fits take
+// no time.
+func Repeats(n, p int) int {
+	switch {
+	case n <= 250 && n*p <= smallTable:
+		return 5
+	case n <= 1000 && n*p <= smallTable:
+		return 3
+	}
+	return 1
+}
+
+const (
+	// repeatStride keeps the seeds of the deals apart from those of neighbouring seeds.
+	repeatStride = 0x9e3779b97f4a7c15
+	mostRepeats  = 1000
+	// smallTable is the largest number of entries of a table that is dealt out several times by default.
+	smallTable = 50_000
+)
+
 // stratify deals the rows of each class out in turn, one class after the other, to t
 // parts. Dealing goes on where the class before has ended, so that the parts are
 // of equal size up to one row.

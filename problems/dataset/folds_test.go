@@ -122,3 +122,43 @@ func TestReadFoldsDirErrors(t *testing.T) {
 	_, err = ReadFoldsDir(dir)
 	require.ErrorContains(t, err, "lacks data.csv or data.csv.gz")
 }
+
+// Each deal has every row in one part, deals differ, and the first is that of CrossValidate.
+func TestCrossValidateRepeated(t *testing.T) {
+	s, _, err := Generate(Config{Train: 23, Val: 2, Features: 2, Nonzeros: 1}, 1)
+	require.NoError(t, err)
+	classes := make([]int, 23)
+	for i := range classes {
+		classes[i] = i % 2
+	}
+	for _, class := range [][]int{nil, classes} {
+		cv, err := CrossValidateRepeated(s.Train, 4, 3, 7, class)
+		require.NoError(t, err)
+		require.NoError(t, cv.Validate())
+		require.Len(t, cv.Folds, 12)
+		once, err := CrossValidate(s.Train, 4, 7, class)
+		require.NoError(t, err)
+		require.Equal(t, once.Folds, cv.Folds[:4])
+		require.NotEqual(t, cv.Folds[:4], cv.Folds[4:8])
+		require.NotEqual(t, cv.Folds[4:8], cv.Folds[8:])
+		for deal := range 3 {
+			var seen []int
+			for _, f := range cv.Folds[4*deal : 4*deal+4] {
+				seen = append(seen, f.Val...)
+			}
+			slices.Sort(seen)
+			require.Equal(t, span(23), seen)
+		}
+	}
+	_, err = CrossValidateRepeated(s.Train, 4, 0, 7, nil)
+	require.ErrorContains(t, err, "0 repeats")
+	require.Equal(t, []int{5, 3, 1, 1}, []int{Repeats(100, 10), Repeats(400, 10), Repeats(2000, 10), Repeats(200, 1000)})
+}
+
+func span(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}

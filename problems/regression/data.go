@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/problems"
@@ -310,6 +311,23 @@ func (d *Data) Evaluate(x [][]float64) problems.Errors {
 		e.Test = d.test(d.Fit(x))
 	}
 	return e
+}
+
+// StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the validation rows over the root
+// of their number, by which a row that several deals validate counts once.
+func (d *Data) StandardError(x [][]float64) float64 {
+	var losses []float64
+	for t, p := range d.parts {
+		f := d.Fold(t).Fit(of(d, x, t))
+		for i, v := range prediction(p.user, [][]float64{f.Coefficients, {f.Intercept}}) {
+			losses = append(losses, d.loss.Value(v, p.user.Y[i], 1))
+		}
+	}
+	n := len(losses)
+	if table := d.user.Table(); len(d.parts) > 1 && table != nil {
+		n = min(n, len(table.Y))
+	}
+	return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
 }
 
 // test is the error of a predictor on the test rows, nil where there are none.

@@ -151,6 +151,9 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.
 func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate(x) }
 
+// StandardError is that of the validation error, see [Data.StandardError].
+func (m *Model) StandardError(x [][]float64) float64 { return m.data.StandardError(x) }
+
 // Fit turns values of the variables into a predictor in the user's units.
 func (m *Model) Fit(x [][]float64) problems.Fit {
 	f := m.data.Fit(x)

@@ -1,0 +1,126 @@
+package tune_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/tune"
+)
+
+// validated is an elastic net by cross-validation.
+func validated(t *testing.T, repeats int) *elasticnet.Model {
+	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 5, Test: 40, Features: 12, Nonzeros: 4, SNR: 1}, 3)
+	require.NoError(t, err)
+	cv, err := dataset.CrossValidateRepeated(s.Train, 4, repeats, 1, nil)
+	require.NoError(t, err)
+	cv.Test = s.Test
+	m, err := elasticnet.New(cv, elasticnet.Options{Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	return m
+}
+
+// at is the validation error of conic programs at weights that all folds share, and the test error of the model of all rows.
+func at(t *testing.T, m tune.Model, lambda []float64) (validation, test float64) {
+	var ranges []tune.Range
+	for j, name := range m.Names() {
+		ranges = append(ranges, tune.Range{Axis: name, Low: lambda[j], High: lambda[j]})
+	}
+	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic, Evaluations: 1, Ranges: ranges})
+	require.NoError(t, err)
+	require.NotNil(t, r.Refit.Test)
+	return r.Refit.Validation, *r.Refit.Test
+}
+
+// What VF-iDCA reports of a cross-validation is the error at weights that the folds share, and its model the one of all rows at these
+// weights; no weights nearby are better.
+func TestCommonWeights(t *testing.T) {
+	for _, repeats := range []int{1, 3} {
+		m := validated(t, repeats)
+		r, err := tune.Run(context.Background(), m, tune.Config{})
+		require.NoError(t, err)
+		require.True(t, r.Selection.Weighted)
+		lambda := []float64{math.Max(r.Lambda[0], 1e-9), math.Max(r.Lambda[1], 1e-9)}
+		validation, test := at(t, m, lambda)
+		require.InEpsilon(t, validation, r.Refit.Validation, 1e-5)
+		require.InEpsilon(t, test, *r.Refit.Test, 1e-4)
+		require.Equal(t, m.Evaluate(r.Selection.X).Validation, r.Refit.Validation)
+		for j := range lambda {
+			for _, factor := range []float64{0.7, 0.9, 1.1, 1.4} {
+				near := []float64{lambda[0], lambda[1]}
+				near[j] *= factor
+				v, _ := at(t, m, near)
+				require.Greater(t, v, r.Refit.Validation*(1-1e-5), "weight %d, factor %v", j, factor)
+			}
+		}
+		paper, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper})
+		require.NoError(t, err)
+		require.False(t, paper.Selection.Weighted, "the paper's are radii")
+	}
+}
+
+// The rule of one standard error multiplies both weights by the largest factor that the bound allows.
+func TestOneStandardError(t *testing.T) {
+	m := validated(t, 1)
+	for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodHOAG} {
+		least, err := tune.Run(context.Background(), m, tune.Config{Method: method})
+		require.NoError(t, err)
+		simple, err := tune.Run(context.Background(), m, tune.Config{Method: method, OneSE: true})
+		require.NoError(t, err)
+		bound := least.Refit.Validation + m.StandardError(least.Selection.X)
+		factor := simple.Lambda[0] / least.Lambda[0]
+		require.Greater(t, factor, 1.1, method)
+		require.InEpsilon(t, factor*math.Max(least.Lambda[1], 1e-10*least.Lambda[0]), simple.Lambda[1], 1e-9, method)
+		lambda := []float64{simple.Lambda[0], math.Max(simple.Lambda[1], 1e-9)}
+		v, _ := at(t, m, lambda)
+		require.InEpsilon(t, v, simple.Refit.Validation, 1e-5)
+		require.LessOrEqual(t, v, bound*(1+1e-9))
+		over, _ := at(t, m, []float64{1.02 * lambda[0], 1.02 * lambda[1]})
+		require.Greater(t, over, bound, method)
+	}
+	_, err := tune.Run(context.Background(), tune.Custom{}, tune.Config{OneSE: true})
+	require.Error(t, err)
+}
+
+// The standard error is that of the mean of the rows' losses, here half the squares.
+func TestStandardError(t *testing.T) {
+	s, _, err := dataset.Generate(dataset.Config{Train: 30, Val: 10, Features: 3, Nonzeros: 2}, 1)
+	require.NoError(t, err)
+	m, err := elasticnet.New(s, elasticnet.Options{})
+	require.NoError(t, err)
+	b := []float64{1, -0.5, 0.25}
+	var sum, squares float64
+	for i, y := range s.Val.Y {
+		f := 0.0
+		for j, c := range b {
+			f += c * s.Val.X.At(i, j)
+		}
+		loss := (f - y) * (f - y) / 2
+		sum += loss
+		squares += loss * loss
+	}
+	variance := (squares - sum*sum/10) / 9
+	require.InEpsilon(t, math.Sqrt(variance/10), m.StandardError([][]float64{b}), 1e-12)
+}
+
+// Rows of separable classes leave weights near zero without a solution; the selection stays among those that have one.
+func TestCommonWeightsSeparable(t *testing.T) {
+	s, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 5, Test: 20, Features: 30, Nonzeros: 2, SNR: 8}, 2)
+	require.NoError(t, err)
+	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+	require.NoError(t, err)
+	cv.Test = s.Test
+	sign := func(y float64) float64 { return math.Copysign(1, y) }
+	m, err := logistic.New(cv.Map(sign), logistic.Options{Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	require.NotNil(t, r.Refit)
+	require.True(t, r.Selection.Weighted)
+	require.Greater(t, r.Lambda[0]+r.Lambda[1], 0.0)
+}

@@ -42,7 +42,11 @@ func TestTuneByFolds(t *testing.T) {
 				require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
 			}
 			text := conetune(t, args...).ok(t)
-			require.Contains(t, text, "3 folds, seed 1")
+			deals := "3 folds, 5 repeats, seed 1" // 45 rows are few
+			if spec.folds != nil {
+				deals = "3 folds, seed 1"
+			}
+			require.Contains(t, text, deals)
 			require.Contains(t, text, "45 cross-validation, 30 test rows")
 			require.Contains(t, text, "trained on all rows of the folds")
 		})

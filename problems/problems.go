@@ -125,6 +125,8 @@ type HeldOut struct {
 type Caution struct {
 	// Settings of the run; its last iteration is MaxIter.
 	Settings dca.Settings
+	// Sure says that rows held out need not decide whether the model is tuned with caution, see [HeldOut].
+	Sure bool
 	// Temper is the exponent t, and Floor the share f, in lambda = w^(1-t) max(gamma, f w)^t, which draws the multipliers gamma back
 	// towards the common weight w of the start. Temper 1 leaves them.
 	Temper, Floor float64

@@ -44,9 +44,12 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	caution := t.caution()
 	if caution != nil {
 		careful := t.Config.override(caution.Settings)
-		yes, err := t.chooseCaution(ctx, careful, s)
-		if err != nil {
-			return nil, err
+		yes := caution.Sure
+		if !yes {
+			var err error
+			if yes, err = t.chooseCaution(ctx, careful, s); err != nil {
+				return nil, err
+			}
 		}
 		if yes {
 			s = careful

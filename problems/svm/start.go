@@ -34,20 +34,22 @@ func starts(p int) [][]float64 {
 	return list
 }
 
-// Caution is how the model is tuned by default where rows held out say that it predicts better so, see [Model.HoldOut]. A bound for each
-// feature may follow the noise of the validation rows. With caution the run starts where one bound for all features, or the radius
+// Caution is how the model is tuned by default. A bound for each feature follows the noise of the validation rows. With caution the run
+// starts where one bound for all features, or the radius
 // alone, does best, with a penalty so large that the iterates stay near the lower-level solutions, and takes
-// three short steps; see docs/benchmarks.md. It is nil where the options give a start, and where the rows are more than four times
-// the features: there the choice gained nothing that is larger than its noise, for four to five times the work.
+// three short steps; see docs/benchmarks.md. With up to four rows for each feature rows held out say whether it predicts better so, see
+// [Model.HoldOut]; with more that gained nothing larger than its noise, for four to five times the work. It is nil where the options
+// give a start, and with more than a hundred rows for each feature.
 func (m *Model) Caution() *problems.Caution {
-	if n, p := m.cv.Data.Dims(); m.started || n > cautionRows*p {
+	n, p := m.cv.Data.Dims()
+	if m.started || n > cautionRows*p {
 		return nil
 	}
 	s := m.PaperSettings()
 	s.Alpha0, s.Rho, s.Tol, s.MaxIter = 100, 1, 1e-3, 3
 	s.PathStart = true
-	return &problems.Caution{Settings: s, Temper: 1}
+	return &problems.Caution{Settings: s, Temper: 1, Sure: n > choiceRows*p}
 }
 
-// cautionRows is the largest number of rows for each feature with which caution is considered.
-const cautionRows = 4
+// cautionRows is the largest number of rows for each feature with caution, choiceRows that with which it is a choice.
+const cautionRows, choiceRows = 100, 4

@@ -88,5 +88,8 @@ func TestDefault(t *testing.T) {
 	require.Nil(t, m.Caution())
 	m, err = New(folded(t, 8, 41, 10, 3, 1), Options{}) // more than four rows for each feature
 	require.NoError(t, err)
+	require.True(t, m.Caution().Sure)
+	m, err = New(folded(t, 8, 203, 2, 3, 1), Options{}) // more than a hundred
+	require.NoError(t, err)
 	require.Nil(t, m.Caution())
 }

@@ -14,11 +14,13 @@ import (
 	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/problems/lasso"
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/problems/poisson"
 	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/problems/ridge"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
@@ -84,6 +86,22 @@ var models = []modelSpec{
 		summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return elasticnet.New(s, elasticnet.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+	{
+		name:    "lasso",
+		kind:    (*lasso.Model)(nil),
+		summary: "linear regression, a bound on the 1-norm of the coefficients",
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
+			return lasso.New(s, lasso.Options{Standardize: o.standardize, Intercept: o.intercept})
+		},
+	},
+	{
+		name:    "ridge",
+		kind:    (*ridge.Model)(nil),
+		summary: "linear regression, a bound on the squared 2-norm of the coefficients",
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
+			return ridge.New(s, ridge.Options{Standardize: o.standardize, Intercept: o.intercept})
 		},
 	},
 	{

@@ -1,0 +1,88 @@
+// Package ridge selects the weight of ridge regression, with half the squared l2 norm of the coefficients.
+//
+// # Formulation
+//
+// With losses L on validation and l on training rows as in package regression, the bilevel program is
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : 1/2 |b|_2^2 <= r },
+//
+// the decoupled form of choosing lambda in min l(b) + lambda 1/2 |b|_2^2 (Gao, Ye, Yin, Zeng, Zhang, ICML 2022): the elastic net
+// without its other penalty. The multiplier of the radius is lambda.
+package ridge
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// Options of the model.
+type Options struct {
+	// Intercept adds a free constant that is not penalised.
+	Intercept bool
+	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
+	Standardize bool
+	// R0 is the start value of the radius, in the unit of the model. 0 means 5.
+	R0 float64
+}
+
+// Model is ridge regression, with half the squared l2 norm of the coefficients with its data.
+type Model struct{ *regression.Model }
+
+// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
+// must not change.
+func New(s dataset.Division, o Options) (*Model, error) {
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
+	if err != nil {
+		return nil, fmt.Errorf("ridge: %w", err)
+	}
+	names := []string{"lambda"}
+	given := []float64{o.R0}
+	if o.R0 == 0 {
+		given = nil
+	}
+	r0, err := regression.Radii(given, names, 5)
+	if err != nil {
+		return nil, fmt.Errorf("ridge: %w", err)
+	}
+	settings := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100} // the elastic net's
+	ours := settings
+	ours.GapTol, ours.MaxIter, ours.PathStart = 1e-4, 200, data.LambdaMax() > 0
+	return &Model{regression.NewModel(data, regression.Spec{
+		Name: "ridge", Names: names, R0: r0, Path: path(data), Paper: settings, Default: ours,
+		Penalties: func(b, r convex.Affine) []convex.Convex {
+			return []convex.Convex{convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(0))}
+		},
+		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+			return fits.RidgeFit(train, val, intercept)
+		},
+	})}, nil
+}
+
+// Modes are those of [fits.RidgeFit].
+func (*Model) Modes() []lower.Mode {
+	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
+}
+
+// The path for the data-driven start: its points, and how far above and below the least weight of the l1 norm at which nothing is left
+// it goes. A ridge leaves all coefficients, and weights far larger than that may be the best ones.
+const pathPoints, pathRatio = 20, 1e6
+
+func path(data *regression.Data) [][]float64 {
+	top := data.LambdaMax()
+	if !(top > 0) {
+		return nil
+	}
+	var list [][]float64
+	for i := range pathPoints {
+		list = append(list, []float64{top * 100 * math.Pow(pathRatio, -float64(i)/(pathPoints-1))})
+	}
+	return list
+}

@@ -36,11 +36,12 @@ func TestKill(t *testing.T) {
 	whole := small(t, data, killRepeats)
 	do(t, whole)
 	dir := filepath.Join(t.TempDir(), "out")
+	temporary := t.TempDir() // which killed processes leave their own folders in
 	rng := rand.New(rand.NewPCG(7, 7))
 	killed := 0
 	for range 20 {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestVictim$")
-		cmd.Env = append(os.Environ(), victim+"="+dir, victim+"_DATA="+data)
+		cmd.Env = append(os.Environ(), victim+"="+dir, victim+"_DATA="+data, "TMPDIR="+temporary, "TMP="+temporary, "TEMP="+temporary)
 		require.NoError(t, cmd.Start())
 		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 		_ = cmd.Process.Kill() // it may have ended

@@ -28,6 +28,7 @@ type run struct {
 	accelerated bool
 	extra       Stats // of solvers closed already
 	result      Result
+	at          int // the iteration, 0 for the start
 }
 
 // Solve runs VF-iDCA on p. The error is for a program or settings without meaning and for
@@ -62,6 +63,7 @@ func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
 
 // lower solves the lower level at h and scores its solution.
 func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
+	r.begin(StageConstrained, 0, 0)
 	l, err := r.low.solve(ctx, h)
 	if err == nil && l.x != nil {
 		if l.upper = r.sub.validation(iterate{l.x, l.h}); !finite(l.upper) {
@@ -153,6 +155,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 
 // iterate does iteration k, counted from 1.
 func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
+	r.at = k
 	before := r.stats()
 	res, z, next, err := r.step(ctx, k)
 	if err != nil || next == nil {
@@ -246,6 +249,7 @@ func (r *run) step(ctx context.Context, k int) (res *answer, z iterate, next *lo
 	for try := 0; ; try++ {
 		where := fmt.Sprintf("subproblem of iteration %d", k)
 		if err = r.sub.set(r.centre, r.current, r.alpha); err == nil {
+			r.begin(StageSubproblem, 0, 0)
 			res, z, err = r.sub.solve(ctx)
 		}
 		switch {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -153,7 +154,7 @@ func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) erro
 		return nil
 	}
 	for t, of := range j.each(x) {
-		if err := j.lows[t].Begin(ctx, lambda, of); err != nil {
+		if _, err := stop.Do(ctx, false, func() (bool, error) { return true, j.lows[t].Begin(ctx, lambda, of) }); err != nil {
 			return err
 		}
 	}
@@ -164,7 +165,7 @@ func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) erro
 func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	found, errs := make([]*lower.Within, len(j.parts)), make([]error, len(j.parts))
 	crew.Each(len(j.parts), j.workers, func(t int) {
-		found[t], errs[t] = j.lows[t].Solve(ctx, h, j.tol()*j.scale[t])
+		found[t], errs[t] = stop.Do(ctx, &lower.Within{Gap: math.Inf(1)}, func() (*lower.Within, error) { return j.lows[t].Solve(ctx, h, j.tol()*j.scale[t]) })
 	})
 	j.fits += len(j.parts)
 	share := 1 / float64(len(j.parts))
@@ -180,7 +181,7 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 			out.conic.status, out.conic.residual = status, largest(out.conic.residual, missed)
 		default:
 			j.debug("dca: lower level not solved by the fit", "gap", s.Gap)
-			if !j.alone() {
+			if status != backends.Cancelled && !j.alone() {
 				return nil, nil
 			}
 			out.conic.status, out.x, out.gap = status, nil, math.NaN()
@@ -208,10 +209,11 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		value += s * (b.centre.h[i] - b.lower.h[i])
 	}
 	scale := floats.Sum(j.scale) / float64(len(j.scale))
-	s, err := j.sub.Solve(ctx, &lower.Centre{
+	centre := &lower.Centre{
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: j.tol() * scale,
-	})
+	}
+	s, err := stop.Do(ctx, &lower.Subsolution{Gap: math.Inf(1)}, func() (*lower.Subsolution, error) { return j.sub.Solve(ctx, centre) })
 	if err != nil {
 		return nil, iterate{}, err
 	}
@@ -224,7 +226,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		residual = missed
 	default:
 		j.debug("dca: subproblem not solved by the fit", "gap", s.Gap, "fits", s.Fits)
-		if !j.alone() {
+		if status != backends.Cancelled && !j.alone() {
 			return nil, iterate{}, nil
 		}
 		return &answer{status: status, residual: missed, iterations: s.Fits}, iterate{}, nil

@@ -133,6 +133,9 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 	if out, err := l.direct(ctx, h); out != nil || err != nil {
 		return out, err
 	}
+	if l.blocks == nil && ctx.Err() != nil { // nothing is compiled for nobody
+		return &lowerSolution{h: slices.Clone(h), gap: math.NaN(), conic: conic{status: backends.Cancelled, residual: math.NaN()}}, nil
+	}
 	if err := l.compile(); err != nil {
 		return nil, err
 	}

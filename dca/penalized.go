@@ -377,12 +377,13 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}
-	if !pt.Solved && q.joint.alone() {
+	switch {
+	case pt.Solved:
+	case q.joint.alone() || ctx.Err() != nil: // and not by conic programs, for nobody
 		s := &PenalizedSolution{Residual: math.NaN(), Gap: pt.Gap, Train: math.NaN(), Validation: math.NaN()}
 		s.refuse()
 		return s, nil
-	}
-	if !pt.Solved {
+	default:
 		return nil, nil
 	}
 	s := &PenalizedSolution{Status: backends.Optimal, Residual: math.NaN(), Gap: pt.Gap, X: pt.X, conic: conic{status: backends.Optimal, residual: math.NaN()}}

@@ -78,6 +78,8 @@ type Settings struct {
 	// Workers bounds how many blocks of the lower level are solved at once; 0 means as many as there are processors. It does
 	// not change results.
 	Workers int
+	// Begin, if not nil, is told of every convex program before it is solved, by the goroutine of the run.
+	Begin func(Place)
 	// Observe, if not nil, sees every iteration before the next begins: its record, the iterate x, and the
 	// refit, the lower-level solution at the iterate's h. refit is nil where the lower level
 	// interpolates, so that its solution is not unique. The slices must not be changed or kept.

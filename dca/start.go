@@ -28,7 +28,7 @@ func (r *run) pathStart(ctx context.Context) error {
 func (r *run) bestStart(ctx context.Context) error {
 	best := math.Inf(1)
 	lo, hi := r.program.bounds()
-	for _, h := range r.program.Starts {
+	for k, h := range r.program.Starts {
 		if len(h) != len(lo) {
 			return r.program.errorf("Starts has an entry of length %d, H0 has length %d", len(h), len(lo))
 		}
@@ -36,6 +36,7 @@ func (r *run) bestStart(ctx context.Context) error {
 		for j := range h {
 			h[j] = math.Max(lo[j], math.Min(hi[j], h[j]))
 		}
+		r.begin(StageConstrained, k+1, len(r.program.Starts))
 		low, err := r.low.solve(ctx, h)
 		if err != nil {
 			return err
@@ -85,6 +86,7 @@ func (r *run) bestOfPath(ctx context.Context) error {
 		if r.program.PathRise > 0 && idle >= r.program.PathRise {
 			continue
 		}
+		r.begin(StagePenalty, k+1, len(r.program.Path))
 		s, err := penalized.Solve(ctx, lambda, nil)
 		if err != nil {
 			return err
@@ -103,7 +105,7 @@ func (r *run) bestOfPath(ctx context.Context) error {
 		}
 		if s.Validation < best {
 			best, weights = s.Validation, lambda
-			r.begin(s, weights)
+			r.startAt(s, weights)
 		}
 	}
 	if !r.settings.Screen || r.program.Anchor == nil || weights == nil {
@@ -118,7 +120,7 @@ func (r *run) bestOfPath(ctx context.Context) error {
 		return err
 	}
 	if s.X != nil && slices.Max(s.Radii) > 0 {
-		r.begin(s, drawn)
+		r.startAt(s, drawn)
 	}
 	return nil
 }
@@ -145,8 +147,8 @@ func (r *run) takeStart() {
 	}
 }
 
-// begin starts at a solution in penalty form.
-func (r *run) begin(s *PenalizedSolution, weights []float64) {
+// startAt starts at a solution in penalty form.
+func (r *run) startAt(s *PenalizedSolution, weights []float64) {
 	r.result.StartWeights = make([]float64, r.program.Radii)
 	for j := range r.result.StartWeights {
 		r.result.StartWeights[j] = weights[min(j, len(weights)-1)]

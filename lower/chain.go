@@ -2,7 +2,10 @@ package lower
 
 import (
 	"context"
+	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // Chain solves a fit at one lambda after the other, each from the point before or, where the fit is a [Starter], from the best of the last
@@ -43,7 +46,7 @@ func (c *Chain) Solve(ctx context.Context, lambda []float64) (*Point, error) {
 	if len(c.points) > 0 {
 		start = c.starter.Start(lambda, c.points)
 	}
-	pt, err := c.fit.Solve(ctx, lambda, c.tol, start)
+	pt, err := SolveUntil(ctx, c.fit, lambda, c.tol, start)
 	if err != nil || !pt.Solved {
 		return pt, err
 	}
@@ -60,9 +63,16 @@ func (c *Chain) Solve(ctx context.Context, lambda []float64) (*Point, error) {
 // Within solves the constrained form; it returns nil where the fit is not [Constrained].
 func (c *Chain) Within(ctx context.Context, radii []float64) (*Within, error) {
 	if w := ConstrainedOf(c.fit); w != nil {
-		return w.Within(ctx, radii, c.tol)
+		return stop.Do(ctx, &Within{Gap: math.Inf(1)}, func() (*Within, error) { return w.Within(ctx, radii, c.tol) })
 	}
 	return nil, nil
+}
+
+// SolveUntil is [Penalised].Solve, which is left to itself where it takes more than a moment to notice that its context has ended: the point then
+// is not solved.
+func SolveUntil(ctx context.Context, fit Penalised, lambda []float64, tol float64, start *Point) (*Point, error) {
+	lambda = slices.Clone(lambda)
+	return stop.Do(ctx, &Point{Lambda: lambda, Gap: math.Inf(1)}, func() (*Point, error) { return fit.Solve(ctx, lambda, tol, start) })
 }
 
 // Cold makes the next solve start without the point before, for a lambda that is far from the last. A starter still has its points.

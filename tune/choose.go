@@ -27,8 +27,10 @@ func (t *Task) chooseCaution(ctx context.Context, careful, full dca.Settings) (b
 		return true, nil
 	}
 	var sums [2]float64
-	for _, out := range m.HoldOut(outParts) {
+	parts := m.HoldOut(outParts)
+	for i, out := range parts {
 		for k, s := range []dca.Settings{careful, full} {
+			s.Begin = t.at(s, i+1, len(parts))
 			e, err := t.heldOut(ctx, out, s)
 			if err != nil {
 				return true, err

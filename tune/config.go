@@ -65,7 +65,7 @@ type Config struct {
 	// MaxIter bounds the iterations; 0 leaves the preset's value.
 	MaxIter int
 	// TimeLimit bounds the whole run; 0 means none. A tenth of it is kept for the final training where a cross-validation needs one, which is
-	// stopped, as after a cancellation, within half a second of the end.
+	// stopped, as after a cancellation, within a tenth of a second of the end.
 	TimeLimit time.Duration
 	// Seed is what methods that draw random numbers draw them by.
 	Seed int64
@@ -90,6 +90,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Progress, if not nil, is called after each iteration, from the goroutine of the run.
 	Progress func(Event)
+	// Begin, if not nil, is told where the run is before each piece of work, from the goroutine of the run.
+	Begin func(Place)
 }
 
 // mostEvaluations bounds the points of a search, which are all held in memory.

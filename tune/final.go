@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -18,10 +19,10 @@ import (
 // is left of a time limit, of which a share is kept where no lower-level solution is a predictor. What is not done by then is
 // left to itself and forgotten, and the lower-level solution stays, of a cross-validation the mean of those of its folds.
 const (
-	// grace is the time for it after a cancellation or the end of a time limit.
-	grace = 200 * time.Millisecond
+	// grace is the time for it after a cancellation or the end of a time limit: a run is to end within a tenth of a second.
+	grace = 30 * time.Millisecond
 	// patience is how much longer it may take to notice that it is to stop.
-	patience = 100 * time.Millisecond
+	patience = 10 * time.Millisecond
 	// kept is the share of a time limit that is kept.
 	kept = 10
 )
@@ -104,6 +105,7 @@ func (out *Result) retrain(t *Task, l limits) error {
 	if !ok || choice && t.Config.final() != FinalAll || out.Refit == nil || out.Selection == nil {
 		return nil
 	}
+	t.begin(Place{Place: dca.Place{Stage: StageFinal}})
 	ctx, end := l.final()
 	defer end()
 	fit, test, err := out.train(ctx, t, trainer)
@@ -151,35 +153,19 @@ func (out *Result) train(ctx context.Context, t *Task, trainer Retrainer) (Fit, 
 	if weighted, ok := t.Model.(Reweighter); ok && out.Selection.Weighted {
 		h, train = out.Selection.Lambda, weighted.RetrainWeighted
 	}
-	type outcome struct {
-		fit   Fit
-		test  *float64
-		err   error
-		panic any
+	type trained struct {
+		fit  Fit
+		test *float64
+		err  error
 	}
-	done := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			o.panic = recover()
-			done <- o
-		}()
-		o.fit, o.test, o.err = train(ctx, t.trainer(), t.Config.solver(), h)
-	}()
-	var o outcome
-	select {
-	case o = <-done:
-	case <-ctx.Done():
-		select {
-		case o = <-done:
-		case <-time.After(patience):
-			o.err = ctx.Err()
-		}
+	got, done := stop.WaitFor(ctx, patience, func() (r trained) {
+		r.fit, r.test, r.err = train(ctx, t.trainer(), t.Config.solver(), h)
+		return r
+	})
+	if !done {
+		got.err = ctx.Err()
 	}
-	if o.panic != nil {
-		panic(o.panic)
-	}
-	return o.fit, o.test, o.err
+	return got.fit, got.test, got.err
 }
 
 // unfinished is what becomes of a result whose final training was stopped.

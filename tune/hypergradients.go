@@ -92,7 +92,12 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 		return tr
 	}
 	s := h.settings(t, fit)
+	begin := func(solved int) {
+		t.begin(Place{Place: dca.Place{Stage: StageDescent, Point: solved, Points: s.MaxSolves}})
+	}
+	begin(0)
 	s.Observe = func(step hypergradient.Step) {
+		begin(step.K)
 		if step.Gap <= exactGap { // else it is not a lower-level solution yet
 			t.Record(trial(step.Point))
 		}

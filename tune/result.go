@@ -31,6 +31,9 @@ type Event struct {
 	iterates bool // by VF-iDCA
 }
 
+// Iterates says that the event is an iteration of VF-iDCA, and not a point of another method.
+func (e *Event) Iterates() bool { return e.iterates }
+
 // MarshalJSON writes one flat object, durations in seconds. Lines of VF-iDCA have the fields of its
 // iterations, those of other methods the lambda and the upper variables, and null errors where the lower level
 // could not be solved.

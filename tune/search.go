@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/dca"
 )
 
 // errStopped ends a search whose context has ended.
@@ -60,6 +62,7 @@ func (s *starts) nearest(unit []float64) (int, error) {
 func (t *Task) search(ctx context.Context, s *space, propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
 	from := &starts{task: t, space: s}
 	err := propose(func(unit []float64) (float64, error) {
+		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: t.trials, Points: t.evaluations()}})
 		i, err := from.nearest(unit)
 		if err != nil {
 			return 0, err

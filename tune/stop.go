@@ -68,7 +68,7 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 	sums := make([]float64, s.MaxIter)
 	var reached *dca.Result
 	least := math.Inf(1)
-	for _, back := range held {
+	for k, back := range held {
 		p := back.Model.Program()
 		h0(&p)
 		if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(back.Model) }); err != nil {
@@ -77,6 +77,7 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 		// The error at an iteration; where it interpolates, so that there is no refit, +Inf.
 		var errors []float64
 		some := false
+		s.Begin = t.at(s, k+1, len(held))
 		s.Observe = func(_ *dca.Iteration, _, refit [][]float64) {
 			last := math.Inf(1)
 			if refit != nil {

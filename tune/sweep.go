@@ -83,7 +83,9 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 
 	// Trials are recorded as soon as those before them are; after an early end, what is there.
 	waiting := make(map[int]Trial)
-	recorded := 0
+	recorded, done := 0, 0
+	count := func() { t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: done, Points: len(points)}}) }
+	count()
 	var failed error
 	for o := range outcomes {
 		if o.err != nil {
@@ -94,6 +96,8 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 			continue
 		}
 		waiting[o.point] = o.trial
+		done++
+		count()
 		for tr, ok := waiting[recorded]; ok; tr, ok = waiting[recorded] {
 			delete(waiting, recorded)
 			t.Record(tr)

@@ -88,6 +88,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 		s.MaxIter = stop
 	}
 	var iterate, solution Errors // of the last point accepted
+	s.Begin = t.at(s, 0, 0)
 	s.Accept = func(x, refit [][]float64) bool {
 		a, ok := t.score(x)
 		b, fits := t.score(refit)

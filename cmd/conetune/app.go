@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // The exit statuses of the command line.
@@ -208,25 +209,13 @@ func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 	type outcome struct {
 		value T
 		err   error
-		panic any
 	}
-	done := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			o.panic = recover()
-			done <- o
-		}()
+	o, done := stop.WaitFor(ctx, 0, func() (o outcome) {
 		o.value, o.err = work()
-	}()
-	select {
-	case o := <-done:
-		if o.panic != nil {
-			panic(o.panic)
-		}
-		return o.value, o.err
-	case <-ctx.Done():
-		var zero T
-		return zero, errInterrupted
+		return o
+	})
+	if !done {
+		return o.value, errInterrupted
 	}
+	return o.value, o.err
 }

@@ -17,14 +17,19 @@ import (
 
 // tune reads the data, runs the method, and writes what was asked for.
 func (a *app) tune(ctx context.Context, job *tuneJob) error {
+	show := a.newProgress(job)
+	defer show.clear()
+	show.read(job.data.files())
 	rows, err := interruptible(ctx, func() (*tables, error) { return job.read() })
 	if err != nil {
 		return err
 	}
 	split := rows.split
 	start := time.Now()
+	show.at("building the model")
 	model, err := interruptible(ctx, func() (tune.Model, error) { return job.build(rows) })
 	built := time.Since(start)
+	show.clear() // before there are words to say
 	if errors.Is(err, errInterrupted) {
 		return err
 	} else if err != nil {
@@ -51,7 +56,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		}
 	}
 	trace := a.newTraceFile(job.trace)
-	results, err := a.runTune(ctx, job, model, trace)
+	results, err := a.runTune(ctx, job, model, trace, show)
 	traceErr := trace.close()
 	if err != nil {
 		return err
@@ -59,6 +64,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	for _, r := range results {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
 	}
+	show.clear()
 	if err := a.report(job, split, results); err != nil {
 		return err
 	}
@@ -137,17 +143,16 @@ func (job *tuneJob) build(t *tables) (tune.Model, error) {
 }
 
 // runTune runs the methods with everything that watches them.
-func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile) ([]*tune.Result, error) {
-	bar := a.newProgress(job)
+func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile, show *progress) ([]*tune.Result, error) {
 	config := job.config
 	config.Logger = a.logger(job.verbose)
 	config.KeepFits = job.plot != "" && len(job.methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
-		bar.show(e)
+		show.show(e)
 	}
+	config.Begin = show.begin
 	results, err := tune.Compare(ctx, model, job.methods, job.chain, config)
-	bar.clear()
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, errInterrupted

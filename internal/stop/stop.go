@@ -6,7 +6,7 @@
 // Once the end is reached it stays reached: loops leave at once, and what they leave
 // behind is unfinished. Whoever would keep a result asks [Stop.Reached] first.
 //
-// No goroutine is started, so that it works where nothing runs beside a
+// A [Stop] starts no goroutine, so that it works where nothing runs beside a
 // computation, as in js/wasm.
 package stop
 

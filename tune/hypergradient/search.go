@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 )
@@ -191,7 +192,7 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 		s.out.Status = NotFinite
 		return nil, nil
 	}
-	pt, err := s.model.Solve(ctx, lambda, tol, start)
+	pt, err := lower.SolveUntil(ctx, s.model, lambda, tol, start)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +226,9 @@ func (s *search) observe(pt *lower.Point, accepted bool) {
 
 // gradient is the hypergradient in the scale of the search. It is nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
-	g, err := s.model.Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
+	g, err := stop.Do(ctx, nil, func() ([]float64, error) {
+		return s.model.Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
+	})
 	switch {
 	case ctx.Err() != nil: // what there is may not be the whole
 		s.out.Status = Cancelled

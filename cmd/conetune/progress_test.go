@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/tune"
+)
+
+// A search that takes 2 seconds for a point has 2 seconds left for each point that is left.
+func TestTimeLeftOfASearch(t *testing.T) {
+	start := time.Now()
+	after := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	r := &rest{}
+	at := func(k int) tune.Place {
+		return tune.Place{Method: "grid", Place: dca.Place{Stage: tune.StageSearch, Point: k, Points: 100}}
+	}
+	r.begin(at(0), after(0))
+	require.Empty(t, r.text(after(1)), "nothing is done yet")
+	for k := 1; k <= 40; k++ {
+		r.begin(at(k), after(2*float64(k)))
+	}
+	require.Equal(t, "about 2m0s left", r.text(after(80)))
+	require.Equal(t, "about 1m59s left", r.text(after(81)), "it counts down between points")
+	r.limit = 100 * time.Second
+	require.Equal(t, "at most 20s left", r.text(after(80)))
+	require.Equal(t, "less than 1s left", r.text(after(99.5)))
+
+	// The next method has its own clock.
+	r.begin(tune.Place{Method: "hoag", Place: dca.Place{Stage: tune.StageDescent}}, after(100))
+	require.Equal(t, "at most 1m30s left", r.text(after(110)))
+	r.limit = 0
+	require.Empty(t, r.text(after(110)))
+}
+
+// Steps that halve from 0.8 are below 0.01 after four more when they are at 0.1.
+func TestTimeLeftOfTheAlgorithm(t *testing.T) {
+	start := time.Now()
+	now := start
+	r := &rest{}
+	at := tune.Place{Method: "vf-idca", Tol: 0.01, Place: dca.Place{Stage: dca.StagePenalty, MaxIter: 100, Point: 1, Points: 9}}
+	iterate := func(measure float64) {
+		at.Iteration++
+		at.Point, at.Points, at.Stage = 0, 0, dca.StageSubproblem
+		r.begin(at, now)
+		now = now.Add(2 * time.Second)
+		at.Stage = dca.StageConstrained
+		r.begin(at, now)
+		now = now.Add(time.Second)
+		r.iterated(measure, now)
+	}
+	r.begin(at, now)
+	require.Empty(t, r.text(now.Add(time.Minute)), "the start says nothing about the iterations")
+	now = now.Add(time.Minute)
+	for k := range 4 {
+		iterate(0.8 * math.Pow(0.5, float64(k)))
+	}
+	require.Equal(t, "about 12s left", r.text(now))
+	for range window {
+		iterate(0.1)
+	}
+	require.Empty(t, r.text(now), "it does not fall, and the bound is far")
+	at.MaxIter = at.Iteration + 4
+	iterate(0.1)
+	require.Equal(t, "at most 12s left", r.text(now))
+
+	// Two of three runs without some rows took 10 s each: the third one and that on all rows may take 20.
+	r, now = &rest{}, start
+	for part := 1; part <= 3; part++ {
+		r.begin(tune.Place{Method: "vf-idca", Part: part, Parts: 3, Place: dca.Place{Stage: dca.StageSubproblem, Iteration: 1}}, now)
+		now = now.Add(10 * time.Second)
+	}
+	require.Equal(t, "about 20s left", r.text(start.Add(20*time.Second)))
+	require.Equal(t, "about 15s left", r.text(start.Add(25*time.Second)))
+}
+
+// What is done of a file is where its descriptor stands.
+func TestReadingProgress(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "table.csv")
+	require.NoError(t, os.WriteFile(path, make([]byte, 4e6), 0o600))
+	now := time.Now()
+	whole := newReading([]string{path})
+	require.Equal(t, "reading table.csv", whole.text(now))
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = f.Seek(1e6, 0)
+	require.NoError(t, err)
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for _, r := range []*reading{whole, newReading([]string{dir})} {
+		require.Equal(t, "reading table.csv  25 % of 4 MB", r.text(now))
+		require.Equal(t, "reading table.csv  25 % of 4 MB  about 30s left", r.text(now.Add(10*time.Second)))
+	}
+}
+
+// The log of a run has its stages in their order; without -v nothing is written where nobody looks.
+func TestStagesInTheLog(t *testing.T) {
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitDone, run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v"}, &stdout, &stderr))
+	text := stderr.String()
+	for _, stage := range []string{
+		"reading ", "building the model", `at="start: point 1 of `, `at="start: lower level"`,
+		`at="iteration 1: subproblem"`, `at="iteration 1: lower level"`, `at="final fit"`,
+	} {
+		_, rest, found := strings.Cut(text, stage)
+		require.True(t, found, stage)
+		text = rest
+	}
+	stderr.Reset()
+	require.Equal(t, exitDone, run(context.Background(), []string{"tune", "elastic-net", "--data", data, "--method", "grid"}, &stdout, &stderr))
+	require.Empty(t, stderr.String())
+}

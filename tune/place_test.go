@@ -1,0 +1,45 @@
+package tune_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+// A run tells where it is, in words, before each piece of work and in its order.
+func TestPlaces(t *testing.T) {
+	places := func(m tune.Model, c tune.Config) (list []string) {
+		c.Begin = func(p tune.Place) { list = append(list, p.String()) }
+		_, err := tune.Run(context.Background(), m, c)
+		require.NoError(t, err)
+		return list
+	}
+	net := model(t, elasticnet.Options{})
+	list := places(net, tune.Config{MaxIter: 1})
+	require.Regexp(t, "start: point 1 of [0-9]+", list[0])
+	require.Equal(t, []string{"start: lower level", "iteration 1: subproblem", "iteration 1: lower level", "final fit"}, list[len(list)-4:])
+
+	var searched []string
+	for k := range 5 {
+		searched = append(searched, fmt.Sprintf("point %d of 4", k))
+	}
+	require.Equal(t, append(searched, "final fit"), places(net, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Workers: 1}))
+	require.Equal(t, append(slices.Clone(searched[:4]), "final fit"), places(net, tune.Config{Method: tune.MethodTPE, Evaluations: 4}))
+	list = places(net, tune.Config{Method: tune.MethodHOAG, Evaluations: 9})
+	require.Equal(t, "fit 0 of at most 9", list[0])
+	require.Equal(t, "final fit", list[len(list)-1])
+
+	lasso, err := wlasso.New(split(t), wlasso.Options{})
+	require.NoError(t, err)
+	list = places(lasso, tune.Config{StopFolds: 2, MaxIter: 3})
+	require.Contains(t, list, "held-out part 1 of 2, iteration 1: subproblem")
+	require.Contains(t, list, "held-out part 2 of 2, iteration 1: subproblem")
+	require.Contains(t, list, "iteration 1: subproblem")
+}

@@ -32,15 +32,39 @@ func begin() (context.Context, io.Writer) {
 func watchProcess(ctx context.Context, stderr io.Writer) (watched context.Context, stop func()) {
 	// Nearly all that the machine or the container gives: beyond, the system kills without a word.
 	hundredth := memory.Available() / 100
+	thrift := thrift{set: func(percent int) { debug.SetGCPercent(percent) }}
 	w := &watchdog{
 		look: func() (used, limit, last int64) {
 			used, limit = memoryInUse()
+			if os.Getenv("GOGC") == "" {
+				thrift.look(used)
+			}
 			limit = min(limit, 90*hundredth)
 			return used, limit, min(limit+max(limit/8, 64<<20), 97*hundredth)
 		},
 		collect: debug.FreeOSMemory, exit: os.Exit, note: (&app{stderr: stderr}).note,
 	}
 	return w.start(ctx)
+}
+
+// thrift has garbage collected more often where much memory is in use. What takes it then are numbers, in which a collection has nothing to look
+// for, so that it costs little.
+type thrift struct {
+	set func(percent int)
+	on  bool
+}
+
+// From so many bytes on, so many percent of garbage are let come together.
+const (
+	thriftFrom    = 128 << 20
+	thriftPercent = 30
+)
+
+func (t *thrift) look(used int64) {
+	if !t.on && used > thriftFrom {
+		t.on = true
+		t.set(thriftPercent)
+	}
 }
 
 // memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used, or with that of

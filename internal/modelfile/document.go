@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // kind is what a JSON value is, in the words of a message.
@@ -56,12 +57,12 @@ func lineErrorf(line int, format string, args ...any) error {
 // mostDepth bounds how deep values stand in each other; that of a model is 4.
 const mostDepth = 16
 
-// parser reads a document token by token and counts lines.
+// parser reads a valid document token by token and counts lines.
 type parser struct {
-	text  []byte
-	dec   *json.Decoder
-	line  int
-	until int64 // where the lines are counted up to
+	text []byte
+	at   int
+	line int
+	room []value // of values to come
 }
 
 // parse reads a document. A field that is there twice is an error: readers differ in which of the two they take.
@@ -75,46 +76,80 @@ func parse(text []byte) (*value, error) {
 		}
 		return nil, &lineError{line, err}
 	}
-	p := &parser{text: text, dec: json.NewDecoder(bytes.NewReader(text)), line: 1}
-	p.dec.UseNumber()
+	p := &parser{text: text, line: 1}
 	return p.value(0)
 }
 
-// token returns the next token, and brings the line up to its end.
-func (p *parser) token() (json.Token, error) {
-	t, err := p.dec.Token()
-	at := p.dec.InputOffset()
-	p.line += bytes.Count(p.text[p.until:at], []byte("\n"))
-	p.until = at
-	if err != nil {
-		return nil, &lineError{p.line, err}
+// next goes to the next token, over blanks and over the commas and colons between tokens, and returns its first byte.
+func (p *parser) next() byte {
+	for ; ; p.at++ {
+		switch c := p.text[p.at]; c {
+		case ' ', '\t', '\r', ',', ':':
+		case '\n':
+			p.line++
+		default:
+			return c
+		}
 	}
-	return t, nil
 }
 
-func (p *parser) value(depth int) (*value, error) {
-	t, err := p.token()
-	if err != nil {
-		return nil, err
+// word is the number or the name of a constant that begins here.
+func (p *parser) word() string {
+	start := p.at
+	for p.at < len(p.text) && bytes.IndexByte([]byte(" \t\r\n,]}"), p.text[p.at]) < 0 {
+		p.at++
 	}
-	v := &value{line: p.line}
-	switch t := t.(type) {
-	case string:
-		v.kind, v.text = aString, t
-	case json.Number:
-		v.kind, v.text = aNumber, t.String()
-	case bool:
-		v.kind, v.text = aBool, strconv.FormatBool(t)
-	case nil:
+	return string(p.text[start:p.at])
+}
+
+// string is the text in quotes that begins here.
+func (p *parser) string() (string, error) {
+	start := p.at
+	plain := true
+	for p.at++; p.text[p.at] != '"'; p.at++ {
+		if p.text[p.at] == '\\' {
+			plain = false
+			p.at++
+		}
+	}
+	p.at++
+	if inside := p.text[start+1 : p.at-1]; plain && utf8.Valid(inside) {
+		return string(inside), nil
+	}
+	var s string
+	err := json.Unmarshal(p.text[start:p.at], &s)
+	return s, err
+}
+
+// roomFor is how many values are allocated at once.
+const roomFor = 64
+
+func (p *parser) value(depth int) (v *value, err error) {
+	if len(p.room) == 0 {
+		p.room = make([]value, roomFor)
+	}
+	v, p.room = &p.room[0], p.room[1:]
+	c := p.next()
+	v.line = p.line
+	switch c {
+	case '"':
+		v.kind = aString
+		v.text, err = p.string()
+	case 't', 'f':
+		v.kind, v.text = aBool, p.word()
+	case 'n':
 		v.kind = aNull
-	case json.Delim:
+		p.word()
+	case '{', '[':
 		if depth == mostDepth {
 			return nil, lineErrorf(p.line, "values stand in each other more than %d deep", mostDepth)
 		}
-		if v.kind = anArray; t == '{' {
+		if v.kind = anArray; c == '{' {
 			v.kind = anObject
 		}
 		err = p.inside(v, depth)
+	default:
+		v.kind, v.text = aNumber, p.word()
 	}
 	return v, err
 }
@@ -122,13 +157,13 @@ func (p *parser) value(depth int) (*value, error) {
 // inside reads what stands between the brackets of an object or array.
 func (p *parser) inside(v *value, depth int) error {
 	seen := map[string]int{}
-	for p.dec.More() {
+	p.at++
+	for c := p.next(); c != '}' && c != ']'; c = p.next() {
 		if v.kind == anObject {
-			t, err := p.token()
+			name, err := p.string()
 			if err != nil {
 				return err
 			}
-			name := t.(string) // of valid JSON it is one
 			if line, twice := seen[name]; twice {
 				return lineErrorf(p.line, "field %q is there twice, first on line %d", name, line)
 			}
@@ -141,8 +176,8 @@ func (p *parser) inside(v *value, depth int) error {
 		}
 		v.items = append(v.items, item)
 	}
-	_, err := p.token()
-	return err
+	p.at++
+	return nil
 }
 
 // canonical appends the one text that all documents of this content have: no blanks, fields in the order of their names,

@@ -2,6 +2,7 @@ package modelfile
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -109,6 +110,49 @@ func TestPredictOverflow(t *testing.T) {
 			require.ErrorIs(t, err, ErrOverflow, name)
 		}
 	}
+}
+
+// The values of a document are those that encoding/json finds.
+func TestParseAgainstJSON(t *testing.T) {
+	var plain func(v *value) any
+	plain = func(v *value) any {
+		switch v.kind {
+		case anObject:
+			m := map[string]any{}
+			for i, name := range v.names {
+				m[name] = plain(v.items[i])
+			}
+			return m
+		case anArray:
+			list := []any{}
+			for _, item := range v.items {
+				list = append(list, plain(item))
+			}
+			return list
+		case aString:
+			return v.text
+		case aNumber:
+			return json.Number(v.text)
+		case aBool:
+			return v.text == "true"
+		}
+		return nil
+	}
+	for _, text := range []string{
+		`{}`, `[]`, ` [ [ ] , { } ] `, `0`, `-1.5e+3`, `"a"`, "\n null\n", `[true,false,null]`, `{"a":1,"b":[2,3.0,{"c":-0}],"":""}`,
+		`"\"\\\u00e9\ud83d\ude00,:]}"`, `{"a\"b": "c\\", "d,e": "f:g"}`, "[\"\xff\",\"\u2028\",\"é\"]", "{\r\n\t\"x\" :\n[1 ,2\n]}", `"\ud800"`,
+	} {
+		v, err := parse([]byte(text))
+		require.NoError(t, err, text)
+		dec := json.NewDecoder(strings.NewReader(text))
+		dec.UseNumber()
+		var want any
+		require.NoError(t, dec.Decode(&want), text)
+		require.Equal(t, want, plain(v), text)
+	}
+	v, err := parse([]byte("[\n1,\n\n[2\n],\n3]"))
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 2, 4, 4, 6}, []int{v.line, v.items[0].line, v.items[1].line, v.items[1].items[0].line, v.items[2].line})
 }
 
 // The checksum is known from another program: that of sha256sum on the canonical text, written by hand.

@@ -105,7 +105,8 @@ type Bilevel interface{ Program() dca.Program }
 
 // HeldBack is a model without some of its validation rows.
 type HeldBack struct {
-	Model Bilevel
+	// Model makes the model, which has copies of rows.
+	Model func() Bilevel
 	// Error is the error of values of the lower-level variables on the rows that are held back, and Rows is how many
 	// there are.
 	Error func(x [][]float64) float64

@@ -174,7 +174,7 @@ func (holding) StopFolds() int { return 0 }
 func (m holding) HoldBack(int) []problems.HeldBack {
 	var out []problems.HeldBack
 	for _, part := range m.parts {
-		out = append(out, problems.HeldBack{Model: part, Rows: 5, Error: func(x [][]float64) float64 { return math.Pow(x[0][0]-1, 2) }})
+		out = append(out, problems.HeldBack{Model: func() problems.Bilevel { return part }, Rows: 5, Error: func(x [][]float64) float64 { return math.Pow(x[0][0]-1, 2) }})
 	}
 	return out
 }

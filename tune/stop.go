@@ -69,9 +69,11 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 	var reached *dca.Result
 	least := math.Inf(1)
 	for k, back := range held {
-		p := back.Model.Program()
+		held[k] = HeldBack{} // with its rows
+		model := back.Model()
+		p := model.Program()
 		h0(&p)
-		if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(back.Model) }); err != nil {
+		if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(model) }); err != nil {
 			return 0, "", nil, err
 		}
 		// The error at an iteration; where it interpolates, so that there is no refit, +Inf.

@@ -38,9 +38,6 @@ func (v vfidca) Check(t *Task) error {
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	p, s := t.Program, t.Config.settings(t.Model)
-	if err := t.solvers(&p, t.penalised); err != nil {
-		return nil, err
-	}
 	caution := t.caution()
 	if caution != nil {
 		careful := t.Config.override(caution.Settings)
@@ -86,6 +83,9 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	if stop > 0 {
 		s.MaxIter = stop
+	}
+	if err := t.solvers(&p, t.penalised); err != nil { // which takes memory, so after the runs on fewer rows
+		return nil, err
 	}
 	var iterate, solution Errors // of the last point accepted
 	s.Begin = t.at(s, 0, 0)

@@ -356,7 +356,7 @@ func TestHoldBack(t *testing.T) {
 	held := 0
 	for _, f := range m.HoldBack(3) {
 		held += f.Rows
-		require.Len(t, f.Model.(*matcomp.Model).Data().Val, len(d.Val)-f.Rows)
+		require.Len(t, f.Model().(*matcomp.Model).Data().Val, len(d.Val)-f.Rows)
 	}
 	require.Equal(t, len(d.Val), held)
 }

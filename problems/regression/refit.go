@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
@@ -132,28 +133,40 @@ func (m *Model) HoldBack(folds int) []problems.HeldBack {
 
 // holdBack is the model without the validation rows whose number is f modulo folds.
 func (m *Model) holdBack(folds, f int) problems.HeldBack {
-	data := *m.data
-	data.parts = slices.Clone(data.parts)
-	back := make([]*dataset.Data, len(data.parts))
+	parts := m.data.parts
+	kept, held := make([][]int, len(parts)), make([][]int, len(parts))
 	total := 0
-	for t, p := range data.parts {
-		var kept, held []int
+	for t, p := range parts {
 		for i := range p.val.Y {
 			if i%folds == f {
-				held = append(held, i)
+				held[t] = append(held[t], i)
 			} else {
-				kept = append(kept, i)
+				kept[t] = append(kept[t], i)
 			}
 		}
-		data.parts[t].val, back[t] = p.val.Rows(kept), p.val.Rows(held)
-		total += len(held)
+		total += len(held[t])
 	}
+	back := sync.OnceValue(func() []*dataset.Data {
+		rows := make([]*dataset.Data, len(parts))
+		for t, p := range parts {
+			rows[t] = p.val.Rows(held[t])
+		}
+		return rows
+	})
 	return problems.HeldBack{
-		Model: &Model{data: &data, spec: m.spec}, Rows: total,
+		Rows: total,
+		Model: func() problems.Bilevel {
+			data := *m.data
+			data.parts = slices.Clone(parts)
+			for t, p := range parts {
+				data.parts[t].val = p.val.Rows(kept[t])
+			}
+			return &Model{data: &data, spec: m.spec}
+		},
 		Error: func(x [][]float64) float64 {
 			sum := 0.0
-			for t, rows := range back {
-				sum += data.meanValue(rows, of(&data, x, t), data.sd) / float64(len(back))
+			for t, rows := range back() {
+				sum += m.data.meanValue(rows, of(m.data, x, t), m.data.sd) / float64(len(parts))
 			}
 			return sum
 		},

@@ -48,7 +48,7 @@ func (t *Task) chooseCaution(ctx context.Context, careful, full dca.Settings) (b
 func (t *Task) heldOut(ctx context.Context, out problems.HeldOut, s dca.Settings) (float64, error) {
 	s.Backend = t.Backend
 	p := out.Model.Program()
-	if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(out.Model) }); err != nil {
+	if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(ctx, out.Model) }); err != nil {
 		return 0, err
 	}
 	r, err := dca.Solve(ctx, p, s)

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 )
@@ -38,8 +39,10 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 	if !t.byWeights() || out.Refit == nil || out.Selection == nil || ctx.Err() != nil {
 		return nil
 	}
-	e, err := t.everyWeight()
-	if err != nil {
+	e, err := t.everyWeight(ctx)
+	if errors.Is(err, errStopped) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	defer e.close()
@@ -71,13 +74,13 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 }
 
 // everyWeight is an evaluator with an axis for each weight.
-func (t *Task) everyWeight() (*evaluator, error) {
+func (t *Task) everyWeight(ctx context.Context) (*evaluator, error) {
 	s := &space{radii: t.Program.Radii}
 	for j := range s.radii {
 		s.axes = append(s.axes, Axis{Members: []int{j}})
 		s.kinds = append(s.kinds, []int{j})
 	}
-	return t.evaluator(s)
+	return t.evaluator(ctx, s)
 }
 
 // compass is a search along the axes, in the logarithms of the weights.

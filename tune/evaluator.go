@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -19,9 +20,9 @@ type evaluator struct {
 	conic *dca.Penalized // nil before the first
 }
 
-func (t *Task) evaluator(s *space) (*evaluator, error) {
+func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 	e := &evaluator{task: t, space: s}
-	fit, err := t.quick(t.penalised)
+	fit, err := t.quick(func() (lower.Penalised, error) { return t.penalised(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -33,22 +34,26 @@ func (t *Task) evaluator(s *space) (*evaluator, error) {
 }
 
 // penalised returns the fit of the model, made once and shared by all evaluators; nil if there is none.
-func (t *Task) penalised() (lower.Penalised, error) {
+func (t *Task) penalised(ctx context.Context) (lower.Penalised, error) {
 	if t.fit != nil {
 		return t.fit, nil
 	}
 	var err error
-	t.fit, err = fitOf(t.Model)
+	t.fit, err = fitOf(ctx, t.Model)
 	return t.fit, err
 }
 
-// fitOf returns the fit of a [Penalised] model, nil for all others.
-func fitOf(m any) (lower.Penalised, error) {
+// fitOf returns the fit of a [Penalised] model, nil for all others. The error is errStopped where the context ends before it is made.
+func fitOf(ctx context.Context, m any) (lower.Penalised, error) {
 	p, ok := m.(Penalised)
 	if !ok {
 		return nil, nil
 	}
-	return p.Penalised()
+	fit, err := stop.Do(ctx, nil, p.Penalised)
+	if fit == nil && err == nil && ctx.Err() != nil {
+		return nil, errStopped
+	}
+	return fit, err
 }
 
 // quick returns a fit where it is to be taken in the place of conic programs: with the native backend, unless it says that it is the slower one.

@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
@@ -47,7 +48,7 @@ func TestDirectIsConic(t *testing.T) {
 		ctx := context.Background()
 		s, err := task.space(ctx, ScopeCommon)
 		require.NoError(t, err)
-		direct, err := task.evaluator(s)
+		direct, err := task.evaluator(context.Background(), s)
 		require.NoError(t, err)
 		require.NotNil(t, direct.fit)
 		conic := &evaluator{task: task, space: s}
@@ -195,7 +196,7 @@ func TestCompletionSolversAreConic(t *testing.T) {
 		p := task.Program
 		conic, err := dca.Solve(ctx, p, s)
 		require.NoError(t, err)
-		require.NoError(t, task.solvers(&p, task.penalised))
+		require.NoError(t, task.solvers(&p, func() (lower.Penalised, error) { return task.penalised(context.Background()) }))
 		direct, err := dca.Solve(ctx, p, s)
 		require.NoError(t, err)
 		require.NotEmpty(t, direct.StartWeights)
@@ -208,6 +209,6 @@ func TestCompletionSolversAreConic(t *testing.T) {
 	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), vfidca{name: MethodVFiDCA}, Config{Method: MethodVFiDCA, Eps: 1e-11}, nil, time.Now())
 	require.NoError(t, err)
 	p := task.Program
-	require.NoError(t, task.solvers(&p, task.penalised))
+	require.NoError(t, task.solvers(&p, func() (lower.Penalised, error) { return task.penalised(context.Background()) }))
 	require.Nil(t, p.Fit, "conic programs are more accurate")
 }

@@ -75,7 +75,7 @@ func Able(method string, m Model) bool {
 
 // Tune starts from the selection of an earlier method, from the paper's point, or from a path.
 func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
-	p, err := t.penalised()
+	p, err := t.penalised(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
 	}

@@ -85,7 +85,7 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 
 // tight returns the multipliers of the radii of the constrained form at H0: of the fit of the model, where it has them, and else of the conic program.
 func (t *Task) tight(ctx context.Context, p dca.Program) ([]float64, error) {
-	fit, err := t.quick(t.penalised)
+	fit, err := t.quick(func() (lower.Penalised, error) { return t.penalised(ctx) })
 	if err != nil {
 		return nil, err
 	}

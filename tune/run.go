@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -27,6 +28,9 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	limits := t.limits(ctx, begun)
 	defer limits.end()
 	out, err := tuner.Tune(limits.search, t)
+	if errors.Is(err, errStopped) {
+		out, err = t.Finish(limits.search, "", "")
+	}
 	if err != nil {
 		return nil, err
 	}

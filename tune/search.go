@@ -10,7 +10,7 @@ import (
 	"github.com/conetune/conetune/dca"
 )
 
-// errStopped ends a search whose context has ended.
+// errStopped ends a method whose context has ended; the result then is what was recorded.
 var errStopped = errors.New("tune: stopped")
 
 // near is the distance in the unit cube, over the root of its dimension, up to which a solution is a good start for another
@@ -32,7 +32,7 @@ type starts struct {
 
 // nearest is the number of the evaluator whose last point is near; where none is, of a new one as long as there are few, and else
 // of the nearest, made to start cold.
-func (s *starts) nearest(unit []float64) (int, error) {
+func (s *starts) nearest(ctx context.Context, unit []float64) (int, error) {
 	if len(s.evaluators) > 0 && s.evaluators[0].fit != nil && s.evaluators[0].fit.Chooses() {
 		return 0, nil
 	}
@@ -46,7 +46,7 @@ func (s *starts) nearest(unit []float64) (int, error) {
 		return best, nil
 	}
 	if len(s.evaluators) < regions {
-		e, err := s.task.evaluator(s.space)
+		e, err := s.task.evaluator(ctx, s.space)
 		if err != nil {
 			return 0, err
 		}
@@ -63,7 +63,7 @@ func (t *Task) search(ctx context.Context, s *space, propose func(evaluate func(
 	from := &starts{task: t, space: s}
 	err := propose(func(unit []float64) (float64, error) {
 		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: t.trials, Points: t.evaluations()}})
-		i, err := from.nearest(unit)
+		i, err := from.nearest(ctx, unit)
 		if err != nil {
 			return 0, err
 		}

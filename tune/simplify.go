@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -37,8 +38,10 @@ func (t *Task) simplify(ctx context.Context, out *Result) error {
 	if !finite(bound) {
 		return nil
 	}
-	e, err := t.everyWeight()
-	if err != nil {
+	e, err := t.everyWeight(ctx)
+	if errors.Is(err, errStopped) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	defer e.close()

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -73,11 +74,13 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 		model := back.Model()
 		p := model.Program()
 		h0(&p)
-		if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(model) }); err != nil {
+		if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(ctx, model) }); errors.Is(err, errStopped) && reached != nil {
+			return 0, "", reached, nil
+		} else if err != nil {
 			return 0, "", nil, err
 		}
 		// The error at an iteration; where it interpolates, so that there is no refit, +Inf.
-		var errors []float64
+		var found []float64
 		some := false
 		s.Begin = t.at(s, k+1, len(held))
 		s.Observe = func(_ *dca.Iteration, _, refit [][]float64) {
@@ -88,7 +91,7 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 			if math.IsNaN(last) {
 				last = math.Inf(1)
 			}
-			errors = append(errors, last)
+			found = append(found, last)
 		}
 		r, err := dca.Solve(ctx, p, s)
 		if err != nil {
@@ -107,7 +110,7 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 			continue
 		}
 		for k := range sums { // where it ended, it stays
-			sums[k] += errors[min(k, len(errors)-1)] * float64(back.Rows)
+			sums[k] += found[min(k, len(found)-1)] * float64(back.Rows)
 		}
 	}
 	best := 0

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/stop/stoptest"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/logistic"
@@ -222,4 +223,32 @@ func TestCancelledInTheFinalTraining(t *testing.T) {
 	require.Equal(t, dca.Cancelled, r.Status)
 	require.NotNil(t, r.Refit)
 	require.Equal(t, tune.FinalFolds, r.TrainedOn)
+}
+
+// blocked is a model whose fit is never made.
+type blocked struct {
+	*elasticnet.Model
+	begun func()
+	wait  chan struct{}
+}
+
+func (m blocked) Penalised() (lower.Penalised, error) {
+	m.begun()
+	<-m.wait
+	return nil, nil
+}
+
+// A run does not wait for a fit that is being made when its context ends, and has nothing then.
+func TestStoppedWhileAFitIsMade(t *testing.T) {
+	wait := make(chan struct{})
+	defer close(wait)
+	for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodTPE, tune.MethodHOAG} {
+		ctx, cancel := context.WithCancel(context.Background())
+		m := blocked{model(t, elasticnet.Options{}), cancel, wait}
+		r, err := tune.Run(ctx, m, tune.Config{Method: method})
+		require.NoError(t, err, method)
+		require.Equal(t, dca.Cancelled, r.Status, method)
+		require.Nil(t, r.Refit, method)
+		require.Empty(t, r.Trace, method)
+	}
 }

@@ -28,7 +28,7 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 	workers = max(1, min(workers, len(chains)))
 	evaluators := make([]*evaluator, workers)
 	for w := range evaluators {
-		e, err := t.evaluator(s) // here, as models need not build their programs side by side
+		e, err := t.evaluator(ctx, s) // here, as models need not build their programs side by side
 		if err != nil {
 			return err
 		}

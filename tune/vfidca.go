@@ -84,7 +84,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if stop > 0 {
 		s.MaxIter = stop
 	}
-	if err := t.solvers(&p, t.penalised); err != nil { // which takes memory, so after the runs on fewer rows
+	if err := t.solvers(&p, func() (lower.Penalised, error) { return t.penalised(ctx) }); err != nil { // which takes memory, so after the runs on fewer rows
 		return nil, err
 	}
 	var iterate, solution Errors // of the last point accepted

@@ -1,0 +1,163 @@
+package completion
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// certify bounds the objective from below. Where the gap is above least it takes in the columns that are missing, and leaves out those that
+// are small: singular vectors of such values are not determined, so that in the bound they belong to the complement.
+func (f *factored) certify(least float64) (objective, gap float64, grew bool) {
+	f.refresh()
+	f.centreIntercept()
+	var vectors, scaled [2]*mat.Dense
+	rank := 0
+	if f.k > 0 {
+		var values []float64
+		vectors, values, scaled = f.decompose()
+		if math.IsNaN(values[0]) {
+			return math.NaN(), math.Inf(1), false
+		}
+		for rank < len(values) && values[rank] > small*values[0] {
+			rank++
+		}
+		for s, rows := range [2]int{f.j.m, f.j.n} {
+			vectors[s] = leading(vectors[s], rows, rank)
+		}
+	}
+	objective = f.objective()
+	top, rest, found := f.spectral(vectors)
+	if f.over() {
+		return objective, math.Inf(1), false
+	}
+	gap = math.Max(0, objective-f.bound(top))
+	missing := gap > least && len(found.values) > 0
+	if f.k > rank && (missing || rest < f.nuclear*(1-idle)) {
+		f.setFactors(rank, slices.Concat(columnsOf(scaled[0], f.j.m, rank), columnsOf(scaled[1], f.j.n, rank)))
+		f.refresh()
+	}
+	grew = missing && f.grow(found)
+	after := f.objective()
+	return after, math.Max(0, gap-objective+after), grew
+}
+
+// leading are the first columns of a matrix, nil for none.
+func leading(a *mat.Dense, rows, k int) *mat.Dense {
+	if k == 0 {
+		return nil
+	}
+	return mat.NewDense(rows, k, columnsOf(a, rows, k))
+}
+
+// columnsOf are the first columns of a matrix, by rows.
+func columnsOf(a *mat.Dense, rows, k int) []float64 {
+	out := make([]float64, 0, rows*k)
+	for i := range rows {
+		out = append(out, a.RawRowView(i)[:k]...)
+	}
+	return out
+}
+
+// bound is the value of the dual at the multipliers t (u, Z) with t the largest for which |R(u) - Z|_2, at most top, is at most m_0; those of the groups
+// are shortened too or, with rho, changed until they fit.
+func (f *factored) bound(top float64) float64 {
+	t := 1.0
+	if top > f.nuclear {
+		t = f.nuclear / top
+	}
+	linear, square := 0.0, 0.0
+	for s, w := range f.w {
+		if w > 0 {
+			linear += w * floats.Dot(f.r[s], f.side(s).y)
+			square += w * floats.Dot(f.r[s], f.r[s])
+		}
+	}
+	if f.rho == 0 {
+		for g, group := range f.j.members {
+			if size := floats.Norm(f.correlations(group), 2); size > f.norm[g] {
+				t = math.Min(t, f.norm[g]/size)
+			}
+		}
+		return t*linear - t*t/2*square
+	}
+	// Z = rho (G - C): <Z, C> and |Z|^2 / rho.
+	cc := floats.Dot(gram(f.ca, f.kc, f.ca, f.kc), gram(f.cb, f.kc, f.cb, f.kc))
+	gc := floats.Dot(gram(f.a, f.k, f.ca, f.kc), gram(f.b, f.k, f.cb, f.kc))
+	gg := floats.Dot(gram(f.a, f.k, f.a, f.k), gram(f.b, f.k, f.b, f.k))
+	linear -= f.rho * (gc - cc)
+	square += f.rho * math.Max(0, gg-2*gc+cc)
+	value := t*linear - t*t/2*square
+	for g, group := range f.j.members {
+		c := f.correlations(group)
+		size, over := floats.Norm(c, 2), 0.0
+		if t*size > f.norm[g] {
+			over = t - f.norm[g]/size
+		}
+		for i, l := range group {
+			z := t*f.rho*(f.x[l]-f.cx[l]) + over*c[i]
+			value -= z*f.cx[l] + z*z/(2*f.rho)
+		}
+	}
+	if f.j.intercept {
+		z := t * f.rho * (f.b0 - f.c0)
+		value -= z*f.c0 + z*z/(2*f.rho)
+	}
+	return value
+}
+
+// grow takes in columns by a step along the sum of (sigma - m_0) u v' over what was found.
+func (f *factored) grow(found triplets) bool {
+	slope, curvature := 0.0, 0.0
+	excess := make([]float64, len(found.values))
+	for l, v := range found.values {
+		excess[l] = v - f.nuclear
+		slope += excess[l] * excess[l]
+	}
+	n := len(excess)
+	left, right := make([]float64, f.j.m*n), make([]float64, f.j.n*n)
+	for l := range excess {
+		for i, v := range found.u[l] {
+			left[i*n+l] = v
+		}
+		for i, v := range found.v[l] {
+			right[i*n+l] = v * excess[l]
+		}
+	}
+	for s, w := range f.w {
+		if w == 0 {
+			continue
+		}
+		of := f.side(s)
+		for e, i := range of.row {
+			c := of.col[e]
+			d := inner(left[i*n:(i+1)*n], right[c*n:(c+1)*n])
+			curvature += w * d * d
+		}
+	}
+	curvature += f.rho * slope
+	if !(curvature > 0) || !(slope > 0) {
+		return false
+	}
+	step := ample * slope / curvature
+	k := f.k + n
+	both := make([]float64, (f.j.m+f.j.n)*k)
+	for s, old := range [][]float64{f.a, f.b} {
+		rows, from, vectors := f.j.m, 0, found.u
+		if s == 1 {
+			rows, from, vectors = f.j.n, f.j.m*k, found.v
+		}
+		for i := range rows {
+			to := both[from+i*k : from+(i+1)*k]
+			copy(to, old[i*f.k:(i+1)*f.k])
+			for l := range n {
+				to[f.k+l] = vectors[l][i] * math.Sqrt(step*excess[l])
+			}
+		}
+	}
+	f.setFactors(k, both)
+	f.refresh()
+	return true
+}

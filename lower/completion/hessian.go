@@ -1,0 +1,144 @@
+package completion
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// hessian sets out to the second derivative of F along t.
+func (f *factored) hessian(out, t tangent) {
+	out.clear()
+	k := f.k
+	for s, w := range f.w {
+		if w == 0 {
+			continue
+		}
+		of, change, r := f.side(s), f.work[s], f.r[s]
+		shift := 0.0
+		if f.j.intercept {
+			shift = t.S[len(f.set)]
+		}
+		for e := range change {
+			change[e] = shift
+		}
+		for i, l := range f.set {
+			if t.S[i] != 0 {
+				of.x.Axpy(t.S[i], l, change)
+			}
+		}
+		if k > 0 {
+			for e, i := range of.row {
+				l := of.col[e]
+				a, ta, b, tb := f.a[i*k:(i+1)*k], t.A[i*k:(i+1)*k], f.b[l*k:(l+1)*k], t.B[l*k:(l+1)*k]
+				change[e] += inner(ta, b) + inner(a, tb)
+				c, bend := w*change[e], -w*r[e]
+				oa, ob := out.A[i*k:(i+1)*k], out.B[l*k:(l+1)*k]
+				addScaled(oa, c, b)
+				addScaled(oa, bend, tb)
+				addScaled(ob, c, a)
+				addScaled(ob, bend, ta)
+			}
+		}
+		for i, l := range f.set {
+			out.S[i] += w * of.x.Dot(l, change)
+		}
+		if f.j.intercept {
+			out.S[len(f.set)] += w * floats.Sum(change)
+		}
+	}
+	if f.rho > 0 && k > 0 {
+		half := func(to, ta, a, tb, b, ca, cb []float64) {
+			addProduct(to, f.rho, ta, k, gram(b, k, b, k), k)
+			addProduct(to, f.rho, a, k, gram(tb, k, b, k), k)
+			addProduct(to, f.rho, a, k, gram(b, k, tb, k), k)
+			addProduct(to, -f.rho, ca, f.kc, gram(cb, f.kc, tb, k), k)
+		}
+		half(out.A, t.A, f.a, t.B, f.b, f.ca, f.cb)
+		half(out.B, t.B, f.b, t.A, f.a, f.cb, f.ca)
+	}
+	floats.AddScaled(out.A, f.nuclear, t.A)
+	floats.AddScaled(out.B, f.nuclear, t.B)
+	at := 0
+	for _, g := range f.active {
+		size, along, from := f.size(g), 0.0, at
+		for ; at < len(f.set) && f.j.of[f.set[at]] == g; at++ {
+			along += f.x[f.set[at]] * t.S[at]
+		}
+		for i := from; i < at; i++ {
+			out.S[i] += f.norm[g]*(t.S[i]/size-f.x[f.set[i]]*along/(size*size*size)) + f.rho*t.S[i]
+		}
+	}
+	if f.j.intercept {
+		out.S[len(f.set)] += f.rho * t.S[len(f.set)]
+	}
+	f.hold(out, t)
+}
+
+// hold holds the rotation of the factors, see [surface.hold].
+func (f *factored) hold(out, t tangent) {
+	k := f.k
+	if k < 2 || f.nuclear == 0 {
+		return
+	}
+	if len(f.holds) != k*k {
+		size := make([]float64, k)
+		for _, factor := range [][]float64{f.a, f.b} {
+			for i, v := range factor {
+				size[i%k] += v * v
+			}
+		}
+		f.holds = make([]float64, k*k)
+		for p := range k {
+			for q := range k {
+				if p != q {
+					f.holds[p*k+q] = f.nuclear / math.Max(size[p]+size[q], math.SmallestNonzeroFloat64)
+				}
+			}
+		}
+	}
+	turn := gram(f.a, k, t.A, k)
+	floats.Add(turn, gram(f.b, k, t.B, k))
+	for p := range k {
+		turn[p*k+p] = 0
+		for q := range p {
+			w := f.holds[p*k+q] * (turn[p*k+q] - turn[q*k+p])
+			turn[p*k+q], turn[q*k+p] = w, -w
+		}
+	}
+	addProduct(out.A, 1, f.a, k, turn, k)
+	addProduct(out.B, 1, f.b, k, turn, k)
+}
+
+// conjugate returns t with H t = q, see [surface.conjugate].
+func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
+	t, res := f.zero(), q.copy()
+	z, hd := f.precondition(res), f.zero()
+	d := z.copy()
+	rz := res.dot(z)
+	first := rz
+	for step := range steps {
+		if !(rz > tol*tol*first) || f.end.Look() {
+			break
+		}
+		f.hessian(hd, d)
+		curvature := d.dot(hd)
+		if !(curvature > 1e-14*math.Abs(d.dot(res))) {
+			if step == 0 {
+				t.add(1, d)
+			} else if curvature < 0 {
+				t.add(math.Min(rz/-curvature, 1), d)
+			}
+			break
+		}
+		alpha := rz / curvature
+		t.add(alpha, d)
+		res.add(-alpha, hd)
+		f.preconditionTo(z, res)
+		next := res.dot(z)
+		d.scale(next / rz)
+		d.add(1, z)
+		rz = next
+	}
+	return t
+}

@@ -1,0 +1,43 @@
+package completion
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/lower"
+)
+
+// minimize solves the objective to an absolute gap.
+func (f *factored) minimize(gap float64) (objective, reached float64, status lower.Status, rounds int) {
+	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
+	least, idle := math.Inf(1), 0
+	grew := true
+	f.refresh()
+	if f.k > 0 { // what is missing at a point of other weights will be missing at the solution
+		f.certify(gap)
+	}
+	for rounds = 1; ; rounds++ {
+		// The gap is of the order of the gradient, what a step promises of that of its square. While columns are missing they are most of the gap.
+		tol := math.Max(0.1*gap/unit, 0.01*math.Min(0.1, least/unit))
+		if grew {
+			tol = math.Max(0.1*gap/unit, math.Sqrt(1e-3*math.Min(0.01, least/unit)))
+		}
+		f.descend(tol)
+		if f.over() {
+			return f.objective(), math.Inf(1), lower.Cancelled, rounds
+		}
+		objective, reached, grew = f.certify(gap)
+		if idle++; reached < 0.9*least {
+			least, idle = reached, 0
+		}
+		switch {
+		case f.over():
+			return objective, reached, lower.Cancelled, rounds
+		case reached <= gap:
+			return objective, reached, lower.Optimal, rounds
+		case idle >= 5 && !grew && reached <= roundingGap*f.j.unit:
+			return objective, reached, lower.Exhausted, rounds
+		case rounds >= jointRounds:
+			return objective, reached, lower.EpochLimit, rounds
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package completion
+
+import "github.com/conetune/conetune/internal/dense"
+
+// kernelLength is the length from which on the kernels of internal/dense pay for their calls.
+const kernelLength = 8
+
+func inner(a, b []float64) float64 {
+	if len(a) >= kernelLength {
+		return dense.Dot(a, b)
+	}
+	sum := 0.0
+	for l, v := range a {
+		sum += v * b[l]
+	}
+	return sum
+}
+
+func addScaled(to []float64, c float64, a []float64) {
+	if len(a) >= kernelLength {
+		dense.Axpy(c, a, to)
+		return
+	}
+	for l, v := range a {
+		to[l] += c * v
+	}
+}
+
+// gram is A'B, k x l by rows, of matrices with as many rows.
+func gram(a []float64, k int, b []float64, l int) []float64 {
+	out := make([]float64, k*l)
+	if k == 0 || l == 0 {
+		return out
+	}
+	for i := range len(a) / k {
+		row := b[i*l : (i+1)*l]
+		for p, v := range a[i*k : (i+1)*k] {
+			addScaled(out[p*l:(p+1)*l], v, row)
+		}
+	}
+	return out
+}
+
+// addProduct adds c A M to a matrix by rows, with A of k columns and M k x l.
+func addProduct(to []float64, c float64, a []float64, k int, m []float64, l int) {
+	if k == 0 || l == 0 {
+		return
+	}
+	for i := range len(a) / k {
+		row := to[i*l : (i+1)*l]
+		for p, v := range a[i*k : (i+1)*k] {
+			addScaled(row, c*v, m[p*l:(p+1)*l])
+		}
+	}
+}

@@ -76,6 +76,7 @@ func (f *factored) descend(tol float64) {
 		f.refresh()
 		f.centreIntercept()
 		f.epoch()
+		f.shrink()
 		f.use()
 		g := f.gradient()
 		if len(g.A)+len(g.S) == 0 {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
-	"gonum.org/v1/gonum/mat"
 )
 
 // factored is a point of a [Joint] with the weights of an objective, which on the factors and on the groups in use, S, is smooth:
@@ -140,29 +139,6 @@ func (f *factored) zero() tangent {
 		n++
 	}
 	return tangent{make([]float64, len(f.a)), make([]float64, len(f.b)), make([]float64, n)}
-}
-
-// decompose is the singular value decomposition of G: orthonormal columns Q and P, and the values; scaled are the factors in the form Q S^1/2, P S^1/2.
-func (f *factored) decompose() (vectors [2]*mat.Dense, values []float64, scaled [2]*mat.Dense) {
-	qa, ra := orthogonal(mat.NewDense(f.j.m, f.k, f.a))
-	qb, rb := orthogonal(mat.NewDense(f.j.n, f.k, f.b))
-	var core mat.Dense
-	core.Mul(ra, rb.T())
-	var svd mat.SVD
-	if !svd.Factorize(&core, mat.SVDThin) {
-		return vectors, []float64{math.NaN()}, scaled
-	}
-	values = svd.Values(nil)
-	var u, v mat.Dense
-	svd.UTo(&u)
-	svd.VTo(&v)
-	for s, side := range [2]struct{ q, turn *mat.Dense }{{qa, &u}, {qb, &v}} {
-		vectors[s] = new(mat.Dense)
-		vectors[s].Mul(side.q, side.turn)
-		scaled[s] = mat.DenseCopyOf(vectors[s])
-		scaled[s].Apply(func(_, l int, x float64) float64 { return x * math.Sqrt(values[l]) }, scaled[s])
-	}
-	return vectors, values, scaled
 }
 
 // over says that the context has ended.

@@ -3,6 +3,7 @@ package completion
 import (
 	"math"
 
+	"github.com/conetune/conetune/internal/dense"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -10,6 +11,8 @@ import (
 func (f *factored) hessian(out, t tangent) {
 	out.clear()
 	k := f.k
+	var x [2]float64
+	left, right := pairs(t.A, f.a, k), pairs(f.b, t.B, k)
 	for s, w := range f.w {
 		if w == 0 {
 			continue
@@ -30,14 +33,12 @@ func (f *factored) hessian(out, t tangent) {
 		if k > 0 {
 			for e, i := range of.row {
 				l := of.col[e]
-				a, ta, b, tb := f.a[i*k:(i+1)*k], t.A[i*k:(i+1)*k], f.b[l*k:(l+1)*k], t.B[l*k:(l+1)*k]
-				change[e] += inner(ta, b) + inner(a, tb)
-				c, bend := w*change[e], -w*r[e]
-				oa, ob := out.A[i*k:(i+1)*k], out.B[l*k:(l+1)*k]
-				addScaled(oa, c, b)
-				addScaled(oa, bend, tb)
-				addScaled(ob, c, a)
-				addScaled(ob, bend, ta)
+				a, b := left[2*i*k:2*(i+1)*k], right[2*l*k:2*(l+1)*k]
+				change[e] += inner(a, b)
+				x[0], x[1] = w*r[e], -w*change[e]
+				dense.GemvN(k, 2, a, k, x[:], out.B[l*k:(l+1)*k])
+				x[0], x[1] = x[1], x[0]
+				dense.GemvN(k, 2, b, k, x[:], out.A[i*k:(i+1)*k])
 			}
 		}
 		for i, l := range f.set {
@@ -73,6 +74,15 @@ func (f *factored) hessian(out, t tangent) {
 		out.S[len(f.set)] += f.rho * t.S[len(f.set)]
 	}
 	f.hold(out, t)
+}
+
+// pairs are the rows of A and of B, of k columns, one after the other.
+func pairs(a, b []float64, k int) []float64 {
+	out := make([]float64, 0, 2*len(a))
+	for i := 0; i < len(a); i += k {
+		out = append(append(out, a[i:i+k]...), b[i:i+k]...)
+	}
+	return out
 }
 
 // hold holds the rotation of the factors, see [surface.hold].

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/conetune/conetune/internal/dense"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -33,7 +34,7 @@ const (
 type lanczos struct {
 	f             *factored
 	known         []*mat.Dense // Q and P, none where there are none
-	us, vs        [][]float64
+	us, vs        []float64    // one vector after the other
 	alphas, betas []float64
 	next          []float64 // v_j+1 times beta_j
 	least         float64   // a length that is rounding
@@ -97,15 +98,18 @@ func (z *lanczos) start(n int) bool {
 func (z *lanczos) beta() float64 { return z.betas[len(z.betas)-1] }
 
 // project makes v orthogonal to Q, or P, and to the vectors before.
-func (z *lanczos) project(side int, v []float64, basis [][]float64) {
+func (z *lanczos) project(side int, v, basis []float64) {
+	rows := len(v)
+	steps := len(basis) / rows
 	for range 2 { // twice is enough
 		if len(z.known) > 0 {
 			q := z.known[side].RawMatrix()
 			addProduct(v, -1, q.Data, q.Cols, gram(q.Data, q.Cols, v, 1), 1)
 		}
-		for _, b := range basis {
-			floats.AddScaled(v, -floats.Dot(b, v), b)
-		}
+		along := make([]float64, steps)
+		dense.GemvT(rows, steps, basis, rows, v, along)
+		floats.Scale(-1, along)
+		dense.GemvN(rows, steps, basis, rows, along, v)
 	}
 }
 
@@ -119,16 +123,16 @@ func (z *lanczos) step() {
 	z.project(0, u, z.us)
 	alpha, beta := floats.Norm(u, 2), 0.0
 	z.least = math.Max(z.least, 1e-13*alpha)
-	z.vs, z.alphas = append(z.vs, v), append(z.alphas, alpha)
+	z.vs, z.alphas = append(z.vs, v...), append(z.alphas, alpha)
 	z.next = make([]float64, n)
 	if alpha > z.least {
 		floats.Scale(1/alpha, u)
-		z.us = append(z.us, u)
+		z.us = append(z.us, u...)
 		z.f.apply(z.next, u, true)
 		z.project(1, z.next, z.vs)
 		beta = floats.Norm(z.next, 2)
 	} else {
-		z.us = append(z.us, make([]float64, m))
+		z.us = append(z.us, make([]float64, m)...)
 	}
 	z.betas = append(z.betas, beta)
 }
@@ -187,10 +191,11 @@ func (z *lanczos) triplets(r ritz, least float64) (found triplets) {
 		if !(x > least) {
 			break
 		}
-		left, right := make([]float64, z.f.j.m), make([]float64, z.f.j.n)
+		m, n := z.f.j.m, z.f.j.n
+		left, right := make([]float64, m), make([]float64, n)
 		for i := range z.alphas {
-			floats.AddScaled(left, r.p.At(i, l), z.us[i])
-			floats.AddScaled(right, r.q.At(i, l), z.vs[i])
+			floats.AddScaled(left, r.p.At(i, l), z.us[i*m:(i+1)*m])
+			floats.AddScaled(right, r.q.At(i, l), z.vs[i*n:(i+1)*n])
 		}
 		found.u, found.v, found.values = append(found.u, left), append(found.v, right), append(found.values, x)
 	}

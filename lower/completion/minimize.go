@@ -15,12 +15,8 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 	if f.k > 0 { // what is missing at a point of other weights will be missing at the solution
 		f.certify(gap)
 	}
+	tol := gap / unit
 	for rounds = 1; ; rounds++ {
-		// The gap is of the order of the gradient, what a step promises of that of its square. While columns are missing they are most of the gap.
-		tol := math.Max(0.1*gap/unit, 0.01*math.Min(0.1, least/unit))
-		if grew {
-			tol = math.Max(0.1*gap/unit, math.Sqrt(1e-3*math.Min(0.01, least/unit)))
-		}
 		f.descend(tol)
 		if f.over() {
 			return f.objective(), math.Inf(1), lower.Cancelled, rounds
@@ -28,6 +24,10 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 		objective, reached, grew = f.certify(gap)
 		if idle++; reached < 0.9*least {
 			least, idle = reached, 0
+		}
+		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of the gap.
+		if !grew {
+			tol *= math.Max(0.05, math.Min(0.5, 0.5*gap/reached))
 		}
 		switch {
 		case f.over():

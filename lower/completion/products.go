@@ -1,9 +1,16 @@
 package completion
 
-import "github.com/conetune/conetune/internal/dense"
+import (
+	"github.com/conetune/conetune/internal/dense"
+	"gonum.org/v1/gonum/floats"
+)
 
-// kernelLength is the length from which on the kernels of internal/dense pay for their calls.
-const kernelLength = 8
+const (
+	// kernelLength is the length from which on the kernels of internal/dense pay for their calls.
+	kernelLength = 8
+	// productWork is the number of multiplications in a row of a product from which on it is one of matrices.
+	productWork = 256
+)
 
 func inner(a, b []float64) float64 {
 	if len(a) >= kernelLength {
@@ -32,7 +39,20 @@ func gram(a []float64, k int, b []float64, l int) []float64 {
 	if k == 0 || l == 0 {
 		return out
 	}
-	for i := range len(a) / k {
+	rows := len(a) / k
+	if l == 1 && k >= kernelLength {
+		dense.GemvN(k, rows, a, k, b, out)
+		floats.Scale(-1, out)
+		return out
+	}
+	if k*l >= productWork {
+		dense.GemmNT(l, k, rows, b, l, a, k, out, l) // by columns it is -B'A
+		for i, v := range out {
+			out[i] = -v
+		}
+		return out
+	}
+	for i := range rows {
 		row := b[i*l : (i+1)*l]
 		for p, v := range a[i*k : (i+1)*k] {
 			addScaled(out[p*l:(p+1)*l], v, row)
@@ -46,7 +66,24 @@ func addProduct(to []float64, c float64, a []float64, k int, m []float64, l int)
 	if k == 0 || l == 0 {
 		return
 	}
-	for i := range len(a) / k {
+	rows := len(a) / k
+	if l == 1 && k >= kernelLength {
+		x := make([]float64, k)
+		floats.AddScaled(x, -c, m)
+		dense.GemvT(k, rows, a, k, x, to)
+		return
+	}
+	if k*l >= productWork {
+		minus := make([]float64, k*l)
+		for i, v := range m {
+			minus[i] = -c * v
+		}
+		turned := make([]float64, rows*k)
+		transpose(turned, a, k, rows)
+		dense.GemmNT(l, rows, k, minus, l, turned, rows, to, l) // by columns
+		return
+	}
+	for i := range rows {
 		row := to[i*l : (i+1)*l]
 		for p, v := range a[i*k : (i+1)*k] {
 			addScaled(row, c*v, m[p*l:(p+1)*l])

@@ -45,27 +45,9 @@ func (f *factored) spectral(vectors [2]*mat.Dense) (bound, rest float64, found t
 		return rest, rest, found
 	}
 	rest, found = f.lanczos(f.nuclear, vectors[0], vectors[1])
-	m, n := f.j.m, f.j.n
 	_, k := vectors[0].Dims()
 	q, p := vectors[0].RawMatrix().Data, vectors[1].RawMatrix().Data
-	tp, tq := make([]float64, m*k), make([]float64, n*k)
-	for s, w := range f.w {
-		if w == 0 {
-			continue
-		}
-		of, r := f.side(s), f.r[s]
-		for e, i := range of.row {
-			c := of.col[e]
-			addScaled(tp[i*k:(i+1)*k], w*r[e], p[c*k:(c+1)*k])
-			addScaled(tq[c*k:(c+1)*k], w*r[e], q[i*k:(i+1)*k])
-		}
-	}
-	if f.rho > 0 {
-		addProduct(tp, -f.rho, f.a, f.k, gram(f.b, f.k, p, k), k)
-		addProduct(tp, f.rho, f.ca, f.kc, gram(f.cb, f.kc, p, k), k)
-		addProduct(tq, -f.rho, f.b, f.k, gram(f.a, f.k, q, k), k)
-		addProduct(tq, f.rho, f.cb, f.kc, gram(f.ca, f.kc, q, k), k)
-	}
+	tp, tq := f.times(p, k, false), f.times(q, k, true)
 	core := gram(q, k, tp, k)
 	addProduct(tp, -1, q, k, core, k)
 	turned := make([]float64, k*k)

@@ -1,0 +1,211 @@
+package completion
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// wellConditioned is the least squared pivot of columns of length 1 with which they are made orthogonal by their products alone.
+	wellConditioned = 1e-4
+	// coreHalvings bounds how often the step of a core is halved.
+	coreHalvings = 12
+)
+
+// decompose is the singular value decomposition of G: orthonormal columns Q and P, and the values; scaled are the factors in the form Q S^1/2, P S^1/2.
+func (f *factored) decompose() (vectors [2]*mat.Dense, values []float64, scaled [2]*mat.Dense) {
+	qa, ra := orthonormal(f.a, f.k)
+	qb, rb := orthonormal(f.b, f.k)
+	var core mat.Dense
+	core.Mul(ra, rb.T())
+	u, values, v := singular(&core)
+	if u == nil {
+		return vectors, []float64{math.NaN()}, scaled
+	}
+	for s, side := range [2]struct{ q, turn *mat.Dense }{{qa, u}, {qb, v}} {
+		vectors[s] = turned(side.q, side.turn)
+		scaled[s] = scaledColumns(vectors[s], values)
+	}
+	return vectors, values, scaled
+}
+
+// singular is a singular value decomposition, nil where there is none.
+func singular(a *mat.Dense) (u *mat.Dense, values []float64, v *mat.Dense) {
+	var svd mat.SVD
+	if !svd.Factorize(a, mat.SVDThin) {
+		return nil, nil, nil
+	}
+	u, v = new(mat.Dense), new(mat.Dense)
+	svd.UTo(u)
+	svd.VTo(v)
+	return u, svd.Values(nil), v
+}
+
+// turned is Q U.
+func turned(q, u *mat.Dense) *mat.Dense {
+	rows, k := q.Dims()
+	_, to := u.Dims()
+	out := mat.NewDense(rows, to, nil)
+	addProduct(out.RawMatrix().Data, 1, q.RawMatrix().Data, k, columnsOf(u, k, to), to)
+	return out
+}
+
+// scaledColumns is Q S^1/2.
+func scaledColumns(q *mat.Dense, values []float64) *mat.Dense {
+	out := mat.DenseCopyOf(q)
+	out.Apply(func(_, l int, x float64) float64 { return x * math.Sqrt(values[l]) }, out)
+	return out
+}
+
+// orthonormal returns Q and R of A = Q R with k columns: by the Cholesky factor of A'A where the columns, made as long as each other, are far from
+// dependent, as those of factors near a solution are, and by reflections else.
+func orthonormal(a []float64, k int) (q, r *mat.Dense) {
+	rows := len(a) / k
+	product := gram(a, k, a, k)
+	unit := mat.NewSymDense(k, nil)
+	length := make([]float64, k)
+	for p := range k {
+		length[p] = math.Sqrt(product[p*k+p])
+	}
+	for p := range k {
+		for l := range p + 1 {
+			unit.SetSym(l, p, product[p*k+l]/(length[p]*length[l]))
+		}
+	}
+	var c mat.Cholesky
+	if rows <= k || !(floats.Min(length) > 0) || !c.Factorize(unit) {
+		return orthogonal(mat.NewDense(rows, k, a))
+	}
+	var upper, inverse mat.TriDense
+	c.UTo(&upper)
+	for p := range k {
+		if d := upper.At(p, p); !(d*d > wellConditioned) {
+			return orthogonal(mat.NewDense(rows, k, a))
+		}
+	}
+	if inverse.InverseTri(&upper) != nil {
+		return orthogonal(mat.NewDense(rows, k, a))
+	}
+	turn := mat.NewDense(k, k, nil)
+	r = mat.NewDense(k, k, nil)
+	for p := range k {
+		for l := p; l < k; l++ {
+			turn.Set(p, l, inverse.At(p, l)/length[p])
+			r.Set(p, l, upper.At(p, l)*length[l])
+		}
+	}
+	q = mat.NewDense(rows, k, nil)
+	addProduct(q.RawMatrix().Data, 1, a, k, turn.RawMatrix().Data, k)
+	return q, r
+}
+
+// times is T V or, transposed, T'V, by rows, with V of k columns, and T as in [factored.apply].
+func (f *factored) times(v []float64, k int, transposed bool) []float64 {
+	rows := f.j.m
+	if transposed {
+		rows = f.j.n
+	}
+	out := make([]float64, rows*k)
+	for s, w := range f.w {
+		if w == 0 {
+			continue
+		}
+		place, opposite := f.places(0, s)
+		if transposed {
+			place, opposite = opposite, place
+		}
+		for e, i := range place {
+			l := opposite[e]
+			addScaled(out[i*k:(i+1)*k], w*f.r[s][e], v[l*k:(l+1)*k])
+		}
+	}
+	if f.rho > 0 {
+		a, b, ca, cb := f.a, f.b, f.ca, f.cb
+		if transposed {
+			a, b, ca, cb = b, a, cb, ca
+		}
+		addProduct(out, -f.rho, a, f.k, gram(b, f.k, v, k), k)
+		addProduct(out, f.rho, ca, f.kc, gram(cb, f.kc, v, k), k)
+	}
+	return out
+}
+
+// shrink brings the factors into the form Q S^1/2, P S^1/2, and takes a proximal step in the core S of G = Q S P',
+//
+//	S <- prox(S + Q'TP / c),
+//
+// that of the nuclear norm: singular values fall by m_0 / c, and columns of those that come to nothing are left out. Newton's method
+// on the factors would take them there by a third in each step only, as F is of fourth order in such a column. In the few directions of the core the curvature is about that
+// of a matrix whose entries are all known with the same weight in all, c.
+func (f *factored) shrink() {
+	if f.k == 0 {
+		return
+	}
+	vectors, values, scaled := f.decompose()
+	if math.IsNaN(values[0]) {
+		return
+	}
+	k := len(values)
+	q, p := vectors[0], vectors[1]
+	f.takeFactors(scaled)
+	f.refresh()
+	before := f.objective()
+	core := gram(q.RawMatrix().Data, k, f.times(p.RawMatrix().Data, k, false), k)
+	c := f.rho
+	for s, w := range f.w {
+		c += w * float64(len(f.r[s])) / float64(f.j.m*f.j.n)
+	}
+	for range coreHalvings {
+		moved := mat.NewDense(k, k, nil)
+		for i := range k {
+			for l := range k {
+				moved.Set(i, l, core[i*k+l]/c)
+			}
+			moved.Set(i, i, moved.At(i, i)+values[i])
+		}
+		u, after, v := singular(moved)
+		if u == nil {
+			break
+		}
+		rank := 0
+		for rank < k && after[rank] > f.nuclear/c {
+			after[rank] -= f.nuclear / c
+			rank++
+		}
+		after = after[:rank]
+		// What the quadratic model promises.
+		change := mat.NewDense(k, k, nil)
+		for l, x := range after {
+			change.RankOne(change, x, u.ColView(l), v.ColView(l))
+		}
+		for i, x := range values {
+			change.Set(i, i, change.At(i, i)-x)
+		}
+		d := change.RawMatrix().Data
+		promise := floats.Dot(core, d) - c/2*floats.Dot(d, d) + f.nuclear*(floats.Sum(values)-floats.Sum(after))
+		if !(promise > 1e-14*before) {
+			break
+		}
+		if rank == 0 {
+			f.setFactors(0, nil)
+		} else {
+			f.takeFactors([2]*mat.Dense{scaledColumns(turned(q, leading(u, k, rank)), after), scaledColumns(turned(p, leading(v, k, rank)), after)})
+		}
+		f.refresh()
+		if before-f.objective() >= promise-1e-14*before {
+			return
+		}
+		c *= 2
+	}
+	f.takeFactors(scaled)
+	f.refresh()
+}
+
+// takeFactors takes A and B.
+func (f *factored) takeFactors(of [2]*mat.Dense) {
+	_, k := of[0].Dims()
+	both := make([]float64, 0, (f.j.m+f.j.n)*k)
+	f.setFactors(k, append(append(both, of[0].RawMatrix().Data...), of[1].RawMatrix().Data...))
+}

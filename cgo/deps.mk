@@ -91,7 +91,7 @@ $(DEPS)/asan/lib/libconetune_osqp.a: $(OSQP_INPUTS) $(DEPS)/osqp.from
 	DEPS_SRC=$(DEPS)/src CFLAGS='$(ASAN_FLAGS)' sh $(CGO_DIR)/build-osqp.sh $(DEPS)/asan
 
 asan: deps-asan
-	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo ./internal/cgo/... ./backends/scs ./backends/osqp
+	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo ./internal/cgo/... ./internal/mirror/... ./backends/scs ./backends/osqp
 
 # Only what was made here: DEPS may be a folder that holds other things.
 deps-clean:

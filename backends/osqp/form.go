@@ -1,4 +1,4 @@
-//go:build osqp && cgo
+//go:build (osqp && cgo) || osqp_go
 
 package osqp
 
@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
-	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
+	mirror "github.com/conetune/conetune/internal/mirror/osqp"
 	"github.com/james-bowman/sparse"
 )
 
@@ -35,18 +35,18 @@ func newBounds(p *backends.Problem) bounds {
 }
 
 // problem returns what OSQP is given.
-func (v bounds) problem(p *backends.Problem) *cosqp.Data {
+func (v bounds) problem(p *backends.Problem) *mirror.Data {
 	n, m := p.Dims()
 	l, u := v.onAx(p.B)
-	return &cosqp.Data{P: matrix(p.P, n, n), Q: p.Q, A: matrix(p.A, m, n), L: l, U: u}
+	return &mirror.Data{P: matrix(p.P, n, n), Q: p.Q, A: matrix(p.A, m, n), L: l, U: u}
 }
 
 // onAx returns l = b - up and u = b - lo, with OSQP's infinity.
 func (v bounds) onAx(b []float64) (l, u []float64) {
 	l, u = make([]float64, len(b)), make([]float64, len(b))
 	for i, bi := range b {
-		l[i] = max(bi-v.upper[i], -cosqp.Infinity)
-		u[i] = min(bi-v.lower[i], cosqp.Infinity)
+		l[i] = max(bi-v.upper[i], -mirror.Infinity)
+		u[i] = min(bi-v.lower[i], mirror.Infinity)
 	}
 	return l, u
 }
@@ -57,7 +57,7 @@ func (v bounds) check(b []float64) error {
 	for i := range l {
 		if l[i] > u[i] {
 			return &backends.ProblemError{Field: "B", Reason: fmt.Sprintf("entry %d and the cone want (Ax)_%d between %.3g and %.3g in the scale of OSQP, which takes sizes from %g on as infinite",
-				i, i, b[i]-v.upper[i], b[i]-v.lower[i], cosqp.Infinity)}
+				i, i, b[i]-v.upper[i], b[i]-v.lower[i], mirror.Infinity)}
 		}
 	}
 	return nil
@@ -81,10 +81,10 @@ func (v bounds) slack(p *backends.Problem, x []float64) []float64 {
 }
 
 // matrix shares the arrays of a; nil is a matrix without entries.
-func matrix(a *sparse.CSC, rows, cols int) *cosqp.Matrix {
+func matrix(a *sparse.CSC, rows, cols int) *mirror.Matrix {
 	if a == nil {
-		return &cosqp.Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
+		return &mirror.Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
 	}
 	raw := a.RawMatrix()
-	return &cosqp.Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+	return &mirror.Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
 }

@@ -1,4 +1,4 @@
-//go:build osqp && cgo
+//go:build (osqp && cgo) || osqp_go
 
 package osqp
 
@@ -12,7 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
+	mirror "github.com/conetune/conetune/internal/mirror/osqp"
 	"github.com/james-bowman/sparse"
 )
 
@@ -30,8 +30,8 @@ func (Backend) Name() string { return "osqp" }
 func (Backend) Capabilities() backends.Capabilities {
 	return backends.Capabilities{
 		FirstOrder:     true,
-		Version:        cosqp.Version(),
-		License:        "Apache-2.0 (OSQP and its QDLDL), BSD-3-Clause (its AMD); texts in cgo/build/licenses",
+		Version:        library.Version(),
+		License:        license,
 		Cones:          []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone},
 		Quadratic:      true,
 		UpdateVectors:  true,
@@ -76,7 +76,7 @@ type solver struct {
 	bounds   bounds // on the slacks of data
 	options  backends.Options
 	settings Settings
-	osqp     *cosqp.Solver // nil after a failed update, until the next Solve
+	osqp     mirror.Solver // nil after a failed update, until the next Solve
 	// charged is what OSQP counts against the time limit of the next run: the
 	// setup before the first, else the updates since the last.
 	charged time.Duration
@@ -98,8 +98,8 @@ var (
 )
 
 // mirror translates the options and settings, for a tolerance.
-func (s *solver) mirror(eps, epsInfeasible float64) cosqp.Settings {
-	c, set := cosqp.DefaultSettings(), s.settings
+func (s *solver) mirror(eps, epsInfeasible float64) mirror.Settings {
+	c, set := library.DefaultSettings(), s.settings
 	replace := func(to *float64, by float64) {
 		if by != 0 {
 			*to = by
@@ -113,7 +113,7 @@ func (s *solver) mirror(eps, epsInfeasible float64) cosqp.Settings {
 	c.EpsAbs, c.EpsRel, c.EpsPrimalInfeasible, c.EpsDualInfeasible = eps, eps, epsInfeasible, epsInfeasible
 	c.Polishing = !set.NoPolishing
 	if set.FixedRho || s.settled {
-		c.AdaptiveRho = cosqp.RhoFixed
+		c.AdaptiveRho = mirror.RhoFixed
 	}
 	replace(&c.Rho, s.rho)
 	replace(&c.Sigma, set.Sigma)
@@ -144,7 +144,7 @@ func (s *solver) setup() error {
 		return err
 	}
 	set := s.mirror(s.options.Eps/2, s.options.EpsInfeasible/2)
-	out, err := cosqp.New(bounds.problem(data), &set)
+	out, err := library.New(bounds.problem(data), &set)
 	if err != nil {
 		return refused(err)
 	}
@@ -157,7 +157,7 @@ func (s *solver) setup() error {
 // refused says what is wrong with matrices that OSQP cannot factor: by its own error, or
 // by the bare exit flag of an update. Shapes and bounds have been looked at.
 func refused(err error) error {
-	var failed *cosqp.Error
+	var failed *mirror.Error
 	if !errors.As(err, &failed) || !failed.NotFactored() {
 		return err
 	}

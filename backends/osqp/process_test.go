@@ -1,4 +1,4 @@
-//go:build osqp && cgo && linux
+//go:build ((osqp && cgo) || osqp_go) && linux
 
 package osqp_test
 

@@ -1,4 +1,4 @@
-//go:build osqp && cgo
+//go:build (osqp && cgo) || osqp_go
 
 package osqp
 
@@ -10,11 +10,11 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/internal/sidebyside"
-	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
+	mirror "github.com/conetune/conetune/internal/mirror/osqp"
 )
 
 // BenchmarkPython sets up and solves problems of a public collection in turns with the
-// Python package of OSQP, with its mirror in Go (package internal/cgo/osqp), and through
+// Python package of OSQP, with its mirror in Go (package internal/mirror/osqp), and through
 // backends.Open, all on the same rows with the same settings: one round, without
 // polishing, at 1e-5. It reports the least processor time of each; the iterations must
 // be the same.
@@ -44,12 +44,12 @@ func BenchmarkPython(b *testing.B) {
 				r := python.Solve(b)
 				c.Add("python", time.Duration(r.Processor*1e9))
 				c.Time(b, "mirror", func() {
-					w, err := cosqp.New(data, &set)
+					w, err := library.New(data, &set)
 					if err != nil {
 						b.Fatal(err)
 					}
 					n, m := len(data.Q), len(data.L)
-					point := &cosqp.Solution{X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n)}
+					point := &mirror.Solution{X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n)}
 					info, err := w.Solve(point, nil)
 					if err != nil || info.Iterations != r.Iterations {
 						b.Fatal(info.Iterations, r.Iterations, err)
@@ -70,8 +70,8 @@ func BenchmarkPython(b *testing.B) {
 }
 
 // peer describes the problem to the Python package.
-func peer(d *cosqp.Data, s *cosqp.Settings) any {
-	matrix := func(m *cosqp.Matrix) *sidebyside.Matrix {
+func peer(d *mirror.Data, s *mirror.Settings) any {
+	matrix := func(m *mirror.Matrix) *sidebyside.Matrix {
 		return &sidebyside.Matrix{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Ind: m.Ind, Val: m.Val}
 	}
 	return map[string]any{

@@ -1,4 +1,4 @@
-//go:build osqp && cgo
+//go:build (osqp && cgo) || osqp_go
 
 package osqp
 
@@ -11,7 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	cosqp "github.com/conetune/conetune/internal/cgo/osqp"
+	mirror "github.com/conetune/conetune/internal/mirror/osqp"
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -37,7 +37,7 @@ type run struct {
 	retries     int     // rounds below it that are left
 	patience    int     // the iterations until the step size is looked at
 	polishing   bool    // whether the call polishes
-	point       cosqp.Solution
+	point       mirror.Solution
 	// before is the point before polishing, to which the iterations return.
 	before struct{ x, y []float64 }
 	judge  *backends.Judge
@@ -57,7 +57,7 @@ func newRun(ctx context.Context, s *solver, begin time.Time) *run {
 	if s.goOn {
 		r.eps = max(r.target, min(r.eps, tightenFactor*s.lastEps))
 	}
-	r.point = cosqp.Solution{
+	r.point = mirror.Solution{
 		X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n),
 	}
 	return r
@@ -75,7 +75,7 @@ const (
 )
 
 func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
-	stop := new(cosqp.Interrupt)
+	stop := new(mirror.Interrupt)
 	defer context.AfterFunc(ctx, func() {
 		if _, timed := ctx.Deadline(); !timed || backends.EndedBy(ctx) == backends.Cancelled {
 			stop.Raise() // a deadline is a limit, which leaves a point
@@ -89,11 +89,11 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			return r.at(backends.TimeLimit), nil
 		}
 		info, err := r.osqp.Solve(&r.point, stop)
-		unpolished := err != nil && r.polishing && info.Status == cosqp.Solved
+		unpolished := err != nil && r.polishing && info.Status == mirror.Solved
 		if err != nil && !unpolished {
 			return r.lost(err), nil
 		}
-		if info.Status != cosqp.SigInt {
+		if info.Status != mirror.SigInt {
 			r.charged = 0
 		}
 		r.iterations += info.Iterations
@@ -107,7 +107,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		}
 		switch then {
 		case finished:
-			if info.Status == cosqp.Solved {
+			if info.Status == mirror.Solved {
 				r.lastEps = r.eps
 			}
 			return out, nil
@@ -133,7 +133,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 	}
 }
 
-func (r *run) log(ctx context.Context, info *cosqp.Info) {
+func (r *run) log(ctx context.Context, info *mirror.Info) {
 	if r.options.Logger != nil {
 		r.options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
 			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", int(info.Polish),
@@ -215,24 +215,24 @@ func (r *run) lost(err error) *backends.Solution {
 }
 
 // outcome maps what OSQP says.
-func (r *run) outcome(ctx context.Context, info *cosqp.Info) (*backends.Solution, next) {
+func (r *run) outcome(ctx context.Context, info *mirror.Info) (*backends.Solution, next) {
 	switch info.Status {
-	case cosqp.Solved, cosqp.SolvedInaccurate, cosqp.MaxIterReached, cosqp.TimeLimitReached:
+	case mirror.Solved, mirror.SolvedInaccurate, mirror.MaxIterReached, mirror.TimeLimitReached:
 		r.keep()
 		switch {
 		case r.residual <= r.options.Eps:
 			return r.at(backends.Optimal), finished
-		case info.Status != cosqp.Solved:
+		case info.Status != mirror.Solved:
 			return r.atLimit(info)
 		case r.polishing || r.settings.NoPolishing:
 			return r.best, tighter
 		}
 		return r.best, polish
-	case cosqp.PrimalInfeasible, cosqp.PrimalInfeasibleInaccurate:
+	case mirror.PrimalInfeasible, mirror.PrimalInfeasibleInaccurate:
 		return r.certificate(info, r.point.PrimalCertificate, backends.PrimalInfeasible)
-	case cosqp.DualInfeasible, cosqp.DualInfeasibleInaccurate:
+	case mirror.DualInfeasible, mirror.DualInfeasibleInaccurate:
 		return r.certificate(info, r.point.DualCertificate, backends.DualInfeasible)
-	case cosqp.SigInt:
+	case mirror.SigInt:
 		if status := backends.EndedBy(ctx); status != backends.Cancelled {
 			return r.at(status), finished
 		}
@@ -242,7 +242,7 @@ func (r *run) outcome(ctx context.Context, info *cosqp.Info) (*backends.Solution
 }
 
 // atLimit tells what ended a call before the tolerances were met.
-func (r *run) atLimit(info *cosqp.Info) (*backends.Solution, next) {
+func (r *run) atLimit(info *mirror.Info) (*backends.Solution, next) {
 	switch {
 	case r.iterations >= r.maxIterations():
 		return r.at(backends.IterationLimit), finished
@@ -264,7 +264,7 @@ func (r *run) keep() {
 }
 
 // certificate returns a certificate that holds, as it is or without its rounding.
-func (r *run) certificate(info *cosqp.Info, v []float64, claim backends.Status) (*backends.Solution, next) {
+func (r *run) certificate(info *mirror.Info, v []float64, claim backends.Status) (*backends.Solution, next) {
 	out := &backends.Solution{Status: claim}
 	for _, v := range [][]float64{scaling.Clean(v), slices.Clone(v)} {
 		var residual float64
@@ -282,7 +282,7 @@ func (r *run) certificate(info *cosqp.Info, v []float64, claim backends.Status) 
 			return out, finished
 		}
 	}
-	if info.Status == cosqp.PrimalInfeasible || info.Status == cosqp.DualInfeasible {
+	if info.Status == mirror.PrimalInfeasible || info.Status == mirror.DualInfeasible {
 		return out, doubt
 	}
 	return r.atLimit(info)
@@ -291,7 +291,7 @@ func (r *run) certificate(info *cosqp.Info, v []float64, claim backends.Status) 
 // settle takes the step size out of OSQP's hands. OSQP adapts it every so many
 // iterations for ever, which can cycle, on linear programs above all; with a
 // step size that is fixed for longer and longer the iterations converge.
-func (r *run) settle(info *cosqp.Info) error {
+func (r *run) settle(info *mirror.Info) error {
 	r.patience *= 2
 	if info.RhoEstimate > adaptRatio*r.rho || info.RhoEstimate < r.rho/adaptRatio {
 		r.rho = min(max(info.RhoEstimate, smallestRho), largestRho)
@@ -307,7 +307,7 @@ func (r *run) settle(info *cosqp.Info) error {
 		return err
 	}
 	switch info.Status {
-	case cosqp.SolvedInaccurate, cosqp.MaxIterReached:
+	case mirror.SolvedInaccurate, mirror.MaxIterReached:
 		return r.osqp.WarmStart(r.point.X, r.point.Y)
 	}
 	return nil

@@ -1,4 +1,4 @@
-//go:build osqp && cgo && !syslibs
+//go:build (osqp && cgo && !syslibs) || (osqp_go && !(osqp && cgo))
 
 package osqp
 

@@ -1,4 +1,4 @@
-//go:build scs && cgo
+//go:build (scs && cgo) || scs_go
 
 package scs
 
@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	cscs "github.com/conetune/conetune/internal/cgo/scs"
+	mirror "github.com/conetune/conetune/internal/mirror/scs"
 	"github.com/james-bowman/sparse"
 )
 
@@ -36,7 +36,7 @@ const closeBounds = 1e-3
 type form struct {
 	m     int // our rows
 	rows  []row
-	cones cscs.Cone
+	cones mirror.Cone
 	// boxes are our rows of boxes, whose s is taken from b - Ax.
 	boxes []boxRow
 	// dummy says that rows is empty and SCS, which wants a row, got 0'x = 0.
@@ -120,7 +120,7 @@ func (f *form) boxCone() {
 		}
 		if f.cones.Box == nil {
 			f.rows = append(f.rows, row{ofScale, 0, 1})
-			f.cones.Box = &cscs.Box{}
+			f.cones.Box = &mirror.Box{}
 		}
 		f.rows = append(f.rows, row{b.ours, 1, 0})
 		f.cones.Box.Lower, f.cones.Box.Upper = append(f.cones.Box.Lower, b.lower), append(f.cones.Box.Upper, b.upper)
@@ -162,26 +162,26 @@ func (f *form) nuclear(c backends.Cone, first int) {
 			f.rows = append(f.rows, row{first + 1 + i*alongLong + j*alongShort, 1, 0})
 		}
 	}
-	f.cones.Nuclear = append(f.cones.Nuclear, cscs.Size{Rows: long, Cols: short})
+	f.cones.Nuclear = append(f.cones.Nuclear, mirror.Size{Rows: long, Cols: short})
 }
 
 // height is the number of rows that SCS sees.
 func (f *form) height() int { return max(1, len(f.rows)) }
 
 // problem returns what SCS is given.
-func (f *form) problem(p *backends.Problem) *cscs.Data {
+func (f *form) problem(p *backends.Problem) *mirror.Data {
 	n, _ := p.Dims()
-	out := &cscs.Data{A: f.matrix(p.A, n), B: f.vector(p.B), C: p.Q}
+	out := &mirror.Data{A: f.matrix(p.A, n), B: f.vector(p.B), C: p.Q}
 	if p.P != nil && p.P.NNZ() > 0 {
 		raw := p.P.RawMatrix()
-		out.P = &cscs.Matrix{Rows: n, Cols: n, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+		out.P = &mirror.Matrix{Rows: n, Cols: n, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
 	}
 	return out
 }
 
 // matrix returns A' with increasing row indices in each column.
-func (f *form) matrix(a *sparse.CSC, n int) *cscs.Matrix {
-	out := &cscs.Matrix{Rows: f.height(), Cols: n}
+func (f *form) matrix(a *sparse.CSC, n int) *mirror.Matrix {
+	out := &mirror.Matrix{Rows: f.height(), Cols: n}
 	if f.dummy || a == nil {
 		out.Ptr = make([]int, n+1)
 		return out

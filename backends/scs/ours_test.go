@@ -1,4 +1,4 @@
-//go:build scs && cgo && !syslibs
+//go:build (scs && cgo && !syslibs) || (scs_go && !(scs && cgo))
 
 package scs_test
 

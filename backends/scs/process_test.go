@@ -1,4 +1,4 @@
-//go:build scs && cgo && linux
+//go:build ((scs && cgo) || scs_go) && linux
 
 package scs_test
 

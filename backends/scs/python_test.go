@@ -1,4 +1,4 @@
-//go:build scs && cgo
+//go:build (scs && cgo) || scs_go
 
 package scs
 
@@ -10,11 +10,11 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/internal/sidebyside"
-	cscs "github.com/conetune/conetune/internal/cgo/scs"
+	mirror "github.com/conetune/conetune/internal/mirror/scs"
 )
 
 // BenchmarkPython sets up and solves problems of public collections in turns with the
-// Python package of SCS, with its mirror in Go (package internal/cgo/scs), and through
+// Python package of SCS, with its mirror in Go (package internal/mirror/scs), and through
 // backends.Open, all on the same rows with the same settings. It reports the least
 // time of each; the iterations must be the same.
 //
@@ -42,11 +42,11 @@ func BenchmarkPython(b *testing.B) {
 				r := python.Solve(b)
 				c.Add("python", time.Duration(r.Processor*1e9))
 				c.Time(b, "mirror", func() {
-					w, err := cscs.New(data, &form.cones, &set)
+					w, err := library.New(data, &form.cones, &set)
 					if err != nil {
 						b.Fatal(err)
 					}
-					point := &cscs.Solution{X: make([]float64, len(data.C)), Y: make([]float64, len(data.B)), S: make([]float64, len(data.B))}
+					point := &mirror.Solution{X: make([]float64, len(data.C)), Y: make([]float64, len(data.B)), S: make([]float64, len(data.B))}
 					info, err := w.Solve(point, false, nil)
 					if err != nil || info.Iterations != r.Iterations {
 						b.Fatal(info.Iterations, r.Iterations, err)
@@ -67,14 +67,14 @@ func BenchmarkPython(b *testing.B) {
 }
 
 // peer describes the problem to the Python package, with the same linear solver.
-func peer(d *cscs.Data, k *cscs.Cone, s *cscs.Settings) any {
+func peer(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) any {
 	flag := func(b bool) int {
 		if b {
 			return 1
 		}
 		return 0
 	}
-	matrix := func(m *cscs.Matrix) *sidebyside.Matrix {
+	matrix := func(m *mirror.Matrix) *sidebyside.Matrix {
 		if m == nil {
 			return nil
 		}

@@ -1,4 +1,4 @@
-//go:build scs && cgo
+//go:build (scs && cgo) || scs_go
 
 package scs
 
@@ -10,7 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	cscs "github.com/conetune/conetune/internal/cgo/scs"
+	mirror "github.com/conetune/conetune/internal/mirror/scs"
 )
 
 const (
@@ -40,7 +40,7 @@ type run struct {
 	begin      time.Time
 	limit      time.Duration // of the options, or until the deadline of the context; 0 for none
 	iterations int
-	point      cscs.Solution // in SCS's rows
+	point      mirror.Solution // in SCS's rows
 	judge      *backends.Judge
 	// best is the point with the smallest residual so far, which says how many
 	// times too large that is.
@@ -51,7 +51,7 @@ type run struct {
 // solve calls SCS until its answer passes on the caller's data, a limit is
 // reached, or there is nothing more to gain.
 func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
-	stop := new(cscs.Interrupt)
+	stop := new(mirror.Interrupt)
 	defer context.AfterFunc(ctx, func() {
 		if _, timed := ctx.Deadline(); !timed || backends.EndedBy(ctx) == backends.Cancelled {
 			stop.Raise() // a deadline is a limit, which leaves a point
@@ -73,7 +73,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			r.options.Logger.DebugContext(ctx, "scs", "status", info.Text, "iterations", info.Iterations, "eps", r.current.EpsAbs,
 				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "scale", info.Scale, "setup", info.SetupTime, "time", info.SolveTime)
 		}
-		if stop.Raised() && (info.Status == cscs.SigInt || info.Status == cscs.Failed) {
+		if stop.Raised() && (info.Status == mirror.SigInt || info.Status == mirror.Failed) {
 			return r.stopped(ctx), nil
 		}
 		out, excess := r.outcome(&info)
@@ -86,7 +86,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			}
 			return out, nil
 		}
-		if info.Status == cscs.Solved || info.Status == cscs.SolvedInaccurate {
+		if info.Status == mirror.Solved || info.Status == mirror.SolvedInaccurate {
 			r.last = &r.point
 			r.keep(out, excess)
 			out = r.best
@@ -101,7 +101,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		if err := r.adjust(next); err != nil {
 			return nil, err
 		}
-		if warm = info.Status == cscs.Solved; !warm {
+		if warm = info.Status == mirror.Solved; !warm {
 			r.zero() // a certificate is nothing to start from
 		}
 	}
@@ -169,17 +169,17 @@ func (r *run) start() bool {
 
 func (r *run) zero() {
 	n, m := len(r.data.Q), r.form.height()
-	r.point = cscs.Solution{X: make([]float64, n), Y: make([]float64, m), S: make([]float64, m)}
+	r.point = mirror.Solution{X: make([]float64, n), Y: make([]float64, m), S: make([]float64, m)}
 }
 
 // claims says whether SCS is sure of its answer, rather than at a limit.
-func (r *run) claims(info *cscs.Info) bool {
-	return info.Status == cscs.Solved || info.Status == cscs.Infeasible || info.Status == cscs.Unbounded
+func (r *run) claims(info *mirror.Info) bool {
+	return info.Status == mirror.Solved || info.Status == mirror.Infeasible || info.Status == mirror.Unbounded
 }
 
 // outcome maps what SCS says. The second result is the residual on the caller's
 // data in units of the tolerance; above one the claim does not hold.
-func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
+func (r *run) outcome(info *mirror.Info) (*backends.Solution, float64) {
 	out := &backends.Solution{}
 	limit := backends.TimeLimit
 	if info.Iterations >= r.current.MaxIters {
@@ -189,9 +189,9 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		}
 	}
 	switch info.Status {
-	case cscs.Solved, cscs.SolvedInaccurate:
+	case mirror.Solved, mirror.SolvedInaccurate:
 		out.Status = backends.Optimal
-		if info.Status == cscs.SolvedInaccurate {
+		if info.Status == mirror.SolvedInaccurate {
 			out.Status = limit
 		}
 		p := r.tower.Recover(backends.Point{X: slices.Clone(r.point.X), S: r.form.slack(r.point.S, r.data, r.point.X), Z: r.form.dual(r.point.Y)})
@@ -202,9 +202,9 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 			found = r.withoutRounding(out, found)
 		}
 		return out, found
-	case cscs.Infeasible, cscs.InfeasibleInaccurate:
+	case mirror.Infeasible, mirror.InfeasibleInaccurate:
 		return r.certificate(info, limit, r.tower.Recover(backends.Point{Z: r.form.dual(r.point.Y)}).Z, backends.PrimalInfeasible)
-	case cscs.Unbounded, cscs.UnboundedInaccurate:
+	case mirror.Unbounded, mirror.UnboundedInaccurate:
 		return r.certificate(info, limit, r.tower.Recover(backends.Point{X: r.point.X}).X, backends.DualInfeasible)
 	}
 	out.Status, out.Message = backends.NumericalError, "SCS says "+info.Text
@@ -226,7 +226,7 @@ func (r *run) withoutRounding(out *backends.Solution, found float64) float64 {
 
 // certificate returns a certificate, as it is or without its rounding, with the
 // residual in units of the tolerance. One at a limit counts only if it holds.
-func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64, claim backends.Status) (*backends.Solution, float64) {
+func (r *run) certificate(info *mirror.Info, limit backends.Status, v []float64, claim backends.Status) (*backends.Solution, float64) {
 	out, least := &backends.Solution{Status: claim}, math.Inf(1)
 	for _, v := range [][]float64{slices.Clone(v), scaling.Clean(v)} {
 		var found float64
@@ -281,7 +281,7 @@ func excess(found, allowed float64) float64 {
 
 // tighter returns settings for another run after a residual that many times too
 // large, and false if the limits or the floating-point numbers leave none.
-func (r *run) tighter(info *cscs.Info, excess float64) (cscs.Settings, bool) {
+func (r *run) tighter(info *mirror.Info, excess float64) (mirror.Settings, bool) {
 	next := r.current
 	factor := max(tightenFraction/excess, smallestFactor)
 	left := true
@@ -289,7 +289,7 @@ func (r *run) tighter(info *cscs.Info, excess float64) (cscs.Settings, bool) {
 		left = left && *eps > smallestEps
 		*eps = max(*eps*by, smallestEps)
 	}
-	if info.Status == cscs.Solved {
+	if info.Status == mirror.Solved {
 		if info.Iterations == 0 && next.EpsAbs > 0 { // the last tolerance was met from the start, and by so much
 			factor *= min(1, max(info.PrimalResidual, info.DualResidual, info.Gap)/next.EpsAbs)
 		}

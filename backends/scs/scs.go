@@ -1,4 +1,4 @@
-//go:build scs && cgo
+//go:build (scs && cgo) || scs_go
 
 package scs
 
@@ -11,7 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	cscs "github.com/conetune/conetune/internal/cgo/scs"
+	mirror "github.com/conetune/conetune/internal/mirror/scs"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/internal/tower"
 )
@@ -33,12 +33,12 @@ func (Backend) Capabilities() backends.Capabilities {
 		backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
 		backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone, // as towers
 	}
-	if cscs.HasNuclear() {
+	if library.HasNuclear() {
 		cones = append(cones, backends.NuclearNormCone)
 	}
 	return backends.Capabilities{
-		Version:       cscs.Version(),
-		License:       "MIT (SCS), Apache-2.0 (its QDLDL), BSD-3-Clause (its AMD and OpenBLAS); texts in cgo/build/licenses",
+		Version:       library.Version(),
+		License:       license,
 		Cones:         cones,
 		FirstOrder:    true,
 		Quadratic:     true,
@@ -79,13 +79,13 @@ type solver struct {
 	form     *form
 	options  backends.Options
 	settings Settings
-	base     cscs.Settings // as the options ask
-	current  cscs.Settings // of work, whose tolerances may be tighter
-	work     *cscs.Work    // nil after a failure, until the next Solve
+	base     mirror.Settings // as the options ask
+	current  mirror.Settings // of work, whose tolerances may be tighter
+	work     mirror.Work     // nil after a failure, until the next Solve
 	warm     *backends.Point
 	// last is where the last Solve ended, in SCS's rows, and goOn says that the next
 	// one starts there: only the tolerance has changed since.
-	last      *cscs.Solution
+	last      *mirror.Solution
 	goOn      bool
 	setupTime time.Duration
 	closed    bool
@@ -97,8 +97,8 @@ var (
 )
 
 // mirror translates the options and settings.
-func (s *solver) mirror() cscs.Settings {
-	c, o, set := cscs.DefaultSettings(), s.options, s.settings
+func (s *solver) mirror() mirror.Settings {
+	c, o, set := library.DefaultSettings(), s.options, s.settings
 	replace := func(to *float64, by float64) {
 		if by != 0 {
 			*to = by
@@ -129,7 +129,7 @@ func (s *solver) mirror() cscs.Settings {
 }
 
 // setup makes work anew from the caller's problem, with the given settings.
-func (s *solver) setup(set cscs.Settings) error {
+func (s *solver) setup(set mirror.Settings) error {
 	var scale *scaling.Scaling
 	if !s.settings.NoRescaling {
 		scale = scaling.New(&s.user)
@@ -138,8 +138,8 @@ func (s *solver) setup(set cscs.Settings) error {
 	data := tower.Problem(scale.Problem(&s.user))
 	form := newForm(data)
 	given := form.problem(data)
-	work, err := cscs.New(given, &form.cones, &set)
-	if errors.Is(err, cscs.ErrInit) {
+	work, err := library.New(given, &form.cones, &set)
+	if errors.Is(err, mirror.ErrInit) {
 		return refused(data)
 	}
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *solver) drop() {
 
 // adjust changes the tolerances and limits of work, which keeps its factorisation and
 // what it has learnt about the scale of the rows where the library is ours.
-func (s *solver) adjust(to cscs.Settings) error {
+func (s *solver) adjust(to mirror.Settings) error {
 	if to == s.current || s.work == nil {
 		return nil
 	}

@@ -14,75 +14,49 @@ package osqp
 import "C"
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"runtime"
-	"sync/atomic"
 	"unsafe"
+
+	mirror "github.com/conetune/conetune/internal/mirror/osqp"
 )
 
+// Library is the C library.
+type Library struct{}
+
+var _ mirror.Library = Library{}
+
 // Version returns the version of the library.
-func Version() string { return C.GoString(C.osqp_version()) }
+func (Library) Version() string { return C.GoString(C.osqp_version()) }
 
-// Solver is an OSQPSolver: a problem that has been set up. It is for one
-// goroutine at a time.
-type Solver struct {
-	ptr        *C.OSQPSolver
-	cleanup    runtime.Cleanup
-	m, n       int
-	nnzP, nnzA int
-}
-
-// ErrClosed is returned by the methods of a Solver after Close.
-var ErrClosed = errors.New("osqp: solver is closed")
-
-// Error is a nonzero exit flag.
-type Error struct {
-	Call string
-	Code int
-}
-
-func (e *Error) Error() string {
-	if e.Code > 0 && e.Code < C.OSQP_LAST_ERROR_PLACE {
-		return "osqp: " + e.Call + ": " + C.GoString(C.osqp_error_message(C.OSQPInt(e.Code)))
-	}
-	return fmt.Sprintf("osqp: %s: code %d", e.Call, e.Code)
-}
-
-// NotFactored says whether the error is that the system cannot be factored, because P
-// is not positive semidefinite or by rounding. Updates of matrices and of rho return
-// what the factorisation does, and fail for no other reason.
-func (e *Error) NotFactored() bool {
-	return e.Code == C.OSQP_NONCVX_ERROR || e.Code == C.OSQP_LINSYS_SOLVER_INIT_ERROR || e.Call == "osqp_update_data_mat" || e.Call == "osqp_update_rho"
+// solver is an OSQPSolver.
+type solver struct {
+	ptr     *C.OSQPSolver
+	cleanup runtime.Cleanup
+	mirror.Sizes
 }
 
 func failed(call string, code C.OSQPInt) error {
 	if code == 0 {
 		return nil
 	}
-	return &Error{call, int(code)}
+	e := &mirror.Error{Call: call, Code: int(code)}
+	if code > 0 && code < C.OSQP_LAST_ERROR_PLACE {
+		e.Text = C.GoString(C.osqp_error_message(code))
+	}
+	return e
 }
 
 // New calls osqp_setup, which checks, copies, scales and factors the problem.
-func New(d *Data, s *Settings) (*Solver, error) {
-	m, n := d.A.Rows, d.A.Cols
-	if d.P.Rows != n || d.P.Cols != n || len(d.Q) != n || len(d.L) != m || len(d.U) != m {
-		return nil, fmt.Errorf("osqp: A is %d x %d, P %d x %d, q, l, u have lengths %d, %d, %d", m, n, d.P.Rows, d.P.Cols, len(d.Q), len(d.L), len(d.U))
+func (Library) New(d *mirror.Data, s *mirror.Settings) (mirror.Solver, error) {
+	if err := d.Check(); err != nil {
+		return nil, err
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	p, err := d.P.mirror(&pins)
-	if err != nil {
-		return nil, err
-	}
-	a, err := d.A.mirror(&pins)
-	if err != nil {
-		return nil, err
-	}
-	out := &Solver{m: m, n: n, nnzP: len(d.P.Val), nnzA: len(d.A.Val)}
+	out := &solver{Sizes: mirror.SizesOf(d)}
 	var ptr *C.OSQPSolver
-	code := C.osqp_setup(&ptr, p, pinned(&pins, d.Q), a, pinned(&pins, d.L), pinned(&pins, d.U), C.OSQPInt(m), C.OSQPInt(n), s.mirror())
+	code := C.osqp_setup(&ptr, matrixOf(d.P, &pins), pinned(&pins, d.Q), matrixOf(d.A, &pins), pinned(&pins, d.L), pinned(&pins, d.U),
+		C.OSQPInt(out.M), C.OSQPInt(out.N), settingsOf(s))
 	if code != 0 {
 		C.osqp_cleanup(ptr) // what had been allocated until then
 		return nil, failed("osqp_setup", code)
@@ -94,7 +68,7 @@ func New(d *Data, s *Settings) (*Solver, error) {
 }
 
 // Close frees the memory. Further calls do nothing.
-func (s *Solver) Close() {
+func (s *solver) Close() {
 	if s.ptr != nil {
 		s.cleanup.Stop()
 		C.osqp_cleanup(s.ptr)
@@ -102,13 +76,13 @@ func (s *Solver) Close() {
 	}
 }
 
-// UpdateVectors calls osqp_update_data_vec; nil means unchanged.
-func (s *Solver) UpdateVectors(q, l, u []float64) error {
-	switch {
-	case s.ptr == nil:
-		return ErrClosed
-	case q != nil && len(q) != s.n || l != nil && len(l) != s.m || u != nil && len(u) != s.m:
-		return fmt.Errorf("osqp: q, l, u have lengths %d, %d, %d, expected %d, %d, %d", len(q), len(l), len(u), s.n, s.m, s.m)
+// UpdateVectors calls osqp_update_data_vec.
+func (s *solver) UpdateVectors(q, l, u []float64) error {
+	if s.ptr == nil {
+		return mirror.ErrClosed
+	}
+	if err := s.CheckVectors(q, l, u); err != nil {
+		return err
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
@@ -117,15 +91,13 @@ func (s *Solver) UpdateVectors(q, l, u []float64) error {
 	return failed("osqp_update_data_vec", code)
 }
 
-// UpdateMatrices calls osqp_update_data_mat with all values of P, of A or of
-// both, in the order of the matrices given to New; nil means unchanged. After an
-// error the solver is only good for Close.
-func (s *Solver) UpdateMatrices(p, a []float64) error {
-	switch {
-	case s.ptr == nil:
-		return ErrClosed
-	case p != nil && len(p) != s.nnzP || a != nil && len(a) != s.nnzA:
-		return fmt.Errorf("osqp: P has %d values and A %d, expected %d and %d", len(p), len(a), s.nnzP, s.nnzA)
+// UpdateMatrices calls osqp_update_data_mat.
+func (s *solver) UpdateMatrices(p, a []float64) error {
+	if s.ptr == nil {
+		return mirror.ErrClosed
+	}
+	if err := s.CheckMatrices(p, a); err != nil {
+		return err
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
@@ -134,34 +106,33 @@ func (s *Solver) UpdateMatrices(p, a []float64) error {
 	return failed("osqp_update_data_mat", code)
 }
 
-// UpdateSettings calls osqp_update_settings, which takes those settings that
-// need no new factorisation and ignores the others: scaling, rho and sigma.
-func (s *Solver) UpdateSettings(set *Settings) error {
+// UpdateSettings calls osqp_update_settings.
+func (s *solver) UpdateSettings(set *mirror.Settings) error {
 	if s.ptr == nil {
-		return ErrClosed
+		return mirror.ErrClosed
 	}
-	code := C.osqp_update_settings(s.ptr, set.mirror())
+	code := C.osqp_update_settings(s.ptr, settingsOf(set))
 	runtime.KeepAlive(s)
 	return failed("osqp_update_settings", code)
 }
 
-// UpdateRho calls osqp_update_rho, which factors anew.
-func (s *Solver) UpdateRho(rho float64) error {
+// UpdateRho calls osqp_update_rho.
+func (s *solver) UpdateRho(rho float64) error {
 	if s.ptr == nil {
-		return ErrClosed
+		return mirror.ErrClosed
 	}
 	code := C.osqp_update_rho(s.ptr, C.OSQPFloat(rho))
 	runtime.KeepAlive(s)
 	return failed("osqp_update_rho", code)
 }
 
-// WarmStart calls osqp_warm_start; nil means that the part stays as it is.
-func (s *Solver) WarmStart(x, y []float64) error {
-	switch {
-	case s.ptr == nil:
-		return ErrClosed
-	case x != nil && len(x) != s.n || y != nil && len(y) != s.m:
-		return fmt.Errorf("osqp: x and y have lengths %d and %d, expected %d and %d", len(x), len(y), s.n, s.m)
+// WarmStart calls osqp_warm_start.
+func (s *solver) WarmStart(x, y []float64) error {
+	if s.ptr == nil {
+		return mirror.ErrClosed
+	}
+	if err := s.CheckStart(x, y); err != nil {
+		return err
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
@@ -170,36 +141,34 @@ func (s *Solver) WarmStart(x, y []float64) error {
 	return failed("osqp_warm_start", code)
 }
 
-// ColdStart calls osqp_cold_start: the next Solve starts from zero.
-func (s *Solver) ColdStart() error {
+// ColdStart calls osqp_cold_start.
+func (s *solver) ColdStart() error {
 	if s.ptr == nil {
-		return ErrClosed
+		return mirror.ErrClosed
 	}
 	C.osqp_cold_start(s.ptr)
 	runtime.KeepAlive(s)
 	return nil
 }
 
-// Solve calls osqp_solve, which goes on from where the last one ended unless
-// something else was said, and copies the outcome into sol. A stop that is
-// raised ends it within an iteration, with status SigInt and nothing in sol.
-func (s *Solver) Solve(sol *Solution, stop *Interrupt) (Info, error) {
-	switch {
-	case s.ptr == nil:
-		return Info{}, ErrClosed
-	case len(sol.X) != s.n || len(sol.Y) != s.m || len(sol.PrimalCertificate) != s.m || len(sol.DualCertificate) != s.n:
-		return Info{}, errors.New("osqp: a vector of the solution has not the length of the problem")
+// Solve calls osqp_solve, and copies the outcome.
+func (s *solver) Solve(sol *mirror.Solution, stop *mirror.Interrupt) (mirror.Info, error) {
+	if s.ptr == nil {
+		return mirror.Info{}, mirror.ErrClosed
+	}
+	if err := s.CheckSolution(sol); err != nil {
+		return mirror.Info{}, err
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
 	var flag *C.int32_t
 	if stop != nil {
-		pins.Pin(&stop.flag)
-		flag = (*C.int32_t)(unsafe.Pointer(&stop.flag))
+		pins.Pin(&stop.Flag)
+		flag = (*C.int32_t)(unsafe.Pointer(&stop.Flag))
 	}
 	code := C.conetune_osqp_solve(s.ptr, flag)
 	info := infoOf(s.ptr.info)
-	if code != 0 && info.Status != SigInt {
+	if code != 0 && info.Status != mirror.SigInt {
 		return info, failed("osqp_solve", code)
 	}
 	c := s.ptr.solution
@@ -210,17 +179,6 @@ func (s *Solver) Solve(sol *Solution, stop *Interrupt) (Info, error) {
 	runtime.KeepAlive(s)
 	return info, nil
 }
-
-// Interrupt stops a solve from another goroutine. The zero value lets it run.
-type Interrupt struct {
-	flag int32
-}
-
-// Raise stops the solves that look at i, now and later.
-func (i *Interrupt) Raise() { atomic.StoreInt32(&i.flag, 1) }
-
-// Raised says whether Raise has been called.
-func (i *Interrupt) Raised() bool { return atomic.LoadInt32(&i.flag) != 0 }
 
 func copyOut(to []float64, from *C.OSQPFloat) {
 	if from != nil && len(to) > 0 {
@@ -254,17 +212,11 @@ func integers(pins *runtime.Pinner, v []int) *C.OSQPInt {
 	return &out[0]
 }
 
-func (a *Matrix) mirror(pins *runtime.Pinner) (*C.OSQPCscMatrix, error) {
-	if len(a.Ptr) != a.Cols+1 || len(a.Ind) != len(a.Val) || a.Ptr[a.Cols] != len(a.Ind) {
-		return nil, errors.New("osqp: column pointers, row indices and values do not fit together")
-	}
-	if len(a.Val) > math.MaxInt32 || a.Rows > math.MaxInt32 || a.Cols > math.MaxInt32 {
-		return nil, fmt.Errorf("osqp: a %d x %d matrix with %d entries is too large for 32-bit integers", a.Rows, a.Cols, len(a.Val))
-	}
+func matrixOf(a *mirror.Matrix, pins *runtime.Pinner) *C.OSQPCscMatrix {
 	out := &C.OSQPCscMatrix{
 		m: C.OSQPInt(a.Rows), n: C.OSQPInt(a.Cols), p: integers(pins, a.Ptr), i: integers(pins, a.Ind), x: pinned(pins, a.Val),
 		nzmax: C.OSQPInt(len(a.Val)), nz: -1,
 	}
 	pins.Pin(out)
-	return out, nil
+	return out
 }

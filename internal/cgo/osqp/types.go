@@ -7,74 +7,47 @@ package osqp
 */
 import "C"
 
-import "time"
+import (
+	"time"
 
-// Infinity is the size from which on a bound counts as infinite.
-const Infinity = 1e30
-
-// Matrix is an OSQPCscMatrix: compressed sparse column, with Ptr of length
-// Cols+1 and increasing row indices in each column.
-type Matrix struct {
-	Rows, Cols int
-	Ptr, Ind   []int
-	Val        []float64
-}
-
-// Data is what osqp_setup takes: minimise 1/2 x'Px + q'x subject to l <= Ax <= u.
-type Data struct {
-	P *Matrix // upper triangle
-	Q []float64
-	A *Matrix
-	L []float64
-	U []float64
-}
-
-// RhoRule says when rho is adapted.
-type RhoRule int
-
-// The rules that do not look at the clock.
-const (
-	RhoFixed        RhoRule = C.OSQP_ADAPTIVE_RHO_UPDATE_DISABLED
-	RhoByIterations RhoRule = C.OSQP_ADAPTIVE_RHO_UPDATE_ITERATIONS
-	RhoByError      RhoRule = C.OSQP_ADAPTIVE_RHO_UPDATE_KKT_ERROR
+	mirror "github.com/conetune/conetune/internal/mirror/osqp"
 )
 
-// Settings is an OSQPSettings without its switches for printing, profiling and
-// the indirect linear solver.
-type Settings struct {
-	WarmStarting         bool
-	Scaling              int
-	Polishing            bool
-	Rho                  float64
-	RhoIsVector          bool
-	Sigma                float64
-	Alpha                float64
-	AdaptiveRho          RhoRule
-	AdaptiveRhoInterval  int
-	AdaptiveRhoFraction  float64
-	AdaptiveRhoTolerance float64
-	MaxIterations        int
-	EpsAbs, EpsRel       float64
-	EpsPrimalInfeasible  float64
-	EpsDualInfeasible    float64
-	ScaledTermination    bool
-	CheckTermination     int
-	CheckDualGap         bool
-	// TimeLimit bounds a Solve together with the last update, and the first
-	// Solve together with the setup.
-	TimeLimit        time.Duration
-	Delta            float64
-	PolishRefineIter int
-}
+// The numbers of the mirror are those of C: a difference is an index out of range.
+var same [1]struct{}
+
+var (
+	_ = same[mirror.LinearSolverError-C.OSQP_LINSYS_SOLVER_INIT_ERROR]
+	_ = same[mirror.NonConvexError-C.OSQP_NONCVX_ERROR]
+	_ = same[mirror.RhoFixed-C.OSQP_ADAPTIVE_RHO_UPDATE_DISABLED]
+	_ = same[mirror.RhoByIterations-C.OSQP_ADAPTIVE_RHO_UPDATE_ITERATIONS]
+	_ = same[mirror.RhoByError-C.OSQP_ADAPTIVE_RHO_UPDATE_KKT_ERROR]
+	_ = same[mirror.Solved-C.OSQP_SOLVED]
+	_ = same[mirror.SolvedInaccurate-C.OSQP_SOLVED_INACCURATE]
+	_ = same[mirror.PrimalInfeasible-C.OSQP_PRIMAL_INFEASIBLE]
+	_ = same[mirror.PrimalInfeasibleInaccurate-C.OSQP_PRIMAL_INFEASIBLE_INACCURATE]
+	_ = same[mirror.DualInfeasible-C.OSQP_DUAL_INFEASIBLE]
+	_ = same[mirror.DualInfeasibleInaccurate-C.OSQP_DUAL_INFEASIBLE_INACCURATE]
+	_ = same[mirror.MaxIterReached-C.OSQP_MAX_ITER_REACHED]
+	_ = same[mirror.TimeLimitReached-C.OSQP_TIME_LIMIT_REACHED]
+	_ = same[mirror.NonConvex-C.OSQP_NON_CVX]
+	_ = same[mirror.SigInt-C.OSQP_SIGINT]
+	_ = same[mirror.Unsolved-C.OSQP_UNSOLVED]
+	_ = same[mirror.PolishLinearSystemError-C.OSQP_POLISH_LINSYS_ERROR]
+	_ = same[mirror.PolishFailed-C.OSQP_POLISH_FAILED]
+	_ = same[mirror.PolishNotPerformed-C.OSQP_POLISH_NOT_PERFORMED]
+	_ = same[mirror.PolishSuccess-C.OSQP_POLISH_SUCCESS]
+	_ = same[mirror.PolishNoActiveSet-C.OSQP_POLISH_NO_ACTIVE_SET_FOUND]
+)
 
 // DefaultSettings returns what osqp_set_default_settings sets.
-func DefaultSettings() Settings {
+func (Library) DefaultSettings() mirror.Settings {
 	var c C.OSQPSettings
 	C.osqp_set_default_settings(&c)
-	return Settings{
+	return mirror.Settings{
 		WarmStarting: c.warm_starting != 0, Scaling: int(c.scaling), Polishing: c.polishing != 0,
 		Rho: float64(c.rho), RhoIsVector: c.rho_is_vec != 0, Sigma: float64(c.sigma), Alpha: float64(c.alpha),
-		AdaptiveRho: RhoRule(c.adaptive_rho), AdaptiveRhoInterval: int(c.adaptive_rho_interval),
+		AdaptiveRho: mirror.RhoRule(c.adaptive_rho), AdaptiveRhoInterval: int(c.adaptive_rho_interval),
 		AdaptiveRhoFraction: float64(c.adaptive_rho_fraction), AdaptiveRhoTolerance: float64(c.adaptive_rho_tolerance),
 		MaxIterations: int(c.max_iter), EpsAbs: float64(c.eps_abs), EpsRel: float64(c.eps_rel),
 		EpsPrimalInfeasible: float64(c.eps_prim_inf), EpsDualInfeasible: float64(c.eps_dual_inf),
@@ -83,7 +56,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-func (s *Settings) mirror() *C.OSQPSettings {
+func settingsOf(s *mirror.Settings) *C.OSQPSettings {
 	c := new(C.OSQPSettings)
 	C.osqp_set_default_settings(c)
 	c.verbose = 0
@@ -108,68 +81,18 @@ func flagOf(b bool) C.OSQPInt {
 	return 0
 }
 
-// Solution is an OSQPSolution: x and the certificate of dual infeasibility of
-// length n, y and the certificate of primal infeasibility of length m. Only
-// those that the status promises hold anything.
-type Solution struct {
-	X, Y                               []float64
-	PrimalCertificate, DualCertificate []float64
-}
-
-// Status is the status of a solve.
-type Status int
-
-// The statuses.
-const (
-	Solved                     Status = C.OSQP_SOLVED
-	SolvedInaccurate           Status = C.OSQP_SOLVED_INACCURATE
-	PrimalInfeasible           Status = C.OSQP_PRIMAL_INFEASIBLE
-	PrimalInfeasibleInaccurate Status = C.OSQP_PRIMAL_INFEASIBLE_INACCURATE
-	DualInfeasible             Status = C.OSQP_DUAL_INFEASIBLE
-	DualInfeasibleInaccurate   Status = C.OSQP_DUAL_INFEASIBLE_INACCURATE
-	MaxIterReached             Status = C.OSQP_MAX_ITER_REACHED
-	TimeLimitReached           Status = C.OSQP_TIME_LIMIT_REACHED
-	NonConvex                  Status = C.OSQP_NON_CVX
-	SigInt                     Status = C.OSQP_SIGINT
-	Unsolved                   Status = C.OSQP_UNSOLVED
-)
-
-// PolishStatus says how polishing ended.
-type PolishStatus int
-
-// The outcomes of polishing.
-const (
-	PolishLinearSystemError PolishStatus = C.OSQP_POLISH_LINSYS_ERROR
-	PolishFailed            PolishStatus = C.OSQP_POLISH_FAILED
-	PolishNotPerformed      PolishStatus = C.OSQP_POLISH_NOT_PERFORMED
-	PolishSuccess           PolishStatus = C.OSQP_POLISH_SUCCESS
-	PolishNoActiveSet       PolishStatus = C.OSQP_POLISH_NO_ACTIVE_SET_FOUND
-)
-
-// Info is an OSQPInfo.
-type Info struct {
-	Status                                       Status
-	Text                                         string // in the words of OSQP
-	Polish                                       PolishStatus
-	Objective, DualObjective                     float64
-	PrimalResidual, DualResidual, Gap            float64
-	Iterations, RhoUpdates                       int
-	RhoEstimate                                  float64
-	SetupTime, SolveTime, UpdateTime, PolishTime time.Duration
-}
-
 // Info returns what OSQP knows about the last call.
-func (s *Solver) Info() Info {
+func (s *solver) Info() mirror.Info {
 	if s.ptr == nil {
-		return Info{}
+		return mirror.Info{}
 	}
 	return infoOf(s.ptr.info)
 }
 
-func infoOf(c *C.OSQPInfo) Info {
+func infoOf(c *C.OSQPInfo) mirror.Info {
 	seconds := func(v C.OSQPFloat) time.Duration { return time.Duration(float64(v) * float64(time.Second)) }
-	return Info{
-		Status: Status(c.status_val), Text: C.GoString(&c.status[0]), Polish: PolishStatus(c.status_polish),
+	return mirror.Info{
+		Status: mirror.Status(c.status_val), Text: C.GoString(&c.status[0]), Polish: mirror.PolishStatus(c.status_polish),
 		Objective: float64(c.obj_val), DualObjective: float64(c.dual_obj_val),
 		PrimalResidual: float64(c.prim_res), DualResidual: float64(c.dual_res), Gap: float64(c.duality_gap),
 		Iterations: int(c.iter), RhoUpdates: int(c.rho_updates), RhoEstimate: float64(c.rho_estimate),

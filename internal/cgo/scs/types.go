@@ -8,55 +8,16 @@ package scs
 import "C"
 
 import (
-	"errors"
 	"runtime"
 	"time"
+
+	mirror "github.com/conetune/conetune/internal/mirror/scs"
 )
 
-// Matrix is a ScsMatrix: compressed sparse column, with Ptr of length Cols+1 and
-// increasing row indices in each column.
-type Matrix struct {
-	Rows, Cols int
-	Ptr, Ind   []int
-	Val        []float64
-}
-
-// Data is a ScsData: minimise 1/2 x'Px + c'x subject to Ax + s = b, s in K.
-type Data struct {
-	A *Matrix
-	P *Matrix // upper triangle; nil means zero
-	B []float64
-	C []float64
-}
-
-// Cone is a ScsCone. The rows of A come in the order of its fields.
-type Cone struct {
-	Zero        int       // equations
-	Nonnegative int       // rows with s >= 0
-	Box         *Box      // nil for none
-	SecondOrder []int     // dimensions
-	PSD         []int     // orders of the matrices
-	Exponential int       // number of cones of dimension 3
-	DualExp     int       // number of cones of dimension 3
-	Power       []float64 // exponents, one a cone of dimension 3; negative for the dual
-	Nuclear     []Size    // matrices below a bound of their nuclear norm; see HasNuclear
-}
-
-// Size is that of the matrix X in the cone {(t, X): |X|_* <= t}, whose rows are t
-// and then X by columns. SCS wants Rows >= Cols.
-type Size struct {
-	Rows, Cols int
-}
-
 // HasNuclear says whether the library was built with the nuclear norm cone.
-func HasNuclear() bool { return C.conetune_scs_nuclear(new(C.ScsCone), nil, nil, 0) != 0 }
+func (Library) HasNuclear() bool { return C.conetune_scs_nuclear(new(C.ScsCone), nil, nil, 0) != 0 }
 
-// Box is the cone {(t, s): t Lower <= s <= t Upper, t >= 0}, whose first row is t.
-type Box struct {
-	Lower, Upper []float64
-}
-
-func (k *Cone) mirror(pins *runtime.Pinner) (*C.ScsCone, error) {
+func coneOf(k *mirror.Cone, pins *runtime.Pinner) (*C.ScsCone, error) {
 	out := &C.ScsCone{
 		z: C.scs_int(k.Zero), l: C.scs_int(k.Nonnegative),
 		q: integers(pins, k.SecondOrder), qsize: C.scs_int(len(k.SecondOrder)),
@@ -73,37 +34,17 @@ func (k *Cone) mirror(pins *runtime.Pinner) (*C.ScsCone, error) {
 			rows[i], cols[i] = size.Rows, size.Cols
 		}
 		if C.conetune_scs_nuclear(out, integers(pins, rows), integers(pins, cols), C.scs_int(len(k.Nuclear))) == 0 {
-			return nil, errors.New("scs: the library was built without the nuclear norm cone")
+			return nil, mirror.ErrNuclear
 		}
 	}
 	return out, nil
 }
 
-// Settings is a ScsSettings without its switches for printing and files.
-type Settings struct {
-	Normalize         bool
-	Scale             float64
-	AdaptiveScale     bool
-	AdaptiveDiagScale bool
-	RhoX              float64
-	MaxIters          int
-	EpsAbs, EpsRel    float64
-	EpsInfeas         float64
-	Alpha             float64
-	TimeLimit         time.Duration // 0 means none
-
-	AccelerationLookback       int
-	AccelerationInterval       int
-	AccelerationType1          bool
-	AccelerationRegularization float64
-	AccelerationRelaxation     float64
-}
-
 // DefaultSettings returns what scs_set_default_settings sets.
-func DefaultSettings() Settings {
+func (Library) DefaultSettings() mirror.Settings {
 	var c C.ScsSettings
 	C.scs_set_default_settings(&c)
-	return Settings{
+	return mirror.Settings{
 		Normalize: c.normalize != 0, Scale: float64(c.scale), AdaptiveScale: c.adaptive_scale != 0, AdaptiveDiagScale: c.adaptive_diag_scale != 0,
 		RhoX: float64(c.rho_x), MaxIters: int(c.max_iters), EpsAbs: float64(c.eps_abs), EpsRel: float64(c.eps_rel), EpsInfeas: float64(c.eps_infeas),
 		Alpha: float64(c.alpha), TimeLimit: time.Duration(float64(c.time_limit_secs) * float64(time.Second)),
@@ -112,7 +53,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-func (s *Settings) mirror() *C.ScsSettings {
+func settingsOf(s *mirror.Settings) *C.ScsSettings {
 	c := new(C.ScsSettings)
 	C.scs_set_default_settings(c)
 	c.normalize, c.scale = flagOf(s.Normalize), C.scs_float(s.Scale)
@@ -135,47 +76,24 @@ func flagOf(b bool) C.scs_int {
 	return 0
 }
 
-// Solution is a ScsSolution: x, y and s of lengths n, m and m.
-type Solution struct {
-	X, Y, S []float64
-}
-
-// Status is an exit flag of scs_solve.
-type Status int
-
-// The exit flags.
-const (
-	Infeasible           Status = C.SCS_INFEASIBLE
-	InfeasibleInaccurate Status = C.SCS_INFEASIBLE_INACCURATE
-	Unbounded            Status = C.SCS_UNBOUNDED
-	UnboundedInaccurate  Status = C.SCS_UNBOUNDED_INACCURATE
-	Solved               Status = C.SCS_SOLVED
-	SolvedInaccurate     Status = C.SCS_SOLVED_INACCURATE
-	SigInt               Status = C.SCS_SIGINT
-	Failed               Status = C.SCS_FAILED
-	Indeterminate        Status = C.SCS_INDETERMINATE
+// The numbers of the mirror are those of C: a difference is an index out of range.
+var same [1]struct{}
+var (
+	_ = same[mirror.Infeasible-C.SCS_INFEASIBLE]
+	_ = same[mirror.InfeasibleInaccurate-C.SCS_INFEASIBLE_INACCURATE]
+	_ = same[mirror.Unbounded-C.SCS_UNBOUNDED]
+	_ = same[mirror.UnboundedInaccurate-C.SCS_UNBOUNDED_INACCURATE]
+	_ = same[mirror.Solved-C.SCS_SOLVED]
+	_ = same[mirror.SolvedInaccurate-C.SCS_SOLVED_INACCURATE]
+	_ = same[mirror.SigInt-C.SCS_SIGINT]
+	_ = same[mirror.Failed-C.SCS_FAILED]
+	_ = same[mirror.Indeterminate-C.SCS_INDETERMINATE]
 )
 
-// Info is a ScsInfo.
-type Info struct {
-	Status                                     Status
-	Text                                       string // in the words of SCS
-	Iterations                                 int
-	ScaleUpdates                               int
-	Scale                                      float64
-	PrimalObjective, DualObjective             float64
-	PrimalResidual, DualResidual, Gap          float64
-	Infeasibility                              float64 // residual of the certificate
-	UnboundednessA, UnboundednessP             float64 // residuals of the certificate
-	AcceptedAcceleration, RejectedAcceleration int
-	SetupTime, SolveTime                       time.Duration
-	LinearSystem, Cones, Acceleration          time.Duration // parts of SolveTime
-}
-
-func infoOf(c *C.ScsInfo) Info {
+func infoOf(c *C.ScsInfo) mirror.Info {
 	ms := func(v C.scs_float) time.Duration { return time.Duration(float64(v) * float64(time.Millisecond)) }
-	return Info{
-		Status: Status(c.status_val), Text: C.GoString(&c.status[0]), Iterations: int(c.iter), ScaleUpdates: int(c.scale_updates), Scale: float64(c.scale),
+	return mirror.Info{
+		Status: mirror.Status(c.status_val), Text: C.GoString(&c.status[0]), Iterations: int(c.iter), ScaleUpdates: int(c.scale_updates), Scale: float64(c.scale),
 		PrimalObjective: float64(c.pobj), DualObjective: float64(c.dobj),
 		PrimalResidual: float64(c.res_pri), DualResidual: float64(c.res_dual), Gap: float64(c.gap),
 		Infeasibility: float64(c.res_infeas), UnboundednessA: float64(c.res_unbdd_a), UnboundednessP: float64(c.res_unbdd_p),

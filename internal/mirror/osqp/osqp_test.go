@@ -1,4 +1,4 @@
-//go:build osqp && cgo
+//go:build (osqp && cgo) || osqp_go
 
 package osqp_test
 
@@ -9,8 +9,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/cgo/osqp"
+	"github.com/conetune/conetune/internal/mirror/osqp"
 )
+
+// libraries are those of the build, by name.
+var libraries = map[string]osqp.Library{}
+
+// each runs a test on each of them.
+func each(t *testing.T, test func(*testing.T, osqp.Library)) {
+	for name, library := range libraries {
+		t.Run(name, func(t *testing.T) { test(t, library) })
+	}
+}
 
 func one(v float64) *osqp.Matrix {
 	return &osqp.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{v}}
@@ -26,24 +36,28 @@ func point() *osqp.Solution {
 	return &osqp.Solution{X: v(), Y: v(), PrimalCertificate: v(), DualCertificate: v()}
 }
 
-func settings() *osqp.Settings {
-	set := osqp.DefaultSettings()
+func settings(library osqp.Library) *osqp.Settings {
+	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel, set.Polishing = 1e-9, 1e-9, true
 	return &set
 }
 
-func open(t *testing.T) *osqp.Solver {
+func open(t *testing.T, library osqp.Library) osqp.Solver {
 	t.Helper()
-	s, err := osqp.New(projection(), settings())
+	s, err := library.New(projection(), settings(library))
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
 
-func TestVersion(t *testing.T) { assert.Equal(t, "1.0.0", osqp.Version()) }
+func TestVersion(t *testing.T) {
+	each(t, func(t *testing.T, library osqp.Library) { assert.Equal(t, "1.0.0", library.Version()) })
+}
 
-func TestDefaults(t *testing.T) {
-	set := osqp.DefaultSettings() // as the documentation of OSQP has them
+func TestDefaults(t *testing.T) { each(t, testDefaults) }
+
+func testDefaults(t *testing.T, library osqp.Library) {
+	set := library.DefaultSettings() // as the documentation of OSQP has them
 	assert.Equal(t, 0.1, set.Rho)
 	assert.Equal(t, 1.6, set.Alpha)
 	assert.Equal(t, 4000, set.MaxIterations)
@@ -51,8 +65,10 @@ func TestDefaults(t *testing.T) {
 	assert.False(t, set.Polishing)
 }
 
-func TestSolveAndUpdate(t *testing.T) {
-	s, sol := open(t), point()
+func TestSolveAndUpdate(t *testing.T) { each(t, testSolveAndUpdate) }
+
+func testSolveAndUpdate(t *testing.T, library osqp.Library) {
+	s, sol := open(t, library), point()
 	info, err := s.Solve(sol, nil)
 	require.NoError(t, err)
 	assert.Equal(t, osqp.Solved, info.Status)
@@ -83,8 +99,10 @@ func TestSolveAndUpdate(t *testing.T) {
 	check(-0.5, 0)
 }
 
-func TestInterrupt(t *testing.T) {
-	s, sol := open(t), point()
+func TestInterrupt(t *testing.T) { each(t, testInterrupt) }
+
+func testInterrupt(t *testing.T, library osqp.Library) {
+	s, sol := open(t, library), point()
 	stop := new(osqp.Interrupt)
 	assert.False(t, stop.Raised())
 	stop.Raise()
@@ -100,12 +118,14 @@ func TestInterrupt(t *testing.T) {
 
 // TestStatusIsOfThisSolve has a solve that cannot end after one that did: OSQP
 // itself calls the second one solved.
-func TestStatusIsOfThisSolve(t *testing.T) {
-	s, sol := open(t), point()
+func TestStatusIsOfThisSolve(t *testing.T) { each(t, testStatusIsOfThisSolve) }
+
+func testStatusIsOfThisSolve(t *testing.T, library osqp.Library) {
+	s, sol := open(t, library), point()
 	info, err := s.Solve(sol, nil)
 	require.NoError(t, err)
 	assert.Equal(t, osqp.Solved, info.Status)
-	set := settings()
+	set := settings(library)
 	set.MaxIterations, set.EpsAbs, set.EpsRel = 2, 1e-14, 1e-14
 	require.NoError(t, s.UpdateSettings(set))
 	require.NoError(t, s.WarmStart([]float64{1e6}, []float64{1e6}))
@@ -114,32 +134,34 @@ func TestStatusIsOfThisSolve(t *testing.T) {
 	assert.Equal(t, osqp.MaxIterReached, info.Status)
 }
 
-func TestMisuse(t *testing.T) {
+func TestMisuse(t *testing.T) { each(t, testMisuse) }
+
+func testMisuse(t *testing.T, library osqp.Library) {
 	d := projection()
 	d.Q = []float64{1, 2}
-	_, err := osqp.New(d, settings())
+	_, err := library.New(d, settings(library))
 	assert.ErrorContains(t, err, "lengths 2, 1, 1")
 
 	var failed *osqp.Error
 	d = projection()
 	d.L[0] = 3 // above the upper bound
-	_, err = osqp.New(d, settings())
+	_, err = library.New(d, settings(library))
 	require.ErrorAs(t, err, &failed)
 	assert.False(t, failed.NotFactored())
 	assert.NotEmpty(t, failed.Error())
 
 	d = projection()
 	d.P = one(-1)
-	_, err = osqp.New(d, settings())
+	_, err = library.New(d, settings(library))
 	require.ErrorAs(t, err, &failed)
 	assert.True(t, failed.NotFactored())
 
-	set := settings()
+	set := settings(library)
 	set.Alpha = 7
-	_, err = osqp.New(projection(), set)
+	_, err = library.New(projection(), set)
 	assert.True(t, errors.As(err, &failed))
 
-	s := open(t)
+	s := open(t, library)
 	assert.ErrorContains(t, s.UpdateVectors([]float64{1, 2}, nil, nil), "lengths 2")
 	assert.ErrorContains(t, s.UpdateMatrices([]float64{1, 2}, nil), "P has 2 values")
 	assert.ErrorContains(t, s.WarmStart(nil, []float64{1, 2}), "lengths 0 and 2")
@@ -153,7 +175,7 @@ func TestMisuse(t *testing.T) {
 	assert.ErrorIs(t, err, osqp.ErrClosed)
 	assert.ErrorIs(t, s.UpdateVectors(nil, nil, nil), osqp.ErrClosed)
 	assert.ErrorIs(t, s.UpdateMatrices(nil, nil), osqp.ErrClosed)
-	assert.ErrorIs(t, s.UpdateSettings(settings()), osqp.ErrClosed)
+	assert.ErrorIs(t, s.UpdateSettings(settings(library)), osqp.ErrClosed)
 	assert.ErrorIs(t, s.WarmStart(nil, nil), osqp.ErrClosed)
 	assert.ErrorIs(t, s.ColdStart(), osqp.ErrClosed)
 	assert.ErrorIs(t, s.UpdateRho(1), osqp.ErrClosed)

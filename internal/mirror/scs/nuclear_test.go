@@ -1,4 +1,4 @@
-//go:build scs && cgo
+//go:build (scs && cgo) || scs_go
 
 package scs_test
 
@@ -8,21 +8,23 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/cgo/scs"
+	"github.com/conetune/conetune/internal/mirror/scs"
 )
 
 // TestNuclear has min t with X fixed to [1 4; 2 2; 2 -4], whose columns are
 // orthogonal and of lengths 3 and 6: t = 9, with the multiplier -UV'.
-func TestNuclear(t *testing.T) {
+func TestNuclear(t *testing.T) { each(t, testNuclear) }
+
+func testNuclear(t *testing.T, library scs.Library) {
 	d := &scs.Data{
 		A: &scs.Matrix{Rows: 7, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{-1}},
 		B: []float64{0, 1, 2, 2, 4, 2, -4}, C: []float64{1},
 	}
 	k := &scs.Cone{Nuclear: []scs.Size{{Rows: 3, Cols: 2}}}
-	set := scs.DefaultSettings()
+	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
-	w, err := scs.New(d, k, &set)
-	if !scs.HasNuclear() {
+	w, err := library.New(d, k, &set)
+	if !library.HasNuclear() {
 		assert.ErrorContains(t, err, "without the nuclear norm cone")
 		return
 	}
@@ -36,6 +38,6 @@ func TestNuclear(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{1, -1. / 3, -2. / 3, -2. / 3, -2. / 3, -1. / 3, 2. / 3}, sol.Y, 1e-6)
 
 	k.Nuclear[0] = scs.Size{Rows: 2, Cols: 3}
-	_, err = scs.New(d, k, &set)
+	_, err = library.New(d, k, &set)
 	assert.ErrorContains(t, err, "scs_init failed") // more columns than rows
 }

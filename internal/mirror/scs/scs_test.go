@@ -1,4 +1,4 @@
-//go:build scs && cgo
+//go:build (scs && cgo) || scs_go
 
 package scs_test
 
@@ -10,8 +10,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/cgo/scs"
+	"github.com/conetune/conetune/internal/mirror/scs"
 )
+
+// libraries are those of the build, by name.
+var libraries = map[string]scs.Library{}
+
+// each runs a test on each of them.
+func each(t *testing.T, test func(*testing.T, scs.Library)) {
+	for name, library := range libraries {
+		t.Run(name, func(t *testing.T) { test(t, library) })
+	}
+}
 
 // projection is min |x|^2/2 - 2x subject to x <= 1: x = 1 with the multiplier 1.
 func projection() (*scs.Data, *scs.Cone) {
@@ -25,21 +35,25 @@ func point() *scs.Solution {
 	return &scs.Solution{X: make([]float64, 1), Y: make([]float64, 1), S: make([]float64, 1)}
 }
 
-func open(t *testing.T) *scs.Work {
+func open(t *testing.T, library scs.Library) scs.Work {
 	t.Helper()
 	d, k := projection()
-	set := scs.DefaultSettings()
+	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
-	w, err := scs.New(d, k, &set)
+	w, err := library.New(d, k, &set)
 	require.NoError(t, err)
 	t.Cleanup(w.Close)
 	return w
 }
 
-func TestVersion(t *testing.T) { assert.Equal(t, "3.3.1", scs.Version()) }
+func TestVersion(t *testing.T) {
+	each(t, func(t *testing.T, library scs.Library) { assert.Equal(t, "3.3.1", library.Version()) })
+}
 
-func TestDefaults(t *testing.T) {
-	set := scs.DefaultSettings() // as the documentation of SCS has them
+func TestDefaults(t *testing.T) { each(t, testDefaults) }
+
+func testDefaults(t *testing.T, library scs.Library) {
+	set := library.DefaultSettings() // as the documentation of SCS has them
 	assert.Equal(t, 1.5, set.Alpha)
 	assert.Equal(t, 1e-4, set.EpsAbs)
 	assert.Equal(t, 1e-7, set.EpsInfeas)
@@ -48,8 +62,10 @@ func TestDefaults(t *testing.T) {
 	assert.Zero(t, set.TimeLimit)
 }
 
-func TestSolveAndUpdate(t *testing.T) {
-	w, sol := open(t), point()
+func TestSolveAndUpdate(t *testing.T) { each(t, testSolveAndUpdate) }
+
+func testSolveAndUpdate(t *testing.T, library scs.Library) {
+	w, sol := open(t, library), point()
 	info, err := w.Solve(sol, false, nil)
 	require.NoError(t, err)
 	assert.Equal(t, scs.Solved, info.Status)
@@ -68,15 +84,17 @@ func TestSolveAndUpdate(t *testing.T) {
 	assert.InDelta(t, 0, sol.Y[0], 1e-7)
 }
 
-func TestBoxCone(t *testing.T) {
+func TestBoxCone(t *testing.T) { each(t, testBoxCone) }
+
+func testBoxCone(t *testing.T, library scs.Library) {
 	// min x with s = x - 0 in [2, 5]: t = 1 first, then s = -(-x).
 	d := &scs.Data{
 		A: &scs.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}},
 		B: []float64{1, 0}, C: []float64{1},
 	}
-	set := scs.DefaultSettings()
+	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
-	w, err := scs.New(d, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
+	w, err := library.New(d, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
 	require.NoError(t, err)
 	defer w.Close()
 	sol := &scs.Solution{X: make([]float64, 1), Y: make([]float64, 2), S: make([]float64, 2)}
@@ -88,8 +106,10 @@ func TestBoxCone(t *testing.T) {
 	assert.InDelta(t, -2, sol.Y[0], 1e-6)
 }
 
-func TestInterrupt(t *testing.T) {
-	w, sol := open(t), point()
+func TestInterrupt(t *testing.T) { each(t, testInterrupt) }
+
+func testInterrupt(t *testing.T, library scs.Library) {
+	w, sol := open(t, library), point()
 	stop := new(scs.Interrupt)
 	assert.False(t, stop.Raised())
 	stop.Raise()
@@ -105,11 +125,13 @@ func TestInterrupt(t *testing.T) {
 
 // TestFinish ends a solve that would go on for ever, with its point and the limits as
 // they were.
-func TestFinish(t *testing.T) {
+func TestFinish(t *testing.T) { each(t, testFinish) }
+
+func testFinish(t *testing.T, library scs.Library) {
 	d, k := projection()
-	set := scs.DefaultSettings()
+	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel, set.MaxIters = 0, 0, 1<<30
-	w, err := scs.New(d, k, &set)
+	w, err := library.New(d, k, &set)
 	require.NoError(t, err)
 	defer w.Close()
 	if !w.SetLimits(&set) {
@@ -140,23 +162,25 @@ func TestFinish(t *testing.T) {
 	assert.True(t, stop.Raised())
 }
 
-func TestMisuse(t *testing.T) {
+func TestMisuse(t *testing.T) { each(t, testMisuse) }
+
+func testMisuse(t *testing.T, library scs.Library) {
 	d, k := projection()
-	set := scs.DefaultSettings()
+	set := library.DefaultSettings()
 	d.C = []float64{1, 2}
-	_, err := scs.New(d, k, &set)
+	_, err := library.New(d, k, &set)
 	assert.ErrorContains(t, err, "c 2")
 	d, _ = projection()
-	_, err = scs.New(d, &scs.Cone{Nonnegative: 2}, &set)
+	_, err = library.New(d, &scs.Cone{Nonnegative: 2}, &set)
 	assert.ErrorContains(t, err, "scs_init failed")
 	d.A.Val[0] = math.NaN()
-	_, err = scs.New(d, k, &set)
+	_, err = library.New(d, k, &set)
 	assert.ErrorContains(t, err, "scs_init failed")
 	d.A.Ptr = []int{0}
-	_, err = scs.New(d, k, &set)
+	_, err = library.New(d, k, &set)
 	assert.ErrorContains(t, err, "do not fit together")
 
-	w := open(t)
+	w := open(t, library)
 	assert.ErrorContains(t, w.Update([]float64{1, 2}, nil), "length 2")
 	_, err = w.Solve(&scs.Solution{}, false, nil)
 	assert.ErrorContains(t, err, "expected 1, 1, 1")

@@ -1,0 +1,111 @@
+package osqp
+
+import "time"
+
+// Infinity is the size from which on a bound counts as infinite.
+const Infinity = 1e30
+
+// Matrix is an OSQPCscMatrix: compressed sparse column, with Ptr of length
+// Cols+1 and increasing row indices in each column.
+type Matrix struct {
+	Rows, Cols int
+	Ptr, Ind   []int
+	Val        []float64
+}
+
+// Data is what osqp_setup takes: minimise 1/2 x'Px + q'x subject to l <= Ax <= u.
+type Data struct {
+	P *Matrix // upper triangle
+	Q []float64
+	A *Matrix
+	L []float64
+	U []float64
+}
+
+// RhoRule says when rho is adapted.
+type RhoRule int
+
+// The rules that do not look at the clock.
+const (
+	RhoFixed        RhoRule = 0
+	RhoByIterations RhoRule = 1
+	RhoByError      RhoRule = 3
+)
+
+// Settings is an OSQPSettings without its switches for printing, profiling and
+// the indirect linear solver.
+type Settings struct {
+	WarmStarting         bool
+	Scaling              int
+	Polishing            bool
+	Rho                  float64
+	RhoIsVector          bool
+	Sigma                float64
+	Alpha                float64
+	AdaptiveRho          RhoRule
+	AdaptiveRhoInterval  int
+	AdaptiveRhoFraction  float64
+	AdaptiveRhoTolerance float64
+	MaxIterations        int
+	EpsAbs, EpsRel       float64
+	EpsPrimalInfeasible  float64
+	EpsDualInfeasible    float64
+	ScaledTermination    bool
+	CheckTermination     int
+	CheckDualGap         bool
+	// TimeLimit bounds a Solve together with the last update, and the first
+	// Solve together with the setup.
+	TimeLimit        time.Duration
+	Delta            float64
+	PolishRefineIter int
+}
+
+// Solution is an OSQPSolution: x and the certificate of dual infeasibility of
+// length n, y and the certificate of primal infeasibility of length m. Only
+// those that the status promises hold anything.
+type Solution struct {
+	X, Y                               []float64
+	PrimalCertificate, DualCertificate []float64
+}
+
+// Status is the status of a solve.
+type Status int
+
+// The statuses.
+const (
+	Solved                     Status = 1
+	SolvedInaccurate           Status = 2
+	PrimalInfeasible           Status = 3
+	PrimalInfeasibleInaccurate Status = 4
+	DualInfeasible             Status = 5
+	DualInfeasibleInaccurate   Status = 6
+	MaxIterReached             Status = 7
+	TimeLimitReached           Status = 8
+	NonConvex                  Status = 9
+	SigInt                     Status = 10
+	Unsolved                   Status = 11
+)
+
+// PolishStatus says how polishing ended.
+type PolishStatus int
+
+// The outcomes of polishing.
+const (
+	PolishLinearSystemError PolishStatus = -2
+	PolishFailed            PolishStatus = -1
+	PolishNotPerformed      PolishStatus = 0
+	PolishSuccess           PolishStatus = 1
+	PolishNoActiveSet       PolishStatus = 2
+)
+
+// Info is an OSQPInfo.
+type Info struct {
+	Status                                       Status
+	Text                                         string // in the words of OSQP
+	Polish                                       PolishStatus
+	Objective, DualObjective                     float64
+	PrimalResidual, DualResidual, Gap            float64
+	Iterations, RhoUpdates                       int
+	RhoEstimate                                  float64
+	SetupTime, SolveTime, UpdateTime, PolishTime time.Duration
+}

@@ -1,0 +1,100 @@
+package scs
+
+import "time"
+
+// Matrix is a ScsMatrix: compressed sparse column, with Ptr of length Cols+1 and
+// increasing row indices in each column.
+type Matrix struct {
+	Rows, Cols int
+	Ptr, Ind   []int
+	Val        []float64
+}
+
+// Data is a ScsData: minimise 1/2 x'Px + c'x subject to Ax + s = b, s in K.
+type Data struct {
+	A *Matrix
+	P *Matrix // upper triangle; nil means zero
+	B []float64
+	C []float64
+}
+
+// Cone is a ScsCone. The rows of A come in the order of its fields.
+type Cone struct {
+	Zero        int       // equations
+	Nonnegative int       // rows with s >= 0
+	Box         *Box      // nil for none
+	SecondOrder []int     // dimensions
+	PSD         []int     // orders of the matrices
+	Exponential int       // number of cones of dimension 3
+	DualExp     int       // number of cones of dimension 3
+	Power       []float64 // exponents, one a cone of dimension 3; negative for the dual
+	Nuclear     []Size    // matrices below a bound of their nuclear norm; see HasNuclear
+}
+
+// Size is that of the matrix X in the cone {(t, X): |X|_* <= t}, whose rows are t
+// and then X by columns. SCS wants Rows >= Cols.
+type Size struct {
+	Rows, Cols int
+}
+
+// Box is the cone {(t, s): t Lower <= s <= t Upper, t >= 0}, whose first row is t.
+type Box struct {
+	Lower, Upper []float64
+}
+
+// Settings is a ScsSettings without its switches for printing and files.
+type Settings struct {
+	Normalize         bool
+	Scale             float64
+	AdaptiveScale     bool
+	AdaptiveDiagScale bool
+	RhoX              float64
+	MaxIters          int
+	EpsAbs, EpsRel    float64
+	EpsInfeas         float64
+	Alpha             float64
+	TimeLimit         time.Duration // 0 means none
+
+	AccelerationLookback       int
+	AccelerationInterval       int
+	AccelerationType1          bool
+	AccelerationRegularization float64
+	AccelerationRelaxation     float64
+}
+
+// Solution is a ScsSolution: x, y and s of lengths n, m and m.
+type Solution struct {
+	X, Y, S []float64
+}
+
+// Status is an exit flag of scs_solve.
+type Status int
+
+// The exit flags.
+const (
+	InfeasibleInaccurate Status = -7
+	UnboundedInaccurate  Status = -6
+	SigInt               Status = -5
+	Failed               Status = -4
+	Indeterminate        Status = -3
+	Infeasible           Status = -2
+	Unbounded            Status = -1
+	Solved               Status = 1
+	SolvedInaccurate     Status = 2
+)
+
+// Info is a ScsInfo.
+type Info struct {
+	Status                                     Status
+	Text                                       string // in the words of SCS
+	Iterations                                 int
+	ScaleUpdates                               int
+	Scale                                      float64
+	PrimalObjective, DualObjective             float64
+	PrimalResidual, DualResidual, Gap          float64
+	Infeasibility                              float64 // residual of the certificate
+	UnboundednessA, UnboundednessP             float64 // residuals of the certificate
+	AcceptedAcceleration, RejectedAcceleration int
+	SetupTime, SolveTime                       time.Duration
+	LinearSystem, Cones, Acceleration          time.Duration // parts of SolveTime
+}

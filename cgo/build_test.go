@@ -73,7 +73,7 @@ import (
 	"github.com/conetune/conetune/internal/cgo/scs"
 )
 
-func Both() string { return scs.Version() + " " + osqp.Version() }
+func Both() string { return scs.Library{}.Version() + " " + osqp.Library{}.Version() }
 `)
 	module.lock()
 	require.NoError(t, os.CopyFS(filepath.Join(deps, "src"), os.DirFS(sources())))

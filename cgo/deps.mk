@@ -7,6 +7,7 @@
 #   make deps BLAS_PKG=openblas      with a BLAS that pkg-config knows by that name
 #   make deps-env DEPS=DIR           print what Go needs in its environment to link those of DIR
 #   make deps-src                    only get and check the sources
+#   make transpile                   make Go of them, for builds without cgo (TRANSPILED_TAGS)
 #   make asan                        test what calls C under the address sanitiser
 #   make deps-clean                  remove what was built, keep the sources
 #   make deps-distclean              remove the sources as well
@@ -17,9 +18,15 @@
 # be those of Go's module cache.
 
 CGO_TAGS := scs,osqp
+# The same made Go; programs need the tags $(TRANSPILED_TAGS) and no C compiler.
+TRANSPILED_TAGS := scs_go,osqp_go
+# The version of modernc.org/ccgo/v4 that does it; Go's checksum database has its sum.
+CCGO     ?= v4.34.0
 CGO_DIR  := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 # The packages that link them.
 MIRRORS  := $(CGO_DIR)/../internal/cgo
+# What is made Go, beside packages that call it.
+TRANSPILED := $(foreach name,scs osqp,$(CGO_DIR)/../internal/ccgo/$(name)/lib/generated.go)
 # Not from a variable DEPS of the environment, which may mean something else.
 ifneq ($(origin DEPS),command line)
 DEPS     := $(or $(CONETUNE_DEPS),$(CGO_DIR)/build)
@@ -28,7 +35,7 @@ GO       ?= go
 
 ASAN_FLAGS := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 
-.PHONY: deps deps-src deps-asan deps-env asan deps-clean deps-distclean deps-force
+.PHONY: deps transpile deps-src deps-asan deps-env asan deps-clean deps-distclean deps-force
 
 # In a folder of its own the compiler and the linker of cgo are told where. The #cgo
 # lines of the packages name cgo/build: where that has headers, too, those of DEPS come
@@ -54,6 +61,8 @@ endif
 
 deps: $(DEPS)/lib/libconetune_scs.a $(DEPS)/lib/libconetune_osqp.a
 
+transpile: $(TRANSPILED)
+
 deps-asan: $(DEPS)/asan/lib/libconetune_scs.a $(DEPS)/asan/lib/libconetune_osqp.a
 
 deps-src:
@@ -69,14 +78,17 @@ deps-env:
 # What the libraries were built from and with; touched only when that changes.
 $(DEPS)/scs.from: WITH = $(SCS_SRC) $(BLAS_PKG) $(CC) $(CFLAGS)
 $(DEPS)/osqp.from: WITH = $(OSQP_SRC) $(CC) $(CFLAGS)
-$(DEPS)/scs.from $(DEPS)/osqp.from: deps-force
+$(DEPS)/scs_go.from: WITH = $(SCS_SRC) $(CCGO)
+$(DEPS)/osqp_go.from: WITH = $(OSQP_SRC) $(CCGO)
+$(DEPS)/scs.from $(DEPS)/osqp.from $(DEPS)/scs_go.from $(DEPS)/osqp_go.from: deps-force
 	@mkdir -p $(@D) || { echo "make deps DEPS=DIR builds in another folder" >&2; exit 1; }
 	@echo '$(WITH)' | cmp -s - $@ || echo '$(WITH)' >$@
 
-SCS_INPUTS  := $(addprefix $(CGO_DIR)/,fetch.sh build-scs.sh scs.symbols pins/scs.txt pins/openblas.txt) \
-	$(if $(SCS_SRC),$(shell find $(SCS_SRC) -name '*.[ch]'))
-OSQP_INPUTS := $(addprefix $(CGO_DIR)/,fetch.sh build-osqp.sh osqp.symbols pins/osqp-sys.txt pins/qdldl.txt) \
-	$(if $(OSQP_SRC),$(shell find $(OSQP_SRC) -name '*.[ch]'))
+SCS_OWN     := $(if $(SCS_SRC),$(shell find $(SCS_SRC) -name '*.[ch]'))
+OSQP_OWN    := $(if $(OSQP_SRC),$(shell find $(OSQP_SRC) -name '*.[ch]'))
+SCS_INPUTS  := $(addprefix $(CGO_DIR)/,fetch.sh build-scs.sh scs.symbols pins/scs.txt pins/openblas.txt) $(SCS_OWN)
+OSQP_INPUTS := $(addprefix $(CGO_DIR)/,fetch.sh build-osqp.sh osqp.symbols pins/osqp-sys.txt pins/qdldl.txt) $(OSQP_OWN)
+GO_INPUTS   := $(addprefix $(CGO_DIR)/,fetch.sh transpile.sh) $(wildcard $(CGO_DIR)/transpile/* $(CGO_DIR)/transpile/include/*)
 
 $(DEPS)/lib/libconetune_scs.a: $(SCS_INPUTS) $(DEPS)/scs.from
 	DEPS_SRC=$(DEPS)/src sh $(CGO_DIR)/build-scs.sh $(DEPS)
@@ -90,6 +102,12 @@ $(DEPS)/asan/lib/libconetune_scs.a: $(SCS_INPUTS) $(DEPS)/scs.from
 $(DEPS)/asan/lib/libconetune_osqp.a: $(OSQP_INPUTS) $(DEPS)/osqp.from
 	DEPS_SRC=$(DEPS)/src CFLAGS='$(ASAN_FLAGS)' sh $(CGO_DIR)/build-osqp.sh $(DEPS)/asan
 
+$(CGO_DIR)/../internal/ccgo/scs/lib/generated.go: $(GO_INPUTS) $(CGO_DIR)/pins/scs.txt $(SCS_OWN) $(DEPS)/scs_go.from
+	DEPS_SRC=$(DEPS)/src GO='$(GO)' CCGO=$(CCGO) sh $(CGO_DIR)/transpile.sh scs $@
+
+$(CGO_DIR)/../internal/ccgo/osqp/lib/generated.go: $(GO_INPUTS) $(addprefix $(CGO_DIR)/pins/,osqp-sys.txt qdldl.txt) $(OSQP_OWN) $(DEPS)/osqp_go.from
+	DEPS_SRC=$(DEPS)/src GO='$(GO)' CCGO=$(CCGO) sh $(CGO_DIR)/transpile.sh osqp $@
+
 asan: deps-asan
 	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo ./internal/cgo/... ./internal/mirror/... ./backends/scs ./backends/osqp
 
@@ -98,7 +116,7 @@ deps-clean:
 	rm -rf $(addprefix $(DEPS)/,asan lib/libconetune_* lib/libscipy_openblas.so include/scs include/osqp \
 		licenses/SCS*.txt licenses/OSQP*.txt licenses/OpenBLAS.txt *.from .lock-scs .lock-osqp scs.?????? osqp.??????)
 	@rmdir $(addprefix $(DEPS)/,lib include licenses) 2>/dev/null || true
-	@if [ -w $(MIRRORS)/scs ]; then rm -f $(MIRRORS)/*/built*.h; fi
+	@if [ -w $(MIRRORS)/scs ]; then rm -f $(MIRRORS)/*/built*.h $(TRANSPILED); fi
 
 deps-distclean: deps-clean
 	rm -rf $(addprefix $(DEPS)/src/,scs-*.tar.gz qdldl-*.tar.gz scipy_openblas32-*.whl osqp-sys-* fetch.??????)

@@ -28,7 +28,7 @@ func newModule(t *testing.T) *module {
 		t.Skip("no make")
 	}
 	m := &module{t: t, dir: filepath.Join(t.TempDir(), "conetune@v0.0.0")}
-	for from, to := range map[string]string{".": "cgo", "../internal/cgo": "internal/cgo"} {
+	for from, to := range map[string]string{".": "cgo", "../internal/cgo": "internal/cgo", "../internal/mirror": "internal/mirror"} {
 		m.copy(from, to)
 	}
 	m.put("go.mod", "module github.com/conetune/conetune\n\ngo 1.26\n")

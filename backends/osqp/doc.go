@@ -43,8 +43,10 @@
 // # How to get it
 //
 // The backend is in builds with the tag osqp, cgo and the library that "make deps"
-// builds; "make" does all of it. Other builds hold only the Settings type, and
-// backends.Open("osqp") says what is missing.
+// builds; "make" does all of it. It is also in builds with the tag osqp_go, for which
+// "make transpile" makes Go of the sources of OSQP; "CGO_ENABLED=0 make" does that. With
+// both tags C is taken where there is cgo. Other builds hold only the Settings type,
+// and backends.Open("osqp") says what is missing.
 //
 // Source: Stellato, Banjac, Goulart, Bemporad, Boyd, OSQP: an operator splitting
 // solver for quadratic programs (2020).

@@ -52,7 +52,7 @@
 // New q and b keep the factorisation, new P and A set up again. A solver starts
 // from zero unless WarmStart was called or, after SetEps, where the last Solve ended.
 // SetEps and the retries keep the factorisation and the weights that SCS has found for
-// the rows; SCS has no function for that, so only with the library of "make deps",
+// the rows; SCS has no function for that, so only with the libraries of "make deps" and "make transpile",
 // and one of the system sets up again. A cancelled context and the time
 // limit are looked at in every iteration (the limit in every 25th with a library of the
 // system; a solve that is by a fifth, and by 0.2 s, over it is then stopped without a
@@ -64,8 +64,10 @@
 // # How to get it
 //
 // The backend is in builds with the tag scs, cgo and the library that "make deps"
-// builds; "make" does all of it. Other builds hold only the Settings type, and
-// backends.Open("scs") says what is missing.
+// builds; "make" does all of it. It is also in builds with the tag scs_go, for which
+// "make transpile" makes Go of the sources of SCS; "CGO_ENABLED=0 make" does that. With
+// both tags C is taken where there is cgo. Other builds hold only the Settings type,
+// and backends.Open("scs") says what is missing.
 //
 // Sources: O'Donoghue, Chu, Parikh, Boyd, Conic optimization via operator
 // splitting and homogeneous self-dual embedding (2016); O'Donoghue, Operator

@@ -1,5 +1,5 @@
 // Package licenses holds the licence texts of all that is linked into the program: its own, those of Go and of the Go
-// modules, and, with the build tags of the C solvers, those of the C libraries.
+// modules, and, with the build tags of the C solvers, those of the C libraries, also where they are made Go.
 //
 // The files are made by the generator in gen, after "make deps", whenever go.mod or the pins of the C libraries change:
 //

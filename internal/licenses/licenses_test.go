@@ -36,7 +36,7 @@ func TestModules(t *testing.T) {
 			have[module] = true
 		}
 	}
-	out, err := exec.Command("go", "list", "-deps", "-json=Module", "../../cmd/conetune").Output()
+	out, err := exec.Command("go", "list", "-deps", "-tags=scs_go,osqp_go", "-json=Module", "../../cmd/conetune").Output()
 	if err != nil {
 		t.Skip("no go command here:", err)
 	}
@@ -71,7 +71,7 @@ func TestLibraries(t *testing.T) {
 		t.Skip("the C libraries are not built here")
 	}
 	squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	all := squeeze(file(t, "scs.txt") + file(t, "osqp.txt"))
+	all := squeeze(file(t, "scs.txt") + file(t, "openblas.txt") + file(t, "osqp.txt"))
 	for _, e := range entries {
 		require.Contains(t, all, squeeze(file(t, dir, e.Name())), "%s: %s", e.Name(), remedy)
 	}

@@ -1,5 +1,5 @@
 // Command gen collects the licence texts of package licenses: those of the modules that are linked into conetune on Linux, macOS and
-// Windows, with and without the C solvers, from the module cache, and those of the C libraries from cgo/build/licenses. It runs
+// Windows, with and without the C solvers, as they are and made Go, from the module cache, and those of the C libraries from cgo/build/licenses. It runs
 // in the folder of the module.
 package main
 
@@ -26,7 +26,11 @@ func main() {
 }
 
 // builds are the systems and tags of the programs that are given away.
-var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp"}, {"darwin", ""}, {"darwin", "scs,osqp"}, {"windows", ""}, {"js", ""}}
+var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp"}, {"darwin", ""}, {"darwin", "scs,osqp"}, {"windows", ""}, {"js", ""},
+	{"linux", madeGo}, {"darwin", madeGo}, {"windows", madeGo}, {"js", madeGo}}
+
+// madeGo are the tags of the C solvers made Go, which need no cgo.
+const madeGo = "scs_go,osqp_go"
 
 // module is a module as go list tells it.
 type module struct {
@@ -76,7 +80,7 @@ func linked() ([]module, error) {
 	have := map[string]module{}
 	for _, b := range builds {
 		cmd := exec.Command("go", "list", "-deps", "-tags", b.tags, "-json=Module", "./cmd/conetune")
-		cmd.Env = append(os.Environ(), "GOOS="+b.system, "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[b.tags != ""])
+		cmd.Env = append(os.Environ(), "GOOS="+b.system, "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[b.tags == "scs,osqp"])
 		if b.system == "js" {
 			cmd.Env = append(cmd.Env, "GOARCH=wasm")
 		}
@@ -136,8 +140,9 @@ func ofModule(m module) ([]text, error) {
 // libraries are the texts of the C libraries, which make deps leaves in cgo/build. AMD and QDLDL are in both solvers.
 func libraries(out string) error {
 	for name, files := range map[string][]string{
-		"scs":  {"SCS.txt", "SCS-qdldl.txt", "SCS-amd.txt", "OpenBLAS.txt"},
-		"osqp": {"OSQP.txt", "OSQP-NOTICE.txt", "OSQP-qdldl.txt", "OSQP-amd.txt"},
+		"scs":      {"SCS.txt", "SCS-qdldl.txt", "SCS-amd.txt"},
+		"openblas": {"OpenBLAS.txt"},
+		"osqp":     {"OSQP.txt", "OSQP-NOTICE.txt", "OSQP-qdldl.txt", "OSQP-amd.txt"},
 	} {
 		var texts []text
 		for _, f := range files {

@@ -1,0 +1,96 @@
+//go:build osqp && cgo && osqp_go
+
+package osqp
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/sidebyside"
+	golib "github.com/conetune/conetune/internal/ccgo/osqp"
+	clib "github.com/conetune/conetune/internal/cgo/osqp"
+	mirror "github.com/conetune/conetune/internal/mirror/osqp"
+)
+
+// with solves by a library.
+func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Options) *backends.Solution {
+	old := library
+	defer func() { library = old }()
+	library = l
+	return backendtest.Solve(t, backends.Checked(Backend{}), p, o)
+}
+
+// suite are the problems of the suite that the backend takes.
+func suite() map[string]*backends.Problem {
+	problems := map[string]*backends.Problem{}
+	for _, c := range backendtest.Cases() {
+		problems[c.Name] = c.Problem
+	}
+	for _, shape := range backendtest.Shapes() {
+		for seed := range uint64(5) {
+			c := shape.NewCase(seed)
+			problems[c.Name] = c.Problem
+		}
+	}
+	for name, p := range problems {
+		for _, c := range p.Cones {
+			if !(Backend{}).Capabilities().Supports(c.Kind) {
+				delete(problems, name)
+			}
+		}
+	}
+	return problems
+}
+
+// TestMadeGo solves the problems of the suite by C and by the same made Go: where the compiler of C does not fuse
+// multiplications with additions, as it does not for x86-64, all numbers are the same.
+func TestMadeGo(t *testing.T) {
+	problems := suite()
+	for name, p := range problems {
+		c, g := with(t, clib.Library{}, p, backends.Options{}), with(t, golib.Library{}, p, backends.Options{})
+		assert.Equal(t, c.Status, g.Status, name)
+		if runtime.GOARCH != "amd64" {
+			continue
+		}
+		assert.Equal(t, c.Iterations, g.Iterations, name)
+		assert.Equal(t, bits(c.X), bits(g.X), name)
+		assert.Equal(t, bits(c.Z), bits(g.Z), name)
+	}
+	t.Log(len(problems), "problems")
+	assert.Greater(t, len(problems), 40)
+}
+
+func bits(v []float64) []uint64 {
+	var out []uint64
+	for _, x := range v {
+		out = append(out, math.Float64bits(x))
+	}
+	return out
+}
+
+// BenchmarkMadeGo is the time of Go against that of C, set-up and solve, in turns.
+func BenchmarkMadeGo(b *testing.B) {
+	for _, n := range []int{50, 200, 400} {
+		shape := backendtest.Shape{
+			Name: "qp", N: n, Cones: []backends.Cone{backends.Zero(n / 5), backends.Nonnegative(2 * n)}, Rank: n, Density: 0.1,
+		}
+		p := shape.NewCase(1).Problem
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			var contest sidebyside.Contest
+			var sol *backends.Solution
+			for b.Loop() {
+				contest.Time(b, "c", func() { sol = with(b, clib.Library{}, p, backends.Options{Eps: 1e-6}) })
+				contest.Time(b, "go", func() { sol = with(b, golib.Library{}, p, backends.Options{Eps: 1e-6}) })
+			}
+			b.ReportMetric(float64(sol.Iterations), "iterations")
+			contest.Report(b, "c", "")
+			contest.Report(b, "go", "c")
+		})
+	}
+}

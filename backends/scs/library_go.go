@@ -1,0 +1,13 @@
+//go:build scs_go && !(scs && cgo)
+
+package scs
+
+import (
+	golib "github.com/conetune/conetune/internal/ccgo/scs"
+	mirror "github.com/conetune/conetune/internal/mirror/scs"
+)
+
+// library is the C library made Go.
+var library mirror.Library = golib.Library{}
+
+const license = "MIT (SCS), Apache-2.0 (its QDLDL), BSD-3-Clause (its AMD), made Go; texts: conetune licenses"

@@ -1,0 +1,95 @@
+//go:build scs && cgo && scs_go
+
+package scs
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/sidebyside"
+	golib "github.com/conetune/conetune/internal/ccgo/scs"
+	clib "github.com/conetune/conetune/internal/cgo/scs"
+	mirror "github.com/conetune/conetune/internal/mirror/scs"
+)
+
+// with solves by a library.
+func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Options) *backends.Solution {
+	old := library
+	defer func() { library = old }()
+	library = l
+	return backendtest.Solve(t, backends.Checked(Backend{}), p, o)
+}
+
+// suite are the problems of the suite that the backend takes.
+func suite() map[string]*backends.Problem {
+	problems := map[string]*backends.Problem{}
+	for _, c := range backendtest.Cases() {
+		problems[c.Name] = c.Problem
+	}
+	for _, shape := range backendtest.Shapes() {
+		for seed := range uint64(5) {
+			c := shape.NewCase(seed)
+			problems[c.Name] = c.Problem
+		}
+	}
+	for name, p := range problems {
+		for _, c := range p.Cones {
+			if !(Backend{}).Capabilities().Supports(c.Kind) {
+				delete(problems, name)
+			}
+		}
+	}
+	return problems
+}
+
+// TestMadeGo solves the problems of the suite by C and by the same made Go. Their BLAS differ, OpenBLAS and gonum, which add up in
+// another order: the numbers differ in their last digits, and so do the iterations of some problems.
+func TestMadeGo(t *testing.T) {
+	problems := suite()
+	same := 0
+	for _, name := range slices.Sorted(maps.Keys(problems)) {
+		p := problems[name]
+		o := backends.Options{Eps: 1e-7, Settings: Settings{Retries: -1}}
+		c, g := with(t, clib.Library{}, p, o), with(t, golib.Library{}, p, o)
+		if c.Iterations == g.Iterations {
+			same++
+		} else {
+			t.Logf("%s: %d iterations in C, %d in Go", name, c.Iterations, g.Iterations)
+		}
+		assert.Equal(t, c.Status, g.Status, name)
+		if c.Status == backends.Optimal {
+			assert.InDelta(t, c.Objective, g.Objective, 1e-5*max(1, math.Abs(c.Objective)), name)
+		}
+	}
+	t.Logf("%d problems, %d with the same iterations", len(problems), same)
+	assert.Greater(t, len(problems), 150)
+	assert.Greater(t, 10*same, 9*len(problems))
+}
+
+// BenchmarkMadeGo is the time of Go against that of C, set-up and solve, in turns.
+func BenchmarkMadeGo(b *testing.B) {
+	for _, n := range []int{50, 200, 400} {
+		shape := backendtest.Shape{
+			Name: "qp", N: n, Cones: []backends.Cone{backends.Zero(n / 5), backends.Nonnegative(2 * n)}, Rank: n, Density: 0.1,
+		}
+		p := shape.NewCase(1).Problem
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			var contest sidebyside.Contest
+			var sol *backends.Solution
+			for b.Loop() {
+				contest.Time(b, "c", func() { sol = with(b, clib.Library{}, p, backends.Options{Eps: 1e-6}) })
+				contest.Time(b, "go", func() { sol = with(b, golib.Library{}, p, backends.Options{Eps: 1e-6}) })
+			}
+			b.ReportMetric(float64(sol.Iterations), "iterations")
+			contest.Report(b, "c", "")
+			contest.Report(b, "go", "c")
+		})
+	}
+}

@@ -1,0 +1,1 @@
+/* Of what C calls <complex.h>, what SCS and OSQP use. */

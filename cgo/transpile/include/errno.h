@@ -1,0 +1,1 @@
+/* Of what C calls <errno.h>, what SCS and OSQP use. */

@@ -1,0 +1,4 @@
+/* Of what C calls <float.h>, what SCS and OSQP use. */
+#define DBL_EPSILON 2.2204460492503131e-16
+#define DBL_MAX 1.7976931348623157e308
+#define DBL_MIN 2.2250738585072014e-308

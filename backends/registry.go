@@ -13,9 +13,10 @@ const Default = "native"
 
 // known lists the backends of this project that a build may lack, and how to get them.
 var known = map[string]string{
-	Default: `import _ "github.com/conetune/conetune/backends/native"`,
-	"osqp":  fromC("osqp"),
-	"scs":   fromC("scs"),
+	Default:    `import _ "github.com/conetune/conetune/backends/native"`,
+	"clarabel": fromC("clarabel"),
+	"osqp":     fromC("osqp"),
+	"scs":      fromC("scs"),
 }
 
 // fromC says how to get a backend that is a C library.

@@ -49,7 +49,7 @@ export CONETUNE_DEPS := $(DEPS)
 INCLUDE := $(if $(wildcard $(CGO_DIR)/build/include),-I,-idirafter )
 COMPILER := $(filter-out -DCONETUNE_DEPS=%,$(or $(CGO_CFLAGS),-g -O2))
 LINKER   := $(CGO_LDFLAGS)
-compile_flags = $(COMPILER) $(INCLUDE)$(1)/include/scs $(INCLUDE)$(1)/include/osqp
+compile_flags = $(COMPILER) $(foreach library,scs osqp $(RUST),$(INCLUDE)$(1)/include/$(library))
 link_flags    = $(strip -L$(1)/lib -Wl,-rpath,$(1)/lib $(LINKER))
 # The sum of the libraries is among the flags, so that Go compiles anew after a change.
 sum_flag      = $(addprefix -DCONETUNE_DEPS=,$(firstword $(shell cat $(1)/lib/*.a 2>/dev/null | cksum)))
@@ -62,6 +62,8 @@ endif
 deps: $(DEPS)/lib/libconetune_scs.a $(DEPS)/lib/libconetune_osqp.a
 
 transpile: $(TRANSPILED)
+
+include $(CGO_DIR)/rust.mk
 
 deps-asan: $(DEPS)/asan/lib/libconetune_scs.a $(DEPS)/asan/lib/libconetune_osqp.a
 
@@ -109,7 +111,7 @@ $(CGO_DIR)/../internal/ccgo/osqp/lib/generated.go: $(GO_INPUTS) $(addprefix $(CG
 	DEPS_SRC=$(DEPS)/src GO='$(GO)' CCGO=$(CCGO) sh $(CGO_DIR)/transpile.sh osqp $@
 
 asan: deps-asan
-	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo ./internal/cgo/... ./internal/mirror/... ./backends/scs ./backends/osqp
+	$(GO) test -asan -short -count=1 -tags $(CGO_TAGS) ./cgo ./internal/cgo/... ./internal/mirror/... ./backends/scs ./backends/osqp $(ASAN_RUST)
 
 # Only what was made here: DEPS may be a folder that holds other things.
 deps-clean:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# fetch.sh [-d DIR] scs|qdldl|openblas|osqp-sys ...
+# fetch.sh [-d DIR] scs|qdldl|openblas|osqp-sys|clarabel ...
 #
 # Puts the pinned sources of the C libraries into the folder of sources, with the
 # ordinary package clients, and checks their sums. What is there already is only
@@ -9,6 +9,9 @@
 # With -d it then unpacks them into DIR/scs, DIR/qdldl, DIR/openblas and DIR/osqp:
 # the file is copied into DIR first and the copy is checked, so that what is built is
 # what was checked. Links, devices and paths that lead elsewhere are refused.
+#
+# clarabel is a folder of crates, used where it is: cargo checks each file that it compiles
+# against the sums in Cargo.lock.
 #
 # A wrong or a missing sum, or anything else amiss, stops with a message and exit
 # code 1.
@@ -171,6 +174,21 @@ with_cargo() {
     check osqp-sys "$got" "$dir"
 }
 
+with_crates() {
+    dir=$src/clarabel-0.11.1
+    if [ ! -d "$dir" ]; then
+        command -v cargo >/dev/null || die "fetching clarabel needs cargo; or put the folder that cargo vendor makes of clarabel/Cargo.toml into $dir"
+        echo "fetching clarabel"
+        tmp=$(mktemp -d "$src/fetch.XXXXXX")
+        cargo vendor --locked --quiet --manifest-path "$here/clarabel/Cargo.toml" "$tmp/vendor" >/dev/null ||
+            die "cargo could not fetch the crates of clarabel/Cargo.lock; without a network put the folder that cargo vendor makes of clarabel/Cargo.toml into $dir"
+        if [ ! -d "$dir" ]; then mv "$tmp/vendor" "$dir"; fi
+        rm -rf "$tmp"
+        tmp=
+    fi
+    plain "$dir"
+}
+
 into=
 if [ "${1:-}" = -d ]; then
     into=$2
@@ -182,6 +200,7 @@ for name in "$@"; do
     scs | qdldl) with_pip "$name" --no-binary=:all: --no-build-isolation ;;
     openblas) with_pip openblas --only-binary=:all: ;;
     osqp-sys) with_cargo ;;
+    clarabel) with_crates ;;
     *) die "unknown source $name" ;;
     esac
 done

@@ -16,6 +16,7 @@ package main
 import (
 	"os"
 
+	_ "github.com/conetune/conetune/backends/clarabel" // with -tags clarabel
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp" // with -tags osqp
 	_ "github.com/conetune/conetune/backends/scs"  // with -tags scs

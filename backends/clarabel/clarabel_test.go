@@ -1,0 +1,253 @@
+//go:build clarabel && cgo
+
+package clarabel_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/clarabel"
+	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func open(t testing.TB) backends.ConicBackend {
+	t.Helper()
+	b, err := backends.Open("clarabel")
+	require.NoError(t, err)
+	return b
+}
+
+func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
+	t.Helper()
+	return backendtest.Solve(t, open(t), p, o)
+}
+
+// TestConformance is the promise of the package: residuals of 1e-8, also where rows, columns and
+// the objective are a million times apart.
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true})
+}
+
+func TestCapabilities(t *testing.T) {
+	c := open(t).Capabilities()
+	assert.Equal(t, "0.11.1", c.Version)
+	assert.Contains(t, c.License, "Apache-2.0")
+	assert.True(t, c.UpdateMatrices && c.UpdateVectors && c.Quadratic && c.Certificates)
+	assert.False(t, c.WarmStart)
+	assert.True(t, c.Supports(backends.PSDCone) && c.Supports(backends.DualGeneralizedPowerCone))
+	assert.False(t, c.Supports(backends.NuclearNormCone))
+}
+
+func TestSettings(t *testing.T) {
+	p := randomQP(8)
+	for field, set := range map[string]any{
+		"Options.Settings": 7, "Settings.EpsFeasible": clarabel.Settings{EpsFeasible: -1}, "Settings.EpsGap": clarabel.Settings{EpsGap: math.Inf(1)},
+		"Settings.EpsInfeasible": clarabel.Settings{EpsInfeasible: math.NaN()}, "Settings.LinearSolver": clarabel.Settings{LinearSolver: "mkl"},
+		"Settings.EquilibrationRounds": clarabel.Settings{EquilibrationRounds: -1}, "Settings.Merge": clarabel.Settings{Merge: "all"},
+		"Settings.MaxStep": clarabel.Settings{MaxStep: 1}, "Settings.StaticRegularization": clarabel.Settings{StaticRegularization: -1},
+		"Settings.Refinements": clarabel.Settings{Refinements: -1},
+	} {
+		var wrong *backends.ProblemError
+		_, err := open(t).Setup(p, backends.Options{Settings: set})
+		require.ErrorAs(t, err, &wrong, field)
+		assert.Equal(t, field, wrong.Field)
+	}
+	want := solve(t, p, backends.Options{})
+	require.Equal(t, backends.Optimal, want.Status)
+	for _, set := range []clarabel.Settings{
+		{EpsFeasible: 1e-10, EpsGap: 1e-10}, {EpsInfeasible: 1e-10}, {LinearSolver: "qdldl"}, {LinearSolver: "faer"}, {NoEquilibration: true}, {EquilibrationRounds: 2},
+		{NoChordal: true}, {Merge: "none"}, {Merge: "parent_child"}, {MaxStep: 0.9}, {StaticRegularization: 1e-9}, {Refinements: 3}, {NoRescaling: true}, {Retries: -1},
+	} {
+		sol := solve(t, p, backends.Options{Settings: set})
+		assert.Equal(t, backends.Optimal, sol.Status, "%+v", set)
+		assert.InDelta(t, want.Objective, sol.Objective, 1e-7, "%+v", set)
+	}
+}
+
+// TestThreads has the same bytes from the supernodal factorisation, whatever the number of threads.
+func TestThreads(t *testing.T) {
+	p := projection(12)
+	set := clarabel.Settings{LinearSolver: "faer"}
+	one, two := solve(t, p, backends.Options{Settings: set}), solve(t, p, backends.Options{Settings: set, Threads: 2})
+	assert.Equal(t, backends.Optimal, one.Status)
+	assert.Equal(t, one.X, two.X)
+}
+
+// TestTriangle has a matrix of the eigenvalues 4, 1 and -6, all of whose entries differ. The nearest
+// positive semidefinite one has the same eigenvectors with 4, 1 and 0.
+func TestTriangle(t *testing.T) {
+	v := []float64{1. / 3, 2. / 3, 2. / 3}
+	u, w := []float64{2. / 3, 1. / 3, -2. / 3}, []float64{2. / 3, -2. / 3, 1. / 3}
+	entry := func(a, b, c float64, i, j int) float64 { return a*u[i]*u[j] + b*w[i]*w[j] + c*v[i]*v[j] }
+	c := backends.PSD(3)
+	q, want := make([]float64, c.Dim), make([]float64, c.Dim)
+	k := 0
+	for j := range 3 {
+		for i := j; i < 3; i++ {
+			by := math.Sqrt2
+			if i == j {
+				by = 1
+			}
+			q[k], want[k] = -by*entry(4, 1, -6, i, j), by*entry(4, 1, 0, i, j)
+			k++
+		}
+	}
+	sol := solve(t, &backends.Problem{
+		P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c},
+	}, backends.Options{})
+	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
+	assert.InDeltaSlice(t, want, sol.X, 1e-6)
+}
+
+// TestChordal has PSD cones with a band of entries, which Clarabel takes apart: the answers with and
+// without are the same, also after an update of q, for which it is set up again.
+func TestChordal(t *testing.T) {
+	p := band(12)
+	for _, merge := range []string{"", "none", "parent_child"} {
+		with, err := open(t).Setup(p, backends.Options{Settings: clarabel.Settings{Merge: merge}})
+		require.NoError(t, err)
+		defer with.Close()
+		whole, err := open(t).Setup(p, backends.Options{Settings: clarabel.Settings{NoChordal: true}})
+		require.NoError(t, err)
+		defer whole.Close()
+		for _, by := range []float64{1, 1.5} {
+			u := backends.Update{Q: make([]float64, len(p.Q))}
+			for j, v := range p.Q {
+				u.Q[j] = by * v
+			}
+			var objective [2]float64
+			for i, s := range []backends.Solver{with, whole} {
+				require.NoError(t, s.Update(u))
+				sol, err := s.Solve(t.Context())
+				require.NoError(t, err)
+				assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
+				objective[i] = sol.Objective
+			}
+			assert.InDelta(t, objective[1], objective[0], 1e-6, "%s %g", merge, by)
+		}
+	}
+}
+
+// TestUpdates counts iterations after new numbers of each kind; that the answers are those of a fresh
+// set-up is in the suite.
+func TestUpdates(t *testing.T) {
+	p := randomQP(10)
+	s, err := open(t).Setup(p, backends.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	for _, u := range []backends.Update{{Q: scaled(p.Q, 2)}, {B: scaled(p.B, 1.1)}, {P: matrices.Identity(len(p.Q), 2)}, {A: p.A}} {
+		require.NoError(t, s.Update(u))
+		sol, err := s.Solve(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
+		assert.Less(t, sol.Iterations, 30)
+	}
+}
+
+func scaled(v []float64, by float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = by * x
+	}
+	return out
+}
+
+func TestCancel(t *testing.T) {
+	s, err := open(t).Setup(randomQP(300), backends.Options{Eps: 1e-300, Settings: clarabel.Settings{Retries: 1 << 30}})
+	require.NoError(t, err)
+	defer s.Close()
+	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
+}
+
+// TestTimeLimit leaves the point of the last iteration.
+func TestTimeLimit(t *testing.T) {
+	s, err := open(t).Setup(projection(40), backends.Options{Eps: 1e-300, TimeLimit: 20 * time.Millisecond})
+	require.NoError(t, err)
+	defer s.Close()
+	for range 2 {
+		begin := time.Now()
+		sol, err := s.Solve(context.Background())
+		require.NoError(t, err)
+		assert.Equal(t, backends.TimeLimit, sol.Status)
+		assert.Less(t, time.Since(begin), 5*time.Second)
+		assert.Len(t, sol.X, 40*41/2)
+	}
+}
+
+func TestNonConvex(t *testing.T) {
+	var wrong *backends.NonconvexError
+	_, err := open(t).Setup(&backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}}, backends.Options{})
+	require.ErrorAs(t, err, &wrong)
+}
+
+func TestUnsupported(t *testing.T) {
+	c := backends.NuclearNorm(2, 2)
+	_, err := open(t).Setup(&backends.Problem{Q: make([]float64, c.Dim), A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}, backends.Options{})
+	var wrong *backends.UnsupportedError
+	require.ErrorAs(t, err, &wrong)
+	assert.Contains(t, fmt.Sprint(err), "nuclear")
+}
+
+// projection is that on a PSD cone of order n.
+func projection(n int) *backends.Problem {
+	c := backends.PSD(n)
+	q := make([]float64, c.Dim)
+	for i := range q {
+		q[i] = math.Sin(float64(i))
+	}
+	return &backends.Problem{P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}
+}
+
+// band is the least sum of a diagonal that makes a matrix of order n with given entries beside the
+// diagonal, and zeros elsewhere, positive semidefinite.
+func band(n int) *backends.Problem {
+	c := backends.PSD(n)
+	ptr, ind, val := []int{0}, []int{}, []float64{}
+	q := []float64{}
+	b := make([]float64, c.Dim)
+	at := 0
+	for j := range n {
+		for i := j; i < n; i++ {
+			switch i - j {
+			case 0:
+				ind, val, q = append(ind, at), append(val, -1), append(q, 1)
+				ptr = append(ptr, len(ind))
+			case 1:
+				b[at] = math.Sqrt2 * (1 + float64(j%3))
+			}
+			at++
+		}
+	}
+	return &backends.Problem{Q: q, A: sparse.NewCSC(c.Dim, n, ptr, ind, val), B: b, Cones: []backends.Cone{c}}
+}
+
+// randomQP has n variables in [0, 1] and as many inequalities.
+func randomQP(n int) *backends.Problem {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	ptr, ind, val := []int{0}, []int{}, []float64{}
+	q := make([]float64, n)
+	lower, upper, b := make([]float64, n), make([]float64, n), make([]float64, 2*n)
+	for j := range n {
+		for i := range n {
+			if rng.Float64() < 0.2 {
+				ind, val = append(ind, i), append(val, rng.NormFloat64())
+			}
+		}
+		ind, val = append(ind, n+j), append(val, -1)
+		ptr = append(ptr, len(ind))
+		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
+	}
+	return &backends.Problem{
+		P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b,
+		Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)},
+	}
+}

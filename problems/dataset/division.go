@@ -43,7 +43,7 @@ func (c *CrossValidation) Table() *Data { return c.Data }
 func (c *CrossValidation) Parts() []*Split {
 	parts := make([]*Split, len(c.Folds))
 	for t, f := range c.Folds {
-		parts[t] = &Split{Train: c.Data.Rows(f.Train), Val: c.Data.Rows(f.Val)}
+		parts[t] = &Split{Train: c.Gaps.Filled(c.Data, t, f.Train), Val: c.Gaps.Filled(c.Data, t, f.Val)}
 	}
 	return parts
 }
@@ -53,7 +53,7 @@ func (c *CrossValidation) Tests() *Data { return c.Test }
 
 // Map returns the cross-validation with the targets f(y).
 func (c *CrossValidation) Map(f func(y float64) float64) Division {
-	return &CrossValidation{Data: c.Data.mapped(f), Folds: c.Folds, Test: c.Test.mapped(f)}
+	return &CrossValidation{Data: c.Data.mapped(f), Folds: c.Folds, Test: c.Test.mapped(f), Gaps: c.Gaps}
 }
 
 // mapped returns d with the targets f(y); it takes and returns nil too.

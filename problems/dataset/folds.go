@@ -22,6 +22,8 @@ type CrossValidation struct {
 	Data  *Data
 	Folds []Fold
 	Test  *Data
+	// Gaps are entries of Data that have values of their own in each fold; nil for none.
+	Gaps *Gaps
 }
 
 // CrossValidate deals the rows of d out to t parts at random; each part validates
@@ -121,6 +123,9 @@ func (c *CrossValidation) Validate() error {
 	}
 	n, _ := c.Data.Dims()
 	if err := CheckFolds(c.Folds, n); err != nil {
+		return fmt.Errorf("dataset: %w", err)
+	}
+	if err := c.Gaps.validate(c); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
 	if c.Test == nil {

@@ -30,19 +30,30 @@ func ReadAndSplit(path, spec string, seed uint64, target string) (*Split, error)
 // set is an error.
 func SplitRows(d *Data, spec string, seed uint64) (*Split, error) {
 	n, _ := d.Dims()
+	parts, err := SplitNumbers(n, spec, seed)
+	if err != nil {
+		return nil, err
+	}
+	var s Split
+	for k, set := range []**Data{&s.Train, &s.Val, &s.Test}[:len(parts)] {
+		*set = d.Rows(parts[k])
+	}
+	return &s, nil
+}
+
+// SplitNumbers returns the rows of the two or three sets into which [SplitRows] divides n rows, each in rising order.
+func SplitNumbers(n int, spec string, seed uint64) ([][]int, error) {
 	sizes, err := Sizes(spec, n)
 	if err != nil {
 		return nil, err
 	}
 	order := permutation(n, seed)
-	var s Split
-	for k, set := range []**Data{&s.Train, &s.Val, &s.Test}[:len(sizes)] {
-		index := order[:sizes[k]]
-		order = order[sizes[k]:]
-		slices.Sort(index) // rows of a set in the order of the file
-		*set = d.Rows(index)
+	parts := make([][]int, len(sizes))
+	for k, size := range sizes {
+		parts[k], order = order[:size:size], order[size:]
+		slices.Sort(parts[k])
 	}
-	return &s, nil
+	return parts, nil
 }
 
 // Sizes returns the two or three numbers of rows that spec means for n rows; see

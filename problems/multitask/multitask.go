@@ -53,6 +53,8 @@ type Options struct {
 	Intercept, Standardize bool
 	// Features and Targets are names. Nil means x1, x2, .. and y1, y2, ..
 	Features, Targets []string
+	// Gaps are entries with values of their own in each fold, for [NewFolds]; nil for none.
+	Gaps *dataset.Gaps
 }
 
 // Model is a multi-task regression with its data. It has the methods of [tune.Model].
@@ -103,8 +105,14 @@ func NewFolds(d *Data, folds []dataset.Fold, test *Data, o Options) (*Model, err
 	}
 	m.units = newUnits(d, o)
 	m.all = m.units.apply(d)
-	for _, f := range folds {
-		m.parts = append(m.parts, part{m.all.rows(f.Train), m.all.rows(f.Val), d.rows(f.Val)})
+	for t, f := range folds {
+		all, user := m.all, d
+		if o.Gaps != nil {
+			x := o.Gaps.Table(&dataset.Data{X: d.X, Y: make([]float64, n)}, t).Dense()
+			user = &Data{X: x, Y: d.Y}
+			all = m.units.apply(user)
+		}
+		m.parts = append(m.parts, part{all.rows(f.Train), all.rows(f.Val), user.rows(f.Val)})
 	}
 	if err := m.prepare(o); err != nil {
 		return nil, err

@@ -20,12 +20,6 @@ func Classes(d *dataset.Data, folds int) ([]int, error) {
 	return classes, nil
 }
 
-// standardized scales the features to standard deviation 1, and centres them unless they are sparse.
-func standardized(d *dataset.Data) (*dataset.Data, *dataset.Transform) {
-	z, t := dataset.Standardize(&dataset.Split{Train: d}, true)
-	return z.Train, t
-}
-
 // rows are features with labels -1 and 1.
 type rows struct {
 	x *dataset.Data

@@ -12,7 +12,8 @@ import (
 func (m *Model) Penalised() (lower.Penalised, error) {
 	return lower.OverFolds(len(m.cv.Folds), func(t int) (lower.Penalised, error) {
 		f := m.cv.Folds[t]
-		return fits.NewSVM(m.rows.part(f.Train, m.weights), m.rows.part(f.Val, m.weights), lowest, highest)
+		rows := m.folds[t]
+		return fits.NewSVM(rows.part(f.Train, m.weights), rows.part(f.Val, m.weights), lowest, highest)
 	})
 }
 

@@ -65,7 +65,8 @@ type Options struct {
 type Model struct {
 	cv        *dataset.CrossValidation // as given
 	labels    dataset.Labels
-	rows      *rows // of the cross-validation, in the unit of the model
+	rows      *rows   // of the cross-validation, in the unit of the model
+	folds     []*rows // the same as they are in each fold
 	transform *dataset.Transform
 	weights   [2]float64
 	h0        []float64
@@ -94,15 +95,28 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if err := m.weigh(o); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	data := cv.Data
-	if data.MostlyZero() {
-		data = data.Compress()
+	zeros := cv.Data.MostlyZero()
+	inUnits := func(data *dataset.Data) *rows {
+		if zeros {
+			data = data.Compress()
+		}
+		if o.Standardize {
+			if m.transform == nil {
+				m.transform = dataset.NewTransform(data, true)
+			}
+			data = m.transform.Apply(data)
+		}
+		return newRows(data, m.labels)
 	}
-	if o.Standardize {
-		data, m.transform = standardized(data)
+	m.rows = inUnits(cv.Data)
+	for t := range cv.Folds {
+		rows := m.rows
+		if cv.Gaps != nil {
+			rows = inUnits(cv.Gaps.Table(cv.Data, t))
+		}
+		m.folds = append(m.folds, rows)
 	}
-	m.rows = newRows(data, m.labels)
-	_, p := data.Dims()
+	_, p := cv.Data.Dims()
 	if m.h0, err = start(o, p); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
@@ -178,8 +192,8 @@ func (m *Model) Program() dca.Program {
 	}
 	p.Lo[0], p.Hi[0] = 0, math.Inf(1)
 	share := 1 / float64(len(m.cv.Folds))
-	for _, f := range m.cv.Folds {
-		train, val := m.rows.design(f.Train, m.weights), m.rows.design(f.Val, m.weights)
+	for t, f := range m.cv.Folds {
+		train, val := m.folds[t].design(f.Train, m.weights), m.folds[t].design(f.Val, m.weights)
 		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Affine) dca.Level {
 			w, c := model.Variable("w", n-1), model.Variable("c", 1)
 			return dca.Level{
@@ -205,7 +219,7 @@ func bounds(w *convex.Variable, h convex.Affine) []convex.Convex {
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	sum := 0.0
 	for t, f := range m.cv.Folds {
-		sum += m.rows.loss(f.Val, m.weights, x[2*t], x[2*t+1][0])
+		sum += m.folds[t].loss(f.Val, m.weights, x[2*t], x[2*t+1][0])
 	}
 	return problems.Errors{Validation: sum / float64(len(m.cv.Folds))}
 }

@@ -1,0 +1,89 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Gaps are the entries of the table of a cross-validation whose values the user's table lacks. What stands in their place is
+// learned from training rows, and so it is another value in each fold.
+type Gaps struct {
+	// Row and Feature are those of the entries, by rising rows. In a sparse table they are stored entries.
+	Row, Feature []int
+	// Fill has a list for each fold, with the value for each feature that has gaps.
+	Fill [][]float64
+}
+
+// Filled returns the rows of a table as they are in fold t: a copy of them, in the order of index.
+func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
+	part := d.Rows(index)
+	if g == nil {
+		return part
+	}
+	for k, i := range index {
+		at, _ := slices.BinarySearch(g.Row, i)
+		for ; at < len(g.Row) && g.Row[at] == i; at++ {
+			part.set(k, g.Feature[at], g.Fill[t][g.Feature[at]])
+		}
+	}
+	return part
+}
+
+// Table is the whole table as it is in fold t: itself without gaps, and else a copy.
+func (g *Gaps) Table(d *Data, t int) *Data {
+	if g == nil {
+		return d
+	}
+	n, _ := d.Dims()
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return g.Filled(d, t, all)
+}
+
+// validate rejects entries that the table does not have, and values that are no numbers.
+func (g *Gaps) validate(c *CrossValidation) error {
+	if g == nil {
+		return nil
+	}
+	n, p := c.Data.Dims()
+	switch {
+	case len(g.Row) != len(g.Feature):
+		return fmt.Errorf("%d rows and %d features of gaps", len(g.Row), len(g.Feature))
+	case len(g.Fill) != len(c.Folds):
+		return fmt.Errorf("values for the gaps of %d folds, expected %d", len(g.Fill), len(c.Folds))
+	case !slices.IsSorted(g.Row):
+		return fmt.Errorf("the rows of gaps do not rise")
+	}
+	for t, fill := range g.Fill {
+		if len(fill) != p {
+			return fmt.Errorf("fold %d has values for the gaps of %d features, expected %d", t, len(fill), p)
+		}
+		for _, v := range fill {
+			if expected := Expected(v); expected != "" {
+				return fmt.Errorf("fold %d has %g in a gap, expected %s", t, v, expected)
+			}
+		}
+	}
+	for k, i := range g.Row {
+		if i < 0 || i >= n || g.Feature[k] < 0 || g.Feature[k] >= p {
+			return fmt.Errorf("a gap in row %d and feature %d of a table of %d rows and %d features", i, g.Feature[k], n, p)
+		}
+	}
+	return nil
+}
+
+// set changes a stored entry.
+func (d *Data) set(i, j int, v float64) {
+	if !d.Sparse() {
+		d.X.(mat.Mutable).Set(i, j, v)
+		return
+	}
+	index, value := d.Row(i)
+	if k, stored := slices.BinarySearch(index, j); stored {
+		value[k] = v
+	}
+}

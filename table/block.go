@@ -1,0 +1,341 @@
+package table
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+const (
+	// mostTexts bounds the dictionary of a column.
+	mostTexts = 1 << 20
+	// mostLocal bounds that of a goroutine.
+	mostLocal = 1 << 12
+	// textBytes is what a text takes beside its bytes.
+	textBytes = 64
+	unknown   = math.MaxUint32
+)
+
+// reader is what is read so far.
+type reader struct {
+	table  *Table
+	source *textfile.Source
+	width  int
+	latin  bool // texts are not UTF-8, as the user says
+	codes  []map[string]uint32
+	latins int // texts that were not UTF-8
+	ragged []raggedLine
+	bad    int // how many there are
+
+	comments int // lines after the names
+}
+
+// raggedLine is a line with another number of cells.
+type raggedLine struct{ line, cells int }
+
+// quoteError says that a quote does not end on its line.
+type quoteError struct{ line int }
+
+func (e *quoteError) Error() string { return "a quote does not end on its line" }
+
+// dictionary are the texts of a column that a goroutine has seen, with their numbers in the whole table or unknown.
+type dictionary struct {
+	codes  map[string]uint32
+	texts  []string
+	global []uint32
+}
+
+// part are the rows of a block. Its texts are those of its dictionaries until it is merged.
+type part struct {
+	x       []float64
+	n       int
+	lines   []int32
+	follow  bool    // rows stand on lines one after the other
+	texts   []int   // cells of x that are texts
+	columns []int32 // and their columns
+	words   []dictionary
+	ragged  []raggedLine
+	bad     int // how many lines are ragged
+
+	comments int
+	room     []byte
+}
+
+// read replaces the rows by those of a block.
+func (p *part) read(r *reader, b *textfile.Block) error {
+	p.x, p.n, p.lines, p.follow = p.x[:0], 0, p.lines[:0], true
+	p.texts, p.columns, p.ragged, p.bad, p.comments = p.texts[:0], p.columns[:0], p.ragged[:0], 0, 0
+	if p.words == nil {
+		p.words = make([]dictionary, r.width)
+	}
+	for j := range p.words {
+		if len(p.words[j].texts) >= mostLocal {
+			p.words[j] = dictionary{}
+		}
+	}
+	if bytes.IndexByte(b.Text, 0) >= 0 {
+		return p.zeroByte(b)
+	}
+	d := &r.table.dialect
+	for at, number := 0, b.Line; at < len(b.Text); number++ {
+		if first := b.Text[at]; first <= ' ' || first == d.Comment || first >= utf8.RuneSelf {
+			line, next, err := b.TextLine(at, number)
+			if err != nil {
+				return err
+			}
+			if text := textfile.TrimLeft(line); len(text) == 0 || d.Comment != 0 && text[0] == d.Comment {
+				if len(text) > 0 {
+					p.comments++
+				}
+				at = next
+				continue
+			}
+		}
+		if len(p.x)+r.width > cap(p.x) {
+			p.lengthen(b, at, r.width)
+		}
+		before := len(p.texts)
+		row := p.x[len(p.x) : len(p.x)+r.width]
+		next, ok := p.line(d, b.Text, at, row)
+		if !ok {
+			p.texts, p.columns = p.texts[:before], p.columns[:before]
+			line, end, err := b.TextLine(at, number)
+			if err != nil {
+				return err
+			}
+			if err := p.count(d, line, number); err != nil {
+				return err
+			}
+			at = end
+			continue
+		}
+		p.follow = p.follow && (p.n == 0 || int(p.lines[0])+p.n == number)
+		p.lines = append(p.lines, int32(number))
+		p.x, p.n, at = p.x[:len(p.x)+r.width], p.n+1, next
+	}
+	return nil
+}
+
+// zeroByte is the error about a byte that no text has.
+func (p *part) zeroByte(b *textfile.Block) error {
+	for at, number := 0, b.Line; at < len(b.Text); number++ {
+		_, next, err := b.TextLine(at, number)
+		if err != nil {
+			return err
+		}
+		at = next
+	}
+	return nil
+}
+
+// lengthen makes room for another row, and for as many as the rest of the block will have.
+func (p *part) lengthen(b *textfile.Block, at, width int) {
+	more := width
+	if p.n > 0 {
+		more += int(1.1 * float64(len(p.x)) * float64(len(b.Text)-at) / float64(at))
+	}
+	p.x = slices.Grow(p.x, more)
+}
+
+// count notes a line with another number of cells, unless it is an open quote that makes it one.
+func (p *part) count(d *Dialect, line []byte, number int) error {
+	f := fieldReader{rest: line, separator: d.Separator}
+	n := 0
+	for f.next() {
+		n++
+	}
+	if f.open {
+		return &quoteError{number}
+	}
+	p.bad++
+	if len(p.ragged) < firstLines {
+		p.ragged = append(p.ragged, raggedLine{number, n})
+	}
+	return nil
+}
+
+// line reads the cells of a line into a row and returns where the next line starts; false means that it has another number of cells, or a
+// quote that does not end.
+func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, ok bool) {
+	i, last := at, len(row)-1
+	point := d.Decimal == '.'
+	separator := d.Separator
+	blanks := separator == ' '
+	for j := range row {
+		end := separator
+		if j == last {
+			end = '\n' // which ends every block
+		}
+		if point {
+			var v float64
+			var n int
+			if digit := text[i] - '0'; digit <= 9 && text[i+1] == end && !blanks {
+				row[j] = float64(digit)
+				i += 2
+				continue
+			}
+			if v, n = textfile.Decimal(text[i:]); n > 0 {
+				k := i + n
+				if text[k] == '\r' && j == last {
+					k++
+				}
+				if text[k] == end && !blanks && math.Abs(v) <= textfile.LargestEntry {
+					row[j], i = v, k+1
+					continue
+				}
+			}
+		}
+		i, ok = p.cell(d, text, i, j, j == last, &row[j])
+		if !ok {
+			return 0, false
+		}
+	}
+	return i, true
+}
+
+// cell reads any cell, from i on, and returns where the next one starts, that of the next line after the last one.
+func (p *part) cell(d *Dialect, text []byte, i, j int, last bool, to *float64) (next int, ok bool) {
+	separator := d.Separator
+	for text[i] == ' ' || text[i] == '\t' && separator != '\t' {
+		i++
+	}
+	var content []byte
+	k := i
+	if text[i] == '"' {
+		line := text[i : i+bytes.IndexByte(text[i:], '\n')]
+		f := fieldReader{rest: line, separator: separator}
+		f.next()
+		if f.open {
+			return 0, false
+		}
+		content = f.text
+		k = i + len(line)
+		if !f.done {
+			k -= len(f.rest)
+			if separator != ' ' {
+				k-- // the separator itself
+			}
+		}
+	} else {
+		if separator == ' ' {
+			for c := text[k]; c != ' ' && c != '\t' && c != '\n'; c = text[k] {
+				k++
+			}
+		} else {
+			for c := text[k]; c != separator && c != '\n'; c = text[k] {
+				k++
+			}
+		}
+		content = text[i:k]
+	}
+	if separator == ' ' {
+		if k == i && text[k] == '\n' {
+			return 0, false // the line ends before this cell
+		}
+		for text[k] == ' ' || text[k] == '\t' || text[k] == '\r' {
+			k++
+		}
+	}
+	if (text[k] == '\n') != last {
+		return 0, false
+	}
+	*to = p.value(d, textfile.Trim(content), j)
+	if separator == ' ' && !last {
+		return k, true
+	}
+	return k + 1, true
+}
+
+// value is the cell of a text.
+func (p *part) value(d *Dialect, content []byte, j int) float64 {
+	if len(content) == 0 {
+		return missingCell
+	}
+	number := content
+	if d.Decimal == ',' && bytes.IndexByte(content, ',') >= 0 && bytes.IndexByte(content, '.') < 0 {
+		p.room = append(p.room[:0], content...)
+		p.room[bytes.IndexByte(p.room, ',')] = '.'
+		number = p.room
+	}
+	if d.Decimal == '.' || bytes.IndexByte(content, '.') < 0 {
+		if v, n := textfile.Decimal(number); n == len(number) && math.Abs(v) <= textfile.LargestEntry {
+			return v
+		}
+	}
+	if len(content) < 16 && missingTexts[string(content)] {
+		return missingCell
+	}
+	w := &p.words[j]
+	code, known := w.codes[string(content)]
+	if !known {
+		if w.codes == nil {
+			w.codes = map[string]uint32{}
+		}
+		code = uint32(len(w.texts))
+		word := string(content)
+		w.codes[word] = code
+		w.texts, w.global = append(w.texts, word), append(w.global, unknown)
+	}
+	p.texts, p.columns = append(p.texts, len(p.x)+j), append(p.columns, int32(j))
+	return textCell(code)
+}
+
+// merge appends the rows of a block to the table.
+func (r *reader) merge(p *part) error {
+	t := r.table
+	r.bad += p.bad
+	r.comments += p.comments
+	for _, line := range p.ragged {
+		if len(r.ragged) < firstLines {
+			r.ragged = append(r.ragged, line)
+		}
+	}
+	for k, at := range p.texts {
+		j := p.columns[k]
+		w := &p.words[j]
+		code, _ := textCode(p.x[at])
+		if w.global[code] == unknown {
+			w.global[code] = r.code(int(j), w.texts[code])
+		}
+		p.x[at] = textCell(w.global[code])
+	}
+	if p.n == 0 {
+		return nil
+	}
+	b := block{first: t.rows, n: p.n, line: int(p.lines[0])}
+	if !p.follow {
+		b.lines = slices.Clone(p.lines)
+	}
+	r.source.Take(b.settle(p.x, r.width) + 4*len(b.lines))
+	t.rows += p.n
+	t.blocks = append(t.blocks, b)
+	return nil
+}
+
+// code is the number of a text in the dictionary of a column.
+func (r *reader) code(j int, text string) uint32 {
+	if r.latin || !utf8.ValidString(text) {
+		text = string(textfile.Trim([]byte(decodeLatin1([]byte(text)))))
+		r.latins++
+	}
+	if r.codes[j] == nil {
+		r.codes[j] = map[string]uint32{}
+	}
+	c := &r.table.columns[j]
+	code, known := r.codes[j][text]
+	switch {
+	case known:
+		return code
+	case len(c.texts) >= mostTexts:
+		c.overflow = true
+		return overflowCode
+	}
+	code = uint32(len(c.texts))
+	r.codes[j][text] = code
+	c.texts = append(c.texts, text)
+	r.source.Take(textBytes + len(text))
+	return code
+}

@@ -1,0 +1,33 @@
+package table
+
+import "math"
+
+// A cell is a number, or a quiet NaN whose low bits say what else it is: missing, or the text of a number in the dictionary of its
+// column. Cells that are not numbers are only copied and compared by their bits, never computed with.
+const (
+	missingBits  = 0x7ff8_0001_0000_0000
+	textBits     = 0x7ff8_0002_0000_0000
+	highBits     = 0xffff_ffff_0000_0000
+	overflowCode = math.MaxUint32 - 1 // a text that the dictionary has no room for
+)
+
+var missingCell = math.Float64frombits(missingBits)
+
+func textCell(code uint32) float64 { return math.Float64frombits(textBits | uint64(code)) }
+
+func isMissing(v float64) bool { return math.Float64bits(v) == missingBits }
+
+// textCode returns the number of a text, and whether the cell is one.
+func textCode(v float64) (uint32, bool) {
+	bits := math.Float64bits(v)
+	return uint32(bits), bits&highBits == textBits
+}
+
+// isNumber says whether a cell is a number: all numbers of a file are finite.
+func isNumber(v float64) bool { return v == v }
+
+// missingTexts are the spellings of missing values beside the empty cell.
+var missingTexts = map[string]bool{
+	"NA": true, "N/A": true, "n/a": true, "#N/A": true, "#NA": true, "<NA>": true, "NaN": true, "nan": true, "NAN": true, "-nan": true, "-NaN": true,
+	"NaT": true, "NULL": true, "null": true, "Null": true, "None": true, "none": true, "?": true, ".": true, "NA_character_": true, "NA_real_": true, "NA_integer_": true,
+}

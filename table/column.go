@@ -1,0 +1,265 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Kind is what the cells of a column are.
+type Kind string
+
+// Kinds of columns.
+const (
+	Number   Kind = "number"
+	Category Kind = "category"
+	Date     Kind = "date"
+	// Empty is a column whose cells are all missing.
+	Empty Kind = "empty"
+	// Mixed is a column of numbers and texts that is neither.
+	Mixed Kind = "mixed"
+)
+
+// Column is a column of a file.
+type Column struct {
+	// Name is that of the file, or one that says where the column stands.
+	Name string
+	// Unnamed says that the file has none.
+	Unnamed bool
+	// Kind is found over all rows.
+	Kind Kind
+	// Missing and Texts count cells that are missing and that are texts; the others are numbers.
+	Missing, Texts int
+	// Constant says that all cells that are not missing are the same.
+	Constant bool
+	// Integer says that all numbers are integers, and Distinct that no two cells are the same and none is missing.
+	Integer, Distinct bool
+	// Counting says that the cells are 1, 2, 3, .., or 0, 1, 2, ..
+	Counting bool
+
+	texts    []string // the dictionary
+	overflow bool     // there were more
+	numbers  []float64
+	layout   string // of dates
+	units    string // what stands around numbers: percent, currency, thousands
+
+	nonzero      int
+	missingLines []int // the first ones
+	textLines    []int
+	low, high    float64
+	counts       [2]int // cells that are the number of their row, from 0 and from 1
+}
+
+// Levels is how many different texts there are.
+func (c *Column) Levels() int { return len(c.texts) }
+
+// count finds out what the columns are, in two passes over the cells.
+func (t *Table) count() {
+	for j := range t.columns {
+		c := &t.columns[j]
+		c.Integer, c.low, c.high = true, math.Inf(1), math.Inf(-1)
+	}
+	stored := make([]int, len(t.columns))
+	for s := range t.blocks {
+		b := &t.blocks[s]
+		for k := range b.n {
+			i := b.first + k
+			index, cells := b.row(k, len(t.columns))
+			for at, v := range cells {
+				j := at
+				if index != nil {
+					j = int(index[at])
+				}
+				stored[j]++
+				c := &t.columns[j]
+				if v == v {
+					c.number(v, i)
+				} else {
+					c.other(v, b.lineOf(k))
+				}
+			}
+		}
+	}
+	for j := range t.columns {
+		c := &t.columns[j]
+		if zeros := t.rows - stored[j]; zeros > 0 {
+			c.low, c.high = min(c.low, 0), max(c.high, 0)
+			if zeros == 1 {
+				c.counts[0]++ // that is the first row, or others do not count
+			}
+		}
+		t.settle(j)
+	}
+}
+
+// number counts a cell.
+func (c *Column) number(v float64, i int) {
+	if v != 0 {
+		c.nonzero++
+	}
+	if v < c.low {
+		c.low = v
+	}
+	if v > c.high {
+		c.high = v
+	}
+	if c.Integer && v != math.Trunc(v) {
+		c.Integer = false
+	}
+	if v == float64(i) {
+		c.counts[0]++
+	} else if v == float64(i+1) {
+		c.counts[1]++
+	}
+}
+
+// other counts a cell that is no number.
+func (c *Column) other(v float64, line int) {
+	if isMissing(v) {
+		if c.Missing++; len(c.missingLines) < firstLines {
+			c.missingLines = append(c.missingLines, line)
+		}
+		return
+	}
+	if c.Texts++; len(c.textLines) < firstLines {
+		c.textLines = append(c.textLines, line)
+	}
+}
+
+// settle decides what a column is.
+func (t *Table) settle(j int) {
+	c := &t.columns[j]
+	numbers := t.rows - c.Missing - c.Texts
+	switch {
+	case c.Missing == t.rows:
+		c.Kind, c.Constant = Empty, true
+	case c.Texts == 0:
+		c.Kind = Number
+	case c.overflow:
+		c.Kind = Category
+		if numbers > 0 {
+			c.Kind = Mixed
+		}
+	case c.convert(numbers == 0, t.dialect.Decimal):
+		c.Integer = false
+	case numbers == 0:
+		c.Kind = Category
+	default:
+		c.Kind = Mixed
+		if t.fewLevels(j, numbers) {
+			c.Kind = Category
+		}
+	}
+	switch {
+	case c.Kind == Number && c.Texts == 0:
+		c.Constant = c.low == c.high
+		c.Counting = c.Missing == 0 && t.rows > 1 && (c.counts[0] == t.rows || c.counts[1] == t.rows)
+		c.Distinct = c.Counting || c.Integer && c.Missing == 0 && c.high-c.low >= float64(t.rows-1) && t.distinct(j)
+	case numbers == 0 && c.Texts > 0:
+		c.Constant = len(c.texts) == 1
+		c.Distinct = c.Missing == 0 && len(c.texts) == t.rows
+	}
+}
+
+// Bounds of columns of texts that are categories.
+const (
+	mostLevels  = 50  // with more,
+	levelShare  = 0.2 // their number is at most this share of the rows
+	leastOfBoth = 0.05
+)
+
+// fewLevels says whether a column of numbers and texts is a category: it has few values, and the texts are no slips.
+func (t *Table) fewLevels(j, numbers int) bool {
+	c := &t.columns[j]
+	if float64(c.Texts) < leastOfBoth*float64(numbers+c.Texts) {
+		return false
+	}
+	values := map[float64]bool{}
+	most := min(mostLevels, int(levelShare*float64(numbers+c.Texts))) - len(c.texts)
+	t.eachOf(j, func(_ int, v float64) bool {
+		if isNumber(v) {
+			values[v] = true
+		}
+		return len(values) <= most
+	})
+	return len(values) <= most
+}
+
+// distinct says whether all numbers of a column differ.
+func (t *Table) distinct(j int) bool {
+	seen := make(map[float64]bool)
+	t.eachOf(j, func(_ int, v float64) bool {
+		if seen[v] {
+			return false
+		}
+		seen[v] = true
+		return true
+	})
+	return len(seen) == t.rows
+}
+
+// value is the number that a cell of a number or date stands for, NaN where it is missing.
+func (c *Column) value(v float64) float64 {
+	if v == v {
+		return v
+	}
+	if code, ok := textCode(v); ok && int(code) < len(c.numbers) {
+		return c.numbers[code]
+	}
+	return math.NaN()
+}
+
+// level is the text of a cell of a category; false where it is missing.
+func (c *Column) level(v float64) (string, bool) {
+	if v == v {
+		return formatNumber(v), true
+	}
+	code, ok := textCode(v)
+	switch {
+	case !ok:
+		return "", false
+	case int(code) < len(c.texts):
+		return c.texts[code], true
+	}
+	return "(a further text)", true
+}
+
+func formatNumber(v float64) string {
+	if v == 0 {
+		return "0" // also for -0
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// levels are those of a column in the rows, in order: numbers by size, then texts by their bytes.
+func (t *Table) levels(j int, rows []int) (levels []string, missing int) {
+	c := &t.columns[j]
+	numbers, texts := map[float64]bool{}, make([]bool, len(c.texts)+1)
+	for _, i := range rows {
+		switch v := t.cell(i, j); {
+		case v == v:
+			numbers[v+0] = true
+		case isMissing(v):
+			missing++
+		default:
+			code, _ := textCode(v)
+			texts[min(int(code), len(c.texts))] = true
+		}
+	}
+	var sorted []float64
+	for v := range numbers {
+		sorted = append(sorted, v)
+	}
+	slices.Sort(sorted)
+	for _, v := range sorted {
+		levels = append(levels, formatNumber(v))
+	}
+	var words []string
+	for code, there := range texts[:len(c.texts)] {
+		if there {
+			words = append(words, c.texts[code])
+		}
+	}
+	slices.Sort(words)
+	return append(levels, words...), missing
+}

@@ -1,0 +1,196 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// convert makes a column of texts one of numbers or, where alone is true, dates, if every text of it is one; false means that
+// they are not, and changes nothing.
+func (c *Column) convert(alone bool, decimal byte) bool {
+	numbers := make([]float64, len(c.texts))
+	units := map[string]bool{}
+	all := true
+	for k, text := range c.texts {
+		v, unit, ok := looseNumber(text, decimal)
+		if !ok {
+			all = false
+			break
+		}
+		numbers[k] = v
+		units[unit] = true
+	}
+	if all {
+		var names []string
+		for unit := range units {
+			names = append(names, unit)
+		}
+		slices.Sort(names)
+		c.Kind, c.numbers, c.units = Number, numbers, strings.Join(names, ", ")
+		c.range_()
+		return true
+	}
+	if !alone {
+		return false
+	}
+	for _, layout := range dateLayouts {
+		if dates, ok := parseDates(c.texts, layout); ok {
+			c.Kind, c.numbers, c.layout = Date, dates, layout
+			c.range_()
+			return true
+		}
+	}
+	return false
+}
+
+// range_ notes the least and the largest number of the dictionary.
+func (c *Column) range_() {
+	for _, v := range c.numbers {
+		c.low, c.high = min(c.low, v), max(c.high, v)
+	}
+}
+
+// currencies are the signs that stand before or after amounts.
+var currencies = []string{"$", "€", "£", "¥", "₹", "₩", "CHF", "EUR", "USD", "GBP"}
+
+// looseNumber reads a number as people write it: with signs of percent and currency, thousands in groups, a minus of typesetters, negative amounts in
+// parentheses, blanks. A share in percent is its number: 12 % is 12.
+func looseNumber(text string, decimal byte) (value float64, unit string, ok bool) {
+	rest := strings.TrimSpace(text)
+	negative := false
+	if inner, found := strings.CutPrefix(rest, "("); found {
+		if inner, found = strings.CutSuffix(inner, ")"); !found {
+			return 0, "", false
+		}
+		rest, negative = strings.TrimSpace(inner), true
+		unit = "amounts in parentheses, which are negative"
+	}
+	for _, minus := range []string{"−", "–"} {
+		if after, found := strings.CutPrefix(rest, minus); found {
+			rest = "-" + after
+			unit = "other minus signs"
+		}
+	}
+	sign := ""
+	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
+		sign, rest = rest[:1], strings.TrimSpace(rest[1:])
+	}
+	for _, c := range currencies {
+		before, found := strings.CutPrefix(rest, c)
+		if !found {
+			before, found = strings.CutSuffix(rest, c)
+		}
+		if found {
+			rest, unit = strings.TrimSpace(before), "signs of currency"
+			break
+		}
+	}
+	if before, found := strings.CutSuffix(rest, "%"); found {
+		rest, unit = strings.TrimSpace(before), "percent signs"
+	}
+	if sign == "" && len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
+		sign, rest = rest[:1], rest[1:]
+	}
+	point := "."
+	if decimal == ',' {
+		point = ","
+	}
+	for _, group := range []string{",", ".", "'", "’", " ", "\u00a0", "\u202f", "\u2009"} {
+		if group != point && strings.Contains(rest, group) && isThousands(rest, []rune(group)[0], decimal) {
+			rest = strings.ReplaceAll(rest, group, "")
+			if unit == "" {
+				unit = "separators of thousands"
+			}
+			break
+		}
+	}
+	if decimal == ',' {
+		if strings.Contains(rest, ".") {
+			return 0, "", false
+		}
+		rest = strings.Replace(rest, ",", ".", 1)
+	}
+	v, reason := textfile.Number([]byte(sign + rest))
+	if reason != "" || rest == "" || rest[0] == '-' || rest[0] == '+' || math.Abs(v) > textfile.LargestEntry {
+		return 0, "", false
+	}
+	if negative {
+		v = -v
+	}
+	return v, unit, true
+}
+
+// isThousands says whether a text is a number whose digits stand in groups of three.
+func isThousands(text string, group rune, decimal byte) bool {
+	text = strings.TrimLeft(text, "+-")
+	if at := strings.IndexByte(text, decimal); at >= 0 {
+		if strings.Trim(text[at+1:], "0123456789") != "" {
+			return false
+		}
+		text = text[:at]
+	}
+	groups := strings.Split(text, string(group))
+	for k, digits := range groups {
+		if strings.Trim(digits, "0123456789") != "" || digits == "" || len(digits) > 3 || k > 0 && len(digits) != 3 {
+			return false
+		}
+	}
+	return len(groups) > 1 && groups[0] != "0"
+}
+
+// dateLayouts are the forms of dates that are known, in the words of package time. The month comes before the day where both are possible.
+var dateLayouts = func() []string {
+	var all []string
+	for _, date := range []string{"2006-01-02", "2006/01/02", "2006.01.02", "1/2/2006", "2/1/2006", "2.1.2006", "1-2-2006", "2-1-2006", "2-Jan-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2Jan2006", "2-Jan-06", "1/2/06", "2/1/06", "2.1.06"} {
+		all = append(all, date)
+		for _, clock := range []string{"15:04", "15:04:05", "15:04:05Z07:00", "15:04:05 -0700", "3:04 PM", "3:04:05 PM"} {
+			all = append(all, date+" "+clock)
+			if date == "2006-01-02" {
+				all = append(all, date+"T"+clock)
+			}
+		}
+	}
+	return append(all, "2006-01", "2006/01", "Jan 2006", "January 2006", "Jan-2006", "Jan-06", "2006 Jan", "2006M01", "2006m1")
+}()
+
+// parseDates reads all texts in one layout, as days since 1970-01-01.
+func parseDates(texts []string, layout string) ([]float64, bool) {
+	days := make([]float64, len(texts))
+	for k, text := range texts {
+		v, ok := parseDate(text, layout)
+		if !ok {
+			return nil, false
+		}
+		days[k] = v
+	}
+	return days, true
+}
+
+func parseDate(text, layout string) (days float64, ok bool) {
+	if text == "" || text[0] >= 'a' && text[0] <= 'z' {
+		return 0, false
+	}
+	at, err := time.Parse(layout, text)
+	if err != nil {
+		return 0, false
+	}
+	const secondsOfDay = 24 * 60 * 60
+	return (float64(at.Unix()) + float64(at.Nanosecond())/1e9) / secondsOfDay, true
+}
+
+// infiniteTexts are infinite numbers.
+var infiniteTexts = []string{"inf", "infinity"}
+
+// isInfinite says whether a text stands for an infinite or a too large number.
+func isInfinite(text string) bool {
+	word := strings.ToLower(strings.TrimLeft(text, "+-"))
+	if slices.Contains(infiniteTexts, word) {
+		return true
+	}
+	v, reason := textfile.Number([]byte(text))
+	return reason == "" && math.Abs(v) > textfile.LargestEntry || strings.Contains(reason, "beyond the range")
+}

@@ -1,0 +1,378 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Missing is what becomes of missing values of features.
+type Missing string
+
+// Rules for missing values.
+const (
+	// Median and Mean put that of the training rows in the place of a missing number; the zero value is Median.
+	Median Missing = "median"
+	Mean   Missing = "mean"
+	// DropRows leaves rows out in which a feature is missing.
+	DropRows Missing = "drop"
+	// Reject makes missing values an error.
+	Reject Missing = "error"
+)
+
+// MissingRules are the names of all rules.
+func MissingRules() []string {
+	return []string{string(DropRows), string(Mean), string(Median), string(Reject)}
+}
+
+// Wanted says what columns are for.
+type Wanted struct {
+	// Targets are the names of the targets; without one it is the column y.
+	Targets []string
+	// Features are the columns to use, all that are left where there are none; Drop are those to leave out.
+	Features, Drop []string
+	// Labels are columns that name rows.
+	Labels []string
+	// Categorical are columns whose numbers are names.
+	Categorical []string
+	// Missing is the rule for missing values.
+	Missing Missing
+	// Classes says that the target is a label, which may be a text.
+	Classes bool
+}
+
+// Design says what each column of a table is for.
+type Design struct {
+	table    *Table
+	wanted   Wanted
+	targets  []int
+	features []int
+	category []bool // of the columns
+	rows     []int
+	labels   []string // of text targets
+	findings []Finding
+	wrong    *Errors
+}
+
+// Findings are what the user should know about the columns and rows in use, those about the file first.
+func (d *Design) Findings() []Finding { return slices.Concat(d.table.findings, d.findings) }
+
+// Rows are those that can be used.
+func (d *Design) Rows() []int { return d.rows }
+
+// Targets are the names of the targets.
+func (d *Design) Targets() []string {
+	var names []string
+	for _, j := range d.targets {
+		names = append(names, d.table.columns[j].Name)
+	}
+	return names
+}
+
+// Choose gives the columns of a table their parts. The error is an [*Errors].
+func Choose(t *Table, w Wanted) (*Design, error) {
+	if w.Missing == "" {
+		w.Missing = Median
+	}
+	d := &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), wrong: &Errors{File: t.name}}
+	d.findTargets()
+	if err := d.wrong.err(); err != nil {
+		return nil, err
+	}
+	d.findFeatures()
+	d.checkTargets()
+	d.checkFeatures()
+	if err := d.wrong.err(); err != nil {
+		return nil, err
+	}
+	d.findRows()
+	d.tellMissing()
+	if err := d.wrong.err(); err != nil {
+		return nil, err
+	}
+	d.hints()
+	return d, nil
+}
+
+// columns looks names up that the user gave for a purpose.
+func (d *Design) columns(purpose string, names []string) (found []int) {
+	for _, name := range names {
+		j := d.table.Index(name)
+		if j < 0 {
+			d.wrong.add(d.table.header, "", "has no column %s for %s; there are: %s%s", quote(name), purpose, list(d.table.Names()), similar(name, d.table.Names()))
+			continue
+		}
+		found = append(found, j)
+	}
+	return found
+}
+
+// similar suggests the name that differs in the case of letters or in blanks alone.
+func similar(name string, names []string) string {
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" ._-", r) {
+				return -1
+			}
+			return r
+		}, strings.ToLower(s))
+	}
+	for _, other := range names {
+		if plain(other) == plain(name) {
+			return fmt.Sprintf(" (did you mean %s?)", quote(other))
+		}
+	}
+	return ""
+}
+
+// defaultTarget is the name of the target unless it is given.
+const defaultTarget = "y"
+
+func (d *Design) findTargets() {
+	if len(d.wanted.Targets) > 0 {
+		d.targets = d.columns("the target", d.wanted.Targets)
+		return
+	}
+	if j := d.table.Index(defaultTarget); j >= 0 {
+		d.targets = []int{j}
+		return
+	}
+	d.wrong.add(d.table.header, "", "has no column %s: name the target by --target; the columns are: %s", quote(defaultTarget), list(d.table.Names()))
+}
+
+// rowNames are names that columns of row names and numbers have.
+var rowNames = []string{"rownames", "row.names", "row_names", "rowname", "Unnamed: 0"}
+
+// timeNames are names of first columns that count and are features all the same.
+var timeNames = []string{"time", "t", "year", "month", "week", "day", "hour", "date", "period", "age", "x", "dose", "distance"}
+
+// isLabel says whether a column names or numbers the rows.
+func (d *Design) isLabel(j int) bool {
+	c := &d.table.columns[j]
+	switch {
+	case c.Kind == Empty:
+		return false
+	case c.Unnamed && j == 0, slices.Contains(rowNames, c.Name):
+		return true
+	}
+	return j == 0 && c.Counting && d.table.rows > 2 && !slices.Contains(timeNames, strings.ToLower(c.Name))
+}
+
+func (d *Design) findFeatures() {
+	t, w := d.table, d.wanted
+	drop, labels := d.columns("--drop", w.Drop), d.columns("--id", w.Labels)
+	chosen, categorical := d.columns("--features", w.Features), d.columns("--categorical", w.Categorical)
+	for _, j := range categorical {
+		d.category[j] = true
+	}
+	for _, j := range chosen {
+		if slices.Contains(d.targets, j) {
+			d.wrong.add(t.header, "", "the column %s is wanted as a feature and is the target", quote(t.columns[j].Name))
+		}
+	}
+	if len(d.wrong.List) > 0 {
+		return
+	}
+	var index, empty, constant, many []FoundColumn
+	for j := range t.columns {
+		c := &t.columns[j]
+		if c.Kind == Category {
+			d.category[j] = true
+		}
+		switch {
+		case slices.Contains(d.targets, j), slices.Contains(drop, j), slices.Contains(labels, j):
+		case w.Features != nil:
+			if slices.Contains(chosen, j) {
+				d.features = append(d.features, j)
+			}
+		case d.isLabel(j):
+			index = append(index, FoundColumn{Name: c.Name})
+		case c.Kind == Empty:
+			empty = append(empty, FoundColumn{Name: c.Name})
+		case c.Constant:
+			constant = append(constant, FoundColumn{Name: c.Name})
+		case c.Kind == Category && !slices.Contains(categorical, j) && d.tooMany(c):
+			many = append(many, FoundColumn{Name: c.Name, Count: len(c.texts)})
+		default:
+			d.features = append(d.features, j)
+		}
+	}
+	d.findings = found(d.findings, "columns", index, "%s: names or numbers of rows, no feature (--features takes it all the same)")
+	d.findings = found(d.findings, "columns", empty, "%s: no values, left out")
+	d.findings = found(d.findings, "columns", constant, "%s: the same value in all rows, left out")
+	d.findings = found(d.findings, "columns", many, "%s: too many different texts for a category, left out (--categorical takes it all the same)")
+	if len(d.features) == 0 {
+		d.wrong.add(t.header, "", "has no column that can be a feature, expected a target and at least one feature; the columns are: %s", list(t.Names()))
+	}
+}
+
+// tooMany says whether a column of texts has so many that they tell little: more than 50 and more than a fifth of the rows, or one of its own for
+// each row.
+func (d *Design) tooMany(c *Column) bool {
+	n := d.table.rows - c.Missing
+	levels := len(c.texts)
+	return c.overflow || levels > mostLevels && float64(levels) > levelShare*float64(n) || levels == n && n > 2
+}
+
+// field names a column in an error.
+func (t *Table) field(j int) string {
+	return fmt.Sprintf("column %d (%s)", j+1, quote(t.columns[j].Name))
+}
+
+// checkTargets says why a target cannot be one.
+func (d *Design) checkTargets() {
+	t := d.table
+	for _, j := range d.targets {
+		c := &t.columns[j]
+		switch {
+		case c.Kind == Empty:
+			d.wrong.add(0, t.field(j), "the target is missing in all rows")
+		case d.wanted.Classes:
+			d.checkClasses(j)
+		case c.Kind == Mixed, c.Kind == Category && c.Texts < t.rows-c.Missing:
+			d.addMixed(j)
+		case c.Kind == Category:
+			words := slices.Sorted(slices.Values(c.texts))
+			d.wrong.add(0, t.field(j), "the target holds texts (%s), expected numbers; logistic and svm take two texts as labels", list(words))
+		case c.Kind == Date:
+			d.findings = found(d.findings, "date", []FoundColumn{{Name: c.Name}}, "the target, %s, holds dates: days since 1970-01-01 are predicted")
+		}
+	}
+}
+
+// checkClasses finds the labels of a text target.
+func (d *Design) checkClasses(j int) {
+	t := d.table
+	c := &t.columns[j]
+	if c.Kind == Number && c.Texts == 0 {
+		return // its values are the labels
+	}
+	all := make([]int, t.rows)
+	for i := range all {
+		all[i] = i
+	}
+	levels, _ := t.levels(j, all)
+	switch {
+	case len(levels) == 1:
+		d.wrong.add(0, t.field(j), "all rows have the label %s, expected two labels", quote(levels[0]))
+	case len(levels) > 2:
+		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected two", len(levels), list(levels))
+	}
+	d.labels = levels
+}
+
+// addMixed is the error about a column of numbers and texts.
+func (d *Design) addMixed(j int) {
+	t := d.table
+	c := &t.columns[j]
+	numbers := t.rows - c.Missing - c.Texts
+	line := c.textLines[0]
+	text := ""
+	t.eachOf(j, func(_ int, v float64) bool {
+		if code, ok := textCode(v); ok {
+			text, _ = c.level(textCell(code))
+			return false
+		}
+		return true
+	})
+	if isInfinite(text) {
+		d.wrong.add(line, t.field(j), "%s found, expected finite numbers up to 1e70 in size (%s, %s)", quote(text), plural(c.Texts, "such value"), atLines(c.textLines, c.Texts))
+		return
+	}
+	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or leave the column out by --drop, or take it as a category by --categorical",
+		quote(text), plural(numbers, "number"), plural(c.Texts, "text"), atLines(c.textLines, c.Texts))
+}
+
+// checkFeatures says why columns cannot be features, and how they are used.
+func (d *Design) checkFeatures() {
+	t := d.table
+	var dates, units, categories, mixed []FoundColumn
+	for _, j := range d.features {
+		c := &t.columns[j]
+		switch {
+		case d.category[j]:
+			if c.Texts > 0 && c.Texts < t.rows-c.Missing {
+				mixed = append(mixed, FoundColumn{c.Name, c.Texts, c.textLines})
+			}
+			categories = append(categories, FoundColumn{Name: c.Name})
+		case c.Kind == Mixed:
+			d.addMixed(j)
+		case c.Kind == Date:
+			dates = append(dates, FoundColumn{Name: c.Name})
+		case c.units != "":
+			units = append(units, FoundColumn{c.Name + ": " + c.units, c.Texts, c.textLines})
+		}
+	}
+	if len(categories) > 0 {
+		d.findings = found(d.findings, "category", categories, "%s: categories, a feature for each level but the first")
+	}
+	d.findings = found(d.findings, "category", mixed, "%s: numbers, and texts as counted here, taken as a category")
+	d.findings = found(d.findings, "date", dates, "%s: dates, taken as days since 1970-01-01")
+	d.findings = found(d.findings, "units", units, "numbers are read without what stands around them, %s")
+}
+
+// findRows leaves out rows that cannot be used.
+func (d *Design) findRows() {
+	t := d.table
+	gone, goneFeature := FoundColumn{}, FoundColumn{}
+	note := func(f *FoundColumn, line int) {
+		if f.Count++; len(f.Lines) < firstLines {
+			f.Lines = append(f.Lines, line)
+		}
+	}
+	for i := range t.rows {
+		switch {
+		case t.lacks(i, d.targets):
+			note(&gone, t.Line(i))
+		case d.wanted.Missing == DropRows && t.lacks(i, d.features):
+			note(&goneFeature, t.Line(i))
+		default:
+			d.rows = append(d.rows, i)
+		}
+	}
+	if gone.Count > 0 {
+		gone.Name = t.columns[d.targets[0]].Name
+		d.findings = append(d.findings, Finding{Kind: "rows", Columns: []FoundColumn{gone}, Text: fmt.Sprintf("%s without a target left out (%s)", plural(gone.Count, "row"), atLines(gone.Lines, gone.Count))})
+	}
+	if goneFeature.Count > 0 {
+		d.findings = append(d.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out (%s)", plural(goneFeature.Count, "row"), atLines(goneFeature.Lines, goneFeature.Count))})
+	}
+	if len(d.rows) == 0 {
+		d.wrong.add(0, "", "no row is left: all %d lack the target or other values", t.rows)
+	}
+}
+
+// lacks says whether a row has a missing value in one of the columns.
+func (t *Table) lacks(i int, columns []int) bool {
+	index, cells := t.row(i)
+	if index == nil {
+		for _, j := range columns {
+			if isMissing(cells[j]) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(columns, func(j int) bool { return isMissing(t.cell(i, j)) })
+}
+
+// tellMissing says what becomes of missing values.
+func (d *Design) tellMissing() {
+	t := d.table
+	var numbers, categories []FoundColumn
+	for _, j := range d.features {
+		c := &t.columns[j]
+		switch {
+		case c.Missing == 0:
+		case d.wanted.Missing == Reject:
+			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and --missing is error", plural(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
+		case d.wanted.Missing == DropRows:
+		case d.category[j]:
+			categories = append(categories, FoundColumn{c.Name, c.Missing, c.missingLines})
+		default:
+			numbers = append(numbers, FoundColumn{c.Name, c.Missing, c.missingLines})
+		}
+	}
+	d.findings = found(d.findings, "missing", numbers, "missing values in %s: the "+string(d.wanted.Missing)+" of the training rows is put in their place")
+	d.findings = found(d.findings, "missing", categories, "missing values in %s: a level of their own where they are more than 5 %% of the training rows, and else the reference")
+}

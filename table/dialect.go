@@ -1,0 +1,358 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// Encodings.
+const (
+	UTF8   = "utf-8"
+	Latin1 = "latin1"
+	UTF16  = "utf-16"
+)
+
+// Options say what is not to be found out from the content. The zero value finds all.
+type Options struct {
+	// Separator is one character, or tab, space (any run of blanks), comma, semicolon, bar.
+	Separator string
+	// Decimal is "." or ",".
+	Decimal string
+	// Comment is the character with which lines begin that are passed over, or none.
+	Comment string
+	// Encoding is utf-8, latin1 (and Windows-1252) or utf-16.
+	Encoding string
+	// Header is yes where the first line has the names of the columns, and no where it has data; columns are x1, x2, .. then.
+	Header string
+}
+
+// separators are the names of separators.
+var separators = map[string]byte{"tab": '\t', `\t`: '\t', "\t": '\t', "space": ' ', " ": ' ', "comma": ',', ",": ',', "semicolon": ';', ";": ';', "bar": '|', "|": '|', ":": ':', "^": '^', "~": '~'}
+
+// Validate rejects options that mean nothing.
+func (o Options) Validate() error {
+	switch {
+	case o.Separator != "" && separators[o.Separator] == 0:
+		return fmt.Errorf("the separator is %q, expected one of , ; | : ^ ~ or tab, space, comma, semicolon, bar", o.Separator)
+	case o.Decimal != "" && o.Decimal != "." && o.Decimal != ",":
+		return fmt.Errorf("the decimal point is %q, expected . or ,", o.Decimal)
+	case o.Comment != "" && o.Comment != "none" && (len(o.Comment) != 1 || strings.ContainsAny(o.Comment, "\"0123456789+-. \n")):
+		return fmt.Errorf("the comment character is %q, expected one such as #, or none", o.Comment)
+	case !slices.Contains([]string{"", UTF8, Latin1, UTF16}, o.Encoding):
+		return fmt.Errorf("the encoding is %q, expected %s, %s or %s", o.Encoding, UTF8, Latin1, UTF16)
+	case !slices.Contains([]string{"", "yes", "no"}, o.Header):
+		return fmt.Errorf("header is %q, expected yes or no", o.Header)
+	case o.Separator != "" && o.Decimal == "," && separators[o.Separator] == ',':
+		return fmt.Errorf("separator and decimal point are both a comma")
+	}
+	return nil
+}
+
+// Dialect is how a file writes a table.
+type Dialect struct {
+	// Separator stands between cells; a blank means any run of blanks and tabs.
+	Separator byte
+	// Decimal is '.' or ','.
+	Decimal byte
+	// Comment begins lines that are passed over, 0 for none.
+	Comment byte
+	// Header says that the file names its columns.
+	Header bool
+	// RowNames says that the first column has no name in the line of names.
+	RowNames bool
+
+	skip    int  // lines before the names: sep=; and what may come before it
+	hashed  bool // the names stand in a comment
+	columns int
+}
+
+// sniff finds the dialect out from the first lines of a text.
+func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
+	d := Dialect{Separator: ',', Decimal: '.', Comment: '#'}
+	if o.Comment != "" {
+		d.Comment = o.Comment[0]
+		if o.Comment == "none" {
+			d.Comment = 0
+		}
+	}
+	lines := sampleLines(s.Peek(headBytes))
+	said := false
+	if len(lines) > 0 {
+		if c, ok := separatorLine(lines[0]); ok {
+			d.Separator, said = c, true
+			d.skip++
+			lines = lines[1:]
+		}
+	}
+	if o.Separator != "" {
+		d.Separator, said = separators[o.Separator], true
+	}
+	var data [][]byte
+	var comment []byte // the last one before the data
+	comments := 0
+	for _, line := range lines {
+		switch text := textfile.TrimLeft(line); {
+		case len(text) == 0:
+		case d.Comment != 0 && text[0] == d.Comment:
+			if comments++; len(data) == 0 {
+				comment = text[1:]
+			}
+		default:
+			data = append(data, line)
+		}
+	}
+	if !said {
+		d.Separator = findSeparator(data, comment)
+	}
+	var rows [][]string
+	for _, line := range data {
+		rows = append(rows, d.split(line))
+	}
+	d.columns = mode(rows)
+	d.Decimal = d.findDecimal(rows, o)
+	d.findHeader(rows, comment, o)
+	if comments == 0 && o.Comment == "" && d.Comment != 0 {
+		d.Comment = '#' // one further down is a comment all the same
+	}
+	return d, rows
+}
+
+// sampleLines are the whole lines of the head of a text, or what there is of the first one.
+func sampleLines(head []byte) [][]byte {
+	const most = 400
+	whole := len(head) < headBytes
+	var lines [][]byte
+	for line := range bytes.Lines(head) {
+		if !whole && line[len(line)-1] != '\n' && len(lines) > 0 {
+			break
+		}
+		if lines = append(lines, bytes.TrimRight(line, "\r\n")); len(lines) == most {
+			break
+		}
+	}
+	return lines
+}
+
+// separatorLine reads the line sep=; of a spreadsheet.
+func separatorLine(line []byte) (byte, bool) {
+	text := strings.Trim(string(line), "\" ")
+	if len(text) < 5 || !strings.EqualFold(text[:4], "sep=") {
+		return 0, false
+	}
+	c, known := separators[text[4:]]
+	return c, known
+}
+
+// findSeparator is the character that parts most lines into the same number of cells, of which the line of names may have one less.
+func findSeparator(lines [][]byte, comment []byte) byte {
+	best, share, cells := byte(0), 0.0, 0
+	for _, c := range []byte{',', '\t', ';', '|', ' '} {
+		if c == ' ' && best != 0 {
+			break
+		}
+		d := Dialect{Separator: c}
+		var rows [][]string
+		for _, line := range lines {
+			rows = append(rows, d.split(line))
+		}
+		width := mode(rows)
+		if width < 2 {
+			continue
+		}
+		same := 0
+		for _, row := range rows {
+			if len(row) == width {
+				same++
+			}
+		}
+		if first := len(rows[0]); first != width && first != width-1 || 2*same < len(rows) {
+			continue
+		}
+		if s := float64(same) / float64(len(rows)); s > share+0.05 || s > share-0.05 && width > cells {
+			best, share, cells = c, s, width
+		}
+	}
+	if best == 0 && len(lines) > 0 {
+		// The lines differ, or there is one: what the first one has.
+		for _, c := range []byte{',', '\t', ';', '|', ' '} {
+			if len((&Dialect{Separator: c}).split(lines[0])) > 1 {
+				return c
+			}
+		}
+	}
+	if best == 0 {
+		return ','
+	}
+	return best
+}
+
+// mode is the most frequent number of cells of the lines after the first one, or that of the first one where there are no others.
+func mode(rows [][]string) int {
+	if len(rows) == 0 {
+		return 0
+	}
+	counts := map[int]int{}
+	best := len(rows[0])
+	for _, row := range rows[1:] {
+		counts[len(row)]++
+	}
+	for _, row := range rows[1:] {
+		if counts[len(row)] > counts[best] {
+			best = len(row)
+		}
+	}
+	return best
+}
+
+// split takes a line apart; a quote that does not end is taken as far as the line goes.
+func (d *Dialect) split(line []byte) []string {
+	var cells []string
+	f := fieldReader{rest: line, separator: d.Separator}
+	for f.next() {
+		cells = append(cells, string(f.text))
+	}
+	return cells
+}
+
+// findDecimal tells a decimal comma from other commas.
+func (d *Dialect) findDecimal(rows [][]string, o Options) byte {
+	switch {
+	case o.Decimal != "":
+		return o.Decimal[0]
+	case len(rows) == 0:
+		return '.'
+	}
+	points, commas, thousands := 0, 0, 0
+	for _, row := range rows {
+		for _, cell := range row {
+			switch {
+			case strings.Contains(cell, ".") && textfile.IsNumber([]byte(cell)):
+				points++
+			case isDecimalComma(cell):
+				commas++
+				if isThousands(cell, ',', '.') {
+					thousands++
+				}
+			}
+		}
+	}
+	if points > 0 || commas == 0 || thousands == commas && d.Separator != ';' {
+		return '.'
+	}
+	return ','
+}
+
+// isDecimalComma says whether a text is a number with a comma for its point.
+func isDecimalComma(text string) bool {
+	if strings.Count(text, ",") != 1 || strings.ContainsAny(text, ".") {
+		return false
+	}
+	return textfile.IsNumber([]byte(strings.Replace(text, ",", ".", 1)))
+}
+
+// findHeader tells names from data in the first line.
+func (d *Dialect) findHeader(rows [][]string, comment []byte, o Options) {
+	if len(rows) == 0 {
+		d.Header = o.Header != "no"
+		return
+	}
+	first, rest := rows[0], rows[1:]
+	if len(first) == d.columns-1 && o.Header != "no" {
+		d.Header, d.RowNames = true, true
+		return
+	}
+	switch {
+	case o.Header != "":
+		d.Header = o.Header == "yes"
+	default:
+		d.Header = d.looksLikeNames(first, rest)
+	}
+	if o.Header != "no" && comment != nil && d.looksLikeData(first) {
+		names := d.split(comment)
+		if len(names) == len(first) && d.looksLikeNames(names, rows) {
+			d.Header, d.hashed = true, true
+		}
+	}
+}
+
+func (d *Dialect) number(cell string) bool {
+	if d.Decimal == ',' {
+		cell = strings.Replace(cell, ",", ".", 1)
+	}
+	return textfile.IsNumber([]byte(cell))
+}
+
+func missing(cell string) bool { return cell == "" || missingTexts[cell] }
+
+// looksLikeData says whether a cell of the line is a number.
+func (d *Dialect) looksLikeData(cells []string) bool { return slices.ContainsFunc(cells, d.number) }
+
+// looksLikeNames says whether the cells of a first line are names for those below.
+func (d *Dialect) looksLikeNames(first []string, rest [][]string) bool {
+	numbers, counting := true, true
+	for j, name := range first {
+		numbers = numbers && d.number(name)
+		counting = counting && (name == fmt.Sprint(j) || name == fmt.Sprint(j+1))
+	}
+	switch {
+	case numbers:
+		return counting && len(first) > 1 // columns that are named by their number
+	case !d.looksLikeData(first):
+		return true
+	case first[0] == "": // of an index
+		return true
+	}
+	for j, name := range first {
+		if d.number(name) || missing(name) {
+			continue
+		}
+		numbers, all := 0, 0
+		for _, row := range rest {
+			if j < len(row) && !missing(row[j]) {
+				if all++; d.number(row[j]) {
+					numbers++
+				}
+			}
+		}
+		if numbers > 0 && 2*numbers >= all {
+			return true
+		}
+	}
+	return len(rest) == 0
+}
+
+// findings tell what is unusual about the dialect.
+func (d *Dialect) findings(packed, encoding string) (list []Finding) {
+	var how []string
+	switch d.Separator {
+	case ';':
+		how = append(how, "separated by semicolons")
+	case '\t':
+		how = append(how, "separated by tabs")
+	case ' ':
+		how = append(how, "separated by blanks")
+	case ',':
+	default:
+		how = append(how, fmt.Sprintf("separated by %q", string(d.Separator)))
+	}
+	if d.Decimal == ',' {
+		how = append(how, "decimal commas")
+	}
+	if encoding != "" {
+		how = append(how, encoding)
+	}
+	if packed != "" && packed != "gzip" {
+		how = append(how, packed)
+	}
+	if how != nil {
+		list = append(list, Finding{Kind: "dialect", Text: "the table is read as " + strings.Join(how, ", ")})
+	}
+	if !d.Header {
+		list = append(list, Finding{Kind: "header", Text: "the first line holds data, not names: the columns are called x1, x2, .. (--header yes if it holds names)"})
+	}
+	return list
+}

@@ -1,0 +1,270 @@
+package table
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+func choose(t *testing.T, table *Table, w Wanted) *Design {
+	t.Helper()
+	d, err := Choose(table, w)
+	require.NoError(t, err)
+	return d
+}
+
+// read is a table through the encoder of some of its rows.
+func readThrough(t *testing.T, d *Design, rows []int) (*Encoder, *Reading) {
+	t.Helper()
+	e, err := d.Fit(rows)
+	require.NoError(t, err)
+	r, err := e.Read(d.table, d.Targets(), false)
+	require.NoError(t, err)
+	return e, r
+}
+
+func texts(findings []Finding) string {
+	var list []string
+	for _, f := range findings {
+		list = append(list, f.Text)
+	}
+	return strings.Join(list, "\n")
+}
+
+const people = "rownames,age,city,sex,when,seen,y\n" +
+	"ann,20,Rome,f,1970-01-02,1,1\n" +
+	"bob,,Oslo,m,1970-01-03,1,2\n" +
+	"cid,50,Rome,m,,1,NA\n" +
+	"dan,40,,f,1970-01-05,1,4\n" +
+	"eve,30,Paris,f,1970-01-06,1,5\n"
+
+// The matrix is written down by hand: the median of 20, 40 and 30 is 30, the dates are days 1, 2, 4 and 5.
+func TestEncode(t *testing.T) {
+	d := choose(t, decode(t, people, Options{}), Wanted{})
+	require.Equal(t, []int{0, 1, 3, 4}, d.Rows())
+	e, r := readThrough(t, d, d.Rows())
+	require.Equal(t, []string{"age", "age=(missing)", "city=Paris", "city=Rome", "city=(missing)", "sex=m", "when"}, e.Features())
+	want := []float64{
+		20, 0, 0, 1, 0, 0, 1,
+		30, 1, 0, 0, 0, 1, 2,
+		40, 0, 0, 0, 1, 0, 4,
+		30, 0, 1, 0, 0, 0, 5,
+	}
+	for _, sparse := range []bool{false, true} {
+		data := r.Encode(r.Rows(), sparse)
+		require.Equal(t, sparse, data.Sparse())
+		require.Equal(t, want, data.Dense().RawMatrix().Data)
+		require.Equal(t, []float64{1, 2, 4, 5}, data.Y)
+		require.Equal(t, "y", data.Target)
+		require.NoError(t, data.Validate())
+	}
+	require.Equal(t, `column "rownames": names or numbers of rows, no feature (--features takes it all the same)
+column "seen": the same value in all rows, left out
+columns "city", "sex": categories, a feature for each level but the first
+column "when": dates, taken as days since 1970-01-01
+1 row without a target left out (line 4)
+missing values in columns "age" (1, line 3), "when" (1, line 4): the median of the training rows is put in their place
+missing values in column "city" (1, line 5): a level of their own where they are more than 5 % of the training rows, and else the reference`, texts(d.Findings()))
+
+	// Learned from the first two rows alone, one with an age and one without: levels, the median, and what is missing.
+	e, r = readThrough(t, d, []int{0, 1})
+	require.Equal(t, []string{"age", "age=(missing)", "city=Rome", "sex=m", "when"}, e.Features())
+	require.Equal(t, []float64{
+		40, 0, 0, 0, 4, // of no city: the reference, as the training rows have a city all
+		30, 0, 0, 0, 5, // Paris is the reference, too
+	}, r.Encode([]int{3, 4}, false).Dense().RawMatrix().Data)
+	require.Equal(t, `f: column "city" (1, line 6): levels that the training rows do not have, taken as the reference`, texts(r.Unseen()))
+}
+
+func TestMissingRules(t *testing.T) {
+	table := decode(t, people, Options{})
+	d := choose(t, table, Wanted{Missing: Mean, Features: []string{"age"}})
+	e, _ := readThrough(t, d, d.Rows())
+	require.Equal(t, []Coding{{Column: "age", Kind: Number, Fill: 30, Missing: true}}, e.Columns)
+	d = choose(t, table, Wanted{Missing: DropRows})
+	require.Equal(t, []int{0, 4}, d.Rows())
+	require.Contains(t, texts(d.Findings()), "2 rows with missing values left out (lines 3, 5)")
+	e, r := readThrough(t, d, d.Rows())
+	require.Equal(t, []string{"age", "city=Rome", "when"}, e.Features()[:3])
+	require.Equal(t, []int{0, 4}, r.Rows())
+	_, err := Choose(table, Wanted{Missing: Reject})
+	require.EqualError(t, err, `f: 3 things are wrong
+f:3: column 2 ("age"): 1 missing value (line 3), and --missing is error
+f:5: column 3 ("city"): 1 missing value (line 5), and --missing is error
+f:4: column 5 ("when"): 1 missing value (line 4), and --missing is error`)
+}
+
+// Values for gaps are the medians of the training rows of each fold: 20 and 40, and 40 and 30.
+func TestFolds(t *testing.T) {
+	d := choose(t, decode(t, people, Options{}), Wanted{Features: []string{"sex", "age"}})
+	_, r := readThrough(t, d, d.Rows())
+	rows := r.Rows() // 0, 1, 3, 4
+	folds := []dataset.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 2, 3}, Val: []int{0}}}
+	cv := &dataset.CrossValidation{Data: r.Encode(rows, false), Folds: folds, Gaps: r.Gaps(rows, folds)}
+	require.NoError(t, cv.Validate())
+	require.Equal(t, []string{"age", "age=(missing)", "sex=m"}, cv.Data.Features)
+	parts := cv.Parts()
+	require.Equal(t, []float64{30, 1, 1, 30, 0, 0}, parts[0].Val.Dense().RawMatrix().Data)
+	require.Equal(t, []float64{35, 1, 1, 40, 0, 0, 30, 0, 0}, parts[1].Train.Dense().RawMatrix().Data)
+	complete := []int{0, 3, 4}
+	require.Nil(t, r.Gaps(complete, nil))
+}
+
+func TestLabels(t *testing.T) {
+	table := decode(t, "x,sick\n1,yes\n2,no\n3,\n4,yes\n", Options{})
+	d := choose(t, table, Wanted{Targets: []string{"sick"}, Classes: true})
+	e, r := readThrough(t, d, d.Rows())
+	require.Equal(t, []string{"no", "yes"}, e.Labels)
+	require.Equal(t, []float64{1, 0, 1}, r.Encode(r.Rows(), false).Y)
+	other := decode(t, "sick,z,x\nno,1,2\nNA,2,3\nmaybe,2,3\n", Options{})
+	_, err := e.Read(other, []string{"sick"}, false)
+	require.EqualError(t, err, `f:4: column 1 ("sick"): the label "maybe" found, expected "no" or "yes"`)
+	_, err = Choose(table, Wanted{Targets: []string{"sick"}})
+	require.ErrorContains(t, err, `column 2 ("sick"): the target holds texts ("no", "yes"), expected numbers`)
+	_, err = Choose(decode(t, "x,s\n1,a\n2,b\n3,c\n", Options{}), Wanted{Targets: []string{"s"}, Classes: true})
+	require.ErrorContains(t, err, `the target has 3 labels ("a", "b", "c"), expected two`)
+	d = choose(t, decode(t, "x,s\n1,3\n2,5\n4,3\n", Options{}), Wanted{Targets: []string{"s"}, Classes: true})
+	_, r = readThrough(t, d, d.Rows())
+	require.Equal(t, []float64{3, 5, 3}, r.Encode(r.Rows(), false).Y, "numbers are labels as they are")
+}
+
+// Columns are found by name; others pass; targets may be absent where they are optional.
+func TestReadOther(t *testing.T) {
+	d := choose(t, decode(t, people, Options{}), Wanted{Features: []string{"age", "city", "when"}})
+	e, _ := readThrough(t, d, d.Rows())
+	other := decode(t, "new,when,city,age\nx,1971-01-01,Rome,\"1,000\"\ny,1969-12-31,Bonn,\nz,,,7\n", Options{})
+	r, err := e.Read(other, []string{"y"}, true)
+	require.NoError(t, err)
+	data := r.Encode(r.Rows(), false)
+	require.Nil(t, data.Y)
+	require.Equal(t, []float64{
+		1000, 0, 0, 1, 0, 365,
+		30, 1, 0, 0, 0, -1,
+		7, 0, 0, 0, 1, 3, // the median of 1, 2, 4, 5
+	}, data.Dense().RawMatrix().Data)
+	_, err = e.Read(other, []string{"y"}, false)
+	require.ErrorContains(t, err, `f:1: lacks column "y"; there are: "new", "when", "city", "age"`)
+	_, err = e.Read(decode(t, "Age,when\n1,yesterday\n", Options{}), nil, true)
+	require.EqualError(t, err, `f: 2 things are wrong
+f:2: column 2 ("when"): "yesterday" found, expected a date such as 2006-01-02
+f:1: lacks columns "age", "city"; there are: "Age", "when" (did you mean "Age"?)`)
+	_, err = e.Read(decode(t, "age,city,when\n1,Rome,1970-01-01\nold,Rome,1970-01-01\n", Options{}), nil, true)
+	require.EqualError(t, err, `f:3: column 1 ("age"): "old" found, expected a number, as the column has in the training rows`)
+}
+
+func TestChooseErrors(t *testing.T) {
+	numbers := "a,b,price\n"
+	for range 30 {
+		numbers += "1.5,2,3\n2.25,4,5\n"
+	}
+	for _, c := range []struct {
+		text string
+		w    Wanted
+		want string
+	}{
+		{numbers, Wanted{}, `f:1: has no column "y": name the target by --target; the columns are: "a", "b", "price"`},
+		{numbers, Wanted{Targets: []string{"Price"}}, `f:1: has no column "Price" for the target; there are: "a", "b", "price" (did you mean "price"?)`},
+		{numbers, Wanted{Targets: []string{"price"}, Drop: []string{"c"}, Labels: []string{"d"}}, "2 things are wrong"},
+		{numbers, Wanted{Targets: []string{"price"}, Drop: []string{"a", "b"}}, "no column that can be a feature"},
+		{numbers, Wanted{Targets: []string{"price"}, Features: []string{"price"}}, `"price" is wanted as a feature and is the target`},
+		{numbers + "red,1,2\n3,4,inf\n", Wanted{Targets: []string{"price"}},
+			`f: 2 things are wrong
+f:63: column 3 ("price"): "inf" found, expected finite numbers up to 1e70 in size (1 such value, line 63)
+f:62: column 1 ("a"): "red" found, expected a number: 61 numbers and 1 text (line 62); correct or empty these, or leave the column out by --drop, or take it as a category by --categorical`},
+		{"a,y\n1,\n2,NA\n", Wanted{}, "the target is missing in all rows"},
+	} {
+		_, err := Choose(decode(t, c.text, Options{}), c.w)
+		require.ErrorContains(t, err, c.want)
+	}
+	// What is wrong with columns that are not used is no error.
+	choose(t, decode(t, numbers+"red,1,2\n", Options{}), Wanted{Targets: []string{"price"}, Drop: []string{"a"}})
+	d := choose(t, decode(t, numbers+"red,1,2\n", Options{}), Wanted{Targets: []string{"price"}, Categorical: []string{"a", "b"}})
+	e, _ := readThrough(t, d, d.Rows())
+	require.Equal(t, []string{"a=2.25", "a=red", "b=2", "b=4"}, e.Features())
+}
+
+func TestColumnsInUse(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("id,name,rating,zip,subject_id,twice,half,y\n")
+	for i := range 100 {
+		b.WriteString(strings.Join([]string{
+			formatNumber(float64(i + 1)), "n" + formatNumber(float64(i)), []string{"1", "2", "3", "good"}[i%4],
+			"z" + formatNumber(float64(i%60)), formatNumber(float64(1000 + 7*i%331)), formatNumber(float64(2 * i * i)), []string{"a", "b"}[i/50], formatNumber(float64(i * i)),
+		}, ",") + "\n")
+	}
+	d := choose(t, decode(t, b.String(), Options{}), Wanted{})
+	e, _ := readThrough(t, d, d.Rows())
+	require.Equal(t, []string{"rating=2", "rating=3", "rating=good", "subject_id", "twice", "half=b"}, e.Features())
+	said := texts(d.Findings())
+	for _, want := range []string{
+		`column "id": names or numbers of rows`, `columns "name" (100), "zip" (60): too many different texts`,
+		`column "rating" (25, lines 5, 9, 13, ..): numbers, and texts as counted here, taken as a category`,
+		`column "subject_id" looks like a number of rows`, `column "twice" says the target by itself`,
+	} {
+		require.Contains(t, said, want)
+	}
+	d = choose(t, decode(t, b.String(), Options{}), Wanted{Labels: []string{"subject_id"}, Features: []string{"id", "zip"}})
+	e, _ = readThrough(t, d, d.Rows())
+	require.Len(t, e.Features(), 1+59)
+}
+
+func TestSeveralTargets(t *testing.T) {
+	d := choose(t, decode(t, "a,u,v\n1,2,3\n4,5,6\n2,NA,3\n", Options{}), Wanted{Targets: []string{"v", "u"}})
+	_, r := readThrough(t, d, d.Rows())
+	require.Equal(t, [][]float64{{3, 6}, {2, 5}}, r.Targets(r.Rows()))
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		zeros  int
+		want   float64
+	}{
+		{[]float64{3, 1, 2}, 0, 2}, {[]float64{4, 1, 3, 2}, 0, 2.5}, {nil, 0, 0}, {nil, 3, 0}, {[]float64{5}, 1, 2.5}, {[]float64{-5, 7}, 1, 0},
+		{[]float64{5, 6, 7}, 2, 5}, {[]float64{5, 6, 7}, 3, 2.5}, {[]float64{5, 6, 7}, 4, 0}, {[]float64{-1, -2, -3, 9}, 2, -0.5}, {[]float64{1, 1, 1, 1}, 0, 1},
+	} {
+		require.InDelta(t, c.want, median(append([]float64(nil), c.values...), c.zeros), 1e-15, "%v", c)
+	}
+}
+
+func TestLooseNumbers(t *testing.T) {
+	for text, want := range map[string]float64{
+		"12%": 12, "$5": 5, "-$5": -5, "$-5": -5, "5 €": 5, "1,234.5": 1234.5, "1 234": 1234, "1'234'567": 1234567, "(3)": -3, "−4": -4, "+1,000": 1000, "3 EUR": 3,
+	} {
+		v, _, ok := looseNumber(text, '.')
+		require.True(t, ok, text)
+		require.Equal(t, want, v, text)
+	}
+	for text, want := range map[string]float64{"1.234,5": 1234.5, "1.234": 1234, "1,5": 1.5, "12,5 %": 12.5} {
+		v, _, ok := looseNumber(text, ',')
+		require.True(t, ok, text)
+		require.Equal(t, want, v, text)
+	}
+	for _, text := range []string{"", "%", "$", "()", "(3", "1,23", "12,34,567", "0,123", "--5", "1-2", "a", "5 x", "1e400", "inf", "nan", "1.2.3", "- -5"} {
+		v, _, ok := looseNumber(text, '.')
+		require.False(t, ok, "%s is %v", text, v)
+	}
+	for _, text := range []string{"1.5", "1.23,4"} {
+		_, _, ok := looseNumber(text, ',')
+		require.False(t, ok, text)
+	}
+}
+
+func TestEncoderValidate(t *testing.T) {
+	good := Encoder{Columns: []Coding{{Column: "a", Kind: Number}, {Column: "b", Kind: Category, Levels: []string{"x", "y"}}}}
+	require.NoError(t, good.Validate())
+	for want, e := range map[string]Encoder{
+		"without columns":      {},
+		"is of the kind":       {Columns: []Coding{{Column: "a", Kind: "spam"}}},
+		"has a level twice":    {Columns: []Coding{{Column: "a", Kind: Category, Levels: []string{"x", "x"}}}},
+		"expected a finite":    {Columns: []Coding{{Column: "a", Kind: Number, Fill: math.NaN()}}},
+		"two features have":    {Columns: []Coding{{Column: "a=x", Kind: Number}, {Column: "a", Kind: Category, Levels: []string{"w", "x"}}}},
+		"expected two that di": {Columns: good.Columns, Labels: []string{"a", "a"}},
+	} {
+		require.ErrorContains(t, e.Validate(), want)
+	}
+}

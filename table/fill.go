@@ -1,0 +1,160 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// fills are the medians or means of columns of numbers over the rows that have them, 0 where none has.
+func (t *Table) fills(rows, columns []int, rule Missing) []float64 {
+	out := make([]float64, len(columns))
+	if rule == Mean {
+		for k, j := range columns {
+			out[k] = t.mean(rows, j)
+		}
+		return out
+	}
+	// Columns are gathered together as far as some memory goes, since a pass over the rows costs the same for many as for one.
+	const room = 1 << 23
+	each := max(8, room/max(1, len(rows)))
+	for from := 0; from < len(columns); from += each {
+		to := min(from+each, len(columns))
+		t.medians(rows, columns[from:to], out[from:to])
+	}
+	return out
+}
+
+func (t *Table) mean(rows []int, j int) float64 {
+	sum, n := 0.0, 0
+	c := &t.columns[j]
+	for _, i := range rows {
+		if v := c.value(t.cell(i, j)); v == v {
+			n++
+			sum += (v - sum) / float64(n) // the mean so far
+		}
+	}
+	return sum
+}
+
+func (t *Table) medians(rows, columns []int, out []float64) {
+	at := make([]int32, len(t.columns)) // places of columns, from 1
+	for k, j := range columns {
+		at[j] = int32(k + 1)
+	}
+	values, gone := make([][]float64, len(columns)), make([]int, len(columns))
+	for _, i := range rows {
+		index, cells := t.row(i)
+		if index == nil {
+			for k, j := range columns {
+				if v := t.columns[j].value(cells[j]); v == v {
+					values[k] = append(values[k], v)
+				} else {
+					gone[k]++
+				}
+			}
+			continue
+		}
+		for p, j := range index {
+			if k := at[j] - 1; k >= 0 {
+				if v := t.columns[j].value(cells[p]); v == v {
+					values[k] = append(values[k], v)
+				} else {
+					gone[k]++
+				}
+			}
+		}
+	}
+	for k, v := range values {
+		out[k] = median(v, len(rows)-gone[k]-len(v))
+	}
+}
+
+// median is that of the values and so many zeros more.
+func median(values []float64, zeros int) float64 {
+	n := len(values) + zeros
+	if n == 0 {
+		return 0
+	}
+	if zeros > n/2+1 {
+		return 0
+	}
+	for range zeros {
+		values = append(values, 0)
+	}
+	k := n / 2
+	high := selectKth(values, k)
+	if n%2 == 1 {
+		return high
+	}
+	low := slices.Max(values[:k])
+	return low + (high-low)/2
+}
+
+// selectKth moves values so that none before place k is larger than that at it, and none after it smaller, and returns that one
+// (C. A. R. Hoare, Algorithm 65, 1961).
+func selectKth(values []float64, k int) float64 {
+	lo, hi := 0, len(values)-1
+	for lo < hi {
+		pivot := values[lo+(hi-lo)/2]
+		i, j := lo, hi
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for values[j] > pivot {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return values[k]
+		}
+	}
+	return values[k]
+}
+
+// Gaps are the missing numbers of rows that are dealt out to folds, with what stands in their place in each fold, which its
+// training rows say alone. It is nil where nothing is missing.
+func (r *Reading) Gaps(rows []int, folds []dataset.Fold) *dataset.Gaps {
+	g := &dataset.Gaps{}
+	var columns, features []int
+	place := map[int]int{}
+	for k := range r.slots {
+		s := &r.slots[k]
+		if s.coding.Kind != Category && r.table.columns[s.column].Missing > 0 {
+			place[s.column] = s.at
+			columns, features = append(columns, s.column), append(features, s.at)
+		}
+	}
+	for k, i := range rows {
+		for _, j := range columns {
+			if isMissing(r.table.cell(i, j)) {
+				g.Row, g.Feature = append(g.Row, k), append(g.Feature, place[j])
+			}
+		}
+	}
+	if len(g.Row) == 0 {
+		return nil
+	}
+	for _, f := range folds {
+		train := make([]int, len(f.Train))
+		for k, i := range f.Train {
+			train[k] = rows[i]
+		}
+		values := make([]float64, r.width)
+		for k, v := range r.table.fills(train, columns, r.encoder.Rule) {
+			values[features[k]] = v
+		}
+		g.Fill = append(g.Fill, values)
+	}
+	return g
+}

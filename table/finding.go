@@ -1,0 +1,152 @@
+package table
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// Finding is something about a table that its user should know.
+type Finding struct {
+	// Kind is a word for programs: dialect, encoding, header, names, rows, columns, date, units, category, missing, target, hint, level.
+	Kind string `json:"kind"`
+	// Text is a sentence for people.
+	Text string `json:"text"`
+	// Columns are those that it is about; empty for the whole table.
+	Columns []FoundColumn `json:"columns,omitempty"`
+}
+
+// FoundColumn says in how many rows something was found in a column, and on which lines first.
+type FoundColumn struct {
+	Name  string `json:"name"`
+	Count int    `json:"count,omitempty"`
+	Lines []int  `json:"lines,omitempty"`
+}
+
+// Errors is all that is wrong with a table.
+type Errors struct {
+	File string
+	List []*textfile.Error
+}
+
+// Error has a line for each error.
+func (e *Errors) Error() string {
+	if len(e.List) == 1 {
+		return e.List[0].Error()
+	}
+	text := fmt.Sprintf("%s: %d things are wrong", e.File, len(e.List))
+	for _, one := range e.List {
+		text += "\n" + one.Error()
+	}
+	return text
+}
+
+// Unwrap returns the errors.
+func (e *Errors) Unwrap() []error {
+	list := make([]error, len(e.List))
+	for i, one := range e.List {
+		list[i] = one
+	}
+	return list
+}
+
+// err is nil where nothing is wrong.
+func (e *Errors) err() error {
+	if len(e.List) == 0 {
+		return nil
+	}
+	return e
+}
+
+func (e *Errors) add(line int, field, format string, args ...any) {
+	e.List = append(e.List, &textfile.Error{File: e.File, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)})
+}
+
+// oneError is an error about a whole file.
+func oneError(file, reason string) *Errors {
+	e := &Errors{File: file}
+	e.add(0, "", "%s", reason)
+	return e
+}
+
+// firstLines is how many lines are told.
+const firstLines = 3
+
+// atLines says on which lines something is, of which there are so many.
+func atLines(lines []int, count int) string {
+	var words []string
+	for _, line := range lines {
+		words = append(words, strconv.Itoa(line))
+	}
+	text := "line "
+	if count > 1 {
+		text = "lines "
+	}
+	text += strings.Join(words, ", ")
+	if count > len(lines) {
+		text += ", .."
+	}
+	return text
+}
+
+func quote(text string) string { return textfile.Quote([]byte(text)) }
+
+// mostListed bounds lists of names in sentences.
+const mostListed = 12
+
+// list quotes the first names.
+func list(names []string) string {
+	var b strings.Builder
+	for k, name := range names[:min(mostListed, len(names))] {
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(name))
+	}
+	if len(names) > mostListed {
+		fmt.Fprintf(&b, " and %d more", len(names)-mostListed)
+	}
+	return b.String()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// describe lists columns with what was found in them.
+func describe(columns []FoundColumn) string {
+	var words []string
+	for _, c := range columns[:min(mostListed, len(columns))] {
+		text := quote(c.Name)
+		if c.Count > 0 {
+			text += fmt.Sprintf(" (%d", c.Count)
+			if len(c.Lines) > 0 {
+				text += ", " + atLines(c.Lines, c.Count)
+			}
+			text += ")"
+		}
+		words = append(words, text)
+	}
+	text := "column "
+	if len(columns) > 1 {
+		text = "columns "
+	}
+	text += strings.Join(words, ", ")
+	if len(columns) > mostListed {
+		text += fmt.Sprintf(" and %d more", len(columns)-mostListed)
+	}
+	return text
+}
+
+// found is a finding about columns, nothing where there are none.
+func found(findings []Finding, kind string, columns []FoundColumn, format string) []Finding {
+	if len(columns) == 0 {
+		return findings
+	}
+	return append(findings, Finding{Kind: kind, Text: fmt.Sprintf(format, describe(columns)), Columns: columns})
+}

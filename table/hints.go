@@ -1,0 +1,78 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// looksLikeID says whether a name is one that numbers of rows have.
+func looksLikeID(name string) bool {
+	name = strings.ToLower(name)
+	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, ".id") || strings.HasSuffix(name, " id") || slices.Contains([]string{"obs", "index", "case", "nr", "no", "number", "subject", "row", "seqno"}, name)
+}
+
+// hints say which columns look like numbers of rows, and which say the target by themselves.
+func (d *Design) hints() {
+	t := d.table
+	var ids, leaks []FoundColumn
+	for _, j := range d.features {
+		c := &t.columns[j]
+		if c.Kind == Number && c.Distinct && c.Texts == 0 && t.rows > 10 && !d.category[j] && (c.Counting || looksLikeID(c.Name)) {
+			ids = append(ids, FoundColumn{Name: c.Name})
+		}
+		if len(d.rows) >= 5 && len(d.targets) == 1 && d.determines(j) {
+			leaks = append(leaks, FoundColumn{Name: c.Name})
+		}
+	}
+	d.findings = found(d.findings, "hint", ids, "%s looks like a number of rows: --id or --drop leaves it out")
+	d.findings = found(d.findings, "hint", leaks, "%s says the target by itself: is it known before the target is? --drop leaves it out")
+}
+
+// determines says whether a feature gives the target: numbers by a straight line, categories by their level.
+func (d *Design) determines(j int) bool {
+	t := d.table
+	c, y := &t.columns[j], &t.columns[d.targets[0]]
+	target := func(i int) float64 {
+		v := t.cell(i, d.targets[0])
+		if d.labels != nil {
+			text, _ := y.level(v)
+			return float64(slices.Index(d.labels, text))
+		}
+		return y.value(v)
+	}
+	if d.category[j] {
+		levels := map[string]float64{}
+		varies := false
+		first := target(d.rows[0])
+		for _, i := range d.rows {
+			level, there := c.level(t.cell(i, j))
+			if !there {
+				return false
+			}
+			v := target(i)
+			if before, seen := levels[level]; seen && before != v {
+				return false
+			}
+			levels[level] = v
+			varies = varies || v != first
+		}
+		return varies && 2*len(levels) <= len(d.rows)
+	}
+	// Welford's sums of squares and products.
+	var n, mx, my, xx, yy, xy float64
+	for _, i := range d.rows {
+		u, v := c.value(t.cell(i, j)), target(i)
+		if u != u || v != v {
+			return false
+		}
+		n++
+		du, dv := u-mx, v-my
+		mx += du / n
+		my += dv / n
+		xx += du * (u - mx)
+		yy += dv * (v - my)
+		xy += du * (v - my)
+	}
+	return xx > 0 && yy > 0 && 1-xy*xy/(xx*yy) < 1e-9 && !math.IsInf(xx*yy, 0)
+}

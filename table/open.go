@@ -1,0 +1,368 @@
+package table
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// input is a file, or a text in memory that has a name in messages.
+type input struct {
+	name string
+	text []byte // where file is false
+	file bool
+}
+
+// stream is an open input as text in UTF-8 or in an 8-bit encoding, whose lines end with LF or CRLF.
+type stream struct {
+	*textfile.Source
+	encoding string   // where it says more than UTF-8
+	packed   string   // how the file is compressed, or empty
+	close    []func() // in the order of opening
+}
+
+func (s *stream) Close() {
+	for k := len(s.close) - 1; k >= 0; k-- {
+		s.close[k]()
+	}
+}
+
+// raw are the bytes of an input.
+type raw interface {
+	io.Reader
+	io.ReaderAt
+}
+
+// signatures are the first bytes of files that hold tables and are not text, and what to do about them.
+var signatures = []struct{ magic, reason string }{
+	{"\xd0\xcf\x11\xe0", "is an Excel workbook, expected text: save its sheet as CSV"},
+	{"PAR1", "is a Parquet file, expected text: write the table as CSV"},
+	{"ARROW1", "is an Arrow file, expected text: write the table as CSV"},
+	{"FEA1", "is a Feather file, expected text: write the table as CSV"},
+	{"RDX", "is a file of R, expected text: write the table by write.csv"},
+	{"\xfd7zXZ\x00", "is compressed by xz, expected plain text or one compressed by gzip, bzip2, zip or zstd"},
+}
+
+// open opens the input. With joined, line ends inside of quotes become blanks.
+func (in *input) open(o Options, joined bool, quoteSeparator byte) (_ *stream, err error) {
+	s := &stream{}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	var r raw = bytes.NewReader(in.text)
+	size := int64(len(in.text))
+	if in.file {
+		f, err := openFile(in.name)
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, func() { f.Close() })
+		if info, err := f.Stat(); err == nil {
+			size = info.Size()
+		}
+		r = f
+	}
+	text, err := s.unpack(in.name, r, size)
+	if err != nil {
+		return nil, err
+	}
+	head, _ := text.Peek(headBytes)
+	for _, known := range signatures {
+		if bytes.HasPrefix(head, []byte(known.magic)) {
+			return nil, &textfile.Error{File: in.name, Reason: known.reason}
+		}
+	}
+	var lines io.Reader = text
+	if order := utf16Order(head, o.Encoding); order != nil {
+		s.encoding = "UTF-16"
+		decoded := bufio.NewReaderSize(&utf16Reader{r: text, order: *order}, headBytes)
+		lines, head = decoded, nil
+		head, _ = decoded.Peek(headBytes)
+	}
+	if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 {
+		lines = &carriageReader{lines}
+	}
+	if joined {
+		lines = &joiner{r: bufio.NewReaderSize(lines, headBytes), separator: quoteSeparator, first: true}
+	}
+	s.Source, err = textfile.NewSource(in.name, lines)
+	return s, err
+}
+
+// headBytes is how much of a text is looked at to find out what it is.
+const headBytes = 256 << 10
+
+func openFile(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err == nil {
+		info, err := f.Stat()
+		if err == nil && info.IsDir() {
+			f.Close()
+			return nil, &textfile.Error{File: path, Reason: "is a directory, expected a file"}
+		}
+		return f, nil
+	}
+	reason := "cannot be read"
+	var cause *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		reason = "no such file"
+	case errors.Is(err, fs.ErrPermission):
+		reason = "permission denied"
+	case errors.As(err, &cause):
+		reason += ": " + cause.Err.Error()
+	}
+	return nil, &textfile.Error{File: path, Reason: reason, Err: err}
+}
+
+// unpack undoes the compression.
+func (s *stream) unpack(name string, r raw, size int64) (*bufio.Reader, error) {
+	plain := bufio.NewReaderSize(r, headBytes)
+	damaged := func(how string, err error) error {
+		return &textfile.Error{File: name, Reason: "the " + how + " data are damaged: " + err.Error(), Err: err}
+	}
+	var out io.Reader
+	magic, _ := plain.Peek(4)
+	switch head := string(magic); {
+	case strings.HasPrefix(head, "\x1f\x8b"):
+		s.packed = "gzip"
+		unpacked, err := gzip.NewReader(plain)
+		if err != nil {
+			return nil, damaged(s.packed, err)
+		}
+		out = unpacked
+	case strings.HasPrefix(head, "BZh"):
+		s.packed = "bzip2"
+		out = bzip2.NewReader(plain)
+	case head == "\x28\xb5\x2f\xfd":
+		s.packed = "zstd"
+		unpacked, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, damaged(s.packed, err)
+		}
+		s.close = append(s.close, unpacked.Close)
+		out = unpacked
+	case head == "PK\x03\x04":
+		s.packed = "zip"
+		member, err := s.member(name, r, size)
+		if err != nil {
+			return nil, err
+		}
+		out = member
+	default:
+		return plain, nil
+	}
+	return bufio.NewReaderSize(&unpacker{out, s.packed}, headBytes), nil
+}
+
+// unpacker says what is damaged.
+type unpacker struct {
+	r   io.Reader
+	how string
+}
+
+func (u *unpacker) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if err != nil && err != io.EOF {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("the " + u.how + " data end too early, is the file complete?")
+		} else {
+			err = errors.New("the " + u.how + " data are damaged: " + err.Error())
+		}
+	}
+	return n, err
+}
+
+// member opens the one file of a zip archive.
+func (s *stream) member(name string, r io.ReaderAt, size int64) (io.Reader, error) {
+	fail := func(reason string, err error) (io.Reader, error) {
+		return nil, &textfile.Error{File: name, Reason: reason, Err: err}
+	}
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return fail("the zip data are damaged: "+err.Error(), err)
+	}
+	var files []*zip.File
+	var names []string
+	for _, f := range archive.File {
+		if f.Name == "[Content_Types].xml" {
+			return fail("is a workbook or another office document, expected text: save its sheet as CSV", nil)
+		}
+		if !f.FileInfo().IsDir() && !strings.HasPrefix(f.Name, "__MACOSX/") {
+			files, names = append(files, f), append(names, f.Name)
+		}
+	}
+	if len(files) != 1 {
+		return fail("is a zip archive of "+plural(len(files), "file")+", expected one table: unpack it ("+list(names)+")", nil)
+	}
+	f, err := files[0].Open()
+	if err != nil {
+		return fail("the zip data are damaged: "+err.Error(), err)
+	}
+	s.close = append(s.close, func() { f.Close() })
+	return f, nil
+}
+
+// utf16Order says in which order the bytes of UTF-16 come, nil for other text. Without a byte order mark the zeros of plain letters tell.
+func utf16Order(head []byte, asked string) *byteOrder {
+	big, little := byteOrder(0), byteOrder(1)
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")):
+		return &little
+	case bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return &big
+	}
+	head = head[:min(len(head), 1<<10)&^1]
+	var zeros [2]int
+	for i, c := range head {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	pairs := len(head) / 2
+	switch {
+	case pairs == 0:
+	case 10*zeros[0] > 6*pairs && zeros[1] == 0:
+		return &big
+	case 10*zeros[1] > 6*pairs && zeros[0] == 0, asked == UTF16:
+		return &little
+	}
+	return nil
+}
+
+// byteOrder is the place of the low byte in a pair, minus one: 0 where the high byte comes first.
+type byteOrder int
+
+// utf16Reader turns UTF-16 into UTF-8.
+type utf16Reader struct {
+	r     io.Reader
+	order byteOrder
+	begun bool
+	in    []byte // bytes of half a character are kept
+	out   []byte
+	room  [8 << 10]byte
+	err   error
+}
+
+func (u *utf16Reader) Read(p []byte) (int, error) {
+	for len(u.out) == 0 {
+		if u.err != nil {
+			return 0, u.err
+		}
+		var n int
+		n, u.err = u.r.Read(u.room[:])
+		u.in = append(u.in, u.room[:n]...)
+		u.decode()
+	}
+	n := copy(p, u.out)
+	u.out = u.out[n:]
+	return n, nil
+}
+
+// decode takes all whole characters.
+func (u *utf16Reader) decode() {
+	u.out = u.out[:0]
+	at := func(i int) rune {
+		if u.order == 0 {
+			return rune(u.in[i])<<8 | rune(u.in[i+1])
+		}
+		return rune(u.in[i+1])<<8 | rune(u.in[i])
+	}
+	i := 0
+	for i+2 <= len(u.in) {
+		c := at(i)
+		if utf16.IsSurrogate(c) {
+			if i+4 > len(u.in) && u.err == nil {
+				break
+			}
+			low := rune(0)
+			if i+4 <= len(u.in) {
+				low = at(i + 2)
+			}
+			if c = utf16.DecodeRune(c, low); c != utf8.RuneError {
+				i += 2
+			}
+		}
+		i += 2
+		if !u.begun && c == 0xfeff { // the byte order mark
+			u.begun = true
+			continue
+		}
+		u.begun = true
+		u.out = utf8.AppendRune(u.out, c)
+	}
+	u.in = append(u.in[:0], u.in[i:]...)
+}
+
+// carriageReader makes each CR a line end.
+type carriageReader struct{ r io.Reader }
+
+func (c *carriageReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	for i, b := range p[:n] {
+		if b == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
+}
+
+// joiner makes line ends inside of quotes blanks.
+type joiner struct {
+	r         *bufio.Reader
+	separator byte
+	quoted    bool
+	first     bool // at the start of a field
+}
+
+func (j *joiner) Read(p []byte) (int, error) {
+	n, err := j.r.Read(p)
+	for i, c := range p[:n] {
+		switch {
+		case c == '"' && j.quoted:
+			j.quoted = false // a doubled quote opens it again
+			j.first = true
+		case c == '"' && j.first:
+			j.quoted = true
+		case j.quoted && (c == '\n' || c == '\r'):
+			p[i] = ' '
+		case !j.quoted:
+			j.first = c == j.separator || c == '\n' || (j.first && (c == ' ' || c == '\t')) || j.separator == ' ' && c == '\t'
+		}
+	}
+	return n, err
+}
+
+// windows1252 are the characters of the bytes from 80 to 9f in that encoding, which is Latin-1 elsewhere; unused ones are those of Latin-1.
+var windows1252 = [32]rune{
+	'€', 0x81, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0x8d, 'Ž', 0x8f,
+	0x90, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0x9d, 'ž', 'Ÿ',
+}
+
+// decodeLatin1 turns text of Windows-1252, which holds Latin-1, into UTF-8.
+func decodeLatin1(text []byte) string {
+	var b strings.Builder
+	for _, c := range text {
+		if c >= 0x80 && c < 0xa0 {
+			b.WriteRune(windows1252[c-0x80])
+		} else {
+			b.WriteRune(rune(c))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,302 @@
+package table
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+)
+
+// cells are those of a table as texts, NA where they are missing.
+func cells(t *Table) (rows [][]string) {
+	for i := range t.rows {
+		var row []string
+		for j := range t.columns {
+			c := &t.columns[j]
+			text, there := c.level(t.cell(i, j))
+			if !there {
+				text = "NA"
+			} else if c.Kind == Number || c.Kind == Date {
+				text = fmt.Sprint(c.value(t.cell(i, j)))
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func decode(t testing.TB, text string, o Options) *Table {
+	t.Helper()
+	table, err := Decode("f", []byte(text), o)
+	require.NoError(t, err, text)
+	return table
+}
+
+// One table in the forms in which programs write it.
+func TestDialects(t *testing.T) {
+	names := []string{"age", "city", "y"}
+	want := [][]string{{"1.5", "Zürich", "3"}, {"NA", "a, b", "-4.25"}, {"2", "NA", "1000.5"}}
+	latin := strings.NewReplacer("ü", "\xfc")
+	wide := func(order int, mark bool, text string) string {
+		var b []byte
+		if mark {
+			text = "\ufeff" + text
+		}
+		for _, c := range utf16.Encode([]rune(text)) {
+			pair := []byte{byte(c >> 8), byte(c)}
+			b = append(b, pair[order], pair[1-order])
+		}
+		return string(b)
+	}
+	comma := "age,city,y\n1.5,Zürich,3\nNA,\"a, b\",-4.25\n2,,1000.5\n"
+	for name, c := range map[string]struct {
+		text string
+		o    Options
+		says string
+	}{
+		"comma":             {comma, Options{}, ""},
+		"R":                 {"\"age\",\"city\",\"y\"\n1.5,\"Zürich\",3\nNA,\"a, b\",-4.25\n2,NA,1000.5\n", Options{}, ""},
+		"CRLF":              {strings.ReplaceAll(comma, "\n", "\r\n"), Options{}, ""},
+		"CR":                {strings.ReplaceAll(comma, "\n", "\r"), Options{}, ""},
+		"byte order mark":   {"\ufeff" + comma, Options{}, ""},
+		"no end":            {strings.TrimSuffix(comma, "\n"), Options{}, ""},
+		"blank lines":       {"\n" + strings.Replace(comma, "\n", "\n \n\n", 1) + "\n\n", Options{}, ""},
+		"comments":          {"# made by hand\n" + strings.Replace(comma, "2,,", "# no row\n2,,", 1), Options{}, "1 line after the names begin with #"},
+		"names in comment":  {"# made by hand\n#" + comma, Options{}, ""},
+		"semicolon":         {"age;city;y\n1,5;Zürich;3\nNA;\"a, b\";-4,25\n2;;1000,5\n", Options{}, "semicolons, decimal commas"},
+		"semicolon, point":  {"age;city;y\n1.5;Zürich;3\nNA;a, b;-4.25\n2;;1000.5\n", Options{}, "semicolons"},
+		"decimal comma":     {"age,city,y\n\"1,5\",Zürich,3\nNA,\"a, b\",\"-4,25\"\n2,,\"1000,5\"\n", Options{}, "decimal commas"},
+		"tab":               {"age\tcity\ty\n1.5\tZürich\t3\n\ta, b\t-4.25\n2\t\t1000.5\n", Options{}, "tabs"},
+		"tab, CRLF":         {"age\tcity\ty\r\n1.5\tZürich\t3\r\n\ta, b\t-4.25\r\n2\t\t1000.5\r\n", Options{}, "tabs"},
+		"blanks":            {"age city  y\n1.5 Zürich    3\n NA \"a, b\" -4.25 \n2 NA\t1000.5\n", Options{}, "blanks"},
+		"bar":               {"age|city|y\n1.5|Zürich|3\n|a, b|-4.25\n2||1000.5\n", Options{}, "|"},
+		"sep":               {"sep=;\nage;city;y\n1,5;Zürich;3\n;a, b;-4,25\n2;;1000,5\n", Options{}, "semicolons"},
+		"SEP":               {"\"SEP=,\"\r\n" + comma, Options{}, ""},
+		"latin1":            {latin.Replace(comma), Options{}, "Latin-1"},
+		"latin1, asked":     {latin.Replace(comma), Options{Encoding: Latin1}, "Latin-1"},
+		"UTF-16LE":          {wide(1, true, comma), Options{}, "UTF-16"},
+		"UTF-16BE":          {wide(0, true, comma), Options{}, "UTF-16"},
+		"UTF-16 unmarked":   {wide(1, false, comma), Options{}, "UTF-16"},
+		"line end in quote": {strings.Replace(comma, "a, b", "a,\nb", 1), Options{}, "line ends"},
+		"all asked":         {"age^city^y\n1,5^Zürich^3\n% no row\n^a, b^-4,25\n2^^1000,5\n", Options{Separator: "^", Decimal: ",", Comment: "%", Header: "yes"}, ""},
+		"other missing":     {"age,city,y\n1.5,Zürich,3\n?,\"a, b\",-4.25\n2,NULL,1000.5\n", Options{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := decode(t, c.text, c.o)
+			require.Equal(t, names, table.Names())
+			require.Equal(t, want, cells(table))
+			said := ""
+			for _, f := range table.Findings() {
+				said += f.Text + "\n"
+			}
+			require.Contains(t, said, c.says)
+			if c.says == "" && name != "all asked" {
+				require.Empty(t, said)
+			}
+		})
+	}
+}
+
+// The text "name,y\nz,1\n", and the same packed by the programs bzip2 and zstd.
+func TestPacked(t *testing.T) {
+	text := "name,y\nz,1\nw,2\n"
+	var zipped, squeezed, standard bytes.Buffer
+	z := zip.NewWriter(&zipped)
+	w, err := z.Create("folder/data.csv")
+	require.NoError(t, err)
+	_, err = w.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	g := gzip.NewWriter(&squeezed)
+	_, err = g.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, g.Close())
+	e, err := zstd.NewWriter(&standard)
+	require.NoError(t, err)
+	_, err = e.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, e.Close())
+	bz, err := base64.StdEncoding.DecodeString(bzipped)
+	require.NoError(t, err)
+	for name, packed := range map[string][]byte{"zip": zipped.Bytes(), "gz": squeezed.Bytes(), "zst": standard.Bytes(), "bz2": bz} {
+		path := filepath.Join(t.TempDir(), "f."+name)
+		require.NoError(t, os.WriteFile(path, packed, 0o600))
+		for _, read := range []func() (*Table, error){
+			func() (*Table, error) { return Read(path, Options{}) },
+			func() (*Table, error) { return Decode("f", packed, Options{}) },
+		} {
+			table, err := read()
+			require.NoError(t, err, name)
+			require.Equal(t, [][]string{{"z", "1"}, {"w", "2"}}, cells(table), name)
+		}
+		_, err := Decode("f", packed[:len(packed)-6], Options{})
+		require.Error(t, err, name)
+	}
+	var two bytes.Buffer
+	z = zip.NewWriter(&two)
+	for _, name := range []string{"a.csv", "b.csv"} {
+		_, err := z.Create(name)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	_, err = Decode("f", two.Bytes(), Options{})
+	require.EqualError(t, err, `f: is a zip archive of 2 files, expected one table: unpack it ("a.csv", "b.csv")`)
+}
+
+func TestKinds(t *testing.T) {
+	table := decode(t, "id,n,int,share,money,many,when,us,eu,stamp,word,flag,empty,none,mix\n"+
+		"1,1.5,7,12%,\"$1,200\",\"1,234,567\",2024-01-02,1/31/2024,31.01.2024,2024-01-02T06:00:00Z,red,TRUE,,5,1\n"+
+		"2,NA,8,3.5 %,-$3,12,1970-01-01,2/1/2024,1.2.2024,1970-01-01T00:00:00Z,blue,FALSE,NA,5,2\n"+
+		"3,2,9,0%,(7),(1),1969-12-31,12/1/2024,1.12.2024,1970-01-02T12:00:00Z,red,TRUE,?,5,x\n", Options{})
+	kinds := map[string]Kind{}
+	for _, c := range table.Columns() {
+		kinds[c.Name] = c.Kind
+	}
+	require.Equal(t, map[string]Kind{
+		"id": Number, "n": Number, "int": Number, "share": Number, "money": Number, "many": Number, "when": Date, "us": Date, "eu": Date, "stamp": Date,
+		"word": Category, "flag": Category, "empty": Empty, "none": Number, "mix": Mixed,
+	}, kinds)
+	// Days since 1970 by date -u -d DAY +%s, divided by 86400.
+	require.Equal(t, [][]string{
+		{"1", "1.5", "7", "12", "1200", "1.234567e+06", "19724", "19753", "19753", "19724.25", "red", "TRUE", "NA", "5", "1"},
+		{"2", "NA", "8", "3.5", "-3", "12", "0", "19754", "19754", "0", "blue", "FALSE", "NA", "5", "2"},
+		{"3", "2", "9", "0", "-7", "-1", "-1", "20058", "20058", "1.5", "red", "TRUE", "NA", "5", "x"},
+	}, cells(table))
+	is := func(name string) *Column { return &table.columns[table.Index(name)] }
+	require.True(t, is("id").Counting)
+	require.True(t, is("int").Distinct)
+	require.False(t, is("int").Counting)
+	require.True(t, is("none").Constant)
+	require.False(t, is("word").Constant)
+	require.Equal(t, []int{3}, is("n").missingLines)
+}
+
+func TestHeader(t *testing.T) {
+	for text, want := range map[string]struct {
+		names string
+		rows  int
+	}{
+		"5.1,3.5,a\n4.1,3,b\n":                {"x1 x2 x3", 2}, // iris.data
+		"1,2,3\n4,5,6\n":                      {"1 2 3", 1},    // numbered columns
+		"1,2.5,3\n4,5,6\n":                    {"x1 x2 x3", 2},
+		"a,b\nc,d\n":                          {"a b", 1},
+		"country,1990,1991\nUS,1,2\n":         {"x1 x2 x3", 2}, // which --header yes sets right
+		",1990,1991\nUS,1,2\n":                {"Unnamed: 0 1990 1991", 1},
+		"year,1990,w\n5,1,2\n":                {"year 1990 w", 1},
+		"\"a\" \"b\"\n\"1\" 3 4\n\"2\" 5 6\n": {"Unnamed: 0 a b", 2}, // write.table of R
+		"a,b\n1,2\n":                          {"a b", 1},
+	} {
+		table := decode(t, text, Options{})
+		require.Equal(t, want.names, strings.Join(table.Names(), " "), text)
+		require.Equal(t, want.rows, table.Rows(), text)
+	}
+	table := decode(t, "country,1990,1991\nUS,1,2\n", Options{Header: "yes"})
+	require.Equal(t, []string{"country", "1990", "1991"}, table.Names())
+	table = decode(t, "a,b\nc,d\n", Options{Header: "no"})
+	require.Equal(t, 2, table.Rows())
+	require.Equal(t, 1, table.Index("2"))
+}
+
+func TestReadErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "f: is empty, expected a line of column names and lines of data",
+		"a,b\n":                     "f: has column names and no rows",
+		"a,b,a\n1,2,3\n":            `f:1: column 3: has the name "a" of column 1`,
+		"a,b\n1,2\n3\n4,5,6\n7,8\n": `f:3: has 1 cell, expected 2, one for each column name; 1 other line differs: line 4`,
+		"a,b\n1,\"x\n2,3\n":         "f:2: the quote is not closed before the end of the file",
+		"a,b\n1,2\n3\x00,4\n":       "f: is binary, expected text",
+		"PK\x03\x04....":            "f: the zip data are damaged",
+		"PAR1....":                  "f: is a Parquet file",
+		"\xd0\xcf\x11\xe0\xa1":      "f: is an Excel workbook",
+	} {
+		_, err := Decode("f", []byte(text), Options{})
+		require.ErrorContains(t, err, want, text)
+	}
+	_, err := Decode("f", []byte("a,b\n\xfc,2\n"), Options{Encoding: UTF8})
+	require.ErrorContains(t, err, "not UTF-8")
+	_, err = Read(filepath.Join(t.TempDir(), "none"), Options{})
+	require.ErrorContains(t, err, "no such file")
+	for want, o := range map[string]Options{
+		"the separator is \"ab\"":  {Separator: "ab"},
+		"the decimal point is":     {Decimal: ";"},
+		"the comment character is": {Comment: "5"},
+		"the encoding is \"x\"":    {Encoding: "x"},
+		"header is \"maybe\"":      {Header: "maybe"},
+		"are both a comma":         {Separator: ",", Decimal: ","},
+	} {
+		require.ErrorContains(t, o.Validate(), want)
+	}
+}
+
+// A table of many blocks is that of a plain reader, dense and mostly zero, whatever the lines that are passed over.
+func TestBlocks(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,c,d,e,f,y\n")
+	var want [][]string
+	var lines []int
+	line := 1
+	for i := range 60000 {
+		if i%1000 == 500 {
+			text.WriteString("\n# passed over\n")
+			line += 2
+		}
+		row := []string{fmt.Sprint(i), "0", "0", "0", "0", fmt.Sprint("t", i%70), fmt.Sprint(float64(i) / 8)}
+		if i > 30000 {
+			row = []string{"0", "0", "0", "0", fmt.Sprint(i % 3), "0", "0"}
+		}
+		if i%77 == 0 {
+			row[2] = "NA"
+		}
+		text.WriteString(strings.Join(row, ",") + "\n")
+		line++
+		want, lines = append(want, row), append(lines, line)
+	}
+	table := decode(t, text.String(), Options{})
+	require.Greater(t, len(table.blocks), 5)
+	sparse := 0
+	for _, b := range table.blocks {
+		if b.start != nil {
+			sparse++
+		}
+	}
+	require.Greater(t, sparse, 0)
+	require.Less(t, sparse, len(table.blocks))
+	require.Equal(t, want, cells(table))
+	for i, line := range lines {
+		require.Equal(t, line, table.Line(i))
+	}
+	c := table.columns[0]
+	require.Equal(t, 60000, table.Rows())
+	require.Equal(t, 30000, c.nonzero)
+	require.Equal(t, 780, table.columns[2].Missing)
+}
+
+func TestCells(t *testing.T) {
+	for _, v := range []float64{0, math.Copysign(0, -1), 1, -1e70, 5e-324, math.MaxFloat64} {
+		_, text := textCode(v)
+		require.False(t, text || isMissing(v))
+		require.True(t, isNumber(v))
+	}
+	for _, code := range []uint32{0, 1, mostTexts, overflowCode} {
+		got, text := textCode(textCell(code))
+		require.True(t, text && got == code && !isNumber(textCell(code)) && !isMissing(textCell(code)))
+	}
+	_, text := textCode(missingCell)
+	require.False(t, text || isNumber(missingCell))
+	_, text = textCode(math.NaN())
+	require.False(t, text)
+}
+
+// bzipped is what the program bzip2 makes of the text of TestPacked.
+const bzipped = "QlpoOTFBWSZTWaT8f0IAAAXZgAAQAAQwACIDALAgACIAD1CAaaaIjg3EAElvF3JFOFCQpPx/Qg=="

@@ -1,0 +1,265 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// Table is a table as it came: columns with names, and rows of cells.
+type Table struct {
+	name     string
+	dialect  Dialect
+	header   int // the line of the names
+	columns  []Column
+	rows     int
+	blocks   []block
+	findings []Finding
+}
+
+// Name is the name of the file.
+func (t *Table) Name() string { return t.name }
+
+// Rows is the number of rows.
+func (t *Table) Rows() int { return t.rows }
+
+// Dialect is how the file was written.
+func (t *Table) Dialect() Dialect { return t.dialect }
+
+// Columns are those of the file, in its order, which must not be changed.
+func (t *Table) Columns() []Column { return t.columns }
+
+// Findings are those about the file as a whole.
+func (t *Table) Findings() []Finding { return t.findings }
+
+// Names are those of the columns.
+func (t *Table) Names() []string {
+	names := make([]string, len(t.columns))
+	for j := range names {
+		names[j] = t.columns[j].Name
+	}
+	return names
+}
+
+// Index returns the number of the column of that name, -1 where there is none. In a file without names a number counts columns from 1.
+func (t *Table) Index(name string) int {
+	for j := range t.columns {
+		if t.columns[j].Name == name {
+			return j
+		}
+	}
+	if !t.dialect.Header {
+		var j int
+		if _, err := fmt.Sscanf(name, "%d", &j); err == nil && fmt.Sprint(j) == name && j >= 1 && j <= len(t.columns) {
+			return j - 1
+		}
+	}
+	return -1
+}
+
+// Read reads a file. The error is a [*formats.Error] or an [*Errors].
+//
+// [*formats.Error]: https://pkg.go.dev/github.com/conetune/conetune/formats#Error
+func Read(path string, o Options) (*Table, error) {
+	return read(&input{name: path, file: true}, o)
+}
+
+// Decode reads a text, or what is a file's bytes, that has a name in messages, as [Read] does.
+func Decode(name string, text []byte, o Options) (*Table, error) {
+	return read(&input{name: name, text: text}, o)
+}
+
+func read(in *input, o Options) (*Table, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	t, err := readOnce(in, o, nil)
+	var open *quoteError
+	if !errors.As(err, &open) {
+		return t, err
+	}
+	joined, err := readOnce(in, o, &t.dialect)
+	if errors.As(err, &open) {
+		return nil, &textfile.Error{File: in.name, Line: open.line, Reason: "the quote is not closed before the end of the file"}
+	}
+	return joined, err
+}
+
+// readOnce reads a table. Where it ends with a [*quoteError], the table has its dialect, which is then given to read once more
+// with the ends of lines in quotes taken away.
+func readOnce(in *input, o Options, joined *Dialect) (*Table, error) {
+	separator := byte(0)
+	if joined != nil {
+		separator = joined.Separator
+	}
+	s, err := in.open(o, joined != nil, separator)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	t := &Table{name: in.name}
+	dialect, _ := sniff(s.Source, o)
+	if joined != nil {
+		dialect = *joined
+	}
+	t.dialect = dialect
+	r := &reader{table: t, source: s.Source, latin: o.Encoding == Latin1}
+	if err := r.readNames(); err != nil {
+		return t, err
+	}
+	r.width = len(t.columns)
+	r.codes = make([]map[string]uint32, r.width)
+	err = textfile.Blocks(s.Source, func(b *textfile.Block, p *part) error { return p.read(r, b) }, func(_ *textfile.Block, p *part) error { return r.merge(p) })
+	if err != nil {
+		return t, err
+	}
+	if err := r.check(o); err != nil {
+		return nil, err
+	}
+	r.tell(s, joined != nil)
+	t.count()
+	return t, nil
+}
+
+// columnBytes is what a column takes beside its cells.
+const columnBytes = 512
+
+// readNames reads the lines before the rows.
+func (r *reader) readNames() error {
+	t, s := r.table, r.source
+	d := &t.dialect
+	for range d.skip {
+		if _, err := s.Line(); err != nil {
+			return err
+		}
+	}
+	if !d.Header {
+		return r.countColumns()
+	}
+	var names []byte
+	for {
+		line, err := s.Line()
+		if err == io.EOF {
+			return s.Errorf(0, "", "is empty, expected a line of column names and lines of data")
+		}
+		if err != nil {
+			return err
+		}
+		text := textfile.TrimLeft(line)
+		switch {
+		case len(text) == 0:
+			continue
+		case d.Comment != 0 && text[0] == d.Comment:
+			if d.hashed {
+				names = append(names[:0], text[1:]...)
+				t.header = s.LineNumber()
+				if next := textfile.TrimLeft(s.Peek(headBytes)); len(next) > 0 && next[0] != d.Comment {
+					return r.split(names)
+				}
+			}
+			continue
+		}
+		t.header = s.LineNumber()
+		return r.split(line)
+	}
+}
+
+// countColumns names the columns of a file that does not.
+func (r *reader) countColumns() error {
+	d := &r.table.dialect
+	if d.columns == 0 {
+		return r.source.Errorf(0, "", "is empty, expected lines of data")
+	}
+	for j := range d.columns {
+		r.table.columns = append(r.table.columns, Column{Name: fmt.Sprintf("x%d", j+1)})
+		r.source.Take(columnBytes)
+	}
+	return nil
+}
+
+// split takes the line of names apart.
+func (r *reader) split(line []byte) error {
+	t, d := r.table, &r.table.dialect
+	if d.RowNames {
+		t.columns = append(t.columns, Column{Unnamed: true})
+	}
+	f := fieldReader{rest: line, separator: d.Separator}
+	for f.next() {
+		if f.open {
+			return &quoteError{t.header}
+		}
+		name := string(f.text)
+		if r.latin || !utf8.ValidString(name) {
+			name = decodeLatin1(f.text)
+			r.latins++
+		}
+		t.columns = append(t.columns, Column{Name: name, Unnamed: name == ""})
+		r.source.Take(columnBytes + len(f.text))
+	}
+	wrong := &Errors{File: t.name}
+	first := map[string]int{}
+	for j := range t.columns {
+		c := &t.columns[j]
+		if c.Unnamed {
+			c.Name = fmt.Sprintf("Unnamed: %d", j)
+		}
+		if before, twice := first[c.Name]; twice {
+			wrong.add(t.header, fmt.Sprintf("column %d", j+1), "has the name %s of column %d, expected different names", quote(c.Name), before+1)
+			continue
+		}
+		first[c.Name] = j
+	}
+	return wrong.err()
+}
+
+// check says what is wrong with the lines.
+func (r *reader) check(o Options) error {
+	t := r.table
+	if r.bad > 0 {
+		wrong := &Errors{File: t.name}
+		first := r.ragged[0]
+		text := fmt.Sprintf("has %s, expected %d, one for each column", plural(first.cells, "cell"), r.width)
+		if t.dialect.Header {
+			text += " name"
+		}
+		if r.bad > 1 {
+			var lines []int
+			for _, line := range r.ragged[1:] {
+				lines = append(lines, line.line)
+			}
+			others := "1 other line differs"
+			if r.bad > 2 {
+				others = fmt.Sprintf("%d other lines differ", r.bad-1)
+			}
+			text += "; " + others + ": " + atLines(lines, r.bad-1)
+		}
+		wrong.add(first.line, "", "%s (--sep names another separator)", text)
+		return wrong
+	}
+	if t.rows == 0 {
+		return r.source.Errorf(0, "", "has column names and no rows, expected at least one row of data")
+	}
+	if o.Encoding == UTF8 && r.latins > 0 {
+		return r.source.Errorf(0, "", "has bytes that are not UTF-8 (--encoding latin1 takes them as Latin-1)")
+	}
+	return nil
+}
+
+// tell notes what is unusual about the file.
+func (r *reader) tell(s *stream, joined bool) {
+	t := r.table
+	encoding := s.encoding
+	if r.latins > 0 {
+		encoding = "Latin-1 (Windows-1252) text"
+	}
+	t.findings = t.dialect.findings(s.packed, encoding)
+	if joined {
+		t.findings = append(t.findings, Finding{Kind: "dialect", Text: "texts in quotes have line ends, which are read as blanks: lines in messages count without them"})
+	}
+	if r.comments > 0 {
+		t.findings = append(t.findings, Finding{Kind: "dialect", Text: fmt.Sprintf("%s after the names begin with %c and are passed over (--comment none takes them as rows)", plural(r.comments, "line"), t.dialect.Comment)})
+	}
+}

@@ -247,6 +247,31 @@ func isCSV(s *textfile.Source) (bool, error) {
 	return false, nil
 }
 
+// IsLIBSVM says whether a source holds a table in the format of LIBSVM, by its first lines, without moving on: a number and pairs index:value.
+// A name that ends in .svm, .libsvm or .svmlight says so too.
+func IsLIBSVM(s *textfile.Source) bool {
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(s.Name())), ".gz")
+	switch filepath.Ext(name) {
+	case ".csv", ".tsv":
+		return false
+	case ".svm", ".libsvm", ".svmlight":
+		return true
+	}
+	for line := range bytes.Lines(s.Peek(64 << 10)) {
+		line, _, _ = bytes.Cut(line, []byte("#"))
+		words := textfile.Words(nil, line)
+		switch {
+		case len(words) == 0:
+			continue
+		case !textfile.IsNumber(words[0]):
+			return false
+		case len(words) > 1:
+			return isPair(words[1])
+		}
+	}
+	return false
+}
+
 // isPair says whether the word starts like index:value.
 func isPair(word []byte) bool {
 	digits, _, found := bytes.Cut(word, []byte(":"))

@@ -30,7 +30,7 @@ type Column struct {
 	Kind Kind
 	// Missing and Texts count cells that are missing and that are texts; the others are numbers.
 	Missing, Texts int
-	// Constant says that all cells that are not missing are the same.
+	// Constant says that all cells that are not missing, two or more, are the same, or that there are none.
 	Constant bool
 	// Integer says that all numbers are integers, and Distinct that no two cells are the same and none is missing.
 	Integer, Distinct bool
@@ -150,13 +150,14 @@ func (t *Table) settle(j int) {
 			c.Kind = Category
 		}
 	}
+	several := t.rows-c.Missing > 1
 	switch {
 	case c.Kind == Number && c.Texts == 0:
-		c.Constant = c.low == c.high
+		c.Constant = several && c.low == c.high
 		c.Counting = c.Missing == 0 && t.rows > 1 && (c.counts[0] == t.rows || c.counts[1] == t.rows)
 		c.Distinct = c.Counting || c.Integer && c.Missing == 0 && c.high-c.low >= float64(t.rows-1) && t.distinct(j)
 	case numbers == 0 && c.Texts > 0:
-		c.Constant = len(c.texts) == 1
+		c.Constant = several && len(c.texts) == 1
 		c.Distinct = c.Missing == 0 && len(c.texts) == t.rows
 	}
 }

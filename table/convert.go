@@ -24,6 +24,10 @@ func (c *Column) convert(alone bool, decimal byte) bool {
 		numbers[k] = v
 		units[unit] = true
 	}
+	if !all && c.infinite(decimal) {
+		c.Kind = Mixed
+		return true
+	}
 	if all {
 		var names []string
 		for unit := range units {
@@ -45,6 +49,19 @@ func (c *Column) convert(alone bool, decimal byte) bool {
 		}
 	}
 	return false
+}
+
+// infinite says whether all texts are numbers, and some are infinite or too large.
+func (c *Column) infinite(decimal byte) bool {
+	some := false
+	for _, text := range c.texts {
+		if isInfinite(text) {
+			some = true
+		} else if _, _, ok := looseNumber(text, decimal); !ok {
+			return false
+		}
+	}
+	return some
 }
 
 // range_ notes the least and the largest number of the dictionary.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Missing is what becomes of missing values of features.
@@ -130,7 +132,11 @@ const defaultTarget = "y"
 
 func (d *Design) findTargets() {
 	if len(d.wanted.Targets) > 0 {
-		d.targets = d.columns("the target", d.wanted.Targets)
+		purpose := "the target"
+		if len(d.wanted.Targets) > 1 {
+			purpose = "a target"
+		}
+		d.targets = d.columns(purpose, d.wanted.Targets)
 		return
 	}
 	if j := d.table.Index(defaultTarget); j >= 0 {
@@ -173,7 +179,7 @@ func (d *Design) findFeatures() {
 	if len(d.wrong.List) > 0 {
 		return
 	}
-	var index, empty, constant, many []FoundColumn
+	var index, empty, constant, gone, many []FoundColumn
 	for j := range t.columns {
 		c := &t.columns[j]
 		if c.Kind == Category {
@@ -189,19 +195,26 @@ func (d *Design) findFeatures() {
 			index = append(index, FoundColumn{Name: c.Name})
 		case c.Kind == Empty:
 			empty = append(empty, FoundColumn{Name: c.Name})
-		case c.Constant:
-			constant = append(constant, FoundColumn{Name: c.Name})
+		case c.Constant && d.category[j]:
+			gone = append(gone, FoundColumn{Name: c.Name})
 		case c.Kind == Category && !slices.Contains(categorical, j) && d.tooMany(c):
 			many = append(many, FoundColumn{Name: c.Name, Count: len(c.texts)})
 		default:
+			if c.Constant {
+				constant = append(constant, FoundColumn{Name: c.Name})
+			}
 			d.features = append(d.features, j)
 		}
 	}
 	d.findings = found(d.findings, "columns", index, "%s: names or numbers of rows, no feature (--features takes it all the same)")
 	d.findings = found(d.findings, "columns", empty, "%s: no values, left out")
-	d.findings = found(d.findings, "columns", constant, "%s: the same value in all rows, left out")
+	d.findings = found(d.findings, "columns", gone, "%s: the same text in all rows, left out")
+	d.findings = found(d.findings, "hint", constant, "%s: the same number in all rows, which tells nothing")
 	d.findings = found(d.findings, "columns", many, "%s: too many different texts for a category, left out (--categorical takes it all the same)")
-	if len(d.features) == 0 {
+	switch {
+	case len(d.targets) == len(t.columns):
+		d.wrong.add(t.header, "", "all %d columns are targets, expected at least one feature", len(t.columns))
+	case len(d.features) == 0:
 		d.wrong.add(t.header, "", "has no column that can be a feature, expected a target and at least one feature; the columns are: %s", list(t.Names()))
 	}
 }
@@ -276,7 +289,11 @@ func (d *Design) addMixed(j int) {
 		return true
 	})
 	if isInfinite(text) {
-		d.wrong.add(line, t.field(j), "%s found, expected finite numbers up to 1e70 in size (%s, %s)", quote(text), plural(c.Texts, "such value"), atLines(c.textLines, c.Texts))
+		_, reason := textfile.NumberUpTo([]byte(text), textfile.LargestEntry)
+		if c.Texts > 1 {
+			reason += fmt.Sprintf("; %s", atLines(c.textLines, c.Texts))
+		}
+		d.wrong.add(line, t.field(j), "%s", reason)
 		return
 	}
 	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or leave the column out by --drop, or take it as a category by --categorical",

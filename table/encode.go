@@ -350,10 +350,10 @@ func (r *Reading) findRows(optional bool) error {
 		r.rows = append(r.rows, i)
 	}
 	if gone > 0 {
-		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s: %s without a target left out", t.name, plural(gone, "row"))})
+		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s without a target left out", plural(gone, "row"))})
 	}
 	if gaps > 0 && !optional {
-		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s: %s with missing values left out", t.name, plural(gaps, "row"))})
+		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out", plural(gaps, "row"))})
 	}
 	if len(r.rows) == 0 {
 		wrong.add(0, "", "no row is left: all %d lack the target or other values", t.rows)
@@ -376,7 +376,7 @@ func (r *Reading) Unseen() []Finding {
 			unseen = append(unseen, r.slots[k].unseen)
 		}
 	}
-	return found(nil, "level", unseen, r.table.name+": %s: levels that the training rows do not have, taken as the reference")
+	return found(nil, "level", unseen, "%s: levels that the training rows do not have, taken as the reference")
 }
 
 // Sparse says whether less than a quarter of the features of all rows is not zero, so that data are better kept sparse.

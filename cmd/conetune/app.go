@@ -130,7 +130,7 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(flagError(err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return badInput(flagError(cmd, err)) })
 	root.SetVersionTemplate("conetune {{.Version}}\n")
 	root.AddCommand(a.tuneCommand(), a.predictCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand(), a.versionCommand(), a.licensesCommand())
 	return root
@@ -138,7 +138,13 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 
 // flagError says what a flag expects, in place of the message of the parser that
 // read it.
-func flagError(err error) error {
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		return fmt.Errorf("%w%s", err, suggest(unknown.GetSpecifiedName(), "--", names))
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err

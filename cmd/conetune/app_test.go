@@ -55,7 +55,7 @@ func (o outcome) object(t *testing.T) map[string]any {
 func csvText(seed uint64, n, p int) string {
 	random := rand.New(rand.NewPCG(seed, 7))
 	var b strings.Builder
-	b.WriteString("price")
+	b.WriteString("y")
 	for j := range p {
 		fmt.Fprintf(&b, ",f%d", j+1)
 	}

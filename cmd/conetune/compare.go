@@ -70,7 +70,7 @@ func describeComparison(job *tuneJob, split *dataset.Split, results []*tune.Resu
 	if chosen.Refit != nil {
 		fmt.Fprintf(&b, "\nThe refit of %s has the least validation error:\n", chosen.Method)
 		b.WriteString("\n" + describeHyperparameters(chosen) + describeUnits(job))
-		b.WriteString("\n" + describeFit(split, chosen.RefitFit, job.scaling.intercept))
+		b.WriteString("\n" + describeFit(split, chosen.RefitFit, job.scaling.intercept, job.data.label))
 	}
 	if len(written) > 0 {
 		b.WriteString("\n" + strings.Join(written, "\n") + "\n")

@@ -33,6 +33,9 @@ type dataFlags struct {
 	matrix                                     bool // the data are entries of a matrix
 	several                                    bool // there are several targets
 	targets                                    []string
+	columns                                    columnFlags
+	input                                      dataInput
+	reading                                    *reading // of tables of columns, once they are read; nil for other data
 }
 
 func (d *dataFlags) register(fs *pflag.FlagSet) {
@@ -44,7 +47,8 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.dir, "dir", "", "folder `DIR` with train, val and perhaps test")
 	fs.StringVar(&d.rowFeatures, "row-features", "", "table with a line of features for each row of the matrix, `FILE`, for matrix-completion with --data")
 	fs.StringVar(&d.colFeatures, "col-features", "", "the same for each column, `FILE`")
-	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y, or the first); for multi-task those of all targets, A,B,..")
+	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y); for multi-task those of all targets, A,B,..")
+	d.columns.register(fs)
 	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds (svm always does; its default is %d)", defaultFolds))
 	fs.IntVar(&d.repeats, "repeats", 0, "deal the rows out to folds `R` times, and choose by the mean (default: 1 to 5 by the size of the table; 1 for svm and with --preset paper)")
 }
@@ -59,6 +63,9 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	case fs.Changed("repeats") && (!d.crossValidation || d.dir != ""):
 		return badInputf("--repeats goes with --data FILE and --folds T")
 	}
+	if err := d.columns.check(fs); err != nil {
+		return err
+	}
 	for _, name := range []string{"data", "split", "train", "val", "test", "dir", "target", "row-features", "col-features"} {
 		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
 			return badInputf("--%s is empty", name)
@@ -71,7 +78,17 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 		}
 	}
 	if d.matrix {
+		if name := d.columns.changed(fs); name != "" {
+			return badInputf("--%s goes with tables of features, not with entries of a matrix", name)
+		}
 		return d.checkMatrix(forms)
+	}
+	d.columns.given = d.columns.changed(fs)
+	if name := d.columns.given; name != "" && d.dir != "" {
+		return badInputf("--%s goes with --data or --train; the tables of a folder are ready as they are", name)
+	}
+	if streams := d.streams(); streams > 1 {
+		return badInputf("standard input, -, is named %d times: it can be one of the tables", streams)
 	}
 	switch {
 	case fs.Changed("row-features") || fs.Changed("col-features"):
@@ -124,7 +141,7 @@ func (d *dataFlags) checkTargets() error {
 	if len(d.targets) < 2 {
 		return badInputf("--target %s: one target, expected several, such as --target a,b", d.target)
 	}
-	d.target = d.targets[0] // the others are read as features
+	d.target = d.targets[0] // in a file of LIBSVM the others are read as features
 	return nil
 }
 
@@ -223,38 +240,85 @@ func (d *dataFlags) describe(seed uint64) string {
 	return where
 }
 
-// read reads the tables and divides them.
-func (d *dataFlags) read(seed uint64) (*dataset.Split, error) {
-	s, err := d.readSplit(seed)
+// streams counts how often standard input is named.
+func (d *dataFlags) streams() (n int) {
+	for _, path := range []string{d.data, d.train, d.val, d.test} {
+		if path == standardStream {
+			n++
+		}
+	}
+	return n
+}
+
+// ofColumns says whether the data are tables of columns, and not those of a folder or of LIBSVM.
+func (d *dataFlags) ofColumns() bool {
+	return d.data != "" && !d.input.isLIBSVM(d.data) || d.train != "" && !d.input.isLIBSVM(d.train)
+}
+
+// read reads the tables and divides them; labels says that the target is a label.
+func (d *dataFlags) read(seed uint64, labels bool) (t *tables, err error) {
+	if d.ofColumns() {
+		t, err = d.splitTables(seed, labels)
+	} else if d.columns.given != "" {
+		err = fmt.Errorf("--%s goes with a table of columns; %s is in the format of LIBSVM", d.columns.given, d.files()[0])
+	} else {
+		t = &tables{}
+		if t.split, err = d.readSplit(seed); err == nil && d.several {
+			if err = t.split.Validate(); err == nil {
+				t.split, t.targets, err = d.splitTargets(t.split)
+			}
+		}
+	}
 	if err == nil {
-		err = s.Validate()
+		err = t.split.Validate()
 	}
 	if err != nil {
 		return nil, badInput(err)
 	}
 	// One row has no spread: nothing can be standardised or fitted to it.
-	if n, _ := s.Train.Dims(); n < 2 {
+	if n, _ := t.split.Train.Dims(); n < 2 {
 		return nil, badInputf("%s: %d training row, expected at least 2", strings.Join(d.files(), ", "), n)
 	}
-	return s, nil
+	return t, nil
 }
 
+// readSplit reads a folder, or files of LIBSVM.
 func (d *dataFlags) readSplit(seed uint64) (*dataset.Split, error) {
 	switch {
 	case d.dir != "":
 		return dataset.ReadDir(d.dir)
 	case d.train != "":
-		return dataset.ReadFiles(d.train, d.val, d.test, d.target)
+		return d.numbers(d.train, d.val, d.test)
 	}
-	s, err := dataset.ReadAndSplit(d.data, d.rule(), seed, d.target)
-	if err != nil || d.test == "" {
-		return s, err
+	table, err := d.input.numbers(d.data, d.target)
+	if err != nil {
+		return nil, err
 	}
-	if s.Test != nil {
-		return nil, fmt.Errorf("--split %s leaves test rows, but --test names a file with them: give two parts", d.rule())
+	s, err := dataset.SplitRows(table, d.rule(), seed)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", d.data, err)
+	case d.test == "":
+		return s, nil
+	case s.Test != nil:
+		return nil, errTwoTests(d.rule())
 	}
 	s.Test, err = dataset.ReadLike(d.test, s.Train)
 	return s, err
+}
+
+// numbers reads files of LIBSVM that are divided already.
+func (d *dataFlags) numbers(train, val, test string) (*dataset.Split, error) {
+	var s dataset.Split
+	var err error
+	if s.Train, err = d.input.numbers(train, d.target); err != nil {
+		return nil, err
+	}
+	if s.Val, err = dataset.ReadLike(val, s.Train); err != nil || test == "" {
+		return &s, err
+	}
+	s.Test, err = dataset.ReadLike(test, s.Train)
+	return &s, err
 }
 
 func (d *dataFlags) numberOfFolds() int {
@@ -265,27 +329,64 @@ func (d *dataFlags) numberOfFolds() int {
 }
 
 // readFolds reads the tables and deals their rows out to folds, those of two labels evenly.
-func (d *dataFlags) readFolds(seed uint64, labels bool) (*dataset.CrossValidation, error) {
-	cv, err := d.dealFolds(seed, labels)
+func (d *dataFlags) readFolds(seed uint64, labels bool) (t *tables, err error) {
+	if d.ofColumns() {
+		t, err = d.foldTables(seed, labels)
+	} else if d.columns.given != "" {
+		err = fmt.Errorf("--%s goes with a table of columns; %s is in the format of LIBSVM", d.columns.given, d.files()[0])
+	} else {
+		t, err = d.foldNumbers(seed, labels)
+	}
 	if err == nil {
-		err = cv.Validate()
+		err = t.cv.Validate()
 	}
 	if err != nil {
 		return nil, badInput(err)
 	}
-	for t, f := range cv.Folds {
+	for t, f := range t.cv.Folds {
 		if len(f.Train) < 2 {
 			return nil, badInputf("%s: fold %d has %d training row, expected at least 2", strings.Join(d.files(), ", "), t, len(f.Train))
 		}
 	}
-	return cv, nil
+	return t, nil
+}
+
+// foldNumbers reads the folds of a folder, or deals those of a file of LIBSVM.
+func (d *dataFlags) foldNumbers(seed uint64, labels bool) (*tables, error) {
+	var cv *dataset.CrossValidation
+	var err error
+	if d.dir != "" {
+		cv, err = dataset.ReadFoldsDir(d.dir)
+	} else {
+		cv, err = d.dealFolds(seed, labels)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &tables{cv: cv, split: &dataset.Split{Train: cv.Data, Test: cv.Test}}
+	if d.several {
+		if t.split, t.targets, err = d.splitTargets(t.split); err != nil {
+			return nil, err
+		}
+		t.targets.folds = cv.Folds
+		t.cv = &dataset.CrossValidation{Data: t.split.Train, Folds: cv.Folds, Test: t.split.Test}
+	}
+	return t, nil
+}
+
+// checkFoldRule says what is wrong with a rule that leaves so many parts.
+func (d *dataFlags) checkFoldRule(rule string, parts int) error {
+	switch {
+	case parts > 2:
+		return fmt.Errorf("--split %s: expected two parts, rows for the folds and rows for the test", rule)
+	case d.test != "":
+		return fmt.Errorf("--split %s leaves test rows, but --test names a file with them: leave one of the two out", rule)
+	}
+	return nil
 }
 
 func (d *dataFlags) dealFolds(seed uint64, labels bool) (*dataset.CrossValidation, error) {
-	if d.dir != "" {
-		return dataset.ReadFoldsDir(d.dir)
-	}
-	table, err := dataset.Read(d.data, d.target)
+	table, err := d.input.numbers(d.data, d.target)
 	if err != nil {
 		return nil, err
 	}
@@ -297,22 +398,30 @@ func (d *dataFlags) dealFolds(seed uint64, labels bool) (*dataset.CrossValidatio
 	}
 	if rule := d.rule(); rule != "" {
 		s, err := dataset.SplitRows(table, rule, seed)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.data, err)
-		case s.Test != nil:
-			return nil, fmt.Errorf("--split %s: expected two parts, rows for the folds and rows for the test", rule)
-		case test != nil:
-			return nil, fmt.Errorf("--split %s leaves test rows, but --test names a file with them: leave one of the two out", rule)
+		}
+		parts := 2
+		if s.Test != nil {
+			parts = 3
+		}
+		if err := d.checkFoldRule(rule, parts); err != nil {
+			return nil, err
 		}
 		table, test = s.Train, s.Val
 	}
+	return d.deal(table, test, seed, labels)
+}
+
+// deal deals the rows of a table out to folds.
+func (d *dataFlags) deal(table, test *dataset.Data, seed uint64, labels bool) (*dataset.CrossValidation, error) {
 	folds := d.numberOfFolds()
 	if n, _ := table.Dims(); folds > n {
 		return nil, fmt.Errorf("%s: %d folds, but there are %d rows for them", d.data, folds, n)
 	}
 	var class []int
 	if labels {
+		var err error
 		if class, err = dataset.Classes(table, folds); err != nil {
 			where := d.data
 			if rule := d.rule(); rule != "" {

@@ -33,9 +33,9 @@ func TestBadInput(t *testing.T) {
 	nan := with("nan.csv", 4, "1,2,3,NaN,5")
 	inf := with("inf.csv", 4, "1,2,3,4,-inf")
 	huge := with("huge.csv", 4, "1,2,3,4,1e999")
-	twice := with("twice.csv", 1, "price,f1,f2,f2,f4")
+	twice := with("twice.csv", 1, "y,f1,f2,f2,f4")
 	fewer := write(t, dir, "fewer.csv", csvText(2, 10, 3))
-	other := with("other.csv", 1, "price,f1,f2,g3,f4")
+	other := with("other.csv", 1, "y,f1,f2,g3,f4")
 	badIndex := write(t, dir, "bad.svm", "1 1:2 2:3\n-1 0:1\n")
 	good2 := write(t, dir, "val.csv", csvText(3, 30, 4))
 	fewGroups := write(t, dir, "groups.csv", "feature,group\nf1,0\nf2,0\nf3,1\n")
@@ -70,7 +70,7 @@ func TestBadInput(t *testing.T) {
 		{"header only", tune("--data", header), []string{header}},
 		{"ragged", tune("--data", ragged), []string{"ragged.csv:7", "5"}},
 		{"text in a number column", tune("--data", word), []string{"word.csv:9", `"f2"`, "three"}},
-		{"NaN", tune("--data", nan), []string{"nan.csv:4", `"f3"`}},
+		{"NaN", tune("--data", nan, "--missing", "error"), []string{"nan.csv:4", `"f3"`}},
 		{"infinite", tune("--data", inf), []string{"inf.csv:4", `"f4"`}},
 		{"overflow", tune("--data", huge), []string{"huge.csv:4", `"f4"`}},
 		{"column twice", tune("--data", twice), []string{"twice.csv:1", `"f2"`}},
@@ -81,7 +81,7 @@ func TestBadInput(t *testing.T) {
 		{"validation has another column", tune("--train", good, "--val", other), []string{"other.csv", `"g3"`, `"f3"`}},
 		{"test has another column", tune("--train", good, "--val", good2, "--test", other), []string{"other.csv", `"g3"`}},
 		{"test has another column than data", tune("--data", good, "--test", fewer), []string{"fewer.csv", `"f4"`}},
-		{"missing target", onGood("--target", "cost"), []string{`"cost"`, "price"}},
+		{"missing target", onGood("--target", "cost"), []string{`"cost"`, `"y", "f1"`}},
 		{"missing directory", tune("--dir", filepath.Join(dir, "none")), []string{"none"}},
 		{"directory without tables", tune("--dir", folder), []string{"train.csv"}},
 		{"file as directory", tune("--dir", good), []string{good}},

@@ -28,7 +28,7 @@ func TestTuneByFolds(t *testing.T) {
 			model := filepath.Join(dir, spec.name+".json")
 			args := []string{"tune", spec.name, "--data", table, "--test", rows, "--folds", "3", "--gap-tol", "0", "--tol", "0.1"}
 			if spec.several != nil {
-				args = append(args, "--target", "price,f2")
+				args = append(args, "--target", "y,f2")
 			}
 			if spec.grouped {
 				args = append(args, "--groups", "3")

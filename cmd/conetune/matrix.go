@@ -178,7 +178,7 @@ func predictEntries(m *modelfile.Model, dataPath string) (*predictions, error) {
 		p.Predictions = append(p.Predictions, v)
 	}
 	if table.Y != nil {
-		p.score(m.Error(p.Predictions, table.Y))
+		p.score(m.Error(p.Predictions, table.Y), p.Rows)
 	}
 	return p, nil
 }

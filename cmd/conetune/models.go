@@ -202,6 +202,7 @@ var models = []modelSpec{
 		summary: "linear regression of several targets, which use the same features: --target a,b,c",
 		several: func(t *targetTables, features []string, o scaling) (tune.Model, error) {
 			options := multitask.Options{Standardize: o.standardize, Intercept: o.intercept, Features: features, Targets: t.names}
+			options.Gaps = t.gaps
 			if t.folds != nil {
 				return multitask.NewFolds(t.train, t.folds, t.test, options)
 			}
@@ -254,7 +255,7 @@ func findModel(name string) (modelSpec, error) {
 			return m, nil
 		}
 	}
-	return modelSpec{}, badInputf("unknown model %q; known are: %s", name, strings.Join(modelNames(), ", "))
+	return modelSpec{}, badInputf("unknown model %q%s; known are: %s", name, didYouMean(name, modelNames()), strings.Join(modelNames(), ", "))
 }
 
 func modelNames() []string {

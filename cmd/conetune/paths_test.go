@@ -53,7 +53,7 @@ func TestPlotOfEveryModel(t *testing.T) {
 				args, want = append(args, "--groups", "3"), []string{">norms of groups, refit<", ">group0<"}
 			}
 			if spec.several != nil {
-				args, want = append(args, "--target", "price,f2"), []string{">norms over targets, refit<", ">f1<"}
+				args, want = append(args, "--target", "y,f2"), []string{">norms over targets, refit<", ">f1<"}
 			}
 			if spec.labels {
 				args[3] = labels

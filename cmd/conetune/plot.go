@@ -91,7 +91,7 @@ func classifierTiles(job *tuneJob, split *dataset.Split, fit tune.Fit) []figure.
 		counts[slices.Index(fit.Labels, y)][slices.Index(fit.Labels, fit.Label(value[i]))]++
 	}
 	x, y, area := roc(value, rows.Y, fit.Labels[1])
-	names := []string{number(fit.Labels[0]), number(fit.Labels[1])}
+	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
 	return []figure.Tile{
 		{
 			Title: fmt.Sprintf("ROC, %s, area %.3f", where, area), XLabel: "share of " + names[0] + " called " + names[1],

@@ -75,7 +75,7 @@ func TestPredictOverflow(t *testing.T) {
 	require.Contains(t, o.stderr, "large.csv: row 2: the prediction is not a finite number")
 	require.NoFileExists(t, filepath.Join(dir, "p.txt"))
 
-	target := write(t, dir, "target.csv", "price,f1,f2,f3,f4\n1,2,1e20,4,0\n")
+	target := write(t, dir, "target.csv", "y,f1,f2,f3,f4\n1,2,1e20,4,0\n")
 	o = conetune(t, "predict", "--model", model, "--data", target, "--json")
 	o.ok(t)
 	require.Nil(t, o.object(t)["error"])

@@ -100,7 +100,7 @@ func TestReadingProgress(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	for _, r := range []*reading{whole, newReading([]string{dir})} {
+	for _, r := range []*readingStage{whole, newReading([]string{dir})} {
 		require.Equal(t, "reading table.csv  25 % of 4 MB", r.text(now))
 		require.Equal(t, "reading table.csv  25 % of 4 MB  about 30s left", r.text(now.Add(10*time.Second)))
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/conetune/conetune/internal/memory"
 )
 
-// reading says how far the reading of files is, where the system tells.
-type reading struct {
+// readingStage says how far the reading of files is, where the system tells.
+type readingStage struct {
 	names []string // as given
 	real  []string // without symbolic links; of folders, all files in them are meant
 	now   string   // the file that is read
 	since time.Time
 }
 
-func newReading(paths []string) *reading {
-	r := &reading{}
+func newReading(paths []string) *readingStage {
+	r := &readingStage{}
 	for _, path := range paths {
 		r.names = append(r.names, filepath.Base(path))
 		if full, err := filepath.EvalSymlinks(path); err == nil {
@@ -32,7 +32,7 @@ func newReading(paths []string) *reading {
 }
 
 // text is the line of the progress.
-func (r *reading) text(now time.Time) string {
+func (r *readingStage) text(now time.Time) string {
 	path, at := openFile(r.means)
 	info, err := os.Stat(path)
 	if path == "" || err != nil || info.Size() == 0 {
@@ -50,7 +50,7 @@ func (r *reading) text(now time.Time) string {
 }
 
 // means says whether an open file is one of ours.
-func (r *reading) means(path string) bool {
+func (r *readingStage) means(path string) bool {
 	for _, full := range r.real {
 		if path == full || strings.HasPrefix(path, full+string(filepath.Separator)) {
 			return true

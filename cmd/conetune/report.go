@@ -41,7 +41,7 @@ func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written 
 	b.WriteString("\n" + describeHyperparameters(r))
 	b.WriteString(describeUnits(job))
 	if r.Refit != nil {
-		b.WriteString("\n" + describeFit(split, r.RefitFit, job.scaling.intercept))
+		b.WriteString("\n" + describeFit(split, r.RefitFit, job.scaling.intercept, job.data.label))
 	}
 	if len(written) > 0 {
 		b.WriteString("\n" + strings.Join(written, "\n"))
@@ -229,7 +229,7 @@ func effects(split *dataset.Split, fit tune.Fit) []effect {
 	return list
 }
 
-func describeFit(split *dataset.Split, fit tune.Fit, intercept bool) string {
+func describeFit(split *dataset.Split, fit tune.Fit, intercept bool, label func(float64) string) string {
 	if fit.Matrix != nil {
 		return describeMatrix(fit, intercept)
 	}
@@ -239,7 +239,7 @@ func describeFit(split *dataset.Split, fit tune.Fit, intercept bool) string {
 	list := effects(split, fit)
 	var b bytes.Buffer
 	if fit.Labels != nil {
-		fmt.Fprintf(&b, "the label is %v where the value of the features in use, %d of %d, and the intercept is positive, and %v elsewhere\n", fit.Labels[1], len(list), len(fit.Features), fit.Labels[0])
+		fmt.Fprintf(&b, "the label is %s where the value of the features in use, %d of %d, and the intercept is positive, and %s elsewhere\n", label(fit.Labels[1]), len(list), len(fit.Features), label(fit.Labels[0]))
 	} else {
 		fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
 	}

@@ -67,7 +67,7 @@ small     2             2
 large     0.001         1
 `, describeResult(job, split, r, nil))
 
-	require.Regexp(t, `(?m)^intercept +7$`, describeFit(split, r.RefitFit, true))
+	require.Regexp(t, `(?m)^intercept +7$`, describeFit(split, r.RefitFit, true, number))
 
 	// Many radii: the largest come first.
 	_, _, r = made(20)

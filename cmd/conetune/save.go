@@ -12,6 +12,7 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 	return modelfile.Model{
 		Model: r.Model, Target: split.Train.Target,
 		Matrix: savedMatrix(r.RefitFit.Matrix), Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept, Targets: r.RefitFit.Targets, Intercepts: r.RefitFit.Intercepts, Labels: r.RefitFit.Labels, LogLink: r.RefitFit.LogLink,
+		Encoding:        job.data.encoder(),
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
 		ValidationError: finiteOrNull(r.Refit.Validation), TestError: finite(r.Refit.Test),
 		Provenance: modelfile.Provenance{

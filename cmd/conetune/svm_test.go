@@ -56,7 +56,7 @@ func TestLogistic(t *testing.T) {
 func labelled(seed uint64, n, p int) string {
 	random := rand.New(rand.NewPCG(seed, 8))
 	var b strings.Builder
-	b.WriteString("kind")
+	b.WriteString("y")
 	for j := range p {
 		fmt.Fprintf(&b, ",f%d", j+1)
 	}
@@ -219,7 +219,7 @@ func TestBadInputSVM(t *testing.T) {
 		want []string
 	}{
 		{"one label", []string{"--data", one}, []string{"one.csv", "label 2"}},
-		{"three labels", []string{"--data", three}, []string{"three.csv", `"kind" has 3 values (0, 1, 2)`}},
+		{"three labels", []string{"--data", three}, []string{"three.csv", `"y" has 3 values (0, 1, 2)`}},
 		{"many labels", []string{"--data", many}, []string{"many.csv", "more than 4 values"}},
 		{"more folds than rows", []string{"--data", good, "--folds", "31", "--split", "rest/1"}, []string{"good.csv", "31 folds", "29 rows"}},
 		{"more folds than rows of a label", []string{"--data", rare, "--split", "29/1"}, []string{"rare.csv", "label 1", "5 folds"}},

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
@@ -22,6 +21,7 @@ type targetTables struct {
 	names            []string
 	train, val, test *multitask.Data // test may be nil, and val is with folds
 	folds            []dataset.Fold  // of train
+	gaps             *dataset.Gaps   // of train, by folds; nil for none
 }
 
 // generatedTarget are the names of targets in a folder.
@@ -130,43 +130,31 @@ func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string 
 // mostTargets bounds the columns of that table.
 const mostTargets = 6
 
-// predictTargets predicts all targets for the rows of a table, and scores them where the table has all of them.
-func predictTargets(m *modelfile.Model, path string) (*predictions, error) {
-	table, err := formats.ReadTable(path, formats.Options{Target: m.Targets[0], TargetOptional: true, Columns: m.Features})
-	if err != nil {
-		return nil, badInput(err)
-	}
-	rows := table.Dense()
-	n, _ := rows.Dims()
-	p := &predictions{Model: m.Model, Target: strings.Join(m.Targets, ","), Targets: m.Targets, Rows: n, unit: "half the mean squared error"}
+// predictTargets predicts all targets for the rows of a table, and scores those that have all of them.
+func predictTargets(m *modelfile.Model, path string, rows *rowsToPredict) (*predictions, error) {
+	n, width := rows.Dims()
+	p := &predictions{Model: m.Model, Target: strings.Join(m.Targets, ","), Targets: m.Targets, Rows: n, unit: "half the mean squared error", Findings: rows.notes}
+	features := make([]float64, width)
+	sum, scored := 0.0, 0
 	for i := range n {
-		line, err := m.PredictTargets(rows.RawRowView(i))
+		rows.Fill(features, i)
+		line, err := m.PredictTargets(features)
 		if err != nil {
 			return nil, badInputf("%s: row %d: %w", path, i+1, err)
 		}
 		p.Lines = append(p.Lines, line)
-	}
-	if table.Y == nil {
-		return p, nil
-	}
-	// A table without the other targets is one to predict, not an error.
-	full, err := formats.ReadTable(path, formats.Options{Target: m.Targets[0], Columns: append(slices.Clone(m.Features), m.Targets[1:]...)})
-	if err != nil {
-		return p, nil
-	}
-	rows = full.Dense()
-	sum := 0.0
-	for i, line := range p.Lines {
-		row := rows.RawRowView(i)[len(m.Features):]
-		for k, v := range line {
-			y := full.Y[i]
-			if k > 0 {
-				y = row[k-1]
-			}
-			sum += (v - y) * (v - y)
+		square := 0.0
+		for k, column := range rows.targets {
+			square += (line[k] - column[i]) * (line[k] - column[i])
+		}
+		if square == square { // no target is missing
+			sum += square
+			scored++
 		}
 	}
-	p.score(sum / float64(2*n*len(m.Targets)))
+	if rows.targets != nil && scored > 0 {
+		p.score(sum/float64(2*scored*len(m.Targets)), scored)
+	}
 	return p, nil
 }
 

@@ -38,12 +38,12 @@ func TestTuneSeveralTargets(t *testing.T) {
 
 	// A table of one's own: columns by name, rows without targets to predict.
 	data := write(t, dir, "table.csv", csvText(1, 60, 6))
-	text = conetune(t, "tune", "multi-task", "--data", data, "--target", "f2,price", "--save", model).ok(t)
-	require.Contains(t, text, "5 features; 30 training, 15 validation, 15 test rows; targets f2, price")
+	text = conetune(t, "tune", "multi-task", "--data", data, "--target", "f2,y", "--save", model).ok(t)
+	require.Contains(t, text, "5 features; 30 training, 15 validation, 15 test rows; targets f2, y")
 	require.Contains(t, text, "intercept")
 	bare := write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
 	require.Len(t, strings.Split(conetune(t, "predict", "--model", model, "--data", bare).ok(t), ","), 2)
-	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,price", "--final", "train").ok(t)
+	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,y", "--final", "train").ok(t)
 }
 
 func TestBadInputOfSeveralTargets(t *testing.T) {
@@ -60,7 +60,7 @@ func TestBadInputOfSeveralTargets(t *testing.T) {
 		want []string
 	}{
 		{"no target", []string{"--data", good}, []string{"--target is missing", "--target a,b"}},
-		{"one target", []string{"--data", good, "--target", "price"}, []string{"one target, expected several"}},
+		{"one target", []string{"--data", good, "--target", "y"}, []string{"one target, expected several"}},
 		{"target twice", []string{"--data", good, "--target", "f1,f1"}, []string{`"f1" is named twice`}},
 		{"target without name", []string{"--data", good, "--target", "f1,"}, []string{"target 2 has no name"}},
 		{"missing first target", []string{"--data", good, "--target", "g1,f1"}, []string{"good.csv", `"g1"`}},

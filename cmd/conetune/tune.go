@@ -46,8 +46,10 @@ To choose by cross-validation, as svm always does, one of
   --data FILE --folds T           one table, dealt out to T folds, with rows for the test in --test or by --split
   --dir DIR                       a folder with data, folds (columns fold, row, role) and perhaps test
 
-A table is CSV (a line of names; the target is the column y, or the first one, or
---target NAME, for multi-task --target A,B,..) or LIBSVM (label index:value ...), plain or gzipped. Numbers only.
+A table is taken as it comes (docs/tables.md): CSV of any dialect, plain or compressed, or LIBSVM (label index:value ...); - is
+standard input. The target is the column y, or --target NAME, for multi-task --target A,B,.. Texts are categories, a
+feature for each level but the first; missing numbers become the median of the training rows. In a folder of --dir tables are
+CSV of numbers, with the target in the column y or the first.
 
 With --data and --train the features are standardised on the training rows, or all rows of the folds, and an
 intercept is fitted; coefficients are reported in the units of the table all the
@@ -85,7 +87,8 @@ object for each; --plot draws the best validation error over time, and --save
 writes the model of the method whose refit has the least validation error. With --chain each
 method begins at the choice of the one before: vf-idca at its radii, a search around its lambda.`
 
-const tuneExample = `  conetune tune elastic-net --data table.csv --plot table.png --save model.json
+const tuneExample = `  conetune tune elastic-net --data table.csv --target price --plot table.png --save model.json
+  conetune tune logistic --data patients.csv --target outcome --drop name,ward --folds 5
   conetune tune elastic-net --train train.svm --val val.svm --test test.svm.gz --json
   conetune tune elastic-net --dir DIR --preset paper --trace run.jsonl
   conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot methods.png
@@ -110,6 +113,7 @@ func (a *app) tuneCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.data.input.stdin = a.stdin
 			job, err := newTuneJob(args[0], &f, cmd.Flags())
 			if err != nil {
 				return err

@@ -24,12 +24,17 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if err != nil {
 		return err
 	}
+	show.clear() // before there are words to say
+	a.tell(job.data.reading)
 	split := rows.split
 	start := time.Now()
 	show.at("building the model")
-	model, err := interruptible(ctx, func() (tune.Model, error) { return job.build(rows) })
+	model, err := interruptible(ctx, func() (tune.Model, error) {
+		m, err := job.build(rows)
+		return m, job.data.explain(err)
+	})
 	built := time.Since(start)
-	show.clear() // before there are words to say
+	show.clear()
 	if errors.Is(err, errInterrupted) {
 		return err
 	} else if err != nil {
@@ -80,6 +85,8 @@ type tables struct {
 	// the folds, and Val is nil.
 	split *dataset.Split
 	cv    *dataset.CrossValidation // nil where the rows are divided
+	// targets are there for models of several.
+	targets *targetTables
 }
 
 // validationRows counts the rows that validate, those of all folds together.
@@ -102,26 +109,16 @@ func (job *tuneJob) read() (*tables, error) {
 		}
 		return &tables{split: entriesAsRows(job.entries)}, nil
 	}
-	if !job.data.crossValidation {
-		split, err := job.data.read(job.seed)
-		if err == nil && job.spec.several != nil {
-			split, job.targets, err = job.data.splitTargets(split)
-		}
-		return &tables{split: split}, err
+	read := job.data.read
+	if job.data.crossValidation {
+		read = job.data.readFolds
 	}
-	cv, err := job.data.readFolds(job.seed, job.spec.labels)
+	rows, err := read(job.seed, job.spec.labels)
 	if err != nil {
-		return nil, err
+		return nil, job.data.explain(err)
 	}
-	split := &dataset.Split{Train: cv.Data, Test: cv.Test}
-	if job.spec.several != nil {
-		if split, job.targets, err = job.data.splitTargets(split); err != nil {
-			return nil, err
-		}
-		job.targets.folds = cv.Folds
-		cv = &dataset.CrossValidation{Data: split.Train, Folds: cv.Folds, Test: split.Test}
-	}
-	return &tables{split: split, cv: cv}, nil
+	job.targets = rows.targets
+	return rows, nil
 }
 
 // build makes the model.
@@ -172,9 +169,9 @@ func (a *app) report(job *tuneJob, split *dataset.Split, results []*tune.Result)
 	var err error
 	switch {
 	case job.asJSON && len(job.methods) > 1:
-		err = a.printJSON(results)
+		err = a.printJSON(job.told(results))
 	case job.asJSON:
-		err = a.printJSON(results[0])
+		err = a.printJSON(job.told(results)[0])
 	case len(job.methods) > 1:
 		err = a.print(describeComparison(job, split, results, written))
 	default:
@@ -184,6 +181,18 @@ func (a *app) report(job *tuneJob, split *dataset.Split, results []*tune.Result)
 		return failed(fileErr)
 	}
 	return err
+}
+
+// told are the results with what was found in the tables.
+func (job *tuneJob) told(results []*tune.Result) []toldResult {
+	list := make([]toldResult, len(results))
+	for i, r := range results {
+		list[i].Result = r
+		if job.data.reading != nil {
+			list[i].notes = job.data.reading.notes
+		}
+	}
+	return list
 }
 
 // writeFiles writes figure and model, where there is something to write, and tells

@@ -70,7 +70,7 @@ func TestSaveAndPredict(t *testing.T) {
 
 	m, err := modelfile.Read(model, modelNames())
 	require.NoError(t, err)
-	require.Equal(t, "price", m.Target)
+	require.Equal(t, "y", m.Target)
 	require.Equal(t, []string{"f1", "f2", "f3", "f4", "f5", "f6"}, m.Features)
 	require.Equal(t, refit["test_error"], *m.TestError)
 	require.True(t, m.Provenance.Standardize && m.Provenance.Intercept)
@@ -150,7 +150,7 @@ func TestTableTraceAndFigure(t *testing.T) {
 	trace, plot, save := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	text := conetune(t, "tune", "elastic-net", "--data", data, "--trace", trace, "--plot", plot, "--save", save).ok(t)
 	for _, want := range []string{
-		"elastic-net by vf-idca on the native backend: converged after", "6 features; 45 training, 23 validation, 22 test rows; target price",
+		"elastic-net by vf-idca on the native backend: converged after", "6 features; 45 training, 23 validation, 22 test rows; target y",
 		"split 0.5/0.25/rest, seed 1", "features standardised", "refit", "iterate", "lambda", "radius", "features in the refit:", "intercept",
 		"trace in " + trace, "figure in " + plot, "model in " + save,
 	} {

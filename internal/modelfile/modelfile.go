@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/deviance"
+	"github.com/conetune/conetune/table"
 )
 
 // Format and Version are written into every file. Version grows when an older
@@ -45,6 +46,8 @@ type Model struct {
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
+	// Encoding says how the columns of a table become the Features; nil where they are these features themselves.
+	Encoding *table.Encoder `json:"encoding,omitempty"`
 	// LogLink says that the prediction is the exponential of the value above.
 	LogLink bool `json:"log_link,omitempty"`
 	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each
@@ -254,6 +257,9 @@ func (m *Model) validate() error {
 			return err
 		}
 	}
+	if err := m.validateEncoding(); err != nil {
+		return err
+	}
 	if name, twice := repeated(m.Features); twice {
 		return fmt.Errorf("two features of the name %q", name)
 	}
@@ -261,6 +267,26 @@ func (m *Model) validate() error {
 		return fmt.Errorf("two targets of the name %q", name)
 	}
 	return m.finite()
+}
+
+// validateEncoding rejects an encoding that is none, or that leads to other features or labels.
+func (m *Model) validateEncoding() error {
+	e := m.Encoding
+	if e == nil {
+		return nil
+	}
+	if err := e.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case m.Matrix != nil:
+		return errors.New("an encoding of the features of a matrix")
+	case !slices.Equal(e.Features(), m.Features):
+		return fmt.Errorf("an encoding of other features than those of the model")
+	case e.Labels != nil && !slices.Equal(m.Labels, []float64{0, 1}):
+		return fmt.Errorf("an encoding of the labels %q, expected 0 and 1 in the place of the numbers %v", e.Labels, m.Labels)
+	}
+	return nil
 }
 
 func count(conditions ...bool) (n int) {

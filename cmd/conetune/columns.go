@@ -1,0 +1,84 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/conetune/conetune/table"
+)
+
+// dialectFlags say how a file is written, where its content does not.
+type dialectFlags struct{ table.Options }
+
+func (d *dialectFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&d.Separator, "sep", "", "what stands between the cells of a table, `C`: , ; | or tab, space, comma, semicolon (default: found from the file)")
+	fs.StringVar(&d.Decimal, "decimal", "", "decimal `POINT` of a table, . or , (default: found from the file)")
+	fs.StringVar(&d.Encoding, "encoding", "", "`NAME` of the encoding of a table: utf-8, latin1, utf-16 (default: found from the file)")
+	fs.StringVar(&d.Comment, "comment", "", "character `C` with which lines begin that are passed over, or none (default: #)")
+	fs.StringVar(&d.Header, "header", "", "`YES` or no: whether the first line of a table names its columns (default: found from the file)")
+}
+
+func (d *dialectFlags) check() error {
+	if err := d.Validate(); err != nil {
+		return badInputf("--sep, --decimal, --encoding, --comment, --header: %w", err)
+	}
+	return nil
+}
+
+// columnFlags say what the columns of a table are for.
+type columnFlags struct {
+	dialectFlags
+	drop, features, categorical, id, missing string
+	given                                    string // the first of them that was given
+}
+
+func (c *columnFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&c.features, "features", "", "columns `A,B,..` to use as features (default: all that can be)")
+	fs.StringVar(&c.drop, "drop", "", "columns `A,B,..` to leave out")
+	fs.StringVar(&c.categorical, "categorical", "", "columns `A,B,..` whose numbers are names of categories")
+	fs.StringVar(&c.id, "id", "", "columns `A,B,..` that name the rows and are no features (default: row names and numbers of rows)")
+	fs.StringVar(&c.missing, "missing", "", "`RULE` for missing values of features: "+strings.Join(table.MissingRules(), ", ")+" (default: median, that of the training rows)")
+	c.dialectFlags.register(fs)
+}
+
+// columnFlagNames are the flags for tables of columns, which other data do not take.
+var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "sep", "decimal", "encoding", "comment", "header"}
+
+// changed is the first of these flags that was given, or empty.
+func (c *columnFlags) changed(fs *pflag.FlagSet) string {
+	for _, name := range columnFlagNames {
+		if fs.Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func (c *columnFlags) check(fs *pflag.FlagSet) error {
+	if c.missing != "" && !slices.Contains(table.MissingRules(), c.missing) {
+		return badInputf("--missing is %q, expected one of %s", c.missing, strings.Join(table.MissingRules(), ", "))
+	}
+	for name, value := range map[string]string{"features": c.features, "drop": c.drop, "categorical": c.categorical, "id": c.id} {
+		if fs.Changed(name) && slices.Contains(strings.Split(value, ","), "") {
+			return badInputf("--%s is %q, expected names of columns, separated by commas", name, value)
+		}
+	}
+	return c.dialectFlags.check()
+}
+
+// wanted says what the columns are for.
+func (c *columnFlags) wanted(targets []string, labels bool) table.Wanted {
+	return table.Wanted{
+		Targets: targets, Features: names(c.features), Drop: names(c.drop), Labels: names(c.id), Categorical: names(c.categorical),
+		Missing: table.Missing(c.missing), Classes: labels,
+	}
+}
+
+func names(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/tune"
+)
+
+// nameOfInput is standard input in messages.
+const nameOfInput = "standard input"
+
+// dataInput reads files of data, and standard input once for all who ask.
+type dataInput struct {
+	stdin io.Reader
+	text  []byte
+	read  bool
+}
+
+// standard is what standard input holds.
+func (in *dataInput) standard() ([]byte, error) {
+	if !in.read {
+		text, err := io.ReadAll(in.stdin)
+		if err != nil {
+			return nil, &formats.Error{File: nameOfInput, Reason: "cannot be read: " + err.Error(), Err: err}
+		}
+		in.text, in.read = text, true
+	}
+	return in.text, nil
+}
+
+// table reads a table of columns.
+func (in *dataInput) table(path string, o table.Options) (*table.Table, error) {
+	if path != standardStream {
+		return table.Read(path, o)
+	}
+	text, err := in.standard()
+	if err != nil {
+		return nil, err
+	}
+	return table.Decode(nameOfInput, text, o)
+}
+
+// source opens a file of numbers.
+func (in *dataInput) source(path string) (*textfile.Source, error) {
+	if path != standardStream {
+		return textfile.Open(path)
+	}
+	text, err := in.standard()
+	if err != nil {
+		return nil, err
+	}
+	return textfile.NewSource(nameOfInput, bytes.NewReader(text))
+}
+
+// isLIBSVM says whether a file is in that format; one that cannot be read is not, and its reader says why.
+func (in *dataInput) isLIBSVM(path string) bool {
+	s, err := in.source(path)
+	if err != nil {
+		return false
+	}
+	defer s.Close()
+	return formats.IsLIBSVM(s)
+}
+
+// numbers reads a file of LIBSVM.
+func (in *dataInput) numbers(path, target string) (*dataset.Data, error) {
+	s, err := in.source(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	t, err := formats.ReadTableSource(s, formats.Options{Target: target})
+	if err != nil {
+		return nil, err
+	}
+	return (*dataset.Data)(t), nil
+}
+
+// note is a finding with the file that it is about.
+type note struct {
+	File string `json:"file"`
+	table.Finding
+}
+
+// reading is what the tables of columns of a run have in common.
+type reading struct {
+	encoder *table.Encoder
+	targets []string
+	notes   []note
+}
+
+func (r *reading) add(t *table.Table, list []table.Finding) {
+	for _, f := range list {
+		r.notes = append(r.notes, note{t.Name(), f})
+	}
+}
+
+// columns is a table that was read, with the parts of its columns.
+type columns struct {
+	*table.Table
+	design *table.Design
+	rows   []int // that can be used
+}
+
+// readColumns reads the table that says what the columns are.
+func (d *dataFlags) readColumns(path string, labels bool) (*columns, error) {
+	t, err := d.input.table(path, d.columns.Options)
+	if err != nil {
+		return nil, err
+	}
+	targets := d.targets
+	if targets == nil && d.target != "" {
+		targets = []string{d.target}
+	}
+	design, err := table.Choose(t, d.columns.wanted(targets, labels))
+	if err != nil {
+		return nil, err
+	}
+	d.reading = &reading{targets: design.Targets()}
+	d.reading.add(t, design.Findings())
+	return &columns{t, design, design.Rows()}, nil
+}
+
+// fit learns from training rows, and reads the table through what it learned.
+func (d *dataFlags) fit(c *columns, train []int) (*table.Reading, error) {
+	encoder, err := c.design.Fit(train)
+	if err != nil {
+		return nil, err
+	}
+	d.reading.encoder = encoder
+	return encoder.Read(c.Table, d.reading.targets, false)
+}
+
+// other reads the rows of another table through the same encoder.
+func (d *dataFlags) other(path string, sparse bool) (*dataset.Data, [][]float64, error) {
+	t, err := d.input.table(path, d.columns.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := d.reading.encoder.Read(t, d.reading.targets, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	data := r.Encode(r.Rows(), sparse)
+	d.reading.add(t, t.Findings())
+	d.reading.add(t, r.Findings())
+	return data, r.Targets(r.Rows()), nil
+}
+
+// deal divides the rows of a table by a rule of --split.
+func (c *columns) deal(rule string, seed uint64) ([][]int, error) {
+	parts, err := dataset.SplitNumbers(len(c.rows), rule, seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	for _, part := range parts {
+		for k, i := range part {
+			part[k] = c.rows[i]
+		}
+	}
+	return parts, nil
+}
+
+// splitTables reads and divides tables of columns.
+func (d *dataFlags) splitTables(seed uint64, labels bool) (*tables, error) {
+	path := d.train
+	if path == "" {
+		path = d.data
+	}
+	c, err := d.readColumns(path, labels)
+	if err != nil {
+		return nil, err
+	}
+	parts := [][]int{c.rows}
+	if d.data != "" {
+		if parts, err = c.deal(d.rule(), seed); err != nil {
+			return nil, err
+		}
+	}
+	if len(parts) == 3 && d.test != "" {
+		return nil, errTwoTests(d.rule())
+	}
+	r, err := d.fit(c, parts[0])
+	if err != nil {
+		return nil, err
+	}
+	sparse := r.Sparse()
+	s := &dataset.Split{}
+	values := make([][][]float64, 3)
+	for k, set := range []**dataset.Data{&s.Train, &s.Val, &s.Test}[:len(parts)] {
+		*set, values[k] = r.Encode(parts[k], sparse), r.Targets(parts[k])
+	}
+	d.reading.add(c.Table, r.Unseen())
+	if d.val != "" {
+		if s.Val, values[1], err = d.other(d.val, sparse); err != nil {
+			return nil, err
+		}
+	}
+	if d.test != "" {
+		if s.Test, values[2], err = d.other(d.test, sparse); err != nil {
+			return nil, err
+		}
+	}
+	out := &tables{split: s}
+	if d.several {
+		out.targets = d.targetsOf(s, values)
+	}
+	return out, nil
+}
+
+func errTwoTests(rule string) error {
+	return fmt.Errorf("--split %s leaves test rows, but --test names a file with them: give two parts", rule)
+}
+
+// foldTables reads a table of columns and deals its rows out to folds.
+func (d *dataFlags) foldTables(seed uint64, labels bool) (*tables, error) {
+	c, err := d.readColumns(d.data, labels)
+	if err != nil {
+		return nil, err
+	}
+	rows, held := c.rows, []int(nil)
+	if rule := d.rule(); rule != "" {
+		parts, err := c.deal(rule, seed)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.checkFoldRule(rule, len(parts)); err != nil {
+			return nil, err
+		}
+		rows, held = parts[0], parts[1]
+	}
+	r, err := d.fit(c, rows)
+	if err != nil {
+		return nil, err
+	}
+	sparse := r.Sparse()
+	data := r.Encode(rows, sparse)
+	var test *dataset.Data
+	values := [][][]float64{r.Targets(rows), nil, nil}
+	switch {
+	case held != nil:
+		test, values[2] = r.Encode(held, sparse), r.Targets(held)
+	case d.test != "":
+		if test, values[2], err = d.other(d.test, sparse); err != nil {
+			return nil, err
+		}
+	}
+	d.reading.add(c.Table, r.Unseen())
+	cv, err := d.deal(data, test, seed, labels)
+	if err != nil {
+		return nil, err
+	}
+	cv.Gaps = r.Gaps(rows, cv.Folds)
+	out := &tables{cv: cv, split: &dataset.Split{Train: data, Test: test}}
+	if d.several {
+		out.targets = d.targetsOf(out.split, values)
+		out.targets.folds, out.targets.gaps = cv.Folds, cv.Gaps
+	}
+	return out, nil
+}
+
+// targetsOf are the tables of several targets.
+func (d *dataFlags) targetsOf(s *dataset.Split, values [][][]float64) *targetTables {
+	t := &targetTables{names: d.reading.targets}
+	for k, set := range []struct {
+		from *dataset.Data
+		to   **multitask.Data
+	}{{s.Train, &t.train}, {s.Val, &t.val}, {s.Test, &t.test}} {
+		if set.from == nil {
+			continue
+		}
+		y := mat.NewDense(len(set.from.Y), len(t.names), nil)
+		for q, column := range values[k] {
+			y.SetCol(q, column)
+		}
+		*set.to = &multitask.Data{X: set.from.Dense(), Y: y}
+	}
+	return t
+}
+
+// tell writes the findings about the tables, a line for each.
+func (a *app) tell(r *reading) {
+	if r == nil {
+		return
+	}
+	for _, n := range r.notes {
+		a.note("%s: %s", n.File, strings.ReplaceAll(n.Text, "\n", " "))
+	}
+}
+
+// toldResult is a result with the findings about its tables.
+type toldResult struct {
+	*tune.Result
+	notes []note
+}
+
+// MarshalJSON writes the fields of the result, and the findings where there are any.
+func (r toldResult) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(r.Result)
+	if err != nil || len(r.notes) == 0 {
+		return text, err
+	}
+	more, err := json.Marshal(struct {
+		Findings []note `json:"findings"`
+	}{r.notes})
+	if err != nil {
+		return nil, err
+	}
+	return append(append(text[:len(text)-1], ','), more[1:]...), nil
+}
+
+// encoder is what was learned from the training rows of tables of columns, nil for other data.
+func (d *dataFlags) encoder() *table.Encoder {
+	if d.reading == nil {
+		return nil
+	}
+	return d.reading.encoder
+}
+
+// label is the text of a label.
+func (d *dataFlags) label(v float64) string { return labelText(d.encoder(), v) }
+
+// labelText is the text that a label stands for.
+func labelText(e *table.Encoder, v float64) string {
+	if e != nil && e.Labels != nil {
+		return e.Labels[int(v)]
+	}
+	return number(v)
+}
+
+// explain adds to an error about labels which texts they stand for.
+func (d *dataFlags) explain(err error) error {
+	e := d.encoder()
+	if err == nil || e == nil || e.Labels == nil || !strings.Contains(err.Error(), "label") {
+		return err
+	}
+	return fmt.Errorf("%w (label 0 is %q and label 1 %q)", err, e.Labels[0], e.Labels[1])
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// cars is a table as R writes it: row names, texts, gaps, a column of numbers that names the gear box.
+func cars(n int) string {
+	var b strings.Builder
+	b.WriteString("\"\",\"mpg\",\"wt\",\"maker\",\"gear\",\"am\"\n")
+	for i := range n {
+		wt, maker, gear := fmt.Sprint(2+float64(i*7%13)/8), []string{"Fiat", "Volvo", "Opel"}[i*5%3], 3+i*3%4
+		mpg := 30 - 3*(2+float64(i*7%13)/8) + float64(i*5%3) + float64(i*11%7)/10
+		if i%6 == 1 {
+			wt = "NA"
+		}
+		am := map[bool]string{true: "manual", false: "automatic"}[mpg > 22]
+		fmt.Fprintf(&b, "\"car %d\",%v,%s,\"%s\",%d,\"%s\"\n", i, mpg, wt, maker, gear, am)
+	}
+	return b.String()
+}
+
+// A table as it comes is tuned by its target alone, by a split, by tables of their own and by folds, and the saved model predicts tables with
+// other columns, another order and another dialect.
+func TestTableAsItComes(t *testing.T) {
+	dir := t.TempDir()
+	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	features := []any{"wt", "wt=(missing)", "maker=Opel", "maker=Volvo", "gear"}
+	for name, args := range map[string][]string{
+		"split":  {"--data", data},
+		"files":  {"--train", data, "--val", data, "--test", data},
+		"folds":  {"--data", data, "--folds", "3"},
+		"tested": {"--data", data, "--folds", "3", "--test", data},
+	} {
+		o := conetune(t, append([]string{"tune", "elastic-net", "--target", "mpg", "--drop", "am", "--json", "--save", model}, args...)...)
+		m := o.object(t)
+		require.Equal(t, "converged", m["status"], name)
+		require.Less(t, m["refit"].(map[string]any)["validation_error"], 1.0, name)
+		require.Contains(t, o.stderr, `cars.csv: column "Unnamed: 0": names or numbers of rows`)
+		require.Contains(t, o.stderr, `cars.csv: missing values in column "wt" (10, lines 3, 9, 15, ..): the median`)
+		first := m["findings"].([]any)[0].(map[string]any)
+		require.Equal(t, "columns", first["kind"], name)
+		require.Equal(t, data, first["file"])
+		raw, err := os.ReadFile(model)
+		require.NoError(t, err)
+		var saved map[string]any
+		require.NoError(t, json.Unmarshal(raw, &saved))
+		require.Equal(t, features, saved["features"], name)
+	}
+	all := strings.Fields(conetune(t, "predict", "--model", model, "--data", data).ok(t))
+	require.Len(t, all, 60)
+
+	// The first row again, by name, with a decimal comma; a row without a weight, and one of a maker that is not known.
+	other := write(t, dir, "new.tsv", "gear\tmaker\tcolour\twt\n3\tFiat\tred\t2,0\n6\tOpel\tred\tNULL\n3\tLada\tred\t2,0\n")
+	o := conetune(t, "predict", "--model", model, "--data", other)
+	got := strings.Fields(o.ok(t))
+	require.Equal(t, all[0], got[0])
+	require.Equal(t, all[0], got[2], "a level that is not known is the reference, Fiat")
+	require.Contains(t, o.stderr, `column "maker" (1, line 4): levels that the training rows do not have`)
+
+	o = conetune(t, "predict", "--model", model, "--data", write(t, dir, "less.csv", "gear,maker\n3,Fiat\n"))
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, `less.csv:1: lacks column "wt"; there are: "gear", "maker"`)
+}
+
+// Labels are texts on the way in and on the way out.
+func TestTextLabels(t *testing.T) {
+	dir := t.TempDir()
+	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	for _, name := range []string{"logistic", "svm"} {
+		o := conetune(t, "tune", name, "--data", data, "--target", "am", "--drop", "mpg", "--categorical", "gear", "--folds", "3", "--save", model)
+		require.Contains(t, o.ok(t), "the label is manual where")
+		o = conetune(t, "predict", "--model", model, "--data", data)
+		words := strings.Fields(o.ok(t))
+		require.Len(t, words, 60)
+		wrong := 0
+		for i, line := range strings.Split(strings.TrimSpace(cars(60)), "\n")[1:] {
+			require.Contains(t, []string{"manual", "automatic"}, words[i])
+			if !strings.HasSuffix(line, `"`+words[i]+`"`) {
+				wrong++
+			}
+		}
+		require.Less(t, wrong, 15, name)
+		require.Contains(t, o.stderr, fmt.Sprintf("error %s on 60 rows (share of wrong labels)", number(float64(wrong)/60)))
+		shown := conetune(t, "predict", "--model", model, "--data", data, "--json").object(t)["predictions"].([]any)
+		require.Equal(t, words[0], shown[0])
+	}
+	o := conetune(t, "tune", "elastic-net", "--data", data, "--target", "am")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, `the target holds texts ("automatic", "manual"), expected numbers; logistic and svm`)
+	o = conetune(t, "tune", "logistic", "--data", data, "--target", "maker")
+	require.Contains(t, o.stderr, `the target has 3 labels ("Fiat", "Opel", "Volvo"), expected two`)
+}
+
+// Several targets are taken out of such a table, divided and by folds.
+func TestSeveralTargetsWithGaps(t *testing.T) {
+	dir := t.TempDir()
+	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	for _, args := range [][]string{{}, {"--folds", "3"}} {
+		m := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "mpg,gear", "--json", "--save", model}, args...)...).object(t)
+		require.Equal(t, "converged", m["status"])
+		o := conetune(t, "predict", "--model", model, "--data", data)
+		require.Len(t, strings.Fields(o.ok(t)), 60)
+		require.Contains(t, o.stderr, "on 60 rows (half the mean squared error)")
+	}
+}
+
+func TestTableOnStandardInput(t *testing.T) {
+	pipe := func(text string, args ...string) (code int, out, errs string) {
+		var stdout, stderr bytes.Buffer
+		a := &app{stdin: strings.NewReader(text), stdout: &stdout, stderr: &stderr}
+		root := a.rootCommand()
+		root.SetArgs(args)
+		code = a.end(context.Background(), root.ExecuteContext(context.Background()))
+		return code, stdout.String(), stderr.String()
+	}
+	model := filepath.Join(t.TempDir(), "m.json")
+	code, _, errs := pipe(cars(60), "tune", "elastic-net", "--data", "-", "--target", "mpg", "--save", model)
+	require.Zero(t, code, errs)
+	code, out, errs := pipe(cars(7), "predict", "--model", model, "--data", "-")
+	require.Zero(t, code, errs)
+	require.Len(t, strings.Fields(out), 7)
+	code, _, errs = pipe("1 1:2 2:3\n0 1:1\n1 2:2\n3 1:1 2:1\n2 1:4\n0 2:4\n1 1:2\n2 2:2\n", "tune", "elastic-net", "--data", "-")
+	require.Zero(t, code, errs)
+	code, _, errs = pipe("", "tune", "elastic-net", "--train", "-", "--val", "-")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "standard input, -, is named 2 times")
+}
+
+func TestColumnFlags(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "cars.csv", cars(60))
+	libsvm := write(t, dir, "t.txt", "1 1:2 2:3\n0 1:1\n")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--data", data}, `cars.csv:1: has no column "y": name the target by --target; the columns are: "Unnamed: 0", "mpg"`},
+		{[]string{"--data", data, "--target", "MPG"}, `did you mean "mpg"?`},
+		{[]string{"--data", data, "--target", "mpg", "--missing", "ignore"}, `--missing is "ignore", expected one of drop, mean, median, error`},
+		{[]string{"--data", data, "--target", "mpg", "--missing", "error"}, `column 3 ("wt"): 10 missing values (lines 3, 9, 15, ..)`},
+		{[]string{"--data", data, "--target", "mpg", "--drop", "a,,b"}, `--drop is "a,,b", expected names`},
+		{[]string{"--data", data, "--target", "mpg", "--sep", "xy"}, `the separator is "xy"`},
+		{[]string{"--data", data, "--target", "mpg", "--features", "wt,hp"}, `has no column "hp" for --features`},
+		{[]string{"--data", libsvm, "--drop", "x1"}, "--drop goes with a table of columns"},
+		{[]string{"--dir", dir, "--missing", "mean"}, "--missing goes with --data or --train"},
+		{[]string{"--data", data, "--targt", "mpg"}, "unknown flag: --targt (did you mean --target?)"},
+	} {
+		o := conetune(t, append([]string{"tune", "elastic-net"}, c.args...)...)
+		require.Equal(t, exitUsage, o.code, c.want)
+		require.Contains(t, o.stderr, c.want)
+	}
+	require.Contains(t, conetune(t, "tune", "elasticnet", "--data", data).stderr, `unknown model "elasticnet" (did you mean elastic-net?)`)
+	for _, rule := range []string{"drop", "mean", "median"} {
+		m := conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--missing", rule, "--features", "wt,gear", "--json").object(t)
+		require.Equal(t, "converged", m["status"])
+	}
+}

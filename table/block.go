@@ -17,6 +17,8 @@ const (
 	// textBytes is what a text takes beside its bytes.
 	textBytes = 64
 	unknown   = math.MaxUint32
+	// endOfFile is the control character at the end of files of DOS.
+	endOfFile = 0x1a
 )
 
 // reader is what is read so far.
@@ -251,6 +253,9 @@ func (p *part) cell(d *Dialect, text []byte, i, j int, last bool, to *float64) (
 
 // value is the cell of a text.
 func (p *part) value(d *Dialect, content []byte, j int) float64 {
+	if len(content) > 0 && content[len(content)-1] == endOfFile {
+		content = textfile.TrimRight(content[:len(content)-1])
+	}
 	if len(content) == 0 {
 		return missingCell
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 )
@@ -43,6 +44,7 @@ type Column struct {
 	layout   string // of dates
 	units    string // what stands around numbers: percent, currency, thousands
 
+	values       int // different numbers of a column of numbers and texts
 	nonzero      int
 	missingLines []int // the first ones
 	textLines    []int
@@ -50,8 +52,8 @@ type Column struct {
 	counts       [2]int // cells that are the number of their row, from 0 and from 1
 }
 
-// Levels is how many different texts there are.
-func (c *Column) Levels() int { return len(c.texts) }
+// Levels is how many different values a category has.
+func (c *Column) Levels() int { return len(c.texts) + c.values }
 
 // count finds out what the columns are, in two passes over the cells.
 func (t *Table) count() {
@@ -145,8 +147,9 @@ func (t *Table) settle(j int) {
 	case numbers == 0:
 		c.Kind = Category
 	default:
+		c.values = t.values(j)
 		c.Kind = Mixed
-		if t.fewLevels(j, numbers) {
+		if c.Texts > numbers || t.fewLevels(c, numbers) || c.codes() {
 			c.Kind = Category
 		}
 	}
@@ -166,24 +169,35 @@ func (t *Table) settle(j int) {
 const (
 	mostLevels  = 50  // with more,
 	levelShare  = 0.2 // their number is at most this share of the rows
-	leastOfBoth = 0.05
+	// A text among so many numbers is no slip where it stands in this share of the rows, or the numbers have few values.
+	leastTexts, fewValues = 0.05, 10
 )
 
 // fewLevels says whether a column of numbers and texts is a category: it has few values, and the texts are no slips.
-func (t *Table) fewLevels(j, numbers int) bool {
-	c := &t.columns[j]
-	if float64(c.Texts) < leastOfBoth*float64(numbers+c.Texts) {
-		return false
-	}
+func (t *Table) fewLevels(c *Column, numbers int) bool {
+	n, levels := float64(numbers+c.Texts), c.Levels()
+	return (c.values <= fewValues || float64(c.Texts) >= leastTexts*n) && levels <= mostLevels && float64(levels) <= levelShare*n
+}
+
+// values counts the different numbers of a column.
+func (t *Table) values(j int) int {
 	values := map[float64]bool{}
-	most := min(mostLevels, int(levelShare*float64(numbers+c.Texts))) - len(c.texts)
 	t.eachOf(j, func(_ int, v float64) bool {
 		if isNumber(v) {
 			values[v] = true
 		}
-		return len(values) <= most
+		return true
 	})
-	return len(values) <= most
+	return len(values)
+}
+
+// code is a text such as 136A or c168, which numbers of things are.
+var code = regexp.MustCompile(`^[A-Za-z]*[0-9]+[A-Za-z0-9/?._-]*$`)
+
+// codes says whether a column of integers and texts holds numbers of things: several rows have texts, and all are such.
+func (c *Column) codes() bool {
+	const several = 3
+	return c.Integer && c.low >= 0 && c.Texts >= several && !slices.ContainsFunc(c.texts, func(text string) bool { return !code.MatchString(text) })
 }
 
 // distinct says whether all numbers of a column differ.

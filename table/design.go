@@ -198,7 +198,7 @@ func (d *Design) findFeatures() {
 		case c.Constant && d.category[j]:
 			gone = append(gone, FoundColumn{Name: c.Name})
 		case c.Kind == Category && !slices.Contains(categorical, j) && d.tooMany(c):
-			many = append(many, FoundColumn{Name: c.Name, Count: len(c.texts)})
+			many = append(many, FoundColumn{Name: c.Name, Count: c.Levels()})
 		default:
 			if c.Constant {
 				constant = append(constant, FoundColumn{Name: c.Name})
@@ -223,7 +223,7 @@ func (d *Design) findFeatures() {
 // each row.
 func (d *Design) tooMany(c *Column) bool {
 	n := d.table.rows - c.Missing
-	levels := len(c.texts)
+	levels := c.Levels()
 	return c.overflow || levels > mostLevels && float64(levels) > levelShare*float64(n) || levels == n && n > 2
 }
 

@@ -158,8 +158,8 @@ f:1: lacks columns "age", "city"; there are: "Age", "when" (did you mean "Age"?)
 
 func TestChooseErrors(t *testing.T) {
 	numbers := "a,b,price\n"
-	for range 30 {
-		numbers += "1.5,2,3\n2.25,4,5\n"
+	for i := range 30 {
+		numbers += formatNumber(float64(i)/4) + ",2,3\n2.25,4,5\n"
 	}
 	for _, c := range []struct {
 		text string
@@ -184,7 +184,9 @@ f:62: column 1 ("a"): "red" found, expected a number: 61 numbers and 1 text (lin
 	choose(t, decode(t, numbers+"red,1,2\n", Options{}), Wanted{Targets: []string{"price"}, Drop: []string{"a"}})
 	d := choose(t, decode(t, numbers+"red,1,2\n", Options{}), Wanted{Targets: []string{"price"}, Categorical: []string{"a", "b"}})
 	e, _ := readThrough(t, d, d.Rows())
-	require.Equal(t, []string{"a=2.25", "a=red", "b=2", "b=4"}, e.Features())
+	require.Len(t, e.Features(), 30+2)
+	require.Equal(t, []string{"a=0.25", "a=0.5"}, e.Features()[:2])
+	require.Equal(t, []string{"a=red", "b=2", "b=4"}, e.Features()[29:])
 }
 
 func TestColumnsInUse(t *testing.T) {
@@ -210,6 +212,29 @@ func TestColumnsInUse(t *testing.T) {
 	d = choose(t, decode(t, b.String(), Options{}), Wanted{Labels: []string{"subject_id"}, Features: []string{"id", "zip"}})
 	e, _ = readThrough(t, d, d.Rows())
 	require.Len(t, e.Features(), 1+59)
+}
+
+// What a column of numbers and texts is: the cells of one in 40 rows, of which some are numbers.
+func TestNumbersAndTexts(t *testing.T) {
+	for name, c := range map[string]struct {
+		cell func(i int) string
+		want Kind
+	}{
+		"slip":              {func(i int) string { return []string{formatNumber(float64(i) / 4), "1.2.3"}[i/39] }, Mixed},
+		"unknown":           {func(i int) string { return []string{formatNumber(float64(i) / 4), "unknown"}[i%2*(i%3)%2] }, Mixed},
+		"cylinders":         {func(i int) string { return []string{formatNumber(float64(2 * (i % 4))), "rotary"}[i/39] }, Category},
+		"codes":             {func(i int) string { return []string{formatNumber(float64(100 + i)), "136A"}[i/36] }, Category},
+		"one code":          {func(i int) string { return []string{formatNumber(float64(100 + i)), "1O5"}[i/39] }, Mixed},
+		"bounds":            {func(i int) string { return []string{formatNumber(float64(100 + i)), ">90"}[i/30] }, Mixed},
+		"names of cars":     {func(i int) string { return []string{"model " + formatNumber(float64(i)), "90"}[i/38] }, Category},
+		"end of a DOS file": {func(i int) string { return formatNumber(float64(i)) + []string{"", "\x1a"}[i/39] }, Number},
+	} {
+		text := "x,y\n"
+		for i := range 40 {
+			text += c.cell(i) + ",1\n"
+		}
+		require.Equal(t, c.want, decode(t, text, Options{}).columns[0].Kind, name)
+	}
 }
 
 func TestSeveralTargets(t *testing.T) {

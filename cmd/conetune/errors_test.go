@@ -108,8 +108,8 @@ func TestBadInput(t *testing.T) {
 		{"folds of rows that are not there", tune("--dir", outsideFold), []string{"folds.csv:2", `"30"`, "from 0 to 29"}},
 		{"empty name", tune("--data", ""), []string{"--data is empty"}},
 
-		{"unknown model", []string{"tune", "ridge", "--data", good}, []string{`"ridge"`, "elastic-net, weighted-lasso"}},
-		{"no model", []string{"tune", "--data", good}, []string{"elastic-net, weighted-lasso"}},
+		{"unknown model", []string{"tune", "perceptron", "--data", good}, []string{`"perceptron"`, "elastic-net, lasso"}},
+		{"no model", []string{"tune", "--data", good}, []string{"elastic-net, lasso"}},
 		{"unknown method", onGood("--method", "gird"), []string{`"gird"`, "known are: ", "vf-idca"}},
 		{"second method unknown", onGood("--method", "vf-idca,gird"), []string{`"gird"`, "vf-idca"}},
 		{"zero evaluations", onGood("--method", "grid", "--evaluations", "0"), []string{"--evaluations is 0", "positive"}},
@@ -177,7 +177,7 @@ func TestBadInput(t *testing.T) {
 		{"generate too few features in groups", []string{"generate", "sparse-group-lasso", "--preset", "9-9-9-p3-m1", "--out", out}, []string{"3 features in groups, expected at least 15"}},
 		{"generate without number of groups", []string{"generate", "sparse-group-lasso", "--preset", "9-9-9-p30", "--out", out}, []string{`"9-9-9-p30"`, "-mGROUPS"}},
 		{"generate nothing", []string{"generate", "elastic-net"}, []string{"--out DIR is missing"}},
-		{"generate of unknown model", []string{"generate", "ridge", "--out", out}, []string{`"ridge"`}},
+		{"generate of unknown model", []string{"generate", "perceptron", "--out", out}, []string{`"perceptron"`}},
 		{"generate unknown sizes", []string{"generate", "elastic-net", "--preset", "big", "--out", out}, []string{`"big"`, "100-20-250-p250"}},
 		{"generate into a full folder", []string{"generate", "elastic-net", "--preset", "9-9-9-p3", "--out", full}, []string{full, "not empty"}},
 	} {

@@ -76,7 +76,8 @@ func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 // radiusFloor keeps radii above this share of the largest one at the start. At a radius of 0 the lower
 // level has no interior and its multipliers are not bounded, so that those of an interior-point solver
 // are far too large; the theory asks for radii above some positive number, too.
-const radiusFloor = 1e-6
+// Screened radii, which do not move, are held at screenedFloor of it.
+const radiusFloor, screenedFloor = 1e-6, 1e-7
 
 // start compiles the programs, finds z_0 and solves the lower level there.
 func (r *run) start(ctx context.Context) (going bool, err error) {
@@ -104,14 +105,19 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 			top = 1
 		}
 		for j := range p.Radii {
-			lo[j] = math.Max(lo[j], math.Min(hi[j], radiusFloor*top))
+			own := lo[j]
+			lo[j] = math.Max(own, math.Min(hi[j], radiusFloor*top))
 			r.centre.h[j] = math.Max(r.centre.h[j], lo[j])
 			if r.result.Screened != nil && r.result.Screened[j] {
+				lo[j] = math.Max(own, math.Min(hi[j], screenedFloor*top))
 				hi[j], r.centre.h[j] = lo[j], lo[j]
 			}
 		}
 	}
-	if r.sub, err = newSubproblem(p, s, lo, hi, r.low.joint); err != nil {
+	if err = r.low.joint.restrict(r.result.Screened); err != nil {
+		return false, p.errorf("%w", err)
+	}
+	if r.sub, err = newSubproblem(p, s, lo, hi, r.result.Screened, r.low.joint); err != nil {
 		return false, err
 	}
 	if r.found != nil && r.found.weighted {

@@ -57,7 +57,7 @@ type Settings struct {
 	// [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.
 	PathStart bool
 	// Screen, with PathStart from Path, keeps the radii at their lower bounds, next to zero, that vanish at the start: what the common weights of the path
-	// leave out stays out. It is for models with a radius for each coefficient, which would let every coefficient in; see
+	// leave out stays out, as their rows have no room above their radii. It is for models with a radius for each coefficient, which would let every coefficient in; see
 	// Program.Anchor too.
 	Screen bool
 	// HoldZeros keeps radii that are zero there. The multipliers of P_i(x) <= 0 are all numbers from a least one on, each of which

@@ -13,6 +13,14 @@ type Bilevel interface {
 	Subproblem(parts []Bilevel, workers int) SubproblemSolver
 }
 
+// Restricting is a [Bilevel] that can go without some penalties, whose values stay zero then.
+type Restricting interface {
+	Bilevel
+	// Restrict returns the fit whose programs leave x at zero where penalties are that keep, one entry for each, does not name: neither their h nor t give them
+	// room there. Its points and answers have the same length. It is nil where too little would be left, or nothing gained.
+	Restrict(keep []bool) (Bilevel, error)
+}
+
 // Scaled is a [Bilevel] that is quicker than conic programs on large data only.
 type Scaled interface {
 	Bilevel

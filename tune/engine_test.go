@@ -66,3 +66,31 @@ func TestEngines(t *testing.T) {
 	}
 	require.ErrorContains(t, tune.Config{Method: tune.MethodVFiDCA, Engine: "quick"}.Validate(), "known are: auto, conic")
 }
+
+// So they do with caution, whose radii of zero keep their coefficients out of both programs.
+func TestEnginesWithCaution(t *testing.T) {
+	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0, 0.5, 0, 0, 0, 0}, 0.5)
+	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+	require.NoError(t, err)
+	g, err := groups.Equal(8, 4)
+	require.NoError(t, err)
+	for _, d := range []dataset.Division{s, cv} {
+		w, err := wlasso.New(d, wlasso.Options{Intercept: true})
+		require.NoError(t, err)
+		group, err := sgl.New(d, g, sgl.Options{Intercept: true})
+		require.NoError(t, err)
+		for _, m := range []tune.Model{w, group} {
+			run := func(engine string) *tune.Result {
+				r, err := tune.Run(context.Background(), m, tune.Config{Engine: engine})
+				require.NoError(t, err)
+				require.Contains(t, r.Message, "drawn towards")
+				return r
+			}
+			fit, conic := run(tune.EngineAuto), run(tune.EngineConic)
+			require.Zero(t, fit.BackendSetups, "%s %T", m.Name(), d)
+			require.Equal(t, conic.Iterations, fit.Iterations)
+			require.InEpsilon(t, conic.Errors.Validation, fit.Errors.Validation, 1e-3, "%s %T", m.Name(), d)
+			require.InEpsilon(t, conic.Refit.Validation, fit.Refit.Validation, 1e-3, "%s %T", m.Name(), d)
+		}
+	}
+}

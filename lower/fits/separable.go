@@ -41,7 +41,43 @@ func (s separated) Subproblem(parts []lower.Bilevel, workers int) lower.Subprobl
 	return separable.NewSubproblem(data, workers)
 }
 
+// restricted is a fit whose programs keep some groups.
+type restricted struct {
+	lower.Bilevel
+	data *separable.Restricted
+}
+
+func restrict(fit lower.Bilevel, s separated, keep []bool) (lower.Bilevel, error) {
+	data, err := s.data.Restrict(keep)
+	if data == nil || err != nil {
+		return nil, err
+	}
+	return &restricted{fit, data}, nil
+}
+
+// Restrict implements [lower.Restricting].
+func (m *WeightedLassoFit) Restrict(keep []bool) (lower.Bilevel, error) {
+	return restrict(m, m.separated, keep)
+}
+
+// Restrict implements [lower.Restricting].
+func (m *SparseGroupLasso) Restrict(keep []bool) (lower.Bilevel, error) {
+	return restrict(m, m.separated, keep)
+}
+
+// Within implements [lower.Bilevel].
+func (r *restricted) Within() lower.WithinSolver { return r.data.Within() }
+
+// Subproblem implements [lower.Bilevel].
+func (r *restricted) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+	data := make([]*separable.Restricted, len(parts))
+	for t, p := range parts {
+		data[t] = p.(*restricted).data
+	}
+	return separable.NewRestrictedSubproblem(data, workers)
+}
+
 var (
-	_ lower.Bilevel = (*WeightedLassoFit)(nil)
-	_ lower.Bilevel = (*SparseGroupLasso)(nil)
+	_ lower.Restricting = (*WeightedLassoFit)(nil)
+	_ lower.Restricting = (*SparseGroupLasso)(nil)
 )

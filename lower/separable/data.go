@@ -49,17 +49,28 @@ func New(train, val Rows, members [][]int, shared, intercept bool) (*Regression,
 	if g.groups, err = newGroups(members, p); err != nil {
 		return nil, err
 	}
+	if g.curvature, err = curvature(train.X); err != nil {
+		return nil, fmt.Errorf("separable: training rows: %w", err)
+	}
 	for j := range p {
-		_, squares, err := train.X.Sums(j)
-		if err != nil {
-			return nil, fmt.Errorf("separable: training rows: %w", err)
-		}
-		g.curvature += squares / float64(n*p)
 		if _, _, err := val.X.Sums(j); err != nil {
 			return nil, fmt.Errorf("separable: validation rows: %w", err)
 		}
 	}
 	return g, nil
+}
+
+// curvature is the mean of |x_j|^2 / n over the columns.
+func curvature(x *design.Matrix) (sum float64, err error) {
+	n, p := x.Dims()
+	for j := range p {
+		_, squares, err := x.Sums(j)
+		if err != nil {
+			return 0, err
+		}
+		sum += squares / float64(n*p)
+	}
+	return sum, nil
 }
 
 func newGroups(members [][]int, p int) (*groups, error) {

@@ -25,6 +25,15 @@ type model struct {
 	members           [][]int // nil for the weighted lasso
 	shared, intercept bool
 	sparse            bool
+	zero              []int // features that are left out
+}
+
+// less are the constraints that leave features out.
+func (m model) less(b convex.Affine) []*convex.Constraint {
+	if m.zero == nil {
+		return nil
+	}
+	return []*convex.Constraint{convex.Equal(b.Pick(m.zero), convex.Const(0))}
 }
 
 func (m model) penalties(p int) int {
@@ -119,6 +128,7 @@ func (m model) solveLower(t *testing.T, s sample, r []float64) (value float64, l
 	c.Minimize(loss(s, vars))
 	rows := m.rows(vars[0].Expr(), convex.Const(r...))
 	c.Constrain(rows...)
+	c.Constrain(m.less(vars[0].Expr())...)
 	res := run(t, c)
 	for _, row := range rows {
 		lambda = append(lambda, res.Dual(row)...)
@@ -143,6 +153,7 @@ func (m model) solveSubproblem(t *testing.T, train, val []sample, c *lower.Centr
 		}
 		objective = objective.Plus(loss(val[f], x).Scale(share))
 		lowerLoss = lowerLoss.Plus(loss(train[f], x).Scale(share))
+		k.Constrain(m.less(x[0].Expr())...)
 		k.Constrain(m.rows(x[0].Expr(), h.Expr().Plus(top.Expr().MulMat(spread)))...)
 	}
 	lowerLoss = lowerLoss.PlusAffine(h.Expr().Minus(convex.Const(c.R...)).Dot(c.Gamma))
@@ -411,4 +422,115 @@ func TestWrongInput(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, got.Solved)
 	require.Zero(t, got.Loss)
+}
+
+// With some groups left out both programs have the optimum of the conic programs with these coefficients zero, and the multipliers of their radii, which
+// count as zero, bound the value at others.
+func TestRestrictedAgainstConic(t *testing.T) {
+	size := shapes[1]
+	for _, folds := range []int{1, 2} {
+		models(size.p, func(name string, m model) {
+			rng := rand.New(rand.NewPCG(7, uint64(folds)))
+			n := m.penalties(size.p)
+			keep := make([]bool, n)
+			c := &lower.Centre{R: make([]float64, n), Gamma: make([]float64, n), Low: make([]float64, n), High: make([]float64, n), Rho: 1e-2, Alpha: 20, Tol: 1e-8}
+			for j := range n {
+				keep[j] = j%3 != 1
+				c.R[j], c.Low[j], c.High[j] = []float64{0.7, 0.3, 0.1}[j%3], 1e-6, math.Inf(1)
+				if !keep[j] {
+					c.Low[j], c.High[j] = c.R[j], c.R[j]
+				}
+			}
+			if m.shared {
+				keep[n-1] = false // kept in any case
+				c.R[n-1], c.Low[n-1], c.High[n-1] = 2, 1e-6, math.Inf(1)
+			}
+			for k := range n {
+				switch {
+				case keep[k] || m.shared && k == n-1:
+				case m.members == nil:
+					m.zero = append(m.zero, k)
+				default:
+					m.zero = append(m.zero, m.members[k]...)
+				}
+			}
+			var trains, vals []sample
+			var data []*separable.Restricted
+			for range folds {
+				train, val := draw(rng, size.n, size.p), draw(rng, size.m, size.p)
+				trains, vals = append(trains, train), append(vals, val)
+				r, err := m.data(t, train, val).Restrict(keep)
+				require.NoError(t, err)
+				data = append(data, r)
+				low := r.Within()
+				got, err := low.Solve(context.Background(), c.R, 1e-9)
+				require.NoError(t, err)
+				require.True(t, got.Solved, name)
+				value, _, x := m.solveLower(t, train, c.R)
+				require.InDelta(t, value, got.Loss, 1e-6, name)
+				require.Len(t, got.Lambda, n)
+				for _, j := range m.zero {
+					require.Zero(t, got.X[0][j], name)
+				}
+				other, bound := slices.Clone(c.R), got.Loss-got.Gap
+				for j := range other {
+					from := c.R[j]
+					if !keep[j] && (!m.shared || j < n-1) {
+						from = 0
+					}
+					other[j] = from + 0.1*rng.Float64()
+					bound -= got.Lambda[j] * (other[j] - from)
+				}
+				all := m
+				all.zero = nil
+				at, _, _ := all.solveLower(t, train, other)
+				require.GreaterOrEqual(t, at, bound-1e-7, name)
+
+				require.NoError(t, low.Begin(context.Background(), slices.Repeat([]float64{0.1}, n), got.X))
+				again, err := low.Solve(context.Background(), c.R, 1e-9)
+				require.NoError(t, err)
+				require.InDelta(t, got.Loss, again.Loss, 1e-8, name)
+
+				c.Value += value / float64(folds)
+				for j, l := range got.Lambda {
+					if keep[j] || m.shared && j == n-1 {
+						c.Gamma[j] += l / float64(folds)
+					}
+				}
+				x[0][m.zero[0]] = 0.2 // what it has in the objective is counted
+				c.X = append(c.X, x)
+			}
+			got, err := separable.NewRestrictedSubproblem(data, 1).Solve(context.Background(), c)
+			require.NoError(t, err)
+			require.True(t, got.Solved, name)
+			value, r, m0 := m.solveSubproblem(t, trains, vals, c)
+			require.InDelta(t, value, got.Objective, 1e-6, name)
+			require.InDeltaSlice(t, r, got.R, 1e-2, name)
+			require.InDelta(t, m0, got.M0, 1e-2*(1+m0), name)
+			for f := range got.X {
+				require.Len(t, got.M[f], n)
+				for _, j := range m.zero {
+					require.Zero(t, got.X[f][0][j], name)
+				}
+			}
+		})
+	}
+}
+
+func TestRestrictWrongInput(t *testing.T) {
+	rows := separable.Rows{X: design.New(mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})), Y: []float64{1, 2}}
+	g, err := separable.New(rows, rows, nil, false, false)
+	require.NoError(t, err)
+	_, err = g.Restrict([]bool{true})
+	require.ErrorContains(t, err, "1 penalties to keep or not, expected 3")
+	none, err := g.Restrict(make([]bool, 3))
+	require.NoError(t, err)
+	require.Nil(t, none)
+	r, err := g.Restrict([]bool{true, false, true})
+	require.NoError(t, err)
+	_, err = r.Within().Solve(context.Background(), []float64{1}, 1e-9)
+	require.ErrorContains(t, err, "1 radii, expected 3")
+	require.ErrorContains(t, r.Within().Begin(context.Background(), []float64{1}, nil), "1 weights")
+	_, err = separable.NewRestrictedSubproblem([]*separable.Restricted{r}, 1).Solve(context.Background(), &lower.Centre{})
+	require.ErrorContains(t, err, "0 radii, expected 3")
 }

@@ -59,7 +59,7 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	}
 	paper, standard := sgl.Settings(data)
 	return &Model{groups: g, Model: regression.NewModel(data, regression.Spec{
-		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: sgl.StopFolds, Caution: sgl.Caution(data, standard),
+		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: sgl.StopFolds, Caution: sgl.Caution(standard),
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
 		},

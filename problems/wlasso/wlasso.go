@@ -62,7 +62,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	standard.Alpha0, standard.Rho, standard.MaxIter = 100, 1, 20
 	standard.PathStart = data.LambdaMax() > 0
 	var caution *problems.Caution
-	if _, p := data.Dims(); standard.PathStart && p <= cautionFeatures {
+	if standard.PathStart {
 		caution = cautious(standard)
 	}
 	return &Model{regression.NewModel(data, regression.Spec{
@@ -86,12 +86,9 @@ func (*Model) Modes() []lower.Mode {
 // came out from 0.03 to 0.5 of LambdaMax on data of one kind.
 const anchor = 0.1
 
-// cautionFeatures is the largest number of features for which caution was tried.
-const cautionFeatures = 2500
-
 // cautious are the settings by default: two iterations on the features that the lasso of the start has. rho, the number of iterations
-// and the exponents were chosen on generated data of three sizes and three signal-to-noise ratios, see docs/benchmarks.md.
+// and the exponents were chosen on generated data of up to 12 000 features and three signal-to-noise ratios, see docs/benchmarks.md.
 func cautious(s dca.Settings) *problems.Caution {
 	s.Rho, s.MaxIter, s.Tol, s.Screen = 0.1, 2, 1e-3, true
-	return &problems.Caution{Settings: s, Temper: 0.15, Floor: 0.01}
+	return &problems.Caution{Settings: s, Temper: 0.2, Floor: 0.01}
 }

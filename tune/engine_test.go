@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/poisson"
@@ -42,6 +43,11 @@ func TestEngines(t *testing.T) {
 			g, err := groups.Equal(8, 4)
 			require.NoError(t, err)
 			return sgl.New(d, g, sgl.Options{Intercept: true})
+		},
+		"group-lasso": func(d dataset.Division) (tune.Model, error) {
+			g, err := groups.Equal(8, 4)
+			require.NoError(t, err)
+			return grouplasso.New(d, g, grouplasso.Options{Intercept: true})
 		},
 	} {
 		for _, d := range []dataset.Division{s, cv} {
@@ -79,7 +85,9 @@ func TestEnginesWithCaution(t *testing.T) {
 		require.NoError(t, err)
 		group, err := sgl.New(d, g, sgl.Options{Intercept: true})
 		require.NoError(t, err)
-		for _, m := range []tune.Model{w, group} {
+		whole, err := grouplasso.New(d, g, grouplasso.Options{Intercept: true})
+		require.NoError(t, err)
+		for _, m := range []tune.Model{w, group, whole} {
 			run := func(engine string) *tune.Result {
 				r, err := tune.Run(context.Background(), m, tune.Config{Engine: engine})
 				require.NoError(t, err)

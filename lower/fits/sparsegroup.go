@@ -16,38 +16,62 @@ import (
 //	min over b, b0 of  1/(2n) |y - X b - b0|^2 + sum_g lambda_g |b^(g)|_2 + lambda_{M+1} |b|_1.
 //
 // The validation loss is half the mean squared error. Its points have the coefficients, and with an
-// intercept b0. It has the adjoint mode only. It also solves both programs of an iteration of VF-iDCA.
+// intercept b0. It has the adjoint mode only. It also solves both programs of an iteration of VF-iDCA. A [GroupLasso] is the same without the last term.
 type SparseGroupLasso struct {
 	separated
 	groups    *sparse.Groups
 	members   [][]int
+	shared    bool // with the last term
 	val       Rows
 	intercept bool
 }
 
 // NewSparseGroupLasso takes the lists of the features of the groups; each feature is in one.
 func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*SparseGroupLasso, error) {
-	g, err := newTraining("sparse group lasso", train, val, intercept)
+	return newGrouped("sparse group lasso", train, val, members, true, intercept)
+}
+
+// GroupLasso has a hyperparameter for the norm of each group.
+type GroupLasso struct{ *SparseGroupLasso }
+
+// NewGroupLasso takes the lists of the features of the groups; each feature is in one.
+func NewGroupLasso(train, val Rows, members [][]int, intercept bool) (*GroupLasso, error) {
+	m, err := newGrouped("group lasso", train, val, members, false, intercept)
+	return &GroupLasso{m}, err
+}
+
+func newGrouped(name string, train, val Rows, members [][]int, shared, intercept bool) (*SparseGroupLasso, error) {
+	g, err := newTraining(name, train, val, intercept)
 	if err != nil {
 		return nil, err
 	}
 	g.Prepare()
 	groups, err := sparse.NewGroups(g, members)
 	if err != nil {
-		return nil, fmt.Errorf("fits: sparse group lasso: %w", err)
+		return nil, fmt.Errorf("fits: %s: %w", name, err)
 	}
-	s, err := newSeparated("sparse group lasso", train, val, members, true, intercept)
+	s, err := newSeparated(name, train, val, members, shared, intercept)
 	if err != nil {
 		return nil, err
 	}
-	return &SparseGroupLasso{separated: s, groups: groups, members: members, val: val, intercept: intercept}, nil
+	return &SparseGroupLasso{separated: s, groups: groups, members: members, shared: shared, val: val, intercept: intercept}, nil
 }
 
-// Dim is the number of groups plus one.
-func (m *SparseGroupLasso) Dim() int { return len(m.members) + 1 }
+// Dim is the number of groups, plus one with the l1 norm.
+func (m *SparseGroupLasso) Dim() int {
+	if m.shared {
+		return len(m.members) + 1
+	}
+	return len(m.members)
+}
 
 // LambdaMax is the least common value at which all coefficients are zero.
-func (m *SparseGroupLasso) LambdaMax() float64 { return m.groups.LambdaMax() }
+func (m *SparseGroupLasso) LambdaMax() float64 {
+	if m.shared {
+		return m.groups.LambdaMax()
+	}
+	return m.groups.NormMax()
+}
 
 // Path goes down with a common value.
 func (m *SparseGroupLasso) Path() [][]float64 { return commonPath(m.Dim(), m.LambdaMax()) }
@@ -65,8 +89,10 @@ func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol floa
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}
 	pt := &lower.Point{Lambda: append([]float64(nil), lambda...)}
-	last := len(lambda) - 1
-	w := sparse.GroupWeights{Norm: pt.Lambda[:last], L1: pt.Lambda[last:]}
+	w := sparse.GroupWeights{Norm: pt.Lambda[:len(m.members)]}
+	if m.shared {
+		w.L1 = pt.Lambda[len(m.members):]
+	}
 	o := sparse.Options{Tol: tol}
 	if start != nil {
 		o.Start = start.State.(*groupState).Solution
@@ -85,7 +111,7 @@ func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol floa
 //	dL/dlambda_g = -v_g'b_g / |b_g|,   dL/dlambda_{M+1} = -v' sign(b_S).
 func (m *SparseGroupLasso) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	if o.Mode == lower.Forward {
-		return nil, fmt.Errorf("fits: the sparse group lasso has no forward mode, only %s", lower.Adjoint)
+		return nil, fmt.Errorf("fits: the (sparse) group lasso has no forward mode, only %s", lower.Adjoint)
 	}
 	s := at.State.(*groupState)
 	out := make([]float64, m.Dim())
@@ -114,7 +140,9 @@ func (m *SparseGroupLasso) Gradient(ctx context.Context, at *lower.Point, o lowe
 	full := make([]float64, len(s.B))
 	for i, j := range s.Support {
 		full[j] = v[i]
-		out[len(m.members)] -= v[i] * sign(s.B[j])
+		if m.shared {
+			out[len(m.members)] -= v[i] * sign(s.B[j])
+		}
 	}
 	for k, group := range m.members {
 		var inner, size float64

@@ -47,7 +47,44 @@ func (s *system) solve(v []float64) {
 
 // build sets up the matrix of a part and factors it.
 func (a *ascent) build(t int, kind []uint8) bool {
-	p, at, s := a.parts[t], &a.at.of[t], &a.newton[t]
+	p, s := a.parts[t], &a.newton[t]
+	a.prepare(t, a.width(t, kind))
+	w := writer{system: s, part: p, scale: 1 / math.Sqrt(a.rho), column: make([]float64, p.rows), radial: make([]float64, p.rows)}
+	for _, g := range a.work {
+		switch q := a.at.of[t].norms[g]; {
+		case q == 0:
+		case kind[g] == below:
+			w.free(a.members[g], a.at.of[t].soft)
+		default:
+			w.bounded(a.members[g], a.at.of[t].soft, q, a.at.r[g]+a.at.t, kind[g] == loose)
+		}
+	}
+	if p.intercept {
+		for i := range w.column {
+			w.column[i] = 1
+		}
+		w.put()
+	}
+	return s.decompose(p.rows)
+}
+
+// width is the number of columns of G: those of the coefficients, or of the direction of a group, and of the intercept.
+func (a *ascent) width(t int, kind []uint8) (count int) {
+	at := &a.at.of[t]
+	for _, g := range a.work {
+		if at.norms[g] > 0 {
+			count += columns(kind[g], a.members[g], at.soft)
+		}
+	}
+	if a.parts[t].intercept {
+		count++
+	}
+	return count
+}
+
+// prepare makes room for so many columns, at the weights of the point.
+func (a *ascent) prepare(t, count int) {
+	p, s := a.parts[t], &a.newton[t]
 	n := p.rows
 	if s.factor.End == nil {
 		s.factor.End = new(stop.Stop)
@@ -63,93 +100,86 @@ func (a *ascent) build(t int, kind []uint8) bool {
 			root[k] = math.Sqrt(set.by(a.at.m0))
 		}
 	}
-	// The columns: those of the coefficients, or of the direction of a group.
-	count := 0
-	for _, g := range a.work {
-		if at.norms[g] > 0 {
-			count += columns(kind[g], a.members[g], at.soft)
-		}
-	}
-	if p.intercept {
-		count++
-	}
 	s.k, s.narrow = count, count <= n
 	if need := count * n; cap(s.g) < need {
 		s.g = make([]float64, need)
 	}
 	s.g = s.g[:count*n]
 	s.work = make([]float64, max(n, count))
-	scale := 1 / math.Sqrt(a.rho)
-	column, radial := make([]float64, n), make([]float64, n)
-	index := 0
-	put := func() {
-		for i, v := range column {
-			v *= s.root[i] * scale
-			if s.narrow {
-				s.g[index+i*count] = v
-			} else {
-				s.g[i+index*n] = v
-			}
-		}
-		index++
-	}
-	take := func(to []float64, factor float64, j int) {
-		for i := range p.sets {
-			set := &p.sets[i]
-			set.X.Axpy(factor, j, set.of(to))
-		}
-	}
-	for _, g := range a.work {
-		q := at.norms[g]
-		if q == 0 {
-			continue
-		}
-		members := a.members[g]
-		if kind[g] == below {
-			for _, j := range members {
-				if at.soft[j] != 0 {
-					clear(column)
-					take(column, 1, j)
-					put()
-				}
-			}
-			continue
-		}
-		along := 0.0
-		if kind[g] == loose {
-			along = math.Sqrt(0.5)
-		}
-		if len(members) == 1 {
-			if along > 0 {
-				clear(column)
-				take(column, along, members[0])
-				put()
-			}
-			continue
-		}
-		across := math.Sqrt((a.at.r[g] + a.at.t) / q)
-		clear(radial)
-		for _, j := range members {
-			if v := at.soft[j]; v != 0 {
-				take(radial, v/q, j)
-			}
-		}
-		for _, j := range members {
-			if v := at.soft[j]; v != 0 {
-				copy(column, radial)
-				floats.Scale((along-across)*v/q, column)
-				take(column, across, j)
-				put()
-			}
+}
+
+// writer fills G column by column.
+type writer struct {
+	*system
+	part           *part
+	scale          float64 // 1 / rho^(1/2)
+	index          int
+	column, radial []float64
+}
+
+// put writes the column, with its weights.
+func (w *writer) put() {
+	n := len(w.column)
+	for i, v := range w.column {
+		v *= w.root[i] * w.scale
+		if w.narrow {
+			w.g[w.index+i*w.k] = v
+		} else {
+			w.g[i+w.index*n] = v
 		}
 	}
-	if p.intercept {
-		for i := range column {
-			column[i] = 1
-		}
-		put()
+	w.index++
+}
+
+// take adds a multiple of x_j.
+func (w *writer) take(to []float64, factor float64, j int) {
+	for i := range w.part.sets {
+		set := &w.part.sets[i]
+		set.X.Axpy(factor, j, set.of(to))
 	}
-	return s.decompose(n)
+}
+
+// free is a group whose coefficients are not bounded.
+func (w *writer) free(members []int, soft []float64) {
+	for _, j := range members {
+		if soft[j] != 0 {
+			clear(w.column)
+			w.take(w.column, 1, j)
+			w.put()
+		}
+	}
+}
+
+// bounded is a group of norm q at the bound top or above it: E E' = along^2 e e' + across^2 (I - e e') with e = b / |b|, along^2 = 1/2 where its radius moves
+// for it alone and 0 otherwise, and across^2 = top / q.
+func (w *writer) bounded(members []int, soft []float64, q, top float64, moves bool) {
+	along := 0.0
+	if moves {
+		along = math.Sqrt(0.5)
+	}
+	if len(members) == 1 {
+		if moves {
+			clear(w.column)
+			w.take(w.column, along, members[0])
+			w.put()
+		}
+		return
+	}
+	across := math.Sqrt(top / q)
+	clear(w.radial)
+	for _, j := range members {
+		if v := soft[j]; v != 0 {
+			w.take(w.radial, v/q, j)
+		}
+	}
+	for _, j := range members {
+		if v := soft[j]; v != 0 {
+			copy(w.column, w.radial)
+			floats.Scale((along-across)*v/q, w.column)
+			w.take(w.column, across, j)
+			w.put()
+		}
+	}
 }
 
 // columns is how many a group has.

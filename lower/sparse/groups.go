@@ -70,6 +70,20 @@ func (q *Groups) LambdaMax() float64 {
 	return top
 }
 
+// NormMax is the smallest weight that, common to all norms, makes all coefficients zero without w1.
+func (q *Groups) NormMax() float64 {
+	top := 0.0
+	for _, group := range q.groups.Members {
+		squares := 0.0
+		for _, j := range group {
+			c := q.data.XtY[j] / float64(q.data.X.Rows())
+			squares += c * c
+		}
+		top = math.Max(top, math.Sqrt(squares))
+	}
+	return top
+}
+
 func (q *Groups) weights(w GroupWeights) (norm, l1 []float64, err error) {
 	if norm, l1, err = q.groups.Weights(w.Norm, w.L1); err != nil {
 		return nil, nil, fmt.Errorf("sparse: %w", err)

@@ -13,13 +13,15 @@
 // estimation in regression with grouped variables, JRSS B 68, 2006). The multipliers of the M radii, all nonnegative, are the
 // lambda, called after their groups. Where groups overlap, the features that vanish are unions of groups (R. Jenatton, J.-Y. Audibert,
 // F. Bach, Structured variable selection with sparsity-inducing norms, JMLR 12, 2011), which gives for example
-// hierarchies: a group for each node of a tree with all below it.
+// hierarchies: a group for each node of a tree with all below it. Groups that do not overlap have a fast fit, others are conic programs.
 package grouplasso
 
 import (
 	"fmt"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -60,10 +62,25 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	paper, standard := sgl.Settings(data)
 	return &Model{groups: g, Model: regression.NewModel(data, regression.Spec{
 		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: sgl.StopFolds, Caution: sgl.Caution(standard),
+		Fit: fit(g, p),
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
 		},
 	})}, nil
+}
+
+// fit is the fast fit of the p features where no groups overlap.
+func fit(g *groups.Groups, p int) func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+	size := 0
+	for _, members := range g.Members {
+		size += len(members)
+	}
+	if size > p { // each feature is in one at least
+		return nil
+	}
+	return func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		return fits.NewGroupLasso(train, val, g.Members, intercept)
+	}
 }
 
 // Groups are the groups of the features.

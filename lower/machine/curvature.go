@@ -26,9 +26,9 @@ type curvature struct {
 	least  float64   // the accuracy of solves by products
 	diag   []float64 // of H, if it is not stored
 
-	chol                      factor.Definite
-	columns, scaled           []float64
-	residual, way, image, pre []float64
+	chol                 factor.Definite
+	columns, scaled, way []float64
+	local                local // of solves by conjugate gradients
 }
 
 const (
@@ -37,17 +37,16 @@ const (
 	// blockRows is how many rows of the band are added to H at a time.
 	blockRows = 256
 	// mostKinks is the largest number of rows in the band for which, where H is not stored, a matrix of their order is factored.
-	mostKinks = 3000
-	// mostProducts bounds the products of one solve without a factor.
-	mostProducts = 2000
-	// loosest and tightest bound the accuracy of such a solve, in the norm of the diagonal.
-	loosest, tightest = 1e-3, 1e-10
+	mostKinks = 200
 )
+
+// stored says whether H is.
+func (h *curvature) stored() bool { return len(h.curve)-1 <= mostStored }
 
 // set makes H of a band; false where it was ended.
 func (h *curvature) set() bool {
 	n := len(h.curve)
-	if n-1 > mostStored {
+	if !h.stored() {
 		h.diag = append(h.diag[:0], h.curve...)
 		for k, i := range h.band {
 			index, value := h.rows.stored(i)
@@ -121,14 +120,14 @@ func (h *curvature) times(out, v []float64) {
 }
 
 // solve sets x to the solution of (H + diag(extra)) x = right in the free coordinates, in increasing order, and to 0 in the others. It says
-// whether there is one, to rounding.
-func (h *curvature) solve(free []int, extra, right, x []float64) bool {
+// whether there is one, to rounding or, where products are all that is known of H, to an accuracy.
+func (h *curvature) solve(free []int, extra, right, x []float64, accuracy float64) bool {
 	clear(x)
 	switch {
 	case h.full == nil && len(h.band) <= mostKinks:
 		return h.byRows(free, extra, right, x)
 	case h.full == nil:
-		return h.conjugate(free, extra, right, x)
+		return h.conjugate(free, extra, right, x, accuracy)
 	}
 	n, k := len(right), len(free)
 	h.chol.End = h.end
@@ -218,58 +217,4 @@ func (h *curvature) byRows(free []int, extra, right, x []float64) bool {
 	}
 	x[p] = c
 	return !math.IsNaN(c) && !math.IsInf(c, 0)
-}
-
-// conjugate is solve by conjugate gradients, scaled by the diagonal.
-func (h *curvature) conjugate(free []int, extra, right, x []float64) bool {
-	n := len(right)
-	if len(h.image) < n {
-		h.residual, h.way, h.image, h.pre = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	}
-	r, way := h.residual, h.way[:n]
-	clear(r)
-	clear(way)
-	first := 0.0
-	for _, j := range free {
-		r[j] = right[j]
-		h.pre[j] = 1 / (h.diag[j] + extra[j])
-		first += r[j] * r[j] * h.pre[j]
-	}
-	entries := 0
-	for _, i := range h.band {
-		entries += len(h.rows.values(i))
-	}
-	last := 0.0
-	for step := range mostProducts {
-		now := 0.0
-		for _, j := range free {
-			now += r[j] * r[j] * h.pre[j]
-		}
-		if now <= h.least*h.least*first {
-			break
-		}
-		turn := 0.0
-		if step > 0 {
-			turn = now / last
-		}
-		for _, j := range free {
-			way[j] = r[j]*h.pre[j] + turn*way[j]
-		}
-		last = now
-		h.times(h.image, way)
-		curve := 0.0
-		for _, j := range free {
-			h.image[j] += extra[j] * way[j]
-			curve += way[j] * h.image[j]
-		}
-		if !(curve > 0) || h.end.Reached(2*entries+n) {
-			break
-		}
-		t := now / curve
-		for _, j := range free {
-			x[j] += t * way[j]
-			r[j] -= t * h.image[j]
-		}
-	}
-	return !h.end.Reached(0)
 }

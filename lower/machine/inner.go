@@ -26,6 +26,9 @@ type inner struct {
 	moved    []float64
 	image    []float64 // H moved
 	bent     bool      // the last step was cut
+	rough    bool      // and systems are solved roughly
+	accuracy float64   // of systems else
+	systems  int       // that were solved
 }
 
 const (
@@ -35,6 +38,13 @@ const (
 	mostRounds = 50
 	// leastShare ends them where a round takes off less than this share of all before.
 	leastShare = 1e-3
+	// mostHalves bounds how often a cut step is made half as long.
+	mostHalves = 6
+	// mostSlides bounds the gradient steps of a round, and slideShare ends them where one takes off less than this share of the best.
+	mostSlides, slideShare = 10, 0.25
+	// roughly is the accuracy of systems in pieces that change.
+	roughly   = 0.1
+	fewRounds = 3
 )
 
 func newInner(h *curvature, t *terms, p int) *inner {
@@ -45,15 +55,27 @@ func newInner(h *curvature, t *terms, p int) *inner {
 	return q
 }
 
-// minimise sets d and returns how much it takes off the model; false where a system had no solution or the end was reached.
-func (q *inner) minimise(z, gradient []float64) (fall float64, ok bool) {
+// minimise sets d and returns how much it takes off the model; false where a system had no solution or the end was reached. Where H is not stored, it is a rough
+// minimum unless a precise one is asked for: far from the solution the pieces are others after the step.
+func (q *inner) minimise(z, gradient []float64, precise bool) (fall float64, ok bool) {
 	copy(q.at, z)
 	copy(q.rate, gradient)
 	clear(q.d)
-	for round := range mostRounds {
+	q.rough = false
+	rounds := mostRounds
+	q.accuracy = q.h.least
+	if !precise && !q.h.stored() {
+		rounds = fewRounds
+		q.accuracy = math.Max(q.accuracy, roughly)
+	}
+	for round := range rounds {
 		before, bent := len(q.free), q.bent
-		if expected := q.pieces(); len(q.free) == 0 || expected == 0 || round > 0 && !bent && len(q.free) == before {
+		expected := q.pieces()
+		if len(q.free) == 0 || expected == 0 || round > 0 && !bent && !q.rough && len(q.free) == before {
 			return fall, true // after a whole step in the same pieces
+		}
+		if q.rough = round > 0 && bent && !q.h.stored(); q.rough {
+			fall += q.slide()
 		}
 		off, ok := q.advance()
 		if !ok {
@@ -63,23 +85,62 @@ func (q *inner) minimise(z, gradient []float64) (fall float64, ok bool) {
 			return fall, true
 		}
 		fall += off
-		if round > 0 && off <= leastShare*fall {
+		if round > 0 && !q.rough && off <= leastShare*fall {
 			break
 		}
 	}
 	return fall, true
 }
 
-// advance goes by a Newton step in the pieces and returns what it takes off: cut to them, or where that is little as far as to the first limit.
+// slide takes steps along the gradient, scaled by the diagonal of H and cut to the pieces, as long as they change the pieces and take off much (Moré, Toraldo 1991).
+// They cost a product each, and leave the next system with other pieces in many coordinates at once.
+func (q *inner) slide() (fall float64) {
+	best := 0.0
+	for range mostSlides {
+		clear(q.step)
+		slope := 0.0
+		for _, j := range q.free {
+			q.step[j] = q.right[j] / (q.h.diag[j] + q.extra[j])
+			slope += q.step[j] * q.right[j]
+		}
+		q.h.times(q.image, q.step)
+		curve := 0.0
+		for _, j := range q.free {
+			curve += q.step[j] * (q.image[j] + q.extra[j]*q.step[j])
+		}
+		if !(curve > 0) {
+			break
+		}
+		off := q.change(slope/curve, leastFall)
+		fall += off
+		best = math.Max(best, off)
+		before := len(q.free)
+		if q.pieces(); len(q.free) == 0 || !(off > slideShare*best) || !q.bent && len(q.free) == before {
+			break
+		}
+	}
+	return fall
+}
+
+// advance goes by a Newton step in the pieces and returns what it takes off: cut to them, the whole or a part of it, or where that is little as far as to the first limit.
 // Coordinates that begin at a limit and would cross it stay there then.
 func (q *inner) advance() (off float64, ok bool) {
+	accuracy := q.accuracy
+	if q.rough {
+		accuracy = roughly
+	}
 	for first := true; len(q.free) > 0; first = false {
-		if !q.h.solve(q.free, q.extra, q.right, q.step) {
+		q.systems++
+		if !q.h.solve(q.free, q.extra, q.right, q.step, accuracy) {
 			return 0, false
 		}
 		if first {
-			if off := q.change(1, leastFall); off > 0 {
-				return off, true
+			t := 1.0
+			for range mostHalves {
+				if off := q.change(t, leastFall); off > 0 {
+					return off, true
+				}
+				t /= 2
 			}
 		}
 		if t := q.room(); t > 0 {

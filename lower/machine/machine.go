@@ -160,26 +160,34 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 	for j := range bound {
 		bound[j] = math.Min(bound[j], wide)
 	}
-	var out *Solution
 	if g.rows.n > fewRows {
-		if out = g.solveMany(ctx, lambda, bound, o); out.Status != lower.Stalled {
-			return out, nil
-		}
-		o.Start = nil
+		return g.manyOrPath(ctx, lambda, bound, o), nil
 	}
-	if o.Start != nil && o.Start.state != nil {
-		out = g.follow(ctx, lambda, bound, o)
+	if o.Start == nil || o.Start.state == nil {
+		return g.fromNothing(ctx, lambda, bound, o, 0), nil
 	}
-	if out == nil || out.Status == lower.Failed {
-		exchanges := 0
-		if out != nil {
-			exchanges = out.Exchanges
-		}
-		o.Start = nil
-		out = g.follow(ctx, lambda, bound, o)
-		out.Exchanges += exchanges
+	out := g.follow(ctx, lambda, bound, o)
+	if out.Status == lower.Failed {
+		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
 	}
 	return out, nil
+}
+
+// manyOrPath solves by the method for many rows, and by a path where that stalls.
+func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
+	out := g.solveMany(ctx, lambda, bound, o)
+	if out.Status == lower.Stalled {
+		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
+	}
+	return out
+}
+
+// fromNothing solves by a path without the start, after so many exchanges.
+func (g *Problem) fromNothing(ctx context.Context, lambda float64, bound []float64, o Options, exchanges int) *Solution {
+	o.Start = nil
+	out := g.follow(ctx, lambda, bound, o)
+	out.Exchanges += exchanges
+	return out
 }
 
 // follow solves by a path from the start.

@@ -23,6 +23,11 @@ import (
 // byMany solves by the method for many rows, however few they are.
 func byMany(t *testing.T, g *Problem, lambda float64, bound []float64, o Options) *Solution {
 	t.Helper()
+	return g.solveMany(context.Background(), lambda, reached(g, lambda, bound), o)
+}
+
+// reached are the bounds of all features as [Problem.Solve] takes them.
+func reached(g *Problem, lambda float64, bound []float64) []float64 {
 	if len(bound) == 1 {
 		bound = slices.Repeat(bound, g.rows.p)
 	}
@@ -31,7 +36,7 @@ func byMany(t *testing.T, g *Problem, lambda float64, bound []float64, o Options
 	for j := range bound {
 		bound[j] = math.Min(bound[j], wide)
 	}
-	return g.solveMany(context.Background(), lambda, bound, o)
+	return bound
 }
 
 // samples are rows of many kinds.
@@ -136,6 +141,118 @@ func TestManyIsPath(t *testing.T) {
 			}
 		}
 	}
+}
+
+// words are rows as those of words are: a few entries in columns of very different lengths.
+func words(seed uint64, n, p, entries int) (x *mat.Dense, y []float64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	x, y = mat.NewDense(n, p, nil), make([]float64, n)
+	w := make([]float64, p)
+	for j := range w {
+		w[j] = r.NormFloat64()
+	}
+	for i := range n {
+		for range entries {
+			j := int(float64(p) * math.Pow(r.Float64(), 4))
+			x.Set(i, j, x.At(i, j)+0.5+r.Float64())
+		}
+		y[i] = math.Copysign(1, floats.Dot(x.RawRowView(i), w)+3*r.NormFloat64())
+	}
+	return x, y
+}
+
+// With more features than a matrix is stored for, the solutions are those of paths all the same, from nothing and from the solution before, and with hardly any curvature, too,
+// where steps stall.
+func TestWideIsPath(t *testing.T) {
+	const n = 450
+	x, y := words(2, n, mostStored+200, 12)
+	u := slices.Repeat([]float64{1. / n}, n)
+	g, err := New(design.New(lowertest.Compress(x)), y, nil)
+	require.NoError(t, err)
+	var last *Solution
+	for _, lambda := range []float64{1, 1e-2, 1e-4} {
+		for _, bound := range []float64{math.Inf(1), 0.3, 1e-6} {
+			what := fmt.Sprint(lambda, " ", bound)
+			bounds := reached(g, lambda, []float64{bound})
+			warm := g.manyOrPath(context.Background(), lambda, bounds, Options{Tol: 1e-9, Start: last})
+			cold := g.manyOrPath(context.Background(), lambda, bounds, Options{Tol: 1e-9})
+			path, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10})
+			require.NoError(t, err)
+			require.Equal(t, lower.Optimal, path.Status, what)
+			for _, m := range []*Solution{warm, cold} {
+				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, m.Status, what)
+				certified(t, x, y, u, lambda, g, m, what)
+				require.InDelta(t, path.Objective, m.Objective, 1e-8*g.scale, what)
+			}
+			last = warm
+		}
+	}
+}
+
+// The systems of Newton steps have the solutions of a dense factor: by a factor of H, by one of the order of the rows, and by conjugate gradients.
+func TestCurvature(t *testing.T) {
+	const n = 300
+	x, y := words(5, n, 40, 6)
+	rows := newSignedRows(design.New(lowertest.Compress(x)), y, slices.Repeat([]float64{1}, n))
+	p := rows.p
+	h := &curvature{rows: rows, curve: make([]float64, p+1)}
+	r := rand.New(rand.NewPCG(9, 9))
+	for i := range rows.n {
+		h.band, h.weight = append(h.band, i), append(h.weight, math.Exp(4*r.NormFloat64()))
+	}
+	extra, right, free := make([]float64, p+1), make([]float64, p+1), []int(nil)
+	for j := range p + 1 {
+		h.curve[j], right[j] = 0.1+r.Float64(), r.NormFloat64()
+		if j%3 == 1 {
+			extra[j] = r.Float64()
+		}
+		if j%5 != 2 || j == p {
+			free = append(free, j)
+		}
+	}
+	h.curve[p] = 0
+	k := len(free)
+	full, want := mat.NewDense(k, k, nil), mat.NewVecDense(k, nil)
+	entry := func(i, j int) float64 {
+		if j == p {
+			return -rows.y[i]
+		}
+		return rows.at(i, j)
+	}
+	rhs := mat.NewVecDense(k, nil)
+	for a, i := range free {
+		rhs.SetVec(a, right[i])
+		full.Set(a, a, h.curve[i]+extra[i])
+	}
+	for q, row := range h.band {
+		for a, i := range free {
+			for b, j := range free {
+				full.Set(a, b, full.At(a, b)+h.weight[q]*entry(row, i)*entry(row, j))
+			}
+		}
+	}
+	require.NoError(t, want.SolveVec(full, rhs))
+	got := make([]float64, p+1)
+	check := func(what string) {
+		t.Helper()
+		at := 0
+		for j, v := range got {
+			if at < k && free[at] == j {
+				require.InDelta(t, want.AtVec(at), v, 1e-8*mat.Norm(want, 2), what)
+				at++
+				continue
+			}
+			require.Zero(t, v, what)
+		}
+	}
+	require.True(t, h.byRows(free, extra, right, got))
+	check("rows")
+	clear(got)
+	require.True(t, h.conjugate(free, extra, right, got, tightest))
+	check("conjugate gradients")
+	require.True(t, h.set())
+	require.True(t, h.solve(free, extra, right, got, tightest))
+	check("factor")
 }
 
 // Above fewRows they are what is taken, and derivatives are finite differences of them.

@@ -20,6 +20,14 @@ func boxed(lambda float64, bound []float64) terms {
 	return t
 }
 
+// within is w, cut to the limit of a box, which rounding may leave.
+func (t *terms) within(j int, w float64) float64 {
+	if math.IsInf(t.jump[j], 1) {
+		return math.Max(-t.limit[j], math.Min(t.limit[j], w))
+	}
+	return w
+}
+
 // value is term_j(w), with |w| cut to the limit of a box.
 func (t *terms) value(j int, w float64) float64 {
 	sum := w * (t.curve[j]*w/2 - t.slope[j])

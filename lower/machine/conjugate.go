@@ -1,0 +1,227 @@
+package machine
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
+)
+
+const (
+	// mostProducts bounds the products of one solve without a factor of H.
+	mostProducts = 2000
+	// loosest and tightest bound the accuracy of such a solve, in the norm of the preconditioner.
+	loosest, tightest = 1e-3, 1e-10
+	// mostHeavy is the largest order of the block of the preconditioner.
+	mostHeavy = 128
+)
+
+// local is a system of [curvature.solve] in the free coordinates that rows in the band have entries in; c is the last one.
+type local struct {
+	at    []int32 // of each coordinate, its number here + 1, or 0
+	of    []int   // of each number here, the coordinate
+	start []int   // the rows in the band, compressed, with the column of c in no one
+	index []int32
+	value []float64
+
+	diagonal, heavy     []float64 // the part of H that is diagonal, and the diagonal of the rest
+	order               []int     // the coordinates of the block
+	block               []float64 // that of H
+	in                  []int32   // of each number here, that in the block + 1, or 0
+	row                 []int32
+	chol                factor.Definite
+	part                []float64
+	x, r, z, way, image []float64
+}
+
+// conjugate is solve by conjugate gradients. The preconditioner is H in the coordinates in which the band weighs most, c among them, and the diagonal of H in the others: where columns are
+// of very different lengths, as those of words are, little else is left.
+func (h *curvature) conjugate(free []int, extra, right, x []float64, accuracy float64) bool {
+	l := &h.local
+	h.gather(free, extra)
+	for _, j := range free {
+		if l.at[j] == 0 {
+			x[j] = right[j] / (h.curve[j] + extra[j])
+		}
+	}
+	m := len(l.of)
+	for _, v := range []*[]float64{&l.x, &l.r, &l.z, &l.way, &l.image} {
+		*v = slices.Grow((*v)[:0], m)[:m]
+		clear(*v)
+	}
+	for k, j := range l.of {
+		l.r[k] = right[j]
+	}
+	ok := !h.end.Reached(len(l.index)) && h.precondition() && h.descend(l.x, accuracy)
+	for k, j := range l.of {
+		x[j] = l.x[k]
+		l.at[j] = 0
+		ok = ok && !math.IsNaN(x[j])
+	}
+	return ok
+}
+
+// gather finds the coordinates, and the entries of the rows in them.
+func (h *curvature) gather(free []int, extra []float64) {
+	l, n := &h.local, len(h.curve)
+	if l.at == nil {
+		l.at = make([]int32, n)
+	}
+	for _, j := range free {
+		l.at[j] = -1
+	}
+	l.of, l.start, l.index, l.value = l.of[:0], append(l.start[:0], 0), l.index[:0], l.value[:0]
+	for _, i := range h.band {
+		index, value := h.rows.stored(i)
+		for q, v := range value {
+			j := q
+			if index != nil {
+				j = index[q]
+			}
+			if l.at[j] == 0 || v == 0 {
+				continue
+			}
+			if l.at[j] < 0 {
+				l.of = append(l.of, j)
+				l.at[j] = int32(len(l.of))
+			}
+			l.index, l.value = append(l.index, l.at[j]-1), append(l.value, v)
+		}
+		l.start = append(l.start, len(l.index))
+	}
+	for _, j := range free {
+		l.at[j] = max(0, l.at[j])
+	}
+	l.of = append(l.of, n-1)
+	l.at[n-1] = int32(len(l.of))
+	m := len(l.of)
+	l.diagonal, l.heavy = slices.Grow(l.diagonal[:0], m)[:m], slices.Grow(l.heavy[:0], m)[:m]
+	clear(l.heavy)
+	for k, j := range l.of {
+		l.diagonal[k] = h.curve[j] + extra[j]
+	}
+	for k := range h.band {
+		for e := l.start[k]; e < l.start[k+1]; e++ {
+			l.heavy[l.index[e]] += h.weight[k] * l.value[e] * l.value[e]
+		}
+		l.heavy[m-1] += h.weight[k]
+	}
+}
+
+// precondition makes the block.
+func (h *curvature) precondition() bool {
+	l := &h.local
+	m := len(l.of)
+	l.order = l.order[:0]
+	for k := range m - 1 {
+		if l.heavy[k] > l.diagonal[k] {
+			l.order = append(l.order, k)
+		}
+	}
+	slices.SortFunc(l.order, func(a, b int) int { return cmp.Or(cmp.Compare(l.heavy[b], l.heavy[a]), cmp.Compare(l.of[a], l.of[b])) })
+	l.order = append(l.order[:min(len(l.order), mostHeavy-1, len(h.band))], m-1)
+	b := len(l.order)
+	l.in = slices.Grow(l.in[:0], m)[:m]
+	clear(l.in)
+	for q, k := range l.order {
+		l.in[k] = int32(q + 1)
+	}
+	l.block = slices.Grow(l.block[:0], b*b)[:b*b]
+	clear(l.block)
+	for k, i := range h.band {
+		l.row, l.part = l.row[:0], l.part[:0]
+		for e := l.start[k]; e < l.start[k+1]; e++ {
+			if q := l.in[l.index[e]]; q > 0 {
+				l.row, l.part = append(l.row, q-1), append(l.part, l.value[e])
+			}
+		}
+		l.row, l.part = append(l.row, int32(b-1)), append(l.part, -h.rows.y[i])
+		for s, q := range l.row {
+			w := h.weight[k] * l.part[s]
+			column := l.block[int(q)*b : (int(q)+1)*b]
+			for o, r := range l.row {
+				column[r] += w * l.part[o]
+			}
+		}
+		if h.end.Reached(len(l.row) * len(l.row)) {
+			return false
+		}
+	}
+	l.part = slices.Grow(l.part[:0], b)[:b]
+	l.chol.End = h.end
+	return l.chol.Factor(b, func(q int, column []float64) {
+		copy(column[q:], l.block[q*b+q:(q+1)*b])
+		column[q] += l.diagonal[l.order[q]] + 1e-15*column[q]
+	})
+}
+
+// divide sets z to the preconditioner's inverse times r.
+func (l *local) divide() {
+	for k, r := range l.r {
+		l.z[k] = r / (l.diagonal[k] + l.heavy[k])
+	}
+	for q, k := range l.order {
+		l.part[q] = l.r[k]
+	}
+	l.chol.Solve(l.part)
+	for q, k := range l.order {
+		l.z[k] = l.part[q]
+	}
+}
+
+// multiply sets image to H way.
+func (h *curvature) multiply() {
+	l := &h.local
+	last := len(l.of) - 1
+	for k, v := range l.way {
+		l.image[k] = l.diagonal[k] * v
+	}
+	for k, i := range h.band {
+		index, value := l.index[l.start[k]:l.start[k+1]], l.value[l.start[k]:l.start[k+1]]
+		y := h.rows.y[i]
+		sum := -y * l.way[last]
+		for e, j := range index {
+			sum += value[e] * l.way[j]
+		}
+		sum *= h.weight[k]
+		for e, j := range index {
+			l.image[j] += sum * value[e]
+		}
+		l.image[last] -= y * sum
+	}
+}
+
+// descend adds the solution for the right side r to x; false where it was ended.
+func (h *curvature) descend(x []float64, accuracy float64) bool {
+	l := &h.local
+	first, last := 0.0, 0.0
+	for step := range mostProducts {
+		l.divide()
+		now := dense.Dot(l.r, l.z)
+		if step == 0 {
+			first = now
+		}
+		if !(now > accuracy*accuracy*first) {
+			break
+		}
+		turn := 0.0
+		if step > 0 {
+			turn = now / last
+		}
+		for k, z := range l.z {
+			l.way[k] = z + turn*l.way[k]
+		}
+		last = now
+		h.multiply()
+		curve := dense.Dot(l.way, l.image)
+		if !(curve > 0) || h.end.Reached(2*len(l.index)+8*len(l.of)+len(l.order)*len(l.order)) {
+			break
+		}
+		t := now / curve
+		dense.Axpy(t, l.way, x)
+		dense.Axpy(-t, l.image, l.r)
+	}
+	return !h.end.Reached(0)
+}

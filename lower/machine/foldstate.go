@@ -245,16 +245,21 @@ func (f *fold) sign(j int) (sign, count float64) {
 	return 0, 0
 }
 
-// factor factors the fold's part of the matrix of a Newton step, and solves for the gradient and the columns that all folds have in common.
-func (f *fold) factor(m0, rho, width, box, ball float64, inverse bool) bool {
-	p := f.rows.p
-	n := p + 1
+// bands finds the rows in the band, with their weights in the curvature.
+func (f *fold) bands(m0, width float64) {
 	f.curve.band, f.curve.weight = f.curve.band[:0], f.curve.weight[:0]
 	for _, i := range f.work {
 		if u := f.part[0][i] + m0*f.part[1][i]; f.banded[i] && u > 0 {
 			f.curve.band, f.curve.weight = append(f.curve.band, i), append(f.curve.weight, u/width)
 		}
 	}
+}
+
+// factor factors the fold's part of the matrix of a Newton step, and solves for the gradient and the columns that all folds have in common.
+func (f *fold) factor(m0, rho, width, box, ball float64, inverse bool) bool {
+	p := f.rows.p
+	n := p + 1
+	f.bands(m0, width)
 	clear(f.byT)
 	for j := range p {
 		sign, count := f.sign(j)

@@ -39,6 +39,8 @@ type Subproblem struct {
 	scale   float64       // of alpha in the last solve, 0 before the first
 	m0      float64       // the multiplier of V
 	last    *lower.Centre // X and R alone
+
+	products bool // take products where a matrix would be stored, for tests
 }
 
 // common is what the folds have in common.
@@ -96,7 +98,9 @@ type solving struct {
 	dh        []float64
 	dt        float64
 	chol      factor.Definite
+	wide      *wide // nil where matrices of the order of the features are factored
 	tol       float64
+	gap       float64 // at the point now
 	damp      float64 // what the curvature is enlarged by where steps are short
 	steps     int
 	short     int // steps in turn that were short
@@ -117,10 +121,10 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		return nil, fmt.Errorf("machine: the centre has %d folds and %d radii, expected %d and %d", len(c.X), len(c.R), len(s.folds), p+1)
 	}
 	out := &lower.Subsolution{Gap: math.Inf(1)}
-	if p > mostStored {
-		return out, nil
-	}
 	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1), dh: make([]float64, p+1), out: out}
+	if p > mostStored || s.products {
+		q.wide = newWide(len(s.folds), p)
+	}
 	for j := range q.h {
 		q.h[j] = math.Max(c.Low[j], math.Min(c.High[j], q.h[j]))
 	}
@@ -359,6 +363,7 @@ func (q *solving) run() {
 			return
 		}
 		gap := q.certify()
+		q.gap = gap
 		far := slices.ContainsFunc(q.folds, func(f *fold) bool { return f.moved > farMove*f.radius && len(f.work) < f.rows.n })
 		if !measured && (gap <= q.tol || far) {
 			q.out.Gap = math.Inf(1) // that was not of all rows

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -23,91 +24,44 @@ type border struct {
 
 // step is a Newton step with a search along it. It returns how much the model falls, and whether the step was whole.
 func (q *solving) step() (fall float64, whole, ok bool) {
-	c, p := q.c, q.p
-	b := &border{}
-	several := false
-	for j := range p {
-		count := 0.0
-		for _, f := range q.folds {
-			_, n := f.sign(j)
-			count += n
-		}
-		if count > 0 && !q.held(1+j) {
-			b.of = append(b.of, 1+j)
-			several = true
-		}
+	direction := q.eliminate
+	if q.wide != nil {
+		direction = q.iterate
 	}
-	ball := false
-	for _, f := range q.folds {
-		ball = ball || f.balled
-	}
-	if ball && !q.held(0) {
-		b.of = append(b.of, 0)
-	}
-	if q.t > 0 || q.slopeT < 0 {
-		b.of = append(b.of, -1)
-	}
-	if !q.each(func(f *fold) bool { return f.factor(q.m0Now, c.Rho+q.damp, q.width, q.box, q.ball, several) }) {
+	if !direction() || !q.each((*fold).rates) {
 		return 0, false, false
 	}
+	return q.move()
+}
+
+// eliminate computes the direction of a Newton step by factors of the folds' parts and of the border.
+func (q *solving) eliminate() bool {
+	b, several := q.border()
+	if !q.each(func(f *fold) bool { return f.factor(q.m0Now, q.c.Rho+q.damp, q.width, q.box, q.ball, several) }) {
+		return false
+	}
 	q.assemble(b)
-	in := make([]bool, p+1)
+	in := make([]bool, q.p+1)
 	for _, j := range b.of {
 		if j >= 0 {
 			in[j] = true
 		}
 	}
-	eta := 0.0
-	loose := make([]float64, p+1) // the moves of those h that are at a bound then
+	loose := make([]float64, q.p+1) // the moves of those h that are at a bound then
 	for j := range loose {
 		if loose[j] = math.NaN(); q.held(j) {
 			loose[j] = 0
 		}
 	}
+	eta := 0.0
 	for range mostFixes {
-		quad, rest := b.quad, b.rest
-		for j, g := range c.Gamma {
-			switch {
-			case in[j]:
-			case !math.IsNaN(loose[j]):
-				rest += g * loose[j]
-			default:
-				quad += g * g / (c.Rho + q.damp)
-				rest -= g * q.slope[j] / (c.Rho + q.damp)
-			}
-		}
+		var ok bool
+		quad, rest := q.outside(b, in, loose)
 		if eta, ok = q.solveBorder(b, quad, rest); !ok {
-			return 0, false, false
+			return false
 		}
-		changed := false
-		for k, j := range b.of {
-			if !math.IsNaN(b.fixed[k]) {
-				continue
-			}
-			if j < 0 {
-				if q.t+b.answer[k] < 0 {
-					b.fixed[k], changed = -q.t, true
-				}
-			} else if x := q.h[j] + b.answer[k]; x < c.Low[j] {
-				b.fixed[k], changed = c.Low[j]-q.h[j], true
-			} else if x > c.High[j] {
-				b.fixed[k], changed = c.High[j]-q.h[j], true
-			}
-		}
-		for j, g := range c.Gamma {
-			if in[j] || !math.IsNaN(loose[j]) {
-				continue
-			}
-			d := -(q.slope[j] + g*eta) / (c.Rho + q.damp)
-			if x := q.h[j] + d; x < c.Low[j] {
-				loose[j], changed = c.Low[j]-q.h[j], true
-			} else if x > c.High[j] {
-				loose[j], changed = c.High[j]-q.h[j], true
-			} else {
-				q.dh[j] = d
-			}
-		}
-		if !changed {
+		fixed, held := q.fix(b), q.loosen(in, loose, eta)
+		if !fixed && !held {
 			break
 		}
 	}
@@ -124,9 +78,94 @@ func (q *solving) step() (fall float64, whole, ok bool) {
 			q.dh[j] = b.answer[k]
 		}
 	}
-	if !q.each(func(f *fold) bool { q.expand(f, in, eta); return f.rates() }) {
-		return 0, false, false
+	return q.each(func(f *fold) bool { q.expand(f, in, eta); return !f.end.Reached(0) })
+}
+
+// border says which h_j and whether t are in the border, and whether bounds of features are.
+func (q *solving) border() (b *border, several bool) {
+	b = &border{}
+	for j := range q.p {
+		count := 0.0
+		for _, f := range q.folds {
+			_, n := f.sign(j)
+			count += n
+		}
+		if count > 0 && !q.held(1+j) {
+			b.of = append(b.of, 1+j)
+			several = true
+		}
 	}
+	if slices.ContainsFunc(q.folds, func(f *fold) bool { return f.balled }) && !q.held(0) {
+		b.of = append(b.of, 0)
+	}
+	if q.t > 0 || q.slopeT < 0 {
+		b.of = append(b.of, -1)
+	}
+	return b, several
+}
+
+// outside adds to the row of V what the h_j outside the border have in it.
+func (q *solving) outside(b *border, in []bool, loose []float64) (quad, rest float64) {
+	quad, rest = b.quad, b.rest
+	for j, g := range q.c.Gamma {
+		switch {
+		case in[j]:
+		case !math.IsNaN(loose[j]):
+			rest += g * loose[j]
+		default:
+			quad += g * g / (q.c.Rho + q.damp)
+			rest -= g * q.slope[j] / (q.c.Rho + q.damp)
+		}
+	}
+	return quad, rest
+}
+
+// fix fixes the unknowns of the border that go beyond their bounds, and says whether there are any.
+func (q *solving) fix(b *border) (changed bool) {
+	for k, j := range b.of {
+		if !math.IsNaN(b.fixed[k]) {
+			continue
+		}
+		if j < 0 {
+			if q.t+b.answer[k] < 0 {
+				b.fixed[k], changed = -q.t, true
+			}
+		} else if d, beyond := q.beyond(j, b.answer[k]); beyond {
+			b.fixed[k], changed = d, true
+		}
+	}
+	return changed
+}
+
+// loosen computes the moves of the h_j outside the border, and fixes those that go beyond their bounds; it says whether there are any.
+func (q *solving) loosen(in []bool, loose []float64, eta float64) (changed bool) {
+	for j, g := range q.c.Gamma {
+		if in[j] || !math.IsNaN(loose[j]) {
+			continue
+		}
+		d := -(q.slope[j] + g*eta) / (q.c.Rho + q.damp)
+		if to, beyond := q.beyond(j, d); beyond {
+			loose[j], changed = to, true
+		} else {
+			q.dh[j] = d
+		}
+	}
+	return changed
+}
+
+// beyond is the move of h_j to the bound that a move d goes beyond, if it does.
+func (q *solving) beyond(j int, d float64) (to float64, yes bool) {
+	switch x := q.h[j] + d; {
+	case x < q.c.Low[j]:
+		return q.c.Low[j] - q.h[j], true
+	case x > q.c.High[j]:
+		return q.c.High[j] - q.h[j], true
+	}
+	return d, false
+}
+
+// move goes along the direction as far as the augmented function falls, see step.
+func (q *solving) move() (fall float64, whole, ok bool) {
 	slope := q.dt * q.slopeT
 	for j, d := range q.dh {
 		slope += d * q.slope[j]
@@ -135,8 +174,8 @@ func (q *solving) step() (fall float64, whole, ok bool) {
 		slope += floats.Dot(f.gradient, f.d)
 	}
 	if !(slope < 0) {
-		if slope > rounded*c.Alpha {
-			q.damp = math.Max(10*q.damp, c.Rho)
+		if slope > rounded*q.c.Alpha {
+			q.damp = math.Max(10*q.damp, q.c.Rho)
 			q.short = mostShort // the bounds of h turned the step round
 		}
 		return 0, true, !math.IsNaN(slope)
@@ -164,9 +203,9 @@ func (q *solving) step() (fall float64, whole, ok bool) {
 	}
 	switch {
 	case t <= shortStep:
-		q.damp = math.Max(10*q.damp, c.Rho)
+		q.damp = math.Max(10*q.damp, q.c.Rho)
 	case t > 0.5:
-		if q.damp /= 10; q.damp < c.Rho/10 {
+		if q.damp /= 10; q.damp < q.c.Rho/10 {
 			q.damp = 0
 		}
 	}

@@ -57,6 +57,15 @@ func compressed(d dataset.Division) dataset.Division {
 	panic("no such division")
 }
 
+// unit is what is done to the features.
+type unit struct {
+	on bool
+	by dataset.Scaling
+}
+
+// units are all that do not depend on how a table is kept.
+var units = []unit{{false, dataset.ByTable}, {true, dataset.ByDeviation}, {true, dataset.ByLargest}}
+
 // Whether a table is sparse or dense, the lower-level solutions are the same in the user's units, and so are their errors, and the predictor that is
 // trained on all rows.
 func TestSparseTablesGiveTheSameFits(t *testing.T) {
@@ -72,32 +81,32 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 	for name, c := range map[string]struct {
 		target func(float64) float64
 		lambda []float64
-		model  func(d dataset.Division, standardize bool) (tune.Model, error)
+		model  func(d dataset.Division, u unit) (tune.Model, error)
 		folds  bool
 	}{
-		"elastic net": {number, []float64{0.03, 0.01}, func(d dataset.Division, s bool) (tune.Model, error) {
-			return elasticnet.New(d, elasticnet.Options{Intercept: true, Standardize: s})
+		"elastic net": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
+			return elasticnet.New(d, elasticnet.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
-		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, s bool) (tune.Model, error) {
-			return elasticnet.New(d, elasticnet.Options{Standardize: s})
+		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
+			return elasticnet.New(d, elasticnet.Options{Standardize: u.on, Scaling: u.by})
 		}, false},
-		"elastic net of folds": {number, []float64{0.03, 0.01}, func(d dataset.Division, s bool) (tune.Model, error) {
-			return elasticnet.New(d, elasticnet.Options{Intercept: true, Standardize: s})
+		"elastic net of folds": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
+			return elasticnet.New(d, elasticnet.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, true},
-		"weighted lasso": {number, weights, func(d dataset.Division, s bool) (tune.Model, error) {
-			return wlasso.New(d, wlasso.Options{Intercept: true, Standardize: s})
+		"weighted lasso": {number, weights, func(d dataset.Division, u unit) (tune.Model, error) {
+			return wlasso.New(d, wlasso.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
-		"sparse group lasso": {number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01}, func(d dataset.Division, s bool) (tune.Model, error) {
-			return sgl.New(d, g, sgl.Options{Intercept: true, Standardize: s})
+		"sparse group lasso": {number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
+			return sgl.New(d, g, sgl.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
-		"logistic": {label, []float64{0.01, 0.02}, func(d dataset.Division, s bool) (tune.Model, error) {
-			return logistic.New(d, logistic.Options{Intercept: true, Standardize: s})
+		"logistic": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
+			return logistic.New(d, logistic.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
-		"logistic of folds": {label, []float64{0.01, 0.02}, func(d dataset.Division, s bool) (tune.Model, error) {
-			return logistic.New(d, logistic.Options{Intercept: true, Standardize: s})
+		"logistic of folds": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
+			return logistic.New(d, logistic.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, true},
-		"poisson": {tally, []float64{0.02, 0.02}, func(d dataset.Division, s bool) (tune.Model, error) {
-			return poisson.New(d, poisson.Options{Intercept: true, Standardize: s})
+		"poisson": {tally, []float64{0.02, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
+			return poisson.New(d, poisson.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,10 +117,10 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 				cv.Test = mostlyZeros(3, 40, 30, c.target)
 				division = cv
 			}
-			for _, standardize := range []bool{false, true} {
-				dense, err := c.model(division, standardize)
+			for _, u := range units {
+				dense, err := c.model(division, u)
 				require.NoError(t, err)
-				sparse, err := c.model(compressed(division), standardize)
+				sparse, err := c.model(compressed(division), u)
 				require.NoError(t, err)
 				a, before := solved(t, dense, c.lambda)
 				b, after := solved(t, sparse, c.lambda)
@@ -141,10 +150,10 @@ func TestSparseMachine(t *testing.T) {
 	for j := range lambda {
 		lambda[j] = 0.3
 	}
-	for _, standardize := range []bool{false, true} {
-		dense, err := svm.New(cv, svm.Options{Standardize: standardize})
+	for _, u := range units {
+		dense, err := svm.New(cv, svm.Options{Standardize: u.on, Scaling: u.by})
 		require.NoError(t, err)
-		sparse, err := svm.New(compressed(cv).(*dataset.CrossValidation), svm.Options{Standardize: standardize})
+		sparse, err := svm.New(compressed(cv).(*dataset.CrossValidation), svm.Options{Standardize: u.on, Scaling: u.by})
 		require.NoError(t, err)
 		a, before := solved(t, dense, lambda)
 		b, after := solved(t, sparse, lambda)
@@ -159,7 +168,7 @@ func TestSparseConicProgram(t *testing.T) {
 	s := &dataset.Split{Train: mostlyZeros(1, 60, 30, number), Val: mostlyZeros(2, 40, 30, number), Test: mostlyZeros(3, 40, 30, number)}
 	var errors []float64
 	for _, d := range []dataset.Division{s, compressed(s)} {
-		m, err := bounded.New(d, bounded.Options{Intercept: true, Standardize: true})
+		m, err := bounded.New(d, bounded.Options{Intercept: true, Standardize: true, Scaling: dataset.ByDeviation})
 		require.NoError(t, err)
 		fit, test := retrained(t, m, []float64{0.02, 0.01})
 		require.NotEmpty(t, fit.Coefficients)

@@ -30,6 +30,7 @@ import (
 // scaling says what is done to the table before the model sees it.
 type scaling struct {
 	standardize, intercept bool
+	unit                   dataset.Scaling // of standardised features
 }
 
 // modelOptions is all that a model is built with, apart from the rows.
@@ -85,7 +86,7 @@ var models = []modelSpec{
 		kind:    (*elasticnet.Model)(nil),
 		summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return elasticnet.New(s, elasticnet.Options{Standardize: o.standardize, Intercept: o.intercept})
+			return elasticnet.New(s, elasticnet.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},
 	},
 	{
@@ -93,7 +94,7 @@ var models = []modelSpec{
 		kind:    (*lasso.Model)(nil),
 		summary: "linear regression, a bound on the 1-norm of the coefficients",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return lasso.New(s, lasso.Options{Standardize: o.standardize, Intercept: o.intercept})
+			return lasso.New(s, lasso.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},
 	},
 	{
@@ -101,7 +102,7 @@ var models = []modelSpec{
 		kind:    (*ridge.Model)(nil),
 		summary: "linear regression, a bound on the squared 2-norm of the coefficients",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return ridge.New(s, ridge.Options{Standardize: o.standardize, Intercept: o.intercept})
+			return ridge.New(s, ridge.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},
 	},
 	{
@@ -109,7 +110,7 @@ var models = []modelSpec{
 		kind:    (*wlasso.Model)(nil),
 		summary: "linear regression, a bound of its own on each coefficient",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return wlasso.New(s, wlasso.Options{Standardize: o.standardize, Intercept: o.intercept})
+			return wlasso.New(s, wlasso.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},
 	},
 	{
@@ -122,7 +123,7 @@ var models = []modelSpec{
 			if err != nil {
 				return nil, err
 			}
-			return sgl.New(s, g, sgl.Options{Standardize: o.standardize, Intercept: o.intercept})
+			return sgl.New(s, g, sgl.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},
 	},
 	{
@@ -135,7 +136,7 @@ var models = []modelSpec{
 			if err != nil {
 				return nil, err
 			}
-			return grouplasso.New(s, g, grouplasso.Options{Standardize: o.standardize, Intercept: o.intercept})
+			return grouplasso.New(s, g, grouplasso.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},
 	},
 	{
@@ -144,7 +145,7 @@ var models = []modelSpec{
 		summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
 		flags:   []string{"order"},
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return fused.New(s, fused.Options{Standardize: o.standardize, Intercept: o.intercept, Order: o.order})
+			return fused.New(s, fused.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Order: o.order})
 		},
 	},
 	{
@@ -153,7 +154,7 @@ var models = []modelSpec{
 		summary: "the elastic net with coefficients that are not negative, or within --lower and --upper",
 		flags:   []string{"lower", "upper"},
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return bounded.New(s, bounded.Options{Standardize: o.standardize, Intercept: o.intercept, Lower: []float64{o.lower}, Upper: []float64{o.upper}})
+			return bounded.New(s, bounded.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Lower: []float64{o.lower}, Upper: []float64{o.upper}})
 		},
 	},
 	{
@@ -163,7 +164,7 @@ var models = []modelSpec{
 		unit:    "mean Huber loss",
 		flags:   []string{"threshold"},
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return huber.New(s, huber.Options{Standardize: o.standardize, Intercept: o.intercept, Threshold: o.threshold})
+			return huber.New(s, huber.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Threshold: o.threshold})
 		},
 	},
 	{
@@ -173,7 +174,7 @@ var models = []modelSpec{
 		unit:    "mean pinball loss",
 		flags:   []string{"level"},
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return quantile.New(s, quantile.Options{Standardize: o.standardize, Intercept: o.intercept, Level: o.level})
+			return quantile.New(s, quantile.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Level: o.level})
 		},
 	},
 	{
@@ -183,7 +184,7 @@ var models = []modelSpec{
 		unit:    "mean logistic loss",
 		labels:  true,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return logistic.New(s, logistic.Options{Standardize: o.standardize, Intercept: o.intercept})
+			return logistic.New(s, logistic.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},
 	},
 	{
@@ -193,7 +194,7 @@ var models = []modelSpec{
 		unit:    "half the mean Poisson deviance",
 		logLink: true,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return poisson.New(s, poisson.Options{Standardize: o.standardize, Intercept: o.intercept})
+			return poisson.New(s, poisson.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},
 	},
 	{
@@ -201,7 +202,7 @@ var models = []modelSpec{
 		kind:    (*multitask.Model)(nil),
 		summary: "linear regression of several targets, which use the same features: --target a,b,c",
 		several: func(t *targetTables, features []string, o scaling) (tune.Model, error) {
-			options := multitask.Options{Standardize: o.standardize, Intercept: o.intercept, Features: features, Targets: t.names}
+			options := multitask.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Features: features, Targets: t.names}
 			options.Gaps = t.gaps
 			if t.folds != nil {
 				return multitask.NewFolds(t.train, t.folds, t.test, options)
@@ -225,7 +226,7 @@ var models = []modelSpec{
 		labels:  true,
 		folds: &foldsSpec{
 			build: func(cv *dataset.CrossValidation, o scaling, w classWeights) (tune.Model, error) {
-				return svm.New(cv, svm.Options{Standardize: o.standardize, Balanced: w.balanced, ClassWeights: w.weights})
+				return svm.New(cv, svm.Options{Standardize: o.standardize, Scaling: o.unit, Balanced: w.balanced, ClassWeights: w.weights})
 			},
 		},
 	},

@@ -92,6 +92,9 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	prepared := []string{"features as they are", "no intercept"}
 	if job.scaling.standardize {
 		prepared[0] = "features standardised on the " + trainingRows(job) + " rows"
+		if job.scaling.unit.Of(split.Train) == dataset.ByLargest {
+			prepared[0] = "features divided by their largest absolute values on the " + trainingRows(job) + " rows"
+		}
 	}
 	if job.scaling.intercept {
 		prepared[1] = "with intercept"

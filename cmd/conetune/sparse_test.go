@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,4 +88,29 @@ func TestSparseTable(t *testing.T) {
 			require.InDelta(t, sum/40, refit["test_error"], 1e-9)
 		})
 	}
+}
+
+// The unit of the features of a sparse table: what is asked for, or the largest absolute values; radii are in that unit.
+func TestScale(t *testing.T) {
+	dir := t.TempDir()
+	target := func(f float64) float64 { return 3 + f }
+	data := write(t, dir, "data.svm", sparseText(1, 80, target))
+	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid", "--evaluations", "4", "--json"}
+	radii := func(more ...string) any {
+		o := conetune(t, append(slices.Clone(args), more...)...)
+		o.ok(t)
+		return o.object(t)["radii"]
+	}
+	require.Equal(t, radii("--scale", "largest"), radii())
+	require.NotEqual(t, radii("--scale", "deviation"), radii())
+	require.NotEqual(t, radii("--standardize=false"), radii())
+	text := conetune(t, args[:len(args)-1]...)
+	text.ok(t)
+	require.Contains(t, text.stdout, "features divided by their largest absolute values on the training rows")
+	text = conetune(t, append(args[:len(args)-1:len(args)-1], "--scale", "deviation")...)
+	text.ok(t)
+	require.Contains(t, text.stdout, "features standardised on the training rows")
+
+	require.Contains(t, conetune(t, append(slices.Clone(args), "--scale", "mean")...).stderr, `--scale is "mean", expected one of: deviation, largest`)
+	require.Contains(t, conetune(t, append(slices.Clone(args), "--scale", "largest", "--standardize=false")...).stderr, "--scale is about what --standardize=false turns off")
 }

@@ -26,6 +26,7 @@ type tuneFlags struct {
 	seed                            uint64
 	timeLimit                       time.Duration
 	standardize, intercept          bool
+	scale                           string
 	groups                          string
 	classWeights                    string
 	model                           modelFlags
@@ -53,7 +54,8 @@ CSV of numbers, with the target in the column y or the first.
 
 With --data and --train the features are standardised on the training rows, or all rows of the folds, and an
 intercept is fitted; coefficients are reported in the units of the table all the
-same. With --dir and with --preset paper both are off, as in the paper.
+same. Dense columns are brought to mean 0 and standard deviation 1; sparse ones are divided by their largest
+absolute value (--scale). With --dir and with --preset paper both are off, as in the paper.
 --standardize=false and --intercept=false, or =true, override that.
 
 Two vectors of coefficients are reported. The refit is the model with the chosen
@@ -132,7 +134,8 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	f.data.register(fs)
-	fs.BoolVar(&f.standardize, "standardize", false, "scale features to mean 0 and standard deviation 1 on the training rows (default: on with --data and --train)")
+	fs.BoolVar(&f.standardize, "standardize", false, "bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)")
+	fs.StringVar(&f.scale, "scale", "", "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, or largest, the largest absolute value 1 (default: deviation for dense tables, largest for sparse ones)")
 	fs.BoolVar(&f.intercept, "intercept", false, "fit an intercept (default: on with --data and --train)")
 	fs.StringVar(&f.groups, "groups", "", "groups of features, for models that have them: `M` equal consecutive ones, or a FILE with columns feature and group (default: groups.csv of --dir)")
 	fs.StringVar(&f.classWeights, "class-weights", "", "weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)")

@@ -110,6 +110,18 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 func (f *tuneFlags) scaling(spec modelSpec, fs *pflag.FlagSet) (scaling, error) {
 	raw := f.data.dir == "" && f.preset == ""
 	out := scaling{standardize: raw, intercept: raw}
+	if fs.Changed("scale") {
+		unit, err := dataset.ParseScaling(f.scale)
+		switch {
+		case err != nil:
+			return out, badInputf("--scale is %q, expected one of: %s", f.scale, joined(dataset.Scalings()))
+		case spec.matrix != nil:
+			return out, badInputf("--scale: %s always divides by standard deviations", spec.name)
+		case fs.Changed("standardize") && !f.standardize:
+			return out, badInputf("--scale is about what --standardize=false turns off; leave one of them out")
+		}
+		out.standardize, out.unit = true, unit
+	}
 	if fs.Changed("standardize") {
 		out.standardize = f.standardize
 	}

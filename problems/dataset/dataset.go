@@ -12,7 +12,7 @@
 // # Sparse tables
 //
 // A file of whose entries less than a quarter is not zero gives a sparse X, in compressed rows, and so may a user. Splits and folds then have
-// the nonzeros of their rows, standardisation divides without centring (see [Standardize]), and no zero is filled in. Rows, products and
+// the nonzeros of their rows, columns are scaled without centring (see [Scaling]), and no zero is filled in. Rows, products and
 // sums go through the methods of [Data], which are the same for both kinds of tables.
 //
 // # Randomness

@@ -116,7 +116,7 @@ func TestSparseIsDense(t *testing.T) {
 		same(t, both, Stack(s, other), 0)
 
 		for _, center := range []bool{false, true} {
-			dense, sparse := NewTransform(d, center), NewTransform(s, center)
+			dense, sparse := NewTransform(d, ByDeviation, center), NewTransform(s, ByDeviation, center)
 			require.InDeltaSlice(t, dense.Scale, sparse.Scale, 1e-12*(1+floats.Max(dense.Scale)))
 			require.Equal(t, make([]float64, p), sparse.Mean)
 			z := sparse.Apply(s)

@@ -13,33 +13,32 @@ type Transform struct {
 	Mean, Scale []float64
 }
 
-// Standardize returns the split with each column of X brought to mean 0 and standard
-// deviation 1 on the training rows (divisor n), and the transform that did it. A
-// column that is constant there keeps the scale 1. The validation and test rows
-// get the transform of the training rows. Without center, the means stay
-// (Mean is 0) and only the scale changes, which keeps a model without intercept
-// one. The targets stay as they are; s does not change.
-//
-// A sparse table is not centred, as that would fill its zeros in: its columns are divided by their standard deviation about the mean, as those of
-// a dense one. A model with an intercept that is free and not penalised has the same coefficients either way: f = b0 + sum_j b_j z_j is the same function of the
-// centred features with b0 + sum_j b_j Mean_j / Scale_j in the place of b0. So its lower-level solutions are those of the dense table.
-func Standardize(s *Split, center bool) (*Split, *Transform) {
-	t := NewTransform(s.Train, center)
+// Standardize returns the split with each column of X in the unit of the training rows that the scaling says, and the
+// transform that did it. With center, columns get mean 0 there where the scaling centres them; without, the means stay (Mean is 0) and only
+// the scale changes, which keeps a model without intercept one. A column without a spread keeps the scale 1. The
+// validation and test rows get the transform of the training rows. The targets stay as they are; s does not change.
+func Standardize(s *Split, scaling Scaling, center bool) (*Split, *Transform) {
+	t := NewTransform(s.Train, scaling, center)
 	return &Split{Train: t.Apply(s.Train), Val: t.Apply(s.Val), Test: t.Apply(s.Test)}, t
 }
 
-// NewTransform returns the transform that brings each column of d to standard deviation 1, and with center to mean 0 unless d is sparse, as
-// [Standardize] says.
-func NewTransform(d *Data, center bool) *Transform {
-	m := d.moments()
-	t := &Transform{Mean: make([]float64, len(m.mean)), Scale: m.deviation}
+// NewTransform returns the transform of the columns of d for a scaling, as [Standardize] says.
+func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
+	_, p := d.Dims()
+	t := &Transform{Mean: make([]float64, p)}
+	if scaling.Of(d) == ByLargest {
+		t.Scale = d.largest()
+	} else {
+		m := d.moments()
+		t.Scale = m.deviation
+		if center && !d.Sparse() {
+			t.Mean = m.mean
+		}
+	}
 	for j, s := range t.Scale {
 		if s == 0 {
 			t.Scale[j] = 1
 		}
-	}
-	if center && !d.Sparse() {
-		t.Mean = m.mean
 	}
 	return t
 }

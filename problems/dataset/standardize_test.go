@@ -28,7 +28,7 @@ func randomSplit() *Split {
 func TestStandardize(t *testing.T) {
 	s := randomSplit()
 	before := mat.DenseCopyOf(s.Train.X)
-	z, tr := Standardize(s, true)
+	z, tr := Standardize(s, ByDeviation, true)
 	require.True(t, mat.Equal(before, s.Train.X), "the data do not change")
 	require.Nil(t, z.Test)
 	for j := range 4 {
@@ -51,7 +51,7 @@ func TestStandardize(t *testing.T) {
 
 func TestStandardizeWithoutCenter(t *testing.T) {
 	s := randomSplit()
-	z, tr := Standardize(s, false)
+	z, tr := Standardize(s, ByDeviation, false)
 	require.Equal(t, make([]float64, 4), tr.Mean)
 	require.Equal(t, 0.1, z.Train.X.At(0, 2))
 	require.InDelta(t, 1, stat.PopStdDev(mat.Col(nil, 3, z.Train.X), nil), 1e-7)
@@ -67,7 +67,7 @@ func TestUndo(t *testing.T) {
 		b[j] = r.NormFloat64()
 	}
 	for _, center := range []bool{true, false} {
-		z, tr := Standardize(s, center)
+		z, tr := Standardize(s, ByDeviation, center)
 		c, c0 := tr.Undo(b, 0.7)
 		if !center {
 			require.Equal(t, 0.7, c0, "no intercept comes in")
@@ -77,7 +77,7 @@ func TestUndo(t *testing.T) {
 			require.InDelta(t, want, c0+floats.Dot(c, s.Val.Dense().RawRowView(i)), 1e-12)
 		}
 	}
-	_, tr := Standardize(s, true)
+	_, tr := Standardize(s, ByDeviation, true)
 	require.Panics(t, func() { tr.Undo(b[:5], 0) })
 	require.Panics(t, func() { tr.Apply(table(2, "a")) })
 	require.Nil(t, tr.Apply(nil))
@@ -86,7 +86,7 @@ func TestUndo(t *testing.T) {
 func TestStandardizeExtremes(t *testing.T) {
 	for _, values := range [][]float64{{math.MaxFloat64, -math.MaxFloat64 / 2}, {0, 5e-324}, {3, 3}, {math.Copysign(0, -1), 0}} {
 		d := &Data{X: mat.NewDense(2, 1, values), Y: []float64{0, 0}, Features: []string{"a"}, Target: "y"}
-		_, tr := Standardize(&Split{Train: d, Val: d}, true)
+		_, tr := Standardize(&Split{Train: d, Val: d}, ByDeviation, true)
 		require.Greater(t, tr.Scale[0], 0.0)
 		require.False(t, math.IsInf(tr.Scale[0], 0) || math.IsNaN(tr.Scale[0]))
 	}
@@ -100,7 +100,7 @@ func TestStandardizePublished(t *testing.T) {
 	n, p := d.Dims()
 	require.Equal(t, []int{442, 10}, []int{n, p})
 	require.InDelta(t, 152.13348416, stat.Mean(d.Y, nil), 1e-8)
-	z, _ := Standardize(&Split{Train: d, Val: d}, true)
+	z, _ := Standardize(&Split{Train: d, Val: d}, ByDeviation, true)
 	want := []float64{0.03807591, 0.05068012, 0.06169621, 0.02187239, -0.0442235, -0.03482076, -0.04340085, -0.00259226, 0.01990749, -0.01764613}
 	for j, v := range want {
 		require.InDelta(t, v, z.Train.X.At(0, j)/math.Sqrt(442), 1e-8, d.Features[j])

@@ -32,8 +32,10 @@ import (
 type Options struct {
 	// Intercept adds a free constant that is not penalised.
 	Intercept bool
-	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
+	// Standardize works on features and targets in units of their own, the features in that of Scaling, and undoes it in the result.
 	Standardize bool
+	// Scaling is the unit of the features; the zero value is that of the table.
+	Scaling dataset.Scaling
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
 	R0 []float64
 	// Threshold is d, in the unit of the user's target. 0 means [Threshold] of the training targets.
@@ -62,7 +64,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if d == 0 {
 		d = Threshold(s.Table().Y)
 	}
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{d}})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{d}})
 	if err != nil {
 		return nil, fmt.Errorf("huber: %w", err)
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	// Intercept adds a constant for each target, Standardize works on features and targets of standard deviation 1, as the
 	// package comment says.
 	Intercept, Standardize bool
+	// Scaling is the unit of standardised features; the zero value is [dataset.ByDeviation], as tables are dense.
+	Scaling dataset.Scaling
 	// Features and Targets are names. Nil means x1, x2, .. and y1, y2, ..
 	Features, Targets []string
 	// Gaps are entries with values of their own in each fold, for [NewFolds]; nil for none.

@@ -20,7 +20,7 @@ type units struct {
 func newUnits(train *Data, o Options) units {
 	n, p := train.X.Dims()
 	_, q := train.Y.Dims()
-	u := units{transform: dataset.NewTransform(asTable(train.X), o.Intercept), shift: make([]float64, q), sd: 1}
+	u := units{transform: dataset.NewTransform(asTable(train.X), o.Scaling, o.Intercept), shift: make([]float64, q), sd: 1}
 	if !o.Standardize {
 		for j := range p {
 			u.transform.Scale[j] = 1

@@ -34,8 +34,10 @@ import (
 type Options struct {
 	// Intercept adds a free constant that is not penalised.
 	Intercept bool
-	// Standardize works on features of standard deviation 1, and undoes it in the result.
+	// Standardize works on features in the unit of Scaling, and undoes it in the result.
 	Standardize bool
+	// Scaling is the unit of the features; the zero value is that of the table.
+	Scaling dataset.Scaling
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
 	R0 []float64
 }
@@ -62,7 +64,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if negative != nil {
 		return nil, negative
 	}
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{}, KeepTarget: true})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{}, KeepTarget: true})
 	if err != nil {
 		return nil, fmt.Errorf("poisson: %w", err)
 	}

@@ -31,8 +31,10 @@ import (
 type Options struct {
 	// Intercept adds a free constant that is not penalised. Without it, predictions seldom have the level.
 	Intercept bool
-	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
+	// Standardize works on features and targets in units of their own, the features in that of Scaling, and undoes it in the result.
 	Standardize bool
+	// Scaling is the unit of the features; the zero value is that of the table.
+	Scaling dataset.Scaling
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
 	R0 []float64
 	// Level is q. 0 means 1/2, the median.
@@ -51,7 +53,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if !(o.Level > 0 && o.Level < 1) {
 		return nil, fmt.Errorf("quantile: level %v, expected a number between 0 and 1", o.Level)
 	}
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Loss: loss{o.Level}})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{o.Level}})
 	if err != nil {
 		return nil, fmt.Errorf("quantile: %w", err)
 	}

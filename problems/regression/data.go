@@ -16,9 +16,11 @@ import (
 type Options struct {
 	// Intercept adds a free constant to the model.
 	Intercept bool
-	// Standardize brings features and targets to standard deviation 1 over the training
-	// rows, and with Intercept to mean 0. Constant columns stay as wide as they are.
+	// Standardize brings features to the unit of Scaling and targets to standard deviation 1 over the training
+	// rows, and with Intercept targets and dense features to mean 0. Constant columns stay as wide as they are.
 	Standardize bool
+	// Scaling is the unit of the features; the zero value is that of the table.
+	Scaling dataset.Scaling
 	// Loss is the loss of a prediction. Nil means [Squares].
 	Loss Loss
 	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels.
@@ -57,7 +59,7 @@ func New(s dataset.Division, o Options) (*Data, error) {
 		d.loss = Squares{}
 	}
 	if o.Standardize {
-		d.transform = dataset.NewTransform(s.Table(), o.Intercept)
+		d.transform = dataset.NewTransform(s.Table(), o.Scaling, o.Intercept)
 		if !o.KeepTarget {
 			d.shift, d.sd = targetUnit(s.Table().Y, o.Intercept)
 		}

@@ -29,6 +29,8 @@ type Options struct {
 	Intercept bool
 	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
 	Standardize bool
+	// Scaling is what Standardize brings features to; empty means by the table, see [dataset.Scaling].
+	Scaling dataset.Scaling
 	// R0 is the start value of the radius, in the unit of the model. 0 means 5.
 	R0 float64
 }
@@ -39,7 +41,7 @@ type Model struct{ *regression.Model }
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling})
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}

@@ -48,9 +48,10 @@ const (
 
 // Options of the model; the zero value is the model of the paper.
 type Options struct {
-	// Standardize works on features of standard deviation 1 over all rows of the cross-validation, and of mean 0
-	// unless most of their entries are zero, and undoes it in the result.
+	// Standardize works on features in the unit of Scaling over all rows of the cross-validation, and undoes it in the result.
 	Standardize bool
+	// Scaling is the unit of the features; the zero value is that of the table, sparse where most entries are zero.
+	Scaling dataset.Scaling
 	// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order;
 	// means become weighted means. Nil means 1 for both.
 	ClassWeights []float64
@@ -102,7 +103,7 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 		}
 		if o.Standardize {
 			if m.transform == nil {
-				m.transform = dataset.NewTransform(data, true)
+				m.transform = dataset.NewTransform(data, o.Scaling, true)
 			}
 			data = m.transform.Apply(data)
 		}

@@ -162,7 +162,7 @@ func TestRetrain(t *testing.T) {
 		require.NoError(t, err)
 		data := cv.Data
 		if standardize {
-			z, _ := dataset.Standardize(&dataset.Split{Train: cv.Data}, true)
+			z, _ := dataset.Standardize(&dataset.Split{Train: cv.Data}, dataset.ByTable, true)
 			data = z.Train
 		}
 		for _, h := range [][]float64{{10, 0.3}, {0.02, 10}, {10, 10}} {

@@ -33,8 +33,10 @@ import (
 type Options struct {
 	// Intercept adds a free constant that is not bounded.
 	Intercept bool
-	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
+	// Standardize works on features and targets in units of their own, the features in that of Scaling, and undoes it in the result.
 	Standardize bool
+	// Scaling is the unit of the features; the zero value is that of the table.
+	Scaling dataset.Scaling
 	// R0 are the start values of the radii, in the unit of the model: one for each feature, or
 	// one for all. Nil means 1.
 	R0 []float64
@@ -46,7 +48,7 @@ type Model struct{ *regression.Model }
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling})
 	if err != nil {
 		return nil, fmt.Errorf("wlasso: %w", err)
 	}

@@ -1,0 +1,66 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+)
+
+// Scaling is the unit to which features are brought.
+type Scaling int
+
+const (
+	// ByTable is ByLargest for a sparse table and ByDeviation for others.
+	ByTable Scaling = iota
+	// ByDeviation brings columns to standard deviation 1 (divisor n), and those of dense tables of models with an intercept to mean 0. A sparse table is not centred,
+	// as that would fill its zeros in: its columns are divided by their standard deviation about the mean, as those of a dense one. A model with an
+	// intercept that is free and not penalised has the same coefficients either way: f = b0 + sum_j b_j z_j is the same function of the centred features
+	// with b0 + sum_j b_j Mean_j / Scale_j in the place of b0.
+	ByDeviation
+	// ByLargest divides columns by their largest absolute value, and centres none. The deviation of a column that is not zero in k of n rows falls as the root of k / n: divided by
+	// it, a rare feature has large values, and a penalty hardly keeps it from explaining the few rows that have it. Divided by their largest absolute values, rare features
+	// are no larger than others.
+	ByLargest
+)
+
+// scalings are the names of those that can be asked for.
+var scalings = map[Scaling]string{ByDeviation: "deviation", ByLargest: "largest"}
+
+// String is the name, by-table for [ByTable].
+func (s Scaling) String() string {
+	if name, ok := scalings[s]; ok {
+		return name
+	}
+	return "by-table"
+}
+
+// Scalings are the names that [ParseScaling] takes.
+func Scalings() []string { return []string{ByDeviation.String(), ByLargest.String()} }
+
+// ParseScaling returns the scaling of a name.
+func ParseScaling(name string) (Scaling, error) {
+	for s, known := range scalings {
+		if name == known {
+			return s, nil
+		}
+	}
+	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s, %s", name, ByDeviation, ByLargest)
+}
+
+// Of is the scaling for a table, never ByTable.
+func (s Scaling) Of(d *Data) Scaling {
+	switch {
+	case s != ByTable:
+		return s
+	case d.Sparse():
+		return ByLargest
+	}
+	return ByDeviation
+}
+
+// largest are the largest absolute values of the columns.
+func (d *Data) largest() []float64 {
+	_, p := d.Dims()
+	out := make([]float64, p)
+	d.each(func(j int, v float64) { out[j] = max(out[j], math.Abs(v)) })
+	return out
+}

@@ -1,0 +1,42 @@
+package dataset
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Divided by the largest absolute values of the training rows, worked out by hand: a column of zeros stays one, and other rows may be larger.
+func TestByLargest(t *testing.T) {
+	train := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3}, Features: []string{"a", "b", "c"}, Target: "y"}
+	val := &Data{X: mat.NewDense(1, 3, []float64{6, 2, 5}), Y: []float64{1}, Features: train.Features, Target: "y"}
+	want := mat.NewDense(3, 3, []float64{0, -1, 0, 1, 0, 0, 0.5, 0.25, 0})
+	for _, s := range []*Split{{Train: train, Val: val}, {Train: train.Compress(), Val: val.Compress()}} {
+		for _, center := range []bool{false, true} {
+			z, tr := Standardize(s, ByLargest, center)
+			require.Equal(t, &Transform{Mean: []float64{0, 0, 0}, Scale: []float64{2, 4, 1}}, tr)
+			require.Equal(t, s.Train.Sparse(), z.Train.Sparse())
+			require.True(t, mat.Equal(want, z.Train.Dense()))
+			require.Equal(t, []float64{3, 0.5, 5}, z.Val.Dense().RawRowView(0))
+		}
+	}
+}
+
+// The scaling of the table is that by the largest values for sparse tables alone.
+func TestByTable(t *testing.T) {
+	d := &Data{X: mat.NewDense(4, 1, []float64{0, 3, 0, 0}), Y: make([]float64, 4), Features: []string{"a"}, Target: "y"}
+	require.Equal(t, []float64{3}, NewTransform(d.Compress(), ByTable, true).Scale)
+	require.Equal(t, NewTransform(d, ByDeviation, true), NewTransform(d, ByTable, true))
+	require.NotEqual(t, NewTransform(d, ByLargest, true), NewTransform(d, ByTable, true))
+}
+
+func TestParseScaling(t *testing.T) {
+	for _, name := range Scalings() {
+		s, err := ParseScaling(name)
+		require.NoError(t, err)
+		require.Equal(t, name, s.String())
+	}
+	_, err := ParseScaling("by-table")
+	require.EqualError(t, err, `dataset: unknown scaling "by-table"; known are: deviation, largest`)
+}

@@ -20,17 +20,26 @@ const (
 // ones. Where the context ends before, the numbers mean nothing.
 func (d *Matrix) Products(ctx context.Context, a, b []int, w []float64, threads int) []float64 {
 	out := make([]float64, len(a)*len(b))
+	var of *listed
+	if !d.packed() {
+		of = d.list(b)
+	}
 	parts := (len(a) + productColumns - 1) / productColumns
 	crew.Each(parts, threads, func(k int) {
 		lo, hi := k*productColumns, min(len(a), (k+1)*productColumns)
-		if d.dense != nil || d.p == 0 {
+		if of == nil {
 			d.denseProducts(ctx, out[lo*len(b):hi*len(b)], a[lo:hi], b, w)
-		} else {
-			d.sparseProducts(ctx, out[lo*len(b):hi*len(b)], a[lo:hi], b, w)
+			return
+		}
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			d.productsOf(a[i], of, out[i*len(b):(i+1)*len(b)], w)
 		}
 	})
 	return out
 }
+
+// packed says that products go by blocks of dense columns.
+func (d *Matrix) packed() bool { return d.dense != nil || d.p == 0 }
 
 // Stored is the number of stored entries.
 func (d *Matrix) Stored() int {
@@ -77,37 +86,6 @@ func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, 
 	}
 }
 
-func (d *Matrix) sparseProducts(ctx context.Context, out []float64, a, b []int, w []float64) {
-	column := make([]float64, d.n)
-	for i, j := range a {
-		if ctx.Err() != nil {
-			return
-		}
-		if j == Ones {
-			for l := range column {
-				column[l] = 1
-			}
-		} else {
-			d.Axpy(1, j, column)
-		}
-		for l, v := range w {
-			column[l] *= v
-		}
-		for k, m := range b {
-			if m == Ones {
-				sum := 0.0
-				for _, v := range column {
-					sum += v
-				}
-				out[i*len(b)+k] = sum
-			} else {
-				out[i*len(b)+k] = d.Dot(m, column)
-			}
-		}
-		clear(column)
-	}
-}
-
 // correlateColumns is the number of columns of one part of [Matrix.MulTransIn].
 const correlateColumns = 256
 
@@ -124,15 +102,34 @@ func (d *Matrix) MulTransIn(ctx context.Context, out, r []float64, threads int) 
 func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) [][]float64 {
 	k := len(columns)
 	out := make([][]float64, k)
+	var of *listed
+	if !d.packed() {
+		of = d.list(columns)
+	}
 	parts := (k + productColumns - 1) / productColumns
 	crew.Each(parts, threads, func(part int) {
 		lo, hi := part*productColumns, min(k, (part+1)*productColumns)
+		if of != nil {
+			for i := lo; i < hi && ctx.Err() == nil; i++ {
+				out[i] = make([]float64, k)
+				d.productsOf(columns[i], of, out[i][:i+1], w)
+			}
+			return
+		}
 		block := d.Products(ctx, columns[lo:hi], columns[:hi], w, 1)
 		for i := lo; i < hi; i++ {
 			out[i] = make([]float64, k)
 			copy(out[i], block[(i-lo)*hi:(i-lo)*hi+i+1])
 		}
 	})
+	if ctx.Err() != nil {
+		for i, row := range out {
+			if row == nil {
+				out[i] = make([]float64, k)
+			}
+		}
+		return out
+	}
 	for i, row := range out {
 		for l := range i {
 			out[l][i] = row[l]

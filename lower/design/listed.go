@@ -1,15 +1,16 @@
 package design
 
-// listed are the entries of some columns of a sparse matrix by rows: those of row i, start[i] to start[i+1]-1, are value[k] of column at[k] of the list, in its order.
-type listed struct {
+// Listed are the entries of some columns of a sparse matrix by rows, for products that go through them often: those of row i, start[i] to start[i+1]-1, are value[k] of column
+// at[k] of the list, in its order.
+type Listed struct {
 	start []int
 	at    []int32
 	value []float64
 }
 
-// list brings columns into that form.
-func (d *Matrix) list(columns []int) *listed {
-	l := &listed{start: make([]int, d.n+1)}
+// List brings columns of a sparse matrix, [Ones] among them, into that form.
+func (d *Matrix) List(columns []int) *Listed {
+	l := &Listed{start: make([]int, d.n+1)}
 	// start[i+1] is where row i begins, until it is filled.
 	count := func(i int) {
 		if i+2 <= d.n {
@@ -57,7 +58,7 @@ func (d *Matrix) list(columns []int) *listed {
 
 // productsOf adds the weighted products of column j with the first columns of a list to out, one for each of its entries: of the rows where column j is not
 // zero, the entries of the list are gone through, which are few however long the list is.
-func (d *Matrix) productsOf(j int, l *listed, out, w []float64) {
+func (d *Matrix) productsOf(j int, l *Listed, out, w []float64) {
 	most := int32(len(out))
 	add := func(i int, v float64) {
 		if w != nil {
@@ -81,5 +82,24 @@ func (d *Matrix) productsOf(j int, l *listed, out, w []float64) {
 	index, value := d.Column(j)
 	for k, i := range index {
 		add(i, value[k])
+	}
+}
+
+// AddNormal adds X' diag(w) X b to out, X being the listed columns.
+func (l *Listed) AddNormal(out, w, b []float64) {
+	for i, weight := range w {
+		lo, hi := l.start[i], l.start[i+1]
+		at, value := l.at[lo:hi], l.value[lo:hi]
+		value = value[:len(at)]
+		sum := 0.0
+		for k, j := range at {
+			sum += value[k] * b[j]
+		}
+		if sum *= weight; sum == 0 {
+			continue
+		}
+		for k, j := range at {
+			out[j] += sum * value[k]
+		}
 	}
 }

@@ -20,9 +20,9 @@ const (
 // ones. Where the context ends before, the numbers mean nothing.
 func (d *Matrix) Products(ctx context.Context, a, b []int, w []float64, threads int) []float64 {
 	out := make([]float64, len(a)*len(b))
-	var of *listed
+	var of *Listed
 	if !d.packed() {
-		of = d.list(b)
+		of = d.List(b)
 	}
 	parts := (len(a) + productColumns - 1) / productColumns
 	crew.Each(parts, threads, func(k int) {
@@ -102,9 +102,9 @@ func (d *Matrix) MulTransIn(ctx context.Context, out, r []float64, threads int) 
 func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) [][]float64 {
 	k := len(columns)
 	out := make([][]float64, k)
-	var of *listed
+	var of *Listed
 	if !d.packed() {
-		of = d.list(columns)
+		of = d.List(columns)
 	}
 	parts := (k + productColumns - 1) / productColumns
 	crew.Each(parts, threads, func(part int) {
@@ -130,9 +130,11 @@ func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads i
 		}
 		return out
 	}
-	for i, row := range out {
-		for l := range i {
-			out[l][i] = row[l]
+	for from := 0; from < k; from += productColumns { // in blocks that stay in the cache
+		for i := from; i < k; i++ {
+			for l := from; l < min(i, from+productColumns); l++ {
+				out[l][i] = out[i][l]
+			}
 		}
 	}
 	return out

@@ -12,8 +12,8 @@ import (
 // serve many steps. Below it steps cost so little that fewer of them are better.
 const manyEntries = 200_000
 
-// mostColumns bounds the features that such a solver works with in [smooth.Solve], whose matrices have as many rows and columns.
-const mostColumns = 1500
+// keptColumns bounds the columns of a sparse design whose matrices are kept with a solution, to start from: those of many points take memory, and it is not long to form them anew.
+const keptColumns = 200
 
 // clone is a solver that goes on from the same state.
 func (s *jointSolver) clone() *jointSolver {
@@ -25,9 +25,9 @@ func (s *jointSolver) clone() *jointSolver {
 		for i, row := range m.gram {
 			m.gram[i] = slices.Clone(row)
 		}
-		m.linear = slices.Clone(m.linear)
+		m.linear, m.implicit = slices.Clone(m.linear), implicitModel{}
 	}
-	out.problem = quadratic{}
+	out.problem, out.without = quadratic{}, implicit{}
 	return &out
 }
 
@@ -43,12 +43,9 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float6
 	s.ready(training)
 	merit := s.objective(w, lower.Values{Train: s.models[training].at, Penalties: s.penalties()})
 	least, idle := math.Inf(1), 0
+	accuracy := growingAccuracy
 	for ; out.Outer < fitRounds; out.Outer++ {
-		pt, err := s.Solve(ctx, w)
-		if err != nil {
-			return nil, err
-		}
-		if pt == nil {
+		if !s.minimise(ctx, w, accuracy) {
 			return nil, nil
 		}
 		value := s.descend(w, merit)
@@ -57,6 +54,9 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float6
 			return nil, err
 		}
 		merit = value
+		if accuracy = growingAccuracy; !c.Grew {
+			accuracy = math.Max(bestAccuracy, accuracy*math.Min(1, c.Gap/merit))
+		}
 		out.Objective, out.Gap = c.Objective, c.Gap
 		if idle++; c.Gap < 0.5*least {
 			least, idle = c.Gap, 0
@@ -68,8 +68,6 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float6
 			if out.Status = lower.Exhausted; c.Gap > exhaustedGap/tolDefault*tol {
 				return nil, nil
 			}
-		case len(s.columns) > mostColumns:
-			return nil, nil
 		default:
 			if err := s.Model(ctx, nil); err != nil {
 				return nil, err
@@ -86,11 +84,16 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float6
 				out.Support = append(out.Support, j)
 			}
 		}
-		out.engine = s
+		if s.sets[training].X.Dense() || len(s.columns) <= keptColumns {
+			out.engine = s
+		}
 		return out, nil
 	}
 	return nil, nil
 }
+
+// growingAccuracy is that of solves while features are missing, and bounds that of the others, which goes with the gap.
+const growingAccuracy = 1e-3
 
 // tolDefault is the default of [Options.Tol].
 const tolDefault = 1e-8

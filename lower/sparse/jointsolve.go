@@ -23,7 +23,10 @@ type jointSolver struct {
 	at      []int // position of each feature, -1 for none
 	models  [2]jointModel
 	a, b    []float64 // by positions: where the models are made, and the last solution
+	most    int       // columns up to which matrices are formed
 	problem quadratic
+	without implicit        // the problem where there are more columns, or where the matrix is singular
+	bare    bool            // the last problem was without
 	seen    [2]jointLook    // at b; not known where it has no slopes
 	ctx     context.Context // of the call at work
 }
@@ -45,14 +48,16 @@ type jointModel struct {
 	// For losses that are not squares: the slopes at a, and the curvatures, of an a before where they have changed little, that G is made of.
 	slope, curvature []float64
 	products         []float64 // X'u for all features, nil if they were not looked at
+	implicit         implicitModel
 }
 
 const (
 	// newFeatures is how many missing features are taken in at once, or as many as there are already, and wholeFeatures is the number of
 	// features up to which all are worked with from the beginning.
 	newFeatures, wholeFeatures = 32, 128
-	// jointMost bounds the features that a solver works with: with more, a matrix takes a quarter of a gigabyte.
-	jointMost = 5000
+	// denseMost and sparseMost are the columns of dense and sparse designs up to which matrices are formed. On sparse ones a product with the design costs less than
+	// one with the matrix of a few thousand columns, and the factor of that as much as hundreds of them.
+	denseMost, sparseMost = 3000, 600
 	// sameCurvature is the relative change of curvatures up to which matrices are kept. It is the rate at which steps converge then, and a new
 	// matrix costs what a good many gradients do.
 	sameCurvature = 0.1
@@ -60,7 +65,10 @@ const (
 
 // Joint implements [lower.Joint].
 func (g *Joint) Joint() lower.JointSolver {
-	s := &jointSolver{Joint: g, threads: runtime.GOMAXPROCS(0), ctx: context.Background(), at: slices.Repeat([]int{-1}, g.Features())}
+	s := &jointSolver{Joint: g, threads: runtime.GOMAXPROCS(0), ctx: context.Background(), at: slices.Repeat([]int{-1}, g.Features()), most: denseMost}
+	if !g.sets[training].X.Dense() {
+		s.most = sparseMost
+	}
 	var first []int
 	if g.intercept {
 		first = append(first, design.Ones)
@@ -87,11 +95,17 @@ func (s *jointSolver) take(columns []int) {
 		s.a, s.b = append(s.a, 0), append(s.b, 0)
 	}
 	for k := range s.models {
-		if s.models[k].ready {
+		switch {
+		case !s.explicit():
+			s.models[k].gram, s.models[k].linear = nil, nil
+		case s.models[k].ready:
 			s.extend(k)
 		}
 	}
 }
+
+// explicit says that matrices are formed.
+func (s *jointSolver) explicit() bool { return len(s.columns) <= s.most }
 
 // extend brings the matrix of a model to all positions, and its linear part if the model is ready.
 func (s *jointSolver) extend(k int) {
@@ -190,8 +204,8 @@ func (s *jointSolver) ready(k int) {
 	}
 	n := float64(len(set.Y))
 	if s.quadratic {
-		m.gram = s.gram(k)
 		m.value = floats.Dot(set.Y, set.Y) / (2 * n)
+		m.slope, m.at = set.Y, m.value
 	} else {
 		look := s.seen[k]
 		if look.slopes == nil || !slices.Equal(s.a, s.b) {
@@ -202,13 +216,19 @@ func (s *jointSolver) ready(k int) {
 			curvature[i] = math.Max(leastCurvature, s.loss.curvature(y, look.slopes[i]))
 		}
 		m.slope, m.products = look.slopes, look.products
-		if m.curvature == nil || !near(curvature, m.curvature) {
-			m.curvature = curvature
-			m.gram = s.gram(k)
-		} else {
-			s.extend(k)
+		if m.curvature == nil || !s.explicit() || !near(curvature, m.curvature) {
+			m.curvature, m.gram, m.implicit = curvature, nil, implicitModel{}
 		}
 		m.value, m.at = look.loss, look.loss
+	}
+	if m.ready = true; !s.explicit() {
+		return
+	}
+	m.ready = false // for extend
+	if m.gram == nil {
+		m.gram = s.gram(k)
+	} else {
+		s.extend(k)
 	}
 	m.linear = m.linear[:0]
 	for i := range s.columns {
@@ -271,19 +291,7 @@ func (s *jointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	if len(w.Penalties) != 2 {
 		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
 	}
-	if s.ctx = ctx; ctx.Err() != nil || len(s.columns) > jointMost {
-		return nil, nil
-	}
-	s.ready(training)
-	if w.Validation > 0 {
-		s.ready(validating)
-	}
-	if ctx.Err() != nil {
-		return nil, nil
-	}
-	s.set(w)
-	s.seen = [2]jointLook{}
-	if !s.problem.solve(ctx, s.b) {
+	if !s.minimise(ctx, w, bestAccuracy) {
 		return nil, nil
 	}
 	pt := &lower.JointPoint{Values: lower.Values{Train: s.modelled(training, s.b), Penalties: s.penalties()}}
@@ -291,8 +299,35 @@ func (s *jointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 		pt.Validation = s.modelled(validating, s.b)
 	}
 	pt.Objective = s.objective(w, pt.Values)
-	pt.Curvature = s.curvature()
+	pt.Curvature = s.curvature(w)
 	return pt, nil
+}
+
+// minimise solves with the models, where these have no matrices with a last Newton step of some relative accuracy. It says whether it came to its end.
+func (s *jointSolver) minimise(ctx context.Context, w *lower.JointWeights, best float64) bool {
+	if s.ctx = ctx; ctx.Err() != nil {
+		return false
+	}
+	s.ready(training)
+	if w.Validation > 0 {
+		s.ready(validating)
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	s.seen = [2]jointLook{}
+	if s.bare = !s.explicit(); !s.bare {
+		s.set(w)
+		start := slices.Clone(s.b)
+		if s.problem.solve(ctx, s.b) {
+			return true
+		}
+		// The matrix is singular to rounding, as where more columns are in use than there are rows.
+		s.bare = true
+		copy(s.b, start)
+	}
+	s.setImplicit(w)
+	return s.without.solve(ctx, s.b, s.a, best)
 }
 
 // set makes the quadratic problem at some weights.
@@ -322,6 +357,40 @@ func (s *jointSolver) set(w *lower.JointWeights) {
 	}
 }
 
+// setImplicit is set without the matrix.
+func (s *jointSolver) setImplicit(w *lower.JointWeights) {
+	k := len(s.columns)
+	p := &s.without
+	p.columns, p.parts = s.columns, p.parts[:0]
+	p.ridge, p.linear, p.w = make([]float64, k), make([]float64, k), make([]float64, k)
+	share := shares(w)
+	for set := range s.models {
+		if share[set] == 0 {
+			continue
+		}
+		m, n := &s.models[set], float64(len(s.sets[set].Y))
+		part := implicitPart{x: s.sets[set].X, omega: make([]float64, len(m.slope)), e0: make([]float64, len(m.slope)), share: share[set], curvature: &m.implicit}
+		for i, u := range m.slope {
+			part.omega[i], part.e0[i] = share[set]/n, share[set]/n*u
+			if m.curvature != nil {
+				part.omega[i] *= m.curvature[i]
+			}
+		}
+		p.parts = append(p.parts, part)
+	}
+	for i, j := range s.columns {
+		p.ridge[i] = w.Rho
+		if j != design.Ones {
+			p.ridge[i] += w.Penalties[1]
+			p.w[i] = w.Penalties[0]
+		}
+		if w.Rho > 0 {
+			p.linear[i] = w.Rho * s.centre(w, j)
+		}
+	}
+	p.prepare()
+}
+
 // centre is that of a position's variable.
 func (s *jointSolver) centre(w *lower.JointWeights, j int) float64 {
 	if j == design.Ones {
@@ -333,6 +402,13 @@ func (s *jointSolver) centre(w *lower.JointWeights, j int) float64 {
 // modelled is the loss of a set by its model.
 func (s *jointSolver) modelled(k int, b []float64) float64 {
 	m := &s.models[k]
+	if !s.explicit() {
+		sum, d := 0.0, s.moved(k, b)
+		for i, v := range d {
+			sum += v * (m.bend(i)*v/2 - m.slope[i])
+		}
+		return m.at + sum/float64(len(d))
+	}
 	sum := m.value
 	for i, row := range m.gram {
 		if b[i] != 0 {
@@ -340,6 +416,21 @@ func (s *jointSolver) modelled(k int, b []float64) float64 {
 		}
 	}
 	return sum
+}
+
+// moved are the predictions at b less those at a.
+func (s *jointSolver) moved(k int, b []float64) []float64 {
+	d := slices.Clone(b)
+	floats.Sub(d, s.a)
+	return s.predictions(k, d)
+}
+
+// bend is the curvature of the loss of a row.
+func (m *jointModel) bend(i int) float64 {
+	if m.curvature == nil {
+		return 1
+	}
+	return m.curvature[i]
 }
 
 // penalties are |b|_1 and 1/2 |b|^2.
@@ -375,35 +466,75 @@ func (s *jointSolver) objective(w *lower.JointWeights, v lower.Values) float64 {
 }
 
 // curvature is -F”: with the gradients J of l and the penalties on what is free to move, J'A^-1 J.
-func (s *jointSolver) curvature() [][]float64 {
-	q := &s.problem
+func (s *jointSolver) curvature(w *lower.JointWeights) [][]float64 {
+	free := s.problem.free
+	if s.bare {
+		free = s.without.free
+	}
 	var j, solved [3][]float64
-	for _, i := range q.free {
+	j[0] = s.gradient(free)
+	for _, i := range free {
 		one, two := 0.0, 0.0
 		if s.columns[i] != design.Ones {
 			one, two = sign(s.b[i]), s.b[i]
 		}
-		m := &s.models[training]
-		j[0] = append(j[0], floats.Dot(m.gram[i], s.b)-m.linear[i])
 		j[1], j[2] = append(j[1], one), append(j[2], two)
 	}
 	out := make([][]float64, 3)
 	for r := range j {
-		solved[r] = slices.Clone(j[r])
-		if len(q.free) > 0 {
-			q.factor.Solve(solved[r])
-		}
 		out[r] = make([]float64, 3)
+	}
+	if len(free) == 0 {
+		return out
+	}
+	switch {
+	case !s.bare:
+		for r := range j {
+			solved[r] = slices.Clone(j[r])
+			s.problem.factor.Solve(solved[r])
+		}
+	case s.without.precondition():
+		for r := range j {
+			if r == 0 && w.Rho == 0 && w.Validation == 0 { // the gradients of all terms add up to zero
+				continue
+			}
+			solved[r] = s.without.conjugate(j[r], curvatureAccuracy)
+		}
+		if solved[0] == nil {
+			solved[0] = make([]float64, len(free))
+			for r, m := range w.Penalties {
+				floats.AddScaled(solved[0], -m/w.Train, solved[1+r])
+			}
+		}
+	default:
+		return out // the context ended
 	}
 	for r := range out {
 		for c := range r + 1 {
-			if len(q.free) > 0 {
-				out[r][c] = floats.Dot(j[r], solved[c])
-			}
+			out[r][c] = floats.Dot(j[r], solved[c])
 			out[c][r] = out[r][c]
 		}
 	}
 	return out
+}
+
+// gradient is that of the modelled training loss at some positions.
+func (s *jointSolver) gradient(at []int) (g []float64) {
+	m := &s.models[training]
+	if s.explicit() {
+		for _, i := range at {
+			g = append(g, floats.Dot(m.gram[i], s.b)-m.linear[i])
+		}
+		return g
+	}
+	d := s.moved(training, s.b)
+	for i, v := range d {
+		d[i] = (m.bend(i)*v - m.slope[i]) / float64(len(d))
+	}
+	for _, i := range at {
+		g = append(g, s.correlation(training, s.columns[i], d))
+	}
+	return g
 }
 
 func sign(v float64) float64 { return math.Copysign(1, v) }

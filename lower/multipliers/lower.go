@@ -105,7 +105,9 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	}
 	merit, from := math.Inf(1), s.solver.X()
 	least, idle := math.Inf(1), 0
+	far, floor := reach(firstReach), f.floor
 	for range rounds {
+		f.floor = far.floors(s.m, floor)
 		at, err := f.maximize(ctx, s.m)
 		if at == nil || err != nil {
 			return out, err
@@ -141,18 +143,15 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			out.Solved = true
 			return out, nil
 		}
-		if idle > patience && !c.Grew || s.solver.Quadratic() && !c.Grew && !f.short {
+		held := far.holds(s.m, f.floor, floor)
+		if !held && !c.Grew && (idle > patience || s.solver.Quadratic() && !f.short) {
 			out.Solved = out.Gap <= enough*tol
 			return out, nil
 		}
+		far = far.next(c.Grew)
 		f.short = c.Grew
 		if s.solver.Quadratic() {
 			continue
-		}
-		if c.Grew {
-			if err := s.meet(ctx); err != nil {
-				return nil, err
-			}
 		}
 		x, value := s.shorten(from, s.merit(c.Values, radii), merit, radii)
 		merit, from = value, x

@@ -65,7 +65,10 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	best := w.objective(from)
 	out := &lower.Subsolution{Gap: math.Inf(1)}
 	least, idle := math.Inf(1), 0
+	far, floor := reach(firstReach), f.floor
 	for range rounds {
+		f.floor = far.floors(s.m, floor)
+		f.floor[0] = floor[0] // of no penalty
 		at, err := f.maximize(ctx, s.m)
 		if at == nil || err != nil {
 			return out, err
@@ -101,7 +104,9 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		if out.Solved {
 			return out, nil
 		}
-		if idle > patience && !grew || s.solvers[0].Quadratic() && !grew && !f.short {
+		held := far.holds(s.m, f.floor, floor)
+		far = far.next(grew)
+		if !held && !grew && (idle > patience || s.solvers[0].Quadratic() && !f.short) {
 			// Constraints are known to rounding, which counts Alpha times.
 			out.Solved = out.Gap <= math.Max(enough*c.Tol, exactly*c.Alpha*math.Max(1, math.Abs(c.Value)))
 			return out, nil

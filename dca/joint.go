@@ -32,7 +32,7 @@ const jointEngine = "fit"
 
 // jointTol is the gap of both programs, relative to the training loss at x = 0; compactTol is that of fits whose points are compact, which are
 // large: their last digits cost most of the time.
-const jointTol, compactTol = 1e-9, 1e-6
+const jointTol, compactTol = 1e-9, 1e-4
 
 // tol is the gap of both programs.
 func (j *joint) tol() float64 {

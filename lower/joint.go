@@ -60,6 +60,8 @@ type JointWeights struct {
 	Validation, Train, Rho float64
 	Centre                 [][]float64
 	Penalties              []float64
+	// Tol is an error of the objective that is of no interest, 0 for that of rounding. Fits for which the last digits are cheap take no notice.
+	Tol float64
 }
 
 // JointSolver solves a [Joint] fit whose losses are replaced by quadratic models around a point, each solve from the one before. Where the

@@ -12,6 +12,8 @@ const (
 	wellConditioned = 1e-4
 	// coreHalvings bounds how often the step of a core is halved.
 	coreHalvings = 12
+	// coreSteps bounds the steps in the core between two of Newton's method.
+	coreSteps = 3
 )
 
 // decompose is the singular value decomposition of G: orthonormal columns Q and P, and the values; scaled are the factors in the form Q S^1/2, P S^1/2.
@@ -138,14 +140,14 @@ func (f *factored) times(v []float64, k int, transposed bool) []float64 {
 //
 // that of the nuclear norm: singular values fall by m_0 / c, and columns of those that come to nothing are left out. Newton's method
 // on the factors would take them there by a third in each step only, as F is of fourth order in such a column. In the few directions of the core the curvature is about that
-// of a matrix whose entries are all known with the same weight in all, c.
-func (f *factored) shrink() {
+// of a matrix whose entries are all known with the same weight in all, c. It returns by how much the objective fell.
+func (f *factored) shrink() (fell float64) {
 	if f.k == 0 {
-		return
+		return 0
 	}
 	vectors, values, scaled := f.decompose()
 	if math.IsNaN(values[0]) {
-		return
+		return 0
 	}
 	k := len(values)
 	q, p := vectors[0], vectors[1]
@@ -194,13 +196,14 @@ func (f *factored) shrink() {
 			f.takeFactors([2]*mat.Dense{scaledColumns(turned(q, leading(u, k, rank)), after), scaledColumns(turned(p, leading(v, k, rank)), after)})
 		}
 		f.refresh()
-		if before-f.objective() >= promise-1e-14*before {
-			return
+		if fell = before - f.objective(); fell >= promise-1e-14*before {
+			return fell
 		}
 		c *= 2
 	}
 	f.takeFactors(scaled)
 	f.refresh()
+	return 0
 }
 
 // takeFactors takes A and B.

@@ -65,8 +65,9 @@ func (f *factored) epoch() {
 	}
 }
 
-// descend goes to the solution with as many columns, until a step promises less than tol^2 times the training loss at zero.
-func (f *factored) descend(tol float64) {
+// descend goes to the solution with as many columns, until a step promises less than tol^2 times the training loss at zero or, where columns
+// may be taken in, the point turns out to be near to a saddle, as it does where some are missing.
+func (f *factored) descend(tol float64, grows bool) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
 	last := tol * tol * unit
 	for range jointSteps {
@@ -76,7 +77,11 @@ func (f *factored) descend(tol float64) {
 		f.refresh()
 		f.centreIntercept()
 		f.epoch()
-		f.shrink()
+		for range coreSteps {
+			if !(f.shrink() > last) {
+				break
+			}
+		}
 		f.use()
 		g := f.gradient()
 		if len(g.A)+len(g.S) == 0 {
@@ -84,14 +89,14 @@ func (f *factored) descend(tol float64) {
 		}
 		f.prepare()
 		steep := g.dot(f.precondition(g))
-		if !(steep > 0) {
+		if !(steep > steepShare*last) {
 			return
 		}
 		accuracy := math.Min(forcing, math.Sqrt(steep/unit))
 		accuracy = math.Max(accuracy, 0.1*tol*math.Sqrt(unit/steep))
 		d := f.conjugate(g, accuracy, jointCG)
 		promise := g.dot(d)
-		if !(promise > 0) || !f.move(d, promise, steep) || promise <= last {
+		if !(promise > 0) || !f.move(d, promise, steep) || promise <= last || grows && f.bent {
 			return
 		}
 	}

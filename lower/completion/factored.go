@@ -33,6 +33,7 @@ type factored struct {
 
 	set    []int // S
 	active []int // its groups
+	bent   bool  // the last system had a direction without curvature: columns are missing
 	blocks *blocks
 	holds  []float64
 	work   [2][]float64

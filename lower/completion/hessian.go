@@ -122,6 +122,7 @@ func (f *factored) hold(out, t tangent) {
 
 // conjugate returns t with H t = q, see [surface.conjugate].
 func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
+	f.bent = false
 	t, res := f.zero(), q.copy()
 	z, hd := f.precondition(res), f.zero()
 	d := z.copy()
@@ -134,6 +135,7 @@ func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
 		f.hessian(hd, d)
 		curvature := d.dot(hd)
 		if !(curvature > 1e-14*math.Abs(d.dot(res))) {
+			f.bent = true
 			if step == 0 {
 				t.add(1, d)
 			} else if curvature < 0 {

@@ -16,6 +16,12 @@ const (
 	forcing, derivatives = 0.1, 1e-2
 	// jointTol is the share of the training loss at zero, squared, that the last step of Newton's method promises.
 	jointTol = 3e-8
+	// meetGap of the loss at zero, or meetTol times the tolerance if that is less, is the gap to which columns are found at new points.
+	meetGap, meetTol = 1e-3, 1e4
+	// jointShare of the tolerance of a solve is what the last step may promise.
+	jointShare = 1
+	// steepShare of what the last step may promise is a steepness from which no step is taken.
+	steepShare = 0.1
 	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the best G, and concave below.
 	ample = 1.8
 	// followed bounds the relative change of a weight for which the derivative foretells the solution.
@@ -65,7 +71,10 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	defer f.end.End()
 	change := s.follow(w)
 	f.weigh(w)
-	f.descend(math.Max(jointTol, 1e-4*math.Min(1e-2, change*change)))
+	if s.weights == nil && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
+		f.minimize(math.Min(meetGap*f.j.unit, w.Tol*meetTol))
+	}
+	f.descend(math.Max(f.least(w), 1e-4*math.Min(1e-2, change*change)), false)
 	if f.over() {
 		s.weights = nil
 		return nil, nil
@@ -78,6 +87,11 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	}
 	s.weights, s.point = clone(w), pt
 	return pt, nil
+}
+
+// least is the tolerance of Newton's method at which the objective is known to that of the weights.
+func (f *factored) least(w *lower.JointWeights) float64 {
+	return math.Max(jointTol, math.Sqrt(jointShare*w.Tol/math.Max(f.j.unit, math.SmallestNonzeroFloat64)))
 }
 
 // clone copies weights; the centre is shared.
@@ -196,9 +210,9 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
 	f.weigh(w)
-	f.descend(jointTol)
+	f.descend(f.least(w), false)
 	k := f.k
-	c.Objective, c.Gap, c.Grew = f.certify(0)
+	c.Objective, c.Gap, c.Grew = f.certify(w.Tol)
 	if c.Grew || k != f.k || s.weights == nil || !same(s.weights, w) {
 		s.weights = nil
 	}

@@ -16,11 +16,13 @@ type Lower struct {
 	solver lower.JointSolver
 	m      []float64
 	known  bool // the solver works with the variables of a solution at m
+	loose  bool // penalties may be above their radii by what the tolerance of the loss allows
 }
 
 // NewLower begins at multipliers that are far too large for most radii.
 func NewLower(fit lower.Joint) *Lower {
-	return &Lower{fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
+	_, compact := fit.(lower.Compact)
+	return &Lower{loose: compact, fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
 }
 
 // First takes another weight for the first multipliers, common to all.
@@ -33,13 +35,13 @@ func (s *Lower) Begin(ctx context.Context, m []float64, x [][]float64) error {
 }
 
 // meet has the solver take in the variables of the solution at the first multipliers.
-func (s *Lower) meet(ctx context.Context) error {
+func (s *Lower) meet(ctx context.Context, tol float64) error {
 	for range rounds {
-		pt, err := s.solver.Solve(ctx, weighted(s.m))
+		pt, err := s.solver.Solve(ctx, weighted(s.m, tol))
 		if pt == nil || err != nil {
 			return err
 		}
-		c, err := s.solver.Check(ctx, weighted(s.m))
+		c, err := s.solver.Check(ctx, weighted(s.m, tol))
 		if err != nil || !c.Grew {
 			return err
 		}
@@ -75,7 +77,7 @@ func (s *Lower) dual(radii []float64, tol float64) *dual {
 	}
 	f := &dual{floor: floor, most: math.Inf(1), tol: fineShare * tol}
 	f.at = func(ctx context.Context, m []float64) (*dualPoint, error) {
-		pt, err := s.solver.Solve(ctx, weighted(m))
+		pt, err := s.solver.Solve(ctx, weighted(m, tol))
 		if pt == nil || err != nil {
 			return nil, err
 		}
@@ -98,7 +100,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		return nil, err
 	}
 	if !s.known {
-		if err := s.meet(ctx); err != nil {
+		if err := s.meet(ctx, tol); err != nil {
 			return nil, err
 		}
 		s.known, f.short = true, true
@@ -114,10 +116,10 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		}
 		s.m = at.m
 		// The solver's last solution is perhaps that of a step that was not taken.
-		if pt, err := s.solver.Solve(ctx, weighted(s.m)); pt == nil || err != nil {
+		if pt, err := s.solver.Solve(ctx, weighted(s.m, tol)); pt == nil || err != nil {
 			return out, err
 		}
-		c, err := s.solver.Check(ctx, weighted(s.m))
+		c, err := s.solver.Check(ctx, weighted(s.m, tol))
 		if err != nil {
 			return nil, err
 		}
@@ -136,10 +138,11 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		if idle++; gap < 0.9*least {
 			least, idle = gap, 0
 		}
-		if gap < out.Gap && over <= violated || out.X == nil {
+		within := over <= violated || s.loose
+		if gap < out.Gap && within || out.X == nil {
 			*out = lower.Within{X: s.solver.X(), Lambda: slices.Clone(s.m), Loss: c.Train - slack, Gap: gap}
 		}
-		if gap <= tol && over <= violated {
+		if gap <= tol && within {
 			out.Solved = true
 			return out, nil
 		}
@@ -184,8 +187,10 @@ func (s *Lower) merit(v lower.Values, radii []float64) float64 {
 	return sum
 }
 
-// weighted are the weights of l + m'P.
-func weighted(m []float64) *lower.JointWeights { return &lower.JointWeights{Train: 1, Penalties: m} }
+// weighted are the weights of l + m'P, whose least value is wanted to a small share of tol.
+func weighted(m []float64, tol float64) *lower.JointWeights {
+	return &lower.JointWeights{Train: 1, Penalties: m, Tol: fineShare * tol}
+}
 
 // between is a + t (b - a).
 func between(a, b [][]float64, t float64) [][]float64 {

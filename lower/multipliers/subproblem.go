@@ -152,7 +152,7 @@ func (s *Subproblem) of(t int, m []float64) []float64 {
 // weights are those of the joint fit of a part.
 func (w *work) weights(t int, m []float64) *lower.JointWeights {
 	share := 1 / float64(len(w.fits))
-	return &lower.JointWeights{Validation: share, Train: m[0] * share, Rho: w.c.Rho, Centre: w.c.X[t], Penalties: w.of(t, m)}
+	return &lower.JointWeights{Validation: share, Train: m[0] * share, Rho: w.c.Rho, Centre: w.c.X[t], Penalties: w.of(t, m), Tol: fineShare * w.c.Tol}
 }
 
 // push is m_0 gamma_j - sum_t m_tj.

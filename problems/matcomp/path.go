@@ -17,7 +17,7 @@ const (
 	// Matrices of more than pathLarge entries have one ratio, and one such point.
 	pathLarge = 100_000
 	// largePoints is pathPoints where the fit is for large completions: neighbours on the path are close, as each is a start for the next.
-	largePoints = 20
+	largePoints = 12
 )
 
 // large says whether single completions take long.

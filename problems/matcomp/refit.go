@@ -48,8 +48,8 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	return m.Fit(low.X), m.Evaluate(low.X).Test, nil
 }
 
-// retrainGap is the relative gap of the final training.
-const retrainGap = 1e-9
+// retrainGap is the relative gap of the final training of large matrices.
+const retrainGap = 1e-4
 
 // heldEntries is the least number of entries that a fold holds back.
 const heldEntries = 5

@@ -3,6 +3,7 @@ package fits
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -88,11 +89,62 @@ func (c *FactoredCompletion) Joint() lower.JointSolver { return c.both.Joint() }
 func (c *FactoredCompletion) Within() lower.WithinSolver {
 	s := multipliers.NewLower(c)
 	s.First(withinFirst * c.LambdaMax())
-	return s
+	return &factoredWithin{Lower: s, fit: c}
 }
 
-// withinFirst is the share of LambdaMax that the multipliers of a lower level start with: large enough for few columns.
-const withinFirst = 0.5
+const (
+	// withinFirst is the share of LambdaMax that the multipliers of a lower level start with: large enough for few columns.
+	withinFirst = 0.5
+	// withinStep is the ratio of weights on the way to a radius, of withinPoints at most, and withinGap the relative gap there.
+	withinStep, withinPoints, withinGap = 0.6, 24, 1e-2
+)
+
+// factoredWithin goes down a path of weights to the first radius: from larger weights the rank only grows, and so costs no more than it has to.
+type factoredWithin struct {
+	*multipliers.Lower
+	fit   *FactoredCompletion
+	begun bool
+}
+
+// Begin implements [lower.WithinSolver].
+func (s *factoredWithin) Begin(ctx context.Context, lambda []float64, x [][]float64) error {
+	s.begun = true
+	return s.Lower.Begin(ctx, lambda, x)
+}
+
+// Solve implements [lower.WithinSolver].
+func (s *factoredWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	if !s.begun && len(radii) == 1 {
+		if err := s.approach(ctx, radii[0]); err != nil {
+			return nil, err
+		}
+	}
+	s.begun = true
+	return s.Lower.Solve(ctx, radii, tol)
+}
+
+// approach begins at the weight at which the norm is about the radius, between the first point of the path with a larger norm and the one before.
+func (s *factoredWithin) approach(ctx context.Context, radius float64) error {
+	weight := s.fit.LambdaMax()
+	var at *lower.Point
+	before := 0.0 // the norm
+	for range withinPoints {
+		next, err := s.fit.Solve(ctx, []float64{withinStep * weight}, withinGap, at)
+		if err != nil || !next.Solved {
+			return err // without a start
+		}
+		norm := s.fit.Values(next.X).Penalties[0]
+		if norm >= radius {
+			share := (radius - before) / (norm - before)
+			return s.Begin(ctx, []float64{weight * math.Pow(withinStep, share)}, next.X)
+		}
+		weight, at, before = withinStep*weight, next, norm
+	}
+	if before > 0 {
+		return s.Begin(ctx, []float64{weight}, at.X)
+	}
+	return nil
+}
 
 // Subproblem implements [lower.Bilevel].
 func (c *FactoredCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {

@@ -21,6 +21,8 @@ type dual struct {
 	tol float64
 	// short takes a few steps only, while what the function is made of is still to change.
 	short bool
+	// loose ends with a step that promises less than tol.
+	loose bool
 }
 
 // dualPoint is its value with the first and minus the second derivative.
@@ -65,7 +67,7 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 		}
 		d := f.newton(at)
 		promise := floats.Dot(at.slope, d)
-		if !(promise > exactShare*math.Abs(at.value)) || promise <= f.tol && promise >= before/2 {
+		if !(promise > exactShare*math.Abs(at.value)) || promise <= f.tol && (f.loose || promise >= before/2) {
 			return at, nil // or rounding has the last word
 		}
 		before = promise

@@ -75,7 +75,7 @@ func (s *Lower) dual(radii []float64, tol float64) *dual {
 	for j, r := range radii {
 		floor[j] = idleShare * tol / (r * float64(len(radii)))
 	}
-	f := &dual{floor: floor, most: math.Inf(1), tol: fineShare * tol}
+	f := &dual{floor: floor, most: math.Inf(1), tol: fineShare * tol, loose: s.loose}
 	f.at = func(ctx context.Context, m []float64) (*dualPoint, error) {
 		pt, err := s.solver.Solve(ctx, weighted(m, tol))
 		if pt == nil || err != nil {

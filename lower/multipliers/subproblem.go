@@ -17,6 +17,7 @@ type Subproblem struct {
 	solvers []lower.JointSolver
 	workers int
 	dims    int
+	loose   bool // points are compact: the last digits cost much
 	m       []float64
 	alpha   float64 // of the solve before
 }
@@ -24,6 +25,7 @@ type Subproblem struct {
 // NewSubproblem takes the fits of the parts, which have the same penalties. So many parts at most are solved at once.
 func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
+	_, s.loose = fits[0].(lower.Compact)
 	for _, f := range fits {
 		s.solvers = append(s.solvers, f.Joint())
 	}
@@ -54,7 +56,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		floats.Scale(c.Alpha/s.alpha, s.m)
 	}
 	s.alpha = c.Alpha
-	f := dual{floor: make([]float64, k), most: c.Alpha, tol: fineShare * c.Tol, at: w.at}
+	f := dual{floor: make([]float64, k), most: c.Alpha, tol: fineShare * c.Tol, loose: s.loose, at: w.at}
 	from := state{x: c.X, r: c.R}
 	for t, x := range c.X {
 		if err := s.solvers[t].Model(ctx, x); err != nil {
@@ -106,6 +108,10 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 		held := far.holds(s.m, f.floor, floor)
 		far = far.next(grew)
+		if f.loose && !held && !grew && !f.short { // the gap needs the multipliers after all
+			f.loose = false
+			continue
+		}
 		if !held && !grew && (idle > patience || s.solvers[0].Quadratic() && !f.short) {
 			// Constraints are known to rounding, which counts Alpha times.
 			out.Solved = out.Gap <= math.Max(enough*c.Tol, exactly*c.Alpha*math.Max(1, math.Abs(c.Value)))

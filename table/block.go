@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -159,6 +160,12 @@ func (p *part) count(d *Dialect, line []byte, number int) error {
 	return nil
 }
 
+// fourZeros are the characters 0,0,0,0, with a separator in the place of the comma, the first one in the lowest byte.
+func fourZeros(separator byte) uint64 {
+	const zeros, separators = '0'<<48 | '0'<<32 | '0'<<16 | '0', 1<<56 | 1<<40 | 1<<24 | 1<<8
+	return zeros | separators*uint64(separator)
+}
+
 // line reads the cells of a line into a row and returns where the next line starts; false means that it has another number of cells, or a
 // quote that does not end.
 func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, ok bool) {
@@ -166,7 +173,12 @@ func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, o
 	point := d.Decimal == '.'
 	separator := d.Separator
 	blanks := separator == ' '
-	for j := range row {
+	zeros := fourZeros(separator)
+	clear(row)
+	for j := 0; j <= last; j++ {
+		for j+4 <= last && i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:]) == zeros && !blanks {
+			i, j = i+8, j+4
+		}
 		end := separator
 		if j == last {
 			end = '\n' // which ends every block

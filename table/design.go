@@ -337,11 +337,12 @@ func (d *Design) findRows() {
 			f.Lines = append(f.Lines, line)
 		}
 	}
+	targets, features := t.withGaps(d.targets), t.withGaps(d.features)
 	for i := range t.rows {
 		switch {
-		case t.lacks(i, d.targets):
+		case t.lacks(i, targets):
 			note(&gone, t.Line(i))
-		case d.wanted.Missing == DropRows && t.lacks(i, d.features):
+		case d.wanted.Missing == DropRows && t.lacks(i, features):
 			note(&goneFeature, t.Line(i))
 		default:
 			d.rows = append(d.rows, i)
@@ -357,6 +358,17 @@ func (d *Design) findRows() {
 	if len(d.rows) == 0 {
 		d.wrong.add(0, "", "no row is left: all %d lack the target or other values", t.rows)
 	}
+}
+
+// withGaps are those columns that have missing values.
+func (t *Table) withGaps(columns []int) []int {
+	var list []int
+	for _, j := range columns {
+		if t.columns[j].Missing > 0 {
+			list = append(list, j)
+		}
+	}
+	return list
 }
 
 // lacks says whether a row has a missing value in one of the columns.

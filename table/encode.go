@@ -331,6 +331,7 @@ func (r *Reading) findRows(optional bool) error {
 	for k := range r.slots {
 		columns = append(columns, r.slots[k].column)
 	}
+	columns, targets := t.withGaps(columns), t.withGaps(r.targets)
 	wrong := &Errors{File: t.name}
 	gone, gaps := 0, 0
 	for i := range t.rows {
@@ -339,7 +340,7 @@ func (r *Reading) findRows(optional bool) error {
 		case lacks && r.encoder.Rule == Reject:
 			wrong.add(t.Line(i), "", "has a missing value, and the model was made with --missing error")
 			return wrong
-		case !optional && t.lacks(i, r.targets):
+		case !optional && t.lacks(i, targets):
 			gone++
 			continue
 		case lacks && r.encoder.Rule == DropRows:
@@ -352,7 +353,10 @@ func (r *Reading) findRows(optional bool) error {
 	if gone > 0 {
 		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s without a target left out", plural(gone, "row"))})
 	}
-	if gaps > 0 && !optional {
+	switch {
+	case gaps > 0 && optional:
+		r.findings = append(r.findings, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows did not have: the median or the reference of these is put in their place", plural(gaps, "row"))})
+	case gaps > 0:
 		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out", plural(gaps, "row"))})
 	}
 	if len(r.rows) == 0 {

@@ -59,6 +59,7 @@ func (d *Design) determines(j int) bool {
 		}
 		return varies && 2*len(levels) <= len(d.rows)
 	}
+	const aFew = 64
 	// Welford's sums of squares and products.
 	var n, mx, my, xx, yy, xy float64
 	for _, i := range d.rows {
@@ -73,6 +74,9 @@ func (d *Design) determines(j int) bool {
 		xx += du * (u - mx)
 		yy += dv * (v - my)
 		xy += du * (v - my)
+		if n == aFew && (xx > 0 && yy > 0 && 1-xy*xy/(xx*yy) > 0.1 || (xx > 0) != (yy > 0)) {
+			return false // without a look at the others
+		}
 	}
 	return xx > 0 && yy > 0 && 1-xy*xy/(xx*yy) < 1e-9 && !math.IsInf(xx*yy, 0)
 }

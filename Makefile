@@ -59,7 +59,7 @@ cross-transpiled: transpile
 FUZZTIME     ?= 60s
 FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead formats/libsvm:FuzzRead formats/csvfile:FuzzRead \
 	internal/textfile:FuzzDecimal formats/libsvm:FuzzBlocks formats/csvfile:FuzzBlocks \
-	problems/dataset:FuzzRead problems/dataset:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries
+	problems/dataset:FuzzRead problems/dataset:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode
 
 fuzz-readers:
 	printf '%s\n' $(FUZZ_READERS) | xargs -P 2 -I TARGET sh -c 'target=TARGET; \

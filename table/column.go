@@ -167,8 +167,8 @@ func (t *Table) settle(j int) {
 
 // Bounds of columns of texts that are categories.
 const (
-	mostLevels  = 50  // with more,
-	levelShare  = 0.2 // their number is at most this share of the rows
+	mostLevels = 50  // with more,
+	levelShare = 0.2 // their number is at most this share of the rows
 	// A text among so many numbers is no slip where it stands in this share of the rows, or the numbers have few values.
 	leastTexts, fewValues = 0.05, 10
 )

@@ -84,7 +84,7 @@ func looseNumber(text string, decimal byte) (value float64, unit string, ok bool
 			return 0, "", false
 		}
 		rest, negative = strings.TrimSpace(inner), true
-		unit = "amounts in parentheses, which are negative"
+		unit = "parentheses for negative amounts"
 	}
 	for _, minus := range []string{"−", "–"} {
 		if after, found := strings.CutPrefix(rest, minus); found {

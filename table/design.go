@@ -304,9 +304,14 @@ func (d *Design) addMixed(j int) {
 func (d *Design) checkFeatures() {
 	t := d.table
 	var dates, units, categories, mixed []FoundColumn
-	for _, j := range d.features {
+	var signs []string
+	for _, j := range slices.Concat(d.targets, d.features) {
 		c := &t.columns[j]
 		switch {
+		case c.units != "" && !d.category[j]:
+			units = append(units, FoundColumn{c.Name, c.Texts, c.textLines})
+			signs = append(signs, strings.Split(c.units, ", ")...)
+		case slices.Contains(d.targets, j):
 		case d.category[j]:
 			if c.Texts > 0 && c.Texts < t.rows-c.Missing {
 				mixed = append(mixed, FoundColumn{c.Name, c.Texts, c.textLines})
@@ -316,8 +321,6 @@ func (d *Design) checkFeatures() {
 			d.addMixed(j)
 		case c.Kind == Date:
 			dates = append(dates, FoundColumn{Name: c.Name})
-		case c.units != "":
-			units = append(units, FoundColumn{c.Name + ": " + c.units, c.Texts, c.textLines})
 		}
 	}
 	if len(categories) > 0 {
@@ -325,7 +328,8 @@ func (d *Design) checkFeatures() {
 	}
 	d.findings = found(d.findings, "category", mixed, "%s: numbers, and texts as counted here, taken as a category")
 	d.findings = found(d.findings, "date", dates, "%s: dates, taken as days since 1970-01-01")
-	d.findings = found(d.findings, "units", units, "numbers are read without what stands around them, %s")
+	slices.Sort(signs)
+	d.findings = found(d.findings, "units", units, "%s: numbers, read without "+strings.Join(slices.Compact(signs), ", "))
 }
 
 // findRows leaves out rows that cannot be used.

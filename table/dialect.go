@@ -151,7 +151,7 @@ func separatorLine(line []byte) (byte, bool) {
 func findSeparator(lines [][]byte, comment []byte) byte {
 	best, share, cells := byte(0), 0.0, 0
 	for _, c := range []byte{',', '\t', ';', '|', ' '} {
-		if c == ' ' && best != 0 {
+		if c == ' ' && best != 0 && best != '\t' {
 			break
 		}
 		d := Dialect{Separator: c}
@@ -160,7 +160,7 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 			rows = append(rows, d.split(line))
 		}
 		width := mode(rows)
-		if width < 2 {
+		if width < 2 || c == ' ' && best == '\t' && !d.mostlyNumbers(rows, width) {
 			continue
 		}
 		same := 0
@@ -188,6 +188,23 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 		return ','
 	}
 	return best
+}
+
+// mostlyNumbers says whether all lines but the first have so many cells, and half of these are numbers or missing: then tabs are
+// among the blanks that part columns.
+func (d *Dialect) mostlyNumbers(rows [][]string, width int) bool {
+	numbers, all := 0, 0
+	for k, row := range rows {
+		if len(row) != width && k > 0 {
+			return false
+		}
+		for _, cell := range row {
+			if all++; textfile.IsNumber([]byte(cell)) || missing(cell) {
+				numbers++
+			}
+		}
+	}
+	return len(rows) > 2 && 2*numbers >= all
 }
 
 // mode is the most frequent number of cells of the lines after the first one, or that of the first one where there are no others.
@@ -346,7 +363,7 @@ func (d *Dialect) findings(packed, encoding string) (list []Finding) {
 		how = append(how, encoding)
 	}
 	if packed != "" && packed != "gzip" {
-		how = append(how, packed)
+		how = append(how, "compressed by "+packed)
 	}
 	if how != nil {
 		list = append(list, Finding{Kind: "dialect", Text: "the table is read as " + strings.Join(how, ", ")})

@@ -108,6 +108,15 @@ func TestDialects(t *testing.T) {
 	}
 }
 
+// Columns that blanks part, and one that a tab does, as in tables of the UCI repository.
+func TestBlanksAndTab(t *testing.T) {
+	table := decode(t, "18.0   8   130.0\t\"chevelle malibu\"\n15.0   8   ?\t\"buick skylark\"\n24    4  95.0\t\"ford\"\n", Options{})
+	require.Equal(t, []string{"x1", "x2", "x3", "x4"}, table.Names())
+	require.Equal(t, [][]string{{"18", "8", "130", "chevelle malibu"}, {"15", "8", "NA", "buick skylark"}, {"24", "4", "95", "ford"}}, cells(table))
+	table = decode(t, "a b\tc\n1 x\t2\n2 y\t3\n", Options{})
+	require.Equal(t, []string{"a b", "c"}, table.Names())
+}
+
 // The text "name,y\nz,1\n", and the same packed by the programs bzip2 and zstd.
 func TestPacked(t *testing.T) {
 	text := "name,y\nz,1\nw,2\n"

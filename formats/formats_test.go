@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 const (
@@ -115,4 +116,23 @@ func ExampleReadTable() {
 	}
 	// Output:
 	// line 3, column 2 ("rooms"): "five" found, expected a number
+}
+
+// Files of LIBSVM are known by their first lines, or by the ends of their names.
+func TestIsLIBSVM(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"f", "1 1:2 2:3\n", true}, {"f", "# made by hand\n\n-1\n+1 3:0.5 # the second\n", true}, {"f.txt", "1 1:2\n", true}, {"f.csv", "1 1:2\n", false}, {"f.tsv.gz", "1 1:2\n", false},
+		{"f.svm", "x\n", true}, {"f.svm.gz", "", true}, {"f", "", false}, {"f", "a,b\n1,2\n", false}, {"f", "1 2 3\n", false}, {"f", "12 12:30 x\n", true},
+		{"f", "2024-01-02 12:30 5\n", false}, {"f", "1;2:3\n", false}, {"f", "5\n7\n", false},
+	} {
+		s, err := textfile.NewSource(c.name, strings.NewReader(c.text))
+		require.NoError(t, err)
+		require.Equal(t, c.want, formats.IsLIBSVM(s), "%s: %q", c.name, c.text)
+		rest, _ := s.Line()
+		first, _, _ := strings.Cut(c.text, "\n")
+		require.Equal(t, first, string(rest), "without moving on")
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/table"
 )
 
 // names are the models that the tests know.
@@ -36,7 +38,10 @@ func samples() map[string]Model {
 	several.Coefficients, several.Intercepts, several.Intercept = []float64{1, 2, 3, 4}, []float64{10, 20}, 0
 	matrix.Model, matrix.Features, matrix.Coefficients = "matrix-completion", nil, nil
 	matrix.Matrix = &Matrix{RowEffects: []float64{1, 2}, ColEffects: []float64{10}, Left: [][]float64{{1, 2}, {3, 4}}, Right: [][]float64{{5, 6}}}
-	return map[string]Model{"elastic-net": sample(), "svm": svm, "multi-task": several, "matrix-completion": matrix}
+	encoded := sample()
+	encoded.Features = []string{"a", "b=x"}
+	encoded.Encoding = &table.Encoder{Rule: table.Median, Columns: []table.Coding{{Column: "a", Kind: table.Number, Fill: -1.5}, {Column: "b", Kind: table.Category, Levels: []string{"w", "x"}}}}
+	return map[string]Model{"elastic-net": sample(), "encoded": encoded, "svm": svm, "multi-task": several, "matrix-completion": matrix}
 }
 
 func text(t *testing.T, m Model) string {
@@ -271,6 +276,19 @@ func TestReadErrors(t *testing.T) {
 	require.ErrorContains(t, err, "is a directory")
 	_, err = Read(filepath.Join(t.TempDir(), "none.json"), names)
 	require.ErrorContains(t, err, "no such file")
+}
+
+// An encoding must lead to the features and labels of the model.
+func TestEncodingOfOthers(t *testing.T) {
+	for want, spoil := range map[string]func(*Model){
+		"an encoding of other features":               func(m *Model) { m.Features[1] = "b=y" },
+		"an encoding without columns":                 func(m *Model) { m.Encoding.Columns = nil },
+		`an encoding of the labels ["no" "yes"], exp`: func(m *Model) { m.Encoding.Labels = []string{"no", "yes"} },
+	} {
+		m := samples()["encoded"]
+		spoil(&m)
+		require.ErrorContains(t, m.Write(&bytes.Buffer{}), want)
+	}
 }
 
 func TestWriteRejectsWhatReadWould(t *testing.T) {

@@ -65,9 +65,10 @@ type Dialect struct {
 	// RowNames says that the first column has no name in the line of names.
 	RowNames bool
 
-	skip    int  // lines before the names: sep=; and what may come before it
-	hashed  bool // the names stand in a comment
-	columns int
+	skip     int  // lines before the names: sep=; and what may come before it
+	hashed   bool // the names stand in a comment
+	trailing bool // rows end with a separator, and names do not
+	columns  int
 }
 
 // sniff finds the dialect out from the first lines of a text.
@@ -93,12 +94,14 @@ func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
 	}
 	var data [][]byte
 	var comment []byte // the last one before the data
-	comments := 0
+	if o.Comment == "" && hashIsText(lines) {
+		d.Comment = 0
+	}
 	for _, line := range lines {
 		switch text := textfile.TrimLeft(line); {
 		case len(text) == 0:
 		case d.Comment != 0 && text[0] == d.Comment:
-			if comments++; len(data) == 0 {
+			if len(data) == 0 {
 				comment = text[1:]
 			}
 		default:
@@ -115,10 +118,24 @@ func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
 	d.columns = mode(rows)
 	d.Decimal = d.findDecimal(rows, o)
 	d.findHeader(rows, comment, o)
-	if comments == 0 && o.Comment == "" && d.Comment != 0 {
-		d.Comment = '#' // one further down is a comment all the same
-	}
 	return d, rows
+}
+
+// hashIsText says whether most lines after the first that does not begin with # do: then it belongs to their first cells.
+func hashIsText(lines [][]byte) bool {
+	begun, hashed, others := false, 0, 0
+	for _, line := range lines {
+		switch text := textfile.TrimLeft(line); {
+		case len(text) == 0:
+		case text[0] != '#' && !begun:
+			begun = true
+		case text[0] == '#' && begun:
+			hashed++
+		case begun:
+			others++
+		}
+	}
+	return hashed > others
 }
 
 // sampleLines are the whole lines of the head of a text, or what there is of the first one.
@@ -279,7 +296,9 @@ func (d *Dialect) findHeader(rows [][]string, comment []byte, o Options) {
 	}
 	first, rest := rows[0], rows[1:]
 	if len(first) == d.columns-1 && o.Header != "no" {
-		d.Header, d.RowNames = true, true
+		d.Header = true
+		d.trailing = d.Separator != ' ' && !slices.ContainsFunc(rest, func(row []string) bool { return len(row) == d.columns && row[d.columns-1] != "" })
+		d.RowNames = !d.trailing
 		return
 	}
 	switch {

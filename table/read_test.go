@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -115,6 +116,46 @@ func TestBlanksAndTab(t *testing.T) {
 	require.Equal(t, [][]string{{"18", "8", "130", "chevelle malibu"}, {"15", "8", "NA", "buick skylark"}, {"24", "4", "95", "ford"}}, cells(table))
 	table = decode(t, "a b\tc\n1 x\t2\n2 y\t3\n", Options{})
 	require.Equal(t, []string{"a b", "c"}, table.Names())
+}
+
+// Separators at the ends of lines, and # in first cells.
+func TestEndsAndHashes(t *testing.T) {
+	want := [][]string{{"1", "2"}, {"3", "4"}, {"5", "NA"}}
+	for _, text := range []string{"a,b\n1,2,\n3,4,\n5,,\n", "a,b,\n1,2,\n3,4,\n5,,\n", "a,b,\n1,2\n3,4\n5,\n"} {
+		table := decode(t, text, Options{})
+		require.Equal(t, []string{"a", "b"}, table.Names()[:2], text)
+		for i, row := range cells(table) {
+			require.Equal(t, want[i], row[:2], text)
+		}
+	}
+	table := decode(t, "colour,y\n#ff0000,1\n#00ff00,2\n#0000ff,3\n", Options{})
+	require.Equal(t, [][]string{{"#ff0000", "1"}, {"#00ff00", "2"}, {"#0000ff", "3"}}, cells(table))
+	table = decode(t, "x,y\n1,1\n#2,2\n3,3\n", Options{})
+	require.Equal(t, [][]string{{"1", "1"}, {"3", "3"}}, cells(table))
+}
+
+// The same table whatever the number of threads.
+func TestThreads(t *testing.T) {
+	text := benchmarkText(2<<20, 20, 3)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first *Table
+	for _, n := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(n)
+		table := decode(t, string(text), Options{})
+		if first == nil {
+			first = table
+		}
+		require.Equal(t, first.Findings(), table.Findings())
+		require.Equal(t, len(first.blocks), len(table.blocks))
+		for j := range table.columns {
+			require.Equal(t, first.columns[j], table.columns[j])
+		}
+		for i := 0; i < table.rows; i += 37 {
+			for j := range table.columns {
+				require.Equal(t, math.Float64bits(first.cell(i, j)), math.Float64bits(table.cell(i, j)))
+			}
+		}
+	}
 }
 
 // The text "name,y\nz,1\n", and the same packed by the programs bzip2 and zstd.

@@ -199,6 +199,12 @@ func (r *reader) split(line []byte) error {
 		t.columns = append(t.columns, Column{Name: name, Unnamed: name == ""})
 		r.source.Take(columnBytes + len(f.text))
 	}
+	if last := len(t.columns) - 1; last == d.columns && last > 0 && t.columns[last].Unnamed {
+		t.columns = t.columns[:last] // a separator at the end of the names alone
+	}
+	if d.trailing {
+		t.columns = append(t.columns, Column{Unnamed: true})
+	}
 	wrong := &Errors{File: t.name}
 	first := map[string]int{}
 	for j := range t.columns {

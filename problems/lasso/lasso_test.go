@@ -89,7 +89,7 @@ func TestEngines(t *testing.T) {
 			require.NoError(t, err)
 			results = append(results, r)
 		}
-		require.Less(t, results[0].SolverIterations, results[1].SolverIterations/4)
+		require.LessOrEqual(t, results[0].BackendSetups, results[1].BackendSetups/2)
 		require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-4)
 		require.InEpsilon(t, *results[1].Refit.Test, *results[0].Refit.Test, 5e-3)
 	}

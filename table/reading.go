@@ -1,0 +1,416 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// slot is a column of a table as a coding reads it.
+type slot struct {
+	column  int
+	at      int // the first feature
+	coding  *Coding
+	values  []float64         // of the texts, for numbers and dates
+	texts   []int32           // features of the texts, for categories; reference or stranger
+	numbers map[float64]int32 // features of numbers, for categories
+	missing int32             // feature of missing values, or reference
+	unseen  FoundColumn
+}
+
+const (
+	reference = -1
+	stranger  = -2
+)
+
+// Reading is a table read through an encoder.
+type Reading struct {
+	table    *Table
+	encoder  *Encoder
+	targets  []int
+	slots    []slot
+	byColumn []int32 // slots of columns, -1 for none
+	zeros    []int   // slots for which a zero is not nothing
+	width    int
+	names    []string
+	rows     []int
+	findings []Finding
+}
+
+// Read finds the columns of the encoder and the targets in a table, by name and in any order; other columns pass. With optional, the targets need not be there. The error is an
+// [*Errors].
+func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, error) {
+	r := &Reading{table: t, encoder: e, byColumn: make([]int32, len(t.columns)), names: e.Features()}
+	wrong := &Errors{File: t.name}
+	r.width = len(r.names)
+	for j := range r.byColumn {
+		r.byColumn[j] = -1
+	}
+	at := 0
+	names := make(map[string]int, len(t.columns))
+	for j := range t.columns {
+		names[t.columns[j].Name] = j
+	}
+	var lacking []string
+	for k := range e.Columns {
+		coding := &e.Columns[k]
+		j, there := names[coding.Column]
+		if !there {
+			lacking = append(lacking, coding.Column)
+			continue
+		}
+		s := slot{column: j, at: at, coding: coding, missing: reference}
+		at += len(coding.features())
+		r.prepare(&s, wrong)
+		r.byColumn[j] = int32(len(r.slots))
+		r.slots = append(r.slots, s)
+	}
+	for _, name := range targets {
+		j, there := names[name]
+		switch {
+		case there:
+			r.targets = append(r.targets, j)
+			r.checkTarget(j, wrong)
+		case !optional:
+			lacking = append(lacking, name)
+		}
+	}
+	if len(r.targets) < len(targets) {
+		r.targets = nil
+	}
+	if lacking != nil {
+		what := "column "
+		if len(lacking) > 1 {
+			what = "columns "
+		}
+		wrong.add(t.header, "", "lacks %s%s; there are: %s%s", what, list(lacking), list(t.Names()), similar(lacking[0], t.Names()))
+	}
+	if err := wrong.err(); err != nil {
+		return nil, err
+	}
+	return r, r.findRows(optional)
+}
+
+// prepare looks the texts and numbers of a column up.
+func (r *Reading) prepare(s *slot, wrong *Errors) {
+	t, c := r.table, &r.table.columns[s.column]
+	if s.coding.Missing {
+		s.missing = int32(s.at + len(s.coding.features()) - 1)
+	}
+	if s.coding.Kind == Category {
+		feature := make(map[string]int32, len(s.coding.Levels))
+		s.numbers = map[float64]int32{}
+		for k, level := range s.coding.Levels {
+			f := int32(s.at + k - 1)
+			if k == 0 {
+				f = reference
+			}
+			feature[level] = f
+			if v, ok := plainNumber(level); ok {
+				s.numbers[v] = f
+			}
+		}
+		s.texts = make([]int32, len(c.texts))
+		for k, text := range c.texts {
+			f, known := feature[text]
+			if !known {
+				f = stranger
+			}
+			s.texts[k] = f
+		}
+		if s.feature(0) != reference {
+			r.zeros = append(r.zeros, len(r.slots))
+		}
+		return
+	}
+	s.values = make([]float64, len(c.texts))
+	bad := map[int]bool{}
+	for k, text := range c.texts {
+		ok := false
+		if s.coding.Kind == Date {
+			s.values[k], ok = parseDate(text, s.coding.Layout)
+		} else {
+			s.values[k], _, ok = looseNumber(text, t.dialect.Decimal)
+		}
+		if !ok {
+			bad[k] = true
+		}
+	}
+	numbers := t.rows - c.Missing - c.Texts
+	if len(bad) == 0 && !c.overflow && (s.coding.Kind == Number || numbers == 0) {
+		return
+	}
+	expected := "a number, as the column has in the training rows"
+	if s.coding.Kind == Date {
+		expected = "a date such as " + s.coding.Layout
+	}
+	t.eachOf(s.column, func(i int, v float64) bool {
+		code, ok := textCode(v)
+		text, _ := c.level(v)
+		if ok && (int(code) >= len(c.texts) || bad[int(code)]) || s.coding.Kind == Date && v == v {
+			wrong.add(t.Line(i), t.field(s.column), "%s found, expected %s", quote(text), expected)
+			return false
+		}
+		return true
+	})
+}
+
+// plainNumber reads the level of a category that is a number.
+func plainNumber(level string) (float64, bool) {
+	v, _, ok := looseNumber(level, '.')
+	return v, ok && formatNumber(v) == level
+}
+
+// feature is that of a cell of a category: its number, reference or stranger.
+func (s *slot) feature(v float64) int32 {
+	if v == v {
+		if f, known := s.numbers[v]; known {
+			return f
+		}
+		return stranger
+	}
+	if code, ok := textCode(v); ok {
+		if int(code) < len(s.texts) {
+			return s.texts[code]
+		}
+		return stranger
+	}
+	return s.missing
+}
+
+// checkTarget says why a column cannot be the target of this encoder.
+func (r *Reading) checkTarget(j int, wrong *Errors) {
+	t, c := r.table, &r.table.columns[j]
+	if c.Kind == Empty {
+		return
+	}
+	t.eachOf(j, func(i int, v float64) bool {
+		text, ok := c.level(v)
+		switch {
+		case !ok:
+		case r.encoder.Labels != nil && !slices.Contains(r.encoder.Labels, text):
+			wrong.add(t.Line(i), t.field(j), "the label %s found, expected %s or %s", quote(text), quote(r.encoder.Labels[0]), quote(r.encoder.Labels[1]))
+			return false
+		case r.encoder.Labels == nil && math.IsNaN(c.value(v)):
+			wrong.add(t.Line(i), t.field(j), "%s found, expected a number", quote(text))
+			return false
+		}
+		return true
+	})
+}
+
+// findRows leaves rows out that lack what they need.
+func (r *Reading) findRows(optional bool) error {
+	t := r.table
+	var columns []int
+	for k := range r.slots {
+		columns = append(columns, r.slots[k].column)
+	}
+	columns, targets := t.withGaps(columns), t.withGaps(r.targets)
+	wrong := &Errors{File: t.name}
+	gone, gaps := 0, 0
+	for i := range t.rows {
+		lacks := t.lacks(i, columns)
+		switch {
+		case lacks && r.encoder.Rule == Reject:
+			wrong.add(t.Line(i), "", "has a missing value, and the model was made with --missing error")
+			return wrong
+		case !optional && t.lacks(i, targets):
+			gone++
+			continue
+		case lacks && r.encoder.Rule == DropRows:
+			if gaps++; !optional {
+				continue
+			}
+		}
+		r.rows = append(r.rows, i)
+	}
+	if gone > 0 {
+		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s without a target left out", plural(gone, "row"))})
+	}
+	switch {
+	case gaps > 0 && optional:
+		r.findings = append(r.findings, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows did not have: the median or the reference of these is put in their place", plural(gaps, "row"))})
+	case gaps > 0:
+		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out", plural(gaps, "row"))})
+	}
+	if len(r.rows) == 0 {
+		wrong.add(0, "", "no row is left: all %d lack the target or other values", t.rows)
+		return wrong
+	}
+	return nil
+}
+
+// Rows are those that can be used; where targets are optional, all.
+func (r *Reading) Rows() []int { return r.rows }
+
+// Findings are what the user should know about the rows that are left out, and those of [Reading.Unseen].
+func (r *Reading) Findings() []Finding { return slices.Concat(r.findings, r.Unseen()) }
+
+// Unseen tells which levels of the rows that were encoded so far the training rows do not have.
+func (r *Reading) Unseen() []Finding {
+	var unseen []FoundColumn
+	for k := range r.slots {
+		if r.slots[k].unseen.Count > 0 {
+			unseen = append(unseen, r.slots[k].unseen)
+		}
+	}
+	return found(nil, "level", unseen, "%s: levels that the training rows do not have, taken as the reference")
+}
+
+// Sparse says whether less than a quarter of the features of all rows is not zero, so that data are better kept sparse.
+func (r *Reading) Sparse() bool {
+	nonzero := 0.0
+	for k := range r.slots {
+		s := &r.slots[k]
+		c := &r.table.columns[s.column]
+		switch {
+		case s.coding.Kind == Category:
+			nonzero += float64(r.table.rows)
+		default:
+			nonzero += float64(c.nonzero + c.Texts + c.Missing)
+			if s.coding.Missing {
+				nonzero += float64(c.Missing)
+			}
+		}
+	}
+	return 4*nonzero < float64(r.table.rows)*float64(r.width)
+}
+
+// entry is a feature of a row.
+type entry struct {
+	feature int
+	value   float64
+}
+
+// emit appends the features of a cell that are not zero, and missing numbers whatever they become.
+func (s *slot) emit(list []entry, t *Table, row int, v float64) []entry {
+	if s.coding.Kind == Category {
+		f := s.feature(v)
+		if f == stranger {
+			if s.unseen.Count++; len(s.unseen.Lines) < firstLines {
+				s.unseen.Name = s.coding.Column
+				s.unseen.Lines = append(s.unseen.Lines, t.Line(row))
+			}
+		}
+		if f >= 0 {
+			list = append(list, entry{int(f), 1})
+		}
+		return list
+	}
+	switch code, text := textCode(v); {
+	case v == v:
+		if v != 0 {
+			list = append(list, entry{s.at, v})
+		}
+	case text:
+		list = append(list, entry{s.at, s.values[code]})
+	default:
+		list = append(list, entry{s.at, s.coding.Fill})
+		if s.coding.Missing {
+			list = append(list, entry{int(s.missing), 1})
+		}
+	}
+	return list
+}
+
+// features appends those of a row.
+func (r *Reading) features(list []entry, i int) []entry {
+	index, cells := r.table.row(i)
+	if index == nil {
+		for k := range r.slots {
+			s := &r.slots[k]
+			list = s.emit(list, r.table, i, cells[s.column])
+		}
+	} else {
+		for at, j := range index {
+			if k := r.byColumn[j]; k >= 0 {
+				list = r.slots[k].emit(list, r.table, i, cells[at])
+			}
+		}
+		for _, k := range r.zeros {
+			if _, stored := slices.BinarySearch(index, int32(r.slots[k].column)); !stored {
+				list = r.slots[k].emit(list, r.table, i, 0)
+			}
+		}
+	}
+	return list
+}
+
+// Encode makes the data of some rows, sparse or not. A missing target is NaN; without targets Y is nil.
+func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
+	d := &dataset.Data{Features: r.names}
+	if r.targets != nil {
+		d.Target = r.table.columns[r.targets[0]].Name
+		d.Y = r.target(0, rows)
+	}
+	if compressed {
+		d.X = r.compressed(rows)
+		return d
+	}
+	x := mat.NewDense(len(rows), r.width, nil)
+	var list []entry
+	for k, i := range rows {
+		row := x.RawRowView(k)
+		list = r.features(list[:0], i)
+		for _, e := range list {
+			row[e.feature] = e.value
+		}
+	}
+	d.X = x
+	return d
+}
+
+// compressed are the nonzeros of rows, and missing numbers.
+func (r *Reading) compressed(rows []int) *sparse.CSR {
+	start := make([]int, 1, len(rows)+1)
+	var index []int
+	var value []float64
+	var list []entry
+	byFeature := func(a, b entry) int { return cmp.Compare(a.feature, b.feature) }
+	for _, i := range rows {
+		list = r.features(list[:0], i)
+		if !slices.IsSortedFunc(list, byFeature) {
+			slices.SortFunc(list, byFeature)
+		}
+		for _, e := range list {
+			index, value = append(index, e.feature), append(value, e.value)
+		}
+		start = append(start, len(index))
+	}
+	return sparse.NewCSR(len(rows), r.width, start, index, value)
+}
+
+// target are the values of a target: numbers, or 0 and 1 for two labels; NaN where it is missing.
+func (r *Reading) target(k int, rows []int) []float64 {
+	j := r.targets[k]
+	c := &r.table.columns[j]
+	y := make([]float64, len(rows))
+	for at, i := range rows {
+		v := r.table.cell(i, j)
+		if r.encoder.Labels == nil {
+			y[at] = c.value(v)
+			continue
+		}
+		y[at] = math.NaN()
+		if text, there := c.level(v); there {
+			y[at] = float64(slices.Index(r.encoder.Labels, text))
+		}
+	}
+	return y
+}
+
+// Targets are the values of all targets, one after the other; nil where they are not there.
+func (r *Reading) Targets(rows []int) [][]float64 {
+	var all [][]float64
+	for k := range r.targets {
+		all = append(all, r.target(k, rows))
+	}
+	return all
+}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -28,7 +29,7 @@ type FoundColumn struct {
 // Errors is all that is wrong with a table.
 type Errors struct {
 	File string
-	List []*textfile.Error
+	List []*formats.Error
 }
 
 // Error has a line for each error.
@@ -61,7 +62,7 @@ func (e *Errors) err() error {
 }
 
 func (e *Errors) add(line int, field, format string, args ...any) {
-	e.List = append(e.List, &textfile.Error{File: e.File, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)})
+	e.List = append(e.List, &formats.Error{File: e.File, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)})
 }
 
 // oneError is an error about a whole file.

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
@@ -24,19 +25,30 @@ const nameOfInput = "standard input"
 type dataInput struct {
 	stdin io.Reader
 	text  []byte
+	err   error
 	read  bool
 }
 
 // standard is what standard input holds.
 func (in *dataInput) standard() ([]byte, error) {
 	if !in.read {
-		text, err := io.ReadAll(in.stdin)
-		if err != nil {
-			return nil, &formats.Error{File: nameOfInput, Reason: "cannot be read: " + err.Error(), Err: err}
-		}
-		in.text, in.read = text, true
+		in.text, in.err = readAll(in.stdin)
+		in.read = true
 	}
-	return in.text, nil
+	return in.text, in.err
+}
+
+// readAll reads standard input as far as the budget of memory goes.
+func readAll(r io.Reader) ([]byte, error) {
+	budget := memory.Default()
+	text, err := io.ReadAll(io.LimitReader(r, budget))
+	switch {
+	case err != nil:
+		return nil, &formats.Error{File: nameOfInput, Reason: "cannot be read: " + err.Error(), Err: err}
+	case int64(len(text)) == budget:
+		return nil, &formats.Error{File: nameOfInput, Reason: "does not fit into the budget of memory, " + memory.Format(budget) + " (--memory SIZE or GOMEMLIMIT gives more); a file takes less"}
+	}
+	return text, nil
 }
 
 // table reads a table of columns.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -164,4 +165,15 @@ func TestColumnFlags(t *testing.T) {
 		m := conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--missing", rule, "--features", "wt,gear", "--json").object(t)
 		require.Equal(t, "converged", m["status"])
 	}
+}
+
+// What is piped in counts against the budget of memory, as files do.
+func TestBudgetOfStandardInput(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	a := &app{stdin: strings.NewReader(cars(20000)), stdout: &stdout, stderr: &stderr}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	root := a.rootCommand()
+	root.SetArgs([]string{"tune", "elastic-net", "--data", "-", "--target", "mpg", "--memory", "500kB"})
+	require.Equal(t, exitUsage, a.end(context.Background(), root.ExecuteContext(context.Background())))
+	require.Contains(t, stderr.String(), "standard input: does not fit into the budget of memory")
 }

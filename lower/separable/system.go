@@ -22,6 +22,7 @@ type system struct {
 	g      []float64 // entry (i, j) is g[j+i*k] if narrow, and else g[i+j*rows]
 	factor factor.Definite
 	work   []float64
+	matrix []float64 // minus what is factored
 }
 
 // solve sets v to B^-1 v.
@@ -105,7 +106,10 @@ func (a *ascent) prepare(t, count int) {
 		s.g = make([]float64, need)
 	}
 	s.g = s.g[:count*n]
-	s.work = make([]float64, max(n, count))
+	if need := max(n, count); cap(s.work) < need {
+		s.work = make([]float64, need)
+	}
+	s.work = s.work[:max(n, count)]
 }
 
 // writer fills G column by column.
@@ -208,21 +212,24 @@ func (s *system) decompose(n int) bool {
 	if order == 0 {
 		return true
 	}
-	minus, m := make([]float64, len(s.g)), make([]float64, order*order)
-	for i, v := range s.g {
-		minus[i] = -v
+	if cap(s.matrix) < order*order {
+		s.matrix = make([]float64, order*order)
 	}
+	m := s.matrix[:order*order]
+	clear(m)
 	for i := range order {
-		m[i+i*order] = 1
+		m[i+i*order] = -1
 	}
 	within := dense.Within{Stop: s.factor.End}
-	within.SyrkNT(order, inner, s.g, order, minus, order, m, order)
+	within.SyrkNT(order, inner, s.g, order, s.g, order, m, order)
 	if s.factor.End.Look() {
 		return false
 	}
 	for plus := 0.0; plus < 1e-3; plus = math.Max(1e-14, 100*plus) {
 		if s.factor.Factor(order, func(j int, column []float64) {
-			copy(column[j:], m[j*order+j:(j+1)*order])
+			for i, v := range m[j*order+j : (j+1)*order] {
+				column[j+i] = -v
+			}
 			column[j] *= 1 + plus
 		}) {
 			return true

@@ -2,6 +2,7 @@ package separable
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -50,7 +51,8 @@ func (s *system) solve(v []float64) {
 func (a *ascent) build(t int, kind []uint8) bool {
 	p, s := a.parts[t], &a.newton[t]
 	a.prepare(t, a.width(t, kind))
-	w := writer{system: s, part: p, scale: 1 / math.Sqrt(a.rho), column: make([]float64, p.rows), radial: make([]float64, p.rows)}
+	w := writer{system: s, part: p, weight: slices.Clone(s.root), column: make([]float64, p.rows), radial: make([]float64, p.rows)}
+	floats.Scale(1/math.Sqrt(a.rho), w.weight)
 	for _, g := range a.work {
 		switch q := a.at.of[t].norms[g]; {
 		case q == 0:
@@ -116,21 +118,22 @@ func (a *ascent) prepare(t, count int) {
 type writer struct {
 	*system
 	part           *part
-	scale          float64 // 1 / rho^(1/2)
+	weight         []float64 // V^(-1/2) / rho^(1/2)
 	index          int
 	column, radial []float64
 }
 
 // put writes the column, with its weights.
 func (w *writer) put() {
-	n := len(w.column)
-	for i, v := range w.column {
-		v *= w.root[i] * w.scale
-		if w.narrow {
-			w.g[w.index+i*w.k] = v
-		} else {
-			w.g[i+w.index*n] = v
+	if w.narrow {
+		at := w.index
+		for i, v := range w.column {
+			w.g[at] = v * w.weight[i]
+			at += w.k
 		}
+	} else {
+		n := len(w.column)
+		floats.MulTo(w.g[w.index*n:(w.index+1)*n], w.column, w.weight)
 	}
 	w.index++
 }

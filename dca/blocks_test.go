@@ -120,6 +120,15 @@ func TestStarts(t *testing.T) {
 	require.NoError(t, r.pathStart(context.Background()))
 	require.Equal(t, []float64{1.5}, r.centre.h)
 	require.InDelta(t, 1.5, r.centre.x[1][0], 1e-6)
+	// The value rises at 2.5, so that 3 and 4 are left out, and 0.5 is another part.
+	for rise, starts := range []int{5, 3} {
+		p.Starts, p.PathRise = [][]float64{{1.5}, {2.5}, {3}, {4}, {0.5}}, rise
+		before := r.low.stats().Solves
+		require.NoError(t, r.pathStart(context.Background()))
+		require.Equal(t, []float64{1.5}, r.centre.h)
+		require.Equal(t, 2*starts, r.low.stats().Solves-before)
+	}
+	p.PathRise = 0
 	p.Starts = [][]float64{{1, 2}}
 	require.ErrorContains(t, r.pathStart(context.Background()), "length 2")
 }

@@ -24,6 +24,7 @@ type joint struct {
 	workers int
 	scale   []float64 // l of each part at x = 0
 	fits    int       // that were solved
+	coarse  float64   // the gap that is enough for them, see [lower.CoarseOf]
 	log     *slog.Logger
 }
 
@@ -40,10 +41,11 @@ const subproblemTol = 1e-3
 
 // tol is the gap of both programs.
 func (j *joint) tol() float64 {
+	tol := jointTol
 	if j.compact() {
-		return compactTol
+		tol = compactTol
 	}
-	return jointTol
+	return math.Max(tol, j.coarse)
 }
 
 // newJoint returns nil where the fit is none for this.
@@ -55,7 +57,7 @@ func newJoint(p *Program, s *Settings) *joint {
 	if parts == nil || s.Linearized {
 		return nil
 	}
-	j := &joint{parts: parts, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
+	j := &joint{parts: parts, coarse: lower.CoarseOf(p.Fit.Fit()), workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
 	for t, zero := range j.each(j.zeros()) {
 		j.scale = append(j.scale, math.Max(parts[t].Values(zero).Train, math.SmallestNonzeroFloat64))
 		j.lows = append(j.lows, parts[t].Within())

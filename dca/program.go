@@ -39,7 +39,7 @@ type Program struct {
 	// Constraints, in each block, to be the P_i(x) - r_i in their order.
 	Path [][]float64
 	// PathRise, if positive, leaves a part of Path after so many points in a row without a smaller validation value than the part has had. A part ends
-	// where the first weight grows. It is for models whose solutions take long at small weights.
+	// where the first weight grows. It is for models whose solutions take long at small weights. Starts are left so, too, in parts which end where the first entry falls.
 	PathRise int
 	// Anchor, a weight or as many as there are radii, draws the start of [Settings.Screen] towards itself: it is at the
 	// geometric mean of Anchor and the best weights of Path. Nil leaves it at these.

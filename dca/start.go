@@ -28,9 +28,16 @@ func (r *run) pathStart(ctx context.Context) error {
 func (r *run) bestStart(ctx context.Context) error {
 	best := math.Inf(1)
 	lo, hi := r.program.bounds()
+	part, idle := math.Inf(1), 0 // as in bestOfPath
 	for k, h := range r.program.Starts {
 		if len(h) != len(lo) {
 			return r.program.errorf("Starts has an entry of length %d, H0 has length %d", len(h), len(lo))
+		}
+		if k > 0 && h[0] < r.program.Starts[k-1][0] {
+			part, idle = math.Inf(1), 0
+		}
+		if r.program.PathRise > 0 && idle >= r.program.PathRise {
+			continue
 		}
 		h = slices.Clone(h)
 		for j := range h {
@@ -47,7 +54,11 @@ func (r *run) bestStart(ctx context.Context) error {
 		if low.x == nil {
 			continue
 		}
-		if value := r.low.validation(low.x); value < best {
+		value := r.low.validation(low.x)
+		if idle++; value < part {
+			part, idle = value, 0
+		}
+		if value < best {
 			best = value
 			r.centre = iterate{low.x, h}
 			r.found = &foundStart{low.x, h, low.lambda(r.program.Radii), low.value, value, false}

@@ -1,6 +1,9 @@
 package lower
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // Bilevel is a fit that solves the two programs of an iteration of VF-iDCA without a conic program: the lower level within radii h, and the subproblem.
 // Each answer has a gap, a bound of its error in the objective.
@@ -26,6 +29,28 @@ type Scaled interface {
 	Bilevel
 	// Large says whether its data are large.
 	Large() bool
+}
+
+// Coarse is a fit on data so large that the last digits of a solution cost most of its time and tell nothing of the hyperparameters.
+type Coarse interface {
+	Penalised
+	// Coarse is the relative gap that is enough for a search and for the programs of VF-iDCA, 0 for none in particular.
+	Coarse() float64
+}
+
+// CoarseOf is the gap that is enough for a fit, 0 where it is not [Coarse]; of folds the smallest one.
+func CoarseOf(p Penalised) float64 {
+	if f, ok := p.(interface{ mean() *Folds }); ok {
+		least := math.Inf(1)
+		for _, part := range f.mean().parts {
+			least = math.Min(least, CoarseOf(part))
+		}
+		return least
+	}
+	if c, ok := p.(Coarse); ok {
+		return c.Coarse()
+	}
+	return 0
 }
 
 // WithinSolver solves the constrained form at one vector of radii after the other, each from the solve before.

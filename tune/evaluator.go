@@ -97,7 +97,7 @@ func gapOf(fit lower.Penalised) float64 {
 	if _, compact := fit.(lower.Compact); compact {
 		return compactGap
 	}
-	return directGap
+	return math.Max(directGap, lower.CoarseOf(fit))
 }
 
 // known is a gap as it is reported: nil where it was not computed.

@@ -43,8 +43,19 @@ func (m *SVM) validation(w []float64, c float64) (loss float64, rate []float64) 
 	return loss, rate
 }
 
-// Large implements [lower.Scaled]. On fewer rows conic programs take less time for the two programs of VF-iDCA, and for more than 1000 features there is no other way yet.
+// Large implements [lower.Scaled]. On fewer rows conic programs take less time for the two programs of VF-iDCA.
 func (m *SVM) Large() bool { return m.train.Many() }
+
+// coarseGap is that of machines on wide rows.
+const coarseGap = 1e-6
+
+// Coarse implements [lower.Coarse].
+func (m *SVM) Coarse() float64 {
+	if m.train.Wide() {
+		return coarseGap
+	}
+	return 0
+}
 
 // svmWithin solves the lower levels of one fold.
 type svmWithin struct {

@@ -76,7 +76,7 @@ type augmented struct {
 const (
 	// mostSteps bounds the Newton steps, mostInner those for the same shares.
 	mostSteps, mostInner = 500, 25
-	// mostSystems bounds the systems solved where H is not stored: beyond, a path is shorter.
+	// mostSystems, and half as many as rows besides, bound the systems solved where H is not stored: beyond, a path is shorter.
 	mostSystems = 1000
 	// idleSteps without half the gap say that it is down to rounding, where it is small.
 	idleSteps = 40
@@ -275,7 +275,7 @@ func (a *augmented) run() lower.Status {
 		if idle++; a.gap < best/2 {
 			idle, best = 0, a.gap
 		}
-		long := a.steps >= mostSteps || !a.h.stored() && a.inner.systems >= mostSystems
+		long := a.steps >= mostSteps || !a.h.stored() && a.inner.systems >= mostSystems+a.rows.n/2
 		ended := long || idle > idleSteps && best <= exhaustedGap*a.unit
 		if a.gap <= a.tol*a.unit || ended || a.moved > farMove*a.radius && len(a.work) < a.rows.n {
 			if !a.measure() {

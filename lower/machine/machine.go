@@ -67,8 +67,11 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 // Dims returns the number of rows that differ and p of features.
 func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
 
-// Many says whether the rows that differ are so many that the method for many rows is taken, and the features few enough for a [Subproblem].
-func (g *Problem) Many() bool { return g.rows.n > fewRows && g.rows.p <= mostStored }
+// Many says whether the rows that differ are so many that the method for many rows is taken.
+func (g *Problem) Many() bool { return g.rows.n > fewRows }
+
+// Wide says whether the features are so many besides that Newton steps are found by conjugate gradients.
+func (g *Problem) Wide() bool { return g.Many() && g.rows.p > mostStored }
 
 // Loss is the mean hinge loss of the decision value x.w - c, which has a w for each feature.
 func (g *Problem) Loss(w []float64, c float64) float64 {

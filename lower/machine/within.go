@@ -96,7 +96,7 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 			stride = math.Max(2*stride, math.Max(size, 0.05))
 			at = math.Min(high, at+stride)
 		default:
-			stride = math.Max(2*stride, math.Max(-2*size, 0.05))
+			stride = math.Max(2*stride, math.Max(-size, 0.05))
 			at = math.Max(low, at-stride)
 		}
 		if !(at > low && at < high || at == low && math.IsNaN(atLow) || at == high && math.IsNaN(atHigh)) {

@@ -2,8 +2,10 @@ package svm
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Starts of the default are common bounds 10^(-3), 10^(-2.75), .., 10^0.5 of all features with the ball wide open, and radii
@@ -13,6 +15,35 @@ const (
 	leastBound, greatestBound   = -3, 0.5
 	leastRadius, greatestRadius = -4, 1
 )
+
+// On wide tables, of more than wideRows rows in each fold and wideFeatures features, they are radii 0.1, 10^(-0.5), .., 10^4 alone, and they end where the validation error does not fall
+// any more: a common bound of so many features hardly does better than the ball, and takes far longer.
+const (
+	wideRows, wideFeatures = 2000, 1000
+	wideStep               = 0.5
+	leastWide, mostWide    = -1, 4
+	wideRise               = 1
+)
+
+// wide says whether the table is.
+func (m *Model) wide() bool {
+	_, p := m.cv.Data.Dims()
+	return p > wideFeatures && !slices.ContainsFunc(m.cv.Folds, func(f dataset.Fold) bool { return len(f.Train) <= wideRows })
+}
+
+// starts are the values of h = (r, wbar), and the rise that ends them, see [dca.Program.PathRise].
+func (m *Model) starts() (list [][]float64, rise int) {
+	_, p := m.cv.Data.Dims()
+	if !m.wide() {
+		return starts(p), 0
+	}
+	for e := float64(leastWide); e <= mostWide; e += wideStep {
+		h := slices.Repeat([]float64{highest}, 1+p)
+		h[0] = math.Pow(10, e)
+		list = append(list, h)
+	}
+	return list, wideRise
+}
 
 // starts are these values of h = (r, wbar) for p features.
 func starts(p int) [][]float64 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -53,6 +54,36 @@ func TestStarts(t *testing.T) {
 			require.Equal(t, 10.0, h[1])
 		}
 	}
+}
+
+// On wide tables the starts are radii that grow, up to where the error rises, and there is no choice by rows held out. One row less in a fold is not enough.
+func TestWideStarts(t *testing.T) {
+	const n, p = 3 * (wideRows + 2) / 2, wideFeatures + 1
+	m, err := New(folded(t, 4, n, p, 3, 0.01), Options{})
+	require.NoError(t, err)
+	prog := m.Program()
+	require.Equal(t, 1, prog.PathRise)
+	require.Len(t, prog.Starts, 11)
+	for k, h := range prog.Starts {
+		require.InEpsilon(t, math.Pow(10, -1+float64(k)/2), h[0], 1e-12)
+		require.Len(t, h, 1+p)
+		require.Equal(t, []float64{10, 10}, []float64{h[1], h[p]})
+	}
+	require.Nil(t, m.HoldOut(3))
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	require.Len(t, lower.BilevelsOf(fit), 3)
+	require.Equal(t, 1e-6, lower.CoarseOf(fit))
+
+	m, err = New(folded(t, 4, n-3, 20, 3, 0.5), Options{})
+	require.NoError(t, err)
+	require.Zero(t, m.Program().PathRise)
+	require.Len(t, m.Program().Starts, 15+21)
+	require.NotNil(t, m.HoldOut(3))
+	if fit, err = m.Penalised(); err == nil {
+		require.Zero(t, lower.CoarseOf(fit))
+	}
+	require.NoError(t, err)
 }
 
 // Where all features count, the default takes three steps from the best of the starts, and stays near its validation loss. It is

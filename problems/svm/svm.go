@@ -187,7 +187,8 @@ func (m *Model) Names() []string {
 // Program is the bilevel program. Its variables are w^t and c^t, fold by fold; its hyperparameters are r and wbar.
 func (m *Model) Program() dca.Program {
 	n := len(m.h0)
-	p := dca.Program{Name: m.Name(), H0: m.h0, Radii: 1, Bounds: n - 1, Starts: starts(n - 1), Lo: make([]float64, n), Hi: make([]float64, n)}
+	p := dca.Program{Name: m.Name(), H0: m.h0, Radii: 1, Bounds: n - 1, Lo: make([]float64, n), Hi: make([]float64, n)}
+	p.Starts, p.PathRise = m.starts()
 	for j := range n {
 		p.Lo[j], p.Hi[j] = lowest, highest
 	}

@@ -51,6 +51,7 @@ func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *l
 
 // By conjugate gradients the subproblem has the solutions that it has by factors, which are those of conic programs, see package fits.
 func TestSubproblemByProducts(t *testing.T) {
+	compared := 0
 	for _, count := range []int{1, 3} {
 		for _, shape := range [][3]int{{60, 7, 4}, {150, 40, 8}, {60, 90, 10}} {
 			stacks, trains := folds(t, count, shape[0], shape[1], shape[2])
@@ -74,9 +75,10 @@ func TestSubproblemByProducts(t *testing.T) {
 							require.NoError(t, err)
 							t.Log(name, found[k].Solved, found[k].Gap, found[k].Fits)
 						}
-						if !found[0].Solved {
-							continue
+						if found[0].Fits > count*mostJointSteps/2 {
+							continue // hardly solved by either
 						}
+						compared++
 						require.True(t, found[1].Solved, name)
 						require.InDelta(t, found[0].Objective, found[1].Objective, 2e-8, name)
 						for j := range h { // |h - h*|^2 <= 2 gap / rho
@@ -87,4 +89,5 @@ func TestSubproblemByProducts(t *testing.T) {
 			}
 		}
 	}
+	require.GreaterOrEqual(t, compared, 50, "of 54")
 }

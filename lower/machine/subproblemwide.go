@@ -30,11 +30,13 @@ type wide struct {
 	block    []float64
 	part     []float64
 	chol     factor.Definite
+
+	iterations int // of the system that took most, since the last one with a small block
 }
 
 const (
-	// heavyFeatures is the largest number of features in the block.
-	heavyFeatures = 100
+	// heavyFeatures is the largest number of features in the block, and manyHeavy that after a system that took more than manyIterations.
+	heavyFeatures, manyHeavy, manyIterations = 100, 250, 100
 	// mostIterations bounds the conjugate gradients of one system.
 	mostIterations = 1000
 	// finest and coarsest bound their accuracy, in the norm of the preconditioner.
@@ -187,7 +189,11 @@ func (q *solving) precondition() bool {
 		}
 	}
 	slices.SortFunc(features, func(a, b int) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a, b)) })
-	features = features[:min(len(features), heavyFeatures)]
+	most := heavyFeatures
+	if s.iterations > manyIterations {
+		most = manyHeavy
+	}
+	features = features[:min(len(features), most)]
 	clear(s.in)
 	s.of = s.of[:0]
 	put := func(at int) {
@@ -352,6 +358,7 @@ func (q *solving) descend(accuracy float64) bool {
 	clear(s.way)
 	first, last := 0.0, 0.0
 	for step := range mostIterations {
+		s.iterations = max(s.iterations, step)
 		q.divide()
 		now := floats.Dot(s.r, s.z)
 		if step == 0 {

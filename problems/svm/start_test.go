@@ -73,7 +73,7 @@ func TestWideStarts(t *testing.T) {
 	fit, err := m.Penalised()
 	require.NoError(t, err)
 	require.Len(t, lower.BilevelsOf(fit), 3)
-	require.Equal(t, 1e-6, lower.CoarseOf(fit))
+	require.Equal(t, 1e-5, lower.CoarseOf(fit))
 
 	m, err = New(folded(t, 4, n-3, 20, 3, 0.5), Options{})
 	require.NoError(t, err)

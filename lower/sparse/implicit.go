@@ -34,6 +34,7 @@ type implicit struct {
 	factor factor.Definite
 	inside []int            // places in free of those that the factor is of
 	rows   []*design.Listed // what is free, for sparse designs
+	size   float64          // of the derivatives where a coefficient is zero
 	ctx    context.Context
 	end    stop.Stop
 }
@@ -67,6 +68,8 @@ const (
 	implicitRounds = 60
 	// implicitRounding is the share of the size of the linear term that is taken for rounding.
 	implicitRounding = 1e-12
+	// exactEnough is that below which one step without progress is the last one; above it there are two.
+	exactEnough = 1e-9
 )
 
 // dot is x_j'v in a part.
@@ -184,46 +187,45 @@ func (p *implicit) solve(ctx context.Context, b, a []float64, best float64) (ok 
 	p.end.Begin(ctx, 0)
 	p.factor.End = &p.end
 	p.begin(b, a)
-	size := 0.0 // of the derivatives at zero
-	for i := range b {
-		size = math.Max(size, math.Abs(p.rest(b, i)))
-	}
-	for _, v := range p.w {
-		size = math.Max(size, v)
-	}
-	accuracy, least := firstAccuracy, math.Inf(1)
+	p.size = slices.Max(p.w)
+	accuracy, least, idle := firstAccuracy, math.Inf(1), 0
 	all := indices(len(b))
+	settled := false // no sign has changed, nor seems about to
 	for range implicitRounds {
-		changed := p.sweep(b, all)
-		for range quadraticSweeps {
-			if p.end.Look() {
-				return false
+		if !settled {
+			if p.sweep(b, all) {
+				for range quadraticSweeps {
+					if p.end.Look() || !p.sweep(b, p.inUse(b)) {
+						break
+					}
+				}
 			}
-			if !p.sweep(b, p.inUse(b)) && !changed {
-				break
-			}
-			changed = false
+			p.begin(b, a) // without the rounding of the steps
 		}
-		p.begin(b, a) // without the rounding of the steps
 		same, ok := p.newton(b, a, accuracy)
 		if !ok || p.end.Look() {
 			return false
 		}
 		worst := 0.0
+		settled = same
 		for i, v := range b {
 			g := p.rest(b, i)
 			if v != 0 && p.w[i] > 0 {
 				g -= math.Copysign(p.w[i], v)
 			} else if p.w[i] > 0 {
 				g = math.Max(0, math.Abs(g)-p.w[i])
+				settled = settled && g <= implicitRounding*p.size
 			}
 			worst = math.Max(worst, math.Abs(g))
 		}
-		if worst <= implicitRounding*size || same && accuracy <= best && (worst > least/2 || best > bestAccuracy) {
+		if worst <= implicitRounding*p.size || same && accuracy <= best && (best > bestAccuracy || worst > least/2 && (worst <= exactEnough*p.size || idle > 0)) {
 			break
 		}
+		if idle++; worst <= least/2 {
+			idle = 0
+		}
 		if same {
-			accuracy = math.Max(best, accuracy*firstAccuracy)
+			accuracy = best
 			least = math.Min(least, worst)
 		}
 	}
@@ -252,7 +254,9 @@ func (p *implicit) sweep(b []float64, set []int) (changed bool) {
 			return false
 		}
 		old := b[i]
-		v := leastsquares.Soft(p.norm[i]*old+p.rest(b, i), p.w[i]) / p.norm[i]
+		pull := p.norm[i]*old + p.rest(b, i)
+		p.size = math.Max(p.size, math.Abs(pull))
+		v := leastsquares.Soft(pull, p.w[i]) / p.norm[i]
 		if v == old {
 			continue
 		}
@@ -350,6 +354,10 @@ func (p *implicit) choose() {
 	slices.Sort(p.heavy)
 }
 
+// leastPlus is the share of the diagonal that is added to the matrix in Newton steps. It is singular where more columns are free than there are rows, and steps then are long and end
+// at a change of sign.
+const leastPlus = 1e-9
+
 // heavyShare: one column in so many may be missing in the factor.
 const heavyShare = 20
 
@@ -398,7 +406,7 @@ func (p *implicit) precondition() bool {
 	if len(of) == 0 {
 		return true
 	}
-	for plus := 1e-12; plus < 1; plus *= 1e3 {
+	for plus := leastPlus; plus < 1; plus *= 1e3 {
 		if p.factor.Factor(len(of), func(j int, column []float64) {
 			clear(column[j:])
 			for _, part := range p.parts {
@@ -483,7 +491,7 @@ func (p *implicit) preconditioned(r []float64) []float64 {
 // product sets out to the matrix of what is free times d.
 func (p *implicit) product(d, out []float64) {
 	for l, i := range p.free {
-		out[l] = p.ridge[i] * d[l]
+		out[l] = (p.ridge[i] + leastPlus*p.norm[i]) * d[l]
 	}
 	if len(p.rows) == len(p.parts) {
 		for t, l := range p.rows {

@@ -27,7 +27,7 @@ func (s *jointSolver) clone() *jointSolver {
 		}
 		m.linear, m.implicit = slices.Clone(m.linear), implicitModel{}
 	}
-	out.problem, out.without = quadratic{}, implicit{}
+	out.problem, out.without, out.last = quadratic{}, implicit{}, nil
 	return &out
 }
 

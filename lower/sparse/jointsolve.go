@@ -25,10 +25,13 @@ type jointSolver struct {
 	a, b    []float64 // by positions: where the models are made, and the last solution
 	most    int       // columns up to which matrices are formed
 	problem quadratic
-	without implicit        // the problem where there are more columns, or where the matrix is singular
-	bare    bool            // the last problem was without
-	seen    [2]jointLook    // at b; not known where it has no slopes
-	ctx     context.Context // of the call at work
+	without implicit // the problem where there are more columns, or where the matrix is singular
+	bare    bool     // the last problem was without
+	// The last solution and its weights where they may be asked for again; nil where there are other columns or models.
+	last        *lower.JointPoint
+	lastWeights jointWeights
+	seen        [2]jointLook    // at b; not known where it has no slopes
+	ctx         context.Context // of the call at work
 }
 
 // jointLook is what a look at a set at some point has found.
@@ -87,6 +90,7 @@ func (s *jointSolver) Quadratic() bool { return s.quadratic }
 
 // take adds columns to the positions, with zeros, and to the models that are ready.
 func (s *jointSolver) take(columns []int) {
+	s.last = nil
 	for _, j := range columns {
 		if j >= 0 {
 			s.at[j] = len(s.columns)
@@ -158,7 +162,7 @@ func (s *jointSolver) correlation(set, j int, v []float64) float64 {
 
 // Model implements [lower.JointSolver].
 func (s *jointSolver) Model(ctx context.Context, x [][]float64) error {
-	s.ctx = ctx
+	s.ctx, s.last = ctx, nil
 	if x != nil {
 		if err := s.move(x); err != nil {
 			return err
@@ -291,6 +295,10 @@ func (s *jointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	if len(w.Penalties) != 2 {
 		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
 	}
+	if s.last != nil && s.lastWeights.same(w) && ctx.Err() == nil {
+		return s.last, nil
+	}
+	s.last = nil
 	if !s.minimise(ctx, w, bestAccuracy) {
 		return nil, nil
 	}
@@ -300,7 +308,24 @@ func (s *jointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	}
 	pt.Objective = s.objective(w, pt.Values)
 	pt.Curvature = s.curvature(w)
+	if s.bare { // which is long
+		s.last, s.lastWeights = pt, jointWeights{*w, slices.Clone(w.Penalties)}
+	}
 	return pt, nil
+}
+
+// jointWeights are weights with penalties that nobody changes.
+type jointWeights struct {
+	lower.JointWeights
+	penalties []float64
+}
+
+// same says that weights are these.
+func (j *jointWeights) same(w *lower.JointWeights) bool {
+	if j.Train != w.Train || j.Validation != w.Validation || j.Rho != w.Rho || !slices.Equal(j.penalties, w.Penalties) {
+		return false
+	}
+	return w.Rho == 0 || slices.EqualFunc(j.Centre, w.Centre, slices.Equal[[]float64])
 }
 
 // minimise solves with the models, where these have no matrices with a last Newton step of some relative accuracy. It says whether it came to its end.

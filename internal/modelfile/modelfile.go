@@ -22,10 +22,13 @@ import (
 )
 
 // Format and Version are written into every file. Version grows when an older
-// program would misread a newer file. Version 2 brought the checksum.
+// program would misread a newer file. Version 2 brought the checksum, version 3 lists of the coefficients that are not zero; a file that has
+// none of these is of version 2.
 const (
 	Format  = "conetune-model"
-	Version = 2
+	Version = 3
+
+	versionFull, versionCompact = 2, 3
 )
 
 // Model is a linear predictor in the units of the user's table,
@@ -40,9 +43,11 @@ type Model struct {
 	Model  string `json:"model"`
 	Target string `json:"target"`
 	// Features name the Coefficients; a file without names has x1, x2, .. by index.
-	Features     []string  `json:"features"`
-	Coefficients []float64 `json:"coefficients"`
-	Intercept    float64   `json:"intercept"`
+	Features     []string  `json:"features,omitzero"`
+	Coefficients []float64 `json:"coefficients,omitzero"`
+	// Compact is nil but in a file.
+	Compact   *Compact `json:"compact,omitempty"`
+	Intercept float64  `json:"intercept"`
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
@@ -128,11 +133,12 @@ type Provenance struct {
 
 // Write writes the model as indented JSON, with its checksum. A model that Read would refuse is an error.
 func (m Model) Write(w io.Writer) error {
-	m.Format, m.Version = Format, Version
+	m.Format, m.Version = Format, versionFull
 	m.complete()
 	if err := m.validate(); err != nil {
 		return fmt.Errorf("modelfile: %w", err)
 	}
+	m = m.compacted()
 	var err error
 	if m.Checksum, err = checksumOf(&m); err != nil {
 		return fmt.Errorf("modelfile: %w", err)

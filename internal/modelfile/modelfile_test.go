@@ -247,7 +247,7 @@ func TestStrict(t *testing.T) {
 	refused(edited(at("model"), `"model": "banana",`), fmt.Sprintf(`:%d: unknown model "banana"; known are: elastic-net, svm`, at("model")+1))
 	refused(edited(at("target"), lines[at("target")]+`"targets": [],`), `field "targets" is an empty list`)
 	refused(edited(at("target"), lines[at("target")]+`"labels": [1, 1],`), "two labels of the value 1")
-	refused(edited(at("version"), `"version": 3,`), "version 3 of the format, this program reads 1 to 2")
+	refused(edited(at("version"), `"version": 4,`), "version 4 of the format, this program reads 1 to 3")
 	refused(edited(at("version"), `"version": 2,`), `field "checksum" is missing`)
 	refused(edited(at("version"), ""), `field "version" is missing`)
 	refused(edited(len(lines)-1, `},"checksum":"x"}`), "invalid character")
@@ -264,7 +264,7 @@ func TestReadErrors(t *testing.T) {
 		{"[1]", "holds a JSON array"},
 		{`{"a":1}`, `its format is "", expected "conetune-model"`},
 		{head + strings.Repeat(`"a":{`, 20) + strings.Repeat("}", 21), "more than 16 deep"},
-		{`{"format":"conetune-model","version":"2"}`, "version a JSON string of the format, this program reads 1 to 2"},
+		{`{"format":"conetune-model","version":"2"}`, "version a JSON string of the format, this program reads 1 to 3"},
 	} {
 		path := save(t, c.text)
 		_, err := Read(path, names)

@@ -74,7 +74,7 @@ func decode(text []byte, known []string) (*Model, error) {
 		return nil, err
 	}
 	m := new(Model)
-	if err := (&filler{version: version, matrix: doc.field("matrix") != nil}).fill(doc, reflect.ValueOf(m).Elem(), ""); err != nil {
+	if err := (&filler{version: version, matrix: doc.field("matrix") != nil, compact: version >= versionCompact && doc.field("compact") != nil}).fill(doc, reflect.ValueOf(m).Elem(), ""); err != nil {
 		return nil, err
 	}
 	if version >= 2 {
@@ -88,6 +88,9 @@ func decode(text []byte, known []string) (*Model, error) {
 	}
 	if !slices.Contains(known, m.Model) {
 		return nil, lineErrorf(doc.field("model").line, "unknown model %q; known are: %s", m.Model, strings.Join(known, ", "))
+	}
+	if err := m.spread(); err != nil {
+		return nil, err
 	}
 	if err := m.validate(); err != nil {
 		return nil, err
@@ -126,6 +129,7 @@ func (v *value) version() (int, error) {
 type filler struct {
 	version int
 	matrix  bool // the model is that of a matrix
+	compact bool // features and coefficients are compact
 }
 
 // fill sets one value; where names it in messages, and is empty for the file.
@@ -193,7 +197,10 @@ func (f *filler) object(v *value, to reflect.Value, where string) error {
 	var names []string
 	for i := range to.NumField() {
 		name, options, _ := strings.Cut(to.Type().Field(i).Tag.Get("json"), ",")
-		if name == checksumField && f.version < 2 {
+		if name == checksumField && f.version < 2 || name == "compact" && f.version < versionCompact {
+			continue
+		}
+		if where == "" && f.compact && (name == "features" || name == "coefficients") {
 			continue
 		}
 		names = append(names, name)

@@ -52,6 +52,7 @@ type jointModel struct {
 	slope, curvature []float64
 	products         []float64 // X'u for all features, nil if they were not looked at
 	implicit         implicitModel
+	reused           int // models made with these curvatures
 }
 
 const (
@@ -64,6 +65,8 @@ const (
 	// sameCurvature is the relative change of curvatures up to which matrices are kept. It is the rate at which steps converge then, and a new
 	// matrix costs what a good many gradients do.
 	sameCurvature = 0.1
+	// mostReused bounds the models in a row with the same matrix: few rows may change much where most do not, and steps then come to no end.
+	mostReused = 6
 )
 
 // Joint implements [lower.Joint].
@@ -220,7 +223,8 @@ func (s *jointSolver) ready(k int) {
 			curvature[i] = math.Max(leastCurvature, s.loss.curvature(y, look.slopes[i]))
 		}
 		m.slope, m.products = look.slopes, look.products
-		if m.curvature == nil || !s.explicit() || !near(curvature, m.curvature) {
+		if m.reused++; m.curvature == nil || !s.explicit() || m.reused > mostReused || !near(curvature, m.curvature) {
+			m.reused = 0
 			m.curvature, m.gram, m.implicit = curvature, nil, implicitModel{}
 		}
 		m.value, m.at = look.loss, look.loss

@@ -93,7 +93,7 @@ func (f *factored) descend(tol float64, grows bool) {
 			return
 		}
 		accuracy := math.Min(forcing, math.Sqrt(steep/unit))
-		accuracy = math.Max(accuracy, 0.5*tol*math.Sqrt(unit/steep))
+		accuracy = math.Max(accuracy, math.Min(coarsest, 0.5*tol*math.Sqrt(unit/steep)))
 		d := f.conjugate(g, accuracy, jointCG)
 		promise := g.dot(d)
 		if !(promise > 0) || !f.move(d, promise, steep) || promise <= last || grows && f.bent {

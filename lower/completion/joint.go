@@ -35,6 +35,11 @@ import (
 // beside those of G whose singular values are above m_0, found by Lanczos bidiagonalisation with full reorthogonalisation (Golub and Kahan 1965).
 // The bound is that of the multipliers u = w r and Z = rho (G - C), shortened until |R(u) - Z|_2 <= m_0. With Q and P for the singular vectors of G the
 // norm of T is bounded by that of the 2 x 2 matrix of norms of its blocks Q'TP, Q'T(I - PP'), (I - QQ')TP and (I - QQ')T(I - PP').
+//
+// F is of fourth order in a column whose singular value is to be zero, so that Newton's method alone takes it there slowly. Before each of its steps there
+// is a proximal one in the core S of G = Q S P', where small singular values are cut off. Where rho is most of the curvature, proximal steps in G, in the
+// span of Q, P and of their images under T, come first: their factor of convergence is about 1 - rho / (rho + w) with w the weight of an entry. A direction
+// without curvature is a sign of missing columns, which are then looked for.
 type Joint struct {
 	m, n, p   int
 	sides     [2]*side // validation, training

@@ -14,6 +14,8 @@ const (
 	jointSteps, jointCG = 60, 400
 	// forcing bounds the accuracy of the systems of Newton's method, derivatives is that of those for derivatives in the weights.
 	forcing, derivatives = 0.1, 1e-2
+	// coarsest is the least accuracy of a system, at the end.
+	coarsest = 0.5
 	// jointTol is the share of the training loss at zero, squared, that the last step of Newton's method promises.
 	jointTol = 3e-8
 	// meetGap of the loss at zero, or meetTol times the tolerance if that is less, is the gap to which columns are found at new points.

@@ -6,13 +6,17 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
+// stays is the share of the gap of the round before above which it has hardly changed.
+const stays = 0.5
+
 // minimize solves the objective to an absolute gap.
 func (f *factored) minimize(gap float64) (objective, reached float64, status lower.Status, rounds int) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
-	least, idle := math.Inf(1), 0
+	least, last, idle := math.Inf(1), math.Inf(1), 0
 	grew := true
 	f.refresh()
 	f.spread(spreadShare * gap)
+
 	if f.k > 0 { // what is missing at a point of other weights will be missing at the solution
 		f.certify(gap)
 	}
@@ -23,11 +27,13 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 			return f.objective(), math.Inf(1), lower.Cancelled, rounds
 		}
 		objective, reached, grew = f.certify(gap)
+		before := last
+		last = reached
 		if idle++; reached < 0.9*least {
 			least, idle = reached, 0
 		}
-		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of the gap.
-		if !grew {
+		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of the gap, unless it stays.
+		if !grew || reached > stays*before {
 			tol *= math.Max(0.05, math.Min(0.5, 0.5*gap/reached))
 		}
 		switch {

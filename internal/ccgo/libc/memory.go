@@ -8,17 +8,10 @@ import (
 	"unsafe"
 )
 
-// The compiler of Go 1.26 fails on copies of constant length between places whose pointers were numbers, so that these functions
-// are not to be inlined.
-
 // Xmemcpy copies n bytes.
-//
-//go:noinline
 func Xmemcpy(_ *TLS, to, from uintptr, n uint64) uintptr { return Xmemmove(nil, to, from, n) }
 
 // Xmemmove copies n bytes, also where the two places overlap.
-//
-//go:noinline
 func Xmemmove(_ *TLS, to, from uintptr, n uint64) uintptr {
 	if n > 0 {
 		copy(bytes(to, n), bytes(from, n))
@@ -27,8 +20,6 @@ func Xmemmove(_ *TLS, to, from uintptr, n uint64) uintptr {
 }
 
 // Xmemset sets n bytes to c.
-//
-//go:noinline
 func Xmemset(_ *TLS, to uintptr, c int32, n uint64) uintptr {
 	if n == 0 {
 		return to

@@ -38,7 +38,10 @@ func Xconetune_wish(t *TLS) int32 {
 // Xconetune_limit returns Limit.
 func Xconetune_limit(t *TLS) uintptr { return t.Limit }
 
-// Pointer is the Go pointer to the memory of C at an address.
+// Pointer is the Go pointer to the memory of C at an address. It is not inlined because the compiler of Go 1.26 fails on copies of
+// constant length between places whose pointers it sees to be numbers.
+//
+//go:noinline
 func Pointer(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
 // bytes is the memory of C from an address on.

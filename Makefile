@@ -52,7 +52,7 @@ cross:
 
 # The program with all solvers and without C, where pointers have 64 bits.
 cross-transpiled: transpile
-	@set -e; for target in linux/amd64 linux/arm64 linux/riscv64 darwin/arm64 windows/amd64 freebsd/amd64 js/wasm; do echo "go build -tags $(TRANSPILED_TAGS) for $$target"; \
+	@set -e; for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64 js/wasm; do echo "go build -tags $(TRANSPILED_TAGS) for $$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags $(TRANSPILED_TAGS) -o /dev/null ./cmd/conetune; done
 
 # The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.

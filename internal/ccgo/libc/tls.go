@@ -3,6 +3,7 @@
 package libc
 
 import (
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 )
@@ -27,8 +28,11 @@ type TLS struct {
 // New returns a thread. Close frees its stack.
 func New() *TLS { return &TLS{thread: newThread()} }
 
-// Xconetune_wish returns what Wish holds.
+// Xconetune_wish returns what Wish holds. Where all goroutines share a thread that nothing interrupts, others have their turn first.
 func Xconetune_wish(t *TLS) int32 {
+	if runtime.GOARCH == "wasm" {
+		runtime.Gosched()
+	}
 	if t.Wish == nil {
 		return Run
 	}

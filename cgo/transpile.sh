@@ -98,7 +98,8 @@ done
 # A compiler that only answers questions; copied, since files of a module cache cannot be run.
 cp "$here/transpile/cc.sh" "$work/cc"
 chmod +x "$work/cc"
-cd "$here/.."
+# In the module, for its packages; ccgo leaves its objects where it runs.
+cd "$work"
 # The environment may be that of a build for another system; ccgo runs here. Its linker looks for functions of C in
 # the packages libc and libblas, which are there with the tags.
 GOOS='' GOARCH='' CGO_ENABLED=0 GOBIN=$work GOFLAGS='' $GO install "modernc.org/ccgo/v4@$CCGO" || die "cannot build ccgo $CCGO"

@@ -139,7 +139,7 @@ func testFinish(t *testing.T, library scs.Library) {
 	}
 	for range 2 {
 		stop, sol := new(scs.Interrupt), point()
-		time.AfterFunc(20*time.Millisecond, stop.Finish)
+		time.AfterFunc(100*time.Millisecond, stop.Finish)
 		info, err := w.Solve(sol, false, stop)
 		require.NoError(t, err)
 		assert.False(t, stop.Raised())

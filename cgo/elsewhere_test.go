@@ -164,7 +164,7 @@ func TestDepsEnv(t *testing.T) {
 		return words[1], words[2]
 	}
 	compile, link := get()
-	assert.Contains(t, compile, "-g -O2 -idirafter "+deps+"/include/scs -idirafter "+deps+"/include/osqp -DCONETUNE_DEPS=")
+	assert.Contains(t, compile, "-g -O2 -idirafter "+deps+"/include/scs -idirafter "+deps+"/include/osqp -idirafter "+deps+"/include/clarabel -DCONETUNE_DEPS=")
 	assert.Equal(t, "-L"+lib+" -Wl,-rpath,"+lib, link)
 
 	// Another library gives other flags, by which Go sees that there is something to do.

@@ -32,8 +32,11 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 			least, idle = reached, 0
 		}
 		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of the gap, unless it stays.
-		if !grew || reached > stays*before {
+		switch {
+		case !grew:
 			tol *= math.Max(0.05, math.Min(0.5, 0.5*gap/reached))
+		case reached > stays*before:
+			tol /= 2
 		}
 		switch {
 		case f.over():

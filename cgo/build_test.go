@@ -31,6 +31,12 @@ func withSources(t *testing.T) {
 	}
 }
 
+// withCargo says whether make deps builds what is in Rust.
+func withCargo() bool {
+	_, err := exec.LookPath("cargo")
+	return err == nil
+}
+
 // TestWrongSumStopsTheBuild has a pin that does not fit the source that is there.
 func TestWrongSumStopsTheBuild(t *testing.T) {
 	withSources(t)
@@ -49,12 +55,12 @@ func TestWrongSumStopsTheBuild(t *testing.T) {
 	}
 }
 
-// TestOfflineBuild builds both libraries as a program would that has this module from
+// TestOfflineBuild builds the libraries as a program would that has this module from
 // Go's module cache: from a copy of this folder that is read-only and whose scripts have
 // no mode to run, into a folder elsewhere, from the sources that are there and without a
 // network: with the package clients told so and, where the system allows it, in a
 // network namespace of its own. Beside the sources lie some that no pin names. A program
-// is then linked. It takes half a minute, and runs only with CONETUNE_BUILD_TEST=1.
+// is then linked. It takes half a minute, three more of a processor with what is in Rust, and runs only with CONETUNE_BUILD_TEST=1.
 func TestOfflineBuild(t *testing.T) {
 	if os.Getenv("CONETUNE_BUILD_TEST") == "" {
 		t.Skip("CONETUNE_BUILD_TEST is not set")
@@ -73,27 +79,57 @@ import (
 	"github.com/conetune/conetune/internal/cgo/scs"
 )
 
-func Both() string { return scs.Library{}.Version() + " " + osqp.Library{}.Version() }
+func C() string { return scs.Library{}.Version() + " " + osqp.Library{}.Version() }
 `)
+	module.put("rust/rust.go", "package rust\n\nfunc Version() string { return \"\" }\n")
+	if withCargo() {
+		module.put("rust/rust.go", `package rust
+
+import "github.com/conetune/conetune/internal/cgo/clarabel"
+
+func Version() string { return " " + clarabel.Version() }
+`)
+	}
 	module.lock()
 	require.NoError(t, os.CopyFS(filepath.Join(deps, "src"), os.DirFS(sources())))
 	for _, file := range []string{"scs-3.3.0.tar.gz", "scs-3.3.1.tar", "qdldl-0.tar.gz", "scipy_openblas32-0-py3-none-manylinux_2_28_x86_64.aarch64.whl"} {
 		require.NoError(t, os.WriteFile(filepath.Join(deps, "src", file), []byte("not a source"), 0o600))
+	}
+	if withCargo() { // a file of a crate that was changed stops the build
+		cmd := exec.Command("sh", "build-clarabel.sh", deps)
+		cmd.Env = append(os.Environ(), "DEPS_SRC="+filepath.Join(deps, "src"), "CARGO_NET_OFFLINE=true")
+		require.NoError(t, os.MkdirAll(filepath.Join(deps, "lib"), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(deps, "lib", "libconetune_blas.so"), nil, 0o600))
+		file := filepath.Join(deps, "src", "clarabel-0.11.1", "clarabel", "src", "lib.rs")
+		was, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, append(was, '\n'), 0o600))
+		text, err := cmd.CombinedOutput()
+		require.Error(t, err)
+		assert.Contains(t, string(text), "checksum")
+		require.NoError(t, os.WriteFile(file, was, 0o600))
 	}
 	args := append(alone[:len(alone):len(alone)], "make", "-f", filepath.Join(module.dir, "cgo", "deps.mk"), "deps", "DEPS="+deps)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true", "GOPROXY=off")
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(text))
-	for _, lib := range []string{"scs", "osqp"} {
+	libs, tags, want := []string{"scs", "osqp"}, "scs,osqp", "3.3.1 1.0.0"
+	if withCargo() {
+		libs, tags, want = append(libs, "clarabel"), tags+",clarabel", want+" 0.11.1"
+	}
+	for _, lib := range libs {
 		archive := filepath.Join(deps, "lib", "libconetune_"+lib+".a")
 		require.FileExists(t, archive)
 		nm, err := exec.Command("nm", "-g", archive).Output()
 		require.NoError(t, err)
 		names, err := os.ReadFile(lib + ".symbols")
 		require.NoError(t, err)
-		public := map[string][]string{lib: strings.Fields(string(names))}
-		assert.Empty(t, complaints(map[string]table{lib: parse(string(nm))}, public))
+		public, got := map[string][]string{lib: strings.Fields(string(names))}, parse(string(nm))
+		if lib == "clarabel" {
+			got = withoutStandard(got)
+		}
+		assert.Empty(t, complaints(map[string]table{lib: got}, public))
 	}
 
 	app := t.TempDir()
@@ -104,18 +140,19 @@ func Both() string { return scs.Library{}.Version() + " " + osqp.Library{}.Versi
 import (
 	"fmt"
 
+	"github.com/conetune/conetune/rust"
 	"github.com/conetune/conetune/versions"
 )
 
-func main() { fmt.Print(versions.Both()) }
+func main() { fmt.Print(versions.C() + rust.Version()) }
 `,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(app, name), []byte(text), 0o600))
 	}
-	cmd = exec.Command("sh", "-c", module.env(deps)+"\ngo build -tags scs,osqp -o app . && env -u CGO_CFLAGS -u CGO_LDFLAGS ./app")
+	cmd = exec.Command("sh", "-c", module.env(deps)+"\ngo build -tags "+tags+" -o app . && env -u CGO_CFLAGS -u CGO_LDFLAGS ./app")
 	cmd.Dir = app
 	text, err = cmd.CombinedOutput()
 	require.NoError(t, err, string(text))
-	assert.Equal(t, "3.3.1 1.0.0", string(text))
+	assert.Equal(t, want, string(text))
 	module.unchanged()
 }

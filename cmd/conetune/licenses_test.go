@@ -15,8 +15,11 @@ func TestLicenses(t *testing.T) {
 	for _, words := range []string{"=== conetune\n", "Apache License", "=== Go, runtime", "=== gonum.org/v1/gonum v", "The Gonum Authors"} {
 		require.Contains(t, text, words)
 	}
-	for name, words := range map[string]string{"scs": "=== C library: SCS\n", "osqp": "=== C library: OSQP\n"} {
+	for name, words := range map[string]string{"scs": "=== C library: SCS\n", "osqp": "=== C library: OSQP\n", "clarabel": "=== C library: Clarabel\n"} {
 		require.Equal(t, backends.Missing(name) == "", strings.Contains(text, words), name)
+	}
+	if backends.Missing("clarabel") == "" {
+		require.Contains(t, text, "=== C library: OpenBLAS\n")
 	}
 	require.Equal(t, conetune(t, "--version").ok(t), conetune(t, "version").ok(t))
 	require.Equal(t, exitUsage, conetune(t, "licenses", "x").code)

@@ -1,10 +1,10 @@
-//go:build scs && cgo
+//go:build (scs || clarabel) && cgo
 
 package licenses
 
 import _ "embed"
 
-// What SCS in C links; the one made Go goes to gonum.
+// What SCS in C and Clarabel link; the SCS made Go goes to gonum.
 //
 //go:embed openblas.txt
 var openBLASText string

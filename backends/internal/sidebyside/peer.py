@@ -1,4 +1,4 @@
-"""Solves one problem again and again with the Python package of SCS or OSQP.
+"""Solves one problem again and again with the Python package of SCS, OSQP or Clarabel.
 
 Standard input has the problem in the first line, a JSON object of the arrays that the
 package takes, and then one line for each time that it is to be set up and solved. Each is
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 
 def matrix(m):
-    return sp.csc_matrix((np.array(m["val"], dtype=float), np.array(m["ind"] or [], dtype=np.int64), np.array(m["ptr"], dtype=np.int64)),
+    return sp.csc_matrix((np.array(m["val"] or [], dtype=float), np.array(m["ind"] or [], dtype=np.int64), np.array(m["ptr"], dtype=np.int64)),
                          shape=(m["rows"], m["cols"]))
 
 
@@ -43,8 +43,24 @@ def osqp_solver(p):
     return osqp.__version__, solve
 
 
+def clarabel_solver(p):
+    import clarabel
+    P, A = matrix(p["P"]), matrix(p["A"])
+    q, b = (np.array(p[k], dtype=float) for k in ("q", "b"))
+    cones = [getattr(clarabel, name)(*arguments) for name, arguments in p["cones"]]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    for name, value in p["settings"].items():
+        setattr(settings, name, value)
+
+    def solve():
+        found = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
+        return found.iterations, found.obj_val
+    return clarabel.__version__, solve
+
+
 problem = json.loads(sys.stdin.readline())
-version, solve = dict(scs=scs_solver, osqp=osqp_solver)[problem["library"]](problem)
+version, solve = dict(scs=scs_solver, osqp=osqp_solver, clarabel=clarabel_solver)[problem["library"]](problem)
 print(json.dumps(dict(version=version)), flush=True)
 for _ in sys.stdin:
     clock, processor = time.perf_counter(), time.process_time()

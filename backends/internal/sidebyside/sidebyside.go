@@ -1,10 +1,10 @@
 //go:build unix
 
-// Package sidebyside runs the Python package of a C library beside its Go binding,
-// on the same arrays and in turns, for the benchmarks of package scs and osqp. They
+// Package sidebyside runs the Python package of a library beside its Go binding,
+// on the same arrays and in turns, for the benchmarks of packages scs, osqp and clarabel. They
 // are skipped unless the environment has
 //
-//	CONETUNE_BENCH_DATA     a folder with qp/*.qps.gz and conic/*.cbf.gz
+//	CONETUNE_BENCH_DATA     a folder with lp/*.mps.gz, qp/*.qps.gz, conic/*.cbf.gz and sdp/*.dat-s.gz
 //	CONETUNE_BENCH_PYTHON   a Python with numpy, scipy, and the package
 package sidebyside
 
@@ -24,6 +24,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/cbf"
 	"github.com/conetune/conetune/formats/qps"
+	"github.com/conetune/conetune/formats/sdpa"
 )
 
 //go:embed peer.py
@@ -93,6 +94,13 @@ func Problem(b testing.TB, file string) *backends.Problem {
 	path := filepath.Join(folder, filepath.FromSlash(file))
 	if strings.HasPrefix(file, "conic/") {
 		m, err := cbf.Read(path)
+		must(b, err)
+		conic, err := m.Conic()
+		must(b, err)
+		return conic.Problem
+	}
+	if strings.HasPrefix(file, "sdp/") {
+		m, err := sdpa.Read(path)
 		must(b, err)
 		conic, err := m.Conic()
 		must(b, err)

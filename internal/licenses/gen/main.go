@@ -26,7 +26,7 @@ func main() {
 }
 
 // builds are the systems and tags of the programs that are given away.
-var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp"}, {"darwin", ""}, {"darwin", "scs,osqp"}, {"windows", ""}, {"js", ""},
+var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp,clarabel"}, {"darwin", ""}, {"darwin", "scs,osqp,clarabel"}, {"windows", ""}, {"js", ""},
 	{"linux", madeGo}, {"darwin", madeGo}, {"windows", madeGo}, {"js", madeGo}}
 
 // madeGo are the tags of the C solvers made Go, which need no cgo.
@@ -142,6 +142,7 @@ func libraries(out string) error {
 	for name, files := range map[string][]string{
 		"scs":      {"SCS.txt", "SCS-qdldl.txt", "SCS-amd.txt"},
 		"openblas": {"OpenBLAS.txt"},
+		"clarabel": {"Clarabel.txt", "Clarabel-crates.txt"},
 		"osqp":     {"OSQP.txt", "OSQP-NOTICE.txt", "OSQP-qdldl.txt", "OSQP-amd.txt"},
 	} {
 		var texts []text

@@ -1,0 +1,103 @@
+//go:build clarabel && cgo && unix
+
+package clarabel
+
+import (
+	"path"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/sidebyside"
+	cclarabel "github.com/conetune/conetune/internal/cgo/clarabel"
+)
+
+// BenchmarkPython sets up and solves problems of public collections in turns with the Python package of
+// Clarabel, with its mirror in Go (package internal/cgo/clarabel), and through backends.Open, all on the
+// same rows with the same settings: Clarabel's own, but one thread and no presolve. It reports the least
+// processor time of each; the iterations must be the same.
+//
+//	CONETUNE_BENCH_DATA=DIR CONETUNE_BENCH_PYTHON=python3 \
+//	    go test -tags clarabel -run '^$' -bench Python -benchtime 20x ./backends/clarabel
+func BenchmarkPython(b *testing.B) {
+	for _, file := range []string{
+		"qp/HS118.qps.gz", "qp/QADLITTL.qps.gz", "qp/DUAL2.qps.gz", "qp/CVXQP1_S.qps.gz", "qp/MOSARQP2.qps.gz", "qp/AUG3DCQP.qps.gz", "qp/CVXQP3_M.qps.gz",
+		"conic/beck751.cbf.gz", "conic/jha88.cbf.gz", "conic/chainsing_1000_1.cbf.gz", "conic/nb.cbf.gz", "conic/qssp30.cbf.gz",
+		"sdp/control2.dat-s.gz", "sdp/gpp124-1.dat-s.gz", "sdp/hinf1.dat-s.gz", "sdp/theta1.dat-s.gz", "sdp/truss1.dat-s.gz",
+	} {
+		b.Run(path.Base(file), func(b *testing.B) {
+			p := sidebyside.Problem(b, file)
+			o := backends.Options{Eps: 2e-8, Settings: Settings{NoRescaling: true, Retries: -1}}
+			sol := backendtest.Solve(b, backends.Checked(Backend{}), p, o)
+			s, err := Backend{}.Setup(p, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			form, set := s.(*solver).form, mirror(o.WithDefaults(), s.(*solver).settings)
+			data := form.problem(p)
+			python := sidebyside.Start(b, peer(data, &set))
+			var c sidebyside.Contest
+			iterations := 0
+			for b.Loop() {
+				r := python.Solve(b)
+				iterations = r.Iterations
+				c.Add("python", time.Duration(r.Processor*1e9))
+				c.Time(b, "mirror", func() {
+					w, err := cclarabel.New(data, &set)
+					if err != nil {
+						b.Fatal(err)
+					}
+					point := &cclarabel.Solution{X: make([]float64, len(data.Q)), S: make([]float64, len(data.B)), Z: make([]float64, len(data.B))}
+					info, err := w.Solve(point, nil, 0)
+					if err != nil || info.Iterations != r.Iterations {
+						b.Fatal(info.Iterations, r.Iterations, err)
+					}
+					w.Close()
+				})
+				c.Time(b, "open", func() { sol = backendtest.Solve(b, backends.Checked(Backend{}), p, o) })
+			}
+			b.ReportMetric(float64(iterations), "iterations")
+			b.ReportMetric(float64(sol.Iterations), "open-iterations")
+			c.Report(b, "python", "")
+			c.Report(b, "mirror", "python")
+			c.Report(b, "open", "python")
+		})
+	}
+}
+
+// peer describes the problem to the Python package.
+func peer(d *cclarabel.Data, s *cclarabel.Settings) any {
+	matrix := func(m *cclarabel.Matrix) *sidebyside.Matrix {
+		return &sidebyside.Matrix{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Ind: m.Ind, Val: m.Val}
+	}
+	var cones []any
+	for _, c := range d.Cones {
+		name, arguments := "", []any{c.Dim}
+		switch c.Kind {
+		case cclarabel.Zero:
+			name = "ZeroConeT"
+		case cclarabel.Nonnegative:
+			name = "NonnegativeConeT"
+		case cclarabel.SecondOrder:
+			name = "SecondOrderConeT"
+		case cclarabel.Exponential:
+			name, arguments = "ExponentialConeT", []any{}
+		case cclarabel.Power:
+			name, arguments = "PowerConeT", []any{c.Weights[0]}
+		case cclarabel.GeneralizedPower:
+			name, arguments = "GenPowerConeT", []any{c.Weights, c.Extra}
+		case cclarabel.PSD:
+			name = "PSDTriangleConeT"
+		}
+		cones = append(cones, []any{name, arguments})
+	}
+	return map[string]any{
+		"library": "clarabel", "P": matrix(d.P), "A": matrix(d.A), "q": d.Q, "b": d.B, "cones": cones,
+		"settings": map[string]any{
+			"tol_feas": s.TolFeas, "tol_gap_abs": s.TolGapAbs, "tol_gap_rel": s.TolGapRel, "tol_infeas_rel": s.TolInfeasRel,
+			"max_threads": s.MaxThreads, "presolve_enable": s.Presolve,
+		},
+	}
+}

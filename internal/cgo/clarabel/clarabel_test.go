@@ -1,0 +1,155 @@
+//go:build clarabel && cgo
+
+package clarabel_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cgo/clarabel"
+)
+
+func one(v float64) *clarabel.Matrix {
+	return &clarabel.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{v}}
+}
+
+// bound is min x^2/2 - 2x subject to x <= 1: x = 1 with the multiplier 1.
+func bound() *clarabel.Data {
+	return &clarabel.Data{P: one(1), Q: []float64{-2}, A: one(1), B: []float64{1}, Cones: []clarabel.Cone{{Kind: clarabel.Nonnegative, Dim: 1}}}
+}
+
+func point(n, m int) *clarabel.Solution {
+	return &clarabel.Solution{X: make([]float64, n), S: make([]float64, m), Z: make([]float64, m)}
+}
+
+func open(t *testing.T, d *clarabel.Data) *clarabel.Solver {
+	t.Helper()
+	set := clarabel.DefaultSettings()
+	s, err := clarabel.New(d, &set)
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestDefaults(t *testing.T) {
+	assert.Equal(t, "0.11.1", clarabel.Version())
+	set := clarabel.DefaultSettings() // as the documentation of Clarabel has them
+	assert.Equal(t, uint32(200), set.MaxIter)
+	assert.Equal(t, 0.99, set.MaxStepFraction)
+	assert.Equal(t, []float64{1e-8, 1e-8, 1e-8, 1e-8, 1e-8, 1e-6}, []float64{set.TolGapAbs, set.TolGapRel, set.TolFeas, set.TolInfeasAbs, set.TolInfeasRel, set.TolKTRatio})
+	assert.Equal(t, []float64{5e-5, 5e-5, 1e-4, 5e-12, 5e-5, 1e-4},
+		[]float64{set.ReducedTolGapAbs, set.ReducedTolGapRel, set.ReducedTolFeas, set.ReducedTolInfeasAbs, set.ReducedTolInfeasRel, set.ReducedTolKTRatio})
+	assert.Equal(t, []float64{1e-4, 1e4, 0.8, 0.1, 1e-4}, []float64{set.EquilibrateMinScaling, set.EquilibrateMaxScaling, set.LinesearchBacktrackStep, set.MinSwitchStepLength, set.MinTerminateStepLength})
+	assert.Equal(t, []float64{1e-8, 1e-13, 2e-7, 1e-13, 1e-12, 5}, []float64{set.StaticRegularizationConstant, set.DynamicRegularizationEps, set.DynamicRegularizationDelta,
+		set.IterativeRefinementRelTol, set.IterativeRefinementAbsTol, set.IterativeRefinementStopRatio})
+	assert.Equal(t, []uint32{0, 10, 10}, []uint32{set.MaxThreads, set.EquilibrateMaxIter, set.IterativeRefinementMaxIter})
+	assert.True(t, set.Equilibrate && set.StaticRegularization && set.DynamicRegularization && set.IterativeRefinement && set.Presolve && set.Chordal && set.ChordalCompact && set.ChordalCompleteDual)
+	assert.Equal(t, clarabel.ByWork, set.LinearSolver)
+	assert.Equal(t, clarabel.ByCliqueGraph, set.Merge)
+}
+
+func TestSolveAndUpdate(t *testing.T) {
+	s, sol := open(t, bound()), point(1, 1)
+	info, err := s.Solve(sol, nil, 0)
+	require.NoError(t, err)
+	assert.Equal(t, clarabel.Solved, info.Status)
+	assert.InDelta(t, 1, sol.X[0], 1e-7)
+	assert.InDelta(t, 1, sol.Z[0], 1e-7)
+	assert.InDelta(t, -1.5, info.Primal, 1e-7)
+
+	// min x^2 - 6x subject to 2x <= 4: x = 2 with the multiplier 1.
+	require.True(t, s.Updatable())
+	require.NoError(t, s.Update([]float64{2}, []float64{-6}, []float64{2}, []float64{4}))
+	info, err = s.Solve(sol, nil, 0)
+	require.NoError(t, err)
+	assert.Equal(t, clarabel.Solved, info.Status)
+	assert.InDelta(t, 2, sol.X[0], 1e-7)
+	assert.InDelta(t, 1, sol.Z[0], 1e-7)
+	assert.Error(t, s.Update([]float64{1, 2}, nil, nil, nil))
+}
+
+func TestStops(t *testing.T) {
+	s, sol := open(t, bound()), point(1, 1)
+	stop := new(clarabel.Interrupt)
+	stop.Raise()
+	info, err := s.Solve(sol, stop, 0)
+	require.NoError(t, err)
+	assert.Equal(t, clarabel.CallbackTerminated, info.Status)
+	assert.True(t, info.Interrupted && stop.Raised())
+	info, err = s.Solve(sol, nil, time.Nanosecond)
+	require.NoError(t, err)
+	assert.True(t, info.TimedOut && !info.Interrupted)
+
+	set := clarabel.DefaultSettings()
+	set.MaxIter = 1
+	require.NoError(t, s.Set(&set))
+	info, err = s.Solve(sol, nil, 0)
+	require.NoError(t, err)
+	assert.Equal(t, 1, info.Iterations)
+	set.Equilibrate = false // which the set-up used
+	assert.Error(t, s.Set(&set))
+}
+
+// TestPanics has weights whose sum is not one, on which Clarabel panics: that is an error with its text, nothing is
+// printed, and other solvers go on.
+func TestPanics(t *testing.T) {
+	d := &clarabel.Data{P: &clarabel.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 0}}, Q: []float64{1}, A: &clarabel.Matrix{Rows: 3, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{-1}},
+		B: []float64{0, 1, 1}, Cones: []clarabel.Cone{{Kind: clarabel.GeneralizedPower, Dim: 2, Extra: 1, Weights: []float64{0.5, 0.6}}}}
+	set := clarabel.DefaultSettings()
+	_, err := clarabel.New(d, &set)
+	var failed *clarabel.Error
+	require.True(t, errors.As(err, &failed), err)
+	assert.True(t, failed.Broken)
+	assert.Contains(t, failed.Text, "assertion failed")
+
+	d.Cones[0].Weights[1] = 0.5 // x^0.5 >= 1
+	sol := point(1, 3)
+	info, err := open(t, d).Solve(sol, nil, 0)
+	require.NoError(t, err)
+	assert.Equal(t, clarabel.Solved, info.Status)
+	assert.InDelta(t, 1, sol.X[0], 1e-6)
+}
+
+func TestMisuse(t *testing.T) {
+	set := clarabel.DefaultSettings()
+	d := bound()
+	d.Q = nil
+	_, err := clarabel.New(d, &set)
+	assert.ErrorContains(t, err, "q, b have lengths")
+	d = bound()
+	d.Cones[0].Dim = 2
+	_, err = clarabel.New(d, &set)
+	assert.ErrorContains(t, err, "refused")
+	d.Cones[0].Kind = 99
+	_, err = clarabel.New(d, &set)
+	assert.ErrorContains(t, err, "unknown cone")
+	set.LinearSolver = 7
+	_, err = clarabel.New(bound(), &set)
+	assert.Error(t, err)
+
+	s := open(t, bound())
+	_, err = s.Solve(point(2, 1), nil, 0)
+	assert.Error(t, err)
+	s.Close()
+	s.Close()
+	_, err = s.Solve(point(1, 1), nil, 0)
+	assert.ErrorIs(t, err, clarabel.ErrClosed)
+	assert.ErrorIs(t, s.Update(nil, nil, nil, nil), clarabel.ErrClosed)
+	assert.ErrorIs(t, s.Set(&set), clarabel.ErrClosed)
+	assert.False(t, s.Updatable())
+}
+
+// TestNothingToPoint has no rows, where there is nothing to take the address of.
+func TestNothingToPoint(t *testing.T) {
+	s, sol := open(t, &clarabel.Data{P: one(2), Q: []float64{-2}, A: &clarabel.Matrix{Cols: 1, Ptr: []int{0, 0}}}), point(1, 0)
+	info, err := s.Solve(sol, nil, 0)
+	require.NoError(t, err)
+	assert.Equal(t, clarabel.Solved, info.Status)
+	assert.InDelta(t, 1, sol.X[0], 1e-7)
+	assert.False(t, math.IsNaN(info.Dual))
+}

@@ -61,6 +61,8 @@ const (
 	violated = 1e-8
 	// rounded is a share of an objective that is rounding, and patience is for how many rounds the gap may stay as it is.
 	rounded, patience = 1e-13, 5
+	// fell is the relative fall of the merit function by which a round is not idle.
+	fell = 1e-10
 	// enough times the tolerance is a gap that is taken where rounding lets it get no smaller.
 	enough = 20
 	// exactly is the rounding error of constraints of a subproblem, relative to their terms.
@@ -157,6 +159,9 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			continue
 		}
 		x, value := s.shorten(from, s.merit(c.Values, radii), merit, radii)
+		if value < merit-fell*math.Abs(merit) { // a bound that is far off, as with multipliers near zero, says nothing of the steps
+			idle = 0
+		}
 		merit, from = value, x
 		if err := s.solver.Model(ctx, x); err != nil {
 			return nil, err

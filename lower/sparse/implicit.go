@@ -32,6 +32,7 @@ type implicit struct {
 	most   int   // columns that the factor may have
 	heavy  []int // positions of the columns of the factor, rising
 	factor factor.Definite
+	byRows byRows // in its place where rows are few
 	inside []int            // places in free of those that the factor is of
 	rows   []*design.Listed // what is free, for sparse designs
 	size   float64          // of the derivatives where a coefficient is zero
@@ -363,20 +364,17 @@ const heavyShare = 20
 
 // precondition factors the matrix of the heavy columns that are free. It is not ok where the context ended.
 func (p *implicit) precondition() bool {
+	if p.inside = p.inside[:0]; !p.byRows.prepare(p) {
+		return false
+	}
+	p.list()
+	if p.byRows.on {
+		return true
+	}
 	p.choose()
 	list := make([]int, len(p.heavy))
 	for l, i := range p.heavy {
 		list[l] = p.columns[i]
-	}
-	p.rows = p.rows[:0]
-	free := make([]int, len(p.free))
-	for l, i := range p.free {
-		free[l] = p.columns[i]
-	}
-	for _, part := range p.parts {
-		if !part.x.Dense() {
-			p.rows = append(p.rows, part.x.List(free))
-		}
 	}
 	for t := range p.parts {
 		part := &p.parts[t]
@@ -392,7 +390,6 @@ func (p *implicit) precondition() bool {
 		}
 	}
 	var of []int // places in heavy
-	p.inside = p.inside[:0]
 	l := 0
 	for place, i := range p.free {
 		for l < len(p.heavy) && p.heavy[l] < i {
@@ -427,6 +424,20 @@ func (p *implicit) precondition() bool {
 	return true
 }
 
+// list lists what is free by rows, for sparse designs.
+func (p *implicit) list() {
+	p.rows = p.rows[:0]
+	free := make([]int, len(p.free))
+	for l, i := range p.free {
+		free[l] = p.columns[i]
+	}
+	for _, part := range p.parts {
+		if !part.x.Dense() {
+			p.rows = append(p.rows, part.x.List(free))
+		}
+	}
+}
+
 // conjugate solves with the matrix of what is free for the right-hand side g, by conjugate gradients.
 func (p *implicit) conjugate(g []float64, accuracy float64) []float64 {
 	k := len(g)
@@ -437,7 +448,7 @@ func (p *implicit) conjugate(g []float64, accuracy float64) []float64 {
 	goal := accuracy * accuracy * rz
 	best, least, idle := slices.Clone(x), rz, 0
 	for step := range conjugateSteps {
-		if step == slowSteps && len(p.inside) < len(p.free) {
+		if step == slowSteps && !p.byRows.on && len(p.inside) < len(p.free) {
 			p.most = min(mostHeavy, moreHeavy*p.most) // next time
 		}
 		if !(rz > goal) || p.end.Look() {
@@ -467,8 +478,11 @@ func (p *implicit) conjugate(g []float64, accuracy float64) []float64 {
 	return x
 }
 
-// preconditioned divides by the factor and the diagonal.
+// preconditioned divides by the factor and the diagonal, or by the factor of the rows.
 func (p *implicit) preconditioned(r []float64) []float64 {
+	if p.byRows.on {
+		return p.byRows.solve(p, r)
+	}
 	z := make([]float64, len(r))
 	for l, i := range p.free {
 		if p.norm[i] > 0 {

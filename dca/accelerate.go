@@ -63,6 +63,7 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	need, flat := r.need(next, it)
 	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && r.low.joint.relativeStep(r.centre, from) < tol && gain < settled*tol
 	if done && r.result.Message != "" { // of the lower level's solutions take the refit
+		r.result.Message += "; the refit is reported for both"
 		r.result.X, r.result.H = r.centre.x, r.centre.h
 		r.settle(r.sub.train(r.centre), r.current.upper, r.current)
 	}
@@ -97,10 +98,18 @@ func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool)
 		r.result.Message = "the lower level interpolates, so that its solution is not unique: iterate and refit do not agree; start from smaller radii"
 		return need, true
 	case need <= 1 && same:
-		r.result.Message = fmt.Sprintf("validation values of iterate and refit differ by %.2g %%: the lower level is too flat to bring them together", 100*difference)
+		r.result.Message = fmt.Sprintf("validation values of iterate and refit were %s %% apart, as the lower level is too flat to bring them together", percent(difference))
 		return need, true
 	}
 	return math.Max(need, difference/r.settings.Agreement), false
+}
+
+// percent writes a share in percent, by two digits at least.
+func percent(share float64) string {
+	if share >= 0.1 {
+		return fmt.Sprintf("%.0f", 100*share)
+	}
+	return fmt.Sprintf("%.2g", 100*share)
 }
 
 // relax returns low with slack radii and bounds where the multipliers vanish: x~, v and its subgradient stay. Where

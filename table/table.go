@@ -269,3 +269,15 @@ func (r *reader) tell(s *stream, joined bool) {
 		t.findings = append(t.findings, Finding{Kind: "dialect", Text: fmt.Sprintf("%s after the names begin with %c and are passed over (--comment none takes them as rows)", plural(r.comments, "line"), t.dialect.Comment)})
 	}
 }
+
+// Text is the cell of a row, counted from 0, in the column of an index, see [Table.Index]: a text as it is, a number in its shortest form, a missing value as the
+// empty text. The error is that the column has more different texts than are kept.
+func (t *Table) Text(row, column int) (string, error) {
+	c := &t.columns[column]
+	v := t.cell(row, column)
+	if code, ok := textCode(v); ok && int(code) >= len(c.texts) {
+		return "", oneError(t.name, fmt.Sprintf("column %q has more than %d different texts, which is more than are kept", c.Name, len(c.texts)))
+	}
+	text, _ := c.level(v)
+	return text, nil
+}

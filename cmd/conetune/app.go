@@ -132,7 +132,7 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return badInput(flagError(cmd, err)) })
 	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(a.tuneCommand(), a.predictCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand(), a.versionCommand(), a.licensesCommand())
+	root.AddCommand(a.tuneCommand(), a.predictCommand(), a.showCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand(), a.versionCommand(), a.licensesCommand())
 	return root
 }
 

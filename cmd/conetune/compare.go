@@ -107,7 +107,7 @@ func progressFigure(job *tuneJob, results []*tune.Result) figure.Figure {
 	}
 	f := figure.Figure{
 		Title:  fmt.Sprintf("%s by %s", results[0].Model, strings.Join(job.methods, ", ")),
-		XLabel: "seconds", XFromZero: true,
+		XLabel: "seconds" + chosenWords(best(results)), XFromZero: true,
 		Panels: []figure.Panel{{YLabel: "best validation error, refit"}, {YLabel: "its test error"}},
 	}
 	for i, r := range results {
@@ -116,11 +116,15 @@ func progressFigure(job *tuneJob, results []*tune.Result) figure.Figure {
 		f.Panels[0].Lines = append(f.Panels[0].Lines, validation)
 		f.Panels[1].Lines = append(f.Panels[1].Lines, test)
 	}
+	for k, point := range chosenPoints(best(results)) {
+		point.Name, point.Style = "chosen", len(results)
+		f.Panels[k].Lines = append(f.Panels[k].Lines, point)
+	}
 	return f
 }
 
 // reached is, in steps over the time of the run, the least validation error of a refit so far, and the test error
-// of that refit.
+// of that refit; at the end those of the report, whose model may be trained on more rows.
 func reached(r *tune.Result) (validation, test figure.Line) {
 	events := slices.Clone(r.Trace)
 	slices.SortStableFunc(events, func(a, b tune.Event) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
@@ -144,6 +148,6 @@ func reached(r *tune.Result) (validation, test figure.Line) {
 			step(e.Elapsed.Seconds(), e.Refit)
 		}
 	}
-	step(r.TimeSeconds, nil)
+	step(r.TimeSeconds, r.Refit)
 	return validation, test
 }

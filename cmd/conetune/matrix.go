@@ -2,14 +2,12 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -78,13 +76,7 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 	rows, cols := m.Dims()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "the completed matrix of %d x %d: a part of rank %d", rows, cols, m.Rank())
-	top := 0.0
-	var used []effect
-	for j, c := range fit.Coefficients {
-		top = max(top, math.Abs(c))
-		used = append(used, effect{fit.Features[j], c, math.Abs(c)})
-	}
-	used = slices.DeleteFunc(used, func(e effect) bool { return !(e.size > inThreshold*top) })
+	used := sortedEffects(fit, absolutes(fit.Coefficients))
 	if len(fit.Coefficients) > 0 {
 		fmt.Fprintf(&b, " and %d of %d features", len(used), len(fit.Coefficients))
 	}
@@ -100,7 +92,6 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 	if len(used) > 0 {
 		fmt.Fprint(w, "feature\tcoefficient\n")
 	}
-	slices.SortStableFunc(used, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
 	for _, e := range used[:min(len(used), mostFeatures)] {
 		fmt.Fprintf(w, "%s\t%s\n", e.feature, number(e.coefficient))
 	}
@@ -178,7 +169,11 @@ func predictEntries(m *modelfile.Model, dataPath string) (*predictions, error) {
 		p.Predictions = append(p.Predictions, v)
 	}
 	if table.Y != nil {
-		p.score(m.Error(p.Predictions, table.Y), p.Rows)
+		score := m.NewScore()
+		for k, y := range table.Y {
+			score.Add(p.Predictions[k], y)
+		}
+		p.score(score.Error(), score.Rows)
 	}
 	return p, nil
 }

@@ -46,10 +46,12 @@ type modelSpec struct {
 	kind    tune.Model // a nil pointer of the model's type, see [tune.Able]
 	summary string
 	build   func(dataset.Division, modelOptions) (tune.Model, error)
-	grouped bool     // the model takes --groups
-	labels  bool     // the target is one of two labels
-	logLink bool     // the target is not negative, and predicted by an exponential
-	flags   []string // of those in modelFlags, the ones that the model takes
+	grouped bool // the model takes --groups
+	labels  bool // the target is one of two labels
+	logLink bool // the target is not negative, and predicted by an exponential
+	// keepsAll says that the model has all features, so that a small coefficient is none that should be zero.
+	keepsAll bool
+	flags    []string // of those in modelFlags, the ones that the model takes
 	// folds is there, in the place of build, for models that are always chosen by cross-validation.
 	folds *foldsSpec
 	// several is there, in the place of build, for models of several targets.
@@ -98,9 +100,10 @@ var models = []modelSpec{
 		},
 	},
 	{
-		name:    "ridge",
-		kind:    (*ridge.Model)(nil),
-		summary: "linear regression, a bound on the squared 2-norm of the coefficients",
+		name:     "ridge",
+		kind:     (*ridge.Model)(nil),
+		summary:  "linear regression, a bound on the squared 2-norm of the coefficients",
+		keepsAll: true,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			return ridge.New(s, ridge.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
 		},

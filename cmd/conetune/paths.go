@@ -68,7 +68,7 @@ func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Pa
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last[b], last[a]) })
 	for style, k := range order[:min(mostPaths, len(order))] {
-		if !(last[k] > inThreshold*largest) {
+		if !(last[k] > inThreshold(0)*largest) {
 			break
 		}
 		line := figure.Line{Name: names[k], X: seconds, Style: style}

@@ -40,9 +40,9 @@ func traceFigure(r *tune.Result) figure.Figure {
 	return figure.Figure{
 		Map:    completed,
 		Title:  fmt.Sprintf("%s by %s: %s after %s", r.Model, r.Method, describeStatus(r.Status), progressOf(r)),
-		XLabel: "seconds", XFromZero: true,
+		XLabel: "seconds" + chosenWords(r), XFromZero: true,
 		Panels: []figure.Panel{
-			{YLabel: errorAxis(r), Lines: []figure.Line{
+			{YLabel: errorAxis(r), Lines: append([]figure.Line{
 				errorOf("validation, iterate", 0, func(e tune.Event) *float64 { return &e.Validation }),
 				errorOf("validation, refit", 1, func(e tune.Event) *float64 {
 					if e.Refit == nil {
@@ -57,12 +57,40 @@ func traceFigure(r *tune.Result) figure.Figure {
 					}
 					return e.Refit.Test
 				}),
-			}},
+			}, chosenPoints(r)...)},
 			{YLabel: "penalty alpha (log)", LogY: true, Lines: []figure.Line{column(func(e tune.Event) *float64 { return &e.Alpha })}},
 			{YLabel: "lower gap (log)", LogY: true, Lines: []figure.Line{column(func(e tune.Event) *float64 { return &e.Gap })}},
 			{YLabel: "relative step (log)", LogY: true, Lines: []figure.Line{column(func(e tune.Event) *float64 { return &e.Step })}},
 		},
 	}
+}
+
+// chosenPoints are the validation and the test error of the model to use, as the report has them, at the end of the run.
+func chosenPoints(r *tune.Result) (points []figure.Line) {
+	if r.Refit == nil {
+		return nil
+	}
+	point := func(name string, style int, v *float64) {
+		if v != nil && finiteOrNull(*v) != nil {
+			points = append(points, figure.Line{Name: name, X: []float64{r.TimeSeconds}, Y: []float64{*v}, Style: style})
+		}
+	}
+	point("validation, chosen", 4, &r.Refit.Validation)
+	point("test, chosen", 5, r.Refit.Test)
+	return points
+}
+
+// chosenWords say on which rows the model of these points is trained.
+func chosenWords(r *tune.Result) string {
+	switch {
+	case r.Refit == nil:
+		return ""
+	case r.TrainedOn == tune.FinalAll && r.LowerLevel == nil:
+		return " (chosen: the model of the report; its test error after training on all rows of the folds)"
+	case r.TrainedOn == tune.FinalAll:
+		return " (chosen: the model of the report; its test error after training on training and validation rows)"
+	}
+	return " (chosen: the model of the report)"
 }
 
 // errorAxis says in a few words what the errors are.

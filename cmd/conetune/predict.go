@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
@@ -23,8 +25,12 @@ wrote: one number a line, for a classifier the label, in the order of the rows.
 The columns of a table are found by name, in any order; others may be there too. Texts and
 missing values are taken as in training: a level that the training rows do not have as the
 reference, a missing number as their median. In a LIBSVM file, index 1 is the model's first
-feature. Where rows have targets (in a table the column that the model was trained on), half
-the mean squared error, for a classifier the share of wrong labels, is told on standard error.
+feature. Where rows have targets (in a table the column that the model was trained on), the mean of
+the model's loss is told on standard error, as conetune tune tells it of test rows: half the squared error, the
+Huber, pinball or logistic loss, half the Poisson deviance, for svm the share of wrong labels.
+
+--prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean), with --labels
+after the label. --id COLUMN makes a CSV table: id, target where it is there, prediction, and with --prob probability.
 
 With a model of several targets a line has a number for each, separated by commas.
 
@@ -36,8 +42,15 @@ type predictions struct {
 	Model       string    `json:"model"`
 	Target      string    `json:"target"`
 	Rows        int       `json:"rows"`
-	Error       *float64  `json:"error"` // half the mean squared error, or the error rate of a classifier; null without targets
+	Error       *float64  `json:"error"` // the mean of the model's loss, or the error rate; null without targets
 	Predictions []float64 `json:"predictions"`
+	// Loss and ErrorRate are those of a classifier, the mean of the loss that it was fitted by and the share of wrong labels.
+	Loss      *float64 `json:"mean_loss,omitempty"`
+	ErrorRate *float64 `json:"error_rate,omitempty"`
+	// Probabilities are those of the second label, with --prob.
+	Probabilities []float64 `json:"probabilities,omitempty"`
+	// IDs are the cells of the column of --id.
+	IDs []string `json:"ids,omitempty"`
 	// Findings are what the user should know about the table.
 	Findings []note `json:"findings,omitempty"`
 	// Matrix is the completed matrix, where no entries were asked for.
@@ -46,20 +59,44 @@ type predictions struct {
 	Targets []string    `json:"targets,omitempty"`
 	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
 	unit    string
-	scored  int      // rows that have targets
-	labels  []string // texts of labels, nil where they are numbers
+	scored  int         // rows that have targets
+	labels  []string    // texts of labels, nil where they are numbers
+	actual  [][]float64 // targets of the rows, one list for each target; nil without
+	form    predictionForm
+}
+
+// predictionForm says what is written for a row.
+type predictionForm struct {
+	prob, labels bool
+	id           string // a column; empty for none
+}
+
+// check rejects what a model does not have.
+func (f predictionForm) check(m *modelfile.Model) error {
+	logistic := m.Loss != nil && m.Loss.Kind == modelfile.Logistic
+	switch {
+	case f.prob && !logistic && !m.LogLink:
+		return badInputf("--prob: %s gives no probabilities; logistic does", m.Model)
+	case f.labels && m.Labels == nil:
+		return badInputf("--labels: %s predicts numbers", m.Model)
+	case f.id != "" && m.Encoding == nil:
+		return badInputf("--id goes with a model that was trained on tables of columns by --data or --train")
+	}
+	return nil
 }
 
 func (a *app) predictCommand() *cobra.Command {
 	var modelPath, dataPath, out string
 	var asJSON bool
 	var dialect dialectFlags
+	var form predictionForm
 	cmd := &cobra.Command{
-		Use:     "predict --model MODEL.json --data FILE",
-		Short:   "Predict the rows of a table with a saved model",
-		Long:    predictHelp,
-		Example: "  conetune predict --model model.json --data new.csv > predictions.txt",
-		Args:    cobra.NoArgs,
+		Use:   "predict --model MODEL.json --data FILE",
+		Short: "Predict the rows of a table with a saved model",
+		Long:  predictHelp,
+		Example: `  conetune predict --model model.json --data new.csv > predictions.txt
+  conetune predict --model model.json --data new.csv.gz --id patient --prob --out risks.csv`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if modelPath == "" {
 				return badInputf("--model FILE is missing")
@@ -78,7 +115,7 @@ func (a *app) predictCommand() *cobra.Command {
 			if err := dialect.check(); err != nil {
 				return err
 			}
-			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin}}, out, asJSON)
+			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin}, form: form}, out, asJSON)
 		},
 	}
 	fs := cmd.Flags()
@@ -86,6 +123,9 @@ func (a *app) predictCommand() *cobra.Command {
 	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save, or - for standard input")
 	fs.StringVar(&dataPath, "data", "", "table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)")
 	dialect.register(fs)
+	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for logistic")
+	fs.BoolVar(&form.labels, "labels", false, "write labels, for classifiers: what is written without --prob, and in front of the probability with it")
+	fs.StringVar(&form.id, "id", "", "write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
 	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
 	registerMemory(fs)
 	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -97,6 +137,7 @@ type tableToPredict struct {
 	path    string
 	options table.Options
 	in      dataInput
+	form    predictionForm
 }
 
 func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict, out string, asJSON bool) error {
@@ -118,9 +159,13 @@ func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict
 	if asJSON && out == standardStream {
 		return nil
 	}
+	also := ""
+	if p.ErrorRate != nil && *p.ErrorRate != *p.Error {
+		also = ", share of wrong labels " + number(*p.ErrorRate)
+	}
 	switch {
 	case p.Error != nil:
-		a.note("error %s on %s (%s)", number(*p.Error), count(p.scored, "row"), p.unit)
+		a.note("error %s on %s (%s)%s", number(*p.Error), count(p.scored, "row"), p.unit, also)
 	case p.scored > 0:
 		a.note("error too large for a number on %s (%s)", count(p.scored, "row"), p.unit)
 	}
@@ -134,6 +179,9 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	if err != nil {
 		return nil, badInput(err)
 	}
+	if err := data.form.check(m); err != nil {
+		return nil, err
+	}
 	if m.Matrix != nil {
 		return predictEntries(m, dataPath)
 	}
@@ -144,44 +192,101 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	if err != nil {
 		return nil, badInput(err)
 	}
-	if m.Targets != nil {
-		return predictTargets(m, dataPath, rows)
-	}
-	n, _ := rows.Dims()
-	p := &predictions{Model: m.Model, Target: m.Target, Rows: n, Predictions: make([]float64, n), unit: "half the mean squared error"}
-	switch {
-	case m.Labels != nil:
-		p.unit = "share of wrong labels"
-	case m.LogLink:
-		p.unit = "half the mean Poisson deviance"
-	}
-	p.Findings = rows.notes
+	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows.n, unit: errorUnitOf(m), actual: rows.targets, form: data.form}
 	if m.Encoding != nil {
 		p.labels = m.Encoding.Labels
 	}
-	for i := range n {
-		if p.Predictions[i], err = m.PredictSum(rows.Dot(i, m.Coefficients)); err != nil {
-			return nil, badInputf("%s: row %d: %w", dataPath, i+1, err)
+	unknown := m.Loss == nil && lossKinds[m.Model] != ""
+	if unknown {
+		p.actual = nil
+	}
+	predict := p.predictRow
+	score := m.NewScore()
+	if m.Targets != nil {
+		p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
+		predict = p.predictTargetsOfRow
+	}
+	for from := 0; from < rows.n; from += rows.step {
+		block := rows.block(from, min(rows.n, from+rows.step))
+		height, _ := block.Dims()
+		for k := range height {
+			if err := predict(m, block, k, from+k, score); err != nil {
+				return nil, badInputf("%s: row %d: %w", dataPath, from+k+1, err)
+			}
 		}
 	}
-	var predicted, targets []float64 // of rows that have targets
-	for i, y := range rows.Y {
-		if y == y {
-			predicted, targets = append(predicted, p.Predictions[i]), append(targets, y)
+	if rows.id != nil {
+		for i := range rows.n {
+			text, err := rows.id(i)
+			if err != nil {
+				return nil, badInput(err)
+			}
+			p.IDs = append(p.IDs, text)
 		}
 	}
-	if len(targets) > 0 {
-		p.score(m.Error(predicted, targets), len(targets))
+	p.Findings = rows.notes()
+	if unknown && rows.targets != nil {
+		p.Findings = append(p.Findings, note{dataPath, table.Finding{Kind: "target", Text: "no error: the model was saved by a version that left its loss out"}})
+	}
+	if score.Strange > 0 {
+		p.Findings = append(p.Findings, note{dataPath, table.Finding{Kind: "target", Text: count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
+	}
+	if score.Rows > 0 {
+		p.score(score.Error(), score.Rows)
+		if m.Labels != nil {
+			p.ErrorRate = finiteOrNull(score.ErrorRate())
+			p.Loss = finiteOrNull(score.Loss())
+		}
 	}
 	return p, nil
 }
 
-// rowsToPredict are the features of a table as a model has them, with its targets where there are any, NaN in rows without.
-type rowsToPredict struct {
-	dataset.Data
-	targets [][]float64 // of a model of several
-	notes   []note
+// predictRow predicts row k of a block, which is row i of the table, and scores it where it has a target.
+func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k, i int, score *modelfile.Score) error {
+	value, err := m.Value(block.Dot(k, m.Coefficients))
+	if err != nil {
+		return err
+	}
+	v, err := m.Prediction(value)
+	if err != nil {
+		return err
+	}
+	p.Predictions = append(p.Predictions, v)
+	if p.form.prob {
+		if m.Labels != nil {
+			v = m.Probability(value)
+		}
+		p.Probabilities = append(p.Probabilities, v)
+	}
+	if p.actual != nil {
+		score.Add(value, p.actual[0][i])
+	}
+	return nil
 }
+
+// errorUnitOf says what the error of a model is.
+func errorUnitOf(m *modelfile.Model) string {
+	spec, err := findModel(m.Model)
+	switch {
+	case m.Labels != nil && (m.Loss == nil || m.Loss.Kind == modelfile.Hinge):
+		return "share of wrong labels"
+	case err != nil || m.Loss == nil && !m.LogLink:
+		return "half the mean squared error"
+	}
+	return spec.errorUnit()
+}
+
+// rowsToPredict are the rows of a table with the features of a model, in blocks.
+type rowsToPredict struct {
+	n, step int // rows in all, and in a block
+	block   func(from, to int) *dataset.Data
+	targets [][]float64 // one list for each, NaN in rows without; nil where they are not there
+	id      func(i int) (string, error)
+	notes   func() []note // once all blocks were made
+}
+
+// rowsInBlock bounds the features in memory.
+const rowsInBlock = 4096
 
 // read reads a table for a model: through its encoding, or by the names of its features.
 func (t *tableToPredict) read(m *modelfile.Model) (*rowsToPredict, error) {
@@ -200,12 +305,21 @@ func (t *tableToPredict) read(m *modelfile.Model) (*rowsToPredict, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &rowsToPredict{Data: *r.Encode(r.Rows(), r.Sparse())}
-	if m.Targets != nil {
-		out.targets = r.Targets(r.Rows())
+	index, compressed := r.Rows(), r.Sparse()
+	out := &rowsToPredict{n: len(index), step: rowsInBlock, targets: r.Targets(index)}
+	out.block = func(from, to int) *dataset.Data { return r.Encode(index[from:to], compressed) }
+	out.notes = func() (list []note) {
+		for _, f := range slices.Concat(columns.Findings(), r.Findings()) {
+			list = append(list, note{columns.Name(), f})
+		}
+		return list
 	}
-	for _, f := range slices.Concat(columns.Findings(), r.Findings()) {
-		out.notes = append(out.notes, note{columns.Name(), f})
+	if t.form.id != "" {
+		j := columns.Index(t.form.id)
+		if j < 0 {
+			return nil, fmt.Errorf("%s: has no column %q for --id; the columns are: %s", columns.Name(), t.form.id, joined(columns.Names()))
+		}
+		out.id = func(i int) (string, error) { return columns.Text(index[i], j) }
 	}
 	return out, nil
 }
@@ -224,8 +338,17 @@ func (t *tableToPredict) readNumbers(m *modelfile.Model, targets []string) (*row
 	if err != nil {
 		return nil, err
 	}
-	out := &rowsToPredict{Data: dataset.Data(*table)}
-	if len(targets) == 1 || table.Y == nil {
+	if t.form.id != "" {
+		return nil, fmt.Errorf("%s: --id goes with a table of columns", t.path)
+	}
+	data := dataset.Data(*table)
+	n, _ := data.Dims()
+	out := &rowsToPredict{n: n, step: max(1, n), block: func(_, _ int) *dataset.Data { return &data }, notes: func() []note { return nil }}
+	if table.Y == nil {
+		return out, nil
+	}
+	if len(targets) == 1 {
+		out.targets = [][]float64{table.Y}
 		return out, nil
 	}
 	// A table without the other targets is one to predict, not an error.
@@ -283,14 +406,40 @@ func (a *app) readModel(path string) (m *modelfile.Model, err error) {
 			return nil, fmt.Errorf("%s: field %q does not belong to a model of %s", path, part.name, m.Model)
 		}
 	}
-	return m, nil
+	return m, checkLoss(path, spec, m)
+}
+
+// lossKinds are the losses of models, by name.
+var lossKinds = map[string]string{"huber": modelfile.Huber, "quantile": modelfile.Pinball, "logistic": modelfile.Logistic, "svm": modelfile.Hinge}
+
+// checkLoss rejects the loss of another model, and gives a classifier its own, which files did not have once; those of huber and quantile need a number.
+func checkLoss(path string, spec modelSpec, m *modelfile.Model) error {
+	kind := lossKinds[spec.name]
+	switch {
+	case m.Loss == nil && m.Labels != nil:
+		m.Loss = &modelfile.Loss{Kind: kind}
+	case m.Loss != nil && m.Loss.Kind != kind:
+		return fmt.Errorf("%s: field \"loss\": %q does not belong to a model of %s", path, m.Loss.Kind, m.Model)
+	}
+	return nil
 }
 
 // score notes the error of the predictions of so many rows; one that is too large for a number is none.
 func (p *predictions) score(e float64, rows int) { p.Error, p.scored = finiteOrNull(e), rows }
 
-// write writes one number a line, with as many digits as it takes to read it back.
+// label is the text of a prediction.
+func (p *predictions) label(v float64) string {
+	if p.labels != nil {
+		return p.labels[int(v)]
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// write writes one number a line, with as many digits as it takes to read it back, or the table of --id.
 func (p *predictions) write(w io.Writer) error {
+	if p.form.id != "" {
+		return p.writeTable(w)
+	}
 	b := bufio.NewWriter(w)
 	var line []byte
 	for _, row := range append(slices.Clip(p.Matrix), p.Lines...) {
@@ -305,15 +454,68 @@ func (p *predictions) write(w io.Writer) error {
 			return err
 		}
 	}
-	for _, v := range p.Predictions {
-		if line = line[:0]; p.labels != nil {
-			line = append(append(line, p.labels[int(v)]...), '\n')
-		} else {
-			line = append(strconv.AppendFloat(line, v, 'g', -1, 64), '\n')
+	for i, v := range p.Predictions {
+		if line = line[:0]; p.labels != nil && (p.form.labels || !p.form.prob) {
+			line = append(line, p.labels[int(v)]...)
+		} else if p.form.labels || !p.form.prob {
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
 		}
-		if _, err := b.Write(line); err != nil {
+		if p.form.prob {
+			if p.form.labels {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, p.Probabilities[i], 'g', -1, 64)
+		}
+		if _, err := b.Write(append(line, '\n')); err != nil {
 			return err
 		}
 	}
 	return b.Flush()
+}
+
+// writeTable writes a CSV table with names: id, target, prediction and probability, of several targets target_NAME and prediction_NAME.
+func (p *predictions) writeTable(w io.Writer) error {
+	out := csv.NewWriter(w)
+	suffix := []string{""}
+	if p.Targets != nil {
+		suffix = suffix[:0]
+		for _, name := range p.Targets {
+			suffix = append(suffix, "_"+name)
+		}
+	}
+	line := []string{"id"}
+	for _, what := range []string{"target", "prediction"} {
+		for _, s := range suffix {
+			if what != "target" || p.actual != nil {
+				line = append(line, what+s)
+			}
+		}
+	}
+	if p.form.prob {
+		line = append(line, "probability")
+	}
+	_ = out.Write(line) // the error is that of Flush
+	for i, id := range p.IDs {
+		line = append(line[:0], id)
+		for _, column := range p.actual {
+			cell := ""
+			if v := column[i]; v == v {
+				cell = p.label(v)
+			}
+			line = append(line, cell)
+		}
+		if p.Targets != nil {
+			for _, v := range p.Lines[i] {
+				line = append(line, p.label(v))
+			}
+		} else {
+			line = append(line, p.label(p.Predictions[i]))
+		}
+		if p.form.prob {
+			line = append(line, strconv.FormatFloat(p.Probabilities[i], 'g', -1, 64))
+		}
+		_ = out.Write(line)
+	}
+	out.Flush()
+	return out.Error()
 }

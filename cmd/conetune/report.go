@@ -9,8 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -21,10 +19,6 @@ const (
 	mostFeatures        = 12
 	mostHyperparameters = 8
 )
-
-// inThreshold is the share of the largest effect below which a coefficient counts
-// as zero: an interior-point solution has no exact zeros.
-const inThreshold = 1e-6
 
 // describeResult is the table for people; written tells which files there are.
 func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written []string) string {
@@ -204,34 +198,6 @@ func describeUpper(r *tune.Result) string {
 	return b.String()
 }
 
-// effect is a coefficient, and what it does when its feature moves by one standard
-// deviation: the coefficients of different units compare by that. With several targets it is the norm of what it does to them.
-type effect struct {
-	feature           string
-	coefficient, size float64
-}
-
-// coefficients are those of feature j, one for each target.
-func coefficients(fit tune.Fit, j int) []float64 {
-	q := max(1, len(fit.Targets))
-	return fit.Coefficients[j*q : (j+1)*q]
-}
-
-// effects lists the features with nonzero coefficients, the largest effect first.
-func effects(split *dataset.Split, fit tune.Fit) []effect {
-	var list []effect
-	largest := 0.0
-	for j, sd := range split.Train.Deviations() {
-		row := coefficients(fit, j)
-		size := floats.Norm(row, 2) * sd
-		largest = max(largest, size)
-		list = append(list, effect{fit.Features[j], row[0], size})
-	}
-	list = slices.DeleteFunc(list, func(e effect) bool { return !(e.size > inThreshold*largest) })
-	slices.SortStableFunc(list, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
-	return list
-}
-
 func describeFit(split *dataset.Split, fit tune.Fit, intercept bool, label func(float64) string) string {
 	if fit.Matrix != nil {
 		return describeMatrix(fit, intercept)
@@ -256,7 +222,7 @@ func describeFit(split *dataset.Split, fit tune.Fit, intercept bool, label func(
 	}
 	w.Flush()
 	if rest := len(list) - mostFeatures; rest > 0 {
-		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --save\n", rest)
+		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --coefficients\n", rest)
 	}
 	return b.String()
 }

@@ -45,6 +45,7 @@ func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
 
 func TestReport(t *testing.T) {
 	job, split, r := made(2)
+	job.dropNegligible(split, nil, r)
 	require.Equal(t, `elastic-net by vf-idca on the native backend: converged after 2 iterations, 0.250 s
 
 data      data
@@ -140,4 +141,30 @@ func TestSavedModel(t *testing.T) {
 	require.Equal(t, r.RefitFit.Coefficients, m.Coefficients)
 	require.Equal(t, []string{"data"}, m.Provenance.Files)
 	require.Equal(t, 0, m.Provenance.TestRows)
+}
+
+// The figure ends at the errors of the report, which may be those of a model trained on more rows than the fits of the trace.
+func TestFigureEndsAtReport(t *testing.T) {
+	job, split, r := made(2)
+	final := 9.75
+	r.Refit, r.TrainedOn, r.LowerLevel = &tune.Errors{Validation: 2.5, Test: &final}, tune.FinalAll, r.Refit
+	job.methods = []string{"vf-idca"}
+	f := resultFigure(job, split, []*tune.Result{r})
+	points := f.Panels[0].Lines[4:]
+	require.Len(t, points, 2)
+	for k, want := range []float64{2.5, 9.75} {
+		require.Equal(t, []float64{want}, points[k].Y)
+		require.Equal(t, []float64{r.TimeSeconds}, points[k].X)
+		require.Contains(t, points[k].Name, "chosen")
+	}
+	require.Contains(t, f.XLabel, "training on training and validation rows")
+
+	r.Method, job.methods = "grid", []string{"grid"}
+	f = resultFigure(job, split, []*tune.Result{r})
+	for k, want := range []float64{2.5, 9.75} {
+		lines := f.Panels[k].Lines
+		require.Equal(t, want, lines[0].Y[len(lines[0].Y)-1])
+		require.Equal(t, "chosen", lines[1].Name)
+		require.Equal(t, []float64{want}, lines[1].Y)
+	}
 }

@@ -3,15 +3,24 @@ package main
 import (
 	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
 )
 
 // savedModel is what --save writes: the refit, and how it came about.
 func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Model {
 	rows := func(d *dataset.Data) int { n, _ := d.Dims(); return n }
+	var deviations []float64
+	if r.RefitFit.Matrix == nil {
+		deviations = split.Train.Deviations()
+	}
 	return modelfile.Model{
 		Model: r.Model, Target: split.Train.Target,
 		Matrix: savedMatrix(r.RefitFit.Matrix), Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept, Targets: r.RefitFit.Targets, Intercepts: r.RefitFit.Intercepts, Labels: r.RefitFit.Labels, LogLink: r.RefitFit.LogLink,
+		Loss: job.loss, Deviations: deviations,
 		Encoding:        job.data.encoder(),
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
 		ValidationError: finiteOrNull(r.Refit.Validation), TestError: finite(r.Refit.Test),
@@ -24,6 +33,25 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 			Standardize: job.scaling.standardize, Intercept: job.scaling.intercept,
 		},
 	}
+}
+
+// lossOf is the loss of a model, with what it takes to work it out anew; nil for squares and deviances of counts.
+func (job *tuneJob) lossOf(model tune.Model) *modelfile.Loss {
+	switch m := model.(type) {
+	case *huber.Model:
+		return &modelfile.Loss{Kind: modelfile.Huber, Threshold: m.Threshold()}
+	case *quantile.Model:
+		return &modelfile.Loss{Kind: modelfile.Pinball, Level: m.Level()}
+	case *logistic.Model:
+		return &modelfile.Loss{Kind: modelfile.Logistic}
+	case *svm.Model:
+		l := &modelfile.Loss{Kind: modelfile.Hinge}
+		if w := m.ClassWeights(); w != [2]float64{1, 1} {
+			l.ClassWeights = w[:]
+		}
+		return l
+	}
+	return nil
 }
 
 // finite is a number that may be missing, and is where it is not finite: JSON has no other way to write it.

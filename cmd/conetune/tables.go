@@ -311,25 +311,31 @@ func (a *app) tell(r *reading) {
 	}
 }
 
-// toldResult is a result with the findings about its tables.
+// toldResult is a result with its coefficients and the findings about its tables.
 type toldResult struct {
 	*tune.Result
 	notes []note
 }
 
-// MarshalJSON writes the fields of the result, and the findings where there are any.
+// MarshalJSON writes the fields of the result, its coefficients where there are any, and the findings.
 func (r toldResult) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(r.Result)
-	if err != nil || len(r.notes) == 0 {
-		return text, err
-	}
-	more, err := json.Marshal(struct {
-		Findings []note `json:"findings"`
-	}{r.notes})
 	if err != nil {
 		return nil, err
 	}
-	return append(append(text[:len(text)-1], ','), more[1:]...), nil
+	var more struct {
+		*toldCoefficients
+		Findings []note `json:"findings,omitempty"`
+	}
+	more.Findings = r.notes
+	if r.Refit != nil && r.RefitFit.Matrix == nil {
+		more.toldCoefficients = tellCoefficients(r.RefitFit)
+	}
+	rest, err := json.Marshal(more)
+	if err != nil || len(rest) == len("{}") {
+		return text, err
+	}
+	return append(append(text[:len(text)-1], ','), rest[1:]...), nil
 }
 
 // encoder is what was learned from the training rows of tables of columns, nil for other data.

@@ -91,7 +91,8 @@ func TestTextLabels(t *testing.T) {
 			}
 		}
 		require.Less(t, wrong, 15, name)
-		require.Contains(t, o.stderr, fmt.Sprintf("error %s on 60 rows (share of wrong labels)", number(float64(wrong)/60)))
+		share := number(float64(wrong) / 60)
+		require.Contains(t, o.stderr, map[string]string{"svm": "error " + share + " on 60 rows (share of wrong labels)", "logistic": "on 60 rows (mean logistic loss), share of wrong labels " + share}[name])
 		shown := conetune(t, "predict", "--model", model, "--data", data, "--json").object(t)["predictions"].([]any)
 		require.Equal(t, words[0], shown[0])
 	}

@@ -111,8 +111,7 @@ func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string 
 		return strings.Join(cells, "\t")
 	}
 	for _, e := range list[:min(len(list), mostFeatures)] {
-		j := slices.Index(fit.Features, e.feature)
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.feature, line(coefficients(fit, j)), number(e.size))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.feature, line(coefficients(fit, e.at)), number(e.size))
 	}
 	if intercept {
 		fmt.Fprintf(w, "intercept\t%s\t\n", line(fit.Intercepts))
@@ -122,7 +121,7 @@ func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string 
 		fmt.Fprintf(&b, "and %s\n", count(q-shown, "more target"))
 	}
 	if rest := len(list) - mostFeatures; rest > 0 {
-		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --save\n", rest)
+		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --coefficients\n", rest)
 	}
 	return b.String()
 }
@@ -130,32 +129,24 @@ func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string 
 // mostTargets bounds the columns of that table.
 const mostTargets = 6
 
-// predictTargets predicts all targets for the rows of a table, and scores those that have all of them.
-func predictTargets(m *modelfile.Model, path string, rows *rowsToPredict) (*predictions, error) {
-	n, width := rows.Dims()
-	p := &predictions{Model: m.Model, Target: strings.Join(m.Targets, ","), Targets: m.Targets, Rows: n, unit: "half the mean squared error", Findings: rows.notes}
-	features := make([]float64, width)
-	sum, scored := 0.0, 0
-	for i := range n {
-		rows.Fill(features, i)
-		line, err := m.PredictTargets(features)
-		if err != nil {
-			return nil, badInputf("%s: row %d: %w", path, i+1, err)
-		}
-		p.Lines = append(p.Lines, line)
-		square := 0.0
-		for k, column := range rows.targets {
-			square += (line[k] - column[i]) * (line[k] - column[i])
-		}
-		if square == square { // no target is missing
-			sum += square
-			scored++
-		}
+// predictTargetsOfRow predicts all targets of row k of a block, which is row i of the table, and scores it where it has all of them: by
+// the mean over the targets.
+func (p *predictions) predictTargetsOfRow(m *modelfile.Model, block *dataset.Data, k, i int, score *modelfile.Score) error {
+	features := make([]float64, len(m.Features))
+	block.Fill(features, k)
+	line, err := m.PredictTargets(features)
+	if err != nil {
+		return err
 	}
-	if rows.targets != nil && scored > 0 {
-		p.score(sum/float64(2*scored*len(m.Targets)), scored)
+	p.Lines = append(p.Lines, line)
+	square := 0.0
+	for j, column := range p.actual {
+		square += (line[j] - column[i]) * (line[j] - column[i])
 	}
-	return p, nil
+	if p.actual != nil {
+		score.AddSquare(square / float64(len(line)))
+	}
+	return nil
 }
 
 // generatedTargets is how many targets are generated.

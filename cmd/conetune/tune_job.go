@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -31,6 +32,7 @@ type tuneJob struct {
 	targets *targetTables // of a model of several targets, once they are read
 	// groupsOfModel are the groups of features once the model is built; nil without.
 	groupsOfModel *groups.Groups
+	loss          *modelfile.Loss // of the model once it is built, nil for squares and deviances of counts
 }
 
 // newTuneJob checks everything that can be checked without reading the data.
@@ -92,6 +94,8 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 		}
 	}
 	switch {
+	case fs.Changed("coefficients") && spec.matrix != nil:
+		return badInputf("--coefficients: %s predicts by a matrix; --save has it", spec.name)
 	case fs.Changed("groups") && !spec.grouped && spec.matrix == nil:
 		return badInputf("--groups: %s has no groups", spec.name)
 	case fs.Changed("groups") && f.groups == "":
@@ -282,7 +286,7 @@ type fileFlag struct{ flag, path string }
 
 // outputs are the files to write, those without a name among them.
 func (f *tuneFlags) outputs() []fileFlag {
-	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}}
+	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}, {"--coefficients", f.coefficients}}
 }
 
 // absolute returns a path by which two names of a file can be compared.

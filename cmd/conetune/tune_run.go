@@ -43,6 +43,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
 		job.groupsOfModel = m.Groups()
 	}
+	job.loss = job.lossOf(model)
 	hyperparameters := len(model.Names())
 	if radii := model.Program().Radii; len(job.config.Init) > radii {
 		return badInputf("--init: %d radii, but the model has %d", len(job.config.Init), radii)
@@ -68,6 +69,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	}
 	for _, r := range results {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
+		job.dropNegligible(split, model, r)
 	}
 	show.clear()
 	if err := a.report(job, split, results); err != nil {
@@ -217,6 +219,13 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 			return written, fileError("--save", err)
 		}
 		written = append(written, "model in "+placeOf(job.save))
+	}
+	if r := best(results); job.coefficients != "" && r.Refit != nil {
+		err := a.writeFile(job.coefficients, func(w io.Writer) error { return writeCoefficients(w, split, r.RefitFit, job.data.encoder()) })
+		if err != nil {
+			return written, fileError("--coefficients", err)
+		}
+		written = append(written, "coefficients in "+placeOf(job.coefficients))
 	}
 	return written, nil
 }

@@ -17,7 +17,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/table"
 )
 
@@ -51,6 +50,11 @@ type Model struct {
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
+	// Loss is that of the model's errors, where they are no squares, deviances of counts or wrong labels; nil there, and in files of a classifier from
+	// before it was saved.
+	Loss *Loss `json:"loss,omitempty"`
+	// Deviations are the standard deviations of the features over the training rows, by which effects of coefficients compare; a file may lack them.
+	Deviations []float64 `json:"deviations,omitempty"`
 	// Encoding says how the columns of a table become the Features; nil where they are these features themselves.
 	Encoding *table.Encoder `json:"encoding,omitempty"`
 	// LogLink says that the prediction is the exponential of the value above.
@@ -66,9 +70,9 @@ type Model struct {
 	// name, Radii the bounds in their order.
 	Hyperparameters map[string]float64 `json:"hyperparameters"`
 	Radii           []float64          `json:"radii"`
-	// ValidationError and TestError are those of this predictor, half the mean
-	// squared error; TestError is nil where there were no test rows. For a classifier the validation
-	// error is the mean hinge loss of the cross-validation, and the test error the error rate.
+	// ValidationError and TestError are those of this predictor, the mean of its loss, half the
+	// squared error without one; TestError is nil where there were no test rows. For the hinge loss the validation
+	// error is the mean loss of the cross-validation, and the test error the error rate.
 	ValidationError *float64   `json:"validation_error"`
 	TestError       *float64   `json:"test_error"`
 	Provenance      Provenance `json:"provenance"`
@@ -192,10 +196,19 @@ func (m *Model) Predict(row []float64) (float64, error) {
 
 // PredictSum is [Model.Predict] for the sum of the coefficients times the features of a row.
 func (m *Model) PredictSum(sum float64) (float64, error) {
-	value, err := finite(m.Intercept + sum)
-	switch {
-	case err != nil:
+	value, err := m.Value(sum)
+	if err != nil {
 		return value, err
+	}
+	return m.Prediction(value)
+}
+
+// Value is the intercept plus such a sum. The error is [ErrOverflow].
+func (m *Model) Value(sum float64) (float64, error) { return finite(m.Intercept + sum) }
+
+// Prediction is what the model predicts at a [Model.Value]: the value, its exponential, or a label.
+func (m *Model) Prediction(value float64) (float64, error) {
+	switch {
 	case m.LogLink:
 		return finite(math.Exp(value))
 	case m.Labels == nil:
@@ -218,24 +231,6 @@ func (m *Model) PredictTargets(row []float64) ([]float64, error) {
 		}
 	}
 	return out, nil
-}
-
-// Error returns the error of predictions: half the mean squared error, half the mean Poisson deviance with a logarithmic link, or the
-// error rate of a classifier.
-func (m *Model) Error(predictions, targets []float64) float64 {
-	sum := 0.0
-	for i, y := range targets {
-		d := predictions[i] - y
-		switch {
-		case m.LogLink:
-			sum += deviance.HalfPoisson(y, predictions[i], math.Log(predictions[i]))
-		case m.Labels == nil:
-			sum += d * d / 2
-		case d != 0:
-			sum++
-		}
-	}
-	return sum / float64(len(targets))
 }
 
 // validate rejects what no model is, whether it is to be written or was read.
@@ -262,6 +257,12 @@ func (m *Model) validate() error {
 		if err := m.Matrix.validate(); err != nil {
 			return err
 		}
+	}
+	if err := m.validateLoss(); err != nil {
+		return err
+	}
+	if n := len(m.Deviations); n > 0 && n != len(m.Features) {
+		return fmt.Errorf("%d deviations for %d features", n, len(m.Features))
 	}
 	if err := m.validateEncoding(); err != nil {
 		return err
@@ -312,7 +313,7 @@ func (m *Model) finite() error {
 	}
 	lists := []list{
 		{"intercept", []float64{m.Intercept}}, {"coefficients", m.Coefficients}, {"intercepts", m.Intercepts}, {"labels", m.Labels},
-		{"radii", m.Radii},
+		{"radii", m.Radii}, {"deviations", m.Deviations},
 	}
 	for _, e := range []struct {
 		name  string

@@ -34,6 +34,7 @@ func sample() Model {
 func samples() map[string]Model {
 	svm, several, matrix := sample(), sample(), sample()
 	svm.Model, svm.Labels = "svm", []float64{-1, 1}
+	svm.Loss, svm.Deviations = &Loss{Kind: Hinge, ClassWeights: []float64{1, 2}}, []float64{0, 3}
 	several.Model, several.Targets = "multi-task", []string{"y", "z"}
 	several.Coefficients, several.Intercepts, several.Intercept = []float64{1, 2, 3, 4}, []float64{10, 20}, 0
 	matrix.Model, matrix.Features, matrix.Coefficients = "matrix-completion", nil, nil
@@ -94,6 +95,43 @@ func TestPredict(t *testing.T) {
 	v, err = matrix.Entry(1, 0)
 	require.NoError(t, err)
 	require.InDelta(t, 1.0/3+2+10+15+24, v, 1e-12)
+}
+
+// Scores by hand: residuals of 1, -3 and 0, a row without a target.
+func TestScore(t *testing.T) {
+	for _, c := range []struct {
+		loss *Loss
+		want float64
+	}{
+		{nil, (0.5 + 4.5) / 3},
+		{&Loss{Kind: Huber, Threshold: 2}, (0.5 + 2*3 - 2) / 3},
+		{&Loss{Kind: Pinball, Level: 0.25}, (0.75 + 0.25*3) / 3},
+	} {
+		m := sample()
+		m.Loss = c.loss
+		s := m.NewScore()
+		s.Add(1, 0)
+		s.Add(0, 3)
+		s.Add(7, math.NaN())
+		s.Add(5, 5)
+		require.Equal(t, 3, s.Rows)
+		require.InDelta(t, c.want, s.Error(), 1e-15)
+	}
+	m := samples()["svm"]
+	s := m.NewScore()
+	s.Add(0.5, 1)  // right, inside of the margin: 2 * 0.5
+	s.Add(0.5, -1) // wrong: 1.5
+	s.Add(-4, -1)  // right
+	s.Add(4, 9)    // of no label
+	require.Equal(t, []int{3, 1}, []int{s.Rows, s.Strange})
+	require.InDelta(t, 1.0/3, s.Error(), 1e-15)
+	require.InDelta(t, (2*0.5+1.5)/4, s.Loss(), 1e-15)
+	m.Loss = &Loss{Kind: Logistic}
+	s = m.NewScore()
+	s.Add(0.5, 1)
+	s.Add(0.5, -1)
+	require.InDelta(t, -(math.Log(m.Probability(0.5))+math.Log(1-m.Probability(0.5)))/2, s.Error(), 1e-15)
+	require.Equal(t, 0.5, s.ErrorRate())
 }
 
 // A prediction that is too large for a number is an error, and no label either: the sum of the first row is
@@ -298,6 +336,12 @@ func TestWriteRejectsWhatReadWould(t *testing.T) {
 		"without features":                      func(m *Model) { m.Features, m.Coefficients = nil, nil },
 		"coefficients holds NaN":                func(m *Model) { m.Coefficients[1] = math.NaN() },
 		"hyperparameters.lambda1 holds +Inf":    func(m *Model) { m.Hyperparameters["lambda1"] = math.Inf(1) },
+		`the loss "hinge" does not belong`:      func(m *Model) { m.Loss = &Loss{Kind: Hinge} },
+		`a loss of the kind "cubes"`:            func(m *Model) { m.Loss = &Loss{Kind: "cubes"} },
+		`the loss "pinball" with the level 1`:   func(m *Model) { m.Loss = &Loss{Kind: Pinball, Level: 1} },
+		`the loss "huber" with the threshold 0`: func(m *Model) { m.Loss = &Loss{Kind: Huber} },
+		`the loss "huber" with 2 class weights`: func(m *Model) { m.Loss = &Loss{Kind: Huber, Threshold: 1, ClassWeights: []float64{1, 1}} },
+		"1 deviations for 2 features":           func(m *Model) { m.Deviations = []float64{1} },
 		"1 targets in a list, expected several": func(m *Model) { m.Targets = []string{"y"} },
 		"two of labels, targets, a matrix and a logarithmic link": func(m *Model) {
 			m.Labels, m.Matrix = []float64{0, 1}, samples()["matrix-completion"].Matrix

@@ -42,7 +42,10 @@ type Options struct {
 }
 
 // Model is a quantile regression with its data.
-type Model struct{ *regression.Model }
+type Model struct {
+	*regression.Model
+	level float64
+}
 
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
@@ -61,8 +64,11 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("quantile: %w", err)
 	}
-	return &Model{regression.NewModel(data, spec)}, nil
+	return &Model{regression.NewModel(data, spec), o.Level}, nil
 }
+
+// Level is the q of the model.
+func (m *Model) Level() float64 { return m.level }
 
 // loss is the pinball loss, max{0, f - y} - q (f - y).
 type loss struct{ level float64 }

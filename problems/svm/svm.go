@@ -124,6 +124,9 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	return m, nil
 }
 
+// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order; both are 1 where none were asked for.
+func (m *Model) ClassWeights() [2]float64 { return m.weights }
+
 // weigh sets the weights of the two classes.
 func (m *Model) weigh(o Options) error {
 	m.weights = [2]float64{1, 1}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// columnsOf reads a table of numbers with names, without the package that the command reads it by.
+func columnsOf(t *testing.T, text string) map[string][]float64 {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	out := map[string][]float64{}
+	for _, row := range rows[1:] {
+		for j, cell := range row {
+			v, err := strconv.ParseFloat(cell, 64)
+			require.NoError(t, err)
+			out[rows[0][j]] = append(out[rows[0][j]], v)
+		}
+	}
+	return out
+}
+
+// transformed are a table's lines with another target.
+func transformed(t *testing.T, text string, target func(y float64) float64) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := 1; i < len(lines); i++ {
+		first, rest, _ := strings.Cut(lines[i], ",")
+		y, err := strconv.ParseFloat(first, 64)
+		require.NoError(t, err)
+		lines[i] = fmt.Sprintf("%v,%s", target(y), rest)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// What predict says of the test rows is what tune says of them, for every model, and what the loss gives by hand.
+func TestScoreIsThatOfTune(t *testing.T) {
+	same := func(y float64) float64 { return y }
+	label := func(y float64) float64 { return map[bool]float64{true: 7, false: 3}[y > 100] }
+	side := func(y float64) float64 { return map[bool]float64{true: 1, false: -1}[y == 7] }
+	squares := func(f, y float64) float64 { return (f - y) * (f - y) / 2 }
+	for _, c := range []struct {
+		model  string
+		flags  []string
+		target func(y float64) float64
+		loss   func(f, y float64) float64
+	}{
+		{"elastic-net", nil, same, squares},
+		{"lasso", []string{"--final", "train"}, same, squares},
+		{"ridge", nil, same, squares},
+		{"weighted-lasso", nil, same, squares},
+		{"weighted-lasso", []string{"--engine", "conic"}, same, squares},
+		{"sparse-group-lasso", []string{"--groups", "4"}, same, squares},
+		{"group-lasso", []string{"--groups", "4", "--engine", "conic"}, same, squares},
+		{"fused-lasso", nil, same, squares},
+		{"bounded-elastic-net", nil, same, squares},
+		{"huber", []string{"--threshold", "0.75"}, same, func(f, y float64) float64 {
+			if r := math.Abs(f - y); r > 0.75 {
+				return 0.75*r - 0.75*0.75/2
+			}
+			return squares(f, y)
+		}},
+		{"quantile", []string{"--level", "0.8"}, same, func(f, y float64) float64 {
+			if y > f {
+				return 0.8 * (y - f)
+			}
+			return 0.2 * (f - y)
+		}},
+		{"logistic", nil, label, func(f, y float64) float64 { return math.Log(1 + math.Exp(-side(y)*f)) }},
+		{"poisson", nil, func(y float64) float64 { return math.Max(0, math.Round(y-97)) }, func(f, y float64) float64 {
+			if y == 0 {
+				return math.Exp(f)
+			}
+			return y*math.Log(y/math.Exp(f)) - y + math.Exp(f)
+		}},
+		{"svm", []string{"--class-weights", "1,3"}, label, func(f, y float64) float64 {
+			return map[bool]float64{true: 0, false: 1}[side(y) > 0 == (f > 0)]
+		}},
+	} {
+		t.Run(c.model+strings.Join(c.flags, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			train, test := transformed(t, csvText(1, 60, 8), c.target), transformed(t, csvText(2, 25, 8), c.target)
+			paths := []string{"--train", write(t, dir, "train.csv", train), "--val", write(t, dir, "val.csv", transformed(t, csvText(3, 30, 8), c.target))}
+			if c.model == "svm" {
+				paths = []string{"--data", write(t, dir, "train.csv", train), "--folds", "3"}
+			}
+			testPath, saved := write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
+			o := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"}, paths...), c.flags...)...)
+			o.ok(t)
+			told := o.object(t)
+			tuned := told["refit"].(map[string]any)["test_error"].(float64)
+			p := conetune(t, "predict", "--model", saved, "--data", testPath, "--json")
+			p.ok(t)
+			require.InEpsilon(t, tuned, p.object(t)["error"], 1e-9)
+
+			m, err := modelfile.Read(saved, modelNames())
+			require.NoError(t, err)
+			columns, sum := columnsOf(t, test), 0.0
+			for i, y := range columns["y"] {
+				f := m.Intercept
+				for j, name := range m.Features {
+					f += m.Coefficients[j] * columns[name][i]
+				}
+				sum += c.loss(f, y)
+			}
+			require.InEpsilon(t, tuned, sum/float64(len(columns["y"])), 1e-9)
+
+			// Report, JSON and file have the same coefficients.
+			listed := told["coefficients"].(map[string]any)
+			for j, v := range m.Coefficients {
+				if v != 0 {
+					require.Equal(t, v, listed[m.Features[j]])
+				} else {
+					require.NotContains(t, listed, m.Features[j])
+				}
+			}
+		})
+	}
+}
+
+// The numbers of a loss are kept with the model.
+func TestLossIsSaved(t *testing.T) {
+	dir := t.TempDir()
+	data, saved := write(t, dir, "t.csv", csvText(1, 60, 4)), filepath.Join(dir, "m.json")
+	labelled := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))
+	ones := 0
+	for _, y := range columnsOf(t, transformed(t, csvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))["y"] {
+		ones += int(y)
+	}
+	for _, c := range []struct {
+		args []string
+		want modelfile.Loss
+	}{
+		{[]string{"huber", "--data", data, "--threshold", "2.5"}, modelfile.Loss{Kind: "huber", Threshold: 2.5}},
+		{[]string{"quantile", "--data", data, "--level", "0.25"}, modelfile.Loss{Kind: "pinball", Level: 0.25}},
+		{[]string{"svm", "--data", labelled, "--class-weights", "2,5"}, modelfile.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
+		{[]string{"svm", "--dir", "", "--class-weights", "balanced"}, modelfile.Loss{Kind: "hinge", ClassWeights: []float64{60 / (2 * float64(60-ones)), 60 / (2 * float64(ones))}}},
+	} {
+		if c.args[1] == "--dir" { // all rows are in the folds, so that the balance is that of the table
+			folder := t.TempDir()
+			var folds strings.Builder
+			folds.WriteString("fold,row,role\n")
+			for f := range 3 {
+				for i := range 60 {
+					fmt.Fprintf(&folds, "%d,%d,%s\n", f, i, map[bool]string{true: "val", false: "train"}[i%3 == f])
+				}
+			}
+			write(t, folder, "data.csv", transformed(t, csvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))
+			write(t, folder, "folds.csv", folds.String())
+			c.args[2] = folder
+		}
+		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
+		m, err := modelfile.Read(saved, modelNames())
+		require.NoError(t, err)
+		require.Equal(t, c.want, *m.Loss, c.args)
+	}
+}
+
+// A model of several targets and one of a matrix are scored as they were tuned, too.
+func TestScoreOfSeveral(t *testing.T) {
+	dir := t.TempDir()
+	data, test, saved := write(t, dir, "t.csv", csvText(1, 60, 5)), write(t, dir, "test.csv", csvText(2, 25, 5)), filepath.Join(dir, "m.json")
+	o := conetune(t, "tune", "multi-task", "--target", "y,f5", "--train", data, "--val", write(t, dir, "val.csv", csvText(3, 30, 5)), "--test", test, "--save", saved, "--json")
+	o.ok(t)
+	p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
+	require.InEpsilon(t, o.object(t)["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
+	columns, sum := columnsOf(t, csvText(2, 25, 5)), 0.0
+	for i, line := range p["predictions_of_targets"].([]any) {
+		for k, name := range []string{"y", "f5"} {
+			d := line.([]any)[k].(float64) - columns[name][i]
+			sum += d * d
+		}
+	}
+	require.InEpsilon(t, sum/2/2/25, p["error"], 1e-9)
+
+	var entries, known strings.Builder
+	for i := range 20 {
+		for j := range 15 {
+			if v := float64(i-4)*float64(j-3) + 5*math.Sin(float64(7*i+13*j*j)); (i+j)%5 == 0 {
+				fmt.Fprintf(&known, "%d,%d,%v\n", i, j, v)
+			} else {
+				fmt.Fprintf(&entries, "%d,%d,%v\n", i, j, v)
+			}
+		}
+	}
+	test = write(t, dir, "known.csv", "row,col,value\n"+known.String())
+	o = conetune(t, "tune", "matrix-completion", "--data", write(t, dir, "entries.csv", "row,col,value\n"+entries.String()), "--test", test, "--save", saved, "--json")
+	o.ok(t)
+	p = conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
+	// The file has factors, without singular values within the solver's accuracy.
+	require.InEpsilon(t, o.object(t)["refit"].(map[string]any)["test_error"], p["error"], 1e-6)
+}
+
+// What the report leaves out is zero in the file, in JSON and in predictions, whatever solver leaves noise.
+func TestDroppedFeaturesAreZero(t *testing.T) {
+	dir := t.TempDir()
+	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
+	for _, engine := range []string{"auto", "conic"} {
+		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
+		m, err := modelfile.Read(saved, modelNames())
+		require.NoError(t, err)
+		used := 0
+		for _, v := range m.Coefficients {
+			if v != 0 {
+				used++
+				require.Greater(t, math.Abs(v), 1e-6)
+			}
+		}
+		require.Less(t, used, 10)
+		require.GreaterOrEqual(t, used, 3)
+		require.Contains(t, report, fmt.Sprintf("features in the refit: %d of 10", used))
+		text, err := os.ReadFile(list)
+		require.NoError(t, err)
+		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+		require.NoError(t, err)
+		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference"}, rows[0])
+		require.Equal(t, "(intercept)", rows[1][0])
+		require.Len(t, rows, 2+used)
+		last := math.Inf(1)
+		for _, row := range rows[2:] {
+			b, err := strconv.ParseFloat(row[1], 64)
+			require.NoError(t, err)
+			require.Equal(t, m.Coefficients[slices.Index(m.Features, row[0])], b)
+			size, err := strconv.ParseFloat(row[2], 64)
+			require.NoError(t, err)
+			require.Equal(t, math.Signbit(b), math.Signbit(size))
+			require.LessOrEqual(t, math.Abs(size), last)
+			last = math.Abs(size)
+		}
+	}
+	o := conetune(t, "tune", "matrix-completion", "--data", data, "--coefficients", list)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "--coefficients: matrix-completion predicts by a matrix")
+}
+
+// A dropped coefficient leaves its mean in the intercept: predictions lose what the feature varies by alone.
+func TestDroppedMean(t *testing.T) {
+	job, split, r := made(1)
+	job.scaling.intercept = true
+	split.Train = &dataset.Data{X: mat.NewDense(2, 2, []float64{-1, 1e6, 1, 1e6 + 2}), Y: []float64{1, 2}, Features: []string{"a", "far"}}
+	r.RefitFit = tune.Fit{Features: split.Train.Features, Coefficients: []float64{2, 1e-7}, Intercept: 7}
+	job.dropNegligible(split, nil, r)
+	require.Equal(t, []float64{2, 0}, r.RefitFit.Coefficients)
+	require.InDelta(t, 7+1e-7*(1e6+1), r.RefitFit.Intercept, 1e-12)
+
+	// A ridge has all features, and a solver of little accuracy leaves larger ones.
+	r.RefitFit = tune.Fit{Features: split.Train.Features, Coefficients: []float64{2, 1e-7}}
+	job.spec.keepsAll = true
+	job.dropNegligible(split, nil, r)
+	require.Equal(t, []float64{2, 1e-7}, r.RefitFit.Coefficients)
+	job.spec.keepsAll, job.eps = false, 1e-6
+	r.RefitFit.Coefficients = []float64{2, 1e-4}
+	job.dropNegligible(split, nil, r)
+	require.Equal(t, []float64{2, 0}, r.RefitFit.Coefficients)
+}

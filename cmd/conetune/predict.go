@@ -160,14 +160,14 @@ func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict
 		return nil
 	}
 	also := ""
-	if p.ErrorRate != nil && *p.ErrorRate != *p.Error {
+	if p.ErrorRate != nil && (p.Error == nil || *p.ErrorRate != *p.Error) {
 		also = ", share of wrong labels " + number(*p.ErrorRate)
 	}
 	switch {
 	case p.Error != nil:
 		a.note("error %s on %s (%s)%s", number(*p.Error), count(p.scored, "row"), p.unit, also)
 	case p.scored > 0:
-		a.note("error too large for a number on %s (%s)", count(p.scored, "row"), p.unit)
+		a.note("error too large for a number on %s (%s)%s", count(p.scored, "row"), p.unit, also)
 	}
 	return nil
 }

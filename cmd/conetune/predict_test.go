@@ -81,3 +81,25 @@ func TestPredictOverflow(t *testing.T) {
 	require.Nil(t, o.object(t)["error"])
 	require.Contains(t, conetune(t, "predict", "--model", model, "--data", target).stderr, "error too large for a number on 1 row")
 }
+
+// The logistic loss of values that are too large to be added is no number, and the share of wrong labels is told all the same.
+func TestPredictLossOverflow(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 2), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
+	saved := filepath.Join(dir, "m.json")
+	conetune(t, "tune", "logistic", "--data", data, "--save", saved).ok(t)
+	raw, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	var m map[string]any
+	require.NoError(t, json.Unmarshal(raw, &m))
+	delete(m, "checksum")
+	m["version"], m["coefficients"], m["intercept"] = 1, []float64{1e250, 0}, 0
+	text, err := json.Marshal(m)
+	require.NoError(t, err)
+	huge := write(t, dir, "huge.json", string(text))
+	rows := write(t, dir, "rows.csv", "y,f1,f2\n0,1e58,1\n0,1e58,1\n0,1e58,1\n0,-1,1\n")
+	o := conetune(t, "predict", "--model", huge, "--data", rows)
+	require.Equal(t, []string{"1", "1", "1", "0"}, strings.Fields(o.ok(t)))
+	require.Contains(t, o.stderr, "error too large for a number on 4 rows (mean logistic loss), share of wrong labels 0.75")
+	require.Nil(t, conetune(t, "predict", "--model", huge, "--data", rows, "--json").object(t)["error"])
+}

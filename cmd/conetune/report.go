@@ -44,11 +44,14 @@ func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written 
 }
 
 // describeUnits says what the hyperparameters of a standardised model are about.
-func describeUnits(job *tuneJob) string {
+func describeUnits(job *tuneJob) string { return unitsOf(job.spec, job.scaling.standardize) }
+
+// unitsOf says it of a model.
+func unitsOf(spec modelSpec, standardized bool) string {
 	switch {
-	case job.scaling.standardize && job.spec.folds != nil:
+	case standardized && spec.folds != nil:
 		return "in the units of the standardised features\n"
-	case job.scaling.standardize:
+	case standardized:
 		return "in the units of the standardised features and target\n"
 	}
 	return ""

@@ -199,8 +199,8 @@ func describeChoice(m *modelfile.Model) string {
 	if rest := len(names) - mostHyperparameters; rest > 0 {
 		fmt.Fprintf(&b, "and %d more that are smaller, see --json\n", rest)
 	}
-	if m.Provenance.Standardize {
-		b.WriteString("in the units of the standardised features\n")
+	if spec, err := findModel(m.Model); err == nil {
+		b.WriteString(unitsOf(spec, m.Provenance.Standardize))
 	}
 	return b.String()
 }

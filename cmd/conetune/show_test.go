@@ -22,7 +22,7 @@ func TestShow(t *testing.T) {
 	text := conetune(t, "show", saved).ok(t)
 	for _, want := range []string{
 		"ridge, target mpg", "trained on  " + data, "60 training, 60 test rows, 3 folds", "converged, seed 1",
-		"validation " + number(*m.ValidationError) + ", test " + number(*m.TestError), "in the units of the standardised features",
+		"validation " + number(*m.ValidationError) + ", test " + number(*m.TestError), "in the units of the standardised features and target",
 	} {
 		require.Contains(t, text, want)
 	}

@@ -95,7 +95,7 @@ func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool)
 	case difference <= r.settings.Agreement:
 		return need, need <= 1 && same
 	case need <= 1 && r.interpolates(next) && r.interpolates(r.current):
-		r.result.Message = "the lower level interpolates, so that its solution is not unique: iterate and refit do not agree; start from smaller radii"
+		r.result.Message = "the lower level interpolates, so that its solution is not unique: iterate and refit did not agree; start from smaller radii"
 		return need, true
 	case need <= 1 && same:
 		r.result.Message = fmt.Sprintf("validation values of iterate and refit were %s %% apart, as the lower level is too flat to bring them together", percent(difference))

@@ -268,3 +268,12 @@ func TestDroppedMean(t *testing.T) {
 	job.dropNegligible(split, nil, r)
 	require.Equal(t, []float64{2, 0}, r.RefitFit.Coefficients)
 }
+
+// Where iterate and refit could not be brought together the refit is reported for both, and a message says so beside the equal errors.
+func TestFlatLowerLevel(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "made")
+	conetune(t, "generate", "weighted-lasso", "--out", folder).ok(t)
+	m := conetune(t, "tune", "weighted-lasso", "--dir", folder, "--engine", "conic", "--gap-tol", "1e-4", "--json").object(t)
+	require.Regexp(t, `iterate and refit were [0-9.]+ % apart, .*; the refit is reported for both$`, m["message"])
+	require.InDelta(t, m["refit"].(map[string]any)["validation_error"], m["validation_error"], 1e-9)
+}

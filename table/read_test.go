@@ -350,3 +350,26 @@ func TestCells(t *testing.T) {
 
 // bzipped is what the program bzip2 makes of the text of TestPacked.
 const bzipped = "QlpoOTFBWSZTWaT8f0IAAAXZgAAQAAQwACIDALAgACIAD1CAaaaIjg3EAElvF3JFOFCQpPx/Qg=="
+
+// Cells come back as texts, numbers in their shortest form, whether blocks are dense or sparse.
+func TestText(t *testing.T) {
+	for _, zeros := range []string{"", ",0,0,0,0,0,0,0,0"} {
+		names := strings.Repeat(",z", strings.Count(zeros, "0"))
+		for k := range strings.Count(zeros, "0") {
+			names = strings.Replace(names, ",z", fmt.Sprintf(",w%d", k), 1)
+		}
+		table := decode(t, "id,n,g"+names+"\n\"a, b\",1.50,3 %"+zeros+"\n,007,4 %"+zeros+"\nc,,5 %"+zeros+"\n", Options{})
+		var got []string
+		for i := range 3 {
+			for j := range 2 {
+				text, err := table.Text(i, j)
+				require.NoError(t, err)
+				got = append(got, text)
+			}
+		}
+		require.Equal(t, []string{"a, b", "1.5", "", "7", "c", ""}, got)
+		text, err := table.Text(1, 2)
+		require.NoError(t, err)
+		require.Equal(t, "4 %", text)
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// shown is what JSON shows: the texts of labels in the place of their numbers.
+func (p *predictions) shown() any {
+	if p.labels == nil {
+		return p
+	}
+	words := make([]string, len(p.Predictions))
+	for i, v := range p.Predictions {
+		words[i] = p.labels[int(v)]
+	}
+	return struct {
+		*predictions
+		Predictions []string `json:"predictions"`
+	}{p, words}
+}
+
+// label is the text of a prediction.
+func (p *predictions) label(v float64) string {
+	if p.labels != nil {
+		return p.labels[int(v)]
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// write writes one number a line, with as many digits as it takes to read it back, or the table of --id.
+func (p *predictions) write(w io.Writer) error {
+	if p.form.id != "" {
+		return p.writeTable(w)
+	}
+	b := bufio.NewWriter(w)
+	var line []byte
+	for _, row := range append(slices.Clip(p.Matrix), p.Lines...) {
+		line = line[:0]
+		for j, v := range row {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		if _, err := b.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	for i, v := range p.Predictions {
+		if line = line[:0]; p.labels != nil && (p.form.labels || !p.form.prob) {
+			line = append(line, p.labels[int(v)]...)
+		} else if p.form.labels || !p.form.prob {
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		if p.form.prob {
+			if p.form.labels {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, p.Probabilities[i], 'g', -1, 64)
+		}
+		if _, err := b.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// writeTable writes a CSV table with names: id, target, prediction and probability, of several targets target_NAME and prediction_NAME.
+func (p *predictions) writeTable(w io.Writer) error {
+	out := csv.NewWriter(w)
+	suffix := []string{""}
+	if p.Targets != nil {
+		suffix = suffix[:0]
+		for _, name := range p.Targets {
+			suffix = append(suffix, "_"+name)
+		}
+	}
+	line := []string{"id"}
+	for _, what := range []string{"target", "prediction"} {
+		for _, s := range suffix {
+			if what != "target" || p.actual != nil {
+				line = append(line, what+s)
+			}
+		}
+	}
+	if p.form.prob {
+		line = append(line, "probability")
+	}
+	_ = out.Write(line) // the error is that of Flush
+	for i, id := range p.IDs {
+		line = append(line[:0], id)
+		for _, column := range p.actual {
+			cell := ""
+			if v := column[i]; v == v {
+				cell = p.label(v)
+			}
+			line = append(line, cell)
+		}
+		if p.Targets != nil {
+			for _, v := range p.Lines[i] {
+				line = append(line, p.label(v))
+			}
+		} else {
+			line = append(line, p.label(p.Predictions[i]))
+		}
+		if p.form.prob {
+			line = append(line, strconv.FormatFloat(p.Probabilities[i], 'g', -1, 64))
+		}
+		_ = out.Write(line)
+	}
+	out.Flush()
+	return out.Error()
+}

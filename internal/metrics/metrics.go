@@ -1,0 +1,251 @@
+// Package metrics says how good predictions are, with standard errors, in the measures that statisticians use.
+//
+// A measure is a mean over rows or a smooth function of such means. Its standard error is the standard deviation of what a row
+// contributes to it, to first order (the delta method), over the root of the number of rows; that of the area under
+// the ROC curve is DeLong's (DeLong, DeLong, Clarke-Pearson, Biometrics 44, 1988). Predictions of the same row by several
+// deals of a cross-validation are contributions of one row. What the fits of folds have in common is not counted.
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/internal/deviance"
+	"github.com/conetune/conetune/internal/finitejson"
+)
+
+// Names of the measures.
+const (
+	R2                = "r2"
+	RMSE              = "rmse"
+	MAE               = "mae"
+	LogLoss           = "log_loss"
+	Brier             = "brier"
+	AUC               = "auc"
+	ErrorRate         = "error_rate"
+	Deviance          = "deviance"
+	DevianceExplained = "deviance_explained"
+	Pinball           = "pinball"
+	Coverage          = "coverage"
+)
+
+// Metric is a measure with its standard error; Base is the same measure without any feature. What cannot be computed from the rows, such as the
+// share of a variance that is 0, is NaN, in JSON null.
+type Metric struct {
+	Name          string  `json:"-"`
+	Value         float64 `json:"value"`
+	StandardError float64 `json:"standard_error"`
+	Base          float64 `json:"baseline"`
+}
+
+// MarshalJSON writes null for numbers that are not finite.
+func (m Metric) MarshalJSON() ([]byte, error) {
+	type fields Metric
+	return finitejson.Marshal(fields(m))
+}
+
+// Sample are n predictions with what came true.
+type Sample struct {
+	// Y are the targets; of a classifier 1 for its second label and 0 for the first.
+	Y []float64
+	// Value are the predictions in the unit of the target; of a classifier the values whose sign is the label, and of counts the means.
+	Value []float64
+	// Base are the predictions without any feature: the mean of the training rows, of a classifier the share of the second label.
+	Base []float64
+	// Row says which predictions are of the same row; nil for each of a row of its own.
+	Row []int
+}
+
+// Regression are the measures of predictions of a mean: R^2 against the mean of these rows, root mean squared error, mean absolute error.
+func (s *Sample) Regression() []Metric {
+	mean := s.meanTarget()
+	total := s.each(func(i int) float64 { return square(s.Y[i] - mean) })
+	squared := func(f []float64) []float64 { return s.each(func(i int) float64 { return square(s.Y[i] - f[i]) }) }
+	absolute := func(f []float64) []float64 { return s.each(func(i int) float64 { return math.Abs(s.Y[i] - f[i]) }) }
+	return []Metric{
+		s.explained(R2, squared(s.Value), squared(s.Base), total),
+		s.root(RMSE, squared(s.Value), squared(s.Base)),
+		s.mean(MAE, absolute(s.Value), absolute(s.Base)),
+	}
+}
+
+// Counts are the measures of predictions of means of counts: the share of the Poisson deviance that they explain, against the mean of these rows,
+// the mean deviance, and the mean absolute error.
+func (s *Sample) Counts() []Metric {
+	mean := s.meanTarget()
+	of := func(f func(i int) float64) []float64 {
+		return s.each(func(i int) float64 {
+			if f(i) == 0 && s.Y[i] == 0 {
+				return 0
+			}
+			return 2 * deviance.HalfPoisson(s.Y[i], f(i), math.Log(f(i)))
+		})
+	}
+	value, base := of(func(i int) float64 { return s.Value[i] }), of(func(i int) float64 { return s.Base[i] })
+	absolute := func(f []float64) []float64 { return s.each(func(i int) float64 { return math.Abs(s.Y[i] - f[i]) }) }
+	return []Metric{
+		s.explained(DevianceExplained, value, base, of(func(int) float64 { return mean })),
+		s.mean(Deviance, value, base),
+		s.mean(MAE, absolute(s.Value), absolute(s.Base)),
+	}
+}
+
+// Quantile are the measures of predictions of a quantile of some level: the mean pinball loss, and the share of targets at or below the predictions, which is
+// the level where they are right.
+func (s *Sample) Quantile(level float64) []Metric {
+	loss := func(f []float64) []float64 {
+		return s.each(func(i int) float64 { return max(level*(s.Y[i]-f[i]), (level-1)*(s.Y[i]-f[i])) })
+	}
+	covered := func(f []float64) []float64 { return s.each(func(i int) float64 { return indicator(s.Y[i] <= f[i]) }) }
+	return []Metric{s.mean(Pinball, loss(s.Value), loss(s.Base)), s.mean(Coverage, covered(s.Value), covered(s.Base))}
+}
+
+// Labels are the measures of a classifier: the share of wrong labels, the area under the ROC curve and, where its values are log odds, log loss
+// and Brier score, the mean square of probability minus outcome.
+func (s *Sample) Labels(logOdds bool) []Metric {
+	wrong := func(called func(i int) bool) []float64 {
+		return s.each(func(i int) float64 { return indicator(called(i) != (s.Y[i] == 1)) })
+	}
+	out := []Metric{
+		s.mean(ErrorRate, wrong(func(i int) bool { return s.Value[i] > 0 }), wrong(func(i int) bool { return s.Base[i] > 0.5 })),
+		s.area(),
+	}
+	if !logOdds {
+		return out
+	}
+	loss := s.each(func(i int) float64 { return softplus((1 - 2*s.Y[i]) * s.Value[i]) })
+	base := s.each(func(i int) float64 { return -math.Log(1 - math.Abs(s.Y[i]-s.Base[i])) })
+	return append(out, s.mean(LogLoss, loss, base), s.mean(Brier,
+		s.each(func(i int) float64 { return square(s.Y[i] - Probability(s.Value[i])) }), s.each(func(i int) float64 { return square(s.Y[i] - s.Base[i]) })))
+}
+
+// Probability is that of log odds.
+func Probability(logOdds float64) float64 { return 1 / (1 + math.Exp(-logOdds)) }
+
+// softplus is log(1 + exp(v)).
+func softplus(v float64) float64 { return math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) }
+
+func square(v float64) float64 { return v * v }
+
+func indicator(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func (s *Sample) each(f func(i int) float64) []float64 {
+	out := make([]float64, len(s.Y))
+	for i := range out {
+		out[i] = f(i)
+	}
+	return out
+}
+
+func (s *Sample) meanTarget() float64 { return mean(s.Y) }
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x / float64(len(v))
+	}
+	return sum
+}
+
+// mean is the metric of losses.
+func (s *Sample) mean(name string, losses, base []float64) Metric {
+	m := mean(losses)
+	return Metric{name, m, s.error(s.each(func(i int) float64 { return losses[i] - m }), nil), mean(base)}
+}
+
+// root is the root of the mean: a row contributes (l - m) / (2 sqrt m).
+func (s *Sample) root(name string, losses, base []float64) Metric {
+	m := mean(losses)
+	root := math.Sqrt(m)
+	contributes := func(i int) float64 {
+		if m == 0 {
+			return 0
+		}
+		return (losses[i] - m) / (2 * root)
+	}
+	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(mean(base))}
+}
+
+// explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) / mean(total). The mean of the targets that is
+// in total does not vary to first order, as it minimises it.
+func (s *Sample) explained(name string, losses, base, total []float64) Metric {
+	whole := mean(total)
+	if !(whole > 0) {
+		return Metric{name, math.NaN(), math.NaN(), math.NaN()}
+	}
+	rest := mean(losses) / whole
+	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (losses[i] - rest*total[i]) / whole }), nil), 1 - mean(base)/whole}
+}
+
+// area is the area under the ROC curve: the share of pairs of rows of both labels whose values are in the order of the labels, ties half.
+func (s *Sample) area() Metric {
+	order := make([]int, len(s.Y))
+	var number [2]float64
+	for i, y := range s.Y {
+		order[i] = i
+		number[int(y)]++
+	}
+	if number[0] == 0 || number[1] == 0 {
+		return Metric{AUC, math.NaN(), math.NaN(), 0.5}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s.Value[i], s.Value[j]) })
+	// placement is the share of the rows of the other label that are on the right side of a row.
+	placement := make([]float64, len(s.Y))
+	var below [2]float64
+	for from := 0; from < len(order); {
+		to := from
+		var tied [2]float64
+		for ; to < len(order) && s.Value[order[to]] == s.Value[order[from]]; to++ {
+			tied[int(s.Y[order[to]])]++
+		}
+		for _, i := range order[from:to] {
+			if s.Y[i] == 1 {
+				placement[i] = (below[0] + tied[0]/2) / number[0]
+			} else {
+				placement[i] = 1 - (below[1]+tied[1]/2)/number[1]
+			}
+		}
+		below[0], below[1], from = below[0]+tied[0], below[1]+tied[1], to
+	}
+	area := 0.0
+	for i, y := range s.Y {
+		area += y * placement[i] / number[1]
+	}
+	n := float64(len(s.Y))
+	contributes := s.each(func(i int) float64 { return (placement[i] - area) * n / number[int(s.Y[i])] })
+	return Metric{AUC, area, s.error(contributes, func(i int) int { return int(s.Y[i]) }), 0.5}
+}
+
+// error is the standard error of a mean of contributions, which sum to 0 over the rows of each class; nil for one class. It is NaN
+// where a class has one row.
+func (s *Sample) error(contributions []float64, class func(i int) int) float64 {
+	type row struct{ class, row int }
+	sums := map[row]float64{}
+	var rows []row
+	number := map[int]float64{}
+	for i, c := range contributions {
+		at := row{row: i}
+		if s.Row != nil {
+			at.row = s.Row[i]
+		}
+		if class != nil {
+			at.class = class(i)
+		}
+		if _, seen := sums[at]; !seen {
+			rows = append(rows, at)
+			number[at.class]++
+		}
+		sums[at] += c
+	}
+	variance := 0.0
+	for _, at := range rows {
+		variance += square(sums[at]) * number[at.class] / (number[at.class] - 1)
+	}
+	return math.Sqrt(variance) / float64(len(contributions))
+}

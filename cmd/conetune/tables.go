@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
@@ -311,13 +312,14 @@ func (a *app) tell(r *reading) {
 	}
 }
 
-// toldResult is a result with its coefficients and the findings about its tables.
+// toldResult is a result with its coefficients, the findings about its tables, and how good its predictions are.
 type toldResult struct {
 	*tune.Result
-	notes []note
+	notes  []note
+	judged *judged // nil for nothing to say
 }
 
-// MarshalJSON writes the fields of the result, its coefficients where there are any, and the findings.
+// MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
 func (r toldResult) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(r.Result)
 	if err != nil {
@@ -325,9 +327,17 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 	}
 	var more struct {
 		*toldCoefficients
-		Findings []note `json:"findings,omitempty"`
+		Findings []note                    `json:"findings,omitempty"`
+		On       string                    `json:"metrics_on,omitempty"`
+		Metrics  map[string]metrics.Metric `json:"metrics,omitempty"`
 	}
 	more.Findings = r.notes
+	if r.judged != nil {
+		more.On, more.Metrics = r.judged.on, map[string]metrics.Metric{}
+		for _, m := range r.judged.metrics {
+			more.Metrics[m.Name] = m
+		}
+	}
 	if r.Refit != nil && r.RefitFit.Matrix == nil {
 		more.toldCoefficients = tellCoefficients(r.RefitFit)
 	}

@@ -33,6 +33,7 @@ type tuneJob struct {
 	// groupsOfModel are the groups of features once the model is built; nil without.
 	groupsOfModel *groups.Groups
 	loss          *modelfile.Loss // of the model once it is built, nil for squares and deviances of counts
+	judge         *judge          // of predictors, once the model is built
 }
 
 // newTuneJob checks everything that can be checked without reading the data.

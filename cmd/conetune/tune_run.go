@@ -40,6 +40,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	} else if err != nil {
 		return badInput(err)
 	}
+	job.judge = &judge{rows: rows, model: model, spec: job.spec, level: job.model.level}
 	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
 		job.groupsOfModel = m.Groups()
 	}
@@ -190,6 +191,7 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	list := make([]toldResult, len(results))
 	for i, r := range results {
 		list[i].Result = r
+		list[i].judged = job.judge.of(r)
 		if job.data.reading != nil {
 			list[i].notes = job.data.reading.notes
 		}

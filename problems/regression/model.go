@@ -154,6 +154,17 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate
 // StandardError is that of the validation error, see [Data.StandardError].
 func (m *Model) StandardError(x [][]float64) float64 { return m.data.StandardError(x) }
 
+// FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
+func (m *Model) FoldFits(x [][]float64) []problems.Fit {
+	var list []problems.Fit
+	for t := range m.data.Folds() {
+		f := m.data.Fold(t).Fit(of(m.data, x, t))
+		f.Labels, f.LogLink = m.spec.Labels, m.spec.LogLink
+		list = append(list, f)
+	}
+	return list
+}
+
 // Fit turns values of the variables into a predictor in the user's units.
 func (m *Model) Fit(x [][]float64) problems.Fit {
 	f := m.data.Fit(x)

@@ -240,6 +240,15 @@ func (m *Model) Fit(x [][]float64) problems.Fit {
 	return m.fit(w, c)
 }
 
+// FoldFits are the machines of the folds in the user's units, in their order.
+func (m *Model) FoldFits(x [][]float64) []problems.Fit {
+	var list []problems.Fit
+	for t := range m.cv.Folds {
+		list = append(list, m.fit(x[2*t], x[2*t+1][0]))
+	}
+	return list
+}
+
 // fit is the predictor w.a - c in the user's units.
 func (m *Model) fit(w []float64, c float64) problems.Fit {
 	b0 := -c

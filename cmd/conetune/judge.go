@@ -1,0 +1,133 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// judge scores predictors on rows that they were not trained on.
+type judge struct {
+	rows  *tables
+	model tune.Model
+	spec  modelSpec
+	level float64 // of quantile
+}
+
+// The rows that a predictor is judged by, the best that there are.
+const (
+	onTest       = "test"             // used for nothing else
+	onFolds      = "cross-validation" // each by the fits of folds that it does not train, with hyperparameters chosen by them
+	onValidation = "validation"       // by the fit to the training rows; hyperparameters were chosen by them
+)
+
+// judged are predictions for the rows that a predictor is judged by.
+type judged struct {
+	metrics.Sample
+	on      string
+	rows    int // distinct ones
+	metrics []metrics.Metric
+	// folds are the fits of folds, nil without.
+	folds []tune.Fit
+}
+
+// of judges the refit of a result. It is nil where there is no refit, where there are no rows with what they need, and for several targets and matrices.
+func (j *judge) of(r *tune.Result) *judged {
+	if j == nil || r.Refit == nil || r.RefitFit.Matrix != nil || r.RefitFit.Targets != nil {
+		return nil
+	}
+	split, out := j.rows.split, &judged{}
+	var parts []tune.Fit
+	if m, ok := j.model.(interface {
+		FoldFits(x [][]float64) []tune.Fit
+	}); ok && r.Selection != nil && r.Selection.X != nil {
+		parts = m.FoldFits(r.Selection.X)
+	}
+	if j.rows.cv != nil {
+		out.folds = parts
+	}
+	switch {
+	case split.Test != nil:
+		train := slices.Clone(split.Train.Y)
+		if r.TrainedOn == tune.FinalAll && split.Val != nil {
+			train = append(train, split.Val.Y...)
+		}
+		out.on = onTest
+		out.add(j, split.Test, r.RefitFit, train)
+	case parts == nil:
+		return nil
+	case j.rows.cv != nil:
+		out.on = onFolds
+		for t, s := range j.rows.cv.Parts() {
+			out.add(j, s.Val, parts[t], s.Train.Y)
+			out.Row = append(out.Row, j.rows.cv.Folds[t].Val...)
+		}
+	case split.Val != nil:
+		out.on = onValidation
+		out.add(j, split.Val, parts[0], split.Train.Y)
+	}
+	if len(out.Y) == 0 {
+		return nil
+	}
+	out.rows = len(out.Y)
+	if out.Row != nil {
+		seen := map[int]bool{}
+		for _, i := range out.Row {
+			seen[i] = true
+		}
+		out.rows = len(seen)
+	}
+	out.measure(j, r.RefitFit)
+	return out
+}
+
+// add adds the predictions of a fit for rows; train are the targets that it learned from.
+func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, train []float64) {
+	base := floats.Sum(train) / float64(len(train))
+	switch {
+	case f.Labels != nil:
+		base = 0
+		for _, y := range train {
+			if y == f.Labels[1] {
+				base += 1 / float64(len(train))
+			}
+		}
+	case j.spec.name == "quantile":
+		sorted := slices.Sorted(slices.Values(train))
+		base = sorted[max(0, int(math.Ceil(j.level*float64(len(sorted))))-1)]
+	}
+	for i, y := range rows.Y {
+		v := f.Intercept + rows.Dot(i, f.Coefficients)
+		switch {
+		case f.LogLink:
+			v = math.Exp(v)
+		case f.Labels != nil && y == f.Labels[1]:
+			y = 1
+		case f.Labels != nil:
+			y = 0
+		}
+		d.Y, d.Value, d.Base = append(d.Y, y), append(d.Value, v), append(d.Base, base)
+	}
+}
+
+// measure fills in the measures that fit the model.
+func (d *judged) measure(j *judge, f tune.Fit) {
+	switch {
+	case f.Labels != nil:
+		d.metrics = d.Labels(j.logOdds())
+	case f.LogLink:
+		d.metrics = d.Counts()
+	case j.spec.name == "quantile":
+		d.metrics = d.Quantile(j.level)
+	default:
+		d.metrics = d.Regression()
+	}
+}
+
+// logOdds says that the values of the classifier are log odds, so that it has probabilities.
+func (j *judge) logOdds() bool { return j.spec.name == "logistic" }

@@ -80,6 +80,8 @@ type Config struct {
 	Scope Scope
 	// KeepFits has VF-iDCA put the refit of each iteration into its event, for figures; it takes memory for all coefficients.
 	KeepFits bool
+	// Curve asks for [Result.Curve], with 2 Curve + 1 points over four decades around the selection; 0 for none.
+	Curve int
 	// Workers bounds how many lower levels, or parts of one, are solved at once; 0 means as many as there are
 	// threads. It does not change results.
 	Workers int
@@ -129,7 +131,7 @@ func (c Config) Validate() error {
 		{"rho", c.Rho, dca.LeastWeight, dca.MostWeight}, {"c-alpha", c.CAlpha, dca.LeastWeight, dca.MostWeight},
 		{"delta", c.Delta, 0, dca.MostWeight}, {"epsilon", c.Epsilon, 0, dca.MostWeight}, {"eps", c.Eps, 0, math.MaxFloat64},
 		{"max-iter", float64(c.MaxIter), 0, math.MaxInt}, {"time-limit", float64(c.TimeLimit), 0, math.MaxInt}, {"threads", float64(c.Threads), 0, math.MaxInt},
-		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt}, {"stop-folds", float64(c.StopFolds), 0, math.MaxInt},
+		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt}, {"stop-folds", float64(c.StopFolds), 0, math.MaxInt}, {"curve", float64(c.Curve), 0, mostCurve},
 	} {
 		switch {
 		case !(f.value >= 0) || math.IsInf(f.value, 1):

@@ -120,6 +120,8 @@ type Result struct {
 	// Selection is the choice with its lower-level solution, for a method that goes on from
 	// there; nil if there is none.
 	Selection *Selection `json:"-"`
+	// Curve is the validation error around the selection, where [Config.Curve] asked for it and the model is [Measured].
+	Curve []CurvePoint `json:"-"`
 	// Trace holds one event for each iteration.
 	Trace []Event `json:"-"`
 

@@ -30,6 +30,8 @@ type Figure struct {
 	Panels          []Panel
 	Map             *Map
 	Tiles           []Tile
+	// PanelHeight is the height of each panel in points, with its axis; 0 means 130.
+	PanelHeight float64
 }
 
 // Area is where the data of a panel stand in the picture, in points from its upper left corner, which are the units of
@@ -61,11 +63,14 @@ type Panel struct {
 
 // Line is a sequence of points, X and Y of equal length. Its name goes into the
 // legend, unless it is empty. Style is the index of its dash, marker and colour,
-// modulo their number.
+// modulo their number. Points leaves the line out and marks all points. Error, if any, has half the length of a vertical bar
+// for each point.
 type Line struct {
-	Name  string
-	X, Y  []float64
-	Style int
+	Name   string
+	X, Y   []float64
+	Style  int
+	Points bool
+	Error  []float64
 }
 
 // Sizes in points. The margin holds the legends, so that they hide no data.
@@ -122,7 +127,11 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	if err != nil {
 		return nil, err
 	}
-	height := vg.Length(titleHeight + panelHeight*len(plots) + xLabelHeight)
+	each := vg.Length(panelHeight)
+	if f.PanelHeight > 0 {
+		each = vg.Length(f.PanelHeight)
+	}
+	height := titleHeight + each*vg.Length(len(plots)) + xLabelHeight
 	tiles, below := vg.Length(0), vg.Length(0)
 	if len(f.Tiles) > 0 {
 		tiles, below = tileHeight, tileHeight
@@ -142,7 +151,7 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 			return nil, err
 		}
 	}
-	for i, c := range align(plots, draw.Crop(dc, 6, -legendMargin, 2+below, -titleHeight)) {
+	for i, c := range align(plots, draw.Crop(dc, 6, -legendMargin, 2+below, -titleHeight), each) {
 		legend := plots[i].Legend
 		plots[i].Legend = plot.NewLegend()
 		plots[i].Draw(c)
@@ -217,17 +226,17 @@ func (f Figure) drawTitle(dc draw.Canvas, style draw.TextStyle) {
 
 // align stacks the panels on a canvas, the last one higher by what the labels of
 // the common axis take, with the ends of all horizontal axes below each other.
-func align(plots []*plot.Plot, whole draw.Canvas) []draw.Canvas {
+func align(plots []*plot.Plot, whole draw.Canvas, each vg.Length) []draw.Canvas {
 	canvases := make([]draw.Canvas, len(plots))
 	var left, right vg.Length
 	top := whole.Max.Y
 	for i, p := range plots {
 		c := whole
-		c.Max.Y, c.Min.Y = top, top-panelHeight+8
+		c.Max.Y, c.Min.Y = top, top-each+8
 		if i == len(plots)-1 {
 			c.Min.Y = whole.Min.Y
 		}
-		top -= panelHeight
+		top -= each
 		data := p.DataCanvas(c)
 		left, right = max(left, data.Min.X-c.Min.X), max(right, c.Max.X-data.Max.X)
 		canvases[i] = c
@@ -257,6 +266,10 @@ func (panel Panel) plot(logX bool) (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
+		bars, err := line.bars(logX, panel.LogY)
+		if err != nil {
+			return nil, err
+		}
 		if len(points) == 0 {
 			continue
 		}
@@ -269,8 +282,18 @@ func (panel Panel) plot(logX bool) (*plot.Plot, error) {
 			marked = append(marked, points[i])
 		}
 		m := &plotter.Scatter{XYs: marked, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: 2.5, Shape: s.marker}}
-		p.Add(l, m)
-		if line.Name != "" {
+		if line.Points {
+			m.XYs = points
+			p.Add(m)
+		} else {
+			p.Add(l, m)
+		}
+		for _, bar := range bars {
+			p.Add(&plotter.Line{XYs: bar, LineStyle: draw.LineStyle{Color: s.color, Width: 0.7}})
+		}
+		if line.Name != "" && line.Points {
+			legend.Add(line.Name, m)
+		} else if line.Name != "" {
 			legend.Add(line.Name, l, m)
 		}
 	}
@@ -304,6 +327,20 @@ func (l Line) points(logX, logY bool) (plotter.XYs, error) {
 		points = append(points, plotter.XY{X: x, Y: y})
 	}
 	return points, nil
+}
+
+// bars returns the vertical bars of the points that can be shown; on a logarithmic axis those that reach below 0 are left out.
+func (l Line) bars(logX, logY bool) (bars []plotter.XYs, err error) {
+	if l.Error != nil && len(l.Error) != len(l.X) {
+		return nil, fmt.Errorf("figure: line %q has %d abscissae and %d bars", l.Name, len(l.X), len(l.Error))
+	}
+	for i, half := range l.Error {
+		end := Line{X: []float64{l.X[i], l.X[i]}, Y: []float64{l.Y[i] - half, l.Y[i] + half}}
+		if points, err := end.points(logX, logY); err == nil && len(points) == 2 {
+			bars = append(bars, points)
+		}
+	}
+	return bars, nil
 }
 
 // small sets the sizes of all text of a plot.

@@ -28,10 +28,10 @@ func synthetic(n int) Figure {
 		y["step"] = append(y["step"], 2*math.Exp(-k/12)*(1.2+math.Sin(k)))
 	}
 	return Figure{Title: "elastic-net by vf-idca: converged after 60 iterations", XLabel: "seconds", XFromZero: true, Panels: []Panel{
-		{YLabel: "error", Lines: []Line{{"validation", x, y["val"], 0}, {"validation, refit", x, y["valrefit"], 1}, {"test", x, y["test"], 2}, {"test, refit", x, y["testrefit"], 3}}},
-		{YLabel: "alpha", Lines: []Line{{"", x, y["alpha"], 0}}},
-		{YLabel: "lower gap (log)", LogY: true, Lines: []Line{{"", x, y["gap"], 0}}},
-		{YLabel: "relative step (log)", LogY: true, Lines: []Line{{"", x, y["step"], 0}}},
+		{YLabel: "error", Lines: []Line{{Name: "validation", X: x, Y: y["val"]}, {Name: "validation, refit", X: x, Y: y["valrefit"], Style: 1}, {Name: "test", X: x, Y: y["test"], Style: 2}, {Name: "test, refit", X: x, Y: y["testrefit"], Style: 3}}},
+		{YLabel: "alpha", Lines: []Line{{X: x, Y: y["alpha"]}}},
+		{YLabel: "lower gap (log)", LogY: true, Lines: []Line{{X: x, Y: y["gap"]}}},
+		{YLabel: "relative step (log)", LogY: true, Lines: []Line{{X: x, Y: y["step"]}}},
 	}}
 }
 
@@ -64,6 +64,33 @@ func TestWriteSVG(t *testing.T) {
 	for _, text := range []string{"<svg", "validation, refit", "lower gap", "relative step", "seconds", "elastic-net by vf-idca"} {
 		require.Contains(t, b.String(), text)
 	}
+}
+
+// Points without a line have a mark each, bars of one standard error stand where the axes say, and panels are as high as asked.
+func TestPointsAndBars(t *testing.T) {
+	draw := func(l Line) (string, Area) {
+		var b bytes.Buffer
+		areas, err := Figure{PanelHeight: 250, Panels: []Panel{{Lines: []Line{l, {X: []float64{1, 2}, Y: []float64{0, 9}}}}}}.Draw(&b, "svg")
+		require.NoError(t, err)
+		return b.String(), areas[0]
+	}
+	n := 3 * maxMarkers
+	l := Line{Name: "many", Points: true}
+	for i := range n {
+		l.X, l.Y = append(l.X, float64(i)), append(l.Y, float64(i%7))
+	}
+	text, area := draw(l)
+	require.InDelta(t, 250, area.Bottom-area.Top, 40)
+	plain, _ := draw(Line{X: l.X, Y: l.Y})
+	require.Greater(t, strings.Count(text, "<path"), strings.Count(plain, "<path")+n/2)
+
+	two := Line{X: []float64{1, 2}, Y: []float64{3, 4}}
+	without, _ := draw(two)
+	two.Error = []float64{0.5, 0.25}
+	with, _ := draw(two)
+	require.Equal(t, strings.Count(without, "<path")+2, strings.Count(with, "<path"))
+	two.Error = two.Error[:1]
+	require.ErrorContains(t, Figure{Panels: []Panel{{Lines: []Line{two}}}}.Write(&bytes.Buffer{}, "svg"), "2 abscissae and 1 bars")
 }
 
 func TestHardData(t *testing.T) {

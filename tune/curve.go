@@ -1,0 +1,57 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+)
+
+// CurvePoint is the validation error where all weights of the penalties are the same multiple of those selected.
+type CurvePoint struct {
+	// Factor is the multiple, 1 for the selection, and Lambda are the weights.
+	Factor float64
+	Lambda []float64
+	// Validation is the error of the lower-level solution at these weights, and StandardError its standard error.
+	Validation, StandardError float64
+}
+
+// curveDecades is how far the curve goes to both sides of the selection, in decades; mostCurve bounds its points on each side.
+const curveDecades, mostCurve = 2, 1000
+
+// curve fills in [Result.Curve], from large weights to small ones, each solution from the one before. It stops with the context.
+func (t *Task) curve(ctx context.Context, out *Result) error {
+	s := out.Selection
+	if t.Config.Curve == 0 || !t.measured() || out.Refit == nil || s == nil || ctx.Err() != nil || !(slices.Max(s.Lambda) > 0) {
+		return nil
+	}
+	e, err := t.everyWeight(ctx)
+	if errors.Is(err, errStopped) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer e.close()
+	n := t.Config.Curve
+	for k := -n; k <= n; k++ {
+		factor := math.Pow(10, -curveDecades*float64(k)/float64(n))
+		lambda := positive(s.Lambda)
+		for j := range lambda {
+			lambda[j] *= factor
+		}
+		if !finite(lambda...) {
+			continue
+		}
+		tr, err := e.at(ctx, lambda)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case tr.X == nil || !finite(tr.Errors.Validation):
+			continue
+		}
+		out.Curve = append(out.Curve, CurvePoint{Factor: factor, Lambda: tr.Lambda, Validation: tr.Errors.Validation, StandardError: t.Model.(Measured).StandardError(tr.X)})
+	}
+	return nil
+}

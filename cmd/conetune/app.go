@@ -58,13 +58,14 @@ var errInterrupted = &exitError{exitInterrupted, errors.New("interrupted")}
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	claimed        string // the flag whose file goes to standard output
+	claimed        string   // the flag whose file goes to standard output
+	args           []string // the command line
 }
 
 // run runs one command line and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	out := &output{w: stdout}
-	a := &app{stdin: os.Stdin, stdout: out, stderr: stderr}
+	a := &app{stdin: os.Stdin, stdout: out, stderr: stderr, args: args}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // --memory is for this command line
 	defer func() {
 		if p := recover(); p != nil {

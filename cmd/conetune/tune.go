@@ -31,6 +31,7 @@ type tuneFlags struct {
 	classWeights                    string
 	model                           modelFlags
 	trace, plot, save, coefficients string
+	report                          string
 	asJSON, verbose                 bool
 }
 
@@ -168,6 +169,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
 	fs.StringVar(&f.trace, "trace", "", "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on")
 	fs.StringVar(&f.plot, "plot", "", "draw errors, penalty, gap and step over time into `FILE.png` or .svg")
+	fs.StringVar(&f.report, "report", "", "write a page about the choice to `FILE.html`: how good it is, coefficients, predictions, data; it needs no other file")
 	fs.StringVar(&f.save, "save", "", "write the refit to `MODEL.json`, for conetune predict")
 	fs.StringVar(&f.coefficients, "coefficients", "", "write the coefficients of the refit that are not zero, with the effects of one standard deviation, to `FILE.csv`")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the solver's iterations to standard error")

@@ -287,7 +287,7 @@ type fileFlag struct{ flag, path string }
 
 // outputs are the files to write, those without a name among them.
 func (f *tuneFlags) outputs() []fileFlag {
-	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}, {"--coefficients", f.coefficients}}
+	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}, {"--coefficients", f.coefficients}, {"--report", f.report}}
 }
 
 // absolute returns a path by which two names of a file can be compared.

@@ -146,6 +146,9 @@ func (job *tuneJob) build(t *tables) (tune.Model, error) {
 func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile, show *progress) ([]*tune.Result, error) {
 	config := job.config
 	config.Logger = a.logger(job.verbose)
+	if job.report != "" {
+		config.Curve = curvePoints
+	}
 	config.KeepFits = job.plot != "" && len(job.methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
@@ -228,6 +231,12 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 			return written, fileError("--coefficients", err)
 		}
 		written = append(written, "coefficients in "+placeOf(job.coefficients))
+	}
+	if job.report != "" && best(results).Refit != nil {
+		if err := a.writeFile(job.report, func(w io.Writer) error { return htmlReport(w, a.args, job, split, results) }); err != nil {
+			return written, fileError("--report", err)
+		}
+		written = append(written, "report in "+placeOf(job.report))
 	}
 	return written, nil
 }

@@ -284,6 +284,9 @@ func (panel Panel) plot(logX bool) (*plot.Plot, error) {
 		m := &plotter.Scatter{XYs: marked, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: 2.5, Shape: s.marker}}
 		if line.Points {
 			m.XYs = points
+			if len(points) == 1 {
+				m.Radius *= 2
+			}
 			p.Add(m)
 		} else {
 			p.Add(l, m)

@@ -57,6 +57,8 @@ type Cell struct {
 	Text   string
 	Key    *string
 	Strong bool
+	// Picture stands after the text; it says nothing that the row does not.
+	Picture template.HTML
 }
 
 // Figure is a picture with its text. The title is unique on the page; Caption is what is needed of it below the heading

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/tune"
+)
+
+const (
+	// mostPoints bounds the points of a cloud on the page, mostPlaces the rows of a figure's table.
+	mostPoints, mostPlaces = 300, 300
+	// curvePoints is how many points the curve has to each side of the selection.
+	curvePoints = 12
+	// calibrationBins is how many bins of equal size the probabilities are in.
+	calibrationBins = 10
+	tallPanel       = 300 // height in points
+)
+
+// onPage is a figure of the page: the picture, what it says in words, and its numbers, a row for each place of a line.
+func onPage(id, caption, about string, f figure.Figure) (webpage.Figure, error) {
+	var b bytes.Buffer
+	areas, err := f.Draw(&b, "svg")
+	if err != nil {
+		return webpage.Figure{}, err
+	}
+	t := webpage.Table{ID: id + "-numbers", Caption: caption + ": numbers", Columns: []webpage.Column{{Title: f.XLabel, Number: true}}}
+	var columns []figure.Line
+	var places []float64
+	groups := []webpage.Group{{Span: 1}}
+	for _, a := range areas {
+		panel := f.Panels[a.Panel]
+		before := len(columns)
+		for _, l := range panel.Lines {
+			if len(l.X) == 0 || l.Name == "" && len(panel.Lines) > 1 { // an unnamed line is a guide to the eye
+				continue
+			}
+			name := l.Name
+			if name == "" {
+				name = panel.YLabel
+			}
+			columns = append(columns, l)
+			t.Columns = append(t.Columns, webpage.Column{Title: name, Number: true})
+			if l.Error != nil {
+				columns = append(columns, figure.Line{X: l.X, Y: l.Error})
+				t.Columns = append(t.Columns, webpage.Column{Title: "standard error", Number: true})
+			}
+			places = append(places, l.X...)
+		}
+		if n := len(columns) - before; n > 0 {
+			groups = append(groups, webpage.Group{Title: panel.YLabel, Span: n})
+		}
+	}
+	if len(areas) > 1 {
+		t.Groups = groups
+	}
+	slices.Sort(places)
+	places = thinned(slices.Compact(places), mostPlaces)
+	for _, x := range places {
+		row := webpage.Row{X: areas[0].X(x), Cells: []webpage.Cell{{Text: fine(x)}}}
+		for _, l := range columns {
+			text := ""
+			if k := slices.Index(l.X, x); k >= 0 {
+				text = fine(l.Y[k])
+			}
+			row.Cells = append(row.Cells, webpage.Cell{Text: text})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return webpage.Figure{ID: id, Title: caption, Caption: caption, SVG: webpage.SVG(b.String(), id, caption, about+" The numbers are in the table below."), Numbers: t}, nil
+}
+
+// thinned takes at most so many of a list, evenly, the ends among them.
+func thinned[T any](list []T, most int) []T {
+	if len(list) <= most {
+		return list
+	}
+	out := make([]T, most)
+	for k := range out {
+		out[k] = list[k*(len(list)-1)/(most-1)]
+	}
+	return out
+}
+
+// one makes a list of a figure.
+func one(f webpage.Figure, err error) ([]webpage.Figure, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []webpage.Figure{f}, nil
+}
+
+// curveFigures show the validation error around the chosen weights; none where there is no curve.
+func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
+	if len(r.Curve) < 2 {
+		return nil, nil
+	}
+	label, scale := "multiple of the chosen weights", 1.0
+	if lambda, l1, ok := parametrised(r); ok {
+		label, scale = "lambda", lambda
+		if slices.Contains(mixing, r.Model) {
+			label = fmt.Sprintf("lambda, at l1_ratio %s", short(l1))
+		}
+	}
+	line, chosen := figure.Line{Name: "mean ± s.e."}, figure.Line{Name: "chosen", Style: 2, Points: true}
+	least := r.Curve[0]
+	for _, p := range r.Curve {
+		line.X, line.Y, line.Error = append(line.X, scale*p.Factor), append(line.Y, p.Validation), append(line.Error, p.StandardError)
+		if p.Factor == 1 {
+			chosen.X, chosen.Y = []float64{scale}, []float64{p.Validation}
+		}
+		if p.Validation < least.Validation {
+			least = p
+		}
+	}
+	about := fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at the largest, %s at the smallest.", label, short(line.X[0]), short(line.X[len(line.X)-1]),
+		short(line.Y[0]), short(line.Y[len(line.Y)-1]))
+	if len(chosen.X) > 0 {
+		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(scale), short(chosen.Y[0]))
+	}
+	return one(onPage("curve", "Validation error ("+job.spec.errorUnit()+") over "+label+", with bars of one standard error", about,
+		figure.Figure{Title: "validation error", XLabel: label, LogX: true, PanelHeight: 240, Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{line, chosen}}}}))
+}
+
+// predictionFigures are those that fit the model.
+func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure, error) {
+	if fit.Labels == nil {
+		return one(residualFigure(j))
+	}
+	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
+	var list []webpage.Figure
+	if job.judge.logOdds() {
+		f, err := calibrationFigure(j, names[1])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	x, y, area := roc(j.Value, j.Y, 1)
+	if math.IsNaN(area) || x[len(x)-1] != 1 || y[len(y)-1] != 1 { // one label alone
+		return list, nil
+	}
+	curve := figure.Line{Name: "model"}
+	at := make([]int, len(x))
+	for k := range at {
+		at[k] = k
+	}
+	for _, k := range thinned(at, mostPlaces) {
+		curve.X, curve.Y = append(curve.X, x[k]), append(curve.Y, y[k])
+	}
+	f, err := onPage("roc", fmt.Sprintf("ROC curve, area %.3f", area),
+		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
+		figure.Figure{Title: "ROC curve", XLabel: "share of " + names[0] + " called " + names[1], XFromZero: true, PanelHeight: tallPanel,
+			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 7}, curve}}}})
+	return append(list, f), err
+}
+
+// residualFigure has targets and residuals over predictions.
+func residualFigure(j *judged) (webpage.Figure, error) {
+	order := make([]int, len(j.Y))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(j.Value[a], j.Value[b]) })
+	shown := thinned(order, mostPoints)
+	actual, residual := figure.Line{Name: "rows", Points: true}, figure.Line{Name: "residuals", Points: true}
+	below := 0
+	for _, i := range shown {
+		f, y := j.Value[i], j.Y[i]
+		actual.X, actual.Y = append(actual.X, f), append(actual.Y, y)
+		residual.X, residual.Y = append(residual.X, f), append(residual.Y, y-f)
+		if y < f {
+			below++
+		}
+	}
+	lo, hi := j.Value[order[0]], j.Value[order[len(order)-1]]
+	caption := "Targets, and residuals (target minus prediction), over predictions"
+	if len(shown) < len(order) {
+		caption += fmt.Sprintf(": %d of %d, evenly", len(shown), len(order))
+	}
+	about := fmt.Sprintf("Predictions from %s to %s. Above, the targets, with the line on which they equal the predictions; below, the residuals, with the line of 0. %d of %d targets are below their predictions.",
+		short(lo), short(hi), below, len(shown))
+	return onPage("residuals", caption, about, figure.Figure{Title: "targets and residuals over predictions", XLabel: "prediction", PanelHeight: 220, Panels: []figure.Panel{
+		{YLabel: "target", Lines: []figure.Line{actual, {X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}}},
+		{YLabel: "residual", Lines: []figure.Line{residual, {X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}}},
+	}})
+}
+
+// calibrationFigure has the share of the second label over its predicted probability, in bins of equal size.
+func calibrationFigure(j *judged, label string) (webpage.Figure, error) {
+	order := make([]int, len(j.Y))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(j.Value[a], j.Value[b]) })
+	bins := min(calibrationBins, max(2, len(order)/10))
+	line := figure.Line{Name: "share ± s.e."}
+	for k := range bins {
+		bin := order[k*len(order)/bins : (k+1)*len(order)/bins]
+		if len(bin) == 0 {
+			continue
+		}
+		n, p, share := float64(len(bin)), 0.0, 0.0
+		for _, i := range bin {
+			p += metrics.Probability(j.Value[i]) / n
+			share += j.Y[i] / n
+		}
+		line.X, line.Y, line.Error = append(line.X, p), append(line.Y, share), append(line.Error, math.Sqrt(share*(1-share)/n))
+	}
+	caption := fmt.Sprintf("Calibration: share of %s over its predicted probability, in %d bins of equal size, with bars of one standard error", label, len(line.X))
+	about := fmt.Sprintf("In the lowest bin the mean probability is %s and the share %s, in the highest %s and %s. On the diagonal they are equal.",
+		short(line.X[0]), short(line.Y[0]), short(line.X[len(line.X)-1]), short(line.Y[len(line.Y)-1]))
+	return onPage("calibration", caption, about, figure.Figure{Title: "calibration", XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
+		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 7}, line}}}})
+}
+
+// traceFigures show what the methods had reached when; none where there is nothing to draw.
+func traceFigures(job *tuneJob, results []*tune.Result) ([]webpage.Figure, error) {
+	f := progressFigure(job, results)
+	f.Map, f.Tiles = nil, nil
+	if !slices.ContainsFunc(f.Panels, func(p figure.Panel) bool {
+		return slices.ContainsFunc(p.Lines, func(l figure.Line) bool { return len(l.X) > 0 })
+	}) {
+		return nil, nil
+	}
+	return one(onPage("trace", f.Title, "Errors and measures of progress over the seconds of the run.", f))
+}

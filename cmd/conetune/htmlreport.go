@@ -1,0 +1,466 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+//go:embed htmlreport.html
+var reportBody string
+
+var reportPage = webpage.New("tune", reportBody)
+
+// mostListed bounds the rows of the page's tables of coefficients and hyperparameters.
+const mostListed = 40
+
+// reportContents is what the body of the page is made of.
+type reportContents struct {
+	Lead                 string
+	Verdict              []string
+	Quality, Errors      *webpage.Table
+	Choice               webpage.Table
+	Same                 []sameModel
+	SameUnits            string
+	Methods              *webpage.Table
+	Curve                []webpage.Figure
+	Coefficients         *webpage.Table
+	CoefficientsNote     string
+	On                   string
+	Figures              []webpage.Figure
+	Confusion            *webpage.Table
+	Data, Findings, Made []string
+	Command              string
+	Trace                []webpage.Figure
+	TraceNote            string
+}
+
+// sameModel is how another program names the model.
+type sameModel struct{ Where, Code string }
+
+// htmlReport writes the page of a run, about the choice of the best of its methods.
+func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, results []*tune.Result) error {
+	r := best(results)
+	c := reportContents{Command: commandLine(args)}
+	j := job.judge.of(r)
+	target := split.Train.Target
+	if r.RefitFit.Targets != nil {
+		target = strings.Join(r.RefitFit.Targets, ", ")
+	}
+	c.Lead = fmt.Sprintf("%s for %s, chosen by %s", r.Model, target, r.Method)
+	if job.entries != nil {
+		c.Lead = fmt.Sprintf("%s, chosen by %s", r.Model, r.Method)
+	}
+	p := choiceOf(job, r)
+	if p.said != "" {
+		c.Lead += ": " + p.said
+	}
+	c.Lead += "."
+	if r.Status != dca.Converged {
+		c.Verdict = append(c.Verdict, fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", strings.TrimSuffix(describeStatus(r.Status), ",")))
+	}
+	c.Choice = p.table
+	c.Same, c.SameUnits = p.same, p.units
+	if j != nil {
+		c.On = judgedOn(j)
+		c.Verdict = append(c.Verdict, verdict(job, j)...)
+		c.Quality = qualityTable(job, j)
+	} else {
+		c.Errors = errorsTable(job, results)
+	}
+	if len(results) > 1 {
+		c.Methods = errorsTable(job, results)
+		c.Errors = nil
+	}
+	var err error
+	if c.Curve, err = curveFigures(job, r); err != nil {
+		return err
+	}
+	if r.Refit != nil && job.entries == nil {
+		c.Coefficients, c.CoefficientsNote = coefficientTable(split, r.RefitFit, j)
+	}
+	if j != nil {
+		if c.Figures, err = predictionFigures(job, j, r.RefitFit); err != nil {
+			return err
+		}
+		if r.RefitFit.Labels != nil {
+			c.Confusion = confusionTable(job, j, r.RefitFit)
+		}
+	}
+	for _, line := range strings.Split(strings.TrimSpace(describeData(job, split)), "\n") {
+		c.Data = append(c.Data, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "data ")))
+	}
+	if job.data.reading != nil {
+		for _, n := range job.data.reading.notes {
+			c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
+		}
+	}
+	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed),
+		fmt.Sprintf("%s on the %s backend, %s after %s, %s", r.Method, r.Backend, strings.TrimSuffix(describeStatus(r.Status), ","), progressOf(r), seconds(r.TimeSeconds))}
+	if r.Refit != nil {
+		c.Made = append(c.Made, "the model is trained on "+map[string]string{
+			tune.FinalTrain: "the training rows", tune.FinalAll: "all rows but those of the test", tune.FinalFolds: "the folds, whose mean it is"}[r.TrainedOn])
+	}
+	if c.Trace, err = traceFigures(job, results); err != nil {
+		return err
+	}
+	c.TraceNote = "What the method had reached when. None of this is needed to use the model."
+	return webpage.Write(w, reportPage, "How "+target+" was modelled", c)
+}
+
+// commandLine is a command line as a shell takes it.
+func commandLine(args []string) string {
+	words := []string{"conetune"}
+	for _, a := range args {
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;!#~") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " ")
+}
+
+// judgedOn says which rows a predictor is judged by.
+func judgedOn(j *judged) string {
+	rows := count(j.rows, "row")
+	switch j.on {
+	case onTest:
+		return rows + " for the test, which were used for nothing else"
+	case onFolds:
+		return rows + " of the cross-validation, each predicted by fits of folds that it does not train"
+	}
+	return rows + " for validation, predicted by the fit to the training rows"
+}
+
+// measureNames are the measures in words.
+var measureNames = map[string]string{
+	metrics.R2: "R², share of the variance explained", metrics.RMSE: "root mean squared error", metrics.MAE: "mean absolute error",
+	metrics.LogLoss: "log loss", metrics.Brier: "Brier score", metrics.AUC: "area under the ROC curve", metrics.ErrorRate: "share of wrong labels",
+	metrics.DevianceExplained: "share of the deviance explained", metrics.Deviance: "mean Poisson deviance",
+	metrics.Pinball: "mean pinball loss", metrics.Coverage: "share of targets at or below the prediction",
+}
+
+// without is what is predicted without any feature.
+func without(job *tuneJob, j *judged) string {
+	switch {
+	case job.spec.name == "quantile":
+		return "the quantile of the training rows"
+	case job.spec.labels && job.judge.logOdds():
+		return "the share of the training rows"
+	case job.spec.labels:
+		return "the more frequent label"
+	}
+	return "the mean of the training rows"
+}
+
+// verdict puts the measures into sentences.
+func verdict(job *tuneJob, j *judged) []string {
+	m := j.metrics[len(j.metrics)-1]
+	for _, name := range []string{metrics.RMSE, metrics.ErrorRate, metrics.Pinball, metrics.Deviance} {
+		if k := slices.IndexFunc(j.metrics, func(m metrics.Metric) bool { return m.Name == name }); k >= 0 {
+			m = j.metrics[k]
+		}
+	}
+	if k := slices.IndexFunc(j.metrics, func(m metrics.Metric) bool { return m.Name == metrics.LogLoss }); k >= 0 {
+		m = j.metrics[k]
+	}
+	text := fmt.Sprintf("On %s: %s %s ± %s, against %s for %s", judgedOn(j), measureNames[m.Name], short(m.Value), short(m.StandardError), short(m.Base), without(job, j))
+	switch change := 100 * (m.Value/m.Base - 1); {
+	case math.IsNaN(change) || math.IsInf(change, 0):
+		text += "."
+	case change < 0:
+		text += fmt.Sprintf(": %.0f %% less.", -change)
+	default:
+		text += fmt.Sprintf(": %.0f %% more. The features do not help on these rows.", change)
+	}
+	list := []string{text}
+	if j.on != onTest {
+		list = append(list, "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse.")
+	}
+	return list
+}
+
+// short writes three significant digits.
+func short(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// fine writes four, without an exponent for sizes of daily life.
+func fine(v float64) string {
+	if a := math.Abs(v); a >= 1000 && a < 1e7 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+func qualityTable(job *tuneJob, j *judged) *webpage.Table {
+	t := &webpage.Table{ID: "quality", Caption: "How good it is on these rows",
+		Columns: []webpage.Column{{Title: "measure"}, {Title: "model", Number: true}, {Title: "standard error", Number: true}, {Title: "without features", Number: true}}}
+	for _, m := range j.metrics {
+		name := measureNames[m.Name]
+		if m.Name == metrics.Coverage {
+			name += fmt.Sprintf(" (%g is right)", job.model.level)
+		}
+		t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: short(m.StandardError)}, {Text: fine(m.Base)}}})
+	}
+	return t
+}
+
+// errorsTable has the errors of the refits, a row for each method.
+func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
+	unit := job.spec.errorUnit()
+	t := &webpage.Table{ID: "errors", Caption: strings.ToUpper(unit[:1]) + unit[1:] + " by method", Sortable: len(results) > 1,
+		Columns: []webpage.Column{{Title: "method"}, {Title: "validation", Number: true}, {Title: "test", Number: true}, {Title: "seconds", Number: true}}}
+	chosen := best(results)
+	for _, r := range results {
+		cells := []webpage.Cell{{Text: r.Method}, {Text: "-", Key: new(string)}, {Text: "-", Key: new(string)}, {Text: fmt.Sprintf("%.2f", r.TimeSeconds)}}
+		if r.Refit != nil {
+			cells[1] = webpage.Cell{Text: number(r.Refit.Validation), Strong: r == chosen}
+			if r.Refit.Test != nil {
+				cells[2] = webpage.Cell{Text: number(*r.Refit.Test)}
+			}
+		}
+		t.Rows = append(t.Rows, webpage.Row{Cells: cells})
+	}
+	return t
+}
+
+// choice is what was chosen in words, as a table, and as other programs call it.
+type choice struct {
+	said, units string
+	table       webpage.Table
+	same        []sameModel
+}
+
+// mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2).
+var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "poisson"}
+
+// parametrised are lambda and l1_ratio of a result, in this parametrisation of glmnet and scikit-learn; ok is false for models that have none.
+func parametrised(r *tune.Result) (lambda, l1 float64, ok bool) {
+	switch {
+	case r.Refit == nil || len(r.Lambda) == 0:
+		return 0, 0, false
+	case r.Model == "lasso":
+		return r.Lambda[0], 1, true
+	case r.Model == "ridge":
+		return r.Lambda[0], 0, true
+	case slices.Contains(mixing, r.Model) && len(r.Lambda) == 2 && r.Lambda[0]+r.Lambda[1] > 0:
+		return r.Lambda[0] + r.Lambda[1], r.Lambda[0] / (r.Lambda[0] + r.Lambda[1]), true
+	}
+	return 0, 0, false
+}
+
+func choiceOf(job *tuneJob, r *tune.Result) choice {
+	c := choice{table: webpage.Table{ID: "chosen", Caption: "Hyperparameters", Columns: []webpage.Column{{Title: "name"}, {Title: "value", Number: true}, {Title: "meaning"}}}}
+	add := func(name, value, meaning string) {
+		c.table.Rows = append(c.table.Rows, webpage.Row{Cells: []webpage.Cell{{Text: name}, {Text: value, Strong: true}, {Text: meaning}}})
+	}
+	of := "of the fit to the training rows"
+	trained, whole := job.judge.rows.split.Train, 0
+	if trained != nil {
+		whole, _ = trained.Dims()
+	}
+	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
+		of = "of the model"
+		if val := job.judge.rows.split.Val; val != nil {
+			n, _ := val.Dims()
+			whole += n
+		}
+	}
+	c.units = "on the features and the target as they are"
+	if job.scaling.standardize {
+		c.units = "on standardised features and target"
+		if job.spec.labels || job.spec.logLink {
+			c.units = "on standardised features"
+		}
+	}
+	if lambda, l1, ok := parametrised(r); ok {
+		c.said = "lambda " + short(lambda)
+		add("lambda", fine(lambda), "weight of the penalty "+of+", "+c.units)
+		if slices.Contains(mixing, r.Model) {
+			c.said += ", l1_ratio " + short(l1)
+			add("l1_ratio", fine(l1), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
+		}
+		c.same = sameAs(r.Model, lambda, l1, whole)
+		return c
+	}
+	values := r.Lambda
+	if r.Selection != nil {
+		values = slices.Concat(values, r.Selection.Upper)
+	}
+	order := make([]int, min(len(values), len(r.Names)))
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) > mostListed {
+		slices.SortStableFunc(order, func(i, j int) int { return -compareNumbers(values[i], values[j]) })
+	}
+	for _, i := range order[:min(len(order), mostListed)] {
+		meaning := "weight of a penalty " + of
+		if i >= len(r.Lambda) {
+			meaning = "bound"
+		}
+		add(r.Names[i], fine(values[i]), meaning)
+	}
+	if rest := len(order) - mostListed; rest > 0 {
+		add(count(rest, "more"), "", "all are in --json")
+	}
+	if len(order) > 0 {
+		c.said = count(len(order), "hyperparameter")
+	}
+	return c
+}
+
+func compareNumbers(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on.
+func sameAs(model string, lambda, l1 float64, n int) []sameModel {
+	l, a := strconv.FormatFloat(lambda, 'g', 6, 64), strconv.FormatFloat(l1, 'g', 6, 64)
+	learn, family := "", "gaussian"
+	switch model {
+	case "elastic-net":
+		learn = "ElasticNet(alpha=" + l + ", l1_ratio=" + a + ")"
+	case "lasso":
+		learn = "Lasso(alpha=" + l + ")"
+	case "ridge":
+		learn = "Ridge(alpha=" + strconv.FormatFloat(lambda*float64(n), 'g', 6, 64) + ")"
+	case "logistic":
+		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + strconv.FormatFloat(1/(lambda*float64(n)), 'g', 6, 64) + ", l1_ratio=" + a + ")"
+		family = "binomial"
+	case "poisson":
+		family = "poisson"
+	default:
+		return nil
+	}
+	list := []sameModel{{"glmnet", `glmnet(x, y, family = "` + family + `", alpha = ` + a + ", lambda = " + l + ", standardize = FALSE)"}}
+	if learn != "" {
+		list = append([]sameModel{{"scikit-learn", learn}}, list...)
+	}
+	return list
+}
+
+// coefficientTable lists the coefficients in use, the largest effect first, with a bar for each and how many folds choose it.
+func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.Table, string) {
+	list := effects(split, fit)
+	note := fmt.Sprintf("%d of %s are in the model. A bar is what the prediction changes by when the feature rises by one standard deviation, to the right where it rises; the coefficient is in the unit of the table.",
+		len(list), count(len(fit.Features), "feature"))
+	t := &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
+		Columns: []webpage.Column{{Title: "feature"}, {Title: "effect", Number: true}, {Title: "coefficient", Number: true}}}
+	var chosen []int
+	if j != nil && j.folds != nil {
+		t.Columns = append(t.Columns, webpage.Column{Title: "chosen by folds", Number: true})
+		note += fmt.Sprintf(" The last number says in which share of the %d fits of the folds the coefficient is not zero.", len(j.folds))
+		chosen = chosenBy(split, j.folds)
+	}
+	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true})
+	switch {
+	case fit.Targets != nil:
+		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the targets; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
+	case fit.Labels != nil:
+		note += " Effects are on the value whose sign is the label."
+	case fit.LogLink:
+		note += " Effects are on the logarithm of the mean."
+	}
+	for _, e := range list[:min(len(list), mostListed)] {
+		effect := math.Copysign(e.size, e.coefficient)
+		if fit.Targets != nil {
+			effect = e.size
+		}
+		key, own := strconv.FormatFloat(effect, 'g', -1, 64), strconv.FormatFloat(e.coefficient, 'g', -1, 64)
+		cells := []webpage.Cell{{Text: e.feature}, {Text: fine(effect), Key: &key}, {Text: fine(e.coefficient), Key: &own}}
+		if chosen != nil {
+			share := float64(chosen[slices.Index(fit.Features, e.feature)]) / float64(len(j.folds))
+			k := strconv.FormatFloat(share, 'g', -1, 64)
+			cells = append(cells, webpage.Cell{Text: fmt.Sprintf("%.0f %%", 100*share), Key: &k})
+		}
+		cells = append(cells, webpage.Cell{Picture: effectBar(effect / list[0].size), Key: &key})
+		t.Rows = append(t.Rows, webpage.Row{Cells: cells})
+	}
+	if len(list) > mostListed {
+		note += fmt.Sprintf(" The %d largest are shown.", mostListed)
+	}
+	if len(list) == 0 {
+		return nil, ""
+	}
+	return t, note
+}
+
+// chosenBy counts for each feature the fits in which it has a coefficient that counts.
+func chosenBy(split *dataset.Split, fits []tune.Fit) []int {
+	sd := split.Train.Deviations()
+	n := make([]int, len(sd))
+	for _, f := range fits {
+		largest := 0.0
+		for j, c := range f.Coefficients {
+			largest = max(largest, math.Abs(c)*sd[j])
+		}
+		for j, c := range f.Coefficients {
+			if math.Abs(c)*sd[j] > inThreshold(0)*largest {
+				n[j]++
+			}
+		}
+	}
+	return n
+}
+
+// effectBar is a bar from the middle to a share of the half width, from -1 to 1; the number beside it is its text.
+func effectBar(share float64) template.HTML {
+	const half = 60
+	from, length := float64(half), half*math.Abs(share)
+	if share < 0 {
+		from -= length
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 %d 12" aria-hidden="true"><path class="axis" d="M%d 0v12"/><rect x="%.2f" y="2" width="%.2f" height="8"/></svg>`, 2*half, half, from, length))
+}
+
+// confusionTable counts labels and predicted labels.
+func confusionTable(job *tuneJob, j *judged, fit tune.Fit) *webpage.Table {
+	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
+	var n [2][2]int
+	for i, y := range j.Y {
+		called := 0
+		if j.Value[i] > 0 {
+			called = 1
+		}
+		n[int(y)][called]++
+	}
+	caption := "Labels and predicted labels, "
+	if j.rows != len(j.Y) {
+		caption = "Labels and predicted labels, each row once for each deal, "
+	}
+	t := &webpage.Table{ID: "confusion", Caption: caption + judgedOn(j), Columns: []webpage.Column{{Title: "label"},
+		{Title: "predicted " + names[0], Number: true}, {Title: "predicted " + names[1], Number: true}, {Title: "share right", Number: true}}}
+	for k, name := range names {
+		share := "-"
+		if sum := n[k][0] + n[k][1]; sum > 0 {
+			share = fmt.Sprintf("%.1f %%", 100*float64(n[k][k])/float64(sum))
+		}
+		t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{{Text: name}, {Text: strconv.Itoa(n[k][0])}, {Text: strconv.Itoa(n[k][1])}, {Text: share}}})
+	}
+	return t
+}

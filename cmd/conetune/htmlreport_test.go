@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// reportOf runs tune and returns its page, in which ids are there once and what is labelled by one has it.
+func reportOf(t *testing.T, args ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	o := conetune(t, append(append([]string{"tune"}, args...), "--report", path)...)
+	require.Contains(t, o.ok(t), "report in "+path)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	page := string(text)
+	require.NotContains(t, page, "ZgotmplZ")
+	require.NotContains(t, page, "NaN")
+	for _, address := range regexp.MustCompile(`https?://[^"' )<]*`).FindAllString(page, -1) {
+		require.Equal(t, "http://www.w3.org/2000/svg", address)
+	}
+	ids, labels := map[string]bool{}, []string{}
+	d := xml.NewDecoder(strings.NewReader(regexp.MustCompile(`(?s)<script>.*</script>`).ReplaceAllString(page, "")))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	for {
+		token, err := d.RawToken()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		e, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, a := range e.Attr {
+			switch a.Name.Local {
+			case "id":
+				require.False(t, ids[a.Value], "id %s twice", a.Value)
+				ids[a.Value] = true
+			case "aria-labelledby":
+				labels = append(labels, strings.Fields(a.Value)...)
+			}
+		}
+	}
+	for _, name := range labels {
+		require.True(t, ids[name], name)
+	}
+	return page
+}
+
+// first is what stands before the first heading of a section.
+func first(page string) string {
+	_, body, _ := strings.Cut(page, "<h1>")
+	head, _, _ := strings.Cut(body, "<h2")
+	return head
+}
+
+func TestReportOfEveryModel(t *testing.T) {
+	dir := t.TempDir()
+	data, labels := write(t, dir, "table.csv", csvText(1, 60, 6)), write(t, dir, "labels.csv", labelled(1, 90, 6))
+	for _, spec := range models {
+		if spec.matrix != nil {
+			continue
+		}
+		t.Run(spec.name, func(t *testing.T) {
+			args := []string{spec.name, "--data", data, "--gap-tol", "0", "--tol", "0.1"}
+			want := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + spec.name}
+			switch {
+			case spec.grouped:
+				args = append(args, "--groups", "3")
+			case spec.several != nil:
+				args = append(args, "--target", "y,f2")
+			case spec.labels:
+				args[2] = labels
+				want = append(want, `id="confusion"`, `id="roc"`)
+			}
+			if spec.several == nil {
+				want = append(want, `id="quality"`)
+			}
+			if spec.several == nil && !spec.labels {
+				want = append(want, `id="residuals"`)
+			}
+			if spec.folds == nil && spec.several == nil {
+				want = append(want, `id="curve"`)
+			}
+			page := reportOf(t, args...)
+			for _, text := range want {
+				require.Contains(t, page, text)
+			}
+		})
+	}
+	entries := "row,col,value\n"
+	for i := range 12 {
+		for k := range 10 {
+			entries += fmt.Sprintf("%d,%d,%g\n", i, k, math.Sin(float64(i))*float64(k))
+		}
+	}
+	page := reportOf(t, "matrix-completion", "--data", write(t, dir, "entries.csv", entries), "--tol", "0.1")
+	require.Contains(t, page, `id="errors"`)
+}
+
+// The first screen says what was chosen and how good it is, in the numbers of --json; the call of scikit-learn is the
+// same model: of ridge regression the penalty times the rows.
+func TestReportFirstScreen(t *testing.T) {
+	table := filepath.Join("..", "..", "examples", "diabetes.csv")
+	args := []string{"ridge", "--data", table, "--folds", "5", "--split", "0.75/rest"}
+	page := reportOf(t, args...)
+	o := conetune(t, append(append([]string{"tune"}, args...), "--json")...)
+	on, m := measured(t, o)
+	require.Equal(t, onTest, on)
+	lambda := o.object(t)["hyperparameters"].(map[string]any)["lambda"]
+	if lambda == nil {
+		lambda = o.object(t)["hyperparameters"].(map[string]any)["lambda2"]
+	}
+	head := first(page)
+	for _, want := range []string{
+		"ridge for y, chosen by vf-idca: lambda " + short(lambda.(float64)),
+		"On 110 rows for the test, which were used for nothing else: root mean squared error " + short(m["rmse"]["value"]) + " ± " + short(m["rmse"]["standard_error"]) +
+			", against " + short(m["rmse"]["baseline"]) + " for the mean of the training rows",
+		fine(m["r2"]["value"]), fine(m["mae"]["value"]),
+	} {
+		require.Contains(t, head, want)
+	}
+	require.Contains(t, page, fmt.Sprintf("Ridge(alpha=%.6g)", lambda.(float64)*332))
+	require.Contains(t, page, "100 %", "ridge has all coefficients in all folds")
+}
+
+// What comes from the data is text, whatever it looks like, and so is the command line.
+func TestReportEscapes(t *testing.T) {
+	text := strings.Replace(csvText(1, 60, 6), "f1,", "<b>&x,", 1)
+	page := reportOf(t, "lasso", "--data", write(t, t.TempDir(), "a <i> table.csv", text))
+	require.NotContains(t, page, "<b>&x")
+	require.Contains(t, page, "&lt;b&gt;&amp;x")
+	require.NotContains(t, page, "<i>")
+	require.Equal(t, `conetune tune lasso --data 'it'\''s a $.csv' ''`, commandLine([]string{"tune", "lasso", "--data", "it's a $.csv", ""}))
+}
+
+// A coefficient is chosen by the fits in which it counts, whatever the unit of its feature.
+func TestChosenBy(t *testing.T) {
+	table, err := dataset.Read(write(t, t.TempDir(), "t.csv", "y,a,b\n1,1,1000\n2,2,3000\n3,4,2000\n"), "y")
+	require.NoError(t, err)
+	fits := []tune.Fit{{Coefficients: []float64{1, 1e-5}}, {Coefficients: []float64{1e-12, 1}}, {Coefficients: []float64{0, 0}}}
+	require.Equal(t, []int{1, 2}, chosenBy(&dataset.Split{Train: table}, fits))
+}
+
+// lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.
+func TestParametrised(t *testing.T) {
+	r := &tune.Result{Model: "elastic-net", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}}
+	lambda, l1, ok := parametrised(r)
+	require.True(t, ok)
+	require.InDelta(t, 0.4, lambda, 1e-15)
+	require.InDelta(t, 0.75, l1, 1e-15)
+	require.Contains(t, sameAs("elastic-net", lambda, l1, 10)[0].Code, "ElasticNet(alpha=0.4, l1_ratio=0.75)")
+	require.Contains(t, sameAs("logistic", lambda, l1, 10)[0].Code, "C=0.25, l1_ratio=0.75")
+	_, _, ok = parametrised(&tune.Result{Model: "weighted-lasso", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}})
+	require.False(t, ok)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/metrics"
@@ -105,7 +106,7 @@ func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
 	if lambda, l1, ok := parametrised(r); ok {
 		label, scale = "lambda", lambda
 		if slices.Contains(mixing, r.Model) {
-			label = fmt.Sprintf("lambda, at l1_ratio %s", short(l1))
+			label = "lambda, at l1_ratio " + ratio(l1, 3)
 		}
 	}
 	line, chosen := figure.Line{Name: "mean ± s.e."}, figure.Line{Name: "chosen", Style: 2, Points: true}
@@ -222,12 +223,27 @@ func calibrationFigure(j *judged, label string) (webpage.Figure, error) {
 
 // traceFigures show what the methods had reached when; none where there is nothing to draw.
 func traceFigures(job *tuneJob, results []*tune.Result) ([]webpage.Figure, error) {
+	label, about := "seconds", "Errors and measures of progress over the seconds of the run."
+	if len(results) == 1 { // then its steps tell more than the clock
+		label, about = "iteration", "Errors and measures of progress over the iterations."
+		if searches(results[0].Method) {
+			label, about = "evaluation", "The least error so far over the fits."
+		}
+		r := *results[0]
+		r.Trace = slices.Clone(r.Trace)
+		for k := range r.Trace {
+			r.Trace[k].Elapsed = time.Duration(k+1) * time.Second
+		}
+		r.TimeSeconds = float64(len(r.Trace))
+		results = []*tune.Result{&r}
+	}
 	f := progressFigure(job, results)
+	f.XLabel, f.XFromZero = label, len(results) > 1
 	f.Map, f.Tiles = nil, nil
 	if !slices.ContainsFunc(f.Panels, func(p figure.Panel) bool {
 		return slices.ContainsFunc(p.Lines, func(l figure.Line) bool { return len(l.X) > 0 })
 	}) {
 		return nil, nil
 	}
-	return one(onPage("trace", f.Title, "Errors and measures of progress over the seconds of the run.", f))
+	return one(onPage("trace", f.Title, about, f))
 }

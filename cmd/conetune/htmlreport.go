@@ -199,6 +199,12 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
+// ratio writes a number from 0 to 1 with so many decimals, without zeros at the end.
+func ratio(v float64, decimals int) string {
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
 // fine writes four, without an exponent for sizes of daily life.
 func fine(v float64) string {
 	if a := math.Abs(v); a >= 1000 && a < 1e7 {
@@ -230,7 +236,7 @@ func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
 		Columns: []webpage.Column{{Title: "method"}, {Title: "validation", Number: true}, {Title: "test", Number: true}, {Title: "seconds", Number: true}}}
 	chosen := best(results)
 	for _, r := range results {
-		cells := []webpage.Cell{{Text: r.Method}, {Text: "-", Key: new(string)}, {Text: "-", Key: new(string)}, {Text: fmt.Sprintf("%.2f", r.TimeSeconds)}}
+		cells := []webpage.Cell{{Text: r.Method}, {Text: "-", Key: new(string)}, {Text: "-", Key: new(string)}, {Text: short(r.TimeSeconds)}}
 		if r.Refit != nil {
 			cells[1] = webpage.Cell{Text: number(r.Refit.Validation), Strong: r == chosen}
 			if r.Refit.Test != nil {
@@ -295,8 +301,8 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 		c.said = "lambda " + short(lambda)
 		add("lambda", fine(lambda), "weight of the penalty "+of+", "+c.units)
 		if slices.Contains(mixing, r.Model) {
-			c.said += ", l1_ratio " + short(l1)
-			add("l1_ratio", fine(l1), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
+			c.said += ", l1_ratio " + ratio(l1, 3)
+			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
 		c.same = sameAs(r.Model, lambda, l1, whole)
 		return c
@@ -340,7 +346,7 @@ func compareNumbers(a, b float64) int {
 
 // sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on.
 func sameAs(model string, lambda, l1 float64, n int) []sameModel {
-	l, a := strconv.FormatFloat(lambda, 'g', 6, 64), strconv.FormatFloat(l1, 'g', 6, 64)
+	l, a := strconv.FormatFloat(lambda, 'g', 6, 64), ratio(l1, 6)
 	learn, family := "", "gaussian"
 	switch model {
 	case "elastic-net":

@@ -32,7 +32,7 @@ type reportContents struct {
 	Quality, Errors      *webpage.Table
 	Choice               webpage.Table
 	Same                 []sameModel
-	SameUnits            string
+	SameWhat, SameUnits  string
 	Methods              *webpage.Table
 	Curve                []webpage.Figure
 	Coefficients         *webpage.Table
@@ -71,7 +71,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		c.Verdict = append(c.Verdict, fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", strings.TrimSuffix(describeStatus(r.Status), ",")))
 	}
 	c.Choice = p.table
-	c.Same, c.SameUnits = p.same, p.units
+	c.Same, c.SameUnits, c.SameWhat = p.same, p.units, p.what
 	if j != nil {
 		c.On = judgedOn(j)
 		c.Verdict = append(c.Verdict, verdict(job, j)...)
@@ -250,9 +250,9 @@ func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
 
 // choice is what was chosen in words, as a table, and as other programs call it.
 type choice struct {
-	said, units string
-	table       webpage.Table
-	same        []sameModel
+	said, units, what string
+	table             webpage.Table
+	same              []sameModel
 }
 
 // mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2).
@@ -279,12 +279,16 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 		c.table.Rows = append(c.table.Rows, webpage.Row{Cells: []webpage.Cell{{Text: name}, {Text: value, Strong: true}, {Text: meaning}}})
 	}
 	of := "of the fit to the training rows"
+	c.what = "The same fit to the training rows" // from which the final one on more rows differs a little
+	if r.TrainedOn == tune.FinalTrain {
+		c.what = "The same model"
+	}
 	trained, whole := job.judge.rows.split.Train, 0
 	if trained != nil {
 		whole, _ = trained.Dims()
 	}
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
-		of = "of the model"
+		of, c.what = "of the model", "The same model"
 		if val := job.judge.rows.split.Val; val != nil {
 			n, _ := val.Dims()
 			whole += n

@@ -39,6 +39,9 @@ const jointTol, compactTol = 1e-9, 1e-4
 // many values.
 const subproblemTol = 1e-3
 
+// coarseShare times their gap is that of subproblems of coarse fits: the value of the lower level, known to its gap, is in them with a weight of up to the penalty.
+const coarseShare = 10
+
 // tol is the gap of both programs.
 func (j *joint) tol() float64 {
 	tol := jointTol
@@ -244,8 +247,11 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 	}
 	scale := floats.Sum(j.scale) / float64(len(j.scale))
 	tol := j.tol()
-	if j.compact() {
+	switch {
+	case j.compact():
 		tol = subproblemTol
+	case j.coarse > 0:
+		tol = math.Max(tol, j.coarse*math.Max(1, math.Min(coarseShare, b.penalty)))
 	}
 	centre := &lower.Centre{
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,

@@ -59,6 +59,9 @@ const (
 	mostShort, shortStep = 2, 0.05
 	// jointShare is the number of working rows of a fold for each unknown, beside those at their kinks.
 	jointShare = 5
+	// startShare of alpha is the multiplier of V that a first solve begins with, and wideShare that by conjugate gradients, which takes tens of steps to become smaller; firstBand is the share
+	// of the first band that these begin with: the centre is a solution of the lower level, so that rows are near their kinks or far from them.
+	startShare, wideShare, firstBand = 0.5, 0.2, 0.1
 	// boxStiffness is that of the bounds of the features, relative to the others.
 	boxStiffness = 0.3
 
@@ -101,11 +104,15 @@ type solving struct {
 	wide      *wide // nil where matrices of the order of the features are factored
 	tol       float64
 	gap       float64 // at the point now
+	least     float64 // the largest lower bound so far
 	damp      float64 // what the curvature is enlarged by where steps are short
 	steps     int
 	short     int // steps in turn that were short
 	out       *lower.Subsolution
 }
+
+// large says whether it takes conjugate gradients.
+func (s *Subproblem) large() bool { return s.p > mostStored || s.products }
 
 // each calls f for the folds, side by side, and says whether all were.
 func (s *solving) each(f func(f *fold) bool) bool {
@@ -120,9 +127,9 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	if len(c.X) != len(s.folds) || len(c.R) != p+1 {
 		return nil, fmt.Errorf("machine: the centre has %d folds and %d radii, expected %d and %d", len(c.X), len(c.R), len(s.folds), p+1)
 	}
-	out := &lower.Subsolution{Gap: math.Inf(1)}
-	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1), dh: make([]float64, p+1), out: out}
-	if p > mostStored || s.products {
+	out := &lower.Subsolution{Gap: math.Inf(1), Objective: math.Inf(1)}
+	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1), dh: make([]float64, p+1), least: math.Inf(-1), out: out}
+	if s.large() {
 		q.wide = newWide(len(s.folds), p)
 	}
 	for j := range q.h {
@@ -135,6 +142,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		f.z[p] = c.X[t][1][0]
 		f.radius = math.Inf(1)
 	}
+	first := s.scale == 0
 	s.start(c)
 	q.tol = s.tolerance(c)
 	s.last = &lower.Centre{X: c.X, R: c.R}
@@ -147,7 +155,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	if !q.each(func(f *fold) bool { return !f.end.Look() && f.measure() }) {
 		return out, nil
 	}
-	if s.scale == 0 {
+	if first {
 		for _, f := range s.folds {
 			for i, v := range f.margins {
 				f.shares[i] = math.Max(0, math.Min(1, v))
@@ -164,7 +172,11 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	for _, f := range s.folds {
 		q.width = math.Max(q.width, f.band())
 	}
-	q.width = math.Max(narrowest, math.Min(widest, q.width))
+	q.width = math.Min(widest, q.width)
+	if first && q.wide != nil {
+		q.width *= firstBand
+	}
+	q.width = math.Max(narrowest, q.width)
 	if !q.each((*fold).choose) {
 		return out, nil
 	}
@@ -209,7 +221,10 @@ func (s *Subproblem) start(c *lower.Centre) {
 	if s.scale > 0 {
 		share = c.Alpha / s.scale
 	} else {
-		s.m0 = c.Alpha / 2
+		s.m0 = startShare * c.Alpha
+		if s.large() {
+			s.m0 = wideShare * c.Alpha
+		}
 	}
 	s.m0 *= share
 	for t, f := range s.folds {
@@ -276,8 +291,9 @@ func (q *solving) evaluate(measured bool) bool {
 	return true
 }
 
-// certify computes the gap at the point and the multipliers now, and keeps the best point.
-func (q *solving) certify() float64 {
+// certify computes the gap at the point and the multipliers now, and that of the best point and the best multipliers so far, which need not be of the same step: it keeps the multipliers and, if
+// all rows are measured, the point. The first point is the centre, so that none is kept that is worse.
+func (q *solving) certify(measured bool) (now, best float64) {
 	c := q.c
 	// The upper bound: h goes up to where the features are within it, but for t.
 	h := slices.Clone(q.h)
@@ -306,21 +322,24 @@ func (q *solving) certify() float64 {
 		upper += c.Rho / 2 * d * d
 	}
 	upper += c.Alpha * math.Max(worst, math.Max(0, v))
-	bound := q.bound()
-	gap := upper - bound
-	if gap < q.out.Gap {
-		o := q.out
-		o.Gap, o.Objective, o.R, o.M0 = gap, upper, h, q.m0Now
-		o.X, o.M = nil, nil
+	bound, o := q.bound(), q.out
+	if bound > q.least {
+		q.least, o.M0, o.M = bound, q.m0Now, nil
 		for _, f := range q.folds {
-			o.X = append(o.X, [][]float64{slices.Clone(f.z[:q.p]), {f.z[q.p]}})
 			m := make([]float64, q.p+1)
 			m[0] = f.ballNow
 			floats.AddTo(m[1:], f.overNow, f.underNow)
 			o.M = append(o.M, m)
 		}
 	}
-	return gap
+	if measured && upper < o.Objective {
+		o.Objective, o.R, o.X = upper, h, nil
+		for _, f := range q.folds {
+			o.X = append(o.X, [][]float64{slices.Clone(f.z[:q.p]), {f.z[q.p]}})
+		}
+	}
+	o.Gap = o.Objective - q.least
+	return upper - bound, math.Min(upper, o.Objective) - q.least
 }
 
 // bound is the dual function at the multipliers now.
@@ -362,25 +381,27 @@ func (q *solving) run() {
 		if !q.evaluate(measured) {
 			return
 		}
-		gap := q.certify()
+		gap, best := q.certify(measured)
 		q.gap = gap
+		over := q.steps >= mostJointSteps
 		far := slices.ContainsFunc(q.folds, func(f *fold) bool { return f.moved > farMove*f.radius && len(f.work) < f.rows.n })
-		if !measured && (gap <= q.tol || far) {
-			q.out.Gap = math.Inf(1) // that was not of all rows
-			if !q.each(func(f *fold) bool { return f.measure() && f.choose() }) {
+		if !measured && (best <= q.tol || far || over) {
+			if measured = q.remeasure(); !measured {
 				return
 			}
-			measured = true
 			continue
 		}
-		if q.out.Gap <= q.tol && measured || q.steps >= mostJointSteps {
+		if q.out.Gap <= q.tol || over {
+			return
+		}
+		fall, whole, ok := q.step()
+		if !ok {
+			if !measured && q.remeasure() && q.evaluate(true) {
+				q.certify(true)
+			}
 			return
 		}
 		measured = false
-		fall, whole, ok := q.step()
-		if !ok {
-			return
-		}
 		q.steps++
 		since++
 		if q.short >= mostShort {
@@ -395,6 +416,11 @@ func (q *solving) run() {
 			since = 0
 		}
 	}
+}
+
+// remeasure computes the margins of all rows, and chooses those at work anew.
+func (q *solving) remeasure() bool {
+	return q.each(func(f *fold) bool { return f.measure() && f.choose() })
 }
 
 // compare says whether the band and the constraints that hold are the same at the point now, and what the regularisation is there.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,4 +91,31 @@ func TestSubproblemByProducts(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, compared, 50, "of 54")
+}
+
+// A subproblem that ends early is nowhere worse than the centre, and its gap bounds the distance from the optimum.
+func TestSubproblemEarly(t *testing.T) {
+	stacks, trains := folds(t, 3, 60, 30, 6)
+	c := centre(t, trains, append([]float64{0.7}, slices.Repeat([]float64{0.3}, 30)...), 5, 1)
+	for _, products := range []bool{false, true} {
+		solve := func(tol float64) *lower.Subsolution {
+			s, err := NewSubproblem(stacks, 1)
+			require.NoError(t, err)
+			s.products = products
+			c.Tol = tol
+			out, err := s.Solve(context.Background(), c)
+			require.NoError(t, err)
+			require.True(t, out.Solved)
+			require.LessOrEqual(t, out.Gap, tol)
+			return out
+		}
+		first, best := solve(1e6), solve(1e-8)
+		require.Equal(t, c.X, first.X)
+		require.Zero(t, first.Fits)
+		for _, tol := range []float64{1, 0.1, 1e-2, 1e-3, 1e-4} {
+			out := solve(tol)
+			require.LessOrEqual(t, out.Objective, first.Objective)
+			require.InDelta(t, best.Objective, out.Objective, out.Gap+2e-8)
+		}
+	}
 }

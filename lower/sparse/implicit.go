@@ -32,7 +32,7 @@ type implicit struct {
 	most   int   // columns that the factor may have
 	heavy  []int // positions of the columns of the factor, rising
 	factor factor.Definite
-	byRows byRows // in its place where rows are few
+	byRows byRows           // in its place where rows are few
 	inside []int            // places in free of those that the factor is of
 	rows   []*design.Listed // what is free, for sparse designs
 	size   float64          // of the derivatives where a coefficient is zero

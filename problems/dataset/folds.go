@@ -39,18 +39,7 @@ func CrossValidate(d *Data, t int, seed uint64, classes []int) (*CrossValidation
 	if classes != nil {
 		parts = stratify(classes, t, seed)
 	}
-	cv := &CrossValidation{Data: d}
-	for k := range parts {
-		f := Fold{Val: parts[k]}
-		for other := range parts {
-			if other != k {
-				f.Train = append(f.Train, parts[other]...)
-			}
-		}
-		slices.Sort(f.Train)
-		cv.Folds = append(cv.Folds, f)
-	}
-	return cv, nil
+	return &CrossValidation{Data: d, Folds: FoldsOf(parts)}, nil
 }
 
 // CrossValidateRepeated is [CrossValidate] with the folds of several deals, one after the other, the first of which is that of CrossValidate. The
@@ -61,7 +50,7 @@ func CrossValidateRepeated(d *Data, t, repeats int, seed uint64, classes []int) 
 	}
 	all := &CrossValidation{Data: d}
 	for k := range repeats {
-		cv, err := CrossValidate(d, t, seed+uint64(k)*repeatStride, classes)
+		cv, err := CrossValidate(d, t, repeatSeed(seed, k), classes)
 		if err != nil {
 			return nil, err
 		}
@@ -69,6 +58,26 @@ func CrossValidateRepeated(d *Data, t, repeats int, seed uint64, classes []int) 
 	}
 	return all, nil
 }
+
+// GroupFolds are the folds of so many deals of groups, one after the other, see [GroupParts]. Where the groups leave chance no choice, as all are of different sizes, deals are
+// the same.
+func GroupFolds(group []int, t, repeats int, seed uint64) ([]Fold, error) {
+	if repeats < 1 || repeats > mostRepeats {
+		return nil, fmt.Errorf("dataset: %d repeats, expected 1 to %d", repeats, mostRepeats)
+	}
+	var folds []Fold
+	for k := range repeats {
+		parts, err := GroupParts(group, t, repeatSeed(seed, k))
+		if err != nil {
+			return nil, err
+		}
+		folds = append(folds, FoldsOf(parts)...)
+	}
+	return folds, nil
+}
+
+// repeatSeed is the seed of deal k, from 0.
+func repeatSeed(seed uint64, k int) uint64 { return seed + uint64(k)*repeatStride }
 
 // Repeats is the number of deals that a table of n rows and p features is worth by default: several where one is a matter of chance and fits take
 // no time.

@@ -1,0 +1,145 @@
+package dataset
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestPartsOf(t *testing.T) {
+	require.Equal(t, [][]int{{1, 4}, {0, 3}, {2}}, PartsOf([]int{7, 2, 9, 7, 2}))
+	require.Equal(t, []Fold{{Train: []int{0, 2, 3}, Val: []int{1, 4}}, {Train: []int{1, 2, 4}, Val: []int{0, 3}}, {Train: []int{0, 1, 3, 4}, Val: []int{2}}}, FoldsOf(PartsOf([]int{7, 2, 9, 7, 2})))
+}
+
+// Groups of 4, 3, 2 and 1 rows: 4 | 3, then 2 to the 3 and 1 to the 4.
+func TestGroupPartsByHand(t *testing.T) {
+	group := []int{5, 5, 5, 5, 8, 8, 8, 1, 1, 0}
+	for seed := range uint64(4) {
+		parts, err := GroupParts(group, 2, seed)
+		require.NoError(t, err)
+		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6, 7, 8}}, parts)
+		parts, err = SplitGroups(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
+		require.NoError(t, err)
+		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6}, {7, 8}}, parts)
+	}
+	_, err := GroupParts(group, 5, 1)
+	require.ErrorContains(t, err, "5 folds of 4 groups")
+	_, err = SplitGroups([]int{1, 1, 1, 2, 2}, "0.4/0.4/rest", 1)
+	require.ErrorContains(t, err, "leaves a set empty, with 2 groups")
+	_, err = GroupFolds(group, 2, 0, 1)
+	require.ErrorContains(t, err, "0 repeats")
+	// Groups of the same size are drawn.
+	var seen []int
+	folds, err := GroupFolds([]int{0, 0, 1, 1, 2, 2, 3, 3}, 2, 20, 1)
+	require.NoError(t, err)
+	require.Len(t, folds, 40)
+	for _, f := range folds {
+		require.Len(t, f.Val, 4)
+		if f.Val[0] == 0 {
+			seen = append(seen, f.Val[2])
+		}
+	}
+	for _, partner := range []int{2, 4, 6} {
+		require.Contains(t, seen, partner)
+	}
+}
+
+// Seven rows at six times: 2 stands twice and stays together.
+func TestTimeFoldsByHand(t *testing.T) {
+	at := []float64{3, 1, 2, 9, 2, 5, 4} // in order: 1, 2, 4, 0, 6, 5, 3
+	folds, err := TimeFolds(at, 2)
+	require.NoError(t, err)
+	require.Equal(t, []Fold{{Train: []int{1, 2, 4}, Val: []int{0, 6}}, {Train: []int{0, 1, 2, 4, 6}, Val: []int{3, 5}}}, folds)
+	folds, err = TimeFolds(at, 5)
+	require.NoError(t, err)
+	require.Equal(t, Fold{Train: []int{1}, Val: []int{2, 4}}, folds[0])
+	require.Equal(t, Fold{Train: []int{0, 1, 2, 4, 5, 6}, Val: []int{3}}, folds[4])
+	_, err = TimeFolds(at, 6)
+	require.ErrorContains(t, err, "6 folds of 6 different times")
+	for spec, want := range map[string][][]int{
+		"0.5/0.25/rest": {{0, 1, 2, 4}, {6}, {3, 5}}, // 4, 1 and 2 rows
+		"2/2":           {{0, 6}, {3, 5}},            // the last ones
+		"2/rest":        {{1}, {0, 2, 3, 4, 5, 6}},   // the cut after one row is as near as that after three
+	} {
+		parts, err := SplitTime(at, spec)
+		require.NoError(t, err)
+		require.Equal(t, want, parts, spec)
+	}
+	_, err = SplitTime([]float64{1, 1, 1}, "2/1")
+	require.ErrorContains(t, err, "1 different times")
+}
+
+// Whatever the rows: each validates once in a deal of groups, and no group is on both sides; by time each validates at most once, and all that trains comes before
+// all that validates.
+func TestDesignsKeepTheirPromises(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		number := rapid.SliceOfN(rapid.IntRange(0, 9), 3, 40).Draw(r, "numbers")
+		seed := rapid.Uint64().Draw(r, "seed")
+		kinds := len(PartsOf(number))
+		k := rapid.IntRange(2, 6).Draw(r, "folds")
+		if kinds >= k {
+			folds, err := GroupFolds(number, k, 2, seed)
+			require.NoError(r, err)
+			require.NoError(r, CheckFolds(folds, len(number)))
+			largest := 0
+			for _, part := range PartsOf(number) {
+				largest = max(largest, len(part))
+			}
+			for deal := range 2 {
+				var all, sizes []int
+				for _, f := range folds[deal*k : deal*k+k] {
+					all, sizes = append(all, f.Val...), append(sizes, len(f.Val))
+					require.Len(r, f.Train, len(number)-len(f.Val))
+					for _, i := range f.Val {
+						require.False(r, slices.ContainsFunc(f.Train, func(j int) bool { return number[i] == number[j] }))
+					}
+				}
+				slices.Sort(all)
+				require.Equal(r, span(len(number)), all)
+				require.LessOrEqual(r, slices.Max(sizes)-slices.Min(sizes), largest)
+			}
+		}
+		at := make([]float64, len(number))
+		for i, v := range number {
+			at[i] = float64(v)
+		}
+		if kinds > k {
+			folds, err := TimeFolds(at, k)
+			require.NoError(r, err)
+			require.NoError(r, CheckFolds(folds, len(at)))
+			validated := map[int]bool{}
+			for _, f := range folds {
+				for _, i := range f.Val {
+					require.False(r, validated[i])
+					validated[i] = true
+					require.False(r, slices.ContainsFunc(f.Train, func(j int) bool { return at[j] >= at[i] }))
+				}
+			}
+			require.Len(r, validated, len(at)-len(folds[0].Train))
+		}
+		for _, split := range []func() ([][]int, error){
+			func() ([][]int, error) { return SplitGroups(number, "0.5/0.25/rest", seed) },
+			func() ([][]int, error) { return SplitTime(at, "0.5/0.25/rest") },
+		} {
+			parts, err := split()
+			if err != nil {
+				continue // too few groups or times
+			}
+			var all []int
+			side := map[int]int{}
+			for p, part := range parts {
+				all = append(all, part...)
+				for _, i := range part {
+					if other, there := side[number[i]]; there {
+						require.Equal(r, other, p)
+					}
+					side[number[i]] = p
+				}
+			}
+			slices.Sort(all)
+			require.Equal(r, span(len(number)), all)
+		}
+	})
+}

@@ -41,6 +41,8 @@ type Wanted struct {
 	Missing Missing
 	// Classes says that the target is a label, which may be a text.
 	Classes bool
+	// Division are columns that say how rows are divided.
+	Division Division
 }
 
 // Design says what each column of a table is for.
@@ -88,6 +90,7 @@ func Choose(t *Table, w Wanted) (*Design, error) {
 		return nil, err
 	}
 	d.findRows()
+	d.checkDivisors()
 	d.tellMissing()
 	if err := d.wrong.err(); err != nil {
 		return nil, err
@@ -168,6 +171,7 @@ func (d *Design) findFeatures() {
 	t, w := d.table, d.wanted
 	drop, labels := d.columns("--drop", w.Drop), d.columns("--id", w.Labels)
 	chosen, categorical := d.columns("--features", w.Features), d.columns("--categorical", w.Categorical)
+	divisors := d.divisors()
 	for _, j := range categorical {
 		d.category[j] = true
 	}
@@ -191,6 +195,7 @@ func (d *Design) findFeatures() {
 			if slices.Contains(chosen, j) {
 				d.features = append(d.features, j)
 			}
+		case slices.Contains(divisors, j):
 		case d.isLabel(j):
 			index = append(index, FoundColumn{Name: c.Name})
 		case c.Kind == Empty:

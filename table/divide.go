@@ -1,0 +1,89 @@
+package table
+
+import (
+	"slices"
+)
+
+// Division is the columns of a table that say how its rows are divided, and are no features unless these are named among the features. Empty means none.
+type Division struct {
+	// Fold says in which fold a row validates, Group which rows belong together, Time in which order rows came.
+	Fold, Group, Time string
+}
+
+// divisors are the columns that divide rows.
+func (d *Design) divisors() (found []int) {
+	for _, c := range []struct{ name, purpose string }{
+		{d.wanted.Division.Fold, "--fold-column"}, {d.wanted.Division.Group, "--group"}, {d.wanted.Division.Time, "--time"},
+	} {
+		if c.name == "" {
+			continue
+		}
+		for _, j := range d.columns(c.purpose, []string{c.name}) {
+			found = append(found, j)
+			if slices.Contains(d.targets, j) {
+				d.wrong.add(d.table.header, "", "the column %s is wanted for %s and is the target", quote(c.name), c.purpose)
+			}
+		}
+	}
+	return found
+}
+
+// checkDivisors says why columns cannot divide the rows in use.
+func (d *Design) checkDivisors() {
+	t := d.table
+	for _, j := range d.divisors() {
+		c := &t.columns[j]
+		missing := FoundColumn{}
+		for _, i := range d.rows {
+			if isMissing(t.cell(i, j)) {
+				if missing.Count++; len(missing.Lines) < firstLines {
+					missing.Lines = append(missing.Lines, t.Line(i))
+				}
+			}
+		}
+		time := c.Name == d.wanted.Division.Time
+		switch {
+		case missing.Count > 0:
+			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that divides the rows", plural(missing.Count, "missing value"), atLines(missing.Lines, missing.Count))
+		case time && c.Kind != Number && c.Kind != Date && c.Texts > 0:
+			d.wrong.add(c.textLines[0], t.field(j), "texts found (%s), expected times: numbers, or dates of one form", atLines(c.textLines, c.Texts))
+		case !time && c.overflow:
+			d.wrong.add(0, t.field(j), "too many different texts to tell them apart")
+		}
+	}
+}
+
+// Numbers are those of the different values of a column in the rows: 0 for the first, with numbers by size before texts by their bytes. It is nil without a
+// name. The column must be one of the wanted [Division].
+func (d *Design) Numbers(name string, rows []int) []int {
+	j := d.table.Index(name)
+	if name == "" || j < 0 {
+		return nil
+	}
+	c := &d.table.columns[j]
+	levels, _ := d.table.levels(j, rows)
+	number := make(map[string]int, len(levels))
+	for k, level := range levels {
+		number[level] = k
+	}
+	list := make([]int, len(rows))
+	for k, i := range rows {
+		level, _ := c.level(d.table.cell(i, j))
+		list[k] = number[level]
+	}
+	return list
+}
+
+// Times are the numbers of a column in the rows, or its dates in days since 1970-01-01; nil without a name. The column must be the Time of the wanted
+// [Division].
+func (d *Design) Times(rows []int) []float64 {
+	j := d.table.Index(d.wanted.Division.Time)
+	if d.wanted.Division.Time == "" || j < 0 {
+		return nil
+	}
+	list := make([]float64, len(rows))
+	for k, i := range rows {
+		list[k] = d.table.columns[j].value(d.table.cell(i, j))
+	}
+	return list
+}

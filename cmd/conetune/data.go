@@ -50,7 +50,7 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y); for multi-task those of all targets, A,B,..")
 	d.columns.register(fs)
 	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds (svm always does; its default is %d)", defaultFolds))
-	fs.IntVar(&d.repeats, "repeats", 0, "deal the rows out to folds `R` times, and choose by the mean (default: 1 to 5 by the size of the table; 1 for svm and with --preset paper)")
+	fs.IntVar(&d.repeats, "repeats", 0, "deal the rows out to folds `R` times, and choose by the mean (default: 1 to 3 by the size of the table; 1 for svm and with --preset paper)")
 }
 
 // check rejects contradictions, before any file is opened.

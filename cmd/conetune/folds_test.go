@@ -42,7 +42,7 @@ func TestTuneByFolds(t *testing.T) {
 				require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
 			}
 			text := conetune(t, args...).ok(t)
-			deals := "3 folds, 5 repeats, seed 1" // 45 rows are few
+			deals := "3 folds, 3 repeats, seed 1" // 45 rows are few
 			if spec.folds != nil {
 				deals = "3 folds, seed 1"
 			}

@@ -84,9 +84,9 @@ func repeatSeed(seed uint64, k int) uint64 { return seed + uint64(k)*repeatStrid
 func Repeats(n, p int) int {
 	switch {
 	case n <= 250 && n*p <= smallTable:
-		return 5
-	case n <= 1000 && n*p <= smallTable:
 		return 3
+	case n <= 1000 && n*p <= smallTable:
+		return 2
 	}
 	return 1
 }

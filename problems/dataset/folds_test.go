@@ -152,7 +152,7 @@ func TestCrossValidateRepeated(t *testing.T) {
 	}
 	_, err = CrossValidateRepeated(s.Train, 4, 0, 7, nil)
 	require.ErrorContains(t, err, "0 repeats")
-	require.Equal(t, []int{5, 3, 1, 1}, []int{Repeats(100, 10), Repeats(400, 10), Repeats(2000, 10), Repeats(200, 1000)})
+	require.Equal(t, []int{3, 2, 1, 1}, []int{Repeats(100, 10), Repeats(400, 10), Repeats(2000, 10), Repeats(200, 1000)})
 }
 
 func span(n int) []int {

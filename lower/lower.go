@@ -161,3 +161,16 @@ func BoundsOf(p Penalised) (low, high []float64) {
 	}
 	return slices.Repeat([]float64{LeastShare * p.LambdaMax()}, p.Dim()), slices.Repeat([]float64{math.Inf(1)}, p.Dim())
 }
+
+// leastWeight is the share of the largest weight that stands for zero.
+const leastWeight = 1e-10
+
+// Positive returns weights with tiny ones in the place of zeros: conic programs, and fits of coefficients without other penalties, need positive ones.
+func Positive(weights []float64) []float64 {
+	least := math.Max(leastWeight*slices.Max(weights), math.SmallestNonzeroFloat64)
+	out := slices.Clone(weights)
+	for j := range out {
+		out[j] = math.Max(out[j], least)
+	}
+	return out
+}

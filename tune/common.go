@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/lower"
 )
 
 // Weights that the folds share, after VF-iDCA.
@@ -40,9 +42,7 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 		return nil
 	}
 	e, err := t.everyWeight(ctx)
-	if errors.Is(err, errStopped) {
-		return nil
-	} else if err != nil {
+	if e == nil || err != nil {
 		return err
 	}
 	defer e.close()
@@ -63,24 +63,33 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 			return err
 		}
 	}
-	radii, err := t.penalties(c.best)
+	return out.choose(t, c.best)
+}
+
+// choose makes a trial the selection, and its solution the refit.
+func (out *Result) choose(t *Task, tr Trial) error {
+	radii, err := t.penalties(tr)
 	if err != nil {
 		return err
 	}
-	refit := *c.best.Errors
-	out.Refit, out.RefitFit, out.LeastNorm = &refit, t.Model.Fit(c.best.X), false
-	out.selected(Selection{Lambda: c.best.Lambda, Radii: radii, X: c.best.X, Weighted: true})
+	refit := *tr.Errors
+	out.Refit, out.RefitFit, out.LeastNorm = &refit, t.Model.Fit(tr.X), false
+	out.selected(Selection{Lambda: tr.Lambda, Radii: radii, X: tr.X, Weighted: true})
 	return nil
 }
 
-// everyWeight is an evaluator with an axis for each weight.
+// everyWeight is an evaluator with an axis for each weight, nil where the context ended.
 func (t *Task) everyWeight(ctx context.Context) (*evaluator, error) {
 	s := &space{radii: t.Program.Radii}
 	for j := range s.radii {
 		s.axes = append(s.axes, Axis{Members: []int{j}})
 		s.kinds = append(s.kinds, []int{j})
 	}
-	return t.evaluator(ctx, s)
+	e, err := t.evaluator(ctx, s)
+	if errors.Is(err, errStopped) {
+		return nil, nil
+	}
+	return e, err
 }
 
 // compass is a search along the axes, in the logarithms of the weights.
@@ -97,7 +106,7 @@ func (c *compass) try(lambda []float64) error {
 		return nil
 	}
 	c.trials++
-	tr, err := c.at(c.ctx, positive(lambda))
+	tr, err := c.at(c.ctx, lower.Positive(lambda))
 	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite(tr.Errors.Validation) || !finite(tr.Lambda...) {
 		return err
 	}
@@ -153,15 +162,11 @@ func (c *compass) along(k int, step, floor float64) (bool, error) {
 	}
 }
 
-// leastWeight is the share of the largest weight that stands for zero: conic programs, and fits of coefficients without other penalties, need positive ones.
-const leastWeight = 1e-10
-
-// positive are weights without zeros.
-func positive(weights []float64) []float64 {
-	least := math.Max(leastWeight*slices.Max(weights), math.SmallestNonzeroFloat64)
-	out := slices.Clone(weights)
+// scaled are weights without zeros times a factor.
+func scaled(lambda []float64, factor float64) []float64 {
+	out := lower.Positive(lambda)
 	for j := range out {
-		out[j] = math.Max(out[j], least)
+		out[j] *= factor
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 )
@@ -26,19 +25,14 @@ func (t *Task) curve(ctx context.Context, out *Result) error {
 		return nil
 	}
 	e, err := t.everyWeight(ctx)
-	if errors.Is(err, errStopped) {
-		return nil
-	} else if err != nil {
+	if e == nil || err != nil {
 		return err
 	}
 	defer e.close()
 	n := t.Config.Curve
 	for k := -n; k <= n; k++ {
 		factor := math.Pow(10, -curveDecades*float64(k)/float64(n))
-		lambda := positive(s.Lambda)
-		for j := range lambda {
-			lambda[j] *= factor
-		}
+		lambda := scaled(s.Lambda, factor)
 		if !finite(lambda...) {
 			continue
 		}

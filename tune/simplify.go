@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -39,19 +38,13 @@ func (t *Task) simplify(ctx context.Context, out *Result) error {
 		return nil
 	}
 	e, err := t.everyWeight(ctx)
-	if errors.Is(err, errStopped) {
-		return nil
-	} else if err != nil {
+	if e == nil || err != nil {
 		return err
 	}
 	defer e.close()
 	var best Trial
 	within := func(log float64) (bool, error) {
-		lambda := positive(s.Lambda)
-		for j := range lambda {
-			lambda[j] *= math.Exp(log)
-		}
-		tr, err := e.at(ctx, lambda)
+		tr, err := e.at(ctx, scaled(s.Lambda, math.Exp(log)))
 		if err != nil || tr.X == nil || ctx.Err() != nil || !(tr.Errors.Validation <= bound) {
 			return false, err
 		}
@@ -84,13 +77,9 @@ func (t *Task) simplify(ctx context.Context, out *Result) error {
 	if best.X == nil {
 		return nil
 	}
-	radii, err := t.penalties(best)
-	if err != nil {
+	if err := out.choose(t, best); err != nil {
 		return err
 	}
-	refit := *best.Errors
-	out.Refit, out.RefitFit, out.LeastNorm = &refit, t.Model.Fit(best.X), false
-	out.selected(Selection{Lambda: best.Lambda, Radii: radii, X: best.X, Weighted: true})
 	out.say(fmt.Sprintf("one standard error: weights %.3g times those of least validation error", math.Exp(inside)))
 	return nil
 }

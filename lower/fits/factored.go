@@ -148,11 +148,7 @@ func (s *factoredWithin) approach(ctx context.Context, radius float64) error {
 
 // Subproblem implements [lower.Bilevel].
 func (c *FactoredCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
-	joints := make([]lower.Joint, len(parts))
-	for t, p := range parts {
-		joints[t] = p.(lower.Joint)
-	}
-	return multipliers.NewSubproblem(joints, workers)
+	return subproblem(parts, workers)
 }
 
 var (

@@ -20,6 +20,11 @@ func (j joint) Joint() lower.JointSolver { return j.both.Joint() }
 
 // Subproblem implements [lower.Bilevel].
 func (j joint) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+	return subproblem(parts, workers)
+}
+
+// subproblem solves the subproblems of parts that are joint fits.
+func subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
 	joints := make([]lower.Joint, len(parts))
 	for t, p := range parts {
 		joints[t] = p.(lower.Joint)

@@ -64,11 +64,7 @@ func (m *SingleFit) Within() lower.WithinSolver { return multipliers.NewLower(m)
 
 // Subproblem implements [lower.Bilevel].
 func (m *SingleFit) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
-	joints := make([]lower.Joint, len(parts))
-	for t, p := range parts {
-		joints[t] = p.(lower.Joint)
-	}
-	return multipliers.NewSubproblem(joints, workers)
+	return subproblem(parts, workers)
 }
 
 // Joint implements [lower.Joint].

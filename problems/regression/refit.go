@@ -2,7 +2,6 @@ package regression
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sync"
 
@@ -78,10 +77,7 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	weights := slices.Clone(lambda)
-	for j := range weights { // they have to be positive
-		weights[j] = max(weights[j], leastWeight*slices.Max(lambda), math.SmallestNonzeroFloat64)
-	}
+	weights := lower.Positive(lambda)
 	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend, Solver: o})
 	if err != nil {
 		return problems.Fit{}, nil, err
@@ -97,9 +93,6 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	fit := all.Fit(s.X)
 	return fit, m.TestError(fit), nil
 }
-
-// leastWeight is the share of the largest weight that stands for zero.
-const leastWeight = 1e-10
 
 // heldRows is the least number of rows that a fold holds back.
 const heldRows = 5

@@ -90,8 +90,7 @@ func Spec(name string, data *regression.Data, r0 []float64) (regression.Spec, er
 	if err != nil {
 		return regression.Spec{}, err
 	}
-	// rho is not in the paper but in its authors' program.
-	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+	paper := paperSettings()
 	rise := 0
 	if _, p := data.Dims(); p > manyFeatures {
 		rise = pathRise
@@ -105,6 +104,33 @@ func Spec(name string, data *regression.Data, r0 []float64) (regression.Spec, er
 			}
 		},
 	}, nil
+}
+
+// Single are penalty and settings of an elastic net with one of its penalties alone, under a name of its own; path are the weights of the
+// data-driven start. A radius of 0 to start from means the standard one.
+func Single(name string, data *regression.Data, r0, standard float64, path []float64, penalty func(b convex.Affine) convex.Convex) (regression.Spec, error) {
+	names := []string{"lambda"}
+	var given []float64
+	if r0 != 0 {
+		given = []float64{r0}
+	}
+	start, err := regression.Radii(given, names, standard)
+	if err != nil {
+		return regression.Spec{}, err
+	}
+	var list [][]float64
+	for _, l := range path {
+		list = append(list, []float64{l})
+	}
+	return regression.Spec{
+		Name: name, Names: names, R0: start, Path: list, Paper: paperSettings(), Default: closing(paperSettings(), data),
+		Penalties: func(b, r convex.Affine) []convex.Convex { return []convex.Convex{penalty(b).MinusAffine(r.At(0))} },
+	}, nil
+}
+
+// paperSettings are those of the paper's experiments. rho is not in the paper but in its authors' program.
+func paperSettings() dca.Settings {
+	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
 }
 
 // closing are our settings: a start from a path, and a lower-level gap that is closed,

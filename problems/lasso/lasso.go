@@ -15,10 +15,10 @@ import (
 	"fmt"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 )
 
@@ -44,27 +44,14 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lasso: %w", err)
 	}
-	names := []string{"lambda"}
-	given := []float64{o.R0}
-	if o.R0 == 0 {
-		given = nil
-	}
-	r0, err := regression.Radii(given, names, 10)
+	spec, err := elasticnet.Single("lasso", data, o.R0, 10, data.Path(pathPoints), func(b convex.Affine) convex.Convex { return convex.Norm1(b) })
 	if err != nil {
 		return nil, fmt.Errorf("lasso: %w", err)
 	}
-	settings := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100} // the elastic net's
-	ours := settings
-	ours.GapTol, ours.MaxIter, ours.PathStart = 1e-4, 200, data.LambdaMax() > 0
-	return &Model{regression.NewModel(data, regression.Spec{
-		Name: "lasso", Names: names, R0: r0, Path: path(data), Paper: settings, Default: ours,
-		Penalties: func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{convex.Norm1(b).MinusAffine(r.At(0))}
-		},
-		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-			return fits.LassoFit(train, val, intercept)
-		},
-	})}, nil
+	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		return fits.LassoFit(train, val, intercept)
+	}
+	return &Model{regression.NewModel(data, spec)}, nil
 }
 
 // Modes are those of [fits.LassoFit].
@@ -74,12 +61,3 @@ func (*Model) Modes() []lower.Mode {
 
 // pathPoints is the length of the path for the data-driven start.
 const pathPoints = 20
-
-// path goes down from the least weight at which nothing is left.
-func path(data *regression.Data) [][]float64 {
-	var list [][]float64
-	for _, l := range data.Path(pathPoints) {
-		list = append(list, []float64{l})
-	}
-	return list
-}

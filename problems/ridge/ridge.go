@@ -16,10 +16,10 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 )
 
@@ -45,27 +45,14 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	names := []string{"lambda"}
-	given := []float64{o.R0}
-	if o.R0 == 0 {
-		given = nil
-	}
-	r0, err := regression.Radii(given, names, 5)
+	spec, err := elasticnet.Single("ridge", data, o.R0, 5, path(data), func(b convex.Affine) convex.Convex { return convex.SumSquares(b).Scale(0.5) })
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	settings := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100} // the elastic net's
-	ours := settings
-	ours.GapTol, ours.MaxIter, ours.PathStart = 1e-4, 200, data.LambdaMax() > 0
-	return &Model{regression.NewModel(data, regression.Spec{
-		Name: "ridge", Names: names, R0: r0, Path: path(data), Paper: settings, Default: ours,
-		Penalties: func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(0))}
-		},
-		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-			return fits.RidgeFit(train, val, intercept)
-		},
-	})}, nil
+	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		return fits.RidgeFit(train, val, intercept)
+	}
+	return &Model{regression.NewModel(data, spec)}, nil
 }
 
 // Modes are those of [fits.RidgeFit].
@@ -77,14 +64,14 @@ func (*Model) Modes() []lower.Mode {
 // it goes. A ridge leaves all coefficients, and weights far larger than that may be the best ones.
 const pathPoints, pathRatio = 20, 1e6
 
-func path(data *regression.Data) [][]float64 {
+func path(data *regression.Data) []float64 {
 	top := data.LambdaMax()
 	if !(top > 0) {
 		return nil
 	}
-	var list [][]float64
+	var list []float64
 	for i := range pathPoints {
-		list = append(list, []float64{top * 100 * math.Pow(pathRatio, -float64(i)/(pathPoints-1))})
+		list = append(list, top*100*math.Pow(pathRatio, -float64(i)/(pathPoints-1)))
 	}
 	return list
 }

@@ -61,9 +61,13 @@ FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead 
 	internal/textfile:FuzzDecimal formats/libsvm:FuzzBlocks formats/csvfile:FuzzBlocks \
 	problems/dataset:FuzzRead problems/dataset:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode
 
+# Go before 1.27 sometimes ends a run whose time is over with "context deadline exceeded" though no input failed
+# (go.dev/issue/75804): only a run that names an input has failed.
 fuzz-readers:
-	printf '%s\n' $(FUZZ_READERS) | xargs -P 2 -I TARGET sh -c 'target=TARGET; \
-		$(GO) test -run "^$$" -fuzz "^$${target#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./$${target%:*}'
+	printf '%s\n' $(FUZZ_READERS) | xargs -P 2 -I TARGET sh -c 'target=TARGET; log=$$(mktemp); failed=0; \
+		$(GO) test -run "^$$" -fuzz "^$${target#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./$${target%:*} >$$log 2>&1 || failed=1; \
+		cat $$log; if grep -q "^ *context deadline exceeded$$" $$log && ! grep -q -i "failing input\|seed corpus\|hung or terminated\|panic" $$log; then failed=0; fi; \
+		rm -f $$log; exit $$failed'
 
 # What is looked at with the tags: not what is generated.
 TAGGED = $(if $(filter %_go,$(TAG_LIST)),$(MADE_GO) ./cmd/...,./...)

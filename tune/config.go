@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/portfolio"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/memory"
 )
@@ -36,8 +37,11 @@ func Backends() []string { return backends.Names() }
 // Config says how to tune. The zero value asks for the recommended settings of
 // the model on the native backend.
 type Config struct {
-	// Backend is the name of the conic solver; empty means [backends.Default].
+	// Backend is the name of the conic solver; empty means [backends.Default], and "auto" those that suit the programs, see [portfolio.Auto].
 	Backend string
+	// CrossCheck has every conic program solved by all of the backends that Backend names, with commas between them, and those must agree: see
+	// [portfolio.CrossCheck]. Fits of models are not used then.
+	CrossCheck bool
 	// Engine is [EngineAuto], also where it is empty, or [EngineConic].
 	Engine string
 	// Method is one of [Methods]; empty means vf-idca.
@@ -111,7 +115,10 @@ const (
 func Engines() []string { return []string{EngineAuto, EngineConic} }
 
 // quick says whether fits of models are taken.
-func (c Config) quick() bool { return c.backend() == backends.Default && c.Engine != EngineConic }
+func (c Config) quick() bool {
+	ours := c.backend() == backends.Default || c.backend() == portfolio.AutoName
+	return ours && !c.CrossCheck && c.Engine != EngineConic
+}
 
 // Validate rejects unknown names and numbers that make no sense, and names the
 // choices there are.
@@ -189,10 +196,28 @@ func (c Config) backend() string {
 	return c.Backend
 }
 
+// open opens what Backend names.
+func (c Config) open() (backends.ConicBackend, error) {
+	switch {
+	case c.CrossCheck:
+		return portfolio.OpenCrossCheck(c.backend())
+	case c.backend() == portfolio.AutoName:
+		return portfolio.Auto(c.chosen), nil
+	}
+	return backends.Open(c.backend())
+}
+
+// chosen logs whom [portfolio.Auto] asks.
+func (c Config) chosen(backend, reason string) {
+	if c.Logger != nil {
+		c.Logger.Debug("backend chosen", "backend", backend, "reason", reason)
+	}
+}
+
 // solverIterations bounds a conic solve. The first-order solvers may stall where the lower level interpolates; the
 // run then goes on with what they have, if its residual is small, and says that it is inaccurate.
 func (c Config) solverIterations() int {
-	if b, err := backends.Open(c.backend()); err == nil && b.Capabilities().FirstOrder {
+	if b, err := c.open(); err == nil && b.Capabilities().FirstOrder {
 		return 50_000
 	}
 	return 0

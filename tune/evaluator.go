@@ -74,12 +74,21 @@ type conicOnly struct{ backends.ConicBackend }
 
 func (b conicOnly) Name() string { return b.ConicBackend.Name() + " without fits" }
 
+// fitsFirst is a backend under the name for which models have fast fits.
+type fitsFirst struct{ backends.ConicBackend }
+
+func (fitsFirst) Name() string { return backends.Default }
+
 // trainer is the backend for trainings by a model, which takes its fits for ours.
 func (t *Task) trainer() backends.ConicBackend {
-	if t.Config.quick() || t.Backend.Name() != backends.Default {
-		return t.Backend
+	ours := t.Backend.Name() == backends.Default
+	switch {
+	case t.Config.quick() && !ours:
+		return fitsFirst{t.Backend}
+	case !t.Config.quick() && ours:
+		return conicOnly{t.Backend}
 	}
-	return conicOnly{t.Backend}
+	return t.Backend
 }
 
 func (e *evaluator) compile() (err error) {

@@ -73,7 +73,7 @@ func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	backend, err := backends.Open(c.backend())
+	backend, err := c.open()
 	if err != nil {
 		return nil, err
 	}

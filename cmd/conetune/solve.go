@@ -13,12 +13,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/portfolio"
 	"github.com/conetune/conetune/internal/memory"
 )
 
 // solveFlags are the flags of conetune solve as they were given.
 type solveFlags struct {
 	backend          string
+	crossCheck       bool
 	eps              float64
 	timeLimit        time.Duration
 	maxIter, threads int
@@ -45,6 +47,7 @@ status says why); 2 bad usage or bad input; others as in conetune --help.`
 
 const solveExample = `  conetune solve afiro.mps.gz
   conetune solve model.cbf --backend scs --eps 1e-6 --time-limit 60s --json
+  conetune solve model.cbf --backend native,clarabel --cross-check
   conetune solve portfolio.qps --out solution.json -v`
 
 func (a *app) solveCommand() *cobra.Command {
@@ -73,7 +76,8 @@ func (a *app) solveCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends")
+	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends; auto for one that suits the program, A,B for the first answer of both")
+	fs.BoolVar(&f.crossCheck, "cross-check", false, "with --backend A,B: both must agree")
 	fs.Float64Var(&f.eps, "eps", 1e-8, "accuracy `E` that residuals and gap must meet, at most 0.01")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME` after the file was read, such as 60s or 5m (default: no limit)")
 	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the solver's)")
@@ -87,8 +91,8 @@ func (a *app) solveCommand() *cobra.Command {
 
 // check finds what is wrong with the flags, before the file is read.
 func (f *solveFlags) check(fs *pflag.FlagSet, file string) error {
-	if _, err := backends.Open(f.backend); err != nil {
-		return badInputf("--backend: %w", err)
+	if _, err := openBackend(f.backend, f.crossCheck); err != nil {
+		return err
 	}
 	if err := checkNumbers(fs, []numberFlag{
 		{"eps", f.eps, false, mostEps}, {"time-limit", f.timeLimit.Seconds(), false, 0},
@@ -139,9 +143,9 @@ func (a *app) solve(ctx context.Context, path string, f *solveFlags) error {
 
 // runSolver does what is timed, and what --time-limit is for: everything after the file was read.
 func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, bar *solveProgress) (*solveResult, error) {
-	backend, err := backends.Open(f.backend)
+	backend, err := openBackend(f.backend, f.crossCheck)
 	if err != nil {
-		return nil, badInputf("--backend: %w", err)
+		return nil, err
 	}
 	options := backends.Options{
 		Eps: f.eps, MaxIterations: f.maxIter, Threads: f.threads, Memory: memory.Default(), Logger: a.logger(f.verbose),
@@ -163,6 +167,9 @@ func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, ba
 		return nil, solverError(p, err)
 	}
 	r := newSolveResult(p, f.backend, s)
+	if several, ok := solver.(portfolio.Chooser); ok {
+		r.Backend, r.Choice = several.Chosen()
+	}
 	setup := min(s.SetupTime, time.Since(begin))
 	r.SetupSeconds, r.SolveSeconds = setup.Seconds(), (time.Since(begin) - setup).Seconds()
 	if err := solver.Close(); err != nil {

@@ -14,6 +14,7 @@ import (
 type solveResult struct {
 	Name          string       `json:"name"`
 	Backend       string       `json:"backend"`
+	Choice        string       `json:"choice,omitempty"` // why it is that one, where there were several
 	Status        string       `json:"status"`
 	Stopped       string       `json:"stopped"`
 	Found         string       `json:"found"`
@@ -82,6 +83,9 @@ func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags, written bool
 	fmt.Fprintf(&b, "%s on the %s backend: %s after %s, %s\n\n", r.Name, r.Backend, solveStatus(r.status), count(r.Iterations, "iteration"), seconds(r.SetupSeconds+r.SolveSeconds))
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(w, "problem\t%s\n", p.describe)
+	if r.Choice != "" {
+		fmt.Fprintf(w, "backend\t%s, %s\n", r.Backend, r.Choice)
+	}
 	if p.built != nil {
 		fmt.Fprintf(w, "cones\t%s\n", describeCones(p.built.problem.Cones))
 	}

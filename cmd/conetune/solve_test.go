@@ -55,6 +55,18 @@ func TestSolveJSON(t *testing.T) {
 	}
 }
 
+// By the class of the problem, and by two that have to agree: the optimum is that of TestSolveJSON, by hand.
+func TestSolveBySeveral(t *testing.T) {
+	file := solvedFile("qps", "small.qps")
+	o := conetune(t, "solve", file, "--backend", "auto", "--json")
+	o.ok(t)
+	m := o.object(t)
+	require.Equal(t, "native", m["backend"])
+	require.Equal(t, "a quadratic program: interior points", m["choice"])
+	require.InDelta(t, -.25, m["objective"], 1e-6)
+	require.Contains(t, conetune(t, "solve", file, "--backend", "auto").stdout, "native, a quadratic program: interior points")
+}
+
 func TestSolveFormats(t *testing.T) {
 	m := conetune(t, "solve", solvedFile("qps", "fixed.mps"), "--json").object(t)
 	require.InDelta(t, 11, m["objective"], 1e-6, "a maximum")
@@ -159,6 +171,9 @@ func TestSolveBadInput(t *testing.T) {
 		{[]string{integer}, []string{"int.mps:4", "integer"}},
 		{[]string{write(t, dir, "empty.cbf", "")}, []string{"empty.cbf", "empty"}},
 		{[]string{good, "--backend", "gurobi"}, []string{`"gurobi"`, "native"}},
+		{[]string{good, "--backend", "native,nobody"}, []string{`unknown backend "nobody"`}},
+		{[]string{good, "--backend", "native,native"}, []string{"named twice"}},
+		{[]string{good, "--cross-check"}, []string{"--cross-check", "two backends or more"}},
 		{[]string{good, "--eps", "0"}, []string{"--eps is 0"}},
 		{[]string{good, "--eps", "tiny"}, []string{`--eps: "tiny" found`}},
 		{[]string{good, "--max-iter", "-1"}, []string{"--max-iter is -1"}},

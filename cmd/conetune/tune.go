@@ -14,6 +14,7 @@ type tuneFlags struct {
 	data dataFlags
 
 	method, backend, engine, preset string
+	crossCheck                      bool
 	tol, gapTol, rho, delta, cAlpha float64
 	epsilon, eps                    float64
 	init                            string
@@ -147,7 +148,8 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.StringVar(&f.ranges, "range", "", "bounds of a search, `LOW:HIGH` for all axes or NAME=LOW:HIGH[,..] (default: by the data; the paper's with --preset paper)")
 	fs.StringVar(&f.scope, "scope", "", "`SCOPE` of a search: common, one value for hyperparameters of a kind, or each, one for each (default: the method's)")
 	fs.IntVar(&f.workers, "workers", 0, "`N` fits of a search at once; results do not depend on it (default: one for each core)")
-	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends")
+	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends; auto for those that suit the programs")
+	fs.BoolVar(&f.crossCheck, "cross-check", false, "with --backend A,B: solve every conic program by both, which must agree")
 	fs.StringVar(&f.engine, "engine", tune.EngineAuto, "`NAME` of what solves the programs: auto, the fits that models bring, and conic programs for the rest, or conic, these alone")
 	fs.StringVar(&f.preset, "preset", "", "`NAME` of settings: paper, those of the paper instead of ours")
 	fs.Float64Var(&f.tol, "tol", 0, "stop when the relative step and the violation are below `T` (default: the preset's)")

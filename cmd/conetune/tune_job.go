@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/problems/dataset"
@@ -61,7 +60,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	}
 	job.methods = strings.Split(f.method, ",")
 	job.config = tune.Config{
-		Backend: f.backend, Engine: f.engine, Preset: f.preset,
+		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
 		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, StopFolds: f.stopFolds, OneSE: f.oneSE, Final: f.final,
 		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.seed), Threads: f.threads,
@@ -185,8 +184,11 @@ func (f *tuneFlags) checkNames() error {
 	if f.preset != "" && !slices.Contains(tune.Presets(), f.preset) {
 		return badInputf("--preset: unknown preset %q; known are: %s", f.preset, joined(tune.Presets()))
 	}
-	if _, err := backends.Open(f.backend); err != nil {
-		return badInputf("--backend: %w", err)
+	if _, err := openBackend(f.backend, f.crossCheck); err != nil {
+		return err
+	}
+	if !f.crossCheck && strings.Contains(f.backend, ",") {
+		return badInputf("--backend %s: the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto", f.backend)
 	}
 	if !slices.Contains(tune.Engines(), f.engine) {
 		return badInputf("--engine: unknown engine %q; known are: %s", f.engine, strings.Join(tune.Engines(), ", "))

@@ -1,0 +1,235 @@
+package portfolio_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/backends/portfolio"
+)
+
+// scripted is a backend that answers what it is told to, under a name of its own.
+type scripted struct {
+	backends.ConicBackend
+	name  string
+	setup error
+	// answer is the solution, waited for until the context ends where it is nil.
+	answer *backends.Solution
+}
+
+func (b scripted) Name() string { return b.name }
+
+func (b scripted) Capabilities() backends.Capabilities {
+	return backends.Capabilities{Version: "1", Cones: []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone}, Quadratic: true}
+}
+
+func (b scripted) Setup(*backends.Problem, backends.Options) (backends.Solver, error) {
+	if b.setup != nil {
+		return nil, b.setup
+	}
+	return script{b.answer}, nil
+}
+
+type script struct{ answer *backends.Solution }
+
+func (s script) Solve(ctx context.Context) (*backends.Solution, error) {
+	if s.answer == nil {
+		<-ctx.Done()
+		return &backends.Solution{Status: backends.EndedBy(ctx)}, nil
+	}
+	out := *s.answer
+	return &out, nil
+}
+func (script) Update(backends.Update) error   { return nil }
+func (script) WarmStart(backends.Point) error { return nil }
+func (script) Close() error                   { return nil }
+
+// other is the native solver under another name.
+type other struct{ backends.ConicBackend }
+
+func (other) Name() string { return "other" }
+
+// rows makes {x : a_i x <= b_i} in one variable with the objective x.
+func rows(a, b []float64) *backends.Problem {
+	index := make([]int, len(a))
+	for i := range index {
+		index[i] = i
+	}
+	return &backends.Problem{Q: []float64{1}, A: sparse.NewCSC(len(a), 1, []int{0, len(a)}, index, a), B: b, Cones: []backends.Cone{backends.Nonnegative(len(a))}}
+}
+
+func solve(t *testing.T, b backends.ConicBackend, p *backends.Problem, o backends.Options) (*backends.Solution, string, string) {
+	t.Helper()
+	s, err := b.Setup(p, o)
+	require.NoError(t, err)
+	defer s.Close()
+	out, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	name, reason := s.(portfolio.Chooser).Chosen()
+	return out, name, reason
+}
+
+func TestConformance(t *testing.T) {
+	check, err := portfolio.CrossCheck(native.Backend{}, other{native.Backend{}})
+	require.NoError(t, err)
+	for _, b := range []backends.ConicBackend{portfolio.Auto(nil), check} {
+		t.Run(b.Name(), func(t *testing.T) { backendtest.Run(t, b, backendtest.Options{Seeds: 1}) })
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for names, want := range map[string]string{"auto": "auto", "native": "native"} {
+		b, err := portfolio.Open(names)
+		require.NoError(t, err)
+		assert.Equal(t, want, b.Name())
+	}
+	for names, want := range map[string]string{"": "unknown backend", "native,": "unknown backend", "native,native": "named twice"} {
+		_, err := portfolio.Open(names)
+		assert.ErrorContains(t, err, want)
+	}
+	for names, want := range map[string]string{"auto": "names of two", "native": "two backends or more", "native,nobody": "unknown backend"} {
+		_, err := portfolio.OpenCrossCheck(names)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// The least x >= 2, by hand: the class decides, and a problem that no backend takes names what is missing.
+func TestAuto(t *testing.T) {
+	out, name, reason := solve(t, portfolio.Auto(nil), rows([]float64{-1}, []float64{-2}), backends.Options{})
+	assert.Equal(t, backends.Optimal, out.Status)
+	assert.InDelta(t, 2, out.X[0], 1e-7)
+	assert.Equal(t, "native", name)
+	assert.Equal(t, "a linear program: interior points", reason)
+	p := rows([]float64{-1, 0, 0}, []float64{0, 0, 1})
+	p.Cones = []backends.Cone{backends.Exponential()}
+	choices := portfolio.Choose(p)
+	require.NotEmpty(t, choices)
+	assert.Contains(t, choices[0].Reason, "a program with exponential or power cones")
+	p.P = sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{1})
+	p.Cones = []backends.Cone{backends.SecondOrder(3)}
+	assert.Contains(t, portfolio.Choose(p)[0].Reason, "a second-order cone program")
+	p.Cones = []backends.Cone{backends.Nonnegative(3)}
+	assert.Contains(t, portfolio.Choose(p)[0].Reason, "a quadratic program")
+}
+
+// Who has no room, or no verdict, is followed by the next; an update is not lost on the way.
+func TestAutoGoesOn(t *testing.T) {
+	backends.Register(scripted{name: "full", setup: &backends.MemoryError{Need: 2, Limit: 1, What: "a test"}})
+	backends.Register(scripted{name: "lost", answer: &backends.Solution{Status: backends.NumericalError}})
+	p := rows([]float64{-1}, []float64{-2})
+	s, err := portfolio.NewAuto("full", "lost", "native").Setup(p, backends.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	name, reason := s.(portfolio.Chooser).Chosen()
+	assert.Equal(t, "lost", name)
+	assert.Contains(t, reason, "has no room")
+	require.NoError(t, s.Update(backends.Update{B: []float64{-3}}))
+	out, err := s.Solve(context.Background())
+	require.NoError(t, err)
+	assert.Equal(t, backends.Optimal, out.Status)
+	assert.InDelta(t, 3, out.X[0], 1e-7)
+	name, reason = s.(portfolio.Chooser).Chosen()
+	assert.Equal(t, "native", name)
+	assert.Contains(t, reason, "lost before it ended with the status numerical_error")
+	require.NoError(t, s.Update(backends.Update{B: []float64{-4}}))
+	out, err = s.Solve(context.Background())
+	require.NoError(t, err)
+	assert.InDelta(t, 4, out.X[0], 1e-7)
+
+	_, err = portfolio.NewAuto("full").Setup(p, backends.Options{})
+	var room *backends.MemoryError
+	assert.ErrorAs(t, err, &room)
+}
+
+func TestRace(t *testing.T) {
+	b, err := portfolio.Race(scripted{name: "never"}, native.Backend{})
+	require.NoError(t, err)
+	assert.Equal(t, "never,native", b.Name())
+	out, name, reason := solve(t, b, rows([]float64{-1}, []float64{-2}), backends.Options{})
+	assert.Equal(t, backends.Optimal, out.Status)
+	assert.Equal(t, "native", name)
+	assert.Equal(t, "the first of never, native", reason)
+
+	// A cone that one of them lacks leaves the other.
+	p := rows([]float64{-1, 0}, []float64{0, 1})
+	p.Cones = []backends.Cone{backends.SecondOrder(2)} // x >= 1 in absolute value of 1: x >= 1
+	out, _, reason = solve(t, b, p, backends.Options{})
+	assert.InDelta(t, 1, out.X[0], 1e-6)
+	assert.Contains(t, reason, "not asked")
+
+	both, err := portfolio.Race(scripted{name: "never"}, scripted{name: "neither"})
+	require.NoError(t, err)
+	s, err := both.Setup(rows([]float64{-1}, []float64{-2}), backends.Options{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	out, err = s.Solve(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, backends.TimeLimit, out.Status)
+	require.NoError(t, s.Close())
+	_, err = s.Solve(context.Background())
+	assert.ErrorIs(t, err, backends.ErrClosed)
+}
+
+// The least x >= 2 where one backend says 2 and the other 3, which the judge takes from it; and x <= 0, x >= 1 where only one sees the contradiction.
+func TestCrossCheck(t *testing.T) {
+	wrong := scripted{name: "wrong", answer: &backends.Solution{Status: backends.Optimal, X: []float64{3}, S: []float64{1}, Z: []float64{1}}}
+	b, err := portfolio.CrossCheck(native.Backend{}, wrong)
+	require.NoError(t, err)
+	out, name, reason := solve(t, b, rows([]float64{-1}, []float64{-2}), backends.Options{})
+	assert.Equal(t, backends.Inaccurate, out.Status)
+	assert.Contains(t, out.Message, "native: optimal with objective 2")
+	assert.Contains(t, out.Message, "wrong: inaccurate with objective 3")
+	assert.Equal(t, "native", name)
+	assert.Equal(t, "native and wrong do not agree", reason)
+
+	lost := scripted{name: "lost", answer: &backends.Solution{Status: backends.NumericalError}}
+	proof := scripted{name: "proof", answer: &backends.Solution{Status: backends.PrimalInfeasible, Z: []float64{1, 1}}}
+	for _, order := range [][]backends.ConicBackend{{lost, proof}, {proof, lost}} {
+		b, err := portfolio.CrossCheck(order...)
+		require.NoError(t, err)
+		out, _, _ = solve(t, b, rows([]float64{1, -1}, []float64{0, -1}), backends.Options{NoPresolve: true})
+		assert.Equal(t, backends.Inaccurate, out.Status)
+		assert.Contains(t, out.Message, "proof: primal_infeasible")
+		assert.Nil(t, out.Z)
+	}
+	b, err = portfolio.CrossCheck(native.Backend{}, scripted{name: "never"})
+	require.NoError(t, err)
+	s, err := b.Setup(rows([]float64{-1}, []float64{-2}), backends.Options{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	out, err = s.Solve(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, backends.TimeLimit, out.Status)
+	require.NoError(t, s.Close())
+
+	b, err = portfolio.CrossCheck(native.Backend{}, other{native.Backend{}})
+	require.NoError(t, err)
+	out, name, reason = solve(t, b, rows([]float64{-1}, []float64{-2}), backends.Options{})
+	assert.Equal(t, backends.Optimal, out.Status)
+	assert.Equal(t, "native", name)
+	assert.Equal(t, "native and other agree", reason)
+
+	// Two are needed for each cone.
+	b, err = portfolio.CrossCheck(native.Backend{}, wrong)
+	require.NoError(t, err)
+	q := rows([]float64{-1, 0}, []float64{0, 1})
+	q.Cones = []backends.Cone{backends.SecondOrder(2)}
+	_, err = b.Setup(q, backends.Options{})
+	var no *backends.UnsupportedError
+	assert.True(t, errors.As(err, &no), "%v", err)
+}
+
+func TestTolerance(t *testing.T) {
+	a, b := &backends.Solution{Objective: 2000, Distance: 0.5}, &backends.Solution{Objective: -3, Distance: 0.25}
+	assert.InDelta(t, 0.75+10*1e-8*2000, portfolio.Tolerance(a, b, 1e-8), 1e-12)
+}

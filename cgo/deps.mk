@@ -6,6 +6,7 @@
 #   make deps SCS_SRC=DIR            with SCS's own sources in DIR (OSQP_SRC likewise)
 #   make deps BLAS_PKG=openblas      with a BLAS that pkg-config knows by that name
 #   make deps-env DEPS=DIR           print what Go needs in its environment to link those of DIR
+#   make deps-tags                   print the build tags of the libraries
 #   make deps-src                    only get and check the sources
 #   make transpile                   make Go of them, for builds without cgo (TRANSPILED_TAGS)
 #   make asan                        test what calls C under the address sanitiser
@@ -35,7 +36,7 @@ GO       ?= go
 
 ASAN_FLAGS := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 
-.PHONY: deps transpile deps-src deps-asan deps-env asan deps-clean deps-distclean deps-force
+.PHONY: deps transpile deps-src deps-asan deps-env deps-tags asan deps-clean deps-distclean deps-force
 
 # In a folder of its own the compiler and the linker of cgo are told where. The #cgo
 # lines of the packages name cgo/build: where that has headers, too, those of DEPS come
@@ -76,6 +77,10 @@ deps-env:
 	@echo 'export CGO_ENABLED=1'
 	@echo 'export CGO_CFLAGS="$(CGO_CFLAGS)"'
 	@echo 'export CGO_LDFLAGS="$(CGO_LDFLAGS)"'
+
+# The build tags of what can be built here.
+deps-tags:
+	@echo '$(CGO_TAGS)'
 
 # What the libraries were built from and with; touched only when that changes.
 $(DEPS)/scs.from: WITH = $(SCS_SRC) $(BLAS_PKG) $(CC) $(CFLAGS)

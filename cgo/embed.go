@@ -1,0 +1,10 @@
+package cgo
+
+import "embed"
+
+// Scripts are the files of this folder that get, check and build the libraries: deps.mk and what it needs. The
+// command deps writes them where it may, for programs that have this module from Go's module cache.
+//
+//go:embed deps.mk rust.mk fetch.sh build-scs.sh build-osqp.sh build-clarabel.sh scs.symbols osqp.symbols clarabel.symbols
+//go:embed pins crates clarabel all:nobuild
+var Scripts embed.FS

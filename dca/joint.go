@@ -36,8 +36,9 @@ const jointEngine = "fit"
 const jointTol, compactTol = 1e-9, 1e-4
 
 // subproblemTol is the gap of subproblems of compact points: far below what the inexactness test lets pass, rho/4 |z_k - z_k-1|^2, as these points have
-// many values.
-const subproblemTol = 1e-3
+// many values. It is larger where z, which a gap g bounds by |z - z*|^2 <= 2 g / rho, and t <= t* + g / alpha are known to stepShare of what the stopping test
+// compares them with, [Settings].Tol.
+const subproblemTol, stepShare = 1e-3, 0.05
 
 // coarseShare times their gap is that of subproblems of coarse fits: the value of the lower level, known to its gap, is in them with a weight of up to the penalty.
 const coarseShare = 10
@@ -249,7 +250,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 	tol := j.tol()
 	switch {
 	case j.compact():
-		tol = subproblemTol
+		tol = math.Max(subproblemTol, j.stopTol(b)/scale)
 	case j.coarse > 0:
 		tol = math.Max(tol, j.coarse*math.Max(1, math.Min(coarseShare, b.penalty)))
 	}
@@ -285,6 +286,15 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
 	}
 	return out, z, nil
+}
+
+// stopTol is the gap of a subproblem that moves the stopping test by a share. The accelerated iteration has other tests.
+func (j *joint) stopTol(b *subproblem) float64 {
+	if b.settings.Accelerate {
+		return 0
+	}
+	share := stepShare * b.settings.Tol
+	return math.Min(b.settings.Rho/2*share*share*j.size(b.centre), b.penalty*share)
 }
 
 // answer is what is known of the solution of a subproblem.

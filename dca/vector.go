@@ -63,13 +63,17 @@ func squared(a, b []float64) float64 {
 
 // relativeStep is |z - zk| / sqrt(1 + |zk|^2).
 func (j *joint) relativeStep(z, zk iterate) float64 {
-	norm := 1 + dot(zk.h, zk.h)
+	return math.Sqrt(j.squaredDistance(z, zk) / j.size(zk))
+}
+
+// size is 1 + |z|^2.
+func (j *joint) size(z iterate) float64 {
+	sum := 1 + dot(z.h, z.h)
 	if j.compact() {
-		norm += j.squaredX(zk.x, j.zeros())
-	} else {
-		for _, x := range zk.x {
-			norm += dot(x, x)
-		}
+		return sum + j.squaredX(z.x, j.zeros())
 	}
-	return math.Sqrt(j.squaredDistance(z, zk) / norm)
+	for _, x := range z.x {
+		sum += dot(x, x)
+	}
+	return sum
 }

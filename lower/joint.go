@@ -54,6 +54,13 @@ type Joint interface {
 	Joint() JointSolver
 }
 
+// Anchored is a [Joint] that says without a fit how little there is to gain near a point.
+type Anchored interface {
+	Joint
+	// Anchored bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho.
+	Anchored(rho float64, x [][]float64) float64
+}
+
 // JointWeights are those of [Joint], none of them negative. Centre has the shape of a point; it may be nil where Rho is 0, and then all penalties
 // need positive weights.
 type JointWeights struct {

@@ -64,6 +64,7 @@ type side struct {
 	lipschitz []float64   // bounds of X_g'X_g
 	norm2     []float64   // of columns
 	gram      [][]float64 // (X, 1)'(X, 1); nil where there are more than blockMost features
+	copies    float64     // the most times that an entry is there
 }
 
 // NewJoint takes the training and the validation entries of a matrix. The groups are those of train; the coefficients are divided into variables of
@@ -127,8 +128,15 @@ func newSide(d Data, groups [][]int) (*side, error) {
 		s.lipschitz = append(s.lipschitz, l*float64(len(d.Y)))
 	}
 	p := d.X.Columns()
+	order := s.order()
+	for e, run := 0, 0.0; e < len(order); e++ {
+		if run++; e > 0 && (s.row[order[e]] != s.row[order[e-1]] || s.col[order[e]] != s.col[order[e-1]]) {
+			run = 1
+		}
+		s.copies = math.Max(s.copies, run)
+	}
 	if p == 0 {
-		s.sort()
+		s.sort(order)
 	}
 	if p <= blockMost {
 		columns := make([]int, p+1)
@@ -141,8 +149,8 @@ func newSide(d Data, groups [][]int) (*side, error) {
 	return s, nil
 }
 
-// sort orders the entries by rows, then columns: passes over them are through the memory.
-func (s *side) sort() {
+// order are the entries by rows, then columns.
+func (s *side) order() []int {
 	order := make([]int, len(s.y))
 	for e := range order {
 		order[e] = e
@@ -150,6 +158,11 @@ func (s *side) sort() {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(s.row[a], s.row[b]), cmp.Compare(s.col[a], s.col[b]))
 	})
+	return order
+}
+
+// sort orders the entries: passes over them are through the memory.
+func (s *side) sort(order []int) {
 	row, col, y := make([]int, len(order)), make([]int, len(order)), make([]float64, len(order))
 	for to, e := range order {
 		row[to], col[to], y[to] = s.row[e], s.col[e], s.y[e]
@@ -202,6 +215,29 @@ func (j *Joint) Values(x [][]float64) lower.Values {
 		v.Penalties[1+g] = f.size(g)
 	}
 	return v
+}
+
+// Anchored implements [lower.Anchored]. With A for the map from (b, G, b0) to the entries and r for their residuals at x, any multipliers u give the bound
+// u'r - n |u|^2 / 2 - |A'u|^2 / (2 rho); those along r, the best where entries are in the set once and there is nothing but G, give
+//
+//	|r|^4 / (2 (n |r|^2 + |A'r|^2 / rho)).
+func (j *Joint) Anchored(rho float64, x [][]float64) float64 {
+	f := newFactored(j)
+	f.take(x)
+	f.residual(validating)
+	of, r := f.side(validating), f.r[validating]
+	square := floats.Dot(r, r)
+	if square == 0 {
+		return 0
+	}
+	image := of.copies * square
+	for l := range j.p {
+		image += math.Pow(of.x.Dot(l, r), 2)
+	}
+	if j.intercept {
+		image += math.Pow(floats.Sum(r), 2)
+	}
+	return square * square / (2 * (float64(len(r))*square + image/rho))
 }
 
 // Squared is |x - y|^2 over b, G and b0 of two points.

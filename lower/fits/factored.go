@@ -82,6 +82,11 @@ func (c *FactoredCompletion) Values(x [][]float64) lower.Values { return c.both.
 // Squared implements [lower.Compact].
 func (c *FactoredCompletion) Squared(x, y [][]float64) float64 { return c.both.Squared(x, y) }
 
+// Anchored implements [lower.Anchored].
+func (c *FactoredCompletion) Anchored(rho float64, x [][]float64) float64 {
+	return c.both.Anchored(rho, x)
+}
+
 // Joint implements [lower.Joint].
 func (c *FactoredCompletion) Joint() lower.JointSolver { return c.both.Joint() }
 
@@ -156,4 +161,5 @@ var (
 	_ lower.Bilevel        = (*FactoredCompletion)(nil)
 	_ lower.Joint          = (*FactoredCompletion)(nil)
 	_ lower.Compact        = (*FactoredCompletion)(nil)
+	_ lower.Anchored       = (*FactoredCompletion)(nil)
 )

@@ -50,6 +50,14 @@ type state struct {
 func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	k := 1 + len(s.fits)*s.dims
 	w := &work{Subproblem: s, c: c}
+	from := state{x: c.X, r: c.R}
+	for t, x := range c.X {
+		from.values = append(from.values, s.fits[t].Values(x))
+	}
+	best := w.objective(from)
+	if gap := best - w.floor(); gap <= c.Tol {
+		return &lower.Subsolution{X: c.X, R: c.R, M: slices.Repeat([][]float64{make([]float64, s.dims)}, len(s.fits)), Objective: best, Gap: gap, Solved: true}, nil
+	}
 	if s.m == nil {
 		s.m = w.first()
 	} else {
@@ -57,14 +65,11 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	}
 	s.alpha = c.Alpha
 	f := dual{floor: make([]float64, k), most: c.Alpha, tol: fineShare * c.Tol, loose: s.loose, at: w.at}
-	from := state{x: c.X, r: c.R}
 	for t, x := range c.X {
 		if err := s.solvers[t].Model(ctx, x); err != nil {
 			return nil, err
 		}
-		from.values = append(from.values, s.fits[t].Values(x))
 	}
-	best := w.objective(from)
 	out := &lower.Subsolution{Gap: math.Inf(1)}
 	least, idle := math.Inf(1), 0
 	far, floor := reach(firstReach), f.floor
@@ -136,6 +141,20 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 	}
 	return out, nil
+}
+
+// floor is the dual function at multipliers of zero, a bound that fits know without a solve: of L and the proximal terms alone. It is minus infinity where one
+// does not.
+func (w *work) floor() float64 {
+	sum, share := 0.0, 1/float64(len(w.fits))
+	for t, f := range w.fits {
+		a, ok := f.(lower.Anchored)
+		if !ok {
+			return math.Inf(-1)
+		}
+		sum += share * a.Anchored(w.c.Rho/share, w.c.X[t])
+	}
+	return sum
 }
 
 // first are the multipliers of a penalty so large that the lower level's solution is the subproblem's.

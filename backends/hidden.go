@@ -80,13 +80,17 @@ func (c *checker) hidden(p *Problem, u *units, x, s, z []float64, primal float64
 	if len(cols)+len(rows) == 0 {
 		return 0
 	}
-	residuals := func(x, z func(k int) float64) float64 {
+	ofCols := func(size func(j int) float64) float64 {
 		worst := 0.0
 		for _, j := range cols {
-			worst = max(worst, h.excess(math.Abs(c.px[j]+p.Q[j]+c.atz[j]), x(j), p.Q[j]))
+			worst = max(worst, h.excess(math.Abs(c.px[j]+p.Q[j]+c.atz[j]), size(j), p.Q[j]))
 		}
+		return worst
+	}
+	ofRows := func(size func(i int) float64) float64 {
+		worst := 0.0
 		for _, i := range rows {
-			worst = max(worst, h.excess(math.Abs(c.ax[i]+s[i]-p.B[i]), z(i), p.B[i]))
+			worst = max(worst, h.excess(math.Abs(c.ax[i]+s[i]-p.B[i]), size(i), p.B[i]))
 		}
 		return worst
 	}
@@ -97,14 +101,19 @@ func (c *checker) hidden(p *Problem, u *units, x, s, z []float64, primal float64
 		}
 		return math.Abs(x[j])
 	}
-	// In most problems no size that b, q and the entries can lead to matters.
+	// In most problems no size that b, q and the entries can lead to matters, of the variables or of the multipliers.
 	mostX, mostZ := c.known.about(p).most()
-	if rough := residuals(func(j int) float64 { return max(mostX, alone(j)) }, func(i int) float64 { return max(mostZ, math.Abs(z[i])) }); rough <= 1 {
-		return rough
+	inCols := ofCols(func(j int) float64 { return max(mostX, alone(j)) })
+	if inCols > 1 {
+		sizes := c.known.nearX()
+		inCols = ofCols(func(j int) float64 { return max(sizes[j], alone(j)) })
 	}
-	sizes := c.known.nearX()
-	_, sizesZ := c.known.ofDual()
-	return residuals(func(j int) float64 { return max(sizes[j], alone(j)) }, func(i int) float64 { return max(sizesZ[i], math.Abs(z[i])) })
+	inRows := ofRows(func(i int) float64 { return max(mostZ, math.Abs(z[i])) })
+	if inRows > 1 {
+		_, sizes := c.known.ofDual()
+		inRows = ofRows(func(i int) float64 { return max(sizes[i], math.Abs(z[i])) })
+	}
+	return max(inCols, inRows)
 }
 
 // hiding is what a residual that single rows or columns hide is compared with.

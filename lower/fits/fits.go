@@ -22,12 +22,14 @@ package fits
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
 // Rows are the data of a regression: a target for each row of the design.
@@ -42,6 +44,17 @@ func NewRows(x mat.Matrix, y []float64) Rows {
 		return Rows{X: design.FromColumns(len(y), 0, nil), Y: y}
 	}
 	return Rows{X: design.New(x), Y: y}
+}
+
+// SquaresRows are rows for fits whose losses are squares. Of a dense table with many more rows than features they are few, and have the same mean squares for
+// all coefficients and constants.
+func SquaresRows(x mat.Matrix, y []float64) Rows {
+	if x != nil {
+		if small, targets, ok := leastsquares.Reduce(x, y, runtime.GOMAXPROCS(0)); ok {
+			return Rows{X: small, Y: targets}
+		}
+	}
+	return NewRows(x, y)
 }
 
 // check says what is wrong with the rows of a fit.

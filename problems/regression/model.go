@@ -142,9 +142,13 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 	if m.spec.Fit == nil {
 		return nil, nil
 	}
+	rows := fits.NewRows
+	if _, ok := m.data.loss.(Squares); ok {
+		rows = fits.SquaresRows
+	}
 	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Penalised, error) {
 		p := m.data.parts[t]
-		return m.spec.Fit(fits.NewRows(p.train.X, p.train.Y), fits.NewRows(p.val.X, p.val.Y), m.data.options.Intercept)
+		return m.spec.Fit(rows(p.train.X, p.train.Y), rows(p.val.X, p.val.Y), m.data.options.Intercept)
 	})
 }
 

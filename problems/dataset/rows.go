@@ -213,7 +213,7 @@ func pick(p int, rows []int, row func(i int) ([]int, []float64)) *sparse.CSR {
 }
 
 // Stack returns the rows of a followed by those of b, with the names of a: sparse where both are. It panics when they have different numbers of
-// features.
+// features. Rows of dense tables are shared, so that these must not change.
 func Stack(a, b *Data) *Data {
 	n, p := a.Dims()
 	m, q := b.Dims()
@@ -238,6 +238,11 @@ func Stack(a, b *Data) *Data {
 		})
 		return out
 	}
+	first, shared := a.X.(mat.RawRowViewer)
+	if second, too := b.X.(mat.RawRowViewer); shared && too {
+		out.X = newStacked(first, second, n, m, p)
+		return out
+	}
 	x := mat.NewDense(n+m, p, nil)
 	for i := range n + m {
 		d, k := of(i)
@@ -247,10 +252,13 @@ func Stack(a, b *Data) *Data {
 	return out
 }
 
-// Dense returns X with all its zeros: itself where it is a dense matrix, and else a copy.
+// Dense returns X with all its zeros: itself where it is a dense matrix in one piece, and else a copy.
 func (d *Data) Dense() *mat.Dense {
-	if x, ok := d.X.(*mat.Dense); ok {
+	switch x := d.X.(type) {
+	case *mat.Dense:
 		return x
+	case *stacked:
+		return x.whole()
 	}
 	n, p := d.Dims()
 	x := mat.NewDense(n, p, nil)

@@ -111,6 +111,8 @@ func TestSparseIsDense(t *testing.T) {
 		for i := range n {
 			require.Equal(t, mat.Row(nil, i, d.X), both.Dense().RawRowView(i))
 		}
+		require.Equal(t, both.Dense().RawMatrix(), both.X.(mat.RawMatrixer).RawMatrix())
+		require.True(t, mat.Equal(both.X.T(), both.Dense().T()))
 		same(t, both, Stack(s, other.Compress()), 0)
 		require.True(t, Stack(s, other.Compress()).Sparse())
 		same(t, both, Stack(s, other), 0)

@@ -157,7 +157,7 @@ func machines() (tune.Model, error) {
 		}
 	}
 	data := &dataset.Data{X: x, Y: y, Features: names, Target: "y"}
-	classes, err := svm.Classes(data, 3)
+	classes, err := svm.Classes(data)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func machine(t *testing.T, o svm.Options) *svm.Model {
 	for i, y := range table.Y {
 		table.Y[i] = math.Copysign(1, y-1)
 	}
-	classes, err := svm.Classes(table, 3)
+	classes, err := svm.Classes(table)
 	require.NoError(t, err)
 	cv, err := dataset.CrossValidate(table, 3, 1, classes)
 	require.NoError(t, err)

@@ -422,7 +422,7 @@ func (d *dataFlags) deal(table, test *dataset.Data, seed uint64, labels bool) (*
 	var class []int
 	if labels {
 		var err error
-		if class, err = dataset.Classes(table, folds); err != nil {
+		if class, err = dataset.Classes(table); err != nil {
 			where := d.data
 			if rule := d.rule(); rule != "" {
 				where += fmt.Sprintf(", the rows that --split %s leaves for the folds", rule)

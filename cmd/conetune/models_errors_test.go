@@ -79,7 +79,7 @@ func TestBadInputOfModels(t *testing.T) {
 	}
 	one := relabel("one.csv", func(int) string { return "7" })
 	three := relabel("three.csv", func(i int) string { return string(rune('1' + i%3)) })
-	rare := relabel("rare.csv", func(i int) string { return string(rune('1' + min(i/2, 1))) })
+	rare := relabel("rare.csv", func(i int) string { return string(rune('1' + min(i, 1))) })
 	for _, c := range []struct {
 		name string
 		args []string
@@ -94,7 +94,7 @@ func TestBadInputOfModels(t *testing.T) {
 		{"labels of one class", []string{"logistic", "--data", one}, []string{`all rows have the label 7`, "expected two labels"}},
 		{"labels of three classes", []string{"logistic", "--data", three}, []string{"has 3 values (1, 2, 3), expected two labels"}},
 		{"number for a label", []string{"logistic", "--data", good, "--target", "f1"}, []string{"more than 4 values", "expected two labels"}},
-		{"folds with one class", []string{"logistic", "--data", rare, "--folds", "5", "--split", "rest/1"}, []string{"rare.csv", "label 1", "5 folds"}},
+		{"folds with one class", []string{"logistic", "--data", rare, "--folds", "5", "--split", "rest/1"}, []string{"rare.csv", "one row has the label 1"}},
 		{"level 0", []string{"quantile", "--data", good, "--level", "0"}, []string{"--level is 0, expected a number between 0 and 1"}},
 		{"level above 1", []string{"quantile", "--data", good, "--level", "1.5"}, []string{"--level is 1.5"}},
 		{"level NaN", []string{"quantile", "--data", good, "--level", "nan"}, []string{"--level is NaN"}},

@@ -137,14 +137,15 @@ func TestBadLabels(t *testing.T) {
 		}
 		return write(t, dir, name, b.String())
 	}
+	rare := table("rare.svm", -1, -1, -1, -1, -1, 1)
 	few := table("few.svm", -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 1)
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"--data", table("one.svm", 5, 5, 5, 5), "--test", few, "--folds", "2"}, "one.svm: all rows have the label 5"},
-		{[]string{"--data", few, "--test", few, "--folds", "3"}, "few.svm: 2 rows have the label 1, but there are 3 folds"},
-		{[]string{"--data", few, "--folds", "2", "--split", "2/rest"}, "few.svm, the rows that --split 2/rest leaves for the folds: 1 rows have the label -1, but there are 2 folds"},
+		{[]string{"--data", rare, "--test", few, "--folds", "3"}, "rare.svm: one row has the label 1, which the fold that it validates would lack"},
+		{[]string{"--data", few, "--folds", "2", "--split", "2/rest"}, "few.svm, the rows that --split 2/rest leaves for the folds: one row has the label -1, "},
 		{[]string{"--data", table("three.svm", 1, 2, 3, 1, 2, 3), "--test", few, "--folds", "2"}, "three.svm: \"y\" has 3 values (1, 2, 3), expected two labels"},
 		{[]string{"--data", few, "--test", few, "--folds", "13"}, "few.svm: 13 folds, but there are 12 rows"},
 	} {
@@ -199,14 +200,14 @@ func TestBadInputSVM(t *testing.T) {
 	one := relabel("one.csv", func(int) string { return "2" })
 	three := relabel("three.csv", func(i int) string { return strconv.Itoa(i % 3) })
 	many := relabel("many.csv", func(i int) string { return strconv.Itoa(i) })
-	rare := relabel("rare.csv", func(i int) string { return strconv.Itoa(1 - min(i/2, 1)) })
+	rare := relabel("rare.csv", func(i int) string { return strconv.Itoa(1 - min(i, 1)) })
 	otherTest := write(t, dir, "test.csv", strings.Replace(table, "\n4,", "\n5,", 1))
 	folder := func(name string, line func(int) string) string {
 		return svmDir(t, filepath.Join(dir, name), table, table, line)
 	}
-	positives := func(i int) string { // no row of label 4 validates
+	positives := func(i int) string { // no row of label 4 trains
 		if lines[i+1][0] == '4' {
-			return fmt.Sprintf("0,%d,train\n1,%d,train\n", i, i)
+			return fmt.Sprintf("0,%d,val\n1,%d,val\n", i, i)
 		}
 		return twoFolds(i)
 	}
@@ -222,7 +223,7 @@ func TestBadInputSVM(t *testing.T) {
 		{"three labels", []string{"--data", three}, []string{"three.csv", `"y" has 3 values (0, 1, 2)`}},
 		{"many labels", []string{"--data", many}, []string{"many.csv", "more than 4 values"}},
 		{"more folds than rows", []string{"--data", good, "--folds", "31", "--split", "rest/1"}, []string{"good.csv", "31 folds", "29 rows"}},
-		{"more folds than rows of a label", []string{"--data", rare, "--split", "29/1"}, []string{"rare.csv", "label 1", "5 folds"}},
+		{"one row of a label", []string{"--data", rare, "--split", "29/1"}, []string{"rare.csv", "one row has the label 1"}},
 		{"one fold", []string{"--data", good, "--folds", "1"}, []string{"--folds is 1"}},
 		{"training table", []string{"--train", good, "--val", good}, []string{"cross-validation", "--folds"}},
 		{"folds of a folder", []string{"--dir", folder("fine", twoFolds), "--folds", "3"}, []string{"--folds goes with --data"}},
@@ -232,7 +233,7 @@ func TestBadInputSVM(t *testing.T) {
 		{"no intercept", []string{"--data", good, "--intercept=false"}, []string{"--intercept=false"}},
 		{"weights", []string{"--data", good, "--class-weights", "1,-1"}, []string{"--class-weights", "1,-1"}},
 		{"no folder", []string{"--dir", bare}, []string{"bare", "data.csv"}},
-		{"fold without positive label", []string{"--dir", folder("positives", positives)}, []string{"fold 0", "validation", "label 4"}},
+		{"fold without positive label", []string{"--dir", folder("positives", positives)}, []string{"fold 0", "training", "label 4"}},
 		{"row outside", []string{"--dir", folder("outside", func(i int) string { return fmt.Sprintf("0,%d,val\n", i+1) })}, []string{"folds.csv:31", `"30"`}},
 		{"fold without training rows", []string{"--dir", folder("untrained", func(i int) string { return fmt.Sprintf("%d,%d,val\n", i%2, i) })}, []string{"folds.csv", "fold 0 has no training rows"}},
 		{"row twice", []string{"--dir", folder("twice", func(i int) string { return twoFolds(i) + twoFolds(i) })}, []string{"folds.csv", "row 0 twice"}},

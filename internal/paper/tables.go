@@ -202,7 +202,7 @@ func crossValidation(folds int) data {
 		if err != nil {
 			return nil, err
 		}
-		classes, err := svm.Classes(s.Train, folds)
+		classes, err := svm.Classes(s.Train)
 		if err != nil {
 			return nil, err
 		}

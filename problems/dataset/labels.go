@@ -63,7 +63,7 @@ func (l Labels) Counts(d *Data) (n [2]int) {
 }
 
 // CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier cannot
-// be trained or validated: training rows without one of the labels, and validation rows of a fold without one.
+// be trained: training rows without one of the labels. Validation rows may lack one.
 func CheckLabels(v Division) (Labels, error) {
 	l, err := FindLabels(v.Table())
 	if err != nil {
@@ -87,21 +87,16 @@ func CheckLabels(v Division) (Labels, error) {
 	return l, nil
 }
 
-// CheckFolds rejects folds that lack a label among their training or their validation rows.
+// CheckFolds rejects folds that lack a label among their training rows. Validation rows may lack one, as where each row validates by itself.
 func (l Labels) CheckFolds(cv *CrossValidation) error {
 	for t, f := range cv.Folds {
-		for _, set := range []struct {
-			name string
-			rows []int
-		}{{"training", f.Train}, {"validation", f.Val}} {
-			var n [2]int
-			for _, i := range set.rows {
-				n[l.Class(cv.Data.Y[i])]++
-			}
-			for k := range n {
-				if n[k] == 0 {
-					return fmt.Errorf("fold %d has no %s row with the label %v: take fewer folds, or deal the rows of each label out to all of them", t, set.name, l[k])
-				}
+		var n [2]int
+		for _, i := range f.Train {
+			n[l.Class(cv.Data.Y[i])]++
+		}
+		for k := range n {
+			if n[k] == 0 {
+				return fmt.Errorf("fold %d has no training row with the label %v: deal the rows of each label out to several folds", t, l[k])
 			}
 		}
 	}
@@ -110,15 +105,15 @@ func (l Labels) CheckFolds(cv *CrossValidation) error {
 
 // Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for
 // [CrossValidate], which then deals the rows of both out evenly. The error says why
-// the target of d is not one of two labels, or that a label has fewer rows than there are folds.
-func Classes(d *Data, folds int) ([]int, error) {
+// the target of d is not one of two labels, or that a label has one row only, without which a fold cannot be trained.
+func Classes(d *Data) ([]int, error) {
 	l, err := FindLabels(d)
 	if err != nil {
 		return nil, err
 	}
 	for k, n := range l.Counts(d) {
-		if n < folds {
-			return nil, fmt.Errorf("%d rows have the label %v, but there are %d folds, each of which needs one", n, l[k], folds)
+		if n < 2 {
+			return nil, fmt.Errorf("one row has the label %v, which the fold that it validates would lack: expected at least 2", l[k])
 		}
 	}
 	classes := make([]int, len(d.Y))

@@ -12,8 +12,8 @@ import (
 )
 
 // Classes are those of [dataset.Classes].
-func Classes(d *dataset.Data, folds int) ([]int, error) {
-	classes, err := dataset.Classes(d, folds)
+func Classes(d *dataset.Data) ([]int, error) {
+	classes, err := dataset.Classes(d)
 	if err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}

@@ -22,7 +22,7 @@ func ExampleNew() {
 		Y:        []float64{0, 0, 0, 0, 1, 1, 1, 1},
 		Features: []string{"signal", "noise"}, Target: "kind",
 	}
-	classes, err := svm.Classes(table, 2)
+	classes, err := svm.Classes(table)
 	if err != nil {
 		fmt.Println(err)
 		return

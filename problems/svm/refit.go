@@ -102,7 +102,7 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 
 // HoldOut returns models without one part in parts of the validation rows, which do not train in them either: a row
 // that validates in one fold trains the others, with which it shares the hyperparameters. It returns nil where a fold would lack
-// a label, and for wide tables, where the answer would cost several runs. The error is the mean hinge loss on the rows held out of the machine trained on all others.
+// a label or rows, and for wide tables, where the answer would cost several runs. The error is the mean hinge loss on the rows held out of the machine trained on all others.
 func (m *Model) HoldOut(parts int) []problems.HeldOut {
 	if parts < 2 || m.wide() {
 		return nil
@@ -116,7 +116,7 @@ func (m *Model) HoldOut(parts int) []problems.HeldOut {
 		for t, f := range m.cv.Folds {
 			cv.Folds[t] = dataset.Fold{Train: slices.DeleteFunc(slices.Clone(f.Train), in), Val: slices.DeleteFunc(slices.Clone(f.Val), in)}
 		}
-		if m.labels.CheckFolds(&cv) != nil {
+		if dataset.CheckFolds(cv.Folds, len(part)) != nil || m.labels.CheckFolds(&cv) != nil {
 			return nil
 		}
 		less.cv = &cv

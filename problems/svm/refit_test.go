@@ -54,7 +54,7 @@ func TestHoldOut(t *testing.T) {
 
 		rest := *cv
 		rest.Data = cv.Data.Rows(kept)
-		classes, err := Classes(rest.Data, 2)
+		classes, err := Classes(rest.Data)
 		require.NoError(t, err)
 		own, err := dataset.CrossValidate(rest.Data, 2, 1, classes)
 		require.NoError(t, err)

@@ -43,7 +43,7 @@ func table(seed uint64, n, p int, share float64) *dataset.Data {
 
 func folded(t testing.TB, seed uint64, n, p, folds int, share float64) *dataset.CrossValidation {
 	d := table(seed, n, p, share)
-	classes, err := Classes(d, folds)
+	classes, err := Classes(d)
 	require.NoError(t, err)
 	cv, err := dataset.CrossValidate(d, folds, seed, classes)
 	require.NoError(t, err)
@@ -259,7 +259,7 @@ func TestBadData(t *testing.T) {
 		{"many labels", with(func(cv *dataset.CrossValidation) { copy(cv.Data.Y, []float64{1, 2, 4, 5, 6, 7}) }), Options{}, `more than 4 values`},
 		{"test label", with(func(cv *dataset.CrossValidation) { cv.Test.Y[7] = 0 }), Options{}, "test set: row 7 has the label 0, expected 3 or 8"},
 		{"one class trains", with(func(cv *dataset.CrossValidation) { cv.Folds[1].Train = []int{0, 2}; cv.Folds[1].Val = []int{1, 4} }), Options{}, "fold 1 has no training row with the label 8"},
-		{"one class validates", with(func(cv *dataset.CrossValidation) { cv.Folds[2].Train = []int{0, 1}; cv.Folds[2].Val = []int{3} }), Options{}, "fold 2 has no validation row with the label 3"},
+		{"one class trains", with(func(cv *dataset.CrossValidation) { cv.Folds[2].Train = []int{1, 5}; cv.Folds[2].Val = []int{0, 3} }), Options{}, "fold 2 has no training row with the label 3"},
 		{"one fold", with(func(cv *dataset.CrossValidation) { cv.Folds = cv.Folds[:1] }), Options{}, "1 folds, expected at least 2"},
 		{"row twice", with(func(cv *dataset.CrossValidation) { cv.Folds[0].Val = append(cv.Folds[0].Val, cv.Folds[0].Train[0]) }), Options{}, "twice"},
 		{"not finite", with(func(cv *dataset.CrossValidation) { cv.Data.Dense().Set(3, 1, math.NaN()) }), Options{}, `"f1" of row 3 is NaN`},
@@ -276,8 +276,8 @@ func TestBadData(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	_, err := Classes(table(1, 9, 1, 1), 5)
-	require.ErrorContains(t, err, "4 rows have the label 8, but there are 5 folds")
+	_, err := Classes(table(1, 3, 1, 1))
+	require.ErrorContains(t, err, "one row has the label 8")
 }
 
 func fill(v []float64, x float64) {

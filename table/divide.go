@@ -2,12 +2,24 @@ package table
 
 import (
 	"slices"
+	"strings"
 )
 
 // Division is the columns of a table that say how its rows are divided, and are no features unless these are named among the features. Empty means none.
 type Division struct {
 	// Fold says in which fold a row validates, Group which rows belong together, Time in which order rows came.
 	Fold, Group, Time string
+}
+
+// String is the purpose and the name of the column, "group ward" for example; empty for none.
+func (d Division) String() string {
+	var list []string
+	for _, c := range []struct{ purpose, name string }{{"folds", d.Fold}, {"group", d.Group}, {"time", d.Time}} {
+		if c.name != "" {
+			list = append(list, c.purpose+" "+c.name)
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // divisors are the columns that divide rows.

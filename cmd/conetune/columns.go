@@ -31,6 +31,7 @@ func (d *dialectFlags) check() error {
 type columnFlags struct {
 	dialectFlags
 	drop, features, categorical, id, missing string
+	division                                 table.Division
 	given                                    string // the first of them that was given
 }
 
@@ -40,11 +41,12 @@ func (c *columnFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&c.categorical, "categorical", "", "columns `A,B,..` whose numbers are names of categories")
 	fs.StringVar(&c.id, "id", "", "columns `A,B,..` that name the rows and are no features (default: row names and numbers of rows)")
 	fs.StringVar(&c.missing, "missing", "", "`RULE` for missing values of features: "+strings.Join(table.MissingRules(), ", ")+" (default: median, that of the training rows)")
+	c.registerDivision(fs)
 	c.dialectFlags.register(fs)
 }
 
 // columnFlagNames are the flags for tables of columns, which other data do not take.
-var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "sep", "decimal", "encoding", "comment", "header"}
+var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "fold-column", "group", "time", "sep", "decimal", "encoding", "comment", "header"}
 
 // changed is the first of these flags that was given, or empty.
 func (c *columnFlags) changed(fs *pflag.FlagSet) string {
@@ -72,7 +74,7 @@ func (c *columnFlags) check(fs *pflag.FlagSet) error {
 func (c *columnFlags) wanted(targets []string, labels bool) table.Wanted {
 	return table.Wanted{
 		Targets: targets, Features: names(c.features), Drop: names(c.drop), Labels: names(c.id), Categorical: names(c.categorical),
-		Missing: table.Missing(c.missing), Classes: labels,
+		Missing: table.Missing(c.missing), Classes: labels, Division: c.division,
 	}
 }
 

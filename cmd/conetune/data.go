@@ -26,7 +26,8 @@ const (
 // dataFlags say where the rows come from.
 type dataFlags struct {
 	dir, train, val, test, data, split, target string
-	folds, repeats                             int
+	folds                                      foldCount
+	repeats                                    int
 	once                                       bool // one deal by default
 	rowFeatures, colFeatures                   string
 	crossValidation                            bool // the model is chosen by cross-validation
@@ -36,11 +37,12 @@ type dataFlags struct {
 	columns                                    columnFlags
 	input                                      dataInput
 	reading                                    *reading // of tables of columns, once they are read; nil for other data
+	dealt                                      *dealt   // the folds, once there are some
 }
 
 func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.data, "data", "", "one table, `FILE`, that is divided by --split")
-	fs.StringVar(&d.split, "split", "", "rows for `TRAIN/VAL/TEST`: numbers (50), shares (0.5 or 50%) or the word rest (default "+defaultSplit+"; with --test "+defaultSplitTested+")")
+	fs.StringVar(&d.split, "split", "", "rows for `TRAIN/VAL/TEST`: numbers (50), shares (0.5 or 50%) or the word rest (default "+defaultSplit+"; with --test "+defaultSplitTested+"); all: folds of all rows, none for a test")
 	fs.StringVar(&d.train, "train", "", "training table, `FILE`")
 	fs.StringVar(&d.val, "val", "", "validation table, `FILE`")
 	fs.StringVar(&d.test, "test", "", "test table, `FILE`, with --train or --data (default: none, or a part of --data)")
@@ -49,15 +51,15 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.colFeatures, "col-features", "", "the same for each column, `FILE`")
 	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y); for multi-task those of all targets, A,B,..")
 	d.columns.register(fs)
-	fs.IntVar(&d.folds, "folds", 0, fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds (svm always does; its default is %d)", defaultFolds))
+	fs.Var(&d.folds, "folds", fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds, or all: each row, or group of --group, is one (svm always does; its default is %d)", defaultFolds))
 	fs.IntVar(&d.repeats, "repeats", 0, "deal the rows out to folds `R` times, and choose by the mean (default: 1 to 3 by the size of the table; 1 for svm and with --preset paper)")
 }
 
 // check rejects contradictions, before any file is opened.
 func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	switch {
-	case fs.Changed("folds") && d.folds < 2:
-		return badInputf("--folds is %d, expected at least 2", d.folds)
+	case fs.Changed("folds") && !d.folds.all && d.folds.number < 2:
+		return badInputf("--folds is %d, expected at least 2", d.folds.number)
 	case fs.Changed("repeats") && d.repeats < 1:
 		return badInputf("--repeats is %d, expected at least 1", d.repeats)
 	case fs.Changed("repeats") && (!d.crossValidation || d.dir != ""):
@@ -118,7 +120,7 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	case d.data == "" && d.split != "":
 		return badInputf("--split goes with --data, not with %s", forms[0])
 	}
-	return nil
+	return d.checkDesign(fs)
 }
 
 // checkTargets reads the names of several targets.
@@ -150,6 +152,8 @@ func (d *dataFlags) checkMatrix(forms []string) error {
 	switch {
 	case d.train != "" || d.val != "":
 		return badInputf("--train and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR")
+	case d.split == splitAll:
+		return badInputf("--split all is for folds; entries of a matrix are for training, validation or test")
 	case d.target != "":
 		return badInputf("--target: the value of an entry is in the column value")
 	case len(forms) == 0:
@@ -209,6 +213,8 @@ func (d *dataFlags) files() []string {
 // rule is the rule of the split, or nothing where the files are divided already.
 func (d *dataFlags) rule() string {
 	switch {
+	case d.split == splitAll || d.columns.division.Fold != "":
+		return ""
 	case d.data == "" || d.split != "":
 		return d.split
 	case d.crossValidation && d.test != "":
@@ -229,13 +235,13 @@ func (d *dataFlags) describe(seed uint64) string {
 		how = append(how, "split "+rule)
 	}
 	if d.crossValidation && d.data != "" {
-		how = append(how, count(d.numberOfFolds(), "fold"))
-		if d.repeats > 1 {
-			how = append(how, count(d.repeats, "repeat"))
-		}
+		how = append(how, d.describeFolds()...)
+	}
+	if d.byChance() {
+		how = append(how, fmt.Sprintf("seed %d", seed))
 	}
 	if how != nil {
-		where += fmt.Sprintf(" (%s, seed %d)", strings.Join(how, ", "), seed)
+		where += " (" + strings.Join(how, ", ") + ")"
 	}
 	return where
 }
@@ -322,10 +328,10 @@ func (d *dataFlags) numbers(train, val, test string) (*dataset.Split, error) {
 }
 
 func (d *dataFlags) numberOfFolds() int {
-	if d.folds == 0 {
+	if d.folds.number == 0 {
 		return defaultFolds
 	}
-	return d.folds
+	return d.folds.number
 }
 
 // readFolds reads the tables and deals their rows out to folds, those of two labels evenly.
@@ -356,7 +362,9 @@ func (d *dataFlags) foldNumbers(seed uint64, labels bool) (*tables, error) {
 	var cv *dataset.CrossValidation
 	var err error
 	if d.dir != "" {
-		cv, err = dataset.ReadFoldsDir(d.dir)
+		if cv, err = dataset.ReadFoldsDir(d.dir); err == nil {
+			d.dealt = &dealt{cv.Folds, 1}
+		}
 	} else {
 		cv, err = d.dealFolds(seed, labels)
 	}
@@ -410,35 +418,8 @@ func (d *dataFlags) dealFolds(seed uint64, labels bool) (*dataset.CrossValidatio
 		}
 		table, test = s.Train, s.Val
 	}
-	return d.deal(table, test, seed, labels)
-}
-
-// deal deals the rows of a table out to folds.
-func (d *dataFlags) deal(table, test *dataset.Data, seed uint64, labels bool) (*dataset.CrossValidation, error) {
-	folds := d.numberOfFolds()
-	if n, _ := table.Dims(); folds > n {
-		return nil, fmt.Errorf("%s: %d folds, but there are %d rows for them", d.data, folds, n)
-	}
-	var class []int
-	if labels {
-		var err error
-		if class, err = dataset.Classes(table); err != nil {
-			where := d.data
-			if rule := d.rule(); rule != "" {
-				where += fmt.Sprintf(", the rows that --split %s leaves for the folds", rule)
-			}
-			return nil, fmt.Errorf("%s: %w", where, err)
-		}
-	}
-	if d.repeats == 0 {
-		if d.repeats = 1; !d.once {
-			d.repeats = dataset.Repeats(table.Dims())
-		}
-	}
-	cv, err := dataset.CrossValidateRepeated(table, folds, d.repeats, seed, class)
-	if err != nil {
+	if d.dealt, err = d.deal(table, divided{}, seed, labels); err != nil {
 		return nil, err
 	}
-	cv.Test = test
-	return cv, nil
+	return &dataset.CrossValidation{Data: table, Folds: d.dealt.folds, Test: test}, nil
 }

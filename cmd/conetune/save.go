@@ -17,6 +17,10 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 	if r.RefitFit.Matrix == nil {
 		deviations = split.Train.Deviations()
 	}
+	folds, repeats := 0, 0
+	if job.data.dealt != nil {
+		folds, repeats = job.data.dealt.count(), job.data.dealt.repeats
+	}
 	return modelfile.Model{
 		Model: r.Model, Target: split.Train.Target,
 		Matrix: savedMatrix(r.RefitFit.Matrix), Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept, Targets: r.RefitFit.Targets, Intercepts: r.RefitFit.Intercepts, Labels: r.RefitFit.Labels, LogLink: r.RefitFit.LogLink,
@@ -29,7 +33,7 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed,
 			Files: job.data.files(), Split: job.data.rule(),
 			TrainingRows: rows(split.Train), ValidationRows: rows(split.Val), TestRows: rows(split.Test),
-			Folds:       job.data.folds,
+			Folds: folds, Repeats: repeats, Division: job.data.columns.division.String(),
 			Standardize: job.scaling.standardize, Intercept: job.scaling.intercept,
 		},
 	}

@@ -145,7 +145,7 @@ func TestBadLabels(t *testing.T) {
 	}{
 		{[]string{"--data", table("one.svm", 5, 5, 5, 5), "--test", few, "--folds", "2"}, "one.svm: all rows have the label 5"},
 		{[]string{"--data", rare, "--test", few, "--folds", "3"}, "rare.svm: one row has the label 1, which the fold that it validates would lack"},
-		{[]string{"--data", few, "--folds", "2", "--split", "2/rest"}, "few.svm, the rows that --split 2/rest leaves for the folds: one row has the label -1, "},
+		{[]string{"--data", few, "--folds", "2", "--split", "2/rest"}, "few.svm: of the rows that --split 2/rest leaves for the folds, one row has the label -1, "},
 		{[]string{"--data", table("three.svm", 1, 2, 3, 1, 2, 3), "--test", few, "--folds", "2"}, "three.svm: \"y\" has 3 values (1, 2, 3), expected two labels"},
 		{[]string{"--data", few, "--test", few, "--folds", "13"}, "few.svm: 13 folds, but there are 12 rows"},
 	} {

@@ -146,13 +146,13 @@ func (d *dataFlags) readColumns(path string, labels bool) (*columns, error) {
 }
 
 // fit learns from training rows, and reads the table through what it learned.
-func (d *dataFlags) fit(c *columns, train []int) (*table.Reading, error) {
+func (c *columns) fit(train []int) (*table.Encoder, *table.Reading, error) {
 	encoder, err := c.design.Fit(train)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	d.reading.encoder = encoder
-	return encoder.Read(c.Table, d.reading.targets, false)
+	r, err := encoder.Read(c.Table, c.design.Targets(), false)
+	return encoder, r, err
 }
 
 // other reads the rows of another table through the same encoder.
@@ -171,20 +171,6 @@ func (d *dataFlags) other(path string, sparse bool) (*dataset.Data, [][]float64,
 	return data, r.Targets(r.Rows()), nil
 }
 
-// deal divides the rows of a table by a rule of --split.
-func (c *columns) deal(rule string, seed uint64) ([][]int, error) {
-	parts, err := dataset.SplitNumbers(len(c.rows), rule, seed)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Name(), err)
-	}
-	for _, part := range parts {
-		for k, i := range part {
-			part[k] = c.rows[i]
-		}
-	}
-	return parts, nil
-}
-
 // splitTables reads and divides tables of columns.
 func (d *dataFlags) splitTables(seed uint64, labels bool) (*tables, error) {
 	path := d.train
@@ -197,17 +183,18 @@ func (d *dataFlags) splitTables(seed uint64, labels bool) (*tables, error) {
 	}
 	parts := [][]int{c.rows}
 	if d.data != "" {
-		if parts, err = c.deal(d.rule(), seed); err != nil {
+		if parts, err = d.setApart(c, d.rule(), seed); err != nil {
 			return nil, err
 		}
 	}
 	if len(parts) == 3 && d.test != "" {
 		return nil, errTwoTests(d.rule())
 	}
-	r, err := d.fit(c, parts[0])
+	encoder, r, err := c.fit(parts[0])
 	if err != nil {
 		return nil, err
 	}
+	d.reading.encoder = encoder
 	sparse := r.Sparse()
 	s := &dataset.Split{}
 	values := make([][][]float64, 3)
@@ -244,7 +231,7 @@ func (d *dataFlags) foldTables(seed uint64, labels bool) (*tables, error) {
 	}
 	rows, held := c.rows, []int(nil)
 	if rule := d.rule(); rule != "" {
-		parts, err := c.deal(rule, seed)
+		parts, err := d.setApart(c, rule, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -253,32 +240,45 @@ func (d *dataFlags) foldTables(seed uint64, labels bool) (*tables, error) {
 		}
 		rows, held = parts[0], parts[1]
 	}
-	r, err := d.fit(c, rows)
+	out, err := d.foldRows(c, rows, held, seed, labels)
+	if err != nil {
+		return nil, err
+	}
+	d.reading.encoder, d.dealt = out.encoder, out.dealt
+	if d.test != "" {
+		test, values, err := d.other(d.test, out.cv.Data.Sparse())
+		if err != nil {
+			return nil, err
+		}
+		out.split.Test, out.cv.Test = test, test
+		if d.several {
+			out.targets.test = d.targetsOf(&dataset.Split{Test: test}, [][][]float64{nil, nil, values}).test
+		}
+	}
+	d.reading.add(c.Table, out.unseen)
+	return out, nil
+}
+
+// foldRows are rows of a table of columns, read through what they teach and dealt out to folds, with held rows for the test unless these are nil.
+func (d *dataFlags) foldRows(c *columns, rows, held []int, seed uint64, labels bool) (*tables, error) {
+	encoder, r, err := c.fit(rows)
 	if err != nil {
 		return nil, err
 	}
 	sparse := r.Sparse()
-	data := r.Encode(rows, sparse)
-	var test *dataset.Data
+	out := &tables{encoder: encoder, unseen: r.Unseen(), split: &dataset.Split{Train: r.Encode(rows, sparse)}}
 	values := [][][]float64{r.Targets(rows), nil, nil}
-	switch {
-	case held != nil:
-		test, values[2] = r.Encode(held, sparse), r.Targets(held)
-	case d.test != "":
-		if test, values[2], err = d.other(d.test, sparse); err != nil {
-			return nil, err
-		}
+	if held != nil {
+		out.split.Test, values[2] = r.Encode(held, sparse), r.Targets(held)
 	}
-	d.reading.add(c.Table, r.Unseen())
-	cv, err := d.deal(data, test, seed, labels)
-	if err != nil {
+	if out.dealt, err = d.deal(out.split.Train, c.divided(d.columns.division, rows), seed, labels); err != nil {
 		return nil, err
 	}
-	cv.Gaps = r.Gaps(rows, cv.Folds)
-	out := &tables{cv: cv, split: &dataset.Split{Train: data, Test: test}}
+	out.cv = &dataset.CrossValidation{Data: out.split.Train, Folds: out.dealt.folds, Test: out.split.Test}
+	out.cv.Gaps = r.Gaps(rows, out.cv.Folds)
 	if d.several {
 		out.targets = d.targetsOf(out.split, values)
-		out.targets.folds, out.targets.gaps = cv.Folds, cv.Gaps
+		out.targets.folds, out.targets.gaps = out.cv.Folds, out.cv.Gaps
 	}
 	return out, nil
 }

@@ -43,7 +43,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 	}
 	job := &tuneJob{tuneFlags: f, spec: spec}
 	if f.data.matrix = spec.matrix != nil; !f.data.matrix {
-		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir)
+		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir) || f.data.dealsByDefault()
 	}
 	f.data.several = spec.several != nil
 	f.data.once = spec.folds != nil || f.preset == tune.PresetPaper

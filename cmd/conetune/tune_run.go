@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -90,6 +91,10 @@ type tables struct {
 	cv    *dataset.CrossValidation // nil where the rows are divided
 	// targets are there for models of several.
 	targets *targetTables
+	// encoder, unseen and dealt are there for tables of columns in folds: what the rows taught, what was found in others, how they were dealt.
+	encoder *table.Encoder
+	unseen  []table.Finding
+	dealt   *dealt
 }
 
 // validationRows counts the rows that validate, those of all folds together.

@@ -124,10 +124,13 @@ type Provenance struct {
 	Status     string `json:"status"`
 	Iterations int    `json:"iterations"`
 	Seed       int64  `json:"seed"`
-	// Files are the data files as given, Split the rule by which rows were divided, if any.
+	// Files are the data files as given, Split the rule by which rows were divided, if any; Folds are those of each of so many Repeats, and Division is the
+	// column by which rows were divided, "group ward" for example.
 	Files          []string `json:"files"`
 	Split          string   `json:"split,omitempty"`
 	Folds          int      `json:"folds,omitempty"`
+	Repeats        int      `json:"repeats,omitempty"`
+	Division       string   `json:"division,omitempty"`
 	TrainingRows   int      `json:"training_rows"`
 	ValidationRows int      `json:"validation_rows"`
 	TestRows       int      `json:"test_rows"`

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/paper"
 	"github.com/conetune/conetune/internal/paper/report"
+	"github.com/conetune/conetune/internal/worklist"
 )
 
 // paperFlags are the flags of conetune bench paper.
@@ -107,7 +108,7 @@ func (f *paperFlags) options() (o paper.Options, err error) {
 	if err := checkFolder(f.out); err != nil {
 		return o, err
 	}
-	if o.Shard, err = paper.ParseShard(f.shard); err != nil {
+	if o.Shard, err = worklist.ParseShard(f.shard); err != nil {
 		return o, badInputf("--shard: %w", err)
 	}
 	if f.data != "" {
@@ -185,9 +186,9 @@ func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
 	out, err := paper.Run(ctx, o)
 	bar.clear()
 	var file *formats.Error
-	var damage *paper.DamageError
+	var damage *worklist.DamageError
 	switch {
-	case errors.Is(err, paper.ErrExists), errors.As(err, &file), errors.As(err, &damage):
+	case errors.Is(err, worklist.ErrExists), errors.As(err, &file), errors.As(err, &damage):
 		return badInput(err)
 	case err != nil:
 		return failed(err)

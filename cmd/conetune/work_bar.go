@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/conetune/conetune/internal/paper"
+	"github.com/conetune/conetune/internal/worklist"
 )
 
 // workBar shows on a terminal how much of a list of work is done, and how long the rest may take.
@@ -24,7 +24,7 @@ func (a *app) newWorkBar(text string) *workBar {
 	return b
 }
 
-func (b *workBar) show(p paper.Progress) {
+func (b *workBar) show(p worklist.Progress) {
 	if b.terminal == nil {
 		return
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/worklist"
 )
 
 // A manifest that a crash of the machine has emptied or cut off is written anew, and nothing is done twice.
@@ -19,7 +21,7 @@ func TestCutManifest(t *testing.T) {
 	o := small(t, tabular(t), 1)
 	o.Machine = "first"
 	do(t, o)
-	path := filepath.Join(o.Dir, manifestFile)
+	path := filepath.Join(o.Dir, worklist.ManifestFile)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	tables := errorTables(t, o.Dir)
@@ -33,7 +35,7 @@ func TestCutManifest(t *testing.T) {
 		require.Len(t, out.Records, 8)
 		require.Len(t, out.Notes, 1)
 		require.Contains(t, out.Notes[0], "manifest.json was empty or cut off and is written anew")
-		m, err := ReadManifest(o.Dir)
+		m, err := experiments.ReadManifest(o.Dir)
 		require.NoError(t, err)
 		require.Equal(t, []string{"second"}, m.Machines)
 		require.Equal(t, o.Plan.Items(), m.Plan.Items())
@@ -42,7 +44,7 @@ func TestCutManifest(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("{]"), 0o666))
 	_, err = Run(context.Background(), o)
 	require.ErrorContains(t, err, "manifest.json: not a manifest of results")
-	var damage *DamageError
+	var damage *worklist.DamageError
 	require.ErrorAs(t, err, &damage)
 }
 
@@ -50,7 +52,7 @@ func TestCutManifest(t *testing.T) {
 func TestRecordChecksum(t *testing.T) {
 	o := small(t, tabular(t), 1)
 	do(t, o)
-	path := filepath.Join(o.Dir, resultsFile)
+	path := filepath.Join(o.Dir, worklist.ResultsFile)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(text), "\n")
@@ -80,7 +82,7 @@ func TestRecordChecksum(t *testing.T) {
 	}
 	require.NoError(t, with(bare))
 	require.NoError(t, with("")) // as the message says
-	records, err := ReadRecords(o.Dir)
+	records, err := experiments.Read(o.Dir)
 	require.NoError(t, err)
 	require.Len(t, records, 8)
 }
@@ -109,10 +111,10 @@ func requireNoLeftovers(t *testing.T, dir string) {
 func TestRecordNull(t *testing.T) {
 	nan := math.NaN()
 	r := Record{Schema: Schema, Item: Item{Table: "en", Seed: 3}, Gap: &nan, Trace: []Point{{Alpha: math.Inf(1)}}}
-	line, err := r.line()
+	line, err := experiments.Encode(&r)
 	require.NoError(t, err)
 	require.Contains(t, string(line), `"gap":null`)
-	records, err := decode("results.jsonl", line)
+	records, err := experiments.Decode("results.jsonl", line)
 	require.NoError(t, err)
 	require.Equal(t, r.Item, records[0].Item)
 }

@@ -19,8 +19,7 @@
 //	figures/        the figures, and
 //	report.html     the page with tables and figures, both by package report
 //
-// A line is written in one piece and forced to disk before the next item begins, so that a kill loses
-// the items in work and nothing else; a line cut off in its middle by it is removed on resuming. Everything
+// Package worklist runs the items and keeps the first two; a kill loses the items in work and nothing else. Everything
 // in a record but the times is a function of the item and the version of the program. So the tables
 // of errors are the same, byte by byte, for an undisturbed run, one that was killed and resumed, and one whose
 // shards ran on several machines. Seconds are in tables of their own.

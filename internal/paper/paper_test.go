@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/worklist"
 )
 
 // tabular writes small tables under the names of real ones, and returns their folder. Labels follow a plane, with noise.
@@ -65,8 +66,8 @@ func do(t *testing.T, o Options) *Outcome {
 
 func TestRun(t *testing.T) {
 	o := small(t, tabular(t), 2)
-	var seen []Progress
-	o.Observe = func(p Progress) { seen = append(seen, p) }
+	var seen []worklist.Progress
+	o.Observe = func(p worklist.Progress) { seen = append(seen, p) }
 	out := do(t, o)
 	require.Len(t, out.Records, 2*2*4)
 	require.Zero(t, out.Missing)
@@ -95,7 +96,7 @@ func TestRun(t *testing.T) {
 	// Everything is there, so that nothing is done, and the tables stay.
 	tables := errorTables(t, o.Dir)
 	_, err := Run(context.Background(), o)
-	require.ErrorIs(t, err, ErrExists)
+	require.ErrorIs(t, err, worklist.ErrExists)
 	o.Resume, o.Version = true, "other"
 	seen = nil
 	out = do(t, o)
@@ -142,7 +143,7 @@ func TestOtherData(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	o := small(t, tabular(t), 2)
 	ctx, cancel := context.WithCancel(context.Background())
-	o.Observe = func(p Progress) {
+	o.Observe = func(p worklist.Progress) {
 		if p.Done == 3 {
 			cancel()
 		}
@@ -163,7 +164,7 @@ func TestMerge(t *testing.T) {
 	var parts []string
 	for i := 1; i <= 3; i++ {
 		o := small(t, data, 2)
-		o.Shard = Shard{i, 3}
+		o.Shard = worklist.Shard{Index: i, Count: 3}
 		o.Machine = "machine " + strconv.Itoa(i)
 		out := do(t, o)
 		require.NotZero(t, len(out.Records))
@@ -192,14 +193,14 @@ func TestMerge(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	// An item that came out in two ways.
-	records, err := ReadRecords(parts[0])
+	records, err := experiments.Read(parts[0])
 	require.NoError(t, err)
 	v := 0.25
 	records[0].Refit.Test = &v
 	copied := *out
 	copied.Records, copied.Manifest.Plan = records, whole.Plan
 	odd := filepath.Join(t.TempDir(), "odd")
-	require.NoError(t, copied.write(odd))
+	require.NoError(t, experiments.Write(odd, &copied))
 	_, err = Merge([]string{parts[0], odd}, filepath.Join(t.TempDir(), "bad"))
 	require.ErrorContains(t, err, "is there twice, with different results")
 }
@@ -209,13 +210,13 @@ func TestTornLine(t *testing.T) {
 	o := small(t, tabular(t), 1)
 	do(t, o)
 	tables := errorTables(t, o.Dir)
-	path := filepath.Join(o.Dir, resultsFile)
+	path := filepath.Join(o.Dir, worklist.ResultsFile)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	o.Resume = true
 	for _, cut := range []int{1, 100, len(text) - 1} {
 		require.NoError(t, os.WriteFile(path, text[:len(text)-cut], 0o666))
-		_, err := ReadRecords(o.Dir)
+		_, err := experiments.Read(o.Dir)
 		require.NoError(t, err)
 		out := do(t, o)
 		require.Len(t, out.Records, 8)
@@ -232,21 +233,6 @@ func TestTornLine(t *testing.T) {
 	require.ErrorContains(t, err, "line 3: schema 99, expected 1")
 }
 
-func TestOneProcess(t *testing.T) {
-	dir := t.TempDir()
-	s, err := openStore(dir, false)
-	require.NoError(t, err)
-	_, err = openStore(dir, true)
-	if err == nil {
-		t.Skip("no file locks here")
-	}
-	require.ErrorContains(t, err, "another process is writing to it")
-	require.NoError(t, s.close())
-	s, err = openStore(dir, true)
-	require.NoError(t, err)
-	require.NoError(t, s.close())
-}
-
 func TestUnreadableData(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a1a"), []byte("1 1:2\n-1 0:zero\n"), 0o666))
@@ -255,7 +241,7 @@ func TestUnreadableData(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Run(context.Background(), Options{Dir: filepath.Join(dir, "out"), Plan: p, Files: files, Workers: 1})
 	require.ErrorContains(t, err, "a1a")
-	records, err := ReadRecords(filepath.Join(dir, "out"))
+	records, err := experiments.Read(filepath.Join(dir, "out"))
 	require.NoError(t, err)
 	require.Empty(t, records)
 

@@ -55,7 +55,7 @@ const NotAsked = "it was not asked for"
 
 // Only leaves out all rows but those of these names, in whatever table they are.
 func (p Plan) Only(rows []string) (Plan, error) {
-	known, all := map[string]bool{}, []string(nil)
+	var known []string
 	p.Skipped = slices.Clone(p.Skipped)
 	for _, name := range p.Tables {
 		t, err := FindTable(name)
@@ -63,16 +63,17 @@ func (p Plan) Only(rows []string) (Plan, error) {
 			return Plan{}, err
 		}
 		for _, r := range t.Rows {
-			known[r.Name] = true
-			all = with(all, r.Name)
+			if !slices.Contains(known, r.Name) {
+				known = append(known, r.Name)
+			}
 			if _, skip := p.skipped(t.Name, r.Name); !skip && !slices.Contains(rows, r.Name) {
 				p.Skipped = append(p.Skipped, Skipped{Table: t.Name, Row: r.Name, Reason: NotAsked})
 			}
 		}
 	}
 	for _, name := range rows {
-		if !known[name] {
-			return Plan{}, fmt.Errorf("unknown row %q; known in these tables are: %s", name, listed(all))
+		if !slices.Contains(known, name) {
+			return Plan{}, fmt.Errorf("unknown row %q; known in these tables are: %s", name, strings.Join(known, ", "))
 		}
 	}
 	if len(p.Items()) == 0 {
@@ -164,43 +165,4 @@ func (p *Plan) Items() []Item {
 		}
 	}
 	return items
-}
-
-// Shard is one part of the work, number Index of Count, from 1.
-type Shard struct{ Index, Count int }
-
-// String writes it as on the command line.
-func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
-
-// ParseShard reads "2/4"; the empty text is the whole work.
-func ParseShard(text string) (Shard, error) {
-	if text == "" {
-		return Shard{1, 1}, nil
-	}
-	var s Shard
-	var rest string
-	n, _ := fmt.Sscanf(text+" ", "%d/%d%s", &s.Index, &s.Count, &rest)
-	if n != 2 || s.Count < 1 || s.Index < 1 || s.Index > s.Count || s.String() != text {
-		return Shard{}, fmt.Errorf("%q found, expected I/N with I from 1 to N, such as 2/4", text)
-	}
-	return s, nil
-}
-
-// Of is the part of the list. From one row and seed to the next the part that has a method moves on by one, so
-// that every part gets its share of the slow methods and of the slow rows.
-func (s Shard) Of(items []Item) []Item {
-	var part []Item
-	group, at := 0, 0
-	for i, it := range items {
-		if i > 0 {
-			if last := items[i-1]; last.Table != it.Table || last.Row != it.Row || last.Seed != it.Seed {
-				group, at = group+1, 0
-			}
-		}
-		if (group+at)%s.Count == s.Index-1 {
-			part = append(part, it)
-		}
-		at++
-	}
-	return part
 }

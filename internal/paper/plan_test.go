@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/worklist"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/tune"
 )
@@ -73,7 +74,7 @@ func TestShards(t *testing.T) {
 		owner := map[Item]int{}
 		lines := map[[2]string]map[int]int{}
 		for i := 1; i <= n; i++ {
-			part := Shard{i, n}.Of(items)
+			part := experiments.Of(worklist.Shard{Index: i, Count: n}, items)
 			require.InDelta(t, float64(len(items))/float64(n), len(part), 0.1*float64(len(items)))
 			for _, it := range part {
 				require.Zero(t, owner[it], "in two shards")
@@ -90,19 +91,6 @@ func TestShards(t *testing.T) {
 		for key, shares := range lines {
 			require.Len(t, shares, n, key)
 		}
-	}
-}
-
-func TestParseShard(t *testing.T) {
-	s, err := ParseShard("2/4")
-	require.NoError(t, err)
-	require.Equal(t, Shard{2, 4}, s)
-	s, err = ParseShard("")
-	require.NoError(t, err)
-	require.Equal(t, Shard{1, 1}, s)
-	for _, bad := range []string{"0/4", "5/4", "2", "a/b", "2/4x", "2/4 ", "-1/2", "1/0", "+1/2", "01/2"} {
-		_, err := ParseShard(bad)
-		require.ErrorContains(t, err, "expected I/N", bad)
 	}
 }
 

@@ -90,20 +90,6 @@ type Point struct {
 	Alpha float64 `json:"alpha,omitempty"`
 }
 
-// Manifest says what a folder of results is about. It is written before the work begins, and again by a merge.
-type Manifest struct {
-	Schema  int    `json:"schema"`
-	Version string `json:"version"`
-	// Plan is the work that was asked for, the same for all shards.
-	Plan Plan `json:"plan"`
-	// Shards are those of which the results are here, such as "1/4"; "1/1" is the whole work.
-	Shards []string `json:"shards"`
-	// Machines and Commands tell where and how the results were made, each kind once, in the order in which they
-	// came. They do not bear on the tables.
-	Machines []string `json:"machines"`
-	Commands []string `json:"commands"`
-}
-
 // Plan is the work to do. Two equal plans have the same list of items.
 type Plan struct {
 	// Tables, Methods and Backends are names, in the order of the tables that are made.

@@ -1,4 +1,4 @@
-package paper
+package worklist
 
 import (
 	"bytes"
@@ -15,11 +15,8 @@ import (
 
 // The files of a folder of results.
 const (
-	resultsFile  = "results.jsonl"
-	manifestFile = "manifest.json"
-	// TablesDir is the folder of the tables, FiguresDir that of the figures, which package report draws.
-	TablesDir  = "tables"
-	FiguresDir = "figures"
+	ResultsFile  = "results.jsonl"
+	ManifestFile = "manifest.json"
 )
 
 // ErrExists says that a folder has results already.
@@ -34,19 +31,20 @@ type DamageError struct {
 func (e *DamageError) Error() string { return e.Path + ": " + e.Reason }
 
 // store is an open results file. Its methods may be called by several goroutines.
-type store struct {
+type store[R any] struct {
 	mu      sync.Mutex
 	file    *os.File
-	records []Record
+	encode  func(*R) ([]byte, error)
+	records []R
 }
 
-// openStore opens the results of a folder, which it makes if needed, for this process alone. Without resume there
+// open opens the results of a folder, which it makes if needed, for this process alone. Without resume there
 // must be none. What a kill has left of a line at the end is cut off.
-func openStore(dir string, resume bool) (s *store, err error) {
+func (k *Kind[I, R, P]) open(dir string, resume bool) (s *store[R], err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, resultsFile)
+	path := filepath.Join(dir, ResultsFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -66,8 +64,9 @@ func openStore(dir string, resume bool) (s *store, err error) {
 	if len(text) > 0 && !resume {
 		return nil, fmt.Errorf("%s: %w", path, ErrExists)
 	}
-	for _, folder := range []string{dir, filepath.Join(dir, TablesDir), filepath.Join(dir, FiguresDir)} {
-		atomicfile.Clean(folder)
+	atomicfile.Clean(dir)
+	for _, folder := range k.Folders {
+		atomicfile.Clean(filepath.Join(dir, folder))
 	}
 	// The file itself is forced to disk with every record; its name, and that of a new folder, are now.
 	for _, folder := range []string{dir, filepath.Dir(filepath.Clean(dir))} {
@@ -76,7 +75,7 @@ func openStore(dir string, resume bool) (s *store, err error) {
 		}
 	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
-	records, err := decode(path, text[:whole])
+	records, err := k.Decode(path, text[:whole])
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +87,12 @@ func openStore(dir string, resume bool) (s *store, err error) {
 	if _, err := f.Seek(int64(whole), io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &store{file: f, records: records}, nil
+	return &store[R]{file: f, encode: k.Encode, records: records}, nil
 }
 
 // add appends a record in one write, and comes back when it is on disk.
-func (s *store) add(r *Record) error {
-	line, err := r.line()
+func (s *store[R]) add(r *R) error {
+	line, err := s.encode(r)
 	if err != nil {
 		return err
 	}
@@ -110,15 +109,15 @@ func (s *store) add(r *Record) error {
 }
 
 // close closes the file, which also ends the lock.
-func (s *store) close() error { return s.file.Close() }
+func (s *store[R]) close() error { return s.file.Close() }
 
-// ReadRecords returns the records of a folder, in the order in which they were written. The rest of a line that a kill
+// Read returns the records of a folder, in the order in which they were written. The rest of a line that a kill
 // has cut off is left out.
-func ReadRecords(dir string) ([]Record, error) {
-	path := filepath.Join(dir, resultsFile)
+func (k *Kind[I, R, P]) Read(dir string) ([]R, error) {
+	path := filepath.Join(dir, ResultsFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return decode(path, text[:bytes.LastIndexByte(text, '\n')+1])
+	return k.Decode(path, text[:bytes.LastIndexByte(text, '\n')+1])
 }

@@ -1,0 +1,185 @@
+package worklist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// result is the record of a number: its square, or a failure.
+type result struct {
+	Schema  int     `json:"schema"`
+	Number  int     `json:"number"`
+	Square  int     `json:"square"`
+	Failed  bool    `json:"failed"`
+	Seconds float64 `json:"seconds"`
+}
+
+// squares is work on the numbers of a list; even and odd numbers take times of their own.
+var squares = &Kind[int, result, []int]{
+	Command: "squares", Schema: 1,
+	Items: func(p []int) []int { return p },
+	Head: func(r *result) Head[int] {
+		return Head[int]{Item: r.Number, Schema: r.Schema, Version: "1", Seconds: r.Seconds}
+	},
+	Line:       func(i int) int { return i % 2 },
+	Same:       func(a, b *result) bool { return a.Square == b.Square && a.Failed == b.Failed },
+	Replaces:   func(later, earlier *result) bool { return earlier.Failed && !later.Failed },
+	Difference: func(a, b []int) string { return fmt.Sprintf("%v and %v", a, b) },
+}
+
+func square(_ context.Context, i int) (*result, error) {
+	return &result{Schema: 1, Number: i, Square: i * i, Seconds: 1}, nil
+}
+
+func options(dir string, numbers ...int) Options[int, result, []int] {
+	return Options[int, result, []int]{Dir: dir, Plan: numbers, Workers: 2, Version: "1", Do: square}
+}
+
+func TestOneProcess(t *testing.T) {
+	dir := t.TempDir()
+	s, err := squares.open(dir, false)
+	require.NoError(t, err)
+	_, err = squares.open(dir, true)
+	if err == nil {
+		t.Skip("no file locks here")
+	}
+	require.ErrorContains(t, err, "another process is writing to it")
+	require.NoError(t, s.close())
+	s, err = squares.open(dir, true)
+	require.NoError(t, err)
+	require.NoError(t, s.close())
+}
+
+// Records come in the order of the plan; what failed is done again where that is asked for, and its new record counts.
+func TestAgain(t *testing.T) {
+	o := options(t.TempDir(), 5, 3, 4, 1)
+	o.Do = func(ctx context.Context, i int) (*result, error) {
+		r, err := square(ctx, i)
+		r.Failed = i == 3
+		return r, err
+	}
+	out, err := Run(context.Background(), squares, o)
+	require.NoError(t, err)
+	require.Zero(t, out.Missing)
+	require.Equal(t, []int{25, 9, 16, 1}, squaresOf(out.Records))
+	require.True(t, out.Records[1].Failed)
+
+	var done []int
+	o.Do = func(ctx context.Context, i int) (*result, error) {
+		done = append(done, i)
+		return square(ctx, i)
+	}
+	_, err = Run(context.Background(), squares, o)
+	require.ErrorIs(t, err, ErrExists)
+	o.Resume = true
+	_, err = Run(context.Background(), squares, o)
+	require.NoError(t, err)
+	require.Empty(t, done)
+	o.Again = func(r *result) bool { return r.Failed }
+	for range 2 {
+		out, err = Run(context.Background(), squares, o)
+		require.NoError(t, err)
+		require.Equal(t, []int{3}, done)
+		require.False(t, out.Records[1].Failed)
+	}
+	all, err := squares.Read(o.Dir)
+	require.NoError(t, err)
+	require.Len(t, all, 5)
+	slices.Reverse(all) // as a merge may find them
+	have, err := squares.byItem(all)
+	require.NoError(t, err)
+	require.False(t, have[3].Failed)
+}
+
+func squaresOf(records []result) (list []int) {
+	for _, r := range records {
+		list = append(list, r.Square)
+	}
+	return list
+}
+
+// An error of an item that is not about that item alone ends the work; what is done stays.
+func TestRunError(t *testing.T) {
+	boom := errors.New("boom")
+	o := options(t.TempDir(), 1, 2, 3, 4)
+	o.Workers = 1
+	o.Do = func(ctx context.Context, i int) (*result, error) {
+		if i == 3 {
+			return nil, boom
+		}
+		return square(ctx, i)
+	}
+	_, err := Run(context.Background(), squares, o)
+	require.ErrorIs(t, err, boom)
+	done, err := squares.Read(o.Dir)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 4}, squaresOf(done))
+	o.Resume, o.Do = true, square
+	o.Check = func(have map[int]*result) error {
+		if len(have) == 2 {
+			return boom
+		}
+		return nil
+	}
+	_, err = Run(context.Background(), squares, o)
+	require.ErrorIs(t, err, boom)
+}
+
+// Parts of a list without groups are every n-th item, and together they are all.
+func TestMergeParts(t *testing.T) {
+	var parts []string
+	for i := 1; i <= 3; i++ {
+		o := options(t.TempDir(), 1, 2, 3, 4, 5)
+		o.Shard = Shard{i, 3}
+		out, err := Run(context.Background(), squares, o)
+		require.NoError(t, err)
+		require.Equal(t, 5, out.Missing+len(out.Records))
+		parts = append(parts, o.Dir)
+	}
+	out, err := Merge(squares, parts, t.TempDir())
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 4, 9, 16, 25}, squaresOf(out.Records))
+	_, err = Merge(squares, nil, t.TempDir())
+	require.ErrorContains(t, err, "no folders")
+}
+
+// What is left takes as long as what is done of the same line, with two workers half of it.
+func TestEstimate(t *testing.T) {
+	e := &estimate[int]{all: 6, workers: 2, line: func(i int) int { return i % 2 }}
+	for i := range 6 {
+		e.plan(i)
+	}
+	require.Equal(t, Progress{All: 6}, e.progress())
+	e.add(0, 10, true)
+	require.Equal(t, Progress{Done: 1, All: 6, Left: 25 * time.Second}, e.progress())
+	e.add(1, 2, true)
+	require.Equal(t, Progress{Done: 2, All: 6, Left: (2*10 + 2*2) / 2 * time.Second}, e.progress())
+	for i := 2; i < 6; i++ {
+		e.add(i, 1, true)
+	}
+	require.Equal(t, Progress{Done: 6, All: 6}, e.progress())
+}
+
+// A line with a wrong checksum, or that is no record, is an error with its number.
+func TestDecodeDamage(t *testing.T) {
+	line, err := squares.Encode(&result{Schema: 1, Number: 3, Square: 9})
+	require.NoError(t, err)
+	records, err := squares.Decode("f", append(line, line...))
+	require.NoError(t, err)
+	require.Len(t, records, 2)
+	for text, want := range map[string]string{
+		strings.Replace(string(line), "9", "8", 1): "f, line 2: the checksum does not match",
+		"{\n":              "f, line 2: not a record of results",
+		"{\"schema\":2}\n": "f, line 2: schema 2, expected 1",
+	} {
+		_, err := squares.Decode("f", append(slices.Clone(line), text...))
+		require.ErrorContains(t, err, want)
+	}
+}

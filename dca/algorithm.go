@@ -311,6 +311,10 @@ func (r *run) fail(ctx context.Context, res conic, where string, lower bool) {
 		r.result.Message = where + " has no feasible point"
 	default:
 		r.result.Status = SolverFailed
+		if res.note != "" {
+			r.result.Message = where + ": " + res.note
+			return
+		}
 		r.result.Message = fmt.Sprintf("%s: %s, residual %.1e", where, res.status, res.residual)
 	}
 }

@@ -302,7 +302,7 @@ type answer struct {
 	status             backends.Status
 	residual           float64 // of the conic program, NaN where there was none
 	iterations, active int
-	engine             string
+	engine, note       string    // see [conic]
 	objective          float64   // of the program that was solved
 	eta                float64   // the multiplier of V_k <= t
 	mu                 []float64 // those of the rows
@@ -313,7 +313,7 @@ type answer struct {
 
 // conic sums it up.
 func (o *answer) conic() conic {
-	return conic{status: o.status, residual: o.residual, iterations: o.iterations, active: o.active, engine: o.engine}
+	return conic{status: o.status, residual: o.residual, iterations: o.iterations, active: o.active, engine: o.engine, note: o.note}
 }
 
 // solveJoint is solve by the multipliers.

@@ -56,10 +56,12 @@ type conic struct {
 	residual           float64
 	iterations, active int
 	engine             string // several joined by commas
+	note               string // what else there is to say of a solve of no use
 }
 
 func newLower(p *Program, s *Settings) (*lowerForm, error) {
-	l := &lowerForm{program: p, workers: s.Workers, eps: s.Solver.WithDefaults().Eps, options: s.convex(), joint: newJoint(p, s)}
+	l := &lowerForm{program: p, workers: s.Workers, eps: s.Solver.WithDefaults().Eps, joint: newJoint(p, s)}
+	l.options = l.joint.bound(s.convex())
 	if l.joint != nil {
 		l.scale = floats.Sum(l.joint.scale) / float64(len(l.joint.scale))
 		return l, nil
@@ -151,6 +153,9 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 		return err
 	})
 	l.taken = time.Since(start)
+	if c, yes := l.joint.refused(err); yes {
+		return &lowerSolution{h: slices.Clone(h), gap: math.NaN(), conic: c}, nil
+	}
 	if err != nil {
 		return nil, l.program.errorf("lower level: %w", err)
 	}

@@ -86,7 +86,8 @@ func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
 			kinds = append(kinds, []int{j})
 		}
 	}
-	q := &Penalized{program: &p, kinds: len(kinds), options: s.convex(), workers: s.Workers, kindOf: make([]int, p.Radii), open: true, joint: newJoint(&p, &s)}
+	q := &Penalized{program: &p, kinds: len(kinds), workers: s.Workers, kindOf: make([]int, p.Radii), open: true, joint: newJoint(&p, &s)}
+	q.options = q.joint.bound(s.convex())
 	for j := range q.kindOf {
 		q.kindOf[j] = -1
 	}
@@ -334,6 +335,11 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 		results[i], err = q.blocks[i].solver.Solve(ctx)
 		return err
 	})
+	if c, yes := q.joint.refused(err); yes {
+		s := &PenalizedSolution{conic: c, Residual: c.residual, Gap: math.NaN(), Train: math.NaN(), Validation: math.NaN()}
+		s.refuse()
+		return s, nil
+	}
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}

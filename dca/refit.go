@@ -119,7 +119,7 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, ex
 	if err := h.Set(low.h); err != nil {
 		return nil, err
 	}
-	options := r.settings.convex()
+	options := r.low.joint.bound(r.settings.convex())
 	options.WorkingSets = false // a solution of least norm is dense
 	solver, err := prog.Solver(options)
 	if err != nil {
@@ -127,6 +127,10 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, ex
 	}
 	defer solver.Close()
 	res, err := solver.Solve(ctx)
+	if _, yes := r.low.joint.refused(err); yes {
+		r.result.Message = notUnique
+		return nil, nil
+	}
 	if err != nil {
 		return nil, r.program.errorf("least-norm refit: %w", err)
 	}

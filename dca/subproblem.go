@@ -145,7 +145,7 @@ func (b *subproblem) room(t convex.Affine) (func(i int) convex.Affine, error) {
 // open makes the solver. Its first working sets are the supports of the lower level's solution x: what
 // the validation rows bring in on top is found by the multipliers.
 func (b *subproblem) open(x [][]float64) error {
-	options := b.settings.convex()
+	options := b.joint.bound(b.settings.convex())
 	options.Active = make(map[*convex.Variable][]int)
 	for i, v := range b.level.X {
 		options.Active[v] = support(x[i])
@@ -300,6 +300,9 @@ func (b *subproblem) solve(ctx context.Context) (*answer, iterate, error) {
 		}
 	}
 	res, z, err := b.solveConic(ctx)
+	if c, yes := b.joint.refused(err); yes {
+		return &answer{status: c.status, residual: c.residual, note: c.note}, iterate{}, nil
+	}
 	if err != nil {
 		return nil, iterate{}, err
 	}

@@ -1,0 +1,88 @@
+package dca_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+)
+
+// hopeless is a fit that solves neither program of an iteration, nor penalty forms where that is set.
+type hopeless struct {
+	lower.Bilevel
+	never bool
+}
+
+func (h hopeless) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	pt, err := h.Bilevel.Solve(ctx, lambda, tol, start)
+	if h.never && err == nil {
+		pt.Solved = false
+	}
+	return pt, err
+}
+
+func (hopeless) Within() lower.WithinSolver { return unsolved{} }
+
+func (hopeless) Subproblem([]lower.Bilevel, int) lower.SubproblemSolver { return noSubproblem{} }
+
+type unsolved struct{}
+
+func (unsolved) Begin(context.Context, []float64, [][]float64) error { return nil }
+
+func (unsolved) Solve(context.Context, []float64, float64) (*lower.Within, error) {
+	return &lower.Within{Gap: math.Inf(1)}, nil
+}
+
+type noSubproblem struct{}
+
+func (noSubproblem) Solve(context.Context, *lower.Centre) (*lower.Subsolution, error) {
+	return &lower.Subsolution{Gap: math.Inf(1)}, nil
+}
+
+// What fits do not solve is left to conic programs, and where these would take too much memory, the status and the message say so.
+func TestConicProgramsInThePlaceOfFits(t *testing.T) {
+	preset, err := dataset.Preset("100-20-250-p250")
+	require.NoError(t, err)
+	split, _, err := dataset.Generate(preset, 1)
+	require.NoError(t, err)
+	m, err := elasticnet.New(split, elasticnet.Options{})
+	require.NoError(t, err)
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	p := m.Program()
+	solve := func(never bool, memory int64) *dca.Result {
+		p.Fit = lower.NewChain(hopeless{fit.(lower.Bilevel), never}, 1e-9)
+		s := m.DefaultSettings()
+		s.Backend, s.Solver.Memory = ours(t), memory
+		out, err := dca.Solve(context.Background(), p, s)
+		require.NoError(t, err)
+		return out
+	}
+	require.Equal(t, dca.Converged, solve(false, 0).Status)
+	for _, never := range []bool{false, true} {
+		out := solve(never, 100_000)
+		require.Equal(t, dca.SolverFailed, out.Status)
+		require.Contains(t, out.Message, "not solved by the fit, and the conic program in its place needs")
+	}
+	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: ours(t), Solver: backends.Options{Memory: 100_000}})
+	require.NoError(t, err)
+	defer form.Close()
+	s, err := form.Solve(context.Background(), []float64{0.1, 0.1}, nil)
+	require.NoError(t, err)
+	require.Equal(t, backends.NumericalError, s.Status)
+	require.Nil(t, s.X)
+}
+
+// ours is our own backend.
+func ours(t *testing.T) backends.ConicBackend {
+	b, err := backends.Open(backends.Default)
+	require.NoError(t, err)
+	return b
+}

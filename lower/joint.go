@@ -61,6 +61,13 @@ type Anchored interface {
 	Anchored(rho float64, x [][]float64) float64
 }
 
+// Costly is a [Joint] fit of which some are so large that each solve costs much where many variables are in use, so that programs made of hundreds of
+// them are given up.
+type Costly interface {
+	Joint
+	Costly() bool
+}
+
 // JointWeights are those of [Joint], none of them negative. Centre has the shape of a point; it may be nil where Rho is 0, and then all penalties
 // need positive weights.
 type JointWeights struct {

@@ -17,6 +17,7 @@ type Subproblem struct {
 	solvers []lower.JointSolver
 	workers int
 	dims    int
+	most    int  // solves of one program, of each part
 	loose   bool // points are compact: the last digits cost much
 	m       []float64
 	alpha   float64 // of the solve before
@@ -26,6 +27,7 @@ type Subproblem struct {
 func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
 	_, s.loose = fits[0].(lower.Compact)
+	s.most = mostSolves(fits[0])
 	for _, f := range fits {
 		s.solvers = append(s.solvers, f.Joint())
 	}
@@ -217,6 +219,9 @@ func (w *work) part(m, r []float64) float64 {
 
 // at is the dual function.
 func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
+	if w.count/len(w.solvers) >= w.most {
+		return nil, nil
+	}
 	n := len(m)
 	points, errs := make([]*lower.JointPoint, len(w.solvers)), make([]error, len(w.solvers))
 	crew.Each(len(w.solvers), w.workers, func(t int) { points[t], errs[t] = w.solvers[t].Solve(ctx, w.weights(t, m)) })

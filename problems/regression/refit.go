@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -34,8 +35,14 @@ func (m *Model) Refits() {}
 // fitGap is the relative gap of final fits.
 const fitGap = 1e-9
 
+// largeTable is the number of entries of the training rows from which on what is left of a search is cleared away before the final fit.
+const largeTable = 5e6
+
 // whole is the model of all rows, with its program, which has the fast fit, if there is one, in the place of conic programs of our own backend.
 func (m *Model) whole(backend backends.ConicBackend) (*Model, dca.Program, error) {
+	if n, p := m.data.Dims(); float64(n)*float64(p) >= largeTable {
+		runtime.GC() // columns that a search made of the table; those of all rows are about to be made
+	}
 	all := &Model{data: m.data.all(), spec: m.spec}
 	p := all.Program()
 	if backend == nil || backend.Name() != backends.Default {

@@ -61,11 +61,12 @@ type Anchored interface {
 	Anchored(rho float64, x [][]float64) float64
 }
 
-// Costly is a [Joint] fit of which some are so large that each solve costs much where many variables are in use, so that programs made of hundreds of
-// them are given up.
-type Costly interface {
-	Joint
-	Costly() bool
+// Working is a solver whose solves may be long where many variables are in use, so that programs made of many of them are given up at some work. The work of others is
+// bounded by their number.
+type Working interface {
+	JointSolver
+	// Work counts the multiplications of all such solves since the solver was made.
+	Work() float64
 }
 
 // JointWeights are those of [Joint], none of them negative. Centre has the shape of a point; it may be nil where Rho is 0, and then all penalties

@@ -18,9 +18,6 @@ func (j joint) Values(x [][]float64) lower.Values { return j.both.Values(x) }
 // Joint implements [lower.Joint].
 func (j joint) Joint() lower.JointSolver { return j.both.Joint() }
 
-// Costly implements [lower.Costly].
-func (j joint) Costly() bool { return j.both.Costly() }
-
 // Subproblem implements [lower.Bilevel].
 func (j joint) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
 	return subproblem(parts, workers)

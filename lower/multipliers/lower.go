@@ -16,15 +16,13 @@ type Lower struct {
 	solver lower.JointSolver
 	m      []float64
 	known  bool // the solver works with the variables of a solution at m
-	left   int  // solves that a program may take, see [lower.Costly]
-	most   int  // the same of each
 	loose  bool // penalties may be above their radii by what the tolerance of the loss allows
 }
 
 // NewLower begins at multipliers that are far too large for most radii.
 func NewLower(fit lower.Joint) *Lower {
 	_, compact := fit.(lower.Compact)
-	return &Lower{most: mostSolves(fit), loose: compact, fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
+	return &Lower{loose: compact, fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
 }
 
 // First takes another weight for the first multipliers, common to all.
@@ -59,8 +57,9 @@ const (
 	// idleShare is the share of the tolerance that multipliers do at their floors at most, and fineShare that of the increase of the dual
 	// function that is worth a step.
 	idleShare, fineShare = 0.1, 1e-4
-	// costlySolves is the most solves of a program where each is long: at 10 000 x 100 000 with 60 entries a row they take half a second each.
-	costlySolves = 100
+	// mostWork bounds the multiplications that one program may take, for each part, see [lower.Working]: about a quarter of a minute. Programs that are solved take a
+	// hundredth of it; those that come there, on tables whose solutions have thousands of coefficients, would take minutes.
+	mostWork = 1e10
 	// violated is how much of a radius a penalty may be above it.
 	violated = 1e-8
 	// rounded is a share of an objective that is rounding, and patience is for how many rounds the gap may stay as it is.
@@ -82,9 +81,9 @@ func (s *Lower) dual(radii []float64, tol float64) *dual {
 		floor[j] = idleShare * tol / (r * float64(len(radii)))
 	}
 	f := &dual{floor: floor, most: math.Inf(1), tol: fineShare * tol, loose: s.loose}
-	s.left = s.most
+	most := workOf(s.solver) + mostWork
 	f.at = func(ctx context.Context, m []float64) (*dualPoint, error) {
-		if s.left--; s.left < 0 {
+		if workOf(s.solver) > most {
 			return nil, nil
 		}
 		pt, err := s.solver.Solve(ctx, weighted(m, tol))
@@ -200,12 +199,12 @@ func (s *Lower) merit(v lower.Values, radii []float64) float64 {
 	return sum
 }
 
-// mostSolves bounds the solves of one program.
-func mostSolves(fit lower.Joint) int {
-	if c, ok := fit.(lower.Costly); ok && c.Costly() {
-		return costlySolves
+// workOf is what a solver has done.
+func workOf(s lower.JointSolver) float64 {
+	if w, ok := s.(lower.Working); ok {
+		return w.Work()
 	}
-	return math.MaxInt
+	return 0
 }
 
 // weighted are the weights of l + m'P, whose least value is wanted to a small share of tol.

@@ -17,7 +17,6 @@ type Subproblem struct {
 	solvers []lower.JointSolver
 	workers int
 	dims    int
-	most    int  // solves of one program, of each part
 	loose   bool // points are compact: the last digits cost much
 	m       []float64
 	alpha   float64 // of the solve before
@@ -27,7 +26,6 @@ type Subproblem struct {
 func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
 	_, s.loose = fits[0].(lower.Compact)
-	s.most = mostSolves(fits[0])
 	for _, f := range fits {
 		s.solvers = append(s.solvers, f.Joint())
 	}
@@ -39,6 +37,7 @@ type work struct {
 	*Subproblem
 	c     *lower.Centre
 	count int
+	most  []float64 // work that the solvers may come to
 }
 
 // state is a point (x, r) with the values of the functions of the parts.
@@ -59,6 +58,9 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	best := w.objective(from)
 	if gap := best - w.floor(); gap <= c.Tol {
 		return &lower.Subsolution{X: c.X, R: c.R, M: slices.Repeat([][]float64{make([]float64, s.dims)}, len(s.fits)), Objective: best, Gap: gap, Solved: true}, nil
+	}
+	for _, solver := range s.solvers {
+		w.most = append(w.most, workOf(solver)+mostWork)
 	}
 	if s.m == nil {
 		s.m = w.first()
@@ -219,8 +221,10 @@ func (w *work) part(m, r []float64) float64 {
 
 // at is the dual function.
 func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
-	if w.count/len(w.solvers) >= w.most {
-		return nil, nil
+	for t, s := range w.solvers {
+		if workOf(s) > w.most[t] {
+			return nil, nil
+		}
 	}
 	n := len(m)
 	points, errs := make([]*lower.JointPoint, len(w.solvers)), make([]error, len(w.solvers))

@@ -36,6 +36,7 @@ type implicit struct {
 	inside []int            // places in free of those that the factor is of
 	rows   []*design.Listed // what is free, for sparse designs
 	size   float64          // of the derivatives where a coefficient is zero
+	spent  float64          // multiplications of conjugate gradients and factors, all together
 	ctx    context.Context
 	end    stop.Stop
 }
@@ -403,7 +404,9 @@ func (p *implicit) precondition() bool {
 	if len(of) == 0 {
 		return true
 	}
+	order := float64(len(of))
 	for plus := leastPlus; plus < 1; plus *= 1e3 {
+		p.spent += order * order * order / 6
 		if p.factor.Factor(len(of), func(j int, column []float64) {
 			clear(column[j:])
 			for _, part := range p.parts {
@@ -447,7 +450,12 @@ func (p *implicit) conjugate(g []float64, accuracy float64) []float64 {
 	rz := floats.Dot(r, z)
 	goal := accuracy * accuracy * rz
 	best, least, idle := slices.Clone(x), rz, 0
+	each := float64(len(p.inside)) * float64(len(p.inside))
+	for _, i := range p.free {
+		each += 2 * float64(p.length[i])
+	}
 	for step := range conjugateSteps {
+		p.spent += each
 		if step == slowSteps && !p.byRows.on && len(p.inside) < len(p.free) {
 			p.most = min(mostHeavy, moreHeavy*p.most) // next time
 		}

@@ -61,12 +61,6 @@ func newJoint(l loss, quadratic bool, train, val Sample, intercept bool) (*Joint
 	return &Joint{loss: l, quadratic: quadratic, sets: [2]Sample{val, train}, intercept: intercept}, nil
 }
 
-// Costly says that solutions may have thousands of coefficients, whose equations are solved step by step: those of large sparse tables.
-func (g *Joint) Costly() bool {
-	x := g.sets[training].X
-	return !g.quadratic && !x.Dense() && x.Columns() > sparseMost && x.Stored() >= manyEntries
-}
-
 // Features is their number p.
 func (g *Joint) Features() int { return g.sets[training].X.Columns() }
 

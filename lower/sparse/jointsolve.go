@@ -332,6 +332,9 @@ func (j *jointWeights) same(w *lower.JointWeights) bool {
 	return w.Rho == 0 || slices.EqualFunc(j.Centre, w.Centre, slices.Equal[[]float64])
 }
 
+// Work implements [lower.Working].
+func (s *jointSolver) Work() float64 { return s.without.spent }
+
 // minimise solves with the models, where these have no matrices with a last Newton step of some relative accuracy. It says whether it came to its end.
 func (s *jointSolver) minimise(ctx context.Context, w *lower.JointWeights, best float64) bool {
 	if s.ctx = ctx; ctx.Err() != nil {

@@ -21,7 +21,7 @@ func TestSearchJSON(t *testing.T) {
 		if !searches(method) {
 			continue
 		}
-		o := conetune(t, "tune", "elastic-net", "--data", data, "--json", "--seed", "4", "--method", method, "--evaluations", "9")
+		o := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--json", "--seed", "4", "--method", method, "--evaluations", "9")
 		o.ok(t)
 		require.Empty(t, o.stderr)
 		m := o.object(t)

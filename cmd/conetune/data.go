@@ -13,14 +13,12 @@ import (
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
-// defaultSplit and defaultSplitTested divide a table unless --split says how,
-// the second one where the test rows come from a file of their own.
+// defaultSplit and defaultSplitTested divide the entries of a matrix unless --split says how,
+// the second one where the test entries come from a file of their own; other tables have defaultFolds.
 const (
 	defaultSplit       = "0.5/0.25/rest"
 	defaultSplitTested = "0.67/rest"
-	// defaultSplitFolds leaves test rows aside where the others are dealt out to folds.
-	defaultSplitFolds = "0.75/rest"
-	defaultFolds      = 5
+	defaultFolds       = 5
 )
 
 // dataFlags say where the rows come from.
@@ -41,17 +39,17 @@ type dataFlags struct {
 }
 
 func (d *dataFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&d.data, "data", "", "one table, `FILE`, that is divided by --split")
-	fs.StringVar(&d.split, "split", "", "rows for `TRAIN/VAL/TEST`: numbers (50), shares (0.5 or 50%) or the word rest (default "+defaultSplit+"; with --test "+defaultSplitTested+"); all: folds of all rows, none for a test")
+	fs.StringVar(&d.data, "data", "", "one table, `FILE`, that is dealt out to folds, or divided by --split")
+	fs.StringVar(&d.split, "split", "", "rows for `TRAIN/VAL/TEST`, or with --folds FOLDS/TEST: numbers (50), shares (0.5 or 50%) or the word rest (default: all, folds of all rows; for entries of a matrix "+defaultSplit+", with --test "+defaultSplitTested+")")
 	fs.StringVar(&d.train, "train", "", "training table, `FILE`")
 	fs.StringVar(&d.val, "val", "", "validation table, `FILE`")
-	fs.StringVar(&d.test, "test", "", "test table, `FILE`, with --train or --data (default: none, or a part of --data)")
+	fs.StringVar(&d.test, "test", "", "test table, `FILE`, with --train or --data (default: none, or the part of --data that --split leaves)")
 	fs.StringVar(&d.dir, "dir", "", "folder `DIR` with train, val and perhaps test")
 	fs.StringVar(&d.rowFeatures, "row-features", "", "table with a line of features for each row of the matrix, `FILE`, for matrix-completion with --data")
 	fs.StringVar(&d.colFeatures, "col-features", "", "the same for each column, `FILE`")
 	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y); for multi-task those of all targets, A,B,..")
 	d.columns.register(fs)
-	fs.Var(&d.folds, "folds", fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds, or all: each row, or group of --group, is one (svm always does; its default is %d)", defaultFolds))
+	fs.Var(&d.folds, "folds", fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds, or all: each row, or group of --group, is one (default: %d, as many as there are rows for, unless --split divides the rows)", defaultFolds))
 	fs.IntVar(&d.repeats, "repeats", 0, "deal the rows out to folds `R` times, and choose by the mean (default: 1 to 3 by the size of the table; 1 for svm and with --preset paper)")
 }
 
@@ -217,10 +215,8 @@ func (d *dataFlags) rule() string {
 		return ""
 	case d.data == "" || d.split != "":
 		return d.split
-	case d.crossValidation && d.test != "":
-		return ""
 	case d.crossValidation:
-		return defaultSplitFolds
+		return ""
 	case d.test != "":
 		return defaultSplitTested
 	}
@@ -325,13 +321,6 @@ func (d *dataFlags) numbers(train, val, test string) (*dataset.Split, error) {
 	}
 	s.Test, err = dataset.ReadLike(test, s.Train)
 	return &s, err
-}
-
-func (d *dataFlags) numberOfFolds() int {
-	if d.folds.number == 0 {
-		return defaultFolds
-	}
-	return d.folds.number
 }
 
 // readFolds reads the tables and deals their rows out to folds, those of two labels evenly.

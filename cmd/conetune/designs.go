@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,9 +59,6 @@ func (c *columnFlags) registerDivision(fs *pflag.FlagSet) {
 	fs.StringVar(&c.division.Group, "group", "", "column `A` whose rows of the same value stay together, in folds and in --split")
 	fs.StringVar(&c.division.Time, "time", "", "column `A` of numbers or dates: no fold is trained on rows that come later than those it validates, and --split takes the last rows for the test")
 }
-
-// isDivided says whether a column divides the rows.
-func (c *columnFlags) isDivided() bool { return c.division != table.Division{} }
 
 // checkDesign rejects contradictions between the flags that say how rows are divided.
 func (d *dataFlags) checkDesign(fs *pflag.FlagSet) error {
@@ -145,7 +143,7 @@ func (d *dealt) count() int { return len(d.folds) / d.repeats }
 // deal deals the rows of a table out to folds.
 func (d *dataFlags) deal(data *dataset.Data, by divided, seed uint64, labels bool) (*dealt, error) {
 	n, p := data.Dims()
-	folds := d.numberOfFolds()
+	folds := d.foldsOf(n, by)
 	var err error
 	out := &dealt{repeats: 1}
 	switch {
@@ -163,8 +161,8 @@ func (d *dataFlags) deal(data *dataset.Data, by divided, seed uint64, labels boo
 		if out.folds, err = dataset.TimeFolds(by.at, folds); err != nil {
 			err = fmt.Errorf("column %q: %w", d.columns.division.Time, err)
 		}
-	case by.group == nil && folds > n:
-		err = fmt.Errorf("%d folds, but there are %d rows for them", folds, n)
+	case by.group == nil && (folds > n || n < 2):
+		err = fmt.Errorf("%d folds, but there are %d rows for them", max(folds, 2), n)
 	default:
 		if out.repeats = d.repeats; out.repeats == 0 {
 			if out.repeats = 1; !d.once {
@@ -177,6 +175,22 @@ func (d *dataFlags) deal(data *dataset.Data, by divided, seed uint64, labels boo
 		return nil, fmt.Errorf("%s: %w", d.data, err)
 	}
 	return out, nil
+}
+
+// foldsOf is the number of folds of so many rows: that of --folds, or the default as far as there are rows, groups or times for it.
+func (d *dataFlags) foldsOf(n int, by divided) int {
+	if d.folds.number != 0 {
+		return d.folds.number
+	}
+	switch {
+	case by.group != nil:
+		n = len(dataset.PartsOf(by.group))
+	case by.at != nil:
+		times := slices.Clone(by.at)
+		slices.Sort(times)
+		n = len(slices.Compact(times)) - 1
+	}
+	return max(2, min(defaultFolds, n))
 }
 
 // dealByChance deals rows, or groups of them, out at random; those of two labels evenly.
@@ -230,10 +244,7 @@ func checkFoldMemory(data *dataset.Data, folds int) error {
 
 // describeFolds says how the rows were dealt out, in a few words.
 func (d *dataFlags) describeFolds() []string {
-	folds := count(d.numberOfFolds(), "fold")
-	if d.dealt != nil {
-		folds = count(d.dealt.count(), "fold")
-	}
+	folds := count(d.dealt.count(), "fold")
 	switch by := d.columns.division; {
 	case by.Fold != "":
 		folds += " of column " + by.Fold
@@ -245,7 +256,7 @@ func (d *dataFlags) describeFolds() []string {
 		folds += " of one row"
 	}
 	list := []string{folds}
-	if d.dealt != nil && d.dealt.repeats > 1 {
+	if d.dealt.repeats > 1 {
 		list = append(list, count(d.dealt.repeats, "repeat"))
 	}
 	return list
@@ -263,7 +274,7 @@ func (d *dataFlags) byChance() bool {
 	return d.crossValidation && !d.folds.all
 }
 
-// dealsByDefault says whether the rows are dealt out to folds without --folds.
+// dealsByDefault says whether the rows are dealt out to folds without --folds: those of one table are, unless --split divides them.
 func (d *dataFlags) dealsByDefault() bool {
-	return d.data != "" && (d.split == splitAll || d.columns.division.Fold != "" || d.columns.isDivided() && d.split == "")
+	return d.data != "" && d.train == "" && d.val == "" && d.dir == "" && (d.split == "" || d.split == splitAll || d.columns.division.Fold != "")
 }

@@ -126,6 +126,65 @@ func TestFoldsByColumns(t *testing.T) {
 	require.Equal(t, []float64{1, 4, 3}, rows.split.Test.Y)
 }
 
+// Without a word about it all rows are dealt out to five folds, or to as many as there are rows, groups and times for.
+func TestDesignByDefault(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "wards.csv", wards)
+	few := write(t, dir, "few.csv", strings.Join(strings.SplitAfter(wards, "\n")[:4], ""))
+	for _, c := range []struct {
+		args  []string
+		sizes []int // of the validation rows of the folds
+		test  int
+	}{
+		{[]string{"--data", data}, []int{3, 3, 2, 2, 2}, 0},
+		{[]string{"--data", data, "--split", "all"}, []int{3, 3, 2, 2, 2}, 0},
+		{[]string{"--data", data, "--test", few}, []int{3, 3, 2, 2, 2}, 3},
+		{[]string{"--data", data, "--split", "10/rest", "--folds", "5"}, []int{2, 2, 2, 2, 2}, 2},
+		{[]string{"--data", few}, []int{1, 1, 1}, 0},
+		{[]string{"--data", data, "--group", "ward"}, []int{3, 4, 5}, 0},
+		{[]string{"--data", data, "--time", "day"}, []int{2, 2, 2, 2, 2}, 0},
+	} {
+		rows, err := readDesign(t, false, c.args...)
+		require.NoError(t, err, c.args)
+		var sizes []int
+		var all []int
+		for _, f := range rows.cv.Folds {
+			sizes = append(sizes, len(f.Val))
+			all = append(all, f.Val...)
+		}
+		if slices.Contains(c.args, "--group") {
+			slices.Sort(sizes)
+		}
+		require.Equal(t, c.sizes, sizes, c.args)
+		slices.Sort(all)
+		require.Len(t, slices.Compact(all), len(all))
+		n, _ := rows.cv.Test.Dims()
+		require.Equal(t, c.test, n, c.args)
+	}
+	out := conetune(t, "tune", "elastic-net", "--data", data, "--features", "x").ok(t)
+	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows", "cross-validation   test", "no rows are left to test it"} {
+		require.Contains(t, out, words)
+	}
+
+	// A class of ten rows in thirty is dealt out two to a fold; one of two rows to two of them.
+	for size, most := range map[int]int{10: 2, 2: 1} {
+		text := "y,x\n"
+		for i := range 30 {
+			text += fmt.Sprintf("%v,%d\n", i < size, i)
+		}
+		rows, err := readDesign(t, true, "--data", write(t, dir, "labels.csv", text))
+		require.NoError(t, err)
+		for _, f := range rows.cv.Folds {
+			n := 0.0
+			for _, i := range f.Val {
+				n += rows.cv.Data.Y[i]
+			}
+			require.LessOrEqual(t, int(n), most)
+			require.Len(t, f.Val, 6)
+		}
+	}
+}
+
 // Whatever the table, no group is on both sides of a fold or of the split, and no row is trained on that is not older than all that it validates.
 func TestDesignsKeepApart(t *testing.T) {
 	dir := t.TempDir()

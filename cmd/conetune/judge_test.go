@@ -39,12 +39,13 @@ func TestMetricsInJSON(t *testing.T) {
 		// of turns the metric into the error of the refit.
 		of func(float64) float64
 	}{
-		{"elastic-net", data, "rmse", "", "test", func(v float64) float64 { return v * v / 2 }},
+		{"elastic-net", data, "rmse", "--split " + threeParts, "test", func(v float64) float64 { return v * v / 2 }},
 		{"elastic-net", data, "rmse", "--final train --split 0.6/rest", "validation", func(v float64) float64 { return v * v / 2 }},
+		{"elastic-net", data, "rmse", "", "cross-validation", func(v float64) float64 { return v * v / 2 }},
 		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, csvText(1, 90, 6), 3), "cross-validation", func(v float64) float64 { return v * v / 2 }},
-		{"quantile", data, "pinball", "--level 0.8", "test", func(v float64) float64 { return v }},
-		{"poisson", write(t, dir, "counts.csv", counts), "deviance", "", "test", func(v float64) float64 { return v / 2 }},
-		{"logistic", labels, "log_loss", "", "test", func(v float64) float64 { return v }},
+		{"quantile", data, "pinball", "--level 0.8 --split " + threeParts, "test", func(v float64) float64 { return v }},
+		{"poisson", write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test", func(v float64) float64 { return v / 2 }},
+		{"logistic", labels, "log_loss", "--split " + threeParts, "test", func(v float64) float64 { return v }},
 		{"svm", labels, "error_rate", "--split 0.7/rest", "test", func(v float64) float64 { return v }},
 	} {
 		t.Run(c.model+" "+c.on, func(t *testing.T) {

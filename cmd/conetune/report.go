@@ -111,7 +111,11 @@ func trainingRows(job *tuneJob) string {
 func describeErrors(job *tuneJob, r *tune.Result) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(w, "%s\tvalidation\ttest\n", job.spec.errorUnit())
+	validation := "validation"
+	if job.data.crossValidation {
+		validation = trainingRows(job)
+	}
+	fmt.Fprintf(w, "%s\t%s\ttest\n", job.spec.errorUnit(), validation)
 	line := func(name string, e *tune.Errors) {
 		if e == nil {
 			fmt.Fprintf(w, "%s\t-\t-\n", name)
@@ -129,7 +133,11 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	if r.TrainedOn == tune.FinalFolds {
 		b.WriteString("The run was stopped before the model to use could be trained on all rows of the folds: it is the mean of the folds' fits.\n")
 	} else if job.data.crossValidation {
-		b.WriteString("The model to use is trained on all rows of the folds with the chosen hyperparameters: the test error is its.\n")
+		tested := "the test error is its"
+		if r.Refit == nil || r.Refit.Test == nil {
+			tested = "no rows are left to test it (--test, --split)"
+		}
+		fmt.Fprintf(&b, "The model to use is trained on all rows of the folds with the chosen hyperparameters: %s.\n", tested)
 		b.WriteString("The refit's validation error is that of the folds' fits with them.\n")
 	} else if r.TrainedOn == tune.FinalAll {
 		b.WriteString("The refit is the model to use: its test error is that of the fit to training and validation rows with the chosen\n")

@@ -95,7 +95,7 @@ func TestScale(t *testing.T) {
 	dir := t.TempDir()
 	target := func(f float64) float64 { return 3 + f }
 	data := write(t, dir, "data.svm", sparseText(1, 80, target))
-	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid", "--evaluations", "4", "--json"}
+	args := []string{"tune", "elastic-net", "--data", data, "--split", threeParts, "--method", "grid", "--evaluations", "4", "--json"}
 	radii := func(more ...string) any {
 		o := conetune(t, append(slices.Clone(args), more...)...)
 		o.ok(t)

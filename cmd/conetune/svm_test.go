@@ -104,7 +104,7 @@ func TestTuneSVM(t *testing.T) {
 	data, test := write(t, dir, "table.csv", table), write(t, dir, "test.csv", fresh)
 	folder := svmDir(t, filepath.Join(dir, "folder"), table, fresh, twoFolds)
 	for name, args := range map[string][]string{
-		"data":    {"--data", data, "--folds", "3"},
+		"data":    {"--data", data, "--folds", "3", "--split", "0.75/rest"},
 		"tested":  {"--data", data, "--test", test, "--class-weights", "balanced"},
 		"split":   {"--data", data, "--split", "60/rest", "--class-weights", "1,2", "--max-iter", "5"},
 		"folder":  {"--dir", folder},

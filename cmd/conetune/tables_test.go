@@ -37,7 +37,7 @@ func TestTableAsItComes(t *testing.T) {
 	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	features := []any{"wt", "wt=(missing)", "maker=Opel", "maker=Volvo", "gear"}
 	for name, args := range map[string][]string{
-		"split":  {"--data", data},
+		"split":  {"--data", data, "--split", threeParts},
 		"files":  {"--train", data, "--val", data, "--test", data},
 		"folds":  {"--data", data, "--folds", "3"},
 		"tested": {"--data", data, "--folds", "3", "--test", data},

@@ -38,7 +38,7 @@ func TestTuneSeveralTargets(t *testing.T) {
 
 	// A table of one's own: columns by name, rows without targets to predict.
 	data := write(t, dir, "table.csv", csvText(1, 60, 6))
-	text = conetune(t, "tune", "multi-task", "--data", data, "--target", "f2,y", "--save", model).ok(t)
+	text = conetune(t, "tune", "multi-task", "--data", data, "--split", threeParts, "--target", "f2,y", "--save", model).ok(t)
 	require.Contains(t, text, "5 features; 30 training, 15 validation, 15 test rows; targets f2, y")
 	require.Contains(t, text, "intercept")
 	bare := write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")

@@ -36,18 +36,18 @@ type tuneFlags struct {
 	asJSON, verbose                 bool
 }
 
-const tuneHelp = `Choose the hyperparameters of a model: those whose model, fitted to the training
-rows, has the smallest error on the validation rows.
+const tuneHelp = `Choose the hyperparameters of a model: those of the smallest error on rows that the model is not
+fitted to, by cross-validation or on validation rows.
 
 Models:
 %s
 Data, one of
-  --data FILE                     one table, divided into rows for training, validation and test (--split)
+  --data FILE                     one table, dealt out to 5 folds (--folds T); with --test FILE for a last look, or a part set aside by --split 0.75/rest --folds 5
+  --data FILE --split 0.5/0.25/rest    one table, divided into rows for training, validation and perhaps test
   --train FILE --val FILE         tables that are divided already, with --test FILE for a last look
-  --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz (or .svm)
-To choose by cross-validation, as svm always does, one of
-  --data FILE --folds T           one table, dealt out to T folds, with rows for the test in --test or by --split
-  --dir DIR                       a folder with data, folds (columns fold, row, role) and perhaps test
+  --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz (or .svm), or with data, folds (columns fold, row,
+                                  role) and perhaps test
+svm always chooses by folds, matrix-completion never. --group, --time and --fold-column name a column that divides the rows.
 
 A table is taken as it comes (docs/tables.md): CSV of any dialect, plain or compressed, or LIBSVM (label index:value ...); - is
 standard input. The target is the column y, or --target NAME, for multi-task --target A,B,.. Texts are categories, a
@@ -92,13 +92,14 @@ writes the model of the method whose refit has the least validation error. With 
 method begins at the choice of the one before: vf-idca at its radii, a search around its lambda.`
 
 const tuneExample = `  conetune tune elastic-net --data table.csv --target price --plot table.png --save model.json
-  conetune tune logistic --data patients.csv --target outcome --drop name,ward --folds 5
+  conetune tune logistic --data patients.csv --target outcome --drop name --group ward
+  conetune tune elastic-net --data sales.csv --target sold --time day --split 0.75/rest --folds 5
   conetune tune elastic-net --train train.svm --val val.svm --test test.svm.gz --json
   conetune tune elastic-net --dir DIR --preset paper --trace run.jsonl
   conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot methods.png
   conetune tune elastic-net --data table.csv --method grid,vf-idca --chain --evaluations 25
   conetune tune elastic-net --data table.csv --method random --range lambda1=1e-3:1,lambda2=1e-5:0.1
-  conetune tune elastic-net --data table.csv --folds 5 --split 0.8/rest
+  conetune tune elastic-net --data table.csv --folds 10 --split 0.8/rest
   conetune tune svm --data table.svm --folds 3 --split 0.5/rest --json
   conetune tune weighted-lasso --data table.csv --split 0.6/0.2/rest --target price --gap-tol 1e-4`
 

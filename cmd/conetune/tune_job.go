@@ -103,7 +103,7 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 	case !fs.Changed("groups") && spec.grouped && f.data.dir == "":
 		return badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
 	case fs.Changed("final") && f.data.crossValidation:
-		return badInputf("--final: with folds the refit is trained on all of their rows; leave it out")
+		return badInputf("--final: with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split")
 	case fs.Changed("folds") && f.data.matrix:
 		return badInputf("--folds: %s has no folds, its entries are for training, validation or test", spec.name)
 	}

@@ -24,10 +24,13 @@ var documented = []string{
 	"solver_iterations", "seed", "version",
 }
 
+// threeParts is a --split into rows for training, validation and test.
+const threeParts = "0.5/0.25/rest"
+
 func TestTuneJSON(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	for _, model := range regressions() {
-		args := []string{"tune", model, "--data", data, "--json", "--seed", "4"}
+		args := []string{"tune", model, "--data", data, "--split", threeParts, "--json", "--seed", "4"}
 		if spec, err := findModel(model); err == nil && spec.grouped {
 			args = append(args, "--groups", "2")
 		}
@@ -53,9 +56,11 @@ func TestTuneJSON(t *testing.T) {
 		require.Positive(t, m["time_seconds"])
 		require.Positive(t, m["solver_iterations"])
 	}
-	noTest := conetune(t, "tune", "elastic-net", "--data", data, "--json", "--split", "60/30")
-	noTest.ok(t)
-	require.Nil(t, noTest.object(t)["test_error"])
+	for _, split := range []string{"60/30", "all"} {
+		noTest := conetune(t, "tune", "elastic-net", "--data", data, "--json", "--split", split)
+		noTest.ok(t)
+		require.Nil(t, noTest.object(t)["test_error"])
+	}
 }
 
 // TestSaveAndPredict follows a model through the file: what predict says about the
@@ -148,7 +153,7 @@ func TestTableTraceAndFigure(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	trace, plot, save := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
-	text := conetune(t, "tune", "elastic-net", "--data", data, "--trace", trace, "--plot", plot, "--save", save).ok(t)
+	text := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--trace", trace, "--plot", plot, "--save", save).ok(t)
 	for _, want := range []string{
 		"elastic-net by vf-idca on the native backend: converged after", "6 features; 45 training, 23 validation, 22 test rows; target y",
 		"split 0.5/0.25/rest, seed 1", "features standardised", "refit", "iterate", "lambda", "radius", "features in the refit:", "intercept",
@@ -243,7 +248,7 @@ func TestHardTables(t *testing.T) {
 	}
 	data := write(t, dir, "table.csv", strings.Join(lines, "\n")+"\n")
 	for _, model := range regressions() {
-		args := []string{"tune", model, "--data", data, "--json"}
+		args := []string{"tune", model, "--data", data, "--split", threeParts, "--json"}
 		if spec, err := findModel(model); err == nil && spec.grouped {
 			args = append(args, "--groups", "4")
 		}

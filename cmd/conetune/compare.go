@@ -72,6 +72,9 @@ func describeComparison(job *tuneJob, split *dataset.Split, results []*tune.Resu
 		b.WriteString("\n" + describeHyperparameters(chosen) + describeUnits(job))
 		b.WriteString("\n" + describeFit(split, chosen.RefitFit, job.scaling.intercept, job.data.label))
 	}
+	if job.outside != nil {
+		fmt.Fprintf(&b, "\nNested cross-validation: %s\n", job.outside.describe())
+	}
 	if len(written) > 0 {
 		b.WriteString("\n" + strings.Join(written, "\n") + "\n")
 	}

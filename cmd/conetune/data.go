@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 )
@@ -284,45 +283,6 @@ func (d *dataFlags) read(seed uint64, labels bool) (t *tables, err error) {
 	return t, nil
 }
 
-// readSplit reads a folder, or files of LIBSVM.
-func (d *dataFlags) readSplit(seed uint64) (*dataset.Split, error) {
-	switch {
-	case d.dir != "":
-		return dataset.ReadDir(d.dir)
-	case d.train != "":
-		return d.numbers(d.train, d.val, d.test)
-	}
-	table, err := d.input.numbers(d.data, d.target)
-	if err != nil {
-		return nil, err
-	}
-	s, err := dataset.SplitRows(table, d.rule(), seed)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", d.data, err)
-	case d.test == "":
-		return s, nil
-	case s.Test != nil:
-		return nil, errTwoTests(d.rule())
-	}
-	s.Test, err = dataset.ReadLike(d.test, s.Train)
-	return s, err
-}
-
-// numbers reads files of LIBSVM that are divided already.
-func (d *dataFlags) numbers(train, val, test string) (*dataset.Split, error) {
-	var s dataset.Split
-	var err error
-	if s.Train, err = d.input.numbers(train, d.target); err != nil {
-		return nil, err
-	}
-	if s.Val, err = dataset.ReadLike(val, s.Train); err != nil || test == "" {
-		return &s, err
-	}
-	s.Test, err = dataset.ReadLike(test, s.Train)
-	return &s, err
-}
-
 // readFolds reads the tables and deals their rows out to folds, those of two labels evenly.
 func (d *dataFlags) readFolds(seed uint64, labels bool) (t *tables, err error) {
 	if d.ofColumns() {
@@ -346,31 +306,6 @@ func (d *dataFlags) readFolds(seed uint64, labels bool) (t *tables, err error) {
 	return t, nil
 }
 
-// foldNumbers reads the folds of a folder, or deals those of a file of LIBSVM.
-func (d *dataFlags) foldNumbers(seed uint64, labels bool) (*tables, error) {
-	var cv *dataset.CrossValidation
-	var err error
-	if d.dir != "" {
-		if cv, err = dataset.ReadFoldsDir(d.dir); err == nil {
-			d.dealt = &dealt{cv.Folds, 1}
-		}
-	} else {
-		cv, err = d.dealFolds(seed, labels)
-	}
-	if err != nil {
-		return nil, err
-	}
-	t := &tables{cv: cv, split: &dataset.Split{Train: cv.Data, Test: cv.Test}}
-	if d.several {
-		if t.split, t.targets, err = d.splitTargets(t.split); err != nil {
-			return nil, err
-		}
-		t.targets.folds = cv.Folds
-		t.cv = &dataset.CrossValidation{Data: t.split.Train, Folds: cv.Folds, Test: t.split.Test}
-	}
-	return t, nil
-}
-
 // checkFoldRule says what is wrong with a rule that leaves so many parts.
 func (d *dataFlags) checkFoldRule(rule string, parts int) error {
 	switch {
@@ -380,35 +315,4 @@ func (d *dataFlags) checkFoldRule(rule string, parts int) error {
 		return fmt.Errorf("--split %s leaves test rows, but --test names a file with them: leave one of the two out", rule)
 	}
 	return nil
-}
-
-func (d *dataFlags) dealFolds(seed uint64, labels bool) (*dataset.CrossValidation, error) {
-	table, err := d.input.numbers(d.data, d.target)
-	if err != nil {
-		return nil, err
-	}
-	var test *dataset.Data
-	if d.test != "" {
-		if test, err = dataset.ReadLike(d.test, table); err != nil {
-			return nil, err
-		}
-	}
-	if rule := d.rule(); rule != "" {
-		s, err := dataset.SplitRows(table, rule, seed)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.data, err)
-		}
-		parts := 2
-		if s.Test != nil {
-			parts = 3
-		}
-		if err := d.checkFoldRule(rule, parts); err != nil {
-			return nil, err
-		}
-		table, test = s.Train, s.Val
-	}
-	if d.dealt, err = d.deal(table, divided{}, seed, labels); err != nil {
-		return nil, err
-	}
-	return &dataset.CrossValidation{Data: table, Folds: d.dealt.folds, Test: test}, nil
 }

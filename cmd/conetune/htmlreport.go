@@ -79,6 +79,9 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	} else {
 		c.Errors = errorsTable(job, results)
 	}
+	if job.outside != nil {
+		c.Verdict = append(c.Verdict, "Nested cross-validation: "+job.outside.describe()+".")
+	}
 	if len(results) > 1 {
 		c.Methods = errorsTable(job, results)
 		c.Errors = nil

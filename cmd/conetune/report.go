@@ -32,6 +32,9 @@ func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written 
 		return b.String()
 	}
 	b.WriteString("\n" + describeErrors(job, r))
+	if job.outside != nil {
+		b.WriteString("Nested cross-validation: " + job.outside.describe() + "\n")
+	}
 	b.WriteString("\n" + describeHyperparameters(r))
 	b.WriteString(describeUnits(job))
 	if r.Refit != nil {
@@ -135,7 +138,7 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	} else if job.data.crossValidation {
 		tested := "the test error is its"
 		if r.Refit == nil || r.Refit.Test == nil {
-			tested = "no rows are left to test it (--test, --split)"
+			tested = "no rows are left to test it (--test, --split; --nested says how good the choice is)"
 		}
 		fmt.Fprintf(&b, "The model to use is trained on all rows of the folds with the chosen hyperparameters: %s.\n", tested)
 		b.WriteString("The refit's validation error is that of the folds' fits with them.\n")

@@ -256,6 +256,9 @@ func (d *dataFlags) foldTables(seed uint64, labels bool) (*tables, error) {
 		}
 	}
 	d.reading.add(c.Table, out.unseen)
+	out.outer = &outerRows{out.cv.Data, c.divided(d.columns.division, rows), func(train, held []int) (*tables, error) {
+		return d.foldRows(c, pick(rows, train), pick(rows, held), seed, labels)
+	}}
 	return out, nil
 }
 
@@ -317,6 +320,7 @@ type toldResult struct {
 	*tune.Result
 	notes  []note
 	judged *judged // nil for nothing to say
+	nested *nested // nil without
 }
 
 // MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
@@ -330,8 +334,9 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 		Findings []note                    `json:"findings,omitempty"`
 		On       string                    `json:"metrics_on,omitempty"`
 		Metrics  map[string]metrics.Metric `json:"metrics,omitempty"`
+		Nested   *nested                   `json:"nested,omitempty"`
 	}
-	more.Findings = r.notes
+	more.Findings, more.Nested = r.notes, r.nested
 	if r.judged != nil {
 		more.On, more.Metrics = r.judged.on, map[string]metrics.Metric{}
 		for _, m := range r.judged.metrics {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ type tuneFlags struct {
 	epsilon, eps                    float64
 	init                            string
 	maxIter, threads, stopFolds     int
+	nested                          int
 	oneSE                           bool
 	final                           string
 	evaluations, workers            int
@@ -70,7 +72,7 @@ quantile, logistic and poisson they are the mean of the loss.
 
 With folds the two have a fit for each, which share the hyperparameters, and their validation error is the mean
 over the folds (for svm, of the hinge loss). The model to use is trained once more, on all rows of the folds with the chosen
-hyperparameters; the test error is its, for svm the share of wrong labels.
+hyperparameters; the test error is its, for svm the share of wrong labels. --nested says how good the choice is where there are no rows for a test.
 
 Methods:
   vf-idca      difference-of-convex algorithm on the value function of the fit (vf-idca-t: to --tol 0.1)
@@ -157,6 +159,8 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.Float64Var(&f.gapTol, "gap-tol", 0, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree; 0 is off (default: the preset's; off with --preset paper)")
 	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the preset's)")
 	fs.BoolVar(&f.oneSE, "one-se", false, "take the simplest model whose validation error is within one standard error of the least: that with all weights larger by the same factor")
+	fs.IntVar(&f.nested, "nested", 0, "estimate the error of the whole choice: make it anew without each of `T` outer folds, and score it there (--nested alone: 5)")
+	fs.Lookup("nested").NoOptDefVal = strconv.Itoa(defaultFolds)
 	fs.IntVar(&f.stopFolds, "stop-folds", 0, "vf-idca: hold back validation rows in `N` folds to find where hyperparameters begin to follow their noise, and stop there; 1 is off (default: the model's; off with --preset paper, --gap-tol and --max-iter)")
 	fs.StringVar(&f.final, "final", "", "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 90s or 5m (default: no limit)")

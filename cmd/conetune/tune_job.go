@@ -33,6 +33,7 @@ type tuneJob struct {
 	groupsOfModel *groups.Groups
 	loss          *modelfile.Loss // of the model once it is built, nil for squares and deviances of counts
 	judge         *judge          // of predictors, once the model is built
+	outside       *nested         // the error by outer folds, once it is known; nil without --nested
 }
 
 // newTuneJob checks everything that can be checked without reading the data.
@@ -82,6 +83,7 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 		func() error { return f.checkNumbers(fs) },
 		func() error { return f.model.check(spec, fs) },
 		func() error { return f.data.check(fs) },
+		func() error { return f.checkNestedFlags(fs.Changed("nested")) },
 		func() error { return f.checkOutputs() },
 	} {
 		if err := check(); err != nil {

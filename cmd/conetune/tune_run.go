@@ -63,11 +63,22 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 			return badInput(sayWhich(err))
 		}
 	}
+	var outer []dataset.Fold
+	if job.nested > 0 {
+		if outer, err = job.checkNested(ctx, rows.outer); err != nil {
+			return err
+		}
+	}
 	trace := a.newTraceFile(job.trace)
 	results, err := a.runTune(ctx, job, model, trace, show)
 	traceErr := trace.close()
 	if err != nil {
 		return err
+	}
+	if outer != nil && ctx.Err() == nil {
+		if job.outside, err = job.runNested(ctx, rows.outer, outer, show); err != nil {
+			return err
+		}
 	}
 	for _, r := range results {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
@@ -95,6 +106,8 @@ type tables struct {
 	encoder *table.Encoder
 	unseen  []table.Finding
 	dealt   *dealt
+	// outer are the rows that --nested deals out; nil where there are none to deal.
+	outer *outerRows
 }
 
 // validationRows counts the rows that validate, those of all folds together.
@@ -134,8 +147,8 @@ func (job *tuneJob) build(t *tables) (tune.Model, error) {
 	if job.entries != nil {
 		return job.spec.matrix(job.entries, job.scaling)
 	}
-	if job.targets != nil {
-		return job.spec.several(job.targets, t.split.Train.Features, job.scaling)
+	if t.targets != nil {
+		return job.spec.several(t.targets, t.split.Train.Features, job.scaling)
 	}
 	var rows dataset.Division = t.split
 	if t.cv != nil {
@@ -200,6 +213,9 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	for i, r := range results {
 		list[i].Result = r
 		list[i].judged = job.judge.of(r)
+		if r == best(results) {
+			list[i].nested = job.outside
+		}
 		if job.data.reading != nil {
 			list[i].notes = job.data.reading.notes
 		}
@@ -249,7 +265,7 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 // outcome turns the statuses into an exit status, and says what runs that ended
 // early leave behind.
 func (a *app) outcome(job *tuneJob, results []*tune.Result) error {
-	code := exitDone
+	code := a.tellNested(job.outside)
 	for _, r := range results {
 		if r.Status == dca.Converged {
 			continue

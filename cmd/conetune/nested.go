@@ -1,0 +1,236 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// Nested cross-validation (Stone 1974; Varma and Simon 2006). The validation error of a choice flatters it, as it is the least of many. So the rows are dealt out to outer
+// folds, by the design of the folds inside, and for each the whole choice is made anew on the other rows, with all that it learns from them: categories, gaps, units, folds,
+// hyperparameters, the final fit. The errors of these models on the rows left out are those of the whole choice.
+
+// outerRows are the rows that are dealt out to outer folds.
+type outerRows struct {
+	data *dataset.Data
+	by   divided
+	// without are some of the rows in folds, with others for the test.
+	without func(train, held []int) (*tables, error)
+}
+
+// nested is what the outer folds gave.
+type nested struct {
+	unit     string
+	of       int // outer folds
+	folds    []nestedFold
+	stopped  bool
+	mean, se float64 // over the folds; NaN without, or for se with one
+}
+
+// nestedFold is the choice without an outer fold.
+type nestedFold struct {
+	Fold   int        `json:"fold"` // from 0
+	Rows   int        `json:"rows"` // left out
+	Error  float64    `json:"error"`
+	Method string     `json:"method"`
+	Status dca.Status `json:"status"`
+}
+
+// MarshalJSON writes the field nested of a result.
+func (n *nested) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Error         *float64     `json:"error"`
+		StandardError *float64     `json:"standard_error"`
+		Of            int          `json:"of"`
+		Folds         []nestedFold `json:"folds"`
+	}{finiteOrNull(n.mean), finiteOrNull(n.se), n.of, n.folds})
+}
+
+// describe is a line about the error.
+func (n *nested) describe() string {
+	folds := count(len(n.folds), "outer fold")
+	if len(n.folds) < n.of {
+		folds = fmt.Sprintf("%d of %d outer folds", len(n.folds), n.of)
+	}
+	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", n.unit, folds, number(n.mean))
+	if !math.IsNaN(n.se) {
+		text += fmt.Sprintf(" ± %s", short(n.se))
+	}
+	return text
+}
+
+// outerFold is a choice to be made.
+type outerFold struct {
+	rows  *tables
+	model tune.Model
+}
+
+// outerDeal deals the rows out to outer folds, as those inside are dealt.
+func (job *tuneJob) outerDeal(o *outerRows) ([]dataset.Fold, error) {
+	d := job.data // a copy
+	d.folds, d.repeats = foldCount{number: job.nested}, 1
+	if d.columns.division.Fold != "" {
+		d.folds = foldCount{}
+	}
+	dealt, err := d.deal(o.data, o.by, job.seed, job.spec.labels)
+	if err != nil {
+		return nil, fmt.Errorf("--nested: %w", err)
+	}
+	return dealt.folds, nil
+}
+
+// outer makes the tables and the model of an outer fold.
+func (job *tuneJob) outer(o *outerRows, f dataset.Fold) (*outerFold, error) {
+	rows, err := o.without(f.Train, f.Val)
+	if err == nil {
+		err = rows.cv.Validate()
+	}
+	if err != nil {
+		return nil, err
+	}
+	model, err := job.build(rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, method := range job.methods {
+		config := job.config
+		config.Method = method
+		if err := tune.Check(model, config); err != nil {
+			return nil, err
+		}
+	}
+	return &outerFold{rows, model}, nil
+}
+
+// checkNested finds out before the work whether each outer fold leaves rows for the choice.
+func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]dataset.Fold, error) {
+	folds, err := job.outerDeal(o)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return interruptible(ctx, func() ([]dataset.Fold, error) {
+		for k, f := range folds {
+			if _, err := job.outer(o, f); err != nil {
+				return nil, badInputf("--nested: without outer fold %d: %w", k, job.data.explain(err))
+			}
+		}
+		return folds, nil
+	})
+}
+
+// runNested makes the choice without each outer fold, several side by side; what is done when the context ends is kept.
+func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []dataset.Fold, show *progress) (*nested, error) {
+	var done atomic.Int64
+	show.set(func(time.Time) string {
+		return fmt.Sprintf("nested cross-validation: %d of %d outer folds", done.Load(), len(folds))
+	})
+	results, errs := make([]*nestedFold, len(folds)), make([]error, len(folds))
+	var reading sync.Mutex // of the tables
+	crew.Each(len(folds), runtime.GOMAXPROCS(0), func(k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		reading.Lock()
+		at, err := job.outer(o, folds[k])
+		reading.Unlock()
+		if err == nil {
+			results[k], err = job.chooseWithout(ctx, at)
+		}
+		if errs[k] = err; results[k] != nil {
+			results[k].Fold, results[k].Rows = k, len(folds[k].Val)
+			done.Add(1)
+		}
+	})
+	if k := slices.IndexFunc(errs, func(err error) bool { return err != nil }); k >= 0 && ctx.Err() == nil {
+		return nil, failed(fmt.Errorf("--nested: outer fold %d: %w", k, errs[k]))
+	}
+	n := &nested{unit: job.spec.errorUnit(), of: len(folds), stopped: ctx.Err() != nil}
+	var values []float64
+	for _, f := range results {
+		if f != nil {
+			n.folds = append(n.folds, *f)
+			values = append(values, f.Error)
+		}
+	}
+	n.mean, n.se = math.NaN(), math.NaN()
+	if len(values) > 0 {
+		n.mean = stat.Mean(values, nil)
+	}
+	if len(values) > 1 {
+		n.se = stat.StdErr(stat.StdDev(values, nil), float64(len(values)))
+	}
+	return n, nil
+}
+
+// chooseWithout makes the whole choice for an outer fold; nil where the context ended before.
+func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFold, error) {
+	config := job.config
+	config.Workers = cmp.Or(config.Workers, 1) // the outer folds are side by side
+	results, err := tune.Compare(ctx, at.model, job.methods, job.chain, config)
+	if err != nil || ctx.Err() != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		job.dropNegligible(at.rows.split, at.model, r)
+	}
+	r := best(results)
+	if r.Refit == nil || r.Refit.Test == nil {
+		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", describeStatus(r.Status))
+	}
+	return &nestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status}, nil
+}
+
+// pick are the elements at some places.
+func pick(list, at []int) []int {
+	out := make([]int, len(at))
+	for k, i := range at {
+		out[k] = list[i]
+	}
+	return out
+}
+
+// checkNestedFlags rejects --nested where there is nothing to nest.
+func (f *tuneFlags) checkNestedFlags(given bool) error {
+	switch {
+	case !given:
+		return nil
+	case f.nested < 2:
+		return badInputf("--nested is %d, expected at least 2", f.nested)
+	case f.data.matrix || f.data.data == "" || !f.data.crossValidation:
+		return badInputf("--nested goes with the folds of --data FILE")
+	case f.data.columns.division.Fold != "" && f.nested != defaultFolds:
+		return badInputf("--fold-column %s says how many outer folds there are: give --nested without a number", f.data.columns.division.Fold)
+	}
+	return nil
+}
+
+// tell says what of the outer folds did not come to its end, and returns the exit status of that.
+func (a *app) tellNested(n *nested) int {
+	if n == nil {
+		return exitDone
+	}
+	if n.stopped {
+		a.note("conetune: --nested: interrupted after %d of %d outer folds", len(n.folds), n.of)
+		return exitInterrupted
+	}
+	ended := func(f nestedFold) bool { return f.Status != dca.Converged }
+	if k := slices.IndexFunc(n.folds, ended); k >= 0 {
+		a.note("conetune: --nested: outer fold %d: %s", n.folds[k].Fold, describeStatus(n.folds[k].Status))
+		return exitUnsolved
+	}
+	return exitDone
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// nestedOf is the field nested of a JSON object.
+func nestedOf(t *testing.T, o outcome) (mean, se float64, errors []float64) {
+	t.Helper()
+	o.ok(t)
+	n := o.object(t)["nested"].(map[string]any)
+	for k, f := range n["folds"].([]any) {
+		fold := f.(map[string]any)
+		require.Equal(t, float64(k), fold["fold"])
+		require.Equal(t, "converged", fold["status"])
+		errors = append(errors, fold["error"].(float64))
+	}
+	require.Equal(t, float64(len(errors)), n["of"])
+	return n["error"].(float64), n["standard_error"].(float64), errors
+}
+
+// The choice without an outer fold is that of a table without these rows, with its own categories, gaps and folds, tested on them.
+func TestNestedByHand(t *testing.T) {
+	dir := t.TempDir()
+	lines := strings.Split(strings.TrimSpace(cars(60)), "\n")
+	all := lines[0] + ",\"part\"\n"
+	const parts = 4
+	var rest, held [parts]string
+	for k := range parts {
+		rest[k], held[k] = all, all
+	}
+	for i, line := range lines[1:] {
+		row := fmt.Sprintf("%s,%d\n", line, i*7%parts)
+		all += row
+		for k := range parts {
+			if k == i*7%parts {
+				held[k] += row
+			} else {
+				rest[k] += row
+			}
+		}
+	}
+	data := write(t, dir, "cars.csv", all)
+	for _, method := range []string{"vf-idca", "grid,random"} {
+		args := []string{"tune", "elastic-net", "--target", "mpg", "--fold-column", "part", "--method", method, "--evaluations", "9"}
+		var want []float64
+		for k := range parts {
+			o := conetune(t, append(slices.Clone(args), "--data", write(t, dir, "rest.csv", rest[k]), "--test", write(t, dir, "held.csv", held[k]), "--json")...)
+			o.ok(t)
+			var results []map[string]any
+			if text := o.stdout; strings.HasPrefix(text, "[") {
+				require.NoError(t, json.Unmarshal([]byte(text), &results))
+			} else {
+				results = []map[string]any{o.object(t)}
+			}
+			refit := slices.MinFunc(results, func(a, b map[string]any) int {
+				return int(math.Copysign(1, a["refit"].(map[string]any)["validation_error"].(float64)-b["refit"].(map[string]any)["validation_error"].(float64)))
+			})["refit"].(map[string]any)
+			want = append(want, refit["test_error"].(float64))
+		}
+		o := conetune(t, append(slices.Clone(args), "--data", data, "--nested", "--json")...)
+		if method != "vf-idca" {
+			var results []map[string]any
+			require.NoError(t, json.Unmarshal([]byte(o.ok(t)), &results))
+			chosen := slices.IndexFunc(results, func(m map[string]any) bool { return m["nested"] != nil })
+			require.Nil(t, results[1-chosen]["nested"])
+			text, err := json.Marshal(results[chosen])
+			require.NoError(t, err)
+			o.stdout = string(text) + "\n"
+		}
+		mean, se, errors := nestedOf(t, o)
+		require.Equal(t, want, errors, method)
+		sum, squares := 0.0, 0.0
+		for _, e := range want {
+			sum += e / parts
+		}
+		for _, e := range want {
+			squares += (e - sum) * (e - sum)
+		}
+		require.InEpsilon(t, sum, mean, 1e-12)
+		require.InEpsilon(t, math.Sqrt(squares/(parts-1)/parts), se, 1e-12)
+	}
+}
+
+// The same bytes on one thread and on several; the report says the error, for every kind of table and model.
+func TestNestedReport(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "table.csv", csvText(1, 60, 4))
+	var list []string
+	for _, threads := range []string{"1", "4"} {
+		o := conetune(t, "tune", "elastic-net", "--data", data, "--nested=3", "--threads", threads, "--json")
+		n, err := json.Marshal(o.object(t)["nested"])
+		require.NoError(t, err)
+		list = append(list, string(n))
+	}
+	require.Equal(t, list[0], list[1])
+
+	page := filepath.Join(dir, "report.html")
+	text := conetune(t, "tune", "elastic-net", "--data", data, "--nested=3", "--split", "50/rest", "--folds", "4", "--report", page).ok(t)
+	require.Regexp(t, `Nested cross-validation: half the mean squared error of the whole choice, made anew without each of 3 outer folds: 0\.[0-9]+ ± 0\.[0-9]+\n`, text)
+	require.Contains(t, contents(t, dir)[page], "made anew without each of 3 outer folds")
+	require.Contains(t, conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,random", "--evaluations", "4", "--nested=2").ok(t), "without each of 2 outer folds")
+
+	numbers := write(t, dir, "table.svm", sparseText(1, 60, func(f float64) float64 { return f }))
+	_, _, errors := nestedOf(t, conetune(t, "tune", "lasso", "--data", numbers, "--nested", "--json"))
+	require.Len(t, errors, 5)
+	_, _, errors = nestedOf(t, conetune(t, "tune", "multi-task", "--data", data, "--target", "y,f4", "--nested=3", "--json"))
+	require.Len(t, errors, 3)
+	for _, name := range []string{"logistic", "svm"} {
+		mean, _, _ := nestedOf(t, conetune(t, "tune", name, "--data", write(t, dir, "labels.csv", labelled(1, 60, 3)), "--nested=3", "--json"))
+		require.Less(t, mean, 0.6)
+	}
+}
+
+// outerJob is a job with its rows, and the rows for outer folds.
+func outerJob(t *testing.T, args ...string) (*tuneJob, *outerRows) {
+	t.Helper()
+	spec, err := findModel("elastic-net")
+	require.NoError(t, err)
+	job := &tuneJob{tuneFlags: &tuneFlags{nested: 3, seed: 1}, spec: spec, methods: []string{"grid"}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
+	fs := pflag.NewFlagSet("tune", pflag.ContinueOnError)
+	job.data.register(fs)
+	require.NoError(t, fs.Parse(args))
+	job.data.crossValidation = true
+	rows, err := job.read()
+	require.NoError(t, err)
+	return job, rows.outer
+}
+
+// Outer folds keep groups together and look ahead of time no more than those inside.
+func TestNestedDesign(t *testing.T) {
+	data := write(t, t.TempDir(), "wards.csv", wards)
+	job, outer := outerJob(t, "--data", data, "--group", "ward", "--features", "x")
+	folds, err := job.outerDeal(outer)
+	require.NoError(t, err)
+	val := validating(&dataset.CrossValidation{Folds: folds})
+	slices.SortFunc(val, func(a, b []int) int { return len(a) - len(b) })
+	require.Equal(t, [][]int{{0, 2, 11}, {3, 4, 7, 10}, {1, 5, 6, 8, 9}}, val)
+
+	job, outer = outerJob(t, "--data", data, "--time", "day", "--features", "x")
+	folds, err = job.outerDeal(outer)
+	require.NoError(t, err)
+	require.Equal(t, []dataset.Fold{
+		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
+		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
+		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
+	}, folds)
+	at, err := job.outer(outer, folds[1])
+	require.NoError(t, err)
+	require.Equal(t, []float64{5, 6, 3}, at.rows.cv.Test.Y)
+	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.rows.cv.Data.Y)
+	for k, f := range at.rows.cv.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
+		order := []int{1, 0, 2, 4, 3, 5}
+		require.Equal(t, []int{order[k+1]}, f.Val)
+	}
+}
+
+// An end of the context keeps what is done.
+func TestNestedInterrupted(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	job, outer := outerJob(t, "--data", write(t, t.TempDir(), "table.csv", csvText(1, 60, 4)))
+	folds, err := job.outerDeal(outer)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	without, calls := outer.without, 0
+	outer.without = func(train, held []int) (*tables, error) {
+		if calls++; calls == 3 {
+			cancel()
+		}
+		return without(train, held)
+	}
+	n, err := job.runNested(ctx, outer, folds, &progress{})
+	require.NoError(t, err)
+	require.True(t, n.stopped)
+	require.Len(t, n.folds, 2)
+	require.Contains(t, n.describe(), "2 of 3 outer folds")
+	var stderr strings.Builder
+	a := &app{stderr: &stderr}
+	require.Equal(t, exitInterrupted, a.tellNested(n))
+	require.Equal(t, "conetune: --nested: interrupted after 2 of 3 outer folds\n", stderr.String())
+}
+
+// What cannot be nested is said before any work.
+func TestBadNested(t *testing.T) {
+	dir := t.TempDir()
+	data, rare := write(t, dir, "table.csv", csvText(1, 30, 3)), write(t, dir, "rare.csv", "y,x\n0,1\n0,2\n0,4\n0,5\n0,3\n0,2\n1,5\n1,6\n")
+	for want, args := range map[string][]string{
+		"--nested is 1, expected at least 2":                {"elastic-net", "--data", data, "--nested=1"},
+		"--nested goes with the folds of --data FILE":       {"elastic-net", "--data", data, "--split", threeParts, "--nested"},
+		"--nested goes with the folds of --data":            {"elastic-net", "--train", data, "--val", data, "--nested"},
+		"--fold-column f1 says how many outer folds":        {"elastic-net", "--data", data, "--fold-column", "f1", "--nested=3"},
+		"--nested: without outer fold 0: ":                  {"logistic", "--data", rare, "--nested=2"},
+		"31 folds, but there are 30 rows":                   {"elastic-net", "--data", data, "--nested=31"},
+		`--nested: "many" found, expected an integer`:       {"elastic-net", "--data", data, "--nested=many"},
+		"expected one model, got 2 arguments; known models": {"elastic-net", "--data", data, "--nested", "3"},
+	} {
+		o := conetune(t, append([]string{"tune"}, args...)...)
+		require.Equal(t, exitUsage, o.code, "%v: %s%s", args, o.stdout, o.stderr)
+		require.Contains(t, o.stderr, want)
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+	}
+}

@@ -338,9 +338,9 @@ func (t *tableToPredict) readNumbers(m *modelfile.Model, targets []string) (*row
 	if t.form.id != "" {
 		return nil, fmt.Errorf("%s: --id goes with a table of columns", t.path)
 	}
-	data := dataset.Data(*table)
+	data := dataset.FromTable(table)
 	n, _ := data.Dims()
-	out := &rowsToPredict{n: n, step: max(1, n), block: func(_, _ int) *dataset.Data { return &data }, notes: func() []note { return nil }}
+	out := &rowsToPredict{n: n, step: max(1, n), block: func(_, _ int) *dataset.Data { return data }, notes: func() []note { return nil }}
 	if table.Y == nil {
 		return out, nil
 	}

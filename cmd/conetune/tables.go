@@ -97,7 +97,7 @@ func (in *dataInput) numbers(path, target string) (*dataset.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (*dataset.Data)(t), nil
+	return dataset.FromTable(t), nil
 }
 
 // note is a finding with the file that it is about.

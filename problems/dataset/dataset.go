@@ -44,6 +44,9 @@ type Data struct {
 	X mat.Matrix
 	// Y holds the n targets.
 	Y []float64
+	// Weights are what the rows count in means over them, positive numbers of any unit; nil for equal ones. See package regression for the models that
+	// take them.
+	Weights []float64
 	// Features are the p names of the columns of X.
 	Features []string
 	// Target is the name of Y.
@@ -116,7 +119,15 @@ func (d *Data) validateShape() error {
 }
 
 func (d *Data) validateNumbers() error {
-	_, p := d.Dims()
+	n, p := d.Dims()
+	if d.Weights != nil && len(d.Weights) != n {
+		return fmt.Errorf("dataset: %d weights for %d rows of X", len(d.Weights), n)
+	}
+	for i, w := range d.Weights {
+		if !(w > 0) || Expected(w) != "" {
+			return fmt.Errorf("dataset: weight of row %d is %g, expected a positive number", i, w)
+		}
+	}
 	for i, y := range d.Y {
 		if expected := Expected(y); expected != "" {
 			return fmt.Errorf("dataset: target of row %d is %g, expected %s", i, y, expected)

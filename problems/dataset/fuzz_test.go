@@ -29,7 +29,7 @@ func FuzzRead(f *testing.F) {
 		var d, v *Data
 		read := func(s *textfile.Source) error {
 			table, err := formats.ReadTableSource(s, formats.Options{Target: target})
-			d = (*Data)(table)
+			d = FromTable(table)
 			return err
 		}
 		if !readertest.Read(t, "train", train, read) {
@@ -63,7 +63,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(d, (*Data)(again)) {
+		if !reflect.DeepEqual(d, FromTable(again)) {
 			t.Fatal("the round trip changes the table")
 		}
 	})

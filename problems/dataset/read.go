@@ -19,7 +19,15 @@ func Read(path, target string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (*Data)(t), nil
+	return FromTable(t), nil
+}
+
+// FromTable are the rows of a file, which share its memory; nil for nil.
+func FromTable(t *formats.Table) *Data {
+	if t == nil {
+		return nil
+	}
+	return &Data{X: t.X, Y: t.Y, Features: t.Features, Target: t.Target}
 }
 
 // ReadLike reads a file that must have the target and the features of train, as
@@ -40,7 +48,7 @@ func readLike(s *textfile.Source, train *Data) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := (*Data)(t)
+	d := FromTable(t)
 	if diff := difference(train, d); diff != "" {
 		return nil, s.Errorf(0, "", "does not fit the training set: %s", diff)
 	}

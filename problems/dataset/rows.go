@@ -173,6 +173,12 @@ func (d *Data) Rows(index []int) *Data {
 	for k, i := range index {
 		part.Y[k] = d.Y[i]
 	}
+	if d.Weights != nil {
+		part.Weights = make([]float64, len(index))
+		for k, i := range index {
+			part.Weights[k] = d.Weights[i]
+		}
+	}
 	switch {
 	case len(index) == 0 || p == 0:
 	case d.Sparse():
@@ -221,6 +227,9 @@ func Stack(a, b *Data) *Data {
 		panic(mat.ErrShape)
 	}
 	out := &Data{Y: slices.Concat(a.Y, b.Y), Features: a.Features, Target: a.Target}
+	if a.Weights != nil || b.Weights != nil {
+		out.Weights = slices.Concat(a.weights(), b.weights())
+	}
 	of := func(i int) (*Data, int) {
 		if i < n {
 			return a, i
@@ -325,7 +334,7 @@ func (d *Data) like(other *Data) *Data {
 	return d
 }
 
-// Deviations are the standard deviations of the features over the rows, with divisor n.
+// Deviations are the standard deviations of the features over the rows, with divisor n, or by their weights.
 func (d *Data) Deviations() []float64 { return d.moments().deviation }
 
 // moments are the means of the columns and their standard deviations, 0 for constant ones.
@@ -336,6 +345,9 @@ func (d *Data) moments() moments {
 	m := moments{make([]float64, p), make([]float64, p)}
 	if n == 0 {
 		return m
+	}
+	if d.Weights != nil {
+		return d.weightedMoments()
 	}
 	size := float64(n)
 	// Row by row, as X lies in memory. First the means and half the ranges ..

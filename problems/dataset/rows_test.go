@@ -152,8 +152,8 @@ func TestWriteSparse(t *testing.T) {
 			require.NoError(rt, err)
 			again, err := formats.ReadTableSource(s, formats.Options{})
 			require.NoError(rt, err)
-			require.Equal(rt, d.MostlyZero(), (*Data)(again).Sparse())
-			same(rt, d, (*Data)(again), 0)
+			require.Equal(rt, d.MostlyZero(), FromTable(again).Sparse())
+			same(rt, d, FromTable(again), 0)
 		}
 	})
 	dir := t.TempDir() + "/s"

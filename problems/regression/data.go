@@ -40,8 +40,10 @@ type Data struct {
 
 // part are the rows of a split or of one fold.
 type part struct {
-	train, val *dataset.Data // in the unit of the model
+	train, val *dataset.Data // in the unit of the model, without weights, see [dataset.Data.EqualWeights]
 	user       *dataset.Data // the validation rows as given
+	// fit and choose are the same rows as train and val with their weights.
+	fit, choose *dataset.Data
 }
 
 // New prepares a split or a cross-validation. It keeps references to the data, which must not change, and
@@ -58,24 +60,36 @@ func New(s dataset.Division, o Options) (*Data, error) {
 	if d.loss == nil {
 		d.loss = Squares{}
 	}
+	parts := s.Parts()
+	if err := d.checkWeights(parts); err != nil {
+		return nil, err
+	}
 	if o.Standardize {
 		d.transform = dataset.NewTransform(s.Table(), o.Scaling, o.Intercept)
 		if !o.KeepTarget {
-			d.shift, d.sd = targetUnit(s.Table().Y, o.Intercept)
+			d.shift, d.sd = targetUnit(s.Table(), o.Intercept)
 		}
 	}
-	for _, p := range s.Parts() {
-		d.parts = append(d.parts, part{train: d.inUnits(p.Train), val: d.inUnits(p.Val), user: p.Val})
+	for _, p := range parts {
+		d.parts = append(d.parts, d.newPart(d.inUnits(p.Train), d.inUnits(p.Val), p.Val))
 	}
 	return d, nil
 }
 
 // targetUnit returns the mean, 0 without center, and the standard deviation, 1 where it vanishes.
-func targetUnit(y []float64, center bool) (shift, sd float64) {
-	n := float64(len(y))
-	mean := floats.Sum(y) / n
-	for _, v := range y {
-		sd += (v - mean) * (v - mean) / n
+func targetUnit(rows *dataset.Data, center bool) (shift, sd float64) {
+	mean := rows.Mean(rows.Y)
+	if rows.Weights == nil {
+		n := float64(len(rows.Y))
+		for _, v := range rows.Y {
+			sd += (v - mean) * (v - mean) / n
+		}
+	} else {
+		squares := make([]float64, len(rows.Y))
+		for i, v := range rows.Y {
+			squares[i] = (v - mean) * (v - mean)
+		}
+		sd = rows.Mean(squares)
 	}
 	sd = math.Sqrt(sd)
 	if !(sd > 1e-12*math.Abs(mean)) {
@@ -97,7 +111,7 @@ func (d *Data) inUnits(rows *dataset.Data) *dataset.Data {
 	for i, v := range z.Y {
 		y[i] = (v - d.shift) / d.sd
 	}
-	return &dataset.Data{X: z.X, Y: y, Features: z.Features, Target: z.Target}
+	return &dataset.Data{X: z.X, Y: y, Weights: z.Weights, Features: z.Features, Target: z.Target}
 }
 
 // Features returns the names of the p features.
@@ -318,16 +332,20 @@ func (d *Data) Evaluate(x [][]float64) problems.Errors {
 // StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the validation rows over the root
 // of their number, by which a row that several deals validate counts once.
 func (d *Data) StandardError(x [][]float64) float64 {
-	var losses []float64
+	var losses, weights []float64
 	for t, p := range d.parts {
 		f := d.Fold(t).Fit(of(d, x, t))
 		for i, v := range prediction(p.user, [][]float64{f.Coefficients, {f.Intercept}}) {
 			losses = append(losses, d.loss.Value(v, p.user.Y[i], 1))
 		}
+		weights = append(weights, p.user.Weights...)
 	}
 	n := len(losses)
 	if table := d.user.Table(); len(d.parts) > 1 && table != nil {
 		n = min(n, len(table.Y))
+	}
+	if weights != nil {
+		return weightedError(losses, weights, n)
 	}
 	return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
 }
@@ -351,7 +369,14 @@ func (d *Data) score(rows *dataset.Data, f problems.Fit) float64 {
 func (d *Data) meanValue(rows *dataset.Data, x [][]float64, sd float64) float64 {
 	sum := 0.0
 	for i, f := range prediction(rows, x) {
-		sum += d.loss.Value(f, rows.Y[i], sd)
+		loss := d.loss.Value(f, rows.Y[i], sd)
+		if rows.Weights != nil {
+			loss *= rows.Weights[i]
+		}
+		sum += loss
+	}
+	if rows.Weights != nil {
+		return sum / floats.Sum(rows.Weights)
 	}
 	return sum / float64(len(rows.Y))
 }

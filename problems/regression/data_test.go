@@ -77,7 +77,7 @@ func TestUnits(t *testing.T) {
 		f := d.Fit(x)
 		unit := 1.0
 		if o.Standardize {
-			_, sd := targetUnit(s.Train.Y, o.Intercept)
+			_, sd := targetUnit(s.Train, o.Intercept)
 			unit = sd * sd
 			require.Greater(t, unit, 50.0)
 		}

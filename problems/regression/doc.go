@@ -14,6 +14,11 @@
 // meaning only with this scale. Without an intercept b0 is absent; with one it is free and
 // not penalised.
 //
+// # Weights of rows
+//
+// Where rows have weights ([dataset.Data].Weights), squared losses of training, validation and test rows are means by them, and so are
+// means and standard deviations in the units; a row of weight 2 counts as two rows. The mean over the folds stays one of equal shares.
+//
 // # Folds
 //
 // With the folds t = 1, .., T of a [dataset.CrossValidation] in the place of a split, each fold has coefficients b^t of its

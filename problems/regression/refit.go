@@ -18,12 +18,11 @@ func (d *Data) all() *Data {
 	out := *d
 	if len(d.parts) > 1 {
 		rows := d.inUnits(d.user.Table())
-		out.parts = []part{{train: rows, val: rows}}
+		out.parts = []part{d.newPart(rows, rows, nil)}
 		return &out
 	}
-	train, val := d.parts[0].train, d.parts[0].val
-	rows := dataset.Stack(train, val)
-	out.parts = []part{{train: rows, val: val}}
+	fit, choose := d.parts[0].fit, d.parts[0].choose
+	out.parts = []part{d.newPart(dataset.Stack(fit, choose), choose, nil)}
 	return &out
 }
 
@@ -149,7 +148,7 @@ func (m *Model) holdBack(folds, f int) problems.HeldBack {
 	back := sync.OnceValue(func() []*dataset.Data {
 		rows := make([]*dataset.Data, len(parts))
 		for t, p := range parts {
-			rows[t] = p.val.Rows(held[t])
+			rows[t] = p.choose.Rows(held[t])
 		}
 		return rows
 	})
@@ -159,7 +158,7 @@ func (m *Model) holdBack(folds, f int) problems.HeldBack {
 			data := *m.data
 			data.parts = slices.Clone(parts)
 			for t, p := range parts {
-				data.parts[t].val = p.val.Rows(kept[t])
+				data.parts[t] = m.data.newPart(p.fit, p.choose.Rows(kept[t]), p.user)
 			}
 			return &Model{data: &data, spec: m.spec}
 		},

@@ -80,6 +80,9 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if err := cv.Validate(); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
+	if cv.Data.Weights != nil {
+		return nil, fmt.Errorf("svm: rows with weights go with squared losses; weights of the classes are in the options")
+	}
 	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0}
 	var err error
 	if m.labels, err = dataset.FindLabels(cv.Data); err != nil {

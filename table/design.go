@@ -43,6 +43,8 @@ type Wanted struct {
 	Classes bool
 	// Division are columns that say how rows are divided.
 	Division Division
+	// Weights is the column of the weights of rows, which is no feature unless it is named among them; empty for none. Rows of weight 0 are left out.
+	Weights string
 }
 
 // Design says what each column of a table is for.
@@ -91,6 +93,7 @@ func Choose(t *Table, w Wanted) (*Design, error) {
 	}
 	d.findRows()
 	d.checkDivisors()
+	d.weigh()
 	d.tellMissing()
 	if err := d.wrong.err(); err != nil {
 		return nil, err

@@ -22,10 +22,10 @@ func (d Division) String() string {
 	return strings.Join(list, ", ")
 }
 
-// divisors are the columns that divide rows.
+// divisors are the columns that divide or weigh rows.
 func (d *Design) divisors() (found []int) {
 	for _, c := range []struct{ name, purpose string }{
-		{d.wanted.Division.Fold, "--fold-column"}, {d.wanted.Division.Group, "--group"}, {d.wanted.Division.Time, "--time"},
+		{d.wanted.Division.Fold, "--fold-column"}, {d.wanted.Division.Group, "--group"}, {d.wanted.Division.Time, "--time"}, {d.wanted.Weights, "--weights"},
 	} {
 		if c.name == "" {
 			continue
@@ -40,7 +40,7 @@ func (d *Design) divisors() (found []int) {
 	return found
 }
 
-// checkDivisors says why columns cannot divide the rows in use.
+// checkDivisors says why columns cannot divide or weigh the rows in use.
 func (d *Design) checkDivisors() {
 	t := d.table
 	for _, j := range d.divisors() {
@@ -53,13 +53,13 @@ func (d *Design) checkDivisors() {
 				}
 			}
 		}
-		time := c.Name == d.wanted.Division.Time
+		time, weights := c.Name == d.wanted.Division.Time, c.Name == d.wanted.Weights
 		switch {
 		case missing.Count > 0:
-			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that divides the rows", plural(missing.Count, "missing value"), atLines(missing.Lines, missing.Count))
+			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that divides or weighs the rows", plural(missing.Count, "missing value"), atLines(missing.Lines, missing.Count))
 		case time && c.Kind != Number && c.Kind != Date && c.Texts > 0:
 			d.wrong.add(c.textLines[0], t.field(j), "texts found (%s), expected times: numbers, or dates of one form", atLines(c.textLines, c.Texts))
-		case !time && c.overflow:
+		case !time && !weights && c.overflow:
 			d.wrong.add(0, t.field(j), "too many different texts to tell them apart")
 		}
 	}
@@ -93,9 +93,5 @@ func (d *Design) Times(rows []int) []float64 {
 	if d.wanted.Division.Time == "" || j < 0 {
 		return nil
 	}
-	list := make([]float64, len(rows))
-	for k, i := range rows {
-		list[k] = d.table.columns[j].value(d.table.cell(i, j))
-	}
-	return list
+	return d.numbersOf(j, rows)
 }

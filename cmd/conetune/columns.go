@@ -31,6 +31,7 @@ func (d *dialectFlags) check() error {
 type columnFlags struct {
 	dialectFlags
 	drop, features, categorical, id, missing string
+	weights                                  string
 	division                                 table.Division
 	given                                    string // the first of them that was given
 }
@@ -42,11 +43,12 @@ func (c *columnFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&c.id, "id", "", "columns `A,B,..` that name the rows and are no features (default: row names and numbers of rows)")
 	fs.StringVar(&c.missing, "missing", "", "`RULE` for missing values of features: "+strings.Join(table.MissingRules(), ", ")+" (default: median, that of the training rows)")
 	c.registerDivision(fs)
+	fs.StringVar(&c.weights, "weights", "", "column `A` of weights of rows, in fits and errors, for models of squared losses")
 	c.dialectFlags.register(fs)
 }
 
 // columnFlagNames are the flags for tables of columns, which other data do not take.
-var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "fold-column", "group", "time", "sep", "decimal", "encoding", "comment", "header"}
+var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "fold-column", "group", "time", "weights", "sep", "decimal", "encoding", "comment", "header"}
 
 // changed is the first of these flags that was given, or empty.
 func (c *columnFlags) changed(fs *pflag.FlagSet) string {
@@ -74,7 +76,7 @@ func (c *columnFlags) check(fs *pflag.FlagSet) error {
 func (c *columnFlags) wanted(targets []string, labels bool) table.Wanted {
 	return table.Wanted{
 		Targets: targets, Features: names(c.features), Drop: names(c.drop), Labels: names(c.id), Categorical: names(c.categorical),
-		Missing: table.Missing(c.missing), Classes: labels, Division: c.division,
+		Missing: table.Missing(c.missing), Classes: labels, Division: c.division, Weights: c.weights,
 	}
 }
 

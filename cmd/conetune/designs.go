@@ -62,6 +62,9 @@ func (c *columnFlags) registerDivision(fs *pflag.FlagSet) {
 
 // checkDesign rejects contradictions between the flags that say how rows are divided.
 func (d *dataFlags) checkDesign(fs *pflag.FlagSet) error {
+	if fs.Changed("weights") && d.columns.weights == "" {
+		return badInputf("--weights is empty")
+	}
 	var given []string
 	for _, name := range divisionFlagNames {
 		if fs.Changed(name) {

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -53,9 +51,9 @@ func (j *judge) of(r *tune.Result) *judged {
 	}
 	switch {
 	case split.Test != nil:
-		train := slices.Clone(split.Train.Y)
+		train := split.Train
 		if r.TrainedOn == tune.FinalAll && split.Val != nil {
-			train = append(train, split.Val.Y...)
+			train = targetsOf(split.Train, split.Val)
 		}
 		out.on = onTest
 		out.add(j, split.Test, r.RefitFit, train)
@@ -64,12 +62,12 @@ func (j *judge) of(r *tune.Result) *judged {
 	case j.rows.cv != nil:
 		out.on = onFolds
 		for t, s := range j.rows.cv.Parts() {
-			out.add(j, s.Val, parts[t], s.Train.Y)
+			out.add(j, s.Val, parts[t], s.Train)
 			out.Row = append(out.Row, j.rows.cv.Folds[t].Val...)
 		}
 	case split.Val != nil:
 		out.on = onValidation
-		out.add(j, split.Val, parts[0], split.Train.Y)
+		out.add(j, split.Val, parts[0], split.Train)
 	}
 	if len(out.Y) == 0 {
 		return nil
@@ -86,9 +84,15 @@ func (j *judge) of(r *tune.Result) *judged {
 	return out
 }
 
-// add adds the predictions of a fit for rows; train are the targets that it learned from.
-func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, train []float64) {
-	base := floats.Sum(train) / float64(len(train))
+// targetsOf are the targets and weights of rows of both.
+func targetsOf(a, b *dataset.Data) *dataset.Data {
+	return &dataset.Data{Y: slices.Concat(a.Y, b.Y), Weights: slices.Concat(a.Weights, b.Weights)}
+}
+
+// add adds the predictions of a fit for rows; from are the targets that it learned from.
+func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Data) {
+	train, base := from.Y, from.Mean(from.Y)
+	d.Weight = append(d.Weight, rows.Weights...)
 	switch {
 	case f.Labels != nil:
 		base = 0

@@ -49,6 +49,8 @@ type modelSpec struct {
 	grouped bool // the model takes --groups
 	labels  bool // the target is one of two labels
 	logLink bool // the target is not negative, and predicted by an exponential
+	// weights says that rows may have weights.
+	weights bool
 	// keepsAll says that the model has all features, so that a small coefficient is none that should be zero.
 	keepsAll bool
 	flags    []string // of those in modelFlags, the ones that the model takes
@@ -85,6 +87,7 @@ func (m modelSpec) errorUnit() string {
 var models = []modelSpec{
 	{
 		name:    "elastic-net",
+		weights: true,
 		kind:    (*elasticnet.Model)(nil),
 		summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
@@ -93,6 +96,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "lasso",
+		weights: true,
 		kind:    (*lasso.Model)(nil),
 		summary: "linear regression, a bound on the 1-norm of the coefficients",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
@@ -101,6 +105,7 @@ var models = []modelSpec{
 	},
 	{
 		name:     "ridge",
+		weights:  true,
 		kind:     (*ridge.Model)(nil),
 		summary:  "linear regression, a bound on the squared 2-norm of the coefficients",
 		keepsAll: true,
@@ -110,6 +115,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "weighted-lasso",
+		weights: true,
 		kind:    (*wlasso.Model)(nil),
 		summary: "linear regression, a bound of its own on each coefficient",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
@@ -118,6 +124,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "sparse-group-lasso",
+		weights: true,
 		kind:    (*sgl.Model)(nil),
 		summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
 		grouped: true,
@@ -131,6 +138,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "group-lasso",
+		weights: true,
 		kind:    (*grouplasso.Model)(nil),
 		summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
 		grouped: true,
@@ -144,6 +152,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "fused-lasso",
+		weights: true,
 		kind:    (*fused.Model)(nil),
 		summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
 		flags:   []string{"order"},
@@ -153,6 +162,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "bounded-elastic-net",
+		weights: true,
 		kind:    (*bounded.Model)(nil),
 		summary: "the elastic net with coefficients that are not negative, or within --lower and --upper",
 		flags:   []string{"lower", "upper"},
@@ -279,6 +289,16 @@ func ableModels(method string) []string {
 		}
 	}
 	slices.Sort(names)
+	return names
+}
+
+// weighable are the names of the models whose rows may have weights.
+func weighable() (names []string) {
+	for _, m := range models {
+		if m.weights {
+			names = append(names, m.name)
+		}
+	}
 	return names
 }
 

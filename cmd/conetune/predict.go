@@ -59,6 +59,7 @@ type predictions struct {
 	scored  int         // rows that have targets
 	labels  []string    // texts of labels, nil where they are numbers
 	actual  [][]float64 // targets of the rows, one list for each target; nil without
+	weights []float64   // of the rows; nil without
 	form    predictionForm
 }
 
@@ -189,7 +190,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	if err != nil {
 		return nil, badInput(err)
 	}
-	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows.n, unit: errorUnitOf(m), actual: rows.targets, form: data.form}
+	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows.n, unit: errorUnitOf(m), actual: rows.targets, weights: rows.weights, form: data.form}
 	if m.Encoding != nil {
 		p.labels = m.Encoding.Labels
 	}
@@ -256,7 +257,11 @@ func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k, i i
 		p.Probabilities = append(p.Probabilities, v)
 	}
 	if p.actual != nil {
-		score.Add(value, p.actual[0][i])
+		w := 1.0
+		if p.weights != nil {
+			w = p.weights[i]
+		}
+		score.AddWeighted(value, p.actual[0][i], w)
 	}
 	return nil
 }
@@ -278,6 +283,7 @@ type rowsToPredict struct {
 	n, step int // rows in all, and in a block
 	block   func(from, to int) *dataset.Data
 	targets [][]float64 // one list for each, NaN in rows without; nil where they are not there
+	weights []float64   // of the rows; nil without
 	id      func(i int) (string, error)
 	notes   func() []note // once all blocks were made
 }
@@ -298,12 +304,19 @@ func (t *tableToPredict) read(m *modelfile.Model) (*rowsToPredict, error) {
 	if err != nil {
 		return nil, err
 	}
+	weighed := m.Weights != "" && columns.Index(m.Weights) >= 0
+	if weighed {
+		names = append(slices.Clone(names), m.Weights)
+	}
 	r, err := m.Encoding.Read(columns, names, true)
 	if err != nil {
 		return nil, err
 	}
 	index, compressed := r.Rows(), r.Sparse()
 	out := &rowsToPredict{n: len(index), step: rowsInBlock, targets: r.Targets(index)}
+	if last := len(out.targets) - 1; weighed && last > 0 {
+		out.targets, out.weights = out.targets[:last], out.targets[last]
+	}
 	out.block = func(from, to int) *dataset.Data { return r.Encode(index[from:to], compressed) }
 	out.notes = func() (list []note) {
 		for _, f := range slices.Concat(columns.Findings(), r.Findings()) {

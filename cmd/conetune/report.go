@@ -88,6 +88,9 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	if job.targets != nil {
 		target = "targets " + strings.Join(job.targets.names, ", ")
 	}
+	if name := job.data.columns.weights; name != "" {
+		target += ", rows weighed by " + name
+	}
 	fmt.Fprintf(&b, "          %s; %s rows; %s\n", count(p, "feature"), strings.Join(rows, ", "), target)
 	prepared := []string{"features as they are", "no intercept"}
 	if job.scaling.standardize {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -161,14 +162,53 @@ func (d *dataFlags) other(path string, sparse bool) (*dataset.Data, [][]float64,
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := d.reading.encoder.Read(t, d.reading.targets, false)
+	names := d.reading.targets
+	if d.columns.weights != "" {
+		names = append(slices.Clone(names), d.columns.weights)
+	}
+	r, err := d.reading.encoder.Read(t, names, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	data := r.Encode(r.Rows(), sparse)
+	rows := r.Rows()
+	if d.columns.weights != "" {
+		if rows, err = weighing(t, r, d.columns.weights); err != nil {
+			return nil, nil, err
+		}
+	}
+	data := r.Encode(rows, sparse)
+	values := r.Targets(rows)
+	if d.columns.weights != "" {
+		data.Weights, values = values[len(values)-1], values[:len(values)-1]
+	}
 	d.reading.add(t, t.Findings())
 	d.reading.add(t, r.Findings())
-	return data, r.Targets(r.Rows()), nil
+	return data, values, nil
+}
+
+// weighing are the rows of a further table whose weights, the last of its targets, are not 0.
+func weighing(t *table.Table, r *table.Reading, name string) (rows []int, err error) {
+	values := r.Targets(r.Rows())
+	for k, w := range values[len(values)-1] {
+		i := r.Rows()[k]
+		if w < 0 {
+			return nil, fmt.Errorf("%s:%d: column %q: %g found, expected a weight that is not negative", t.Name(), t.Line(i), name, w)
+		}
+		if w > 0 {
+			rows = append(rows, i)
+		}
+	}
+	if rows == nil {
+		return nil, fmt.Errorf("%s: column %q: no row has a weight above 0", t.Name(), name)
+	}
+	return rows, nil
+}
+
+// encode are rows of a table with their weights.
+func (c *columns) encode(r *table.Reading, rows []int, sparse bool) *dataset.Data {
+	data := r.Encode(rows, sparse)
+	data.Weights = c.design.Weights(rows)
+	return data
 }
 
 // splitTables reads and divides tables of columns.
@@ -199,7 +239,7 @@ func (d *dataFlags) splitTables(seed uint64, labels bool) (*tables, error) {
 	s := &dataset.Split{}
 	values := make([][][]float64, 3)
 	for k, set := range []**dataset.Data{&s.Train, &s.Val, &s.Test}[:len(parts)] {
-		*set, values[k] = r.Encode(parts[k], sparse), r.Targets(parts[k])
+		*set, values[k] = c.encode(r, parts[k], sparse), r.Targets(parts[k])
 	}
 	d.reading.add(c.Table, r.Unseen())
 	if d.val != "" {
@@ -269,10 +309,10 @@ func (d *dataFlags) foldRows(c *columns, rows, held []int, seed uint64, labels b
 		return nil, err
 	}
 	sparse := r.Sparse()
-	out := &tables{encoder: encoder, unseen: r.Unseen(), split: &dataset.Split{Train: r.Encode(rows, sparse)}}
+	out := &tables{encoder: encoder, unseen: r.Unseen(), split: &dataset.Split{Train: c.encode(r, rows, sparse)}}
 	values := [][][]float64{r.Targets(rows), nil, nil}
 	if held != nil {
-		out.split.Test, values[2] = r.Encode(held, sparse), r.Targets(held)
+		out.split.Test, values[2] = c.encode(r, held, sparse), r.Targets(held)
 	}
 	if out.dealt, err = d.deal(out.split.Train, c.divided(d.columns.division, rows), seed, labels); err != nil {
 		return nil, err

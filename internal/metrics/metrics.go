@@ -11,6 +11,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/internal/finitejson"
 )
@@ -55,6 +58,8 @@ type Sample struct {
 	Base []float64
 	// Row says which predictions are of the same row; nil for each of a row of its own.
 	Row []int
+	// Weight are the weights of the rows in means; nil for equal ones.
+	Weight []float64
 }
 
 // Regression are the measures of predictions of a mean: R^2 against the mean of these rows, root mean squared error, mean absolute error.
@@ -143,9 +148,13 @@ func (s *Sample) each(f func(i int) float64) []float64 {
 	return out
 }
 
-func (s *Sample) meanTarget() float64 { return mean(s.Y) }
+func (s *Sample) meanTarget() float64 { return s.average(s.Y) }
 
-func mean(v []float64) float64 {
+// average is the mean over the rows by their weights.
+func (s *Sample) average(v []float64) float64 {
+	if s.Weight != nil {
+		return stat.Mean(v, s.Weight)
+	}
 	sum := 0.0
 	for _, x := range v {
 		sum += x / float64(len(v))
@@ -155,13 +164,13 @@ func mean(v []float64) float64 {
 
 // mean is the metric of losses.
 func (s *Sample) mean(name string, losses, base []float64) Metric {
-	m := mean(losses)
-	return Metric{name, m, s.error(s.each(func(i int) float64 { return losses[i] - m }), nil), mean(base)}
+	m := s.average(losses)
+	return Metric{name, m, s.error(s.each(func(i int) float64 { return losses[i] - m }), nil), s.average(base)}
 }
 
 // root is the root of the mean: a row contributes (l - m) / (2 sqrt m).
 func (s *Sample) root(name string, losses, base []float64) Metric {
-	m := mean(losses)
+	m := s.average(losses)
 	root := math.Sqrt(m)
 	contributes := func(i int) float64 {
 		if m == 0 {
@@ -169,18 +178,18 @@ func (s *Sample) root(name string, losses, base []float64) Metric {
 		}
 		return (losses[i] - m) / (2 * root)
 	}
-	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(mean(base))}
+	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base))}
 }
 
 // explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) / mean(total). The mean of the targets that is
 // in total does not vary to first order, as it minimises it.
 func (s *Sample) explained(name string, losses, base, total []float64) Metric {
-	whole := mean(total)
+	whole := s.average(total)
 	if !(whole > 0) {
 		return Metric{name, math.NaN(), math.NaN(), math.NaN()}
 	}
-	rest := mean(losses) / whole
-	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (losses[i] - rest*total[i]) / whole }), nil), 1 - mean(base)/whole}
+	rest := s.average(losses) / whole
+	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (losses[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole}
 }
 
 // area is the area under the ROC curve: the share of pairs of rows of both labels whose values are in the order of the labels, ties half.
@@ -229,7 +238,14 @@ func (s *Sample) error(contributions []float64, class func(i int) int) float64 {
 	sums := map[row]float64{}
 	var rows []row
 	number := map[int]float64{}
+	share := 1.0
+	if s.Weight != nil {
+		share = float64(len(s.Weight)) / floats.Sum(s.Weight)
+	}
 	for i, c := range contributions {
+		if s.Weight != nil {
+			c *= s.Weight[i] * share
+		}
 		at := row{row: i}
 		if s.Row != nil {
 			at.row = s.Row[i]

@@ -95,3 +95,21 @@ func TestNothingToSay(t *testing.T) {
 	none := Sample{Y: []float64{0, 0}, Value: []float64{0.1, 0.1}, Base: []float64{0, 0}}
 	require.InDelta(t, 0.2, named(t, none.Counts(), Deviance).Value, 1e-15)
 }
+
+// Weights that are integers give the values of rows that are there as often.
+func TestWeightsOfRows(t *testing.T) {
+	s := &Sample{Y: []float64{1, 2, 4, 3}, Value: []float64{1.5, 1, 3.5, 3.25}, Base: []float64{2, 2.5, 2, 2.5}, Weight: []float64{1, 3, 2, 1}}
+	often := &Sample{}
+	for i, w := range s.Weight {
+		for range int(w) {
+			often.Y, often.Value, often.Base = append(often.Y, s.Y[i]), append(often.Value, s.Value[i]), append(often.Base, s.Base[i])
+			often.Row = append(often.Row, i)
+		}
+	}
+	got, want := s.Regression(), often.Regression()
+	for k := range want {
+		require.InDelta(t, want[k].Value, got[k].Value, 1e-12)
+		require.InDelta(t, want[k].Base, got[k].Base, 1e-12)
+		require.InDelta(t, want[k].StandardError, got[k].StandardError, 1e-12) // a row that is repeated counts once
+	}
+}

@@ -89,21 +89,27 @@ type Score struct {
 func (m *Model) NewScore() *Score { return &Score{model: m} }
 
 // Add scores a row by its [Model.Value] and its target, a NaN where it has none.
-func (s *Score) Add(value, y float64) {
+func (s *Score) Add(value, y float64) { s.AddWeighted(value, y, 1) }
+
+// AddWeighted is Add for a row with a weight, which counts for regressions; one without a positive weight is not scored.
+func (s *Score) AddWeighted(value, y, w float64) {
 	m := s.model
+	if !(w > 0) {
+		return
+	}
 	switch {
 	case y != y:
 		return
 	case m.Labels == nil:
 		s.Rows++
-		s.weights++
+		s.weights += w
 		switch {
 		case m.Loss != nil:
-			s.sum += m.Loss.at(value, y)
+			s.sum += w * m.Loss.at(value, y)
 		case m.LogLink:
-			s.sum += deviance.HalfPoisson(y, math.Exp(value), value)
+			s.sum += w * deviance.HalfPoisson(y, math.Exp(value), value)
 		default:
-			s.sum += (value - y) * (value - y) / 2
+			s.sum += w * ((value - y) * (value - y) / 2)
 		}
 		return
 	case y != m.Labels[0] && y != m.Labels[1]:

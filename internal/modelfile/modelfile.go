@@ -57,6 +57,8 @@ type Model struct {
 	Deviations []float64 `json:"deviations,omitempty"`
 	// Encoding says how the columns of a table become the Features; nil where they are these features themselves.
 	Encoding *table.Encoder `json:"encoding,omitempty"`
+	// Weights is the column of the weights of rows by which the errors are means; empty without.
+	Weights string `json:"weights,omitempty"`
 	// LogLink says that the prediction is the exponential of the value above.
 	LogLink bool `json:"log_link,omitempty"`
 	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/problems/groups"
 	lassomodel "github.com/conetune/conetune/problems/lasso"
 	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/ridge"
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
@@ -122,4 +123,43 @@ func TestWeightsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "rows with weights go with squared losses")
 	_, err = svm.New(labels, svm.Options{})
 	require.ErrorContains(t, err, "rows with weights")
+}
+
+// Rows that are held back are scored by their weights, and the others choose by theirs.
+func TestWeightsHeldBack(t *testing.T) {
+	weighted, _ := counted(t)
+	f := weighted.Folds[0]
+	val := weighted.Data.Rows(f.Val)
+	m, err := lassomodel.New(&dataset.Split{Train: weighted.Data.Rows(f.Train), Val: val}, lassomodel.Options{Intercept: true})
+	require.NoError(t, err)
+	b, b0 := []float64{1, 0.5, -1, 0, 2, 0}, 0.3
+	mean := func(keep func(i int) bool) float64 {
+		sum, total := 0.0, 0.0
+		for i, y := range val.Y {
+			if keep(i) {
+				r := y - b0
+				for j, c := range b {
+					r -= c * val.X.At(i, j)
+				}
+				sum, total = sum+val.Weights[i]*r*r/2, total+val.Weights[i]
+			}
+		}
+		return sum / total
+	}
+	x := [][]float64{b, {b0}}
+	require.InEpsilon(t, mean(func(int) bool { return true }), m.Evaluate(x).Validation, 1e-12)
+	for k, held := range m.HoldBack(2) {
+		require.InEpsilon(t, mean(func(i int) bool { return i%2 == k }), held.Error(x), 1e-9)
+		less := held.Model().(*regression.Model)
+		_, rows, _ := less.Data().Rows()
+		sum := 0.0
+		for i, y := range rows.Y {
+			r := y - b0
+			for j, c := range b {
+				r -= c * rows.X.At(i, j)
+			}
+			sum += r * r / 2 / float64(len(rows.Y))
+		}
+		require.InEpsilon(t, mean(func(i int) bool { return i%2 != k }), sum, 1e-9)
+	}
 }

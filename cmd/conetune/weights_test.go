@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// weightedText is a table with the folds and the weights, 0 to 3, of its rows, and the table with each row as often as its weight says.
+func weightedText(seed uint64, rows int) (weighted, repeated string) {
+	lines := strings.Split(strings.TrimSpace(csvText(seed, rows, 4)), "\n")
+	weighted, repeated = lines[0]+",part,times\n", lines[0]+",part\n"
+	for i, line := range lines[1:] {
+		row, times := fmt.Sprintf("%s,%d", line, i*7%3), i*5%4
+		weighted += fmt.Sprintf("%s,%d\n", row, times)
+		repeated += strings.Repeat(row+"\n", times)
+	}
+	return weighted, repeated
+}
+
+// A row of weight 2 is two rows: in the choice, in errors and measures, in the test and in predict.
+func TestWeightsAreRows(t *testing.T) {
+	dir := t.TempDir()
+	weighted, repeated := weightedText(1, 60)
+	testWeighted, testRepeated := weightedText(2, 40)
+	with, without := write(t, dir, "with.csv", weighted), write(t, dir, "without.csv", repeated)
+	testWith, testWithout := write(t, dir, "test.csv", testWeighted), write(t, dir, "test2.csv", testRepeated)
+	for _, c := range []struct {
+		model      string
+		args       []string
+		with, same []string
+	}{
+		{"elastic-net", []string{"--fold-column", "part", "--nested"}, []string{"--data", with}, []string{"--data", without}},
+		{"elastic-net", []string{"--fold-column", "part", "--method", "grid", "--evaluations", "16", "--test"}, []string{testWith, "--data", with}, []string{testWithout, "--data", without}},
+		{"ridge", []string{"--drop", "part", "--train"}, []string{with, "--val", testWith, "--test", testWith}, []string{without, "--val", testWithout, "--test", testWithout}},
+		{"group-lasso", []string{"--groups", "2", "--fold-column", "part", "--test"}, []string{testWith, "--data", with}, []string{testWithout, "--data", without}},
+		{"bounded-elastic-net", []string{"--fold-column", "part", "--test"}, []string{testWith, "--data", with}, []string{testWithout, "--data", without}},
+	} {
+		saved := filepath.Join(dir, "m.json")
+		run := func(more ...string) map[string]any {
+			o := conetune(t, slices.Concat([]string{"tune", c.model, "--json", "--save", saved}, c.args, more)...)
+			o.ok(t)
+			return o.object(t)
+		}
+		b := run(c.same...)
+		a := run(append(slices.Clone(c.with), "--weights", "times")...)
+		for _, field := range []string{"refit", "coefficients", "metrics", "nested"} {
+			if field != "nested" || c.model == "elastic-net" && slices.Contains(c.args, "--nested") {
+				near(t, b[field], a[field], c.model+" "+field)
+			}
+		}
+		text, err := os.ReadFile(saved)
+		require.NoError(t, err)
+		require.Contains(t, string(text), `"weights": "times"`)
+		if refit := a["refit"].(map[string]any); refit["test_error"] != nil {
+			p := conetune(t, "predict", "--model", saved, "--data", testWith, "--json").object(t)
+			require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
+		}
+	}
+	require.Contains(t, conetune(t, "tune", "lasso", "--data", with, "--weights", "times").ok(t), "target y, rows weighed by times\n")
+}
+
+// near compares the numbers of two values of JSON; standard errors are of as many rows as there are.
+func near(t *testing.T, want, got any, where string) {
+	t.Helper()
+	switch want := want.(type) {
+	case map[string]any:
+		for name, v := range want {
+			if name != "standard_error" && name != "rows" {
+				near(t, v, got.(map[string]any)[name], where+" "+name)
+			}
+		}
+	case []any:
+		for k, v := range want {
+			near(t, v, got.([]any)[k], where)
+		}
+	case float64:
+		require.InDelta(t, want, got, 1e-4*(1+math.Abs(want)), where)
+	default:
+		require.Equal(t, want, got, where)
+	}
+}
+
+// What takes no weights, and what are none.
+func TestBadWeights(t *testing.T) {
+	dir := t.TempDir()
+	weighted, _ := weightedText(1, 30)
+	data := write(t, dir, "data.csv", weighted)
+	negative := write(t, dir, "negative.csv", strings.ReplaceAll(weighted, ",2\n", ",-2\n"))
+	zero := write(t, dir, "zero.csv", "y,f1,f2,f3,f4,part,times\n1,2,3,4,5,6,0\n")
+	for want, args := range map[string][]string{
+		"--weights: logistic takes no weights of rows; those that do are elastic-net, lasso": {"logistic", "--data", data, "--weights", "times"},
+		"--weights is empty":                                                               {"lasso", "--data", data, "--weights", ""},
+		`data.csv:1: has no column "time" for --weights`:                                   {"lasso", "--data", data, "--weights", "time"},
+		`-2 found, expected a weight that is not negative`:                                 {"lasso", "--data", negative, "--weights", "times"},
+		`negative.csv:4: column "times": -2 found, expected a weight that is not negative`: {"lasso", "--data", data, "--test", negative, "--weights", "times"},
+		`zero.csv: column "times": no row has a weight above 0`:                            {"lasso", "--data", data, "--test", zero, "--weights", "times"},
+		"--weights goes with --data or --train":                                            {"lasso", "--dir", dir, "--weights", "times"},
+		"--weights goes with tables of features":                                           {"matrix-completion", "--data", data, "--weights", "times"},
+	} {
+		o := conetune(t, append([]string{"tune"}, args...)...)
+		require.Equal(t, exitUsage, o.code, "%v: %s", args, o.stderr)
+		require.Contains(t, o.stderr, want)
+	}
+}

@@ -148,8 +148,17 @@ func describeModel(m *modelfile.Model) string {
 	if p.Folds > 0 {
 		division = fmt.Sprintf(", %d folds", p.Folds)
 	}
+	if p.Repeats > 1 {
+		division += fmt.Sprintf(", %d repeats", p.Repeats)
+	}
+	if p.Division != "" {
+		division += ", by " + p.Division
+	}
 	if p.Split != "" {
 		division += ", split " + p.Split
+	}
+	if m.Weights != "" {
+		division += ", weighed by " + m.Weights
 	}
 	fmt.Fprintf(&b, "            %s rows%s\n", strings.Join(rows, ", "), division)
 	if l := m.Loss; l != nil {

@@ -63,7 +63,11 @@ func TestWeightsAreRows(t *testing.T) {
 			require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
 		}
 	}
-	require.Contains(t, conetune(t, "tune", "lasso", "--data", with, "--weights", "times").ok(t), "target y, rows weighed by times\n")
+	saved := filepath.Join(dir, "m.json")
+	text := conetune(t, "tune", "lasso", "--data", with, "--weights", "times", "--group", "part", "--repeats", "2", "--save", saved).ok(t)
+	require.Contains(t, text, "(3 folds by group part, 2 repeats, seed 1)")
+	require.Contains(t, text, "target y, rows weighed by times\n")
+	require.Contains(t, conetune(t, "show", saved).ok(t), "45 training rows, 3 folds, 2 repeats, by group part, weighed by times\n")
 }
 
 // near compares the numbers of two values of JSON; standard errors are of as many rows as there are.

@@ -72,6 +72,11 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	}
 	c.Choice = p.table
 	c.Same, c.SameUnits, c.SameWhat = p.same, p.units, p.what
+	if job.data.columns.weights != "" {
+		for k := range c.Same {
+			c.Same[k].Code = withWeights(c.Same[k].Code)
+		}
+	}
 	if j != nil {
 		c.On = judgedOn(j)
 		c.Verdict = append(c.Verdict, verdict(job, j)...)
@@ -286,16 +291,10 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if r.TrainedOn == tune.FinalTrain {
 		c.what = "The same model"
 	}
-	trained, whole := job.judge.rows.split.Train, 0
-	if trained != nil {
-		whole, _ = trained.Dims()
-	}
+	whole := totalWeight(job.judge.rows.split.Train)
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
 		of, c.what = "of the model", "The same model"
-		if val := job.judge.rows.split.Val; val != nil {
-			n, _ := val.Dims()
-			whole += n
-		}
+		whole += totalWeight(job.judge.rows.split.Val)
 	}
 	c.units = "on the features and the target as they are"
 	if job.scaling.standardize {
@@ -351,8 +350,8 @@ func compareNumbers(a, b float64) int {
 	return 0
 }
 
-// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on.
-func sameAs(model string, lambda, l1 float64, n int) []sameModel {
+// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the sum of their weights.
+func sameAs(model string, lambda, l1, n float64) []sameModel {
 	l, a := strconv.FormatFloat(lambda, 'g', 6, 64), ratio(l1, 6)
 	learn, family := "", "gaussian"
 	switch model {
@@ -361,9 +360,9 @@ func sameAs(model string, lambda, l1 float64, n int) []sameModel {
 	case "lasso":
 		learn = "Lasso(alpha=" + l + ")"
 	case "ridge":
-		learn = "Ridge(alpha=" + strconv.FormatFloat(lambda*float64(n), 'g', 6, 64) + ")"
+		learn = "Ridge(alpha=" + strconv.FormatFloat(lambda*n, 'g', 6, 64) + ")"
 	case "logistic":
-		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + strconv.FormatFloat(1/(lambda*float64(n)), 'g', 6, 64) + ", l1_ratio=" + a + ")"
+		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + strconv.FormatFloat(1/(lambda*n), 'g', 6, 64) + ", l1_ratio=" + a + ")"
 		family = "binomial"
 	case "poisson":
 		family = "poisson"

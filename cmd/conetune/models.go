@@ -292,16 +292,6 @@ func ableModels(method string) []string {
 	return names
 }
 
-// weighable are the names of the models whose rows may have weights.
-func weighable() (names []string) {
-	for _, m := range models {
-		if m.weights {
-			names = append(names, m.name)
-		}
-	}
-	return names
-}
-
 // sayWhich adds to the error of a method that cannot do a model which ones it can.
 func sayWhich(err error) error {
 	var unable *tune.UnableError

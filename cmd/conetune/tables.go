@@ -186,24 +186,6 @@ func (d *dataFlags) other(path string, sparse bool) (*dataset.Data, [][]float64,
 	return data, values, nil
 }
 
-// weighing are the rows of a further table whose weights, the last of its targets, are not 0.
-func weighing(t *table.Table, r *table.Reading, name string) (rows []int, err error) {
-	values := r.Targets(r.Rows())
-	for k, w := range values[len(values)-1] {
-		i := r.Rows()[k]
-		if w < 0 {
-			return nil, fmt.Errorf("%s:%d: column %q: %g found, expected a weight that is not negative", t.Name(), t.Line(i), name, w)
-		}
-		if w > 0 {
-			rows = append(rows, i)
-		}
-	}
-	if rows == nil {
-		return nil, fmt.Errorf("%s: column %q: no row has a weight above 0", t.Name(), name)
-	}
-	return rows, nil
-}
-
 // encode are rows of a table with their weights.
 func (c *columns) encode(r *table.Reading, rows []int, sparse bool) *dataset.Data {
 	data := r.Encode(rows, sparse)

@@ -63,10 +63,12 @@ func TestWeightsAreRows(t *testing.T) {
 			require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
 		}
 	}
-	saved := filepath.Join(dir, "m.json")
-	text := conetune(t, "tune", "lasso", "--data", with, "--weights", "times", "--group", "part", "--repeats", "2", "--save", saved).ok(t)
+	saved, page := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	text := conetune(t, "tune", "lasso", "--data", with, "--weights", "times", "--group", "part", "--repeats", "2", "--save", saved, "--report", page).ok(t)
 	require.Contains(t, text, "(3 folds by group part, 2 repeats, seed 1)")
 	require.Contains(t, text, "target y, rows weighed by times\n")
+	require.Contains(t, contents(t, dir)[page], ", weights = w, standardize = FALSE)")
+	require.Contains(t, contents(t, dir)[page], ".fit(X, y, sample_weight=w)")
 	require.Contains(t, conetune(t, "show", saved).ok(t), "45 training rows, 3 folds, 2 repeats, by group part, weighed by times\n")
 }
 

@@ -30,8 +30,9 @@ type judged struct {
 	on      string
 	rows    int // distinct ones
 	metrics []metrics.Metric
-	// folds are the fits of folds, nil without.
+	// folds are the fits of folds, nil without; fit is the refit.
 	folds []tune.Fit
+	fit   tune.Fit
 }
 
 // of judges the refit of a result. It is nil where there is no refit, where there are no rows with what they need, and for several targets and matrices.
@@ -80,6 +81,7 @@ func (j *judge) of(r *tune.Result) *judged {
 		}
 		out.rows = len(seen)
 	}
+	out.fit = r.RefitFit
 	out.measure(j, r.RefitFit)
 	return out
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -39,6 +40,7 @@ type nested struct {
 	folds    []nestedFold
 	stopped  bool
 	mean, se float64 // over the folds; NaN without, or for se with one
+	metrics  []metrics.Metric
 }
 
 // nestedFold is the choice without an outer fold.
@@ -48,16 +50,23 @@ type nestedFold struct {
 	Error  float64    `json:"error"`
 	Method string     `json:"method"`
 	Status dca.Status `json:"status"`
+
+	judged *judged // on the rows left out; nil where there is nothing to say
 }
 
 // MarshalJSON writes the field nested of a result.
 func (n *nested) MarshalJSON() ([]byte, error) {
+	var measures map[string]metrics.Metric
+	if n.metrics != nil {
+		measures = byName(n.metrics)
+	}
 	return json.Marshal(struct {
-		Error         *float64     `json:"error"`
-		StandardError *float64     `json:"standard_error"`
-		Of            int          `json:"of"`
-		Folds         []nestedFold `json:"folds"`
-	}{finiteOrNull(n.mean), finiteOrNull(n.se), n.of, n.folds})
+		Error         *float64                  `json:"error"`
+		StandardError *float64                  `json:"standard_error"`
+		Metrics       map[string]metrics.Metric `json:"metrics,omitempty"`
+		Of            int                       `json:"of"`
+		Folds         []nestedFold              `json:"folds"`
+	}{finiteOrNull(n.mean), finiteOrNull(n.se), measures, n.of, n.folds})
 }
 
 // describe is a line about the error.
@@ -69,6 +78,10 @@ func (n *nested) describe() string {
 	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", n.unit, folds, number(n.mean))
 	if !math.IsNaN(n.se) {
 		text += fmt.Sprintf(" ± %s", short(n.se))
+	}
+	if len(n.metrics) > 0 {
+		m := n.metrics[0]
+		text += fmt.Sprintf("; on all rows left out %s: %s ± %s (without features %s)", measureNames[m.Name], short(m.Value), short(m.StandardError), short(m.Base))
 	}
 	return text
 }
@@ -166,6 +179,7 @@ func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []dataset
 			values = append(values, f.Error)
 		}
 	}
+	n.measure(job, folds)
 	n.mean, n.se = math.NaN(), math.NaN()
 	if len(values) > 0 {
 		n.mean = stat.Mean(values, nil)
@@ -191,7 +205,27 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 	if r.Refit == nil || r.Refit.Test == nil {
 		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", describeStatus(r.Status))
 	}
-	return &nestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status}, nil
+	j := &judge{rows: at.rows, model: at.model, spec: job.spec, level: job.model.level}
+	return &nestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status, judged: j.of(r)}, nil
+}
+
+// measure measures the predictions for all rows that were left out.
+func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
+	all := &judged{}
+	for _, f := range n.folds {
+		d := f.judged
+		if d == nil {
+			return
+		}
+		all.Y, all.Value, all.Base = append(all.Y, d.Y...), append(all.Value, d.Value...), append(all.Base, d.Base...)
+		all.Weight = append(all.Weight, d.Weight...)
+		all.Row = append(all.Row, folds[f.Fold].Val...)
+		all.fit = d.fit
+	}
+	if len(all.Y) > 0 {
+		all.measure(&judge{spec: job.spec, level: job.model.level}, all.fit)
+		n.metrics = all.metrics
+	}
 }
 
 // pick are the elements at some places.

@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -92,8 +94,28 @@ func TestNestedByHand(t *testing.T) {
 			squares += (e - sum) * (e - sum)
 		}
 		require.InEpsilon(t, sum, mean, 1e-12)
+		// The folds have 15 rows each, so that the mean of their errors is that of all rows, half the square of the root.
+		n := o.object(t)["nested"].(map[string]any)["metrics"].(map[string]any)
+		rmse := n["rmse"].(map[string]any)
+		require.InEpsilon(t, sum, rmse["value"].(float64)*rmse["value"].(float64)/2, 1e-9)
+		total := 0.0
+		targets := targetsOfCars(t, lines)
+		for _, y := range targets {
+			total += (y - floats.Sum(targets)/60) * (y - floats.Sum(targets)/60) / 60
+		}
+		require.InEpsilon(t, 1-2*sum/total, n["r2"].(map[string]any)["value"], 1e-9)
 		require.InEpsilon(t, math.Sqrt(squares/(parts-1)/parts), se, 1e-12)
 	}
+}
+
+// targetsOfCars are the numbers of the second column.
+func targetsOfCars(t *testing.T, lines []string) (list []float64) {
+	for _, line := range lines[1:] {
+		v, err := strconv.ParseFloat(strings.Split(line, ",")[1], 64)
+		require.NoError(t, err)
+		list = append(list, v)
+	}
+	return list
 }
 
 // The same bytes on one thread and on several; the report says the error, for every kind of table and model.
@@ -111,7 +133,7 @@ func TestNestedReport(t *testing.T) {
 
 	page := filepath.Join(dir, "report.html")
 	text := conetune(t, "tune", "elastic-net", "--data", data, "--nested=3", "--split", "50/rest", "--folds", "4", "--report", page).ok(t)
-	require.Regexp(t, `Nested cross-validation: half the mean squared error of the whole choice, made anew without each of 3 outer folds: 0\.[0-9]+ ± 0\.[0-9]+\n`, text)
+	require.Regexp(t, `Nested cross-validation: half the mean squared error of the whole choice, made anew without each of 3 outer folds: 0\.[0-9]+ ± 0\.[0-9]+; on all rows left out R², share of the variance explained: 0\.[89][0-9]+ ± 0\.0[0-9]+ \(without features -0\.[0-9]+\)\n`, text)
 	require.Contains(t, contents(t, dir)[page], "made anew without each of 3 outer folds")
 	require.Contains(t, conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,random", "--evaluations", "4", "--nested=2").ok(t), "without each of 2 outer folds")
 

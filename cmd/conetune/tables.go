@@ -360,10 +360,7 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 	}
 	more.Findings, more.Nested = r.notes, r.nested
 	if r.judged != nil {
-		more.On, more.Metrics = r.judged.on, map[string]metrics.Metric{}
-		for _, m := range r.judged.metrics {
-			more.Metrics[m.Name] = m
-		}
+		more.On, more.Metrics = r.judged.on, byName(r.judged.metrics)
 	}
 	if r.Refit != nil && r.RefitFit.Matrix == nil {
 		more.toldCoefficients = tellCoefficients(r.RefitFit)
@@ -373,6 +370,15 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 		return text, err
 	}
 	return append(append(text[:len(text)-1], ','), rest[1:]...), nil
+}
+
+// byName are measures by their names.
+func byName(list []metrics.Metric) map[string]metrics.Metric {
+	out := map[string]metrics.Metric{}
+	for _, m := range list {
+		out[m.Name] = m
+	}
+	return out
 }
 
 // encoder is what was learned from the training rows of tables of columns, nil for other data.

@@ -60,7 +60,7 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	case fs.Changed("repeats") && d.repeats < 1:
 		return badInputf("--repeats is %d, expected at least 1", d.repeats)
 	case fs.Changed("repeats") && (!d.crossValidation || d.dir != ""):
-		return badInputf("--repeats goes with --data FILE and --folds T")
+		return badInputf("--repeats goes with the folds of --data FILE")
 	}
 	if err := d.columns.check(fs); err != nil {
 		return err

@@ -131,20 +131,18 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return badInput(flagError(cmd, err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return badInput(flagError(cmd.Flags(), err)) })
 	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(a.tuneCommand(), a.predictCommand(), a.showCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand(), a.versionCommand(), a.licensesCommand())
+	root.AddCommand(a.tuneCommand(), a.batchCommand(), a.predictCommand(), a.showCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand(), a.versionCommand(), a.licensesCommand())
 	return root
 }
 
 // flagError says what a flag expects, in place of the message of the parser that
 // read it.
-func flagError(cmd *cobra.Command, err error) error {
+func flagError(fs *pflag.FlagSet, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		return fmt.Errorf("%w%s", err, suggest(unknown.GetSpecifiedName(), "--", names))
+		return fmt.Errorf("%w%s", err, suggest(unknown.GetSpecifiedName(), "--", flagNames(fs)))
 	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
@@ -158,6 +156,12 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	return fmt.Errorf("--%s: %q found, expected %s", invalid.GetFlag().Name, invalid.GetValue(), expected)
+}
+
+// flagNames are the names of flags, without dashes.
+func flagNames(fs *pflag.FlagSet) (names []string) {
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 // note writes a line to standard error; a message is all it is, so nothing is

@@ -19,7 +19,10 @@ func begin() (context.Context, io.Writer) {
 	// is bad input here; so it ends by the signal SIGABRT.
 	debug.SetTraceback("crash")
 	prepareSystem()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.Background(), context.CancelFunc(func() {})
+	if !obeyParent() {
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	}
 	// After the first signal the next one ends the program at once.
 	context.AfterFunc(ctx, stop)
 	if stdfd.Closed(1) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/tune"
 )
@@ -136,8 +137,13 @@ func (a *app) tuneCommand() *cobra.Command {
 			return a.tune(cmd.Context(), job)
 		},
 	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
+	cmd.Flags().SortFlags = false
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// register adds the flags.
+func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	f.data.register(fs)
 	fs.BoolVar(&f.standardize, "standardize", false, "bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)")
 	fs.StringVar(&f.scale, "scale", "", "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, or largest, the largest absolute value 1 (default: deviation for dense tables, largest for sparse ones)")
@@ -180,5 +186,4 @@ func (a *app) tuneCommand() *cobra.Command {
 	fs.StringVar(&f.save, "save", "", "write the refit to `MODEL.json`, for conetune predict")
 	fs.StringVar(&f.coefficients, "coefficients", "", "write the coefficients of the refit that are not zero, with the effects of one standard deviation, to `FILE.csv`")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the solver's iterations to standard error")
-	return cmd
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/conetune/conetune/internal/batch"
+	"github.com/conetune/conetune/internal/memory"
+)
+
+// jobProcess is set in a process that does a job of a batch.
+const jobProcess = "CONETUNE_JOB"
+
+// share is what each of several jobs at once has of the machine.
+type share struct {
+	jobs, threads int
+	memory        int64
+}
+
+// newShare divides the machine: atOnce jobs of so many in all, or with 0 as many as there are processors.
+func newShare(atOnce, all int, defaults map[string]string) share {
+	cores := runtime.GOMAXPROCS(0)
+	s := share{jobs: atOnce}
+	if s.jobs == 0 {
+		s.jobs = cores
+		var threads int
+		if n, _ := fmt.Sscan(defaults["threads"], &threads); n == 1 && threads > 0 {
+			s.jobs = cores / threads
+		}
+	}
+	s.jobs = max(1, min(s.jobs, all))
+	s.threads = max(1, cores/s.jobs)
+	s.memory = memory.Default() / int64(s.jobs)
+	return s
+}
+
+// program is this program for a job: with its share, and until this process ends.
+func (s share) program(ctx context.Context, j *batch.Job, args []string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Env = append(os.Environ(), jobProcess+"=1")
+	if j.Settings["threads"] == "" {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", s.threads))
+	}
+	if j.Settings["memory"] == "" {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMEMLIMIT=%d", s.memory))
+	}
+	return cmd
+}
+
+// obeyParent makes the process of a job of a batch end with the one that started it, that is at the end of standard input, and leaves
+// signals to that one, which decides what becomes of its jobs. It says whether this is such a process.
+func obeyParent() bool {
+	if os.Getenv(jobProcess) == "" {
+		return false
+	}
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(exitInterrupted)
+	}()
+	return true
+}

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// batchOf writes tables and a list of jobs, in the working folder of the test, and returns how many jobs there are. Two of them fail.
+func batchOf(t *testing.T, tables int) int {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	t.Setenv(command, "1") // jobs are processes of the test's own program
+	var list strings.Builder
+	list.WriteString("job,data,model,method,target\n")
+	for k := range tables {
+		name := fmt.Sprintf("t%d.csv", k)
+		write(t, ".", name, csvText(uint64(k), 30, 4))
+		fmt.Fprintf(&list, "grid-%d,%s,elastic-net,grid,\nridge-%d,%s,ridge,,f1\n", k, name, k, name)
+	}
+	list.WriteString("absent,absent.csv,lasso,,y\nwrong,t0.csv,lasso,,price\n")
+	write(t, ".", "jobs.csv", list.String())
+	return 2*tables + 2
+}
+
+func batchArgs(out string, more ...string) []string {
+	return append([]string{"batch", "jobs.csv", "--out", out, "--folds", "3", "--evaluations", "4", "--save"}, more...)
+}
+
+// batchRecords are the lines of results.jsonl by job, without times.
+func batchRecords(t *testing.T, dir string) map[string]map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "results.jsonl"))
+	require.NoError(t, err)
+	all := map[string]map[string]any{}
+	for line := range strings.Lines(string(text)) {
+		var r map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &r), line)
+		for _, name := range []string{"seconds", "cpu_seconds", "checksum"} {
+			require.Contains(t, r, name)
+			delete(r, name)
+		}
+		all[r["job"].(string)] = r
+	}
+	return all
+}
+
+// files are the contents of the files of a folder that must not differ between runs.
+func batchFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for path, text := range contents(t, dir) {
+		name, err := filepath.Rel(dir, path)
+		require.NoError(t, err)
+		require.NotContains(t, name, ".tmp")
+		if name == "summary.csv" || strings.HasPrefix(name, "models") {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// A batch gives what conetune tune gives for each job, whatever runs beside; what fails is a line.
+func TestBatch(t *testing.T) {
+	n := batchOf(t, 2)
+	o := conetune(t, batchArgs("one", "--jobs", "1")...)
+	require.Equal(t, exitUnsolved, o.code, o.stderr)
+	require.Contains(t, o.stdout, "6 jobs: 4 converged, 2 failed\nabsent: absent.csv: no such file\nwrong: ")
+	require.Contains(t, o.stderr, "2 jobs failed; --resume --retry-failed does them once more")
+	records := batchRecords(t, "one")
+	require.Len(t, records, n)
+	require.Equal(t, map[string]any{
+		"schema": 1.0, "job": "absent", "version": version(), "status": "failed", "message": "absent.csv: no such file", "exit_status": 2.0,
+		"settings": map[string]any{"data": "absent.csv", "evaluations": "4", "folds": "3", "model": "lasso", "target": "y"},
+	}, records["absent"])
+
+	alone := conetune(t, "tune", "elastic-net", "--data", "t1.csv", "--method", "grid", "--folds", "3", "--evaluations", "4", "--json", "--save", "alone.json").object(t)
+	r := records["grid-1"]
+	refit := alone["refit"].(map[string]any)
+	require.Equal(t, refit["validation_error"], r["validation_error"])
+	require.Equal(t, refit["test_error"], r["test_error"])
+	require.Equal(t, alone["hyperparameters"], r["hyperparameters"])
+	require.Equal(t, alone["metrics"], r["metrics"])
+	require.Equal(t, len(alone["coefficients"].(map[string]any)), int(r["features"].(float64)))
+	saved, err := os.ReadFile("alone.json")
+	require.NoError(t, err)
+	require.Equal(t, string(saved), batchFiles(t, "one")[filepath.Join("models", "grid-1.json")])
+
+	require.Equal(t, exitUnsolved, conetune(t, batchArgs("three", "--jobs", "3")...).code)
+	require.Equal(t, records, batchRecords(t, "three"))
+	require.Equal(t, batchFiles(t, "one"), batchFiles(t, "three"))
+
+	o = conetune(t, batchArgs("one")...)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "go on with --resume, or choose another folder")
+}
+
+// Parts together are the whole, byte for byte but for times; a part with jobs that failed is done all the same.
+func TestBatchShards(t *testing.T) {
+	batchOf(t, 3)
+	require.Equal(t, exitUnsolved, conetune(t, batchArgs("whole")...).code)
+	conetune(t, batchArgs("a", "--shard", "1/2")...).ok(t)
+	o := conetune(t, "batch", "merge", "a", "--out", "half")
+	require.Equal(t, exitUnsolved, o.code)
+	require.Contains(t, o.stderr, "4 jobs of the list are missing; the shards here are 1/2")
+	conetune(t, batchArgs("b", "--shard", "2/2")...).ok(t)
+	conetune(t, "batch", "merge", "b", "a", "--out", "both").ok(t)
+	require.Equal(t, batchRecords(t, "whole"), batchRecords(t, "both"))
+	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "both"))
+	o = conetune(t, "batch", "merge", "b", "nowhere", "--out", "other")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, "expected folders of conetune batch")
+	write(t, ".", "jobs.csv", "job,data,model\na,t0.csv,ridge\n")
+	conetune(t, batchArgs("c")...).ok(t)
+	o = conetune(t, "batch", "merge", "a", "c", "--out", "other")
+	require.Contains(t, o.stderr, "not parts of the same work: 8 jobs and 1")
+}
+
+// What is done is not done again, unless it failed and that is asked for, or lacks a file; other settings or data are an error.
+func TestBatchResume(t *testing.T) {
+	batchOf(t, 1)
+	text := conetune(t, "batch", "jobs.csv", "--out", "out", "--folds", "3", "--evaluations", "4")
+	require.Equal(t, exitUnsolved, text.code)
+	lines := func() int {
+		return len(slices.Collect(strings.Lines(contents(t, "out")[filepath.Join("out", "results.jsonl")])))
+	}
+	require.Equal(t, 4, lines())
+	conetune(t, batchArgs("out", "--resume")...) // now with models
+	require.Equal(t, 6, lines())
+	require.Len(t, batchFiles(t, "out"), 3)
+	conetune(t, batchArgs("out", "--resume")...)
+	require.Equal(t, 6, lines())
+
+	write(t, ".", "absent.csv", csvText(9, 30, 2))
+	write(t, ".", "jobs.csv", strings.Replace(contents(t, ".")["jobs.csv"], "price", "y", 1))
+	o := conetune(t, batchArgs("out", "--resume")...)
+	require.Equal(t, exitUnsolved, o.code)
+	require.Contains(t, o.stderr, `job wrong is done already with other settings, target "price" and "y"`)
+	o = conetune(t, batchArgs("out", "--resume", "--retry-failed")...)
+	require.Contains(t, o.ok(t), "4 jobs: 4 converged\n")
+	require.Equal(t, 8, lines())
+
+	write(t, ".", "t0.csv", csvText(77, 30, 4))
+	o = conetune(t, batchArgs("out", "--resume")...)
+	require.Equal(t, exitUnsolved, o.code)
+	require.Contains(t, o.stderr, "job grid-0 is done already with other data under the same name")
+}
+
+// times are the parts of a line that differ from run to run.
+var times = regexp.MustCompile(`,"(seconds|cpu_seconds|checksum)":("[^"]*"|[0-9.e+-]*)`)
+
+// A process that is killed without warning at random moments, and once in the middle of a line, leaves the results of an undisturbed one.
+func TestBatchKill(t *testing.T) {
+	n := batchOf(t, 12)
+	conetune(t, batchArgs("whole")...)
+	random := rand.New(rand.NewPCG(5, 5))
+	killed := 0
+	for range 12 {
+		cmd := exec.Command(os.Args[0], batchArgs("killed", "--resume")...)
+		require.NoError(t, cmd.Start())
+		time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond)
+		_ = cmd.Process.Kill() // it may have ended
+		if cmd.Wait(); !cmd.ProcessState.Exited() {
+			killed++
+		}
+	}
+	require.Positive(t, killed)
+	f, err := os.OpenFile(filepath.Join("killed", "results.jsonl"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"schema":1,"job":"gr`)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	var stderr string
+	for range 50 { // a killed process may hold its lock for a moment
+		o := conetune(t, batchArgs("killed", "--resume")...)
+		if stderr = o.stderr; o.code == exitUnsolved && !strings.Contains(stderr, "another process") {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	require.Contains(t, stderr, "2 jobs failed")
+	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "killed"))
+	sorted := func(dir string) []string {
+		text := times.ReplaceAllString(contents(t, dir)[filepath.Join(dir, "results.jsonl")], "")
+		return slices.Sorted(strings.Lines(text))
+	}
+	require.Len(t, sorted("whole"), n)
+	require.True(t, slices.Equal(sorted("whole"), slices.Compact(sorted("killed"))))
+	t.Logf("killed %d times", killed)
+}
+
+// Jobs end with the process that started them.
+func TestBatchOrphan(t *testing.T) {
+	t.Setenv(command, "1")
+	cmd := exec.Command(os.Args[0], "generate", "elastic-net", "--help")
+	cmd.Env = append(os.Environ(), jobProcess+"=1")
+	hold, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Run()) // alone, it does its work
+	hold.Close()
+
+	dir := t.TempDir()
+	write(t, dir, "t.csv", csvText(1, 4000, 60))
+	var stderr bytes.Buffer
+	cmd = exec.Command(os.Args[0], "tune", "weighted-lasso", "--data", filepath.Join(dir, "t.csv"), "--engine", "conic", "--method", "random", "--evaluations", "1000000")
+	cmd.Env, cmd.Stderr = append(os.Environ(), jobProcess+"=1"), &stderr
+	hold, err = cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	time.Sleep(100 * time.Millisecond)
+	require.NoError(t, hold.Close()) // as the end of a process does
+	_ = cmd.Wait()
+	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), stderr.String())
+}
+
+// Each job has its own limits of memory and time.
+func TestBatchLimits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv(command, "1")
+	write(t, ".", "t.csv", csvText(1, 2000, 30))
+	write(t, ".", "jobs.csv", "job,memory,time-limit,method\nsmall,200KB,,\nshort,,1ms,random\nfine,,,\n")
+	o := conetune(t, "batch", "jobs.csv", "--data", "t.csv", "--model", "elastic-net", "--out", "out")
+	require.Equal(t, exitUnsolved, o.code)
+	records := batchRecords(t, "out")
+	require.Contains(t, []any{"out_of_memory", "failed"}, records["small"]["status"]) // by the watch, or by the reader
+	require.Contains(t, records["small"]["message"], "200 kB")
+	require.Equal(t, "time_limit", records["short"]["status"])
+	require.Equal(t, "converged", records["fine"]["status"])
+}
+
+func TestBatchInterrupted(t *testing.T) {
+	batchOf(t, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := conetuneUntil(t, ctx, batchArgs("out")...)
+	require.Equal(t, exitInterrupted, o.code)
+	require.Contains(t, o.stderr, "--resume goes on")
+	require.Equal(t, exitUnsolved, conetune(t, batchArgs("out", "--resume")...).code)
+	require.Len(t, batchRecords(t, "out"), 4)
+}
+
+func TestBatchPattern(t *testing.T) {
+	batchOf(t, 3)
+	o := conetune(t, "batch", "t*.csv", "--model", "ridge", "--out", "out", "--report", "--coefficients")
+	require.Contains(t, o.ok(t), "3 jobs: 3 converged\n")
+	require.Contains(t, batchRecords(t, "out"), "t2")
+	files := contents(t, "out")
+	require.Contains(t, files[filepath.Join("out", "reports", "t1.html")], "<html")
+	require.Contains(t, files[filepath.Join("out", "coefficients", "t1.csv")], "intercept")
+	conetune(t, "batch", "t0.csv", "t1.csv", "--model", "ridge", "--out", "two").ok(t)
+}
+
+func TestBatchBadInput(t *testing.T) {
+	batchOf(t, 1)
+	write(t, ".", "odd.csv", "data,tarket\nt0.csv,y\n")
+	write(t, ".", "saved.csv", "data,save\nt0.csv,y\n")
+	write(t, ".", "stdin.csv", "data,model\n-,ridge\n")
+	for want, args := range map[string][]string{
+		`odd.csv: line 1, column 2: "tarket" is no flag of conetune tune (did you mean target?)`: {"odd.csv", "--out", "x"},
+		"--save is given on the command line: each job has its file in models/":                  {"saved.csv", "--out", "x"},
+		"standard input is not for jobs of a batch":                                              {"stdin.csv", "--out", "x"},
+		"no job can be done; job t0: --method: unknown method":                                   {"t?.csv", "--out", "x", "--model", "ridge", "--method", "girf"},
+		"--out DIR is missing":                            {"jobs.csv"},
+		"expected JOBS.csv":                               {},
+		"--jobs is -1":                                    {"jobs.csv", "--out", "x", "--jobs", "-1"},
+		"--retry-failed goes with --resume":               {"jobs.csv", "--out", "x", "--retry-failed"},
+		`--shard: "0/2" found, expected I/N`:              {"jobs.csv", "--out", "x", "--shard", "0/2"},
+		"z*.csv: no such file":                            {"z*.csv", "--out", "x"},
+		"unknown flag: --traget (did you mean --target?)": {"jobs.csv", "--traget", "y"},
+		"unknown flag: --json":                            {"jobs.csv", "--json"},
+		"expected the folders of the parts":               {"merge", "--out", "x"},
+	} {
+		o := conetune(t, append([]string{"batch"}, args...)...)
+		require.Equal(t, exitUsage, o.code, o.stderr)
+		require.Contains(t, o.stderr, want)
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+		require.Empty(t, o.stdout)
+		require.NoDirExists(t, "x")
+	}
+}
+
+// The scripts for Slurm do a batch in parts and merge it; a stand-in for sbatch starts the tasks one after the other, the second with a number
+// that was stopped before.
+func TestBatchSlurm(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell here")
+	}
+	scripts, err := filepath.Abs(filepath.Join("..", "..", "deploy", "slurm"))
+	require.NoError(t, err)
+	batchOf(t, 2)
+	conetune(t, batchArgs("whole")...)
+	require.NoError(t, os.Mkdir("bin", 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join("bin", "sbatch"), []byte(`#!/bin/sh
+set -eu
+tasks=1
+while :; do
+    case $1 in
+    --array=1-*) tasks=${1#--array=1-} ;;
+    --*) ;;
+    *) break ;;
+    esac
+    shift
+done
+i=1
+while [ "$i" -le "$tasks" ]; do
+    SLURM_ARRAY_TASK_ID=$i SLURM_CPUS_PER_TASK=2 sh "$@" >&2
+    i=$((i + 1))
+done
+echo 17
+`), 0o777))
+	t.Setenv("PATH", filepath.Join(mustGetwd(t), "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("CONETUNE", os.Args[0])
+	for _, again := range []bool{false, true} {
+		cmd := exec.Command("sh", filepath.Join(scripts, "submit.sh"), "3", "out", "batch", "jobs.csv", "--folds", "3", "--evaluations", "4", "--save")
+		text, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(text))
+		require.Contains(t, string(text), "array job 17, merge job 17")
+		require.True(t, slices.Equal(mapsOf(batchFiles(t, "whole")), mapsOf(batchFiles(t, filepath.Join("out", "all")))), again)
+		require.NoError(t, os.Remove(filepath.Join("out", "shard-2", "results.jsonl")))
+	}
+}
+
+func mustGetwd(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	return dir
+}
+
+// mapsOf are the entries of a map in order.
+func mapsOf(m map[string]string) (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, name+": "+m[name])
+	}
+	return list
+}

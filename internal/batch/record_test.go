@@ -1,0 +1,121 @@
+package batch
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Of several methods the one with the least validation error counts; one without a model never does.
+func TestDecodeTold(t *testing.T) {
+	one := func(method, validation string) string {
+		return fmt.Sprintf(`{"method":%q,"status":"converged","refit":{"validation_error":%s,"test_error":2},"hyperparameters":{"lambda":0.5,"none":null},"coefficients":{"a":1,"b":{"t":2}}}`, method, validation)
+	}
+	list := "[" + `{"method":"x","refit":null},` + one("grid", "3") + "," + one("tpe", "1") + "," + one("igjo", "null") + "]\n"
+	found, err := decodeTold([]byte(list))
+	require.NoError(t, err)
+	require.Equal(t, "tpe", found.Method)
+	var r Record
+	r.fill(found)
+	require.Equal(t, 1.0, *r.Validation)
+	require.Equal(t, 2.0, *r.Test)
+	require.Equal(t, 2, *r.Features)
+	require.Equal(t, map[string]float64{"lambda": 0.5}, r.Hyperparameters)
+	found, err = decodeTold([]byte(one("grid", "3")))
+	require.NoError(t, err)
+	require.Equal(t, "grid", found.Method)
+	for _, bad := range []string{"", "panic: x", "{"} {
+		_, err = decodeTold([]byte(bad))
+		require.Error(t, err, bad)
+	}
+}
+
+func TestSaid(t *testing.T) {
+	require.Equal(t, "no such file; see there", said("t.csv: 3 findings\nconetune: no such file\r\nwarning: x\nconetune: see there\n"))
+	long := said("conetune: " + strings.Repeat("ä", 3000) + "\n")
+	require.Less(t, len(long), mostMessage+4)
+	require.True(t, strings.HasSuffix(long, "ä .."))
+}
+
+// Only times and versions may differ between two records of a job; a record of a job that failed gives way.
+func TestSame(t *testing.T) {
+	v := 1.5
+	a := Record{Job: "a", Status: "converged", Validation: &v, Metrics: map[string]Metric{}}
+	b := a
+	b.Seconds, b.CPU, b.Version, b.Metrics = 3, 2, "2", nil
+	require.True(t, same(&a, &b))
+	w := 1.6
+	b.Validation = &w
+	require.False(t, same(&a, &b))
+	b.Status = Failed
+	require.True(t, jobs.Replaces(&a, &b))
+	require.False(t, jobs.Replaces(&b, &a))
+}
+
+// The summary has the columns that the records need, and no times.
+func TestSummary(t *testing.T) {
+	v, n := 0.25, 3
+	records := []Record{
+		{Job: "a", Settings: map[string]string{"model": "lasso", "data": "x.csv", "seed": "1"}, Status: "converged", Validation: &v, Features: &n,
+			Metrics: map[string]Metric{"r2": {Value: &v}}, Hyperparameters: map[string]float64{"lambda": 1e-3}, Seconds: 1.5},
+		{Job: "b", Settings: map[string]string{"model": "svm", "target": "y"}, Status: Failed, Message: "no such file", Seconds: 2.5},
+	}
+	dir := t.TempDir()
+	require.NoError(t, WriteSummary(dir, records))
+	read := func(name string) [][]string {
+		f, err := os.Open(filepath.Join(dir, name))
+		require.NoError(t, err)
+		defer f.Close()
+		lines, err := csv.NewReader(f).ReadAll()
+		require.NoError(t, err)
+		return lines
+	}
+	require.Equal(t, [][]string{
+		{"job", "model", "data", "target", "seed", "status", "chosen_method", "validation_error", "test_error", "measured_on", "r2", "r2_standard_error", "features_used", "lambda", "message"},
+		{"a", "lasso", "x.csv", "", "1", "converged", "", "0.25", "", "", "0.25", "", "3", "0.001", ""},
+		{"b", "svm", "", "y", "", "failed", "", "", "", "", "", "", "", "", "no such file"},
+	}, read(SummaryFile))
+	require.Equal(t, [][]string{{"job", "seconds", "cpu_seconds"}, {"a", "1.5", "0"}, {"b", "2.5", "0"}}, read(TimesFile))
+
+	for k := range 20 {
+		if records[0].Hyperparameters[fmt.Sprint("l", k)] = 1; k > mostLambda {
+			_, _, lambda := columnsOf(records)
+			require.Empty(t, lambda)
+		}
+	}
+	text := Describe(&Outcome{Records: records, Missing: 2})
+	require.Contains(t, text, "4 jobs: 1 converged, 1 failed, 2 not done yet\nb: no such file\n")
+	require.Equal(t, 1, Failures(&Outcome{Records: records}))
+	var many []Record
+	for range 30 {
+		many = append(many, records[1])
+	}
+	text = Describe(&Outcome{Records: many})
+	require.Contains(t, text, "and 10 more, see summary.csv")
+	require.Contains(t, text, "and 20 more that failed, see summary.csv")
+}
+
+// Data are known by their content: that of a file, and of all files of a folder.
+func TestChecksums(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.csv")
+	require.NoError(t, os.WriteFile(path, []byte("y\n1\n"), 0o666))
+	sum := func(settings map[string]string) string { return new(checksums).of(&Job{Settings: settings}) }
+	file, folder := sum(map[string]string{"data": path}), sum(map[string]string{"dir": dir})
+	require.Len(t, file, 12)
+	require.NotEqual(t, file, folder)
+	require.NotEqual(t, file, sum(map[string]string{"train": path}))
+	require.Equal(t, file, sum(map[string]string{"data": path, "target": "y"}))
+	require.Len(t, sum(map[string]string{"data": path, "groups": "5"}), 12)
+	require.Empty(t, sum(map[string]string{"data": path + "x"}))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.csv"), nil, 0o666))
+	require.NotEqual(t, folder, sum(map[string]string{"dir": dir}))
+	require.Equal(t, file, sum(map[string]string{"data": path}))
+	require.NoError(t, os.WriteFile(path, []byte("y\n2\n"), 0o666))
+	require.NotEqual(t, file, sum(map[string]string{"data": path}))
+}

@@ -1,0 +1,195 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/internal/worklist"
+)
+
+// Output is a kind of file that each job may write: the flag of conetune tune that asks for it, the folder for it, and the ending of its name.
+type Output struct{ Flag, Folder, Ending string }
+
+// Outputs are the kinds of files of jobs.
+var Outputs = []Output{
+	{"save", "models", ".json"},
+	{"report", "reports", ".html"},
+	{"coefficients", "coefficients", ".csv"},
+	{"plot", "figures", ".svg"},
+}
+
+func folders() (names []string) {
+	for _, o := range Outputs {
+		names = append(names, o.Folder)
+	}
+	return names
+}
+
+// path is where a job has its file.
+func (o Output) path(dir, job string) string { return filepath.Join(dir, o.Folder, job+o.Ending) }
+
+// Options say where and how to do the jobs.
+type Options struct {
+	// Dir is the folder of the results, Plan the jobs and Shard the part of them to do.
+	Dir   string
+	Plan  Plan
+	Shard worklist.Shard
+	// Resume goes on with results that are in the folder; Retry does jobs that failed once more.
+	Resume, Retry bool
+	// Workers is how many jobs run at once.
+	Workers int
+	// Outputs are the files that each job writes.
+	Outputs []Output
+	// Program starts conetune with arguments, as a process that ends when its standard input does.
+	Program func(ctx context.Context, j *Job, args []string) *exec.Cmd
+	// Version, Machine and Command are noted in the results.
+	Version, Machine, Command string
+	// Observe, if not nil, is called at the start and after each job.
+	Observe func(worklist.Progress)
+}
+
+// Outcome is what a run leaves behind.
+type Outcome = worklist.Outcome[Record, Plan]
+
+// Run does the jobs that have no record yet, and writes the summary of all records that are there then. A cancelled
+// context ends it in the same way with what was done until then.
+func Run(ctx context.Context, o Options) (*Outcome, error) {
+	byID := make(map[string]*Job, len(o.Plan.Jobs))
+	for k := range o.Plan.Jobs {
+		byID[o.Plan.Jobs[k].ID] = &o.Plan.Jobs[k]
+	}
+	for _, out := range o.Outputs {
+		if err := os.MkdirAll(filepath.Join(o.Dir, out.Folder), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	sums := &checksums{}
+	done, err := worklist.Run(ctx, jobs, worklist.Options[string, Record, Plan]{
+		Dir: o.Dir, Plan: o.Plan, Shard: o.Shard, Resume: o.Resume, Workers: o.Workers,
+		Version: o.Version, Machine: o.Machine, Command: o.Command, Observe: o.Observe,
+		Again: o.again,
+		Check: func(have map[string]*Record) error { return checkRecords(o.Plan, have, sums) },
+		Do: func(ctx context.Context, id string) (*Record, error) {
+			return o.do(ctx, byID[id], sums)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, WriteSummary(o.Dir, done.Records)
+}
+
+// again says whether a job with a record is to be done once more: it failed, or a file that is asked for now is not there.
+func (o *Options) again(r *Record) bool {
+	if r.failed() {
+		return o.Retry
+	}
+	return r.Validation != nil && len(o.lacking(r)) > 0
+}
+
+// checkRecords rejects records of earlier runs that were made with other settings or data. Data that are gone are none of other content.
+func checkRecords(p Plan, have map[string]*Record, sums *checksums) error {
+	for k := range p.Jobs {
+		j := &p.Jobs[k]
+		r, ok := have[j.ID]
+		if !ok {
+			continue
+		}
+		if d := settingsDiffer(r.Settings, j.Settings); d != "" {
+			return fmt.Errorf("job %s is done already with other settings, %s: choose another folder, or another name for the job", j.ID, d)
+		}
+		if now := sums.of(j); now != "" && r.Data != "" && now != r.Data {
+			return fmt.Errorf("job %s is done already with other data under the same name: choose another folder, or another name for the job", j.ID)
+		}
+	}
+	return nil
+}
+
+// do runs one job. The error is for a cancelled context, and for a program that cannot be started.
+func (o *Options) do(ctx context.Context, j *Job, sums *checksums) (*Record, error) {
+	args := append([]string{"tune"}, j.Args()...)
+	for _, out := range o.Outputs {
+		args = append(args, "--"+out.Flag+"="+out.path(o.Dir, j.ID))
+	}
+	r := &Record{Schema: Schema, Job: j.ID, Version: o.Version, Settings: j.Settings, Data: sums.of(j)}
+	var stdout, stderr bytes.Buffer
+	cmd := o.Program(ctx, j, append(args, "--json"))
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	hold, err := cmd.StdinPipe() // which stays open as long as this process lives
+	if err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("a job needs a process of its own: %w", err)
+	}
+	err = cmd.Wait()
+	hold.Close()
+	r.Seconds = time.Since(begun).Seconds()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if cmd.ProcessState == nil {
+		return nil, err
+	}
+	r.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	r.ExitStatus = cmd.ProcessState.ExitCode()
+	r.Message = said(stderr.String())
+	t, bad := decodeTold(stdout.Bytes())
+	switch {
+	case bad == nil && t != nil:
+		r.fill(t)
+	case r.ExitStatus < 0: // by a signal
+		r.Status, r.Message = Failed, fmt.Sprintf("ended by the system: %v", err)
+	default:
+		r.Status = Failed
+		if r.Message == "" {
+			r.Message = fmt.Sprintf("exit status %d", r.ExitStatus)
+		}
+	}
+	if r.ExitStatus == exitMemory {
+		r.Status, r.Message = OutOfMemory, said(stderr.String())
+	} else if r.Validation != nil && len(o.lacking(r)) > 0 {
+		r.Status, r.Message = Failed, said(stderr.String())
+	}
+	return r, nil
+}
+
+// lacking are the files that a job with a model should have, and has not.
+func (o *Options) lacking(r *Record) (paths []string) {
+	for _, out := range o.Outputs {
+		path := out.path(o.Dir, r.Job)
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// exitMemory is the exit status of conetune for memory that ran out.
+const exitMemory = 71
+
+// mostMessage bounds what is kept of what a process said.
+const mostMessage = 2000
+
+// said is what the program said about itself on standard error, on one line.
+func said(text string) string {
+	var list []string
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "conetune: "); ok {
+			list = append(list, rest)
+		}
+	}
+	out := strings.Join(list, "; ")
+	if len(out) > mostMessage {
+		out = strings.ToValidUTF8(out[:mostMessage], "") + " .."
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/conetune/conetune/internal/atomicfile"
+)
+
+// The files of the summary: SummaryFile is the same for the same jobs, TimesFile has what is not.
+const (
+	SummaryFile = "summary.csv"
+	TimesFile   = "times.csv"
+)
+
+// mostLambda is how many names hyperparameters may have in all to have columns in the summary.
+const mostLambda = 12
+
+// WriteSummary writes a line for each record: settings, status, errors, measures with their standard errors, and the chosen weights if they
+// are few.
+func WriteSummary(dir string, records []Record) error {
+	settings, measures, lambda := columnsOf(records)
+	head := slices.Concat([]string{columnJob}, settings, []string{"status", "chosen_method", "validation_error", "test_error", "measured_on"})
+	for _, name := range measures {
+		head = append(head, name, name+"_standard_error")
+	}
+	head = append(head, "features_used")
+	head = append(head, lambda...)
+	head = append(head, "message")
+	summary := [][]string{head}
+	times := [][]string{{columnJob, "seconds", "cpu_seconds"}}
+	for k := range records {
+		r := &records[k]
+		cells := []string{r.Job}
+		for _, name := range settings {
+			cells = append(cells, r.Settings[name])
+		}
+		cells = append(cells, r.Status, r.Method, exact(r.Validation), exact(r.Test), r.MetricsOn)
+		for _, name := range measures {
+			m := r.Metrics[name]
+			cells = append(cells, exact(m.Value), exact(m.StandardError))
+		}
+		used := ""
+		if r.Features != nil {
+			used = strconv.Itoa(*r.Features)
+		}
+		cells = append(cells, used)
+		for _, name := range lambda {
+			cell := ""
+			if v, ok := r.Hyperparameters[name]; ok {
+				cell = exact(&v)
+			}
+			cells = append(cells, cell)
+		}
+		summary = append(summary, append(cells, r.Message))
+		times = append(times, []string{r.Job, exact(&r.Seconds), exact(&r.CPU)})
+	}
+	for name, lines := range map[string][][]string{SummaryFile: summary, TimesFile: times} {
+		err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(lines) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columnsOf are the names of flags, measures and hyperparameters in records, each kind in order; no hyperparameters where they are many.
+func columnsOf(records []Record) (settings, measures, lambda []string) {
+	s, m, l := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for k := range records {
+		for name := range records[k].Settings {
+			s[name] = true
+		}
+		for name := range records[k].Metrics {
+			m[name] = true
+		}
+		for name := range records[k].Hyperparameters {
+			if len(l) <= mostLambda {
+				l[name] = true
+			}
+		}
+	}
+	if len(l) <= mostLambda {
+		lambda = slices.Sorted(maps.Keys(l))
+	}
+	for _, name := range []string{columnModel, "data", "target"} { // what jobs mostly differ in
+		if s[name] {
+			settings = append(settings, name)
+			delete(s, name)
+		}
+	}
+	return append(settings, slices.Sorted(maps.Keys(s))...), slices.Sorted(maps.Keys(m)), lambda
+}
+
+// exact writes a number with all its digits, and nothing where there is none.
+func exact(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+// The lengths of the lists in the text.
+const (
+	mostLines    = 20
+	mostMessages = 10
+)
+
+// leading are the measures of which the text has one for each job, the first that there is.
+var leading = []string{"r2", "auc", "deviance_explained", "pinball", "error_rate"}
+
+// Describe is the summary for people: the first jobs, how many there are of each status, and why some failed.
+func Describe(o *Outcome) string {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	fmt.Fprint(w, "job\tmodel\tstatus\tvalidation\ttest\tmeasure\tfeatures\n")
+	for k := range o.Records[:min(len(o.Records), mostLines)] {
+		r := &o.Records[k]
+		used := "-"
+		if r.Features != nil {
+			used = strconv.Itoa(*r.Features)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Job, r.Settings[columnModel], r.Status, short(r.Validation), short(r.Test), r.measure(), used)
+	}
+	w.Flush()
+	if rest := len(o.Records) - mostLines; rest > 0 {
+		fmt.Fprintf(&b, "and %d more, see %s\n", rest, SummaryFile)
+	}
+	b.WriteString("\n" + counts(o) + "\n")
+	told := 0
+	for k := range o.Records {
+		r := &o.Records[k]
+		if !r.failed() {
+			continue
+		}
+		if told++; told <= mostMessages {
+			fmt.Fprintf(&b, "%s: %s\n", r.Job, r.Message)
+		}
+	}
+	if rest := told - mostMessages; rest > 0 {
+		fmt.Fprintf(&b, "and %d more that failed, see %s\n", rest, SummaryFile)
+	}
+	return b.String()
+}
+
+// counts says how many jobs there are of each status.
+func counts(o *Outcome) string {
+	n := map[string]int{}
+	for _, r := range o.Records {
+		n[r.Status]++
+	}
+	var parts []string
+	for _, status := range slices.Sorted(maps.Keys(n)) {
+		parts = append(parts, fmt.Sprintf("%d %s", n[status], strings.ReplaceAll(status, "_", " ")))
+	}
+	if o.Missing > 0 {
+		parts = append(parts, fmt.Sprintf("%d not done yet", o.Missing))
+	}
+	what := "jobs"
+	if len(o.Records)+o.Missing == 1 {
+		what = "job"
+	}
+	return fmt.Sprintf("%d %s: %s", len(o.Records)+o.Missing, what, strings.Join(parts, ", "))
+}
+
+// measure is the first of the leading measures, with its name.
+func (r *Record) measure() string {
+	for _, name := range leading {
+		if m, ok := r.Metrics[name]; ok {
+			return name + " " + short(m.Value)
+		}
+	}
+	return "-"
+}
+
+func short(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*v, 'g', 4, 64)
+}
+
+// Failures counts the records without an answer.
+func Failures(o *Outcome) (n int) {
+	for k := range o.Records {
+		if o.Records[k].failed() {
+			n++
+		}
+	}
+	return n
+}

@@ -20,6 +20,7 @@ import (
 // batchFlags are the flags of conetune batch beside those of conetune tune, which are defaults for all jobs.
 type batchFlags struct {
 	out, model, shard string
+	config            string
 	atOnce            int
 	resume, retry     bool
 	outputs           [4]bool // as batch.Outputs
@@ -77,6 +78,7 @@ func (a *app) batchCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.out, "out", "", "folder `DIR` for the results")
 	fs.StringVar(&f.model, "model", "", "`MODEL` of jobs that do not name one, see conetune tune --help")
+	fs.StringVar(&f.config, "config", "", "settings of all jobs that do not say otherwise, from `FILE.yaml`, see conetune tune --config")
 	fs.IntVar(&f.atOnce, "jobs", 0, "`N` jobs at once, each with its share of processors and memory (default: as many as there are processors)")
 	fs.BoolVar(&f.resume, "resume", false, "go on with the results in --out")
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: do jobs that failed once more")
@@ -104,7 +106,7 @@ func jobFlag(name string) error {
 		}
 	}
 	switch name {
-	case "json", "verbose", "trace":
+	case "json", "verbose", "trace", "config", "save-config":
 		return fmt.Errorf("--%s is not for jobs of a batch", name)
 	}
 	return nil
@@ -133,11 +135,23 @@ func (f *batchFlags) options(args []string, fs *pflag.FlagSet) (o batch.Options,
 	if o.Shard, err = worklist.ParseShard(f.shard); err != nil {
 		return o, badInputf("--shard: %w", err)
 	}
+	_, known := jobFlags()
 	defaults := map[string]string{}
+	if f.config != "" {
+		list, err := readConfig(f.config, known)
+		if err != nil {
+			return o, badInput(err)
+		}
+		for _, s := range list {
+			if err := jobFlag(s.name); err != nil {
+				return o, badInputf("%s: line %d: %w", f.config, s.line, err)
+			}
+			defaults[s.name] = s.value
+		}
+	}
 	if f.model != "" {
 		defaults["model"] = f.model
 	}
-	_, known := jobFlags()
 	fs.Visit(func(flag *pflag.Flag) {
 		if known.Lookup(flag.Name) != nil && jobFlag(flag.Name) == nil {
 			defaults[flag.Name] = flag.Value.String()

@@ -41,7 +41,7 @@ type reportContents struct {
 	Figures              []webpage.Figure
 	Confusion            *webpage.Table
 	Data, Findings, Made []string
-	Command              string
+	Command, Settings    string
 	Trace                []webpage.Figure
 	TraceNote            string
 }
@@ -52,7 +52,7 @@ type sameModel struct{ Where, Code string }
 // htmlReport writes the page of a run, about the choice of the best of its methods.
 func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, results []*tune.Result) error {
 	r := best(results)
-	c := reportContents{Command: commandLine(args)}
+	c := reportContents{Command: commandLine(args), Settings: string(job.settings)}
 	j := job.judge.of(r)
 	target := split.Train.Target
 	if r.RefitFit.Targets != nil {

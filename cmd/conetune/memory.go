@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime/debug"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -18,6 +19,15 @@ func (m *memoryLimit) Set(text string) error {
 	}
 	debug.SetMemoryLimit(int64(m.Size))
 	return nil
+}
+
+// String is a text that Set reads as the same size.
+func (m *memoryLimit) String() string {
+	text := m.Size.String()
+	if again, err := memory.Parse(text); err == nil && again != int64(m.Size) {
+		return strconv.FormatInt(int64(m.Size), 10)
+	}
+	return text
 }
 
 // registerMemory adds the flag --memory. run takes back what it sets.

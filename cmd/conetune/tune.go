@@ -35,7 +35,7 @@ type tuneFlags struct {
 	classWeights                    string
 	model                           modelFlags
 	trace, plot, save, coefficients string
-	report                          string
+	report, config, saveConfig      string
 	asJSON, verbose                 bool
 }
 
@@ -109,21 +109,28 @@ const tuneExample = `  conetune tune elastic-net --data table.csv --target price
 func (a *app) tuneCommand() *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
-		Use:       "tune MODEL",
+		Use:       "tune MODEL|--config FILE",
 		Short:     "Choose hyperparameters for a table",
 		Long:      sprintf(tuneHelp, modelList(), joined(ableModels(tune.MethodIGJO)), joined(ableModels(tune.MethodIFDM))),
 		Example:   tuneExample,
 		ValidArgs: modelNames(),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) > 1 || len(args) == 0 && f.config == "" {
 				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(modelNames()))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.data.input.stdin = a.stdin
-			job, err := newTuneJob(args[0], &f, cmd.Flags())
+			model, err := f.configured(args, cmd.Flags())
 			if err != nil {
+				return err
+			}
+			job, err := newTuneJob(model, &f, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if job.settings, err = settingsOf(model, cmd.Flags()); err != nil {
 				return err
 			}
 			for _, out := range f.outputs() {
@@ -142,8 +149,27 @@ func (a *app) tuneCommand() *cobra.Command {
 	return cmd
 }
 
+// configured takes the settings of --config, and returns the model, which may be one of them.
+func (f *tuneFlags) configured(args []string, fs *pflag.FlagSet) (model string, err error) {
+	if len(args) > 0 {
+		model = args[0]
+	}
+	if f.config == "" {
+		return model, nil
+	}
+	list, err := readConfig(f.config, fs)
+	if err != nil {
+		return "", badInput(err)
+	}
+	if model, err = apply(list, f.config, model, fs); err == nil && model == "" {
+		err = badInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.config, joined(modelNames()))
+	}
+	return model, err
+}
+
 // register adds the flags.
 func (f *tuneFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.config, "config", "", "take settings from `FILE.yaml`, a line for each flag, such as folds: 5, and model: NAME; the command line goes first")
 	f.data.register(fs)
 	fs.BoolVar(&f.standardize, "standardize", false, "bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)")
 	fs.StringVar(&f.scale, "scale", "", "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, or largest, the largest absolute value 1 (default: deviation for dense tables, largest for sparse ones)")
@@ -183,6 +209,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.trace, "trace", "", "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on")
 	fs.StringVar(&f.plot, "plot", "", "draw errors, penalty, gap and step over time into `FILE.png` or .svg")
 	fs.StringVar(&f.report, "report", "", "write a page about the choice to `FILE.html`: how good it is, coefficients, predictions, data; it needs no other file")
+	fs.StringVar(&f.saveConfig, "save-config", "", "write the settings to `FILE.yaml`, for --config")
 	fs.StringVar(&f.save, "save", "", "write the refit to `MODEL.json`, for conetune predict")
 	fs.StringVar(&f.coefficients, "coefficients", "", "write the coefficients of the refit that are not zero, with the effects of one standard deviation, to `FILE.csv`")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the solver's iterations to standard error")

@@ -34,6 +34,7 @@ type tuneJob struct {
 	loss          *modelfile.Loss // of the model once it is built, nil for squares and deviances of counts
 	judge         *judge          // of predictors, once the model is built
 	outside       *nested         // the error by outer folds, once it is known; nil without --nested
+	settings      []byte          // for --config
 }
 
 // newTuneJob checks everything that can be checked without reading the data.
@@ -273,6 +274,9 @@ func (f *tuneFlags) checkOutputs() error {
 	if f.groups != "" {
 		taken[absolute(f.groups)] = "the groups"
 	}
+	if f.config != "" {
+		taken[absolute(f.config)] = "the file of --config"
+	}
 	for _, out := range f.outputs() {
 		if out.path == "" || out.path == standardStream {
 			continue
@@ -293,7 +297,7 @@ type fileFlag struct{ flag, path string }
 
 // outputs are the files to write, those without a name among them.
 func (f *tuneFlags) outputs() []fileFlag {
-	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}, {"--coefficients", f.coefficients}, {"--report", f.report}}
+	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}, {"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
 }
 
 // absolute returns a path by which two names of a file can be compared.

@@ -246,6 +246,16 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 		}
 		written = append(written, "model in "+placeOf(job.save))
 	}
+	if job.saveConfig != "" {
+		err := a.writeFile(job.saveConfig, func(w io.Writer) error {
+			_, err := w.Write(job.settings)
+			return err
+		})
+		if err != nil {
+			return written, fileError("--save-config", err)
+		}
+		written = append(written, "settings in "+placeOf(job.saveConfig))
+	}
 	if r := best(results); job.coefficients != "" && r.Refit != nil {
 		err := a.writeFile(job.coefficients, func(w io.Writer) error { return writeCoefficients(w, split, r.RefitFit, job.data.encoder()) })
 		if err != nil {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The settings of a tune, written and read again, give the same choice; the command line goes first.
+func TestConfig(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, ".", "t.csv", csvText(3, 60, 6))
+	args := []string{"tune", "elastic-net", "--data", "t.csv", "--drop", "f5,f6", "--method", "grid,random", "--evaluations", "9", "--folds", "3", "--range", "1e-4:1",
+		"--time-limit", "1m30s", "--standardize=true", "--memory", "1234567890", "--target", "y"}
+	o := conetune(t, append(args, "--save-config", "s.yaml", "--save", "a.json", "--report", "a.html")...)
+	require.Contains(t, o.ok(t), "settings in s.yaml")
+	text, err := os.ReadFile("s.yaml")
+	require.NoError(t, err)
+	head, rest, _ := strings.Cut(string(text), "\n")
+	require.Contains(t, head, "# conetune "+version())
+	require.Equal(t, `model: elastic-net
+data: t.csv
+target: y
+drop: [f5, f6]
+folds: 3
+standardize: true
+method: [grid, random]
+evaluations: 9
+range: 1e-4:1
+time-limit: 1m30s
+seed: 1
+memory: 1234567890
+`, rest)
+	page, err := os.ReadFile("a.html")
+	require.NoError(t, err)
+	require.Contains(t, string(page), "drop: [f5, f6]\nfolds: 3\n")
+
+	conetune(t, "tune", "--config", "s.yaml", "--save", "b.json", "--save-config", "again.yaml").ok(t)
+	again, err := os.ReadFile("again.yaml")
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(again))
+	a, b := contents(t, ".")["a.json"], contents(t, ".")["b.json"]
+	require.True(t, a == b && a != "")
+
+	r := conetune(t, "tune", "ridge", "--config", "s.yaml", "--method", "vf-idca", "--seed", "4", "--json").object(t)
+	require.Equal(t, "ridge", r["model"])
+	require.Equal(t, "vf-idca", r["method"])
+	require.Equal(t, 4.0, r["seed"])
+
+	write(t, ".", "jobs.csv", "job,seed,method\na,,\nb,2,vf-idca\n")
+	t.Setenv(command, "1")
+	conetune(t, "batch", "jobs.csv", "--config", "s.yaml", "--folds", "4", "--out", "out").ok(t)
+	records := batchRecords(t, "out")
+	require.Equal(t, map[string]any{"model": "elastic-net", "data": "t.csv", "target": "y", "drop": "f5,f6", "folds": "4", "standardize": "true", "method": "vf-idca", "evaluations": "9",
+		"range": "1e-4:1", "time-limit": "1m30s", "memory": "1234567890", "seed": "2"}, records["b"]["settings"])
+}
+
+func TestConfigErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, ".", "t.csv", csvText(3, 60, 6))
+	for text, want := range map[string]string{
+		"model: ridge\nfolsd: 5\n":             `s.yaml: line 2: "folsd" is no setting of conetune tune (did you mean folds?)`,
+		"model: ridge\nfolds: five\n":          `s.yaml: line 2: --folds: "five" found, expected an integer`,
+		"folds: 5\n":                           "s.yaml: no model is set",
+		"":                                     "s.yaml: no model is set",
+		"model: ridge\nseed: 1\nseed: 2\n":     "line 3: seed is there twice, first on line 2",
+		"model: ridge\ndrop:\n":                "line 2: drop: it has no value",
+		"model: ridge\ndrop: []\n":             "line 2: drop: the list is empty",
+		"model: ridge\ndrop: ['a,b']\n":        `line 2: drop: a list has values without commas, found "a,b"`,
+		"model: ridge\nrange: {lambda: 1:2}\n": "line 2: range: expected a value or a list",
+		"model: ridge\nconfig: x.yaml\n":       `line 2: "config" is no setting`,
+		"- ridge\n":                            "line 1: expected lines of the form NAME: VALUE",
+		"model: [\n":                           "s.yaml: line",
+		"model: a\n---\nmodel: b\n":            "more than one document",
+		"model: rigde\n":                       "unknown model \"rigde\" (did you mean ridge?)",
+	} {
+		write(t, ".", "s.yaml", text)
+		o := conetune(t, "tune", "--config", "s.yaml", "--data", "t.csv")
+		require.Equal(t, exitUsage, o.code, text)
+		require.Contains(t, o.stderr, want)
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+	}
+	o := conetune(t, "tune", "--config", "absent.yaml", "--data", "t.csv")
+	require.Contains(t, o.stderr, "--config: open absent.yaml")
+	write(t, ".", "s.yaml", "model: ridge\n")
+	o = conetune(t, "tune", "--config", "s.yaml", "--data", "t.csv", "--save-config", filepath.Join(".", "s.yaml"))
+	require.Contains(t, o.stderr, "would overwrite the file of --config")
+	write(t, ".", "b.yaml", "model: ridge\nsave: x.json\n")
+	o = conetune(t, "batch", "t*.csv", "--config", "b.yaml", "--out", "x")
+	require.Contains(t, o.stderr, "b.yaml: line 2: --save is given on the command line")
+}

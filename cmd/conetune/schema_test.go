@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/tune"
+)
+
+// schema reads a schema of docs/schema, whose form is checked too.
+func schema(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	s, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schema", name))
+	require.NoError(t, err)
+	return s
+}
+
+// jsonValue decodes a document as the validator takes it.
+func jsonValue(t *testing.T, text string) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	require.NoError(t, err)
+	return v
+}
+
+// mixedTable has texts of two kinds, dates, gaps, row names and a column of one value; the target is outcome, or sick.
+func mixedTable(n int) string {
+	var b strings.Builder
+	b.WriteString("id,born,dose,place,same,outcome,sick\n")
+	for i := range n {
+		dose := fmt.Sprint(i%7, ".5")
+		if i%9 == 4 {
+			dose = "NA"
+		}
+		outcome := float64(i%7) + 2*float64(i%3) + float64(i*i%5)/3
+		fmt.Fprintf(&b, "p%d,19%02d-03-%02d,%s,%s,k,%.3f,%s\n", i, 50+i%40, 1+i%28, dose, []string{"ward", "home", "day care"}[i%3], outcome, map[bool]string{true: "yes", false: "no"}[outcome+float64(i%4) > 6])
+	}
+	return b.String()
+}
+
+// What tune prints and saves is as the schemas say, with no field that they do not know, for every model, for every method, and however a run ends.
+func TestSchema(t *testing.T) {
+	results, models := schema(t, "tune.json"), schema(t, "model.json")
+	t.Chdir(t.TempDir())
+	write(t, ".", "t.csv", csvText(1, 60, 8))
+	write(t, ".", "mixed.csv", mixedTable(80))
+	wide := strings.Builder{}
+	for i := range 40 {
+		fmt.Fprintf(&wide, "%d %d:1 %d:%d 400:0.5\n", i%7, 1+i%7, 20+i*9, 1+i%3)
+	}
+	write(t, ".", "wide.svm", wide.String())
+	labels := strings.Builder{}
+	for i := range 60 {
+		fmt.Fprintf(&labels, "%d 1:%d 2:%d\n", 1-2*(i%2), i%2*3+i%5, i%7)
+	}
+	write(t, ".", "labels.svm", labels.String())
+	counts := "y,a,b\n"
+	for i := range 60 {
+		counts += fmt.Sprintf("%d,%d,%d\n", i%5+i%3, i%5, i%7)
+	}
+	write(t, ".", "counts.csv", counts)
+	for name, preset := range map[string]string{"multi-task": "30-30-30-p20", "matrix-completion": "24-24"} {
+		conetune(t, "generate", name, "--preset", preset, "--out", name).ok(t)
+	}
+	seen := map[string]bool{}
+	of := map[string][]string{
+		"multi-task": {"--dir", "multi-task"}, "matrix-completion": {"--dir", "matrix-completion"}, "poisson": {"--data", "counts.csv"},
+		"svm": {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"},
+		"sparse-group-lasso": {"--data", "t.csv", "--groups", "4"}, "group-lasso": {"--data", "t.csv", "--groups", "4"},
+	}
+	var cases [][]string
+	for _, model := range modelNames() {
+		args, ok := of[model]
+		if !ok {
+			args = []string{"--data", "t.csv"}
+		}
+		cases = append(cases, append([]string{model, "--max-iter", "8"}, args...))
+	}
+	for _, method := range tune.Methods() {
+		cases = append(cases, []string{"elastic-net", "--data", "t.csv", "--method", method, "--evaluations", "4", "--folds", "3"})
+	}
+	cases = append(cases,
+		[]string{"elastic-net", "--data", "t.csv", "--method", "grid,vf-idca,tpe", "--evaluations", "4"},
+		[]string{"elastic-net", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--folds", "3"},
+		[]string{"logistic", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--split", "0.6/0.4", "--missing", "mean"},
+		[]string{"svm", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--folds", "3", "--class-weights", "1,2"},
+		[]string{"ridge", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--group", "place", "--folds", "3", "--test", "mixed.csv"},
+		[]string{"lasso", "--data", "wide.svm", "--split", "0.5/0.5"},
+		[]string{"quantile", "--data", "t.csv", "--engine", "conic", "--level", "0.8", "--preset", "paper"},
+		[]string{"weighted-lasso", "--data", "t.csv", "--time-limit", "1ns"},
+		[]string{"weighted-lasso", "--data", "t.csv", "--max-iter", "1", "--engine", "conic"},
+		[]string{"elastic-net", "--data", "t.csv", "--seed", "9", "--standardize=false", "--intercept=false", "--final", "train"},
+	)
+	for _, args := range cases {
+		os.Remove("m.json")
+		o := conetune(t, append([]string{"tune", "--json", "--save", "m.json"}, args...)...)
+		require.LessOrEqual(t, o.code, exitUnsolved, o.stderr)
+		require.NoError(t, results.Validate(jsonValue(t, o.stdout)), args)
+		gather(seen, "", jsonValue(t, o.stdout))
+		if text, err := os.ReadFile("m.json"); err == nil {
+			require.NoError(t, models.Validate(jsonValue(t, string(text))), args)
+			gather(seen, "model ", jsonValue(t, string(text)))
+		} else {
+			require.Equal(t, exitUnsolved, o.code, args)
+		}
+	}
+	// The cases are such that fields which are not always there have been seen.
+	for _, name := range []string{"message", "findings", "metrics_on", "auc", "log_loss", "brier", "pinball", "coverage", "deviance", "lines",
+		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights", "model deviations", "model encoding", "model layout", "model levels",
+		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split", "model folds", "model repeats", "model division"} {
+		require.True(t, seen[name], name)
+	}
+}
+
+// gather notes the names of all fields in a document.
+func gather(seen map[string]bool, prefix string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, item := range v {
+			seen[prefix+name] = true
+			gather(seen, prefix, item)
+		}
+	case []any:
+		for _, item := range v {
+			gather(seen, prefix, item)
+		}
+	}
+}
+
+// A field that is not documented, one that is missing, and a value of another kind are found.
+func TestSchemaRefuses(t *testing.T) {
+	schemas := map[string]*jsonschema.Schema{"tune.json": schema(t, "tune.json"), "model.json": schema(t, "model.json")}
+	t.Chdir(t.TempDir())
+	write(t, ".", "t.csv", csvText(1, 60, 4))
+	text := conetune(t, "tune", "lasso", "--data", "t.csv", "--save", "m.json", "--json").ok(t)
+	saved, err := os.ReadFile("m.json")
+	require.NoError(t, err)
+	for name, document := range map[string]string{"tune.json": text, "model.json": string(saved)} {
+		s := schemas[name]
+		var fields map[string]any
+		require.NoError(t, json.Unmarshal([]byte(document), &fields))
+		refused := func(change func(m map[string]any)) {
+			t.Helper()
+			m := maps.Clone(fields)
+			change(m)
+			out, err := json.Marshal(m)
+			require.NoError(t, err)
+			require.Error(t, s.Validate(jsonValue(t, string(out))))
+		}
+		refused(func(m map[string]any) { m["extra"] = 1 })
+		refused(func(m map[string]any) { delete(m, "radii") })
+		refused(func(m map[string]any) { m["model"] = "lasoo" })
+		refused(func(m map[string]any) { m["hyperparameters"] = map[string]any{"lambda": "1"} })
+	}
+}
+
+// Every property of the schemas has a description, lists of names are those of the program, and JSON Schema is of the draft that is said.
+func TestSchemaDocuments(t *testing.T) {
+	for _, name := range []string{"tune.json", "model.json"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema", name))
+		require.NoError(t, err)
+		var root map[string]any
+		require.NoError(t, json.NewDecoder(bytes.NewReader(text)).Decode(&root))
+		require.Equal(t, "https://json-schema.org/draft/2020-12/schema", root["$schema"])
+		properties := 0
+		var walk func(v any)
+		walk = func(v any) {
+			switch v := v.(type) {
+			case map[string]any:
+				if list, ok := v["properties"].(map[string]any); ok && v["additionalProperties"] != nil {
+					require.Equal(t, false, v["additionalProperties"])
+					for name, p := range list {
+						properties++
+						require.NotEmpty(t, p.(map[string]any)["description"], name)
+						switch names := p.(map[string]any)["enum"]; name {
+						case "model":
+							require.Equal(t, slices.Sorted(slices.Values(modelNames())), texts(names))
+						case "method":
+							require.Equal(t, slices.Sorted(slices.Values(tune.Methods())), texts(names))
+						}
+					}
+				}
+				for _, item := range v {
+					walk(item)
+				}
+			case []any:
+				for _, item := range v {
+					walk(item)
+				}
+			}
+		}
+		walk(root)
+		require.Greater(t, properties, 30)
+	}
+}
+
+// texts are the texts of a list, sorted.
+func texts(v any) (list []string) {
+	for _, item := range v.([]any) {
+		list = append(list, item.(string))
+	}
+	slices.Sort(list)
+	return list
+}

@@ -185,7 +185,11 @@ func planOf(args []string, defaults map[string]string, known *pflag.FlagSet) (ba
 	if len(args) == 1 && !strings.ContainsAny(args[0], "*?[") {
 		return batch.ReadJobs(args[0], defaults, func(name string) error {
 			if known.Lookup(name) == nil {
-				return fmt.Errorf("%q is no flag of conetune tune%s (to tune one table, use conetune tune, or a pattern in quotes)", name, didYouMean(name, append(flagNames(known), "job", "model")))
+				hint := didYouMean(name, append(flagNames(known), "job", "model"))
+				if hint == "" {
+					hint = " (to tune one table, use conetune tune, or a pattern in quotes)"
+				}
+				return fmt.Errorf("%q is no flag of conetune tune%s", name, hint)
 			}
 			return jobFlag(name)
 		})

@@ -106,7 +106,7 @@ func jobFlag(name string) error {
 		}
 	}
 	switch name {
-	case "json", "verbose", "trace", "config", "save-config":
+	case "json", "verbose", "trace", "plot-trace", "config", "save-config":
 		return fmt.Errorf("--%s is not for jobs of a batch", name)
 	}
 	return nil

@@ -90,15 +90,11 @@ func describeEnd(r *tune.Result) string {
 	return text
 }
 
-// resultFigure is the trace of VF-iDCA, or for searches and several methods what each had reached when. For a classifier
-// the ROC curve and the confusion table of the model chosen stand below.
+// resultFigure is the trace of VF-iDCA with the paths of the coefficients, or for searches and several methods what each had reached when.
 func resultFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
 	f := progressFigure(job, results)
 	if len(results) == 1 && split.Train != nil && results[0].RefitFit.Matrix == nil {
 		f.Panels = append(f.Panels, pathPanel(split, job.groupsOfModel, results[0]))
-	}
-	if chosen := best(results); chosen.Refit != nil && chosen.RefitFit.Labels != nil {
-		f.Tiles = classifierTiles(job, split, chosen.RefitFit)
 	}
 	return f
 }

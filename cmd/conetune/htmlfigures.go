@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/metrics"
@@ -97,36 +96,53 @@ func one(f webpage.Figure, err error) ([]webpage.Figure, error) {
 	return []webpage.Figure{f}, nil
 }
 
+// curve is the validation error around the chosen weights, with bars of one standard error, and the choice; label says what it is over, and scale is the value
+// there of the choice.
+type curve struct {
+	label        string
+	scale        float64
+	line, chosen figure.Line
+}
+
+// curveOf is the curve of a result, nil where there is none.
+func curveOf(r *tune.Result) *curve {
+	if len(r.Curve) < 2 {
+		return nil
+	}
+	c := &curve{label: "multiple of the chosen weights", scale: 1, line: figure.Line{Name: "mean ± s.e."}, chosen: figure.Line{Name: "chosen", Style: 2, Points: true}}
+	if lambda, l1, ok := parametrised(r); ok {
+		c.label, c.scale = "lambda", lambda
+		if slices.Contains(mixing, r.Model) {
+			c.label = "lambda, at l1_ratio " + ratio(l1, 3)
+		}
+	}
+	for _, p := range r.Curve {
+		c.line.X, c.line.Y, c.line.Error = append(c.line.X, c.scale*p.Factor), append(c.line.Y, p.Validation), append(c.line.Error, p.StandardError)
+		if p.Factor == 1 {
+			c.chosen.X, c.chosen.Y = []float64{c.scale}, []float64{p.Validation}
+		}
+	}
+	return c
+}
+
+// figure draws the curve.
+func (c *curve) figure() figure.Figure {
+	return figure.Figure{Title: "validation error", XLabel: c.label, LogX: true, PanelHeight: 240, Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{c.line, c.chosen}}}}
+}
+
 // curveFigures show the validation error around the chosen weights; none where there is no curve.
 func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
-	if len(r.Curve) < 2 {
+	c := curveOf(r)
+	if c == nil {
 		return nil, nil
 	}
-	label, scale := "multiple of the chosen weights", 1.0
-	if lambda, l1, ok := parametrised(r); ok {
-		label, scale = "lambda", lambda
-		if slices.Contains(mixing, r.Model) {
-			label = "lambda, at l1_ratio " + ratio(l1, 3)
-		}
+	last := len(c.line.X) - 1
+	about := fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at the largest, %s at the smallest.", c.label, short(c.line.X[0]), short(c.line.X[last]),
+		short(c.line.Y[0]), short(c.line.Y[last]))
+	if len(c.chosen.X) > 0 {
+		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(c.scale), short(c.chosen.Y[0]))
 	}
-	line, chosen := figure.Line{Name: "mean ± s.e."}, figure.Line{Name: "chosen", Style: 2, Points: true}
-	least := r.Curve[0]
-	for _, p := range r.Curve {
-		line.X, line.Y, line.Error = append(line.X, scale*p.Factor), append(line.Y, p.Validation), append(line.Error, p.StandardError)
-		if p.Factor == 1 {
-			chosen.X, chosen.Y = []float64{scale}, []float64{p.Validation}
-		}
-		if p.Validation < least.Validation {
-			least = p
-		}
-	}
-	about := fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at the largest, %s at the smallest.", label, short(line.X[0]), short(line.X[len(line.X)-1]),
-		short(line.Y[0]), short(line.Y[len(line.Y)-1]))
-	if len(chosen.X) > 0 {
-		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(scale), short(chosen.Y[0]))
-	}
-	return one(onPage("curve", "Validation error ("+job.spec.errorUnit()+") over "+label+", with bars of one standard error", about,
-		figure.Figure{Title: "validation error", XLabel: label, LogX: true, PanelHeight: 240, Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{line, chosen}}}}))
+	return one(onPage("curve", "Validation error ("+job.spec.errorUnit()+") over "+c.label+", with bars of one standard error", about, c.figure()))
 }
 
 // predictionFigures are those that fit the model.
@@ -223,19 +239,13 @@ func calibrationFigure(j *judged, label string) (webpage.Figure, error) {
 
 // traceFigures show what the methods had reached when; none where there is nothing to draw.
 func traceFigures(job *tuneJob, results []*tune.Result) ([]webpage.Figure, error) {
-	label, about := "seconds", "Errors and measures of progress over the seconds of the run."
-	if len(results) == 1 { // then its steps tell more than the clock
-		label, about = "iteration", "Errors and measures of progress over the iterations."
-		if searches(results[0].Method) {
-			label, about = "evaluation", "The least error so far over the fits."
-		}
-		r := *results[0]
-		r.Trace = slices.Clone(r.Trace)
-		for k := range r.Trace {
-			r.Trace[k].Elapsed = time.Duration(k+1) * time.Second
-		}
-		r.TimeSeconds = float64(len(r.Trace))
-		results = []*tune.Result{&r}
+	label, results := overSteps(results)
+	about := "Errors and measures of progress over the seconds of the run."
+	switch label {
+	case stepIteration:
+		about = "Errors and measures of progress over the iterations."
+	case stepEvaluation:
+		about = "The least error so far over the fits."
 	}
 	f := progressFigure(job, results)
 	f.XLabel, f.XFromZero = label, len(results) > 1

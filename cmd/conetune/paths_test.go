@@ -46,8 +46,8 @@ func TestPlotOfEveryModel(t *testing.T) {
 			continue // matrix_test.go
 		}
 		t.Run(spec.name, func(t *testing.T) {
-			path := filepath.Join(dir, spec.name+".svg")
-			args := []string{"tune", spec.name, "--data", data, "--gap-tol", "0", "--tol", "0.1", "--plot", path}
+			path, statistics := filepath.Join(dir, spec.name+".svg"), filepath.Join(dir, spec.name+"-statistics.svg")
+			args := []string{"tune", spec.name, "--data", data, "--gap-tol", "0", "--tol", "0.1", "--plot-trace", path, "--plot", statistics}
 			want := []string{">coefficients x s.d., refit<", ">f1<"}
 			if spec.grouped {
 				args, want = append(args, "--groups", "3"), []string{">norms of groups, refit<", ">group0<"}
@@ -58,7 +58,6 @@ func TestPlotOfEveryModel(t *testing.T) {
 			if spec.labels {
 				args[3] = labels
 				args = append(args, "--split", "0.8/rest")
-				want = append(want, "ROC, ", "confusion, ")
 			}
 			conetune(t, args...).ok(t)
 			text, err := os.ReadFile(path)
@@ -66,6 +65,22 @@ func TestPlotOfEveryModel(t *testing.T) {
 			for _, words := range want {
 				require.Contains(t, string(text), words)
 			}
+			// --plot has the error over the weights, where there is such a curve, and the predictions that fit the model.
+			want = []string{">chosen<", "mean ± s.e.", "error over lambda, with bars of one standard error"}
+			if spec.folds != nil || spec.several != nil {
+				want = []string{"validation, chosen"}
+			}
+			if spec.labels {
+				want = append(want, "ROC, ", "confusion, ")
+			} else if spec.several == nil {
+				want = append(want, ">targets, test rows<", ">residuals<", ">prediction<")
+			}
+			text, err = os.ReadFile(statistics)
+			require.NoError(t, err)
+			for _, words := range want {
+				require.Contains(t, string(text), words)
+			}
+			require.NotContains(t, string(text), "penalty alpha")
 		})
 	}
 }

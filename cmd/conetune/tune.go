@@ -34,7 +34,8 @@ type tuneFlags struct {
 	groups                          string
 	classWeights                    string
 	model                           modelFlags
-	trace, plot, save, coefficients string
+	trace, plot, plotTrace          string
+	save, coefficients              string
 	report, config, saveConfig      string
 	asJSON, verbose                 bool
 }
@@ -90,7 +91,7 @@ the bounds of --range. igjo and hoag follow a gradient, for the models %s
 --evaluations bounds the fits, --max-iter the steps. All of these
 take the fit of least validation error, so that the iterate is a fit to the training rows.
 Several methods, --method grid,random,vf-idca, give a table; with --json an array with an
-object for each; --plot draws the best validation error over time, and --save
+object for each; --plot-trace draws the best validation error over time, and --save
 writes the model of the method whose refit has the least validation error. With --chain each
 method begins at the choice of the one before: vf-idca at its radii, a search around its lambda.`
 
@@ -99,7 +100,7 @@ const tuneExample = `  conetune tune elastic-net --data table.csv --target price
   conetune tune elastic-net --data sales.csv --target sold --time day --split 0.75/rest --folds 5
   conetune tune elastic-net --train train.svm --val val.svm --test test.svm.gz --json
   conetune tune elastic-net --dir DIR --preset paper --trace run.jsonl
-  conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot methods.png
+  conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot-trace methods.png
   conetune tune elastic-net --data table.csv --method grid,vf-idca --chain --evaluations 25
   conetune tune elastic-net --data table.csv --method random --range lambda1=1e-3:1,lambda2=1e-5:0.1
   conetune tune elastic-net --data table.csv --folds 10 --split 0.8/rest
@@ -207,7 +208,8 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	registerMemory(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
 	fs.StringVar(&f.trace, "trace", "", "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on")
-	fs.StringVar(&f.plot, "plot", "", "draw errors, penalty, gap and step over time into `FILE.png` or .svg")
+	fs.StringVar(&f.plot, "plot", "", "draw the validation error over lambda, and the predictions, into `FILE.png` or .svg")
+	fs.StringVar(&f.plotTrace, "plot-trace", "", "draw how the method went into `FILE.png` or .svg: errors, penalty, gap, step and coefficients over the iterations, or several methods over time")
 	fs.StringVar(&f.report, "report", "", "write a page about the choice to `FILE.html`: how good it is, coefficients, predictions, data; it needs no other file")
 	fs.StringVar(&f.saveConfig, "save-config", "", "write the settings to `FILE.yaml`, for --config")
 	fs.StringVar(&f.save, "save", "", "write the refit to `MODEL.json`, for conetune predict")

@@ -262,9 +262,12 @@ func parseRanges(text string) ([]tune.Range, error) {
 // checkOutputs finds out before the work whether its files can be written, and
 // that none of them would replace another one or the data.
 func (f *tuneFlags) checkOutputs() error {
-	if f.plot != "" {
-		if _, err := figure.Format(f.plot); err != nil {
-			return badInputf("--plot: %w", err)
+	for _, out := range []fileFlag{{"--plot", f.plot}, {"--plot-trace", f.plotTrace}} {
+		if out.path == "" {
+			continue
+		}
+		if _, err := figure.Format(out.path); err != nil {
+			return badInputf("%s: %w", out.flag, err)
 		}
 	}
 	taken := map[string]string{}
@@ -297,7 +300,7 @@ type fileFlag struct{ flag, path string }
 
 // outputs are the files to write, those without a name among them.
 func (f *tuneFlags) outputs() []fileFlag {
-	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--save", f.save}, {"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
+	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--plot-trace", f.plotTrace}, {"--save", f.save}, {"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
 }
 
 // absolute returns a path by which two names of a file can be compared.

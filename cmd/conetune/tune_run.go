@@ -164,10 +164,10 @@ func (job *tuneJob) build(t *tables) (tune.Model, error) {
 func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile, show *progress) ([]*tune.Result, error) {
 	config := job.config
 	config.Logger = a.logger(job.verbose)
-	if job.report != "" {
+	if job.report != "" || job.plot != "" {
 		config.Curve = curvePoints
 	}
-	config.KeepFits = job.plot != "" && len(job.methods) == 1
+	config.KeepFits = job.plotTrace != "" && len(job.methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
 		show.show(e)
@@ -230,15 +230,21 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 	if job.trace != "" && traced {
 		written = append(written, "trace in "+placeOf(job.trace))
 	}
-	if job.plot != "" && traced {
-		format, err := figure.Format(job.plot)
+	for _, out := range []struct {
+		flag, path, what string
+		draw             func(*tuneJob, *dataset.Split, []*tune.Result) figure.Figure
+	}{{"--plot", job.plot, "figure", statisticsFigure}, {"--plot-trace", job.plotTrace, "figure of the run", traceOfRun}} {
+		if out.path == "" || !traced {
+			continue
+		}
+		format, err := figure.Format(out.path)
 		if err == nil {
-			err = a.writeFile(job.plot, func(w io.Writer) error { return resultFigure(job, split, results).Write(w, format) })
+			err = a.writeFile(out.path, func(w io.Writer) error { return out.draw(job, split, results).Write(w, format) })
 		}
 		if err != nil {
-			return written, fileError("--plot", err)
+			return written, fileError(out.flag, err)
 		}
-		written = append(written, "figure in "+placeOf(job.plot))
+		written = append(written, out.what+" in "+placeOf(out.path))
 	}
 	if r := best(results); job.save != "" && r.Refit != nil {
 		if err := a.writeFile(job.save, savedModel(job, split, r).Write); err != nil {

@@ -78,7 +78,8 @@ const (
 	width        = 620
 	titleHeight  = 26
 	panelHeight  = 130
-	xLabelHeight = 24 // below the last panel
+	tallPanel    = 200 // from which on there is room for more ticks
+	xLabelHeight = 24  // below the last panel
 	legendMargin = 118
 	textSize     = 9
 	maxMarkers   = 24 // on a line of more points, only every so many are marked
@@ -183,6 +184,9 @@ func (f Figure) plots() (plots []*plot.Plot, areas []Area, err error) {
 		}
 		if p == nil {
 			continue
+		}
+		if f.PanelHeight >= tallPanel && !panel.LogY {
+			p.Y.Tick.Marker = decimalTicks{count: 8}
 		}
 		xmin, xmax = min(xmin, p.X.Min), max(xmax, p.X.Max)
 		plots, areas = append(plots, p), append(areas, Area{Panel: i, LogX: f.LogX})

@@ -215,3 +215,22 @@ func TestLongTitle(t *testing.T) {
 		require.Positive(t, ink)
 	}
 }
+
+// A free tile has axes that hold its points, and takes a single one, and none.
+func TestFreeTile(t *testing.T) {
+	cloud := Line{X: []float64{-500, 250, math.NaN()}, Y: []float64{3, 7, 1}, Points: true}
+	for _, tile := range []Tile{
+		{Free: true, Lines: []Line{cloud, {X: []float64{-500, 250}, Y: []float64{3, 3}}}},
+		{Free: true, Lines: []Line{{X: []float64{4}, Y: []float64{4}, Points: true}}},
+		{Free: true, Lines: []Line{{Points: true}}},
+	} {
+		f := synthetic(5)
+		f.Tiles = []Tile{tile}
+		var b bytes.Buffer
+		require.NoError(t, f.Write(&b, "svg"))
+		if len(tile.Lines) == 2 {
+			require.Contains(t, b.String(), ">-400<")
+			require.Contains(t, b.String(), ">200<")
+		}
+	}
+}

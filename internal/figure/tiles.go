@@ -15,8 +15,9 @@ import (
 // a table of counts.
 type Tile struct {
 	Title, XLabel, YLabel string
-	// Lines are drawn on axes from 0 to 1.
+	// Lines are drawn on axes from 0 to 1, or, if Free, on axes that hold their points.
 	Lines []Line
+	Free  bool
 	// Counts, in the place of lines, are rows of cells, the darker the larger their share of the row; Columns and
 	// Rows are their names.
 	Counts        [][]int
@@ -68,9 +69,21 @@ func (t Tile) lines(c draw.Canvas) error {
 			return err
 		}
 		s := styles[((line.Style%len(styles))+len(styles))%len(styles)]
-		p.Add(&plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}})
+		if line.Points {
+			p.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: 1.5, Shape: s.marker}})
+		} else {
+			p.Add(&plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}})
+		}
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	if t.Free && p.X.Min <= p.X.Max { // there is a point
+		if p.X.Min == p.X.Max {
+			room := 0.5 * max(1e-3, math.Abs(p.X.Min))
+			p.X.Min, p.X.Max = p.X.Min-room, p.X.Max+room
+		}
+		linearRange(p)
+	} else {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = decimalTicks{count: 5}, decimalTicks{count: 5}
 	p.Draw(c)
 	return nil

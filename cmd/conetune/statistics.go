@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// statisticsFigure is what --plot draws, about the choice of the best method: the validation error over lambda, and below it the predictions: targets and
+// residuals, or the ROC curve and the confusion table of a classifier, or the matrix. Where the weights have no curve, as those of a support vector
+// machine and of a matrix, what the run had reached stands above.
+func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
+	r := best(results)
+	var f figure.Figure
+	if c := curveOf(r); c != nil {
+		f = c.figure()
+		f.Panels[0].YLabel = "validation: " + errorAxis(r)
+		f.Title = fmt.Sprintf("%s for %s: error over lambda, with bars of one standard error", r.Model, split.Train.Target)
+	} else {
+		label, steps := overSteps(results)
+		f = progressFigure(job, steps)
+		if len(results) == 1 && !searches(r.Method) {
+			f.Panels = f.Panels[:1] // the others are about the method
+		}
+		f.XLabel = strings.Replace(f.XLabel, "seconds", label, 1)
+	}
+	switch {
+	case r.Refit == nil:
+	case r.RefitFit.Matrix != nil:
+		f.Map = heatMap(r.RefitFit.Matrix)
+	case r.RefitFit.Labels != nil:
+		f.Tiles = classifierTiles(job, split, r.RefitFit)
+	default:
+		f.Tiles = predictionTiles(job.judge.of(r))
+	}
+	return f
+}
+
+// traceOfRun is what --plot-trace draws: a single run over its iterations, several methods over time.
+func traceOfRun(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
+	label, steps := overSteps(results)
+	f := resultFigure(job, split, steps)
+	f.XLabel = strings.Replace(f.XLabel, "seconds", label, 1)
+	return f
+}
+
+// predictionTiles are targets and residuals over the predictions for the rows that the model is judged by; none without such rows.
+func predictionTiles(j *judged) []figure.Tile {
+	if j == nil {
+		return nil
+	}
+	actual, residual := figure.Line{Points: true}, figure.Line{Points: true}
+	order := make([]int, len(j.Y))
+	for i := range order {
+		order[i] = i
+	}
+	for _, i := range thinned(order, mostPoints) {
+		actual.X, actual.Y = append(actual.X, j.Value[i]), append(actual.Y, j.Y[i])
+		residual.X, residual.Y = append(residual.X, j.Value[i]), append(residual.Y, j.Y[i]-j.Value[i])
+	}
+	lo, hi := slices.Min(actual.X), slices.Max(actual.X)
+	return []figure.Tile{
+		{Title: "targets, " + map[string]string{onTest: "test rows", onFolds: "by cross-validation", onValidation: "validation rows"}[j.on], XLabel: "prediction", YLabel: "target", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}, actual}},
+		{Title: "residuals", XLabel: "prediction", YLabel: "target - prediction", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}, residual}},
+	}
+}
+
+// What a run is drawn over.
+const (
+	stepSecond     = "seconds"
+	stepIteration  = "iteration"
+	stepEvaluation = "evaluation"
+)
+
+// overSteps puts the events of a single run at the numbers of its steps, which tell more than the clock, and leaves several methods over the seconds.
+func overSteps(results []*tune.Result) (label string, over []*tune.Result) {
+	if len(results) != 1 {
+		return stepSecond, results
+	}
+	r := *results[0]
+	r.Trace = slices.Clone(r.Trace)
+	for k := range r.Trace {
+		r.Trace[k].Elapsed = time.Duration(k+1) * time.Second
+	}
+	r.TimeSeconds = float64(len(r.Trace))
+	label = stepIteration
+	if searches(r.Method) {
+		label = stepEvaluation
+	}
+	return label, []*tune.Result{&r}
+}

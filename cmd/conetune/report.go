@@ -95,8 +95,15 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	prepared := []string{"features as they are", "no intercept"}
 	if job.scaling.standardize {
 		prepared[0] = "features standardised on the " + trainingRows(job) + " rows"
-		if job.scaling.unit.Of(split.Train) == dataset.ByLargest {
+		of := job.scaling.unit.Of
+		if job.spec.folds != nil {
+			of = job.scaling.unit.OfNorm
+		}
+		switch of(split.Train) {
+		case dataset.ByLargest:
 			prepared[0] = "features divided by their largest absolute values on the " + trainingRows(job) + " rows"
+		case dataset.Together:
+			prepared[0] = "features divided by one number"
 		}
 	}
 	if job.scaling.intercept {

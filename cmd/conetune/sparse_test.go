@@ -111,6 +111,11 @@ func TestScale(t *testing.T) {
 	text.ok(t)
 	require.Contains(t, text.stdout, "features standardised on the training rows")
 
-	require.Contains(t, conetune(t, append(slices.Clone(args), "--scale", "mean")...).stderr, `--scale is "mean", expected one of: deviation, largest`)
+	labels := write(t, dir, "labels.svm", sparseText(1, 80, func(f float64) float64 { return math.Copysign(1, f) }))
+	text = conetune(t, "tune", "svm", "--data", labels, "--method", "grid", "--evaluations", "4")
+	text.ok(t)
+	require.Contains(t, text.stdout, "features divided by one number")
+
+	require.Contains(t, conetune(t, append(slices.Clone(args), "--scale", "mean")...).stderr, `--scale is "mean", expected one of: deviation, largest, common`)
 	require.Contains(t, conetune(t, append(slices.Clone(args), "--scale", "largest", "--standardize=false")...).stderr, "--scale is about what --standardize=false turns off")
 }

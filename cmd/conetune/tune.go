@@ -173,7 +173,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.config, "config", "", "take settings from `FILE.yaml`, a line for each flag, such as folds: 5, and model: NAME; the command line goes first")
 	f.data.register(fs)
 	fs.BoolVar(&f.standardize, "standardize", false, "bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)")
-	fs.StringVar(&f.scale, "scale", "", "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, or largest, the largest absolute value 1 (default: deviation for dense tables, largest for sparse ones)")
+	fs.StringVar(&f.scale, "scale", "", "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, largest, the largest absolute value 1, or common, all divided by one number (default: deviation for dense tables, largest for sparse ones; svm has common where the sizes of sparse columns are comparable)")
 	fs.BoolVar(&f.intercept, "intercept", false, "fit an intercept (default: on with --data and --train)")
 	fs.StringVar(&f.groups, "groups", "", "groups of features, for models that have them: `M` equal consecutive ones, or a FILE with columns feature and group (default: groups.csv of --dir)")
 	fs.StringVar(&f.classWeights, "class-weights", "", "weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)")

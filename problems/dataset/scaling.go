@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Scaling is the unit to which features are brought.
@@ -20,10 +21,13 @@ const (
 	// it, a rare feature has large values, and a penalty hardly keeps it from explaining the few rows that have it. Divided by their largest absolute values, rare features
 	// are no larger than others.
 	ByLargest
+	// Together divides all columns by one number, and centres none: the median, over the columns that have any, of the mean absolute value of their nonzeros. Counts and
+	// indicators keep what they say by their size.
+	Together
 )
 
 // scalings are the names of those that can be asked for.
-var scalings = map[Scaling]string{ByDeviation: "deviation", ByLargest: "largest"}
+var scalings = map[Scaling]string{ByDeviation: "deviation", ByLargest: "largest", Together: "common"}
 
 // String is the name, by-table for [ByTable].
 func (s Scaling) String() string {
@@ -34,7 +38,9 @@ func (s Scaling) String() string {
 }
 
 // Scalings are the names that [ParseScaling] takes.
-func Scalings() []string { return []string{ByDeviation.String(), ByLargest.String()} }
+func Scalings() []string {
+	return []string{ByDeviation.String(), ByLargest.String(), Together.String()}
+}
 
 // ParseScaling returns the scaling of a name.
 func ParseScaling(name string) (Scaling, error) {
@@ -43,7 +49,7 @@ func ParseScaling(name string) (Scaling, error) {
 			return s, nil
 		}
 	}
-	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s, %s", name, ByDeviation, ByLargest)
+	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s, %s, %s", name, ByDeviation, ByLargest, Together)
 }
 
 // Of is the scaling for a table, never ByTable.
@@ -55,6 +61,52 @@ func (s Scaling) Of(d *Data) Scaling {
 		return ByLargest
 	}
 	return ByDeviation
+}
+
+// oneUnit is how many times as large or as small as their median the mean nonzeros of columns in one unit are at most: years beside indicators are in another one.
+const oneUnit = 100
+
+// OfNorm is Of for a model that bounds the norm of all coefficients together: by ByTable, columns of a sparse table whose sizes are comparable, all within a factor of 100
+// of their median, are left in their common unit.
+func (s Scaling) OfNorm(d *Data) Scaling {
+	of := s.Of(d)
+	if s != ByTable || of != ByLargest {
+		return of
+	}
+	size := d.sizes()
+	middle := typical(size)
+	if slices.ContainsFunc(size, func(v float64) bool { return v > 0 && (v > oneUnit*middle || v*oneUnit < middle) }) {
+		return of
+	}
+	return Together
+}
+
+// sizes are the mean absolute values of the nonzeros of the columns, 0 for those without.
+func (d *Data) sizes() []float64 {
+	_, p := d.Dims()
+	sum, count := make([]float64, p), make([]float64, p)
+	d.each(func(j int, v float64) {
+		if v != 0 {
+			sum[j] += math.Abs(v)
+			count[j]++
+		}
+	})
+	for j, k := range count {
+		if k > 0 {
+			sum[j] /= k
+		}
+	}
+	return sum
+}
+
+// typical is the median of the positive ones, 1 where there are none.
+func typical(size []float64) float64 {
+	some := slices.DeleteFunc(slices.Clone(size), func(v float64) bool { return v == 0 })
+	if len(some) == 0 {
+		return 1
+	}
+	slices.Sort(some)
+	return some[len(some)/2]
 }
 
 // largest are the largest absolute values of the columns.

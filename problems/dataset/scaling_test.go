@@ -31,6 +31,32 @@ func TestByTable(t *testing.T) {
 	require.NotEqual(t, NewTransform(d, ByLargest, true), NewTransform(d, ByTable, true))
 }
 
+// Divided by one number, worked out by hand: the columns have mean nonzeros 1.5, 2.5 and none, and the larger one of two is the median.
+func TestTogether(t *testing.T) {
+	d := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3}, Features: []string{"a", "b", "c"}, Target: "y"}
+	for _, table := range []*Data{d, d.Compress()} {
+		require.Equal(t, &Transform{Mean: make([]float64, 3), Scale: []float64{2.5, 2.5, 2.5}}, NewTransform(table, Together, true))
+	}
+}
+
+// A model with the norm of all coefficients leaves sparse columns of comparable sizes in their unit: up to a factor of 100, and where nothing is asked for.
+func TestOfNorm(t *testing.T) {
+	table := func(first, last float64) *Data {
+		return (&Data{X: mat.NewDense(4, 4, []float64{first, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, last}), Y: make([]float64, 4), Features: []string{"a", "b", "c", "d"}, Target: "y"}).Compress()
+	}
+	require.Equal(t, Together, ByTable.OfNorm(table(100, 0.01)))
+	require.Equal(t, ByLargest, ByTable.OfNorm(table(101, 1)))
+	require.Equal(t, ByLargest, ByTable.OfNorm(table(1, 0.009)))
+	require.Equal(t, Together, ByTable.OfNorm(table(1, 0)))
+	require.Equal(t, Together, ByTable.OfNorm((&Data{X: mat.NewDense(2, 1, nil), Y: make([]float64, 2), Features: []string{"a"}, Target: "y"}).Compress()))
+	for _, asked := range []Scaling{ByDeviation, ByLargest, Together} {
+		require.Equal(t, asked, asked.OfNorm(table(1, 1)))
+	}
+	dense := table(1, 1)
+	dense.X = dense.Dense()
+	require.Equal(t, ByDeviation, ByTable.OfNorm(dense))
+}
+
 func TestParseScaling(t *testing.T) {
 	for _, name := range Scalings() {
 		s, err := ParseScaling(name)
@@ -38,5 +64,5 @@ func TestParseScaling(t *testing.T) {
 		require.Equal(t, name, s.String())
 	}
 	_, err := ParseScaling("by-table")
-	require.EqualError(t, err, `dataset: unknown scaling "by-table"; known are: deviation, largest`)
+	require.EqualError(t, err, `dataset: unknown scaling "by-table"; known are: deviation, largest, common`)
 }

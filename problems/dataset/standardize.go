@@ -26,9 +26,12 @@ func Standardize(s *Split, scaling Scaling, center bool) (*Split, *Transform) {
 func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
 	_, p := d.Dims()
 	t := &Transform{Mean: make([]float64, p)}
-	if scaling.Of(d) == ByLargest {
+	switch scaling.Of(d) {
+	case ByLargest:
 		t.Scale = d.largest()
-	} else {
+	case Together:
+		t.Scale = slices.Repeat([]float64{typical(d.sizes())}, p)
+	default:
 		m := d.moments()
 		t.Scale = m.deviation
 		if center && !d.Sparse() {

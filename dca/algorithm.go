@@ -64,13 +64,24 @@ func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
 // lower solves the lower level at h and scores its solution.
 func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	r.begin(StageConstrained, 0, 0)
-	l, err := r.low.solve(ctx, h)
+	l, err := r.known(h), error(nil)
+	if l == nil {
+		l, err = r.low.solve(ctx, h)
+	}
 	if err == nil && l.x != nil {
 		if l.upper = r.sub.validation(iterate{l.x, l.h}); !finite(l.upper) {
 			l.refuse()
 		}
 	}
 	return l, err
+}
+
+// known is the solution at h where the start was found by one of the fits', nil where it was not: from another radius it may take as long again.
+func (r *run) known(h []float64) *lowerSolution {
+	if f := r.found; r.low.joint != nil && r.at == 0 && f != nil && f.low != nil && slices.Equal(f.low.h, h) {
+		return f.low
+	}
+	return nil
 }
 
 // radiusFloor keeps radii above this share of the largest one at the start. At a radius of 0 the lower
@@ -162,6 +173,10 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 // iterate does iteration k, counted from 1.
 func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	r.at = k
+	if r.short() {
+		r.result.Status = Converged
+		return false, nil
+	}
 	before := r.stats()
 	res, z, next, err := r.step(ctx, k)
 	if err != nil || next == nil {

@@ -148,6 +148,22 @@ func (j *joint) bounded() (out []int) {
 	return out
 }
 
+// short says that the next step would be shorter than the tolerance, without taking it. The subproblem is no larger at its solution than at z_k, so that where no validation loss is negative
+//
+//	rho/2 |z_k+1 - z_k|^2 <= L(z_k) + alpha t_k.
+//
+// It is asked of coarse fits, whose subproblems take long: with a bound for each of thousands of features |z_k| is large beside all that a step can be.
+func (r *run) short() bool {
+	j := r.low.joint
+	if j == nil || j.coarse == 0 || r.accelerated {
+		return false
+	}
+	validation, train, rows := j.values(r.centre)
+	t := math.Max(0, math.Max(train-r.current.value, slices.Max(rows)))
+	longest := 2 * (validation + r.alpha*t) / r.settings.Rho // squared
+	return math.Max(t, math.Sqrt(longest/j.size(r.centre))) < r.settings.Tol
+}
+
 // debug logs where that is asked for.
 func (j *joint) debug(message string, args ...any) {
 	if j.log != nil {

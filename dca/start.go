@@ -61,7 +61,7 @@ func (r *run) bestStart(ctx context.Context) error {
 		if value < best {
 			best = value
 			r.centre = iterate{low.x, h}
-			r.found = &foundStart{low.x, h, low.lambda(r.program.Radii), low.value, value, false}
+			r.found = &foundStart{x: low.x, h: h, lambda: low.lambda(r.program.Radii), train: low.value, validation: value, low: low}
 		}
 	}
 	return nil
@@ -141,7 +141,8 @@ type foundStart struct {
 	x                 [][]float64
 	h, lambda         []float64
 	train, validation float64
-	weighted          bool // by weights: h are the P_i(x)
+	weighted          bool           // by weights: h are the P_i(x)
+	low               *lowerSolution // not by weights
 }
 
 // takeStart makes it the result.
@@ -164,7 +165,7 @@ func (r *run) startAt(s *PenalizedSolution, weights []float64) {
 	for j := range r.result.StartWeights {
 		r.result.StartWeights[j] = weights[min(j, len(weights)-1)]
 	}
-	r.found = &foundStart{s.X, s.Radii, slices.Clone(r.result.StartWeights), s.Train, s.Validation, true}
+	r.found = &foundStart{x: s.X, h: s.Radii, lambda: slices.Clone(r.result.StartWeights), train: s.Train, validation: s.Validation, weighted: true}
 	r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
 	if !r.settings.Screen {
 		return

@@ -31,7 +31,7 @@ type Scaled interface {
 	Large() bool
 }
 
-// Coarse is a fit on data so large that the last digits of a solution cost most of its time and tell nothing of the hyperparameters.
+// Coarse is a fit on data so large that the last digits of a solution cost most of its time and tell nothing of the hyperparameters. Its validation loss is not negative.
 type Coarse interface {
 	Penalised
 	// Coarse is the relative gap that is enough for a search and for the programs of VF-iDCA, 0 for none in particular.

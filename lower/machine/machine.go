@@ -68,10 +68,10 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
 
 // Many says whether the rows that differ are so many that the method for many rows is taken.
-func (g *Problem) Many() bool { return g.rows.n > fewRows }
+func (g *Problem) Many() bool { return g.rows.n > fewRows || g.Wide() }
 
-// Wide says whether the features are so many besides that Newton steps are found by conjugate gradients.
-func (g *Problem) Wide() bool { return g.Many() && g.rows.p > mostStored }
+// Wide says whether the features are so many, of more than a few rows, that Newton steps are found by conjugate gradients.
+func (g *Problem) Wide() bool { return g.rows.n > fewWideRows && g.rows.p > mostStored }
 
 // Loss is the mean hinge loss of the decision value x.w - c, which has a w for each feature.
 func (g *Problem) Loss(w []float64, c float64) float64 {
@@ -130,7 +130,7 @@ type Solution struct {
 	flat   bool
 }
 
-// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf: by a path up to 2000 rows that differ, by the method for
+// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf: by a path up to 2000 rows that differ, of more than 1000 features 500, by the method for
 // many rows beyond, and by a path again where that stalls. An error is for input without meaning; how the solve ended is the status.
 func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o Options) (*Solution, error) {
 	if !(lambda > 0) || math.IsInf(lambda, 1) {
@@ -163,7 +163,7 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 	for j := range bound {
 		bound[j] = math.Min(bound[j], wide)
 	}
-	if g.rows.n > fewRows {
+	if g.Many() {
 		return g.manyOrPath(ctx, lambda, bound, o), nil
 	}
 	if o.Start == nil || o.Start.state == nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// fewRows is the largest number of rows for which paths are followed: beyond, they take longer than the method for many rows.
-const fewRows = 2000
+// fewRows is the largest number of rows for which paths are followed: beyond, they take longer than the method for many rows. With more than mostStored features, where the
+// rows' products take most of the time of a path, it is fewWideRows.
+const fewRows, fewWideRows = 2000, 500
 
 // mostMargins is the largest number of rows whose margins a solution keeps, 1 MB of them.
 const mostMargins = 1 << 17

@@ -16,13 +16,15 @@ const (
 	leastRadius, greatestRadius = -4, 1
 )
 
-// On wide tables, of more than wideRows rows in each fold and wideFeatures features, they are radii 0.1, 10^(-0.5), .., 10^4 alone, and they end where the validation error does not fall
-// any more: a common bound of so many features hardly does better than the ball, and takes far longer.
+// On wide tables, of more than wideRows rows in each fold and wideFeatures features, they are radii 0.1, 10^(-0.75), .., 10^4 alone, and they end where the validation error does not fall
+// any more: a common bound of so many features hardly does better than the ball, and takes far longer. Steps
+// are ten times as dear, as so many bounds fit the noise of the validation rows.
 const (
-	wideRows, wideFeatures = 2000, 1000
-	wideStep               = 0.5
+	wideRows, wideFeatures = 500, 1000
+	wideStep               = 0.25
 	leastWide, mostWide    = -1, 4
-	wideRise               = 1
+	wideRise               = 2
+	wideRho                = 10
 )
 
 // wide says whether the table is.
@@ -79,6 +81,9 @@ func (m *Model) Caution() *problems.Caution {
 	s := m.PaperSettings()
 	s.Alpha0, s.Rho, s.Tol, s.MaxIter = 100, 1, 1e-3, 3
 	s.PathStart = true
+	if m.wide() {
+		s.Rho = wideRho
+	}
 	return &problems.Caution{Settings: s, Temper: 1, Sure: n > choiceRows*p}
 }
 

@@ -62,10 +62,10 @@ func TestWideStarts(t *testing.T) {
 	m, err := New(folded(t, 4, n, p, 3, 0.01), Options{})
 	require.NoError(t, err)
 	prog := m.Program()
-	require.Equal(t, 1, prog.PathRise)
-	require.Len(t, prog.Starts, 11)
+	require.Equal(t, 2, prog.PathRise)
+	require.Len(t, prog.Starts, 21)
 	for k, h := range prog.Starts {
-		require.InEpsilon(t, math.Pow(10, -1+float64(k)/2), h[0], 1e-12)
+		require.InEpsilon(t, math.Pow(10, -1+float64(k)/4), h[0], 1e-12)
 		require.Len(t, h, 1+p)
 		require.Equal(t, []float64{10, 10}, []float64{h[1], h[p]})
 	}
@@ -84,6 +84,30 @@ func TestWideStarts(t *testing.T) {
 		require.Zero(t, lower.CoarseOf(fit))
 	}
 	require.NoError(t, err)
+}
+
+// On wide tables a step that has to be shorter than the tolerance is not taken. With a smaller tolerance it is, and is as short as was said; the lower level at the start is the one it was found by.
+func TestShortSteps(t *testing.T) {
+	m, err := New(folded(t, 4, 3*(wideRows+2)/2, wideFeatures+1, 3, 0.01), Options{})
+	require.NoError(t, err)
+	solve := func(tol float64) *dca.Result {
+		p, s := m.Program(), m.Caution().Settings
+		s.Tol, s.MaxIter, s.Backend = tol, 1, native(t)
+		fit, err := m.Penalised()
+		require.NoError(t, err)
+		p.Fit = lower.NewChain(fit, 1e-9)
+		res, err := dca.Solve(context.Background(), p, s)
+		require.NoError(t, err)
+		return res
+	}
+	still := solve(1e-3)
+	require.Equal(t, dca.Converged, still.Status)
+	require.Zero(t, still.Iterations)
+	require.Equal(t, still.X, still.Refit)
+	moved := solve(1e-9)
+	require.Equal(t, 1, moved.Iterations)
+	require.Less(t, moved.Trace[0].Step, 1e-3)
+	require.InEpsilon(t, still.UpperValue, moved.UpperValue, 0.05)
 }
 
 // Where all features count, the default takes three steps from the best of the starts, and stays near its validation loss. It is

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/stop"
+	"github.com/conetune/conetune/lower"
 )
 
 const (
@@ -55,6 +57,12 @@ func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
 		r.result.Message = notUnique
 		return nil
 	}
+	if x, err := r.leastNormByFits(ctx, low); err != nil {
+		return err
+	} else if x != nil {
+		r.shortest(low, x)
+		return nil
+	}
 	if err := r.low.compile(); err != nil {
 		return err
 	}
@@ -81,9 +89,34 @@ func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
 		}
 		x = append(x, part...)
 	}
+	r.shortest(low, x)
+	return nil
+}
+
+// shortest takes the point of least norm for the refit.
+func (r *run) shortest(low *lowerSolution, x [][]float64) {
 	r.result.Refit, r.result.LeastNorm = x, true
 	r.result.RefitValue = r.sub.validation(iterate{x, low.h})
-	return nil
+}
+
+// leastNormByFits is the point of least norm of all parts by the fits, nil where they find none.
+func (r *run) leastNormByFits(ctx context.Context, low *lowerSolution) (x [][]float64, err error) {
+	j := r.low.joint
+	if j == nil {
+		return nil, nil
+	}
+	for t, part := range j.parts {
+		of, ok := part.(lower.Interpolating)
+		if !ok || !(low.parts[t]*float64(len(j.parts)) <= slack*j.scale[t]) {
+			return nil, nil
+		}
+		found, err := stop.Do(ctx, nil, func() ([][]float64, error) { return of.LeastNorm(ctx, low.h, slack*j.scale[t]) })
+		if found == nil || err != nil {
+			return nil, err
+		}
+		x = append(x, found...)
+	}
+	return x, nil
 }
 
 // leastNormBy solves one of the two forms for one block, nil if that gave no point.

@@ -24,6 +24,14 @@ type Restricting interface {
 	Restrict(keep []bool) (Bilevel, error)
 }
 
+// Interpolating is a [Bilevel] with a least-squares loss, of whose many solutions with the loss zero it finds the shortest.
+type Interpolating interface {
+	Bilevel
+	// LeastNorm returns the x of least |x|^2 that meets all training rows within radii, which may be zero, of a training loss of at most loss; nil where it
+	// finds none.
+	LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error)
+}
+
 // Scaled is a [Bilevel] that is quicker than conic programs on large data only.
 type Scaled interface {
 	Bilevel

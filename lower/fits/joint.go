@@ -42,8 +42,8 @@ func (m *Logistic) Within() lower.WithinSolver { return multipliers.NewLower(m) 
 func (m *Poisson) Within() lower.WithinSolver { return multipliers.NewLower(m) }
 
 var (
-	_ lower.Joint   = (*ElasticNetFit)(nil)
-	_ lower.Bilevel = (*ElasticNetFit)(nil)
-	_ lower.Bilevel = (*Logistic)(nil)
-	_ lower.Bilevel = (*Poisson)(nil)
+	_ lower.Joint         = (*ElasticNetFit)(nil)
+	_ lower.Interpolating = (*ElasticNetFit)(nil)
+	_ lower.Bilevel       = (*Logistic)(nil)
+	_ lower.Bilevel       = (*Poisson)(nil)
 )

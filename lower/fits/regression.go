@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -37,6 +38,7 @@ func Lasso(train, val Rows, intercept bool) (*Regression, error) {
 type ElasticNetFit struct {
 	*Regression
 	joint
+	rows Rows // for training
 }
 
 // ElasticNet has two hyperparameters, w1_j = lambda_0 and w2_j = lambda_1.
@@ -54,7 +56,27 @@ func ElasticNet(train, val Rows, intercept bool) (*ElasticNetFit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fits: %w", err)
 	}
-	return &ElasticNetFit{m, joint{g}}, nil
+	return &ElasticNetFit{m, joint{g}, train}, nil
+}
+
+// roundedSquare is how much of its radius 1/2 |b|^2 may be above it by rounding.
+const roundedSquare = 1e-8
+
+// LeastNorm implements [lower.Interpolating]. The radius of 1/2 |b|^2 holds nothing back: the shortest b is within it, or none is.
+func (m *ElasticNetFit) LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
+	if len(radii) != m.dim {
+		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), m.dim)
+	}
+	s, err := newSeparated("elastic net", m.rows, m.rows, nil, true, m.intercept)
+	if err != nil {
+		return nil, err
+	}
+	// No coefficient is above the radius of |b|_1.
+	x, err := s.LeastNorm(ctx, slices.Repeat(radii[:1], s.data.Penalties()), loss)
+	if x == nil || err != nil || floats.Dot(x[0], x[0])/2 > radii[1]*(1+roundedSquare) {
+		return nil, err
+	}
+	return x, nil
 }
 
 // WeightedLassoFit is a weighted lasso, which also solves both programs of an iteration of VF-iDCA.

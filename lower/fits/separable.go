@@ -1,6 +1,7 @@
 package fits
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/conetune/conetune/lower"
@@ -31,6 +32,11 @@ func (s separated) Values(x [][]float64) lower.Values { return s.data.Values(x) 
 
 // Within implements [lower.Bilevel].
 func (s separated) Within() lower.WithinSolver { return separable.NewLower(s.data) }
+
+// LeastNorm implements [lower.Interpolating].
+func (s separated) LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
+	return s.data.LeastNorm(ctx, radii, loss)
+}
 
 // Subproblem implements [lower.Bilevel].
 func (s separated) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
@@ -68,6 +74,11 @@ func (m *SparseGroupLasso) Restrict(keep []bool) (lower.Bilevel, error) {
 // Within implements [lower.Bilevel].
 func (r *restricted) Within() lower.WithinSolver { return r.data.Within() }
 
+// LeastNorm implements [lower.Interpolating]: radii hold back whatever is kept.
+func (r *restricted) LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
+	return r.Bilevel.(lower.Interpolating).LeastNorm(ctx, radii, loss)
+}
+
 // Subproblem implements [lower.Bilevel].
 func (r *restricted) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
 	data := make([]*separable.Restricted, len(parts))
@@ -78,6 +89,9 @@ func (r *restricted) Subproblem(parts []lower.Bilevel, workers int) lower.Subpro
 }
 
 var (
-	_ lower.Restricting = (*WeightedLassoFit)(nil)
-	_ lower.Restricting = (*SparseGroupLasso)(nil)
+	_ lower.Restricting   = (*WeightedLassoFit)(nil)
+	_ lower.Restricting   = (*SparseGroupLasso)(nil)
+	_ lower.Interpolating = (*WeightedLassoFit)(nil)
+	_ lower.Interpolating = (*SparseGroupLasso)(nil)
+	_ lower.Interpolating = (*restricted)(nil)
 )

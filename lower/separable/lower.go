@@ -68,11 +68,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	if len(radii) != g.Penalties() {
 		return nil, fmt.Errorf("separable: %d radii, expected %d", len(radii), g.Penalties())
 	}
-	p := &program{
-		parts:  []*part{newPart(g.intercept, set{Rows: g.train, weight: 1 / float64(len(g.train.Y)), training: true})},
-		groups: g.groups, shared: g.shared, fixed: true,
-		radius: radii, gamma: make([]float64, len(radii)), low: radii, high: radii,
-	}
+	p := g.within(radii)
 	out := &lower.Within{Gap: math.Inf(1)}
 	rho := firstRho * g.curvature
 	if !(rho > 0) {

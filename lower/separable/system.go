@@ -121,21 +121,40 @@ type writer struct {
 	weight         []float64 // V^(-1/2) / rho^(1/2)
 	index          int
 	column, radial []float64
+	few            []float64 // the last columns if narrow, which are written together: line by line of the memory
 }
+
+// together is how many columns are written at once if narrow.
+const together = 8
 
 // put writes the column, with its weights.
 func (w *writer) put() {
-	if w.narrow {
-		at := w.index
-		for i, v := range w.column {
-			w.g[at] = v * w.weight[i]
-			at += w.k
-		}
-	} else {
-		n := len(w.column)
+	n := len(w.column)
+	if !w.narrow {
 		floats.MulTo(w.g[w.index*n:(w.index+1)*n], w.column, w.weight)
+		w.index++
+		return
 	}
+	if w.few == nil {
+		w.few = make([]float64, together*n)
+	}
+	k := w.index % together
+	floats.MulTo(w.few[k*n:(k+1)*n], w.column, w.weight)
 	w.index++
+	if k == together-1 || w.index == w.k {
+		w.flush(k + 1)
+	}
+}
+
+// flush writes the last columns.
+func (w *writer) flush(count int) {
+	n, at := len(w.column), w.index-count
+	for i := range n {
+		to := w.g[i*w.k+at : i*w.k+w.index]
+		for c := range to {
+			to[c] = w.few[i+c*n]
+		}
+	}
 }
 
 // take adds a multiple of x_j.

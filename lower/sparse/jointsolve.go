@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 )
@@ -374,7 +375,7 @@ func (s *jointSolver) set(w *lower.JointWeights) {
 		clear(row)
 		for set, m := range s.models {
 			if share[set] > 0 {
-				floats.AddScaled(row, share[set], m.gram[i])
+				dense.Axpy(share[set], m.gram[i], row)
 				q.q[i] += share[set] * m.linear[i]
 			}
 		}
@@ -444,7 +445,7 @@ func (s *jointSolver) modelled(k int, b []float64) float64 {
 	sum := m.value
 	for i, row := range m.gram {
 		if b[i] != 0 {
-			sum += b[i] * (floats.Dot(row, b)/2 - m.linear[i])
+			sum += b[i] * (dense.Dot(row, b)/2 - m.linear[i])
 		}
 	}
 	return sum

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower/internal/leastsquares"
@@ -82,7 +83,7 @@ func (p *quadratic) remainder(b []float64) {
 	copy(p.rest, p.q)
 	for i, v := range b {
 		if v != 0 {
-			floats.AddScaled(p.rest, -v, p.a[i*p.k:(i+1)*p.k])
+			dense.Axpy(-v, p.a[i*p.k:(i+1)*p.k], p.rest)
 		}
 	}
 }
@@ -115,7 +116,7 @@ func (p *quadratic) descend(b []float64, i int) {
 	row := p.a[i*p.k : (i+1)*p.k]
 	v := leastsquares.Soft(row[i]*b[i]+p.rest[i], p.w[i]) / row[i]
 	if v != b[i] {
-		floats.AddScaled(p.rest, b[i]-v, row)
+		dense.Axpy(b[i]-v, row, p.rest)
 		b[i] = v
 	}
 }

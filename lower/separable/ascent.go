@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // ascent maximises the dual function of a program from one point on.
@@ -16,14 +17,16 @@ type ascent struct {
 	images  []image     // X b of each part
 	slope   [][]float64 // X b + b0 - y - u / weight of each part
 	slopes  slopes
-	newton  []system // of each part
+	newton  []system // of each part; the room in them is of use for the next ascent
 	steps   int
 	// work are the groups that are looked at, and members those of their features, for each group; the others are idle.
 	work    []int
 	members [][]int
-	whole   bool   // nothing is idle
-	idle    []idle // of each part
-	hot     []int  // room for level
+	whole   bool         // nothing is idle
+	idle    []idle       // of each part
+	hot     []int        // room for level
+	known   []*spectrum  // of the centre of each part, where that is known
+	ahead   []*mat.Dense // by how much R(u) of each part is ahead of what its point was made for; nil for nothing
 }
 
 // slopes are the derivatives in the few multipliers.
@@ -37,14 +40,18 @@ func (a *ascent) begin(m0 float64, ms []float64, b [][]float64, b0 []float64) {
 	a.at, a.try = a.newPoint(), a.newPoint()
 	a.at.m0 = m0
 	a.images, a.slope = make([]image, len(a.parts)), make([][]float64, len(a.parts))
-	a.newton, a.slopes.ms = make([]system, len(a.parts)), make([]float64, len(a.parts))
+	a.slopes.ms = make([]float64, len(a.parts))
 	for t, p := range a.parts {
 		s := &a.at.of[t]
 		if ms != nil {
 			s.ms = ms[t]
 		}
 		a.slope[t] = make([]float64, p.rows)
-		a.images[t].follow(p, b[t], b0[t])
+		var g []float64
+		if a.matrix != nil {
+			g = a.centreG[t]
+		}
+		a.images[t].follow(p, b[t], b0[t], g)
 		for i := range p.sets {
 			rows := &p.sets[i]
 			w, f, u := rows.by(m0), rows.of(a.images[t].f), rows.of(s.u)
@@ -64,12 +71,16 @@ func (a *ascent) differentiate() {
 	loss, linear := 0.0, -a.offset-at.t
 	for t, p := range a.parts {
 		s := &at.of[t]
-		a.images[t].follow(p, s.b, s.b0)
+		var g []float64
+		if s.g != nil {
+			g = s.g.RawMatrix().Data
+		}
+		a.images[t].follow(p, s.b, s.b0, g)
 		for i := range p.sets {
 			rows := &p.sets[i]
-			w, f, u, g := rows.by(at.m0), rows.of(a.images[t].f), rows.of(s.u), rows.of(a.slope[t])
+			w, f, u, slope := rows.by(at.m0), rows.of(a.images[t].f), rows.of(s.u), rows.of(a.slope[t])
 			for k, y := range rows.Y {
-				g[k] = f[k] - y - u[k]/w
+				slope[k] = f[k] - y - u[k]/w
 			}
 			if rows.training {
 				loss += rows.weight * floats.Dot(u, u) / (2 * w * w)
@@ -177,6 +188,9 @@ func (a *ascent) along(d *direction) float64 {
 		}
 		if f := a.idle[t].f; f != nil {
 			slope += floats.Dot(f, by.u)
+		}
+		if a.matrix != nil {
+			slope += floats.Dot(p.pick(s.g), by.u)
 		}
 		for i := range p.sets {
 			rows := &p.sets[i]

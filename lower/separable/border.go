@@ -145,7 +145,7 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int, ahead []f
 // below is a group whose coefficients are not bounded.
 func (a *ascent) below(b *border, t, g int, by *moves) {
 	s, rho, members := &a.at.of[t], a.rho, a.members[g]
-	if by.ms != nil {
+	if by.ms != nil && a.matrix == nil {
 		for _, j := range members {
 			if v := s.soft[j]; v != 0 {
 				by.ms[j] = -math.Copysign(1/rho, v)
@@ -162,6 +162,9 @@ func (a *ascent) above(b *border, t, g int, isLoose bool, by *moves) float64 {
 	l1 := 0.0 // of the direction
 	for _, j := range members {
 		l1 += math.Abs(s.soft[j]) / q
+	}
+	if a.matrix != nil {
+		l1 = 0
 	}
 	along, alone := 0.0, 0.0
 	if isLoose {
@@ -182,11 +185,11 @@ func (a *ascent) above(b *border, t, g int, isLoose bool, by *moves) float64 {
 		if by.m0 != nil {
 			by.m0[j] = -alone * e * a.gammaOf(g) / (2 * rho)
 		}
-		if by.ms != nil {
+		if by.ms != nil && a.matrix == nil {
 			by.ms[j] = -(across*(math.Copysign(1, v)-e*l1) + along*e*l1) / rho
 		}
 	}
-	if by.ms != nil {
+	if by.ms != nil && a.matrix == nil {
 		own := 0.0
 		for _, j := range members {
 			if v := s.soft[j]; v != 0 {
@@ -256,8 +259,18 @@ func (a *ascent) products(b *border, t int, by *moves, ahead []float64) {
 	}
 	if by.ms != nil {
 		c := make([]float64, p.rows)
-		p.mul(c, by.ms, 0)
-		lead(b.ms[t], by.ms)
+		if a.matrix == nil {
+			p.mul(c, by.ms, 0)
+			lead(b.ms[t], by.ms)
+		} else {
+			k := s.z.rank(a.least(s))
+			signs := s.z.signs(k)
+			floats.AddScaled(c, -1/a.rho, p.pick(signs))
+			b.plus(b.ms[t], b.ms[t], -float64(k)/a.rho)
+			if a.ahead != nil && a.ahead[t] != nil {
+				b.slope[b.ms[t]] -= floats.Dot(signs.RawMatrix().Data, a.ahead[t].RawMatrix().Data) / a.rho
+			}
+		}
 		b.columns[t][b.ms[t]] = c
 	}
 }
@@ -290,6 +303,9 @@ func (a *ascent) follow(t int, kind []uint8, ahead []float64) []float64 {
 	}
 	out := make([]float64, a.parts[t].rows)
 	a.parts[t].mul(out, by, 0)
+	if a.matrix != nil && a.ahead[t] != nil {
+		floats.AddScaled(out, -1/rho, a.parts[t].pick(s.z.derivative(a.ahead[t], a.least(s))))
+	}
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
@@ -24,6 +25,7 @@ type Regression struct {
 	shared     bool
 	intercept  bool
 	curvature  float64 // the mean of |x_j|^2 / n on training rows
+	matrix     *matrix // nil without one
 }
 
 // groups lists the features of each group, one group after the other.
@@ -105,25 +107,48 @@ func (g *Regression) Penalties() int {
 	return g.groups.len()
 }
 
-// Shape is that of a point: p coefficients and, if there is one, the intercept.
+// Shape is that of a point: p coefficients, the entries of the matrix by rows, if there is one, and the intercept, if there is one.
 func (g *Regression) Shape() []int {
-	if g.intercept {
-		return []int{g.train.X.Columns(), 1}
+	shape := []int{g.train.X.Columns()}
+	if g.matrix != nil {
+		shape = append(shape, g.matrix.m*g.matrix.n)
 	}
-	return []int{g.train.X.Columns()}
+	if g.intercept {
+		shape = append(shape, 1)
+	}
+	return shape
+}
+
+// constant is the intercept of a point, 0 without one.
+func (g *Regression) constant(x [][]float64) float64 {
+	if !g.intercept {
+		return 0
+	}
+	return x[len(x)-1][0]
 }
 
 // Values are the losses and the penalties.
 func (g *Regression) Values(x [][]float64) lower.Values {
-	return lower.Values{Validation: g.loss(g.val, x), Train: g.loss(g.train, x), Penalties: g.penalties(x[0])}
+	out := lower.Values{Penalties: g.penalties(x[0])}
+	var train, val []int
+	if q := g.matrix; q != nil {
+		train, val = q.train, q.val
+		var svd mat.SVD
+		if svd.Factorize(mat.NewDense(q.m, q.n, x[1]), mat.SVDNone) {
+			out.Penalties[len(out.Penalties)-1] = floats.Sum(svd.Values(nil))
+		}
+	}
+	out.Validation, out.Train = g.loss(g.val, val, x), g.loss(g.train, train, x)
+	return out
 }
 
-// loss is half the mean squared error.
-func (g *Regression) loss(rows Rows, x [][]float64) float64 {
+// loss is half the mean squared error, with the places of the rows, if there is a matrix.
+func (g *Regression) loss(rows Rows, places []int, x [][]float64) float64 {
 	f := make([]float64, len(rows.Y))
 	rows.X.Mul(f, x[0])
-	if g.intercept {
-		floats.AddConst(x[1][0], f)
+	floats.AddConst(g.constant(x), f)
+	for e, at := range places {
+		f[e] += x[1][at]
 	}
 	return halfMean(f, rows.Y)
 }

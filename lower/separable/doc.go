@@ -31,5 +31,8 @@
 // meanwhile and looked at again at the end. The first step is from the centre with the multipliers that are known, instead of from the minimiser of
 // the Lagrangian, which is far from it where rho is small.
 //
+// Subproblems of small matrix completions are solved in the same way: |G|_* of a matrix G takes the place of |b|_1, and singular value thresholding of
+// X - R(u) / rho, with R(u) the matrix of the residuals, that of the shrinkage. See matrix.go.
+//
 // The gap of an answer is its objective less the dual function, with all features.
 package separable

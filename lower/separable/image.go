@@ -6,12 +6,29 @@ import "gonum.org/v1/gonum/floats"
 type image struct {
 	b     []float64
 	b0    float64
-	f     []float64
-	moved int // the coefficients that were followed since it was computed afresh
+	f     []float64 // with the entries of the matrix at the places, if there is one
+	base  []float64 // without
+	moved int       // the coefficients that were followed since it was computed afresh
 }
 
 // follow brings the image to b.
-func (m *image) follow(p *part, b []float64, b0 float64) {
+func (m *image) follow(p *part, b []float64, b0 float64, g []float64) {
+	m.linear(p, b, b0)
+	if p.places == nil {
+		m.f = m.base
+		return
+	}
+	if m.f == nil {
+		m.f = make([]float64, p.rows)
+	}
+	copy(m.f, m.base)
+	for e, at := range p.places {
+		m.f[e] += g[at]
+	}
+}
+
+// linear brings X b + b0 to b.
+func (m *image) linear(p *part, b []float64, b0 float64) {
 	changed := 0
 	for j, v := range b {
 		if m.b != nil && v != m.b[j] {
@@ -20,10 +37,10 @@ func (m *image) follow(p *part, b []float64, b0 float64) {
 	}
 	if m.moved += changed; m.b == nil || m.moved > len(b)/2 {
 		if m.b == nil {
-			m.b, m.f = make([]float64, len(b)), make([]float64, p.rows)
+			m.b, m.base = make([]float64, len(b)), make([]float64, p.rows)
 		}
-		clear(m.f)
-		p.mul(m.f, b, b0)
+		clear(m.base)
+		p.mul(m.base, b, b0)
 		copy(m.b, b)
 		m.b0, m.moved = b0, 0
 		return
@@ -32,13 +49,13 @@ func (m *image) follow(p *part, b []float64, b0 float64) {
 		if d := v - m.b[j]; d != 0 {
 			for i := range p.sets {
 				s := &p.sets[i]
-				s.X.Axpy(d, j, s.of(m.f))
+				s.X.Axpy(d, j, s.of(m.base))
 			}
 			m.b[j] = v
 		}
 	}
 	if d := b0 - m.b0; d != 0 {
-		floats.AddConst(d, m.f)
+		floats.AddConst(d, m.base)
 		m.b0 = b0
 	}
 }

@@ -33,7 +33,7 @@ func (g *Regression) LeastNorm(ctx context.Context, radii []float64, loss float6
 	}
 	p := g.within(radii)
 	p.rho, p.centre, p.centre0 = rho, [][]float64{make([]float64, g.train.X.Columns())}, []float64{0}
-	a := &ascent{program: p, ctx: ctx, workers: 1}
+	a := &ascent{program: p, ctx: ctx, workers: 1, newton: make([]system, 1)}
 	a.begin(1, []float64{0}, p.centre, p.centre0)
 	// Where all coefficients are free and move, the first step leads to the solution without radii: u = -share y, with the best X'y as b.
 	direction, image := make([]float64, g.train.X.Columns()), make([]float64, len(y))
@@ -93,7 +93,7 @@ func (g *Regression) interpolating(a *ascent, radii []float64) (x [][]float64, g
 	if g.intercept {
 		x = append(x, []float64{s.b0})
 	}
-	value := g.loss(g.train, x) + a.rho/2*floats.Dot(b, b)
+	value := g.loss(g.train, nil, x) + a.rho/2*floats.Dot(b, b)
 	if g.intercept {
 		value += a.rho / 2 * s.b0 * s.b0
 	}
@@ -102,7 +102,7 @@ func (g *Regression) interpolating(a *ascent, radii []float64) (x [][]float64, g
 
 // atMost is a point if its loss is.
 func (g *Regression) atMost(x [][]float64, loss float64) [][]float64 {
-	if x == nil || !(g.loss(g.train, x) <= loss) {
+	if x == nil || !(g.loss(g.train, nil, x) <= loss) {
 		return nil
 	}
 	return x

@@ -18,11 +18,12 @@ type Lower struct {
 	m    []float64 // the multipliers of the groups
 	b    []float64
 	b0   float64
+	room []system
 }
 
 // NewLower begins at zero.
 func NewLower(data *Regression) *Lower {
-	return &Lower{data: data, m: make([]float64, data.groups.len()), b: make([]float64, data.train.X.Columns())}
+	return &Lower{data: data, room: make([]system, 1), m: make([]float64, data.groups.len()), b: make([]float64, data.train.X.Columns())}
 }
 
 // Begin implements [lower.WithinSolver].
@@ -46,7 +47,7 @@ func (s *Lower) Begin(_ context.Context, lambda []float64, x [][]float64) error 
 func (s *Lower) take(x [][]float64) {
 	s.b = slices.Clone(x[0])
 	if s.data.intercept {
-		s.b0 = x[1][0]
+		s.b0 = s.data.constant(x)
 	}
 }
 
@@ -77,7 +78,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	least, idle := leastRho*g.curvature, 0
 	for range rounds {
 		p.rho, p.centre, p.centre0 = rho, [][]float64{s.b}, []float64{s.b0}
-		a := &ascent{program: p, ctx: ctx, workers: 1}
+		a := &ascent{program: p, ctx: ctx, workers: 1, newton: s.room}
 		a.begin(1, []float64{s.ms}, p.centre, p.centre0)
 		a.jump([][]float64{s.m}, 0)
 		near := innerShare * tol

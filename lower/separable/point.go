@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // program is the convex program of both levels, over the parts t of a subproblem or for the one of a lower level:
@@ -20,6 +21,8 @@ type program struct {
 	rho                      float64
 	centre                   [][]float64
 	centre0                  []float64
+	matrix                   *matrix // nil without one
+	centreG                  [][]float64
 	radius, gamma, low, high []float64
 	fixed                    bool
 	alpha, offset            float64 // offset is v_k + epsilon
@@ -30,6 +33,7 @@ type part struct {
 	sets      []set
 	rows      int
 	intercept bool
+	places    []int // of the rows in the matrix, if there is one
 }
 
 // set are rows with their weight, to be multiplied by m_0 if they are for training.
@@ -118,7 +122,9 @@ type portion struct {
 	norms []float64 // theirs, one for each group
 	b     []float64
 	b0    float64
-	l1    float64 // |b|_1
+	l1    float64 // |b|_1, or |G|_*
+	g     *mat.Dense
+	z     *spectrum
 }
 
 func (p *program) newPoint() *point {
@@ -127,6 +133,9 @@ func (p *program) newPoint() *point {
 		k := len(p.centre[t])
 		out.of[t] = portion{
 			u: make([]float64, part.rows), c: make([]float64, k), soft: make([]float64, k), norms: make([]float64, p.groups.len()), b: make([]float64, k),
+		}
+		if p.matrix != nil {
+			out.of[t].g = mat.NewDense(p.matrix.m, p.matrix.n, nil)
 		}
 	}
 	return out
@@ -259,9 +268,17 @@ func (p *ascent) settle(at *point) {
 	at.value = value
 }
 
-// soften sets the coefficients before their norms are bounded.
+// soften sets the coefficients before their norms are bounded, and Z.
 func (p *ascent) soften(t int, s *portion) {
-	centre, l := p.centre[t], s.ms/p.rho
+	p.shorten(t, s)
+	if p.matrix != nil {
+		p.unfold(t, s)
+	}
+}
+
+// shorten sets the coefficients before their norms are bounded.
+func (p *ascent) shorten(t int, s *portion) {
+	centre, l := p.centre[t], p.threshold(s)/p.rho
 	for _, g := range p.work {
 		group := p.members[g]
 		for _, j := range group {
@@ -288,12 +305,17 @@ func (p *ascent) shrink(t int, at *point) (value float64) {
 			b := s.soft[j] * factor
 			s.b[j] = b
 			if b != 0 {
-				s.l1 += math.Abs(b)
+				if p.matrix == nil {
+					s.l1 += math.Abs(b)
+				}
 				value += s.c[j] * b
 			}
 			d := b - centre[j]
 			value += p.rho / 2 * d * d
 		}
+	}
+	if p.matrix != nil {
+		value += p.fold(t, s)
 	}
 	return value + s.ms*s.l1
 }

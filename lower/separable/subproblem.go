@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/lower"
 )
 
@@ -16,17 +18,23 @@ type Subproblem struct {
 	workers int
 	m0      float64
 	ms      []float64
+	room    []system
+	last    []*folded // the last matrix of each part
 }
 
 // NewSubproblem takes the data of the parts, which have the same penalties. So many parts at most are solved at once.
 func NewSubproblem(data []*Regression, workers int) *Subproblem {
-	s := &Subproblem{data: data, workers: workers}
+	s := &Subproblem{data: data, workers: workers, room: make([]system, len(data))}
 	share := 1 / float64(len(data))
 	for _, g := range data {
-		s.parts = append(s.parts, newPart(g.intercept,
+		p := newPart(g.intercept,
 			set{Rows: g.val, weight: share / float64(len(g.val.Y))},
 			set{Rows: g.train, weight: share / float64(len(g.train.Y)), training: true},
-		))
+		)
+		if g.matrix != nil {
+			p.places = slices.Concat(g.matrix.val, g.matrix.train)
+		}
+		s.parts = append(s.parts, p)
 	}
 	return s
 }
@@ -44,18 +52,19 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		return nil, fmt.Errorf("separable: a centre of %d parts and %d radii, expected %d and %d", len(c.X), len(c.R), len(s.data), g.Penalties())
 	}
 	p := &program{
-		parts: s.parts, groups: g.groups, shared: g.shared, rho: c.Rho,
+		parts: s.parts, groups: g.groups, shared: g.shared, matrix: g.matrix, rho: c.Rho,
 		radius: c.R, gamma: c.Gamma, low: c.Low, high: c.High, alpha: c.Alpha, offset: c.Value + c.Epsilon,
 	}
 	for _, x := range c.X {
-		p.centre = append(p.centre, x[0])
-		b0 := 0.0
-		if g.intercept {
-			b0 = x[1][0]
+		p.centre, p.centre0 = append(p.centre, x[0]), append(p.centre0, g.constant(x))
+		if g.matrix != nil {
+			p.centreG = append(p.centreG, x[1])
 		}
-		p.centre0 = append(p.centre0, b0)
 	}
-	a := &ascent{program: p, ctx: ctx, workers: s.workers}
+	a := &ascent{program: p, ctx: ctx, workers: s.workers, newton: s.room}
+	for t := range p.centreG {
+		a.known = append(a.known, s.known(t, p.centreG[t]))
+	}
 	a.begin(s.start(c))
 	a.jump(a.guess())
 	out := &lower.Subsolution{Gap: math.Inf(1)}
@@ -90,6 +99,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	out.Solved = out.Gap <= enough*c.Tol // above the tolerance only where rounding ended it
 	out.Fits = a.steps
 	s.m0, s.ms = a.at.m0, nil
+	s.remember(a)
 	for t := range a.at.of {
 		s.ms = append(s.ms, a.at.of[t].ms)
 	}
@@ -117,7 +127,7 @@ func (a *ascent) guess() (m [][]float64, t float64) {
 			own := 0.0
 			for _, j := range a.groups.of(g) {
 				x := a.centre[k][j]
-				own -= s.c[j]*x + s.ms*math.Abs(x)
+				own -= s.c[j]*x + a.threshold(s)*math.Abs(x)
 			}
 			m[k][g] = math.Max(0, own/norms[k][g])
 			sum += m[k][g]
@@ -146,12 +156,7 @@ const touching = 1e-6
 // start are the multipliers to begin with, and the centre.
 func (s *Subproblem) start(c *lower.Centre) (m0 float64, ms []float64, b [][]float64, b0 []float64) {
 	for _, x := range c.X {
-		b = append(b, x[0])
-		if len(x) > 1 {
-			b0 = append(b0, x[1][0])
-		} else {
-			b0 = append(b0, 0)
-		}
+		b, b0 = append(b, x[0]), append(b0, s.data[0].constant(x))
 	}
 	m0, ms = s.m0, slices.Clone(s.ms)
 	if ms == nil {
@@ -213,6 +218,10 @@ func (a *ascent) objective() float64 {
 			d := s.b0 - a.centre0[t]
 			sum += a.rho / 2 * d * d
 		}
+		if a.matrix != nil {
+			d := floats.Distance(s.g.RawMatrix().Data, a.centreG[t], 2)
+			sum += a.rho / 2 * d * d
+		}
 		for g, q := range s.norms {
 			worst = math.Max(worst, math.Min(q, at.r[g]+at.t)-at.r[g])
 		}
@@ -230,6 +239,9 @@ func (s *Subproblem) report(a *ascent, value, gap float64, out *lower.Subsolutio
 	for t := range at.of {
 		of := &at.of[t]
 		x := [][]float64{slices.Clone(of.b)}
+		if a.matrix != nil {
+			x = append(x, slices.Clone(of.g.RawMatrix().Data))
+		}
 		if a.parts[t].intercept {
 			x = append(x, []float64{of.b0})
 		}

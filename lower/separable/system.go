@@ -24,6 +24,8 @@ type system struct {
 	factor factor.Definite
 	work   []float64
 	matrix []float64 // minus what is factored
+
+	nuclear *nuclear // the derivative of the matrix, which is added to G G'; nil without one
 }
 
 // solve sets v to B^-1 v.
@@ -68,7 +70,14 @@ func (a *ascent) build(t int, kind []uint8) bool {
 		}
 		w.put()
 	}
-	return s.decompose(p.rows)
+	if a.matrix != nil {
+		of := &a.at.of[t]
+		if s.nuclear == nil {
+			s.nuclear = newNuclear(p, a.matrix)
+		}
+		s.nuclear.derive(of.z, a.least(of))
+	}
+	return s.decompose(p.rows, a.rho)
 }
 
 // width is the number of columns of G: those of the coefficients, or of the direction of a group, and of the intercept.
@@ -103,7 +112,7 @@ func (a *ascent) prepare(t, count int) {
 			root[k] = math.Sqrt(set.by(a.at.m0))
 		}
 	}
-	s.k, s.narrow = count, count <= n
+	s.k, s.narrow = count, count <= n && a.matrix == nil
 	if need := count * n; cap(s.g) < need {
 		s.g = make([]float64, need)
 	}
@@ -226,7 +235,7 @@ func columns(kind uint8, members []int, soft []float64) int {
 }
 
 // decompose factors I + G'G or I + GG'.
-func (s *system) decompose(n int) bool {
+func (s *system) decompose(n int, rho float64) bool {
 	order, inner := n, s.k
 	if s.narrow {
 		order, inner = s.k, n
@@ -244,6 +253,9 @@ func (s *system) decompose(n int) bool {
 	}
 	within := dense.Within{Stop: s.factor.End}
 	within.SyrkNT(order, inner, s.g, order, s.g, order, m, order)
+	if s.nuclear != nil {
+		s.nuclear.subtract(m, s.root, rho)
+	}
 	if s.factor.End.Look() {
 		return false
 	}

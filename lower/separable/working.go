@@ -91,7 +91,7 @@ func (a *ascent) stays(g, j int, single bool, top float64) bool {
 	}
 	for t := range a.at.of {
 		s := &a.at.of[t]
-		if s.ms == 0 || s.soft[j] != 0 || math.Abs(a.rho*a.centre[t][j]-s.c[j]) > near*s.ms {
+		if a.matrix != nil || s.ms == 0 || s.soft[j] != 0 || math.Abs(a.rho*a.centre[t][j]-s.c[j]) > near*s.ms {
 			return false
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/conetune/conetune/lower/fits"
 )
 
-// Penalised is the fit of package completion, see [tune.Penalised]. For large matrices without features its points have factors in the place of Gamma, see
+// Penalised is the fit of package completion, see [tune.Penalised]; of small matrices with few entries [fits.SmallCompletion]. For large matrices without features its points have factors in the place of Gamma, see
 // [fits.FactoredCompletion], which [Model.Evaluate] and [Model.Fit] take, too.
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
@@ -19,11 +19,29 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 	if m.factored() {
 		return fits.NewFactoredCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, nil, nil, m.intercept)
 	}
+	if m.few() {
+		return fits.NewSmallCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.parts(), m.intercept)
+	}
 	c, err := fits.NewMatrixCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.intercept)
 	if err != nil {
 		return nil, err
 	}
 	return &fit{c, m}, nil
+}
+
+// few says whether both programs of an iteration are solved by a fit as they are.
+func (m *Model) few() bool {
+	return fits.FewEntries(len(m.data.Train)+len(m.data.Val), m.data.Rows, m.data.Cols)
+}
+
+// parts are the lengths of the variables of coefficients.
+func (m *Model) parts() (parts []int) {
+	for _, f := range []*Features{&m.data.Row, &m.data.Col} {
+		if f.X != nil {
+			parts = append(parts, f.count())
+		}
+	}
+	return parts
 }
 
 // factored says whether the points of the fit have factors in the place of Gamma: of large matrices without features.

@@ -31,12 +31,16 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
 	p := all.Program()
 	p.H0 = p.StartAt(h, nil)
-	if backend.Name() == backends.Default && all.factored() {
+	if backend.Name() == backends.Default && (all.factored() || all.few()) {
 		fit, err := all.Penalised()
 		if err != nil {
 			return problems.Fit{}, nil, err
 		}
-		p.Fit = lower.NewChain(fit, retrainGap)
+		gap := retrainGap
+		if !all.factored() {
+			gap = smallRetrainGap
+		}
+		p.Fit = lower.NewChain(fit, gap)
 	}
 	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
 	if err != nil {
@@ -48,8 +52,8 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	return m.Fit(low.X), m.Evaluate(low.X).Test, nil
 }
 
-// retrainGap is the relative gap of the final training of large matrices.
-const retrainGap = 1e-4
+// retrainGap is the relative gap of the final training of large matrices, smallRetrainGap that of small ones.
+const retrainGap, smallRetrainGap = 1e-4, 1e-9
 
 // heldEntries is the least number of entries that a fold holds back.
 const heldEntries = 5

@@ -1,0 +1,303 @@
+package separable
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// matrix is an m x n matrix G, known at some places, which rows of the design belong to: in the place of |b|_1 the shared penalty is |G|_*, and the predictions
+// are X b + b0 + G at the places. G is by rows, and a place is i n + j.
+//
+// For a multiplier mu of |G|_* and residuals u, with R(u) the matrix that has u at the places, G has the singular values of
+//
+//	Z = C - R(u) / rho = U S V',   less mu / rho, as far as they are above it,
+//
+// and the derivative of G in Z maps U H V' to U D(H) V' with
+//
+//	D(H)_pq = e_pq H_pq + o_pq H_qp,   2 e_pq = a + b,  2 o_pq = a - b,   a = (f_p - f_q) / (s_p - s_q),  b = (f_p + f_q) / (s_p + s_q)
+//
+// for f the singular values of G, where p or q is one that is not zero (Ding, Sun, Sun, Toh, Mathematical Programming 168, 2018).
+type matrix struct {
+	m, n       int
+	train, val []int // places
+}
+
+// NewCompletion takes known entries of an m x n matrix for training and validation, with the features of each, and their places i n + j. The last penalty is the
+// nuclear norm of the matrix. It is for small matrices: each step decomposes one.
+func NewCompletion(train, val Rows, trainAt, valAt []int, m, n int, members [][]int, intercept bool) (*Regression, error) {
+	g, err := New(train, val, members, true, intercept)
+	if err != nil {
+		return nil, err
+	}
+	if len(trainAt) != len(train.Y) || len(valAt) != len(val.Y) {
+		return nil, fmt.Errorf("separable: %d and %d places for %d and %d known entries", len(trainAt), len(valAt), len(train.Y), len(val.Y))
+	}
+	for _, list := range [][]int{trainAt, valAt} {
+		for _, at := range list {
+			if at < 0 || at >= m*n {
+				return nil, fmt.Errorf("separable: place %d of a matrix of %d x %d", at, m, n)
+			}
+		}
+	}
+	g.matrix = &matrix{m: m, n: n, train: trainAt, val: valAt}
+	return g, nil
+}
+
+// spectrum is a singular value decomposition U S V' of an m x n matrix, U and V square.
+type spectrum struct {
+	u, v *mat.Dense
+	s    []float64 // decreasing
+}
+
+// decompose returns the spectrum of a matrix, nil where there is none.
+func decompose(z *mat.Dense) *spectrum {
+	var svd mat.SVD
+	if !svd.Factorize(z, mat.SVDFull) {
+		return nil
+	}
+	out := &spectrum{u: new(mat.Dense), v: new(mat.Dense), s: svd.Values(nil)}
+	svd.UTo(out.u)
+	svd.VTo(out.v)
+	return out
+}
+
+// rank is the number of singular values above least.
+func (z *spectrum) rank(least float64) int {
+	k := 0
+	for k < len(z.s) && z.s[k] > least {
+		k++
+	}
+	return k
+}
+
+// lead are the first k singular vectors.
+func (z *spectrum) lead(k int) (u, v mat.Matrix) {
+	m, _ := z.u.Dims()
+	n, _ := z.v.Dims()
+	return z.u.Slice(0, m, 0, k), z.v.Slice(0, n, 0, k)
+}
+
+// rest are the singular vectors from k on.
+func (z *spectrum) rest(k int) (u, v mat.Matrix) {
+	m, _ := z.u.Dims()
+	n, _ := z.v.Dims()
+	return z.u.Slice(0, m, k, m), z.v.Slice(0, n, k, n)
+}
+
+// cut sets g to the matrix with singular values that are smaller by least, and returns their sum.
+func (z *spectrum) cut(least float64, g *mat.Dense) (sum float64) {
+	k := z.rank(least)
+	if k == 0 {
+		g.Zero()
+		return 0
+	}
+	u, v := z.lead(k)
+	scaled := mat.DenseCopyOf(u)
+	for p := range k {
+		f := z.s[p] - least
+		sum += f
+		for i := range scaled.RawMatrix().Rows {
+			scaled.Set(i, p, scaled.At(i, p)*f)
+		}
+	}
+	g.Mul(scaled, v.T())
+	return sum
+}
+
+// signs is U_k V_k', the derivative of the sum of the first k singular values.
+func (z *spectrum) signs(k int) *mat.Dense {
+	m, _ := z.u.Dims()
+	n, _ := z.v.Dims()
+	out := mat.NewDense(m, n, nil)
+	if k > 0 {
+		u, v := z.lead(k)
+		out.Mul(u, v.T())
+	}
+	return out
+}
+
+// weights are e_pq and o_pq for a singular value p above least. Those q that a matrix of other than square shape has no value for count as zeros.
+func (z *spectrum) weights(p, q int, least float64) (e, o float64) {
+	switch {
+	case p == q:
+		return 1, 0
+	case q >= len(z.s):
+		return 1 - least/z.s[p], 0
+	}
+	a := 1.
+	if z.s[q] < least {
+		a = (z.s[p] - least) / (z.s[p] - z.s[q])
+	}
+	b := (z.s[p] - least + math.Max(0, z.s[q]-least)) / (z.s[p] + z.s[q])
+	return (a + b) / 2, (a - b) / 2
+}
+
+// derivative is D of a matrix.
+func (z *spectrum) derivative(of *mat.Dense, least float64) *mat.Dense {
+	m, n := z.u.RawMatrix().Rows, z.v.RawMatrix().Rows
+	k, few := z.rank(least), min(m, n)
+	var half, h, out mat.Dense
+	half.Mul(z.u.T(), of)
+	h.Mul(&half, z.v)
+	d := mat.NewDense(m, n, nil)
+	for p := range k {
+		for q := range max(m, n) {
+			e, o := z.weights(p, q, least)
+			switch {
+			case q >= few && n > m:
+				d.Set(p, q, e*h.At(p, q))
+			case q >= few:
+				d.Set(q, p, e*h.At(q, p))
+			default:
+				d.Set(p, q, e*h.At(p, q)+o*h.At(q, p))
+				d.Set(q, p, e*h.At(q, p)+o*h.At(p, q))
+			}
+		}
+	}
+	half.Reset()
+	half.Mul(z.u, d)
+	out.Mul(&half, z.v.T())
+	return &out
+}
+
+// pick are the entries of a matrix at the places of a part.
+func (p *part) pick(g *mat.Dense) []float64 {
+	out := make([]float64, len(p.places))
+	data := g.RawMatrix().Data
+	for e, at := range p.places {
+		out[e] = data[at]
+	}
+	return out
+}
+
+// spread adds R(u), times a factor, to a matrix.
+func (p *part) spread(to *mat.Dense, factor float64, u []float64) {
+	data := to.RawMatrix().Data
+	for e, at := range p.places {
+		data[at] += factor * u[e]
+	}
+}
+
+// centreOf is the centre of the matrix of a part.
+func (p *program) centreOf(t int) *mat.Dense {
+	return mat.NewDense(p.matrix.m, p.matrix.n, p.centreG[t])
+}
+
+// least is what singular values of the matrix are cut by.
+func (p *program) least(s *portion) float64 { return s.ms / p.rho }
+
+// threshold is what coefficients are cut by: the multiplier of |b|_1, if that is shared.
+func (p *program) threshold(s *portion) float64 {
+	if p.matrix != nil {
+		return 0
+	}
+	return s.ms
+}
+
+// unfold decomposes Z.
+func (p *ascent) unfold(t int, s *portion) {
+	z := mat.DenseCopyOf(p.centreOf(t))
+	p.parts[t].spread(z, -1/p.rho, s.u)
+	if found := decompose(z); found != nil {
+		s.z = found
+	}
+}
+
+// fold sets G, and returns what it has in the Lagrangian but for its norm.
+func (p *ascent) fold(t int, s *portion) (value float64) {
+	s.l1 += s.z.cut(p.least(s), s.g)
+	for e, v := range p.parts[t].pick(s.g) {
+		value += s.u[e] * v
+	}
+	d := floats.Distance(s.g.RawMatrix().Data, p.centreG[t], 2)
+	return value + p.rho/2*d*d
+}
+
+// folded is a matrix with its spectrum.
+type folded struct {
+	g []float64
+	z *spectrum
+}
+
+// remember keeps the matrices of the last point.
+func (s *Subproblem) remember(a *ascent) {
+	s.last = nil
+	if a.matrix == nil {
+		return
+	}
+	for t := range a.at.of {
+		of := &a.at.of[t]
+		z := &spectrum{u: of.z.u, v: of.z.v}
+		for _, v := range of.z.s {
+			z.s = append(z.s, math.Max(0, v-a.least(of)))
+		}
+		s.last = append(s.last, &folded{of.g.RawMatrix().Data, z})
+	}
+}
+
+// known is the spectrum of a matrix, if it is the last one of the part.
+func (s *Subproblem) known(t int, g []float64) *spectrum {
+	if s.last == nil || !slices.Equal(s.last[t].g, g) {
+		return nil
+	}
+	return s.last[t].z
+}
+
+// turn takes Z such that G is its centre, and returns by how much R(u) is ahead of that.
+func (a *ascent) turn(t int, s *portion) *mat.Dense {
+	p, least := a.parts[t], a.least(s)
+	c := a.known[t]
+	if c == nil {
+		c = decompose(a.centreOf(t))
+	}
+	ahead := mat.NewDense(a.matrix.m, a.matrix.n, nil)
+	p.spread(ahead, 1, s.u)
+	if c == nil {
+		return nil
+	}
+	k := c.rank(math.Max(apart*c.s[0], 1e-300))
+	if k == len(c.s) {
+		return nil
+	}
+	// The part of R(u) outside of the singular vectors of the centre, cut to the norm of the multiplier.
+	u, v := c.rest(k)
+	var half, inner mat.Dense
+	half.Mul(u.T(), ahead)
+	inner.Mul(&half, v)
+	w := decompose(&inner)
+	if w == nil {
+		return nil
+	}
+	var wu, wv mat.Dense
+	wu.Mul(u, w.u)
+	wv.Mul(v, w.v)
+	z := &spectrum{u: mat.DenseCopyOf(c.u), v: mat.DenseCopyOf(c.v), s: make([]float64, len(c.s))}
+	for q := range z.s {
+		if q < k {
+			z.s[q] = c.s[q] + least
+			continue
+		}
+		z.s[q] = math.Min(w.s[q-k]/a.rho, (1-apart)*least)
+	}
+	m, n := a.matrix.m, a.matrix.n
+	z.u.Slice(0, m, k, m).(*mat.Dense).Scale(-1, &wu)
+	z.v.Slice(0, n, k, n).(*mat.Dense).Copy(&wv)
+	s.z = z
+	// R(u) - rho (C - Z)
+	var scaled, whole mat.Dense
+	scaled.CloneFrom(z.u.Slice(0, m, 0, len(z.s)))
+	for q, v := range z.s {
+		for i := range m {
+			scaled.Set(i, q, scaled.At(i, q)*v)
+		}
+	}
+	whole.Mul(&scaled, z.v.Slice(0, n, 0, len(z.s)).T())
+	whole.Sub(&whole, a.centreOf(t))
+	whole.Scale(a.rho, &whole)
+	ahead.Add(ahead, &whole)
+	return ahead
+}

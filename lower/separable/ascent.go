@@ -142,7 +142,7 @@ func (a *ascent) step() bool {
 		gain := a.try.value - a.at.value
 		if promise*size <= noise && gain >= -noise { // rounding decides
 			a.take()
-			return a.steepness() < steep/2
+			return size < 1 || a.steepness() < steep/2 // a shorter step met a kink, which the next one knows of
 		}
 		slope := a.along(d)
 		if gain >= gained*size*promise && (math.Abs(slope) <= flat*promise || slope > 0 && size == 1) {

@@ -3,6 +3,7 @@ package leastsquares
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -19,7 +20,10 @@ type Data struct {
 	Norm2     []float64 // squared norms of the (centred) columns
 	Scale     float64   // the objective at zero
 	XtY       []float64 // X'y of the (centred) data
-	gram      *gram     // nil unless prepared
+
+	prepared bool // X'X is asked for, and made by the first that needs it
+	once     sync.Once
+	gram     *gram
 }
 
 // New checks and prepares the data: y has a target for each row of x. It keeps a
@@ -94,27 +98,36 @@ const (
 	gramWork, gramMost = 1e8, 2000
 )
 
-// Prepare computes X'X unless the design is large. It must not run at the same time as a solve.
+// Prepare has X'X computed where it is first of use, unless the design is large. It must not run at the same time as a solve.
 func (g *Data) Prepare() {
 	n, p := g.X.Dims()
-	if g.gram != nil || p == 0 || p > gramMost || float64(n)*float64(p)*float64(p)/2 > gramWork {
-		return
+	g.prepared = p > 0 && p <= gramMost && float64(n)*float64(p)*float64(p)/2 <= gramWork
+}
+
+// known is X'X / n, nil unless prepared.
+func (g *Data) known() *gram {
+	if !g.prepared {
+		return nil
 	}
-	all := make([]int, p)
-	for j := range all {
-		all[j] = j
-	}
-	h := g.Hessian(all, nil, nil).RawSymmetric()
-	for i := range p { // the lower triangle
-		for j := range i {
-			h.Data[i*h.Stride+j] = h.Data[j*h.Stride+i]
+	g.once.Do(func() {
+		p := g.X.Columns()
+		all := make([]int, p)
+		for j := range all {
+			all[j] = j
 		}
-	}
-	g.gram = &gram{p, h.Data}
+		h := g.form(all, nil, nil).RawSymmetric()
+		for i := range p { // the lower triangle
+			for j := range i {
+				h.Data[i*h.Stride+j] = h.Data[j*h.Stride+i]
+			}
+		}
+		g.gram = &gram{p, h.Data}
+	})
+	return g.gram
 }
 
 // Prepared says whether [Data.GramRow] may be asked.
-func (g *Data) Prepared() bool { return g.gram != nil }
+func (g *Data) Prepared() bool { return g.prepared }
 
 // GramRow is row j of X'X / n, of (centred) columns.
-func (g *Data) GramRow(j int) []float64 { return g.gram.row(j) }
+func (g *Data) GramRow(j int) []float64 { return g.known().row(j) }

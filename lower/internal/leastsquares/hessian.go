@@ -16,11 +16,17 @@ func (g *Data) Hessian(set []int, w2 []float64, end *stop.Stop) *mat.SymDense {
 	if k == 0 {
 		return &mat.SymDense{}
 	}
-	h := mat.NewSymDense(k, nil)
-	if g.gram != nil {
-		g.take(h, set, w2)
+	if m := g.known(); m != nil {
+		h := mat.NewSymDense(k, nil)
+		m.take(h, set, w2)
 		return h
 	}
+	return g.form(set, w2, end)
+}
+
+// form is Hessian from the columns.
+func (g *Data) form(set []int, w2 []float64, end *stop.Stop) *mat.SymDense {
+	h := mat.NewSymDense(len(set), nil)
 	products := g.sparseProducts
 	if g.X.Dense() {
 		products = g.denseProducts
@@ -42,11 +48,11 @@ func (g *Data) Hessian(set []int, w2 []float64, end *stop.Stop) *mat.SymDense {
 	return h
 }
 
-// take sets h to the part of the prepared matrix, plus the weights.
-func (g *Data) take(h *mat.SymDense, set []int, w2 []float64) {
+// take sets h to the part of the matrix, plus the weights.
+func (m *gram) take(h *mat.SymDense, set []int, w2 []float64) {
 	raw := h.RawSymmetric()
 	for i, j := range set {
-		known, row := g.gram.row(j), raw.Data[i*raw.Stride:i*raw.Stride+len(set)]
+		known, row := m.row(j), raw.Data[i*raw.Stride:i*raw.Stride+len(set)]
 		for l := i; l < len(set); l++ {
 			row[l] = known[set[l]]
 		}

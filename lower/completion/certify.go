@@ -33,6 +33,7 @@ func (f *factored) certify(least float64) (objective, gap float64, grew bool) {
 	if f.over() {
 		return objective, math.Inf(1), false
 	}
+	f.shift = math.Max(0, rest-f.nuclear)
 	gap = math.Max(0, objective-f.bound(top))
 	missing := gap > least && len(found.values) > 0
 	if f.k > rank && (missing || rest < f.nuclear*(1-idle)) {

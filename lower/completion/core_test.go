@@ -190,7 +190,7 @@ func TestSpread(t *testing.T) {
 	require.InDelta(t, before-fell, f.objective(), 1e-9, "but for the balance of the factors that it began with")
 	f.spread(1e-9)
 	after := f.objective()
-	require.LessOrEqual(t, after, before-fell)
+	require.LessOrEqual(t, after, before-fell+1e-12, "but for the balance of the factors")
 	w.Tol = 1e-9
 	solver := j.Joint()
 	require.NoError(t, solver.Model(context.Background(), w.Centre))

@@ -65,9 +65,12 @@ func (f *factored) epoch() {
 	}
 }
 
-// descend goes to the solution with as many columns, until a step promises less than tol^2 times the training loss at zero or, where columns
-// may be taken in, the point turns out to be near to a saddle, as it does where some are missing.
-func (f *factored) descend(tol float64, grows bool) {
+// descend goes to the solution with as many columns, until a step promises less than tol^2 times the training loss at zero.
+//
+// Away from the solution, and where columns are missing, the Hessian is not positive definite: in a column it is about m_0 I less T, whose singular values may
+// be larger. A multiple of the identity on the factors is added then, at first that by which T was found to be too large, later by what directions of
+// conjugate gradients show; it falls with each step that needed no more.
+func (f *factored) descend(tol float64) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
 	last := tol * tol * unit
 	for range jointSteps {
@@ -96,8 +99,12 @@ func (f *factored) descend(tol float64, grows bool) {
 		accuracy = math.Max(accuracy, math.Min(coarsest, 0.5*tol*math.Sqrt(unit/steep)))
 		d := f.conjugate(g, accuracy, jointCG)
 		promise := g.dot(d)
-		if !(promise > 0) || !f.move(d, promise, steep) || promise <= last || grows && f.bent {
+		if !(promise > 0) || !f.move(d, promise, steep) || promise <= last && f.bent == 0 {
 			return
+		}
+		f.shift *= shiftFall
+		if f.bent > 0 {
+			f.shift = shiftGrowth * math.Max(f.shift/shiftFall, f.bent)
 		}
 	}
 }

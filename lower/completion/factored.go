@@ -31,9 +31,10 @@ type factored struct {
 	cx      []float64
 	c0      float64
 
-	set    []int // S
-	active []int // its groups
-	bent   bool  // the last system had a direction without curvature: columns are missing
+	set    []int   // S
+	active []int   // its groups
+	shift  float64 // of the Hessian, see descend
+	bent   float64 // how negative the curvature was in a direction of the last system with such a one, else 0: columns are missing
 	blocks *blocks
 	holds  []float64
 	work   [2][]float64

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// hessian sets out to the second derivative of F along t.
+// hessian sets out to the second derivative of F along t, with the shift.
 func (f *factored) hessian(out, t tangent) {
 	out.clear()
 	k := f.k
@@ -58,8 +58,8 @@ func (f *factored) hessian(out, t tangent) {
 		half(out.A, t.A, f.a, t.B, f.b, f.ca, f.cb)
 		half(out.B, t.B, f.b, t.A, f.a, f.cb, f.ca)
 	}
-	floats.AddScaled(out.A, f.nuclear, t.A)
-	floats.AddScaled(out.B, f.nuclear, t.B)
+	floats.AddScaled(out.A, f.nuclear+f.shift, t.A)
+	floats.AddScaled(out.B, f.nuclear+f.shift, t.B)
 	at := 0
 	for _, g := range f.active {
 		size, along, from := f.size(g), 0.0, at
@@ -122,7 +122,7 @@ func (f *factored) hold(out, t tangent) {
 
 // conjugate returns t with H t = q, see [surface.conjugate].
 func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
-	f.bent = false
+	f.bent = 0
 	t, res := f.zero(), q.copy()
 	z, hd := f.precondition(res), f.zero()
 	d := z.copy()
@@ -135,7 +135,7 @@ func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
 		f.hessian(hd, d)
 		curvature := d.dot(hd)
 		if !(curvature > 1e-14*math.Abs(d.dot(res))) {
-			f.bent = true
+			f.bent = math.Max(math.SmallestNonzeroFloat64, -curvature/(floats.Dot(d.A, d.A)+floats.Dot(d.B, d.B)))
 			if step == 0 {
 				t.add(1, d)
 			} else if curvature < 0 {

@@ -24,6 +24,8 @@ const (
 	checkTries = 2
 	// jointShare of the tolerance of a solve is what the last step may promise.
 	jointShare = 1
+	// shiftFall is the ratio of the shifts of two steps, shiftGrowth that of a shift and what was too small.
+	shiftFall, shiftGrowth = 0.25, 2
 	// steepShare of what the last step may promise is a steepness from which no step is taken.
 	steepShare = 0.1
 	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the best G, and concave below.
@@ -78,7 +80,7 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	if s.weights == nil && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
 		f.minimize(math.Min(meetGap*f.j.unit, w.Tol*meetTol))
 	}
-	f.descend(math.Max(f.least(w), 1e-4*math.Min(1e-2, change*change)), false)
+	f.descend(math.Max(f.least(w), 1e-4*math.Min(1e-2, change*change)))
 	if f.over() {
 		s.weights = nil
 		return nil, nil
@@ -188,6 +190,7 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 		gradients[2+g] = t
 	}
 	f.prepare()
+	f.shift = 0
 	for i, g := range gradients {
 		if g.A == nil || g.dot(g) == 0 || f.rho == 0 && i == 0 && f.w[validating] == 0 {
 			continue // without validation rows and centre only the ratios count, and the weight of the training rows stays
@@ -214,12 +217,12 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
 	f.weigh(w)
-	f.descend(f.least(w), false)
+	f.descend(f.least(w))
 	k := f.k
 	c.Objective, c.Gap, c.Grew = f.certify(w.Tol)
 	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > w.Tol*meetTol/2; try++ { // the gradient has to be smaller
 		tol /= 10
-		f.descend(tol, false)
+		f.descend(tol)
 		c.Objective, c.Gap, c.Grew = f.certify(w.Tol)
 	}
 	if c.Grew || k != f.k || s.weights == nil || !same(s.weights, w) {

@@ -26,6 +26,8 @@ const (
 	jointShare = 1
 	// shiftFall is the ratio of the shifts of two steps, shiftGrowth that of a shift and what was too small.
 	shiftFall, shiftGrowth = 0.25, 2
+	// mostBents systems with directions of negative curvature end the way to a solution: columns are missing.
+	mostBents = 3
 	// steepShare of what the last step may promise is a steepness from which no step is taken.
 	steepShare = 0.1
 	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the best G, and concave below.
@@ -80,7 +82,7 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	if s.weights == nil && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
 		f.minimize(math.Min(meetGap*f.j.unit, w.Tol*meetTol))
 	}
-	f.descend(math.Max(f.least(w), 1e-4*math.Min(1e-2, change*change)))
+	f.descend(math.Max(f.least(w), 1e-4*math.Min(1e-2, change*change)), false)
 	if f.over() {
 		s.weights = nil
 		return nil, nil
@@ -217,12 +219,12 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
 	f.weigh(w)
-	f.descend(f.least(w))
+	f.descend(f.least(w), false)
 	k := f.k
 	c.Objective, c.Gap, c.Grew = f.certify(w.Tol)
 	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > w.Tol*meetTol/2; try++ { // the gradient has to be smaller
 		tol /= 10
-		f.descend(tol)
+		f.descend(tol, false)
 		c.Objective, c.Gap, c.Grew = f.certify(w.Tol)
 	}
 	if c.Grew || k != f.k || s.weights == nil || !same(s.weights, w) {

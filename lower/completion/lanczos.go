@@ -21,7 +21,7 @@ const (
 	// lanczosLog is -log of the probability that a bound by the number of steps alone does not hold.
 	lanczosLog = 30
 	// lanczosShare is how many steps a value above the threshold takes.
-	lanczosShare = 3
+	lanczosShare = 8
 	// growth of the largest singular value above the threshold, relative, is that of a missing column.
 	growth = 1e-10
 )

@@ -21,7 +21,7 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 	}
 	tol := gap / unit
 	for rounds = 1; ; rounds++ {
-		f.descend(tol)
+		f.descend(tol, true)
 		if f.over() {
 			return f.objective(), math.Inf(1), lower.Cancelled, rounds
 		}

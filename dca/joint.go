@@ -35,10 +35,9 @@ const jointEngine = "fit"
 // large: their last digits cost most of the time.
 const jointTol, compactTol = 1e-9, 1e-4
 
-// subproblemTol is the gap of subproblems of compact points: far below what the inexactness test lets pass, rho/4 |z_k - z_k-1|^2, as these points have
-// many values. It is larger where z, which a gap g bounds by |z - z*|^2 <= 2 g / rho, and t <= t* + g / alpha are known to stepShare of what the stopping test
-// compares them with, [Settings].Tol.
-const subproblemTol, stepShare = 1e-3, 0.05
+// stepShare bounds the gap of subproblems of compact points, whose last digits cost most: it may be so large that z, which a gap g bounds by
+// |z - z*|^2 <= 2 g / rho, and t <= t* + g / alpha are known to this share of what the stopping test compares them with, [Settings].Tol.
+const stepShare = 0.05
 
 // coarseShare times their gap is that of subproblems of coarse fits: the value of the lower level, known to its gap, is in them with a weight of up to the penalty.
 const coarseShare = 10
@@ -266,7 +265,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 	tol := j.tol()
 	switch {
 	case j.compact():
-		tol = math.Max(subproblemTol, j.stopTol(b)/scale)
+		tol = math.Max(compactTol, j.stopTol(b)/scale)
 	case j.coarse > 0:
 		tol = math.Max(tol, j.coarse*math.Max(1, math.Min(coarseShare, b.penalty)))
 	}

@@ -12,8 +12,9 @@ import (
 const (
 	// jointSteps bounds the steps of Newton's method, jointCG those of conjugate gradients in each.
 	jointSteps, jointCG = 60, 400
-	// forcing bounds the accuracy of the systems of Newton's method, derivatives is that of those for derivatives in the weights.
-	forcing, derivatives = 0.1, 1e-2
+	// forcing bounds the accuracy of the systems of Newton's method, derivatives is that of those for derivatives in the weights, groupDerivatives in those of
+	// groups, of which there are many: the second derivatives of F, energies of the solutions, are known to the square of it.
+	forcing, derivatives, groupDerivatives = 0.1, 1e-2, 0.1
 	// coarsest is the least accuracy of a system, at the end.
 	coarsest = 0.5
 	// jointTol is the share of the training loss at zero, squared, that the last step of Newton's method promises.
@@ -197,7 +198,11 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 		if g.A == nil || g.dot(g) == 0 || f.rho == 0 && i == 0 && f.w[validating] == 0 {
 			continue // without validation rows and centre only the ratios count, and the weight of the training rows stays
 		}
-		s.tangents[i] = f.conjugate(g, derivatives, jointCG)
+		accuracy := derivatives
+		if i > 1 {
+			accuracy = groupDerivatives
+		}
+		s.tangents[i] = f.conjugate(g, accuracy, jointCG)
 		if f.over() {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -119,7 +120,7 @@ func (s *factoredWithin) Begin(ctx context.Context, lambda []float64, x [][]floa
 
 // Solve implements [lower.WithinSolver].
 func (s *factoredWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	if !s.begun && len(radii) == 1 {
+	if !s.begun {
 		if err := s.approach(ctx, radii[0]); err != nil {
 			return nil, err
 		}
@@ -128,25 +129,39 @@ func (s *factoredWithin) Solve(ctx context.Context, radii []float64, tol float64
 	return s.Lower.Solve(ctx, radii, tol)
 }
 
-// approach begins at the weight at which the norm is about the radius, between the first point of the path with a larger norm and the one before.
+// approach begins at the weights, all of the same share of those that make everything zero, at which the nuclear norm is about its radius, between the first
+// point of the path with a larger norm and the one before.
 func (s *factoredWithin) approach(ctx context.Context, radius float64) error {
-	weight := s.fit.LambdaMax()
-	var at *lower.Point
+	top := slices.Repeat([]float64{0}, s.fit.Dim())
+	var groups float64
+	top[0], groups = s.fit.both.Largest()
+	for i := range top[1:] {
+		top[1+i] = groups
+	}
+	at := func(share float64) []float64 {
+		weights := slices.Clone(top)
+		floats.Scale(share, weights)
+		return weights
+	}
+	if !(floats.Min(top) > 0) {
+		return nil // without a start
+	}
+	share := 1.0
+	var last *lower.Point
 	before := 0.0 // the norm
 	for range withinPoints {
-		next, err := s.fit.Solve(ctx, []float64{withinStep * weight}, withinGap, at)
+		next, err := s.fit.Solve(ctx, at(withinStep*share), withinGap, last)
 		if err != nil || !next.Solved {
-			return err // without a start
+			return err
 		}
 		norm := s.fit.Values(next.X).Penalties[0]
 		if norm >= radius {
-			share := (radius - before) / (norm - before)
-			return s.Begin(ctx, []float64{weight * math.Pow(withinStep, share)}, next.X)
+			return s.Begin(ctx, at(share*math.Pow(withinStep, (radius-before)/(norm-before))), next.X)
 		}
-		weight, at, before = withinStep*weight, next, norm
+		share, last, before = withinStep*share, next, norm
 	}
 	if before > 0 {
-		return s.Begin(ctx, []float64{weight}, at.X)
+		return s.Begin(ctx, at(share), last.X)
 	}
 	return nil
 }

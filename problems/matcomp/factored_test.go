@@ -2,6 +2,7 @@ package matcomp_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	lowerfits "github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
@@ -146,4 +148,71 @@ func TestFactoredRetrain(t *testing.T) {
 		sum += r * r
 	}
 	require.InEpsilon(t, sum/float64(2*len(d.Test)), *test, 1e-4)
+}
+
+// featured is large with features of rows and columns, of which some matter.
+func featured(t *testing.T) *matcomp.Data {
+	d := large()
+	rng := rand.New(rand.NewPCG(7, 8))
+	side := func(n int, of ...int) matcomp.Features {
+		f := matcomp.Features{X: mat.NewDense(n, len(of), nil)}
+		for j := range of {
+			f.Names = append(f.Names, fmt.Sprint("f", j))
+			for i := range n {
+				f.X.Set(i, j, rng.NormFloat64())
+			}
+		}
+		g, err := groups.Of(of)
+		require.NoError(t, err)
+		f.Groups = g
+		return f
+	}
+	d.Row, d.Col = side(d.Rows, 0, 0, 1, 1), side(d.Cols, 0, 0, 1)
+	for _, set := range [][]matcomp.Entry{d.Train, d.Val, d.Test} {
+		for k := range set {
+			e := &set[k]
+			e.Value += 0.8*d.Row.X.At(e.Row, 0) - 0.5*d.Row.X.At(e.Row, 1) + 0.6*d.Col.X.At(e.Col, 0)
+		}
+	}
+	return d
+}
+
+// With features, too, lower level, method and final training are those by conic programs.
+func TestFactoredFeatures(t *testing.T) {
+	d := featured(t)
+	m := newModel(t, d, matcomp.Options{Intercept: true})
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	require.Implements(t, (*lowerfits.Compact)(nil), fit)
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	s := m.DefaultSettings()
+	s.Backend, s.MaxIter = backend, 1
+
+	conic := m.Program()
+	conic.H0 = []float64{30, 0.7, 0.05, 0.4, 0.2}
+	quick := conic
+	quick.Fit = lowerfits.NewChain(fit, 1e-9)
+	want, err := dca.LowerLevel(context.Background(), conic, s)
+	require.NoError(t, err)
+	got, err := dca.LowerLevel(context.Background(), quick, s)
+	require.NoError(t, err)
+	require.False(t, math.IsNaN(got.Gap))
+	require.InEpsilon(t, want.Value, got.Value, 1e-4)
+	require.InDeltaSlice(t, want.Lambda, got.Lambda, 2e-3)
+	a, b := m.Evaluate(want.X), m.Evaluate(got.X)
+	require.InEpsilon(t, a.Validation, b.Validation, 1e-3)
+	require.InEpsilon(t, *a.Test, *b.Test, 1e-3)
+	p, q := m.Fit(want.X), m.Fit(got.X)
+	require.Equal(t, p.Features, q.Features)
+	require.InDeltaSlice(t, p.Coefficients, q.Coefficients, 1e-2)
+
+	conic.PathRise, quick.PathRise = 1, 1
+	x, err := dca.Solve(context.Background(), conic, s)
+	require.NoError(t, err)
+	y, err := dca.Solve(context.Background(), quick, s)
+	require.NoError(t, err)
+	require.Equal(t, "fit", y.Trace[0].SubEngine)
+	require.InDelta(t, x.Trace[0].Objective, y.Trace[0].Objective, 5e-4*x.Trace[0].Objective)
+	require.InEpsilon(t, x.RefitValue, y.RefitValue, 2e-3)
 }

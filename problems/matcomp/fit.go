@@ -10,14 +10,14 @@ import (
 	"github.com/conetune/conetune/lower/fits"
 )
 
-// Penalised is the fit of package completion, see [tune.Penalised]; of small matrices with few entries [fits.SmallCompletion]. For large matrices without features its points have factors in the place of Gamma, see
+// Penalised is the fit of package completion, see [tune.Penalised]; of small matrices with few entries [fits.SmallCompletion]. For large matrices its points have factors in the place of Gamma, see
 // [fits.FactoredCompletion], which [Model.Evaluate] and [Model.Fit] take, too.
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
 func (m *Model) Penalised() (lower.Penalised, error) {
 	d := m.data
 	if m.factored() {
-		return fits.NewFactoredCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, nil, nil, m.intercept)
+		return fits.NewFactoredCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.parts(), m.intercept)
 	}
 	if m.few() {
 		return fits.NewSmallCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.parts(), m.intercept)
@@ -34,19 +34,19 @@ func (m *Model) few() bool {
 	return fits.FewEntries(len(m.data.Train)+len(m.data.Val), m.data.Rows, m.data.Cols)
 }
 
-// parts are the lengths of the variables of coefficients.
-func (m *Model) parts() (parts []int) {
-	for _, f := range []*Features{&m.data.Row, &m.data.Col} {
-		if f.X != nil {
-			parts = append(parts, f.count())
-		}
-	}
-	return parts
+// factored says whether the points of the fit have factors in the place of Gamma: of large matrices.
+func (m *Model) factored() bool {
+	return !completion.Small(len(m.data.Train), m.data.Rows, m.data.Cols)
 }
 
-// factored says whether the points of the fit have factors in the place of Gamma: of large matrices without features.
-func (m *Model) factored() bool {
-	return !completion.Small(len(m.data.Train), m.data.Rows, m.data.Cols) && m.data.Row.count()+m.data.Col.count() == 0
+// parts are the lengths of theta and beta, as far as there are such.
+func (m *Model) parts() (out []int) {
+	for _, f := range []*Features{&m.data.Row, &m.data.Col} {
+		if f.X != nil {
+			out = append(out, f.count())
+		}
+	}
+	return out
 }
 
 // Modes are those of [fits.MatrixCompletion].

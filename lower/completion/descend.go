@@ -66,14 +66,14 @@ func (f *factored) epoch() {
 }
 
 // descend goes to the solution with as many columns, until a step promises less than tol^2 times the training loss at zero or, where columns may be taken in,
-// some of its systems had directions of negative curvature.
+// a system had a direction of negative curvature.
 //
 // Away from the solution, and where columns are missing, the Hessian is not positive definite: in a column it is about m_0 I less T, whose singular values may
 // be larger. A multiple of the identity on the factors is added then, at first that by which T was found to be too large, later by what directions of
 // conjugate gradients show; it falls with each step that needed no more.
 func (f *factored) descend(tol float64, grows bool) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
-	last, bents := tol*tol*unit, 0
+	last := tol * tol * unit
 	for range jointSteps {
 		if f.over() {
 			return
@@ -106,7 +106,7 @@ func (f *factored) descend(tol float64, grows bool) {
 		f.shift *= shiftFall
 		if f.bent > 0 {
 			f.shift = shiftGrowth * math.Max(f.shift/shiftFall, f.bent)
-			if bents++; grows && bents == mostBents {
+			if grows {
 				return
 			}
 		}

@@ -149,14 +149,17 @@ func newSide(d Data, groups [][]int) (*side, error) {
 	return s, nil
 }
 
-// order are the entries by rows, then columns.
+// tile is the number of columns whose entries come one after the other: few enough that a processor keeps their rows of a factor at hand.
+const tile = 512
+
+// order are the entries by tiles of columns, then rows, then columns.
 func (s *side) order() []int {
 	order := make([]int, len(s.y))
 	for e := range order {
 		order[e] = e
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.row[a], s.row[b]), cmp.Compare(s.col[a], s.col[b]))
+		return cmp.Or(cmp.Compare(s.col[a]/tile, s.col[b]/tile), cmp.Compare(s.row[a], s.row[b]), cmp.Compare(s.col[a], s.col[b]))
 	})
 	return order
 }

@@ -27,8 +27,6 @@ const (
 	jointShare = 1
 	// shiftFall is the ratio of the shifts of two steps, shiftGrowth that of a shift and what was too small.
 	shiftFall, shiftGrowth = 0.25, 2
-	// mostBents systems with directions of negative curvature end the way to a solution: columns are missing.
-	mostBents = 3
 	// steepShare of what the last step may promise is a steepness from which no step is taken.
 	steepShare = 0.1
 	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the best G, and concave below.
@@ -73,11 +71,14 @@ func (s *JointSolver) Quadratic() bool { return true }
 // Solve implements [lower.JointSolver].
 func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.JointPoint, error) {
 	f := s.f
-	if s.weights != nil && same(s.weights, w) {
-		return s.point, nil
-	}
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
+	if s.weights != nil && same(s.weights, w) {
+		if s.point.Curvature == nil && !w.Flat {
+			return s.curved(s.point), nil
+		}
+		return s.point, nil
+	}
 	change := s.follow(w)
 	f.weigh(w)
 	if s.weights == nil && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
@@ -89,13 +90,21 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 		return nil, nil
 	}
 	pt := &lower.JointPoint{Values: s.values(), Objective: f.objective()}
-	s.differentiate(pt)
-	if f.over() {
-		s.weights = nil
-		return nil, nil
+	s.weights, s.point, s.tangents = clone(w), pt, nil
+	if !w.Flat {
+		return s.curved(pt), nil
 	}
-	s.weights, s.point = clone(w), pt
 	return pt, nil
+}
+
+// curved is the point with second derivatives, nil where the context ended.
+func (s *JointSolver) curved(pt *lower.JointPoint) *lower.JointPoint {
+	s.differentiate(pt)
+	if s.f.over() {
+		s.weights = nil
+		return nil
+	}
+	return pt
 }
 
 // least is the tolerance of Newton's method at which the objective is known to that of the weights.

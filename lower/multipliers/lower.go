@@ -37,7 +37,9 @@ func (s *Lower) Begin(ctx context.Context, m []float64, x [][]float64) error {
 // meet has the solver take in the variables of the solution at the first multipliers.
 func (s *Lower) meet(ctx context.Context, tol float64) error {
 	for range rounds {
-		pt, err := s.solver.Solve(ctx, weighted(s.m, tol))
+		at := weighted(s.m, tol)
+		at.Flat = true
+		pt, err := s.solver.Solve(ctx, at)
 		if pt == nil || err != nil {
 			return err
 		}
@@ -125,7 +127,9 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		}
 		s.m = at.m
 		// The solver's last solution is perhaps that of a step that was not taken.
-		if pt, err := s.solver.Solve(ctx, weighted(s.m, tol)); pt == nil || err != nil {
+		last := weighted(s.m, tol)
+		last.Flat = true
+		if pt, err := s.solver.Solve(ctx, last); pt == nil || err != nil {
 			return out, err
 		}
 		c, err := s.solver.Check(ctx, weighted(s.m, tol))

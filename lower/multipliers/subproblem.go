@@ -85,7 +85,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 			return out, err
 		}
 		s.m = at.m
-		if at, err = w.at(ctx, s.m); at == nil || err != nil { // the last one may be of a step that was not taken
+		if points, err := w.points(ctx, s.m, true); points == nil || err != nil { // the last ones may be of a step that was not taken
 			return out, err
 		}
 		now := state{r: w.radii(s.m)}
@@ -219,6 +219,23 @@ func (w *work) part(m, r []float64) float64 {
 	return sum
 }
 
+// points are those of the joint fits, nil where one was not solved.
+func (w *work) points(ctx context.Context, m []float64, flat bool) ([]*lower.JointPoint, error) {
+	points, errs := make([]*lower.JointPoint, len(w.solvers)), make([]error, len(w.solvers))
+	crew.Each(len(w.solvers), w.workers, func(t int) {
+		of := w.weights(t, m)
+		of.Flat = flat
+		points[t], errs[t] = w.solvers[t].Solve(ctx, of)
+	})
+	w.count += len(w.solvers)
+	for t, pt := range points {
+		if pt == nil || errs[t] != nil {
+			return nil, errs[t]
+		}
+	}
+	return points, nil
+}
+
 // at is the dual function.
 func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 	for t, s := range w.solvers {
@@ -227,9 +244,10 @@ func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 		}
 	}
 	n := len(m)
-	points, errs := make([]*lower.JointPoint, len(w.solvers)), make([]error, len(w.solvers))
-	crew.Each(len(w.solvers), w.workers, func(t int) { points[t], errs[t] = w.solvers[t].Solve(ctx, w.weights(t, m)) })
-	w.count += len(w.solvers)
+	points, err := w.points(ctx, m, false)
+	if points == nil || err != nil {
+		return nil, err
+	}
 	share := 1 / float64(len(w.solvers))
 	r := w.radii(m)
 	out := &dualPoint{m: m, value: w.part(m, r), slope: make([]float64, n), curvature: make([][]float64, n)}
@@ -247,12 +265,6 @@ func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 		out.slope[0] += g * (r[j] - w.c.R[j])
 	}
 	for t, pt := range points {
-		if errs[t] != nil {
-			return nil, errs[t]
-		}
-		if pt == nil {
-			return nil, nil
-		}
 		out.value += pt.Objective
 		out.slope[0] += share * pt.Train
 		add(0, 0, share*share*pt.Curvature[0][0])

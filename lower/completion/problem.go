@@ -211,19 +211,26 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	return out, nil
 }
 
+// startAt is the point of a solution, zero for nil.
+func (c *Problem) startAt(s *Solution) *factored {
+	f := newFactored(c.joint)
+	if s == nil {
+		return f
+	}
+	copy(f.x, s.B)
+	f.b0 = s.B0
+	if s.Left != nil {
+		_, k := s.Left.Dims()
+		f.setFactors(k, slices.Concat(columnsOf(s.Left, c.m, k), columnsOf(s.Right, c.n, k)))
+	}
+	return f
+}
+
 // solveFactored solves by the factors alone.
 func (c *Problem) solveFactored(ctx context.Context, nuclear float64, norm []float64, o Options) *Solution {
-	f := newFactored(c.joint)
+	f := c.startAt(o.Start)
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
-	if start := o.Start; start != nil {
-		copy(f.x, start.B)
-		f.b0 = start.B0
-		if start.Left != nil {
-			_, k := start.Left.Dims()
-			f.setFactors(k, slices.Concat(columnsOf(start.Left, c.m, k), columnsOf(start.Right, c.n, k)))
-		}
-	}
 	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
 	out := &Solution{B: f.x}
 	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(o.Tol * c.groups.Scale)

@@ -61,7 +61,8 @@ const (
 	// features up to which all are worked with from the beginning.
 	newFeatures, wholeFeatures = 32, 128
 	// denseMost and sparseMost are the columns of dense and sparse designs up to which matrices are formed. On sparse ones a product with the design costs less than
-	// one with the matrix of a few thousand columns, and the factor of that as much as hundreds of them.
+	// one with the matrix of a few thousand columns, and the factor of that as much as hundreds of them. Dense designs of few rows are left to
+	// [byRows] from as many columns on as that takes, rowShare times the rows, and 256.
 	denseMost, sparseMost = 3000, 600
 	// sameCurvature is the relative change of curvatures up to which matrices are kept. It is the rate at which steps converge then, and a new
 	// matrix costs what a good many gradients do.
@@ -73,8 +74,10 @@ const (
 // Joint implements [lower.Joint].
 func (g *Joint) Joint() lower.JointSolver {
 	s := &jointSolver{Joint: g, threads: runtime.GOMAXPROCS(0), ctx: context.Background(), at: slices.Repeat([]int{-1}, g.Features()), most: denseMost}
-	if !g.sets[training].X.Dense() {
+	if rows := len(g.sets[training].Y) + len(g.sets[validating].Y); !g.sets[training].X.Dense() {
 		s.most = sparseMost
+	} else {
+		s.most = min(denseMost, max(2*wholeFeatures, rowShare*rows))
 	}
 	var first []int
 	if g.intercept {

@@ -20,6 +20,7 @@ import (
 //   - a step after which F has not fallen is not taken;
 //   - radii and bounds whose multipliers vanish are made a little slack, which does not change x~: one that
 //     is tight without holding anything back would stop the others at the next kink of F;
+//   - the run ends at the refit before where [Settings.Worth] says that a step is not worth taking;
 //   - alpha is multiplied where the gap or the agreement misses its tolerance, or F has not fallen.
 //
 // The bound on the gap and the growth of alpha make the run reach any GapTol.
@@ -49,6 +50,10 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	f0, f1 := r.score(r.current), r.score(next)
 	best, fbest := next, f1
 	if f1 < f0 {
+		if !r.settings.worth(r.current, next) {
+			r.stay()
+			return true, nil
+		}
 		if best, fbest, err = r.search(ctx, next, f1, it); err != nil {
 			return false, err
 		}
@@ -64,8 +69,7 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && r.low.joint.relativeStep(r.centre, from) < tol && gain < settled*tol
 	if done && r.result.Message != "" { // of the lower level's solutions take the refit
 		r.result.Message += "; the refit is reported for both"
-		r.result.X, r.result.H = r.centre.x, r.centre.h
-		r.settle(r.sub.train(r.centre), r.current.upper, r.current)
+		r.stay()
 	}
 	if gain < settled*tol {
 		if !(f1 < f0) {
@@ -76,6 +80,12 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 		}
 	}
 	return done, nil
+}
+
+// stay makes the refit at the centre the point of the result.
+func (r *run) stay() {
+	r.result.X, r.result.H = r.centre.x, r.centre.h
+	r.settle(r.sub.train(r.centre), r.current.upper, r.current)
 }
 
 // need estimates the factor for the penalty at which the gap, of order 1/alpha^2, and the relative
@@ -138,7 +148,7 @@ func (r *run) score(l *lowerSolution) float64 {
 	return l.upper
 }
 
-// search doubles the step from the current h to that of next as long as F falls.
+// search doubles the step from the current h to that of next as long as F falls, and [Settings.Worth] agrees.
 func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *Iteration) (*lowerSolution, float64, error) {
 	from := r.current.h
 	best := next
@@ -164,7 +174,7 @@ func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *It
 			break
 		}
 		v := r.score(trial)
-		if !(v < f-worthwhile*math.Abs(f)) {
+		if !(v < f-worthwhile*math.Abs(f)) || !r.settings.worth(best, trial) {
 			break
 		}
 		best, f = trial, v

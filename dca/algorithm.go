@@ -24,6 +24,7 @@ type run struct {
 	bounded  []int          // the hyperparameter of each row, see boundRows; nil where there are none
 	best     *lowerSolution // of the plain iterations, by validation value
 	found    *foundStart    // by pathStart
+	nothing  bool           // which is zero, where the run ends
 	// accelerated says that the iterations are those of accelerate.go.
 	accelerated bool
 	extra       Stats // of solvers closed already
@@ -108,6 +109,11 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 	if ctx.Err() != nil { // before the second program is compiled for nothing
 		r.fail(ctx, conic{}, "", false)
 		r.takeStart()
+		return false, nil
+	}
+	if r.nothing {
+		r.takeStart()
+		r.result.Status, r.result.Nothing = Converged, true
 		return false, nil
 	}
 	if p.Radii > 0 {

@@ -66,6 +66,8 @@ type Result struct {
 	// Weighted says that the run ended before the lower level was solved at the start, so that X and Refit are the solution in penalty form, for the
 	// weights Lambda, by which the start was chosen; H are its P_i(X).
 	Weighted bool
+	// Nothing says that the run ended there because all P_i(X) are zero at the best point of the path by [Settings.PathScore].
+	Nothing bool
 	// LowerValue is v(H), TrainValue l(X, H), UpperValue L(X, H), RefitValue L(Refit, H).
 	LowerValue, TrainValue, UpperValue, RefitValue float64
 	// Gap is (l(X, H) - v(H)) / max(1, |v(H)|).

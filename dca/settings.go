@@ -56,6 +56,12 @@ type Settings struct {
 	// validation value of the lower level's solution; where there are none, among the weights of
 	// [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.
 	PathStart bool
+	// PathScore, if not nil, is what the point of Path is chosen by, the least one, in the place of its validation value. Where the
+	// solution chosen is zero, with all P_i(x) = 0, the run has converged there.
+	PathScore func(weights []float64, validation float64) float64
+	// Worth, if not nil, is asked by the accelerated iteration whether a step from one lower-level solution to another of less validation value is
+	// worth taking. Where it says no, the run has converged at the first, or goes no further in the direction of a step.
+	Worth func(from, to [][]float64) bool
 	// Screen, with PathStart from Path, keeps the radii at their lower bounds, next to zero, that vanish at the start: what the common weights of the path
 	// leave out stays out, as their rows have no room above their radii. It is for models with a radius for each coefficient, which would let every coefficient in; see
 	// Program.Anchor too.
@@ -120,6 +126,11 @@ func (s *Settings) workers() int {
 		return s.Workers
 	}
 	return runtime.GOMAXPROCS(0)
+}
+
+// worth asks Worth about a step between solutions of the lower level.
+func (s *Settings) worth(from, to *lowerSolution) bool {
+	return s.Worth == nil || s.Worth(from.x, to.x)
 }
 
 // validate rejects settings without meaning.

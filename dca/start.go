@@ -67,11 +67,11 @@ func (r *run) bestStart(ctx context.Context) error {
 	return nil
 }
 
-// bestOfPath moves the centre to the point with the least validation value on the path
+// bestOfPath moves the centre to the point with the least validation value, or [Settings.PathScore], on the path
 //
 //	x(lambda) in argmin l(x) + sum_i lambda_i P_i(x),  lambda in Program.Path,  r_i = P_i(x(lambda)).
 //
-// It leaves the centre alone where every point of the path is zero.
+// It leaves the centre alone where every point of the path is zero, without PathScore; with it, zero may be the best, where the run ends.
 func (r *run) bestOfPath(ctx context.Context) error {
 	if radii := len(r.program.H0); r.program.Radii != radii {
 		return r.program.errorf("PathStart needs hyperparameters that are all radii, or Program.Starts; there are %d radii and %d hyperparameters", r.program.Radii, radii)
@@ -108,18 +108,22 @@ func (r *run) bestOfPath(ctx context.Context) error {
 		if s.X == nil {
 			continue
 		}
-		if !(slices.Max(s.Radii) > 0) {
+		score, zero := s.Validation, !(slices.Max(s.Radii) > 0)
+		if r.settings.PathScore != nil {
+			score = r.settings.PathScore(lambda, s.Validation)
+		} else if zero {
 			continue
 		}
 		if idle++; s.Validation < part {
 			part, idle = s.Validation, 0
 		}
-		if s.Validation < best {
-			best, weights = s.Validation, lambda
+		if score < best {
+			best, weights = score, lambda
 			r.startAt(s, weights)
+			r.nothing = zero
 		}
 	}
-	if !r.settings.Screen || r.program.Anchor == nil || weights == nil {
+	if !r.settings.Screen || r.program.Anchor == nil || weights == nil || r.nothing {
 		return nil
 	}
 	drawn := make([]float64, len(weights))

@@ -38,8 +38,7 @@ func why(c *problems.Caution) string {
 // caution is the model's, nil where it has none or the configuration asks for something else.
 func (t *Task) caution() *problems.Caution {
 	m, ok := t.Model.(Cautious)
-	c := t.Config
-	if !ok || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil || t.Start != nil {
+	if !ok || t.asked() {
 		return nil
 	}
 	return m.Caution()

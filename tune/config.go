@@ -61,7 +61,7 @@ type Config struct {
 	Final string
 	// StopFolds is the number of folds of validation rows that are held back in turn to find the iteration of VF-iDCA
 	// after which hyperparameters follow the noise of the others; the run on all of them then ends there. 1 turns
-	// it off, 0 leaves the model's choice, which is off with PresetPaper, GapTol or MaxIter.
+	// it off, and that validation rows are weighed one by one, see [Evident]; 0 leaves the model's choice, which is off with PresetPaper, GapTol or MaxIter.
 	StopFolds int
 	// OneSE has the simplest model chosen whose validation error is within one standard error of the least one: that with all weights of the
 	// penalties multiplied by the same factor, as large as possible. The model has to be [Measured].

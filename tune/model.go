@@ -136,3 +136,14 @@ type Measured interface {
 	// StandardError is that of the validation error of values of the lower-level variables, in its unit.
 	StandardError(x [][]float64) float64
 }
+
+// Evident is a [Reweighter] whose validation rows are weighed one by one, so that VF-iDCA does not follow what they cannot tell, see evidence.go.
+type Evident interface {
+	Reweighter
+	// ValidationLosses are the losses of the validation rows, in their order, of values of the lower-level variables.
+	ValidationLosses(x [][]float64) []float64
+	// LogLikelihood is that of the validation rows, but for a constant, where their loss in the unit of the program has a value.
+	LogLikelihood(validation float64) float64
+	// Wide says that there are more features than training rows.
+	Wide() bool
+}

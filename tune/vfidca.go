@@ -87,6 +87,8 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err := t.solvers(&p, func() (lower.Penalised, error) { return t.penalised(ctx) }); err != nil { // which takes memory, so after the runs on fewer rows
 		return nil, err
 	}
+	rows := t.evidence()
+	rows.weigh(&s, &p, caution != nil)
 	var iterate, solution Errors // of the last point accepted
 	s.Begin = t.at(s, 0, 0)
 	s.Accept = func(x, refit [][]float64) bool {
@@ -126,6 +128,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 			return nil, err
 		}
 	}
+	rows.conclude(out, r)
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err
 	}

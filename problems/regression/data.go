@@ -332,14 +332,7 @@ func (d *Data) Evaluate(x [][]float64) problems.Errors {
 // StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the validation rows over the root
 // of their number, by which a row that several deals validate counts once.
 func (d *Data) StandardError(x [][]float64) float64 {
-	var losses, weights []float64
-	for t, p := range d.parts {
-		f := d.Fold(t).Fit(of(d, x, t))
-		for i, v := range prediction(p.user, [][]float64{f.Coefficients, {f.Intercept}}) {
-			losses = append(losses, d.loss.Value(v, p.user.Y[i], 1))
-		}
-		weights = append(weights, p.user.Weights...)
-	}
+	losses, weights := d.losses(x)
 	n := len(losses)
 	if table := d.user.Table(); len(d.parts) > 1 && table != nil {
 		n = min(n, len(table.Y))
@@ -348,6 +341,18 @@ func (d *Data) StandardError(x [][]float64) float64 {
 		return weightedError(losses, weights, n)
 	}
 	return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
+}
+
+// losses are those of the validation rows in the user's units, one part after the other, and the weights of these rows, nil for equal ones.
+func (d *Data) losses(x [][]float64) (losses, weights []float64) {
+	for t, p := range d.parts {
+		f := d.Fold(t).Fit(of(d, x, t))
+		for i, v := range prediction(p.user, [][]float64{f.Coefficients, {f.Intercept}}) {
+			losses = append(losses, d.loss.Value(v, p.user.Y[i], 1))
+		}
+		weights = append(weights, p.user.Weights...)
+	}
+	return losses, weights
 }
 
 // test is the error of a predictor on the test rows, nil where there are none.

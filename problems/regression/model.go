@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
@@ -157,6 +159,46 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate
 
 // StandardError is that of the validation error, see [Data.StandardError].
 func (m *Model) StandardError(x [][]float64) float64 { return m.data.StandardError(x) }
+
+// ValidationLosses are the losses of the validation rows of values of the variables, times their weights beside the mean one, see [tune.Evident].
+//
+// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
+func (m *Model) ValidationLosses(x [][]float64) []float64 {
+	losses, weights := m.data.losses(x)
+	if weights != nil {
+		floats.Mul(losses, weights)
+		floats.Scale(float64(len(weights))/floats.Sum(weights), losses)
+	}
+	return losses
+}
+
+// LogLikelihood is the largest one of the validation rows at a mean loss, but for a constant, see [tune.Evident]: minus the sum of
+// the losses of labels and counts, and else that of normal errors of the best variance, -n/2 log(loss).
+//
+// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
+func (m *Model) LogLikelihood(validation float64) float64 {
+	n := 0
+	for _, p := range m.data.parts {
+		n += len(p.val.Y)
+	}
+	if m.spec.Labels != nil || m.spec.LogLink {
+		return -float64(n) * validation
+	}
+	return -float64(n) / 2 * math.Log(validation)
+}
+
+// Wide says that there are more features than training rows in a part, see [tune.Evident].
+//
+// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
+func (m *Model) Wide() bool {
+	_, p := m.data.Dims()
+	for _, part := range m.data.parts {
+		if p > len(part.train.Y) {
+			return true
+		}
+	}
+	return false
+}
 
 // FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
 func (m *Model) FoldFits(x [][]float64) []problems.Fit {

@@ -20,7 +20,7 @@ import (
 //   - a step after which F has not fallen is not taken;
 //   - radii and bounds whose multipliers vanish are made a little slack, which does not change x~: one that
 //     is tight without holding anything back would stop the others at the next kink of F;
-//   - the run ends at the refit before where [Settings.Worth] says that a step is not worth taking;
+//   - the run ends at the refit before where [Settings.Worth] says that a step is not worth taking, or its reverse where F has not fallen;
 //   - alpha is multiplied where the gap or the agreement misses its tolerance, or F has not fallen.
 //
 // The bound on the gap and the growth of alpha make the run reach any GapTol.
@@ -49,16 +49,20 @@ const (
 func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it *Iteration) (done bool, err error) {
 	f0, f1 := r.score(r.current), r.score(next)
 	best, fbest := next, f1
+	from, to := r.current, next
+	if f1 >= f0 {
+		from, to = next, r.current
+	}
+	if !r.settings.worth(from, to) {
+		r.stay()
+		return true, nil
+	}
 	if f1 < f0 {
-		if !r.settings.worth(r.current, next) {
-			r.stay()
-			return true, nil
-		}
 		if best, fbest, err = r.search(ctx, next, f1, it); err != nil {
 			return false, err
 		}
 	}
-	from, gain := r.centre, 0.0
+	centre, gain := r.centre, 0.0
 	if fbest < f0 {
 		gain = (f0 - fbest) / math.Max(math.Abs(fbest), math.SmallestNonzeroFloat64) // +Inf from f0 = +Inf
 		r.current = r.relax(best)
@@ -66,7 +70,7 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	}
 	tol := r.settings.Tol
 	need, flat := r.need(next, it)
-	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && r.low.joint.relativeStep(r.centre, from) < tol && gain < settled*tol
+	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && r.low.joint.relativeStep(r.centre, centre) < tol && gain < settled*tol
 	if done && r.result.Message != "" { // of the lower level's solutions take the refit
 		r.result.Message += "; the refit is reported for both"
 		r.stay()

@@ -60,7 +60,8 @@ type Settings struct {
 	// solution chosen is zero, with all P_i(x) = 0, the run has converged there.
 	PathScore func(weights []float64, validation float64) float64
 	// Worth, if not nil, is asked by the accelerated iteration whether a step from one lower-level solution to another of less validation value is
-	// worth taking. Where it says no, the run has converged at the first, or goes no further in the direction of a step.
+	// worth taking. Where it says no, the run has converged at the first, or goes no further in the direction of a step. Where a step leads to a
+	// larger value, it is asked about the way back: where that is not worth taking either, the two cannot be told apart.
 	Worth func(from, to [][]float64) bool
 	// Screen, with PathStart from Path, keeps the radii at their lower bounds, next to zero, that vanish at the start: what the common weights of the path
 	// leave out stays out, as their rows have no room above their radii. It is for models with a radius for each coefficient, which would let every coefficient in; see

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/dca"
@@ -24,8 +25,8 @@ import (
 //     is a candidate as well, with the weight from which on all coefficients are zero.
 //   - A step to other hyperparameters is taken only where it lowers the losses of the rows, compared row by row, by more than
 //     the standard error of the mean of these n differences.
-//   - The multipliers and not the radii are what is selected: the final training has more rows than the lower level, with which the norms of such
-//     fits grow, and as losses are means over rows, weights keep their meaning.
+//   - The multipliers and not the radii are what is selected, unless there are five or more training rows to each coefficient in use: the final training
+//     has more rows than the lower level, with which the norms of fits grow that the rows hold back, and as losses are means over rows, weights keep their meaning.
 //
 // With many validation rows, the first two say nothing. With fewer features than training rows both cost more than they gain: on splits of 32 real tables
 // test errors were 4 % higher, half of it by the weights. Folds, which weigh every row once, are chosen in the way of common.go.
@@ -44,7 +45,11 @@ type evidence struct {
 
 func (t *Task) evidence() *evidence {
 	m, ok := t.Model.(Evident)
-	if !ok || !m.Wide() || t.byWeights() || t.asked() || t.Program.Radii != len(t.Program.H0) {
+	if !ok || t.byWeights() || t.asked() || t.Program.Radii != len(t.Program.H0) {
+		return nil
+	}
+	rows, features := m.Training()
+	if features <= rows {
 		return nil
 	}
 	return &evidence{model: m}
@@ -109,7 +114,25 @@ func (e *evidence) conclude(out *Result, r *dca.Result) {
 	if e.stopped && out.Status == dca.Converged {
 		out.say(stoppedByEvidence)
 	}
-	if !out.LeastNorm && slices.Max(out.Selection.Lambda) > 0 {
+	if !out.LeastNorm && slices.Max(out.Selection.Lambda) > 0 && e.crowded(out.Selection.X) {
 		out.Selection.Weighted = true
 	}
 }
+
+// crowd is the number of training rows to a coefficient above which the norms of a fit do not grow with the rows any more.
+const crowd = 5
+
+// crowded says whether a solution uses so many coefficients that its norms grow with the rows.
+func (e *evidence) crowded(x [][]float64) bool {
+	rows, _ := e.model.Training()
+	used, least := 0, inUse*floats.Norm(x[0], math.Inf(1))
+	for _, v := range x[0] {
+		if math.Abs(v) > least {
+			used++
+		}
+	}
+	return crowd*used > rows
+}
+
+// inUse is the share of the largest coefficient up to which one counts as zero, as solutions of conic programs have no exact zeros.
+const inUse = 1e-5

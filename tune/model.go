@@ -144,6 +144,6 @@ type Evident interface {
 	ValidationLosses(x [][]float64) []float64
 	// LogLikelihood is that of the validation rows, but for a constant, where their loss in the unit of the program has a value.
 	LogLikelihood(validation float64) float64
-	// Wide says that there are more features than training rows.
-	Wide() bool
+	// Training are the numbers of training rows, the least of those of several parts, and of features.
+	Training() (rows, features int)
 }

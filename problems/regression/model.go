@@ -187,17 +187,15 @@ func (m *Model) LogLikelihood(validation float64) float64 {
 	return -float64(n) / 2 * math.Log(validation)
 }
 
-// Wide says that there are more features than training rows in a part, see [tune.Evident].
+// Training are the numbers of training rows, of folds the least, and of features, see [tune.Evident].
 //
 // [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
-func (m *Model) Wide() bool {
-	_, p := m.data.Dims()
+func (m *Model) Training() (rows, features int) {
+	rows, features = m.data.Dims()
 	for _, part := range m.data.parts {
-		if p > len(part.train.Y) {
-			return true
-		}
+		rows = min(rows, len(part.train.Y))
 	}
-	return false
+	return rows, features
 }
 
 // FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.

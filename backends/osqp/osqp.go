@@ -11,14 +11,16 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/augmented"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	mirror "github.com/conetune/conetune/internal/mirror/osqp"
 	"github.com/james-bowman/sparse"
 )
 
-func init() { backends.Register(Backend{}) }
+func init() { backends.Register(augmented.Over(Backend{})) }
 
-// Backend is OSQP as a [backends.ConicBackend].
+// Backend is OSQP as a [backends.ConicBackend], for linear and quadratic programs. What [backends.Open] returns takes second-order cones, too, see package
+// augmented.
 type Backend struct{}
 
 var _ backends.ConicBackend = Backend{}

@@ -30,7 +30,12 @@ func open(t testing.TB) backends.ConicBackend {
 // TestConformance is the promise of the package: residuals of 1e-8, also where
 // rows, columns and the objective are a million times apart.
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true})
+	backendtest.Run(t, osqp.Backend{}, backendtest.Options{NoIterationLog: true, SingleRun: true})
+}
+
+// TestSecondOrder is the same with second-order cones, up to a thousand times apart.
+func TestSecondOrder(t *testing.T) {
+	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true, Scale: 1000})
 }
 
 func TestCapabilities(t *testing.T) {
@@ -38,7 +43,8 @@ func TestCapabilities(t *testing.T) {
 	assert.Equal(t, "1.0.0", c.Version)
 	assert.Contains(t, c.License, "Apache-2.0")
 	assert.True(t, c.UpdateMatrices && c.UpdateVectors)
-	assert.False(t, c.Supports(backends.SecondOrderCone))
+	assert.True(t, c.Supports(backends.SecondOrderCone))
+	assert.False(t, osqp.Backend{}.Capabilities().Supports(backends.SecondOrderCone))
 }
 
 func TestSettings(t *testing.T) {

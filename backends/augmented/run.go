@@ -1,0 +1,193 @@
+package augmented
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/backends"
+)
+
+const (
+	// mostSteps bounds the Newton steps of a solve.
+	mostSteps = 500
+	// growth is the factor of sigma where the distance from the cones has not shrunk to a share of shrink, and largest its bound beside the first.
+	growth, shrink, largest = 5, 0.2, 1e8
+	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first.
+	leastWeight, firstWeight, mostWeight = 1e-9, 1e-4, 1e4
+	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
+	inexact, mostRounds = 0.3, 30
+	// innerShare of Options.Eps is the tolerance of the quadratic programs, and mostInner bounds the iterations of a first-order method for one of them: what
+	// it has by then is a direction, too.
+	innerShare, mostInner = 0.1, 4000
+	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least step.
+	armijo, shortest = 1e-4, 1e-10
+	// farStep is a step, beside x, that may show that the objective has no bound, as every fifth one may.
+	farStep = 100
+)
+
+// run is what one Solve knows.
+type run struct {
+	*solver
+	size, sigma, weight float64 // size is that of the objective
+	at                  *point
+	z                   []float64 // multipliers of the cones
+	lines               []float64 // and of the intervals
+	inside              bool      // the intervals hold at x
+	best                *backends.Solution
+	least               float64 // Excess of best
+	before              float64 // the distance from the cones when the multipliers last changed
+	rounds              int     // steps since then
+	iterations          int     // of the quadratic programs
+}
+
+// begin starts from where the last Solve ended, or from what WarmStart gave.
+func (s *solver) begin() *run {
+	r := &run{solver: s, size: s.objective(), z: make([]float64, len(s.form.rows)), lines: make([]float64, len(s.form.linear)), least: math.Inf(1), before: math.Inf(1)}
+	p := s.scale.Scale(s.start)
+	x := make([]float64, s.form.n)
+	copy(x, p.X)
+	if p.Z != nil {
+		for k, i := range s.form.rows {
+			r.z[k] = p.Z[i]
+		}
+	}
+	r.sigma, r.weight = s.sigma*r.size, s.weight*r.size
+	r.at = s.form.look(s.problem, x, r.z, r.sigma)
+	return r
+}
+
+// step is one of Newton's, and what follows from it. It returns the solution where there is one.
+func (r *run) step(ctx context.Context) (*backends.Solution, error) {
+	r.form.model(r.problem, r.at, r.sigma, r.weight)
+	answer, err := r.solveQP(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.iterations += max(1, answer.Iterations)
+	switch {
+	case answer.Status == backends.PrimalInfeasible && len(answer.Z) > 0:
+		return r.infeasible(answer.Z[:len(r.lines)], make([]float64, len(r.z))), nil
+	case len(answer.X) == 0 || floats.HasNaN(answer.X):
+		r.weight = min(mostWeight*r.size, 100*r.weight)
+		return nil, r.forget()
+	}
+	next := answer.X[:r.form.n]
+	copy(r.lines, answer.Z)
+	if r.rounds%5 == 4 || floats.Distance(next, r.at.x, math.Inf(1)) > farStep*math.Max(1, floats.Norm(r.at.x, math.Inf(1))) {
+		if proof := r.unbounded(next); proof != nil {
+			return proof, nil
+		}
+	}
+	r.rounds++
+	if share := r.search(next); share < 1 {
+		r.weight = min(mostWeight*r.size, r.weight*math.Min(10, 1/math.Sqrt(share)))
+		return nil, nil
+	}
+	r.weight = max(leastWeight*r.size, r.weight/10)
+	if r.excess() <= 1 {
+		return r.best, nil
+	}
+	return r.follow(), nil
+}
+
+// solveQP solves the quadratic program of the step.
+func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
+	qp := &r.form.qp
+	if r.qp == nil {
+		o := backends.Options{Eps: innerShare * r.options.Eps, EpsInfeasible: r.options.EpsInfeasible, Threads: r.options.Threads, Memory: r.options.Memory, Settings: r.options.Settings}
+		if o.MaxIterations = r.options.MaxIterations; r.inner.Capabilities().FirstOrder && (o.MaxIterations == 0 || o.MaxIterations > mostInner) {
+			o.MaxIterations = mostInner
+		}
+		solver, err := r.inner.Setup(qp, o)
+		if err != nil {
+			return nil, err
+		}
+		r.solver.qp = solver
+	} else if err := r.qp.Update(backends.Update{P: qp.P, Q: qp.Q, A: qp.A, B: qp.B}); err != nil {
+		return nil, err
+	}
+	return r.qp.Solve(ctx)
+}
+
+// search goes from x towards next as far as F falls, and returns the share of the way. A first x outside of the intervals is left in any case.
+func (r *run) search(next []float64) float64 {
+	at := r.at
+	gradient, _ := backends.Stationarity(r.problem, at.x, r.form.spread(make([]float64, len(r.lines)), at.z))
+	slope := 0.0
+	for j, g := range gradient {
+		slope += g * (next[j] - at.x[j])
+	}
+	known := innerShare * r.options.Eps * math.Max(1, math.Abs(at.value)) // to which the quadratic program is solved
+	for share := 1.0; ; share /= 2 {
+		x := slices.Clone(at.x)
+		floats.AddScaled(x, share, next)
+		floats.AddScaled(x, -share, at.x)
+		if share == 1 {
+			copy(x, next)
+		}
+		found := r.form.look(r.problem, x, r.z, r.sigma)
+		if !r.inside || found.value <= at.value+armijo*share*math.Min(0, slope)+known || share < shortest {
+			r.at, r.inside = found, true
+			return share
+		}
+	}
+}
+
+// excess is how far the point misses the tolerance. It keeps the best point.
+func (r *run) excess() float64 {
+	x, slack, z := slices.Clone(r.at.x), r.form.spread(r.form.inLines(r.problem, r.at.x), r.at.in), r.form.spread(r.lines, r.at.z)
+	r.scale.Unscale(x, slack, z)
+	e := r.judge.Excess(x, slack, z, r.options.Eps)
+	if r.best == nil || e < r.least {
+		r.least, r.best = e, &backends.Solution{Status: backends.Optimal, X: x, S: slack, Z: z}
+	}
+	return e
+}
+
+// follow changes the multipliers where F is near its least value. It returns a certificate where they prove that there is no point in the cones.
+func (r *run) follow() *backends.Solution {
+	gradient, scale := backends.Stationarity(r.problem, r.at.x, r.form.spread(r.lines, r.at.z))
+	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
+	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
+	if dual > math.Max(inexact*primal, innerShare*r.options.Eps) && r.rounds < mostRounds {
+		return nil
+	}
+	if primal > shrink*r.before {
+		if proof := r.infeasible(r.lines, r.at.z); proof != nil {
+			return proof
+		}
+		if primal > innerShare*r.options.Eps {
+			r.sigma = min(largest*r.size, growth*r.sigma)
+		}
+	}
+	copy(r.z, r.at.z)
+	r.before, r.rounds = primal, 0
+	r.at = r.form.look(r.problem, r.at.x, r.z, r.sigma)
+	return nil
+}
+
+// infeasible returns a certificate where multipliers prove that there is no point.
+func (r *run) infeasible(lines, cones []float64) *backends.Solution {
+	z := r.form.spread(lines, cones)
+	r.scale.Unscale(nil, nil, z)
+	better, residual, err := r.judge.ProvePrimalInfeasible(z, r.options.EpsInfeasible)
+	if err != nil || !(residual <= r.options.EpsInfeasible) {
+		return nil
+	}
+	return &backends.Solution{Status: backends.PrimalInfeasible, Z: better}
+}
+
+// unbounded returns a certificate where the way to a point proves that the objective has no bound.
+func (r *run) unbounded(next []float64) *backends.Solution {
+	x := slices.Clone(next)
+	floats.Sub(x, r.at.x)
+	r.scale.Unscale(x, nil, nil)
+	better, residual, err := r.judge.ProveDualInfeasible(x, r.options.EpsInfeasible)
+	if err != nil || !(residual <= r.options.EpsInfeasible) {
+		return nil
+	}
+	return &backends.Solution{Status: backends.DualInfeasible, X: better}
+}

@@ -34,6 +34,9 @@ type reader struct {
 	bad    int // how many there are
 
 	comments int // lines after the names
+
+	verbatim []bool // columns whose cells are texts as they are; nil for none
+	parts    *parts // of a table that is read in parts
 }
 
 // raggedLine is a line with another number of cells.
@@ -49,6 +52,7 @@ type dictionary struct {
 	codes  map[string]uint32
 	texts  []string
 	global []uint32
+	of     int // the part of the table that global is about
 }
 
 // part are the rows of a block. Its texts are those of its dictionaries until it is merged.
@@ -65,6 +69,7 @@ type part struct {
 
 	comments int
 	room     []byte
+	verbatim []bool
 }
 
 // read replaces the rows by those of a block.
@@ -72,7 +77,7 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 	p.x, p.n, p.lines, p.follow = p.x[:0], 0, p.lines[:0], true
 	p.texts, p.columns, p.ragged, p.bad, p.comments = p.texts[:0], p.columns[:0], p.ragged[:0], 0, 0
 	if p.words == nil {
-		p.words = make([]dictionary, r.width)
+		p.words, p.verbatim = make([]dictionary, r.width), r.verbatim
 	}
 	for j := range p.words {
 		if len(p.words[j].texts) >= mostLocal {
@@ -170,10 +175,13 @@ func fourZeros(separator byte) uint64 {
 // quote that does not end.
 func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, ok bool) {
 	i, last := at, len(row)-1
-	point := d.Decimal == '.'
+	point := d.Decimal == '.' && p.verbatim == nil
 	separator := d.Separator
 	blanks := separator == ' '
 	zeros := fourZeros(separator)
+	if p.verbatim != nil {
+		zeros = 0 // which no text has
+	}
 	clear(row)
 	for j := 0; j <= last; j++ {
 		for j+4 <= last && i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:]) == zeros && !blanks {
@@ -271,6 +279,9 @@ func (p *part) value(d *Dialect, content []byte, j int) float64 {
 	if len(content) == 0 {
 		return missingCell
 	}
+	if p.verbatim != nil && p.verbatim[j] {
+		return p.word(content, j)
+	}
 	number := content
 	if d.Decimal == ',' && bytes.IndexByte(content, ',') >= 0 && bytes.IndexByte(content, '.') < 0 {
 		p.room = append(p.room[:0], content...)
@@ -285,6 +296,11 @@ func (p *part) value(d *Dialect, content []byte, j int) float64 {
 	if len(content) < 16 && missingTexts[string(content)] {
 		return missingCell
 	}
+	return p.word(content, j)
+}
+
+// word is the cell of a text that is neither a number nor missing.
+func (p *part) word(content []byte, j int) float64 {
 	w := &p.words[j]
 	code, known := w.codes[string(content)]
 	if !known {
@@ -310,6 +326,7 @@ func (r *reader) merge(p *part) error {
 			r.ragged = append(r.ragged, line)
 		}
 	}
+	r.parts.renew(p.words)
 	for k, at := range p.texts {
 		j := p.columns[k]
 		w := &p.words[j]
@@ -326,9 +343,12 @@ func (r *reader) merge(p *part) error {
 	if !p.follow {
 		b.lines = slices.Clone(p.lines)
 	}
-	r.source.Take(b.settle(p.x, r.width) + 4*len(b.lines))
+	r.take(b.settle(p.x, r.width) + 4*len(b.lines))
 	t.rows += p.n
 	t.blocks = append(t.blocks, b)
+	if r.parts.full(t) && r.bad == 0 {
+		return r.hand()
+	}
 	return nil
 }
 
@@ -353,6 +373,6 @@ func (r *reader) code(j int, text string) uint32 {
 	code = uint32(len(c.texts))
 	r.codes[j][text] = code
 	c.texts = append(c.texts, text)
-	r.source.Take(textBytes + len(text))
+	r.take(textBytes + len(text))
 	return code
 }

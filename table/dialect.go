@@ -28,6 +28,8 @@ type Options struct {
 	Encoding string
 	// Header is yes where the first line has the names of the columns, and no where it has data; columns are x1, x2, .. then.
 	Header string
+	// Verbatim are the names of columns whose cells are texts as they stand in the file, numbers with leading zeros for example; names that are not there pass.
+	Verbatim []string
 }
 
 // separators are the names of separators.

@@ -41,6 +41,7 @@ type Reading struct {
 	names    []string
 	rows     []int
 	findings []Finding
+	gaps     int // rows to predict with missing values that the training rows did not have
 }
 
 // Read finds the columns of the encoder and the targets in a table, by name and in any order; other columns pass. With optional, the targets need not be there. The error is an
@@ -236,7 +237,7 @@ func (r *Reading) findRows(optional bool) error {
 	}
 	switch {
 	case gaps > 0 && optional:
-		r.findings = append(r.findings, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows did not have: the median or the reference of these is put in their place", plural(gaps, "row"))})
+		r.gaps = gaps
 	case gaps > 0:
 		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out", plural(gaps, "row"))})
 	}
@@ -251,7 +252,26 @@ func (r *Reading) findRows(optional bool) error {
 func (r *Reading) Rows() []int { return r.rows }
 
 // Findings are what the user should know about the rows that are left out, and those of [Reading.Unseen].
-func (r *Reading) Findings() []Finding { return slices.Concat(r.findings, r.Unseen()) }
+func (r *Reading) Findings() []Finding {
+	list := slices.Clip(r.findings)
+	if r.gaps > 0 {
+		list = append(list, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows did not have: the median or the reference of these is put in their place", plural(r.gaps, "row"))})
+	}
+	return append(list, r.Unseen()...)
+}
+
+// Follow adds what was found in the part of the table before, which was read through the same encoder, see [ReadParts]. It is called when the rows of both are encoded.
+func (r *Reading) Follow(before *Reading) {
+	r.gaps += before.gaps
+	for k := range r.slots {
+		u, first := &r.slots[k].unseen, before.slots[k].unseen
+		if first.Count == 0 {
+			continue
+		}
+		lines := append(slices.Clone(first.Lines), u.Lines...)
+		*u = FoundColumn{Name: first.Name, Count: first.Count + u.Count, Lines: lines[:min(len(lines), firstLines)]}
+	}
+}
 
 // Unseen tells which levels of the rows that were encoded so far the training rows do not have.
 func (r *Reading) Unseen() []Finding {

@@ -73,15 +73,20 @@ func Decode(name string, text []byte, o Options) (*Table, error) {
 }
 
 func read(in *input, o Options) (*Table, error) {
+	return readWith(in, o, func() *parts { return nil })
+}
+
+// readWith reads a table, in the parts that begin returns for each reading of the input.
+func readWith(in *input, o Options, begin func() *parts) (*Table, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	t, err := readOnce(in, o, nil)
+	t, err := readOnce(in, o, nil, begin())
 	var open *quoteError
 	if !errors.As(err, &open) {
 		return t, err
 	}
-	joined, err := readOnce(in, o, &t.dialect)
+	joined, err := readOnce(in, o, &t.dialect, begin())
 	if errors.As(err, &open) {
 		return nil, &textfile.Error{File: in.name, Line: open.line, Reason: "the quote is not closed before the end of the file"}
 	}
@@ -90,7 +95,7 @@ func read(in *input, o Options) (*Table, error) {
 
 // readOnce reads a table. Where it ends with a [*quoteError], the table has its dialect, which is then given to read once more
 // with the ends of lines in quotes taken away.
-func readOnce(in *input, o Options, joined *Dialect) (*Table, error) {
+func readOnce(in *input, o Options, joined *Dialect, parts *parts) (*Table, error) {
 	separator := byte(0)
 	if joined != nil {
 		separator = joined.Separator
@@ -106,12 +111,20 @@ func readOnce(in *input, o Options, joined *Dialect) (*Table, error) {
 		dialect = *joined
 	}
 	t.dialect = dialect
-	r := &reader{table: t, source: s.Source, latin: o.Encoding == Latin1}
+	r := &reader{table: t, source: s.Source, latin: o.Encoding == Latin1, parts: parts}
 	if err := r.readNames(); err != nil {
 		return t, err
 	}
 	r.width = len(t.columns)
 	r.codes = make([]map[string]uint32, r.width)
+	for _, name := range o.Verbatim {
+		if j := t.Index(name); j >= 0 {
+			if r.verbatim == nil {
+				r.verbatim = make([]bool, r.width)
+			}
+			r.verbatim[j] = true
+		}
+	}
 	err = textfile.Blocks(s.Source, func(b *textfile.Block, p *part) error { return p.read(r, b) }, func(_ *textfile.Block, p *part) error { return r.merge(p) })
 	if err != nil {
 		return t, err
@@ -120,6 +133,9 @@ func readOnce(in *input, o Options, joined *Dialect) (*Table, error) {
 		return nil, err
 	}
 	r.tell(s, joined != nil)
+	if parts != nil {
+		return t, r.hand()
+	}
 	t.count()
 	return t, nil
 }
@@ -245,7 +261,7 @@ func (r *reader) check(o Options) error {
 		wrong.add(first.line, "", "%s (--sep names another separator)", text)
 		return wrong
 	}
-	if t.rows == 0 {
+	if t.rows == 0 && (r.parts == nil || r.parts.done == 0) {
 		return r.source.Errorf(0, "", "has column names and no rows, expected at least one row of data")
 	}
 	if o.Encoding == UTF8 && r.latins > 0 {
@@ -270,8 +286,8 @@ func (r *reader) tell(s *stream, joined bool) {
 	}
 }
 
-// Text is the cell of a row, counted from 0, in the column of an index, see [Table.Index]: a text as it is, a number in its shortest form, a missing value as the
-// empty text. The error is that the column has more different texts than are kept.
+// Text is the cell of a row, counted from 0, in the column of an index, see [Table.Index]: a text as it is, a number in its shortest form (but as it is in a column of
+// [Options].Verbatim), a missing value as the empty text. The error is that the column has more different texts than are kept.
 func (t *Table) Text(row, column int) (string, error) {
 	c := &t.columns[column]
 	v := t.cell(row, column)

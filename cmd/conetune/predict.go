@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
@@ -27,7 +24,7 @@ the model's loss is told on standard error, as conetune tune tells it of test ro
 Huber, pinball or logistic loss, half the Poisson deviance, for svm the share of wrong labels.
 
 --prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean), with --labels
-after the label. --id COLUMN makes a CSV table: id, target where it is there, prediction, and with --prob probability.
+after the label. --id COLUMN makes a CSV table: id as it is in the file, target where it is there, prediction, and with --prob probability.
 
 With a model of several targets a line has a number for each, separated by commas.
 
@@ -58,8 +55,7 @@ type predictions struct {
 	unit    string
 	scored  int         // rows that have targets
 	labels  []string    // texts of labels, nil where they are numbers
-	actual  [][]float64 // targets of the rows, one list for each target; nil without
-	weights []float64   // of the rows; nil without
+	actual  [][]float64 // with --id the targets of the rows, one list for each target; nil without
 	form    predictionForm
 }
 
@@ -130,14 +126,6 @@ func (a *app) predictCommand() *cobra.Command {
 	return cmd
 }
 
-// tableToPredict is the table of conetune predict.
-type tableToPredict struct {
-	path    string
-	options table.Options
-	in      dataInput
-	form    predictionForm
-}
-
 func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict, out string, asJSON bool) error {
 	p, err := interruptible(ctx, func() (*predictions, error) { return a.predictFile(modelPath, data) })
 	if err != nil {
@@ -172,7 +160,6 @@ func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict
 
 // predictFile reads both files and predicts.
 func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, error) {
-	dataPath := data.path
 	m, err := a.readModel(modelPath)
 	if err != nil {
 		return nil, badInput(err)
@@ -181,53 +168,39 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 		return nil, err
 	}
 	if m.Matrix != nil {
-		return predictEntries(m, dataPath)
+		return predictEntries(m, data.path)
 	}
-	if dataPath == "" {
+	if data.path == "" {
 		return nil, badInputf("--data FILE is missing")
 	}
-	rows, err := data.read(m)
+	var p *predictions
+	var score *modelfile.Score
+	begin := func() {
+		p, score = &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), form: data.form}, m.NewScore()
+		if m.Encoding != nil {
+			p.labels = m.Encoding.Labels
+		}
+		if m.Targets != nil {
+			p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
+		}
+	}
+	unknown, targets := m.Loss == nil && lossKinds[m.Model] != "", false
+	findings, err := data.read(m, begin, func(rows *rowsToPredict) error {
+		targets = targets || rows.targets != nil
+		if unknown {
+			rows.targets = nil
+		}
+		return p.add(m, data.path, rows, score)
+	})
 	if err != nil {
 		return nil, badInput(err)
 	}
-	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows.n, unit: errorUnitOf(m), actual: rows.targets, weights: rows.weights, form: data.form}
-	if m.Encoding != nil {
-		p.labels = m.Encoding.Labels
-	}
-	unknown := m.Loss == nil && lossKinds[m.Model] != ""
-	if unknown {
-		p.actual = nil
-	}
-	predict := p.predictRow
-	score := m.NewScore()
-	if m.Targets != nil {
-		p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
-		predict = p.predictTargetsOfRow
-	}
-	for from := 0; from < rows.n; from += rows.step {
-		block := rows.block(from, min(rows.n, from+rows.step))
-		height, _ := block.Dims()
-		for k := range height {
-			if err := predict(m, block, k, from+k, score); err != nil {
-				return nil, badInputf("%s: row %d: %w", dataPath, from+k+1, err)
-			}
-		}
-	}
-	if rows.id != nil {
-		for i := range rows.n {
-			text, err := rows.id(i)
-			if err != nil {
-				return nil, badInput(err)
-			}
-			p.IDs = append(p.IDs, text)
-		}
-	}
-	p.Findings = rows.notes()
-	if unknown && rows.targets != nil {
-		p.Findings = append(p.Findings, note{dataPath, table.Finding{Kind: "target", Text: "no error: the model was saved by a version that left its loss out"}})
+	p.Findings = findings
+	if unknown && targets {
+		p.Findings = append(p.Findings, note{data.path, table.Finding{Kind: "target", Text: "no error: the model was saved by a version that left its loss out"}})
 	}
 	if score.Strange > 0 {
-		p.Findings = append(p.Findings, note{dataPath, table.Finding{Kind: "target", Text: count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
+		p.Findings = append(p.Findings, note{data.path, table.Finding{Kind: "target", Text: count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
 	}
 	if score.Rows > 0 {
 		p.score(score.Error(), score.Rows)
@@ -239,8 +212,50 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	return p, nil
 }
 
-// predictRow predicts row k of a block, which is row i of the table, and scores it where it has a target.
-func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k, i int, score *modelfile.Score) error {
+// add predicts a part of the rows.
+func (p *predictions) add(m *modelfile.Model, path string, rows *rowsToPredict, score *modelfile.Score) error {
+	predict := p.predictRow
+	if m.Targets != nil {
+		predict = p.predictTargetsOfRow
+	}
+	actual, weight := make([]float64, len(rows.targets)), 1.0
+	for from := 0; from < rows.n; from += rows.step {
+		block := rows.block(from, min(rows.n, from+rows.step))
+		height, _ := block.Dims()
+		for k := range height {
+			for j, column := range rows.targets {
+				actual[j] = column[from+k]
+			}
+			if rows.weights != nil {
+				weight = rows.weights[from+k]
+			}
+			if err := predict(m, block, k, actual, weight, score); err != nil {
+				return fmt.Errorf("%s: row %d: %w", path, p.Rows+from+k+1, err)
+			}
+		}
+	}
+	p.Rows += rows.n
+	if rows.id == nil {
+		return nil
+	}
+	for i := range rows.n {
+		text, err := rows.id(i)
+		if err != nil {
+			return err
+		}
+		p.IDs = append(p.IDs, text)
+	}
+	for j, column := range rows.targets {
+		if len(p.actual) <= j {
+			p.actual = append(p.actual, nil)
+		}
+		p.actual[j] = append(p.actual[j], column...)
+	}
+	return nil
+}
+
+// predictRow predicts row k of a block, and scores it with its weight where it has a target.
+func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, weight float64, score *modelfile.Score) error {
 	value, err := m.Value(block.Dot(k, m.Coefficients))
 	if err != nil {
 		return err
@@ -256,12 +271,8 @@ func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k, i i
 		}
 		p.Probabilities = append(p.Probabilities, v)
 	}
-	if p.actual != nil {
-		w := 1.0
-		if p.weights != nil {
-			w = p.weights[i]
-		}
-		score.AddWeighted(value, p.actual[0][i], w)
+	if len(actual) > 0 {
+		score.AddWeighted(value, actual[0], weight)
 	}
 	return nil
 }
@@ -276,147 +287,6 @@ func errorUnitOf(m *modelfile.Model) string {
 		return "half the mean squared error"
 	}
 	return spec.errorUnit()
-}
-
-// rowsToPredict are the rows of a table with the features of a model, in blocks.
-type rowsToPredict struct {
-	n, step int // rows in all, and in a block
-	block   func(from, to int) *dataset.Data
-	targets [][]float64 // one list for each, NaN in rows without; nil where they are not there
-	weights []float64   // of the rows; nil without
-	id      func(i int) (string, error)
-	notes   func() []note // once all blocks were made
-}
-
-// rowsInBlock bounds the features in memory.
-const rowsInBlock = 4096
-
-// read reads a table for a model: through its encoding, or by the names of its features.
-func (t *tableToPredict) read(m *modelfile.Model) (*rowsToPredict, error) {
-	names := m.Targets
-	if names == nil {
-		names = []string{m.Target}
-	}
-	if m.Encoding == nil || t.in.isLIBSVM(t.path) {
-		return t.readNumbers(m, names)
-	}
-	columns, err := t.in.table(t.path, t.options)
-	if err != nil {
-		return nil, err
-	}
-	weighed := m.Weights != "" && columns.Index(m.Weights) >= 0
-	if weighed {
-		names = append(slices.Clone(names), m.Weights)
-	}
-	r, err := m.Encoding.Read(columns, names, true)
-	if err != nil {
-		return nil, err
-	}
-	index, compressed := r.Rows(), r.Sparse()
-	out := &rowsToPredict{n: len(index), step: rowsInBlock, targets: r.Targets(index)}
-	if last := len(out.targets) - 1; weighed && last > 0 {
-		out.targets, out.weights = out.targets[:last], out.targets[last]
-	}
-	out.block = func(from, to int) *dataset.Data { return r.Encode(index[from:to], compressed) }
-	out.notes = func() (list []note) {
-		for _, f := range slices.Concat(columns.Findings(), r.Findings()) {
-			list = append(list, note{columns.Name(), f})
-		}
-		return list
-	}
-	if t.form.id != "" {
-		j := columns.Index(t.form.id)
-		if j < 0 {
-			return nil, fmt.Errorf("%s: has no column %q for --id; the columns are: %s", columns.Name(), t.form.id, joined(columns.Names()))
-		}
-		out.id = func(i int) (string, error) { return columns.Text(index[i], j) }
-	}
-	return out, nil
-}
-
-// readNumbers reads a table of numbers, whose columns are the features of the model, or a file of LIBSVM.
-func (t *tableToPredict) readNumbers(m *modelfile.Model, targets []string) (*rowsToPredict, error) {
-	read := func(o formats.Options) (*formats.Table, error) {
-		s, err := t.in.source(t.path)
-		if err != nil {
-			return nil, err
-		}
-		defer s.Close()
-		return formats.ReadTableSource(s, o)
-	}
-	table, err := read(formats.Options{Target: targets[0], TargetOptional: true, Columns: m.Features})
-	if err != nil {
-		return nil, err
-	}
-	if t.form.id != "" {
-		return nil, fmt.Errorf("%s: --id goes with a table of columns", t.path)
-	}
-	data := dataset.FromTable(table)
-	n, _ := data.Dims()
-	out := &rowsToPredict{n: n, step: max(1, n), block: func(_, _ int) *dataset.Data { return data }, notes: func() []note { return nil }}
-	if table.Y == nil {
-		return out, nil
-	}
-	if len(targets) == 1 {
-		out.targets = [][]float64{table.Y}
-		return out, nil
-	}
-	// A table without the other targets is one to predict, not an error.
-	full, err := read(formats.Options{Target: targets[0], Columns: slices.Concat(m.Features, targets[1:])})
-	if err != nil {
-		return out, nil
-	}
-	out.targets = [][]float64{full.Y}
-	for k := range targets[1:] {
-		out.targets = append(out.targets, mat.Col(nil, len(m.Features)+k, full.X))
-	}
-	return out, nil
-}
-
-// readModel reads a model file, which must be that of a model of the command line, with what such a model has.
-func (a *app) readModel(path string) (m *modelfile.Model, err error) {
-	if path == standardStream {
-		path = "standard input"
-		m, err = modelfile.ReadFrom(a.stdin, path, modelNames())
-	} else {
-		m, err = modelfile.Read(path, modelNames())
-	}
-	if err != nil {
-		return nil, err
-	}
-	spec, err := findModel(m.Model)
-	if err != nil {
-		return nil, err
-	}
-	for _, part := range []struct {
-		name        string
-		has, should bool
-	}{
-		{"labels", m.Labels != nil, spec.labels}, {"log_link", m.LogLink, spec.logLink}, {"targets", m.Targets != nil, spec.several != nil}, {"matrix", m.Matrix != nil, spec.matrix != nil},
-	} {
-		switch {
-		case part.should && !part.has:
-			return nil, fmt.Errorf("%s: field %q is missing: the model is %s", path, part.name, m.Model)
-		case part.has && !part.should:
-			return nil, fmt.Errorf("%s: field %q does not belong to a model of %s", path, part.name, m.Model)
-		}
-	}
-	return m, checkLoss(path, spec, m)
-}
-
-// lossKinds are the losses of models, by name.
-var lossKinds = map[string]string{"huber": modelfile.Huber, "quantile": modelfile.Pinball, "logistic": modelfile.Logistic, "svm": modelfile.Hinge}
-
-// checkLoss rejects the loss of another model, and gives a classifier its own, which files did not have once; those of huber and quantile need a number.
-func checkLoss(path string, spec modelSpec, m *modelfile.Model) error {
-	kind := lossKinds[spec.name]
-	switch {
-	case m.Loss == nil && m.Labels != nil:
-		m.Loss = &modelfile.Loss{Kind: kind}
-	case m.Loss != nil && m.Loss.Kind != kind:
-		return fmt.Errorf("%s: field \"loss\": %q does not belong to a model of %s", path, m.Loss.Kind, m.Model)
-	}
-	return nil
 }
 
 // score notes the error of the predictions of so many rows; one that is too large for a number is none.

@@ -2,12 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modelfile"
 )
 
 // savedElasticNet returns the paths of a small table and of a model that was tuned on it.
@@ -102,4 +106,35 @@ func TestPredictLossOverflow(t *testing.T) {
 	require.Equal(t, []string{"1", "1", "1", "0"}, strings.Fields(o.ok(t)))
 	require.Contains(t, o.stderr, "error too large for a number on 4 rows (mean logistic loss), share of wrong labels 0.75")
 	require.Nil(t, conetune(t, "predict", "--model", huge, "--data", rows, "--json").object(t)["error"])
+}
+
+// IDs are as they stand in the file, unless the column is a feature, and predictions do not depend on where parts of the table end.
+func TestPredictVerbatimIDs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, ".", "t.csv", csvText(1, 60, 2))
+	conetune(t, "tune", "ridge", "--data", "t.csv", "--save", "m.json").ok(t)
+	write(t, ".", "new.csv", "code,f2,f1\n007,1,2\n1e3,3,4\nNA,5,6\n")
+	lines := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "new.csv", "--id", "code").ok(t)), "\n")
+	require.Len(t, lines, 4)
+	for i, id := range []string{"id", "007", "1e3", "NA"} {
+		require.True(t, strings.HasPrefix(lines[i], id+","), lines[i])
+	}
+	require.Contains(t, conetune(t, "predict", "--model", "m.json", "--data", "new.csv", "--id", "f1").ok(t), "\n2,")
+
+	var long strings.Builder
+	long.WriteString("code,f1,f2\n")
+	for i := range 300_000 { // two parts
+		fmt.Fprintf(&long, "%07d,%d,%d\n", i, i%7, i%11)
+	}
+	write(t, ".", "long.csv", long.String())
+	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t)), "\n")
+	require.Len(t, lines, 300_001)
+	m, err := modelfile.Read("m.json", modelNames())
+	require.NoError(t, err)
+	for _, i := range []int{0, 1, 262_143, 262_144, 299_999} {
+		_, text, _ := strings.Cut(lines[i+1], fmt.Sprintf("%07d,", i))
+		got, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err)
+		require.InDelta(t, m.Intercept+m.Coefficients[0]*float64(i%7)+m.Coefficients[1]*float64(i%11), got, 1e-9)
+	}
 }

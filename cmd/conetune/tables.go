@@ -65,6 +65,18 @@ func (in *dataInput) table(path string, o table.Options) (*table.Table, error) {
 	return table.Decode(nameOfInput, text, o)
 }
 
+// tableParts reads a table of columns a part after another, see [table.ReadParts].
+func (in *dataInput) tableParts(path string, o table.Options, begin func(), hand func(*table.Table) error) ([]table.Finding, error) {
+	if path != standardStream {
+		return table.ReadParts(path, o, begin, hand)
+	}
+	text, err := in.standard()
+	if err != nil {
+		return nil, err
+	}
+	return table.DecodeParts(nameOfInput, text, o, begin, hand)
+}
+
 // source opens a file of numbers.
 func (in *dataInput) source(path string) (*textfile.Source, error) {
 	if path != standardStream {

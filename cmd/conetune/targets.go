@@ -129,9 +129,9 @@ func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string 
 // mostTargets bounds the columns of that table.
 const mostTargets = 6
 
-// predictTargetsOfRow predicts all targets of row k of a block, which is row i of the table, and scores it where it has all of them: by
+// predictTargetsOfRow predicts all targets of row k of a block, and scores it where it has all of them: by
 // the mean over the targets.
-func (p *predictions) predictTargetsOfRow(m *modelfile.Model, block *dataset.Data, k, i int, score *modelfile.Score) error {
+func (p *predictions) predictTargetsOfRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, _ float64, score *modelfile.Score) error {
 	features := make([]float64, len(m.Features))
 	block.Fill(features, k)
 	line, err := m.PredictTargets(features)
@@ -140,10 +140,10 @@ func (p *predictions) predictTargetsOfRow(m *modelfile.Model, block *dataset.Dat
 	}
 	p.Lines = append(p.Lines, line)
 	square := 0.0
-	for j, column := range p.actual {
-		square += (line[j] - column[i]) * (line[j] - column[i])
+	for j, y := range actual {
+		square += (line[j] - y) * (line[j] - y)
 	}
-	if p.actual != nil {
+	if len(actual) > 0 {
 		score.AddSquare(square / float64(len(line)))
 	}
 	return nil

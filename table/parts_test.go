@@ -1,0 +1,178 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// longTable is a table of several blocks of text, with texts, gaps, dates, amounts and levels that come late.
+func longTable(rows int) string {
+	r := rand.New(rand.NewPCG(3, 1))
+	var b strings.Builder
+	b.WriteString("id,size,place,day,price,y\n")
+	for i := range rows {
+		place := []string{"north", "south", "east"}[r.IntN(3)]
+		if i > rows-20 {
+			place = "moon"
+		}
+		size := fmt.Sprintf("%.3f", r.NormFloat64())
+		if r.IntN(11) == 0 {
+			size = ""
+		}
+		fmt.Fprintf(&b, "%06d,%s,%s,2024-%02d-%02d,\"$%d,%03d\",%d\n", i, size, place, 1+r.IntN(12), 1+r.IntN(28), 1+r.IntN(9), r.IntN(1000), r.IntN(50))
+	}
+	return b.String()
+}
+
+// textsOf are the texts of all cells of a table, with the lines.
+func textsOf(t *testing.T, table *Table) (list []string) {
+	t.Helper()
+	for i := range table.Rows() {
+		line := fmt.Sprint(table.Line(i))
+		for j := range table.Columns() {
+			text, err := table.Text(i, j)
+			require.NoError(t, err)
+			line += "|" + text
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// The parts of a table are the table, and what an encoder makes of them is what it makes of the table.
+func TestParts(t *testing.T) {
+	text := longTable(30_000)
+	whole, err := Decode("t", []byte(text), Options{})
+	require.NoError(t, err)
+	few, err := Decode("few", []byte(text[:strings.Index(text, "\n000200")]), Options{})
+	require.NoError(t, err)
+	design, err := Choose(few, Wanted{Targets: []string{"y"}})
+	require.NoError(t, err)
+	encoder, err := design.Fit(design.Rows())
+	require.NoError(t, err)
+	reading, err := encoder.Read(whole, []string{"y"}, true)
+	require.NoError(t, err)
+	want := reading.Encode(reading.Rows(), false)
+
+	for _, bounds := range []parts{{rows: 1, cells: math.MaxInt}, {rows: math.MaxInt, cells: 40_000}, {rows: math.MaxInt, cells: math.MaxInt}} {
+		var got []string
+		var last *Reading
+		var targets []float64
+		number, begun := 0, 0
+		at := 0
+		bounds.hand = func(part *Table) error {
+			number++
+			got = append(got, textsOf(t, part)...)
+			r, err := encoder.Read(part, []string{"y"}, true)
+			require.NoError(t, err)
+			data := r.Encode(r.Rows(), false)
+			for i := range part.Rows() {
+				for j := range encoder.Features() {
+					require.Equal(t, want.Dense().At(at+i, j), data.Dense().At(i, j))
+				}
+			}
+			at += part.Rows()
+			targets = append(targets, r.Targets(r.Rows())[0]...)
+			if last != nil {
+				r.Follow(last)
+			}
+			last = r
+			return nil
+		}
+		findings, err := readParts(&input{name: "t", text: []byte(text)}, Options{}, &bounds, func() { begun++ })
+		require.NoError(t, err)
+		require.Equal(t, 1, begun)
+		require.Equal(t, bounds.rows == math.MaxInt && bounds.cells == math.MaxInt, number == 1)
+		require.Equal(t, whole.Findings(), findings)
+		require.Equal(t, textsOf(t, whole), got)
+		require.Equal(t, reading.Targets(reading.Rows())[0], targets)
+		require.Equal(t, reading.Findings(), last.Findings())
+	}
+}
+
+// A line end in quotes, found after parts were handed on, begins anew; an error ends the reading with what it says of the whole file.
+func TestPartsBeginAnew(t *testing.T) {
+	text := longTable(10_000)
+	quoted := text + "x,1,\"north\nwest\",2024-01-01,$1,3\n"
+	whole, err := Decode("t", []byte(quoted), Options{})
+	require.NoError(t, err)
+	var got []string
+	begun, handed := 0, 0
+	p := &parts{rows: 1, cells: math.MaxInt, hand: func(part *Table) error {
+		handed++
+		got = append(got, textsOf(t, part)...)
+		return nil
+	}}
+	findings, err := readParts(&input{name: "t", text: []byte(quoted)}, Options{}, p, func() { begun++; got = nil })
+	require.NoError(t, err)
+	require.Equal(t, 2, begun)
+	require.Greater(t, handed, 4)
+	require.Equal(t, whole.Findings(), findings)
+	require.Equal(t, textsOf(t, whole), got)
+
+	_, want := Decode("t", []byte(text+"1,2\n"), Options{})
+	_, err = readParts(&input{name: "t", text: []byte(text + "1,2\n")}, Options{}, p, func() {})
+	require.EqualError(t, err, want.Error())
+	_, want = Decode("t", []byte("a,b\n"), Options{})
+	_, err = DecodeParts("t", []byte("a,b\n"), Options{}, func() {}, func(*Table) error { return nil })
+	require.EqualError(t, err, want.Error())
+	boom := fmt.Errorf("boom")
+	_, err = DecodeParts("t", []byte(text), Options{}, func() {}, func(*Table) error { return boom })
+	require.ErrorIs(t, err, boom)
+	_, err = DecodeParts("t", []byte(text), Options{}, nil, nil)
+	require.Error(t, err)
+	_, err = ReadParts(filepath.Join(t.TempDir(), "absent.csv"), Options{}, func() {}, func(*Table) error { return nil })
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// The memory of parts goes back: a table that is beyond the budget as a whole is read in parts.
+func TestPartsMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a table of 20 MB")
+	}
+	const many = 500_000
+	row := []byte(strings.Repeat("1,", 19) + "2\n")
+	text := append([]byte(strings.Repeat("a,", 19)+"b\n"), bytes.Repeat(row, many)...)
+	for j := range 19 {
+		text[2*j] = byte('A' + j)
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(50e6)) // parts have 4 M cells and the rest of a block, 35 MB; the table has 80
+	_, err := Decode("t", text, Options{})
+	require.ErrorContains(t, err, "of memory, but the budget is")
+	rows, sum := 0, 0.0
+	_, err = DecodeParts("t", text, Options{}, func() {}, func(part *Table) error {
+		rows += part.Rows()
+		sum += part.cell(part.Rows()-1, 19)
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, many, rows)
+	require.Equal(t, 6.0, sum) // three parts, the last cell of each
+}
+
+// Columns that are asked for verbatim keep leading zeros, signs and words that are missing values elsewhere.
+func TestVerbatim(t *testing.T) {
+	text := "n;id;z\n1;007;0\n0;+7;0\n2; 1e3 ;0\n3;NA;1\n4;;2\n5;\"0,50\";3\n"
+	table, err := Decode("t", []byte(text), Options{Verbatim: []string{"id", "absent"}})
+	require.NoError(t, err)
+	var got []string
+	for i := range table.Rows() {
+		s, err := table.Text(i, table.Index("id"))
+		require.NoError(t, err)
+		n, err := table.Text(i, 0)
+		require.NoError(t, err)
+		got = append(got, n+" "+s)
+	}
+	require.Equal(t, []string{"1 007", "0 +7", "2 1e3", "3 NA", "4 ", "5 0,50"}, got)
+	require.Equal(t, Number, table.Columns()[0].Kind)
+	require.Equal(t, Number, table.Columns()[2].Kind)
+}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,12 +59,18 @@ type predictions struct {
 	labels  []string    // texts of labels, nil where they are numbers
 	actual  [][]float64 // with --id the targets of the rows, one list for each target; nil without
 	form    predictionForm
+
+	// spool is a temporary file with the predictions of the parts of the table before, nil while there is only one; headed says that it has the names of a table, named
+	// that it has a name to remove.
+	spool         *os.File
+	headed, named bool
 }
 
 // predictionForm says what is written for a row.
 type predictionForm struct {
 	prob, labels bool
 	id           string // a column; empty for none
+	whole        bool   // all predictions are in memory, for JSON
 }
 
 // check rejects what a model does not have.
@@ -109,6 +117,7 @@ func (a *app) predictCommand() *cobra.Command {
 			if err := dialect.check(); err != nil {
 				return err
 			}
+			form.whole = asJSON
 			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin}, form: form}, out, asJSON)
 		},
 	}
@@ -131,6 +140,7 @@ func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict
 	if err != nil {
 		return err
 	}
+	defer p.close()
 	a.tell(&reading{notes: p.Findings})
 	write := p.write
 	if asJSON {
@@ -176,6 +186,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	var p *predictions
 	var score *modelfile.Score
 	begin := func() {
+		p.close()
 		p, score = &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), form: data.form}, m.NewScore()
 		if m.Encoding != nil {
 			p.labels = m.Encoding.Labels
@@ -193,7 +204,12 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 		return p.add(m, data.path, rows, score)
 	})
 	if err != nil {
-		return nil, badInput(err)
+		p.close()
+		var known *exitError
+		if !errors.As(err, &known) {
+			err = badInput(err)
+		}
+		return nil, err
 	}
 	p.Findings = findings
 	if unknown && targets {
@@ -214,6 +230,11 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 
 // add predicts a part of the rows.
 func (p *predictions) add(m *modelfile.Model, path string, rows *rowsToPredict, score *modelfile.Score) error {
+	if p.Rows > 0 && !p.form.whole {
+		if err := p.spill(); err != nil {
+			return failed(err)
+		}
+	}
 	predict := p.predictRow
 	if m.Targets != nil {
 		predict = p.predictTargetsOfRow

@@ -137,4 +137,19 @@ func TestPredictVerbatimIDs(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, m.Intercept+m.Coefficients[0]*float64(i%7)+m.Coefficients[1]*float64(i%11), got, 1e-9)
 	}
+
+	// The same without a temporary file, and nothing at all where the last row is wrong.
+	want := strings.Join(lines, "\n") + "\n"
+	plain := conetune(t, "predict", "--model", "m.json", "--data", "long.csv").ok(t)
+	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
+		t.Setenv(name, filepath.Join(".", "absent"))
+	}
+	require.True(t, want == conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t))
+	require.True(t, plain == conetune(t, "predict", "--model", "m.json", "--data", "long.csv").ok(t))
+	write(t, ".", "wrong.csv", long.String()+"1,2,many\n")
+	o := conetune(t, "predict", "--model", "m.json", "--data", "wrong.csv", "--out", "p.txt")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.stderr, `wrong.csv:300002: column 3 ("f2"): "many" found, expected a number`)
+	require.Empty(t, o.stdout)
+	require.NoFileExists(t, "p.txt")
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"encoding/csv"
+	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 )
@@ -31,8 +33,54 @@ func (p *predictions) label(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// write writes one number a line, with as many digits as it takes to read it back, or the table of --id.
+// write writes all predictions.
 func (p *predictions) write(w io.Writer) error {
+	if p.spool != nil {
+		if _, err := p.spool.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, p.spool); err != nil {
+			return err
+		}
+	}
+	return p.writeHeld(w)
+}
+
+// spill writes the predictions that are held to a temporary file, so that they do not gather in memory. Where there can be none, they do.
+func (p *predictions) spill() error {
+	if p.spool == nil {
+		f, err := os.CreateTemp("", "conetune-*")
+		if err != nil {
+			return nil
+		}
+		p.spool = f
+		p.named = os.Remove(f.Name()) != nil // a system that does not remove open files does it in the end
+	}
+	if err := p.writeHeld(p.spool); err != nil {
+		return fmt.Errorf("predictions that are put aside: %w", err)
+	}
+	p.headed = true
+	p.Predictions, p.Probabilities, p.Lines, p.IDs = p.Predictions[:0], p.Probabilities[:0], p.Lines[:0], p.IDs[:0]
+	for j := range p.actual {
+		p.actual[j] = p.actual[j][:0]
+	}
+	return nil
+}
+
+// close gives the temporary file back.
+func (p *predictions) close() {
+	if p == nil || p.spool == nil {
+		return
+	}
+	p.spool.Close()
+	if p.named {
+		_ = os.Remove(p.spool.Name())
+	}
+	p.spool = nil
+}
+
+// writeHeld writes what is in memory: one number a line, with as many digits as it takes to read it back, or the table of --id.
+func (p *predictions) writeHeld(w io.Writer) error {
 	if p.form.id != "" {
 		return p.writeTable(w)
 	}
@@ -90,7 +138,9 @@ func (p *predictions) writeTable(w io.Writer) error {
 	if p.form.prob {
 		line = append(line, "probability")
 	}
-	_ = out.Write(line) // the error is that of Flush
+	if !p.headed {
+		_ = out.Write(line) // the error is that of Flush
+	}
 	for i, id := range p.IDs {
 		line = append(line[:0], id)
 		for _, column := range p.actual {

@@ -2,6 +2,7 @@
 // the bilevel program behind the choice with convex conic programs.
 //
 //	conetune tune elastic-net --data table.csv     hyperparameters, a model, its errors
+//	conetune batch jobs.csv --out DIR              many tunes, stopped and resumed, on one machine or several
 //	conetune predict --model model.json --data new.csv
 //	conetune generate elastic-net --out DIR        synthetic data with known truth
 //	conetune solve FILE                            a program in a QPS, MPS, SDPA or CBF file

@@ -73,7 +73,7 @@ func TestPlotOfEveryModel(t *testing.T) {
 			if spec.labels {
 				want = append(want, "ROC, ", "confusion, ")
 			} else if spec.several == nil {
-				want = append(want, ">targets, test rows<", ">residuals<", ">prediction<")
+				want = append(want, ">targets, by cross-validation<", ">residuals<", ">prediction<")
 			}
 			text, err = os.ReadFile(statistics)
 			require.NoError(t, err)

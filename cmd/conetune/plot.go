@@ -105,20 +105,28 @@ func errorAxis(r *tune.Result) string {
 	return spec.unit
 }
 
-// classifierTiles are the ROC curve and the confusion table of a classifier: on the test rows, or, where there
+// whereJudged names the rows of predictions that were judged, in a few words.
+var whereJudged = map[string]string{onTest: "test rows", onFolds: "by cross-validation", onValidation: "validation rows"}
+
+// classifierTiles are the ROC curve and the confusion table of a classifier: on the rows that it is judged by, or, where there
 // are none, on those that it was trained on.
-func classifierTiles(job *tuneJob, split *dataset.Split, fit tune.Fit) []figure.Tile {
-	rows, where := split.Test, "test rows"
-	if rows == nil {
-		rows, where = split.Train, trainingRows(job)+" rows"
+func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figure.Tile {
+	fit := r.RefitFit
+	var value, label []float64 // 1 for the second label
+	where := trainingRows(job) + " rows"
+	if j := job.judge.of(r); j != nil {
+		value, label, where = j.Value, j.Y, whereJudged[j.on]
+	} else {
+		for i, y := range split.Train.Y {
+			value = append(value, fit.Intercept+split.Train.Dot(i, fit.Coefficients))
+			label = append(label, float64(slices.Index(fit.Labels, y)))
+		}
 	}
-	value := make([]float64, len(rows.Y))
 	var counts [2][2]int
-	for i, y := range rows.Y {
-		value[i] = fit.Intercept + rows.Dot(i, fit.Coefficients)
-		counts[slices.Index(fit.Labels, y)][slices.Index(fit.Labels, fit.Label(value[i]))]++
+	for i, y := range label {
+		counts[int(y)][slices.Index(fit.Labels, fit.Label(value[i]))]++
 	}
-	x, y, area := roc(value, rows.Y, fit.Labels[1])
+	x, y, area := roc(value, label, 1)
 	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
 	return []figure.Tile{
 		{

@@ -95,16 +95,18 @@ func TestSchema(t *testing.T) {
 		[]string{"logistic", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--split", "0.6/0.4", "--missing", "mean"},
 		[]string{"svm", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--folds", "3", "--class-weights", "1,2"},
 		[]string{"ridge", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--group", "place", "--folds", "3", "--test", "mixed.csv"},
+		[]string{"lasso", "--data", "t.csv", "--nested=3", "--folds", "3"},
+		[]string{"ridge", "--data", "t.csv", "--weights", "f1", "--method", "grid,vf-idca", "--evaluations", "4"},
 		[]string{"lasso", "--data", "wide.svm", "--split", "0.5/0.5"},
 		[]string{"quantile", "--data", "t.csv", "--engine", "conic", "--level", "0.8", "--preset", "paper"},
 		[]string{"weighted-lasso", "--data", "t.csv", "--time-limit", "1ns"},
 		[]string{"weighted-lasso", "--data", "t.csv", "--max-iter", "1", "--engine", "conic"},
-		[]string{"elastic-net", "--data", "t.csv", "--seed", "9", "--standardize=false", "--intercept=false", "--final", "train"},
+		[]string{"elastic-net", "--data", "t.csv", "--seed", "9", "--standardize=false", "--intercept=false", "--final", "train", "--split", "0.5/0.25/rest"},
 	)
 	for _, args := range cases {
 		os.Remove("m.json")
 		o := conetune(t, append([]string{"tune", "--json", "--save", "m.json"}, args...)...)
-		require.LessOrEqual(t, o.code, exitUnsolved, o.stderr)
+		require.LessOrEqual(t, o.code, exitUnsolved, "%v: %s", args, o.stderr)
 		require.NoError(t, results.Validate(jsonValue(t, o.stdout)), args)
 		gather(seen, "", jsonValue(t, o.stdout))
 		if text, err := os.ReadFile("m.json"); err == nil {
@@ -115,9 +117,9 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	// The cases are such that fields which are not always there have been seen.
-	for _, name := range []string{"message", "findings", "metrics_on", "auc", "log_loss", "brier", "pinball", "coverage", "deviance", "lines",
+	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball", "coverage", "deviance", "lines",
 		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights", "model deviations", "model encoding", "model layout", "model levels",
-		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split", "model folds", "model repeats", "model division"} {
+		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split", "model folds", "model repeats", "model division", "model weights"} {
 		require.True(t, seen[name], name)
 	}
 }

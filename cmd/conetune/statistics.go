@@ -34,7 +34,7 @@ func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result
 	case r.RefitFit.Matrix != nil:
 		f.Map = heatMap(r.RefitFit.Matrix)
 	case r.RefitFit.Labels != nil:
-		f.Tiles = classifierTiles(job, split, r.RefitFit)
+		f.Tiles = classifierTiles(job, split, r)
 	default:
 		f.Tiles = predictionTiles(job.judge.of(r))
 	}
@@ -65,7 +65,7 @@ func predictionTiles(j *judged) []figure.Tile {
 	}
 	lo, hi := slices.Min(actual.X), slices.Max(actual.X)
 	return []figure.Tile{
-		{Title: "targets, " + map[string]string{onTest: "test rows", onFolds: "by cross-validation", onValidation: "validation rows"}[j.on], XLabel: "prediction", YLabel: "target", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}, actual}},
+		{Title: "targets, " + whereJudged[j.on], XLabel: "prediction", YLabel: "target", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}, actual}},
 		{Title: "residuals", XLabel: "prediction", YLabel: "target - prediction", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}, residual}},
 	}
 }

@@ -91,6 +91,9 @@ func (o *Options[I, R, P]) work(ctx context.Context, k *Kind[I, R, P], s *store[
 	for range min(o.Workers, max(1, len(todo))) {
 		workers.Go(func() {
 			for i := range queue {
+				if ctx.Err() != nil {
+					continue
+				}
 				r, err := o.Do(ctx, i)
 				if err == nil {
 					err = s.add(r)

@@ -175,8 +175,9 @@ func TestTableTraceAndFigure(t *testing.T) {
 	}
 	_, err := png.Decode(strings.NewReader(contents(t, dir)[plot]))
 	require.NoError(t, err)
-	conetune(t, "tune", "elastic-net", "--data", data, "--plot", filepath.Join(dir, "p.svg")).ok(t)
-	require.Contains(t, contents(t, dir)[filepath.Join(dir, "p.svg")], "validation, refit")
+	conetune(t, "tune", "elastic-net", "--data", data, "--plot", filepath.Join(dir, "p.svg"), "--plot-trace", filepath.Join(dir, "t.svg")).ok(t)
+	require.Contains(t, contents(t, dir)[filepath.Join(dir, "t.svg")], "validation, refit")
+	require.Contains(t, contents(t, dir)[filepath.Join(dir, "p.svg")], "mean ± s.e.")
 }
 
 // TestLimits: a run that a limit ends has status 1, says so, and keeps what it has.

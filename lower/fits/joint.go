@@ -41,9 +41,13 @@ func (m *Logistic) Within() lower.WithinSolver { return multipliers.NewLower(m) 
 // Within implements [lower.Bilevel].
 func (m *Poisson) Within() lower.WithinSolver { return multipliers.NewLower(m) }
 
+// Within implements [lower.Bilevel].
+func (m *Squares) Within() lower.WithinSolver { return multipliers.NewLower(m) }
+
 var (
 	_ lower.Joint         = (*ElasticNetFit)(nil)
 	_ lower.Interpolating = (*ElasticNetFit)(nil)
 	_ lower.Bilevel       = (*Logistic)(nil)
 	_ lower.Bilevel       = (*Poisson)(nil)
+	_ lower.Bilevel       = (*Squares)(nil)
 )

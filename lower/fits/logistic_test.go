@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
 
@@ -32,13 +33,33 @@ func counted(r Rows) Rows {
 }
 
 func TestPoissonHypergradient(t *testing.T) {
-	smoothHypergradient(t, func(train, val Rows, intercept bool) (differentiated, error) {
+	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (differentiated, error) {
 		return NewPoisson(counted(train), counted(val), intercept)
 	})
 }
 
+// So it is with factors, of which some are 0, and bounds, for all of these losses.
+func TestTermsHypergradient(t *testing.T) {
+	terms := sparse.Terms{}
+	for j := range 40 {
+		terms.Factors = append(terms.Factors, []float64{1, 0.4, 2, 1}[j%4])
+		terms.Lower = append(terms.Lower, []float64{0, math.Inf(-1), -0.2}[j%3])
+		terms.Upper = append(terms.Upper, []float64{math.Inf(1), 0.1}[j%2])
+	}
+	terms.Factors[2], terms.Factors[7] = 0, 0
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (differentiated, error) {
+		return NewSquares(train, val, intercept, terms)
+	})
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (differentiated, error) {
+		return LogisticTerms(labelled(train), labelled(val), intercept, terms)
+	})
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (differentiated, error) {
+		return PoissonTerms(counted(train), counted(val), intercept, terms)
+	})
+}
+
 func TestLogisticHypergradient(t *testing.T) {
-	smoothHypergradient(t, func(train, val Rows, intercept bool) (differentiated, error) {
+	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (differentiated, error) {
 		return NewLogistic(labelled(train), labelled(val), intercept)
 	})
 }
@@ -49,9 +70,9 @@ type differentiated interface {
 	Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error)
 }
 
-// smoothHypergradient checks that hypergradients in both modes are finite differences of the validation loss of refits, the Jacobian those of
+// smoothHypergradient checks that hypergradients in both modes are finite differences, of relative length h, of the validation loss of refits, the Jacobian those of
 // the coefficients.
-func smoothHypergradient(t *testing.T, of func(train, val Rows, intercept bool) (differentiated, error)) {
+func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, intercept bool) (differentiated, error)) {
 	for _, intercept := range []bool{false, true} {
 		for _, compressed := range []bool{false, true} {
 			for _, share := range []float64{0.3, 0.05} {
@@ -59,7 +80,7 @@ func smoothHypergradient(t *testing.T, of func(train, val Rows, intercept bool) 
 				m, err := of(train, val, intercept)
 				require.NoError(t, err)
 				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
-				at, err := m.Solve(context.Background(), lambda, 1e-14, nil)
+				at, err := m.Solve(context.Background(), lambda, tol, nil)
 				require.NoError(t, err)
 				require.True(t, at.Solved)
 				adjoint, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
@@ -71,17 +92,16 @@ func smoothHypergradient(t *testing.T, of func(train, val Rows, intercept bool) 
 				scale := floats.Norm(adjoint, math.Inf(1))
 				require.Positive(t, scale)
 				for i := range lambda {
-					require.InDelta(t, differenceAt(t, m, at, i, 1e-5, 1e-14), adjoint[i], 1e-4*scale)
+					require.InDelta(t, differenceAt(t, m, at, i, h, tol), adjoint[i], 1e-4*scale)
 					require.InDelta(t, adjoint[i], forward[i], 1e-7*scale)
-					const h = 1e-5
 					var ends [2]*lower.Point
 					for k, factor := range []float64{1 - h, 1 + h} {
 						moved := slices.Clone(lambda)
 						moved[i] *= factor
-						ends[k], err = m.Solve(context.Background(), moved, 1e-14, at)
+						ends[k], err = m.Solve(context.Background(), moved, tol, at)
 						require.NoError(t, err)
 					}
-					for k, j := range at.State.(*smoothState).Support {
+					for k, j := range at.State.(*smoothState).free {
 						want := (ends[1].X[0][j] - ends[0].X[0][j]) / (2 * h * lambda[i])
 						require.InDelta(t, want, jacobian[i][k], 1e-3*(1+math.Abs(want)))
 					}

@@ -12,8 +12,13 @@ import (
 // SingleFit is an elastic net of one weight, the other being zero: the lasso or ridge regression. It can be solved with its validation rows in it.
 type SingleFit struct {
 	*Regression
+	single
+}
+
+// single has the functions of a joint fit with one of the penalties of an elastic net.
+type single struct {
 	both *sparse.Joint
-	kept int // which of the penalties of the elastic net
+	kept int // which of the penalties
 }
 
 // LassoFit is the lasso, w1_j = lambda_0.
@@ -41,20 +46,20 @@ func newSingle(m *Regression, train, val Rows, intercept bool, kept int) (*Singl
 	if err != nil {
 		return nil, fmt.Errorf("fits: %w", err)
 	}
-	return &SingleFit{m, g, kept}, nil
+	return &SingleFit{m, single{g, kept}}, nil
 }
 
 // Path goes down with the weight.
 func (m *SingleFit) Path() [][]float64 { return commonPath(1, m.LambdaMax()) }
 
 // Shape implements [lower.Valued].
-func (m *SingleFit) Shape() []int { return m.both.Shape() }
+func (m single) Shape() []int { return m.both.Shape() }
 
 // Values implements [lower.Valued].
-func (m *SingleFit) Values(x [][]float64) lower.Values { return m.of(m.both.Values(x)) }
+func (m single) Values(x [][]float64) lower.Values { return m.of(m.both.Values(x)) }
 
 // of keeps one penalty.
-func (m *SingleFit) of(v lower.Values) lower.Values {
+func (m single) of(v lower.Values) lower.Values {
 	v.Penalties = v.Penalties[m.kept : m.kept+1 : m.kept+1]
 	return v
 }
@@ -63,17 +68,17 @@ func (m *SingleFit) of(v lower.Values) lower.Values {
 func (m *SingleFit) Within() lower.WithinSolver { return multipliers.NewLower(m) }
 
 // Subproblem implements [lower.Bilevel].
-func (m *SingleFit) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func (m single) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
 	return subproblem(parts, workers)
 }
 
 // Joint implements [lower.Joint].
-func (m *SingleFit) Joint() lower.JointSolver { return &singleSolver{m.both.Joint(), m} }
+func (m single) Joint() lower.JointSolver { return &singleSolver{m.both.Joint(), m} }
 
 // singleSolver solves with the weight zero for the other penalty.
 type singleSolver struct {
 	lower.JointSolver
-	fit *SingleFit
+	fit single
 }
 
 func (s *singleSolver) weights(w *lower.JointWeights) *lower.JointWeights {
@@ -107,5 +112,6 @@ func (s *singleSolver) Check(ctx context.Context, w *lower.JointWeights) (lower.
 
 var (
 	_ lower.Bilevel        = (*SingleFit)(nil)
+	_ lower.Bilevel        = (*SingleSquares)(nil)
 	_ lower.Differentiable = (*SingleFit)(nil)
 )

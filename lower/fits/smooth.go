@@ -13,8 +13,9 @@ import (
 
 // smooth is a sparse regression with a smooth loss l and two hyperparameters,
 //
-//	min over b, b0 of  1/n sum_i l(y_i, f_i) + lambda_1 |b|_1 + lambda_2 / 2 |b|^2,   f = X b + b0.
+//	min over b, b0 of  1/n sum_i l(y_i, f_i) + lambda_1 |b|_1 + lambda_2 / 2 |b|^2,   f = X b + b0,
 //
+// with the penalties weighted by factors and the coefficients within bounds where there are [sparse.Terms].
 // The validation loss is the mean of l. Its points have the coefficients, and with an intercept b0.
 type smooth struct {
 	joint
@@ -40,6 +41,8 @@ type smoothTraining interface {
 	Relative(gap float64) float64
 	Loss(y, f float64) (value, derivative float64)
 	Joint(val sparse.Sample) (*sparse.Joint, error)
+	Free(s *sparse.Solution) []int
+	Factor(j int) float64
 }
 
 // Logistic is a sparse logistic regression with targets -1 and 1, l(y, f) = log(1 + exp(-y f)), and the hyperparameters of an elastic net.
@@ -47,7 +50,15 @@ type Logistic struct{ smooth }
 
 // NewLogistic takes targets of -1 and 1.
 func NewLogistic(train, val Rows, intercept bool) (*Logistic, error) {
+	return LogisticTerms(train, val, intercept, sparse.Terms{})
+}
+
+// LogisticTerms is [NewLogistic] with terms.
+func LogisticTerms(train, val Rows, intercept bool, t sparse.Terms) (*Logistic, error) {
 	g, err := sparse.NewLogistic(train.X, train.Y, intercept)
+	if err == nil && !t.Plain() {
+		g, err = g.With(t)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the logistic regression: %w", err)
 	}
@@ -67,7 +78,15 @@ type Poisson struct{ smooth }
 
 // NewPoisson takes targets that are not negative.
 func NewPoisson(train, val Rows, intercept bool) (*Poisson, error) {
+	return PoissonTerms(train, val, intercept, sparse.Terms{})
+}
+
+// PoissonTerms is [NewPoisson] with terms.
+func PoissonTerms(train, val Rows, intercept bool, t sparse.Terms) (*Poisson, error) {
 	g, err := sparse.NewPoisson(train.X, train.Y, intercept)
+	if err == nil && !t.Plain() {
+		g, err = g.With(t)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the Poisson regression: %w", err)
 	}
@@ -86,6 +105,25 @@ func NewPoisson(train, val Rows, intercept bool) (*Poisson, error) {
 	return &Poisson{m}, nil
 }
 
+// Squares is an elastic net whose features have terms, l(y, f) = (y - f)^2 / 2.
+type Squares struct{ smooth }
+
+// NewSquares takes terms, which may be none.
+func NewSquares(train, val Rows, intercept bool, t sparse.Terms) (*Squares, error) {
+	g, err := sparse.NewSquares(train.X, train.Y, intercept, t)
+	if err != nil {
+		return nil, fmt.Errorf("fits: training rows of the elastic net: %w", err)
+	}
+	if err := check("elastic net", train, val); err != nil {
+		return nil, err
+	}
+	m, err := newSmooth(g, val, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return &Squares{m}, nil
+}
+
 // Dim is 2.
 func (m *smooth) Dim() int { return 2 }
 
@@ -99,7 +137,9 @@ func (m *smooth) Path() [][]float64 { return elasticPath(m.LambdaMax()) }
 type smoothState struct {
 	*sparse.Solution
 	w2       float64
-	gradient []float64 // of L in the coefficients of the support, and in the intercept
+	free     []int     // coefficients that move with the weights
+	factor   []float64 // of these
+	gradient []float64 // of L in these, and in the intercept
 }
 
 // Solve implements [lower.Differentiable].
@@ -127,17 +167,17 @@ func (m *smooth) Solve(ctx context.Context, lambda []float64, tol float64, start
 	}
 	all := make([]float64, len(s.B))
 	m.val.X.MulTrans(all, u)
-	gradient := make([]float64, 0, len(s.Support)+1)
-	for _, j := range s.Support {
-		gradient = append(gradient, all[j])
+	state := &smoothState{Solution: s, w2: lambda[1], free: m.train.Free(s)}
+	for _, j := range state.free {
+		state.gradient, state.factor = append(state.gradient, all[j]), append(state.factor, m.train.Factor(j))
 	}
 	pt := &lower.Point{Lambda: append([]float64(nil), lambda...), X: [][]float64{s.B}, Validation: value, Gap: m.train.Relative(s.Gap)}
 	if m.intercept {
-		gradient = append(gradient, floats.Sum(u))
+		state.gradient = append(state.gradient, floats.Sum(u))
 		pt.X = append(pt.X, []float64{s.B0})
 	}
 	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
-	pt.State = &smoothState{s, lambda[1], gradient}
+	pt.State = state
 	return pt, nil
 }
 
@@ -147,10 +187,10 @@ func (m *smooth) system(ctx context.Context, s *smoothState, o lower.GradientOpt
 	if err != nil {
 		return nil, err
 	}
-	set := append([]int(nil), s.Support...)
+	set := append([]int(nil), s.free...)
 	w2 := make([]float64, len(s.B)+1)
 	for j := range s.B {
-		w2[j] = s.w2
+		w2[j] = m.train.Factor(j) * s.w2
 	}
 	if m.intercept {
 		set = append(set, len(s.B))
@@ -158,11 +198,11 @@ func (m *smooth) system(ctx context.Context, s *smoothState, o lower.GradientOpt
 	return newSystem(ctx, g, set, w2, o)
 }
 
-// Gradient implements [lower.Differentiable]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L.
+// Gradient implements [lower.Differentiable]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L, with factors times these.
 func (m *smooth) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	s := at.State.(*smoothState)
 	out := make([]float64, 2)
-	if len(s.Support) == 0 {
+	if len(s.free) == 0 {
 		return out, nil
 	}
 	h, err := m.system(ctx, s, o)
@@ -176,14 +216,14 @@ func (m *smooth) Gradient(ctx context.Context, at *lower.Point, o lower.Gradient
 		return out, nil
 	}
 	v := h.solve(ctx, s.gradient)
-	for k, j := range s.Support {
-		out[0] -= v[k] * sign(s.B[j])
-		out[1] -= v[k] * s.B[j]
+	for k, j := range s.free {
+		out[0] -= s.factor[k] * v[k] * sign(s.B[j])
+		out[1] -= s.factor[k] * v[k] * s.B[j]
 	}
 	return out, nil
 }
 
-// Jacobian returns the derivatives of the support's coefficients and the intercept in both hyperparameters, by implicit forward
+// Jacobian returns the derivatives of the coefficients that are free and the intercept in both hyperparameters, by implicit forward
 // differentiation as [Regression.Jacobian] does.
 func (m *smooth) Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error) {
 	s := at.State.(*smoothState)
@@ -197,10 +237,10 @@ func (m *smooth) Jacobian(ctx context.Context, at *lower.Point, tol float64) ([]
 // right is H times the derivatives in hyperparameter i: -sign(b_S) or -b_S, and 0 for the intercept.
 func (s *smoothState) right(h *system, i int) []float64 {
 	q := make([]float64, len(h.set))
-	for k, j := range s.Support {
-		q[k] = -sign(s.B[j])
+	for k, j := range s.free {
+		q[k] = -s.factor[k] * sign(s.B[j])
 		if i == 1 {
-			q[k] = -s.B[j]
+			q[k] = -s.factor[k] * s.B[j]
 		}
 	}
 	return q

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/multipliers"
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 // watched are the weights of |b|_1 that solvers of a fit are asked for.
@@ -41,14 +42,14 @@ func TestFewFeaturesDoNotMakeTheWeightZero(t *testing.T) {
 	b := []float64{3, -2, 1, -1}
 	train, val := draw(rng, 80, p, b, "logistic"), draw(rng, 20, p, b, "logistic")
 	least := math.Inf(1)
-	fit := watched{fit(t, "logistic", train, val, true), &least}
+	fit := watched{fit(t, "logistic", train, val, true, sparse.Terms{}), &least}
 	s := multipliers.NewLower(fit)
 	for _, radii := range [][]float64{{3, 1}, {12, 2}} {
 		least = math.Inf(1)
 		got, err := s.Solve(context.Background(), radii, 1e-9)
 		require.NoError(t, err)
 		require.True(t, got.Solved)
-		want := solveLower(t, "logistic", train, true, radii)
+		want := solveLower(t, "logistic", train, true, radii, sparse.Terms{})
 		require.InDelta(t, want.value, got.Loss, 1e-6)
 		require.InDeltaSlice(t, want.lambda, got.Lambda, 1e-4)
 		require.Greater(t, got.Lambda[0], 0.0)

@@ -16,7 +16,9 @@ import (
 
 // implicit is the problem of [quadratic] without its matrix, for many columns,
 //
-//	minimize over b   sum over parts of sum_i (omega_i / 2 d_i^2 - e0_i d_i) + sum_j (ridge_j / 2 b_j^2 - linear_j b_j + w_j |b_j|),   d = X (b - a).
+//	minimize over b   sum over parts of sum_i (omega_i / 2 d_i^2 - e0_i d_i) + sum_j (ridge_j / 2 b_j^2 - linear_j b_j + w_j |b_j|),   d = X (b - a),
+//
+// subject to b in box.
 //
 // Coordinates are descended along columns of the designs, of which e = e0 - omega d is kept, and Newton steps are solved by conjugate gradients,
 // preconditioned by the factor of the matrix of the columns with most entries and by the diagonal of the others.
@@ -24,8 +26,9 @@ type implicit struct {
 	columns          []int // design.Ones for the intercept
 	parts            []implicitPart
 	ridge, linear, w []float64
+	box              box
 	norm             []float64 // the diagonal of the matrix
-	free             []int     // of the last solution: what is free to move, b_j != 0 or w_j = 0
+	free             []int     // of the last solution: what is free to move, b_j != 0 or w_j = 0 between the bounds
 
 	length []int // entries of the columns
 
@@ -212,11 +215,11 @@ func (p *implicit) solve(ctx context.Context, b, a []float64, best float64) (ok 
 		settled = same
 		for i, v := range b {
 			g := p.rest(b, i)
-			if v != 0 && p.w[i] > 0 {
-				g -= math.Copysign(p.w[i], v)
-			} else if p.w[i] > 0 {
-				g = math.Max(0, math.Abs(g)-p.w[i])
+			if !p.box.free(i, v, p.w[i]) {
+				g = math.Max(0, p.box.over(i, v, p.w[i], g))
 				settled = settled && g <= implicitRounding*p.size
+			} else if p.w[i] > 0 {
+				g -= math.Copysign(p.w[i], v)
 			}
 			worst = math.Max(worst, math.Abs(g))
 		}
@@ -239,14 +242,14 @@ func (p *implicit) solve(ctx context.Context, b, a []float64, best float64) (ok 
 func (p *implicit) inUse(b []float64) []int {
 	var set []int
 	for i, v := range b {
-		if v != 0 || p.w[i] == 0 {
+		if p.box.free(i, v, p.w[i]) {
 			set = append(set, i)
 		}
 	}
 	return set
 }
 
-// sweep is one round of coordinate descent. It says whether a sign has changed.
+// sweep is one round of coordinate descent. It says whether a sign has changed, or what is at a bound.
 func (p *implicit) sweep(b []float64, set []int) (changed bool) {
 	for _, i := range set {
 		if p.norm[i] == 0 {
@@ -258,7 +261,7 @@ func (p *implicit) sweep(b []float64, set []int) (changed bool) {
 		old := b[i]
 		pull := p.norm[i]*old + p.rest(b, i)
 		p.size = math.Max(p.size, math.Abs(pull))
-		v := leastsquares.Soft(pull, p.w[i]) / p.norm[i]
+		v := p.box.clip(i, leastsquares.Soft(pull, p.w[i])/p.norm[i])
 		if v == old {
 			continue
 		}
@@ -266,7 +269,7 @@ func (p *implicit) sweep(b []float64, set []int) (changed bool) {
 		for t := range p.parts {
 			p.parts[t].fall(v-old, p.columns[i])
 		}
-		changed = changed || math.Signbit(v) != math.Signbit(old) || (v == 0) != (old == 0)
+		changed = changed || math.Signbit(v) != math.Signbit(old) || p.box.free(i, v, p.w[i]) != p.box.free(i, old, p.w[i])
 	}
 	return changed
 }
@@ -289,19 +292,18 @@ func (p *implicit) newton(b, a []float64, accuracy float64) (same, ok bool) {
 		return false, false
 	}
 	step := p.conjugate(g, accuracy)
-	t, first := 1.0, -1
+	t, first, last := 1.0, -1, 0.0
 	for l, i := range p.free {
-		if p.w[i] > 0 && b[i]*(b[i]+step[l]) <= 0 {
-			if at := -b[i] / step[l]; at < t {
-				t, first = at, l
-			}
+		if at, end := p.box.reach(i, b[i], step[l], p.w[i]); at < t {
+			t, first, last = at, l, end
 		}
 	}
 	old := slices.Clone(b)
 	before := p.value(b)
 	for l, i := range p.free {
-		if b[i] += step[l]; first >= 0 && p.w[i] > 0 && old[i]*b[i] <= 0 {
-			b[i] = 0
+		if b[i] = p.box.clip(i, b[i]+step[l]); first >= 0 {
+			lo, hi := p.box.piece(i, old[i], p.w[i])
+			b[i] = math.Max(lo, math.Min(hi, b[i]))
 		}
 	}
 	p.begin(b, a)
@@ -314,7 +316,7 @@ func (p *implicit) newton(b, a []float64, accuracy float64) (same, ok bool) {
 	for l, i := range p.free {
 		b[i] = old[i] + t*step[l]
 	}
-	b[p.free[first]] = 0
+	b[p.free[first]] = last
 	p.begin(b, a)
 	return false, true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -17,7 +18,7 @@ type Sample struct {
 	Y []float64
 }
 
-// Joint is a regression on training and validation rows at once, with penalties |b|_1 and 1/2 |b|^2,
+// Joint is a regression on training and validation rows at once, with penalties |b|_1 and 1/2 |b|^2, weighted by factors and within bounds where there are [Terms],
 //
 //	minimize over b (and b0)   v L(b, b0) + t l(b, b0) + rho/2 (|b - c|^2 + (b0 - c0)^2) + m_1 |b|_1 + m_2/2 |b|^2
 //
@@ -34,6 +35,7 @@ type Joint struct {
 	quadratic bool
 	sets      [2]Sample // validation, training
 	intercept bool
+	base      *smooth // of the training rows, nil for plain squares
 }
 
 // The sets of a [Joint].
@@ -49,7 +51,12 @@ func JointSquares(train, val Sample, intercept bool) (*Joint, error) {
 
 // Joint adds validation rows.
 func (g *smooth) Joint(val Sample) (*Joint, error) {
-	return newJoint(g.loss, false, Sample{g.x, g.y}, val, g.intercept)
+	j, err := newJoint(g.loss, g.quadratic, Sample{g.x, g.y}, val, g.intercept)
+	if err != nil {
+		return nil, err
+	}
+	j.base = g
+	return j, nil
 }
 
 func newJoint(l loss, quadratic bool, train, val Sample, intercept bool) (*Joint, error) {
@@ -72,7 +79,7 @@ func (g *Joint) Shape() []int {
 	return []int{g.Features()}
 }
 
-// Values are the losses, |b|_1 and 1/2 |b|^2.
+// Values are the losses and the penalties.
 func (g *Joint) Values(x [][]float64) lower.Values {
 	var losses [2]float64
 	for k, s := range g.sets {
@@ -82,8 +89,16 @@ func (g *Joint) Values(x [][]float64) lower.Values {
 		}
 		losses[k] /= float64(len(s.Y))
 	}
-	norm := floats.Norm(x[0], 2)
-	return lower.Values{Validation: losses[validating], Train: losses[training], Penalties: []float64{floats.Norm(x[0], 1), norm * norm / 2}}
+	one, two := g.terms().penalties(x[0])
+	return lower.Values{Validation: losses[validating], Train: losses[training], Penalties: []float64{one, two}}
+}
+
+// terms are those of the features.
+func (g *Joint) terms() terms {
+	if g.base == nil {
+		return terms{}
+	}
+	return g.base.terms
 }
 
 // predict is X b + b0 on the rows of a set.
@@ -104,6 +119,8 @@ func (squares) slope(y, f float64) float64     { return y - f }
 func (squares) curvature(_, _ float64) float64 { return 1 }
 func (squares) conjugate(y, a float64) float64 { return a*y - a*a/2 }
 
+func (squares) slopes(float64) (low, high float64) { return math.Inf(-1), math.Inf(1) }
+
 func (squares) balance(_, a []float64) {
 	floats.AddConst(-floats.Sum(a)/float64(len(a)), a)
 }
@@ -111,36 +128,37 @@ func (squares) balance(_, a []float64) {
 // dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from the slopes u of the training rows, as in the comment on [smooth]: the better one of those
 // for t = 1 and for the t that needs no m_2.
 func (g *Joint) dual(ctx context.Context, look jointLook, m1, m2 float64, threads int) float64 {
-	a := append([]float64(nil), look.slopes...)
-	y := g.sets[training].Y
-	if g.intercept {
+	var a []float64
+	x, y := g.sets[training].X, g.sets[training].Y
+	n, c := float64(len(y)), look.products
+	if g.base != nil {
+		a = g.base.balanced(look.slopes)
+	} else if a = slices.Clone(look.slopes); g.intercept {
 		g.loss.balance(y, a)
 	}
-	x, n := g.sets[training].X, float64(len(y))
-	c := look.products
-	if g.intercept { // a is not u
+	if g.intercept || g.base != nil && len(g.base.trivial.columns) > 0 { // a is not u
 		c = make([]float64, x.Columns())
 		x.MulTransIn(ctx, c, a, threads)
 	}
-	t, over := 1.0, 0.0
-	for _, v := range c {
-		if v = math.Abs(v) / n; t*v > m1 {
-			t = m1 / v
-		}
-		if v > m1 {
-			over += (v - m1) * (v - m1)
-		}
+	terms, t := g.terms(), 1.0
+	for j, v := range c {
+		t = math.Min(t, terms.share(j, v/n, terms.weight(j)*m1))
 	}
-	at := func(t float64) float64 {
+	at := func(t, m2 float64) float64 {
 		sum := 0.0
 		for i, v := range a {
 			sum += g.loss.conjugate(y[i], t*v)
 		}
-		return sum / n
+		sum /= n
+		for j, v := range c {
+			f := terms.weight(j)
+			sum -= terms.conjugate(j, t*v/n, f*m1, f*m2)
+		}
+		return sum
 	}
-	bound := at(t)
+	bound := at(t, m2)
 	if t < 1 && m2 > 0 {
-		bound = math.Max(bound, at(1)-over/(2*m2))
+		bound = math.Max(bound, at(1, m2))
 	}
 	return bound
 }

@@ -34,11 +34,12 @@ func (s *jointSolver) clone() *jointSolver {
 // fitRounds bounds the models, and fitPatience those in a row that leave the gap as it is.
 const fitRounds, fitPatience = 100, 4
 
-// fit solves at fixed weights to a gap of tol, absolute, from where the solver is. It is nil where it comes to no end.
-func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float64) (*Solution, error) {
-	out := &Solution{Status: lower.EpochLimit}
+// fit solves at fixed weights to a gap of tol, absolute, from where the solver is. Where the gap no longer falls, enough is one that is taken. Where it comes to
+// no end, what it has come to is no solution.
+func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol, enough float64) (out *Solution, ended bool, err error) {
+	out = &Solution{Status: lower.EpochLimit, Gap: math.Inf(1)}
 	if err := s.Model(ctx, nil); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	s.ready(training)
 	merit := s.objective(w, lower.Values{Train: s.models[training].at, Penalties: s.penalties()})
@@ -46,12 +47,15 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float6
 	accuracy := growingAccuracy
 	for ; out.Outer < fitRounds; out.Outer++ {
 		if !s.minimise(ctx, w, accuracy) {
-			return nil, nil
+			return s.unfinished(ctx, out), false, nil
 		}
 		value := s.descend(w, merit)
 		c, err := s.Check(ctx, w)
-		if err != nil || math.IsInf(c.Gap, 1) {
-			return nil, err
+		if err != nil {
+			return nil, false, err
+		}
+		if math.IsInf(c.Gap, 1) {
+			return s.unfinished(ctx, out), false, nil
 		}
 		merit = value
 		if accuracy = growingAccuracy; !c.Grew {
@@ -65,31 +69,48 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol float6
 		case c.Gap <= tol:
 			out.Status = lower.Optimal
 		case idle > fitPatience && !c.Grew:
-			if out.Status = lower.Exhausted; c.Gap > exhaustedGap/tolDefault*tol {
-				return nil, nil
+			if out.Status = lower.Exhausted; c.Gap > enough {
+				out.Status = lower.Stalled
+				return s.fill(out), false, nil
 			}
 		default:
 			if err := s.Model(ctx, nil); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			continue
-		}
-		x := s.X()
-		out.B, out.Residual = x[0], s.seen[training].slopes
-		if s.intercept {
-			out.B0 = x[1][0]
-		}
-		for j, v := range out.B {
-			if v != 0 {
-				out.Support = append(out.Support, j)
-			}
 		}
 		if s.sets[training].X.Dense() || len(s.columns) <= keptColumns {
 			out.engine = s
 		}
-		return out, nil
+		return s.fill(out), true, nil
 	}
-	return nil, nil
+	return s.unfinished(ctx, out), false, nil
+}
+
+// fill puts the last point into a solution.
+func (s *jointSolver) fill(out *Solution) *Solution {
+	x := s.X()
+	out.B, out.Residual = x[0], s.seen[training].slopes
+	if out.Residual == nil {
+		out.Residual = s.look(training, s.b).slopes
+	}
+	if s.intercept {
+		out.B0 = x[1][0]
+	}
+	for j, v := range out.B {
+		if v != 0 {
+			out.Support = append(out.Support, j)
+		}
+	}
+	return out
+}
+
+// unfinished is where a fit comes to no end.
+func (s *jointSolver) unfinished(ctx context.Context, out *Solution) *Solution {
+	if ctx.Err() != nil {
+		out.Status = lower.Cancelled
+	}
+	return s.fill(out)
 }
 
 // growingAccuracy is that of solves while features are missing, and bounds that of the others, which goes with the gap.

@@ -83,8 +83,9 @@ func (g *Joint) Joint() lower.JointSolver {
 	if g.intercept {
 		first = append(first, design.Ones)
 	}
-	if p := g.Features(); p <= wholeFeatures {
-		for j := range p {
+	terms, p := g.terms(), g.Features()
+	for j := range p {
+		if lo, hi := terms.room(j); lo < hi && (p <= wholeFeatures || terms.always(j)) {
 			first = append(first, j)
 		}
 	}
@@ -371,7 +372,8 @@ func (s *jointSolver) set(w *lower.JointWeights) {
 	k := len(s.columns)
 	q := &s.problem
 	q.resize(k)
-	share := shares(w)
+	share, terms := shares(w), s.terms()
+	q.box = terms.of(s.columns)
 	for i, j := range s.columns {
 		row := q.a[i*k : (i+1)*k]
 		q.q[i], q.w[i] = 0, 0
@@ -384,8 +386,9 @@ func (s *jointSolver) set(w *lower.JointWeights) {
 		}
 		row[i] += w.Rho
 		if j != design.Ones {
-			row[i] += w.Penalties[1]
-			q.w[i] = w.Penalties[0]
+			f := terms.weight(j)
+			row[i] += f * w.Penalties[1]
+			q.w[i] = f * w.Penalties[0]
 		}
 		if w.Rho > 0 {
 			q.q[i] += w.Rho * s.centre(w, j)
@@ -399,7 +402,8 @@ func (s *jointSolver) setImplicit(w *lower.JointWeights) {
 	p := &s.without
 	p.columns, p.parts = s.columns, p.parts[:0]
 	p.ridge, p.linear, p.w = make([]float64, k), make([]float64, k), make([]float64, k)
-	share := shares(w)
+	share, terms := shares(w), s.terms()
+	p.box = terms.of(s.columns)
 	for set := range s.models {
 		if share[set] == 0 {
 			continue
@@ -417,8 +421,9 @@ func (s *jointSolver) setImplicit(w *lower.JointWeights) {
 	for i, j := range s.columns {
 		p.ridge[i] = w.Rho
 		if j != design.Ones {
-			p.ridge[i] += w.Penalties[1]
-			p.w[i] = w.Penalties[0]
+			f := terms.weight(j)
+			p.ridge[i] += f * w.Penalties[1]
+			p.w[i] = f * w.Penalties[0]
 		}
 		if w.Rho > 0 {
 			p.linear[i] = w.Rho * s.centre(w, j)
@@ -469,13 +474,14 @@ func (m *jointModel) bend(i int) float64 {
 	return m.curvature[i]
 }
 
-// penalties are |b|_1 and 1/2 |b|^2.
+// penalties are those of the last solution.
 func (s *jointSolver) penalties() []float64 {
-	one, two := 0.0, 0.0
+	one, two, terms := 0.0, 0.0, s.terms()
 	for i, j := range s.columns {
 		if j != design.Ones {
-			one += math.Abs(s.b[i])
-			two += s.b[i] * s.b[i] / 2
+			f := terms.weight(j)
+			one += f * math.Abs(s.b[i])
+			two += f * s.b[i] * s.b[i] / 2
 		}
 	}
 	return []float64{one, two}
@@ -509,10 +515,12 @@ func (s *jointSolver) curvature(w *lower.JointWeights) [][]float64 {
 	}
 	var j, solved [3][]float64
 	j[0] = s.gradient(free)
+	terms := s.terms()
 	for _, i := range free {
 		one, two := 0.0, 0.0
-		if s.columns[i] != design.Ones {
-			one, two = sign(s.b[i]), s.b[i]
+		if k := s.columns[i]; k != design.Ones {
+			f := terms.weight(k)
+			one, two = f*sign(s.b[i]), f*s.b[i]
 		}
 		j[1], j[2] = append(j[1], one), append(j[2], two)
 	}
@@ -590,7 +598,7 @@ func (s *jointSolver) X() [][]float64 {
 }
 
 // Check implements [lower.JointSolver]. With rho > 0 the objective is strongly convex, so that its least subgradient e at the solution bounds the gap:
-// e_j^2 / (2 (rho + m_2)) in a coefficient, e_0^2 / (2 rho) in the intercept. Else the bound is that of the dual problem.
+// e_j^2 / (2 (rho + f_j m_2)) in a coefficient, e_0^2 / (2 rho) in the intercept. Else the bound is that of the dual problem.
 func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower.JointCheck, err error) {
 	c.Gap = math.Inf(1)
 	if s.ctx = ctx; ctx.Err() != nil {
@@ -624,26 +632,34 @@ func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	one, two := w.Penalties[0], w.Penalties[1]
 	gap := 0.0
 	var missing []int
+	terms := s.terms()
+	bounds := box{terms.lower, terms.upper}
 	for j := range descent {
-		v := 0.0
+		v, f := 0.0, terms.weight(j)
 		if i := s.at[j]; i >= 0 {
 			v = s.b[i]
 		}
 		if w.Rho > 0 {
 			descent[j] += w.Rho * (w.Centre[0][j] - v)
 		}
-		descent[j] -= two * v
-		e := math.Abs(descent[j] - one*sign(v))
-		if v == 0 {
-			e = math.Max(0, math.Abs(descent[j])-one)
+		descent[j] -= f * two * v
+		var e float64
+		switch {
+		case !bounds.free(j, v, f*one):
+			e = math.Max(0, bounds.over(j, v, f*one, descent[j]))
+		case v == 0: // without a penalty
+			e = math.Abs(descent[j])
+		default:
+			e = math.Abs(descent[j] - f*one*sign(v))
 		}
-		gap += e * e
-		if v == 0 && s.at[j] < 0 && e > missingShare*one {
+		if w.Rho > 0 {
+			gap += e * e / (2 * (w.Rho + f*two))
+		}
+		if v == 0 && s.at[j] < 0 && e > missingShare*f*one {
 			missing = append(missing, j)
 		}
 	}
 	if w.Rho > 0 {
-		gap /= 2 * (w.Rho + two)
 		if s.intercept {
 			ascent += w.Rho * (w.Centre[1][0] - s.b[0])
 			gap += ascent * ascent / (2 * w.Rho)

@@ -76,6 +76,15 @@ func (logLoss) balance(y, a []float64) {
 	}
 }
 
+func (logLoss) slopes(y float64) (low, high float64) { return math.Min(0, y), math.Max(0, y) }
+
+// With returns the regression with terms, which need common weights; it keeps features without a penalty that do not depend on each other and on the intercept, and leaves
+// the coefficients of the others at zero.
+func (g *Logistic) With(t Terms) (*Logistic, error) {
+	out, err := g.with(t)
+	return &Logistic{out}, err
+}
+
 // conjugate is the entropy of |a|.
 func (logLoss) conjugate(_, a float64) float64 {
 	v := math.Abs(a)

@@ -65,6 +65,14 @@ func (counts) balance(y, a []float64) {
 	}
 }
 
+func (counts) slopes(y float64) (low, high float64) { return math.Inf(-1), y }
+
+// With is [Logistic.With].
+func (g *Poisson) With(t Terms) (*Poisson, error) {
+	out, err := g.with(t)
+	return &Poisson{out}, err
+}
+
 // conjugate is y log y - m log m - a with the mean m = y - a.
 func (counts) conjugate(y, a float64) float64 {
 	m := math.Max(0, y-a)

@@ -14,14 +14,15 @@ import (
 
 // quadratic is
 //
-//	minimize over b   1/2 b'Ab - q'b + sum_i w_i |b_i|
+//	minimize over b   1/2 b'Ab - q'b + sum_i w_i |b_i|   subject to b in box
 //
 // with a positive definite matrix A of order k.
 type quadratic struct {
 	k    int
 	a    []float64 // by rows
 	q, w []float64
-	// Of the last solution: what is free to move, b_i != 0 or w_i = 0, and the factor of that part of A.
+	box  box
+	// Of the last solution: what is free to move, b_i != 0 or w_i = 0 between the bounds, and the factor of that part of A.
 	free   []int
 	factor factor.Definite
 
@@ -88,25 +89,28 @@ func (p *quadratic) remainder(b []float64) {
 	}
 }
 
-// worst is the zero of b that is farthest from being one of the solution, -1 where none is.
+// worst is the entry of b at zero or a bound that is farthest from being one of the solution, -1 where none is.
 func (p *quadratic) worst(b []float64) int {
 	size, most, at := floats.Norm(p.q, math.Inf(1)), 0.0, -1
 	for i, v := range b {
-		if over := math.Abs(p.rest[i]) - p.w[i]; v == 0 && p.w[i] > 0 && over > quadraticRounding*(size+p.w[i]) && over > most {
+		if p.box.free(i, v, p.w[i]) {
+			continue
+		}
+		if over := p.box.over(i, v, p.w[i], p.rest[i]); over > quadraticRounding*(size+p.w[i]) && over > most {
 			most, at = over, i
 		}
 	}
 	return at
 }
 
-// sweep is one round of coordinate descent. It says whether a sign has changed.
+// sweep is one round of coordinate descent. It says whether a sign has changed, or what is at a bound.
 func (p *quadratic) sweep(b []float64) (changed bool) {
 	for i, old := range b {
 		if p.end.Reached(p.k) {
 			return false
 		}
 		p.descend(b, i)
-		changed = changed || math.Signbit(b[i]) != math.Signbit(old) || (b[i] == 0) != (old == 0)
+		changed = changed || math.Signbit(b[i]) != math.Signbit(old) || p.box.free(i, b[i], p.w[i]) != p.box.free(i, old, p.w[i])
 	}
 	return changed
 }
@@ -114,19 +118,19 @@ func (p *quadratic) sweep(b []float64) (changed bool) {
 // descend minimises over one coefficient.
 func (p *quadratic) descend(b []float64, i int) {
 	row := p.a[i*p.k : (i+1)*p.k]
-	v := leastsquares.Soft(row[i]*b[i]+p.rest[i], p.w[i]) / row[i]
+	v := p.box.clip(i, leastsquares.Soft(row[i]*b[i]+p.rest[i], p.w[i])/row[i])
 	if v != b[i] {
 		dense.Axpy(b[i]-v, row, p.rest)
 		b[i] = v
 	}
 }
 
-// newton goes to the best point with the signs of b; same says that these are its signs. Where they are not, it goes where signs that change are zeros, if
-// that is lower, and else as far as the first one. It is not ok where the matrix is not positive definite to rounding.
+// newton goes to the best point with the signs of b and what is at bounds; same says that it has these. Where it has not, it goes where signs that change are zeros
+// and bounds are met, if that is lower, and else as far as the first one. It is not ok where the matrix is not positive definite to rounding.
 func (p *quadratic) newton(b []float64) (same, ok bool) {
 	p.free = p.free[:0]
 	for i, v := range b {
-		if v != 0 || p.w[i] == 0 {
+		if p.box.free(i, v, p.w[i]) {
 			p.free = append(p.free, i)
 		}
 	}
@@ -150,18 +154,16 @@ func (p *quadratic) newton(b []float64) (same, ok bool) {
 		}
 	}
 	p.factor.Solve(to) // the step
-	t, first := 1.0, -1
+	t, first, last := 1.0, -1, 0.0
 	for l, i := range p.free {
-		if p.w[i] > 0 && b[i]*(b[i]+to[l]) <= 0 {
-			if at := -b[i] / to[l]; at < t {
-				t, first = at, l
-			}
+		if at, end := p.box.reach(i, b[i], to[l], p.w[i]); at < t {
+			t, first, last = at, l, end
 		}
 		to[l] += b[i]
 	}
 	if first < 0 {
 		for l, i := range p.free {
-			b[i] = to[l]
+			b[i] = p.box.clip(i, to[l])
 		}
 		p.remainder(b)
 		return true, true
@@ -170,9 +172,8 @@ func (p *quadratic) newton(b []float64) (same, ok bool) {
 	old := make([]float64, k)
 	for l, i := range p.free {
 		old[l] = b[i]
-		if b[i] = to[l]; p.w[i] > 0 && old[l]*to[l] <= 0 {
-			b[i] = 0
-		}
+		lo, hi := p.box.piece(i, b[i], p.w[i])
+		b[i] = math.Max(lo, math.Min(hi, to[l]))
 	}
 	p.remainder(b)
 	if p.value(b) < before {
@@ -181,7 +182,7 @@ func (p *quadratic) newton(b []float64) (same, ok bool) {
 	for l, i := range p.free {
 		b[i] = old[l] + t*(to[l]-old[l])
 	}
-	b[p.free[first]] = 0
+	b[p.free[first]] = last
 	p.remainder(b)
 	return false, true
 }

@@ -30,7 +30,11 @@ type smooth struct {
 	y         []float64
 	intercept bool
 	b0        float64 // the best intercept at b = 0
-	scale     float64 // the objective there
+	scale     float64 // the objective there, or of the trivial solution
+	quadratic bool    // the loss is squares
+	plain     bool    // there are no terms
+	terms     terms
+	trivial   trivial
 }
 
 // loss is what a prediction f of a target y costs, not negative and convex in f.
@@ -44,6 +48,8 @@ type loss interface {
 	balance(y, a []float64)
 	// conjugate is -l*(y, -a), for a = t u with t <= 1 and u a slope.
 	conjugate(y, a float64) float64
+	// slopes are the least and the largest one.
+	slopes(y float64) (low, high float64)
 }
 
 // newSmooth checks the shapes and the design; b0 is the best intercept at b = 0.
@@ -53,7 +59,10 @@ func newSmooth(l loss, x *design.Matrix, y []float64, intercept bool, b0 float64
 			return smooth{}, fmt.Errorf("sparse: %w", err)
 		}
 	}
-	g := smooth{loss: l, x: x, y: y, intercept: intercept, b0: b0}
+	g := smooth{loss: l, x: x, y: y, intercept: intercept, b0: b0, plain: true}
+	if intercept {
+		g.trivial = trivial{columns: []int{design.Ones}, b: []float64{b0}}
+	}
 	for _, v := range y {
 		g.scale += l.value(v, b0) / float64(len(y))
 	}
@@ -83,14 +92,25 @@ func (g *smooth) Loss(y, f float64) (value, derivative float64) {
 // Relative is a gap in units of the objective at b = 0, that of [Options.Tol].
 func (g *smooth) Relative(gap float64) float64 { return gap / g.scale }
 
-// LambdaMax is the smallest common L1 weight at which all coefficients are zero.
+// LambdaMax is the smallest common L1 weight at which all coefficients are zero that are penalised. Where their bounds keep them there at any weight, it is
+// that without bounds.
 func (g *smooth) LambdaMax() float64 {
-	u, top := make([]float64, len(g.y)), 0.0
-	for i, v := range g.y {
-		u[i] = g.loss.slope(v, g.b0)
-	}
+	u := g.slopesAt(g.trivial.b)
+	top, beyond := 0.0, 0.0
 	for j := range g.x.Columns() {
-		top = math.Max(top, math.Abs(g.x.Dot(j, u)))
+		f := g.terms.weight(j)
+		if f == 0 {
+			continue
+		}
+		lo, hi := g.terms.room(j)
+		c := g.x.Dot(j, u) / f
+		beyond = math.Max(beyond, math.Abs(c))
+		if c > 0 && hi > 0 || c < 0 && lo < 0 {
+			top = math.Max(top, math.Abs(c))
+		}
+	}
+	if top == 0 {
+		top = beyond
 	}
 	return top / float64(len(g.y))
 }
@@ -109,6 +129,9 @@ func (g *smooth) Solve(ctx context.Context, w Weights, o Options) (*Solution, er
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	if !g.plain {
+		return g.solveTerms(ctx, w, o)
 	}
 	if out, err := g.solveJoint(ctx, w, o); out != nil || err != nil {
 		return out, err
@@ -146,29 +169,69 @@ func (g *smooth) solveJoint(ctx context.Context, w Weights, o Options) (*Solutio
 	if len(w.L2) == 1 {
 		weights.Penalties[1] = w.L2[0]
 	}
-	var s *jointSolver
-	if o.Start != nil && o.Start.engine != nil && o.Start.engine.sets[training].X == g.x {
-		s = o.Start.engine.clone()
-	} else {
-		j, err := newJoint(g.loss, false, Sample{g.x, g.y}, Sample{X: g.x}, g.intercept)
-		if err != nil {
-			return nil, err
+	s, err := g.startJoint(o)
+	if err != nil {
+		return nil, err
+	}
+	if out, ended, err := s.fit(ctx, weights, o.Tol*g.scale, exhaustedGap/tolDefault*o.Tol*g.scale); ended || err != nil {
+		return out, err
+	}
+	return nil, nil
+}
+
+// solveTerms is Solve with terms.
+func (g *smooth) solveTerms(ctx context.Context, w Weights, o Options) (*Solution, error) {
+	weights := &lower.JointWeights{Train: 1, Penalties: make([]float64, 2)}
+	for k, list := range [][]float64{w.L1, w.L2} {
+		if len(list) > 1 {
+			return nil, fmt.Errorf("sparse: %d weights of a penalty with terms, expected a common one", len(list))
 		}
-		s = j.Joint().(*jointSolver)
-		if s.intercept {
-			s.b[0] = g.b0
-		}
-		if o.Start != nil {
-			x := [][]float64{o.Start.B}
-			if s.intercept {
-				x = append(x, []float64{o.Start.B0})
+		for _, v := range list {
+			if !(v >= 0) || math.IsInf(v, 1) {
+				return nil, fmt.Errorf("sparse: weight %g of a penalty, expected a finite number that is not negative", v)
 			}
-			if err := s.move(x); err != nil {
-				return nil, err
-			}
+			weights.Penalties[k] = v
 		}
 	}
-	return s.fit(ctx, weights, o.Tol*g.scale)
+	if weights.Penalties[0]+weights.Penalties[1] == 0 {
+		return nil, fmt.Errorf("sparse: no penalty, expected a positive weight")
+	}
+	s, err := g.startJoint(o)
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := s.fit(ctx, weights, o.Tol*g.scale, exhaustedGap*g.scale)
+	return out, err
+}
+
+// startJoint is a solver at the start.
+func (g *smooth) startJoint(o Options) (*jointSolver, error) {
+	if o.Start != nil && o.Start.engine != nil && o.Start.engine.sets[training].X == g.x && o.Start.engine.base == g {
+		return o.Start.engine.clone(), nil
+	}
+	j, err := g.Joint(Sample{X: g.x})
+	if err != nil {
+		return nil, err
+	}
+	s := j.Joint().(*jointSolver)
+	x := [][]float64{make([]float64, g.x.Columns())}
+	if o.Start != nil {
+		if len(o.Start.B) != g.x.Columns() {
+			return nil, fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(o.Start.B), g.x.Columns())
+		}
+		x[0] = o.Start.B
+	}
+	for k, j := range g.trivial.columns {
+		switch {
+		case j == design.Ones && o.Start != nil:
+			x = append(x, []float64{o.Start.B0})
+		case j == design.Ones:
+			x = append(x, []float64{g.trivial.b[k]})
+		case o.Start == nil:
+			x[0][j] = g.trivial.b[k]
+		}
+	}
+	return s, s.move(x)
 }
 
 // newtonSteps bounds the proximal Newton steps.

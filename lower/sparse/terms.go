@@ -1,0 +1,159 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+)
+
+// Terms are what a regression says of each of its p features. The zero value says nothing.
+type Terms struct {
+	// Factors multiply both penalties of a feature; nil for 1. A feature with the factor 0 is not penalised.
+	Factors []float64
+	// Lower and Upper bound the coefficients, Lower <= 0 <= Upper; either may be nil for none, and entries may be infinite.
+	Lower, Upper []float64
+}
+
+// Plain says that there are none.
+func (t Terms) Plain() bool { return t.Factors == nil && t.Lower == nil && t.Upper == nil }
+
+// check says what is wrong with the terms of p features, and returns copies of full length.
+func (t Terms) check(p int) (Terms, error) {
+	out := Terms{Factors: make([]float64, p), Lower: make([]float64, p), Upper: make([]float64, p)}
+	for _, of := range []struct {
+		name     string
+		from, to []float64
+		standard float64
+		good     func(v float64) bool
+	}{
+		{"factor", t.Factors, out.Factors, 1, func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }},
+		{"lower bound", t.Lower, out.Lower, math.Inf(-1), func(v float64) bool { return v <= 0 }},
+		{"upper bound", t.Upper, out.Upper, math.Inf(1), func(v float64) bool { return v >= 0 }},
+	} {
+		if of.from != nil && len(of.from) != p {
+			return out, fmt.Errorf("sparse: %d %ss for %d features", len(of.from), of.name, p)
+		}
+		for j := range p {
+			of.to[j] = of.standard
+			if of.from == nil {
+				continue
+			}
+			if of.to[j] = of.from[j]; !of.good(of.from[j]) {
+				return out, fmt.Errorf("sparse: %s of feature %d is %g", of.name, j, of.from[j])
+			}
+		}
+	}
+	return out, nil
+}
+
+// terms are checked, nil slices where there are none.
+type terms struct {
+	factor       []float64
+	lower, upper []float64
+}
+
+// weight is the factor of a feature.
+func (t terms) weight(j int) float64 {
+	if t.factor == nil {
+		return 1
+	}
+	return t.factor[j]
+}
+
+// room are the bounds of a feature.
+func (t terms) room(j int) (lo, hi float64) { return box{t.lower, t.upper}.room(j) }
+
+// always says that a feature is not penalised, so that it is in use like an intercept.
+func (t terms) always(j int) bool {
+	lo, hi := t.room(j)
+	return t.weight(j) == 0 && lo < hi
+}
+
+// of are the bounds of columns, an intercept among them perhaps, whose index is negative.
+func (t terms) of(columns []int) (x box) {
+	if t.lower == nil {
+		return x
+	}
+	for _, j := range columns {
+		lo, hi := math.Inf(-1), math.Inf(1)
+		if j >= 0 {
+			lo, hi = t.room(j)
+		}
+		x.lower, x.upper = append(x.lower, lo), append(x.upper, hi)
+	}
+	return x
+}
+
+// penalties are sum_j f_j |b_j| and 1/2 sum_j f_j b_j^2.
+func (t terms) penalties(b []float64) (one, two float64) {
+	for j, v := range b {
+		f := t.weight(j)
+		one += f * math.Abs(v)
+		two += f * v * v / 2
+	}
+	return one, two
+}
+
+// conjugate is the largest c b - w1 |b| - w2/2 b^2 of a feature within its bounds.
+func (t terms) conjugate(j int, c, w1, w2 float64) float64 {
+	lo, hi := t.room(j)
+	limit, over := hi, c-w1
+	if c < 0 {
+		limit, over = -lo, -c-w1
+	}
+	if over <= 0 || limit == 0 || math.IsInf(limit, 1) && t.always(j) { // which is zero to rounding in the last case
+		return 0
+	}
+	b := limit
+	if w2 > 0 {
+		b = math.Min(b, over/w2)
+	}
+	return b * (over - w2*b/2)
+}
+
+// share is the largest t <= 1 with a finite conjugate at t c where w2 = 0.
+func (t terms) share(j int, c, w1 float64) float64 {
+	lo, hi := t.room(j)
+	if (c > 0 && math.IsInf(hi, 1) || c < 0 && math.IsInf(lo, -1)) && !t.always(j) {
+		if size := math.Abs(c); size > w1 {
+			return w1 / size
+		}
+	}
+	return 1
+}
+
+// Free are the coefficients of a solution that are not zero and not at a bound, rising.
+func (g *smooth) Free(s *Solution) []int {
+	if g.terms.lower == nil {
+		return s.Support
+	}
+	var free []int
+	for _, j := range s.Support {
+		if lo, hi := g.terms.room(j); lo < s.B[j] && s.B[j] < hi {
+			free = append(free, j)
+		}
+	}
+	return free
+}
+
+// Factor is the factor of the penalties of a feature.
+func (g *smooth) Factor(j int) float64 { return g.terms.weight(j) }
+
+// with returns the regression with terms. Of the features without a penalty and bounds it keeps as many as do not depend on others, and on the intercept; the
+// coefficients of the others are zero. The error is for terms without meaning, and for features without a penalty that leave nothing to be
+// explained.
+func (g *smooth) with(t Terms) (smooth, error) {
+	out := *g
+	out.plain = false
+	full, err := t.check(g.x.Columns())
+	if err != nil {
+		return out, err
+	}
+	out.terms = terms{factor: full.Factors}
+	if t.Lower != nil || t.Upper != nil {
+		out.terms.lower, out.terms.upper = full.Lower, full.Upper
+	}
+	if err := out.unpenalised(full); err != nil {
+		return out, err
+	}
+	return out, nil
+}

@@ -90,8 +90,13 @@ var models = []modelSpec{
 		weights: true,
 		kind:    (*elasticnet.Model)(nil),
 		summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
+		flags:   termNames,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return elasticnet.New(s, elasticnet.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
+			terms, err := o.terms.terms(s.Table().Features)
+			if err != nil {
+				return nil, err
+			}
+			return elasticnet.New(s, elasticnet.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms})
 		},
 	},
 	{
@@ -99,8 +104,13 @@ var models = []modelSpec{
 		weights: true,
 		kind:    (*lasso.Model)(nil),
 		summary: "linear regression, a bound on the 1-norm of the coefficients",
+		flags:   termNames,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return lasso.New(s, lasso.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
+			terms, err := o.terms.terms(s.Table().Features)
+			if err != nil {
+				return nil, err
+			}
+			return lasso.New(s, lasso.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms})
 		},
 	},
 	{
@@ -109,8 +119,13 @@ var models = []modelSpec{
 		kind:     (*ridge.Model)(nil),
 		summary:  "linear regression, a bound on the squared 2-norm of the coefficients",
 		keepsAll: true,
+		flags:    termNames,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return ridge.New(s, ridge.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
+			terms, err := o.terms.terms(s.Table().Features)
+			if err != nil {
+				return nil, err
+			}
+			return ridge.New(s, ridge.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms})
 		},
 	},
 	{
@@ -165,9 +180,13 @@ var models = []modelSpec{
 		weights: true,
 		kind:    (*bounded.Model)(nil),
 		summary: "the elastic net with coefficients that are not negative, or within --lower and --upper",
-		flags:   []string{"lower", "upper"},
+		flags:   termNames,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return bounded.New(s, bounded.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Lower: []float64{o.lower}, Upper: []float64{o.upper}})
+			terms, err := o.terms.terms(s.Table().Features)
+			if err != nil {
+				return nil, err
+			}
+			return bounded.New(s, bounded.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Lower: terms.Lower, Upper: terms.Upper, Factors: terms.Factors})
 		},
 	},
 	{
@@ -196,8 +215,13 @@ var models = []modelSpec{
 		summary: "classifier of two labels, the elastic net with the logistic loss",
 		unit:    "mean logistic loss",
 		labels:  true,
+		flags:   termNames,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return logistic.New(s, logistic.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
+			terms, err := o.terms.terms(s.Table().Features)
+			if err != nil {
+				return nil, err
+			}
+			return logistic.New(s, logistic.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms})
 		},
 	},
 	{
@@ -206,8 +230,13 @@ var models = []modelSpec{
 		summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
 		unit:    "half the mean Poisson deviance",
 		logLink: true,
+		flags:   termNames,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return poisson.New(s, poisson.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept})
+			terms, err := o.terms.terms(s.Table().Features)
+			if err != nil {
+				return nil, err
+			}
+			return poisson.New(s, poisson.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms})
 		},
 	},
 	{

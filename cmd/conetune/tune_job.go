@@ -280,6 +280,9 @@ func (f *tuneFlags) checkOutputs() error {
 	if f.config != "" {
 		taken[absolute(f.config)] = "the file of --config"
 	}
+	for _, in := range f.model.terms.files() {
+		taken[absolute(in)] = "the penalty factors"
+	}
 	for _, out := range f.outputs() {
 		if out.path == "" || out.path == standardStream {
 			continue

@@ -11,7 +11,7 @@ import (
 //
 //	minimize over b (and b0)   1/n sum_i log(1 + exp(-y_i f_i)) + sum_j w1_j |b_j| + 1/2 sum_j w2_j b_j^2.
 //
-// Each feature needs a penalty. The residual of its solutions is u_i = y_i / (1 + exp(y_i f_i)), minus the derivative of the loss. It is
+// Each feature needs a penalty but by [Terms]. The residual of its solutions is u_i = y_i / (1 + exp(y_i f_i)), minus the derivative of the loss. It is
 // solved by proximal Newton steps (Lee, Sun, Saunders, SIAM J. Optim. 2014) of a [Regression] each, and not changed by solves, which may run at the same time.
 type Logistic struct{ smooth }
 

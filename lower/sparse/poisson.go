@@ -14,7 +14,7 @@ import (
 //
 //	minimize over b (and b0)   1/n sum_i (y_i log(y_i / exp(f_i)) - y_i + exp(f_i)) + sum_j w1_j |b_j| + 1/2 sum_j w2_j b_j^2,
 //
-// half the mean deviance. Each feature needs a penalty. The residual of its solutions is u_i = y_i - exp(f_i), minus the derivative of the loss.
+// half the mean deviance. Each feature needs a penalty but by [Terms]. The residual of its solutions is u_i = y_i - exp(f_i), minus the derivative of the loss.
 // It is solved as [Logistic] is.
 type Poisson struct{ smooth }
 

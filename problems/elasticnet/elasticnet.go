@@ -36,6 +36,8 @@ type Options struct {
 	Scaling dataset.Scaling
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5), the paper's.
 	R0 []float64
+	// Terms are penalty factors and bounds of single features.
+	Terms regression.Terms
 }
 
 // Model is an elastic net with its data.
@@ -44,7 +46,11 @@ type Model struct{ *regression.Model }
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms})
+	if err != nil {
+		return nil, fmt.Errorf("elasticnet: %w", err)
+	}
+	data, fit, err := regression.Fitted(data, fits.ElasticNet, fits.NewSquares)
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
@@ -52,9 +58,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
-	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return fits.ElasticNet(train, val, intercept)
-	}
+	spec.Fit = fit
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
@@ -80,7 +84,7 @@ func (m *Model) Advice() problems.Advice {
 }
 
 // Spec are the penalties and settings of the elastic net under a name of its own, for models with
-// another loss, or with constraints. Nil radii to start from mean the paper's.
+// another loss, with the terms of the data. Nil radii to start from mean the paper's.
 func Spec(name string, data *regression.Data, r0 []float64) (regression.Spec, error) {
 	names := []string{"lambda1", "lambda2"}
 	if r0 != nil && len(r0) != len(names) {
@@ -99,10 +103,11 @@ func Spec(name string, data *regression.Data, r0 []float64) (regression.Spec, er
 		Name: name, Names: names, R0: r0, Path: path(data), PathRise: rise, Paper: paper, Default: closing(paper, data),
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{
-				convex.Norm1(b).MinusAffine(r.At(0)),
-				convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(1)),
+				data.Norm1(b).MinusAffine(r.At(0)),
+				data.HalfSquares(b).MinusAffine(r.At(1)),
 			}
 		},
+		Set: data.Set(),
 	}, nil
 }
 
@@ -125,6 +130,7 @@ func Single(name string, data *regression.Data, r0, standard float64, path []flo
 	return regression.Spec{
 		Name: name, Names: names, R0: start, Path: list, Paper: paperSettings(), Default: closing(paperSettings(), data),
 		Penalties: func(b, r convex.Affine) []convex.Convex { return []convex.Convex{penalty(b).MinusAffine(r.At(0))} },
+		Set:       data.Set(),
 	}, nil
 }
 

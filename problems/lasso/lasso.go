@@ -14,7 +14,6 @@ package lasso
 import (
 	"fmt"
 
-	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
@@ -32,6 +31,8 @@ type Options struct {
 	Scaling dataset.Scaling
 	// R0 is the start value of the radius, in the unit of the model. 0 means 10.
 	R0 float64
+	// Terms are penalty factors and bounds of single features.
+	Terms regression.Terms
 }
 
 // Model is the lasso, linear regression with the l1 norm of the coefficients with its data.
@@ -40,17 +41,19 @@ type Model struct{ *regression.Model }
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms})
 	if err != nil {
 		return nil, fmt.Errorf("lasso: %w", err)
 	}
-	spec, err := elasticnet.Single("lasso", data, o.R0, 10, data.Path(pathPoints), func(b convex.Affine) convex.Convex { return convex.Norm1(b) })
+	data, fit, err := regression.Fitted(data, fits.LassoFit, fits.LassoTerms)
 	if err != nil {
 		return nil, fmt.Errorf("lasso: %w", err)
 	}
-	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return fits.LassoFit(train, val, intercept)
+	spec, err := elasticnet.Single("lasso", data, o.R0, 10, data.Path(pathPoints), data.Norm1)
+	if err != nil {
+		return nil, fmt.Errorf("lasso: %w", err)
 	}
+	spec.Fit = fit
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 

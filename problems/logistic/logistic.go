@@ -42,6 +42,8 @@ type Options struct {
 	Scaling dataset.Scaling
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
 	R0 []float64
+	// Terms are penalty factors and bounds of single features.
+	Terms regression.Terms
 }
 
 // Model is a logistic regression with its data.
@@ -61,7 +63,11 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	coded := s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) })
-	data, err := regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{}, KeepTarget: true})
+	data, err := regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{}, KeepTarget: true, Terms: o.Terms})
+	if err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	data, fit, err := regression.Fitted(data, fits.NewLogistic, fits.LogisticTerms)
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
@@ -70,9 +76,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	spec.Labels = labels[:]
-	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return fits.NewLogistic(train, val, intercept)
-	}
+	spec.Fit = fit
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 

@@ -40,6 +40,8 @@ type Options struct {
 	Scaling dataset.Scaling
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
 	R0 []float64
+	// Terms are penalty factors and bounds of single features.
+	Terms regression.Terms
 }
 
 // Model is a Poisson regression with its data.
@@ -64,7 +66,11 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if negative != nil {
 		return nil, negative
 	}
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{}, KeepTarget: true})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{}, KeepTarget: true, Terms: o.Terms})
+	if err != nil {
+		return nil, fmt.Errorf("poisson: %w", err)
+	}
+	data, fit, err := regression.Fitted(data, fits.NewPoisson, fits.PoissonTerms)
 	if err != nil {
 		return nil, fmt.Errorf("poisson: %w", err)
 	}
@@ -73,9 +79,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("poisson: %w", err)
 	}
 	spec.LogLink = true
-	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return fits.NewPoisson(train, val, intercept)
-	}
+	spec.Fit = fit
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 

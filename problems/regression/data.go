@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -25,6 +26,8 @@ type Options struct {
 	Loss Loss
 	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels.
 	KeepTarget bool
+	// Terms are what is said of single features, for models whose fits and penalties know them, see [Data.Norm1].
+	Terms Terms
 }
 
 // Data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one for
@@ -36,6 +39,8 @@ type Data struct {
 	parts     []part
 	transform *dataset.Transform // nil: the features are in the user's units
 	shift, sd float64            // the target of the model is (y - shift) / sd
+	terms     sparse.Terms
+	top       *float64 // LambdaMax where a fit has said it
 }
 
 // part are the rows of a split or of one fold.
@@ -69,6 +74,10 @@ func New(s dataset.Division, o Options) (*Data, error) {
 		if !o.KeepTarget {
 			d.shift, d.sd = targetUnit(s.Table(), o.Intercept)
 		}
+	}
+	var err error
+	if d.terms, err = o.Terms.spread(d); err != nil {
+		return nil, err
 	}
 	for _, p := range parts {
 		d.parts = append(d.parts, d.newPart(d.inUnits(p.Train), d.inUnits(p.Val), p.Val))
@@ -251,6 +260,9 @@ func (d *Data) Lipschitz() float64 {
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the
 // largest absolute entry of the gradient at b = 0 and the best b0; with folds, the largest of theirs.
 func (d *Data) LambdaMax() float64 {
+	if d.top != nil {
+		return *d.top
+	}
 	most := 0.0
 	for _, p := range d.parts {
 		f := make([]float64, len(p.train.Y))

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Spec is what tells one penalised regression from another.
@@ -38,7 +39,7 @@ type Spec struct {
 	// for models with so many hyperparameters that they can follow the noise of the validation rows.
 	StopFolds int
 	// Fit makes the fast fit to training rows, with the loss on validation rows, both in the unit of the model; nil where there is none.
-	Fit func(train, val fits.Rows, intercept bool) (lower.Penalised, error)
+	Fit Fit
 	// Labels are nil for a regression, the two labels of a classifier, see [problems.Fit].
 	Labels []float64
 	// LogLink says that predictions are exponentials, see [problems.Fit].
@@ -144,14 +145,18 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 	if m.spec.Fit == nil {
 		return nil, nil
 	}
-	rows := fits.NewRows
-	if _, ok := m.data.loss.(Squares); ok {
-		rows = fits.SquaresRows
-	}
 	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Penalised, error) {
 		p := m.data.parts[t]
-		return m.spec.Fit(rows(p.train.X, p.train.Y), rows(p.val.X, p.val.Y), m.data.options.Intercept)
+		return m.spec.Fit(m.data.fitRows(p.train), m.data.fitRows(p.val), m.data.options.Intercept)
 	})
+}
+
+// fitRows are rows for a fit.
+func (d *Data) fitRows(rows *dataset.Data) fits.Rows {
+	if _, ok := d.loss.(Squares); ok {
+		return fits.SquaresRows(rows.X, rows.Y)
+	}
+	return fits.NewRows(rows.X, rows.Y)
 }
 
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
@@ -33,6 +32,8 @@ type Options struct {
 	Scaling dataset.Scaling
 	// R0 is the start value of the radius, in the unit of the model. 0 means 5.
 	R0 float64
+	// Terms are penalty factors and bounds of single features.
+	Terms regression.Terms
 }
 
 // Model is ridge regression, with half the squared l2 norm of the coefficients with its data.
@@ -41,17 +42,19 @@ type Model struct{ *regression.Model }
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms})
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	spec, err := elasticnet.Single("ridge", data, o.R0, 5, path(data), func(b convex.Affine) convex.Convex { return convex.SumSquares(b).Scale(0.5) })
+	data, fit, err := regression.Fitted(data, fits.RidgeFit, fits.RidgeTerms)
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return fits.RidgeFit(train, val, intercept)
+	spec, err := elasticnet.Single("ridge", data, o.R0, 5, path(data), data.HalfSquares)
+	if err != nil {
+		return nil, fmt.Errorf("ridge: %w", err)
 	}
+	spec.Fit = fit
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 

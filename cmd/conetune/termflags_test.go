@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modelfile"
+)
+
+// householdText are rows with a category, counts and labels; the target falls in a and rises in b, little in c.
+func householdText(n int) string {
+	rng := rand.New(rand.NewPCG(4, 4))
+	var text strings.Builder
+	text.WriteString("a,b,c,region,y,label,count\n")
+	for range n {
+		a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+		region := []string{"east", "north", "west"}[rng.IntN(3)]
+		f := -a + 2*b + 0.05*c + 0.5*rng.NormFloat64()
+		if region == "west" {
+			f += 0.2
+		}
+		label := "no"
+		if f+rng.NormFloat64() > 0 {
+			label = "yes"
+		}
+		fmt.Fprintf(&text, "%.4f,%.4f,%.4f,%s,%.4f,%s,%d\n", a, b, c, region, f, label, int(math.Exp(f/2)+rng.Float64()))
+	}
+	return text.String()
+}
+
+// Flags about single features hold in the saved model, for each model that takes them and whatever the method; a column of categories stands for its levels.
+func TestTermFlags(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", householdText(150))
+	factors := write(t, dir, "factors.csv", "feature,factor\nregion,0\nb,3\n")
+	run := func(args ...string) map[string]float64 {
+		t.Helper()
+		path := filepath.Join(dir, "m.json")
+		o := conetune(t, append([]string{"tune", "--data", data, "--save", path}, args...)...)
+		o.ok(t)
+		m, err := modelfile.Read(path, modelNames())
+		require.NoError(t, err)
+		out := map[string]float64{}
+		for j, name := range m.Features {
+			out[name] = m.Coefficients[j]
+		}
+		conetune(t, "predict", "--model", path, "--data", data).ok(t)
+		require.Contains(t, conetune(t, "show", path).ok(t), "b ")
+		return out
+	}
+	targets := map[string][]string{
+		"elastic-net": {"--target", "y", "--drop", "label,count"}, "lasso": {"--target", "y", "--drop", "label,count"}, "ridge": {"--target", "y", "--drop", "label,count"},
+		"bounded-elastic-net": {"--target", "y", "--drop", "label,count"}, "logistic": {"--target", "label", "--drop", "y,count"}, "poisson": {"--target", "count", "--drop", "y,label"},
+	}
+	for model, target := range targets {
+		for _, method := range [][]string{nil, {"--method", "grid"}, {"--method", "hoag"}, {"--folds", "3"}} {
+			args := append(append([]string{model}, target...), method...)
+			b := run(append(args, "--penalty-factors", factors, "--lower", "a=0", "--upper", "b=0.1,c=inf")...)
+			require.Zero(t, b["a"], "%s %v", model, method)
+			require.LessOrEqual(t, b["b"], 0.1+1e-9)
+			require.Greater(t, b["b"], 0.05)
+			require.NotZero(t, b["region=west"])
+		}
+		for _, v := range run(append(append([]string{model}, target...), "--nonnegative")...) {
+			require.GreaterOrEqual(t, v, -1e-9)
+		}
+	}
+	// So large a factor is as good as leaving the column out.
+	b := run("lasso", "--target", "y", "--drop", "label,count", "--penalty-factors", "b=1e9,region=0.5")
+	require.Zero(t, b["b"])
+}
+
+func TestTermFlagErrors(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", householdText(60))
+	refuse := func(args []string, want ...string) {
+		t.Helper()
+		o := conetune(t, args...)
+		require.Equal(t, exitUsage, o.code, o.stderr)
+		require.Empty(t, o.stdout)
+		for _, text := range want {
+			require.Contains(t, o.stderr, text)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"--penalty-factors", "aa=0"}, []string{"--penalty-factors", `"aa" is not a feature of the table (did you mean a?)`}},
+		{[]string{"--penalty-factors", "a"}, []string{"--penalty-factors", "no file"}},
+		{[]string{"--penalty-factors", "a=-1"}, []string{"factor of a is -1"}},
+		{[]string{"--penalty-factors", "a=x"}, []string{`"a=x" found, expected NAME=NUMBER`}},
+		{[]string{"--penalty-factors", "a=0,b=0,c=0,region=0"}, []string{"all penalty factors are 0"}},
+		{[]string{"--penalty-factors", write(t, dir, "none.csv", "")}, []string{"none.csv", "is empty"}},
+		{[]string{"--penalty-factors", write(t, dir, "names.csv", "name,factor\na,1\n")}, []string{"names.csv", "expected feature and factor"}},
+		{[]string{"--penalty-factors", write(t, dir, "minus.csv", "feature,factor\na,-1\n")}, []string{"minus.csv:2", "not negative"}},
+		{[]string{"--penalty-factors", write(t, dir, "long.csv", "feature,factor\na,1,2\n")}, []string{"long.csv:2", "has 3 fields, expected 2"}},
+		{[]string{"--lower", "a=1"}, []string{"--lower is 1, expected a number that is not positive"}},
+		{[]string{"--lower", "1,2"}, []string{"expected NAME=NUMBER"}},
+		{[]string{"--upper", "q=1"}, []string{`--upper: "q" is not a feature`}},
+		{[]string{"--nonnegative", "--lower", "0"}, []string{"leave one of them out"}},
+		{[]string{"--penalty-factors", filepath.Join(dir, "minus.csv"), "--save", filepath.Join(dir, "minus.csv")}, []string{"would overwrite the penalty factors"}},
+	} {
+		refuse(append([]string{"tune", "lasso", "--data", data, "--target", "y", "--drop", "label,count"}, c.args...), c.want...)
+	}
+	refuse([]string{"tune", "huber", "--data", data, "--target", "y", "--nonnegative"}, "--nonnegative is not for huber")
+}

@@ -1,0 +1,173 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/sparse"
+)
+
+// Terms are what a model says of single features. The zero value says nothing. Each slice is nil, or has one entry for each feature or one for all.
+type Terms struct {
+	// Factors multiply the penalties of a feature, in the unit of the model, so that |b|_1 becomes sum_j f_j |b_j|, and 1/2 |b|^2 becomes
+	// 1/2 sum_j f_j b_j^2; nil for 1. A feature with the factor 0 is not penalised. They are taken as they are, and not brought to a mean of 1.
+	Factors []float64
+	// Lower and Upper bound the coefficients in the user's units, Lower <= 0 <= Upper; entries may be infinite, and nil is no bound. The bounds hold for
+	// the iterate as for the refit.
+	Lower, Upper []float64
+}
+
+// spread brings them to the p features and the unit of the model.
+func (t Terms) spread(d *Data) (out sparse.Terms, err error) {
+	_, p := d.Dims()
+	for _, of := range []struct {
+		name, wrong string
+		from        []float64
+		to          *[]float64
+		good        func(v float64) bool
+		scaled      bool
+	}{
+		{"penalty factor", "expected a finite number that is not negative", t.Factors, &out.Factors, func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }, false},
+		{"lower bound", "which leaves no room for 0", t.Lower, &out.Lower, func(v float64) bool { return v <= 0 }, true},
+		{"upper bound", "which leaves no room for 0", t.Upper, &out.Upper, func(v float64) bool { return v >= 0 }, true},
+	} {
+		if of.from == nil {
+			continue
+		}
+		if len(of.from) != 1 && len(of.from) != p {
+			return out, fmt.Errorf("%d %ss, expected one or %d", len(of.from), of.name, p)
+		}
+		*of.to = make([]float64, p)
+		for j := range p {
+			v := of.from[min(j, len(of.from)-1)]
+			if !of.good(v) {
+				return out, fmt.Errorf("%s of %q is %v, %s", of.name, d.Features()[j], v, of.wrong)
+			}
+			if of.scaled {
+				v /= d.Unit(j)
+			}
+			(*of.to)[j] = v
+		}
+	}
+	if out.Factors != nil && p > 0 && !someof(out.Factors) {
+		return out, fmt.Errorf("all penalty factors are 0, which leaves nothing to choose")
+	}
+	return out, nil
+}
+
+func someof(values []float64) bool {
+	for _, v := range values {
+		if v > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Terms are those of the options, in the unit of the model, for fits.
+func (d *Data) Terms() sparse.Terms { return d.terms }
+
+// Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows, in the unit of the model.
+type Fit func(train, val fits.Rows, intercept bool) (lower.Penalised, error)
+
+// Fitted returns the fit of data, plain without terms, and the data with their [Data.LambdaMax]: with terms it takes the fit to know it.
+func Fitted[P, T lower.Penalised](d *Data, plain func(train, val fits.Rows, intercept bool) (P, error),
+	termed func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error),
+) (*Data, Fit, error) {
+	if d.terms.Plain() {
+		return d, func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+			return either(plain(train, val, intercept))
+		}, nil
+	}
+	fit := func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		return either(termed(train, val, intercept, d.terms))
+	}
+	out, err := d.measured(fit)
+	return out, fit, err
+}
+
+// either is a fit or an error, not both.
+func either[T lower.Penalised](fit T, err error) (lower.Penalised, error) {
+	if err != nil {
+		return nil, err
+	}
+	return fit, nil
+}
+
+// measured returns the data with the LambdaMax of a fit, the largest of the folds.
+func (d *Data) measured(fit Fit) (*Data, error) {
+	top := 0.0
+	for _, p := range d.parts {
+		f, err := fit(d.fitRows(p.train), d.fitRows(p.val), d.options.Intercept)
+		if err != nil {
+			return nil, err
+		}
+		top = math.Max(top, f.LambdaMax())
+	}
+	out := *d
+	out.top = &top
+	return &out, nil
+}
+
+// Norm1 is |b|_1, weighted by the factors.
+func (d *Data) Norm1(b convex.Affine) convex.Convex {
+	return convex.Norm1(d.penalised(b, func(f float64) float64 { return f }))
+}
+
+// HalfSquares is 1/2 |b|^2, weighted by the factors.
+func (d *Data) HalfSquares(b convex.Affine) convex.Convex {
+	return convex.SumSquares(d.penalised(b, math.Sqrt)).Scale(0.5)
+}
+
+// penalised are the coefficients of penalised features, times a function of the factors.
+func (d *Data) penalised(b convex.Affine, of func(f float64) float64) convex.Affine {
+	if d.terms.Factors == nil {
+		return b
+	}
+	var at []int
+	var factors []float64
+	for j, f := range d.terms.Factors {
+		if f > 0 {
+			at, factors = append(at, j), append(factors, of(f))
+		}
+	}
+	return b.Pick(at).MulMat(mat.NewDiagDense(len(at), factors))
+}
+
+// Set are the bounds of the coefficients as constraints, for [Spec]; nil where there are none.
+func (d *Data) Set() func(b convex.Affine) []*convex.Constraint {
+	low, high := finite(d.terms.Lower), finite(d.terms.Upper)
+	if len(low.at)+len(high.at) == 0 {
+		return nil
+	}
+	return func(b convex.Affine) []*convex.Constraint {
+		var set []*convex.Constraint
+		if len(low.at) > 0 {
+			set = append(set, convex.GreaterEqual(b.Pick(low.at), convex.Const(low.value...)))
+		}
+		if len(high.at) > 0 {
+			set = append(set, convex.GreaterEqual(convex.Const(high.value...), b.Pick(high.at)))
+		}
+		return set
+	}
+}
+
+// bounds are the finite ones of one side.
+type bounds struct {
+	at    []int
+	value []float64
+}
+
+func finite(list []float64) (out bounds) {
+	for j, v := range list {
+		if !math.IsInf(v, 0) {
+			out.at, out.value = append(out.at, j), append(out.value, v)
+		}
+	}
+	return out
+}

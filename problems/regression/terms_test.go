@@ -1,0 +1,138 @@
+package regression_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/bounded"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	lassos "github.com/conetune/conetune/problems/lasso"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/poisson"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/problems/ridge"
+	"github.com/conetune/conetune/tune"
+)
+
+var termsOfTests = regression.Terms{
+	Factors: []float64{1, 0, 2, 1, 0.5, 1},
+	Lower:   []float64{0, math.Inf(-1), math.Inf(-1), 0, -0.1, math.Inf(-1)},
+	Upper:   []float64{0.4, math.Inf(1), 0.3, math.Inf(1), math.Inf(1), 0},
+}
+
+// termedModels make each model with terms from a split whose targets are real.
+var termedModels = map[string]func(s *dataset.Split, standardize bool) (tune.Model, error){
+	"elastic-net": func(s *dataset.Split, standardize bool) (tune.Model, error) {
+		return elasticnet.New(s, elasticnet.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
+	},
+	"bounded": func(s *dataset.Split, standardize bool) (tune.Model, error) {
+		return bounded.New(s, bounded.Options{Intercept: true, Standardize: standardize, Lower: termsOfTests.Lower, Upper: termsOfTests.Upper, Factors: termsOfTests.Factors})
+	},
+	"lasso": func(s *dataset.Split, standardize bool) (tune.Model, error) {
+		return lassos.New(s, lassos.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
+	},
+	"ridge": func(s *dataset.Split, standardize bool) (tune.Model, error) {
+		return ridge.New(s, ridge.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
+	},
+	"logistic": func(s *dataset.Split, standardize bool) (tune.Model, error) {
+		retarget(s, func(y float64) float64 { return math.Copysign(1, y) })
+		return logistic.New(s, logistic.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
+	},
+	"poisson": func(s *dataset.Split, standardize bool) (tune.Model, error) {
+		retarget(s, func(y float64) float64 { return math.Round(2 * math.Exp(math.Tanh(y/2))) })
+		return poisson.New(s, poisson.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
+	},
+}
+
+func retarget(s *dataset.Split, of func(y float64) float64) {
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i, y := range d.Y {
+			d.Y[i] = of(y)
+		}
+	}
+}
+
+// With factors and bounds, the fits that the models bring and conic programs choose the same, and bounds in the user's units hold. The feature without a penalty has the
+// coefficient of a fit without one where all others are zero.
+func TestTermsAgainstConic(t *testing.T) {
+	for name, of := range termedModels {
+		for _, standardize := range []bool{false, true} {
+			var results []*tune.Result
+			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
+				m, err := of(modeltest.Split(7, 60, 40, 30, []float64{1, -1, 0.5, -0.5, -1, 1}, 0.7), standardize)
+				require.NoError(t, err)
+				r, err := tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, GapTol: 1e-6})
+				require.NoError(t, err)
+				results = append(results, r)
+				for j, b := range r.RefitFit.Coefficients {
+					require.GreaterOrEqual(t, b, termsOfTests.Lower[j]-1e-6, name)
+					require.LessOrEqual(t, b, termsOfTests.Upper[j]+1e-6, name)
+				}
+			}
+			require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 2e-3, name)
+			for j, b := range results[1].RefitFit.Coefficients {
+				require.InDelta(t, b, results[0].RefitFit.Coefficients[j], 0.03, "%s %d", name, j)
+			}
+			require.Negative(t, results[0].RefitFit.Coefficients[1], name)
+		}
+	}
+}
+
+// A factor is the weight of a feature: lambda f_j is what a column divided by f_j has with the weight lambda, in the lasso.
+func TestFactorsScaleColumns(t *testing.T) {
+	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
+	factors := []float64{1, 2, 0.5, 1, 3, 0.2}
+	termed, err := lassos.New(s, lassos.Options{Terms: regression.Terms{Factors: factors}})
+	require.NoError(t, err)
+	scaled := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
+	for _, d := range []*dataset.Data{scaled.Train, scaled.Val, scaled.Test} {
+		for i := range d.Y {
+			for j, f := range factors {
+				d.Dense().Set(i, j, d.X.At(i, j)/f)
+			}
+		}
+	}
+	plain, err := lassos.New(scaled, lassos.Options{})
+	require.NoError(t, err)
+	a, err := termed.Penalised()
+	require.NoError(t, err)
+	b, err := plain.Penalised()
+	require.NoError(t, err)
+	require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-12)
+	for _, share := range []float64{0.5, 0.1, 0.01} {
+		lambda := []float64{share * a.LambdaMax()}
+		x, err := a.Solve(context.Background(), lambda, 1e-12, nil)
+		require.NoError(t, err)
+		z, err := b.Solve(context.Background(), lambda, 1e-12, nil)
+		require.NoError(t, err)
+		require.InEpsilon(t, z.Validation, x.Validation, 1e-8)
+		for j, f := range factors {
+			require.InDelta(t, z.X[0][j]/f, x.X[0][j], 1e-7)
+		}
+	}
+}
+
+func TestBadTerms(t *testing.T) {
+	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5}, 0.7)
+	for want, terms := range map[string]regression.Terms{
+		"2 penalty factors, expected one or 3":                                 {Factors: []float64{1, 2}},
+		`penalty factor of "x2" is -1, expected a finite number`:               {Factors: []float64{1, -1, 1}},
+		"all penalty factors are 0":                                            {Factors: []float64{0}},
+		`lower bound of "x1" is 1, which leaves no room for 0`:                 {Lower: []float64{1}},
+		`upper bound of "x3" is -2, which leaves no room for 0`:                {Upper: []float64{0, 0, -2}},
+		"the features without a penalty explain the targets by themselves; pe": {Factors: []float64{0, 1, 1}},
+	} {
+		if len(terms.Factors) == 3 && terms.Factors[0] == 0 {
+			for i := range s.Train.Y {
+				s.Train.Y[i] = s.Train.X.At(i, 0)
+			}
+		}
+		_, err := elasticnet.New(s, elasticnet.Options{Terms: terms})
+		require.ErrorContains(t, err, want)
+	}
+}

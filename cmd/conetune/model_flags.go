@@ -11,6 +11,7 @@ type modelFlags struct {
 	level, threshold float64
 	order            int
 	terms            termFlags
+	adaptive         adaptiveFlags
 }
 
 func (m *modelFlags) register(fs *pflag.FlagSet) {
@@ -18,11 +19,12 @@ func (m *modelFlags) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&m.threshold, "threshold", 0, "residual `D`, in the unit of the target, from which on the loss of huber grows linearly (default: by the spread of the targets)")
 	fs.IntVar(&m.order, "order", 1, "order `K` of the differences of fused-lasso: 1 for coefficients constant in pieces, 2 for linear ones")
 	m.terms.register(fs)
+	m.adaptive.register(fs)
 }
 
 // check rejects flags of other models, and numbers without meaning.
 func (m *modelFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
-	for _, name := range append([]string{"level", "threshold", "order"}, termNames...) {
+	for _, name := range slices.Concat([]string{"level", "threshold", "order"}, termNames, adaptiveNames) {
 		if fs.Changed(name) && !slices.Contains(spec.flags, name) {
 			return badInputf("--%s is not for %s", name, spec.name)
 		}
@@ -34,6 +36,9 @@ func (m *modelFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 		return badInputf("--threshold is %v, expected a positive number, at most %g", m.threshold, mostValue)
 	case m.order < 1:
 		return badInputf("--order is %d, expected at least 1", m.order)
+	}
+	if err := m.adaptive.check(fs); err != nil {
+		return err
 	}
 	return m.terms.check(fs)
 }

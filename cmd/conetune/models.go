@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
@@ -126,6 +127,17 @@ var models = []modelSpec{
 				return nil, err
 			}
 			return ridge.New(s, ridge.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms})
+		},
+	},
+	{
+		name:    "adaptive-lasso",
+		kind:    (*adaptive.Model)(nil),
+		summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge regression or the lasso",
+		flags:   adaptiveNames,
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
+			return adaptive.New(s, adaptive.Options{
+				Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Gamma: o.adaptive.gamma, Pilot: adaptive.Pilot(o.adaptive.pilot),
+			})
 		},
 	},
 	{

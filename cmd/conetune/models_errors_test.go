@@ -115,7 +115,7 @@ func TestModelsOfHypergradients(t *testing.T) {
 	good, labels := write(t, dir, "good.csv", csvText(1, 30, 4)), write(t, dir, "labels.csv", labelled(1, 30, 4))
 	for method, others := range map[string][]string{tune.MethodIGJO: {"matrix-completion", "sparse-group-lasso"}, tune.MethodHOAG: {"matrix-completion", "sparse-group-lasso"}, tune.MethodIFDM: nil} {
 		able := ableModels(method)
-		require.ElementsMatch(t, append([]string{"bounded-elastic-net", "elastic-net", "lasso", "logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
+		require.ElementsMatch(t, append([]string{"adaptive-lasso", "bounded-elastic-net", "elastic-net", "lasso", "logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
 		for _, spec := range models {
 			if spec.matrix != nil || spec.several != nil {
 				continue // matrix_test.go, targets_test.go

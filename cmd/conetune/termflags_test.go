@@ -111,3 +111,33 @@ func TestTermFlagErrors(t *testing.T) {
 	}
 	refuse([]string{"tune", "huber", "--data", data, "--target", "y", "--nonnegative"}, "--nonnegative is not for huber")
 }
+
+// The adaptive lasso, with folds: the pilot decides which features are cheap, and the saved model predicts in the user's units.
+func TestAdaptiveFlags(t *testing.T) {
+	dir := t.TempDir()
+	data, path := write(t, dir, "data.csv", householdText(150)), filepath.Join(dir, "m.json")
+	tune := []string{"tune", "adaptive-lasso", "--data", data, "--target", "y", "--drop", "label,count", "--folds", "3", "--save", path}
+	for _, args := range [][]string{nil, {"--gamma", "2"}, {"--pilot", "lasso", "--method", "grid"}, {"--method", "hoag"}} {
+		conetune(t, append(tune, args...)...).ok(t)
+		m, err := modelfile.Read(path, modelNames())
+		require.NoError(t, err)
+		require.InDelta(t, -1, m.Coefficients[0], 0.15)
+		require.InDelta(t, 2, m.Coefficients[1], 0.15)
+		require.InDelta(t, 0, m.Coefficients[2], 0.1)
+		conetune(t, "predict", "--model", path, "--data", data).ok(t)
+	}
+	for want, args := range map[string][]string{
+		"--gamma is 0, expected a positive number, at most 100":  {"--gamma", "0"},
+		`--pilot: unknown model "tree"; known are: ridge, lasso`: {"--pilot", "tree"},
+		"--gamma is not for lasso":                               {"lasso", "--gamma", "2"},
+		"--nonnegative is not for adaptive-lasso":                {"--nonnegative"},
+	} {
+		line := append([]string{}, tune...)
+		if args[0] == "lasso" {
+			line[1], args = "lasso", args[1:]
+		}
+		o := conetune(t, append(line, args...)...)
+		require.Equal(t, exitUsage, o.code)
+		require.Contains(t, o.stderr, want)
+	}
+}

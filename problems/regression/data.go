@@ -3,6 +3,7 @@ package regression
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -28,6 +29,9 @@ type Options struct {
 	KeepTarget bool
 	// Terms are what is said of single features, for models whose fits and penalties know them, see [Data.Norm1].
 	Terms Terms
+	// Multipliers, if not nil, say by what the features are multiplied, from 0 on, given training rows in the unit of the model: of each fold by its own, and of
+	// the final training by all. Coefficients in the user's units are multiplied, too.
+	Multipliers func(train *dataset.Data, intercept bool) ([]float64, error)
 }
 
 // Data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one for
@@ -49,6 +53,9 @@ type part struct {
 	user       *dataset.Data // the validation rows as given
 	// fit and choose are the same rows as train and val with their weights.
 	fit, choose *dataset.Data
+	// Where features are multiplied: by what, and the rows with weights before.
+	multipliers           []float64
+	plainFit, plainChoose *dataset.Data
 }
 
 // New prepares a split or a cross-validation. It keeps references to the data, which must not change, and
@@ -80,7 +87,11 @@ func New(s dataset.Division, o Options) (*Data, error) {
 		return nil, err
 	}
 	for _, p := range parts {
-		d.parts = append(d.parts, d.newPart(d.inUnits(p.Train), d.inUnits(p.Val), p.Val))
+		rows, err := d.multiplied(d.inUnits(p.Train), d.inUnits(p.Val), p.Val)
+		if err != nil {
+			return nil, err
+		}
+		d.parts = append(d.parts, rows)
 	}
 	return d, nil
 }
@@ -307,7 +318,12 @@ func (d *Data) Fit(x [][]float64) problems.Fit {
 	share := 1 / float64(len(d.parts))
 	for t := range d.parts {
 		v := of(d, x, t)
-		floats.AddScaled(c, share*d.sd, v[0])
+		b := v[0]
+		if m := d.parts[t].multipliers; m != nil {
+			b = slices.Clone(b)
+			floats.Mul(b, m)
+		}
+		floats.AddScaled(c, share*d.sd, b)
 		if len(v) > 1 {
 			b0 += share * v[1][0]
 		}

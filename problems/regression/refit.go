@@ -14,16 +14,25 @@ import (
 )
 
 // all returns the data with the rows of training and validation together as training rows, in the same units.
-func (d *Data) all() *Data {
+func (d *Data) all() (*Data, error) {
 	out := *d
+	var rows, val *dataset.Data
 	if len(d.parts) > 1 {
-		rows := d.inUnits(d.user.Table())
-		out.parts = []part{d.newPart(rows, rows, nil)}
-		return &out
+		rows = d.inUnits(d.user.Table())
+		val = rows
+	} else {
+		fit := d.parts[0].fit
+		if val = d.parts[0].choose; d.parts[0].multipliers != nil {
+			fit, val = d.parts[0].plainFit, d.parts[0].plainChoose
+		}
+		rows = dataset.Stack(fit, val)
 	}
-	fit, choose := d.parts[0].fit, d.parts[0].choose
-	out.parts = []part{d.newPart(dataset.Stack(fit, choose), choose, nil)}
-	return &out
+	all, err := d.multiplied(rows, val, nil)
+	if err != nil {
+		return nil, err
+	}
+	out.parts = []part{all}
+	return &out, nil
 }
 
 // Refits says that the model's lower-level solutions are predictors, see [tune.Refitter].
@@ -42,7 +51,11 @@ func (m *Model) whole(backend backends.ConicBackend) (*Model, dca.Program, error
 	if n, p := m.data.Dims(); float64(n)*float64(p) >= largeTable {
 		runtime.GC() // columns that a search made of the table; those of all rows are about to be made
 	}
-	all := &Model{data: m.data.all(), spec: m.spec}
+	data, err := m.data.all()
+	if err != nil {
+		return nil, dca.Program{}, err
+	}
+	all := &Model{data: data, spec: m.spec}
 	p := all.Program()
 	if backend == nil || backend.Name() != backends.Default {
 		return all, p, nil
@@ -159,6 +172,7 @@ func (m *Model) holdBack(folds, f int) problems.HeldBack {
 			data.parts = slices.Clone(parts)
 			for t, p := range parts {
 				data.parts[t] = m.data.newPart(p.fit, p.choose.Rows(kept[t]), p.user)
+				data.parts[t].multipliers = p.multipliers
 			}
 			return &Model{data: &data, spec: m.spec}
 		},

@@ -1,0 +1,338 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+)
+
+// Multinomial is a penalised multinomial logistic regression of K classes: with the p x K coefficients B, of which entry (j, k) is b_(jK+k), and
+// f_ik = x_i'B_k + b0_k,
+//
+//	minimize over B (and b0)   1/n sum_i (log sum_k exp(f_ik) - f_(i, y_i)) + w1 sum_jk |b_jk| + w2/2 sum_jk b_jk^2.
+//
+// All classes have coefficients, as in glmnet and scikit-learn; the intercepts add up to 0. Solves do not change it, and may run at the same time.
+//
+// # Method
+//
+// Proximal Newton steps (Lee, Sun, Saunders, SIAM J. Optim. 2014) over working sets of entries, whose whole second derivatives
+// 1/n sum_i x_ij x_il p_ik (1{k=m} - p_im) are formed; each step is a [quadratic] program. With u_ik = 1{y_i=k} - p_ik, c = X'U / n, intercepts at their best, so that the
+// columns of U add up to 0, and t <= 1 such that t |c_jk| <= w1 where w2 = 0, the mean entropy of the rows of Y - tU less sum_jk max(0, t |c_jk| - w1)^2 / (2 w2) is a lower
+// bound of the optimal value.
+type Multinomial struct {
+	x         *design.Matrix
+	class     []int
+	k         int
+	intercept bool
+	counts    []float64 // of the classes
+	scale     float64   // the objective at B = 0 and its best intercepts
+}
+
+// MultinomialSolution is a point, and how near to the optimum it is proven to be.
+type MultinomialSolution struct {
+	Status lower.Status
+	// B are the p K coefficients, those of a feature after each other, B0 the K intercepts.
+	B, B0 []float64
+	// Objective is the value, Gap bounds its distance from the optimum. Steps counts Newton steps.
+	Objective, Gap float64
+	Steps          int
+}
+
+// NewMultinomial checks the data: each row of x has a class from 0 to classes - 1, and each class a row.
+func NewMultinomial(x *design.Matrix, class []int, classes int, intercept bool) (*Multinomial, error) {
+	n, _ := x.Dims()
+	if n == 0 || len(class) != n {
+		return nil, fmt.Errorf("sparse: %d classes for %d rows, expected as many, and at least one", len(class), n)
+	}
+	if classes < 2 {
+		return nil, fmt.Errorf("sparse: %d classes, expected at least 2", classes)
+	}
+	g := &Multinomial{x: x, class: class, k: classes, intercept: intercept, counts: make([]float64, classes)}
+	for i, k := range class {
+		if k < 0 || k >= classes {
+			return nil, fmt.Errorf("sparse: class of row %d is %d, expected 0 to %d", i, k, classes-1)
+		}
+		g.counts[k]++
+	}
+	for k, v := range g.counts {
+		if v == 0 {
+			return nil, fmt.Errorf("sparse: no row has class %d of %d", k, classes)
+		}
+		if intercept {
+			g.scale -= v / float64(n) * math.Log(v/float64(n))
+		}
+	}
+	if !intercept {
+		g.scale = math.Log(float64(classes))
+	}
+	for j := range x.Columns() {
+		if _, _, err := x.Sums(j); err != nil {
+			return nil, fmt.Errorf("sparse: %w", err)
+		}
+	}
+	return g, nil
+}
+
+// Relative is a gap in units of the objective at B = 0, that of [Options.Tol].
+func (g *Multinomial) Relative(gap float64) float64 { return gap / g.scale }
+
+// LambdaMax is the smallest w1 at which all coefficients are zero.
+func (g *Multinomial) LambdaMax() float64 {
+	s := g.begin(0, 0, nil)
+	s.look()
+	return floats.Norm(s.c, math.Inf(1))
+}
+
+// multinomialSolve is one run.
+type multinomialSolve struct {
+	*Multinomial
+	n, w1, w2 float64
+	b, b0     []float64
+	f, p, u   [][]float64 // by classes: predictions, probabilities and minus the derivatives of the loss
+	c         []float64   // X'u / n
+	loss      float64
+	set       []entry // the working set; intercepts first
+	problem   quadratic
+}
+
+// entry is a coefficient of a feature, or of [design.Ones], and a class.
+type entry struct{ feature, class int }
+
+func (g *Multinomial) begin(w1, w2 float64, start *MultinomialSolution) *multinomialSolve {
+	p := g.x.Columns()
+	s := &multinomialSolve{Multinomial: g, n: float64(len(g.class)), w1: w1, w2: w2, b: make([]float64, p*g.k), b0: make([]float64, g.k), c: make([]float64, p*g.k)}
+	for range g.k {
+		s.f, s.p, s.u = append(s.f, make([]float64, len(g.class))), append(s.p, make([]float64, len(g.class))), append(s.u, make([]float64, len(g.class)))
+	}
+	if start != nil {
+		copy(s.b, start.B)
+		copy(s.b0, start.B0)
+	} else if g.intercept {
+		for k, v := range g.counts {
+			s.b0[k] = math.Log(v)
+		}
+	}
+	s.predict()
+	return s
+}
+
+// Solve returns a solution at the weights w1 and w2, one of them positive, from the start, which may be nil. The error is for input without meaning.
+func (g *Multinomial) Solve(ctx context.Context, w1, w2 float64, tol float64, start *MultinomialSolution) (*MultinomialSolution, error) {
+	if !(w1 >= 0) || !(w2 >= 0) || !(w1+w2 > 0) || math.IsInf(w1+w2, 1) {
+		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers that are not negative, one of them positive", w1, w2)
+	}
+	if start != nil && (len(start.B) != g.x.Columns()*g.k || len(start.B0) != g.k) {
+		return nil, fmt.Errorf("sparse: a start of another shape")
+	}
+	o, err := Options{Tol: tol}.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return g.begin(w1, w2, start).run(ctx, o.Tol), nil
+}
+
+func (s *multinomialSolve) run(ctx context.Context, tol float64) *MultinomialSolution {
+	out := &MultinomialSolution{Status: lower.EpochLimit}
+	bound, least, idle := math.Inf(-1), math.Inf(1), 0
+	for ; ; out.Steps++ {
+		s.look()
+		out.Objective = s.loss + s.penalty(s.b)
+		bound = math.Max(bound, s.dual())
+		out.Gap = math.Max(0, out.Objective-bound)
+		if idle++; out.Gap < least/2 {
+			least, idle = out.Gap, 0
+		}
+		switch {
+		case out.Gap <= tol*s.scale:
+			out.Status = lower.Optimal
+		case idle >= idleSteps && out.Gap <= exhaustedGap*s.scale:
+			out.Status = lower.Exhausted
+		case ctx.Err() != nil:
+			out.Status = lower.Cancelled
+		case out.Steps < newtonSteps:
+			if s.step(ctx) {
+				continue
+			}
+			switch {
+			case ctx.Err() != nil:
+				out.Status = lower.Cancelled
+			case out.Gap <= exhaustedGap*s.scale:
+				out.Status = lower.Exhausted
+			default:
+				out.Status = lower.Stalled
+			}
+		}
+		break
+	}
+	floats.AddConst(-floats.Sum(s.b0)/float64(s.k), s.b0)
+	out.B, out.B0 = s.b, s.b0
+	return out
+}
+
+// predict sets f.
+func (s *multinomialSolve) predict() {
+	for k := range s.f {
+		clear(s.f[k])
+		for j := range s.x.Columns() {
+			if v := s.b[j*s.k+k]; v != 0 {
+				s.x.Axpy(v, j, s.f[k])
+			}
+		}
+		floats.AddConst(s.b0[k], s.f[k])
+	}
+}
+
+// probabilities sets p and the loss at f.
+func (s *multinomialSolve) probabilities() {
+	s.loss = 0
+	for i, y := range s.class {
+		top := math.Inf(-1)
+		for k := range s.f {
+			top = math.Max(top, s.f[k][i])
+		}
+		sum := 0.0
+		for k := range s.f {
+			s.p[k][i] = math.Exp(s.f[k][i] - top)
+			sum += s.p[k][i]
+		}
+		for k := range s.f {
+			s.p[k][i] /= sum
+		}
+		s.loss += (top + math.Log(sum) - s.f[y][i]) / s.n
+	}
+}
+
+// interceptSteps bounds the Newton steps to the best intercepts, and interceptRounding is the error of the sums of probabilities in rows.
+const interceptSteps, interceptRounding = 30, 1e-13
+
+// look moves the intercepts to their best values, and sets probabilities, loss, u and c there.
+func (s *multinomialSolve) look() {
+	s.probabilities()
+	for step := 0; s.intercept && step < interceptSteps; step++ {
+		if !s.balance() {
+			break
+		}
+	}
+	for k, u := range s.u {
+		for i, v := range s.p[k] {
+			u[i] = -v
+		}
+	}
+	for i, y := range s.class {
+		s.u[y][i]++
+	}
+	for j := range s.x.Columns() {
+		for k, u := range s.u {
+			s.c[j*s.k+k] = s.x.Dot(j, u) / s.n
+		}
+	}
+}
+
+// balance is a Newton step of the intercepts alone; it says whether they moved.
+func (s *multinomialSolve) balance() bool {
+	k := s.k
+	g, worst := make([]float64, k), 0.0
+	for m, v := range s.counts {
+		g[m] = v - floats.Sum(s.p[m])
+		worst = math.Max(worst, math.Abs(g[m]))
+	}
+	if worst <= interceptRounding*s.n {
+		return false
+	}
+	q := &s.problem
+	q.resize(k)
+	clear(q.w)
+	for l := range k {
+		for m := range k {
+			q.a[l*k+m] = s.curve(l, m) + 1 // on the sums, which are of no account
+		}
+		q.a[l*k+l] += leastCurvature
+		q.q[l] = g[l] / s.n
+	}
+	d := make([]float64, k)
+	if !q.solve(context.Background(), d) {
+		return false
+	}
+	before, from := s.loss, slices.Clone(s.b0)
+	floats.AddConst(-floats.Sum(d)/float64(k), d)
+	for range 30 {
+		last := slices.Clone(s.b0)
+		floats.AddTo(s.b0, from, d)
+		s.shift(last)
+		if s.probabilities(); s.loss <= before+rounded*before {
+			return true
+		}
+		floats.Scale(0.5, d)
+	}
+	return false
+}
+
+// shift brings f from other intercepts to those of now.
+func (s *multinomialSolve) shift(from []float64) {
+	for k, f := range s.f {
+		floats.AddConst(s.b0[k]-from[k], f)
+	}
+}
+
+// curve is the second derivative of the loss in the intercepts of two classes.
+func (s *multinomialSolve) curve(l, m int) float64 {
+	sum := 0.0
+	for i, v := range s.p[l] {
+		if l == m {
+			sum += v * (1 - v)
+		} else {
+			sum -= v * s.p[m][i]
+		}
+	}
+	return sum / s.n
+}
+
+// penalty is that of coefficients.
+func (s *multinomialSolve) penalty(b []float64) float64 {
+	sum := 0.0
+	for _, v := range b {
+		if v != 0 {
+			sum += s.w1*math.Abs(v) + s.w2*v*v/2
+		}
+	}
+	return sum
+}
+
+// dual is the lower bound.
+func (s *multinomialSolve) dual() float64 {
+	t, over := 1.0, 0.0
+	for _, v := range s.c {
+		if v = math.Abs(v); v > s.w1 {
+			over += (v - s.w1) * (v - s.w1)
+			t = math.Min(t, s.w1/v)
+		}
+	}
+	bound := s.entropy(t)
+	if t < 1 && s.w2 > 0 {
+		bound = math.Max(bound, s.entropy(1)-over/(2*s.w2))
+	}
+	return bound
+}
+
+// entropy is the mean one of the rows of Y - tU.
+func (s *multinomialSolve) entropy(t float64) float64 {
+	sum := 0.0
+	for i, y := range s.class {
+		for k := range s.p {
+			v := t * s.p[k][i]
+			if k == y {
+				v += 1 - t
+			}
+			if v > 0 {
+				sum -= v * math.Log(v)
+			}
+		}
+	}
+	return sum / s.n
+}

@@ -1,0 +1,196 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/stop/stoptest"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/internal/lowertest"
+)
+
+// LogisticRegression of scikit-learn 1.x with solver="saga", penalty="elasticnet", C=1/(n (w1+w2)), l1_ratio=w1/(w1+w2) and tol=1e-15 on these rows, its intercepts
+// brought to the sum 0.
+func TestMultinomialPeer(t *testing.T) {
+	const n, p = 60, 5
+	x, class := mat.NewDense(n, p, nil), make([]int, n)
+	for i := range n {
+		for j := range p {
+			x.Set(i, j, math.Sin(float64((i+1)*(j+1))*0.7+float64(j*j)))
+		}
+		v := float64(i)
+		f := []float64{2*x.At(i, 0) + math.Cos(5*v), x.At(i, 1) - x.At(i, 0) + 0.3*math.Cos(7*v) + 0.2, 1.5*x.At(i, 2) + math.Sin(3*v)}
+		class[i] = floats.MaxIdx(f)
+	}
+	for _, storage := range []string{"dense", "sparse"} {
+		data := design.New(x)
+		if storage == "sparse" {
+			data = compressedColumns(x)
+		}
+		g, err := NewMultinomial(data, class, 3, true)
+		require.NoError(t, err)
+		for _, c := range []struct {
+			w1, w2, objective float64
+			b, b0             []float64
+		}{
+			{0, 0.05, 0.7296128218161277, []float64{1.278355368, -0.8983392, -0.380016168, -0.306786723, 0.548816693, -0.24202997, -0.174719437, -0.59915955, 0.773878987,
+				0.099761487, 0.096094852, -0.195856339, 0.160724872, -0.061699719, -0.099025152}, []float64{-0.040279644, 0.108824887, -0.068545244}},
+			{0.02, 0, 0.6928584997410053, []float64{2.680356121, -0.783334219, 0, 0, 1.030723245, 0, 0, -0.426890099, 1.395923615, 0, 0, 0, 0, 0, 0},
+				[]float64{-0.239454789, 0.170816018, 0.068638771}},
+			{0.01, 0.03, 0.7416975881254545, []float64{1.509136069, -0.896452364, -0.279350372, -0.189050713, 0.6639071, -0.141523054, -0.029116585, -0.552298278, 0.914748196,
+				0, 0.039513756, -0.104082933, 0.079150943, 0, 0}, []float64{-0.065142055, 0.104061693, -0.038919638}},
+		} {
+			s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, nil)
+			require.NoError(t, err)
+			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+			require.InDelta(t, c.objective, s.Objective, 1e-10)
+			require.InDeltaSlice(t, c.b, s.B, 1e-6)
+			require.InDeltaSlice(t, c.b0, s.B0, 1e-6)
+		}
+	}
+}
+
+// classes of rows by how large a target is.
+func classesOf(y []float64, k int) []int {
+	out := make([]int, len(y))
+	for i, v := range y {
+		out[i] = max(0, min(k-1, int(math.Floor((v+3)/3))))
+	}
+	for m := range k { // each has a row
+		out[m] = m
+	}
+	return out
+}
+
+// The conditions of optimality, computed from the definition, and the gap, from far and from near, with more entries than rows.
+func TestMultinomialOptimality(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, shape := range []struct{ n, p, k int }{{100, 8, 4}, {50, 120, 3}} {
+			x, y := lowertest.Sample(6, shape.n, shape.p, 4, 0.6)
+			class := classesOf(y, shape.k)
+			g, err := NewMultinomial(design.New(x), class, shape.k, intercept)
+			require.NoError(t, err)
+			var last *MultinomialSolution
+			for _, ratio := range []float64{0.5, 0.1, 0.01} {
+				for _, w2 := range []float64{0, 0.02} {
+					name := fmt.Sprint(intercept, shape, ratio, w2)
+					w1 := ratio * g.LambdaMax()
+					s, err := g.Solve(context.Background(), w1, w2, 1e-11, last)
+					require.NoError(t, err)
+					require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
+					last = s
+					multinomialOptimal(t, name, x, class, shape.k, intercept, w1, w2, s)
+				}
+			}
+			s, err := g.Solve(context.Background(), g.LambdaMax()*(1+1e-9), 0, 1e-9, nil)
+			require.NoError(t, err)
+			require.Zero(t, floats.Norm(s.B, 1))
+			s, err = g.Solve(context.Background(), g.LambdaMax()*0.99, 0, 1e-12, nil)
+			require.NoError(t, err)
+			require.Positive(t, floats.Norm(s.B, 1))
+		}
+	}
+}
+
+func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k int, intercept bool, w1, w2 float64, s *MultinomialSolution) {
+	t.Helper()
+	n, p := x.Dims()
+	value, u := 0.0, mat.NewDense(n, k, nil)
+	for i := range n {
+		f := append([]float64(nil), s.B0...)
+		for j := range p {
+			for m := range k {
+				f[m] += x.At(i, j) * s.B[j*k+m]
+			}
+		}
+		total := floats.LogSumExp(f)
+		value += (total - f[class[i]]) / float64(n)
+		for m := range k {
+			u.Set(i, m, -math.Exp(f[m]-total))
+		}
+		u.Set(i, class[i], 1+u.At(i, class[i]))
+	}
+	if intercept {
+		for m := range k {
+			require.InDelta(t, 0, mat.Sum(u.ColView(m))/float64(n), 1e-9, name)
+		}
+		require.InDelta(t, 0, floats.Sum(s.B0), 1e-9)
+	}
+	for j := range p {
+		for m := range k {
+			b := s.B[j*k+m]
+			c := mat.Dot(x.ColView(j), u.ColView(m))/float64(n) - w2*b
+			if b != 0 {
+				require.InDelta(t, math.Copysign(w1, b), c, 1e-6, name)
+			} else {
+				require.LessOrEqual(t, math.Abs(c), w1+1e-6, name)
+			}
+			value += w1*math.Abs(b) + w2*b*b/2
+		}
+	}
+	require.InEpsilon(t, value, s.Objective, 1e-10, name)
+}
+
+// With two classes, f_1 - f_0 is the value of a logistic regression: |b_0| + |b_1| is |b| of the difference, and b_0^2 + b_1^2 half of its square.
+func TestMultinomialOfTwoClasses(t *testing.T) {
+	x, y := lowertest.Sample(6, 80, 30, 4, 0.8)
+	class, label := make([]int, 80), make([]float64, 80)
+	for i, v := range y {
+		if label[i] = -1; v > 3 {
+			class[i], label[i] = 1, 1
+		}
+	}
+	g, err := NewMultinomial(design.New(x), class, 2, true)
+	require.NoError(t, err)
+	binary, err := NewLogistic(design.New(x), label, true)
+	require.NoError(t, err)
+	for _, w2 := range []float64{0.001, 0.05} {
+		s, err := g.Solve(context.Background(), 0.03, w2, 1e-13, nil)
+		require.NoError(t, err)
+		want, err := binary.Solve(context.Background(), Weights{L1: []float64{0.03}, L2: []float64{w2 / 2}}, Options{Tol: 1e-13})
+		require.NoError(t, err)
+		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
+		for j, b := range want.B {
+			require.InDelta(t, b, s.B[2*j+1]-s.B[2*j], 1e-5)
+		}
+		require.InDelta(t, want.B0, s.B0[1]-s.B0[0], 1e-5)
+	}
+}
+
+func TestMultinomialBadInput(t *testing.T) {
+	x, _ := lowertest.Sample(9, 5, 3, 2, 1)
+	for want, class := range map[string][]int{
+		"4 classes for 5 rows":   {0, 1, 2, 0},
+		"class of row 2 is 3":    {0, 1, 3, 2, 0},
+		"no row has class 1":     {0, 2, 0, 2, 0},
+		"class of row 0 is -1, ": {-1, 2, 0, 2, 0},
+	} {
+		_, err := NewMultinomial(design.New(x), class, 3, true)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := NewMultinomial(design.New(x), make([]int, 5), 1, true)
+	require.ErrorContains(t, err, "expected at least 2")
+	g, err := NewMultinomial(design.New(x), []int{0, 1, 2, 1, 0}, 3, true)
+	require.NoError(t, err)
+	_, err = g.Solve(context.Background(), 0, 0, 0, nil)
+	require.ErrorContains(t, err, "one of them positive")
+	_, err = g.Solve(context.Background(), 1, 0, 0, &MultinomialSolution{})
+	require.ErrorContains(t, err, "another shape")
+}
+
+// A solve ends soon after its context.
+func TestMultinomialStops(t *testing.T) {
+	x, y := lowertest.Sample(6, 100, 8, 4, 0.6)
+	g, err := NewMultinomial(design.New(x), classesOf(y, 4), 4, true)
+	require.NoError(t, err)
+	s, err := g.Solve(stoptest.After(2), 0.01*g.LambdaMax(), 0, 1e-10, nil)
+	require.NoError(t, err)
+	require.Equal(t, lower.Cancelled, s.Status)
+}

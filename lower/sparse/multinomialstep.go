@@ -1,0 +1,210 @@
+package sparse
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower/design"
+)
+
+const (
+	// multinomialFirst is the number of entries that a working set takes in at least where so many want to be in it.
+	multinomialFirst = 64
+	// multinomialRidge is the share of the diagonal that is added to second derivatives, which are singular along what adds the same to all classes. It does not
+	// change where steps end.
+	multinomialRidge, mostRidge = 1e-9, 1e-2
+)
+
+// step goes to the minimum of the model over a working set, as far as the objective falls. It says whether it did.
+func (s *multinomialSolve) step(ctx context.Context) bool {
+	s.choose()
+	blocks := s.curvatures(ctx)
+	if ctx.Err() != nil || len(s.set) == 0 {
+		return false
+	}
+	old := make([]float64, len(s.set))
+	for i, e := range s.set {
+		old[i] = s.at(e)
+	}
+	for ridge := multinomialRidge; ridge <= mostRidge; ridge *= 100 {
+		s.model(blocks, old, ridge)
+		to := slices.Clone(old)
+		if s.problem.solve(ctx, to) && s.line(old, to) {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// at is the coefficient of an entry.
+func (s *multinomialSolve) at(e entry) float64 {
+	if e.feature == design.Ones {
+		return s.b0[e.class]
+	}
+	return s.b[e.feature*s.k+e.class]
+}
+
+// choose makes the working set: what is not zero, and of the zeros that want to move those that do most.
+func (s *multinomialSolve) choose() {
+	s.set = s.set[:0]
+	var list []ranked
+	used := 0
+	for e, v := range s.b {
+		if v != 0 {
+			used++
+		} else if over := math.Abs(s.c[e]) - s.w1; over > 0 {
+			list = append(list, ranked{-over, e})
+		}
+	}
+	if most := max(multinomialFirst, used); len(list) > most {
+		nearest(list, most)
+		list = list[:most]
+	}
+	in := make([]int, 0, used+len(list))
+	for e, v := range s.b {
+		if v != 0 {
+			in = append(in, e)
+		}
+	}
+	for _, r := range list {
+		in = append(in, r.j)
+	}
+	// By classes, and within a class by features, so that the entries of two classes are a block.
+	slices.SortFunc(in, func(a, b int) int { return cmp.Or(a%s.k-b%s.k, a-b) })
+	at := 0
+	for k := range s.k {
+		if s.intercept {
+			s.set = append(s.set, entry{design.Ones, k})
+		}
+		for ; at < len(in) && in[at]%s.k == k; at++ {
+			s.set = append(s.set, entry{in[at] / s.k, k})
+		}
+	}
+}
+
+// block are the columns of a class in the working set, which begin at a position.
+func (s *multinomialSolve) block(k int) (columns []int, from int) {
+	for i, e := range s.set {
+		if e.class < k {
+			from = i + 1
+		}
+		if e.class == k {
+			columns = append(columns, e.feature)
+		}
+	}
+	return columns, from
+}
+
+// curvatures are the second derivatives over the working set, by rows.
+func (s *multinomialSolve) curvatures(ctx context.Context) []float64 {
+	size := len(s.set)
+	out := make([]float64, size*size)
+	weights := make([]float64, len(s.class))
+	for k := range s.k {
+		rows, from := s.block(k)
+		for m := range k + 1 {
+			columns, first := s.block(m)
+			if len(rows) == 0 || len(columns) == 0 {
+				continue
+			}
+			for i, v := range s.p[k] {
+				if weights[i] = -v * s.p[m][i]; k == m {
+					weights[i] += v
+				}
+				weights[i] /= s.n
+			}
+			products := s.x.Products(ctx, rows, columns, weights, runtime.GOMAXPROCS(0))
+			for r := range rows {
+				for c := range columns {
+					v := products[r*len(columns)+c]
+					out[(from+r)*size+first+c], out[(first+c)*size+from+r] = v, v
+				}
+			}
+		}
+	}
+	return out
+}
+
+// model makes the quadratic problem around the coefficients old.
+func (s *multinomialSolve) model(curvatures, old []float64, ridge float64) {
+	size := len(s.set)
+	q := &s.problem
+	q.resize(size)
+	copy(q.a, curvatures)
+	largest := 0.0
+	for i := range size {
+		largest = math.Max(largest, q.a[i*size+i])
+	}
+	for i, e := range s.set {
+		row := q.a[i*size : (i+1)*size]
+		row[i] += ridge * (row[i] + ridge*largest)
+		if e.feature == design.Ones {
+			for l, other := range s.set {
+				if other.feature == design.Ones {
+					row[l] += 1 / float64(s.k)
+				}
+			}
+		}
+	}
+	for i, e := range s.set {
+		row := q.a[i*size : (i+1)*size]
+		q.q[i], q.w[i] = floats.Dot(row, old), 0
+		if e.feature == design.Ones {
+			q.q[i] += floats.Sum(s.u[e.class]) / s.n
+			continue
+		}
+		q.q[i] += s.c[e.feature*s.k+e.class]
+		row[i] += s.w2
+		q.w[i] = s.w1
+	}
+}
+
+// line goes from old towards to, as far as the objective falls by a share of what the model promises. It says whether the objective fell, or the change is of the size of
+// its rounding error.
+func (s *multinomialSolve) line(old, to []float64) bool {
+	value, b, b0 := s.loss+s.penalty(s.b), slices.Clone(s.b), slices.Clone(s.b0)
+	promise := 0.0
+	for i, e := range s.set {
+		d := to[i] - old[i]
+		if e.feature == design.Ones {
+			promise -= d * floats.Sum(s.u[e.class]) / s.n
+			continue
+		}
+		promise += s.w1*(math.Abs(to[i])-math.Abs(old[i])) + s.w2/2*(to[i]*to[i]-old[i]*old[i]) - d*s.c[e.feature*s.k+e.class]
+	}
+	if !(promise < 0) {
+		return false
+	}
+	for t := 1.0; t > 1e-8; t /= 2 {
+		for i, e := range s.set {
+			v := to[i]
+			if t < 1 {
+				v = old[i] + t*(to[i]-old[i])
+			}
+			if e.feature == design.Ones {
+				s.b0[e.class] = v
+			} else {
+				s.b[e.feature*s.k+e.class] = v
+			}
+		}
+		s.predict()
+		s.probabilities()
+		next := s.loss + s.penalty(s.b)
+		if -promise <= rounded*value || next <= value+1e-4*t*promise && next < value {
+			return true
+		}
+	}
+	copy(s.b, b)
+	copy(s.b0, b0)
+	s.predict()
+	s.probabilities()
+	return false
+}

@@ -102,5 +102,23 @@ func Logistic(a Affine) Convex {
 	return entries(a, &compile.Atom{Kind: compile.LogisticAtom, N: a.e.N})
 }
 
+// LogSumExp returns a vector with one entry for each group g of entries of a, log(sum of exp(a[i]) over i in g). The index lists
+// are kept by reference and must not change. The backend needs exponential cones.
+func LogSumExp(a Affine, groups [][]int) Convex {
+	if a.err == nil {
+		for g, group := range groups {
+			for _, i := range group {
+				if i < 0 || i >= a.e.N {
+					return failed(len(groups), a.m, "LogSumExp: entry %d in group %d of %v", i, g, a)
+				}
+			}
+			if len(group) == 0 {
+				return failed(len(groups), a.m, "LogSumExp: no entries in group %d of %v", g, a)
+			}
+		}
+	}
+	return entries(a, &compile.Atom{Kind: compile.LogSumExpAtom, N: len(groups), Groups: groups})
+}
+
 // Exp returns the vector of exp(a[i]). The backend needs exponential cones.
 func Exp(a Affine) Convex { return entries(a, &compile.Atom{Kind: compile.ExpAtom, N: a.e.N}) }

@@ -10,7 +10,7 @@
 //
 // with a_i, b_j, c_j affine ([Affine]) and f, g_i convex ([Convex]): an affine
 // part plus atoms with nonnegative weights. The atoms are [SumSquares], [Norm1],
-// [Norm2], [NormInf], [GroupNorms], [NuclearNorm], [Abs], [Pos] (the hinge), [Huber], [Logistic], [Exp] and [Max]. What is
+// [Norm2], [NormInf], [GroupNorms], [NuclearNorm], [Abs], [Pos] (the hinge), [Huber], [Logistic], [LogSumExp], [Exp] and [Max]. What is
 // not convex by these rules cannot be written, or is an error of [Model.Compile];
 // errors made in building an expression stay with it until then.
 //
@@ -41,6 +41,7 @@
 //	Abs, Pos, Max <= h      rows without new variables where one stands alone
 //	Huber                   a sum of squares and a 1-norm: min over v of (a-v)^2/2 + delta |v|
 //	Logistic <= h           exp(a-h) + exp(-h) <= 1, two exponential cones an entry
+//	LogSumExp <= h          sum exp(a-h) <= 1, an exponential cone an entry of a
 //	Exp <= h                one exponential cone an entry
 //	elsewhere               a variable u >= atom in its place
 //

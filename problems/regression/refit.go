@@ -13,8 +13,8 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// all returns the data with the rows of training and validation together as training rows, in the same units.
-func (d *Data) all() (*Data, error) {
+// All returns the data with the rows of training and validation together as training rows, or all rows of folds, in the same units.
+func (d *Data) All() (*Data, error) {
 	out := *d
 	var rows, val *dataset.Data
 	if len(d.parts) > 1 {
@@ -51,7 +51,7 @@ func (m *Model) whole(backend backends.ConicBackend) (*Model, dca.Program, error
 	if n, p := m.data.Dims(); float64(n)*float64(p) >= largeTable {
 		runtime.GC() // columns that a search made of the table; those of all rows are about to be made
 	}
-	data, err := m.data.all()
+	data, err := m.data.All()
 	if err != nil {
 		return nil, dca.Program{}, err
 	}

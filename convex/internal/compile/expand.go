@@ -132,7 +132,7 @@ func (k atomKind) preference() int {
 	switch k {
 	case NuclearAtom:
 		return 4
-	case NormsAtom, LogisticAtom, ExpAtom:
+	case NormsAtom, LogisticAtom, ExpAtom, LogSumExpAtom:
 		return 3
 	case MaxAtom:
 		return 2
@@ -175,6 +175,10 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 		c.squaresBelow([]AtomTerm{t}, h, to)
 	case LogisticAtom:
 		c.expandLogistic(t, h, to)
+	case LogSumExpAtom:
+		for k := range t.count() {
+			c.expandLogSumExp(t.Atom.Arg.Pick(t.Atom.Groups[t.entry(k)]), h.At(k), t.Scale, to.row(k))
+		}
 	case ExpAtom: // exp(a) <= h/scale
 		a := t.argument()
 		for k := range t.count() {

@@ -35,15 +35,16 @@ type AtomTerm struct {
 type atomKind int
 
 const (
-	SquaresAtom  atomKind = iota // scalar, sum of squares
-	AbsAtom                      // vector, |a_i|
-	PosAtom                      // vector, max(0, a_i)
-	NormsAtom                    // vector, one norm for each group
-	NuclearAtom                  // scalar, the sum of the singular values
-	MaxAtom                      // scalar, the largest entry of a function
-	HuberAtom                    // vector: a_i^2/2 up to the threshold, linear beyond
-	LogisticAtom                 // vector, log(1 + exp(a_i))
-	ExpAtom                      // vector, exp(a_i)
+	SquaresAtom   atomKind = iota // scalar, sum of squares
+	AbsAtom                       // vector, |a_i|
+	PosAtom                       // vector, max(0, a_i)
+	NormsAtom                     // vector, one norm for each group
+	NuclearAtom                   // scalar, the sum of the singular values
+	MaxAtom                       // scalar, the largest entry of a function
+	HuberAtom                     // vector: a_i^2/2 up to the threshold, linear beyond
+	LogisticAtom                  // vector, log(1 + exp(a_i))
+	ExpAtom                       // vector, exp(a_i)
+	LogSumExpAtom                 // vector, the logarithm of the sum of exp(a_i) over each group
 )
 
 // Atom is a vector-valued convex function of an affine argument, or the maximum of a Function. Identity of the pointer lets a
@@ -52,7 +53,7 @@ type Atom struct {
 	Kind   atomKind
 	N      int
 	Arg    affine.Expr
-	Groups [][]int  // normsAtom; nil: one group of all entries
+	Groups [][]int  // normsAtom, where nil is one group of all entries, and logSumExpAtom
 	Rows   int      // nuclearAtom; the matrix has n(arg)/rows columns
 	Of     Function // maxAtom
 	Delta  float64  // huberAtom
@@ -60,7 +61,7 @@ type Atom struct {
 
 // names of the atoms in messages.
 var names = [...]string{SquaresAtom: "SumSquares", AbsAtom: "Abs", PosAtom: "Pos", NormsAtom: "a norm", NuclearAtom: "NuclearNorm",
-	MaxAtom: "Max", HuberAtom: "Huber", LogisticAtom: "Logistic", ExpAtom: "Exp"}
+	MaxAtom: "Max", HuberAtom: "Huber", LogisticAtom: "Logistic", ExpAtom: "Exp", LogSumExpAtom: "LogSumExp"}
 
 // String names the atom in messages.
 func (a *Atom) String() string {
@@ -251,6 +252,16 @@ func (a *Atom) eval(of func(*affine.Variable) []float64) []float64 {
 		for i, v := range x {
 			x[i] = math.Exp(v)
 		}
+	case LogSumExpAtom:
+		out := make([]float64, len(a.Groups))
+		for g, group := range a.Groups {
+			part := make([]float64, len(group))
+			for k, i := range group {
+				part[k] = x[i]
+			}
+			out[g] = floats.LogSumExp(part)
+		}
+		return out
 	case NuclearAtom:
 		return []float64{nuclearNorm(x, a.Rows)}
 	case NormsAtom:

@@ -39,3 +39,18 @@ func (c *compiler) expandLogistic(t AtomTerm, h affine.Expr, to sink) {
 		}
 	}
 }
+
+// expandLogSumExp adds scale*log(sum_i exp(a_i)) <= h as
+//
+//	exp(a_i - h/scale) <= y_i,  sum_i y_i <= 1
+//
+// in an exponential cone for each i, with the multipliers of [compiler.expandLogistic].
+func (c *compiler) expandLogSumExp(a, h affine.Expr, scale float64, to sink) {
+	u, one := h.Times(1/scale), affine.Constant(1)
+	y := c.auxiliary("a share", a.N).Expr()
+	c.nonnegative(one.Minus(y.Sum()), sink{})
+	for i := range a.N {
+		g := c.emit(backends.ExponentialCone, affine.Stack(a.At(i).Minus(u), one, y.At(i)))
+		c.refer(to, g, 0, 1, -1/scale)
+	}
+}

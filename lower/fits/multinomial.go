@@ -1,0 +1,96 @@
+package fits
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/sparse"
+)
+
+// ClassRows have a class from 0 on for each row of the design.
+type ClassRows struct {
+	X     *design.Matrix
+	Class []int
+}
+
+// Multinomial is a multinomial logistic regression with the hyperparameters of an elastic net. The validation loss is the mean of minus the
+// logarithm of the probability of the class. Its points have the coefficients of a [sparse.MultinomialSolution], and with intercepts these.
+type Multinomial struct {
+	train     *sparse.Multinomial
+	val       ClassRows
+	classes   int
+	intercept bool
+}
+
+// NewMultinomial takes rows of so many classes, each of which has one for training.
+func NewMultinomial(train, val ClassRows, classes int, intercept bool) (*Multinomial, error) {
+	g, err := sparse.NewMultinomial(train.X, train.Class, classes, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("fits: training rows of the multinomial regression: %w", err)
+	}
+	if err := check("multinomial regression", Rows{X: train.X}, Rows{X: val.X, Y: make([]float64, len(val.Class))}); err != nil {
+		return nil, err
+	}
+	for i, k := range val.Class {
+		if k < 0 || k >= classes {
+			return nil, fmt.Errorf("fits: class of validation row %d of the multinomial regression is %d, expected 0 to %d", i, k, classes-1)
+		}
+	}
+	return &Multinomial{g, val, classes, intercept}, nil
+}
+
+// Dim is 2.
+func (m *Multinomial) Dim() int { return 2 }
+
+// LambdaMax is the least lambda_1 at which all coefficients are zero.
+func (m *Multinomial) LambdaMax() float64 { return m.train.LambdaMax() }
+
+// Solve implements [lower.Penalised].
+func (m *Multinomial) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	if len(lambda) != 2 {
+		return nil, fmt.Errorf("fits: %d hyperparameters, expected 2", len(lambda))
+	}
+	var from *sparse.MultinomialSolution
+	if start != nil {
+		from = start.State.(*sparse.MultinomialSolution)
+	}
+	s, err := m.train.Solve(ctx, lambda[0], lambda[1], tol, from)
+	if err != nil {
+		return nil, err
+	}
+	pt := &lower.Point{Lambda: append([]float64(nil), lambda...), X: [][]float64{s.B}, Gap: m.train.Relative(s.Gap), State: s}
+	if m.intercept {
+		pt.X = append(pt.X, s.B0)
+	}
+	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
+	pt.Validation = m.validation(s)
+	return pt, nil
+}
+
+// validation is the mean loss on the validation rows.
+func (m *Multinomial) validation(s *sparse.MultinomialSolution) float64 {
+	n := len(m.val.Class)
+	f := make([][]float64, m.classes)
+	for k := range f {
+		f[k] = make([]float64, n)
+		floats.AddConst(s.B0[k], f[k])
+		for j := range m.val.X.Columns() {
+			if v := s.B[j*m.classes+k]; v != 0 {
+				m.val.X.Axpy(v, j, f[k])
+			}
+		}
+	}
+	sum, row := 0.0, make([]float64, m.classes)
+	for i, y := range m.val.Class {
+		for k := range f {
+			row[k] = f[k][i]
+		}
+		sum += floats.LogSumExp(row) - row[y]
+	}
+	return math.Max(0, sum/float64(n))
+}

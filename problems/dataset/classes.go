@@ -1,0 +1,64 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+)
+
+// mostClasses bounds the classes of a target: more of them are numbers rather than classes.
+const mostClasses = 100
+
+// FindClasses returns the values of the target in rising order, the classes of a [CheckClasses].
+func FindClasses(d *Data) ([]float64, error) {
+	seen := map[float64]bool{}
+	var values []float64
+	for _, y := range d.Y {
+		if !seen[y] {
+			seen[y] = true
+			if values = append(values, y); len(values) > mostClasses {
+				return nil, fmt.Errorf("%q has more than %d values, expected so many classes at most", d.Target, mostClasses)
+			}
+		}
+	}
+	slices.Sort(values)
+	if len(values) == 1 {
+		return nil, fmt.Errorf("all rows have the label %v in %q, expected at least two classes", values[0], d.Target)
+	}
+	return values, nil
+}
+
+// CheckClasses returns the classes of a division, those of its table, and says why where a classifier cannot be trained: validation or test
+// rows of another class, or training rows that lack one.
+func CheckClasses(v Division) ([]float64, error) {
+	classes, err := FindClasses(v.Table())
+	if err != nil {
+		return nil, fmt.Errorf("training rows: %w", err)
+	}
+	known := func(name string, d *Data) error {
+		for i, y := range d.Y {
+			if _, ok := slices.BinarySearch(classes, y); !ok {
+				return fmt.Errorf("%s rows: row %d has the label %v, which no training row has", name, i, y)
+			}
+		}
+		return nil
+	}
+	for t, p := range v.Parts() {
+		if err := known("validation", p.Val); err != nil {
+			return nil, err
+		}
+		seen := make([]bool, len(classes))
+		for _, y := range p.Train.Y {
+			k, _ := slices.BinarySearch(classes, y)
+			seen[k] = true
+		}
+		if k := slices.Index(seen, false); k >= 0 {
+			return nil, fmt.Errorf("fold %d has no training row with the label %v: deal the rows of each label out to several folds", t, classes[k])
+		}
+	}
+	if test := v.Tests(); test != nil {
+		if err := known("test", test); err != nil {
+			return nil, err
+		}
+	}
+	return classes, nil
+}

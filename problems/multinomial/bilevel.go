@@ -1,0 +1,202 @@
+package multinomial
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// Program is the bilevel program. Its variables are B row by row and, with an intercept, that of each class, with folds those of one after the other.
+func (m *Model) Program() dca.Program { return m.program(m.data) }
+
+func (m *Model) program(data *regression.Data) dca.Program {
+	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path}
+	if data.Folds() == 1 {
+		p.Build = m.level(data, 1)
+		return p
+	}
+	for t := range data.Folds() {
+		p.Blocks = append(p.Blocks, m.level(data.Fold(t), 1/float64(data.Folds())))
+	}
+	return p
+}
+
+// level builds the functions of a split or of a fold, whose losses have a share in the whole.
+func (m *Model) level(data *regression.Data, share float64) func(*convex.Model, convex.Affine) dca.Level {
+	train, val, intercept := data.Rows()
+	k := len(m.classes)
+	return func(model *convex.Model, r convex.Affine) dca.Level {
+		b := model.Variable("B", len(data.Features())*k)
+		level := dca.Level{
+			X: []*convex.Variable{b},
+			Constraints: []convex.Convex{
+				convex.Norm1(b.Expr()).MinusAffine(r.At(0)),
+				convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
+			},
+		}
+		if intercept {
+			c := model.Variable("c", k)
+			level.X = append(level.X, c)
+			level.Set = []*convex.Constraint{convex.Equal(c.Expr().Sum(), convex.Const(0))}
+		}
+		level.Train, level.Validation = m.loss(train, level.X).Scale(share), m.loss(val, level.X).Scale(share)
+		return level
+	}
+}
+
+// loss is the mean one of rows.
+func (m *Model) loss(d *dataset.Data, x []*convex.Variable) convex.Convex {
+	n, p := d.Dims()
+	k := len(m.classes)
+	var values []convex.Affine // one class after the other
+	own := convex.Const(0)
+	for c := range k {
+		column, is := make([]int, p), make([]float64, n)
+		for j := range column {
+			column[j] = j*k + c
+		}
+		f := x[0].Expr().Pick(column).MulMat(d.X)
+		if len(x) > 1 {
+			f = f.Plus(x[1].Expr().At(c))
+		}
+		for i, y := range d.Y {
+			if int(y) == c {
+				is[i] = -1
+			}
+		}
+		values, own = append(values, f), own.Plus(f.Dot(is))
+	}
+	groups := make([][]int, n)
+	for i := range groups {
+		for c := range k {
+			groups[i] = append(groups[i], c*n+i)
+		}
+	}
+	return convex.LogSumExp(convex.Stack(values...), groups).Sum().PlusAffine(own).Scale(1 / float64(n))
+}
+
+// Evaluate scores values of the variables by the mean loss; with folds by the mean of theirs, and without a test error, as none of their fits is the predictor.
+func (m *Model) Evaluate(x [][]float64) problems.Errors {
+	var e problems.Errors
+	for t, part := range m.user.Parts() {
+		e.Validation += mean(m.losses(part.Val, m.fold(x, t))) / float64(m.data.Folds())
+	}
+	if !m.CrossValidated() {
+		e.Test = m.TestError(m.Fit(x))
+	}
+	return e
+}
+
+func mean(v []float64) float64 { return floats.Sum(v) / float64(len(v)) }
+
+// StandardError is that of the validation error, in which a row that several deals validate counts once.
+func (m *Model) StandardError(x [][]float64) float64 {
+	var losses []float64
+	for t, part := range m.user.Parts() {
+		losses = append(losses, m.losses(part.Val, m.fold(x, t))...)
+	}
+	n := len(losses)
+	if m.CrossValidated() {
+		n = min(n, len(m.user.Table().Y))
+	}
+	return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
+}
+
+// TestError is the mean loss of a predictor on the test rows, nil where there are none.
+func (m *Model) TestError(f problems.Fit) *float64 {
+	rows := m.user.Tests()
+	if rows == nil {
+		return nil
+	}
+	e := mean(m.losses(rows, f))
+	return &e
+}
+
+// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
+//
+// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
+func (m *Model) Refits() {}
+
+// whole is the program of all rows, with the fast fit in the place of conic programs of our own backend.
+func (m *Model) whole(backend backends.ConicBackend) (*regression.Data, dca.Program, error) {
+	all, err := m.data.All()
+	if err != nil {
+		return nil, dca.Program{}, err
+	}
+	p := m.program(all)
+	if backend == nil || backend.Name() != backends.Default {
+		return all, p, nil
+	}
+	fit, err := m.fits(all)
+	if err != nil {
+		return nil, p, err
+	}
+	p.Fit = lower.NewChain(fit, fitGap)
+	return all, p, nil
+}
+
+// fitGap is the relative gap of final fits.
+const fitGap = 1e-9
+
+// Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
+// rows. A [*problems.TrainingError] says that the solve ended without a model.
+func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	all, p, err := m.whole(backend)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	p.H0 = p.StartAt(h, nil)
+	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	if low.X == nil {
+		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
+	}
+	fit := m.fit(all, low.X)
+	return fit, m.TestError(fit), nil
+}
+
+// RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
+func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
+	all, p, err := m.whole(backend)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend, Solver: o})
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	defer form.Close()
+	s, err := form.Solve(ctx, lower.Positive(lambda), nil)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	if s.X == nil {
+		return problems.Fit{}, nil, &problems.TrainingError{Status: s.Status}
+	}
+	fit := m.fit(all, s.X)
+	return fit, m.TestError(fit), nil
+}
+
+// PaperSettings are those of the paper for the elastic net.
+func (m *Model) PaperSettings() dca.Settings {
+	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+}
+
+// DefaultSettings start from a path and close the lower-level gap.
+func (m *Model) DefaultSettings() dca.Settings {
+	s := m.PaperSettings()
+	s.GapTol, s.MaxIter, s.PathStart = 1e-4, 200, len(m.path) > 0
+	return s
+}

@@ -1,0 +1,123 @@
+package multinomial_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/multinomial"
+	"github.com/conetune/conetune/tune"
+)
+
+var _ tune.Model = (*multinomial.Model)(nil)
+
+// split has targets 3, 5 and 8, by how large a combination of the features is.
+func split(seed uint64, train int) *dataset.Split {
+	s := modeltest.Split(seed, train, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i, y := range d.Y {
+			switch {
+			case y < -1 && d.X.At(i, 3) < 1:
+				d.Y[i] = 3
+			case y < 1:
+				d.Y[i] = 5
+			default:
+				d.Y[i] = 8
+			}
+		}
+	}
+	return s
+}
+
+// meanLoss is the mean of minus the logarithm of the probability of the label, from the definition.
+func meanLoss(d *dataset.Data, f tune.Fit) float64 {
+	sum := 0.0
+	for i, y := range d.Y {
+		total, own := 0.0, 0.0
+		for k, v := range f.Values(floats.AddTo(make([]float64, 6), d.Dense().RawRowView(i), make([]float64, 6))) {
+			if total += math.Exp(v); f.Labels[k] == y {
+				own = math.Exp(v)
+			}
+		}
+		sum -= math.Log(own/total) / float64(len(d.Y))
+	}
+	return sum
+}
+
+// The fit has the answers of the conic program, in penalty form as within radii: errors, coefficients, and the optimum.
+func TestAgainstConic(t *testing.T) {
+	for _, standardize := range []bool{false, true} {
+		var results []*tune.Result
+		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
+			m, err := multinomial.New(split(3, 60), multinomial.Options{Intercept: true, Standardize: standardize})
+			require.NoError(t, err)
+			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 16, Engine: engine, Seed: 1})
+			require.NoError(t, err)
+			results = append(results, r)
+		}
+		require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-5)
+		require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-3)
+		require.InDeltaSlice(t, results[1].RefitFit.Intercepts, results[0].RefitFit.Intercepts, 1e-3)
+	}
+}
+
+// VF-iDCA is no worse than a grid, by a split as by folds, and errors are what the definition says they are.
+func TestMethods(t *testing.T) {
+	s := split(3, 50)
+	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
+	require.NoError(t, err)
+	cv.Test = s.Test
+	for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
+		m, err := multinomial.New(division, multinomial.Options{Intercept: true, Standardize: true, Names: []string{"low", "mid", "high"}})
+		require.NoError(t, err)
+		grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 25, Final: tune.FinalTrain})
+		require.NoError(t, err)
+		best, err := tune.VFiDCA(context.Background(), m, tune.Config{Final: tune.FinalTrain})
+		require.NoError(t, err)
+		require.LessOrEqual(t, best.Refit.Validation, grid.Refit.Validation*1.005, name)
+		require.Equal(t, []string{"low", "mid", "high"}, best.RefitFit.Targets)
+		require.Equal(t, []float64{3, 5, 8}, best.RefitFit.Labels)
+		require.InEpsilon(t, meanLoss(s.Test, best.RefitFit), *best.Refit.Test, 1e-9, name)
+		if name == "split" {
+			require.InEpsilon(t, meanLoss(s.Val, best.RefitFit), best.Refit.Validation, 1e-9)
+		}
+		require.Positive(t, m.StandardError(best.Selection.X))
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	s := split(3, 50)
+	for want, change := range map[string]func(){
+		"validation rows: row 2 has the label 4, which no training row has": func() { s.Val.Y[2] = 4 },
+		"test rows: row 1 has the label 4":                                  func() { s.Test.Y[1] = 4 },
+	} {
+		s = split(3, 50)
+		change()
+		_, err := multinomial.New(s, multinomial.Options{})
+		require.ErrorContains(t, err, want)
+	}
+	s = split(3, 50)
+	for want, o := range map[string]multinomial.Options{
+		"1 radii to start from, expected 2": {R0: []float64{1}},
+		"2 names of 3 classes":              {Names: []string{"a", "b"}},
+	} {
+		_, err := multinomial.New(s, o)
+		require.ErrorContains(t, err, want)
+	}
+	for i := range s.Train.Y {
+		s.Train.Y[i] = 5
+	}
+	_, err := multinomial.New(s, multinomial.Options{})
+	require.ErrorContains(t, err, "all rows have the label 5")
+	s = split(3, 50)
+	cv := &dataset.CrossValidation{Data: s.Train, Folds: []dataset.Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}}
+	_, err = multinomial.New(cv, multinomial.Options{})
+	require.ErrorContains(t, err, "has no training row with the label")
+	_, err = multinomial.New(nil, multinomial.Options{})
+	require.ErrorContains(t, err, "no data")
+}

@@ -31,7 +31,8 @@ type Fit struct {
 	// Features are the names that belong to Coefficients.
 	Features []string
 	// Labels are nil for a regression. A classifier of two classes predicts
-	// Labels[1] where the value is positive and Labels[0] elsewhere.
+	// Labels[1] where the value is positive and Labels[0] elsewhere; one with Targets has a value for each class, and predicts that
+	// of the largest, see [Fit.Classes].
 	Labels []float64
 	// LogLink says that the prediction is the exponential of the value, the mean of a count.
 	LogLink bool
@@ -91,6 +92,9 @@ func (f Fit) Values(row []float64) []float64 {
 	}
 	return out
 }
+
+// Classes says that the fit is a classifier with a value for each class, whose names are the Targets: the logarithms of probabilities up to a common constant.
+func (f Fit) Classes() bool { return f.Labels != nil && f.Targets != nil }
 
 // Label returns the label that a classifier predicts at a value.
 func (f Fit) Label(value float64) float64 {

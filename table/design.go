@@ -39,8 +39,9 @@ type Wanted struct {
 	Categorical []string
 	// Missing is the rule for missing values.
 	Missing Missing
-	// Classes says that the target is a label, which may be a text.
-	Classes bool
+	// Classes says that the target is a label, which may be a text; there are MostClasses of them, where it is more than two.
+	Classes     bool
+	MostClasses int
 	// Division are columns that say how rows are divided.
 	Division Division
 	// Weights is the column of the weights of rows, which is no feature unless it is named among them; empty for none. Rows of weight 0 are left out.
@@ -276,8 +277,10 @@ func (d *Design) checkClasses(j int) {
 	switch {
 	case len(levels) == 1:
 		d.wrong.add(0, t.field(j), "all rows have the label %s, expected two labels", quote(levels[0]))
-	case len(levels) > 2:
-		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected two", len(levels), list(levels))
+	case d.wanted.MostClasses > 2 && len(levels) > d.wanted.MostClasses:
+		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected %d at most", len(levels), list(levels), d.wanted.MostClasses)
+	case d.wanted.MostClasses <= 2 && len(levels) > 2:
+		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected two; multinomial takes more", len(levels), list(levels))
 	}
 	d.labels = levels
 }

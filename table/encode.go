@@ -25,7 +25,7 @@ type Encoder struct {
 	Columns []Coding `json:"columns"`
 	// Rule is what becomes of missing values.
 	Rule Missing `json:"missing"`
-	// Labels are the texts of a target of labels: the first is 0 and the second 1. Without them targets are numbers.
+	// Labels are the texts of a target of labels: the first is 0, the second 1, and so on. Without them targets are numbers.
 	Labels []string `json:"labels,omitempty"`
 }
 
@@ -73,8 +73,8 @@ func (e *Encoder) Validate() error {
 	if names := e.Features(); !unique(names) {
 		return fmt.Errorf("two features have the same name")
 	}
-	if e.Labels != nil && (len(e.Labels) != 2 || e.Labels[0] == e.Labels[1]) {
-		return fmt.Errorf("%d labels, expected two that differ", len(e.Labels))
+	if e.Labels != nil && (len(e.Labels) < 2 || !unique(e.Labels)) {
+		return fmt.Errorf("%d labels, expected two that differ, or more", len(e.Labels))
 	}
 	return nil
 }

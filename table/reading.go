@@ -196,7 +196,11 @@ func (r *Reading) checkTarget(j int, wrong *Errors) {
 		switch {
 		case !ok:
 		case r.encoder.Labels != nil && !slices.Contains(r.encoder.Labels, text):
-			wrong.add(t.Line(i), t.field(j), "the label %s found, expected %s or %s", quote(text), quote(r.encoder.Labels[0]), quote(r.encoder.Labels[1]))
+			known := quote(r.encoder.Labels[0]) + " or " + quote(r.encoder.Labels[1])
+			if len(r.encoder.Labels) > 2 {
+				known = "one of " + list(r.encoder.Labels)
+			}
+			wrong.add(t.Line(i), t.field(j), "the label %s found, expected %s", quote(text), known)
 			return false
 		case r.encoder.Labels == nil && math.IsNaN(c.value(v)):
 			wrong.add(t.Line(i), t.field(j), "%s found, expected a number", quote(text))

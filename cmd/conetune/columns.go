@@ -73,10 +73,10 @@ func (c *columnFlags) check(fs *pflag.FlagSet) error {
 }
 
 // wanted says what the columns are for.
-func (c *columnFlags) wanted(targets []string, labels bool) table.Wanted {
+func (c *columnFlags) wanted(targets []string, labels bool, mostClasses int) table.Wanted {
 	return table.Wanted{
 		Targets: targets, Features: names(c.features), Drop: names(c.drop), Labels: names(c.id), Categorical: names(c.categorical),
-		Missing: table.Missing(c.missing), Classes: labels, Division: c.division, Weights: c.weights,
+		Missing: table.Missing(c.missing), Classes: labels, MostClasses: mostClasses, Division: c.division, Weights: c.weights,
 	}
 }
 

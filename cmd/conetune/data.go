@@ -30,6 +30,7 @@ type dataFlags struct {
 	crossValidation                            bool // the model is chosen by cross-validation
 	matrix                                     bool // the data are entries of a matrix
 	several                                    bool // there are several targets
+	mostClasses                                int  // of a target of labels, 0 for two
 	targets                                    []string
 	columns                                    columnFlags
 	input                                      dataInput

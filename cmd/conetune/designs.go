@@ -208,7 +208,11 @@ func (d *dataFlags) dealByChance(data *dataset.Data, group []int, folds, repeats
 	var class []int
 	if labels {
 		var err error
-		if class, err = dataset.Classes(data); err != nil {
+		of := dataset.Classes
+		if d.mostClasses > 0 {
+			of = dataset.ClassNumbers
+		}
+		if class, err = of(data); err != nil {
 			if rule := d.rule(); rule != "" {
 				err = fmt.Errorf("of the rows that --split %s leaves for the folds, %w", rule, err)
 			}

@@ -147,6 +147,9 @@ func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
 
 // predictionFigures are those that fit the model.
 func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure, error) {
+	if fit.Classes() {
+		return nil, nil // the confusion table has it
+	}
 	if fit.Labels == nil {
 		return one(residualFigure(j))
 	}

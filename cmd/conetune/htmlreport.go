@@ -55,7 +55,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	c := reportContents{Command: commandLine(args), Settings: string(job.settings)}
 	j := job.judge.of(r)
 	target := split.Train.Target
-	if r.RefitFit.Targets != nil {
+	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		target = strings.Join(r.RefitFit.Targets, ", ")
 	}
 	c.Lead = fmt.Sprintf("%s for %s, chosen by %s", r.Model, target, r.Method)
@@ -164,6 +164,8 @@ func without(job *tuneJob, j *judged) string {
 	switch {
 	case job.spec.name == "quantile":
 		return "the quantile of the training rows"
+	case job.spec.classes:
+		return "the shares of the training rows"
 	case job.spec.labels && job.judge.logOdds():
 		return "the share of the training rows"
 	case job.spec.labels:
@@ -391,6 +393,8 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true})
 	switch {
+	case fit.Classes():
+		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the labels; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
 	case fit.Targets != nil:
 		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the targets; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
 	case fit.Labels != nil:
@@ -424,15 +428,16 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 
 // chosenBy counts for each feature the fits in which it has a coefficient that counts.
 func chosenBy(split *dataset.Split, fits []tune.Fit) []int {
-	sd := split.Train.Deviations()
-	n := make([]int, len(sd))
+	_, p := split.Train.Dims()
+	n := make([]int, p)
 	for _, f := range fits {
 		largest := 0.0
-		for j, c := range f.Coefficients {
-			largest = max(largest, math.Abs(c)*sd[j])
+		size := sizes(split, f)
+		for _, v := range size {
+			largest = max(largest, v)
 		}
-		for j, c := range f.Coefficients {
-			if math.Abs(c)*sd[j] > inThreshold(0)*largest {
+		for j, v := range size {
+			if v > inThreshold(0)*largest {
 				n[j]++
 			}
 		}
@@ -452,27 +457,31 @@ func effectBar(share float64) template.HTML {
 
 // confusionTable counts labels and predicted labels.
 func confusionTable(job *tuneJob, j *judged, fit tune.Fit) *webpage.Table {
-	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
-	var n [2][2]int
-	for i, y := range j.Y {
-		called := 0
-		if j.Value[i] > 0 {
-			called = 1
-		}
-		n[int(y)][called]++
+	var names []string
+	for _, v := range fit.Labels {
+		names = append(names, job.data.label(v))
 	}
+	n := j.confusion(len(names))
 	caption := "Labels and predicted labels, "
 	if j.rows != len(j.Y) {
 		caption = "Labels and predicted labels, each row once for each deal, "
 	}
-	t := &webpage.Table{ID: "confusion", Caption: caption + judgedOn(j), Columns: []webpage.Column{{Title: "label"},
-		{Title: "predicted " + names[0], Number: true}, {Title: "predicted " + names[1], Number: true}, {Title: "share right", Number: true}}}
+	t := &webpage.Table{ID: "confusion", Caption: caption + judgedOn(j), Columns: []webpage.Column{{Title: "label"}}}
+	for _, name := range names {
+		t.Columns = append(t.Columns, webpage.Column{Title: "predicted " + name, Number: true})
+	}
+	t.Columns = append(t.Columns, webpage.Column{Title: "share right", Number: true})
 	for k, name := range names {
-		share := "-"
-		if sum := n[k][0] + n[k][1]; sum > 0 {
+		share, sum := "-", 0
+		cells := []webpage.Cell{{Text: name}}
+		for _, v := range n[k] {
+			sum += v
+			cells = append(cells, webpage.Cell{Text: strconv.Itoa(v)})
+		}
+		if sum > 0 {
 			share = fmt.Sprintf("%.1f %%", 100*float64(n[k][k])/float64(sum))
 		}
-		t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{{Text: name}, {Text: strconv.Itoa(n[k][0])}, {Text: strconv.Itoa(n[k][1])}, {Text: share}}})
+		t.Rows = append(t.Rows, webpage.Row{Cells: append(cells, webpage.Cell{Text: share})})
 	}
 	return t
 }

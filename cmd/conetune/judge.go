@@ -33,11 +33,13 @@ type judged struct {
 	// folds are the fits of folds, nil without; fit is the refit.
 	folds []tune.Fit
 	fit   tune.Fit
+	// probability are those of the labels, and share those of the training rows, of a model with a value for each label, whose Y are their numbers.
+	probability, share [][]float64
 }
 
 // of judges the refit of a result. It is nil where there is no refit, where there are no rows with what they need, and for several targets and matrices.
 func (j *judge) of(r *tune.Result) *judged {
-	if j == nil || r.Refit == nil || r.RefitFit.Matrix != nil || r.RefitFit.Targets != nil {
+	if j == nil || r.Refit == nil || r.RefitFit.Matrix != nil || r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		return nil
 	}
 	split, out := j.rows.split, &judged{}
@@ -93,6 +95,10 @@ func targetsOf(a, b *dataset.Data) *dataset.Data {
 
 // add adds the predictions of a fit for rows; from are the targets that it learned from.
 func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Data) {
+	if f.Classes() {
+		d.addClasses(rows, f, from.Y)
+		return
+	}
 	train, base := from.Y, from.Mean(from.Y)
 	d.Weight = append(d.Weight, rows.Weights...)
 	switch {
@@ -124,6 +130,8 @@ func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Dat
 // measure fills in the measures that fit the model.
 func (d *judged) measure(j *judge, f tune.Fit) {
 	switch {
+	case f.Classes():
+		d.metrics = d.Classes(d.probability, d.share)
 	case f.Labels != nil:
 		d.metrics = d.Labels(j.logOdds())
 	case f.LogLink:

@@ -18,6 +18,7 @@ import (
 	"github.com/conetune/conetune/problems/lasso"
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/problems/multinomial"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/problems/poisson"
 	"github.com/conetune/conetune/problems/quantile"
@@ -38,7 +39,8 @@ type scaling struct {
 type modelOptions struct {
 	scaling
 	modelFlags
-	groups, dir string // values of --groups and --dir
+	groups, dir string                 // values of --groups and --dir
+	label       func(v float64) string // the text of a label
 }
 
 // modelSpec is a model of the command line.
@@ -49,6 +51,7 @@ type modelSpec struct {
 	build   func(dataset.Division, modelOptions) (tune.Model, error)
 	grouped bool // the model takes --groups
 	labels  bool // the target is one of two labels
+	classes bool // the labels may be more than two, with a value for each
 	logLink bool // the target is not negative, and predicted by an exponential
 	// weights says that rows may have weights.
 	weights bool
@@ -234,6 +237,17 @@ var models = []modelSpec{
 				return nil, err
 			}
 			return logistic.New(s, logistic.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms})
+		},
+	},
+	{
+		name:    "multinomial",
+		kind:    (*multinomial.Model)(nil),
+		summary: "classifier of several labels, the elastic net with the multinomial logistic loss",
+		unit:    "mean multinomial loss",
+		labels:  true,
+		classes: true,
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
+			return multinomial.New(s, multinomial.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Name: o.label})
 		},
 	},
 	{

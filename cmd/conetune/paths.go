@@ -18,7 +18,7 @@ const mostPaths = 8
 
 // pathPanel shows the refit's coefficients over the run, those that are largest at its end, each as what it does
 // when its feature moves by one standard deviation; for models with groups the norms of the groups of these, with several targets
-// those over the targets. The panel is
+// or labels those over these. The panel is
 // empty where the trace has no fits.
 func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Panel {
 	names := split.Train.Features
@@ -33,6 +33,9 @@ func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Pa
 	}
 	if r.RefitFit.Targets != nil {
 		panel.YLabel = "norms over targets, refit"
+	}
+	if r.RefitFit.Classes() {
+		panel.YLabel = "norms over labels, refit"
 	}
 	scale := split.Train.Deviations()
 	// size is the norm of the effects of a group, or a coefficient's effect with its sign.

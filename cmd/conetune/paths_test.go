@@ -58,6 +58,9 @@ func TestPlotOfEveryModel(t *testing.T) {
 			if spec.labels {
 				args[3] = labels
 				args = append(args, "--split", "0.8/rest")
+				if spec.classes {
+					want[0] = ">norms over labels, refit<"
+				}
 			}
 			conetune(t, args...).ok(t)
 			text, err := os.ReadFile(path)
@@ -71,7 +74,9 @@ func TestPlotOfEveryModel(t *testing.T) {
 				want = []string{"validation, chosen"}
 			}
 			if spec.labels {
-				want = append(want, "ROC, ", "confusion, ")
+				if want = append(want, "confusion, "); !spec.classes {
+					want = append(want, "ROC, ")
+				}
 			} else if spec.several == nil {
 				want = append(want, ">targets, by cross-validation<", ">residuals<", ">prediction<")
 			}

@@ -108,36 +108,36 @@ func errorAxis(r *tune.Result) string {
 // whereJudged names the rows of predictions that were judged, in a few words.
 var whereJudged = map[string]string{onTest: "test rows", onFolds: "by cross-validation", onValidation: "validation rows"}
 
-// classifierTiles are the ROC curve and the confusion table of a classifier: on the rows that it is judged by, or, where there
-// are none, on those that it was trained on.
+// classifierTiles are the ROC curve, of two labels, and the confusion table of a classifier: on the rows that it is judged by, or,
+// where there are none, on those that it was trained on.
 func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figure.Tile {
-	fit := r.RefitFit
-	var value, label []float64 // 1 for the second label
-	where := trainingRows(job) + " rows"
-	if j := job.judge.of(r); j != nil {
-		value, label, where = j.Value, j.Y, whereJudged[j.on]
+	fit, where := r.RefitFit, trainingRows(job)+" rows"
+	d := job.judge.of(r)
+	if d != nil {
+		where = whereJudged[d.on]
 	} else {
-		for i, y := range split.Train.Y {
-			value = append(value, fit.Intercept+split.Train.Dot(i, fit.Coefficients))
-			label = append(label, float64(slices.Index(fit.Labels, y)))
-		}
+		d = new(judged)
+		d.add(job.judge, split.Train, fit, split.Train)
 	}
-	var counts [2][2]int
-	for i, y := range label {
-		counts[int(y)][slices.Index(fit.Labels, fit.Label(value[i]))]++
+	var names []string
+	for _, v := range fit.Labels {
+		names = append(names, job.data.label(v))
 	}
-	x, y, area := roc(value, label, 1)
-	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
+	confusion := figure.Tile{
+		Title: "confusion, " + where, XLabel: "predicted label", YLabel: "label",
+		Counts: d.confusion(len(names)), Columns: names, Rows: names,
+	}
+	if fit.Classes() {
+		return []figure.Tile{confusion}
+	}
+	x, y, area := roc(d.Value, d.Y, 1)
 	return []figure.Tile{
 		{
 			Title: fmt.Sprintf("ROC, %s, area %.3f", where, area), XLabel: "share of " + names[0] + " called " + names[1],
 			YLabel: "share of " + names[1] + " found",
 			Lines:  []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 1}, {X: x, Y: y}},
 		},
-		{
-			Title: "confusion, " + where, XLabel: "predicted label", YLabel: "label",
-			Counts: [][]int{counts[0][:], counts[1][:]}, Columns: names, Rows: names,
-		},
+		confusion,
 	}
 }
 

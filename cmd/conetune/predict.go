@@ -25,8 +25,9 @@ feature. Where rows have targets (in a table the column that the model was train
 the model's loss is told on standard error, as conetune tune tells it of test rows: half the squared error, the
 Huber, pinball or logistic loss, half the Poisson deviance, for svm the share of wrong labels.
 
---prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean), with --labels
-after the label. --id COLUMN makes a CSV table: id as it is in the file, target where it is there, prediction, and with --prob probability.
+--prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean; of multinomial,
+those of all labels, separated by commas), with --labels after the label. --id COLUMN makes a CSV table: id as it is in the file,
+target where it is there, prediction, and with --prob probability.
 
 With a model of several targets a line has a number for each, separated by commas.
 
@@ -45,6 +46,9 @@ type predictions struct {
 	ErrorRate *float64 `json:"error_rate,omitempty"`
 	// Probabilities are those of the second label, with --prob.
 	Probabilities []float64 `json:"probabilities,omitempty"`
+	// ClassProbabilities are those of all labels, in the order of Labels, of a model of several, with --prob.
+	Labels             []string    `json:"labels,omitempty"`
+	ClassProbabilities [][]float64 `json:"probabilities_of_labels,omitempty"`
 	// IDs are the cells of the column of --id.
 	IDs []string `json:"ids,omitempty"`
 	// Findings are what the user should know about the table.
@@ -57,6 +61,7 @@ type predictions struct {
 	unit    string
 	scored  int         // rows that have targets
 	labels  []string    // texts of labels, nil where they are numbers
+	classes []string    // names of the labels of a model with a value for each
 	actual  [][]float64 // with --id the targets of the rows, one list for each target; nil without
 	form    predictionForm
 
@@ -75,10 +80,10 @@ type predictionForm struct {
 
 // check rejects what a model does not have.
 func (f predictionForm) check(m *modelfile.Model) error {
-	logistic := m.Loss != nil && m.Loss.Kind == modelfile.Logistic
+	logistic := m.Classes() || m.Loss != nil && m.Loss.Kind == modelfile.Logistic
 	switch {
 	case f.prob && !logistic && !m.LogLink:
-		return badInputf("--prob: %s gives no probabilities; logistic does", m.Model)
+		return badInputf("--prob: %s gives no probabilities; logistic and multinomial do", m.Model)
 	case f.labels && m.Labels == nil:
 		return badInputf("--labels: %s predicts numbers", m.Model)
 	case f.id != "" && m.Encoding == nil:
@@ -126,7 +131,7 @@ func (a *app) predictCommand() *cobra.Command {
 	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save, or - for standard input")
 	fs.StringVar(&dataPath, "data", "", "table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)")
 	dialect.register(fs)
-	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for logistic")
+	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for logistic; those of all labels for multinomial")
 	fs.BoolVar(&form.labels, "labels", false, "write labels, for classifiers: what is written without --prob, and in front of the probability with it")
 	fs.StringVar(&form.id, "id", "", "write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
 	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
@@ -191,7 +196,9 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 		if m.Encoding != nil {
 			p.labels = m.Encoding.Labels
 		}
-		if m.Targets != nil {
+		if m.Classes() {
+			p.classes = labelsOf(m)
+		} else if m.Targets != nil {
 			p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
 		}
 	}
@@ -236,7 +243,9 @@ func (p *predictions) add(m *modelfile.Model, path string, rows *rowsToPredict, 
 		}
 	}
 	predict := p.predictRow
-	if m.Targets != nil {
+	if m.Classes() {
+		predict = p.predictClassOfRow
+	} else if m.Targets != nil {
 		predict = p.predictTargetsOfRow
 	}
 	actual, weight := make([]float64, len(rows.targets)), 1.0

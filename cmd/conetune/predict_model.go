@@ -25,7 +25,7 @@ func (a *app) readModel(path string) (m *modelfile.Model, err error) {
 		name        string
 		has, should bool
 	}{
-		{"labels", m.Labels != nil, spec.labels}, {"log_link", m.LogLink, spec.logLink}, {"targets", m.Targets != nil, spec.several != nil}, {"matrix", m.Matrix != nil, spec.matrix != nil},
+		{"labels", m.Labels != nil, spec.labels}, {"log_link", m.LogLink, spec.logLink}, {"targets", m.Targets != nil, spec.several != nil || spec.classes}, {"matrix", m.Matrix != nil, spec.matrix != nil},
 	} {
 		switch {
 		case part.should && !part.has:
@@ -38,7 +38,7 @@ func (a *app) readModel(path string) (m *modelfile.Model, err error) {
 }
 
 // lossKinds are the losses of models, by name.
-var lossKinds = map[string]string{"huber": modelfile.Huber, "quantile": modelfile.Pinball, "logistic": modelfile.Logistic, "svm": modelfile.Hinge}
+var lossKinds = map[string]string{"huber": modelfile.Huber, "quantile": modelfile.Pinball, "logistic": modelfile.Logistic, "svm": modelfile.Hinge, "multinomial": modelfile.Multinomial}
 
 // checkLoss rejects the loss of another model, and gives a classifier its own, which files did not have once; those of huber and quantile need a number.
 func checkLoss(path string, spec modelSpec, m *modelfile.Model) error {

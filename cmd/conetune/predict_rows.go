@@ -35,7 +35,7 @@ const rowsInBlock = 4096
 // read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its features. It calls begin, and again where it begins anew, and then part.
 func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsToPredict) error) ([]note, error) {
 	names := m.Targets
-	if names == nil {
+	if names == nil || m.Classes() {
 		names = []string{m.Target}
 	}
 	if m.Encoding == nil || t.in.isLIBSVM(t.path) {

@@ -61,6 +61,7 @@ func (p *predictions) spill() error {
 	}
 	p.headed = true
 	p.Predictions, p.Probabilities, p.Lines, p.IDs = p.Predictions[:0], p.Probabilities[:0], p.Lines[:0], p.IDs[:0]
+	p.ClassProbabilities = p.ClassProbabilities[:0]
 	for j := range p.actual {
 		p.actual[j] = p.actual[j][:0]
 	}
@@ -104,11 +105,11 @@ func (p *predictions) writeHeld(w io.Writer) error {
 		} else if p.form.labels || !p.form.prob {
 			line = strconv.AppendFloat(line, v, 'g', -1, 64)
 		}
-		if p.form.prob {
-			if p.form.labels {
+		for k, v := range p.probabilities(i) {
+			if k > 0 || p.form.labels {
 				line = append(line, ',')
 			}
-			line = strconv.AppendFloat(line, p.Probabilities[i], 'g', -1, 64)
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
 		}
 		if _, err := b.Write(append(line, '\n')); err != nil {
 			return err
@@ -135,8 +136,11 @@ func (p *predictions) writeTable(w io.Writer) error {
 			}
 		}
 	}
-	if p.form.prob {
+	if p.form.prob && p.classes == nil {
 		line = append(line, "probability")
+	}
+	for k := 0; p.form.prob && k < len(p.classes); k++ {
+		line = append(line, "probability_"+p.classes[k])
 	}
 	if !p.headed {
 		_ = out.Write(line) // the error is that of Flush
@@ -157,8 +161,8 @@ func (p *predictions) writeTable(w io.Writer) error {
 		} else {
 			line = append(line, p.label(p.Predictions[i]))
 		}
-		if p.form.prob {
-			line = append(line, strconv.FormatFloat(p.Probabilities[i], 'g', -1, 64))
+		for _, v := range p.probabilities(i) {
+			line = append(line, strconv.FormatFloat(v, 'g', -1, 64))
 		}
 		_ = out.Write(line)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/huber"
 	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/multinomial"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
@@ -48,6 +49,8 @@ func (job *tuneJob) lossOf(model tune.Model) *modelfile.Loss {
 		return &modelfile.Loss{Kind: modelfile.Pinball, Level: m.Level()}
 	case *logistic.Model:
 		return &modelfile.Loss{Kind: modelfile.Logistic}
+	case *multinomial.Model:
+		return &modelfile.Loss{Kind: modelfile.Multinomial}
 	case *svm.Model:
 		l := &modelfile.Loss{Kind: modelfile.Hinge}
 		if w := m.ClassWeights(); w != [2]float64{1, 1} {

@@ -131,7 +131,7 @@ func describeModel(m *modelfile.Model) string {
 	var b strings.Builder
 	p := m.Provenance
 	target := "target " + m.Target
-	if m.Targets != nil {
+	if m.Targets != nil && !m.Classes() {
 		target = "targets " + strings.Join(m.Targets, ", ")
 	}
 	fmt.Fprintf(&b, "%s, %s\n\n", m.Model, target)
@@ -243,7 +243,7 @@ func describeEncoding(e *table.Encoder) string {
 	}
 	w.Flush()
 	if e.Labels != nil {
-		fmt.Fprintf(&b, "labels: %s, then %s\n", e.Labels[0], e.Labels[1])
+		fmt.Fprintf(&b, "labels: %s\n", strings.Join(e.Labels, ", then "))
 	}
 	return b.String()
 }
@@ -255,7 +255,9 @@ func describeCoefficients(m *modelfile.Model) string {
 	if m.Matrix != nil {
 		fmt.Fprintf(&b, "a matrix of %d x %d, which has the effects of the features in it\n", len(m.Matrix.RowEffects), len(m.Matrix.ColEffects))
 	}
-	if names := labelsOf(m); names != nil {
+	if names := labelsOf(m); m.Classes() {
+		b.WriteString("the label is that of the largest sum; the probabilities go with the exponentials of the sums\n")
+	} else if names != nil {
 		fmt.Fprintf(&b, "the label is %s where the sum is positive, and %s elsewhere\n", names[1], names[0])
 	} else if m.LogLink {
 		b.WriteString("the prediction is the exponential of the sum\n")

@@ -149,7 +149,7 @@ func (d *dataFlags) readColumns(path string, labels bool) (*columns, error) {
 	if targets == nil && d.target != "" {
 		targets = []string{d.target}
 	}
-	design, err := table.Choose(t, d.columns.wanted(targets, labels))
+	design, err := table.Choose(t, d.columns.wanted(targets, labels, d.mostClasses))
 	if err != nil {
 		return nil, err
 	}
@@ -417,6 +417,9 @@ func (d *dataFlags) explain(err error) error {
 	e := d.encoder()
 	if err == nil || e == nil || e.Labels == nil || !strings.Contains(err.Error(), "label") {
 		return err
+	}
+	if len(e.Labels) > 2 {
+		return fmt.Errorf("%w (label 0 is %q, label 1 %q, and so on)", err, e.Labels[0], e.Labels[1])
 	}
 	return fmt.Errorf("%w (label 0 is %q and label 1 %q)", err, e.Labels[0], e.Labels[1])
 }

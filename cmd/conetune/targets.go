@@ -99,6 +99,9 @@ func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string 
 	list := effects(split, fit)
 	q := len(fit.Targets)
 	var b bytes.Buffer
+	if fit.Classes() {
+		b.WriteString("the label is that of the largest value\n")
+	}
 	fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	shown := min(q, mostTargets)
@@ -118,7 +121,11 @@ func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string 
 	}
 	w.Flush()
 	if q > shown {
-		fmt.Fprintf(&b, "and %s\n", count(q-shown, "more target"))
+		what := "more target"
+		if fit.Classes() {
+			what = "more label"
+		}
+		fmt.Fprintf(&b, "and %s\n", count(q-shown, what))
 	}
 	if rest := len(list) - mostFeatures; rest > 0 {
 		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --coefficients\n", rest)

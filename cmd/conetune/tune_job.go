@@ -48,6 +48,9 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir) || f.data.dealsByDefault()
 	}
 	f.data.several = spec.several != nil
+	if spec.classes {
+		f.data.mostClasses = dataset.MostClasses
+	}
 	f.data.once = spec.folds != nil || f.preset == tune.PresetPaper
 	if err := f.check(spec, fs); err != nil {
 		return nil, err

@@ -157,7 +157,7 @@ func (job *tuneJob) build(t *tables) (tune.Model, error) {
 		}
 		rows = t.cv
 	}
-	return job.spec.build(rows, modelOptions{job.scaling, job.model, job.groups, job.data.dir})
+	return job.spec.build(rows, modelOptions{job.scaling, job.model, job.groups, job.data.dir, job.data.label})
 }
 
 // runTune runs the methods with everything that watches them.

@@ -13,12 +13,15 @@ const (
 	Pinball  = "pinball"
 	Logistic = "logistic"
 	Hinge    = "hinge"
+
+	Multinomial = "multinomial"
 )
 
 // Loss is what is lost at the value f of a row, with the target y, or -1 and 1 for the first and the second label.
 type Loss struct {
 	// Kind is Huber, with d the Threshold: (f-y)^2/2 within d of the target and d(|f-y| - d/2) beyond; Pinball, with q the Level:
-	// max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); or Hinge: max{0, 1-yf}.
+	// max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}; or Multinomial: the logarithm of the
+	// sum of the exponentials of the values of all classes, less that of the row's.
 	Kind string `json:"kind"`
 	// Threshold is in the unit of the target.
 	Threshold float64 `json:"threshold,omitempty"`
@@ -54,9 +57,11 @@ func (m *Model) validateLoss() error {
 		return nil
 	}
 	switch {
-	case l.Kind != Huber && l.Kind != Pinball && l.Kind != Logistic && l.Kind != Hinge:
-		return fmt.Errorf("a loss of the kind %q, expected %s, %s, %s or %s", l.Kind, Huber, Pinball, Logistic, Hinge)
-	case m.LogLink || m.Targets != nil || m.Matrix != nil || l.labelled() != (m.Labels != nil):
+	case l.Kind == Multinomial && m.Classes() && l.Threshold == 0 && l.Level == 0 && l.ClassWeights == nil:
+		return nil
+	case l.Kind != Huber && l.Kind != Pinball && l.Kind != Logistic && l.Kind != Hinge && l.Kind != Multinomial:
+		return fmt.Errorf("a loss of the kind %q, expected %s, %s, %s, %s or %s", l.Kind, Huber, Pinball, Logistic, Hinge, Multinomial)
+	case l.Kind == Multinomial || m.LogLink || m.Targets != nil || m.Matrix != nil || l.labelled() != (m.Labels != nil):
 		return fmt.Errorf("the loss %q does not belong to such a model", l.Kind)
 	case (l.Kind == Huber) != (l.Threshold != 0) || !(l.Threshold >= 0 && l.Threshold <= math.MaxFloat64):
 		return fmt.Errorf("the loss %q with the threshold %v, expected a positive number for %s alone", l.Kind, l.Threshold, Huber)

@@ -62,7 +62,7 @@ type Model struct {
 	// LogLink says that the prediction is the exponential of the value above.
 	LogLink bool `json:"log_link,omitempty"`
 	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each
-	// feature, and Intercepts an entry for each target.
+	// feature, and Intercepts an entry for each target. With Labels of as many they are classes, of which that of the largest value is predicted.
 	Targets    []string  `json:"targets,omitempty"`
 	Intercepts []float64 `json:"intercepts,omitempty"`
 	// Matrix is there for a model of the entries of a matrix, and predicts in the place of the features; the
@@ -251,11 +251,15 @@ func (m *Model) validate() error {
 		return fmt.Errorf("%d coefficients for %d features and %d targets", len(m.Coefficients), len(m.Features), max(1, len(m.Targets)))
 	case len(m.Intercepts) != len(m.Targets):
 		return fmt.Errorf("%d intercepts for %d targets", len(m.Intercepts), len(m.Targets))
-	case m.Labels != nil && len(m.Labels) != 2:
+	case m.Classes() && len(m.Labels) != len(m.Targets):
+		return fmt.Errorf("%d labels of %d classes", len(m.Labels), len(m.Targets))
+	case m.Classes() && len(slices.Compact(slices.Sorted(slices.Values(m.Labels)))) != len(m.Labels):
+		return fmt.Errorf("two labels of one value")
+	case m.Labels != nil && !m.Classes() && len(m.Labels) != 2:
 		return fmt.Errorf("%d labels, expected two or none", len(m.Labels))
 	case m.Labels != nil && m.Labels[0] == m.Labels[1]:
 		return fmt.Errorf("two labels of the value %v", m.Labels[0])
-	case count(m.Labels != nil, m.Targets != nil, m.Matrix != nil, m.LogLink) > 1:
+	case count(m.Labels != nil && !m.Classes(), m.Targets != nil, m.Matrix != nil, m.LogLink) > 1:
 		return errors.New("a model of several kinds: it has two of labels, targets, a matrix and a logarithmic link")
 	}
 	if m.Matrix != nil {
@@ -295,10 +299,19 @@ func (m *Model) validateEncoding() error {
 		return errors.New("an encoding of the features of a matrix")
 	case !slices.Equal(e.Features(), m.Features):
 		return fmt.Errorf("an encoding of other features than those of the model")
-	case e.Labels != nil && !slices.Equal(m.Labels, []float64{0, 1}):
-		return fmt.Errorf("an encoding of the labels %q, expected 0 and 1 in the place of the numbers %v", e.Labels, m.Labels)
+	case e.Labels != nil && !slices.Equal(m.Labels, numbered(len(e.Labels))):
+		return fmt.Errorf("an encoding of the labels %q, expected %v in the place of the numbers %v", e.Labels, numbered(len(e.Labels)), m.Labels)
 	}
 	return nil
+}
+
+// numbered are 0, 1, and so on.
+func numbered(n int) []float64 {
+	out := make([]float64, n)
+	for k := range out {
+		out[k] = float64(k)
+	}
+	return out
 }
 
 func count(conditions ...bool) (n int) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/multipliers"
 	"github.com/conetune/conetune/lower/sparse"
 )
 
@@ -22,6 +23,7 @@ type ClassRows struct {
 // logarithm of the probability of the class. Its points have the coefficients of a [sparse.MultinomialSolution], and with intercepts these.
 type Multinomial struct {
 	train     *sparse.Multinomial
+	both      *sparse.MultinomialJoint
 	val       ClassRows
 	classes   int
 	intercept bool
@@ -41,8 +43,31 @@ func NewMultinomial(train, val ClassRows, classes int, intercept bool) (*Multino
 			return nil, fmt.Errorf("fits: class of validation row %d of the multinomial regression is %d, expected 0 to %d", i, k, classes-1)
 		}
 	}
-	return &Multinomial{g, val, classes, intercept}, nil
+	both, err := g.Joint(val.X, val.Class)
+	if err != nil {
+		return nil, fmt.Errorf("fits: %w", err)
+	}
+	return &Multinomial{g, both, val, classes, intercept}, nil
 }
+
+// Shape implements [lower.Valued].
+func (m *Multinomial) Shape() []int { return m.both.Shape() }
+
+// Values implements [lower.Valued].
+func (m *Multinomial) Values(x [][]float64) lower.Values { return m.both.Values(x) }
+
+// Joint implements [lower.Joint].
+func (m *Multinomial) Joint() lower.JointSolver { return m.both.Joint() }
+
+// Within implements [lower.Bilevel].
+func (m *Multinomial) Within() lower.WithinSolver { return multipliers.NewLower(m) }
+
+// Subproblem implements [lower.Bilevel].
+func (m *Multinomial) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+	return subproblem(parts, workers)
+}
+
+var _ lower.Bilevel = (*Multinomial)(nil)
 
 // Dim is 2.
 func (m *Multinomial) Dim() int { return 2 }

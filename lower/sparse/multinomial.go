@@ -219,6 +219,11 @@ func (s *multinomialSolve) look() {
 			break
 		}
 	}
+	s.slopes()
+}
+
+// slopes sets u and c by the probabilities.
+func (s *multinomialSolve) slopes() {
 	for k, u := range s.u {
 		for i, v := range s.p[k] {
 			u[i] = -v

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// mostClasses bounds the classes of a target: more of them are numbers rather than classes.
-const mostClasses = 100
+// MostClasses bounds the classes of a target: more of them are numbers rather than classes.
+const MostClasses = 100
 
 // FindClasses returns the values of the target in rising order, the classes of a [CheckClasses].
 func FindClasses(d *Data) ([]float64, error) {
@@ -15,8 +15,8 @@ func FindClasses(d *Data) ([]float64, error) {
 	for _, y := range d.Y {
 		if !seen[y] {
 			seen[y] = true
-			if values = append(values, y); len(values) > mostClasses {
-				return nil, fmt.Errorf("%q has more than %d values, expected so many classes at most", d.Target, mostClasses)
+			if values = append(values, y); len(values) > MostClasses {
+				return nil, fmt.Errorf("%q has more than %d values, expected so many classes at most", d.Target, MostClasses)
 			}
 		}
 	}
@@ -61,4 +61,23 @@ func CheckClasses(v Division) ([]float64, error) {
 		}
 	}
 	return classes, nil
+}
+
+// ClassNumbers returns the number of the class of each row, for [CrossValidate]. The error says why they are no classes, or that one has one row only,
+// without which a fold cannot be trained.
+func ClassNumbers(d *Data) ([]int, error) {
+	classes, err := FindClasses(d)
+	if err != nil {
+		return nil, err
+	}
+	out, count := make([]int, len(d.Y)), make([]int, len(classes))
+	for i, y := range d.Y {
+		k, _ := slices.BinarySearch(classes, y)
+		out[i] = k
+		count[k]++
+	}
+	if k := slices.Index(count, 1); k >= 0 {
+		return nil, fmt.Errorf("one row has the label %v, which the fold that it validates would lack: expected at least 2", classes[k])
+	}
+	return out, nil
 }

@@ -40,8 +40,8 @@ type Options struct {
 	Scaling dataset.Scaling
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
 	R0 []float64
-	// Names are the names of the classes, in the order of their values; nil means the values.
-	Names []string
+	// Name is the name of the class of a value of the target; nil writes the value.
+	Name func(y float64) string
 }
 
 // Model is a multinomial regression with its data. It has the methods of [tune.Model].
@@ -70,14 +70,13 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("multinomial: %w", err)
 	}
-	m := &Model{user: s, classes: classes, names: o.Names, options: o}
-	if m.names == nil {
-		for _, v := range classes {
+	m := &Model{user: s, classes: classes, options: o}
+	for _, v := range classes {
+		if o.Name != nil {
+			m.names = append(m.names, o.Name(v))
+		} else {
 			m.names = append(m.names, fmt.Sprint(v))
 		}
-	}
-	if len(m.names) != len(classes) {
-		return nil, fmt.Errorf("multinomial: %d names of %d classes", len(m.names), len(classes))
 	}
 	coded := s.Map(func(y float64) float64 { return float64(m.class(y)) })
 	if m.data, err = regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, KeepTarget: true}); err != nil {

@@ -73,7 +73,7 @@ func TestMethods(t *testing.T) {
 	require.NoError(t, err)
 	cv.Test = s.Test
 	for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
-		m, err := multinomial.New(division, multinomial.Options{Intercept: true, Standardize: true, Names: []string{"low", "mid", "high"}})
+		m, err := multinomial.New(division, multinomial.Options{Intercept: true, Standardize: true, Name: func(y float64) string { return map[float64]string{3: "low", 5: "mid", 8: "high"}[y] }})
 		require.NoError(t, err)
 		grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 25, Final: tune.FinalTrain})
 		require.NoError(t, err)
@@ -104,7 +104,6 @@ func TestBadInput(t *testing.T) {
 	s = split(3, 50)
 	for want, o := range map[string]multinomial.Options{
 		"1 radii to start from, expected 2": {R0: []float64{1}},
-		"2 names of 3 classes":              {Names: []string{"a", "b"}},
 	} {
 		_, err := multinomial.New(s, o)
 		require.ErrorContains(t, err, want)

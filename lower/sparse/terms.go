@@ -100,7 +100,7 @@ func (t terms) conjugate(j int, c, w1, w2 float64) float64 {
 	if c < 0 {
 		limit, over = -lo, -c-w1
 	}
-	if over <= 0 || limit == 0 || math.IsInf(limit, 1) && t.always(j) { // which is zero to rounding in the last case
+	if over <= 0 || limit == 0 || math.IsInf(limit, 1) && w2 == 0 { // c is within the weight but for rounding in the last case, see share
 		return 0
 	}
 	b := limit

@@ -75,7 +75,7 @@ func TestSchema(t *testing.T) {
 	seen := map[string]bool{}
 	of := map[string][]string{
 		"multi-task": {"--dir", "multi-task"}, "matrix-completion": {"--dir", "matrix-completion"}, "poisson": {"--data", "counts.csv"},
-		"svm": {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"},
+		"svm": {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"}, "multinomial": {"--data", "labels.svm"},
 		"sparse-group-lasso": {"--data", "t.csv", "--groups", "4"}, "group-lasso": {"--data", "t.csv", "--groups", "4"},
 	}
 	var cases [][]string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/multipliers"
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 type anyJoint = lower.Joint
@@ -48,7 +49,7 @@ func (c counted) Work() float64 { return c.work * float64(*c.solves) }
 func TestWorkEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	b := []float64{2, -1, 1, 0, 0.5}
-	regression := fit(t, "logistic", draw(rng, 200, 12, b, "logistic"), draw(rng, 100, 12, b, "logistic"), true)
+	regression := fit(t, "logistic", draw(rng, 200, 12, b, "logistic"), draw(rng, 100, 12, b, "logistic"), true, sparse.Terms{})
 	for _, work := range []float64{0, 1e8} {
 		solves := 0
 		s := multipliers.NewLower(slow{regression, work, &solves})

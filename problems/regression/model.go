@@ -182,14 +182,19 @@ func (m *Model) ValidationLosses(x [][]float64) []float64 {
 //
 // [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
 func (m *Model) LogLikelihood(validation float64) float64 {
-	n := 0
+	n := 0.0
 	for _, p := range m.data.parts {
-		n += len(p.val.Y)
+		if w := p.user.Weights; w != nil { // the number of equal rows whose mean is as exact
+			total := floats.Sum(w)
+			n += total * total / floats.Dot(w, w)
+		} else {
+			n += float64(len(p.val.Y))
+		}
 	}
 	if m.spec.Labels != nil || m.spec.LogLink {
-		return -float64(n) * validation
+		return -n * validation
 	}
-	return -float64(n) / 2 * math.Log(validation)
+	return -n / 2 * math.Log(validation)
 }
 
 // Training are the numbers of training rows, of folds the least, and of features, see [tune.Evident].

@@ -21,7 +21,7 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 	}
 	tol := gap / unit
 	for rounds = 1; ; rounds++ {
-		f.descend(tol, true)
+		f.descend(tol, grew) // where a look found no missing columns there is no other so soon
 		if f.over() {
 			return f.objective(), math.Inf(1), lower.Cancelled, rounds
 		}
@@ -33,7 +33,7 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 		}
 		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of the gap, unless it stays.
 		switch {
-		case !grew:
+		case !grew && f.bent == 0:
 			tol *= math.Max(0.05, math.Min(0.5, 0.5*gap/reached))
 		case reached > stays*before:
 			tol /= 2

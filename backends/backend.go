@@ -73,6 +73,8 @@ type Capabilities struct {
 	License string
 	// Cones are the cones that Setup takes.
 	Cones []ConeKind
+	// BySequence are those of Cones that take a sequence of programs, so that a form of a problem without them is the cheaper one.
+	BySequence []ConeKind
 	// Quadratic says whether P may be nonzero.
 	Quadratic bool
 	// UpdateVectors and UpdateMatrices say which updates reuse earlier work; the

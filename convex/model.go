@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
@@ -185,6 +186,11 @@ func (m *Model) Compile() (*Program, error) {
 		return nil, err
 	}
 	return &Program{p, slices.Clone(m.vars)}, nil
+}
+
+// Has says whether the program has a cone of a kind.
+func (p *Program) Has(kind backends.ConeKind) bool {
+	return slices.ContainsFunc(p.p.Groups, func(g *compile.Group) bool { return g.Kind == kind })
 }
 
 // LowRank says that the program has nuclear norms of whole variables, so that working

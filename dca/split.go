@@ -47,6 +47,11 @@ func (s *Settings) splits() bool {
 	return !s.Backend.Capabilities().Supports(backends.SecondOrderCone)
 }
 
+// sequences says that the solver takes second-order cones by a sequence of programs, so that the search is the cheaper way where V_k has the only one.
+func (s *Settings) sequences() bool {
+	return slices.Contains(s.Backend.Capabilities().BySequence, backends.SecondOrderCone)
+}
+
 // lagrangian is eta V_k + (alpha - eta) t without the constant of V_k; train is l.
 func (b *subproblem) lagrangian(m *convex.Model, train convex.Convex) convex.Convex {
 	n := b.h.Len()

@@ -63,12 +63,23 @@ func (b *subproblem) compile() error {
 	if b.compiled != nil {
 		return nil
 	}
+	compiled, err := b.compileAs(b.settings.splits() || b.settings.sequences())
+	if err == nil && b.settings.sequences() && compiled.Has(backends.SecondOrderCone) {
+		b.xk, b.gx, b.rows, b.split = nil, nil, nil, nil
+		compiled, err = b.compileAs(false)
+	}
+	b.compiled = compiled
+	return err
+}
+
+// compileAs compiles it with V_k <= t as a constraint, or with V_k in the objective for the search of split.go.
+func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 	p, s, m := b.program, b.settings, convex.NewModel()
 	n := len(p.H0)
 	b.h = m.Variable("h", n)
 	var err error
 	if b.level, err = p.build(m, b.h.Expr()); err != nil {
-		return err
+		return nil, err
 	}
 	b.t = m.Variable("t", 1)
 	b.hk, b.slope = m.Parameter("h_k", n), m.Parameter("-s_k", n)
@@ -89,7 +100,7 @@ func (b *subproblem) compile() error {
 		train = b.linearized(m)
 	}
 	t := b.t.Expr()
-	if s.splits() {
+	if split {
 		m.Minimize(objective.Plus(b.lagrangian(m, train)))
 	} else {
 		m.Minimize(objective.PlusAffine(b.alpha.Dot(t)))
@@ -98,7 +109,7 @@ func (b *subproblem) compile() error {
 	}
 	room, err := b.room(t)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, c := range b.level.Constraints {
 		row := convex.LessEqual(c, room(i))
@@ -112,10 +123,9 @@ func (b *subproblem) compile() error {
 
 	prog, err := m.Compile()
 	if err != nil {
-		return p.errorf("subproblem: %w", err)
+		return nil, p.errorf("subproblem: %w", err)
 	}
-	b.compiled = prog
-	return nil
+	return prog, nil
 }
 
 // room returns what bounds the rows of each constraint: t, and 0 where a radius is screened.

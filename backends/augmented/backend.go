@@ -20,6 +20,7 @@ func (b backend) Capabilities() backends.Capabilities {
 	c := b.inner.Capabilities()
 	c.Cones = append(slices.Clone(c.Cones), backends.SecondOrderCone)
 	slices.Sort(c.Cones)
+	c.BySequence = append(slices.Clone(c.BySequence), backends.SecondOrderCone)
 	return c
 }
 

@@ -154,7 +154,7 @@ func (d *Design) findTargets() {
 }
 
 // rowNames are names that columns of row names and numbers have.
-var rowNames = []string{"rownames", "row.names", "row_names", "rowname", "Unnamed: 0"}
+var rowNames = []string{"rownames", "row.names", "row_names", "rowname", "Unnamed: 0", "__index_level_0__"}
 
 // timeNames are names of first columns that count and are features all the same.
 var timeNames = []string{"time", "t", "year", "month", "week", "day", "hour", "date", "period", "age", "x", "dose", "distance"}

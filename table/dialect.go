@@ -30,6 +30,10 @@ type Options struct {
 	Header string
 	// Verbatim are the names of columns whose cells are texts as they stand in the file, numbers with leading zeros for example; names that are not there pass.
 	Verbatim []string
+	// Sheet is that of a workbook, its first one where it is empty.
+	Sheet string
+	// Formats are those that are known beside text.
+	Formats []Format
 }
 
 // separators are the names of separators.

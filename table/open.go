@@ -54,6 +54,21 @@ var signatures = []struct{ magic, reason string }{
 	{"\xfd7zXZ\x00", "is compressed by xz, expected plain text or one compressed by gzip, bzip2, zip or zstd"},
 }
 
+// raw opens the bytes of the input.
+func (in *input) raw() (r raw, size int64, closing func(), err error) {
+	if !in.file {
+		return bytes.NewReader(in.text), int64(len(in.text)), func() {}, nil
+	}
+	f, err := openFile(in.name)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	return f, size, func() { f.Close() }, nil
+}
+
 // open opens the input. With joined, line ends inside of quotes become blanks.
 func (in *input) open(o Options, joined bool, quoteSeparator byte) (_ *stream, err error) {
 	s := &stream{}
@@ -62,19 +77,11 @@ func (in *input) open(o Options, joined bool, quoteSeparator byte) (_ *stream, e
 			s.Close()
 		}
 	}()
-	var r raw = bytes.NewReader(in.text)
-	size := int64(len(in.text))
-	if in.file {
-		f, err := openFile(in.name)
-		if err != nil {
-			return nil, err
-		}
-		s.close = append(s.close, func() { f.Close() })
-		if info, err := f.Stat(); err == nil {
-			size = info.Size()
-		}
-		r = f
+	r, size, closing, err := in.raw()
+	if err != nil {
+		return nil, err
 	}
+	s.close = append(s.close, closing)
 	text, err := s.unpack(in.name, r, size)
 	if err != nil {
 		return nil, err

@@ -81,6 +81,9 @@ func readWith(in *input, o Options, begin func() *parts) (*Table, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	if t, err := in.readFormat(o); t != nil || err != nil {
+		return t, err
+	}
 	t, err := readOnce(in, o, nil, begin())
 	var open *quoteError
 	if !errors.As(err, &open) {
@@ -221,6 +224,11 @@ func (r *reader) split(line []byte) error {
 	if d.trailing {
 		t.columns = append(t.columns, Column{Unnamed: true})
 	}
+	return t.nameColumns()
+}
+
+// nameColumns names columns without a name by where they stand, and refuses names that stand twice.
+func (t *Table) nameColumns() error {
 	wrong := &Errors{File: t.name}
 	first := map[string]int{}
 	for j := range t.columns {

@@ -18,6 +18,7 @@ func (d *dialectFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.Encoding, "encoding", "", "`NAME` of the encoding of a table: utf-8, latin1, utf-16 (default: found from the file)")
 	fs.StringVar(&d.Comment, "comment", "", "character `C` with which lines begin that are passed over, or none (default: #)")
 	fs.StringVar(&d.Header, "header", "", "`YES` or no: whether the first line of a table names its columns (default: found from the file)")
+	fs.StringVar(&d.Sheet, "sheet", "", "`NAME` of the sheet of a workbook (default: the first one)")
 }
 
 func (d *dialectFlags) check() error {
@@ -48,7 +49,7 @@ func (c *columnFlags) register(fs *pflag.FlagSet) {
 }
 
 // columnFlagNames are the flags for tables of columns, which other data do not take.
-var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "fold-column", "group", "time", "weights", "sep", "decimal", "encoding", "comment", "header"}
+var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "fold-column", "group", "time", "weights", "sep", "decimal", "encoding", "comment", "header", "sheet"}
 
 // changed is the first of these flags that was given, or empty.
 func (c *columnFlags) changed(fs *pflag.FlagSet) string {

@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/xlsx"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -55,6 +56,7 @@ func readAll(r io.Reader) ([]byte, error) {
 
 // table reads a table of columns.
 func (in *dataInput) table(path string, o table.Options) (*table.Table, error) {
+	o.Formats = []table.Format{xlsx.Format()}
 	if path != standardStream {
 		return table.Read(path, o)
 	}

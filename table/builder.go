@@ -1,0 +1,229 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// Builder makes a table of cells whose types are known, as files have them that are not text. Rows come in batches: [Builder.Rows], then the cells of these, which
+// are missing where none is set. Once the budget of memory is used up, cells are passed over, and Rows and Table return the error.
+type Builder struct {
+	table   *Table
+	batch   []float64 // the cells of the batch, row by row
+	lines   []int32
+	columns []buildColumn
+	budget  int64
+	used    int64
+	err     error
+}
+
+// buildColumn is what a column needs while it grows.
+type buildColumn struct {
+	cells  map[string]float64 // of texts
+	times  map[time.Time]float64
+	stamps []stamp
+	clock  bool // some time is not midnight
+}
+
+// stamp is a time with its place in the dictionary.
+type stamp struct {
+	at   time.Time
+	code uint32
+}
+
+const (
+	// batchRows and batchCells bound what is kept before it is settled.
+	batchRows, batchCells = 4096, 1 << 20
+	// codeBytes is what a text takes in the dictionary while the table is read.
+	codeBytes = 2 * textBytes
+	// mostBuilt bounds the columns.
+	mostBuilt = 1 << 20
+)
+
+// NewBuilder starts a table with the name of its file in messages and the names of its columns; with numbered, the file has none, and --target 3 counts columns.
+// Line is where the names stand, 0 for nowhere.
+func NewBuilder(file string, names []string, line int, numbered bool) (*Builder, error) {
+	if len(names) == 0 {
+		return nil, &textfile.Error{File: file, Reason: "has no columns"}
+	}
+	if len(names) > mostBuilt {
+		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d columns, expected at most %d", len(names), mostBuilt)}
+	}
+	b := &Builder{table: &Table{name: file, header: line, dialect: Dialect{Decimal: '.', Header: !numbered}}, columns: make([]buildColumn, len(names)), budget: memory.Default()}
+	for _, name := range names {
+		b.table.columns = append(b.table.columns, Column{Name: name, Unnamed: name == "" || numbered})
+		b.take(columnBytes + len(name))
+	}
+	if numbered {
+		return b, b.err
+	}
+	if err := b.table.nameColumns(); err != nil {
+		return nil, err
+	}
+	return b, b.err
+}
+
+// Batch is how many rows [Builder.Rows] should be given at a time.
+func (b *Builder) Batch() int { return max(1, min(batchRows, batchCells/len(b.columns))) }
+
+// Rows starts a batch of rows, which stand on these lines of the file.
+func (b *Builder) Rows(lines []int32) error {
+	b.settle()
+	if b.err != nil {
+		return b.err
+	}
+	b.lines = append(b.lines[:0], lines...)
+	width := len(b.columns)
+	if need := len(lines) * width; cap(b.batch) < need {
+		b.batch = make([]float64, need)
+	}
+	b.batch = b.batch[:len(lines)*width]
+	for k := range b.batch {
+		b.batch[k] = missingCell
+	}
+	return nil
+}
+
+// Number sets a cell of row i of the batch; NaN is missing.
+func (b *Builder) Number(i, j int, v float64) {
+	switch {
+	case math.IsNaN(v):
+	case math.Abs(v) > textfile.LargestEntry:
+		b.Text(i, j, strings.TrimPrefix(fmt.Sprint(v), "+"))
+	default:
+		b.batch[i*len(b.columns)+j] = v
+	}
+}
+
+// Text sets a cell. A text that stands for a missing value is one; a number in its shortest form is that number, and others stay as they are, for the whole column to
+// decide: 007 is a number among numbers, and a level in a category.
+func (b *Builder) Text(i, j int, text string) {
+	c := &b.columns[j]
+	cell, known := c.cells[text]
+	if !known {
+		if cell = b.newText(j, text); b.err != nil {
+			return
+		}
+	}
+	b.batch[i*len(b.columns)+j] = cell
+}
+
+// lineEnds are blanks in texts.
+var lineEnds = strings.NewReplacer("\n", " ", "\r", " ")
+
+// newText is the cell of a text that was not seen before.
+func (b *Builder) newText(j int, text string) float64 {
+	short := strings.TrimSpace(lineEnds.Replace(strings.ToValidUTF8(text, "\uFFFD")))
+	cell := missingCell
+	if v, n := textfile.Decimal([]byte(short)); n > 0 && n == len(short) && formatNumber(v) == short && math.Abs(v) <= textfile.LargestEntry {
+		cell = v
+	} else if short != "" && !missingTexts[short] {
+		if before, known := b.columns[j].cells[short]; known {
+			return before
+		}
+		cell = textCell(b.code(j, strings.Clone(short)))
+	}
+	c := &b.columns[j]
+	if c.cells == nil {
+		c.cells = map[string]float64{}
+	}
+	if code, isText := textCode(cell); !isText || code != overflowCode {
+		b.take(codeBytes + len(text))
+		c.cells[strings.Clone(text)] = cell
+		if short != text && short != "" {
+			c.cells[strings.Clone(short)] = cell
+		}
+	}
+	return cell
+}
+
+// code is a new number in the dictionary of a column.
+func (b *Builder) code(j int, text string) uint32 {
+	c := &b.table.columns[j]
+	if len(c.texts) >= mostTexts {
+		c.overflow = true
+		return overflowCode
+	}
+	c.texts = append(c.texts, text)
+	b.take(textBytes + len(text))
+	return uint32(len(c.texts) - 1)
+}
+
+// Time sets a cell to a date, or to a time of a day, as it stands in the clock of its zone.
+func (b *Builder) Time(i, j int, at time.Time) {
+	at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
+	c := &b.columns[j]
+	cell, known := c.times[at]
+	if !known {
+		code := b.code(j, at.Format(time.DateTime+".999999999"))
+		cell = textCell(code)
+		if code != overflowCode {
+			if c.times == nil {
+				c.times = map[time.Time]float64{}
+			}
+			c.times[at] = cell
+			c.stamps = append(c.stamps, stamp{at, code})
+			b.take(codeBytes)
+		}
+		c.clock = c.clock || at.Hour()+at.Minute()+at.Second()+at.Nanosecond() > 0
+	}
+	b.batch[i*len(b.columns)+j] = cell
+}
+
+// Tell adds to what the user should know of the file.
+func (b *Builder) Tell(f Finding) { b.table.findings = append(b.table.findings, f) }
+
+// Take counts bytes that the reader of the file keeps, beside those of the table.
+func (b *Builder) Take(n int64) { b.used += n; b.take(0) }
+
+// take counts bytes.
+func (b *Builder) take(n int) {
+	if b.used += int64(n); b.used > b.budget && b.err == nil {
+		b.err = &textfile.Error{File: b.table.name, Reason: "does not fit into the budget of memory, " + memory.Format(b.budget) + " (--memory SIZE or GOMEMLIMIT gives more)"}
+	}
+}
+
+// settle keeps the rows of the batch.
+func (b *Builder) settle() {
+	if len(b.lines) == 0 || b.err != nil {
+		return
+	}
+	t, n := b.table, len(b.lines)
+	kept := block{first: t.rows, n: n, line: int(b.lines[0])}
+	for k, line := range b.lines {
+		if int(line) != kept.line+k {
+			kept.lines = append([]int32(nil), b.lines...)
+			break
+		}
+	}
+	b.take(kept.settle(b.batch, len(b.columns)) + 4*len(kept.lines))
+	t.rows += n
+	t.blocks = append(t.blocks, kept)
+	b.lines, b.batch = b.lines[:0], b.batch[:0]
+}
+
+// Table ends the table.
+func (b *Builder) Table() (*Table, error) {
+	b.settle()
+	t := b.table
+	switch {
+	case b.err != nil:
+		return nil, b.err
+	case t.rows == 0:
+		return nil, &textfile.Error{File: t.name, Reason: "has column names and no rows, expected at least one row of data"}
+	}
+	for j := range b.columns {
+		if c := &b.columns[j]; !c.clock {
+			for _, s := range c.stamps {
+				t.columns[j].texts[s.code] = s.at.Format(time.DateOnly)
+			}
+		}
+	}
+	t.count()
+	return t, nil
+}

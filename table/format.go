@@ -1,0 +1,70 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// Format reads files of one format that is not text, such as workbooks. The packages below this one have them; [Options.Formats] says which of them are read.
+type Format struct {
+	// Name is what a file of the format is called in messages, such as "an Excel workbook".
+	Name string
+	// Sheets says that its files hold several tables, of which [Options.Sheet] names one.
+	Sheets bool
+	// Is says whether bytes are such a file; it reads few of them.
+	Is func(r io.ReaderAt, size int64) bool
+	// Read reads a file. It may panic on one that is damaged.
+	Read func(file string, r io.ReaderAt, size int64, o Options) (*Table, error)
+}
+
+// readFormat reads a file of a format that is not text, or returns nil for other files.
+func (in *input) readFormat(o Options) (t *Table, err error) {
+	if len(o.Formats) == 0 {
+		return nil, in.noSheet(o)
+	}
+	r, size, closing, err := in.raw()
+	if err != nil {
+		return nil, err
+	}
+	defer closing()
+	k := slices.IndexFunc(o.Formats, func(f Format) bool { return f.Is(r, size) })
+	if k < 0 {
+		return nil, in.noSheet(o)
+	}
+	f := o.Formats[k]
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			t, err = nil, in.damaged(f.Name, fmt.Errorf("%v", panicked))
+		}
+	}()
+	if !f.Sheets {
+		if err := in.noSheet(o); err != nil {
+			return nil, err
+		}
+	}
+	if t, err = f.Read(in.name, r, size, o); err == nil {
+		return t, nil
+	}
+	var known *textfile.Error
+	var several *Errors
+	if !errors.As(err, &known) && !errors.As(err, &several) {
+		err = in.damaged(f.Name, err)
+	}
+	return nil, err
+}
+
+// noSheet refuses the name of a sheet for a file that has none.
+func (in *input) noSheet(o Options) error {
+	if o.Sheet == "" {
+		return nil
+	}
+	return &textfile.Error{File: in.name, Reason: "is no workbook, so there is no sheet " + quote(o.Sheet)}
+}
+
+func (in *input) damaged(what string, err error) error {
+	return &textfile.Error{File: in.name, Reason: "is " + what + " that is damaged: " + err.Error(), Err: err}
+}

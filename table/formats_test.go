@@ -1,0 +1,197 @@
+package table_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/xlsx"
+)
+
+// known are the formats that are not text.
+var known = []table.Format{xlsx.Format()}
+
+func decodeKnown(name string, text []byte, sheet string) (*table.Table, error) {
+	return table.Decode(name, text, table.Options{Formats: known, Sheet: sheet})
+}
+
+func bytesOf(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	return text
+}
+
+// features are those of all rows of a table with target y, with their names and the target.
+func features(t *testing.T, tab *table.Table, categorical ...string) (names []string, x *mat.Dense, y []float64) {
+	t.Helper()
+	d, err := table.Choose(tab, table.Wanted{Targets: []string{"y"}, Categorical: categorical})
+	require.NoError(t, err)
+	e, err := d.Fit(d.Rows())
+	require.NoError(t, err)
+	r, err := e.Read(tab, d.Targets(), false)
+	require.NoError(t, err)
+	return e.Features(), r.Encode(r.Rows(), false).Dense(), r.Targets(r.Rows())[0]
+}
+
+// Files of pandas, openpyxl and pyarrow give the features of the same table as CSV. (mixed.csv was written by pandas from the same frame.)
+func TestFormatsEqualCSV(t *testing.T) {
+	text := string(bytesOf(t, "mixed.csv"))
+	for _, name := range []string{"mixed.xlsx"} {
+		t.Run(name, func(t *testing.T) {
+			text := text
+			if name == "mixed.xlsx" { // as Excel writes truth values
+				text = strings.NewReplacer("True", "TRUE", "False", "FALSE").Replace(text)
+			}
+			csv, err := table.Decode("mixed.csv", []byte(text), table.Options{})
+			require.NoError(t, err)
+			names, x, y := features(t, csv)
+			require.Greater(t, len(names), 8)
+			got, err := table.Read(filepath.Join("testdata", name), table.Options{Formats: known})
+			require.NoError(t, err)
+			require.Equal(t, csv.Names(), got.Names())
+			require.Equal(t, csv.Rows(), got.Rows())
+			gotNames, gotX, gotY := features(t, got)
+			require.Equal(t, names, gotNames)
+			require.Equal(t, y, gotY)
+			require.True(t, mat.EqualApprox(x, gotX, 1e-12))
+			for j, c := range csv.Columns() {
+				require.Equal(t, c.Missing, got.Columns()[j].Missing, c.Name)
+				require.Equal(t, c.Kind, got.Columns()[j].Kind, c.Name)
+			}
+			// A model that was learned from one reads the other.
+			d, err := table.Choose(csv, table.Wanted{Targets: []string{"y"}})
+			require.NoError(t, err)
+			e, err := d.Fit(d.Rows())
+			require.NoError(t, err)
+			r, err := e.Read(got, []string{"y"}, false)
+			require.NoError(t, err)
+			require.True(t, mat.EqualApprox(x, r.Encode(r.Rows(), false).Dense(), 1e-12))
+			// Texts keep the zeros before their digits as levels.
+			names, _, _ = features(t, got, "zip")
+			require.Contains(t, names, "zip=02692")
+		})
+	}
+}
+
+// Damaged files end with one error, never a panic.
+func TestFormatsDamaged(t *testing.T) {
+	for _, name := range []string{"mixed.xlsx"} {
+		text := bytesOf(t, name)
+		for at := 0; at < len(text); at += 1 + len(text)/60 {
+			for _, change := range []byte{0xff, 0x01} {
+				changed := bytes.Clone(text)
+				changed[at] ^= change
+				if _, err := decodeKnown(name, changed, ""); err != nil {
+					require.NotContains(t, err.Error(), "\n")
+				}
+			}
+			_, err := decodeKnown(name, text[:at], "")
+			require.Error(t, err)
+		}
+	}
+}
+
+func TestSheets(t *testing.T) {
+	text := bytesOf(t, "mixed.xlsx")
+	first, err := decodeKnown("f.xlsx", text, "")
+	require.NoError(t, err)
+	require.Equal(t, `the workbook has 2 sheets, of which the first, "data", is read (--sheet names another)`, first.Findings()[0].Text)
+	other, err := decodeKnown("f.xlsx", text, "other")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b"}, other.Names())
+	require.Equal(t, 2, other.Rows())
+	require.Empty(t, other.Findings())
+	_, err = decodeKnown("f.xlsx", text, "third")
+	require.EqualError(t, err, `f.xlsx: has no sheet "third"; there are: "data", "other"`)
+	_, err = decodeKnown("f.csv", []byte("a,b\n1,2\n"), "third")
+	require.ErrorContains(t, err, "is no workbook")
+}
+
+// withSheet is the workbook of testdata with another first sheet.
+func withSheet(t *testing.T, rows string) []byte {
+	t.Helper()
+	text := bytesOf(t, "mixed.xlsx")
+	from, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	require.NoError(t, err)
+	var out bytes.Buffer
+	to := zip.NewWriter(&out)
+	for _, f := range from.File {
+		w, err := to.Create(f.Name)
+		require.NoError(t, err)
+		if f.Name == "xl/worksheets/sheet1.xml" {
+			_, err = io.WriteString(w, "<worksheet><sheetData>"+rows+"</sheetData></worksheet>")
+			require.NoError(t, err)
+			continue
+		}
+		r, err := f.Open()
+		require.NoError(t, err)
+		_, err = io.Copy(w, r)
+		require.NoError(t, err)
+	}
+	w, err := to.Create("xl/sharedStrings.xml")
+	require.NoError(t, err)
+	_, err = io.WriteString(w, `<sst><si><t>one</t></si><si><r><t>tw</t></r><r><t>o</t></r><rPh><t>x</t></rPh></si></sst>`)
+	require.NoError(t, err)
+	require.NoError(t, to.Close())
+	return out.Bytes()
+}
+
+// Cells of all kinds, and what is told of them.
+func TestCellsOfSheets(t *testing.T) {
+	const names = `<row r="2"><c r="B2" t="inlineStr"><is><r><t>a</t></r><r><t> b</t></r><rPh><t>x</t></rPh></is></c><c t="str"><v>y</v></c></row>`
+	tab, err := decodeKnown("f.xlsx", withSheet(t, names+
+		`<row r="4"><c r="A4" t="s"><v>1</v></c><c r="B4" t="b"><v>1</v></c><c r="C4"><v>1.5e2</v></c></row>`+
+		`<row r="5"><c r="B5" t="e"><v>#DIV/0!</v></c><c r="C5"><f>1+1</f></c></row>`+
+		`<row r="6"><c r="A6" t="d"><v>2024-02-29</v></c><c r="B6" t="str"><v>NA</v></c><c r="C6"><f>1+1</f><v>2</v></c></row>`+
+		`<row r="7"></row>`), "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"Unnamed: 0", "a b", "y"}, tab.Names())
+	require.Equal(t, 3, tab.Rows())
+	for i, want := range [][]string{{"two", "TRUE", "150"}, {"", "", ""}, {"2024-02-29", "", "2"}} {
+		for j, cell := range want {
+			got, err := tab.Text(i, j)
+			require.NoError(t, err)
+			require.Equal(t, cell, got)
+		}
+		require.Equal(t, i+4, tab.Line(i))
+	}
+	var told []string
+	for _, f := range tab.Findings()[1:] {
+		told = append(told, f.Text)
+	}
+	require.Equal(t, []string{"cells that hold an error such as #DIV/0!: 1; they count as missing", "cells with a formula whose value was not saved: 1; they count as missing"}, told)
+
+	numbers, err := decodeKnown("f.xlsx", withSheet(t, `<row><c><v>1</v></c><c><v>2</v></c></row><row><c><v>3</v></c><c><v>4</v></c></row>`), "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"x1", "x2"}, numbers.Names())
+	require.Equal(t, 2, numbers.Rows())
+	require.Equal(t, 1, numbers.Index("2"))
+}
+
+func TestWrongSheets(t *testing.T) {
+	const names = `<row r="1"><c r="A1" t="str"><v>a</v></c><c r="B1" t="str"><v>b</v></c></row>`
+	for rows, want := range map[string]string{
+		"":    `f.xlsx: the sheet "data" is empty, expected a row of column names and rows of data`,
+		names: "f.xlsx: has column names and no rows, expected at least one row of data",
+		names + `<row r="2"><c r="D2"><v>1</v></c></row>`:                                   `f.xlsx:2: has a cell in column D, expected none after B, the last one with a name in the first row of the sheet "data" (1 such rows)`,
+		names + `<row r="2"><c r="A2"><v>1..2</v></c></row>`:                                "f.xlsx: is an Excel workbook that is damaged: sheet1.xml: a cell of row 2 has the number \"1..2\"",
+		names + `<row r="2"><c r="A2" t="s"><v>999</v></c></row>`:                           "f.xlsx: is an Excel workbook that is damaged: sheet1.xml: a cell of row 2 has text \"999\" of",
+		names + `<row r="1"><c r="A1"><v>1</v></c></row>`:                                   "row 1 stands after row 1",
+		names + `<row r="9999999"></row>`:                                                   "row 9999999 stands after row 1",
+		names + `<row r="2"><c r="ZZZZ2"><v>1</v></c></row>`:                                "stands at",
+		strings.ReplaceAll(names, "<v>b</v>", "<v>a</v>"):                                   "different names",
+		names + `<row r="2"><c t="str"><v>` + strings.Repeat("x", 9<<20) + `</v></c></row>`: "longer than any that Excel writes",
+	} {
+		_, err := decodeKnown("f.xlsx", withSheet(t, rows), "")
+		require.ErrorContains(t, err, want)
+	}
+}

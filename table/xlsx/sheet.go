@@ -1,0 +1,398 @@
+package xlsx
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table"
+)
+
+// kind is what a cell holds.
+type kind int
+
+const (
+	nothing kind = iota
+	number
+	text
+	day
+)
+
+// cell is one of a row that has something.
+type cell struct {
+	column int // from 0
+	kind   kind
+	number float64
+	text   string
+	day    time.Time
+}
+
+// sheetReader makes the rows of a sheet a table.
+type sheetReader struct {
+	book    *workbook
+	header  string // yes, no, or empty
+	builder *table.Builder
+	width   int
+	wide    int // the columns of the sheet as it says itself
+
+	row   int // the number of the row, from 1
+	cells []cell
+	batch [][]cell
+	lines []int32
+
+	failed     int // cells that hold an error
+	notReady   int // formulas without a value
+	beyond     int // cells right of the names
+	beyondRow  int // the first one
+	beyondCell string
+}
+
+// ended is the error of reading, nil at the end.
+func ended(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// openCell is the cell that is being read.
+type openCell struct {
+	column    int
+	kind      string // as the sheet says
+	style     int
+	value     strings.Builder
+	formula   bool
+	inValue   bool
+	spoken    bool
+	reference string
+}
+
+func (s *sheetReader) read(p *parts) error {
+	var c *openCell
+	next := 0 // the column of a cell that does not say
+	for {
+		token, err := p.token()
+		if token == nil {
+			return ended(err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "dimension":
+				s.wide = widthOf(attribute(e, "ref"))
+			case "row":
+				if err := s.startRow(attribute(e, "r")); err != nil {
+					return err
+				}
+				c, next = nil, 0
+			case "c":
+				if c, err = s.startCell(e, next); err != nil {
+					return err
+				}
+				next = c.column + 1
+			default:
+				c.start(e.Name.Local)
+			}
+		case xml.EndElement:
+			switch e.Name.Local {
+			case "c":
+				if c != nil {
+					if err := s.endCell(c); err != nil {
+						return err
+					}
+				}
+				c = nil
+			case "row":
+				if err := s.endRow(); err != nil {
+					return err
+				}
+			case "sheetData":
+				return nil
+			default:
+				c.end(e.Name.Local)
+			}
+		case xml.CharData:
+			if err := c.add(e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// start notes an element in the cell, if there is one.
+func (c *openCell) start(name string) {
+	if c == nil {
+		return
+	}
+	switch name {
+	case "v", "t":
+		c.inValue = true
+	case "f":
+		c.formula = true
+	case "rPh":
+		c.spoken = true
+	}
+}
+
+func (c *openCell) end(name string) {
+	if c == nil {
+		return
+	}
+	switch name {
+	case "v", "t":
+		c.inValue = false
+	case "rPh":
+		c.spoken = false
+	}
+}
+
+func (c *openCell) add(chars []byte) error {
+	if c == nil || !c.inValue || c.spoken {
+		return nil
+	}
+	if c.value.Write(chars); c.value.Len() > mostToken {
+		return errors.New("a cell is longer than any that Excel writes")
+	}
+	return nil
+}
+
+func (s *sheetReader) startRow(number string) error {
+	before := s.row
+	s.row++
+	if number != "" {
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return fmt.Errorf("a row has the number %s", textfile.Quote([]byte(number)))
+		}
+		s.row = n
+	}
+	if s.row <= before || s.row > mostRows {
+		return fmt.Errorf("row %d stands after row %d", s.row, before)
+	}
+	s.cells = s.cells[:0]
+	return nil
+}
+
+func (s *sheetReader) startCell(e xml.StartElement, next int) (*openCell, error) {
+	c := &openCell{column: next, reference: attribute(e, "r"), kind: attribute(e, "t")}
+	c.style, _ = strconv.Atoi(attribute(e, "s"))
+	if c.reference != "" {
+		c.column = columnOf(c.reference)
+	}
+	if c.column < next || c.column >= mostColumns {
+		return nil, fmt.Errorf("a cell of row %d stands at %s", s.row, textfile.Quote([]byte(c.reference)))
+	}
+	return c, nil
+}
+
+// columnOf is the column of a reference such as AB12, from 0, or -1.
+func columnOf(reference string) int {
+	n := 0
+	for _, c := range []byte(reference) {
+		if c < 'A' || c > 'Z' {
+			break
+		}
+		if n = 26*n + int(c-'A') + 1; n > mostColumns {
+			break
+		}
+	}
+	return n - 1
+}
+
+// nameOf is the name of a column, such as AB.
+func nameOf(column int) string {
+	name := ""
+	for n := column + 1; n > 0; n = (n - 1) / 26 {
+		name = string(rune('A'+(n-1)%26)) + name
+	}
+	return name
+}
+
+// widthOf is how many columns a range such as A1:D9 has.
+func widthOf(cells string) int {
+	_, last, found := strings.Cut(cells, ":")
+	if !found {
+		last = cells
+	}
+	return min(columnOf(last)+1, mostColumns)
+}
+
+// endCell reads what the cell holds.
+func (s *sheetReader) endCell(c *openCell) error {
+	value := c.value.String()
+	if value == "" {
+		if c.formula {
+			s.notReady++
+			s.cells = append(s.cells, cell{column: c.column})
+		}
+		return nil
+	}
+	out := cell{column: c.column, kind: text, text: value}
+	switch c.kind {
+	case "s":
+		k, err := strconv.Atoi(value)
+		if err != nil || k < 0 || k >= len(s.book.texts) {
+			return fmt.Errorf("a cell of row %d has text %s of %d", s.row, textfile.Quote([]byte(value)), len(s.book.texts))
+		}
+		out.text = s.book.texts[k]
+	case "str", "inlineStr":
+	case "b":
+		out.text = "FALSE"
+		if value == "1" || value == "true" {
+			out.text = "TRUE"
+		}
+	case "e":
+		s.failed++
+		out.kind = nothing
+	case "d":
+		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.RFC3339, time.DateOnly} {
+			if at, err := time.Parse(layout, value); err == nil {
+				out.kind, out.day = day, at
+				break
+			}
+		}
+	default:
+		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil {
+			return fmt.Errorf("a cell of row %d has the number %s", s.row, textfile.Quote([]byte(value)))
+		}
+		out.kind, out.number = number, v
+		if c.style >= 0 && c.style < len(s.book.styles) && s.book.styles[c.style] == asDate {
+			if at, ok := date(v, s.book.from); ok {
+				out.kind, out.day = day, at
+			}
+		}
+	}
+	if out.kind == text && strings.TrimSpace(out.text) == "" {
+		return nil
+	}
+	s.cells = append(s.cells, out)
+	return nil
+}
+
+// endRow keeps the cells of a row that has some.
+func (s *sheetReader) endRow() error {
+	if len(s.cells) == 0 {
+		return nil
+	}
+	if s.builder == nil {
+		started, err := s.start()
+		if err != nil || started {
+			return err
+		}
+	}
+	if last := s.cells[len(s.cells)-1]; last.column >= s.width {
+		if s.beyond++; s.beyond == 1 {
+			s.beyondRow, s.beyondCell = s.row, nameOf(last.column)
+		}
+		return nil
+	}
+	s.batch = append(s.batch, append([]cell(nil), s.cells...))
+	s.lines = append(s.lines, int32(s.row))
+	s.cells = s.cells[:0]
+	if len(s.lines) >= s.builder.Batch() {
+		return s.flush()
+	}
+	return nil
+}
+
+// start makes the table of the first row; true means that it has the names.
+func (s *sheetReader) start() (bool, error) {
+	names := s.header == "yes"
+	for _, c := range s.cells {
+		names = names || s.header == "" && c.kind != number
+	}
+	s.width = s.cells[len(s.cells)-1].column + 1
+	line := s.row
+	if !names {
+		s.width, line = max(s.width, s.wide), 0
+	}
+	list := make([]string, s.width)
+	for j := range list {
+		if !names {
+			list[j] = fmt.Sprintf("x%d", j+1)
+		}
+	}
+	for _, c := range s.cells {
+		if names {
+			list[c.column] = c.name()
+		}
+	}
+	var err error
+	if s.builder, err = table.NewBuilder(s.book.file, list, line, !names); err != nil {
+		return false, err
+	}
+	s.builder.Take(s.book.used)
+	if names {
+		s.cells = s.cells[:0]
+	}
+	return names, nil
+}
+
+// name is that of a column.
+func (c *cell) name() string {
+	switch c.kind {
+	case number:
+		return strconv.FormatFloat(c.number, 'g', -1, 64)
+	case day:
+		return c.day.Format(time.DateOnly)
+	case nothing:
+		return ""
+	}
+	return strings.TrimSpace(c.text)
+}
+
+// flush hands the rows over.
+func (s *sheetReader) flush() error {
+	if err := s.builder.Rows(s.lines); err != nil {
+		return err
+	}
+	for i, row := range s.batch {
+		for _, c := range row {
+			switch c.kind {
+			case number:
+				s.builder.Number(i, c.column, c.number)
+			case day:
+				s.builder.Time(i, c.column, c.day)
+			case text:
+				s.builder.Text(i, c.column, c.text)
+			}
+		}
+	}
+	s.batch, s.lines = s.batch[:0], s.lines[:0]
+	return nil
+}
+
+// end ends the table of a sheet of a workbook with so many, the first one if none was named.
+func (s *sheetReader) end(sheet string, sheets int, first bool) (*table.Table, error) {
+	if s.builder == nil {
+		return nil, &textfile.Error{File: s.book.file, Reason: fmt.Sprintf("the sheet %q is empty, expected a row of column names and rows of data", sheet)}
+	}
+	if s.beyond > 0 {
+		return nil, &textfile.Error{File: s.book.file, Line: s.beyondRow, Reason: fmt.Sprintf("has a cell in column %s, expected none after %s, the last one with a name in the first row of the sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)}
+	}
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
+	if first && sheets > 1 {
+		s.builder.Tell(table.Finding{Kind: "dialect", Text: fmt.Sprintf("the workbook has %d sheets, of which the first, %q, is read (--sheet names another)", sheets, sheet)})
+	}
+	s.tellGaps()
+	return s.builder.Table()
+}
+
+// tellGaps tells of cells that hold no value.
+func (s *sheetReader) tellGaps() {
+	const add = "they count as missing"
+	if s.failed > 0 {
+		s.builder.Tell(table.Finding{Kind: "missing", Text: fmt.Sprintf("cells that hold an error such as #DIV/0!: %d; "+add, s.failed)})
+	}
+	if s.notReady > 0 {
+		s.builder.Tell(table.Finding{Kind: "missing", Text: fmt.Sprintf("cells with a formula whose value was not saved: %d; "+add, s.notReady)})
+	}
+}

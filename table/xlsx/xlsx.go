@@ -1,0 +1,290 @@
+// Package xlsx reads sheets of Excel workbooks (Office Open XML, ISO/IEC 29500: files .xlsx and .xlsm) as tables, by the standard library alone.
+//
+// The first row with cells has the names of the columns, unless it has numbers alone; [table.Options.Header] says so instead. Rows without cells are passed over. Numbers are those that are
+// stored, not as they are shown; a number shown as a date is that date, truth values are the texts TRUE and FALSE, formulas are the values that were saved with them, and
+// cells with errors such as #DIV/0! are missing. Lines in messages are numbers of rows of the sheet.
+//
+// A sheet is read as a stream: beside the table, the texts of the workbook are in memory, and both count to the budget.
+package xlsx
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table"
+)
+
+// Format is that of workbooks, for [table.Options.Formats].
+func Format() table.Format {
+	return table.Format{Name: "an Excel workbook", Sheets: true, Is: is, Read: read}
+}
+
+// Bounds of sheets, those of the format.
+const mostRows, mostColumns = 1 << 20, 1 << 14
+
+// is says whether bytes are an archive with a workbook.
+func is(r io.ReaderAt, size int64) bool {
+	var magic [4]byte
+	if _, err := r.ReadAt(magic[:], 0); err != nil || string(magic[:]) != "PK\x03\x04" {
+		return false
+	}
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return false
+	}
+	for _, f := range archive.File {
+		if f.Name == "xl/workbook.xml" {
+			return true
+		}
+	}
+	return false
+}
+
+// workbook is an open file.
+type workbook struct {
+	file    string
+	parts   map[string]*zip.File
+	sheets  []sheetName
+	targets map[string]string // of relations
+	from    int               // 1904 where days count from then
+	texts   []string
+	used    int64
+	styles  []showing // of the cells' formats
+}
+
+type sheetName struct{ name, relation string }
+
+func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table, error) {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	w := &workbook{file: file, parts: map[string]*zip.File{}, targets: map[string]string{}}
+	for _, f := range archive.File {
+		w.parts[f.Name] = f
+	}
+	for _, part := range []struct {
+		name   string
+		needed bool
+		read   func(*parts) error
+	}{
+		{"xl/workbook.xml", true, w.readSheets}, {"xl/_rels/workbook.xml.rels", true, w.readRelations},
+		{"xl/styles.xml", false, w.readStyles}, {"xl/sharedStrings.xml", false, w.readTexts},
+	} {
+		if w.parts[part.name] == nil && !part.needed {
+			continue
+		}
+		if err := w.open(part.name, part.read); err != nil {
+			return nil, err
+		}
+	}
+	sheet, err := w.sheet(o.Sheet)
+	if err != nil {
+		return nil, err
+	}
+	s := &sheetReader{book: w, header: o.Header}
+	if err := w.open(w.target(sheet.relation), s.read); err != nil {
+		return nil, err
+	}
+	return s.end(sheet.name, len(w.sheets), o.Sheet == "")
+}
+
+// parts are the tokens of a part of the workbook. The decoder may read so many bytes for one token.
+type parts struct {
+	*xml.Decoder
+	r    io.Reader
+	left int
+}
+
+const mostToken = 4 << 20
+
+func (p *parts) Read(b []byte) (int, error) {
+	if p.left <= 0 {
+		return 0, errors.New("a cell is longer than any that Excel writes")
+	}
+	n, err := p.r.Read(b)
+	p.left -= n
+	return n, err
+}
+
+// token is the next one, io.EOF after the last.
+func (p *parts) token() (xml.Token, error) {
+	p.left = mostToken
+	return p.RawToken()
+}
+
+// open reads a part.
+func (w *workbook) open(name string, read func(*parts) error) error {
+	f := w.parts[name]
+	if f == nil {
+		return fmt.Errorf("there is no %s in it", textfile.Quote([]byte(name)))
+	}
+	r, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	p := &parts{r: r}
+	p.Decoder = xml.NewDecoder(p)
+	if err := read(p); err != nil {
+		var known *textfile.Error
+		if errors.As(err, &known) {
+			return err
+		}
+		return fmt.Errorf("%s: %w", path.Base(name), err)
+	}
+	return nil
+}
+
+// elements calls f for each element that starts.
+func (p *parts) elements(f func(e xml.StartElement) error) error {
+	for {
+		token, err := p.token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			if err := f(e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// attribute is the value of the one of that name, whatever its prefix.
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func (w *workbook) readSheets(p *parts) error {
+	return p.elements(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "workbookPr":
+			if on := attribute(e, "date1904"); on == "1" || on == "true" {
+				w.from = 1904
+			}
+		case "sheet":
+			relation := ""
+			for _, a := range e.Attr {
+				if a.Name.Space != "" && a.Name.Local == "id" {
+					relation = a.Value
+				}
+			}
+			w.take(len(relation) + 64)
+			w.sheets = append(w.sheets, sheetName{attribute(e, "name"), relation})
+		}
+		return w.room()
+	})
+}
+
+func (w *workbook) readRelations(p *parts) error {
+	return p.elements(func(e xml.StartElement) error {
+		if e.Name.Local == "Relationship" && strings.HasSuffix(attribute(e, "Type"), "/worksheet") {
+			id, target := attribute(e, "Id"), attribute(e, "Target")
+			w.take(len(id) + len(target) + 64)
+			w.targets[id] = target
+		}
+		return w.room()
+	})
+}
+
+// target is the part of a relation.
+func (w *workbook) target(relation string) string {
+	target := w.targets[relation]
+	if absolute, found := strings.CutPrefix(target, "/"); found {
+		return absolute
+	}
+	return path.Join("xl", target)
+}
+
+// sheet finds one by its name, the first one without.
+func (w *workbook) sheet(name string) (sheetName, error) {
+	var names []string
+	for _, s := range w.sheets {
+		if w.targets[s.relation] == "" {
+			continue // a chart
+		}
+		if name == "" || s.name == name {
+			return s, nil
+		}
+		names = append(names, strconv.Quote(s.name))
+	}
+	if name == "" {
+		return sheetName{}, &textfile.Error{File: w.file, Reason: "is a workbook without sheets of cells"}
+	}
+	const listed = 12
+	if len(names) > listed {
+		names = append(names[:listed], "..")
+	}
+	return sheetName{}, &textfile.Error{File: w.file, Reason: fmt.Sprintf("has no sheet %q; there are: %s", name, strings.Join(names, ", "))}
+}
+
+// readTexts reads the texts that cells share. Those of how a word is pronounced are left out.
+func (w *workbook) readTexts(p *parts) error {
+	var text strings.Builder
+	inText, spoken := false, false
+	for {
+		token, err := p.token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "t":
+				inText = true
+			case "rPh":
+				spoken = true
+			}
+		case xml.EndElement:
+			switch e.Name.Local {
+			case "t":
+				inText = false
+			case "rPh":
+				spoken = false
+			case "si":
+				w.take(text.Len() + 16)
+				w.texts = append(w.texts, text.String())
+				text = strings.Builder{}
+			}
+		case xml.CharData:
+			if inText && !spoken {
+				if text.Write(e); text.Len() > mostToken {
+					return errors.New("a text is longer than any that Excel writes")
+				}
+			}
+		}
+		if err := w.room(); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *workbook) take(n int) { w.used += int64(n) }
+
+// room says whether what the workbook has beside its sheet is within the budget.
+func (w *workbook) room() error {
+	if budget := memory.Default(); w.used > budget {
+		return &textfile.Error{File: w.file, Reason: "the texts of the workbook do not fit into the budget of memory, " + memory.Format(budget) + " (--memory SIZE or GOMEMLIMIT gives more)"}
+	}
+	return nil
+}

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -100,6 +101,21 @@ func (b *Builder) Number(i, j int, v float64) {
 	}
 }
 
+// Float32 sets a cell to the number whose shortest form of 32 bits it is: 0.1, not 0.10000000149.
+func (b *Builder) Float32(i, j int, v float32) {
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+	b.Number(i, j, x)
+}
+
+// Bool sets a cell to the text True or False.
+func (b *Builder) Bool(i, j int, v bool) {
+	text := "False"
+	if v {
+		text = "True"
+	}
+	b.Text(i, j, text)
+}
+
 // Text sets a cell. A text that stands for a missing value is one; a number in its shortest form is that number, and others stay as they are, for the whole column to
 // decide: 007 is a number among numbers, and a level in a category.
 func (b *Builder) Text(i, j int, text string) {
@@ -111,6 +127,15 @@ func (b *Builder) Text(i, j int, text string) {
 		}
 	}
 	b.batch[i*len(b.columns)+j] = cell
+}
+
+// LeftOut tells of columns of kinds that no table has.
+func (b *Builder) LeftOut(names []string) {
+	var columns []FoundColumn
+	for _, name := range names {
+		columns = append(columns, FoundColumn{Name: name})
+	}
+	b.table.findings = found(b.table.findings, "columns", columns, "%s: lists, structures or bytes, left out")
 }
 
 // lineEnds are blanks in texts.

@@ -13,11 +13,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/parquet"
 	"github.com/conetune/conetune/table/xlsx"
 )
 
 // known are the formats that are not text.
-var known = []table.Format{xlsx.Format()}
+var known = []table.Format{xlsx.Format(), parquet.Format()}
 
 func decodeKnown(name string, text []byte, sheet string) (*table.Table, error) {
 	return table.Decode(name, text, table.Options{Formats: known, Sheet: sheet})
@@ -45,7 +46,7 @@ func features(t *testing.T, tab *table.Table, categorical ...string) (names []st
 // Files of pandas, openpyxl and pyarrow give the features of the same table as CSV. (mixed.csv was written by pandas from the same frame.)
 func TestFormatsEqualCSV(t *testing.T) {
 	text := string(bytesOf(t, "mixed.csv"))
-	for _, name := range []string{"mixed.xlsx"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet"} {
 		t.Run(name, func(t *testing.T) {
 			text := text
 			if name == "mixed.xlsx" { // as Excel writes truth values
@@ -84,7 +85,7 @@ func TestFormatsEqualCSV(t *testing.T) {
 
 // Damaged files end with one error, never a panic.
 func TestFormatsDamaged(t *testing.T) {
-	for _, name := range []string{"mixed.xlsx"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet"} {
 		text := bytesOf(t, name)
 		for at := 0; at < len(text); at += 1 + len(text)/60 {
 			for _, change := range []byte{0xff, 0x01} {
@@ -193,5 +194,30 @@ func TestWrongSheets(t *testing.T) {
 	} {
 		_, err := decodeKnown("f.xlsx", withSheet(t, rows), "")
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// kinds.csv is what pandas writes of the columns of kinds.parquet that a table can have.
+func TestKindsOfParquet(t *testing.T) {
+	csv, err := table.Read("testdata/kinds.csv", table.Options{})
+	require.NoError(t, err)
+	got, err := table.Read("testdata/kinds.parquet", table.Options{Formats: known})
+	require.NoError(t, err)
+	require.Equal(t, csv.Names(), got.Names())
+	sameCells(t, csv, got)
+	require.Equal(t, `columns "list", "structure", "bytes": lists, structures or bytes, left out`, got.Findings()[0].Text)
+}
+
+func sameCells(t *testing.T, want, got *table.Table) {
+	t.Helper()
+	require.Equal(t, want.Rows(), got.Rows())
+	for i := range want.Rows() {
+		for j, name := range want.Names() {
+			a, err := want.Text(i, j)
+			require.NoError(t, err)
+			b, err := got.Text(i, j)
+			require.NoError(t, err)
+			require.Equal(t, a, b, "row %d of %s", i+1, name)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/parquet"
 	"github.com/conetune/conetune/table/xlsx"
 	"github.com/conetune/conetune/tune"
 )
@@ -56,7 +57,7 @@ func readAll(r io.Reader) ([]byte, error) {
 
 // table reads a table of columns.
 func (in *dataInput) table(path string, o table.Options) (*table.Table, error) {
-	o.Formats = []table.Format{xlsx.Format()}
+	o.Formats = []table.Format{xlsx.Format(), parquet.Format()}
 	if path != standardStream {
 		return table.Read(path, o)
 	}

@@ -1,0 +1,176 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/conetune/conetune/table"
+)
+
+// halvesOf are the names of the columns of numbers of 16 bits, which package parquet takes for bytes.
+func halvesOf(f *parquet.File) map[string]bool {
+	halves := map[string]bool{}
+	for _, e := range f.Metadata().Schema {
+		if _, ok := e.LogicalType.Value.(*format.Float16Type); ok {
+			halves[e.Name] = true
+		}
+	}
+	return halves
+}
+
+// putter says how the cells of a column are put into a table, nil for columns that are none of a table. Halves are the names of those of 16 bits.
+func putter(c *parquet.Column, halves map[string]bool) func(b *table.Builder, i, j int, v parquet.Value) {
+	if !c.Leaf() || c.Repeated() {
+		return nil
+	}
+	kind := c.Type().Kind()
+	integer := kind == parquet.Int32 || kind == parquet.Int64
+	if logical := c.Type().LogicalType(); logical != nil {
+		switch l := logical.Value.(type) {
+		case *format.StringType, *format.EnumType, *format.JsonType:
+			return texts
+		case *format.DecimalType:
+			return decimals(int(l.Scale), integer)
+		case *format.DateType:
+			return times(24*60*60, 1)
+		case *format.TimestampType:
+			return times(1, perSecond(l.Unit))
+		case *format.TimeType:
+			unit := float64(perSecond(l.Unit))
+			return func(b *table.Builder, i, j int, v parquet.Value) { b.Number(i, j, integerOf(v)/unit) }
+		case *format.IntType:
+			if !l.IsSigned {
+				return unsigned
+			}
+		case *format.UUIDType:
+			return func(b *table.Builder, i, j int, v parquet.Value) { b.Text(i, j, v.String()) }
+		}
+	}
+	if halves[c.Name()] && kind == parquet.FixedLenByteArray && c.Type().Length() == 2 {
+		return half
+	}
+	switch kind {
+	case parquet.Boolean:
+		return func(b *table.Builder, i, j int, v parquet.Value) { b.Bool(i, j, v.Boolean()) }
+	case parquet.Int32, parquet.Int64:
+		return func(b *table.Builder, i, j int, v parquet.Value) { b.Number(i, j, integerOf(v)) }
+	case parquet.Int96:
+		return moments
+	case parquet.Float:
+		return func(b *table.Builder, i, j int, v parquet.Value) { b.Float32(i, j, v.Float()) }
+	case parquet.Double:
+		return func(b *table.Builder, i, j int, v parquet.Value) { b.Number(i, j, v.Double()) }
+	}
+	return nil
+}
+
+func whole(v parquet.Value) int64 {
+	if v.Kind() == parquet.Int32 {
+		return int64(v.Int32())
+	}
+	return v.Int64()
+}
+
+func integerOf(v parquet.Value) float64 { return float64(whole(v)) }
+
+func texts(b *table.Builder, i, j int, v parquet.Value) { b.Text(i, j, string(v.ByteArray())) }
+
+func unsigned(b *table.Builder, i, j int, v parquet.Value) {
+	if v.Kind() == parquet.Int32 {
+		b.Number(i, j, float64(v.Uint32()))
+		return
+	}
+	b.Number(i, j, float64(v.Uint64()))
+}
+
+// mostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
+const mostScale = 400
+
+// decimals are integers divided by a power of ten, as numbers or in big-endian bytes of two's complement. They become the nearest numbers.
+func decimals(scale int, integer bool) func(b *table.Builder, i, j int, v parquet.Value) {
+	if scale < 0 || scale > mostScale {
+		return nil
+	}
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
+	const exact, exactScale = 1 << 53, 22 // integers and powers of ten up to these are numbers, and one division rounds once
+	return func(b *table.Builder, i, j int, v parquet.Value) {
+		var n *big.Int
+		if integer {
+			k := whole(v)
+			if -exact <= k && k <= exact && scale <= exactScale {
+				b.Number(i, j, float64(k)/math.Pow10(scale))
+				return
+			}
+			n = big.NewInt(k)
+		} else {
+			bytes := v.ByteArray()
+			n = new(big.Int).SetBytes(bytes)
+			if len(bytes) > 0 && bytes[0] >= 0x80 {
+				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(bytes))))
+			}
+		}
+		x, _ := new(big.Rat).SetFrac(n, unit).Float64()
+		b.Number(i, j, x)
+	}
+}
+
+// perSecond is how many of a unit of time are a second.
+func perSecond(u format.TimeUnit) int64 {
+	switch u.Value.(type) {
+	case *format.MilliSeconds:
+		return 1e3
+	case *format.MicroSeconds:
+		return 1e6
+	}
+	return 1e9
+}
+
+// times are so many seconds for one, or a second for so many.
+func times(seconds, per int64) func(b *table.Builder, i, j int, v parquet.Value) {
+	return func(b *table.Builder, i, j int, v parquet.Value) {
+		n := whole(v)
+		if per > 1 {
+			b.Time(i, j, time.Unix(n/per, n%per*(1e9/per)).UTC())
+			return
+		}
+		b.Time(i, j, time.Unix(n*seconds, 0).UTC())
+	}
+}
+
+// moments are nanoseconds of a day and its Julian number, as older programs write them.
+func moments(b *table.Builder, i, j int, v parquet.Value) {
+	const julianEpoch, day = 2440588, 24 * 60 * 60
+	n := v.Int96()
+	nanoseconds := int64(uint64(n[1])<<32 | uint64(n[0]))
+	b.Time(i, j, time.Unix((int64(n[2])-julianEpoch)*day, nanoseconds).UTC())
+}
+
+// half is a number of 16 bits.
+func half(b *table.Builder, i, j int, v parquet.Value) {
+	bytes := v.ByteArray()
+	if len(bytes) != 2 {
+		return
+	}
+	bits := binary.LittleEndian.Uint16(bytes)
+	exponent, fraction := int(bits>>10&31), float64(bits&1023)/1024
+	var x float64
+	switch exponent {
+	case 0:
+		x = math.Ldexp(fraction, -14)
+	case 31:
+		if x = math.Inf(1); fraction > 0 {
+			x = math.NaN()
+		}
+	default:
+		x = math.Ldexp(1+fraction, exponent-15)
+	}
+	if bits>>15 != 0 {
+		x = -x
+	}
+	b.Number(i, j, x)
+}

@@ -59,7 +59,7 @@ cross-transpiled: transpile
 FUZZTIME     ?= 60s
 FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead formats/libsvm:FuzzRead formats/csvfile:FuzzRead \
 	internal/textfile:FuzzDecimal formats/libsvm:FuzzBlocks formats/csvfile:FuzzBlocks \
-	problems/dataset:FuzzRead problems/dataset:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode
+	problems/dataset:FuzzRead problems/dataset:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode table:FuzzFormats
 
 # Go before 1.27 sometimes ends a run whose time is over with "context deadline exceeded" though no input failed
 # (go.dev/issue/75804): only a run that names an input has failed.

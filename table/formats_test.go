@@ -4,8 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -220,4 +222,40 @@ func sameCells(t *testing.T, want, got *table.Table) {
 			require.Equal(t, a, b, "row %d of %s", i+1, name)
 		}
 	}
+}
+
+// What a Parquet file says of itself does not decide how much memory is taken: files of 8 kB with wrong bytes take at most a thousand times as much.
+func TestDamagedParquetTakesLittle(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, name := range []string{"mixed.parquet", "mixed-gzip.parquet", "kinds.parquet"} {
+		text := bytesOf(t, name)
+		for range 1000 {
+			changed := bytes.Clone(text)
+			for range 1 + random.IntN(4) {
+				changed[random.IntN(len(text))] = byte(random.IntN(256))
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if tab, err := decodeKnown(name, changed, ""); err == nil {
+				require.LessOrEqual(t, tab.Rows(), 40)
+			}
+			runtime.ReadMemStats(&after)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20))
+		}
+	}
+}
+
+// Whatever a workbook or a Parquet file holds, reading ends with a table or an error.
+func FuzzFormats(f *testing.F) {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		tab, err := decodeKnown("f", text, "")
+		if err == nil {
+			require.Positive(t, tab.Rows())
+		}
+	})
 }

@@ -8,6 +8,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -32,14 +33,18 @@ func is(r io.ReaderAt, size int64) bool {
 
 // column is one that is read, with the values of its cells.
 type column struct {
-	index int // among the leaves of the file
-	put   func(b *table.Builder, i, j int, v parquet.Value)
+	index    int // among the leaves of the file
+	optional bool
+	put      func(b *table.Builder, i, j int, v parquet.Value)
 }
 
 // mostRows bounds the rows, whose numbers have 32 bits.
 const mostRows = 1<<31 - 1
 
 func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table, error) {
+	if err := checkFooter(r, size); err != nil {
+		return nil, err
+	}
 	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.FileReadMode(parquet.ReadModeSync))
 	if err != nil {
 		return nil, err
@@ -53,7 +58,7 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 			other = append(other, c.Name())
 			continue
 		}
-		names, columns = append(names, c.Name()), append(columns, column{int(c.Index()), put})
+		names, columns = append(names, c.Name()), append(columns, column{int(c.Index()), c.Optional(), put})
 	}
 	if len(names) == 0 && len(other) > 0 {
 		return nil, &textfile.Error{File: file, Reason: "has no column of numbers, texts, truth values or dates"}
@@ -61,7 +66,7 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	if f.NumRows() > mostRows {
 		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", f.NumRows(), mostRows)}
 	}
-	if err := fits(file, f); err != nil {
+	if err := check(file, r, size, f, columns); err != nil {
 		return nil, err
 	}
 	b, err := table.NewBuilder(file, names, 0, false)
@@ -83,13 +88,43 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	return b.Table()
 }
 
-// fits refuses a file whose largest part for a column is beyond the budget: a page of it may be as large.
-func fits(file string, f *parquet.File) error {
+// checkFooter refuses a file whose end says that what describes it is longer than the file: the library makes room for that.
+func checkFooter(r io.ReaderAt, size int64) error {
+	const ends = 8 // the length and PAR1
+	var end [ends]byte
+	if size < ends+4 {
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := r.ReadAt(end[:], size-ends); err != nil && err != io.EOF {
+		return err
+	}
+	if string(end[4:]) != "PAR1" {
+		return errors.New("it does not end as such files do, is it complete?")
+	}
+	if n := int64(binary.LittleEndian.Uint32(end[:])); n > size-ends-4 {
+		return fmt.Errorf("its description has %d bytes, the file %d", n, size)
+	}
+	return nil
+}
+
+// check refuses a file that says more than it has, or whose largest part for a column is beyond the budget: a page of it may be as large.
+func check(file string, r io.ReaderAt, size int64, f *parquet.File, columns []column) error {
 	budget := memory.Default()
-	for _, group := range f.Metadata().RowGroups {
-		for _, c := range group.Columns {
-			if c.MetaData.TotalUncompressedSize > budget {
+	for g := range f.Metadata().RowGroups {
+		group := &f.Metadata().RowGroups[g]
+		for _, c := range columns {
+			if c.index < 0 || c.index >= len(group.Columns) {
+				return errors.New("a part of it lacks a column")
+			}
+			data := &group.Columns[c.index].MetaData
+			if data.TotalUncompressedSize > budget {
 				return &textfile.Error{File: file, Reason: "a column of it does not fit into the budget of memory, " + memory.Format(budget) + " (--memory SIZE or GOMEMLIMIT gives more)"}
+			}
+			if data.NumValues != group.NumRows {
+				return fmt.Errorf("a column has %d values in %d rows", data.NumValues, group.NumRows)
+			}
+			if err := checkPages(r, size, data, c.optional, budget); err != nil {
+				return err
 			}
 		}
 	}

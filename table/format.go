@@ -23,6 +23,9 @@ type Format struct {
 
 // readFormat reads a file of a format that is not text, or returns nil for other files.
 func (in *input) readFormat(o Options) (t *Table, err error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
 	if len(o.Formats) == 0 {
 		return nil, in.noSheet(o)
 	}

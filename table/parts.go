@@ -68,7 +68,7 @@ func (r *reader) hand() error {
 }
 
 // ReadParts reads a file as [Read] does, a part of its rows after another, so that memory does not grow with their number. It calls begin and then, for each part, hand with a table that
-// has these rows, and is not to be kept; the kinds of its columns, and what is counted of them, are those of the part. Where line ends in quotes are found on the way, that begins anew. The findings are those of [Table.Findings].
+// has these rows, and is not to be kept; the kinds of its columns, and what is counted of them, are those of the part. Where line ends in quotes are found on the way, that begins anew. A file that is not text is one part. The findings are those of [Table.Findings].
 func ReadParts(path string, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
 	return readParts(&input{name: path, file: true}, o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
 }
@@ -82,7 +82,15 @@ func readParts(in *input, o Options, p *parts, begin func()) ([]Finding, error) 
 	if p.hand == nil || begin == nil {
 		return nil, errors.New("table: parts need functions that take them")
 	}
-	t, err := readWith(in, o, func() *parts {
+	t, err := in.readFormat(o)
+	if err != nil {
+		return nil, err
+	}
+	if t != nil {
+		begin()
+		return t.findings, p.hand(t)
+	}
+	t, err = readWith(in, o, func() *parts {
 		begin()
 		fresh := *p
 		return &fresh

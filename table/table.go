@@ -73,6 +73,9 @@ func Decode(name string, text []byte, o Options) (*Table, error) {
 }
 
 func read(in *input, o Options) (*Table, error) {
+	if t, err := in.readFormat(o); t != nil || err != nil {
+		return t, err
+	}
 	return readWith(in, o, func() *parts { return nil })
 }
 
@@ -80,9 +83,6 @@ func read(in *input, o Options) (*Table, error) {
 func readWith(in *input, o Options, begin func() *parts) (*Table, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
-	}
-	if t, err := in.readFormat(o); t != nil || err != nil {
-		return t, err
 	}
 	t, err := readOnce(in, o, nil, begin())
 	var open *quoteError

@@ -55,9 +55,12 @@ func readAll(r io.Reader) ([]byte, error) {
 	return text, nil
 }
 
+// otherFormats are those of tables that are not text.
+func otherFormats() []table.Format { return []table.Format{xlsx.Format(), parquet.Format()} }
+
 // table reads a table of columns.
 func (in *dataInput) table(path string, o table.Options) (*table.Table, error) {
-	o.Formats = []table.Format{xlsx.Format(), parquet.Format()}
+	o.Formats = otherFormats()
 	if path != standardStream {
 		return table.Read(path, o)
 	}
@@ -70,6 +73,7 @@ func (in *dataInput) table(path string, o table.Options) (*table.Table, error) {
 
 // tableParts reads a table of columns a part after another, see [table.ReadParts].
 func (in *dataInput) tableParts(path string, o table.Options, begin func(), hand func(*table.Table) error) ([]table.Finding, error) {
+	o.Formats = otherFormats()
 	if path != standardStream {
 		return table.ReadParts(path, o, begin, hand)
 	}

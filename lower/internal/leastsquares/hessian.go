@@ -83,19 +83,16 @@ func (g *Data) denseProducts(h *mat.SymDense, set []int, end *stop.Stop) bool {
 
 // sparseProducts is denseProducts for a sparse design.
 func (g *Data) sparseProducts(h *mat.SymDense, set []int, end *stop.Stop) bool {
-	n := g.X.Rows()
-	column := make([]float64, n)
-	for i, j := range set {
+	n, raw := float64(g.X.Rows()), h.RawSymmetric()
+	dots := g.X.NewDots(set)
+	for i := range set {
 		if end.Look() {
 			return false
 		}
-		g.X.Axpy(1, j, column)
-		for l, m := range set[i:] {
-			h.SetSym(i, i+l, g.X.Dot(m, column)/float64(n))
-		}
-		index, _ := g.X.Column(j)
-		for _, row := range index {
-			column[row] = 0
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+len(set)]
+		dots.From(i, row)
+		for l := range row {
+			row[l] /= n
 		}
 	}
 	return true

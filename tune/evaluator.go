@@ -39,8 +39,13 @@ func (t *Task) penalised(ctx context.Context) (lower.Penalised, error) {
 		return t.fit, nil
 	}
 	var err error
-	t.fit, err = fitOf(ctx, t.Model)
-	return t.fit, err
+	if t.fit, err = fitOf(ctx, t.Model); err != nil {
+		return nil, err
+	}
+	if able, ok := t.fit.(lower.Preparable); ok && t.byWeights() { // each fold has hyperparameter after hyperparameter to be solved at
+		able.Prepare()
+	}
+	return t.fit, nil
 }
 
 // fitOf returns the fit of a [Penalised] model, nil for all others. The error is errStopped where the context ends before it is made.

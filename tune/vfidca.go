@@ -89,6 +89,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	rows := t.evidence()
 	rows.weigh(&s, &p, caution != nil)
+	s.PathEnough = t.searched()
 	var iterate, solution Errors // of the last point accepted
 	s.Begin = t.at(s, 0, 0)
 	s.Accept = func(x, refit [][]float64) bool {
@@ -129,6 +130,9 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 		}
 	}
 	rows.conclude(out, r)
+	if s.PathEnough && r.Weighted && out.Status == dca.Converged {
+		out.say(searchedOnly)
+	}
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err
 	}

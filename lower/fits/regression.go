@@ -135,6 +135,9 @@ func fill(pt *lower.Point, g *sparse.Regression, val Rows, s *sparse.Solution, i
 	return gradient
 }
 
+// Prepare implements [lower.Preparable].
+func (m *Regression) Prepare() { m.train.PrepareRows() }
+
 // Dim is the number of hyperparameters.
 func (m *Regression) Dim() int { return m.dim }
 

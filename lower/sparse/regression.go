@@ -69,6 +69,10 @@ func NewRegression(x *design.Matrix, y []float64, intercept bool) (*Regression, 
 // run at the same time as a solve.
 func (g *Regression) Prepare() { g.data.Prepare() }
 
+// PrepareRows is Prepare with other bounds for sparse designs: X'X is computed where its entries are few by rows, however many the columns would have
+// to be multiplied. Solutions are the same up to their tolerance.
+func (g *Regression) PrepareRows() { g.data.PrepareRows() }
+
 // Dims returns the number n of rows and p of features.
 func (g *Regression) Dims() (n, p int) { return g.data.X.Dims() }
 

@@ -104,6 +104,23 @@ func (g *Data) Prepare() {
 	g.prepared = p > 0 && p <= gramMost && float64(n)*float64(p)*float64(p)/2 <= gramWork
 }
 
+// PrepareRows is Prepare by the work that X'X takes on a sparse design, where the entries of each row are multiplied with one another.
+func (g *Data) PrepareRows() {
+	n, p := g.X.Dims()
+	if g.X.Dense() || p > gramMost {
+		g.Prepare()
+		return
+	}
+	entries := make([]float64, n)
+	for j := range p {
+		index, _ := g.X.Column(j)
+		for _, i := range index {
+			entries[i]++
+		}
+	}
+	g.prepared = p > 0 && floats.Dot(entries, entries)/2 <= gramWork
+}
+
 // known is X'X / n, nil unless prepared.
 func (g *Data) known() *gram {
 	if !g.prepared {

@@ -1,0 +1,34 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// On a quadratic of the logarithms the search ends within a thousandth of its least value, scores no weights twice and ends sooner the flatter the function is.
+func TestCompass(t *testing.T) {
+	trials := map[float64]int{}
+	for _, bend := range []float64{1e-5, 1e-2, 1} {
+		seen := map[[2]float64]bool{}
+		f := func(l []float64) float64 {
+			u, v := math.Log(l[0]/0.3), math.Log(l[1]/0.7)
+			return 1 + bend*(u*u+v*v+u*v)
+		}
+		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (Trial, error) {
+			key := [2]float64{float64(float32(l[0])), float64(float32(l[1]))}
+			require.False(t, seen[key], "%v twice", l)
+			seen[key] = true
+			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(l)}}, nil
+		}}
+		require.NoError(t, c.try([]float64{1, 1}))
+		require.NoError(t, c.search())
+		require.Less(t, c.best.Errors.Validation, 1.001)
+		require.Less(t, c.trials, compassTrials)
+		trials[bend] = c.trials
+	}
+	require.Less(t, trials[1e-5], trials[1e-2])
+	require.Less(t, trials[1e-5], trials[1])
+}

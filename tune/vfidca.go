@@ -90,30 +90,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	rows := t.evidence()
 	rows.weigh(&s, &p, caution != nil)
 	s.PathEnough = t.searched()
-	var iterate, solution Errors // of the last point accepted
-	s.Begin = t.at(s, 0, 0)
-	s.Accept = func(x, refit [][]float64) bool {
-		a, ok := t.score(x)
-		b, fits := t.score(refit)
-		if !ok || !fits {
-			return false
-		}
-		iterate, solution = a, b
-		return true
-	}
-	s.Observe = func(it *dca.Iteration, x, refit [][]float64) {
-		e := Event{Method: v.name, Iteration: *it, Errors: iterate, iterates: true}
-		if refit != nil {
-			r := solution
-			e.Refit = &r
-			if t.Config.KeepFits {
-				fit := t.Model.Fit(refit)
-				e.Fit = &fit
-			}
-		}
-		e.Elapsed = t.Elapsed()
-		t.add(e)
-	}
+	v.watch(t, &s)
 	r, err := dca.Solve(ctx, p, s)
 	if err != nil {
 		return nil, err
@@ -140,6 +117,34 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	stats.Add(t.stats)
 	out.count(stats)
 	return out, nil
+}
+
+// watch scores the iterates of a run and notes them in the trace.
+func (v vfidca) watch(t *Task, s *dca.Settings) {
+	var iterate, solution Errors // of the last point accepted
+	s.Begin = t.at(*s, 0, 0)
+	s.Accept = func(x, refit [][]float64) bool {
+		a, ok := t.score(x)
+		b, fits := t.score(refit)
+		if !ok || !fits {
+			return false
+		}
+		iterate, solution = a, b
+		return true
+	}
+	s.Observe = func(it *dca.Iteration, x, refit [][]float64) {
+		e := Event{Method: v.name, Iteration: *it, Errors: iterate, iterates: true}
+		if refit != nil {
+			r := solution
+			e.Refit = &r
+			if t.Config.KeepFits {
+				fit := t.Model.Fit(refit)
+				e.Fit = &fit
+			}
+		}
+		e.Elapsed = t.Elapsed()
+		t.add(e)
+	}
 }
 
 // solvers gives a program a fit in the place of conic programs, where those would be at accuracies that it reaches.

@@ -78,6 +78,9 @@ func solve(t *testing.T, b backends.ConicBackend, p *backends.Problem, o backend
 }
 
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the suite of native is that of the solvers behind these")
+	}
 	check, err := portfolio.CrossCheck(native.Backend{}, other{native.Backend{}})
 	require.NoError(t, err)
 	for _, b := range []backends.ConicBackend{portfolio.Auto(nil), check} {

@@ -140,11 +140,14 @@ func (p *pageCheck) unpack(data []byte) ([]byte, error) {
 	return p.codec.Decode(nil, data)
 }
 
+// oldDictionary is RLEDictionary as the first version of the format had it.
+const oldDictionary format.Encoding = 2
+
 // encoded says whether the values of a page are no more than it has.
 func encoded(data []byte, encoding format.Encoding, values int64) error {
 	ok := true
 	switch encoding {
-	case format.PlainDictionary, format.RLEDictionary:
+	case oldDictionary, format.RLEDictionary:
 		ok = len(data) == 0 || data[0] <= 32 && runs(data[1:], int(data[0]), values)
 	case format.RLE:
 		ok = len(data) >= 4 && runs(data[4:], 1, values)

@@ -88,7 +88,7 @@ staticcheck: $(NEEDS) $(if $(TAGS),transpile)
 check: vet fmt-check staticcheck
 
 race: $(NEEDS)
-	$(GO) test -race -short -tags '$(TAGS)' $(RACE)
+	$(GO) test -race -short -timeout 30m -tags '$(TAGS)' $(RACE)
 
 bench: $(NEEDS)
 	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./bench/... ./internal/paper

@@ -199,7 +199,7 @@ func TestWrongSheets(t *testing.T) {
 	}
 }
 
-// kinds.csv is what pandas writes of the columns of kinds.parquet that a table can have.
+// kinds.csv has, written by hand, the columns of kinds.parquet that a table can have.
 func TestKindsOfParquet(t *testing.T) {
 	csv, err := table.Read("testdata/kinds.csv", table.Options{})
 	require.NoError(t, err)

@@ -50,6 +50,9 @@ func mixedTable(n int) string {
 
 // What tune prints and saves is as the schemas say, with no field that they do not know, for every model, for every method, and however a run ends.
 func TestSchema(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all models and methods")
+	}
 	results, models := schema(t, "tune.json"), schema(t, "model.json")
 	t.Chdir(t.TempDir())
 	write(t, ".", "t.csv", csvText(1, 60, 8))

@@ -92,6 +92,9 @@ func sameOutput(got, want string) bool {
 
 // The tutorials are what happens, word for word.
 func TestTutorials(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the commands have tests of their own")
+	}
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("no shell here")

@@ -24,6 +24,9 @@ func (l lines) Capabilities() backends.Capabilities {
 // TestConformance is the suite of all backends with second-order cones by quadratic programs of the native solver, rows, columns and objectives up to a
 // thousand times apart.
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the suite runs over osqp where that is built")
+	}
 	backendtest.Run(t, augmented.Over(lines{native.Backend{}}), backendtest.Options{NoIterationLog: true, Scale: 1000})
 }
 

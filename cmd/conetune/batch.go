@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -286,40 +285,9 @@ results, manifest, summary.csv, times.csv and the files of all jobs. summary.csv
 done in one piece. Exit status 1 says that jobs are missing still.`
 
 func (a *app) batchMergeCommand() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:     "merge DIR... --out DIR",
-		Short:   "Put the shards of conetune batch together",
-		Long:    batchMergeHelp,
-		Example: "  conetune batch merge part1 part2 --out results",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return badInputf("expected the folders of the parts")
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if out == "" {
-				return badInputf("--out DIR is missing")
-			}
-			if err := checkFolder(out); err != nil {
-				return err
-			}
-			merged, err := batch.Merge(args, out)
-			if errors.Is(err, fs.ErrNotExist) {
-				return badInputf("%w: expected folders of conetune batch", err)
-			} else if err != nil {
-				return badInput(err)
-			}
-			if err := a.reportBatch(merged, out); err != nil {
-				return err
-			}
-			if merged.Missing > 0 {
-				return failed(fmt.Errorf("%s of the list are missing; the shards here are %s", count(merged.Missing, "job"), strings.Join(merged.Manifest.Shards, ", ")))
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&out, "out", "", "folder `DIR` for the whole, which must have no results yet")
-	return cmd
+	return merging[batch.Record, batch.Plan]{
+		of: "conetune batch", long: batchMergeHelp, example: "  conetune batch merge part1 part2 --out results",
+		merge: batch.Merge, report: a.reportBatch,
+		missing: func(n int) string { return count(n, "job") + " of the list" },
+	}.command()
 }

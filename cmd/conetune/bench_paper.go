@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -234,43 +233,15 @@ the same as if the work had been done in one piece. Exit status 1 says that runs
 missing still.`
 
 func (a *app) benchMergeCommand() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:     "merge DIR... --out DIR",
-		Short:   "Put the shards of conetune bench paper together",
-		Long:    benchMergeHelp,
-		Example: "  conetune bench merge part1 part2 --out results",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return badInputf("expected the folders of the parts")
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if out == "" {
-				return badInputf("--out DIR is missing")
-			}
-			if err := checkFolder(out); err != nil {
-				return err
-			}
-			merged, err := paper.Merge(args, out)
-			if errors.Is(err, fs.ErrNotExist) {
-				return badInputf("%w: expected folders of conetune bench paper", err)
-			} else if err != nil {
-				return badInput(err)
-			}
-			if err := report.Write(out, merged); err != nil {
+	return merging[paper.Record, paper.Plan]{
+		of: "conetune bench paper", long: benchMergeHelp, example: "  conetune bench merge part1 part2 --out results",
+		merge: paper.Merge,
+		report: func(out *paper.Outcome, dir string) error {
+			if err := report.Write(dir, out); err != nil {
 				return failed(err)
 			}
-			if err := a.reportOutcome(merged, out); err != nil {
-				return err
-			}
-			if merged.Missing > 0 {
-				return failed(fmt.Errorf("%d runs of the plan are missing; the shards here are %s", merged.Missing, strings.Join(merged.Manifest.Shards, ", ")))
-			}
-			return nil
+			return a.reportOutcome(out, dir)
 		},
-	}
-	cmd.Flags().StringVar(&out, "out", "", "folder `DIR` for the whole, which must have no results yet")
-	return cmd
+		missing: func(n int) string { return fmt.Sprintf("%d runs of the plan", n) },
+	}.command()
 }

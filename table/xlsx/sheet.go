@@ -2,9 +2,7 @@ package xlsx
 
 import (
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -52,33 +50,21 @@ type sheetReader struct {
 	beyondCell string
 }
 
-// ended is the error of reading, nil at the end.
-func ended(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
-
 // openCell is the cell that is being read.
 type openCell struct {
+	content
 	column    int
 	kind      string // as the sheet says
 	style     int
-	value     strings.Builder
-	formula   bool
-	inValue   bool
-	spoken    bool
 	reference string
 }
 
 func (s *sheetReader) read(p *parts) error {
-	var c *openCell
-	next := 0 // the column of a cell that does not say
-	for {
-		token, err := p.token()
-		if token == nil {
-			return ended(err)
+	var c *openCell // nil between cells
+	next := 0       // the column of a cell that does not say
+	for token, err := range p.tokens() {
+		if err != nil {
+			return err
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
@@ -96,69 +82,43 @@ func (s *sheetReader) read(p *parts) error {
 				}
 				next = c.column + 1
 			default:
-				c.start(e.Name.Local)
+				if c != nil {
+					c.start(e.Name.Local)
+				}
 			}
 		case xml.EndElement:
-			switch e.Name.Local {
-			case "c":
-				if c != nil {
-					if err := s.endCell(c); err != nil {
-						return err
-					}
-				}
+			done, err := s.endElement(e.Name.Local, c)
+			if done || err != nil {
+				return err
+			}
+			if e.Name.Local == "c" {
 				c = nil
-			case "row":
-				if err := s.endRow(); err != nil {
-					return err
-				}
-			case "sheetData":
-				return nil
-			default:
-				c.end(e.Name.Local)
 			}
 		case xml.CharData:
-			if err := c.add(e); err != nil {
-				return err
+			if c != nil {
+				if err := c.add(e); err != nil {
+					return err
+				}
 			}
 		}
 	}
-}
-
-// start notes an element in the cell, if there is one.
-func (c *openCell) start(name string) {
-	if c == nil {
-		return
-	}
-	switch name {
-	case "v", "t":
-		c.inValue = true
-	case "f":
-		c.formula = true
-	case "rPh":
-		c.spoken = true
-	}
-}
-
-func (c *openCell) end(name string) {
-	if c == nil {
-		return
-	}
-	switch name {
-	case "v", "t":
-		c.inValue = false
-	case "rPh":
-		c.spoken = false
-	}
-}
-
-func (c *openCell) add(chars []byte) error {
-	if c == nil || !c.inValue || c.spoken {
-		return nil
-	}
-	if c.value.Write(chars); c.value.Len() > mostToken {
-		return errors.New("a cell is longer than any that Excel writes")
-	}
 	return nil
+}
+
+// endElement ends an element, maybe in a cell; true means that it was the last of the rows.
+func (s *sheetReader) endElement(name string, c *openCell) (bool, error) {
+	switch {
+	case name == "row":
+		return false, s.endRow()
+	case name == "sheetData":
+		return true, nil
+	case c == nil:
+	case name == "c":
+		return false, s.endCell(c)
+	default:
+		c.end(name)
+	}
+	return false, nil
 }
 
 func (s *sheetReader) startRow(number string) error {
@@ -224,7 +184,7 @@ func widthOf(cells string) int {
 
 // endCell reads what the cell holds.
 func (s *sheetReader) endCell(c *openCell) error {
-	value := c.value.String()
+	value := c.text.String()
 	if value == "" {
 		if c.formula {
 			s.notReady++

@@ -20,10 +20,9 @@ const (
 func (w *workbook) readStyles(p *parts) error {
 	own := map[string]showing{}
 	inCells := false
-	for {
-		token, err := p.token()
-		if token == nil {
-			return ended(err)
+	for token, err := range p.tokens() {
+		if err != nil {
+			return err
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
@@ -51,6 +50,7 @@ func (w *workbook) readStyles(p *parts) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // builtIn is how the formats show numbers that are not written down, by their numbers (ISO/IEC 29500-1, 18.8.30).

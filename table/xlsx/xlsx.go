@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path"
 	"strconv"
 	"strings"
@@ -115,12 +116,6 @@ func (p *parts) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// token is the next one, io.EOF after the last.
-func (p *parts) token() (xml.Token, error) {
-	p.left = mostToken
-	return p.RawToken()
-}
-
 // open reads a part.
 func (w *workbook) open(name string, read func(*parts) error) error {
 	f := w.parts[name]
@@ -144,13 +139,22 @@ func (w *workbook) open(name string, read func(*parts) error) error {
 	return nil
 }
 
+// tokens are those from here to the end of the part; an error is the last.
+func (p *parts) tokens() iter.Seq2[xml.Token, error] {
+	return func(yield func(xml.Token, error) bool) {
+		for {
+			p.left = mostToken
+			token, err := p.RawToken()
+			if err == io.EOF || !yield(token, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // elements calls f for each element that starts.
 func (p *parts) elements(f func(e xml.StartElement) error) error {
-	for {
-		token, err := p.token()
-		if err == io.EOF {
-			return nil
-		}
+	for token, err := range p.tokens() {
 		if err != nil {
 			return err
 		}
@@ -160,6 +164,44 @@ func (p *parts) elements(f func(e xml.StartElement) error) error {
 			}
 		}
 	}
+	return nil
+}
+
+// content is the text of an element, as its tokens give it. How a word is pronounced is left out.
+type content struct {
+	text           strings.Builder
+	inText, spoken bool
+	formula        bool // of the cell
+}
+
+func (c *content) start(name string) {
+	switch name {
+	case "v", "t":
+		c.inText = true
+	case "f":
+		c.formula = true
+	case "rPh":
+		c.spoken = true
+	}
+}
+
+func (c *content) end(name string) {
+	switch name {
+	case "v", "t":
+		c.inText = false
+	case "rPh":
+		c.spoken = false
+	}
+}
+
+func (c *content) add(chars []byte) error {
+	if !c.inText || c.spoken {
+		return nil
+	}
+	if c.text.Write(chars); c.text.Len() > mostToken {
+		return errors.New("a text is longer than any that Excel writes")
+	}
+	return nil
 }
 
 // attribute is the value of the one of that name, whatever its prefix.
@@ -235,48 +277,33 @@ func (w *workbook) sheet(name string) (sheetName, error) {
 	return sheetName{}, &textfile.Error{File: w.file, Reason: fmt.Sprintf("has no sheet %q; there are: %s", name, strings.Join(names, ", "))}
 }
 
-// readTexts reads the texts that cells share. Those of how a word is pronounced are left out.
+// readTexts reads the texts that cells share.
 func (w *workbook) readTexts(p *parts) error {
-	var text strings.Builder
-	inText, spoken := false, false
-	for {
-		token, err := p.token()
-		if err == io.EOF {
-			return nil
-		}
+	shared := &content{}
+	for token, err := range p.tokens() {
 		if err != nil {
 			return err
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
-			switch e.Name.Local {
-			case "t":
-				inText = true
-			case "rPh":
-				spoken = true
-			}
+			shared.start(e.Name.Local)
 		case xml.EndElement:
-			switch e.Name.Local {
-			case "t":
-				inText = false
-			case "rPh":
-				spoken = false
-			case "si":
-				w.take(text.Len() + 16)
-				w.texts = append(w.texts, text.String())
-				text = strings.Builder{}
+			if e.Name.Local == "si" {
+				w.take(shared.text.Len() + 16)
+				w.texts = append(w.texts, shared.text.String())
+				shared = &content{}
 			}
+			shared.end(e.Name.Local)
 		case xml.CharData:
-			if inText && !spoken {
-				if text.Write(e); text.Len() > mostToken {
-					return errors.New("a text is longer than any that Excel writes")
-				}
+			if err := shared.add(e); err != nil {
+				return err
 			}
 		}
 		if err := w.room(); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func (w *workbook) take(n int) { w.used += int64(n) }

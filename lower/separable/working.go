@@ -27,11 +27,20 @@ const (
 	// near is the share of the multiplier of |b|_1 from which on a correlation counts as close to it, and held the share of the largest multiplier of
 	// a group from which on a coefficient counts as staying at its radius.
 	near, held = 0.8, 0.1
+	// few features are fewer than this share of the squared columns of the last matrix.
+	few = 4
 )
 
 // narrow leaves out the features that are expected to stay as they are: zero or, in a lower level, single coefficients at their radius. All were looked
-// at just before.
+// at just before. Where products with all of them cost less than a matrix, they stay: features that come back late cost more steps.
 func (a *ascent) narrow() {
+	order := 0
+	for _, s := range a.newton {
+		order = max(order, s.k)
+	}
+	if few*len(a.centre[0]) <= order*order {
+		return
+	}
 	at, top := a.at, 0.0
 	if a.fixed {
 		for g, q := range at.of[0].norms {

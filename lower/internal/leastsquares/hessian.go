@@ -1,8 +1,6 @@
 package leastsquares
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/factor"
@@ -64,21 +62,16 @@ func (m *gram) take(h *mat.SymDense, set []int, w2 []float64) {
 
 // denseProducts sets h to X_S'X_S / n, not centred, in blocks of rows. It says whether it came to the end.
 func (g *Data) denseProducts(h *mat.SymDense, set []int, end *stop.Stop) bool {
-	k, n := len(set), g.X.Rows()
-	a := make([]float64, k*n)
-	for i, j := range set {
-		_, column := g.X.Column(j)
-		copy(a[i*n:(i+1)*n], column)
+	n := g.X.Rows()
+	columns := make([][]float64, len(set))
+	for l, j := range set {
+		_, columns[l] = g.X.Column(j)
 	}
-	rows := factor.Block(k * k) // in one go
-	for from := 0; from < n; from += rows {
-		if from > 0 && end.Look() {
-			return false
+	return factor.AddOuters(h, 1/float64(n), n, end, func(i int, row []float64) {
+		for l, c := range columns {
+			row[l] = c[i]
 		}
-		part := blas64.General{Rows: k, Cols: min(rows, n-from), Stride: n, Data: a[from:]}
-		blas64.Syrk(blas.NoTrans, 1/float64(n), part, min(1, float64(from)), h.RawSymmetric())
-	}
-	return true
+	})
 }
 
 // sparseProducts is denseProducts for a sparse design.

@@ -132,11 +132,15 @@ func (f *factored) grow(found triplets) bool {
 			continue
 		}
 		of := f.side(s)
-		for e, i := range of.row {
-			c := of.col[e]
-			d := inner(left[i*n:(i+1)*n], right[c*n:(c+1)*n])
-			curvature += w * d * d
-		}
+		along := f.work[s]
+		of.each(n, func(from, to int) {
+			for at := from; at < to; at++ {
+				e := of.entry(at)
+				i, c := of.row[e], of.col[e]
+				along[e] = inner(left[i*n:(i+1)*n], right[c*n:(c+1)*n])
+			}
+		})
+		curvature += w * floats.Dot(along, along)
 	}
 	curvature += f.rho * slope
 	if !(curvature > 0) || !(slope > 0) {

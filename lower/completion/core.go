@@ -118,10 +118,14 @@ func (f *factored) times(v []float64, k int, transposed bool) []float64 {
 		if transposed {
 			place, opposite = opposite, place
 		}
-		for e, i := range place {
-			l := opposite[e]
-			addScaled(out[i*k:(i+1)*k], w*f.r[s][e], v[l*k:(l+1)*k])
-		}
+		of, r := f.side(s), f.r[s]
+		of.each(k, func(from, to int) {
+			for at := from; at < to; at++ {
+				e := of.entry(at)
+				i, l := place[e], opposite[e]
+				addScaled(out[i*k:(i+1)*k], w*r[e], v[l*k:(l+1)*k])
+			}
+		})
 	}
 	if f.rho > 0 {
 		a, b, ca, cb := f.a, f.b, f.ca, f.cb

@@ -25,7 +25,7 @@ func normals(rng *rand.Rand, n int) []float64 {
 // Products of matrices by rows are those of gonum, on both sides of the sizes at which kernels take over.
 func TestProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, rows := range []int{1, 7, 40} {
+	for _, rows := range []int{1, 7, 40, 3001} {
 		for _, k := range []int{1, 3, 8, 15, 33} {
 			for _, l := range []int{1, 2, 9, 33} {
 				a, b, m := normals(rng, rows*k), normals(rng, rows*l), normals(rng, k*l)

@@ -11,7 +11,6 @@ import (
 func (f *factored) hessian(out, t tangent) {
 	out.clear()
 	k := f.k
-	var x [2]float64
 	left, right := pairs(t.A, f.a, k), pairs(f.b, t.B, k)
 	for s, w := range f.w {
 		if w == 0 {
@@ -31,15 +30,19 @@ func (f *factored) hessian(out, t tangent) {
 			}
 		}
 		if k > 0 {
-			for e, i := range of.row {
-				l := of.col[e]
-				a, b := left[2*i*k:2*(i+1)*k], right[2*l*k:2*(l+1)*k]
-				change[e] += inner(a, b)
-				x[0], x[1] = w*r[e], -w*change[e]
-				dense.GemvN(k, 2, a, k, x[:], out.B[l*k:(l+1)*k])
-				x[0], x[1] = x[1], x[0]
-				dense.GemvN(k, 2, b, k, x[:], out.A[i*k:(i+1)*k])
-			}
+			of.each(6*k, func(from, to int) {
+				var x [2]float64
+				for at := from; at < to; at++ {
+					e := of.entry(at)
+					i, l := of.row[e], of.col[e]
+					a, b := left[2*i*k:2*(i+1)*k], right[2*l*k:2*(l+1)*k]
+					change[e] += inner(a, b)
+					x[0], x[1] = w*r[e], -w*change[e]
+					dense.GemvN(k, 2, a, k, x[:], out.B[l*k:(l+1)*k])
+					x[0], x[1] = x[1], x[0]
+					dense.GemvN(k, 2, b, k, x[:], out.A[i*k:(i+1)*k])
+				}
+			})
 		}
 		for i, l := range f.set {
 			out.S[i] += w * of.x.Dot(l, change)

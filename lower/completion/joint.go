@@ -1,7 +1,6 @@
 package completion
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -56,8 +55,9 @@ const (
 	training
 )
 
-// side is one set of entries, ordered by rows where there are no features.
+// side is one set of entries, in the order of its blocks where there are no features.
 type side struct {
+	*grid
 	row, col  []int
 	y         []float64
 	x         *design.Matrix
@@ -101,7 +101,7 @@ func newJoint(d Data, intercept bool) (*Joint, error) {
 			j.of[l] = g
 		}
 	}
-	j.sides[validating] = &side{x: design.FromColumns(0, j.p, nil)}
+	j.sides[validating] = &side{grid: newGrid(d.M, d.N, nil, nil), x: design.FromColumns(0, j.p, nil)}
 	j.unit = floats.Dot(d.Y, d.Y) / (2 * float64(len(d.Y)))
 	return j, nil
 }
@@ -128,15 +128,16 @@ func newSide(d Data, groups [][]int) (*side, error) {
 		s.lipschitz = append(s.lipschitz, l*float64(len(d.Y)))
 	}
 	p := d.X.Columns()
-	order := s.order()
-	for e, run := 0, 0.0; e < len(order); e++ {
-		if run++; e > 0 && (s.row[order[e]] != s.row[order[e-1]] || s.col[order[e]] != s.col[order[e-1]]) {
+	s.grid = newGrid(d.M, d.N, d.Row, d.Col)
+	for at, run := 0, 0.0; at < len(s.order); at++ {
+		e := s.order[at]
+		if run++; at > 0 && (s.row[e] != s.row[s.order[at-1]] || s.col[e] != s.col[s.order[at-1]]) {
 			run = 1
 		}
 		s.copies = math.Max(s.copies, run)
 	}
 	if p == 0 {
-		s.sort(order)
+		s.sort()
 	}
 	if p <= blockMost {
 		columns := make([]int, p+1)
@@ -149,28 +150,13 @@ func newSide(d Data, groups [][]int) (*side, error) {
 	return s, nil
 }
 
-// tile is the number of columns whose entries come one after the other: few enough that a processor keeps their rows of a factor at hand.
-const tile = 512
-
-// order are the entries by tiles of columns, then rows, then columns.
-func (s *side) order() []int {
-	order := make([]int, len(s.y))
-	for e := range order {
-		order[e] = e
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.col[a]/tile, s.col[b]/tile), cmp.Compare(s.row[a], s.row[b]), cmp.Compare(s.col[a], s.col[b]))
-	})
-	return order
-}
-
-// sort orders the entries: passes over them are through the memory.
-func (s *side) sort(order []int) {
-	row, col, y := make([]int, len(order)), make([]int, len(order)), make([]float64, len(order))
-	for to, e := range order {
+// sort brings the entries into the order of the blocks: passes over them are through the memory.
+func (s *side) sort() {
+	row, col, y := make([]int, len(s.order)), make([]int, len(s.order)), make([]float64, len(s.order))
+	for to, e := range s.order {
 		row[to], col[to], y[to] = s.row[e], s.col[e], s.y[e]
 	}
-	s.row, s.col, s.y = row, col, y
+	s.row, s.col, s.y, s.order = row, col, y, nil
 }
 
 // Shape are the lengths of the variables of the point zero, whose factors have no columns.

@@ -27,10 +27,13 @@ func (f *factored) residual(s int) {
 		floats.AddConst(-f.b0, r)
 	}
 	if k := f.k; k > 0 {
-		for e, i := range of.row {
-			c := of.col[e]
-			r[e] -= inner(f.a[i*k:(i+1)*k], f.b[c*k:(c+1)*k])
-		}
+		of.each(k, func(from, to int) {
+			for at := from; at < to; at++ {
+				e := of.entry(at)
+				i, c := of.row[e], of.col[e]
+				r[e] -= inner(f.a[i*k:(i+1)*k], f.b[c*k:(c+1)*k])
+			}
+		})
 	}
 }
 
@@ -124,11 +127,14 @@ func (f *factored) gradient() tangent {
 func (f *factored) pullSide(g tangent, c float64, s int, v []float64) {
 	of, k := f.side(s), f.k
 	if k > 0 {
-		for e, i := range of.row {
-			l, x := of.col[e], c*v[e]
-			addScaled(g.A[i*k:(i+1)*k], x, f.b[l*k:(l+1)*k])
-			addScaled(g.B[l*k:(l+1)*k], x, f.a[i*k:(i+1)*k])
-		}
+		of.each(2*k, func(from, to int) {
+			for at := from; at < to; at++ {
+				e := of.entry(at)
+				i, l, x := of.row[e], of.col[e], c*v[e]
+				addScaled(g.A[i*k:(i+1)*k], x, f.b[l*k:(l+1)*k])
+				addScaled(g.B[l*k:(l+1)*k], x, f.a[i*k:(i+1)*k])
+			}
+		})
 	}
 	for i, l := range f.set {
 		g.S[i] += c * of.x.Dot(l, v)

@@ -65,9 +65,14 @@ func (f *factored) diagonals(s, rows int, other []float64) []float64 {
 			continue
 		}
 		place, opposite := f.places(s, set)
-		for e, i := range place {
-			addScaled(out[i*k:(i+1)*k], w, squares[opposite[e]*k:(opposite[e]+1)*k])
-		}
+		of := f.side(set)
+		of.each(k, func(from, to int) {
+			for at := from; at < to; at++ {
+				e := of.entry(at)
+				i, l := place[e], opposite[e]
+				addScaled(out[i*k:(i+1)*k], w, squares[l*k:(l+1)*k])
+			}
+		})
 	}
 	return out
 }

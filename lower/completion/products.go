@@ -1,6 +1,9 @@
 package completion
 
 import (
+	"runtime"
+
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
 	"gonum.org/v1/gonum/floats"
 )
@@ -33,6 +36,32 @@ func addScaled(to []float64, c float64, a []float64) {
 	}
 }
 
+// strips is the number of strips that the rows of large products are cut into, whatever the number of threads.
+const strips = 8
+
+// eachStrip calls do for the strips of rows, side by side where the products are large, with work multiplications in a row.
+func eachStrip(rows, work int, do func(strip, from, to int)) {
+	n := strips
+	if rows*work < besideLeast {
+		n = 1
+	}
+	crew.Each(n, runtime.GOMAXPROCS(0), func(i int) { do(i, rows*i/n, rows*(i+1)/n) })
+}
+
+// sumStrips adds to out what do adds for each strip, in their order.
+func sumStrips(rows, work int, out []float64, do func(from, to int, out []float64)) {
+	var parts [strips][]float64
+	eachStrip(rows, work, func(strip, from, to int) {
+		parts[strip] = make([]float64, len(out))
+		do(from, to, parts[strip])
+	})
+	for _, part := range parts {
+		if part != nil {
+			floats.Add(out, part)
+		}
+	}
+}
+
 // gram is A'B, k x l by rows, of matrices with as many rows.
 func gram(a []float64, k int, b []float64, l int) []float64 {
 	out := make([]float64, k*l)
@@ -46,7 +75,9 @@ func gram(a []float64, k int, b []float64, l int) []float64 {
 		return out
 	}
 	if k*l >= productWork {
-		dense.GemmNT(l, k, rows, b, l, a, k, out, l) // by columns it is -B'A
+		sumStrips(rows, k*l, out, func(from, to int, out []float64) {
+			dense.GemmNT(l, k, to-from, b[from*l:], l, a[from*k:], k, out, l) // by columns it is -B'A
+		})
 		for i, v := range out {
 			out[i] = -v
 		}
@@ -78,9 +109,11 @@ func addProduct(to []float64, c float64, a []float64, k int, m []float64, l int)
 		for i, v := range m {
 			minus[i] = -c * v
 		}
-		turned := make([]float64, rows*k)
-		transpose(turned, a, k, rows)
-		dense.GemmNT(l, rows, k, minus, l, turned, rows, to, l) // by columns
+		eachStrip(rows, k*l, func(_, from, until int) {
+			turned := make([]float64, (until-from)*k)
+			transpose(turned, a[from*k:until*k], k, until-from)
+			dense.GemmNT(l, until-from, k, minus, l, turned, until-from, to[from*l:until*l], l) // by columns
+		})
 		return
 	}
 	for i := range rows {

@@ -15,15 +15,16 @@ func (f *factored) apply(to, x []float64, transposed bool) {
 			continue
 		}
 		of, r := f.side(s), f.r[s]
+		place, opposite := of.row, of.col
 		if transposed {
-			for e, i := range of.row {
-				to[of.col[e]] += w * r[e] * x[i]
+			place, opposite = opposite, place
+		}
+		of.each(1, func(from, until int) {
+			for at := from; at < until; at++ {
+				e := of.entry(at)
+				to[place[e]] += w * r[e] * x[opposite[e]]
 			}
-			continue
-		}
-		for e, i := range of.row {
-			to[i] += w * r[e] * x[of.col[e]]
-		}
+		})
 	}
 	if f.rho == 0 {
 		return

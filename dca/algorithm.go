@@ -77,8 +77,14 @@ func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	return l, err
 }
 
-// known is the solution at h where the start was found by one of the fits', nil where it was not: from another radius it may take as long again.
+// known is the solution at h where the start was found by one of the fits', or where a compact fit has it from the step before, which has not moved h; nil where
+// it was not: from another radius, and for the last digits, it may take as long again.
 func (r *run) known(h []float64) *lowerSolution {
+	if c := r.current; c != nil && r.low.joint.compact() && !r.accelerated && slices.Equal(c.h, h) {
+		again := *c
+		r.low.taken = 0
+		return &again
+	}
 	if f := r.found; r.low.joint != nil && r.at == 0 && f != nil && f.low != nil && slices.Equal(f.low.h, h) {
 		return f.low
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex/internal/activeset"
 	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/solve"
+	"github.com/conetune/conetune/internal/activeset"
 )
 
 // Engine solves a program with hinges again after its numbers have changed a little, from the constraints that held with

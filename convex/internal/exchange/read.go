@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex/internal/activeset"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
+	"github.com/conetune/conetune/internal/activeset"
 )
 
 // entry is coef, times entry at of w where there is one, in a column.

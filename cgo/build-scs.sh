@@ -62,6 +62,14 @@ fi
 spectral=0
 if grep -q nucsize "$work/scs/include/scs.h"; then spectral=1; fi
 
+# Our function for new matrices, among those of the linear solver, for versions that equilibrate as it expects.
+direct=$work/scs/linsys/cpu/direct
+cp "$here/own/scs_set_numbers.c" "$direct/"
+other=1
+if grep -q 'const scs_float \*b,' "$work/scs/linsys/scs_matrix.h"; then other=0; fi
+if [ $other = 1 ]; then echo '#define CONETUNE_OTHER_SCS' >>"$direct/private.c"; fi
+echo '#include "scs_set_numbers.c"' >>"$direct/private.c"
+
 # NO_PRINTING and NO_READ_WRITE: a library writes to no stream and to no file; the
 # printf that the spectral cones call all the same is renamed below, and asserts
 # are left out. CTRLC without ctrlc.o: it asks our scs_is_interrupted, and handles
@@ -89,6 +97,7 @@ cp "$work"/scs/include/*.h "$work/include/"
 {
     echo "/* How cgo/build-scs.sh built the library; scs.h asks for it. */"
     if [ $spectral = 1 ]; then echo "#define USE_SPECTRAL_CONES 1"; fi
+    if [ $other = 1 ]; then echo "#define CONETUNE_OTHER_SCS 1"; fi
 } >"$work/include/conetune_scs_config.h"
 rm -rf "$out/include/scs"
 mv "$work/include" "$out/include/scs"

@@ -93,9 +93,9 @@ $(DEPS)/scs.from $(DEPS)/osqp.from $(DEPS)/scs_go.from $(DEPS)/osqp_go.from: dep
 
 SCS_OWN     := $(if $(SCS_SRC),$(shell find $(SCS_SRC) -name '*.[ch]'))
 OSQP_OWN    := $(if $(OSQP_SRC),$(shell find $(OSQP_SRC) -name '*.[ch]'))
-SCS_INPUTS  := $(addprefix $(CGO_DIR)/,fetch.sh build-scs.sh scs.symbols pins/scs.txt pins/openblas.txt) $(SCS_OWN)
+SCS_INPUTS  := $(addprefix $(CGO_DIR)/,fetch.sh build-scs.sh own/scs_set_numbers.c scs.symbols pins/scs.txt pins/openblas.txt) $(SCS_OWN)
 OSQP_INPUTS := $(addprefix $(CGO_DIR)/,fetch.sh build-osqp.sh osqp.symbols pins/osqp-sys.txt pins/qdldl.txt) $(OSQP_OWN)
-GO_INPUTS   := $(addprefix $(CGO_DIR)/,fetch.sh transpile.sh) $(wildcard $(CGO_DIR)/transpile/* $(CGO_DIR)/transpile/include/*)
+GO_INPUTS   := $(addprefix $(CGO_DIR)/,fetch.sh transpile.sh own/scs_set_numbers.c) $(wildcard $(CGO_DIR)/transpile/* $(CGO_DIR)/transpile/include/*)
 
 $(DEPS)/lib/libconetune_scs.a: $(SCS_INPUTS) $(DEPS)/scs.from
 	DEPS_SRC=$(DEPS)/src sh $(CGO_DIR)/build-scs.sh $(DEPS)

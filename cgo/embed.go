@@ -6,5 +6,5 @@ import "embed"
 // command deps writes them where it may, for programs that have this module from Go's module cache.
 //
 //go:embed deps.mk rust.mk fetch.sh build-scs.sh build-osqp.sh build-clarabel.sh scs.symbols osqp.symbols clarabel.symbols
-//go:embed pins crates clarabel all:nobuild
+//go:embed pins crates clarabel own all:nobuild
 var Scripts embed.FS

@@ -44,7 +44,10 @@ scs)
         mv "$work/package/scs_source" "$work/scs"
     fi
     top=$work/scs
-    cp "$here/transpile/conetune_scs.c" "$here/transpile/conetune_private.c" "$top/"
+    cp "$here/transpile/conetune_scs.c" "$here/transpile/conetune_private.c" "$here/own/scs_set_numbers.c" "$top/"
+    grep -q 'const scs_float \*b,' "$top/linsys/scs_matrix.h" || sed -i.old '1i\
+#define CONETUNE_OTHER_SCS
+' "$top/scs_set_numbers.c"
     amd=$top/linsys/external/amd
     blas="-L$module/internal/ccgo -lblas"
     flags="-I$top -I$top/include -I$top/linsys -I$top/linsys/cpu/direct -DCTRLC=1 -DUSE_LAPACK -DNO_PRINTING=1 -DNO_READ_WRITE=1"

@@ -49,10 +49,12 @@
 //
 // # Updates and limits
 //
-// New q and b keep the factorisation, new P and A set up again. A solver starts
+// New q and b keep the factorisation. New P and A are equilibrated and factored in the order
+// found by Setup, without another analysis; the iterations are those of a new Setup. With rows in
+// the box cone they set up again. A solver starts
 // from zero unless WarmStart was called or, after SetEps, where the last Solve ended.
-// SetEps and the retries keep the factorisation and the weights that SCS has found for
-// the rows; SCS has no function for that, so only with the libraries of "make deps" and "make transpile",
+// SetEps and the retries keep the factorisation and the weights. SCS has no functions for SetEps and
+// new matrices, so only with the libraries of "make deps" and "make transpile" (cgo/own),
 // and one of the system sets up again. A cancelled context and the time
 // limit are looked at in every iteration (the limit in every 25th with a library of the
 // system; a solve that is by a fifth, and by 0.2 s, over it is then stopped without a

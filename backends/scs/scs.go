@@ -37,14 +37,12 @@ func (Backend) Capabilities() backends.Capabilities {
 		cones = append(cones, backends.NuclearNormCone)
 	}
 	return backends.Capabilities{
-		Version:       library.Version(),
-		License:       license,
-		Cones:         cones,
-		FirstOrder:    true,
-		Quadratic:     true,
-		UpdateVectors: true,
-		WarmStart:     true,
-		Certificates:  true,
+		Version:    library.Version(),
+		License:    license,
+		Cones:      cones,
+		FirstOrder: true, Quadratic: true,
+		UpdateVectors: true, UpdateMatrices: library.SetsNumbers(),
+		WarmStart: true, Certificates: true,
 	}
 }
 
@@ -73,10 +71,7 @@ func (Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, 
 // solver is a problem that has been set up.
 type solver struct {
 	user     backends.Problem // the caller's problem with the updates so far
-	scale    *scaling.Scaling // of user, nil for none
-	tower    *tower.Tower     // from that to data, nil without generalized power cones
-	data     *backends.Problem
-	form     *form
+	view                      // of user
 	options  backends.Options
 	settings Settings
 	base     mirror.Settings // as the options ask
@@ -90,6 +85,29 @@ type solver struct {
 	setupTime time.Duration
 	closed    bool
 }
+
+// view is what SCS sees of a problem.
+type view struct {
+	scale *scaling.Scaling // of the problem, nil for none
+	tower *tower.Tower     // from that to data, nil without generalized power cones
+	data  *backends.Problem
+	form  *form
+}
+
+// seen returns the view of the caller's problem.
+func (s *solver) seen() view {
+	var v view
+	if !s.settings.NoRescaling {
+		v.scale = scaling.New(&s.user)
+	}
+	v.tower = tower.New(len(s.user.Q), s.user.Cones, func(backends.Cone) bool { return true })
+	v.data = v.tower.Problem(v.scale.Problem(&s.user))
+	v.form = newForm(v.data)
+	return v
+}
+
+// given returns what SCS is given.
+func (v *view) given() *mirror.Data { return v.form.problem(v.data) }
 
 var (
 	_ backends.Solver    = (*solver)(nil)
@@ -130,23 +148,35 @@ func (s *solver) mirror() mirror.Settings {
 
 // setup makes work anew from the caller's problem, with the given settings.
 func (s *solver) setup(set mirror.Settings) error {
-	var scale *scaling.Scaling
-	if !s.settings.NoRescaling {
-		scale = scaling.New(&s.user)
-	}
-	tower := tower.New(len(s.user.Q), s.user.Cones, func(backends.Cone) bool { return true })
-	data := tower.Problem(scale.Problem(&s.user))
-	form := newForm(data)
-	given := form.problem(data)
-	work, err := library.New(given, &form.cones, &set)
+	next := s.seen()
+	work, err := library.New(next.given(), &next.form.cones, &set)
 	if errors.Is(err, mirror.ErrInit) {
-		return refused(data)
+		return refused(next.data)
 	}
 	if err != nil {
 		return err
 	}
 	s.drop()
-	s.work, s.current, s.scale, s.tower, s.data, s.form = work, set, scale, tower, data, form
+	s.work, s.current, s.view = work, set, next
+	return nil
+}
+
+// renew gives work the numbers of the caller's problem, which has new matrices of the same patterns, or sets up again
+// where the library cannot.
+func (s *solver) renew() error {
+	next := s.seen()
+	done, err := s.work.SetNumbers(next.given(), s.current.Scale)
+	if errors.Is(err, mirror.ErrInit) {
+		s.drop()
+		return refused(next.data)
+	}
+	if err != nil {
+		return err
+	}
+	if !done {
+		return s.setup(s.current)
+	}
+	s.view = next
 	return nil
 }
 
@@ -194,7 +224,7 @@ func (s *solver) SetEps(eps float64) error {
 	return s.adjust(next)
 }
 
-// Update changes q and b in place; new P and A set up again.
+// Update changes the numbers in place; new P and A are factored.
 func (s *solver) Update(u backends.Update) error {
 	if s.closed {
 		return backends.ErrClosed
@@ -207,7 +237,7 @@ func (s *solver) Update(u backends.Update) error {
 	switch {
 	case s.work == nil: // the next Solve sets up
 	case u.P != nil || u.A != nil:
-		err = s.setup(s.current)
+		err = s.renew()
 	default:
 		next := *s.data
 		next.Q, next.B = s.tower.Objective(s.scale.Objective(s.user.Q)), s.tower.Rows(s.scale.Rows(s.user.B))

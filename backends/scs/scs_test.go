@@ -66,7 +66,7 @@ func TestCapabilities(t *testing.T) {
 	assert.Equal(t, "3.3.1", c.Version)
 	assert.Contains(t, c.License, "MIT")
 	assert.True(t, c.Supports(backends.PSDCone) && c.Supports(backends.DualPowerCone) && c.Supports(backends.DualGeneralizedPowerCone))
-	assert.False(t, c.UpdateMatrices)
+	assert.Equal(t, !systemLibrary, c.UpdateMatrices)
 }
 
 func TestSettings(t *testing.T) {

@@ -26,6 +26,9 @@ func (Library) Version() string { return libc.Text(lib.Xscs_version(nil)) }
 // HasNuclear is true.
 func (Library) HasNuclear() bool { return true }
 
+// SetsNumbers is true.
+func (Library) SetsNumbers() bool { return true }
+
 // DefaultSettings returns what scs_set_default_settings sets.
 func (Library) DefaultSettings() mirror.Settings {
 	t := libc.New()
@@ -48,6 +51,7 @@ type work struct {
 	state
 	cleanup runtime.Cleanup
 	m, n    int
+	shape   mirror.Shape
 }
 
 type state struct {
@@ -69,7 +73,7 @@ func (Library) New(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) (mirror.W
 	arena := libc.NewArena(t)
 	defer arena.Free()
 	data, cone, set := dataOf(d, arena), coneOf(k, arena), settingsOf(t, s, arena)
-	w := &work{state: state{tls: t}, m: d.A.Rows, n: d.A.Cols}
+	w := &work{state: state{tls: t}, m: d.A.Rows, n: d.A.Cols, shape: mirror.ShapeOf(d)}
 	if !arena.Failed() {
 		w.ptr = lib.Xscs_init(t, data, cone, set)
 	}
@@ -111,6 +115,32 @@ func (w *work) Update(b, c []float64) error {
 		return mirror.UpdateFailed(int(status))
 	}
 	return nil
+}
+
+// SetNumbers calls the function of ours that is made Go with SCS.
+func (w *work) SetNumbers(d *mirror.Data, scale float64) (bool, error) {
+	if w.ptr == 0 {
+		return false, mirror.ErrClosed
+	}
+	if err := w.shape.Check(d); err != nil {
+		return false, err
+	}
+	defer runtime.KeepAlive(w)
+	arena := libc.NewArena(w.tls)
+	defer arena.Free()
+	var p uintptr
+	if d.P != nil {
+		p = arena.Floats(d.P.Val)
+	}
+	a, b, c := arena.Floats(d.A.Val), arena.Floats(d.B), arena.Floats(d.C)
+	if arena.Failed() {
+		return false, nil
+	}
+	status := lib.Xconetune_scs_set_numbers(w.tls, w.ptr, p, a, b, c, scale)
+	if status < 0 {
+		return false, mirror.ErrInit
+	}
+	return status == 0, nil
 }
 
 // settings are those in the work.

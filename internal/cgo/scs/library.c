@@ -37,6 +37,20 @@ int conetune_scs_set_limits(ScsWork *w, const ScsSettings *s) {
 #endif
 }
 
+#ifndef CONETUNE_SYSLIBS
+scs_int conetune_scs_set_numbers(ScsWork *w, const scs_float *P, const scs_float *A,
+                                 scs_float *b, scs_float *c, scs_float scale);
+#endif
+
+scs_int conetune_scs_new_numbers(ScsWork *w, const ScsData *d, scs_float scale) {
+#ifndef CONETUNE_SYSLIBS
+  return conetune_scs_set_numbers(w, d->P ? d->P->x : 0, d->A->x, d->b, d->c, scale);
+#else
+  (void)w, (void)d, (void)scale;
+  return 1;
+#endif
+}
+
 /* Whichever of them the BLAS has. */
 extern void scipy_openblas_set_num_threads(int) __attribute__((weak));
 extern void openblas_set_num_threads(int) __attribute__((weak));

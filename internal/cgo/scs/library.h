@@ -22,4 +22,16 @@ void conetune_scs_one_thread(void);
  * if the library may be another one than the header's. */
 int conetune_scs_set_limits(ScsWork *w, const ScsSettings *s);
 
+/* Whether conetune_scs_new_numbers does anything. */
+#if defined(CONETUNE_SYSLIBS) || defined(CONETUNE_OTHER_SCS)
+#define CONETUNE_SCS_SETS_NUMBERS 0
+#else
+#define CONETUNE_SCS_SETS_NUMBERS 1
+#endif
+
+/* Gives a problem that is set up new numbers (cgo/own/scs_set_numbers.c). The result is
+ * 0; 1, and nothing has changed, if SCS has to be set up again; or -1, and the work is
+ * good for scs_finish only. */
+scs_int conetune_scs_new_numbers(ScsWork *w, const ScsData *d, scs_float scale);
+
 #endif

@@ -31,11 +31,15 @@ var _ mirror.Library = Library{}
 // Version returns the version of the library.
 func (Library) Version() string { return C.GoString(C.scs_version()) }
 
+// SetsNumbers is true of the library that was built with our function.
+func (Library) SetsNumbers() bool { return C.CONETUNE_SCS_SETS_NUMBERS != 0 }
+
 // work is a ScsWork.
 type work struct {
 	ptr     *C.ScsWork
 	cleanup runtime.Cleanup
 	m, n    int
+	shape   mirror.Shape
 }
 
 // New calls scs_init, which checks, copies, scales and factors the problem.
@@ -49,8 +53,7 @@ func (Library) New(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) (mirror.W
 	if err != nil {
 		return nil, err
 	}
-	data := &C.ScsData{m: C.scs_int(d.A.Rows), n: C.scs_int(d.A.Cols), A: matrixOf(d.A, &pins), P: matrixOf(d.P, &pins), b: pinned(&pins, d.B), c: pinned(&pins, d.C)}
-	w := &work{ptr: C.scs_init(data, cone, settingsOf(s)), m: d.A.Rows, n: d.A.Cols}
+	w := &work{ptr: C.scs_init(dataOf(d, &pins), cone, settingsOf(s)), m: d.A.Rows, n: d.A.Cols, shape: mirror.ShapeOf(d)}
 	if w.ptr == nil {
 		return nil, mirror.ErrInit
 	}
@@ -91,6 +94,24 @@ func (w *work) Update(b, c []float64) error {
 		return mirror.UpdateFailed(int(status))
 	}
 	return nil
+}
+
+// SetNumbers calls the function of ours that goes into the library.
+func (w *work) SetNumbers(d *mirror.Data, scale float64) (bool, error) {
+	if w.ptr == nil {
+		return false, mirror.ErrClosed
+	}
+	if err := w.shape.Check(d); err != nil {
+		return false, err
+	}
+	var pins runtime.Pinner
+	defer pins.Unpin()
+	status := C.conetune_scs_new_numbers(w.ptr, dataOf(d, &pins), C.scs_float(scale))
+	runtime.KeepAlive(w)
+	if status < 0 {
+		return false, mirror.ErrInit
+	}
+	return status == 0, nil
 }
 
 // SetLimits changes tolerances and limits.
@@ -149,6 +170,11 @@ func integers(pins *runtime.Pinner, v []int) *C.scs_int {
 	}
 	pins.Pin(&out[0])
 	return &out[0]
+}
+
+// dataOf returns a ScsData with pinned numbers.
+func dataOf(d *mirror.Data, pins *runtime.Pinner) *C.ScsData {
+	return &C.ScsData{m: C.scs_int(d.A.Rows), n: C.scs_int(d.A.Cols), A: matrixOf(d.A, pins), P: matrixOf(d.P, pins), b: pinned(pins, d.B), c: pinned(pins, d.C)}
 }
 
 // matrixOf returns a pinned ScsMatrix, nil for nil.

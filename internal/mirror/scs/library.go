@@ -19,6 +19,8 @@ type Library interface {
 	Version() string
 	// HasNuclear says whether it was built with the nuclear norm cone.
 	HasNuclear() bool
+	// SetsNumbers says whether Work.SetNumbers does anything.
+	SetsNumbers() bool
 	// DefaultSettings returns what scs_set_default_settings sets.
 	DefaultSettings() Settings
 	// New calls scs_init, which checks, copies, scales and factors the problem.
@@ -31,6 +33,11 @@ type Work interface {
 	Close()
 	// Update calls scs_update: new b, new c, or both; nil means unchanged.
 	Update(b, c []float64) error
+	// SetNumbers gives the work the numbers of d, whose matrices have the patterns of those it was made of, and goes back to
+	// the Scale of its settings: it is then as New would make it, but the order of the factorisation is not looked for again.
+	// SCS has no function for it. It returns false, and changes nothing, if the library is one of the system or there is
+	// a box cone, and ErrInit if the system cannot be factored, after which the work can only be closed.
+	SetNumbers(d *Data, scale float64) (bool, error)
 	// SetLimits changes EpsAbs, EpsRel, EpsInfeas, MaxIters and TimeLimit, for which SCS itself would have to set up
 	// again. It returns false, and changes nothing, if the work is closed or the library is one of the system.
 	SetLimits(s *Settings) bool
@@ -74,6 +81,30 @@ func (a *Matrix) check() error {
 func CheckUpdate(b, c []float64, m, n int) error {
 	if b != nil && len(b) != m || c != nil && len(c) != n {
 		return fmt.Errorf("scs: b has length %d and c %d, expected %d and %d", len(b), len(c), m, n)
+	}
+	return nil
+}
+
+// Shape is what a Work was made of, to look at the lengths of new numbers.
+type Shape struct{ rows, columns, entriesA, entriesP int }
+
+// ShapeOf returns the shape of d.
+func ShapeOf(d *Data) Shape {
+	s := Shape{rows: len(d.B), columns: len(d.C), entriesA: len(d.A.Val)}
+	if d.P != nil {
+		s.entriesP = len(d.P.Val)
+	}
+	return s
+}
+
+// Check looks at the lengths of new numbers.
+func (s Shape) Check(d *Data) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	if other := ShapeOf(d); other != s {
+		return fmt.Errorf("scs: b, c, A and P have %d, %d, %d and %d numbers, expected %d, %d, %d and %d",
+			other.rows, other.columns, other.entriesA, other.entriesP, s.rows, s.columns, s.entriesA, s.entriesP)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package scs_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -82,6 +83,126 @@ func testSolveAndUpdate(t *testing.T, library scs.Library) {
 	assert.Equal(t, scs.Solved, info.Status)
 	assert.InDelta(t, 2, sol.X[0], 1e-7)
 	assert.InDelta(t, 0, sol.Y[0], 1e-7)
+}
+
+// mixed is a random program with cones of all kinds but boxes, and P if wanted. The patterns are the same for all seeds.
+func mixed(seed uint64, quadratic bool) (*scs.Data, *scs.Cone) {
+	k := &scs.Cone{Zero: 2, Nonnegative: 6, SecondOrder: []int{4, 3}, PSD: []int{3}, Exponential: 1, DualExp: 1, Power: []float64{0.3, -0.6}}
+	const m, n = 2 + 6 + 4 + 3 + 6 + 3 + 3 + 3 + 3, 12
+	draw := rand.New(rand.NewPCG(seed, 1))
+	normal := func(length int) []float64 {
+		v := make([]float64, length)
+		for i := range v {
+			v[i] = draw.NormFloat64()
+		}
+		return v
+	}
+	a := &scs.Matrix{Rows: m, Cols: n, Ptr: []int{0}}
+	for j := range n {
+		for i := j % 3; i < m; i += 3 {
+			a.Ind = append(a.Ind, i)
+		}
+		a.Ptr = append(a.Ptr, len(a.Ind))
+	}
+	a.Val = normal(len(a.Ind))
+	d := &scs.Data{A: a, B: normal(m), C: normal(n)}
+	if quadratic {
+		d.P = &scs.Matrix{Rows: n, Cols: n, Ptr: make([]int, n+1)}
+		for j := range n {
+			if j%2 == 1 { // blocks [2 x; x 2] of every other pair, zero columns between
+				d.P.Ind = append(d.P.Ind, j-1, j)
+				d.P.Val = append(d.P.Val, draw.Float64(), 2)
+			} else {
+				d.P.Ind = append(d.P.Ind, j)
+				d.P.Val = append(d.P.Val, 2)
+			}
+			d.P.Ptr[j+1] = len(d.P.Ind)
+		}
+	}
+	return d, k
+}
+
+// TestSetNumbers has new numbers give what a new work gives, to the last bit, whatever was solved before.
+func TestSetNumbers(t *testing.T) { each(t, testSetNumbers) }
+
+func testSetNumbers(t *testing.T, library scs.Library) {
+	if !library.SetsNumbers() {
+		t.Skip("a library of the system")
+	}
+	set := library.DefaultSettings()
+	set.EpsAbs, set.EpsRel, set.MaxIters = 1e-7, 1e-7, 20_000
+	for _, quadratic := range []bool{false, true} {
+		for _, normalize := range []bool{false, true} {
+			set.Normalize = normalize
+			d, k := mixed(1, quadratic)
+			old, err := library.New(d, k, &set)
+			require.NoError(t, err)
+			defer old.Close()
+			for seed := range uint64(4) {
+				d, k := mixed(seed+2, quadratic)
+				fresh, err := library.New(d, k, &set)
+				require.NoError(t, err)
+				defer fresh.Close()
+				var points [2]*scs.Solution
+				var iterations [2]int
+				for i, w := range []scs.Work{old, fresh} {
+					if w == old {
+						done, err := w.SetNumbers(d, set.Scale)
+						require.NoError(t, err)
+						require.True(t, done)
+					}
+					points[i] = &scs.Solution{X: make([]float64, len(d.C)), Y: make([]float64, len(d.B)), S: make([]float64, len(d.B))}
+					info, err := w.Solve(points[i], false, nil)
+					require.NoError(t, err)
+					iterations[i] = info.Iterations
+				}
+				require.Equal(t, iterations[1], iterations[0])
+				for i := range points[0].Y { // certificates have entries that are no numbers
+					require.Equal(t, math.Float64bits(points[1].Y[i]), math.Float64bits(points[0].Y[i]))
+					require.Equal(t, math.Float64bits(points[1].S[i]), math.Float64bits(points[0].S[i]))
+				}
+			}
+		}
+	}
+}
+
+// TestSetNumbersRefused has numbers that the work cannot take.
+func TestSetNumbersRefused(t *testing.T) { each(t, testSetNumbersRefused) }
+
+func testSetNumbersRefused(t *testing.T, library scs.Library) {
+	if !library.SetsNumbers() {
+		t.Skip("a library of the system")
+	}
+	w := open(t, library)
+	d, _ := projection()
+	d.A.Val[0] = math.NaN()
+	done, err := w.SetNumbers(d, 0.1)
+	require.NoError(t, err)
+	require.False(t, done)
+	info, err := w.Solve(point(), false, nil) // as it was
+	require.NoError(t, err)
+	require.Equal(t, scs.Solved, info.Status)
+
+	d, _ = projection()
+	d.P = nil
+	_, err = w.SetNumbers(d, 0.1)
+	require.ErrorContains(t, err, "P have 1, 1, 1 and 0 numbers, expected 1, 1, 1 and 1")
+	d, _ = projection()
+	d.P.Val[0] = -1
+	_, err = w.SetNumbers(d, 0.1)
+	require.ErrorIs(t, err, scs.ErrInit)
+	w.Close()
+	_, err = w.SetNumbers(d, 0.1)
+	require.ErrorIs(t, err, scs.ErrClosed)
+
+	set := library.DefaultSettings()
+	boxed := &scs.Data{A: &scs.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}}, B: []float64{1, 0}, C: []float64{1}}
+	w, err = library.New(boxed, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
+	require.NoError(t, err)
+	defer w.Close()
+	done, err = w.SetNumbers(boxed, set.Scale)
+	require.NoError(t, err)
+	require.False(t, done)
 }
 
 func TestBoxCone(t *testing.T) { each(t, testBoxCone) }

@@ -142,11 +142,14 @@ func (w *Sets) guess() {
 		}
 		list := w.active[k]
 		size := max(smallest, int(rowShare*float64(rows)))
+		if w.s.Capabilities.FirstOrder {
+			size = max(size, min(2*size, int(restrict.FullShare*float64(sv.V.N))/sizeStep*sizeStep))
+		}
 		if list != nil {
 			size = len(list) + len(list)/2
 		}
 		size = (size + sizeStep - 1) / sizeStep * sizeStep
-		w.put(k, pad(list, size, sv.V.N, func(j int) float64 { return score[j] }))
+		w.put(k, w.pad(list, size, sv.V.N, func(j int) float64 { return score[j] }))
 	}
 }
 
@@ -303,16 +306,22 @@ func (w *Sets) Extend(at *restrict.Round) {
 		}
 		list := append(largestEntries(score, smallest+room/2), kept(sv, as, active, x, done, k, at)...)
 		slices.Sort(list)
-		list = pad(list, len(active), sv.V.N, func(j int) float64 { return math.Abs(done.g[k][j]) / done.threshold(k, j) })
+		list = w.pad(list, len(active), sv.V.N, func(j int) float64 { return math.Abs(done.g[k][j]) / done.threshold(k, j) })
 		w.put(k, list)
 	}
 }
 
 // pad fills a working set up with the entries of the largest scores. Programs of one size have one pattern where the data are
 // dense, and then the analysis of the last one is used again: so the size stays what it was if the set fits, and otherwise grows
-// in steps.
-func pad(list []int, size, n int, score func(j int) float64) []int {
-	if len(list) > size || len(list) > 0 && len(list)+2*sizeStep < size {
+// in steps, for first-order methods to twice the size and never less: each round is a solve from its beginning, and of these they
+// are to have few.
+func (w *Sets) pad(list []int, size, n int, score func(j int) float64) []int {
+	switch {
+	case w.s.Capabilities.FirstOrder:
+		if len(list) > size {
+			size = max(2*size, (len(list)+sizeStep-1)/sizeStep*sizeStep)
+		}
+	case len(list) > size || len(list) > 0 && len(list)+2*sizeStep < size:
 		size = (len(list) + sizeStep - 1) / sizeStep * sizeStep
 	}
 	missing := min(size, n) - len(list)
@@ -364,9 +373,13 @@ func countNonzero(x []float64, share float64) int {
 	return count
 }
 
-// shrink prepares the next Solve: the sets stay, so that the program set up can be used again, unless they are more than twice
-// what was needed. Then they are what was needed, and a quarter more of those nearest to their threshold.
+// shrink prepares the next Solve: the sets stay, so that the program set up can be used again, unless they are more than twice,
+// or with a first-order method three times, what was needed. Then they are what was needed, and a quarter more of those nearest to their threshold.
 func (w *Sets) shrink(as *compile.Assembled) {
+	most := 2
+	if w.s.Capabilities.FirstOrder {
+		most = 3
+	}
 	for k, sv := range w.p.Sparse {
 		active, inv := as.Set(sv.V)
 		x := w.x[as.Start[sv.V.ID]:][:as.Width(sv.V)]
@@ -392,7 +405,7 @@ func (w *Sets) shrink(as *compile.Assembled) {
 		if active != nil {
 			size = len(active)
 		}
-		if size > 2*needed+slackSize {
+		if size > most*needed+slackSize {
 			w.put(k, largestEntries(score, smallest+needed+needed/4))
 		}
 	}

@@ -29,6 +29,7 @@ type attempt struct {
 	because  string
 	// enough says, after the attempt, that none of those to come would come nearer; nil for never.
 	enough func() bool
+	warm   bool // it begins at the end of another solve
 }
 
 // origin is where a solve begins.
@@ -49,24 +50,24 @@ func (r *runner) attempts(from origin) []attempt {
 	}
 	switch {
 	case from == resumed:
-		list = append(list, attempt{r.strategy, here, "it goes on from the end of the last solve", r.rooted})
+		list = append(list, attempt{r.strategy, here, "it goes on from the end of the last solve", r.rooted, true})
 	case from == warmed:
-		list = append(list, attempt{r.embedding, here, "it begins at the given point", nil})
+		list = append(list, attempt{r.embedding, here, "it begins at the given point", nil, true})
 	case r.direct.fits():
 		list = append(list, attempt{r.direct, r.direct.start, "in linear programs over matrices, one side may have no interior",
-			func() bool { return r.rooted() && r.best.error <= nearSolved }})
+			func() bool { return r.rooted() && r.best.error <= nearSolved }, false})
 	}
 	start := func(differences bool) func() error {
 		return func() error { return r.embedding.start(differences) }
 	}
 	if len(r.nonsymmetric) == 0 {
-		list = append(list, attempt{r.embedding, start(true), "it takes all cones, and ends with a certificate where there is no solution", nil})
+		list = append(list, attempt{r.embedding, start(true), "it takes all cones, and ends with a certificate where there is no solution", nil, false})
 	} else {
-		list = append(list, attempt{r.embedding, start(false), "it takes all cones; with nonsymmetric ones the constant part whole loses fewer digits", nil},
-			attempt{r.embedding, start(true), "the constant part as a difference has other rounding", nil})
+		list = append(list, attempt{r.embedding, start(false), "it takes all cones; with nonsymmetric ones the constant part whole loses fewer digits", nil, false},
+			attempt{r.embedding, start(true), "the constant part as a difference has other rounding", nil, false})
 	}
 	if r.direct.fits() {
-		list = append(list, attempt{r.direct, r.direct.startAtBest, "the best point is improved with directions that lose half as many digits", nil})
+		list = append(list, attempt{r.direct, r.direct.startAtBest, "the best point is improved with directions that lose half as many digits", nil, false})
 	}
 	return list
 }
@@ -77,7 +78,8 @@ func (r *runner) rooted() bool { return r.strategy == strategy(r.direct) && r.di
 // try makes the attempts of a list. The status is backends.Unsolved where none came to an end, and the error says why the last one did not.
 func (r *runner) try(ctx context.Context, list []attempt) (status backends.Status, err error) {
 	for _, a := range list {
-		r.strategy, err = a.strategy, a.begin()
+		err = a.begin()
+		r.strategy, r.anew = a.strategy, !a.warm
 		if l := r.options.Logger; l != nil { // of which begin may have changed the name
 			l.DebugContext(ctx, "native", "attempt", a.strategy.String(), "because", a.because)
 		}

@@ -26,7 +26,8 @@ const (
 	// So many iterations without a better point, late in the run, mean a stall.
 	stallIterations = 10
 	stallMu         = 1e-6
-	// Without the embedding, what is left of the residuals and of mu counts, too; it must fall by lessLeft.
+	// Without the embedding, what is left of the residuals and of mu counts, too; it must fall by lessLeft. So must the error of a run that did not
+	// begin anew, as another start is still to come.
 	lessLeft = 0.9
 	// Where the embedding with a good point gains less than 1/slowFactor in slowIterations, and root is at hand, that takes over.
 	slowIterations = 15
@@ -42,6 +43,7 @@ type runner struct {
 	embedding *embedding
 	direct    *direct
 	strategy  strategy // at work, or the last one
+	anew      bool     // its attempt did not begin where another solve has ended
 
 	// of one solve
 	options    backends.Options
@@ -55,6 +57,7 @@ type watch struct {
 	stalled              bool
 	nearest              float64 // to a certificate
 	smallest             float64 // part of the start that is left
+	least                float64 // error that counted as progress
 	before               float64 // the best error slowIterations ago
 }
 
@@ -100,7 +103,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 // loop iterates until the tolerances are met or a limit is reached. Where neither will be the status is backends.Unsolved, and the error
 // says why.
 func (r *runner) loop(ctx context.Context) (backends.Status, error) {
-	r.watch = watch{nearest: math.Inf(1), smallest: math.Inf(1), before: math.Inf(1)}
+	r.watch = watch{nearest: math.Inf(1), smallest: math.Inf(1), least: math.Inf(1), before: math.Inf(1)}
 	for ; ; r.iterations++ {
 		r.residuals()
 		p := r.measure()
@@ -171,8 +174,13 @@ func (r *runner) aim(p progress) error {
 func (r *runner) gains(p progress) error {
 	w := &r.watch
 	left, late := r.strategy.standing()
-	if near := min(p.noPoint, p.noBound); p.worst < r.best.error || near < w.nearest || left < lessLeft*w.smallest {
-		w.worse, w.nearest, w.smallest = 0, min(near, w.nearest), min(left, w.smallest)
+	near := min(p.noPoint, p.noBound)
+	better := p.worst < r.best.error || near < w.nearest
+	if !r.anew {
+		better = p.worst < lessLeft*w.least || near < lessLeft*w.nearest
+	}
+	if better || left < lessLeft*w.smallest {
+		w.worse, w.nearest, w.smallest, w.least = 0, min(near, w.nearest), min(left, w.smallest), min(p.worst, w.least)
 	} else {
 		w.worse++
 	}

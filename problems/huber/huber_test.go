@@ -134,3 +134,18 @@ func TestThreshold(t *testing.T) {
 	_, err = huber.New(&dataset.Split{}, huber.Options{})
 	require.Error(t, err)
 }
+
+// On this table a subproblem that began at the end of the last one had nothing left of mu, and a residual that fell by a hundredth in ten iterations:
+// where a warm start gets on so slowly, another start has to follow.
+func TestWarmStartThatStalls(t *testing.T) {
+	d, err := dataset.Read("testdata/small.csv", "y")
+	require.NoError(t, err)
+	cv, err := dataset.CrossValidateRepeated(d, 3, 3, 1, nil)
+	require.NoError(t, err)
+	m, err := huber.New(cv, huber.Options{Standardize: true, Intercept: true})
+	require.NoError(t, err)
+	r, err := tune.Run(t.Context(), m, tune.Config{})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, r.Status)
+	require.Empty(t, r.Message)
+}

@@ -36,6 +36,9 @@ import (
 type Rows struct {
 	X *design.Matrix
 	Y []float64
+	// Weights are positive numbers of any unit by which losses are means over the rows, nil for equal ones. Offset is a known term of each prediction, nil for
+	// none. Fits with a smooth loss take both, the support vector machine and the multinomial regression weights; the others take neither.
+	Weights, Offset []float64
 }
 
 // NewRows copies the features by columns, but for compressed sparse columns, which are shared; nil stands for no features.
@@ -80,12 +83,6 @@ func checkLabels(name string, val Rows) error {
 		}
 	}
 	return nil
-}
-
-// LabelledRows have labels of -1 and 1, and weights, nil for equal ones.
-type LabelledRows struct {
-	Rows
-	Weights []float64
 }
 
 // Entries are known entries (Row[k], Col[k]) of a matrix with their values Y[k], and a row of features X for each.

@@ -21,7 +21,7 @@ func TestFolds(t *testing.T) {
 	require.NoError(t, err)
 	rows := func(index []int) Rows {
 		d := s.Train.Rows(index)
-		return Rows{design.New(d.X), d.Y}
+		return Rows{X: design.New(d.X), Y: d.Y}
 	}
 	for _, kind := range kinds {
 		var models []lower.Penalised

@@ -20,7 +20,7 @@ func labelled(r Rows) Rows {
 	for i := range y {
 		y[i] = math.Copysign(1, y[i])
 	}
-	return Rows{r.X, y}
+	return Rows{X: r.X, Y: y}
 }
 
 // counted replaces targets by counts that grow with them.
@@ -29,7 +29,7 @@ func counted(r Rows) Rows {
 	for i, v := range y {
 		y[i] = math.Round(2 * math.Exp(math.Tanh(v/2)))
 	}
-	return Rows{r.X, y}
+	return Rows{X: r.X, Y: y}
 }
 
 func TestPoissonHypergradient(t *testing.T) {

@@ -5,18 +5,17 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/multipliers"
 	"github.com/conetune/conetune/lower/sparse"
 )
 
-// ClassRows have a class from 0 on for each row of the design.
+// ClassRows have a class from 0 on for each row of the design, and weights, nil for equal ones.
 type ClassRows struct {
-	X     *design.Matrix
-	Class []int
+	X       *design.Matrix
+	Class   []int
+	Weights []float64
 }
 
 // Multinomial is a multinomial logistic regression with the hyperparameters of an elastic net. The validation loss is the mean of minus the
@@ -24,14 +23,12 @@ type ClassRows struct {
 type Multinomial struct {
 	train     *sparse.Multinomial
 	both      *sparse.MultinomialJoint
-	val       ClassRows
-	classes   int
 	intercept bool
 }
 
 // NewMultinomial takes rows of so many classes, each of which has one for training.
 func NewMultinomial(train, val ClassRows, classes int, intercept bool) (*Multinomial, error) {
-	g, err := sparse.NewMultinomial(train.X, train.Class, classes, intercept)
+	g, err := sparse.MultinomialOf(sparse.Classed(train), classes, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the multinomial regression: %w", err)
 	}
@@ -43,11 +40,11 @@ func NewMultinomial(train, val ClassRows, classes int, intercept bool) (*Multino
 			return nil, fmt.Errorf("fits: class of validation row %d of the multinomial regression is %d, expected 0 to %d", i, k, classes-1)
 		}
 	}
-	both, err := g.Joint(val.X, val.Class)
+	both, err := g.Joint(sparse.Classed(val))
 	if err != nil {
 		return nil, fmt.Errorf("fits: %w", err)
 	}
-	return &Multinomial{g, both, val, classes, intercept}, nil
+	return &Multinomial{g, both, intercept}, nil
 }
 
 // Shape implements [lower.Valued].
@@ -93,29 +90,6 @@ func (m *Multinomial) Solve(ctx context.Context, lambda []float64, tol float64, 
 		pt.X = append(pt.X, s.B0)
 	}
 	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
-	pt.Validation = m.validation(s)
+	pt.Validation = math.Max(0, m.both.Validation(pt.X))
 	return pt, nil
-}
-
-// validation is the mean loss on the validation rows.
-func (m *Multinomial) validation(s *sparse.MultinomialSolution) float64 {
-	n := len(m.val.Class)
-	f := make([][]float64, m.classes)
-	for k := range f {
-		f[k] = make([]float64, n)
-		floats.AddConst(s.B0[k], f[k])
-		for j := range m.val.X.Columns() {
-			if v := s.B[j*m.classes+k]; v != 0 {
-				m.val.X.Axpy(v, j, f[k])
-			}
-		}
-	}
-	sum, row := 0.0, make([]float64, m.classes)
-	for i, y := range m.val.Class {
-		for k := range f {
-			row[k] = f[k][i]
-		}
-		sum += floats.LogSumExp(row) - row[y]
-	}
-	return math.Max(0, sum/float64(n))
 }

@@ -24,7 +24,7 @@ func generated(t testing.TB, shape string, seed uint64, compressed bool) (train,
 	require.NoError(t, err)
 	rows := func(d *dataset.Data) Rows {
 		if !compressed {
-			return Rows{design.New(d.X), d.Y}
+			return Rows{X: design.New(d.X), Y: d.Y}
 		}
 		n, p := d.X.Dims()
 		start, index, value := []int{0}, []int{}, []float64{}
@@ -34,7 +34,7 @@ func generated(t testing.TB, shape string, seed uint64, compressed bool) (train,
 			}
 			start = append(start, len(index))
 		}
-		return Rows{design.New(sparse.NewCSC(n, p, start, index, value)), d.Y}
+		return Rows{X: design.New(sparse.NewCSC(n, p, start, index, value)), Y: d.Y}
 	}
 	return rows(s.Train), rows(s.Val)
 }
@@ -155,7 +155,7 @@ func TestSingularSupport(t *testing.T) {
 			r.X.Mul(data[j*n:(j+1)*n], unit)
 			copy(data[(p+j)*n:], data[j*n:(j+1)*n])
 		}
-		return Rows{design.FromColumns(n, 2*p, data), r.Y}
+		return Rows{X: design.FromColumns(n, 2*p, data), Y: r.Y}
 	}
 	one, err := Lasso(train, val, false)
 	require.NoError(t, err)
@@ -182,9 +182,9 @@ func TestBadRows(t *testing.T) {
 	_, other := generated(t, "10-5-0-p5", 1, false)
 	for want, rows := range map[string][2]Rows{
 		"4 features of the training rows and 5": {train, other},
-		"3 targets for 5 validation rows":       {train, {val.X, val.Y[:3]}},
-		"training rows of the lasso":            {{train.X, train.Y[:3]}, val},
-		"0 validation rows":                     {train, {design.FromColumns(0, 4, nil), nil}},
+		"3 targets for 5 validation rows":       {train, {X: val.X, Y: val.Y[:3]}},
+		"training rows of the lasso":            {{X: train.X, Y: train.Y[:3]}, val},
+		"0 validation rows":                     {train, {X: design.FromColumns(0, 4, nil)}},
 	} {
 		_, err := Lasso(rows[0], rows[1], false)
 		require.ErrorContains(t, err, want)

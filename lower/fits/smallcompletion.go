@@ -45,7 +45,7 @@ func NewSmallCompletion(train, val Entries, m, n int, groups [][]int, parts []in
 		}
 		return at
 	}
-	both, err := separable.NewCompletion(separable.Rows(train.Rows), separable.Rows(val.Rows), places(train), places(val), m, n, groups, intercept)
+	both, err := separable.NewCompletion(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, places(train), places(val), m, n, groups, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("fits: matrix completion: %w", err)
 	}

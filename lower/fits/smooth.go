@@ -15,7 +15,7 @@ import (
 //
 //	min over b, b0 of  1/n sum_i l(y_i, f_i) + lambda_1 |b|_1 + lambda_2 / 2 |b|^2,   f = X b + b0,
 //
-// with the penalties weighted by factors and the coefficients within bounds where there are [sparse.Terms].
+// with the means by the weights of the rows and f plus their offsets where there are any, and the penalties weighted by factors and the coefficients within bounds where there are [sparse.Terms].
 // The validation loss is the mean of l. Its points have the coefficients, and with an intercept b0.
 type smooth struct {
 	joint
@@ -39,7 +39,6 @@ type smoothTraining interface {
 	Local(s *sparse.Solution) (*sparse.Regression, error)
 	LambdaMax() float64
 	Relative(gap float64) float64
-	Loss(y, f float64) (value, derivative float64)
 	Joint(val sparse.Sample) (*sparse.Joint, error)
 	Free(s *sparse.Solution) []int
 	Factor(j int) float64
@@ -55,7 +54,7 @@ func NewLogistic(train, val Rows, intercept bool) (*Logistic, error) {
 
 // LogisticTerms is [NewLogistic] with terms.
 func LogisticTerms(train, val Rows, intercept bool, t sparse.Terms) (*Logistic, error) {
-	g, err := sparse.NewLogistic(train.X, train.Y, intercept)
+	g, err := sparse.LogisticOf(sparse.Sample(train), intercept)
 	if err == nil && !t.Plain() {
 		g, err = g.With(t)
 	}
@@ -83,7 +82,7 @@ func NewPoisson(train, val Rows, intercept bool) (*Poisson, error) {
 
 // PoissonTerms is [NewPoisson] with terms.
 func PoissonTerms(train, val Rows, intercept bool, t sparse.Terms) (*Poisson, error) {
-	g, err := sparse.NewPoisson(train.X, train.Y, intercept)
+	g, err := sparse.PoissonOf(sparse.Sample(train), intercept)
 	if err == nil && !t.Plain() {
 		g, err = g.With(t)
 	}
@@ -110,7 +109,7 @@ type Squares struct{ smooth }
 
 // NewSquares takes terms, which may be none.
 func NewSquares(train, val Rows, intercept bool, t sparse.Terms) (*Squares, error) {
-	g, err := sparse.NewSquares(train.X, train.Y, intercept, t)
+	g, err := sparse.SquaresOf(sparse.Sample(train), intercept, t)
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the elastic net: %w", err)
 	}
@@ -155,26 +154,20 @@ func (m *smooth) Solve(ctx context.Context, lambda []float64, tol float64, start
 	if err != nil {
 		return nil, err
 	}
-	count := float64(len(m.val.Y))
-	f, u := make([]float64, len(m.val.Y)), make([]float64, len(m.val.Y))
-	m.val.X.Mul(f, s.B)
-	floats.AddConst(s.B0, f)
-	value := 0.0
-	for i, y := range m.val.Y {
-		loss, derivative := m.train.Loss(y, f[i])
-		value += loss / count
-		u[i] = derivative / count
+	x := [][]float64{s.B}
+	if m.intercept {
+		x = append(x, []float64{s.B0})
 	}
+	value, u := m.both.Validation(x)
 	all := make([]float64, len(s.B))
 	m.val.X.MulTrans(all, u)
 	state := &smoothState{Solution: s, w2: lambda[1], free: m.train.Free(s)}
 	for _, j := range state.free {
 		state.gradient, state.factor = append(state.gradient, all[j]), append(state.factor, m.train.Factor(j))
 	}
-	pt := &lower.Point{Lambda: append([]float64(nil), lambda...), X: [][]float64{s.B}, Validation: value, Gap: m.train.Relative(s.Gap)}
+	pt := &lower.Point{Lambda: append([]float64(nil), lambda...), X: x, Validation: value, Gap: m.train.Relative(s.Gap)}
 	if m.intercept {
 		state.gradient = append(state.gradient, floats.Sum(u))
-		pt.X = append(pt.X, []float64{s.B0})
 	}
 	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
 	pt.State = state

@@ -24,14 +24,14 @@ import (
 // stay so. Their equations are solved by a factor, in the forward mode for each hyperparameter.
 type SVM struct {
 	train *machine.Problem
-	rows  LabelledRows // of training, their weights of sum 1
-	val   LabelledRows
+	rows  Rows // of training, their weights of sum 1
+	val   Rows
 	low   float64
 	high  float64
 }
 
 // NewSVM takes labels of -1 and 1, of which the training rows have both. The wbar_j stay from low to high in a search.
-func NewSVM(train, val LabelledRows, low, high float64) (*SVM, error) {
+func NewSVM(train, val Rows, low, high float64) (*SVM, error) {
 	g, err := machine.New(train.X, train.Y, train.Weights)
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the support vector machine: %w", err)
@@ -46,7 +46,7 @@ func NewSVM(train, val LabelledRows, low, high float64) (*SVM, error) {
 	case !(low > 0) || !(low <= high) || math.IsInf(high, 1):
 		return nil, fmt.Errorf("fits: bounds of the support vector machine from %g to %g, expected positive numbers in order", low, high)
 	}
-	if err := cmp.Or(check("support vector machine", train.Rows, val.Rows), checkLabels("support vector machine", val.Rows)); err != nil {
+	if err := cmp.Or(check("support vector machine", train, val), checkLabels("support vector machine", val)); err != nil {
 		return nil, err
 	}
 	rows := train

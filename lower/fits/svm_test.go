@@ -17,9 +17,9 @@ import (
 )
 
 // classified are normal rows; the label is the sign of the sum of the first three features, with noise.
-func classified(seed uint64, n, p int) LabelledRows {
+func classified(seed uint64, n, p int) Rows {
 	r := rand.New(rand.NewPCG(seed, 2))
-	x, out := mat.NewDense(n, p, nil), LabelledRows{}
+	x, out := mat.NewDense(n, p, nil), Rows{}
 	for i := range n {
 		sum := 0.7 * r.NormFloat64()
 		for j := range p {
@@ -137,7 +137,7 @@ func TestSVMStart(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, pt.Solved)
 
-	logistic, err := NewLogistic(labelled(Rows{design.FromColumns(4, 1, []float64{1, 2, 3, 4}), []float64{1, 3, 2, 5}}), labelled(Rows{design.FromColumns(1, 1, []float64{1}), []float64{1}}), false)
+	logistic, err := NewLogistic(labelled(Rows{X: design.FromColumns(4, 1, []float64{1, 2, 3, 4}), Y: []float64{1, 3, 2, 5}}), labelled(Rows{X: design.FromColumns(1, 1, []float64{1}), Y: []float64{1}}), false)
 	require.NoError(t, err)
 	require.Nil(t, lower.StarterOf(logistic))
 	mixed, err := lower.NewFolds([]lower.Penalised{logistic})

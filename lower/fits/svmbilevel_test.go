@@ -63,12 +63,14 @@ func tableOf(rng *rand.Rand, n, p int, kind string) table {
 	return s
 }
 
-func (s table) rows(kind string) LabelledRows {
+func (s table) rows(kind string) Rows {
 	var x mat.Matrix = s.x
 	if kind == "sparse" {
 		x = lowertest.Compress(s.x)
 	}
-	return LabelledRows{Rows: NewRows(x, s.y), Weights: s.u}
+	out := NewRows(x, s.y)
+	out.Weights = s.u
+	return out
 }
 
 // hinge is the mean loss as an expression.

@@ -65,7 +65,7 @@ func TestImplicit(t *testing.T) {
 				if dense {
 					of = func(x *mat.Dense) *design.Matrix { return design.New(x) }
 				}
-				g, err := newJoint(c.loss, name == "squares", Sample{of(x), y}, Sample{of(v), z}, true)
+				g, err := newJoint(c.loss, name == "squares", Sample{X: of(x), Y: y}, Sample{X: of(v), Y: z}, true)
 				require.NoError(t, err)
 				var points [2]*lower.JointPoint
 				var checks [2]lower.JointCheck
@@ -158,7 +158,7 @@ func stationary(t *testing.T, s *jointSolver, w *lower.JointWeights, train, val 
 // It ends in time.
 func TestImplicitStops(t *testing.T) {
 	x, y := scattered(1, 80, 120, lossesOfTests["logistic"].target)
-	g, err := newJoint(logLoss{}, false, Sample{compressedColumns(x), y}, Sample{X: compressedColumns(x)}, true)
+	g, err := newJoint(logLoss{}, false, Sample{X: compressedColumns(x), Y: y}, Sample{X: compressedColumns(x)}, true)
 	require.NoError(t, err)
 	s := g.Joint().(*jointSolver)
 	s.most = 5

@@ -9,14 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/design"
 )
-
-// Sample are rows of features with a target for each.
-type Sample struct {
-	X *design.Matrix
-	Y []float64
-}
 
 // Joint is a regression on training and validation rows at once, with penalties |b|_1 and 1/2 |b|^2, weighted by factors and within bounds where there are [Terms],
 //
@@ -31,9 +24,9 @@ type Sample struct {
 // of the order of W whatever the rows, solved by coordinate descent and Newton steps with the signs fixed. Missing features are found by their
 // correlations with the residuals.
 type Joint struct {
-	loss      loss
 	quadratic bool
 	sets      [2]Sample // validation, training
+	rows      [2]observed
 	intercept bool
 	base      *smooth // of the training rows, nil for plain squares
 }
@@ -51,11 +44,11 @@ func JointSquares(train, val Sample, intercept bool) (*Joint, error) {
 
 // Joint adds validation rows.
 func (g *smooth) Joint(val Sample) (*Joint, error) {
-	j, err := newJoint(g.loss, g.quadratic, Sample{g.x, g.y}, val, g.intercept)
+	j, err := newJoint(g.loss, g.quadratic, Sample{X: g.x, Y: g.y, Weights: g.weight, Offset: g.offset}, val, g.intercept)
 	if err != nil {
 		return nil, err
 	}
-	j.base = g
+	j.base, j.rows[training] = g, g.observed
 	return j, nil
 }
 
@@ -65,7 +58,14 @@ func newJoint(l loss, quadratic bool, train, val Sample, intercept bool) (*Joint
 	if n == 0 || m == 0 && val.Y != nil || p != q || len(train.Y) != n || len(val.Y) != m && val.Y != nil {
 		return nil, fmt.Errorf("sparse: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p, len(train.Y), m, q, len(val.Y))
 	}
-	return &Joint{loss: l, quadratic: quadratic, sets: [2]Sample{val, train}, intercept: intercept}, nil
+	out := &Joint{quadratic: quadratic, sets: [2]Sample{val, train}, intercept: intercept}
+	for k, s := range out.sets {
+		if err := s.check(); err != nil {
+			return nil, err
+		}
+		out.rows[k] = newObserved(l, s)
+	}
+	return out, nil
 }
 
 // Features is their number p.
@@ -82,15 +82,21 @@ func (g *Joint) Shape() []int {
 // Values are the losses and the penalties.
 func (g *Joint) Values(x [][]float64) lower.Values {
 	var losses [2]float64
-	for k, s := range g.sets {
-		f := g.predict(k, x)
-		for i, y := range s.Y {
-			losses[k] += g.loss.value(y, f[i])
-		}
-		losses[k] /= float64(len(s.Y))
+	for k := range g.sets {
+		losses[k] = g.rows[k].total(g.predict(k, x))
 	}
 	one, two := g.terms().penalties(x[0])
 	return lower.Values{Validation: losses[validating], Train: losses[training], Penalties: []float64{one, two}}
+}
+
+// Validation is the mean loss of a point over the validation rows, and its derivative in the prediction of each of them.
+func (g *Joint) Validation(x [][]float64) (value float64, derivative []float64) {
+	f, rows := g.predict(validating, x), &g.rows[validating]
+	value = rows.total(f)
+	for i, v := range f {
+		f[i] = -rows.slope(i, v) / float64(len(f))
+	}
+	return value, f
 }
 
 // terms are those of the features.
@@ -121,20 +127,24 @@ func (squares) conjugate(y, a float64) float64 { return a*y - a*a/2 }
 
 func (squares) slopes(float64) (low, high float64) { return math.Inf(-1), math.Inf(1) }
 
-func (squares) balance(_, a []float64) {
-	floats.AddConst(-floats.Sum(a)/float64(len(a)), a)
+func (squares) balance(_, weight, a []float64) {
+	if weight == nil {
+		floats.AddConst(-floats.Sum(a)/float64(len(a)), a)
+		return
+	}
+	floats.AddScaled(a, -floats.Sum(a)/floats.Sum(weight), weight)
 }
 
 // dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from the slopes u of the training rows, as in the comment on [smooth]: the better one of those
 // for t = 1 and for the t that needs no m_2.
 func (g *Joint) dual(ctx context.Context, look jointLook, m1, m2 float64, threads int) float64 {
 	var a []float64
-	x, y := g.sets[training].X, g.sets[training].Y
-	n, c := float64(len(y)), look.products
+	x, rows := g.sets[training].X, &g.rows[training]
+	n, c := float64(len(rows.y)), look.products
 	if g.base != nil {
 		a = g.base.balanced(look.slopes)
 	} else if a = slices.Clone(look.slopes); g.intercept {
-		g.loss.balance(y, a)
+		rows.balance(a)
 	}
 	if g.intercept || g.base != nil && len(g.base.trivial.columns) > 0 { // a is not u
 		c = make([]float64, x.Columns())
@@ -147,7 +157,7 @@ func (g *Joint) dual(ctx context.Context, look jointLook, m1, m2 float64, thread
 	at := func(t, m2 float64) float64 {
 		sum := 0.0
 		for i, v := range a {
-			sum += g.loss.conjugate(y[i], t*v)
+			sum += rows.conjugate(i, t*v)
 		}
 		sum /= n
 		for j, v := range c {

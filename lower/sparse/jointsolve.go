@@ -49,7 +49,8 @@ type jointModel struct {
 	linear []float64   // h
 	value  float64     // c
 	at     float64     // the loss at a
-	// For losses that are not squares: the slopes at a, and the curvatures, of an a before where they have changed little, that G is made of.
+	// The slopes at a, of squares at 0, and the curvatures that G is made of: the weights of the rows of squares, nil for ones; else those of an a before where
+	// they have changed little.
 	slope, curvature []float64
 	products         []float64 // X'u for all features, nil if they were not looked at
 	implicit         implicitModel
@@ -145,11 +146,11 @@ func (s *jointSolver) extend(k int) {
 	}
 }
 
-// offset is h at a position: X'y / n for squares, else Ga - g with the gradient g = -X'u / n at a.
+// offset is h at a position: X'y / n for squares, with y times the weights of the rows, else Ga - g with the gradient g = -X'u / n at a.
 func (s *jointSolver) offset(k, i int) float64 {
 	m, n, j := &s.models[k], float64(len(s.sets[k].Y)), s.columns[i]
 	if s.quadratic {
-		return s.correlation(k, j, s.sets[k].Y) / n
+		return s.correlation(k, j, m.slope) / n
 	}
 	product := 0.0
 	if m.products != nil && j != design.Ones {
@@ -216,16 +217,21 @@ func (s *jointSolver) ready(k int) {
 	}
 	n := float64(len(set.Y))
 	if s.quadratic {
-		m.value = floats.Dot(set.Y, set.Y) / (2 * n)
-		m.slope, m.at = set.Y, m.value
+		rows := &s.rows[k]
+		if m.slope, m.curvature = rows.y, rows.weight; m.curvature != nil {
+			m.slope = slices.Clone(rows.y)
+			floats.Mul(m.slope, m.curvature)
+		}
+		m.value = floats.Dot(rows.y, m.slope) / (2 * n)
+		m.at = m.value
 	} else {
 		look := s.seen[k]
 		if look.slopes == nil || !slices.Equal(s.a, s.b) {
 			look = s.look(k, s.a)
 		}
 		curvature := make([]float64, len(look.slopes))
-		for i, y := range set.Y {
-			curvature[i] = math.Max(leastCurvature, s.loss.curvature(y, look.slopes[i]))
+		for i, u := range look.slopes {
+			curvature[i] = math.Max(leastCurvature, s.rows[k].curvature(i, u))
 		}
 		m.slope, m.products = look.slopes, look.products
 		if m.reused++; m.curvature == nil || !s.explicit() || m.reused > mostReused || !near(curvature, m.curvature) {
@@ -259,13 +265,12 @@ func (s *jointSolver) ready(k int) {
 
 // look is what there is to see of a set at some coefficients, without the products.
 func (s *jointSolver) look(k int, b []float64) jointLook {
-	f := s.predictions(k, b)
-	sum := 0.0
-	for i, y := range s.sets[k].Y {
-		sum += s.loss.value(y, f[i])
-		f[i] = s.loss.slope(y, f[i])
+	f, rows := s.predictions(k, b), &s.rows[k]
+	out := jointLook{loss: rows.total(f), slopes: f}
+	for i, v := range f {
+		f[i] = rows.slope(i, v)
 	}
-	return jointLook{loss: sum / float64(len(f)), slopes: f}
+	return out
 }
 
 // near says whether curvatures have changed little.

@@ -3,6 +3,7 @@ package sparse
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/lower/design"
 )
@@ -17,12 +18,17 @@ type Logistic struct{ smooth }
 
 // NewLogistic checks the data: y has -1 or 1 for each row of x, and both if there is an intercept.
 func NewLogistic(x *design.Matrix, y []float64, intercept bool) (*Logistic, error) {
-	n, err := rowsOf(x, y, "labels")
+	return LogisticOf(Sample{X: x, Y: y}, intercept)
+}
+
+// LogisticOf is [NewLogistic] of rows with weights and an offset.
+func LogisticOf(s Sample, intercept bool) (*Logistic, error) {
+	n, err := rowsOf(s, "labels")
 	if err != nil {
 		return nil, err
 	}
 	ones := 0
-	for i, v := range y {
+	for i, v := range s.Y {
 		if v != -1 && v != 1 {
 			return nil, fmt.Errorf("sparse: label of row %d is %g, expected -1 or 1", i, v)
 		}
@@ -30,18 +36,47 @@ func NewLogistic(x *design.Matrix, y []float64, intercept bool) (*Logistic, erro
 			ones++
 		}
 	}
-	b0 := 0.0
+	o, b0 := newObserved(logLoss{}, s), 0.0
 	if intercept {
 		if ones == 0 || ones == n {
-			return nil, fmt.Errorf("sparse: all labels are %g, and the intercept would be infinite; expected -1 and 1", y[0])
+			return nil, fmt.Errorf("sparse: all labels are %g, and the intercept would be infinite; expected -1 and 1", s.Y[0])
 		}
-		b0 = math.Log(float64(ones) / float64(n-ones))
+		b0 = o.logOdds()
 	}
-	g, err := newSmooth(logLoss{}, x, y, intercept, b0)
+	g, err := newSmooth(o, s.X, intercept, b0)
 	if err != nil {
 		return nil, err
 	}
 	return &Logistic{g}, nil
+}
+
+// logOdds is the best intercept at b = 0. With an offset it is between the log odds of the labels less the largest and less the smallest offset, where the sum of the
+// slopes, which falls, is 0.
+func (o *observed) logOdds() float64 {
+	var sum [2]float64
+	for i := range o.y {
+		y, w, _ := o.of(i)
+		sum[int(y+1)/2] += w
+	}
+	odds := math.Log(sum[1] / sum[0])
+	if o.offset == nil {
+		return odds
+	}
+	lo, hi := odds-slices.Max(o.offset), odds-slices.Min(o.offset)
+	for { // down to neighbouring numbers
+		c, sum := lo+(hi-lo)/2, 0.0
+		if c <= lo || c >= hi {
+			return c
+		}
+		for i := range o.y {
+			sum += o.slope(i, c)
+		}
+		if sum > 0 {
+			lo = c
+		} else {
+			hi = c
+		}
+	}
 }
 
 // logLoss is log(1 + exp(-y f)) for y = -1 and 1.
@@ -57,7 +92,7 @@ func (logLoss) slope(y, f float64) float64 { return y / (1 + math.Exp(y*f)) }
 func (logLoss) curvature(_, u float64) float64 { return math.Abs(u) * (1 - math.Abs(u)) }
 
 // balance makes the larger of the sums over the two classes as small as the other.
-func (logLoss) balance(y, a []float64) {
+func (logLoss) balance(y, _, a []float64) {
 	var sums [2]float64
 	for i, v := range y {
 		if v > 0 {

@@ -15,23 +15,36 @@ import (
 // Multinomial is a penalised multinomial logistic regression of K classes: with the p x K coefficients B, of which entry (j, k) is b_(jK+k), and
 // f_ik = x_i'B_k + b0_k,
 //
-//	minimize over B (and b0)   1/n sum_i (log sum_k exp(f_ik) - f_(i, y_i)) + w1 sum_jk |b_jk| + w2/2 sum_jk b_jk^2.
+//	minimize over B (and b0)   1/n sum_i v_i (log sum_k exp(f_ik) - f_(i, y_i)) + w1 sum_jk |b_jk| + w2/2 sum_jk b_jk^2.
 //
-// All classes have coefficients, as in glmnet and scikit-learn; the intercepts add up to 0. Solves do not change it, and may run at the same time.
+// where the weights v_i of the rows have the mean 1. All classes have coefficients, as in glmnet and scikit-learn; the intercepts add up to 0. Solves do not change it, and may run at the same time.
 //
 // # Method
 //
 // Proximal Newton steps (Lee, Sun, Saunders, SIAM J. Optim. 2014) over working sets of entries, whose whole second derivatives
-// 1/n sum_i x_ij x_il p_ik (1{k=m} - p_im) are formed; each step is a [quadratic] program. With u_ik = 1{y_i=k} - p_ik, c = X'U / n, intercepts at their best, so that the
+// 1/n sum_i v_i x_ij x_il p_ik (1{k=m} - p_im) are formed; each step is a [quadratic] program. With u_ik = v_i (1{y_i=k} - p_ik), c = X'U / n, intercepts at their best, so that the
 // columns of U add up to 0, and t <= 1 such that t |c_jk| <= w1 where w2 = 0, the mean entropy of the rows of Y - tU less sum_jk max(0, t |c_jk| - w1)^2 / (2 w2) is a lower
 // bound of the optimal value.
 type Multinomial struct {
 	x         *design.Matrix
 	class     []int
+	weight    []float64 // of the rows, of mean 1; nil for equal ones
 	k         int
 	intercept bool
-	counts    []float64 // of the classes
+	counts    []float64 // of the classes, by the weights
 	scale     float64   // the objective at B = 0 and its best intercepts
+}
+
+// Classed are rows of features with a class for each, and positive weights of any unit, nil for equal ones, by which losses are means over the rows.
+type Classed struct {
+	X       *design.Matrix
+	Class   []int
+	Weights []float64
+}
+
+// check says what is wrong with the weights.
+func (c Classed) check() error {
+	return Sample{Y: make([]float64, len(c.Class)), Weights: c.Weights}.check()
 }
 
 // MultinomialSolution is a point, and how near to the optimum it is proven to be.
@@ -46,6 +59,12 @@ type MultinomialSolution struct {
 
 // NewMultinomial checks the data: each row of x has a class from 0 to classes - 1, and each class a row.
 func NewMultinomial(x *design.Matrix, class []int, classes int, intercept bool) (*Multinomial, error) {
+	return MultinomialOf(Classed{X: x, Class: class}, classes, intercept)
+}
+
+// MultinomialOf is [NewMultinomial] of rows with weights.
+func MultinomialOf(rows Classed, classes int, intercept bool) (*Multinomial, error) {
+	x, class := rows.X, rows.Class
 	n, _ := x.Dims()
 	if n == 0 || len(class) != n {
 		return nil, fmt.Errorf("sparse: %d classes for %d rows, expected as many, and at least one", len(class), n)
@@ -53,12 +72,15 @@ func NewMultinomial(x *design.Matrix, class []int, classes int, intercept bool) 
 	if classes < 2 {
 		return nil, fmt.Errorf("sparse: %d classes, expected at least 2", classes)
 	}
-	g := &Multinomial{x: x, class: class, k: classes, intercept: intercept, counts: make([]float64, classes)}
+	if err := rows.check(); err != nil {
+		return nil, err
+	}
+	g := &Multinomial{x: x, class: class, weight: meanOne(rows.Weights), k: classes, intercept: intercept, counts: make([]float64, classes)}
 	for i, k := range class {
 		if k < 0 || k >= classes {
 			return nil, fmt.Errorf("sparse: class of row %d is %d, expected 0 to %d", i, k, classes-1)
 		}
-		g.counts[k]++
+		g.counts[k] += g.weigh(i, 1)
 	}
 	for k, v := range g.counts {
 		if v == 0 {
@@ -77,6 +99,22 @@ func NewMultinomial(x *design.Matrix, class []int, classes int, intercept bool) 
 		}
 	}
 	return g, nil
+}
+
+// weigh is a number of row i times its weight.
+func (g *Multinomial) weigh(i int, v float64) float64 {
+	if g.weight == nil {
+		return v
+	}
+	return g.weight[i] * v
+}
+
+// sum is that of a number for each row, by the weights.
+func (g *Multinomial) sum(v []float64) float64 {
+	if g.weight == nil {
+		return floats.Sum(v)
+	}
+	return floats.Dot(g.weight, v)
 }
 
 // Relative is a gap in units of the objective at B = 0, that of [Options.Tol].
@@ -204,7 +242,7 @@ func (s *multinomialSolve) probabilities() {
 		for k := range s.f {
 			s.p[k][i] /= sum
 		}
-		s.loss += (top + math.Log(sum) - s.f[y][i]) / s.n
+		s.loss += s.weigh(i, top+math.Log(sum)-s.f[y][i]) / s.n
 	}
 }
 
@@ -226,11 +264,11 @@ func (s *multinomialSolve) look() {
 func (s *multinomialSolve) slopes() {
 	for k, u := range s.u {
 		for i, v := range s.p[k] {
-			u[i] = -v
+			if u[i] = -v; s.class[i] == k {
+				u[i]++
+			}
+			u[i] = s.weigh(i, u[i])
 		}
-	}
-	for i, y := range s.class {
-		s.u[y][i]++
 	}
 	for j := range s.x.Columns() {
 		for k, u := range s.u {
@@ -244,7 +282,7 @@ func (s *multinomialSolve) balance() bool {
 	k := s.k
 	g, worst := make([]float64, k), 0.0
 	for m, v := range s.counts {
-		g[m] = v - floats.Sum(s.p[m])
+		g[m] = v - s.sum(s.p[m])
 		worst = math.Max(worst, math.Abs(g[m]))
 	}
 	if worst <= interceptRounding*s.n {
@@ -290,9 +328,9 @@ func (s *multinomialSolve) curve(l, m int) float64 {
 	sum := 0.0
 	for i, v := range s.p[l] {
 		if l == m {
-			sum += v * (1 - v)
+			sum += s.weigh(i, v*(1-v))
 		} else {
-			sum -= v * s.p[m][i]
+			sum -= s.weigh(i, v*s.p[m][i])
 		}
 	}
 	return sum / s.n
@@ -335,7 +373,7 @@ func (s *multinomialSolve) entropy(t float64) float64 {
 				v += 1 - t
 			}
 			if v > 0 {
-				sum -= v * math.Log(v)
+				sum -= s.weigh(i, v*math.Log(v))
 			}
 		}
 	}

@@ -22,7 +22,8 @@ import (
 type MultinomialJoint struct{ sets [2]*Multinomial }
 
 // Joint adds validation rows, which may lack a class.
-func (g *Multinomial) Joint(x *design.Matrix, class []int) (*MultinomialJoint, error) {
+func (g *Multinomial) Joint(val Classed) (*MultinomialJoint, error) {
+	x, class := val.X, val.Class
 	m, p := x.Dims()
 	if p != g.x.Columns() || len(class) != m || m == 0 {
 		return nil, fmt.Errorf("sparse: %d validation rows of %d features with %d classes, expected %d features and a class for each row", m, p, len(class), g.x.Columns())
@@ -32,7 +33,10 @@ func (g *Multinomial) Joint(x *design.Matrix, class []int) (*MultinomialJoint, e
 			return nil, fmt.Errorf("sparse: class of validation row %d is %d, expected 0 to %d", i, k, g.k-1)
 		}
 	}
-	return &MultinomialJoint{[2]*Multinomial{{x: x, class: class, k: g.k, intercept: g.intercept}, g}}, nil
+	if err := val.check(); err != nil {
+		return nil, err
+	}
+	return &MultinomialJoint{[2]*Multinomial{{x: x, class: class, weight: meanOne(val.Weights), k: g.k, intercept: g.intercept}, g}}, nil
 }
 
 // Shape is that of a point.
@@ -43,6 +47,9 @@ func (g *MultinomialJoint) Shape() []int {
 	}
 	return []int{t.x.Columns() * t.k}
 }
+
+// Validation is the mean loss of a point over the validation rows.
+func (g *MultinomialJoint) Validation(x [][]float64) float64 { return g.sets[validating].at(x).loss }
 
 // Values are the losses, sum_jk |b_jk| and 1/2 sum_jk b_jk^2.
 func (g *MultinomialJoint) Values(x [][]float64) lower.Values {

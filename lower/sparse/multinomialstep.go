@@ -119,7 +119,7 @@ func (s *multinomialSolve) curvatures(ctx context.Context) []float64 {
 				if weights[i] = -v * s.p[m][i]; k == m {
 					weights[i] += v
 				}
-				weights[i] /= s.n
+				weights[i] = s.weigh(i, weights[i]) / s.n
 			}
 			products := s.x.Products(ctx, rows, columns, weights, runtime.GOMAXPROCS(0))
 			for r := range rows {

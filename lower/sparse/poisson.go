@@ -3,6 +3,7 @@ package sparse
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -20,24 +21,31 @@ type Poisson struct{ smooth }
 
 // NewPoisson checks the data: y has a number that is not negative for each row of x, and one that is positive if there is an intercept.
 func NewPoisson(x *design.Matrix, y []float64, intercept bool) (*Poisson, error) {
-	n, err := rowsOf(x, y, "targets")
-	if err != nil {
+	return PoissonOf(Sample{X: x, Y: y}, intercept)
+}
+
+// PoissonOf is [NewPoisson] of rows with weights and an offset, the logarithm of what a count is in proportion to, such as a time under observation.
+func PoissonOf(s Sample, intercept bool) (*Poisson, error) {
+	if _, err := rowsOf(s, "targets"); err != nil {
 		return nil, err
 	}
-	for i, v := range y {
+	for i, v := range s.Y {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return nil, fmt.Errorf("sparse: target of row %d is %g, expected a number that is not negative", i, v)
 		}
 	}
-	b0 := 0.0
+	o, b0 := newObserved(counts{}, s), 0.0
 	if intercept {
-		mean := floats.Sum(y) / float64(n)
+		mean := o.mean(func(i int) float64 { return o.y[i] })
 		if !(mean > 0) {
 			return nil, fmt.Errorf("sparse: all targets are 0, and the intercept would be infinite; expected one that is positive")
 		}
-		b0 = math.Log(mean)
+		if b0 = math.Log(mean); o.offset != nil {
+			most := slices.Max(o.offset)
+			b0 -= most + math.Log(o.mean(func(i int) float64 { return math.Exp(o.offset[i] - most) }))
+		}
 	}
-	g, err := newSmooth(counts{}, x, y, intercept, b0)
+	g, err := newSmooth(o, s.X, intercept, b0)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +65,11 @@ func (counts) slope(y, f float64) float64 { return y - math.Exp(f) }
 func (counts) curvature(y, u float64) float64 { return y - u }
 
 // balance makes the means y - a add up to the targets.
-func (counts) balance(y, a []float64) {
+func (counts) balance(y, weight, a []float64) {
+	if weight != nil {
+		y = slices.Clone(y)
+		floats.Mul(y, weight)
+	}
 	sum := floats.Sum(y)
 	factor := sum / (sum - floats.Sum(a))
 	for i, v := range y {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -13,7 +14,9 @@ import (
 
 // smooth is a penalised regression with a smooth loss of predictions f = X b + b0,
 //
-//	minimize over b (and b0)   1/n sum_i l(y_i, f_i) + sum_j w1_j |b_j| + 1/2 sum_j w2_j b_j^2.
+//	minimize over b (and b0)   1/n sum_i v_i l(y_i, f_i + o_i) + sum_j w1_j |b_j| + 1/2 sum_j w2_j b_j^2,
+//
+// with the weights v_i of the rows, of mean 1, and their offsets o_i, both of which [observed] has in it: l is the loss of a row with them below.
 //
 // # Method
 //
@@ -25,9 +28,8 @@ import (
 //
 // is a lower bound of the optimal value by the conjugate l* of the loss in f. Solves do not change a regression, and may run at the same time.
 type smooth struct {
-	loss      loss
+	observed
 	x         *design.Matrix
-	y         []float64
 	intercept bool
 	b0        float64 // the best intercept at b = 0
 	scale     float64 // the objective there, or of the trivial solution
@@ -44,8 +46,9 @@ type loss interface {
 	slope(y, f float64) float64
 	// curvature is the second derivative where the slope is u.
 	curvature(y, u float64) float64
-	// balance changes the slopes a of targets y such that they add up to 0 and stay minus derivatives, by less the nearer they are to that.
-	balance(y, a []float64)
+	// balance changes the slopes a of targets y, times the weights, nil for ones, such that they add up to 0 and stay minus derivatives times these, by less the
+	// nearer they are to that.
+	balance(y, weight, a []float64)
 	// conjugate is -l*(y, -a), for a = t u with t <= 1 and u a slope.
 	conjugate(y, a float64) float64
 	// slopes are the least and the largest one.
@@ -53,38 +56,36 @@ type loss interface {
 }
 
 // newSmooth checks the shapes and the design; b0 is the best intercept at b = 0.
-func newSmooth(l loss, x *design.Matrix, y []float64, intercept bool, b0 float64) (smooth, error) {
+func newSmooth(o observed, x *design.Matrix, intercept bool, b0 float64) (smooth, error) {
 	for j := range x.Columns() {
 		if _, _, err := x.Sums(j); err != nil {
 			return smooth{}, fmt.Errorf("sparse: %w", err)
 		}
 	}
-	g := smooth{loss: l, x: x, y: y, intercept: intercept, b0: b0, plain: true}
+	g := smooth{observed: o, x: x, intercept: intercept, b0: b0, plain: true}
 	if intercept {
 		g.trivial = trivial{columns: []int{design.Ones}, b: []float64{b0}}
 	}
-	for _, v := range y {
-		g.scale += l.value(v, b0) / float64(len(y))
-	}
+	g.scale = o.total(slices.Repeat([]float64{b0}, len(o.y)))
 	return g, nil
 }
 
-// rowsOf returns the number of rows of a design that has targets y, called so.
-func rowsOf(x *design.Matrix, y []float64, called string) (int, error) {
-	n, _ := x.Dims()
+// rowsOf returns the number of rows of a sample whose targets are called so.
+func rowsOf(s Sample, called string) (int, error) {
+	n, _ := s.X.Dims()
 	if n == 0 {
 		return 0, fmt.Errorf("sparse: no rows")
 	}
-	if len(y) != n {
-		return 0, fmt.Errorf("sparse: %d %s for %d rows", len(y), called, n)
+	if len(s.Y) != n {
+		return 0, fmt.Errorf("sparse: %d %s for %d rows", len(s.Y), called, n)
 	}
-	return n, nil
+	return n, s.check()
 }
 
 // Dims returns the number n of rows and p of features.
 func (g *smooth) Dims() (n, p int) { return g.x.Dims() }
 
-// Loss returns the loss of a prediction f of a target y, and its derivative in f.
+// Loss returns the loss of a prediction f of a target y, and its derivative in f, without weights and offsets.
 func (g *smooth) Loss(y, f float64) (value, derivative float64) {
 	return g.loss.value(y, f), -g.loss.slope(y, f)
 }
@@ -304,11 +305,7 @@ func (s *smoothSolve) predict(f, b []float64) {
 
 // value is the objective.
 func (s *smoothSolve) value(f, b []float64) float64 {
-	sum := 0.0
-	for i, v := range f {
-		sum += s.loss.value(s.y[i], v)
-	}
-	return sum/s.n + s.penalty(b)
+	return s.total(f) + s.penalty(b)
 }
 
 func (s *smoothSolve) penalty(b []float64) float64 {
@@ -321,12 +318,12 @@ func (s *smoothSolve) penalty(b []float64) float64 {
 
 // dual sets u and returns the lower bound.
 func (s *smoothSolve) dual() float64 {
-	for i, y := range s.y {
-		s.u[i] = s.loss.slope(y, s.f[i])
+	for i, f := range s.f {
+		s.u[i] = s.slope(i, f)
 	}
 	a := append([]float64(nil), s.u...)
 	if s.intercept {
-		s.loss.balance(s.y, a)
+		s.balance(a)
 	}
 	t, c := 1.0, make([]float64, s.x.Columns())
 	for j := range c {
@@ -337,7 +334,7 @@ func (s *smoothSolve) dual() float64 {
 	}
 	sum := 0.0
 	for i, v := range a {
-		sum += s.loss.conjugate(s.y[i], t*v)
+		sum += s.conjugate(i, t*v)
 	}
 	sum /= s.n
 	for j, v := range c {
@@ -359,7 +356,7 @@ func (g *smooth) Local(s *Solution) (*Regression, error) { return g.local(s.Resi
 func (g *smooth) local(u, f []float64) (*Regression, error) {
 	root, y := make([]float64, len(u)), make([]float64, len(u))
 	for i, v := range u {
-		d := math.Max(leastCurvature, g.loss.curvature(g.y[i], v))
+		d := math.Max(leastCurvature, g.curvature(i, v))
 		root[i] = math.Sqrt(d)
 		if f != nil {
 			y[i] = root[i]*f[i] + v/root[i]

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/lower/design"
 )
 
@@ -14,20 +12,24 @@ type Squares struct{ smooth }
 
 // NewSquares checks the data: y has a target for each row of x.
 func NewSquares(x *design.Matrix, y []float64, intercept bool, t Terms) (*Squares, error) {
-	n, err := rowsOf(x, y, "targets")
-	if err != nil {
+	return SquaresOf(Sample{X: x, Y: y}, intercept, t)
+}
+
+// SquaresOf is [NewSquares] of rows with weights and an offset.
+func SquaresOf(s Sample, intercept bool, t Terms) (*Squares, error) {
+	if _, err := rowsOf(s, "targets"); err != nil {
 		return nil, err
 	}
-	for i, v := range y {
+	for i, v := range s.Y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("sparse: target of row %d is %g, expected a finite number", i, v)
 		}
 	}
-	b0 := 0.0
+	o, b0 := newObserved(squares{}, s), 0.0
 	if intercept {
-		b0 = floats.Sum(y) / float64(n)
+		b0 = o.mean(func(i int) float64 { return o.y[i] })
 	}
-	g, err := newSmooth(squares{}, x, y, intercept, b0)
+	g, err := newSmooth(o, s.X, intercept, b0)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (q *basis) grow(x *design.Matrix, j int) bool {
 func (g *smooth) slopesAt(b []float64) []float64 {
 	u := g.trivial.predict(g.x, b)
 	for i, v := range u {
-		u[i] = g.loss.slope(g.y[i], v)
+		u[i] = g.slope(i, v)
 	}
 	return u
 }
@@ -111,12 +111,7 @@ const (
 // fitTrivial finds the trivial solution by Newton steps within the bounds.
 func (g *smooth) fitTrivial() error {
 	t, n := &g.trivial, float64(len(g.y))
-	value := func(b []float64) (sum float64) {
-		for i, f := range t.predict(g.x, b) {
-			sum += g.loss.value(g.y[i], f) / n
-		}
-		return sum
-	}
+	value := func(b []float64) float64 { return g.total(t.predict(g.x, b)) }
 	at := value(t.b)
 	k := len(t.columns)
 	problem := quadratic{box: g.terms.of(t.columns)}
@@ -126,7 +121,7 @@ func (g *smooth) fitTrivial() error {
 		u := g.slopesAt(t.b)
 		curvature := make([]float64, len(u))
 		for i, v := range u {
-			curvature[i] = math.Max(leastCurvature, g.loss.curvature(g.y[i], v))
+			curvature[i] = math.Max(leastCurvature, g.curvature(i, v))
 		}
 		for i, row := range g.x.Gram(context.Background(), t.columns, curvature, 1) {
 			floats.Scale(1/n, row)
@@ -183,7 +178,7 @@ func (g *smooth) balanced(u []float64) []float64 {
 		return a
 	}
 	if t.columns[len(t.columns)-1] == design.Ones {
-		g.loss.balance(g.y, a)
+		g.balance(a)
 		return a
 	}
 	held := make([]bool, len(t.columns))
@@ -224,7 +219,7 @@ func (g *smooth) orthogonal(u []float64, held []bool) []float64 {
 	}
 	d, a := make([]float64, len(u)), append([]float64(nil), u...)
 	for i, v := range u {
-		d[i] = g.loss.curvature(g.y[i], v)
+		d[i] = g.curvature(i, v)
 	}
 	gram := g.x.Gram(context.Background(), set, d, 1)
 	var f factor.Definite
@@ -253,7 +248,7 @@ func (g *smooth) orthogonal(u []float64, held []bool) []float64 {
 func (g *smooth) inRange(a []float64) {
 	share := 0.0
 	for i, v := range a {
-		low, high := g.loss.slopes(g.y[i])
+		low, high := g.slopes(i)
 		to := g.trivial.slopes[i]
 		switch {
 		case v > high:

@@ -29,10 +29,12 @@ func (*Model) Advice() problems.Advice {
 }
 
 // part are some rows in the unit of the model: standardised if the model is.
-func (r *rows) part(index []int, classes [2]float64) fits.LabelledRows {
+func (r *rows) part(index []int, classes [2]float64) fits.Rows {
 	y, weights := make([]float64, len(index)), make([]float64, len(index))
 	for k, i := range index {
 		y[k], weights[k] = r.y[i], r.weight(i, classes)
 	}
-	return fits.LabelledRows{Rows: fits.NewRows(r.x.Rows(index).X, y), Weights: weights}
+	out := fits.NewRows(r.x.Rows(index).X, y)
+	out.Weights = weights
+	return out
 }

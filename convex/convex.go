@@ -2,6 +2,7 @@ package convex
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
@@ -139,6 +140,20 @@ func (f Convex) Sum() Convex {
 		return broken(1, f.m, f.err)
 	}
 	f.f = f.f.Sum()
+	return f
+}
+
+// Dot returns sum_i c[i] f[i], where c has the length of f. Where f is not affine, no entry of c may be negative.
+func (f Convex) Dot(c []float64) Convex {
+	switch scaled := f.linear().Dot(c); {
+	case f.err != nil:
+		return broken(1, f.m, f.err)
+	case scaled.err != nil:
+		return broken(1, f.m, scaled.err)
+	case len(f.f.Atoms) > 0 && slices.ContainsFunc(c, func(v float64) bool { return v < 0 }):
+		return failed(1, f.m, "a sum of %v with negative weights is non-convex", f)
+	}
+	f.f = f.f.Dot(c)
 	return f
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -76,9 +77,13 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("adaptive: unknown pilot %q, expected one of %v", o.Pilot, Pilots())
 	}
 	data, err := regression.New(s, regression.Options{
-		Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling,
+		Intercept: o.Intercept, Weighing: true, Standardize: o.Standardize, Scaling: o.Scaling,
 		Multipliers: func(train *dataset.Data, intercept bool) ([]float64, error) { return multipliers(train, intercept, o) },
 	})
+	if err != nil {
+		return nil, fmt.Errorf("adaptive: %w", err)
+	}
+	data, fit, err := regression.Fitted(data, fits.LassoFit, fits.LassoTerms)
 	if err != nil {
 		return nil, fmt.Errorf("adaptive: %w", err)
 	}
@@ -86,9 +91,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("adaptive: %w", err)
 	}
-	spec.Fit = func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return fits.LassoFit(train, val, intercept)
-	}
+	spec.Fit = fit
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
@@ -126,14 +129,29 @@ const (
 	pilotTop, pilotBottom, pilotPoints = 100, 1e-4, 25
 )
 
+// pilotFit fits a pilot to some rows by their weights, with the error on others.
+func pilotFit(kind Pilot, intercept bool) func(train, val *dataset.Data) (lower.Penalised, error) {
+	plain, weighed := fits.RidgeFit, fits.RidgeTerms
+	if kind == Lasso {
+		plain, weighed = fits.LassoFit, fits.LassoTerms
+	}
+	rows := func(d *dataset.Data) fits.Rows {
+		out := fits.NewRows(d.X, d.Y)
+		out.Weights = d.Weights
+		return out
+	}
+	return func(train, val *dataset.Data) (lower.Penalised, error) {
+		if train.Weights != nil {
+			return regression.Either(weighed(rows(train), rows(val), intercept, sparse.Terms{}))
+		}
+		return regression.Either(plain(rows(train), rows(val), intercept))
+	}
+}
+
 // pilot returns the coefficients of the pilot at the weight with the least validation error over folds.
 func pilot(ctx context.Context, train *dataset.Data, intercept bool, kind Pilot) ([]float64, error) {
-	of := fits.RidgeFit
-	if kind == Lasso {
-		of = fits.LassoFit
-	}
-	rows := fits.NewRows(train.X, train.Y)
-	whole, err := of(rows, rows, intercept)
+	of := pilotFit(kind, intercept)
+	whole, err := of(train, train)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +168,7 @@ func pilot(ctx context.Context, train *dataset.Data, intercept bool, kind Pilot)
 	}
 	errors := make([]float64, pilotPoints)
 	for _, part := range parts.Parts() {
-		fit, err := of(fits.NewRows(part.Train.X, part.Train.Y), fits.NewRows(part.Val.X, part.Val.Y), intercept)
+		fit, err := of(part.Train, part.Val)
 		if err != nil {
 			return nil, err
 		}

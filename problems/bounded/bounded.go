@@ -49,7 +49,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		o.Lower = []float64{0}
 	}
 	data, err := regression.New(s, regression.Options{
-		Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Terms: regression.Terms{Lower: o.Lower, Upper: o.Upper, Factors: o.Factors},
+		Intercept: o.Intercept, Weighing: true, Standardize: o.Standardize, Scaling: o.Scaling, Terms: regression.Terms{Lower: o.Lower, Upper: o.Upper, Factors: o.Factors},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bounded: %w", err)

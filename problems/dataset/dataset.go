@@ -47,6 +47,9 @@ type Data struct {
 	// Weights are what the rows count in means over them, positive numbers of any unit; nil for equal ones. See package regression for the models that
 	// take them.
 	Weights []float64
+	// Offset are known terms of the predictions of the rows, which a model adds to what it estimates, in the unit of that: the logarithm of an exposure for
+	// example; nil for none. See package regression.
+	Offset []float64
 	// Features are the p names of the columns of X.
 	Features []string
 	// Target is the name of Y.
@@ -122,6 +125,14 @@ func (d *Data) validateNumbers() error {
 	n, p := d.Dims()
 	if d.Weights != nil && len(d.Weights) != n {
 		return fmt.Errorf("dataset: %d weights for %d rows of X", len(d.Weights), n)
+	}
+	if d.Offset != nil && len(d.Offset) != n {
+		return fmt.Errorf("dataset: %d entries of the offset for %d rows of X", len(d.Offset), n)
+	}
+	for i, o := range d.Offset {
+		if expected := Expected(o); expected != "" {
+			return fmt.Errorf("dataset: offset of row %d is %g, expected %s", i, o, expected)
+		}
 	}
 	for i, w := range d.Weights {
 		if !(w > 0) || Expected(w) != "" {

@@ -62,6 +62,14 @@ func (l Labels) Counts(d *Data) (n [2]int) {
 	return n
 }
 
+// Weighed are the sums of the weights of the rows with the two labels, their numbers where rows have no weights.
+func (l Labels) Weighed(d *Data) (n [2]float64) {
+	for i, w := range d.weights() {
+		n[l.Class(d.Y[i])] += w
+	}
+	return n
+}
+
 // CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier cannot
 // be trained: training rows without one of the labels. Validation rows may lack one.
 func CheckLabels(v Division) (Labels, error) {

@@ -173,12 +173,7 @@ func (d *Data) Rows(index []int) *Data {
 	for k, i := range index {
 		part.Y[k] = d.Y[i]
 	}
-	if d.Weights != nil {
-		part.Weights = make([]float64, len(index))
-		for k, i := range index {
-			part.Weights[k] = d.Weights[i]
-		}
-	}
+	part.Weights, part.Offset = picked(d.Weights, index), picked(d.Offset, index)
 	switch {
 	case len(index) == 0 || p == 0:
 	case d.Sparse():
@@ -191,6 +186,18 @@ func (d *Data) Rows(index []int) *Data {
 		part.X = x
 	}
 	return part
+}
+
+// picked are entries of a list that may be missing.
+func picked(list []float64, index []int) []float64 {
+	if list == nil {
+		return nil
+	}
+	out := make([]float64, len(index))
+	for k, i := range index {
+		out[k] = list[i]
+	}
+	return out
 }
 
 // ScaledRows is [Data.Rows] with the features of its row k multiplied by scale[k].
@@ -229,6 +236,9 @@ func Stack(a, b *Data) *Data {
 	out := &Data{Y: slices.Concat(a.Y, b.Y), Features: a.Features, Target: a.Target}
 	if a.Weights != nil || b.Weights != nil {
 		out.Weights = slices.Concat(a.weights(), b.weights())
+	}
+	if a.Offset != nil || b.Offset != nil {
+		out.Offset = slices.Concat(a.offset(), b.offset())
 	}
 	of := func(i int) (*Data, int) {
 		if i < n {

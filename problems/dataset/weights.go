@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -19,6 +20,43 @@ func (d *Data) weights() []float64 {
 	return w
 }
 
+// offset are those of the rows, zeros where none are given.
+func (d *Data) offset() []float64 {
+	if d.Offset != nil {
+		return d.Offset
+	}
+	return make([]float64, len(d.Y))
+}
+
+// WithoutOffset returns the division with the targets less the offset of their rows, for models whose loss depends on the difference of target and prediction alone;
+// itself where there is no offset.
+func WithoutOffset(v Division) Division {
+	switch v := v.(type) {
+	case *Split:
+		if v != nil && (v.Train.hasOffset() || v.Val.hasOffset() || v.Test.hasOffset()) {
+			return &Split{Train: v.Train.settled(), Val: v.Val.settled(), Test: v.Test.settled()}
+		}
+	case *CrossValidation:
+		if v != nil && (v.Data.hasOffset() || v.Test.hasOffset()) {
+			return &CrossValidation{Data: v.Data.settled(), Folds: v.Folds, Test: v.Test.settled(), Gaps: v.Gaps}
+		}
+	}
+	return v
+}
+
+func (d *Data) hasOffset() bool { return d != nil && d.Offset != nil }
+
+// settled returns d with the offset taken from the targets.
+func (d *Data) settled() *Data {
+	if !d.hasOffset() {
+		return d
+	}
+	out := *d
+	out.Y, out.Offset = slices.Clone(d.Y), nil
+	floats.Sub(out.Y, d.Offset)
+	return &out
+}
+
 // Mean is the mean of a number for each row, by the weights of the rows.
 func (d *Data) Mean(v []float64) float64 {
 	if d.Weights == nil {
@@ -32,38 +70,54 @@ func (d *Data) weightedMoments() moments {
 	n, p := d.Dims()
 	m := moments{make([]float64, p), make([]float64, p)}
 	total := floats.Sum(d.Weights)
-	row, lo, hi := make([]float64, p), make([]float64, p), make([]float64, p)
-	for i := range n {
-		d.Fill(row, i)
-		for j, v := range row {
-			if i == 0 {
-				lo[j], hi[j] = v, v
-			}
-			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
+	lo, hi, stored, share := make([]float64, p), make([]float64, p), make([]int, p), make([]float64, p)
+	d.eachShare(total, func(j int, v, w float64) {
+		m.mean[j] += w * v
+		share[j] += w
+		if stored[j]++; stored[j] == 1 {
+			lo[j], hi[j] = v, v
 		}
-		floats.AddScaled(m.mean, d.Weights[i]/total, row)
-	}
+		lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
+	})
 	half := make([]float64, p)
 	for j := range half {
+		if stored[j] < n {
+			lo[j], hi[j] = min(lo[j], 0), max(hi[j], 0)
+		}
 		half[j] = hi[j]/2 - lo[j]/2
 	}
-	for i := range n {
-		d.Fill(row, i)
-		for j, v := range row {
-			if half[j] > 0 {
-				u := (v - m.mean[j]) / half[j] // as in moments
-				m.deviation[j] += d.Weights[i] / total * u * u
-			}
+	d.eachShare(total, func(j int, v, w float64) {
+		if half[j] > 0 {
+			u := (v - m.mean[j]) / half[j] // as in moments
+			m.deviation[j] += w * u * u
 		}
-	}
+	})
 	for j, h := range half {
 		if !(h > 0) {
 			m.mean[j] = lo[j]
 			continue
 		}
+		if stored[j] < n {
+			u := m.mean[j] / h
+			m.deviation[j] += math.Max(0, 1-share[j]) * u * u
+		}
 		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
 	}
 	return m
+}
+
+// eachShare calls f for the stored entries, row by row, with the share that their row has of the total weight.
+func (d *Data) eachShare(total float64, f func(j int, v, w float64)) {
+	for i, w := range d.Weights {
+		index, value := d.Row(i)
+		for k, v := range value {
+			if index == nil {
+				f(k, v, w/total)
+			} else {
+				f(index[k], v, w/total)
+			}
+		}
+	}
 }
 
 // EqualWeights returns rows without weights whose mean squares are those of d by its weights, for all coefficients b and, with constant, for all constants b0:
@@ -79,13 +133,10 @@ func (d *Data) weightedMoments() moments {
 //
 //	B = A - (q + e) (e'A) / (1 + q'e),
 //
-// which is dense: EqualWeights panics where a sparse table has weights and a constant.
+// which is dense.
 func (d *Data) EqualWeights(constant bool) *Data {
 	if d == nil || d.Weights == nil {
 		return d
-	}
-	if constant && d.Sparse() {
-		panic("dataset: rows of a sparse table with weights and a constant")
 	}
 	n, p := d.Dims()
 	total, size := floats.Sum(d.Weights), float64(n)

@@ -93,7 +93,12 @@ func TestWeightsOfParts(t *testing.T) {
 	require.Nil(t, Stack(&plain, &plain).Weights)
 	require.Equal(t, d.Weights, NewTransform(d, ByTable, true).Apply(d).Weights)
 	require.Same(t, &plain, plain.EqualWeights(true))
-	require.Panics(t, func() { d.Compress().EqualWeights(true) })
+	require.False(t, d.Compress().EqualWeights(true).Sparse())
+	require.True(t, mat.EqualApprox(d.EqualWeights(true).X, d.Compress().EqualWeights(true).X, 1e-14))
+	d.Offset = []float64{5, 6, 7, 8}
+	require.Equal(t, []float64{8, 6}, d.Rows([]int{3, 1}).Offset)
+	require.Equal(t, []float64{5, 6, 7, 8, 0, 0, 0, 0}, Stack(d, &plain).Offset)
+	require.Equal(t, d.Offset, NewTransform(d, ByTable, true).Apply(d).Offset)
 	require.True(t, d.Compress().EqualWeights(false).Sparse())
 	for _, w := range [][]float64{{1, 2, 3}, {1, 0, 1, 1}, {1, -1, 1, 1}, {1, math.NaN(), 1, 1}, {1, math.Inf(1), 1, 1}} {
 		d.Weights = w

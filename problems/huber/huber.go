@@ -18,9 +18,12 @@
 package huber
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/problems/dataset"
@@ -62,7 +65,8 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	}
 	d := o.Threshold
 	if d == 0 {
-		d = Threshold(s.Table().Y)
+		table := dataset.WithoutOffset(s).Table()
+		d = threshold(table.Y, table.Weights)
 	}
 	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{d}})
 	if err != nil {
@@ -82,26 +86,48 @@ func (m *Model) Threshold() float64 { return m.threshold }
 // squares on normal errors of standard deviation s. As the errors are not known, s is half the spread of y,
 // their median absolute deviation over 0.6745, as if the features explained three quarters of its square.
 // It is 1 where more than half of the targets are the same.
-func Threshold(y []float64) float64 {
-	centre := median(y)
+func Threshold(y []float64) float64 { return threshold(y, nil) }
+
+// threshold is [Threshold] of targets with weights, nil for equal ones.
+func threshold(y, weights []float64) float64 {
+	centre := median(y, weights)
 	away := make([]float64, len(y))
 	for i, v := range y {
 		away[i] = math.Abs(v - centre)
 	}
-	if spread := median(away) / 0.6745; spread > 0 {
+	if spread := median(away, weights) / 0.6745; spread > 0 {
 		return 1.345 * spread / 2
 	}
 	return 1
 }
 
-// median is the lower median.
-func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[(len(v)-1)/2] }
+// median is the lower median: the least value up to which there is half of the weight.
+func median(v, weights []float64) float64 {
+	if weights == nil {
+		return slices.Sorted(slices.Values(v))[(len(v)-1)/2]
+	}
+	order := make([]int, len(v))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(v[i], v[j]) })
+	half, sum := floats.Sum(weights)/2, 0.0
+	for _, i := range order {
+		if sum += weights[i]; sum >= half*(1-halfRounding) {
+			return v[i]
+		}
+	}
+	return v[order[len(order)-1]]
+}
+
+// halfRounding is the rounding of a half of the weights.
+const halfRounding = 1e-12
 
 // loss is the Huber loss with a threshold in the user's unit.
 type loss struct{ threshold float64 }
 
-func (l loss) Sum(f convex.Affine, y []float64, sd float64) convex.Convex {
-	return convex.Huber(f.Minus(convex.Const(y...)), l.threshold/sd).Sum()
+func (l loss) Sum(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
+	return regression.Total(convex.Huber(f.Minus(convex.Const(y...)), l.threshold/sd), weights)
 }
 
 func (l loss) Value(f, y, sd float64) float64 {

@@ -41,7 +41,7 @@ type Model struct{ *regression.Model }
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms})
+	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Weighing: true, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms})
 	if err != nil {
 		return nil, fmt.Errorf("lasso: %w", err)
 	}

@@ -88,12 +88,12 @@ func (*Model) Modes() []lower.Mode {
 // loss is the logistic loss of targets -1 and 1.
 type loss struct{}
 
-func (loss) Sum(f convex.Affine, y []float64, _ float64) convex.Convex {
+func (loss) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
 	minus := make([]float64, len(y))
 	for i, v := range y {
 		minus[i] = -v
 	}
-	return convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))).Sum()
+	return regression.Total(convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))), weights)
 }
 
 // Value is log(1 + exp(-y f)) without overflow.

@@ -2,10 +2,8 @@ package multinomial
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
@@ -54,10 +52,15 @@ func (m *Model) level(data *regression.Data, share float64) func(*convex.Model, 
 	}
 }
 
-// loss is the mean one of rows.
+// loss is the mean one of rows, by their weights.
 func (m *Model) loss(d *dataset.Data, x []*convex.Variable) convex.Convex {
 	n, p := d.Dims()
 	k := len(m.classes)
+	weights, total := []float64(nil), floats.Sum(d.Weights)
+	if d.Weights != nil {
+		weights = make([]float64, n)
+		floats.AddScaled(weights, 1/total, d.Weights)
+	}
 	var values []convex.Affine // one class after the other
 	own := convex.Const(0)
 	for c := range k {
@@ -71,7 +74,9 @@ func (m *Model) loss(d *dataset.Data, x []*convex.Variable) convex.Convex {
 		}
 		for i, y := range d.Y {
 			if int(y) == c {
-				is[i] = -1
+				if is[i] = -1 / float64(n); d.Weights != nil {
+					is[i] = -d.Weights[i] / total
+				}
 			}
 		}
 		values, own = append(values, f), own.Plus(f.Dot(is))
@@ -82,14 +87,18 @@ func (m *Model) loss(d *dataset.Data, x []*convex.Variable) convex.Convex {
 			groups[i] = append(groups[i], c*n+i)
 		}
 	}
-	return convex.LogSumExp(convex.Stack(values...), groups).Sum().PlusAffine(own).Scale(1 / float64(n))
+	losses := convex.LogSumExp(convex.Stack(values...), groups)
+	if weights != nil {
+		return losses.Dot(weights).PlusAffine(own)
+	}
+	return losses.Sum().Scale(1 / float64(n)).PlusAffine(own)
 }
 
 // Evaluate scores values of the variables by the mean loss; with folds by the mean of theirs, and without a test error, as none of their fits is the predictor.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	var e problems.Errors
 	for t, part := range m.user.Parts() {
-		e.Validation += mean(m.losses(part.Val, m.fold(x, t))) / float64(m.data.Folds())
+		e.Validation += part.Val.Mean(m.losses(part.Val, m.fold(x, t))) / float64(m.data.Folds())
 	}
 	if !m.CrossValidated() {
 		e.Test = m.TestError(m.Fit(x))
@@ -97,19 +106,17 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	return e
 }
 
-func mean(v []float64) float64 { return floats.Sum(v) / float64(len(v)) }
-
 // StandardError is that of the validation error, in which a row that several deals validate counts once.
 func (m *Model) StandardError(x [][]float64) float64 {
-	var losses []float64
+	var losses, weights []float64
 	for t, part := range m.user.Parts() {
-		losses = append(losses, m.losses(part.Val, m.fold(x, t))...)
+		losses, weights = append(losses, m.losses(part.Val, m.fold(x, t))...), append(weights, part.Val.Weights...)
 	}
 	n := len(losses)
 	if m.CrossValidated() {
 		n = min(n, len(m.user.Table().Y))
 	}
-	return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
+	return regression.StandardError(losses, weights, n)
 }
 
 // TestError is the mean loss of a predictor on the test rows, nil where there are none.
@@ -118,7 +125,7 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 	if rows == nil {
 		return nil
 	}
-	e := mean(m.losses(rows, f))
+	e := rows.Mean(m.losses(rows, f))
 	return &e
 }
 

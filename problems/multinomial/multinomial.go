@@ -70,6 +70,9 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("multinomial: %w", err)
 	}
+	if dataset.WithoutOffset(s) != s {
+		return nil, fmt.Errorf("multinomial: rows with an offset, which does not say to which class it belongs")
+	}
 	m := &Model{user: s, classes: classes, options: o}
 	for _, v := range classes {
 		if o.Name != nil {
@@ -146,7 +149,7 @@ func (m *Model) fits(data *regression.Data) (lower.Penalised, error) {
 
 // classRows are rows whose targets are numbers of classes.
 func classRows(d *dataset.Data) fits.ClassRows {
-	out := fits.ClassRows{X: fits.NewRows(d.X, d.Y).X}
+	out := fits.ClassRows{X: fits.NewRows(d.X, d.Y).X, Weights: d.Weights}
 	for _, y := range d.Y {
 		out.Class = append(out.Class, int(y))
 	}

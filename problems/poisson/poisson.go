@@ -91,15 +91,18 @@ func (*Model) Modes() []lower.Mode {
 // loss is half the deviance.
 type loss struct{}
 
-func (loss) Sum(f convex.Affine, y []float64, _ float64) convex.Convex {
+func (loss) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
 	constant, minus := 0.0, make([]float64, len(y))
 	for i, v := range y {
-		minus[i] = -v
-		if v > 0 {
-			constant += v * (math.Log(v) - 1)
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		if minus[i] = -w * v; v > 0 {
+			constant += w * v * (math.Log(v) - 1)
 		}
 	}
-	return convex.Exp(f).Sum().PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
+	return regression.Total(convex.Exp(f), weights).PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
 }
 
 func (loss) Value(f, y, _ float64) float64 { return deviance.HalfPoisson(y, math.Exp(f), f) }

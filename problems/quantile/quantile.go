@@ -21,6 +21,8 @@ package quantile
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
@@ -73,8 +75,11 @@ func (m *Model) Level() float64 { return m.level }
 // loss is the pinball loss, max{0, f - y} - q (f - y).
 type loss struct{ level float64 }
 
-func (l loss) Sum(f convex.Affine, y []float64, _ float64) convex.Convex {
+func (l loss) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
 	r := f.Minus(convex.Const(y...))
+	if weights != nil {
+		r = r.MulMat(mat.NewDiagDense(len(weights), weights)) // the loss is positively homogeneous
+	}
 	return convex.Pos(r).Sum().MinusAffine(r.Sum().Scale(l.level))
 }
 

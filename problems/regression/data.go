@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower/sparse"
@@ -25,13 +24,16 @@ type Options struct {
 	Scaling dataset.Scaling
 	// Loss is the loss of a prediction. Nil means [Squares].
 	Loss Loss
-	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels.
+	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels or counts. Else an offset of rows is taken
+	// from their targets, and the loss must depend on the difference of target and prediction alone.
 	KeepTarget bool
 	// Terms are what is said of single features, for models whose fits and penalties know them, see [Data.Norm1].
 	Terms Terms
+	// Weighing says that the fits of the model take rows with weights as they are, see [fits.Rows].
+	Weighing bool
 	// Multipliers, if not nil, say by what the features are multiplied, from 0 on, given training rows in the unit of the model: of each fold by its own, and of
 	// the final training by all. Coefficients in the user's units are multiplied, too.
-	Multipliers func(train *dataset.Data, intercept bool) ([]float64, error)
+	Multipliers func(train *dataset.Data, intercept bool) ([]float64, error) // the rows have their weights
 }
 
 // Data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one for
@@ -49,7 +51,7 @@ type Data struct {
 
 // part are the rows of a split or of one fold.
 type part struct {
-	train, val *dataset.Data // in the unit of the model, without weights, see [dataset.Data.EqualWeights]
+	train, val *dataset.Data // in the unit of the model, without weights where others stand for them, see [Data.equal]
 	user       *dataset.Data // the validation rows as given
 	// fit and choose are the same rows as train and val with their weights.
 	fit, choose *dataset.Data
@@ -67,6 +69,9 @@ func New(s dataset.Division, o Options) (*Data, error) {
 	}
 	if err := s.Validate(); err != nil {
 		return nil, err
+	}
+	if !o.KeepTarget {
+		s = dataset.WithoutOffset(s)
 	}
 	d := &Data{options: o, loss: o.Loss, user: s, sd: 1}
 	if d.loss == nil {
@@ -131,7 +136,7 @@ func (d *Data) inUnits(rows *dataset.Data) *dataset.Data {
 	for i, v := range z.Y {
 		y[i] = (v - d.shift) / d.sd
 	}
-	return &dataset.Data{X: z.X, Y: y, Weights: z.Weights, Features: z.Features, Target: z.Target}
+	return &dataset.Data{X: z.X, Y: y, Weights: z.Weights, Offset: z.Offset, Features: z.Features, Target: z.Target}
 }
 
 // Features returns the names of the p features.
@@ -214,12 +219,25 @@ func predictions(d *dataset.Data, vars []*convex.Variable) convex.Affine {
 	if len(vars) > 1 {
 		f = f.Plus(vars[1].Expr())
 	}
+	if d.Offset != nil {
+		f = f.Plus(convex.Const(d.Offset...))
+	}
 	return f
 }
 
 // mean is the mean loss of X b + b0, for squares 1/(2n) |X b + b0 - y|^2.
 func (d *Data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
-	return d.loss.Sum(predictions(rows, vars), rows.Y, d.sd).Scale(1 / float64(len(rows.Y)))
+	return d.loss.Sum(predictions(rows, vars), rows.Y, meanOne(rows), d.sd).Scale(1 / float64(len(rows.Y)))
+}
+
+// meanOne are the weights of rows with the mean 1, nil for equal ones.
+func meanOne(rows *dataset.Data) []float64 {
+	if rows.Weights == nil {
+		return nil
+	}
+	w := slices.Clone(rows.Weights)
+	floats.Scale(float64(len(w))/floats.Sum(w), w)
+	return w
 }
 
 // prediction is X b + b0.
@@ -228,15 +246,20 @@ func prediction(d *dataset.Data, x [][]float64) []float64 {
 	if len(x) > 1 {
 		floats.AddConst(x[1][0], f)
 	}
+	if d.Offset != nil {
+		floats.Add(f, d.Offset)
+	}
 	return f
 }
 
-// gradient is 1/n [X 1]' l'(f) at the predictions f for n rows.
+// gradient is 1/n [X 1]' l'(f), by the weights, at the predictions f for n rows.
 func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float64) {
 	n := float64(len(rows.Y))
-	share := make([]float64, len(rows.Y))
+	share, weight := make([]float64, len(rows.Y)), meanOne(rows)
 	for i, y := range rows.Y {
-		share[i] = d.loss.Derivative(f[i], y, d.sd) / n
+		if share[i] = d.loss.Derivative(f[i], y, d.sd) / n; weight != nil {
+			share[i] *= weight[i]
+		}
 		g0 += share[i]
 	}
 	return rows.MulTrans(share), g0
@@ -258,18 +281,22 @@ func (d *Data) TrainGradient(x [][]float64) [][]float64 {
 }
 
 // Lipschitz bounds the Lipschitz constant of that gradient, the curvature of the loss times the largest
-// eigenvalue of 1/n [X 1]'[X 1], by the absolute row sums of 1/n [X 1][X 1]', see [dataset.Data.GramBound]. It is 0 where there is none.
+// eigenvalue of 1/n [X 1]'[X 1], by the absolute row sums of 1/n [X 1][X 1]', see [dataset.Data.GramBound], and the largest weight. It is 0 where there is none.
 func (d *Data) Lipschitz() float64 {
 	most := 0.0
 	for _, p := range d.parts {
 		n, _ := p.train.Dims()
-		most = math.Max(most, p.train.GramBound(d.options.Intercept)/float64(n))
+		bound := p.train.GramBound(d.options.Intercept) / float64(n)
+		if w := meanOne(p.train); w != nil {
+			bound *= slices.Max(w)
+		}
+		most = math.Max(most, bound)
 	}
 	return most * d.loss.Curvature() / float64(len(d.parts))
 }
 
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the
-// largest absolute entry of the gradient at b = 0 and the best b0; with folds, the largest of theirs.
+// largest absolute entry of the gradient at b = 0 and the best b0; with folds, the largest of theirs. With an offset the fit says it, see [Fitted].
 func (d *Data) LambdaMax() float64 {
 	if d.top != nil {
 		return *d.top
@@ -278,7 +305,7 @@ func (d *Data) LambdaMax() float64 {
 	for _, p := range d.parts {
 		f := make([]float64, len(p.train.Y))
 		if d.options.Intercept {
-			floats.AddConst(constant(d.loss, p.train.Y, d.sd), f)
+			floats.AddConst(constant(d.loss, p.train.Y, p.train.Weights, d.sd), f)
 		}
 		gb, _ := d.gradient(p.train, f)
 		most = math.Max(most, floats.Norm(gb, math.Inf(1)))
@@ -365,10 +392,7 @@ func (d *Data) StandardError(x [][]float64) float64 {
 	if table := d.user.Table(); len(d.parts) > 1 && table != nil {
 		n = min(n, len(table.Y))
 	}
-	if weights != nil {
-		return weightedError(losses, weights, n)
-	}
-	return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
+	return StandardError(losses, weights, n)
 }
 
 // losses are those of the validation rows in the user's units, one part after the other, and the weights of these rows, nil for equal ones.

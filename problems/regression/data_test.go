@@ -242,12 +242,12 @@ func TestOtherLoss(t *testing.T) {
 	// The best constant is where the derivatives balance, for squares the mean.
 	y := []float64{1, 2, 4, 100}
 	sum := 0.0
-	c := constant(bowl{}, y, 2)
+	c := constant(bowl{}, y, nil, 2)
 	for _, v := range y {
 		sum += bowl{}.Derivative(c, v, 2)
 	}
 	require.InDelta(t, 0, sum, 1e-12)
-	require.Equal(t, 107.0/4, constant(Squares{}, y, 2))
+	require.Equal(t, 107.0/4, constant(Squares{}, y, nil, 2))
 }
 
 // Coefficients of 1 in the unit of the model are Unit in the user's.

@@ -16,8 +16,13 @@
 //
 // # Weights of rows
 //
-// Where rows have weights ([dataset.Data].Weights), squared losses of training, validation and test rows are means by them, and so are
+// Where rows have weights ([dataset.Data].Weights), losses of training, validation and test rows are means by them, and so are
 // means and standard deviations in the units; a row of weight 2 counts as two rows. The mean over the folds stays one of equal shares.
+//
+// # Offsets
+//
+// Where rows have an offset ([dataset.Data].Offset), a known term, a prediction is X b + b0 + offset, in fits and in errors. Losses of the difference of prediction
+// and target alone are those of the targets less the offset. The predictor has the coefficients and the intercept; the offset of new rows is added by whoever uses it.
 //
 // # Folds
 //

@@ -1,19 +1,21 @@
 package regression
 
 import (
+	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Loss is what a prediction f of a target y costs, a convex function of f. A standardised model works on predictions and
 // targets divided by the standard deviation sd of the target, an error in the user's units has sd 1; a loss with
 // a length of its own, such as a threshold, divides it by sd too.
 type Loss interface {
-	// Sum is the sum of the losses of the predictions f of the targets y.
-	Sum(f convex.Affine, y []float64, sd float64) convex.Convex
+	// Sum is the sum of the losses of the predictions f of the targets y, times the weights, which are not negative, nil for ones; see [Total].
+	Sum(f convex.Affine, y, weights []float64, sd float64) convex.Convex
 	// Value is one loss, and Derivative its derivative in f, a subgradient where there is none.
 	Value(f, y, sd float64) float64
 	Derivative(f, y, sd float64) float64
@@ -24,9 +26,25 @@ type Loss interface {
 // Squares is half the square of f - y.
 type Squares struct{}
 
+// Total is the sum of losses, each times its weight; nil for ones.
+func Total(losses convex.Convex, weights []float64) convex.Convex {
+	if weights == nil {
+		return losses.Sum()
+	}
+	return losses.Dot(weights)
+}
+
 // Sum is half the sum of squares.
-func (Squares) Sum(f convex.Affine, y []float64, _ float64) convex.Convex {
-	return convex.SumSquares(f.Minus(convex.Const(y...))).Scale(0.5)
+func (Squares) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+	r := f.Minus(convex.Const(y...))
+	if weights != nil {
+		root := make([]float64, len(weights))
+		for i, w := range weights {
+			root[i] = math.Sqrt(w)
+		}
+		r = r.MulMat(mat.NewDiagDense(len(root), root))
+	}
+	return convex.SumSquares(r).Scale(0.5)
 }
 
 // Value is (f - y)^2 / 2.
@@ -38,15 +56,19 @@ func (Squares) Derivative(f, y, _ float64) float64 { return f - y }
 // Curvature is 1.
 func (Squares) Curvature() float64 { return 1 }
 
-// constant is a prediction c for all rows with the least loss, the mean for squares.
-func constant(l Loss, y []float64, sd float64) float64 {
+// constant is a prediction c for all rows with the least loss by their weights, nil for equal ones; the mean for squares.
+func constant(l Loss, y, weights []float64, sd float64) float64 {
 	if _, ok := l.(Squares); ok {
-		return floats.Sum(y) / float64(len(y))
+		return (&dataset.Data{Y: y, Weights: weights}).Mean(y)
 	}
 	// The sum of the derivatives does not fall in c.
 	slope := func(c float64) (sum float64) {
-		for _, v := range y {
-			sum += l.Derivative(c, v, sd)
+		for i, v := range y {
+			d := l.Derivative(c, v, sd)
+			if weights != nil {
+				d *= weights[i]
+			}
+			sum += d
 		}
 		return sum
 	}

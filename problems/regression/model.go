@@ -153,10 +153,12 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 
 // fitRows are rows for a fit.
 func (d *Data) fitRows(rows *dataset.Data) fits.Rows {
-	if _, ok := d.loss.(Squares); ok {
+	if _, ok := d.loss.(Squares); ok && rows.Weights == nil {
 		return fits.SquaresRows(rows.X, rows.Y)
 	}
-	return fits.NewRows(rows.X, rows.Y)
+	out := fits.NewRows(rows.X, rows.Y)
+	out.Weights, out.Offset = rows.Weights, rows.Offset
+	return out
 }
 
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.

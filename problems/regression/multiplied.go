@@ -7,7 +7,7 @@ func (d *Data) multiplied(fit, choose, user *dataset.Data) (part, error) {
 	if d.options.Multipliers == nil {
 		return d.newPart(fit, choose, user), nil
 	}
-	m, err := d.options.Multipliers(fit.EqualWeights(d.options.Intercept), d.options.Intercept)
+	m, err := d.options.Multipliers(fit, d.options.Intercept)
 	if err != nil {
 		return part{}, err
 	}

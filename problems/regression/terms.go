@@ -75,24 +75,24 @@ func (d *Data) Terms() sparse.Terms { return d.terms }
 // Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows, in the unit of the model.
 type Fit func(train, val fits.Rows, intercept bool) (lower.Penalised, error)
 
-// Fitted returns the fit of data, plain without terms, and the data with their [Data.LambdaMax]: with terms it takes the fit to know it.
+// Fitted returns the fit of data, plain without terms and weights, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
 func Fitted[P, T lower.Penalised](d *Data, plain func(train, val fits.Rows, intercept bool) (P, error),
 	termed func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error),
 ) (*Data, Fit, error) {
-	if d.terms.Plain() {
+	if d.terms.Plain() && !d.observes() {
 		return d, func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-			return either(plain(train, val, intercept))
+			return Either(plain(train, val, intercept))
 		}, nil
 	}
 	fit := func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return either(termed(train, val, intercept, d.terms))
+		return Either(termed(train, val, intercept, d.terms))
 	}
 	out, err := d.measured(fit)
 	return out, fit, err
 }
 
-// either is a fit or an error, not both.
-func either[T lower.Penalised](fit T, err error) (lower.Penalised, error) {
+// Either is a fit or an error, not both.
+func Either[T lower.Penalised](fit T, err error) (lower.Penalised, error) {
 	if err != nil {
 		return nil, err
 	}

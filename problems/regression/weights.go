@@ -1,49 +1,76 @@
 package regression
 
 import (
-	"errors"
+	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Rows with weights. The losses of training, validation and test rows are means by them, and so are the units. Mean squares by weights are those of other rows without
-// weights ([dataset.Data.EqualWeights]), for whatever coefficients and constant, and on these all programs and fits work; the rows as they are stand beside
-// them, where rows are taken out, put together or scored.
+// weights ([dataset.Data.EqualWeights]), for whatever coefficients and constant, and on these all programs and fits work but for sparse tables with an intercept; the rows
+// as they are stand beside them, where rows are taken out, put together or scored. Other losses are weighed row by row.
+
+// mostFilled bounds the entries of a sparse table that is filled in.
+const mostFilled = 1e8
 
 // checkWeights says why rows with weights cannot be fitted.
 func (d *Data) checkWeights(parts []*dataset.Split) error {
-	weighs := func(rows *dataset.Data) bool { return rows != nil && rows.Weights != nil }
 	tables := []*dataset.Data{d.user.Table(), d.user.Tests()}
 	for _, p := range parts {
 		tables = append(tables, p.Val)
 	}
 	for _, rows := range tables {
-		if !weighs(rows) {
+		if rows == nil || rows.Weights == nil || d.keeps(rows) || !rows.Sparse() || !d.options.Intercept {
 			continue
 		}
-		if _, ok := d.loss.(Squares); !ok {
-			return errors.New("rows with weights go with squared losses")
-		}
-		if rows.Sparse() && d.options.Intercept {
-			return errors.New("a sparse table with weights of rows goes without an intercept, which would fill it in")
+		if n, p := rows.Dims(); float64(n)*float64(p) > mostFilled {
+			return fmt.Errorf("a sparse table of %d rows and %d features with weights of rows goes without an intercept, which would fill it in", n, p)
 		}
 	}
 	return nil
 }
 
+// keeps says that rows keep their weights, in programs and fits.
+func (d *Data) keeps(rows *dataset.Data) bool {
+	_, squares := d.loss.(Squares)
+	return rows.Weights != nil && (!squares || d.options.KeepTarget || d.options.Weighing && rows.Sparse() && d.options.Intercept)
+}
+
+// observes says that fits have to know weights or offsets of rows.
+func (d *Data) observes() bool {
+	return slices.ContainsFunc(d.parts, func(p part) bool {
+		return p.train.Weights != nil || p.val.Weights != nil || p.train.Offset != nil || p.val.Offset != nil
+	})
+}
+
+// equal are rows with the same mean losses, without weights where that can be.
+func (d *Data) equal(rows *dataset.Data) *dataset.Data {
+	if rows == nil || d.keeps(rows) {
+		return rows
+	}
+	return rows.EqualWeights(d.options.Intercept)
+}
+
 // newPart takes rows in the unit of the model, with their weights.
 func (d *Data) newPart(fit, choose, user *dataset.Data) part {
-	p := part{fit: fit, choose: choose, train: fit.EqualWeights(d.options.Intercept), user: user}
+	p := part{fit: fit, choose: choose, train: d.equal(fit), user: user}
 	p.val = p.train
 	if choose != fit {
-		p.val = choose.EqualWeights(d.options.Intercept)
+		p.val = d.equal(choose)
 	}
 	return p
 }
 
-// weightedError is the standard error of a mean of losses by weights, sum_i w_i l_i / sum_i w_i, as of independent losses, of which n are of a row of their own.
-func weightedError(losses, weights []float64, n int) float64 {
+// StandardError is that of a mean of losses by weights, sum_i w_i l_i / sum_i w_i, or without, where these are nil, as of independent losses, of which n are of a row of their
+// own.
+func StandardError(losses, weights []float64, n int) float64 {
+	if weights == nil {
+		return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
+	}
 	total, mean := 0.0, 0.0
 	for i, w := range weights {
 		total += w

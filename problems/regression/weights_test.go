@@ -2,17 +2,23 @@ package regression_test
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/huber"
 	lassomodel "github.com/conetune/conetune/problems/lasso"
 	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/multinomial"
+	"github.com/conetune/conetune/problems/poisson"
+	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/ridge"
 	"github.com/conetune/conetune/problems/sgl"
@@ -111,18 +117,146 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	}
 }
 
-// What cannot carry weights says so.
-func TestWeightsRefused(t *testing.T) {
-	weighted, _ := counted(t)
-	_, err := elasticnet.New(&dataset.CrossValidation{Data: weighted.Data.Compress(), Folds: weighted.Folds}, elasticnet.Options{Intercept: true})
-	require.ErrorContains(t, err, "a sparse table with weights of rows goes without an intercept")
-	_, err = elasticnet.New(&dataset.CrossValidation{Data: weighted.Data.Compress(), Folds: weighted.Folds}, elasticnet.Options{})
+// classified has two labels, or three, in the place of the targets.
+func classified(d dataset.Division, classes int) *dataset.CrossValidation {
+	return d.Map(func(y float64) float64 {
+		k := 0.0
+		if y > 0 {
+			k++
+		}
+		if classes > 2 && y > 2 {
+			k++
+		}
+		return k
+	}).(*dataset.CrossValidation)
+}
+
+// The same for losses that are weighed row by row, and for sparse tables with an intercept.
+func TestWeightsOfOtherLosses(t *testing.T) {
+	weighted, repeated := counted(t)
+	count := func(d dataset.Division) dataset.Division {
+		return d.Map(func(y float64) float64 { return math.Floor(math.Exp(math.Min(2, y/3))) })
+	}
+	compressed := func(d dataset.Division) dataset.Division {
+		cv := d.(*dataset.CrossValidation)
+		return &dataset.CrossValidation{Data: cv.Data.Compress(), Folds: cv.Folds, Test: cv.Test.Compress()}
+	}
+	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
-	labels := weighted.Map(func(y float64) float64 { return map[bool]float64{true: 1}[y > 0] }).(*dataset.CrossValidation)
-	_, err = logistic.New(labels, logistic.Options{Intercept: true})
-	require.ErrorContains(t, err, "rows with weights go with squared losses")
-	_, err = svm.New(labels, svm.Options{})
-	require.ErrorContains(t, err, "rows with weights")
+	for name, build := range map[string]func(dataset.Division) (tune.Model, error){
+		"logistic": func(d dataset.Division) (tune.Model, error) {
+			return logistic.New(classified(d, 2), logistic.Options{Standardize: true, Intercept: true})
+		},
+		"logistic, terms": func(d dataset.Division) (tune.Model, error) {
+			return logistic.New(classified(d, 2), logistic.Options{Intercept: true, Terms: regression.Terms{Factors: []float64{0, 1, 1, 2, 1, 1}}})
+		},
+		"multinomial": func(d dataset.Division) (tune.Model, error) {
+			return multinomial.New(classified(d, 3), multinomial.Options{Standardize: true, Intercept: true})
+		},
+		"poisson": func(d dataset.Division) (tune.Model, error) {
+			return poisson.New(count(d), poisson.Options{Standardize: true, Intercept: true})
+		},
+		"huber": func(d dataset.Division) (tune.Model, error) {
+			return huber.New(d, huber.Options{Standardize: true, Intercept: true})
+		},
+		"quantile": func(d dataset.Division) (tune.Model, error) {
+			return quantile.New(d, quantile.Options{Intercept: true, Level: 0.3})
+		},
+		"svm": func(d dataset.Division) (tune.Model, error) {
+			return svm.New(classified(d, 2), svm.Options{Standardize: true, Balanced: true})
+		},
+		"sparse elastic-net": func(d dataset.Division) (tune.Model, error) {
+			return elasticnet.New(compressed(d), elasticnet.Options{Standardize: true, Intercept: true})
+		},
+		"sparse lasso": func(d dataset.Division) (tune.Model, error) {
+			return lassomodel.New(compressed(d), lassomodel.Options{Intercept: true})
+		},
+		"sparse ridge": func(d dataset.Division) (tune.Model, error) {
+			return ridge.New(compressed(d), ridge.Options{Intercept: true})
+		},
+		"sparse logistic": func(d dataset.Division) (tune.Model, error) {
+			return logistic.New(classified(compressed(d), 2), logistic.Options{Intercept: true})
+		},
+		"sparse weighted-lasso": func(d dataset.Division) (tune.Model, error) {
+			return wlasso.New(compressed(d), wlasso.Options{Intercept: true})
+		},
+		"sparse groups": func(d dataset.Division) (tune.Model, error) {
+			return sgl.New(compressed(d), g, sgl.Options{Intercept: true})
+		},
+	} {
+		configs := []tune.Config{{Method: tune.MethodGrid, Evaluations: 4}, {Method: tune.MethodVFiDCA, MaxIter: 2}}
+		if name == "svm" || name == "sparse weighted-lasso" {
+			configs[0] = tune.Config{Method: tune.MethodRandom, Evaluations: 6}
+		}
+		if name != "svm" && name[0] != 's' {
+			configs = append(configs, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic})
+		}
+		for _, config := range configs {
+			if config.Method != tune.MethodVFiDCA && name != "svm" {
+				config.Ranges = []tune.Range{{Low: 1e-3, High: 0.3}}
+			}
+			var results []*tune.Result
+			for _, rows := range []dataset.Division{weighted, repeated} {
+				m, err := build(rows)
+				require.NoError(t, err, name)
+				r, err := tune.Run(context.Background(), m, config)
+				require.NoError(t, err, name)
+				results = append(results, r)
+			}
+			a, b := results[0], results[1]
+			tol := 1e-4
+			if config.Method == tune.MethodVFiDCA {
+				tol = 1e-2
+			}
+			where := name + " " + config.Method
+			require.InEpsilon(t, b.Refit.Validation, a.Refit.Validation, tol, where)
+			require.InDelta(t, *b.Refit.Test, *a.Refit.Test, tol*(1+*b.Refit.Test), where)
+			require.InDeltaSlice(t, b.RefitFit.Coefficients, a.RefitFit.Coefficients, 10*tol, where)
+			require.InDelta(t, b.RefitFit.Intercept, a.RefitFit.Intercept, 10*tol, where)
+		}
+	}
+}
+
+// Weights of the adaptive lasso have no unit.
+func TestWeightsOfAdaptive(t *testing.T) {
+	weighted, _ := counted(t)
+	fit := func(of func(cv *dataset.CrossValidation) *dataset.CrossValidation, scale float64) tune.Fit {
+		cv := of(&dataset.CrossValidation{Data: weighted.Data.Rows(indices(len(weighted.Data.Y))), Folds: weighted.Folds})
+		for i := range cv.Data.Weights {
+			cv.Data.Weights[i] = 1
+			if scale != 1 {
+				cv.Data.Weights[i] = scale
+			}
+		}
+		if scale == 0 {
+			cv.Data.Weights = nil
+		}
+		m, err := adaptive.New(cv, adaptive.Options{Intercept: true})
+		require.NoError(t, err)
+		r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9, Ranges: []tune.Range{{Low: 1e-3, High: 0.3}}})
+		require.NoError(t, err)
+		return r.RefitFit
+	}
+	dense := func(cv *dataset.CrossValidation) *dataset.CrossValidation { return cv }
+	compressed := func(cv *dataset.CrossValidation) *dataset.CrossValidation {
+		return &dataset.CrossValidation{Data: cv.Data.Compress(), Folds: cv.Folds}
+	}
+	want := fit(dense, 0)
+	for _, of := range []func(*dataset.CrossValidation) *dataset.CrossValidation{dense, compressed} {
+		for _, scale := range []float64{1, 3.5} {
+			got := fit(of, scale)
+			require.InDeltaSlice(t, want.Coefficients, got.Coefficients, 1e-5)
+			require.InDelta(t, want.Intercept, got.Intercept, 1e-5)
+		}
+	}
+}
+
+func indices(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // Rows that are held back are scored by their weights, and the others choose by theirs.

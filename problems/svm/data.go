@@ -34,12 +34,16 @@ func newRows(d *dataset.Data, l dataset.Labels) *rows {
 	return r
 }
 
-// weight returns the weight of a row by its class.
+// weight returns the weight of a row: its own times that of its class.
 func (r *rows) weight(i int, classes [2]float64) float64 {
+	w := classes[0]
 	if r.y[i] > 0 {
-		return classes[1]
+		w = classes[1]
 	}
-	return classes[0]
+	if r.x.Weights != nil {
+		w *= r.x.Weights[i]
+	}
+	return w
 }
 
 // loss is the weighted mean hinge loss of a machine over some rows.

@@ -55,7 +55,7 @@ type Options struct {
 	// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order;
 	// means become weighted means. Nil means 1 for both.
 	ClassWeights []float64
-	// Balanced weighs the classes by the inverse of their numbers of rows.
+	// Balanced weighs the classes by the inverse of their numbers of rows, or of the sums of their weights.
 	Balanced bool
 	// R0 is the start of r, 0 means 10; WBar0 that of all wbar, 0 means 1e-6: the paper's. With one of them given, the
 	// default starts there, too, and runs to the end.
@@ -80,8 +80,8 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if err := cv.Validate(); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	if cv.Data.Weights != nil {
-		return nil, fmt.Errorf("svm: rows with weights go with squared losses; weights of the classes are in the options")
+	if dataset.WithoutOffset(cv) != dataset.Division(cv) {
+		return nil, fmt.Errorf("svm: rows with an offset, which a machine without a likelihood does not take")
 	}
 	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0}
 	var err error
@@ -137,9 +137,9 @@ func (m *Model) weigh(o Options) error {
 	case o.Balanced && o.ClassWeights != nil:
 		return fmt.Errorf("both Balanced and ClassWeights are given, expected one of them")
 	case o.Balanced:
-		counts := m.labels.Counts(m.cv.Data)
+		counts := m.labels.Weighed(m.cv.Data)
 		for k, n := range counts {
-			m.weights[k] = float64(counts[0]+counts[1]) / float64(2*n)
+			m.weights[k] = (counts[0] + counts[1]) / (2 * n)
 		}
 	case o.ClassWeights != nil:
 		if len(o.ClassWeights) != 2 {
@@ -261,15 +261,15 @@ func (m *Model) fit(w []float64, c float64) problems.Fit {
 	return problems.Fit{Coefficients: w, Intercept: b0, Features: m.cv.Data.Features, Labels: m.labels[:]}
 }
 
-// errorRate is the share of rows whose label the predictor misses.
+// errorRate is the share of rows, by their weights, whose label the predictor misses.
 func (m *Model) errorRate(d *dataset.Data, f problems.Fit) float64 {
-	wrong := 0
+	wrong := make([]float64, len(d.Y))
 	for i, y := range d.Y {
 		if f.Label(f.Intercept+d.Dot(i, f.Coefficients)) != y {
-			wrong++
+			wrong[i] = 1
 		}
 	}
-	return float64(wrong) / float64(len(d.Y))
+	return d.Mean(wrong)
 }
 
 // PaperSettings are those of the paper's experiments (VF-iDCA; VF-iDCA-t has the tolerance 0.1); rho is that

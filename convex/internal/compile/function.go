@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -179,6 +180,22 @@ func (f Function) Sum() Function {
 		t.Off = 0
 		t.Sum = t.Sum || t.count() != 1
 		out.Atoms = append(out.Atoms, t)
+	}
+	return out
+}
+
+// Dot returns sum_i c_i f_i, for c_i >= 0 where f is not affine: of each atom a term for each value of c.
+func (f Function) Dot(c []float64) Function {
+	out := Function{N: 1, Aff: f.Aff.Dot(c)}
+	rows := map[float64][]int{}
+	for i, v := range c {
+		if v != 0 {
+			rows[v] = append(rows[v], i)
+		}
+	}
+	atoms := Function{N: f.N, Aff: affine.Expr{N: f.N}, Atoms: f.Atoms}
+	for _, v := range slices.Sorted(maps.Keys(rows)) {
+		out.Atoms = append(out.Atoms, atoms.Pick(rows[v]).Sum().Times(v).Atoms...)
 	}
 	return out
 }

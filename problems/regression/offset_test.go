@@ -1,0 +1,99 @@
+package regression_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/multinomial"
+	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/problems/svm"
+	"github.com/conetune/conetune/tune"
+)
+
+// offset gives the rows of a cross-validation an offset.
+func offset(t *testing.T) *dataset.CrossValidation {
+	cv, _ := counted(t)
+	for _, d := range []*dataset.Data{cv.Data, cv.Test} {
+		d.Offset = make([]float64, len(d.Y))
+		for i := range d.Offset {
+			d.Offset[i] = float64(i%7) - 2.5
+		}
+	}
+	return cv
+}
+
+// Of a loss that depends on differences alone, a fit with an offset is that of the targets less the offset.
+func TestOffsetOfDifferences(t *testing.T) {
+	for name, build := range map[string]func(dataset.Division) (tune.Model, error){
+		"elastic-net": func(d dataset.Division) (tune.Model, error) {
+			return elasticnet.New(d, elasticnet.Options{Standardize: true, Intercept: true})
+		},
+		"huber": func(d dataset.Division) (tune.Model, error) { return huber.New(d, huber.Options{Intercept: true}) },
+		"quantile": func(d dataset.Division) (tune.Model, error) {
+			return quantile.New(d, quantile.Options{Intercept: true, Level: 0.3})
+		},
+	} {
+		with, less := offset(t), offset(t)
+		for _, d := range []*dataset.Data{less.Data, less.Test} {
+			floats.Sub(d.Y, d.Offset)
+			d.Offset = nil
+		}
+		var results []*tune.Result
+		for _, cv := range []*dataset.CrossValidation{with, less} {
+			m, err := build(cv)
+			require.NoError(t, err)
+			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: []tune.Range{{Low: 0.01, High: 0.3}}})
+			require.NoError(t, err)
+			results = append(results, r)
+		}
+		require.Equal(t, results[1].RefitFit, results[0].RefitFit, name)
+		require.Equal(t, *results[1].Refit.Test, *results[0].Refit.Test, name)
+		require.Nil(t, less.Data.Offset)
+		require.NotNil(t, with.Data.Offset, "the user's rows stay as they are")
+	}
+}
+
+// An offset of a logistic regression is what a feature without a penalty, with this coefficient, is, which bounds hold: here the offset is -0.3 times feature 2, and
+// the coefficients of fits without a penalty differ by that.
+func TestOffsetOfLogOdds(t *testing.T) {
+	cv := classified(offset(t), 2)
+	with := &dataset.CrossValidation{Data: cv.Data.Rows(indices(len(cv.Data.Y))), Folds: cv.Folds}
+	without := &dataset.CrossValidation{Data: cv.Data.Rows(indices(len(cv.Data.Y))), Folds: cv.Folds}
+	without.Data.Offset = nil
+	for i := range with.Data.Offset {
+		with.Data.Offset[i] = -0.3 * with.Data.X.At(i, 2)
+	}
+	var x [][][]float64
+	for _, d := range []*dataset.CrossValidation{with, without} {
+		m, err := logistic.New(d, logistic.Options{Intercept: true})
+		require.NoError(t, err)
+		fit, err := m.Penalised()
+		require.NoError(t, err)
+		pt, err := fit.Solve(context.Background(), []float64{0, 1e-7}, 1e-13, nil)
+		require.NoError(t, err)
+		require.InEpsilon(t, m.Evaluate(pt.X).Validation, pt.Validation, 1e-9)
+		x = append(x, pt.X)
+	}
+	got := slices.Clone(x[0][0])
+	got[2] -= 0.3
+	require.InDeltaSlice(t, x[1][0], got, 1e-3*floats.Norm(x[1][0], 2))
+}
+
+func TestOffsetRefused(t *testing.T) {
+	cv := offset(t)
+	_, err := multinomial.New(classified(cv, 3), multinomial.Options{})
+	require.ErrorContains(t, err, "rows with an offset")
+	_, err = svm.New(classified(cv, 2), svm.Options{})
+	require.ErrorContains(t, err, "rows with an offset")
+	cv.Data.Offset = cv.Data.Offset[1:]
+	_, err = elasticnet.New(cv, elasticnet.Options{})
+	require.ErrorContains(t, err, "entries of the offset")
+}

@@ -46,6 +46,8 @@ type Wanted struct {
 	Division Division
 	// Weights is the column of the weights of rows, which is no feature unless it is named among them; empty for none. Rows of weight 0 are left out.
 	Weights string
+	// Offset is the column of a known term of predictions, which is no feature unless it is named among them; empty for none.
+	Offset string
 }
 
 // Design says what each column of a table is for.
@@ -95,6 +97,7 @@ func Choose(t *Table, w Wanted) (*Design, error) {
 	d.findRows()
 	d.checkDivisors()
 	d.weigh()
+	d.shift()
 	d.tellMissing()
 	if err := d.wrong.err(); err != nil {
 		return nil, err

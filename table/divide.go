@@ -22,10 +22,10 @@ func (d Division) String() string {
 	return strings.Join(list, ", ")
 }
 
-// divisors are the columns that divide or weigh rows.
+// divisors are the columns that divide or weigh rows, or have their offset.
 func (d *Design) divisors() (found []int) {
 	for _, c := range []struct{ name, purpose string }{
-		{d.wanted.Division.Fold, "--fold-column"}, {d.wanted.Division.Group, "--group"}, {d.wanted.Division.Time, "--time"}, {d.wanted.Weights, "--weights"},
+		{d.wanted.Division.Fold, "--fold-column"}, {d.wanted.Division.Group, "--group"}, {d.wanted.Division.Time, "--time"}, {d.wanted.Weights, "--weights"}, {d.wanted.Offset, "--offset"},
 	} {
 		if c.name == "" {
 			continue
@@ -53,13 +53,17 @@ func (d *Design) checkDivisors() {
 				}
 			}
 		}
-		time, weights := c.Name == d.wanted.Division.Time, c.Name == d.wanted.Weights
+		time, number := c.Name == d.wanted.Division.Time, c.Name == d.wanted.Weights || c.Name == d.wanted.Offset
+		purpose := "divides or weighs the rows"
+		if c.Name == d.wanted.Offset {
+			purpose = "has their offset"
+		}
 		switch {
 		case missing.Count > 0:
-			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that divides or weighs the rows", plural(missing.Count, "missing value"), atLines(missing.Lines, missing.Count))
+			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that %s", plural(missing.Count, "missing value"), atLines(missing.Lines, missing.Count), purpose)
 		case time && c.Kind != Number && c.Kind != Date && c.Texts > 0:
 			d.wrong.add(c.textLines[0], t.field(j), "texts found (%s), expected times: numbers, or dates of one form", atLines(c.textLines, c.Texts))
-		case !time && !weights && c.overflow:
+		case !time && !number && c.overflow:
 			d.wrong.add(0, t.field(j), "too many different texts to tell them apart")
 		}
 	}

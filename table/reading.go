@@ -430,6 +430,34 @@ func (r *Reading) target(k int, rows []int) []float64 {
 	return y
 }
 
+// Numbers are those of a column that is no feature in some rows; nil without a name. With gaps missing ones are NaN. The error is an [*Errors].
+func (r *Reading) Numbers(name string, rows []int, gaps bool) ([]float64, error) {
+	if name == "" {
+		return nil, nil
+	}
+	t, wrong := r.table, &Errors{File: r.table.name}
+	j := t.Index(name)
+	if j < 0 {
+		wrong.add(t.header, "", "lacks column %s; there are: %s%s", list([]string{name}), list(t.Names()), similar(name, t.Names()))
+		return nil, wrong
+	}
+	c := &t.columns[j]
+	if c.Texts > 0 {
+		wrong.add(c.textLines[0], t.field(j), "texts found (%s), expected numbers", atLines(c.textLines, c.Texts))
+		return nil, wrong
+	}
+	out := make([]float64, len(rows))
+	for k, i := range rows {
+		v := t.cell(i, j)
+		if isMissing(v) && !gaps {
+			wrong.add(t.Line(i), t.field(j), "missing value, expected a number")
+			return nil, wrong
+		}
+		out[k] = c.value(v)
+	}
+	return out, nil
+}
+
 // Targets are the values of all targets, one after the other; nil where they are not there.
 func (r *Reading) Targets(rows []int) [][]float64 {
 	var all [][]float64

@@ -1,21 +1,34 @@
 package table
 
-// weigh checks the column of weights, and leaves out the rows of weight 0.
-func (d *Design) weigh() {
-	t, name := d.table, d.wanted.Weights
+// numeric is the column of numbers of this name; -1 where there is none, which is an error that says what was expected unless it is one already.
+func (d *Design) numeric(name, expected string) int {
+	t := d.table
 	j := t.Index(name)
 	if name == "" || j < 0 {
-		return // no column of this name is an error already
+		return -1 // no column of this name is an error already
 	}
-	c := &t.columns[j]
-	if c.Kind != Number || c.Texts > 0 {
+	if c := &t.columns[j]; c.Kind != Number || c.Texts > 0 {
 		line, what := 0, "no numbers"
 		if c.Texts > 0 {
 			line, what = c.textLines[0], "texts found ("+atLines(c.textLines, c.Texts)+")"
 		}
-		d.wrong.add(line, t.field(j), "%s, expected weights of rows: numbers that are not negative", what)
+		d.wrong.add(line, t.field(j), "%s, expected %s", what, expected)
+		return -1
+	}
+	return j
+}
+
+// shift checks the column of the offset.
+func (d *Design) shift() { d.numeric(d.wanted.Offset, "known terms of predictions: numbers") }
+
+// weigh checks the column of weights, and leaves out the rows of weight 0.
+func (d *Design) weigh() {
+	t := d.table
+	j := d.numeric(d.wanted.Weights, "weights of rows: numbers that are not negative")
+	if j < 0 {
 		return
 	}
+	c := &t.columns[j]
 	kept, gone := make([]int, 0, len(d.rows)), FoundColumn{Name: c.Name}
 	for _, i := range d.rows {
 		switch w := c.value(t.cell(i, j)); {
@@ -40,6 +53,15 @@ func (d *Design) weigh() {
 func (d *Design) Weights(rows []int) []float64 {
 	j := d.table.Index(d.wanted.Weights)
 	if d.wanted.Weights == "" || j < 0 {
+		return nil
+	}
+	return d.numbersOf(j, rows)
+}
+
+// Offset is that of the rows by the wanted column; nil without one.
+func (d *Design) Offset(rows []int) []float64 {
+	j := d.table.Index(d.wanted.Offset)
+	if d.wanted.Offset == "" || j < 0 {
 		return nil
 	}
 	return d.numbersOf(j, rows)

@@ -62,8 +62,13 @@ func (c *columnFlags) registerDivision(fs *pflag.FlagSet) {
 
 // checkDesign rejects contradictions between the flags that say how rows are divided.
 func (d *dataFlags) checkDesign(fs *pflag.FlagSet) error {
-	if fs.Changed("weights") && d.columns.weights == "" {
-		return badInputf("--weights is empty")
+	for name, value := range map[string]string{"weights": d.columns.weights, "offset": d.columns.offset} {
+		if fs.Changed(name) && value == "" {
+			return badInputf("--%s is empty", name)
+		}
+	}
+	if d.columns.weights != "" && d.columns.weights == d.columns.offset {
+		return badInputf("--weights and --offset name the same column")
 	}
 	var given []string
 	for _, name := range divisionFlagNames {

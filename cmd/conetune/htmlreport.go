@@ -77,6 +77,9 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 			c.Same[k].Code = withWeights(c.Same[k].Code)
 		}
 	}
+	if job.data.columns.offset != "" {
+		c.Same = withOffset(r.Model, c.Same)
+	}
 	if j != nil {
 		c.On = judgedOn(j)
 		c.Verdict = append(c.Verdict, verdict(job, j)...)

@@ -88,33 +88,25 @@ func (j *judge) of(r *tune.Result) *judged {
 	return out
 }
 
-// targetsOf are the targets and weights of rows of both.
+// targetsOf are the targets, weights and offsets of rows of both.
 func targetsOf(a, b *dataset.Data) *dataset.Data {
-	return &dataset.Data{Y: slices.Concat(a.Y, b.Y), Weights: slices.Concat(a.Weights, b.Weights)}
+	return &dataset.Data{Y: slices.Concat(a.Y, b.Y), Weights: slices.Concat(a.Weights, b.Weights), Offset: slices.Concat(a.Offset, b.Offset)}
 }
 
 // add adds the predictions of a fit for rows; from are the targets that it learned from.
 func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Data) {
 	if f.Classes() {
-		d.addClasses(rows, f, from.Y)
+		d.addClasses(rows, f, from)
 		return
 	}
-	train, base := from.Y, from.Mean(from.Y)
 	d.Weight = append(d.Weight, rows.Weights...)
-	switch {
-	case f.Labels != nil:
-		base = 0
-		for _, y := range train {
-			if y == f.Labels[1] {
-				base += 1 / float64(len(train))
-			}
-		}
-	case j.spec.name == "quantile":
-		sorted := slices.Sorted(slices.Values(train))
-		base = sorted[max(0, int(math.Ceil(j.level*float64(len(sorted))))-1)]
-	}
+	base := j.baseline(from, f)
 	for i, y := range rows.Y {
-		v := f.Intercept + rows.Dot(i, f.Coefficients)
+		v, offset := f.Intercept+rows.Dot(i, f.Coefficients), 0.0
+		if rows.Offset != nil {
+			offset = rows.Offset[i]
+			v += offset
+		}
 		switch {
 		case f.LogLink:
 			v = math.Exp(v)
@@ -123,7 +115,7 @@ func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Dat
 		case f.Labels != nil:
 			y = 0
 		}
-		d.Y, d.Value, d.Base = append(d.Y, y), append(d.Value, v), append(d.Base, base)
+		d.Y, d.Value, d.Base = append(d.Y, y), append(d.Value, v), append(d.Base, base(offset))
 	}
 }
 

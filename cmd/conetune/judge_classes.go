@@ -11,10 +11,11 @@ import (
 )
 
 // addClasses is add for a fit with a value for each label.
-func (d *judged) addClasses(rows *dataset.Data, f tune.Fit, train []float64) {
+func (d *judged) addClasses(rows *dataset.Data, f tune.Fit, from *dataset.Data) {
+	d.Weight = append(d.Weight, rows.Weights...)
 	share := make([]float64, len(f.Labels))
-	for _, y := range train {
-		share[slices.Index(f.Labels, y)] += 1 / float64(len(train))
+	for k, label := range f.Labels {
+		share[k] = from.Mean(is(from.Y, label))
 	}
 	row := make([]float64, len(f.Features))
 	for i, y := range rows.Y {
@@ -23,6 +24,17 @@ func (d *judged) addClasses(rows *dataset.Data, f tune.Fit, train []float64) {
 		d.Y, d.Value = append(d.Y, float64(slices.Index(f.Labels, y))), append(d.Value, float64(floats.MaxIdx(p)))
 		d.probability, d.share = append(d.probability, p), append(d.share, share)
 	}
+}
+
+// is has 1 for the values that are a label, and 0 for the others.
+func is(values []float64, label float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		if v == label {
+			out[i] = 1
+		}
+	}
+	return out
 }
 
 // confusion counts the rows of each of so many labels by predicted labels.

@@ -53,8 +53,8 @@ type modelSpec struct {
 	labels  bool // the target is one of two labels
 	classes bool // the labels may be more than two, with a value for each
 	logLink bool // the target is not negative, and predicted by an exponential
-	// weights says that rows may have weights.
-	weights bool
+	// weights says that rows may have weights, and offset that they may have a known term of their predictions.
+	weights, offset bool
 	// keepsAll says that the model has all features, so that a small coefficient is none that should be zero.
 	keepsAll bool
 	flags    []string // of those in modelFlags, the ones that the model takes
@@ -92,6 +92,7 @@ var models = []modelSpec{
 	{
 		name:    "elastic-net",
 		weights: true,
+		offset:  true,
 		kind:    (*elasticnet.Model)(nil),
 		summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
 		flags:   termNames,
@@ -106,6 +107,7 @@ var models = []modelSpec{
 	{
 		name:    "lasso",
 		weights: true,
+		offset:  true,
 		kind:    (*lasso.Model)(nil),
 		summary: "linear regression, a bound on the 1-norm of the coefficients",
 		flags:   termNames,
@@ -120,6 +122,7 @@ var models = []modelSpec{
 	{
 		name:     "ridge",
 		weights:  true,
+		offset:   true,
 		kind:     (*ridge.Model)(nil),
 		summary:  "linear regression, a bound on the squared 2-norm of the coefficients",
 		keepsAll: true,
@@ -134,6 +137,8 @@ var models = []modelSpec{
 	},
 	{
 		name:    "adaptive-lasso",
+		weights: true,
+		offset:  true,
 		kind:    (*adaptive.Model)(nil),
 		summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge regression or the lasso",
 		flags:   adaptiveNames,
@@ -146,6 +151,7 @@ var models = []modelSpec{
 	{
 		name:    "weighted-lasso",
 		weights: true,
+		offset:  true,
 		kind:    (*wlasso.Model)(nil),
 		summary: "linear regression, a bound of its own on each coefficient",
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
@@ -155,6 +161,7 @@ var models = []modelSpec{
 	{
 		name:    "sparse-group-lasso",
 		weights: true,
+		offset:  true,
 		kind:    (*sgl.Model)(nil),
 		summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
 		grouped: true,
@@ -169,6 +176,7 @@ var models = []modelSpec{
 	{
 		name:    "group-lasso",
 		weights: true,
+		offset:  true,
 		kind:    (*grouplasso.Model)(nil),
 		summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
 		grouped: true,
@@ -183,6 +191,7 @@ var models = []modelSpec{
 	{
 		name:    "fused-lasso",
 		weights: true,
+		offset:  true,
 		kind:    (*fused.Model)(nil),
 		summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
 		flags:   []string{"order"},
@@ -193,6 +202,7 @@ var models = []modelSpec{
 	{
 		name:    "bounded-elastic-net",
 		weights: true,
+		offset:  true,
 		kind:    (*bounded.Model)(nil),
 		summary: "the elastic net with coefficients that are not negative, or within --lower and --upper",
 		flags:   termNames,
@@ -206,6 +216,8 @@ var models = []modelSpec{
 	},
 	{
 		name:    "huber",
+		weights: true,
+		offset:  true,
 		kind:    (*huber.Model)(nil),
 		summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers",
 		unit:    "mean Huber loss",
@@ -216,6 +228,8 @@ var models = []modelSpec{
 	},
 	{
 		name:    "quantile",
+		weights: true,
+		offset:  true,
 		kind:    (*quantile.Model)(nil),
 		summary: "the elastic net for a quantile of the target instead of its mean, by default the median",
 		unit:    "mean pinball loss",
@@ -226,6 +240,8 @@ var models = []modelSpec{
 	},
 	{
 		name:    "logistic",
+		weights: true,
+		offset:  true,
 		kind:    (*logistic.Model)(nil),
 		summary: "classifier of two labels, the elastic net with the logistic loss",
 		unit:    "mean logistic loss",
@@ -241,6 +257,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "multinomial",
+		weights: true,
 		kind:    (*multinomial.Model)(nil),
 		summary: "classifier of several labels, the elastic net with the multinomial logistic loss",
 		unit:    "mean multinomial loss",
@@ -252,6 +269,8 @@ var models = []modelSpec{
 	},
 	{
 		name:    "poisson",
+		weights: true,
+		offset:  true,
 		kind:    (*poisson.Model)(nil),
 		summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
 		unit:    "half the mean Poisson deviance",
@@ -288,6 +307,7 @@ var models = []modelSpec{
 	},
 	{
 		name:    "svm",
+		weights: true,
 		kind:    (*svm.Model)(nil),
 		summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
 		unit:    "mean hinge loss (validation), error rate (test)",

@@ -248,7 +248,8 @@ func (p *predictions) add(m *modelfile.Model, path string, rows *rowsToPredict, 
 	} else if m.Targets != nil {
 		predict = p.predictTargetsOfRow
 	}
-	actual, weight := make([]float64, len(rows.targets)), 1.0
+	actual := make([]float64, len(rows.targets))
+	place := placed{weight: 1}
 	for from := 0; from < rows.n; from += rows.step {
 		block := rows.block(from, min(rows.n, from+rows.step))
 		height, _ := block.Dims()
@@ -257,9 +258,12 @@ func (p *predictions) add(m *modelfile.Model, path string, rows *rowsToPredict, 
 				actual[j] = column[from+k]
 			}
 			if rows.weights != nil {
-				weight = rows.weights[from+k]
+				place.weight = rows.weights[from+k]
 			}
-			if err := predict(m, block, k, actual, weight, score); err != nil {
+			if rows.offset != nil {
+				place.offset = rows.offset[from+k]
+			}
+			if err := predict(m, block, k, actual, place, score); err != nil {
 				return fmt.Errorf("%s: row %d: %w", path, p.Rows+from+k+1, err)
 			}
 		}
@@ -284,9 +288,12 @@ func (p *predictions) add(m *modelfile.Model, path string, rows *rowsToPredict, 
 	return nil
 }
 
+// placed are the weight and the offset of a row.
+type placed struct{ weight, offset float64 }
+
 // predictRow predicts row k of a block, and scores it with its weight where it has a target.
-func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, weight float64, score *modelfile.Score) error {
-	value, err := m.Value(block.Dot(k, m.Coefficients))
+func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, at placed, score *modelfile.Score) error {
+	value, err := m.Value(block.Dot(k, m.Coefficients) + at.offset)
 	if err != nil {
 		return err
 	}
@@ -302,7 +309,7 @@ func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k int,
 		p.Probabilities = append(p.Probabilities, v)
 	}
 	if len(actual) > 0 {
-		score.AddWeighted(value, actual[0], weight)
+		score.AddWeighted(value, actual[0], at.weight)
 	}
 	return nil
 }

@@ -5,9 +5,8 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// predictClassOfRow predicts the label of row k of a block by a model with a value for each label, and scores it where it has a target. Such models take
-// no weights of rows.
-func (p *predictions) predictClassOfRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, _ float64, score *modelfile.Score) error {
+// predictClassOfRow predicts the label of row k of a block by a model with a value for each label, and scores it with its weight where it has a target.
+func (p *predictions) predictClassOfRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, at placed, score *modelfile.Score) error {
 	features := make([]float64, len(m.Features))
 	block.Fill(features, k)
 	values, err := m.PredictTargets(features)
@@ -20,7 +19,7 @@ func (p *predictions) predictClassOfRow(m *modelfile.Model, block *dataset.Data,
 		p.ClassProbabilities = append(p.ClassProbabilities, m.Probabilities(values))
 	}
 	if len(actual) > 0 {
-		score.AddClass(values, actual[0])
+		score.AddClass(values, actual[0], at.weight)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type rowsToPredict struct {
 	block   func(from, to int) *dataset.Data
 	targets [][]float64 // one list for each, NaN in rows without; nil where they are not there
 	weights []float64   // of the rows; nil without
+	offset  []float64   // of the rows; nil without
 	id      func(i int) (string, error)
 }
 
@@ -39,6 +40,9 @@ func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsT
 		names = []string{m.Target}
 	}
 	if m.Encoding == nil || t.in.isLIBSVM(t.path) {
+		if m.Offset != "" {
+			return nil, fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row: a table of columns has", t.path, m.Offset)
+		}
 		begin()
 		rows, err := t.readNumbers(m, names)
 		if err != nil {
@@ -46,22 +50,20 @@ func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsT
 		}
 		return nil, part(rows)
 	}
-	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && !slices.ContainsFunc(m.Encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {
+	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && id != m.Offset && !slices.ContainsFunc(m.Encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {
 		t.options.Verbatim = []string{id}
 	}
 	var last *table.Reading
 	var name string
 	findings, err := t.in.tableParts(t.path, t.options, func() { last = nil; begin() }, func(columns *table.Table) error {
-		wanted := names
-		weighed := m.Weights != "" && columns.Index(m.Weights) >= 0
-		if weighed {
-			wanted = append(slices.Clone(names), m.Weights)
+		if m.Offset != "" && columns.Index(m.Offset) < 0 {
+			return fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row; the columns are: %s", columns.Name(), m.Offset, joined(columns.Names()))
 		}
-		r, err := m.Encoding.Read(columns, wanted, true)
+		r, err := m.Encoding.Read(columns, names, true)
 		if err != nil {
 			return err
 		}
-		rows, err := t.rowsOf(columns, r, weighed)
+		rows, err := t.rowsOf(m, columns, r)
 		if err == nil {
 			err = part(rows)
 		}
@@ -81,12 +83,18 @@ func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsT
 	return notes, nil
 }
 
-// rowsOf are the rows of a part of a table; weighed says that the last target is their weight.
-func (t *tableToPredict) rowsOf(columns *table.Table, r *table.Reading, weighed bool) (*rowsToPredict, error) {
+// rowsOf are the rows of a part of a table.
+func (t *tableToPredict) rowsOf(m *modelfile.Model, columns *table.Table, r *table.Reading) (*rowsToPredict, error) {
 	index, compressed := r.Rows(), r.Sparse()
 	out := &rowsToPredict{n: len(index), step: rowsInBlock, targets: r.Targets(index)}
-	if last := len(out.targets) - 1; weighed && last > 0 {
-		out.targets, out.weights = out.targets[:last], out.targets[last]
+	var err error
+	if out.targets != nil && columns.Index(m.Weights) >= 0 {
+		if out.weights, err = r.Numbers(m.Weights, index, true); err != nil {
+			return nil, err
+		}
+	}
+	if out.offset, err = r.Numbers(m.Offset, index, false); err != nil {
+		return nil, err
 	}
 	out.block = func(from, to int) *dataset.Data { return r.Encode(index[from:to], compressed) }
 	if t.form.id != "" {

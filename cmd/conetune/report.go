@@ -91,6 +91,9 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	if name := job.data.columns.weights; name != "" {
 		target += ", rows weighed by " + name
 	}
+	if name := job.data.columns.offset; name != "" {
+		target += ", offset " + name
+	}
 	fmt.Fprintf(&b, "          %s; %s rows; %s\n", count(p, "feature"), strings.Join(rows, ", "), target)
 	prepared := []string{"features as they are", "no intercept"}
 	if job.scaling.standardize {

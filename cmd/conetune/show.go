@@ -160,6 +160,9 @@ func describeModel(m *modelfile.Model) string {
 	if m.Weights != "" {
 		division += ", weighed by " + m.Weights
 	}
+	if m.Offset != "" {
+		division += ", offset " + m.Offset
+	}
 	fmt.Fprintf(&b, "            %s rows%s\n", strings.Join(rows, ", "), division)
 	if l := m.Loss; l != nil {
 		fmt.Fprintf(&b, "loss        %s\n", describeLoss(l))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -181,11 +180,7 @@ func (d *dataFlags) other(path string, sparse bool) (*dataset.Data, [][]float64,
 	if err != nil {
 		return nil, nil, err
 	}
-	names := d.reading.targets
-	if d.columns.weights != "" {
-		names = append(slices.Clone(names), d.columns.weights)
-	}
-	r, err := d.reading.encoder.Read(t, names, false)
+	r, err := d.reading.encoder.Read(t, d.reading.targets, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -197,18 +192,21 @@ func (d *dataFlags) other(path string, sparse bool) (*dataset.Data, [][]float64,
 	}
 	data := r.Encode(rows, sparse)
 	values := r.Targets(rows)
-	if d.columns.weights != "" {
-		data.Weights, values = values[len(values)-1], values[:len(values)-1]
+	if data.Weights, err = r.Numbers(d.columns.weights, rows, false); err != nil {
+		return nil, nil, err
+	}
+	if data.Offset, err = r.Numbers(d.columns.offset, rows, false); err != nil {
+		return nil, nil, err
 	}
 	d.reading.add(t, t.Findings())
 	d.reading.add(t, r.Findings())
 	return data, values, nil
 }
 
-// encode are rows of a table with their weights.
+// encode are rows of a table with their weights and offsets.
 func (c *columns) encode(r *table.Reading, rows []int, sparse bool) *dataset.Data {
 	data := r.Encode(rows, sparse)
-	data.Weights = c.design.Weights(rows)
+	data.Weights, data.Offset = c.design.Weights(rows), c.design.Offset(rows)
 	return data
 }
 

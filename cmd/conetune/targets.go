@@ -138,7 +138,7 @@ const mostTargets = 6
 
 // predictTargetsOfRow predicts all targets of row k of a block, and scores it where it has all of them: by
 // the mean over the targets.
-func (p *predictions) predictTargetsOfRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, _ float64, score *modelfile.Score) error {
+func (p *predictions) predictTargetsOfRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, _ placed, score *modelfile.Score) error {
 	features := make([]float64, len(m.Features))
 	block.Fill(features, k)
 	line, err := m.PredictTargets(features)

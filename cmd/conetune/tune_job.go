@@ -104,6 +104,8 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 		return badInputf("--coefficients: %s predicts by a matrix; --save has it", spec.name)
 	case fs.Changed("weights") && !spec.weights:
 		return badInputf("--weights: %s takes no weights of rows; those that do are %s", spec.name, joined(weighable()))
+	case fs.Changed("offset") && !spec.offset:
+		return badInputf("--offset: %s takes no offset of rows; those that do are %s", spec.name, joined(shiftable()))
 	case fs.Changed("groups") && !spec.grouped && spec.matrix == nil:
 		return badInputf("--groups: %s has no groups", spec.name)
 	case fs.Changed("groups") && f.groups == "":

@@ -20,10 +20,23 @@ func weighable() (names []string) {
 	return names
 }
 
-// weighing are the rows of a further table whose weights, the last of its targets, are not 0.
+// shiftable are the names of the models that take a known term of predictions.
+func shiftable() (names []string) {
+	for _, m := range models {
+		if m.offset {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+// weighing are the rows of a further table whose weights are not 0.
 func weighing(t *table.Table, r *table.Reading, name string) (rows []int, err error) {
-	values := r.Targets(r.Rows())
-	for k, w := range values[len(values)-1] {
+	weights, err := r.Numbers(name, r.Rows(), false)
+	if err != nil {
+		return nil, err
+	}
+	for k, w := range weights {
 		i := r.Rows()[k]
 		if w < 0 {
 			return nil, fmt.Errorf("%s:%d: column %q: %g found, expected a weight that is not negative", t.Name(), t.Line(i), name, w)
@@ -53,4 +66,21 @@ func withWeights(code string) string {
 		return call + ", weights = w, standardize = FALSE)"
 	}
 	return code + ".fit(X, y, sample_weight=w)"
+}
+
+// withOffset are the calls of other programs with the offset o of rows; those of scikit-learn, which has none, of targets less the offset where that is the same.
+func withOffset(model string, list []sameModel) (out []sameModel) {
+	for _, m := range list {
+		if call, ok := strings.CutSuffix(m.Code, ", standardize = FALSE)"); ok {
+			m.Code = call + ", offset = o, standardize = FALSE)"
+		} else if model == "logistic" || model == "poisson" {
+			continue
+		} else if strings.Contains(m.Code, ".fit(X, y") {
+			m.Code = strings.Replace(m.Code, ".fit(X, y", ".fit(X, y - o", 1)
+		} else {
+			m.Code += ".fit(X, y - o)"
+		}
+		out = append(out, m)
+	}
+	return out
 }

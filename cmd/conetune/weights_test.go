@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,6 +73,55 @@ func TestWeightsAreRows(t *testing.T) {
 	require.Contains(t, conetune(t, "show", saved).ok(t), "45 training rows, 3 folds, 2 repeats, by group part, weighed by times\n")
 }
 
+// relabelled is a table with another text in the place of the numbers of its first column.
+func relabelled(table string, as func(y float64) string) string {
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	for i, line := range lines[1:] {
+		first, rest, _ := strings.Cut(line, ",")
+		y, err := strconv.ParseFloat(first, 64)
+		if err != nil {
+			panic(err)
+		}
+		lines[1+i] = as(y) + "," + rest
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// The same for losses that are weighed row by row, with labels that are texts, and what predict says of the test rows.
+func TestWeightsOfOtherLosses(t *testing.T) {
+	dir := t.TempDir()
+	for model, c := range map[string]struct {
+		as   func(y float64) string
+		args []string
+	}{
+		"logistic":    {func(y float64) string { return map[bool]string{true: "ill", false: "well"}[y > 100] }, nil},
+		"svm":         {func(y float64) string { return map[bool]string{true: "ill", false: "well"}[y > 101] }, []string{"--class-weights", "balanced"}},
+		"multinomial": {func(y float64) string { return []string{"a", "b", "c"}[max(0, min(2, int(y/4)-24))] }, nil},
+		"poisson":     {func(y float64) string { return strconv.Itoa(int(math.Exp(min(3, (y-100)/3)))) }, nil},
+		"huber":       {func(y float64) string { return fmt.Sprint(y) }, nil},
+		"quantile":    {func(y float64) string { return fmt.Sprint(y) }, []string{"--level", "0.713", "--range", "0.001:0.1"}},
+	} {
+		weighted, repeated := weightedText(1, 90)
+		testWeighted, testRepeated := weightedText(2, 60)
+		with, without := write(t, dir, "with.csv", relabelled(weighted, c.as)), write(t, dir, "without.csv", relabelled(repeated, c.as))
+		testWith, testWithout := write(t, dir, "test.csv", relabelled(testWeighted, c.as)), write(t, dir, "test2.csv", relabelled(testRepeated, c.as))
+		saved := filepath.Join(dir, "m.json")
+		run := func(data, test string, more ...string) map[string]any {
+			args := slices.Concat([]string{"tune", model, "--json", "--method", "random", "--evaluations", "12", "--fold-column", "part", "--data", data, "--test", test, "--save", saved}, c.args, more)
+			o := conetune(t, args...)
+			o.ok(t)
+			return o.object(t)
+		}
+		b := run(without, testWithout)
+		a := run(with, testWith, "--weights", "times")
+		for _, field := range []string{"refit", "metrics"} {
+			near(t, b[field], a[field], model+" "+field)
+		}
+		p := conetune(t, "predict", "--model", saved, "--data", testWith, "--json").object(t)
+		require.InEpsilon(t, a["refit"].(map[string]any)["test_error"], p["error"], 1e-9, model)
+	}
+}
+
 // near compares the numbers of two values of JSON; standard errors are of as many rows as there are.
 func near(t *testing.T, want, got any, where string) {
 	t.Helper()
@@ -101,7 +151,7 @@ func TestBadWeights(t *testing.T) {
 	negative := write(t, dir, "negative.csv", strings.ReplaceAll(weighted, ",2\n", ",-2\n"))
 	zero := write(t, dir, "zero.csv", "y,f1,f2,f3,f4,part,times\n1,2,3,4,5,6,0\n")
 	for want, args := range map[string][]string{
-		"--weights: logistic takes no weights of rows; those that do are elastic-net, lasso": {"logistic", "--data", data, "--weights", "times"},
+		"--weights: multi-task takes no weights of rows; those that do are elastic-net, lasso": {"multi-task", "--data", data, "--target", "y,f1", "--weights", "times"},
 		"--weights is empty":                                                               {"lasso", "--data", data, "--weights", ""},
 		`data.csv:1: has no column "time" for --weights`:                                   {"lasso", "--data", data, "--weights", "time"},
 		`-2 found, expected a weight that is not negative`:                                 {"lasso", "--data", negative, "--weights", "times"},

@@ -192,13 +192,13 @@ func (s *Sample) explained(name string, losses, base, total []float64) Metric {
 	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (losses[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole}
 }
 
-// area is the area under the ROC curve: the share of pairs of rows of both labels whose values are in the order of the labels, ties half.
+// area is the area under the ROC curve: the share of pairs of rows of both labels, by the products of their weights, whose values are in the order of the labels, ties half.
 func (s *Sample) area() Metric {
 	order := make([]int, len(s.Y))
-	var number [2]float64
+	var number [2]float64 // of the rows of both labels, by weight
 	for i, y := range s.Y {
 		order[i] = i
-		number[int(y)]++
+		number[int(y)] += s.weight(i)
 	}
 	if number[0] == 0 || number[1] == 0 {
 		return Metric{AUC, math.NaN(), math.NaN(), 0.5}
@@ -211,7 +211,7 @@ func (s *Sample) area() Metric {
 		to := from
 		var tied [2]float64
 		for ; to < len(order) && s.Value[order[to]] == s.Value[order[from]]; to++ {
-			tied[int(s.Y[order[to]])]++
+			tied[int(s.Y[order[to]])] += s.weight(order[to])
 		}
 		for _, i := range order[from:to] {
 			if s.Y[i] == 1 {
@@ -224,11 +224,19 @@ func (s *Sample) area() Metric {
 	}
 	area := 0.0
 	for i, y := range s.Y {
-		area += y * placement[i] / number[1]
+		area += y * s.weight(i) * placement[i] / number[1]
 	}
-	n := float64(len(s.Y))
+	n := number[0] + number[1]
 	contributes := s.each(func(i int) float64 { return (placement[i] - area) * n / number[int(s.Y[i])] })
 	return Metric{AUC, area, s.error(contributes, func(i int) int { return int(s.Y[i]) }), 0.5}
+}
+
+// weight is that of row i.
+func (s *Sample) weight(i int) float64 {
+	if s.Weight == nil {
+		return 1
+	}
+	return s.Weight[i]
 }
 
 // error is the standard error of a mean of contributions, which sum to 0 over the rows of each class; nil for one class. It is NaN

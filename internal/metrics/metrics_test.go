@@ -112,4 +112,17 @@ func TestWeightsOfRows(t *testing.T) {
 		require.InDelta(t, want[k].Base, got[k].Base, 1e-12)
 		require.InDelta(t, want[k].StandardError, got[k].StandardError, 1e-12) // a row that is repeated counts once
 	}
+	// Of labels, too; the area among them.
+	for _, of := range []*Sample{s, often} {
+		for i, y := range of.Y {
+			of.Y[i], of.Value[i], of.Base[i] = indicator(y > 2), of.Value[i]-2, 0.4
+		}
+	}
+	s.Y[0], often.Y[0] = 1, 1
+	got, want = s.Labels(true), often.Labels(true)
+	for k := range want {
+		require.InDelta(t, want[k].Value, got[k].Value, 1e-12)
+		require.InDelta(t, want[k].Base, got[k].Base, 1e-12)
+		require.InDelta(t, want[k].StandardError, got[k].StandardError, 1e-12)
+	}
 }

@@ -18,9 +18,9 @@ func (m *Model) Class(values []float64) float64 { return m.Labels[floats.MaxIdx(
 // Probabilities are those of the classes, exp(value) over the sum of these.
 func (m *Model) Probabilities(values []float64) []float64 { return metrics.Softmax(values) }
 
-// AddClass scores a row of a model of classes by its values and its label, a NaN where it has none.
-func (s *Score) AddClass(values []float64, y float64) {
-	if y != y {
+// AddClass scores a row of a model of classes, which has a weight, by its values and its label, a NaN where it has none. One without a positive weight is not scored.
+func (s *Score) AddClass(values []float64, y, w float64) {
+	if y != y || !(w > 0) {
 		return
 	}
 	k := slices.Index(s.model.Labels, y)
@@ -29,9 +29,10 @@ func (s *Score) AddClass(values []float64, y float64) {
 		return
 	}
 	s.Rows++
-	s.weights++
-	s.sum += math.Max(0, floats.LogSumExp(values)-values[k])
+	s.weights += w
+	s.sum += w * math.Max(0, floats.LogSumExp(values)-values[k])
+	s.each += w
 	if floats.MaxIdx(values) != k {
-		s.wrong++
+		s.wrong += w
 	}
 }

@@ -87,7 +87,9 @@ type Score struct {
 	// Rows are those that were scored, Strange those whose label is none of the model.
 	Rows, Strange int
 
-	sum, weights, wrong float64
+	sum, weights float64
+	// The weights of all rows of a classifier and of those with a wrong label.
+	each, wrong float64
 }
 
 // NewScore is the score of no rows.
@@ -96,7 +98,7 @@ func (m *Model) NewScore() *Score { return &Score{model: m} }
 // Add scores a row by its [Model.Value] and its target, a NaN where it has none.
 func (s *Score) Add(value, y float64) { s.AddWeighted(value, y, 1) }
 
-// AddWeighted is Add for a row with a weight, which counts for regressions; one without a positive weight is not scored.
+// AddWeighted is Add for a row with a weight; one without a positive weight is not scored.
 func (s *Score) AddWeighted(value, y, w float64) {
 	m := s.model
 	if !(w > 0) {
@@ -126,13 +128,14 @@ func (s *Score) AddWeighted(value, y, w float64) {
 	if y == m.Labels[1] {
 		side, class = 1, 1
 	}
+	s.each += w
 	if (value > 0) != (side > 0) {
-		s.wrong++
+		s.wrong += w
 	}
 	if m.Loss != nil {
-		weight := 1.0
+		weight := w
 		if m.Loss.ClassWeights != nil {
-			weight = m.Loss.ClassWeights[class]
+			weight *= m.Loss.ClassWeights[class]
 		}
 		s.weights += weight
 		s.sum += weight * m.Loss.at(value, side)
@@ -157,8 +160,8 @@ func (s *Score) Error() float64 {
 	return s.Loss()
 }
 
-// Loss is the mean of the model's loss, with class weights the weighted mean; NaN for a classifier without a loss.
+// Loss is the mean of the model's loss, by the weights of rows and classes; NaN for a classifier without a loss.
 func (s *Score) Loss() float64 { return s.sum / s.weights }
 
-// ErrorRate is the share of rows whose label is not the predicted one.
-func (s *Score) ErrorRate() float64 { return s.wrong / float64(s.Rows) }
+// ErrorRate is the share of rows, by their weights, whose label is not the predicted one.
+func (s *Score) ErrorRate() float64 { return s.wrong / s.each }

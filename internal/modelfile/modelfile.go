@@ -34,6 +34,7 @@ const (
 //
 //	prediction = Intercept + sum_j Coefficients[j] * feature j,
 //
+// plus the offset of the row where there is one,
 // with the hyperparameters and the errors that belong to it.
 type Model struct {
 	Format  string `json:"format"`
@@ -59,6 +60,8 @@ type Model struct {
 	Encoding *table.Encoder `json:"encoding,omitempty"`
 	// Weights is the column of the weights of rows by which the errors are means; empty without.
 	Weights string `json:"weights,omitempty"`
+	// Offset is the column of a known term that is added to the value of a row; empty without.
+	Offset string `json:"offset,omitempty"`
 	// LogLink says that the prediction is the exponential of the value above.
 	LogLink bool `json:"log_link,omitempty"`
 	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each

@@ -54,7 +54,7 @@ var (
 	elastic = []job{{"elastic-net", "vf-idca"}, {"elastic-net", "hoag"}}
 	sweeps  = []sweep{
 		{"rows", append(slices.Clone(elastic), job{"logistic", "vf-idca"}), func(k int) table { return table{rows: times(1000, k), features: 50} }},
-		{"features", elastic, func(k int) table { return table{rows: 400, features: times(1000, k)} }},
+		{"features", elastic, func(k int) table { return table{rows: 200, features: times(1000, k)} }},
 		{"nonzeros", elastic, func(k int) table { return table{rows: times(100_000, k) / 60, features: 20_000, entries: 60} }},
 	}
 )

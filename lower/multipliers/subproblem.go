@@ -102,6 +102,12 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 		value := w.objective(now)
 		gap := value - bound
+		if gap > c.Tol && !grew && s.solvers[0].Quadratic() {
+			settled := state{now.x, w.settle(now), now.values}
+			if v := w.objective(settled); v < value {
+				now, value, gap = settled, v, v-bound
+			}
+		}
 		if idle++; gap < 0.9*least {
 			least, idle = gap, 0
 		}

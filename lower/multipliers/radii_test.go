@@ -1,0 +1,102 @@
+package multipliers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
+)
+
+// radiiCase is a subproblem whose points are fixed.
+func radiiCase(rng *rand.Rand, dims, parts int) (*work, state) {
+	c := &lower.Centre{Value: rng.Float64(), Epsilon: 0.01, Alpha: math.Exp(3 * rng.NormFloat64()), Rho: math.Exp(rng.NormFloat64())}
+	z := state{values: make([]lower.Values, parts)}
+	for range dims {
+		c.R = append(c.R, 1+rng.Float64())
+		c.Gamma = append(c.Gamma, math.Max(0, rng.NormFloat64()))
+		c.Low, c.High = append(c.Low, rng.Float64()), append(c.High, 2+2*rng.Float64())
+		z.r = append(z.r, 1+rng.Float64())
+	}
+	for k := range z.values {
+		v := &z.values[k]
+		v.Train = c.Value + 0.5*rng.NormFloat64()
+		for j := range dims {
+			v.Penalties = append(v.Penalties, c.R[j]+0.5*rng.NormFloat64())
+		}
+	}
+	return &work{Subproblem: &Subproblem{dims: dims}, c: c}, z
+}
+
+// conicRadii is the least objective by a conic program.
+func conicRadii(t *testing.T, c *lower.Centre, z state) float64 {
+	m := convex.NewModel()
+	r, s := m.Variable("r", len(c.R)), m.Variable("t", 1)
+	move := r.Expr().Minus(convex.Const(c.R...))
+	above := -c.Value - c.Epsilon
+	for _, v := range z.values {
+		above += v.Train / float64(len(z.values))
+		for j, p := range v.Penalties {
+			m.Constrain(convex.GreaterEqual(s.Expr(), convex.Const(p).Minus(r.Expr().At(j))))
+		}
+	}
+	m.Constrain(
+		convex.GreaterEqual(s.Expr(), move.Dot(c.Gamma).Plus(convex.Const(above))), convex.GreaterEqual(s.Expr(), convex.Const(0)),
+		convex.GreaterEqual(r.Expr(), convex.Const(c.Low...)), convex.GreaterEqual(convex.Const(c.High...), r.Expr()),
+	)
+	m.Minimize(convex.SumSquares(move).Scale(c.Rho / 2).Plus(convex.Linear(s.Expr().Scale(c.Alpha))))
+	program, err := m.Compile()
+	require.NoError(t, err)
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
+	require.NoError(t, err)
+	defer solver.Close()
+	out, err := solver.Solve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, backends.Optimal, out.Status)
+	return out.Objective
+}
+
+// The best radii are those of the conic program.
+func TestSettleAgainstConic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for k := range 60 {
+		t.Run(fmt.Sprint(k), func(t *testing.T) {
+			w, z := radiiCase(rng, 1+k%4, 1+k%3)
+			r := w.settle(z)
+			sum := 0.0
+			for j, v := range r {
+				require.GreaterOrEqual(t, v, w.c.Low[j])
+				require.LessOrEqual(t, v, w.c.High[j])
+				sum += w.c.Rho / 2 * (v - w.c.R[j]) * (v - w.c.R[j])
+			}
+			b := &best{c: w.c, value: -w.c.Value - w.c.Epsilon, most: make([]float64, w.dims)}
+			for _, v := range z.values {
+				b.value += v.Train / float64(len(z.values))
+				for j, p := range v.Penalties {
+					b.most[j] = math.Max(b.most[j], p)
+				}
+			}
+			want := conicRadii(t, w.c, z)
+			require.InDelta(t, want, sum+w.c.Alpha*b.above(r), 1e-6*(1+math.Abs(want)))
+		})
+	}
+}
+
+// With one radius and no slope of the lower level the constraint on the penalty is all there is: the radius grows by alpha / rho, or as far as the penalty.
+func TestSettleClosedForm(t *testing.T) {
+	for _, alpha := range []float64{0.5, 2, 1e6} {
+		c := &lower.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha, Rho: 1, Value: 1}
+		w := &work{Subproblem: &Subproblem{dims: 1}, c: c}
+		z := state{r: []float64{2}, values: []lower.Values{{Penalties: []float64{2.5}}}}
+		require.InDelta(t, math.Min(2.5, 1+alpha), w.settle(z)[0], 1e-12)
+	}
+}

@@ -13,6 +13,7 @@ type form struct {
 	n      int
 	linear []int  // rows of the caller's problem that are intervals, in order
 	rows   []int  // and those of second-order cones
+	to     []int  // rows of the quadratic program by those of the caller's problem
 	cones  []span // of rows
 	qp     backends.Problem
 
@@ -108,12 +109,12 @@ func (f *form) shapeP(p *backends.Problem) {
 
 // shapeA makes the pattern of A, with the numbers that never change.
 func (f *form) shapeA(p *backends.Problem) {
-	to := make([]int, len(p.B))
+	f.to = make([]int, len(p.B))
 	for k, i := range f.linear {
-		to[i] = k
+		f.to[i] = k
 	}
 	for k, i := range f.rows {
-		to[i] = len(f.linear) + k
+		f.to[i] = len(f.linear) + k
 	}
 	start, index, value := []int{0}, []int(nil), []float64(nil)
 	add := func(i int, v float64) int {
@@ -122,7 +123,7 @@ func (f *form) shapeA(p *backends.Problem) {
 	}
 	end := func() { start = append(start, len(index)) }
 	for j := range f.n {
-		f.column(p, j, to, func(i int, _ float64) { add(i, 0) })
+		f.column(p, j, func(i int, _ float64) { add(i, 0) })
 		end()
 	}
 	first := len(f.linear) + len(f.rows)
@@ -144,14 +145,14 @@ func (f *form) shapeA(p *backends.Problem) {
 }
 
 // column visits the entries of a column of A, those of intervals first, in the order of the rows of the quadratic program.
-func (f *form) column(p *backends.Problem, j int, to []int, visit func(i int, v float64)) {
+func (f *form) column(p *backends.Problem, j int, visit func(i int, v float64)) {
 	if p.A == nil {
 		return
 	}
 	raw := p.A.RawMatrix()
 	for _, cone := range []bool{false, true} {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if i := to[raw.Ind[k]]; (i >= len(f.linear)) == cone {
+			if i := f.to[raw.Ind[k]]; (i >= len(f.linear)) == cone {
 				visit(i, raw.Data[k])
 			}
 		}
@@ -167,16 +168,9 @@ func (f *form) fill(p *backends.Problem) {
 		f.qp.B[len(f.linear)+k] = p.B[i]
 	}
 	values := f.qp.A.RawMatrix()
-	to := make([]int, len(p.B))
-	for k, i := range f.linear {
-		to[i] = k
-	}
-	for k, i := range f.rows {
-		to[i] = len(f.linear) + k
-	}
 	at := 0
 	for j := range f.n {
-		f.column(p, j, to, func(_ int, v float64) {
+		f.column(p, j, func(_ int, v float64) {
 			values.Data[at] = v
 			at++
 		})
@@ -252,6 +246,26 @@ func (f *form) model(p *backends.Problem, at *point, sigma, weight float64) {
 		}
 		pv[f.y[i]], q[y0+i] = across, -across*(at.s[t]-along)
 	}
+}
+
+// here is the point of the quadratic program that stays where it is, with the multipliers that it has where F is stationary.
+func (f *form) here(at *point, lines []float64) backends.Point {
+	x := make([]float64, 0, f.variables())
+	x = append(append(x, at.x...), at.s...)
+	eta, y := make([]float64, len(f.cones)), make([]float64, len(f.cones))
+	for i, c := range f.cones {
+		g := at.geometry[i]
+		along := 0.0
+		for k := c.lo + 1; k < c.hi; k++ {
+			along += g.u(at.w[k]) * at.s[k]
+		}
+		if y[i] = at.s[c.lo] - along; g.curve > 0 {
+			eta[i] = along
+		}
+	}
+	z := make([]float64, 0, len(f.qp.B))
+	z = append(append(append(z, lines...), at.z...), make([]float64, len(f.cones))...)
+	return backends.Point{X: append(append(x, eta...), y...), Z: z}
 }
 
 // slack0 is where the values of P of x end.

@@ -19,9 +19,11 @@ const (
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-4, 1e4
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
-	// innerShare of Options.Eps is the tolerance of the quadratic programs, and mostInner bounds the iterations of a first-order method for one of them: what
-	// it has by then is a direction, too.
-	innerShare, mostInner = 0.1, 4000
+	// innerShare of Options.Eps is the first tolerance of the quadratic programs, which is finer by a factor after a step that has not brought the gradient of
+	// F below stalled times what it was, down to finest. mostInner bounds the iterations of a first-order method for one of them: what it has by then is a
+	// direction, too.
+	innerShare, mostInner  = 0.1, 4000
+	finer, stalled, finest = 0.1, 0.5, 1e-14
 	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least step.
 	armijo, shortest = 1e-4, 1e-10
 	// farStep is a step, beside x, that may show that the objective has no bound, as every fifth one may.
@@ -40,12 +42,13 @@ type run struct {
 	least               float64 // Excess of best
 	before              float64 // the distance from the cones when the multipliers last changed
 	rounds              int     // steps since then
+	steep               float64 // the gradient of F, relative, before the step
 	iterations          int     // of the quadratic programs
 }
 
 // begin starts from where the last Solve ended, or from what WarmStart gave.
-func (s *solver) begin() *run {
-	r := &run{solver: s, size: s.objective(), z: make([]float64, len(s.form.rows)), lines: make([]float64, len(s.form.linear)), least: math.Inf(1), before: math.Inf(1)}
+func (s *solver) begin() (*run, error) {
+	r := &run{solver: s, size: s.objective(), z: make([]float64, len(s.form.rows)), lines: make([]float64, len(s.form.linear)), least: math.Inf(1), before: math.Inf(1), steep: math.Inf(1)}
 	p := s.scale.Scale(s.start)
 	x := make([]float64, s.form.n)
 	copy(x, p.X)
@@ -53,10 +56,13 @@ func (s *solver) begin() *run {
 		for k, i := range s.form.rows {
 			r.z[k] = p.Z[i]
 		}
+		for k, i := range s.form.linear {
+			r.lines[k] = p.Z[i]
+		}
 	}
 	r.sigma, r.weight = s.sigma*r.size, s.weight*r.size
 	r.at = s.form.look(s.problem, x, r.z, r.sigma)
-	return r
+	return r, r.setInnerEps(innerShare * s.options.Eps)
 }
 
 // step is one of Newton's, and what follows from it. It returns the solution where there is one.
@@ -90,14 +96,14 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	if r.excess() <= 1 {
 		return r.best, nil
 	}
-	return r.follow(), nil
+	return r.follow()
 }
 
 // solveQP solves the quadratic program of the step.
 func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 	qp := &r.form.qp
 	if r.qp == nil {
-		o := backends.Options{Eps: innerShare * r.options.Eps, EpsInfeasible: r.options.EpsInfeasible, Threads: r.options.Threads, Memory: r.options.Memory, Settings: r.options.Settings}
+		o := backends.Options{Eps: r.innerEps, EpsInfeasible: r.options.EpsInfeasible, Threads: r.options.Threads, Memory: r.options.Memory, Settings: r.options.Settings}
 		if o.MaxIterations = r.options.MaxIterations; r.inner.Capabilities().FirstOrder && (o.MaxIterations == 0 || o.MaxIterations > mostInner) {
 			o.MaxIterations = mostInner
 		}
@@ -107,6 +113,9 @@ func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 		}
 		r.solver.qp = solver
 	} else if err := r.qp.Update(backends.Update{P: qp.P, Q: qp.Q, A: qp.A, B: qp.B}); err != nil {
+		return nil, err
+	}
+	if err := r.qp.WarmStart(r.form.here(r.at, r.lines)); err != nil {
 		return nil, err
 	}
 	return r.qp.Solve(ctx)
@@ -148,25 +157,43 @@ func (r *run) excess() float64 {
 }
 
 // follow changes the multipliers where F is near its least value. It returns a certificate where they prove that there is no point in the cones.
-func (r *run) follow() *backends.Solution {
+func (r *run) follow() (*backends.Solution, error) {
 	gradient, scale := backends.Stationarity(r.problem, r.at.x, r.form.spread(r.lines, r.at.z))
 	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
+	before := r.steep
+	r.steep = dual
 	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
 	if dual > math.Max(inexact*primal, innerShare*r.options.Eps) && r.rounds < mostRounds {
-		return nil
+		if dual > stalled*before {
+			return nil, r.setInnerEps(max(finest, finer*r.innerEps))
+		}
+		return nil, nil
 	}
 	if primal > shrink*r.before {
 		if proof := r.infeasible(r.lines, r.at.z); proof != nil {
-			return proof
+			return proof, nil
 		}
 		if primal > innerShare*r.options.Eps {
 			r.sigma = min(largest*r.size, growth*r.sigma)
 		}
 	}
 	copy(r.z, r.at.z)
-	r.before, r.rounds = primal, 0
+	r.before, r.rounds, r.steep = primal, 0, math.Inf(1)
 	r.at = r.form.look(r.problem, r.at.x, r.z, r.sigma)
-	return nil
+	return nil, nil
+}
+
+// setInnerEps changes the tolerance of the quadratic programs.
+func (r *run) setInnerEps(eps float64) error {
+	if eps == r.innerEps || r.qp == nil {
+		r.innerEps = eps
+		return nil
+	}
+	r.innerEps = eps
+	if t, ok := r.qp.(backends.Tightener); ok {
+		return t.SetEps(r.innerEps)
+	}
+	return r.forget()
 }
 
 // infeasible returns a certificate where multipliers prove that there is no point.

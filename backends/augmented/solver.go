@@ -26,6 +26,7 @@ type solver struct {
 	// start is where the next Solve begins, in the units of user, with sigma and the weight that it has then, beside the size of the objective.
 	start         backends.Point
 	sigma, weight float64
+	innerEps      float64 // the tolerance of qp
 }
 
 var (
@@ -65,7 +66,10 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 		ctx, cancel = context.WithTimeout(ctx, s.options.TimeLimit)
 		defer cancel()
 	}
-	r := s.begin()
+	r, err := s.begin()
+	if err != nil {
+		return nil, err
+	}
 	most := s.options.MaxIterations
 	if most == 0 {
 		most = math.MaxInt
@@ -130,7 +134,7 @@ func (s *solver) SetEps(eps float64) error {
 	if s.closed {
 		return backends.ErrClosed
 	}
-	s.options.Eps = eps
+	s.options.Eps, s.innerEps = eps, innerShare*eps
 	return s.forget()
 }
 

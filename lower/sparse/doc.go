@@ -37,5 +37,6 @@
 // on the dual (Li, Sun, Toh, SIAM J. Optim. 2018). They make each of a hundred fits on a grid of an elastic net of 100 x 250
 // cost one millisecond, whatever the weights.
 //
-// [Logistic] has the logistic loss in the place of squares, [Poisson] half the deviance of counts, [Groups] norms of groups of coefficients.
+// [Logistic] has the logistic loss in the place of squares, [Poisson] half the deviance of counts, [Cox] that of the partial likelihood of times, [Groups]
+// norms of groups of coefficients.
 package sparse

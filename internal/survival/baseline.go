@@ -1,0 +1,42 @@
+package survival
+
+import (
+	"math"
+	"slices"
+)
+
+// Baseline is the cumulative hazard of a row of value 0: Hazard[k] from Times[k] on, and 0 before the first. That of a row of value f is exp(f) times as large, and
+// the probability that its event comes after time t is exp(-exp(f) hazard(t)).
+type Baseline struct {
+	Times  []float64 `json:"times"`
+	Hazard []float64 `json:"hazard"`
+}
+
+// Baseline is Breslow's estimate at the point, whose steps are the sums of m_k over the sums of risks of the terms of a time.
+func (p *Point) Baseline() Baseline {
+	var b Baseline
+	sum, term := 0.0, 0
+	for _, g := range p.l.groups {
+		count, m := p.l.terms(g)
+		for j := range count {
+			sum += m * math.Exp(-p.logs[term+j])
+		}
+		term += count
+		b.Times, b.Hazard = append(b.Times, g.time), append(b.Hazard, sum)
+	}
+	return b
+}
+
+// Survival is the probability that the event of a row of value f comes after time t.
+func (b Baseline) Survival(f, t float64) float64 {
+	k, _ := slices.BinarySearchFunc(b.Times, t, func(a, b float64) int {
+		if a <= b {
+			return -1
+		}
+		return 1
+	})
+	if k == 0 {
+		return 1
+	}
+	return math.Exp(-math.Exp(f) * b.Hazard[k-1])
+}

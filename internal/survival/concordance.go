@@ -1,0 +1,123 @@
+package survival
+
+import (
+	"math"
+	"slices"
+)
+
+// Concordance is Harrell's index (JAMA 247, 1982) of values f of the rows: of the pairs of which it is known whose event came first, the share in
+// which that row has the larger value; equal values count one half. A pair is known where the earlier time is an event, or both times are
+// equal and one of them is an event. It is NaN without such a pair. The standard error is that of the infinitesimal jackknife, by what each row contributes.
+func Concordance(y, f []float64) (index, standardError float64) {
+	order := sorted(y)
+	rank := ranks(f)
+	less, pairs := make([]float64, len(y)), make([]float64, len(y)) // of each row: concordant pairs, and all
+	count := func(sign float64, at []int, now, to func(i int) bool) {
+		tree := make(counts, len(y)+1)
+		for _, i := range at {
+			if to(i) {
+				below, equal := tree.below(rank[i])
+				above := tree.total() - below - equal
+				if sign > 0 {
+					less[i] += below + equal/2
+				} else {
+					less[i] += above + equal/2
+				}
+				pairs[i] += tree.total()
+			}
+			if now(i) {
+				tree.add(rank[i])
+			}
+		}
+	}
+	any, event := func(int) bool { return true }, func(i int) bool { return y[i] > 0 }
+	// Events with the later rows, and rows with the earlier events; pairs of events at one time are in neither.
+	backward := slices.Clone(order)
+	slices.Reverse(backward)
+	count(1, backward, any, event)
+	count(-1, order, event, any)
+	untie(y, rank, order, less, pairs)
+	total, good := 0.0, 0.0
+	for i := range y {
+		total += pairs[i]
+		good += less[i]
+	}
+	if total == 0 {
+		return math.NaN(), math.NaN()
+	}
+	index = good / total
+	for i := range y {
+		d := 2 * (less[i] - index*pairs[i]) / total
+		standardError += d * d
+	}
+	return index, math.Sqrt(standardError)
+}
+
+// untie takes the pairs of events at one time off.
+func untie(y []float64, rank, order []int, less, pairs []float64) {
+	for at := 0; at < len(order); {
+		from := at
+		for at < len(order) && y[order[at]] == y[order[from]] {
+			at++
+		}
+		if y[order[from]] < 0 || at == from+1 {
+			continue
+		}
+		rows := order[from:at]
+		for _, way := range []bool{true, false} { // each pair was counted from both sides
+			tree := make(counts, len(y)+1)
+			for k := range rows {
+				i := rows[k]
+				if way {
+					i = rows[len(rows)-1-k]
+				}
+				below, equal := tree.below(rank[i])
+				if way {
+					less[i] -= below + equal/2
+				} else {
+					less[i] -= tree.total() - below - equal/2
+				}
+				pairs[i] -= tree.total()
+				tree.add(rank[i])
+			}
+		}
+	}
+}
+
+// ranks number the different values from 1 on.
+func ranks(f []float64) []int {
+	values := slices.Clone(f)
+	slices.Sort(values)
+	values = slices.Compact(values)
+	out := make([]int, len(f))
+	for i, v := range f {
+		k, _ := slices.BinarySearch(values, v)
+		out[i] = k + 1
+	}
+	return out
+}
+
+// counts are sums over ranks, a binary indexed tree whose entry 0 is the whole.
+type counts []float64
+
+func (c counts) add(rank int) {
+	c[0]++
+	for ; rank < len(c); rank += rank & -rank {
+		c[rank]++
+	}
+}
+
+func (c counts) total() float64 { return c[0] }
+
+// below is the number with a smaller rank, and with this one.
+func (c counts) below(rank int) (below, equal float64) {
+	below = c.up(rank - 1)
+	return below, c.up(rank) - below
+}
+
+func (c counts) up(rank int) (sum float64) {
+	for ; rank > 0; rank -= rank & -rank {
+		sum += c[rank]
+	}
+	return sum
+}

@@ -1,0 +1,317 @@
+package survival
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Ties says how events at one time are counted.
+type Ties int
+
+// The rules for ties.
+const (
+	// Breslow has all events of a time among those at risk for each of them; the zero value.
+	Breslow Ties = iota
+	// Efron has them leave one after the other, each a share of all.
+	Efron
+)
+
+// Likelihood is the partial likelihood of proportional hazards (Cox, JRSS B 34, 1972). The rows at risk at time t are those whose time is t or later, R(t). With
+// values f of the rows, and D the d events of a time, it has the logarithm
+//
+//	sum over times of  sum_{i in D} f_i - sum_k m_k log( sum_{i in R \ D} exp(f_i) + c_k sum_{i in D} exp(f_i) ),
+//
+// of one term k with m = d, c = 1 for Breslow's rule (Biometrics 30, 1974), and d terms with m = 1, c_k = 1 - k/d, k = 0, .., d - 1, for Efron's (JASA 72,
+// 1977). It does not change, and may be used by several goroutines.
+type Likelihood struct {
+	n         int
+	order     []int // of the rows by time
+	ties      Ties
+	groups    []group
+	events    int
+	saturated float64
+}
+
+// group are the events of one time, at positions from on in the order, all later ones being at risk.
+type group struct {
+	from, events int
+	time         float64
+}
+
+// terms of a group, with the weight m of each.
+func (l *Likelihood) terms(g group) (count int, m float64) {
+	if l.ties == Efron {
+		return g.events, 1
+	}
+	return 1, float64(g.events)
+}
+
+// share is c_k.
+func (g group) share(k int) float64 { return 1 - float64(k)/float64(g.events) }
+
+// New takes the times of rows, see [Check].
+func New(y []float64, ties Ties) *Likelihood {
+	l := &Likelihood{n: len(y), order: sorted(y), ties: ties, events: Events(y)}
+	for at := 0; at < l.n; {
+		t := math.Abs(y[l.order[at]])
+		g := group{from: at, time: t}
+		for ; at < l.n && math.Abs(y[l.order[at]]) == t; at++ {
+			if y[l.order[at]] > 0 {
+				g.events++
+			}
+		}
+		if g.events == 0 {
+			continue
+		}
+		l.groups = append(l.groups, g)
+		d := float64(g.events)
+		if ties == Efron {
+			v, _ := math.Lgamma(d + 1)
+			l.saturated -= v
+		} else {
+			l.saturated -= d * math.Log(d)
+		}
+	}
+	return l
+}
+
+// Rows is the number of rows.
+func (l *Likelihood) Rows() int { return l.n }
+
+// Events counts the rows with an event.
+func (l *Likelihood) Events() int { return l.events }
+
+// Terms is the number of terms.
+func (l *Likelihood) Terms() (n int) {
+	for _, g := range l.groups {
+		k, _ := l.terms(g)
+		n += k
+	}
+	return n
+}
+
+// Point is what the likelihood needs at values f of the rows. Risks are shares: whatever the sizes of f, none is larger than 1.
+type Point struct {
+	l *Likelihood
+	f []float64
+	// ratio is the share of the row at a position in the risk of that position and all later ones, tied that in the risk of the events of its time.
+	ratio, tied []float64
+	logs        []float64 // of the sums of risks, for each term
+	part        []float64 // of each term: the share of the events of its time in its sum
+	// HalfDeviance is that of the likelihood: its logarithm for a model that is right about every row, less its own. It is not negative.
+	HalfDeviance float64
+}
+
+// At is the point at f, which it keeps. It may use the memory of an old one.
+func (l *Likelihood) At(f []float64, old *Point) *Point {
+	p := old
+	if p == nil || p.l != l {
+		terms := l.Terms()
+		p = &Point{l: l, ratio: make([]float64, l.n), tied: make([]float64, l.n), logs: make([]float64, terms), part: make([]float64, terms)}
+	}
+	p.f, p.HalfDeviance = f, l.saturated
+	top, sum := math.Inf(-1), 0.0 // log(sum of risks) = top + log(sum)
+	term := len(p.logs)
+	at := l.n
+	later := func(to int) {
+		for at--; at >= to; at-- {
+			v := f[l.order[at]]
+			if v > top {
+				sum, top = sum*math.Exp(top-v)+1, v
+				p.ratio[at] = 1 / sum
+			} else {
+				e := math.Exp(v - top)
+				sum += e
+				p.ratio[at] = e / sum
+			}
+		}
+		at++
+	}
+	for k := len(l.groups) - 1; k >= 0; k-- {
+		g := l.groups[k]
+		later(g.from + g.events)
+		rest := top + math.Log(sum)
+		if g.from+g.events == l.n {
+			rest = math.Inf(-1)
+		}
+		later(g.from)
+		own := p.tie(g)
+		count, m := l.terms(g)
+		term -= count
+		for j := range count {
+			c := g.share(j)
+			total := logSum(rest, own+math.Log(c))
+			p.logs[term+j], p.part[term+j] = total, math.Exp(own+math.Log(c)-total)
+			p.HalfDeviance += m * total
+		}
+	}
+	return p
+}
+
+// tie sets the shares of the events of a group in their risk, takes their values off, and returns the logarithm of that risk.
+func (p *Point) tie(g group) float64 {
+	rows := p.l.order[g.from : g.from+g.events]
+	top := math.Inf(-1)
+	for _, i := range rows {
+		top = math.Max(top, p.f[i])
+		p.HalfDeviance -= p.f[i]
+	}
+	sum := 0.0
+	for k, i := range rows {
+		p.tied[g.from+k] = math.Exp(p.f[i] - top)
+		sum += p.tied[g.from+k]
+	}
+	for k := range rows {
+		p.tied[g.from+k] /= sum
+	}
+	return top + math.Log(sum)
+}
+
+// logSum is log(exp(a) + exp(b)).
+func logSum(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// Slopes sets u to the derivatives of the logarithm of the likelihood in f, and a to 1{i in D} - u_i, the sums of the shares of a row in the terms. Minus the second
+// derivatives are diag(a) - sum_k m_k p_k p_k', with the shares p_k of the rows in term k.
+func (p *Point) Slopes(u, a []float64) {
+	l := p.l
+	before := math.Inf(-1) // the logarithm of sum m_k / exp(logs_k) over the times so far
+	term, at := 0, 0
+	set := func(to int) {
+		for ; at < to; at++ {
+			i := l.order[at]
+			a[i] = math.Exp(p.f[i] + before)
+			u[i] = -a[i]
+		}
+	}
+	for _, g := range l.groups {
+		set(g.from)
+		count, m := l.terms(g)
+		own := before // for the events
+		for k := range count {
+			one := math.Log(m) - p.logs[term+k]
+			own = logSum(own, one+math.Log(g.share(k)))
+			before = logSum(before, one)
+		}
+		term += count
+		for ; at < g.from+g.events; at++ {
+			i := l.order[at]
+			a[i] = math.Exp(p.f[i] + own)
+			u[i] = 1 - a[i]
+		}
+	}
+	set(l.n)
+}
+
+// Means sets out to the means of values of the rows by the shares of each term.
+func (p *Point) Means(out, values []float64) {
+	l := p.l
+	mean, at := 0.0, l.n
+	later := func(to int) {
+		for at > to {
+			at--
+			mean += p.ratio[at] * (values[l.order[at]] - mean)
+		}
+	}
+	term := len(p.logs)
+	for k := len(l.groups) - 1; k >= 0; k-- {
+		g := l.groups[k]
+		later(g.from + g.events)
+		rest, own := mean, 0.0
+		later(g.from)
+		for at := g.from; at < g.from+g.events; at++ {
+			own += p.tied[at] * values[l.order[at]]
+		}
+		count, _ := l.terms(g)
+		term -= count
+		for j := range count {
+			out[term+j] = rest + p.part[term+j]*(own-rest)
+		}
+	}
+}
+
+// Weights are the m of the terms.
+func (l *Likelihood) Weights() []float64 {
+	out := make([]float64, 0, l.events)
+	for _, g := range l.groups {
+		count, m := l.terms(g)
+		for range count {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Entropy bounds the deviance from below: for 0 <= t <= 1, all values v of the rows and u of [Point.Slopes],
+//
+//	HalfDeviance at v >= Entropy(t) - t u'v,
+//
+// with equality for t = 1 at v = f. It is the sum over the terms of m_k times minus the sum of q log(q / c), c = 1 but for the events of the time, where
+// q is t times the shares of the rows and, for the events, (1 - t) / d more.
+func (p *Point) Entropy(t float64) float64 {
+	l := p.l
+	sum := l.saturated
+	values := make([]float64, len(p.logs))
+	p.Means(values, p.f)
+	term := 0
+	for _, g := range l.groups {
+		count, m := l.terms(g)
+		for j := range count {
+			h := t * (p.logs[term+j] - values[term+j])
+			if t > 0 && t < 1 {
+				h -= t * math.Log(t)
+				for at := g.from; at < g.from+g.events; at++ {
+					own := p.tied[at] * p.part[term+j]
+					h += xlog(t*own, own/g.share(j)*t) - xlog(t*own+(1-t)/float64(g.events), (t*own+(1-t)/float64(g.events))/g.share(j))
+				}
+			} else if t == 0 {
+				h = math.Log(float64(g.events)) + math.Log(g.share(j))
+			}
+			sum += m * h
+		}
+		term += count
+	}
+	return sum
+}
+
+// xlog is x log(y), 0 for x = 0.
+func xlog(x, y float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x * math.Log(y)
+}
+
+// HalfDeviance is that of values f.
+func (l *Likelihood) HalfDeviance(f []float64) float64 { return l.At(f, nil).HalfDeviance }
+
+// EventLosses are the parts of the half deviance that belong to the events, in the order of their times, those of one time being its mean.
+func (p *Point) EventLosses() []float64 {
+	l := p.l
+	out := make([]float64, 0, l.events)
+	term := 0
+	for _, g := range l.groups {
+		count, m := l.terms(g)
+		own := 0.0
+		if l.ties == Efron {
+			v, _ := math.Lgamma(float64(g.events) + 1)
+			own = -v
+		} else {
+			own = -float64(g.events) * math.Log(float64(g.events))
+		}
+		own += m * floats.Sum(p.logs[term:term+count])
+		for _, i := range l.order[g.from : g.from+g.events] {
+			own -= p.f[i]
+		}
+		term += count
+		for range g.events {
+			out = append(out, own/float64(g.events))
+		}
+	}
+	return out
+}

@@ -1,0 +1,236 @@
+package survival
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// times draws times, some equal, and values.
+func times(r *rand.Rand, n int) (y, f []float64) {
+	for range n {
+		y = append(y, Row(float64(1+r.IntN(n/2+1)), r.Float64() < 0.6))
+		f = append(f, 2*r.NormFloat64())
+	}
+	return y, f
+}
+
+// halfDeviance is that of the definition, a sum over all events and all rows.
+func halfDeviance(y, f []float64, ties Ties) (sum float64) {
+	done := map[float64]bool{}
+	for i := range y {
+		if y[i] < 0 || done[y[i]] {
+			continue
+		}
+		done[y[i]] = true
+		risk, own, d := 0.0, 0.0, 0
+		for j := range y {
+			if math.Abs(y[j]) >= y[i] {
+				risk += math.Exp(f[j])
+			}
+			if y[j] == y[i] {
+				own += math.Exp(f[j])
+				sum -= f[j]
+				d++
+			}
+		}
+		for k := range d {
+			share := float64(k) / float64(d)
+			if ties == Breslow {
+				sum += math.Log(risk) - math.Log(float64(d))
+			} else {
+				sum += math.Log(risk-share*own) - math.Log(float64(d-k))
+			}
+		}
+	}
+	return sum
+}
+
+// The half deviance is that of the definition, and does not change with a constant; it is there for values whose exponentials are no numbers.
+func TestHalfDeviance(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, ties := range []Ties{Breslow, Efron} {
+		for range 50 {
+			y, f := times(r, 1+r.IntN(30))
+			l := New(y, ties)
+			want := halfDeviance(y, f, ties)
+			require.InDelta(t, want, l.HalfDeviance(f), 1e-12*(1+want))
+			for _, shift := range []float64{1000, -1000} {
+				moved := make([]float64, len(f))
+				for i, v := range f {
+					moved[i] = v + shift
+				}
+				require.InDelta(t, want, l.HalfDeviance(moved), 1e-9*(1+want))
+			}
+			sum := 0.0
+			for _, v := range l.At(f, nil).EventLosses() {
+				sum += v
+			}
+			require.InDelta(t, want, sum, 1e-10*(1+want))
+		}
+		// Hand made: three rows at 1, 2 and 3, the second one censored, and f = 0: log 3 + log 1.
+		require.InDelta(t, math.Log(3), New([]float64{1, -2, 3}, ties).HalfDeviance(make([]float64, 3)), 1e-15)
+	}
+	// Two events at 1 with a later row: 2 log 3 - 2 log 2 by Breslow's rule, log 3 + log 2 - log 2 by Efron's.
+	y := []float64{1, 1, -5}
+	require.InDelta(t, 2*math.Log(1.5), New(y, Breslow).HalfDeviance(make([]float64, 3)), 1e-15)
+	require.InDelta(t, math.Log(3), New(y, Efron).HalfDeviance(make([]float64, 3)), 1e-15)
+}
+
+// Slopes and means are derivatives: u of the logarithm, and diag(a) - sum m (p - mean)(p - mean)' of minus its second ones.
+func TestDerivatives(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	const h = 1e-5
+	for _, ties := range []Ties{Breslow, Efron} {
+		for range 20 {
+			y, f := times(r, 2+r.IntN(15))
+			l := New(y, ties)
+			p := l.At(f, nil)
+			u, a, means := make([]float64, len(f)), make([]float64, len(f)), make([]float64, l.Terms())
+			p.Slopes(u, a)
+			at := func(d []float64, s float64) []float64 {
+				out := make([]float64, len(f))
+				for i, v := range f {
+					out[i] = v + s*d[i]
+				}
+				return out
+			}
+			for i := range f {
+				e := make([]float64, len(f))
+				e[i] = 1
+				slope := (halfDeviance(y, at(e, -h), ties) - halfDeviance(y, at(e, h), ties)) / (2 * h)
+				require.InDelta(t, slope, u[i], 1e-8)
+				own := 0.0
+				if y[i] > 0 {
+					own = 1
+				}
+				require.InDelta(t, own-u[i], a[i], 1e-12)
+			}
+			d := make([]float64, len(f))
+			for i := range d {
+				d[i] = r.NormFloat64()
+			}
+			p.Means(means, d)
+			second := 0.0
+			for i, v := range d {
+				second += a[i] * v * v
+			}
+			for k, m := range l.Weights() {
+				second -= m * means[k] * means[k]
+			}
+			up, down := make([]float64, len(f)), make([]float64, len(f))
+			l.At(at(d, h), nil).Slopes(up, make([]float64, len(f)))
+			l.At(at(d, -h), nil).Slopes(down, make([]float64, len(f)))
+			want := 0.0
+			for i, v := range d {
+				want -= v * (up[i] - down[i]) / (2 * h)
+			}
+			require.InDelta(t, want, second, 1e-6*(1+want))
+		}
+	}
+}
+
+// Entropy is a lower bound of the half deviance for all values and shares, and exact at the point itself.
+func TestEntropy(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	for _, ties := range []Ties{Breslow, Efron} {
+		for range 50 {
+			y, f := times(r, 2+r.IntN(15))
+			l := New(y, ties)
+			p := l.At(f, nil)
+			u := make([]float64, len(f))
+			p.Slopes(u, make([]float64, len(f)))
+			dot := func(v []float64) (s float64) {
+				for i := range v {
+					s += u[i] * v[i]
+				}
+				return s
+			}
+			require.InDelta(t, p.HalfDeviance, p.Entropy(1)-dot(f), 1e-10*(1+p.HalfDeviance))
+			require.InDelta(t, 0, p.Entropy(0), 1e-12)
+			for _, share := range []float64{0, 0.3, 0.9, 0.999999, 1} {
+				v := make([]float64, len(f))
+				for i := range v {
+					v[i] = f[i] + r.NormFloat64()
+				}
+				require.GreaterOrEqual(t, halfDeviance(y, v, ties)+1e-10, p.Entropy(share)-share*dot(v))
+			}
+			require.InDelta(t, p.Entropy(1), p.Entropy(1-1e-12), 1e-8*(1+p.HalfDeviance))
+		}
+	}
+}
+
+// The concordance is that of a count over all pairs, and its standard error that of finite differences in the weights of the rows.
+func TestConcordance(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	weighted := func(y, f, w []float64) float64 {
+		good, all := 0.0, 0.0
+		for i := range y {
+			for j := range y {
+				ti, tj := math.Abs(y[i]), math.Abs(y[j])
+				if y[i] < 0 || !(ti < tj || ti == tj && y[j] < 0) {
+					continue
+				}
+				all += w[i] * w[j]
+				switch {
+				case f[i] > f[j]:
+					good += w[i] * w[j]
+				case f[i] == f[j]:
+					good += w[i] * w[j] / 2
+				}
+			}
+		}
+		return good / all
+	}
+	for range 50 {
+		y, f := times(r, 5+r.IntN(30))
+		y[0], y[1] = 0.5, 100
+		for i := range f {
+			f[i] = math.Round(f[i])
+		}
+		w := make([]float64, len(y))
+		for i := range w {
+			w[i] = 1
+		}
+		c, se := Concordance(y, f)
+		require.InDelta(t, weighted(y, f, w), c, 1e-13)
+		sum := 0.0
+		for i := range w {
+			const h = 1e-5
+			w[i] = 1 + h
+			up := weighted(y, f, w)
+			w[i] = 1 - h
+			down := weighted(y, f, w)
+			w[i] = 1
+			sum += math.Pow((up-down)/(2*h), 2)
+		}
+		require.InDelta(t, math.Sqrt(sum), se, 1e-8)
+	}
+	c, _ := Concordance([]float64{-1, -2}, []float64{1, 2})
+	require.True(t, math.IsNaN(c))
+}
+
+// Without features Breslow's hazard is that of Nelson and Aalen, the sum of events over those at risk.
+func TestBaseline(t *testing.T) {
+	y := []float64{1, 2, 2, -3, 4}
+	b := New(y, Breslow).At(make([]float64, 5), nil).Baseline()
+	require.Equal(t, []float64{1, 2, 4}, b.Times)
+	require.InDeltaSlice(t, []float64{1.0 / 5, 1.0/5 + 2.0/4, 1.0/5 + 2.0/4 + 1}, b.Hazard, 1e-15)
+	require.Equal(t, 1.0, b.Survival(0, 0.99))
+	require.InDelta(t, math.Exp(-2*0.7), b.Survival(math.Log(2), 3), 1e-15)
+	require.InDelta(t, math.Exp(-0.2), b.Survival(0, 1), 1e-15)
+	efron := New(y, Efron).At(make([]float64, 5), nil).Baseline()
+	require.InDelta(t, 1.0/5+1.0/4+1.0/3, efron.Hazard[1], 1e-15)
+}
+
+func TestCheck(t *testing.T) {
+	require.NoError(t, Check([]float64{1, -2}))
+	require.ErrorContains(t, Check([]float64{1, 0}), "the time of row 1 is 0")
+	require.Error(t, Check([]float64{math.NaN()}))
+	time, event := Time(Row(3, false))
+	require.Equal(t, 3.0, time)
+	require.False(t, event)
+	require.Equal(t, 1, Events([]float64{1, -2}))
+}

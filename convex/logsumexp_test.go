@@ -71,3 +71,29 @@ func TestLogSumExp(t *testing.T) {
 		})
 	}
 }
+
+// Groups that begin with others have the same values, multipliers and minima as groups whose entries come in another order, which begin with none.
+func TestLogSumExpNested(t *testing.T) {
+	nested := [][]int{{0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}, {0, 1, 2, 3}, {0, 1, 2, 3, 4, 5}, {0}}
+	apart := [][]int{{1, 0}, {2, 1, 0}, {4, 3, 2, 1, 0}, {3, 1, 2, 0}, {5, 4, 3, 2, 1, 0}, {0}}
+	target := []float64{1, -2, 0.5, 3, 0, -1}
+	for name, o := range exponential(t) {
+		t.Run(name, func(t *testing.T) {
+			minimum := func(groups [][]int) ([]float64, []float64, float64) {
+				m := convex.NewModel()
+				x := m.Variable("x", 6)
+				f := convex.LogSumExp(x.Expr(), groups)
+				limit := convex.LessEqual(f.Scale(2), convex.Const(3, 3, 4, 4, 5, 0))
+				m.Minimize(f.Sum().Plus(convex.SumSquares(x.Expr().Minus(convex.Const(target...)))))
+				m.Constrain(limit)
+				r := solve(t, solver(t, m, o))
+				return r.Value(x), r.Dual(limit), r.Objective
+			}
+			x, y, value := minimum(nested)
+			x2, y2, value2 := minimum(apart)
+			require.InDelta(t, value2, value, 1e-6)
+			require.InDeltaSlice(t, x2, x, 1e-4)
+			require.InDeltaSlice(t, y2, y, 1e-4)
+		})
+	}
+}

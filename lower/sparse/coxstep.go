@@ -148,7 +148,7 @@ type CoxSystem struct {
 	factor factor.Definite
 }
 
-// System is that at weight w2. It is nil where the derivatives are singular to rounding, or the context ended.
+// System is that at weight w2, with a ridge of rounding size where the derivatives are singular. It is nil where the context ended, or they are no numbers.
 func (g *Cox) System(ctx context.Context, s *CoxSolution, w2 float64) *CoxSystem {
 	out := &CoxSystem{}
 	for j, v := range s.B {
@@ -169,17 +169,15 @@ func (g *Cox) System(ctx context.Context, s *CoxSolution, w2 float64) *CoxSystem
 		h[i*k+i] += w2
 		largest = math.Max(largest, h[i*k+i])
 	}
-	for i := range k {
-		h[i*k+i] += coxRidge * coxRidge * largest
-	}
-	if ctx.Err() != nil || !out.factor.Factor(k, func(j int, column []float64) {
-		for i := j; i < k; i++ {
-			column[i] = h[j*k+i]
+	for ridge := coxRidge * coxRidge; ridge <= coxMostRidge && ctx.Err() == nil; ridge *= 100 {
+		if out.factor.Factor(k, func(j int, column []float64) {
+			copy(column[j:k], h[j*k+j:(j+1)*k])
+			column[j] += ridge * largest
+		}) {
+			return out
 		}
-	}) {
-		return nil
 	}
-	return out
+	return nil
 }
 
 // Solve puts the solution of the system in the place of its right side.

@@ -176,9 +176,7 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 	case LogisticAtom:
 		c.expandLogistic(t, h, to)
 	case LogSumExpAtom:
-		for k := range t.count() {
-			c.expandLogSumExp(t.Atom.Arg.Pick(t.Atom.Groups[t.entry(k)]), h.At(k), t.Scale, to.row(k))
-		}
+		c.expandLogSumExps(t, h, to)
 	case ExpAtom: // exp(a) <= h/scale
 		a := t.argument()
 		for k := range t.count() {

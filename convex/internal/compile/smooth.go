@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 )
@@ -53,4 +55,44 @@ func (c *compiler) expandLogSumExp(a, h affine.Expr, scale float64, to sink) {
 		g := c.emit(backends.ExponentialCone, affine.Stack(a.At(i).Minus(u), one, y.At(i)))
 		c.refer(to, g, 0, 1, -1/scale)
 	}
+}
+
+// expandLogSumExps adds scale*log(sum_(i in g_k) exp(a_i)) <= h_k for the selected groups. One that begins with all of a group before, as the rows at risk at one time begin
+// with those at the times after, has a variable u >= that one's value in the place of its entries.
+func (c *compiler) expandLogSumExps(t AtomTerm, h affine.Expr, to sink) {
+	starts := make([]int, t.count()) // the group that each begins with, -1 for none
+	long := make([]bool, t.count())  // a longer one begins with it
+	var open []int                   // those that the last one begins with, and itself
+	for k := range starts {
+		g := t.Atom.Groups[t.entry(k)]
+		for len(open) > 0 && !begins(g, t.Atom.Groups[t.entry(open[len(open)-1])]) {
+			open = open[:len(open)-1]
+		}
+		starts[k] = -1
+		if len(open) > 0 {
+			starts[k] = open[len(open)-1]
+			long[starts[k]] = true
+		}
+		open = append(open, k)
+	}
+	bounds := make([]affine.Expr, t.count())
+	for k, before := range starts {
+		g := t.Atom.Groups[t.entry(k)]
+		a := t.Atom.Arg.Pick(g)
+		if before >= 0 {
+			a = affine.Stack(bounds[before], t.Atom.Arg.Pick(g[len(t.Atom.Groups[t.entry(before)]):]))
+		}
+		if !long[k] {
+			c.expandLogSumExp(a, h.At(k), t.Scale, to.row(k))
+			continue
+		}
+		bounds[k] = c.auxiliary("a bound on the LogSumExp of some entries", 1).Expr()
+		c.expandLogSumExp(a, bounds[k], 1, sink{})
+		c.nonnegative(h.At(k).Minus(bounds[k].Times(t.Scale)), to.row(k))
+	}
+}
+
+// begins says whether a list is longer than another, of two entries at least, and begins with it.
+func begins(list, with []int) bool {
+	return len(with) > 1 && len(list) > len(with) && (&list[0] == &with[0] || slices.Equal(list[:len(with)], with))
 }

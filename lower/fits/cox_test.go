@@ -1,0 +1,100 @@
+package fits
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/survival"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/tune/hypergradient"
+)
+
+// timed replaces targets by times, some equal, that fall with them, every third one censored.
+func timed(r Rows) Rows {
+	y := slices.Clone(r.Y)
+	for i, v := range y {
+		y[i] = survival.Row(math.Ceil(10*math.Exp(-math.Tanh(v/2))), i%3 != 0)
+	}
+	return Rows{r.X, y}
+}
+
+// Hypergradients in both modes are finite differences of the validation loss of refits, in both forms of it.
+func TestCoxHypergradient(t *testing.T) {
+	const h, tol = 1e-4, 1e-15
+	for _, o := range []CoxOptions{{}, {Grouped: true}, {Ties: survival.Efron, Grouped: true, Events: 7}, {Ties: survival.Efron}} {
+		for _, compressed := range []bool{false, true} {
+			for _, share := range []float64{0.3, 0.05} {
+				train, val := generated(t, "60-30-0-p40", 4, compressed)
+				m, err := NewCox(timed(train), timed(val), o)
+				require.NoError(t, err)
+				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
+				at, err := m.Solve(context.Background(), lambda, tol, nil)
+				require.NoError(t, err)
+				require.True(t, at.Solved)
+				adjoint, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
+				require.NoError(t, err)
+				forward, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward})
+				require.NoError(t, err)
+				scale := floats.Norm(adjoint, math.Inf(1))
+				require.Positive(t, scale)
+				for i := range lambda {
+					require.InDelta(t, differenceAt(t, m, at, i, h, tol), adjoint[i], 1e-4*scale)
+					require.InDelta(t, adjoint[i], forward[i], 1e-9*scale)
+				}
+			}
+		}
+	}
+}
+
+// The validation loss by hand: training rows at times 1 and 3, a validation row at 2, all events, and one feature. Alone the validation rows need two.
+func TestCoxValidation(t *testing.T) {
+	rows := func(x, y []float64) Rows { return Rows{design.FromColumns(len(y), 1, x), y} }
+	train, val := rows([]float64{1, 0}, []float64{1, 3}), rows([]float64{2}, []float64{2})
+	m, err := NewCox(train, val, CoxOptions{Grouped: true})
+	require.NoError(t, err)
+	at, err := m.Solve(context.Background(), []float64{0.01, 0.1}, 1e-10, nil)
+	require.NoError(t, err)
+	b := at.X[0][0]
+	one := math.Log(1 + math.Exp(2*b) + math.Exp(b))
+	require.InDelta(t, 2*(one-b+math.Log(1+math.Exp(2*b))-2*b-(math.Log(1+math.Exp(b))-b)), at.Validation, 1e-14)
+	m, err = NewCox(train, rows([]float64{2, 3}, []float64{2, -5}), CoxOptions{})
+	require.NoError(t, err)
+	at, err = m.Solve(context.Background(), []float64{0.01, 0.1}, 1e-10, nil)
+	require.NoError(t, err)
+	require.InDelta(t, 2*(math.Log(math.Exp(2*b)+math.Exp(3*b))-2*b), at.Validation, 1e-8)
+	for want, bad := range map[string][2]Rows{
+		"no event of the validation rows": {train, val},
+		"no event has other rows at risk": {val, train},
+		"the time of row 0 is 0":          {train, rows([]float64{1}, []float64{0})},
+		"2 features":                      {Rows{design.FromColumns(2, 2, []float64{1, 0, 2, 3}), train.Y}, val},
+	} {
+		_, err := NewCox(bad[0], bad[1], CoxOptions{})
+		require.ErrorContains(t, err, want)
+	}
+	_, err = NewCox(train, rows([]float64{2}, []float64{-2}), CoxOptions{Grouped: true})
+	require.ErrorContains(t, err, "no event in the validation rows")
+}
+
+func TestCoxSearch(t *testing.T) {
+	train, val := generated(t, "60-60-0-p40", 4, false)
+	m, err := NewCox(timed(train), timed(val), CoxOptions{Grouped: true})
+	require.NoError(t, err)
+	least := math.Inf(1)
+	for _, lambda := range m.Path() {
+		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
+		require.NoError(t, err)
+		require.True(t, at.Solved)
+		least = min(least, at.Validation)
+	}
+	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
+		r, err := run(context.Background(), m, hypergradient.Settings{})
+		require.NoError(t, err)
+		require.LessOrEqual(t, r.Best.Validation, least*(1+1e-8))
+	}
+}

@@ -36,6 +36,8 @@ type Fit struct {
 	Labels []float64
 	// LogLink says that the prediction is the exponential of the value, the mean of a count.
 	LogLink bool
+	// Hazard says that the value is the logarithm of a hazard beside another one, and the exponential of it, the relative risk, what is told of a row on demand.
+	Hazard bool
 	// Targets are nil but for models of several targets: their names. Coefficients then holds a row of as many for each
 	// feature, one row after the other, and Intercepts are in the place of Intercept.
 	Targets    []string

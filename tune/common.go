@@ -3,11 +3,13 @@ package tune
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -53,8 +55,50 @@ func (t *Task) searched() bool {
 	return float64(rows)*float64(features) >= searchedSize
 }
 
-// searchedOnly is the message of a run without iterations.
-const searchedOnly = "without iterations: the weights that the folds share are searched for from the best ones of a path, as the table is large; --stop-folds 1 iterates first"
+// searchedOnly is the message of a run without iterations on a large table, and searchedFor that of others, with the reason.
+const (
+	searchedOnly = "without iterations: the weights that the folds share are searched for from the best ones of a path, as the table is large; --stop-folds 1 iterates first"
+	searchedFor  = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s"
+)
+
+// searchWeights is a run of VF-iDCA without iterations, for a reason: the weights of the path of the program and, from the best of them, a compass search.
+func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error) {
+	e, err := t.everyWeight(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return t.Finish(ctx, "", "")
+	}
+	defer e.close()
+	point := 0
+	record := func(ctx context.Context, lambda []float64) (Trial, error) {
+		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: point, Points: len(t.Program.Path) + compassTrials}})
+		point++
+		tr, err := e.at(ctx, lambda)
+		if err == nil && ctx.Err() == nil {
+			t.Record(tr)
+		}
+		return tr, err
+	}
+	c := compass{ctx: ctx, at: record}
+	for _, lambda := range t.Program.Path {
+		c.trials = 0
+		if err := c.try(lambda); err != nil {
+			return nil, err
+		}
+	}
+	if c.best.X != nil && len(c.best.Lambda) <= compassMost {
+		c.trials = 0
+		if err := c.search(); err != nil {
+			return nil, err
+		}
+	}
+	if ctx.Err() != nil || t.failed > 0 {
+		return t.Finish(ctx, "", "")
+	}
+	return t.Finish(ctx, "", fmt.Sprintf(searchedFor, reason))
+}
 
 // common replaces the selection of radii in a result by one of weights, see [Task.byWeights]; start are the weights of the run's start, or nil. It leaves the
 // result alone where none of the weights can be scored.

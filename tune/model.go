@@ -154,3 +154,11 @@ type Evident interface {
 	// Training are the numbers of training rows, the least of those of several parts, and of features.
 	Training() (rows, features int)
 }
+
+// Searched is a [Reweighter] for which VF-iDCA by folds does without iterations, which its error is not made for, unless they are asked for: the weights that the folds share are
+// searched for from those of its path.
+type Searched interface {
+	Reweighter
+	// Searched says why, or is empty for a model with iterations.
+	Searched() string
+}

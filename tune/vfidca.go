@@ -37,6 +37,9 @@ func (v vfidca) Check(t *Task) error {
 
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
+	if m, ok := t.Model.(Searched); ok && m.Searched() != "" && t.byWeights() && !t.asked() && len(t.Program.Path) > 0 {
+		return t.searchWeights(ctx, m.Searched())
+	}
 	p, s := t.Program, t.Config.settings(t.Model)
 	caution := t.caution()
 	if caution != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/conetune/conetune/internal/survival"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/sparse"
+	"github.com/conetune/conetune/lower/survival"
 )
 
 // CoxOptions say how a [Cox] is trained and validated.

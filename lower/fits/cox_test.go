@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/survival"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/survival"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/survival"
 )
 
 // Cox is a penalised regression of proportional hazards: with the half deviance D(f) of the partial likelihood of n rows, see [survival.Likelihood],

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/survival"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/survival"
 )
 
 // The rows of a table with ties that a program in another language can make, too.

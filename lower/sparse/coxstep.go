@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/factor"
-	"github.com/conetune/conetune/internal/survival"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/survival"
 )
 
 const (

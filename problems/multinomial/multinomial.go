@@ -18,7 +18,6 @@ package multinomial
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -95,23 +94,8 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("multinomial: %w", err)
 	}
-	m.path = path(fit.LambdaMax())
+	m.path = regression.TwoPaths(fit.LambdaMax())
 	return m, nil
-}
-
-// path goes down with both weights equal, and down again with almost no l2 weight.
-func path(top float64) (list [][]float64) {
-	const points = 10
-	if !(top > 0) {
-		return nil
-	}
-	for _, share := range []float64{1, 0.01} {
-		for i := range points {
-			l := top * math.Pow(1e-3, float64(i+1)/points)
-			list = append(list, []float64{l, share * l})
-		}
-	}
-	return list
 }
 
 // class is the number of a label.

@@ -338,6 +338,21 @@ func (d *Data) CommonPath() [][]float64 {
 	return path
 }
 
+// TwoPaths are weights of the two penalties of an elastic net that go down from top with both equal, and down again with almost no l2 weight.
+func TwoPaths(top float64) (list [][]float64) {
+	const points = 10
+	if !(top > 0) {
+		return nil
+	}
+	for _, share := range []float64{1, 0.01} {
+		for i := range points {
+			l := top * math.Pow(1e-3, float64(i+1)/points)
+			list = append(list, []float64{l, share * l})
+		}
+	}
+	return list
+}
+
 // Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.
 func (d *Data) Fit(x [][]float64) problems.Fit {
 	_, p := d.Dims()

@@ -270,15 +270,7 @@ func (a *Atom) eval(of func(*affine.Variable) []float64) []float64 {
 			x[i] = math.Exp(v)
 		}
 	case LogSumExpAtom:
-		out := make([]float64, len(a.Groups))
-		for g, group := range a.Groups {
-			part := make([]float64, len(group))
-			for k, i := range group {
-				part[k] = x[i]
-			}
-			out[g] = floats.LogSumExp(part)
-		}
-		return out
+		return logSums(x, a.Groups)
 	case NuclearAtom:
 		return []float64{nuclearNorm(x, a.Rows)}
 	case NormsAtom:

@@ -1,7 +1,10 @@
 package compile
 
 import (
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
@@ -95,4 +98,33 @@ func (c *compiler) expandLogSumExps(t AtomTerm, h affine.Expr, to sink) {
 // begins says whether a list is longer than another, of two entries at least, and begins with it.
 func begins(list, with []int) bool {
 	return len(with) > 1 && len(list) > len(with) && (&list[0] == &with[0] || slices.Equal(list[:len(with)], with))
+}
+
+// logSums are the logarithms of the sums of exponentials over groups. A list that is the beginning of a longer one later is summed once.
+func logSums(x []float64, groups [][]int) []float64 {
+	out := make([]float64, len(groups))
+	var last []int
+	top, sum := 0.0, 0.0 // the last sum is exp(top) sum
+	for k, g := range groups {
+		if len(last) == 0 || len(g) <= len(last) || &g[0] != &last[0] {
+			part := make([]float64, len(g))
+			for l, i := range g {
+				part[l] = x[i]
+			}
+			out[k] = floats.LogSumExp(part)
+			if len(last) == 0 || k+1 < len(groups) && len(groups[k+1]) > len(g) && &groups[k+1][0] == &g[0] {
+				last, top, sum = g, out[k], 1
+			}
+			continue
+		}
+		for _, i := range g[len(last):] {
+			if x[i] > top {
+				top, sum = x[i], sum*math.Exp(top-x[i])+1
+			} else {
+				sum += math.Exp(x[i] - top)
+			}
+		}
+		last, out[k] = g, top+math.Log(sum)
+	}
+	return out
 }

@@ -234,3 +234,27 @@ func TestCheck(t *testing.T) {
 	require.False(t, event)
 	require.Equal(t, 1, Events([]float64{1, -2}))
 }
+
+// The lists are another way to write the likelihood.
+func TestLists(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 1))
+	for _, ties := range []Ties{Breslow, Efron} {
+		for range 20 {
+			y, f := times(r, 1+r.IntN(30))
+			lists := New(y, ties).Lists()
+			sum := lists.Constant
+			for k, group := range lists.Group {
+				risk := 0.0
+				for _, e := range group {
+					risk += math.Exp(f[lists.Row[e]] + lists.Offset[e])
+				}
+				sum += lists.Weight[k] * math.Log(risk)
+			}
+			for _, i := range lists.Event {
+				sum -= f[i]
+			}
+			want := halfDeviance(y, f, ties)
+			require.InDelta(t, want, sum, 1e-11*(1+want))
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package cox
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// Program is the bilevel program. Its variables are the coefficients, with folds those of one after the other.
+func (m *Model) Program() dca.Program { return m.program(m.data) }
+
+func (m *Model) program(data *regression.Data) dca.Program {
+	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path}
+	if data.Folds() == 1 {
+		p.Build = m.level(data, 0, 1)
+		return p
+	}
+	for t := range data.Folds() {
+		p.Blocks = append(p.Blocks, m.level(data.Fold(t), t, 1/float64(data.Folds())))
+	}
+	return p
+}
+
+// level builds the functions of a split or of fold t, whose losses have a share in the whole.
+func (m *Model) level(data *regression.Data, t int, share float64) func(*convex.Model, convex.Affine) dca.Level {
+	train, val, _ := data.Rows()
+	return func(model *convex.Model, r convex.Affine) dca.Level {
+		b := model.Variable("b", len(data.Features()))
+		return dca.Level{
+			X:          []*convex.Variable{b},
+			Train:      m.halfDeviance(train, b).Scale(share / float64(len(train.Y))),
+			Validation: m.halfDeviance(val, b).Scale(share * 2 / m.parts[t].events),
+			Constraints: []convex.Convex{
+				convex.Norm1(b.Expr()).MinusAffine(r.At(0)),
+				convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
+			},
+		}
+	}
+}
+
+// halfDeviance is that of rows among themselves.
+func (m *Model) halfDeviance(d *dataset.Data, b *convex.Variable) convex.Convex {
+	lists := survival.New(d.Y, m.options.Ties).Lists()
+	f := b.Expr().MulMat(d.X)
+	minus := make([]float64, len(d.Y))
+	for _, i := range lists.Event {
+		minus[i] = -1
+	}
+	out := convex.Linear(f.Dot(minus).Plus(convex.Const(lists.Constant)))
+	risks := f.Pick(lists.Row).Plus(convex.Const(lists.Offset...))
+	groups := map[float64][][]int{} // by their weight
+	for k, group := range lists.Group {
+		groups[lists.Weight[k]] = append(groups[lists.Weight[k]], group)
+	}
+	for _, weight := range slices.Sorted(maps.Keys(groups)) {
+		out = out.Plus(convex.LogSumExp(risks, groups[weight]).Sum().Scale(weight))
+	}
+	return out
+}
+
+// Evaluate scores values of the variables by the deviance for each event; with folds without a test error, as none of their fits is the predictor.
+func (m *Model) Evaluate(x [][]float64) problems.Errors {
+	var e problems.Errors
+	for t, v := range m.deviances(x) {
+		e.Validation += v / m.parts[t].events / float64(len(m.parts))
+	}
+	if !m.CrossValidated() {
+		e.Test = m.TestError(m.Fit(x))
+	}
+	return e
+}
+
+// StandardError is that of the validation error: by the spread of the folds, of which those of further deals do not count, and of a split by that of the events.
+func (m *Model) StandardError(x [][]float64) float64 {
+	if !m.CrossValidated() {
+		p := m.parts[0]
+		losses := p.plus.At(values(p.Val, m.Fit(x)), nil).EventLosses()
+		return 2 * stat.StdDev(losses, nil) / math.Sqrt(float64(len(losses)))
+	}
+	list := m.deviances(x)
+	for t := range list {
+		list[t] /= m.parts[t].events
+	}
+	return stat.StdDev(list, nil) / math.Sqrt(float64(len(list))/math.Max(1, m.deals))
+}
+
+// TestError is the deviance of a predictor on the test rows for each event, nil where there are none or where nobody else is at risk at the events.
+func (m *Model) TestError(f problems.Fit) *float64 {
+	if m.tests == nil {
+		return nil
+	}
+	e := 2 * m.tests.HalfDeviance(values(m.user.Tests(), f)) / float64(m.tests.Events())
+	return &e
+}
+
+// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
+//
+// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
+func (m *Model) Refits() {}
+
+// whole is the program of all rows, with the fast fit in the place of conic programs of our own backend.
+func (m *Model) whole(backend backends.ConicBackend) (*regression.Data, dca.Program, error) {
+	all, err := m.data.All()
+	if err != nil {
+		return nil, dca.Program{}, err
+	}
+	p := m.program(all)
+	if backend == nil || backend.Name() != backends.Default {
+		return all, p, nil
+	}
+	train, val, _ := all.Rows()
+	fit, err := fits.NewCox(fits.NewRows(train.X, train.Y), fits.NewRows(val.X, val.Y), fits.CoxOptions{Ties: m.options.Ties, Grouped: true})
+	if err != nil {
+		return nil, p, err
+	}
+	p.Fit = lower.NewChain(fit, fitGap)
+	return all, p, nil
+}
+
+// fitGap is the relative gap of final fits.
+const fitGap = 1e-9
+
+// Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
+// rows. A [*problems.TrainingError] says that the solve ended without a model.
+func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	all, p, err := m.whole(backend)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	p.H0 = p.StartAt(h, nil)
+	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	if low.X == nil {
+		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
+	}
+	fit := m.fit(all, low.X)
+	return fit, m.TestError(fit), nil
+}
+
+// RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
+func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
+	all, p, err := m.whole(backend)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend, Solver: o})
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	defer form.Close()
+	s, err := form.Solve(ctx, lower.Positive(lambda), nil)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	if s.X == nil {
+		return problems.Fit{}, nil, &problems.TrainingError{Status: s.Status}
+	}
+	fit := m.fit(all, s.X)
+	return fit, m.TestError(fit), nil
+}
+
+// PaperSettings are those of the paper for the elastic net.
+func (m *Model) PaperSettings() dca.Settings {
+	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+}
+
+// DefaultSettings start from a path and close the lower-level gap.
+func (m *Model) DefaultSettings() dca.Settings {
+	s := m.PaperSettings()
+	s.GapTol, s.MaxIter, s.PathStart = 1e-4, 200, len(m.path) > 0
+	return s
+}

@@ -1,0 +1,225 @@
+package cox_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/problems/cox"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/tune"
+)
+
+var (
+	_ tune.Differentiable = (*cox.Model)(nil)
+	_ tune.CrossValidated = (*cox.Model)(nil)
+	_ tune.Measured       = (*cox.Model)(nil)
+	_ tune.Tester         = (*cox.Model)(nil)
+	_ tune.Searched       = (*cox.Model)(nil)
+)
+
+// timed makes times that fall with the targets, with ties, of which two thirds are events.
+func timed(s *dataset.Split) *dataset.Split {
+	return s.Map(func(y float64) float64 {
+		return survival.Row(math.Ceil(20*math.Exp(-math.Tanh(y/2))), math.Mod(math.Abs(y)*1e3, 3) < 2)
+	}).(*dataset.Split)
+}
+
+func split(seed uint64, train int) *dataset.Split {
+	return timed(modeltest.Split(seed, train, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7))
+}
+
+// halfDeviance is that of rows among themselves, from the definition with Breslow's rule.
+func halfDeviance(d *dataset.Data, f tune.Fit) (sum float64) {
+	for i, y := range d.Y {
+		if y < 0 {
+			continue
+		}
+		risk, ties := 0.0, 0.0
+		for j, v := range d.Y {
+			if math.Abs(v) >= y {
+				risk += math.Exp(f.Value(mat.Row(nil, j, d.X)))
+			}
+			if v == y {
+				ties++
+			}
+		}
+		sum += math.Log(risk/ties) - f.Value(mat.Row(nil, i, d.X))
+	}
+	return sum
+}
+
+func events(y []float64) (n float64) {
+	for _, v := range y {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// lung are the rows of R's data set of that name (Loprinzi et al. 1994) that have age, sex and ph.ecog.
+func lung(t *testing.T) *dataset.Data {
+	f, err := table.Read("testdata/lung.csv", table.Options{})
+	require.NoError(t, err)
+	d, err := table.Choose(f, table.Wanted{Targets: []string{"time", "status"}, Features: []string{"age", "sex", "ph.ecog"}, Missing: table.DropRows})
+	require.NoError(t, err)
+	e, err := d.Fit(d.Rows())
+	require.NoError(t, err)
+	r, err := e.Read(f, d.Targets(), false)
+	require.NoError(t, err)
+	data, values := r.Encode(d.Rows(), false), r.Targets(d.Rows())
+	for i, v := range values[0] {
+		data.Y[i] = survival.Row(v, values[1][i] == 2)
+	}
+	return data
+}
+
+// coxph(Surv(time, status) ~ age + sex + ph.ecog, lung) of R's survival: coefficients 0.011067, -0.552612 and 0.463728, logarithms of the likelihood -744.4805 and
+// -729.2301, concordance 0.637 with the standard error 0.025, on 227 rows.
+func TestLung(t *testing.T) {
+	rows := lung(t)
+	require.Len(t, rows.Y, 227)
+	for _, standardize := range []bool{false, true} {
+		m, err := cox.New(&dataset.Split{Train: rows, Val: rows}, cox.Options{Ties: survival.Efron, Standardize: standardize})
+		require.NoError(t, err)
+		fit, err := m.Penalised()
+		require.NoError(t, err)
+		pt, err := fit.Solve(context.Background(), []float64{1e-9, 1e-10}, 1e-12, nil)
+		require.NoError(t, err)
+		f := m.Fit(pt.X)
+		require.InDeltaSlice(t, []float64{0.011067, -0.552612, 0.463728}, f.Coefficients, 2e-6)
+		zero := m.Evaluate([][]float64{make([]float64, 3)}).Validation
+		require.InDelta(t, 2*(744.4805-729.2301), 164*(zero-m.Evaluate(pt.X).Validation), 2e-4)
+		values := make([]float64, len(rows.Y))
+		for i := range values {
+			values[i] = f.Value(mat.Row(nil, i, rows.X))
+		}
+		c, se := survival.Concordance(rows.Y, values)
+		require.InDelta(t, 0.637, c, 5e-4)
+		require.InDelta(t, 0.025, se, 5e-4)
+		mean := 0.0
+		for _, v := range values {
+			mean += v / 227
+		}
+		require.InDelta(t, 0, mean, 1e-12)
+	}
+}
+
+// The fit has the answers of the conic program: errors and coefficients, for both rules of ties, by a split as by folds.
+func TestAgainstConic(t *testing.T) {
+	s := split(3, 40)
+	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
+	require.NoError(t, err)
+	for _, o := range []cox.Options{{}, {Standardize: true}, {Ties: survival.Efron, Standardize: true}} {
+		for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
+			var results []*tune.Result
+			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
+				m, err := cox.New(division, o)
+				require.NoError(t, err)
+				r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9, Engine: engine, Seed: 1})
+				require.NoError(t, err)
+				results = append(results, r)
+			}
+			require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-5, name)
+			require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-3)
+		}
+	}
+}
+
+// The program's functions are those of the model: at any point the training loss is the half deviance of the definition, and at the optimum of the conic program as large as by the fit.
+func TestOptimum(t *testing.T) {
+	s := split(7, 60)
+	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
+		m, err := cox.New(s, cox.Options{Ties: ties})
+		require.NoError(t, err)
+		conic, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 1, Engine: tune.EngineConic, Final: tune.FinalTrain, Ranges: []tune.Range{{Low: 0.02, High: 0.02}}, Eps: 1e-10})
+		require.NoError(t, err)
+		fit, err := m.Penalised()
+		require.NoError(t, err)
+		pt, err := fit.Solve(context.Background(), conic.Lambda, 1e-12, nil)
+		require.NoError(t, err)
+		require.True(t, pt.Solved)
+		likelihood := survival.New(s.Train.Y, ties)
+		objective := func(b []float64) float64 {
+			sum := likelihood.HalfDeviance(s.Train.Mul(b)) / float64(len(s.Train.Y))
+			for _, v := range b {
+				sum += conic.Lambda[0]*math.Abs(v) + conic.Lambda[1]*v*v/2
+			}
+			return sum
+		}
+		require.InDelta(t, objective(pt.X[0]), objective(conic.RefitFit.Coefficients), 1e-8)
+		if ties == survival.Breslow {
+			require.InDelta(t, halfDeviance(s.Train, m.Fit(pt.X)), likelihood.HalfDeviance(s.Train.Mul(pt.X[0])), 1e-9)
+		}
+	}
+}
+
+// VF-iDCA is no worse than a grid, by a split as by folds, and errors are what the definition says they are.
+func TestMethods(t *testing.T) {
+	s := split(3, 50)
+	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+	require.NoError(t, err)
+	cv.Test = s.Test
+	for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
+		m, err := cox.New(division, cox.Options{Standardize: true})
+		require.NoError(t, err)
+		grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 25, Final: tune.FinalTrain})
+		require.NoError(t, err)
+		hoag, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, Final: tune.FinalTrain})
+		require.NoError(t, err)
+		best, err := tune.VFiDCA(context.Background(), m, tune.Config{Final: tune.FinalTrain})
+		require.NoError(t, err)
+		require.LessOrEqual(t, best.Refit.Validation, grid.Refit.Validation*1.005, name)
+		require.LessOrEqual(t, hoag.Refit.Validation, grid.Refit.Validation*1.02, name)
+		require.InEpsilon(t, 2*halfDeviance(s.Test, best.RefitFit)/events(s.Test.Y), *best.Refit.Test, 1e-9, name)
+		want := 0.0
+		if name == "split" {
+			want = 2 * halfDeviance(s.Val, best.RefitFit) / events(s.Val.Y)
+		} else {
+			require.Contains(t, best.Message, "without iterations")
+			for k, f := range m.FoldFits(best.Selection.X) {
+				train := s.Train.Rows(cv.Folds[k].Train)
+				all := dataset.Stack(train, s.Train.Rows(cv.Folds[k].Val))
+				want += 2 * (halfDeviance(all, f) - halfDeviance(train, f)) / events(s.Train.Y)
+			}
+		}
+		require.InEpsilon(t, want, best.Refit.Validation, 1e-9, name)
+		require.Positive(t, m.StandardError(best.Selection.X))
+		require.True(t, best.RefitFit.Hazard)
+		base := m.Baseline(best.RefitFit)
+		require.Len(t, base.Hazard, len(base.Times))
+		require.IsIncreasing(t, base.Hazard)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	for want, change := range map[string]func(s *dataset.Split){
+		"the time of row 2 is 0":                func(s *dataset.Split) { s.Val.Y[2] = 0 },
+		"test rows: the time of row 1 is 0":     func(s *dataset.Split) { s.Test.Y[1] = 0 },
+		"no event in the rows for validation":   func(s *dataset.Split) { censor(s.Val.Y) },
+		"no event has other rows at risk":       func(s *dataset.Split) { censor(s.Train.Y) },
+		"no event of the validation rows of th": func(s *dataset.Split) { censor(s.Val.Y); s.Val.Y[0] = 1e9 },
+	} {
+		s := split(3, 50)
+		change(s)
+		_, err := cox.New(s, cox.Options{})
+		require.ErrorContains(t, err, want)
+	}
+	_, err := cox.New(split(3, 50), cox.Options{R0: []float64{1}})
+	require.ErrorContains(t, err, "1 radii to start from, expected 2")
+	_, err = cox.New(nil, cox.Options{})
+	require.ErrorContains(t, err, "no data")
+}
+
+func censor(y []float64) {
+	for i, v := range y {
+		y[i] = -math.Abs(v)
+	}
+}

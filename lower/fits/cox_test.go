@@ -21,7 +21,7 @@ func timed(r Rows) Rows {
 	for i, v := range y {
 		y[i] = survival.Row(math.Ceil(10*math.Exp(-math.Tanh(v/2))), i%3 != 0)
 	}
-	return Rows{r.X, y}
+	return Rows{X: r.X, Y: y}
 }
 
 // Hypergradients in both modes are finite differences of the validation loss of refits, in both forms of it.
@@ -54,7 +54,7 @@ func TestCoxHypergradient(t *testing.T) {
 
 // The validation loss by hand: training rows at times 1 and 3, a validation row at 2, all events, and one feature. Alone the validation rows need two.
 func TestCoxValidation(t *testing.T) {
-	rows := func(x, y []float64) Rows { return Rows{design.FromColumns(len(y), 1, x), y} }
+	rows := func(x, y []float64) Rows { return Rows{X: design.FromColumns(len(y), 1, x), Y: y} }
 	train, val := rows([]float64{1, 0}, []float64{1, 3}), rows([]float64{2}, []float64{2})
 	m, err := NewCox(train, val, CoxOptions{Grouped: true})
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestCoxValidation(t *testing.T) {
 		"no event of the validation rows": {train, val},
 		"no event has other rows at risk": {val, train},
 		"the time of row 0 is 0":          {train, rows([]float64{1}, []float64{0})},
-		"2 features":                      {Rows{design.FromColumns(2, 2, []float64{1, 0, 2, 3}), train.Y}, val},
+		"2 features":                      {Rows{X: design.FromColumns(2, 2, []float64{1, 0, 2, 3}), Y: train.Y}, val},
 	} {
 		_, err := NewCox(bad[0], bad[1], CoxOptions{})
 		require.ErrorContains(t, err, want)

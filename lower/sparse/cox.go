@@ -45,7 +45,7 @@ type CoxSolution struct {
 
 // NewCox checks the data: rows of x and their times, minus those of censored ones.
 func NewCox(x *design.Matrix, y []float64, ties survival.Ties) (*Cox, error) {
-	n, err := rowsOf(x, y, "times")
+	n, err := rowsOf(Sample{X: x, Y: y}, "times")
 	if err != nil {
 		return nil, err
 	}

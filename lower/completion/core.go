@@ -16,8 +16,17 @@ const (
 	coreSteps = 3
 )
 
+// decomposition is the singular value decomposition of G whose factors are in the form Q S^1/2, P S^1/2: orthonormal columns Q and P, and the values.
+type decomposition struct {
+	vectors [2]*mat.Dense
+	values  []float64
+}
+
 // decompose is the singular value decomposition of G: orthonormal columns Q and P, and the values; scaled are the factors in the form Q S^1/2, P S^1/2.
 func (f *factored) decompose() (vectors [2]*mat.Dense, values []float64, scaled [2]*mat.Dense) {
+	if d := f.svd; d != nil {
+		return d.vectors, d.values, [2]*mat.Dense{mat.NewDense(f.j.m, f.k, f.a), mat.NewDense(f.j.n, f.k, f.b)}
+	}
 	qa, ra := orthonormal(f.a, f.k)
 	qb, rb := orthonormal(f.b, f.k)
 	var core mat.Dense
@@ -155,8 +164,7 @@ func (f *factored) shrink() (fell float64) {
 	}
 	k := len(values)
 	q, p := vectors[0], vectors[1]
-	f.takeFactors(scaled)
-	f.refresh()
+	f.takeBalanced(vectors, values, scaled) // the same G, and residuals
 	before := f.objective()
 	core := gram(q.RawMatrix().Data, k, f.times(p.RawMatrix().Data, k, false), k)
 	c := f.rho
@@ -197,7 +205,8 @@ func (f *factored) shrink() (fell float64) {
 		if rank == 0 {
 			f.setFactors(0, nil)
 		} else {
-			f.takeFactors([2]*mat.Dense{scaledColumns(turned(q, leading(u, k, rank)), after), scaledColumns(turned(p, leading(v, k, rank)), after)})
+			next := [2]*mat.Dense{turned(q, leading(u, k, rank)), turned(p, leading(v, k, rank))}
+			f.takeBalanced(next, after, [2]*mat.Dense{scaledColumns(next[0], after), scaledColumns(next[1], after)})
 		}
 		f.refresh()
 		if fell = before - f.objective(); fell >= promise-1e-14*before {
@@ -205,9 +214,15 @@ func (f *factored) shrink() (fell float64) {
 		}
 		c *= 2
 	}
-	f.takeFactors(scaled)
+	f.takeBalanced(vectors, values, scaled)
 	f.refresh()
 	return 0
+}
+
+// takeBalanced takes A and B in the form Q S^1/2, P S^1/2.
+func (f *factored) takeBalanced(vectors [2]*mat.Dense, values []float64, scaled [2]*mat.Dense) {
+	f.takeFactors(scaled)
+	f.svd = &decomposition{vectors, values}
 }
 
 // takeFactors takes A and B.

@@ -219,3 +219,51 @@ func TestSpread(t *testing.T) {
 	inside.Mul(&lt, right)
 	require.True(t, mat.EqualApprox(&inside, core, 1e-12), "T in the spans, at the centre")
 }
+
+// The norm outside of the singular vectors of G is bounded, by what is enough where that is above it, and the room that a gap leaves is used to half of it at least.
+func TestNormOfTheRest(t *testing.T) {
+	d := sampled(60, 75, 2200, 3, 4)
+	c, err := New(d, false)
+	require.NoError(t, err)
+	weight := 0.1 * c.LambdaMax()
+	s, err := c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-4})
+	require.NoError(t, err)
+	f := c.startAt(s)
+	f.weigh(&lower.JointWeights{Train: 1, Penalties: []float64{weight}})
+	f.refresh()
+	vectors, _, _ := f.decompose()
+	T := mat.NewDense(60, 75, nil)
+	c.scatter(T, 1/float64(len(d.Y)), s.Residual)
+	for side, of := range vectors {
+		var along, outside mat.Dense
+		if side == 0 {
+			along.Mul(of.T(), T)
+			outside.Mul(of, &along)
+		} else {
+			along.Mul(T, of)
+			outside.Mul(&along, of.T())
+		}
+		T.Sub(T, &outside)
+	}
+	var svd mat.SVD
+	require.True(t, svd.Factorize(T, mat.SVDNone))
+	norm := svd.Values(nil)[0]
+	for _, enough := range []float64{weight, 1.02 * norm, 1.5 * norm, 3 * norm} {
+		rest, found := f.lanczos(weight, math.Max(weight, enough), vectors[0], vectors[1])
+		require.GreaterOrEqual(t, rest, norm*(1-1e-9))
+		if enough > norm {
+			require.LessOrEqual(t, rest, math.Max(weight, enough))
+		}
+		require.LessOrEqual(t, len(found.values), 1)
+	}
+	bound := f.bounds()
+	require.LessOrEqual(t, bound(weight), f.objective())
+	for _, gap := range []float64{1e-2, 1e-3, s.Gap + 1e-5} {
+		least := f.objective() - gap
+		room := f.room(bound, least)
+		require.Greater(t, room, weight)
+		require.GreaterOrEqual(t, bound(room), least)
+		require.Less(t, bound(2*room-weight), least)
+	}
+	require.Equal(t, weight, f.room(bound, f.objective()+1))
+}

@@ -118,7 +118,7 @@ func (f *factored) move(d tangent, slope, steep float64) bool {
 	before := f.objective()
 	a, b, x, b0 := f.a, f.b, slices.Clone(f.x), f.b0
 	for t := 1.0; t > 1e-6; t /= 2 {
-		f.a, f.b = slices.Clone(a), slices.Clone(b)
+		f.a, f.b, f.svd = slices.Clone(a), slices.Clone(b), nil
 		floats.AddScaled(f.a, -t, d.A)
 		floats.AddScaled(f.b, -t, d.B)
 		for i, l := range f.set {

@@ -37,6 +37,7 @@ type factored struct {
 	bent   float64 // how negative the curvature was in a direction of the last system with such a one, else 0: columns are missing
 	blocks *blocks
 	holds  []float64
+	svd    *decomposition // of the factors as they are, where it is known
 	work   [2][]float64
 }
 
@@ -66,7 +67,7 @@ func (f *factored) take(x [][]float64) {
 // setFactors takes A and B, one after the other.
 func (f *factored) setFactors(k int, both []float64) {
 	cut := f.j.m * k
-	f.k, f.a, f.b, f.blocks = k, both[:cut:cut], both[cut:], nil
+	f.k, f.a, f.b, f.blocks, f.svd = k, both[:cut:cut], both[cut:], nil, nil
 }
 
 // point is the point, in new slices.

@@ -21,6 +21,8 @@ const (
 	jointTol = 3e-8
 	// meetGap of the loss at zero, or meetTol times the tolerance if that is less, is the gap to which columns are found at new points.
 	meetGap, meetTol = 1e-3, 1e4
+	// checkShare of the gap that is wanted is one at which a check looks for no columns.
+	checkShare = 0.25
 	// checkTries bounds how often a point that is exact enough is made more exact for the gap's sake.
 	checkTries = 2
 	// jointShare of the tolerance of a solve is what the last step may promise.
@@ -158,7 +160,7 @@ func (s *JointSolver) follow(w *lower.JointWeights) float64 {
 			f.b0 -= d * t.S[len(f.set)]
 		}
 	}
-	s.tangents = nil
+	s.tangents, f.svd = nil, nil
 	return most
 }
 
@@ -235,11 +237,12 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	f.weigh(w)
 	f.descend(f.least(w), false)
 	k := f.k
-	c.Objective, c.Gap, c.Grew = f.certify(w.Tol)
-	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > w.Tol*meetTol/2; try++ { // the gradient has to be smaller
+	wanted := w.Tol * meetTol
+	c.Objective, c.Gap, c.Grew = f.certify(checkShare * wanted)
+	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > wanted/2; try++ { // the gradient has to be smaller
 		tol /= 10
 		f.descend(tol, false)
-		c.Objective, c.Gap, c.Grew = f.certify(w.Tol)
+		c.Objective, c.Gap, c.Grew = f.certify(checkShare * wanted)
 	}
 	if c.Grew || k != f.k || s.weights == nil || !same(s.weights, w) {
 		s.weights = nil

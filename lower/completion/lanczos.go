@@ -19,7 +19,7 @@ const (
 	// lanczosMost bounds the steps, lanczosFirst is when the values are looked at for the first time, and again after lanczosGrowth times as many.
 	lanczosMost, lanczosFirst, lanczosGrowth = 400, 12, 1.4
 	// lanczosLog is -log of the probability that a bound by the number of steps alone does not hold.
-	lanczosLog = 30
+	lanczosLog = 23
 	// lanczosShare is how many steps a value above the threshold takes.
 	lanczosShare = 8
 	// growth of the largest singular value above the threshold, relative, is that of a missing column.
@@ -41,11 +41,11 @@ type lanczos struct {
 }
 
 // lanczos bounds the largest singular value of (I - QQ') T (I - PP'), and returns the vectors that it knows of with values above the threshold. It ends as soon as
-// the bound is below the threshold, or the largest value is known to a hundredth of its distance from it; threshold 0 asks for the
+// the bound is at most enough, which is no less than the threshold, or the largest value is known to a hundredth of its distance from one or the other; threshold 0 asks for the
 // largest value to rounding. With a random start and k steps, theta^2 / (1 - e) bounds the square of the largest value but with probability
 // 1.648 n^(1/2) exp(-e^(1/2) (2 k - 1)) (Kuczynski and Wozniakowski, SIAM J. Matrix Anal. Appl. 13, 1992); where the largest Ritz value has converged, it and
 // its residual are the bound.
-func (f *factored) lanczos(threshold float64, vectors ...*mat.Dense) (bound float64, found triplets) {
+func (f *factored) lanczos(threshold, enough float64, vectors ...*mat.Dense) (bound float64, found triplets) {
 	z := lanczos{f: f, known: vectors}
 	m, n, known := f.j.m, f.j.n, 0
 	if len(vectors) > 0 {
@@ -68,10 +68,10 @@ func (f *factored) lanczos(threshold float64, vectors ...*mat.Dense) (bound floa
 			return math.Inf(1), found
 		}
 		over = over || f.end.Look()
-		if !over && threshold > 0 && r.safe <= threshold {
+		if !over && threshold > 0 && r.safe <= enough {
 			return r.safe, found
 		}
-		if over || r.ends(threshold) {
+		if over || r.ends(threshold, enough) {
 			return math.Max(r.values[0]+r.residual, 0), z.triplets(r, threshold*(1+growth))
 		}
 	}
@@ -97,11 +97,16 @@ func (z *lanczos) start(n int) bool {
 // beta is the last one.
 func (z *lanczos) beta() float64 { return z.betas[len(z.betas)-1] }
 
-// project makes v orthogonal to Q, or P, and to the vectors before.
+// project makes v orthogonal to Q, or P, and to the vectors before: once more where that left so little of it that rounding counts (Kahan's "twice is enough").
 func (z *lanczos) project(side int, v, basis []float64) {
+	const littleLeft = 0.5
 	rows := len(v)
 	steps := len(basis) / rows
-	for range 2 { // twice is enough
+	before := floats.Norm(v, 2)
+	for try := range 2 {
+		if try > 0 && floats.Norm(v, 2) > littleLeft*before {
+			return
+		}
 		if len(z.known) > 0 {
 			q := z.known[side].RawMatrix()
 			addProduct(v, -1, q.Data, q.Cols, gram(q.Data, q.Cols, v, 1), 1)
@@ -173,11 +178,11 @@ func (z *lanczos) ritz() (r ritz, ok bool) {
 }
 
 // ends says that the largest value is known well enough.
-func (r *ritz) ends(threshold float64) bool {
+func (r *ritz) ends(threshold, enough float64) bool {
 	top := r.values[0]
 	switch {
-	case threshold > 0 && top <= threshold && r.residual <= 0.01*(threshold-top):
-	case threshold > 0 && top > threshold && r.residual <= 0.01*(top-threshold) && complete(r.values, threshold):
+	case threshold > 0 && top <= enough && r.residual <= 0.01*(enough-top):
+	case threshold > 0 && top > enough && r.residual <= 0.01*(top-threshold) && complete(r.values, threshold):
 	case r.residual <= 1e-12*top:
 	default:
 		return false

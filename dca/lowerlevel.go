@@ -25,12 +25,6 @@ type LowerSolution struct {
 
 // LowerLevel solves the lower level at H0. Of the settings, those of the conic solver count.
 func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, error) {
-	return LowerLevelFrom(ctx, p, s, nil, nil)
-}
-
-// LowerLevelFrom is [LowerLevel], which [Program.Fit] starts, where it solves both programs of an iteration, from the values x of the lower-level variables, a solution in
-// penalty form at the weights lambda, one for each radius, perhaps of other rows. It is a matter of time only. Nil asks for no start.
-func LowerLevelFrom(ctx context.Context, p Program, s Settings, lambda []float64, x [][]float64) (*LowerSolution, error) {
 	s = s.withDefaults()
 	if err := p.validate(); err != nil {
 		return nil, err
@@ -43,11 +37,6 @@ func LowerLevelFrom(ctx context.Context, p Program, s Settings, lambda []float64
 		return nil, err
 	}
 	defer low.close()
-	if x != nil {
-		if err := low.joint.begin(ctx, lambda, x); err != nil {
-			return nil, err
-		}
-	}
 	sol, err := low.solve(ctx, p.H0)
 	if err != nil {
 		return nil, err

@@ -370,16 +370,37 @@ func (s *PenalizedSolution) refuse() {
 	s.conic.status = s.Status
 }
 
+// each are the weights of the radii.
+func (q *Penalized) each(weights []float64) []float64 {
+	each := make([]float64, q.program.Radii)
+	for j, k := range q.kindOf {
+		each[j] = weights[k]
+	}
+	return each
+}
+
+// looseGap is the relative gap of fits that only tell whether a validation loss is above another by the factor clearly.
+const looseGap, clearly = 3e-2, 1.02
+
+// above says whether the validation loss at the weights is clearly above a value, of fits of compact points, which take long. A solve at these weights
+// begins where this ends.
+func (q *Penalized) above(ctx context.Context, weights []float64, value float64) (bool, error) {
+	if q.program.Fit == nil || !q.joint.compact() || math.IsInf(value, 1) {
+		return false, nil
+	}
+	pt, err := q.program.Fit.SolveTo(ctx, q.each(weights), looseGap)
+	if err != nil {
+		return false, q.program.errorf("penalty form: %w", err)
+	}
+	return pt.Solved && pt.Validation > clearly*value, nil
+}
+
 // direct is by [Program.Fit]; nil where there is none, or where it cannot.
 func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSolution, error) {
 	if q.program.Fit == nil {
 		return nil, nil
 	}
-	each := make([]float64, q.program.Radii)
-	for j, k := range q.kindOf {
-		each[j] = weights[k]
-	}
-	pt, err := q.program.Fit.Solve(ctx, each)
+	pt, err := q.program.Fit.Solve(ctx, q.each(weights))
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}

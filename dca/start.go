@@ -98,6 +98,16 @@ func (r *run) bestOfPath(ctx context.Context) error {
 			continue
 		}
 		r.begin(StagePenalty, k+1, len(r.program.Path))
+		if r.settings.PathScore == nil {
+			risen, err := penalized.above(ctx, lambda, part)
+			if err != nil {
+				return err
+			}
+			if risen {
+				idle++
+				continue
+			}
+		}
 		s, err := penalized.Solve(ctx, lambda, nil)
 		if err != nil {
 			return err

@@ -42,11 +42,16 @@ func (c *Chain) Chooses() bool { return c.starter != nil }
 
 // Solve solves the penalised form. A point that is not solved is returned, but none starts from it.
 func (c *Chain) Solve(ctx context.Context, lambda []float64) (*Point, error) {
+	return c.SolveTo(ctx, lambda, c.tol)
+}
+
+// SolveTo is Solve to another relative gap.
+func (c *Chain) SolveTo(ctx context.Context, lambda []float64, tol float64) (*Point, error) {
 	start := c.last
 	if len(c.points) > 0 {
 		start = c.starter.Start(lambda, c.points)
 	}
-	pt, err := SolveUntil(ctx, c.fit, lambda, c.tol, start)
+	pt, err := SolveUntil(ctx, c.fit, lambda, tol, start)
 	if err != nil || !pt.Solved {
 		return pt, err
 	}

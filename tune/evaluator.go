@@ -104,7 +104,7 @@ func (e *evaluator) compile() (err error) {
 }
 
 // directGap is the relative gap of direct solves, compactGap that of large fits with compact points, see [lower.Compact].
-const directGap, compactGap = 1e-9, 1e-3
+const directGap, compactGap = 1e-9, 3e-3
 
 // gapOf is the relative gap to which a fit is solved.
 func gapOf(fit lower.Penalised) float64 {

@@ -150,11 +150,6 @@ func (out *Result) retrain(t *Task, l limits) error {
 func (out *Result) train(ctx context.Context, t *Task, trainer Retrainer) (Fit, *float64, error) {
 	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
 	train := trainer.Retrain
-	if near, ok := t.Model.(Continuer); ok {
-		train = func(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (Fit, *float64, error) {
-			return near.RetrainFrom(ctx, backend, o, h, out.Selection.Lambda, out.Selection.X)
-		}
-	}
 	if weighted, ok := t.Model.(Reweighter); ok && out.Selection.Weighted {
 		h, train = out.Selection.Lambda, weighted.RetrainWeighted
 	}

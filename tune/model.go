@@ -90,13 +90,6 @@ type Refitter interface {
 	Refits()
 }
 
-// Continuer is a [Refitter] whose Retrain may start from the values x of the lower-level variables, a solution of the lower level at the weights lambda of the
-// penalties, where that is quicker.
-type Continuer interface {
-	Refitter
-	RetrainFrom(ctx context.Context, backend backends.ConicBackend, o backends.Options, h, lambda []float64, x [][]float64) (Fit, *float64, error)
-}
-
 // Reweighter is a [Retrainer] that can do the final training with the weights of the penalties, for methods that choose these and not
 // radii. As the losses are means over rows, they are the same for the larger number of rows.
 type Reweighter interface {

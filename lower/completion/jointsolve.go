@@ -21,8 +21,8 @@ const (
 	jointTol = 3e-8
 	// meetGap of the loss at zero, or meetTol times the tolerance if that is less, is the gap to which columns are found at new points.
 	meetGap, meetTol = 1e-3, 1e4
-	// checkShare of the gap that is wanted is one at which a check looks for no columns.
-	checkShare = 0.25
+	// meetShare of that gap is left where columns are found, and at checkShare of it, more than that, a check looks for no others.
+	meetShare, checkShare = 0.5, 0.75
 	// checkTries bounds how often a point that is exact enough is made more exact for the gap's sake.
 	checkTries = 2
 	// jointShare of the tolerance of a solve is what the last step may promise.
@@ -84,7 +84,7 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	change := s.follow(w)
 	f.weigh(w)
 	if s.weights == nil && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
-		f.minimize(math.Min(meetGap*f.j.unit, w.Tol*meetTol))
+		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Tol*meetTol))
 	}
 	f.descend(math.Max(f.least(w), 1e-4*math.Min(1e-2, change*change)), false)
 	if f.over() {
@@ -237,12 +237,12 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	f.weigh(w)
 	f.descend(f.least(w), false)
 	k := f.k
-	wanted := w.Tol * meetTol
-	c.Objective, c.Gap, c.Grew = f.certify(checkShare * wanted)
-	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > wanted/2; try++ { // the gradient has to be smaller
+	wanted := checkShare * w.Tol * meetTol
+	c.Objective, c.Gap, c.Grew = f.certify(wanted)
+	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > wanted; try++ { // the gradient has to be smaller
 		tol /= 10
 		f.descend(tol, false)
-		c.Objective, c.Gap, c.Grew = f.certify(checkShare * wanted)
+		c.Objective, c.Gap, c.Grew = f.certify(wanted)
 	}
 	if c.Grew || k != f.k || s.weights == nil || !same(s.weights, w) {
 		s.weights = nil

@@ -148,23 +148,6 @@ func TestFactoredRetrain(t *testing.T) {
 		sum += r * r
 	}
 	require.InEpsilon(t, sum/float64(2*len(d.Test)), *test, 1e-4)
-
-	// It may start from a solution for the training entries, from one far away, and with the matrix in the place of factors.
-	chain, err := m.Penalised()
-	require.NoError(t, err)
-	top := chain.LambdaMax()
-	for _, share := range []float64{0.2, 0.7} {
-		near, err := chain.Solve(context.Background(), []float64{share * top}, 1e-3, nil)
-		require.NoError(t, err)
-		for _, x := range [][][]float64{near.X, dense(d, near.X)} {
-			again, score, err := m.RetrainFrom(context.Background(), backend, backends.Options{}, []float64{50}, near.Lambda, x)
-			require.NoError(t, err)
-			require.InEpsilon(t, *test, *score, 1e-4)
-			for _, e := range d.Test {
-				require.InDelta(t, want.X[0][e.Row*d.Cols+e.Col], again.Matrix.At(e.Row, e.Col), 1e-3)
-			}
-		}
-	}
 }
 
 // featured is large with features of rows and columns, of which some matter.

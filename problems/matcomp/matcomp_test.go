@@ -21,7 +21,7 @@ import (
 
 var (
 	_ tune.Model    = (*matcomp.Model)(nil)
-	_ tune.Continuer = (*matcomp.Model)(nil)
+	_ tune.Refitter = (*matcomp.Model)(nil)
 )
 
 func small(t testing.TB) *matcomp.Data {

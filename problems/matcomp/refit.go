@@ -28,12 +28,6 @@ func (m *Model) with(train, val []Entry) *Model {
 // mean over entries, so that what suits the training entries suits all. The test error is nil without test entries. A
 // [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	return m.RetrainFrom(ctx, backend, o, h, nil, nil)
-}
-
-// RetrainFrom is Retrain, for large matrices from the values x of the lower-level variables, a solution for the training entries at the weights lambda of the penalties:
-// that of all entries is near. Nil asks for no start.
-func (m *Model) RetrainFrom(ctx context.Context, backend backends.ConicBackend, o backends.Options, h, lambda []float64, x [][]float64) (problems.Fit, *float64, error) {
 	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
 	p := all.Program()
 	p.H0 = p.StartAt(h, nil)
@@ -48,10 +42,7 @@ func (m *Model) RetrainFrom(ctx context.Context, backend backends.ConicBackend, 
 		}
 		p.Fit = lower.NewChain(fit, gap)
 	}
-	if x != nil && (!m.factored() || len(x[m.places().gamma]) == m.data.Rows*m.data.Cols) {
-		x = nil // no factors
-	}
-	low, err := dca.LowerLevelFrom(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, x)
+	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}

@@ -13,7 +13,7 @@ column of two values, each in twenty rows or more.
 `run` divides the rows (2000 drawn at random, where there are more) into two thirds and a third, 20 times, by shares of the
 labels for classifiers. conetune is run as a whole process on the rows as CSV, and its CPU seconds have start and reading in
 them; those of scikit-learn are for read_csv, fit and predict, without the start of Python and its imports, 1.5 s. Everything is on one
-thread. scikit-learn has columns of text one-hot without the first level, medians for what is missing, StandardScaler, and then
+thread. scikit-learn has columns of text one-hot without the first level, medians for missing numbers and a level for missing texts, StandardScaler, and then
 ElasticNetCV with seven ratios and 100 weights, LogisticRegressionCV with l2 or l1 and ten weights by log loss, or LinearSVC with seven weights by
 GridSearchCV, all by five folds. Columns of text with more than 30 levels are left out for all. Results are appended, and what is there is not run again.
 
@@ -138,7 +138,7 @@ def conetune(program, task, method, target, folder):
         return float("nan"), cpu, told.strip().split("\n")[-1][:300]
 
 
-def pipeline(x, method):
+def pipeline(method):
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import ElasticNetCV, LogisticRegressionCV
@@ -148,7 +148,8 @@ def pipeline(x, method):
     from sklearn.svm import LinearSVC
     columns = make_column_transformer(
         (SimpleImputer(strategy="median"), make_column_selector(dtype_include=[np.number, bool])),
-        (OneHotEncoder(drop="first", handle_unknown="ignore", sparse_output=False), make_column_selector(dtype_exclude=[np.number, bool])))
+        (make_pipeline(SimpleImputer(strategy="constant", fill_value="missing"), OneHotEncoder(drop="first", handle_unknown="ignore", sparse_output=False)),
+         make_column_selector(dtype_exclude=[np.number, bool])))
     logistic = dict(Cs=10, cv=5, scoring="neg_log_loss", solver="liblinear", use_legacy_attributes=False, random_state=0, max_iter=1000)
     last = {
         "ElasticNetCV": lambda: ElasticNetCV(l1_ratio=[.1, .5, .7, .9, .95, .99, 1], cv=5, max_iter=5000),
@@ -160,12 +161,12 @@ def pipeline(x, method):
 
 
 def sklearn(method, target, folder):
-    pipeline(None, method)  # imports
+    pipeline(method)  # imports
     before = time.process_time()
-    train, test = pd.read_csv(folder + "/train.csv"), pd.read_csv(folder + "/test.csv")
-    y = test.pop(target).to_numpy()
-    b = train.pop(target).to_numpy()
-    m = pipeline(train, method).fit(train, b)
+    train = pd.read_csv(folder + "/train.csv")
+    test = pd.read_csv(folder + "/test.csv", dtype={c: str for c in train.select_dtypes(exclude=[np.number, bool])})
+    y, b = test.pop(target).to_numpy(), train.pop(target).to_numpy()
+    m = pipeline(method).fit(train, b)
     predicted = m.predict_proba(test) if method.startswith("Log") else m.predict(test)
     cpu = time.process_time() - before
     if method.startswith("Log"):
@@ -217,7 +218,10 @@ def one(a, w, base, rows, target, methods):
         rows.iloc[test].to_csv(folder + "/test.csv", index=False)
         for m in methods:
             ours = m in OURS or m == "nested"
-            error, cpu, note = conetune(a.conetune, base["task"], m, target, folder) if ours else sklearn(m, target, folder)
+            try:
+                error, cpu, note = conetune(a.conetune, base["task"], m, target, folder) if ours else sklearn(m, target, folder)
+            except (ValueError, TypeError) as e:
+                error, cpu, note = float("nan"), 0, f"{e}"[:300]
             w.writerow(dict(base, method=m, error=repr(float(error)), cpu=f"{cpu:.4f}", note=note))
 
 

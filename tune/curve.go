@@ -13,6 +13,9 @@ type CurvePoint struct {
 	Lambda []float64
 	// Validation is the error of the lower-level solution at these weights, and StandardError its standard error.
 	Validation, StandardError float64
+	// Fit is the predictor with these weights, trained on the rows of [Result.RefitFit], which it is for the factor 1; without coefficients where there is none, or
+	// where the model is no [PathTrainer].
+	Fit Fit
 }
 
 // curveDecades is how far the curve goes to both sides of the selection, in decades; mostCurve bounds its points on each side.
@@ -45,7 +48,11 @@ func (t *Task) curve(ctx context.Context, out *Result) error {
 		case tr.X == nil || !finite(tr.Errors.Validation):
 			continue
 		}
-		out.Curve = append(out.Curve, CurvePoint{Factor: factor, Lambda: tr.Lambda, Validation: tr.Errors.Validation, StandardError: t.Model.(Measured).StandardError(tr.X)})
+		p := CurvePoint{Factor: factor, Lambda: tr.Lambda, Validation: tr.Errors.Validation, StandardError: t.Model.(Measured).StandardError(tr.X)}
+		if t.keepsPath(out) {
+			p.Fit = t.Model.Fit(tr.X)
+		}
+		out.Curve = append(out.Curve, p)
 	}
 	return nil
 }

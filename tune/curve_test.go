@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/tune"
@@ -49,4 +50,52 @@ func TestCurve(t *testing.T) {
 	require.Nil(t, r.Curve)
 	_, err = tune.Run(context.Background(), m, tune.Config{Curve: -1})
 	require.ErrorContains(t, err, "curve is -1")
+}
+
+// The curve has the predictors: that of the refit in its middle, at a hundred times the weights the mean, and in between what the final training with these weights
+// gives, on the training rows or on all, and of folds on all.
+func TestPath(t *testing.T) {
+	config, err := dataset.Preset("100-20-250-p250")
+	require.NoError(t, err)
+	s, _, err := dataset.Generate(config, 1)
+	require.NoError(t, err)
+	cv, err := dataset.CrossValidate(s.Train, 4, 1, nil)
+	require.NoError(t, err)
+	native, err := backends.Open(backends.Default)
+	require.NoError(t, err)
+	for _, rows := range []dataset.Division{s, cv} {
+		m, err := elasticnet.New(rows, elasticnet.Options{Standardize: true, Intercept: true})
+		require.NoError(t, err)
+		for _, final := range []string{tune.FinalTrain, tune.FinalAll} {
+			if rows == dataset.Division(cv) && final == tune.FinalTrain {
+				continue
+			}
+			c := tune.Config{Method: "grid", Evaluations: 16, Curve: 3}
+			if rows != dataset.Division(cv) {
+				c.Final = final
+			}
+			r, err := tune.Run(context.Background(), m, c)
+			require.NoError(t, err)
+			require.Len(t, r.Curve, 7)
+			require.Equal(t, r.RefitFit, r.Curve[3].Fit)
+			mean, n := 0.0, 0.0
+			for _, part := range []*dataset.Data{s.Train, s.Val} {
+				if final == tune.FinalTrain && part == s.Val || rows == dataset.Division(cv) && part == s.Val {
+					continue
+				}
+				for _, y := range part.Y {
+					mean, n = mean+y, n+1
+				}
+			}
+			for _, v := range r.Curve[0].Fit.Coefficients {
+				require.Zero(t, v)
+			}
+			require.InDelta(t, mean/n, r.Curve[0].Fit.Intercept, 1e-6*math.Abs(mean/n)+1e-8)
+			if final == tune.FinalAll {
+				want, _, err := m.RetrainWeighted(context.Background(), native, backends.Options{}, r.Curve[4].Lambda)
+				require.NoError(t, err)
+				require.InDeltaSlice(t, want.Coefficients, r.Curve[4].Fit.Coefficients, 1e-2)
+			}
+		}
+	}
 }

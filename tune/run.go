@@ -47,6 +47,9 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	if err := out.retrain(t, limits); err != nil {
 		return nil, err
 	}
+	if err := t.path(limits.search, out); err != nil {
+		return nil, err
+	}
 	out.settle()
 	out.TimeSeconds = time.Since(begun).Seconds()
 	return out, nil

@@ -162,8 +162,8 @@ func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure,
 		}
 		list = append(list, f)
 	}
-	x, y, area := roc(j.Value, j.Y, 1)
-	if math.IsNaN(area) || x[len(x)-1] != 1 || y[len(y)-1] != 1 { // one label alone
+	x, y, area := roc(j.Value, j.Y, j.Weight, 1)
+	if last := len(x) - 1; math.IsNaN(area) || x[last] < 1-1e-9 || y[last] < 1-1e-9 { // one label alone
 		return list, nil
 	}
 	curve := figure.Line{Name: "model"}
@@ -227,9 +227,14 @@ func calibrationFigure(j *judged, label string) (webpage.Figure, error) {
 			continue
 		}
 		n, p, share := float64(len(bin)), 0.0, 0.0
+		total := weightOf(j.Weight, bin)
 		for _, i := range bin {
-			p += metrics.Probability(j.Value[i]) / n
-			share += j.Y[i] / n
+			w := 1 / n
+			if j.Weight != nil {
+				w = j.Weight[i] / total
+			}
+			p += w * metrics.Probability(j.Value[i])
+			share += w * j.Y[i]
 		}
 		line.X, line.Y, line.Error = append(line.X, p), append(line.Y, share), append(line.Error, math.Sqrt(share*(1-share)/n))
 	}
@@ -238,6 +243,17 @@ func calibrationFigure(j *judged, label string) (webpage.Figure, error) {
 		short(line.X[0]), short(line.Y[0]), short(line.X[len(line.X)-1]), short(line.Y[len(line.Y)-1]))
 	return onPage("calibration", caption, about, figure.Figure{Title: "calibration", XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
 		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 7}, line}}}})
+}
+
+// weightOf is the sum of the weights of some rows; 0 without weights.
+func weightOf(weight []float64, rows []int) (sum float64) {
+	if weight == nil {
+		return 0
+	}
+	for _, i := range rows {
+		sum += weight[i]
+	}
+	return sum
 }
 
 // traceFigures show what the methods had reached when; none where there is nothing to draw.

@@ -37,6 +37,7 @@ type reportContents struct {
 	Curve                []webpage.Figure
 	Coefficients         *webpage.Table
 	CoefficientsNote     string
+	Paths                []webpage.Figure
 	On                   string
 	Figures              []webpage.Figure
 	Confusion            *webpage.Table
@@ -100,6 +101,9 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	}
 	if r.Refit != nil && job.entries == nil {
 		c.Coefficients, c.CoefficientsNote = coefficientTable(split, r.RefitFit, j)
+		if c.Paths, err = pathFigures(split, r); err != nil {
+			return err
+		}
 	}
 	if j != nil {
 		if c.Figures, err = predictionFigures(job, j, r.RefitFit); err != nil {

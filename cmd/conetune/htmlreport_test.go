@@ -95,7 +95,7 @@ func TestReportOfEveryModel(t *testing.T) {
 				want = append(want, `id="residuals"`)
 			}
 			if spec.folds == nil && spec.several == nil {
-				want = append(want, `id="curve"`)
+				want = append(want, `id="curve"`, `id="paths"`)
 			}
 			page := reportOf(t, args...)
 			for _, text := range want {

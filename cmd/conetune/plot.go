@@ -130,7 +130,7 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 	if fit.Classes() {
 		return []figure.Tile{confusion}
 	}
-	x, y, area := roc(d.Value, d.Y, 1)
+	x, y, area := roc(d.Value, d.Y, d.Weight, 1)
 	return []figure.Tile{
 		{
 			Title: fmt.Sprintf("ROC, %s, area %.3f", where, area), XLabel: "share of " + names[0] + " called " + names[1],
@@ -142,32 +142,47 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 }
 
 // roc returns the shares of other rows (x) and of positive rows (y) whose value is above a threshold, for all
-// thresholds, and the area below the curve. Rows of one value are one step of the curve.
-func roc(value, label []float64, positive float64) (x, y []float64, area float64) {
+// thresholds, and the area below the curve, by the weights of the rows, nil for equal ones. Rows of one value are one step of the curve.
+func roc(value, label, weight []float64, positive float64) (x, y []float64, area float64) {
+	of := func(i int) float64 {
+		if weight == nil {
+			return 1
+		}
+		return weight[i]
+	}
 	order := make([]int, len(value))
-	positives := 0
+	positives, others := 0.0, 0.0
 	for i := range order {
 		order[i] = i
 		if label[i] == positive {
-			positives++
+			positives += of(i)
+		} else {
+			others += of(i)
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(value[j], value[i]) })
 	x, y = []float64{0}, []float64{0}
-	found, wrong := 0, 0
+	found, wrong := 0.0, 0.0
 	for k, i := range order {
 		if label[i] == positive {
-			found++
+			found += of(i)
 		} else {
-			wrong++
+			wrong += of(i)
 		}
 		if k+1 < len(order) && value[order[k+1]] == value[i] {
 			continue
 		}
-		x = append(x, float64(wrong)/math.Max(1, float64(len(order)-positives)))
-		y = append(y, float64(found)/math.Max(1, float64(positives)))
+		x, y = append(x, shareOf(wrong, others)), append(y, shareOf(found, positives))
 		last := len(x) - 1
 		area += (x[last] - x[last-1]) * (y[last] + y[last-1]) / 2
 	}
 	return x, y, area
+}
+
+// shareOf is a part of a sum, at most 1 whatever the rounding; 0 where there is no sum.
+func shareOf(part, sum float64) float64 {
+	if sum == 0 {
+		return 0
+	}
+	return math.Min(1, part/sum)
 }

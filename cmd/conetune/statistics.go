@@ -11,7 +11,7 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// statisticsFigure is what --plot draws, about the choice of the best method: the validation error over lambda, and below it the predictions: targets and
+// statisticsFigure is what --plot draws, about the choice of the best method: the validation error and the coefficients over lambda, and below them the predictions: targets and
 // residuals, or the ROC curve and the confusion table of a classifier, or the matrix. Where the weights have no curve, as those of a support vector
 // machine and of a matrix, what the run had reached stands above.
 func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
@@ -21,6 +21,9 @@ func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result
 		f = c.figure()
 		f.Panels[0].YLabel = "validation: " + errorAxis(r)
 		f.Title = fmt.Sprintf("%s for %s: error over lambda, with bars of one standard error", r.Model, split.Train.Target)
+		if p := pathsOf(split, r); p != nil {
+			f.Panels = append(f.Panels, p.panel())
+		}
 	} else {
 		label, steps := overSteps(results)
 		f = progressFigure(job, steps)

@@ -208,7 +208,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	registerMemory(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
 	fs.StringVar(&f.trace, "trace", "", "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on")
-	fs.StringVar(&f.plot, "plot", "", "draw the validation error over lambda, and the predictions, into `FILE.png` or .svg")
+	fs.StringVar(&f.plot, "plot", "", "draw the validation error and the coefficients over lambda, and the predictions, into `FILE.png` or .svg")
 	fs.StringVar(&f.plotTrace, "plot-trace", "", "draw how the method went into `FILE.png` or .svg: errors, penalty, gap, step and coefficients over the iterations, or several methods over time")
 	fs.StringVar(&f.report, "report", "", "write a page about the choice to `FILE.html`: how good it is, coefficients, predictions, data; it needs no other file")
 	fs.StringVar(&f.saveConfig, "save-config", "", "write the settings to `FILE.yaml`, for --config")

@@ -13,6 +13,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -64,12 +65,13 @@ type Panel struct {
 // Line is a sequence of points, X and Y of equal length. Its name goes into the
 // legend, unless it is empty. Style is the index of its dash, marker and colour,
 // modulo their number. Points leaves the line out and marks all points. Error, if any, has half the length of a vertical bar
-// for each point.
+// for each point. Thin lines have no markers, and stand behind the others.
 type Line struct {
 	Name   string
 	X, Y   []float64
 	Style  int
 	Points bool
+	Thin   bool
 	Error  []float64
 }
 
@@ -265,7 +267,7 @@ func (panel Panel) plot(logX bool) (*plot.Plot, error) {
 	legend := plot.NewLegend()
 	legend.TextStyle.Font.Size = textSize
 	legend.ThumbnailWidth, legend.Padding = 26, 4
-	for _, line := range panel.Lines {
+	for _, line := range thinFirst(panel.Lines) {
 		points, err := line.points(logX, panel.LogY)
 		if err != nil {
 			return nil, err
@@ -286,21 +288,29 @@ func (panel Panel) plot(logX bool) (*plot.Plot, error) {
 			marked = append(marked, points[i])
 		}
 		m := &plotter.Scatter{XYs: marked, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: 2.5, Shape: s.marker}}
-		if line.Points {
+		switch {
+		case line.Thin:
+			l.Width = 0.6
+			p.Add(l)
+		case line.Points:
 			m.XYs = points
 			if len(points) == 1 {
 				m.Radius *= 2
 			}
 			p.Add(m)
-		} else {
+		default:
 			p.Add(l, m)
 		}
 		for _, bar := range bars {
 			p.Add(&plotter.Line{XYs: bar, LineStyle: draw.LineStyle{Color: s.color, Width: 0.7}})
 		}
-		if line.Name != "" && line.Points {
+		switch {
+		case line.Name == "":
+		case line.Thin:
+			legend.Add(line.Name, l)
+		case line.Points:
 			legend.Add(line.Name, m)
-		} else if line.Name != "" {
+		default:
 			legend.Add(line.Name, l, m)
 		}
 	}
@@ -318,6 +328,21 @@ func (panel Panel) plot(logX bool) (*plot.Plot, error) {
 	}
 	p.Legend = legend
 	return p, nil
+}
+
+// thinFirst puts thin lines in front, which others are drawn over.
+func thinFirst(lines []Line) []Line {
+	out := slices.Clone(lines)
+	slices.SortStableFunc(out, func(a, b Line) int {
+		switch {
+		case a.Thin == b.Thin:
+			return 0
+		case a.Thin:
+			return -1
+		}
+		return 1
+	})
+	return out
 }
 
 // points returns the points that can be shown.

@@ -40,14 +40,14 @@ func (d *Data) All() (*Data, error) {
 // [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
 func (m *Model) Refits() {}
 
-// fitGap is the relative gap of final fits.
+// fitGap is the relative gap of final fits, problems.PathGap that of those to be looked at.
 const fitGap = 1e-9
 
 // largeTable is the number of entries of the training rows from which on what is left of a search is cleared away before the final fit.
 const largeTable = 5e6
 
-// whole is the model of all rows, with its program, which has the fast fit, if there is one, in the place of conic programs of our own backend.
-func (m *Model) whole(backend backends.ConicBackend) (*Model, dca.Program, error) {
+// whole is the model of all rows, with its program, which has the fast fit to a relative gap, if there is one, in the place of conic programs of our own backend.
+func (m *Model) whole(backend backends.ConicBackend, gap float64) (*Model, dca.Program, error) {
 	if n, p := m.data.Dims(); float64(n)*float64(p) >= largeTable {
 		runtime.GC() // columns that a search made of the table; those of all rows are about to be made
 	}
@@ -62,7 +62,7 @@ func (m *Model) whole(backend backends.ConicBackend) (*Model, dca.Program, error
 	}
 	fit, err := all.Penalised()
 	if fit != nil {
-		p.Fit = lower.NewChain(fit, fitGap)
+		p.Fit = lower.NewChain(fit, gap)
 	}
 	return all, p, err
 }
@@ -71,7 +71,7 @@ func (m *Model) whole(backend backends.ConicBackend) (*Model, dca.Program, error
 // rows, so that what suits the training rows suits all. The test error is nil without test rows. A
 // [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(backend)
+	all, p, err := m.whole(backend, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -92,7 +92,7 @@ func (m *Model) TestError(f problems.Fit) *float64 { return m.data.test(f) }
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(backend)
+	all, p, err := m.whole(backend, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -111,6 +111,15 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	}
 	fit := all.Fit(s.X)
 	return fit, m.TestError(fit), nil
+}
+
+// RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.
+func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]problems.Fit, error) {
+	all, p, err := m.whole(backend, problems.PathGap)
+	if err != nil {
+		return nil, err
+	}
+	return problems.Path(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, all.Fit)
 }
 
 // heldRows is the least number of rows that a fold holds back.

@@ -1,0 +1,54 @@
+package tune
+
+import (
+	"context"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// PathTrainer is a [Measured] model that can do the final training with one after the other of several weights of the penalties, without scoring them. The list ends
+// where the context does; a fit without coefficients stands for weights that have none.
+type PathTrainer interface {
+	Measured
+	RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]Fit, error)
+}
+
+// mostPath bounds the coefficients of the fits of a curve that are kept.
+const mostPath = 2e7
+
+// keepsPath says that the fits of a curve are kept.
+func (t *Task) keepsPath(out *Result) bool {
+	_, ok := t.Model.(PathTrainer)
+	return ok && float64(2*t.Config.Curve+1)*float64(len(out.RefitFit.Coefficients)) <= mostPath
+}
+
+// path fills in [CurvePoint.Fit] by fits to the rows that the refit is trained on, which those of the curve are where it is a lower-level solution.
+func (t *Task) path(ctx context.Context, out *Result) error {
+	if len(out.Curve) == 0 || out.Refit == nil || !t.keepsPath(out) {
+		return nil
+	}
+	if out.TrainedOn == FinalAll {
+		lambda := make([][]float64, len(out.Curve))
+		for k, p := range out.Curve {
+			lambda[k] = p.Lambda
+		}
+		list, err := t.Model.(PathTrainer).RetrainPath(ctx, t.trainer(), t.Config.solver(), lambda)
+		if err != nil {
+			return err
+		}
+		for k := range out.Curve {
+			if out.Curve[k].Fit = (Fit{}); k < len(list) {
+				out.Curve[k].Fit = list[k]
+			}
+		}
+	}
+	for k := range out.Curve {
+		if p := &out.Curve[k]; p.Factor == 1 && p.Fit.Coefficients != nil {
+			p.Fit = out.RefitFit
+		}
+		if p := &out.Curve[k]; !p.Fit.Finite() {
+			p.Fit = Fit{}
+		}
+	}
+	return nil
+}

@@ -86,6 +86,9 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		c.Verdict = append(c.Verdict, verdict(job, j)...)
 		c.Quality = qualityTable(job, j)
 	} else {
+		c.Quality = targetsTable(job.judge.ofTargets(r))
+	}
+	if j == nil || j.entries {
 		c.Errors = errorsTable(job, results)
 	}
 	if job.outside != nil {
@@ -148,14 +151,52 @@ func commandLine(args []string) string {
 
 // judgedOn says which rows a predictor is judged by.
 func judgedOn(j *judged) string {
-	rows := count(j.rows, "row")
-	switch j.on {
-	case onTest:
-		return rows + " for the test, which were used for nothing else"
-	case onFolds:
-		return rows + " of the cross-validation, each predicted by fits of folds that it does not train"
+	if j.entries {
+		text := "1 entry"
+		if j.rows != 1 {
+			text = fmt.Sprintf("%d entries", j.rows)
+		}
+		return onRows(text, j.on, "entries")
 	}
-	return rows + " for validation, predicted by the fit to the training rows"
+	return onRows(count(j.rows, "row"), j.on, "rows")
+}
+
+// onRows says which so many rows, or what they are, are.
+func onRows(many, on, what string) string {
+	switch on {
+	case onTest:
+		return many + " for the test, which were used for nothing else"
+	case onFolds:
+		return many + " of the cross-validation, each predicted by fits of folds that it does not train"
+	}
+	return many + " for validation, predicted by the fit to the training " + what
+}
+
+// briefNames are measures of regressions in heads of narrow columns.
+var briefNames = map[string]string{metrics.R2: "R²", metrics.RMSE: "RMSE", metrics.MAE: "MAE"}
+
+// targetsTable has the measures of several targets, a row for each; nil without.
+func targetsTable(j *judgedTargets) *webpage.Table {
+	if j == nil {
+		return nil
+	}
+	t := &webpage.Table{ID: "quality", Caption: "How good it is on " + onRows(count(j.rows, "row"), j.on, "rows"), Columns: []webpage.Column{{Title: "target"}}}
+	for _, m := range j.list[0].metrics {
+		t.Columns = append(t.Columns, webpage.Column{Title: briefNames[m.Name], Number: true}, webpage.Column{Title: "s.e.", Spoken: "standard error of " + briefNames[m.Name], Number: true})
+	}
+	t.Columns = append(t.Columns, webpage.Column{Title: "RMSE without features", Number: true})
+	for _, target := range j.list {
+		cells := []webpage.Cell{{Text: target.name}}
+		base := math.NaN()
+		for _, m := range target.metrics {
+			cells = append(cells, webpage.Cell{Text: fine(m.Value), Strong: true}, webpage.Cell{Text: short(m.StandardError)})
+			if m.Name == metrics.RMSE {
+				base = m.Base
+			}
+		}
+		t.Rows = append(t.Rows, webpage.Row{Cells: append(cells, webpage.Cell{Text: fine(base)})})
+	}
+	return t
 }
 
 // measureNames are the measures in words.
@@ -169,6 +210,8 @@ var measureNames = map[string]string{
 // without is what is predicted without any feature.
 func without(job *tuneJob, j *judged) string {
 	switch {
+	case j.entries:
+		return "the mean of the training entries"
 	case job.spec.name == "quantile":
 		return "the quantile of the training rows"
 	case job.spec.classes:

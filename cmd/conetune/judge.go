@@ -28,7 +28,8 @@ const (
 type judged struct {
 	metrics.Sample
 	on      string
-	rows    int // distinct ones
+	entries bool // of a matrix, not rows
+	rows    int  // distinct ones
 	metrics []metrics.Metric
 	// folds are the fits of folds, nil without; fit is the refit.
 	folds []tune.Fit
@@ -37,9 +38,12 @@ type judged struct {
 	probability, share [][]float64
 }
 
-// of judges the refit of a result. It is nil where there is no refit, where there are no rows with what they need, and for several targets and matrices.
+// of judges the refit of a result. It is nil where there is no refit, where there are no rows with what they need, and for several targets, see [judge.ofTargets].
 func (j *judge) of(r *tune.Result) *judged {
-	if j == nil || r.Refit == nil || r.RefitFit.Matrix != nil || r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
+	if j != nil && r.Refit != nil && r.RefitFit.Matrix != nil {
+		return j.ofMatrix(r)
+	}
+	if j == nil || r.Refit == nil || r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		return nil
 	}
 	split, out := j.rows.split, &judged{}

@@ -229,8 +229,8 @@ func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
 }
 
 // pick are the elements at some places.
-func pick(list, at []int) []int {
-	out := make([]int, len(at))
+func pick[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
 	for k, i := range at {
 		out[k] = list[i]
 	}

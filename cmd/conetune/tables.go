@@ -357,9 +357,10 @@ func (a *app) tell(r *reading) {
 // toldResult is a result with its coefficients, the findings about its tables, and how good its predictions are.
 type toldResult struct {
 	*tune.Result
-	notes  []note
-	judged *judged // nil for nothing to say
-	nested *nested // nil without
+	notes   []note
+	judged  *judged        // nil for nothing to say
+	several *judgedTargets // the same of several targets
+	nested  *nested        // nil without
 }
 
 // MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
@@ -370,14 +371,21 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 	}
 	var more struct {
 		*toldCoefficients
-		Findings []note                    `json:"findings,omitempty"`
-		On       string                    `json:"metrics_on,omitempty"`
-		Metrics  map[string]metrics.Metric `json:"metrics,omitempty"`
-		Nested   *nested                   `json:"nested,omitempty"`
+		Findings []note                               `json:"findings,omitempty"`
+		On       string                               `json:"metrics_on,omitempty"`
+		Metrics  map[string]metrics.Metric            `json:"metrics,omitempty"`
+		Targets  map[string]map[string]metrics.Metric `json:"metrics_of_targets,omitempty"`
+		Nested   *nested                              `json:"nested,omitempty"`
 	}
 	more.Findings, more.Nested = r.notes, r.nested
 	if r.judged != nil {
 		more.On, more.Metrics = r.judged.on, byName(r.judged.metrics)
+	}
+	if r.several != nil {
+		more.On, more.Targets = r.several.on, map[string]map[string]metrics.Metric{}
+		for _, t := range r.several.list {
+			more.Targets[t.name] = byName(t.metrics)
+		}
 	}
 	if r.Refit != nil && r.RefitFit.Matrix == nil {
 		more.toldCoefficients = tellCoefficients(r.RefitFit)

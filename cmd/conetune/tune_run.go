@@ -212,7 +212,7 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	list := make([]toldResult, len(results))
 	for i, r := range results {
 		list[i].Result = r
-		list[i].judged = job.judge.of(r)
+		list[i].judged, list[i].several = job.judge.of(r), job.judge.ofTargets(r)
 		if r == best(results) {
 			list[i].nested = job.outside
 		}

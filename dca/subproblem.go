@@ -63,9 +63,8 @@ func (b *subproblem) compile() error {
 	if b.compiled != nil {
 		return nil
 	}
-	sequence := b.settings.sequence()
-	compiled, err := b.compileAs(b.settings.splits() || slices.Contains(sequence, backends.SecondOrderCone))
-	if err == nil && slices.ContainsFunc(sequence, compiled.Has) {
+	compiled, err := b.compileAs(b.settings.splits() || b.settings.sequences())
+	if err == nil && b.settings.sequences() && compiled.Has(backends.SecondOrderCone) {
 		b.xk, b.gx, b.rows, b.split = nil, nil, nil, nil
 		compiled, err = b.compileAs(false)
 	}

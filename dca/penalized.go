@@ -380,7 +380,7 @@ func (q *Penalized) each(weights []float64) []float64 {
 }
 
 // looseGap is the relative gap of fits that only tell whether a validation loss is above another by the factor clearly.
-const looseGap, clearly = 3e-2, 1.02
+const looseGap, clearly = 3e-2, 1.01
 
 // above says whether the validation loss at the weights is clearly above a value, of fits of compact points, which take long. A solve at these weights
 // begins where this ends.

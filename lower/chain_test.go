@@ -71,3 +71,24 @@ func TestChainDoesNotStartFromWhatIsNotSolved(t *testing.T) {
 		require.Zero(t, pt.State)
 	}
 }
+
+// exact says to what gap it was asked to go.
+type exact struct{ ridge }
+
+func (e exact) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	pt, err := e.ridge.Solve(ctx, lambda, tol, start)
+	pt.Gap = tol
+	return pt, err
+}
+
+// The gap of one solve may be another than the chain's, which goes on from it.
+func TestChainSolveTo(t *testing.T) {
+	c := lower.NewChain(exact{ridge{target: 3}}, 1e-9)
+	loose, err := c.SolveTo(context.Background(), []float64{1}, 0.1)
+	require.NoError(t, err)
+	require.Equal(t, 0.1, loose.Gap)
+	next, err := c.Solve(context.Background(), []float64{1})
+	require.NoError(t, err)
+	require.Equal(t, 1e-9, next.Gap)
+	require.EqualValues(t, 1, next.State, "from the loose one")
+}

@@ -6,8 +6,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// stays is the share of the gap of the round before above which it has hardly changed.
-const stays = 0.5
+// stays is the share of the gap of the round before above which it has hardly changed, and aimed that of the gap that the next round aims at.
+const stays, aimed = 0.5, 0.7
 
 // minimize solves the objective to an absolute gap.
 func (f *factored) minimize(gap float64) (objective, reached float64, status lower.Status, rounds int) {
@@ -34,7 +34,7 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of the gap, unless it stays.
 		switch {
 		case !grew && f.bent == 0:
-			tol *= math.Max(0.05, math.Min(0.5, 0.5*gap/reached))
+			tol *= math.Max(0.05, math.Min(0.5, aimed*gap/reached))
 		case reached > stays*before:
 			tol /= 2
 		}

@@ -108,6 +108,7 @@ func TestFactoredAgainstConic(t *testing.T) {
 	b, err := dca.Solve(context.Background(), quick, s)
 	require.NoError(t, err)
 	require.Equal(t, a.Iterations, b.Iterations)
+	require.Equal(t, a.StartWeights, b.StartWeights, "also where loose fits say that the path has risen")
 	for k, it := range a.Trace {
 		require.InEpsilon(t, it.Objective, b.Trace[k].Objective, 1e-4, "%d", k)
 		require.InEpsilon(t, it.UpperValue, b.Trace[k].UpperValue, 1e-4)

@@ -173,10 +173,11 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 	return out, nil
 }
 
-// penalties are the P_i(x) of a trial.
+// penalties are the P_i(x) of a trial, by its fit where that has them all: conic programs copy large tables.
 func (t *Task) penalties(at Trial) ([]float64, error) {
 	if fits := lower.BilevelsOf(t.fit); t.fit != nil && len(fits) == 1 {
-		if f, ok := fits[0].(lower.Compact); ok {
+		f := fits[0]
+		if _, compact := f.(lower.Compact); compact || len(t.Program.H0) == t.Program.Radii && f.Dim() == t.Program.Radii {
 			return f.Values(at.X).Penalties, nil
 		}
 	}

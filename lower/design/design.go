@@ -20,8 +20,17 @@ type Matrix struct {
 	value        []float64
 }
 
-// New copies a matrix by columns. Sparse ones stay sparse: a [*sparse.CSC] is shared, the nonzeros of a [*sparse.CSR] are copied.
+// Columnwise is a matrix that has its numbers by columns.
+type Columnwise interface {
+	mat.Matrix
+	ByColumns() *Matrix
+}
+
+// New copies a matrix by columns; a [Columnwise] one is shared. Sparse ones stay sparse: a [*sparse.CSC] is shared, the nonzeros of a [*sparse.CSR] are copied.
 func New(x mat.Matrix) *Matrix {
+	if c, ok := x.(Columnwise); ok {
+		return c.ByColumns()
+	}
 	n, p := x.Dims()
 	if s, ok := x.(*sparse.CSR); ok {
 		return fromRows(n, p, s)
@@ -105,6 +114,9 @@ func (d *Matrix) Dense() bool { return d.dense != nil }
 
 // column is column j of a dense design.
 func (d *Matrix) column(j int) []float64 { return d.dense[j*d.n : (j+1)*d.n : (j+1)*d.n] }
+
+// At is entry (i, j) of a dense design.
+func (d *Matrix) At(i, j int) float64 { return d.dense[j*d.n+i] }
 
 // Column returns the stored entries of column j, of which value[k] stands in row index[k]; index is nil for a dense design, whose value has
 // all n. The slices are the matrix's own, to be read only.

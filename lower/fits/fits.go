@@ -41,7 +41,7 @@ type Rows struct {
 	Weights, Offset []float64
 }
 
-// NewRows copies the features by columns, but for compressed sparse columns, which are shared; nil stands for no features.
+// NewRows copies the features by columns, but for compressed sparse columns and a [design.Columnwise], which are shared; nil stands for no features.
 func NewRows(x mat.Matrix, y []float64) Rows {
 	if x == nil {
 		return Rows{X: design.FromColumns(len(y), 0, nil), Y: y}
@@ -59,6 +59,9 @@ func SquaresRows(x mat.Matrix, y []float64) Rows {
 	}
 	return NewRows(x, y)
 }
+
+// Reducible says that [SquaresRows] of a dense n x p table may be few, for which it has to be stored by rows.
+func Reducible(n, p int) bool { return leastsquares.Reducible(n, p) }
 
 // check says what is wrong with the rows of a fit.
 func check(name string, train, val Rows) error {

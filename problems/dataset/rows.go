@@ -37,6 +37,8 @@ func (d *Data) Row(i int) (index []int, value []float64) {
 			index = []int{}
 		}
 		return index, raw.Data[lo:hi:hi]
+	case *columns:
+		return nil, x.row(i)
 	case mat.RawRowViewer:
 		return nil, x.RawRowView(i)
 	}
@@ -87,6 +89,10 @@ func (d *Data) AddRow(out []float64, a float64, i int) {
 func (d *Data) Mul(b []float64) []float64 {
 	n, p := d.Dims()
 	out := make([]float64, n)
+	if c, ok := d.X.(*columns); ok {
+		c.x.Mul(out, b)
+		return out
+	}
 	if d.Sparse() {
 		for i := range out {
 			out[i] = d.Dot(i, b)
@@ -116,6 +122,10 @@ func (d *Data) Mul(b []float64) []float64 {
 func (d *Data) MulTrans(r []float64) []float64 {
 	_, p := d.Dims()
 	out := make([]float64, p)
+	if c, ok := d.X.(*columns); ok {
+		c.x.MulTrans(out, r)
+		return out
+	}
 	for i, v := range r {
 		d.AddRow(out, v, i)
 	}
@@ -179,6 +189,10 @@ func (d *Data) Rows(index []int) *Data {
 	case d.Sparse():
 		part.X = pick(p, index, d.Row)
 	default:
+		if c, ok := d.X.(*columns); ok {
+			part.X = c.pick(index)
+			break
+		}
 		x := mat.NewDense(len(index), p, nil)
 		for k, i := range index {
 			d.Fill(x.RawRowView(k), i)
@@ -203,6 +217,9 @@ func picked(list []float64, index []int) []float64 {
 // ScaledRows is [Data.Rows] with the features of its row k multiplied by scale[k].
 func (d *Data) ScaledRows(index []int, scale []float64) *Data {
 	part := d.Rows(index)
+	if c, ok := part.X.(*columns); ok {
+		part.X = c.whole()
+	}
 	for k, a := range scale {
 		_, value := part.Row(k)
 		floats.Scale(a, value) // its own
@@ -257,6 +274,12 @@ func Stack(a, b *Data) *Data {
 		})
 		return out
 	}
+	if first, ok := a.X.(*columns); ok {
+		if second, ok := b.X.(*columns); ok {
+			out.X = first.above(second)
+			return out
+		}
+	}
 	first, shared := a.X.(mat.RawRowViewer)
 	if second, too := b.X.(mat.RawRowViewer); shared && too {
 		out.X = newStacked(first, second, n, m, p)
@@ -277,6 +300,8 @@ func (d *Data) Dense() *mat.Dense {
 	case *mat.Dense:
 		return x
 	case *stacked:
+		return x.whole()
+	case *columns:
 		return x.whole()
 	}
 	n, p := d.Dims()

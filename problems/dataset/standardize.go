@@ -66,6 +66,9 @@ func (t *Transform) Apply(d *Data) *Data {
 		out.X = sparse.NewCSR(n, p, raw.Indptr, raw.Ind, value) // the indices are shared
 		return out
 	}
+	if _, ok := d.X.(*columns); ok {
+		return t.Columns(d)
+	}
 	z := mat.NewDense(n, p, nil)
 	for i := range n {
 		row := z.RawRowView(i)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -131,12 +132,27 @@ func (d *Data) inUnits(rows *dataset.Data) *dataset.Data {
 	if d.transform == nil {
 		return rows
 	}
-	z := d.transform.Apply(rows)
+	z := d.inFeatureUnits(rows)
 	y := make([]float64, len(z.Y))
 	for i, v := range z.Y {
 		y[i] = (v - d.shift) / d.sd
 	}
 	return &dataset.Data{X: z.X, Y: y, Weights: z.Weights, Offset: z.Offset, Features: z.Features, Target: z.Target}
+}
+
+// columnEntries is the number of entries of a dense table from which on it is kept by columns in the units of the model, as fits work with it: beside the user's table there is
+// no other copy then.
+const columnEntries = 1 << 20
+
+// inFeatureUnits is inUnits but for the targets.
+func (d *Data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
+	table := d.user.Table()
+	n, p := table.Dims()
+	_, squares := d.loss.(Squares)
+	if n*p < columnEntries || squares && fits.Reducible(n, p) || table.Weights != nil {
+		return d.transform.Apply(rows)
+	}
+	return d.transform.Columns(rows)
 }
 
 // Features returns the names of the p features.

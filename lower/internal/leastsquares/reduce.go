@@ -37,7 +37,7 @@ const (
 func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targets []float64, ok bool) {
 	rows, dense := x.(mat.RawRowViewer)
 	n, p := x.Dims()
-	if !dense || len(y) != n || p > reduceColumns || n < reduceRows*(p+2) || n*p < reduceEntries {
+	if !dense || len(y) != n || !Reducible(n, p) {
 		return nil, nil, false
 	}
 	q := p + 1
@@ -53,6 +53,11 @@ func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targe
 	data := make([]float64, m*q)
 	reflect(data, m, z.mean, r, math.Sqrt(float64(m)/z.n))
 	return design.FromColumns(m, p, data[:m*p:m*p]), data[m*p:], true
+}
+
+// Reducible says that a table has so many more rows than columns.
+func Reducible(n, p int) bool {
+	return p <= reduceColumns && n >= reduceRows*(p+2) && n*p >= reduceEntries
 }
 
 // reflect sets the columns of length m to mu_j + H [0; scale r_j], with H = I - v v' / (m - sqrt m), v = 1 - sqrt(m) e_1.

@@ -1,0 +1,70 @@
+package regression
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// large is a table of normal numbers.
+func large(rng *rand.Rand, n, p int) *dataset.Data {
+	d := &dataset.Data{X: mat.NewDense(n, p, nil), Y: make([]float64, n), Features: make([]string, p), Target: "y"}
+	for j := range p {
+		d.Features[j] = fmt.Sprint("x", j)
+	}
+	for i := range n {
+		d.Y[i] = 3 + rng.NormFloat64()
+		row := d.X.(*mat.Dense).RawRowView(i)
+		for j := range row {
+			row[j] = 1 + rng.NormFloat64()
+		}
+	}
+	return d
+}
+
+// A large table is kept by columns, of which fits make no copy, and has the errors and gradients that its rows say.
+func TestLargeTableByColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	s := &dataset.Split{Train: large(rng, 60, 20_000), Val: large(rng, 11, 20_000)}
+	d, err := New(s, Options{Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	train, val, _ := d.Rows()
+	for _, rows := range []*dataset.Data{train, val} {
+		require.Implements(t, (*design.Columnwise)(nil), rows.X)
+	}
+	plain := &Data{options: d.options, loss: d.loss, user: d.user, transform: d.transform, shift: d.shift, sd: d.sd}
+	part := s.Parts()[0]
+	fit := dataset.Data{X: d.transform.Apply(part.Train).X, Y: train.Y, Features: train.Features}
+	choose := dataset.Data{X: d.transform.Apply(part.Val).X, Y: val.Y, Features: val.Features}
+	plain.parts = append(plain.parts, plain.newPart(&fit, &choose, part.Val))
+
+	x := [][]float64{make([]float64, 20_000), {0.1}}
+	for j := 0; j < len(x[0]); j += 3 {
+		x[0][j] = rng.NormFloat64() / 100
+	}
+	require.InDelta(t, plain.Evaluate(x).Validation, d.Evaluate(x).Validation, 1e-10)
+	require.InDelta(t, plain.LambdaMax(), d.LambdaMax(), 1e-12)
+	want, got := plain.TrainGradient(x), d.TrainGradient(x)
+	require.InDeltaSlice(t, want[0], got[0], 1e-12)
+	require.InDelta(t, want[1][0], got[1][0], 1e-12)
+	all, err := d.All()
+	require.NoError(t, err)
+	rows, _, _ := all.Rows()
+	require.Implements(t, (*design.Columnwise)(nil), rows.X)
+	require.True(t, mat.Equal(dataset.Stack(&fit, &choose).X, rows.X))
+}
+
+// Tables of many rows whose losses are squares stay rows, of which fits make few.
+func TestTallTableByRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	d, err := New(&dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}, Options{Standardize: true})
+	require.NoError(t, err)
+	train, _, _ := d.Rows()
+	require.Implements(t, (*mat.RawRowViewer)(nil), train.X)
+}

@@ -215,12 +215,17 @@ func (c Config) chosen(backend, reason string) {
 }
 
 // solverIterations bounds a conic solve. The first-order solvers may stall where the lower level interpolates; the
-// run then goes on with what they have, if its residual is small, and says that it is inaccurate.
+// run then goes on with what they have, if its residual is small, and says that it is inaccurate. Where a program takes a
+// sequence of others, theirs are counted together.
 func (c Config) solverIterations() int {
-	if b, err := c.open(); err == nil && b.Capabilities().FirstOrder {
-		return 50_000
+	b, err := c.open()
+	switch {
+	case err != nil || !b.Capabilities().FirstOrder:
+		return 0
+	case len(b.Capabilities().BySequence) > 0:
+		return 500_000
 	}
-	return 0
+	return 50_000
 }
 
 // settings are the preset's settings with the overrides of c.

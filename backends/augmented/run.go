@@ -16,14 +16,14 @@ const (
 	// growth is the factor of sigma where the distance from the cones has not shrunk to a share of shrink, and largest its bound beside the first.
 	growth, shrink, largest = 5, 0.2, 1e8
 	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first.
-	leastWeight, firstWeight, mostWeight = 1e-9, 1e-4, 1e4
+	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
 	// innerShare of Options.Eps is the first tolerance of the quadratic programs, which is finer by a factor after a step that has not brought the gradient of
-	// F below stalled times what it was, down to finest. mostInner bounds the iterations of a first-order method for one of them: what it has by then is a
+	// F below stalled times what it was, down to finest times the first. mostInner bounds the iterations of a first-order method for one of them: what it has by then is a
 	// direction, too.
 	innerShare, mostInner  = 0.1, 4000
-	finer, stalled, finest = 0.1, 0.5, 1e-14
+	finer, stalled, finest = 0.1, 0.5, 1e-3
 	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least step.
 	armijo, shortest = 1e-4, 1e-10
 	// farStep is a step, beside x, that may show that the objective has no bound, as every fifth one may.
@@ -129,7 +129,8 @@ func (r *run) search(next []float64) float64 {
 	for j, g := range gradient {
 		slope += g * (next[j] - at.x[j])
 	}
-	known := innerShare * r.options.Eps * math.Max(1, math.Abs(at.value)) // to which the quadratic program is solved
+	// F is known up to the tolerance of the quadratic program, and at points that miss the intervals it may be too small.
+	known := innerShare*r.options.Eps*math.Max(1, math.Abs(at.value)) + r.gained(at.x)
 	for share := 1.0; ; share /= 2 {
 		x := slices.Clone(at.x)
 		floats.AddScaled(x, share, next)
@@ -143,6 +144,15 @@ func (r *run) search(next []float64) float64 {
 			return share
 		}
 	}
+}
+
+// gained is what x may gain by missing the intervals: the sizes of their multipliers times the distances from them.
+func (r *run) gained(x []float64) float64 {
+	slack, sum := r.problem.Slack(x), 0.0
+	for k, v := range r.form.inLines(r.problem, x) {
+		sum += math.Abs(r.lines[k] * (slack[r.form.linear[k]] - v))
+	}
+	return sum
 }
 
 // excess is how far the point misses the tolerance. It keeps the best point.
@@ -165,7 +175,7 @@ func (r *run) follow() (*backends.Solution, error) {
 	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
 	if dual > math.Max(inexact*primal, innerShare*r.options.Eps) && r.rounds < mostRounds {
 		if dual > stalled*before {
-			return nil, r.setInnerEps(max(finest, finer*r.innerEps))
+			return nil, r.setInnerEps(max(finest*innerShare*r.options.Eps, finer*r.innerEps))
 		}
 		return nil, nil
 	}
@@ -180,6 +190,9 @@ func (r *run) follow() (*backends.Solution, error) {
 	copy(r.z, r.at.z)
 	r.before, r.rounds, r.steep = primal, 0, math.Inf(1)
 	r.at = r.form.look(r.problem, r.at.x, r.z, r.sigma)
+	if math.Max(dual, primal) <= innerShare*r.options.Eps { // it is the intervals that the point misses
+		return nil, r.setInnerEps(max(finest*innerShare*r.options.Eps, finer*r.innerEps))
+	}
 	return nil, nil
 }
 

@@ -15,6 +15,7 @@ const Default = "native"
 var known = map[string]string{
 	Default:    `import _ "github.com/conetune/conetune/backends/native"`,
 	"clarabel": fromC("clarabel"),
+	"highs":    fromC("highs"),
 	"osqp":     fromC("osqp"),
 	"scs":      fromC("scs"),
 }

@@ -31,7 +31,7 @@ func withSources(t *testing.T) {
 	}
 }
 
-// withCargo says whether make deps builds what is in Rust.
+// withCargo says whether make deps builds what comes as crates.
 func withCargo() bool {
 	_, err := exec.LookPath("cargo")
 	return err == nil
@@ -60,7 +60,7 @@ func TestWrongSumStopsTheBuild(t *testing.T) {
 // no mode to run, into a folder elsewhere, from the sources that are there and without a
 // network: with the package clients told so and, where the system allows it, in a
 // network namespace of its own. Beside the sources lie some that no pin names. A program
-// is then linked. It takes half a minute, three more of a processor with what is in Rust, and runs only with CONETUNE_BUILD_TEST=1.
+// is then linked. It takes half a minute, ten more of a processor with what is in Rust and C++, and runs only with CONETUNE_BUILD_TEST=1.
 func TestOfflineBuild(t *testing.T) {
 	if os.Getenv("CONETUNE_BUILD_TEST") == "" {
 		t.Skip("CONETUNE_BUILD_TEST is not set")
@@ -85,9 +85,12 @@ func C() string { return scs.Library{}.Version() + " " + osqp.Library{}.Version(
 	if withCargo() {
 		module.put("rust/rust.go", `package rust
 
-import "github.com/conetune/conetune/internal/cgo/clarabel"
+import (
+	"github.com/conetune/conetune/internal/cgo/clarabel"
+	"github.com/conetune/conetune/internal/cgo/highs"
+)
 
-func Version() string { return " " + clarabel.Version() }
+func Version() string { return " " + clarabel.Version() + " " + highs.Version() }
 `)
 	}
 	module.lock()
@@ -116,7 +119,7 @@ func Version() string { return " " + clarabel.Version() }
 	require.NoError(t, err, string(text))
 	libs, tags, want := []string{"scs", "osqp"}, "scs,osqp", "3.3.1 1.0.0"
 	if withCargo() {
-		libs, tags, want = append(libs, "clarabel"), tags+",clarabel", want+" 0.11.1"
+		libs, tags, want = append(libs, "clarabel", "highs"), tags+",clarabel,highs", want+" 0.11.1 1.15.0"
 	}
 	for _, lib := range libs {
 		archive := filepath.Join(deps, "lib", "libconetune_"+lib+".a")
@@ -126,7 +129,7 @@ func Version() string { return " " + clarabel.Version() }
 		names, err := os.ReadFile(lib + ".symbols")
 		require.NoError(t, err)
 		public, got := map[string][]string{lib: strings.Fields(string(names))}, parse(string(nm))
-		if lib == "clarabel" {
+		if lib == "clarabel" || lib == "highs" {
 			got = withoutStandard(got)
 		}
 		assert.Empty(t, complaints(map[string]table{lib: got}, public))

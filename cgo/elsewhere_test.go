@@ -131,6 +131,10 @@ func TestDepsElsewhere(t *testing.T) {
 	require.NoError(t, os.Mkdir(tree, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(tree, "osqp.c"), []byte("the source"), 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(deps, "src", "clarabel-0.11.1"), 0o700)) // of which cargo checks the sums
+	tree = filepath.Join(deps, "src", "highs-sys-1.15.0")
+	require.NoError(t, os.Mkdir(tree, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(tree, "highs.cc"), []byte("the source"), 0o600))
+	m.put("cgo/pins/highs-sys.txt", pinOf("highs-sys-1.15.0", fmt.Sprintf("%x  ./highs.cc\n", sha256.Sum256([]byte("the source")))))
 	m.put("cgo/pins/osqp-sys.txt", pinOf("osqp-sys-1.0.1", fmt.Sprintf("%x  ./osqp.c\n", sha256.Sum256([]byte("the source")))))
 	m.lock()
 
@@ -167,7 +171,7 @@ func TestDepsEnv(t *testing.T) {
 	compile, link := get()
 	want := "-g -O2 -idirafter " + deps + "/include/scs -idirafter " + deps + "/include/osqp"
 	if withCargo() {
-		want += " -idirafter " + deps + "/include/clarabel"
+		want += " -idirafter " + deps + "/include/clarabel -idirafter " + deps + "/include/highs"
 	}
 	assert.Contains(t, compile, want+" -DCONETUNE_DEPS=")
 	assert.Equal(t, "-L"+lib+" -Wl,-rpath,"+lib, link)

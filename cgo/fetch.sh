@@ -1,12 +1,12 @@
 #!/bin/sh
-# fetch.sh [-d DIR] scs|qdldl|openblas|osqp-sys|clarabel ...
+# fetch.sh [-d DIR] scs|qdldl|openblas|osqp-sys|highs-sys|clarabel ...
 #
 # Puts the pinned sources of the C libraries into the folder of sources, with the
 # ordinary package clients, and checks their sums. What is there already is only
 # checked, so that a machine without a network can be served by copying that folder.
 # Of each source exactly the file that its pin names is used, whatever lies beside it.
 #
-# With -d it then unpacks them into DIR/scs, DIR/qdldl, DIR/openblas and DIR/osqp:
+# With -d it then unpacks them into DIR/scs, DIR/qdldl, DIR/openblas, DIR/osqp and DIR/HiGHS:
 # the file is copied into DIR first and the copy is checked, so that what is built is
 # what was checked. Links, devices and paths that lead elsewhere are refused.
 #
@@ -149,29 +149,30 @@ with_pip() {
     rm -f "$into/$file"
 }
 
+# with_cargo NAME FOLDER CRATES: the folder FOLDER of the crate NAME, by the Cargo.toml in CRATES.
 with_cargo() {
-    pinned osqp-sys
+    pinned "$1"
     dir=$src/$file
     if [ ! -d "$dir" ]; then
-        command -v cargo >/dev/null || die "fetching osqp-sys needs cargo; or put the folder osqp of the crate osqp-sys 1.0.1 into $dir"
-        echo "fetching osqp-sys"
+        command -v cargo >/dev/null || die "fetching $1 needs cargo; or put the folder $2 of the crate $1 ${file#"$1-"} into $dir"
+        echo "fetching $1"
         tmp=$(mktemp -d "$src/fetch.XXXXXX")
-        cargo vendor --locked --quiet --manifest-path "$here/crates/Cargo.toml" "$tmp/vendor" >/dev/null ||
-            die "cargo could not fetch osqp-sys as pinned in crates/Cargo.lock; without a network put its folder osqp into $dir"
-        got=$(tree_sum "$tmp/vendor/osqp-sys/osqp")
-        check osqp-sys "$got" "the folder osqp of osqp-sys"
-        if [ ! -d "$dir" ]; then mv "$tmp/vendor/osqp-sys/osqp" "$dir"; fi
+        cargo vendor --locked --quiet --manifest-path "$here/$3/Cargo.toml" "$tmp/vendor" >/dev/null ||
+            die "cargo could not fetch $1 as pinned in $3/Cargo.lock; without a network put its folder $2 into $dir"
+        got=$(tree_sum "$tmp/vendor/$1/$2")
+        check "$1" "$got" "the folder $2 of $1"
+        if [ ! -d "$dir" ]; then mv "$tmp/vendor/$1/$2" "$dir"; fi
         rm -rf "$tmp"
         tmp=
     fi
     if [ -n "$into" ]; then
-        cp -RP "$dir" "$into/osqp"
-        tree=$into/osqp
+        cp -RP "$dir" "$into/$2"
+        tree=$into/$2
     else
         tree=$dir
     fi
     got=$(tree_sum "$tree")
-    check osqp-sys "$got" "$dir"
+    check "$1" "$got" "$dir"
 }
 
 with_crates() {
@@ -199,7 +200,8 @@ for name in "$@"; do
     case $name in
     scs | qdldl) with_pip "$name" --no-binary=:all: --no-build-isolation ;;
     openblas) with_pip openblas --only-binary=:all: ;;
-    osqp-sys) with_cargo ;;
+    osqp-sys) with_cargo osqp-sys osqp crates ;;
+    highs-sys) with_cargo highs-sys HiGHS crates/highs ;;
     clarabel) with_crates ;;
     *) die "unknown source $name" ;;
     esac

@@ -25,6 +25,7 @@ var foreign = strings.Fields(`
 	dgesdd_ dpotrf_ dpotrs_ dsymv_ dsyr2k_ sgemm_ sgemv_ sgesdd_ sgesv_ sgesvd_ spotrf_ spotrs_ ssyevr_ ssymv_ ssyr2k_ ssyrk_
 	daxpy_ ddot_ dgemm_ dgemv_ dgeqp3_ dgesv_ dgesvd_ dgetrs_ dnrm2_ dormqr_ dscal_ dsyev_ dsyevr_ dsyrk_ dtrmv_ dtrsv_ idamax_
 	zheevr_ zherk_ zscal_
+	cblas_daxpy cblas_dcopy cblas_dgemm cblas_dgemv cblas_dger cblas_dscal cblas_dswap cblas_dsyrk cblas_dtpsv cblas_dtrsm cblas_dtrsv
 	scs_start_interrupt_listener scs_end_interrupt_listener scs_is_interrupted conetune_scs_printf __wrap_scs_solve_lin_sys
 	osqp_start_interrupt_listener osqp_end_interrupt_listener osqp_is_interrupted`)
 
@@ -79,10 +80,10 @@ func complaints(tables map[string]table, public map[string][]string) []string {
 
 func TestSymbols(t *testing.T) {
 	tables, public := map[string]table{}, map[string][]string{}
-	for _, lib := range []string{"scs", "osqp", "clarabel"} {
+	for _, lib := range []string{"scs", "osqp", "clarabel", "highs"} {
 		archive := filepath.Join(built(), "lib", "libconetune_"+lib+".a")
 		if _, err := os.Stat(archive); err != nil {
-			if lib == "clarabel" {
+			if lib == "clarabel" || lib == "highs" {
 				continue // where there is no cargo
 			}
 			t.Skip("no C libraries here; make deps builds them")
@@ -93,16 +94,22 @@ func TestSymbols(t *testing.T) {
 		require.NoError(t, err)
 		tables[lib], public[lib] = parse(string(nm)), strings.Fields(string(names))
 	}
-	if t, ok := tables["clarabel"]; ok {
-		tables["clarabel"] = withoutStandard(t)
+	assert.NotContains(t, tables["highs"].wants, "abort") // its orderings would
+	for _, lib := range []string{"clarabel", "highs"} {
+		if t, ok := tables[lib]; ok {
+			tables[lib] = withoutStandard(t)
+		}
 	}
 	assert.Empty(t, complaints(tables, public))
 }
 
-// withoutStandard leaves of what a library in Rust wants the BLAS. The rest is for Rust's standard library, all of
-// which is in it, used or not: that it prints nothing and handles no signals is seen when it runs (backends/clarabel).
+// withoutStandard leaves of what a library in Rust or C++ wants the BLAS and functions that print. The rest is for their
+// standard libraries, and for all of what they could do: that it prints nothing and handles no signals is seen
+// when it runs (backends/clarabel, backends/highs).
 func withoutStandard(t table) table {
-	t.wants = slices.DeleteFunc(t.wants, func(name string) bool { return !strings.HasPrefix(name, "scipy_") && !strings.HasSuffix(name, "_") })
+	t.wants = slices.DeleteFunc(t.wants, func(name string) bool {
+		return strings.HasPrefix(name, "_Z") || !strings.HasPrefix(name, "scipy_") && !strings.HasSuffix(name, "_") && !slices.Contains([]string{"printf", "puts", "putchar"}, name)
+	})
 	return t
 }
 
@@ -137,6 +144,11 @@ func TestLicenses(t *testing.T) {
 		text, err = os.ReadFile(filepath.Join(built(), "licenses", "Clarabel.txt"))
 		require.NoError(t, err)
 		assert.Contains(t, string(text), "Apache License")
+	}
+	if _, err := os.Stat(filepath.Join(built(), "lib", "libconetune_highs.a")); err == nil {
+		text, err := os.ReadFile(filepath.Join(built(), "licenses", "HiGHS.txt"))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "MIT License")
 	}
 	for name, words := range map[string]string{
 		"SCS": "Permission is hereby granted", "SCS-amd": "BSD 3-clause", "SCS-qdldl": "Apache License", "OSQP": "Apache License",

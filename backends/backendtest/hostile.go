@@ -267,6 +267,10 @@ func (h *hostile) solution(out *backends.Solution, n, m int) {
 func Recovery(t *testing.T, b backends.ConicBackend, seeds int, settings any) {
 	b = backends.Checked(b)
 	c := Shapes()[2].NewCase(1)
+	if !b.Capabilities().Quadratic {
+		linear := slices.IndexFunc(Shapes(), func(s Shape) bool { return s.Name == "lp, dense" })
+		c = Shapes()[linear].NewCase(1)
+	}
 	n, m := c.Problem.Dims()
 	for seed := range uint64(seeds) {
 		h := hostile{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 43)), backend: b, wild: 0.5}

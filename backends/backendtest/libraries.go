@@ -50,7 +50,11 @@ func ManyIterations(t *testing.T, b backends.ConicBackend) {
 		if limit <= math.MaxInt32 {
 			continue // the integers of Go have 32 bits, too
 		}
-		sol := Solve(t, b, &backends.Problem{P: matrices.Identity(1, 2), Q: []float64{2}}, backends.Options{MaxIterations: limit})
+		p := &backends.Problem{P: matrices.Identity(1, 2), Q: []float64{2}}
+		if !b.Capabilities().Quadratic { // min x for x >= -1
+			p = &backends.Problem{Q: []float64{2}, A: matrices.Identity(1, -1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
+		}
+		sol := Solve(t, b, p, backends.Options{MaxIterations: limit})
 		if sol.Status != backends.Optimal || math.Abs(sol.X[0]+1) > 1e-6 {
 			t.Errorf("limit %d: %v, x = %v, expected -1", limit, sol.Status, sol.X)
 		}

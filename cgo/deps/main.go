@@ -1,8 +1,8 @@
-// Command deps gets, checks and builds the libraries SCS, OSQP and Clarabel for a program that imports conetune, and prints what Go needs in its
+// Command deps gets, checks and builds the libraries SCS, OSQP, Clarabel and HiGHS for a program that imports conetune, and prints what Go needs in its
 // environment to link them:
 //
 //	eval "$(go run github.com/conetune/conetune/cgo/deps@VERSION)"
-//	go build -tags scs,osqp,clarabel .
+//	go build -tags scs,osqp,clarabel,highs .
 //
 // VERSION is that of conetune in the program's go.mod. It needs what "make deps" needs (README.md of package cgo), and writes into one folder alone,
 // conetune/VERSION below the user's cache folder unless -dir names another one. What is built stays, so that the second run takes a moment.
@@ -38,7 +38,7 @@ func run(args []string, out, log io.Writer) error {
 	flags := flag.NewFlagSet("deps", flag.ContinueOnError)
 	flags.SetOutput(log)
 	flags.Usage = func() {
-		fmt.Fprint(log, "usage: deps [-dir DIR] [-tags] [VARIABLE=VALUE ...]\n\nVariables are those of make deps, such as BLAS_PKG=openblas, or RUST= for no Clarabel.\n\n")
+		fmt.Fprint(log, "usage: deps [-dir DIR] [-tags] [VARIABLE=VALUE ...]\n\nVariables are those of make deps, such as BLAS_PKG=openblas, or RUST= for no Clarabel and no HiGHS.\n\n")
 		flags.PrintDefaults()
 	}
 	dir := flags.String("dir", "", "the `folder` for sources and libraries (default: conetune/VERSION below the user's cache folder)")

@@ -15,7 +15,7 @@ func TestLicenses(t *testing.T) {
 	for _, words := range []string{"=== conetune\n", "Apache License", "=== Go, runtime", "=== gonum.org/v1/gonum v", "The Gonum Authors"} {
 		require.Contains(t, text, words)
 	}
-	for name, words := range map[string]string{"scs": "=== C library: SCS\n", "osqp": "=== C library: OSQP\n", "clarabel": "=== C library: Clarabel\n"} {
+	for name, words := range map[string]string{"scs": "=== C library: SCS\n", "osqp": "=== C library: OSQP\n", "clarabel": "=== C library: Clarabel\n", "highs": "=== C library: HiGHS\n"} {
 		require.Equal(t, backends.Missing(name) == "", strings.Contains(text, words), name)
 	}
 	if backends.Missing("clarabel") == "" {

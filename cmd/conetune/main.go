@@ -18,6 +18,7 @@ import (
 	"os"
 
 	_ "github.com/conetune/conetune/backends/clarabel" // with -tags clarabel
+	_ "github.com/conetune/conetune/backends/highs"    // with -tags highs
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp" // with -tags osqp
 	_ "github.com/conetune/conetune/backends/scs"  // with -tags scs

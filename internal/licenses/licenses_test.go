@@ -71,7 +71,7 @@ func TestLibraries(t *testing.T) {
 		t.Skip("the C libraries are not built here")
 	}
 	squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	all := squeeze(file(t, "scs.txt") + file(t, "openblas.txt") + file(t, "osqp.txt") + file(t, "clarabel.txt"))
+	all := squeeze(file(t, "scs.txt") + file(t, "openblas.txt") + file(t, "osqp.txt") + file(t, "clarabel.txt") + file(t, "highs.txt"))
 	for _, e := range entries {
 		require.Contains(t, all, squeeze(file(t, dir, e.Name())), "%s: %s", e.Name(), remedy)
 	}

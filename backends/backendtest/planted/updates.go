@@ -152,9 +152,13 @@ func (s *sequence) compare(c *Case, b backends.ConicBackend, o backends.Options,
 
 // update changes some of the numbers, and says whether to go on.
 func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Tally) bool {
-	before := s.now
+	before, null, flat := s.now, s.null, s.flat
 	next, name := s.next()
 	if next == nil {
+		return true
+	}
+	if !next.supported(b.Capabilities()) {
+		s.null, s.flat = null, flat
 		return true
 	}
 	s.now = next

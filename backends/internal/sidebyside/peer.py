@@ -1,4 +1,4 @@
-"""Solves one problem again and again with the Python package of SCS, OSQP or Clarabel.
+"""Solves one problem again and again with the Python package of SCS, OSQP, Clarabel or HiGHS.
 
 Standard input has the problem in the first line, a JSON object of the arrays that the
 package takes, and then one line for each time that it is to be set up and solved. Each is
@@ -59,8 +59,35 @@ def clarabel_solver(p):
     return clarabel.__version__, solve
 
 
+def highs_solver(p):
+    import highspy
+    model = highspy.HighsModel()
+    lp, A = model.lp_, p["A"]
+    lp.num_col_, lp.num_row_ = A["cols"], A["rows"]
+    lp.col_cost_ = np.array(p["q"], dtype=float)
+    lp.col_lower_, lp.col_upper_ = np.full(A["cols"], -np.inf), np.full(A["cols"], np.inf)
+    lp.row_lower_, lp.row_upper_ = (np.array(p[k], dtype=float) for k in ("l", "u"))
+    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = np.array(A["ptr"]), np.array(A["ind"]), np.array(A["val"], dtype=float)
+    if p.get("P"):
+        P, model.hessian_.dim_ = p["P"], A["cols"]
+        model.hessian_.format_ = highspy.HessianFormat.kTriangular
+        model.hessian_.start_, model.hessian_.index_, model.hessian_.value_ = np.array(P["ptr"]), np.array(P["ind"]), np.array(P["val"], dtype=float)
+
+    def solve():
+        h = highspy.Highs()
+        h.silent()
+        for name, value in p["settings"].items():
+            h.setOptionValue(name, value)
+        h.passModel(model)
+        h.run()
+        info = h.getInfo()
+        counts = (info.simplex_iteration_count, info.ipm_iteration_count, info.crossover_iteration_count)
+        return sum(max(0, n) for n in counts), info.objective_function_value
+    return highspy.Highs().version(), solve
+
+
 problem = json.loads(sys.stdin.readline())
-version, solve = dict(scs=scs_solver, osqp=osqp_solver, clarabel=clarabel_solver)[problem["library"]](problem)
+version, solve = dict(scs=scs_solver, osqp=osqp_solver, clarabel=clarabel_solver, highs=highs_solver)[problem["library"]](problem)
 print(json.dumps(dict(version=version)), flush=True)
 for _ in sys.stdin:
     clock, processor = time.perf_counter(), time.process_time()

@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package sidebyside runs the Python package of a library beside its Go binding,
-// on the same arrays and in turns, for the benchmarks of packages scs, osqp and clarabel. They
+// on the same arrays and in turns, for the benchmarks of packages scs, osqp, clarabel and highs. They
 // are skipped unless the environment has
 //
 //	CONETUNE_BENCH_DATA     a folder with lp/*.mps.gz, qp/*.qps.gz, conic/*.cbf.gz and sdp/*.dat-s.gz

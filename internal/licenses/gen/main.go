@@ -26,7 +26,7 @@ func main() {
 }
 
 // builds are the systems and tags of the programs that are given away.
-var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp,clarabel"}, {"darwin", ""}, {"darwin", "scs,osqp,clarabel"}, {"windows", ""}, {"js", ""},
+var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp,clarabel,highs"}, {"darwin", ""}, {"darwin", "scs,osqp,clarabel,highs"}, {"windows", ""}, {"js", ""},
 	{"linux", madeGo}, {"darwin", madeGo}, {"windows", madeGo}, {"js", madeGo}}
 
 // madeGo are the tags of the C solvers made Go, which need no cgo.
@@ -140,6 +140,7 @@ func ofModule(m module) ([]text, error) {
 // libraries are the texts of the C libraries, which make deps leaves in cgo/build. AMD and QDLDL are in both solvers.
 func libraries(out string) error {
 	for name, files := range map[string][]string{
+		"highs":    {"HiGHS.txt", "HiGHS-parts.txt", "HiGHS-amd.txt", "HiGHS-metis.txt", "HiGHS-pdqsort.txt", "HiGHS-rcm.txt"},
 		"scs":      {"SCS.txt", "SCS-qdldl.txt", "SCS-amd.txt"},
 		"openblas": {"OpenBLAS.txt"},
 		"clarabel": {"Clarabel.txt", "Clarabel-crates.txt"},

@@ -1,0 +1,192 @@
+//go:build highs && cgo
+
+package highs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+	chighs "github.com/conetune/conetune/internal/cgo/highs"
+	"github.com/james-bowman/sparse"
+)
+
+// form is how HiGHS sees the rows of a problem.
+type form struct {
+	lower, upper []float64 // of the slacks, with infinite entries
+	// p is the pattern of the lower triangle of P, nil without entries, and from says where its values are among those of
+	// the upper triangle.
+	p    *chighs.Matrix
+	from []int
+}
+
+func newForm(p *backends.Problem) *form {
+	_, m := p.Dims()
+	f := &form{lower: make([]float64, m), upper: make([]float64, m)} // equations as they are
+	row := 0
+	for _, c := range p.Cones {
+		for i := range c.Dim {
+			switch c.Kind {
+			case backends.NonnegativeCone:
+				f.upper[row] = math.Inf(1)
+			case backends.BoxCone:
+				f.lower[row], f.upper[row] = c.Lower[i], c.Upper[i]
+			}
+			row++
+		}
+	}
+	if p.P != nil && p.P.NNZ() > 0 {
+		f.transpose(p.P)
+	}
+	return f
+}
+
+// transpose makes the pattern of the lower triangle.
+func (f *form) transpose(upper *sparse.CSC) {
+	raw := upper.RawMatrix()
+	n := len(raw.Indptr) - 1
+	f.p = &chighs.Matrix{Rows: n, Cols: n, Ptr: make([]int, n+1), Ind: make([]int, len(raw.Ind))}
+	f.from = make([]int, len(raw.Ind))
+	for _, i := range raw.Ind {
+		f.p.Ptr[i+1]++
+	}
+	for j := range n {
+		f.p.Ptr[j+1] += f.p.Ptr[j]
+	}
+	at := slices.Clone(f.p.Ptr[:n])
+	for j := range n {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			i := raw.Ind[k]
+			f.p.Ind[at[i]], f.from[at[i]] = j, k
+			at[i]++
+		}
+	}
+}
+
+// quadratic returns the values of the lower triangle of P.
+func (f *form) quadratic(p *sparse.CSC) []float64 {
+	if f.p == nil || p == nil {
+		return nil
+	}
+	all := p.RawMatrix().Data
+	out := make([]float64, len(f.from))
+	for k, from := range f.from {
+		out[k] = all[from]
+	}
+	return out
+}
+
+// problem returns what HiGHS is given.
+func (f *form) problem(p *backends.Problem) *chighs.Data {
+	n, m := p.Dims()
+	l, u := f.onAx(p.B)
+	out := &chighs.Data{Q: p.Q, A: matrix(p.A, m, n), Lower: l, Upper: u}
+	if f.p != nil {
+		lower := *f.p
+		lower.Val = f.quadratic(p.P)
+		out.P = &lower
+	}
+	return out
+}
+
+// onAx returns l = b - up and u = b - lo.
+func (f *form) onAx(b []float64) (l, u []float64) {
+	l, u = make([]float64, len(b)), make([]float64, len(b))
+	for i, bi := range b {
+		l[i], u[i] = bi-f.upper[i], bi-f.lower[i]
+	}
+	return l, u
+}
+
+// check refuses rows that want Ax beyond the infinity of HiGHS, where it sees no bound or takes no problem.
+func (f *form) check(b []float64) error {
+	l, u := f.onAx(b)
+	for i := range l {
+		if l[i] >= chighs.Infinity || u[i] <= -chighs.Infinity {
+			return &backends.ProblemError{Field: "B", Reason: fmt.Sprintf("entry %d and the cone want (Ax)_%d between %.3g and %.3g in the scale of HiGHS, which takes sizes from %g on as infinite",
+				i, i, l[i], u[i], chighs.Infinity)}
+		}
+	}
+	return nil
+}
+
+// slack returns b - Ax between the bounds.
+func (f *form) slack(p *backends.Problem, x []float64) []float64 {
+	out := p.Slack(x)
+	for i := range out {
+		out[i] = min(max(out[i], f.lower[i]), f.upper[i])
+	}
+	return out
+}
+
+// held returns bounds that make equations of the rows l <= Ax <= u that bind at a point, by the larger of slack and multiplier,
+// and leave the others out.
+func (f *form) held(l, u []float64, at backends.Point) (heldL, heldU []float64) {
+	heldL, heldU = make([]float64, len(l)), make([]float64, len(u))
+	for i := range l {
+		s, z := at.S[i], at.Z[i]
+		switch {
+		case l[i] == u[i]:
+			heldL[i], heldU[i] = l[i], u[i]
+		case z > s-f.lower[i]:
+			heldL[i], heldU[i] = u[i], u[i]
+		case -z > f.upper[i]-s:
+			heldL[i], heldU[i] = l[i], l[i]
+		default:
+			heldL[i], heldU[i] = math.Inf(-1), math.Inf(1)
+		}
+	}
+	return heldL, heldU
+}
+
+// matrix shares the arrays of a; nil is a matrix without entries.
+func matrix(a *sparse.CSC, rows, cols int) *chighs.Matrix {
+	if a == nil {
+		return &chighs.Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
+	}
+	raw := a.RawMatrix()
+	return &chighs.Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+}
+
+// negated returns -v.
+func negated(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = -x
+	}
+	return out
+}
+
+// basis returns one in which the rows of a point that bind are at their bounds, as many as there are variables
+// at most; HiGHS makes a basis of it.
+func (f *form) basis(p *backends.Problem, at backends.Point) chighs.Basis {
+	n, m := p.Dims()
+	out := chighs.Basis{Cols: make([]chighs.BasisStatus, n), Rows: make([]chighs.BasisStatus, m)}
+	for j := range out.Cols {
+		out.Cols[j] = chighs.Basic
+	}
+	var slack []float64
+	if at.X != nil {
+		slack = p.Slack(at.X)
+	}
+	for i := range out.Rows {
+		out.Rows[i] = chighs.Basic
+		z := 0.0
+		if at.Z != nil {
+			z = at.Z[i]
+		}
+		switch binds := func(bound float64) bool {
+			return slack != nil && math.Abs(slack[i]-bound) <= bindingShare*max(1, math.Abs(bound))
+		}; {
+		case z > bindingShare || z >= 0 && binds(f.lower[i]) || f.lower[i] == f.upper[i]:
+			out.Rows[i] = chighs.AtUpper // of Ax, where s is smallest
+		case z < -bindingShare || z <= 0 && binds(f.upper[i]):
+			out.Rows[i] = chighs.AtLower
+		}
+	}
+	return out
+}
+
+// bindingShare is what a multiplier is larger, or a slack nearer to its bound, than rounding leaves.
+const bindingShare = 1e-7

@@ -1,0 +1,181 @@
+//go:build highs && cgo
+
+package highs_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/highs"
+	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func open(t testing.TB) backends.ConicBackend {
+	t.Helper()
+	b, err := backends.Open("highs")
+	require.NoError(t, err)
+	return b
+}
+
+func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
+	t.Helper()
+	return backendtest.Solve(t, open(t), p, o)
+}
+
+// TestConformance is the promise of the package: residuals of 1e-8, also where rows, columns and
+// the objective are a million times apart.
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true})
+}
+
+// TestInteriorPoint is the same with the interior point methods; quadratic programs, which know one only, are those above.
+func TestInteriorPoint(t *testing.T) {
+	for _, method := range []string{"ipm", "hipo"} {
+		t.Run(method, func(t *testing.T) {
+			if testing.Short() && method == "hipo" {
+				t.Skip("is the other in short runs")
+			}
+			backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true, Settings: highs.Settings{Method: method}})
+		})
+	}
+}
+
+func TestCapabilities(t *testing.T) {
+	c := open(t).Capabilities()
+	assert.Equal(t, "1.15.0", c.Version)
+	assert.Contains(t, c.License, "MIT")
+	assert.True(t, c.Quadratic && c.UpdateMatrices && c.UpdateVectors && c.WarmStart && c.Certificates)
+	assert.False(t, c.Supports(backends.SecondOrderCone))
+}
+
+func TestSettings(t *testing.T) {
+	for field, set := range map[string]any{
+		"Options.Settings": 7, "Settings.Method": highs.Settings{Method: "pdlp"}, "Settings.PrimalTolerance": highs.Settings{PrimalTolerance: 1e-11},
+		"Settings.DualTolerance": highs.Settings{DualTolerance: math.NaN()},
+	} {
+		var wrong *backends.ProblemError
+		_, err := open(t).Setup(random(5), backends.Options{Settings: set})
+		require.ErrorAs(t, err, &wrong, field)
+		assert.Equal(t, field, wrong.Field)
+	}
+	p := random(8)
+	want := solve(t, p, backends.Options{})
+	require.Equal(t, backends.Optimal, want.Status, want.Message)
+	for _, set := range []highs.Settings{
+		{Method: "simplex"}, {Method: "hipo"}, {Method: "ipm"}, {Method: "ipm", NoCrossover: true}, {NoPresolve: true}, {PrimalTolerance: 1e-7, DualTolerance: 1e-7},
+		{NoRescaling: true}, {Retries: -1},
+	} {
+		sol := solve(t, p, backends.Options{Settings: set})
+		assert.Equal(t, backends.Optimal, sol.Status, "%+v", set)
+		assert.InDelta(t, want.Objective, sol.Objective, 1e-7, "%+v", set)
+	}
+}
+
+// TestBasis counts iterations: from the vertex where the last Solve ended there is little to do, and from
+// another set-up's point as well.
+func TestBasis(t *testing.T) {
+	p := random(40)
+	cold := solve(t, p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
+	require.Equal(t, backends.Optimal, cold.Status)
+	s, err := open(t).Setup(p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
+	require.NoError(t, err)
+	defer s.Close()
+	for range 2 { // of another solver, then its own
+		require.NoError(t, s.WarmStart(backends.Point{X: cold.X, S: cold.S, Z: cold.Z}))
+		warm, err := s.Solve(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, backends.Optimal, warm.Status)
+		assert.Less(t, 4*warm.Iterations, cold.Iterations, "%d, cold %d", warm.Iterations, cold.Iterations)
+		cold.X, cold.S, cold.Z = warm.X, warm.S, warm.Z
+	}
+	again, err := s.Solve(t.Context())
+	require.NoError(t, err)
+	assert.Greater(t, 2*again.Iterations, cold.Iterations, "without a start it starts afresh")
+}
+
+func TestCancel(t *testing.T) {
+	s, err := open(t).Setup(random(700), backends.Options{Settings: highs.Settings{NoPresolve: true}})
+	require.NoError(t, err)
+	defer s.Close()
+	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
+}
+
+func TestTimeLimit(t *testing.T) {
+	s, err := open(t).Setup(random(700), backends.Options{TimeLimit: 10 * time.Millisecond, Settings: highs.Settings{NoPresolve: true}})
+	require.NoError(t, err)
+	defer s.Close()
+	for range 2 {
+		begin := time.Now()
+		sol, err := s.Solve(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, backends.TimeLimit, sol.Status)
+		assert.Less(t, time.Since(begin), 5*time.Second)
+	}
+}
+
+// TestQuadratic is the sum of squares of five variables, each from a target: with their sum held at 1 the Lagrangian has
+// x = target - shift for one shift, which is also the multiplier.
+func TestQuadratic(t *testing.T) {
+	const n = 5
+	ptr, ind, val := []int{0}, []int{}, []float64{}
+	q, want := make([]float64, n), make([]float64, n)
+	for j := range n {
+		ptr, ind, val = append(ptr, j+1), append(ind, 0), append(val, 1)
+		q[j], want[j] = -float64(j), float64(j)-9./5 // the targets 0, ..., 4 have the sum 10
+	}
+	p := &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(1, n, ptr, ind, val), B: []float64{1}, Cones: []backends.Cone{backends.Zero(1)}}
+	s, err := open(t).Setup(p, backends.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	sol, err := s.Solve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, backends.Optimal, sol.Status)
+	assert.InDeltaSlice(t, want, sol.X, 1e-7)
+	assert.InDelta(t, 9./5, sol.Z[0], 1e-7)
+
+	// Without the quadratic term of the first variable and with twice its price, there is no lower end.
+	require.NoError(t, s.Update(backends.Update{P: matrices.Identity(n, 0), Q: []float64{1, 0, 0, 0, 0}}))
+	sol, err = s.Solve(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, backends.DualInfeasible, sol.Status)
+}
+
+// TestMixed has P = (1 -1; -1 1) whose lower triangle is not its diagonal: (x - y)^2/2 - x for x in [0, 3], y in [0, 1] ends
+// at y = 1, x = 2.
+func TestMixed(t *testing.T) {
+	p := &backends.Problem{
+		P: sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, -1, 1}), Q: []float64{-1, 0},
+		A: matrices.Identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Box([]float64{0, 0}, []float64{3, 1})},
+	}
+	sol := solve(t, p, backends.Options{})
+	require.Equal(t, backends.Optimal, sol.Status)
+	assert.InDeltaSlice(t, []float64{2, 1}, sol.X, 1e-7)
+	assert.InDelta(t, -1.5, sol.Objective, 1e-7)
+}
+
+// random has n variables in [0, 1] and as many inequalities.
+func random(n int) *backends.Problem {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	ptr, ind, val := []int{0}, []int{}, []float64{}
+	q := make([]float64, n)
+	lower, upper, b := make([]float64, n), make([]float64, n), make([]float64, 2*n)
+	for j := range n {
+		for i := range n {
+			if rng.Float64() < 0.2 {
+				ind, val = append(ind, i), append(val, rng.NormFloat64())
+			}
+		}
+		ind, val = append(ind, n+j), append(val, -1)
+		ptr = append(ptr, len(ind))
+		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
+	}
+	p := &backends.Problem{Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)}}
+	return p
+}

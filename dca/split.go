@@ -47,10 +47,8 @@ func (s *Settings) splits() bool {
 	return !s.Backend.Capabilities().Supports(backends.SecondOrderCone)
 }
 
-// sequences says that the solver takes second-order cones by a sequence of programs, so that the search is the cheaper way where V_k has the only one.
-func (s *Settings) sequences() bool {
-	return slices.Contains(s.Backend.Capabilities().BySequence, backends.SecondOrderCone)
-}
+// sequence are the cones that the solver takes by a sequence of programs. Where V_k has the only one, the search is the cheaper way.
+func (s *Settings) sequence() []backends.ConeKind { return s.Backend.Capabilities().BySequence }
 
 // lagrangian is eta V_k + (alpha - eta) t without the constant of V_k; train is l.
 func (b *subproblem) lagrangian(m *convex.Model, train convex.Convex) convex.Convex {

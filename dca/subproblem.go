@@ -63,8 +63,9 @@ func (b *subproblem) compile() error {
 	if b.compiled != nil {
 		return nil
 	}
-	compiled, err := b.compileAs(b.settings.splits() || b.settings.sequences())
-	if err == nil && b.settings.sequences() && compiled.Has(backends.SecondOrderCone) {
+	sequence := b.settings.sequence()
+	compiled, err := b.compileAs(b.settings.splits() || slices.Contains(sequence, backends.SecondOrderCone))
+	if err == nil && slices.ContainsFunc(sequence, compiled.Has) {
 		b.xk, b.gx, b.rows, b.split = nil, nil, nil, nil
 		compiled, err = b.compileAs(false)
 	}

@@ -32,13 +32,6 @@ type Interpolating interface {
 	LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error)
 }
 
-// Scaled is a [Bilevel] that is quicker than conic programs on large data only.
-type Scaled interface {
-	Bilevel
-	// Large says whether its data are large.
-	Large() bool
-}
-
 // Coarse is a fit on data so large that the last digits of a solution cost most of its time and tell nothing of the hyperparameters. Its validation loss is not negative.
 type Coarse interface {
 	Penalised

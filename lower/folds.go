@@ -152,7 +152,7 @@ func (f differentiableFolds) Gradient(ctx context.Context, at *Point, o Gradient
 	return sum, nil
 }
 
-// BilevelsOf returns a fit as a [Bilevel], folds as one for each of theirs; nil where there is one that is none, or is [Scaled] and not large.
+// BilevelsOf returns a fit as a [Bilevel], folds as one for each of theirs; nil where there is one that is none.
 func BilevelsOf(p Penalised) []Bilevel {
 	parts := []Penalised{p}
 	if f, ok := p.(interface{ mean() *Folds }); ok {
@@ -162,9 +162,6 @@ func BilevelsOf(p Penalised) []Bilevel {
 	for _, part := range parts {
 		j, ok := part.(Bilevel)
 		if !ok {
-			return nil
-		}
-		if s, ok := part.(Scaled); ok && !s.Large() {
 			return nil
 		}
 		out = append(out, j)

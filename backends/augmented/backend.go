@@ -8,7 +8,7 @@ import (
 	"github.com/conetune/conetune/backends/internal/scaling"
 )
 
-// Over returns b with second-order cones besides its own. Problems without them go to b as they are. The backend has to take quadratic objectives, zero
+// Over returns b with second-order and exponential cones, and the dual ones of these, besides its own. Problems without them go to b as they are. The backend has to take quadratic objectives, zero
 // cones and updates of matrices.
 func Over(b backends.ConicBackend) backends.ConicBackend { return backend{b} }
 
@@ -18,14 +18,21 @@ func (b backend) Name() string { return b.inner.Name() }
 
 func (b backend) Capabilities() backends.Capabilities {
 	c := b.inner.Capabilities()
-	c.Cones = append(slices.Clone(c.Cones), backends.SecondOrderCone)
+	c.Cones = append(slices.Clone(c.Cones), added...)
 	slices.Sort(c.Cones)
-	c.BySequence = append(slices.Clone(c.BySequence), backends.SecondOrderCone)
+	c.BySequence = append(slices.Clone(c.BySequence), added...)
 	return c
 }
 
+// added are the cones of this package.
+var added = []backends.ConeKind{backends.SecondOrderCone, backends.ExponentialCone, backends.DualExponentialCone}
+
 func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return c.Kind == backends.SecondOrderCone && c.Dim > 0 }) {
+	own := func(c backends.Cone) bool { return c.Dim == 0 || !slices.Contains(added, c.Kind) }
+	beyond := func(c backends.Cone) bool {
+		return !slices.Contains(added, c.Kind) && !b.inner.Capabilities().Supports(c.Kind)
+	}
+	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return !own(c) }) || slices.ContainsFunc(p.Cones, beyond) {
 		return b.inner.Setup(p, o)
 	}
 	begin := time.Now()

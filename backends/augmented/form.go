@@ -7,14 +7,15 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// form is the quadratic program of a Newton step. Its variables are x, the slacks s of the cone rows, and for each cone eta and y = t - u'v. Its rows are those of
+// form is the quadratic program of a Newton step. Its variables are x, the slacks s of the cone rows, and for each second-order cone eta and y = t - u'v. Its rows are those of
 // intervals, s = b - Ax, and the definition of y.
 type form struct {
 	n      int
 	linear []int  // rows of the caller's problem that are intervals, in order
-	rows   []int  // and those of second-order cones
+	rows   []int  // and those of cones
 	to     []int  // rows of the quadratic program by those of the caller's problem
-	cones  []span // of rows
+	cones  []span // the second-order ones, of rows
+	curved []exponential
 	qp     backends.Problem
 
 	// Where numbers that change are in the values of P and A.
@@ -38,13 +39,17 @@ func newForm(p *backends.Problem) *form {
 	var cones []backends.Cone
 	row := 0
 	for _, c := range p.Cones {
-		if c.Kind == backends.SecondOrderCone {
+		switch {
+		case c.Dim == 0:
+		case c.Kind == backends.SecondOrderCone:
 			f.cones = append(f.cones, span{len(f.rows), len(f.rows) + c.Dim})
-		} else {
+		case c.Kind.Intervals():
 			cones = append(cones, c)
+		default:
+			f.curved = append(f.curved, exponential{lo: len(f.rows), dual: c.Kind == backends.DualExponentialCone})
 		}
 		for range c.Dim {
-			if c.Kind == backends.SecondOrderCone {
+			if !c.Kind.Intervals() {
 				f.rows = append(f.rows, row)
 			} else {
 				f.linear = append(f.linear, row)
@@ -86,8 +91,22 @@ func (f *form) shapeP(p *backends.Problem) {
 		f.diagonal = append(f.diagonal, at)
 		end()
 	}
+	f.slack = make([]int, len(f.rows))
+	curved := 0
 	for k := range f.rows {
-		f.slack = append(f.slack, add(f.n+k))
+		if curved < len(f.curved) && k >= f.curved[curved].lo {
+			e := &f.curved[curved]
+			to := k - e.lo
+			for i := range to + 1 {
+				e.at[to*(to+1)/2+i] = add(f.n + e.lo + i)
+			}
+			f.slack[k] = e.at[to*(to+1)/2+to]
+			if to == 2 {
+				curved++
+			}
+		} else {
+			f.slack[k] = add(f.n + k)
+		}
 		end()
 	}
 	f.across = make([]int, len(f.rows))
@@ -127,12 +146,17 @@ func (f *form) shapeA(p *backends.Problem) {
 		end()
 	}
 	first := len(f.linear) + len(f.rows)
-	for i, c := range f.cones {
-		for k := c.lo; k < c.hi; k++ {
-			add(len(f.linear)+k, 1)
-			f.normal = append(f.normal, add(first+i, -1))
-			end()
+	f.normal = make([]int, len(f.rows))
+	cone := 0
+	for k := range f.rows {
+		add(len(f.linear)+k, 1)
+		for cone < len(f.cones) && k >= f.cones[cone].hi {
+			cone++
 		}
+		if cone < len(f.cones) && k >= f.cones[cone].lo {
+			f.normal[k] = add(first+cone, -1)
+		}
+		end()
 	}
 	for range f.cones {
 		end()
@@ -190,7 +214,7 @@ func (f *form) fill(p *backends.Problem) {
 	}
 	k := 0
 	for _, c := range p.Cones {
-		if c.Kind != backends.SecondOrderCone {
+		if c.Kind.Intervals() && c.Dim > 0 {
 			f.qp.Cones[k] = c // boxes may have been scaled
 			k++
 		}
@@ -246,6 +270,15 @@ func (f *form) model(p *backends.Problem, at *point, sigma, weight float64) {
 		}
 		pv[f.y[i]], q[y0+i] = across, -across*(at.s[t]-along)
 	}
+	for i := range f.curved {
+		e, b := &f.curved[i], &at.bends[i]
+		for k, to := range e.at {
+			pv[to] = sigma * b[k]
+		}
+		for k, v := range b.times(at.s[e.lo : e.lo+3]) {
+			q[s0+e.lo+k] -= sigma * v
+		}
+	}
 }
 
 // here is the point of the quadratic program that stays where it is, with the multipliers that it has where F is stationary.
@@ -289,7 +322,7 @@ func (f *form) inLines(p *backends.Problem, x []float64) []float64 {
 	out := make([]float64, len(f.linear))
 	k := 0
 	for _, c := range p.Cones {
-		if c.Kind == backends.SecondOrderCone {
+		if !c.Kind.Intervals() {
 			continue
 		}
 		for i := range c.Dim {

@@ -11,11 +11,12 @@ import (
 // point is x with all that F needs of it.
 type point struct {
 	x, s, w  []float64
-	in       []float64 // proj_K(w)
-	z        []float64 // sigma (proj_K(w) - w), in the dual cone and orthogonal to in
-	geometry []geometry
-	value    float64 // of F
-	gap      float64 // the largest |s - proj_K(w)|
+	in       []float64  // proj_K(w)
+	z        []float64  // sigma (proj_K(w) - w), in the dual cone and orthogonal to in
+	geometry []geometry // of the second-order cones
+	bends    []bend     // of the others
+	value    float64    // of F
+	gap      float64    // the largest |s - proj_K(w)|
 }
 
 // geometry is where w is beside a cone.
@@ -36,7 +37,8 @@ func (g geometry) u(v float64) float64 {
 // look finds s, w, the projection and F at x.
 func (f *form) look(p *backends.Problem, x, z []float64, sigma float64) *point {
 	m := len(f.rows)
-	at := &point{x: x, s: make([]float64, m), w: make([]float64, m), in: make([]float64, m), z: make([]float64, m), geometry: make([]geometry, len(f.cones))}
+	at := &point{x: x, s: make([]float64, m), w: make([]float64, m), in: make([]float64, m), z: make([]float64, m), geometry: make([]geometry, len(f.cones)),
+		bends: make([]bend, len(f.curved))}
 	slack := p.Slack(x)
 	for k, i := range f.rows {
 		at.s[k] = slack[i]
@@ -44,6 +46,10 @@ func (f *form) look(p *backends.Problem, x, z []float64, sigma float64) *point {
 	}
 	for i, c := range f.cones {
 		at.geometry[i] = project(at.in[c.lo:c.hi], at.w[c.lo:c.hi])
+	}
+	for i := range f.curved {
+		lo := f.curved[i].lo
+		at.bends[i] = f.curved[i].project(at.in[lo:lo+3], at.w[lo:lo+3])
 	}
 	far := 0.0
 	for k, w := range at.w {

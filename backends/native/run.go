@@ -26,9 +26,10 @@ const (
 	// So many iterations without a better point, late in the run, mean a stall.
 	stallIterations = 10
 	stallMu         = 1e-6
-	// Without the embedding, what is left of the residuals and of mu counts, too; it must fall by lessLeft. So must the error of a run that did not
-	// begin anew, as another start is still to come.
+	// Without the embedding, what is left of the residuals and of mu counts, too; it must fall by lessLeft.
 	lessLeft = 0.9
+	// The error of a run that did not begin anew must fall by lessError, as another start is still to come.
+	lessError = 0.99
 	// Where the embedding with a good point gains less than 1/slowFactor in slowIterations, and root is at hand, that takes over.
 	slowIterations = 15
 	slowError      = 1e-5
@@ -177,7 +178,7 @@ func (r *runner) gains(p progress) error {
 	near := min(p.noPoint, p.noBound)
 	better := p.worst < r.best.error || near < w.nearest
 	if !r.anew {
-		better = p.worst < lessLeft*w.least || near < lessLeft*w.nearest
+		better = p.worst < lessError*w.least || near < lessError*w.nearest
 	}
 	if better || left < lessLeft*w.smallest {
 		w.worse, w.nearest, w.smallest, w.least = 0, min(near, w.nearest), min(left, w.smallest), min(p.worst, w.least)

@@ -3,7 +3,7 @@
 //
 // OSQP is a first-order method, an alternating direction method of multipliers
 // with one factorisation that is kept until its step size changes. It takes zero,
-// nonnegative and box rows, that is linear and quadratic programs. For second-order cones
+// nonnegative and box rows, that is linear and quadratic programs. For second-order and exponential cones
 // the registered backend solves a sequence of quadratic programs, by the method of
 // multipliers (package augmented): the Newton steps of one program share a pattern, so
 // that OSQP updates numbers and starts from its last solution.

@@ -19,7 +19,7 @@ import (
 
 func init() { backends.Register(augmented.Over(Backend{})) }
 
-// Backend is OSQP as a [backends.ConicBackend], for linear and quadratic programs. What [backends.Open] returns takes second-order cones, too, see package
+// Backend is OSQP as a [backends.ConicBackend], for linear and quadratic programs. What [backends.Open] returns takes second-order and exponential cones, too, see package
 // augmented.
 type Backend struct{}
 

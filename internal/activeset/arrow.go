@@ -59,7 +59,7 @@ type arrow struct {
 // arrange finds the form.
 func (p *Problem) arrange() *arrow {
 	a := p.components()
-	if len(a.blocks) < fewestBlocks || !p.limitsOf(a) {
+	if p.Whole || len(a.blocks) < fewestBlocks || !p.limitsOf(a) {
 		a = p.whole()
 		p.limitsOf(a)
 	}

@@ -49,6 +49,8 @@ type Problem struct {
 	Limits   []Limit
 	Hinges   []Hinge
 	Balls    []Ball
+	// Whole says that one factor of everything takes less time than one for each block, see arrow.go.
+	Whole bool
 
 	first []int // see prepare
 }

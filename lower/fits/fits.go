@@ -105,7 +105,6 @@ var (
 	_ lower.Bounded        = (*SVM)(nil)
 	_ lower.Differentiable = (*MatrixCompletion)(nil)
 	_ lower.Constrained    = (*MatrixCompletion)(nil)
-	_ lower.Scaled         = (*SVM)(nil)
 	_ lower.Constrained    = constrainedSVM{}
 	_ lower.Sized          = (*MatrixCompletion)(nil)
 )

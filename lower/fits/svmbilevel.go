@@ -43,9 +43,6 @@ func (m *SVM) validation(w []float64, c float64) (loss float64, rate []float64) 
 	return loss, rate
 }
 
-// Large implements [lower.Scaled]. On fewer rows conic programs take less time for the two programs of VF-iDCA.
-func (m *SVM) Large() bool { return m.train.Many() }
-
 // coarseGap is that of machines on wide rows: of the validation loss it leaves four digits, more than the validation rows know of it.
 const coarseGap = 1e-5
 
@@ -113,7 +110,7 @@ type svmSubproblem struct {
 	solver  *machine.Subproblem
 }
 
-// Solve implements [lower.SubproblemSolver].
+// Solve implements [lower.SubproblemSolver]. What conic programs take less time for is not solved.
 func (s *svmSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	if s.solver == nil {
 		stacks := make([]*machine.Problem, len(s.parts))
@@ -127,6 +124,9 @@ func (s *svmSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subs
 		if s.solver, err = machine.NewSubproblem(stacks, s.workers); err != nil {
 			return nil, err
 		}
+	}
+	if !s.solver.Quick() {
+		return &lower.Subsolution{Gap: math.Inf(1)}, nil
 	}
 	return s.solver.Solve(ctx, c)
 }

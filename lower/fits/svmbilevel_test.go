@@ -275,6 +275,9 @@ func TestSVMSubproblemWorkers(t *testing.T) {
 	require.ErrorContains(t, err, "0 folds")
 	_, err = parts[0].Within().Solve(context.Background(), []float64{1}, 1e-9)
 	require.ErrorContains(t, err, "1 radii")
-	require.Nil(t, lower.BilevelsOf(parts[0]), "conic programs are quicker on so few rows")
-	require.False(t, parts[0].(*SVM).Large())
+	require.Len(t, lower.BilevelsOf(parts[0]), 1)
+	wide, _, _ := bilevels(t, rng, "normal", 3, 30, 300)
+	left, err := wide[0].Subproblem(wide, 1).Solve(context.Background(), &lower.Centre{})
+	require.NoError(t, err)
+	require.Nil(t, left.X, "conic programs are quicker on so few rows of so many features")
 }

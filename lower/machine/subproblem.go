@@ -39,6 +39,8 @@ type Subproblem struct {
 	scale   float64       // of alpha in the last solve, 0 before the first
 	m0      float64       // the multiplier of V
 	last    *lower.Centre // X and R alone
+	near    *exchange     // nil where the subproblems are too large for it
+	many    bool          // the rows of all folds
 
 	products bool // take products where a matrix would be stored, for tests
 }
@@ -73,7 +75,7 @@ const (
 
 // NewSubproblem takes the stacked rows of the folds, see [NewStacked], with the same features, and the number of folds that are computed with at once.
 func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
-	s := &Subproblem{workers: workers}
+	s := &Subproblem{workers: workers, many: true}
 	for t, g := range parts {
 		if g.parts == nil {
 			return nil, fmt.Errorf("machine: the rows of fold %d are not divided into training and validation rows, see NewStacked", t)
@@ -82,9 +84,14 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 			return nil, fmt.Errorf("machine: %d features in fold %d and %d in fold 0", g.rows.p, t, s.p)
 		}
 		s.folds = append(s.folds, newFold(g, len(parts)))
+		s.many = s.many && g.Many()
 	}
+	s.near = newExchange(s)
 	return s, nil
 }
+
+// Quick says whether it takes less time than a conic program: where all folds together are small, or the rows of each many, see [Problem.Many].
+func (s *Subproblem) Quick() bool { return s.near != nil || s.many }
 
 // solving is one solve.
 type solving struct {
@@ -132,20 +139,45 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	if s.large() {
 		q.wide = newWide(len(s.folds), p)
 	}
-	for j := range q.h {
-		q.h[j] = math.Max(c.Low[j], math.Min(c.High[j], q.h[j]))
-	}
-	for t, f := range s.folds {
+	for _, f := range s.folds {
 		f.end.Begin(ctx, 0)
 		defer f.end.End()
+		f.radius = math.Inf(1)
+	}
+	q.tol = s.tolerance(c)
+	s.last = &lower.Centre{X: c.X, R: c.R}
+	if s.near.solve(ctx, q) {
+		return out, nil
+	}
+	if !q.begin() {
+		return out, nil
+	}
+	q.run(s.near.enough(q))
+	if s.near.learn(q) && out.Gap > c.Tol && s.near.solve(ctx, q) {
+		return out, nil
+	}
+	if out.Gap > q.tol {
+		q.run(q.tol)
+	}
+	out.Fits = len(s.folds) * q.steps
+	if out.Solved = out.Gap <= q.tol; !out.Solved {
+		s.forget()
+	}
+	return out, nil
+}
+
+// begin makes the state that of the first Newton step; false where it was ended.
+func (q *solving) begin() bool {
+	s, c, p := q.Subproblem, q.c, q.p
+	for j, h := range c.R {
+		q.h[j] = math.Max(c.Low[j], math.Min(c.High[j], h))
+	}
+	for t, f := range s.folds {
 		copy(f.z, c.X[t][0])
 		f.z[p] = c.X[t][1][0]
-		f.radius = math.Inf(1)
 	}
 	first := s.scale == 0
 	s.start(c)
-	q.tol = s.tolerance(c)
-	s.last = &lower.Centre{X: c.X, R: c.R}
 	for _, f := range s.folds {
 		q.t = math.Max(q.t, floats.Dot(f.z[:p], f.z[:p])/2-q.h[0])
 		for j, w := range f.z[:p] {
@@ -153,7 +185,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 	}
 	if !q.each(func(f *fold) bool { return !f.end.Look() && f.measure() }) {
-		return out, nil
+		return false
 	}
 	if first {
 		for _, f := range s.folds {
@@ -167,7 +199,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		copy(f.prox, f.shares)
 	}
 	if !q.each(func(f *fold) bool { return f.sum() }) {
-		return out, nil
+		return false
 	}
 	for _, f := range s.folds {
 		q.width = math.Max(q.width, f.band())
@@ -177,15 +209,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		q.width *= firstBand
 	}
 	q.width = math.Max(narrowest, q.width)
-	if !q.each((*fold).choose) {
-		return out, nil
-	}
-	q.run()
-	out.Fits = len(s.folds) * q.steps
-	if out.Solved = out.Gap <= q.tol; !out.Solved {
-		s.forget()
-	}
-	return out, nil
+	return q.each((*fold).choose)
 }
 
 // forget makes the next solve independent of those before.
@@ -373,8 +397,8 @@ func (q *solving) bound() float64 {
 	return out
 }
 
-// run takes Newton steps until the gap is small enough.
-func (q *solving) run() {
+// run takes Newton steps until the gap is tol at most.
+func (q *solving) run(tol float64) {
 	since := 0
 	measured := true
 	for {
@@ -385,13 +409,13 @@ func (q *solving) run() {
 		q.gap = gap
 		over := q.steps >= mostJointSteps
 		far := slices.ContainsFunc(q.folds, func(f *fold) bool { return f.moved > farMove*f.radius && len(f.work) < f.rows.n })
-		if !measured && (best <= q.tol || far || over) {
+		if !measured && (best <= tol || far || over) {
 			if measured = q.remeasure(); !measured {
 				return
 			}
 			continue
 		}
-		if q.out.Gap <= q.tol || over {
+		if q.out.Gap <= tol || over {
 			return
 		}
 		fall, whole, ok := q.step()

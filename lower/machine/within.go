@@ -34,6 +34,8 @@ const (
 	ballShare = 0.25
 	// withinShare of the tolerance is that of the fits.
 	withinShare = 0.25
+	// onBall is the logarithm of |w|^2 / (2 radius) at which a search by paths ends: their solutions are exact, and a gap that is small enough leaves the multipliers of the bounds few digits.
+	onBall = 1e-10
 )
 
 // Within minimises the loss subject to |w|^2/2 <= radius and |w_j| <= bound_j, one bound for all features or one for each, positive or +Inf. The dual function of the ball,
@@ -81,7 +83,8 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 		if next := g.bounded(s, outside, inside, radius); out == nil || next.Gap < out.Gap {
 			out = next
 		}
-		if out.Gap <= tol*g.scale || size == 0 || size < 0 && at == low {
+		near := g.Many() || math.Abs(size) <= onBall
+		if out.Gap <= tol*g.scale && near || size == 0 || size < 0 && at == low {
 			break
 		}
 		if size > 0 {
@@ -92,6 +95,10 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 		switch {
 		case !math.IsNaN(atLow) && !math.IsNaN(atHigh):
 			at = between(low, atLow, high, atHigh, n)
+			if n%3 != 2 && !g.Many() {
+				t := onSurface(inside.W, outside.W, radius)
+				at = -math.Log(1/inside.lambda + t*(1/outside.lambda-1/inside.lambda))
+			}
 		case size > 0:
 			stride = math.Max(2*stride, math.Max(size, 0.05))
 			at = math.Min(high, at+stride)
@@ -137,15 +144,9 @@ const nearEnd = 0.05
 func (g *Problem) bounded(s, outside, inside *Solution, radius float64) *Within {
 	out := &Within{W: slices.Clone(s.W), C: s.C, Lambda: s.lambda, Bound: make([]float64, len(s.W)), Solution: s}
 	if outside != nil && inside != nil {
-		// |in + t (far - in)|^2 = 2 radius
+		t := onSurface(inside.W, outside.W, radius)
 		copy(out.W, inside.W)
-		way := floats.SubTo(make([]float64, len(out.W)), outside.W, inside.W)
-		a, b, c := floats.Dot(way, way), floats.Dot(way, out.W), math.Max(0, 2*radius-floats.Dot(out.W, out.W))
-		t := 0.0
-		if length := b + math.Sqrt(b*b+a*c); length > 0 {
-			t = math.Min(1, c/length)
-		}
-		floats.AddScaled(out.W, t, way)
+		floats.AddScaled(out.W, t, floats.SubTo(make([]float64, len(out.W)), outside.W, inside.W))
 		out.C = inside.C + t*(outside.C-inside.C)
 	}
 	if norm := floats.Dot(out.W, out.W) / 2; norm > radius {
@@ -157,4 +158,14 @@ func (g *Problem) bounded(s, outside, inside *Solution, radius float64) *Within 
 	}
 	out.Gap = math.Max(0, out.Loss-(s.Objective-s.Gap-s.lambda*radius))
 	return out
+}
+
+// onSurface is the t with |in + t (far - in)|^2 = 2 radius.
+func onSurface(in, far []float64, radius float64) float64 {
+	way := floats.SubTo(make([]float64, len(in)), far, in)
+	a, b, c := floats.Dot(way, way), floats.Dot(way, in), math.Max(0, 2*radius-floats.Dot(in, in))
+	if length := b + math.Sqrt(b*b+a*c); length > 0 {
+		return math.Min(1, c/length)
+	}
+	return 0
 }

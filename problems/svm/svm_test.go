@@ -209,11 +209,18 @@ func TestRun(t *testing.T) {
 		require.NoError(t, err)
 		res, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper})
 		require.NoError(t, err)
+		conic, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic})
+		require.NoError(t, err)
 		require.Equal(t, dca.Converged, res.Status)
 		require.Len(t, res.Radii, 1)
 		require.Len(t, res.Hyperparameters, 7)
-		for _, e := range res.Trace {
-			require.Less(t, e.Residual, 1e-7)
+		require.Len(t, res.Trace, len(conic.Trace))
+		for k, e := range res.Trace {
+			require.Equal(t, "fit", e.SubEngine)
+			require.Equal(t, "fit", e.LowerEngine)
+			require.Less(t, conic.Trace[k].Residual, 1e-7)
+			require.InDeltaSlice(t, conic.Trace[k].H, e.H, 1e-3)
+			require.InDelta(t, conic.Trace[k].LowerValue, e.LowerValue, 1e-4)
 			for j, v := range e.H[1:] {
 				require.GreaterOrEqual(t, v, lowest, j)
 				require.LessOrEqual(t, v, float64(highest))

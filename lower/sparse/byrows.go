@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
@@ -15,10 +16,12 @@ import (
 type byRows struct {
 	factor  factor.Definite
 	on      bool
-	inverse []float64   // D^-1
-	root    [][]float64 // of the weights of each part
-	panel   []float64   // some columns of Z
-	scaled  []float64   // the same, times -D^-1
+	free    []int            // what the factor is for
+	designs []*design.Matrix // of the parts
+	inverse []float64        // D^-1
+	root    [][]float64      // of the weights of each part
+	panel   []float64        // some columns of Z
+	scaled  []float64        // the same, times -D^-1
 }
 
 const (
@@ -29,7 +32,9 @@ const (
 )
 
 // prepare factors the matrix for what is free in p. It is not ok where the context ended; on says whether there is a factor.
+// A factor for the same serves again.
 func (f *byRows) prepare(p *implicit) (ok bool) {
+	known := f.on
 	f.on = false
 	rows := 0
 	for _, part := range p.parts {
@@ -38,22 +43,28 @@ func (f *byRows) prepare(p *implicit) (ok bool) {
 	if rows > mostRows || rowShare*rows > len(p.free) {
 		return true
 	}
-	f.inverse = f.inverse[:0]
+	inverse := make([]float64, 0, len(p.free))
 	for _, i := range p.free {
 		d := p.ridge[i] + leastPlus*p.norm[i]
 		if !(d > 0) {
 			return true
 		}
-		f.inverse = append(f.inverse, 1/d)
+		inverse = append(inverse, 1/d)
 	}
-	f.root = f.root[:0]
+	var roots [][]float64
+	var designs []*design.Matrix
 	for _, part := range p.parts {
 		root := make([]float64, len(part.omega))
 		for i, w := range part.omega {
 			root[i] = math.Sqrt(w)
 		}
-		f.root = append(f.root, root)
+		roots, designs = append(roots, root), append(designs, part.x)
 	}
+	if known && slices.Equal(f.free, p.free) && slices.Equal(f.inverse, inverse) && slices.Equal(f.designs, designs) && slices.EqualFunc(f.root, roots, slices.Equal[[]float64]) {
+		f.on = true
+		return true
+	}
+	f.free, f.inverse, f.designs, f.root = slices.Clone(p.free), inverse, designs, roots
 	matrix := make([]float64, rows*rows) // by columns, its lower triangle
 	f.panel, f.scaled = make([]float64, rows*panelColumns), make([]float64, rows*panelColumns)
 	for first := 0; first < len(p.free); first += panelColumns {

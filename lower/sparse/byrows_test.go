@@ -56,6 +56,14 @@ func TestByRows(t *testing.T) {
 		for j := range right {
 			right[j] = rng.NormFloat64()
 		}
+		require.True(t, q.precondition()) // the same factor
+		again := q.preconditioned(right)
+		for j := range q.ridge { // another one
+			q.ridge[j] += 0.5
+			matrix.Set(j, j, matrix.At(j, j)+0.5)
+		}
+		require.True(t, q.precondition())
+		require.Greater(t, mat.Norm(mat.NewVecDense(p+1, again), 2), mat.Norm(mat.NewVecDense(p+1, q.preconditioned(right)), 2))
 		var want mat.VecDense
 		require.NoError(t, want.SolveVec(matrix, mat.NewVecDense(p+1, right)))
 		got := q.preconditioned(right)

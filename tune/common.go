@@ -47,21 +47,51 @@ func (t *Task) byWeights() bool {
 // searchedSize is the size of the training part of a fold, rows times features, from which on there are no iterations before the search.
 const searchedSize = 1_000_000
 
-// searched says whether the weights are all searched on, and the table is large, so that the start is enough to begin from.
+// searched says whether the weights are all searched on, and the table is large or its labels may be separable, so that the start is enough to begin from. Where
+// they are, the iterations end at no weights at all, slowly.
 func (t *Task) searched() bool {
 	m, ok := t.Model.(Evident)
 	if !ok || !t.byWeights() || t.Program.Radii > compassMost || t.asked() {
 		return false
 	}
+	if t.separable() {
+		return true
+	}
 	rows, features := m.Training()
 	return float64(rows)*float64(features) >= searchedSize
 }
 
-// searchedOnly is the message of a run without iterations on a large table, and searchedFor that of others, with the reason.
+// searchedFor is the message of a run without iterations, with the reason, and searchedFirst that of a run that may have them.
 const (
-	searchedOnly = "without iterations: the weights that the folds share are searched for from the best ones of a path, as the table is large; --stop-folds 1 iterates first"
-	searchedFor  = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s"
+	searchedFor   = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s"
+	searchedFirst = searchedFor + "; --stop-folds 1 iterates first"
 )
+
+// whySearched is the reason of [Task.searched].
+func (t *Task) whySearched() string {
+	if t.separable() {
+		return "as iterations have no end where features tell the labels apart"
+	}
+	return "as the table is large"
+}
+
+// separable says whether the validation error may fall with the weights for ever.
+func (t *Task) separable() bool {
+	_, ok := t.Model.(Separable)
+	return ok && !t.asked()
+}
+
+// low is the least value of the largest weight that is searched on, the last of the path, where less is surer of labels than any rows allow; 0 for none.
+func (t *Task) low() float64 {
+	if !t.separable() || len(t.Program.Path) == 0 {
+		return 0
+	}
+	low := math.Inf(1)
+	for _, lambda := range t.Program.Path {
+		low = min(low, slices.Max(lambda))
+	}
+	return low * (1 - 1e-9)
+}
 
 // searchWeights is a run of VF-iDCA without iterations, for a reason: the weights of the path of the program and, from the best of them, a compass search.
 func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error) {
@@ -83,7 +113,7 @@ func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error
 		}
 		return tr, err
 	}
-	c := compass{ctx: ctx, at: record}
+	c := compass{ctx: ctx, at: record, low: t.low()}
 	for _, lambda := range t.Program.Path {
 		c.trials = 0
 		if err := c.try(lambda); err != nil {
@@ -113,7 +143,7 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 		return err
 	}
 	defer e.close()
-	c := compass{ctx: ctx, at: e.at}
+	c := compass{ctx: ctx, at: e.at, low: t.low()}
 	if err := c.try(out.Lambda); err != nil {
 		return err
 	}
@@ -163,6 +193,7 @@ func (t *Task) everyWeight(ctx context.Context) (*evaluator, error) {
 type compass struct {
 	ctx    context.Context
 	at     func(context.Context, []float64) (Trial, error)
+	low    float64 // least value of the largest weight
 	best   Trial
 	trials int
 	tried  []tried
@@ -174,9 +205,9 @@ type tried struct {
 	value  float64
 }
 
-// try scores weights, of which not all are zero, and keeps them if they are the best. After the end of the context, or of the budget, it does nothing.
+// try scores weights, of which not all are zero and the largest is not too low, and keeps them if they are the best. After the end of the context, or of the budget, it does nothing.
 func (c *compass) try(lambda []float64) error {
-	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(lambda) > 0) || !math.IsNaN(c.known(lambda)) {
+	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(lambda) > 0) || slices.Max(lambda) < c.low || !math.IsNaN(c.known(lambda)) {
 		return nil
 	}
 	c.trials++

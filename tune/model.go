@@ -137,6 +137,13 @@ type Measured interface {
 	StandardError(x [][]float64) float64
 }
 
+// Separable is a [Model] of labels whose losses fall towards zero with the weights where features tell the labels apart, so that no weights are best by the validation rows
+// of folds though further rows will have errors. VF-iDCA by folds searches among the weights of its path and larger ones.
+type Separable interface {
+	Model
+	Separable()
+}
+
 // Evident is a [Reweighter] whose validation rows are weighed one by one, so that VF-iDCA does not follow what they cannot tell, see evidence.go.
 type Evident interface {
 	Reweighter

@@ -111,7 +111,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	rows.conclude(out, r)
 	if s.PathEnough && r.Weighted && out.Status == dca.Converged {
-		out.say(searchedOnly)
+		out.say(fmt.Sprintf(searchedFirst, t.whySearched()))
 	}
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err

@@ -80,6 +80,9 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
+// Separable says that the loss has no least value where features tell the labels apart.
+func (*Model) Separable() {}
+
 // Modes are those of [fits.Logistic].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}

@@ -1,12 +1,14 @@
 package logistic_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
@@ -124,4 +126,34 @@ func TestBadInput(t *testing.T) {
 	}
 	_, err := logistic.New(split(1, 20, truth), logistic.Options{R0: []float64{1}})
 	require.ErrorContains(t, err, "expected 2 (l1, l2)")
+}
+
+// Where the rows of each fold tell the labels apart, the selected weights stay within four decades of the largest of interest, |X'y|_max / (2n), and rows
+// that the model has not seen have small errors.
+func TestSeparableFolds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	rows := func(n int) *dataset.Data {
+		x, y := mat.NewDense(n, 4, nil), make([]float64, n)
+		for i := range y {
+			y[i] = float64(2*(i%2) - 1)
+			x.SetRow(i, []float64{y[i] + rng.NormFloat64()/4, rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()})
+		}
+		return &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}}
+	}
+	table := rows(60)
+	cv, err := dataset.CrossValidate(table, 5, 1, nil)
+	require.NoError(t, err)
+	cv.Test = rows(2000)
+	m, err := logistic.New(cv, logistic.Options{Intercept: true})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	require.Zero(t, r.Iterations)
+	require.Contains(t, r.Message, "--stop-folds 1")
+	top := 0.0
+	for j := range 4 {
+		top = math.Max(top, math.Abs(floats.Dot(mat.Col(nil, j, table.X), table.Y))/120)
+	}
+	require.Greater(t, math.Max(r.Lambda[0], r.Lambda[1]), 1e-4*top)
+	require.Less(t, *r.Refit.Test, 0.03)
 }

@@ -12,7 +12,7 @@ const (
 	// Exhausted: the optimality conditions hold to rounding, and the gap cannot be
 	// brought below the tolerance in floating point.
 	Exhausted Status = "exhausted"
-	// EpochLimit: the most epochs of coordinate descent that were allowed were done.
+	// EpochLimit: the most epochs of coordinate descent, or the most work, that was allowed was done.
 	EpochLimit = outcome.IterationLimit
 	// Stalled: the gap no longer falls, because of rounding in data of very different sizes.
 	Stalled = outcome.Stalled

@@ -28,16 +28,17 @@ type event struct {
 // follow goes along the path; false where it does not come to its end.
 func (s *Solver) follow() bool {
 	s.soil()
-	if s.look(); s.halted {
-		return false
-	}
+	known := s.look()
 	s.barred = s.barred[:0]
 	idle := 0
 	for left := 1.0; ; {
 		if s.halt() {
 			return false
 		}
-		if s.direction(); s.halted {
+		if !known {
+			s.direction()
+		}
+		if known = false; s.halted {
 			return false
 		}
 		t, ev := s.next(left)
@@ -108,14 +109,14 @@ func (s *Solver) rates() {
 
 // look chooses the hinges that are looked at on the path, by the rates of its first direction: those that would come to
 // their kink on a path several times as long, and those whose distance from it is small beside the rates of the others. The others
-// are seen when the path has ended. Where the sides of hinges go by their sign, all are looked at.
-func (s *Solver) look() {
+// are seen when the path has ended. Where the sides of hinges go by their sign, all are looked at. It says whether the first direction is known.
+func (s *Solver) look() bool {
 	s.near = s.near[:0]
 	for k := range s.p.Hinges {
 		s.near = append(s.near, k)
 	}
 	if s.free {
-		return
+		return false
 	}
 	s.direction()
 	top := 0.0
@@ -130,6 +131,7 @@ func (s *Solver) look() {
 			s.dvalue[h.Row] = 0
 		}
 	}
+	return true
 }
 
 // lookAll looks at all hinges from now on, with so much left of the path.

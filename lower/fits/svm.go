@@ -139,7 +139,7 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 		return nil, err
 	}
 	pt := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.W, {s.C}}, Gap: m.train.Relative(s.Gap)}
-	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
+	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted || s.Status == lower.EpochLimit // whose gap is in the point
 	state := &svmState{Solution: s, gradient: make([]float64, len(s.W))}
 	loss, rate := m.validation(s.W, s.C)
 	pt.Validation, state.slope = loss, -floats.Sum(rate)

@@ -32,6 +32,7 @@ type program struct {
 	terms         terms
 	curve, centre float64
 	unit          float64 // of the tolerance
+	most          float64 // bounds the multiplications in systems that are not stored
 }
 
 // point is where a solve of a program is.
@@ -66,7 +67,9 @@ type augmented struct {
 	sizes   []float64
 	h       curvature
 	inner   *inner
-	settled bool // the last step was whole, or took off little, so that the next is to be precise
+	settled bool    // the last step was whole, or took off little, so that the next is to be precise
+	sharp   float64 // the share of the accuracy of systems by products
+	reached float64 // the gap at the last change of the shares
 	steps   int
 	value   float64
 	gap     float64
@@ -78,6 +81,8 @@ const (
 	mostSteps, mostInner = 500, 25
 	// mostSystems, and half as many as rows besides, bound the systems solved where H is not stored: beyond, a path is shorter.
 	mostSystems = 1000
+	// sharpest is the least share of their accuracy that is asked for.
+	sharpest = 1e-4
 	// idleSteps without half the gap say that it is down to rounding, where it is small.
 	idleSteps = 40
 	// narrowest and widest are bounds of the width.
@@ -100,11 +105,12 @@ var narrowing = []struct {
 
 func newAugmented(g *program, from point, tol float64) *augmented {
 	n, p := g.rows.n, g.rows.p
-	a := &augmented{program: g, point: from, tol: tol}
+	a := &augmented{program: g, point: from, tol: tol, sharp: 1, reached: math.Inf(1)}
 	a.prox, a.rate, a.banded = slices.Clone(from.shares), make([]float64, n), make([]bool, n)
 	a.z, a.slope, a.rest.v = make([]float64, p+1), make([]float64, p+1), make([]float64, p)
 	a.h = curvature{rows: g.rows, end: &a.end, curve: make([]float64, p+1)}
 	a.inner = newInner(&a.h, &a.terms, p)
+	a.inner.most = g.most
 	return a
 }
 
@@ -275,7 +281,7 @@ func (a *augmented) run() lower.Status {
 		if idle++; a.gap < best/2 {
 			idle, best = 0, a.gap
 		}
-		long := a.steps >= mostSteps || !a.h.stored() && a.inner.systems >= mostSystems+a.rows.n/2
+		long := a.steps >= mostSteps || !a.h.stored() && (a.inner.systems >= mostSystems+a.rows.n/2 || a.h.work >= a.most)
 		ended := long || idle > idleSteps && best <= exhaustedGap*a.unit
 		if a.gap <= a.tol*a.unit || ended || a.moved > farMove*a.radius && len(a.work) < a.rows.n {
 			if !a.measure() {
@@ -312,7 +318,12 @@ func (a *augmented) run() lower.Status {
 			for _, i := range a.work {
 				a.prox[i] = math.Max(0, math.Min(1, a.prox[i]+a.margins[i]/a.width))
 			}
-			a.narrow(since)
+			if a.h.stored() || a.gap <= a.reached/2 {
+				a.narrow(since)
+			} else { // with so narrow a band systems are not accurate enough
+				a.sharp = math.Max(a.sharp/10, sharpest)
+			}
+			a.reached = a.gap
 			since = 0
 		}
 	}
@@ -361,7 +372,7 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 		a.slope[j] = a.terms.curve[j]*w - a.terms.slope[j] - a.sums[0][j] - a.sums[1][j]
 	}
 	a.slope[p] = a.weight[1] - a.weight[0] + a.curve*(a.c-a.centre)
-	a.h.least = math.Max(tightest, math.Min(loosest, 0.1*math.Sqrt(a.gap/a.unit))) // the gap is of second order
+	a.h.least = math.Max(tightest, a.sharp*math.Min(loosest, 0.1*math.Sqrt(a.gap/a.unit))) // the gap is of second order
 	if !a.h.set() {
 		return 0, false, false
 	}

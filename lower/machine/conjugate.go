@@ -216,7 +216,9 @@ func (h *curvature) descend(x []float64, accuracy float64) bool {
 		last = now
 		h.multiply()
 		curve := dense.Dot(l.way, l.image)
-		if !(curve > 0) || h.end.Reached(2*len(l.index)+8*len(l.of)+len(l.order)*len(l.order)) {
+		work := 2*len(l.index) + 8*len(l.of) + len(l.order)*len(l.order)
+		h.work += float64(work)
+		if !(curve > 0) || h.end.Reached(work) {
 			break
 		}
 		t := now / curve

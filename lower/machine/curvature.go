@@ -25,6 +25,7 @@ type curvature struct {
 	full   []float64 // H, or nil
 	least  float64   // the accuracy of solves by products
 	diag   []float64 // of H, if it is not stored
+	work   float64   // multiplications in products, about
 
 	chol                 factor.Definite
 	columns, scaled, way []float64
@@ -116,6 +117,7 @@ func (h *curvature) times(out, v []float64) {
 		x := h.weight[k] * (h.rows.dot(i, v[:n-1]) - h.rows.y[i]*v[n-1])
 		h.rows.add(i, x, out[:n-1])
 		out[n-1] -= h.rows.y[i] * x
+		h.work += float64(2 * h.rows.length(i))
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 	// mostExchangeVariables bounds the variables of the subproblems solved so, because of the factors, which are dense.
 	mostExchangeVariables = 1000
 	// mostExchanges bounds the exchanges of a solve: more take longer than Newton steps from the last solution.
-	mostExchanges = 500
+	mostExchanges = 1000
 	// exchangeTol is the accuracy of the optimality conditions. What it leaves in the objective is seen by the gap.
 	exchangeTol = 1e-9
 	// startGap times the tolerance is the gap from which exchanges begin.

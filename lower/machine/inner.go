@@ -29,6 +29,7 @@ type inner struct {
 	rough    bool      // and systems are solved roughly
 	accuracy float64   // of systems else
 	systems  int       // that were solved
+	most     float64   // bounds the multiplications in them
 }
 
 const (
@@ -81,8 +82,8 @@ func (q *inner) minimise(z, gradient []float64, precise bool) (fall float64, ok 
 		if !ok {
 			return fall, false
 		}
-		if !(off > 0) {
-			return fall, true
+		if !(off > 0) || q.h.work >= q.most {
+			return fall + off, true
 		}
 		fall += off
 		if round > 0 && !q.rough && off <= leastShare*fall {

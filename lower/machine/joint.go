@@ -113,7 +113,7 @@ func (g *Problem) Joint(ctx context.Context, t JointWeights, o Options) (*JointS
 		return nil, err
 	}
 	n, p, k := g.rows.n, g.rows.p, g.parts
-	q := &program{rows: g.rows, u: make([]float64, n), terms: soft(t, p), curve: t.Rho, centre: t.CentreC, unit: t.Train*k.scale[0] + t.Validation*k.scale[1]}
+	q := &program{rows: g.rows, u: make([]float64, n), terms: soft(t, p), curve: t.Rho, centre: t.CentreC, unit: t.Train*k.scale[0] + t.Validation*k.scale[1], most: g.mostWork}
 	floats.AddScaled(q.u, t.Train, k.train)
 	floats.AddScaled(q.u, t.Validation, k.validation)
 	from := point{w: make([]float64, p), c: t.CentreC, margins: make([]float64, n), shares: make([]float64, n), sums: [2][]float64{make([]float64, p), make([]float64, p)}}

@@ -18,7 +18,12 @@ type Problem struct {
 	tau   float64  // the mean squared length of the rows
 	scale float64  // the optimal value at w = 0
 	parts *stacked // of NewStacked
+	// mostWork bounds the multiplications in Newton systems of one solve where these are not stored: it is that of the package, but in tests.
+	mostWork float64
 }
+
+// mostWork is half a minute of work or less.
+const mostWork = 1e10
 
 // New checks the data: y has -1 or 1 for each row of x, and both. The weights are positive, nil for equal ones; they
 // are divided by their sum.
@@ -54,7 +59,7 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 	total := class[0] + class[1]
 	u := make([]float64, n)
 	floats.AddScaled(u, 1/total, weights)
-	g := &Problem{rows: newSignedRows(x, y, u), scale: 2 * math.Min(class[0], class[1]) / total}
+	g := &Problem{rows: newSignedRows(x, y, u), scale: 2 * math.Min(class[0], class[1]) / total, mostWork: mostWork}
 	for i := range g.rows.n {
 		g.tau += g.rows.squares(i) / float64(g.rows.n)
 	}
@@ -110,7 +115,7 @@ const defaultTol = 1e-8
 
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
-	// Status is Optimal, Exhausted, Cancelled, or Failed.
+	// Status is Optimal, Exhausted, Cancelled, Failed, or EpochLimit: after so much work on many rows of many features the gap is larger than the tolerance.
 	Status lower.Status
 	// W and C give the decision value x.w - c. Where the solutions have an interval of C, it is the middle.
 	W []float64
@@ -176,10 +181,14 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 	return out, nil
 }
 
-// manyOrPath solves by the method for many rows, and by a path where that stalls.
+// manyOrPath solves by the method for many rows, and by a path where that stalls. A path over many rows of many features would take hours: there the point stays as it is, with its gap.
 func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
 	out := g.solveMany(ctx, lambda, bound, o)
-	if out.Status == lower.Stalled {
+	switch {
+	case out.Status != lower.Stalled:
+	case g.rows.n > fewRows && g.rows.p > mostStored:
+		out.Status = lower.EpochLimit
+	default:
 		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
 	}
 	return out

@@ -189,6 +189,32 @@ func TestWideIsPath(t *testing.T) {
 	}
 }
 
+// A fit to many rows of many features that takes more work than is allowed ends with its gap, which is a bound; from there, with work enough, it comes to the solution.
+func TestWorkIsBounded(t *testing.T) {
+	x, y := words(4, fewRows+100, mostStored+200, 12)
+	g, err := New(design.New(lowertest.Compress(x)), y, nil)
+	require.NoError(t, err)
+	ctx, bound := context.Background(), []float64{0.3}
+	best, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8})
+	require.NoError(t, err)
+	require.Equal(t, lower.Optimal, best.Status)
+	var last *Solution
+	for _, share := range []float64{1e6, 1e7} {
+		g.mostWork = share
+		out, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last})
+		require.NoError(t, err)
+		require.Equal(t, lower.EpochLimit, out.Status)
+		require.Greater(t, out.Gap, 1e-8*g.scale)
+		require.InDelta(t, best.Objective, out.Objective, out.Gap+1e-8)
+		last = out
+	}
+	g.mostWork = mostWork
+	out, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last})
+	require.NoError(t, err)
+	require.Equal(t, lower.Optimal, out.Status)
+	require.InDelta(t, best.Objective, out.Objective, 2e-8)
+}
+
 // The systems of Newton steps have the solutions of a dense factor: by a factor of H, by one of the order of the rows, and by conjugate gradients.
 func TestCurvature(t *testing.T) {
 	const n = 300

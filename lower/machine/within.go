@@ -70,6 +70,9 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 		if err != nil {
 			return nil, err
 		}
+		if s.Status == lower.Failed && out != nil && out.Gap <= tol*g.scale {
+			break // it was only to come nearer to the ball
+		}
 		if s.Status == lower.Cancelled || s.Status == lower.Failed {
 			return &Within{Status: s.Status, W: s.W, C: s.C, Gap: math.Inf(1), Lambda: s.lambda, Bound: make([]float64, len(s.W)), Solution: s}, nil
 		}

@@ -54,6 +54,7 @@ func (h *curvature) conjugate(free []int, extra, right, x []float64, accuracy fl
 	for k, j := range l.of {
 		l.r[k] = right[j]
 	}
+	h.work += float64(4*len(l.index) + m)
 	ok := !h.end.Reached(len(l.index)) && h.precondition() && h.descend(l.x, accuracy)
 	for k, j := range l.of {
 		x[j] = l.x[k]
@@ -145,10 +146,12 @@ func (h *curvature) precondition() bool {
 				column[r] += w * l.part[o]
 			}
 		}
+		h.work += float64(len(l.row) * len(l.row))
 		if h.end.Reached(len(l.row) * len(l.row)) {
 			return false
 		}
 	}
+	h.work += float64(b) * float64(b) * float64(b) / 3
 	l.part = slices.Grow(l.part[:0], b)[:b]
 	l.chol.End = h.end
 	return l.chol.Factor(b, func(q int, column []float64) {

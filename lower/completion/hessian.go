@@ -24,11 +24,7 @@ func (f *factored) hessian(out, t tangent) {
 		for e := range change {
 			change[e] = shift
 		}
-		for i, l := range f.set {
-			if t.S[i] != 0 {
-				of.x.Axpy(t.S[i], l, change)
-			}
-		}
+		of.push(change, 1, of.x, f.set, t.S)
 		if k > 0 {
 			of.each(6*k, func(from, to int) {
 				var x [2]float64
@@ -44,9 +40,7 @@ func (f *factored) hessian(out, t tangent) {
 				}
 			})
 		}
-		for i, l := range f.set {
-			out.S[i] += w * of.x.Dot(l, change)
-		}
+		of.pull(out.S, w, of.x, f.set, change)
 		if f.j.intercept {
 			out.S[len(f.set)] += w * floats.Sum(change)
 		}
@@ -125,12 +119,28 @@ func (f *factored) hold(out, t tangent) {
 
 // conjugate returns t with H t = q, see [surface.conjugate].
 func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
+	return f.conjugateFrom(tangent{}, q, tol, steps)
+}
+
+// conjugateFrom is conjugate from the best multiple of a tangent, the empty one for none.
+func (f *factored) conjugateFrom(start, q tangent, tol float64, steps int) tangent {
 	f.bent = 0
 	t, res := f.zero(), q.copy()
 	z, hd := f.precondition(res), f.zero()
+	first := res.dot(z)
+	cold := true
+	if start.A != nil {
+		f.hessian(hd, start)
+		if curvature := start.dot(hd); curvature > 0 {
+			cold = false
+			along := start.dot(q) / curvature
+			t.add(along, start)
+			res.add(-along, hd)
+			f.preconditionTo(z, res)
+		}
+	}
 	d := z.copy()
 	rz := res.dot(z)
-	first := rz
 	for step := range steps {
 		if !(rz > tol*tol*first) || f.end.Look() {
 			break
@@ -139,7 +149,7 @@ func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
 		curvature := d.dot(hd)
 		if !(curvature > 1e-14*math.Abs(d.dot(res))) {
 			f.bent = math.Max(math.SmallestNonzeroFloat64, -curvature/(floats.Dot(d.A, d.A)+floats.Dot(d.B, d.B)))
-			if step == 0 {
+			if step == 0 && cold {
 				t.add(1, d)
 			} else if curvature < 0 {
 				t.add(math.Min(rz/-curvature, 1), d)

@@ -50,6 +50,7 @@ type JointSolver struct {
 	point    *lower.JointPoint
 	tangents []tangent // minus the derivatives of the point in the weights, with S as it was
 	set      []int
+	before   []tangent // those of the last point that had some, from which others are begun
 }
 
 // Joint implements [lower.Joint].
@@ -187,6 +188,9 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 		pt.Curvature[i] = make([]float64, n)
 	}
 	gradients := make([]tangent, n)
+	if !slices.Equal(s.set, f.set) {
+		s.before = nil
+	}
 	s.tangents, s.set = make([]tangent, n), slices.Clone(f.set)
 	if f.w[training] > 0 {
 		gradients[0] = f.zero()
@@ -213,11 +217,16 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 		if i > 1 {
 			accuracy = groupDerivatives
 		}
-		s.tangents[i] = f.conjugate(g, accuracy, jointCG)
+		start := tangent{}
+		if s.before != nil && len(s.before[i].A) == len(f.a) {
+			start = s.before[i]
+		}
+		s.tangents[i] = f.conjugateFrom(start, g, accuracy, jointCG)
 		if f.over() {
 			return
 		}
 	}
+	s.before = s.tangents
 	for i := range n {
 		for l := range i + 1 {
 			if s.tangents[i].A == nil || s.tangents[l].A == nil {

@@ -18,11 +18,7 @@ func (f *factored) refresh() {
 func (f *factored) residual(s int) {
 	of, r := f.side(s), f.r[s]
 	copy(r, of.y)
-	for l, v := range f.x {
-		if v != 0 {
-			of.x.Axpy(-v, l, r)
-		}
-	}
+	of.push(r, -1, of.x, of.all, f.x)
 	if f.b0 != 0 {
 		floats.AddConst(-f.b0, r)
 	}
@@ -136,9 +132,7 @@ func (f *factored) pullSide(g tangent, c float64, s int, v []float64) {
 			}
 		})
 	}
-	for i, l := range f.set {
-		g.S[i] += c * of.x.Dot(l, v)
-	}
+	of.pull(g.S, c, of.x, f.set, v)
 	if f.j.intercept {
 		g.S[len(f.set)] += c * floats.Sum(v)
 	}

@@ -26,6 +26,7 @@ type Builder struct {
 // buildColumn is what a column needs while it grows.
 type buildColumn struct {
 	cells  map[string]float64 // of texts
+	kept   bool               // texts that stand for a missing value are texts
 	times  map[time.Time]float64
 	stamps []stamp
 	clock  bool // some time is not midnight
@@ -67,6 +68,15 @@ func NewBuilder(file string, names []string, line int, numbered bool) (*Builder,
 		return nil, err
 	}
 	return b, b.err
+}
+
+// Verbatim makes texts of columns that stand for a missing value elsewhere, NA for example, texts as they are, see [Options].Verbatim; names that are not there pass.
+func (b *Builder) Verbatim(names []string) {
+	for _, name := range names {
+		if j := b.table.Index(name); j >= 0 {
+			b.columns[j].kept = true
+		}
+	}
 }
 
 // Batch is how many rows [Builder.Rows] should be given at a time.
@@ -147,7 +157,7 @@ func (b *Builder) newText(j int, text string) float64 {
 	cell := missingCell
 	if v, n := textfile.Decimal([]byte(short)); n > 0 && n == len(short) && formatNumber(v) == short && math.Abs(v) <= textfile.LargestEntry {
 		cell = v
-	} else if short != "" && !missingTexts[short] {
+	} else if short != "" && (!missingTexts[short] || b.columns[j].kept) {
 		if before, known := b.columns[j].cells[short]; known {
 			return before
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	goparquet "github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
@@ -146,6 +147,40 @@ func withSheet(t *testing.T, rows string) []byte {
 	require.NoError(t, err)
 	require.NoError(t, to.Close())
 	return out.Bytes()
+}
+
+// In a column that is read verbatim the text NA is a text, and an empty cell missing; elsewhere both are.
+func TestVerbatimFormats(t *testing.T) {
+	type row struct {
+		ID, Other string
+	}
+	var file bytes.Buffer
+	w := goparquet.NewGenericWriter[row](&file)
+	_, err := w.Write([]row{{"NA", "NA"}, {"007", "7"}, {"", "z"}, {"12", "x"}})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	cells := func(id, other string) string {
+		return `<row><c t="str"><v>` + id + `</v></c><c t="str"><v>` + other + `</v></c></row>`
+	}
+	book := withSheet(t, cells("ID", "Other")+cells("NA", "NA")+cells("007", "7")+cells("", "z")+cells("12", "x"))
+	for name, text := range map[string][]byte{"f.parquet": file.Bytes(), "f.xlsx": book} {
+		for _, verbatim := range []bool{true, false} {
+			o := table.Options{Formats: known}
+			first := ""
+			if verbatim {
+				o.Verbatim, first = []string{"ID", "absent"}, "NA"
+			}
+			tab, err := table.Decode(name, text, o)
+			require.NoError(t, err, name)
+			for i, want := range [][]string{{first, ""}, {"007", "7"}, {"", "z"}, {"12", "x"}} {
+				for j, cell := range want {
+					got, err := tab.Text(i, j)
+					require.NoError(t, err)
+					require.Equal(t, cell, got, "%s %v %d %d", name, verbatim, i, j)
+				}
+			}
+		}
+	}
 }
 
 // Cells of all kinds, and what is told of them.

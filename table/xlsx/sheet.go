@@ -33,7 +33,8 @@ type cell struct {
 // sheetReader makes the rows of a sheet a table.
 type sheetReader struct {
 	book    *workbook
-	header  string // yes, no, or empty
+	header  string   // yes, no, or empty
+	texts   []string // names of columns whose texts stay, see [table.Builder.Verbatim]
 	builder *table.Builder
 	width   int
 	wide    int // the columns of the sheet as it says itself
@@ -287,6 +288,7 @@ func (s *sheetReader) start() (bool, error) {
 	if s.builder, err = table.NewBuilder(s.book.file, list, line, !names); err != nil {
 		return false, err
 	}
+	s.builder.Verbatim(s.texts)
 	s.builder.Take(s.book.used)
 	if names {
 		s.cells = s.cells[:0]

@@ -27,10 +27,21 @@ const stoppedByCaution = "stopped after a few iterations, and the weights drawn 
 // stoppedNearPath is that of one whose hyperparameters are not drawn anywhere, with Temper 1.
 const stoppedNearPath = "stopped after a few iterations from a path with few hyperparameters, as there is one for each coefficient; --stop-folds 1 goes on"
 
-// why is the message of a run with caution c.
-func why(c *problems.Caution) string {
-	if c.Temper == 1 {
+// Those of runs that took no iteration from there.
+const (
+	stoppedOnPath = "taken from a path with few hyperparameters, without an iteration, as there is one for each coefficient; --stop-folds 1 goes on"
+	drawnFromPath = "no iteration was taken, and the weights are drawn towards a common one, as there is a hyperparameter for each coefficient; --stop-folds 1 goes on"
+)
+
+// why is the message of a run with caution c that took so many iterations.
+func why(c *problems.Caution, iterations int) string {
+	switch {
+	case c.Temper == 1 && iterations == 0:
+		return stoppedOnPath
+	case c.Temper == 1:
 		return stoppedNearPath
+	case iterations == 0:
+		return drawnFromPath
 	}
 	return stoppedByCaution
 }

@@ -72,9 +72,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	start(&p)
 	s.PathStart = s.PathStart && t.Start == nil && t.Config.Init == nil
 	stop, message := s.MaxIter, ""
-	if caution != nil {
-		message = why(caution)
-	} else {
+	if caution == nil {
 		var err error
 		var held *dca.Result
 		if stop, message, held, err = t.stopAfter(ctx, s, start); err != nil {
@@ -102,7 +100,9 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	out.fill(t.Model, r, p.Radii)
 	if stop > 0 && (r.Status == dca.IterationLimit || caution != nil && r.Status == dca.Converged) {
 		out.Status = dca.Converged
-		out.Message = message
+		if out.Message = message; caution != nil {
+			out.Message = why(caution, out.Iterations)
+		}
 	}
 	if caution != nil {
 		if err := t.temper(ctx, out, p, s, r, caution); err != nil {

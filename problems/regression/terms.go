@@ -3,6 +3,7 @@ package regression
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,7 +16,8 @@ import (
 // Terms are what a model says of single features. The zero value says nothing. Each slice is nil, or has one entry for each feature or one for all.
 type Terms struct {
 	// Factors multiply the penalties of a feature, in the unit of the model, so that |b|_1 becomes sum_j f_j |b_j|, and 1/2 |b|^2 becomes
-	// 1/2 sum_j f_j b_j^2; nil for 1. A feature with the factor 0 is not penalised. They are taken as they are, and not brought to a mean of 1.
+	// 1/2 sum_j f_j b_j^2; nil for 1. A feature with the factor 0 is not penalised. They are taken as they are, and not brought to a mean of 1. A factor of more than
+	// 1e6, and 1e6 times the least positive one, leaves its feature out: the coefficient is 0 whatever the weights.
 	Factors []float64
 	// Lower and Upper bound the coefficients in the user's units, Lower <= 0 <= Upper; entries may be infinite, and nil is no bound. The bounds hold for
 	// the iterate as for the refit.
@@ -57,7 +59,34 @@ func (t Terms) spread(d *Data) (out sparse.Terms, err error) {
 	if out.Factors != nil && p > 0 && !someof(out.Factors) {
 		return out, fmt.Errorf("all penalty factors are 0, which leaves nothing to choose")
 	}
+	exclude(&out)
 	return out, nil
+}
+
+// excludedFactor is the factor, and the multiple of the least positive one, above which a feature is left out: programs with such numbers in them are not solved to any accuracy. A factor of 1
+// beside tiny ones excludes nothing.
+const excludedFactor = 1e6
+
+// exclude holds the coefficients of features with excluding factors at 0, in the place of these factors.
+func exclude(t *sparse.Terms) {
+	least := math.Inf(1)
+	for _, f := range t.Factors {
+		if f > 0 {
+			least = math.Min(least, f)
+		}
+	}
+	for j, f := range t.Factors {
+		if !(f > excludedFactor && f > excludedFactor*least) {
+			continue
+		}
+		if t.Lower == nil {
+			t.Lower = slices.Repeat([]float64{math.Inf(-1)}, len(t.Factors))
+		}
+		if t.Upper == nil {
+			t.Upper = slices.Repeat([]float64{math.Inf(1)}, len(t.Factors))
+		}
+		t.Factors[j], t.Lower[j], t.Upper[j] = least, 0, 0
+	}
 }
 
 func someof(values []float64) bool {
@@ -141,12 +170,24 @@ func (d *Data) penalised(b convex.Affine, of func(f float64) float64) convex.Aff
 
 // Set are the bounds of the coefficients as constraints, for [Spec]; nil where there are none.
 func (d *Data) Set() func(b convex.Affine) []*convex.Constraint {
-	low, high := finite(d.terms.Lower), finite(d.terms.Upper)
-	if len(low.at)+len(high.at) == 0 {
+	var fixed []int
+	held := func(j int) bool {
+		return d.terms.Lower != nil && d.terms.Upper != nil && d.terms.Lower[j] == 0 && d.terms.Upper[j] == 0
+	}
+	for j := range d.Features() {
+		if held(j) {
+			fixed = append(fixed, j)
+		}
+	}
+	low, high := finite(d.terms.Lower, held), finite(d.terms.Upper, held)
+	if len(low.at)+len(high.at)+len(fixed) == 0 {
 		return nil
 	}
 	return func(b convex.Affine) []*convex.Constraint {
 		var set []*convex.Constraint
+		if len(fixed) > 0 {
+			set = append(set, convex.Equal(b.Pick(fixed), convex.Const(make([]float64, len(fixed))...)))
+		}
 		if len(low.at) > 0 {
 			set = append(set, convex.GreaterEqual(b.Pick(low.at), convex.Const(low.value...)))
 		}
@@ -157,15 +198,15 @@ func (d *Data) Set() func(b convex.Affine) []*convex.Constraint {
 	}
 }
 
-// bounds are the finite ones of one side.
+// bounds are the finite ones of one side, but for coefficients that are held at 0.
 type bounds struct {
 	at    []int
 	value []float64
 }
 
-func finite(list []float64) (out bounds) {
+func finite(list []float64, but func(j int) bool) (out bounds) {
 	for j, v := range list {
-		if !math.IsInf(v, 0) {
+		if !math.IsInf(v, 0) && !but(j) {
 			out.at, out.value = append(out.at, j), append(out.value, v)
 		}
 	}

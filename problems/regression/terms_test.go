@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
@@ -134,5 +135,62 @@ func TestBadTerms(t *testing.T) {
 		}
 		_, err := elasticnet.New(s, elasticnet.Options{Terms: terms})
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// A feature with a factor beyond all measure is left out: the coefficient is 0, the others are those of the table without it, and no program has that number in it.
+func TestExcludedFeatures(t *testing.T) {
+	s := modeltest.Split(3, 60, 40, 50, []float64{2, -1, 0.5, 0}, 1)
+	without := &dataset.Split{}
+	for _, part := range []struct {
+		from *dataset.Data
+		to   **dataset.Data
+	}{{s.Train, &without.Train}, {s.Val, &without.Val}, {s.Test, &without.Test}} {
+		x := part.from.Dense()
+		n, _ := x.Dims()
+		*part.to = &dataset.Data{X: x.Slice(0, n, 1, 4), Y: part.from.Y, Features: part.from.Features[1:], Target: part.from.Target}
+	}
+	factors := func(first ...float64) regression.Terms { return regression.Terms{Factors: append(first, 1, 2, 1)} }
+	for name, build := range map[string]func(s *dataset.Split, terms regression.Terms) (tune.Model, error){
+		"elastic-net": func(s *dataset.Split, terms regression.Terms) (tune.Model, error) {
+			return elasticnet.New(s, elasticnet.Options{Intercept: true, Terms: terms})
+		},
+		"lasso": func(s *dataset.Split, terms regression.Terms) (tune.Model, error) {
+			return lassos.New(s, lassos.Options{Intercept: true, Terms: terms})
+		},
+		"ridge": func(s *dataset.Split, terms regression.Terms) (tune.Model, error) {
+			return ridge.New(s, ridge.Options{Intercept: true, Terms: terms})
+		},
+	} {
+		for _, c := range []tune.Config{{Method: "vf-idca"}, {Method: "grid", Evaluations: 9}, {Method: "grid", Evaluations: 4, Engine: tune.EngineConic}, {Method: "vf-idca", Engine: tune.EngineConic}} {
+			if c.Method == "grid" {
+				c.Ranges = []tune.Range{{Low: 1e-3, High: 1}}
+			}
+			var fits []tune.Fit
+			for _, of := range []struct {
+				s     *dataset.Split
+				terms regression.Terms
+			}{{s, factors(1e12)}, {without, factors()}} {
+				m, err := build(of.s, of.terms)
+				require.NoError(t, err)
+				r, err := tune.Run(context.Background(), m, c)
+				require.NoError(t, err)
+				require.Equal(t, dca.Converged, r.Status, "%s %s: %s", name, c.Method, r.Message)
+				fits = append(fits, r.RefitFit)
+			}
+			require.InDelta(t, 0, fits[0].Coefficients[0], 1e-9, name)
+			require.InDeltaSlice(t, fits[1].Coefficients, fits[0].Coefficients[1:], 2e-2, "%s %s", name, c.Method)
+		}
+	}
+}
+
+// Factors of 1 beside tiny ones exclude nothing, nor do factors that are all large.
+func TestNothingExcluded(t *testing.T) {
+	s := modeltest.Split(3, 60, 40, 50, []float64{2, -1, 0.5, 0}, 1)
+	for _, factors := range [][]float64{{1e-9, 1, 1, 1}, {1e9, 2e9, 1e9, 1e9}} {
+		m, err := elasticnet.New(s, elasticnet.Options{Intercept: true, Terms: regression.Terms{Factors: factors}})
+		require.NoError(t, err)
+		require.Equal(t, factors, m.Data().Terms().Factors)
+		require.Nil(t, m.Data().Terms().Upper)
 	}
 }

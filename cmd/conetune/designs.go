@@ -201,10 +201,18 @@ func (d *dataFlags) foldsOf(n int, by divided) int {
 	return max(2, min(defaultFolds, n))
 }
 
-// dealByChance deals rows, or groups of them, out at random; those of two labels evenly.
+// dealByChance deals rows, or groups of them, out at random; those of labels evenly, as far as groups allow.
 func (d *dataFlags) dealByChance(data *dataset.Data, group []int, folds, repeats int, seed uint64, labels bool) ([]dataset.Fold, error) {
 	if group != nil {
-		list, err := dataset.GroupFolds(group, folds, repeats, seed)
+		var class []int
+		if labels {
+			if kinds, err := dataset.FindClasses(data); err == nil { // else the model says why
+				for _, y := range data.Y {
+					class = append(class, slices.Index(kinds, y))
+				}
+			}
+		}
+		list, err := dataset.GroupFolds(group, folds, repeats, seed, class)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", d.columns.division.Group, err)
 		}

@@ -17,22 +17,22 @@ func TestPartsOf(t *testing.T) {
 func TestGroupPartsByHand(t *testing.T) {
 	group := []int{5, 5, 5, 5, 8, 8, 8, 1, 1, 0}
 	for seed := range uint64(4) {
-		parts, err := GroupParts(group, 2, seed)
+		parts, err := GroupParts(group, 2, seed, nil)
 		require.NoError(t, err)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6, 7, 8}}, parts)
 		parts, err = SplitGroups(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
 		require.NoError(t, err)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6}, {7, 8}}, parts)
 	}
-	_, err := GroupParts(group, 5, 1)
+	_, err := GroupParts(group, 5, 1, nil)
 	require.ErrorContains(t, err, "5 folds of 4 groups")
 	_, err = SplitGroups([]int{1, 1, 1, 2, 2}, "0.4/0.4/rest", 1)
 	require.ErrorContains(t, err, "leaves a set empty, with 2 groups")
-	_, err = GroupFolds(group, 2, 0, 1)
+	_, err = GroupFolds(group, 2, 0, 1, nil)
 	require.ErrorContains(t, err, "0 repeats")
 	// Groups of the same size are drawn.
 	var seen []int
-	folds, err := GroupFolds([]int{0, 0, 1, 1, 2, 2, 3, 3}, 2, 20, 1)
+	folds, err := GroupFolds([]int{0, 0, 1, 1, 2, 2, 3, 3}, 2, 20, 1, nil)
 	require.NoError(t, err)
 	require.Len(t, folds, 40)
 	for _, f := range folds {
@@ -80,7 +80,11 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 		kinds := len(PartsOf(number))
 		k := rapid.IntRange(2, 6).Draw(r, "folds")
 		if kinds >= k {
-			folds, err := GroupFolds(number, k, 2, seed)
+			var classes []int
+			if rapid.Bool().Draw(r, "stratified") {
+				classes = rapid.SliceOfN(rapid.IntRange(0, 2), len(number), len(number)).Draw(r, "classes")
+			}
+			folds, err := GroupFolds(number, k, 2, seed, classes)
 			require.NoError(r, err)
 			require.NoError(r, CheckFolds(folds, len(number)))
 			largest := 0
@@ -142,4 +146,49 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 			require.Equal(r, span(len(number)), all)
 		}
 	})
+}
+
+// Ten groups of five rows, of which four are of class 1: each of two folds gets two of these, by whatever seed, and three of the others; of 20 groups with 1 to 4
+// rows of class 1 and as many of class 0 as make them 6, each of 4 folds has about a quarter of both.
+func TestStratifiedGroups(t *testing.T) {
+	var group, class []int
+	for g := range 10 {
+		for range 5 {
+			group = append(group, g)
+			class = append(class, map[bool]int{true: 1}[g%5 > 2])
+		}
+	}
+	for seed := range uint64(20) {
+		parts, err := GroupParts(group, 2, seed, class)
+		require.NoError(t, err)
+		for _, part := range parts {
+			ones := 0
+			for _, i := range part {
+				ones += class[i]
+			}
+			require.Len(t, part, 25)
+			require.Equal(t, 10, ones)
+		}
+	}
+	group, class = nil, nil
+	for g := range 20 {
+		for k := range 6 {
+			group = append(group, g)
+			class = append(class, map[bool]int{true: 1}[k <= g%4])
+		}
+	}
+	for seed := range uint64(20) {
+		parts, err := GroupParts(group, 4, seed, class)
+		require.NoError(t, err)
+		for _, part := range parts {
+			ones := 0
+			for _, i := range part {
+				ones += class[i]
+			}
+			require.InDelta(t, 50./4, ones, 2)
+			require.InDelta(t, 70./4, len(part)-ones, 4)
+		}
+	}
+	_, err := GroupParts(group, 4, 1, class[1:])
+	require.ErrorContains(t, err, "119 classes for 120 rows")
 }

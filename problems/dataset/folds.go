@@ -59,15 +59,15 @@ func CrossValidateRepeated(d *Data, t, repeats int, seed uint64, classes []int) 
 	return all, nil
 }
 
-// GroupFolds are the folds of so many deals of groups, one after the other, see [GroupParts]. Where the groups leave chance no choice, as all are of different sizes, deals are
+// GroupFolds are the folds of so many deals of groups, one after the other, see [GroupParts], nil for no classes. Where the groups leave chance no choice, as all are of different sizes, deals are
 // the same.
-func GroupFolds(group []int, t, repeats int, seed uint64) ([]Fold, error) {
+func GroupFolds(group []int, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
 	if repeats < 1 || repeats > mostRepeats {
 		return nil, fmt.Errorf("dataset: %d repeats, expected 1 to %d", repeats, mostRepeats)
 	}
 	var folds []Fold
 	for k := range repeats {
-		parts, err := GroupParts(group, t, repeatSeed(seed, k))
+		parts, err := GroupParts(group, t, repeatSeed(seed, k), classes)
 		if err != nil {
 			return nil, err
 		}

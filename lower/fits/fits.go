@@ -78,6 +78,16 @@ func check(name string, train, val Rows) error {
 	return nil
 }
 
+// plainRows says that a fit takes neither weights nor offsets of rows, which it would pass over.
+func plainRows(name string, sets ...Rows) error {
+	for _, rows := range sets {
+		if rows.Weights != nil || rows.Offset != nil {
+			return fmt.Errorf("fits: the %s takes neither weights nor an offset of rows", name)
+		}
+	}
+	return nil
+}
+
 // checkLabels says which validation row has no label.
 func checkLabels(name string, val Rows) error {
 	for i, y := range val.Y {

@@ -117,6 +117,9 @@ func newRegression(name string, train, val Rows, intercept bool, weights func(*R
 
 // newTraining checks the rows and prepares those for training.
 func newTraining(name string, train, val Rows, intercept bool) (*sparse.Regression, error) {
+	if err := plainRows(name, train, val); err != nil {
+		return nil, err
+	}
 	g, err := sparse.NewRegression(train.X, train.Y, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)

@@ -184,6 +184,8 @@ func TestBadRows(t *testing.T) {
 		"4 features of the training rows and 5": {train, other},
 		"3 targets for 5 validation rows":       {train, {X: val.X, Y: val.Y[:3]}},
 		"training rows of the lasso":            {{X: train.X, Y: train.Y[:3]}, val},
+		"takes neither weights":                 {{X: train.X, Y: train.Y, Weights: train.Y}, val},
+		"nor an offset":                         {train, {X: val.X, Y: val.Y, Offset: val.Y}},
 		"0 validation rows":                     {train, {X: design.FromColumns(0, 4, nil)}},
 	} {
 		_, err := Lasso(rows[0], rows[1], false)

@@ -12,6 +12,9 @@ import (
 type separated struct{ data *separable.Regression }
 
 func newSeparated(name string, train, val Rows, members [][]int, shared, intercept bool) (separated, error) {
+	if err := plainRows(name, train, val); err != nil {
+		return separated{}, err
+	}
 	g, err := separable.New(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, members, shared, intercept)
 	if err != nil {
 		return separated{}, fmt.Errorf("fits: %s: %w", name, err)

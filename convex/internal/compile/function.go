@@ -227,8 +227,13 @@ func (f Function) Pick(rows []int) Function {
 // Eval returns the exact value at the point that of gives, with the parameters' current values.
 func (f Function) Eval(of func(*affine.Variable) []float64) []float64 {
 	out := f.Aff.Eval(of)
+	known := map[*Atom][]float64{} // several terms may be of the same one
 	for _, t := range f.Atoms {
-		value := t.Atom.eval(of)
+		value, ok := known[t.Atom]
+		if !ok {
+			value = t.Atom.eval(of)
+			known[t.Atom] = value
+		}
 		for k := range t.count() {
 			row := t.Off + k
 			if t.Sum {

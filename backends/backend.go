@@ -95,6 +95,21 @@ func (c Capabilities) Supports(k ConeKind) bool {
 	return false
 }
 
+// Unsupported returns an [*UnsupportedError] for the first thing of p that a backend with these capabilities, of that name, does not
+// take, and nil where it takes all.
+func (c Capabilities) Unsupported(name string, p *Problem) error {
+	for _, cone := range p.Cones {
+		if cone.Dim > 0 && !c.Supports(cone.Kind) {
+			return &UnsupportedError{name, "the " + cone.Kind.String() + " cone",
+				supporting(func(o Capabilities) bool { return o.Supports(cone.Kind) })}
+		}
+	}
+	if !c.Quadratic && p.Quadratic() {
+		return &UnsupportedError{name, "a quadratic objective", supporting(func(o Capabilities) bool { return o.Quadratic })}
+	}
+	return nil
+}
+
 // Options are understood by every backend. The zero value asks for the defaults.
 type Options struct {
 	// Eps bounds the three Residuals of an optimal point. Default 1e-8.

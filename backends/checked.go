@@ -48,7 +48,7 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	s := &checkedSolver{
 		backend: c.inner, capabilities: c.inner.Capabilities(), options: o.WithDefaults(), data: *p,
 	}
-	if err := s.supported(p); err != nil {
+	if err := s.capabilities.Unsupported(s.backend.Name(), p); err != nil {
 		return nil, err
 	}
 	var convex convexity
@@ -98,26 +98,6 @@ type checkedSolver struct {
 	obvious   *Solution  // a certificate, or nil
 	solved    bool       // inner has solved before, and may go on from where it ended
 	simple    bool       // the problem is one of lastResort
-}
-
-// supported returns an UnsupportedError for the first thing in p that the
-// backend cannot do.
-func (s *checkedSolver) supported(p *Problem) error {
-	for _, c := range p.Cones {
-		if c.Dim > 0 && !s.capabilities.Supports(c.Kind) {
-			return &UnsupportedError{s.backend.Name(), "the " + c.Kind.String() + " cone",
-				supporting(func(o Capabilities) bool { return o.Supports(c.Kind) })}
-		}
-	}
-	if !s.capabilities.Quadratic && !isZero(p.P) {
-		return &UnsupportedError{s.backend.Name(), "a quadratic objective",
-			supporting(func(o Capabilities) bool { return o.Quadratic })}
-	}
-	return nil
-}
-
-func isZero(p *sparse.CSC) bool {
-	return p == nil || !slices.ContainsFunc(p.RawMatrix().Data, func(v float64) bool { return v != 0 })
 }
 
 // left is the problem that inner sees.
@@ -370,7 +350,7 @@ func (s *checkedSolver) validUpdate(u Update) error {
 	if u.P == nil {
 		return nil
 	}
-	if err := s.supported(&Problem{P: u.P}); err != nil {
+	if err := s.capabilities.Unsupported(s.backend.Name(), &Problem{P: u.P}); err != nil {
 		return err
 	}
 	if s.convexity == nil {

@@ -165,7 +165,7 @@ func (r *rowLists) row(e int) ([]int32, []float64) {
 func newRowLists(p *Problem) *rowLists {
 	n, m := p.Dims()
 	r := &rowLists{count: m}
-	if !isZero(p.P) {
+	if p.Quadratic() {
 		r.curved = n
 		r.count += n
 	}

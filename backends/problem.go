@@ -29,6 +29,11 @@ type Problem struct {
 // Dims returns the number n of variables and the number m of rows.
 func (p *Problem) Dims() (n, m int) { return len(p.Q), len(p.B) }
 
+// Quadratic says whether P has an entry other than zero.
+func (p *Problem) Quadratic() bool {
+	return p.P != nil && slices.ContainsFunc(p.P.RawMatrix().Data, func(v float64) bool { return v != 0 })
+}
+
 // Slack returns b - Ax. It panics unless x has length n.
 func (p *Problem) Slack(x []float64) []float64 {
 	mustHave(len(x) == len(p.Q))

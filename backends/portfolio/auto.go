@@ -58,7 +58,7 @@ func (a auto) choose(p *backends.Problem) []Choice {
 	var out []Choice
 	for _, name := range order {
 		b, err := backends.Open(name)
-		if err != nil || !takes(b.Capabilities(), p) {
+		if err != nil || b.Capabilities().Unsupported(name, p) != nil {
 			continue
 		}
 		method := "interior points"
@@ -92,7 +92,7 @@ func (c class) order() []string {
 // classOf names the smallest of the usual classes that has p.
 func classOf(p *backends.Problem) class {
 	rank, c := 0, class{name: "a linear program"}
-	if quadratic(p) {
+	if p.Quadratic() {
 		c.name = "a quadratic program"
 	}
 	for _, cone := range p.Cones {
@@ -120,27 +120,6 @@ func classOf(p *backends.Problem) class {
 	return c
 }
 
-func quadratic(p *backends.Problem) bool {
-	if p.P == nil {
-		return false
-	}
-	for _, v := range p.P.RawMatrix().Data {
-		if v != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func takes(c backends.Capabilities, p *backends.Problem) bool {
-	for _, cone := range p.Cones {
-		if cone.Dim > 0 && !c.Supports(cone.Kind) {
-			return false
-		}
-	}
-	return c.Quadratic || !quadratic(p)
-}
-
 func (a auto) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	if err := valid(p); err != nil {
 		return nil, err
@@ -156,12 +135,10 @@ func (a auto) Setup(p *backends.Problem, o backends.Options) (backends.Solver, e
 	return s, nil
 }
 
-// unsupported names the first thing of p that a backend of these capabilities lacks.
+// unsupported says what of p the backends with these capabilities in all do not take.
 func unsupported(name string, c backends.Capabilities, p *backends.Problem) error {
-	for _, cone := range p.Cones {
-		if cone.Dim > 0 && !c.Supports(cone.Kind) {
-			return &backends.UnsupportedError{Backend: name, Feature: "the " + cone.Kind.String() + " cone"}
-		}
+	if err := c.Unsupported(name, p); err != nil {
+		return err
 	}
 	return &backends.UnsupportedError{Backend: name, Feature: "these cones together with this objective"}
 }

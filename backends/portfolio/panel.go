@@ -58,7 +58,7 @@ func (p panel) Setup(problem *backends.Problem, o backends.Options) (backends.So
 	o.Settings = nil // they are those of one backend, and the log is that of the first
 	s := &panelSolver{judge: p.judge, eps: o.WithDefaults().Eps}
 	for _, b := range p.list {
-		if !takes(b.Capabilities(), problem) {
+		if b.Capabilities().Unsupported(b.Name(), problem) != nil {
 			s.left = append(s.left, b.Name())
 			continue
 		}

@@ -2,6 +2,7 @@ package augmented
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -37,7 +38,7 @@ type run struct {
 	at                  *point
 	z                   []float64 // multipliers of the cones
 	lines               []float64 // and of the intervals
-	inside              bool      // the intervals hold at x
+	inside, again       bool      // the intervals hold at x; it has started from zero
 	best                *backends.Solution
 	least               float64 // Excess of best
 	before              float64 // the distance from the cones when the multipliers last changed
@@ -69,6 +70,10 @@ func (s *solver) begin() (*run, error) {
 func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	r.form.model(r.problem, r.at, r.sigma, r.weight)
 	answer, err := r.solveQP(ctx)
+	var refused *backends.ProblemError
+	if errors.As(err, &refused) {
+		return r.refused(refused)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +102,20 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 		return r.best, nil
 	}
 	return r.follow()
+}
+
+// refused follows a quadratic program with numbers that the backend does not take, which are ours and not the caller's: it starts from zero, once.
+func (r *run) refused(why error) (*backends.Solution, error) {
+	if r.again {
+		return &backends.Solution{Status: backends.NumericalError, Message: "a quadratic program of the sequence: " + why.Error()}, nil
+	}
+	r.again, r.inside = true, false
+	clear(r.z)
+	clear(r.lines)
+	r.before, r.rounds, r.steep = math.Inf(1), 0, math.Inf(1)
+	r.sigma, r.weight = r.size, firstWeight*r.size
+	r.at = r.form.look(r.problem, make([]float64, r.form.n), r.z, r.sigma)
+	return nil, r.forget()
 }
 
 // solveQP solves the quadratic program of the step.

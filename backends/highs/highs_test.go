@@ -107,6 +107,16 @@ func TestCancel(t *testing.T) {
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
+// TestCancelQuadratic has iterations of a millisecond, and asks for what takes all retries; a factorisation is not interrupted.
+func TestCancelQuadratic(t *testing.T) {
+	p := random(200)
+	p.P = matrices.Identity(200, 1)
+	s, err := open(t).Setup(p, backends.Options{Eps: 1e-17})
+	require.NoError(t, err)
+	defer s.Close()
+	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
+}
+
 func TestTimeLimit(t *testing.T) {
 	s, err := open(t).Setup(random(700), backends.Options{TimeLimit: 10 * time.Millisecond, Settings: highs.Settings{NoPresolve: true}})
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/backends/portfolio"
 )
@@ -124,6 +125,19 @@ func TestAuto(t *testing.T) {
 }
 
 // Who has no room, or no verdict, is followed by the next; an update is not lost on the way.
+// TestOrder has a linear program of 1000 coefficients, which HiGHS takes first, and what is smaller or not linear.
+func TestOrder(t *testing.T) {
+	const n = 1000
+	p := &backends.Problem{Q: make([]float64, n), A: matrices.Identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{backends.Nonnegative(n)}}
+	assert.Equal(t, []string{"highs", "native", "clarabel", "osqp", "scs"}, portfolio.Order(p)[:5])
+	p.P = matrices.Identity(n, 1)
+	assert.Equal(t, []string{"native", "clarabel", "highs", "osqp", "scs"}, portfolio.Order(p)[:5])
+	p.P, p.Cones = nil, []backends.Cone{backends.SecondOrder(n)}
+	assert.Equal(t, "native", portfolio.Order(p)[0])
+	p = &backends.Problem{Q: make([]float64, 2), A: matrices.Identity(2, -1), B: make([]float64, 2), Cones: []backends.Cone{backends.Nonnegative(2)}}
+	assert.Equal(t, "native", portfolio.Order(p)[0])
+}
+
 func TestAutoGoesOn(t *testing.T) {
 	backends.Register(scripted{name: "full", setup: &backends.MemoryError{Need: 2, Limit: 1, What: "a test"}})
 	backends.Register(scripted{name: "lost", answer: &backends.Solution{Status: backends.NumericalError}})

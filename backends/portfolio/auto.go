@@ -131,7 +131,7 @@ func classOf(p *backends.Problem) class {
 		}
 		c.nonlinear = c.nonlinear || nonlinear
 	}
-	c.vertices = rank == 0 && !quadratic(p) && p.A != nil && p.A.NNZ() >= simplexCoefficients
+	c.vertices = rank == 0 && !p.Quadratic() && p.A != nil && p.A.NNZ() >= simplexCoefficients
 	return c
 }
 

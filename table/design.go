@@ -42,6 +42,10 @@ type Wanted struct {
 	// Classes says that the target is a label, which may be a text; there are MostClasses of them, where it is more than two.
 	Classes     bool
 	MostClasses int
+	// Survival says that the target is a time, by default the column y or time, until an event or until a row was censored, and Event is the column that says which it was, NAME or NAME=VALUE with
+	// the value of events; by default event or status, whose value is found. Times of censored rows become negative.
+	Survival bool
+	Event    string
 	// Division are columns that say how rows are divided.
 	Division Division
 	// Weights is the column of the weights of rows, which is no feature unless it is named among them; empty for none. Rows of weight 0 are left out.
@@ -59,6 +63,7 @@ type Design struct {
 	category []bool // of the columns
 	rows     []int
 	labels   []string // of text targets
+	event    *Event   // of times
 	findings []Finding
 	wrong    *Errors
 }
@@ -147,6 +152,12 @@ func (d *Design) findTargets() {
 			purpose = "a target"
 		}
 		d.targets = d.columns(purpose, d.wanted.Targets)
+	}
+	if d.wanted.Survival {
+		d.findEvents()
+		return
+	}
+	if len(d.wanted.Targets) > 0 {
 		return
 	}
 	if j := d.table.Index(defaultTarget); j >= 0 {
@@ -247,13 +258,15 @@ func (t *Table) field(j int) string {
 // checkTargets says why a target cannot be one.
 func (d *Design) checkTargets() {
 	t := d.table
-	for _, j := range d.targets {
+	for k, j := range d.targets {
 		c := &t.columns[j]
 		switch {
 		case c.Kind == Empty:
 			d.wrong.add(0, t.field(j), "the target is missing in all rows")
 		case d.wanted.Classes:
 			d.checkClasses(j)
+		case d.event != nil && k == 1:
+			d.checkEvents()
 		case c.Kind == Mixed, c.Kind == Category && c.Texts < t.rows-c.Missing:
 			d.addMixed(j)
 		case c.Kind == Category:

@@ -27,6 +27,8 @@ type Encoder struct {
 	Rule Missing `json:"missing"`
 	// Labels are the texts of a target of labels: the first is 0, the second 1, and so on. Without them targets are numbers.
 	Labels []string `json:"labels,omitempty"`
+	// Event is how a target of times is completed; nil for other targets.
+	Event *Event `json:"event,omitempty"`
 }
 
 // missingLevel is the level of missing values in names of features.
@@ -76,6 +78,9 @@ func (e *Encoder) Validate() error {
 	if e.Labels != nil && (len(e.Labels) < 2 || !unique(e.Labels)) {
 		return fmt.Errorf("%d labels, expected two that differ, or more", len(e.Labels))
 	}
+	if v := e.Event; v != nil && (v.Column == "" || v.Value == "" || e.Labels != nil || slices.Contains(v.Others, v.Value)) {
+		return fmt.Errorf("the column of events %q with the value %q is none", v.Column, v.Value)
+	}
 	return nil
 }
 
@@ -89,7 +94,7 @@ const often = 0.05
 // Fit learns from rows of the table, those of training, how its columns become features. The error is an [*Errors].
 func (d *Design) Fit(rows []int) (*Encoder, error) {
 	t := d.table
-	e := &Encoder{Rule: d.wanted.Missing, Labels: d.labels}
+	e := &Encoder{Rule: d.wanted.Missing, Labels: d.labels, Event: d.event}
 	var numbers []int // columns, and which coding they are
 	var codings []int
 	for _, j := range d.features {

@@ -191,6 +191,13 @@ func (r *Reading) checkTarget(j int, wrong *Errors) {
 	if c.Kind == Empty {
 		return
 	}
+	if e := r.encoder.Event; e != nil {
+		if c.Name == e.Column {
+			r.checkEvent(j, wrong)
+			return
+		}
+		checkTimes(t, j, wrong)
+	}
 	t.eachOf(j, func(i int, v float64) bool {
 		text, ok := c.level(v)
 		switch {
@@ -372,7 +379,9 @@ func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
 	d := &dataset.Data{Features: r.names}
 	if r.targets != nil {
 		d.Target = r.table.columns[r.targets[0]].Name
-		d.Y = r.target(0, rows)
+		if d.Y = r.Survival(rows); d.Y == nil {
+			d.Y = r.target(0, rows)
+		}
 	}
 	if compressed {
 		d.X = r.compressed(rows)
@@ -418,6 +427,10 @@ func (r *Reading) target(k int, rows []int) []float64 {
 	y := make([]float64, len(rows))
 	for at, i := range rows {
 		v := r.table.cell(i, j)
+		if e := r.encoder.Event; e != nil && c.Name == e.Column {
+			y[at] = e.of(c, v)
+			continue
+		}
 		if r.encoder.Labels == nil {
 			y[at] = c.value(v)
 			continue
@@ -458,7 +471,7 @@ func (r *Reading) Numbers(name string, rows []int, gaps bool) ([]float64, error)
 	return out, nil
 }
 
-// Targets are the values of all targets, one after the other; nil where they are not there.
+// Targets are the values of all targets, one after the other; nil where they are not there. Of times, the second one is 1 for events and 0 for censored rows.
 func (r *Reading) Targets(rows []int) [][]float64 {
 	var all [][]float64
 	for k := range r.targets {

@@ -32,7 +32,8 @@ func (d *dialectFlags) check() error {
 type columnFlags struct {
 	dialectFlags
 	drop, features, categorical, id, missing string
-	weights, offset                          string
+	weights, offset, event                   string
+	survival                                 bool // the target is a time
 	division                                 table.Division
 	given                                    string // the first of them that was given
 }
@@ -44,13 +45,14 @@ func (c *columnFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&c.id, "id", "", "columns `A,B,..` that name the rows and are no features (default: row names and numbers of rows)")
 	fs.StringVar(&c.missing, "missing", "", "`RULE` for missing values of features: "+strings.Join(table.MissingRules(), ", ")+" (default: median, that of the training rows)")
 	c.registerDivision(fs)
-	fs.StringVar(&c.weights, "weights", "", "column `A` of weights of rows, in fits and errors, for all models but multi-task and matrix-completion")
+	fs.StringVar(&c.weights, "weights", "", "column `A` of weights of rows, in fits and errors, for all models but cox, multi-task and matrix-completion")
 	fs.StringVar(&c.offset, "offset", "", "column `A` of a known term of the value of rows, in fits, errors and predictions: the logarithm of an exposure for poisson, for example")
+	fs.StringVar(&c.event, "event", "", "column `A` that says whether the time of a row is that of its event, for cox: 0 and 1, 1 and 2, or two texts, or A=VALUE with the value of events (default: event or status)")
 	c.dialectFlags.register(fs)
 }
 
 // columnFlagNames are the flags for tables of columns, which other data do not take.
-var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "fold-column", "group", "time", "weights", "offset", "sep", "decimal", "encoding", "comment", "header", "sheet"}
+var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "fold-column", "group", "time", "weights", "offset", "event", "sep", "decimal", "encoding", "comment", "header", "sheet"}
 
 // changed is the first of these flags that was given, or empty.
 func (c *columnFlags) changed(fs *pflag.FlagSet) string {
@@ -79,6 +81,7 @@ func (c *columnFlags) wanted(targets []string, labels bool, mostClasses int) tab
 	return table.Wanted{
 		Targets: targets, Features: names(c.features), Drop: names(c.drop), Labels: names(c.id), Categorical: names(c.categorical),
 		Missing: table.Missing(c.missing), Classes: labels, MostClasses: mostClasses, Division: c.division, Weights: c.weights, Offset: c.offset,
+		Survival: c.survival, Event: c.event,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -97,6 +98,7 @@ type recipe struct {
 	groups *groups.Groups // nil for models without them
 	labels bool           // the target is the sign of what is drawn
 	counts bool           // the target is the exponential of a quarter of it, rounded
+	times  bool           // it is the time until an event, which falls with what is drawn; every third one is censored, and negative
 	folds  int            // 0 for models without them
 	// targets is how many there are in a model of several, else 0.
 	targets int
@@ -104,7 +106,7 @@ type recipe struct {
 
 // newRecipe looks a preset up; an empty name means the first one of the model.
 func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
-	r.labels, r.counts = spec.labels, spec.logLink
+	r.labels, r.counts, r.times = spec.labels, spec.logLink, spec.survival
 	if spec.several != nil {
 		r.targets = generatedTargets
 	}
@@ -135,6 +137,9 @@ func (r *recipe) count(sets ...*dataset.Data) {
 	for _, set := range sets {
 		for i := 0; r.counts && set != nil && i < len(set.Y); i++ {
 			set.Y[i] = math.Round(math.Exp(set.Y[i] / 4))
+		}
+		for i := 0; r.times && set != nil && i < len(set.Y); i++ {
+			set.Y[i] = survival.Row(math.Exp(-set.Y[i]/4), i%3 != 2)
 		}
 	}
 }

@@ -150,6 +150,9 @@ func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure,
 	if fit.Classes() {
 		return nil, nil // the confusion table has it
 	}
+	if fit.Hazard {
+		return one(riskFigure(j))
+	}
 	if fit.Labels == nil {
 		return one(residualFigure(j))
 	}

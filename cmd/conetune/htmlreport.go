@@ -205,6 +205,7 @@ var measureNames = map[string]string{
 	metrics.LogLoss: "log loss", metrics.Brier: "Brier score", metrics.AUC: "area under the ROC curve", metrics.ErrorRate: "share of wrong labels",
 	metrics.DevianceExplained: "share of the deviance explained", metrics.Deviance: "mean Poisson deviance",
 	metrics.Pinball: "mean pinball loss", metrics.Coverage: "share of targets at or below the prediction",
+	metrics.Concordance: "concordance, share of pairs in the right order", metrics.PartialDeviance: "partial-likelihood deviance for each event",
 }
 
 // without is what is predicted without any feature.
@@ -212,6 +213,8 @@ func without(job *tuneJob, j *judged) string {
 	switch {
 	case j.entries:
 		return "the mean of the training entries"
+	case job.spec.survival:
+		return "rows that are all alike"
 	case job.spec.name == "quantile":
 		return "the quantile of the training rows"
 	case job.spec.classes:
@@ -227,7 +230,7 @@ func without(job *tuneJob, j *judged) string {
 // verdict puts the measures into sentences.
 func verdict(job *tuneJob, j *judged) []string {
 	m := j.metrics[len(j.metrics)-1]
-	for _, name := range []string{metrics.RMSE, metrics.ErrorRate, metrics.Pinball, metrics.Deviance} {
+	for _, name := range []string{metrics.RMSE, metrics.ErrorRate, metrics.Pinball, metrics.Deviance, metrics.Concordance} {
 		if k := slices.IndexFunc(j.metrics, func(m metrics.Metric) bool { return m.Name == name }); k >= 0 {
 			m = j.metrics[k]
 		}
@@ -237,6 +240,10 @@ func verdict(job *tuneJob, j *judged) []string {
 	}
 	text := fmt.Sprintf("On %s: %s %s ± %s, against %s for %s", judgedOn(j), measureNames[m.Name], short(m.Value), short(m.StandardError), short(m.Base), without(job, j))
 	switch change := 100 * (m.Value/m.Base - 1); {
+	case m.Name == metrics.Concordance && change <= 0:
+		text += ". The features do not help on these rows."
+	case m.Name == metrics.Concordance:
+		text += "; 1 is the best."
 	case math.IsNaN(change) || math.IsInf(change, 0):
 		text += "."
 	case change < 0:
@@ -316,7 +323,7 @@ type choice struct {
 }
 
 // mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2).
-var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "poisson"}
+var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "poisson", "cox"}
 
 // parametrised are lambda and l1_ratio of a result, in this parametrisation of glmnet and scikit-learn; ok is false for models that have none.
 func parametrised(r *tune.Result) (lambda, l1 float64, ok bool) {
@@ -351,7 +358,7 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	c.units = "on the features and the target as they are"
 	if job.scaling.standardize {
 		c.units = "on standardised features and target"
-		if job.spec.labels || job.spec.logLink {
+		if job.spec.labels || job.spec.logLink || job.spec.survival {
 			c.units = "on standardised features"
 		}
 	}
@@ -416,8 +423,8 @@ func sameAs(model string, lambda, l1, n float64) []sameModel {
 	case "logistic":
 		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + strconv.FormatFloat(1/(lambda*n), 'g', 6, 64) + ", l1_ratio=" + a + ")"
 		family = "binomial"
-	case "poisson":
-		family = "poisson"
+	case "poisson", "cox":
+		family = model
 	default:
 		return nil
 	}
@@ -449,6 +456,8 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the targets; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
 	case fit.Labels != nil:
 		note += " Effects are on the value whose sign is the label."
+	case fit.Hazard:
+		note += " Effects are on the logarithm of the hazard."
 	case fit.LogLink:
 		note += " Effects are on the logarithm of the mean."
 	}

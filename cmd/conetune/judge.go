@@ -15,6 +15,7 @@ type judge struct {
 	model tune.Model
 	spec  modelSpec
 	level float64 // of quantile
+	ties  string  // of cox
 }
 
 // The rows that a predictor is judged by, the best that there are.
@@ -36,6 +37,8 @@ type judged struct {
 	fit   tune.Fit
 	// probability are those of the labels, and share those of the training rows, of a model with a value for each label, whose Y are their numbers.
 	probability, share [][]float64
+	// ends are where the rows of each part end, of a model of times, whose Y are negative where these are censored.
+	ends []int
 }
 
 // of judges the refit of a result. It is nil where there is no refit, where there are no rows with what they need, and for several targets, see [judge.ofTargets].
@@ -103,6 +106,10 @@ func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Dat
 		d.addClasses(rows, f, from)
 		return
 	}
+	if f.Hazard {
+		d.addTimes(rows, f)
+		return
+	}
 	d.Weight = append(d.Weight, rows.Weights...)
 	base := j.baseline(from, f)
 	for i, y := range rows.Y {
@@ -126,6 +133,8 @@ func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Dat
 // measure fills in the measures that fit the model.
 func (d *judged) measure(j *judge, f tune.Fit) {
 	switch {
+	case f.Hazard:
+		d.metrics = d.times(j.ties)
 	case f.Classes():
 		d.metrics = d.Classes(d.probability, d.share)
 	case f.Labels != nil:

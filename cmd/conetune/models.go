@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/bounded"
+	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/fused"
@@ -45,14 +47,15 @@ type modelOptions struct {
 
 // modelSpec is a model of the command line.
 type modelSpec struct {
-	name    string
-	kind    tune.Model // a nil pointer of the model's type, see [tune.Able]
-	summary string
-	build   func(dataset.Division, modelOptions) (tune.Model, error)
-	grouped bool // the model takes --groups
-	labels  bool // the target is one of two labels
-	classes bool // the labels may be more than two, with a value for each
-	logLink bool // the target is not negative, and predicted by an exponential
+	name     string
+	kind     tune.Model // a nil pointer of the model's type, see [tune.Able]
+	summary  string
+	build    func(dataset.Division, modelOptions) (tune.Model, error)
+	grouped  bool // the model takes --groups
+	labels   bool // the target is one of two labels
+	classes  bool // the labels may be more than two, with a value for each
+	logLink  bool // the target is not negative, and predicted by an exponential
+	survival bool // the target is a time until an event, negative where it was censored
 	// weights says that rows may have weights, and offset that they may have a known term of their predictions.
 	weights, offset bool
 	// keepsAll says that the model has all features, so that a small coefficient is none that should be zero.
@@ -282,6 +285,21 @@ var models = []modelSpec{
 				return nil, err
 			}
 			return poisson.New(s, poisson.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms})
+		},
+	},
+	{
+		name:     "cox",
+		kind:     (*cox.Model)(nil),
+		summary:  "times until an event, some censored: proportional hazards with the penalties of the elastic net",
+		unit:     "partial-likelihood deviance for each event",
+		survival: true,
+		flags:    []string{"ties"},
+		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
+			ties, err := survival.ParseTies(o.ties)
+			if err != nil {
+				return nil, err
+			}
+			return cox.New(s, cox.Options{Standardize: o.standardize, Scaling: o.unit, Ties: ties})
 		},
 	},
 	{

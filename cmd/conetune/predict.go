@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -25,9 +26,10 @@ feature. Where rows have targets (in a table the column that the model was train
 the model's loss is told on standard error, as conetune tune tells it of test rows: half the squared error, the
 Huber, pinball or logistic loss, half the Poisson deviance, for svm the share of wrong labels.
 
---prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean; of multinomial,
-those of all labels, separated by commas), with --labels after the label. --id COLUMN makes a CSV table: id as it is in the file,
-target where it is there, prediction, and with --prob probability.
+--prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean; of cox, whose
+predictions are logarithms of hazards, the relative risk; of multinomial, those of all labels, separated by commas), with --labels after the label. --id COLUMN makes a CSV table: id as it is in the file,
+target where it is there, prediction, and with --prob probability. Of cox, target is the time and event 1 or 0, --survival T1,T2
+writes the probabilities that the event comes after these times, and the error is the deviance of the rows for each event.
 
 With a model of several targets a line has a number for each, separated by commas.
 
@@ -49,6 +51,11 @@ type predictions struct {
 	// ClassProbabilities are those of all labels, in the order of Labels, of a model of several, with --prob.
 	Labels             []string    `json:"labels,omitempty"`
 	ClassProbabilities [][]float64 `json:"probabilities_of_labels,omitempty"`
+	// Survival are the probabilities that the event comes after each of the Times, for each row, with --survival.
+	Times    []float64   `json:"times,omitempty"`
+	Survival [][]float64 `json:"survival,omitempty"`
+	// Concordance is that of the rows, of a model of times.
+	Concordance *float64 `json:"concordance,omitempty"`
 	// IDs are the cells of the column of --id.
 	IDs []string `json:"ids,omitempty"`
 	// Findings are what the user should know about the table.
@@ -59,6 +66,7 @@ type predictions struct {
 	Targets []string    `json:"targets,omitempty"`
 	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
 	unit    string
+	times   bool        // the model is of times
 	scored  int         // rows that have targets
 	labels  []string    // texts of labels, nil where they are numbers
 	classes []string    // names of the labels of a model with a value for each
@@ -74,16 +82,21 @@ type predictions struct {
 // predictionForm says what is written for a row.
 type predictionForm struct {
 	prob, labels bool
-	id           string // a column; empty for none
-	whole        bool   // all predictions are in memory, for JSON
+	times        []float64 // at which survival is written
+	id           string    // a column; empty for none
+	whole        bool      // all predictions are in memory, for JSON
 }
 
 // check rejects what a model does not have.
 func (f predictionForm) check(m *modelfile.Model) error {
 	logistic := m.Classes() || m.Loss != nil && m.Loss.Kind == modelfile.Logistic
 	switch {
-	case f.prob && !logistic && !m.LogLink:
+	case f.prob && !logistic && !m.LogLink && !m.Times():
 		return badInputf("--prob: %s gives no probabilities; logistic and multinomial do", m.Model)
+	case f.times != nil && !m.Times():
+		return badInputf("--survival: %s has no times until an event; cox has", m.Model)
+	case f.times != nil && f.prob:
+		return badInputf("--survival and --prob: one of them, the probabilities at times or the relative risk")
 	case f.labels && m.Labels == nil:
 		return badInputf("--labels: %s predicts numbers", m.Model)
 	case f.id != "" && m.Encoding == nil:
@@ -93,7 +106,7 @@ func (f predictionForm) check(m *modelfile.Model) error {
 }
 
 func (a *app) predictCommand() *cobra.Command {
-	var modelPath, dataPath, out string
+	var modelPath, dataPath, out, times string
 	var asJSON bool
 	var dialect dialectFlags
 	var form predictionForm
@@ -122,6 +135,12 @@ func (a *app) predictCommand() *cobra.Command {
 			if err := dialect.check(); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("survival") {
+				var err error
+				if form.times, err = parseTimes(times); err != nil {
+					return err
+				}
+			}
 			form.whole = asJSON
 			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin}, form: form}, out, asJSON)
 		},
@@ -133,6 +152,7 @@ func (a *app) predictCommand() *cobra.Command {
 	dialect.register(fs)
 	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for logistic; those of all labels for multinomial")
 	fs.BoolVar(&form.labels, "labels", false, "write labels, for classifiers: what is written without --prob, and in front of the probability with it")
+	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times `T1,T2,..` in the place of the logarithm of the hazard, for cox")
 	fs.StringVar(&form.id, "id", "", "write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
 	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
 	registerMemory(fs)
@@ -164,9 +184,14 @@ func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict
 	if p.ErrorRate != nil && (p.Error == nil || *p.ErrorRate != *p.Error) {
 		also = ", share of wrong labels " + number(*p.ErrorRate)
 	}
+	if p.Concordance != nil {
+		also = ", concordance " + number(*p.Concordance)
+	}
 	switch {
 	case p.Error != nil:
 		a.note("error %s on %s (%s)%s", number(*p.Error), count(p.scored, "row"), p.unit, also)
+	case p.scored > 0 && p.times:
+		a.note("no error: no event of the %s has others at risk", count(p.scored, "row"))
 	case p.scored > 0:
 		a.note("error too large for a number on %s (%s)%s", count(p.scored, "row"), p.unit, also)
 	}
@@ -192,7 +217,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	var score *modelfile.Score
 	begin := func() {
 		p.close()
-		p, score = &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), form: data.form}, m.NewScore()
+		p, score = &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: data.form}, m.NewScore()
 		if m.Encoding != nil {
 			p.labels = m.Encoding.Labels
 		}
@@ -227,6 +252,9 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	}
 	if score.Rows > 0 {
 		p.score(score.Error(), score.Rows)
+		if c, _ := score.Concordance(); m.Times() {
+			p.Concordance = finiteOrNull(c)
+		}
 		if m.Labels != nil {
 			p.ErrorRate = finiteOrNull(score.ErrorRate())
 			p.Loss = finiteOrNull(score.Loss())
@@ -303,10 +331,21 @@ func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k int,
 	}
 	p.Predictions = append(p.Predictions, v)
 	if p.form.prob {
-		if m.Labels != nil {
+		switch {
+		case m.Times():
+			v = math.Min(math.MaxFloat64, math.Exp(value))
+		case m.Labels != nil:
 			v = m.Probability(value)
 		}
 		p.Probabilities = append(p.Probabilities, v)
+	}
+	if p.form.times != nil {
+		p.Times = p.form.times
+		later := make([]float64, len(p.Times))
+		for j, t := range p.Times {
+			later[j] = m.Baseline.Survival(value, t)
+		}
+		p.Survival = append(p.Survival, later)
 	}
 	if len(actual) > 0 {
 		score.AddWeighted(value, actual[0], at.weight)

@@ -24,9 +24,11 @@ func (p *predictions) predictClassOfRow(m *modelfile.Model, block *dataset.Data,
 	return nil
 }
 
-// probabilities are those of row i that are written with --prob: of all labels, or of the second one.
+// probabilities are those of row i that are written with --prob: of all labels, or of the second one; with --survival those of the times.
 func (p *predictions) probabilities(i int) []float64 {
 	switch {
+	case p.form.times != nil:
+		return p.Survival[i]
 	case !p.form.prob:
 		return nil
 	case p.classes != nil:

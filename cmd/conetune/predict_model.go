@@ -38,12 +38,14 @@ func (a *app) readModel(path string) (m *modelfile.Model, err error) {
 }
 
 // lossKinds are the losses of models, by name.
-var lossKinds = map[string]string{"huber": modelfile.Huber, "quantile": modelfile.Pinball, "logistic": modelfile.Logistic, "svm": modelfile.Hinge, "multinomial": modelfile.Multinomial}
+var lossKinds = map[string]string{"huber": modelfile.Huber, "quantile": modelfile.Pinball, "logistic": modelfile.Logistic, "svm": modelfile.Hinge, "multinomial": modelfile.Multinomial, "cox": modelfile.Cox}
 
 // checkLoss rejects the loss of another model, and gives a classifier its own, which files did not have once; those of huber and quantile need a number.
 func checkLoss(path string, spec modelSpec, m *modelfile.Model) error {
 	kind := lossKinds[spec.name]
 	switch {
+	case m.Loss == nil && spec.survival:
+		return fmt.Errorf("%s: field \"loss\" is missing: the model is %s", path, m.Model)
 	case m.Loss == nil && m.Labels != nil:
 		m.Loss = &modelfile.Loss{Kind: kind}
 	case m.Loss != nil && m.Loss.Kind != kind:

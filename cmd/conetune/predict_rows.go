@@ -39,6 +39,9 @@ func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsT
 	if names == nil || m.Classes() {
 		names = []string{m.Target}
 	}
+	if m.Encoding != nil && m.Encoding.Event != nil {
+		names = append(names, m.Encoding.Event.Column)
+	}
 	if m.Encoding == nil || t.in.isLIBSVM(t.path) {
 		if m.Offset != "" {
 			return nil, fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row: a table of columns has", t.path, m.Offset)
@@ -87,6 +90,9 @@ func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsT
 func (t *tableToPredict) rowsOf(m *modelfile.Model, columns *table.Table, r *table.Reading) (*rowsToPredict, error) {
 	index, compressed := r.Rows(), r.Sparse()
 	out := &rowsToPredict{n: len(index), step: rowsInBlock, targets: r.Targets(index)}
+	if y := r.Survival(index); y != nil {
+		out.targets = [][]float64{y}
+	}
 	var err error
 	if out.targets != nil && columns.Index(m.Weights) >= 0 {
 		if out.weights, err = r.Numbers(m.Weights, index, true); err != nil {

@@ -61,7 +61,7 @@ func (p *predictions) spill() error {
 	}
 	p.headed = true
 	p.Predictions, p.Probabilities, p.Lines, p.IDs = p.Predictions[:0], p.Probabilities[:0], p.Lines[:0], p.IDs[:0]
-	p.ClassProbabilities = p.ClassProbabilities[:0]
+	p.ClassProbabilities, p.Survival = p.ClassProbabilities[:0], p.Survival[:0]
 	for j := range p.actual {
 		p.actual[j] = p.actual[j][:0]
 	}
@@ -102,7 +102,7 @@ func (p *predictions) writeHeld(w io.Writer) error {
 	for i, v := range p.Predictions {
 		if line = line[:0]; p.labels != nil && (p.form.labels || !p.form.prob) {
 			line = append(line, p.labels[int(v)]...)
-		} else if p.form.labels || !p.form.prob {
+		} else if p.form.labels || !p.form.prob && p.form.times == nil {
 			line = strconv.AppendFloat(line, v, 'g', -1, 64)
 		}
 		for k, v := range p.probabilities(i) {
@@ -134,6 +134,9 @@ func (p *predictions) writeTable(w io.Writer) error {
 			if what != "target" || p.actual != nil {
 				line = append(line, what+s)
 			}
+			if what == "target" && p.actual != nil && p.times {
+				line = append(line, "event")
+			}
 		}
 	}
 	if p.form.prob && p.classes == nil {
@@ -142,6 +145,9 @@ func (p *predictions) writeTable(w io.Writer) error {
 	for k := 0; p.form.prob && k < len(p.classes); k++ {
 		line = append(line, "probability_"+p.classes[k])
 	}
+	for _, t := range p.form.times {
+		line = append(line, "survival_"+strconv.FormatFloat(t, 'g', -1, 64))
+	}
 	if !p.headed {
 		_ = out.Write(line) // the error is that of Flush
 	}
@@ -149,6 +155,10 @@ func (p *predictions) writeTable(w io.Writer) error {
 		line = append(line[:0], id)
 		for _, column := range p.actual {
 			cell := ""
+			if p.times {
+				line = append(line, timeAndEvent(column[i])...)
+				continue
+			}
 			if v := column[i]; v == v {
 				cell = p.label(v)
 			}

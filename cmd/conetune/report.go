@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -52,7 +53,7 @@ func describeUnits(job *tuneJob) string { return unitsOf(job.spec, job.scaling.s
 // unitsOf says it of a model.
 func unitsOf(spec modelSpec, standardized bool) string {
 	switch {
-	case standardized && spec.folds != nil:
+	case standardized && (spec.folds != nil || spec.survival):
 		return "in the units of the standardised features\n"
 	case standardized:
 		return "in the units of the standardised features and target\n"
@@ -94,6 +95,9 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	if name := job.data.columns.offset; name != "" {
 		target += ", offset " + name
 	}
+	if job.spec.survival {
+		target += describeEvents(job, split)
+	}
 	fmt.Fprintf(&b, "          %s; %s rows; %s\n", count(p, "feature"), strings.Join(rows, ", "), target)
 	prepared := []string{"features as they are", "no intercept"}
 	if job.scaling.standardize {
@@ -111,9 +115,26 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	}
 	if job.scaling.intercept {
 		prepared[1] = "with intercept"
+	} else if job.spec.survival {
+		prepared[1] = job.model.ties + " ties"
 	}
 	fmt.Fprintf(&b, "          %s\n", strings.Join(prepared, ", "))
 	return b.String()
+}
+
+// describeEvents counts those of the rows.
+func describeEvents(job *tuneJob, split *dataset.Split) string {
+	n := 0
+	for _, d := range []*dataset.Data{split.Train, split.Val, split.Test} {
+		if d != nil {
+			n += survival.Events(d.Y)
+		}
+	}
+	text := ", " + count(n, "event")
+	if e := job.data.encoder(); e != nil && e.Event != nil {
+		text += " by " + e.Event.Column
+	}
+	return text
 }
 
 // trainingRows names the rows that are not for the test.
@@ -161,7 +182,7 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	} else {
 		b.WriteString("The refit is the model to use: the fit to the training rows with the chosen hyperparameters.\n")
 	}
-	if searches(r.Method) {
+	if searches(r.Method) || math.IsNaN(r.LowerGap) {
 		b.WriteString("The method tries fits to the training rows only: its iterate is the best of them.\n")
 	} else {
 		fmt.Fprintf(&b, "The iterate is the method's last point, which need not be such a fit; the two agree where the lower gap, %.2g, is small (--gap-tol).\n", r.LowerGap)
@@ -238,6 +259,9 @@ func describeFit(split *dataset.Split, fit tune.Fit, intercept bool, label func(
 		fmt.Fprintf(&b, "the label is %s where the value of the features in use, %d of %d, and the intercept is positive, and %s elsewhere\n", label(fit.Labels[1]), len(list), len(fit.Features), label(fit.Labels[0]))
 	} else {
 		fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
+		if fit.Hazard {
+			b.WriteString("coefficients and effects are on the logarithm of the hazard: its exponential multiplies the hazard\n")
+		}
 	}
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	fmt.Fprint(w, "feature\tcoefficient\teffect of one standard deviation\n")

@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/huber"
 	"github.com/conetune/conetune/problems/logistic"
@@ -25,7 +27,8 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 	return modelfile.Model{
 		Model: r.Model, Target: split.Train.Target,
 		Matrix: savedMatrix(r.RefitFit.Matrix), Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept, Targets: r.RefitFit.Targets, Intercepts: r.RefitFit.Intercepts, Labels: r.RefitFit.Labels, LogLink: r.RefitFit.LogLink,
-		Loss: job.loss, Deviations: deviations,
+		Baseline: job.baselineOf(r.RefitFit),
+		Loss:     job.loss, Deviations: deviations,
 		Encoding: job.data.encoder(), Weights: job.data.columns.weights, Offset: job.data.columns.offset,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
 		ValidationError: finiteOrNull(r.Refit.Validation), TestError: finite(r.Refit.Test),
@@ -40,6 +43,15 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 	}
 }
 
+// baselineOf is that of a fit of hazards, nil for others.
+func (job *tuneJob) baselineOf(f tune.Fit) *survival.Baseline {
+	if m, ok := job.judge.model.(*cox.Model); ok {
+		b := m.Baseline(f)
+		return &b
+	}
+	return nil
+}
+
 // lossOf is the loss of a model, with what it takes to work it out anew; nil for squares and deviances of counts.
 func (job *tuneJob) lossOf(model tune.Model) *modelfile.Loss {
 	switch m := model.(type) {
@@ -51,6 +63,8 @@ func (job *tuneJob) lossOf(model tune.Model) *modelfile.Loss {
 		return &modelfile.Loss{Kind: modelfile.Logistic}
 	case *multinomial.Model:
 		return &modelfile.Loss{Kind: modelfile.Multinomial}
+	case *cox.Model:
+		return &modelfile.Loss{Kind: modelfile.Cox, Ties: job.model.ties}
 	case *svm.Model:
 		l := &modelfile.Loss{Kind: modelfile.Hinge}
 		if w := m.ClassWeights(); w != [2]float64{1, 1} {

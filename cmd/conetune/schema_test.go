@@ -54,6 +54,8 @@ func TestSchema(t *testing.T) {
 		t.Skip("all models and methods")
 	}
 	results, models := schema(t, "tune.json"), schema(t, "model.json")
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	write(t, ".", "t.csv", csvText(1, 60, 8))
 	write(t, ".", "mixed.csv", mixedTable(80))
@@ -79,6 +81,7 @@ func TestSchema(t *testing.T) {
 	of := map[string][]string{
 		"multi-task": {"--dir", "multi-task"}, "matrix-completion": {"--dir", "matrix-completion"}, "poisson": {"--data", "counts.csv"},
 		"svm": {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"}, "multinomial": {"--data", "labels.svm"},
+		"cox":                {"--data", filepath.Join(root, "problems/cox/testdata/lung.csv"), "--target", "time", "--ties", "efron", "--folds", "3", "--repeats", "1"},
 		"sparse-group-lasso": {"--data", "t.csv", "--groups", "4"}, "group-lasso": {"--data", "t.csv", "--groups", "4"},
 	}
 	var cases [][]string
@@ -120,9 +123,9 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	// The cases are such that fields which are not always there have been seen.
-	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball", "coverage", "deviance", "lines",
+	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball", "coverage", "deviance", "concordance", "lines",
 		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights", "model deviations", "model encoding", "model layout", "model levels",
-		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split", "model folds", "model repeats", "model division", "model weights"} {
+		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split", "model folds", "model repeats", "model division", "model weights", "model baseline", "model ties", "model event"} {
 		require.True(t, seen[name], name)
 	}
 }

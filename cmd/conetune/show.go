@@ -185,6 +185,8 @@ func orDash(v *float64) string {
 
 func describeLoss(l *modelfile.Loss) string {
 	switch {
+	case l.Ties != "":
+		return l.Kind + ", " + l.Ties + " ties"
 	case l.Threshold != 0:
 		return l.Kind + ", linear beyond residuals of " + number(l.Threshold)
 	case l.Level != 0:
@@ -245,6 +247,9 @@ func describeEncoding(e *table.Encoder) string {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Column, c.Kind, levels, missing)
 	}
 	w.Flush()
+	if v := e.Event; v != nil {
+		fmt.Fprintf(&b, "events: where %s is %s; censored: %s\n", v.Column, v.Value, strings.Join(v.Others, ", "))
+	}
 	if e.Labels != nil {
 		fmt.Fprintf(&b, "labels: %s\n", strings.Join(e.Labels, ", then "))
 	}
@@ -262,6 +267,10 @@ func describeCoefficients(m *modelfile.Model) string {
 		b.WriteString("the label is that of the largest sum; the probabilities go with the exponentials of the sums\n")
 	} else if names != nil {
 		fmt.Fprintf(&b, "the label is %s where the sum is positive, and %s elsewhere\n", names[1], names[0])
+	} else if m.Times() {
+		b.WriteString("the sum is the logarithm of the hazard, beside that of a row of mean features\n")
+		last := len(m.Baseline.Times) - 1
+		fmt.Fprintf(&b, "without an event at the time %s: %s of such rows\n", number(m.Baseline.Times[last]), number(m.Baseline.Survival(0, m.Baseline.Times[last])))
 	} else if m.LogLink {
 		b.WriteString("the prediction is the exponential of the sum\n")
 	}

@@ -38,6 +38,8 @@ func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result
 		f.Map = heatMap(r.RefitFit.Matrix)
 	case r.RefitFit.Labels != nil:
 		f.Tiles = classifierTiles(job, split, r)
+	case r.RefitFit.Hazard:
+		f.Tiles = riskTile(job.judge.of(r))
 	default:
 		f.Tiles = predictionTiles(job.judge.of(r))
 	}

@@ -48,6 +48,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir) || f.data.dealsByDefault()
 	}
 	f.data.several = spec.several != nil
+	f.data.columns.survival = spec.survival
 	if spec.classes {
 		f.data.mostClasses = dataset.MostClasses
 	}
@@ -106,6 +107,12 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 		return badInputf("--weights: %s takes no weights of rows; those that do are %s", spec.name, joined(weighable()))
 	case fs.Changed("offset") && !spec.offset:
 		return badInputf("--offset: %s takes no offset of rows; those that do are %s", spec.name, joined(shiftable()))
+	case fs.Changed("event") && !spec.survival:
+		return badInputf("--event: %s has no times until an event; cox has", spec.name)
+	case fs.Changed("event") && f.data.columns.event == "":
+		return badInputf("--event is empty")
+	case fs.Changed("intercept") && spec.survival:
+		return badInputf("--intercept: %s has none, as a constant changes nothing", spec.name)
 	case fs.Changed("groups") && !spec.grouped && spec.matrix == nil:
 		return badInputf("--groups: %s has no groups", spec.name)
 	case fs.Changed("groups") && f.groups == "":
@@ -141,6 +148,9 @@ func (f *tuneFlags) scaling(spec modelSpec, fs *pflag.FlagSet) (scaling, error) 
 	}
 	if fs.Changed("intercept") {
 		out.intercept = f.intercept
+	}
+	if spec.survival {
+		out.intercept = false
 	}
 	if spec.folds != nil {
 		if fs.Changed("intercept") && !f.intercept {

@@ -41,7 +41,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	} else if err != nil {
 		return badInput(err)
 	}
-	job.judge = &judge{rows: rows, model: model, spec: job.spec, level: job.model.level}
+	job.judge = &judge{rows: rows, model: model, spec: job.spec, level: job.model.level, ties: job.model.ties}
 	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
 		job.groupsOfModel = m.Groups()
 	}

@@ -31,6 +31,8 @@ const (
 	DevianceExplained = "deviance_explained"
 	Pinball           = "pinball"
 	Coverage          = "coverage"
+	Concordance       = "concordance"
+	PartialDeviance   = "partial_deviance"
 )
 
 // Metric is a measure with its standard error; Base is the same measure without any feature. What cannot be computed from the rows, such as the

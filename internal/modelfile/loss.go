@@ -15,18 +15,21 @@ const (
 	Hinge    = "hinge"
 
 	Multinomial = "multinomial"
+	Cox         = "cox"
 )
 
 // Loss is what is lost at the value f of a row, with the target y, or -1 and 1 for the first and the second label.
 type Loss struct {
 	// Kind is Huber, with d the Threshold: (f-y)^2/2 within d of the target and d(|f-y| - d/2) beyond; Pinball, with q the Level:
-	// max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}; or Multinomial: the logarithm of the
-	// sum of the exponentials of the values of all classes, less that of the row's.
+	// max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}; Multinomial: the logarithm of the
+	// sum of the exponentials of the values of all classes, less that of the row's; or Cox: no loss of single rows, but the partial-likelihood deviance of all for each event.
 	Kind string `json:"kind"`
 	// Threshold is in the unit of the target.
 	Threshold float64 `json:"threshold,omitempty"`
 	// Level is the share of targets below the predictions.
 	Level float64 `json:"level,omitempty"`
+	// Ties is the rule of Cox for events at one time, see [survival.ParseTies].
+	Ties string `json:"ties,omitempty"`
 	// ClassWeights weigh the hinge losses of the first and the second label in the fit.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 }
@@ -57,10 +60,14 @@ func (m *Model) validateLoss() error {
 		return nil
 	}
 	switch {
+	case l.Kind == Cox:
+		return m.validateTimes()
+	case l.Ties != "":
+		return fmt.Errorf("the loss %q with a rule for ties", l.Kind)
 	case l.Kind == Multinomial && m.Classes() && l.Threshold == 0 && l.Level == 0 && l.ClassWeights == nil:
 		return nil
 	case l.Kind != Huber && l.Kind != Pinball && l.Kind != Logistic && l.Kind != Hinge && l.Kind != Multinomial:
-		return fmt.Errorf("a loss of the kind %q, expected %s, %s, %s, %s or %s", l.Kind, Huber, Pinball, Logistic, Hinge, Multinomial)
+		return fmt.Errorf("a loss of the kind %q, expected %s, %s, %s, %s, %s or %s", l.Kind, Huber, Pinball, Logistic, Hinge, Multinomial, Cox)
 	case l.Kind == Multinomial || m.LogLink || m.Targets != nil || m.Matrix != nil || l.labelled() != (m.Labels != nil):
 		return fmt.Errorf("the loss %q does not belong to such a model", l.Kind)
 	case (l.Kind == Huber) != (l.Threshold != 0) || !(l.Threshold >= 0 && l.Threshold <= math.MaxFloat64):
@@ -89,7 +96,8 @@ type Score struct {
 
 	sum, weights float64
 	// The weights of all rows of a classifier and of those with a wrong label.
-	each, wrong float64
+	each, wrong   float64
+	times, values []float64 // of a model of times
 }
 
 // NewScore is the score of no rows.
@@ -106,6 +114,9 @@ func (s *Score) AddWeighted(value, y, w float64) {
 	}
 	switch {
 	case y != y:
+		return
+	case m.Times():
+		s.addTime(value, y)
 		return
 	case m.Labels == nil:
 		s.Rows++
@@ -161,7 +172,12 @@ func (s *Score) Error() float64 {
 }
 
 // Loss is the mean of the model's loss, by the weights of rows and classes; NaN for a classifier without a loss.
-func (s *Score) Loss() float64 { return s.sum / s.weights }
+func (s *Score) Loss() float64 {
+	if s.model.Times() {
+		return s.deviance()
+	}
+	return s.sum / s.weights
+}
 
 // ErrorRate is the share of rows, by their weights, whose label is not the predicted one.
 func (s *Score) ErrorRate() float64 { return s.wrong / s.each }

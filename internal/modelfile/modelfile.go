@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/table"
 )
 
@@ -64,6 +65,8 @@ type Model struct {
 	Offset string `json:"offset,omitempty"`
 	// LogLink says that the prediction is the exponential of the value above.
 	LogLink bool `json:"log_link,omitempty"`
+	// Baseline is the cumulative hazard of a row of value 0, of a model of times; nil for others.
+	Baseline *survival.Baseline `json:"baseline,omitempty"`
 	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each
 	// feature, and Intercepts an entry for each target. With Labels of as many they are classes, of which that of the largest value is predicted.
 	Targets    []string  `json:"targets,omitempty"`
@@ -272,6 +275,9 @@ func (m *Model) validate() error {
 	}
 	if err := m.validateLoss(); err != nil {
 		return err
+	}
+	if !m.Times() && (m.Baseline != nil || m.Encoding != nil && m.Encoding.Event != nil) {
+		return errors.New("a baseline hazard or a column of events of a model that is not of times")
 	}
 	if n := len(m.Deviations); n > 0 && n != len(m.Features) {
 		return fmt.Errorf("%d deviations for %d features", n, len(m.Features))

@@ -3,15 +3,39 @@ package survival
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// Concordance is Harrell's index (JAMA 247, 1982) of values f of the rows: of the pairs of which it is known whose event came first, the share in
+// Part are rows with times and values that compare with each other.
+type Part struct{ Y, F []float64 }
+
+// Concordance is Harrell's index (JAMA 247, 1982) of values of rows: of the pairs of a part of which it is known whose event came first, the share in
 // which that row has the larger value; equal values count one half. A pair is known where the earlier time is an event, or both times are
 // equal and one of them is an event. It is NaN without such a pair. The standard error is that of the infinitesimal jackknife, by what each row contributes.
-func Concordance(y, f []float64) (index, standardError float64) {
+func Concordance(parts ...Part) (index, standardError float64) {
+	var good, pairs []float64
+	for _, p := range parts {
+		g, n := concordant(p.Y, p.F)
+		good, pairs = append(good, g...), append(pairs, n...)
+	}
+	total := floats.Sum(pairs)
+	if total == 0 {
+		return math.NaN(), math.NaN()
+	}
+	index = floats.Sum(good) / total
+	for i := range good {
+		d := 2 * (good[i] - index*pairs[i]) / total
+		standardError += d * d
+	}
+	return index, math.Sqrt(standardError)
+}
+
+// concordant counts the pairs of each row in which the values are as the times, and all that are known.
+func concordant(y, f []float64) (less, pairs []float64) {
 	order := sorted(y)
 	rank := ranks(f)
-	less, pairs := make([]float64, len(y)), make([]float64, len(y)) // of each row: concordant pairs, and all
+	less, pairs = make([]float64, len(y)), make([]float64, len(y))
 	count := func(sign float64, at []int, now, to func(i int) bool) {
 		tree := make(counts, len(y)+1)
 		for _, i := range at {
@@ -37,20 +61,7 @@ func Concordance(y, f []float64) (index, standardError float64) {
 	count(1, backward, any, event)
 	count(-1, order, event, any)
 	untie(y, rank, order, less, pairs)
-	total, good := 0.0, 0.0
-	for i := range y {
-		total += pairs[i]
-		good += less[i]
-	}
-	if total == 0 {
-		return math.NaN(), math.NaN()
-	}
-	index = good / total
-	for i := range y {
-		d := 2 * (less[i] - index*pairs[i]) / total
-		standardError += d * d
-	}
-	return index, math.Sqrt(standardError)
+	return less, pairs
 }
 
 // untie takes the pairs of events at one time off.

@@ -1,7 +1,10 @@
 package survival
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -16,6 +19,21 @@ const (
 	// Efron has them leave one after the other, each a share of all.
 	Efron
 )
+
+// TieRules are the names of the rules.
+func TieRules() []string { return []string{"breslow", "efron"} }
+
+// String is the name.
+func (t Ties) String() string { return TieRules()[t] }
+
+// ParseTies reads the name of a rule.
+func ParseTies(name string) (Ties, error) {
+	k := slices.Index(TieRules(), name)
+	if k < 0 {
+		return 0, fmt.Errorf("survival: unknown rule %q for ties, expected one of %s", name, strings.Join(TieRules(), ", "))
+	}
+	return Ties(k), nil
+}
 
 // Likelihood is the partial likelihood of proportional hazards (Cox, JRSS B 34, 1972). The rows at risk at time t are those whose time is t or later, R(t). With
 // values f of the rows, and D the d events of a time, it has the logarithm

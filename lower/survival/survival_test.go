@@ -194,7 +194,7 @@ func TestConcordance(t *testing.T) {
 		for i := range w {
 			w[i] = 1
 		}
-		c, se := Concordance(y, f)
+		c, se := Concordance(Part{y, f})
 		require.InDelta(t, weighted(y, f, w), c, 1e-13)
 		sum := 0.0
 		for i := range w {
@@ -208,7 +208,7 @@ func TestConcordance(t *testing.T) {
 		}
 		require.InDelta(t, math.Sqrt(sum), se, 1e-8)
 	}
-	c, _ := Concordance([]float64{-1, -2}, []float64{1, 2})
+	c, _ := Concordance(Part{[]float64{-1, -2}, []float64{1, 2}})
 	require.True(t, math.IsNaN(c))
 }
 
@@ -223,6 +223,18 @@ func TestBaseline(t *testing.T) {
 	require.InDelta(t, math.Exp(-0.2), b.Survival(0, 1), 1e-15)
 	efron := New(y, Efron).At(make([]float64, 5), nil).Baseline()
 	require.InDelta(t, 1.0/5+1.0/4+1.0/3, efron.Hazard[1], 1e-15)
+}
+
+// The pairs of several parts are those of each, and the shares of a textbook's six rows: 6, 6, 6+, 7, 10, 13+ weeks.
+func TestParts(t *testing.T) {
+	a, b := Part{[]float64{1, 2, -3}, []float64{3, 1, 2}}, Part{[]float64{1, 2}, []float64{1, 2}}
+	one, _ := Concordance(a)
+	require.InDelta(t, 2.0/3, one, 1e-15)
+	both, _ := Concordance(a, b)
+	require.InDelta(t, 0.5, both, 1e-15)
+	times, share := KaplanMeier([]float64{6, -13, 6, -6, 10, 7})
+	require.Equal(t, []float64{6, 7, 10, 13}, times)
+	require.InDeltaSlice(t, []float64{4.0 / 6, 4.0 / 6 * 2 / 3, 4.0 / 6 / 3, 4.0 / 6 / 3}, share, 1e-15)
 }
 
 func TestCheck(t *testing.T) {

@@ -101,7 +101,7 @@ func TestLung(t *testing.T) {
 		for i := range values {
 			values[i] = f.Value(mat.Row(nil, i, rows.X))
 		}
-		c, se := survival.Concordance(rows.Y, values)
+		c, se := survival.Concordance(survival.Part{Y: rows.Y, F: values})
 		require.InDelta(t, 0.637, c, 5e-4)
 		require.InDelta(t, 0.025, se, 5e-4)
 		mean := 0.0

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/lower/survival"
+)
+
+// lungFile is R's data set of that name, as it writes it.
+const lungFile = "../../problems/cox/testdata/lung.csv"
+
+// From a table to hazards, relative risks and survival, and back: what predict tells is what the file says by the definitions.
+func TestCox(t *testing.T) {
+	dir := t.TempDir()
+	model := filepath.Join(dir, "m.json")
+	out := conetune(t, "tune", "cox", "--data", lungFile, "--target", "time", "--event", "status", "--features", "age,sex,ph.ecog", "--missing", "drop", "--save", model,
+		"--report", filepath.Join(dir, "r.html"), "--plot", filepath.Join(dir, "p.svg"))
+	text := out.ok(t)
+	require.Contains(t, out.stderr, `column "status": an event where it is 2; censored: 1`)
+	for _, part := range []string{"partial-likelihood deviance for each event", "target time, 164 events by status", "breslow ties", "coefficients and effects are on the logarithm of the hazard"} {
+		require.Contains(t, text, part)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "r.html"))
+	require.NoError(t, err)
+	for _, part := range []string{"concordance, share of pairs in the right order", "Kaplan and Meier", `family = &#34;cox&#34;`} {
+		require.Contains(t, string(page), part)
+	}
+	require.Contains(t, conetune(t, "show", model).ok(t), "events: where status is 2; censored: 1")
+
+	var saved struct {
+		Coefficients []float64
+		Intercept    float64
+		Baseline     survival.Baseline
+	}
+	file, err := os.ReadFile(model)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(file, &saved))
+	o := conetune(t, "predict", "--model", model, "--data", lungFile, "--id", "inst", "--survival", "100,365.5")
+	lines, err := csv.NewReader(strings.NewReader(o.ok(t))).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, []string{"id", "target", "event", "prediction", "survival_100", "survival_365.5"}, lines[0])
+	require.Equal(t, []string{"3", "306", "1"}, lines[1][:3])
+	require.Equal(t, []string{"3", "1010", "0"}, lines[3][:3])
+	value := func(line []string, k int) float64 {
+		v, err := strconv.ParseFloat(line[k], 64)
+		require.NoError(t, err)
+		return v
+	}
+	f := saved.Intercept + 74*saved.Coefficients[0] + saved.Coefficients[1] + saved.Coefficients[2] // age 74, sex 1, ph.ecog 1
+	require.InDelta(t, f, value(lines[1], 3), 1e-12)
+	for k, at := range []float64{100, 365.5} {
+		hazard := 0.0
+		for i, v := range saved.Baseline.Times {
+			if v <= at {
+				hazard = saved.Baseline.Hazard[i]
+			}
+		}
+		require.InDelta(t, math.Exp(-hazard*math.Exp(f)), value(lines[1], 4+k), 1e-12)
+	}
+	risks := strings.Fields(conetune(t, "predict", "--model", model, "--data", lungFile, "--prob").ok(t))
+	require.InDelta(t, math.Exp(f), value(risks, 0), 1e-12)
+
+	// The error is the deviance of the rows for each event, with --json as without; no model, no error where nobody is censored or dies.
+	var y, values []float64
+	for _, line := range lines[1:] {
+		y, values = append(y, survival.Row(value(line, 1), line[2] == "1")), append(values, value(line, 3))
+	}
+	want := 2 * survival.New(y, survival.Breslow).HalfDeviance(values) / float64(survival.Events(y))
+	object := conetune(t, "predict", "--model", model, "--data", lungFile, "--json").object(t)
+	require.InDelta(t, want, object["error"], 1e-9)
+	c, _ := survival.Concordance(survival.Part{Y: y, F: values})
+	require.InDelta(t, c, object["concordance"], 1e-12)
+	one := conetune(t, "predict", "--model", model, "--data", write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
+	require.Equal(t, fmt.Sprintf("%.9g", saved.Intercept+50*saved.Coefficients[0]+saved.Coefficients[1]+saved.Coefficients[2]), fmt.Sprintf("%.9g", value(strings.Fields(one.ok(t)), 0)))
+	require.Contains(t, one.stderr, "no error: no event of the 1 row has others at risk")
+	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
+}
+
+// The same rows with other words for events, with the value named, and with the defaults of --target and --event have the same result.
+func TestCoxEvents(t *testing.T) {
+	dir := t.TempDir()
+	rows := "a,b,time,event\n"
+	for i := range 60 {
+		rows += fmt.Sprintf("%d,%d,%d,%d\n", i%7, i*i%11, 1+(i*13)%29+3*(i%7), (i*i)%3/2+i%2)
+	}
+	rows = strings.ReplaceAll(rows, ",2\n", ",1\n")
+	tuned := func(text string, args ...string) any {
+		o := conetune(t, append([]string{"tune", "cox", "--json", "--data", write(t, dir, "t.csv", text)}, args...)...)
+		o.ok(t)
+		return o.object(t)["validation_error"]
+	}
+	want := tuned(rows)
+	for name, words := range map[string][2]string{"R": {"1", "2"}, "logical": {"FALSE", "TRUE"}, "words": {"alive", "dead"}, "half": {"censored", "moved"}} {
+		require.Equal(t, want, tuned(strings.NewReplacer(",0\n", ","+words[0]+"\n", ",1\n", ","+words[1]+"\n").Replace(rows)), name)
+	}
+	texts := strings.NewReplacer(",0\n", ",x\n", ",1\n", ",z\n").Replace(rows)
+	require.Equal(t, want, tuned(texts, "--event", "event=z"))
+	require.Equal(t, want, tuned(strings.Replace(rows, "time,event", "days,end", 1), "--target", "days", "--event", "end"))
+	for want, args := range map[string][]string{
+		`it is not clear which of the values "x", "z" is the event`:     {texts},
+		`no row has "q", the value of events by --event`:                {texts, "--event", "event=q"},
+		`has no column "nobody" for --event`:                            {rows, "--event", "nobody"},
+		`that of times and of events`:                                   {rows, "--event", "time"},
+		`name the column of times by --target`:                          {strings.Replace(rows, "time", "days", 1)},
+		`says whether the event came by --event`:                        {strings.Replace(rows, "event", "end", 1)},
+		`t.csv:3: column 3 ("time"): the time 0 found, expected positi`: {strings.Replace(rows, "\n1,1,17", "\n1,1,0", 1)},
+		`--intercept: cox has none`:                                     {rows, "--intercept"},
+		`--ties is "exact", expected one of: breslow, efron`:            {rows, "--ties", "exact"},
+	} {
+		o := conetune(t, append([]string{"tune", "cox", "--data", write(t, dir, "t.csv", args[0])}, args[1:]...)...)
+		require.Equal(t, exitUsage, o.code, want)
+		require.Contains(t, o.stderr, want)
+	}
+	for want, args := range map[string][]string{
+		"--event: lasso has no times": {"--event", "event"},
+		"--ties is not for lasso":     {"--ties", "efron"},
+	} {
+		o := conetune(t, append([]string{"tune", "lasso", "--target", "time", "--data", write(t, dir, "t.csv", rows)}, args...)...)
+		require.Equal(t, exitUsage, o.code)
+		require.Contains(t, o.stderr, want)
+	}
+	// A table for validation and one to predict have to mean the same by it.
+	train, model := write(t, dir, "t.csv", rows), filepath.Join(dir, "m.json")
+	conetune(t, "tune", "cox", "--train", train, "--val", train, "--test", train, "--save", model).ok(t)
+	other := write(t, dir, "o.csv", strings.NewReplacer(",0\n", ",1\n", ",1\n", ",2\n").Replace(rows))
+	for _, args := range [][]string{{"tune", "cox", "--train", train, "--val", other}, {"predict", "--model", model, "--data", other}} {
+		o := conetune(t, args...)
+		require.Equal(t, exitUsage, o.code)
+		require.Contains(t, o.stderr, `"2" found, expected one of "1", "0"`)
+	}
+	require.Contains(t, conetune(t, "predict", "--model", model, "--data", train, "--survival", "1,-2").stderr, `--survival: time 2 is "-2", expected positive numbers`)
+}
+
+// Generated tables have negative times for censored rows.
+func TestCoxGenerated(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "made")
+	conetune(t, "generate", "cox", "--preset", "60-30-30-p20", "--out", made).ok(t)
+	o := conetune(t, "tune", "cox", "--dir", made, "--json", "--method", "hoag")
+	o.ok(t)
+	require.Greater(t, o.object(t)["metrics"].(map[string]any)["concordance"].(map[string]any)["value"], 0.6)
+}

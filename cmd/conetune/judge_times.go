@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// addTimes is add for a fit of hazards, whose values compare rows of one fit only.
+func (d *judged) addTimes(rows *dataset.Data, f tune.Fit) {
+	for i, y := range rows.Y {
+		d.Y, d.Value, d.Base = append(d.Y, y), append(d.Value, f.Intercept+rows.Dot(i, f.Coefficients)), append(d.Base, 0)
+	}
+	d.ends = append(d.ends, len(d.Y))
+}
+
+// times are the measures of a fit of hazards: the concordance, over the pairs of rows of one part, and of a single part the deviance for each event.
+func (d *judged) times(ties string) []metrics.Metric {
+	from, parts := 0, make([]survival.Part, len(d.ends))
+	for k, to := range d.ends {
+		parts[k] = survival.Part{Y: d.Y[from:to], F: d.Value[from:to]}
+		from = to
+	}
+	index, se := survival.Concordance(parts...)
+	if d.Row != nil { // rows that several deals validate count once
+		se *= math.Sqrt(float64(len(d.Row)) / float64(d.rows))
+	}
+	list := []metrics.Metric{{Name: metrics.Concordance, Value: index, StandardError: se, Base: 0.5}}
+	rule, err := survival.ParseTies(ties)
+	if n := survival.Events(d.Y); err == nil && len(parts) == 1 && n > 0 {
+		l := survival.New(d.Y, rule)
+		at := l.At(d.Value, nil)
+		sum := 0.0
+		for _, v := range at.EventLosses() {
+			sum += math.Pow(2*(v-at.HalfDeviance/float64(n)), 2)
+		}
+		list = append(list, metrics.Metric{Name: metrics.PartialDeviance, Value: 2 * at.HalfDeviance / float64(n), StandardError: math.Sqrt(sum/math.Max(1, float64(n-1))) / math.Sqrt(float64(n)),
+			Base: 2 * l.HalfDeviance(d.Base) / float64(n)})
+	}
+	return list
+}
+
+// riskNames are the groups of rows of a figure, by their values.
+var riskNames = []string{"low risk", "middle risk", "high risk"}
+
+// riskLines are the shares of rows without an event over time, by thirds of the values among the rows of each part.
+func (d *judged) riskLines() []figure.Line {
+	groups := make([][]float64, len(riskNames))
+	from := 0
+	for _, to := range d.ends {
+		order := make([]int, to-from)
+		for k := range order {
+			order[k] = from + k
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return compareNumbers(d.Value[a], d.Value[b]) })
+		for k, i := range order {
+			g := k * len(groups) / len(order)
+			groups[g] = append(groups[g], d.Y[i])
+		}
+		from = to
+	}
+	var lines []figure.Line
+	for g, y := range groups {
+		times, share := survival.KaplanMeier(y)
+		line := figure.Line{Name: riskNames[g], Style: g, X: []float64{0}, Y: []float64{1}}
+		for k, t := range times {
+			line.X, line.Y = append(line.X, t, t), append(line.Y, line.Y[len(line.Y)-1], share[k])
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// riskTile is a picture of them.
+func riskTile(d *judged) []figure.Tile {
+	if d == nil {
+		return nil
+	}
+	return []figure.Tile{{Title: "without an event, by thirds of the hazard (orange: highest), " + whereJudged[d.on], XLabel: "time", YLabel: "share", Free: true, Lines: d.riskLines()}}
+}
+
+// riskFigure has them on the page.
+func riskFigure(d *judged) (webpage.Figure, error) {
+	lines := d.riskLines()
+	about := "The share of rows without an event over time, by thirds of the predicted hazards:"
+	for _, l := range lines {
+		about += fmt.Sprintf(" %s ends at %s;", l.Name, short(l.Y[len(l.Y)-1]))
+	}
+	for k, l := range lines { // a time has one share, the one after it
+		var x, y []float64
+		for i := range l.X {
+			if i+1 == len(l.X) || l.X[i+1] != l.X[i] {
+				x, y = append(x, l.X[i]), append(y, l.Y[i])
+			}
+		}
+		lines[k].X, lines[k].Y = x, y
+	}
+	return onPage("risks", "Share of rows without an event over time (Kaplan and Meier), by thirds of the predicted hazards", about[:len(about)-1]+".",
+		figure.Figure{Title: "without an event", XLabel: "time", XFromZero: true, PanelHeight: tallPanel, Panels: []figure.Panel{{YLabel: "share without an event", Lines: lines}}})
+}

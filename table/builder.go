@@ -117,6 +117,26 @@ func (b *Builder) Float32(i, j int, v float32) {
 	b.Number(i, j, x)
 }
 
+// Float16 sets a cell to a number of 16 bits.
+func (b *Builder) Float16(i, j int, bits uint16) {
+	exponent, fraction := int(bits>>10&31), float64(bits&1023)/1024
+	var x float64
+	switch exponent {
+	case 0:
+		x = math.Ldexp(fraction, -14)
+	case 31:
+		if x = math.Inf(1); fraction > 0 {
+			x = math.NaN()
+		}
+	default:
+		x = math.Ldexp(1+fraction, exponent-15)
+	}
+	if bits>>15 != 0 {
+		x = -x
+	}
+	b.Number(i, j, x)
+}
+
 // Bool sets a cell to the text True or False.
 func (b *Builder) Bool(i, j int, v bool) {
 	text := "False"

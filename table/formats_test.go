@@ -16,12 +16,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/arrow"
 	"github.com/conetune/conetune/table/parquet"
 	"github.com/conetune/conetune/table/xlsx"
 )
 
 // known are the formats that are not text.
-var known = []table.Format{xlsx.Format(), parquet.Format()}
+var known = []table.Format{xlsx.Format(), parquet.Format(), arrow.Format()}
 
 func decodeKnown(name string, text []byte, sheet string) (*table.Table, error) {
 	return table.Decode(name, text, table.Options{Formats: known, Sheet: sheet})
@@ -49,7 +50,7 @@ func features(t *testing.T, tab *table.Table, categorical ...string) (names []st
 // Files of pandas, openpyxl and pyarrow give the features of the same table as CSV. (mixed.csv was written by pandas from the same frame.)
 func TestFormatsEqualCSV(t *testing.T) {
 	text := string(bytesOf(t, "mixed.csv"))
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather"} {
 		t.Run(name, func(t *testing.T) {
 			text := text
 			if name == "mixed.xlsx" { // as Excel writes truth values
@@ -88,7 +89,7 @@ func TestFormatsEqualCSV(t *testing.T) {
 
 // Damaged files end with one error, never a panic.
 func TestFormatsDamaged(t *testing.T) {
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-lz4.feather", "kinds.arrow"} {
 		text := bytesOf(t, name)
 		for at := 0; at < len(text); at += 1 + len(text)/60 {
 			for _, change := range []byte{0xff, 0x01} {
@@ -245,6 +246,21 @@ func TestKindsOfParquet(t *testing.T) {
 	require.Equal(t, `columns "list", "structure", "bytes": lists, structures or bytes, left out`, got.Findings()[0].Text)
 }
 
+// So have the columns of kinds.arrow, which pyarrow wrote of the same table in parts of two rows, by Zstandard; what the format has beside those is written here.
+func TestKindsOfArrow(t *testing.T) {
+	lines := strings.Split(strings.TrimSuffix(string(bytesOf(t, "kinds.csv")), "\n"), "\n")
+	for i, more := range []string{"view,again,span,d64,d256,last", "short,p,1.5,1970-01-01,-12.345,1", ",q,,1970-01-02,,2", `"longer than twelve bytes, in a buffer",p,-0.25,,7,3`} {
+		lines[i] += "," + more
+	}
+	csv, err := table.Decode("kinds.csv", []byte(strings.Join(lines, "\n")+"\n"), table.Options{})
+	require.NoError(t, err)
+	got, err := table.Read("testdata/kinds.arrow", table.Options{Formats: known})
+	require.NoError(t, err)
+	require.Equal(t, csv.Names(), got.Names())
+	sameCells(t, csv, got)
+	require.Equal(t, `columns "list", "structure", "bytes", "union", "map", "fixed": lists, structures or bytes, left out`, got.Findings()[0].Text)
+}
+
 func sameCells(t *testing.T, want, got *table.Table) {
 	t.Helper()
 	require.Equal(t, want.Rows(), got.Rows())
@@ -259,10 +275,10 @@ func sameCells(t *testing.T, want, got *table.Table) {
 	}
 }
 
-// What a Parquet file says of itself does not decide how much memory is taken: files of 8 kB with wrong bytes take at most a thousand times as much.
-func TestDamagedParquetTakesLittle(t *testing.T) {
+// What a file says of itself does not decide how much memory is taken: files of 8 kB with wrong bytes take at most a thousand times as much.
+func TestDamagedTakesLittle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, name := range []string{"mixed.parquet", "mixed-gzip.parquet", "kinds.parquet"} {
+	for _, name := range []string{"mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "kinds.arrow"} {
 		text := bytesOf(t, name)
 		for range 1000 {
 			changed := bytes.Clone(text)
@@ -280,9 +296,9 @@ func TestDamagedParquetTakesLittle(t *testing.T) {
 	}
 }
 
-// Whatever a workbook or a Parquet file holds, reading ends with a table or an error.
+// Whatever a workbook, a Parquet or an Arrow file holds, reading ends with a table or an error.
 func FuzzFormats(f *testing.F) {
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-lz4.feather", "kinds.arrow"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		require.NoError(f, err)
 		f.Add(text)

@@ -49,7 +49,7 @@ var signatures = []struct{ magic, reason string }{
 	{"\xd0\xcf\x11\xe0", "is an Excel workbook, expected text: save its sheet as CSV"},
 	{"PAR1", "is a Parquet file, expected text: write the table as CSV"},
 	{"ARROW1", "is an Arrow file, expected text: write the table as Parquet or CSV"},
-	{"FEA1", "is a Feather file, expected text: write the table as Parquet or CSV"},
+	{"FEA1", "is a Feather file of version 1, expected version 2 or text: write the table as Parquet or CSV"},
 	{"RDX", "is a file of R, expected text: write the table by write.csv"},
 	{"\xfd7zXZ\x00", "is compressed by xz, expected plain text or one compressed by gzip, bzip2, zip or zstd"},
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Workbooks and Parquet files are tuned and predicted as the same table in CSV, also from standard input.
+// Workbooks, Parquet and Arrow files are tuned and predicted as the same table in CSV, also from standard input.
 func TestFormatsOfTables(t *testing.T) {
 	dir := t.TempDir()
 	testdata := func(name string) string { return filepath.Join("..", "..", "table", "testdata", name) }
@@ -20,7 +20,7 @@ func TestFormatsOfTables(t *testing.T) {
 	want := conetune(t, tune(testdata("mixed.csv"), "--save", model)...).object(t)["refit"]
 	predicted := conetune(t, "predict", "--model", model, "--data", testdata("mixed.csv")).ok(t)
 	require.Equal(t, 40, strings.Count(predicted, "\n"))
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed.arrow", "mixed-lz4.feather"} {
 		require.Equal(t, want, conetune(t, tune(testdata(name))...).object(t)["refit"], name)
 		require.Equal(t, predicted, conetune(t, "predict", "--model", model, "--data", testdata(name)).ok(t), name)
 	}

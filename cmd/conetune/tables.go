@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/arrow"
 	"github.com/conetune/conetune/table/parquet"
 	"github.com/conetune/conetune/table/xlsx"
 	"github.com/conetune/conetune/tune"
@@ -55,7 +56,9 @@ func readAll(r io.Reader) ([]byte, error) {
 }
 
 // otherFormats are those of tables that are not text.
-func otherFormats() []table.Format { return []table.Format{xlsx.Format(), parquet.Format()} }
+func otherFormats() []table.Format {
+	return []table.Format{xlsx.Format(), parquet.Format(), arrow.Format()}
+}
 
 // table reads a table of columns.
 func (in *dataInput) table(path string, o table.Options) (*table.Table, error) {

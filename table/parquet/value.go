@@ -156,21 +156,5 @@ func half(b *table.Builder, i, j int, v parquet.Value) {
 	if len(bytes) != 2 {
 		return
 	}
-	bits := binary.LittleEndian.Uint16(bytes)
-	exponent, fraction := int(bits>>10&31), float64(bits&1023)/1024
-	var x float64
-	switch exponent {
-	case 0:
-		x = math.Ldexp(fraction, -14)
-	case 31:
-		if x = math.Inf(1); fraction > 0 {
-			x = math.NaN()
-		}
-	default:
-		x = math.Ldexp(1+fraction, exponent-15)
-	}
-	if bits>>15 != 0 {
-		x = -x
-	}
-	b.Number(i, j, x)
+	b.Float16(i, j, binary.LittleEndian.Uint16(bytes))
 }

@@ -1,0 +1,238 @@
+package arrow
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/conetune/conetune/table"
+)
+
+// array are the cells of a column in a part of the rows, or those of a dictionary.
+type array struct {
+	n     int
+	valid []byte // a bit for each, nil where none is missing
+	put   func(b *table.Builder, i, j, k int)
+}
+
+// missing says whether cell k is.
+func (a *array) missing(k int) bool { return a.valid != nil && a.valid[k>>3]>>(k&7)&1 == 0 }
+
+// set puts cell k of the array into a table.
+func (a *array) set(b *table.Builder, i, j, k int) {
+	if !a.missing(k) && a.put != nil {
+		a.put(b, i, j, k)
+	}
+}
+
+var errLengths = errors.New("the texts of a column do not stand one after the other")
+
+// array reads a column.
+func (b *batch) array(f *field) (*array, error) {
+	node, err := b.next()
+	if err != nil {
+		return nil, err
+	}
+	a := &array{n: size(node.rows, mostRows)}
+	if f.index == nil && f.kind == kindNull {
+		return a, nil
+	}
+	count := f.buffers()
+	if f.index != nil {
+		count = 2
+	}
+	spans, err := b.take(count)
+	if err != nil {
+		return nil, err
+	}
+	if node.missing != 0 && spans[0].size > 0 {
+		if a.valid, err = b.read(spans[0], (a.n+7)/8); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case f.index != nil:
+		err = b.coded(a, f, spans[1])
+	case f.kind == kindText || f.kind == kindLargeText:
+		err = b.texts(a, f.kind == kindLargeText, spans[1], spans[2])
+	case f.kind == kindTextView:
+		err = b.textViews(a, spans[1])
+	default:
+		err = b.numbers(a, f, spans[1])
+	}
+	return a, err
+}
+
+// coded are places in a dictionary.
+func (b *batch) coded(a *array, f *field, s span) error {
+	data, err := b.read(s, a.n*f.index.bits/8)
+	if err != nil {
+		return err
+	}
+	at := integers(data, f.index)
+	parts := b.f.dictionaries[f.id]
+	a.put = func(out *table.Builder, i, j, k int) {
+		n := at(k)
+		for _, p := range parts {
+			if n >= 0 && n < int64(p.n) {
+				p.set(out, i, j, int(n))
+				return
+			}
+			n -= int64(p.n)
+		}
+		panic(errOutside)
+	}
+	return nil
+}
+
+// texts stand one after the other, with a list of where each begins.
+func (b *batch) texts(a *array, large bool, where, data span) error {
+	width := 4
+	if large {
+		width = 8
+	}
+	if a.n == 0 {
+		return nil
+	}
+	starts, err := b.read(where, (a.n+1)*width)
+	if err != nil {
+		return err
+	}
+	text, err := b.read(data, 0)
+	if err != nil {
+		return err
+	}
+	start := func(k int) int64 {
+		if large {
+			return int64(binary.LittleEndian.Uint64(starts[8*k:]))
+		}
+		return int64(int32(binary.LittleEndian.Uint32(starts[4*k:])))
+	}
+	for k, last := 0, int64(0); k <= a.n; k++ {
+		v := start(k)
+		if v < last || v > int64(len(text)) {
+			return errLengths
+		}
+		last = v
+	}
+	a.put = func(out *table.Builder, i, j, k int) { out.Text(i, j, string(text[start(k):start(k+1)])) }
+	return nil
+}
+
+// textViews are 16 bytes for each text: how long it is, and itself, or the number of a buffer and where it begins there.
+func (b *batch) textViews(a *array, where span) error {
+	spans, err := b.extra()
+	if err != nil {
+		return err
+	}
+	views, err := b.read(where, 16*a.n)
+	if err != nil {
+		return err
+	}
+	texts := make([][]byte, len(spans))
+	for k, s := range spans {
+		if texts[k], err = b.read(s, 0); err != nil {
+			return err
+		}
+	}
+	const short = 12
+	a.put = func(out *table.Builder, i, j, k int) {
+		view := views[16*k : 16*k+16]
+		n := int(int32(binary.LittleEndian.Uint32(view)))
+		if n <= short {
+			out.Text(i, j, string(view[4:4+n]))
+			return
+		}
+		from := int(int32(binary.LittleEndian.Uint32(view[12:])))
+		out.Text(i, j, string(texts[int32(binary.LittleEndian.Uint32(view[8:]))][from:from+n]))
+	}
+	return nil
+}
+
+// integers reads those of a column.
+func integers(data []byte, f *field) func(k int) int64 {
+	switch {
+	case f.bits == 8 && f.signed:
+		return func(k int) int64 { return int64(int8(data[k])) }
+	case f.bits == 8:
+		return func(k int) int64 { return int64(data[k]) }
+	case f.bits == 16 && f.signed:
+		return func(k int) int64 { return int64(int16(binary.LittleEndian.Uint16(data[2*k:]))) }
+	case f.bits == 16:
+		return func(k int) int64 { return int64(binary.LittleEndian.Uint16(data[2*k:])) }
+	case f.bits == 32 && f.signed:
+		return func(k int) int64 { return int64(int32(binary.LittleEndian.Uint32(data[4*k:]))) }
+	case f.bits == 32:
+		return func(k int) int64 { return int64(binary.LittleEndian.Uint32(data[4*k:])) }
+	}
+	return func(k int) int64 { return int64(binary.LittleEndian.Uint64(data[8*k:])) }
+}
+
+// numbers are all kinds of cells of one size.
+func (b *batch) numbers(a *array, f *field, s span) error {
+	bits := f.bits
+	if f.kind == kindBool {
+		bits = 1
+	}
+	data, err := b.read(s, (a.n*bits+7)/8)
+	if err != nil {
+		return err
+	}
+	whole := integers(data, &field{bits: f.bits, signed: f.signed || f.kind == kindDate})
+	switch {
+	case f.kind == kindBool:
+		a.put = func(out *table.Builder, i, j, k int) { out.Bool(i, j, data[k>>3]>>(k&7)&1 == 1) }
+	case f.kind == kindInt && f.bits == 64 && !f.signed:
+		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, float64(uint64(whole(k)))) }
+	case f.kind == kindInt:
+		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, float64(whole(k))) }
+	case f.kind == kindTime || f.kind == kindDuration:
+		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, float64(whole(k))/float64(f.second)) }
+	case f.kind == kindFloat && f.bits == 16:
+		a.put = func(out *table.Builder, i, j, k int) { out.Float16(i, j, binary.LittleEndian.Uint16(data[2*k:])) }
+	case f.kind == kindFloat && f.bits == 32:
+		a.put = func(out *table.Builder, i, j, k int) {
+			out.Float32(i, j, math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:])))
+		}
+	case f.kind == kindFloat:
+		a.put = func(out *table.Builder, i, j, k int) {
+			out.Number(i, j, math.Float64frombits(binary.LittleEndian.Uint64(data[8*k:])))
+		}
+	case f.kind == kindDate && f.second == 0:
+		a.put = func(out *table.Builder, i, j, k int) { out.Time(i, j, time.Unix(whole(k)*24*60*60, 0).UTC()) }
+	case f.kind == kindDecimal:
+		a.put = decimals(data, f)
+	default:
+		a.put = func(out *table.Builder, i, j, k int) {
+			v := whole(k)
+			out.Time(i, j, time.Unix(v/f.second, v%f.second*(1e9/f.second)).UTC())
+		}
+	}
+	return nil
+}
+
+// decimals are integers, the lowest byte first, divided by a power of ten. They become the nearest numbers.
+func decimals(data []byte, f *field) func(out *table.Builder, i, j, k int) {
+	width := f.bits / 8
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(f.scale, -f.scale))), nil)
+	over := new(big.Int).Lsh(big.NewInt(1), uint(f.bits))
+	return func(out *table.Builder, i, j, k int) {
+		cell := slices.Clone(data[width*k : width*(k+1)])
+		slices.Reverse(cell)
+		n := new(big.Int).SetBytes(cell)
+		if cell[0] >= 0x80 {
+			n.Sub(n, over)
+		}
+		x := new(big.Rat)
+		if f.scale >= 0 {
+			x.SetFrac(n, unit)
+		} else {
+			x.SetInt(n.Mul(n, unit))
+		}
+		v, _ := x.Float64()
+		out.Number(i, j, v)
+	}
+}

@@ -1,0 +1,211 @@
+// Package arrow reads files of Apache Arrow's inter-process format, which Feather of version 2 is, too, as tables: the format of https://arrow.apache.org/docs/format/Columnar.html with
+// a footer, plain or compressed by LZ4 or Zstandard.
+//
+// Numbers, decimals and durations are numbers, texts texts, whether or not by a dictionary, truth values the texts True and False, as pandas writes them to CSV; dates and timestamps are dates, in
+// UTC where the file says that they are moments; times of a day and durations are seconds. Nulls and NaN are missing. Columns of lists, structures, maps, unions, intervals and bytes are left
+// out, and told. Lines in messages count rows from 1.
+//
+// Beside the table, the columns of a part of its rows and all dictionaries are in memory.
+package arrow
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table"
+)
+
+// magic stands at both ends of a file.
+const magic = "ARROW1"
+
+// Format is that of Arrow files, for [table.Options.Formats].
+func Format() table.Format {
+	return table.Format{Name: "an Arrow file", Is: is, Read: read}
+}
+
+func is(r io.ReaderAt, size int64) bool {
+	var first [len(magic)]byte
+	_, err := r.ReadAt(first[:], 0)
+	return err == nil && string(first[:]) == magic
+}
+
+// mostRows bounds the rows, whose numbers have 32 bits.
+const mostRows = 1<<31 - 1
+
+// file is what the parts of a file need.
+type file struct {
+	name         string
+	r            io.ReaderAt
+	size         int64
+	budget       int64
+	dictionaries map[int64][]*array
+	builder      *table.Builder
+	used         int64 // bytes of dictionaries
+}
+
+func (f *file) tooLarge() error {
+	return &textfile.Error{File: f.name, Reason: "a column of it does not fit into the budget of memory, " + memory.Format(f.budget) + " (--memory SIZE or GOMEMLIMIT gives more)"}
+}
+
+// footer is what the end of a file says of it.
+func (f *file) footer() (object, error) {
+	const ends = 4 + int64(len(magic))
+	var end [ends]byte
+	if f.size < 2*ends {
+		return object{}, io.ErrUnexpectedEOF
+	}
+	if _, err := f.r.ReadAt(end[:], f.size-ends); err != nil && err != io.EOF {
+		return object{}, err
+	}
+	if string(end[4:]) != magic {
+		return object{}, errors.New("it does not end as such files do, is it complete?")
+	}
+	data := make([]byte, size(int64(binary.LittleEndian.Uint32(end[:])), f.size-ends-int64(len(magic))))
+	if _, err := f.r.ReadAt(data, f.size-ends-int64(len(data))); err != nil && err != io.EOF {
+		return object{}, err
+	}
+	return root(data), nil
+}
+
+func read(name string, r io.ReaderAt, size int64, _ table.Options) (*table.Table, error) {
+	f := &file{name: name, r: r, size: size, budget: memory.Default(), dictionaries: map[int64][]*array{}}
+	end, err := f.footer()
+	if err != nil {
+		return nil, err
+	}
+	columns, err := schema(end.object(1))
+	if err != nil {
+		return nil, err
+	}
+	var names, other []string
+	filled := false // a column has cells, so that rows are no more than the file has room for
+	for k := range columns {
+		c := &columns[k]
+		if !c.readable() {
+			other = append(other, c.name)
+			continue
+		}
+		names = append(names, c.name)
+		filled = filled || c.kind != kindNull
+	}
+	if !filled {
+		return nil, &textfile.Error{File: name, Reason: "has no column of numbers, texts, truth values or dates"}
+	}
+	if f.builder, err = table.NewBuilder(name, names, 0, false); err != nil {
+		return nil, err
+	}
+	if len(other) > 0 {
+		f.builder.LeftOut(other)
+	}
+	if err := f.readDictionaries(blocks(end, 2), columns); err != nil {
+		return nil, err
+	}
+	line := int32(0)
+	for _, b := range blocks(end, 3) {
+		if line, err = f.readBatch(b, columns, line); err != nil {
+			return nil, err
+		}
+	}
+	return f.builder.Table()
+}
+
+// owners are the columns that have dictionaries, by their ids, those of children among them.
+func owners(columns []field, to map[int64]*field) {
+	for k := range columns {
+		if c := &columns[k]; c.index != nil {
+			to[c.id] = c
+		}
+		owners(columns[k].children, to)
+	}
+}
+
+// readDictionaries reads those of columns of the table; one that has the id of one before takes its place, or is added to it.
+func (f *file) readDictionaries(list []block, columns []field) error {
+	of := map[int64]*field{}
+	owners(columns, of)
+	for _, at := range list {
+		m, err := f.message(at)
+		if err != nil {
+			return err
+		}
+		id := m.head.long(0)
+		owner := of[id]
+		if m.kind != dictionaryMessage || owner == nil || !owner.readable() {
+			continue
+		}
+		b, err := f.open(m, m.head.object(1))
+		if err != nil {
+			return err
+		}
+		values := *owner
+		values.index = nil
+		a, err := b.array(&values)
+		if err != nil {
+			return err
+		}
+		if f.used += at.body; f.used > f.budget {
+			return f.tooLarge()
+		}
+		if m.head.byte(2, 0) == 0 {
+			f.dictionaries[id] = nil
+		}
+		f.dictionaries[id] = append(f.dictionaries[id], a)
+	}
+	return nil
+}
+
+// readBatch reads rows after those up to the line, and returns its last one.
+func (f *file) readBatch(at block, columns []field, line int32) (int32, error) {
+	m, err := f.message(at)
+	if err != nil {
+		return line, err
+	}
+	if m.kind != batchMessage {
+		return line, errors.New("a part of it holds no rows")
+	}
+	b, err := f.open(m, m.head)
+	if err != nil {
+		return line, err
+	}
+	var arrays []*array
+	for k := range columns {
+		c := &columns[k]
+		if !c.readable() {
+			if err := b.skip(c); err != nil {
+				return line, err
+			}
+			continue
+		}
+		a, err := b.array(c)
+		if err != nil {
+			return line, err
+		}
+		if a.n != b.rows {
+			return line, errParts
+		}
+		arrays = append(arrays, a)
+	}
+	if b.rows > mostRows-int(line) {
+		return line, errSize
+	}
+	var lines []int32
+	for from := 0; from < b.rows; from += len(lines) {
+		lines = lines[:0]
+		for range min(f.builder.Batch(), b.rows-from) {
+			line++
+			lines = append(lines, line)
+		}
+		if err := f.builder.Rows(lines); err != nil {
+			return line, err
+		}
+		for j, a := range arrays {
+			for i := range lines {
+				a.set(f.builder, i, j, from+i)
+			}
+		}
+	}
+	return line, nil
+}

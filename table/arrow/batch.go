@@ -1,0 +1,244 @@
+package arrow
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// message is the head of a part of the file and where its data begin.
+type message struct {
+	head object
+	kind uint8
+	body int64
+	size int64 // of the data
+}
+
+// The kinds of messages.
+const (
+	dictionaryMessage = 2
+	batchMessage      = 3
+)
+
+// block is where a message stands.
+type block struct{ at, head, body int64 }
+
+// blocks are a list of them in the footer.
+func blocks(o object, k int) (list []block) {
+	const bytes = 24
+	from, n := o.list(k, bytes)
+	for i := range n {
+		at := from + bytes*i
+		list = append(list, block{o.longAt(at), int64(int32(binary.LittleEndian.Uint32(o.data[at+8:]))), o.longAt(at + 16)})
+	}
+	return list
+}
+
+// message reads the head of a block.
+func (f *file) message(b block) (message, error) {
+	const most = 1 << 30
+	if b.at < 0 || b.head < 8 || b.head > most || b.body < 0 || b.at > f.size-b.head || b.body > f.size-b.head-b.at {
+		return message{}, errSize
+	}
+	data := make([]byte, b.head)
+	if _, err := f.r.ReadAt(data, b.at); err != nil && err != io.EOF {
+		return message{}, err
+	}
+	if binary.LittleEndian.Uint32(data) == 1<<32-1 { // which older files do not have
+		data = data[4:]
+	}
+	n := size(int64(binary.LittleEndian.Uint32(data)), int64(len(data)-4))
+	o := root(data[4 : 4+n])
+	return message{o.object(2), o.byte(1, 0), b.at + b.head, b.body}, nil
+}
+
+// batch is a part of the rows, or of a dictionary, whose buffers are taken one after the other.
+type batch struct {
+	f        *file
+	m        message
+	rows     int
+	nodes    []node
+	buffers  []span
+	views    []int64 // how many buffers each column of views has
+	codec    int     // of compressed buffers, -1 for none
+	compress bool
+}
+
+// node is how many cells of a column there are, and how many of them are missing.
+type node struct{ rows, missing int64 }
+
+// span is a part of the data.
+type span struct{ from, size int64 }
+
+// The codecs.
+const (
+	codecLZ4  = 0
+	codecZstd = 1
+)
+
+// open reads the head of a batch.
+func (f *file) open(m message, o object) (*batch, error) {
+	b := &batch{f: f, m: m, rows: size(o.long(0), mostRows)}
+	from, n := o.list(1, 16)
+	for i := range n {
+		b.nodes = append(b.nodes, node{o.longAt(from + 16*i), o.longAt(from + 16*i + 8)})
+	}
+	from, n = o.list(2, 16)
+	for i := range n {
+		b.buffers = append(b.buffers, span{o.longAt(from + 16*i), o.longAt(from + 16*i + 8)})
+	}
+	if c := o.object(3); c.data != nil {
+		b.compress, b.codec = true, int(c.byte(0, 0))
+		if b.codec != codecLZ4 && b.codec != codecZstd || c.byte(1, 0) != 0 {
+			return nil, fmt.Errorf("it is compressed in a way, %d, that is not known", b.codec)
+		}
+	}
+	from, n = o.list(4, 8)
+	for i := range n {
+		b.views = append(b.views, o.longAt(from+8*i))
+	}
+	return b, nil
+}
+
+var errParts = errors.New("a part of the rows lacks some of a column")
+
+// next is the next node.
+func (b *batch) next() (node, error) {
+	if len(b.nodes) == 0 {
+		return node{}, errParts
+	}
+	n := b.nodes[0]
+	b.nodes = b.nodes[1:]
+	return n, nil
+}
+
+// take are the next buffers, as they stand in the file.
+func (b *batch) take(n int) ([]span, error) {
+	if n > len(b.buffers) {
+		return nil, errParts
+	}
+	list := b.buffers[:n]
+	b.buffers = b.buffers[n:]
+	return list, nil
+}
+
+// extra are the further buffers of a column of views.
+func (b *batch) extra() ([]span, error) {
+	if len(b.views) == 0 {
+		return nil, errParts
+	}
+	n := size(b.views[0], int64(len(b.buffers)))
+	b.views = b.views[1:]
+	return b.take(n)
+}
+
+// skip passes over a column with its children.
+func (b *batch) skip(f *field) error {
+	if _, err := b.next(); err != nil {
+		return err
+	}
+	n := f.buffers()
+	if f.index != nil {
+		n = 2
+	}
+	if _, err := b.take(n); err != nil {
+		return err
+	}
+	if f.index != nil {
+		return nil
+	}
+	if f.kind == kindBytesView || f.kind == kindTextView {
+		if _, err := b.extra(); err != nil {
+			return err
+		}
+	}
+	for k := range f.children {
+		if err := b.skip(&f.children[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads a buffer, of at least so many bytes, and undoes its compression.
+func (b *batch) read(s span, least int) ([]byte, error) {
+	if s.from < 0 || s.size < 0 || s.from > b.m.size-s.size {
+		return nil, errSize
+	}
+	if s.size > b.f.budget {
+		return nil, b.f.tooLarge()
+	}
+	data := make([]byte, s.size)
+	if _, err := b.f.r.ReadAt(data, b.m.body+s.from); err != nil && err != io.EOF {
+		return nil, err
+	}
+	if b.compress && len(data) > 0 {
+		var err error
+		if data, err = b.unpack(data); err != nil {
+			return nil, err
+		}
+	}
+	if len(data) < least {
+		return nil, errParts
+	}
+	return data, nil
+}
+
+// unpack undoes the compression of a buffer, which begins with its size, or -1 where it is none. Room is made as data come, not for what the file says.
+func (b *batch) unpack(data []byte) ([]byte, error) {
+	if len(data) < 8 {
+		return nil, errParts
+	}
+	n := int64(binary.LittleEndian.Uint64(data))
+	data = data[8:]
+	switch {
+	case n == -1:
+		return data, nil
+	case n < 0:
+		return nil, errSize
+	case n > b.f.budget:
+		return nil, b.f.tooLarge()
+	}
+	var out []byte
+	var err error
+	if b.codec == codecZstd {
+		out, err = unpackZstd(data, n)
+	} else {
+		out, err = readUpTo(lz4.NewReader(bytes.NewReader(data)), n)
+	}
+	if err == nil && int64(len(out)) != n {
+		err = errors.New("a part of it has another size than it says")
+	}
+	return out, err
+}
+
+// readUpTo reads at most one byte more than n.
+func readUpTo(r io.Reader, n int64) ([]byte, error) {
+	var out bytes.Buffer
+	_, err := io.Copy(&out, io.LimitReader(r, n+1))
+	return out.Bytes(), err
+}
+
+// unpackZstd undoes Zstandard. Few bytes are unpacked at once, and many through a window, for which there is no more room than they would need.
+func unpackZstd(data []byte, n int64) ([]byte, error) {
+	const few, mostWindow = 4 << 20, 128 << 20
+	if n <= few {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(few), zstd.WithDecoderMaxWindow(mostWindow))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		return d.DecodeAll(data, nil)
+	}
+	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(min(max(2*few, n), mostWindow))))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return readUpTo(d, n)
+}

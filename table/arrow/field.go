@@ -1,0 +1,160 @@
+package arrow
+
+import "errors"
+
+// kind is the type of a column, as the schema numbers them.
+type kind uint8
+
+const (
+	kindNull       kind = 1
+	kindInt        kind = 2
+	kindFloat      kind = 3
+	kindBinary     kind = 4
+	kindText       kind = 5
+	kindBool       kind = 6
+	kindDecimal    kind = 7
+	kindDate       kind = 8
+	kindTime       kind = 9
+	kindTimestamp  kind = 10
+	kindInterval   kind = 11
+	kindList       kind = 12
+	kindStruct     kind = 13
+	kindUnion      kind = 14
+	kindFixed      kind = 15
+	kindFixedList  kind = 16
+	kindMap        kind = 17
+	kindDuration   kind = 18
+	kindLargeBytes kind = 19
+	kindLargeText  kind = 20
+	kindLargeList  kind = 21
+	kindRuns       kind = 22
+	kindBytesView  kind = 23
+	kindTextView   kind = 24
+	kindListView   kind = 25
+	kindLargeViews kind = 26
+)
+
+// field is a column of the schema.
+type field struct {
+	name     string
+	kind     kind
+	bits     int    // of numbers, decimals, times
+	signed   bool   // of integers
+	scale    int    // of decimals
+	second   int64  // how many of the unit of a time are a second, 0 for days
+	dense    bool   // of unions
+	index    *field // of a dictionary, nil without
+	id       int64  // of the dictionary
+	children []field
+}
+
+// mostFields and mostDepth bound a schema: one part of it may stand for many.
+const mostFields, mostDepth = 1 << 20, 64
+
+var errSchema = errors.New("its columns stand in each other too often")
+
+// schema reads the columns.
+func schema(o object) ([]field, error) {
+	if o.data == nil || o.short(0, 0) != 0 {
+		return nil, errors.New("its numbers are not written in the order of bytes that is read, or it has no schema")
+	}
+	left := mostFields
+	return fields(o.objects(1), &left, 0)
+}
+
+func fields(list []object, left *int, depth int) (out []field, err error) {
+	for _, o := range list {
+		if *left--; *left < 0 || depth > mostDepth {
+			return nil, errSchema
+		}
+		f := field{name: o.text(0), kind: kind(o.byte(2, 0))}
+		f.typed(o.object(3))
+		if d := o.object(4); d.data != nil {
+			f.id = d.long(0)
+			index := field{kind: kindInt, bits: 32, signed: true}
+			if t := d.object(1); t.data != nil {
+				index.typed(t)
+			}
+			f.index = &index
+		}
+		if f.children, err = fields(o.objects(5), left, depth+1); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// perSecond are the units of times.
+var perSecond = []int64{1, 1e3, 1e6, 1e9}
+
+func unit(v int16) int64 {
+	if v < 0 || int(v) >= len(perSecond) {
+		panic(errOutside)
+	}
+	return perSecond[v]
+}
+
+// typed reads what the type of a column says of it.
+func (f *field) typed(t object) {
+	switch f.kind {
+	case kindInt:
+		f.bits, f.signed = int(t.integer(0, 0)), t.byte(1, 0) != 0
+	case kindFloat:
+		f.bits = 16 << min(max(t.short(0, 0), 0), 2)
+	case kindDecimal:
+		f.scale, f.bits = int(t.integer(1, 0)), int(t.integer(2, 128))
+	case kindDate:
+		if f.bits = 32; t.short(0, 1) != 0 {
+			f.bits, f.second = 64, 1e3
+		}
+	case kindTime:
+		f.second, f.bits, f.signed = unit(t.short(0, 1)), int(t.integer(1, 32)), true
+	case kindTimestamp:
+		f.second, f.bits = unit(t.short(0, 0)), 64
+	case kindDuration:
+		f.second, f.bits, f.signed = unit(t.short(0, 1)), 64, true
+	case kindUnion:
+		f.dense = t.short(0, 0) == 1
+	}
+}
+
+// readable says whether a column can be one of a table.
+func (f *field) readable() bool {
+	whole := func(bits int) bool { return bits == 8 || bits == 16 || bits == 32 || bits == 64 }
+	if f.index != nil && !whole(f.index.bits) {
+		return false
+	}
+	switch f.kind {
+	case kindInt:
+		return whole(f.bits)
+	case kindTime:
+		return f.bits == 32 || f.bits == 64
+	case kindDecimal:
+		return (f.bits == 32 || f.bits == 64 || f.bits == 128 || f.bits == 256) && f.scale >= -mostScale && f.scale <= mostScale
+	case kindNull, kindFloat, kindText, kindLargeText, kindTextView, kindBool, kindDate, kindTimestamp, kindDuration:
+		return true
+	}
+	return false
+}
+
+// mostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
+const mostScale = 400
+
+// buffers is how many of its own a column has in a part of the rows, apart from those of its children; views have as many more as the part says.
+func (f *field) buffers() int {
+	switch f.kind {
+	case kindNull, kindRuns:
+		return 0
+	case kindStruct, kindFixedList:
+		return 1
+	case kindUnion:
+		if f.dense {
+			return 2
+		}
+		return 1
+	case kindBinary, kindText, kindLargeBytes, kindLargeText, kindListView, kindLargeViews:
+		return 3
+	}
+	return 2
+}

@@ -1,0 +1,132 @@
+package arrow
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// FlatBuffers, as far as the descriptions in Arrow files need them (https://flatbuffers.dev/internals): a table begins with the distance back to a list of where its fields stand, and a
+// field that is no number is the distance on to it. What points outside of the data panics, which the reader of formats of package table takes for damage.
+
+// object is a table of FlatBuffers; without data it has no fields.
+type object struct {
+	data []byte
+	at   int
+}
+
+// root is the first table.
+func root(data []byte) object {
+	return object{data, int(binary.LittleEndian.Uint32(data))}
+}
+
+// errOutside is what panics.
+var errOutside = errors.New("its description points outside of itself")
+
+// field is where field k stands, 0 for nowhere.
+func (o object) field(k int) int {
+	if o.data == nil {
+		return 0
+	}
+	list := o.at - int(int32(binary.LittleEndian.Uint32(o.data[o.at:])))
+	size := int(binary.LittleEndian.Uint16(o.data[list:]))
+	if entry := 4 + 2*k; entry+2 <= size {
+		if from := int(binary.LittleEndian.Uint16(o.data[list+entry:])); from > 0 {
+			return o.at + from
+		}
+	}
+	return 0
+}
+
+// byte, short, integer and long are numbers, with what they are where the file leaves them out.
+func (o object) byte(k int, otherwise uint8) uint8 {
+	if at := o.field(k); at > 0 {
+		return o.data[at]
+	}
+	return otherwise
+}
+
+func (o object) short(k int, otherwise int16) int16 {
+	if at := o.field(k); at > 0 {
+		return int16(binary.LittleEndian.Uint16(o.data[at:]))
+	}
+	return otherwise
+}
+
+func (o object) integer(k int, otherwise int32) int32 {
+	if at := o.field(k); at > 0 {
+		return int32(binary.LittleEndian.Uint32(o.data[at:]))
+	}
+	return otherwise
+}
+
+func (o object) long(k int) int64 {
+	if at := o.field(k); at > 0 {
+		return int64(binary.LittleEndian.Uint64(o.data[at:]))
+	}
+	return 0
+}
+
+// follow is where the distance at a place leads.
+func (o object) follow(at int) int {
+	to := uint64(at) + uint64(binary.LittleEndian.Uint32(o.data[at:]))
+	if to >= uint64(len(o.data)) {
+		panic(errOutside)
+	}
+	return int(to)
+}
+
+// object is a table, without data where it is missing.
+func (o object) object(k int) object {
+	if at := o.field(k); at > 0 {
+		return object{o.data, o.follow(at)}
+	}
+	return object{}
+}
+
+// text is a string.
+func (o object) text(k int) string {
+	from, n := o.list(k, 1)
+	if n == 0 {
+		return ""
+	}
+	return string(o.data[from : from+n])
+}
+
+// list is where a list of items of a size begins, and how many there are.
+func (o object) list(k, size int) (from, n int) {
+	at := o.field(k)
+	if at == 0 {
+		return 0, 0
+	}
+	from = o.follow(at)
+	count := uint64(binary.LittleEndian.Uint32(o.data[from:]))
+	from += 4
+	if count*uint64(size) > uint64(len(o.data)-from) {
+		panic(errOutside)
+	}
+	return from, int(count)
+}
+
+// objects are a list of tables.
+func (o object) objects(k int) (list []object) {
+	from, n := o.list(k, 4)
+	for i := range n {
+		list = append(list, object{o.data, o.follow(from + 4*i)})
+	}
+	return list
+}
+
+// longAt is a number of a list of structures.
+func (o object) longAt(at int) int64 { return int64(binary.LittleEndian.Uint64(o.data[at:])) }
+
+// size is a number of bytes or items, which is no more than most.
+func size(v, most int64) int {
+	if v < 0 || v > most || v > math.MaxInt {
+		panic(errSize)
+	}
+	return int(v)
+}
+
+// errSize is what panics.
+var errSize = errors.New("a part of it says that it is larger than the file")

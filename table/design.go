@@ -43,7 +43,8 @@ type Wanted struct {
 	Classes     bool
 	MostClasses int
 	// Survival says that the target is a time, by default the column y or time, until an event or until a row was censored, and Event is the column that says which it was, NAME or NAME=VALUE with
-	// the value of events; by default event or status, whose value is found. Times of censored rows become negative.
+	// the value of events; by default event or status, whose value is found. Times of censored rows become negative; in a table
+	// without such a column, negative times are those of censored rows. The name none says that all rows have an event.
 	Survival bool
 	Event    string
 	// Division are columns that say how rows are divided.

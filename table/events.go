@@ -37,10 +37,20 @@ func (d *Design) findEvents() {
 			d.wrong.add(t.header, "", "has no column %s: name the column of times by --target; the columns are: %s", quote(survivalTimes[1]), list(t.Names()))
 		}
 	}
+	if name == noEvents && t.Index(name) < 0 {
+		if len(d.targets) > 0 {
+			checkTimes(t, d.targets[0], d.wrong)
+		}
+		return
+	}
 	if name == "" {
 		k := slices.IndexFunc(survivalEvents, func(s string) bool { return t.Index(s) >= 0 })
+		if k < 0 && len(d.targets) > 0 && t.negative(d.targets[0]) {
+			d.findings = found(d.findings, "event", []FoundColumn{{Name: t.columns[d.targets[0]].Name}}, "%s: rows with a negative time are censored, all others have an event")
+			return
+		}
 		if k < 0 {
-			d.wrong.add(t.header, "", "has no column %s: name the column that says whether the event came by --event; the columns are: %s", quote(survivalEvents[0]), list(t.Names()))
+			d.wrong.add(t.header, "", "has no column %s: name the column that says whether the event came by --event, or --event none where it came in all rows; the columns are: %s", quote(survivalEvents[0]), list(t.Names()))
 			return
 		}
 		name = survivalEvents[k]
@@ -55,6 +65,19 @@ func (d *Design) findEvents() {
 		return
 	}
 	d.targets = append(d.targets, found...)
+}
+
+// noEvents says in the place of a column that all rows have an event.
+const noEvents = "none"
+
+// negative says whether a column has a number below 0.
+func (t *Table) negative(j int) (found bool) {
+	c := &t.columns[j]
+	t.eachOf(j, func(_ int, v float64) bool {
+		found = c.value(v) < 0
+		return !found
+	})
+	return found
 }
 
 // checkEvents finds out which value of the column of events is the event, and checks the times of the rows.

@@ -110,6 +110,10 @@ func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error
 		tr, err := e.at(ctx, lambda)
 		if err == nil && ctx.Err() == nil {
 			t.Record(tr)
+			if t.Config.KeepFits && tr.X != nil {
+				fit := t.Model.Fit(tr.X)
+				t.trace[len(t.trace)-1].Fit = &fit
+			}
 		}
 		return tr, err
 	}

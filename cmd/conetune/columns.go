@@ -47,7 +47,7 @@ func (c *columnFlags) register(fs *pflag.FlagSet) {
 	c.registerDivision(fs)
 	fs.StringVar(&c.weights, "weights", "", "column `A` of weights of rows, in fits and errors, for all models but cox, multi-task and matrix-completion")
 	fs.StringVar(&c.offset, "offset", "", "column `A` of a known term of the value of rows, in fits, errors and predictions: the logarithm of an exposure for poisson, for example")
-	fs.StringVar(&c.event, "event", "", "column `A` that says whether the time of a row is that of its event, for cox: 0 and 1, 1 and 2, or two texts, or A=VALUE with the value of events (default: event or status)")
+	fs.StringVar(&c.event, "event", "", "column `A` that says whether the time of a row is that of its event, for cox: 0 and 1, 1 and 2, or two texts, or A=VALUE with the value of events; none where all rows have one (default: event or status)")
 	c.dialectFlags.register(fs)
 }
 

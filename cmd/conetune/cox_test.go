@@ -103,6 +103,16 @@ func TestCoxEvents(t *testing.T) {
 	for name, words := range map[string][2]string{"R": {"1", "2"}, "logical": {"FALSE", "TRUE"}, "words": {"alive", "dead"}, "half": {"censored", "moved"}} {
 		require.Equal(t, want, tuned(strings.NewReplacer(",0\n", ","+words[0]+"\n", ",1\n", ","+words[1]+"\n").Replace(rows)), name)
 	}
+	var signed strings.Builder // and with negative times for censored rows
+	for i, line := range strings.Split(strings.TrimSpace(rows), "\n") {
+		cells := strings.Split(line, ",")
+		if cells[3] == "0" {
+			cells[2] = "-" + cells[2]
+		}
+		fmt.Fprintf(&signed, "%s,%s,%s\n", cells[0], cells[1], strings.Replace(cells[2], "time", []string{"y", ""}[min(i, 1)], 1))
+	}
+	require.Equal(t, want, tuned(signed.String()))
+	require.Equal(t, tuned(strings.ReplaceAll(rows, ",0\n", ",1\n")), tuned(strings.ReplaceAll(rows, ",0\n", ",1\n"), "--event", "none", "--drop", "event"))
 	texts := strings.NewReplacer(",0\n", ",x\n", ",1\n", ",z\n").Replace(rows)
 	require.Equal(t, want, tuned(texts, "--event", "event=z"))
 	require.Equal(t, want, tuned(strings.Replace(rows, "time,event", "days,end", 1), "--target", "days", "--event", "end"))

@@ -16,6 +16,7 @@ func TestTuneByFolds(t *testing.T) {
 	dir := t.TempDir()
 	data, test := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "test.csv", csvText(2, 30, 6))
 	labels, fresh := write(t, dir, "labels.csv", labelled(1, 45, 6)), write(t, dir, "fresh.csv", labelled(2, 30, 6))
+	times, later := write(t, dir, "times.csv", timed(csvText(1, 45, 6))), write(t, dir, "later.csv", timed(csvText(2, 30, 6)))
 	for _, spec := range models {
 		if spec.folds != nil || spec.matrix != nil {
 			continue // svm_test.go; none for a matrix
@@ -24,6 +25,9 @@ func TestTuneByFolds(t *testing.T) {
 			table, rows := data, test
 			if spec.labels {
 				table, rows = labels, fresh
+			}
+			if spec.survival {
+				table, rows = times, later
 			}
 			model := filepath.Join(dir, spec.name+".json")
 			args := []string{"tune", spec.name, "--data", table, "--test", rows, "--folds", "3", "--gap-tol", "0", "--tol", "0.1"}
@@ -37,7 +41,7 @@ func TestTuneByFolds(t *testing.T) {
 			refit := m["refit"].(map[string]any)
 			require.Equal(t, m["test_error"], refit["test_error"])
 			require.Positive(t, refit["validation_error"])
-			if spec.unit == "" {
+			if spec.unit == "" || spec.survival {
 				p := conetune(t, "predict", "--model", model, "--data", rows, "--json").object(t)
 				require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
 			}

@@ -70,6 +70,7 @@ func first(page string) string {
 func TestReportOfEveryModel(t *testing.T) {
 	dir := t.TempDir()
 	data, labels := write(t, dir, "table.csv", csvText(1, 60, 6)), write(t, dir, "labels.csv", labelled(1, 90, 6))
+	times := write(t, dir, "times.csv", timed(csvText(1, 60, 6)))
 	for _, spec := range models {
 		if spec.matrix != nil {
 			continue
@@ -82,6 +83,9 @@ func TestReportOfEveryModel(t *testing.T) {
 				args = append(args, "--groups", "3")
 			case spec.several != nil:
 				args = append(args, "--target", "y,f2")
+			case spec.survival:
+				args[2] = times
+				want = append(want, `id="risks"`)
 			case spec.labels:
 				args[2] = labels
 				if want = append(want, `id="confusion"`); !spec.classes {
@@ -91,7 +95,7 @@ func TestReportOfEveryModel(t *testing.T) {
 			if spec.several == nil {
 				want = append(want, `id="quality"`)
 			}
-			if spec.several == nil && !spec.labels {
+			if spec.several == nil && !spec.labels && !spec.survival {
 				want = append(want, `id="residuals"`)
 			}
 			if spec.folds == nil && spec.several == nil {

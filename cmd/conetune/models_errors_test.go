@@ -47,6 +47,9 @@ func TestBadInputOfModels(t *testing.T) {
 				if spec.grouped {
 					args = append(args, "--groups", "2")
 				}
+				if spec.survival {
+					args = append(args, "--event", "none")
+				}
 				return args
 			}
 			refuse(t, tune(rows, "--target", "nothing"), filepath.Base(rows), `"nothing"`)
@@ -115,7 +118,7 @@ func TestModelsOfHypergradients(t *testing.T) {
 	good, labels := write(t, dir, "good.csv", csvText(1, 30, 4)), write(t, dir, "labels.csv", labelled(1, 30, 4))
 	for method, others := range map[string][]string{tune.MethodIGJO: {"matrix-completion", "sparse-group-lasso"}, tune.MethodHOAG: {"matrix-completion", "sparse-group-lasso"}, tune.MethodIFDM: nil} {
 		able := ableModels(method)
-		require.ElementsMatch(t, append([]string{"adaptive-lasso", "bounded-elastic-net", "elastic-net", "lasso", "logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
+		require.ElementsMatch(t, append([]string{"adaptive-lasso", "bounded-elastic-net", "cox", "elastic-net", "lasso", "logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
 		for _, spec := range models {
 			if spec.matrix != nil || spec.several != nil {
 				continue // matrix_test.go, targets_test.go
@@ -126,6 +129,9 @@ func TestModelsOfHypergradients(t *testing.T) {
 			}
 			if spec.grouped {
 				args = append(args, "--groups", "2")
+			}
+			if spec.survival {
+				args = append(args, "--event", "none")
 			}
 			o := conetune(t, args...)
 			if slices.Contains(able, spec.name) {

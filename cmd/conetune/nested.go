@@ -205,7 +205,7 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 	if r.Refit == nil || r.Refit.Test == nil {
 		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", describeStatus(r.Status))
 	}
-	j := &judge{rows: at.rows, model: at.model, spec: job.spec, level: job.model.level}
+	j := &judge{rows: at.rows, model: at.model, spec: job.spec, level: job.model.level, ties: job.model.ties}
 	return &nestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status, judged: j.of(r)}, nil
 }
 
@@ -219,11 +219,12 @@ func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
 		}
 		all.Y, all.Value, all.Base = append(all.Y, d.Y...), append(all.Value, d.Value...), append(all.Base, d.Base...)
 		all.Weight = append(all.Weight, d.Weight...)
+		all.ends, all.rows = append(all.ends, len(all.Y)), len(all.Y)
 		all.Row = append(all.Row, folds[f.Fold].Val...)
 		all.fit = d.fit
 	}
 	if len(all.Y) > 0 {
-		all.measure(&judge{spec: job.spec, level: job.model.level}, all.fit)
+		all.measure(&judge{spec: job.spec, level: job.model.level, ties: job.model.ties}, all.fit)
 		n.metrics = all.metrics
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,10 +38,25 @@ func TestPathPanel(t *testing.T) {
 	require.Empty(t, pathPanel(split, nil, &tune.Result{}).Lines)
 }
 
+// timed is a table whose targets, in the first column, are times, which are censored where they were negative.
+func timed(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines[0] += ",event"
+	for i, line := range lines[1:] {
+		if rest, negative := strings.CutPrefix(line, "-"); negative {
+			lines[i+1] = rest + ",0"
+		} else {
+			lines[i+1] = line + ",1"
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
 // Every model draws its coefficients or the norms of its groups; a classifier has ROC and confusion on the rows there are.
 func TestPlotOfEveryModel(t *testing.T) {
 	dir := t.TempDir()
 	data, labels := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "labels.csv", labelled(1, 45, 6))
+	times := write(t, dir, "times.csv", timed(csvText(1, 45, 6)))
 	for _, spec := range models {
 		if spec.matrix != nil {
 			continue // matrix_test.go
@@ -54,6 +70,9 @@ func TestPlotOfEveryModel(t *testing.T) {
 			}
 			if spec.several != nil {
 				args, want = append(args, "--target", "y,f2"), []string{">norms over targets, refit<", ">f1<"}
+			}
+			if spec.survival {
+				args[3] = times
 			}
 			if spec.labels {
 				args[3] = labels
@@ -77,6 +96,8 @@ func TestPlotOfEveryModel(t *testing.T) {
 				if want = append(want, "confusion, "); !spec.classes {
 					want = append(want, "ROC, ")
 				}
+			} else if spec.survival {
+				want = append(want, "without an event, by thirds of the hazard")
 			} else if spec.several == nil {
 				want = append(want, ">targets, by cross-validation<", ">residuals<", ">prediction<")
 			}

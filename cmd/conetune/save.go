@@ -45,6 +45,9 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 
 // baselineOf is that of a fit of hazards, nil for others.
 func (job *tuneJob) baselineOf(f tune.Fit) *survival.Baseline {
+	if job.judge == nil {
+		return nil
+	}
 	if m, ok := job.judge.model.(*cox.Model); ok {
 		b := m.Baseline(f)
 		return &b

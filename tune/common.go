@@ -118,10 +118,22 @@ func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error
 		return tr, err
 	}
 	c := compass{ctx: ctx, at: record, low: t.low()}
-	for _, lambda := range t.Program.Path {
+	least, idle := math.Inf(1), 0 // of the part of the path, and how many points of it since
+	for k, lambda := range t.Program.Path {
+		if k > 0 && lambda[0] > t.Program.Path[k-1][0] {
+			least, idle = math.Inf(1), 0
+		}
+		if rise := t.Program.PathRise; rise > 0 && idle >= rise {
+			continue
+		}
 		c.trials = 0
 		if err := c.try(lambda); err != nil {
 			return nil, err
+		}
+		if v := c.known(lower.Positive(lambda)); v < least {
+			least, idle = v, 0
+		} else {
+			idle++
 		}
 	}
 	if c.best.X != nil && len(c.best.Lambda) <= compassMost {

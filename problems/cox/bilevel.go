@@ -23,7 +23,7 @@ import (
 func (m *Model) Program() dca.Program { return m.program(m.data) }
 
 func (m *Model) program(data *regression.Data) dca.Program {
-	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path}
+	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path, PathRise: pathRise}
 	if data.Folds() == 1 {
 		p.Build = m.level(data, 0, 1)
 		return p
@@ -33,6 +33,9 @@ func (m *Model) program(data *regression.Data) dca.Program {
 	}
 	return p
 }
+
+// pathRise is how many points of a path may be worse than the best one before it is left: further down are the fits of many coefficients, which take longest.
+const pathRise = 3
 
 // level builds the functions of a split or of fold t, whose losses have a share in the whole.
 func (m *Model) level(data *regression.Data, t int, share float64) func(*convex.Model, convex.Affine) dca.Level {

@@ -115,6 +115,9 @@ func (m *Model) divide() error {
 	total, rows := 0.0, 0
 	for _, s := range parts {
 		for _, d := range []*dataset.Data{s.Train, s.Val} {
+			if d.Weights != nil || d.Offset != nil {
+				return fmt.Errorf("weights or offsets of rows, which the partial likelihood is without")
+			}
 			if err := survival.Check(d.Y); err != nil {
 				return err
 			}

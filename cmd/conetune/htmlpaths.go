@@ -83,6 +83,8 @@ func pathsOf(split *dataset.Split, r *tune.Result) *paths {
 		out.about = "the targets, the norm of them"
 	case fit.Labels != nil:
 		out.about = "the value whose sign is the label"
+	case fit.Hazard:
+		out.about = "the logarithm of the hazard"
 	case fit.LogLink:
 		out.about = "the logarithm of the mean"
 	}

@@ -114,8 +114,8 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 // [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
 func (m *Model) Refits() {}
 
-// whole is the program of all rows, with the fast fit in the place of conic programs of our own backend.
-func (m *Model) whole(backend backends.ConicBackend) (*regression.Data, dca.Program, error) {
+// whole is the program of all rows, with the fast fit, to a gap, in the place of conic programs of our own backend.
+func (m *Model) whole(backend backends.ConicBackend, gap float64) (*regression.Data, dca.Program, error) {
 	all, err := m.data.All()
 	if err != nil {
 		return nil, dca.Program{}, err
@@ -129,7 +129,7 @@ func (m *Model) whole(backend backends.ConicBackend) (*regression.Data, dca.Prog
 	if err != nil {
 		return nil, p, err
 	}
-	p.Fit = lower.NewChain(fit, fitGap)
+	p.Fit = lower.NewChain(fit, gap)
 	return all, p, nil
 }
 
@@ -139,7 +139,7 @@ const fitGap = 1e-9
 // Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
 // rows. A [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(backend)
+	all, p, err := m.whole(backend, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -157,7 +157,7 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(backend)
+	all, p, err := m.whole(backend, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -175,6 +175,15 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	}
 	fit := m.fit(all, s.X)
 	return fit, m.TestError(fit), nil
+}
+
+// RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.
+func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]problems.Fit, error) {
+	all, p, err := m.whole(backend, problems.PathGap)
+	if err != nil {
+		return nil, err
+	}
+	return problems.Path(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, func(x [][]float64) problems.Fit { return m.fit(all, x) })
 }
 
 // PaperSettings are those of the paper for the elastic net.

@@ -22,6 +22,7 @@ var (
 	_ tune.Measured       = (*cox.Model)(nil)
 	_ tune.Tester         = (*cox.Model)(nil)
 	_ tune.Searched       = (*cox.Model)(nil)
+	_ tune.PathTrainer    = (*cox.Model)(nil)
 )
 
 // timed makes times that fall with the targets, with ties, of which two thirds are events.

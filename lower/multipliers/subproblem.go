@@ -85,29 +85,11 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 			return out, err
 		}
 		s.m = at.m
-		if points, err := w.points(ctx, s.m, true); points == nil || err != nil { // the last ones may be of a step that was not taken
+		r, err := w.reached(ctx)
+		if r == nil || err != nil {
 			return out, err
 		}
-		now := state{r: w.radii(s.m)}
-		bound, grew := w.part(s.m, now.r), false
-		for t, solver := range s.solvers {
-			check, err := solver.Check(ctx, w.weights(t, s.m))
-			if err != nil || math.IsInf(check.Gap, 1) {
-				return out, err
-			}
-			bound += check.Objective - check.Gap
-			grew = grew || check.Grew
-			now.values = append(now.values, check.Values)
-			now.x = append(now.x, solver.X())
-		}
-		value := w.objective(now)
-		gap := value - bound
-		if gap > c.Tol && !grew && s.solvers[0].Quadratic() {
-			settled := state{now.x, w.settle(now), now.values}
-			if v := w.objective(settled); v < value {
-				now, value, gap = settled, v, v-bound
-			}
-		}
+		now, value, gap, grew := r.state, r.value, r.value-r.bound, r.grew
 		if idle++; gap < 0.9*least {
 			least, idle = gap, 0
 		}
@@ -151,6 +133,41 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 	}
 	return out, nil
+}
+
+// reached are the points of the fits at the multipliers, with the best radii for them.
+type reached struct {
+	state
+	value, bound float64 // of the subproblem
+	grew         bool    // the working set of a fit
+}
+
+// reached is nil where a fit has come to no point, as the context has ended. The points are tried with radii that suit them better where these leave a gap.
+func (w *work) reached(ctx context.Context) (*reached, error) {
+	m := w.m
+	if points, err := w.points(ctx, m, true); points == nil || err != nil { // the last ones may be of a step that was not taken
+		return nil, err
+	}
+	r := &reached{state: state{r: w.radii(m)}}
+	r.bound = w.part(m, r.r)
+	for t, solver := range w.solvers {
+		check, err := solver.Check(ctx, w.weights(t, m))
+		if err != nil || math.IsInf(check.Gap, 1) {
+			return nil, err
+		}
+		r.bound += check.Objective - check.Gap
+		r.grew = r.grew || check.Grew
+		r.values = append(r.values, check.Values)
+		r.x = append(r.x, solver.X())
+	}
+	r.value = w.objective(r.state)
+	if r.value-r.bound > w.c.Tol && !r.grew && w.solvers[0].Quadratic() {
+		settled := state{r.x, w.settle(r.state), r.values}
+		if v := w.objective(settled); v < r.value {
+			r.state, r.value = settled, v
+		}
+	}
+	return r, nil
 }
 
 // floor is the dual function at multipliers of zero, a bound that fits know without a solve: of L and the proximal terms alone. It is minus infinity where one

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// coefficientTable lists the coefficients in use, the largest effect first, with a bar for each and how many folds choose it.
+func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.Table, string) {
+	list := effects(split, fit)
+	note := fmt.Sprintf("%d of %s are in the model. A bar is what the prediction changes by when the feature rises by one standard deviation, to the right where it rises; the coefficient is in the unit of the table.",
+		len(list), count(len(fit.Features), "feature"))
+	t := &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
+		Columns: []webpage.Column{{Title: "feature"}, {Title: "effect", Number: true}, {Title: "coefficient", Number: true}}}
+	var chosen []int
+	if j != nil && j.folds != nil {
+		t.Columns = append(t.Columns, webpage.Column{Title: "chosen by folds", Number: true})
+		note += fmt.Sprintf(" The last number says in which share of the %d fits of the folds the coefficient is not zero.", len(j.folds))
+		chosen = chosenBy(split, j.folds)
+	}
+	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true})
+	switch {
+	case fit.Classes():
+		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the labels; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
+	case fit.Targets != nil:
+		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the targets; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
+	case fit.Labels != nil:
+		note += " Effects are on the value whose sign is the label."
+	case fit.Hazard:
+		note += " Effects are on the logarithm of the hazard."
+	case fit.LogLink:
+		note += " Effects are on the logarithm of the mean."
+	}
+	for _, e := range list[:min(len(list), mostListed)] {
+		effect := math.Copysign(e.size, e.coefficient)
+		if fit.Targets != nil {
+			effect = e.size
+		}
+		key, own := strconv.FormatFloat(effect, 'g', -1, 64), strconv.FormatFloat(e.coefficient, 'g', -1, 64)
+		cells := []webpage.Cell{{Text: e.feature}, {Text: fine(effect), Key: &key}, {Text: fine(e.coefficient), Key: &own}}
+		if chosen != nil {
+			share := float64(chosen[slices.Index(fit.Features, e.feature)]) / float64(len(j.folds))
+			k := strconv.FormatFloat(share, 'g', -1, 64)
+			cells = append(cells, webpage.Cell{Text: fmt.Sprintf("%.0f %%", 100*share), Key: &k})
+		}
+		cells = append(cells, webpage.Cell{Picture: effectBar(effect / list[0].size), Key: &key})
+		t.Rows = append(t.Rows, webpage.Row{Cells: cells})
+	}
+	if len(list) > mostListed {
+		note += fmt.Sprintf(" The %d largest are shown.", mostListed)
+	}
+	if len(list) == 0 {
+		return nil, ""
+	}
+	return t, note
+}
+
+// chosenBy counts for each feature the fits in which it has a coefficient that counts.
+func chosenBy(split *dataset.Split, fits []tune.Fit) []int {
+	_, p := split.Train.Dims()
+	n := make([]int, p)
+	for _, f := range fits {
+		largest := 0.0
+		size := sizes(split, f)
+		for _, v := range size {
+			largest = max(largest, v)
+		}
+		for j, v := range size {
+			if v > inThreshold(0)*largest {
+				n[j]++
+			}
+		}
+	}
+	return n
+}
+
+// effectBar is a bar from the middle to a share of the half width, from -1 to 1; the number beside it is its text.
+func effectBar(share float64) template.HTML {
+	const half = 60
+	from, length := float64(half), half*math.Abs(share)
+	if share < 0 {
+		from -= length
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 %d 12" aria-hidden="true"><path class="axis" d="M%d 0v12"/><rect x="%.2f" y="2" width="%.2f" height="8"/></svg>`, 2*half, half, from, length))
+}
+
+// confusionTable counts labels and predicted labels.
+func confusionTable(job *tuneJob, j *judged, fit tune.Fit) *webpage.Table {
+	var names []string
+	for _, v := range fit.Labels {
+		names = append(names, job.data.label(v))
+	}
+	n := j.confusion(len(names))
+	caption := "Labels and predicted labels, "
+	if j.rows != len(j.Y) {
+		caption = "Labels and predicted labels, each row once for each deal, "
+	}
+	t := &webpage.Table{ID: "confusion", Caption: caption + judgedOn(j), Columns: []webpage.Column{{Title: "label"}}}
+	for _, name := range names {
+		t.Columns = append(t.Columns, webpage.Column{Title: "predicted " + name, Number: true})
+	}
+	t.Columns = append(t.Columns, webpage.Column{Title: "share right", Number: true})
+	for k, name := range names {
+		share, sum := "-", 0
+		cells := []webpage.Cell{{Text: name}}
+		for _, v := range n[k] {
+			sum += v
+			cells = append(cells, webpage.Cell{Text: strconv.Itoa(v)})
+		}
+		if sum > 0 {
+			share = fmt.Sprintf("%.1f %%", 100*float64(n[k][k])/float64(sum))
+		}
+		t.Rows = append(t.Rows, webpage.Row{Cells: append(cells, webpage.Cell{Text: share})})
+	}
+	return t
+}

@@ -44,9 +44,9 @@ const (
 	boxLimits
 )
 
-// newExchange returns nil where the subproblem is too large for it.
+// newExchange returns nil where the subproblem is too large for it, and where the rows are many: each exchange looks at all of them.
 func newExchange(s *Subproblem) *exchange {
-	if len(s.folds)*(s.p+1)+s.p+2 > mostExchangeVariables {
+	if s.many || len(s.folds)*(s.p+1)+s.p+2 > mostExchangeVariables {
 		return nil
 	}
 	return &exchange{s: s, pause: 1}

@@ -20,6 +20,7 @@ package poisson
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/deviance"
@@ -47,7 +48,7 @@ type Options struct {
 // Model is a Poisson regression with its data.
 type Model struct{ *regression.Model }
 
-// New checks the rows, split or in folds, and the options. Targets must not be negative, and those for training not all zero. New keeps a
+// New checks the rows, split or in folds, and the options. Targets must not be negative, those for training not all zero, and offsets be logarithms. New keeps a
 // reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
 	if s == nil {
@@ -66,6 +67,9 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if negative != nil {
 		return nil, negative
 	}
+	if err := logarithms(s.Table().Offset); err != nil {
+		return nil, err
+	}
 	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{}, KeepTarget: true, Terms: o.Terms})
 	if err != nil {
 		return nil, fmt.Errorf("poisson: %w", err)
@@ -81,6 +85,20 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	spec.LogLink = true
 	spec.Fit = fit
 	return &Model{regression.NewModel(data, spec)}, nil
+}
+
+// mostOffsets bounds by how much offsets differ: means of which one is exp(35) times the other have no digit in common.
+const mostOffsets = 35
+
+// logarithms refuses offsets that are exposures themselves.
+func logarithms(offset []float64) error {
+	if offset == nil {
+		return nil
+	}
+	if lo, hi := slices.Min(offset), slices.Max(offset); hi-lo > mostOffsets {
+		return fmt.Errorf("poisson: the offset goes from %g to %g, expected the logarithm of the exposure, which differs by %d at most", lo, hi, mostOffsets)
+	}
+	return nil
 }
 
 // Modes are those of [fits.Poisson].

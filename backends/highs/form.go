@@ -111,6 +111,17 @@ func (f *form) check(b []float64) error {
 	return nil
 }
 
+// checkObjective refuses a q that scaling took beyond the numbers: the ratio test of the simplex method does not end on a
+// reduced cost that is none, and looks at no limit.
+func checkObjective(q []float64) error {
+	for j, v := range q {
+		if math.IsNaN(v - v) {
+			return &backends.ProblemError{Field: "Q", Reason: fmt.Sprintf("entry %d is %g in the scale of HiGHS", j, v)}
+		}
+	}
+	return nil
+}
+
 // slack returns b - Ax between the bounds.
 func (f *form) slack(p *backends.Problem, x []float64) []float64 {
 	out := p.Slack(x)

@@ -99,6 +99,9 @@ func (s *solver) setup() error {
 	if err := form.check(data.B); err != nil {
 		return err
 	}
+	if err := checkObjective(data.Q); err != nil {
+		return err
+	}
 	out, err := chighs.New(form.problem(data))
 	if err != nil {
 		return refused(err)
@@ -172,6 +175,9 @@ func (s *solver) push(p *backends.Problem, u backends.Update) error {
 	if u.Q != nil {
 		data.Q = s.scale.Objective(p.Q)
 		q = data.Q
+		if err := checkObjective(q); err != nil {
+			return err
+		}
 	}
 	if u.B != nil {
 		data.B = s.scale.Rows(p.B)

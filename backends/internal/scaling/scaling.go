@@ -218,7 +218,9 @@ func entries(a *sparse.CSC, factor func(i, j int) float64) *sparse.CSC {
 	data := make([]float64, len(raw.Data))
 	for j := range cols {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			data[k] = raw.Data[k] * factor(raw.Ind[k], j)
+			if v := raw.Data[k]; v != 0 { // which an infinite factor would make no number
+				data[k] = v * factor(raw.Ind[k], j)
+			}
 		}
 	}
 	return sparse.NewCSC(rows, cols, raw.Indptr, raw.Ind, data)
@@ -236,8 +238,10 @@ func times(v, by []float64) []float64 {
 func (s *Scaling) Objective(q []float64) []float64 {
 	out := slices.Clone(q)
 	if s != nil {
-		for j := range out {
-			out[j] *= s.c * s.d[j]
+		for j, v := range out {
+			if v != 0 { // which an infinite factor would make no number
+				out[j] = v * (s.c * s.d[j])
+			}
 		}
 	}
 	return out

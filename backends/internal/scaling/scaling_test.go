@@ -115,3 +115,20 @@ func TestClean(t *testing.T) {
 	assert.Equal(t, 1e-13, v[0])
 	assert.Empty(t, Clean(nil))
 }
+
+// TestZeroStaysZero has a column whose factor, 2^682, times that of the objective, 2^820, is beyond the numbers.
+func TestZeroStaysZero(t *testing.T) {
+	p := &backends.Problem{
+		Q:     []float64{0, 1e-154, 0},
+		A:     sparse.NewCSC(3, 3, []int{0, 2, 4, 5}, []int{0, 1, 0, 2, 0}, []float64{-1, -1, -3, -1, 1e-300}),
+		B:     make([]float64, 3),
+		Cones: []backends.Cone{backends.Zero(1), backends.Box([]float64{-1.142987391282275e-100, -5.714936956411375e-101}, []float64{1.142987391282275e-100, 5.714936956411375e-101})},
+	}
+	s := New(p)
+	require.NotNil(t, s)
+	require.True(t, math.IsInf(s.c*s.d[2], 1))
+	q := s.Problem(p).Q
+	assert.Zero(t, q[0])
+	assert.InDelta(t, 1, q[1], 0.5)
+	assert.Zero(t, q[2])
+}

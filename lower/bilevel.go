@@ -16,6 +16,13 @@ type Bilevel interface {
 	Subproblem(parts []Bilevel, workers int) SubproblemSolver
 }
 
+// Scaled is a [Bilevel] that takes less time than conic programs for some sizes alone. The others are left to these.
+type Scaled interface {
+	Bilevel
+	// Quick says whether so many parts like this one do.
+	Quick(parts int) bool
+}
+
 // Restricting is a [Bilevel] that can go without some penalties, whose values stay zero then.
 type Restricting interface {
 	Bilevel

@@ -152,7 +152,7 @@ func (f differentiableFolds) Gradient(ctx context.Context, at *Point, o Gradient
 	return sum, nil
 }
 
-// BilevelsOf returns a fit as a [Bilevel], folds as one for each of theirs; nil where there is one that is none.
+// BilevelsOf returns a fit as a [Bilevel], folds as one for each of theirs; nil where there is one that is none, or a [Scaled] that is not quick.
 func BilevelsOf(p Penalised) []Bilevel {
 	parts := []Penalised{p}
 	if f, ok := p.(interface{ mean() *Folds }); ok {
@@ -162,6 +162,9 @@ func BilevelsOf(p Penalised) []Bilevel {
 	for _, part := range parts {
 		j, ok := part.(Bilevel)
 		if !ok {
+			return nil
+		}
+		if s, ok := part.(Scaled); ok && !s.Quick(len(parts)) {
 			return nil
 		}
 		out = append(out, j)

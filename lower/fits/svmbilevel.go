@@ -43,6 +43,9 @@ func (m *SVM) validation(w []float64, c float64) (loss float64, rate []float64) 
 	return loss, rate
 }
 
+// Quick implements [lower.Scaled].
+func (m *SVM) Quick(parts int) bool { return m.train.Quick(parts) }
+
 // coarseGap is that of machines on wide rows: of the validation loss it leaves four digits, more than the validation rows know of it.
 const coarseGap = 1e-5
 
@@ -110,7 +113,7 @@ type svmSubproblem struct {
 	solver  *machine.Subproblem
 }
 
-// Solve implements [lower.SubproblemSolver]. What conic programs take less time for is not solved.
+// Solve implements [lower.SubproblemSolver].
 func (s *svmSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	if s.solver == nil {
 		stacks := make([]*machine.Problem, len(s.parts))
@@ -124,9 +127,6 @@ func (s *svmSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subs
 		if s.solver, err = machine.NewSubproblem(stacks, s.workers); err != nil {
 			return nil, err
 		}
-	}
-	if !s.solver.Quick() {
-		return &lower.Subsolution{Gap: math.Inf(1)}, nil
 	}
 	return s.solver.Solve(ctx, c)
 }

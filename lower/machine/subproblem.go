@@ -90,8 +90,10 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 	return s, nil
 }
 
-// Quick says whether it takes less time than a conic program: where all folds together are small, or the rows of each many, see [Problem.Many].
-func (s *Subproblem) Quick() bool { return s.near != nil || s.many }
+// Quick says whether a subproblem of so many folds, with the training rows of g in one of them, takes less time than a conic program: where all folds together are small, or the rows are many, see [Problem.Many].
+func (g *Problem) Quick(folds int) bool {
+	return g.Many() || variables(folds, g.rows.p) <= mostExchangeVariables
+}
 
 // solving is one solve.
 type solving struct {

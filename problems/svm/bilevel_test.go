@@ -32,3 +32,18 @@ func TestManyRows(t *testing.T) {
 	}
 	require.InDelta(t, values[1], values[0], 1e-3*values[1])
 }
+
+// On few rows the fits take the path of accurate conic programs, digit by digit.
+func TestFewRowsPath(t *testing.T) {
+	m, err := New(folded(t, 4, 120, 6, 3, 1), Options{})
+	require.NoError(t, err)
+	fit, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper})
+	require.NoError(t, err)
+	conic, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic, Eps: 1e-12})
+	require.NoError(t, err)
+	require.Len(t, fit.Trace, len(conic.Trace))
+	for k, e := range fit.Trace {
+		require.Equal(t, "fit", e.LowerEngine)
+		require.InDelta(t, conic.Trace[k].UpperValue, e.UpperValue, 1e-6, "iteration %d", k+1)
+	}
+}

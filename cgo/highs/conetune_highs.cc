@@ -19,6 +19,7 @@ struct conetune_highs {
   Highs highs;
   HighsModel model;
   std::vector<double> p_val;  // of the pattern that was given
+  std::vector<char> free;     // the rows that want nothing
   bool quadratic = false;     // any of them is not zero
   bool broken = false;
 };
@@ -86,14 +87,55 @@ int iterations(const HighsInfo &info) {
   return some(info.simplex_iteration_count) + some(info.ipm_iteration_count) + some(info.crossover_iteration_count);
 }
 
+bool is_free(double lower, double upper) { return lower <= -1e30 && upper >= 1e30; }
+
+// What HiGHS sees: free rows are empty there, and want 0 <= 1. Its interior point methods leave free rows out, and give the slacks of rows with two bounds the
+// row numbers from before (1.15.0, fillInIpxData), beyond the end of the matrix.
+std::vector<char> free_rows(const HighsLp &lp) {
+  std::vector<char> free(lp.num_row_);
+  for (HighsInt i = 0; i < lp.num_row_; i++) free[i] = is_free(lp.row_lower_[i], lp.row_upper_[i]);
+  return free;
+}
+
+std::vector<double> upper_of(const HighsLp &lp, const std::vector<char> &free) {
+  std::vector<double> upper = lp.row_upper_;
+  for (HighsInt i = 0; i < lp.num_row_; i++)
+    if (free[i]) upper[i] = 1;
+  return upper;
+}
+
+void empty(HighsLp &lp, const std::vector<char> &free) {
+  HighsSparseMatrix &a = lp.a_matrix_;
+  HighsInt kept = 0, from = 0;
+  for (HighsInt j = 0; j < lp.num_col_; j++) {
+    const HighsInt end = a.start_[j + 1];
+    for (HighsInt k = from; k < end; k++)
+      if (!free[a.index_[k]]) {
+        a.index_[kept] = a.index_[k];
+        a.value_[kept++] = a.value_[k];
+      }
+    from = end;
+    a.start_[j + 1] = kept;
+  }
+  a.index_.resize(kept);
+  a.value_.resize(kept);
+}
+
 bool pass(conetune_highs &h) {
-  HighsLp &lp = h.model.lp_;
-  lp.a_matrix_.num_col_ = lp.num_col_;
-  lp.a_matrix_.num_row_ = lp.num_row_;
+  HighsLp &own = h.model.lp_;
+  own.a_matrix_.num_col_ = own.num_col_;
+  own.a_matrix_.num_row_ = own.num_row_;
   h.quadratic = std::any_of(h.p_val.begin(), h.p_val.end(), [](double v) { return v != 0; });
-  if (!h.quadratic) return h.highs.passModel(lp) != HighsStatus::kError;
-  h.model.hessian_.value_ = h.p_val;
-  return h.highs.passModel(h.model) != HighsStatus::kError;
+  if (h.quadratic) h.model.hessian_.value_ = h.p_val;
+  auto hand = [&](const HighsModel &model) {
+    return (h.quadratic ? h.highs.passModel(model) : h.highs.passModel(model.lp_)) != HighsStatus::kError;
+  };
+  h.free = free_rows(own);
+  if (std::none_of(h.free.begin(), h.free.end(), [](char f) { return f != 0; })) return hand(h.model);
+  HighsModel seen = h.model;
+  seen.lp_.row_upper_ = upper_of(own, h.free);
+  empty(seen.lp_, h.free);
+  return hand(seen);
 }
 
 // Rows that want Px = 0.
@@ -253,7 +295,7 @@ int conetune_highs_update(conetune_highs *h, const double *p_val, const double *
     copy(lp.row_upper_, upper);
     copy(lp.a_matrix_.value_, a_val);
     copy(h->p_val, p_val);
-    if (a_val || p_val) {
+    if (a_val || p_val || free_rows(lp) != h->free) {
       const HighsBasis basis = h->highs.getBasis();
       if (!pass(*h)) return CONETUNE_HIGHS_REFUSED;
       if (basis.valid) h->highs.setBasis(basis);
@@ -262,7 +304,7 @@ int conetune_highs_update(conetune_highs *h, const double *p_val, const double *
     bool fine = true;
     if (q && lp.num_col_ > 0) fine = h->highs.changeColsCost(0, lp.num_col_ - 1, q) != HighsStatus::kError;
     if (lower && upper && lp.num_row_ > 0)
-      fine = h->highs.changeRowsBounds(0, lp.num_row_ - 1, lower, upper) != HighsStatus::kError && fine;
+      fine = h->highs.changeRowsBounds(0, lp.num_row_ - 1, lp.row_lower_.data(), upper_of(lp, h->free).data()) != HighsStatus::kError && fine;
     return fine ? CONETUNE_HIGHS_OK : CONETUNE_HIGHS_REFUSED;
   });
 }

@@ -64,6 +64,33 @@ func TestSolveAndUpdate(t *testing.T) {
 	}
 }
 
+// TestFreeRows: a row that wants nothing, before and after an update, beside one with two bounds, whose slack interior points of HiGHS count
+// from before. The point next to 2 with x <= 1 is 1, and that next to -2 with x >= 0 is 0.
+func TestFreeRows(t *testing.T) {
+	d := &highs.Data{
+		P: &highs.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{1}},
+		Q: []float64{-2}, A: &highs.Matrix{Rows: 3, Cols: 1, Ptr: []int{0, 3}, Ind: []int{0, 1, 2}, Val: []float64{1, 1, 1}},
+		Lower: []float64{-inf, -inf, 0}, Upper: []float64{inf, inf, 1},
+	}
+	for _, presolve := range []bool{true, false} {
+		s, sol, set := open(t, d), highs.NewSolution(1, 3), settings()
+		set.Method, set.Presolve = highs.HiPO, presolve
+		for _, c := range []struct {
+			q, l, u []float64
+			x       float64
+		}{
+			{x: 1}, {q: []float64{2}, x: 0}, {l: []float64{-inf, 0, -inf}, u: []float64{inf, 1, inf}, x: 0}, {q: []float64{-2}, x: 1},
+			{l: []float64{0, -inf, -inf}, u: []float64{0.5, inf, inf}, x: 0.5},
+		} {
+			require.NoError(t, s.Update(nil, c.q, nil, c.l, c.u))
+			info, err := s.Solve(set, sol, nil, 0)
+			require.NoError(t, err)
+			assert.Equal(t, highs.Optimal, info.Status)
+			assert.InDelta(t, c.x, sol.X[0], 1e-7)
+		}
+	}
+}
+
 // TestQuadratic is the point of the triangle x + y <= 1, x, y >= 0 next to (2, 1/2): (1, 0), where x + y <= 1 has the
 // multiplier -1. Then (2, 2), whose nearest is (1/2, 1/2), and twice the weight of y.
 func TestQuadratic(t *testing.T) {

@@ -26,6 +26,10 @@ func TestEngines(t *testing.T) {
 	require.NoError(t, err)
 	sign := func(y float64) float64 { return math.Copysign(1, y) }
 	count := func(y float64) float64 { return math.Floor(math.Exp(0.5*y) + 0.5) }
+	presets := []string{"", tune.PresetPaper}
+	if testing.Short() {
+		presets = presets[:1]
+	}
 	for name, build := range map[string]func(dataset.Division) (tune.Model, error){
 		"elastic-net": func(d dataset.Division) (tune.Model, error) {
 			return elasticnet.New(d, elasticnet.Options{Intercept: true})
@@ -51,7 +55,7 @@ func TestEngines(t *testing.T) {
 		},
 	} {
 		for _, d := range []dataset.Division{s, cv} {
-			for _, preset := range []string{"", tune.PresetPaper} {
+			for _, preset := range presets {
 				m, err := build(d)
 				require.NoError(t, err)
 				run := func(engine string) *tune.Result {

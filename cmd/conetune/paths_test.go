@@ -54,6 +54,9 @@ func timed(text string) string {
 
 // Every model draws its coefficients or the norms of its groups; a classifier has ROC and confusion on the rows there are.
 func TestPlotOfEveryModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the report of every model is as much")
+	}
 	dir := t.TempDir()
 	data, labels := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "labels.csv", labelled(1, 45, 6))
 	times := write(t, dir, "times.csv", timed(csvText(1, 45, 6)))

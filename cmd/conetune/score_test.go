@@ -135,6 +135,9 @@ func TestScoreIsThatOfTune(t *testing.T) {
 
 // The numbers of a loss are kept with the model.
 func TestLossIsSaved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs by conic programs")
+	}
 	dir := t.TempDir()
 	data, saved := write(t, dir, "t.csv", csvText(1, 60, 4)), filepath.Join(dir, "m.json")
 	labelled := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))

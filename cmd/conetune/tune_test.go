@@ -306,6 +306,9 @@ func TestGroups(t *testing.T) {
 
 // TestModelFlags: the flags of single models reach them.
 func TestModelFlags(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ten runs by conic programs")
+	}
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	run := func(args ...string) (map[string]any, string) {
 		dir := t.TempDir()

@@ -180,6 +180,9 @@ func featured(t *testing.T) *matcomp.Data {
 
 // With features, too, lower level, method and final training are those by conic programs.
 func TestFactoredFeatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a conic program beside the fits")
+	}
 	d := featured(t)
 	m := newModel(t, d, matcomp.Options{Intercept: true})
 	fit, err := m.Penalised()

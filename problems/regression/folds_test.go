@@ -86,6 +86,9 @@ func TestFoldsShareRadii(t *testing.T) {
 	require.NoError(t, err)
 	cv := crossValidation(t)
 	for _, intercept := range []bool{false, true} {
+		if !intercept && testing.Short() {
+			continue
+		}
 		m, err := elasticnet.New(cv, elasticnet.Options{Intercept: intercept, R0: []float64{2.5, 100}})
 		require.NoError(t, err)
 		require.True(t, m.CrossValidated())

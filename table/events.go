@@ -150,8 +150,8 @@ func (e *Event) choose(levels []string) string {
 func checkTimes(t *Table, j int, wrong *Errors) {
 	c := &t.columns[j]
 	t.eachOf(j, func(i int, v float64) bool {
-		if x := c.value(v); !math.IsNaN(x) && !(x > 0) {
-			wrong.add(t.Line(i), t.field(j), "the time %s found, expected positive numbers", formatNumber(x))
+		if x := c.value(v); !math.IsNaN(x) && x < 0 {
+			wrong.add(t.Line(i), t.field(j), "the time %s found, expected numbers that are not negative", formatNumber(x))
 			return false
 		}
 		return true

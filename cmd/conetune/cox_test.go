@@ -116,6 +116,23 @@ func TestCoxEvents(t *testing.T) {
 	texts := strings.NewReplacer(",0\n", ",x\n", ",1\n", ",z\n").Replace(rows)
 	require.Equal(t, want, tuned(texts, "--event", "event=z"))
 	require.Equal(t, want, tuned(strings.Replace(rows, "time,event", "days,end", 1), "--target", "days", "--event", "end"))
+
+	// The same with all times later, or with some at 0.
+	moved := func(by int) string {
+		lines := strings.Split(strings.TrimSpace(rows), "\n")
+		for i, line := range lines[1:] {
+			cells := strings.Split(line, ",")
+			at, err := strconv.Atoi(cells[2])
+			require.NoError(t, err)
+			cells[2] = strconv.Itoa(max(at, 4) + by)
+			lines[i+1] = strings.Join(cells, ",")
+		}
+		return strings.Join(lines, "\n") + "\n"
+	}
+	saved := filepath.Join(dir, "m.json")
+	require.Equal(t, tuned(moved(5)), tuned(moved(-4), "--save", saved))
+	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", write(t, dir, "t.csv", moved(-4)), "--survival", "5").ok(t))
+
 	for want, args := range map[string][]string{
 		`it is not clear which of the values "x", "z" is the event`:     {texts},
 		`no row has "q", the value of events by --event`:                {texts, "--event", "event=q"},
@@ -123,7 +140,7 @@ func TestCoxEvents(t *testing.T) {
 		`that of times and of events`:                                   {rows, "--event", "time"},
 		`name the column of times by --target`:                          {strings.Replace(rows, "time", "days", 1)},
 		`says whether the event came by --event`:                        {strings.Replace(rows, "event", "end", 1)},
-		`t.csv:3: column 3 ("time"): the time 0 found, expected positi`: {strings.Replace(rows, "\n1,1,17", "\n1,1,0", 1)},
+		`t.csv:3: column 3 ("time"): the time -3 found, expected numbe`: {strings.Replace(rows, "\n1,1,17", "\n1,1,-3", 1)},
 		`--intercept: cox has none`:                                     {rows, "--intercept"},
 		`--ties is "exact", expected one of: breslow, efron`:            {rows, "--ties", "exact"},
 	} {

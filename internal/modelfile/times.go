@@ -28,7 +28,7 @@ func (m *Model) validateTimes() error {
 	}
 	time, hazard := 0.0, 0.0
 	for k, t := range b.Times {
-		if !(t > time) || !(b.Hazard[k] >= hazard) || math.IsInf(t, 1) || math.IsInf(b.Hazard[k], 1) {
+		if !(t > time || k == 0 && t == 0) || !(b.Hazard[k] >= hazard) || math.IsInf(t, 1) || math.IsInf(b.Hazard[k], 1) {
 			return fmt.Errorf("the baseline hazard %v at the time %v after %v at %v, expected finite numbers that rise", b.Hazard[k], t, hazard, time)
 		}
 		time, hazard = t, b.Hazard[k]

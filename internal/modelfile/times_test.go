@@ -44,6 +44,7 @@ func TestBadTimes(t *testing.T) {
 		"without a baseline hazard":         func(m *Model) { m.Baseline = nil },
 		"expected finite numbers that rise": func(m *Model) { m.Baseline.Hazard[1] = 0.05 },
 		"the baseline hazard 0.3 at the":    func(m *Model) { m.Baseline.Times[1] = 1 },
+		"at the time -1 after 0 at 0":       func(m *Model) { m.Baseline.Times[0] = -1 },
 		`unknown rule "exact"`:              func(m *Model) { m.Loss.Ties = "exact" },
 		"with a rule for ties":              func(m *Model) { m.Loss.Kind = Huber },
 		"not of times":                      func(m *Model) { m.Loss = nil },

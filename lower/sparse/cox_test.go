@@ -127,7 +127,7 @@ func TestBadCox(t *testing.T) {
 	x := design.FromColumns(2, 1, []float64{1, 2})
 	for want, y := range map[string][]float64{
 		"3 times for 2 rows":            {1, 2, 3},
-		"the time of row 0 is 0":        {0, 1},
+		"the time of row 0 is +Inf":     {math.Inf(1), 1},
 		"no event has other rows":       {-1, -2},
 		"so that there is nothing to f": {-1, 2},
 	} {

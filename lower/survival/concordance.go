@@ -54,7 +54,7 @@ func concordant(y, f []float64) (less, pairs []float64) {
 			}
 		}
 	}
-	any, event := func(int) bool { return true }, func(i int) bool { return y[i] > 0 }
+	any, event := func(int) bool { return true }, func(i int) bool { return !math.Signbit(y[i]) }
 	// Events with the later rows, and rows with the earlier events; pairs of events at one time are in neither.
 	backward := slices.Clone(order)
 	slices.Reverse(backward)
@@ -68,10 +68,11 @@ func concordant(y, f []float64) (less, pairs []float64) {
 func untie(y []float64, rank, order []int, less, pairs []float64) {
 	for at := 0; at < len(order); {
 		from := at
-		for at < len(order) && y[order[at]] == y[order[from]] {
+		censored := math.Signbit(y[order[from]])
+		for at < len(order) && y[order[at]] == y[order[from]] && math.Signbit(y[order[at]]) == censored {
 			at++
 		}
-		if y[order[from]] < 0 || at == from+1 {
+		if censored || at == from+1 {
 			continue
 		}
 		rows := order[from:at]

@@ -9,7 +9,7 @@ func KaplanMeier(y []float64) (times, share []float64) {
 	for at := 0; at < len(order); {
 		t, events, risk := math.Abs(y[order[at]]), 0, len(order)-at
 		for ; at < len(order) && math.Abs(y[order[at]]) == t; at++ {
-			if y[order[at]] > 0 {
+			if !math.Signbit(y[order[at]]) {
 				events++
 			}
 		}

@@ -75,7 +75,7 @@ func New(y []float64, ties Ties) *Likelihood {
 		t := math.Abs(y[l.order[at]])
 		g := group{from: at, time: t}
 		for ; at < l.n && math.Abs(y[l.order[at]]) == t; at++ {
-			if y[l.order[at]] > 0 {
+			if !math.Signbit(y[l.order[at]]) {
 				g.events++
 			}
 		}

@@ -237,9 +237,33 @@ func TestParts(t *testing.T) {
 	require.InDeltaSlice(t, []float64{4.0 / 6, 4.0 / 6 * 2 / 3, 4.0 / 6 / 3, 4.0 / 6 / 3}, share, 1e-15)
 }
 
+// Events and censored rows at time 0 count as those of any first time: only the order of times matters.
+func TestTimeZero(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	for range 50 {
+		later, f := times(r, 2+r.IntN(20))
+		y := make([]float64, len(later))
+		for i, v := range later {
+			at, event := Time(v)
+			y[i] = Row(at-1, event)
+		}
+		require.Equal(t, Events(later), Events(y))
+		for _, ties := range []Ties{Breslow, Efron} {
+			require.Equal(t, New(later, ties).HalfDeviance(f), New(y, ties).HalfDeviance(f))
+		}
+		wantLess, wantPairs := concordant(later, f)
+		less, pairs := concordant(y, f)
+		require.Equal(t, wantLess, less)
+		require.Equal(t, wantPairs, pairs)
+		_, want := KaplanMeier(later)
+		_, share := KaplanMeier(y)
+		require.Equal(t, want, share)
+	}
+}
+
 func TestCheck(t *testing.T) {
-	require.NoError(t, Check([]float64{1, -2}))
-	require.ErrorContains(t, Check([]float64{1, 0}), "the time of row 1 is 0")
+	require.NoError(t, Check([]float64{1, -2, 0, Row(0, false)}))
+	require.ErrorContains(t, Check([]float64{1, math.Inf(-1)}), "the time of row 1 is +Inf")
 	require.Error(t, Check([]float64{math.NaN()}))
 	time, event := Time(Row(3, false))
 	require.Equal(t, 3.0, time)

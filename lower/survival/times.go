@@ -1,7 +1,7 @@
 // Package survival knows times until an event, some of which are censored: the partial likelihood of proportional hazards, the baseline hazard,
 // and the concordance of predictions with times.
 //
-// A time is positive. A row that was censored, whose event had not come by then, has minus its time: so one number holds both.
+// A time is not negative. A row that was censored, whose event had not come by then, has minus its time, at time 0 the negative zero: so one number holds both.
 package survival
 
 import (
@@ -12,21 +12,21 @@ import (
 )
 
 // Time is the time of a row, and whether the event came then.
-func Time(y float64) (t float64, event bool) { return math.Abs(y), y > 0 }
+func Time(y float64) (t float64, event bool) { return math.Abs(y), !math.Signbit(y) }
 
 // Row is the number that stands for a time and an event.
 func Row(t float64, event bool) float64 {
 	if event {
-		return t
+		return math.Abs(t)
 	}
-	return -t
+	return math.Copysign(t, -1)
 }
 
 // Check says what is wrong with times.
 func Check(y []float64) error {
 	for i, v := range y {
-		if !(math.Abs(v) > 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("the time of row %d is %g, expected a positive number", i, math.Abs(v))
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("the time of row %d is %g, expected a finite number", i, math.Abs(v))
 		}
 	}
 	return nil
@@ -35,7 +35,7 @@ func Check(y []float64) error {
 // Events counts the rows with an event.
 func Events(y []float64) (n int) {
 	for _, v := range y {
-		if v > 0 {
+		if _, event := Time(v); event {
 			n++
 		}
 	}
@@ -49,7 +49,7 @@ func sorted(y []float64) []int {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(math.Abs(y[a]), math.Abs(y[b])), -cmp.Compare(y[a], y[b]), a-b)
+		return cmp.Or(cmp.Compare(math.Abs(y[a]), math.Abs(y[b])), -cmp.Compare(math.Copysign(1, y[a]), math.Copysign(1, y[b])), a-b)
 	})
 	return order
 }

@@ -12,7 +12,7 @@
 // (N. Simon, J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for Cox's proportional hazards model via coordinate descent, JSS 39, 2011, for the penalty form; lambda1 and
 // lambda2 are their lambda alpha and lambda (1 - alpha)).
 //
-// The target of a row is its time, which is positive, and minus it for a row that was censored then.
+// The target of a row is its time, which is not negative, and minus it for a row that was censored then.
 //
 // # Errors
 //

@@ -202,14 +202,14 @@ func TestMethods(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for want, change := range map[string]func(s *dataset.Split){
-		"the time of row 2 is 0": func(s *dataset.Split) { s.Val.Y[2] = 0 },
+		"target of row 2 is +Inf": func(s *dataset.Split) { s.Val.Y[2] = math.Inf(1) },
 		"weights or offsets of rows": func(s *dataset.Split) {
 			s.Train.Weights = make([]float64, 50)
 			for i := range s.Train.Weights {
 				s.Train.Weights[i] = 1
 			}
 		},
-		"test rows: the time of row 1 is 0":     func(s *dataset.Split) { s.Test.Y[1] = 0 },
+		"target of row 1 is +Inf":               func(s *dataset.Split) { s.Test.Y[1] = math.Inf(1) },
 		"no event in the rows for validation":   func(s *dataset.Split) { censor(s.Val.Y) },
 		"no event has other rows at risk":       func(s *dataset.Split) { censor(s.Train.Y) },
 		"no event of the validation rows of th": func(s *dataset.Split) { censor(s.Val.Y); s.Val.Y[0] = 1e9 },

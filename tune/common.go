@@ -50,12 +50,15 @@ const searchedSize = 1_000_000
 // searched says whether the weights are all searched on, and the table is large or its labels may be separable, so that the start is enough to begin from. Where
 // they are, the iterations end at no weights at all, slowly.
 func (t *Task) searched() bool {
-	m, ok := t.Model.(Evident)
-	if !ok || !t.byWeights() || t.Program.Radii > compassMost || t.asked() {
+	if !t.byWeights() || t.Program.Radii > compassMost || t.asked() {
 		return false
 	}
 	if t.separable() {
 		return true
+	}
+	m, ok := t.Model.(Evident)
+	if !ok {
+		return false
 	}
 	rows, features := m.Training()
 	return float64(rows)*float64(features) >= searchedSize

@@ -110,6 +110,9 @@ func (m *Model) Classes() []float64 { return m.classes }
 // Name is the name on the command line.
 func (m *Model) Name() string { return "multinomial" }
 
+// Separable says that the loss has no least value where features tell the labels apart.
+func (m *Model) Separable() {}
+
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 

@@ -61,11 +61,14 @@ func headOf(r *io.SectionReader, at int64) (*format.PageHeader, int64, error) {
 		if _, err := r.ReadAt(room, at); err != nil && err != io.EOF {
 			return nil, 0, err
 		}
-		source := bytes.NewReader(room)
-		head := &format.PageHeader{}
-		var compact thrift.CompactProtocol
-		if failed = thrift.NewDecoder(compact.NewReader(source)).Decode(head); failed == nil {
-			return head, int64(len(room) - source.Len()), nil
+		seen := compact{data: room}
+		if failed = seen.structure(0); failed == nil {
+			source := bytes.NewReader(room)
+			head := &format.PageHeader{}
+			var protocol thrift.CompactProtocol
+			if failed = thrift.NewDecoder(protocol.NewReader(source)).Decode(head); failed == nil {
+				return head, int64(len(room) - source.Len()), nil
+			}
 		}
 		if int64(len(room)) < n {
 			break

@@ -89,7 +89,11 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	return b.Table()
 }
 
-// checkFooter refuses a file whose end says that what describes it is longer than the file: the library makes room for that.
+// itemSize is about what an element of a list of the description takes in memory.
+const itemSize = 256
+
+// checkFooter refuses a file whose end says that what describes it is longer than the file, and a description whose lists have more elements than it, or
+// than fit into the budget: the library makes room for what they say.
 func checkFooter(r io.ReaderAt, size int64) error {
 	const ends = 8 // the length and PAR1
 	var end [ends]byte
@@ -104,6 +108,17 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	}
 	if n := int64(binary.LittleEndian.Uint32(end[:])); n > size-ends-4 {
 		return fmt.Errorf("its description has %d bytes, the file %d", n, size)
+	}
+	text := make([]byte, binary.LittleEndian.Uint32(end[:]))
+	if _, err := r.ReadAt(text, size-ends-int64(len(text))); err != nil && err != io.EOF {
+		return err
+	}
+	c := compact{data: text}
+	if err := c.structure(0); err != nil {
+		return errCompact
+	}
+	if int64(c.items) > memory.Default()/itemSize {
+		return fmt.Errorf("its description lists %d things, which do not fit into the budget of memory", c.items)
 	}
 	return nil
 }

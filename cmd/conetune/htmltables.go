@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
@@ -91,7 +92,15 @@ func effectBar(share float64) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 %d 12" aria-hidden="true"><path class="axis" d="M%d 0v12"/><rect x="%.2f" y="2" width="%.2f" height="8"/></svg>`, 2*half, half, from, length))
 }
 
-// confusionTable counts labels and predicted labels.
+// cellCount is a number of rows, or a sum of their weights.
+func cellCount(v float64) string {
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return short(v)
+}
+
+// confusionTable counts labels and predicted labels, or sums up the weights of their rows.
 func confusionTable(job *tuneJob, j *judged, fit tune.Fit) *webpage.Table {
 	var names []string
 	for _, v := range fit.Labels {
@@ -102,20 +111,23 @@ func confusionTable(job *tuneJob, j *judged, fit tune.Fit) *webpage.Table {
 	if j.rows != len(j.Y) {
 		caption = "Labels and predicted labels, each row once for each deal, "
 	}
+	if j.Weight != nil {
+		caption = strings.Replace(caption, "labels, ", "labels by the weights of rows, ", 1)
+	}
 	t := &webpage.Table{ID: "confusion", Caption: caption + judgedOn(j), Columns: []webpage.Column{{Title: "label"}}}
 	for _, name := range names {
 		t.Columns = append(t.Columns, webpage.Column{Title: "predicted " + name, Number: true})
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "share right", Number: true})
 	for k, name := range names {
-		share, sum := "-", 0
+		share, sum := "-", 0.0
 		cells := []webpage.Cell{{Text: name}}
 		for _, v := range n[k] {
 			sum += v
-			cells = append(cells, webpage.Cell{Text: strconv.Itoa(v)})
+			cells = append(cells, webpage.Cell{Text: cellCount(v)})
 		}
 		if sum > 0 {
-			share = fmt.Sprintf("%.1f %%", 100*float64(n[k][k])/float64(sum))
+			share = fmt.Sprintf("%.1f %%", 100*n[k][k]/sum)
 		}
 		t.Rows = append(t.Rows, webpage.Row{Cells: append(cells, webpage.Cell{Text: share})})
 	}

@@ -37,11 +37,11 @@ func is(values []float64, label float64) []float64 {
 	return out
 }
 
-// confusion counts the rows of each of so many labels by predicted labels.
-func (d *judged) confusion(labels int) [][]int {
-	n := make([][]int, labels)
+// confusion counts the rows of each of so many labels by predicted labels, or sums up their weights.
+func (d *judged) confusion(labels int) [][]float64 {
+	n := make([][]float64, labels)
 	for k := range n {
-		n[k] = make([]int, labels)
+		n[k] = make([]float64, labels)
 	}
 	for i, y := range d.Y {
 		called := int(d.Value[i])
@@ -50,7 +50,11 @@ func (d *judged) confusion(labels int) [][]int {
 				called = 1
 			}
 		}
-		n[int(y)][called]++
+		if d.Weight == nil {
+			n[int(y)][called]++
+		} else {
+			n[int(y)][called] += d.Weight[i]
+		}
 	}
 	return n
 }

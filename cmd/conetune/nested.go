@@ -96,7 +96,7 @@ type outerFold struct {
 func (job *tuneJob) outerDeal(o *outerRows) ([]dataset.Fold, error) {
 	d := job.data // a copy
 	d.folds, d.repeats = foldCount{number: job.nested}, 1
-	if d.columns.division.Fold != "" {
+	if d.columns.division.Fold != "" || job.nested == defaultFolds { // as many as rows, groups or times allow
 		d.folds = foldCount{}
 	}
 	dealt, err := d.deal(o.data, o.by, job.seed, job.spec.labels)
@@ -137,7 +137,10 @@ func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]dataset.Fo
 	}
 	return interruptible(ctx, func() ([]dataset.Fold, error) {
 		for k, f := range folds {
-			if _, err := job.outer(o, f); err != nil {
+			if _, err := job.outer(o, f); err != nil && o.by.group != nil && len(folds) == 2 {
+				return nil, badInputf("--nested: without outer fold %d: %w; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time",
+					k, job.data.explain(err), job.data.columns.division.Group)
+			} else if err != nil {
 				return nil, badInputf("--nested: without outer fold %d: %w", k, job.data.explain(err))
 			}
 		}
@@ -251,6 +254,20 @@ func (f *tuneFlags) checkNestedFlags(given bool) error {
 		return badInputf("--fold-column %s says how many outer folds there are: give --nested without a number", f.data.columns.division.Fold)
 	}
 	return nil
+}
+
+// tellFewer says that there are fewer outer folds than --nested alone has, as the groups or times are few.
+func (a *app) tellFewer(job *tuneJob, o *outerRows, folds int) {
+	by := job.data.columns.division
+	switch {
+	case job.nested != defaultFolds || folds >= defaultFolds || by.Fold != "":
+	case o.by.group != nil:
+		a.note("--nested: %d outer folds, one for each group of column %q", folds, by.Group)
+	case o.by.at != nil:
+		a.note("--nested: %s, as column %q has no more times", count(folds, "outer fold"), by.Time)
+	default:
+		a.note("--nested: %d outer folds, one for each row", folds)
+	}
 }
 
 // tell says what of the outer folds did not come to its end, and returns the exit status of that.

@@ -216,6 +216,20 @@ func TestNestedInterrupted(t *testing.T) {
 	require.Equal(t, "conetune: --nested: interrupted after 2 of 3 outer folds\n", stderr.String())
 }
 
+// With fewer than five groups --nested alone has an outer fold for each, as --nested=3 does.
+func TestNestedFewGroups(t *testing.T) {
+	dir := t.TempDir()
+	weighted, _ := weightedText(1, 60) // in three parts
+	data := write(t, dir, "t.csv", weighted)
+	args := []string{"tune", "lasso", "--data", data, "--drop", "times", "--group", "part", "--json"}
+	few, same := conetune(t, append(args, "--nested")...), conetune(t, append(args, "--nested=3")...)
+	require.Equal(t, same.object(t)["nested"], few.object(t)["nested"])
+	require.Contains(t, few.stderr, "--nested: 3 outer folds, one for each group of column \"part\"\n")
+	require.NotContains(t, same.stderr, "outer folds, one for")
+	require.Contains(t, conetune(t, append(args, "--nested=4")...).stderr, "4 folds of 3 groups")
+	require.Contains(t, conetune(t, append(args, "--nested=2")...).stderr, "needs two groups of column \"part\" beside those left out")
+}
+
 // What cannot be nested is said before any work.
 func TestBadNested(t *testing.T) {
 	dir := t.TempDir()

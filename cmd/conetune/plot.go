@@ -123,8 +123,12 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 	for _, v := range fit.Labels {
 		names = append(names, job.data.label(v))
 	}
+	title := "confusion, " + where
+	if d.Weight != nil {
+		title = "confusion by weight, " + where
+	}
 	confusion := figure.Tile{
-		Title: "confusion, " + where, XLabel: "predicted label", YLabel: "label",
+		Title: title, XLabel: "predicted label", YLabel: "label",
 		Counts: d.confusion(len(names)), Columns: names, Rows: names,
 	}
 	if fit.Classes() {

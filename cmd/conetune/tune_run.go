@@ -68,6 +68,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		if outer, err = job.checkNested(ctx, rows.outer); err != nil {
 			return err
 		}
+		a.tellFewer(job, rows.outer, len(outer))
 	}
 	trace := a.newTraceFile(job.trace)
 	results, err := a.runTune(ctx, job, model, trace, show)

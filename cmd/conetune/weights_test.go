@@ -165,3 +165,42 @@ func TestBadWeights(t *testing.T) {
 		require.Contains(t, o.stderr, want)
 	}
 }
+
+// The confusion table of rows with weights is that of rows as often as their weights say.
+func TestWeightedConfusion(t *testing.T) {
+	dir := t.TempDir()
+	label := func(text string) string {
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		for i, line := range lines[1:] {
+			cells := strings.Split(line, ",")
+			y, err := strconv.ParseFloat(cells[0], 64)
+			require.NoError(t, err)
+			if cells[0] = "no"; y > 100 {
+				cells[0] = "yes"
+			}
+			lines[1+i] = strings.Join(cells, ",")
+		}
+		return strings.Join(lines, "\n") + "\n"
+	}
+	weighted, repeated := weightedText(1, 60)
+	testWeighted, testRepeated := weightedText(2, 40)
+	for _, model := range []string{"logistic", "multinomial"} {
+		var tables []string
+		for k, c := range [][]string{{label(weighted), label(testWeighted)}, {label(repeated), label(testRepeated)}} {
+			page := filepath.Join(dir, "r.html")
+			args := []string{"tune", model, "--train", write(t, dir, "train.csv", c[0]), "--val", write(t, dir, "val.csv", c[1]), "--test", write(t, dir, "test.csv", c[1]), "--drop", "part", "--report", page}
+			if k == 0 {
+				args = append(args, "--weights", "times")
+			}
+			conetune(t, args...).ok(t)
+			_, table, found := strings.Cut(contents(t, dir)[page], `id="confusion"`)
+			require.True(t, found)
+			table, _, _ = strings.Cut(table, "</table>")
+			caption, cells, found := strings.Cut(table, "</caption>")
+			require.True(t, found)
+			require.Equal(t, k == 0, strings.Contains(caption, "by the weights of rows"), caption)
+			tables = append(tables, cells)
+		}
+		require.Equal(t, tables[1], tables[0], model)
+	}
+}

@@ -152,7 +152,7 @@ func TestTiles(t *testing.T) {
 	f := synthetic(10)
 	f.Tiles = []Tile{
 		{Title: "curve", XLabel: "x", YLabel: "y", Lines: []Line{{X: []float64{0, 0.2, 1}, Y: []float64{0, 0.9, 1}}}},
-		{Title: "counts", Counts: [][]int{{40, 41}, {14, 97}}, Rows: []string{"no", "yes"}, Columns: []string{"no", "yes"}},
+		{Title: "counts", Counts: [][]float64{{40, 41}, {14, 97}}, Rows: []string{"no", "yes"}, Columns: []string{"no", "yes"}},
 	}
 	var b, plain bytes.Buffer
 	require.NoError(t, f.Write(&b, "svg"))

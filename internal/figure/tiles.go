@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -18,9 +19,9 @@ type Tile struct {
 	// Lines are drawn on axes from 0 to 1, or, if Free, on axes that hold their points.
 	Lines []Line
 	Free  bool
-	// Counts, in the place of lines, are rows of cells, the darker the larger their share of the row; Columns and
+	// Counts, in the place of lines, are rows of cells, of numbers that are not negative, the darker the larger their share of the row; Columns and
 	// Rows are their names.
-	Counts        [][]int
+	Counts        [][]float64
 	Columns, Rows []string
 }
 
@@ -89,6 +90,14 @@ func (t Tile) lines(c draw.Canvas) error {
 	return nil
 }
 
+// countDigits are the digits of a cell: all of an integer, four of other numbers.
+func countDigits(n float64) int {
+	if n == math.Trunc(n) {
+		return -1
+	}
+	return 4
+}
+
 func (t Tile) table(c draw.Canvas) error {
 	if len(t.Counts) != len(t.Rows) {
 		return fmt.Errorf("figure: %d rows of counts, but %d names of rows", len(t.Counts), len(t.Rows))
@@ -115,16 +124,19 @@ func (t Tile) table(c draw.Canvas) error {
 		if len(row) != len(t.Columns) {
 			return fmt.Errorf("figure: %d counts in row %d, but %d names of columns", len(row), i, len(t.Columns))
 		}
-		sum := 0
+		sum := 0.0
 		for _, n := range row {
 			sum += n
 		}
 		for j, n := range row {
-			share := float64(n) / math.Max(1, float64(sum))
+			share := 0.0
+			if sum > 0 {
+				share = n / sum
+			}
 			w, h := (area.Max.X-area.Min.X)/vg.Length(columns), (area.Max.Y-area.Min.Y)/vg.Length(rows)
 			x, y := area.Min.X+w*vg.Length(j), area.Max.Y-h*vg.Length(i+1)
 			area.FillPolygon(color.Gray{Y: uint8(255 - 110*share)}, []vg.Point{{X: x, Y: y}, {X: x + w, Y: y}, {X: x + w, Y: y + h}, {X: x, Y: y + h}})
-			area.FillText(style, vg.Point{X: x + w/2, Y: y + h/2}, fmt.Sprint(n))
+			area.FillText(style, vg.Point{X: x + w/2, Y: y + h/2}, strconv.FormatFloat(n, 'g', countDigits(n), 64))
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"math"
 	"path"
 	"testing"
-	"time"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
@@ -28,7 +27,7 @@ func BenchmarkPython(b *testing.B) {
 	} {
 		b.Run(path.Base(file), func(b *testing.B) {
 			p := sidebyside.Problem(b, file)
-			o := backends.Options{Eps: 1e-7, Settings: Settings{NoRescaling: true, Retries: -1}}
+			o := backends.Options{Eps: 1e-7, NoPresolve: true, Settings: Settings{NoRescaling: true, Retries: -1}}
 			sol := backendtest.Solve(b, backends.Checked(Backend{}), p, o)
 			s, err := Backend{}.Setup(p, o)
 			if err != nil {
@@ -39,28 +38,34 @@ func BenchmarkPython(b *testing.B) {
 			data := s.(*solver).form.problem(p)
 			python := sidebyside.Start(b, peer(data, &set))
 			var c sidebyside.Contest
-			iterations := 0
+			var theirs, ours int
 			for b.Loop() {
-				r := python.Solve(b)
-				iterations = r.Iterations
-				c.Add("python", time.Duration(r.Processor*1e9))
-				c.Time(b, "mirror", func() {
-					w, err := chighs.New(data)
+				c.Round(func() { theirs = c.Python(b, python).Iterations }, func() {
+					var w *chighs.Solver
+					setup := c.Time(b, "mirror-setup", func() { w, err = chighs.New(data) })
 					if err != nil {
 						b.Fatal(err)
 					}
-					info, err := w.Solve(&set, chighs.NewSolution(len(data.Q), len(data.Lower)), nil, 0)
-					if err != nil || info.Iterations != r.Iterations {
-						b.Fatal(info.Iterations, r.Iterations, err)
-					}
-					w.Close()
+					c.Add("mirror", setup+c.Time(b, "mirror-solve", func() {
+						info, err := w.Solve(&set, chighs.NewSolution(len(data.Q), len(data.Lower)), nil, 0)
+						if err != nil {
+							b.Fatal(err)
+						}
+						ours = info.Iterations
+						w.Close()
+					}))
+				}, func() {
+					c.Time(b, "open", func() { sol = backendtest.Solve(b, backends.Checked(Backend{}), p, o) })
 				})
-				c.Time(b, "open", func() { sol = backendtest.Solve(b, backends.Checked(Backend{}), p, o) })
+				if ours != theirs || sol.Iterations != theirs {
+					b.Fatalf("%d and %d iterations, Python %d", ours, sol.Iterations, theirs)
+				}
 			}
-			b.ReportMetric(float64(iterations), "iterations")
-			b.ReportMetric(float64(sol.Iterations), "open-iterations")
+			b.ReportMetric(float64(theirs), "iterations")
 			c.Report(b, "python", "")
+			c.Report(b, "python-setup", "")
 			c.Report(b, "mirror", "python")
+			c.Report(b, "mirror-setup", "")
 			c.Report(b, "open", "python")
 		})
 	}

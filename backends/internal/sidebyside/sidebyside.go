@@ -42,6 +42,7 @@ type Python struct {
 type Run struct {
 	Seconds    float64
 	Processor  float64
+	Setup      float64 // of Processor
 	Iterations int
 	Objective  float64
 }
@@ -130,15 +131,34 @@ type Matrix struct {
 // Contest is what is reported of one problem: the least processor time of each
 // contestant, over rounds in which all took their turn.
 type Contest struct {
-	least map[string]time.Duration
+	least  map[string]time.Duration
+	rounds int
 }
 
-// Time runs f and keeps the processor time of the process, all threads together, if
+// Round runs each contestant once, in each round beginning with another: who comes after a wait finds caches cold.
+func (c *Contest) Round(contestants ...func()) {
+	for i := range contestants {
+		contestants[(i+c.rounds)%len(contestants)]()
+	}
+	c.rounds++
+}
+
+// Time runs f, and returns the processor time of the process, all threads together, which it keeps if
 // it is the least of that name.
-func (c *Contest) Time(b testing.TB, name string, f func()) {
+func (c *Contest) Time(b testing.TB, name string, f func()) time.Duration {
 	begin := processor(b)
 	f()
-	c.Add(name, processor(b)-begin)
+	d := processor(b) - begin
+	c.Add(name, d)
+	return d
+}
+
+// Python is Time for a package of Python, under the names python and python-setup.
+func (c *Contest) Python(b testing.TB, p *Python) Run {
+	r := p.Solve(b)
+	c.Add("python", time.Duration(r.Processor*1e9))
+	c.Add("python-setup", time.Duration(r.Setup*1e9))
+	return r
 }
 
 func processor(b testing.TB) time.Duration {

@@ -34,6 +34,11 @@ const (
 	ballShare = 0.25
 	// withinShare of the tolerance is that of the fits.
 	withinShare = 0.25
+	// slack is how far above the least multiplier, in its logarithm, one is still worth less than the tolerance where the solution is inside the ball.
+	slack = 1
+	// mostRaised bounds the fits of larger multipliers that are tried where the first ones are not solved, raised is the logarithm of the step from one to the next: at 1e-11 of the others
+	// the paths lose the digits that one of 1e-10 leaves them.
+	mostRaised, raised = 8, 1.0
 	// onBall is the logarithm of |w|^2 / (2 radius) at which a search by paths ends: their solutions are exact, and a gap that is small enough leaves the multipliers of the bounds few digits.
 	onBall = 1e-10
 )
@@ -73,6 +78,10 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 		if s.Status == lower.Failed && out != nil && out.Gap <= tol*g.scale {
 			break // it was only to come nearer to the ball
 		}
+		if s.Status == lower.Failed && out == nil && n < mostRaised {
+			at = math.Min(high, at+raised)
+			continue
+		}
 		if s.Status == lower.Cancelled || s.Status == lower.Failed {
 			return &Within{Status: s.Status, W: s.W, C: s.C, Gap: math.Inf(1), Lambda: s.lambda, Bound: make([]float64, len(s.W)), Solution: s}, nil
 		}
@@ -87,7 +96,7 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 			out = next
 		}
 		near := g.Many() || math.Abs(size) <= onBall
-		if out.Gap <= tol*g.scale && near || size == 0 || size < 0 && at == low {
+		if out.Gap <= tol*g.scale && (near || size < 0 && at <= low+slack) || size == 0 || size < 0 && at == low {
 			break
 		}
 		if size > 0 {

@@ -60,8 +60,8 @@ CSV of numbers, with the target in the column y or the first.
 
 With --data and --train the features are standardised on the training rows, or all rows of the folds, and an
 intercept is fitted; coefficients are reported in the units of the table all the
-same. Dense columns are brought to mean 0 and standard deviation 1; sparse ones are divided by their largest
-absolute value (--scale). With --dir and with --preset paper both are off, as in the paper.
+same. Columns are brought to mean 0 and standard deviation 1; those of a sparse table of 1000 features or more
+are divided by their largest absolute value (--scale). With --dir and with --preset paper both are off, as in the paper.
 --standardize=false and --intercept=false, or =true, override that.
 
 Two vectors of coefficients are reported. The refit is the model with the chosen
@@ -173,7 +173,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.config, "config", "", "take settings from `FILE.yaml`, a line for each flag, such as folds: 5, and model: NAME; the command line goes first")
 	f.data.register(fs)
 	fs.BoolVar(&f.standardize, "standardize", false, "bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)")
-	fs.StringVar(&f.scale, "scale", "", "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, largest, the largest absolute value 1, or common, all divided by one number (default: deviation for dense tables, largest for sparse ones; svm has common where the sizes of sparse columns are comparable)")
+	fs.StringVar(&f.scale, "scale", "", "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, largest, the largest absolute value 1, or common, all divided by one number (default: deviation, largest for sparse tables of 1000 features or more; svm has common where the sizes of sparse columns are comparable)")
 	fs.BoolVar(&f.intercept, "intercept", false, "fit an intercept (default: on with --data and --train)")
 	fs.StringVar(&f.groups, "groups", "", "groups of features, for models that have them: `M` equal consecutive ones, or a FILE with columns feature and group (default: groups.csv of --dir)")
 	fs.StringVar(&f.classWeights, "class-weights", "", "weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)")

@@ -10,7 +10,8 @@ import (
 type Scaling int
 
 const (
-	// ByTable is ByLargest for a sparse table and ByDeviation for others.
+	// ByTable is ByLargest for a sparse table of a thousand features or more, and ByDeviation for others: a few columns, indicators of levels for the most part, are to have the same
+	// unit whether they are kept sparse or not.
 	ByTable Scaling = iota
 	// ByDeviation brings columns to standard deviation 1 (divisor n), and those of dense tables of models with an intercept to mean 0. A sparse table is not centred,
 	// as that would fill its zeros in: its columns are divided by their standard deviation about the mean, as those of a dense one. A model with an
@@ -52,12 +53,16 @@ func ParseScaling(name string) (Scaling, error) {
 	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s, %s, %s", name, ByDeviation, ByLargest, Together)
 }
 
+// rareFeatures is the number of features from which on those of a sparse table are taken as words or ratings are: many, and each in few rows. It is one of features alone, which all
+// folds have in common.
+const rareFeatures = 1000
+
 // Of is the scaling for a table, never ByTable.
 func (s Scaling) Of(d *Data) Scaling {
-	switch {
-	case s != ByTable:
+	if s != ByTable {
 		return s
-	case d.Sparse():
+	}
+	if _, p := d.Dims(); d.Sparse() && p >= rareFeatures {
 		return ByLargest
 	}
 	return ByDeviation
@@ -67,16 +72,15 @@ func (s Scaling) Of(d *Data) Scaling {
 const oneUnit = 100
 
 // OfNorm is Of for a model that bounds the norm of all coefficients together: by ByTable, columns of a sparse table whose sizes are comparable, all within a factor of 100
-// of their median, are left in their common unit.
+// of their median, are left in their common unit, and others are divided by their largest absolute values.
 func (s Scaling) OfNorm(d *Data) Scaling {
-	of := s.Of(d)
-	if s != ByTable || of != ByLargest {
-		return of
+	if s != ByTable || !d.Sparse() {
+		return s.Of(d)
 	}
 	size := d.sizes()
 	middle := typical(size)
 	if slices.ContainsFunc(size, func(v float64) bool { return v > 0 && (v > oneUnit*middle || v*oneUnit < middle) }) {
-		return of
+		return ByLargest
 	}
 	return Together
 }

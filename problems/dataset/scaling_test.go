@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,10 +24,16 @@ func TestByLargest(t *testing.T) {
 	}
 }
 
-// The scaling of the table is that by the largest values for sparse tables alone.
+// The scaling of the table is that by the largest values for sparse tables of many features alone: a small one has the unit of a dense one.
 func TestByTable(t *testing.T) {
+	for p, want := range map[int]Scaling{rareFeatures - 1: ByDeviation, rareFeatures: ByLargest} {
+		d := &Data{X: mat.NewDense(2, p, nil), Y: make([]float64, 2), Features: make([]string, p), Target: "y"}
+		require.Equal(t, ByDeviation, ByTable.Of(d))
+		require.Equal(t, want, ByTable.Of(d.Compress()))
+	}
 	d := &Data{X: mat.NewDense(4, 1, []float64{0, 3, 0, 0}), Y: make([]float64, 4), Features: []string{"a"}, Target: "y"}
-	require.Equal(t, []float64{3}, NewTransform(d.Compress(), ByTable, true).Scale)
+	require.Equal(t, []float64{3}, NewTransform(d.Compress(), ByLargest, true).Scale)
+	require.Equal(t, []float64{math.Sqrt(27) / 4}, NewTransform(d.Compress(), ByTable, true).Scale) // of 0, 3, 0, 0
 	require.Equal(t, NewTransform(d, ByDeviation, true), NewTransform(d, ByTable, true))
 	require.NotEqual(t, NewTransform(d, ByLargest, true), NewTransform(d, ByTable, true))
 }

@@ -145,3 +145,15 @@ type TrainingError struct{ Status backends.Status }
 func (e *TrainingError) Error() string {
 	return fmt.Sprintf("training on all rows ended without a model: %s", e.Status)
 }
+
+// Open is how a model with upper variables, which bound what its penalties leave, is tuned by default without them: by the weights of the penalties alone.
+type Open struct {
+	// Weights of the penalties are tried in their order, the best then refined.
+	Weights [][]float64
+	// Upper are the upper variables, at values with which they bound nothing.
+	Upper []float64
+	// Rise, if positive, ends the list after so many points without a smaller validation error.
+	Rise int
+	// Why says in words why the model is tuned so.
+	Why string
+}

@@ -96,9 +96,30 @@ func (t *Task) low() float64 {
 	return low * (1 - 1e-9)
 }
 
-// searchWeights is a run of VF-iDCA without iterations, for a reason: the weights of the path of the program and, from the best of them, a compass search.
-func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error) {
-	e, err := t.everyWeight(ctx)
+// weightList are weights to begin a search with: lists that go down, each from a larger first weight than the one before ended with.
+type weightList struct {
+	points [][]float64
+	upper  []float64 // upper variables of all points
+	rise   int       // points without a smaller error that end a list; 0 for none
+	why    string    // there are no iterations
+}
+
+// open is the list of an [Opened] model, nil where it is tuned by iterations.
+func (t *Task) open() *weightList {
+	m, ok := t.Model.(Opened)
+	if !ok || t.asked() {
+		return nil
+	}
+	o := m.Open()
+	if o == nil || len(o.Weights) == 0 {
+		return nil
+	}
+	return &weightList{points: o.Weights, upper: o.Upper, rise: o.Rise, why: o.Why}
+}
+
+// searchWeights is a run of VF-iDCA without iterations: the weights of a list and, from the best of them, a compass search.
+func (t *Task) searchWeights(ctx context.Context, list weightList) (*Result, error) {
+	e, err := t.everyWeight(ctx, list.upper)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +129,7 @@ func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error
 	defer e.close()
 	point := 0
 	record := func(ctx context.Context, lambda []float64) (Trial, error) {
-		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: point, Points: len(t.Program.Path) + compassTrials}})
+		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: point, Points: len(list.points) + compassTrials}})
 		point++
 		tr, err := e.at(ctx, lambda)
 		if err == nil && ctx.Err() == nil {
@@ -122,11 +143,11 @@ func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error
 	}
 	c := compass{ctx: ctx, at: record, low: t.low()}
 	least, idle := math.Inf(1), 0 // of the part of the path, and how many points of it since
-	for k, lambda := range t.Program.Path {
-		if k > 0 && lambda[0] > t.Program.Path[k-1][0] {
+	for k, lambda := range list.points {
+		if k > 0 && lambda[0] > list.points[k-1][0] {
 			least, idle = math.Inf(1), 0
 		}
-		if rise := t.Program.PathRise; rise > 0 && idle >= rise {
+		if list.rise > 0 && idle >= list.rise {
 			continue
 		}
 		c.trials = 0
@@ -148,7 +169,7 @@ func (t *Task) searchWeights(ctx context.Context, reason string) (*Result, error
 	if ctx.Err() != nil || t.failed > 0 {
 		return t.Finish(ctx, "", "")
 	}
-	return t.Finish(ctx, "", fmt.Sprintf(searchedFor, reason))
+	return t.Finish(ctx, "", fmt.Sprintf(searchedFor, list.why))
 }
 
 // common replaces the selection of radii in a result by one of weights, see [Task.byWeights]; start are the weights of the run's start, or nil. It leaves the
@@ -157,7 +178,7 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 	if !t.byWeights() || out.Refit == nil || out.Selection == nil || ctx.Err() != nil {
 		return nil
 	}
-	e, err := t.everyWeight(ctx)
+	e, err := t.everyWeight(ctx, nil)
 	if e == nil || err != nil {
 		return err
 	}
@@ -194,9 +215,9 @@ func (out *Result) choose(t *Task, tr Trial) error {
 	return nil
 }
 
-// everyWeight is an evaluator with an axis for each weight, nil where the context ended.
-func (t *Task) everyWeight(ctx context.Context) (*evaluator, error) {
-	s := &space{radii: t.Program.Radii}
+// everyWeight is an evaluator with an axis for each weight, and upper variables as given, nil where the context ended.
+func (t *Task) everyWeight(ctx context.Context, upper []float64) (*evaluator, error) {
+	s := &space{radii: t.Program.Radii, upper: upper}
 	for j := range s.radii {
 		s.axes = append(s.axes, Axis{Members: []int{j}})
 		s.kinds = append(s.kinds, []int{j})

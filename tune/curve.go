@@ -27,7 +27,7 @@ func (t *Task) curve(ctx context.Context, out *Result) error {
 	if t.Config.Curve == 0 || !t.measured() || out.Refit == nil || s == nil || ctx.Err() != nil || !(slices.Max(s.Lambda) > 0) {
 		return nil
 	}
-	e, err := t.everyWeight(ctx)
+	e, err := t.everyWeight(ctx, nil)
 	if e == nil || err != nil {
 		return err
 	}

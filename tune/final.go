@@ -150,8 +150,8 @@ func (out *Result) retrain(t *Task, l limits) error {
 func (out *Result) train(ctx context.Context, t *Task, trainer Retrainer) (Fit, *float64, error) {
 	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
 	train := trainer.Retrain
-	if weighted, ok := t.Model.(Reweighter); ok && out.Selection.Weighted {
-		h, train = out.Selection.Lambda, weighted.RetrainWeighted
+	if weighted, ok := t.Model.(Reweighter); ok && out.Selection.Weighted && !(t.Config.Preset == PresetPaper && len(out.Selection.Upper) > 0) {
+		h, train = slices.Concat(out.Selection.Lambda, out.Selection.Upper), weighted.RetrainWeighted
 	}
 	type trained struct {
 		fit  Fit

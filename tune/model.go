@@ -91,10 +91,17 @@ type Refitter interface {
 }
 
 // Reweighter is a [Retrainer] that can do the final training with the weights of the penalties, for methods that choose these and not
-// radii. As the losses are means over rows, they are the same for the larger number of rows.
+// radii. As the losses are means over rows, they are the same for the larger number of rows. Upper variables follow the weights.
 type Reweighter interface {
 	Retrainer
 	RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (Fit, *float64, error)
+}
+
+// Opened is a [Reweighter] chosen by folds with upper variables that VF-iDCA leaves wide open where Open is not nil, unless iterations are asked for: the weights that the folds share
+// are searched for alone. Its RetrainWeighted takes h = (lambda, u).
+type Opened interface {
+	Reweighter
+	Open() *problems.Open
 }
 
 // Cautious is a model that is tuned with caution, see [problems.Caution], by default; nil says that it is not.

@@ -37,7 +37,7 @@ func (t *Task) simplify(ctx context.Context, out *Result) error {
 	if !finite(bound) {
 		return nil
 	}
-	e, err := t.everyWeight(ctx)
+	e, err := t.everyWeight(ctx, nil)
 	if e == nil || err != nil {
 		return err
 	}

@@ -38,7 +38,10 @@ func (v vfidca) Check(t *Task) error {
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if m, ok := t.Model.(Searched); ok && m.Searched() != "" && t.byWeights() && !t.asked() && len(t.Program.Path) > 0 {
-		return t.searchWeights(ctx, m.Searched())
+		return t.searchWeights(ctx, weightList{points: t.Program.Path, rise: t.Program.PathRise, why: m.Searched()})
+	}
+	if list := t.open(); list != nil {
+		return t.searchWeights(ctx, *list)
 	}
 	p, s := t.Program, t.Config.settings(t.Model)
 	caution := t.caution()

@@ -26,10 +26,7 @@ func (m *Model) train(ctx context.Context, backend backends.ConicBackend, o back
 		if err != nil {
 			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
 		}
-		within, end := ctx, context.CancelFunc(func() {})
-		if o.TimeLimit > 0 {
-			within, end = context.WithTimeout(ctx, o.TimeLimit)
-		}
+		within, end := limited(ctx, o)
 		w, err := g.Within(within, h[0], h[1:], machine.Options{Tol: finalGap})
 		end()
 		if err != nil {
@@ -39,11 +36,7 @@ func (m *Model) train(ctx context.Context, backend backends.ConicBackend, o back
 		case lower.Optimal, lower.Exhausted:
 			return w.W, w.C, nil
 		case lower.Cancelled:
-			status := backends.Cancelled
-			if errors.Is(within.Err(), context.DeadlineExceeded) {
-				status = backends.TimeLimit
-			}
-			return nil, 0, &problems.TrainingError{Status: status}
+			return nil, 0, ended(within)
 		}
 	}
 	return m.trainConic(ctx, backend, o, h, rows)
@@ -57,6 +50,11 @@ func (m *Model) trainConic(ctx context.Context, backend backends.ConicBackend, o
 	for _, b := range bounds(w, convex.Const(h...)) {
 		model.Constrain(convex.LessEqual(b, convex.Const(0)))
 	}
+	return conic(ctx, backend, o, model, w, c)
+}
+
+// conic solves a program for the machine (w, c).
+func conic(ctx context.Context, backend backends.ConicBackend, o backends.Options, model *convex.Model, w, c *convex.Variable) ([]float64, float64, error) {
 	prog, err := model.Compile()
 	if err != nil {
 		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
@@ -76,14 +74,77 @@ func (m *Model) trainConic(ctx context.Context, backend backends.ConicBackend, o
 	return res.Value(w), res.Value(c)[0], nil
 }
 
-// Retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
-// returns it with its error rate on the test rows, nil where there are none.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+// RetrainWeighted trains the machine on all rows of the cross-validation with h = (lambda, wbar), lambda the weight of the squared norm that the folds share, and returns it with its error rate on
+// the test rows, nil where there are none.
+func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	h = slices.Clone(h)
+	h[0] = lower.Positive(h[:1])[0]
+	w, c, err := m.trainWeighted(ctx, backend, o, h)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	fit := m.fit(w, c)
+	return fit, m.TestError(fit), nil
+}
+
+// trainWeighted is train on all rows with h = (lambda, wbar).
+func (m *Model) trainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) ([]float64, float64, error) {
+	all := m.all()
+	if backend.Name() == backends.Default {
+		part := m.rows.part(all, m.weights)
+		g, err := machine.New(part.X, part.Y, part.Weights)
+		if err != nil {
+			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+		}
+		within, end := limited(ctx, o)
+		s, err := g.Solve(within, h[0], h[1:], machine.Options{Tol: finalGap})
+		end()
+		if err != nil {
+			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+		}
+		if s.Status == lower.Optimal || s.Status == lower.Exhausted {
+			return s.W, s.C, nil
+		}
+		if s.Status == lower.Cancelled {
+			return nil, 0, ended(within)
+		}
+	}
+	model := convex.NewModel()
+	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
+	model.Minimize(m.rows.design(all, m.weights).hinge(w, c).Plus(convex.SumSquares(w.Expr()).Scale(h[0] / 2)))
+	model.Constrain(convex.LessEqual(convex.Abs(w.Expr()), convex.Const(h[1:]...)))
+	return conic(ctx, backend, o, model, w, c)
+}
+
+// limited is a context with the time limit of a solve.
+func limited(ctx context.Context, o backends.Options) (context.Context, context.CancelFunc) {
+	if o.TimeLimit > 0 {
+		return context.WithTimeout(ctx, o.TimeLimit)
+	}
+	return ctx, func() {}
+}
+
+// ended says that a context did.
+func ended(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &problems.TrainingError{Status: backends.TimeLimit}
+	}
+	return &problems.TrainingError{Status: backends.Cancelled}
+}
+
+// all are the numbers of all rows.
+func (m *Model) all() []int {
 	all := make([]int, len(m.rows.y))
 	for i := range all {
 		all[i] = i
 	}
-	w, c, err := m.train(ctx, backend, o, h, all)
+	return all
+}
+
+// Retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
+// returns it with its error rate on the test rows, nil where there are none.
+func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	w, c, err := m.train(ctx, backend, o, h, m.all())
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}

@@ -1,0 +1,57 @@
+package svm
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/problems"
+)
+
+// The weights of lambda that the default tries first, with the bounds wide open: openStep by openStep from the largest squared length of a row, above which no decision value is
+// further than 1 from -c, to openLeast of it. Where a difference of two features tells labels apart, weights are large and lambda as small as that: on 52 tables, a third of them generated so, test
+// errors of 1e-4, 1e-5 and 1e-7 as the least share are as 1 to 0.90 to 0.84.
+const (
+	openStep  = 0.31622776601683794 // 10^(-1/2)
+	openLeast = 1e-7
+	// openBound is the bound of each feature, a hundred times the highest of the paper's.
+	openBound = 1e3
+)
+
+// openRise is the number of points after the best one with which the list ends on large tables.
+const openRise = 4
+
+// Open has the default without iterations: lambda alone, which the folds share, with the bounds wide open. It is nil where the options give a start, and with up to four
+// rows for each feature, where bounds may take features out, see [Model.Caution].
+func (m *Model) Open() *problems.Open {
+	n, p := m.cv.Data.Dims()
+	if m.started || n <= choiceRows*p && !m.wide() {
+		return nil
+	}
+	top := m.longest()
+	if !(top > 0) {
+		return nil
+	}
+	out := &problems.Open{Upper: slices.Repeat([]float64{openBound}, p), Why: "as the rows are too many for a bound on each coefficient to help"}
+	for share := 1.0; share > openLeast*(1-1e-9); share *= openStep {
+		out.Weights = append(out.Weights, []float64{share * top})
+	}
+	if float64(n)*float64(p) >= openSize {
+		out.Rise = openRise
+	}
+	return out
+}
+
+// openSize is the size of a table, rows times features, from which on its list of weights ends early.
+const openSize = 1_000_000
+
+// longest is the largest squared length of a row.
+func (m *Model) longest() float64 {
+	most := 0.0
+	for i := range m.rows.y {
+		_, values := m.rows.x.Row(i)
+		most = math.Max(most, floats.Dot(values, values))
+	}
+	return most
+}

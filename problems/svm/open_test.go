@@ -1,0 +1,113 @@
+package svm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+var _ tune.Opened = (*Model)(nil)
+
+// free trains a machine on some rows with the weight lambda of its squared norm by a conic program without bounds.
+func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c float64) {
+	_, p := m.rows.x.Dims()
+	model := convex.NewModel()
+	x, shift := model.Variable("w", p), model.Variable("c", 1)
+	model.Minimize(m.rows.design(rows, m.weights).hinge(x, shift).Plus(convex.SumSquares(x.Expr()).Scale(lambda / 2)))
+	prog, err := model.Compile()
+	require.NoError(t, err)
+	solver, err := prog.Solver(convex.SolverOptions{Backend: native(t)})
+	require.NoError(t, err)
+	defer solver.Close()
+	res, err := solver.Solve(context.Background())
+	require.NoError(t, err)
+	return res.Value(x), res.Value(shift)[0]
+}
+
+// With more than four rows for each feature the default is the lambda with the least error of the folds' machines without bounds, as conic programs have it, and its machine
+// the one of all rows at this lambda.
+func TestOpen(t *testing.T) {
+	cv := folded(t, 11, 60, 4, 3, 1)
+	m, err := New(cv, Options{ClassWeights: []float64{1, 2}})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	require.Contains(t, r.Message, "without iterations")
+	require.True(t, r.Selection.Weighted)
+	at := func(lambda float64) float64 {
+		sum := 0.0
+		for _, f := range cv.Folds {
+			w, c := free(t, m, f.Train, lambda)
+			sum += meanHinge(cv.Data, f.Val, m.weights, w, c) / 3
+		}
+		return sum
+	}
+	require.InEpsilon(t, at(r.Lambda[0]), r.Refit.Validation, 1e-4)
+	for e := -5.0; e <= 1; e += 0.5 {
+		require.Greater(t, at(math.Pow(10, e)), r.Refit.Validation*(1-1e-2), "lambda 1e%g", e)
+	}
+	w, c := free(t, m, m.all(), r.Lambda[0])
+	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-4)
+	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-4)
+	conic, d, err := m.trainWeighted(context.Background(), renamed{native(t)}, backends.Options{}, slices.Concat(r.Lambda, r.Selection.Upper))
+	require.NoError(t, err)
+	require.InDeltaSlice(t, w, conic, 1e-4)
+	require.InDelta(t, c, d, 1e-4)
+
+	for _, other := range []tune.Config{{StopFolds: 1}, {GapTol: 1e-4}, {Preset: tune.PresetPaper}, {MaxIter: 4}} {
+		r, err := tune.Run(context.Background(), m, other)
+		require.NoError(t, err)
+		require.NotContains(t, r.Message, "without iterations")
+	}
+	for _, o := range []Options{{R0: 3}, {WBar0: 0.1}} {
+		m, err := New(cv, o)
+		require.NoError(t, err)
+		require.Nil(t, m.Open())
+	}
+	m, err = New(folded(t, 11, 16, 4, 2, 1), Options{}) // four rows for each feature
+	require.NoError(t, err)
+	require.Nil(t, m.Open())
+}
+
+// renamed is a backend for which no fits are taken.
+type renamed struct{ backends.ConicBackend }
+
+func (renamed) Name() string { return "renamed" }
+
+// Where the small difference of two features tells the labels apart, weights are as large as that needs: far beyond the bounds of the paper.
+func TestOpenSeparable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	draw := func(n int) *dataset.Data {
+		d := &dataset.Data{X: mat.NewDense(n, 3, nil), Y: make([]float64, n), Features: []string{"a", "b", "c"}, Target: "y"}
+		for i := range n {
+			a, gap := rng.NormFloat64(), 0.05*rng.NormFloat64()
+			d.Dense().SetRow(i, []float64{a, a + gap, rng.NormFloat64()})
+			if gap > 0 {
+				d.Y[i] = 1
+			}
+		}
+		return d
+	}
+	d := draw(90)
+	classes, err := Classes(d)
+	require.NoError(t, err)
+	cv, err := dataset.CrossValidate(d, 5, 1, classes)
+	require.NoError(t, err)
+	cv.Test = draw(400)
+	m, err := New(cv, Options{Standardize: true})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	require.Greater(t, math.Abs(r.RefitFit.Coefficients[0]), 3.0*highest)
+	require.Less(t, *r.Refit.Test, 0.05) // the grid has 0.2: its bounds are those of the paper
+}

@@ -41,6 +41,7 @@ type Subproblem struct {
 	last    *lower.Centre // X and R alone
 	near    *exchange     // nil where the subproblems are too large for it
 	many    bool          // the rows of all folds
+	solves  int
 
 	products bool // take products where a matrix would be stored, for tests
 }
@@ -66,6 +67,9 @@ const (
 	startShare, wideShare, firstBand = 0.5, 0.2, 0.1
 	// boxStiffness is that of the bounds of the features, relative to the others.
 	boxStiffness = 0.3
+
+	// earlySolves are those in whose time the centres move far, so that exchanges would be hundreds, where about forty Newton steps come near the next solution.
+	earlySolves = 4
 
 	// inexact is the share of the gap at which the inexactness test of the paper holds that subproblems are solved to at most.
 	inexact = 0.01
@@ -148,7 +152,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	}
 	q.tol = s.tolerance(c)
 	s.last = &lower.Centre{X: c.X, R: c.R}
-	if s.near.solve(ctx, q) {
+	if s.solves++; s.solves > earlySolves && s.near.solve(ctx, q) {
 		return out, nil
 	}
 	if !q.begin() {

@@ -73,7 +73,7 @@ type Capabilities struct {
 	License string
 	// Cones are the cones that Setup takes.
 	Cones []ConeKind
-	// BySequence are those of Cones that take a sequence of programs, so that a form of a problem without them is the cheaper one.
+	// BySequence are those of Cones that take a sequence of programs, by the method of multipliers (package augmented), so that a form of a problem without them is the cheaper one.
 	BySequence []ConeKind
 	// Quadratic says whether P may be nonzero.
 	Quadratic bool

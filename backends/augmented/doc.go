@@ -17,7 +17,8 @@
 //
 //	1/2 (t - u'v)^2 / 2  +  (|v| - t) / (2 |v|) min_eta |v - eta u|^2 / 2,
 //
-// inside K it is none, and inside -K that of |w|^2/2. An exponential cone, or its dual, has a matrix of order three, from the derivative of the projection (exponential.go). The programs of one solve have one pattern, so that the backend updates numbers and starts from
-// the last solution. A point in the cone and multipliers in its dual with the product zero come with each step: what is left are the residuals of
+// inside K it is none, and inside -K that of |w|^2/2. An exponential cone, or its dual, has a matrix of order three, from the derivative of the projection (exponential.go). The programs
+// of one solve have one pattern, so that the backend updates numbers and starts from the last solution. They are solved as far as the step is worth it: to a hundredth of the
+// gradient of F, or to what the change of the multipliers waits for (Rockafellar's criteria), and to a share of the caller's tolerance at the end. A point in the cone and multipliers in its dual with the product zero come with each step: what is left are the residuals of
 // the equations, and the caller's tolerance is tested on these.
 package augmented

@@ -16,15 +16,18 @@ const (
 	mostSteps = 500
 	// growth is the factor of sigma where the distance from the cones has not shrunk to a share of shrink, and largest its bound beside the first.
 	growth, shrink, largest = 5, 0.2, 1e8
-	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first.
+	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first. Interior point methods, whose factors
+	// miss their tolerance on the nearly singular programs of less, have leastInterior, and at most slowInterior after a program that did.
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
+	leastInterior, slowInterior          = 1e-3, 1e-2
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
-	// innerShare of Options.Eps is the first tolerance of the quadratic programs, which is finer by a factor after a step that has not brought the gradient of
-	// F below stalled times what it was, down to finest times the first. mostInner bounds the iterations of a first-order method for one of them: what it has by then is a
-	// direction, too.
-	innerShare, mostInner  = 0.1, 4000
-	finer, stalled, finest = 0.1, 0.5, 1e-3
+	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
+	// factor after a step that has not brought the gradient of F below stalled times what it was, down to finest times the first.
+	innerShare, dualShare, coarsest = 0.1, 0.01, 1e-4
+	finer, stalled, finest          = 0.1, 0.5, 1e-3
+	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of another: what it has by then is a direction, too.
+	mostInner, mostInterior = 4000, 60
 	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least step.
 	armijo, shortest = 1e-4, 1e-10
 	// farStep is a step, beside x, that may show that the objective has no bound, as every fifth one may.
@@ -43,6 +46,7 @@ type run struct {
 	least               float64 // Excess of best
 	before              float64 // the distance from the cones when the multipliers last changed
 	rounds              int     // steps since then
+	fine                float64 // the share of the tolerance that stalled steps have left
 	steep               float64 // the gradient of F, relative, before the step
 	iterations          int     // of the quadratic programs
 }
@@ -63,11 +67,15 @@ func (s *solver) begin() (*run, error) {
 	}
 	r.sigma, r.weight = s.sigma*r.size, s.weight*r.size
 	r.at = s.form.look(s.problem, x, r.z, r.sigma)
-	return r, r.setInnerEps(innerShare * s.options.Eps)
+	r.fine = 1
+	return r, nil
 }
 
 // step is one of Newton's, and what follows from it. It returns the solution where there is one.
 func (r *run) step(ctx context.Context) (*backends.Solution, error) {
+	if err := r.setInnerEps(r.tolerance()); err != nil {
+		return nil, err
+	}
 	r.form.model(r.problem, r.at, r.sigma, r.weight)
 	answer, err := r.solveQP(ctx)
 	var refused *backends.ProblemError
@@ -97,7 +105,7 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 		r.weight = min(mostWeight*r.size, r.weight*math.Min(10, 1/math.Sqrt(share)))
 		return nil, nil
 	}
-	r.weight = max(leastWeight*r.size, r.weight/10)
+	r.rest(answer.Status == backends.Optimal)
 	if r.excess() <= 1 {
 		return r.best, nil
 	}
@@ -123,8 +131,12 @@ func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 	qp := &r.form.qp
 	if r.qp == nil {
 		o := backends.Options{Eps: r.innerEps, EpsInfeasible: r.options.EpsInfeasible, Threads: r.options.Threads, Memory: r.options.Memory, Settings: r.options.Settings}
-		if o.MaxIterations = r.options.MaxIterations; r.inner.Capabilities().FirstOrder && (o.MaxIterations == 0 || o.MaxIterations > mostInner) {
-			o.MaxIterations = mostInner
+		most := mostInterior
+		if r.inner.Capabilities().FirstOrder {
+			most = mostInner
+		}
+		if o.MaxIterations = r.options.MaxIterations; o.MaxIterations == 0 || o.MaxIterations > most {
+			o.MaxIterations = most
 		}
 		solver, err := r.inner.Setup(qp, o)
 		if err != nil {
@@ -194,7 +206,7 @@ func (r *run) follow() (*backends.Solution, error) {
 	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
 	if dual > math.Max(inexact*primal, innerShare*r.options.Eps) && r.rounds < mostRounds {
 		if dual > stalled*before {
-			return nil, r.setInnerEps(max(finest*innerShare*r.options.Eps, finer*r.innerEps))
+			r.fine *= finer
 		}
 		return nil, nil
 	}
@@ -210,9 +222,32 @@ func (r *run) follow() (*backends.Solution, error) {
 	r.before, r.rounds, r.steep = primal, 0, math.Inf(1)
 	r.at = r.form.look(r.problem, r.at.x, r.z, r.sigma)
 	if math.Max(dual, primal) <= innerShare*r.options.Eps { // it is the intervals that the point misses
-		return nil, r.setInnerEps(max(finest*innerShare*r.options.Eps, finer*r.innerEps))
+		r.fine *= finer
 	}
 	return nil, nil
+}
+
+// tolerance is that of the next quadratic program: a share of how far F is from its least value, or of what the multipliers wait for, and no less than what the caller's
+// tolerance needs.
+func (r *run) tolerance() float64 {
+	gradient, scale := backends.Stationarity(r.problem, r.at.x, r.form.spread(r.lines, r.at.z))
+	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
+	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
+	least := innerShare * r.options.Eps
+	eps := min(coarsest, max(least, dualShare*dual, innerShare*inexact*primal))
+	return max(finest*least, r.fine*eps)
+}
+
+// rest changes the weight of the step after a whole one.
+func (r *run) rest(solved bool) {
+	switch first := r.inner.Capabilities().FirstOrder; {
+	case first:
+		r.weight = max(leastWeight*r.size, r.weight/10)
+	case solved:
+		r.weight = max(leastInterior*r.size, r.weight/10)
+	default:
+		r.weight = min(slowInterior*r.size, 100*r.weight)
+	}
 }
 
 // setInnerEps changes the tolerance of the quadratic programs.

@@ -134,8 +134,8 @@ func (s *solver) SetEps(eps float64) error {
 	if s.closed {
 		return backends.ErrClosed
 	}
-	s.options.Eps, s.innerEps = eps, innerShare*eps
-	return s.forget()
+	s.options.Eps = eps
+	return nil
 }
 
 // forget has the quadratic program set up anew at the next step.

@@ -10,15 +10,17 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/augmented"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/james-bowman/sparse"
 )
 
-func init() { backends.Register(Backend{}) }
+func init() { backends.Register(augmented.Over(Backend{})) }
 
-// Backend is HiGHS as a [backends.ConicBackend].
+// Backend is HiGHS as a [backends.ConicBackend], for linear and quadratic programs. What [backends.Open] returns takes second-order and exponential cones, too, see package
+// augmented.
 type Backend struct{}
 
 var _ backends.ConicBackend = Backend{}

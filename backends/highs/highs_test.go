@@ -32,7 +32,15 @@ func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solu
 // TestConformance is the promise of the package: residuals of 1e-8, also where rows, columns and
 // the objective are a million times apart.
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true})
+	backendtest.Run(t, highs.Backend{}, backendtest.Options{NoIterationLog: true, SingleRun: true})
+}
+
+// TestSequences is the same with second-order and exponential cones, up to a thousand times apart.
+func TestSequences(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the suite runs without these cones")
+	}
+	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true, Scale: 1000})
 }
 
 // TestInteriorPoint is the same with the interior point methods; quadratic programs, which know one only, are those above.
@@ -42,7 +50,7 @@ func TestInteriorPoint(t *testing.T) {
 			if testing.Short() && method == "hipo" {
 				t.Skip("is the other in short runs")
 			}
-			backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true, Settings: highs.Settings{Method: method}})
+			backendtest.Run(t, highs.Backend{}, backendtest.Options{NoIterationLog: true, SingleRun: true, Settings: highs.Settings{Method: method}})
 		})
 	}
 }
@@ -52,7 +60,9 @@ func TestCapabilities(t *testing.T) {
 	assert.Equal(t, "1.15.0", c.Version)
 	assert.Contains(t, c.License, "MIT")
 	assert.True(t, c.Quadratic && c.UpdateMatrices && c.UpdateVectors && c.WarmStart && c.Certificates)
-	assert.False(t, c.Supports(backends.SecondOrderCone))
+	assert.False(t, c.Supports(backends.PSDCone))
+	assert.False(t, highs.Backend{}.Capabilities().Supports(backends.SecondOrderCone))
+	assert.Equal(t, []backends.ConeKind{backends.SecondOrderCone, backends.ExponentialCone, backends.DualExponentialCone}, c.BySequence)
 }
 
 func TestSettings(t *testing.T) {

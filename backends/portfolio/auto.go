@@ -56,7 +56,7 @@ func (a auto) choose(p *backends.Problem) []Choice {
 	if order == nil {
 		order = kind.order()
 	}
-	var out []Choice
+	var out, late []Choice
 	for _, name := range order {
 		b, err := backends.Open(name)
 		if err != nil || b.Capabilities().Unsupported(name, p) != nil {
@@ -64,6 +64,9 @@ func (a auto) choose(p *backends.Problem) []Choice {
 		}
 		method := "interior points"
 		switch {
+		case a.names == nil && bySequence(b, p):
+			late = append(late, Choice{b, kind.name + ": a sequence of quadratic programs"})
+			continue
 		case b.Capabilities().FirstOrder:
 			method = "a first-order method"
 		case kind.vertices && name == simplex:
@@ -71,7 +74,13 @@ func (a auto) choose(p *backends.Problem) []Choice {
 		}
 		out = append(out, Choice{b, kind.name + ": " + method})
 	}
-	return out
+	return append(out, late...)
+}
+
+// bySequence says whether a backend takes a cone of p by a sequence of programs, for which all others are asked before.
+func bySequence(b backends.ConicBackend, p *backends.Problem) bool {
+	kinds := b.Capabilities().BySequence
+	return slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return c.Dim > 0 && slices.Contains(kinds, c.Kind) })
 }
 
 // class is what the choice depends on.

@@ -3,6 +3,7 @@ package portfolio_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,6 +121,12 @@ func TestAuto(t *testing.T) {
 	p.P = sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{1})
 	p.Cones = []backends.Cone{backends.SecondOrder(3)}
 	assert.Contains(t, portfolio.Choose(p)[0].Reason, "a second-order cone program")
+	choices = portfolio.Choose(p)
+	for i, c := range choices { // those that take the cone by a sequence are behind all others
+		late := c.Backend.Name() == "osqp" || c.Backend.Name() == "highs"
+		assert.Equal(t, late, strings.HasSuffix(c.Reason, "a sequence of quadratic programs"), c.Backend.Name())
+		assert.False(t, !late && i > 0 && strings.HasSuffix(choices[i-1].Reason, "programs"), c.Backend.Name())
+	}
 	p.Cones = []backends.Cone{backends.Nonnegative(3)}
 	assert.Contains(t, portfolio.Choose(p)[0].Reason, "a quadratic program")
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,6 +133,9 @@ func TestBackends(t *testing.T) {
 			require.True(t, b.Available)
 			require.Contains(t, b.Cones, "second-order")
 			require.NotEmpty(t, b.Version)
+		}
+		if b.Available {
+			require.Equal(t, b.Name == "osqp" || b.Name == "highs", slices.Contains(b.Features, "by the method of multipliers: second-order, exponential, dual exponential"), b.Name)
 		}
 	}
 	lacking := backendTable([]backendInfo{{Name: "other", HowToGet: "build with -tags other"}})

@@ -85,6 +85,13 @@ func listBackends() ([]backendInfo, error) {
 				info.Features = append(info.Features, f.name)
 			}
 		}
+		if len(c.BySequence) > 0 {
+			var cones []string
+			for _, cone := range c.BySequence {
+				cones = append(cones, cone.String())
+			}
+			info.Features = append(info.Features, "by the method of multipliers: "+strings.Join(cones, ", "))
+		}
 		list = append(list, info)
 	}
 	return list, nil

@@ -180,6 +180,23 @@ func TestMixed(t *testing.T) {
 	assert.InDelta(t, -1.5, sol.Objective, 1e-7)
 }
 
+// TestInfinite wants a sum of two variables to be what HiGHS takes for infinite, which an error says; a tenth of it is
+// a number.
+func TestInfinite(t *testing.T) {
+	p := &backends.Problem{
+		Q: []float64{0, 0}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1}), B: []float64{-1e30},
+		Cones: []backends.Cone{backends.Zero(1)},
+	}
+	var wrong *backends.ProblemError
+	_, err := open(t).Setup(p, backends.Options{})
+	require.ErrorAs(t, err, &wrong)
+	assert.Equal(t, "B", wrong.Field)
+	p.B[0] /= 10
+	sol := solve(t, p, backends.Options{})
+	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
+	assert.InEpsilon(t, 1e29, sol.X[0]+sol.X[1], 1e-8)
+}
+
 // random has n variables in [0, 1] and as many inequalities.
 func random(n int) *backends.Problem {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))

@@ -71,6 +71,11 @@ func stoppedBy(ctx context.Context) dca.Status {
 	return dca.Cancelled
 }
 
+// ended says that an error is of a context: it has ended, or will have before what was asked for could begin.
+func ended(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // end is the status of a result whose context ended before it was complete.
 func (out *Result) end(status dca.Status) {
 	switch out.Status {
@@ -115,12 +120,14 @@ func (out *Result) retrain(t *Task, l limits) error {
 	var failed *problems.TrainingError
 	switch {
 	case err == nil:
-	case ctx.Err() != nil:
-		by := ctx
+	case ctx.Err() != nil || ended(err):
+		status := dca.TimeLimit
 		if l.caller.Err() != nil {
-			by = l.caller
+			status = stoppedBy(l.caller)
+		} else if ctx.Err() != nil {
+			status = stoppedBy(ctx)
 		}
-		out.end(stoppedBy(by))
+		out.end(status)
 		out.unfinished(t, choice)
 		return nil
 	case errors.As(err, &failed):

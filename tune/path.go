@@ -7,7 +7,7 @@ import (
 )
 
 // PathTrainer is a [Measured] model that can do the final training with one after the other of several weights of the penalties, without scoring them. The list ends
-// where the context does; a fit without coefficients stands for weights that have none.
+// where the context does, whose error may come with an empty one; a fit without coefficients stands for weights that have none.
 type PathTrainer interface {
 	Measured
 	RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]Fit, error)
@@ -33,7 +33,7 @@ func (t *Task) path(ctx context.Context, out *Result) error {
 			lambda[k] = p.Lambda
 		}
 		list, err := t.Model.(PathTrainer).RetrainPath(ctx, t.trainer(), t.Config.solver(), lambda)
-		if err != nil {
+		if err != nil && !ended(err) {
 			return err
 		}
 		for k := range out.Curve {

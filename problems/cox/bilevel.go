@@ -115,8 +115,8 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 func (m *Model) Refits() {}
 
 // whole is the program of all rows, with the fast fit, to a gap, in the place of conic programs of our own backend.
-func (m *Model) whole(backend backends.ConicBackend, gap float64) (*regression.Data, dca.Program, error) {
-	all, err := m.data.All()
+func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap float64) (*regression.Data, dca.Program, error) {
+	all, err := m.data.All(ctx)
 	if err != nil {
 		return nil, dca.Program{}, err
 	}
@@ -139,7 +139,7 @@ const fitGap = 1e-9
 // Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
 // rows. A [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(backend, fitGap)
+	all, p, err := m.whole(ctx, backend, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -157,7 +157,7 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(backend, fitGap)
+	all, p, err := m.whole(ctx, backend, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -179,7 +179,7 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 
 // RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.
 func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]problems.Fit, error) {
-	all, p, err := m.whole(backend, problems.PathGap)
+	all, p, err := m.whole(ctx, backend, problems.PathGap)
 	if err != nil {
 		return nil, err
 	}

@@ -356,6 +356,15 @@ func (d *Data) Nonzeros() int {
 	return count
 }
 
+// Stored is how many numbers the table keeps of its features: all of a dense one, and those that are in a sparse one.
+func (d *Data) Stored() int {
+	if x, ok := d.compressed(); ok {
+		return x.NNZ()
+	}
+	n, p := d.Dims()
+	return n * p
+}
+
 // like returns the table in the form of another one, sparse or not.
 func (d *Data) like(other *Data) *Data {
 	switch {

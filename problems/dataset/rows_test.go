@@ -68,6 +68,7 @@ func TestSparseIsDense(t *testing.T) {
 		same(t, d, s, 0)
 		same(t, d, &Data{X: s.Dense(), Y: s.Y, Features: s.Features}, 0)
 		require.Equal(t, d.Nonzeros(), s.Nonzeros())
+		require.Equal(t, d.Nonzeros(), s.Stored())
 		require.Equal(t, d.MostlyZero(), s.MostlyZero())
 
 		n, _ := d.Dims()

@@ -1,9 +1,11 @@
 package regression
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
@@ -53,11 +55,15 @@ func TestLargeTableByColumns(t *testing.T) {
 	want, got := plain.TrainGradient(x), d.TrainGradient(x)
 	require.InDeltaSlice(t, want[0], got[0], 1e-12)
 	require.InDelta(t, want[1][0], got[1][0], 1e-12)
-	all, err := d.All()
+	all, err := d.All(context.Background())
 	require.NoError(t, err)
 	rows, _, _ := all.Rows()
 	require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	require.True(t, mat.Equal(dataset.Stack(&fit, &choose).X, rows.X))
+	soon, end := context.WithTimeout(context.Background(), 300*time.Microsecond)
+	defer end()
+	_, err = d.All(soon)
+	require.ErrorIs(t, err, context.DeadlineExceeded, "no time to make rows ready")
 }
 
 // Tables of many rows whose losses are squares stay rows, of which fits make few.

@@ -13,8 +13,19 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// All returns the data with the rows of training and validation together as training rows, or all rows of folds, in the same units.
-func (d *Data) All() (*Data, error) {
+// All returns the data with the rows of training and validation together as training rows, or all rows of folds, in the same units. It is
+// an error of the context where that ends before, or so soon that no fit to them could begin, see [problems.Prepare].
+func (d *Data) All(ctx context.Context) (*Data, error) {
+	numbers := d.user.Table().Stored()
+	if len(d.parts) == 1 {
+		numbers += d.parts[0].choose.Stored()
+	}
+	if err := problems.Prepare(ctx, numbers); err != nil {
+		return nil, err
+	}
+	if n, p := d.Dims(); float64(n)*float64(p) >= largeTable {
+		runtime.GC() // columns that a search made of the table; those of all rows are about to be made
+	}
 	out := *d
 	var rows, val *dataset.Data
 	if len(d.parts) > 1 {
@@ -32,7 +43,7 @@ func (d *Data) All() (*Data, error) {
 		return nil, err
 	}
 	out.parts = []part{all}
-	return &out, nil
+	return &out, ctx.Err()
 }
 
 // Refits says that the model's lower-level solutions are predictors, see [tune.Refitter].
@@ -47,11 +58,8 @@ const fitGap = 1e-9
 const largeTable = 5e6
 
 // whole is the model of all rows, with its program, which has the fast fit to a relative gap, if there is one, in the place of conic programs of our own backend.
-func (m *Model) whole(backend backends.ConicBackend, gap float64) (*Model, dca.Program, error) {
-	if n, p := m.data.Dims(); float64(n)*float64(p) >= largeTable {
-		runtime.GC() // columns that a search made of the table; those of all rows are about to be made
-	}
-	data, err := m.data.All()
+func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap float64) (*Model, dca.Program, error) {
+	data, err := m.data.All(ctx)
 	if err != nil {
 		return nil, dca.Program{}, err
 	}
@@ -71,7 +79,7 @@ func (m *Model) whole(backend backends.ConicBackend, gap float64) (*Model, dca.P
 // rows, so that what suits the training rows suits all. The test error is nil without test rows. A
 // [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(backend, fitGap)
+	all, p, err := m.whole(ctx, backend, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -92,7 +100,7 @@ func (m *Model) TestError(f problems.Fit) *float64 { return m.data.test(f) }
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(backend, fitGap)
+	all, p, err := m.whole(ctx, backend, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -115,7 +123,7 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 
 // RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.
 func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]problems.Fit, error) {
-	all, p, err := m.whole(backend, problems.PathGap)
+	all, p, err := m.whole(ctx, backend, problems.PathGap)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (c *columnFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&c.id, "id", "", "columns `A,B,..` that name the rows and are no features (default: row names and numbers of rows)")
 	fs.StringVar(&c.missing, "missing", "", "`RULE` for missing values of features: "+strings.Join(table.MissingRules(), ", ")+" (default: median, that of the training rows)")
 	c.registerDivision(fs)
-	fs.StringVar(&c.weights, "weights", "", "column `A` of weights of rows, in fits and errors, for all models but cox, multi-task and matrix-completion")
+	fs.StringVar(&c.weights, "weights", "", "column `A` of weights of rows, in fits and errors, for all models but multi-task and matrix-completion")
 	fs.StringVar(&c.offset, "offset", "", "column `A` of a known term of the value of rows, in fits, errors and predictions: the logarithm of an exposure for poisson, for example")
 	fs.StringVar(&c.event, "event", "", "column `A` that says whether the time of a row is that of its event, for cox: 0 and 1, 1 and 2, or two texts, or A=VALUE with the value of events; none where all rows have one (default: event or status)")
 	c.dialectFlags.register(fs)

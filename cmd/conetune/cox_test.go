@@ -86,6 +86,46 @@ func TestCox(t *testing.T) {
 	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
 }
 
+// A row of weight 2 is two rows, with an offset, penalty factors and bounds, in the choice, the measures and predict.
+func TestCoxWeights(t *testing.T) {
+	dir := t.TempDir()
+	weighted, repeated := "a,b,c,o,part,w,time,event\n", "a,b,c,o,part,time,event\n"
+	for i := range 90 {
+		a, b, c := math.Sin(float64(i)), math.Cos(float64(3*i)), math.Sin(float64(7*i+1))
+		head := fmt.Sprintf("%.6f,%.6f,%.6f,%.4f,%d", a, b, c, math.Sin(float64(5*i)), i%4)
+		tail := fmt.Sprintf(",%d,%d\n", 1+int(10*math.Exp(b-a+0.3*math.Sin(float64(11*i)))), min(1, i%5))
+		weighted += fmt.Sprintf("%s,%d%s", head, 1+i%3, tail)
+		repeated += strings.Repeat(head+tail, 1+i%3)
+	}
+	with, without := write(t, dir, "with.csv", weighted), write(t, dir, "without.csv", repeated)
+	saved, page := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	for _, design := range []func(file string) []string{
+		func(file string) []string { return []string{"--fold-column", "part", "--data", file} },
+		func(file string) []string {
+			return []string{"--drop", "part", "--method", "hoag", "--train", file, "--val", file, "--test", file}
+		},
+	} {
+		run := func(file string, args ...string) map[string]any {
+			args = append([]string{"tune", "cox", "--json", "--save", saved, "--report", page, "--offset", "o", "--penalty-factors", "b=0,c=2", "--upper", "a=0.5"}, args...)
+			return conetune(t, append(args, design(file)...)...).object(t)
+		}
+		b := run(without)
+		expected := conetune(t, "predict", "--model", saved, "--data", without, "--json").object(t)
+		a := run(with, "--weights", "w")
+		for _, field := range []string{"validation_error", "refit", "coefficients"} {
+			near(t, b[field], a[field], field)
+		}
+		measures := func(of map[string]any) float64 {
+			return of["metrics"].(map[string]any)["concordance"].(map[string]any)["value"].(float64)
+		}
+		require.InDelta(t, measures(b), measures(a), 1e-9)
+		got := conetune(t, "predict", "--model", saved, "--data", with, "--json").object(t)
+		require.InEpsilon(t, expected["error"], got["error"], 1e-5)
+		require.InEpsilon(t, expected["concordance"], got["concordance"], 1e-9)
+		require.Contains(t, contents(t, dir)[page], ", weights = w")
+	}
+}
+
 // The same rows with other words for events, with the value named, and with the defaults of --target and --event have the same result.
 func TestCoxEvents(t *testing.T) {
 	dir := t.TempDir()

@@ -10,13 +10,19 @@ import (
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
 // addTimes is add for a fit of hazards, whose values compare rows of one fit only.
 func (d *judged) addTimes(rows *dataset.Data, f tune.Fit) {
+	d.Weight = append(d.Weight, rows.Weights...)
 	for i, y := range rows.Y {
-		d.Y, d.Value, d.Base = append(d.Y, y), append(d.Value, f.Intercept+rows.Dot(i, f.Coefficients)), append(d.Base, 0)
+		offset := 0.0
+		if rows.Offset != nil {
+			offset = rows.Offset[i]
+		}
+		d.Y, d.Value, d.Base = append(d.Y, y), append(d.Value, f.Intercept+rows.Dot(i, f.Coefficients)+offset), append(d.Base, offset)
 	}
 	d.ends = append(d.ends, len(d.Y))
 }
@@ -26,6 +32,9 @@ func (d *judged) times(ties string) []metrics.Metric {
 	from, parts := 0, make([]survival.Part, len(d.ends))
 	for k, to := range d.ends {
 		parts[k] = survival.Part{Y: d.Y[from:to], F: d.Value[from:to]}
+		if d.Weight != nil {
+			parts[k].Weights = d.Weight[from:to]
+		}
 		from = to
 	}
 	index, se := survival.Concordance(parts...)
@@ -35,14 +44,14 @@ func (d *judged) times(ties string) []metrics.Metric {
 	list := []metrics.Metric{{Name: metrics.Concordance, Value: index, StandardError: se, Base: 0.5}}
 	rule, err := survival.ParseTies(ties)
 	if n := survival.Events(d.Y); err == nil && len(parts) == 1 && n > 0 {
-		l := survival.New(d.Y, rule)
-		at := l.At(d.Value, nil)
-		sum := 0.0
-		for _, v := range at.EventLosses() {
-			sum += math.Pow(2*(v-at.HalfDeviance/float64(n)), 2)
+		l := survival.Weighted(d.Y, d.Weight, rule)
+		at, total := l.At(d.Value, nil), l.Weight()
+		losses, weights := at.EventLosses()
+		se := 0.0
+		if n > 1 {
+			se = 2 * regression.StandardError(losses, weights, n)
 		}
-		list = append(list, metrics.Metric{Name: metrics.PartialDeviance, Value: 2 * at.HalfDeviance / float64(n), StandardError: math.Sqrt(sum/math.Max(1, float64(n-1))) / math.Sqrt(float64(n)),
-			Base: 2 * l.HalfDeviance(d.Base) / float64(n)})
+		list = append(list, metrics.Metric{Name: metrics.PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total})
 	}
 	return list
 }
@@ -52,7 +61,7 @@ var riskNames = []string{"low risk", "middle risk", "high risk"}
 
 // riskLines are the shares of rows without an event over time, by thirds of the values among the rows of each part.
 func (d *judged) riskLines() []figure.Line {
-	groups := make([][]float64, len(riskNames))
+	groups, weights := make([][]float64, len(riskNames)), make([][]float64, len(riskNames))
 	from := 0
 	for _, to := range d.ends {
 		order := make([]int, to-from)
@@ -62,13 +71,15 @@ func (d *judged) riskLines() []figure.Line {
 		slices.SortStableFunc(order, func(a, b int) int { return compareNumbers(d.Value[a], d.Value[b]) })
 		for k, i := range order {
 			g := k * len(groups) / len(order)
-			groups[g] = append(groups[g], d.Y[i])
+			if groups[g] = append(groups[g], d.Y[i]); d.Weight != nil {
+				weights[g] = append(weights[g], d.Weight[i])
+			}
 		}
 		from = to
 	}
 	var lines []figure.Line
 	for g, y := range groups {
-		times, share := survival.KaplanMeier(y)
+		times, share := survival.KaplanMeier(y, weights[g])
 		line := figure.Line{Name: riskNames[g], Style: g, X: []float64{0}, Y: []float64{1}}
 		for k, t := range times {
 			line.X, line.Y = append(line.X, t, t), append(line.Y, line.Y[len(line.Y)-1], share[k])

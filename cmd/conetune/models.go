@@ -289,17 +289,23 @@ var models = []modelSpec{
 	},
 	{
 		name:     "cox",
+		weights:  true,
+		offset:   true,
 		kind:     (*cox.Model)(nil),
 		summary:  "times until an event, some censored: proportional hazards with the penalties of the elastic net",
 		unit:     "partial-likelihood deviance for each event",
 		survival: true,
-		flags:    []string{"ties"},
+		flags:    append([]string{"ties"}, termNames...),
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			ties, err := survival.ParseTies(o.ties)
 			if err != nil {
 				return nil, err
 			}
-			return cox.New(s, cox.Options{Standardize: o.standardize, Scaling: o.unit, Ties: ties})
+			terms, err := o.terms.terms(s.Table().Features)
+			if err != nil {
+				return nil, err
+			}
+			return cox.New(s, cox.Options{Standardize: o.standardize, Scaling: o.unit, Ties: ties, Terms: terms})
 		},
 	},
 	{

@@ -98,6 +98,7 @@ type Score struct {
 	// The weights of all rows of a classifier and of those with a wrong label.
 	each, wrong   float64
 	times, values []float64 // of a model of times
+	heavy         []float64 // the weights of these
 }
 
 // NewScore is the score of no rows.
@@ -116,7 +117,7 @@ func (s *Score) AddWeighted(value, y, w float64) {
 	case y != y:
 		return
 	case m.Times():
-		s.addTime(value, y)
+		s.addTime(value, y, w)
 		return
 	case m.Labels == nil:
 		s.Rows++

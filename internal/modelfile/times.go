@@ -36,25 +36,25 @@ func (m *Model) validateTimes() error {
 	return nil
 }
 
-// addTime scores a row by its value and its time; a row without a time is not scored.
-func (s *Score) addTime(value, y float64) {
+// addTime scores a row by its value, its time and its weight; a row without a time is not scored.
+func (s *Score) addTime(value, y, w float64) {
 	if survival.Check([]float64{y}) == nil {
 		s.Rows++
-		s.times, s.values = append(s.times, y), append(s.values, value)
+		s.times, s.values, s.heavy = append(s.times, y), append(s.values, value), append(s.heavy, w)
 	}
 }
 
 // deviance is that of the rows for each event, NaN where no event has others at risk.
 func (s *Score) deviance() float64 {
 	ties, err := survival.ParseTies(s.model.Loss.Ties)
-	l := survival.New(s.times, ties)
+	l := survival.Weighted(s.times, s.heavy, ties)
 	if err != nil || l.HalfDeviance(make([]float64, len(s.times))) == 0 {
 		return math.NaN()
 	}
-	return 2 * l.HalfDeviance(s.values) / float64(l.Events())
+	return 2 * l.HalfDeviance(s.values) / l.Weight()
 }
 
 // Concordance is that of the rows, see [survival.Concordance]; NaN for other models.
 func (s *Score) Concordance() (index, standardError float64) {
-	return survival.Concordance(survival.Part{Y: s.times, F: s.values})
+	return survival.Concordance(survival.Part{Y: s.times, F: s.values, Weights: s.heavy})
 }

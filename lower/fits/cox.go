@@ -3,6 +3,9 @@ package fits
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
@@ -17,8 +20,10 @@ type CoxOptions struct {
 	// Grouped has the validation loss be what the validation rows add to the deviance of the training rows; else it is the deviance of the validation rows alone,
 	// which have to have an event with others at risk.
 	Grouped bool
-	// Events is the number of events that the validation loss is shared out to; 0 means those of the validation rows.
+	// Events is the number of events, or the sum of their weights, that the validation loss is shared out to; 0 means those of the validation rows.
 	Events float64
+	// Terms are those of single features.
+	Terms sparse.Terms
 }
 
 // Cox is a regression of proportional hazards with the hyperparameters of an elastic net, see [sparse.Cox]. Times are minus those of censored rows. The validation loss is a deviance for
@@ -39,7 +44,7 @@ type Cox struct {
 
 // NewCox takes rows with times.
 func NewCox(train, val Rows, o CoxOptions) (*Cox, error) {
-	g, err := sparse.NewCox(train.X, train.Y, o.Ties)
+	g, err := sparse.CoxOf(sparse.Sample(train), o.Ties, o.Terms)
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the Cox regression: %w", err)
 	}
@@ -50,19 +55,34 @@ func NewCox(train, val Rows, o CoxOptions) (*Cox, error) {
 		return nil, fmt.Errorf("fits: validation rows of the Cox regression: %w", err)
 	}
 	m := &Cox{train: g, val: val, trainX: train.X, events: o.Events}
+	own := survival.Weighted(val.Y, val.Weights, o.Ties)
 	if o.Grouped {
-		m.plus = survival.New(append(append([]float64(nil), train.Y...), val.Y...), o.Ties)
-		m.minus = survival.New(train.Y, o.Ties)
-	} else if m.plus = survival.New(val.Y, o.Ties); m.plus.HalfDeviance(make([]float64, len(val.Y))) == 0 {
+		m.plus = survival.Weighted(slices.Concat(train.Y, val.Y), bothWeights(train, val), o.Ties)
+		m.minus = survival.Weighted(train.Y, train.Weights, o.Ties)
+	} else if m.plus = own; m.plus.HalfDeviance(make([]float64, len(val.Y))) == 0 {
 		return nil, fmt.Errorf("fits: no event of the validation rows of the Cox regression has others at risk")
 	}
 	if m.events == 0 {
-		m.events = float64(survival.Events(val.Y))
+		m.events = own.Weight()
 	}
 	if !(m.events > 0) {
 		return nil, fmt.Errorf("fits: no event in the validation rows of the Cox regression")
 	}
 	return m, nil
+}
+
+// bothWeights are those of two sets of rows; nil for equal ones.
+func bothWeights(a, b Rows) []float64 {
+	if a.Weights == nil && b.Weights == nil {
+		return nil
+	}
+	of := func(r Rows) []float64 {
+		if r.Weights == nil {
+			return slices.Repeat([]float64{1}, len(r.Y))
+		}
+		return r.Weights
+	}
+	return slices.Concat(of(a), of(b))
 }
 
 // Dim is 2.
@@ -77,7 +97,8 @@ func (m *Cox) Path() [][]float64 { return elasticPath(m.LambdaMax()) }
 // coxState is the solution behind a point.
 type coxState struct {
 	*sparse.CoxSolution
-	w2 float64
+	w2     float64
+	factor func(j int) float64
 }
 
 // Solve implements [lower.Differentiable].
@@ -96,7 +117,7 @@ func (m *Cox) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	value, _ := m.validation(s, false)
 	return &lower.Point{
 		Lambda: append([]float64(nil), lambda...), X: [][]float64{s.B}, Validation: value, Gap: m.train.Relative(s.Gap),
-		Solved: s.Status == lower.Optimal || s.Status == lower.Exhausted, State: &coxState{s, lambda[1]},
+		Solved: s.Status == lower.Optimal || s.Status == lower.Exhausted, State: &coxState{s, lambda[1], m.train.Factor},
 	}, nil
 }
 
@@ -104,6 +125,9 @@ func (m *Cox) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 func (m *Cox) validation(s *sparse.CoxSolution, wanted bool) (value float64, gradient []float64) {
 	f := make([]float64, len(m.val.Y))
 	m.val.X.Mul(f, s.B)
+	if m.val.Offset != nil {
+		floats.Add(f, m.val.Offset)
+	}
 	if wanted {
 		gradient = make([]float64, len(s.B))
 	}
@@ -132,7 +156,7 @@ func (m *Cox) validation(s *sparse.CoxSolution, wanted bool) (value float64, gra
 	return value, gradient
 }
 
-// Gradient implements [lower.Differentiable]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L over the coefficients S that are not zero. All modes
+// Gradient implements [lower.Differentiable]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L over the coefficients S that are neither zero nor at a bound, with factors times these. All modes
 // solve it by a factor of H.
 func (m *Cox) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	s := at.State.(*coxState)
@@ -174,9 +198,9 @@ func (m *Cox) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOpt
 // right is H times the derivative of coefficient j in hyperparameter i.
 func (s *coxState) right(j, i int) float64 {
 	if i == 0 {
-		return -sign(s.B[j])
+		return -s.factor(j) * sign(s.B[j])
 	}
-	return -s.B[j]
+	return -s.factor(j) * s.B[j]
 }
 
 var _ lower.Differentiable = (*Cox)(nil)

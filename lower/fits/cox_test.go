@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
@@ -52,6 +53,41 @@ func TestCoxHypergradient(t *testing.T) {
 	}
 }
 
+// So they are with weights, an offset, factors and bounds, which some coefficients are at.
+func TestCoxTermsHypergradient(t *testing.T) {
+	const h, tol = 1e-4, 1e-15
+	train, val := generated(t, "60-30-0-p40", 4, false)
+	train, val = timed(train), timed(val)
+	for _, r := range []*Rows{&train, &val} {
+		for i := range r.Y {
+			r.Weights, r.Offset = append(r.Weights, 1+math.Mod(float64(i), 4)), append(r.Offset, math.Sin(float64(i)))
+		}
+	}
+	p := train.X.Columns()
+	terms := sparse.Terms{Factors: slices.Repeat([]float64{1}, p), Upper: slices.Repeat([]float64{0.05}, p)}
+	for j := range 3 {
+		terms.Factors[j], terms.Upper[j] = float64(j)/2, math.Inf(1)
+	}
+	for _, o := range []CoxOptions{{Terms: terms}, {Ties: survival.Efron, Grouped: true, Terms: terms}} {
+		m, err := NewCox(train, val, o)
+		require.NoError(t, err)
+		lambda := []float64{0.1 * m.LambdaMax(), 0.05 * m.LambdaMax()}
+		at, err := m.Solve(context.Background(), lambda, tol, nil)
+		require.NoError(t, err)
+		require.True(t, at.Solved)
+		require.Contains(t, at.X[0], 0.05)
+		adjoint, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
+		require.NoError(t, err)
+		forward, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward})
+		require.NoError(t, err)
+		scale := floats.Norm(adjoint, math.Inf(1))
+		for i := range lambda {
+			require.InDelta(t, differenceAt(t, m, at, i, h, tol), adjoint[i], 1e-4*scale)
+			require.InDelta(t, adjoint[i], forward[i], 1e-9*scale)
+		}
+	}
+}
+
 // The validation loss by hand: training rows at times 1 and 3, a validation row at 2, all events, and one feature. Alone the validation rows need two.
 func TestCoxValidation(t *testing.T) {
 	rows := func(x, y []float64) Rows { return Rows{X: design.FromColumns(len(y), 1, x), Y: y} }
@@ -71,7 +107,7 @@ func TestCoxValidation(t *testing.T) {
 	for want, bad := range map[string][2]Rows{
 		"no event of the validation rows": {train, val},
 		"no event has other rows at risk": {val, train},
-		"the time of row 0 is 0":          {train, rows([]float64{1}, []float64{0})},
+		"the time of row 0 is +Inf":       {train, rows([]float64{1}, []float64{math.Inf(1)})},
 		"2 features":                      {Rows{X: design.FromColumns(2, 2, []float64{1, 0, 2, 3}), Y: train.Y}, val},
 	} {
 		_, err := NewCox(bad[0], bad[1], CoxOptions{})

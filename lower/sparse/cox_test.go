@@ -87,6 +87,52 @@ func TestCoxOvarian(t *testing.T) {
 	}
 }
 
+// The same with weights of the rows, an offset, factors of which one is 0, and bounds of coefficients; weights in another unit change nothing.
+func TestCoxTermsPeer(t *testing.T) {
+	x, y := tiedRows()
+	weights, offset := make([]float64, len(y)), make([]float64, len(y))
+	for i := range y {
+		weights[i], offset[i] = 5*(1+0.5*math.Sin(float64(i))), 0.3*math.Cos(2*float64(i))
+	}
+	inf := math.Inf(1)
+	terms := Terms{Factors: []float64{1, 0, 2, 1, 0.5}, Lower: []float64{-inf, -inf, -inf, 0, -inf}, Upper: []float64{1, inf, 0.01, inf, inf}}
+	for _, c := range []struct {
+		ties              survival.Ties
+		w1, w2, objective float64
+		b                 []float64
+	}{
+		{survival.Breslow, 0, 0.05, 1.563122758160185, []float64{1, -0.573713395, 0.01, 0, 0.0505730929}},
+		{survival.Breslow, 0.02, 0, 1.558691642986558, []float64{1, -0.572813424, 0, 0, 0.0222169143}},
+		{survival.Breslow, 0.01, 0.03, 1.563528340065121, []float64{1, -0.573485082, 0.00999363506, 0, 0.0361142025}},
+		{survival.Efron, 0, 0.05, 1.731660684989592, []float64{1, -0.607237455, 0.01, 0, 0.0487511324}},
+		{survival.Efron, 0.02, 0, 1.727252795460753, []float64{1, -0.606449207, 0, 0, 0.0196518481}},
+		{survival.Efron, 0.01, 0.03, 1.732056842595816, []float64{1, -0.607049929, 0.01, 0, 0.0338095198}},
+	} {
+		g, err := CoxOf(Sample{X: design.New(x), Y: y, Weights: weights, Offset: offset}, c.ties, terms)
+		require.NoError(t, err)
+		s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-11, nil)
+		require.NoError(t, err)
+		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+		require.InDelta(t, c.objective, s.Objective, 1e-11)
+		require.LessOrEqual(t, s.Gap, 1e-10)
+		require.InDeltaSlice(t, c.b, s.B, 1e-5)
+		// What is found at a loose tolerance is as near as it says.
+		loose, err := g.Solve(context.Background(), c.w1, c.w2, 1e-3, nil)
+		require.NoError(t, err)
+		require.LessOrEqual(t, loose.Objective-c.objective, loose.Gap+1e-11)
+		// From the largest weight on only the feature without a penalty is in use.
+		top := g.LambdaMax()
+		at, err := g.Solve(context.Background(), top*(1+1e-6), 0, 1e-11, nil)
+		require.NoError(t, err)
+		below, err := g.Solve(context.Background(), top*0.99, 0, 1e-11, nil)
+		require.NoError(t, err)
+		for j, v := range at.B {
+			require.Equal(t, j == 1, v != 0)
+		}
+		require.NotEqual(t, make([]float64, 4), append([]float64{below.B[0]}, below.B[2:]...))
+	}
+}
+
 // Many features: the gap is met, and bounds the distance from a solution that is more exact.
 func TestCoxWide(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
@@ -147,4 +193,18 @@ func TestBadCox(t *testing.T) {
 	s, err := g.Solve(ctx, 1e-3, 0, 0, nil)
 	require.NoError(t, err)
 	require.Equal(t, lower.Cancelled, s.Status)
+}
+
+// The weighted data of appendix E of Therneau and Grambsch, Modeling survival data (2000), by which coxph of R's survival is validated.
+func TestCoxWeighted(t *testing.T) {
+	y := []float64{1, -1, 2, 2, 2, -2, -3, 4, -5}
+	x := []float64{2, 0, 1, 1, 0, 1, 0, 1, 0}
+	weights := []float64{1, 2, 3, 4, 3, 2, 1, 2, 1}
+	for ties, want := range map[survival.Ties]float64{survival.Breslow: 0.85955744, survival.Efron: 0.87260425} {
+		g, err := CoxOf(Sample{X: design.FromColumns(9, 1, x), Y: y, Weights: weights}, ties, Terms{})
+		require.NoError(t, err)
+		s, err := g.Solve(context.Background(), 1e-10, 0, 1e-13, nil)
+		require.NoError(t, err)
+		require.InDelta(t, want, s.B[0], 5e-8)
+	}
 }

@@ -60,7 +60,7 @@ func (s *coxSolve) choose() {
 	for j, v := range s.b {
 		if v != 0 {
 			s.set = append(s.set, j)
-		} else if over := math.Abs(s.c[j]) - s.w1; over > 0 {
+		} else if over := math.Abs(s.c[j]) - s.terms.weight(j)*s.w1; over > 0 && s.moves(j) {
 			list = append(list, ranked{-over, j})
 		}
 	}
@@ -99,6 +99,7 @@ func (s *coxSolve) model(curvatures, old []float64, ridge float64) {
 	size := len(s.set)
 	q := &s.problem
 	q.resize(size)
+	q.box = s.terms.of(s.set)
 	copy(q.a, curvatures)
 	largest := 0.0
 	for i := range size {
@@ -107,8 +108,9 @@ func (s *coxSolve) model(curvatures, old []float64, ridge float64) {
 	for i, j := range s.set {
 		row := q.a[i*size : (i+1)*size]
 		row[i] += ridge * (math.Abs(row[i]) + ridge*largest)
-		q.q[i], q.w[i] = floats.Dot(row, old)+s.c[j], s.w1
-		row[i] += s.w2
+		factor := s.terms.weight(j)
+		q.q[i], q.w[i] = floats.Dot(row, old)+s.c[j], factor*s.w1
+		row[i] += factor * s.w2
 	}
 }
 
@@ -117,7 +119,7 @@ func (s *coxSolve) model(curvatures, old []float64, ridge float64) {
 func (s *coxSolve) line(old, to []float64) bool {
 	value, promise := s.loss+s.penalty(s.b), 0.0
 	for i, j := range s.set {
-		promise += s.w1*(math.Abs(to[i])-math.Abs(old[i])) + s.w2/2*(to[i]*to[i]-old[i]*old[i]) - (to[i]-old[i])*s.c[j]
+		promise += s.terms.weight(j)*(s.w1*(math.Abs(to[i])-math.Abs(old[i]))+s.w2/2*(to[i]*to[i]-old[i]*old[i])) - (to[i]-old[i])*s.c[j]
 	}
 	if !(promise < 0) {
 		return false
@@ -141,7 +143,7 @@ func (s *coxSolve) line(old, to []float64) bool {
 	return false
 }
 
-// CoxSystem solves systems with the second derivatives of the objective at a solution over its coefficients that are not zero.
+// CoxSystem solves systems with the second derivatives of the objective at a solution over its coefficients that are neither zero nor at a bound.
 type CoxSystem struct {
 	// Set are these.
 	Set    []int
@@ -152,7 +154,7 @@ type CoxSystem struct {
 func (g *Cox) System(ctx context.Context, s *CoxSolution, w2 float64) *CoxSystem {
 	out := &CoxSystem{}
 	for j, v := range s.B {
-		if v != 0 {
+		if lo, hi := g.terms.room(j); v != 0 && lo < v && v < hi {
 			out.Set = append(out.Set, j)
 		}
 	}
@@ -166,7 +168,7 @@ func (g *Cox) System(ctx context.Context, s *CoxSolution, w2 float64) *CoxSystem
 	h := g.curvatures(ctx, point, a, out.Set)
 	largest := 0.0
 	for i := range k {
-		h[i*k+i] += w2
+		h[i*k+i] += w2 * g.terms.weight(out.Set[i])
 		largest = math.Max(largest, h[i*k+i])
 	}
 	for ridge := coxRidge * coxRidge; ridge <= coxMostRidge && ctx.Err() == nil; ridge *= 100 {

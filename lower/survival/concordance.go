@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Part are rows with times and values that compare with each other.
-type Part struct{ Y, F []float64 }
+// Part are rows with times and values that compare with each other, and their weights, nil for ones, whose products are those of pairs.
+type Part struct{ Y, F, Weights []float64 }
 
 // Concordance is Harrell's index (JAMA 247, 1982) of values of rows: of the pairs of a part of which it is known whose event came first, the share in
 // which that row has the larger value; equal values count one half. A pair is known where the earlier time is an event, or both times are
@@ -16,7 +16,7 @@ type Part struct{ Y, F []float64 }
 func Concordance(parts ...Part) (index, standardError float64) {
 	var good, pairs []float64
 	for _, p := range parts {
-		g, n := concordant(p.Y, p.F)
+		g, n := concordant(p)
 		good, pairs = append(good, g...), append(pairs, n...)
 	}
 	total := floats.Sum(pairs)
@@ -31,10 +31,19 @@ func Concordance(parts ...Part) (index, standardError float64) {
 	return index, math.Sqrt(standardError)
 }
 
-// concordant counts the pairs of each row in which the values are as the times, and all that are known.
-func concordant(y, f []float64) (less, pairs []float64) {
+// weight is that of row i.
+func (p Part) weight(i int) float64 {
+	if p.Weights == nil {
+		return 1
+	}
+	return p.Weights[i]
+}
+
+// concordant counts the pairs of each row in which the values are as the times, and all that are known, or sums up their weights.
+func concordant(p Part) (less, pairs []float64) {
+	y := p.Y
 	order := sorted(y)
-	rank := ranks(f)
+	rank := ranks(p.F)
 	less, pairs = make([]float64, len(y)), make([]float64, len(y))
 	count := func(sign float64, at []int, now, to func(i int) bool) {
 		tree := make(counts, len(y)+1)
@@ -50,7 +59,7 @@ func concordant(y, f []float64) (less, pairs []float64) {
 				pairs[i] += tree.total()
 			}
 			if now(i) {
-				tree.add(rank[i])
+				tree.add(rank[i], p.weight(i))
 			}
 		}
 	}
@@ -60,12 +69,18 @@ func concordant(y, f []float64) (less, pairs []float64) {
 	slices.Reverse(backward)
 	count(1, backward, any, event)
 	count(-1, order, event, any)
-	untie(y, rank, order, less, pairs)
+	p.untie(rank, order, less, pairs)
+	for i := range y {
+		if w := p.weight(i); w != 1 {
+			less[i], pairs[i] = w*less[i], w*pairs[i]
+		}
+	}
 	return less, pairs
 }
 
 // untie takes the pairs of events at one time off.
-func untie(y []float64, rank, order []int, less, pairs []float64) {
+func (p Part) untie(rank, order []int, less, pairs []float64) {
+	y := p.Y
 	for at := 0; at < len(order); {
 		from := at
 		censored := math.Signbit(y[order[from]])
@@ -90,7 +105,7 @@ func untie(y []float64, rank, order []int, less, pairs []float64) {
 					less[i] -= tree.total() - below - equal/2
 				}
 				pairs[i] -= tree.total()
-				tree.add(rank[i])
+				tree.add(rank[i], p.weight(i))
 			}
 		}
 	}
@@ -112,10 +127,10 @@ func ranks(f []float64) []int {
 // counts are sums over ranks, a binary indexed tree whose entry 0 is the whole.
 type counts []float64
 
-func (c counts) add(rank int) {
-	c[0]++
+func (c counts) add(rank int, weight float64) {
+	c[0] += weight
 	for ; rank < len(c); rank += rank & -rank {
-		c[rank]++
+		c[rank] += weight
 	}
 }
 

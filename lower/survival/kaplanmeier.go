@@ -2,19 +2,32 @@ package survival
 
 import "math"
 
-// KaplanMeier is the share of rows whose event has not come by a time (JASA 53, 1958): Share[k] from Times[k] on, and 1 before. The last time is that of the last row, with an event or not.
-func KaplanMeier(y []float64) (times, share []float64) {
+// KaplanMeier is the share of rows, by their weights, nil for ones, whose event has not come by a time (JASA 53, 1958): Share[k] from Times[k] on, and 1 before. The last time is that of the last row, with an event or not.
+func KaplanMeier(y, weights []float64) (times, share []float64) {
 	order := sorted(y)
-	s := 1.0
+	of := func(i int) float64 {
+		if weights == nil {
+			return 1
+		}
+		return weights[i]
+	}
+	risk, s := 0.0, 1.0 // whose time is to come
+	for _, i := range order {
+		risk += of(i)
+	}
 	for at := 0; at < len(order); {
-		t, events, risk := math.Abs(y[order[at]]), 0, len(order)-at
+		t, some, events, gone := math.Abs(y[order[at]]), false, 0.0, 0.0
 		for ; at < len(order) && math.Abs(y[order[at]]) == t; at++ {
-			if !math.Signbit(y[order[at]]) {
-				events++
+			if gone += of(order[at]); !math.Signbit(y[order[at]]) {
+				some, events = true, events+of(order[at])
 			}
 		}
-		s *= 1 - float64(events)/float64(risk)
-		if events > 0 || at == len(order) {
+		s *= 1 - math.Min(1, events/risk)
+		risk -= gone
+		if at == len(order) && some && events == gone { // whatever the rounding
+			s = 0
+		}
+		if some || at == len(order) {
 			times, share = append(times, t), append(share, s)
 		}
 	}

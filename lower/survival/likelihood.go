@@ -41,7 +41,8 @@ func ParseTies(name string) (Ties, error) {
 //	sum over times of  sum_{i in D} f_i - sum_k m_k log( sum_{i in R \ D} exp(f_i) + c_k sum_{i in D} exp(f_i) ),
 //
 // of one term k with m = d, c = 1 for Breslow's rule (Biometrics 30, 1974), and d terms with m = 1, c_k = 1 - k/d, k = 0, .., d - 1, for Efron's (JASA 72,
-// 1977). It does not change, and may be used by several goroutines.
+// 1977). With weights w_i of the rows, these stand before each f_i of an event and each exp(f_i), and m is the sum of the weights of D, for Efron's rule a d-th of it, as in coxph of
+// R's survival: with Breslow's rule a row of weight 2 is two rows. It does not change, and may be used by several goroutines.
 type Likelihood struct {
 	n         int
 	order     []int // of the rows by time
@@ -49,49 +50,75 @@ type Likelihood struct {
 	groups    []group
 	events    int
 	saturated float64
+	// weight are those of the rows, nil for ones, and shift their logarithms.
+	weight, shift []float64
 }
 
 // group are the events of one time, at positions from on in the order, all later ones being at risk.
 type group struct {
 	from, events int
 	time         float64
+	weight       float64 // of the events
 }
 
 // terms of a group, with the weight m of each.
 func (l *Likelihood) terms(g group) (count int, m float64) {
 	if l.ties == Efron {
-		return g.events, 1
+		return g.events, g.weight / float64(g.events)
 	}
-	return 1, float64(g.events)
+	return 1, g.weight
 }
 
 // share is c_k.
 func (g group) share(k int) float64 { return 1 - float64(k)/float64(g.events) }
 
 // New takes the times of rows, see [Check].
-func New(y []float64, ties Ties) *Likelihood {
-	l := &Likelihood{n: len(y), order: sorted(y), ties: ties, events: Events(y)}
+func New(y []float64, ties Ties) *Likelihood { return Weighted(y, nil, ties) }
+
+// Weighted is New with positive weights of the rows, nil for ones.
+func Weighted(y, weights []float64, ties Ties) *Likelihood {
+	l := &Likelihood{n: len(y), order: sorted(y), ties: ties, events: Events(y), weight: weights}
+	if weights != nil {
+		l.shift = make([]float64, len(weights))
+		for i, w := range weights {
+			l.shift[i] = math.Log(w)
+		}
+	}
 	for at := 0; at < l.n; {
 		t := math.Abs(y[l.order[at]])
 		g := group{from: at, time: t}
 		for ; at < l.n && math.Abs(y[l.order[at]]) == t; at++ {
 			if !math.Signbit(y[l.order[at]]) {
 				g.events++
+				g.weight += l.weightOf(l.order[at])
 			}
 		}
 		if g.events == 0 {
 			continue
 		}
 		l.groups = append(l.groups, g)
-		d := float64(g.events)
-		if ties == Efron {
-			v, _ := math.Lgamma(d + 1)
-			l.saturated -= v
-		} else {
-			l.saturated -= d * math.Log(d)
-		}
+		l.saturated += l.best(g)
 	}
 	return l
+}
+
+// weightOf is that of row i.
+func (l *Likelihood) weightOf(i int) float64 {
+	if l.weight == nil {
+		return 1
+	}
+	return l.weight[i]
+}
+
+// best is what a model that is right about every row has for a group.
+func (l *Likelihood) best(g group) float64 {
+	sum := -g.weight * math.Log(g.weight)
+	if l.ties == Efron { // the shares of the d terms have the product d! / d^d
+		d := float64(g.events)
+		v, _ := math.Lgamma(d + 1)
+		sum -= g.weight / d * (v - d*math.Log(d))
+	}
+	return sum
 }
 
 // Rows is the number of rows.
@@ -99,6 +126,14 @@ func (l *Likelihood) Rows() int { return l.n }
 
 // Events counts the rows with an event.
 func (l *Likelihood) Events() int { return l.events }
+
+// Weight is the sum of the weights of the rows with an event.
+func (l *Likelihood) Weight() (sum float64) {
+	for _, g := range l.groups {
+		sum += g.weight
+	}
+	return sum
+}
 
 // Terms is the number of terms.
 func (l *Likelihood) Terms() (n int) {
@@ -113,6 +148,7 @@ func (l *Likelihood) Terms() (n int) {
 type Point struct {
 	l *Likelihood
 	f []float64
+	g []float64 // f with the logarithms of the weights
 	// ratio is the share of the row at a position in the risk of that position and all later ones, tied that in the risk of the events of its time.
 	ratio, tied []float64
 	logs        []float64 // of the sums of risks, for each term
@@ -128,13 +164,15 @@ func (l *Likelihood) At(f []float64, old *Point) *Point {
 		terms := l.Terms()
 		p = &Point{l: l, ratio: make([]float64, l.n), tied: make([]float64, l.n), logs: make([]float64, terms), part: make([]float64, terms)}
 	}
-	p.f, p.HalfDeviance = f, l.saturated
+	if p.f, p.g, p.HalfDeviance = f, f, l.saturated; l.weight != nil {
+		p.g = floats.AddTo(make([]float64, l.n), f, l.shift)
+	}
 	top, sum := math.Inf(-1), 0.0 // log(sum of risks) = top + log(sum)
 	term := len(p.logs)
 	at := l.n
 	later := func(to int) {
 		for at--; at >= to; at-- {
-			v := f[l.order[at]]
+			v := p.g[l.order[at]]
 			if v > top {
 				sum, top = sum*math.Exp(top-v)+1, v
 				p.ratio[at] = 1 / sum
@@ -172,12 +210,12 @@ func (p *Point) tie(g group) float64 {
 	rows := p.l.order[g.from : g.from+g.events]
 	top := math.Inf(-1)
 	for _, i := range rows {
-		top = math.Max(top, p.f[i])
-		p.HalfDeviance -= p.f[i]
+		top = math.Max(top, p.g[i])
+		p.HalfDeviance -= p.l.weightOf(i) * p.f[i]
 	}
 	sum := 0.0
 	for k, i := range rows {
-		p.tied[g.from+k] = math.Exp(p.f[i] - top)
+		p.tied[g.from+k] = math.Exp(p.g[i] - top)
 		sum += p.tied[g.from+k]
 	}
 	for k := range rows {
@@ -194,7 +232,7 @@ func logSum(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// Slopes sets u to the derivatives of the logarithm of the likelihood in f, and a to 1{i in D} - u_i, the sums of the shares of a row in the terms. Minus the second
+// Slopes sets u to the derivatives of the logarithm of the likelihood in f, and a to w_i 1{i in D} - u_i, the sums of the shares of a row in the terms. Minus the second
 // derivatives are diag(a) - sum_k m_k p_k p_k', with the shares p_k of the rows in term k.
 func (p *Point) Slopes(u, a []float64) {
 	l := p.l
@@ -203,7 +241,7 @@ func (p *Point) Slopes(u, a []float64) {
 	set := func(to int) {
 		for ; at < to; at++ {
 			i := l.order[at]
-			a[i] = math.Exp(p.f[i] + before)
+			a[i] = math.Exp(p.g[i] + before)
 			u[i] = -a[i]
 		}
 	}
@@ -219,8 +257,8 @@ func (p *Point) Slopes(u, a []float64) {
 		term += count
 		for ; at < g.from+g.events; at++ {
 			i := l.order[at]
-			a[i] = math.Exp(p.f[i] + own)
-			u[i] = 1 - a[i]
+			a[i] = math.Exp(p.g[i] + own)
+			u[i] = l.weightOf(i) - a[i]
 		}
 	}
 	set(l.n)
@@ -269,8 +307,8 @@ func (l *Likelihood) Weights() []float64 {
 //
 //	HalfDeviance at v >= Entropy(t) - t u'v,
 //
-// with equality for t = 1 at v = f. It is the sum over the terms of m_k times minus the sum of q log(q / c), c = 1 but for the events of the time, where
-// q is t times the shares of the rows and, for the events, (1 - t) / d more.
+// with equality for t = 1 at v = f. It is the sum over the terms of m_k times minus the sum of q log(q / (c w)), c = 1 but for the events of the time, where
+// q is t times the shares of the rows and, for the events, their share of the weights of D times 1 - t more.
 func (p *Point) Entropy(t float64) float64 {
 	l := p.l
 	sum := l.saturated
@@ -284,11 +322,12 @@ func (p *Point) Entropy(t float64) float64 {
 			if t > 0 && t < 1 {
 				h -= t * math.Log(t)
 				for at := g.from; at < g.from+g.events; at++ {
-					own := p.tied[at] * p.part[term+j]
-					h += xlog(t*own, own/g.share(j)*t) - xlog(t*own+(1-t)/float64(g.events), (t*own+(1-t)/float64(g.events))/g.share(j))
+					w := l.weightOf(l.order[at])
+					own, more := t*p.tied[at]*p.part[term+j], (1-t)*w/g.weight
+					h += xlog(own, own/(w*g.share(j))) - xlog(own+more, (own+more)/(w*g.share(j)))
 				}
 			} else if t == 0 {
-				h = math.Log(float64(g.events)) + math.Log(g.share(j))
+				h = math.Log(g.weight) + math.Log(g.share(j))
 			}
 			sum += m * h
 		}
@@ -308,28 +347,26 @@ func xlog(x, y float64) float64 {
 // HalfDeviance is that of values f.
 func (l *Likelihood) HalfDeviance(f []float64) float64 { return l.At(f, nil).HalfDeviance }
 
-// EventLosses are the parts of the half deviance that belong to the events, in the order of their times, those of one time being its mean.
-func (p *Point) EventLosses() []float64 {
+// EventLosses are the parts of the half deviance that belong to the events by unit of weight, in the order of their times, those of one time being its mean, and the weights of
+// these events, nil for ones.
+func (p *Point) EventLosses() (losses, weights []float64) {
 	l := p.l
-	out := make([]float64, 0, l.events)
+	losses = make([]float64, 0, l.events)
 	term := 0
 	for _, g := range l.groups {
 		count, m := l.terms(g)
-		own := 0.0
-		if l.ties == Efron {
-			v, _ := math.Lgamma(float64(g.events) + 1)
-			own = -v
-		} else {
-			own = -float64(g.events) * math.Log(float64(g.events))
-		}
-		own += m * floats.Sum(p.logs[term:term+count])
-		for _, i := range l.order[g.from : g.from+g.events] {
-			own -= p.f[i]
+		own := l.best(g) + m*floats.Sum(p.logs[term:term+count])
+		rows := l.order[g.from : g.from+g.events]
+		for _, i := range rows {
+			own -= l.weightOf(i) * p.f[i]
 		}
 		term += count
-		for range g.events {
-			out = append(out, own/float64(g.events))
+		for _, i := range rows {
+			losses = append(losses, own/g.weight)
+			if l.weight != nil {
+				weights = append(weights, l.weight[i])
+			}
 		}
 	}
-	return out
+	return losses, weights
 }

@@ -65,7 +65,9 @@ func TestHalfDeviance(t *testing.T) {
 				require.InDelta(t, want, l.HalfDeviance(moved), 1e-9*(1+want))
 			}
 			sum := 0.0
-			for _, v := range l.At(f, nil).EventLosses() {
+			losses, weights := l.At(f, nil).EventLosses()
+			require.Nil(t, weights)
+			for _, v := range losses {
 				sum += v
 			}
 			require.InDelta(t, want, sum, 1e-10*(1+want))
@@ -194,7 +196,7 @@ func TestConcordance(t *testing.T) {
 		for i := range w {
 			w[i] = 1
 		}
-		c, se := Concordance(Part{y, f})
+		c, se := Concordance(Part{Y: y, F: f})
 		require.InDelta(t, weighted(y, f, w), c, 1e-13)
 		sum := 0.0
 		for i := range w {
@@ -208,7 +210,7 @@ func TestConcordance(t *testing.T) {
 		}
 		require.InDelta(t, math.Sqrt(sum), se, 1e-8)
 	}
-	c, _ := Concordance(Part{[]float64{-1, -2}, []float64{1, 2}})
+	c, _ := Concordance(Part{Y: []float64{-1, -2}, F: []float64{1, 2}})
 	require.True(t, math.IsNaN(c))
 }
 
@@ -227,12 +229,12 @@ func TestBaseline(t *testing.T) {
 
 // The pairs of several parts are those of each, and the shares of a textbook's six rows: 6, 6, 6+, 7, 10, 13+ weeks.
 func TestParts(t *testing.T) {
-	a, b := Part{[]float64{1, 2, -3}, []float64{3, 1, 2}}, Part{[]float64{1, 2}, []float64{1, 2}}
+	a, b := Part{Y: []float64{1, 2, -3}, F: []float64{3, 1, 2}}, Part{Y: []float64{1, 2}, F: []float64{1, 2}}
 	one, _ := Concordance(a)
 	require.InDelta(t, 2.0/3, one, 1e-15)
 	both, _ := Concordance(a, b)
 	require.InDelta(t, 0.5, both, 1e-15)
-	times, share := KaplanMeier([]float64{6, -13, 6, -6, 10, 7})
+	times, share := KaplanMeier([]float64{6, -13, 6, -6, 10, 7}, nil)
 	require.Equal(t, []float64{6, 7, 10, 13}, times)
 	require.InDeltaSlice(t, []float64{4.0 / 6, 4.0 / 6 * 2 / 3, 4.0 / 6 / 3, 4.0 / 6 / 3}, share, 1e-15)
 }
@@ -251,12 +253,12 @@ func TestTimeZero(t *testing.T) {
 		for _, ties := range []Ties{Breslow, Efron} {
 			require.Equal(t, New(later, ties).HalfDeviance(f), New(y, ties).HalfDeviance(f))
 		}
-		wantLess, wantPairs := concordant(later, f)
-		less, pairs := concordant(y, f)
+		wantLess, wantPairs := concordant(Part{Y: later, F: f})
+		less, pairs := concordant(Part{Y: y, F: f})
 		require.Equal(t, wantLess, less)
 		require.Equal(t, wantPairs, pairs)
-		_, want := KaplanMeier(later)
-		_, share := KaplanMeier(y)
+		_, want := KaplanMeier(later, nil)
+		_, share := KaplanMeier(y, nil)
 		require.Equal(t, want, share)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/backends"
@@ -42,25 +43,48 @@ func (m *Model) level(data *regression.Data, t int, share float64) func(*convex.
 	train, val, _ := data.Rows()
 	return func(model *convex.Model, r convex.Affine) dca.Level {
 		b := model.Variable("b", len(data.Features()))
+		var set []*convex.Constraint
+		if of := data.Set(); of != nil {
+			set = of(b.Expr())
+		}
 		return dca.Level{
+			Set:        set,
 			X:          []*convex.Variable{b},
-			Train:      m.halfDeviance(train, b).Scale(share / float64(len(train.Y))),
+			Train:      m.halfDeviance(train, b).Scale(share / total(train)),
 			Validation: m.halfDeviance(val, b).Scale(share * 2 / m.parts[t].events),
 			Constraints: []convex.Convex{
-				convex.Norm1(b.Expr()).MinusAffine(r.At(0)),
-				convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
+				data.Norm1(b.Expr()).MinusAffine(r.At(0)),
+				data.HalfSquares(b.Expr()).MinusAffine(r.At(1)),
 			},
 		}
 	}
 }
 
+// total is the sum of the weights of rows.
+func total(d *dataset.Data) float64 {
+	if d.Weights == nil {
+		return float64(len(d.Y))
+	}
+	return floats.Sum(d.Weights)
+}
+
+// rowsOf are rows for a fit.
+func rowsOf(d *dataset.Data) fits.Rows {
+	r := fits.NewRows(d.X, d.Y)
+	r.Weights, r.Offset = d.Weights, d.Offset
+	return r
+}
+
 // halfDeviance is that of rows among themselves.
 func (m *Model) halfDeviance(d *dataset.Data, b *convex.Variable) convex.Convex {
-	lists := survival.New(d.Y, m.options.Ties).Lists()
+	lists := survival.Weighted(d.Y, d.Weights, m.options.Ties).Lists()
 	f := b.Expr().MulMat(d.X)
+	if d.Offset != nil {
+		f = f.Plus(convex.Const(d.Offset...))
+	}
 	minus := make([]float64, len(d.Y))
-	for _, i := range lists.Event {
-		minus[i] = -1
+	for k, i := range lists.Event {
+		minus[i] = -lists.EventWeight[k]
 	}
 	out := convex.Linear(f.Dot(minus).Plus(convex.Const(lists.Constant)))
 	risks := f.Pick(lists.Row).Plus(convex.Const(lists.Offset...))
@@ -90,8 +114,8 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 func (m *Model) StandardError(x [][]float64) float64 {
 	if !m.CrossValidated() {
 		p := m.parts[0]
-		losses := p.plus.At(values(p.Val, m.Fit(x)), nil).EventLosses()
-		return 2 * stat.StdDev(losses, nil) / math.Sqrt(float64(len(losses)))
+		losses, weights := p.plus.At(values(p.Val, m.Fit(x)), nil).EventLosses()
+		return 2 * regression.StandardError(losses, weights, len(losses))
 	}
 	list := m.deviances(x)
 	for t := range list {
@@ -105,7 +129,7 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 	if m.tests == nil {
 		return nil
 	}
-	e := 2 * m.tests.HalfDeviance(values(m.user.Tests(), f)) / float64(m.tests.Events())
+	e := 2 * m.tests.HalfDeviance(values(m.user.Tests(), f)) / m.tests.Weight()
 	return &e
 }
 
@@ -125,7 +149,7 @@ func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap fl
 		return all, p, nil
 	}
 	train, val, _ := all.Rows()
-	fit, err := fits.NewCox(fits.NewRows(train.X, train.Y), fits.NewRows(val.X, val.Y), fits.CoxOptions{Ties: m.options.Ties, Grouped: true})
+	fit, err := fits.NewCox(rowsOf(train), rowsOf(val), fits.CoxOptions{Ties: m.options.Ties, Grouped: true, Terms: m.data.Terms()})
 	if err != nil {
 		return nil, p, err
 	}

@@ -12,6 +12,8 @@
 // (N. Simon, J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for Cox's proportional hazards model via coordinate descent, JSS 39, 2011, for the penalty form; lambda1 and
 // lambda2 are their lambda alpha and lambda (1 - alpha)).
 //
+// Rows may have weights, as in coxph of R's survival, and an offset, and features penalty factors and bounds: see package survival and [regression.Terms].
+//
 // The target of a row is its time, which is not negative, and minus it for a row that was censored then.
 //
 // # Errors
@@ -28,6 +30,7 @@ package cox
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -47,6 +50,8 @@ type Options struct {
 	Standardize bool
 	// Scaling is the unit of the features; the zero value is that of the table.
 	Scaling dataset.Scaling
+	// Terms are penalty factors and bounds of single features.
+	Terms regression.Terms
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
 	R0 []float64
 }
@@ -70,7 +75,7 @@ type Model struct {
 type part struct {
 	*dataset.Split
 	plus, minus *survival.Likelihood
-	events      float64 // by which the deviance is divided
+	events      float64 // by which the deviance is divided, the sum of their weights
 }
 
 // New checks the rows, split or in folds, and the options. Each set of training rows needs an event with others at risk. New keeps a reference to the features, which must not change.
@@ -87,7 +92,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	}
 	var err error
 	// Features are centred as with an intercept, which rounds less.
-	if m.data, err = regression.New(s, regression.Options{Intercept: true, Standardize: o.Standardize, Scaling: o.Scaling, KeepTarget: true}); err != nil {
+	if m.data, err = regression.New(s, regression.Options{Intercept: true, Standardize: o.Standardize, Scaling: o.Scaling, KeepTarget: true, Terms: o.Terms}); err != nil {
 		return nil, fmt.Errorf("cox: %w", err)
 	}
 	if o.R0 != nil && len(o.R0) != 2 {
@@ -103,7 +108,10 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	m.path = regression.TwoPaths(fit.LambdaMax())
 	share := make([]float64, len(s.Table().Y))
 	for i := range share {
-		share[i] = 1 / float64(len(share))
+		share[i] = 1 / total(s.Table())
+	}
+	if w := s.Table().Weights; w != nil {
+		floats.Mul(share, w)
 	}
 	m.center = s.Table().MulTrans(share)
 	return m, nil
@@ -112,28 +120,25 @@ func New(s dataset.Division, o Options) (*Model, error) {
 // divide makes the parts, and checks the times.
 func (m *Model) divide() error {
 	parts := m.user.Parts()
-	total, rows := 0.0, 0
+	events, rows := 0.0, 0
 	for _, s := range parts {
 		for _, d := range []*dataset.Data{s.Train, s.Val} {
-			if d.Weights != nil || d.Offset != nil {
-				return fmt.Errorf("weights or offsets of rows, which the partial likelihood is without")
-			}
 			if err := survival.Check(d.Y); err != nil {
 				return err
 			}
 		}
-		total, rows = total+float64(survival.Events(s.Val.Y)), rows+len(s.Val.Y)
+		events, rows = events+m.likelihood(s.Val).Weight(), rows+len(s.Val.Y)
 	}
-	if total == 0 {
+	if events == 0 {
 		return fmt.Errorf("no event in the rows for validation")
 	}
 	m.deals = float64(rows) / float64(len(m.user.Table().Y))
 	for _, s := range parts {
-		one := part{Split: s, events: total / float64(len(parts))}
+		one := part{Split: s, events: events / float64(len(parts))}
 		if len(parts) > 1 {
-			one.plus, one.minus = survival.New(both(s.Train.Y, s.Val.Y), m.options.Ties), survival.New(s.Train.Y, m.options.Ties)
+			one.plus, one.minus = m.together(s.Train, s.Val), m.likelihood(s.Train)
 		} else {
-			one.plus = survival.New(s.Val.Y, m.options.Ties)
+			one.plus = m.likelihood(s.Val)
 		}
 		m.parts = append(m.parts, one)
 	}
@@ -141,11 +146,33 @@ func (m *Model) divide() error {
 		if err := survival.Check(tests.Y); err != nil {
 			return fmt.Errorf("test rows: %w", err)
 		}
-		if l := survival.New(tests.Y, m.options.Ties); l.HalfDeviance(make([]float64, len(tests.Y))) > 0 {
+		if l := m.likelihood(tests); l.HalfDeviance(make([]float64, len(tests.Y))) > 0 {
 			m.tests = l
 		}
 	}
 	return nil
+}
+
+// likelihood is that of rows among themselves.
+func (m *Model) likelihood(d *dataset.Data) *survival.Likelihood {
+	return survival.Weighted(d.Y, d.Weights, m.options.Ties)
+}
+
+// together is that of rows of both.
+func (m *Model) together(a, b *dataset.Data) *survival.Likelihood {
+	all := &dataset.Data{Y: both(a.Y, b.Y)}
+	if a.Weights != nil || b.Weights != nil {
+		all.Weights = both(weights(a), weights(b))
+	}
+	return m.likelihood(all)
+}
+
+// weights are those of rows, ones where there are none.
+func weights(d *dataset.Data) []float64 {
+	if d.Weights == nil {
+		return slices.Repeat([]float64{1}, len(d.Y))
+	}
+	return d.Weights
 }
 
 func both(a, b []float64) []float64 { return append(append([]float64(nil), a...), b...) }
@@ -180,7 +207,7 @@ func (m *Model) Searched() string {
 func (m *Model) Penalised() (lower.Penalised, error) {
 	return lower.OverFolds(len(m.parts), func(t int) (lower.Penalised, error) {
 		train, val, _ := m.data.Fold(t).Rows()
-		return fits.NewCox(fits.NewRows(train.X, train.Y), fits.NewRows(val.X, val.Y), fits.CoxOptions{Ties: m.options.Ties, Grouped: m.CrossValidated(), Events: m.parts[t].events})
+		return fits.NewCox(rowsOf(train), rowsOf(val), fits.CoxOptions{Ties: m.options.Ties, Grouped: m.CrossValidated(), Events: m.parts[t].events, Terms: m.data.Terms()})
 	})
 }
 
@@ -210,6 +237,9 @@ func (m *Model) FoldFits(x [][]float64) (list []problems.Fit) {
 func values(d *dataset.Data, f problems.Fit) []float64 {
 	out := d.Mul(f.Coefficients)
 	floats.AddConst(f.Intercept, out)
+	if d.Offset != nil {
+		floats.Add(out, d.Offset)
+	}
 	return out
 }
 
@@ -234,5 +264,5 @@ func (m *Model) Baseline(f problems.Fit) survival.Baseline {
 	if !m.CrossValidated() {
 		rows = dataset.Stack(m.parts[0].Train, m.parts[0].Val)
 	}
-	return survival.New(rows.Y, m.options.Ties).At(values(rows, f), nil).Baseline()
+	return m.likelihood(rows).At(values(rows, f), nil).Baseline()
 }

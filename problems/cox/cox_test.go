@@ -3,6 +3,7 @@ package cox_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,7 @@ import (
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/tune"
 )
@@ -200,15 +202,75 @@ func TestMethods(t *testing.T) {
 	}
 }
 
+// termed are the rows of a split with weights 1 to 3 and an offset, and those repeated as often as their weights say.
+func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
+	weighted, repeated = split(seed, train), &dataset.Split{}
+	for from, to := range map[*dataset.Data]**dataset.Data{weighted.Train: &repeated.Train, weighted.Val: &repeated.Val, weighted.Test: &repeated.Test} {
+		var rows []int
+		from.Offset = make([]float64, len(from.Y))
+		weights := make([]float64, len(from.Y))
+		for i := range from.Y {
+			from.Offset[i], weights[i] = math.Sin(float64(3*i)), float64(1+i%3)
+			rows = append(rows, slices.Repeat([]int{i}, 1+i%3)...)
+		}
+		*to = from.Rows(rows)
+		from.Weights = weights
+	}
+	return weighted, repeated
+}
+
+// With Breslow's rule a row of weight 2 is two rows, for every method; the factor 0 of one feature is no penalty, and bounds hold.
+func TestWeightsAreRows(t *testing.T) {
+	weighted, repeated := termed(3, 40)
+	terms := regression.Terms{Factors: []float64{0, 1, 2, 1, 1, 1}, Upper: []float64{math.Inf(1), 0, 0.1, 0.1, 0.1, 0.1}, Lower: []float64{math.Inf(-1), -0.2, 0, -1, -1, -1}}
+	for _, c := range []tune.Config{
+		{Method: tune.MethodGrid, Evaluations: 9}, {Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Eps: 1e-9}, {Method: tune.MethodHOAG}, {Method: tune.MethodVFiDCA},
+	} {
+		var results []*tune.Result
+		for _, s := range []*dataset.Split{weighted, repeated} {
+			m, err := cox.New(s, cox.Options{Terms: terms})
+			require.NoError(t, err)
+			r, err := tune.Run(context.Background(), m, c)
+			require.NoError(t, err)
+			require.NotZero(t, r.RefitFit.Coefficients[0])
+			for j, v := range r.RefitFit.Coefficients[1:] {
+				require.LessOrEqual(t, v, terms.Upper[1+j]+1e-9)
+				require.GreaterOrEqual(t, v, terms.Lower[1+j]-1e-9)
+			}
+			require.Positive(t, m.StandardError(r.Selection.X))
+			results = append(results, r)
+		}
+		require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-5, c.Method)
+		require.InEpsilon(t, *results[1].Refit.Test, *results[0].Refit.Test, 1e-4, c.Method)
+		require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-3)
+	}
+}
+
+// The fit has the answers of the conic program with weights, offset, factors and bounds, too.
+func TestTermsAgainstConic(t *testing.T) {
+	s, _ := termed(5, 40)
+	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
+	require.NoError(t, err)
+	terms := regression.Terms{Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3}, Upper: []float64{math.Inf(1), 1, 1, 1, 0.05, 1}}
+	for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
+		for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
+			var results []*tune.Result
+			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
+				m, err := cox.New(division, cox.Options{Terms: terms, Ties: ties, Standardize: true})
+				require.NoError(t, err)
+				r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Engine: engine, Seed: 1, Eps: 1e-9})
+				require.NoError(t, err)
+				results = append(results, r)
+			}
+			require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-6, name)
+			require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-4)
+		}
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	for want, change := range map[string]func(s *dataset.Split){
-		"target of row 2 is +Inf": func(s *dataset.Split) { s.Val.Y[2] = math.Inf(1) },
-		"weights or offsets of rows": func(s *dataset.Split) {
-			s.Train.Weights = make([]float64, 50)
-			for i := range s.Train.Weights {
-				s.Train.Weights[i] = 1
-			}
-		},
+		"target of row 2 is +Inf":               func(s *dataset.Split) { s.Val.Y[2] = math.Inf(1) },
 		"target of row 1 is +Inf":               func(s *dataset.Split) { s.Test.Y[1] = math.Inf(1) },
 		"no event in the rows for validation":   func(s *dataset.Split) { censor(s.Val.Y) },
 		"no event has other rows at risk":       func(s *dataset.Split) { censor(s.Train.Y) },

@@ -1,0 +1,141 @@
+package survival
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// repeated are rows as often as their weights say.
+func repeated(y, f, w []float64) (times, values []float64) {
+	for i := range y {
+		for range int(w[i]) {
+			times, values = append(times, y[i]), append(values, f[i])
+		}
+	}
+	return times, values
+}
+
+// weighedDeviance is the half deviance with weights w of the definition in coxph of R's survival (Therneau, Grambsch, Modeling survival data, 2000, section 7.1): with Efron's rule each of the d
+// terms of a time has the mean weight of its events.
+func weighedDeviance(y, f, w []float64, ties Ties) (sum float64) {
+	done := map[float64]bool{}
+	for i := range y {
+		if y[i] < 0 || done[y[i]] {
+			continue
+		}
+		done[y[i]] = true
+		rest, own, ownBest, d, total := 0.0, 0.0, 0.0, 0.0, 0.0
+		for j := range y {
+			switch {
+			case y[j] == y[i]:
+				own += w[j] * math.Exp(f[j])
+				ownBest += w[j]
+				sum -= w[j] * f[j]
+				d, total = d+1, total+w[j]
+			case math.Abs(y[j]) >= y[i]:
+				rest += w[j] * math.Exp(f[j])
+			}
+		}
+		if ties == Breslow {
+			sum += total * (math.Log(rest+own) - math.Log(ownBest))
+			continue
+		}
+		for k := 0.0; k < d; k++ {
+			sum += total / d * (math.Log(rest+own*(1-k/d)) - math.Log(ownBest*(1-k/d)))
+		}
+	}
+	return sum
+}
+
+// weighed draws rows with weights.
+func weighed(r *rand.Rand, n int, draw func() float64) (y, f, w []float64) {
+	y, f = times(r, n)
+	for range y {
+		w = append(w, draw())
+	}
+	return y, f, w
+}
+
+// With Breslow's rule a row of weight 2 is two rows; so it is in hazards, shares and the concordance.
+func TestWeightsAreRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 1))
+	for range 50 {
+		y, f, w := weighed(r, 3+r.IntN(25), func() float64 { return float64(1 + r.IntN(3)) })
+		l := Weighted(y, w, Breslow)
+		times, values := repeated(y, f, w)
+		other := New(times, Breslow)
+		require.InDelta(t, other.HalfDeviance(values), l.HalfDeviance(f), 1e-10)
+		require.Equal(t, float64(other.Events()), l.Weight())
+		a, b := l.At(f, nil).Baseline(), other.At(values, nil).Baseline()
+		require.Equal(t, b.Times, a.Times)
+		require.InDeltaSlice(t, b.Hazard, a.Hazard, 1e-12*(1+b.Hazard[max(0, len(b.Hazard)-1)]))
+		ta, sa := KaplanMeier(y, w)
+		tb, sb := KaplanMeier(times, nil)
+		require.Equal(t, tb, ta)
+		require.InDeltaSlice(t, sb, sa, 1e-12)
+		ca, _ := Concordance(Part{Y: y, F: f, Weights: w})
+		cb, _ := Concordance(Part{Y: times, F: values})
+		if math.IsNaN(cb) {
+			require.True(t, math.IsNaN(ca))
+			continue
+		}
+		require.InDelta(t, cb, ca, 1e-12)
+	}
+}
+
+// The half deviance is that of the definition, its derivatives are finite differences, and the entropy bounds it, for both rules of ties.
+func TestWeightedLikelihood(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 1))
+	const h = 1e-5
+	for _, ties := range []Ties{Breslow, Efron} {
+		for range 30 {
+			y, f, w := weighed(r, 2+r.IntN(15), func() float64 { return math.Exp(2 * r.NormFloat64()) })
+			l := Weighted(y, w, ties)
+			p := l.At(f, nil)
+			require.InDelta(t, weighedDeviance(y, f, w, ties), p.HalfDeviance, 1e-9*(1+p.HalfDeviance))
+			u, a, means := make([]float64, len(f)), make([]float64, len(f)), make([]float64, l.Terms())
+			p.Slopes(u, a)
+			d, up, down := make([]float64, len(f)), make([]float64, len(f)), make([]float64, len(f))
+			for i := range d {
+				d[i] = r.NormFloat64()
+				up[i], down[i] = f[i]+h*d[i], f[i]-h*d[i]
+			}
+			first, second := 0.0, 0.0
+			for i, v := range d {
+				first -= u[i] * v
+				second += a[i] * v * v
+			}
+			p.Means(means, d)
+			for k, m := range l.Weights() {
+				second -= m * means[k] * means[k]
+			}
+			high, mid, low := weighedDeviance(y, up, w, ties), weighedDeviance(y, f, w, ties), weighedDeviance(y, down, w, ties)
+			require.InDelta(t, (high-low)/(2*h), first, 1e-6*(1+math.Abs(first)))
+			require.InDelta(t, (high-2*mid+low)/(h*h), second, 1e-3*(1+math.Abs(second)))
+			uf := 0.0
+			for i := range f {
+				uf += u[i] * f[i]
+			}
+			require.InDelta(t, p.HalfDeviance, p.Entropy(1)-uf, 1e-8*(1+p.HalfDeviance+math.Abs(uf)))
+			for range 20 {
+				v, share, uv := make([]float64, len(f)), r.Float64(), 0.0
+				for i := range v {
+					v[i] = 3 * r.NormFloat64()
+					uv += u[i] * v[i]
+				}
+				for _, s := range []float64{0, share, 1} {
+					require.GreaterOrEqual(t, weighedDeviance(y, v, w, ties), p.Entropy(s)-s*uv-1e-9)
+				}
+			}
+			sum := 0.0
+			losses, weights := p.EventLosses()
+			for k, v := range losses {
+				sum += weights[k] * v
+			}
+			require.InDelta(t, p.HalfDeviance, sum, 1e-9*(1+sum))
+		}
+	}
+}

@@ -50,7 +50,7 @@ func features(t *testing.T, tab *table.Table, categorical ...string) (names []st
 // Files of pandas, openpyxl and pyarrow give the features of the same table as CSV. (mixed.csv was written by pandas from the same frame.)
 func TestFormatsEqualCSV(t *testing.T) {
 	text := string(bytesOf(t, "mixed.csv"))
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "mixed.arrows"} {
 		t.Run(name, func(t *testing.T) {
 			text := text
 			if name == "mixed.xlsx" { // as Excel writes truth values
@@ -254,11 +254,29 @@ func TestKindsOfArrow(t *testing.T) {
 	}
 	csv, err := table.Decode("kinds.csv", []byte(strings.Join(lines, "\n")+"\n"), table.Options{})
 	require.NoError(t, err)
-	got, err := table.Read("testdata/kinds.arrow", table.Options{Formats: known})
+	for _, name := range []string{"kinds.arrow", "kinds.arrows"} {
+		got, err := table.Read(filepath.Join("testdata", name), table.Options{Formats: known})
+		require.NoError(t, err)
+		require.Equal(t, csv.Names(), got.Names())
+		sameCells(t, csv, got)
+		require.Equal(t, `columns "list", "structure", "bytes", "union", "map", "fixed": lists, structures or bytes, left out`, got.Findings()[0].Text)
+	}
+}
+
+// A stream of pyarrow in which another dictionary takes the place of the first one; it may end without its mark, but not within a message.
+func TestStream(t *testing.T) {
+	text := bytesOf(t, "replaced.arrows")
+	csv, err := table.Decode("f.csv", []byte("g,y\na,1\nb,2\na,3\nc,4\na,5\n,\n"), table.Options{})
 	require.NoError(t, err)
-	require.Equal(t, csv.Names(), got.Names())
-	sameCells(t, csv, got)
-	require.Equal(t, `columns "list", "structure", "bytes", "union", "map", "fixed": lists, structures or bytes, left out`, got.Findings()[0].Text)
+	for _, part := range [][]byte{text, text[:len(text)-8]} {
+		got, err := decodeKnown("f", part, "")
+		require.NoError(t, err)
+		sameCells(t, csv, got)
+	}
+	_, err = decodeKnown("f", text[:len(text)-16], "")
+	require.ErrorContains(t, err, "is an Arrow file that is damaged")
+	_, err = decodeKnown("f.feather", []byte("FEA1 and more"), "")
+	require.ErrorContains(t, err, "Feather file of version 1, which is not read; write it as one of version 2")
 }
 
 func sameCells(t *testing.T, want, got *table.Table) {
@@ -278,7 +296,7 @@ func sameCells(t *testing.T, want, got *table.Table) {
 // What a file says of itself does not decide how much memory is taken: files of 8 kB with wrong bytes take at most a thousand times as much.
 func TestDamagedTakesLittle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, name := range []string{"mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "kinds.arrow"} {
+	for _, name := range []string{"mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "kinds.arrows", "replaced.arrows"} {
 		text := bytesOf(t, name)
 		for range 1000 {
 			changed := bytes.Clone(text)
@@ -311,7 +329,7 @@ func TestLongListTakesLittle(t *testing.T) {
 // Whatever a workbook, a Parquet or an Arrow file holds, reading ends with a table or an error. Without -fuzzminimizetime 20x, as in the Makefile, Go makes each new input smaller
 // for up to a minute, and counts nothing meanwhile.
 func FuzzFormats(f *testing.F) {
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-lz4.feather", "kinds.arrow"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "replaced.arrows"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		require.NoError(f, err)
 		f.Add(text)

@@ -1,5 +1,5 @@
 // Package arrow reads files of Apache Arrow's inter-process format, which Feather of version 2 is, too, as tables: the format of https://arrow.apache.org/docs/format/Columnar.html with
-// a footer, plain or compressed by LZ4 or Zstandard.
+// a footer or as a stream, plain or compressed by LZ4 or Zstandard. Files of Feather of version 1 are told how to be written anew.
 //
 // Numbers, decimals and durations are numbers, texts texts, whether or not by a dictionary, truth values the texts True and False, as pandas writes them to CSV; dates and timestamps are dates, in
 // UTC where the file says that they are moments; times of a day and durations are seconds. Nulls and NaN are missing. Columns of lists, structures, maps, unions, intervals and bytes are left
@@ -18,18 +18,23 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// magic stands at both ends of a file.
-const magic = "ARROW1"
+// magic stands at both ends of a file, and first at those of one of Feather's first version.
+const magic, first = "ARROW1", "FEA1"
 
 // Format is that of Arrow files, for [table.Options.Formats].
 func Format() table.Format {
 	return table.Format{Name: "an Arrow file", Is: is, Read: read}
 }
 
-func is(r io.ReaderAt, size int64) bool {
-	var first [len(magic)]byte
-	_, err := r.ReadAt(first[:], 0)
-	return err == nil && string(first[:]) == magic
+func is(r io.ReaderAt, _ int64) bool {
+	return begins(r, magic) || begins(r, first) || isStream(r)
+}
+
+// begins says that a file begins so.
+func begins(r io.ReaderAt, with string) bool {
+	text := make([]byte, len(with))
+	_, err := r.ReadAt(text, 0)
+	return (err == nil || err == io.EOF) && string(text) == with
 }
 
 // mostRows bounds the rows, whose numbers have 32 bits.
@@ -43,7 +48,8 @@ type file struct {
 	budget       int64
 	dictionaries map[int64][]*array
 	builder      *table.Builder
-	used         int64 // bytes of dictionaries
+	sizes        map[int64]int64 // of dictionaries, in bytes
+	used         int64           // by all of them
 }
 
 func (f *file) tooLarge() error {
@@ -71,15 +77,47 @@ func (f *file) footer() (object, error) {
 }
 
 func read(name string, r io.ReaderAt, size int64, _ table.Options) (*table.Table, error) {
-	f := &file{name: name, r: r, size: size, budget: memory.Default(), dictionaries: map[int64][]*array{}}
+	f := &file{name: name, r: r, size: size, budget: memory.Default(), dictionaries: map[int64][]*array{}, sizes: map[int64]int64{}}
+	readAll := f.readStream
+	switch {
+	case begins(r, magic):
+		readAll = f.readFile
+	case begins(r, first):
+		return nil, &textfile.Error{File: name, Reason: "is a Feather file of version 1, which is not read; write it as one of version 2: pandas.read_feather(FILE).to_feather(NEW), or arrow::write_feather(arrow::read_feather(FILE), NEW) in R"}
+	}
+	if err := readAll(); err != nil {
+		return nil, err
+	}
+	return f.builder.Table()
+}
+
+// readFile reads a file with a footer.
+func (f *file) readFile() error {
 	end, err := f.footer()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	columns, err := schema(end.object(1))
 	if err != nil {
-		return nil, err
+		return err
 	}
+	if err := f.begin(columns); err != nil {
+		return err
+	}
+	if err := f.readDictionaries(blocks(end, 2), columns); err != nil {
+		return err
+	}
+	line := int32(0)
+	for _, b := range blocks(end, 3) {
+		if line, err = f.readBatch(b, columns, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin begins the table of columns.
+func (f *file) begin(columns []field) (err error) {
 	var names, other []string
 	filled := false // a column has cells, so that rows are no more than the file has room for
 	for k := range columns {
@@ -92,24 +130,15 @@ func read(name string, r io.ReaderAt, size int64, _ table.Options) (*table.Table
 		filled = filled || c.kind != kindNull
 	}
 	if !filled {
-		return nil, &textfile.Error{File: name, Reason: "has no column of numbers, texts, truth values or dates"}
+		return &textfile.Error{File: f.name, Reason: "has no column of numbers, texts, truth values or dates"}
 	}
-	if f.builder, err = table.NewBuilder(name, names, 0, false); err != nil {
-		return nil, err
+	if f.builder, err = table.NewBuilder(f.name, names, 0, false); err != nil {
+		return err
 	}
 	if len(other) > 0 {
 		f.builder.LeftOut(other)
 	}
-	if err := f.readDictionaries(blocks(end, 2), columns); err != nil {
-		return nil, err
-	}
-	line := int32(0)
-	for _, b := range blocks(end, 3) {
-		if line, err = f.readBatch(b, columns, line); err != nil {
-			return nil, err
-		}
-	}
-	return f.builder.Table()
+	return nil
 }
 
 // owners are the columns that have dictionaries, by their ids, those of children among them.
@@ -146,11 +175,13 @@ func (f *file) readDictionaries(list []block, columns []field) error {
 		if err != nil {
 			return err
 		}
+		if m.head.byte(2, 0) == 0 {
+			f.used -= f.sizes[id]
+			f.dictionaries[id], f.sizes[id] = nil, 0
+		}
+		f.sizes[id] += at.body
 		if f.used += at.body; f.used > f.budget {
 			return f.tooLarge()
-		}
-		if m.head.byte(2, 0) == 0 {
-			f.dictionaries[id] = nil
 		}
 		f.dictionaries[id] = append(f.dictionaries[id], a)
 	}

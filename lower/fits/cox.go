@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/multipliers"
 	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/lower/survival"
 )
@@ -203,4 +204,47 @@ func (s *coxState) right(j, i int) float64 {
 	return -s.factor(j) * s.B[j]
 }
 
-var _ lower.Differentiable = (*Cox)(nil)
+// CoxJoint is a [Cox] whose validation rows are compared among themselves, which can also be solved with these in it.
+type CoxJoint struct {
+	*Cox
+	both *sparse.CoxJoint
+}
+
+// NewCoxJoint is [NewCox], with options that are not Grouped.
+func NewCoxJoint(train, val Rows, o CoxOptions) (*CoxJoint, error) {
+	if o.Grouped {
+		return nil, fmt.Errorf("fits: a Cox regression whose validation loss is what rows add to others cannot be solved with these in it, as that is not convex")
+	}
+	m, err := NewCox(train, val, o)
+	if err != nil {
+		return nil, err
+	}
+	both, err := m.train.Joint(sparse.Sample(val), o.Ties, m.events/2)
+	if err != nil {
+		return nil, fmt.Errorf("fits: %w", err)
+	}
+	return &CoxJoint{m, both}, nil
+}
+
+// Shape implements [lower.Valued].
+func (m *CoxJoint) Shape() []int { return m.both.Shape() }
+
+// Values implements [lower.Valued].
+func (m *CoxJoint) Values(x [][]float64) lower.Values { return m.both.Values(x) }
+
+// Joint implements [lower.Joint].
+func (m *CoxJoint) Joint() lower.JointSolver { return m.both.Joint() }
+
+// Within implements [lower.Bilevel].
+func (m *CoxJoint) Within() lower.WithinSolver { return multipliers.NewLower(m) }
+
+// Subproblem implements [lower.Bilevel].
+func (m *CoxJoint) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+	return subproblem(parts, workers)
+}
+
+var (
+	_ lower.Differentiable = (*Cox)(nil)
+	_ lower.Differentiable = (*CoxJoint)(nil)
+	_ lower.Bilevel        = (*CoxJoint)(nil)
+)

@@ -35,6 +35,7 @@ type Cox struct {
 	x      *design.Matrix
 	risk   *survival.Likelihood
 	offset []float64 // nil for none
+	n      float64   // by which the half deviance is divided
 	scale  float64   // the objective at b = 0
 	terms  terms
 	reach  []float64 // of features without a penalty, 0 for the others; nil where there are none
@@ -67,7 +68,7 @@ func CoxOf(d Sample, ties survival.Ties, t Terms) (*Cox, error) {
 	if err := survival.Check(d.Y); err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	g := &Cox{x: d.X, risk: survival.Weighted(d.Y, meanOne(d.Weights), ties), offset: d.Offset}
+	g := &Cox{x: d.X, risk: survival.Weighted(d.Y, meanOne(d.Weights), ties), offset: d.Offset, n: float64(n)}
 	if err := g.with(t); err != nil {
 		return nil, err
 	}
@@ -162,19 +163,19 @@ func (s *coxSolve) moves(j int) bool {
 // coxSolve is one run.
 type coxSolve struct {
 	*Cox
-	n, w1, w2 float64
-	b, f      []float64
-	point     *survival.Point
-	u, a      []float64 // minus the derivatives of D, and the diagonal of its second ones before the means
-	c         []float64 // X'u / n
-	loss      float64
-	set       []int // the working set
-	problem   quadratic
+	w1, w2  float64
+	b, f    []float64
+	point   *survival.Point
+	u, a    []float64 // minus the derivatives of D, and the diagonal of its second ones before the means
+	c       []float64 // X'u / n
+	loss    float64
+	set     []int // the working set
+	problem quadratic
 }
 
 func (g *Cox) begin(w1, w2 float64, start *CoxSolution) *coxSolve {
 	n, p := g.x.Dims()
-	s := &coxSolve{Cox: g, n: float64(n), w1: w1, w2: w2, b: make([]float64, p), f: make([]float64, n), u: make([]float64, n), a: make([]float64, n), c: make([]float64, p)}
+	s := &coxSolve{Cox: g, w1: w1, w2: w2, b: make([]float64, p), f: make([]float64, n), u: make([]float64, n), a: make([]float64, n), c: make([]float64, p)}
 	if start != nil {
 		copy(s.b, start.B)
 	}

@@ -78,7 +78,7 @@ func (s *coxSolve) choose() {
 func (g *Cox) curvatures(ctx context.Context, point *survival.Point, a []float64, set []int) []float64 {
 	n, threads := g.x.Rows(), runtime.GOMAXPROCS(0)
 	share := slices.Clone(a)
-	floats.Scale(1/float64(n), share)
+	floats.Scale(1/g.n, share)
 	out := g.x.Products(ctx, set, set, share, threads)
 	terms, all := g.risk.Terms(), make([]int, len(set))
 	means, column := make([]float64, terms*len(set)), make([]float64, n)
@@ -89,7 +89,7 @@ func (g *Cox) curvatures(ctx context.Context, point *survival.Point, a []float64
 		all[i] = i
 	}
 	weights := g.risk.Weights()
-	floats.Scale(-1/float64(n), weights)
+	floats.Scale(-1/g.n, weights)
 	floats.Add(out, design.FromColumns(terms, len(set), means).Products(ctx, all, all, weights, threads))
 	return out
 }

@@ -207,7 +207,11 @@ func (m *Model) Searched() string {
 func (m *Model) Penalised() (lower.Penalised, error) {
 	return lower.OverFolds(len(m.parts), func(t int) (lower.Penalised, error) {
 		train, val, _ := m.data.Fold(t).Rows()
-		return fits.NewCox(rowsOf(train), rowsOf(val), fits.CoxOptions{Ties: m.options.Ties, Grouped: m.CrossValidated(), Events: m.parts[t].events, Terms: m.data.Terms()})
+		o := fits.CoxOptions{Ties: m.options.Ties, Grouped: m.CrossValidated(), Events: m.parts[t].events, Terms: m.data.Terms()}
+		if o.Grouped {
+			return regression.Either(fits.NewCox(rowsOf(train), rowsOf(val), o))
+		}
+		return regression.Either(fits.NewCoxJoint(rowsOf(train), rowsOf(val), o))
 	})
 }
 

@@ -268,6 +268,23 @@ func TestTermsAgainstConic(t *testing.T) {
 	}
 }
 
+// The iterations on a split by fits come to where those by conic programs do, with either rule of ties, with terms and without.
+func TestIterationsAgainstConic(t *testing.T) {
+	weighted, _ := termed(9, 50)
+	for _, o := range []cox.Options{{Standardize: true}, {Ties: survival.Efron, Terms: regression.Terms{Factors: []float64{1, 0, 1, 1, 2, 1}, Lower: []float64{-0.3}}}} {
+		var errors []float64
+		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
+			m, err := cox.New(weighted, o)
+			require.NoError(t, err)
+			r, err := tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, Eps: 1e-9})
+			require.NoError(t, err)
+			require.Positive(t, len(r.Trace))
+			errors = append(errors, r.Refit.Validation)
+		}
+		require.InEpsilon(t, errors[1], errors[0], 1e-5)
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	for want, change := range map[string]func(s *dataset.Split){
 		"target of row 2 is +Inf":               func(s *dataset.Split) { s.Val.Y[2] = math.Inf(1) },

@@ -39,21 +39,30 @@ func reached(g *Problem, lambda float64, bound []float64) []float64 {
 	return bound
 }
 
+// fewer is the size of a draw, with -short the smaller one.
+func fewer(size, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return size
+}
+
 // samples are rows of many kinds.
 func samples() map[string]func() (x *mat.Dense, y, u []float64) {
+	n := fewer(400, 160)
 	of := func(change func(r *rand.Rand, x *mat.Dense, y, u []float64)) func() (*mat.Dense, []float64, []float64) {
 		return func() (*mat.Dense, []float64, []float64) {
-			x, y, u := sample(4, 400, 10, false)
+			x, y, u := sample(4, n, 10, false)
 			change(rand.New(rand.NewPCG(4, 4)), x, y, u)
 			return x, y, u
 		}
 	}
 	return map[string]func() (*mat.Dense, []float64, []float64){
 		"normal": of(func(*rand.Rand, *mat.Dense, []float64, []float64) {}),
-		"zeros":  func() (*mat.Dense, []float64, []float64) { return sample(9, 500, 30, true) },
+		"zeros":  func() (*mat.Dense, []float64, []float64) { return sample(9, fewer(500, 200), 30, true) },
 		"wide":   func() (*mat.Dense, []float64, []float64) { return sample(3, 60, 150, false) },
 		"duplicates": of(func(_ *rand.Rand, x *mat.Dense, y, _ []float64) {
-			for i := 1; i < 400; i++ {
+			for i := 1; i < n; i++ {
 				if i%4 != 0 {
 					x.SetRow(i, x.RawRowView(i-i%4))
 					y[i] = y[i-i%4] * float64(1-2*(i%4/3)) // the last of four with the other label
@@ -79,7 +88,7 @@ func samples() map[string]func() (x *mat.Dense, y, u []float64) {
 			}
 		}),
 		"sizes": of(func(_ *rand.Rand, x *mat.Dense, _, _ []float64) {
-			for i := range 400 {
+			for i := range n {
 				for j := range 10 {
 					x.Set(i, j, x.At(i, j)*math.Pow(10, float64(j%5)-2))
 				}
@@ -164,9 +173,9 @@ func words(seed uint64, n, p, entries int) (x *mat.Dense, y []float64) {
 // With more features than a matrix is stored for, the solutions are those of paths all the same, from nothing and from the solution before, and with hardly any curvature, too,
 // where steps stall.
 func TestWideIsPath(t *testing.T) {
-	const n = 450
+	n := fewer(450, 200)
 	x, y := words(2, n, mostStored+200, 12)
-	u := slices.Repeat([]float64{1. / n}, n)
+	u := slices.Repeat([]float64{1 / float64(n)}, n)
 	g, err := New(design.New(lowertest.Compress(x)), y, nil)
 	require.NoError(t, err)
 	var last *Solution

@@ -27,5 +27,5 @@
 // Beyond, and for joint fits of any size, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which takes the rows near their kinks alone: a system of the order
 // of the features where these are at most 1000, and else of those rows where they are few, or by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are gone through a few times in a fit. What does not come to its end so is solved by a path.
 //
-// Small subproblems of VF-iDCA are solved from the constraints that held with equality in the one before, by exchanges (package activeset), and begin with Newton steps.
+// Small subproblems of VF-iDCA are solved from the constraints that held with equality in the one before, by exchanges (package activeset), the first four from where Newton steps lead to.
 package machine

@@ -52,7 +52,7 @@ func (p *Program) radiusRows() ([][]int, error) {
 func (p *Program) boundRows(count int) ([][]int, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", len(p.H0))
-	level, err := p.build(m, h.Expr())
+	level, err := p.outline(m, h.Expr())
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
 	copy(h[p.Radii:], p.H0[p.Radii:])
 	copy(h[p.Radii:], upper)
 	m := convex.NewModel()
-	level, err := p.build(m, convex.Const(h...))
+	level, err := p.outline(m, convex.Const(h...))
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ type Program struct {
 	// but h, as the folds of a cross-validation: l and L are the sums of theirs, X and
 	// the constraints all of theirs, one part after the other. At each h the parts are solved side by side.
 	Blocks []func(m *convex.Model, h convex.Affine) Level
+	// Outline, optional, builds only Level.X and Level.Constraints, those of all Blocks, the same as Build or Blocks do: [Program.Kinds] and
+	// [Program.Penalties] then need no copy of the data in the losses.
+	Outline func(m *convex.Model, h convex.Affine) Level
 	// Path are weights lambda > 0 of the penalties, one or as many as there are radii in each entry,
 	// for the data-driven start, see [Settings.PathStart]; nil where the model has none. Neighbours
 	// should be close, as each solve starts from the one before. The start needs h to be radii only, and
@@ -86,6 +89,18 @@ func (p *Program) build(m *convex.Model, h convex.Affine) (Level, error) {
 		all.Constraints = append(all.Constraints, l.Constraints...)
 	}
 	return all, nil
+}
+
+// outline puts the variables and constraints of all blocks into one model, without the losses where the program can tell them apart.
+func (p *Program) outline(m *convex.Model, h convex.Affine) (Level, error) {
+	if p.Outline == nil {
+		return p.build(m, h)
+	}
+	l := p.Outline(m, h)
+	if len(l.X) == 0 {
+		return l, p.errorf("Outline returns no lower-level variables in Level.X")
+	}
+	return l, nil
 }
 
 // Level holds the functions of a bilevel program, or of one of its blocks, in one model.

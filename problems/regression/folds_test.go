@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems"
@@ -189,6 +190,56 @@ func builders(t *testing.T) map[string]func(dataset.Division) (model, error) {
 		"logistic": func(d dataset.Division) (model, error) {
 			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{Intercept: true})
 		},
+	}
+}
+
+// The kinds and penalties of every model are those of the whole program, and need no part of it that has the data.
+func TestOutlineIsTheProgram(t *testing.T) {
+	cv := crossValidation(t)
+	split := modeltest.Split(3, 40, 20, 30, []float64{2, -1, 0, 0.5, 0, 0}, 0.5)
+	for name, build := range builders(t) {
+		for _, d := range []dataset.Division{cv, split} {
+			t.Run(fmt.Sprintf("%s %T", name, d), func(t *testing.T) {
+				m, err := build(d)
+				require.NoError(t, err)
+				whole := m.Program()
+				require.NotNil(t, whole.Outline)
+				whole.Outline = nil
+				alone := m.Program()
+				require.Equal(t, whole.Blocks == nil, alone.Blocks == nil)
+				forbidden := func(*convex.Model, convex.Affine) dca.Level {
+					t.Error("the losses are built")
+					return dca.Level{}
+				}
+				if alone.Build != nil {
+					alone.Build = forbidden
+				}
+				for i := range alone.Blocks {
+					alone.Blocks[i] = forbidden
+				}
+				want, err := whole.Kinds()
+				require.NoError(t, err)
+				kinds, err := alone.Kinds()
+				require.NoError(t, err)
+				require.Equal(t, want, kinds)
+
+				variables := 1
+				if d == dataset.Division(cv) {
+					variables = len(cv.Folds)
+				}
+				var x [][]float64
+				for k := range variables {
+					x = append(x, []float64{1, -2, 0.5, float64(k), 0, 3}, []float64{0.25})
+				}
+				p, err := whole.Penalties(x, nil)
+				require.NoError(t, err)
+				again, err := alone.Penalties(x, nil)
+				require.NoError(t, err)
+				require.Equal(t, p, again)
+				_, err = alone.Penalties(x[1:], nil)
+				require.Error(t, err)
+			})
+		}
 	}
 }
 

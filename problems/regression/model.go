@@ -113,11 +113,23 @@ func (m *Model) Program() dca.Program {
 			p.Blocks = append(p.Blocks, m.level(m.data.Fold(t), 1/float64(folds)))
 		}
 	}
+	p.Outline = m.outline
 	if m.data.loss.Curvature() > 0 {
 		p.TrainGradient = func(x [][]float64, _ []float64) ([][]float64, []float64) { return m.data.TrainGradient(x), nil }
 		p.Lipschitz = m.data.Lipschitz
 	}
 	return p
+}
+
+// outline builds the variables and penalties of all folds, without the losses.
+func (m *Model) outline(model *convex.Model, r convex.Affine) dca.Level {
+	var level dca.Level
+	for t := range m.data.Folds() {
+		x := m.data.Fold(t).Variables(model)
+		level.X = append(level.X, x...)
+		level.Constraints = append(level.Constraints, m.spec.Penalties(x[0].Expr(), r)...)
+	}
+	return level
 }
 
 // level builds the functions of a split or of a fold, whose losses have a share in the whole.

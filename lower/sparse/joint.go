@@ -1,10 +1,8 @@
 package sparse
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -135,21 +133,11 @@ func (squares) balance(_, weight, a []float64) {
 	floats.AddScaled(a, -floats.Sum(a)/floats.Sum(weight), weight)
 }
 
-// dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from the slopes u of the training rows, as in the comment on [smooth]: the better one of those
-// for t = 1 and for the t that needs no m_2.
-func (g *Joint) dual(ctx context.Context, look jointLook, m1, m2 float64, threads int) float64 {
-	var a []float64
-	x, rows := g.sets[training].X, &g.rows[training]
-	n, c := float64(len(rows.y)), look.products
-	if g.base != nil {
-		a = g.base.balanced(look.slopes)
-	} else if a = slices.Clone(look.slopes); g.intercept {
-		rows.balance(a)
-	}
-	if g.intercept || g.base != nil && len(g.base.trivial.columns) > 0 { // a is not u
-		c = make([]float64, x.Columns())
-		x.MulTransIn(ctx, c, a, threads)
-	}
+// dual is a lower bound of l + m_1 |b|_1 + m_2/2 |b|^2 from balanced slopes a of the training rows and c = X'a, as in the comment on [smooth]: the better one
+// of those for t = 1 and for the t that needs no m_2.
+func (g *Joint) dual(a, c []float64, m1, m2 float64) float64 {
+	rows := &g.rows[training]
+	n := float64(len(rows.y))
 	terms, t := g.terms(), 1.0
 	for j, v := range c {
 		t = math.Min(t, terms.share(j, v/n, terms.weight(j)*m1))

@@ -32,6 +32,7 @@ type jointSolver struct {
 	last        *lower.JointPoint
 	lastWeights jointWeights
 	seen        [2]jointLook    // at b; not known where it has no slopes
+	ofWeights   []float64       // X'v of the training rows and their weights, see [jointSolver.shifted]; nil until it is needed
 	ctx         context.Context // of the call at work
 }
 
@@ -466,7 +467,7 @@ func (s *jointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 			gap += ascent * ascent / (2 * w.Rho)
 		}
 	} else {
-		gap = math.Max(0, c.Objective-w.Train*s.dual(ctx, s.seen[training], one/w.Train, two/w.Train, s.threads))
+		gap = math.Max(0, c.Objective-w.Train*s.bound(ctx, one/w.Train, two/w.Train))
 	}
 	c.Gap = gap
 	if c.Grew = len(missing) > 0; c.Grew {

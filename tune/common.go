@@ -3,13 +3,11 @@ package tune
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -20,7 +18,8 @@ import (
 // the final fit to all rows has more rows than a fold, for which weights keep their meaning, as losses are means over rows, and radii do not. So
 // VF-iDCA goes on to weights: its multipliers and the weights of its start are scored with the same weights in each fold, a compass
 // search in their logarithms goes on from the better ones, and the best are the selection. A search on all of the weights finds from the
-// start what it finds from the multipliers, so that on large tables, where iterations over all folds take ten times as long, none are done unless they are asked for.
+// start what it finds from the multipliers, so that on large tables, where iterations over all folds take ten times as long, none are done unless they are asked for. What models are tuned by such a
+// search alone is in weightlist.go.
 
 const (
 	// compassMost is the largest number of weights that are searched on: more of them follow the noise of the validation rows.
@@ -47,14 +46,10 @@ func (t *Task) byWeights() bool {
 // searchedSize is the size of the training part of a fold, rows times features, from which on there are no iterations before the search.
 const searchedSize = 1_000_000
 
-// searched says whether the weights are all searched on, and the table is large or its labels may be separable, so that the start is enough to begin from. Where
-// they are, the iterations end at no weights at all, slowly.
+// searched says whether the weights are all searched on, and the table is large, so that the start is enough to begin from.
 func (t *Task) searched() bool {
 	if !t.byWeights() || t.Program.Radii > compassMost || t.asked() {
 		return false
-	}
-	if t.separable() {
-		return true
 	}
 	m, ok := t.Model.(Evident)
 	if !ok {
@@ -64,113 +59,8 @@ func (t *Task) searched() bool {
 	return float64(rows)*float64(features) >= searchedSize
 }
 
-// searchedFor is the message of a run without iterations, with the reason, and searchedFirst that of a run that may have them.
-const (
-	searchedFor   = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s"
-	searchedFirst = searchedFor + "; --stop-folds 1 iterates first"
-)
-
-// whySearched is the reason of [Task.searched].
-func (t *Task) whySearched() string {
-	if t.separable() {
-		return "as iterations have no end where features tell the labels apart"
-	}
-	return "as the table is large"
-}
-
-// separable says whether the validation error may fall with the weights for ever.
-func (t *Task) separable() bool {
-	_, ok := t.Model.(Separable)
-	return ok && !t.asked()
-}
-
-// low is the least value of the largest weight that is searched on, the last of the path, where less is surer of labels than any rows allow; 0 for none.
-func (t *Task) low() float64 {
-	if !t.separable() || len(t.Program.Path) == 0 {
-		return 0
-	}
-	low := math.Inf(1)
-	for _, lambda := range t.Program.Path {
-		low = min(low, slices.Max(lambda))
-	}
-	return low * (1 - 1e-9)
-}
-
-// weightList are weights to begin a search with: lists that go down, each from a larger first weight than the one before ended with.
-type weightList struct {
-	points [][]float64
-	upper  []float64 // upper variables of all points
-	rise   int       // points without a smaller error that end a list; 0 for none
-	why    string    // there are no iterations
-}
-
-// open is the list of an [Opened] model, nil where it is tuned by iterations.
-func (t *Task) open() *weightList {
-	m, ok := t.Model.(Opened)
-	if !ok || t.asked() {
-		return nil
-	}
-	o := m.Open()
-	if o == nil || len(o.Weights) == 0 {
-		return nil
-	}
-	return &weightList{points: o.Weights, upper: o.Upper, rise: o.Rise, why: o.Why}
-}
-
-// searchWeights is a run of VF-iDCA without iterations: the weights of a list and, from the best of them, a compass search.
-func (t *Task) searchWeights(ctx context.Context, list weightList) (*Result, error) {
-	e, err := t.everyWeight(ctx, list.upper)
-	if err != nil {
-		return nil, err
-	}
-	if e == nil {
-		return t.Finish(ctx, "", "")
-	}
-	defer e.close()
-	point := 0
-	record := func(ctx context.Context, lambda []float64) (Trial, error) {
-		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: point, Points: len(list.points) + compassTrials}})
-		point++
-		tr, err := e.at(ctx, lambda)
-		if err == nil && ctx.Err() == nil {
-			t.Record(tr)
-			if t.Config.KeepFits && tr.X != nil {
-				fit := t.Model.Fit(tr.X)
-				t.trace[len(t.trace)-1].Fit = &fit
-			}
-		}
-		return tr, err
-	}
-	c := compass{ctx: ctx, at: record, low: t.low()}
-	least, idle := math.Inf(1), 0 // of the part of the path, and how many points of it since
-	for k, lambda := range list.points {
-		if k > 0 && lambda[0] > list.points[k-1][0] {
-			least, idle = math.Inf(1), 0
-		}
-		if list.rise > 0 && idle >= list.rise {
-			continue
-		}
-		c.trials = 0
-		if err := c.try(lambda); err != nil {
-			return nil, err
-		}
-		if v := c.known(lower.Positive(lambda)); v < least {
-			least, idle = v, 0
-		} else {
-			idle++
-		}
-	}
-	if c.best.X != nil && len(c.best.Lambda) <= compassMost {
-		c.trials = 0
-		if err := c.search(); err != nil {
-			return nil, err
-		}
-	}
-	if ctx.Err() != nil || t.failed > 0 {
-		return t.Finish(ctx, "", "")
-	}
-	return t.Finish(ctx, "", fmt.Sprintf(searchedFor, list.why))
-}
+// searchedFirst is the message of a run without iterations, with the reason.
+const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s; --stop-folds 1 iterates first"
 
 // common replaces the selection of radii in a result by one of weights, see [Task.byWeights]; start are the weights of the run's start, or nil. It leaves the
 // result alone where none of the weights can be scored.
@@ -183,7 +73,7 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 		return err
 	}
 	defer e.close()
-	c := compass{ctx: ctx, at: e.at, low: t.low()}
+	c := compass{ctx: ctx, at: e.at}
 	if err := c.try(out.Lambda); err != nil {
 		return err
 	}
@@ -234,6 +124,9 @@ type compass struct {
 	ctx    context.Context
 	at     func(context.Context, []float64) (Trial, error)
 	low    float64 // least value of the largest weight
+	sure   float64 // validation error at which the search ends
+	gain   float64 // share of the validation error below which there is nothing left to gain, compassGain where it is less
+	listed bool    // weights alone are among those tried
 	best   Trial
 	trials int
 	tried  []tried
@@ -247,7 +140,7 @@ type tried struct {
 
 // try scores weights, of which not all are zero and the largest is not too low, and keeps them if they are the best. After the end of the context, or of the budget, it does nothing.
 func (c *compass) try(lambda []float64) error {
-	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(lambda) > 0) || slices.Max(lambda) < c.low || !math.IsNaN(c.known(lambda)) {
+	if c.ctx.Err() != nil || c.trials == compassTrials || c.best.X != nil && c.best.Errors.Validation < c.sure || !(slices.Max(lambda) > 0) || slices.Max(lambda) < c.low || !math.IsNaN(c.known(lambda)) {
 		return nil
 	}
 	c.trials++
@@ -326,7 +219,7 @@ func (c *compass) alone() error {
 // search begins at the best weights, or at a better one alone, and goes along one axis after the other, up or down, in steps that double while they lead
 // down and shrink where none does, until there is nothing left to gain.
 func (c *compass) search() error {
-	if len(c.best.Lambda) > 1 && slices.Max(c.best.Lambda) > 0 {
+	if len(c.best.Lambda) > 1 && slices.Max(c.best.Lambda) > 0 && !c.listed {
 		if err := c.alone(); err != nil {
 			return err
 		}
@@ -351,7 +244,7 @@ func (c *compass) search() error {
 				}
 			}
 		}
-		if c.left(step) < compassGain {
+		if c.left(step) < math.Max(c.gain, compassGain) {
 			return nil
 		}
 	}

@@ -18,6 +18,7 @@ type evaluator struct {
 	space *space
 	fit   *lower.Chain   // nil if all are conic programs
 	conic *dca.Penalized // nil before the first
+	gap   float64        // of solves by the fit, in the place of its own where it is larger
 }
 
 func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
@@ -146,7 +147,7 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 	if e.fit == nil {
 		return false, nil
 	}
-	pt, err := e.fit.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper))
+	pt, err := e.fit.SolveTo(ctx, slices.Concat(tr.Lambda, tr.Upper), math.Max(e.gap, gapOf(e.fit.Fit())))
 	if err != nil || !pt.Solved {
 		_, compact := e.fit.Fit().(lower.Compact) // whose points are not mixed with those of conic programs
 		return ctx.Err() != nil || compact, err

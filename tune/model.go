@@ -145,7 +145,7 @@ type Measured interface {
 }
 
 // Separable is a [Model] of labels whose losses fall towards zero with the weights where features tell the labels apart, so that no weights are best by the validation rows
-// of folds though further rows will have errors. VF-iDCA by folds searches among the weights of its path and larger ones.
+// of folds though further rows will have errors. VF-iDCA by folds searches for weights as far down as the error of the folds falls, without iterations unless they are asked for.
 type Separable interface {
 	Model
 	Separable()

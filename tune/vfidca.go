@@ -37,11 +37,8 @@ func (v vfidca) Check(t *Task) error {
 
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
-	if m, ok := t.Model.(Searched); ok && m.Searched() != "" && t.byWeights() && !t.asked() && len(t.Program.Path) > 0 {
-		return t.searchWeights(ctx, weightList{points: t.Program.Path, rise: t.Program.PathRise, why: m.Searched()})
-	}
-	if list := t.open(); list != nil {
-		return t.searchWeights(ctx, *list)
+	if list := t.list(); list != nil {
+		return t.searchWeights(ctx, list)
 	}
 	p, s := t.Program, t.Config.settings(t.Model)
 	caution := t.caution()
@@ -114,7 +111,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	rows.conclude(out, r)
 	if s.PathEnough && r.Weighted && out.Status == dca.Converged {
-		out.say(fmt.Sprintf(searchedFirst, t.whySearched()))
+		out.say(fmt.Sprintf(searchedFirst, "as the table is large"))
 	}
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err

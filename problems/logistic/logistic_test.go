@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
@@ -128,8 +129,8 @@ func TestBadInput(t *testing.T) {
 	require.ErrorContains(t, err, "expected 2 (l1, l2)")
 }
 
-// Where the rows of each fold tell the labels apart, the selected weights stay within four decades of the largest of interest, |X'y|_max / (2n), and rows
-// that the model has not seen have small errors.
+// Where the rows of each fold tell the labels apart, the selected weights are small, but not below eight decades of the largest of interest, |X'y|_max / (2n), rows
+// that the model has not seen have small errors, and smaller ones than with the weights within four decades of it. Iterations are made where they are asked for.
 func TestSeparableFolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	rows := func(n int) *dataset.Data {
@@ -148,12 +149,49 @@ func TestSeparableFolds(t *testing.T) {
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
-	require.Zero(t, r.Iterations)
+	require.Contains(t, r.Message, "without iterations")
 	require.Contains(t, r.Message, "--stop-folds 1")
 	top := 0.0
 	for j := range 4 {
 		top = math.Max(top, math.Abs(floats.Dot(mat.Col(nil, j, table.X), table.Y))/120)
 	}
-	require.Greater(t, math.Max(r.Lambda[0], r.Lambda[1]), 1e-4*top)
-	require.Less(t, *r.Refit.Test, 0.03)
+	require.Greater(t, math.Max(r.Lambda[0], r.Lambda[1]), 1e-8*top)
+	require.Less(t, *r.Refit.Test, 0.005)
+	native, err := backends.Open("native")
+	require.NoError(t, err)
+	for e := 0.0; e >= -4; e-- {
+		l := top * math.Pow(10, e)
+		_, test, err := m.RetrainWeighted(context.Background(), native, backends.Options{}, []float64{l, l})
+		require.NoError(t, err)
+		require.Greater(t, *test, *r.Refit.Test, "lambda %g", l)
+	}
+	iterated, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 1})
+	require.NoError(t, err)
+	require.NotContains(t, iterated.Message, "without iterations")
+}
+
+// Where labels are drawn with the probabilities of a model, and no features tell them apart, the weights are not next to nothing, and no pair of weights of a grid over six decades has an error of the folds that
+// is smaller by more than the share that the search leaves.
+func TestFarDownOnNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 4))
+	x, y := mat.NewDense(60, 6, nil), make([]float64, 60)
+	for i := range y {
+		for j := range 6 {
+			x.Set(i, j, rng.NormFloat64())
+		}
+		y[i] = -1
+		if rng.Float64() < 1/(1+math.Exp(-x.At(i, 0))) {
+			y[i] = 1
+		}
+	}
+	cv, err := dataset.CrossValidate(&dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d", "e", "f"}}, 5, 1, nil)
+	require.NoError(t, err)
+	m, err := logistic.New(cv, logistic.Options{Intercept: true})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic, Evaluations: 16, Ranges: []tune.Range{{Low: 1e-6, High: 1}}})
+	require.NoError(t, err)
+	require.Less(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-3))
+	require.Greater(t, r.Lambda[0]+r.Lambda[1], 1e-3)
 }

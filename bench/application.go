@@ -39,6 +39,13 @@ type Application struct {
 // program, the subproblem of a matrix completion is out of reach.
 func (a *Application) lowRank() bool { return a.Model == "matrix-completion" }
 
+// wide says that the stages are solved with working sets on backends that take second-order cones by sequences of quadratic programs: in many features each of these
+// is a long one.
+func (a *Application) wide() bool { return a.Data == wideNet }
+
+// wideNet are the data of the elastic net with most features.
+const wideNet = "100-100-100-p2500"
+
 // Applications returns all applications, small ones first within a model.
 func Applications() []Application {
 	split := func(preset string, build func(*dataset.Split) (tune.Model, error)) func() (tune.Model, error) {
@@ -80,7 +87,7 @@ func Applications() []Application {
 	const small = "100-100-100-p50"
 	return []Application{
 		{"elastic-net", "100-100-250-p250", split("100-100-250-p250", net)},
-		{"elastic-net", "100-100-100-p2500", split("100-100-100-p2500", net)},
+		{"elastic-net", wideNet, split(wideNet, net)},
 		{"weighted-lasso", "100-100-250-p250", split("100-100-250-p250", weighted)},
 		{"sparse-group-lasso", "100-100-100-p600-m30", grouped("100-100-100-p600-m30", sparseGroups)},
 		{"group-lasso", "100-100-100-p60-m20", grouped("100-100-100-p60-m20", wholeGroups)},

@@ -160,7 +160,7 @@ func (o *BackendsOptions) application(ctx context.Context, a Application, m tune
 					return nil
 				}
 				row := BackendRow{Model: a.Model, Data: a.Data, Stage: string(stage), Backend: b.Name(), Eps: eps}
-				o.stage(ctx, &row, snapshot, stage, b, best.Objective, a.lowRank())
+				o.stage(ctx, &row, snapshot, stage, b, best.Objective, a)
 				add(row)
 			}
 		}
@@ -195,11 +195,12 @@ func weights(p dca.Program, kinds [][]int) []float64 {
 }
 
 // stage solves a stage several times.
-func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, s *dca.Snapshot, stage dca.Stage, b backends.ConicBackend, best float64, lowRank bool) {
+func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, s *dca.Snapshot, stage dca.Stage, b backends.ConicBackend, best float64, a Application) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(o.Repeats)*o.TimeLimit)
 	defer cancel()
 	row.Seconds = math.Inf(1)
-	full := !lowRank || b.Capabilities().Supports(backends.NuclearNormCone)
+	c := b.Capabilities()
+	full := !(a.lowRank() && !c.Supports(backends.NuclearNormCone)) && !(a.wide() && len(c.BySequence) > 0)
 	for range o.Repeats {
 		r, err := s.Solve(ctx, stage, dca.Settings{Backend: b, Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit}, NoWorkingSets: full})
 		if err != nil {

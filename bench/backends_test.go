@@ -141,7 +141,7 @@ func BenchmarkBackends(b *testing.B) {
 								if stage == Run {
 									o.run(context.Background(), &row, m, 0)
 								} else {
-									o.stage(context.Background(), &row, s, dca.Stage(stage), solver, 0, a.lowRank())
+									o.stage(context.Background(), &row, s, dca.Stage(stage), solver, 0, a)
 								}
 								if row.Status == unsupported || row.Status == failed {
 									b.Skip(row.Reason)

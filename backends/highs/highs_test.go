@@ -40,7 +40,7 @@ func TestSequences(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the suite runs without these cones")
 	}
-	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true, Scale: 1000})
+	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true, Scale: 1000, Seeds: 2})
 }
 
 // TestInteriorPoint is the same with the interior point methods; quadratic programs, which know one only, are those above.

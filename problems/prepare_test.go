@@ -11,10 +11,10 @@ import (
 )
 
 func TestPrepare(t *testing.T) {
-	require.NoError(t, problems.Prepare(context.Background(), 1e12), "without a deadline all the time in the world")
-	ctx, end := context.WithTimeout(context.Background(), time.Hour)
-	require.NoError(t, problems.Prepare(ctx, 1e6))
-	require.ErrorIs(t, problems.Prepare(ctx, 1e12), context.DeadlineExceeded, "more than two hours")
+	require.NoError(t, problems.Prepare(context.Background(), 1e9), "without a deadline all the time in the world")
+	ctx, end := context.WithTimeout(context.Background(), time.Second)
+	require.NoError(t, problems.Prepare(ctx, 1e3))
+	require.ErrorIs(t, problems.Prepare(ctx, 1e9), context.DeadlineExceeded, "eight seconds")
 	end()
 	require.ErrorIs(t, problems.Prepare(ctx, 0), context.Canceled)
 }

@@ -29,22 +29,30 @@ func (d *dataFlags) readSplit(seed uint64) (*dataset.Split, error) {
 	case s.Test != nil:
 		return nil, errTwoTests(d.rule())
 	}
-	s.Test, err = dataset.ReadLike(d.test, s.Train)
-	return s, err
+	all, err := dataset.ReadBeside(table, d.test)
+	if err != nil {
+		return nil, err
+	}
+	if all[0] != table { // with further features
+		if s, err = dataset.SplitRows(all[0], d.rule(), seed); err != nil {
+			return nil, err
+		}
+	}
+	s.Test = all[1]
+	return s, nil
 }
 
 // numbers reads files of LIBSVM that are divided already.
 func (d *dataFlags) numbers(train, val, test string) (*dataset.Split, error) {
-	var s dataset.Split
-	var err error
-	if s.Train, err = d.input.numbers(train, d.target); err != nil {
+	table, err := d.input.numbers(train, d.target)
+	if err != nil {
 		return nil, err
 	}
-	if s.Val, err = dataset.ReadLike(val, s.Train); err != nil || test == "" {
-		return &s, err
+	all, err := dataset.ReadBeside(table, val, test)
+	if err != nil {
+		return nil, err
 	}
-	s.Test, err = dataset.ReadLike(test, s.Train)
-	return &s, err
+	return &dataset.Split{Train: all[0], Val: all[1], Test: all[2]}, nil
 }
 
 // foldNumbers reads the folds of a folder, or deals those of a file of LIBSVM.
@@ -106,9 +114,11 @@ func (d *dataFlags) setNumbersApart(seed uint64) (table, test *dataset.Data, err
 		return nil, nil, err
 	}
 	if d.test != "" {
-		if test, err = dataset.ReadLike(d.test, table); err != nil {
+		all, err := dataset.ReadBeside(table, d.test)
+		if err != nil {
 			return nil, nil, err
 		}
+		table, test = all[0], all[1]
 	}
 	if rule := d.rule(); rule != "" {
 		s, err := dataset.SplitRows(table, rule, seed)

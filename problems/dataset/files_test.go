@@ -129,7 +129,7 @@ func TestReadFiles(t *testing.T) {
 	require.ErrorAs(t, err, &known)
 }
 
-// A LIBSVM file of validation rows may lack the last features, not have more.
+// A LIBSVM file of training, validation or test rows may lack the last features: there are as many as the largest index of all says.
 func TestReadFilesLIBSVM(t *testing.T) {
 	dir := t.TempDir()
 	train := put(t, dir, "train", "1 1:2 3:4\n")
@@ -139,8 +139,46 @@ func TestReadFilesLIBSVM(t *testing.T) {
 	require.NoError(t, s.Validate())
 	_, p := s.Val.Dims()
 	require.Equal(t, 3, p)
-	_, err = ReadFiles(train, put(t, dir, "wide", "1 4:2\n"), "", "")
+	wide, other := put(t, dir, "wide", "1 4:2\n"), put(t, dir, "other", "1 1:5 6:3\n2 2:1 3:1 4:1 5:1 6:1\n")
+	s, err = ReadFiles(train, wide, other, "")
+	require.NoError(t, err)
+	require.NoError(t, s.Validate())
+	for d, want := range map[*Data][]float64{s.Train: {2, 0, 4, 0, 0, 0}, s.Val: {0, 0, 0, 2, 0, 0}, s.Test: {5, 0, 0, 0, 0, 3}} {
+		require.Equal(t, []string{"x1", "x2", "x3", "x4", "x5", "x6"}, d.Features)
+		row := make([]float64, 6)
+		d.Fill(row, 0)
+		require.Equal(t, want, row)
+		require.Equal(t, s.Train.Sparse(), d.Sparse())
+	}
+	_, err = ReadLike(wide, s.Val.Rows([]int{0}))
+	require.NoError(t, err)
+	first, err := Read(train, "")
+	require.NoError(t, err)
+	_, err = ReadLike(wide, first)
 	require.ErrorContains(t, err, "wide:1: pair 1: index 4 is larger than 3, the number of features (that of the training data)")
+	named := put(t, dir, "named", "y,a,b,c\n1,2,3,4\n")
+	_, err = ReadFiles(named, wide, "", "")
+	require.ErrorContains(t, err, "wide:1: pair 1: index 4 is larger than 3, the number of features (that of the training data)")
+}
+
+// What a table is widened by takes no memory to speak of, however few entries it has: it becomes sparse.
+func TestReadBesideKeepsMemory(t *testing.T) {
+	dir := t.TempDir()
+	table, err := Read(put(t, dir, "dense", "1 1:2 2:3\n2 1:1 2:1\n"), "")
+	require.NoError(t, err)
+	require.False(t, table.Sparse())
+	all, err := ReadBeside(table, "", put(t, dir, "far", "1 1000000:1\n"))
+	require.NoError(t, err)
+	require.Len(t, all, 3)
+	require.Nil(t, all[1])
+	for _, d := range []*Data{all[0], all[2]} {
+		_, p := d.Dims()
+		require.Equal(t, 1_000_000, p)
+		require.True(t, d.Sparse())
+	}
+	_, p := table.Dims()
+	require.Equal(t, 2, p, "the table that was given stays")
+	require.Equal(t, 3.0, all[0].X.At(0, 1))
 }
 
 func TestReadAndSplit(t *testing.T) {

@@ -294,9 +294,11 @@ func ReadFoldsDir(dir string) (*CrossValidation, error) {
 	if paths[2] == "" {
 		return &cv, nil
 	}
-	if cv.Test, err = ReadLike(paths[2], cv.Data); err != nil {
+	all, err := ReadBeside(cv.Data, paths[2])
+	if err != nil {
 		return nil, err
 	}
+	cv.Data, cv.Test = all[0], all[1]
 	return &cv, nil
 }
 

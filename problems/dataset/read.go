@@ -57,23 +57,17 @@ func readLike(s *textfile.Source, train *Data) (*Data, error) {
 }
 
 // ReadFiles reads the files of a split; an empty test means none. target is as for
-// [Read].
+// [Read]. LIBSVM files have as many features as the one with the largest index, see [ReadBeside].
 func ReadFiles(train, val, test, target string) (*Split, error) {
-	var s Split
-	var err error
-	if s.Train, err = Read(train, target); err != nil {
+	rows, err := Read(train, target)
+	if err != nil {
 		return nil, err
 	}
-	if s.Val, err = ReadLike(val, s.Train); err != nil {
+	all, err := ReadBeside(rows, val, test)
+	if err != nil {
 		return nil, err
 	}
-	if test == "" {
-		return &s, nil
-	}
-	if s.Test, err = ReadLike(test, s.Train); err != nil {
-		return nil, err
-	}
-	return &s, nil
+	return &Split{Train: all[0], Val: all[1], Test: all[2]}, nil
 }
 
 // ReadDir reads a split from the files train, val and test of a folder, each as

@@ -39,6 +39,8 @@ type factored struct {
 	holds  []float64
 	svd    *decomposition // of the factors as they are, where it is known
 	work   [2][]float64
+
+	left, right []float64 // memory for products with the Hessian, see pairs
 }
 
 func newFactored(j *Joint) *factored {

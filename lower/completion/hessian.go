@@ -2,6 +2,7 @@ package completion
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/internal/dense"
 	"gonum.org/v1/gonum/floats"
@@ -11,7 +12,8 @@ import (
 func (f *factored) hessian(out, t tangent) {
 	out.clear()
 	k := f.k
-	left, right := pairs(t.A, f.a, k), pairs(f.b, t.B, k)
+	f.left, f.right = pairs(f.left, t.A, f.a, k), pairs(f.right, f.b, t.B, k)
+	left, right := f.left, f.right
 	for s, w := range f.w {
 		if w == 0 {
 			continue
@@ -73,9 +75,9 @@ func (f *factored) hessian(out, t tangent) {
 	f.hold(out, t)
 }
 
-// pairs are the rows of A and of B, of k columns, one after the other.
-func pairs(a, b []float64, k int) []float64 {
-	out := make([]float64, 0, 2*len(a))
+// pairs are the rows of A and of B, of k columns, one after the other, in the memory of out where that is large enough.
+func pairs(out, a, b []float64, k int) []float64 {
+	out = slices.Grow(out[:0], 2*len(a))
 	for i := 0; i < len(a); i += k {
 		out = append(append(out, a[i:i+k]...), b[i:i+k]...)
 	}

@@ -393,6 +393,9 @@ func (d *Data) moments() moments {
 	if d.Weights != nil {
 		return d.weightedMoments()
 	}
+	if !d.Sparse() {
+		return d.denseMoments()
+	}
 	size := float64(n)
 	// Row by row, as X lies in memory. First the means and half the ranges ..
 	lo, hi, stored := make([]float64, p), make([]float64, p), make([]int, p)
@@ -427,6 +430,42 @@ func (d *Data) moments() moments {
 			u := m.mean[j] / h
 			m.deviation[j] += float64(zeros) * (u * u / size)
 		}
+		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
+	}
+	return m
+}
+
+// denseMoments are the moments of a dense table, whose rows are passed through as a whole.
+func (d *Data) denseMoments() moments {
+	n, p := d.Dims()
+	m := moments{make([]float64, p), make([]float64, p)}
+	size := float64(n)
+	_, first := d.Row(0)
+	lo, hi := slices.Clone(first), slices.Clone(first)
+	for i := range n {
+		_, row := d.Row(i)
+		row, mean, lo, hi := row[:p], m.mean[:p], lo[:p], hi[:p]
+		for j, v := range row {
+			mean[j] += v / size
+			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
+		}
+	}
+	half := make([]float64, p)
+	for j := range half {
+		if half[j] = hi[j]/2 - lo[j]/2; !(half[j] > 0) {
+			m.mean[j] = lo[j] // without the rounding of the sum
+			half[j] = 1       // of a constant, which is at its mean
+		}
+	}
+	for i := range n {
+		_, row := d.Row(i)
+		row, mean, half, deviation := row[:p], m.mean[:p], half[:p], m.deviation[:p]
+		for j, v := range row {
+			u := (v - mean[j]) / half[j]
+			deviation[j] += u * u / size
+		}
+	}
+	for j, h := range half {
 		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
 	}
 	return m

@@ -2,11 +2,14 @@ package dataset
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )
 
@@ -104,4 +107,33 @@ func TestWeightsOfParts(t *testing.T) {
 		d.Weights = w
 		require.ErrorContains(t, d.Validate(), "weight")
 	}
+}
+
+// The moments of a dense table are those, bit for bit, of one that keeps the same numbers as compressed rows; a constant column has its value and 0.
+func TestDenseMoments(t *testing.T) {
+	const n, p = 37, 23
+	rng := rand.New(rand.NewPCG(8, 1))
+	x := mat.NewDense(n, p, nil)
+	var start, index []int
+	var value []float64
+	for i := range n {
+		start = append(start, len(value))
+		for j := range p {
+			v := rng.NormFloat64() * math.Pow(10, float64(20*(j%7)-60))
+			if j == 5 {
+				v = 0.1
+			}
+			x.Set(i, j, v)
+			index, value = append(index, j), append(value, v)
+		}
+	}
+	start = append(start, len(value))
+	dense := (&Data{X: x, Y: make([]float64, n)}).moments()
+	require.Equal(t, (&Data{X: sparse.NewCSR(n, p, start, index, value), Y: make([]float64, n)}).moments(), dense)
+	require.Equal(t, 0.1, dense.mean[5])
+	require.Zero(t, dense.deviation[5])
+	column := mat.Col(nil, 3, x)
+	mean, deviation := stat.PopMeanStdDev(column, nil)
+	require.InEpsilon(t, mean, dense.mean[3], 1e-12)
+	require.InEpsilon(t, deviation, dense.deviation[3], 1e-12)
 }

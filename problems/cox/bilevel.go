@@ -148,8 +148,8 @@ func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap fl
 	if backend == nil || backend.Name() != backends.Default {
 		return all, p, nil
 	}
-	train, val, _ := all.Rows()
-	fit, err := fits.NewCox(rowsOf(train), rowsOf(val), fits.CoxOptions{Ties: m.options.Ties, Grouped: true, Terms: m.data.Terms()})
+	train, _, _ := all.Rows()
+	fit, err := fits.NewCoxJoint(rowsOf(train), rowsOf(train), fits.CoxOptions{Ties: m.options.Ties, Terms: m.data.Terms()}) // nothing is chosen by it
 	if err != nil {
 		return nil, p, err
 	}

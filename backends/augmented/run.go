@@ -17,9 +17,9 @@ const (
 	// growth is the factor of sigma where the distance from the cones has not shrunk to a share of shrink, and largest its bound beside the first.
 	growth, shrink, largest = 5, 0.2, 1e8
 	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first. Interior point methods, whose factors
-	// miss their tolerance on the nearly singular programs of less, have leastInterior, and at most slowInterior after a program that did.
+	// miss their tolerance on the nearly singular programs of less, have leastInterior; a program that any method has missed gives more, up to slow.
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
-	leastInterior, slowInterior          = 1e-3, 1e-2
+	leastInterior, slow                  = 1e-3, 1e-2
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
@@ -240,13 +240,14 @@ func (r *run) tolerance() float64 {
 
 // rest changes the weight of the step after a whole one.
 func (r *run) rest(solved bool) {
-	switch first := r.inner.Capabilities().FirstOrder; {
-	case first:
-		r.weight = max(leastWeight*r.size, r.weight/10)
-	case solved:
-		r.weight = max(leastInterior*r.size, r.weight/10)
-	default:
-		r.weight = min(slowInterior*r.size, 100*r.weight)
+	least := leastInterior
+	if r.inner.Capabilities().FirstOrder {
+		least = leastWeight
+	}
+	if solved {
+		r.weight = max(least*r.size, r.weight/10)
+	} else {
+		r.weight = max(r.weight, min(slow*r.size, 100*r.weight))
 	}
 }
 

@@ -32,7 +32,7 @@ func checksumOf(m *Model) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := parse(text)
+	v, err := parseValid(text)
 	if err != nil {
 		return "", err
 	}

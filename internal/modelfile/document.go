@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -76,6 +77,11 @@ func parse(text []byte) (*value, error) {
 		}
 		return nil, &lineError{line, err}
 	}
+	return parseValid(text)
+}
+
+// parseValid is parse of a text that is known to be JSON.
+func parseValid(text []byte) (*value, error) {
 	p := &parser{text: text, line: 1}
 	return p.value(0)
 }
@@ -96,10 +102,13 @@ func (p *parser) next() byte {
 // word is the number or the name of a constant that begins here.
 func (p *parser) word() string {
 	start := p.at
-	for p.at < len(p.text) && bytes.IndexByte([]byte(" \t\r\n,]}"), p.text[p.at]) < 0 {
-		p.at++
+	for ; p.at < len(p.text); p.at++ {
+		switch p.text[p.at] {
+		case ' ', '\t', '\r', '\n', ',', ']', '}':
+			return string(p.text[start:p.at])
+		}
 	}
-	return string(p.text[start:p.at])
+	return string(p.text[start:])
 }
 
 // string is the text in quotes that begins here.
@@ -219,8 +228,10 @@ func (v *value) canonical(out []byte) ([]byte, error) {
 	case aString:
 		return strconv.AppendQuote(out, v.text), nil
 	case aNumber:
-		if n, err := strconv.ParseInt(v.text, 10, 64); err == nil && v.text != "-0" {
-			return strconv.AppendInt(out, n, 10), nil
+		if !strings.ContainsAny(v.text, ".eE") { // an error of ParseInt takes memory
+			if n, err := strconv.ParseInt(v.text, 10, 64); err == nil && v.text != "-0" {
+				return strconv.AppendInt(out, n, 10), nil
+			}
 		}
 		x, err := v.float()
 		if err != nil {

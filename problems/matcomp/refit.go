@@ -28,6 +28,9 @@ func (m *Model) with(train, val []Entry) *Model {
 // mean over entries, so that what suits the training entries suits all. The test error is nil without test entries. A
 // [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+	if err := problems.Prepare(ctx, perEntry*(len(m.data.Train)+len(m.data.Val))); err != nil {
+		return problems.Fit{}, nil, err
+	}
 	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
 	p := all.Program()
 	p.H0 = p.StartAt(h, nil)
@@ -51,6 +54,9 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	}
 	return m.Fit(low.X), m.Evaluate(low.X).Test, nil
 }
+
+// perEntry is how many numbers of a table an entry counts as when it is made ready for a fit: entries are sorted by rows and columns.
+const perEntry = 64
 
 // retrainGap is the relative gap of the final training of large matrices, smallRetrainGap that of small ones.
 const retrainGap, smallRetrainGap = 1e-4, 1e-9

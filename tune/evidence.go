@@ -57,8 +57,12 @@ func (t *Task) evidence() *evidence {
 
 // asked says that the configuration says how far VF-iDCA goes, or where from.
 func (t *Task) asked() bool {
-	c := t.Config
-	return c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil || t.Start != nil
+	return t.Config.asks() || t.Start != nil
+}
+
+// asks is asked without a start of the task.
+func (c *Config) asks() bool {
+	return c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil
 }
 
 // leastAlpha is the least penalty of the first iteration. With the paper's, 1, the steps from a point of the path go to radii next to zero, where

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
 // Runs of VF-iDCA by folds without iterations, which models ask for: [Searched], [Opened] and [Separable].
@@ -40,13 +41,23 @@ func (t *Task) list() *weightList {
 		}
 		return list
 	}
-	if m, ok := t.Model.(Opened); ok {
-		if o := m.Open(); o != nil && len(o.Weights) > 0 {
-			return &weightList{points: o.Weights, upper: o.Upper, rise: o.Rise, why: o.Why}
-		}
+	if o := t.Config.Opens(t.Model); o != nil {
+		return &weightList{points: o.Weights, upper: o.Upper, rise: o.Rise, why: o.Why}
 	}
 	if _, ok := t.Model.(Separable); ok && t.byWeights() && t.Program.Radii <= compassMost && len(t.Program.Path) > 0 {
 		return t.farDown()
+	}
+	return nil
+}
+
+// Opens is what VF-iDCA leaves open of a model with this configuration, nil where it does not, see [Opened].
+func (c *Config) Opens(m Model) *problems.Open {
+	opened, ok := m.(Opened)
+	if !ok || c.asks() {
+		return nil
+	}
+	if o := opened.Open(); o != nil && len(o.Weights) > 0 {
+		return o
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	}
 	job.loss = job.lossOf(model)
 	hyperparameters := len(model.Names())
+	if o := job.config.Opens(model); o != nil && slices.Equal(job.methods, []string{tune.MethodVFiDCA}) {
+		hyperparameters -= len(o.Upper)
+	}
 	if radii := model.Program().Radii; len(job.config.Init) > radii {
 		return badInputf("--init: %d radii, but the model has %d", len(job.config.Init), radii)
 	}

@@ -88,6 +88,9 @@ func TestWideStarts(t *testing.T) {
 
 // On wide tables a step that has to be shorter than the tolerance is not taken. With a smaller tolerance it is, and is as short as was said; the lower level at the start is the one it was found by.
 func TestShortSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs to the end beside short ones")
+	}
 	m, err := New(folded(t, 4, 3*(wideRows+2)/2, wideFeatures+1, 3, 0.01), Options{})
 	require.NoError(t, err)
 	solve := func(tol float64) *dca.Result {

@@ -48,7 +48,8 @@ func PartsOf(number []int) [][]int {
 // by their first rows.
 //
 // With classes, which has the class of each row from 0 on, each class is spread over the parts as evenly as the groups allow: a group goes to the part where it adds least to the sum over
-// classes and parts of the squares of the shares that a part has of a class, of several the one with the fewest rows.
+// classes and parts of the squares of the shares that a part has of a class, of several the one with the fewest rows. Either way
+// two parts differ by at most the rows of the largest group: a part that would get ahead by more is passed over.
 func GroupParts(group []int, t int, seed uint64, classes []int) ([][]int, error) {
 	if groups := len(PartsOf(group)); t < 2 || t > groups {
 		return nil, fmt.Errorf("dataset: %d folds of %d groups, expected 2 to %d", t, groups, groups)
@@ -92,6 +93,7 @@ func stratifyGroups(group, classes []int, t int, seed uint64) [][]int {
 	}
 	order := permutation(len(groups), seed)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(groups[b]), len(groups[a])) })
+	largest := len(groups[order[0]])
 	first := permutation(t, seed)
 	parts, has := make([][]int, t), make([][]float64, t)
 	for k := range has {
@@ -112,9 +114,13 @@ func stratifyGroups(group, classes []int, t int, seed uint64) [][]int {
 			}
 			return sum
 		}
+		least := len(parts[0])
+		for _, part := range parts {
+			least = min(least, len(part))
+		}
 		to := -1
 		for _, k := range first {
-			if len(order)-at <= empty && len(parts[k]) > 0 {
+			if len(order)-at <= empty && len(parts[k]) > 0 || len(parts[k])+len(groups[g]) > least+largest {
 				continue
 			}
 			if to < 0 || cmp.Or(cmp.Compare(adds(k), adds(to)), cmp.Compare(len(parts[k]), len(parts[to]))) < 0 {

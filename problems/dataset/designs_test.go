@@ -148,6 +148,14 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 	})
 }
 
+// Classes do not make one fold larger than another by more than the largest group: here the class of the last row is nearly all in one fold.
+func TestStratifiedGroupsStayAsLarge(t *testing.T) {
+	parts, err := GroupParts([]int{1, 0, 0, 1, 2, 2, 3}, 2, 0, []int{0, 1, 1, 0, 0, 2, 0})
+	require.NoError(t, err)
+	require.Len(t, parts, 2)
+	require.LessOrEqual(t, max(len(parts[0]), len(parts[1])), 4)
+}
+
 // Ten groups of five rows, of which four are of class 1: each of two folds gets two of these, by whatever seed, and three of the others; of 20 groups with 1 to 4
 // rows of class 1 and as many of class 0 as make them 6, each of 4 folds has about a quarter of both.
 func TestStratifiedGroups(t *testing.T) {

@@ -33,7 +33,6 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	}
 	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
 	p := all.Program()
-	p.H0 = p.StartAt(h, nil)
 	if backend.Name() == backends.Default && (all.factored() || all.few()) {
 		fit, err := all.Penalised()
 		if err != nil {
@@ -45,14 +44,11 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 		}
 		p.Fit = lower.NewChain(fit, gap)
 	}
-	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
+	x, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	if low.X == nil {
-		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
-	}
-	return m.Fit(low.X), m.Evaluate(low.X).Test, nil
+	return m.Fit(x), m.Evaluate(x).Test, nil
 }
 
 // perEntry is how many numbers of a table an entry counts as when it is made ready for a fit: entries are sorted by rows and columns.

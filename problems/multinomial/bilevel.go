@@ -162,15 +162,11 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	p.H0 = p.StartAt(h, nil)
-	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
+	x, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	if low.X == nil {
-		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
-	}
-	fit := m.fit(all, low.X)
+	fit := m.fit(all, x)
 	return fit, m.TestError(fit), nil
 }
 
@@ -180,19 +176,11 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend, Solver: o})
+	x, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	defer form.Close()
-	s, err := form.Solve(ctx, lower.Positive(lambda), nil)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	if s.X == nil {
-		return problems.Fit{}, nil, &problems.TrainingError{Status: s.Status}
-	}
-	fit := m.fit(all, s.X)
+	fit := m.fit(all, x)
 	return fit, m.TestError(fit), nil
 }
 

@@ -83,15 +83,11 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	p.H0 = p.StartAt(h, nil)
-	low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend, Solver: o})
+	x, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	if low.X == nil {
-		return problems.Fit{}, nil, &problems.TrainingError{Status: low.Status}
-	}
-	fit := all.Fit(low.X)
+	fit := all.Fit(x)
 	return fit, m.TestError(fit), nil
 }
 
@@ -104,20 +100,11 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	weights := lower.Positive(lambda)
-	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend, Solver: o})
+	x, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	defer form.Close()
-	s, err := form.Solve(ctx, weights, nil)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	if s.X == nil {
-		return problems.Fit{}, nil, &problems.TrainingError{Status: s.Status}
-	}
-	fit := all.Fit(s.X)
+	fit := all.Fit(x)
 	return fit, m.TestError(fit), nil
 }
 

@@ -4,14 +4,20 @@ package design
 func (d *Matrix) ScaleRows(factors []float64, column bool) *Matrix {
 	out := &Matrix{n: d.n, p: d.p, start: d.start, index: d.index}
 	if d.dense != nil {
-		out.dense = make([]float64, 0, (d.p+1)*d.n)
+		columns := d.p
+		if column {
+			columns++
+		}
+		out.dense = make([]float64, columns*d.n)
+		factors := factors[:d.n]
 		for k := range d.p {
-			for i, v := range d.column(k) {
-				out.dense = append(out.dense, v*factors[i])
+			to, from := out.dense[k*d.n:(k+1)*d.n], d.column(k)[:d.n]
+			for i, f := range factors {
+				to[i] = from[i] * f
 			}
 		}
 		if column {
-			out.dense = append(out.dense, factors...)
+			copy(out.dense[d.p*d.n:], factors)
 		}
 	} else {
 		out.value = make([]float64, len(d.value), len(d.value)+d.n)

@@ -84,7 +84,7 @@ type logLoss struct{}
 
 func (logLoss) value(y, f float64) float64 {
 	m := y * f
-	return math.Max(-m, 0) + math.Log1p(math.Exp(-math.Abs(m))) // without overflow
+	return math.Max(-m, 0) + log1p(math.Exp(-math.Abs(m))) // without overflow
 }
 
 func (logLoss) slope(y, f float64) float64 { return y / (1 + math.Exp(y*f)) }
@@ -124,7 +124,16 @@ func (g *Logistic) With(t Terms) (*Logistic, error) {
 func (logLoss) conjugate(_, a float64) float64 {
 	v := math.Abs(a)
 	if v > 0 && v < 1 {
-		return -(v*math.Log(v) + (1-v)*math.Log1p(-v))
+		return -(v*math.Log(v) + (1-v)*log1p(-v))
 	}
 	return 0
+}
+
+// log1p is log(1 + x) for -1 < x <= 1, to a few units in the last place: the logarithm of the rounded sum, which has instructions of its own, times what rounding changes the sum by (W. Kahan).
+func log1p(x float64) float64 {
+	u := 1 + x
+	if u == 1 {
+		return x
+	}
+	return math.Log(u) * (x / (u - 1))
 }

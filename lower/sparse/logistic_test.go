@@ -99,3 +99,12 @@ func TestLogisticBadInput(t *testing.T) {
 	_, err = g.Solve(context.Background(), Weights{}, Options{})
 	require.ErrorContains(t, err, "feature 0 has no penalty")
 }
+
+// The logarithm of one more agrees with the library's to a few units in the last place.
+func TestLog1p(t *testing.T) {
+	for _, x := range []float64{0, 1e-300, 1e-20, 1e-16, 2e-16, 3e-10, 1e-3, 0.3, 0.7, 1, -1e-20, -1e-9, -0.2, -0.9, -1 + 1e-15} {
+		want := math.Log1p(x)
+		require.InDelta(t, want, log1p(x), 1e-15*math.Abs(want), "%g", x)
+	}
+	require.Zero(t, log1p(0))
+}

@@ -123,6 +123,9 @@ type smoothSolve struct {
 	n      float64
 	b      []float64 // with the intercept at the end, if there is one
 	f, u   []float64
+
+	a, fd, ft []float64 // for the slopes of a dual point, and the predictions of a direction and of a trial
+	c, d, bt  []float64 // for their correlations with the features, and the direction and the trial
 }
 
 // Solve returns a solution at the weights w, as [Regression.Solve] does; Outer counts the Newton steps.
@@ -316,16 +319,29 @@ func (s *smoothSolve) penalty(b []float64) float64 {
 	return sum
 }
 
+// room makes room for what dual and line work with.
+func (s *smoothSolve) room() {
+	if s.a != nil {
+		return
+	}
+	n, p, all := len(s.f), s.x.Columns(), len(s.b)
+	rows, columns := make([]float64, 3*n), make([]float64, p+2*all)
+	s.a, s.fd, s.ft = rows[:n], rows[n:2*n], rows[2*n:]
+	s.c, s.d, s.bt = columns[:p], columns[p:p+all], columns[p+all:]
+}
+
 // dual sets u and returns the lower bound.
 func (s *smoothSolve) dual() float64 {
+	s.room()
 	for i, f := range s.f {
 		s.u[i] = s.slope(i, f)
 	}
-	a := append([]float64(nil), s.u...)
+	a := s.a
+	copy(a, s.u)
 	if s.intercept {
 		s.balance(a)
 	}
-	t, c := 1.0, make([]float64, s.x.Columns())
+	t, c := 1.0, s.c
 	for j := range c {
 		c[j] = math.Abs(s.x.Dot(j, a)) / s.n
 		if s.w2[j] == 0 && t*c[j] > s.w1[j] {
@@ -397,7 +413,7 @@ func (s *smoothSolve) step(ctx context.Context, o Options, out *Solution) ([]flo
 // line goes from b towards to, as far as the objective falls by a share of what the model promises. It returns the
 // objective, and says whether the iterate changed. Steps that change the objective by its rounding error are taken whole.
 func (s *smoothSolve) line(to []float64, value float64) (float64, bool) {
-	d, fd := make([]float64, len(to)), make([]float64, len(s.f))
+	d, fd := s.d, s.fd
 	floats.SubTo(d, to, s.b)
 	s.predict(fd, d)
 	promise := s.penalty(to) - s.penalty(s.b) - floats.Dot(s.u, fd)/s.n
@@ -409,7 +425,7 @@ func (s *smoothSolve) line(to []float64, value float64) (float64, bool) {
 		s.predict(s.f, s.b)
 		return s.value(s.f, s.b), true
 	}
-	b, f := make([]float64, len(to)), make([]float64, len(fd))
+	b, f := s.bt, s.ft
 	for t := 1.0; t > 1e-8; t /= 2 {
 		floats.AddScaledTo(b, s.b, t, d)
 		if t == 1 {
@@ -418,8 +434,8 @@ func (s *smoothSolve) line(to []float64, value float64) (float64, bool) {
 		floats.AddScaledTo(f, s.f, t, fd)
 		if next := s.value(f, b); next <= value+1e-4*t*promise && next < value {
 			copy(s.b, b)
-			s.predict(s.f, s.b)
-			return s.value(s.f, s.b), true
+			s.predict(s.f, s.b) // without the rounding errors of steps, which would add up
+			return next, true
 		}
 	}
 	return value, false

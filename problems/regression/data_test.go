@@ -261,3 +261,14 @@ func TestUnit(t *testing.T) {
 		}
 	}
 }
+
+// Equal targets are counted, or their weights added, and the best constant stays.
+func TestTally(t *testing.T) {
+	values, sums := tally([]float64{3, 1, 3, 3, 2, 1}, nil)
+	require.Equal(t, []float64{3, 1, 2}, values)
+	require.Equal(t, []float64{3, 2, 1}, sums)
+	values, sums = tally([]float64{3, 1, 3}, []float64{0.5, 2, 4})
+	require.Equal(t, []float64{3, 1}, values)
+	require.Equal(t, []float64{4.5, 2}, sums)
+	require.InDelta(t, constant(bowl{}, []float64{1, 1, 1, 4, 100}, nil, 2), constant(bowl{}, []float64{1, 4, 100}, []float64{3, 1, 1}, 2), 1e-12)
+}

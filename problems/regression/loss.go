@@ -61,6 +61,7 @@ func constant(l Loss, y, weights []float64, sd float64) float64 {
 	if _, ok := l.(Squares); ok {
 		return (&dataset.Data{Y: y, Weights: weights}).Mean(y)
 	}
+	y, weights = tally(y, weights)
 	// The sum of the derivatives does not fall in c.
 	slope := func(c float64) (sum float64) {
 		for i, v := range y {
@@ -93,4 +94,23 @@ func constant(l Loss, y, weights []float64, sd float64) float64 {
 			hi = c
 		}
 	}
+}
+
+// tally are the different values of y in the order in which they come first, with the sums of their weights, nil for ones.
+func tally(y, weights []float64) (values, sums []float64) {
+	at := make(map[float64]int)
+	for i, v := range y {
+		k, known := at[v]
+		if !known {
+			k = len(values)
+			at[v] = k
+			values, sums = append(values, v), append(sums, 0)
+		}
+		if weights == nil {
+			sums[k]++
+		} else {
+			sums[k] += weights[i]
+		}
+	}
+	return values, sums
 }

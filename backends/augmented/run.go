@@ -14,8 +14,9 @@ import (
 const (
 	// mostSteps bounds the Newton steps of a solve.
 	mostSteps = 500
-	// growth is the factor of sigma where the distance from the cones has not shrunk to a share of shrink, and largest its bound beside the first.
-	growth, shrink, largest = 5, 0.2, 1e8
+	// sigma grows where the distance from the cones has not shrunk to a share of shrink: by what makes it aim with the distance shrinking to c/(c + sigma) of what it was, and
+	// at least by growth and at most by mostGrowth. largest is its bound beside the first.
+	growth, mostGrowth, shrink, aim, largest = 5, 100, 0.2, 0.1, 1e8
 	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first. Interior point methods, whose factors
 	// miss their tolerance on the nearly singular programs of less, have leastInterior; a program that any method has missed gives more, up to slow.
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
@@ -215,7 +216,7 @@ func (r *run) follow() (*backends.Solution, error) {
 			return proof, nil
 		}
 		if primal > innerShare*r.options.Eps {
-			r.sigma = min(largest*r.size, growth*r.sigma)
+			r.sigma = min(largest*r.size, grown(primal/r.before)*r.sigma)
 		}
 	}
 	copy(r.z, r.at.z)
@@ -225,6 +226,14 @@ func (r *run) follow() (*backends.Solution, error) {
 		r.fine *= finer
 	}
 	return nil, nil
+}
+
+// grown is the factor of sigma where the distance from the cones has shrunk to a share of what it was.
+func grown(share float64) float64 {
+	if !(share < 1) {
+		return mostGrowth
+	}
+	return min(mostGrowth, max(growth, share/(1-share)*(1-aim)/aim))
 }
 
 // tolerance is that of the next quadratic program: a share of how far F is from its least value, or of what the multipliers wait for, and no less than what the caller's

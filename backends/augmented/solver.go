@@ -125,7 +125,12 @@ func (s *solver) WarmStart(p backends.Point) error {
 		return backends.ErrClosed
 	}
 	s.start = backends.Point{X: slices.Clone(p.X), Z: slices.Clone(p.Z)}
-	s.sigma, s.weight = 1, firstWeight
+	s.weight = firstWeight
+	if p.X == nil && p.Z == nil { // a start from nothing; else the sigma of the last Solve is kept, near as its numbers are to the new ones
+		s.sigma = 1
+	} else if s.sigma > 1 {
+		s.sigma = math.Sqrt(s.sigma)
+	}
 	return nil
 }
 

@@ -24,9 +24,11 @@ const (
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
-	// factor after a step that has not brought the gradient of F below stalled times what it was, down to finest times the first.
+	// factor after a step that has not brought the gradient of F below stalled times what it was, down to finest times the first, or finestEps where that is less.
+	// After mostStale changes of the multipliers at the finest without a better point there is none to come.
 	innerShare, dualShare, coarsest = 0.1, 0.01, 1e-4
 	finer, stalled, finest          = 0.1, 0.5, 1e-3
+	finestEps, mostStale            = 1e-10, 5
 	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of another: what it has by then is a direction, too.
 	mostInner, mostInterior = 4000, 60
 	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least step.
@@ -50,6 +52,7 @@ type run struct {
 	fine                float64 // the share of the tolerance that stalled steps have left
 	steep               float64 // the gradient of F, relative, before the step
 	iterations          int     // of the quadratic programs
+	stale               int     // changes of the multipliers at the finest tolerance since best
 }
 
 // begin starts from where the last Solve ended, or from what WarmStart gave.
@@ -193,6 +196,7 @@ func (r *run) excess() float64 {
 	r.scale.Unscale(x, slack, z)
 	e := r.judge.Excess(x, slack, z, r.options.Eps)
 	if r.best == nil || e < r.least {
+		r.stale = 0
 		r.least, r.best = e, &backends.Solution{Status: backends.Optimal, X: x, S: slack, Z: z}
 	}
 	return e
@@ -225,8 +229,17 @@ func (r *run) follow() (*backends.Solution, error) {
 	if math.Max(dual, primal) <= innerShare*r.options.Eps { // it is the intervals that the point misses
 		r.fine *= finer
 	}
+	if r.innerEps <= r.finest() {
+		if r.stale++; r.stale > mostStale {
+			r.best.Status = backends.Inaccurate
+			return r.best, nil
+		}
+	}
 	return nil, nil
 }
+
+// finest is the smallest tolerance of the quadratic programs.
+func (r *run) finest() float64 { return min(finest*innerShare*r.options.Eps, finestEps) }
 
 // grown is the factor of sigma where the distance from the cones has shrunk to a share of what it was.
 func grown(share float64) float64 {
@@ -244,7 +257,7 @@ func (r *run) tolerance() float64 {
 	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
 	least := innerShare * r.options.Eps
 	eps := min(coarsest, max(least, dualShare*dual, innerShare*inexact*primal))
-	return max(finest*least, r.fine*eps)
+	return max(r.finest(), r.fine*eps)
 }
 
 // rest changes the weight of the step after a whole one.

@@ -288,14 +288,25 @@ func (s *interior) run(ctx context.Context, target float64) float64 {
 	}
 }
 
-// length is the longest step of the ladder that stays, lengthened by 1 / inside, within the constraints; 0 if there is none.
+// length is the longest step of the ladder that stays, lengthened by 1 / inside, within the constraints; 0 if there is none. As the constraints are convex, all
+// that are shorter than one that stays do so, too, and the ladder is halved.
 func (s *interior) length(d *interiorStep, inside float64) float64 {
-	for _, a := range interiorLadder {
-		if s.allows(d, a/inside) {
-			return a
+	if s.allows(d, interiorLadder[0]/inside) {
+		return interiorLadder[0]
+	}
+	long, short := 0, len(interiorLadder)
+	for short-long > 1 {
+		i := (long + short) / 2
+		if s.allows(d, interiorLadder[i]/inside) {
+			short = i
+		} else {
+			long = i
 		}
 	}
-	return 0
+	if short == len(interiorLadder) {
+		return 0
+	}
+	return interiorLadder[short]
 }
 
 // allows says whether the point at a step is strictly feasible.

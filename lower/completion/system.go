@@ -28,6 +28,8 @@ type interiorSystem struct {
 	kappa, kappaT   []float64 // and its transpose
 	gamma, gammaT   []float64
 	alpha, beta     []float64
+	rows, across    [][2]float64     // Z and C^-1, kappa and gamma
+	back, columns   [][2]float64     // gamma' and kappa', alpha and beta
 	weighted        []float64        // N x p: the features times what stands between X_g and X_g'
 	along           []float64        // X_g q_g
 	matrix          *factor.Definite // nil before the first step
@@ -43,6 +45,7 @@ func newInteriorSystem(N, m, n, p int) interiorSystem {
 		inverse: vec(m * m), kappa: vec(m * n), kappaT: vec(m * n), gamma: vec(m * n), gammaT: vec(m * n),
 		alpha: vec(n * n), beta: vec(n * n), weighted: vec(N * p), along: vec(N),
 		square: vec(m * m), square2: vec(m * m),
+		rows: make([][2]float64, m*m), across: make([][2]float64, m*n), back: make([][2]float64, m*n), columns: make([][2]float64, n*n),
 	}
 	return s
 }
@@ -94,20 +97,24 @@ func (s *interior) form() bool {
 // fill writes the lower triangle of M to a matrix of ld rows.
 func (s *interior) fill(h []float64, ld int) {
 	N, m, n, p := len(s.u), s.e.m, s.e.n, len(s.q)
-	row, col := s.e.row, s.e.col
-	for a, i := range row {
-		j := col[a]
-		z, c, kj, gj := s.multiplier[i*m:(i+1)*m], s.inverse[i*m:(i+1)*m], s.kappa[j*m:(j+1)*m], s.gamma[j*m:(j+1)*m]
-		aj, bj, ki, gi := s.alpha[j*n:(j+1)*n], s.beta[j*n:(j+1)*n], s.kappaT[i*n:(i+1)*n], s.gammaT[i*n:(i+1)*n]
+	pair(s.rows, s.multiplier, s.inverse)
+	pair(s.across, s.kappa, s.gamma)
+	pair(s.back, s.gammaT, s.kappaT)
+	pair(s.columns, s.alpha, s.beta)
+	places := s.e.places
+	for a, at := range places {
+		i, j := int(at.row), int(at.col)
+		zc, kg := s.rows[i*m:(i+1)*m], s.across[j*m:(j+1)*m]
+		gk, ab := s.back[i*n:(i+1)*n], s.columns[j*n:(j+1)*n]
 		if s.end.Reached(4 * (N - a)) {
 			return
 		}
-		out := h[a*ld : a*ld+N]
-		for b := a; b < N; b++ {
-			k, l := row[b], col[b]
-			out[b] = z[k]*aj[l] + c[k]*bj[l] + gi[l]*kj[k] + ki[l]*gj[k]
+		out := h[a*ld+a : a*ld+N]
+		for b, at := range places[a:] {
+			v, w, x, y := &zc[at.row], &kg[at.row], &ab[at.col], &gk[at.col]
+			out[b] = v[0]*x[0] + v[1]*x[1] + (y[0]*w[0] + y[1]*w[1])
 		}
-		out[a]++
+		out[0]++
 	}
 	if s.cones != nil {
 		s.scaleCones()
@@ -132,6 +139,13 @@ func (s *interior) fill(h []float64, ld int) {
 	}
 	if p > 0 {
 		dense.SyrkNT(N, p, s.c.interior.features, N, s.weighted, N, h, ld)
+	}
+}
+
+// pair puts two matrices side by side.
+func pair(to [][2]float64, a, b []float64) {
+	for i, v := range a {
+		to[i] = [2]float64{v, b[i]}
 	}
 }
 

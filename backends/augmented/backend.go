@@ -37,7 +37,7 @@ func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 	}
 	begin := time.Now()
 	o = o.WithDefaults()
-	s := &solver{inner: b.inner, user: *p, options: o, form: newForm(p), sigma: 1, weight: firstWeight}
+	s := &solver{inner: b.inner, user: *p, options: o, form: newForm(p), sigma: 1, weight: firstWeight, length: 1}
 	s.judge = o.Judge(&s.user)
 	s.scale = scaling.New(&s.user)
 	s.take()

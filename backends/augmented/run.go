@@ -29,8 +29,10 @@ const (
 	innerShare, dualShare, coarsest = 0.1, 0.01, 1e-4
 	finer, stalled, finest          = 0.1, 0.5, 1e-3
 	finestEps, mostStale            = 1e-10, 5
-	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of another: what it has by then is a direction, too.
-	mostInner, mostInterior = 4000, 60
+	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of another: what it has by then is a direction, too. After
+	// mostLimited in a row that a first-order method leaves at the bound it is longer by a factor, up to most times.
+	mostInner, mostInterior      = 4000, 60
+	mostLimited, longer, longest = 3, 4, 64
 	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least step.
 	armijo, shortest = 1e-4, 1e-10
 	// farStep is a step, beside x, that may show that the objective has no bound, as every fifth one may.
@@ -53,6 +55,7 @@ type run struct {
 	steep               float64 // the gradient of F, relative, before the step
 	iterations          int     // of the quadratic programs
 	stale               int     // changes of the multipliers at the finest tolerance since best
+	limited             int     // quadratic programs in a row that ended at the bound of iterations
 }
 
 // begin starts from where the last Solve ended, or from what WarmStart gave.
@@ -90,6 +93,9 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 		return nil, err
 	}
 	r.iterations += max(1, answer.Iterations)
+	if err := r.lengthen(answer.Status == backends.IterationLimit); err != nil {
+		return nil, err
+	}
 	switch {
 	case answer.Status == backends.PrimalInfeasible && len(answer.Z) > 0:
 		return r.infeasible(answer.Z[:len(r.lines)], make([]float64, len(r.z))), nil
@@ -137,7 +143,7 @@ func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 		o := backends.Options{Eps: r.innerEps, EpsInfeasible: r.options.EpsInfeasible, Threads: r.options.Threads, Memory: r.options.Memory, Settings: r.options.Settings}
 		most := mostInterior
 		if r.inner.Capabilities().FirstOrder {
-			most = mostInner
+			most = mostInner * r.length
 		}
 		if o.MaxIterations = r.options.MaxIterations; o.MaxIterations == 0 || o.MaxIterations > most {
 			o.MaxIterations = most
@@ -154,6 +160,19 @@ func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 		return nil, err
 	}
 	return r.qp.Solve(ctx)
+}
+
+// lengthen gives a first-order method more iterations for the next quadratic programs where it left some in a row at their bound.
+func (r *run) lengthen(limited bool) error {
+	if !limited || !r.inner.Capabilities().FirstOrder {
+		r.limited = 0
+		return nil
+	}
+	if r.limited++; r.limited < mostLimited || r.length >= longest {
+		return nil
+	}
+	r.limited, r.length = 0, r.length*longer
+	return r.forget()
 }
 
 // search goes from x towards next as far as F falls, and returns the share of the way. A first x outside of the intervals is left in any case.

@@ -20,7 +20,7 @@ const (
 	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first. Interior point methods, whose factors
 	// miss their tolerance on the nearly singular programs of less, have leastInterior; a program that any method has missed gives more, up to slow.
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
-	leastInterior, slow                  = 1e-3, 1e-2
+	leastInterior, leastHidden, slow     = 1e-3, 1e-6, 1e-2
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
@@ -54,6 +54,7 @@ type run struct {
 	fine                float64 // the share of the tolerance that stalled steps have left
 	steep               float64 // the gradient of F, relative, before the step
 	iterations          int     // of the quadratic programs
+	hidden              bool    // the residuals are small, but not beside single rows or columns
 	stale               int     // changes of the multipliers at the finest tolerance since best
 	limited             int     // quadratic programs in a row that ended at the bound of iterations
 }
@@ -214,6 +215,7 @@ func (r *run) excess() float64 {
 	x, slack, z := slices.Clone(r.at.x), r.form.spread(r.form.inLines(r.problem, r.at.x), r.at.in), r.form.spread(r.lines, r.at.z)
 	r.scale.Unscale(x, slack, z)
 	e := r.judge.Excess(x, slack, z, r.options.Eps)
+	r.hidden = math.IsInf(e, 1)
 	if r.best == nil || e < r.least {
 		r.stale = 0
 		r.least, r.best = e, &backends.Solution{Status: backends.Optimal, X: x, S: slack, Z: z}
@@ -238,7 +240,7 @@ func (r *run) follow() (*backends.Solution, error) {
 		if proof := r.infeasible(r.lines, r.at.z); proof != nil {
 			return proof, nil
 		}
-		if primal > innerShare*r.options.Eps {
+		if primal > innerShare*r.options.Eps || r.hidden {
 			r.sigma = min(largest*r.size, grown(primal/r.before)*r.sigma)
 		}
 	}
@@ -284,6 +286,8 @@ func (r *run) rest(solved bool) {
 	least := leastInterior
 	if r.inner.Capabilities().FirstOrder {
 		least = leastWeight
+	} else if r.hidden {
+		least = leastHidden
 	}
 	if solved {
 		r.weight = max(least*r.size, r.weight/10)

@@ -15,20 +15,21 @@ const (
 	// mostSteps bounds the Newton steps of a solve.
 	mostSteps = 500
 	// sigma grows where the distance from the cones has not shrunk to a share of shrink: by what makes it aim with the distance shrinking to c/(c + sigma) of what it was, and
-	// at least by growth and at most by mostGrowth. largest is its bound beside the first.
+	// at least by growth and at most by mostGrowth. largest is its bound beside the first. A distance of less than hiddenShare of the tolerance is no reason to grow.
 	growth, mostGrowth, shrink, aim, largest = 5, 100, 0.2, 0.1, 1e8
+	hiddenShare                              = 1e-3
 	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first. Interior point methods, whose factors
-	// miss their tolerance on the nearly singular programs of less, have leastInterior; a program that any method has missed gives more, up to slow.
+	// miss their tolerance on the nearly singular programs of less, have leastInterior, and leastHidden where residuals count beside single columns; a program that any method has missed gives more, up to slow.
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
 	leastInterior, leastHidden, slow     = 1e-3, 1e-6, 1e-2
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
 	// factor after a step that has not brought the gradient of F below stalled times what it was, down to finest times the first, or finestEps where that is less.
-	// After mostStale changes of the multipliers at the finest without a better point there is none to come.
+	// After mostStale steps at the finest without a better point there is none to come.
 	innerShare, dualShare, coarsest = 0.1, 0.01, 1e-4
 	finer, stalled, finest          = 0.1, 0.5, 1e-3
-	finestEps, mostStale            = 1e-10, 5
+	finestEps, mostStale            = 1e-10, 8
 	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of another: what it has by then is a direction, too. After
 	// mostLimited in a row that a first-order method leaves at the bound it is longer by a factor, up to most times.
 	mostInner, mostInterior      = 4000, 60
@@ -55,7 +56,7 @@ type run struct {
 	steep               float64 // the gradient of F, relative, before the step
 	iterations          int     // of the quadratic programs
 	hidden              bool    // the residuals are small, but not beside single rows or columns
-	stale               int     // changes of the multipliers at the finest tolerance since best
+	stale               int     // steps at the finest tolerance since best
 	limited             int     // quadratic programs in a row that ended at the bound of iterations
 }
 
@@ -119,6 +120,12 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	r.rest(answer.Status == backends.Optimal)
 	if r.excess() <= 1 {
 		return r.best, nil
+	}
+	if r.innerEps <= r.finest() {
+		if r.stale++; r.stale > mostStale {
+			r.best.Status = backends.Inaccurate
+			return r.best, nil
+		}
 	}
 	return r.follow()
 }
@@ -240,7 +247,7 @@ func (r *run) follow() (*backends.Solution, error) {
 		if proof := r.infeasible(r.lines, r.at.z); proof != nil {
 			return proof, nil
 		}
-		if primal > innerShare*r.options.Eps || r.hidden {
+		if primal > innerShare*r.options.Eps || r.hidden && primal > hiddenShare*r.options.Eps {
 			r.sigma = min(largest*r.size, grown(primal/r.before)*r.sigma)
 		}
 	}
@@ -249,12 +256,6 @@ func (r *run) follow() (*backends.Solution, error) {
 	r.at = r.form.look(r.problem, r.at.x, r.z, r.sigma)
 	if math.Max(dual, primal) <= innerShare*r.options.Eps { // it is the intervals that the point misses
 		r.fine *= finer
-	}
-	if r.innerEps <= r.finest() {
-		if r.stale++; r.stale > mostStale {
-			r.best.Status = backends.Inaccurate
-			return r.best, nil
-		}
 	}
 	return nil, nil
 }

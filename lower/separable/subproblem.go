@@ -95,6 +95,10 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	}
 	a.widen()
 	value := a.objective()
+	if dual := a.at.value; value-dual > c.Tol {
+		value = a.balance(value)
+		a.at.value = dual
+	}
 	s.report(a, value, value-a.at.value, out)
 	out.Solved = out.Gap <= enough*c.Tol // above the tolerance only where rounding ended it
 	out.Fits = a.steps
@@ -230,6 +234,55 @@ func (a *ascent) objective() float64 {
 		}
 	}
 	return sum + a.alpha*math.Max(worst, math.Max(0, value))
+}
+
+// balances bounds the steps of balance.
+const balances = 4
+
+// balance is the least objective along t, the radii and all else that makes the coefficients as it is. The multipliers leave t uncertain by the rounding of
+// norms that may be many times the radii, which the objective counts with alpha. There what the training loss and the norms are above is the same.
+func (a *ascent) balance(least float64) float64 {
+	at := a.at
+	best := at.t
+	rest := math.Max(0, a.rest(at))
+	to := func(t float64) {
+		at.t = t
+		for k := range at.of {
+			a.shrink(k, at)
+		}
+		a.differentiate()
+	}
+	for range balances {
+		next := at.t + (a.violated()-at.t)/(1+rest/at.m0)
+		if !(next >= 0) || next == at.t {
+			break
+		}
+		to(next)
+		if value := a.objective(); value < least {
+			least, best = value, next
+		}
+	}
+	if at.t != best {
+		to(best)
+		a.objective()
+	}
+	return least
+}
+
+// violated is by how much the value constraint is.
+func (a *ascent) violated() float64 {
+	value := -a.offset
+	for g, v := range a.gamma {
+		value += v * (a.at.r[g] - a.radius[g])
+	}
+	for t, p := range a.parts {
+		for i := range p.sets {
+			if rows := &p.sets[i]; rows.training {
+				value += rows.weight * float64(len(rows.Y)) * halfMean(rows.of(a.images[t].f), rows.Y)
+			}
+		}
+	}
+	return value
 }
 
 // report takes the point.

@@ -1,7 +1,6 @@
 package tpe
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,58 +8,78 @@ import (
 
 // density is a mixture of normal distributions on [0, 1): sum_i weight_i N(x; centre_i, width_i^2) / mass.
 type density struct {
-	centre, width, weight []float64 // in the order of the centres
-	total                 []float64 // sums of the weights, for drawing
-	mass                  float64   // of the mixture within [0, 1)
+	centre, width []float64 // in the order of the centres
+	height        []float64 // weight_i / width_i
+	total         []float64 // sums of the weights, for drawing
+	mass          float64   // of the mixture within [0, 1)
 }
 
 // narrowest bounds the widths from below, together with one over the number of components plus one.
 const narrowest = 100
 
-// newDensity puts a component at each point, the oldest first, and the prior N(1/2, 1).
-func newDensity(points []float64) *density {
-	n := len(points)
-	weight := append(fading(n), 1)
-	centre := append(slices.Clone(points), 0.5)
-	order := make([]int, n+1)
-	for i := range order {
-		order[i] = i
+// newDensity puts a component at each of n points of an axis, and the prior N(1/2, 1). order are the numbers of the points among all of the axis, from the
+// smallest on, age says how many of the n are older than each.
+func newDensity(a *axis, order, age []int) *density {
+	n := len(order)
+	weight := fading(n)
+	prior := 0 // where it is
+	for prior < n && a.at[order[prior]] <= 0.5 {
+		prior++
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(centre[i], centre[j]) })
-
 	room := make([]float64, 4*(n+1))
-	d := &density{centre: room[: 0 : n+1], width: room[n+1 : n+1 : 2*(n+1)], weight: room[2*(n+1) : 2*(n+1) : 3*(n+1)], total: room[3*(n+1) : 3*(n+1)]}
+	d := &density{centre: room[: n+1 : n+1], width: room[n+1 : 2*(n+1) : 2*(n+1)], height: room[2*(n+1) : 3*(n+1) : 3*(n+1)], total: room[3*(n+1):]}
+	number := func(i int) int { // of the point that is component i
+		if i > prior {
+			i--
+		}
+		return order[i]
+	}
+	for i := range d.centre {
+		if d.centre[i] = 0.5; i != prior {
+			d.centre[i] = a.at[number(i)]
+		}
+	}
 	floor := 1 / math.Min(narrowest, float64(n+2))
 	sum := 0.0
 	for _, w := range weight {
 		sum += w
 	}
-	for i, c := range order {
+	sum++
+	last := 0.0
+	for i, c := range d.centre {
 		// The farther neighbour; the outermost components have one only.
 		width := 0.0
 		if i > 0 {
-			width = centre[c] - centre[order[i-1]]
+			width = c - d.centre[i-1]
 		}
 		if i < n {
-			width = math.Max(width, centre[order[i+1]]-centre[c])
+			width = math.Max(width, d.centre[i+1]-c)
 		}
 		if n == 1 {
 			width = 0.5
 		}
 		width = math.Max(floor, math.Min(1, width))
-		if c == n {
+		w, inside := 1.0, priorInside
+		if i == prior {
 			width = 1
+		} else {
+			p := number(i)
+			w, inside = weight[age[p]], a.within(p, width)
 		}
-		w := weight[c] / sum
-		d.centre, d.width, d.weight = append(d.centre, centre[c]), append(d.width, width), append(d.weight, w)
-		last := 0.0
-		if i > 0 {
-			last = d.total[i-1]
-		}
-		d.total = append(d.total, last+w)
-		d.mass += w * (normal((1-centre[c])/width) - normal(-centre[c]/width))
+		w /= sum
+		last += w
+		d.width[i], d.height[i], d.total[i] = width, w/width, last
+		d.mass += w * inside
 	}
 	return d
+}
+
+// priorInside is the share of the prior within [0, 1).
+var priorInside = inside(0.5, 1)
+
+// inside is the share of a normal distribution within [0, 1).
+func inside(centre, width float64) float64 {
+	return normal((1-centre)/width) - normal(-centre/width)
 }
 
 // fading are the weights of n points, the oldest first: 1 for the latest ones, and before them a ramp from 1/n to 1.
@@ -94,21 +113,39 @@ func (d *density) draw(source *rand.Rand) float64 {
 // far is the distance, in widths, from which on a component is less than the rounding error of the prior's part: exp(-50) is 2e-22.
 const far = 10
 
+// nearby components on each side of x are most of the density there.
+const nearby = 3
+
 // at returns the density at x in [0, 1), or infinity if it is larger than most.
 func (d *density) at(x, most float64) float64 {
 	unit := math.Sqrt(2*math.Pi) * d.mass
 	most *= unit
-	sum := 0.0
-	for i, c := range d.centre {
-		z := (x - c) / d.width[i]
-		if z > far || z < -far {
-			continue
-		}
-		if sum += d.weight[i] / d.width[i] * math.Exp(-z*z/2); sum > most {
+	if !math.IsInf(most, 1) { // where a part of it is larger, all of it is, but for rounding
+		i, _ := slices.BinarySearch(d.centre, x)
+		from, to := max(0, i-nearby), min(len(d.centre), i+nearby)
+		if d.sum(x, from, to, most) > most*(1+1e-9) {
 			return math.Inf(1)
 		}
 	}
+	sum := d.sum(x, 0, len(d.centre), most)
+	if sum > most {
+		return math.Inf(1)
+	}
 	return sum / unit
+}
+
+// sum is that of some components at x, times the unit, or a part of it that is larger than most.
+func (d *density) sum(x float64, from, to int, most float64) (sum float64) {
+	for i, c := range d.centre[from:to] {
+		z := (x - c) / d.width[from+i]
+		if z > far || z < -far {
+			continue
+		}
+		if sum += d.height[from+i] * math.Exp(-z*z/2); sum > most {
+			return sum
+		}
+	}
+	return sum
 }
 
 // normal is the distribution function of N(0, 1), which is 0 or 1 to rounding far from 0.

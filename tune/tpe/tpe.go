@@ -35,6 +35,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 )
 
 // Settings steer a [Sampler]. Zero fields mean those of [Optuna].
@@ -80,8 +81,31 @@ type Sampler struct {
 	dim      int
 	source   *rand.Rand
 	settings Settings
-	points   [][]float64
+	axes     []axis
 	values   []float64
+}
+
+// axis are all points along one axis.
+type axis struct {
+	at    []float64
+	order []int // from the smallest on, the older first
+	// The last width of each and the share within [0, 1), which most keep from one proposal to the next.
+	width, share []float64
+}
+
+// add takes one more point.
+func (a *axis) add(x float64) {
+	i := sort.Search(len(a.order), func(i int) bool { return a.at[a.order[i]] > x })
+	a.order = slices.Insert(a.order, i, len(a.at))
+	a.at, a.width, a.share = append(a.at, x), append(a.width, 0), append(a.share, 0)
+}
+
+// within is the share of the component at a point within [0, 1).
+func (a *axis) within(point int, width float64) float64 {
+	if a.width[point] != width {
+		a.width[point], a.share[point] = width, inside(a.at[point], width)
+	}
+	return a.share[point]
 }
 
 // New returns a sampler of dim axes, whose draws come from source. It panics if dim is
@@ -90,21 +114,21 @@ func New(dim int, source *rand.Rand, s Settings) *Sampler {
 	if dim < 0 {
 		panic("tpe: negative dimension")
 	}
-	return &Sampler{dim: dim, source: source, settings: s.withDefaults()}
+	return &Sampler{dim: dim, source: source, settings: s.withDefaults(), axes: make([]axis, dim)}
 }
 
 // Ask returns the next point, in [0, 1) along each axis.
 func (s *Sampler) Ask() []float64 {
 	x := make([]float64, s.dim)
-	if len(s.points) < s.settings.Startup {
+	if len(s.values) < s.settings.Startup {
 		for k := range x {
 			x[k] = s.source.Float64()
 		}
 		return x
 	}
-	best, rest := s.divide()
+	age, isBest := s.divide()
 	for k := range x {
-		x[k] = s.axis(k, best, rest)
+		x[k] = s.propose(&s.axes[k], age, isBest)
 	}
 	return x
 }
@@ -117,33 +141,47 @@ func (s *Sampler) Tell(x []float64, value float64) {
 	if math.IsNaN(value) {
 		value = math.Inf(1)
 	}
-	s.points, s.values = append(s.points, slices.Clone(x)), append(s.values, value)
+	for k, v := range x {
+		s.axes[k].add(v)
+	}
+	s.values = append(s.values, value)
 }
 
-// divide returns the numbers of the best points and of the rest, both in the order in which they were told.
-func (s *Sampler) divide() (best, rest []int) {
-	order := make([]int, len(s.points))
+// divide says which points are the best, and of how many points on the same side each is newer.
+func (s *Sampler) divide() (age []int, best []bool) {
+	order := make([]int, len(s.values))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s.values[i], s.values[j]) })
 	n := max(0, min(len(order), s.settings.Best(len(order))))
-	best, rest = order[:n], order[n:]
-	slices.Sort(best)
-	slices.Sort(rest)
-	return best, rest
+	age, best = make([]int, len(order)), make([]bool, len(order))
+	for _, i := range order[:n] {
+		best[i] = true
+	}
+	var before [2]int
+	for i, good := range best {
+		side := 0
+		if good {
+			side = 1
+		}
+		age[i] = before[side]
+		before[side]++
+	}
+	return age, best
 }
 
-// axis draws candidates for one axis from l, and returns the one with the largest l/g.
-func (s *Sampler) axis(k int, best, rest []int) float64 {
-	along := func(list []int) *density {
-		x := make([]float64, len(list))
-		for i, p := range list {
-			x[i] = s.points[p][k]
+// propose draws candidates for one axis from l, and returns the one with the largest l/g.
+func (s *Sampler) propose(a *axis, age []int, isBest []bool) float64 {
+	best, rest := make([]int, 0, len(age)), make([]int, 0, len(age))
+	for _, p := range a.order {
+		if isBest[p] {
+			best = append(best, p)
+		} else {
+			rest = append(rest, p)
 		}
-		return newDensity(x)
 	}
-	l, g := along(best), along(rest)
+	l, g := newDensity(a, best, age), newDensity(a, rest, age)
 	winner, most := 0.5, 0.0
 	for range s.settings.Candidates {
 		x := l.draw(s.source)

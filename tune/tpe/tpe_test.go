@@ -121,11 +121,24 @@ func TestLikePeers(t *testing.T) {
 	}
 }
 
+// along is the density of the points of an axis.
+func along(points []float64) *density {
+	a := new(axis)
+	for _, x := range points {
+		a.add(x)
+	}
+	age := make([]int, len(points))
+	for i := range age {
+		age[i] = i
+	}
+	return newDensity(a, a.order, age)
+}
+
 // The first points are the draws of the source, later ones come from the densities, which integrate to 1 and
 // are as wide as the comment says.
 func TestDensity(t *testing.T) {
 	for _, points := range [][]float64{nil, {0.3}, {0.9}, {0.2, 0.2, 0.8}, {0.5, 0.5}, {0.1, 0.7, 0.3, 0.9, 0.05}} {
-		d := newDensity(points)
+		d := along(points)
 		require.Len(t, d.centre, len(points)+1)
 		require.IsNonDecreasing(t, d.centre)
 		const steps = 20000
@@ -148,10 +161,18 @@ func TestDensity(t *testing.T) {
 		require.InDelta(t, want, mean, 0.01)
 	}
 	// By hand: neighbours of 0.2 are 0.1 and 0.5 (the prior), so its width is 0.3; ends have one neighbour; floor 1/5.
-	d := newDensity([]float64{0.2, 0.1, 0.9})
+	d := along([]float64{0.2, 0.1, 0.9})
 	require.Equal(t, []float64{0.1, 0.2, 0.5, 0.9}, d.centre)
 	require.InDeltaSlice(t, []float64{0.2, 0.3, 1, 0.4}, d.width, 1e-15)
-	require.InDeltaSlice(t, []float64{0.25, 0.25, 0.25, 0.25}, d.weight, 1e-15)
+	require.InDeltaSlice(t, []float64{0.25 / 0.2, 0.25 / 0.3, 0.25, 0.25 / 0.4}, d.height, 1e-15)
+	require.InDeltaSlice(t, []float64{0.25, 0.5, 0.75, 1}, d.total, 1e-15)
+	// A density that is not above a bound is what it is without, one that is above is infinite.
+	for x := 0.05; x < 1; x += 0.1 {
+		v := d.at(x, math.Inf(1))
+		require.Equal(t, v, d.at(x, 1.001*v))
+		require.True(t, math.IsInf(d.at(x, 0.999*v), 1))
+		require.True(t, math.IsInf(d.at(x, 0.1*v), 1))
+	}
 }
 
 func TestFading(t *testing.T) {
@@ -170,9 +191,9 @@ func TestFailures(t *testing.T) {
 	for _, p := range []struct{ x, value float64 }{{0.1, math.NaN()}, {0.2, math.Inf(1)}, {0.7, 3}, {0.3, 5}} {
 		s.Tell([]float64{p.x}, p.value)
 	}
-	best, rest := s.divide()
-	require.Equal(t, []int{2}, best)
-	require.Equal(t, []int{0, 1, 3}, rest)
+	age, best := s.divide()
+	require.Equal(t, []bool{false, false, true, false}, best)
+	require.Equal(t, []int{0, 1, 0, 2}, age)
 	for range 50 {
 		x := s.Ask()
 		require.True(t, x[0] >= 0 && x[0] < 1)

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"math"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
@@ -16,13 +15,16 @@ import (
 //
 //	lambda_j = w^(1-t) max(gamma_j, f w)^t,
 //
-// with gamma_j the multipliers of the last radii and w itself for radii that are zero. The solution for these lambda is the
+// by an exponent that rows held back choose, see exponent.go, with gamma_j the multipliers of the last radii and w itself for radii that are zero. The solution for these lambda is the
 // refit. As the penalties are in the units of the losses, which are means over rows, lambda also is what the final
 // fit to all rows takes; radii would keep out what only more rows can tell. Where the exponent t is 1, the run only starts
 // from a path and stops after few iterations, for models whose hyperparameters are not all radii.
 
 // stoppedByCaution is the message of such a run.
 const stoppedByCaution = "stopped after a few iterations, and the weights drawn towards a common one, as there is a hyperparameter for each coefficient; --stop-folds 1 goes on"
+
+// stoppedAndDrawn is that where rows held back say how far they are drawn.
+const stoppedAndDrawn = "stopped after a few iterations, as there is a hyperparameter for each coefficient, and the weights drawn towards a common one as far as validation rows held back say; --stop-folds 1 goes on"
 
 // stoppedNearPath is that of one whose hyperparameters are not drawn anywhere, with Temper 1.
 const stoppedNearPath = "stopped after a few iterations from a path with few hyperparameters, as there is one for each coefficient; --stop-folds 1 goes on"
@@ -55,37 +57,46 @@ func (t *Task) caution() *problems.Caution {
 	return m.Caution()
 }
 
-// temper replaces the refit of a run by the solution for its weights drawn towards those of the start. The refit stays where there
-// is no start of that kind, or nothing to draw (Temper 1), or the solution cannot be found.
-func (t *Task) temper(ctx context.Context, out *Result, p dca.Program, s dca.Settings, r *dca.Result, c *problems.Caution) error {
-	if c.Temper == 1 || ctx.Err() != nil || r.Refit == nil || r.StartWeights == nil || r.Screened == nil {
+// temper replaces the refit of a run by the solution for its weights drawn towards those of the start, by the exponent of c and then by that which rows held back choose for runs with
+// settings plain. The refit stays where there is no start of that kind, or nothing to draw (Temper 1), or the solution cannot be found.
+func (t *Task) temper(ctx context.Context, out *Result, p dca.Program, s, plain dca.Settings, r *dca.Result, c *problems.Caution, start func(*dca.Program)) error {
+	if c.Temper == 1 || ctx.Err() != nil || !drawable(r) {
 		return nil
-	}
-	weights := make([]float64, len(r.StartWeights))
-	for j, w := range r.StartWeights {
-		weights[j] = w
-		if !r.Screened[j] {
-			weights[j] = math.Pow(w, 1-c.Temper) * math.Pow(math.Max(r.Lambda[j], c.Floor*w), c.Temper)
-		}
 	}
 	form, err := dca.NewPenalized(p, nil, s)
 	if err != nil {
 		return err
 	}
 	defer form.Close()
-	solution, err := form.Solve(ctx, weights, nil)
-	if err != nil {
+	defer func() { t.AddStats(form.Stats()) }()
+	if ok, err := t.draw(ctx, out, form, drawn(r, c.Temper, c.Floor)); !ok || err != nil {
 		return err
 	}
-	t.AddStats(form.Stats())
-	if solution.X == nil {
+	if !apart(r, c.Floor) {
 		return nil
+	}
+	exponent, chosen, err := t.exponent(ctx, plain, c, start)
+	if !chosen || err != nil {
+		return err
+	}
+	ok, err := t.draw(ctx, out, form, drawn(r, exponent, c.Floor))
+	if ok && out.Message == stoppedByCaution {
+		out.Message = stoppedAndDrawn
+	}
+	return err
+}
+
+// draw makes the solution for some weights the refit; false where there is none.
+func (t *Task) draw(ctx context.Context, out *Result, form *dca.Penalized, weights []float64) (bool, error) {
+	solution, err := form.Solve(ctx, weights, nil)
+	if err != nil || solution.X == nil {
+		return false, err
 	}
 	e, ok := t.score(solution.X)
 	if !ok {
-		return nil
+		return false, nil
 	}
 	out.Refit, out.RefitFit, out.LeastNorm = &e, t.Model.Fit(solution.X), false
 	out.selected(Selection{Lambda: weights, Radii: solution.Radii, X: solution.X, Weighted: true})
-	return nil
+	return true, nil
 }

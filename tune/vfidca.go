@@ -88,7 +88,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err := t.solvers(&p, func() (lower.Penalised, error) { return t.penalised(ctx) }); err != nil { // which takes memory, so after the runs on fewer rows
 		return nil, err
 	}
-	rows := t.evidence()
+	plain, rows := s, t.evidence()
 	rows.weigh(&s, &p, caution != nil)
 	s.PathEnough = t.searched()
 	v.watch(t, &s)
@@ -105,7 +105,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 		}
 	}
 	if caution != nil {
-		if err := t.temper(ctx, out, p, s, r, caution); err != nil {
+		if err := t.temper(ctx, out, p, s, plain, r, caution, start); err != nil {
 			return nil, err
 		}
 	}

@@ -170,7 +170,7 @@ func (m *Model) holdBack(folds, f int) problems.HeldBack {
 		return rows
 	})
 	return problems.HeldBack{
-		Rows: total,
+		Rows: m.data.once(total),
 		Model: func() problems.Bilevel {
 			data := *m.data
 			data.parts = slices.Clone(parts)

@@ -45,6 +45,8 @@ type interior struct {
 	u, z, multiplier []float64 // multiplier is Z
 	mu               float64
 	steps            int
+	kept             *centred // on the way, nil before
+	resumed          bool     // from one that was kept
 	// At u: C = L D L', X'u, and c_g.
 	chol  *factor.Definite
 	q, cg []float64
@@ -256,12 +258,18 @@ func (s *interior) degree() float64 { return float64(s.e.m + len(s.z)) }
 func (s *interior) run(ctx context.Context, target float64) float64 {
 	s.end.Begin(ctx, 0)
 	most := interiorSteps
-	if s.radii != nil {
+	switch {
+	case s.resumed:
+		most = resumedSteps
+	case s.radii != nil:
 		most = withinSteps
 	}
 	for step := 0; ; step++ {
 		s.derive()
 		gap := s.gap()
+		if step > 0 && s.kept == nil && gap <= keptShare*s.atZero() {
+			s.kept = s.keep()
+		}
 		if gap <= target || step == most || s.end.Look() || !s.form() || s.end.Look() {
 			return gap
 		}

@@ -79,6 +79,7 @@ type Solution struct {
 	Residual []float64
 	// Objective is the value at the point, Gap bounds its distance from the optimum.
 	Objective, Gap float64
+	kept           *centred // in the constrained form
 	// Outer counts outer iterations, Epochs proximal steps, Newton the steps of Newton's method and of the interior-point method.
 	Outer, Epochs, Newton int
 }

@@ -137,17 +137,23 @@ func (m *MatrixCompletion) values(s *completion.Solution) (x [][]float64, r []fl
 
 // Within implements [lower.Constrained] with the radii of |G|_* and of each group, for completions that are small.
 func (m *MatrixCompletion) Within(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	out, _, err := m.within(ctx, radii, completion.Options{Tol: tol})
+	return out, err
+}
+
+// within returns the solution as well.
+func (m *MatrixCompletion) within(ctx context.Context, radii []float64, o completion.Options) (*lower.Within, *completion.Solution, error) {
 	if len(radii) != m.Dim() {
-		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), m.Dim())
+		return nil, nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), m.Dim())
 	}
-	s, w, err := m.completion.Within(ctx, completion.Bounds{Nuclear: radii[0], Norm: radii[1:]}, completion.Options{Tol: tol})
+	s, w, err := m.completion.Within(ctx, completion.Bounds{Nuclear: radii[0], Norm: radii[1:]}, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	x, _ := m.values(s)
 	return &lower.Within{
 		X: x, Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: s.Objective, Gap: m.completion.Relative(s.Gap), Solved: s.Status == lower.Optimal,
-	}, nil
+	}, s, nil
 }
 
 // Gradient implements [lower.Differentiable].

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/completion"
 	"github.com/conetune/conetune/lower/separable"
 )
 
@@ -99,19 +100,24 @@ func (c *SmallCompletion) Solve(ctx context.Context, lambda []float64, tol float
 }
 
 // Within implements [lower.Bilevel].
-func (c *SmallCompletion) Within() lower.WithinSolver { return smallWithin{c} }
+func (c *SmallCompletion) Within() lower.WithinSolver { return &smallWithin{of: c} }
 
-type smallWithin struct{ of *SmallCompletion }
+// smallWithin starts each solve where the one before came by.
+type smallWithin struct {
+	of   *SmallCompletion
+	last *completion.Solution
+}
 
-// Begin implements [lower.WithinSolver]; the method has no use for a start.
-func (s smallWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
+// Begin implements [lower.WithinSolver]; the method has no use for a start in penalty form.
+func (s *smallWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
 
 // Solve implements [lower.WithinSolver].
-func (s smallWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	w, err := s.of.MatrixCompletion.Within(ctx, radii, s.of.completion.Relative(tol))
+func (s *smallWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	w, last, err := s.of.within(ctx, radii, completion.Options{Tol: s.of.completion.Relative(tol), Start: s.last})
 	if err != nil {
 		return nil, err
 	}
+	s.last = last
 	w.X, w.Gap = s.of.divide(w.X), w.Gap*tol/s.of.completion.Relative(tol)
 	return w, nil
 }

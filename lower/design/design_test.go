@@ -50,6 +50,11 @@ func TestStorage(t *testing.T) {
 		wide.Mul(out, []float64{1, 1, 100})
 		require.Equal(t, []float64{202, 294, 535}, out, name)
 
+		again := d.ScaleRowsIn(wide, []float64{1, 0, -1}, true) // in the same memory
+		out = make([]float64, 3)
+		again.Mul(out, []float64{1, 1, 100})
+		require.Equal(t, []float64{101, 0, -107}, out, name)
+
 		picked := d.Pick([]int{1, 0, 1})
 		require.Equal(t, d.Dense(), picked.Dense(), name)
 		out = make([]float64, 3)

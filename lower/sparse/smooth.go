@@ -126,6 +126,7 @@ type smoothSolve struct {
 
 	a, fd, ft []float64 // for the slopes of a dual point, and the predictions of a direction and of a trial
 	c, d, bt  []float64 // for their correlations with the features, and the direction and the trial
+	rows      localRows
 }
 
 // Solve returns a solution at the weights w, as [Regression.Solve] does; Outer counts the Newton steps.
@@ -325,8 +326,9 @@ func (s *smoothSolve) room() {
 		return
 	}
 	n, p, all := len(s.f), s.x.Columns(), len(s.b)
-	rows, columns := make([]float64, 3*n), make([]float64, p+2*all)
-	s.a, s.fd, s.ft = rows[:n], rows[n:2*n], rows[2*n:]
+	rows, columns := make([]float64, 5*n), make([]float64, p+2*all)
+	s.a, s.fd, s.ft = rows[:n], rows[n:2*n], rows[2*n:3*n]
+	s.rows.root, s.rows.y = rows[3*n:4*n], rows[4*n:]
 	s.c, s.d, s.bt = columns[:p], columns[p:p+all], columns[p+all:]
 }
 
@@ -366,24 +368,33 @@ const leastCurvature = 1e-8
 
 // Local returns the regression whose loss is this one around a solution up to second order; its
 // last column stands for the intercept, if there is one, and has no penalty.
-func (g *smooth) Local(s *Solution) (*Regression, error) { return g.local(s.Residual, nil) }
+func (g *smooth) Local(s *Solution) (*Regression, error) {
+	n := len(s.Residual)
+	return g.local(s.Residual, nil, &localRows{root: make([]float64, n), y: make([]float64, n)})
+}
 
-// local is Local at u, with targets for the predictions f.
-func (g *smooth) local(u, f []float64) (*Regression, error) {
-	root, y := make([]float64, len(u)), make([]float64, len(u))
+// localRows are the rows of a local regression: the roots of the curvatures, targets, and features.
+type localRows struct {
+	root, y []float64
+	x       *design.Matrix // of the regression before, nil for none
+}
+
+// local is Local at u, with targets for the predictions f, in the memory of the rows of the one before.
+func (g *smooth) local(u, f []float64, rows *localRows) (*Regression, error) {
 	for i, v := range u {
 		d := math.Max(leastCurvature, g.curvature(i, v))
-		root[i] = math.Sqrt(d)
-		if f != nil {
-			y[i] = root[i]*f[i] + v/root[i]
+		root := math.Sqrt(d)
+		if rows.root[i] = root; f != nil {
+			rows.y[i] = root*f[i] + v/root
 		}
 	}
-	return NewRegression(g.x.ScaleRows(root, g.intercept), y, false)
+	rows.x = g.x.ScaleRowsIn(rows.x, rows.root, g.intercept)
+	return NewRegression(rows.x, rows.y, false)
 }
 
 // step returns the minimum of the local regression.
 func (s *smoothSolve) step(ctx context.Context, o Options, out *Solution) ([]float64, error) {
-	g, err := s.local(s.u, s.f)
+	g, err := s.local(s.u, s.f, &s.rows)
 	if err != nil {
 		return nil, err
 	}

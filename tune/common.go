@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -125,6 +126,7 @@ type compass struct {
 	at     func(context.Context, []float64) (Trial, error)
 	low    float64 // least value of the largest weight
 	sure   float64 // validation error at which the search ends
+	first  float64 // first factor of the steps, compassFirst for 0
 	gain   float64 // share of the validation error below which there is nothing left to gain, compassGain where it is less
 	listed bool    // weights alone are among those tried
 	best   Trial
@@ -228,7 +230,7 @@ func (c *compass) search() error {
 	if !(floor > 0) {
 		return nil
 	}
-	for step := math.Log(compassFirst); step > math.Log(compassLast); step /= 2 {
+	for step := math.Log(cmp.Or(c.first, compassFirst)); step > math.Log(compassLast); step /= 2 {
 		for moved := true; moved; {
 			moved = false
 			for k := range c.best.Lambda {

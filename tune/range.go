@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 )
@@ -52,7 +54,7 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 				low[j], high[j] = math.Min(low[j], w), math.Max(high[j], w)
 			}
 		}
-		return low, high, nil
+		return low, high, t.farther(ctx, low, high)
 	}
 	tightened := *p
 	tightened.H0 = slices.Clone(p.H0)
@@ -126,4 +128,33 @@ func upperRange(p *dca.Program, j int) (low, high float64, err error) {
 		return 0, 0, fmt.Errorf("hyperparameter %d has no positive bounds to search between; give a range", j)
 	}
 	return low, high, nil
+}
+
+// farther moves the lower ends of the ranges of a [Separable] model's weights down by folds, by a decade after the other as long as the validation error falls at the ends by the share that VF-iDCA goes on for: its
+// searches end where its lists would.
+func (t *Task) farther(ctx context.Context, low, high []float64) error {
+	if _, ok := t.Model.(Separable); !ok || !t.byWeights() {
+		return nil
+	}
+	e, err := t.everyWeight(ctx, nil)
+	if e == nil || err != nil {
+		return err
+	}
+	defer e.close()
+	e.gap = farGap
+	least, share := math.Inf(1), 1.0
+	for ctx.Err() == nil && share*slices.Max(low) > farLeast*slices.Max(high) {
+		tr, err := e.at(ctx, scaled(low, share))
+		if err != nil {
+			return err
+		}
+		if tr.X == nil || !(tr.Errors.Validation < least*(1-farGain)) {
+			break
+		}
+		least, share = tr.Errors.Validation, share/10
+	}
+	if share < 0.05 { // the last one that was tried was of no use
+		floats.Scale(10*share, low)
+	}
+	return nil
 }

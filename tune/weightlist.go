@@ -20,6 +20,8 @@ type weightList struct {
 	upper  []float64 // upper variables of all points
 	rise   int       // points without a smaller error that end a list; 0 for none
 	gain   float64   // share of the error that makes it a smaller one
+	first  float64   // factor of the steps of the search from the best point; 0 for its own
+	left   float64   // share of the error that this search leaves; 0 for its own
 	low    float64   // least value of the largest weight
 	sure   float64   // validation error below which rows tell nothing more
 	gap    float64   // to which the search solves, before the best weights are solved for to the end; 0 for that
@@ -64,14 +66,16 @@ func (c *Config) Opens(m Model) *problems.Open {
 
 // The lists of a [Separable] model.
 const (
-	// farStep is the factor from point to point, 10^(-1/2), farLeast the share of the largest weight at the end.
-	farStep, farLeast = 0.31622776601683794, 1e-8
+	// farStep is the factor from point to point, farLeast the share of the largest weight at the end. On 110 real and generated tables of two labels steps of half a decade were no better.
+	farStep, farLeast = 0.1, 1e-8
 	// farRise points without a gain of farGain, which is a small part of the standard error of any validation error, end a list.
-	farRise, farGain = 2, 1e-3
+	farRise, farGain = 1, 1e-3
+	// farFirst, 10^(1/2), is the first factor of the search from the best of the points, between which it steps, and farLeft the share of the validation error that it leaves.
+	farFirst, farLeft = 3.1622776601683795, 3e-3
 	// farSure over the number of rows is an error below which they tell nothing more: they cannot tell a share of wrong labels of less than one over their number from none.
 	farSure = 1e-2
 	// farGap leaves as much of the validation error undecided.
-	farGap = 1e-6
+	farGap = 1e-4
 	// farRidge times the largest weight of the path is the first one of the l2 norm alone.
 	farRidge = 10
 )
@@ -79,7 +83,7 @@ const (
 // farDown are lists with all weights equal and with each of them almost alone, as far down as the validation error falls: where features tell the labels apart, weights that are good for further rows
 // may be next to nothing, and folds say when that begins to be too sure of labels. On tables with many features the last weight, that of the 2-norm, has no list, as all coefficients would be in use.
 func (t *Task) farDown() *weightList {
-	list := &weightList{rise: farRise, gain: farGain, gap: farGap, alone: true, why: "as iterations have no end where features tell the labels apart"}
+	list := &weightList{rise: farRise, gain: farGain, first: farFirst, left: farLeft, gap: farGap, alone: true, why: "as iterations have no end where features tell the labels apart"}
 	top, n := 0.0, t.Program.Radii
 	for _, lambda := range t.Program.Path {
 		top = max(top, slices.Max(lambda))
@@ -131,7 +135,7 @@ func (t *Task) searchWeights(ctx context.Context, list *weightList) (*Result, er
 	}
 	defer e.close()
 	e.gap = list.gap
-	c := compass{ctx: ctx, at: t.recorded(e, len(list.points)+compassTrials), low: list.low, sure: list.sure, gain: list.gain, listed: list.alone}
+	c := compass{ctx: ctx, at: t.recorded(e, len(list.points)+compassTrials), low: list.low, sure: list.sure, first: list.first, gain: list.left, listed: list.alone}
 	if err := c.through(list); err != nil {
 		return nil, err
 	}

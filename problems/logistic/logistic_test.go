@@ -171,7 +171,7 @@ func TestSeparableFolds(t *testing.T) {
 }
 
 // Where labels are drawn with the probabilities of a model, and no features tell them apart, the weights are not next to nothing, and no pair of weights of a grid over six decades has an error of the folds that
-// is smaller by more than the share that the search leaves.
+// is smaller by more than a thousandth.
 func TestFarDownOnNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 4))
 	x, y := mat.NewDense(60, 6, nil), make([]float64, 60)
@@ -194,4 +194,31 @@ func TestFarDownOnNoise(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-3))
 	require.Greater(t, r.Lambda[0]+r.Lambda[1], 1e-3)
+}
+
+// The ranges of searches go down as far as the errors of folds fall: where features tell the labels apart, to weights below those of the path, with smaller errors of further rows than there.
+func TestSeparableRanges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	x, y := mat.NewDense(60, 4, nil), make([]float64, 60)
+	for i := range y {
+		y[i] = float64(2*(i%2) - 1)
+		x.SetRow(i, []float64{3*y[i] + rng.NormFloat64()/4, rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()})
+	}
+	table := &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}}
+	cv, err := dataset.CrossValidate(table, 5, 1, nil)
+	require.NoError(t, err)
+	m, err := logistic.New(cv, logistic.Options{Intercept: true})
+	require.NoError(t, err)
+	least := math.Inf(1)
+	for _, lambda := range m.Program().Path {
+		least = min(least, floats.Max(lambda))
+	}
+	for _, method := range []string{tune.MethodGrid, tune.MethodTPE} {
+		r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1})
+		require.NoError(t, err)
+		require.Less(t, floats.Max(r.Lambda), least/10, method)
+		within, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1, Ranges: []tune.Range{{Low: least, High: 1}}})
+		require.NoError(t, err)
+		require.Less(t, r.Refit.Validation, within.Refit.Validation/2, method)
+	}
 }

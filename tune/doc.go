@@ -23,7 +23,7 @@
 // the tree-structured Parzen estimator (package tpe) and an evolution strategy. They work for every [Model] whose
 // [dca.Program] has constraints P_i(x) <= r_i. An axis of a search has one hyperparameter
 // or all those of a kind ([Scope], [dca.Program.Kinds]). Its range is the user's ([Range]), the model's ([Spaced]), the
-// paper's, or that of [dca.Program.Path]; without any, it goes down four decades from the multipliers that the constrained
+// paper's, or that of [dca.Program.Path], which goes on below for a [Separable] model by folds, as far as its errors fall; without any, it goes down four decades from the multipliers that the constrained
 // form has at small radii.
 //
 // Lower levels of models that bring a fit of their own ([Penalised]) are solved by that if the backend is native, which takes

@@ -16,12 +16,14 @@ const (
 	mostSteps = 500
 	// sigma grows where the distance from the cones has not shrunk to a share of shrink: by what makes it aim with the distance shrinking to c/(c + sigma) of what it was, and
 	// at least by growth and at most by mostGrowth. largest is its bound beside the first. A distance of less than hiddenShare of the tolerance is no reason to grow.
-	growth, mostGrowth, shrink, aim, largest = 5, 100, 0.2, 0.1, 1e8
+	growth, mostGrowth, shrink, aim, largest = 5, 25, 0.2, 0.1, 1e8
 	hiddenShare                              = 1e-3
 	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first. Interior point methods, whose factors
 	// miss their tolerance on the nearly singular programs of less, have leastInterior, and leastHidden where residuals count beside single columns; a program that any method has missed gives more, up to slow.
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
 	leastInterior, leastHidden, slow     = 1e-3, 1e-6, 1e-2
+	// A short step multiplies the weight by mostHeavier at most. After mostShort of these in a row sigma is softer by a factor, and the weight the first.
+	mostHeavier, mostShort, softer = 1000, 8, 0.1
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
@@ -57,6 +59,7 @@ type run struct {
 	iterations          int     // of the quadratic programs
 	hidden              bool    // the residuals are small, but not beside single rows or columns
 	stale               int     // steps at the finest tolerance since best
+	short               int     // short steps in a row
 	limited             int     // quadratic programs in a row that ended at the bound of iterations
 }
 
@@ -114,9 +117,10 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	}
 	r.rounds++
 	if share := r.search(next); share < 1 {
-		r.weight = min(mostWeight*r.size, r.weight*math.Min(10, 1/math.Sqrt(share)))
-		return nil, nil
+		r.weight = min(mostWeight*r.size, r.weight*math.Min(mostHeavier, 1/math.Sqrt(share)))
+		return nil, r.soften()
 	}
+	r.short = 0
 	r.rest(answer.Status == backends.Optimal)
 	if r.excess() <= 1 {
 		return r.best, nil
@@ -128,6 +132,17 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 		}
 	}
 	return r.follow()
+}
+
+// soften lowers sigma after many short steps: where F bends as often as that, its model is good only for less of it.
+func (r *run) soften() error {
+	if r.short++; r.short < mostShort {
+		return nil
+	}
+	r.short, r.rounds, r.before, r.steep = 0, 0, math.Inf(1), math.Inf(1)
+	r.sigma, r.weight = max(r.size, softer*r.sigma), firstWeight*r.size
+	r.at = r.form.look(r.problem, r.at.x, r.z, r.sigma)
+	return r.forget()
 }
 
 // refused follows a quadratic program with numbers that the backend does not take, which are ours and not the caller's: it starts from zero, once.

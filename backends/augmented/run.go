@@ -25,7 +25,7 @@ const (
 	// A short step multiplies the weight by mostHeavier at most. After mostShort of these in a row sigma is softer by a factor, and the weight the first.
 	mostHeavier, mostShort, softer = 1000, 8, 0.1
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
-	inexact, mostRounds = 0.3, 30
+	inexact, mostRounds = 0.3, 10
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
 	// factor after a step that has not brought the gradient of F below stalled times what it was, down to finest times the first, or finestEps where that is less.
 	// After mostStale steps at the finest without a better point there is none to come.
@@ -120,6 +120,7 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 		r.weight = min(mostWeight*r.size, r.weight*math.Min(mostHeavier, 1/math.Sqrt(share)))
 		return nil, r.soften()
 	}
+	zigzag := r.short > 0
 	r.short = 0
 	r.rest(answer.Status == backends.Optimal)
 	if r.excess() <= 1 {
@@ -131,7 +132,7 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 			return r.best, nil
 		}
 	}
-	return r.follow()
+	return r.follow(zigzag)
 }
 
 // soften lowers sigma after many short steps: where F bends as often as that, its model is good only for less of it.
@@ -246,14 +247,14 @@ func (r *run) excess() float64 {
 }
 
 // follow changes the multipliers where F is near its least value. It returns a certificate where they prove that there is no point in the cones.
-func (r *run) follow() (*backends.Solution, error) {
+func (r *run) follow(zigzag bool) (*backends.Solution, error) {
 	gradient, scale := backends.Stationarity(r.problem, r.at.x, r.form.spread(r.lines, r.at.z))
 	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
 	before := r.steep
 	r.steep = dual
 	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
 	if dual > math.Max(inexact*primal, innerShare*r.options.Eps) && r.rounds < mostRounds {
-		if dual > stalled*before {
+		if dual > stalled*before && !zigzag {
 			r.fine *= finer
 		}
 		return nil, nil

@@ -28,7 +28,8 @@ const (
 	inexact, mostRounds = 0.3, 10
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
 	// factor after a step that has not brought the gradient of F below stalled times what it was, down to finest times the first, or finestEps where that is less.
-	// After mostStale steps at the finest without a better point there is none to come.
+	// After mostStale changes of the multipliers at the finest without a better point there is none to come, and after as many steps where residuals are small but not
+	// beside single columns.
 	innerShare, dualShare, coarsest = 0.1, 0.01, 1e-4
 	finer, stalled, finest          = 0.1, 0.5, 1e-3
 	finestEps, mostStale            = 1e-10, 8
@@ -58,7 +59,7 @@ type run struct {
 	steep               float64 // the gradient of F, relative, before the step
 	iterations          int     // of the quadratic programs
 	hidden              bool    // the residuals are small, but not beside single rows or columns
-	stale               int     // steps at the finest tolerance since best
+	stale               int     // see tired
 	short               int     // short steps in a row
 	limited             int     // quadratic programs in a row that ended at the bound of iterations
 }
@@ -126,11 +127,8 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	if r.excess() <= 1 {
 		return r.best, nil
 	}
-	if r.innerEps <= r.finest() {
-		if r.stale++; r.stale > mostStale {
-			r.best.Status = backends.Inaccurate
-			return r.best, nil
-		}
+	if r.hidden && r.tired() {
+		return r.best, nil
 	}
 	return r.follow(zigzag)
 }
@@ -273,7 +271,21 @@ func (r *run) follow(zigzag bool) (*backends.Solution, error) {
 	if math.Max(dual, primal) <= innerShare*r.options.Eps { // it is the intervals that the point misses
 		r.fine *= finer
 	}
+	if !r.hidden && r.tired() {
+		return r.best, nil
+	}
 	return nil, nil
+}
+
+// tired says that the finest quadratic programs have not found a better point for long. The best one is then what there is.
+func (r *run) tired() bool {
+	if r.innerEps > r.finest() {
+		return false
+	}
+	if r.stale++; r.stale > mostStale {
+		r.best.Status = backends.Inaccurate
+	}
+	return r.stale > mostStale
 }
 
 // finest is the smallest tolerance of the quadratic programs.

@@ -1,0 +1,164 @@
+package augmented_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/augmented"
+	"github.com/conetune/conetune/backends/native"
+)
+
+// watched counts the quadratic programs and may change what is said of them.
+type watched struct {
+	lines
+	order  bool // says that it is of first order
+	solves *int
+	bounds *[]int // Options.MaxIterations of each set-up
+	change func(*backends.Solution)
+}
+
+func (w watched) Capabilities() backends.Capabilities {
+	c := w.lines.Capabilities()
+	c.FirstOrder = w.order
+	return c
+}
+
+func (w watched) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+	*w.bounds = append(*w.bounds, o.MaxIterations)
+	s, err := w.lines.Setup(p, o)
+	return &watchedSolver{s, w}, err
+}
+
+type watchedSolver struct {
+	backends.Solver
+	w watched
+}
+
+func (s *watchedSolver) Solve(ctx context.Context) (*backends.Solution, error) {
+	*s.w.solves++
+	out, err := s.Solver.Solve(ctx)
+	if err == nil && s.w.change != nil {
+		s.w.change(out)
+	}
+	return out, err
+}
+
+// watch sets a problem up with its quadratic programs watched.
+func watch(t *testing.T, p *backends.Problem, o backends.Options, firstOrder bool, change func(*backends.Solution)) (s backends.Solver, solves *int, bounds *[]int) {
+	t.Helper()
+	solves, bounds = new(int), new([]int)
+	s, err := augmented.Over(watched{lines{native.Backend{}}, firstOrder, solves, bounds, change}).Setup(p, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s, solves, bounds
+}
+
+// grouped is min |Ax - b|^2 / 2 + sum_g |x_g| over six groups of three, the rows of A in squares and those of the norms in second-order cones.
+func grouped(shift float64) *backends.Problem {
+	const rows, groups, each = 40, 6, 3
+	const n = groups * each
+	random := rand.New(rand.NewPCG(3, 4))
+	p, q := sparse.NewDOK(n+groups, n+groups), make([]float64, n+groups)
+	for range rows {
+		a, b := make([]float64, n), shift
+		for j := range a {
+			a[j] = random.NormFloat64()
+			if j < 2*each {
+				b += a[j]
+			}
+		}
+		b += random.NormFloat64()
+		for i := range n {
+			q[i] -= a[i] * b
+			for j := i; j < n; j++ {
+				p.Set(i, j, p.At(i, j)+a[i]*a[j])
+			}
+		}
+	}
+	a := sparse.NewDOK(n+groups, n+groups)
+	var cones []backends.Cone
+	for g := range groups {
+		q[n+g] = 20
+		a.Set(g*(each+1), n+g, -1)
+		for k := range each {
+			a.Set(g*(each+1)+1+k, g*each+k, -1)
+		}
+		cones = append(cones, backends.SecondOrder(each+1))
+	}
+	return &backends.Problem{P: p.ToCSC(), Q: q, A: a.ToCSC(), B: make([]float64, n+groups), Cones: cones}
+}
+
+// A solve of numbers near those before goes on with what the multipliers and sigma are, and takes fewer quadratic programs; the answers are those
+// of the native solver, which has these cones itself.
+func TestAfterUpdate(t *testing.T) {
+	o := backends.Options{Eps: 1e-7}
+	s, solves, _ := watch(t, grouped(0), o, false, nil)
+	var counts []int
+	var last *backends.Solution
+	for _, shift := range []float64{0, 0.01, 0.02} {
+		p := grouped(shift)
+		if last != nil {
+			require.NoError(t, s.Update(backends.Update{Q: p.Q}))
+			require.NoError(t, s.WarmStart(backends.Point{X: last.X, Z: last.Z}))
+		}
+		*solves = 0
+		out, err := s.Solve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, backends.Optimal, out.Status)
+		counts, last = append(counts, *solves), out
+
+		whole, err := native.Backend{}.Setup(p, backends.Options{Eps: 1e-10})
+		require.NoError(t, err)
+		want, err := whole.Solve(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, whole.Close())
+		require.InDeltaSlice(t, want.X, out.X, 1e-4)
+	}
+	require.Less(t, counts[1], counts[0])
+	require.Less(t, counts[2], counts[0])
+}
+
+// Where the quadratic programs are not solved well enough for the tolerance, the solve ends with the best point after steps that are no better, not
+// after all that it may take.
+func TestNothingBetter(t *testing.T) {
+	s, solves, _ := watch(t, grouped(0), backends.Options{Eps: 1e-9}, false, func(out *backends.Solution) {
+		for j, x := range out.X {
+			out.X[j] = math.Round(x*1e4) / 1e4
+		}
+	})
+	out, err := s.Solve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, backends.Inaccurate, out.Status)
+	require.Less(t, *solves, 450)
+
+	whole, err := native.Backend{}.Setup(grouped(0), backends.Options{Eps: 1e-10})
+	require.NoError(t, err)
+	want, err := whole.Solve(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, whole.Close())
+	require.InDeltaSlice(t, want.X, out.X, 1e-2)
+}
+
+// A first-order method that ends at its bound of iterations again and again gets more of them.
+func TestMoreIterations(t *testing.T) {
+	s, _, bounds := watch(t, grouped(0), backends.Options{Eps: 1e-9}, true, func(out *backends.Solution) {
+		out.Status = backends.IterationLimit
+		for j, x := range out.X {
+			out.X[j] = math.Round(x*1e4) / 1e4
+		}
+	})
+	_, err := s.Solve(t.Context())
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(*bounds), 3)
+	for k := 1; k < len(*bounds); k++ {
+		require.GreaterOrEqual(t, (*bounds)[k], (*bounds)[k-1])
+	}
+	require.Equal(t, 4*(*bounds)[0], (*bounds)[1])
+	require.LessOrEqual(t, (*bounds)[len(*bounds)-1], 64*(*bounds)[0])
+}

@@ -25,7 +25,7 @@ const (
 	// A short step multiplies the weight by mostHeavier at most. After mostShort of these in a row sigma is softer by a factor, and the weight the first.
 	mostHeavier, mostShort, softer = 1000, 8, 0.1
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
-	inexact, mostRounds = 0.3, 10
+	inexact, mostRounds = 0.3, 30
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
 	// factor after a step that has not brought the gradient of F below stalled times what it was, down to finest times the first, or finestEps where that is less.
 	// After mostStale changes of the multipliers at the finest without a better point there is none to come, and after as many steps where residuals are small but not

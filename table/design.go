@@ -117,12 +117,25 @@ func (d *Design) columns(purpose string, names []string) (found []int) {
 	for _, name := range names {
 		j := d.table.Index(name)
 		if j < 0 {
-			d.wrong.add(d.table.header, "", "has no column %s for %s; there are: %s%s", quote(name), purpose, list(d.table.Names()), similar(name, d.table.Names()))
+			d.wrong.add(d.table.header, "", "has no column %s for %s; there are: %s%s%s", quote(name), purpose, list(d.table.Names()), similar(name, d.table.Names()), d.table.unnamed())
 			continue
 		}
 		found = append(found, j)
 	}
 	return found
+}
+
+// unnamed says that the names of columns are none of the file, where that is so.
+func (t *Table) unnamed() string {
+	if t.header > 0 {
+		return ""
+	}
+	for _, f := range t.findings {
+		if f.Kind == "header" {
+			return "; " + f.Text
+		}
+	}
+	return ""
 }
 
 // similar suggests the name that differs in the case of letters or in blanks alone.
@@ -165,7 +178,7 @@ func (d *Design) findTargets() {
 		d.targets = []int{j}
 		return
 	}
-	d.wrong.add(d.table.header, "", "has no column %s: name the target by --target; the columns are: %s", quote(defaultTarget), list(d.table.Names()))
+	d.wrong.add(d.table.header, "", "has no column %s: name the target by --target; the columns are: %s%s", quote(defaultTarget), list(d.table.Names()), d.table.unnamed())
 }
 
 // rowNames are names that columns of row names and numbers have.
@@ -272,7 +285,11 @@ func (d *Design) checkTargets() {
 			d.addMixed(j)
 		case c.Kind == Category:
 			words := slices.Sorted(slices.Values(c.texts))
-			d.wrong.add(0, t.field(j), "the target holds texts (%s), expected numbers; logistic and svm take two texts as labels", list(words))
+			models := "logistic and svm take two texts as labels"
+			if len(words) > 2 {
+				models = "multinomial takes several texts as labels"
+			}
+			d.wrong.add(0, t.field(j), "the target holds texts (%s), expected numbers; %s", list(words), models)
 		case c.Kind == Date:
 			d.findings = found(d.findings, "date", []FoundColumn{{Name: c.Name}}, "the target, %s, holds dates: days since 1970-01-01 are predicted")
 		}
@@ -297,7 +314,11 @@ func (d *Design) checkClasses(j int) {
 	case d.wanted.MostClasses > 2 && len(levels) > d.wanted.MostClasses:
 		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected %d at most", len(levels), list(levels), d.wanted.MostClasses)
 	case d.wanted.MostClasses <= 2 && len(levels) > 2:
-		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected two; multinomial takes more", len(levels), list(levels))
+		more := alike(levels)
+		if more != "" {
+			more = "; " + more
+		}
+		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected two; multinomial takes more%s", len(levels), list(levels), more)
 	}
 	d.labels = levels
 }

@@ -54,9 +54,12 @@ func (d *Design) checkDivisors() {
 			}
 		}
 		time, number := c.Name == d.wanted.Division.Time, c.Name == d.wanted.Weights || c.Name == d.wanted.Offset
-		purpose := "divides or weighs the rows"
-		if c.Name == d.wanted.Offset {
-			purpose = "has their offset"
+		purpose := "says how rows are divided: give these cells a value, or take the rows out of the table"
+		switch c.Name {
+		case d.wanted.Offset:
+			purpose = "has their offset: give these cells a number, such as 0"
+		case d.wanted.Weights:
+			purpose = "has their weights: give these cells a number; 0 leaves a row out"
 		}
 		switch {
 		case missing.Count > 0:

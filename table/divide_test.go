@@ -29,10 +29,10 @@ func TestDivisionOfRows(t *testing.T) {
 	require.Equal(t, []string{"day", "a"}, e.Features())
 	require.Nil(t, d.Numbers("", d.Rows()))
 	for text, w := range map[string]Wanted{
-		`has no column "persn" for --group`:                                   {Division: Division{Group: "persn"}},
-		`"y" is wanted for --time and is the target`:                          {Division: Division{Time: "y"}},
-		"texts found (lines 2, 3, 4, ..), expected times":                     {Division: Division{Time: "person"}},
-		"1 missing value (line 6) in a column that divides or weighs the row": {Targets: []string{"a"}, Division: Division{Group: "y"}},
+		`has no column "persn" for --group`:                                                             {Division: Division{Group: "persn"}},
+		`"y" is wanted for --time and is the target`:                                                    {Division: Division{Time: "y"}},
+		"texts found (lines 2, 3, 4, ..), expected times":                                               {Division: Division{Time: "person"}},
+		"1 missing value (line 6) in a column that says how rows are divided: give these cells a value": {Targets: []string{"a"}, Division: Division{Group: "y"}},
 	} {
 		_, err := Choose(table, w)
 		require.ErrorContains(t, err, text)

@@ -25,6 +25,7 @@ func (d *Design) hints() {
 			leaks = append(leaks, FoundColumn{Name: c.Name})
 		}
 	}
+	d.suspects()
 	d.findings = found(d.findings, "hint", ids, "%s looks like a number of rows: --id or --drop leaves it out")
 	d.findings = found(d.findings, "hint", leaks, "%s says the target by itself: is it known before the target is? --drop leaves it out")
 }

@@ -43,6 +43,10 @@ func (d *Design) weigh() {
 			kept = append(kept, i)
 		}
 	}
+	if len(kept) == 0 && gone.Count > 0 {
+		d.wrong.add(0, t.field(j), "no row has a weight above 0")
+		return
+	}
 	if gone.Count > 0 {
 		d.rows = kept
 		d.findings = found(d.findings, "rows", []FoundColumn{gone}, "%s: rows of weight 0, left out")

@@ -8,9 +8,9 @@ import (
 
 // Weights are numbers of the rows in use, of which those of weight 0 are left out.
 func TestWeights(t *testing.T) {
-	table, err := Decode("counts.csv", []byte("y,a,n,less,word\n1,2,3,1,u\n2,3,0,-1,v\n3,5,0.5,2,w\n,7,9,1,x\n4,9,2,1,y\n"), Options{})
+	table, err := Decode("counts.csv", []byte("y,a,n,less,word,nil\n1,2,3,1,u,0\n2,3,0,-1,v,0\n3,5,0.5,2,w,0\n,7,9,1,x,1\n4,9,2,1,y,0\n"), Options{})
 	require.NoError(t, err)
-	d := choose(t, table, Wanted{Weights: "n", Drop: []string{"less", "word"}})
+	d := choose(t, table, Wanted{Weights: "n", Drop: []string{"less", "word", "nil"}})
 	require.Equal(t, []int{0, 2, 4}, d.Rows())
 	require.Equal(t, []float64{3, 0.5, 2}, d.Weights(d.Rows()))
 	e, _ := readThrough(t, d, d.Rows())
@@ -18,6 +18,7 @@ func TestWeights(t *testing.T) {
 	require.Equal(t, "column \"n\" (1, line 3): rows of weight 0, left out", d.Findings()[1].Text)
 	require.Nil(t, choose(t, table, Wanted{}).Weights([]int{0}))
 	for text, name := range map[string]string{
+		`counts.csv: column 6 ("nil"): no row has a weight above 0`:    "nil",
 		`counts.csv:3: column 4 ("less"): -1 found, expected a weight`: "less",
 		"expected weights of rows":                                     "word",
 		`has no column "m" for --weights`:                              "m",

@@ -159,7 +159,7 @@ func (d *dataFlags) deal(data *dataset.Data, by divided, seed uint64, labels boo
 		out.folds, err = foldsOfValues(by.fold, d.columns.division.Fold)
 	case d.folds.all && by.group != nil:
 		out.folds, err = foldsOfValues(by.group, d.columns.division.Group)
-	case d.folds.all:
+	case d.folds.all, by.group == nil && by.at == nil && folds == n && n > 2:
 		parts := make([][]int, n)
 		for i := range parts {
 			parts[i] = []int{i}
@@ -170,7 +170,7 @@ func (d *dataFlags) deal(data *dataset.Data, by divided, seed uint64, labels boo
 			err = fmt.Errorf("column %q: %w", d.columns.division.Time, err)
 		}
 	case by.group == nil && (folds > n || n < 2):
-		err = fmt.Errorf("%d folds, but there are %d rows for them", max(folds, 2), n)
+		err = fmt.Errorf("%d folds, but %s for them", max(folds, 2), thereAre(n, "row"))
 	default:
 		if out.repeats = d.repeats; out.repeats == 0 {
 			if out.repeats = 1; !d.once {
@@ -183,6 +183,14 @@ func (d *dataFlags) deal(data *dataset.Data, by divided, seed uint64, labels boo
 		return nil, fmt.Errorf("%s: %w", d.data, err)
 	}
 	return out, nil
+}
+
+// thereAre says how many there are of something.
+func thereAre(n int, what string) string {
+	if n == 1 {
+		return "there is 1 " + what
+	}
+	return "there are " + count(n, what)
 }
 
 // foldsOf is the number of folds of so many rows: that of --folds, or the default as far as there are rows, groups or times for it.

@@ -75,7 +75,7 @@ func TestBadInput(t *testing.T) {
 		{"overflow", tune("--data", huge), []string{"huge.csv:4", `"f4"`}},
 		{"column twice", tune("--data", twice), []string{"twice.csv:1", `"f2"`}},
 		{"LIBSVM index 0", tune("--data", badIndex), []string{"bad.svm:2"}},
-		{"one row", tune("--data", oneRow), []string{"one.csv", "2 folds, but there are 1 rows"}},
+		{"one row", tune("--data", oneRow), []string{"one.csv", "2 folds, but there is 1 row for them"}},
 		{"one row in parts", tune("--data", oneRow, "--split", threeParts), []string{"one.csv", "empty"}},
 		{"one training row", tune("--train", oneRow, "--val", good), []string{"one.csv", "1 training row, expected at least 2"}},
 		{"validation lacks a column", tune("--train", good, "--val", fewer), []string{"fewer.csv", `lacks column "f4"`}},

@@ -26,11 +26,21 @@ func (m *modelFlags) register(fs *pflag.FlagSet) {
 	m.adaptive.register(fs)
 }
 
+// takers are the names of the models that take a flag of single models.
+func takers(flag string) (names []string) {
+	for _, m := range models {
+		if slices.Contains(m.flags, flag) {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
 // check rejects flags of other models, and numbers without meaning.
 func (m *modelFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 	for _, name := range slices.Concat([]string{"level", "threshold", "order", "ties"}, termNames, adaptiveNames) {
 		if fs.Changed(name) && !slices.Contains(spec.flags, name) {
-			return badInputf("--%s is not for %s", name, spec.name)
+			return badInputf("--%s is not for %s; it is for %s", name, spec.name, joined(takers(name)))
 		}
 	}
 	switch {

@@ -77,7 +77,20 @@ func ClassNumbers(d *Data) ([]int, error) {
 		count[k]++
 	}
 	if k := slices.Index(count, 1); k >= 0 {
+		if single := ones(count); len(classes) > 10 && 2*single > len(classes) {
+			return nil, fmt.Errorf("%q has %d values, %d of them in one row each: these are numbers rather than labels, which models of regression take", d.Target, len(classes), single)
+		}
 		return nil, fmt.Errorf("one row has the label %v, which the fold that it validates would lack: expected at least 2", classes[k])
 	}
 	return out, nil
+}
+
+// ones counts the classes of one row.
+func ones(count []int) (n int) {
+	for _, c := range count {
+		if c == 1 {
+			n++
+		}
+	}
+	return n
 }

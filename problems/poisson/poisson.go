@@ -60,7 +60,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	var negative error
 	s.Map(func(y float64) float64 {
 		if y < 0 && negative == nil {
-			negative = fmt.Errorf("poisson: a target is %g, expected numbers that are not negative", y)
+			negative = fmt.Errorf("poisson: a target is %g, expected numbers that are not negative, such as counts", y)
 		}
 		return y
 	})

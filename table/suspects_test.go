@@ -1,0 +1,82 @@
+package table
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// suspected are the hints about a table whose rows are written by a function.
+func suspected(t *testing.T, header string, w Wanted, row func(i int) string) (hints []string) {
+	var b strings.Builder
+	b.WriteString(header + "\n")
+	for i := range 40 {
+		b.WriteString(row(i) + "\n")
+	}
+	table, err := Decode("t.csv", []byte(b.String()), Options{})
+	require.NoError(t, err)
+	for _, f := range choose(t, table, w).Findings() {
+		if f.Kind == "hint" {
+			hints = append(hints, f.Text)
+		}
+	}
+	return hints
+}
+
+// Numbers that may stand for missing values are told, and those that go on from the others are not.
+func TestMissingCodes(t *testing.T) {
+	for _, c := range []struct {
+		code, step, every int
+		hint              bool
+	}{{-999, 1, 9, true}, {9999, 3, 13, true}, {-99, 1, 7, true}, {999, 30, 9, false}, {-998, 1, 9, false}, {-999, 1, 39, true}, {-999, 1, 40, false}, {999, 1, 1, false}} {
+		hints := suspected(t, "y,a", Wanted{}, func(i int) string {
+			v := c.step * (i * 7 % 41)
+			if i%c.every == 0 {
+				v = c.code
+			}
+			return fmt.Sprintf("%d,%d", i*i%17, v)
+		})
+		if !c.hint {
+			for _, text := range hints {
+				require.NotContains(t, text, "missing value", c)
+			}
+			continue
+		}
+		require.Len(t, hints, 1, c)
+		require.Contains(t, hints[0], fmt.Sprintf("column \"a\" (%d, line", (39+c.every)/c.every))
+		require.Contains(t, hints[0], fmt.Sprintf("%d, far from all other values, is read as a number; if it stands for a missing value, empty these cells", c.code))
+	}
+}
+
+// A target that does not vary and labels that differ in their letters alone are told; an event that all rows have is none of these.
+func TestSuspectTargets(t *testing.T) {
+	require.Contains(t, suspected(t, "y,a", Wanted{}, func(i int) string { return fmt.Sprintf("3,%d", i*7%41) }), `the target, column "y", is the same in all rows: there is nothing to predict`)
+	require.Empty(t, suspected(t, "time,event,a", Wanted{Survival: true}, func(i int) string { return fmt.Sprintf("%d,1,%d", 1+i*5%37, i*7%41) }))
+	labels := func(names ...string) []string {
+		return suspected(t, "y,a", Wanted{Classes: true, MostClasses: 9}, func(i int) string { return fmt.Sprintf("%s,%d", names[i%len(names)], i*11%41) })
+	}
+	require.Equal(t, []string{`labels of the target: "Rose" and "rose" differ in the case of letters or in blanks alone, and may mean the same`}, labels("rose", "tulip", "Rose"))
+	require.Empty(t, labels("rose", "tulip", "roses"))
+}
+
+// Errors about names say where these are none of the file, and those about labels what takes them.
+func TestMoreToSay(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		w    Wanted
+		want string
+	}{
+		{"1.5,2.5\n3,4.5\n5.5,7\n", Wanted{}, `the columns are: "x1", "x2"; the first line holds data, not names`},
+		{"1.5,2.5\n3,4.5\n5.5,7\n", Wanted{Targets: []string{"price"}}, `there are: "x1", "x2"; the first line holds data, not names`},
+		{"a,y\n1,u\n2,v\n3,w\n", Wanted{}, "multinomial takes several texts as labels"},
+		{"a,y\n1,u\n2,v\n3,u\n", Wanted{}, "logistic and svm take two texts as labels"},
+		{"a,y\n1,no\n2,yes\n3,Yes\n", Wanted{Classes: true}, `"Yes" and "yes" differ in the case of letters`},
+	} {
+		table, err := Decode("t.csv", []byte(c.text), Options{})
+		require.NoError(t, err)
+		_, err = Choose(table, c.w)
+		require.ErrorContains(t, err, c.want)
+	}
+}

@@ -284,7 +284,7 @@ func largest(a, b float64) float64 {
 // in the result. The accelerated iteration, whose steps are shorter with larger penalties, does not take a step to where the lower level
 // cannot be solved, as with a radius next to zero, but grows the penalty.
 func (r *run) step(ctx context.Context, k int) (res *answer, z iterate, next *lowerSolution, err error) {
-	for try := 0; ; try++ {
+	for try, missed := 0, math.Inf(1); ; try++ {
 		where := fmt.Sprintf("subproblem of iteration %d", k)
 		if err = r.sub.set(r.centre, r.current, r.alpha); err == nil {
 			r.begin(StageSubproblem, 0, 0)
@@ -299,9 +299,10 @@ func (r *run) step(ctx context.Context, k int) (res *answer, z iterate, next *lo
 		case z.h == nil && res.usable:
 			r.notNumbers(where)
 			return nil, z, nil, nil
-		case z.h == nil && r.accelerated && try < maxRetries && ctx.Err() == nil && r.low.joint != nil && r.low.joint.large():
+		case z.h == nil && r.accelerated && try < maxRetries && ctx.Err() == nil && r.low.joint.retries(res.residual, missed):
 			// With a larger penalty fewer variables leave their zeros.
 			r.alpha *= maxFactor
+			missed = res.residual
 			continue
 		case z.h == nil:
 			r.fail(ctx, res.conic(), where, false)

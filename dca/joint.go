@@ -184,6 +184,12 @@ func (j *joint) large() bool {
 	return size > mostValues
 }
 
+// retries says that a subproblem that is not solved is worth another try with a larger penalty: there are no conic programs to go on with, and the relative gap,
+// which is infinite or no number where nothing was found, is not as large as that of the try before.
+func (j *joint) retries(gap, before float64) bool {
+	return j != nil && j.large() && (math.IsInf(gap, 1) || !(gap >= before))
+}
+
 // alone says that there are no conic programs for what it cannot solve.
 func (j *joint) alone() bool { return j != nil && (j.large() || j.compact()) }
 

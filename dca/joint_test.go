@@ -2,6 +2,7 @@ package dca
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,19 @@ func TestVerdict(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	require.Equal(t, backends.Cancelled, large.verdict(ended, false, false, 0))
+}
+
+// Subproblems that come no nearer to their optimum with a larger penalty are not tried once more.
+func TestRetries(t *testing.T) {
+	small, large, none := &joint{parts: []lower.Bilevel{sized{n: 10}}}, &joint{parts: []lower.Bilevel{sized{n: mostValues + 1}}}, math.Inf(1)
+	require.False(t, (*joint)(nil).retries(0.1, none))
+	require.False(t, small.retries(0.1, none))
+	for _, c := range []struct {
+		gap, before float64
+		want        bool
+	}{{0.1, none, true}, {none, none, true}, {none, 0.1, true}, {0.05, 0.1, true}, {0.1, 0.1, false}, {2, 0.1, false}, {math.NaN(), none, true}} {
+		require.Equal(t, c.want, large.retries(c.gap, c.before))
+	}
 }
 
 // compacted has compact points.

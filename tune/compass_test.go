@@ -60,3 +60,25 @@ func TestCompassAlone(t *testing.T) {
 		require.LessOrEqual(t, c.trials, compassTrials)
 	}
 }
+
+// A list goes on where errors are flat, or rise, before they fall, within the range in common, and below it ends with the first point that is no better.
+func TestListGoesOn(t *testing.T) {
+	errors := map[float64]float64{1: 0.69, 0.1: 0.69, 1e-2: 0.72, 1e-3: 0.3, 1e-4: 0.4, 1e-5: 0.1}
+	run := func(common float64) compass {
+		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (Trial, error) {
+			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: errors[l[0]]}}, nil
+		}}
+		list := weightList{rise: 1, gain: 1e-3, common: common}
+		for _, l := range []float64{1, 0.1, 1e-2, 1e-3, 1e-4, 1e-5} {
+			list.points = append(list.points, []float64{l})
+		}
+		require.NoError(t, c.through(&list))
+		return c
+	}
+	c := run(1e-3)
+	require.Equal(t, 0.3, c.best.Errors.Validation)
+	require.Len(t, c.tried, 5)
+	c = run(0)
+	require.Equal(t, 0.69, c.best.Errors.Validation)
+	require.Len(t, c.tried, 2)
+}

@@ -24,6 +24,7 @@ type weightList struct {
 	left   float64   // share of the error that this search leaves; 0 for its own
 	low    float64   // least value of the largest weight
 	sure   float64   // validation error below which rows tell nothing more
+	common float64   // value of the largest weight down to which lists go whatever the errors
 	gap    float64   // to which the search solves, before the best weights are solved for to the end; 0 for that
 	alone  bool      // each weight has a list where it is alone
 	why    string    // there are no iterations
@@ -70,6 +71,8 @@ const (
 	farStep, farLeast = 0.1, 1e-8
 	// farRise points without a gain of farGain, which is a small part of the standard error of any validation error, end a list.
 	farRise, farGain = 1, 1e-3
+	// farCommon is the share of the largest weight down to which lists go whatever the errors, which may be those of no coefficients, or rise, before they fall.
+	farCommon = 1e-3
 	// farFirst, 10^(1/2), is the first factor of the search from the best of the points, between which it steps, and farLeft the share of the validation error that it leaves.
 	farFirst, farLeft = 3.1622776601683795, 3e-3
 	// farSure over the number of rows is an error below which they tell nothing more: they cannot tell a share of wrong labels of less than one over their number from none.
@@ -88,7 +91,7 @@ func (t *Task) farDown() *weightList {
 	for _, lambda := range t.Program.Path {
 		top = max(top, slices.Max(lambda))
 	}
-	list.low = farLeast * top
+	list.low, list.common = farLeast*top, farCommon*top
 	if m, ok := t.Model.(Evident); ok {
 		rows, _ := m.Training()
 		list.sure = farSure / float64(rows)
@@ -185,7 +188,7 @@ func (c *compass) through(list *weightList) error {
 		if slices.Contains(list.starts, k) {
 			least, idle = math.Inf(1), 0
 		}
-		if list.rise > 0 && idle >= list.rise {
+		if list.rise > 0 && idle >= list.rise && !(slices.Max(lambda) >= list.common && list.common > 0) {
 			continue
 		}
 		c.trials = 0

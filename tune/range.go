@@ -143,7 +143,7 @@ func (t *Task) farther(ctx context.Context, low, high []float64) error {
 	defer e.close()
 	e.gap = farGap
 	least, share := math.Inf(1), 1.0
-	for ctx.Err() == nil && share*slices.Max(low) > farLeast*slices.Max(high) {
+	for ctx.Err() == nil && least >= t.sure() && share*slices.Max(low) > farLeast*slices.Max(high) {
 		tr, err := e.at(ctx, scaled(low, share))
 		if err != nil {
 			return err

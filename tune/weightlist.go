@@ -92,10 +92,7 @@ func (t *Task) farDown() *weightList {
 		top = max(top, slices.Max(lambda))
 	}
 	list.low, list.common = farLeast*top, farCommon*top
-	if m, ok := t.Model.(Evident); ok {
-		rows, _ := m.Training()
-		list.sure = farSure / float64(rows)
-	}
+	list.sure = t.sure()
 	down := func(first float64, share func(j int) float64) {
 		if len(list.points) > 0 {
 			list.starts = append(list.starts, len(list.points))
@@ -125,6 +122,15 @@ func (t *Task) farDown() *weightList {
 		})
 	}
 	return list
+}
+
+// sure is the validation error of a [Separable] model below which rows tell nothing more, 0 for none.
+func (t *Task) sure() float64 {
+	if m, ok := t.Model.(Evident); ok {
+		rows, _ := m.Training()
+		return farSure / float64(rows)
+	}
+	return 0
 }
 
 // searchWeights is a run of VF-iDCA without iterations: the weights of a list and, from the best of them, a compass search.

@@ -34,7 +34,7 @@ func TestMisuse(t *testing.T) {
 	noWeight, continuous := write(t, dir, "zero.csv", zero.String()), write(t, dir, "numbers.csv", numbers.String())
 	one := write(t, dir, "one.csv", "y,a\n1,2\n")
 	for want, args := range map[string][]string{
-		`column 3 ("w"): no row has a weight above 0`:                                        {"elastic-net", "--data", noWeight, "--weights", "w"},
+		`column 3 ("w"): no row has a weight above 0`:                                         {"elastic-net", "--data", noWeight, "--weights", "w"},
 		`"y" has 30 values, 30 of them in one row each: these are numbers rather than labels`: {"multinomial", "--data", continuous},
 		"it is for elastic-net, lasso, ridge, ":                                               {"multinomial", "--data", continuous, "--penalty-factors", "a=0"},
 		"2 folds, but there is 1 row for them":                                                {"elastic-net", "--data", one},

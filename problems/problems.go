@@ -113,10 +113,13 @@ type Bilevel interface{ Program() dca.Program }
 type HeldBack struct {
 	// Model makes the model, which has copies of rows.
 	Model func() Bilevel
-	// Error is the error of values of the lower-level variables on the rows that are held back, and Rows is how many
-	// there are.
-	Error func(x [][]float64) float64
-	Rows  int
+	// Held, where it is not nil, makes the model of the folds that are held back, which Model lacks.
+	Held func() Bilevel
+	// Error is the error of values of the lower-level variables, of Held where there is one and else of Model, on the rows that are held back, and Rows is how many
+	// there are, Different how many of them differ, and Weight the sum of their weights.
+	Error           func(x [][]float64) float64
+	Rows, Different int
+	Weight          float64
 }
 
 // HeldOut is a model without some of its rows, neither for training nor for validation.

@@ -16,7 +16,7 @@ import (
 // The exponent of caution.
 //
 // How far the weights found may be from the common one depends on the data: many coefficients that count little want them near it, few that stand out
-// want them as they are. So the run is first done on validation rows of which one fold is held back, for each fold, and the exponent is that of a few
+// want them as they are. So the run is done once more without some validation rows, in turn, of a cross-validation without some of its folds, and the exponent is that of a few
 // between 0, the common weight, and 1, the weights found, whose solutions have the least error on the rows held back.
 
 // exponents are those tried, and exponentFolds the number of folds.
@@ -30,7 +30,13 @@ func (t *Task) exponent(ctx context.Context, s dca.Settings, c *problems.Caution
 	if !ok || c.Temper == 1 {
 		return c.Temper, false, nil
 	}
-	held := holder.HoldBack(exponentFolds)
+	var held []HeldBack
+	if m, ok := t.Model.(FoldHolder); ok {
+		held = m.HoldFolds(exponentFolds)
+	}
+	if held == nil && t.Program.Build != nil { // of a split
+		held = holder.HoldBack(exponentFolds)
+	}
 	sums := make([]float64, len(exponents))
 	some, rows := false, 0.0
 	for k, back := range held {
@@ -44,8 +50,8 @@ func (t *Task) exponent(ctx context.Context, s dca.Settings, c *problems.Caution
 			return 0, false, err
 		}
 		if errs != nil {
-			some, rows = true, rows+float64(back.Rows)
-			floats.AddScaled(sums, float64(back.Rows), errs)
+			some, rows = true, rows+float64(back.Different)
+			floats.AddScaled(sums, back.Weight, errs)
 		}
 	}
 	best := slices.Min(sums)
@@ -79,6 +85,13 @@ func (t *Task) drawnErrors(ctx context.Context, back HeldBack, s dca.Settings, c
 	t.AddStats(r.Stats)
 	if !drawable(r) || ctx.Err() != nil {
 		return nil, nil
+	}
+	if back.Held != nil {
+		model = back.Held()
+		p = model.Program()
+		if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(ctx, model) }); err != nil {
+			return nil, err
+		}
 	}
 	form, err := dca.NewPenalized(p, nil, s)
 	if err != nil {

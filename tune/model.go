@@ -134,6 +134,13 @@ type Holder interface {
 	StopFolds() int
 }
 
+// FoldHolder is a [Holder] that can hold whole folds of a cross-validation back.
+type FoldHolder interface {
+	Holder
+	// HoldFolds returns models without some of the folds, in so many parts at most, or nil where there are too few, or no folds.
+	HoldFolds(most int) []HeldBack
+}
+
 // HeldBack is a model without some of its validation rows, and the error on these.
 type HeldBack = problems.HeldBack
 

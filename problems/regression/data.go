@@ -468,15 +468,3 @@ func (d *Data) meanValue(rows *dataset.Data, x [][]float64, sd float64) float64 
 	}
 	return sum / float64(len(rows.Y))
 }
-
-// once is about how many different rows so many validation rows are, which several deals may validate.
-func (d *Data) once(count int) int {
-	all := 0
-	for _, p := range d.parts {
-		all += len(p.val.Y)
-	}
-	if table := d.user.Table(); len(d.parts) > 1 && table != nil && len(table.Y) < all {
-		return max(1, count*len(table.Y)/all)
-	}
-	return count
-}

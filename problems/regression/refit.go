@@ -3,8 +3,6 @@ package regression
 import (
 	"context"
 	"runtime"
-	"slices"
-	"sync"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
@@ -115,77 +113,4 @@ func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, 
 		return nil, err
 	}
 	return problems.Path(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, all.Fit)
-}
-
-// heldRows is the least number of rows that a fold holds back.
-const heldRows = 5
-
-// StopFolds is the number of folds by which the recommended settings stop, 0 for not at all.
-func (m *Model) StopFolds() int { return m.spec.StopFolds }
-
-// HoldBack returns models without every folds-th validation row, nil where a fold would have fewer than five. Of a
-// cross-validation, these rows are held back in each of its parts.
-func (m *Model) HoldBack(folds int) []problems.HeldBack {
-	if folds < 2 {
-		return nil
-	}
-	total := 0
-	for _, p := range m.data.parts {
-		rows, _ := p.val.Dims()
-		total += rows
-		if rows < folds {
-			return nil
-		}
-	}
-	if total/folds < heldRows {
-		return nil
-	}
-	out := make([]problems.HeldBack, folds)
-	for f := range out {
-		out[f] = m.holdBack(folds, f)
-	}
-	return out
-}
-
-// holdBack is the model without the validation rows whose number is f modulo folds.
-func (m *Model) holdBack(folds, f int) problems.HeldBack {
-	parts := m.data.parts
-	kept, held := make([][]int, len(parts)), make([][]int, len(parts))
-	total := 0
-	for t, p := range parts {
-		for i := range p.val.Y {
-			if i%folds == f {
-				held[t] = append(held[t], i)
-			} else {
-				kept[t] = append(kept[t], i)
-			}
-		}
-		total += len(held[t])
-	}
-	back := sync.OnceValue(func() []*dataset.Data {
-		rows := make([]*dataset.Data, len(parts))
-		for t, p := range parts {
-			rows[t] = p.choose.Rows(held[t])
-		}
-		return rows
-	})
-	return problems.HeldBack{
-		Rows: m.data.once(total),
-		Model: func() problems.Bilevel {
-			data := *m.data
-			data.parts = slices.Clone(parts)
-			for t, p := range parts {
-				data.parts[t] = m.data.newPart(p.fit, p.choose.Rows(kept[t]), p.user)
-				data.parts[t].multipliers = p.multipliers
-			}
-			return &Model{data: &data, spec: m.spec}
-		},
-		Error: func(x [][]float64) float64 {
-			sum := 0.0
-			for t, rows := range back() {
-				sum += m.data.meanValue(rows, of(m.data, x, t), m.data.sd) / float64(len(parts))
-			}
-			return sum
-		},
-	}
 }

@@ -157,6 +157,8 @@ type Open struct {
 	Upper []float64
 	// Rise, if positive, ends the list after so many points without a smaller validation error.
 	Rise int
+	// Gap is the relative gap of the fits of the search, before the best is solved for to the end; 0 for that.
+	Gap float64
 	// Why says in words why the model is tuned so.
 	Why string
 }

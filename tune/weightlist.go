@@ -45,7 +45,7 @@ func (t *Task) list() *weightList {
 		return list
 	}
 	if o := t.Config.Opens(t.Model); o != nil {
-		return &weightList{points: o.Weights, upper: o.Upper, rise: o.Rise, why: o.Why}
+		return &weightList{points: o.Weights, upper: o.Upper, rise: o.Rise, gap: o.Gap, why: o.Why}
 	}
 	if _, ok := t.Model.(Separable); ok && t.byWeights() && t.Program.Radii <= compassMost && len(t.Program.Path) > 0 {
 		return t.farDown()

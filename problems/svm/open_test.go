@@ -12,6 +12,8 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/machine"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -77,6 +79,39 @@ func TestOpen(t *testing.T) {
 	m, err = New(folded(t, 11, 16, 4, 2, 1), Options{}) // four rows for each feature
 	require.NoError(t, err)
 	require.Nil(t, m.Open())
+}
+
+// On a large table the search is to a gap, and what it ends with is solved for to the end: no lambda of the list has an error that is smaller by more than a share that the rows cannot tell.
+func TestOpenLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ten thousand rows")
+	}
+	cv := folded(t, 5, 10_000, 100, 2, 1)
+	m, err := New(cv, Options{})
+	require.NoError(t, err)
+	open := m.Open()
+	require.Positive(t, open.Gap)
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	at := func(lambda float64) float64 {
+		sum := 0.0
+		for _, f := range cv.Folds {
+			part := m.rows.part(f.Train, m.weights)
+			g, err := machine.New(part.X, part.Y, part.Weights)
+			require.NoError(t, err)
+			s, err := g.Solve(context.Background(), lambda, open.Upper, machine.Options{Tol: 1e-9})
+			require.NoError(t, err)
+			require.Equal(t, lower.Optimal, s.Status)
+			sum += meanHinge(cv.Data, f.Val, m.weights, s.W, s.C) / 2
+		}
+		return sum
+	}
+	require.InEpsilon(t, at(r.Lambda[0]), r.Refit.Validation, 1e-5)
+	for _, w := range open.Weights {
+		if share := w[0] / r.Lambda[0]; share > 0.09 && share < 11 {
+			require.Greater(t, at(w[0]), r.Refit.Validation*(1-2e-3), "lambda %g", w[0])
+		}
+	}
 }
 
 // renamed is a backend for which no fits are taken.

@@ -183,3 +183,49 @@ func TestDecodeDamage(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// Items that are bundled are done together where both are to be done, and else alone.
+func TestBundles(t *testing.T) {
+	k := *squares
+	k.Bundled = func(a, b int) bool { return a%2 == 0 && b == a+1 }
+	var alone []int
+	var bundles [][]int
+	o := options(t.TempDir(), 1, 2, 3, 4, 6, 7)
+	o.Workers = 1
+	o.Do = func(ctx context.Context, i int) (*result, error) {
+		alone = append(alone, i)
+		return square(ctx, i)
+	}
+	o.DoBundle = func(ctx context.Context, items []int) ([]*result, error) {
+		bundles = append(bundles, items)
+		var out []*result
+		for _, i := range items {
+			r, _ := square(ctx, i)
+			out = append(out, r)
+		}
+		return out, nil
+	}
+	done := 0
+	o.Observe = func(p Progress) { done = p.Done }
+	out, err := Run(context.Background(), &k, o)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 4, 9, 16, 36, 49}, squaresOf(out.Records))
+	require.Equal(t, []int{1, 4}, alone)
+	require.Equal(t, [][]int{{2, 3}, {6, 7}}, bundles)
+	require.Equal(t, 6, done)
+
+	o.Dir, o.Plan, alone, bundles = t.TempDir(), []int{2}, nil, nil
+	_, err = Run(context.Background(), &k, o)
+	require.NoError(t, err)
+	o.Plan, o.Resume = []int{2, 3}, true
+	out, err = Run(context.Background(), &k, o)
+	require.NoError(t, err)
+	require.Equal(t, []int{4, 9}, squaresOf(out.Records))
+	require.Equal(t, []int{2, 3}, alone)
+	require.Empty(t, bundles)
+
+	o = options(t.TempDir(), 2, 3)
+	o.DoBundle = func(context.Context, []int) ([]*result, error) { return nil, errors.New("no") }
+	_, err = Run(context.Background(), &k, o)
+	require.ErrorContains(t, err, "no")
+}

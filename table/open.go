@@ -17,11 +17,13 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// input is a file, or a text in memory that has a name in messages.
+// input is a file, or a text in memory or elsewhere that has a name in messages.
 type input struct {
 	name string
-	text []byte // where file is false
 	file bool
+	at   io.ReaderAt // nil for a file and for a text in memory
+	size int64       // of what is there
+	text []byte
 }
 
 // stream is an open input as text in UTF-8 or in an 8-bit encoding, whose lines end with LF or CRLF.
@@ -56,6 +58,9 @@ var signatures = []struct{ magic, reason string }{
 
 // raw opens the bytes of the input.
 func (in *input) raw() (r raw, size int64, closing func(), err error) {
+	if in.at != nil {
+		return io.NewSectionReader(in.at, 0, in.size), in.size, func() {}, nil
+	}
 	if !in.file {
 		return bytes.NewReader(in.text), int64(len(in.text)), func() {}, nil
 	}

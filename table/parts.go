@@ -1,6 +1,9 @@
 package table
 
-import "errors"
+import (
+	"errors"
+	"io"
+)
 
 // The bounds of a part of a table: it ends with the block of text in which it reaches one of them. Rows are fewer than the texts that are kept of a column.
 const (
@@ -76,6 +79,11 @@ func ReadParts(path string, o Options, begin func(), hand func(*Table) error) ([
 // DecodeParts is [ReadParts] for a text that has a name in messages.
 func DecodeParts(name string, text []byte, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
 	return readParts(&input{name: name, text: text}, o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
+}
+
+// ReadPartsAt is [ReadParts] for so many bytes of r, which have a name in messages.
+func ReadPartsAt(name string, r io.ReaderAt, size int64, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
+	return readParts(&input{name: name, at: r, size: size}, o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
 }
 
 func readParts(in *input, o Options, p *parts, begin func()) ([]Finding, error) {

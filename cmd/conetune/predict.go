@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,10 +72,9 @@ type predictions struct {
 	actual  [][]float64 // with --id the targets of the rows, one list for each target; nil without
 	form    predictionForm
 
-	// spool is a temporary file with the predictions of the parts of the table before, nil while there is only one; headed says that it has the names of a table, named
-	// that it has a name to remove.
-	spool         *os.File
-	headed, named bool
+	// spool has the predictions of the parts of the table before, nil while there is only one; headed says that it has the names of a table.
+	spool  *spool
+	headed bool
 }
 
 // predictionForm says what is written for a row.
@@ -142,7 +140,7 @@ func (a *app) predictCommand() *cobra.Command {
 				}
 			}
 			form.whole = asJSON
-			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin}, form: form}, out, asJSON)
+			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin, spooling: true}, form: form}, out, asJSON)
 		},
 	}
 	fs := cmd.Flags()
@@ -213,6 +211,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	if data.path == "" {
 		return nil, badInputf("--data FILE is missing")
 	}
+	defer data.in.close()
 	var p *predictions
 	var score *modelfile.Score
 	begin := func() {

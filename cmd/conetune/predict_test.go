@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -152,4 +156,49 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	require.Contains(t, o.stderr, `wrong.csv:300002: column 3 ("f2"): "many" found, expected a number`)
 	require.Empty(t, o.stdout)
 	require.NoFileExists(t, "p.txt")
+}
+
+// A long table from standard input gives what it gives from a file, of numbers in the form of LIBSVM, too, and leaves no temporary file.
+func TestPredictLongInput(t *testing.T) {
+	data, model := savedElasticNet(t)
+	raw, err := os.ReadFile(data)
+	require.NoError(t, err)
+	head, rows, _ := strings.Cut(string(raw), "\n")
+	long := head + "\n" + strings.Repeat(rows, spoolFrom/len(rows)+1)
+	var libsvm strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&libsvm, "%d.5 1:%d.25 3:-2.%s\n", i%7, i%5, strings.Repeat("0", 600))
+	}
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	for name, text := range map[string]string{"CSV": long, "LIBSVM": libsvm.String()} {
+		require.Greater(t, len(text), spoolFrom, name)
+		path := write(t, t.TempDir(), "long", text)
+		want := conetune(t, "predict", "--model", model, "--data", path)
+		want.ok(t)
+		var stdout, stderr bytes.Buffer
+		a := &app{stdin: strings.NewReader(text), stdout: &stdout, stderr: &stderr}
+		root := a.rootCommand()
+		root.SetArgs([]string{"predict", "--model", model, "--data", "-"})
+		require.Zero(t, a.end(t.Context(), root.ExecuteContext(t.Context())), stderr.String())
+		require.True(t, want.stdout == stdout.String(), name)
+		require.Equal(t, want.stderr, stderr.String())
+	}
+	left, err := os.ReadDir(temporary)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// Standard input that breaks off, or finds no room, is one error.
+func TestSpool(t *testing.T) {
+	broken := io.MultiReader(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)), iotest.ErrReader(errors.New("gone")))
+	_, _, err := spoolAll(broken)
+	require.EqualError(t, err, "standard input: cannot be read: gone")
+	_, _, err = spoolAll(iotest.ErrReader(errors.New("gone")))
+	require.EqualError(t, err, "standard input: cannot be read: gone")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
+	text, s, err := spoolAll(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)))
+	require.NoError(t, err)
+	require.Nil(t, s)
+	require.Len(t, text, spoolFrom+36)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 )
@@ -36,10 +35,10 @@ func (p *predictions) label(v float64) string {
 // write writes all predictions.
 func (p *predictions) write(w io.Writer) error {
 	if p.spool != nil {
-		if _, err := p.spool.Seek(0, io.SeekStart); err != nil {
+		if _, err := p.spool.file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		if _, err := io.Copy(w, p.spool); err != nil {
+		if _, err := io.Copy(w, p.spool.file); err != nil {
 			return err
 		}
 	}
@@ -49,14 +48,13 @@ func (p *predictions) write(w io.Writer) error {
 // spill writes the predictions that are held to a temporary file, so that they do not gather in memory. Where there can be none, they do.
 func (p *predictions) spill() error {
 	if p.spool == nil {
-		f, err := os.CreateTemp("", "conetune-*")
+		s, err := newSpool()
 		if err != nil {
 			return nil
 		}
-		p.spool = f
-		p.named = os.Remove(f.Name()) != nil // a system that does not remove open files does it in the end
+		p.spool = s
 	}
-	if err := p.writeHeld(p.spool); err != nil {
+	if err := p.writeHeld(p.spool.file); err != nil {
 		return fmt.Errorf("predictions that are put aside: %w", err)
 	}
 	p.headed = true
@@ -73,10 +71,7 @@ func (p *predictions) close() {
 	if p == nil || p.spool == nil {
 		return
 	}
-	p.spool.Close()
-	if p.named {
-		_ = os.Remove(p.spool.Name())
-	}
+	p.spool.close()
 	p.spool = nil
 }
 

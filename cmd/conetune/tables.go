@@ -28,18 +28,33 @@ const nameOfInput = "standard input"
 // dataInput reads files of data, and standard input once for all who ask.
 type dataInput struct {
 	stdin io.Reader
-	text  []byte
-	err   error
-	read  bool
+	// spooling puts a long standard input aside into a temporary file, for those who read parts or lines.
+	spooling bool
+	spooled  *spool
+	text     []byte
+	err      error
+	read     bool
 }
 
-// standard is what standard input holds.
+// standard is what standard input holds, nil where it is spooled.
 func (in *dataInput) standard() ([]byte, error) {
-	if !in.read {
+	if in.read {
+		return in.text, in.err
+	}
+	in.read = true
+	if in.spooling {
+		in.text, in.spooled, in.err = spoolAll(in.stdin)
+	} else {
 		in.text, in.err = readAll(in.stdin)
-		in.read = true
 	}
 	return in.text, in.err
+}
+
+// close gives back what is spooled.
+func (in *dataInput) close() {
+	if in.spooled != nil {
+		in.spooled.close()
+	}
 }
 
 // readAll reads standard input as far as the budget of memory goes.
@@ -48,7 +63,7 @@ func readAll(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, budget))
 	switch {
 	case err != nil:
-		return nil, &formats.Error{File: nameOfInput, Reason: "cannot be read: " + err.Error(), Err: err}
+		return nil, unreadable(err)
 	case int64(len(text)) == budget:
 		return nil, &formats.Error{File: nameOfInput, Reason: "does not fit into the budget of memory, " + memory.Format(budget) + " (--memory SIZE or GOMEMLIMIT gives more); a file takes less"}
 	}
@@ -83,6 +98,9 @@ func (in *dataInput) tableParts(path string, o table.Options, begin func(), hand
 	if err != nil {
 		return nil, err
 	}
+	if s := in.spooled; s != nil {
+		return table.ReadPartsAt(nameOfInput, s.file, s.size, o, begin, hand)
+	}
 	return table.DecodeParts(nameOfInput, text, o, begin, hand)
 }
 
@@ -94,6 +112,9 @@ func (in *dataInput) source(path string) (*textfile.Source, error) {
 	text, err := in.standard()
 	if err != nil {
 		return nil, err
+	}
+	if s := in.spooled; s != nil {
+		return textfile.NewSource(nameOfInput, io.NewSectionReader(s.file, 0, s.size))
 	}
 	return textfile.NewSource(nameOfInput, bytes.NewReader(text))
 }

@@ -20,7 +20,8 @@ import (
 //
 // where D is concave, its minimiser z(eta) is unique as F is strongly convex, and
 // D'(eta) = V_k(z(eta)) - W(z(eta)). One quadratic program gives D and D'; the root of D' is found by safeguarded
-// secants from the eta of the subproblem before. D falls short of the minimum and phi_k is above it, so that their
+// secants from the eta of the subproblem before. Programs of low-rank matrices are solved so, too, by solvers that take second-order cones by a sequence of programs: those that W has are
+// easier without V_k, which has no interior. D falls short of the minimum and phi_k is above it, so that their
 // difference, of the largest D and the smallest phi_k so far, says when to stop. With a large penalty D' is steep, and
 // phi_k(z(eta)) is far off before eta is near: the point between two z(eta) at which D' vanishes on a straight
 // line is tried, too.
@@ -39,7 +40,12 @@ const (
 	// maxSplits bounds the programs of one subproblem.
 	maxSplits = 60
 	// firstShare is the first eta, as a share of alpha.
-	firstShare = 0.5
+	firstShare = 0.9
+	// Where all eta so far are on one side of the root, firstStep is the share of the way to the end of the interval that the second goes; later steps are farther times what a secant
+	// says, or growth times the last one where that says nothing, and at most mostGrowth times. nearEnd of alpha is the end.
+	firstStep, farther, growth, mostGrowth, nearEnd = 0.1, 1.3, 3, 4, 1e-6
+	// A gap that has not fallen to the share fell for more than patience programs is taken up to enough times the tolerance.
+	fell, patience, enough = 0.9, 4, 2
 )
 
 // splits says whether the subproblem has to do without second-order cones.
@@ -63,14 +69,86 @@ type splitPoint struct {
 	eta, slope float64
 }
 
+// search is where the root of D' is looked for.
+type search struct {
+	penalty float64
+	ends    [2]*splitPoint // where D' > 0, and where D' <= 0
+	weight  [2]float64     // the Illinois rule halves that of an end which stays twice
+	last    *splitPoint
+	least   float64 // the smallest gap
+	idle    int     // points since it fell
+}
+
+// take takes a point into the ends. It returns the point between these at which D' vanishes on a straight line, if there are both.
+func (s *search) take(p *splitPoint) (z iterate, both bool) {
+	side := 0
+	if p.slope <= 0 {
+		side = 1
+	}
+	if s.ends[side] != nil {
+		s.weight[1-side] /= 2
+	}
+	s.ends[side], s.weight[side] = p, 1
+	if s.ends[0] == nil || s.ends[1] == nil {
+		return z, false
+	}
+	share := s.ends[0].slope / (s.ends[0].slope - s.ends[1].slope)
+	return between(s.ends[0].z, s.ends[1].z, share), true
+}
+
+// over says that a gap is small enough, or that it stays where the accuracy of the programs leaves it.
+func (s *search) over(gap, tol float64) bool {
+	if s.idle++; gap < fell*s.least {
+		s.least, s.idle = gap, 0
+	}
+	return gap <= tol || s.idle > patience && gap <= enough*tol
+}
+
+// next is the eta after p; false where there is none.
+func (s *search) next(p *splitPoint) (eta float64, more bool) {
+	lo, hi := s.ends[0], s.ends[1]
+	if lo == nil || hi == nil {
+		eta = s.beyond(p)
+		s.last = p
+		return eta, eta != p.eta // else the root is the end of the interval
+	}
+	d, f := lo.slope*s.weight[0], hi.slope*s.weight[1]
+	eta = lo.eta + (hi.eta-lo.eta)*d/(d-f)
+	if !(eta > lo.eta && eta < hi.eta) {
+		eta = (lo.eta + hi.eta) / 2
+	}
+	return eta, eta != lo.eta && eta != hi.eta
+}
+
+// beyond is the next eta where all points are on one side of the root: farther than the line through the last two says, and half of the way to the end of the interval at most. Programs
+// near the ends, where V_k or W has next to no weight, take the longest.
+func (s *search) beyond(p *splitPoint) float64 {
+	end := 0.0
+	if p.slope > 0 {
+		end = s.penalty
+	}
+	left := end - p.eta
+	if math.Abs(left) <= nearEnd*s.penalty {
+		return end
+	}
+	step := firstStep * math.Abs(left)
+	if s.last != nil && s.last.eta != p.eta {
+		way := math.Abs(p.eta - s.last.eta)
+		step = growth * way
+		if fall := math.Abs(s.last.slope) - math.Abs(p.slope); fall > 0 {
+			step = min(mostGrowth*way, farther*way*math.Abs(p.slope)/fall)
+		}
+	}
+	return p.eta + math.Copysign(min(step, math.Abs(left)/2), left)
+}
+
 // solveSplit finds the root of D' between 0 and alpha. It returns the result with the largest D, whose
 // multipliers are those of the subproblem, and the point with the smallest phi_k.
 func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, error) {
 	tol := b.settings.Solver.WithDefaults().Eps
 	var best *convex.Result
 	var z iterate
-	var ends [2]*splitPoint    // where D' > 0, and where D' <= 0
-	weight := [2]float64{1, 1} // the Illinois rule halves that of an end which stays twice
+	at := search{penalty: b.penalty, weight: [2]float64{1, 1}, least: math.Inf(1)}
 	phi, iterations, eta := math.Inf(1), 0, b.split.share*b.penalty
 	try := func(p iterate) {
 		b.clip(p.h)
@@ -97,36 +175,16 @@ func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, e
 		e := b.evaluate(p.z)
 		p.slope = e.top - e.worst
 		try(p.z)
-		side := 0
-		if p.slope <= 0 {
-			side = 1
+		if middle, both := at.take(p); both {
+			try(middle)
 		}
-		if ends[side] != nil {
-			weight[1-side] /= 2
-		}
-		ends[side], weight[side] = p, 1
-		if ends[0] != nil && ends[1] != nil {
-			share := ends[0].slope / (ends[0].slope - ends[1].slope)
-			try(between(ends[0].z, ends[1].z, share))
-		}
-		if phi-best.DualObjective <= tol*math.Max(1, math.Abs(phi)) {
+		if at.over(phi-best.DualObjective, tol*math.Max(1, math.Abs(phi))) {
 			break
 		}
-		next := b.penalty * float64(1-side) // nothing is known beyond: the end of the interval
-		if ends[0] != nil && ends[1] != nil {
-			lo, hi := ends[0], ends[1]
-			d, f := lo.slope*weight[0], hi.slope*weight[1]
-			next = lo.eta + (hi.eta-lo.eta)*d/(d-f)
-			if !(next > lo.eta && next < hi.eta) {
-				next = (lo.eta + hi.eta) / 2
-			}
-			if next == lo.eta || next == hi.eta {
-				break // no number between
-			}
-		} else if next == eta {
-			break // the root is the end of the interval
+		more := false
+		if eta, more = at.next(p); !more {
+			break
 		}
-		eta = next
 	}
 	best.Iterations = iterations
 	b.split.share = b.split.eta / b.penalty

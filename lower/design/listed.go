@@ -56,6 +56,12 @@ func (d *Matrix) List(columns []int) *Listed {
 	return l
 }
 
+// Row returns the entries of row i: value[k] stands in column at[k] of the list, which rise. The slices are to be read only.
+func (l *Listed) Row(i int) (at []int32, value []float64) {
+	lo, hi := l.start[i], l.start[i+1]
+	return l.at[lo:hi], l.value[lo:hi]
+}
+
 // productsOf adds the weighted products of column j with the first columns of a list to out, one for each of its entries: of the rows where column j is not
 // zero, the entries of the list are gone through, which are few however long the list is.
 func (d *Matrix) productsOf(j int, l *Listed, out, w []float64) {

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -21,7 +20,8 @@ import (
 // subject to b in box.
 //
 // Coordinates are descended along columns of the designs, of which e = e0 - omega d is kept, and Newton steps are solved by conjugate gradients,
-// preconditioned by the factor of the matrix of the columns with most entries and by the diagonal of the others.
+// preconditioned by the factor of the matrix of the columns with most entries and by the diagonal of the others. Columns with a single entry are
+// eliminated before, see [singles].
 type implicit struct {
 	columns          []int // design.Ones for the intercept
 	parts            []implicitPart
@@ -36,8 +36,10 @@ type implicit struct {
 	heavy  []int // positions of the columns of the factor, rising
 	factor factor.Definite
 	byRows byRows           // in its place where rows are few
-	inside []int            // places in free of those that the factor is of
-	rows   []*design.Listed // what is free, for sparse designs
+	single singles          // what is free and has one entry
+	kept   []int            // what is free without these
+	inside []int            // places in kept of those that the factor is of
+	rows   []*design.Listed // what is kept, for sparse designs
 	size   float64          // of the derivatives where a coefficient is zero
 	spent  float64          // multiplications of conjugate gradients and factors, all together
 	ctx    context.Context
@@ -274,53 +276,6 @@ func (p *implicit) sweep(b []float64, set []int) (changed bool) {
 	return changed
 }
 
-// newton is a step of [quadratic.newton] to a relative accuracy.
-func (p *implicit) newton(b, a []float64, accuracy float64) (same, ok bool) {
-	p.free = p.inUse(b)
-	k := len(p.free)
-	if k == 0 {
-		return true, true
-	}
-	g := make([]float64, k)
-	for l, i := range p.free {
-		g[l] = p.rest(b, i)
-		if p.w[i] > 0 {
-			g[l] -= math.Copysign(p.w[i], b[i])
-		}
-	}
-	if !p.precondition() {
-		return false, false
-	}
-	step := p.conjugate(g, accuracy)
-	t, first, last := 1.0, -1, 0.0
-	for l, i := range p.free {
-		if at, end := p.box.reach(i, b[i], step[l], p.w[i]); at < t {
-			t, first, last = at, l, end
-		}
-	}
-	old := slices.Clone(b)
-	before := p.value(b)
-	for l, i := range p.free {
-		if b[i] = p.box.clip(i, b[i]+step[l]); first >= 0 {
-			lo, hi := p.box.piece(i, old[i], p.w[i])
-			b[i] = math.Max(lo, math.Min(hi, b[i]))
-		}
-	}
-	p.begin(b, a)
-	if first < 0 {
-		return true, true
-	}
-	if p.value(b) < before {
-		return false, true
-	}
-	for l, i := range p.free {
-		b[i] = old[i] + t*step[l]
-	}
-	b[p.free[first]] = last
-	p.begin(b, a)
-	return false, true
-}
-
 // value is the objective, up to a constant; e belongs to b. With omega d = e0 - e each row has omega/2 d^2 - e0 d = -(e0 - e)(e0 + e) / (2 omega).
 func (p *implicit) value(b []float64) float64 {
 	sum := 0.0
@@ -338,200 +293,4 @@ func (p *implicit) value(b []float64) float64 {
 		}
 	}
 	return sum
-}
-
-// choose finds the heavy columns among those that are free, unless those of before are most of them.
-func (p *implicit) choose() {
-	want := min(len(p.free), p.most)
-	known := 0
-	for _, i := range p.heavy {
-		if _, in := slices.BinarySearch(p.free, i); in {
-			known++
-		}
-	}
-	if known*heavyShare >= want*(heavyShare-1) && len(p.heavy) <= 2*known {
-		return
-	}
-	p.heavy = slices.Clone(p.free)
-	slices.SortStableFunc(p.heavy, func(a, b int) int { return cmp.Compare(p.length[b], p.length[a]) })
-	p.heavy = p.heavy[:want]
-	slices.Sort(p.heavy)
-}
-
-// leastPlus is the share of the diagonal that is added to the matrix in Newton steps. It is singular where more columns are free than there are rows, and steps then are long and end
-// at a change of sign.
-const leastPlus = 1e-9
-
-// heavyShare: one column in so many may be missing in the factor.
-const heavyShare = 20
-
-// precondition factors the matrix of the heavy columns that are free. It is not ok where the context ended.
-func (p *implicit) precondition() bool {
-	if p.inside = p.inside[:0]; !p.byRows.prepare(p) {
-		return false
-	}
-	p.list()
-	if p.byRows.on {
-		return true
-	}
-	p.choose()
-	list := make([]int, len(p.heavy))
-	for l, i := range p.heavy {
-		list[l] = p.columns[i]
-	}
-	for t := range p.parts {
-		part := &p.parts[t]
-		if m := part.curvature; !slices.Equal(m.heavy, list) || m.products == nil {
-			m.heavy, m.products = list, part.x.Gram(p.ctx, list, part.omega, 1)
-			for _, row := range m.products {
-				floats.Scale(1/part.share, row)
-			}
-			if p.ctx.Err() != nil {
-				m.products = nil
-				return false
-			}
-		}
-	}
-	var of []int // places in heavy
-	l := 0
-	for place, i := range p.free {
-		for l < len(p.heavy) && p.heavy[l] < i {
-			l++
-		}
-		if l < len(p.heavy) && p.heavy[l] == i {
-			of = append(of, l)
-			p.inside = append(p.inside, place)
-		}
-	}
-	if len(of) == 0 {
-		return true
-	}
-	order := float64(len(of))
-	for plus := leastPlus; plus < 1; plus *= 1e3 {
-		p.spent += order * order * order / 6
-		if p.factor.Factor(len(of), func(j int, column []float64) {
-			clear(column[j:])
-			for _, part := range p.parts {
-				row := part.curvature.products[of[j]]
-				for i := j; i < len(of); i++ {
-					column[i] += part.share * row[of[i]]
-				}
-			}
-			column[j] += p.ridge[p.free[p.inside[j]]] + plus*p.norm[p.free[p.inside[j]]]
-		}) {
-			return true
-		}
-		if p.end.Look() {
-			return false
-		}
-	}
-	p.inside = p.inside[:0]
-	return true
-}
-
-// list lists what is free by rows, for sparse designs.
-func (p *implicit) list() {
-	p.rows = p.rows[:0]
-	free := make([]int, len(p.free))
-	for l, i := range p.free {
-		free[l] = p.columns[i]
-	}
-	for _, part := range p.parts {
-		if !part.x.Dense() {
-			p.rows = append(p.rows, part.x.List(free))
-		}
-	}
-}
-
-// conjugate solves with the matrix of what is free for the right-hand side g, by conjugate gradients.
-func (p *implicit) conjugate(g []float64, accuracy float64) []float64 {
-	k := len(g)
-	x, r, d, image := make([]float64, k), slices.Clone(g), make([]float64, k), make([]float64, k)
-	z := p.preconditioned(r)
-	copy(d, z)
-	rz := floats.Dot(r, z)
-	goal := accuracy * accuracy * rz
-	best, least, idle := slices.Clone(x), rz, 0
-	each := float64(len(p.inside)) * float64(len(p.inside))
-	for _, i := range p.free {
-		each += 2 * float64(p.length[i])
-	}
-	for step := range conjugateSteps {
-		p.spent += each
-		if step == slowSteps && !p.byRows.on && len(p.inside) < len(p.free) {
-			p.most = min(mostHeavy, moreHeavy*p.most) // next time
-		}
-		if !(rz > goal) || p.end.Look() {
-			break
-		}
-		p.product(d, image)
-		curve := floats.Dot(d, image)
-		if !(curve > 0) {
-			break
-		}
-		alpha := rz / curve
-		floats.AddScaled(x, alpha, d)
-		floats.AddScaled(r, -alpha, image)
-		z = p.preconditioned(r)
-		next := floats.Dot(r, z)
-		if idle++; next < least/2 {
-			least, idle = next, 0
-			copy(best, x)
-		}
-		if idle > conjugatePatience {
-			return best
-		}
-		floats.Scale(next/rz, d)
-		floats.Add(d, z)
-		rz = next
-	}
-	return x
-}
-
-// preconditioned divides by the factor and the diagonal, or by the factor of the rows.
-func (p *implicit) preconditioned(r []float64) []float64 {
-	if p.byRows.on {
-		return p.byRows.solve(p, r)
-	}
-	z := make([]float64, len(r))
-	for l, i := range p.free {
-		if p.norm[i] > 0 {
-			z[l] = r[l] / p.norm[i]
-		}
-	}
-	if len(p.inside) > 0 {
-		part := make([]float64, len(p.inside))
-		for m, l := range p.inside {
-			part[m] = r[l]
-		}
-		p.factor.Solve(part)
-		for m, l := range p.inside {
-			z[l] = part[m]
-		}
-	}
-	return z
-}
-
-// product sets out to the matrix of what is free times d.
-func (p *implicit) product(d, out []float64) {
-	for l, i := range p.free {
-		out[l] = (p.ridge[i] + leastPlus*p.norm[i]) * d[l]
-	}
-	if len(p.rows) == len(p.parts) {
-		for t, l := range p.rows {
-			l.AddNormal(out, p.parts[t].omega, d)
-		}
-		return
-	}
-	for t := range p.parts {
-		part := &p.parts[t]
-		v := make([]float64, len(part.omega))
-		for l, i := range p.free {
-			part.add(d[l], p.columns[i], v)
-		}
-		floats.Mul(v, part.omega)
-		for l, i := range p.free {
-			out[l] += part.dot(p.columns[i], v)
-		}
-	}
 }

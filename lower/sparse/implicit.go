@@ -63,14 +63,16 @@ type implicitModel struct {
 }
 
 const (
-	// firstHeavy is the number of columns, those with most entries, that are preconditioned by a factor. Where that takes more than slowSteps, there are moreHeavy times as many from then
-	// on, mostHeavy at most.
-	firstHeavy, mostHeavy, moreHeavy, slowSteps = 200, 1600, 3, 100
+	// firstHeavy is the number of columns, those with most entries, that are preconditioned by a factor. Where steps are more than slowSteps and their multiplications,
+	// each of which takes slowWork times as long as one of a factor, cost more than that of more columns, there are moreHeavy times as many from then on, mostHeavy at most.
+	firstHeavy, mostHeavy, moreHeavy, slowSteps, slowWork = 200, 1600, 3, 100, 4
 	// firstAccuracy is the relative accuracy of Newton steps while signs change, bestAccuracy that of the last ones, and curvatureAccuracy that of
 	// second derivatives.
 	firstAccuracy, bestAccuracy, curvatureAccuracy = 1e-2, 1e-8, 1e-6
-	// conjugateSteps bounds the steps of conjugate gradients, conjugatePatience those in a row that leave the residual as it is.
+	// conjugateSteps bounds the steps of conjugate gradients, conjugatePatience those in a row that lower the function by no more than the share of the accuracy.
 	conjugateSteps, conjugatePatience = 1000, 60
+	// searchSweeps bounds the rounds of coordinate descent after each trial of a step.
+	searchSweeps = 3
 	// implicitRounds bounds the Newton steps.
 	implicitRounds = 60
 	// implicitRounding is the share of the size of the linear term that is taken for rounding.

@@ -44,12 +44,17 @@ func (p *implicit) newton(b, a []float64, accuracy float64) (same, ok bool) {
 	return false, true
 }
 
-// search goes along the step as far as is best among halvings of it, with what comes to the end of its piece left there. It does not, and b stays, where
-// nothing is lower that is farther than the share least. Where columns are nearly the same, steps are long and meet many ends: one step then serves for them all.
+// search goes along the step as far as is best among halvings of it, with what comes to the end of its piece left there and some coordinate descent after that. It does not, and
+// b stays, where nothing is lower that is farther than the share least. Where columns are nearly the same, steps are long and meet many ends: one step then serves for many of them.
 func (p *implicit) search(b, a, step []float64, least float64) bool {
 	from, best, value := slices.Clone(b), []float64(nil), p.value(b)
 	for t := 1.0; t > least; t /= 2 {
 		p.along(b, from, a, step, t)
+		for range searchSweeps {
+			if p.end.Look() || !p.sweep(b, p.inUse(b)) {
+				break
+			}
+		}
 		if v := p.value(b); v < value {
 			value, best = v, append(best[:0], b...)
 		} else if best != nil {
@@ -209,14 +214,15 @@ func (p *implicit) iterate(r []float64, accuracy float64) []float64 {
 	copy(d, z)
 	rz := floats.Dot(r, z)
 	goal := accuracy * accuracy * rz
-	best, least, idle := slices.Clone(x), rz, 0
-	each := float64(len(p.inside)) * float64(len(p.inside))
+	fall, known, idle := 0.0, 0.0, 0 // of the quadratic function, twice, and where that was large last
+	each, slow := float64(len(p.inside))*float64(len(p.inside)), p.slow()
 	for _, i := range p.kept {
 		each += 2 * float64(p.length[i])
 	}
 	for step := range conjugateSteps {
 		p.spent += each
-		if step == slowSteps && !p.byRows.on && len(p.inside) < len(p.kept) {
+		if step >= slowSteps && float64(step)*each > slow {
+			slow = math.Inf(1)
 			p.most = min(mostHeavy, moreHeavy*p.most) // next time
 		}
 		if !(rz > goal) || p.end.Look() {
@@ -232,18 +238,27 @@ func (p *implicit) iterate(r []float64, accuracy float64) []float64 {
 		floats.AddScaled(r, -alpha, image)
 		z = p.preconditioned(r)
 		next := floats.Dot(r, z)
-		if idle++; next < least/2 {
-			least, idle = next, 0
-			copy(best, x)
+		fall += alpha * rz
+		if idle++; fall-known > accuracy*fall {
+			known, idle = fall, 0
 		}
 		if idle > conjugatePatience {
-			return best
+			break
 		}
 		floats.Scale(next/rz, d)
 		floats.Add(d, z)
 		rz = next
 	}
 	return x
+}
+
+// slow is the work of steps from which on a factor of more columns costs less. It is infinite where there are no more.
+func (p *implicit) slow() float64 {
+	if p.byRows.on || len(p.inside) == len(p.kept) {
+		return math.Inf(1)
+	}
+	order := float64(min(mostHeavy, moreHeavy*p.most, len(p.kept)))
+	return order * order * order / (6 * slowWork)
 }
 
 // preconditioned divides by the factor and the diagonal, or by the factor of the rows.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/internal/lowertest"
@@ -192,6 +193,27 @@ func TestClosedForm(t *testing.T) {
 			require.NoError(t, err)
 			require.InDelta(t, math.Min(math.Min(1, 1/lambda), bound), m.W[0], 1e-9)
 			require.InDelta(t, 0, m.C, 1e-9)
+		}
+	}
+}
+
+// On paths from nothing hundreds of features are at their bounds at first, and come inside one after the other. The fits have the values of the conic program.
+func TestManyFeaturesBound(t *testing.T) {
+	for _, seed := range []uint64{2, 11} {
+		x, y := words(seed, 120, 1200, 12)
+		u := slices.Repeat([]float64{1.0 / 120}, 120)
+		g, err := New(design.New(lowertest.Compress(x)), y, nil)
+		require.NoError(t, err)
+		for _, lambda := range []float64{1e-2, 1e-4} {
+			got, err := g.Solve(context.Background(), lambda, []float64{0.3}, Options{})
+			require.NoError(t, err)
+			require.Equal(t, lower.Optimal, got.Status)
+			certified(t, x, y, u, lambda, g, got, fmt.Sprint(seed, lambda))
+			m := convex.NewModel()
+			w, c := m.Variable("w", 1200), m.Variable("c", 1)
+			m.Minimize(hinge(x, y, u, w, c).Plus(convex.SumSquares(w.Expr()).Scale(lambda / 2)))
+			m.Constrain(convex.LessEqual(convex.Abs(w.Expr()), convex.Const(slices.Repeat([]float64{0.3}, 1200)...)))
+			require.InDelta(t, conic(t, m).Objective, got.Objective, 1e-7)
 		}
 	}
 }

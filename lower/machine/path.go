@@ -141,7 +141,8 @@ const (
 	// that leave their kinks without a step: where many are at their kinks at the same time, they would come and go for long.
 	leastTied = 1e-7
 	// leastApart is the least distance from their kinks at which rows begin on a path from nothing, where w may be 0 and many rows would be
-	// at their kinks; it is different for each row, so that they do not come to them at once.
+	// at their kinks; it is different for each row, so that they do not come to them at once. The same share of what is to be pulled keeps features at their bounds, all of
+	// which may be there: with hundreds the path would change one after the other without a step.
 	leastApart = 0.1
 )
 
@@ -225,10 +226,18 @@ func (s *path) release(i int) {
 //	pull_j  = w_j - v_j / lambda   for features inside the box, and no less than takes the push of the others to 0,
 //	shift_i = s_i                  for rows at their kinks, and 2 s_i for those on the wrong side,
 //
-// but on the first path for these, and those near their kinks, what takes them apart from there.
+// but on the first path for these, those near their kinks, and features with no push, what takes them apart from there.
 func (s *path) begin(first bool) {
 	rows := s.g.rows
 	s.left, s.imbalance = 1, 0
+	apart := 0.0
+	switch {
+	case s.fromNothing:
+		apart = leastApart
+	case first:
+		apart = leastTied
+	}
+	s.fromNothing = false
 	s.multipliers()
 	for i, a := range s.alpha {
 		s.imbalance += a * rows.y[i]
@@ -251,20 +260,17 @@ func (s *path) begin(first bool) {
 		}
 		s.w[j] = float64(s.box[j]) * width
 		s.push[j] = s.v[j]/s.lambda - s.w[j] + s.pull[j]
-		if s.push[j]*float64(s.box[j]) < 0 {
-			s.pull[j] -= s.push[j]
-			s.push[j] = 0
+		if over := s.push[j]; over*float64(s.box[j]) < 0 {
+			rest := 0.0
+			if apart > 0 {
+				rest = distance(j, apart)
+			}
+			s.pull[j] -= (1 + rest) * over
+			s.push[j] = -rest * over
 		}
 	}
 	s.moved = nil
 	s.wayW, s.wayC = 0, 0
-	apart := 0.0
-	switch {
-	case s.fromNothing:
-		apart = leastApart
-	case first:
-		apart = leastTied
-	}
 	for i := range s.shift {
 		v := s.margin(i)
 		s.shift[i] = 0
@@ -278,7 +284,6 @@ func (s *path) begin(first bool) {
 		}
 		s.measure(i, v-s.shift[i])
 	}
-	s.fromNothing = false
 }
 
 // distance is between least and twice of it, a different one for each row.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,7 +120,7 @@ func jobFlags() (*tuneFlags, *pflag.FlagSet) {
 }
 
 // options checks the flags and reads the list of jobs.
-func (f *batchFlags) options(args []string, fs *pflag.FlagSet) (o batch.Options, err error) {
+func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o batch.Options, err error) {
 	switch {
 	case f.out == "":
 		return o, badInputf("--out DIR is missing")
@@ -151,7 +152,7 @@ func (f *batchFlags) options(args []string, fs *pflag.FlagSet) (o batch.Options,
 	if f.model != "" {
 		defaults["model"] = f.model
 	}
-	fs.Visit(func(flag *pflag.Flag) {
+	flags.Visit(func(flag *pflag.Flag) {
 		if known.Lookup(flag.Name) != nil && jobFlag(flag.Name) == nil {
 			defaults[flag.Name] = flag.Value.String()
 		}
@@ -254,9 +255,12 @@ func (a *app) batch(ctx context.Context, o batch.Options) error {
 	out, err := batch.Run(ctx, o)
 	bar.clear()
 	var damage *worklist.DamageError
+	var file *fs.PathError
 	switch {
-	case errors.Is(err, worklist.ErrExists), errors.As(err, &damage):
+	case errors.Is(err, worklist.ErrExists), errors.Is(err, batch.ErrOther), errors.As(err, &damage):
 		return badInput(err)
+	case errors.As(err, &file) && (file.Op == "mkdir" || errors.Is(err, fs.ErrPermission)):
+		return badInputf("--out: %w", err)
 	case err != nil:
 		return failed(err)
 	}

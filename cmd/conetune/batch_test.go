@@ -115,7 +115,7 @@ func TestBatchShards(t *testing.T) {
 	conetune(t, batchArgs("a", "--shard", "1/2")...).ok(t)
 	o := conetune(t, "batch", "merge", "a", "--out", "half")
 	require.Equal(t, exitUnsolved, o.code)
-	require.Contains(t, o.stderr, "4 jobs of the list are missing; the shards here are 1/2")
+	require.Contains(t, o.stderr, "still missing: 4 jobs of the list; the shards here are 1/2")
 	conetune(t, batchArgs("b", "--shard", "2/2")...).ok(t)
 	conetune(t, "batch", "merge", "b", "a", "--out", "both").ok(t)
 	require.Equal(t, batchRecords(t, "whole"), batchRecords(t, "both"))
@@ -147,7 +147,7 @@ func TestBatchResume(t *testing.T) {
 	write(t, ".", "absent.csv", csvText(9, 30, 2))
 	write(t, ".", "jobs.csv", strings.Replace(contents(t, ".")["jobs.csv"], "price", "y", 1))
 	o := conetune(t, batchArgs("out", "--resume")...)
-	require.Equal(t, exitUnsolved, o.code)
+	require.Equal(t, exitUsage, o.code)
 	require.Contains(t, o.stderr, `job wrong is done already with other settings, target "price" and "y"`)
 	o = conetune(t, batchArgs("out", "--resume", "--retry-failed")...)
 	require.Contains(t, o.ok(t), "4 jobs: 4 converged\n")
@@ -155,7 +155,7 @@ func TestBatchResume(t *testing.T) {
 
 	write(t, ".", "t0.csv", csvText(77, 30, 4))
 	o = conetune(t, batchArgs("out", "--resume")...)
-	require.Equal(t, exitUnsolved, o.code)
+	require.Equal(t, exitUsage, o.code)
 	require.Contains(t, o.stderr, "job grid-0 is done already with other data under the same name")
 }
 
@@ -273,15 +273,16 @@ func TestBatchBadInput(t *testing.T) {
 		"--save is given on the command line: each job has its file in models/":                  {"saved.csv", "--out", "x"},
 		"standard input is not for jobs of a batch":                                              {"stdin.csv", "--out", "x"},
 		"no job can be done; job t0: --method: unknown method":                                   {"t?.csv", "--out", "x", "--model", "ridge", "--method", "girf"},
-		"--out DIR is missing":                            {"jobs.csv"},
-		"expected JOBS.csv":                               {},
-		"--jobs is -1":                                    {"jobs.csv", "--out", "x", "--jobs", "-1"},
-		"--retry-failed goes with --resume":               {"jobs.csv", "--out", "x", "--retry-failed"},
-		`--shard: "0/2" found, expected I/N`:              {"jobs.csv", "--out", "x", "--shard", "0/2"},
-		"z*.csv: no such file":                            {"z*.csv", "--out", "x"},
-		"unknown flag: --traget (did you mean --target?)": {"jobs.csv", "--traget", "y"},
-		"unknown flag: --json":                            {"jobs.csv", "--json"},
-		"expected the folders of the parts":               {"merge", "--out", "x"},
+		"--out: mkdir t0.csv: not a directory":                                                   {"jobs.csv", "--out", "t0.csv"},
+		"--out DIR is missing":                                                                   {"jobs.csv"},
+		"expected JOBS.csv":                                                                      {},
+		"--jobs is -1":                                                                           {"jobs.csv", "--out", "x", "--jobs", "-1"},
+		"--retry-failed goes with --resume":                                                      {"jobs.csv", "--out", "x", "--retry-failed"},
+		`--shard: "0/2" found, expected I/N`:                                                     {"jobs.csv", "--out", "x", "--shard", "0/2"},
+		"z*.csv: no such file":                                                                   {"z*.csv", "--out", "x"},
+		"unknown flag: --traget (did you mean --target?)":                                        {"jobs.csv", "--traget", "y"},
+		"unknown flag: --json":                                                                   {"jobs.csv", "--json"},
+		"expected the folders of the parts":                                                      {"merge", "--out", "x"},
 	} {
 		o := conetune(t, append([]string{"batch"}, args...)...)
 		require.Equal(t, exitUsage, o.code, o.stderr)

@@ -47,7 +47,7 @@ func TestBenchPaper(t *testing.T) {
 	}
 	o = conetune(t, "bench", "merge", filepath.Join(root, "a"), "--out", filepath.Join(root, "half"))
 	require.Equal(t, exitUnsolved, o.code)
-	require.Contains(t, o.stderr, "2 runs of the plan are missing; the shards here are 1/2")
+	require.Contains(t, o.stderr, "still missing: 2 runs of the plan; the shards here are 1/2")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

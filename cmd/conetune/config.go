@@ -63,7 +63,10 @@ func decodeConfig(text []byte, known *pflag.FlagSet) ([]setting, error) {
 		wrong := func(format string, args ...any) error {
 			return fmt.Errorf("line %d: %s", key.Line, fmt.Sprintf(format, args...))
 		}
-		if s.name != settingModel && (known.Lookup(s.name) == nil || s.name == "config" || s.name == "save-config") {
+		if s.name == "config" || s.name == "save-config" {
+			return nil, wrong("%s is for the command line alone", s.name)
+		}
+		if s.name != settingModel && known.Lookup(s.name) == nil {
 			return nil, wrong("%q is no setting of conetune tune%s", s.name, didYouMean(s.name, append(flagNames(known), settingModel)))
 		}
 		if i := slices.IndexFunc(list, func(o setting) bool { return o.name == s.name }); i >= 0 {
@@ -95,7 +98,10 @@ func valueOf(node *yaml.Node) (string, error) {
 	}
 	var parts []string
 	for _, item := range node.Content {
-		if item.Kind != yaml.ScalarNode || item.Value == "" || strings.Contains(item.Value, ",") {
+		if item.Kind != yaml.ScalarNode {
+			return "", errors.New("expected a list of values, without lists or names in it")
+		}
+		if item.Value == "" || strings.Contains(item.Value, ",") {
 			return "", fmt.Errorf("a list has values without commas, found %q", item.Value)
 		}
 		parts = append(parts, item.Value)
@@ -109,6 +115,9 @@ func apply(list []setting, path, model string, fs *pflag.FlagSet) (string, error
 	for _, s := range list {
 		switch {
 		case s.name == settingModel && model == "":
+			if _, err := findModel(s.value); err != nil {
+				return "", badInputf("%s: line %d: %w", path, s.line, err)
+			}
 			model = s.value
 		case s.name == settingModel || fs.Changed(s.name):
 		default:

@@ -71,11 +71,12 @@ func TestConfigErrors(t *testing.T) {
 		"model: ridge\ndrop: []\n":             "line 2: drop: the list is empty",
 		"model: ridge\ndrop: ['a,b']\n":        `line 2: drop: a list has values without commas, found "a,b"`,
 		"model: ridge\nrange: {lambda: 1:2}\n": "line 2: range: expected a value or a list",
-		"model: ridge\nconfig: x.yaml\n":       `line 2: "config" is no setting`,
+		"model: ridge\nconfig: x.yaml\n":       "line 2: config is for the command line alone",
 		"- ridge\n":                            "line 1: expected lines of the form NAME: VALUE",
+		"model: ridge\ndrop: [a: 1]\n":         "line 2: drop: expected a list of values",
 		"model: [\n":                           "s.yaml: line",
 		"model: a\n---\nmodel: b\n":            "more than one document",
-		"model: rigde\n":                       "unknown model \"rigde\" (did you mean ridge?)",
+		"model: rigde\n":                       "s.yaml: line 1: unknown model \"rigde\" (did you mean ridge?)",
 	} {
 		write(t, ".", "s.yaml", text)
 		o := conetune(t, "tune", "--config", "s.yaml", "--data", "t.csv")

@@ -49,7 +49,7 @@ func (m merging[R, P]) command() *cobra.Command {
 				return err
 			}
 			if merged.Missing > 0 {
-				return failed(fmt.Errorf("%s are missing; the shards here are %s", m.missing(merged.Missing), strings.Join(merged.Manifest.Shards, ", ")))
+				return failed(fmt.Errorf("still missing: %s; the shards here are %s", m.missing(merged.Missing), strings.Join(merged.Manifest.Shards, ", ")))
 			}
 			return nil
 		},

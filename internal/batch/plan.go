@@ -77,7 +77,7 @@ func ReadJobs(path string, defaults map[string]string, known func(name string) e
 
 func decodeJobs(in io.Reader, defaults map[string]string, known func(name string) error) (p Plan, err error) {
 	r := csv.NewReader(in)
-	r.TrimLeadingSpace = true
+	r.TrimLeadingSpace, r.FieldsPerRecord = true, -1
 	names, err := r.Read()
 	if errors.Is(err, io.EOF) {
 		return p, errors.New("it is empty, expected a line with the names of flags, and a line for each job")
@@ -85,6 +85,9 @@ func decodeJobs(in io.Reader, defaults map[string]string, known func(name string
 		return p, err
 	}
 	names[0] = strings.TrimPrefix(names[0], "\ufeff")
+	if len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
+		return p, fmt.Errorf("line 1: %q found, expected names with commas between them", names[0])
+	}
 	for c, name := range names {
 		names[c] = strings.TrimPrefix(strings.TrimSpace(name), "--")
 		if slices.Contains(names[:c], names[c]) {
@@ -97,12 +100,17 @@ func decodeJobs(in io.Reader, defaults map[string]string, known func(name string
 			return p, fmt.Errorf("line 1, column %d: %w", c+1, err)
 		}
 	}
+	var lines []int
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return p, err
+		}
+		line, _ := r.FieldPos(0)
+		if len(cells) != len(names) {
+			return p, fmt.Errorf("line %d: expected %d cells, as many as there are names, found %d", line, len(names), len(cells))
 		}
 		j := Job{ID: strconv.Itoa(len(p.Jobs) + 1), Settings: map[string]string{}}
 		for c, cell := range cells {
@@ -114,14 +122,13 @@ func decodeJobs(in io.Reader, defaults map[string]string, known func(name string
 				j.Settings[names[c]] = cell
 			}
 		}
-		line, _ := r.FieldPos(0)
 		if slices.Contains(names, columnJob) && cells[slices.Index(names, columnJob)] == "" {
 			return p, fmt.Errorf("line %d: the job has no name", line)
 		}
 		j.with(defaults)
-		p.Jobs = append(p.Jobs, j)
+		p.Jobs, lines = append(p.Jobs, j), append(lines, line)
 	}
-	return p, p.check()
+	return p, p.check(lines)
 }
 
 // OfFiles is a job for each table, named after its file, or where two files have one name, after its path.
@@ -139,7 +146,7 @@ func OfFiles(paths []string, defaults map[string]string) (p Plan, err error) {
 		j.with(defaults)
 		p.Jobs = append(p.Jobs, j)
 	}
-	return p, p.check()
+	return p, p.check(nil)
 }
 
 // nameOf is a path without the endings of tables.
@@ -161,20 +168,26 @@ var (
 
 const mostID = 120
 
-// check rejects lists that cannot be done.
-func (p *Plan) check() error {
+// check rejects lists that cannot be done. lines are those of the jobs in their file, nil where there is none.
+func (p *Plan) check(lines []int) error {
 	if len(p.Jobs) == 0 {
 		return errors.New("there are no jobs")
 	}
+	wrong := func(k int, format string, args ...any) error {
+		if lines != nil {
+			format, args = "line %d: "+format, append([]any{lines[k]}, args...)
+		}
+		return fmt.Errorf(format, args...)
+	}
 	seen := map[string]string{}
-	for _, j := range p.Jobs {
+	for k, j := range p.Jobs {
 		switch folded := strings.ToLower(j.ID); {
 		case len(j.ID) > mostID || !id.MatchString(j.ID):
-			return fmt.Errorf("job %q: expected a name that can be that of a file: letters, digits and ._+=@-, at most %d bytes", j.ID, mostID)
+			return wrong(k, "job %q: expected a name that can be that of a file: letters, digits and ._+=@-, at most %d bytes", j.ID, mostID)
 		case seen[folded] != "":
-			return fmt.Errorf("job %s and job %s: names must differ, in more than large and small letters", seen[folded], j.ID)
+			return wrong(k, "job %s and job %s: names must differ, in more than large and small letters", seen[folded], j.ID)
 		case j.Settings[columnModel] == "":
-			return fmt.Errorf("job %s has no model: give a column model, or --model NAME for all", j.ID)
+			return wrong(k, "job %s has no model: give a column model, or --model NAME for all", j.ID)
 		default:
 			seen[folded] = j.ID
 		}

@@ -75,7 +75,12 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		Dir: o.Dir, Plan: o.Plan, Shard: o.Shard, Resume: o.Resume, Workers: o.Workers,
 		Version: o.Version, Machine: o.Machine, Command: o.Command, Observe: o.Observe,
 		Again: o.again,
-		Check: func(have map[string]*Record) error { return checkRecords(o.Plan, have, sums) },
+		Check: func(have map[string]*Record) error {
+			if err := checkRecords(o.Plan, have, sums); err != nil {
+				return fmt.Errorf("%s: %w", filepath.Join(o.Dir, worklist.ResultsFile), err)
+			}
+			return nil
+		},
 		Do: func(ctx context.Context, id string) (*Record, error) {
 			return o.do(ctx, byID[id], sums)
 		},
@@ -94,6 +99,9 @@ func (o *Options) again(r *Record) bool {
 	return r.Validation != nil && len(o.lacking(r)) > 0
 }
 
+// ErrOther says that a folder has a job of the same name that is another one.
+var ErrOther = errors.New("choose another folder, or another name for the job")
+
 // checkRecords rejects records of earlier runs that were made with other settings or data. Data that are gone are none of other content.
 func checkRecords(p Plan, have map[string]*Record, sums *checksums) error {
 	for k := range p.Jobs {
@@ -103,10 +111,10 @@ func checkRecords(p Plan, have map[string]*Record, sums *checksums) error {
 			continue
 		}
 		if d := settingsDiffer(r.Settings, j.Settings); d != "" {
-			return fmt.Errorf("job %s is done already with other settings, %s: choose another folder, or another name for the job", j.ID, d)
+			return fmt.Errorf("job %s is done already with other settings, %s: %w", j.ID, d, ErrOther)
 		}
 		if now := sums.of(j); now != "" && r.Data != "" && now != r.Data {
-			return fmt.Errorf("job %s is done already with other data under the same name: choose another folder, or another name for the job", j.ID)
+			return fmt.Errorf("job %s is done already with other data under the same name: %w", j.ID, ErrOther)
 		}
 	}
 	return nil

@@ -62,6 +62,9 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	if job.entries != nil {
 		c.Lead = fmt.Sprintf("%s, chosen by %s", r.Model, r.Method)
 	}
+	if job.spec.name == "quantile" {
+		c.Lead += fmt.Sprintf(" at level %g", job.model.level)
+	}
 	p := choiceOf(job, r)
 	if p.said != "" {
 		c.Lead += ": " + p.said
@@ -126,8 +129,12 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed),
 		fmt.Sprintf("%s on the %s backend, %s after %s, %s", r.Method, r.Backend, strings.TrimSuffix(describeStatus(r.Status), ","), progressOf(r), seconds(r.TimeSeconds))}
 	if r.Refit != nil {
+		all := "all rows but those of the test"
+		if split != nil && split.Test == nil && job.entries == nil {
+			all = "all rows"
+		}
 		c.Made = append(c.Made, "the model is trained on "+map[string]string{
-			tune.FinalTrain: "the training rows", tune.FinalAll: "all rows but those of the test", tune.FinalFolds: "the folds, whose mean it is"}[r.TrainedOn])
+			tune.FinalTrain: "the training rows", tune.FinalAll: all, tune.FinalFolds: "the folds, whose mean it is"}[r.TrainedOn])
 	}
 	if c.Trace, err = traceFigures(job, results); err != nil {
 		return err
@@ -166,7 +173,7 @@ func onRows(many, on, what string) string {
 	case onTest:
 		return many + " for the test, which were used for nothing else"
 	case onFolds:
-		return many + " of the cross-validation, each predicted by fits of folds that it does not train"
+		return many + " of the cross-validation, each predicted by fits that were made without it"
 	}
 	return many + " for validation, predicted by the fit to the training " + what
 }
@@ -226,18 +233,21 @@ func without(job *tuneJob, j *judged) string {
 	return "the mean of the training rows"
 }
 
-// verdict puts the measures into sentences.
-func verdict(job *tuneJob, j *judged) []string {
-	m := j.metrics[len(j.metrics)-1]
-	for _, name := range []string{metrics.RMSE, metrics.ErrorRate, metrics.Pinball, metrics.Deviance, metrics.Concordance} {
-		if k := slices.IndexFunc(j.metrics, func(m metrics.Metric) bool { return m.Name == name }); k >= 0 {
-			m = j.metrics[k]
+// headline is the measure that a verdict is about.
+func headline(list []metrics.Metric) metrics.Metric {
+	m := list[len(list)-1]
+	for _, name := range []string{metrics.RMSE, metrics.ErrorRate, metrics.Pinball, metrics.Deviance, metrics.Concordance, metrics.LogLoss} {
+		if k := slices.IndexFunc(list, func(m metrics.Metric) bool { return m.Name == name }); k >= 0 {
+			m = list[k]
 		}
 	}
-	if k := slices.IndexFunc(j.metrics, func(m metrics.Metric) bool { return m.Name == metrics.LogLoss }); k >= 0 {
-		m = j.metrics[k]
-	}
-	text := fmt.Sprintf("On %s: %s %s ± %s, against %s for %s", judgedOn(j), measureNames[m.Name], short(m.Value), short(m.StandardError), short(m.Base), without(job, j))
+	return m
+}
+
+// verdict puts the measures into sentences.
+func verdict(job *tuneJob, j *judged) []string {
+	m := headline(j.metrics)
+	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), without(job, j))
 	switch change := 100 * (m.Value/m.Base - 1); {
 	case m.Name == metrics.Concordance && change <= 0:
 		text += ". The features do not help on these rows."
@@ -255,6 +265,23 @@ func verdict(job *tuneJob, j *judged) []string {
 		list = append(list, "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse.")
 	}
 	return list
+}
+
+// plusMinus writes a value and its standard error, the value alone where there is none.
+func plusMinus(v, se float64) string {
+	if math.IsNaN(se) || math.IsInf(se, 0) {
+		return toError(v, se)
+	}
+	return toError(v, se) + " ± " + toError(se, se)
+}
+
+// toError writes a value with as many decimals as a standard error has that is given with two digits. Values without one, and those
+// that are very large or small, have four digits.
+func toError(v, se float64) string {
+	if !(se >= 1e-6) || !(math.Abs(v) < 1e7) || !(se < 1e7) {
+		return fine(v)
+	}
+	return strconv.FormatFloat(v, 'f', max(0, 1-int(math.Floor(math.Log10(se)))), 64)
 }
 
 // short writes three significant digits.
@@ -383,19 +410,48 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 		slices.SortStableFunc(order, func(i, j int) int { return -compareNumbers(values[i], values[j]) })
 	}
 	for _, i := range order[:min(len(order), mostListed)] {
-		meaning := "weight of a penalty " + of
+		meaning := meaningOf(r.Model, r.Names[i]) + " " + of
 		if i >= len(r.Lambda) {
-			meaning = "bound"
+			meaning = "largest size that the coefficient of the feature may have"
 		}
-		add(r.Names[i], fine(values[i]), meaning)
+		add(r.Names[i], fine(values[i]), meaning+", "+c.units)
 	}
 	if rest := len(order) - mostListed; rest > 0 {
 		add(count(rest, "more"), "", "all are in --json")
 	}
-	if len(order) > 0 {
-		c.said = count(len(order), "hyperparameter")
-	}
+	c.said = saidOf(r.Names, r.Lambda, len(order))
 	return c
+}
+
+// meaningOf says in words what a weight is that of.
+func meaningOf(model, name string) string {
+	switch {
+	case model == "weighted-lasso":
+		return "weight of the penalty on the coefficient of the feature"
+	case model == "multi-task", name != "lambda1" && name != "lambda2":
+		return "weight of a penalty"
+	case name == "lambda1":
+		return "weight of the 1-norm of the coefficients"
+	}
+	return "weight of half the squared 2-norm of the coefficients"
+}
+
+// saidOf names up to three of n hyperparameters with their values, or says how many there are; those without lambda are bounds.
+func saidOf(names []string, lambda []float64, n int) string {
+	if n == 0 {
+		return ""
+	}
+	if len(lambda) > n || len(lambda) > 3 {
+		return count(n, "hyperparameter")
+	}
+	var parts []string
+	for i, v := range lambda {
+		parts = append(parts, names[i]+" "+short(v))
+	}
+	if bounds := n - len(lambda); bounds > 0 {
+		parts = append(parts, count(bounds, "bound")+" of coefficients")
+	}
+	return strings.Join(parts, ", ")
 }
 
 func compareNumbers(a, b float64) int {

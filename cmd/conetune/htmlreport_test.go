@@ -133,14 +133,24 @@ func TestReportFirstScreen(t *testing.T) {
 	head := first(page)
 	for _, want := range []string{
 		"ridge for y, chosen by vf-idca: lambda " + short(lambda.(float64)),
-		"On 110 rows for the test, which were used for nothing else: root mean squared error " + short(m["rmse"]["value"]) + " ± " + short(m["rmse"]["standard_error"]) +
-			", against " + short(m["rmse"]["baseline"]) + " for the mean of the training rows",
+		"On 110 rows for the test, which were used for nothing else: root mean squared error " + fmt.Sprintf("%.1f ± %.1f, against %.1f", m["rmse"]["value"], m["rmse"]["standard_error"], m["rmse"]["baseline"]) + " for the mean of the training rows",
 		fine(m["r2"]["value"]), fine(m["mae"]["value"]),
 	} {
 		require.Contains(t, head, want)
 	}
 	require.Contains(t, page, fmt.Sprintf("Ridge(alpha=%.6g)", lambda.(float64)*332))
 	require.Contains(t, page, "100 %", "ridge has all coefficients in all folds")
+}
+
+// A value has the decimals of a standard error of two digits.
+func TestPlusMinus(t *testing.T) {
+	nan := math.NaN()
+	for want, v := range map[string][2]float64{
+		"12.1 ± 1.2": {12.1259, 1.22}, "1.9960 ± 0.0049": {1.996, 0.0049}, "0.5768 ± 0.0057": {0.576771, 0.00567}, "1652 ± 305": {1652.3, 305},
+		"-0.01 ± 0.36": {-0.0123, 0.361}, "0.8": {0.8, nan}, "0.8 ± 0": {0.8, 0}, "1.235e+08 ± 3123457": {123456789, 3123456.7}, "-": {nan, nan},
+	} {
+		require.Equal(t, want, plusMinus(v[0], v[1]))
+	}
 }
 
 // What comes from the data is text, whatever it looks like, and so is the command line.

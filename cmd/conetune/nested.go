@@ -75,13 +75,17 @@ func (n *nested) describe() string {
 	if len(n.folds) < n.of {
 		folds = fmt.Sprintf("%d of %d outer folds", len(n.folds), n.of)
 	}
-	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", n.unit, folds, number(n.mean))
-	if !math.IsNaN(n.se) {
-		text += fmt.Sprintf(" ± %s", short(n.se))
+	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", n.unit, folds, plusMinus(n.mean, n.se))
+	if len(n.metrics) == 0 {
+		return text
 	}
-	if len(n.metrics) > 0 {
-		m := n.metrics[0]
-		text += fmt.Sprintf("; on all rows left out %s: %s ± %s (without features %s)", measureNames[m.Name], short(m.Value), short(m.StandardError), short(m.Base))
+	said := []metrics.Metric{headline(n.metrics)}
+	if first := n.metrics[0]; first.Name != said[0].Name {
+		said = append(said, first)
+	}
+	for k, m := range said {
+		text += []string{"; on all rows left out ", "; "}[k]
+		text += fmt.Sprintf("%s: %s (without features %s)", measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError))
 	}
 	return text
 }

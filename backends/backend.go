@@ -83,6 +83,9 @@ type Capabilities struct {
 	WarmStart, Certificates       bool
 	// FirstOrder says that the method has many cheap iterations, and may stall above tight tolerances.
 	FirstOrder bool
+	// Presolves says that the backend finds rows and columns that need no solver itself, so that [Open] hands problems on as they are, as with [Options.NoPresolve]: left out by us
+	// they would only change the order in which it finds the others.
+	Presolves bool
 }
 
 // Supports says whether the backend takes the cone.

@@ -58,7 +58,7 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	s.shift, s.judged = convex.shift, NewJudge(&s.data)
 	s.data.Cones = withInfinite(p.Cones)
 	s.low, s.high = intervals(s.data.Cones)
-	if !s.options.NoPresolve {
+	if !s.options.NoPresolve && !s.capabilities.Presolves {
 		s.pattern = newPattern(&s.data, s.low, s.high)
 	}
 	s.reduction = s.pattern.reduce(&s.data, s.low, s.high)

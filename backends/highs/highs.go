@@ -39,6 +39,7 @@ func (Backend) Capabilities() backends.Capabilities {
 		UpdateMatrices: true,
 		WarmStart:      true,
 		Certificates:   true,
+		Presolves:      true,
 	}
 }
 

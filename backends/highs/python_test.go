@@ -27,7 +27,7 @@ func BenchmarkPython(b *testing.B) {
 	} {
 		b.Run(path.Base(file), func(b *testing.B) {
 			p := sidebyside.Problem(b, file)
-			o := backends.Options{Eps: 1e-7, NoPresolve: true, Settings: Settings{NoRescaling: true, Retries: -1}}
+			o := backends.Options{Eps: 1e-7, Settings: Settings{NoRescaling: true, Retries: -1}}
 			sol := backendtest.Solve(b, backends.Checked(Backend{}), p, o)
 			s, err := Backend{}.Setup(p, o)
 			if err != nil {

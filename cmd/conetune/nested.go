@@ -178,7 +178,11 @@ func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []dataset
 	if k := slices.IndexFunc(errs, func(err error) bool { return err != nil }); k >= 0 && ctx.Err() == nil {
 		return nil, failed(fmt.Errorf("--nested: outer fold %d: %w", k, errs[k]))
 	}
-	n := &nested{unit: job.spec.errorUnit(), of: len(folds), stopped: ctx.Err() != nil}
+	unit := job.spec.errorUnit()
+	if job.spec.name == "svm" { // whose errors on rows left out are not those that it is chosen by
+		unit = measureNames[metrics.ErrorRate]
+	}
+	n := &nested{unit: unit, of: len(folds), stopped: ctx.Err() != nil}
 	var values []float64
 	for _, f := range results {
 		if f != nil {
@@ -221,9 +225,10 @@ func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
 	all := &judged{}
 	for _, f := range n.folds {
 		d := f.judged
-		if d == nil {
+		if d == nil || all.fit.Labels != nil && !slices.Equal(d.fit.Labels, all.fit.Labels) { // labels that other choices do not know
 			return
 		}
+		all.probability, all.share = append(all.probability, d.probability...), append(all.share, d.share...)
 		all.Y, all.Value, all.Base = append(all.Y, d.Y...), append(all.Value, d.Value...), append(all.Base, d.Base...)
 		all.Weight = append(all.Weight, d.Weight...)
 		all.ends, all.rows = append(all.ends, len(all.Y)), len(all.Y)

@@ -146,6 +146,18 @@ func TestNestedReport(t *testing.T) {
 		mean, _, _ := nestedOf(t, conetune(t, "tune", name, "--data", write(t, dir, "labels.csv", labelled(1, 60, 3)), "--nested=3", "--json"))
 		require.Less(t, mean, 0.6)
 	}
+
+	// Of several labels the measure of all rows left out is the mean of the folds' errors by their rows, and better than equal shares.
+	o := conetune(t, "tune", "multinomial", "--data", write(t, dir, "flowers.csv", flowersText(90)), "--target", "kind", "--id", "id", "--nested=3", "--json")
+	_, _, errors = nestedOf(t, o)
+	n := o.object(t)["nested"].(map[string]any)
+	sum := 0.0
+	for k, f := range n["folds"].([]any) {
+		sum += errors[k] * f.(map[string]any)["rows"].(float64)
+	}
+	loss := n["metrics"].(map[string]any)["log_loss"].(map[string]any)["value"].(float64)
+	require.InDelta(t, sum/90, loss, 1e-9)
+	require.Less(t, loss, math.Log(3)*0.75)
 }
 
 // outerJob is a job with its rows, and the rows for outer folds.

@@ -58,12 +58,13 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		target = strings.Join(r.RefitFit.Targets, ", ")
 	}
-	c.Lead = fmt.Sprintf("%s for %s, chosen by %s", r.Model, target, r.Method)
+	model := r.Model
+	if job.spec.name == "quantile" {
+		model += fmt.Sprintf(" (level %g)", job.model.level)
+	}
+	c.Lead = fmt.Sprintf("%s for %s, chosen by %s", model, target, r.Method)
 	if job.entries != nil {
 		c.Lead = fmt.Sprintf("%s, chosen by %s", r.Model, r.Method)
-	}
-	if job.spec.name == "quantile" {
-		c.Lead += fmt.Sprintf(" at level %g", job.model.level)
 	}
 	p := choiceOf(job, r)
 	if p.said != "" {
@@ -106,6 +107,9 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	}
 	if r.Refit != nil && job.entries == nil {
 		c.Coefficients, c.CoefficientsNote = coefficientTable(split, r.RefitFit, j)
+		if labels := r.RefitFit.Labels; labels != nil && !r.RefitFit.Classes() {
+			c.CoefficientsNote += onLabel(job.data.label(labels[1]), job.judge.logOdds())
+		}
 		if c.Paths, err = pathFigures(split, r); err != nil {
 			return err
 		}
@@ -231,6 +235,14 @@ func without(job *tuneJob, j *judged) string {
 		return "the more frequent label"
 	}
 	return "the mean of the training rows"
+}
+
+// onLabel says what the effects of a classifier of two labels are effects on.
+func onLabel(label string, logOdds bool) string {
+	if logOdds {
+		return fmt.Sprintf(" Effects are on the log odds of %s.", label)
+	}
+	return fmt.Sprintf(" Effects are on the value that is positive for %s.", label)
 }
 
 // headline is the measure that a verdict is about.

@@ -32,8 +32,6 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the labels; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
 	case fit.Targets != nil:
 		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the targets; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
-	case fit.Labels != nil:
-		note += " Effects are on the value whose sign is the label."
 	case fit.Hazard:
 		note += " Effects are on the logarithm of the hazard."
 	case fit.LogLink:

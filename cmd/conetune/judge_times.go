@@ -111,7 +111,7 @@ func riskFigure(d *judged) (webpage.Figure, error) {
 				x, y = append(x, l.X[i]), append(y, l.Y[i])
 			}
 		}
-		lines[k].X, lines[k].Y = x, y
+		lines[k].X, lines[k].Y, lines[k].Steps = x, y, true
 	}
 	return onPage("risks", "Share of rows without an event over time (Kaplan and Meier), by thirds of the predicted hazards", about[:len(about)-1]+".",
 		figure.Figure{Title: "without an event", XLabel: "time", XFromZero: true, PanelHeight: tallPanel, Panels: []figure.Panel{{YLabel: "share without an event", Lines: lines}}})

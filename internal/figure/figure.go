@@ -64,7 +64,8 @@ type Panel struct {
 
 // Line is a sequence of points, X and Y of equal length. Its name goes into the
 // legend, unless it is empty. Style is the index of its dash, marker and colour,
-// modulo their number. Points leaves the line out and marks all points. Error, if any, has half the length of a vertical bar
+// modulo their number. Points leaves the line out and marks all points. Steps keep
+// each value until the next abscissa. Error, if any, has half the length of a vertical bar
 // for each point. Thin lines have no markers, and stand behind the others.
 type Line struct {
 	Name   string
@@ -72,6 +73,7 @@ type Line struct {
 	Style  int
 	Points bool
 	Thin   bool
+	Steps  bool
 	Error  []float64
 }
 
@@ -355,6 +357,9 @@ func (l Line) points(logX, logY bool) (plotter.XYs, error) {
 		y := l.Y[i]
 		if math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) || logX && x <= 0 || logY && y <= 0 {
 			continue
+		}
+		if n := len(points); l.Steps && n > 0 {
+			points = append(points, plotter.XY{X: x, Y: points[n-1].Y})
 		}
 		points = append(points, plotter.XY{X: x, Y: y})
 	}

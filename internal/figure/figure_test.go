@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 )
 
 // synthetic returns a figure as a long run would give it.
@@ -233,4 +234,11 @@ func TestFreeTile(t *testing.T) {
 			require.Contains(t, b.String(), ">200<")
 		}
 	}
+}
+
+// A line of steps keeps its value until the next abscissa, where a point cannot be shown, too.
+func TestSteps(t *testing.T) {
+	points, err := Line{X: []float64{0, 2, 3, 5}, Y: []float64{1, 0.5, math.NaN(), 0.25}, Steps: true}.points(false, false)
+	require.NoError(t, err)
+	require.Equal(t, plotter.XYs{{X: 0, Y: 1}, {X: 2, Y: 1}, {X: 2, Y: 0.5}, {X: 5, Y: 0.5}, {X: 5, Y: 0.25}}, points)
 }

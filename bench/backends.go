@@ -27,7 +27,7 @@ type BackendsOptions struct {
 	// Models and Backends are names; nil means all.
 	Models, Backends []string
 	// Eps are the tolerances of the first-order solvers and of the others. Nil means
-	// 1e-3, 1e-5 and 1e-8, of which interior-point solvers, which gain next to nothing from a loose one, run at the last alone.
+	// 1e-3, 1e-5 and 1e-8, of which interior-point solvers that take all cones themselves, and gain next to nothing from a loose one, run at the last alone.
 	Eps []float64
 	// Repeats is how often each is solved, of which the fastest counts. Default 3.
 	Repeats int
@@ -127,7 +127,7 @@ func (o *BackendsOptions) tolerances(b backends.ConicBackend) []float64 {
 	switch {
 	case o.Eps != nil:
 		return o.Eps
-	case b.Capabilities().FirstOrder:
+	case b.Capabilities().FirstOrder || len(b.Capabilities().BySequence) > 0:
 		return []float64{1e-3, 1e-5, 1e-8}
 	}
 	return []float64{1e-8}

@@ -143,7 +143,7 @@ func (s *search) beyond(p *splitPoint) float64 {
 }
 
 // solveSplit finds the root of D' between 0 and alpha. It returns the result with the largest D, whose
-// multipliers are those of the subproblem, and the point with the smallest phi_k.
+// multipliers are those of the subproblem, and the point with the smallest phi_k. It is inaccurate where the search has left a gap between these two.
 func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, error) {
 	tol := b.settings.Solver.WithDefaults().Eps
 	var best *convex.Result
@@ -185,6 +185,9 @@ func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, e
 		if eta, more = at.next(p); !more {
 			break
 		}
+	}
+	if gap := (phi - best.DualObjective) / math.Max(1, math.Abs(phi)); best.Status == backends.Optimal && gap > enough*tol {
+		best.Status, best.Residuals.Gap = backends.Inaccurate, math.Max(best.Residuals.Gap, gap)
 	}
 	best.Iterations = iterations
 	b.split.share = b.split.eta / b.penalty

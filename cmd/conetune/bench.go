@@ -51,7 +51,7 @@ unscaled data; and the error, the distance of the objective from that of a refer
 1e-10, relative to max(1, |f|), violations of the constraints included. For a run it
 is that of the validation error.
 
-First-order solvers run at tolerances 1e-3, 1e-5 and 1e-8, so that the table says which
+First-order solvers, and those that take cones by sequences of programs, run at tolerances 1e-3, 1e-5 and 1e-8, so that the table says which
 accuracy a time has bought, the others at 1e-8; --eps sets other ones for all.
 What a solver cannot take is in the table, with the reason.`
 
@@ -79,7 +79,7 @@ func (a *app) benchBackendsCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.models, "models", "", "`NAMES` of models, comma-separated: "+joined(bench.Models())+" (default: all)")
 	fs.StringVar(&f.backends, "backends", "", "`NAMES` of conic solvers, see conetune backends (default: all of this build)")
-	fs.StringVar(&f.eps, "eps", "", "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order solvers, 1e-8 for the others)")
+	fs.StringVar(&f.eps, "eps", "", "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order solvers and for sequences of programs, 1e-8 for the others)")
 	fs.IntVar(&f.repeats, "repeats", 3, "solve `N` times, the fastest counts")
 	fs.DurationVar(&f.timeLimit, "time-limit", time.Minute, "at most `TIME` for a solve or a run")
 	registerMemory(fs)

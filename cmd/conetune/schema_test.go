@@ -220,3 +220,43 @@ func texts(v any) (list []string) {
 	slices.Sort(list)
 	return list
 }
+
+// What predict prints is as its schema says, of models of each kind.
+func TestSchemaOfPredictions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a model of each kind")
+	}
+	s := schema(t, "predict.json")
+	lung, err := os.ReadFile(lungFile)
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	write(t, ".", "mixed.csv", mixedTable(80))
+	write(t, ".", "cars.csv", cars(60))
+	write(t, ".", "times.csv", string(lung))
+	conetune(t, "generate", "matrix-completion", "--preset", "24-24", "--out", "entries").ok(t)
+	write(t, ".", "entries.csv", "row,col,value\n0,1,0.5\n3,2,1\n")
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		tune    []string
+		predict [][]string
+	}{
+		{[]string{"lasso", "--data", "mixed.csv", "--target", "outcome"}, [][]string{{"--data", "mixed.csv"}, {"--data", "mixed.csv", "--id", "id"}}},
+		{[]string{"logistic", "--data", "mixed.csv", "--target", "sick"}, [][]string{{"--data", "mixed.csv", "--prob", "--labels"}}},
+		{[]string{"multinomial", "--data", "mixed.csv", "--target", "place"}, [][]string{{"--data", "mixed.csv", "--prob"}}},
+		{[]string{"svm", "--data", "mixed.csv", "--target", "sick"}, [][]string{{"--data", "mixed.csv"}}},
+		{[]string{"cox", "--data", "times.csv", "--target", "time", "--event", "status", "--missing", "drop"}, [][]string{{"--data", "times.csv"}, {"--data", "times.csv", "--survival", "100,200"}}},
+		{[]string{"multi-task", "--data", "cars.csv", "--target", "mpg,gear"}, [][]string{{"--data", "cars.csv"}}},
+		{[]string{"matrix-completion", "--dir", "entries"}, [][]string{{}, {"--data", "entries.csv"}}},
+	} {
+		conetune(t, append(append([]string{"tune"}, c.tune...), "--save", "m.json")...).ok(t)
+		for _, args := range c.predict {
+			text := conetune(t, append([]string{"predict", "--model", "m.json", "--json"}, args...)...).ok(t)
+			v := jsonValue(t, text)
+			require.NoError(t, s.Validate(v), "%v %v", c.tune, args)
+			for field := range v.(map[string]any) {
+				seen[field] = true
+			}
+		}
+	}
+	require.Len(t, seen, 18, slices.Sorted(maps.Keys(seen)))
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp"
 	_ "github.com/conetune/conetune/backends/scs"
@@ -25,18 +26,12 @@ type polyhedral struct{ backends.ConicBackend }
 
 func (polyhedral) Name() string { return "polyhedral" }
 
-func (p polyhedral) Capabilities() backends.Capabilities {
-	c := p.ConicBackend.Capabilities()
-	c.Cones = []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone}
-	return c
-}
-
 func init() {
 	native, err := backends.Open("native")
 	if err != nil {
 		panic(err)
 	}
-	backends.Register(polyhedral{native})
+	backends.Register(polyhedral{backendtest.Lines(native)})
 }
 
 func TestBackends(t *testing.T) {

@@ -13,27 +13,18 @@ import (
 	"github.com/conetune/conetune/backends/native"
 )
 
-// lines is the native solver without its cones.
-type lines struct{ backends.ConicBackend }
-
-func (l lines) Capabilities() backends.Capabilities {
-	c := l.ConicBackend.Capabilities()
-	c.Cones = []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone}
-	return c
-}
-
 // TestConformance is the suite of all backends with second-order cones by quadratic programs of the native solver, rows, columns and objectives up to a
 // thousand times apart.
 func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the suite runs over osqp where that is built")
 	}
-	backendtest.Run(t, augmented.Over(lines{native.Backend{}}), backendtest.Options{NoIterationLog: true, Scale: 1000})
+	backendtest.Run(t, augmented.Over(backendtest.Lines(native.Backend{})), backendtest.Options{NoIterationLog: true, Scale: 1000})
 }
 
 // Problems without such cones are the backend's own.
 func TestOwn(t *testing.T) {
-	b := augmented.Over(lines{native.Backend{}})
+	b := augmented.Over(backendtest.Lines(native.Backend{}))
 	require.Equal(t, "native", b.Name())
 	require.True(t, b.Capabilities().Supports(backends.SecondOrderCone))
 	require.False(t, b.Capabilities().Supports(backends.PSDCone))
@@ -49,7 +40,7 @@ func TestOwn(t *testing.T) {
 
 // refusing does not take the first quadratic programs, as OSQP does not where a start is too far off for its factors (conicfuzz, update:0:exp:54).
 type refusing struct {
-	lines
+	backends.ConicBackend
 	left *int
 }
 
@@ -57,7 +48,7 @@ func (r refusing) Setup(p *backends.Problem, o backends.Options) (backends.Solve
 	if *r.left--; *r.left >= 0 {
 		return nil, &backends.ProblemError{Field: "P", Reason: "cannot be factored"}
 	}
-	return r.lines.Setup(p, o)
+	return r.ConicBackend.Setup(p, o)
 }
 
 // A quadratic program of the sequence that is refused is no error of the caller's.
@@ -66,7 +57,7 @@ func TestRefused(t *testing.T) {
 		Q: []float64{1}, A: sparse.NewCSC(3, 1, []int{0, 1}, []int{2}, []float64{-1}), B: []float64{1, 1, 0}, Cones: []backends.Cone{backends.Exponential()},
 	}
 	for left, want := range []backends.Status{backends.Optimal, backends.Optimal, backends.NumericalError} {
-		s, err := augmented.Over(refusing{lines{native.Backend{}}, &left}).Setup(p, backends.Options{})
+		s, err := augmented.Over(refusing{backendtest.Lines(native.Backend{}), &left}).Setup(p, backends.Options{})
 		require.NoError(t, err)
 		out, err := s.Solve(t.Context())
 		require.NoError(t, err)

@@ -11,12 +11,13 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/augmented"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/native"
 )
 
 // watched counts the quadratic programs and may change what is said of them.
 type watched struct {
-	lines
+	backends.ConicBackend
 	order  bool // says that it is of first order
 	solves *int
 	bounds *[]int // Options.MaxIterations of each set-up
@@ -24,14 +25,14 @@ type watched struct {
 }
 
 func (w watched) Capabilities() backends.Capabilities {
-	c := w.lines.Capabilities()
+	c := w.ConicBackend.Capabilities()
 	c.FirstOrder = w.order
 	return c
 }
 
 func (w watched) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	*w.bounds = append(*w.bounds, o.MaxIterations)
-	s, err := w.lines.Setup(p, o)
+	s, err := w.ConicBackend.Setup(p, o)
 	return &watchedSolver{s, w}, err
 }
 
@@ -53,7 +54,7 @@ func (s *watchedSolver) Solve(ctx context.Context) (*backends.Solution, error) {
 func watch(t *testing.T, p *backends.Problem, o backends.Options, firstOrder bool, change func(*backends.Solution)) (s backends.Solver, solves *int, bounds *[]int) {
 	t.Helper()
 	solves, bounds = new(int), new([]int)
-	s, err := augmented.Over(watched{lines{native.Backend{}}, firstOrder, solves, bounds, change}).Setup(p, o)
+	s, err := augmented.Over(watched{backendtest.Lines(native.Backend{}), firstOrder, solves, bounds, change}).Setup(p, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s, solves, bounds
@@ -150,7 +151,6 @@ func TestNothingBetter(t *testing.T) {
 	out, err := s.Solve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, backends.Inaccurate, out.Status)
-	println("SOLVES", *solves)
 	require.Less(t, *solves, 450)
 
 	whole, err := native.Backend{}.Setup(grouped(0), backends.Options{Eps: 1e-10})

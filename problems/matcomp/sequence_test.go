@@ -8,19 +8,11 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/augmented"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/matcomp"
 )
-
-// lines is the native solver without its cones.
-type lines struct{ backends.ConicBackend }
-
-func (l lines) Capabilities() backends.Capabilities {
-	c := l.ConicBackend.Capabilities()
-	c.Cones = []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone}
-	return c
-}
 
 // TestSubproblemBySequences compares a subproblem by quadratic programs, with a search for the multiplier of the value function, and by conic programs.
 func TestSubproblemBySequences(t *testing.T) {
@@ -40,7 +32,7 @@ func TestSubproblemBySequences(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, backends.Optimal, want.Status)
 
-	s.Backend, s.Solver.Eps = augmented.Over(lines{native.Backend{}}), 1e-7
+	s.Backend, s.Solver.Eps = augmented.Over(backendtest.Lines(native.Backend{})), 1e-7
 	got, err := at.Solve(context.Background(), dca.StageSubproblem, s)
 	require.NoError(t, err)
 	require.Equal(t, backends.Optimal, got.Status)

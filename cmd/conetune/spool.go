@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/memory"
 )
 
 // spool is a temporary file that is removed when it is closed, or before where the system allows it.
@@ -32,16 +33,17 @@ func (s *spool) close() {
 	}
 }
 
-// spoolFrom is the number of bytes of standard input that are held in memory.
+// spoolFrom is the number of bytes of standard input that are held in memory, fewer where the budget of memory is less.
 const spoolFrom = 32 << 20
 
 // spoolAll reads standard input: all of it where that is short, and else into a temporary file, or where there can be none, as far as the budget of memory goes.
 func spoolAll(r io.Reader) (text []byte, s *spool, err error) {
-	text, err = io.ReadAll(io.LimitReader(r, spoolFrom))
+	most := min(spoolFrom, memory.Default())
+	text, err = io.ReadAll(io.LimitReader(r, most))
 	if err != nil {
 		return nil, nil, unreadable(err)
 	}
-	if len(text) < spoolFrom {
+	if int64(len(text)) < most {
 		return text, nil, nil
 	}
 	if s, err = newSpool(); err != nil {

@@ -141,12 +141,9 @@ func guarded(ctx context.Context, make build, m Method, c tune.Config, begun tim
 	if r, err = tune.Run(ctx, model, c); err != nil {
 		return nil, 0, 0, err
 	}
-	for k := range r.Trace {
-		r.Trace[k].Elapsed += built
-	}
-	if e := r.Early; e != nil {
-		for k := range e.Trace {
-			e.Trace[k].Elapsed += built
+	for one := r; one != nil; one = one.Early {
+		for k := range one.Trace {
+			one.Trace[k].Elapsed += built
 		}
 	}
 	dimension, err = m.dimension(model)

@@ -134,7 +134,7 @@ type compass struct {
 	tried  []tried
 }
 
-// tried are weights and their validation error.
+// tried are weights and their validation error or score.
 type tried struct {
 	lambda []float64
 	value  float64
@@ -147,17 +147,17 @@ func (c *compass) try(lambda []float64) error {
 	}
 	c.trials++
 	tr, err := c.at(c.ctx, lower.Positive(lambda))
-	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite(tr.Errors.Validation) || !finite(tr.Lambda...) {
+	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite(tr.Errors.Validation, tr.value()) || !finite(tr.Lambda...) {
 		return err
 	}
-	c.tried = append(c.tried, tried{slices.Clone(tr.Lambda), tr.Errors.Validation})
-	if c.best.X == nil || tr.Errors.Validation < c.best.Errors.Validation {
+	c.tried = append(c.tried, tried{slices.Clone(tr.Lambda), tr.value()})
+	if c.best.X == nil || tr.value() < c.best.value() {
 		c.best = tr
 	}
 	return nil
 }
 
-// known is the validation error of weights that were scored before, up to rounding, and NaN of others.
+// known is the validation error or score of weights that were scored before, up to rounding, and NaN of others.
 func (c *compass) known(lambda []float64) float64 {
 	for _, t := range c.tried {
 		if floats.EqualFunc(t.lambda, lambda, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*b }) {
@@ -170,7 +170,7 @@ func (c *compass) known(lambda []float64) float64 {
 // left is the share of the best validation error by which the parabolas through it and its neighbours at a step along each axis are below it; +Inf where a neighbour
 // was not scored.
 func (c *compass) left(step float64) float64 {
-	best, sum := c.best.Errors.Validation, 0.0
+	best, sum := c.best.value(), 0.0
 	for k := range c.best.Lambda {
 		value := func(way float64) float64 {
 			next := slices.Clone(c.best.Lambda)
@@ -210,7 +210,7 @@ func (c *compass) alone() error {
 				return err
 			}
 		}
-		if c.best.X == nil || best.Errors.Validation <= c.best.Errors.Validation {
+		if c.best.X == nil || best.value() <= c.best.value() {
 			c.best = best
 		}
 		best = c.best
@@ -257,7 +257,7 @@ func (c *compass) search() error {
 func (c *compass) along(k int, step, floor float64) (bool, error) {
 	gained := false
 	for {
-		before := c.best.Errors.Validation
+		before := c.best.value()
 		next := slices.Clone(c.best.Lambda)
 		next[k] = math.Max(next[k]*math.Exp(step), floor)
 		if next[k] <= c.best.Lambda[k] && step > 0 || next[k] >= c.best.Lambda[k] && step < 0 {
@@ -266,7 +266,7 @@ func (c *compass) along(k int, step, floor float64) (bool, error) {
 		if err := c.try(next); err != nil {
 			return gained, err
 		}
-		if !(c.best.Errors.Validation < before) {
+		if !(c.best.value() < before) {
 			return gained, nil
 		}
 		gained, step = true, 2*step

@@ -137,6 +137,7 @@ func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
 	if tr.X != nil {
 		score, _ := e.task.score(tr.X)
 		tr.Errors = &score
+		e.task.rate(&tr)
 	}
 	tr.Elapsed = e.task.Elapsed()
 	return tr, nil

@@ -21,6 +21,8 @@ type Event struct {
 	// Refit are the errors of the lower-level solution at the radii of this
 	// iteration; nil where it was not computed.
 	Refit *Errors
+	// Score is that of a [Scored] model at the lower-level solution; nil for others. Best then is the validation error of the best one by it.
+	Score *float64
 	// Fit is the lower-level solution as a predictor, with [Config.KeepFits] and VF-iDCA only.
 	Fit *Fit
 	// Best is the least validation error of a lower-level solution so far; nil before there was one.
@@ -59,11 +61,12 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		Test       *float64  `json:"test_error"`
 		Refit      *Errors   `json:"refit"`
 		Best       *float64  `json:"best_validation_error"`
+		Score      *float64  `json:"score,omitempty"`
 		Gap        *float64  `json:"fit_gap"`
 		Lambda     []float64 `json:"lambda"`
 		Upper      []float64 `json:"u,omitempty"`
 		Elapsed    float64   `json:"elapsed_seconds"`
-	}{e.Method, e.K, validation, test, e.Refit, e.Best, e.FitGap, e.Lambda, e.H, e.Elapsed.Seconds()})
+	}{e.Method, e.K, validation, test, e.Refit, e.Best, e.Score, e.FitGap, e.Lambda, e.H, e.Elapsed.Seconds()})
 }
 
 // Result is the outcome of one run.
@@ -84,6 +87,8 @@ type Result struct {
 	// the lower-level solution at the selected radii. Its test error is that of the same solution or, where
 	// TrainedOn is not [FinalTrain], of the model trained once more with the validation rows among the training rows.
 	Refit *Errors `json:"refit"`
+	// Score is what the selection is compared with others by, where the model is [Scored]; else nil, and the validation error of the refit is.
+	Score *float64 `json:"score,omitempty"`
 	// TrainedOn says on which rows the refit is trained, see [Config]: [FinalTrain], [FinalAll] or [FinalFolds].
 	TrainedOn string `json:"trained_on"`
 	// LowerLevel are the errors of the lower-level solution itself; nil where it is no predictor.

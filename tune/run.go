@@ -37,6 +37,7 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	if limits.search.Err() != nil {
 		out.end(stoppedBy(limits.search))
 	}
+	out.rate(t)
 	if err := t.simplify(limits.search, out); err != nil {
 		return nil, err
 	}

@@ -66,6 +66,8 @@ type Trial struct {
 	// Errors and Elapsed are filled in by [Task.Record] where they are zero.
 	Errors  *Errors
 	Elapsed time.Duration
+
+	score *float64 // of a [Scored] model
 }
 
 // newTask prepares a task. The clock has begun at begun.
@@ -93,8 +95,8 @@ func (t *Task) Elapsed() time.Duration { return time.Since(t.begun) }
 // AddStats adds the work of conic solvers.
 func (t *Task) AddStats(s dca.Stats) { t.stats.Add(s) }
 
-// Record scores a trial, keeps it if its validation error is the least so far, adds it to the trace,
-// and returns its validation error, +Inf for a failed one. One whose error is not a finite number has failed.
+// Record scores a trial, keeps it if its validation error, or the score of a [Scored] model, is the least so far, adds it to the trace,
+// and returns that, +Inf for a failed one. One whose error is not a finite number has failed.
 func (t *Task) Record(tr Trial) float64 {
 	t.trials++
 	if tr.Elapsed == 0 {
@@ -108,7 +110,10 @@ func (t *Task) Record(tr Trial) float64 {
 			errors, _ := t.score(tr.X)
 			tr.Errors = &errors
 		}
-		if !finite(tr.Errors.Validation) || !finite(tr.Lambda...) || !finite(tr.Upper...) {
+		if tr.score == nil {
+			t.rate(&tr)
+		}
+		if !finite(tr.value()) || !finite(tr.Errors.Validation) || !finite(tr.Lambda...) || !finite(tr.Upper...) {
 			tr.X = nil
 			t.notFinite++
 		}
@@ -116,24 +121,28 @@ func (t *Task) Record(tr Trial) float64 {
 	if tr.X == nil {
 		t.failed++
 	} else {
-		if t.best.X == nil || tr.Errors.Validation < t.leading.Validation {
+		if t.best.X == nil || tr.value() < t.best.value() {
 			t.best, t.leading = tr, *tr.Errors
 		}
 		e.Errors, e.Refit = *tr.Errors, tr.Errors
+		if tr.score != nil {
+			e.Score, e.Best = tr.score, &t.best.Errors.Validation
+		}
 	}
 	t.add(e)
 	if tr.X == nil {
 		return math.Inf(1)
 	}
-	return tr.Errors.Validation
+	return tr.value()
 }
 
 // add puts an event into the trace and tells the caller.
 func (t *Task) add(e Event) {
-	if n := len(t.trace); n > 0 {
+	scored := e.Score != nil
+	if n := len(t.trace); n > 0 && !scored {
 		e.Best = t.trace[n-1].Best
 	}
-	if e.Refit != nil && !math.IsNaN(e.Refit.Validation) && (e.Best == nil || e.Refit.Validation < *e.Best) {
+	if !scored && e.Refit != nil && !math.IsNaN(e.Refit.Validation) && (e.Best == nil || e.Refit.Validation < *e.Best) {
 		e.Best = &e.Refit.Validation
 	}
 	t.trace = append(t.trace, e)
@@ -142,7 +151,7 @@ func (t *Task) add(e Event) {
 	}
 }
 
-// Finish makes the result of what was recorded: the trial of least validation error. A status is worked out where it is
+// Finish makes the result of what was recorded: the trial of least validation error or score. A status is worked out where it is
 // empty: the limits of the context, or else converged.
 func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*Result, error) {
 	out := t.result()

@@ -28,16 +28,10 @@ func progressOf(r *tune.Result) string {
 	return count(r.Iterations, "iteration")
 }
 
-// best is the result whose refit has the least validation error, the first of equals; that without a
+// best is the result whose refit has the least validation error, or score where the model has one, the first of equals; that without a
 // refit only where there is no other.
 func best(results []*tune.Result) *tune.Result {
-	value := func(r *tune.Result) float64 {
-		if r.Refit == nil || math.IsNaN(r.Refit.Validation) {
-			return math.Inf(1)
-		}
-		return r.Refit.Validation
-	}
-	return slices.MinFunc(results, func(a, b *tune.Result) int { return cmp.Compare(value(a), value(b)) })
+	return slices.MinFunc(results, func(a, b *tune.Result) int { return cmp.Compare(a.Value(), b.Value()) })
 }
 
 // describeComparison is the table of several methods, followed by the choice of the best.
@@ -68,7 +62,11 @@ func describeComparison(job *tuneJob, split *dataset.Split, results []*tune.Resu
 	}
 	w.Flush()
 	if chosen.Refit != nil {
-		fmt.Fprintf(&b, "\nThe refit of %s has the least validation error:\n", chosen.Method)
+		least := "validation error"
+		if chosen.Score != nil {
+			least = job.spec.score
+		}
+		fmt.Fprintf(&b, "\nThe refit of %s has the least %s:\n", chosen.Method, least)
 		b.WriteString("\n" + describeHyperparameters(chosen) + describeUnits(job))
 		b.WriteString("\n" + describeFit(split, chosen.RefitFit, job.scaling.intercept, job.data.label))
 	}
@@ -122,12 +120,13 @@ func progressFigure(job *tuneJob, results []*tune.Result) figure.Figure {
 	return f
 }
 
-// reached is, in steps over the time of the run, the least validation error of a refit so far, and the test error
+// reached is, in steps over the time of the run, the validation error of the best refit so far, and the test error
 // of that refit; at the end those of the report, whose model may be trained on more rows.
 func reached(r *tune.Result) (validation, test figure.Line) {
 	events := slices.Clone(r.Trace)
 	slices.SortStableFunc(events, func(a, b tune.Event) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
 	var have *tune.Errors
+	least := math.Inf(1)
 	step := func(at float64, next *tune.Errors) {
 		put := func(l *figure.Line, of func(*tune.Errors) *float64) {
 			for _, e := range []*tune.Errors{have, next} {
@@ -143,7 +142,8 @@ func reached(r *tune.Result) (validation, test figure.Line) {
 		}
 	}
 	for _, e := range events {
-		if e.Refit != nil && (have == nil || e.Refit.Validation < have.Validation) {
+		if v := e.Value(); v < least {
+			least = v
 			step(e.Elapsed.Seconds(), e.Refit)
 		}
 	}

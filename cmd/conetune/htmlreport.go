@@ -340,8 +340,17 @@ func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
 	t := &webpage.Table{ID: "errors", Caption: strings.ToUpper(unit[:1]) + unit[1:] + " by method", Sortable: len(results) > 1,
 		Columns: []webpage.Column{{Title: "method"}, {Title: "validation", Number: true}, {Title: "test", Number: true}, {Title: "seconds", Number: true}}}
 	chosen := best(results)
+	if job.spec.score != "" {
+		t.Columns = append(t.Columns, webpage.Column{Title: job.spec.score, Number: true})
+	}
 	for _, r := range results {
 		cells := []webpage.Cell{{Text: r.Method}, {Text: "-", Key: new(string)}, {Text: "-", Key: new(string)}, {Text: short(r.TimeSeconds)}}
+		switch {
+		case job.spec.score != "" && r.Score != nil:
+			cells = append(cells, webpage.Cell{Text: number(*r.Score)})
+		case job.spec.score != "":
+			cells = append(cells, webpage.Cell{Text: "-", Key: new(string)})
+		}
 		if r.Refit != nil {
 			cells[1] = webpage.Cell{Text: number(r.Refit.Validation), Strong: r == chosen}
 			if r.Refit.Test != nil {

@@ -69,6 +69,8 @@ type modelSpec struct {
 	matrix func(*matcomp.Data, scaling) (tune.Model, error)
 	// unit says what the errors are; empty means half the mean squared error.
 	unit string
+	// score says by what a model is chosen that is [tune.Scored].
+	score string
 }
 
 // foldsSpec is what a model that is always chosen by cross-validation has of its own.
@@ -335,6 +337,7 @@ var models = []modelSpec{
 		kind:    (*svm.Model)(nil),
 		summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
 		unit:    "mean hinge loss (validation), error rate (test)",
+		score:   "smoothed error rate of the folds",
 		labels:  true,
 		folds: &foldsSpec{
 			build: func(cv *dataset.CrossValidation, o scaling, w classWeights) (tune.Model, error) {

@@ -167,6 +167,9 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	line("refit", r.Refit)
 	line("iterate", &r.Errors)
 	w.Flush()
+	if r.Score != nil && slices.ContainsFunc(r.Trace, func(e tune.Event) bool { return e.Score != nil }) {
+		fmt.Fprintf(&b, "Chosen by the %s, %s.\n", job.spec.score, number(*r.Score))
+	}
 	if r.TrainedOn == tune.FinalFolds {
 		b.WriteString("The run was stopped before the model to use could be trained on all rows of the folds: it is the mean of the folds' fits.\n")
 	} else if job.data.crossValidation {

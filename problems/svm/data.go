@@ -48,11 +48,16 @@ func (r *rows) weight(i int, classes [2]float64) float64 {
 
 // loss is the weighted mean hinge loss of a machine over some rows.
 func (r *rows) loss(index []int, classes [2]float64, w []float64, c float64) float64 {
+	return r.mean(index, classes, w, c, func(z float64) float64 { return math.Max(0, 1-z) })
+}
+
+// mean is that of a function of the decision values times the labels.
+func (r *rows) mean(index []int, classes [2]float64, w []float64, c float64, of func(z float64) float64) float64 {
 	sum, total := 0.0, 0.0
 	for _, i := range index {
 		u := r.weight(i, classes)
 		total += u
-		sum += u * math.Max(0, 1-r.y[i]*(r.x.Dot(i, w)-c))
+		sum += u * of(r.y[i]*(r.x.Dot(i, w)-c))
 	}
 	return sum / total
 }

@@ -36,7 +36,7 @@ func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c fl
 	return res.Value(x), res.Value(shift)[0]
 }
 
-// With more than four rows for each feature the default is the lambda with the least error of the folds' machines without bounds, as conic programs have it, and its machine
+// With more than four rows for each feature the default is the lambda with the least score of the folds' machines without bounds, as conic programs have it, and its machine
 // the one of all rows at this lambda.
 func TestOpen(t *testing.T) {
 	cv := folded(t, 11, 60, 4, 3, 1)
@@ -46,17 +46,20 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, r.Message, "without iterations")
 	require.True(t, r.Selection.Weighted)
-	at := func(lambda float64) float64 {
-		sum := 0.0
+	at := func(lambda float64) (hinge, score float64) {
 		for _, f := range cv.Folds {
 			w, c := free(t, m, f.Train, lambda)
-			sum += meanHinge(cv.Data, f.Val, m.weights, w, c) / 3
+			hinge += meanHinge(cv.Data, f.Val, m.weights, w, c) / 3
+			score += meanScore(cv.Data, f.Val, m.weights, w, c) / 3
 		}
-		return sum
+		return hinge, score
 	}
-	require.InEpsilon(t, at(r.Lambda[0]), r.Refit.Validation, 1e-4)
+	hinge, least := at(r.Lambda[0])
+	require.InEpsilon(t, hinge, r.Refit.Validation, 1e-4)
+	require.InEpsilon(t, least, *r.Score, 1e-4)
 	for e := -5.0; e <= 1; e += 0.5 {
-		require.Greater(t, at(math.Pow(10, e)), r.Refit.Validation*(1-1e-2), "lambda 1e%g", e)
+		_, score := at(math.Pow(10, e))
+		require.Greater(t, score, *r.Score*(1-1e-2), "lambda 1e%g", e)
 	}
 	w, c := free(t, m, m.all(), r.Lambda[0])
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-4)
@@ -81,7 +84,7 @@ func TestOpen(t *testing.T) {
 	require.Nil(t, m.Open())
 }
 
-// On a large table the search is to a gap, and what it ends with is solved for to the end: no lambda of the list has an error that is smaller by more than a share that the rows cannot tell.
+// On a large table the search is to a gap, and what it ends with is solved for to the end: no lambda of the list has a score that is smaller by more than a share that the rows cannot tell.
 func TestOpenLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten thousand rows")
@@ -93,8 +96,7 @@ func TestOpenLarge(t *testing.T) {
 	require.Positive(t, open.Gap)
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
-	at := func(lambda float64) float64 {
-		sum := 0.0
+	at := func(lambda float64) (hinge, score float64) {
 		for _, f := range cv.Folds {
 			part := m.rows.part(f.Train, m.weights)
 			g, err := machine.New(part.X, part.Y, part.Weights)
@@ -102,14 +104,18 @@ func TestOpenLarge(t *testing.T) {
 			s, err := g.Solve(context.Background(), lambda, open.Upper, machine.Options{Tol: 1e-9})
 			require.NoError(t, err)
 			require.Equal(t, lower.Optimal, s.Status)
-			sum += meanHinge(cv.Data, f.Val, m.weights, s.W, s.C) / 2
+			hinge += meanHinge(cv.Data, f.Val, m.weights, s.W, s.C) / 2
+			score += meanScore(cv.Data, f.Val, m.weights, s.W, s.C) / 2
 		}
-		return sum
+		return hinge, score
 	}
-	require.InEpsilon(t, at(r.Lambda[0]), r.Refit.Validation, 1e-5)
+	hinge, least := at(r.Lambda[0])
+	require.InEpsilon(t, hinge, r.Refit.Validation, 1e-5)
+	require.InEpsilon(t, least, *r.Score, 1e-5)
 	for _, w := range open.Weights {
 		if share := w[0] / r.Lambda[0]; share > 0.09 && share < 11 {
-			require.Greater(t, at(w[0]), r.Refit.Validation*(1-2e-3), "lambda %g", w[0])
+			_, score := at(w[0])
+			require.Greater(t, score, *r.Score*(1-2e-3), "lambda %g", w[0])
 		}
 	}
 }

@@ -59,6 +59,24 @@ func native(t testing.TB) backends.ConicBackend {
 
 // meanHinge is the loss, row by row, with class weights.
 func meanHinge(d *dataset.Data, rows []int, weights [2]float64, w []float64, c float64) float64 {
+	return meanOf(d, rows, weights, w, c, func(z float64) float64 { return math.Max(0, 1-z) })
+}
+
+// meanScore is that of what machines are chosen by.
+func meanScore(d *dataset.Data, rows []int, weights [2]float64, w []float64, c float64) float64 {
+	return meanOf(d, rows, weights, w, c, func(z float64) float64 {
+		switch {
+		case z <= -0.5:
+			return 1 + 0.2*(1-z)
+		case z >= 0.5:
+			return 0.2 * math.Max(0, 1-z)
+		}
+		return 0.5 - z + 0.2*(1-z)
+	})
+}
+
+// meanOf is the weighted mean of a function of the decision values times the labels, 1 for those of 8.
+func meanOf(d *dataset.Data, rows []int, weights [2]float64, w []float64, c float64, of func(float64) float64) float64 {
 	sum, total := 0.0, 0.0
 	for _, i := range rows {
 		y, u := -1.0, weights[0]
@@ -69,7 +87,7 @@ func meanHinge(d *dataset.Data, rows []int, weights [2]float64, w []float64, c f
 		for j := range w {
 			value += w[j] * d.X.At(i, j)
 		}
-		sum += u * math.Max(0, 1-y*value)
+		sum += u * of(y*value)
 		total += u
 	}
 	return sum / total

@@ -1,0 +1,67 @@
+package tune
+
+import "math"
+
+// Scored is a [Model] whose hyperparameters are chosen by something nearer to its use than the validation error, by methods that compare solutions of the lower level. With
+// [PresetPaper] they compare validation errors, as they do for all other models; gradients and the iterations of VF-iDCA always are those of the validation error.
+type Scored interface {
+	Model
+	// Score is that of values of the lower-level variables on the validation rows, not negative, the less the better.
+	Score(x [][]float64) float64
+}
+
+// scored is the model where it is compared by a score, else nil.
+func (t *Task) scored() Scored {
+	if m, ok := t.Model.(Scored); ok && t.Config.Preset != PresetPaper {
+		return m
+	}
+	return nil
+}
+
+// rate gives a trial with errors its score.
+func (t *Task) rate(tr *Trial) {
+	if m := t.scored(); m != nil && tr.X != nil {
+		v := m.Score(tr.X)
+		tr.score = &v
+	}
+}
+
+// value is what trials with errors are compared by.
+func (tr *Trial) value() float64 {
+	if tr.score != nil {
+		return *tr.score
+	}
+	return tr.Errors.Validation
+}
+
+// rate gives a result the score of its selection.
+func (out *Result) rate(t *Task) {
+	if m := t.scored(); m != nil && out.Refit != nil && out.Selection != nil && out.Selection.X != nil {
+		if v := m.Score(out.Selection.X); finite(v) {
+			out.Score = &v
+		}
+	}
+}
+
+// Value is what lower-level solutions are compared by, the less the better: the score, the validation error where there is none, and +Inf where there is no solution.
+func (e *Event) Value() float64 {
+	switch {
+	case e.Refit == nil || math.IsNaN(e.Refit.Validation):
+		return math.Inf(1)
+	case e.Score != nil:
+		return *e.Score
+	}
+	return e.Refit.Validation
+}
+
+// Value is what results of the same model and configuration are compared by, the less the better: the score, the validation error of the refit where there is none,
+// and +Inf without a refit.
+func (out *Result) Value() float64 {
+	switch {
+	case out.Refit == nil || math.IsNaN(out.Refit.Validation):
+		return math.Inf(1)
+	case out.Score != nil:
+		return *out.Score
+	}
+	return out.Refit.Validation
+}

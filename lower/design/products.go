@@ -60,6 +60,11 @@ func (d *Matrix) denseProducts(ctx context.Context, out []float64, a, b []int, w
 	}
 }
 
+// Pack copies some rows of columns of a dense design, row by row, times a factor.
+func (d *Matrix) Pack(to []float64, columns []int, from, rows int, factor float64) {
+	d.pack(to, columns, from, rows, nil, factor)
+}
+
 // pack copies some rows of columns, row by row, times a factor and weights.
 func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, factor float64) {
 	k := len(columns)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 )
@@ -133,10 +134,14 @@ type multinomialSolve struct {
 	n, w1, w2 float64
 	b, b0     []float64
 	f, p, u   [][]float64 // by classes: predictions, probabilities and minus the derivatives of the loss
+	log       []float64   // of the sums of exp(f) over the classes
+	known     bool        // p, log and loss belong to f
 	c         []float64   // X'u / n
+	all       []placed    // see whole
 	loss      float64
 	set       []entry // the working set; intercepts first
 	problem   quadratic
+	products  int // with directions, of truncated steps
 }
 
 // entry is a coefficient of a feature, or of [design.Ones], and a class.
@@ -144,7 +149,7 @@ type entry struct{ feature, class int }
 
 func (g *Multinomial) begin(w1, w2 float64, start *MultinomialSolution) *multinomialSolve {
 	p := g.x.Columns()
-	s := &multinomialSolve{Multinomial: g, n: float64(len(g.class)), w1: w1, w2: w2, b: make([]float64, p*g.k), b0: make([]float64, g.k), c: make([]float64, p*g.k)}
+	s := &multinomialSolve{Multinomial: g, n: float64(len(g.class)), w1: w1, w2: w2, b: make([]float64, p*g.k), b0: make([]float64, g.k), c: make([]float64, p*g.k), log: make([]float64, len(g.class))}
 	for range g.k {
 		s.f, s.p, s.u = append(s.f, make([]float64, len(g.class))), append(s.p, make([]float64, len(g.class))), append(s.u, make([]float64, len(g.class)))
 	}
@@ -194,7 +199,7 @@ func (s *multinomialSolve) run(ctx context.Context, tol float64) *MultinomialSol
 		case ctx.Err() != nil:
 			out.Status = lower.Cancelled
 		case out.Steps < newtonSteps:
-			if s.step(ctx) {
+			if s.step(ctx, out.Gap/s.scale, idle) {
 				continue
 			}
 			switch {
@@ -215,20 +220,19 @@ func (s *multinomialSolve) run(ctx context.Context, tol float64) *MultinomialSol
 
 // predict sets f.
 func (s *multinomialSolve) predict() {
-	for k := range s.f {
-		clear(s.f[k])
-		for j := range s.x.Columns() {
-			if v := s.b[j*s.k+k]; v != 0 {
-				s.x.Axpy(v, j, s.f[k])
-			}
-		}
-		floats.AddConst(s.b0[k], s.f[k])
+	s.known = false
+	for _, f := range s.f {
+		clear(f)
+	}
+	s.add(s.f, s.whole(), s.b)
+	for k, f := range s.f {
+		floats.AddConst(s.b0[k], f)
 	}
 }
 
-// probabilities sets p and the loss at f.
+// probabilities sets p, log and the loss at f.
 func (s *multinomialSolve) probabilities() {
-	s.loss = 0
+	s.loss, s.known = 0, true
 	for i, y := range s.class {
 		top := math.Inf(-1)
 		for k := range s.f {
@@ -242,7 +246,8 @@ func (s *multinomialSolve) probabilities() {
 		for k := range s.f {
 			s.p[k][i] /= sum
 		}
-		s.loss += s.weigh(i, top+math.Log(sum)-s.f[y][i]) / s.n
+		s.log[i] = top + math.Log(sum)
+		s.loss += s.weigh(i, s.log[i]-s.f[y][i]) / s.n
 	}
 }
 
@@ -251,7 +256,9 @@ const interceptSteps, interceptRounding = 30, 1e-13
 
 // look moves the intercepts to their best values, and sets probabilities, loss, u and c there.
 func (s *multinomialSolve) look() {
-	s.probabilities()
+	if !s.known {
+		s.probabilities()
+	}
 	for step := 0; s.intercept && step < interceptSteps; step++ {
 		if !s.balance() {
 			break
@@ -270,11 +277,19 @@ func (s *multinomialSolve) slopes() {
 			u[i] = s.weigh(i, u[i])
 		}
 	}
-	for j := range s.x.Columns() {
-		for k, u := range s.u {
-			s.c[j*s.k+k] = s.x.Dot(j, u) / s.n
+	s.correlate(s.c, s.whole(), s.u)
+	floats.Scale(1/s.n, s.c)
+}
+
+// whole lists all entries.
+func (s *multinomialSolve) whole() []placed {
+	if s.all == nil {
+		s.all = make([]placed, len(s.b))
+		for e := range s.all {
+			s.all[e] = placed{entry{e / s.k, e % s.k}, e}
 		}
 	}
+	return s.all
 }
 
 // balance is a Newton step of the intercepts alone; it says whether they moved.
@@ -291,11 +306,16 @@ func (s *multinomialSolve) balance() bool {
 	q := &s.problem
 	q.resize(k)
 	clear(q.w)
+	row := make([]float64, len(s.class))
 	for l := range k {
-		for m := range k {
-			q.a[l*k+m] = s.curve(l, m) + 1 // on the sums, which are of no account
+		for i, v := range s.p[l] {
+			row[i] = s.weigh(i, v)
 		}
-		q.a[l*k+l] += leastCurvature
+		for m := range l + 1 {
+			v := 1 - dense.Dot(row, s.p[m])/s.n // with 1 on the sums, which are of no account
+			q.a[l*k+m], q.a[m*k+l] = v, v
+		}
+		q.a[l*k+l] += floats.Sum(row)/s.n + leastCurvature
 		q.q[l] = g[l] / s.n
 	}
 	d := make([]float64, k)
@@ -318,22 +338,10 @@ func (s *multinomialSolve) balance() bool {
 
 // shift brings f from other intercepts to those of now.
 func (s *multinomialSolve) shift(from []float64) {
+	s.known = false
 	for k, f := range s.f {
 		floats.AddConst(s.b0[k]-from[k], f)
 	}
-}
-
-// curve is the second derivative of the loss in the intercepts of two classes.
-func (s *multinomialSolve) curve(l, m int) float64 {
-	sum := 0.0
-	for i, v := range s.p[l] {
-		if l == m {
-			sum += s.weigh(i, v*(1-v))
-		} else {
-			sum -= s.weigh(i, v*s.p[m][i])
-		}
-	}
-	return sum / s.n
 }
 
 // penalty is that of coefficients.
@@ -363,19 +371,23 @@ func (s *multinomialSolve) dual() float64 {
 	return bound
 }
 
-// entropy is the mean one of the rows of Y - tU.
+// entropy is the mean one of the rows of Y - tU, which are probabilities times t, whose logarithms are f less log, and 1 - t more for the class of the row.
 func (s *multinomialSolve) entropy(t float64) float64 {
-	sum := 0.0
+	if t == 0 {
+		return 0
+	}
+	sum, log := 0.0, math.Log(t)
 	for i, y := range s.class {
-		for k := range s.p {
-			v := t * s.p[k][i]
-			if k == y {
-				v += 1 - t
-			}
-			if v > 0 {
-				sum -= s.weigh(i, v*math.Log(v))
+		row := 0.0
+		for k, p := range s.p {
+			if k != y {
+				row -= t * p[i] * (log + s.f[k][i] - s.log[i])
 			}
 		}
+		if v := t*s.p[y][i] + 1 - t; v > 0 {
+			row -= v * math.Log(v)
+		}
+		sum += s.weigh(i, row)
 	}
 	return sum / s.n
 }

@@ -99,6 +99,69 @@ func TestMultinomialOptimality(t *testing.T) {
 	}
 }
 
+// The same with truncated steps, on dense and sparse designs, with rows of weight 1 and of others.
+func TestMultinomialTruncated(t *testing.T) {
+	const n, p, k = 700, 120, 5
+	x, y := lowertest.Sample(8, n, p, 6, 0.5)
+	class := classesOf(y, k)
+	for name, data := range map[string]*design.Matrix{"dense": design.New(x), "sparse": compressedColumns(x)} {
+		g, err := NewMultinomial(data, class, k, true)
+		require.NoError(t, err)
+		for _, w := range [][2]float64{{0, 1e-3}, {1e-5, 1e-4}, {1e-3, 1e-3}, {5e-3, 0}} {
+			solve := g.begin(w[0], w[1], nil)
+			s := solve.run(context.Background(), 1e-11)
+			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s %v: gap %g", name, w, s.Gap)
+			if w[1] > 0 {
+				require.Positive(t, solve.products, name)
+			}
+			multinomialOptimal(t, fmt.Sprint(name, w), x, class, k, true, w[0], w[1], s)
+		}
+	}
+}
+
+// A product with the second derivatives is that with their matrix, whatever the weights of the rows.
+func TestMultinomialProduct(t *testing.T) {
+	const n, p, k = 600, 40, 3
+	x, y := lowertest.Sample(9, n, p, 6, 0.5)
+	weights := make([]float64, n)
+	for i := range weights {
+		weights[i] = 1 + float64(i%3)
+	}
+	var want []float64
+	for _, data := range []*design.Matrix{design.New(x), compressedColumns(x)} {
+		g, err := MultinomialOf(Classed{X: data, Class: classesOf(y, k), Weights: weights}, k, true)
+		require.NoError(t, err)
+		start, err := g.Solve(context.Background(), 0.01, 0.1, 1e-6, nil)
+		require.NoError(t, err)
+		s := g.begin(0, 0.1, start)
+		s.look()
+		for m := range k {
+			s.set = append(s.set, entry{design.Ones, m})
+			for j := m; j < p; j++ {
+				s.set = append(s.set, entry{j, m})
+			}
+		}
+		size := len(s.set)
+		v, got := make([]float64, size), make([]float64, size)
+		for i := range v {
+			v[i] = math.Sin(float64(i))
+		}
+		s.truncation().product(got, v)
+		whole := s.curvatures(context.Background())
+		for i, e := range s.set {
+			sum := leastCurvature * v[i]
+			if e.feature != design.Ones {
+				sum += 0.1 * v[i]
+			}
+			require.InDelta(t, sum+floats.Dot(whole[i*size:(i+1)*size], v), got[i], 1e-10)
+		}
+		if want == nil {
+			want = whole
+		}
+		require.InDeltaSlice(t, want, whole, 1e-12)
+	}
+}
+
 func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k int, intercept bool, w1, w2 float64, s *MultinomialSolution) {
 	t.Helper()
 	n, p := x.Dims()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -20,9 +19,14 @@ const (
 	multinomialRidge, mostRidge = 1e-9, 1e-2
 )
 
-// step goes to the minimum of the model over a working set, as far as the objective falls. It says whether it did.
-func (s *multinomialSolve) step(ctx context.Context) bool {
+// step goes to the minimum of the model over a working set, as far as the objective falls, at a point with a relative gap that steps before have not halved so often. It says whether it did.
+func (s *multinomialSolve) step(ctx context.Context, gap float64, idle int) bool {
 	s.choose()
+	if size := len(s.set); size > wholeSize || size >= truncatedSize && s.products < size/truncatedShare && idle < truncatedIdle {
+		if fell := s.truncated(ctx, math.Min(truncatedLoosest, math.Sqrt(gap))); fell || size > wholeSize || ctx.Err() != nil {
+			return fell
+		}
+	}
 	blocks := s.curvatures(ctx)
 	if ctx.Err() != nil || len(s.set) == 0 {
 		return false
@@ -88,49 +92,6 @@ func (s *multinomialSolve) choose() {
 			s.set = append(s.set, entry{in[at] / s.k, k})
 		}
 	}
-}
-
-// block are the columns of a class in the working set, which begin at a position.
-func (s *multinomialSolve) block(k int) (columns []int, from int) {
-	for i, e := range s.set {
-		if e.class < k {
-			from = i + 1
-		}
-		if e.class == k {
-			columns = append(columns, e.feature)
-		}
-	}
-	return columns, from
-}
-
-// curvatures are the second derivatives over the working set, by rows.
-func (s *multinomialSolve) curvatures(ctx context.Context) []float64 {
-	size := len(s.set)
-	out := make([]float64, size*size)
-	weights := make([]float64, len(s.class))
-	for k := range s.k {
-		rows, from := s.block(k)
-		for m := range k + 1 {
-			columns, first := s.block(m)
-			if len(rows) == 0 || len(columns) == 0 {
-				continue
-			}
-			for i, v := range s.p[k] {
-				if weights[i] = -v * s.p[m][i]; k == m {
-					weights[i] += v
-				}
-				weights[i] = s.weigh(i, weights[i]) / s.n
-			}
-			products := s.x.Products(ctx, rows, columns, weights, runtime.GOMAXPROCS(0))
-			for r := range rows {
-				for c := range columns {
-					v := products[r*len(columns)+c]
-					out[(from+r)*size+first+c], out[(first+c)*size+from+r] = v, v
-				}
-			}
-		}
-	}
-	return out
 }
 
 // model makes the quadratic problem around the coefficients old.

@@ -19,6 +19,14 @@ func (m *Model) Program() dca.Program { return m.program(m.data) }
 
 func (m *Model) program(data *regression.Data) dca.Program {
 	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path}
+	p.Outline = func(model *convex.Model, r convex.Affine) dca.Level {
+		var all dca.Level
+		for range data.Folds() {
+			part := m.outline(data, model, r)
+			all.X, all.Constraints = append(all.X, part.X...), append(all.Constraints, part.Constraints...)
+		}
+		return all
+	}
 	if data.Folds() == 1 {
 		p.Build = m.level(data, 1)
 		return p
@@ -32,24 +40,31 @@ func (m *Model) program(data *regression.Data) dca.Program {
 // level builds the functions of a split or of a fold, whose losses have a share in the whole.
 func (m *Model) level(data *regression.Data, share float64) func(*convex.Model, convex.Affine) dca.Level {
 	train, val, intercept := data.Rows()
-	k := len(m.classes)
 	return func(model *convex.Model, r convex.Affine) dca.Level {
-		b := model.Variable("B", len(data.Features())*k)
-		level := dca.Level{
-			X: []*convex.Variable{b},
-			Constraints: []convex.Convex{
-				convex.Norm1(b.Expr()).MinusAffine(r.At(0)),
-				convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
-			},
-		}
+		level := m.outline(data, model, r)
 		if intercept {
-			c := model.Variable("c", k)
-			level.X = append(level.X, c)
-			level.Set = []*convex.Constraint{convex.Equal(c.Expr().Sum(), convex.Const(0))}
+			level.Set = []*convex.Constraint{convex.Equal(level.X[1].Expr().Sum(), convex.Const(0))}
 		}
 		level.Train, level.Validation = m.loss(train, level.X).Scale(share), m.loss(val, level.X).Scale(share)
 		return level
 	}
+}
+
+// outline builds the variables and penalties of a split or of a fold.
+func (m *Model) outline(data *regression.Data, model *convex.Model, r convex.Affine) dca.Level {
+	k := len(m.classes)
+	b := model.Variable("B", len(data.Features())*k)
+	level := dca.Level{
+		X: []*convex.Variable{b},
+		Constraints: []convex.Convex{
+			convex.Norm1(b.Expr()).MinusAffine(r.At(0)),
+			convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
+		},
+	}
+	if m.options.Intercept {
+		level.X = append(level.X, model.Variable("c", k))
+	}
+	return level
 }
 
 // loss is the mean one of rows, by their weights.

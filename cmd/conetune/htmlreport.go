@@ -304,10 +304,18 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// ratio writes a number from 0 to 1 with so many decimals, without zeros at the end.
+// mostDecimals are those that tell a ratio from 0 and from 1.
+const mostDecimals = 6
+
+// ratio writes a number from 0 to 1 with so many decimals, or as many more as tell it from both, without zeros at the end.
 func ratio(v float64, decimals int) string {
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	text := func() string {
+		return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', decimals, 64), "0"), ".")
+	}
+	for (text() == "0" || text() == "1") && decimals < mostDecimals {
+		decimals += 2
+	}
+	return text()
 }
 
 // fine writes four, without an exponent for sizes of daily life.
@@ -427,6 +435,10 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	for i := range order {
 		order[i] = i
 	}
+	all := len(order)
+	if sameUpper(r) {
+		order = order[:len(r.Lambda)]
+	}
 	if len(order) > mostListed {
 		slices.SortStableFunc(order, func(i, j int) int { return -compareNumbers(values[i], values[j]) })
 	}
@@ -440,7 +452,10 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if rest := len(order) - mostListed; rest > 0 {
 		add(count(rest, "more"), "", "all are in --json")
 	}
-	c.said = saidOf(r.Names, r.Lambda, len(order))
+	if len(order) < all {
+		add(r.Names[len(order)]+" to "+r.Names[all-1], fine(r.Selection.Upper[0]), "largest size that a coefficient may have, the same for all, "+c.units)
+	}
+	c.said = saidOf(r.Names, r.Lambda, all)
 	return c
 }
 

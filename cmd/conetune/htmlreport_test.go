@@ -180,7 +180,7 @@ func TestParametrised(t *testing.T) {
 	require.InDelta(t, 0.75, l1, 1e-15)
 	require.Contains(t, sameAs("elastic-net", lambda, l1, 10)[0].Code, "ElasticNet(alpha=0.4, l1_ratio=0.75)")
 	require.Contains(t, sameAs("logistic", lambda, l1, 10)[0].Code, "C=0.25, l1_ratio=0.75")
-	require.Equal(t, []string{"0", "1", "0.25", "0.999"}, []string{ratio(1e-10, 3), ratio(0.99999, 3), ratio(0.25, 3), ratio(0.999, 3)})
+	require.Equal(t, []string{"0", "1", "0.25", "0.999", "0.00008", "0.99999"}, []string{ratio(1e-10, 3), ratio(1-1e-10, 3), ratio(0.25, 3), ratio(0.999, 3), ratio(8e-5, 3), ratio(0.99999, 3)})
 	_, _, ok = parametrised(&tune.Result{Model: "weighted-lasso", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}})
 	require.False(t, ok)
 }

@@ -223,12 +223,24 @@ func describeHyperparameters(r *tune.Result) string {
 	return b.String()
 }
 
+// sameUpper says that there are several hyperparameters that are no radii, all with one value.
+func sameUpper(r *tune.Result) bool {
+	if r.Selection == nil || len(r.Selection.Upper) < 2 || len(r.Names) != len(r.Radii)+len(r.Selection.Upper) {
+		return false
+	}
+	u := r.Selection.Upper
+	return !slices.ContainsFunc(u, func(v float64) bool { return v != u[0] })
+}
+
 // describeUpper lists the hyperparameters that are no radii, the largest first where there are many.
 func describeUpper(r *tune.Result) string {
 	if r.Selection == nil || len(r.Selection.Upper) == 0 {
 		return ""
 	}
 	values := r.Selection.Upper
+	if first := len(r.Radii); sameUpper(r) {
+		return fmt.Sprintf("%s to %s, all the same: %s\n", r.Names[first], r.Names[first+len(values)-1], number(values[0]))
+	}
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i

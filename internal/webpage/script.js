@@ -84,7 +84,9 @@
       guide.setAttribute("x2", row.dataset.x);
       guide.setAttribute("visibility", seen ? "visible" : "hidden");
     };
-    show(rows.length - 1, false);
+    const chosen = [...lines].filter(([name]) => name.startsWith("chosen")).flatMap(([, cells]) => cells);
+    const first = rows.findIndex((r) => chosen.some((c) => r.cells[c].textContent !== ""));
+    show(first < 0 ? rows.length - 1 : first, false);
     slider.addEventListener("input", () => show(Number(slider.value), true));
     svg.addEventListener("pointermove", (e) => {
       const x = new DOMPoint(e.clientX, e.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;

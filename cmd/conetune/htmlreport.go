@@ -464,6 +464,10 @@ func meaningOf(model, name string) string {
 	switch {
 	case model == "weighted-lasso":
 		return "weight of the penalty on the coefficient of the feature"
+	case model == "matrix-completion" && name == "nuclear":
+		return "weight of the nuclear norm of the matrix"
+	case model == "matrix-completion":
+		return "weight of the 2-norm of the coefficients of the group"
 	case model == "multi-task", name != "lambda1" && name != "lambda2":
 		return "weight of a penalty"
 	case name == "lambda1":

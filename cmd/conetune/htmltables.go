@@ -19,7 +19,11 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 	note := fmt.Sprintf("%d of %s are in the model. A bar is what the prediction changes by when the feature rises by one standard deviation, to the right where it rises; the coefficient is in the unit of the table.",
 		len(list), count(len(fit.Features), "feature"))
 	t := &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
-		Columns: []webpage.Column{{Title: "feature"}, {Title: "effect", Number: true}, {Title: "coefficient", Number: true}}}
+		Columns: []webpage.Column{{Title: "feature"}, {Title: "effect", Number: true}}}
+	shown := shownTargets(fit)
+	for _, name := range shown {
+		t.Columns = append(t.Columns, webpage.Column{Title: name, Number: true})
+	}
 	var chosen []int
 	if j != nil && j.folds != nil {
 		t.Columns = append(t.Columns, webpage.Column{Title: "chosen by folds", Number: true})
@@ -28,10 +32,8 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true})
 	switch {
-	case fit.Classes():
-		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the labels; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
 	case fit.Targets != nil:
-		note = fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the targets; the coefficient is that of the first.", len(list), count(len(fit.Features), "feature"))
+		note = severalNote(fit, len(list), len(shown))
 	case fit.Hazard:
 		note += " Effects are on the logarithm of the hazard."
 	case fit.LogLink:
@@ -42,8 +44,16 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 		if fit.Targets != nil {
 			effect = e.size
 		}
-		key, own := strconv.FormatFloat(effect, 'g', -1, 64), strconv.FormatFloat(e.coefficient, 'g', -1, 64)
-		cells := []webpage.Cell{{Text: e.feature}, {Text: fine(effect), Key: &key}, {Text: fine(e.coefficient), Key: &own}}
+		key := strconv.FormatFloat(effect, 'g', -1, 64)
+		cells := []webpage.Cell{{Text: e.feature}, {Text: fine(effect), Key: &key}}
+		for k := range shown {
+			v := e.coefficient
+			if fit.Targets != nil {
+				v = fit.Coefficients[slices.Index(fit.Features, e.feature)*len(fit.Targets)+k]
+			}
+			own := strconv.FormatFloat(v, 'g', -1, 64)
+			cells = append(cells, webpage.Cell{Text: fine(v), Key: &own})
+		}
 		if chosen != nil {
 			share := float64(chosen[slices.Index(fit.Features, e.feature)]) / float64(len(j.folds))
 			k := strconv.FormatFloat(share, 'g', -1, 64)
@@ -59,6 +69,31 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 		return nil, ""
 	}
 	return t, note
+}
+
+// shownTargets are the headings of the columns of coefficients: one, or the first of several targets or labels.
+func shownTargets(fit tune.Fit) []string {
+	if fit.Targets == nil {
+		return []string{"coefficient"}
+	}
+	var out []string
+	for _, name := range fit.Targets[:min(len(fit.Targets), mostTargets)] {
+		out = append(out, "coefficient, "+name)
+	}
+	return out
+}
+
+// severalNote is about the table of a model of several targets or labels with so many features in use, of which some are shown.
+func severalNote(fit tune.Fit, used, shown int) string {
+	of, unit := "targets", "in the units of the table"
+	if fit.Classes() {
+		of, unit = "labels", "of the logarithms of their odds, in the units of the table"
+	}
+	which := "those of each"
+	if shown < len(fit.Targets) {
+		which = fmt.Sprintf("those of the first %d of %d (--coefficients FILE.csv has all)", shown, len(fit.Targets))
+	}
+	return fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the %s; the coefficients are %s, %s.", used, count(len(fit.Features), "feature"), of, which, unit)
 }
 
 // chosenBy counts for each feature the fits in which it has a coefficient that counts.

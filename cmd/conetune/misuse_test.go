@@ -36,7 +36,7 @@ func TestMisuse(t *testing.T) {
 	for want, args := range map[string][]string{
 		`column 3 ("w"): no row has a weight above 0`:                                         {"elastic-net", "--data", noWeight, "--weights", "w"},
 		`"y" has 30 values, 30 of them in one row each: these are numbers rather than labels`: {"multinomial", "--data", continuous},
-		"it is for elastic-net, lasso, ridge, ":                                               {"multinomial", "--data", continuous, "--penalty-factors", "a=0"},
+		"it is for elastic-net, lasso, ridge, ":                                               {"svm", "--data", continuous, "--penalty-factors", "a=0"},
 		"2 folds, but there is 1 row for them":                                                {"elastic-net", "--data", one},
 		"31 folds, but there are 30 rows for them":                                            {"elastic-net", "--data", continuous, "--folds", "31"},
 	} {

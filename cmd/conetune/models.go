@@ -268,8 +268,13 @@ var models = []modelSpec{
 		unit:    "mean multinomial loss",
 		labels:  true,
 		classes: true,
+		flags:   termNames,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
-			return multinomial.New(s, multinomial.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Name: o.label})
+			terms, err := o.terms.terms(s.Table().Features)
+			if err != nil {
+				return nil, err
+			}
+			return multinomial.New(s, multinomial.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Terms: terms, Name: o.label})
 		},
 	},
 	{

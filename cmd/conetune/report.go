@@ -53,7 +53,7 @@ func describeUnits(job *tuneJob) string { return unitsOf(job.spec, job.scaling.s
 // unitsOf says it of a model.
 func unitsOf(spec modelSpec, standardized bool) string {
 	switch {
-	case standardized && (spec.folds != nil || spec.survival):
+	case standardized && (spec.labels || spec.logLink || spec.survival):
 		return "in the units of the standardised features\n"
 	case standardized:
 		return "in the units of the standardised features and target\n"

@@ -26,9 +26,9 @@ type Multinomial struct {
 	intercept bool
 }
 
-// NewMultinomial takes rows of so many classes, each of which has one for training.
-func NewMultinomial(train, val ClassRows, classes int, intercept bool) (*Multinomial, error) {
-	g, err := sparse.MultinomialOf(sparse.Classed(train), classes, intercept)
+// NewMultinomial takes rows of so many classes, each of which has one for training, and terms of features.
+func NewMultinomial(train, val ClassRows, classes int, intercept bool, t sparse.Terms) (*Multinomial, error) {
+	g, err := sparse.MultinomialOf(sparse.Classed(train), classes, intercept, t)
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the multinomial regression: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/multipliers"
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 // classes are rows of three classes.
@@ -88,7 +89,7 @@ func TestMultinomialAgainstConic(t *testing.T) {
 			var trains, vals []classes
 			for range folds {
 				train, val := drawClasses(rng, shape.n, shape.p), drawClasses(rng, shape.m, shape.p)
-				f, err := fits.NewMultinomial(train.rows(), val.rows(), 3, true)
+				f, err := fits.NewMultinomial(train.rows(), val.rows(), 3, true, sparse.Terms{})
 				require.NoError(t, err)
 				trains, vals, parts = append(trains, train), append(vals, val), append(parts, f)
 				name := fmt.Sprint(shape, folds)

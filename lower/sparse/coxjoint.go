@@ -260,7 +260,6 @@ func (s *coxJointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lo
 	c.Values = lower.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penalties()}
 	c.Objective = s.objective(w, c.Values)
 	one, two, terms := w.Penalties[0], w.Penalties[1], s.sets[training].terms
-	bounds := box{terms.lower, terms.upper}
 	gap := 0.0
 	var missing []ranked
 	for j, v := range s.b {
@@ -268,16 +267,7 @@ func (s *coxJointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lo
 		if w.Rho > 0 {
 			descent[j] += w.Rho * (w.Centre[0][j] - v)
 		}
-		descent[j] -= f * two * v
-		var e float64
-		switch {
-		case !bounds.free(j, v, f*one):
-			e = math.Max(0, bounds.over(j, v, f*one, descent[j]))
-		case v == 0: // without a penalty
-			e = math.Abs(descent[j])
-		default:
-			e = math.Abs(descent[j] - f*one*sign(v))
-		}
+		e := terms.off(j, v, f*one, descent[j]-f*two*v)
 		if w.Rho > 0 {
 			gap += e * e / (2 * (w.Rho + f*two))
 		}

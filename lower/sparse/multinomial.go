@@ -18,14 +18,15 @@ import (
 //
 //	minimize over B (and b0)   1/n sum_i v_i (log sum_k exp(f_ik) - f_(i, y_i)) + w1 sum_jk |b_jk| + w2/2 sum_jk b_jk^2.
 //
-// where the weights v_i of the rows have the mean 1. All classes have coefficients, as in glmnet and scikit-learn; the intercepts add up to 0. Solves do not change it, and may run at the same time.
+// where the weights v_i of the rows have the mean 1. All classes have coefficients, as in glmnet and scikit-learn; the intercepts add up to 0, and so do the coefficients of a feature without a penalty and
+// bounds, see [Terms], which are the same for all classes. Solves do not change it, and may run at the same time.
 //
 // # Method
 //
 // Proximal Newton steps (Lee, Sun, Saunders, SIAM J. Optim. 2014) over working sets of entries, whose whole second derivatives
 // 1/n sum_i v_i x_ij x_il p_ik (1{k=m} - p_im) are formed; each step is a [quadratic] program. With u_ik = v_i (1{y_i=k} - p_ik), c = X'U / n, intercepts at their best, so that the
 // columns of U add up to 0, and t <= 1 such that t |c_jk| <= w1 where w2 = 0, the mean entropy of the rows of Y - tU less sum_jk max(0, t |c_jk| - w1)^2 / (2 w2) is a lower
-// bound of the optimal value.
+// bound of the optimal value. Factors and bounds of features change it as they do that of [Cox].
 type Multinomial struct {
 	x         *design.Matrix
 	class     []int
@@ -34,7 +35,12 @@ type Multinomial struct {
 	intercept bool
 	counts    []float64 // of the classes, by the weights
 	scale     float64   // the objective at B = 0 and its best intercepts
+	terms     terms     // of features
+	reach     []float64 // of features without a penalty, 0 for the others; nil where there are none
 }
+
+// multinomialReach is how many units of the logarithm of an odds a feature without a penalty may make, for the bound of the optimal value, at a value of its root mean square, see [Cox].
+const multinomialReach = 20
 
 // Classed are rows of features with a class for each, and positive weights of any unit, nil for equal ones, by which losses are means over the rows.
 type Classed struct {
@@ -60,11 +66,11 @@ type MultinomialSolution struct {
 
 // NewMultinomial checks the data: each row of x has a class from 0 to classes - 1, and each class a row.
 func NewMultinomial(x *design.Matrix, class []int, classes int, intercept bool) (*Multinomial, error) {
-	return MultinomialOf(Classed{X: x, Class: class}, classes, intercept)
+	return MultinomialOf(Classed{X: x, Class: class}, classes, intercept, Terms{})
 }
 
-// MultinomialOf is [NewMultinomial] of rows with weights.
-func MultinomialOf(rows Classed, classes int, intercept bool) (*Multinomial, error) {
+// MultinomialOf is [NewMultinomial] of rows with weights, and with terms of features. Of features without a penalty that depend on each other the fit is one of several with the same values.
+func MultinomialOf(rows Classed, classes int, intercept bool, t Terms) (*Multinomial, error) {
 	x, class := rows.X, rows.Class
 	n, _ := x.Dims()
 	if n == 0 || len(class) != n {
@@ -94,12 +100,38 @@ func MultinomialOf(rows Classed, classes int, intercept bool) (*Multinomial, err
 	if !intercept {
 		g.scale = math.Log(float64(classes))
 	}
-	for j := range x.Columns() {
-		if _, _, err := x.Sums(j); err != nil {
-			return nil, fmt.Errorf("sparse: %w", err)
-		}
+	if err := g.with(t); err != nil {
+		return nil, err
 	}
 	return g, nil
+}
+
+// with takes the terms, and checks the features.
+func (g *Multinomial) with(t Terms) error {
+	p := g.x.Columns()
+	if !t.Plain() {
+		full, err := t.check(p)
+		if err != nil {
+			return err
+		}
+		g.terms = terms{factor: full.Factors}
+		if t.Lower != nil || t.Upper != nil {
+			g.terms.lower, g.terms.upper = full.Lower, full.Upper
+		}
+		if slices.Contains(full.Factors, 0) {
+			g.reach = make([]float64, p)
+		}
+	}
+	for j := range p {
+		_, squares, err := g.x.Sums(j)
+		if err != nil {
+			return fmt.Errorf("sparse: %w", err)
+		}
+		if g.reach != nil && g.terms.always(j) && squares > 0 {
+			g.reach[j] = multinomialReach / math.Sqrt(squares/float64(len(g.class)))
+		}
+	}
+	return nil
 }
 
 // weigh is a number of row i times its weight.
@@ -121,11 +153,44 @@ func (g *Multinomial) sum(v []float64) float64 {
 // Relative is a gap in units of the objective at B = 0, that of [Options.Tol].
 func (g *Multinomial) Relative(gap float64) float64 { return gap / g.scale }
 
-// LambdaMax is the smallest w1 at which all coefficients are zero.
+// LambdaMax is the smallest w1 at which all coefficients are zero that are penalised. Where their bounds keep them there at any weight, it is that without bounds.
 func (g *Multinomial) LambdaMax() float64 {
 	s := g.begin(0, 0, nil)
 	s.look()
-	return floats.Norm(s.c, math.Inf(1))
+	top := s.top()
+	if g.reach != nil && top > 0 {
+		// The others first: at so large a weight no penalised feature wants to move, however they do.
+		s = g.begin(mostFactor*top, 0, nil)
+		s.run(context.Background(), tolDefault)
+		s.look()
+		top = s.top()
+	}
+	return top
+}
+
+// top is that of [coxSolve.top].
+func (s *multinomialSolve) top() float64 {
+	top, beyond := 0.0, 0.0
+	for e, c := range s.c {
+		f := s.terms.weight(e / s.k)
+		if f == 0 {
+			continue
+		}
+		size := math.Abs(c) / f
+		if beyond = math.Max(beyond, size); s.moves(e) {
+			top = math.Max(top, size)
+		}
+	}
+	if top == 0 {
+		return beyond
+	}
+	return top
+}
+
+// moves says that the bounds of an entry, which is 0, leave room for where its derivative draws it.
+func (s *multinomialSolve) moves(e int) bool {
+	lo, hi := s.terms.room(e / s.k)
+	return s.c[e] > 0 && hi > 0 || s.c[e] < 0 && lo < 0
 }
 
 // multinomialSolve is one run.
@@ -214,6 +279,12 @@ func (s *multinomialSolve) run(ctx context.Context, tol float64) *MultinomialSol
 		break
 	}
 	floats.AddConst(-floats.Sum(s.b0)/float64(s.k), s.b0)
+	for j := range s.reach {
+		if lo, hi := s.terms.room(j); s.terms.always(j) && math.IsInf(lo, -1) && math.IsInf(hi, 1) {
+			classes := s.b[j*s.k : (j+1)*s.k]
+			floats.AddConst(-floats.Sum(classes)/float64(s.k), classes)
+		}
+	}
 	out.B, out.B0 = s.b, s.b0
 	return out
 }
@@ -305,6 +376,7 @@ func (s *multinomialSolve) balance() bool {
 	}
 	q := &s.problem
 	q.resize(k)
+	q.box = box{}
 	clear(q.w)
 	row := make([]float64, len(s.class))
 	for l := range k {
@@ -347,9 +419,9 @@ func (s *multinomialSolve) shift(from []float64) {
 // penalty is that of coefficients.
 func (s *multinomialSolve) penalty(b []float64) float64 {
 	sum := 0.0
-	for _, v := range b {
+	for e, v := range b {
 		if v != 0 {
-			sum += s.w1*math.Abs(v) + s.w2*v*v/2
+			sum += s.terms.weight(e/s.k) * (s.w1*math.Abs(v) + s.w2*v*v/2)
 		}
 	}
 	return sum
@@ -357,18 +429,33 @@ func (s *multinomialSolve) penalty(b []float64) float64 {
 
 // dual is the lower bound.
 func (s *multinomialSolve) dual() float64 {
-	t, over := 1.0, 0.0
-	for _, v := range s.c {
-		if v = math.Abs(v); v > s.w1 {
-			over += (v - s.w1) * (v - s.w1)
-			t = math.Min(t, s.w1/v)
-		}
+	t := 1.0
+	for e, v := range s.c {
+		j := e / s.k
+		t = math.Min(t, s.terms.share(j, v, s.terms.weight(j)*s.w1))
 	}
-	bound := s.entropy(t)
+	bound := s.bound(t)
 	if t < 1 && s.w2 > 0 {
-		bound = math.Max(bound, s.entropy(1)-over/(2*s.w2))
+		return math.Max(bound, s.bound(1))
 	}
 	return bound
+}
+
+// bound is that of t.
+func (s *multinomialSolve) bound(t float64) float64 {
+	sum := s.entropy(t)
+	for e, c := range s.c {
+		j := e / s.k
+		if s.reach != nil && s.terms.always(j) {
+			lo, hi := s.terms.room(j)
+			within := 2*math.Abs(s.b[e]) + s.reach[j]
+			sum -= math.Max(t*c*math.Min(hi, within), t*c*math.Max(lo, -within))
+			continue
+		}
+		f := s.terms.weight(j)
+		sum -= s.terms.conjugate(j, t*c, f*s.w1, f*s.w2)
+	}
+	return sum
 }
 
 // entropy is the mean one of the rows of Y - tU, which are probabilities times t, whose logarithms are f less log, and 1 - t more for the class of the row.

@@ -86,7 +86,7 @@ func TestMultinomialOptimality(t *testing.T) {
 					require.NoError(t, err)
 					require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
 					last = s
-					multinomialOptimal(t, name, x, class, shape.k, intercept, w1, w2, s)
+					multinomialOptimal(t, name, x, class, shape.k, intercept, w1, w2, Terms{}, s)
 				}
 			}
 			s, err := g.Solve(context.Background(), g.LambdaMax()*(1+1e-9), 0, 1e-9, nil)
@@ -114,7 +114,60 @@ func TestMultinomialTruncated(t *testing.T) {
 			if w[1] > 0 {
 				require.Positive(t, solve.products, name)
 			}
-			multinomialOptimal(t, fmt.Sprint(name, w), x, class, k, true, w[0], w[1], s)
+			multinomialOptimal(t, fmt.Sprint(name, w), x, class, k, true, w[0], w[1], Terms{}, s)
+		}
+	}
+}
+
+// The conditions of optimality with penalty factors, some of them 0, and bounds, by whole steps and truncated ones.
+func TestMultinomialTerms(t *testing.T) {
+	for _, shape := range []struct{ n, p, k int }{{120, 9, 3}, {700, 120, 5}} {
+		x, y := lowertest.Sample(12, shape.n, shape.p, 6, 0.5)
+		class := classesOf(y, shape.k)
+		factors, low, high := make([]float64, shape.p), make([]float64, shape.p), make([]float64, shape.p)
+		for j := range factors {
+			factors[j], low[j], high[j] = float64(j%3), math.Inf(-1), math.Inf(1)
+			switch j % 4 {
+			case 1:
+				low[j] = 0
+			case 2:
+				low[j], high[j] = -0.1, 0.2
+			}
+		}
+		factors[3], factors[6] = 0.5, 0.5
+		if shape.p > 20 { // as many features without a penalty tell all labels apart
+			for j := 10; j < shape.p; j++ {
+				factors[j] += 0.5
+			}
+		}
+		for name, terms := range map[string]Terms{"factors": {Factors: factors}, "bounds": {Lower: low, Upper: high}, "both": {Factors: factors, Lower: low, Upper: high}} {
+			for storage, data := range map[string]*design.Matrix{"dense": design.New(x), "sparse": compressedColumns(x)} {
+				g, err := MultinomialOf(Classed{X: data, Class: class}, shape.k, true, terms)
+				require.NoError(t, err)
+				for _, w := range [][2]float64{{0.02, 0}, {1e-3, 1e-2}, {0, 0.05}} {
+					at := fmt.Sprint(shape, name, storage, w)
+					s, err := g.Solve(context.Background(), w[0], w[1], 1e-11, nil)
+					require.NoError(t, err)
+					require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", at, s.Gap)
+					multinomialOptimal(t, at, x, class, shape.k, true, w[0], w[1], terms, s)
+				}
+				s, err := g.Solve(context.Background(), g.LambdaMax()*(1+1e-6), 0, 1e-11, nil)
+				require.NoError(t, err)
+				for e, v := range s.B {
+					if terms.Factors == nil || terms.Factors[e/shape.k] > 0 {
+						require.Zero(t, v, "%s %s", name, storage)
+					}
+				}
+				s, err = g.Solve(context.Background(), g.LambdaMax()*0.98, 0, 1e-11, nil)
+				require.NoError(t, err)
+				moved := 0.0
+				for e, v := range s.B {
+					if terms.Factors == nil || terms.Factors[e/shape.k] > 0 {
+						moved += math.Abs(v)
+					}
+				}
+				require.Positive(t, moved, "%s %s", name, storage)
+			}
 		}
 	}
 }
@@ -129,7 +182,7 @@ func TestMultinomialProduct(t *testing.T) {
 	}
 	var want []float64
 	for _, data := range []*design.Matrix{design.New(x), compressedColumns(x)} {
-		g, err := MultinomialOf(Classed{X: data, Class: classesOf(y, k), Weights: weights}, k, true)
+		g, err := MultinomialOf(Classed{X: data, Class: classesOf(y, k), Weights: weights}, k, true, Terms{})
 		require.NoError(t, err)
 		start, err := g.Solve(context.Background(), 0.01, 0.1, 1e-6, nil)
 		require.NoError(t, err)
@@ -162,8 +215,10 @@ func TestMultinomialProduct(t *testing.T) {
 	}
 }
 
-func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k int, intercept bool, w1, w2 float64, s *MultinomialSolution) {
+func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k int, intercept bool, w1, w2 float64, terms Terms, s *MultinomialSolution) {
 	t.Helper()
+	full, err := terms.check(x.RawMatrix().Cols)
+	require.NoError(t, err)
 	n, p := x.Dims()
 	value, u := 0.0, mat.NewDense(n, k, nil)
 	for i := range n {
@@ -188,14 +243,23 @@ func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k 
 	}
 	for j := range p {
 		for m := range k {
-			b := s.B[j*k+m]
-			c := mat.Dot(x.ColView(j), u.ColView(m))/float64(n) - w2*b
-			if b != 0 {
-				require.InDelta(t, math.Copysign(w1, b), c, 1e-6, name)
-			} else {
-				require.LessOrEqual(t, math.Abs(c), w1+1e-6, name)
+			b, f, lo, hi := s.B[j*k+m], full.Factors[j], full.Lower[j], full.Upper[j]
+			c := mat.Dot(x.ColView(j), u.ColView(m))/float64(n) - f*w2*b
+			// c is a subgradient of w1 f |b|, or beyond it where a bound is met.
+			least, most := -f*w1, f*w1
+			if b > 0 {
+				least = most
+			} else if b < 0 {
+				most = least
 			}
-			value += w1*math.Abs(b) + w2*b*b/2
+			require.True(t, lo <= b && b <= hi, name)
+			if b < hi {
+				require.LessOrEqual(t, c, most+1e-6, name)
+			}
+			if b > lo {
+				require.GreaterOrEqual(t, c, least-1e-6, name)
+			}
+			value += f * (w1*math.Abs(b) + w2*b*b/2)
 		}
 	}
 	require.InEpsilon(t, value, s.Objective, 1e-10, name)

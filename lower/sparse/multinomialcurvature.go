@@ -46,10 +46,7 @@ const (
 // probabilities of these classes, they are sum_i v_i/n (p_i x_i)(x_i)' within a class, less sum_i v_i/n (p_i x_i)(p_i x_i)'.
 func (s *multinomialSolve) denseCurvatures(ctx context.Context, out []float64) {
 	size, from, threads := len(s.set), s.blocks(), runtime.GOMAXPROCS(0)
-	features := make([]int, size)
-	for i, e := range s.set {
-		features[i] = e.feature
-	}
+	features := featuresOf(s.set)
 	minus, likely, weighted := make([]float64, size*curvatureRows), make([]float64, size*curvatureRows), make([]float64, size*curvatureRows)
 	for first := 0; first < len(s.class) && ctx.Err() == nil; first += curvatureRows {
 		rows := min(curvatureRows, len(s.class)-first)
@@ -81,12 +78,7 @@ func (s *multinomialSolve) denseCurvatures(ctx context.Context, out []float64) {
 // sparseCurvatures sets the same, class by class.
 func (s *multinomialSolve) sparseCurvatures(ctx context.Context, out []float64) {
 	size, from := len(s.set), s.blocks()
-	columns := func(k int) (list []int) {
-		for _, e := range s.set[from[k]:from[k+1]] {
-			list = append(list, e.feature)
-		}
-		return list
-	}
+	columns := func(k int) []int { return featuresOf(s.set[from[k]:from[k+1]]) }
 	weights := make([]float64, len(s.class))
 	for k := range s.k {
 		right := columns(k)

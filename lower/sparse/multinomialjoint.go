@@ -36,7 +36,7 @@ func (g *Multinomial) Joint(val Classed) (*MultinomialJoint, error) {
 	if err := val.check(); err != nil {
 		return nil, err
 	}
-	return &MultinomialJoint{[2]*Multinomial{{x: x, class: class, weight: meanOne(val.Weights), k: g.k, intercept: g.intercept}, g}}, nil
+	return &MultinomialJoint{[2]*Multinomial{{x: x, class: class, weight: meanOne(val.Weights), k: g.k, intercept: g.intercept, terms: g.terms}, g}}, nil
 }
 
 // Shape is that of a point.
@@ -51,14 +51,24 @@ func (g *MultinomialJoint) Shape() []int {
 // Validation is the mean loss of a point over the validation rows.
 func (g *MultinomialJoint) Validation(x [][]float64) float64 { return g.sets[validating].at(x).loss }
 
-// Values are the losses, sum_jk |b_jk| and 1/2 sum_jk b_jk^2.
+// Values are the losses, sum_jk f_j |b_jk| and 1/2 sum_jk f_j b_jk^2.
 func (g *MultinomialJoint) Values(x [][]float64) lower.Values {
 	var losses [2]float64
 	for k, set := range g.sets {
 		losses[k] = set.at(x).loss
 	}
-	norm := floats.Norm(x[0], 2)
-	return lower.Values{Validation: losses[validating], Train: losses[training], Penalties: []float64{floats.Norm(x[0], 1), norm * norm / 2}}
+	return lower.Values{Validation: losses[validating], Train: losses[training], Penalties: g.sets[training].penalties(x[0])}
+}
+
+// penalties are those of coefficients.
+func (g *Multinomial) penalties(b []float64) []float64 {
+	one, two := 0.0, 0.0
+	for e, v := range b {
+		f := g.terms.weight(e / g.k)
+		one += f * math.Abs(v)
+		two += f * v * v / 2
+	}
+	return []float64{one, two}
 }
 
 // at is a solve at a point, with probabilities and loss.
@@ -90,7 +100,8 @@ func (g *MultinomialJoint) Joint() lower.JointSolver {
 	size := t.x.Columns() * t.k
 	s := &multinomialJointSolver{MultinomialJoint: g, b: make([]float64, size), b0: make([]float64, t.k), in: make([]bool, size)}
 	for e := range s.in {
-		s.in[e] = size <= wholeFeatures
+		lo, hi := t.terms.room(e / t.k)
+		s.in[e] = lo < hi && (size <= wholeFeatures || t.terms.always(e/t.k))
 	}
 	s.arrange()
 	return s
@@ -200,6 +211,7 @@ func (s *multinomialJointSolver) Solve(ctx context.Context, w *lower.JointWeight
 func (s *multinomialJointSolver) assemble(w *lower.JointWeights, old []float64) {
 	size, q, share := len(s.set), &s.problem, shares(w)
 	q.resize(size)
+	q.box = s.sets[training].terms.of(featuresOf(s.set))
 	clear(q.a)
 	for k, second := range s.second {
 		if share[k] > 0 {
@@ -224,8 +236,9 @@ func (s *multinomialJointSolver) assemble(w *lower.JointWeights, old []float64) 
 			q.q[i] += w.Rho * s.centre(w, e)
 		}
 		if e.feature != design.Ones {
-			row[i] += w.Penalties[1]
-			q.w[i] = w.Penalties[0]
+			f := s.sets[training].terms.weight(e.feature)
+			row[i] += f * w.Penalties[1]
+			q.w[i] = f * w.Penalties[0]
 			continue
 		}
 		for l, other := range s.set {
@@ -264,10 +277,7 @@ func (s *multinomialJointSolver) modelled(k int) float64 {
 	return sum
 }
 
-func (s *multinomialJointSolver) penalties() []float64 {
-	norm := floats.Norm(s.b, 2)
-	return []float64{floats.Norm(s.b, 1), norm * norm / 2}
-}
+func (s *multinomialJointSolver) penalties() []float64 { return s.sets[training].penalties(s.b) }
 
 // objective is F at the last solution, where the functions have some values.
 func (s *multinomialJointSolver) objective(w *lower.JointWeights, v lower.Values) float64 {
@@ -289,8 +299,8 @@ func (s *multinomialJointSolver) curvature(w *lower.JointWeights) [][]float64 {
 		e := s.set[i]
 		one, two := 0.0, 0.0
 		if e.feature != design.Ones {
-			v := *s.at(e)
-			one, two = sign(v), v
+			v, f := *s.at(e), s.sets[training].terms.weight(e.feature)
+			one, two = f*sign(v), f*v
 		}
 		gradient := floats.Dot(s.second[training][i*size:(i+1)*size], s.moved) - s.models[training].descent(e)
 		j[0], j[1], j[2] = append(j[0], gradient), append(j[1], one), append(j[2], two)
@@ -344,25 +354,24 @@ func (s *multinomialJointSolver) Check(ctx context.Context, w *lower.JointWeight
 	}
 	c.Values = lower.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penalties()}
 	c.Objective = s.objective(w, c.Values)
-	one, two := w.Penalties[0], w.Penalties[1]
+	one, two, terms := w.Penalties[0], w.Penalties[1], s.sets[training].terms
 	gap := 0.0
 	var missing []ranked
 	for e, v := range s.b {
+		j := e / s.sets[training].k
+		f := terms.weight(j)
 		if w.Rho > 0 {
 			descent[e] += w.Rho * (w.Centre[0][e] - v)
 		}
-		d := descent[e] - two*v
-		off := math.Abs(d - one*sign(v))
-		if v == 0 {
-			off = math.Max(0, math.Abs(d)-one)
+		off := terms.off(j, v, f*one, descent[e]-f*two*v)
+		if w.Rho > 0 {
+			gap += off * off / (2 * (w.Rho + f*two))
 		}
-		gap += off * off
-		if v == 0 && !s.in[e] && off > missingShare*one {
+		if v == 0 && !s.in[e] && off > missingShare*f*one {
 			missing = append(missing, ranked{-off, e})
 		}
 	}
 	if w.Rho > 0 {
-		gap /= 2 * (w.Rho + two)
 		for m, v := range ascent {
 			if s.sets[training].intercept {
 				v += w.Rho * (w.Centre[1][m] - s.b0[m])

@@ -64,7 +64,7 @@ func (s *multinomialSolve) choose() {
 	for e, v := range s.b {
 		if v != 0 {
 			used++
-		} else if over := math.Abs(s.c[e]) - s.w1; over > 0 {
+		} else if over := math.Abs(s.c[e]) - s.terms.weight(e/s.k)*s.w1; over > 0 && s.moves(e) {
 			list = append(list, ranked{-over, e})
 		}
 	}
@@ -99,6 +99,7 @@ func (s *multinomialSolve) model(curvatures, old []float64, ridge float64) {
 	size := len(s.set)
 	q := &s.problem
 	q.resize(size)
+	q.box = s.terms.of(featuresOf(s.set))
 	copy(q.a, curvatures)
 	largest := 0.0
 	for i := range size {
@@ -122,10 +123,20 @@ func (s *multinomialSolve) model(curvatures, old []float64, ridge float64) {
 			q.q[i] += floats.Sum(s.u[e.class]) / s.n
 			continue
 		}
+		f := s.terms.weight(e.feature)
 		q.q[i] += s.c[e.feature*s.k+e.class]
-		row[i] += s.w2
-		q.w[i] = s.w1
+		row[i] += f * s.w2
+		q.w[i] = f * s.w1
 	}
+}
+
+// featuresOf are those of a set of entries.
+func featuresOf(set []entry) []int {
+	out := make([]int, len(set))
+	for i, e := range set {
+		out[i] = e.feature
+	}
+	return out
 }
 
 // line goes from old towards to, as far as the objective falls by a share of what the model promises. It says whether the objective fell, or the change is of the size of
@@ -139,7 +150,7 @@ func (s *multinomialSolve) line(old, to []float64) bool {
 			promise -= d * floats.Sum(s.u[e.class]) / s.n
 			continue
 		}
-		promise += s.w1*(math.Abs(to[i])-math.Abs(old[i])) + s.w2/2*(to[i]*to[i]-old[i]*old[i]) - d*s.c[e.feature*s.k+e.class]
+		promise += s.terms.weight(e.feature)*(s.w1*(math.Abs(to[i])-math.Abs(old[i]))+s.w2/2*(to[i]*to[i]-old[i]*old[i])) - d*s.c[e.feature*s.k+e.class]
 	}
 	if !(promise < 0) {
 		return false

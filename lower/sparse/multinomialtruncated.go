@@ -33,6 +33,8 @@ type truncation struct {
 	*multinomialSolve
 	list   []placed    // the working set by features
 	side   []float64   // of the entries: 1, -1, or 0 where there is no penalty on the absolute value
+	ridge  []float64   // w2 times their factors, and a little more
+	held   []bool      // they are at a bound beyond which they want to move
 	down   []float64   // minus the derivatives of the objective on that side
 	second []float64   // the diagonal of its second derivatives, nearly
 	along  [][]float64 // a direction by rows and classes
@@ -54,7 +56,7 @@ func (s *multinomialSolve) truncated(ctx context.Context, accuracy float64) bool
 // truncation has the derivatives at the point.
 func (s *multinomialSolve) truncation() *truncation {
 	size := len(s.set)
-	t := &truncation{multinomialSolve: s, list: place(s.set), side: make([]float64, size), down: make([]float64, size), second: make([]float64, size)}
+	t := &truncation{multinomialSolve: s, list: place(s.set), side: make([]float64, size), ridge: make([]float64, size), held: make([]bool, size), down: make([]float64, size), second: make([]float64, size)}
 	for range s.k {
 		t.along = append(t.along, make([]float64, len(s.class)))
 	}
@@ -66,6 +68,7 @@ func (s *multinomialSolve) truncation() *truncation {
 	}
 	for i, e := range s.set {
 		t.down[i] = s.descent(e)
+		t.ridge[i] = leastCurvature
 		if t.second[i] = mean[e.class] + leastCurvature; e.feature != design.Ones {
 			t.penalise(i, mean[e.class])
 		}
@@ -76,15 +79,20 @@ func (s *multinomialSolve) truncation() *truncation {
 // penalise adds the penalties of a coefficient to the derivatives.
 func (t *truncation) penalise(i int, mean float64) {
 	e := t.set[i]
-	v := t.at(e)
-	if t.w1 > 0 {
+	v, f := t.at(e), t.terms.weight(e.feature)
+	if f*t.w1 > 0 {
 		if t.side[i] = sign(v); v == 0 {
 			t.side[i] = sign(t.down[i])
 		}
 	}
-	t.down[i] -= t.w1*t.side[i] + t.w2*v
+	t.down[i] -= f * (t.w1*t.side[i] + t.w2*v)
 	_, squares, _ := t.x.Sums(e.feature)
-	t.second[i] = mean*squares/t.n + t.w2 + leastCurvature
+	t.ridge[i] += f * t.w2
+	t.second[i] = mean*squares/t.n + t.ridge[i]
+	lo, hi := t.terms.room(e.feature)
+	if t.held[i] = v >= hi && t.down[i] > 0 || v <= lo && t.down[i] < 0; t.held[i] {
+		t.down[i] = 0
+	}
 }
 
 // product sets out to the second derivatives times a direction.
@@ -95,10 +103,9 @@ func (t *truncation) product(out, v []float64) {
 	t.add(t.along, t.list, v)
 	t.turn()
 	t.correlate(out, t.list, t.along)
-	for i, e := range t.set {
-		out[i] = out[i]/t.n + leastCurvature*v[i]
-		if e.feature != design.Ones {
-			out[i] += t.w2 * v[i]
+	for i := range out {
+		if out[i] = out[i]/t.n + t.ridge[i]*v[i]; t.held[i] {
+			out[i] = 0
 		}
 	}
 }
@@ -160,6 +167,10 @@ func (t *truncation) search(old, step []float64) bool {
 			v := old[i] + length*step[i]
 			if v*t.side[i] < 0 {
 				v = 0
+			}
+			if e.feature != design.Ones {
+				lo, hi := t.terms.room(e.feature)
+				v = math.Max(lo, math.Min(hi, v))
 			}
 			promise += (v - old[i]) * t.down[i]
 			if e.feature == design.Ones {

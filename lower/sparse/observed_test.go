@@ -202,9 +202,9 @@ func TestMultinomialRowsOfWeight(t *testing.T) {
 		return out
 	}
 	for _, intercept := range []bool{true, false} {
-		a, err := MultinomialOf(classes(once), 3, intercept)
+		a, err := MultinomialOf(classes(once), 3, intercept, Terms{})
 		require.NoError(t, err)
-		b, err := MultinomialOf(classes(often), 3, intercept)
+		b, err := MultinomialOf(classes(often), 3, intercept, Terms{})
 		require.NoError(t, err)
 		require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-9)
 		s, err := a.Solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)

@@ -256,11 +256,11 @@ func (s *smoothSolve) run(ctx context.Context, o Options) (*Solution, error) {
 		}
 		if out.Gap <= o.Tol*s.scale {
 			out.Status = lower.Optimal
-		} else if idle >= idleSteps && out.Gap <= exhaustedGap*s.scale {
+		} else if idle >= idleSteps && out.Gap <= exhaustedGap*s.scale || idle >= worseSteps && out.Gap <= worseGap*s.scale {
 			out.Status = lower.Exhausted
 		} else if ctx.Err() != nil {
 			out.Status = lower.Cancelled
-		} else if out.Outer < newtonSteps && out.Epochs < o.MaxEpochs {
+		} else if out.Outer < patientSteps && (out.Outer < newtonSteps || idle < idleMost) && out.Epochs < o.MaxEpochs {
 			step, err := s.step(ctx, o, out)
 			if err != nil {
 				return nil, err
@@ -296,6 +296,12 @@ const (
 	rounded = 1e-13
 	// idleSteps is how many steps in a row may leave the gap as it is.
 	idleSteps = 3
+	// Where features tell the labels apart and weights are next to nothing, predictions are large, and rounding is, too: worseGap is the gap below which so many steps are the end.
+	worseSteps, worseGap = 8, 1e-6
+	// There, each step takes a share of the loss that is left, so that there may be patientSteps of them, as long as less than idleMost in a row leave more than half the gap.
+	patientSteps, idleMost = 3000, 300
+	// stepEpochs are those of the local regression of a step.
+	stepEpochs = 3000
 )
 
 // predict sets f to X b + b0.
@@ -405,7 +411,7 @@ func (s *smoothSolve) step(ctx context.Context, o Options, out *Solution) ([]flo
 	// The error of c, and with it the gap, goes with the root of that of the objective.
 	gap := out.Gap / s.scale
 	tol := s.scale * math.Max(1e-3*o.Tol*o.Tol, math.Min(1e-4, 0.01*gap*gap))
-	o.Start, o.Tol, o.MaxEpochs = &Solution{B: s.b}, math.Max(1e-18, tol/g.data.Scale), o.MaxEpochs-out.Epochs
+	o.Start, o.Tol, o.MaxEpochs = &Solution{B: s.b}, math.Max(1e-18, tol/g.data.Scale), min(stepEpochs, o.MaxEpochs-out.Epochs)
 	sub, err := g.Solve(ctx, w, o)
 	if err == nil && sub.Outer == 0 && sub.Status == lower.Optimal && out.Gap > exhaustedGap*s.scale {
 		// The start solves the local regression to that tolerance already, though it does not solve the whole: with small w2 the one gap may be far

@@ -83,6 +83,18 @@ func (t terms) of(columns []int) (x box) {
 	return x
 }
 
+// off is by how much a coefficient at v of a feature misses the conditions of optimality, where its absolute value has the weight w and g is minus the derivative of what is smooth.
+func (t terms) off(j int, v, w, g float64) float64 {
+	bounds := box{t.lower, t.upper}
+	switch {
+	case !bounds.free(j, v, w):
+		return math.Max(0, bounds.over(j, v, w, g))
+	case v == 0: // without a penalty
+		return math.Abs(g)
+	}
+	return math.Abs(g - w*sign(v))
+}
+
 // penalties are sum_j f_j |b_j| and 1/2 sum_j f_j b_j^2.
 func (t terms) penalties(b []float64) (one, two float64) {
 	for j, v := range b {

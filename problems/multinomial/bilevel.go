@@ -2,6 +2,7 @@ package multinomial
 
 import (
 	"context"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -42,8 +43,9 @@ func (m *Model) level(data *regression.Data, share float64) func(*convex.Model, 
 	train, val, intercept := data.Rows()
 	return func(model *convex.Model, r convex.Affine) dca.Level {
 		level := m.outline(data, model, r)
+		level.Set = m.set(data, level.X[0].Expr())
 		if intercept {
-			level.Set = []*convex.Constraint{convex.Equal(level.X[1].Expr().Sum(), convex.Const(0))}
+			level.Set = append(level.Set, convex.Equal(level.X[1].Expr().Sum(), convex.Const(0)))
 		}
 		level.Train, level.Validation = m.loss(train, level.X).Scale(share), m.loss(val, level.X).Scale(share)
 		return level
@@ -56,15 +58,49 @@ func (m *Model) outline(data *regression.Data, model *convex.Model, r convex.Aff
 	b := model.Variable("B", len(data.Features())*k)
 	level := dca.Level{
 		X: []*convex.Variable{b},
-		Constraints: []convex.Convex{
-			convex.Norm1(b.Expr()).MinusAffine(r.At(0)),
-			convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
-		},
 	}
+	one, two := convex.Norm1(b.Expr()), convex.SumSquares(b.Expr()).Scale(0.5)
+	if data.Terms().Factors != nil {
+		for c := range k {
+			if own := m.ofClass(data, b.Expr(), c); c == 0 {
+				one, two = data.Norm1(own), data.HalfSquares(own)
+			} else {
+				one, two = one.Plus(data.Norm1(own)), two.Plus(data.HalfSquares(own))
+			}
+		}
+	}
+	level.Constraints = []convex.Convex{one.MinusAffine(r.At(0)), two.MinusAffine(r.At(1))}
 	if m.options.Intercept {
 		level.X = append(level.X, model.Variable("c", k))
 	}
 	return level
+}
+
+// ofClass are the coefficients of a class.
+func (m *Model) ofClass(data *regression.Data, b convex.Affine, c int) convex.Affine {
+	at := make([]int, len(data.Features()))
+	for j := range at {
+		at[j] = j*len(m.classes) + c
+	}
+	return b.Pick(at)
+}
+
+// set are the bounds of coefficients, and that those of a feature without a penalty add up to 0 over the classes where it has none, which nothing else determines.
+func (m *Model) set(data *regression.Data, b convex.Affine) (out []*convex.Constraint) {
+	if of := data.Set(); of != nil {
+		for c := range m.classes {
+			out = append(out, of(m.ofClass(data, b, c))...)
+		}
+	}
+	t := data.Terms()
+	for j, f := range t.Factors {
+		if f > 0 || t.Lower != nil && !math.IsInf(t.Lower[j], -1) || t.Upper != nil && !math.IsInf(t.Upper[j], 1) {
+			continue
+		}
+		k := len(m.classes)
+		out = append(out, convex.Equal(b.Slice(j*k, (j+1)*k).Sum(), convex.Const(0)))
+	}
+	return out
 }
 
 // loss is the mean one of rows, by their weights.

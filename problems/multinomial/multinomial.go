@@ -13,7 +13,7 @@
 //
 // (J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for generalized linear models via coordinate descent, JSS 33, 2010, for the penalty
 // form). All classes have coefficients, none is the reference; intercepts are not penalised and add up to 0. The class with the largest f_k is predicted. Errors are mean
-// losses. A backend needs exponential cones.
+// losses. A backend needs exponential cones. Features may have penalty factors and bounds, see [regression.Terms]; the coefficients of one without a penalty and bounds add up to 0 over the classes.
 package multinomial
 
 import (
@@ -37,6 +37,8 @@ type Options struct {
 	Standardize bool
 	// Scaling is the unit of the features; the zero value is that of the table.
 	Scaling dataset.Scaling
+	// Terms are penalty factors and bounds of single features, the same for all classes.
+	Terms regression.Terms
 	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
 	R0 []float64
 	// Name is the name of the class of a value of the target; nil writes the value.
@@ -81,7 +83,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		}
 	}
 	coded := s.Map(func(y float64) float64 { return float64(m.class(y)) })
-	if m.data, err = regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, KeepTarget: true}); err != nil {
+	if m.data, err = regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, KeepTarget: true, Terms: o.Terms}); err != nil {
 		return nil, fmt.Errorf("multinomial: %w", err)
 	}
 	if o.R0 != nil && len(o.R0) != 2 {
@@ -130,7 +132,7 @@ func (m *Model) Penalised() (lower.Penalised, error) { return m.fits(m.data) }
 func (m *Model) fits(data *regression.Data) (lower.Penalised, error) {
 	return lower.OverFolds(data.Folds(), func(t int) (lower.Penalised, error) {
 		train, val, intercept := data.Fold(t).Rows()
-		return fits.NewMultinomial(classRows(train), classRows(val), len(m.classes), intercept)
+		return fits.NewMultinomial(classRows(train), classRows(val), len(m.classes), intercept, data.Terms())
 	})
 }
 

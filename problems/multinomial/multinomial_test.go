@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multinomial"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -51,10 +52,15 @@ func meanLoss(d *dataset.Data, f tune.Fit) float64 {
 
 // The fit has the answers of the conic program, in penalty form as within radii: errors, coefficients, and the optimum.
 func TestAgainstConic(t *testing.T) {
-	for _, standardize := range []bool{false, true} {
+	inf := math.Inf(1)
+	for k, terms := range []regression.Terms{
+		{}, {}, {Factors: []float64{1, 0, 2, 0.5, 1, 1}}, {Lower: []float64{0, -inf, -0.1, -inf, -inf, 0}, Upper: []float64{inf, 0.3, 0.1, inf, inf, 0}},
+		{Factors: []float64{0, 1, 1, 3, 1, 1}, Lower: []float64{-inf, -0.2, -inf, 0, -inf, -inf}},
+	} {
+		standardize := k > 0
 		var results []*tune.Result
 		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-			m, err := multinomial.New(split(3, 60), multinomial.Options{Intercept: true, Standardize: standardize})
+			m, err := multinomial.New(split(3, 60), multinomial.Options{Intercept: true, Standardize: standardize, Terms: terms})
 			require.NoError(t, err)
 			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 16, Engine: engine, Seed: 1})
 			require.NoError(t, err)

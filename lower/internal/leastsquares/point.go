@@ -46,6 +46,9 @@ func (s *Point) Residual() {
 		}
 	}
 	s.Fold()
+	if s.Mean != nil { // a column far from 0 has a mean whose rounding is large beside its deviations
+		floats.AddConst(-floats.Sum(s.R)/s.N, s.R)
+	}
 }
 
 // Fold adds the constant part to the residual.

@@ -19,6 +19,7 @@ type evaluator struct {
 	fit   *lower.Chain   // nil if all are conic programs
 	conic *dca.Penalized // nil before the first
 	gap   float64        // of solves by the fit, in the place of its own where it is larger
+	alone bool           // what the fit cannot solve is not solved at all
 }
 
 func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
@@ -151,7 +152,7 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 	pt, err := e.fit.SolveTo(ctx, slices.Concat(tr.Lambda, tr.Upper), math.Max(e.gap, gapOf(e.fit.Fit())))
 	if err != nil || !pt.Solved {
 		_, compact := e.fit.Fit().(lower.Compact) // whose points are not mixed with those of conic programs
-		return ctx.Err() != nil || compact, err
+		return ctx.Err() != nil || compact || e.alone, err
 	}
 	tr.X, tr.Gap = pt.X, known(pt.Gap)
 	return true, nil

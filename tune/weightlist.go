@@ -143,10 +143,16 @@ func (t *Task) searchWeights(ctx context.Context, list *weightList) (*Result, er
 		return t.Finish(ctx, "", "")
 	}
 	defer e.close()
-	e.gap = list.gap
+	e.gap, e.alone = list.gap, list.alone
 	c := compass{ctx: ctx, at: t.recorded(e, len(list.points)+compassTrials), low: list.low, sure: list.sure, first: list.first, gain: list.left, listed: list.alone}
 	if err := c.through(list); err != nil {
 		return nil, err
+	}
+	if c.best.X == nil && e.alone && ctx.Err() == nil { // the fit can solve none
+		e.alone = false
+		if err := c.through(list); err != nil {
+			return nil, err
+		}
 	}
 	if c.best.X != nil && len(c.best.Lambda) <= compassMost {
 		c.trials = 0
@@ -157,7 +163,7 @@ func (t *Task) searchWeights(ctx context.Context, list *weightList) (*Result, er
 	if ctx.Err() != nil || t.failed > 0 {
 		return t.Finish(ctx, "", "")
 	}
-	if e.gap = 0; list.gap > 0 && t.best.X != nil {
+	if e.gap, e.alone = 0, false; list.gap > 0 && t.best.X != nil {
 		last, err := e.at(ctx, t.best.Lambda)
 		if err != nil {
 			return nil, err
@@ -169,14 +175,15 @@ func (t *Task) searchWeights(ctx context.Context, list *weightList) (*Result, er
 	return t.Finish(ctx, "", fmt.Sprintf(searchedFirst, list.why))
 }
 
-// recorded is an evaluation that tells where the run is, of so many points, and keeps the trial.
+// recorded is an evaluation that tells where the run is, of so many points, and keeps the trial. Weights so small that the fit cannot solve the lower level there, as predictions are larger than any
+// label needs, are none to choose.
 func (t *Task) recorded(e *evaluator, points int) func(context.Context, []float64) (Trial, error) {
 	point := 0
 	return func(ctx context.Context, lambda []float64) (Trial, error) {
 		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: point, Points: points}})
 		point++
 		tr, err := e.at(ctx, lambda)
-		if err == nil && ctx.Err() == nil {
+		if err == nil && ctx.Err() == nil && (tr.X != nil || !e.alone) {
 			t.Record(tr)
 			if t.Config.KeepFits && tr.X != nil {
 				fit := t.Model.Fit(tr.X)

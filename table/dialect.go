@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -333,6 +334,33 @@ func missing(cell string) bool { return cell == "" || missingTexts[cell] }
 // looksLikeData says whether a cell of the line is a number.
 func (d *Dialect) looksLikeData(cells []string) bool { return slices.ContainsFunc(cells, d.number) }
 
+// fewestYears are as many as make a heading of years.
+const fewestYears = 3
+
+// years says whether the numbers among the cells are years at even distances, as over the columns of a wide table.
+func (d *Dialect) years(cells []string) bool {
+	var years []int
+	for _, cell := range cells {
+		if !d.number(cell) {
+			continue
+		}
+		year, err := strconv.Atoi(cell)
+		if err != nil || year < 1000 || year > 2999 {
+			return false
+		}
+		years = append(years, year)
+	}
+	if len(years) < fewestYears {
+		return false
+	}
+	for k := 2; k < len(years); k++ {
+		if years[k]-years[k-1] != years[1]-years[0] {
+			return false
+		}
+	}
+	return years[1] > years[0]
+}
+
 // looksLikeNames says whether the cells of a first line are names for those below.
 func (d *Dialect) looksLikeNames(first []string, rest [][]string) bool {
 	numbers, counting := true, true
@@ -346,6 +374,8 @@ func (d *Dialect) looksLikeNames(first []string, rest [][]string) bool {
 	case !d.looksLikeData(first):
 		return true
 	case first[0] == "": // of an index
+		return true
+	case d.years(first):
 		return true
 	}
 	for j, name := range first {

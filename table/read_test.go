@@ -253,6 +253,10 @@ func TestHeader(t *testing.T) {
 	}
 	table := decode(t, "country,1990,1991\nUS,1,2\n", Options{Header: "yes"})
 	require.Equal(t, []string{"country", "1990", "1991"}, table.Names())
+	table = decode(t, "country,code,1990,1991,1992\nAruba,ABW,4.8,4.7,4.5\nAngola,AGO,7.3,7.4,7.4\n", Options{}) // years, as over the columns of a wide table
+	require.Equal(t, []string{"country", "code", "1990", "1991", "1992"}, table.Names())
+	table = decode(t, "Aruba,ABW,1990,2.5,1992\nAngola,AGO,1991,7.4,1993\n", Options{})
+	require.Equal(t, []string{"x1", "x2", "x3", "x4", "x5"}, table.Names())
 	table = decode(t, "a,b\nc,d\n", Options{Header: "no"})
 	require.Equal(t, 2, table.Rows())
 	require.Equal(t, 1, table.Index("2"))

@@ -36,6 +36,7 @@ type reader struct {
 	comments int // lines after the names
 
 	verbatim []bool // columns whose cells are texts as they are; nil for none
+	missing  spellings
 	parts    *parts // of a table that is read in parts
 }
 
@@ -334,8 +335,13 @@ func (r *reader) merge(p *part) error {
 		if w.global[code] == unknown {
 			w.global[code] = r.code(int(j), w.texts[code])
 		}
-		p.x[at] = textCell(w.global[code])
+		if w.global[code] == missingCode {
+			p.x[at] = missingCell
+		} else {
+			p.x[at] = textCell(w.global[code])
+		}
 	}
+	r.missing.clear(p.x, r.verbatim, r.width)
 	if p.n == 0 {
 		return nil
 	}
@@ -357,6 +363,9 @@ func (r *reader) code(j int, text string) uint32 {
 	if r.latin || !utf8.ValidString(text) {
 		text = string(textfile.Trim([]byte(decodeLatin1([]byte(text)))))
 		r.latins++
+	}
+	if r.missing.texts[text] && (r.verbatim == nil || !r.verbatim[j]) {
+		return missingCode
 	}
 	if r.codes[j] == nil {
 		r.codes[j] = map[string]uint32{}

@@ -21,12 +21,14 @@ type Builder struct {
 	budget  int64
 	used    int64
 	err     error
+
+	verbatim []bool // columns whose texts stay as they are; nil for none
+	missing  spellings
 }
 
 // buildColumn is what a column needs while it grows.
 type buildColumn struct {
 	cells  map[string]float64 // of texts
-	kept   bool               // texts that stand for a missing value are texts
 	times  map[time.Time]float64
 	stamps []stamp
 	clock  bool // some time is not midnight
@@ -70,11 +72,15 @@ func NewBuilder(file string, names []string, line int, numbered bool) (*Builder,
 	return b, b.err
 }
 
-// Verbatim makes texts of columns that stand for a missing value elsewhere, NA for example, texts as they are, see [Options].Verbatim; names that are not there pass.
-func (b *Builder) Verbatim(names []string) {
-	for _, name := range names {
+// Heed takes what the options say of cells: which columns keep their texts as they are, NA for example, and what stands for a missing value in the others.
+func (b *Builder) Heed(o Options) {
+	b.table.missing, b.missing = o.Missing, newSpellings(o.Missing)
+	for _, name := range o.Verbatim {
 		if j := b.table.Index(name); j >= 0 {
-			b.columns[j].kept = true
+			if b.verbatim == nil {
+				b.verbatim = make([]bool, len(b.columns))
+			}
+			b.verbatim[j] = true
 		}
 	}
 }
@@ -177,7 +183,7 @@ func (b *Builder) newText(j int, text string) float64 {
 	cell := missingCell
 	if v, n := textfile.Decimal([]byte(short)); n > 0 && n == len(short) && formatNumber(v) == short && math.Abs(v) <= textfile.LargestEntry {
 		cell = v
-	} else if short != "" && (!missingTexts[short] || b.columns[j].kept) {
+	} else if short != "" && (!missingTexts[short] && !b.missing.texts[short] || b.verbatim != nil && b.verbatim[j]) {
 		if before, known := b.columns[j].cells[short]; known {
 			return before
 		}
@@ -256,6 +262,7 @@ func (b *Builder) settle() {
 			break
 		}
 	}
+	b.missing.clear(b.batch, b.verbatim, len(b.columns))
 	b.take(kept.settle(b.batch, len(b.columns)) + 4*len(kept.lines))
 	t.rows += n
 	t.blocks = append(t.blocks, kept)

@@ -9,6 +9,7 @@ const (
 	textBits     = 0x7ff8_0002_0000_0000
 	highBits     = 0xffff_ffff_0000_0000
 	overflowCode = math.MaxUint32 - 1 // a text that the dictionary has no room for
+	missingCode  = math.MaxUint32 - 2 // a text that stands for a missing value
 )
 
 var missingCell = math.Float64frombits(missingBits)
@@ -25,9 +26,3 @@ func textCode(v float64) (uint32, bool) {
 
 // isNumber says whether a cell is a number: all numbers of a file are finite.
 func isNumber(v float64) bool { return v == v }
-
-// missingTexts are the spellings of missing values beside the empty cell.
-var missingTexts = map[string]bool{
-	"NA": true, "N/A": true, "n/a": true, "#N/A": true, "#NA": true, "<NA>": true, "NaN": true, "nan": true, "NAN": true, "-nan": true, "-NaN": true,
-	"NaT": true, "NULL": true, "null": true, "Null": true, "None": true, "none": true, "?": true, ".": true, "NA_character_": true, "NA_real_": true, "NA_integer_": true,
-}

@@ -345,7 +345,7 @@ func (d *Design) addMixed(j int) {
 		d.wrong.add(line, t.field(j), "%s", reason)
 		return
 	}
-	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or leave the column out by --drop, or take it as a category by --categorical",
+	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or say by --na what stands for a missing value, or leave the column out by --drop, or take it as a category by --categorical",
 		quote(text), plural(numbers, "number"), plural(c.Texts, "text"), atLines(c.textLines, c.Texts))
 }
 

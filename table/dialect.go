@@ -31,6 +31,8 @@ type Options struct {
 	Header string
 	// Verbatim are the names of columns whose cells are texts as they stand in the file, numbers with leading zeros for example; names that are not there pass.
 	Verbatim []string
+	// Missing are texts and numbers that stand for a missing value, beside those that always do; Verbatim columns keep them.
+	Missing []string
 	// Sheet is that of a workbook, its first one where it is empty.
 	Sheet string
 	// Formats are those that are known beside text.
@@ -122,6 +124,8 @@ func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
 	for _, line := range data {
 		rows = append(rows, d.split(line))
 	}
+	beyond := newSpellings(o.Missing)
+	beyond.clearTexts(rows[min(1, len(rows)):])
 	d.columns = mode(rows)
 	d.Decimal = d.findDecimal(rows, o)
 	d.findHeader(rows, comment, o)
@@ -328,8 +332,6 @@ func (d *Dialect) number(cell string) bool {
 	}
 	return textfile.IsNumber([]byte(cell))
 }
-
-func missing(cell string) bool { return cell == "" || missingTexts[cell] }
 
 // looksLikeData says whether a cell of the line is a number.
 func (d *Dialect) looksLikeData(cells []string) bool { return slices.ContainsFunc(cells, d.number) }

@@ -25,6 +25,8 @@ type Encoder struct {
 	Columns []Coding `json:"columns"`
 	// Rule is what becomes of missing values.
 	Rule Missing `json:"missing"`
+	// Spellings of missing values, see [Options].Missing.
+	Spellings []string `json:"missing_spellings,omitempty"`
 	// Labels are the texts of a target of labels: the first is 0, the second 1, and so on. Without them targets are numbers.
 	Labels []string `json:"labels,omitempty"`
 	// Event is how a target of times is completed; nil for other targets.
@@ -94,7 +96,7 @@ const often = 0.05
 // Fit learns from rows of the table, those of training, how its columns become features. The error is an [*Errors].
 func (d *Design) Fit(rows []int) (*Encoder, error) {
 	t := d.table
-	e := &Encoder{Rule: d.wanted.Missing, Labels: d.labels, Event: d.event}
+	e := &Encoder{Rule: d.wanted.Missing, Spellings: t.missing, Labels: d.labels, Event: d.event}
 	var numbers []int // columns, and which coding they are
 	var codings []int
 	for _, j := range d.features {

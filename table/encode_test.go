@@ -174,7 +174,7 @@ func TestChooseErrors(t *testing.T) {
 		{numbers + "red,1,2\n3,4,inf\n", Wanted{Targets: []string{"price"}},
 			`f: 2 things are wrong
 f:63: column 3 ("price"): "inf" found, expected a finite number
-f:62: column 1 ("a"): "red" found, expected a number: 61 numbers and 1 text (line 62); correct or empty these, or leave the column out by --drop, or take it as a category by --categorical`},
+f:62: column 1 ("a"): "red" found, expected a number: 61 numbers and 1 text (line 62); correct or empty these, or say by --na what stands for a missing value, or leave the column out by --drop, or take it as a category by --categorical`},
 		{"a,y\n1,\n2,NA\n", Wanted{}, "the target is missing in all rows"},
 	} {
 		_, err := Choose(decode(t, c.text, Options{}), c.w)

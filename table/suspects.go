@@ -18,7 +18,7 @@ func (d *Design) suspects() {
 		}
 		if code, where := d.missingCode(j); where.Count > 0 {
 			d.findings = found(d.findings, "hint", []FoundColumn{where},
-				"%s: "+formatNumber(code)+", far from all other values, is read as a number; if it stands for a missing value, empty these cells")
+				"%s: "+formatNumber(code)+", far from all other values, is read as a number; if it stands for a missing value, --na "+formatNumber(code)+" says so")
 		}
 	}
 	d.findings = found(d.findings, "hint", constant, "the target, %s, is the same in all rows: there is nothing to predict")

@@ -46,7 +46,7 @@ func TestMissingCodes(t *testing.T) {
 		}
 		require.Len(t, hints, 1, c)
 		require.Contains(t, hints[0], fmt.Sprintf("column \"a\" (%d, line", (39+c.every)/c.every))
-		require.Contains(t, hints[0], fmt.Sprintf("%d, far from all other values, is read as a number; if it stands for a missing value, empty these cells", c.code))
+		require.Contains(t, hints[0], fmt.Sprintf("%[1]d, far from all other values, is read as a number; if it stands for a missing value, --na %[1]d says so", c.code))
 	}
 }
 

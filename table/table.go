@@ -18,6 +18,7 @@ type Table struct {
 	rows     int
 	blocks   []block
 	findings []Finding
+	missing  []string // of [Options]
 }
 
 // Name is the name of the file.
@@ -108,13 +109,13 @@ func readOnce(in *input, o Options, joined *Dialect, parts *parts) (*Table, erro
 		return nil, err
 	}
 	defer s.Close()
-	t := &Table{name: in.name}
+	t := &Table{name: in.name, missing: o.Missing}
 	dialect, _ := sniff(s.Source, o)
 	if joined != nil {
 		dialect = *joined
 	}
 	t.dialect = dialect
-	r := &reader{table: t, source: s.Source, latin: o.Encoding == Latin1, parts: parts}
+	r := &reader{table: t, source: s.Source, latin: o.Encoding == Latin1, parts: parts, missing: newSpellings(o.Missing)}
 	if err := r.readNames(); err != nil {
 		return t, err
 	}

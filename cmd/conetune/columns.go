@@ -10,7 +10,10 @@ import (
 )
 
 // dialectFlags say how a file is written, where its content does not.
-type dialectFlags struct{ table.Options }
+type dialectFlags struct {
+	table.Options
+	gaps string
+}
 
 func (d *dialectFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.Separator, "sep", "", "what stands between the cells of a table, `C`: , ; | or tab, space, comma, semicolon (default: found from the file)")
@@ -19,12 +22,14 @@ func (d *dialectFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.Comment, "comment", "", "character `C` with which lines begin that are passed over, or none (default: #)")
 	fs.StringVar(&d.Header, "header", "", "`YES` or no: whether the first line of a table names its columns (default: found from the file)")
 	fs.StringVar(&d.Sheet, "sheet", "", "`NAME` of the sheet of a workbook (default: the first one)")
+	fs.StringVar(&d.gaps, "na", "", "texts and numbers that stand for missing values, `A,B,..`, -999 for example, beside the usual ones (docs/tables.md)")
 }
 
 func (d *dialectFlags) check() error {
 	if err := d.Validate(); err != nil {
 		return badInputf("--sep, --decimal, --encoding, --comment, --header: %w", err)
 	}
+	d.Missing = names(d.gaps)
 	return nil
 }
 
@@ -52,7 +57,7 @@ func (c *columnFlags) register(fs *pflag.FlagSet) {
 }
 
 // columnFlagNames are the flags for tables of columns, which other data do not take.
-var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "fold-column", "group", "time", "weights", "offset", "event", "sep", "decimal", "encoding", "comment", "header", "sheet"}
+var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "na", "fold-column", "group", "time", "weights", "offset", "event", "sep", "decimal", "encoding", "comment", "header", "sheet"}
 
 // changed is the first of these flags that was given, or empty.
 func (c *columnFlags) changed(fs *pflag.FlagSet) string {

@@ -56,6 +56,7 @@ func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsT
 	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && id != m.Offset && !slices.ContainsFunc(m.Encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {
 		t.options.Verbatim = []string{id}
 	}
+	t.options.Missing = slices.Concat(m.Encoding.Spellings, t.options.Missing)
 	var last *table.Reading
 	var name string
 	findings, err := t.in.tableParts(t.path, t.options, func() { last = nil; begin() }, func(columns *table.Table) error {

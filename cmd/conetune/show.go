@@ -247,6 +247,9 @@ func describeEncoding(e *table.Encoder) string {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Column, c.Kind, levels, missing)
 	}
 	w.Flush()
+	if e.Spellings != nil {
+		fmt.Fprintf(&b, "missing, beside the usual: %s\n", strings.Join(e.Spellings, ", "))
+	}
 	if v := e.Event; v != nil {
 		fmt.Fprintf(&b, "events: where %s is %s; censored: %s\n", v.Column, v.Value, strings.Join(v.Others, ", "))
 	}

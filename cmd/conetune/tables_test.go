@@ -178,3 +178,21 @@ func TestBudgetOfStandardInput(t *testing.T) {
 	require.Equal(t, exitUsage, a.end(context.Background(), root.ExecuteContext(context.Background())))
 	require.Contains(t, stderr.String(), "standard input: does not fit into the budget of memory")
 }
+
+// A table whose gaps are spelled -999 and trace is, with --na, the table with empty cells, when tuned and when predicted.
+func TestSpelledGaps(t *testing.T) {
+	dir := t.TempDir()
+	table := func(gap string) string { return strings.ReplaceAll(cars(60), ",NA,", ","+gap+",") }
+	tuned := func(name, text string, more ...string) (coefficients, model, data string) {
+		data, model = write(t, dir, name+".csv", text), filepath.Join(dir, name+".json")
+		o := conetune(t, append([]string{"tune", "elastic-net", "--target", "mpg", "--drop", "am", "--json", "--data", data, "--save", model}, more...)...)
+		return fmt.Sprint(o.object(t)["refit"].(map[string]any)["coefficients"]), model, data
+	}
+	want, empty, emptied := tuned("empty", table(""))
+	for name, gap := range map[string]string{"number": "-999.0", "text": "trace"} {
+		got, model, data := tuned(name, table(gap), "--na", "trace,-999")
+		require.Equal(t, want, got, name)
+		require.Equal(t, conetune(t, "predict", "--model", empty, "--data", emptied).ok(t), conetune(t, "predict", "--model", model, "--data", data).ok(t), name)
+		require.Contains(t, conetune(t, "show", model).ok(t), "missing, beside the usual: trace, -999")
+	}
+}

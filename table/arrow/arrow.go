@@ -45,6 +45,7 @@ type file struct {
 	name         string
 	r            io.ReaderAt
 	size         int64
+	options      table.Options
 	budget       int64
 	dictionaries map[int64][]*array
 	builder      *table.Builder
@@ -76,8 +77,8 @@ func (f *file) footer() (object, error) {
 	return root(data), nil
 }
 
-func read(name string, r io.ReaderAt, size int64, _ table.Options) (*table.Table, error) {
-	f := &file{name: name, r: r, size: size, budget: memory.Default(), dictionaries: map[int64][]*array{}, sizes: map[int64]int64{}}
+func read(name string, r io.ReaderAt, size int64, o table.Options) (*table.Table, error) {
+	f := &file{name: name, options: o, r: r, size: size, budget: memory.Default(), dictionaries: map[int64][]*array{}, sizes: map[int64]int64{}}
 	readAll := f.readStream
 	switch {
 	case begins(r, magic):
@@ -135,6 +136,7 @@ func (f *file) begin(columns []field) (err error) {
 	if f.builder, err = table.NewBuilder(f.name, names, 0, false); err != nil {
 		return err
 	}
+	f.builder.Heed(f.options)
 	if len(other) > 0 {
 		f.builder.LeftOut(other)
 	}

@@ -73,7 +73,7 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	if err != nil {
 		return nil, err
 	}
-	b.Verbatim(o.Verbatim)
+	b.Heed(o)
 	if len(other) > 0 {
 		b.LeftOut(other)
 	}

@@ -33,8 +33,7 @@ type cell struct {
 // sheetReader makes the rows of a sheet a table.
 type sheetReader struct {
 	book    *workbook
-	header  string   // yes, no, or empty
-	texts   []string // names of columns whose texts stay, see [table.Builder.Verbatim]
+	options table.Options
 	builder *table.Builder
 	width   int
 	wide    int // the columns of the sheet as it says itself
@@ -264,9 +263,9 @@ func (s *sheetReader) endRow() error {
 
 // start makes the table of the first row; true means that it has the names.
 func (s *sheetReader) start() (bool, error) {
-	names := s.header == "yes"
+	names := s.options.Header == "yes"
 	for _, c := range s.cells {
-		names = names || s.header == "" && c.kind != number
+		names = names || s.options.Header == "" && c.kind != number
 	}
 	s.width = s.cells[len(s.cells)-1].column + 1
 	line := s.row
@@ -288,7 +287,7 @@ func (s *sheetReader) start() (bool, error) {
 	if s.builder, err = table.NewBuilder(s.book.file, list, line, !names); err != nil {
 		return false, err
 	}
-	s.builder.Verbatim(s.texts)
+	s.builder.Heed(s.options)
 	s.builder.Take(s.book.used)
 	if names {
 		s.cells = s.cells[:0]

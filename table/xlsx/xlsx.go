@@ -91,7 +91,7 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	if err != nil {
 		return nil, err
 	}
-	s := &sheetReader{book: w, header: o.Header, texts: o.Verbatim}
+	s := &sheetReader{book: w, options: o}
 	if err := w.open(w.target(sheet.relation), s.read); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,60 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/conetune/conetune/internal/textfile"
+)
+
+// missingTexts are the spellings of missing values beside the empty cell.
+var missingTexts = map[string]bool{
+	"NA": true, "N/A": true, "n/a": true, "#N/A": true, "#NA": true, "<NA>": true, "NaN": true, "nan": true, "NAN": true, "-nan": true, "-NaN": true,
+	"NaT": true, "NULL": true, "null": true, "Null": true, "None": true, "none": true, "?": true, ".": true, "NA_character_": true, "NA_real_": true, "NA_integer_": true,
+}
+
+func missing(cell string) bool { return cell == "" || missingTexts[cell] }
+
+// spellings are further texts and numbers that stand for a missing value, see [Options].
+type spellings struct {
+	texts   map[string]bool
+	numbers []float64
+}
+
+func newSpellings(list []string) (s spellings) {
+	for _, text := range list {
+		if s.texts == nil {
+			s.texts = map[string]bool{}
+		}
+		s.texts[text] = true
+		if v, n := textfile.Decimal([]byte(text)); n > 0 && n == len(text) {
+			s.numbers = append(s.numbers, v)
+		}
+	}
+	return s
+}
+
+// clear makes numbers among the cells of rows missing that stand for a missing value, in columns that are not verbatim (nil for none).
+func (s *spellings) clear(cells []float64, verbatim []bool, width int) {
+	if len(s.numbers) == 0 {
+		return
+	}
+	for k, v := range cells {
+		if slices.Contains(s.numbers, v) && (verbatim == nil || !verbatim[k%width]) {
+			cells[k] = missingCell
+		}
+	}
+}
+
+// clearTexts empties the cells of rows of texts that stand for a missing value.
+func (s *spellings) clearTexts(rows [][]string) {
+	if len(s.texts) == 0 {
+		return
+	}
+	for _, row := range rows {
+		for j, text := range row {
+			if s.texts[text] {
+				row[j] = ""
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package table
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What stands for a missing value: the texts and numbers that the user names, in all columns that are not verbatim; the column becomes what its other cells are.
+func TestMissingSpellings(t *testing.T) {
+	text := "y,dose,site,id\n1,<0.006,-,-9\n2,0.5,a,7\n3,-9,b,8\n4,1.5,-,9\n5,-9.0,a,-\n"
+	read, err := Decode("t.csv", []byte(text), Options{Missing: []string{"<0.006", "-9", "-"}, Verbatim: []string{"id"}})
+	require.NoError(t, err)
+	dose, site := read.Columns()[1], read.Columns()[2]
+	require.Equal(t, Number, dose.Kind)
+	require.Equal(t, 3, dose.Missing)
+	require.Equal(t, Category, site.Kind)
+	require.Equal(t, 2, site.Missing)
+	for i, want := range []string{"-9", "7", "8", "9", "-"} {
+		id, err := read.Text(i, 3)
+		require.NoError(t, err)
+		require.Equal(t, want, id)
+	}
+	without, err := Decode("t.csv", []byte(text), Options{})
+	require.NoError(t, err)
+	require.Zero(t, without.Columns()[1].Missing)
+
+	// It is kept with what was learned, for rows to predict.
+	d := choose(t, read, Wanted{Targets: []string{"y"}, Features: []string{"dose", "site"}})
+	e, err := d.Fit(d.Rows())
+	require.NoError(t, err)
+	require.Equal(t, []string{"<0.006", "-9", "-"}, e.Spellings)
+	require.Equal(t, 1.0, e.Columns[0].Fill) // of 0.5 and 1.5
+}
+
+// A builder of tables of other formats does the same.
+func TestBuiltMissingSpellings(t *testing.T) {
+	b, err := NewBuilder("t", []string{"a", "b", "id"}, 0, false)
+	require.NoError(t, err)
+	b.Heed(Options{Missing: []string{"-9", "none of these"}, Verbatim: []string{"id"}})
+	require.NoError(t, b.Rows([]int32{1, 2, 3}))
+	for i, v := range []float64{1, -9, math.NaN()} {
+		b.Number(i, 0, v)
+		b.Text(i, 1, []string{"x", "none of these", "-9"}[i])
+		b.Number(i, 2, v)
+	}
+	built, err := b.Table()
+	require.NoError(t, err)
+	require.Equal(t, 2, built.Columns()[0].Missing)
+	require.Equal(t, 2, built.Columns()[1].Missing)
+	require.Equal(t, 1, built.Columns()[2].Missing)
+}

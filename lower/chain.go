@@ -18,8 +18,8 @@ type Chain struct {
 	points  []*Point // for the starter, at most keptPoints
 }
 
-// keptPoints bounds the memory for points to start from.
-const keptPoints = 64
+// keptPoints and keptNumbers bound the memory for points to start from, of which two are kept at least.
+const keptPoints, keptNumbers = 64, 1 << 24
 
 // NewChain solves to the relative gap tol.
 func NewChain(fit Penalised, tol float64) *Chain {
@@ -57,8 +57,12 @@ func (c *Chain) SolveTo(ctx context.Context, lambda []float64, tol float64) (*Po
 	}
 	c.last = pt
 	if c.starter != nil {
-		if len(c.points) == keptPoints {
-			c.points = slices.Delete(c.points, 0, 1)
+		size := 1
+		for _, x := range pt.X {
+			size += len(x)
+		}
+		if most := max(2, min(keptPoints, keptNumbers/size)); len(c.points) >= most {
+			c.points = slices.Delete(c.points, 0, len(c.points)-most+1)
 		}
 		c.points = append(c.points, pt)
 	}

@@ -51,6 +51,24 @@ func TestChain(t *testing.T) {
 		solve(c, 1)
 	}
 	require.EqualValues(t, 2, solve(c, 100))
+
+	// Of points of 2^22 numbers it keeps three.
+	c = lower.NewChain(bulky{smooth{ridge: ridge{target: 3}}, make([]float64, 1<<22)}, 1e-9)
+	for _, step := range []struct{ lambda, want float64 }{{1, 0}, {100, 1}, {200, 2}, {300, 3}, {1, 2}} {
+		require.Equal(t, step.want, solve(c, step.lambda))
+	}
+}
+
+// bulky has points of more numbers.
+type bulky struct {
+	smooth
+	more []float64
+}
+
+func (b bulky) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	pt, err := b.smooth.Solve(ctx, lambda, tol, start)
+	pt.X = append(pt.X, b.more)
+	return pt, err
 }
 
 // stubborn never reaches its tolerance.

@@ -12,14 +12,52 @@ func looksLikeID(name string) bool {
 	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, ".id") || strings.HasSuffix(name, " id") || slices.Contains([]string{"obs", "index", "case", "nr", "no", "number", "subject", "row", "seqno"}, name)
 }
 
-// hints say which columns look like numbers of rows, and which say the target by themselves.
+// unitNames are names of columns that say what several rows are about, as they stand or before id.
+var unitNames = []string{"", "subject", "subj", "patient", "person", "participant", "respondent", "individual", "household", "family", "pupil", "student", "animal", "customer", "user"}
+
+// namesUnit says whether a column is named after a unit, such as a patient, of which there may be several rows.
+func namesUnit(name string) bool {
+	plain := strings.NewReplacer("_", "", ".", "", "-", "", " ", "").Replace(strings.ToLower(name))
+	return plain != "" && (slices.Contains(unitNames, plain) || strings.HasSuffix(plain, "id") && slices.Contains(unitNames, strings.TrimSuffix(plain, "id")))
+}
+
+// Units are fewestUnits or more, of fewestRows rows each in the mean.
+const fewestUnits, fewestRows = 5, 2
+
+// units says whether a column names what several rows are about.
+func (d *Design) units(j int) bool {
+	t := d.table
+	c := &t.columns[j]
+	if !namesUnit(c.Name) || !d.category[j] && !(c.Kind == Number && c.Integer && c.Texts == 0) {
+		return false
+	}
+	seen := map[float64]bool{}
+	rows := 0
+	for _, i := range d.rows {
+		v := t.cell(i, j)
+		if isMissing(v) {
+			continue
+		}
+		key := v
+		if code, ok := textCode(v); ok {
+			key = -1 - float64(code) // numbers of units are not negative, and texts have numbers of their own
+		}
+		seen[key] = true
+		rows++
+	}
+	return len(seen) >= fewestUnits && fewestRows*len(seen) <= rows
+}
+
+// hints say which columns look like numbers of rows or name what several rows are about, and which say the target by themselves.
 func (d *Design) hints() {
 	t := d.table
-	var ids, leaks []FoundColumn
+	var ids, leaks, units []FoundColumn
 	for _, j := range d.features {
 		c := &t.columns[j]
 		if c.Kind == Number && c.Distinct && c.Texts == 0 && t.rows > 10 && !d.category[j] && (c.Counting || looksLikeID(c.Name)) {
 			ids = append(ids, FoundColumn{Name: c.Name})
+		} else if d.wanted.Division == (Division{}) && d.units(j) {
+			units = append(units, FoundColumn{Name: c.Name})
 		}
 		if len(d.rows) >= 5 && len(d.targets) == 1 && d.determines(j) {
 			leaks = append(leaks, FoundColumn{Name: c.Name})
@@ -27,6 +65,7 @@ func (d *Design) hints() {
 	}
 	d.suspects()
 	d.findings = found(d.findings, "hint", ids, "%s looks like a number of rows: --id or --drop leaves it out")
+	d.findings = found(d.findings, "hint", units, "%s names what several rows are about, and is taken as a feature: --group keeps the rows of each together, so that errors are those of new ones, --drop leaves the column out")
 	d.findings = found(d.findings, "hint", leaks, "%s says the target by itself: is it known before the target is? --drop leaves it out")
 }
 

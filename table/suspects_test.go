@@ -80,3 +80,19 @@ func TestMoreToSay(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 	}
 }
+
+// A feature that by its name and its repeats says what several rows are about is told, unless it divides the rows or does not repeat.
+func TestUnits(t *testing.T) {
+	const hint = `names what several rows are about`
+	for _, c := range []struct {
+		name  string
+		units int
+		text  string
+		hint  bool
+	}{{"subject", 8, "", true}, {"Patient_ID", 8, "p", true}, {"id", 20, "", true}, {"id", 21, "", false}, {"subject", 4, "", false}, {"subjective", 8, "", false}, {"acid", 8, "", false}, {"dose", 8, "", false}} {
+		row := func(i int) string { return fmt.Sprintf("%d,%s%d,%d", i*i%17, c.text, i%c.units, i*7%13) }
+		hints := strings.Join(suspected(t, "y,"+c.name+",a", Wanted{}, row), "; ")
+		require.Equal(t, c.hint, strings.Contains(hints, hint), "%v: %s", c, hints)
+		require.NotContains(t, strings.Join(suspected(t, "y,"+c.name+",a", Wanted{Division: Division{Group: c.name}}, row), "; "), hint)
+	}
+}

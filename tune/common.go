@@ -168,8 +168,8 @@ func (c *compass) known(lambda []float64) float64 {
 }
 
 // left is the share of the best validation error by which the parabolas through it and its neighbours at a step along each axis are below it; +Inf where a neighbour
-// was not scored.
-func (c *compass) left(step float64) float64 {
+// was not scored. A weight at its floor has none below.
+func (c *compass) left(step, floor float64) float64 {
 	best, sum := c.best.value(), 0.0
 	for k := range c.best.Lambda {
 		value := func(way float64) float64 {
@@ -178,6 +178,9 @@ func (c *compass) left(step float64) float64 {
 			return c.known(next)
 		}
 		up, down := value(1), value(-1)
+		if c.best.Lambda[k] <= floor && up >= best {
+			continue
+		}
 		if bend := up + down - 2*best; bend > 0 {
 			sum += (up - down) * (up - down) / (8 * bend)
 		} else if math.IsNaN(bend) {
@@ -246,7 +249,7 @@ func (c *compass) search() error {
 				}
 			}
 		}
-		if c.left(step) < math.Max(c.gain, compassGain) {
+		if c.left(step, floor) < math.Max(c.gain, compassGain) {
 			return nil
 		}
 	}

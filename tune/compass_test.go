@@ -61,10 +61,10 @@ func TestCompassAlone(t *testing.T) {
 	}
 }
 
-// A list goes on where errors are flat, or rise, before they fall, within the range in common, and below it ends with the first point that is no better.
+// A list goes on where errors are flat, or rise, before they fall, within the range in common, and below it ends with the first point that is no better; where they have fallen and
+// are far above the least again it ends at once.
 func TestListGoesOn(t *testing.T) {
-	errors := map[float64]float64{1: 0.69, 0.1: 0.69, 1e-2: 0.72, 1e-3: 0.3, 1e-4: 0.4, 1e-5: 0.1}
-	run := func(common float64) compass {
+	run := func(common float64, errors map[float64]float64) compass {
 		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (Trial, error) {
 			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: errors[l[0]]}}, nil
 		}}
@@ -75,10 +75,16 @@ func TestListGoesOn(t *testing.T) {
 		require.NoError(t, c.through(&list))
 		return c
 	}
-	c := run(1e-3)
+	late := map[float64]float64{1: 0.69, 0.1: 0.69, 1e-2: 0.72, 1e-3: 0.3, 1e-4: 0.4, 1e-5: 0.1}
+	c := run(1e-3, late)
 	require.Equal(t, 0.3, c.best.Errors.Validation)
 	require.Len(t, c.tried, 5)
-	c = run(0)
+	c = run(0, late)
 	require.Equal(t, 0.69, c.best.Errors.Validation)
 	require.Len(t, c.tried, 2)
+	for again, tried := range map[float64]int{0.4: 4, 0.5: 3} {
+		c = run(1e-3, map[float64]float64{1: 0.69, 0.1: 0.4, 1e-2: again, 1e-3: 0.6, 1e-4: 0.7, 1e-5: 0.1})
+		require.Equal(t, 0.4, c.best.Errors.Validation)
+		require.Len(t, c.tried, tried)
+	}
 }

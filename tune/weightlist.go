@@ -24,7 +24,7 @@ type weightList struct {
 	left   float64   // share of the error that this search leaves; 0 for its own
 	low    float64   // least value of the largest weight
 	sure   float64   // validation error below which rows tell nothing more
-	common float64   // value of the largest weight down to which lists go whatever the errors
+	common float64   // value of the largest weight down to which lists go, unless errors have fallen and risen
 	gap    float64   // to which the search solves, before the best weights are solved for to the end; 0 for that
 	alone  bool      // each weight has a list where it is alone
 	why    string    // there are no iterations
@@ -71,8 +71,9 @@ const (
 	farStep, farLeast = 0.1, 1e-8
 	// farRise points without a gain of farGain, which is a small part of the standard error of any validation error, end a list.
 	farRise, farGain = 1, 1e-3
-	// farCommon is the share of the largest weight down to which lists go whatever the errors, which may be those of no coefficients, or rise, before they fall.
-	farCommon = 1e-3
+	// farCommon is the share of the largest weight down to which lists go, as errors may be those of no coefficients, or rise, before they fall; unless they have fallen below farFallen times the first one
+	// of the list and are above farRisen times the least again.
+	farCommon, farFallen, farRisen = 1e-3, 0.8, 1.2
 	// farFirst, 10^(1/2), is the first factor of the search from the best of the points, between which it steps, and farLeft the share of the validation error that it leaves.
 	farFirst, farLeft = 3.1622776601683795, 3e-3
 	// farSure over the number of rows is an error below which they tell nothing more: they cannot tell a share of wrong labels of less than one over their number from none.
@@ -197,18 +198,24 @@ func (t *Task) recorded(e *evaluator, points int) func(context.Context, []float6
 // through tries the points of a list, each part up to where its error does not fall any more.
 func (c *compass) through(list *weightList) error {
 	least, idle := math.Inf(1), 0 // of the part, and how many points of it since
+	first, last := math.NaN(), math.NaN()
 	for k, lambda := range list.points {
 		if slices.Contains(list.starts, k) {
-			least, idle = math.Inf(1), 0
+			least, idle, first, last = math.Inf(1), 0, math.NaN(), math.NaN()
 		}
-		if list.rise > 0 && idle >= list.rise && !(slices.Max(lambda) >= list.common && list.common > 0) {
+		fallen := least < farFallen*first && last > farRisen*least
+		if list.rise > 0 && idle >= list.rise && (fallen || !(slices.Max(lambda) >= list.common && list.common > 0)) {
 			continue
 		}
 		c.trials = 0
 		if err := c.try(lambda); err != nil {
 			return err
 		}
-		if v := c.known(lower.Positive(lambda)); v < least*(1-list.gain) {
+		v := c.known(lower.Positive(lambda))
+		if last = v; math.IsNaN(first) {
+			first = v
+		}
+		if v < least*(1-list.gain) {
 			least, idle = v, 0
 		} else {
 			idle++

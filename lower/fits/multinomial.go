@@ -72,6 +72,19 @@ func (m *Multinomial) Dim() int { return 2 }
 // LambdaMax is the least lambda_1 at which all coefficients are zero.
 func (m *Multinomial) LambdaMax() float64 { return m.train.LambdaMax() }
 
+// Start implements [lower.Starter]: the point with the least objective.
+func (m *Multinomial) Start(lambda []float64, points []*lower.Point) *lower.Point {
+	best, least := points[0], math.Inf(1)
+	for _, pt := range points {
+		if v := m.train.At(pt.State.(*sparse.MultinomialSolution), lambda[0], lambda[1]); v <= least {
+			best, least = pt, v
+		}
+	}
+	return best
+}
+
+var _ lower.Starter = (*Multinomial)(nil)
+
 // Solve implements [lower.Penalised].
 func (m *Multinomial) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != 2 {

@@ -62,6 +62,8 @@ type MultinomialSolution struct {
 	// Objective is the value, Gap bounds its distance from the optimum. Steps counts Newton steps.
 	Objective, Gap float64
 	Steps          int
+
+	loss float64 // of the rows, the objective without its penalties
 }
 
 // NewMultinomial checks the data: each row of x has a class from 0 to classes - 1, and each class a row.
@@ -245,6 +247,11 @@ func (g *Multinomial) Solve(ctx context.Context, w1, w2 float64, tol float64, st
 	return g.begin(w1, w2, start).run(ctx, o.Tol), nil
 }
 
+// At is the objective at a solution for other weights, with other weights.
+func (g *Multinomial) At(s *MultinomialSolution, w1, w2 float64) float64 {
+	return s.loss + (&multinomialSolve{Multinomial: g, w1: w1, w2: w2}).penalty(s.B)
+}
+
 func (s *multinomialSolve) run(ctx context.Context, tol float64) *MultinomialSolution {
 	out := &MultinomialSolution{Status: lower.EpochLimit}
 	bound, least, idle := math.Inf(-1), math.Inf(1), 0
@@ -285,7 +292,7 @@ func (s *multinomialSolve) run(ctx context.Context, tol float64) *MultinomialSol
 			floats.AddConst(-floats.Sum(classes)/float64(s.k), classes)
 		}
 	}
-	out.B, out.B0 = s.b, s.b0
+	out.B, out.B0, out.loss = s.b, s.b0, s.loss
 	return out
 }
 

@@ -94,6 +94,15 @@ func (a *app) batchCommand() *cobra.Command {
 			fs.AddFlag(flag)
 		}
 	})
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) && all.Lookup(unknown.GetSpecifiedName()) != nil {
+			if why := jobFlag(unknown.GetSpecifiedName()); why != nil {
+				return badInput(why)
+			}
+		}
+		return badInput(flagError(cmd.Flags(), err))
+	})
 	cmd.AddCommand(a.batchMergeCommand())
 	return cmd
 }

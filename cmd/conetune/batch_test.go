@@ -272,6 +272,7 @@ func TestBatchBadInput(t *testing.T) {
 		`odd.csv: line 1, column 2: "tarket" is no flag of conetune tune (did you mean target?)`: {"odd.csv", "--out", "x"},
 		"--save is given on the command line: each job has its file in models/":                  {"saved.csv", "--out", "x"},
 		"standard input is not for jobs of a batch":                                              {"stdin.csv", "--out", "x"},
+		"--trace is not for jobs of a batch":                                                     {"jobs.csv", "--out", "x", "--trace", "t.jsonl"},
 		"no job can be done; job t0: --method: unknown method":                                   {"t?.csv", "--out", "x", "--model", "ridge", "--method", "girf"},
 		"--out: mkdir t0.csv: not a directory":                                                   {"jobs.csv", "--out", "t0.csv"},
 		"--out DIR is missing":                                                                   {"jobs.csv"},
@@ -281,7 +282,7 @@ func TestBatchBadInput(t *testing.T) {
 		`--shard: "0/2" found, expected I/N`:                                                     {"jobs.csv", "--out", "x", "--shard", "0/2"},
 		"z*.csv: no such file":                                                                   {"z*.csv", "--out", "x"},
 		"unknown flag: --traget (did you mean --target?)":                                        {"jobs.csv", "--traget", "y"},
-		"unknown flag: --json":                                                                   {"jobs.csv", "--json"},
+		"--json is not for jobs of a batch":                                                      {"jobs.csv", "--json"},
 		"expected the folders of the parts":                                                      {"merge", "--out", "x"},
 	} {
 		o := conetune(t, append([]string{"batch"}, args...)...)

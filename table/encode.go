@@ -90,7 +90,7 @@ func unique(names []string) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names)
 }
 
-// often is the share of training rows from which on missing values have a feature.
+// often is the share of training rows from which on missing values have a feature, if as many have none: else it is that of a few rows.
 const often = 0.05
 
 // Fit learns from rows of the table, those of training, how its columns become features. The error is an [*Errors].
@@ -115,7 +115,8 @@ func (d *Design) Fit(rows []int) (*Encoder, error) {
 						missing++
 					}
 				}
-				coding.Missing = float64(missing) > often*float64(len(rows))
+				share := float64(missing) / float64(len(rows))
+				coding.Missing = share > often && share <= 1-often
 			}
 		}
 		e.Columns = append(e.Columns, coding)

@@ -1,7 +1,9 @@
 package table
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,4 +52,28 @@ func TestBuiltMissingSpellings(t *testing.T) {
 	require.Equal(t, 2, built.Columns()[0].Missing)
 	require.Equal(t, 2, built.Columns()[1].Missing)
 	require.Equal(t, 1, built.Columns()[2].Missing)
+}
+
+// A feature says that a number is missing where more than a twentieth of the rows lack it and as many have it.
+func TestFeatureOfMissingNumbers(t *testing.T) {
+	for _, c := range []struct {
+		have int // of 40 rows
+		want []string
+	}{{1, []string{"a"}}, {2, []string{"a", "a=(missing)"}}, {37, []string{"a", "a=(missing)"}}, {38, []string{"a"}}} {
+		var b strings.Builder
+		b.WriteString("y,a\n")
+		for i := range 40 {
+			cell := ""
+			if i < c.have {
+				cell = fmt.Sprint(i * i % 7)
+			}
+			fmt.Fprintf(&b, "%d,%s\n", i%11, cell)
+		}
+		read, err := Decode("t.csv", []byte(b.String()), Options{})
+		require.NoError(t, err)
+		d := choose(t, read, Wanted{})
+		e, err := d.Fit(d.Rows())
+		require.NoError(t, err)
+		require.Equal(t, c.want, e.Features(), c.have)
+	}
 }

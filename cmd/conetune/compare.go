@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -34,49 +33,46 @@ func best(results []*tune.Result) *tune.Result {
 	return slices.MinFunc(results, func(a, b *tune.Result) int { return cmp.Compare(a.Value(), b.Value()) })
 }
 
-// describeComparison is the table of several methods, followed by the choice of the best.
-func describeComparison(job *tuneJob, split *dataset.Split, results []*tune.Result, written []string) string {
-	chosen := best(results)
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s by %s on the %s backend%s\n\n", chosen.Model, strings.Join(job.methods, ", "), chosen.Backend, map[bool]string{true: ", each begun at the choice of the one before"}[job.chain])
-	b.WriteString(describeData(job, split))
-	fmt.Fprintf(&b, "\n%s\n\n", job.spec.errorUnit())
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "\t\t\trefit\t\titerate\t\n")
-	fmt.Fprint(w, "method\ttime\tsteps\tvalidation\ttest\tvalidation\ttest\tstatus\n")
-	for _, r := range results {
-		row := []string{r.Method, seconds(r.TimeSeconds), progressOf(r), "-", "-", "-", "-", describeEnd(r)}
-		put := func(at int, e *tune.Errors) {
-			row[at] = number(e.Validation)
-			if e.Test != nil {
-				row[at+1] = number(*e.Test)
+// describeMethods is the table of several methods, with the last points of the methods where the run is verbose.
+func describeMethods(job *tuneJob, results []*tune.Result) string {
+	validation := "validation"
+	if job.data.crossValidation {
+		validation = trainingRows(job)
+	}
+	t := webpage.Table{Columns: []webpage.Column{{Title: "method"}, {Title: validation, Number: true}, {Title: "test", Number: true}}}
+	if job.verbose {
+		t.Columns = append(t.Columns, webpage.Column{Title: "iterate, " + validation, Number: true}, webpage.Column{Title: "iterate, test", Number: true})
+	}
+	t.Columns = append(t.Columns, webpage.Column{Title: "time", Number: true}, webpage.Column{Title: "steps"}, webpage.Column{Title: "status"})
+	put := func(cells []webpage.Cell, e *tune.Errors) []webpage.Cell {
+		both := []webpage.Cell{{Text: "-"}, {Text: "-"}}
+		if e != nil {
+			if both[0].Text = number(e.Validation); e.Test != nil {
+				both[1].Text = number(*e.Test)
 			}
 		}
-		if r.Refit != nil {
-			put(3, r.Refit)
-		}
-		if r.Iterations > 0 && (r.Refit != nil || !searches(r.Method)) {
-			put(5, &r.Errors)
-		}
-		fmt.Fprintln(w, strings.Join(row, "\t"))
+		return append(cells, both...)
 	}
-	w.Flush()
-	if chosen.Refit != nil {
+	for _, r := range results {
+		cells := put([]webpage.Cell{{Text: r.Method}}, r.Refit)
+		if job.verbose {
+			last := &r.Errors
+			if r.Iterations == 0 || r.Refit == nil && searches(r.Method) {
+				last = nil
+			}
+			cells = put(cells, last)
+		}
+		t.Rows = append(t.Rows, webpage.Row{Cells: append(cells, webpage.Cell{Text: seconds(r.TimeSeconds)}, webpage.Cell{Text: progressOf(r)}, webpage.Cell{Text: describeEnd(r)})})
+	}
+	text := textTable(&t)
+	if chosen := best(results); chosen.Refit != nil {
 		least := "validation error"
 		if chosen.Score != nil {
 			least = job.spec.score
 		}
-		fmt.Fprintf(&b, "\nThe refit of %s has the least %s:\n", chosen.Method, least)
-		b.WriteString("\n" + describeHyperparameters(chosen) + describeUnits(job))
-		b.WriteString("\n" + describeFit(split, chosen.RefitFit, job.scaling.intercept, job.data.label))
+		text += fmt.Sprintf("The model of %s has the least %s.\n", chosen.Method, least)
 	}
-	if job.outside != nil {
-		fmt.Fprintf(&b, "\nNested cross-validation: %s\n", job.outside.describe())
-	}
-	if len(written) > 0 {
-		b.WriteString("\n" + strings.Join(written, "\n") + "\n")
-	}
-	return b.String()
+	return text
 }
 
 // describeEnd puts a status into words, with the message where nothing else tells it.

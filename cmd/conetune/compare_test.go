@@ -85,7 +85,7 @@ func TestCompare(t *testing.T) {
 	require.NoError(t, err)
 
 	text := conetune(t, args...).ok(t)
-	for _, want := range []string{"refit", "iterate", "grid", "random", "vf-idca", "9 evaluations", "The refit of " + least} {
+	for _, want := range []string{"grid", "random", "vf-idca", "9 evaluations", "The model of " + least, "chosen by " + least} {
 		require.Contains(t, text, want)
 	}
 }

@@ -27,7 +27,7 @@ func TestCox(t *testing.T) {
 		"--report", filepath.Join(dir, "r.html"), "--plot", filepath.Join(dir, "p.svg"))
 	text := out.ok(t)
 	require.Contains(t, out.stderr, `column "status": an event where it is 2; censored: 1`)
-	for _, part := range []string{"partial-likelihood deviance for each event", "target time, 164 events by status", "breslow ties", "coefficients and effects are on the logarithm of the hazard"} {
+	for _, part := range []string{"Partial-likelihood deviance for each event", "target time, 164 events by status", "breslow ties", "Effects are on the logarithm of the hazard"} {
 		require.Contains(t, text, part)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "r.html"))

@@ -52,7 +52,7 @@ func TestTuneByFolds(t *testing.T) {
 			}
 			require.Contains(t, text, deals)
 			require.Contains(t, text, "45 cross-validation, 30 test rows")
-			require.Contains(t, text, "trained on all rows of the folds")
+			require.Contains(t, text, "the model is trained on all rows but those of the test")
 		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
@@ -30,8 +29,9 @@ type reportContents struct {
 	Verdict              []string
 	Quality, Errors      *webpage.Table
 	Choice               webpage.Table
+	ChoiceNote           string
 	Same                 []sameModel
-	SameWhat, SameUnits  string
+	SameWhat             string
 	Methods              *webpage.Table
 	Curve                []webpage.Figure
 	Coefficients         *webpage.Table
@@ -51,51 +51,17 @@ type sameModel struct{ Where, Code string }
 
 // htmlReport writes the page of a run, about the choice of the best of its methods.
 func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, results []*tune.Result) error {
-	r := best(results)
-	c := reportContents{Command: commandLine(args), Settings: string(job.settings)}
-	j := job.judge.of(r)
-	target := split.Train.Target
-	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
-		target = strings.Join(r.RefitFit.Targets, ", ")
-	}
-	model := r.Model
-	if job.spec.name == "quantile" {
-		model += fmt.Sprintf(" (level %g)", job.model.level)
-	}
-	c.Lead = fmt.Sprintf("%s for %s, chosen by %s", model, target, r.Method)
-	if job.entries != nil {
-		c.Lead = fmt.Sprintf("%s, chosen by %s", r.Model, r.Method)
-	}
-	p := choiceOf(job, r)
-	if p.said != "" {
-		c.Lead += ": " + p.said
-	}
-	c.Lead += "."
-	if r.Status != dca.Converged {
-		c.Verdict = append(c.Verdict, fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", strings.TrimSuffix(describeStatus(r.Status), ",")))
-	}
-	c.Choice = p.table
-	c.Same, c.SameUnits, c.SameWhat = p.same, p.units, p.what
-	if job.data.columns.weights != "" {
-		for k := range c.Same {
-			c.Same[k].Code = withWeights(c.Same[k].Code)
-		}
-	}
-	if job.data.columns.offset != "" {
-		c.Same = withOffset(r.Model, c.Same)
+	what := summarize(job, split, results)
+	r, j := what.chosen, what.judged
+	c := reportContents{
+		Command: commandLine(args), Settings: string(job.settings), Lead: what.lead, Verdict: what.verdict, Quality: what.quality,
+		Choice: what.choice.table, ChoiceNote: what.choice.note, Same: what.choice.same, SameWhat: what.choice.what,
 	}
 	if j != nil {
 		c.On = judgedOn(j)
-		c.Verdict = append(c.Verdict, verdict(job, j)...)
-		c.Quality = qualityTable(job, j)
-	} else {
-		c.Quality = targetsTable(job.judge.ofTargets(r))
 	}
 	if j == nil || j.entries {
 		c.Errors = errorsTable(job, results)
-	}
-	if job.outside != nil {
-		c.Verdict = append(c.Verdict, "Nested cross-validation: "+job.outside.describe()+".")
 	}
 	if len(results) > 1 {
 		c.Methods = errorsTable(job, results)
@@ -106,9 +72,9 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		return err
 	}
 	if r.Refit != nil && job.entries == nil {
-		c.Coefficients, c.CoefficientsNote = coefficientTable(split, r.RefitFit, j)
-		if labels := r.RefitFit.Labels; labels != nil && !r.RefitFit.Classes() {
-			c.CoefficientsNote += onLabel(job.data.label(labels[1]), job.judge.logOdds())
+		c.Coefficients, c.CoefficientsNote = coefficientTable(job, split, r.RefitFit, j, mostListed)
+		if used := len(effects(split, r.RefitFit)); used > mostListed {
+			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
 		if c.Paths, err = pathFigures(split, r); err != nil {
 			return err
@@ -130,21 +96,12 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 			c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
 		}
 	}
-	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed),
-		fmt.Sprintf("%s on the %s backend, %s after %s, %s", r.Method, r.Backend, strings.TrimSuffix(describeStatus(r.Status), ","), progressOf(r), seconds(r.TimeSeconds))}
-	if r.Refit != nil {
-		all := "all rows but those of the test"
-		if split != nil && split.Test == nil && job.entries == nil {
-			all = "all rows"
-		}
-		c.Made = append(c.Made, "the model is trained on "+map[string]string{
-			tune.FinalTrain: "the training rows", tune.FinalAll: all, tune.FinalFolds: "the folds, whose mean it is"}[r.TrainedOn])
-	}
+	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(job, split, r)}
 	if c.Trace, err = traceFigures(job, results); err != nil {
 		return err
 	}
 	c.TraceNote = "What the method had reached when. None of this is needed to use the model."
-	return webpage.Write(w, reportPage, "How "+target+" was modelled", c)
+	return webpage.Write(w, reportPage, "How "+what.target+" was modelled", c)
 }
 
 // commandLine is a command line as a shell takes it.
@@ -239,10 +196,11 @@ func without(job *tuneJob, j *judged) string {
 
 // onLabel says what the effects of a classifier of two labels are effects on.
 func onLabel(label string, logOdds bool) string {
+	text := fmt.Sprintf(" The label is %s where features times coefficients and the intercept sum up to more than 0.", label)
 	if logOdds {
-		return fmt.Sprintf(" Effects are on the log odds of %s.", label)
+		return text + fmt.Sprintf(" Effects are on the log odds of %s, which are that sum.", label)
 	}
-	return fmt.Sprintf(" Effects are on the value that is positive for %s.", label)
+	return text + " Effects are on that sum."
 }
 
 // headline is the measure that a verdict is about.
@@ -267,17 +225,32 @@ func verdict(job *tuneJob, j *judged) []string {
 		text += "; 1 is the best."
 	case math.IsNaN(change) || math.IsInf(change, 0):
 		text += "."
+	case math.Abs(change) < 0.5:
+		text += ": no better. The features do not help on these rows."
 	case change < 0:
 		text += fmt.Sprintf(": %.0f %% less.", -change)
 	default:
 		text += fmt.Sprintf(": %.0f %% more. The features do not help on these rows.", change)
 	}
+	switch {
+	case j.Plain != nil:
+		text += fmt.Sprintf(" %s has %s.", sentence(job.judge.plainFit(j.fit)), toError(m.Plain, m.StandardError))
+	case j.whyNotPlain != nil:
+		text += fmt.Sprintf(" %s has no answer here: %s.", sentence(job.judge.plainFit(j.fit)), j.whyNotPlain)
+	}
 	list := []string{text}
 	if j.on != onTest {
-		list = append(list, "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse.")
+		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
+		if job.outside == nil && job.data.crossValidation {
+			text += " (--nested says how much)"
+		}
+		list = append(list, text+".")
 	}
 	return list
 }
+
+// sentence begins with a capital letter.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // plusMinus writes a value and its standard error, the value alone where there is none.
 func plusMinus(v, se float64) string {
@@ -332,14 +305,29 @@ func fine(v float64) string {
 func qualityTable(job *tuneJob, j *judged) *webpage.Table {
 	t := &webpage.Table{ID: "quality", Caption: "How good it is on these rows",
 		Columns: []webpage.Column{{Title: "measure"}, {Title: "model", Number: true}, {Title: "standard error", Number: true}, {Title: "without features", Number: true}}}
+	if j.Plain != nil {
+		t.Columns = append(t.Columns, webpage.Column{Title: job.judge.plainName(j.fit), Number: true})
+	}
 	for _, m := range j.metrics {
 		name := measureNames[m.Name]
 		if m.Name == metrics.Coverage {
 			name += fmt.Sprintf(" (%g is right)", job.model.level)
 		}
-		t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: short(m.StandardError)}, {Text: fine(m.Base)}}})
+		cells := []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: spread(m)}, {Text: fine(m.Base)}}
+		if j.Plain != nil {
+			cells = append(cells, webpage.Cell{Text: fine(m.Plain)})
+		}
+		t.Rows = append(t.Rows, webpage.Row{Cells: cells})
 	}
 	return t
+}
+
+// spread writes a standard error, 0 where it is the rounding of one.
+func spread(m metrics.Metric) string {
+	if m.StandardError < 1e-12*math.Abs(m.Value) {
+		return "0"
+	}
+	return short(m.StandardError)
 }
 
 // errorsTable has the errors of the refits, a row for each method.
@@ -373,12 +361,13 @@ func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
 // choice is what was chosen in words, as a table, and as other programs call it.
 type choice struct {
 	said, units, what string
+	note              string // about all values of the table
 	table             webpage.Table
 	same              []sameModel
 }
 
 // mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2).
-var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "poisson", "cox"}
+var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "multinomial", "poisson", "cox"}
 
 // parametrised are lambda and l1_ratio of a result, in this parametrisation of glmnet and scikit-learn; ok is false for models that have none.
 func parametrised(r *tune.Result) (lambda, l1 float64, ok bool) {
@@ -400,7 +389,11 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	add := func(name, value, meaning string) {
 		c.table.Rows = append(c.table.Rows, webpage.Row{Cells: []webpage.Cell{{Text: name}, {Text: value, Strong: true}, {Text: meaning}}})
 	}
-	of := "of the fit to the training rows"
+	rows := "rows"
+	if job.entries != nil {
+		rows = "entries"
+	}
+	of := "of the fit to the training " + rows
 	c.what = "The same fit to the training rows" // from which the final one on more rows differs a little
 	if r.TrainedOn == tune.FinalTrain {
 		c.what = "The same model"
@@ -417,14 +410,28 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 			c.units = "on standardised features"
 		}
 	}
+	if len(r.Lambda) == 2 && slices.Contains(mixing, r.Model) && r.Lambda[0] == 0 && r.Lambda[1] == 0 {
+		c.said = "no penalty"
+		add("lambda", "0", "no penalty")
+		return c
+	}
 	if lambda, l1, ok := parametrised(r); ok {
 		c.said = "lambda " + short(lambda)
-		add("lambda", fine(lambda), "weight of the penalty "+of+", "+c.units)
+		add("lambda", fine(lambda), "weight of the penalty")
+		c.note = "The weight is that " + of + ", " + c.units + "."
 		if slices.Contains(mixing, r.Model) {
 			c.said += ", l1_ratio " + ratio(l1, 3)
 			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
 		c.same = sameAs(r.Model, lambda, l1, whole)
+		if job.data.columns.weights != "" {
+			for k := range c.same {
+				c.same[k].Code = withWeights(c.same[k].Code)
+			}
+		}
+		if job.data.columns.offset != "" {
+			c.same = withOffset(r.Model, c.same)
+		}
 		return c
 	}
 	values := r.Lambda
@@ -439,21 +446,24 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if sameUpper(r) {
 		order = order[:len(r.Lambda)]
 	}
-	if len(order) > mostListed {
+	if len(order) > mostHyperparameters {
 		slices.SortStableFunc(order, func(i, j int) int { return -compareNumbers(values[i], values[j]) })
 	}
 	for _, i := range order[:min(len(order), mostListed)] {
-		meaning := meaningOf(r.Model, r.Names[i]) + " " + of
+		meaning := meaningOf(r.Model, r.Names[i])
 		if i >= len(r.Lambda) {
 			meaning = "largest size that the coefficient of the feature may have"
 		}
-		add(r.Names[i], fine(values[i]), meaning+", "+c.units)
+		add(r.Names[i], fine(values[i]), meaning)
+	}
+	if len(order) > 0 {
+		c.note = "The values are those " + of + ", " + c.units + "."
 	}
 	if rest := len(order) - mostListed; rest > 0 {
 		add(count(rest, "more"), "", "all are in --json")
 	}
 	if len(order) < all {
-		add(r.Names[len(order)]+" to "+r.Names[all-1], fine(r.Selection.Upper[0]), "largest size that a coefficient may have, the same for all, "+c.units)
+		add(r.Names[len(order)]+" to "+r.Names[all-1], fine(r.Selection.Upper[0]), "largest size that a coefficient may have, the same for all")
 	}
 	c.said = saidOf(r.Names, r.Lambda, all)
 	return c
@@ -466,12 +476,16 @@ func meaningOf(model, name string) string {
 		return "weight of the penalty on the coefficient of the feature"
 	case model == "matrix-completion" && name == "nuclear":
 		return "weight of the nuclear norm of the matrix"
-	case model == "matrix-completion":
-		return "weight of the 2-norm of the coefficients of the group"
-	case model == "multi-task", name != "lambda1" && name != "lambda2":
-		return "weight of a penalty"
-	case name == "lambda1":
+	case model == "multi-task" && name == "lambda1":
+		return "weight of the 2-norms of the coefficients of each feature"
+	case name == "fusion":
+		return "weight of the 1-norm of the differences of neighbouring coefficients"
+	case model == "adaptive-lasso":
+		return "weight of the 1-norm of the coefficients, each by its own weight"
+	case name == "lambda1", name == "l1" && (model == "sparse-group-lasso" || model == "fused-lasso"):
 		return "weight of the 1-norm of the coefficients"
+	case model == "matrix-completion", model == "sparse-group-lasso", model == "group-lasso":
+		return "weight of the 2-norm of the coefficients of the group"
 	}
 	return "weight of half the squared 2-norm of the coefficients"
 }
@@ -518,6 +532,9 @@ func sameAs(model string, lambda, l1, n float64) []sameModel {
 	case "logistic":
 		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + strconv.FormatFloat(1/(lambda*n), 'g', 6, 64) + ", l1_ratio=" + a + ")"
 		family = "binomial"
+	case "multinomial":
+		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + strconv.FormatFloat(1/(lambda*n), 'g', 6, 64) + ", l1_ratio=" + a + ")"
+		family = model
 	case "poisson", "cox":
 		family = model
 	default:

@@ -13,10 +13,10 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// coefficientTable lists the coefficients in use, the largest effect first, with a bar for each and how many folds choose it.
-func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.Table, string) {
+// coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each and how many folds choose it.
+func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged, most int) (*webpage.Table, string) {
 	list := effects(split, fit)
-	note := fmt.Sprintf("%d of %s are in the model. A bar is what the prediction changes by when the feature rises by one standard deviation, to the right where it rises; the coefficient is in the unit of the table.",
+	note := fmt.Sprintf("%d of %s are in the model. An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table.",
 		len(list), count(len(fit.Features), "feature"))
 	t := &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
 		Columns: []webpage.Column{{Title: "feature"}, {Title: "effect", Number: true}}}
@@ -27,10 +27,10 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 	var chosen []int
 	if j != nil && j.folds != nil {
 		t.Columns = append(t.Columns, webpage.Column{Title: "chosen by folds", Number: true})
-		note += fmt.Sprintf(" The last number says in which share of the %d fits of the folds the coefficient is not zero.", len(j.folds))
+		note += fmt.Sprintf(" The last number is the share of the %d fits of the folds that have the feature.", len(j.folds))
 		chosen = chosenBy(split, j.folds)
 	}
-	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true})
+	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: ofPicture, Number: true})
 	switch {
 	case fit.Targets != nil:
 		note = severalNote(fit, len(list), len(shown))
@@ -38,8 +38,13 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 		note += " Effects are on the logarithm of the hazard."
 	case fit.LogLink:
 		note += " Effects are on the logarithm of the mean."
+	case fit.Labels != nil:
+		note += onLabel(job.data.label(fit.Labels[1]), job.judge.logOdds())
 	}
-	for _, e := range list[:min(len(list), mostListed)] {
+	if job.scaling.intercept {
+		note += interceptNote(fit, len(shown))
+	}
+	for _, e := range list[:min(len(list), most)] {
 		effect := math.Copysign(e.size, e.coefficient)
 		if fit.Targets != nil {
 			effect = e.size
@@ -62,13 +67,25 @@ func coefficientTable(split *dataset.Split, fit tune.Fit, j *judged) (*webpage.T
 		cells = append(cells, webpage.Cell{Picture: effectBar(effect / list[0].size), Key: &key})
 		t.Rows = append(t.Rows, webpage.Row{Cells: cells})
 	}
-	if len(list) > mostListed {
-		note += fmt.Sprintf(" The %d largest are shown.", mostListed)
-	}
 	if len(list) == 0 {
 		return nil, ""
 	}
 	return t, note
+}
+
+// ofPicture marks the column of pictures, which say nothing that the row does not.
+const ofPicture = "of the effect"
+
+// interceptNote tells the constants, of several targets or labels those that are shown.
+func interceptNote(fit tune.Fit, shown int) string {
+	if fit.Targets == nil {
+		return " The intercept is " + fine(fit.Intercept) + "."
+	}
+	var list []string
+	for _, v := range fit.Intercepts[:min(shown, len(fit.Intercepts))] {
+		list = append(list, fine(v))
+	}
+	return " The intercepts are " + strings.Join(list, ", ") + "."
 }
 
 // shownTargets are the headings of the columns of coefficients: one, or the first of several targets or labels.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"slices"
 
 	"github.com/conetune/conetune/internal/metrics"
@@ -16,6 +15,15 @@ type judge struct {
 	spec  modelSpec
 	level float64 // of quantile
 	ties  string  // of cox
+	// intercept says that the model has one.
+	intercept bool
+	// plain are the fits without penalty to what predictors were compared on, see [judge.unpenalised].
+	plain map[string]unpenalisedFits
+}
+
+// newJudge judges the predictors of a model.
+func (job *tuneJob) newJudge(rows *tables, model tune.Model) *judge {
+	return &judge{rows: rows, model: model, spec: job.spec, level: job.model.level, ties: job.model.ties, intercept: job.scaling.intercept, plain: map[string]unpenalisedFits{}}
 }
 
 // The rows that a predictor is judged by, the best that there are.
@@ -37,6 +45,9 @@ type judged struct {
 	fit   tune.Fit
 	// probability are those of the labels, and share those of the training rows, of a model with a value for each label, whose Y are their numbers.
 	probability, share [][]float64
+	// learned are the parts that the predictions are made of, and whyNotPlain says why there are none without penalty.
+	learned     []learned
+	whyNotPlain error
 	// ends are where the rows of each part end, of a model of times, whose Y are negative where these are censored.
 	ends []int
 }
@@ -63,7 +74,7 @@ func (j *judge) of(r *tune.Result) *judged {
 	case split.Test != nil:
 		train := split.Train
 		if r.TrainedOn == tune.FinalAll && split.Val != nil {
-			train = targetsOf(split.Train, split.Val)
+			train = dataset.Stack(split.Train, split.Val)
 		}
 		out.on = onTest
 		out.add(j, split.Test, r.RefitFit, train)
@@ -91,6 +102,7 @@ func (j *judge) of(r *tune.Result) *judged {
 		out.rows = len(seen)
 	}
 	out.fit = r.RefitFit
+	j.addUnpenalised(out, r.TrainedOn)
 	out.measure(j, r.RefitFit)
 	return out
 }
@@ -111,22 +123,20 @@ func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Dat
 		return
 	}
 	d.Weight = append(d.Weight, rows.Weights...)
+	d.learned = append(d.learned, learned{rows, from})
+	d.Value = append(d.Value, j.values(rows, f)...)
+	y := rows.Y
+	if f.Labels != nil {
+		y = is(y, f.Labels[1])
+	}
+	d.Y = append(d.Y, y...)
 	base := j.baseline(from, f)
-	for i, y := range rows.Y {
-		v, offset := f.Intercept+rows.Dot(i, f.Coefficients), 0.0
+	for i := range rows.Y {
+		offset := 0.0
 		if rows.Offset != nil {
 			offset = rows.Offset[i]
-			v += offset
 		}
-		switch {
-		case f.LogLink:
-			v = math.Exp(v)
-		case f.Labels != nil && y == f.Labels[1]:
-			y = 1
-		case f.Labels != nil:
-			y = 0
-		}
-		d.Y, d.Value, d.Base = append(d.Y, y), append(d.Value, v), append(d.Base, base(offset))
+		d.Base = append(d.Base, base(offset))
 	}
 }
 

@@ -41,7 +41,7 @@ func (d *judged) times(ties string) []metrics.Metric {
 	if d.Row != nil { // rows that several deals validate count once
 		se *= math.Sqrt(float64(len(d.Row)) / float64(d.rows))
 	}
-	list := []metrics.Metric{{Name: metrics.Concordance, Value: index, StandardError: se, Base: 0.5}}
+	list := []metrics.Metric{{Name: metrics.Concordance, Value: index, StandardError: se, Base: 0.5, Plain: math.NaN()}}
 	rule, err := survival.ParseTies(ties)
 	if n := survival.Events(d.Y); err == nil && len(parts) == 1 && n > 0 {
 		l := survival.Weighted(d.Y, d.Weight, rule)
@@ -51,7 +51,7 @@ func (d *judged) times(ties string) []metrics.Metric {
 		if n > 1 {
 			se = 2 * regression.StandardError(losses, weights, n)
 		}
-		list = append(list, metrics.Metric{Name: metrics.PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total})
+		list = append(list, metrics.Metric{Name: metrics.PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total, Plain: math.NaN()})
 	}
 	return list
 }

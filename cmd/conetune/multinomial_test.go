@@ -44,7 +44,7 @@ func TestMultinomial(t *testing.T) {
 			require.InDelta(t, r["refit"].(map[string]any)["test_error"], measures["log_loss"].(map[string]any)["value"].(float64), 1e-9)
 		}
 	}
-	require.Contains(t, conetune(t, tune...).ok(t), "the label is that of the largest value")
+	require.Contains(t, conetune(t, tune...).ok(t), "coefficients are those of each, of the logarithms of their odds")
 	shown := conetune(t, "show", model).ok(t)
 	require.Contains(t, shown, "labels: iris, blue, then rose, then tulip")
 	require.Contains(t, shown, "the label is that of the largest sum")

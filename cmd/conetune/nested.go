@@ -85,7 +85,11 @@ func (n *nested) describe() string {
 	}
 	for k, m := range said {
 		text += []string{"; on all rows left out ", "; "}[k]
-		text += fmt.Sprintf("%s: %s (without features %s)", measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError))
+		plain := ""
+		if !math.IsNaN(m.Plain) {
+			plain = ", without penalty " + toError(m.Plain, m.StandardError)
+		}
+		text += fmt.Sprintf("%s: %s (without features %s%s)", measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), plain)
 	}
 	return text
 }
@@ -216,13 +220,13 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 	if r.Refit == nil || r.Refit.Test == nil {
 		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", describeStatus(r.Status))
 	}
-	j := &judge{rows: at.rows, model: at.model, spec: job.spec, level: job.model.level, ties: job.model.ties}
+	j := job.newJudge(at.rows, at.model)
 	return &nestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status, judged: j.of(r)}, nil
 }
 
 // measure measures the predictions for all rows that were left out.
 func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
-	all := &judged{}
+	all, plain := &judged{}, true
 	for _, f := range n.folds {
 		d := f.judged
 		if d == nil || all.fit.Labels != nil && !slices.Equal(d.fit.Labels, all.fit.Labels) { // labels that other choices do not know
@@ -231,12 +235,18 @@ func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
 		all.probability, all.share = append(all.probability, d.probability...), append(all.share, d.share...)
 		all.Y, all.Value, all.Base = append(all.Y, d.Y...), append(all.Value, d.Value...), append(all.Base, d.Base...)
 		all.Weight = append(all.Weight, d.Weight...)
+		if all.Plain = append(all.Plain, d.Plain...); d.Plain == nil {
+			plain = false
+		}
 		all.ends, all.rows = append(all.ends, len(all.Y)), len(all.Y)
 		all.Row = append(all.Row, folds[f.Fold].Val...)
 		all.fit = d.fit
 	}
+	if !plain {
+		all.Plain = nil
+	}
 	if len(all.Y) > 0 {
-		all.measure(&judge{spec: job.spec, level: job.model.level, ties: job.model.ties}, all.fit)
+		all.measure(job.newJudge(nil, nil), all.fit)
 		n.metrics = all.metrics
 	}
 }

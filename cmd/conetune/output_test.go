@@ -91,7 +91,7 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 	require.Contains(t, o.stderr, "conetune: --save: "+save+": cannot be written: "+syscall.EFBIG.Error())
 	require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-	require.Contains(t, o.stdout, "refit", "the result is printed all the same")
+	require.Contains(t, o.stdout, "chosen by vf-idca", "the result is printed all the same")
 	raw, err := os.ReadFile(save)
 	require.NoError(t, err)
 	require.Equal(t, "old", string(raw))

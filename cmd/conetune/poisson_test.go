@@ -24,7 +24,7 @@ func TestPoisson(t *testing.T) {
 	o.ok(t)
 	m := o.object(t)
 	require.Equal(t, "converged", m["status"])
-	require.Contains(t, conetune(t, "tune", "poisson", "--dir", made, "--method", "hoag").ok(t), "half the mean Poisson deviance")
+	require.Contains(t, conetune(t, "tune", "poisson", "--dir", made, "--method", "hoag").ok(t), "Half the mean Poisson deviance")
 
 	test := filepath.Join(made, "test.csv.gz")
 	out := conetune(t, "predict", "--model", model, "--data", test)

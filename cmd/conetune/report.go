@@ -21,30 +21,104 @@ const (
 	mostHyperparameters = 8
 )
 
-// describeResult is the table for people; written tells which files there are.
-func describeResult(job *tuneJob, split *dataset.Split, r *tune.Result, written []string) string {
+// describeRun is the report for people; written tells which files there are.
+func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, written []string) string {
+	what := summarize(job, split, results)
+	r := what.chosen
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s by %s on the %s backend: %s after %s, %s\n\n", r.Model, r.Method, r.Backend, describeStatus(r.Status), progressOf(r), seconds(r.TimeSeconds))
-	if r.Status == dca.Converged && r.Message != "" { // what else there is to say is in the note about the status
-		b.WriteString(r.Message + "\n\n")
+	b.WriteString(wrapped(what.lead))
+	for _, text := range what.verdict {
+		b.WriteString(wrapped(text))
 	}
-	b.WriteString(describeData(job, split))
-	if r.Iterations == 0 && r.Refit == nil {
-		return b.String()
+	if what.quality != nil {
+		shown := *what.quality
+		shown.Rows = shown.Rows[:min(len(shown.Rows), mostTargets)]
+		b.WriteString("\n" + textTable(&shown))
+		if rest := len(what.quality.Rows) - mostTargets; rest > 0 {
+			fmt.Fprintf(&b, "and %s\n", count(rest, "more target"))
+		}
 	}
-	b.WriteString("\n" + describeErrors(job, r))
-	if job.outside != nil {
-		b.WriteString("Nested cross-validation: " + job.outside.describe() + "\n")
-	}
-	b.WriteString("\n" + describeHyperparameters(r))
-	b.WriteString(describeUnits(job))
 	if r.Refit != nil {
-		b.WriteString("\n" + describeFit(split, r.RefitFit, job.scaling.intercept, job.data.label))
+		b.WriteString(wrapped(describeLosses(job, r)))
+	}
+	if len(results) > 1 {
+		b.WriteString("\n" + describeMethods(job, results))
+	}
+	if r.Refit != nil {
+		b.WriteString("\n" + describeChosen(what.choice))
+		b.WriteString("\n" + describeFit(job, split, r.RefitFit, what.judged))
+	}
+	b.WriteString("\n" + describeData(job, split))
+	made := madeBy(r)
+	if len(results) > 1 {
+		made = strings.Join(job.methods, ", ") + " on the " + r.Backend + " backend"
+		if job.chain {
+			made += ", each begun at the choice of the one before"
+		}
+	}
+	if r.Status == dca.Converged && r.Message != "" && len(results) == 1 { // else it is in the note about the status, or the table of methods
+		made += ": " + r.Message
+	}
+	fmt.Fprintf(&b, "made by   %s\n", made)
+	if r.Refit != nil {
+		fmt.Fprintf(&b, "          the model is trained on %s\n", trainedOn(job, split, r))
+	}
+	if job.verbose && r.Refit != nil && len(results) == 1 {
+		b.WriteString("\n" + describeErrors(job, r) + "\n" + describeHyperparameters(r) + describeUnits(job))
 	}
 	if len(written) > 0 {
-		b.WriteString("\n" + strings.Join(written, "\n"))
+		b.WriteString("\n" + strings.Join(written, "\n") + "\n")
 	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return b.String()
+}
+
+// describeLosses tells the errors that the methods compare, and what else there is to say of the choice.
+func describeLosses(job *tuneJob, r *tune.Result) string {
+	rows, unit, tested := "rows", job.spec.errorUnit(), ""
+	if job.entries != nil {
+		rows = "entries"
+	}
+	if first, second, two := strings.Cut(unit, " (validation), "); two { // svm
+		unit, tested = first, strings.TrimSuffix(second, "(test)")
+	}
+	on := "on the validation " + rows
+	if job.data.crossValidation {
+		on = "in cross-validation"
+	}
+	text := sentence(unit) + ", which the methods compare: "
+	if job.spec.score != "" && r.Score != nil {
+		text = fmt.Sprintf("%s, by which it is chosen: %s. %s: ", sentence(job.spec.score), number(*r.Score), sentence(unit))
+	}
+	text += number(r.Refit.Validation) + " " + on
+	if r.Refit.Test != nil {
+		text += fmt.Sprintf(", %s%s on the test %s", tested, number(*r.Refit.Test), rows)
+	}
+	text += "."
+	if r.LeastNorm {
+		text += " The model can interpolate the training rows; it is the one of least norm."
+	}
+	return text
+}
+
+// describeChosen lists the hyperparameters, the largest first where there are many, with the same model elsewhere.
+func describeChosen(c choice) string {
+	var b strings.Builder
+	shown := c.table
+	shown.Rows = shown.Rows[:min(len(shown.Rows), mostHyperparameters)]
+	b.WriteString(textTable(&shown))
+	if rest := len(c.table.Rows) - mostHyperparameters; rest > 0 {
+		fmt.Fprintf(&b, "and %d more, see --json\n", rest)
+	}
+	if c.note != "" {
+		b.WriteString(wrapped(c.note))
+	}
+	if c.same != nil {
+		fmt.Fprintf(&b, "%s elsewhere:\n", c.what)
+		for _, s := range c.same {
+			fmt.Fprintf(&b, "  %s\n", s.Code)
+		}
+	}
+	return b.String()
 }
 
 // describeUnits says what the hyperparameters of a standardised model are about.
@@ -261,35 +335,25 @@ func describeUpper(r *tune.Result) string {
 	return b.String()
 }
 
-func describeFit(split *dataset.Split, fit tune.Fit, intercept bool, label func(float64) string) string {
+// describeFit lists the coefficients that matter.
+func describeFit(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged) string {
 	if fit.Matrix != nil {
-		return describeMatrix(fit, intercept)
+		return describeMatrix(fit, job.scaling.intercept)
 	}
-	if fit.Targets != nil {
-		return describeTargets(split, fit, intercept)
-	}
-	list := effects(split, fit)
-	var b bytes.Buffer
-	if fit.Labels != nil {
-		fmt.Fprintf(&b, "the label is %s where the value of the features in use, %d of %d, and the intercept is positive, and %s elsewhere\n", label(fit.Labels[1]), len(list), len(fit.Features), label(fit.Labels[0]))
-	} else {
-		fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
-		if fit.Hazard {
-			b.WriteString("coefficients and effects are on the logarithm of the hazard: its exponential multiplies the hazard\n")
+	t, note := coefficientTable(job, split, fit, j, mostFeatures)
+	if t == nil {
+		text := fmt.Sprintf("No feature of %d is in the model.", len(fit.Features))
+		if job.scaling.intercept {
+			text += interceptNote(fit, len(shownTargets(fit)))
 		}
+		return wrapped(text)
 	}
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "feature\tcoefficient\teffect of one standard deviation\n")
-	for _, e := range list[:min(len(list), mostFeatures)] {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.feature, number(e.coefficient), number(math.Copysign(e.size, e.coefficient)))
-	}
-	if intercept {
-		fmt.Fprintf(w, "intercept\t%s\n", number(fit.Intercept))
-	}
-	w.Flush()
-	if rest := len(list) - mostFeatures; rest > 0 {
+	var b strings.Builder
+	b.WriteString(textTable(t))
+	if rest := len(effects(split, fit)) - mostFeatures; rest > 0 {
 		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --coefficients\n", rest)
 	}
+	b.WriteString(wrapped(note))
 	return b.String()
 }
 

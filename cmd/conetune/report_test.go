@@ -39,48 +39,67 @@ func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
 		}
 		r.Trace = append(r.Trace, e)
 	}
+	r.TrainedOn = tune.FinalTrain
 	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{dir: "data"}}}
-	return job, &dataset.Split{Train: train, Val: train}, r
+	split := &dataset.Split{Train: train, Val: train}
+	job.judge = job.newJudge(&tables{split: split}, nil)
+	return job, split, r
 }
 
 func TestReport(t *testing.T) {
 	job, split, r := made(2)
 	job.dropNegligible(split, nil, r)
-	require.Equal(t, `elastic-net by vf-idca on the native backend: converged after 2 iterations, 0.250 s
+	text := describeRun(job, split, []*tune.Result{r}, []string{"model in m.json"})
+	require.Equal(t, `elastic-net for y, chosen by vf-idca: lambda 0.5, l1_ratio 0.
+Half the mean squared error, which the methods compare: 2.5 on the validation rows.
+
+name       value   meaning
+lambda       0.5   weight of the penalty
+l1_ratio       0   share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet
+The weight is that of the fit to the training rows, on the features and the target as they are.
+The same model elsewhere:
+  ElasticNet(alpha=0.5, l1_ratio=0)
+  glmnet(x, y, family = "gaussian", alpha = 0, lambda = 0.5, standardize = FALSE)
+
+feature   effect   coefficient
+small          2             2
+large          1         0.001
+2 of 3 features are in the model. An effect is what the prediction changes by when the feature rises by one
+standard deviation; a coefficient is in the unit of the table.
 
 data      data
           3 features; 2 training, 2 validation rows; target y
           features as they are, no intercept
+made by   vf-idca on the native backend, converged after 2 iterations, 0.250 s
+          the model is trained on the training rows
 
+model in m.json
+`, text)
+
+	// What the optimiser has to say is for those who ask.
+	job.verbose, job.scaling.intercept = true, true
+	text = describeRun(job, split, []*tune.Result{r}, nil)
+	require.Contains(t, text, `
 half the mean squared error   validation   test
 refit                         2.5          -
 iterate                       1.5          3.25
-The refit is the model to use: the fit to the training rows with the chosen hyperparameters.
-The iterate is the method's last point, which need not be such a fit; the two agree where the lower gap, 0.01, is small (--gap-tol).
+`)
+	require.Contains(t, text, "the two agree where the lower gap, 0.01, is small (--gap-tol).")
+	require.Regexp(t, `(?m)^lambda2 +0.5 +1$`, text)
+	require.Contains(t, text, "The intercept is 7.")
 
-hyperparameter   lambda   radius
-lambda1          0        0
-lambda2          0.5      1
-
-features in the refit: 2 of 3
-feature   coefficient   effect of one standard deviation
-small     2             2
-large     0.001         1
-`, describeResult(job, split, r, nil))
-
-	require.Regexp(t, `(?m)^intercept +7$`, describeFit(split, r.RefitFit, true, number))
-
-	// Many radii: the largest come first.
-	_, _, r = made(20)
-	text := describeHyperparameters(r)
-	require.Regexp(t, `(?m)^lambda20 +9.5 +19$`, text)
+	// Many hyperparameters: the largest come first.
+	job, split, r = made(20)
+	r.Model = "group-lasso"
+	text = describeChosen(choiceOf(job, r))
+	require.Regexp(t, `(?m)^lambda20 +9.5 `, text)
 	require.NotContains(t, text, "lambda5 ")
 	require.Contains(t, text, "and 12 more")
 
 	// A run that ended before its first iteration has only its status.
 	early := &tune.Result{Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Cancelled}
-	text = describeResult(job, split, early, nil)
-	require.Contains(t, text, "interrupted after 0 iterations")
+	text = describeRun(job, split, []*tune.Result{early}, nil)
+	require.Contains(t, text, "interrupted after 0 iterations, without a model")
 	require.NotContains(t, text, "refit")
 }
 

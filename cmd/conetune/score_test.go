@@ -226,7 +226,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		}
 		require.Less(t, used, 10)
 		require.GreaterOrEqual(t, used, 3)
-		require.Contains(t, report, fmt.Sprintf("features in the refit: %d of 10", used))
+		require.Contains(t, report, fmt.Sprintf("\n%d of 10 features are in the model.", used))
 		text, err := os.ReadFile(list)
 		require.NoError(t, err)
 		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()

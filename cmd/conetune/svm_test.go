@@ -33,7 +33,7 @@ func TestLogistic(t *testing.T) {
 	m := o.object(t)
 	require.Equal(t, "converged", m["status"])
 	require.Less(t, m["validation_error"], 0.5) // log 2 without features
-	require.Contains(t, conetune(t, "tune", "logistic", "--data", data).ok(t), "mean logistic loss")
+	require.Contains(t, conetune(t, "tune", "logistic", "--data", data).ok(t), "Mean logistic loss")
 	out := conetune(t, "predict", "--model", model, "--data", fresh)
 	out.ok(t)
 	labels := strings.Fields(out.stdout)
@@ -163,7 +163,7 @@ func TestPredictSVM(t *testing.T) {
 	model, figure := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.svg")
 	o := conetune(t, "tune", "svm", "--data", data, "--test", test, "--save", model, "--plot", figure)
 	text := o.ok(t)
-	for _, words := range []string{"80 cross-validation, 60 test rows", "5 folds", "error rate", "wbar_f1", "the label is 4 where"} {
+	for _, words := range []string{"80 cross-validation, 60 test rows", "5 folds", "error rate", "wbar_f1", "The label is 4 where"} {
 		require.Contains(t, text, words)
 	}
 	require.FileExists(t, figure)

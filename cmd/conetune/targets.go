@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
-	"github.com/conetune/conetune/tune"
 )
 
 // targetTables are the tables of a model of several targets, taken apart.
@@ -92,45 +89,6 @@ func takeTargets(d *dataset.Data, names []string) (*dataset.Data, *multitask.Dat
 	}
 	rest.X = x
 	return rest, &multitask.Data{X: x, Y: y}, nil
-}
-
-// describeTargets lists the features in use with a coefficient for each target, those of the largest effect first.
-func describeTargets(split *dataset.Split, fit tune.Fit, intercept bool) string {
-	list := effects(split, fit)
-	q := len(fit.Targets)
-	var b bytes.Buffer
-	if fit.Classes() {
-		b.WriteString("the label is that of the largest value\n")
-	}
-	fmt.Fprintf(&b, "features in the refit: %d of %d\n", len(list), len(fit.Features))
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	shown := min(q, mostTargets)
-	fmt.Fprintf(w, "feature\t%s\teffect of one standard deviation\n", strings.Join(fit.Targets[:shown], "\t"))
-	line := func(values []float64) string {
-		var cells []string
-		for _, v := range values[:shown] {
-			cells = append(cells, number(v))
-		}
-		return strings.Join(cells, "\t")
-	}
-	for _, e := range list[:min(len(list), mostFeatures)] {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.feature, line(coefficients(fit, e.at)), number(e.size))
-	}
-	if intercept {
-		fmt.Fprintf(w, "intercept\t%s\t\n", line(fit.Intercepts))
-	}
-	w.Flush()
-	if q > shown {
-		what := "more target"
-		if fit.Classes() {
-			what = "more label"
-		}
-		fmt.Fprintf(&b, "and %s\n", count(q-shown, what))
-	}
-	if rest := len(list) - mostFeatures; rest > 0 {
-		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --coefficients\n", rest)
-	}
-	return b.String()
 }
 
 // mostTargets bounds the columns of that table.

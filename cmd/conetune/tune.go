@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,10 +65,13 @@ same. Columns are brought to mean 0 and standard deviation 1; those of a sparse 
 are divided by their largest absolute value (--scale). With --dir and with --preset paper both are off, as in the paper.
 --standardize=false and --intercept=false, or =true, override that.
 
-Two vectors of coefficients are reported. The refit is the model with the chosen
-hyperparameters: use this one, it is what --save writes. Its validation error is that of
+The report says first what was chosen and how good it is, beside the mean and the fit without penalty, on rows that the
+fits have not seen; -v adds what the method had reached.
+
+There are two vectors of coefficients. The refit is the model with the chosen
+hyperparameters: the one that is reported and saved. Its validation error is that of
 the fit to the training rows; then it is trained once more, on training and validation
-rows, which its test error is for (--final train leaves that out). The iterate is the last point of the method, which the paper reports; it
+rows, which its test error is for (--final train leaves that out). The iterate (-v, --json) is the last point of the method, which the paper reports; it
 may fit the validation rows better than any choice of hyperparameters can, unless
 --gap-tol brings the two together. Errors are half the mean squared error; for huber,
 quantile, logistic and poisson they are the mean of the loss.
@@ -115,7 +119,10 @@ func (a *app) tuneCommand() *cobra.Command {
 		Long:      sprintf(tuneHelp, modelList(), joined(ableModels(tune.MethodIGJO)), joined(ableModels(tune.MethodIFDM))),
 		Example:   tuneExample,
 		ValidArgs: modelNames(),
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if k := slices.IndexFunc(args, isWhole); len(args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
+				return badInputf("--nested takes its number as --nested=%s", args[k])
+			}
 			if len(args) > 1 || len(args) == 0 && f.config == "" {
 				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(modelNames()))
 			}
@@ -214,5 +221,11 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.saveConfig, "save-config", "", "write the settings to `FILE.yaml`, for --config")
 	fs.StringVar(&f.save, "save", "", "write the refit to `MODEL.json`, for conetune predict")
 	fs.StringVar(&f.coefficients, "coefficients", "", "write the coefficients of the refit that are not zero, with the effects of one standard deviation, to `FILE.csv`")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the solver's iterations to standard error")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the solver's iterations to standard error, and report radii and iterate")
+}
+
+// isWhole says whether a text is a whole number.
+func isWhole(text string) bool {
+	_, err := strconv.Atoi(text)
+	return err == nil
 }

@@ -41,7 +41,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	} else if err != nil {
 		return badInput(err)
 	}
-	job.judge = &judge{rows: rows, model: model, spec: job.spec, level: job.model.level, ties: job.model.ties}
+	job.judge = job.newJudge(rows, model)
 	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
 		job.groupsOfModel = m.Groups()
 	}
@@ -200,10 +200,8 @@ func (a *app) report(job *tuneJob, split *dataset.Split, results []*tune.Result)
 		err = a.printJSON(job.told(results))
 	case job.asJSON:
 		err = a.printJSON(job.told(results)[0])
-	case len(job.methods) > 1:
-		err = a.print(describeComparison(job, split, results, written))
 	default:
-		err = a.print(describeResult(job, split, results[0], written))
+		err = a.print(describeRun(job, split, results, written))
 	}
 	if fileErr != nil {
 		return failed(fileErr)

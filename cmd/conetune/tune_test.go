@@ -155,8 +155,8 @@ func TestTableTraceAndFigure(t *testing.T) {
 	trace, plot, save := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	text := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--trace", trace, "--plot", plot, "--save", save).ok(t)
 	for _, want := range []string{
-		"elastic-net by vf-idca on the native backend: converged after", "6 features; 45 training, 23 validation, 22 test rows; target y",
-		"split 0.5/0.25/rest, seed 1", "features standardised", "refit", "iterate", "lambda", "radius", "features in the refit:", "intercept",
+		"elastic-net for y, chosen by vf-idca: ", "vf-idca on the native backend, converged after", "6 features; 45 training, 23 validation, 22 test rows; target y",
+		"split 0.5/0.25/rest, seed 1", "features standardised", "22 rows for the test, which were used for nothing else", "root mean squared error", "Least squares, without a penalty, has", "features are in the model", "intercept",
 		"trace in " + trace, "figure in " + plot, "model in " + save,
 	} {
 		require.Contains(t, text, want)

@@ -52,7 +52,8 @@ type Record struct {
 type Metric struct {
 	Value         *float64 `json:"value"`
 	StandardError *float64 `json:"standard_error"`
-	Baseline      *float64 `json:"baseline"` // without features
+	Baseline      *float64 `json:"baseline"`        // without features
+	Plain         *float64 `json:"without_penalty"` // of the fit without one
 }
 
 // failed says that there is no answer of the asked quality.

@@ -15,7 +15,7 @@ func (s *Sample) Classes(probability, base [][]float64) []Metric {
 	loss := func(p [][]float64) []float64 {
 		return s.each(func(i int) float64 { return -math.Log(p[i][int(s.Y[i])]) })
 	}
-	return []Metric{s.mean(ErrorRate, wrong(probability), wrong(base)), s.mean(LogLoss, loss(probability), loss(base))}
+	return []Metric{s.mean(ErrorRate, of(wrong(probability)), wrong(base)), s.mean(LogLoss, of(loss(probability)), loss(base))}
 }
 
 // Softmax are the probabilities that go with the exponentials of some values.
@@ -25,4 +25,9 @@ func Softmax(values []float64) []float64 {
 		out[k] = math.Exp(v - total)
 	}
 	return out
+}
+
+// of are losses that are known.
+func of(losses []float64) func([]float64) []float64 {
+	return func([]float64) []float64 { return losses }
 }

@@ -35,13 +35,14 @@ const (
 	PartialDeviance   = "partial_deviance"
 )
 
-// Metric is a measure with its standard error; Base is the same measure without any feature. What cannot be computed from the rows, such as the
-// share of a variance that is 0, is NaN, in JSON null.
+// Metric is a measure with its standard error; Base is the same measure without any feature, and Plain that of the fit without penalty. What cannot be
+// computed from the rows, such as the share of a variance that is 0, is NaN, in JSON null.
 type Metric struct {
 	Name          string  `json:"-"`
 	Value         float64 `json:"value"`
 	StandardError float64 `json:"standard_error"`
 	Base          float64 `json:"baseline"`
+	Plain         float64 `json:"without_penalty"`
 }
 
 // MarshalJSON writes null for numbers that are not finite.
@@ -58,6 +59,8 @@ type Sample struct {
 	Value []float64
 	// Base are the predictions without any feature: the mean of the training rows, of a classifier the share of the second label.
 	Base []float64
+	// Plain are those of the fit without penalty, as Value; nil for none.
+	Plain []float64
 	// Row says which predictions are of the same row; nil for each of a row of its own.
 	Row []int
 	// Weight are the weights of the rows in means; nil for equal ones.
@@ -71,9 +74,9 @@ func (s *Sample) Regression() []Metric {
 	squared := func(f []float64) []float64 { return s.each(func(i int) float64 { return square(s.Y[i] - f[i]) }) }
 	absolute := func(f []float64) []float64 { return s.each(func(i int) float64 { return math.Abs(s.Y[i] - f[i]) }) }
 	return []Metric{
-		s.explained(R2, squared(s.Value), squared(s.Base), total),
-		s.root(RMSE, squared(s.Value), squared(s.Base)),
-		s.mean(MAE, absolute(s.Value), absolute(s.Base)),
+		s.explained(R2, squared, squared(s.Base), total),
+		s.root(RMSE, squared, squared(s.Base)),
+		s.mean(MAE, absolute, absolute(s.Base)),
 	}
 }
 
@@ -81,20 +84,20 @@ func (s *Sample) Regression() []Metric {
 // the mean deviance, and the mean absolute error.
 func (s *Sample) Counts() []Metric {
 	mean := s.meanTarget()
-	of := func(f func(i int) float64) []float64 {
+	of := func(f []float64) []float64 {
 		return s.each(func(i int) float64 {
-			if f(i) == 0 && s.Y[i] == 0 {
+			if f[i] == 0 && s.Y[i] == 0 {
 				return 0
 			}
-			return 2 * deviance.HalfPoisson(s.Y[i], f(i), math.Log(f(i)))
+			return 2 * deviance.HalfPoisson(s.Y[i], f[i], math.Log(f[i]))
 		})
 	}
-	value, base := of(func(i int) float64 { return s.Value[i] }), of(func(i int) float64 { return s.Base[i] })
+	base := of(s.Base)
 	absolute := func(f []float64) []float64 { return s.each(func(i int) float64 { return math.Abs(s.Y[i] - f[i]) }) }
 	return []Metric{
-		s.explained(DevianceExplained, value, base, of(func(int) float64 { return mean })),
-		s.mean(Deviance, value, base),
-		s.mean(MAE, absolute(s.Value), absolute(s.Base)),
+		s.explained(DevianceExplained, of, base, of(s.each(func(int) float64 { return mean }))),
+		s.mean(Deviance, of, base),
+		s.mean(MAE, absolute, absolute(s.Base)),
 	}
 }
 
@@ -105,26 +108,29 @@ func (s *Sample) Quantile(level float64) []Metric {
 		return s.each(func(i int) float64 { return max(level*(s.Y[i]-f[i]), (level-1)*(s.Y[i]-f[i])) })
 	}
 	covered := func(f []float64) []float64 { return s.each(func(i int) float64 { return indicator(s.Y[i] <= f[i]) }) }
-	return []Metric{s.mean(Pinball, loss(s.Value), loss(s.Base)), s.mean(Coverage, covered(s.Value), covered(s.Base))}
+	return []Metric{s.mean(Pinball, loss, loss(s.Base)), s.mean(Coverage, covered, covered(s.Base))}
 }
 
 // Labels are the measures of a classifier: the share of wrong labels, the area under the ROC curve and, where its values are log odds, log loss
 // and Brier score, the mean square of probability minus outcome.
 func (s *Sample) Labels(logOdds bool) []Metric {
-	wrong := func(called func(i int) bool) []float64 {
-		return s.each(func(i int) float64 { return indicator(called(i) != (s.Y[i] == 1)) })
+	wrong := func(above float64) func(f []float64) []float64 {
+		return func(f []float64) []float64 {
+			return s.each(func(i int) float64 { return indicator(f[i] > above != (s.Y[i] == 1)) })
+		}
 	}
-	out := []Metric{
-		s.mean(ErrorRate, wrong(func(i int) bool { return s.Value[i] > 0 }), wrong(func(i int) bool { return s.Base[i] > 0.5 })),
-		s.area(),
-	}
+	out := []Metric{s.mean(ErrorRate, wrong(0), wrong(0.5)(s.Base)), s.area()}
 	if !logOdds {
 		return out
 	}
-	loss := s.each(func(i int) float64 { return softplus((1 - 2*s.Y[i]) * s.Value[i]) })
+	loss := func(f []float64) []float64 {
+		return s.each(func(i int) float64 { return softplus((1 - 2*s.Y[i]) * f[i]) })
+	}
+	score := func(f []float64) []float64 {
+		return s.each(func(i int) float64 { return square(s.Y[i] - Probability(f[i])) })
+	}
 	base := s.each(func(i int) float64 { return -math.Log(1 - math.Abs(s.Y[i]-s.Base[i])) })
-	return append(out, s.mean(LogLoss, loss, base), s.mean(Brier,
-		s.each(func(i int) float64 { return square(s.Y[i] - Probability(s.Value[i])) }), s.each(func(i int) float64 { return square(s.Y[i] - s.Base[i]) })))
+	return append(out, s.mean(LogLoss, loss, base), s.mean(Brier, score, s.each(func(i int) float64 { return square(s.Y[i] - s.Base[i]) })))
 }
 
 // Probability is that of log odds.
@@ -164,38 +170,58 @@ func (s *Sample) average(v []float64) float64 {
 	return sum
 }
 
-// mean is the metric of losses.
-func (s *Sample) mean(name string, losses, base []float64) Metric {
-	m := s.average(losses)
-	return Metric{name, m, s.error(s.each(func(i int) float64 { return losses[i] - m }), nil), s.average(base)}
+// plain is a measure of the losses of the fit without penalty, NaN without one.
+func (s *Sample) plain(losses func(f []float64) []float64, of func(losses []float64) float64) float64 {
+	if s.Plain == nil {
+		return math.NaN()
+	}
+	return of(losses(s.Plain))
+}
+
+// mean is the metric of losses, which are a function of the predictions.
+func (s *Sample) mean(name string, losses func(f []float64) []float64, base []float64) Metric {
+	at := losses(s.Value)
+	m := s.average(at)
+	return Metric{name, m, s.error(s.each(func(i int) float64 { return at[i] - m }), nil), s.average(base), s.plain(losses, s.average)}
 }
 
 // root is the root of the mean: a row contributes (l - m) / (2 sqrt m).
-func (s *Sample) root(name string, losses, base []float64) Metric {
-	m := s.average(losses)
+func (s *Sample) root(name string, losses func(f []float64) []float64, base []float64) Metric {
+	at := losses(s.Value)
+	m := s.average(at)
 	root := math.Sqrt(m)
 	contributes := func(i int) float64 {
 		if m == 0 {
 			return 0
 		}
-		return (losses[i] - m) / (2 * root)
+		return (at[i] - m) / (2 * root)
 	}
-	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base))}
+	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base)), math.Sqrt(s.plain(losses, s.average))}
 }
 
 // explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) / mean(total). The mean of the targets that is
 // in total does not vary to first order, as it minimises it.
-func (s *Sample) explained(name string, losses, base, total []float64) Metric {
+func (s *Sample) explained(name string, losses func(f []float64) []float64, base, total []float64) Metric {
 	whole := s.average(total)
 	if !(whole > 0) {
-		return Metric{name, math.NaN(), math.NaN(), math.NaN()}
+		return Metric{name, math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
-	rest := s.average(losses) / whole
-	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (losses[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole}
+	at := losses(s.Value)
+	rest := s.average(at) / whole
+	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (at[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole, 1 - s.plain(losses, s.average)/whole}
 }
 
 // area is the area under the ROC curve: the share of pairs of rows of both labels, by the products of their weights, whose values are in the order of the labels, ties half.
 func (s *Sample) area() Metric {
+	m := s.areaOf(s.Value)
+	if m.Plain = math.NaN(); s.Plain != nil {
+		m.Plain = s.areaOf(s.Plain).Value
+	}
+	return m
+}
+
+// areaOf is that of some values.
+func (s *Sample) areaOf(value []float64) Metric {
 	order := make([]int, len(s.Y))
 	var number [2]float64 // of the rows of both labels, by weight
 	for i, y := range s.Y {
@@ -203,16 +229,16 @@ func (s *Sample) area() Metric {
 		number[int(y)] += s.weight(i)
 	}
 	if number[0] == 0 || number[1] == 0 {
-		return Metric{AUC, math.NaN(), math.NaN(), 0.5}
+		return Metric{Name: AUC, Value: math.NaN(), StandardError: math.NaN(), Base: 0.5}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s.Value[i], s.Value[j]) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(value[i], value[j]) })
 	// placement is the share of the rows of the other label that are on the right side of a row.
 	placement := make([]float64, len(s.Y))
 	var below [2]float64
 	for from := 0; from < len(order); {
 		to := from
 		var tied [2]float64
-		for ; to < len(order) && s.Value[order[to]] == s.Value[order[from]]; to++ {
+		for ; to < len(order) && value[order[to]] == value[order[from]]; to++ {
 			tied[int(s.Y[order[to]])] += s.weight(order[to])
 		}
 		for _, i := range order[from:to] {
@@ -230,7 +256,7 @@ func (s *Sample) area() Metric {
 	}
 	n := number[0] + number[1]
 	contributes := s.each(func(i int) float64 { return (placement[i] - area) * n / number[int(s.Y[i])] })
-	return Metric{AUC, area, s.error(contributes, func(i int) int { return int(s.Y[i]) }), 0.5}
+	return Metric{Name: AUC, Value: area, StandardError: s.error(contributes, func(i int) int { return int(s.Y[i]) }), Base: 0.5}
 }
 
 // weight is that of row i.

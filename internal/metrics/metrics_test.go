@@ -89,7 +89,7 @@ func TestNothingToSay(t *testing.T) {
 	require.True(t, math.IsNaN(named(t, one.Labels(true), AUC).Value))
 	text, err := json.Marshal(named(t, one.Labels(true), AUC))
 	require.NoError(t, err)
-	require.JSONEq(t, `{"value": null, "standard_error": null, "baseline": 0.5}`, string(text))
+	require.JSONEq(t, `{"value": null, "standard_error": null, "baseline": 0.5, "without_penalty": null}`, string(text))
 	exact := Sample{Y: []float64{1, 2}, Value: []float64{1, 2}, Base: []float64{1, 1}}
 	require.Zero(t, named(t, exact.Regression(), RMSE).StandardError)
 	none := Sample{Y: []float64{0, 0}, Value: []float64{0.1, 0.1}, Base: []float64{0, 0}}

@@ -1,0 +1,98 @@
+package unpenalised
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+func diabetes(t *testing.T) *dataset.Data {
+	t.Helper()
+	table, err := formats.ReadTable("../../examples/diabetes.csv", formats.Options{Target: "y"})
+	require.NoError(t, err)
+	return &dataset.Data{X: table.X, Y: table.Y}
+}
+
+// The coefficients of LinearRegression of scikit-learn 1.9.1.
+func TestLeastSquares(t *testing.T) {
+	b, constant, err := Fit(Squares, diabetes(t), true)
+	require.NoError(t, err)
+	require.InDelta(t, -334.567138519, constant, 1e-6)
+	require.InDeltaSlice(t, []float64{-0.036361224, -22.85964809, 5.602962092, 1.116807993, -1.089996334, 0.746450456, 0.372004715, 6.533831936, 68.483124965, 0.280116989}, b, 1e-7)
+}
+
+// A fit of maximum likelihood leaves residuals that are orthogonal to the columns, by the weights of the rows.
+func TestLikelihoodEquations(t *testing.T) {
+	for kind, mean := range map[Kind]func(float64) float64{
+		Squares: func(f float64) float64 { return f }, Logistic: func(f float64) float64 { return 1 / (1 + math.Exp(-f)) }, Poisson: math.Exp,
+	} {
+		d := diabetes(t)
+		n, p := d.Dims()
+		for i, y := range d.Y {
+			d.Weights, d.Offset = append(d.Weights, float64(1+i%3)), append(d.Offset, float64(i%5)/10)
+			switch kind {
+			case Logistic:
+				d.Y[i] = map[bool]float64{true: 1}[y > 140]
+			case Poisson:
+				d.Y[i] = math.Round(y / 50)
+			}
+		}
+		b, constant, err := Fit(kind, d, true)
+		require.NoError(t, err)
+		slope, size := make([]float64, p+1), make([]float64, p+1)
+		for i := range n {
+			left := d.Weights[i] * (d.Y[i] - mean(constant+d.Dot(i, b)+d.Offset[i]))
+			for j := range p + 1 {
+				v := 1.0
+				if j < p {
+					v = d.X.At(i, j)
+				}
+				slope[j] += left * v
+				size[j] += math.Abs(left * v)
+			}
+		}
+		for j := range slope {
+			require.InDelta(t, 0, slope[j]/size[j], 1e-9, "kind %d, column %d", kind, j)
+		}
+	}
+}
+
+// Of one indicator the fit has the logarithms of the odds, and of the mean counts, of its two groups.
+func TestTwoGroups(t *testing.T) {
+	x := mat.NewDense(8, 1, []float64{0, 0, 0, 0, 1, 1, 1, 1})
+	b, constant, err := Fit(Logistic, &dataset.Data{X: x, Y: []float64{1, 0, 0, 0, 1, 1, 1, 0}}, true)
+	require.NoError(t, err)
+	require.InDelta(t, -math.Log(3), constant, 1e-9)
+	require.InDelta(t, 2*math.Log(3), b[0], 1e-9)
+	b, constant, err = Fit(Poisson, &dataset.Data{X: x, Y: []float64{1, 0, 3, 0, 5, 9, 1, 1}}, true)
+	require.NoError(t, err)
+	require.InDelta(t, 0, constant, 1e-9)
+	require.InDelta(t, math.Log(4), b[0], 1e-9)
+}
+
+func TestWithoutFit(t *testing.T) {
+	x := mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6})
+	for _, y := range [][]float64{{0, 0, 0, 1, 1, 1}, {0, 0, 0, 0, 0, 0}} {
+		_, _, err := Fit(Logistic, &dataset.Data{X: x, Y: y}, true)
+		require.ErrorIs(t, err, ErrInfinite)
+	}
+	group := mat.NewDense(6, 1, []float64{0, 0, 0, 1, 1, 1}) // one group has both labels, the other one, and no counts
+	_, _, err := Fit(Logistic, &dataset.Data{X: group, Y: []float64{0, 1, 0, 1, 1, 1}}, true)
+	require.ErrorIs(t, err, ErrInfinite)
+	_, _, err = Fit(Poisson, &dataset.Data{X: group, Y: []float64{2, 1, 0, 0, 0, 0}}, true)
+	require.ErrorIs(t, err, ErrInfinite)
+	wide := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 7})
+	_, _, err = Fit(Squares, &dataset.Data{X: wide, Y: []float64{1, 2}}, true)
+	require.ErrorIs(t, err, ErrRows)
+	// The second column is twice the first: it has the coefficient 0.
+	twice := mat.NewDense(4, 2, []float64{1, 2, 2, 4, 3, 6, 5, 10})
+	b, constant, err := Fit(Squares, &dataset.Data{X: twice, Y: []float64{3, 5, 7, 11}}, true)
+	require.NoError(t, err)
+	require.InDelta(t, 1, constant, 1e-9)
+	require.InDeltaSlice(t, []float64{2, 0}, b, 1e-9)
+}

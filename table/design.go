@@ -62,6 +62,7 @@ type Design struct {
 	targets  []int
 	features []int
 	category []bool // of the columns
+	crowded  []int  // columns of too many different texts for a category
 	rows     []int
 	labels   []string // of text targets
 	event    *Event   // of times
@@ -236,6 +237,7 @@ func (d *Design) findFeatures() {
 			gone = append(gone, FoundColumn{Name: c.Name})
 		case c.Kind == Category && !slices.Contains(categorical, j) && d.tooMany(c):
 			many = append(many, FoundColumn{Name: c.Name, Count: c.Levels()})
+			d.crowded = append(d.crowded, j)
 		default:
 			if c.Constant {
 				constant = append(constant, FoundColumn{Name: c.Name})

@@ -51,7 +51,7 @@ func (d *Design) units(j int) bool {
 // hints say which columns look like numbers of rows or name what several rows are about, and which say the target by themselves.
 func (d *Design) hints() {
 	t := d.table
-	var ids, leaks, units []FoundColumn
+	var ids, leaks, units, crowded []FoundColumn
 	for _, j := range d.features {
 		c := &t.columns[j]
 		if c.Kind == Number && c.Distinct && c.Texts == 0 && t.rows > 10 && !d.category[j] && (c.Counting || looksLikeID(c.Name)) {
@@ -63,9 +63,15 @@ func (d *Design) hints() {
 			leaks = append(leaks, FoundColumn{Name: c.Name})
 		}
 	}
+	for _, j := range d.crowded {
+		if d.wanted.Division == (Division{}) && d.units(j) {
+			crowded = append(crowded, FoundColumn{Name: d.table.columns[j].Name})
+		}
+	}
 	d.suspects()
 	d.findings = found(d.findings, "hint", ids, "%s looks like a number of rows: --id or --drop leaves it out")
 	d.findings = found(d.findings, "hint", units, "%s names what several rows are about, and is taken as a feature: --group keeps the rows of each together, so that errors are those of new ones, --drop leaves the column out")
+	d.findings = found(d.findings, "hint", crowded, "%s names what several rows are about: --group keeps the rows of each together, so that errors are those of new ones")
 	d.findings = found(d.findings, "hint", leaks, "%s says the target by itself: is it known before the target is? --drop leaves it out")
 }
 

@@ -61,6 +61,22 @@ func TestSuspectTargets(t *testing.T) {
 	require.Empty(t, labels("rose", "tulip", "roses"))
 }
 
+// Those that are too many for a category are told, too, though they are no feature.
+func TestManyUnits(t *testing.T) {
+	text := "y,patient,a\n"
+	for i := range 240 {
+		text += fmt.Sprintf("%d,p%d,%d\n", i*i%17, i%60, i*7%13)
+	}
+	table, err := Decode("t.csv", []byte(text), Options{})
+	require.NoError(t, err)
+	var all []string
+	for _, f := range choose(t, table, Wanted{}).Findings() {
+		all = append(all, f.Text)
+	}
+	require.Contains(t, all, `column "patient" (60): too many different texts for a category, left out (--categorical takes it all the same)`)
+	require.Contains(t, all, `column "patient" names what several rows are about: --group keeps the rows of each together, so that errors are those of new ones`)
+}
+
 // Errors about names say where these are none of the file, and those about labels what takes them.
 func TestMoreToSay(t *testing.T) {
 	for _, c := range []struct {

@@ -16,8 +16,8 @@ import (
 // coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each and how many folds choose it.
 func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged, most int) (*webpage.Table, string) {
 	list := effects(split, fit)
-	note := fmt.Sprintf("%d of %s are in the model. An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table.",
-		len(list), count(len(fit.Features), "feature"))
+	note := fmt.Sprintf("%s in the model. An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table.",
+		someOf(len(list), count(len(fit.Features), "feature")))
 	t := &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
 		Columns: []webpage.Column{{Title: "feature"}, {Title: "effect", Number: true}}}
 	shown := shownTargets(fit)
@@ -110,7 +110,15 @@ func severalNote(fit tune.Fit, used, shown int) string {
 	if shown < len(fit.Targets) {
 		which = fmt.Sprintf("those of the first %d of %d (--coefficients FILE.csv has all)", shown, len(fit.Targets))
 	}
-	return fmt.Sprintf("%d of %s are in the model. The effect of one standard deviation is the norm over the %s; the coefficients are %s, %s.", used, count(len(fit.Features), "feature"), of, which, unit)
+	return fmt.Sprintf("%s in the model. The effect of one standard deviation is the norm over the %s; the coefficients are %s, %s.", someOf(used, count(len(fit.Features), "feature")), of, which, unit)
+}
+
+// someOf is the beginning of a sentence about n of something.
+func someOf(n int, of string) string {
+	if n == 1 {
+		return "1 of " + of + " is"
+	}
+	return fmt.Sprintf("%d of %s are", n, of)
 }
 
 // chosenBy counts for each feature the fits in which it has a coefficient that counts.

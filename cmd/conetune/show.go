@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/tune"
 )
@@ -199,6 +200,16 @@ func describeLoss(l *modelfile.Loss) string {
 
 // describeChoice lists the hyperparameters, the largest first where there are many.
 func describeChoice(m *modelfile.Model) string {
+	lambda1, one := m.Hyperparameters["lambda1"]
+	lambda2, two := m.Hyperparameters["lambda2"]
+	if sum := lambda1 + lambda2; one && two && sum > 0 && slices.Contains(mixing, m.Model) {
+		t := webpage.Table{Columns: []webpage.Column{{Title: "name"}, {Title: "value", Number: true}, {Title: "meaning"}}}
+		for _, cells := range [][3]string{{"lambda", number(sum), "weight of the penalty"}, {"l1_ratio", ratio(lambda1/sum, 6), "share of the 1-norm in the penalty; alpha of glmnet"}} {
+			t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{{Text: cells[0]}, {Text: cells[1]}, {Text: cells[2]}}})
+		}
+		spec, _ := findModel(m.Model) // as readModel has done
+		return textTable(&t) + unitsOf(spec, m.Provenance.Standardize)
+	}
 	names := slices.Sorted(maps.Keys(m.Hyperparameters))
 	if len(names) > mostHyperparameters {
 		slices.SortStableFunc(names, func(i, j string) int { return cmp.Compare(m.Hyperparameters[j], m.Hyperparameters[i]) })

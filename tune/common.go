@@ -151,7 +151,7 @@ func (c *compass) try(lambda []float64) error {
 		return err
 	}
 	c.tried = append(c.tried, tried{slices.Clone(tr.Lambda), tr.value()})
-	if c.best.X == nil || tr.value() < c.best.value() {
+	if c.best.X == nil || tr.below(&c.best) {
 		c.best = tr
 	}
 	return nil

@@ -34,6 +34,14 @@ func (tr *Trial) value() float64 {
 	return tr.Errors.Validation
 }
 
+// tied is the share of an error by which another is lower from rounding alone.
+const tied = 1e-12
+
+// below says whether a trial is better than another one by more than rounding: of equal ones the first is kept, which in lists has the largest weights.
+func (tr *Trial) below(other *Trial) bool {
+	return tr.value() < other.value()-tied*math.Abs(other.value())
+}
+
 // rate gives a result the score of its selection.
 func (out *Result) rate(t *Task) {
 	if m := t.scored(); m != nil && out.Refit != nil && out.Selection != nil && out.Selection.X != nil {

@@ -121,7 +121,7 @@ func (t *Task) Record(tr Trial) float64 {
 	if tr.X == nil {
 		t.failed++
 	} else {
-		if t.best.X == nil || tr.value() < t.best.value() {
+		if t.best.X == nil || tr.below(&t.best) {
 			t.best, t.leading = tr, *tr.Errors
 		}
 		e.Errors, e.Refit = *tr.Errors, tr.Errors

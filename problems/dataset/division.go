@@ -39,7 +39,7 @@ func (s *Split) Map(f func(y float64) float64) Division {
 // Table returns all rows of the folds.
 func (c *CrossValidation) Table() *Data { return c.Data }
 
-// Parts returns copies of the rows of each fold.
+// Parts returns the rows of each fold, to be read only.
 func (c *CrossValidation) Parts() []*Split {
 	parts := make([]*Split, len(c.Folds))
 	for t, f := range c.Folds {

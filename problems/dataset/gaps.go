@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -14,17 +15,51 @@ type Gaps struct {
 	Row, Feature []int
 	// Fill has a list for each fold, with the value for each feature that has gaps.
 	Fill [][]float64
+
+	once   sync.Once
+	starts []int // of each row up to the last one with gaps, the first gap that is not above it
 }
 
-// Filled returns the rows of a table as they are in fold t: a copy of them, in the order of index.
-func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
-	part := d.Rows(index)
+// of returns the gaps of a row, from the first one on to the last.
+func (g *Gaps) of(row int) (from, to int) {
 	if g == nil {
-		return part
+		return 0, 0
 	}
+	g.once.Do(func() {
+		if len(g.Row) > 0 {
+			g.starts = make([]int, g.Row[len(g.Row)-1]+2)
+		}
+		k := 0
+		for i := range g.starts {
+			for k < len(g.Row) && g.Row[k] < i {
+				k++
+			}
+			g.starts[i] = k
+		}
+	})
+	if row+1 >= len(g.starts) {
+		return 0, 0
+	}
+	return g.starts[row], g.starts[row+1]
+}
+
+// Filled returns the rows of a table as they are in fold t, in the order of index, which are to be read only.
+func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
+	if g == nil {
+		return d.Rows(index)
+	}
+	if v := newView(d, index); v != nil {
+		if base, ok := d.X.(*view); !ok || base.index == nil { // whose rows are those of the gaps
+			v.gaps, v.fill = g, g.Fill[t]
+			part := d.without(index)
+			part.X = v
+			return part
+		}
+	}
+	part := d.copied(index)
 	for k, i := range index {
-		at, _ := slices.BinarySearch(g.Row, i)
-		for ; at < len(g.Row) && g.Row[at] == i; at++ {
+		from, to := g.of(i)
+		for at := from; at < to; at++ {
 			part.set(k, g.Feature[at], g.Fill[t][g.Feature[at]])
 		}
 	}

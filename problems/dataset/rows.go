@@ -39,6 +39,8 @@ func (d *Data) Row(i int) (index []int, value []float64) {
 		return index, raw.Data[lo:hi:hi]
 	case *columns:
 		return nil, x.row(i)
+	case *view:
+		return nil, x.row(i)
 	case mat.RawRowViewer:
 		return nil, x.RawRowView(i)
 	}
@@ -47,6 +49,10 @@ func (d *Data) Row(i int) (index []int, value []float64) {
 
 // Fill sets row, of length p, to row i with its zeros.
 func (d *Data) Fill(row []float64, i int) {
+	if v, ok := d.X.(*view); ok {
+		v.FillRow(row, i)
+		return
+	}
 	index, value := d.Row(i)
 	if index == nil && len(value) == len(row) {
 		copy(row, value)
@@ -175,15 +181,31 @@ func (d *Data) GramBound(ones bool) float64 {
 	return most
 }
 
-// Rows returns a copy of the rows with these indices, in this order, of a sparse table of their nonzeros. It panics
-// when an index is out of range.
+// Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their nonzeros, or where these are many
+// of a dense table, what looks them up there. It panics when an index is out of range.
 func (d *Data) Rows(index []int) *Data {
-	_, p := d.Dims()
+	if v := newView(d, index); v != nil {
+		part := d.without(index)
+		part.X = v
+		return part
+	}
+	return d.copied(index)
+}
+
+// without has the rows without their features.
+func (d *Data) without(index []int) *Data {
 	part := &Data{Y: make([]float64, len(index)), Features: d.Features, Target: d.Target}
 	for k, i := range index {
 		part.Y[k] = d.Y[i]
 	}
 	part.Weights, part.Offset = picked(d.Weights, index), picked(d.Offset, index)
+	return part
+}
+
+// copied are copies of the rows.
+func (d *Data) copied(index []int) *Data {
+	_, p := d.Dims()
+	part := d.without(index)
 	switch {
 	case len(index) == 0 || p == 0:
 	case d.Sparse():
@@ -216,7 +238,7 @@ func picked(list []float64, index []int) []float64 {
 
 // ScaledRows is [Data.Rows] with the features of its row k multiplied by scale[k].
 func (d *Data) ScaledRows(index []int, scale []float64) *Data {
-	part := d.Rows(index)
+	part := d.copied(index)
 	if c, ok := part.X.(*columns); ok {
 		part.X = c.whole()
 	}
@@ -302,6 +324,8 @@ func (d *Data) Dense() *mat.Dense {
 	case *stacked:
 		return x.whole()
 	case *columns:
+		return x.whole()
+	case *view:
 		return x.whole()
 	}
 	n, p := d.Dims()

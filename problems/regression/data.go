@@ -149,7 +149,10 @@ func (d *Data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 	table := d.user.Table()
 	n, p := table.Dims()
 	_, squares := d.loss.(Squares)
-	if n*p < columnEntries || squares && fits.Reducible(n, p) || table.Weights != nil {
+	switch {
+	case squares && fits.Reducible(n, p) && table.Weights == nil: // a few rows are made of them, for which they are passed through twice
+		return d.transform.Later(rows)
+	case n*p < columnEntries || table.Weights != nil:
 		return d.transform.Apply(rows)
 	}
 	return d.transform.Columns(rows)

@@ -35,14 +35,14 @@ const (
 //
 // Products are sums over parts of the rows that do not depend on the threads, so that neither do the results.
 func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targets []float64, ok bool) {
-	rows, dense := x.(mat.RawRowViewer)
+	fill := fillOf(x)
 	n, p := x.Dims()
-	if !dense || len(y) != n || !Reducible(n, p) {
+	if fill == nil || len(y) != n || !Reducible(n, p) {
 		return nil, nil, false
 	}
 	q := p + 1
 	z := centredProducts(n, q, threads, func(to []float64, i int) {
-		copy(to, rows.RawRowView(i))
+		fill(to[:p], i)
 		to[p] = y[i]
 	})
 	r := z.factor()
@@ -53,6 +53,17 @@ func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targe
 	data := make([]float64, m*q)
 	reflect(data, m, z.mean, r, math.Sqrt(float64(m)/z.n))
 	return design.FromColumns(m, p, data[:m*p:m*p]), data[m*p:], true
+}
+
+// fillOf is what copies a row of a matrix that is dense by rows; nil for others.
+func fillOf(x mat.Matrix) func(to []float64, i int) {
+	switch x := x.(type) {
+	case interface{ FillRow(to []float64, i int) }:
+		return x.FillRow
+	case mat.RawRowViewer:
+		return func(to []float64, i int) { copy(to, x.RawRowView(i)) }
+	}
+	return nil
 }
 
 // Reducible says that a table has so many more rows than columns.

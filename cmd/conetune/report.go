@@ -33,6 +33,9 @@ func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, wri
 	if what.quality != nil {
 		shown := *what.quality
 		shown.Rows = shown.Rows[:min(len(shown.Rows), mostTargets)]
+		if what.judged == nil { // of several targets, with no sentence about them
+			b.WriteString(wrapped(shown.Caption + "."))
+		}
 		b.WriteString("\n" + textTable(&shown))
 		if rest := len(what.quality.Rows) - mostTargets; rest > 0 {
 			fmt.Fprintf(&b, "and %s\n", count(rest, "more target"))

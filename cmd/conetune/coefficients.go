@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -33,7 +34,7 @@ func (job *tuneJob) dropNegligible(split *dataset.Split, model tune.Model, r *tu
 		}
 		return
 	}
-	gone := negligible(job.eps, sizes(split, fit))
+	gone := negligible(job.eps, job.sizes(split, fit))
 	if len(gone) == 0 {
 		return
 	}
@@ -85,9 +86,26 @@ func absolutes(v []float64) []float64 {
 	return out
 }
 
+// spread keeps the standard deviations of the rows that it was asked for last, as the parts of a report all need those of the training rows.
+type spread struct {
+	lock   sync.Mutex
+	rows   *dataset.Data
+	values []float64
+}
+
+// of are the standard deviations of the features over some rows, to be read only.
+func (s *spread) of(rows *dataset.Data) []float64 {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.rows != rows {
+		s.rows, s.values = rows, rows.Deviations()
+	}
+	return s.values
+}
+
 // sizes are what features do when they move by one standard deviation over the training rows.
-func sizes(split *dataset.Split, fit tune.Fit) []float64 {
-	out := split.Train.Deviations()
+func (job *tuneJob) sizes(split *dataset.Split, fit tune.Fit) []float64 {
+	out := slices.Clone(job.spread.of(split.Train))
 	for j := range out {
 		out[j] *= floats.Norm(coefficients(fit, j), 2)
 	}
@@ -109,8 +127,8 @@ func coefficients(fit tune.Fit, j int) []float64 {
 }
 
 // effects lists the features whose coefficients are not zero, the largest effect first.
-func effects(split *dataset.Split, fit tune.Fit) []effect {
-	return sortedEffects(fit, sizes(split, fit))
+func (job *tuneJob) effects(split *dataset.Split, fit tune.Fit) []effect {
+	return sortedEffects(fit, job.sizes(split, fit))
 }
 
 // sortedEffects lists the features of nonzero coefficients by the sizes of their effects.
@@ -154,20 +172,31 @@ func origins(e *table.Encoder) map[string]origin {
 }
 
 // writeCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect first; with several targets a
-// row for each feature and target.
-func writeCoefficients(w io.Writer, split *dataset.Split, fit tune.Fit, e *table.Encoder) error {
+// row for each feature and target, and with folds the share of those that have the feature.
+func (job *tuneJob) writeCoefficients(w io.Writer, split *dataset.Split, fit tune.Fit, j *judged) error {
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	from, deviation := origins(e), split.Train.Deviations()
+	from, deviation := origins(job.data.encoder()), job.spread.of(split.Train)
 	out := csv.NewWriter(w)
 	head := []string{"feature", "coefficient", "effect", "column", "level", "reference"}
 	targets := []string{""}
 	if fit.Targets != nil {
 		targets, head = fit.Targets, append(head, "target")
 	}
+	stable := job.stability(split, j)
+	if stable != nil {
+		head = append(head, "chosen_by_folds")
+	}
 	var lines [][]string
-	line := func(k int, cells ...string) {
+	line := func(k, feature int, cells ...string) {
 		if fit.Targets != nil {
 			cells = append(cells, targets[k])
+		}
+		if stable != nil {
+			share := ""
+			if feature >= 0 {
+				share = text(stable[feature])
+			}
+			cells = append(cells, share)
 		}
 		lines = append(lines, cells)
 	}
@@ -176,16 +205,16 @@ func writeCoefficients(w io.Writer, split *dataset.Split, fit tune.Fit, e *table
 		if fit.Targets != nil {
 			intercept = fit.Intercepts[k]
 		}
-		line(k, "(intercept)", text(intercept), "", "", "", "")
+		line(k, -1, "(intercept)", text(intercept), "", "", "", "")
 	}
-	for _, f := range effects(split, fit) {
+	for _, f := range job.effects(split, fit) {
 		o, there := from[f.feature]
 		if !there {
 			o.column = f.feature
 		}
 		for k, v := range coefficients(fit, f.at) {
 			if v != 0 {
-				line(k, f.feature, text(v), text(v*deviation[f.at]), o.column, o.level, o.reference)
+				line(k, f.at, f.feature, text(v), text(v*deviation[f.at]), o.column, o.level, o.reference)
 			}
 		}
 	}

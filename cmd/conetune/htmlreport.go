@@ -73,7 +73,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	}
 	if r.Refit != nil && job.entries == nil {
 		c.Coefficients, c.CoefficientsNote = coefficientTable(job, split, r.RefitFit, j, mostListed)
-		if used := len(effects(split, r.RefitFit)); used > mostListed {
+		if used := len(job.effects(split, r.RefitFit)); used > mostListed {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
 		if c.Paths, err = pathFigures(split, r); err != nil {
@@ -313,7 +313,7 @@ func qualityTable(job *tuneJob, j *judged) *webpage.Table {
 		if m.Name == metrics.Coverage {
 			name += fmt.Sprintf(" (%g is right)", job.model.level)
 		}
-		cells := []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: spread(m)}, {Text: fine(m.Base)}}
+		cells := []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: errorOf(m)}, {Text: fine(m.Base)}}
 		if j.Plain != nil {
 			cells = append(cells, webpage.Cell{Text: fine(m.Plain)})
 		}
@@ -322,8 +322,8 @@ func qualityTable(job *tuneJob, j *judged) *webpage.Table {
 	return t
 }
 
-// spread writes a standard error, 0 where it is the rounding of one.
-func spread(m metrics.Metric) string {
+// errorOf writes a standard error, 0 where it is the rounding of one.
+func errorOf(m metrics.Metric) string {
 	if m.StandardError < 1e-12*math.Abs(m.Value) {
 		return "0"
 	}

@@ -168,7 +168,8 @@ func TestChosenBy(t *testing.T) {
 	table, err := dataset.Read(write(t, t.TempDir(), "t.csv", "y,a,b\n1,1,1000\n2,2,3000\n3,4,2000\n"), "y")
 	require.NoError(t, err)
 	fits := []tune.Fit{{Coefficients: []float64{1, 1e-5}}, {Coefficients: []float64{1e-12, 1}}, {Coefficients: []float64{0, 0}}}
-	require.Equal(t, []int{1, 2}, chosenBy(&dataset.Split{Train: table}, fits))
+	require.InDeltaSlice(t, []float64{1. / 3, 2. / 3}, (&tuneJob{}).stability(&dataset.Split{Train: table}, &judged{folds: fits}), 1e-15)
+	require.Nil(t, (&tuneJob{}).stability(&dataset.Split{Train: table}, &judged{}), "no folds")
 }
 
 // lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.

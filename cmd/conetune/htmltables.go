@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -15,7 +17,7 @@ import (
 
 // coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each and how many folds choose it.
 func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged, most int) (*webpage.Table, string) {
-	list := effects(split, fit)
+	list := job.effects(split, fit)
 	note := fmt.Sprintf("%s in the model. An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table.",
 		someOf(len(list), count(len(fit.Features), "feature")))
 	t := &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
@@ -24,11 +26,10 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judge
 	for _, name := range shown {
 		t.Columns = append(t.Columns, webpage.Column{Title: name, Number: true})
 	}
-	var chosen []int
-	if j != nil && j.folds != nil {
+	stable := job.stability(split, j)
+	if stable != nil {
 		t.Columns = append(t.Columns, webpage.Column{Title: "chosen by folds", Number: true})
 		note += fmt.Sprintf(" The last number is the share of the %d fits of the folds that have the feature.", len(j.folds))
-		chosen = chosenBy(split, j.folds)
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: ofPicture, Number: true})
 	switch {
@@ -54,13 +55,13 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judge
 		for k := range shown {
 			v := e.coefficient
 			if fit.Targets != nil {
-				v = fit.Coefficients[slices.Index(fit.Features, e.feature)*len(fit.Targets)+k]
+				v = fit.Coefficients[e.at*len(fit.Targets)+k]
 			}
 			own := strconv.FormatFloat(v, 'g', -1, 64)
 			cells = append(cells, webpage.Cell{Text: fine(v), Key: &own})
 		}
-		if chosen != nil {
-			share := float64(chosen[slices.Index(fit.Features, e.feature)]) / float64(len(j.folds))
+		if stable != nil {
+			share := stable[e.at]
 			k := strconv.FormatFloat(share, 'g', -1, 64)
 			cells = append(cells, webpage.Cell{Text: fmt.Sprintf("%.0f %%", 100*share), Key: &k})
 		}
@@ -121,23 +122,24 @@ func someOf(n int, of string) string {
 	return fmt.Sprintf("%d of %s are", n, of)
 }
 
-// chosenBy counts for each feature the fits in which it has a coefficient that counts.
-func chosenBy(split *dataset.Split, fits []tune.Fit) []int {
+// stability is the share of the fits of folds that have each feature; nil without folds.
+func (job *tuneJob) stability(split *dataset.Split, d *judged) []float64 {
+	if d == nil || d.folds == nil {
+		return nil
+	}
 	_, p := split.Train.Dims()
-	n := make([]int, p)
-	for _, f := range fits {
-		largest := 0.0
-		size := sizes(split, f)
-		for _, v := range size {
-			largest = max(largest, v)
-		}
+	share := make([]float64, p)
+	for _, f := range d.folds {
+		size := job.sizes(split, f)
+		bound := inThreshold(0) * slices.Max(size)
 		for j, v := range size {
-			if v > inThreshold(0)*largest {
-				n[j]++
+			if v > bound {
+				share[j]++
 			}
 		}
 	}
-	return n
+	floats.Scale(1/float64(len(d.folds)), share)
+	return share
 }
 
 // effectBar is a bar from the middle to a share of the half width, from -1 to 1; the number beside it is its text.

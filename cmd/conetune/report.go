@@ -353,7 +353,7 @@ func describeFit(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged) st
 	}
 	var b strings.Builder
 	b.WriteString(textTable(t))
-	if rest := len(effects(split, fit)) - mostFeatures; rest > 0 {
+	if rest := len(job.effects(split, fit)) - mostFeatures; rest > 0 {
 		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --coefficients\n", rest)
 	}
 	b.WriteString(wrapped(note))

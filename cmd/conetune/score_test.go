@@ -231,7 +231,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		require.NoError(t, err)
 		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 		require.NoError(t, err)
-		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference"}, rows[0])
+		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference", "chosen_by_folds"}, rows[0])
 		require.Equal(t, "(intercept)", rows[1][0])
 		require.Len(t, rows, 2+used)
 		last := math.Inf(1)

@@ -385,6 +385,7 @@ type toldResult struct {
 	judged  *judged        // nil for nothing to say
 	several *judgedTargets // the same of several targets
 	nested  *nested        // nil without
+	stable  []float64      // the share of the folds that have each feature; nil without folds
 }
 
 // MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
@@ -395,6 +396,7 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 	}
 	var more struct {
 		*toldCoefficients
+		Chosen   map[string]float64                   `json:"chosen_by_folds,omitempty"`
 		Findings []note                               `json:"findings,omitempty"`
 		On       string                               `json:"metrics_on,omitempty"`
 		Metrics  map[string]metrics.Metric            `json:"metrics,omitempty"`
@@ -413,6 +415,12 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 	}
 	if r.Refit != nil && r.RefitFit.Matrix == nil {
 		more.toldCoefficients = tellCoefficients(r.RefitFit)
+		if r.stable != nil {
+			more.Chosen = map[string]float64{}
+			for _, e := range sortedEffects(r.RefitFit, r.stable) {
+				more.Chosen[e.feature] = r.stable[e.at]
+			}
+		}
 	}
 	rest, err := json.Marshal(more)
 	if err != nil || len(rest) == len("{}") {

@@ -21,6 +21,7 @@ import (
 
 // tuneJob is a checked command line of conetune tune.
 type tuneJob struct {
+	spread spread
 	*tuneFlags
 	spec    modelSpec
 	methods []string

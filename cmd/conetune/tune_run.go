@@ -215,6 +215,7 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	for i, r := range results {
 		list[i].Result = r
 		list[i].judged, list[i].several = job.judge.of(r), job.judge.ofTargets(r)
+		list[i].stable = job.stability(job.judge.rows.split, list[i].judged)
 		if r == best(results) {
 			list[i].nested = job.outside
 		}
@@ -265,7 +266,7 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 		written = append(written, "settings in "+placeOf(job.saveConfig))
 	}
 	if r := best(results); job.coefficients != "" && r.Refit != nil {
-		err := a.writeFile(job.coefficients, func(w io.Writer) error { return writeCoefficients(w, split, r.RefitFit, job.data.encoder()) })
+		err := a.writeFile(job.coefficients, func(w io.Writer) error { return job.writeCoefficients(w, split, r.RefitFit, job.judge.of(r)) })
 		if err != nil {
 			return written, fileError("--coefficients", err)
 		}

@@ -77,17 +77,26 @@ func (j *judge) unpenalised(kind unpenalised.Kind, d *judged) (out unpenalisedFi
 	if work > mostUnpenalised {
 		return out
 	}
-	for _, part := range d.learned {
-		from := part.from
+	fit := func(from *dataset.Data, start *unpenalised.Solution) (*unpenalised.Solution, error) {
 		if kind == unpenalised.Logistic {
 			other := *from
 			other.Y, from = is(from.Y, d.fit.Labels[1]), &other
 		}
-		b, constant, err := unpenalised.Fit(kind, from, j.intercept)
+		return unpenalised.Fit(kind, from, j.intercept, start)
+	}
+	var all *unpenalised.Solution
+	if len(d.learned) > 1 && kind != unpenalised.Squares { // where the rows of all folds have no fit, those of one have none
+		var err error
+		if all, err = fit(j.rows.split.Train, nil); err != nil {
+			return unpenalisedFits{why: err}
+		}
+	}
+	for _, part := range d.learned {
+		s, err := fit(part.from, all)
 		if err != nil {
 			return unpenalisedFits{why: err}
 		}
-		out.value = append(out.value, j.values(part.rows, tune.Fit{Coefficients: b, Intercept: constant, LogLink: d.fit.LogLink})...)
+		out.value = append(out.value, j.values(part.rows, tune.Fit{Coefficients: s.Coefficients, Intercept: s.Constant, LogLink: d.fit.LogLink})...)
 	}
 	return out
 }

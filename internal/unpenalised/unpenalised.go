@@ -49,7 +49,7 @@ const (
 	// little is the share of a column that is left of it where rounding calls for another round.
 	little = 0.1
 	// mostSteps and mostHalves bound the Newton steps and how often one is cut in half, and settled is the fall of the deviance, relative to it, that is none.
-	mostSteps, mostHalves, settled = 50, 30, 1e-12
+	mostSteps, mostHalves, settled = 50, 30, 1e-10
 	// moving is a change of the logarithm of odds or means in a Newton step by which the deviance does not fall any more: where the maximum is at infinity, each
 	// step goes on by 1. exact is the deviance, for each row, of labels that are told apart.
 	moving, exact = 0.1, 1e-7
@@ -65,8 +65,15 @@ func Work(kind Kind, d *dataset.Data) float64 {
 	return work
 }
 
-// Fit returns the coefficients of the p features of n rows, by their weights and beside their offsets, and the constant, 0 without one. The errors are those above.
-func Fit(kind Kind, d *dataset.Data, intercept bool) (coefficients []float64, constant float64, err error) {
+// Solution has the coefficients of the p features, and the constant, 0 without one.
+type Solution struct {
+	Coefficients []float64
+	Constant     float64
+}
+
+// Fit fits n rows, by their weights and beside their offsets. The start, nil for none, is a solution for similar rows, from which labels and counts take fewer
+// steps. The errors are those above.
+func Fit(kind Kind, d *dataset.Data, intercept bool, start *Solution) (*Solution, error) {
 	n, p := d.Dims()
 	g := &fit{kind: kind, n: n, k: p, y: d.Y, offset: d.Offset, weight: make([]float64, n)}
 	for i := range g.weight {
@@ -108,15 +115,28 @@ func Fit(kind Kind, d *dataset.Data, intercept bool) (coefficients []float64, co
 	for i := range n {
 		floats.Div(g.row(i), g.unit)
 	}
-	b, err := g.solve()
+	b := make([]float64, g.k)
+	if start != nil {
+		copy(b[first:], start.Coefficients)
+		if intercept {
+			b[0] = start.Constant + floats.Dot(b[1:], mean[1:])
+		}
+		for j, u := range g.unit {
+			if b[j] *= u; math.IsInf(u, 1) {
+				b[j] = 0
+			}
+		}
+	}
+	b, err := g.solve(b, start == nil)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	floats.Div(b, g.unit)
+	out := &Solution{Coefficients: b[first:]}
 	if intercept {
-		constant = b[0] - floats.Dot(b[1:], mean[1:])
+		out.Constant = b[0] - floats.Dot(b[1:], mean[1:])
 	}
-	return b[first:], constant, nil
+	return out, nil
 }
 
 // fit is a problem of n rows and k columns, whose largest entries are 1.
@@ -130,7 +150,8 @@ type fit struct {
 
 func (g *fit) row(i int) []float64 { return g.rows[i*g.k : (i+1)*g.k : (i+1)*g.k] }
 
-func (g *fit) solve() ([]float64, error) {
+// solve finds the coefficients, for labels and counts from b on, which is zero where the rows are new.
+func (g *fit) solve(b []float64, new bool) ([]float64, error) {
 	target := make([]float64, g.n)
 	if g.kind == Squares {
 		for i, y := range g.y {
@@ -138,7 +159,6 @@ func (g *fit) solve() ([]float64, error) {
 		}
 		return g.squares(g.weight, target)
 	}
-	b := make([]float64, g.k)
 	curvature, f := make([]float64, g.n), g.values(b)
 	at := g.deviance(f)
 	for step := range mostSteps {
@@ -148,7 +168,7 @@ func (g *fit) solve() ([]float64, error) {
 			if g.kind == Logistic {
 				curve = mean * (1 - mean)
 			}
-			if step == 0 && g.kind == Poisson { // from the counts themselves, as the means of zero coefficients tell nothing
+			if new && step == 0 && g.kind == Poisson { // from the counts themselves, as the means of zero coefficients tell nothing
 				mean = g.y[i] + 0.5
 				slope, curve, v = g.y[i]-mean, mean, math.Log(mean)
 			}
@@ -161,7 +181,7 @@ func (g *fit) solve() ([]float64, error) {
 		}
 		next := g.values(to)
 		value := g.deviance(next)
-		for half := 0; !(value <= at*(1+settled)) && (step > 0 || g.kind == Logistic); half++ {
+		for half := 0; !(value <= at*(1+settled)) && (step > 0 || !new || g.kind == Logistic); half++ {
 			if half == mostHalves {
 				return nil, ErrSteps
 			}
@@ -173,7 +193,7 @@ func (g *fit) solve() ([]float64, error) {
 		}
 		fall, moved := at-value, floats.Distance(f, next, math.Inf(1))
 		b, f, at = to, next, value
-		switch end := step > 0 && math.Abs(fall) <= settled*(at+settled); {
+		switch end := (step > 0 || !new) && math.Abs(fall) <= settled*(at+settled); {
 		case g.kind == Logistic && at < exact, end && moved > moving:
 			return nil, ErrInfinite
 		case end:

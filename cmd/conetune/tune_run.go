@@ -232,12 +232,17 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 	traced := slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
 	if job.trace != "" && traced {
 		written = append(written, "trace in "+placeOf(job.trace))
+	} else if job.trace != "" && best(results).Refit != nil {
+		a.note("conetune: --trace: there is nothing to write, as the run had no iterations")
 	}
 	for _, out := range []struct {
 		flag, path, what string
 		draw             func(*tuneJob, *dataset.Split, []*tune.Result) figure.Figure
 	}{{"--plot", job.plot, "figure", statisticsFigure}, {"--plot-trace", job.plotTrace, "figure of the run", traceOfRun}} {
-		if out.path == "" || !traced {
+		if out.path == "" || !traced && (out.flag != "--plot" || curveOf(best(results)) == nil) {
+			if out.path != "" && best(results).Refit != nil {
+				a.note("conetune: %s: there is nothing to draw, as the run had no iterations", out.flag)
+			}
 			continue
 		}
 		format, err := figure.Format(out.path)

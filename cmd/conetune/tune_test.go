@@ -374,3 +374,17 @@ func TestGenerateInterrupted(t *testing.T) {
 		require.Empty(t, entries)
 	}
 }
+
+// A large table is searched without iterations: there are statistics to draw all the same, and no trace, which is said.
+func TestFigureWithoutIterations(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "large.csv", csvText(3, 5200, 250))
+	plot, trace := filepath.Join(dir, "p.svg"), filepath.Join(dir, "t.png")
+	o := conetune(t, "tune", "elastic-net", "--data", data, "--plot", plot, "--plot-trace", trace, "--trace", filepath.Join(dir, "t.jsonl"))
+	require.Contains(t, o.ok(t), "converged after 0 iterations")
+	require.Contains(t, o.stdout, "figure in "+plot)
+	require.FileExists(t, plot)
+	require.NoFileExists(t, trace)
+	require.Contains(t, o.stderr, "--plot-trace: there is nothing to draw, as the run had no iterations")
+	require.Contains(t, o.stderr, "--trace: there is nothing to write, as the run had no iterations")
+}

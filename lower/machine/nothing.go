@@ -244,8 +244,14 @@ func (t *tilt) vertex() []int {
 					t.alpha[b] = math.Min(t.u[b], math.Max(0, t.alpha[b]-step*v))
 				}
 			}
-			if t.alpha[q] += step; at < 0 {
-				t.alpha[q] = map[bool]float64{true: t.u[q]}[up]
+			switch {
+			case at >= 0:
+				t.alpha[q] += step
+			case up:
+				t.alpha[q] = t.u[q]
+				continue
+			default:
+				t.alpha[q] = 0
 				continue
 			}
 			if b := basis[at]; 2*t.alpha[b] >= t.u[b] {

@@ -115,16 +115,16 @@ func (t *Transform) Columns(d *Data) *Data {
 // transpose sets data to the columns of the transform of d.
 func (t *Transform) transpose(data []float64, d *Data) {
 	n, p := d.Dims()
-	rows := make([][]float64, n)
-	for i := range rows {
-		_, rows[i] = d.Row(i)
-	}
+	rows := make([][]float64, block)
 	for i0 := 0; i0 < n; i0 += block {
+		for i := i0; i < min(n, i0+block); i++ {
+			_, rows[i-i0] = d.Row(i)
+		}
 		for j0 := 0; j0 < p; j0 += block {
 			j1 := min(p, j0+block)
 			mean, scale := t.Mean[j0:j1], t.Scale[j0:j1]
 			for i := i0; i < min(n, i0+block); i++ {
-				for k, v := range rows[i][j0:j1] {
+				for k, v := range rows[i-i0][j0:j1] {
 					data[(j0+k)*n+i] = (v - mean[k]) / scale[k]
 				}
 			}

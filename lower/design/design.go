@@ -77,12 +77,16 @@ func fromRows(n, p int, x *sparse.CSR) *Matrix {
 // transpose copies rows to columns in blocks that stay in the cache.
 func (d *Matrix) transpose(x mat.RawRowViewer) {
 	const block = 16
+	var rows [block][]float64
 	for i0 := 0; i0 < d.n; i0 += block {
 		i1 := min(d.n, i0+block)
+		for i := i0; i < i1; i++ {
+			rows[i-i0] = x.RawRowView(i)
+		}
 		for j0 := 0; j0 < d.p; j0 += block {
 			j1 := min(d.p, j0+block)
 			for i := i0; i < i1; i++ {
-				row := x.RawRowView(i)
+				row := rows[i-i0]
 				for j := j0; j < j1; j++ {
 					d.dense[j*d.n+i] = row[j]
 				}

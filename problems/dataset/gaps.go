@@ -49,12 +49,10 @@ func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
 		return d.Rows(index)
 	}
 	if v := newView(d, index); v != nil {
-		if base, ok := d.X.(*view); !ok || base.index == nil { // whose rows are those of the gaps
-			v.gaps, v.fill = g, g.Fill[t]
-			part := d.without(index)
-			part.X = v
-			return part
-		}
+		v.gaps, v.fill = g, g.Fill[t]
+		part := d.without(index)
+		part.X = v
+		return part
 	}
 	part := d.copied(index)
 	for k, i := range index {

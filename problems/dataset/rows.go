@@ -39,8 +39,6 @@ func (d *Data) Row(i int) (index []int, value []float64) {
 		return index, raw.Data[lo:hi:hi]
 	case *columns:
 		return nil, x.row(i)
-	case *view:
-		return nil, x.row(i)
 	case mat.RawRowViewer:
 		return nil, x.RawRowView(i)
 	}

@@ -5,8 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/conetune/conetune/lower/design"
 )
 
 // viewEntries is the number of entries from which on rows of a dense table are no copies of them.
@@ -22,32 +20,16 @@ type view struct {
 	fill      []float64
 	transform *Transform // nil for none
 	whole     func() *mat.Dense
-	columns   func() *design.Matrix
 }
 
-// newView shows the rows of index; nil where d is not dense by rows, where it is small, and where it is a view with other values.
+// newView shows the rows of index; nil where d is not dense by rows, and where they are few.
 func newView(d *Data, index []int) *view {
 	_, p := d.Dims()
-	if len(index)*p < viewEntries {
+	x, ok := d.X.(mat.RawRowViewer)
+	if !ok || len(index)*p < viewEntries {
 		return nil
 	}
-	switch x := d.X.(type) {
-	case *view:
-		if x.gaps != nil || x.transform != nil {
-			return nil
-		}
-		at := index
-		if x.index != nil {
-			at = make([]int, len(index))
-			for k, i := range index {
-				at[k] = x.index[i]
-			}
-		}
-		return (&view{from: x.from, index: at, n: len(index), p: p}).ready()
-	case mat.RawRowViewer:
-		return (&view{from: x, index: index, n: len(index), p: p}).ready()
-	}
-	return nil
+	return (&view{from: x, index: index, n: len(index), p: p}).ready()
 }
 
 // ready sets what is made of the view where it is asked for.
@@ -58,21 +40,6 @@ func (v *view) ready() *view {
 			v.FillRow(x.RawRowView(i), i)
 		}
 		return x
-	})
-	v.columns = sync.OnceValue(func() *design.Matrix {
-		data, rows := make([]float64, v.n*v.p), make([]float64, block*v.p)
-		for i0 := 0; i0 < v.n; i0 += block {
-			m := min(block, v.n-i0)
-			for i := range m {
-				v.FillRow(rows[i*v.p:(i+1)*v.p], i0+i)
-			}
-			for j := range v.p {
-				for i := range m {
-					data[j*v.n+i0+i] = rows[i*v.p+j]
-				}
-			}
-		}
-		return design.FromColumns(v.n, v.p, data)
 	})
 	return v
 }
@@ -85,8 +52,8 @@ func (v *view) at(i int) int {
 	return v.index[i]
 }
 
-// row is row i, shared where it is a row of the table.
-func (v *view) row(i int) []float64 {
+// RawRowView implements [mat.RawRowViewer]: row i is shared where it is a row of the table, and else a copy.
+func (v *view) RawRowView(i int) []float64 {
 	if v.transform == nil {
 		if first, last := v.gaps.of(v.at(i)); first == last {
 			return v.from.RawRowView(v.at(i))
@@ -100,12 +67,14 @@ func (v *view) row(i int) []float64 {
 // FillRow copies row i.
 func (v *view) FillRow(to []float64, i int) {
 	at := v.at(i)
-	copy(to, v.from.RawRowView(at))
-	if v.gaps != nil {
-		first, last := v.gaps.of(at)
-		for k := first; k < last; k++ {
-			to[v.gaps.Feature[k]] = v.fill[v.gaps.Feature[k]]
-		}
+	if under, ok := v.from.(*view); ok {
+		under.FillRow(to, at)
+	} else {
+		copy(to, v.from.RawRowView(at))
+	}
+	first, last := v.gaps.of(at)
+	for k := first; k < last; k++ {
+		to[v.gaps.Feature[k]] = v.fill[v.gaps.Feature[k]]
 	}
 	if t := v.transform; t != nil {
 		for j, x := range to {
@@ -118,22 +87,7 @@ func (v *view) FillRow(to []float64, i int) {
 func (v *view) Dims() (rows, columns int) { return v.n, v.p }
 
 // At implements [mat.Matrix].
-func (v *view) At(i, j int) float64 {
-	at := v.at(i)
-	x := v.from.RawRowView(at)[j]
-	if v.gaps != nil {
-		first, last := v.gaps.of(at)
-		for k := first; k < last; k++ {
-			if v.gaps.Feature[k] == j {
-				x = v.fill[j]
-			}
-		}
-	}
-	if t := v.transform; t != nil {
-		x = (x - t.Mean[j]) / t.Scale[j]
-	}
-	return x
-}
+func (v *view) At(i, j int) float64 { return v.RawRowView(i)[j] }
 
 // T implements [mat.Matrix].
 func (v *view) T() mat.Matrix { return mat.Transpose{Matrix: v} }
@@ -141,34 +95,21 @@ func (v *view) T() mat.Matrix { return mat.Transpose{Matrix: v} }
 // RawMatrix implements [mat.RawMatrixer].
 func (v *view) RawMatrix() blas64.General { return v.whole().RawMatrix() }
 
-// ByColumns implements [design.Columnwise].
-func (v *view) ByColumns() *design.Matrix { return v.columns() }
-
 // Later is [Transform.Apply] with rows that are computed where they are asked for, where d is dense by rows and large.
 func (t *Transform) Later(d *Data) *Data {
 	if d == nil {
 		return nil
 	}
 	n, p := d.Dims()
-	var v *view
-	switch x := d.X.(type) {
-	case *view:
-		if x.transform == nil && n*p >= viewEntries {
-			v = &view{from: x.from, index: x.index, n: n, p: p, gaps: x.gaps, fill: x.fill}
-		}
-	case mat.RawRowViewer:
-		if n*p >= viewEntries {
-			v = &view{from: x, n: n, p: p}
-		}
-	}
-	if v == nil || p != len(t.Scale) {
+	x, ok := d.X.(mat.RawRowViewer)
+	if !ok || n*p < viewEntries || p != len(t.Scale) {
 		return t.Apply(d)
 	}
-	v.transform = t
+	v := &view{from: x, n: n, p: p, transform: t}
 	return &Data{X: v.ready(), Y: d.Y, Weights: d.Weights, Offset: d.Offset, Features: d.Features, Target: d.Target}
 }
 
 var (
-	_ mat.RawMatrixer   = (*view)(nil)
-	_ design.Columnwise = (*view)(nil)
+	_ mat.RawRowViewer = (*view)(nil)
+	_ mat.RawMatrixer  = (*view)(nil)
 )

@@ -72,5 +72,5 @@ func TestTallTableByRows(t *testing.T) {
 	d, err := New(&dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}, Options{Standardize: true})
 	require.NoError(t, err)
 	train, _, _ := d.Rows()
-	require.Implements(t, (*interface{ FillRow([]float64, int) })(nil), train.X)
+	require.Implements(t, (*mat.RawRowViewer)(nil), train.X)
 }

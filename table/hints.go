@@ -24,11 +24,11 @@ func namesUnit(name string) bool {
 // Units are fewestUnits or more, of fewestRows rows each in the mean.
 const fewestUnits, fewestRows = 5, 2
 
-// units says whether a column names what several rows are about.
+// units says whether a column names what several rows are about, which nothing keeps together yet.
 func (d *Design) units(j int) bool {
 	t := d.table
 	c := &t.columns[j]
-	if !namesUnit(c.Name) || !d.category[j] && !(c.Kind == Number && c.Integer && c.Texts == 0) {
+	if d.wanted.Division != (Division{}) || !namesUnit(c.Name) || !d.category[j] && !(c.Kind == Number && c.Integer && c.Texts == 0) {
 		return false
 	}
 	seen := map[float64]bool{}
@@ -56,7 +56,7 @@ func (d *Design) hints() {
 		c := &t.columns[j]
 		if c.Kind == Number && c.Distinct && c.Texts == 0 && t.rows > 10 && !d.category[j] && (c.Counting || looksLikeID(c.Name)) {
 			ids = append(ids, FoundColumn{Name: c.Name})
-		} else if d.wanted.Division == (Division{}) && d.units(j) {
+		} else if d.units(j) {
 			units = append(units, FoundColumn{Name: c.Name})
 		}
 		if len(d.rows) >= 5 && len(d.targets) == 1 && d.determines(j) {
@@ -64,8 +64,8 @@ func (d *Design) hints() {
 		}
 	}
 	for _, j := range d.crowded {
-		if d.wanted.Division == (Division{}) && d.units(j) {
-			crowded = append(crowded, FoundColumn{Name: d.table.columns[j].Name})
+		if d.units(j) {
+			crowded = append(crowded, FoundColumn{Name: t.columns[j].Name})
 		}
 	}
 	d.suspects()

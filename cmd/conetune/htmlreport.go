@@ -72,8 +72,8 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		return err
 	}
 	if r.Refit != nil && job.entries == nil {
-		c.Coefficients, c.CoefficientsNote = coefficientTable(job, split, r.RefitFit, j, mostListed)
-		if used := len(job.effects(split, r.RefitFit)); used > mostListed {
+		var more int
+		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(job, split, r.RefitFit, j, mostListed); more > 0 {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
 		if c.Paths, err = pathFigures(split, r); err != nil {
@@ -360,10 +360,10 @@ func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
 
 // choice is what was chosen in words, as a table, and as other programs call it.
 type choice struct {
-	said, units, what string
-	note              string // about all values of the table
-	table             webpage.Table
-	same              []sameModel
+	said, what string
+	note       string // about all values of the table
+	table      webpage.Table
+	same       []sameModel
 }
 
 // mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2).
@@ -378,10 +378,18 @@ func parametrised(r *tune.Result) (lambda, l1 float64, ok bool) {
 		return r.Lambda[0], 1, true
 	case r.Model == "ridge":
 		return r.Lambda[0], 0, true
-	case slices.Contains(mixing, r.Model) && len(r.Lambda) == 2 && r.Lambda[0]+r.Lambda[1] > 0:
-		return r.Lambda[0] + r.Lambda[1], r.Lambda[0] / (r.Lambda[0] + r.Lambda[1]), true
+	case len(r.Lambda) == 2:
+		return mixed(r.Model, r.Lambda[0], r.Lambda[1])
 	}
 	return 0, 0, false
+}
+
+// mixed are lambda and l1_ratio of the weights of a mixing model; ok is false for others, and where there is no penalty.
+func mixed(model string, lambda1, lambda2 float64) (lambda, l1 float64, ok bool) {
+	if lambda = lambda1 + lambda2; !slices.Contains(mixing, model) || !(lambda > 0) {
+		return 0, 0, false
+	}
+	return lambda, lambda1 / lambda, true
 }
 
 func choiceOf(job *tuneJob, r *tune.Result) choice {
@@ -403,11 +411,11 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 		of, c.what = "of the model", "The same model"
 		whole += totalWeight(job.judge.rows.split.Val)
 	}
-	c.units = "on the features and the target as they are"
+	units := "on the features and the target as they are"
 	if job.scaling.standardize {
-		c.units = "on standardised features and target"
+		units = "on standardised features and target"
 		if job.spec.labels || job.spec.logLink || job.spec.survival {
-			c.units = "on standardised features"
+			units = "on standardised features"
 		}
 	}
 	if len(r.Lambda) == 2 && slices.Contains(mixing, r.Model) && r.Lambda[0] == 0 && r.Lambda[1] == 0 {
@@ -418,7 +426,7 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if lambda, l1, ok := parametrised(r); ok {
 		c.said = "lambda " + short(lambda)
 		add("lambda", fine(lambda), "weight of the penalty")
-		c.note = "The weight is that " + of + ", " + c.units + "."
+		c.note = "The weight is that " + of + ", " + units + "."
 		if slices.Contains(mixing, r.Model) {
 			c.said += ", l1_ratio " + ratio(l1, 3)
 			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
@@ -457,7 +465,7 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 		add(r.Names[i], fine(values[i]), meaning)
 	}
 	if len(order) > 0 {
-		c.note = "The values are those " + of + ", " + c.units + "."
+		c.note = "The values are those " + of + ", " + units + "."
 	}
 	if rest := len(order) - mostListed; rest > 0 {
 		add(count(rest, "more"), "", "all are in --json")
@@ -529,12 +537,11 @@ func sameAs(model string, lambda, l1, n float64) []sameModel {
 		learn = "Lasso(alpha=" + l + ")"
 	case "ridge":
 		learn = "Ridge(alpha=" + strconv.FormatFloat(lambda*n, 'g', 6, 64) + ")"
-	case "logistic":
+	case "logistic", "multinomial":
 		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + strconv.FormatFloat(1/(lambda*n), 'g', 6, 64) + ", l1_ratio=" + a + ")"
-		family = "binomial"
-	case "multinomial":
-		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + strconv.FormatFloat(1/(lambda*n), 'g', 6, 64) + ", l1_ratio=" + a + ")"
-		family = model
+		if family = model; model == "logistic" {
+			family = "binomial"
+		}
 	case "poisson", "cox":
 		family = model
 	default:

@@ -15,12 +15,12 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each and how many folds choose it.
-func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged, most int) (*webpage.Table, string) {
+// coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each and how many folds choose it; more are left out.
+func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged, most int) (t *webpage.Table, note string, more int) {
 	list := job.effects(split, fit)
-	note := fmt.Sprintf("%s in the model. An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table.",
+	note = fmt.Sprintf("%s in the model. An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table.",
 		someOf(len(list), count(len(fit.Features), "feature")))
-	t := &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
+	t = &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
 		Columns: []webpage.Column{{Title: "feature"}, {Title: "effect", Number: true}}}
 	shown := shownTargets(fit)
 	for _, name := range shown {
@@ -69,9 +69,9 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judge
 		t.Rows = append(t.Rows, webpage.Row{Cells: cells})
 	}
 	if len(list) == 0 {
-		return nil, ""
+		return nil, "", 0
 	}
-	return t, note
+	return t, note, len(list) - len(t.Rows)
 }
 
 // ofPicture marks the column of pictures, which say nothing that the row does not.

@@ -19,11 +19,13 @@ type judge struct {
 	intercept bool
 	// plain are the fits without penalty to what predictors were compared on, see [judge.unpenalised].
 	plain map[string]unpenalisedFits
+	// known are the results that were judged.
+	known map[*tune.Result]*judged
 }
 
 // newJudge judges the predictors of a model.
 func (job *tuneJob) newJudge(rows *tables, model tune.Model) *judge {
-	return &judge{rows: rows, model: model, spec: job.spec, level: job.model.level, ties: job.model.ties, intercept: job.scaling.intercept, plain: map[string]unpenalisedFits{}}
+	return &judge{rows: rows, model: model, spec: job.spec, level: job.model.level, ties: job.model.ties, intercept: job.scaling.intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*judged{}}
 }
 
 // The rows that a predictor is judged by, the best that there are.
@@ -52,12 +54,24 @@ type judged struct {
 	ends []int
 }
 
-// of judges the refit of a result. It is nil where there is no refit, where there are no rows with what they need, and for several targets, see [judge.ofTargets].
+// of judges the refit of a result, once. It is nil where there is no refit, where there are no rows with what they need, and for several targets, see [judge.ofTargets].
 func (j *judge) of(r *tune.Result) *judged {
-	if j != nil && r.Refit != nil && r.RefitFit.Matrix != nil {
+	if j == nil || r.Refit == nil {
+		return nil
+	}
+	out, known := j.known[r]
+	if !known {
+		out = j.judge(r)
+		j.known[r] = out
+	}
+	return out
+}
+
+func (j *judge) judge(r *tune.Result) *judged {
+	if r.RefitFit.Matrix != nil {
 		return j.ofMatrix(r)
 	}
-	if j == nil || r.Refit == nil || r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
+	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		return nil
 	}
 	split, out := j.rows.split, &judged{}
@@ -124,7 +138,7 @@ func (d *judged) add(j *judge, rows *dataset.Data, f tune.Fit, from *dataset.Dat
 	}
 	d.Weight = append(d.Weight, rows.Weights...)
 	d.learned = append(d.learned, learned{rows, from})
-	d.Value = append(d.Value, j.values(rows, f)...)
+	d.Value = append(d.Value, predicted(rows, f)...)
 	y := rows.Y
 	if f.Labels != nil {
 		y = is(y, f.Labels[1])

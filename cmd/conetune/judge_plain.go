@@ -96,13 +96,13 @@ func (j *judge) unpenalised(kind unpenalised.Kind, d *judged) (out unpenalisedFi
 		if err != nil {
 			return unpenalisedFits{why: err}
 		}
-		out.value = append(out.value, j.values(part.rows, tune.Fit{Coefficients: s.Coefficients, Intercept: s.Constant, LogLink: d.fit.LogLink})...)
+		out.value = append(out.value, predicted(part.rows, tune.Fit{Coefficients: s.Coefficients, Intercept: s.Constant, LogLink: d.fit.LogLink})...)
 	}
 	return out
 }
 
-// values are the predictions of a fit for rows: of a classifier the values whose sign is the label, of counts the means.
-func (j *judge) values(rows *dataset.Data, f tune.Fit) []float64 {
+// predicted are the predictions of a fit for rows: of a classifier the values whose sign is the label, of counts the means, of hazards their logarithms.
+func predicted(rows *dataset.Data, f tune.Fit) []float64 {
 	out := make([]float64, len(rows.Y))
 	for i := range out {
 		out[i] = f.Intercept + rows.Dot(i, f.Coefficients)

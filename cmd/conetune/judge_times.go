@@ -17,12 +17,13 @@ import (
 // addTimes is add for a fit of hazards, whose values compare rows of one fit only.
 func (d *judged) addTimes(rows *dataset.Data, f tune.Fit) {
 	d.Weight = append(d.Weight, rows.Weights...)
-	for i, y := range rows.Y {
+	d.Y, d.Value = append(d.Y, rows.Y...), append(d.Value, predicted(rows, f)...)
+	for i := range rows.Y {
 		offset := 0.0
 		if rows.Offset != nil {
 			offset = rows.Offset[i]
 		}
-		d.Y, d.Value, d.Base = append(d.Y, y), append(d.Value, f.Intercept+rows.Dot(i, f.Coefficients)+offset), append(d.Base, offset)
+		d.Base = append(d.Base, offset)
 	}
 	d.ends = append(d.ends, len(d.Y))
 }

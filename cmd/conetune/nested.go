@@ -226,7 +226,7 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 
 // measure measures the predictions for all rows that were left out.
 func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
-	all, plain := &judged{}, true
+	all := &judged{}
 	for _, f := range n.folds {
 		d := f.judged
 		if d == nil || all.fit.Labels != nil && !slices.Equal(d.fit.Labels, all.fit.Labels) { // labels that other choices do not know
@@ -235,14 +235,12 @@ func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
 		all.probability, all.share = append(all.probability, d.probability...), append(all.share, d.share...)
 		all.Y, all.Value, all.Base = append(all.Y, d.Y...), append(all.Value, d.Value...), append(all.Base, d.Base...)
 		all.Weight = append(all.Weight, d.Weight...)
-		if all.Plain = append(all.Plain, d.Plain...); d.Plain == nil {
-			plain = false
-		}
+		all.Plain = append(all.Plain, d.Plain...)
 		all.ends, all.rows = append(all.ends, len(all.Y)), len(all.Y)
 		all.Row = append(all.Row, folds[f.Fold].Val...)
 		all.fit = d.fit
 	}
-	if !plain {
+	if len(all.Plain) < len(all.Y) { // a choice has none
 		all.Plain = nil
 	}
 	if len(all.Y) > 0 {

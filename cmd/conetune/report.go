@@ -343,7 +343,7 @@ func describeFit(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged) st
 	if fit.Matrix != nil {
 		return describeMatrix(fit, job.scaling.intercept)
 	}
-	t, note := coefficientTable(job, split, fit, j, mostFeatures)
+	t, note, more := coefficientTable(job, split, fit, j, mostFeatures)
 	if t == nil {
 		text := fmt.Sprintf("No feature of %d is in the model.", len(fit.Features))
 		if job.scaling.intercept {
@@ -353,8 +353,8 @@ func describeFit(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged) st
 	}
 	var b strings.Builder
 	b.WriteString(textTable(t))
-	if rest := len(job.effects(split, fit)) - mostFeatures; rest > 0 {
-		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --coefficients\n", rest)
+	if more > 0 {
+		fmt.Fprintf(&b, "and %d more of smaller effect; all are in the file of --coefficients\n", more)
 	}
 	b.WriteString(wrapped(note))
 	return b.String()

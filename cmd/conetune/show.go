@@ -200,11 +200,9 @@ func describeLoss(l *modelfile.Loss) string {
 
 // describeChoice lists the hyperparameters, the largest first where there are many.
 func describeChoice(m *modelfile.Model) string {
-	lambda1, one := m.Hyperparameters["lambda1"]
-	lambda2, two := m.Hyperparameters["lambda2"]
-	if sum := lambda1 + lambda2; one && two && sum > 0 && slices.Contains(mixing, m.Model) {
+	if lambda, l1, ok := mixed(m.Model, m.Hyperparameters["lambda1"], m.Hyperparameters["lambda2"]); ok {
 		t := webpage.Table{Columns: []webpage.Column{{Title: "name"}, {Title: "value", Number: true}, {Title: "meaning"}}}
-		for _, cells := range [][3]string{{"lambda", number(sum), "weight of the penalty"}, {"l1_ratio", ratio(lambda1/sum, 6), "share of the 1-norm in the penalty; alpha of glmnet"}} {
+		for _, cells := range [][3]string{{"lambda", number(lambda), "weight of the penalty"}, {"l1_ratio", ratio(l1, 6), "share of the 1-norm in the penalty; alpha of glmnet"}} {
 			t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{{Text: cells[0]}, {Text: cells[1]}, {Text: cells[2]}}})
 		}
 		spec, _ := findModel(m.Model) // as readModel has done

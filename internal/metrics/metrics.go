@@ -124,7 +124,7 @@ func (s *Sample) Labels(logOdds bool) []Metric {
 		return out
 	}
 	loss := func(f []float64) []float64 {
-		return s.each(func(i int) float64 { return softplus((1 - 2*s.Y[i]) * f[i]) })
+		return s.each(func(i int) float64 { return Softplus((1 - 2*s.Y[i]) * f[i]) })
 	}
 	score := func(f []float64) []float64 {
 		return s.each(func(i int) float64 { return square(s.Y[i] - Probability(f[i])) })
@@ -136,8 +136,8 @@ func (s *Sample) Labels(logOdds bool) []Metric {
 // Probability is that of log odds.
 func Probability(logOdds float64) float64 { return 1 / (1 + math.Exp(-logOdds)) }
 
-// softplus is log(1 + exp(v)).
-func softplus(v float64) float64 { return math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) }
+// Softplus is log(1 + exp(v)).
+func Softplus(v float64) float64 { return math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) }
 
 func square(v float64) float64 { return v * v }
 
@@ -170,19 +170,19 @@ func (s *Sample) average(v []float64) float64 {
 	return sum
 }
 
-// plain is a measure of the losses of the fit without penalty, NaN without one.
-func (s *Sample) plain(losses func(f []float64) []float64, of func(losses []float64) float64) float64 {
+// plain is the mean loss of the fit without penalty, NaN without one.
+func (s *Sample) plain(losses func(f []float64) []float64) float64 {
 	if s.Plain == nil {
 		return math.NaN()
 	}
-	return of(losses(s.Plain))
+	return s.average(losses(s.Plain))
 }
 
 // mean is the metric of losses, which are a function of the predictions.
 func (s *Sample) mean(name string, losses func(f []float64) []float64, base []float64) Metric {
 	at := losses(s.Value)
 	m := s.average(at)
-	return Metric{name, m, s.error(s.each(func(i int) float64 { return at[i] - m }), nil), s.average(base), s.plain(losses, s.average)}
+	return Metric{name, m, s.error(s.each(func(i int) float64 { return at[i] - m }), nil), s.average(base), s.plain(losses)}
 }
 
 // root is the root of the mean: a row contributes (l - m) / (2 sqrt m).
@@ -196,7 +196,7 @@ func (s *Sample) root(name string, losses func(f []float64) []float64, base []fl
 		}
 		return (at[i] - m) / (2 * root)
 	}
-	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base)), math.Sqrt(s.plain(losses, s.average))}
+	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base)), math.Sqrt(s.plain(losses))}
 }
 
 // explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) / mean(total). The mean of the targets that is
@@ -208,7 +208,7 @@ func (s *Sample) explained(name string, losses func(f []float64) []float64, base
 	}
 	at := losses(s.Value)
 	rest := s.average(at) / whole
-	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (at[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole, 1 - s.plain(losses, s.average)/whole}
+	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (at[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole, 1 - s.plain(losses)/whole}
 }
 
 // area is the area under the ROC curve: the share of pairs of rows of both labels, by the products of their weights, whose values are in the order of the labels, ties half.

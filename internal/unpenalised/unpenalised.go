@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/deviance"
+	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -150,8 +151,8 @@ type fit struct {
 
 func (g *fit) row(i int) []float64 { return g.rows[i*g.k : (i+1)*g.k : (i+1)*g.k] }
 
-// solve finds the coefficients, for labels and counts from b on, which is zero where the rows are new.
-func (g *fit) solve(b []float64, new bool) ([]float64, error) {
+// solve finds the coefficients, for labels and counts from b on; afresh says that it is 0, as there is no start.
+func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 	target := make([]float64, g.n)
 	if g.kind == Squares {
 		for i, y := range g.y {
@@ -168,7 +169,7 @@ func (g *fit) solve(b []float64, new bool) ([]float64, error) {
 			if g.kind == Logistic {
 				curve = mean * (1 - mean)
 			}
-			if new && step == 0 && g.kind == Poisson { // from the counts themselves, as the means of zero coefficients tell nothing
+			if afresh && step == 0 && g.kind == Poisson { // from the counts themselves, as the means of zero coefficients tell nothing
 				mean = g.y[i] + 0.5
 				slope, curve, v = g.y[i]-mean, mean, math.Log(mean)
 			}
@@ -181,7 +182,7 @@ func (g *fit) solve(b []float64, new bool) ([]float64, error) {
 		}
 		next := g.values(to)
 		value := g.deviance(next)
-		for half := 0; !(value <= at*(1+settled)) && (step > 0 || !new || g.kind == Logistic); half++ {
+		for half := 0; !(value <= at*(1+settled)) && (step > 0 || !afresh || g.kind == Logistic); half++ {
 			if half == mostHalves {
 				return nil, ErrSteps
 			}
@@ -193,7 +194,7 @@ func (g *fit) solve(b []float64, new bool) ([]float64, error) {
 		}
 		fall, moved := at-value, floats.Distance(f, next, math.Inf(1))
 		b, f, at = to, next, value
-		switch end := (step > 0 || !new) && math.Abs(fall) <= settled*(at+settled); {
+		switch end := (step > 0 || !afresh) && math.Abs(fall) <= settled*(at+settled); {
 		case g.kind == Logistic && at < exact, end && moved > moving:
 			return nil, ErrInfinite
 		case end:
@@ -216,7 +217,7 @@ func (g *fit) mean(v float64) float64 {
 	if g.kind == Poisson {
 		return math.Exp(v)
 	}
-	return 1 / (1 + math.Exp(-v))
+	return metrics.Probability(v)
 }
 
 // values are those of the rows at coefficients.
@@ -236,7 +237,7 @@ func (g *fit) deviance(f []float64) float64 {
 			sum += g.weight[i] * deviance.HalfPoisson(g.y[i], math.Exp(v), v)
 		} else {
 			v *= 1 - 2*g.y[i]
-			sum += g.weight[i] * (math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))))
+			sum += g.weight[i] * metrics.Softplus(v)
 		}
 	}
 	return sum

@@ -48,15 +48,13 @@ func mixedTable(n int) string {
 	return b.String()
 }
 
-// What tune prints and saves is as the schemas say, with no field that they do not know, for every model, for every method, and however a run ends.
-func TestSchema(t *testing.T) {
-	if testing.Short() {
-		t.Skip("all models and methods")
-	}
-	results, models := schema(t, "tune.json"), schema(t, "model.json")
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+// jobOfEveryModel goes to a folder of its own, makes small tables there, and returns the arguments of a run of tune for each model.
+func jobOfEveryModel(t *testing.T) [][]string {
+	t.Helper()
+	lung, err := os.ReadFile(filepath.Join("..", "..", "problems", "cox", "testdata", "lung.csv"))
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
+	write(t, ".", "lung.csv", string(lung))
 	write(t, ".", "t.csv", csvText(1, 60, 8))
 	write(t, ".", "mixed.csv", mixedTable(80))
 	wide := strings.Builder{}
@@ -77,21 +75,31 @@ func TestSchema(t *testing.T) {
 	for name, preset := range map[string]string{"multi-task": "30-30-30-p20", "matrix-completion": "24-24"} {
 		conetune(t, "generate", name, "--preset", preset, "--out", name).ok(t)
 	}
-	seen := map[string]bool{}
 	of := map[string][]string{
 		"multi-task": {"--dir", "multi-task"}, "matrix-completion": {"--dir", "matrix-completion"}, "poisson": {"--data", "counts.csv"},
 		"svm": {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"}, "multinomial": {"--data", "labels.svm"},
-		"cox":                {"--data", filepath.Join(root, "problems/cox/testdata/lung.csv"), "--target", "time", "--ties", "efron", "--folds", "3", "--repeats", "1"},
+		"cox":                {"--data", "lung.csv", "--target", "time", "--ties", "efron", "--folds", "3", "--repeats", "1"},
 		"sparse-group-lasso": {"--data", "t.csv", "--groups", "4"}, "group-lasso": {"--data", "t.csv", "--groups", "4"},
 	}
-	var cases [][]string
+	var jobs [][]string
 	for _, model := range modelNames() {
 		args, ok := of[model]
 		if !ok {
 			args = []string{"--data", "t.csv"}
 		}
-		cases = append(cases, append([]string{model, "--max-iter", "8"}, args...))
+		jobs = append(jobs, append([]string{model, "--max-iter", "8"}, args...))
 	}
+	return jobs
+}
+
+// What tune prints and saves is as the schemas say, with no field that they do not know, for every model, for every method, and however a run ends.
+func TestSchema(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all models and methods")
+	}
+	results, models := schema(t, "tune.json"), schema(t, "model.json")
+	cases := jobOfEveryModel(t)
+	seen := map[string]bool{}
 	for _, method := range tune.Methods() {
 		cases = append(cases, []string{"elastic-net", "--data", "t.csv", "--method", method, "--evaluations", "4", "--folds", "3"})
 	}

@@ -73,7 +73,7 @@ func trsmStrip(nr, m, k int, a []float64, lda int, b []float64, ldb int, c []flo
 	}
 }
 
-// ldlSmall factors a block as ldlUnblocked does; 1 <= n <= columnsPerStrip(), dInv not empty.
+// ldlSmall factors a block as ldlUnblocked does; 1 <= n <= ldlColumns, dInv not empty.
 func ldlSmall(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, delta float64) int {
 	if level == levelAVX512 && n > 4 { // below, loading the registers costs more than it saves
 		return ldlSmallAVX512(n, &a[0], lda, &d[0], &dInv[0], &sign[0], eps, delta)
@@ -103,26 +103,6 @@ func gemvT(m, n int, a []float64, lda int, x, y []float64) {
 	default:
 		gemvTGo(m, n, a, lda, x, y)
 	}
-}
-
-// dot returns x'y; len(y) = len(x).
-func dot(x, y []float64) float64 {
-	if level == levelGo || len(x) == 0 {
-		return dotGo(x, y)
-	}
-	var r [1]float64
-	gemvT(len(x), 1, x, len(x), y, r[:]) // r = 0 - x'y, exactly
-	return 0 - r[0]
-}
-
-// axpy computes y += a x; len(y) = len(x).
-func axpy(a float64, x, y []float64) {
-	if level == levelGo || len(x) == 0 {
-		axpyGo(a, x, y)
-		return
-	}
-	minus := [1]float64{-a}
-	gemvN(len(x), 1, x, len(x), minus[:], y)
 }
 
 // scale computes y = a x; len(y) = len(x), y may be x.

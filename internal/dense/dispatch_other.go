@@ -19,6 +19,4 @@ func ldlSmall(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, 
 
 func gemvN(m, n int, a []float64, lda int, x, y []float64) { gemvNGo(m, n, a, lda, x, y) }
 func gemvT(m, n int, a []float64, lda int, x, y []float64) { gemvTGo(m, n, a, lda, x, y) }
-func dot(x, y []float64) float64                           { return dotGo(x, y) }
-func axpy(a float64, x, y []float64)                       { axpyGo(a, x, y) }
 func scale(a float64, x, y []float64)                      { scaleGo(a, x, y) }

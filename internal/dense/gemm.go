@@ -55,7 +55,7 @@ func gemmTiny(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float
 			cj := c[j*ldc:]
 			cj = cj[:len(al)]
 			for i, v := range al {
-				cj[i] -= v * bjl
+				cj[i] -= float64(v * bjl)
 			}
 		}
 	}

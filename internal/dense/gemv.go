@@ -1,5 +1,7 @@
 package dense
 
+import "math"
+
 // GemvN computes y -= A x, A m x n; x has n entries, y has m.
 func GemvN(m, n int, a []float64, lda int, x, y []float64) {
 	if m <= 0 || n <= 0 {
@@ -28,42 +30,70 @@ func gemvNGo(m, n int, a []float64, lda int, x, y []float64) {
 	y = y[:m]
 	j := 0
 	for ; j+4 <= n; j += 4 {
-		x0, x1, x2, x3 := x[j], x[j+1], x[j+2], x[j+3]
+		x0, x1, x2, x3 := -x[j], -x[j+1], -x[j+2], -x[j+3]
 		a0 := a[j*lda:][:len(y)]
 		a1 := a[(j+1)*lda:][:len(y)]
 		a2 := a[(j+2)*lda:][:len(y)]
 		a3 := a[(j+3)*lda:][:len(y)]
-		for i := range y {
-			y[i] -= (a0[i]*x0 + a1[i]*x1) + (a2[i]*x2 + a3[i]*x3)
+		for i, v := range y {
+			v = math.FMA(a0[i], x0, v)
+			v = math.FMA(a1[i], x1, v)
+			v = math.FMA(a2[i], x2, v)
+			y[i] = math.FMA(a3[i], x3, v)
 		}
 	}
 	for ; j < n; j++ {
-		axpyGo(-x[j], a[j*lda:j*lda+m], y)
+		xj := -x[j]
+		for i, v := range a[j*lda : j*lda+m] {
+			y[i] = math.FMA(v, xj, y[i])
+		}
 	}
 }
 
-// gemvTGo takes the columns four at a time, so that x is read once for four columns.
+// gemvTGo takes the columns one by one.
 func gemvTGo(m, n int, a []float64, lda int, x, y []float64) {
-	x = x[:m]
-	j := 0
-	for ; j+4 <= n; j += 4 {
-		var s0, s1, s2, s3 float64
-		a0 := a[j*lda:][:len(x)]
-		a1 := a[(j+1)*lda:][:len(x)]
-		a2 := a[(j+2)*lda:][:len(x)]
-		a3 := a[(j+3)*lda:][:len(x)]
-		for i, v := range x {
-			s0 += a0[i] * v
-			s1 += a1[i] * v
-			s2 += a2[i] * v
-			s3 += a3[i] * v
+	for j := range n {
+		y[j] -= sumGo(a[j*lda:j*lda+m], x)
+	}
+}
+
+// sumLanes is how many sums of every 16th product stand behind a product of vectors.
+const sumLanes = 16
+
+// sumGo is x'y by sumLanes sums, as the vector registers of all levels hold them: rows 16
+// at a time, then eight to the first eight sums, then the rest to them, zeros to those of
+// the eight that have none left. The sums are added by halves.
+func sumGo(x, y []float64) float64 {
+	y = y[:len(x)]
+	whole := len(x) / sumLanes * sumLanes
+	var s [sumLanes]float64
+	for half := 0; half < sumLanes; half += 8 { // eight sums fit in the registers
+		var s0, s1, s2, s3, s4, s5, s6, s7 float64
+		for i := half; i < whole; i += sumLanes {
+			p, q := x[i:i+8:i+8], y[i:i+8:i+8]
+			s0 = math.FMA(p[0], q[0], s0)
+			s1 = math.FMA(p[1], q[1], s1)
+			s2 = math.FMA(p[2], q[2], s2)
+			s3 = math.FMA(p[3], q[3], s3)
+			s4 = math.FMA(p[4], q[4], s4)
+			s5 = math.FMA(p[5], q[5], s5)
+			s6 = math.FMA(p[6], q[6], s6)
+			s7 = math.FMA(p[7], q[7], s7)
 		}
-		y[j] -= s0
-		y[j+1] -= s1
-		y[j+2] -= s2
-		y[j+3] -= s3
+		*(*[8]float64)(s[half:]) = [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
 	}
-	for ; j < n; j++ {
-		y[j] -= dotGo(a[j*lda:j*lda+m], x)
+	rest := len(x) - whole
+	for i := range (rest + 7) / 8 * 8 {
+		if i < rest {
+			s[i%8] = math.FMA(x[whole+i], y[whole+i], s[i%8])
+		} else {
+			s[i%8] += 0 // a sum of -0, where products were too small for numbers, is 0 then
+		}
 	}
+	for half := sumLanes / 2; half >= 1; half /= 2 {
+		for i := range half {
+			s[i] += s[i+half]
+		}
+	}
+	return s[0]
 }

@@ -1,10 +1,17 @@
 package dense
 
-import "github.com/conetune/conetune/internal/stop"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/stop"
+)
 
 // ldlPanel is the number of columns that LDL factors before it subtracts what they
 // contribute to the columns after them.
 const ldlPanel = 128
+
+// ldlColumns is the number of columns that are factored one by one.
+const ldlColumns = 8
 
 // LDL factors the symmetric n x n matrix given by its lower triangle a, in place:
 // A = L D L' with L unit lower triangular and D = diag(d).
@@ -31,8 +38,8 @@ func ldl(s *stop.Stop, n int, a []float64, lda int, d []float64, sign []int8, ep
 	if len(sign) < n {
 		panic("dense: sign is shorter than the matrix")
 	}
-	if n <= columnsPerStrip() {
-		var dInv [8]float64
+	if n <= ldlColumns {
+		var dInv [ldlColumns]float64
 		return ldlSmall(n, a, lda, d, dInv[:], sign, eps, delta)
 	}
 	w := getWorkspace()
@@ -57,32 +64,33 @@ func ldl(s *stop.Stop, n int, a []float64, lda int, d []float64, sign []int8, ep
 	return replaced
 }
 
-// ldlBlock factors an n x n block, n <= ldlPanel, strip by strip (left-looking). Each
-// strip J takes what the columns I before it subtract, C_JJ -= L_JI (L_JI D_I)',
+// ldlBlock factors an n x n block, n <= ldlPanel, ldlColumns at a time (left-looking). Each
+// such block J takes what the columns I before it subtract, C_JJ -= L_JI (L_JI D_I)',
 // factors its diagonal block, and solves for the rows below. dInv receives the
 // reciprocals of d; w is scratch of n x n entries, which receives L D below the strips.
 func ldlBlock(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, delta float64, w []float64) int {
-	nr, mr := columnsPerStrip(), rowsPerBlock()
+	nr := columnsPerStrip()
 	replaced := 0
-	for j := 0; j < n; j += nr {
-		nb := min(nr, n-j)
+	for j := 0; j < n; j += ldlColumns {
+		nb := min(ldlColumns, n-j)
 		diagonal := a[j+j*lda:]
 		if j > 0 {
-			gemmStrip(nb, nb, j, a[j:], lda, mr, w[j:], n, diagonal, lda, 1)
+			syrkStrips(nil, nb, j, a[j:], lda, w[j:], n, diagonal, lda)
 		}
 		replaced += ldlSmall(nb, diagonal, lda, d[j:], dInv[j:], sign[j:], eps, delta)
-		if i := j + nb; i < n {
-			trsmStrip(nb, n-i, j, w[i:], n, a[j:], lda, a[i+j*lda:], lda, dInv[j:])
+		i := j + nb
+		for c := j; c < i && i < n; c += nr {
+			trsmStrip(min(nr, i-c), n-i, c, w[i:], n, a[c:], lda, a[i+c*lda:], lda, dInv[c:])
 		}
 	}
 	return replaced
 }
 
-// ldlUnblocked factors a block of at most 8 columns one by one. dInv receives the
+// ldlUnblocked factors a block of at most ldlColumns columns one by one. dInv receives the
 // reciprocals of d.
 func ldlUnblocked(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, delta float64) int {
 	replaced := 0
-	var col [8]float64
+	var col [ldlColumns]float64
 	for j := range n {
 		aj := a[j*lda : j*lda+n]
 		dj, s := aj[j], float64(sign[j])
@@ -101,7 +109,7 @@ func ldlUnblocked(n int, a []float64, lda int, d, dInv []float64, sign []int8, e
 			ak := a[k*lda : k*lda+n]
 			ljk := col[k&7]
 			for i := k; i < n; i++ {
-				ak[i] -= aj[i] * ljk
+				ak[i] = math.FMA(-aj[i], ljk, ak[i])
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package dense
 
+import "math"
+
 // Rows and columns of the register block of the portable strips.
 const (
 	goRows = 4
@@ -30,35 +32,38 @@ func gemmStripGo(nr, m, k int, a []float64, lda, step int, b []float64, ldb int,
 // accumulators fit in the registers.
 func gemm4x4(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	for j := 0; j < 4; j += 2 {
-		var c00, c10, c20, c30, c01, c11, c21, c31 float64
-		pa, pb := 0, j
-		for range k {
-			al := a[pa : pa+4 : pa+4]
-			bl := b[pb : pb+2 : pb+2]
-			a0, a1, a2, a3 := al[0], al[1], al[2], al[3]
-			b0, b1 := bl[0], bl[1]
-			c00 += a0 * b0
-			c10 += a1 * b0
-			c20 += a2 * b0
-			c30 += a3 * b0
-			c01 += a0 * b1
-			c11 += a1 * b1
-			c21 += a2 * b1
-			c31 += a3 * b1
-			pa += lda
-			pb += ldb
+		c0, c1 := dots4x2(k, a, lda, b[j:], ldb)
+		for r, q := range [2]*[4]float64{&c0, &c1} {
+			to := c[(j+r)*ldc : (j+r)*ldc+4 : (j+r)*ldc+4]
+			to[0] -= q[0]
+			to[1] -= q[1]
+			to[2] -= q[2]
+			to[3] -= q[3]
 		}
-		q := c[j*ldc : j*ldc+4 : j*ldc+4]
-		q[0] -= c00
-		q[1] -= c10
-		q[2] -= c20
-		q[3] -= c30
-		q = c[(j+1)*ldc : (j+1)*ldc+4 : (j+1)*ldc+4]
-		q[0] -= c01
-		q[1] -= c11
-		q[2] -= c21
-		q[3] -= c31
 	}
+}
+
+// dots4x2 is A B' for four rows of A and two of B, the terms of each entry added in order.
+func dots4x2(k int, a []float64, lda int, b []float64, ldb int) (c0, c1 [4]float64) {
+	var c00, c10, c20, c30, c01, c11, c21, c31 float64
+	pa, pb := 0, 0
+	for range k {
+		al := a[pa : pa+4 : pa+4]
+		bl := b[pb : pb+2 : pb+2]
+		a0, a1, a2, a3 := al[0], al[1], al[2], al[3]
+		b0, b1 := bl[0], bl[1]
+		c00 = math.FMA(a0, b0, c00)
+		c10 = math.FMA(a1, b0, c10)
+		c20 = math.FMA(a2, b0, c20)
+		c30 = math.FMA(a3, b0, c30)
+		c01 = math.FMA(a0, b1, c01)
+		c11 = math.FMA(a1, b1, c11)
+		c21 = math.FMA(a2, b1, c21)
+		c31 = math.FMA(a3, b1, c31)
+		pa += lda
+		pb += ldb
+	}
+	return [4]float64{c00, c10, c20, c30}, [4]float64{c01, c11, c21, c31}
 }
 
 // gemmEdge computes rows x nr entries of C -= A B', both at most 4; with lower
@@ -72,31 +77,56 @@ func gemmEdge(nr, rows, k int, a []float64, lda int, b []float64, ldb int, c []f
 		for i := first; i < rows; i++ {
 			sum := 0.0
 			for l := range k {
-				sum += a[i+l*lda] * b[j+l*ldb]
+				sum = math.FMA(a[i+l*lda], b[j+l*ldb], sum)
 			}
 			c[i+j*ldc] -= sum
 		}
 	}
 }
 
-// trsmStripGo solves Y L' = C - A B' for the nr <= goCols columns of a strip. A is
+// trsmStripGo solves Y L' = C - A B' for the nr <= goCols columns of a strip, the sum
+// of an entry being that over the columns of A and then over those of Y before it. A is
 // m x k, B the nr x k block of L left of its diagonal block, and L the nr x nr unit
 // lower triangle that follows at b[k*ldb]. Y becomes the nr columns after the last
 // one of A, at a[k*lda], and C, which may be the same place, becomes Y diag(dInv)
 // unless dInv is empty.
 func trsmStripGo(nr, m, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, dInv []float64) {
-	if k > 0 {
-		gemmStripGo(nr, m, k, a, lda, goRows, b, ldb, c, ldc, 0)
-	}
-	l, y := b[k*ldb:], a[k*lda:]
-	for j := range nr {
-		cj := c[j*ldc : j*ldc+m]
-		for i := j + 1; i < nr; i++ {
-			axpyGo(-l[i+j*ldb], cj, c[i*ldc:i*ldc+m])
+	for i := 0; i < m; i += goRows {
+		rows := min(goRows, m-i)
+		for j := 0; j < nr; j += 2 {
+			cols := min(2, nr-j)
+			solveBlock(rows, cols, k+j, a[i:], lda, b[j:], ldb, c[i+j*ldc:], ldc)
+			for q := range cols {
+				from := c[i+(j+q)*ldc:][:rows]
+				copy(a[i+(k+j+q)*lda:][:rows], from)
+				if len(dInv) > 0 {
+					scaleGo(dInv[j+q], from, from)
+				}
+			}
 		}
-		copy(y[j*lda:j*lda+m], cj)
-		if len(dInv) > 0 {
-			scaleGo(dInv[j], cj, cj)
+	}
+}
+
+// solveBlock takes C - A B' for at most four rows and two columns, and of the first
+// column, done, its part from the second: the sum goes on, as in the columns of A.
+func solveBlock(rows, cols, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	var c0, c1 [4]float64
+	if rows == 4 && cols == 2 {
+		c0, c1 = dots4x2(k, a, lda, b, ldb)
+	} else {
+		for i := range rows {
+			for l := range k {
+				c0[i] = math.FMA(a[i+l*lda], b[l*ldb], c0[i])
+				if cols == 2 {
+					c1[i] = math.FMA(a[i+l*lda], b[1+l*ldb], c1[i])
+				}
+			}
+		}
+	}
+	for i := range rows {
+		c[i] -= c0[i]
+		if cols == 2 {
+			c[i+ldc] -= math.FMA(c[i], b[1+k*ldb], c1[i])
 		}
 	}
 }

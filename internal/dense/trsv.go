@@ -25,7 +25,7 @@ func trsvN(s *stop.Stop, n int, l []float64, ldl int, x []float64) {
 			lc := l[j+(j+c)*ldl:][:len(xb)]
 			xc := xb[c]
 			for r := c + 1; r < len(xb); r++ {
-				xb[r] -= lc[r] * xc
+				xb[r] -= float64(lc[r] * xc)
 			}
 		}
 		if below := n - j - nb; below > 0 {
@@ -56,7 +56,7 @@ func trsvT(s *stop.Stop, n int, l []float64, ldl int, x []float64) {
 			lc := l[j+(j+c)*ldl:][:len(xb)]
 			sum := xb[c]
 			for r := len(xb) - 1; r > c; r-- { // the newest one last: the others need not wait for it
-				sum -= lc[r] * xb[r]
+				sum -= float64(lc[r] * xb[r])
 			}
 			xb[c] = sum
 		}

@@ -9,19 +9,20 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// gemvColumns is how many columns a matrix-vector kernel takes at a time.
-const gemvColumns = 4
-
-// columnsLoop writes the loop over groups of 4 columns, then over single ones.
-// body gets the addresses of the group's columns in the current rows.
-func columnsLoop(n, a, lda, x Register, body func(group int)) {
-	for _, group := range []int{gemvColumns, 1} {
+// columnsLoop writes the loop over groups of columns, then over single ones.
+// body gets the number of the group's columns.
+func columnsLoop(n, a, lda, lda3, x Register, most int, body func(group int)) {
+	for _, group := range []int{most, 1} {
 		top, out := fmt.Sprintf("by%d", group), fmt.Sprintf("after%d", group)
 		Label(top)
 		CMPQ(n, U8(group))
 		JLT(LabelRef(out))
 		body(group)
-		LEAQ(Mem{Base: a, Index: lda, Scale: uint8(group)}, a)
+		if group == 3 {
+			ADDQ(lda3, a)
+		} else {
+			LEAQ(Mem{Base: a, Index: lda, Scale: uint8(group)}, a)
+		}
 		ADDQ(U8(8*group), x)
 		SUBQ(U8(group), n)
 		JMP(LabelRef(top))
@@ -49,7 +50,7 @@ func gemvN(s isa) {
 	pa, py, rows, t, lda3 := GP64(), GP64(), GP64(), GP64(), GP64()
 	SHLQ(U8(3), lda)
 	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, lda3)
-	columnsLoop(n, a, lda, x, func(group int) {
+	columnsLoop(n, a, lda, lda3, x, 4, func(group int) {
 		for j := range group {
 			VBROADCASTSD(Mem{Base: x, Disp: 8 * j}, s.v[j])
 		}
@@ -77,49 +78,96 @@ func gemvN(s isa) {
 	RET()
 }
 
-// gemvT writes y -= A'x.
+// sumLanes is how many sums of every 16th product stand behind an entry of A'x, at each level.
+const sumLanes = 16
+
+// gemvT writes y -= A'x. A column has sumLanes sums: rows 16 at a time, then eight to the
+// first eight sums, then the rest to them under masks, whose other lanes are zeros.
 func gemvT(s isa) {
 	TEXT("gemvT"+s.suffix, attr.NOSPLIT, "func(m, n int, a *float64, lda int, x, y *float64)")
 	Doc(fmt.Sprintf("gemvT%s is gemvTGo.", s.suffix))
 	Pragma("noescape")
 	m, n, a, lda, x, y := arg("m"), arg("n"), arg("a"), arg("lda"), arg("x"), arg("y")
 	pa, px, rows, t, lda3 := GP64(), GP64(), GP64(), GP64(), GP64()
+	sums := sumLanes / s.lanes // registers of sums for a column
+	most := 4
+	if s.k == nil {
+		most = 3 // 12 registers of sums
+	}
+	xi, ai := s.v[most*sums], s.v[most*sums+1]
+	masks := []mask{s.v[14], s.v[15]} // AVX2: of the first two vectors of a column
+	if s.k != nil {
+		masks = []mask{s.mask(edge)}
+	}
 	SHLQ(U8(3), lda)
 	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, lda3)
-	columnsLoop(n, a, lda, y, func(group int) {
-		acc := func(j, i int) VecPhysical { return s.v[2*j+i] } // two sums a column
+	columnsLoop(n, a, lda, lda3, y, most, func(group int) {
+		acc := func(j, i int) VecPhysical { return s.v[sums*j+i] }
 		for j := range group {
-			s.zero(acc(j, 0))
-			s.zero(acc(j, 1))
+			for i := range sums {
+				s.zero(acc(j, i))
+			}
 		}
 		MOVQ(a, pa)
 		MOVQ(x, px)
-		rowsLoop(s, fmt.Sprintf("t%d", group), m, rows, t, []Register{pa, px}, func(v int, mk mask) {
-			for i := range v {
-				xi := s.v[8+i]
-				s.load(Mem{Base: px, Disp: i * s.bytes()}, mk, xi)
-				for j := range group {
-					aij := columnAt(pa, lda, lda3, j, i*s.bytes())
-					if mk != nil {
-						s.load(aij, mk, s.v[10])
-						VFMADD231PD(s.v[10], xi, acc(j, i))
-						continue
-					}
-					VFMADD231PD(aij, xi, acc(j, i))
+		product := func(i int, mk mask) {
+			s.load(Mem{Base: px, Disp: i * s.bytes()}, mk, xi)
+			for j := range group {
+				aij := columnAt(pa, lda, lda3, j, i*s.bytes())
+				if mk != nil {
+					s.load(aij, mk, ai)
+					VFMADD231PD(ai, xi, acc(j, i))
+					continue
+				}
+				VFMADD231PD(aij, xi, acc(j, i))
+			}
+		}
+		label := fmt.Sprintf("t%d", group)
+		MOVQ(m, rows)
+		for _, vectors := range []int{sums, sums / 2} {
+			wholeRows(s, fmt.Sprintf("%s_rows%d", label, vectors), vectors, rows, []Register{pa, px}, func() {
+				for i := range vectors {
+					product(i, nil)
+				}
+			})
+		}
+		TESTQ(rows, rows)
+		JEQ(LabelRef(label + "_done"))
+		s.firstOf(masks, rows, t)
+		for i, mk := range masks {
+			product(i, mk)
+		}
+		Label(label + "_done")
+		for j := range group {
+			for half := sums / 2; half >= 1; half /= 2 {
+				for i := range half {
+					VADDPD(acc(j, i+half), acc(j, i), acc(j, i))
 				}
 			}
-		})
-		for j := range group {
-			VADDPD(acc(j, 1), acc(j, 0), acc(j, 0))
-			s.sum(acc(j, 0), s.v[8])
+			s.sum(acc(j, 0), xi)
 			at := Mem{Base: y, Disp: 8 * j}
-			VMOVSD(at, X9)
-			VSUBSD(acc(j, 0).AsX(), X9, X9)
-			VMOVSD(X9, at)
+			VMOVSD(at, ai.AsX())
+			VSUBSD(acc(j, 0).AsX(), ai.AsX(), ai.AsX())
+			VMOVSD(ai.AsX(), at)
 		}
 	})
 	VZEROUPPER()
 	RET()
+}
+
+// wholeRows writes the loop over so many whole vectors of rows at a time. The pointers
+// advance by the rows done.
+func wholeRows(s isa, label string, vectors int, rows Register, pointers []Register, body func()) {
+	Label(label)
+	CMPQ(rows, U8(vectors*s.lanes))
+	JLT(LabelRef(label + "_out"))
+	body()
+	for _, p := range pointers {
+		ADDQ(U32(vectors*s.bytes()), p)
+	}
+	SUBQ(U8(vectors*s.lanes), rows)
+	JMP(LabelRef(label))
+	Label(label + "_out")
 }
 
 // rowsLoop writes the loop over m rows: two vectors at a time, then one, then one
@@ -127,17 +175,7 @@ func gemvT(s isa) {
 func rowsLoop(s isa, label string, m, rows, t Register, pointers []Register, body func(v int, mk mask)) {
 	MOVQ(m, rows)
 	for v := 2; v >= 1; v-- {
-		top, out := fmt.Sprintf("%s_rows%d", label, v), fmt.Sprintf("%s_out%d", label, v)
-		Label(top)
-		CMPQ(rows, U8(v*s.lanes))
-		JLT(LabelRef(out))
-		body(v, nil)
-		for _, p := range pointers {
-			ADDQ(U32(v*s.bytes()), p)
-		}
-		SUBQ(U8(v*s.lanes), rows)
-		JMP(LabelRef(top))
-		Label(out)
+		wholeRows(s, fmt.Sprintf("%s_rows%d", label, v), v, rows, pointers, func() { body(v, nil) })
 	}
 	TESTQ(rows, rows)
 	JEQ(LabelRef(label + "_done"))

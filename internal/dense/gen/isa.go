@@ -66,7 +66,7 @@ func (s isa) mask(which int) mask {
 	return s.v[11-which] // free where at most 8 accumulators and 4 temporaries are in use
 }
 
-// firstLanes sets m to the first r lanes, r >= 1; AVX-512 takes r > lanes for all
+// firstLanes sets m to the first r lanes, r >= 0; AVX-512 takes r > lanes for all
 // of them, AVX2 needs r <= lanes. It clobbers t.
 func (s isa) firstLanes(m mask, r, t Register) {
 	if s.k != nil {
@@ -84,6 +84,23 @@ func (s isa) firstLanes(m mask, r, t Register) {
 	MOVQ(r, t)
 	NEGQ(t)
 	VMOVUPD(Mem{Base: p, Index: t, Scale: 8}, m)
+}
+
+// firstOf sets masks of one vector after the other to the first r lanes of all, 1 <= r <= their
+// lanes. It clobbers r and t.
+func (s isa) firstOf(masks []mask, r, t Register) {
+	if s.k != nil {
+		s.firstLanes(masks[0], r, t)
+		return
+	}
+	n := GP64()
+	for _, m := range masks {
+		MOVQ(U32(uint32(s.lanes)), n)
+		CMPQ(r, n)
+		CMOVQLT(r, n)
+		s.firstLanes(m, n, t)
+		SUBQ(n, r)
+	}
 }
 
 // fromLane sets m to the lanes j and up, of those in and (nil: of all).

@@ -258,9 +258,10 @@ func prefetch(s isa, nr, v int, label string, r stripRegs) {
 	}
 }
 
-// stripSolve ends a trsm block: with pb at the unit lower triangle L of the strip,
-// Y_j = (C - acc)_j - sum over i < j of Y_i L_ji, all in registers. Y goes to pa, the
-// column after the last one of A, and Y diag(dInv) to C unless dInv is nil.
+// stripSolve ends a trsm block: with pb at the unit lower triangle L of the strip, the
+// sums go on over its own columns, acc_l += Y_j L_lj, and Y_j = C_j - acc_j, all in
+// registers. So no entry depends on how wide a strip is. Y goes to pa, the column after
+// the last one of A, and Y diag(dInv) to C unless dInv is nil.
 func stripSolve(s isa, nr, v int, acc func(j, i int) VecPhysical, maskOf func(int) mask, free []VecPhysical, label string, r stripRegs) {
 	nextColumn := func(j int, ld, p Register) {
 		if j < nr-1 {
@@ -275,13 +276,11 @@ func stripSolve(s isa, nr, v int, acc func(j, i int) VecPhysical, maskOf func(in
 			VSUBPD(acc(j, i), t, acc(j, i))
 		}
 		nextColumn(j, r.ldc, r.pc)
-	}
-	for j := range nr {
 		for l := j + 1; l < nr; l++ {
 			t := free[l%len(free)]
 			VBROADCASTSD(Mem{Base: r.pb, Disp: 8 * l}, t)
 			for i := range v {
-				VFNMADD231PD(acc(j, i), t, acc(l, i))
+				VFMADD231PD(acc(j, i), t, acc(l, i))
 			}
 		}
 		for i := range v {

@@ -71,7 +71,7 @@ func separateMean(weights, b, z []float64, dual bool) {
 	}
 	norm := norm2(b[k:])
 	y := make([]float64, k)
-	for floor := norm / 2; floor > 0; floor /= 2 {
+	for floor := min(norm, math.MaxFloat64) / 2; floor > 0; floor /= 2 {
 		for i, v := range b[:k] {
 			if y[i] = max(v, floor); dual {
 				y[i] = max(v, floor*weights[i])

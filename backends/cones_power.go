@@ -46,7 +46,7 @@ func separatePower(a, scaleU, scaleV float64, b, z []float64) {
 		z[1] = 1
 		return
 	}
-	for floor := math.Abs(w) / 2; floor > 0; floor /= 2 {
+	for floor := min(math.Abs(w), math.MaxFloat64) / 2; floor > 0; floor /= 2 {
 		yu, yv := max(u, floor), max(v, floor)
 		if mean := math.Pow(yu, a) * math.Pow(yv, 1-a); mean < math.Abs(w) {
 			z[0], z[1], z[2] = a*mean/yu*scaleU, (1-a)*mean/yv*scaleV, -math.Copysign(1, w)

@@ -11,7 +11,9 @@ func smallestShift(size float64, in func(d float64) bool) float64 {
 	}
 	hi := math.Ldexp(max(size, 1e-290), -60)
 	for !in(hi) {
-		hi *= 2
+		if hi *= 2; !(hi <= math.MaxFloat64) { // as where an entry is NaN
+			return hi
+		}
 	}
 	lo := hi / 2
 	for range 34 {

@@ -89,6 +89,19 @@ func TestDistanceHuge(t *testing.T) {
 	}
 }
 
+// A shift into a set without points, and normals at points that are not finite, come to an end.
+func TestDistanceEnds(t *testing.T) {
+	never := func(float64) bool { return false }
+	for _, size := range []float64{0, 1, math.MaxFloat64} {
+		assert.True(t, math.IsInf(smallestShift(size, never), 1))
+	}
+	assert.True(t, math.IsNaN(smallestShift(math.NaN(), never)))
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		separatePower(0.5, 1, 1, []float64{0, 0, v}, make([]float64, 3))
+		separateMean([]float64{0.5, 0.5}, []float64{0, 0, v}, make([]float64, 3), true)
+	}
+}
+
 // TestDuality: the dual cone is the set of z with s'z >= 0 for all s of the cone.
 // Members of both are made by shifting random points by their distance.
 func TestDuality(t *testing.T) {

@@ -98,7 +98,7 @@ func (t *Task) farDown() *weightList {
 		if len(list.points) > 0 {
 			list.starts = append(list.starts, len(list.points))
 		}
-		for l := first; l > list.low; l *= farStep {
+		for l := min(first, math.MaxFloat64); l > list.low; l *= farStep {
 			point := make([]float64, n)
 			for j := range point {
 				point[j] = l * share(j)

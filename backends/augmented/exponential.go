@@ -92,12 +92,12 @@ func ratio(u, v, w float64) float64 {
 	if v > 0 {
 		hi = u / v
 	}
-	for step := 1.0; math.IsInf(hi, 1); step *= 2 {
+	for step := 1.0; math.IsInf(hi, 1) && step <= math.MaxFloat64; step *= 2 {
 		if f, _ := h(lo + step); f >= 0 {
 			hi = lo + step
 		}
 	}
-	for step := 1.0; math.IsInf(lo, -1); step *= 2 {
+	for step := 1.0; math.IsInf(lo, -1) && step <= math.MaxFloat64; step *= 2 {
 		if f, _ := h(hi - step); f <= 0 {
 			lo = hi - step
 		}

@@ -47,6 +47,18 @@ func TestProjection(t *testing.T) {
 	}
 }
 
+// The brackets of the root end where exponentials overflow and at points that are not finite.
+func TestProjectionEnds(t *testing.T) {
+	values := []float64{0, 1, -1, 1e-300, 1e300, -1e300, math.Inf(1), math.Inf(-1), math.NaN()}
+	for _, u := range values {
+		for _, v := range values {
+			for _, w := range values {
+				projectExponential(make([]float64, 3), []float64{u, v, w})
+			}
+		}
+	}
+}
+
 // requireDerivative compares with differences where they are good: on both sides of the point the same, as they are not at edges.
 func requireDerivative(t *testing.T, e *exponential, w []float64, b bend) {
 	t.Helper()

@@ -196,8 +196,7 @@ func stepInside(limit float64, in func(a float64) bool) float64 {
 	lo, hi := limit, limit
 	for !in(lo) {
 		hi = lo
-		lo /= 2
-		if lo < minStep {
+		if lo /= 2; !(lo >= minStep && lo < hi) { // also where the limit is not a number
 			return 0
 		}
 	}

@@ -116,3 +116,11 @@ func TestNonsymmetricScaling(t *testing.T) {
 		})
 	}
 }
+
+// The search for a step inside of a cone ends whatever its limit is.
+func TestStepInsideEnds(t *testing.T) {
+	never := func(float64) bool { return false }
+	for _, limit := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1} {
+		require.Zero(t, stepInside(limit, never))
+	}
+}

@@ -207,13 +207,16 @@ func (s *interior) setSlack(to, u []float64, tau float64) {
 // look updates what depends on the iterate.
 func (s *interior) look() bool { return s.slack(s.u, s.tau, s.taus, s.chol, s.q, s.cg) }
 
+// leastStart is the least share of y that is tried: no less is feasible where some of it is NaN.
+const leastStart = 1e-300
+
 // begin takes u along y, well inside of the constraints, and multipliers on the central path. It says whether y itself is
 // not feasible, as otherwise G and b are zero.
 func (s *interior) begin() bool {
 	y := s.c.groups.Y
 	copy(s.u, y)
 	share := 1.0
-	for !s.look() {
+	for share > leastStart && !s.look() {
 		share *= 0.7
 		for i, v := range y {
 			s.u[i] = share * v

@@ -52,7 +52,7 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 		p.resume(o.Start.kept)
 		gap, done = p.run(ctx, target), p.steps
 	}
-	if gap > target && ctx.Err() == nil {
+	if !(gap <= target) && ctx.Err() == nil {
 		if done > 0 {
 			p = newInteriorWithin(c, r.Nuclear, norm)
 		}
@@ -66,7 +66,7 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 	switch {
 	case ctx.Err() != nil:
 		out.Status = lower.Cancelled
-	case out.Gap > o.Tol*scale:
+	case !(out.Gap <= o.Tol*scale):
 		out.Status = lower.Exhausted
 	}
 	p.within(out)
@@ -94,7 +94,7 @@ func (s *interior) beginWithin() bool {
 		}
 		s.taus[g] = withinRoom*math.Sqrt(sum) + 1e-3*size
 	}
-	for s.tau = 0.1 * size; !s.look(); {
+	for s.tau = 0.1 * size; s.tau <= math.MaxFloat64 && !s.look(); {
 		s.tau *= 1.4
 	}
 	s.tau *= 1.4

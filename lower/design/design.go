@@ -2,7 +2,6 @@ package design
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
@@ -182,7 +181,11 @@ func (d *Matrix) Axpy(a float64, j int, r []float64) {
 	}
 }
 
-// Sums returns the sum and the sum of squares of column j. The error is for entries that are not finite or too large to square.
+// largest bounds the root mean square of a column, as tables of files bound their entries: products of four entries,
+// summed over rows and columns, are finite.
+const largest = 1e70
+
+// Sums returns the sum and the sum of squares of column j. The error is for entries that are not finite or too large.
 func (d *Matrix) Sums(j int) (sum, squares float64, err error) {
 	if d.dense != nil {
 		x := d.column(j)
@@ -193,8 +196,8 @@ func (d *Matrix) Sums(j int) (sum, squares float64, err error) {
 			squares += v * v
 		}
 	}
-	if math.IsNaN(squares) || math.IsInf(squares, 0) {
-		err = fmt.Errorf("column %d of the design has entries that are not finite or too large to square", j)
+	if !(squares <= largest*largest*float64(d.n)) {
+		err = fmt.Errorf("column %d of the design has entries that are not finite or above %g in size", j, largest)
 	}
 	return sum, squares, err
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Dense and sparse storage of the same matrix, by rows and by columns, do the same.
@@ -65,9 +67,13 @@ func TestStorage(t *testing.T) {
 }
 
 func TestWrongInput(t *testing.T) {
-	for _, v := range []float64{math.NaN(), math.Inf(1), 1e200} {
+	for _, v := range []float64{math.NaN(), math.Inf(1), 1e200, 1.5e70} {
 		_, _, err := FromColumns(2, 2, []float64{1, 1, v, 1}).Sums(1)
 		require.ErrorContains(t, err, "column 1")
+	}
+	for _, v := range []float64{textfile.LargestEntry, -textfile.LargestEntry} { // what files and tables may hold
+		_, _, err := FromColumns(2, 1, []float64{v, v}).Sums(0)
+		require.NoError(t, err)
 	}
 	require.Panics(t, func() { FromColumns(2, 2, make([]float64, 3)) })
 }

@@ -147,9 +147,13 @@ func (q *inner) advance() (off float64, ok bool) {
 		if t := q.room(); t > 0 {
 			return q.change(t, 0), true
 		}
+		before := len(q.free)
 		q.free = slices.DeleteFunc(q.free, func(j int) bool {
 			return q.at[j] == q.top[j] && q.step[j] > 0 || q.at[j] == q.low[j] && q.step[j] < 0
 		})
+		if len(q.free) == before { // the step overflows
+			return 0, false
+		}
 	}
 	return 0, true
 }

@@ -8,6 +8,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+// leastDifference of the classes' means is none: ten over a smaller one may be no number.
+const leastDifference = 1e-300
+
 // fresh begins along the difference d of the classes' means: at the w = t d, cut to the box, of least value among t in powers of ten,
 // with the best c for it. All rows have then their sides, and one of them is at its kink. Where w = 0 is the solution it begins there.
 func (s *path) fresh() {
@@ -27,7 +30,7 @@ func (s *path) fresh() {
 		rows.add(i, u/class[int(rows.y[i]+1)/2], d)
 	}
 	top := largest(d)
-	if top == 0 {
+	if top < leastDifference {
 		top = 1
 	}
 	least := math.Inf(1)

@@ -165,9 +165,13 @@ func TestGroupsWithTinyWeights(t *testing.T) {
 	}
 }
 
-// Features of any size make groups.
+// Features of any size that files may hold make groups; larger ones are refused.
 func TestGroupsOfTinyAndHugeFeatures(t *testing.T) {
-	for _, scale := range []float64{1e-300, 1e-160, 1e-75, 1e75, 1e140} {
+	x, y := lowertest.Sample(3, 20, 6, 3, 1)
+	x.Scale(1e75, x)
+	_, err := NewRegression(design.New(x), y, false)
+	require.ErrorContains(t, err, "column 0 of the design has entries that are not finite or above 1e+70 in size")
+	for _, scale := range []float64{1e-300, 1e-160, 1e-75, 1e60, 1e69} {
 		x, y := lowertest.Sample(3, 20, 6, 3, 1)
 		x.Scale(scale, x)
 		for _, intercept := range []bool{false, true} {

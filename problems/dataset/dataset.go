@@ -161,8 +161,8 @@ func (d *Data) validateNumbers() error {
 	return nil
 }
 
-// Largest bounds the absolute values of a table: sums of their squares over its rows are finite numbers.
-const Largest = 1e150
+// Largest bounds the absolute values of a table, as in files.
+const Largest = textfile.LargestEntry
 
 // Expected says what is expected in the place of a value that is not finite or too large, and is empty for all others.
 func Expected(v float64) string {
@@ -172,7 +172,7 @@ func Expected(v float64) string {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "a finite number"
 	}
-	return fmt.Sprintf("at most %g in absolute value, whose square is a finite number", float64(Largest))
+	return fmt.Sprintf("at most %g in absolute value: sums of squares of larger ones overflow (take another unit)", float64(Largest))
 }
 
 // Validate checks each set, and that validation and test rows have the features

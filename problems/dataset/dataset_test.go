@@ -50,6 +50,7 @@ func TestValidate(t *testing.T) {
 		{with(func(d *Data) { d.Features = []string{"a", "a"} }), `dataset: two features are called "a"`},
 		{with(func(d *Data) { d.Y[1] = math.NaN() }), "dataset: target of row 1 is NaN, expected a finite number"},
 		{with(func(d *Data) { d.Dense().Set(2, 1, math.Inf(1)) }), `dataset: "b" of row 2 is +Inf, expected a finite number`},
+		{with(func(d *Data) { d.Dense().Set(2, 1, -2e70) }), `dataset: "b" of row 2 is -2e+70, expected at most 1e+70 in absolute value: sums of squares of larger ones overflow (take another unit)`},
 	} {
 		require.EqualError(t, c.data.Validate(), c.want)
 	}

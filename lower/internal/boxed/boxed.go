@@ -135,11 +135,11 @@ func (b *Program) direction(held []int, tight bool, grad []float64, plus float64
 	}
 	var factor mat.Cholesky
 	for try := plus; !factor.Factorize(m); try *= 100 {
+		if !(try <= math.MaxFloat64) { // no ridge helps, as where an entry of K is NaN
+			return p, 0
+		}
 		for i := range free {
 			m.SetSym(i, i, m.At(i, i)+try)
-		}
-		if math.IsInf(try, 1) {
-			return p, 0
 		}
 	}
 	var x, y mat.VecDense

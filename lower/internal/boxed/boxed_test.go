@@ -40,3 +40,15 @@ func TestAgainstGrid(t *testing.T) {
 		}
 	}
 }
+
+// A matrix with an entry that is not a number has no step, and the search for a ridge that makes it definite ends.
+func TestNotANumber(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, k := range [][][]float64{{{v, 0}, {0, 1}}, {{1, v}, {v, 1}}, {{1, 0}, {0, v}}} {
+			p := Program{G: []float64{1, 1}, Lo: []float64{-1, -1}, Hi: []float64{1, 1}, K: k, Most: math.Inf(1)}
+			for i, d := range p.Solve() {
+				require.True(t, d >= p.Lo[i] && d <= p.Hi[i], "%v: %v", k, d)
+			}
+		}
+	}
+}

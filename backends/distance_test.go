@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // TestDistanceValues has distances worked out by hand.
@@ -110,7 +112,7 @@ func TestDuality(t *testing.T) {
 		ExponentialCone: {-1, 1, 1}, DualExponentialCone: {-1, 1, 1}, PowerCone: {1, 1, 0}, DualPowerCone: {1, 1, 0}, NuclearNormCone: {1, 0, 0, 0, 0},
 		GeneralizedPowerCone: {1, 1, 0, 0, 0}, DualGeneralizedPowerCone: {1, 1, 0, 0, 0},
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		vector := rapid.SliceOfN(rapid.Float64Range(-3, 3), 5, 5)
 		allS, allZ := vector.Draw(t, "s"), vector.Draw(t, "z")
 		a := rapid.Float64Range(0.1, 0.9).Draw(t, "a")
@@ -145,7 +147,7 @@ func TestDuality(t *testing.T) {
 
 // TestDistanceOfTwoWeights: with two weights and one number under the norm it is the power cone.
 func TestDistanceOfTwoWeights(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		s := rapid.SliceOfN(rapid.Float64Range(-3, 3), 3, 3).Draw(t, "s")
 		a := rapid.Float64Range(0.1, 0.9).Draw(t, "a")
 		weights := []float64{a, 1 - a}

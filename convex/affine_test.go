@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // traced is an expression together with its value, computed entry by entry
@@ -186,7 +187,7 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 // Every expression has the value of the operations it was made by, directly,
 // as rows s = b - Ax of a compiled program, and as objective.
 func TestExpressionValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		e := w.expression(t, rapid.IntRange(0, 5).Draw(t, "depth"))
 		require.NoError(t, e.a.Err())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // tracedConvex is a convex expression with its value at the point of a world.
@@ -116,7 +117,7 @@ func (w *world) convex(t *rapid.T, depth int) tracedConvex {
 // f_i <= t_i are the weights of t_i in the objective.
 func TestConicForms(t *testing.T) {
 	backend := native(t)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		e := w.convex(t, rapid.IntRange(0, 3).Draw(t, "depth"))
 		require.NoError(t, e.f.Err())

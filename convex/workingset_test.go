@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // recheck verifies the completed point on the full conic program, without this package.
@@ -320,7 +321,7 @@ func TestInfeasibleRestriction(t *testing.T) {
 // Any data, any hint: the completed point is optimal for the full program.
 func TestWorkingSetsOnRandomData(t *testing.T) {
 	backend := native(t)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n, p := rapid.IntRange(1, 15).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "features")
 		e := newElasticNet(rng, n, p)

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/proptest"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
@@ -164,7 +165,7 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 // Whatever the table, a model and a method give one error, or a result whose numbers are finite, and which is called converged only with a
 // validation error that its coefficients have.
 func TestHostileTables(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		m, mean, division, err := hostileModel(t)
 		if err != nil {
 			require.NotContains(t, err.Error(), "\n")

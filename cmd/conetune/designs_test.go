@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/conetune/conetune/internal/proptest"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -188,7 +189,7 @@ func TestDesignByDefault(t *testing.T) {
 // Whatever the table, no group is on both sides of a fold or of the split, and no row is trained on that is not older than all that it validates.
 func TestDesignsKeepApart(t *testing.T) {
 	dir := t.TempDir()
-	rapid.Check(t, func(r *rapid.T) {
+	proptest.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(r, "rows")
 		key := rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(r, "key")
 		text := "y,x,key\n"

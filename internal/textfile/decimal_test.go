@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // prefix is the longest start of the text that is a number in plain decimal notation, found by trying all of them, and its value from
@@ -42,7 +44,7 @@ func checkDecimal(t interface{ Fatalf(string, ...any) }, text string) {
 // Every number must have the bits that strconv gives it, whatever follows it.
 func TestDecimalAgreesWithStrconv(t *testing.T) {
 	digits := rapid.StringMatching(`[0-9]{0,24}`)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		sign := rapid.SampledFrom([]string{"", "-", "+"})
 		text := sign.Draw(t, "sign") + digits.Draw(t, "whole") + rapid.SampledFrom([]string{"", "."}).Draw(t, "point") + digits.Draw(t, "fraction")
 		if rapid.Bool().Draw(t, "power") {
@@ -51,7 +53,7 @@ func TestDecimalAgreesWithStrconv(t *testing.T) {
 		checkDecimal(t, text+rapid.SampledFrom([]string{"", " ", ",0123456", "\n1", ":", "x", ".5", "-1", "e", "\xff12345678"}).Draw(t, "rest"))
 	})
 	// All ways to write the same double, and numbers half way between two, which the last digit decides.
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		v := math.Float64frombits(rapid.Uint64().Draw(t, "bits"))
 		if rapid.Bool().Draw(t, "near 1") {
 			v = math.Ldexp(1+math.Abs(math.Mod(v, 1)), rapid.IntRange(-90, 90).Draw(t, "power of two"))
@@ -61,7 +63,7 @@ func TestDecimalAgreesWithStrconv(t *testing.T) {
 		}
 		checkDecimal(t, strconv.FormatFloat(v, rapid.SampledFrom([]byte("efg")).Draw(t, "format"), rapid.IntRange(-1, 22).Draw(t, "digits"), 64))
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		// m + 1/2 has at most 19 digits, and e 5s after the point are exact.
 		m := rapid.Uint64Range(1<<52, 1<<53-1).Draw(t, "m")
 		shift := rapid.IntRange(0, 3).Draw(t, "power of two")

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 func TestPartsOf(t *testing.T) {
@@ -74,7 +76,7 @@ func TestTimeFoldsByHand(t *testing.T) {
 // Whatever the rows: each validates once in a deal of groups, and no group is on both sides; by time each validates at most once, and all that trains comes before
 // all that validates.
 func TestDesignsKeepTheirPromises(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	proptest.Check(t, func(r *rapid.T) {
 		number := rapid.SliceOfN(rapid.IntRange(0, 9), 3, 40).Draw(r, "numbers")
 		seed := rapid.Uint64().Draw(r, "seed")
 		kinds := len(PartsOf(number))

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/proptest"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -58,7 +59,7 @@ func same(t require.TestingT, want, got *Data, delta float64) {
 
 // A sparse table has the rows, products and sums of the dense one, by the definitions of gonum.
 func TestSparseIsDense(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		p := rapid.IntRange(1, 6).Draw(t, "features")
 		d := drawTable(t, "a", p)
 		s := d.Compress()
@@ -141,7 +142,7 @@ func TestSparseIsDense(t *testing.T) {
 
 // What is written is read back, in either format.
 func TestWriteSparse(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		d := drawTable(rt, "a", rapid.IntRange(1, 12).Draw(rt, "features")).Compress()
 		for name, encode := range map[string]func(*bytes.Buffer) error{
 			"a.svm": func(b *bytes.Buffer) error { return d.encodeLIBSVM(b) },

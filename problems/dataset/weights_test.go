@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // weighted is a table with weights, and the table with each row as often as its weight says.
@@ -51,7 +53,7 @@ func meanSquare(d *Data, b []float64, b0 float64) float64 {
 
 // Rows of equal weights have the mean squares of the rows repeated, whatever the coefficients and the constant.
 func TestEqualWeights(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	proptest.Check(t, func(r *rapid.T) {
 		d, repeated := weighted(r)
 		require.NoError(r, d.Validate())
 		value := rapid.Float64Range(-10, 10)
@@ -74,7 +76,7 @@ func TestEqualWeights(t *testing.T) {
 
 // Means and deviations are those of the rows repeated, of sparse tables too.
 func TestWeightedMoments(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	proptest.Check(t, func(r *rapid.T) {
 		d, repeated := weighted(r)
 		for _, of := range []*Data{d, d.Compress()} {
 			got, want := of.moments(), repeated.moments()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends/internal/order"
+	"github.com/conetune/conetune/internal/proptest"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -194,7 +195,7 @@ func TestPlantedTwins(t *testing.T) {
 	}
 	check(t, expand(rand.New(rand.NewPCG(1, 12)), []int{12, 1, 12, 1, 12}, 0.7, make([]bool, 5)), 1)
 	require.Positive(t, grouped, "this one has twins")
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		count := rapid.IntRange(1, 25).Draw(t, "nodes")
 		sizes := make([]int, count)
 		slack := make([]bool, count)

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 func TestAMDNoFill(t *testing.T) {
@@ -60,7 +62,7 @@ func TestAMDNoFill(t *testing.T) {
 }
 
 func TestAMDIsAPermutation(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 80).Draw(t, "n")
 		var rows [][2]int
 		if n > 0 {

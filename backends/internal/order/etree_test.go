@@ -8,11 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // Tree and counts against elimination on the explicit graph.
 func TestEtreeAndColCounts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 60).Draw(t, "n")
 		edges := rapid.IntRange(0, 3*n).Draw(t, "edges")
 		p := randomPattern(n, edges, rapid.Uint64().Draw(t, "seed"))

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // expand replaces each node by as many twins as it weighs: they have the same
@@ -121,7 +123,7 @@ func TestAMDWithEqualWeights(t *testing.T) {
 }
 
 func TestAMDWithWeightsIsAPermutation(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "n")
 		p := randomPattern(n, rapid.IntRange(0, 6*n).Draw(t, "edges"), rapid.Uint64().Draw(t, "seed"))
 		w := rapid.SliceOfN(rapid.Int32Range(1, 300), n, n).Draw(t, "weights")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/conetune/conetune/internal/finitejson"
 	"github.com/conetune/conetune/internal/stop"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // The exit statuses of the command line.
@@ -165,9 +166,9 @@ func flagNames(fs *pflag.FlagSet) (names []string) {
 }
 
 // note writes a line to standard error; a message is all it is, so nothing is
-// done about a failure.
+// done about a failure. Names of files and columns in it cannot command a terminal.
 func (a *app) note(format string, args ...any) {
-	_, _ = fmt.Fprintf(a.stderr, format+"\n", args...)
+	_, _ = io.WriteString(a.stderr, textfile.Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
 // printJSON writes one object on one line to standard output.
@@ -196,13 +197,13 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// print writes a finished text to standard output, or to standard error where a file goes to standard output.
+// print writes a finished text for people to standard output, or to standard error where a file goes to standard output. Names in it cannot command a terminal.
 func (a *app) print(text string) error {
 	w := a.stdout
 	if a.claimed != "" {
 		w = a.stderr
 	}
-	if _, err := io.WriteString(w, text); err != nil {
+	if _, err := io.WriteString(w, textfile.Printable(text)); err != nil {
 		return failed(err)
 	}
 	return nil

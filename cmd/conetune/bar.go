@@ -8,6 +8,8 @@ import (
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // bar is a line on a terminal that is drawn again and again while work goes on.
@@ -33,7 +35,7 @@ func newSpinner(w io.Writer, text func() string) *bar {
 	b := &bar{container: mpb.New(mpb.WithOutput(w), mpb.WithRefreshRate(65*time.Millisecond), mpb.WithAutoRefresh())}
 	b.bar = b.container.New(0, mpb.SpinnerStyle().PositionLeft(), mpb.BarWidth(2),
 		mpb.AppendDecorators(
-			decor.Any(func(decor.Statistics) string { return text() + "  " }),
+			decor.Any(func(decor.Statistics) string { return textfile.Printable(text()) + "  " }),
 			decor.Elapsed(decor.ET_STYLE_GO),
 		),
 		mpb.BarRemoveOnComplete(),

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -348,4 +349,34 @@ func mapsOf(m map[string]string) (list []string) {
 		list = append(list, name+": "+m[name])
 	}
 	return list
+}
+
+// A job whose model had no room on the disk is done once more when there is some, without --retry-failed; the other is not.
+func TestBatchFullDisk(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "js" {
+		t.Skip("no shell that bounds files")
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv(command, "1")
+	write(t, ".", "wide.csv", csvText(1, 30, 300))
+	write(t, ".", "slim.csv", csvText(2, 30, 4))
+	args := []string{"batch", "wide.csv", "slim.csv", "absent.csv", "--model", "ridge", "--method", "grid", "--evaluations", "4", "--folds", "3", "--save", "--out", "out"}
+	write(t, ".", "absent.csv", "no table\n")
+	full := exec.Command("sh", append([]string{"-c", `ulimit -f 16; exec "$0" "$@"`, os.Args[0]}, args...)...) // files of 8 kB
+	text, err := full.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(text), filepath.Join("out", "models", "wide.json")+": cannot be written")
+	records := batchRecords(t, "out")
+	require.Equal(t, []any{"failed", "converged", "failed"}, []any{records["wide"]["status"], records["slim"]["status"], records["absent"]["status"]}, string(text))
+	lines := func() int { return strings.Count(contents(t, "out")[filepath.Join("out", "results.jsonl")], "\n") }
+	require.Equal(t, 3, lines())
+
+	o := conetune(t, append(args, "--resume")...)
+	require.Contains(t, o.stdout, "3 jobs: 2 converged, 1 failed\n")
+	require.Equal(t, 4, lines())
+	alone := conetune(t, append(append([]string{"tune", "ridge", "--data", "wide.csv"}, args[6:12]...), "--save", "alone.json")...)
+	alone.ok(t)
+	require.Equal(t, contents(t, ".")["alone.json"], batchFiles(t, "out")[filepath.Join("models", "wide.json")])
+	conetune(t, append(args, "--resume")...)
+	require.Equal(t, 4, lines())
 }

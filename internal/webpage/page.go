@@ -11,6 +11,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 //go:embed style.css
@@ -79,14 +81,20 @@ func New(name, body string) *template.Template {
 	return template.Must(t.New("body").Parse(body))
 }
 
-// Write writes a page.
+// Write writes a page. Characters in it that HTML has no place for, and marks that turn the order of what stands beside a name, are those of [textfile.Printable].
 func Write(w io.Writer, t *template.Template, title string, data any) error {
-	return t.ExecuteTemplate(w, "page", struct {
+	var page strings.Builder
+	err := t.ExecuteTemplate(&page, "page", struct {
 		Title  string
 		Style  template.CSS
 		Script template.JS
 		Data   any
 	}{title, template.CSS(style), template.JS(script), data})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, textfile.Printable(page.String()))
+	return err
 }
 
 // SVG takes a picture as it stands in a file, without its header, into a page.

@@ -35,6 +35,8 @@ type Table struct {
 	Features []string
 	// Target is the name of Y, empty when the table has none.
 	Target string
+	// Queries are the numbers of qid: in a LIBSVM file, the query that each row belongs to; nil for none.
+	Queries []int64
 }
 
 // Dense returns X with all its zeros: itself where it is dense, and else a copy.
@@ -66,8 +68,8 @@ type Options struct {
 	// are the Names. Nil takes all.
 	Columns []string
 	// Names are the names of the features 1, 2, .. of a LIBSVM file, in which a larger
-	// index is an error. Nil means x1, x2, .. up to the largest index. A CSV file has
-	// names of its own.
+	// index is an error; where they are x0, x1, .. indices count from 0. Nil means x1, x2, .. up to the largest index,
+	// and x0, x1, .. where the index 0 occurs. A CSV file has names of its own.
 	Names []string
 }
 
@@ -108,15 +110,18 @@ func ReadTableSource(s *textfile.Source, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, y, err := libsvm.ReadSourceMatrix(s, libsvm.Options{Features: len(names), Largest: textfile.LargestEntry})
+	x, m, err := libsvm.ReadSourceMatrix(s, libsvm.Options{Features: len(names), ZeroBased: CountFromZero(names), Largest: textfile.LargestEntry})
 	if err != nil {
 		return nil, err
 	}
 	if names == nil {
-		_, p := x.Dims()
-		names = Names(p)
+		first := 1
+		if m.ZeroBased {
+			first = 0
+		}
+		names = NamesFrom(first, m.Features)
 	}
-	return &Table{X: x, Y: y, Features: slices.Clone(names), Target: o.target()}, nil
+	return &Table{X: x, Y: m.Labels, Features: slices.Clone(names), Target: o.target(), Queries: m.Queries}, nil
 }
 
 // csv are the options for a CSV file.
@@ -145,12 +150,20 @@ func (o *Options) target() string {
 }
 
 // Names are the names x1, x2, .. of the p features of a file without names.
-func Names(p int) []string {
+func Names(p int) []string { return NamesFrom(1, p) }
+
+// CountFromZero says whether names are x0, x1, .., those of a LIBSVM file whose indices count from 0.
+func CountFromZero(names []string) bool {
+	return len(names) > 0 && names[0] == "x0" && slices.Equal(names, NamesFrom(0, len(names)))
+}
+
+// NamesFrom are the names of p features whose indices count from first.
+func NamesFrom(first, p int) []string {
 	// All of them are parts of one text: a million names are two pieces of memory.
 	var text []byte
 	end := make([]int, p)
 	for j := range end {
-		text = strconv.AppendInt(append(text, 'x'), int64(j)+1, 10)
+		text = strconv.AppendInt(append(text, 'x'), int64(j+first), 10)
 		end[j] = len(text)
 	}
 	all, names, from := string(text), make([]string, p), 0
@@ -235,7 +248,7 @@ func isCSV(s *textfile.Source) (bool, error) {
 		switch {
 		case len(words) == 0 || words[0][0] == '#':
 			continue
-		case slices.ContainsFunc(words, isPair):
+		case slices.ContainsFunc(words, isPair), len(words) > 1 && bytes.HasPrefix(words[1], []byte("qid:")):
 			return false, nil
 		case bytes.IndexByte(line, ',') >= 0:
 			return true, nil
@@ -266,7 +279,7 @@ func IsLIBSVM(s *textfile.Source) bool {
 		case !textfile.IsNumber(words[0]):
 			return false
 		case len(words) > 1:
-			return isPair(words[1])
+			return isPair(words[1]) || bytes.HasPrefix(words[1], []byte("qid:"))
 		}
 	}
 	return false

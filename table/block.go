@@ -95,7 +95,7 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 			if err != nil {
 				return err
 			}
-			if text := textfile.TrimLeft(line); len(text) == 0 || d.Comment != 0 && text[0] == d.Comment {
+			if text := textfile.TrimLeft(line); len(text) == 0 || d.comments(text, string(d.Separator)) {
 				if len(text) > 0 {
 					p.comments++
 				}
@@ -364,8 +364,11 @@ func (r *reader) code(j int, text string) uint32 {
 		text = string(textfile.Trim([]byte(decodeLatin1([]byte(text)))))
 		r.latins++
 	}
-	if r.missing.texts[text] && (r.verbatim == nil || !r.verbatim[j]) {
-		return missingCode
+	if r.verbatim == nil || !r.verbatim[j] {
+		if r.missing.texts[text] {
+			return missingCode
+		}
+		text = spelled(text)
 	}
 	if r.codes[j] == nil {
 		r.codes[j] = map[string]uint32{}

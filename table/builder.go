@@ -60,14 +60,11 @@ func NewBuilder(file string, names []string, line int, numbered bool) (*Builder,
 	}
 	b := &Builder{table: &Table{name: file, header: line, dialect: Dialect{Decimal: '.', Header: !numbered}}, columns: make([]buildColumn, len(names)), budget: memory.Default()}
 	for _, name := range names {
-		b.table.columns = append(b.table.columns, Column{Name: name, Unnamed: name == "" || numbered})
+		b.table.columns = append(b.table.columns, Column{Name: lineEnds.Replace(name), Unnamed: name == "" || numbered})
 		b.take(columnBytes + len(name))
 	}
-	if numbered {
-		return b, b.err
-	}
-	if err := b.table.nameColumns(); err != nil {
-		return nil, err
+	if !numbered {
+		b.table.nameColumns()
 	}
 	return b, b.err
 }
@@ -183,7 +180,10 @@ func (b *Builder) newText(j int, text string) float64 {
 	cell := missingCell
 	if v, n := textfile.Decimal([]byte(short)); n > 0 && n == len(short) && formatNumber(v) == short && math.Abs(v) <= textfile.LargestEntry {
 		cell = v
-	} else if short != "" && (!missingTexts[short] && !b.missing.texts[short] || b.verbatim != nil && b.verbatim[j]) {
+	} else if verbatim := b.verbatim != nil && b.verbatim[j]; short != "" && (!missingTexts[short] && !b.missing.texts[short] || verbatim) {
+		if !verbatim {
+			short = spelled(short)
+		}
 		if before, known := b.columns[j].cells[short]; known {
 			return before
 		}

@@ -1,6 +1,9 @@
 package table
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A cell is a number, or a quiet NaN whose low bits say what else it is: missing, or the text of a number in the dictionary of its
 // column. Cells that are not numbers are only copied and compared by their bits, never computed with.
@@ -22,6 +25,22 @@ func isMissing(v float64) bool { return math.Float64bits(v) == missingBits }
 func textCode(v float64) (uint32, bool) {
 	bits := math.Float64bits(v)
 	return uint32(bits), bits&highBits == textBits
+}
+
+// truth are other spellings of truth values than that of pandas, which they have here: those of R and spreadsheets, and of JSON.
+var truth = map[string]string{"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
+
+// spelled is a text with truth values in one spelling, so that a level is the same from every format.
+func spelled(text string) string {
+	if one, is := truth[text]; is {
+		return one
+	}
+	return text
+}
+
+// indexOf is the place of a text among levels or labels, in any spelling of truth values; -1 for none.
+func indexOf(levels []string, text string) int {
+	return slices.IndexFunc(levels, func(level string) bool { return level == text || spelled(level) == spelled(text) })
 }
 
 // isNumber says whether a cell is a number: all numbers of a file are finite.

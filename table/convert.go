@@ -162,16 +162,16 @@ func isThousands(text string, group rune, decimal byte) bool {
 // dateLayouts are the forms of dates that are known, in the words of package time. The month comes before the day where both are possible.
 var dateLayouts = func() []string {
 	var all []string
-	for _, date := range []string{"2006-01-02", "2006/01/02", "2006.01.02", "1/2/2006", "2/1/2006", "2.1.2006", "1-2-2006", "2-1-2006", "2-Jan-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2Jan2006", "2-Jan-06", "1/2/06", "2/1/06", "2.1.06"} {
+	for _, date := range []string{"2006-01-02", "2006/01/02", "2006.01.02", "1/2/2006", "2/1/2006", "2.1.2006", "1-2-2006", "2-1-2006", "2-Jan-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006", "2Jan2006", "2-Jan-06", "1/2/06", "2/1/06", "2.1.06"} {
 		all = append(all, date)
-		for _, clock := range []string{"15:04", "15:04:05", "15:04:05Z07:00", "15:04:05 -0700", "3:04 PM", "3:04:05 PM"} {
+		for _, clock := range []string{"15:04", "15:04:05", "15:04:05Z07:00", "15:04:05 -0700", "15:04:05 GMT", "15:04:05 UTC", "3:04 PM", "3:04:05 PM"} {
 			all = append(all, date+" "+clock)
 			if date == "2006-01-02" {
 				all = append(all, date+"T"+clock)
 			}
 		}
 	}
-	return append(all, "2006-01", "2006/01", "Jan 2006", "January 2006", "Jan-2006", "Jan-06", "2006 Jan", "2006M01", "2006m1")
+	return append(all, "Jan 2 15:04:05 2006", "2006-01", "2006/01", "Jan 2006", "January 2006", "Jan-2006", "Jan-06", "2006 Jan", "2006M01", "2006m1")
 }()
 
 // parseDates reads all texts in one layout, as days since 1970-01-01.
@@ -191,12 +191,36 @@ func parseDate(text, layout string) (days float64, ok bool) {
 	if text == "" || text[0] >= 'a' && text[0] <= 'z' {
 		return 0, false
 	}
-	at, err := time.Parse(layout, text)
-	if err != nil {
+	date, day := cutWeekday(text)
+	at, err := time.Parse(layout, date)
+	if err != nil || day != anyDay && at.Weekday() != day {
 		return 0, false
 	}
 	const secondsOfDay = 24 * 60 * 60
 	return (float64(at.Unix()) + float64(at.Nanosecond())/1e9) / secondsOfDay, true
+}
+
+// anyDay is the weekday of a date that does not say it.
+const anyDay time.Weekday = -1
+
+// cutWeekday takes the day of the week away that a date may begin with: Monday, Mon, "Mon." or Tues, and a comma. It has to be that of the date, which tells 3/1/2000 from 1/3/2000.
+func cutWeekday(text string) (date string, day time.Weekday) {
+	end := strings.IndexFunc(text, func(c rune) bool { return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') })
+	const shortest = 3
+	if end < shortest {
+		return text, anyDay
+	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(text[end:], "."), ",")
+	date = strings.TrimLeft(rest, " ")
+	if len(date) == len(rest) {
+		return text, anyDay
+	}
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		if name := day.String(); end <= len(name) && strings.EqualFold(text[:end], name[:end]) {
+			return date, day
+		}
+	}
+	return text, anyDay
 }
 
 // infiniteTexts are infinite numbers.

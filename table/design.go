@@ -33,7 +33,7 @@ type Wanted struct {
 	Targets []string
 	// Features are the columns to use, all that are left where there are none; Drop are those to leave out.
 	Features, Drop []string
-	// Labels are columns that name rows.
+	// Labels are columns that name rows, beside those that do by their names or count rows; the name none says that no column does.
 	Labels []string
 	// Categorical are columns whose numbers are names.
 	Categorical []string
@@ -182,6 +182,9 @@ func (d *Design) findTargets() {
 	d.wrong.add(d.table.header, "", "has no column %s: name the target by --target; the columns are: %s%s", quote(defaultTarget), list(d.table.Names()), d.table.unnamed())
 }
 
+// noRowNames says in the place of columns that none names the rows.
+const noRowNames = "none"
+
 // rowNames are names that columns of row names and numbers have.
 var rowNames = []string{"rownames", "row.names", "row_names", "rowname", "Unnamed: 0", "__index_level_0__"}
 
@@ -197,12 +200,18 @@ func (d *Design) isLabel(j int) bool {
 	case c.Unnamed && j == 0, slices.Contains(rowNames, c.Name):
 		return true
 	}
-	return j == 0 && c.Counting && d.table.rows > 2 && !slices.Contains(timeNames, strings.ToLower(c.Name))
+	if d.table.rows <= 2 || c.Kind != Number || c.Texts > 0 {
+		return false
+	}
+	return c.Distinct && idName.MatchString(c.Name) || j == 0 && c.Counting && !slices.Contains(timeNames, strings.ToLower(c.Name))
 }
 
 func (d *Design) findFeatures() {
 	t, w := d.table, d.wanted
-	drop, labels := d.columns("--drop", w.Drop), d.columns("--id", w.Labels)
+	drop, labels, noNames := d.columns("--drop", w.Drop), []int(nil), slices.Equal(w.Labels, []string{noRowNames}) && t.Index(noRowNames) < 0
+	if !noNames {
+		labels = d.columns("--id", w.Labels)
+	}
 	chosen, categorical := d.columns("--features", w.Features), d.columns("--categorical", w.Categorical)
 	divisors := d.divisors()
 	for _, j := range categorical {
@@ -229,7 +238,7 @@ func (d *Design) findFeatures() {
 				d.features = append(d.features, j)
 			}
 		case slices.Contains(divisors, j):
-		case d.isLabel(j):
+		case !noNames && d.isLabel(j):
 			index = append(index, FoundColumn{Name: c.Name})
 		case c.Kind == Empty:
 			empty = append(empty, FoundColumn{Name: c.Name})
@@ -245,7 +254,7 @@ func (d *Design) findFeatures() {
 			d.features = append(d.features, j)
 		}
 	}
-	d.findings = found(d.findings, "columns", index, "%s: names or numbers of rows, no feature (--features takes it all the same)")
+	d.findings = found(d.findings, "columns", index, "%s: names or numbers of rows, no feature (--id none takes it all the same)")
 	d.findings = found(d.findings, "columns", empty, "%s: no values, left out")
 	d.findings = found(d.findings, "columns", gone, "%s: the same text in all rows, left out")
 	d.findings = found(d.findings, "hint", constant, "%s: the same number in all rows, which tells nothing")

@@ -109,7 +109,7 @@ func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
 	for _, line := range lines {
 		switch text := textfile.TrimLeft(line); {
 		case len(text) == 0:
-		case d.Comment != 0 && text[0] == d.Comment:
+		case d.comments(text, anySeparator):
 			if len(data) == 0 {
 				comment = text[1:]
 			}
@@ -132,6 +132,11 @@ func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
 	return d, rows
 }
 
+// comments says whether a line is passed over: it begins with the character of comments, and not with an error of a spreadsheet such as #N/A, which ends at one of the separators.
+func (d *Dialect) comments(text []byte, separators string) bool {
+	return d.Comment != 0 && text[0] == d.Comment && !begins(text, separators)
+}
+
 // hashIsText says whether most lines after the first that does not begin with # do: then it belongs to their first cells.
 func hashIsText(lines [][]byte) bool {
 	begun, hashed, others := false, 0, 0
@@ -140,7 +145,7 @@ func hashIsText(lines [][]byte) bool {
 		case len(text) == 0:
 		case text[0] != '#' && !begun:
 			begun = true
-		case text[0] == '#' && begun:
+		case text[0] == '#' && begun && !begins(text, anySeparator+" "):
 			hashed++
 		case begun:
 			others++
@@ -164,6 +169,9 @@ func sampleLines(head []byte) [][]byte {
 	}
 	return lines
 }
+
+// anySeparator are those that are tried, but for the blank.
+const anySeparator = ",;|\t"
 
 // separatorLine reads the line sep=; of a spreadsheet.
 func separatorLine(line []byte) (byte, bool) {

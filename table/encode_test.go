@@ -62,7 +62,7 @@ func TestEncode(t *testing.T) {
 		require.Equal(t, "y", data.Target)
 		require.NoError(t, data.Validate())
 	}
-	require.Equal(t, `column "rownames": names or numbers of rows, no feature (--features takes it all the same)
+	require.Equal(t, `column "rownames": names or numbers of rows, no feature (--id none takes it all the same)
 column "seen": the same number in all rows, which tells nothing
 columns "city", "sex": categories, a feature for each level but the first
 column "when": dates, taken as days since 1970-01-01
@@ -200,18 +200,80 @@ func TestColumnsInUse(t *testing.T) {
 	}
 	d := choose(t, decode(t, b.String(), Options{}), Wanted{})
 	e, _ := readThrough(t, d, d.Rows())
-	require.Equal(t, []string{"rating=2", "rating=3", "rating=good", "subject_id", "twice", "half=b"}, e.Features())
+	require.Equal(t, []string{"rating=2", "rating=3", "rating=good", "twice", "half=b"}, e.Features())
 	said := texts(d.Findings())
 	for _, want := range []string{
-		`column "id": names or numbers of rows`, `columns "name" (100), "zip" (60): too many different texts`,
+		`columns "id", "subject_id": names or numbers of rows`, `columns "name" (100), "zip" (60): too many different texts`,
 		`column "rating" (25, lines 5, 9, 13, ..): numbers, and texts as counted here, taken as a category`,
-		`column "subject_id" looks like a number of rows`, `column "twice" says the target by itself`,
+		`column "twice" says the target by itself`,
 	} {
 		require.Contains(t, said, want)
 	}
 	d = choose(t, decode(t, b.String(), Options{}), Wanted{Labels: []string{"subject_id"}, Features: []string{"id", "zip"}})
 	e, _ = readThrough(t, d, d.Rows())
 	require.Len(t, e.Features(), 1+59)
+}
+
+// Numbers of things are no features where each row has its own and the name says so, unless all columns are wanted; others that look so are hinted at.
+func TestNumbersOfThings(t *testing.T) {
+	text := "a,id,b_id,customerId,Sample ID,PASSENGER ID,x.id,valid,grid,obs,rapid,y\n"
+	of := func(i int) string { return formatNumber(float64(1000 + 7*(i*11%23))) }
+	for i := range 23 {
+		text += strings.Repeat(of(i)+",", 11) + formatNumber(float64(i*i%17)) + "\n"
+	}
+	table := decode(t, text, Options{})
+	d := choose(t, table, Wanted{})
+	e, _ := readThrough(t, d, d.Rows())
+	require.Equal(t, []string{"a", "valid", "grid", "obs", "rapid"}, e.Features())
+	require.Contains(t, texts(d.Findings()), `columns "id", "b_id", "customerId", "Sample ID", "PASSENGER ID", "x.id": names or numbers of rows, no feature (--id none takes it all the same)`)
+	require.Contains(t, texts(d.Findings()), `column "obs" looks like a number of rows: --id or --drop leaves it out`)
+	e, _ = readThrough(t, choose(t, table, Wanted{Labels: []string{"none"}}), d.Rows())
+	require.Len(t, e.Features(), 11)
+	e, _ = readThrough(t, choose(t, table, Wanted{Labels: []string{"a"}}), d.Rows())
+	require.NotContains(t, e.Features(), "id")
+	// A number that two rows have is one of groups, and numbers that are no integers are measured.
+	for _, id := range []string{"1,2,3,3", "1.5,2,3,4"} {
+		cells := strings.Split(id, ",")
+		e, _ = readThrough(t, choose(t, decode(t, "a,id,y\n1,"+cells[0]+",1\n3,"+cells[1]+",3\n2,"+cells[2]+",2\n5,"+cells[3]+",4\n", Options{}), Wanted{}), []int{0, 1, 2, 3})
+		require.Equal(t, []string{"a", "id"}, e.Features())
+	}
+}
+
+// Days since 1970 by date -u -d DAY +%s, divided by 86400; weekdays are those of 2000.
+func TestDatesWithWeekdays(t *testing.T) {
+	for text, want := range map[string]float64{
+		"Jan 1 2000": 10957, "January  3 2000": 10959, "Mon, 3 Jan 2000": 10959, "Monday 3 January 2000": 10959, "MON 3-Jan-2000": 10959, "Tues., Jan 4, 2000": 10960,
+		"Thursday, January 6 2000": 10962, "Sun 2000-01-02": 10958, "Mon, 03 Jan 2000 12:00:00 GMT": 10959.5, "Mon, 03 Jan 2000 12:00:00 +0000": 10959.5, "Monday, 03-Jan-00 06:00:00 UTC": 10959.25,
+		"Mon Jan  3 18:00:00 2000": 10959.75, "Tuesday 1/2/2000": 10988, "Sunday 1/2/2000": 10958, // the second of January, and the first of February
+	} {
+		table := decode(t, "when;y\n"+text+";1\n"+text+";2\n", Options{})
+		require.Equal(t, Date, table.columns[0].Kind, text)
+		require.InDelta(t, want, table.columns[0].value(table.cell(1, 0)), 1e-9, text)
+	}
+	for _, text := range []string{"Mon", "Monday", "Tue, 3 Jan 2000", "Mo 3 Jan 2000", "Mont 3 Jan 2000", "Mon,3 Jan 2000", "Mon, 3"} {
+		require.Equal(t, Category, decode(t, "when;y\n"+text+";1\n"+text+";2\n", Options{}).columns[0].Kind, text)
+	}
+	// Weekdays may stand before some dates of a column; a model reads dates of its layout with and without them.
+	table := decode(t, "when;y\nMon 3 Jan 2000;1\n4 Jan 2000;2\nWed 5 Jan 2000;4\n", Options{})
+	e, r := readThrough(t, choose(t, table, Wanted{}), []int{0, 1, 2})
+	require.Equal(t, "2 Jan 2006", e.Columns[0].Layout)
+	require.Equal(t, []float64{10959, 10960, 10961}, r.Encode(r.Rows(), false).Dense().RawMatrix().Data)
+}
+
+// A model that was saved with other spellings of truth values, before they were one, reads and predicts the same.
+func TestTruthOfOldModels(t *testing.T) {
+	e := &Encoder{Columns: []Coding{{Column: "a", Kind: Category, Levels: []string{"FALSE", "TRUE"}}}, Rule: Median, Labels: []string{"false", "true"}}
+	for _, o := range []Options{{}, {Verbatim: []string{"a"}}} {
+		r, err := e.Read(decode(t, "a,y\nTRUE,False\ntrue,FALSE\nTrue,TRUE\nfalse,true\n", o), []string{"y"}, false)
+		require.NoError(t, err)
+		data := r.Encode(r.Rows(), false)
+		require.Equal(t, []float64{1, 1, 1, 0}, data.Dense().RawMatrix().Data)
+		require.Equal(t, []float64{0, 0, 1, 1}, data.Y)
+		require.Empty(t, r.Unseen())
+	}
+	v := &Event{Value: "TRUE"}
+	require.Empty(t, v.choose([]string{"False", "True"}))
+	require.Equal(t, "True", v.Value)
 }
 
 // What a column of numbers and texts is: the cells of one in 40 rows, of which some are numbers.

@@ -110,7 +110,8 @@ func (d *Design) checkEvents() {
 // choose sets the value of an event, and says why it cannot.
 func (e *Event) choose(levels []string) string {
 	if e.Value != "" {
-		if slices.Contains(levels, e.Value) {
+		if k := indexOf(levels, e.Value); k >= 0 {
+			e.Value = levels[k]
 			return ""
 		}
 		return fmt.Sprintf("no row has %s, the value of events by --event; there are: %s", quote(e.Value), list(levels))
@@ -164,7 +165,7 @@ func (e *Event) of(c *Column, v float64) float64 {
 	switch {
 	case !there:
 		return math.NaN()
-	case text == e.Value:
+	case indexOf([]string{e.Value}, text) >= 0:
 		return 1
 	}
 	return 0
@@ -174,7 +175,7 @@ func (e *Event) of(c *Column, v float64) float64 {
 func (r *Reading) checkEvent(j int, wrong *Errors) {
 	t, c, e := r.table, &r.table.columns[j], r.encoder.Event
 	t.eachOf(j, func(i int, v float64) bool {
-		if text, there := c.level(v); there && text != e.Value && !slices.Contains(e.Others, text) {
+		if text, there := c.level(v); there && indexOf([]string{e.Value}, text) < 0 && indexOf(e.Others, text) < 0 {
 			known := append([]string{e.Value}, e.Others...)
 			wrong.add(t.Line(i), t.field(j), "%s found, expected one of %s", quote(text), list(known))
 			return false

@@ -2,14 +2,17 @@ package table
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// looksLikeID says whether a name is one that numbers of rows have.
+// idName is a name that says of numbers that they name things: id, patient_id, "Sample ID", customerId.
+var idName = regexp.MustCompile(`^(?i:id)$|[-_. ](?i:id)$|[a-z](Id|ID)$`)
+
+// looksLikeID says whether a name is one that numbers of rows may have.
 func looksLikeID(name string) bool {
-	name = strings.ToLower(name)
-	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, ".id") || strings.HasSuffix(name, " id") || slices.Contains([]string{"obs", "index", "case", "nr", "no", "number", "subject", "row", "seqno"}, name)
+	return idName.MatchString(name) || slices.Contains([]string{"obs", "index", "case", "nr", "no", "number", "subject", "row", "seqno"}, strings.ToLower(name))
 }
 
 // unitNames are names of columns that say what several rows are about, as they stand or before id.

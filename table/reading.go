@@ -112,14 +112,14 @@ func (r *Reading) prepare(s *slot, wrong *Errors) {
 			if k == 0 {
 				f = reference
 			}
-			feature[level] = f
+			feature[spelled(level)] = f
 			if v, ok := plainNumber(level); ok {
 				s.numbers[v] = f
 			}
 		}
 		s.texts = make([]int32, len(c.texts))
 		for k, text := range c.texts {
-			f, known := feature[text]
+			f, known := feature[spelled(text)]
 			if !known {
 				f = stranger
 			}
@@ -202,7 +202,7 @@ func (r *Reading) checkTarget(j int, wrong *Errors) {
 		text, ok := c.level(v)
 		switch {
 		case !ok:
-		case r.encoder.Labels != nil && !slices.Contains(r.encoder.Labels, text):
+		case r.encoder.Labels != nil && indexOf(r.encoder.Labels, text) < 0:
 			known := quote(r.encoder.Labels[0]) + " or " + quote(r.encoder.Labels[1])
 			if len(r.encoder.Labels) > 2 {
 				known = "one of " + list(r.encoder.Labels)
@@ -437,7 +437,7 @@ func (r *Reading) target(k int, rows []int) []float64 {
 		}
 		y[at] = math.NaN()
 		if text, there := c.level(v); there {
-			y[at] = float64(slices.Index(r.encoder.Labels, text))
+			y[at] = float64(indexOf(r.encoder.Labels, text))
 		}
 	}
 	return y

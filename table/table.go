@@ -172,7 +172,7 @@ func (r *reader) readNames() error {
 		switch {
 		case len(text) == 0:
 			continue
-		case d.Comment != 0 && text[0] == d.Comment:
+		case d.comments(text, string(d.Separator)):
 			if d.hashed {
 				names = append(names[:0], text[1:]...)
 				t.header = s.LineNumber()
@@ -225,25 +225,36 @@ func (r *reader) split(line []byte) error {
 	if d.trailing {
 		t.columns = append(t.columns, Column{Unnamed: true})
 	}
-	return t.nameColumns()
+	t.nameColumns()
+	return nil
 }
 
-// nameColumns names columns without a name by where they stand, and refuses names that stand twice.
-func (t *Table) nameColumns() error {
-	wrong := &Errors{File: t.name}
-	first := map[string]int{}
+// nameColumns names columns without a name by where they stand. Of columns of the same name the first keeps it, and the others become NAME.1, NAME.2, .., as pandas has them; names that are in the file
+// are passed over.
+func (t *Table) nameColumns() {
+	taken := map[string]bool{}
 	for j := range t.columns {
 		c := &t.columns[j]
 		if c.Unnamed {
 			c.Name = fmt.Sprintf("Unnamed: %d", j)
 		}
-		if before, twice := first[c.Name]; twice {
-			wrong.add(t.header, fmt.Sprintf("column %d", j+1), "has the name %s of column %d, expected different names", quote(c.Name), before+1)
-			continue
-		}
-		first[c.Name] = j
+		taken[c.Name] = true
 	}
-	return wrong.err()
+	var renamed []FoundColumn
+	seen := map[string]int{}
+	for j := range t.columns {
+		c := &t.columns[j]
+		name, times := c.Name, seen[c.Name]
+		for taken[c.Name] && times > 0 {
+			c.Name = fmt.Sprintf("%s.%d", name, times)
+			times++
+		}
+		if seen[name] = max(1, times); c.Name != name {
+			taken[c.Name] = true
+			renamed = append(renamed, FoundColumn{Name: c.Name})
+		}
+	}
+	t.findings = found(t.findings, "names", renamed, "%s: a column before has the name without the number, which was added")
 }
 
 // check says what is wrong with the lines.
@@ -286,7 +297,7 @@ func (r *reader) tell(s *stream, joined bool) {
 	if r.latins > 0 {
 		encoding = "Latin-1 (Windows-1252) text"
 	}
-	t.findings = t.dialect.findings(s.packed, encoding)
+	t.findings = append(t.dialect.findings(s.packed, encoding), t.findings...)
 	if joined {
 		t.findings = append(t.findings, Finding{Kind: "dialect", Text: "texts in quotes have line ends, which are read as blanks: lines in messages count without them"})
 	}

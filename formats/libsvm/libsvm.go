@@ -4,10 +4,10 @@
 //
 // UTF-8 text, plain or gzipped (found out from the content). A line is a row:
 //
-//	label index:value index:value ... # comment
+//	label qid:number index:value index:value ... # comment
 //
-// with a number as label (the target), indices of features from 1 and numbers in plain
-// decimal notation. Features that a line leaves out are zero. The pairs may come in
+// with a number as label (the target), perhaps the number of the query that a row belongs to, indices of features from 1 and numbers in plain
+// decimal notation. In a file in which the index 0 occurs, as scikit-learn writes them, indices count from 0. Features that a line leaves out are zero. The pairs may come in
 // any order, an index twice in a line is an error. Blank lines and what follows a
 // # are passed over. NaN and infinite numbers are errors, and so is a table for which the
 // budget of memory of package textfile is too small.
@@ -48,6 +48,8 @@ type Options struct {
 	// Features is the number of features; 0 takes the largest index of the file.
 	// A larger index is an error.
 	Features int
+	// ZeroBased says that indices count from 0. Without it that is found out, unless Features says how many there are: then the index 0 is an error.
+	ZeroBased bool
 	// Largest bounds the size of labels and values; 0 takes all finite numbers. For a
 	// table to which a model is fitted, [textfile.LargestEntry] is a bound below which nothing overflows.
 	Largest float64
@@ -63,6 +65,10 @@ type Matrix struct {
 	Labels []float64
 	// Features is the number of columns.
 	Features int
+	// ZeroBased says that the indices of the file count from 0.
+	ZeroBased bool
+	// Queries are the numbers of qid: of the rows; nil where there are none.
+	Queries []int64
 	// RowStart has length n+1.
 	RowStart []int
 	// Index are the columns, from 0, increasing within a row.
@@ -118,12 +124,20 @@ func ReadSourceDense(s *textfile.Source, o Options) (*mat.Dense, []float64, erro
 	return x, m.Labels, nil
 }
 
+// shift is what stands between an index from 1 and one of the file.
+func (m *Matrix) shift() int {
+	if m.ZeroBased {
+		return 1
+	}
+	return 0
+}
+
 // widestField is where the number of features comes from, for messages.
 func (m *Matrix) widestField(o Options) (line int, field string) {
 	if o.Features > 0 {
 		return 0, ""
 	}
-	return m.widest, fmt.Sprintf("index %d", m.Features)
+	return m.widest, fmt.Sprintf("index %d", m.Features-m.shift())
 }
 
 // dense makes the dense table, in the same memory where there is enough of it; Index and Value cannot be used afterwards.

@@ -39,6 +39,34 @@ func TestFeaturesGiven(t *testing.T) {
 	require.EqualError(t, err, "f:2: pair 2: index 6 is larger than 5, the number of features (that of the training data)")
 }
 
+// What dump_svmlight_file of scikit-learn 1.5 writes of [[1.5 0 2], [0 -1 0], [0 0 0.25]] with the targets 3, -1, 0 and query_id 7, 7, 9, with its default zero_based=True.
+func TestFromZero(t *testing.T) {
+	const plain = "3 0:1.5 2:2\n-1 1:-1\n0 2:0.25\n"
+	const queries = "3 qid:7 0:1.5 2:2\n-1 qid:7 1:-1\n0 qid:9 2:0.25\n"
+	for text, want := range map[string][]int64{plain: nil, queries: {7, 7, 9}} {
+		s, err := textfile.NewSource("f", strings.NewReader(text))
+		require.NoError(t, err)
+		x, m, err := ReadSourceMatrix(s, Options{})
+		require.NoError(t, err)
+		require.True(t, mat.Equal(mat.NewDense(3, 3, []float64{1.5, 0, 2, 0, -1, 0, 0, 0, 0.25}), x))
+		require.Equal(t, []float64{3, -1, 0}, m.Labels)
+		require.True(t, m.ZeroBased)
+		require.Equal(t, want, m.Queries)
+	}
+	// A file beside it whose rows lack the index 0, and one of indices from 1 in which it is a mistake.
+	m, err := Decode("f", strings.NewReader("1 2:5\n"), Options{Features: 3, ZeroBased: true})
+	require.NoError(t, err)
+	require.Equal(t, []int32{2}, m.Index)
+	_, err = Decode("f", strings.NewReader("1 1:5\n1 3:5\n"), Options{Features: 3, ZeroBased: true})
+	require.EqualError(t, err, "f:2: pair 1: index 3 is larger than 2, the last one of the 3 features of the training data, which count from 0")
+	_, err = Decode("f", strings.NewReader("1 1:5\n1 0:5\n"), Options{Features: 3})
+	require.EqualError(t, err, "f:2: pair 1: index 0 found, expected indices from 1 as in the training data")
+	m, err = Decode("f", strings.NewReader("1 2:5\n"), Options{})
+	require.NoError(t, err)
+	require.False(t, m.ZeroBased)
+	require.Equal(t, 2, m.Features)
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "f: is empty, expected lines of the form label index:value index:value ..."},
@@ -50,10 +78,13 @@ func TestErrors(t *testing.T) {
 		{"NaN label", "nan 1:2\n", `f:1: label: "nan" found, expected a finite number`},
 		{"no colon", "1 1:2\n\n1 1:2 3\n", `f:3: pair 2: "3" found, expected index:value`},
 		{"no index", "1 :2\n", `f:1: pair 1: ":2" found, expected an index before the colon`},
-		{"query", "1 qid:7 1:2\n", `f:1: pair 1: index "qid" found, expected a whole number from 1`},
-		{"negative index", "1 -1:2\n", `f:1: pair 1: index "-1" found, expected a whole number from 1`},
-		{"fraction", "1 1.5:2\n", `f:1: pair 1: index "1.5" found, expected a whole number from 1`},
-		{"index 0", "1 0:2 1:3\n", "f:1: pair 1: index 0 found, expected indices from 1"},
+		{"query", "1 qid:7a 1:2\n", `f:1: qid: "qid:7a" found, expected qid: and a whole number`},
+		{"late query", "1 1:2 qid:7\n", `f:1: pair 2: index "qid" found, expected a whole number`},
+		{"some queries", "1 1:2\n1 qid:7 1:2\n", "f: row 1: has no qid:, which other rows have"},
+		{"no later query", "1 qid:7 1:2\n1 1:2\n", "f: row 2: has no qid:, which other rows have"},
+		{"negative index", "1 -1:2\n", `f:1: pair 1: index "-1" found, expected a whole number`},
+		{"fraction", "1 1.5:2\n", `f:1: pair 1: index "1.5" found, expected a whole number`},
+		{"index 0 and the largest", "1 0:2\n1 2147483647:3\n", "f:2: index 2147483647 is too large where indices count from 0"},
 		{"huge index", "1 99999999999999999999999:2\n", `f:1: pair 1: index "99999999999999999999999" is larger than 2147483647`},
 		{"twice", "1 1:2\n1 3:1 2:2 3:3\n", "f:2: index 3: appears twice, expected each index once in a line"},
 		{"no value", "1 1: 2:3\n", "f:1: pair 1: value of index 1: is empty, expected a number"},

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
+	"strconv"
 
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -15,13 +17,14 @@ func ReadSource(s *textfile.Source, o Options) (*Matrix, error) {
 	if o.Features < 0 || o.Features > math.MaxInt32 {
 		return nil, s.Errorf(0, "", "cannot be read with %d features", o.Features)
 	}
-	m := &Matrix{RowStart: []int{0}}
+	m := &Matrix{RowStart: []int{0}, ZeroBased: o.ZeroBased}
 	largest := 0
 	parse := func(b *textfile.Block, part *rows) error { return part.read(s, b, &o) }
 	err := textfile.Blocks(s, parse, func(b *textfile.Block, part *rows) error {
 		if part.largest > largest {
 			largest, m.widest = part.largest, part.widest
 		}
+		m.ZeroBased = m.ZeroBased || part.zero
 		m.append(s, part)
 		return nil
 	})
@@ -31,7 +34,22 @@ func ReadSource(s *textfile.Source, o Options) (*Matrix, error) {
 	if len(m.Labels) == 0 {
 		return nil, s.Errorf(0, "", "is empty, expected lines of the form label index:value index:value ...")
 	}
+	if m.Queries != nil {
+		m.Queries = padded(s, m.Queries, len(m.Labels))
+		if k := slices.Index(m.Queries, noQuery); k >= 0 {
+			return nil, s.Errorf(0, fmt.Sprintf("row %d", k+1), "has no qid:, which other rows have")
+		}
+	}
+	if largest == math.MaxInt32 && m.ZeroBased {
+		return nil, s.Errorf(m.widest, "", "index %d is too large where indices count from 0", largest)
+	}
 	m.Features = largest
+	if m.ZeroBased && len(m.Index) > 0 {
+		m.Features++
+		for k := range m.Index {
+			m.Index[k]++
+		}
+	}
 	if o.Features > 0 {
 		m.Features = o.Features
 	}
@@ -41,9 +59,25 @@ func ReadSource(s *textfile.Source, o Options) (*Matrix, error) {
 	return m, nil
 }
 
+// noQuery stands for a row without one.
+const noQuery = -1
+
+// padded are queries with none for further rows.
+func padded(s *textfile.Source, queries []int64, rows int) []int64 {
+	queries = textfile.Grow(s, queries, rows-len(queries))
+	for len(queries) < rows {
+		queries = append(queries, noQuery)
+	}
+	return queries
+}
+
 // append appends the rows of a block.
 func (m *Matrix) append(s *textfile.Source, part *rows) {
 	before := len(m.Index)
+	if part.queries != nil || m.Queries != nil {
+		m.Queries = padded(s, m.Queries, len(m.Labels))
+		m.Queries = append(textfile.Grow(s, m.Queries, len(part.queries)), part.queries...)
+	}
 	m.Index = append(textfile.Grow(s, m.Index, len(part.index)), part.index...)
 	m.Value = append(textfile.Grow(s, m.Value, len(part.value)), part.value...)
 	m.Labels = append(textfile.Grow(s, m.Labels, len(part.labels)), part.labels...)
@@ -56,18 +90,20 @@ func (m *Matrix) append(s *textfile.Source, part *rows) {
 // rows are the rows of a block.
 type rows struct {
 	labels  []float64
-	end     []int // of each row in index and value
-	index   []int32
+	end     []int   // of each row in index and value
+	index   []int32 // from 0 where those of the file count from 1
 	value   []float64
-	largest int // the largest index, from 1
-	widest  int // the first line with it
+	queries []int64 // of the rows up to the last one that has one; nil for none
+	largest int     // the largest index as in the file, 0 for none
+	widest  int     // the first line with it
+	zero    bool    // the index 0 occurs
 }
 
 // read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about a line, errors too,
 // is left to row.
 func (r *rows) read(s *textfile.Source, b *textfile.Block, o *Options) error {
 	r.labels, r.end, r.index, r.value = r.labels[:0], r.end[:0], r.index[:0], r.value[:0]
-	r.largest, r.widest = 0, 0
+	r.largest, r.widest, r.zero, r.queries = 0, 0, false, nil
 	at, number := 0, b.Line
 	for ; at < len(b.Text); number++ {
 		last, next := r.usual(b.Text, at, o)
@@ -89,21 +125,20 @@ func (r *rows) read(s *textfile.Source, b *textfile.Block, o *Options) error {
 }
 
 // usual appends a line label index:value .. that starts at a position, without comment, with indices in order and with spaces, tabs and
-// CR as blanks, and returns its largest index, from 1, and where the next line starts. For all other lines the
+// CR as blanks, and returns its largest index and where the next line starts. For all other lines the
 // latter is 0 and nothing is appended.
 func (r *rows) usual(text []byte, at int, o *Options) (last, next int) {
-	bound, features := o.Largest, o.Features
+	bound := o.Largest
 	if bound <= 0 {
 		bound = math.MaxFloat64
 	}
-	if features == 0 {
-		features = math.MaxInt32
-	}
+	least, most := o.indices()
 	label, n := textfile.Decimal(text[at:])
 	if n == 0 || math.Abs(label) > bound {
 		return 0, 0
 	}
 	index, value := r.index, r.value
+	last = -1
 	for i := at + n; ; {
 		blank := i
 		for text[i] == ' ' || text[i] == '\t' || text[i] == '\r' {
@@ -122,7 +157,7 @@ func (r *rows) usual(text []byte, at int, o *Options) (last, next int) {
 			j = 10*j + int(text[i]-'0')
 			i++
 		}
-		if text[i] != ':' || i-start > 9 || j <= last || j > features {
+		if text[i] != ':' || i == start || i-start > 9 || j <= last || j < least || j > most {
 			return 0, 0
 		}
 		v, n := textfile.Decimal(text[i+1:])
@@ -130,12 +165,24 @@ func (r *rows) usual(text []byte, at int, o *Options) (last, next int) {
 			return 0, 0
 		}
 		index, value = append(index, int32(j-1)), append(value, v)
+		r.zero = r.zero || j == 0
 		last = j
 		i += 1 + n
 	}
 }
 
-// line appends any line, if it has a row, and returns its largest index, from 1.
+// indices are the bounds of those of a file.
+func (o *Options) indices() (least, most int) {
+	switch {
+	case o.Features == 0:
+		return 0, math.MaxInt32
+	case o.ZeroBased:
+		return 0, o.Features - 1
+	}
+	return 1, o.Features
+}
+
+// line appends any line, if it has a row, and returns its largest index.
 func (r *rows) line(s *textfile.Source, line []byte, number int, o *Options) (int, error) {
 	if start := bytes.IndexByte(line, '#'); start >= 0 {
 		line = line[:start]
@@ -151,29 +198,48 @@ func (r *rows) line(s *textfile.Source, line []byte, number int, o *Options) (in
 		}
 		return 0, s.Errorf(number, "label", "%s", reason)
 	}
+	if text, after := textfile.Word(rest); bytes.HasPrefix(text, queryMark) {
+		query, err := strconv.ParseInt(string(text[len(queryMark):]), 10, 64)
+		if err != nil || query < 0 {
+			return 0, s.Errorf(number, "qid", "%s found, expected qid: and a whole number", textfile.Quote(text))
+		}
+		r.queries = append(padded(s, r.queries, len(r.labels)), query)
+		rest = after
+	}
 	start := len(r.index)
-	last, sorted := 0, true
+	least, most := o.indices()
+	last, sorted := -1, true
 	for position := 1; len(rest) > 0; position++ {
 		text, rest = textfile.Word(rest)
 		index, value, err := pair(text, o.Largest)
-		if err == "" && index > o.Features && o.Features > 0 {
+		switch {
+		case err != "":
+		case index < least:
+			err = "index 0 found, expected indices from 1 as in the training data"
+		case index > most && o.ZeroBased:
+			err = fmt.Sprintf("index %d is larger than %d, the last one of the %d features of the training data, which count from 0", index, most, o.Features)
+		case index > most:
 			err = fmt.Sprintf("index %d is larger than %d, the number of features (that of the training data)", index, o.Features)
 		}
 		if err != "" {
 			return 0, s.Errorf(number, fmt.Sprintf("pair %d", position), "%s", err)
 		}
 		sorted = sorted && index > last
+		r.zero = r.zero || index == 0
 		last = max(last, index)
 		r.index, r.value = append(r.index, int32(index-1)), append(r.value, value)
 	}
 	if !sorted {
-		if twice := sortPairs(r.index[start:], r.value[start:]); twice > 0 {
+		if twice := sortPairs(r.index[start:], r.value[start:]); twice >= 0 {
 			return 0, s.Errorf(number, fmt.Sprintf("index %d", twice), "appears twice, expected each index once in a line")
 		}
 	}
 	r.labels, r.end = append(r.labels, label), append(r.end, len(r.index))
 	return last, nil
 }
+
+// queryMark stands before the number of a query.
+var queryMark = []byte("qid:")
 
 // pair reads index:value. Where it cannot, reason says why.
 func pair(text []byte, largest float64) (index int, value float64, reason string) {
@@ -187,16 +253,13 @@ func pair(text []byte, largest float64) (index int, value float64, reason string
 	}
 	for _, c := range digits {
 		if c < '0' || c > '9' {
-			return 0, 0, "index " + textfile.Quote(digits) + " found, expected a whole number from 1"
+			return 0, 0, "index " + textfile.Quote(digits) + " found, expected a whole number"
 		}
 		digit := int(c - '0')
 		if index > math.MaxInt32/10 || 10*index > math.MaxInt32-digit { // an int may have 32 bits
 			return 0, 0, fmt.Sprintf("index %s is larger than %d", textfile.Quote(digits), math.MaxInt32)
 		}
 		index = 10*index + digit
-	}
-	if index == 0 {
-		return 0, 0, "index 0 found, expected indices from 1"
 	}
 	value, reason = textfile.NumberUpTo(text[colon+1:], largest)
 	if reason != "" {
@@ -205,7 +268,7 @@ func pair(text []byte, largest float64) (index int, value float64, reason string
 	return index, value, reason
 }
 
-// sortPairs sorts by index and returns an index, from 1, that is there twice, or 0.
+// sortPairs sorts by index and returns an index of the file that is there twice, or -1.
 func sortPairs(index []int32, value []float64) (twice int) {
 	sort.Sort(&pairs{index, value})
 	for k := 1; k < len(index); k++ {
@@ -213,7 +276,7 @@ func sortPairs(index []int32, value []float64) (twice int) {
 			return int(index[k]) + 1
 		}
 	}
-	return 0
+	return -1
 }
 
 type pairs struct {

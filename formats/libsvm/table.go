@@ -11,10 +11,10 @@ import (
 // less memory and less time in a fit.
 func Sparse(nonzeros, n, p int) bool { return 4*float64(nonzeros) < float64(n)*float64(p) }
 
-// ReadSourceMatrix reads from a source that stands at its first line into an n x p matrix and its labels: compressed rows
+// ReadSourceMatrix reads from a source that stands at its first line into an n x p matrix with its labels, and what else a [Matrix] has beside entries: compressed rows
 // (a [*sparse.CSR] without zeros) where that is smaller, see [Sparse], and dense rows (a [*mat.Dense]) else. [Options.MaxCells] is for dense ones.
 // The error is a *formats.Error.
-func ReadSourceMatrix(s *textfile.Source, o Options) (mat.Matrix, []float64, error) {
+func ReadSourceMatrix(s *textfile.Source, o Options) (mat.Matrix, *Matrix, error) {
 	m, err := ReadSource(s, o)
 	if err != nil {
 		return nil, nil, err
@@ -30,14 +30,14 @@ func ReadSourceMatrix(s *textfile.Source, o Options) (mat.Matrix, []float64, err
 		if err != nil {
 			return nil, nil, err
 		}
-		return x, m.Labels, nil
+		return x, m, nil
 	}
 	line, field := m.widestField(o)
 	size := entryBytes*float64(len(m.Value)) + columnBytes*float64(m.Features)
 	if err := s.Charge(line, field, size, "a sparse table of %d rows, %d features and %d nonzeros", n, m.Features, nonzeros); err != nil {
 		return nil, nil, err
 	}
-	return m.compressed(), m.Labels, nil
+	return m.compressed(), m, nil
 }
 
 // compressed makes compressed rows without zeros in the memory of m.Value, and of its indices; m cannot be used afterwards.

@@ -191,19 +191,21 @@ var rowNames = []string{"rownames", "row.names", "row_names", "rowname", "Unname
 // timeNames are names of first columns that count and are features all the same.
 var timeNames = []string{"time", "t", "year", "month", "week", "day", "hour", "date", "period", "age", "x", "dose", "distance"}
 
-// isLabel says whether a column names or numbers the rows.
+// isLabel says whether a column names the rows by its name, and counts whether it is the first and has the numbers of the rows.
 func (d *Design) isLabel(j int) bool {
 	c := &d.table.columns[j]
 	switch {
 	case c.Kind == Empty:
 		return false
-	case c.Unnamed && j == 0, slices.Contains(rowNames, c.Name):
+	case c.Unnamed && d.table.dialect.Header && j == 0, slices.Contains(rowNames, c.Name):
 		return true
 	}
-	if d.table.rows <= 2 || c.Kind != Number || c.Texts > 0 {
-		return false
-	}
-	return c.Distinct && idName.MatchString(c.Name) || j == 0 && c.Counting && !slices.Contains(timeNames, strings.ToLower(c.Name))
+	return d.table.rows > 2 && c.Kind == Number && c.Texts == 0 && c.Distinct && idName.MatchString(c.Name)
+}
+
+func (d *Design) counts(j int) bool {
+	c := &d.table.columns[j]
+	return j == 0 && c.Counting && d.table.rows > 2 && !slices.Contains(timeNames, strings.ToLower(c.Name))
 }
 
 func (d *Design) findFeatures() {
@@ -225,7 +227,7 @@ func (d *Design) findFeatures() {
 	if len(d.wrong.List) > 0 {
 		return
 	}
-	var index, empty, constant, gone, many []FoundColumn
+	var index, counting, empty, constant, gone, many []FoundColumn
 	for j := range t.columns {
 		c := &t.columns[j]
 		if c.Kind == Category {
@@ -240,6 +242,8 @@ func (d *Design) findFeatures() {
 		case slices.Contains(divisors, j):
 		case !noNames && d.isLabel(j):
 			index = append(index, FoundColumn{Name: c.Name})
+		case !noNames && d.counts(j):
+			counting = append(counting, FoundColumn{Name: c.Name})
 		case c.Kind == Empty:
 			empty = append(empty, FoundColumn{Name: c.Name})
 		case c.Constant && d.category[j]:
@@ -255,6 +259,13 @@ func (d *Design) findFeatures() {
 		}
 	}
 	d.findings = found(d.findings, "columns", index, "%s: names or numbers of rows, no feature (--id none takes it all the same)")
+	if counting != nil {
+		first := "0, 1, 2, .."
+		if t.columns[0].counts[1] == t.rows {
+			first = "1, 2, 3, .."
+		}
+		d.findings = found(d.findings, "columns", counting, "%s: counts the rows, "+first+", no feature (--id none takes it all the same)")
+	}
 	d.findings = found(d.findings, "columns", empty, "%s: no values, left out")
 	d.findings = found(d.findings, "columns", gone, "%s: the same text in all rows, left out")
 	d.findings = found(d.findings, "hint", constant, "%s: the same number in all rows, which tells nothing")

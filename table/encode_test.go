@@ -231,6 +231,15 @@ func TestNumbersOfThings(t *testing.T) {
 	require.Len(t, e.Features(), 11)
 	e, _ = readThrough(t, choose(t, table, Wanted{Labels: []string{"a"}}), d.Rows())
 	require.NotContains(t, e.Features(), "id")
+	// What counts the rows is told as such, from 0 as pandas writes them, too.
+	for first, want := range []string{"0, 1, 2, ..", "1, 2, 3, .."} {
+		counted := "k,a,y\n"
+		for i := range 9 {
+			counted += formatNumber(float64(first+i)) + "," + of(i) + "," + formatNumber(float64(i*i%7)) + "\n"
+		}
+		d := choose(t, decode(t, counted, Options{}), Wanted{})
+		require.Equal(t, `column "k": counts the rows, `+want+`, no feature (--id none takes it all the same)`, texts(d.Findings()))
+	}
 	// A number that two rows have is one of groups, and numbers that are no integers are measured.
 	for _, id := range []string{"1,2,3,3", "1.5,2,3,4"} {
 		cells := strings.Split(id, ",")

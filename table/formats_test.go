@@ -242,6 +242,11 @@ func TestCellsOfSheets(t *testing.T) {
 	require.Equal(t, []string{"x1", "x2"}, numbers.Names())
 	require.Equal(t, 2, numbers.Rows())
 	require.Equal(t, 1, numbers.Index("2"))
+	d, err := table.Choose(numbers, table.Wanted{Targets: []string{"2"}})
+	require.NoError(t, err)
+	e, err := d.Fit(d.Rows())
+	require.NoError(t, err)
+	require.Equal(t, []string{"x1"}, e.Features(), "the first column of a sheet without names is data")
 }
 
 func TestWrongSheets(t *testing.T) {

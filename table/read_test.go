@@ -262,7 +262,7 @@ func TestHeader(t *testing.T) {
 	require.Equal(t, 1, table.Index("2"))
 }
 
-// The names that pandas 2.2 gives to columns of the same name (read_csv).
+// The names that pandas 3.1 gives to columns of the same name (read_csv).
 func TestNamesTwice(t *testing.T) {
 	for names, want := range map[string]string{
 		"x,x": "x,x.1", "x,y,x,y,x": "x,y,x.1,y.1,x.2", "x,x,x.1": "x,x.2,x.1", "x.1,x,x": "x.1,x,x.2", "x,x.1,x,x.1": "x,x.1,x.2,x.1.1",

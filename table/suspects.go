@@ -8,37 +8,15 @@ import (
 
 // suspects hints at columns that are read as they are and may be meant otherwise.
 func (d *Design) suspects() {
-	t := d.table
-	var constant []FoundColumn
 	for _, j := range append(slices.Clone(d.targets), d.features...) {
-		c := &t.columns[j]
-		if slices.Contains(d.targets, j) && d.labels == nil && (d.event == nil || j == d.targets[0]) && d.sameInAllRows(j) {
-			constant = append(constant, FoundColumn{Name: c.Name})
-			continue
-		}
 		if code, where := d.missingCode(j); where.Count > 0 {
 			d.findings = found(d.findings, "hint", []FoundColumn{where},
 				"%s: "+formatNumber(code)+", far from all other values, is read as a number; if it stands for a missing value, --na "+formatNumber(code)+" says so")
 		}
 	}
-	d.findings = found(d.findings, "hint", constant, "the target, %s, is the same in all rows: there is nothing to predict")
 	if text := alike(d.labels); text != "" {
 		d.findings = append(d.findings, Finding{Kind: "hint", Text: "labels of the target: " + text})
 	}
-}
-
-// sameInAllRows says whether the rows in use, at least two, have one value.
-func (d *Design) sameInAllRows(j int) bool {
-	if len(d.rows) < 2 {
-		return false
-	}
-	first := d.table.cell(d.rows[0], j)
-	for _, i := range d.rows {
-		if d.table.cell(i, j) != first {
-			return false
-		}
-	}
-	return true
 }
 
 // missingCodes are numbers by which tables say that a value is missing.

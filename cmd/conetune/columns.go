@@ -47,7 +47,7 @@ func (c *columnFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&c.features, "features", "", "columns `A,B,..` to use as features (default: all that can be)")
 	fs.StringVar(&c.drop, "drop", "", "columns `A,B,..` to leave out")
 	fs.StringVar(&c.categorical, "categorical", "", "columns `A,B,..` whose numbers are names of categories")
-	fs.StringVar(&c.id, "id", "", "columns `A,B,..` that name the rows and are no features (default: row names and numbers of rows)")
+	fs.StringVar(&c.id, "id", "", "columns `A,B,..` that name the rows and are no features, beside row names and numbers of rows, which are found; none: no column does")
 	fs.StringVar(&c.missing, "missing", "", "`RULE` for missing values of features: "+strings.Join(table.MissingRules(), ", ")+" (default: median, that of the training rows)")
 	c.registerDivision(fs)
 	fs.StringVar(&c.weights, "weights", "", "column `A` of weights of rows, in fits and errors, for all models but multi-task and matrix-completion")

@@ -130,17 +130,13 @@ func (in *dataInput) isLIBSVM(path string) bool {
 }
 
 // numbers reads a file of LIBSVM.
-func (in *dataInput) numbers(path, target string) (*dataset.Data, error) {
+func (in *dataInput) numbers(path, target string) (*formats.Table, error) {
 	s, err := in.source(path)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	t, err := formats.ReadTableSource(s, formats.Options{Target: target})
-	if err != nil {
-		return nil, err
-	}
-	return dataset.FromTable(t), nil
+	return formats.ReadTableSource(s, formats.Options{Target: target})
 }
 
 // note is a finding with the file that it is about.

@@ -167,6 +167,8 @@ func (f *tuneFlags) parseClassWeights(spec modelSpec, fs *pflag.FlagSet) (w clas
 	switch {
 	case !fs.Changed("class-weights"):
 		return w, nil
+	case spec.folds == nil && spec.weights && spec.labels:
+		return w, badInputf("--class-weights goes with svm; %s takes a column of weights of rows, --weights", spec.name)
 	case spec.folds == nil:
 		return w, badInputf("--class-weights: %s has no classes", spec.name)
 	case f.classWeights == "balanced":

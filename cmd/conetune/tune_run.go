@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
@@ -142,8 +144,42 @@ func (job *tuneJob) read() (*tables, error) {
 	if err != nil {
 		return nil, job.data.explain(err)
 	}
+	if err := job.checkTargets(rows); err != nil {
+		return nil, badInputf("%s: %w", job.data.files()[0], err)
+	}
 	job.targets = rows.targets
 	return rows, nil
+}
+
+// checkTargets refuses a target that is the same in all rows that choose a model: every model has it as its intercept, and no measure tells them apart. Labels are checked by their models, and an offset makes
+// the same counts of different rates.
+func (job *tuneJob) checkTargets(t *tables) error {
+	if job.spec.labels || job.data.columns.offset != "" {
+		return nil
+	}
+	check := func(name string, train, val []float64) error {
+		if all := slices.Concat(train, val); !slices.ContainsFunc(all, func(y float64) bool { return y != all[0] }) {
+			return fmt.Errorf("the target %q is %s in all rows: there is nothing to predict", name, number(all[0]))
+		}
+		return nil
+	}
+	if m := t.targets; m != nil {
+		for k, name := range m.names {
+			var val []float64
+			if m.val != nil {
+				val = mat.Col(nil, k, m.val.Y)
+			}
+			if err := check(name, mat.Col(nil, k, m.train.Y), val); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var val []float64
+	if t.split.Val != nil {
+		val = t.split.Val.Y
+	}
+	return check(t.split.Train.Target, t.split.Train.Y, val)
 }
 
 // build makes the model.

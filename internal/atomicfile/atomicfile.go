@@ -209,7 +209,10 @@ func explain(path string, err error) error {
 	reason := err
 	var cause *fs.PathError
 	var link *os.LinkError
+	_, missing := os.Stat(filepath.Dir(path))
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && missing == nil: // /proc, for example
+		return fmt.Errorf("%s: cannot be written: %s takes no new files", path, filepath.Dir(path))
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: cannot be written: there is no directory %s", path, filepath.Dir(path))
 	case noReader(err):

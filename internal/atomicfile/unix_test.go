@@ -43,6 +43,17 @@ func TestPipe(t *testing.T) {
 	require.Equal(t, long, string(got))
 }
 
+// A folder that is there and takes no files is not said to be missing.
+func TestFolderThatTakesNothing(t *testing.T) {
+	if info, err := os.Stat("/proc/self"); err != nil || !info.IsDir() {
+		t.Skip("no /proc here")
+	}
+	for _, err := range []error{Check("/proc/x.json"), Write("/proc/x.json", text("x"))} {
+		require.EqualError(t, err, "/proc/x.json: cannot be written: /proc takes no new files")
+	}
+	require.EqualError(t, Check("/proc/none/x.json"), "/proc/none/x.json: cannot be written: there is no directory /proc/none")
+}
+
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no full device here")

@@ -199,11 +199,16 @@ func (s *Sample) root(name string, losses func(f []float64) []float64, base []fl
 	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base)), math.Sqrt(s.plain(losses))}
 }
 
+// constant says whether all targets are the same, so that there is no variance to explain beside what rounding leaves of one.
+func (s *Sample) constant() bool {
+	return !slices.ContainsFunc(s.Y, func(y float64) bool { return y != s.Y[0] })
+}
+
 // explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) / mean(total). The mean of the targets that is
 // in total does not vary to first order, as it minimises it.
 func (s *Sample) explained(name string, losses func(f []float64) []float64, base, total []float64) Metric {
 	whole := s.average(total)
-	if !(whole > 0) {
+	if !(whole > 0) || s.constant() {
 		return Metric{name, math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
 	at := losses(s.Value)

@@ -84,6 +84,12 @@ func TestNothingToSay(t *testing.T) {
 	constant := Sample{Y: []float64{2, 2}, Value: []float64{1, 3}, Base: []float64{2, 2}}
 	require.True(t, math.IsNaN(named(t, constant.Regression(), R2).Value))
 	require.Equal(t, 1.0, named(t, constant.Regression(), RMSE).Value)
+	rounded := Sample{} // whose mean is none of the targets, as sums are rounded
+	for range 39 {
+		rounded.Y, rounded.Value, rounded.Base = append(rounded.Y, 3.3), append(rounded.Value, 3.3), append(rounded.Base, 3.3)
+	}
+	require.True(t, math.IsNaN(named(t, rounded.Regression(), R2).Value))
+	require.True(t, math.IsNaN(named(t, rounded.Counts(), DevianceExplained).Base))
 	one := Sample{Y: []float64{1}, Value: []float64{0.2}, Base: []float64{0.5}}
 	require.True(t, math.IsNaN(named(t, one.Regression(), MAE).StandardError))
 	require.True(t, math.IsNaN(named(t, one.Labels(true), AUC).Value))

@@ -34,11 +34,16 @@ func SplitRows(d *Data, spec string, seed uint64) (*Split, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.Divide(parts), nil
+}
+
+// Divide are the rows of two or three sets: for training, validation and, if there is a third one, for the test.
+func (d *Data) Divide(parts [][]int) *Split {
 	var s Split
 	for k, set := range []**Data{&s.Train, &s.Val, &s.Test}[:len(parts)] {
 		*set = d.Rows(parts[k])
 	}
-	return &s, nil
+	return &s
 }
 
 // SplitNumbers returns the rows of the two or three sets into which [SplitRows] divides n rows, each in rising order.

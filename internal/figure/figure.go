@@ -21,6 +21,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Figure is a title, stacked panels, and the label of their common axis, which
@@ -144,10 +146,11 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	if f.Map != nil {
 		below += mapHeight
 	}
-	canvas, err := draw.NewFormattedCanvas(width, height+below, format)
+	raw, err := draw.NewFormattedCanvas(width, height+below, format)
 	if err != nil {
 		return nil, err
 	}
+	canvas := printable{raw}
 	dc := draw.New(canvas)
 	dc.FillPolygon(color.White, []vg.Point{dc.Min, {X: dc.Max.X, Y: dc.Min.Y}, dc.Max, {X: dc.Min.X, Y: dc.Max.Y}})
 	f.drawTitle(dc, plots[0].Title.TextStyle)
@@ -176,6 +179,14 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 		return nil, err
 	}
 	return areas, nil
+}
+
+// printable is a canvas on which names are drawn as [textfile.Printable]: XML has no place for control characters.
+type printable struct{ vg.CanvasWriterTo }
+
+// FillString implements [vg.Canvas].
+func (p printable) FillString(f font.Face, at vg.Point, text string) {
+	p.CanvasWriterTo.FillString(f, at, textfile.Printable(text))
 }
 
 // plots returns those of the panels that have something to draw, over the same range of x, labelled below the last.

@@ -33,10 +33,9 @@ func TestBadInput(t *testing.T) {
 	nan := with("nan.csv", 4, "1,2,3,NaN,5")
 	inf := with("inf.csv", 4, "1,2,3,4,-inf")
 	huge := with("huge.csv", 4, "1,2,3,4,1e999")
-	twice := with("twice.csv", 1, "y,f1,f2,f2,f4")
 	fewer := write(t, dir, "fewer.csv", csvText(2, 10, 3))
 	other := with("other.csv", 1, "y,f1,f2,g3,f4")
-	badIndex := write(t, dir, "bad.svm", "1 1:2 2:3\n-1 0:1\n")
+	badIndex := write(t, dir, "bad.svm", "1 1:2 2:3\n-1 -1:1\n")
 	good2 := write(t, dir, "val.csv", csvText(3, 30, 4))
 	fewGroups := write(t, dir, "groups.csv", "feature,group\nf1,0\nf2,0\nf3,1\n")
 	noGroups := filepath.Join(dir, "bare")
@@ -73,8 +72,7 @@ func TestBadInput(t *testing.T) {
 		{"NaN", tune("--data", nan, "--missing", "error"), []string{"nan.csv:4", `"f3"`}},
 		{"infinite", tune("--data", inf), []string{"inf.csv:4", `"f4"`}},
 		{"overflow", tune("--data", huge), []string{"huge.csv:4", `"f4"`}},
-		{"column twice", tune("--data", twice), []string{"twice.csv:1", `"f2"`}},
-		{"LIBSVM index 0", tune("--data", badIndex), []string{"bad.svm:2"}},
+		{"LIBSVM index -1", tune("--data", badIndex), []string{"bad.svm:2"}},
 		{"one row", tune("--data", oneRow), []string{"one.csv", "2 folds, but there is 1 row for them"}},
 		{"one row in parts", tune("--data", oneRow, "--split", threeParts), []string{"one.csv", "empty"}},
 		{"one training row", tune("--train", oneRow, "--val", good), []string{"one.csv", "1 training row, expected at least 2"}},

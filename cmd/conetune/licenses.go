@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/internal/licenses"
@@ -11,7 +13,10 @@ func (a *app) licensesCommand() *cobra.Command {
 		Use:   "licenses",
 		Short: "Print the licences of this program and of all that is linked into it",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return a.print(licenses.Text()) },
+		RunE: func(*cobra.Command, []string) error { // as they are, in the encodings of their authors
+			_, err := io.WriteString(a.stdout, licenses.Text())
+			return err
+		},
 	}
 }
 

@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/licenses"
 )
 
 // The texts reach whoever has the program, those of the C libraries in builds that have them.
 func TestLicenses(t *testing.T) {
 	text := conetune(t, "licenses").ok(t)
+	require.Equal(t, licenses.Text(), text)
 	for _, words := range []string{"=== conetune\n", "Apache License", "=== Go, runtime", "=== gonum.org/v1/gonum v", "The Gonum Authors"} {
 		require.Contains(t, text, words)
 	}

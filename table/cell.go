@@ -27,7 +27,8 @@ func textCode(v float64) (uint32, bool) {
 	return uint32(bits), bits&highBits == textBits
 }
 
-// truth are other spellings of truth values than that of pandas, which they have here: those of R and spreadsheets, and of JSON.
+// truth are other spellings of truth values than that of pandas, which they have here: those of R and spreadsheets, and
+// of JSON.
 var truth = map[string]string{"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 
 // spelled is a text with truth values in one spelling, so that a level is the same from every format.

@@ -203,7 +203,8 @@ func parseDate(text, layout string) (days float64, ok bool) {
 // anyDay is the weekday of a date that does not say it.
 const anyDay time.Weekday = -1
 
-// cutWeekday takes the day of the week away that a date may begin with: Monday, Mon, "Mon." or Tues, and a comma. It has to be that of the date, which tells 3/1/2000 from 1/3/2000.
+// cutWeekday takes the day of the week away that a date may begin with: Monday, Mon, "Mon." or Tues, and a comma. It
+// has to be that of the date, which tells 3/1/2000 from 1/3/2000.
 func cutWeekday(text string) (date string, day time.Weekday) {
 	end := strings.IndexFunc(text, func(c rune) bool { return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') })
 	const shortest = 3

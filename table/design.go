@@ -33,7 +33,8 @@ type Wanted struct {
 	Targets []string
 	// Features are the columns to use, all that are left where there are none; Drop are those to leave out.
 	Features, Drop []string
-	// Labels are columns that name rows, beside those that do by their names or count rows; the name none says that no column does.
+	// Labels are columns that name rows, beside those that do by their names or count rows; the name none says that no
+	// column does.
 	Labels []string
 	// Categorical are columns whose numbers are names.
 	Categorical []string
@@ -191,7 +192,8 @@ var rowNames = []string{"rownames", "row.names", "row_names", "rowname", "Unname
 // timeNames are names of first columns that count and are features all the same.
 var timeNames = []string{"time", "t", "year", "month", "week", "day", "hour", "date", "period", "age", "x", "dose", "distance"}
 
-// isLabel says whether a column names the rows by its name, and counts whether it is the first and has the numbers of the rows.
+// isLabel says whether a column names the rows by its name, and counts whether it is the first and has the numbers of
+// the rows.
 func (d *Design) isLabel(j int) bool {
 	c := &d.table.columns[j]
 	switch {

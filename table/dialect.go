@@ -132,7 +132,8 @@ func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
 	return d, rows
 }
 
-// comments says whether a line is passed over: it begins with the character of comments, and not with an error of a spreadsheet such as #N/A, which ends at one of the separators.
+// comments says whether a line is passed over: it begins with the character of comments, and not with an error of a
+// spreadsheet such as #N/A, which ends at one of the separators.
 func (d *Dialect) comments(text []byte, separators string) bool {
 	return d.Comment != 0 && text[0] == d.Comment && !begins(text, separators)
 }

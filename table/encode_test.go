@@ -214,7 +214,8 @@ func TestColumnsInUse(t *testing.T) {
 	require.Len(t, e.Features(), 1+59)
 }
 
-// Numbers of things are no features where each row has its own and the name says so, unless all columns are wanted; others that look so are hinted at.
+// Numbers of things are no features where each row has its own and the name says so, unless all columns are wanted;
+// others that look so are hinted at.
 func TestNumbersOfThings(t *testing.T) {
 	text := "a,id,b_id,customerId,Sample ID,PASSENGER ID,x.id,valid,grid,obs,rapid,y\n"
 	of := func(i int) string { return formatNumber(float64(1000 + 7*(i*11%23))) }

@@ -7,7 +7,8 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// missingTexts are the spellings of missing values beside the empty cell; those with ! or ? at their end are the error values of spreadsheets.
+// missingTexts are the spellings of missing values beside the empty cell; those with ! or ? at their end are the error
+// values of spreadsheets.
 var missingTexts = map[string]bool{
 	"#DIV/0!": true, "#VALUE!": true, "#REF!": true, "#NUM!": true, "#NAME?": true, "#NULL!": true, "#SPILL!": true, "#CALC!": true, "#FIELD!": true, "#BLOCKED!": true, "#CONNECT!": true, "#BUSY!": true,
 	"NA": true, "N/A": true, "n/a": true, "#N/A": true, "#NA": true, "<NA>": true, "NaN": true, "nan": true, "NAN": true, "-nan": true, "-NaN": true,
@@ -16,7 +17,8 @@ var missingTexts = map[string]bool{
 
 func missing(cell string) bool { return cell == "" || missingTexts[cell] }
 
-// begins says whether a cell that stands for a missing value, such as #DIV/0!, begins a line of cells: it ends there or at one of the separators.
+// begins says whether a cell that stands for a missing value, such as #DIV/0!, begins a line of cells: it ends there or
+// at one of the separators.
 func begins(text []byte, separators string) bool {
 	end := bytes.IndexAny(text, separators+"\r\n")
 	if end < 0 {

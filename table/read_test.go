@@ -276,7 +276,8 @@ func TestNamesTwice(t *testing.T) {
 	require.Empty(t, decode(t, "x,y,x.1\n1,2,3\n", Options{}).Findings())
 }
 
-// A row whose first cell is an error of a spreadsheet is a row, and the error a missing value; comments are passed over as before.
+// A row whose first cell is an error of a spreadsheet is a row, and the error a missing value; comments are passed over
+// as before.
 func TestErrorsOfSpreadsheets(t *testing.T) {
 	for _, sep := range []string{",", ";", "\t", "|", " "} {
 		text := strings.ReplaceAll("a,b\n#N/A,1\n# a comment\n#DIV/0!,2\n#NAME? is no comment\n3,#VALUE!\n4,#REF!\n#5,6\n", ",", sep)

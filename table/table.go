@@ -229,8 +229,8 @@ func (r *reader) split(line []byte) error {
 	return nil
 }
 
-// nameColumns names columns without a name by where they stand. Of columns of the same name the first keeps it, and the others become NAME.1, NAME.2, .., as pandas has them; names that are in the file
-// are passed over.
+// nameColumns names columns without a name by where they stand. Of columns of the same name the first keeps it, and the
+// others become NAME.1, NAME.2, .., as pandas has them; names that are in the file are passed over.
 func (t *Table) nameColumns() {
 	taken := map[string]bool{}
 	for j := range t.columns {

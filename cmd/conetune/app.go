@@ -197,7 +197,8 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// print writes a finished text for people to standard output, or to standard error where a file goes to standard output. Names in it cannot command a terminal.
+// print writes a finished text for people to standard output, or to standard error where a file goes to standard
+// output. Names in it cannot command a terminal.
 func (a *app) print(text string) error {
 	w := a.stdout
 	if a.claimed != "" {

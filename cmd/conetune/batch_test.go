@@ -351,7 +351,8 @@ func mapsOf(m map[string]string) (list []string) {
 	return list
 }
 
-// A job whose model had no room on the disk is done once more when there is some, without --retry-failed; the other is not.
+// A job whose model had no room on the disk is done once more when there is some, without --retry-failed; the other is
+// not.
 func TestBatchFullDisk(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "js" {
 		t.Skip("no shell that bounds files")

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// numbersText are rows of a target and p features, of which a third is not zero, in the format of LIBSVM with indices from first, or in CSV with the query in the first column where first is negative.
+// numbersText are rows of a target and p features, of which a third is not zero, in the format of LIBSVM with indices
+// from first, or in CSV with the query in the first column where first is negative.
 func numbersText(n, p, first int, query func(i int) string) string {
 	random := rand.New(rand.NewPCG(3, 3))
 	var b strings.Builder
@@ -51,7 +52,8 @@ func numbersText(n, p, first int, query func(i int) string) string {
 	return b.String()
 }
 
-// A file with indices from 0 is the one with indices from 1, in training, beside other files and in predictions; it is told.
+// A file with indices from 0 is the one with indices from 1, in training, beside other files and in predictions; it is
+// told.
 func TestIndicesFromZero(t *testing.T) {
 	dir := t.TempDir()
 	zero, one := write(t, dir, "zero.svm", numbersText(60, 6, 0, nil)), write(t, dir, "one.svm", numbersText(60, 6, 1, nil))
@@ -108,7 +110,8 @@ func TestQueries(t *testing.T) {
 	require.Contains(t, conetune(t, "tune", "ridge", "--data", svm).ok(t), "by group qid")
 }
 
-// A target that is the same in all rows cannot be predicted better by one model than by another, from whatever it is read.
+// A target that is the same in all rows cannot be predicted better by one model than by another, from whatever it is
+// read.
 func TestConstantTarget(t *testing.T) {
 	dir := t.TempDir()
 	csv, svm, two := "y,a,b\n", "", "y1,y2,a,b\n"

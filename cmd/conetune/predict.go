@@ -21,7 +21,7 @@ wrote: one number a line, for a classifier the label, in the order of the rows.
 The columns of a table are found by name, in any order; others may be there too. Texts and
 missing values are taken as in training: a level that the training rows do not have as the
 reference, a missing number as their median. In a LIBSVM file, index 1 is the model's first
-feature. Where rows have targets (in a table the column that the model was trained on), the mean of
+feature (index 0 where its features are x0, x1, ..). Where rows have targets (in a table the column that the model was trained on), the mean of
 the model's loss is told on standard error, as conetune tune tells it of test rows: half the squared error, the
 Huber, pinball or logistic loss, half the Poisson deviance, for svm the share of wrong labels.
 

@@ -19,7 +19,8 @@ func requireHarmless(t *testing.T, text string) {
 	}
 }
 
-// Names of columns, levels, targets and files cannot command a terminal, nor turn the order of what is beside them, in what is said to people; what programs read has the names as they are.
+// Names of columns, levels, targets and files cannot command a terminal, nor turn the order of what is beside them, in
+// what is said to people; what programs read has the names as they are.
 func TestNamesCannotCommand(t *testing.T) {
 	const feature, level, target = "x\x1b]0;title\x07", "z\u202eb\u009b2J", "y\x1b[31m\u2066"
 	var text strings.Builder

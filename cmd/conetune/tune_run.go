@@ -151,8 +151,9 @@ func (job *tuneJob) read() (*tables, error) {
 	return rows, nil
 }
 
-// checkTargets refuses a target that is the same in all rows that choose a model: every model has it as its intercept, and no measure tells them apart. Labels are checked by their models, and an offset makes
-// the same counts of different rates.
+// checkTargets refuses a target that is the same in all rows that choose a model: every model has it as its intercept,
+// and no measure tells them apart. Labels are checked by their models, and an offset makes the same counts of different
+// rates.
 func (job *tuneJob) checkTargets(t *tables) error {
 	if job.spec.labels || job.data.columns.offset != "" {
 		return nil

@@ -6,11 +6,11 @@
 //
 //	label qid:number index:value index:value ... # comment
 //
-// with a number as label (the target), perhaps the number of the query that a row belongs to, indices of features from 1 and numbers in plain
-// decimal notation. In a file in which the index 0 occurs, as scikit-learn writes them, indices count from 0. Features that a line leaves out are zero. The pairs may come in
-// any order, an index twice in a line is an error. Blank lines and what follows a
-// # are passed over. NaN and infinite numbers are errors, and so is a table for which the
-// budget of memory of package textfile is too small.
+// with a number as label (the target), perhaps the number of the query that a row belongs to, indices of features from
+// 1 and numbers in plain decimal notation. In a file in which the index 0 occurs, as scikit-learn writes them, indices
+// count from 0. Features that a line leaves out are zero. The pairs may come in any order, an index twice in a line is
+// an error. Blank lines and what follows a # are passed over. NaN and infinite numbers are errors, and so is a table
+// for which the budget of memory of package textfile is too small.
 //
 // The number of features is the largest index of the file, unless
 // [Options.Features] gives it: a validation or test file need not hold the last
@@ -48,7 +48,8 @@ type Options struct {
 	// Features is the number of features; 0 takes the largest index of the file.
 	// A larger index is an error.
 	Features int
-	// ZeroBased says that indices count from 0. Without it that is found out, unless Features says how many there are: then the index 0 is an error.
+	// ZeroBased says that indices count from 0. Without it that is found out, unless Features says how many there are:
+	// then the index 0 is an error.
 	ZeroBased bool
 	// Largest bounds the size of labels and values; 0 takes all finite numbers. For a
 	// table to which a model is fitted, [textfile.LargestEntry] is a bound below which nothing overflows.

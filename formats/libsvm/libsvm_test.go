@@ -39,7 +39,8 @@ func TestFeaturesGiven(t *testing.T) {
 	require.EqualError(t, err, "f:2: pair 2: index 6 is larger than 5, the number of features (that of the training data)")
 }
 
-// What dump_svmlight_file of scikit-learn 1.9 writes of [[1.5 0 2], [0 -1 0], [0 0 0.25]] with the targets 3, -1, 0 and query_id 7, 7, 9, with its default zero_based=True.
+// What dump_svmlight_file of scikit-learn 1.9 writes of [[1.5 0 2], [0 -1 0], [0 0 0.25]] with the targets 3, -1, 0 and
+// query_id 7, 7, 9, with its default zero_based=True.
 func TestFromZero(t *testing.T) {
 	const plain = "3 0:1.5 2:2\n-1 1:-1\n0 2:0.25\n"
 	const queries = "3 qid:7 0:1.5 2:2\n-1 qid:7 1:-1\n0 qid:9 2:0.25\n"

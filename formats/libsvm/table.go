@@ -11,9 +11,9 @@ import (
 // less memory and less time in a fit.
 func Sparse(nonzeros, n, p int) bool { return 4*float64(nonzeros) < float64(n)*float64(p) }
 
-// ReadSourceMatrix reads from a source that stands at its first line into an n x p matrix with its labels, and what else a [Matrix] has beside entries: compressed rows
-// (a [*sparse.CSR] without zeros) where that is smaller, see [Sparse], and dense rows (a [*mat.Dense]) else. [Options.MaxCells] is for dense ones.
-// The error is a *formats.Error.
+// ReadSourceMatrix reads from a source that stands at its first line into an n x p matrix with its labels, and what
+// else a [Matrix] has beside entries: compressed rows (a [*sparse.CSR] without zeros) where that is smaller, see
+// [Sparse], and dense rows (a [*mat.Dense]) else. [Options.MaxCells] is for dense ones. The error is a *formats.Error.
 func ReadSourceMatrix(s *textfile.Source, o Options) (mat.Matrix, *Matrix, error) {
 	m, err := ReadSource(s, o)
 	if err != nil {

@@ -91,8 +91,8 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	return done, WriteSummary(o.Dir, done.Records)
 }
 
-// again says whether a job with a record is to be done once more: it had a model and a file that is asked for now is not there, which a full disk may not
-// have taken, or it failed and these are tried again.
+// again says whether a job with a record is to be done once more: it had a model and a file that is asked for now is
+// not there, which a full disk may not have taken, or it failed and these are tried again.
 func (o *Options) again(r *Record) bool {
 	if r.Status != OutOfMemory && r.Validation != nil && len(o.lacking(r)) > 0 {
 		return true

@@ -199,7 +199,8 @@ func (s *Sample) root(name string, losses func(f []float64) []float64, base []fl
 	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base)), math.Sqrt(s.plain(losses))}
 }
 
-// constant says whether all targets are the same, so that there is no variance to explain beside what rounding leaves of one.
+// constant says whether all targets are the same, so that there is no variance to explain beside what rounding leaves
+// of one.
 func (s *Sample) constant() bool {
 	return !slices.ContainsFunc(s.Y, func(y float64) bool { return y != s.Y[0] })
 }

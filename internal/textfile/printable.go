@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable is a text in which nothing commands a terminal or turns the order of what is beside it: control characters but line ends and
-// tabs, bidirectional marks (Unicode Standard Annex 9, Bidi_Control), separators of lines and bytes that are not UTF-8 stand as escapes, \x1b
-// or \u202e. A text without any is returned as it is.
+// Printable is a text in which nothing commands a terminal or turns the order of what is beside it: control characters
+// but line ends and tabs, bidirectional marks (Unicode Standard Annex 9, Bidi_Control), separators of lines and bytes
+// that are not UTF-8 stand as escapes, \x1b or \u202e. A text without any is returned as it is.
 func Printable(text string) string {
 	at := strings.IndexFunc(text, commands)
 	if at < 0 {
@@ -33,7 +33,8 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// commands says whether a character is none that only shows itself. Bytes that are no UTF-8, which terminals of 8 bits may obey, come as utf8.RuneError.
+// commands says whether a character is none that only shows itself. Bytes that are no UTF-8, which terminals of 8 bits
+// may obey, come as utf8.RuneError.
 func commands(c rune) bool {
 	return c != '\n' && c != '\t' && unicode.IsControl(c) || c == utf8.RuneError || unicode.In(c, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }

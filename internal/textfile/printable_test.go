@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The characters of Unicode Standard Annex 9, section 2, and the controls of ISO 6429; what is shown is Go's own notation of a character.
+// The characters of Unicode Standard Annex 9, section 2, and the controls of ISO 6429; what is shown is Go's own
+// notation of a character.
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "",

@@ -81,7 +81,8 @@ func New(name, body string) *template.Template {
 	return template.Must(t.New("body").Parse(body))
 }
 
-// Write writes a page. Characters in it that HTML has no place for, and marks that turn the order of what stands beside a name, are those of [textfile.Printable].
+// Write writes a page. Characters in it that HTML has no place for, and marks that turn the order of what stands beside
+// a name, are those of [textfile.Printable].
 func Write(w io.Writer, t *template.Template, title string, data any) error {
 	var page strings.Builder
 	err := t.ExecuteTemplate(&page, "page", struct {

@@ -12,7 +12,8 @@ import (
 
 // ReadBeside reads the files that belong to a table which was read by [Read]: its validation and test rows. It returns the table and what was
 // read, nil for an empty path. Files are read as [ReadLike] does, but where all are in the format of LIBSVM a feature may occur in any of them: there are as many as
-// the largest index of all says, and a table in which the last ones do not occur has zeros for them. Where the index 0 occurs in one of them, the indices of all count from 0.
+// the largest index of all says, and a table in which the last ones do not occur has zeros for them. Where the index 0
+// occurs in one of them, the indices of all count from 0.
 func ReadBeside(table *Data, paths ...string) ([]*Data, error) {
 	all := []*Data{table}
 	_, p := table.Dims()
@@ -84,8 +85,9 @@ func readBeside(path string, table *Data, unnamed bool) (*Data, error) {
 	return FromTable(t), nil
 }
 
-// widened is the table with zeros for further features, of which so many stand before its own; names are those of all. Sparse tables share their memory with it where there are none
-// before. A dense one becomes sparse where that is smaller.
+// widened is the table with zeros for further features, of which so many stand before its own; names are those of all.
+// Sparse tables share their memory with it where there are none before. A dense one becomes sparse where that is
+// smaller.
 func (d *Data) widened(names []string, before int) *Data {
 	n, p := d.Dims()
 	q := len(names)

@@ -154,7 +154,9 @@ func (b *Program) direction(held []int, tight bool, grad []float64, plus float64
 		x.AddScaledVec(&x, -nu, &y)
 	}
 	for i, a := range free {
-		p[a] = x.AtVec(i)
+		if p[a] = x.AtVec(i); math.IsNaN(p[a]) { // as where an entry of K is infinite
+			return make([]float64, len(held)), 0
+		}
 	}
 	return p, nu
 }

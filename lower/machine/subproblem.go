@@ -405,7 +405,7 @@ func (q *solving) bound() float64 {
 
 // run takes Newton steps until the gap is tol at most.
 func (q *solving) run(tol float64) {
-	since := 0
+	since, updated := 0, math.Inf(1)
 	measured := true
 	for {
 		if !q.evaluate(measured) {
@@ -440,9 +440,10 @@ func (q *solving) run(tol float64) {
 		}
 		if same, far := q.compare(); whole && same || fall <= enough*far || since >= mostJointInner {
 			q.update()
-			if since <= fewInner {
+			if since <= fewInner && gap < updated { // in a narrower band the multipliers would run away from a point that is not followed
 				q.width = math.Max(q.width/2, narrowest)
 			}
+			updated = gap
 			since = 0
 		}
 	}

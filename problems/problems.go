@@ -149,6 +149,12 @@ func (e *TrainingError) Error() string {
 	return fmt.Sprintf("training on all rows ended without a model: %s", e.Status)
 }
 
+// Is says that a training that was stopped is [context.DeadlineExceeded] or [context.Canceled], also where the context itself, whose
+// timer has had no turn, does not say so yet.
+func (e *TrainingError) Is(target error) bool {
+	return target == context.DeadlineExceeded && e.Status == backends.TimeLimit || target == context.Canceled && e.Status == backends.Cancelled
+}
+
 // Open is how a model with upper variables, which bound what its penalties leave, is tuned by default without them: by the weights of the penalties alone.
 type Open struct {
 	// Weights of the penalties are tried in their order, the best then refined.

@@ -122,10 +122,13 @@ func (out *Result) retrain(t *Task, l limits) error {
 	case err == nil:
 	case ctx.Err() != nil || ended(err):
 		status := dca.TimeLimit
-		if l.caller.Err() != nil {
+		switch {
+		case l.caller.Err() != nil:
 			status = stoppedBy(l.caller)
-		} else if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			status = stoppedBy(ctx)
+		case errors.Is(err, context.Canceled):
+			status = dca.Cancelled
 		}
 		out.end(status)
 		out.unfinished(t, choice)

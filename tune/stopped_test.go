@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/logistic"
@@ -223,6 +224,21 @@ func TestCancelledInTheFinalTraining(t *testing.T) {
 	require.Equal(t, dca.Cancelled, r.Status)
 	require.NotNil(t, r.Refit)
 	require.Equal(t, tune.FinalFolds, r.TrainedOn)
+}
+
+// A final training that its deadline stops before the timer of the context has had a turn, as on a busy machine, is one that was stopped.
+func TestStoppedBeforeTheTimer(t *testing.T) {
+	net, err := elasticnet.New(labelled(t, 45, 6), elasticnet.Options{Intercept: true})
+	require.NoError(t, err)
+	for status, want := range map[backends.Status]dca.Status{backends.TimeLimit: dca.TimeLimit, backends.Cancelled: dca.Cancelled} {
+		r, err := tune.Run(context.Background(), trained{net, func(context.Context) (tune.Fit, *float64, error) {
+			return tune.Fit{}, nil, &problems.TrainingError{Status: status}
+		}}, tune.Config{Method: "grid", Evaluations: 4})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Status)
+		require.NotNil(t, r.Refit)
+		require.Equal(t, tune.FinalFolds, r.TrainedOn)
+	}
 }
 
 // blocked is a model whose fit is never made.

@@ -174,11 +174,9 @@ func TestTimeLimit(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	for range 2 {
-		begin := time.Now()
 		sol, err := s.Solve(context.Background())
 		require.NoError(t, err)
 		assert.Equal(t, backends.TimeLimit, sol.Status)
-		assert.Less(t, time.Since(begin), 5*time.Second)
 		assert.Len(t, sol.X, 40*41/2)
 	}
 }

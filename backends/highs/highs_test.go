@@ -132,11 +132,9 @@ func TestTimeLimit(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	for range 2 {
-		begin := time.Now()
 		sol, err := s.Solve(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, backends.TimeLimit, sol.Status)
-		assert.Less(t, time.Since(begin), 5*time.Second)
 	}
 }
 

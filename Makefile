@@ -6,10 +6,11 @@ GO          ?= go
 TAGS        ?= $(if $(filter 0,$(CGO_ENABLED)),$(TRANSPILED_TAGS),$(CGO_TAGS))
 STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-# Packages on which the race detector is run; all of them take about a minute.
-RACE ?= ./...
+# Packages on which the race detector is run: those that start goroutines, or have what several of them share, also in their tests.
+CONCURRENT = ^[[:space:]]+go [a-z]|"sync(/atomic)?"|errgroup"|internal/(crew|stop)"|leastsquares\.Parallel
+RACE ?= $(shell grep -rlE --include='*.go' --exclude-dir=ccgo '$(CONCURRENT)' . | xargs -n 1 dirname | sort -u)
 
-.PHONY: all build test test-go test-noasm test-transpiled test-386 cross cross-transpiled fuzz-readers vet fmt-check staticcheck check race bench page-check clean
+.PHONY: all build test test-go test-levels test-noasm test-transpiled test-386 cross fuzz-readers vet fmt-check staticcheck check race bench page-check clean
 
 all: build
 
@@ -25,35 +26,39 @@ MADE_GO = ./backends/scs ./backends/osqp ./internal/mirror/... ./internal/ccgo/l
 build: $(NEEDS)
 	$(GO) build -tags '$(TAGS)' -o conetune ./cmd/conetune
 
-test: test-go test-noasm $(if $(filter scs osqp,$(TAG_LIST)),test-transpiled)
+test: test-go $(if $(filter scs osqp,$(TAG_LIST)),test-transpiled)
 
+# What go test would vet is left to make check, which vets all of it.
 test-go: $(NEEDS)
-	$(GO) test -tags '$(TAGS)' ./...
+	$(GO) test -vet=off -tags '$(TAGS)' ./...
 
 # The C solvers made Go: the suite of all backends, and side by side with C.
 test-transpiled: deps transpile
-	$(GO) test -tags $(TRANSPILED_TAGS) $(MADE_GO)
-	$(GO) test -tags $(CGO_TAGS),$(TRANSPILED_TAGS) ./internal/mirror/... ./internal/ccgo/scs ./internal/ccgo/osqp
+	$(GO) test -vet=off -tags $(TRANSPILED_TAGS) $(MADE_GO)
+	$(GO) test -vet=off -tags $(CGO_TAGS),$(TRANSPILED_TAGS) ./internal/mirror/... ./internal/ccgo/scs ./internal/ccgo/osqp
 
-# The portable kernels, which run where the assembly does not.
+# The numeric packages at the levels of the assembly below that of the processor: AVX2, and none, which is the portable kernels.
+# The levels are chosen where the program begins, so that nothing is compiled anew.
+LEVELS = cpu.avx512f=off cpu.avx2=off
+test-levels: $(NEEDS)
+	@set -e; for level in $(LEVELS); do echo "go test with GODEBUG=$$level"; \
+		GODEBUG=$$level $(GO) test -short -vet=off -tags '$(TAGS)' ./internal/dense/... ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./dca; done
+
+# The same built without any assembly, as on other architectures.
 test-noasm:
-	$(GO) test -tags noasm ./internal/dense/... ./backends/internal/... ./backends/native/...
+	$(GO) test -vet=off -tags noasm ./internal/dense/... ./backends/internal/... ./backends/native/...
 
 # The native solver, the readers and the modelling layer with integers of 32 bits.
 test-386:
-	CGO_ENABLED=0 GOARCH=386 $(GO) test -short ./backends/native/... ./backends/internal/... ./formats/... ./convex/... ./problems/dataset ./problems/groups
+	CGO_ENABLED=0 GOARCH=386 $(GO) test -short -vet=off ./backends/native/... ./backends/internal/... ./formats/... ./convex/... ./problems/dataset ./problems/groups
 
-# All packages build without C, also for other systems and for 32 bits.
-cross:
+# All packages build without C, once for each thing that differs: 32 bits, without solvers, tests included; and, with the solvers made Go, which
+# need pointers of 64 bits, a Unix that is not Linux and a processor without our assembly; a system that is no Unix; and one without processes.
+CROSS_TAGS = $(if $(TAGS),$(TRANSPILED_TAGS))
+cross: $(if $(TAGS),transpile)
 	CGO_ENABLED=0 GOARCH=386 $(GO) vet ./...
-	@set -e; for target in linux/amd64 linux/arm darwin/arm64 windows/amd64 js/wasm; do echo "go build for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./...; done
-	$(if $(TAGS),$(MAKE) cross-transpiled)
-
-# The program with all solvers and without C, where pointers have 64 bits.
-cross-transpiled: transpile
-	@set -e; for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64 js/wasm; do echo "go build -tags $(TRANSPILED_TAGS) for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags $(TRANSPILED_TAGS) -o /dev/null ./cmd/conetune; done
+	@set -e; for target in darwin/arm64 windows/amd64 js/wasm; do echo "go build -tags '$(CROSS_TAGS)' for $$target"; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags '$(CROSS_TAGS)' ./...; done
 
 # The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.
 FUZZTIME     ?= 60s
@@ -72,8 +77,8 @@ fuzz-readers:
 # What is looked at with the tags: not what is generated.
 TAGGED = $(if $(filter %_go,$(TAG_LIST)),$(MADE_GO) ./cmd/...,./...)
 
+# What a build without tags has in the place of solvers is vetted by make cross.
 vet: $(NEEDS) $(if $(TAGS),transpile)
-	$(GO) vet ./...
 	$(GO) vet -tags '$(TAGS)' $(TAGGED)
 	$(if $(TAGS),$(GO) vet -tags $(TRANSPILED_TAGS) $(MADE_GO))
 
@@ -81,14 +86,13 @@ fmt-check:
 	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "run gofmt -w on:"; echo "$$bad"; exit 1; fi
 
 staticcheck: $(NEEDS) $(if $(TAGS),transpile)
-	$(STATICCHECK) ./...
 	$(STATICCHECK) -tags '$(TAGS)' $(TAGGED)
 	$(if $(TAGS),$(STATICCHECK) -tags $(TRANSPILED_TAGS) $(MADE_GO))
 
 check: vet fmt-check staticcheck
 
 race: $(NEEDS)
-	$(GO) test -race -short -timeout 30m -tags '$(TAGS)' $(RACE)
+	$(GO) test -race -short -vet=off -timeout 30m -tags '$(TAGS)' $(RACE)
 
 bench: $(NEEDS)
 	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./bench/... ./internal/paper

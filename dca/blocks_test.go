@@ -101,7 +101,7 @@ func TestBlocksShareWeights(t *testing.T) {
 			require.InDelta(t, want, s.X[i][0], 1e-4)
 			objective += (a[i] - want) * want
 		}
-		require.InDelta(t, objective, q.objective(s), 1e-3) // the multiplier of block t is a_t - x_t
+		require.InDelta(t, objective, q.objective(s.X), 1e-3) // the multiplier of block t is a_t - x_t
 		require.NoError(t, q.Close())
 	}
 }

@@ -325,6 +325,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if err := q.compileAll(); err != nil {
 		return nil, err
 	}
+	weights = q.told(weights)
 	for _, b := range q.blocks {
 		if err := b.set(weights, upper); err != nil {
 			return nil, err
@@ -352,7 +353,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 		s.X = append(s.X, values(results[i], b.level.X)...)
 	}
 	q.score(s)
-	if !s.finite() {
+	if !s.finite() || q.worse(s.X) {
 		s.refuse()
 	}
 	return s, nil

@@ -110,27 +110,9 @@ func (n *Snapshot) penalty(ctx context.Context, s Settings) (*StageResult, error
 	}
 	out := stageResult(sol.conic, q.Stats(), time.Since(start))
 	if sol.X != nil {
-		out.Objective = q.objective(sol)
+		out.Objective = q.objective(sol.X)
 	}
 	return out, nil
-}
-
-// objective is l + sum of weights times penalties.
-func (q *Penalized) objective(s *PenalizedSolution) float64 {
-	f, x := s.Train, s.X
-	for _, b := range q.blocks {
-		pt := point(b.level.X, x[:len(b.level.X)])
-		x = x[len(b.level.X):]
-		for c, rows := range b.rows {
-			values := b.level.Constraints[c].Eval(pt)
-			for i, j := range rows {
-				if j >= 0 {
-					f += b.weights[q.kindOf[j]].Values()[0] * q.share[j] * values[i]
-				}
-			}
-		}
-	}
-	return f
 }
 
 func (n *Snapshot) constrained(ctx context.Context, s Settings) (*StageResult, error) {

@@ -150,24 +150,37 @@ type Bounded interface {
 	Bounds() (low, high []float64)
 }
 
-// LeastShare of LambdaMax is the least value of a hyperparameter in a search.
-const LeastShare = 1e-5
+// LeastShare of LambdaMax is the least value of a hyperparameter in a search, and MostShare the largest one of the weight of a norm: the dual norm of the
+// gradient at zero, times a factor for what the coefficients of other penalties can turn it by. The norm is zero there, and at every larger weight, of which a
+// search could only learn that nothing changes.
+const LeastShare, MostShare = 1e-5, 1e5
 
-// BoundsOf returns the bounds of the hyperparameters of a fit: its own where it is [Bounded], and else from [LeastShare] of LambdaMax on. Those of
+// BoundsOf returns the bounds of the hyperparameters of a fit: its own where it is [Bounded], and else [LeastShare] and [MostShare] of LambdaMax. Those of
 // folds are the narrowest of theirs.
 func BoundsOf(p Penalised) (low, high []float64) {
 	if b, ok := p.(Bounded); ok {
 		return b.Bounds()
 	}
-	return slices.Repeat([]float64{LeastShare * p.LambdaMax()}, p.Dim()), slices.Repeat([]float64{math.Inf(1)}, p.Dim())
+	top := p.LambdaMax()
+	return slices.Repeat([]float64{LeastShare * top}, p.Dim()), slices.Repeat([]float64{MostShare * top}, p.Dim())
 }
 
-// leastWeight is the share of the largest weight that stands for zero.
+// leastWeight is the share of the least positive weight that stands for zero.
 const leastWeight = 1e-10
 
 // Positive returns weights with tiny ones in the place of zeros: conic programs, and fits of coefficients without other penalties, need positive ones.
+// The others stay, however large one of them is: beside a weight of 1e12 one of 1 counts as it does without.
 func Positive(weights []float64) []float64 {
-	least := math.Max(leastWeight*slices.Max(weights), math.SmallestNonzeroFloat64)
+	least := math.Inf(1)
+	for _, w := range weights {
+		if w > 0 {
+			least = math.Min(least, w)
+		}
+	}
+	if math.IsInf(least, 1) {
+		least = 0
+	}
+	least = math.Max(leastWeight*least, math.SmallestNonzeroFloat64)
 	out := slices.Clone(weights)
 	for j := range out {
 		out[j] = math.Max(out[j], least)

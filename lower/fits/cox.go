@@ -92,6 +92,11 @@ func (m *Cox) Dim() int { return 2 }
 // LambdaMax is the least lambda_1 at which all coefficients are zero.
 func (m *Cox) LambdaMax() float64 { return m.train.LambdaMax() }
 
+// Bounds implements [lower.Bounded].
+func (m *Cox) Bounds() (low, high []float64) {
+	return ridgeBounds(m.LambdaMax(), curvature(m.trainX), 2, []int{1})
+}
+
 // Path is that of the elastic net.
 func (m *Cox) Path() [][]float64 { return elasticPath(m.LambdaMax()) }
 

@@ -134,3 +134,25 @@ func commonPath(dim int, top float64) [][]float64 {
 	}
 	return path
 }
+
+// ridgeBounds are the bounds of the weights of a fit of which those that second names, one for each feature, are of squares. A square is zero at no weight: there is
+// next to nothing left of a coefficient at the largest second derivative of the loss times [lower.MostShare].
+func ridgeBounds(top, curvature float64, dim int, second []int) (low, high []float64) {
+	low, high = slices.Repeat([]float64{lower.LeastShare * top}, dim), slices.Repeat([]float64{lower.MostShare * top}, dim)
+	for _, i := range second {
+		high[i] = lower.MostShare * math.Max(top, curvature)
+	}
+	return low, high
+}
+
+// curvature is the largest mean square of a column, that of a squared loss.
+func curvature(x *design.Matrix) float64 {
+	n, p := x.Dims()
+	most := 0.0
+	for j := range p {
+		if _, squares, err := x.Sums(j); err == nil {
+			most = math.Max(most, squares/float64(n))
+		}
+	}
+	return most
+}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/sparse"
 )
 
@@ -25,6 +26,7 @@ type Regression struct {
 	dim       int
 	// w1_j is lambda[first[j]], w2_j is lambda[second[j]]; a nil map means no such weights.
 	first, second []int
+	trainX        *design.Matrix
 }
 
 // Lasso has one hyperparameter, w1_j = lambda_0.
@@ -109,7 +111,7 @@ func newRegression(name string, train, val Rows, intercept bool, weights func(*R
 		return nil, err
 	}
 	g.Prepare()
-	out := &Regression{train: g, val: val, intercept: intercept}
+	out := &Regression{train: g, val: val, intercept: intercept, trainX: train.X}
 	_, p := g.Dims()
 	weights(out, p)
 	return out, nil
@@ -146,6 +148,11 @@ func (m *Regression) Dim() int { return m.dim }
 
 // LambdaMax is the least common w1 at which all coefficients are zero.
 func (m *Regression) LambdaMax() float64 { return m.train.LambdaMax() }
+
+// Bounds implements [lower.Bounded].
+func (m *Regression) Bounds() (low, high []float64) {
+	return ridgeBounds(m.LambdaMax(), curvature(m.trainX), m.dim, m.second)
+}
 
 // Path goes down with a common value; for the elastic net every second point of it, and then up again with a hundredth of
 // it for w2.

@@ -39,6 +39,12 @@ func (m *SingleSquares) Dim() int { return 1 }
 // LambdaMax is that of the elastic net.
 func (m *SingleSquares) LambdaMax() float64 { return m.net.LambdaMax() }
 
+// Bounds implements [lower.Bounded].
+func (m *SingleSquares) Bounds() (low, high []float64) {
+	low, high = m.net.Bounds()
+	return low[m.kept : m.kept+1], high[m.kept : m.kept+1]
+}
+
 // Path goes down with the weight.
 func (m *SingleSquares) Path() [][]float64 { return commonPath(1, m.LambdaMax()) }
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/sparse"
 )
 
@@ -22,15 +23,17 @@ type smooth struct {
 	train     smoothTraining
 	val       Rows
 	intercept bool
+	trainX    *design.Matrix
+	bend      float64 // a size of the second derivative of the loss of a row
 }
 
 // newSmooth puts the two sets of rows together.
-func newSmooth(g smoothTraining, val Rows, intercept bool) (smooth, error) {
+func newSmooth(g smoothTraining, train, val Rows, intercept bool) (smooth, error) {
 	j, err := g.Joint(sparse.Sample(val))
 	if err != nil {
 		return smooth{}, fmt.Errorf("fits: %w", err)
 	}
-	return smooth{joint{j}, g, val, intercept}, nil
+	return smooth{joint{j}, g, val, intercept, train.X, 1}, nil
 }
 
 // smoothTraining is a regression of package sparse with a smooth loss.
@@ -64,7 +67,7 @@ func LogisticTerms(train, val Rows, intercept bool, t sparse.Terms) (*Logistic, 
 	if err := cmp.Or(check("logistic regression", train, val), checkLabels("logistic regression", val)); err != nil {
 		return nil, err
 	}
-	m, err := newSmooth(g, val, intercept)
+	m, err := newSmooth(g, train, val, intercept)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +100,11 @@ func PoissonTerms(train, val Rows, intercept bool, t sparse.Terms) (*Poisson, er
 			return nil, fmt.Errorf("fits: target of validation row %d of the Poisson regression is %g, expected a number that is not negative", i, y)
 		}
 	}
-	m, err := newSmooth(g, val, intercept)
+	m, err := newSmooth(g, train, val, intercept)
 	if err != nil {
 		return nil, err
 	}
+	m.bend += floats.Sum(train.Y) / float64(len(train.Y)) // exp(f) at the mean
 	return &Poisson{m}, nil
 }
 
@@ -116,7 +120,7 @@ func NewSquares(train, val Rows, intercept bool, t sparse.Terms) (*Squares, erro
 	if err := check("elastic net", train, val); err != nil {
 		return nil, err
 	}
-	m, err := newSmooth(g, val, intercept)
+	m, err := newSmooth(g, train, val, intercept)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +132,11 @@ func (m *smooth) Dim() int { return 2 }
 
 // LambdaMax is the least lambda_1 at which all coefficients are zero.
 func (m *smooth) LambdaMax() float64 { return m.train.LambdaMax() }
+
+// Bounds implements [lower.Bounded].
+func (m *smooth) Bounds() (low, high []float64) {
+	return ridgeBounds(m.LambdaMax(), m.bend*curvature(m.trainX), 2, []int{1})
+}
 
 // Path is that of the elastic net.
 func (m *smooth) Path() [][]float64 { return elasticPath(m.LambdaMax()) }

@@ -103,7 +103,7 @@ func (m *SVM) Path() [][]float64 {
 // Bounds implements [lower.Bounded].
 func (m *SVM) Bounds() (low, high []float64) {
 	low, high = slices.Repeat([]float64{m.low}, m.Dim()), slices.Repeat([]float64{m.high}, m.Dim())
-	low[0], high[0] = lower.LeastShare*m.LambdaMax(), math.Inf(1)
+	low[0], high[0] = lower.LeastShare*m.LambdaMax(), lower.MostShare*m.LambdaMax()
 	return low, high
 }
 

@@ -97,9 +97,17 @@ func (q *basis) length(v []float64) float64 {
 	return most
 }
 
-// project returns the part of v that is orthogonal to the basis.
+// spanned is the share of a vector below which what the projection leaves of it is rounding, and no direction.
+const spanned = 1e-10
+
+// project returns the part of v that is orthogonal to the basis, 0 where rounding is all that is left.
 func (q *basis) project(v []float64) []float64 {
 	u := append([]float64(nil), v...)
 	q.remove(u)
+	if floats.Norm(u, 2) <= spanned*floats.Norm(v, 2) {
+		clear(u)
+		return u
+	}
+	q.remove(u) // twice is enough, as in newBasis
 	return u
 }

@@ -61,7 +61,7 @@ func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 			lambda := make([]float64, len(g))
 			moved := false
 			for i, l := range at.Lambda {
-				lambda[i] = math.Max(l-t*g[i], b.Floor)
+				lambda[i] = math.Max(s.below(l-t*g[i], l, i), b.Floor)
 				moved = moved || lambda[i] != l
 			}
 			if !moved {

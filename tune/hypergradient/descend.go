@@ -52,7 +52,7 @@ func descend(ctx context.Context, m lower.Differentiable, o Settings) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	s := &search{Settings: o, model: m}
+	s := newSearch(o, m)
 	starts, err := s.begin(ctx, o.LowerTol)
 	for _, at := range starts {
 		if err == nil && s.running() {

@@ -37,7 +37,7 @@ func HOAG(ctx context.Context, m lower.Differentiable, o Settings) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	s := &search{Settings: o, model: m}
+	s := newSearch(o, m)
 	first := firstTol * firstTol
 	switch s.MaxSolves {
 	case 0:

@@ -173,8 +173,16 @@ func (s Settings) withDefaults(m lower.Differentiable) (Settings, error) {
 type search struct {
 	Settings
 	model lower.Differentiable
-	out   Result
-	exact *lower.Point // the best of those solved to LowerTol
+	// low and high bound the hyperparameters.
+	low, high []float64
+	out       Result
+	exact     *lower.Point // the best of those solved to LowerTol
+}
+
+func newSearch(o Settings, m lower.Differentiable) *search {
+	s := &search{Settings: o, model: m}
+	s.low, s.high = lower.BoundsOf(m)
+	return s
 }
 
 // solve solves the lower level at lambda and keeps it if it is the best. A nil point means that
@@ -308,14 +316,16 @@ const leastFactor = 0.1
 // move returns lambda + t d, in the scale of the search, between the bounds of the model; what is outside of them goes no further out.
 func (s *search) move(lambda, d []float64, t float64) []float64 {
 	out := make([]float64, len(lambda))
-	low, high := lower.BoundsOf(s.model)
 	for i, l := range lambda {
 		if s.Scale == Log {
 			out[i] = l * math.Exp(t*d[i])
 		} else {
 			out[i] = math.Max(l+t*d[i], leastFactor*l)
 		}
-		out[i] = math.Max(math.Min(out[i], math.Max(high[i], l)), math.Min(low[i], l))
+		out[i] = math.Max(s.below(out[i], l, i), math.Min(s.low[i], l))
 	}
 	return out
 }
+
+// below is a value of hyperparameter i on the way from l, which goes no further up than its bound.
+func (s *search) below(v, l float64, i int) float64 { return math.Min(v, math.Max(s.high[i], l)) }

@@ -121,33 +121,44 @@ type answer struct {
 	violation float64
 }
 
+// twice solves from nothing, and at other weights from there.
+func twice[S any](solve func(start *S) (*S, answer)) []answer {
+	from, cold := solve(nil)
+	_, warm := solve(from)
+	return []answer{cold, warm}
+}
+
 // scaled are the fits with weights of 24 decades.
 var scaled = []struct {
 	name  string
-	solve func(t *testing.T, d *instance, tol float64) answer
+	solve func(t *testing.T, d *instance, tol float64) []answer
 }{
-	{"regression", func(t *testing.T, d *instance, tol float64) answer {
+	{"regression", func(t *testing.T, d *instance, tol float64) []answer {
 		g, err := sparse.NewRegression(d.x(), d.signal, d.intercept)
 		require.NoError(t, err)
-		w := sparse.Weights{L1: d.weights(d.p), L2: d.weights(d.p)}
-		s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol})
-		require.NoError(t, err)
-		u, scale := d.squares(s.B, s.B0)
-		return answer{s.Status, d.violation(lowertest.Coefficients{L1: full(w.L1, d.p), L2: full(w.L2, d.p)}, s.B, u, scale)}
+		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
+			w := sparse.Weights{L1: d.weights(d.p), L2: d.weights(d.p)}
+			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
+			require.NoError(t, err)
+			u, scale := d.squares(s.B, s.B0)
+			return s, answer{s.Status, d.violation(lowertest.Coefficients{L1: full(w.L1, d.p), L2: full(w.L2, d.p)}, s.B, u, scale)}
+		})
 	}},
-	{"groups", func(t *testing.T, d *instance, tol float64) answer {
+	{"groups", func(t *testing.T, d *instance, tol float64) []answer {
 		r, err := sparse.NewRegression(d.x(), d.signal, d.intercept)
 		require.NoError(t, err)
 		members := lowertest.EqualGroups(d.p, 3)
 		g, err := sparse.NewGroups(r, members)
 		require.NoError(t, err)
-		w := sparse.GroupWeights{Norm: spread(d.rng, len(members), 12), L1: d.weights(d.p)}
-		s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol})
-		require.NoError(t, err)
-		u, scale := d.squares(s.B, s.B0)
-		return answer{s.Status, d.violation(lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: full(w.L1, d.p)}, s.B, u, scale)}
+		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
+			w := sparse.GroupWeights{Norm: spread(d.rng, len(members), 12), L1: d.weights(d.p)}
+			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
+			require.NoError(t, err)
+			u, scale := d.squares(s.B, s.B0)
+			return s, answer{s.Status, d.violation(lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: full(w.L1, d.p)}, s.B, u, scale)}
+		})
 	}},
-	{"logistic", func(t *testing.T, d *instance, tol float64) answer {
+	{"logistic", func(t *testing.T, d *instance, tol float64) []answer {
 		y := make([]float64, d.n)
 		for i, v := range d.signal {
 			y[i] = math.Copysign(1, v+2*d.rng.NormFloat64())
@@ -155,13 +166,15 @@ var scaled = []struct {
 		y[0], y[1] = 1, -1
 		g, err := sparse.NewLogistic(d.x(), y, d.intercept)
 		require.NoError(t, err)
-		w := sparse.Weights{L1: spread(d.rng, d.p, 12), L2: d.weights(d.p)}
-		s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol})
-		require.NoError(t, err)
-		u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return -y[i] / (1 + math.Exp(y[i]*f)) })
-		return answer{s.Status, d.violation(lowertest.Coefficients{L1: w.L1, L2: full(w.L2, d.p)}, s.B, u, 1)}
+		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
+			w := sparse.Weights{L1: spread(d.rng, d.p, 12), L2: d.weights(d.p)}
+			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
+			require.NoError(t, err)
+			u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return -y[i] / (1 + math.Exp(y[i]*f)) })
+			return s, answer{s.Status, d.violation(lowertest.Coefficients{L1: w.L1, L2: full(w.L2, d.p)}, s.B, u, 1)}
+		})
 	}},
-	{"poisson", func(t *testing.T, d *instance, tol float64) answer {
+	{"poisson", func(t *testing.T, d *instance, tol float64) []answer {
 		y := make([]float64, d.n)
 		for i, v := range d.signal {
 			y[i] = math.Floor(math.Exp(v/2) + d.rng.Float64())
@@ -169,26 +182,31 @@ var scaled = []struct {
 		y[0]++
 		g, err := sparse.NewPoisson(d.x(), y, d.intercept)
 		require.NoError(t, err)
-		w := sparse.Weights{L1: spread(d.rng, d.p, 12), L2: d.weights(d.p)}
-		s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol})
-		require.NoError(t, err)
-		u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return math.Exp(f) - y[i] })
-		mean := 1 + floats.Sum(y)/float64(d.n)
-		return answer{s.Status, d.violation(lowertest.Coefficients{L1: w.L1, L2: full(w.L2, d.p)}, s.B, u, mean*mean)}
+		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
+			w := sparse.Weights{L1: spread(d.rng, d.p, 12), L2: d.weights(d.p)}
+			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
+			require.NoError(t, err)
+			u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return math.Exp(f) - y[i] })
+			mean := 1 + floats.Sum(y)/float64(d.n)
+			return s, answer{s.Status, d.violation(lowertest.Coefficients{L1: w.L1, L2: full(w.L2, d.p)}, s.B, u, mean*mean)}
+		})
 	}},
-	{"terms", func(t *testing.T, d *instance, tol float64) answer {
-		factors, w := spread(d.rng, d.p, 6), spread(d.rng, 2, 6)
+	{"terms", func(t *testing.T, d *instance, tol float64) []answer {
+		factors := spread(d.rng, d.p, 6)
 		g, err := sparse.NewSquares(d.x(), d.signal, d.intercept, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
-		s, err := g.Solve(context.Background(), sparse.Weights{L1: w[:1], L2: w[1:]}, sparse.Options{Tol: tol})
-		require.NoError(t, err)
-		c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
-		floats.Scale(w[0], c.L1)
-		floats.Scale(w[1], c.L2)
-		u, scale := d.squares(s.B, s.B0)
-		return answer{s.Status, d.violation(c, s.B, u, scale)}
+		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
+			w := spread(d.rng, 2, 6)
+			s, err := g.Solve(context.Background(), sparse.Weights{L1: w[:1], L2: w[1:]}, sparse.Options{Tol: tol, Start: start})
+			require.NoError(t, err)
+			c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
+			floats.Scale(w[0], c.L1)
+			floats.Scale(w[1], c.L2)
+			u, scale := d.squares(s.B, s.B0)
+			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
+		})
 	}},
-	{"cox", func(t *testing.T, d *instance, tol float64) answer {
+	{"cox", func(t *testing.T, d *instance, tol float64) []answer {
 		y := make([]float64, d.n)
 		for i, v := range d.signal {
 			if y[i] = math.Exp(-v/2) * (0.1 + d.rng.ExpFloat64()); d.rng.IntN(4) == 0 && i > 0 {
@@ -196,35 +214,38 @@ var scaled = []struct {
 			}
 		}
 		d.intercept = false
-		factors, w := spread(d.rng, d.p, 6), spread(d.rng, 2, 6)
+		factors := spread(d.rng, d.p, 6)
 		g, err := sparse.CoxOf(sparse.Sample{X: d.x(), Y: y}, survival.Breslow, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
-		s, err := g.Solve(context.Background(), w[0], w[1], tol, nil)
-		require.NoError(t, err)
-		c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
-		floats.Scale(w[0], c.L1)
-		floats.Scale(w[1], c.L2)
-		f, u := d.slopes(s.B, 0, func(_ int, f float64) float64 { return f * float64(d.n) }), make([]float64, d.n)
-		for k, time := range y {
-			if time < 0 {
-				continue
-			}
-			sum := 0.0
-			for i, other := range y {
-				if math.Abs(other) >= time {
-					sum += math.Exp(f[i] - f[k])
+		return twice(func(start *sparse.CoxSolution) (*sparse.CoxSolution, answer) {
+			w := spread(d.rng, 2, 6)
+			s, err := g.Solve(context.Background(), w[0], w[1], tol, start)
+			require.NoError(t, err)
+			c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
+			floats.Scale(w[0], c.L1)
+			floats.Scale(w[1], c.L2)
+			f, u := d.slopes(s.B, 0, func(_ int, f float64) float64 { return f * float64(d.n) }), make([]float64, d.n)
+			for k, time := range y {
+				if time < 0 {
+					continue
+				}
+				sum := 0.0
+				for i, other := range y {
+					if math.Abs(other) >= time {
+						sum += math.Exp(f[i] - f[k])
+					}
+				}
+				u[k] -= 1 / float64(d.n)
+				for i, other := range y {
+					if math.Abs(other) >= time {
+						u[i] += math.Exp(f[i]-f[k]) / sum / float64(d.n)
+					}
 				}
 			}
-			u[k] -= 1 / float64(d.n)
-			for i, other := range y {
-				if math.Abs(other) >= time {
-					u[i] += math.Exp(f[i]-f[k]) / sum / float64(d.n)
-				}
-			}
-		}
-		return answer{s.Status, d.violation(c, s.B, u, 1)}
+			return s, answer{s.Status, d.violation(c, s.B, u, 1)}
+		})
 	}},
-	{"multinomial", func(t *testing.T, d *instance, tol float64) answer {
+	{"multinomial", func(t *testing.T, d *instance, tol float64) []answer {
 		const k = 3
 		class := make([]int, d.n)
 		for i, v := range d.signal {
@@ -232,43 +253,46 @@ var scaled = []struct {
 				class[i] = min(k-1, max(0, int(math.Round(v/2+d.rng.NormFloat64()+1))))
 			}
 		}
-		factors, w := spread(d.rng, d.p, 6), spread(d.rng, 2, 6)
+		factors := spread(d.rng, d.p, 6)
 		g, err := sparse.MultinomialOf(sparse.Classed{X: d.x(), Class: class}, k, d.intercept, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
-		s, err := g.Solve(context.Background(), w[0], w[1], tol, nil)
-		require.NoError(t, err)
-		f := make([][]float64, k)
-		for c := range f {
-			b, b0 := make([]float64, d.p), 0.0
-			for j := range b {
-				b[j] = s.B[j*k+c]
-			}
-			if d.intercept {
-				b0 = s.B0[c]
-			}
-			f[c] = d.slopes(b, b0, func(_ int, f float64) float64 { return f * float64(d.n) })
-		}
-		worst := 0.0
-		for c := range f {
-			u, b, own := make([]float64, d.n), make([]float64, d.p), lowertest.Coefficients{L1: make([]float64, d.p), L2: make([]float64, d.p)}
-			for i := range u {
-				sum := 0.0
-				for _, other := range f {
-					sum += math.Exp(other[i] - f[c][i])
+		return twice(func(start *sparse.MultinomialSolution) (*sparse.MultinomialSolution, answer) {
+			w := spread(d.rng, 2, 6)
+			s, err := g.Solve(context.Background(), w[0], w[1], tol, start)
+			require.NoError(t, err)
+			f := make([][]float64, k)
+			for c := range f {
+				b, b0 := make([]float64, d.p), 0.0
+				for j := range b {
+					b[j] = s.B[j*k+c]
 				}
-				if u[i] = 1 / sum; class[i] == c {
-					u[i]--
+				if d.intercept {
+					b0 = s.B0[c]
 				}
-				u[i] /= float64(d.n)
+				f[c] = d.slopes(b, b0, func(_ int, f float64) float64 { return f * float64(d.n) })
 			}
-			for j := range b {
-				b[j], own.L1[j], own.L2[j] = s.B[j*k+c], w[0]*factors[j], w[1]*factors[j]
+			worst := 0.0
+			for c := range f {
+				u, b, own := make([]float64, d.n), make([]float64, d.p), lowertest.Coefficients{L1: make([]float64, d.p), L2: make([]float64, d.p)}
+				for i := range u {
+					sum := 0.0
+					for _, other := range f {
+						sum += math.Exp(other[i] - f[c][i])
+					}
+					if u[i] = 1 / sum; class[i] == c {
+						u[i]--
+					}
+					u[i] /= float64(d.n)
+				}
+				for j := range b {
+					b[j], own.L1[j], own.L2[j] = s.B[j*k+c], w[0]*factors[j], w[1]*factors[j]
+				}
+				worst = math.Max(worst, d.violation(own, b, u, 1))
 			}
-			worst = math.Max(worst, d.violation(own, b, u, 1))
-		}
-		return answer{s.Status, worst}
+			return s, answer{s.Status, worst}
+		})
 	}},
-	{"completion", func(t *testing.T, d *instance, tol float64) answer {
+	{"completion", func(t *testing.T, d *instance, tol float64) []answer {
 		const m, n = 6, 7
 		row, col := make([]int, d.n), make([]int, d.n)
 		for i, at := range d.rng.Perm(m * n)[:d.n] {
@@ -277,50 +301,52 @@ var scaled = []struct {
 		members := lowertest.EqualGroups(d.p, 3)
 		g, err := completion.New(completion.Data{M: m, N: n, Row: row, Col: col, Y: d.signal, X: d.x(), Groups: members}, d.intercept)
 		require.NoError(t, err)
-		w := completion.Weights{Nuclear: spread(d.rng, 1, 12)[0], Norm: spread(d.rng, len(members), 12)}
-		s, err := g.Solve(context.Background(), w, completion.Options{Tol: tol})
-		require.NoError(t, err)
-		low := mat.NewDense(m, n, nil)
-		if s.Left != nil {
-			low.Mul(s.Left, s.Right.T())
-		}
-		u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return f + low.At(row[i], col[i]) - d.signal[i] })
-		scale := floats.Dot(d.signal, d.signal) / (2 * float64(d.n))
-		// Minus the gradient in G has a spectral norm of at most the weight, and its inner product with G is the weight times the nuclear norm of G.
-		at, inner := mat.NewDense(m, n, nil), 0.0
-		for i, v := range u {
-			at.Set(row[i], col[i], -v)
-			inner -= v * low.At(row[i], col[i])
-		}
-		var first, second mat.SVD
-		require.True(t, first.Factorize(at, mat.SVDNone))
-		require.True(t, second.Factorize(low, mat.SVDNone))
-		unit, size := math.Sqrt(2*scale/float64(d.n)), floats.Sum(second.Values(nil))
-		v := math.Max(d.violation(lowertest.Coefficients{Groups: members, Norm: w.Norm}, s.B, u, scale), (first.Values(nil)[0]-w.Nuclear)/unit)
-		if size > 0 {
-			v = math.Max(v, (w.Nuclear-inner/size)/unit)
-		}
-		return answer{s.Status, v}
+		return twice(func(start *completion.Solution) (*completion.Solution, answer) {
+			w := completion.Weights{Nuclear: spread(d.rng, 1, 12)[0], Norm: spread(d.rng, len(members), 12)}
+			s, err := g.Solve(context.Background(), w, completion.Options{Tol: tol, Start: start})
+			require.NoError(t, err)
+			low := mat.NewDense(m, n, nil)
+			if s.Left != nil {
+				low.Mul(s.Left, s.Right.T())
+			}
+			u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return f + low.At(row[i], col[i]) - d.signal[i] })
+			scale := floats.Dot(d.signal, d.signal) / (2 * float64(d.n))
+			// Minus the gradient in G has a spectral norm of at most the weight, and its inner product with G is the weight times the nuclear norm of G.
+			at, inner := mat.NewDense(m, n, nil), 0.0
+			for i, v := range u {
+				at.Set(row[i], col[i], -v)
+				inner -= v * low.At(row[i], col[i])
+			}
+			var first, second mat.SVD
+			require.True(t, first.Factorize(at, mat.SVDNone))
+			require.True(t, second.Factorize(low, mat.SVDNone))
+			unit, size := math.Sqrt(2*scale/float64(d.n)), floats.Sum(second.Values(nil))
+			v := math.Max(d.violation(lowertest.Coefficients{Groups: members, Norm: w.Norm}, s.B, u, scale), (first.Values(nil)[0]-w.Nuclear)/unit)
+			if size > 0 {
+				v = math.Max(v, (w.Nuclear-inner/size)/unit)
+			}
+			return s, answer{s.Status, v}
+		})
 	}},
 }
 
 // Weights of 24 decades side by side: an answer that is called solved satisfies the conditions of optimality of each coefficient in its own unit.
 func TestWeightsOfManyScales(t *testing.T) {
-	const tol = 1e-12
 	for _, fit := range scaled {
 		t.Run(fit.name, func(t *testing.T) {
-			instances, solved := 200, 0
+			tol, instances, solved := 1e-12, 200, 0
 			if fit.name == "completion" {
-				instances = 40
+				tol, instances = 1e-10, 20 // below, its method for small tables is a slow one
 			}
 			for seed := range instances {
-				got := fit.solve(t, draw(uint64(seed)), tol)
-				if got.status == lower.Optimal || got.status == lower.Exhausted {
-					require.LessOrEqual(t, got.violation, 1e-5, "seed %d, %s", seed, got.status)
-					solved++
+				for k, got := range fit.solve(t, draw(uint64(seed)), tol) {
+					if got.status == lower.Optimal || got.status == lower.Exhausted {
+						require.LessOrEqual(t, got.violation, 10*math.Sqrt(tol), "seed %d, solve %d, %s", seed, k, got.status)
+						solved++
+					}
 				}
 			}
-			require.Greater(t, solved, 3*instances/4)
+			require.Greater(t, solved, 3*instances/2)
 		})
 	}
 }

@@ -278,7 +278,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 func (r *run) converged(out *Result, res *answer, next *lowerSolution) {
 	out.Status = Converged
 	missed := func(status backends.Status, residual float64) bool {
-		return status != backends.Optimal && !(residual <= nearly*r.settings.Solver.WithDefaults().Eps)
+		return status != backends.Optimal && !(residual <= Nearly*r.settings.Solver.WithDefaults().Eps)
 	}
 	if missed(res.status, res.residual) || missed(next.conic.status, next.conic.residual) {
 		out.Status = Inaccurate

@@ -14,9 +14,9 @@ import (
 // still used; the result then says "inaccurate".
 const accept = 1e-4
 
-// nearly times Eps is the residual up to which a solve that missed its tolerance counts as accurate. Near the end
+// Nearly times Eps is the residual up to which a solve that missed its tolerance counts as accurate. Near the end
 // subproblems with a large penalty are degenerate, and their last digit may be out of reach.
-const nearly = 10
+const Nearly = 10
 
 // usable says whether a conic result has a point to go on with.
 func usable(res *convex.Result) bool {

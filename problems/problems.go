@@ -44,6 +44,8 @@ type Fit struct {
 	Intercepts []float64
 	// Matrix is set where the model predicts the entries of a matrix instead.
 	Matrix *Matrix
+	// Inaccurate says that the coefficients are of a solve that missed its tolerances.
+	Inaccurate bool
 }
 
 // Finite says that the errors are numbers.

@@ -153,6 +153,11 @@ func (out *Result) retrain(t *Task, l limits) error {
 	if !choice {
 		out.Errors.Test, out.Iterate = test, fit
 	}
+	if fit.Inaccurate {
+		if out.say("the training on all rows missed its tolerances"); out.Status == dca.Converged {
+			out.Status = dca.Inaccurate
+		}
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -198,6 +199,20 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 			require.Equal(t, net.Fit(r.Selection.X), r.RefitFit)
 			require.InDelta(t, halfMeanSquareOf(cv.Data, r.RefitFit), *r.Refit.Test, 1e-12)
 		}
+	}
+}
+
+// A final training that missed its tolerances is not called converged.
+func TestInaccurateFinalTraining(t *testing.T) {
+	net, err := elasticnet.New(labelled(t, 45, 6), elasticnet.Options{Intercept: true})
+	require.NoError(t, err)
+	for _, inaccurate := range []bool{false, true} {
+		r, err := tune.Run(context.Background(), trained{net, func(context.Context) (tune.Fit, *float64, error) {
+			return tune.Fit{Coefficients: make([]float64, 6), Inaccurate: inaccurate}, nil, nil
+		}}, tune.Config{Method: tune.MethodGrid, Evaluations: 4})
+		require.NoError(t, err)
+		require.Equal(t, inaccurate, r.Status == dca.Inaccurate)
+		require.Equal(t, inaccurate, strings.Contains(r.Message, "missed its tolerances"))
 	}
 }
 

@@ -44,11 +44,12 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 		}
 		p.Fit = lower.NewChain(fit, gap)
 	}
-	x, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return m.Fit(x), m.Evaluate(x).Test, nil
+	var test *float64
+	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, func(x [][]float64) problems.Fit {
+		test = m.Evaluate(x).Test
+		return m.Fit(x)
+	})
+	return fit, test, err
 }
 
 // perEntry is how many numbers of a table an entry counts as when it is made ready for a fit: entries are sorted by rows and columns.

@@ -213,11 +213,10 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	x, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h)
+	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, func(x [][]float64) problems.Fit { return m.fit(all, x) })
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	fit := m.fit(all, x)
 	return fit, m.TestError(fit), nil
 }
 
@@ -227,11 +226,10 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	x, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda)
+	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, func(x [][]float64) problems.Fit { return m.fit(all, x) })
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	fit := m.fit(all, x)
 	return fit, m.TestError(fit), nil
 }
 

@@ -367,11 +367,10 @@ func (m *Model) Refits() {}
 // rows. A [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
 	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Build: m.level(m.all, m.parts[0].val, 1)}
-	x, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h)
+	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, m.Fit)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	fit := m.Fit(x)
 	return fit, m.TestError(fit), nil
 }
 

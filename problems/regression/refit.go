@@ -81,11 +81,10 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	x, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h)
+	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, all.Fit)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	fit := all.Fit(x)
 	return fit, m.TestError(fit), nil
 }
 
@@ -98,11 +97,10 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	x, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda)
+	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, all.Fit)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	fit := all.Fit(x)
 	return fit, m.TestError(fit), nil
 }
 

@@ -325,7 +325,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if err := q.compileAll(); err != nil {
 		return nil, err
 	}
-	weights = q.told(weights)
+	weights = q.clipped(weights)
 	for _, b := range q.blocks {
 		if err := b.set(weights, upper); err != nil {
 			return nil, err

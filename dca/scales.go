@@ -9,14 +9,16 @@ import (
 
 // Weights of many scales.
 //
-// Solvers of conic programs measure what they miss by the largest numbers of a program. A weight of 1e12 beside others of 1 hides these from them.
+// Solvers of conic programs measure what they miss by the largest numbers of a program. A weight of 1e12 beside
+// others of 1 hides these from them.
 
 // leastShare of the weight that makes the solution zero is a weight that no conic program tells from a smaller one.
 const leastShare = 1e-10
 
-// told are the weights for conic programs: those of norms from leastShare to [lower.MostShare] times the weight that, common to all, makes the solution zero, of which the
-// path of the program tells. The norm is zero for certain at the upper end, and so the solution that of larger weights.
-func (q *Penalized) told(weights []float64) []float64 {
+// clipped are the weights for conic programs: those of norms from leastShare to [lower.MostShare] times the weight
+// that, common to all, makes the solution zero, of which the path of the program tells. The norm is zero for
+// certain at the upper end, and so the solution that of larger weights.
+func (q *Penalized) clipped(weights []float64) []float64 {
 	top := 0.0
 	for _, lambda := range q.program.Path {
 		top = math.Max(top, slices.Max(lambda))
@@ -34,7 +36,8 @@ func (q *Penalized) told(weights []float64) []float64 {
 	return out
 }
 
-// norms says which kinds of penalties grow in proportion to x, as norms do, which some weight brings to zero, and squares do not.
+// norms says which kinds of penalties grow in proportion to x, as norms do, which some weight brings to zero, and
+// squares do not.
 func (q *Penalized) norms() []bool {
 	out := make([]bool, q.kinds)
 	for k := range out {
@@ -67,7 +70,8 @@ func (q *Penalized) norms() []bool {
 	return out
 }
 
-// worse says that values of the variables have a larger objective than x = 0, which is feasible where there are no constraints.
+// worse says that values of the variables have a larger objective than x = 0, which is feasible where there are no
+// constraints.
 func (q *Penalized) worse(x [][]float64) bool {
 	for _, b := range q.blocks {
 		if len(b.level.Set) > 0 || slices.ContainsFunc(b.rows, func(rows []int) bool { return slices.Contains(rows, -1) }) {

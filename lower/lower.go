@@ -150,13 +150,14 @@ type Bounded interface {
 	Bounds() (low, high []float64)
 }
 
-// LeastShare of LambdaMax is the least value of a hyperparameter in a search, and MostShare the largest one of the weight of a norm: the dual norm of the
-// gradient at zero, times a factor for what the coefficients of other penalties can turn it by. The norm is zero there, and at every larger weight, of which a
-// search could only learn that nothing changes.
+// LeastShare of LambdaMax is the least value of a hyperparameter in a search, and MostShare the largest one of the
+// weight of a norm: the dual norm of the gradient at zero, times a factor for what the coefficients of other
+// penalties can turn it by. The norm is zero there, and at every larger weight, of which a search could only learn
+// that nothing changes.
 const LeastShare, MostShare = 1e-5, 1e5
 
-// BoundsOf returns the bounds of the hyperparameters of a fit: its own where it is [Bounded], and else [LeastShare] and [MostShare] of LambdaMax. Those of
-// folds are the narrowest of theirs.
+// BoundsOf returns the bounds of the hyperparameters of a fit: its own where it is [Bounded], and else
+// [LeastShare] and [MostShare] of LambdaMax. Those of folds are the narrowest of theirs.
 func BoundsOf(p Penalised) (low, high []float64) {
 	if b, ok := p.(Bounded); ok {
 		return b.Bounds()

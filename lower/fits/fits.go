@@ -135,8 +135,9 @@ func commonPath(dim int, top float64) [][]float64 {
 	return path
 }
 
-// ridgeBounds are the bounds of the weights of a fit of which those that second names, one for each feature, are of squares. A square is zero at no weight: there is
-// next to nothing left of a coefficient at the largest second derivative of the loss times [lower.MostShare].
+// ridgeBounds are the bounds of the weights of a fit of which those that second names, one for each feature, are
+// of squares. A square is zero at no weight: there is next to nothing left of a coefficient at the largest second
+// derivative of the loss times [lower.MostShare].
 func ridgeBounds(top, curvature float64, dim int, second []int) (low, high []float64) {
 	low, high = slices.Repeat([]float64{lower.LeastShare * top}, dim), slices.Repeat([]float64{lower.MostShare * top}, dim)
 	for _, i := range second {

@@ -30,7 +30,8 @@ func spread(rng *rand.Rand, n int, decades float64) []float64 {
 	return w
 }
 
-// instance is a table with features of different units, what is to be explained by them, and how well a point does it.
+// instance is a table with features of different units, what is to be explained by them, and how well a point does
+// it.
 type instance struct {
 	rng       *rand.Rand
 	n, p      int
@@ -86,7 +87,8 @@ func full(w []float64, count int) []float64 {
 	return w
 }
 
-// violation is that of coefficients b of the columns, where u are the derivatives of the loss in the predictions of the rows, which scale is the size of.
+// violation is that of coefficients b of the columns, where u are the derivatives of the loss in the predictions
+// of the rows, which scale is the size of.
 func (d *instance) violation(c lowertest.Coefficients, b, u []float64, scale float64) float64 {
 	gradient, curvature := make([]float64, d.p), make([]float64, d.p)
 	for j, x := range d.columns {
@@ -112,7 +114,8 @@ func (d *instance) slopes(b []float64, b0 float64, of func(i int, f float64) flo
 }
 
 func (d *instance) squares(b []float64, b0 float64) (u []float64, scale float64) {
-	return d.slopes(b, b0, func(i int, f float64) float64 { return f - d.signal[i] }), floats.Dot(d.signal, d.signal) / (2 * float64(d.n))
+	u = d.slopes(b, b0, func(i int, f float64) float64 { return f - d.signal[i] })
+	return u, floats.Dot(d.signal, d.signal) / (2 * float64(d.n))
 }
 
 // answer is how a fit ended, and by how much it misses the conditions of optimality.
@@ -141,7 +144,8 @@ var scaled = []struct {
 			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
 			require.NoError(t, err)
 			u, scale := d.squares(s.B, s.B0)
-			return s, answer{s.Status, d.violation(lowertest.Coefficients{L1: full(w.L1, d.p), L2: full(w.L2, d.p)}, s.B, u, scale)}
+			c := lowertest.Coefficients{L1: full(w.L1, d.p), L2: full(w.L2, d.p)}
+			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
 		})
 	}},
 	{"groups", func(t *testing.T, d *instance, tol float64) []answer {
@@ -155,7 +159,8 @@ var scaled = []struct {
 			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
 			require.NoError(t, err)
 			u, scale := d.squares(s.B, s.B0)
-			return s, answer{s.Status, d.violation(lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: full(w.L1, d.p)}, s.B, u, scale)}
+			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: full(w.L1, d.p)}
+			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
 		})
 	}},
 	{"logistic", func(t *testing.T, d *instance, tol float64) []answer {
@@ -273,7 +278,8 @@ var scaled = []struct {
 			}
 			worst := 0.0
 			for c := range f {
-				u, b, own := make([]float64, d.n), make([]float64, d.p), lowertest.Coefficients{L1: make([]float64, d.p), L2: make([]float64, d.p)}
+				u, b := make([]float64, d.n), make([]float64, d.p)
+				own := lowertest.Coefficients{L1: make([]float64, d.p), L2: make([]float64, d.p)}
 				for i := range u {
 					sum := 0.0
 					for _, other := range f {
@@ -299,7 +305,8 @@ var scaled = []struct {
 			row[i], col[i] = at/n, at%n
 		}
 		members := lowertest.EqualGroups(d.p, 3)
-		g, err := completion.New(completion.Data{M: m, N: n, Row: row, Col: col, Y: d.signal, X: d.x(), Groups: members}, d.intercept)
+		data := completion.Data{M: m, N: n, Row: row, Col: col, Y: d.signal, X: d.x(), Groups: members}
+		g, err := completion.New(data, d.intercept)
 		require.NoError(t, err)
 		return twice(func(start *completion.Solution) (*completion.Solution, answer) {
 			w := completion.Weights{Nuclear: spread(d.rng, 1, 12)[0], Norm: spread(d.rng, len(members), 12)}
@@ -311,7 +318,8 @@ var scaled = []struct {
 			}
 			u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return f + low.At(row[i], col[i]) - d.signal[i] })
 			scale := floats.Dot(d.signal, d.signal) / (2 * float64(d.n))
-			// Minus the gradient in G has a spectral norm of at most the weight, and its inner product with G is the weight times the nuclear norm of G.
+			// Minus the gradient in G has a spectral norm of at most the weight, and its inner product with G is
+			// the weight times the nuclear norm of G.
 			at, inner := mat.NewDense(m, n, nil), 0.0
 			for i, v := range u {
 				at.Set(row[i], col[i], -v)
@@ -321,7 +329,8 @@ var scaled = []struct {
 			require.True(t, first.Factorize(at, mat.SVDNone))
 			require.True(t, second.Factorize(low, mat.SVDNone))
 			unit, size := math.Sqrt(2*scale/float64(d.n)), floats.Sum(second.Values(nil))
-			v := math.Max(d.violation(lowertest.Coefficients{Groups: members, Norm: w.Norm}, s.B, u, scale), (first.Values(nil)[0]-w.Nuclear)/unit)
+			v := d.violation(lowertest.Coefficients{Groups: members, Norm: w.Norm}, s.B, u, scale)
+			v = math.Max(v, (first.Values(nil)[0]-w.Nuclear)/unit)
 			if size > 0 {
 				v = math.Max(v, (w.Nuclear-inner/size)/unit)
 			}
@@ -330,7 +339,8 @@ var scaled = []struct {
 	}},
 }
 
-// Weights of 24 decades side by side: an answer that is called solved satisfies the conditions of optimality of each coefficient in its own unit.
+// Weights of 24 decades side by side: an answer that is called solved satisfies the conditions of optimality of
+// each coefficient in its own unit.
 func TestWeightsOfManyScales(t *testing.T) {
 	for _, fit := range scaled {
 		t.Run(fit.name, func(t *testing.T) {
@@ -351,8 +361,8 @@ func TestWeightsOfManyScales(t *testing.T) {
 	}
 }
 
-// Radii of 24 decades: an answer that is called solved is within them, and satisfies with its multipliers the conditions of optimality of the penalised form and of
-// complementarity.
+// Radii of 24 decades: an answer that is called solved is within them, and satisfies with its multipliers the
+// conditions of optimality of the penalised form and of complementarity.
 func TestRadiiOfManyScales(t *testing.T) {
 	type kind struct {
 		name    string

@@ -12,7 +12,8 @@ import (
 	"github.com/conetune/conetune/lower/design"
 )
 
-// Bounds of 24 decades, and lambda, too: an answer that is called solved is in the box, and its value is that of the dual function at its multipliers.
+// Bounds of 24 decades, and lambda, too: an answer that is called solved is in the box, and its value is that of
+// the dual function at its multipliers.
 func TestBoundsOfManyScales(t *testing.T) {
 	solved := 0
 	const instances = 200

@@ -213,7 +213,8 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, func(x [][]float64) problems.Fit { return m.fit(all, x) })
+	of := func(x [][]float64) problems.Fit { return m.fit(all, x) }
+	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, of)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -226,7 +227,8 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, func(x [][]float64) problems.Fit { return m.fit(all, x) })
+	of := func(x [][]float64) problems.Fit { return m.fit(all, x) }
+	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, of)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}

@@ -53,7 +53,8 @@ func shrunk(a, lambda []float64) []float64 {
 	return b
 }
 
-// A weight of 3e12, which a search may walk to, leaves those beside it as they are: in the final training, by the fit and by conic programs.
+// A weight of 3e12, which a search may walk to, leaves those beside it as they are: in the final training, by the
+// fit and by conic programs.
 func TestOneLargeWeight(t *testing.T) {
 	ctx := context.Background()
 	a := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}
@@ -119,8 +120,9 @@ func TestTrainingSaysHowItEnded(t *testing.T) {
 	require.Positive(t, inaccurate)
 }
 
-// A search along the hypergradient lets no weight grow beyond where its group is zero for certain, and the model that it ends with predicts: of these rows, one group's weight
-// went to 1e11, and no coefficient was left in the final training.
+// A search along the hypergradient lets no weight grow beyond where its group is zero for certain, and the model
+// that it ends with predicts: of these rows, one group's weight went to 1e11, and no coefficient was left in the
+// final training.
 func TestSearchKeepsWeights(t *testing.T) {
 	c, count, err := dataset.GroupedPreset("300-100-100-p600-m30")
 	require.NoError(t, err)

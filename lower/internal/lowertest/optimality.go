@@ -12,12 +12,15 @@ type Coefficients struct {
 	Norm, L1, L2 []float64
 }
 
-// Violation is by how much b misses the conditions of optimality: the largest distance of minus the gradient of the loss to the subdifferential of the penalties, each
-// coefficient j in a unit of its own, sqrt(2 scale (curvature_j + L2_j)), for a loss of the size scale with such second derivatives: a step of a coefficient that is
-// off by v units lowers the objective by about v^2 scale. So no weight, however large, hides what is wrong with another coefficient. For
-// v = -gradient - L2 b,
+// Violation is by how much b misses the conditions of optimality: the largest distance of minus the gradient of
+// the loss to the subdifferential of the penalties, each coefficient j in a unit of its own, sqrt(2 scale
+// (curvature_j + L2_j)), for a loss of the size scale with such second derivatives: a step of a coefficient that
+// is off by v units lowers the objective by about v^2 scale. So no weight, however large, hides what is wrong with
+// another coefficient. For v = -gradient - L2 b,
 //
-//	b_j != 0: |v_j - L1_j sign(b_j) - Norm_g b_j / |b^(g)||,   b_j = 0 beside others: |soft(v_j, L1_j)|,   b^(g) = 0: |soft(v_g, L1_g)| - Norm_g.
+//	b_j != 0:              |v_j - L1_j sign(b_j) - Norm_g b_j / |b^(g)||
+//	b_j = 0 beside others: |soft(v_j, L1_j)|
+//	b^(g) = 0:             |soft(v_g, L1_g)| - Norm_g.
 //
 // Coefficients of the unit 0, which the objective does not depend on, are left out. It is NaN where a number is.
 func (c Coefficients) Violation(b, gradient, curvature []float64, scale float64) float64 {

@@ -12,10 +12,11 @@ type Coefficients struct {
 	Norm, L1, L2 []float64
 }
 
-// Violation is by how much b misses the conditions of optimality: the largest distance of minus the gradient of
-// the loss to the subdifferential of the penalties, each coefficient j in a unit of its own, sqrt(2 scale
-// (curvature_j + L2_j)), for a loss of the size scale with such second derivatives: a step of a coefficient that
-// is off by v units lowers the objective by about v^2 scale. So no weight, however large, hides what is wrong with
+// Violation is by how much b misses the conditions of optimality: the largest distance of minus the gradient of the
+// loss to the subdifferential of the penalties, each coefficient j in a unit of its own, sqrt(2 scale h_j), where h_j is
+// the second derivative of the loss, of the size scale, plus L2_j and, in a group in use, Norm_g / |b^(g)|: what a
+// coefficient is off by, squared, is about what a step of it lowers the objective by, in units of scale. So no weight,
+// however large, hides what is wrong with
 // another coefficient. For v = -gradient - L2 b,
 //
 //	b_j != 0:              |v_j - L1_j sign(b_j) - Norm_g b_j / |b^(g)||
@@ -40,8 +41,10 @@ func (c Coefficients) Violation(b, gradient, curvature []float64, scale float64)
 		}
 	}
 	unit := make([]float64, len(b))
+	bend := make([]float64, len(b)) // second derivatives
 	for j, h := range curvature {
-		unit[j] = math.Sqrt(2 * scale * (h + at(c.L2, j)))
+		bend[j] = h + at(c.L2, j)
+		unit[j] = math.Sqrt(2 * scale * bend[j])
 	}
 	most := 0.0
 	for g, group := range c.Groups {
@@ -52,6 +55,7 @@ func (c Coefficients) Violation(b, gradient, curvature []float64, scale float64)
 		for _, j := range group {
 			if size > 0 {
 				pull[j] -= at(c.Norm, g) * (b[j] / size)
+				unit[j] = math.Sqrt(2 * scale * (bend[j] + at(c.Norm, g)/size))
 			} else {
 				pull[j] = 0
 			}

@@ -16,8 +16,7 @@ type Coefficients struct {
 // loss to the subdifferential of the penalties, each coefficient j in a unit of its own, sqrt(2 scale h_j), where h_j is
 // the second derivative of the loss, of the size scale, plus L2_j and, in a group in use, Norm_g / |b^(g)|: what a
 // coefficient is off by, squared, is about what a step of it lowers the objective by, in units of scale. So no weight,
-// however large, hides what is wrong with
-// another coefficient. For v = -gradient - L2 b,
+// however large, hides what is wrong with another coefficient. For v = -gradient - L2 b,
 //
 //	b_j != 0:              |v_j - L1_j sign(b_j) - Norm_g b_j / |b^(g)||
 //	b_j = 0 beside others: |soft(v_j, L1_j)|

@@ -20,7 +20,18 @@ func TestFormatsOfTables(t *testing.T) {
 	want := conetune(t, tune(testdata("mixed.csv"), "--save", model)...).object(t)["refit"]
 	predicted := conetune(t, "predict", "--model", model, "--data", testdata("mixed.csv")).ok(t)
 	require.Equal(t, 40, strings.Count(predicted, "\n"))
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed.arrow", "mixed-lz4.feather"} {
+	names := []string{"mixed.xlsx", "mixed.arrow", "mixed-lz4.feather"}
+	if readsParquet {
+		names = append(names, "mixed.parquet")
+	} else {
+		for _, args := range [][]string{tune(testdata("mixed.parquet")), {"predict", "--model", model, "--data", testdata("mixed.parquet")}} {
+			o := conetune(t, args...)
+			require.Equal(t, 2, o.code)
+			require.Contains(t, o.stderr, "mixed.parquet: is a Parquet file, which this build does not read: build the command with make, or with go build -tags parquet")
+			require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
+		}
+	}
+	for _, name := range names {
 		require.Equal(t, want, conetune(t, tune(testdata(name))...).object(t)["refit"], name)
 		require.Equal(t, predicted, conetune(t, "predict", "--model", model, "--data", testdata(name)).ok(t), name)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/arrow"
-	"github.com/conetune/conetune/table/parquet"
 	"github.com/conetune/conetune/table/xlsx"
 	"github.com/conetune/conetune/tune"
 )
@@ -72,7 +71,7 @@ func readAll(r io.Reader) ([]byte, error) {
 
 // otherFormats are those of tables that are not text.
 func otherFormats() []table.Format {
-	return []table.Format{xlsx.Format(), parquet.Format(), arrow.Format()}
+	return []table.Format{xlsx.Format(), parquetFormat(), arrow.Format()}
 }
 
 // table reads a table of columns.

@@ -36,7 +36,7 @@ func TestModules(t *testing.T) {
 			have[module] = true
 		}
 	}
-	out, err := exec.Command("go", "list", "-deps", "-tags=scs_go,osqp_go", "-json=Module", "../../cmd/conetune").Output()
+	out, err := exec.Command("go", "list", "-deps", "-tags=parquet,scs_go,osqp_go", "-json=Module", "../../cmd/conetune").Output()
 	if err != nil {
 		t.Skip("no go command here:", err)
 	}

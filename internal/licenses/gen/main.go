@@ -79,7 +79,7 @@ func generate(out string) error {
 func linked() ([]module, error) {
 	have := map[string]module{}
 	for _, b := range builds {
-		cmd := exec.Command("go", "list", "-deps", "-tags", b.tags, "-json=Module", "./cmd/conetune")
+		cmd := exec.Command("go", "list", "-deps", "-tags", "parquet,"+b.tags, "-json=Module", "./cmd/conetune")
 		cmd.Env = append(os.Environ(), "GOOS="+b.system, "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[b.tags == "scs,osqp"])
 		if b.system == "js" {
 			cmd.Env = append(cmd.Env, "GOARCH=wasm")

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
-	"compress/gzip"
 	"errors"
 	"io"
 	"io/fs"
@@ -110,7 +109,9 @@ func (in *input) open(o Options, joined bool, quoteSeparator byte) (_ *stream, e
 	if joined {
 		lines = &joiner{r: bufio.NewReaderSize(lines, headBytes), separator: quoteSeparator, first: true}
 	}
-	s.Source, err = textfile.NewSource(in.name, lines)
+	if s.Source, err = textfile.NewSource(in.name, lines); err != nil && s.packed == "" {
+		err = textfile.Misnamed(err)
+	}
 	return s, err
 }
 
@@ -143,17 +144,14 @@ func openFile(path string) (*os.File, error) {
 // unpack undoes the compression.
 func (s *stream) unpack(name string, r raw, size int64) (*bufio.Reader, error) {
 	plain := bufio.NewReaderSize(r, headBytes)
-	damaged := func(how string, err error) error {
-		return &textfile.Error{File: name, Reason: "the " + how + " data are damaged: " + err.Error(), Err: err}
-	}
 	var out io.Reader
 	magic, _ := plain.Peek(4)
 	switch head := string(magic); {
 	case strings.HasPrefix(head, "\x1f\x8b"):
 		s.packed = "gzip"
-		unpacked, err := gzip.NewReader(plain)
+		unpacked, err := textfile.Gunzip(plain)
 		if err != nil {
-			return nil, damaged(s.packed, err)
+			return nil, textfile.Damaged(name, s.packed, err)
 		}
 		out = unpacked
 	case strings.HasPrefix(head, "BZh"):
@@ -163,11 +161,11 @@ func (s *stream) unpack(name string, r raw, size int64) (*bufio.Reader, error) {
 		s.packed = "zstd"
 		unpacked, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1))
 		if err != nil {
-			return nil, damaged(s.packed, err)
+			return nil, textfile.Damaged(name, s.packed, err)
 		}
 		s.close = append(s.close, unpacked.Close)
 		out = unpacked
-	case head == "PK\x03\x04":
+	case head == "PK\x03\x04" || head == "PK\x05\x06": // the second one has no file
 		s.packed = "zip"
 		member, err := s.member(name, r, size)
 		if err != nil {
@@ -177,25 +175,7 @@ func (s *stream) unpack(name string, r raw, size int64) (*bufio.Reader, error) {
 	default:
 		return plain, nil
 	}
-	return bufio.NewReaderSize(&unpacker{out, s.packed}, headBytes), nil
-}
-
-// unpacker says what is damaged.
-type unpacker struct {
-	r   io.Reader
-	how string
-}
-
-func (u *unpacker) Read(p []byte) (int, error) {
-	n, err := u.r.Read(p)
-	if err != nil && err != io.EOF {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("the " + u.how + " data end too early, is the file complete?")
-		} else {
-			err = errors.New("the " + u.how + " data are damaged: " + err.Error())
-		}
-	}
-	return n, err
+	return bufio.NewReaderSize(textfile.Unpacked(out, s.packed), headBytes), nil
 }
 
 // member opens the one file of a zip archive.
@@ -205,7 +185,7 @@ func (s *stream) member(name string, r io.ReaderAt, size int64) (io.Reader, erro
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return fail("the zip data are damaged: "+err.Error(), err)
+		return nil, textfile.Damaged(name, "zip", err)
 	}
 	var files []*zip.File
 	var names []string
@@ -217,12 +197,15 @@ func (s *stream) member(name string, r io.ReaderAt, size int64) (io.Reader, erro
 			files, names = append(files, f), append(names, f.Name)
 		}
 	}
+	if len(files) == 0 {
+		return fail("is a zip archive without files, expected one with a table", nil)
+	}
 	if len(files) != 1 {
 		return fail("is a zip archive of "+plural(len(files), "file")+", expected one table: unpack it ("+list(names)+")", nil)
 	}
 	f, err := files[0].Open()
 	if err != nil {
-		return fail("the zip data are damaged: "+err.Error(), err)
+		return nil, textfile.Damaged(name, "zip", err)
 	}
 	s.close = append(s.close, func() { f.Close() })
 	return f, nil

@@ -407,3 +407,45 @@ func TestText(t *testing.T) {
 		require.Equal(t, "4 %", text)
 	}
 }
+
+// What is wrong with compressed data is said as it is: what follows them, what is missing, what is damaged, and archives without files.
+func TestDamagedPacks(t *testing.T) {
+	const text = "a,b,y\n1,2,3\n4,5,6\n7,8,9\n"
+	var b bytes.Buffer
+	g := gzip.NewWriter(&b)
+	_, err := g.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, g.Close())
+	gz := b.String()
+	const bz = "BZh91AY&SY\x00\x00\x00\x00" // the head of a block, and no more
+	for _, c := range []struct{ name, data, want string }{
+		{"f.gz", gz + "abc", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
+		{"f.gz", gz + "\n", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
+		{"f.gz", gz + strings.Repeat("\x00", 600) + "x", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
+		{"f.gz", gz + "\x1f\x8b", "f.gz: the gzip data end too early, is the file complete?"},
+		{"f.gz", gz[:len(gz)-3], "f.gz: the gzip data end too early, is the file complete?"},
+		{"f.gz", gz[:5], "f.gz: the gzip data end too early, is the file complete?"},
+		{"f.gz", "\x1f\x9b" + gz[2:], "f.gz: does not begin as gzip data do, which its name promises, and is not text either: is it damaged?"},
+		{"f.csv.bz2", "BZi91AY\x00", "f.csv.bz2: does not begin as bzip2 data do, which its name promises, and is not text either: is it damaged?"},
+		{"f.csv.bz2", bz, "f.csv.bz2: the bzip2 data end too early, is the file complete?"},
+		{"f.csv.bz2", bz[:5] + "\x00" + bz[6:], "f.csv.bz2: the bzip2 data are damaged: bad magic value found"},
+		{"f.csv", "a,b\n\x00,1\n", "f.csv: is binary, expected text"},
+		{"f.zip", "PK\x05\x06" + strings.Repeat("\x00", 18), "f.zip: is a zip archive without files, expected one with a table"},
+	} {
+		_, err := Decode(c.name, []byte(c.data), Options{})
+		require.EqualError(t, err, c.want)
+	}
+	for _, data := range []string{gz, gz + strings.Repeat("\x00", 600), gz + string(packedEmpty(t))} {
+		got, err := Decode("f.gz", []byte(data), Options{})
+		require.NoError(t, err)
+		require.Equal(t, 3, got.Rows())
+	}
+}
+
+// packedEmpty is a gzip member of nothing.
+func packedEmpty(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, gzip.NewWriter(&b).Close())
+	return b.Bytes()
+}

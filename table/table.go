@@ -73,6 +73,11 @@ func Decode(name string, text []byte, o Options) (*Table, error) {
 	return read(&input{name: name, text: text}, o)
 }
 
+// ReadAt is [Read] for so many bytes of r, which have a name in messages.
+func ReadAt(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
+	return read(&input{name: name, at: r, size: size}, o)
+}
+
 func read(in *input, o Options) (*Table, error) {
 	if t, err := in.readFormat(o); t != nil || err != nil {
 		return t, err

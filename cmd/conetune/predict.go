@@ -140,7 +140,7 @@ func (a *app) predictCommand() *cobra.Command {
 				}
 			}
 			form.whole = asJSON
-			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin, spooling: true}, form: form}, out, asJSON)
+			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin}, form: form}, out, asJSON)
 		},
 	}
 	fs := cmd.Flags()

@@ -192,13 +192,11 @@ func TestPredictLongInput(t *testing.T) {
 // Standard input that breaks off, or finds no room, is one error.
 func TestSpool(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)), iotest.ErrReader(errors.New("gone")))
-	_, _, err := spoolAll(broken)
-	require.EqualError(t, err, "standard input: cannot be read: gone")
-	_, _, err = spoolAll(iotest.ErrReader(errors.New("gone")))
-	require.EqualError(t, err, "standard input: cannot be read: gone")
+	require.EqualError(t, readStream("pipe", broken).err, "pipe: cannot be read: gone")
+	require.EqualError(t, readStream("pipe", iotest.ErrReader(errors.New("gone"))).err, "pipe: cannot be read: gone")
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
-	text, s, err := spoolAll(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)))
-	require.NoError(t, err)
-	require.Nil(t, s)
-	require.Len(t, text, spoolFrom+36)
+	s := readStream("pipe", strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)))
+	require.NoError(t, s.err)
+	require.Nil(t, s.put)
+	require.EqualValues(t, spoolFrom+36, s.text.Size())
 }

@@ -33,41 +33,71 @@ func (s *spool) close() {
 	}
 }
 
-// spoolFrom is the number of bytes of standard input that are held in memory, fewer where the budget of memory is less.
+// spoolFrom is the number of bytes of a stream that are held in memory, fewer where the budget of memory is less.
 const spoolFrom = 32 << 20
 
-// spoolAll reads standard input: all of it where that is short, and else into a temporary file, or where there can be none, as far as the budget of memory goes.
-func spoolAll(r io.Reader) (text []byte, s *spool, err error) {
-	most := min(spoolFrom, memory.Default())
-	text, err = io.ReadAll(io.LimitReader(r, most))
-	if err != nil {
-		return nil, nil, unreadable(err)
-	}
-	if int64(len(text)) < most {
-		return text, nil, nil
-	}
-	if s, err = newSpool(); err != nil {
-		text, err = readAll(io.MultiReader(bytes.NewReader(text), r))
-		return text, nil, err
-	}
-	if _, err = s.file.Write(text); err == nil {
-		_, err = io.Copy(s.file, r)
-	}
-	if err == nil {
-		s.size, err = s.file.Seek(0, io.SeekCurrent)
+// stream is all that came from a place that can be read once.
+type stream struct {
+	name string // in messages
+	text *io.SectionReader
+	put  *spool // where it was put aside, nil where it is in memory
+	err  error
+}
+
+// readStream reads a stream: into memory where it is short, and else into a temporary file, or where there can be none, as far as the budget of memory goes.
+func readStream(name string, r io.Reader) *stream {
+	s := &stream{name: name}
+	budget := memory.Default()
+	most := min(spoolFrom, budget)
+	text, err := io.ReadAll(io.LimitReader(r, most))
+	if err == nil && int64(len(text)) == most {
+		if s.put, err = newSpool(); err != nil {
+			var rest []byte
+			rest, err = io.ReadAll(io.LimitReader(r, budget-most))
+			if text = append(text, rest...); err == nil && int64(len(text)) == budget {
+				s.err = &formats.Error{File: name, Reason: "does not fit into the budget of memory, " + memory.Format(budget) + " (--memory SIZE or GOMEMLIMIT gives more); a file takes less"}
+				return s
+			}
+		} else if err = s.put.fill(text, r); err == nil {
+			s.text = io.NewSectionReader(s.put.file, 0, s.put.size)
+			return s
+		}
 	}
 	if err != nil {
 		s.close()
-		return nil, nil, unreadable(err)
+		s.err = unreadable(name, err)
+		return s
 	}
-	return nil, s, nil
+	s.text = io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text)))
+	return s
 }
 
-// unreadable is the error about standard input that cannot be read, or not be put aside.
-func unreadable(err error) error {
-	what := "cannot be read: "
-	if path := (*fs.PathError)(nil); errors.As(err, &path) && path.Op == "write" {
-		what = "cannot be put aside in a temporary file: "
+func (s *stream) close() {
+	if s.put != nil {
+		s.put.close()
+		s.put = nil
 	}
-	return &formats.Error{File: nameOfInput, Reason: what + err.Error(), Err: err}
+}
+
+// fill writes a text and the rest of a reader.
+func (s *spool) fill(text []byte, rest io.Reader) error {
+	if _, err := s.file.Write(text); err != nil {
+		return err
+	}
+	n, err := io.Copy(s.file, rest)
+	s.size = int64(len(text)) + n
+	return err
+}
+
+// unreadable is the error about a stream that cannot be read, or not be put aside.
+func unreadable(name string, err error) error {
+	what, path := "cannot be read: ", (*fs.PathError)(nil)
+	if errors.As(err, &path) {
+		if path.Op == "write" {
+			what = "cannot be put aside in a temporary file: "
+		} else {
+			err = path.Err
+		}
+	}
+	return &formats.Error{File: name, Reason: what + err.Error(), Err: err}
 }

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/formats"
-	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
@@ -24,49 +23,44 @@ import (
 // nameOfInput is standard input in messages.
 const nameOfInput = "standard input"
 
-// dataInput reads files of data, and standard input once for all who ask.
+// dataInput reads files of data. What can be read once only, standard input, a pipe or a device, is kept for all who ask.
 type dataInput struct {
-	stdin io.Reader
-	// spooling puts a long standard input aside into a temporary file, for those who read parts or lines.
-	spooling bool
-	spooled  *spool
-	text     []byte
-	err      error
-	read     bool
+	stdin   io.Reader
+	streams map[string]*stream // by their paths
 }
 
-// standard is what standard input holds, nil where it is spooled.
-func (in *dataInput) standard() ([]byte, error) {
-	if in.read {
-		return in.text, in.err
+// stream is the stream of a path, nil for a file, which can be read again.
+func (in *dataInput) stream(path string) *stream {
+	if s := in.streams[path]; s != nil {
+		return s
 	}
-	in.read = true
-	if in.spooling {
-		in.text, in.spooled, in.err = spoolAll(in.stdin)
+	name, from := path, in.stdin
+	if path == standardStream {
+		name = nameOfInput
 	} else {
-		in.text, in.err = readAll(in.stdin)
+		if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode().IsRegular() {
+			return nil
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil // and who reads it says why
+		}
+		defer f.Close()
+		from = f
 	}
-	return in.text, in.err
+	if in.streams == nil {
+		in.streams = map[string]*stream{}
+	}
+	s := readStream(name, from)
+	in.streams[path] = s
+	return s
 }
 
-// close gives back what is spooled.
+// close gives back what was put aside.
 func (in *dataInput) close() {
-	if in.spooled != nil {
-		in.spooled.close()
+	for _, s := range in.streams {
+		s.close()
 	}
-}
-
-// readAll reads standard input as far as the budget of memory goes.
-func readAll(r io.Reader) ([]byte, error) {
-	budget := memory.Default()
-	text, err := io.ReadAll(io.LimitReader(r, budget))
-	switch {
-	case err != nil:
-		return nil, unreadable(err)
-	case int64(len(text)) == budget:
-		return nil, &formats.Error{File: nameOfInput, Reason: "does not fit into the budget of memory, " + memory.Format(budget) + " (--memory SIZE or GOMEMLIMIT gives more); a file takes less"}
-	}
-	return text, nil
 }
 
 // otherFormats are those of tables that are not text.
@@ -77,45 +71,39 @@ func otherFormats() []table.Format {
 // table reads a table of columns.
 func (in *dataInput) table(path string, o table.Options) (*table.Table, error) {
 	o.Formats = otherFormats()
-	if path != standardStream {
+	s := in.stream(path)
+	switch {
+	case s == nil:
 		return table.Read(path, o)
+	case s.err != nil:
+		return nil, s.err
 	}
-	text, err := in.standard()
-	if err != nil {
-		return nil, err
-	}
-	return table.Decode(nameOfInput, text, o)
+	return table.ReadAt(s.name, s.text, s.text.Size(), o)
 }
 
 // tableParts reads a table of columns a part after another, see [table.ReadParts].
 func (in *dataInput) tableParts(path string, o table.Options, begin func(), hand func(*table.Table) error) ([]table.Finding, error) {
 	o.Formats = otherFormats()
-	if path != standardStream {
+	s := in.stream(path)
+	switch {
+	case s == nil:
 		return table.ReadParts(path, o, begin, hand)
+	case s.err != nil:
+		return nil, s.err
 	}
-	text, err := in.standard()
-	if err != nil {
-		return nil, err
-	}
-	if s := in.spooled; s != nil {
-		return table.ReadPartsAt(nameOfInput, s.file, s.size, o, begin, hand)
-	}
-	return table.DecodeParts(nameOfInput, text, o, begin, hand)
+	return table.ReadPartsAt(s.name, s.text, s.text.Size(), o, begin, hand)
 }
 
 // source opens a file of numbers.
 func (in *dataInput) source(path string) (*textfile.Source, error) {
-	if path != standardStream {
+	s := in.stream(path)
+	switch {
+	case s == nil:
 		return textfile.Open(path)
+	case s.err != nil:
+		return nil, s.err
 	}
-	text, err := in.standard()
-	if err != nil {
-		return nil, err
-	}
-	if s := in.spooled; s != nil {
-		return textfile.NewSource(nameOfInput, io.NewSectionReader(s.file, 0, s.size))
-	}
-	return textfile.NewSource(nameOfInput, bytes.NewReader(text))
+	return textfile.NewSource(s.name, io.NewSectionReader(s.text, 0, s.text.Size()))
 }
 
 // isLIBSVM says whether a file is in that format; one that cannot be read is not, and its reader says why.

@@ -130,6 +130,7 @@ func (a *app) tuneCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.data.input.stdin = a.stdin
+			defer f.data.input.close()
 			model, err := f.configured(args, cmd.Flags())
 			if err != nil {
 				return err

@@ -3,7 +3,6 @@ package textfile
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -70,7 +69,7 @@ func Open(path string) (*Source, error) {
 	s, err := NewSource(path, f)
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, Misnamed(err)
 	}
 	s.closer = f
 	if info.Mode().IsRegular() {
@@ -99,6 +98,7 @@ var signatures = []struct{ magic, name string }{
 	{"\xfd7zXZ\x00", "compressed by xz"},
 	{"\x28\xb5\x2f\xfd", "compressed by zstd"},
 	{"PK\x03\x04", "a zip archive or a spreadsheet"},
+	{"PK\x05\x06", "an empty zip archive"},
 	{"PAR1", "a Parquet file"},
 	{"\xff\xfe", "UTF-16 text"},
 	{"\xfe\xff", "UTF-16 text"},
@@ -117,7 +117,7 @@ func NewSource(name string, r io.Reader) (*Source, error) {
 	s.text = bufio.NewReaderSize(s.plain, room)
 	if magic, _ := s.text.Peek(2); string(magic) == "\x1f\x8b" {
 		s.packed = s.text
-		unpacked, err := gzip.NewReader(s.packed)
+		unpacked, err := Gunzip(s.packed)
 		if err != nil {
 			return nil, s.readError(s.line, err)
 		}
@@ -139,7 +139,7 @@ func NewSource(name string, r io.Reader) (*Source, error) {
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return nil, s.Errorf(0, "", "is binary, expected text")
+		return nil, &Error{File: name, Reason: "is binary, expected text", Err: errBinary}
 	}
 	return s, nil
 }
@@ -245,14 +245,12 @@ func (s *Source) Errorf(line int, field, format string, args ...any) *Error {
 
 func (s *Source) readError(line int, err error) *Error {
 	reason := "cannot be read: " + err.Error()
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		reason = "the gzip data end too early, is the file complete?"
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
-		reason = "the gzip data are damaged: " + err.Error()
-	}
+	var packed *damage
 	var cause *fs.PathError
-	if errors.As(err, &cause) {
+	switch {
+	case errors.As(err, &packed):
+		reason = packed.Error()
+	case errors.As(err, &cause):
 		reason = "cannot be read: " + cause.Err.Error()
 	}
 	return &Error{File: s.name, Line: line, Reason: reason, Err: err}

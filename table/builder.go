@@ -239,8 +239,12 @@ func (b *Builder) Time(i, j int, at time.Time) {
 // Tell adds to what the user should know of the file.
 func (b *Builder) Tell(f Finding) { b.table.findings = append(b.table.findings, f) }
 
-// Take counts bytes that the reader of the file keeps, beside those of the table.
-func (b *Builder) Take(n int64) { b.used += n; b.take(0) }
+// Take counts bytes that the reader of the file keeps beside those of the table, or gives back where they are negative. The error is that they do not fit.
+func (b *Builder) Take(n int64) error {
+	b.used += n
+	b.take(0)
+	return b.err
+}
 
 // take counts bytes.
 func (b *Builder) take(n int) {

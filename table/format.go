@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -40,7 +41,11 @@ func (in *input) readFormat(o Options) (t *Table, err error) {
 	}
 	f := o.Formats[k]
 	defer func() {
-		if panicked := recover(); panicked != nil {
+		switch panicked := recover().(type) {
+		case nil:
+		case runtime.Error: // an index, in the words of a programmer
+			t, err = nil, in.damaged(f.Name, errors.New("its parts contradict each other"))
+		default:
 			t, err = nil, in.damaged(f.Name, fmt.Errorf("%v", panicked))
 		}
 	}()

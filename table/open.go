@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -115,6 +117,9 @@ func (in *input) open(o Options, joined bool, quoteSeparator byte) (_ *stream, e
 	return s, err
 }
 
+// leastWindow is that of Zstandard that all decoders know (RFC 8878, 3.1.1.1.2).
+const leastWindow = 8 << 20
+
 // headBytes is how much of a text is looked at to find out what it is.
 const headBytes = 256 << 10
 
@@ -159,12 +164,12 @@ func (s *stream) unpack(name string, r raw, size int64) (*bufio.Reader, error) {
 		out = bzip2.NewReader(plain)
 	case head == "\x28\xb5\x2f\xfd":
 		s.packed = "zstd"
-		unpacked, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1))
+		unpacked, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(max(leastWindow, memory.Default()/4))))
 		if err != nil {
 			return nil, textfile.Damaged(name, s.packed, err)
 		}
 		s.close = append(s.close, unpacked.Close)
-		out = unpacked
+		out = windowed{unpacked}
 	case head == "PK\x03\x04" || head == "PK\x05\x06": // the second one has no file
 		s.packed = "zip"
 		member, err := s.member(name, r, size)
@@ -176,6 +181,17 @@ func (s *stream) unpack(name string, r raw, size int64) (*bufio.Reader, error) {
 		return plain, nil
 	}
 	return bufio.NewReaderSize(textfile.Unpacked(out, s.packed), headBytes), nil
+}
+
+// windowed says what a window that is too large is.
+type windowed struct{ r *zstd.Decoder }
+
+func (w windowed) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = fmt.Errorf("they ask for a window larger than a quarter of the budget of memory, %s (--memory SIZE or GOMEMLIMIT gives more)", memory.Format(memory.Default()))
+	}
+	return n, err
 }
 
 // member opens the one file of a zip archive.

@@ -50,7 +50,6 @@ type file struct {
 	dictionaries map[int64][]*array
 	builder      *table.Builder
 	sizes        map[int64]int64 // of dictionaries, in bytes
-	used         int64           // by all of them
 }
 
 func (f *file) tooLarge() error {
@@ -70,7 +69,11 @@ func (f *file) footer() (object, error) {
 	if string(end[4:]) != magic {
 		return object{}, errors.New("it does not end as such files do, is it complete?")
 	}
-	data := make([]byte, size(int64(binary.LittleEndian.Uint32(end[:])), f.size-ends-int64(len(magic))))
+	n := size(int64(binary.LittleEndian.Uint32(end[:])), f.size-ends-int64(len(magic)))
+	if int64(n) > f.budget {
+		return object{}, f.tooLarge()
+	}
+	data := make([]byte, n)
 	if _, err := f.r.ReadAt(data, f.size-ends-int64(len(data))); err != nil && err != io.EOF {
 		return object{}, err
 	}
@@ -98,7 +101,7 @@ func (f *file) readFile() error {
 	if err != nil {
 		return err
 	}
-	columns, err := schema(end.object(1))
+	columns, err := schema(end.object(1), f.budget)
 	if err != nil {
 		return err
 	}
@@ -178,13 +181,12 @@ func (f *file) readDictionaries(list []block, columns []field) error {
 			return err
 		}
 		if m.head.byte(2, 0) == 0 {
-			f.used -= f.sizes[id]
+			if err := f.builder.Take(-f.sizes[id]); err != nil {
+				return err
+			}
 			f.dictionaries[id], f.sizes[id] = nil, 0
 		}
-		f.sizes[id] += at.body
-		if f.used += at.body; f.used > f.budget {
-			return f.tooLarge()
-		}
+		f.sizes[id] += b.held
 		f.dictionaries[id] = append(f.dictionaries[id], a)
 	}
 	return nil
@@ -240,5 +242,5 @@ func (f *file) readBatch(at block, columns []field, line int32) (int32, error) {
 			}
 		}
 	}
-	return line, nil
+	return line, b.hold(-b.held)
 }

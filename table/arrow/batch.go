@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/conetune/conetune/table/internal/unpack"
 )
 
 // message is the head of a part of the file and where its data begin.
@@ -45,6 +46,9 @@ func (f *file) message(b block) (message, error) {
 	if b.at < 0 || b.head < 8 || b.head > most || b.body < 0 || b.at > f.size-b.head || b.body > f.size-b.head-b.at {
 		return message{}, errSize
 	}
+	if b.head > f.budget {
+		return message{}, f.tooLarge()
+	}
 	data := make([]byte, b.head)
 	if _, err := f.r.ReadAt(data, b.at); err != nil && err != io.EOF {
 		return message{}, err
@@ -67,6 +71,7 @@ type batch struct {
 	views    []int64 // how many buffers each column of views has
 	codec    int     // of compressed buffers, -1 for none
 	compress bool
+	held     int64 // bytes in memory
 }
 
 // node is how many cells of a column there are, and how many of them are missing.
@@ -170,8 +175,8 @@ func (b *batch) read(s span, least int) ([]byte, error) {
 	if s.from < 0 || s.size < 0 || s.from > b.m.size-s.size {
 		return nil, errSize
 	}
-	if s.size > b.f.budget {
-		return nil, b.f.tooLarge()
+	if err := b.hold(s.size); err != nil {
+		return nil, err
 	}
 	data := make([]byte, s.size)
 	if _, err := b.f.r.ReadAt(data, b.m.body+s.from); err != nil && err != io.EOF {
@@ -189,56 +194,43 @@ func (b *batch) read(s span, least int) ([]byte, error) {
 	return data, nil
 }
 
+// hold counts bytes that are about to be taken, or are given back.
+func (b *batch) hold(n int64) error {
+	if n > b.f.budget {
+		return b.f.tooLarge()
+	}
+	b.held += n
+	return b.f.builder.Take(n)
+}
+
 // unpack undoes the compression of a buffer, which begins with its size, or -1 where it is none. Room is made as data come, not for what the file says.
 func (b *batch) unpack(data []byte) ([]byte, error) {
 	if len(data) < 8 {
 		return nil, errParts
 	}
 	n := int64(binary.LittleEndian.Uint64(data))
-	data = data[8:]
+	packed := data[8:]
 	switch {
 	case n == -1:
-		return data, nil
+		return packed, nil
 	case n < 0:
 		return nil, errSize
-	case n > b.f.budget:
-		return nil, b.f.tooLarge()
+	}
+	if err := b.hold(n); err != nil {
+		return nil, err
 	}
 	var out []byte
 	var err error
 	if b.codec == codecZstd {
-		out, err = unpackZstd(data, n)
+		out, err = unpack.Zstd(packed, n)
 	} else {
-		out, err = readUpTo(lz4.NewReader(bytes.NewReader(data)), n)
+		out, err = unpack.UpTo(lz4.NewReader(bytes.NewReader(packed)), n)
 	}
 	if err == nil && int64(len(out)) != n {
 		err = errors.New("a part of it has another size than it says")
 	}
-	return out, err
-}
-
-// readUpTo reads at most one byte more than n.
-func readUpTo(r io.Reader, n int64) ([]byte, error) {
-	var out bytes.Buffer
-	_, err := io.Copy(&out, io.LimitReader(r, n+1))
-	return out.Bytes(), err
-}
-
-// unpackZstd undoes Zstandard. Few bytes are unpacked at once, and many through a window, for which there is no more room than they would need.
-func unpackZstd(data []byte, n int64) ([]byte, error) {
-	const few, mostWindow = 4 << 20, 128 << 20
-	if n <= few {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(few), zstd.WithDecoderMaxWindow(mostWindow))
-		if err != nil {
-			return nil, err
-		}
-		defer d.Close()
-		return d.DecodeAll(data, nil)
-	}
-	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(min(max(2*few, n), mostWindow))))
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	return readUpTo(d, n)
+	return out, b.hold(-int64(len(data)))
 }

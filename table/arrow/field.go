@@ -48,26 +48,38 @@ type field struct {
 	children []field
 }
 
-// mostFields and mostDepth bound a schema: one part of it may stand for many.
-const mostFields, mostDepth = 1 << 20, 64
+// mostFields and mostDepth bound a schema: one part of it may stand for many. fieldBytes is what a column takes in memory, beside its name.
+const mostFields, mostDepth, fieldBytes = 1 << 20, 64, 512
 
 var errSchema = errors.New("its columns stand in each other too often")
 
-// schema reads the columns.
-func schema(o object) ([]field, error) {
+// schemaReader reads the columns, as many as there is room for.
+type schemaReader struct {
+	fields int // that may come
+	names  int // the bytes of their names that may come
+}
+
+// schema reads the columns within so many bytes.
+func schema(o object, budget int64) ([]field, error) {
 	if o.data == nil || o.short(0, 0) != 0 {
 		return nil, errors.New("its numbers are not written in the order of bytes that is read, or it has no schema")
 	}
-	left := mostFields
-	return fields(o.objects(1), &left, 0)
+	const shared = 4 // columns may have their names in common
+	r := &schemaReader{int(min(mostFields, budget/fieldBytes)), shared * len(o.data)}
+	return r.read(o, 1, 0)
 }
 
-func fields(list []object, left *int, depth int) (out []field, err error) {
-	for _, o := range list {
-		if *left--; *left < 0 || depth > mostDepth {
+// read reads list k of a table.
+func (r *schemaReader) read(parent object, k, depth int) (out []field, err error) {
+	from, n := parent.list(k, 4)
+	for i := range n {
+		o := object{parent.data, parent.follow(from + 4*i)}
+		f := field{name: o.text(0), kind: kind(o.byte(2, 0))}
+		r.fields--
+		r.names -= len(f.name)
+		if r.fields < 0 || r.names < 0 || depth > mostDepth {
 			return nil, errSchema
 		}
-		f := field{name: o.text(0), kind: kind(o.byte(2, 0))}
 		f.typed(o.object(3))
 		if d := o.object(4); d.data != nil {
 			f.id = d.long(0)
@@ -77,7 +89,7 @@ func fields(list []object, left *int, depth int) (out []field, err error) {
 			}
 			f.index = &index
 		}
-		if f.children, err = fields(o.objects(5), left, depth+1); err != nil {
+		if f.children, err = r.read(o, 5, depth+1); err != nil {
 			return nil, err
 		}
 		out = append(out, f)

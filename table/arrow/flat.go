@@ -108,15 +108,6 @@ func (o object) list(k, size int) (from, n int) {
 	return from, int(count)
 }
 
-// objects are a list of tables.
-func (o object) objects(k int) (list []object) {
-	from, n := o.list(k, 4)
-	for i := range n {
-		list = append(list, object{o.data, o.follow(from + 4*i)})
-	}
-	return list
-}
-
 // longAt is a number of a list of structures.
 func (o object) longAt(at int) int64 { return int64(binary.LittleEndian.Uint64(o.data[at:])) }
 

@@ -38,6 +38,9 @@ func (f *file) block(at int64) (*block, error) {
 	if n > most || at > f.size-prefix-n {
 		return nil, io.ErrUnexpectedEOF
 	}
+	if n > f.budget {
+		return nil, f.tooLarge()
+	}
 	head := make([]byte, n)
 	if _, err := f.r.ReadAt(head, at+prefix); err != nil && err != io.EOF {
 		return nil, err
@@ -63,7 +66,7 @@ func (f *file) readStream() error {
 		}
 		switch {
 		case columns == nil && m.kind == schemaMessage:
-			if columns, err = schema(m.head); err == nil {
+			if columns, err = schema(m.head, f.budget); err == nil {
 				err = f.begin(columns)
 			}
 		case columns == nil || m.kind == schemaMessage:

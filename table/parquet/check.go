@@ -6,51 +6,61 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// checkPages goes through the pages of a column before the library reads them, which makes room for as many values as the runs of a page say they have: a page
-// may not say more than its header, nor that more than the part of the file.
-func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData, optional bool, budget int64) error {
-	from := c.DataPageOffset
-	if c.DictionaryPageOffset > 0 && c.DictionaryPageOffset < from {
-		from = c.DictionaryPageOffset
+// checkPages goes through the pages of a part of a column before the library reads them, which makes room for as many values as a page says that it has: a page
+// may not say more than it holds, nor more than the part of the file. It returns what the largest page and the dictionary take in memory, at most the budget.
+func checkPages(r io.ReaderAt, size int64, data *format.ColumnMetaData, c *column, budget int64) (held int64, err error) {
+	from := data.DataPageOffset
+	if data.DictionaryPageOffset > 0 && data.DictionaryPageOffset < from {
+		from = data.DictionaryPageOffset
 	}
-	if from < 0 || c.TotalCompressedSize < 0 || from > size-c.TotalCompressedSize {
-		return errors.New("a column of it stands outside of the file")
+	if from < 0 || data.TotalCompressedSize < 0 || from > size-data.TotalCompressedSize {
+		return 0, errors.New("a column of it stands outside of the file")
 	}
-	rest := io.NewSectionReader(r, from, c.TotalCompressedSize)
-	codec := parquet.LookupCompressionCodec(c.Codec)
-	for values, at := int64(0), int64(0); values < c.NumValues; {
+	rest := io.NewSectionReader(r, from, data.TotalCompressedSize)
+	page, dictionary := int64(0), int64(0)
+	for values, at := int64(0), int64(0); values < data.NumValues; {
 		head, n, err := headOf(rest, at)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		at += n
 		packed := int64(head.CompressedPageSize)
-		if packed < 0 || packed > c.TotalCompressedSize-at || head.UncompressedPageSize < 0 || int64(head.UncompressedPageSize) > budget {
-			return fmt.Errorf("a page says that it has %d bytes", packed)
+		if packed < 0 || packed > data.TotalCompressedSize-at || head.UncompressedPageSize < 0 {
+			return 0, fmt.Errorf("a page says that it has %d bytes", packed)
 		}
-		page := make([]byte, packed)
-		if _, err := rest.ReadAt(page, at); err != nil && err != io.EOF {
-			return err
+		p := pageCheck{head: head, column: c, codec: data.Codec, left: data.NumValues - values}
+		if p.held = packed + int64(head.UncompressedPageSize); p.held > budget {
+			return 0, errBudget
+		}
+		p.data = make([]byte, packed)
+		if _, err := rest.ReadAt(p.data, at); err != nil && err != io.EOF {
+			return 0, err
 		}
 		at += packed
-		p := pageCheck{head, page, optional, c.Codec, codec}
-		n, err = p.values()
-		if err != nil {
-			return err
-		}
-		if n < 0 || n > c.NumValues-values {
-			return fmt.Errorf("a page says that it has %d values", n)
+		if n, err = p.values(); err != nil {
+			return 0, err
 		}
 		values += n
+		if head.Type == format.DictionaryPage {
+			dictionary = max(dictionary, p.held)
+		} else {
+			page = max(page, p.held)
+		}
+		if page+dictionary > budget {
+			return 0, errBudget
+		}
 	}
-	return nil
+	return page + dictionary, nil
 }
+
+// errBudget is what does not fit.
+var errBudget = errors.New("a page of it does not fit into the budget of memory")
 
 // headOf reads the head of a page, and how long it is: most are short, but it may have texts.
 func headOf(r *io.SectionReader, at int64) (*format.PageHeader, int64, error) {
@@ -79,27 +89,30 @@ func headOf(r *io.SectionReader, at int64) (*format.PageHeader, int64, error) {
 
 // pageCheck is a page as the file has it.
 type pageCheck struct {
-	head     *format.PageHeader
-	data     []byte
-	optional bool
-	kind     format.CompressionCodec
-	codec    interface {
-		Decode(dst, src []byte) ([]byte, error)
-	}
+	head   *format.PageHeader
+	data   []byte
+	column *column
+	codec  format.CompressionCodec
+	left   int64 // values that it may have
+	held   int64 // what it takes in memory
 }
 
 var errRuns = errors.New("the runs of a page have more values than the page")
 
 // values is how many a page has, once it was found not to say more.
 func (p *pageCheck) values() (int64, error) {
+	size := int64(p.head.UncompressedPageSize)
 	switch p.head.Type {
 	case format.DataPage:
 		h := p.head.DataPageHeader.V
-		data, err := p.unpack(p.data)
+		if err := p.count(int64(h.NumValues)); err != nil {
+			return 0, err
+		}
+		data, err := unpacked(p.codec, p.data, size)
 		if err != nil {
 			return 0, err
 		}
-		if p.optional {
+		if p.column.optional {
 			if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
 				return 0, errRuns
 			}
@@ -109,58 +122,88 @@ func (p *pageCheck) values() (int64, error) {
 			}
 			data = data[4+n:]
 		}
-		return int64(h.NumValues), encoded(data, h.Encoding, int64(h.NumValues))
+		return int64(h.NumValues), p.encoded(data, h.Encoding, int64(h.NumValues))
 	case format.DataPageV2:
 		h := p.head.DataPageHeaderV2.V
+		if err := p.count(int64(h.NumValues)); err != nil {
+			return 0, err
+		}
 		levels := int64(h.DefinitionLevelsByteLength)
 		if levels < 0 || h.RepetitionLevelsByteLength != 0 || levels > int64(len(p.data)) || !runs(p.data[:levels], 1, int64(h.NumValues)) {
 			return 0, errRuns
 		}
 		data := p.data[levels:]
-		if !h.IsCompressed.Valid || h.IsCompressed.V {
+		if (!h.IsCompressed.Valid || h.IsCompressed.V) && len(data) > 0 {
 			var err error
-			if data, err = p.unpack(data); err != nil {
+			if data, err = unpacked(p.codec, data, size-levels); err != nil {
 				return 0, err
 			}
 		}
-		return int64(h.NumValues), encoded(data, h.Encoding, int64(h.NumValues))
-	default:
-		_, err := p.unpack(p.data)
-		return 0, err
+		return int64(h.NumValues), p.encoded(data, h.Encoding, int64(h.NumValues))
+	case format.DictionaryPage:
+		data, err := unpacked(p.codec, p.data, size)
+		if err != nil {
+			return 0, err
+		}
+		n := int64(p.head.DictionaryPageHeader.V.NumValues)
+		if n < 0 || n > int64(len(data))/p.column.width {
+			return 0, fmt.Errorf("a dictionary of %d bytes says that it has %d values", len(data), n)
+		}
+		p.held += int64(len(data)) + wordBytes*n
+		return 0, nil
+	default: // which the library passes over
+		return 0, nil
 	}
 }
 
-// unpack undoes the compression.
-func (p *pageCheck) unpack(data []byte) ([]byte, error) {
-	if p.kind == format.Uncompressed || len(data) == 0 {
-		return data, nil
+// wordBytes is what a value takes beside its text: where it begins, or its place in the dictionary, and its level.
+const wordBytes = 9
+
+// count counts the values of a page.
+func (p *pageCheck) count(n int64) error {
+	if n < 0 || n > p.left {
+		return fmt.Errorf("a page says that it has %d values", n)
 	}
-	if p.kind == format.Snappy { // which makes room for what the data say
-		if n, k := binary.Uvarint(data); k <= 0 || n > uint64(p.head.UncompressedPageSize) {
-			return nil, errors.New("a page says that it is larger than its header")
-		}
-	}
-	return p.codec.Decode(nil, data)
+	p.held += (wordBytes + p.column.width) * n // both are less than 2^31
+	return nil
 }
 
 // oldDictionary is RLEDictionary as the first version of the format had it.
 const oldDictionary format.Encoding = 2
 
 // encoded says whether the values of a page are no more than it has.
-func encoded(data []byte, encoding format.Encoding, values int64) error {
+func (p *pageCheck) encoded(data []byte, encoding format.Encoding, values int64) error {
 	ok := true
 	switch encoding {
 	case oldDictionary, format.RLEDictionary:
 		ok = len(data) == 0 || data[0] <= 32 && runs(data[1:], int(data[0]), values)
 	case format.RLE:
 		ok = len(data) >= 4 && runs(data[4:], 1, values)
-	case format.DeltaBinaryPacked, format.DeltaLengthByteArray, format.DeltaByteArray:
-		ok = deltas(data, values)
+	case format.DeltaBinaryPacked:
+		_, ok = differences(data, values, func(int64) bool { return true })
+	case format.DeltaLengthByteArray:
+		ok = p.texts(data, 1, values)
+	case format.DeltaByteArray: // what a text shares with the one before, and the rest of it
+		ok = p.texts(data, 2, values)
 	}
 	if !ok {
 		return errRuns
 	}
 	return nil
+}
+
+// texts counts those of a page, whose lengths come first, as so many lists of differences.
+func (p *pageCheck) texts(data []byte, lists int, values int64) (ok bool) {
+	for range lists {
+		add := func(length int64) bool {
+			p.held += max(length, 0)
+			return 0 <= length && length <= math.MaxInt32 && p.held < math.MaxInt64/4
+		}
+		if data, ok = differences(data, values, add); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // runs says whether runs of values of so many bits, repeated or packed by eight, are no more than the values.
@@ -183,15 +226,75 @@ func runs(data []byte, bits int, values int64) bool {
 	return true
 }
 
-// deltas says whether the head of differences has sizes of blocks that programs write, and no more values than the page.
-func deltas(data []byte, values int64) bool {
+// differences goes through values as their differences, of at most so many bits in each small block (Parquet's encoding DELTA_BINARY_PACKED), and returns what follows them. False
+// means that they are damaged, more than so many, or not wanted.
+func differences(data []byte, values int64, want func(v int64) bool) (rest []byte, ok bool) {
 	const mostBlock = 1 << 16
-	for _, most := range []uint64{mostBlock, mostBlock, uint64(max(values, 0))} {
-		n, k := binary.Uvarint(data)
-		if k <= 0 || n > most {
-			return false
+	var head [4]uint64 // values of a block, small blocks of it, all values, and the first one
+	for k, most := range [4]uint64{mostBlock, mostBlock, uint64(values), math.MaxUint64} {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > most {
+			return nil, false
 		}
-		data = data[k:]
+		head[k], data = n, data[size:]
 	}
-	return true
+	small, left := int(head[1]), int64(head[2])
+	if left == 0 {
+		return data, true
+	}
+	if small == 0 || head[0]%uint64(8*small) != 0 {
+		return nil, false
+	}
+	each := int64(head[0]) / int64(small)
+	v := zigzag(head[3])
+	if !want(v) {
+		return nil, false
+	}
+	for left--; left > 0; {
+		least, size := binary.Uvarint(data)
+		if size <= 0 || len(data) < size+small {
+			return nil, false
+		}
+		widths := data[size : size+small]
+		data = data[size+small:]
+		for _, width := range widths {
+			if left == 0 {
+				break
+			}
+			if width > 64 {
+				return nil, false
+			}
+			packed := data[:min(len(data), int(each)*int(width)/8)] // the last one may be cut
+			data = data[len(packed):]
+			for k := range min(each, left) {
+				v += zigzag(least) + int64(bitsAt(packed, int(k)*int(width), int(width)))
+				if !want(v) {
+					return nil, false
+				}
+			}
+			left -= min(each, left)
+		}
+		if each == 0 {
+			return nil, false
+		}
+	}
+	return data, true
+}
+
+func zigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }
+
+// bitsAt are so many bits from a place on, the lowest first; those beyond the end are zero.
+func bitsAt(data []byte, at, width int) (v uint64) {
+	for k := 0; k < width; {
+		place := at + k
+		if place/8 >= len(data) {
+			break
+		}
+		v |= uint64(data[place/8]>>(place%8)) << k
+		k += 8 - place%8
+	}
+	if width < 64 {
+		v &= 1<<width - 1
+	}
+	return v
 }

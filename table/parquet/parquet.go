@@ -14,6 +14,8 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/internal/textfile"
@@ -35,6 +37,7 @@ func is(r io.ReaderAt, size int64) bool {
 type column struct {
 	index    int // among the leaves of the file
 	optional bool
+	width    int64 // the bytes of a value, of a text those of its length
 	put      func(b *table.Builder, i, j int, v parquet.Value)
 }
 
@@ -58,7 +61,7 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 			other = append(other, c.Name())
 			continue
 		}
-		names, columns = append(names, c.Name()), append(columns, column{int(c.Index()), c.Optional(), put})
+		names, columns = append(names, c.Name()), append(columns, column{int(c.Index()), c.Optional(), widthOf(c.Type()), put})
 	}
 	if len(names) == 0 && len(other) > 0 {
 		return nil, &textfile.Error{File: file, Reason: "has no column of numbers, texts, truth values or dates"}
@@ -66,7 +69,12 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	if f.NumRows() > mostRows {
 		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", f.NumRows(), mostRows)}
 	}
-	if err := check(file, r, size, f, columns); err != nil {
+	held, err := check(r, size, f, columns)
+	if err == errBudget {
+		budget := memory.Format(memory.Default())
+		return nil, &textfile.Error{File: file, Reason: errBudget.Error() + ", " + budget + " (--memory SIZE or GOMEMLIMIT gives more)"}
+	}
+	if err != nil {
 		return nil, err
 	}
 	b, err := table.NewBuilder(file, names, 0, false)
@@ -74,6 +82,9 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 		return nil, err
 	}
 	b.Heed(o)
+	if err := b.Take(held); err != nil {
+		return nil, err
+	}
 	if len(other) > 0 {
 		b.LeftOut(other)
 	}
@@ -106,11 +117,15 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	if string(end[4:]) != "PAR1" {
 		return errors.New("it does not end as such files do, is it complete?")
 	}
-	if n := int64(binary.LittleEndian.Uint32(end[:])); n > size-ends-4 {
+	n := int64(binary.LittleEndian.Uint32(end[:]))
+	if n > size-ends-4 {
 		return fmt.Errorf("its description has %d bytes, the file %d", n, size)
 	}
-	text := make([]byte, binary.LittleEndian.Uint32(end[:]))
-	if _, err := r.ReadAt(text, size-ends-int64(len(text))); err != nil && err != io.EOF {
+	if n > memory.Default()/4 {
+		return fmt.Errorf("its description has %d bytes, which do not fit into the budget of memory", n)
+	}
+	text := make([]byte, n)
+	if _, err := r.ReadAt(text, size-ends-n); err != nil && err != io.EOF {
 		return err
 	}
 	c := compact{data: text}
@@ -120,31 +135,76 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	if int64(c.items) > memory.Default()/itemSize {
 		return fmt.Errorf("its description lists %d things, which do not fit into the budget of memory", c.items)
 	}
-	return nil
+	return checkDepth(text)
 }
 
-// check refuses a file that says more than it has, or whose largest part for a column is beyond the budget: a page of it may be as large.
-func check(file string, r io.ReaderAt, size int64, f *parquet.File, columns []column) error {
-	budget := memory.Default()
-	for g := range f.Metadata().RowGroups {
-		group := &f.Metadata().RowGroups[g]
-		for _, c := range columns {
-			if c.index < 0 || c.index >= len(group.Columns) {
-				return errors.New("a part of it lacks a column")
+// checkDepth bounds columns within each other, whose names the library writes out for each.
+func checkDepth(description []byte) error {
+	var protocol thrift.CompactProtocol
+	var file format.FileMetaData
+	if err := thrift.NewDecoder(protocol.NewReaderFromBytes(description)).Decode(&file); err != nil {
+		return err
+	}
+	const mostDepth = 128
+	var open []int32 // children that are still to come, of each column that is not at its end
+	for k := range file.Schema {
+		if n := file.Schema[k].NumChildren; n.Valid && n.V > 0 {
+			if open = append(open, n.V); len(open) > mostDepth {
+				return errors.New("its columns stand in each other too often")
 			}
-			data := &group.Columns[c.index].MetaData
-			if data.TotalUncompressedSize > budget {
-				return &textfile.Error{File: file, Reason: "a column of it does not fit into the budget of memory, " + memory.Format(budget) + " (--memory SIZE or GOMEMLIMIT gives more)"}
+			continue
+		}
+		for len(open) > 0 {
+			if open[len(open)-1]--; open[len(open)-1] > 0 {
+				break
 			}
-			if data.NumValues != group.NumRows {
-				return fmt.Errorf("a column has %d values in %d rows", data.NumValues, group.NumRows)
-			}
-			if err := checkPages(r, size, data, c.optional, budget); err != nil {
-				return err
-			}
+			open = open[:len(open)-1]
 		}
 	}
 	return nil
+}
+
+// widthOf is the bytes of a value as the file has it, of a text those of its length; 1 for a truth value, which has less.
+func widthOf(t parquet.Type) int64 {
+	switch t.Kind() {
+	case parquet.Boolean:
+		return 1
+	case parquet.Int64, parquet.Double:
+		return 8
+	case parquet.Int96:
+		return 12
+	case parquet.FixedLenByteArray:
+		return max(1, int64(t.Length()))
+	}
+	return 4
+}
+
+// check refuses a file that says more than it has, and returns what the pages of its columns take in memory: those of one group of rows are open at the same time.
+func check(r io.ReaderAt, size int64, f *parquet.File, columns []column) (held int64, err error) {
+	budget := memory.Default()
+	for g := range f.Metadata().RowGroups {
+		group := &f.Metadata().RowGroups[g]
+		open := int64(0)
+		for k := range columns {
+			c := &columns[k]
+			if c.index < 0 || c.index >= len(group.Columns) {
+				return 0, errors.New("a part of it lacks a column")
+			}
+			data := &group.Columns[c.index].MetaData
+			if data.NumValues != group.NumRows {
+				return 0, fmt.Errorf("a column has %d values in %d rows", data.NumValues, group.NumRows)
+			}
+			n, err := checkPages(r, size, data, c, budget)
+			if err != nil {
+				return 0, err
+			}
+			if open += n; open > budget {
+				return 0, errBudget
+			}
+		}
+		held = max(held, open)
+	}
+	return held, nil
 }
 
 // cursor reads the values of a column one after the other.

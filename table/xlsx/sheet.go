@@ -42,6 +42,8 @@ type sheetReader struct {
 	cells []cell
 	batch [][]cell
 	lines []int32
+	held  int64 // by the cells of the batch and of the row, in bytes
+	inRow int64 // by those of the row
 
 	failed     int // cells that hold an error
 	notReady   int // formulas without a value
@@ -134,7 +136,7 @@ func (s *sheetReader) startRow(number string) error {
 	if s.row <= before || s.row > mostRows {
 		return fmt.Errorf("row %d stands after row %d", s.row, before)
 	}
-	s.cells = s.cells[:0]
+	s.cells, s.inRow = s.cells[:0], 0
 	return nil
 }
 
@@ -189,6 +191,7 @@ func (s *sheetReader) endCell(c *openCell) error {
 		if c.formula {
 			s.notReady++
 			s.cells = append(s.cells, cell{column: c.column})
+			return s.hold(cellBytes)
 		}
 		return nil
 	}
@@ -232,7 +235,21 @@ func (s *sheetReader) endCell(c *openCell) error {
 		return nil
 	}
 	s.cells = append(s.cells, out)
-	return nil
+	return s.hold(cellBytes + int64(len(value)))
+}
+
+// cellBytes is what a cell takes in the batch, beside its text.
+const cellBytes = 160
+
+// hold counts bytes.
+func (s *sheetReader) hold(n int64) error {
+	s.held += n
+	s.inRow += n
+	if s.builder != nil {
+		return s.builder.Take(n)
+	}
+	s.book.used += n
+	return s.book.room()
 }
 
 // endRow keeps the cells of a row that has some.
@@ -250,7 +267,7 @@ func (s *sheetReader) endRow() error {
 		if s.beyond++; s.beyond == 1 {
 			s.beyondRow, s.beyondCell = s.row, nameOf(last.column)
 		}
-		return nil
+		return s.hold(-s.inRow)
 	}
 	s.batch = append(s.batch, append([]cell(nil), s.cells...))
 	s.lines = append(s.lines, int32(s.row))
@@ -288,7 +305,9 @@ func (s *sheetReader) start() (bool, error) {
 		return false, err
 	}
 	s.builder.Heed(s.options)
-	s.builder.Take(s.book.used)
+	if err := s.builder.Take(s.book.used); err != nil {
+		return false, err
+	}
 	if names {
 		s.cells = s.cells[:0]
 	}
@@ -325,8 +344,9 @@ func (s *sheetReader) flush() error {
 			}
 		}
 	}
+	clear(s.batch)
 	s.batch, s.lines = s.batch[:0], s.lines[:0]
-	return nil
+	return s.hold(-s.held)
 }
 
 // end ends the table of a sheet of a workbook with so many, the first one if none was named.

@@ -1,0 +1,240 @@
+package table_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	goparquet "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/table"
+)
+
+// encodedRow has a column in each encoding.
+type encodedRow struct {
+	Plain   string   `parquet:"plain"`
+	Dict    string   `parquet:"dict,dict"`
+	Delta   string   `parquet:"delta,delta"`
+	Count   int64    `parquet:"count,delta"`
+	Split   float64  `parquet:"split,split"`
+	Maybe   *float64 `parquet:"maybe"`
+	Truth   bool     `parquet:"truth"`
+	Fixed   [2]byte  `parquet:"fixed"`
+	Ordered int32    `parquet:"ordered,dict"`
+}
+
+var codecs = map[string]compress.Codec{"plain": &goparquet.Uncompressed, "snappy": &goparquet.Snappy, "gzip": &goparquet.Gzip, "brotli": &goparquet.Brotli, "zstd": &goparquet.Zstd, "lz4": &goparquet.Lz4Raw}
+
+// ofCodec is a Parquet file of 300 rows.
+func ofCodec(t testing.TB, codec string, version int) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w := goparquet.NewGenericWriter[encodedRow](&file, goparquet.Compression(codecs[codec]), goparquet.DataPageVersion(version), goparquet.PageBufferSize(2000))
+	for i := range 300 {
+		r := encodedRow{"text " + strconv.Itoa(i), "level" + strconv.Itoa(i%3), fmt.Sprintf("prefix%04d", i), int64(i * i), float64(i) / 8, nil, i%2 == 0, [2]byte{1, byte(i)}, int32(i % 7)}
+		if half := float64(i) / 2; i%5 > 0 {
+			r.Maybe = &half
+		}
+		_, err := w.Write([]encodedRow{r})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return file.Bytes()
+}
+
+// Parquet files of every codec and encoding, with pages of both versions, are read.
+func TestParquetCodecs(t *testing.T) {
+	for codec := range codecs {
+		for version := 1; version <= 2; version++ {
+			tab, err := decodeKnown("f.parquet", ofCodec(t, codec, version), "")
+			require.NoError(t, err, codec)
+			require.Equal(t, 300, tab.Rows())
+			for j, want := range []string{"text 201", "level0", "prefix0201", "40401", "25.125", "100.5", "False"} {
+				got, err := tab.Text(201, j)
+				require.NoError(t, err)
+				require.Equal(t, want, got, "%s, %s", codec, tab.Names()[j])
+			}
+		}
+	}
+}
+
+// packs are texts in all ways of compression.
+func packs(t testing.TB, text []byte) map[string][]byte {
+	t.Helper()
+	var gz, zst, zipped bytes.Buffer
+	g := gzip.NewWriter(&gz)
+	z, err := zstd.NewWriter(&zst)
+	require.NoError(t, err)
+	archive := zip.NewWriter(&zipped)
+	member, err := archive.Create("table.csv")
+	require.NoError(t, err)
+	for _, w := range []io.Writer{g, z, member} {
+		_, err := w.Write(text)
+		require.NoError(t, err)
+	}
+	for _, c := range []io.Closer{g, z, archive} {
+		require.NoError(t, c.Close())
+	}
+	return map[string][]byte{"f.csv.gz": gz.Bytes(), "f.csv.zst": zst.Bytes(), "f.zip": zipped.Bytes()}
+}
+
+// rezipped is an archive with one of its files damaged.
+func rezipped(text []byte, which int, damage func([]byte) []byte) []byte {
+	from, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		return text
+	}
+	var out bytes.Buffer
+	to := zip.NewWriter(&out)
+	for k, f := range from.File {
+		r, _ := f.Open()
+		part, _ := io.ReadAll(r)
+		if k == which%len(from.File) {
+			part = damage(part)
+		}
+		w, _ := to.Create(f.Name)
+		_, _ = w.Write(part)
+	}
+	_ = to.Close()
+	return out.Bytes()
+}
+
+// damaged changes bytes of a text, writes large numbers into it, cuts it or doubles parts of it.
+func damaged(r *rand.Rand, text []byte) []byte {
+	out := bytes.Clone(text)
+	for range 1 + r.IntN(4) {
+		if len(out) < 16 {
+			return out
+		}
+		at := r.IntN(len(out) - 8)
+		if r.IntN(3) == 0 { // where the descriptions of most formats stand
+			at = max(0, len(out)-1-r.IntN(min(600, len(out)-8))-8)
+		}
+		switch r.IntN(8) {
+		case 0:
+			out[at] ^= 1 << r.IntN(8)
+		case 1:
+			binary.LittleEndian.PutUint32(out[at:], []uint32{1<<31 - 1, 1<<32 - 1, 1 << 30, 1 << 27, 0}[r.IntN(5)])
+		case 2:
+			copy(out[at:], "\xff\xff\xff\xff\x07") // 2^31 - 1 of varying length
+		case 3:
+			binary.LittleEndian.PutUint64(out[at:], 1<<r.IntN(63))
+		case 4:
+			if r.IntN(4) == 0 {
+				out = out[:at]
+			}
+		case 5:
+			n := 1 + r.IntN(min(64, len(out)-at))
+			out = slices.Insert(out, at, out[at:at+n]...)
+		default:
+			out[at] = byte(r.IntN(256))
+		}
+	}
+	return out
+}
+
+// Whatever is wrong with a file that is not text, reading it is a table or an error of one line, and takes no more memory than the budget. CONETUNE_DAMAGED is the number of files.
+func TestDamagedWithinBudget(t *testing.T) {
+	count := 3000
+	if n, err := strconv.Atoi(os.Getenv("CONETUNE_DAMAGED")); err == nil {
+		count = n
+	}
+	const budget = 64 << 20
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(budget))
+	type source struct {
+		name string
+		text []byte
+	}
+	var sources []source
+	files, err := filepath.Glob("testdata/*")
+	require.NoError(t, err)
+	for _, path := range files {
+		if name := filepath.Base(path); filepath.Ext(name) != ".csv" {
+			sources = append(sources, source{name, bytesOf(t, name)})
+		}
+	}
+	for codec := range codecs {
+		for version := 1; version <= 2; version++ {
+			sources = append(sources, source{fmt.Sprintf("%s%d.parquet", codec, version), ofCodec(t, codec, version)})
+		}
+	}
+	for name, text := range packs(t, bytesOf(t, "mixed.csv")) {
+		sources = append(sources, source{name, text})
+	}
+	slices.SortFunc(sources, func(a, b source) int { return strings.Compare(a.name, b.name) })
+	r := rand.New(rand.NewPCG(37, 4))
+	tables, most, of := 0, uint64(0), ""
+	for k := range count {
+		s := sources[k%len(sources)]
+		text := damaged(r, s.text)
+		if filepath.Ext(s.name) == ".xlsx" && k/len(sources)%2 == 0 { // what is compressed is not damaged by chance
+			text = rezipped(s.text, r.IntN(20), func(part []byte) []byte { return damaged(r, part) })
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := decodeKnown(s.name, text, "")
+		runtime.ReadMemStats(&after)
+		if several := (*table.Errors)(nil); err == nil {
+			tables++
+		} else if !errors.As(err, &several) { // which are one line for each cell
+			require.NotContains(t, err.Error(), "\n", "file %d, %s", k, s.name)
+		}
+		taken := after.TotalAlloc - before.TotalAlloc // by all that was taken, also what was given back
+		if taken > most {
+			most, of = taken, fmt.Sprintf("file %d, %s", k, s.name)
+		}
+		require.LessOrEqual(t, taken, uint64(budget), "file %d, %s: %v", k, s.name, err)
+	}
+	t.Logf("%d files, %d of them tables; at most %.1f MB were taken (%s) of %d MB", count, tables, float64(most)/1e6, of, budget/1000000)
+}
+
+// A file of 2.6 kB whose page of LZ4 is damaged: the library makes room for more and more, as it takes each error for too little room.
+func TestDamagedLZ4TakesLittle(t *testing.T) {
+	text := ofCodec(t, "lz4", 1)
+	for at := 4; at < len(text)/2; at += 7 {
+		changed := bytes.Clone(text)
+		copy(changed[at:], "\x00\x00\x00") // a copy from nowhere
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _ = decodeKnown("f.parquet", changed, "")
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20))
+	}
+}
+
+// Texts that are put together from a few bytes, as differences from the one before, count before there is room for them.
+func TestLongTextsOfDifferences(t *testing.T) {
+	type row struct {
+		A string `parquet:"a,delta"`
+		Y int64  `parquet:"y"`
+	}
+	var file bytes.Buffer
+	w := goparquet.NewGenericWriter[row](&file, goparquet.Compression(&goparquet.Zstd), goparquet.PageBufferSize(64<<20), goparquet.DataPageStatistics(false))
+	rows := make([]row, 2000)
+	for i := range rows {
+		rows[i] = row{strings.Repeat("x", 20000), int64(i)}
+	}
+	_, err := w.Write(rows)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 20))
+	require.Less(t, file.Len(), 100<<10)
+	_, err = decodeKnown("f.parquet", file.Bytes(), "")
+	require.ErrorContains(t, err, "f.parquet: a page of it does not fit into the budget of memory, 16.8 MB (--memory SIZE or GOMEMLIMIT gives more)")
+}

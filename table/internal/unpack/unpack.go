@@ -1,0 +1,50 @@
+// Package unpack undoes compression of data whose size is known before, without room for more than that, whatever the data say of themselves.
+package unpack
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// few are so many bytes that they are unpacked at once, and not through a window.
+const few = 4 << 20
+
+// Zstd undoes Zstandard. The result has n bytes, or fewer or more where that is wrong.
+func Zstd(data []byte, n int64) ([]byte, error) {
+	const leastWindow, mostWindow = 1 << 10, 128 << 20
+	if n <= few {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(n, leastWindow))), zstd.WithDecoderMaxWindow(mostWindow))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		return d.DecodeAll(data, nil)
+	}
+	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(min(2*n, mostWindow))))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return UpTo(d, n)
+}
+
+// UpTo reads at most one byte more than n. Room is made as the data come.
+func UpTo(r io.Reader, n int64) ([]byte, error) {
+	out := make([]byte, 0, min(n+1, 512))
+	for {
+		k, err := r.Read(out[len(out):cap(out)])
+		out = out[:len(out)+k]
+		switch {
+		case err == io.EOF:
+			return out, nil
+		case err != nil || int64(len(out)) > n:
+			return out, err
+		case len(out) == cap(out):
+			grown := make([]byte, len(out), min(n+1, 2*int64(cap(out))))
+			copy(grown, out)
+			out = grown
+		}
+	}
+}

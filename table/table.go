@@ -149,8 +149,8 @@ func readOnce(in *input, o Options, joined *Dialect, parts *parts) (*Table, erro
 	return t, nil
 }
 
-// columnBytes is what a column takes beside its cells.
-const columnBytes = 512
+// columnBytes is what a column takes beside its cells, while the list of all grows.
+const columnBytes = 1 << 10
 
 // readNames reads the lines before the rows.
 func (r *reader) readNames() error {

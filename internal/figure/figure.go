@@ -15,14 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Figure is a title, stacked panels, and the label of their common axis, which
@@ -94,22 +86,25 @@ const (
 // style is how a line looks.
 type style struct {
 	color  color.Color
-	dashes []vg.Length
-	marker draw.GlyphDrawer
+	dashes []float64
+	marker marker
 }
 
 // The grey levels of the first two colours are 0.22 and 0.60 (Rec. 709), far enough apart in print; the others
 // differ from these, and from each other, by dashes and markers.
 var styles = []style{
-	{color.RGBA{R: 0x0b, G: 0x3c, B: 0x6f, A: 0xff}, nil, draw.CircleGlyph{}},
-	{color.RGBA{R: 0x0b, G: 0x3c, B: 0x6f, A: 0xff}, []vg.Length{5, 3}, draw.RingGlyph{}},
-	{color.RGBA{R: 0xe0, G: 0x84, B: 0x2a, A: 0xff}, nil, draw.PyramidGlyph{}},
-	{color.RGBA{R: 0xe0, G: 0x84, B: 0x2a, A: 0xff}, []vg.Length{5, 3}, draw.TriangleGlyph{}},
-	{color.RGBA{R: 0x2f, G: 0x7d, B: 0x4f, A: 0xff}, []vg.Length{1.5, 2}, draw.SquareGlyph{}},
-	{color.RGBA{R: 0xa0, G: 0x40, B: 0x90, A: 0xff}, []vg.Length{8, 2, 1.5, 2}, draw.BoxGlyph{}},
-	{color.RGBA{R: 0x20, G: 0x20, B: 0x20, A: 0xff}, []vg.Length{1.5, 4}, draw.CrossGlyph{}},
-	{color.RGBA{R: 0x80, G: 0x80, B: 0x80, A: 0xff}, nil, draw.PlusGlyph{}},
+	{color.RGBA{R: 0x0b, G: 0x3c, B: 0x6f, A: 0xff}, nil, disc},
+	{color.RGBA{R: 0x0b, G: 0x3c, B: 0x6f, A: 0xff}, []float64{5, 3}, ring},
+	{color.RGBA{R: 0xe0, G: 0x84, B: 0x2a, A: 0xff}, nil, solid(triangle, 1.2)},
+	{color.RGBA{R: 0xe0, G: 0x84, B: 0x2a, A: 0xff}, []float64{5, 3}, hollow(triangle, 1.2)},
+	{color.RGBA{R: 0x2f, G: 0x7d, B: 0x4f, A: 0xff}, []float64{1.5, 2}, solid(square, 0.9)},
+	{color.RGBA{R: 0xa0, G: 0x40, B: 0x90, A: 0xff}, []float64{8, 2, 1.5, 2}, hollow(square, 0.9)},
+	{color.RGBA{R: 0x20, G: 0x20, B: 0x20, A: 0xff}, []float64{1.5, 4}, strokes(point{0.8, 0.8}, point{0.8, -0.8})},
+	{color.RGBA{R: 0x80, G: 0x80, B: 0x80, A: 0xff}, nil, strokes(point{1, 0}, point{0, 1})},
 }
+
+// styleOf is the style of an index.
+func styleOf(index int) style { return styles[((index%len(styles))+len(styles))%len(styles)] }
 
 // Format returns the format that the name of a file asks for, "png" or "svg".
 func Format(path string) (string, error) {
@@ -130,67 +125,51 @@ func (f Figure) Write(w io.Writer, format string) error {
 
 // Draw is Write; it says where the data stand.
 func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
-	plots, areas, err := f.plots()
+	panels, areas, err := f.plots()
 	if err != nil {
 		return nil, err
 	}
-	each := vg.Length(panelHeight)
+	each := float64(panelHeight)
 	if f.PanelHeight > 0 {
-		each = vg.Length(f.PanelHeight)
+		each = f.PanelHeight
 	}
-	height := titleHeight + each*vg.Length(len(plots)) + xLabelHeight
-	tiles, below := vg.Length(0), vg.Length(0)
+	bottom := titleHeight + each*float64(len(panels)) + xLabelHeight // of the panels
+	c := &canvas{width: width, height: bottom}
+	if f.Map != nil {
+		c.height += mapHeight
+	}
 	if len(f.Tiles) > 0 {
-		tiles, below = tileHeight, tileHeight
+		c.height += tileHeight
 	}
-	if f.Map != nil {
-		below += mapHeight
+	c.fill(rectangle{0, 0, c.width, c.height}.corners(), color.White)
+	f.drawTitle(c)
+	shared := rectangle{}
+	for _, p := range panels {
+		m := p.margins()
+		shared.left, shared.right = max(shared.left, m.left), max(shared.right, m.right)
 	}
-	raw, err := draw.NewFormattedCanvas(width, height+below, format)
-	if err != nil {
-		return nil, err
-	}
-	canvas := printable{raw}
-	dc := draw.New(canvas)
-	dc.FillPolygon(color.White, []vg.Point{dc.Min, {X: dc.Max.X, Y: dc.Min.Y}, dc.Max, {X: dc.Min.X, Y: dc.Max.Y}})
-	f.drawTitle(dc, plots[0].Title.TextStyle)
-	if f.Map != nil {
-		if err := f.Map.draw(draw.Crop(dc, 6, -legendMargin+scaleMargin, 6+tiles, -height-6)); err != nil {
-			return nil, err
+	for i, p := range panels {
+		frame := rectangle{6, titleHeight + each*float64(i), width - legendMargin, titleHeight + each*float64(i+1) - 8}
+		if i == len(panels)-1 {
+			frame.bottom = bottom - 2
 		}
+		m := p.margins()
+		m.left, m.right = shared.left, shared.right
+		area := p.draw(c, frame, m)
+		areas[i].Left, areas[i].Right, areas[i].Top, areas[i].Bottom = area.left, area.right, area.top, area.bottom
+		p.drawLegend(c, point{width - legendMargin + 8, frame.top})
 	}
-	for i, c := range align(plots, draw.Crop(dc, 6, -legendMargin, 2+below, -titleHeight), each) {
-		legend := plots[i].Legend
-		plots[i].Legend = plot.NewLegend()
-		plots[i].Draw(c)
-		data := plots[i].DataCanvas(c)
-		areas[i].Left, areas[i].Right = data.Min.X.Points(), data.Max.X.Points()
-		areas[i].Top, areas[i].Bottom = (height + below - data.Max.Y).Points(), (height + below - data.Min.Y).Points()
-		legend.Top, legend.Left = true, true
-		c.Min.X, c.Max.X = c.Max.X+8, dc.Max.X
-		legend.Draw(c)
+	if f.Map != nil {
+		f.Map.draw(c, rectangle{6, bottom + 6, width - legendMargin + scaleMargin, bottom + mapHeight - 6})
 	}
-	foot := dc
-	foot.Max.Y = dc.Min.Y + tiles - 14
-	if err := drawTiles(draw.Crop(foot, 6, -6, 4, 0), f.Tiles); err != nil {
+	if err := drawTiles(c, rectangle{6, c.height - tileHeight + 14, width - 6, c.height - 4}, f.Tiles); err != nil {
 		return nil, err
 	}
-	if _, err = canvas.WriteTo(w); err != nil {
-		return nil, err
-	}
-	return areas, nil
-}
-
-// printable is a canvas on which names are drawn as [textfile.Printable]: XML has no place for control characters.
-type printable struct{ vg.CanvasWriterTo }
-
-// FillString implements [vg.Canvas].
-func (p printable) FillString(f font.Face, at vg.Point, text string) {
-	p.CanvasWriterTo.FillString(f, at, textfile.Printable(text))
+	return areas, c.encode(w, format)
 }
 
 // plots returns those of the panels that have something to draw, over the same range of x, labelled below the last.
-func (f Figure) plots() (plots []*plot.Plot, areas []Area, err error) {
+func (f Figure) plots() (plots []*panelPlot, areas []Area, err error) {
 	xmin, xmax := math.Inf(1), math.Inf(-1)
 	for i, panel := range f.Panels {
 		p, err := panel.plot(f.LogX)
@@ -201,9 +180,9 @@ func (f Figure) plots() (plots []*plot.Plot, areas []Area, err error) {
 			continue
 		}
 		if f.PanelHeight >= tallPanel && !panel.LogY {
-			p.Y.Tick.Marker = decimalTicks{count: 8}
+			p.y.ticks = decimalTicks{count: 8}
 		}
-		xmin, xmax = min(xmin, p.X.Min), max(xmax, p.X.Max)
+		xmin, xmax = min(xmin, p.x.min), max(xmax, p.x.max)
 		plots, areas = append(plots, p), append(areas, Area{Panel: i, LogX: f.LogX})
 	}
 	if len(plots) == 0 {
@@ -219,67 +198,72 @@ func (f Figure) plots() (plots []*plot.Plot, areas []Area, err error) {
 		}
 	}
 	for i, p := range plots {
-		p.X.Min, p.X.Max = xmin, xmax
+		p.x.min, p.x.max = xmin, xmax
 		areas[i].XMin, areas[i].XMax = xmin, xmax
 		if i == len(plots)-1 {
-			p.X.Label.Text = f.XLabel
+			p.xLabel = f.XLabel
 		} else {
-			p.X.Tick.Marker = unlabelled{p.X.Tick.Marker}
-			p.X.Tick.Label.Font.Size = 1
+			p.x.bare = true
 		}
 	}
 	return plots, areas, nil
 }
 
 // drawTitle writes the title in the middle of the panels, over the legends too, and smaller if that is not enough.
-func (f Figure) drawTitle(dc draw.Canvas, style draw.TextStyle) {
-	style.Font.Size = textSize + 2
-	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-	middle := (dc.Min.X + dc.Max.X - legendMargin) / 2
-	if w := style.Width(f.Title); w > width-legendMargin-12 {
-		middle = (dc.Min.X + dc.Max.X) / 2
-		style.Font.Size *= min(1, (width-12)/w)
+func (f Figure) drawTitle(c *canvas) {
+	size, middle := float64(textSize+2), float64(width-legendMargin)/2
+	if w := widthOf(f.Title, size); w > width-legendMargin-12 {
+		middle = width / 2
+		size *= min(1, (width-12)/w)
 	}
-	dc.FillText(style, vg.Point{X: middle, Y: dc.Max.Y - titleHeight/2}, f.Title)
+	if f.Title != "" {
+		c.write(f.Title, point{middle, titleHeight / 2}, size, 0.5)
+	}
 }
 
-// align stacks the panels on a canvas, the last one higher by what the labels of
-// the common axis take, with the ends of all horizontal axes below each other.
-func align(plots []*plot.Plot, whole draw.Canvas, each vg.Length) []draw.Canvas {
-	canvases := make([]draw.Canvas, len(plots))
-	var left, right vg.Length
-	top := whole.Max.Y
-	for i, p := range plots {
-		c := whole
-		c.Max.Y, c.Min.Y = top, top-each+8
-		if i == len(plots)-1 {
-			c.Min.Y = whole.Min.Y
+// panelPlot is a panel with its legend, which stands beside it.
+type panelPlot struct {
+	*axes
+	legend []Line
+}
+
+// drawLegend writes the names of the lines below each other, each after a piece of its line.
+func (p *panelPlot) drawLegend(c *canvas, at point) {
+	const piece, row = 26, textSize + 3
+	for k, l := range p.legend {
+		s, y := styleOf(l.Style), at.y+row*(float64(k)+0.5)
+		switch {
+		case l.Thin:
+			c.line([]point{{at.x, y}, {at.x + piece, y}}, s.color, thin, s.dashes...)
+		case !l.Points:
+			c.line([]point{{at.x, y}, {at.x + piece, y}}, s.color, thick, s.dashes...)
 		}
-		top -= each
-		data := p.DataCanvas(c)
-		left, right = max(left, data.Min.X-c.Min.X), max(right, c.Max.X-data.Max.X)
-		canvases[i] = c
+		if !l.Thin {
+			s.marker(c, point{at.x + piece/2, y}, l.markSize(), s.color)
+		}
+		c.write(l.Name, point{at.x + piece + 4, y}, textSize, 0)
 	}
-	for i, p := range plots {
-		data := p.DataCanvas(canvases[i])
-		canvases[i] = draw.Crop(canvases[i], left-(data.Min.X-whole.Min.X), (whole.Max.X-data.Max.X)-right, 0, 0)
-	}
-	return canvases
 }
 
-// plot builds the gonum plot of a panel; nil when it has no points. The legend is
-// drawn by the caller, outside the axes.
-func (panel Panel) plot(logX bool) (*plot.Plot, error) {
-	p := plot.New()
-	small(p)
-	p.Y.Label.Text = panel.YLabel
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{Y: 0xe0}, color.Gray{Y: 0xe0}
-	p.Add(grid)
+// Widths of lines and the size of marks.
+const (
+	thick, thin, barWidth = 1.2, 0.6, 0.7
+	markRadius            = 2.5
+)
+
+// markSize is that of the marks of a line: a single point is large.
+func (l *Line) markSize() float64 {
+	if l.Points && len(l.X) == 1 {
+		return 2 * markRadius
+	}
+	return markRadius
+}
+
+// plot is the plot of a panel; nil when it has no points.
+func (panel Panel) plot(logX bool) (*panelPlot, error) {
+	p := &panelPlot{axes: newAxes("", "", panel.YLabel)}
+	p.grid = true
 	shown := 0
-	legend := plot.NewLegend()
-	legend.TextStyle.Font.Size = textSize
-	legend.ThumbnailWidth, legend.Padding = 26, 4
 	for _, line := range thinFirst(panel.Lines) {
 		points, err := line.points(logX, panel.LogY)
 		if err != nil {
@@ -293,53 +277,40 @@ func (panel Panel) plot(logX bool) (*plot.Plot, error) {
 			continue
 		}
 		shown++
-		s := styles[((line.Style%len(styles))+len(styles))%len(styles)]
-		l := &plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}}
-		step := (len(points) + maxMarkers - 1) / maxMarkers
-		var marked plotter.XYs
-		for i := len(points) - 1; i >= 0; i -= step { // from the last one, which is the result
-			marked = append(marked, points[i])
-		}
-		m := &plotter.Scatter{XYs: marked, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: 2.5, Shape: s.marker}}
+		s := styleOf(line.Style)
 		switch {
 		case line.Thin:
-			l.Width = 0.6
-			p.Add(l)
+			p.line(points, s.color, thin, s.dashes)
 		case line.Points:
-			m.XYs = points
-			if len(points) == 1 {
-				m.Radius *= 2
-			}
-			p.Add(m)
+			p.marks(points, s.marker, line.markSize(), s.color)
 		default:
-			p.Add(l, m)
+			p.line(points, s.color, thick, s.dashes)
+			step := (len(points) + maxMarkers - 1) / maxMarkers
+			var marked []point
+			for i := len(points) - 1; i >= 0; i -= step { // from the last one, which is the result
+				marked = append(marked, points[i])
+			}
+			p.marks(marked, s.marker, markRadius, s.color)
 		}
 		for _, bar := range bars {
-			p.Add(&plotter.Line{XYs: bar, LineStyle: draw.LineStyle{Color: s.color, Width: 0.7}})
+			p.line(bar, s.color, barWidth, nil)
 		}
-		switch {
-		case line.Name == "":
-		case line.Thin:
-			legend.Add(line.Name, l)
-		case line.Points:
-			legend.Add(line.Name, m)
-		default:
-			legend.Add(line.Name, l, m)
+		if line.Name != "" {
+			p.legend = append(p.legend, line)
 		}
 	}
 	if shown == 0 {
 		return nil, nil
 	}
-	p.X.Tick.Marker = decimalTicks{count: 6}
+	p.x.ticks = decimalTicks{count: 6}
 	if logX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logTicks{}
+		p.x.log, p.x.ticks = true, logTicks{}
 	}
 	if panel.LogY {
-		logRange(p)
+		p.y.logRange()
 	} else {
-		linearRange(p)
+		p.y.linearRange()
 	}
-	p.Legend = legend
 	return p, nil
 }
 
@@ -359,26 +330,26 @@ func thinFirst(lines []Line) []Line {
 }
 
 // points returns the points that can be shown.
-func (l Line) points(logX, logY bool) (plotter.XYs, error) {
+func (l Line) points(logX, logY bool) ([]point, error) {
 	if len(l.X) != len(l.Y) {
 		return nil, fmt.Errorf("figure: line %q has %d abscissae and %d ordinates", l.Name, len(l.X), len(l.Y))
 	}
-	var points plotter.XYs
+	var points []point
 	for i, x := range l.X {
 		y := l.Y[i]
 		if math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) || logX && x <= 0 || logY && y <= 0 {
 			continue
 		}
 		if n := len(points); l.Steps && n > 0 {
-			points = append(points, plotter.XY{X: x, Y: points[n-1].Y})
+			points = append(points, point{x, points[n-1].y})
 		}
-		points = append(points, plotter.XY{X: x, Y: y})
+		points = append(points, point{x, y})
 	}
 	return points, nil
 }
 
 // bars returns the vertical bars of the points that can be shown; on a logarithmic axis those that reach below 0 are left out.
-func (l Line) bars(logX, logY bool) (bars []plotter.XYs, err error) {
+func (l Line) bars(logX, logY bool) (bars [][]point, err error) {
 	if l.Error != nil && len(l.Error) != len(l.X) {
 		return nil, fmt.Errorf("figure: line %q has %d abscissae and %d bars", l.Name, len(l.X), len(l.Error))
 	}
@@ -389,13 +360,4 @@ func (l Line) bars(logX, logY bool) (bars []plotter.XYs, err error) {
 		}
 	}
 	return bars, nil
-}
-
-// small sets the sizes of all text of a plot.
-func small(p *plot.Plot) {
-	for _, f := range []*font.Length{&p.X.Label.TextStyle.Font.Size, &p.Y.Label.TextStyle.Font.Size, &p.X.Tick.Label.Font.Size, &p.Y.Tick.Label.Font.Size} {
-		*f = textSize
-	}
-	p.Y.Label.Padding, p.X.Label.Padding = 4, 2
-	p.X.Tick.Length, p.Y.Tick.Length = 4, 4
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 )
 
 // synthetic returns a figure as a long run would give it.
@@ -151,11 +149,11 @@ func TestErrors(t *testing.T) {
 	require.Equal(t, "png", format)
 }
 
-func labels(ticks []plot.Tick) string {
+func labels(ticks []tick) string {
 	var s []string
-	for _, tick := range ticks {
-		if !tick.IsMinor() {
-			s = append(s, tick.Label)
+	for _, t := range ticks {
+		if t.label != "" {
+			s = append(s, t.label)
 		}
 	}
 	return strings.Join(s, " ")
@@ -209,10 +207,9 @@ func TestAreas(t *testing.T) {
 	require.Equal(t, a.Left, areas[1].Left)
 	require.Less(t, a.Top, a.Bottom)
 	require.Less(t, a.Bottom, areas[1].Top)
-	// The line of the first drawn panel: its three points, in the upward coordinates of the SVG.
-	height := float64(titleHeight + 2*panelHeight + xLabelHeight)
-	path := fmt.Sprintf(`<path d="M%.5g,%.5gL%.5g,%.5gL%.5g,`, a.Left, height-(a.Top+(a.Bottom-a.Top)*0.06/1.12), a.X(0.1),
-		height-(a.Bottom-(a.Bottom-a.Top)*0.06/1.12), a.Right)
+	// The line of the first drawn panel: its three points, of which the data leave 6 parts of 112 free above and below.
+	room := (a.Bottom - a.Top) * 0.06 / 1.12
+	path := fmt.Sprintf(`<path d="M%s,%sL%s,%sL%s,`, short(a.Left), short(a.Top+room), short(a.X(0.1)), short(a.Bottom-room), short(a.Right))
 	require.Contains(t, b.String(), path)
 }
 
@@ -262,5 +259,5 @@ func TestFreeTile(t *testing.T) {
 func TestSteps(t *testing.T) {
 	points, err := Line{X: []float64{0, 2, 3, 5}, Y: []float64{1, 0.5, math.NaN(), 0.25}, Steps: true}.points(false, false)
 	require.NoError(t, err)
-	require.Equal(t, plotter.XYs{{X: 0, Y: 1}, {X: 2, Y: 1}, {X: 2, Y: 0.5}, {X: 5, Y: 0.5}, {X: 5, Y: 0.25}}, points)
+	require.Equal(t, []point{{0, 1}, {2, 1}, {2, 0.5}, {5, 0.5}, {5, 0.25}}, points)
 }

@@ -4,12 +4,6 @@ import (
 	"image/color"
 	"math"
 	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/palette"
-	"gonum.org/v1/plot/palette/moreland"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // Map is a matrix drawn in colours below the panels, row 0 at the top. Entries that are not finite stay white.
@@ -34,13 +28,7 @@ type cells struct {
 	left, top, wide, high float64
 	values                []float64
 	lowest, largest       float64
-	colours               []color.Color
 }
-
-var (
-	_ plot.Plotter    = (*cells)(nil)
-	_ plot.DataRanger = (*cells)(nil)
-)
 
 // cells averages the matrix over at most mapCells x mapCells blocks. Row i has its middle at height -i.
 func (m *Map) cells() *cells {
@@ -69,89 +57,74 @@ func (m *Map) cells() *cells {
 	return c
 }
 
-// shade gives the cells colours that go from dark to light with the value, so that they can be told apart in grey too.
-func (c *cells) shade() error {
-	var p palette.ColorMap = moreland.Kindlmann()
-	p.SetMin(0)
-	p.SetMax(shades)
-	c.colours = make([]color.Color, shades)
-	for k := range c.colours {
-		var err error
-		if c.colours[k], err = p.At(float64(k) + 0.5); err != nil {
-			return err
-		}
-	}
-	return nil
+// anchors are colours that go from dark to light, so that values can be told apart in grey too.
+var anchors = []color.RGBA{{0x0a, 0x14, 0x2c, 0xff}, {0x0b, 0x3c, 0x6f, 0xff}, {0x2a, 0x6f, 0x6a, 0xff}, {0x6c, 0x9a, 0x3e, 0xff}, {0xe8, 0xa8, 0x4a, 0xff}, {0xff, 0xf4, 0xd2, 0xff}}
+
+// shade is the colour of one of so many shades, between the two anchors next to it.
+func shade(k int) color.RGBA {
+	at := (float64(k) + 0.5) / shades * float64(len(anchors)-1)
+	low := int(at)
+	a, b, t := anchors[low], anchors[low+1], at-float64(low)
+	mix := func(x, y uint8) uint8 { return uint8(math.Round(float64(x) + t*(float64(y)-float64(x)))) }
+	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
 }
 
-// DataRange returns the corners.
-func (c *cells) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return c.left, c.left + float64(c.cols)*c.wide, c.top - float64(c.rows)*c.high, c.top
-}
-
-// Plot fills the rectangles.
-func (c *cells) Plot(dc draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&dc)
-	for i := range c.rows {
-		for j := range c.cols {
-			v := c.values[i*c.cols+j]
-			if math.IsNaN(v) {
-				continue
+// on puts the cells on axes.
+func (m *cells) on(a *axes) {
+	a.hold(point{m.left, m.top}, point{m.left + float64(m.cols)*m.wide, m.top - float64(m.rows)*m.high})
+	a.content = append(a.content, func(c *canvas, at func(point) point) {
+		for i := range m.rows {
+			for j := range m.cols {
+				v := m.values[i*m.cols+j]
+				if math.IsNaN(v) {
+					continue
+				}
+				k := min(shades-1, int(shades*(v-m.lowest)/(m.largest-m.lowest)))
+				p := at(point{m.left + float64(j)*m.wide, m.top - float64(i)*m.high})
+				q := at(point{m.left + float64(j+1)*m.wide, m.top - float64(i+1)*m.high})
+				c.fill(rectangle{p.x, p.y, q.x, q.y}.corners(), shade(k))
 			}
-			k := min(shades-1, int(shades*(v-c.lowest)/(c.largest-c.lowest)))
-			x0, x1 := x(c.left+float64(j)*c.wide), x(c.left+float64(j+1)*c.wide)
-			y0, y1 := y(c.top-float64(i)*c.high), y(c.top-float64(i+1)*c.high)
-			dc.FillPolygon(c.colours[k], []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}})
 		}
-	}
+	})
 }
 
 // draw draws the map and its scale of colours; nothing where no entry can be shown.
-func (m *Map) draw(dc draw.Canvas) error {
-	c := m.cells()
-	if !(c.lowest <= c.largest) {
-		return nil
+func (m *Map) draw(c *canvas, frame rectangle) {
+	values := m.cells()
+	if !(values.lowest <= values.largest) {
+		return
 	}
-	if err := c.shade(); err != nil {
-		return err
-	}
-	body := plot.New()
-	small(body)
-	body.Title.Text, body.X.Label.Text, body.Y.Label.Text = m.Title, m.XLabel, m.YLabel
-	body.Title.TextStyle.Font.Size = textSize
-	body.Add(c)
-	body.X.Tick.Marker, body.Y.Tick.Marker = decimalTicks{count: 6}, negated{decimalTicks{count: 6}}
-	left := draw.Crop(dc, 0, -scaleMargin, 0, 0)
-	body.Draw(left)
+	body := newAxes(m.Title, m.XLabel, m.YLabel)
+	values.on(body)
+	body.x.ticks, body.y.ticks = decimalTicks{count: 6}, negated{decimalTicks{count: 6}}
+	left := frame
+	left.right -= scaleMargin
+	area := body.draw(c, left, body.margins())
 
-	step := (c.largest - c.lowest) / shades
-	bar := &cells{rows: shades, cols: 1, top: c.largest, wide: 1, high: step, lowest: c.lowest, largest: c.largest, colours: c.colours}
+	step := (values.largest - values.lowest) / shades
+	bar := &cells{rows: shades, cols: 1, top: values.largest, wide: 1, high: step, lowest: values.lowest, largest: values.largest}
 	for k := range shades {
-		bar.values = append(bar.values, c.largest-(float64(k)+0.5)*step)
+		bar.values = append(bar.values, values.largest-(float64(k)+0.5)*step)
 	}
-	scale := plot.New()
-	small(scale)
-	scale.HideX()
-	scale.Add(bar)
-	scale.Y.Tick.Marker = decimalTicks{count: 5}
-	area := body.DataCanvas(left)
-	side := dc
-	side.Min.X, side.Max.X = dc.Max.X-scaleMargin+10, dc.Max.X-6
-	side.Min.Y, side.Max.Y = area.Min.Y, area.Max.Y
-	scale.Draw(side)
-	return nil
+	scale := newAxes("", "", "")
+	scale.x.hidden = true
+	bar.on(scale)
+	scale.y.ticks = decimalTicks{count: 5}
+	side := scale.margins()
+	side.top, side.bottom = 0, 0
+	scale.draw(c, rectangle{frame.right - scaleMargin + 10, area.top, frame.right - 6, area.bottom}, side)
 }
 
 // negated labels an axis that goes down.
-type negated struct{ plot.Ticker }
+type negated struct{ ticker }
 
-func (t negated) Ticks(lo, hi float64) []plot.Tick {
-	ticks := t.Ticker.Ticks(lo, hi)
+func (t negated) Ticks(lo, hi float64) []tick {
+	ticks := t.ticker.Ticks(lo, hi)
 	for i := range ticks {
-		if text, minus := strings.CutPrefix(ticks[i].Label, "-"); minus || text == "0" {
-			ticks[i].Label = text
+		if text, minus := strings.CutPrefix(ticks[i].label, "-"); minus || text == "0" {
+			ticks[i].label = text
 		} else {
-			ticks[i].Label = ""
+			ticks[i].label = ""
 		}
 	}
 	return ticks

@@ -3,44 +3,41 @@ package figure
 import (
 	"math"
 	"strconv"
-
-	"gonum.org/v1/plot"
 )
 
 // linearRange gives a linear axis room above and below the data.
-func linearRange(p *plot.Plot) {
-	room := 0.06 * (p.Y.Max - p.Y.Min)
-	if room <= 1e-12*max(math.Abs(p.Y.Max), math.Abs(p.Y.Min)) { // constant
-		room = max(0.1*math.Abs(p.Y.Max), 1e-12)
+func (a *axis) linearRange() {
+	room := 0.06 * (a.max - a.min)
+	if room <= 1e-12*max(math.Abs(a.max), math.Abs(a.min)) { // constant
+		room = max(0.1*math.Abs(a.max), 1e-12)
 	}
-	p.Y.Min, p.Y.Max = p.Y.Min-room, p.Y.Max+room
-	p.Y.Tick.Marker = decimalTicks{count: 4}
+	a.min, a.max = a.min-room, a.max+room
+	a.ticks = decimalTicks{count: 4}
 }
 
 // logRange gives a logarithmic axis room above and below the data.
-func logRange(p *plot.Plot) {
-	room := math.Pow(p.Y.Max/p.Y.Min, 0.08)
+func (a *axis) logRange() {
+	room := math.Pow(a.max/a.min, 0.08)
 	if !(room > 1.001) { // constant
 		room = 2
 	}
-	p.Y.Min, p.Y.Max = max(p.Y.Min/room, math.SmallestNonzeroFloat64), min(p.Y.Max*room, math.MaxFloat64)
-	p.Y.Scale = plot.LogScale{}
-	p.Y.Tick.Marker = logTicks{}
+	a.min, a.max = max(a.min/room, math.SmallestNonzeroFloat64), min(a.max*room, math.MaxFloat64)
+	a.log, a.ticks = true, logTicks{}
 }
 
 // decimalTicks puts about count ticks at multiples of 1, 2 or 5 times a power of ten.
 type decimalTicks struct{ count int }
 
-func (t decimalTicks) Ticks(lo, hi float64) []plot.Tick {
+func (t decimalTicks) Ticks(lo, hi float64) []tick {
 	step := niceStep((hi - lo) / float64(t.count))
 	if !(step > 0) || math.IsInf(step, 0) || lo+step == lo || hi+step == hi {
-		return []plot.Tick{{Value: lo, Label: label(lo)}}
+		return []tick{{lo, label(lo)}}
 	}
-	var ticks []plot.Tick
+	var ticks []tick
 	first := math.Ceil(lo/step - 1e-9)
 	for i := range 2 * t.count {
 		if v := (first + float64(i)) * step; v <= hi+1e-9*step {
-			ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
+			ticks = append(ticks, tick{v, label(v)})
 		}
 	}
 	return ticks
@@ -62,11 +59,11 @@ func niceStep(x float64) float64 {
 // part of one it falls back to decimal steps.
 type logTicks struct{}
 
-func (logTicks) Ticks(lo, hi float64) []plot.Tick {
+func (logTicks) Ticks(lo, hi float64) []tick {
 	first, last := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
 	decades := math.Log10(hi) - math.Log10(lo)
 	every := 1 + int(decades/5)
-	var ticks []plot.Tick
+	var ticks []tick
 	labelled := 0
 	for e := first; e <= last; e++ {
 		for f := 1; f <= 9; f++ {
@@ -74,19 +71,19 @@ func (logTicks) Ticks(lo, hi float64) []plot.Tick {
 			if v < lo*(1-1e-12) || v > hi*(1+1e-12) {
 				continue
 			}
-			tick := plot.Tick{Value: v}
+			mark := tick{value: v}
 			switch {
 			case f == 1 && ((e%every)+every)%every == 0:
-				tick.Label = label(v)
+				mark.label = label(v)
 			case decades < 2 && (f == 2 || f == 5):
-				tick.Label = label(v)
+				mark.label = label(v)
 			case decades > 4 && f != 1:
 				continue // small ticks would run into each other
 			}
-			if tick.Label != "" {
+			if mark.label != "" {
 				labelled++
 			}
-			ticks = append(ticks, tick)
+			ticks = append(ticks, mark)
 		}
 	}
 	if labelled < 3 && decades < 2 {
@@ -113,18 +110,4 @@ func round(v float64, digits int) float64 {
 		return v
 	}
 	return r
-}
-
-// unlabelled keeps the ticks of another marker and blanks their labels: a tick
-// without any label would count as a minor one.
-type unlabelled struct{ plot.Ticker }
-
-func (u unlabelled) Ticks(lo, hi float64) []plot.Tick {
-	ticks := u.Ticker.Ticks(lo, hi)
-	for i := range ticks {
-		if !ticks[i].IsMinor() {
-			ticks[i].Label = " "
-		}
-	}
-	return ticks
 }

@@ -5,11 +5,6 @@ import (
 	"image/color"
 	"math"
 	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // Tile is a small square figure below the panels, with axes of its own: lines, or
@@ -32,16 +27,16 @@ const (
 )
 
 // drawTiles draws the tiles next to each other.
-func drawTiles(dc draw.Canvas, tiles []Tile) error {
+func drawTiles(c *canvas, frame rectangle, tiles []Tile) error {
 	for i, t := range tiles {
-		c := dc
-		c.Min.X = dc.Min.X + vg.Length(i*tileWidth)
-		c.Max.X = min(c.Min.X+tileWidth-10, dc.Max.X)
+		r := frame
+		r.left += float64(i * tileWidth)
+		r.right = min(r.left+tileWidth-10, frame.right)
 		var err error
 		if t.Counts != nil {
-			err = t.table(c)
+			err = t.table(c, r)
 		} else {
-			err = t.lines(c)
+			err = t.lines(c, r)
 		}
 		if err != nil {
 			return err
@@ -50,44 +45,46 @@ func drawTiles(dc draw.Canvas, tiles []Tile) error {
 	return nil
 }
 
-// base is the plot of a tile without its content.
-func (t Tile) base() *plot.Plot {
-	p := plot.New()
-	small(p)
-	p.Title.Text, p.Title.TextStyle.Font.Size, p.Title.Padding = t.Title, textSize, 4
-	p.X.Label.Text, p.Y.Label.Text = t.XLabel, t.YLabel
-	return p
-}
-
-func (t Tile) lines(c draw.Canvas) error {
-	p := t.base()
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{Y: 0xe0}, color.Gray{Y: 0xe0}
-	p.Add(grid)
+func (t Tile) lines(c *canvas, frame rectangle) error {
+	p := newAxes(t.Title, t.XLabel, t.YLabel)
+	p.grid = true
 	for _, line := range t.Lines {
 		points, err := line.points(false, false)
 		if err != nil {
 			return err
 		}
-		s := styles[((line.Style%len(styles))+len(styles))%len(styles)]
+		s := styleOf(line.Style)
 		if line.Points {
-			p.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: 1.5, Shape: s.marker}})
+			p.marks(points, s.marker, 1.5, s.color)
 		} else {
-			p.Add(&plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}})
+			p.line(points, s.color, thick, s.dashes)
 		}
 	}
-	if t.Free && p.X.Min <= p.X.Max { // there is a point
-		if p.X.Min == p.X.Max {
-			room := 0.5 * max(1e-3, math.Abs(p.X.Min))
-			p.X.Min, p.X.Max = p.X.Min-room, p.X.Max+room
+	if t.Free && p.x.min <= p.x.max { // there is a point
+		if p.x.min == p.x.max {
+			room := 0.5 * max(1e-3, math.Abs(p.x.min))
+			p.x.min, p.x.max = p.x.min-room, p.x.max+room
 		}
-		linearRange(p)
+		p.y.linearRange()
 	} else {
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+		p.x.min, p.x.max, p.y.min, p.y.max = 0, 1, 0, 1
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = decimalTicks{count: 5}, decimalTicks{count: 5}
-	p.Draw(c)
+	p.x.ticks, p.y.ticks = decimalTicks{count: 5}, decimalTicks{count: 5}
+	p.draw(c, frame, p.margins())
 	return nil
+}
+
+// names are ticks at names, from a place on.
+type names struct {
+	list       []string
+	from, step float64
+}
+
+func (n names) Ticks(float64, float64) (ticks []tick) {
+	for k, name := range n.list {
+		ticks = append(ticks, tick{n.from + n.step*float64(k), name})
+	}
+	return ticks
 }
 
 // countDigits are the digits of a cell: all of an integer, four of other numbers.
@@ -98,28 +95,16 @@ func countDigits(n float64) int {
 	return 4
 }
 
-func (t Tile) table(c draw.Canvas) error {
+func (t Tile) table(c *canvas, frame rectangle) error {
 	if len(t.Counts) != len(t.Rows) {
 		return fmt.Errorf("figure: %d rows of counts, but %d names of rows", len(t.Counts), len(t.Rows))
 	}
-	p := t.base()
-	names := func(list []string, from, step float64) plot.ConstantTicks {
-		var ticks plot.ConstantTicks
-		for k, name := range list {
-			ticks = append(ticks, plot.Tick{Value: from + step*float64(k), Label: name})
-		}
-		return ticks
-	}
+	p := newAxes(t.Title, t.XLabel, t.YLabel)
 	rows, columns := float64(len(t.Rows)), float64(len(t.Columns))
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, columns, 0, rows
-	p.X.Tick.Marker = names(t.Columns, 0.5, 1)
-	p.Y.Tick.Marker = names(t.Rows, rows-0.5, -1) // the first row on top
-	p.X.Tick.Length, p.Y.Tick.Length = 0, 0
-	p.Draw(c)
-	area := p.DataCanvas(c)
-	style := p.X.Tick.Label
-	style.Font.Size = textSize + 2
-	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+	p.hold(point{0, 0}, point{columns, rows})
+	p.x.ticks, p.y.ticks = names{t.Columns, 0.5, 1}, names{t.Rows, rows - 0.5, -1} // the first row on top
+	p.x.plain, p.y.plain = true, true
+	area := p.draw(c, frame, p.margins())
 	for i, row := range t.Counts {
 		if len(row) != len(t.Columns) {
 			return fmt.Errorf("figure: %d counts in row %d, but %d names of columns", len(row), i, len(t.Columns))
@@ -133,10 +118,10 @@ func (t Tile) table(c draw.Canvas) error {
 			if sum > 0 {
 				share = n / sum
 			}
-			w, h := (area.Max.X-area.Min.X)/vg.Length(columns), (area.Max.Y-area.Min.Y)/vg.Length(rows)
-			x, y := area.Min.X+w*vg.Length(j), area.Max.Y-h*vg.Length(i+1)
-			area.FillPolygon(color.Gray{Y: uint8(255 - 110*share)}, []vg.Point{{X: x, Y: y}, {X: x + w, Y: y}, {X: x + w, Y: y + h}, {X: x, Y: y + h}})
-			area.FillText(style, vg.Point{X: x + w/2, Y: y + h/2}, strconv.FormatFloat(n, 'g', countDigits(n), 64))
+			w, h := (area.right-area.left)/columns, (area.bottom-area.top)/rows
+			x, y := area.left+w*float64(j), area.top+h*float64(i)
+			c.fill(rectangle{x, y, x + w, y + h}.corners(), color.Gray{Y: uint8(255 - 110*share)})
+			c.write(strconv.FormatFloat(n, 'g', countDigits(n), 64), point{x + w/2, y + h/2}, textSize+2, 0.5)
 		}
 	}
 	return nil

@@ -1,0 +1,193 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+)
+
+// axes are a plot: two axes and what stands between them.
+type axes struct {
+	title, xLabel, yLabel string
+	x, y                  axis
+	grid                  bool
+	content               []func(c *canvas, at func(p point) point)
+}
+
+// axis is one of the two.
+type axis struct {
+	min, max float64
+	log      bool
+	ticks    ticker
+	bare     bool // without labels
+	hidden   bool
+	plain    bool // without marks at the labels
+}
+
+// ticker puts ticks between two values.
+type ticker interface{ Ticks(lo, hi float64) []tick }
+
+// tick is a mark on an axis; a minor one has no label.
+type tick struct {
+	value float64
+	label string
+}
+
+// Sizes in points.
+const (
+	tickLength = 4
+	axisGap    = 4 // between the data and the axis
+	labelGap   = 3
+	axisWidth  = 0.5
+)
+
+var gridColor = color.Gray{Y: 0xe0}
+
+// newAxes are axes whose ranges hold nothing yet.
+func newAxes(title, xLabel, yLabel string) *axes {
+	none := axis{min: math.Inf(1), max: math.Inf(-1)}
+	return &axes{title: title, xLabel: xLabel, yLabel: yLabel, x: none, y: none}
+}
+
+// share is where a value stands between the ends of the axis.
+func (a *axis) share(v float64) float64 {
+	lo, hi := a.min, a.max
+	if a.log {
+		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
+	}
+	if s := (v - lo) / (hi - lo); !math.IsNaN(s) && !math.IsInf(hi-lo, 0) {
+		return s
+	}
+	return (v/2 - lo/2) / (hi/2 - lo/2) // beyond the largest number
+}
+
+// hold makes the ranges hold points.
+func (a *axes) hold(points ...point) {
+	for _, p := range points {
+		a.x.min, a.x.max = min(a.x.min, p.x), max(a.x.max, p.x)
+		a.y.min, a.y.max = min(a.y.min, p.y), max(a.y.max, p.y)
+	}
+}
+
+// line adds a line.
+func (a *axes) line(points []point, col color.Color, width float64, dashes []float64) {
+	a.hold(points...)
+	a.content = append(a.content, func(c *canvas, at func(point) point) {
+		placed := make([]point, len(points))
+		for k, p := range points {
+			placed[k] = at(p)
+		}
+		c.line(placed, col, width, dashes...)
+	})
+}
+
+// marks adds a mark at each point.
+func (a *axes) marks(points []point, m marker, r float64, col color.Color) {
+	a.hold(points...)
+	a.content = append(a.content, func(c *canvas, at func(point) point) {
+		for _, p := range points {
+			m(c, at(p), r, col)
+		}
+	})
+}
+
+// margins are what the axes take around the data.
+func (a *axes) margins() rectangle {
+	m := rectangle{left: axisGap, top: textSize / 2, right: axisGap, bottom: axisGap}
+	if a.title != "" {
+		m.top = textSize + 8
+	}
+	if !a.y.hidden {
+		m.left += a.y.tickLength()
+		widest := 0.0
+		for _, t := range a.y.ticks.Ticks(a.y.min, a.y.max) {
+			widest = max(widest, widthOf(t.label, textSize))
+		}
+		m.left += widest + labelGap
+	}
+	if a.yLabel != "" {
+		m.left += textSize + 4
+	}
+	if !a.x.hidden {
+		m.bottom += a.x.tickLength()
+		if !a.x.bare {
+			m.bottom += textSize + labelGap
+			for _, t := range a.x.ticks.Ticks(a.x.min, a.x.max) {
+				half := widthOf(t.label, textSize) / 2
+				m.right = max(m.right, half*a.x.share(t.value)) // a label at the end stands beyond it by half
+			}
+		}
+	}
+	if a.xLabel != "" {
+		m.bottom += textSize + 4
+	}
+	return m
+}
+
+func (a *axis) tickLength() float64 {
+	if a.plain {
+		return 0
+	}
+	return tickLength
+}
+
+// draw draws the axes into a frame with these margins, and returns where the data stand.
+func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
+	area := rectangle{frame.left + margins.left, frame.top + margins.top, frame.right - margins.right, frame.bottom - margins.bottom}
+	at := func(p point) point {
+		return point{area.left + a.x.share(p.x)*(area.right-area.left), area.bottom - a.y.share(p.y)*(area.bottom-area.top)}
+	}
+	middle := point{(area.left + area.right) / 2, (area.top + area.bottom) / 2}
+	if a.title != "" {
+		c.write(a.title, point{middle.x, area.top - textSize/2 - 4}, textSize, 0.5)
+	}
+	if !a.x.hidden {
+		y := area.bottom + axisGap
+		for _, t := range a.x.ticks.Ticks(a.x.min, a.x.max) {
+			x := at(point{t.value, a.y.min}).x
+			length := a.x.tickLength()
+			switch {
+			case t.label == "":
+				length /= 2
+			case a.grid:
+				c.line([]point{{x, area.top}, {x, area.bottom}}, gridColor, axisWidth)
+			}
+			if length > 0 {
+				c.line([]point{{x, y}, {x, y + length}}, color.Black, axisWidth)
+			}
+			if !a.x.bare && t.label != "" {
+				c.write(t.label, point{x, y + length + labelGap + textSize/2}, textSize, 0.5)
+			}
+		}
+		c.line([]point{{area.left, y}, {area.right, y}}, color.Black, axisWidth)
+	}
+	if a.xLabel != "" {
+		c.write(a.xLabel, point{middle.x, area.bottom + margins.bottom - textSize/2}, textSize, 0.5)
+	}
+	if !a.y.hidden {
+		x := area.left - axisGap
+		for _, t := range a.y.ticks.Ticks(a.y.min, a.y.max) {
+			y := at(point{a.x.min, t.value}).y
+			length := a.y.tickLength()
+			switch {
+			case t.label == "":
+				length /= 2
+			case a.grid:
+				c.line([]point{{area.left, y}, {area.right, y}}, gridColor, axisWidth)
+			}
+			if length > 0 {
+				c.line([]point{{x - length, y}, {x, y}}, color.Black, axisWidth)
+			}
+			if t.label != "" {
+				c.write(t.label, point{x - length - labelGap, y}, textSize, 1)
+			}
+		}
+		c.line([]point{{x, area.top}, {x, area.bottom}}, color.Black, axisWidth)
+	}
+	if a.yLabel != "" {
+		c.writeUp(a.yLabel, point{frame.left + textSize/2, middle.y}, textSize)
+	}
+	for _, draw := range a.content {
+		draw(c, at)
+	}
+	return area
+}

@@ -200,7 +200,9 @@ func (r *reader) countColumns() error {
 	}
 	for j := range d.columns {
 		r.table.columns = append(r.table.columns, Column{Name: fmt.Sprintf("x%d", j+1)})
-		r.source.Take(columnBytes)
+		if r.source.Take(columnBytes); r.source.Over() != nil {
+			return r.source.Over()
+		}
 	}
 	return nil
 }
@@ -222,7 +224,9 @@ func (r *reader) split(line []byte) error {
 			r.latins++
 		}
 		t.columns = append(t.columns, Column{Name: name, Unnamed: name == ""})
-		r.source.Take(columnBytes + len(f.text))
+		if r.source.Take(columnBytes + len(f.text)); r.source.Over() != nil {
+			return r.source.Over()
+		}
 	}
 	if last := len(t.columns) - 1; last == d.columns && last > 0 && t.columns[last].Unnamed {
 		t.columns = t.columns[:last] // a separator at the end of the names alone

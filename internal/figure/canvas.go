@@ -113,7 +113,8 @@ func solid(form func(point, float64) []point, size float64) marker {
 func hollow(form func(point, float64) []point, size float64) marker {
 	return func(c *canvas, at point, r float64, col color.Color) {
 		points := form(at, size*r)
-		c.line(append(points, points[0], points[1]), col, outline)
+		middle := point{(points[0].x + points[1].x) / 2, (points[0].y + points[1].y) / 2} // of a side: all corners are turns
+		c.line(append(append([]point{middle}, points[1:]...), points[0], middle), col, outline)
 	}
 }
 

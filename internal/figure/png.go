@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 	"sync"
 
 	"codeberg.org/go-fonts/liberation/liberationsansregular"
@@ -61,7 +62,7 @@ func (c *canvas) png(w io.Writer) error {
 type painter struct {
 	to    *image.RGBA
 	area  vector.Rasterizer
-	parts [][]point // polygons of the same orientation, in pixels
+	parts [][]point // polygons, in pixels
 	room  sfnt.Buffer
 }
 
@@ -79,8 +80,9 @@ func (p *painter) paint(s *shape) {
 	case s.filled:
 		p.parts = append(p.parts, points)
 	case s.radius > 0:
-		outer := circle(points[0], s.radius*perPoint)
-		p.stroke(append(outer, outer[0], outer[1]), s.width*perPoint)
+		inner := circle(points[0], (s.radius-s.width/2)*perPoint)
+		slices.Reverse(inner)
+		p.parts = append(p.parts, circle(points[0], (s.radius+s.width/2)*perPoint), inner)
 	default:
 		for _, piece := range dashed(points, s.dashes) {
 			p.stroke(piece, s.width*perPoint)
@@ -117,32 +119,48 @@ func (p *painter) fill(col color.Color) {
 	p.area.Draw(p.to, box, image.NewUniform(col), image.Point{})
 }
 
-// circle is a polygon that looks like one, with its corners in the order in which those of strokes are.
+// circle is a polygon that looks like one.
 func circle(at point, r float64) []point {
 	n := 12 + int(4*r)
 	points := make([]point, n)
 	for k := range points {
-		sin, cos := math.Sincos(-2 * math.Pi * float64(k) / float64(n))
+		sin, cos := math.Sincos(2 * math.Pi * float64(k) / float64(n))
 		points[k] = point{at.x + r*cos, at.y + r*sin}
 	}
 	return points
 }
 
-// stroke makes a line parts: a rectangle for each of its pieces, and a circle where two of them meet.
+// stroke makes a line a part: the polygon around it, whose corners are mitred up to turns of 120 degrees and else cut. Parts that cover each other would be too dark at
+// their edges.
 func (p *painter) stroke(points []point, width float64) {
-	for k := range len(points) - 1 {
-		a, b := points[k], points[k+1]
-		dx, dy := b.x-a.x, b.y-a.y
-		length := math.Hypot(dx, dy)
-		if length == 0 {
-			continue
-		}
-		nx, ny := -dy/length*width/2, dx/length*width/2
-		p.parts = append(p.parts, []point{{a.x + nx, a.y + ny}, {b.x + nx, b.y + ny}, {b.x - nx, b.y - ny}, {a.x - nx, a.y - ny}})
-		if k > 0 && width > 1 {
-			p.parts = append(p.parts, circle(a, width/2))
+	points = slices.Compact(slices.Clone(points))
+	n := len(points) - 1
+	if n < 1 {
+		return
+	}
+	normals := make([]point, n) // of the pieces, half as long as the line is wide
+	for k := range normals {
+		dx, dy := points[k+1].x-points[k].x, points[k+1].y-points[k].y
+		scale := width / 2 / math.Hypot(dx, dy)
+		normals[k] = point{-dy * scale, dx * scale}
+	}
+	var left, right []point
+	side := func(at, to point) {
+		left, right = append(left, point{at.x + to.x, at.y + to.y}), append(right, point{at.x - to.x, at.y - to.y})
+	}
+	side(points[0], normals[0])
+	for k := 1; k < n; k++ {
+		a, b := normals[k-1], normals[k]
+		if cos := (a.x*b.x + a.y*b.y) / (width * width / 4); cos > -0.5 {
+			side(points[k], point{(a.x + b.x) / (1 + cos), (a.y + b.y) / (1 + cos)})
+		} else {
+			side(points[k], a)
+			side(points[k], b)
 		}
 	}
+	side(points[n], normals[n-1])
+	slices.Reverse(right)
+	p.parts = append(p.parts, append(left, right...))
 }
 
 // dashed are the dashes of a line, in pixels; all of it without.

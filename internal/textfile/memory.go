@@ -43,6 +43,14 @@ func (s *Source) Take(bytes int) {
 	}
 }
 
+// Over is the error about what grew beyond the budget, nil while there is none.
+func (s *Source) Over() error {
+	if s.budget.over == nil {
+		return nil
+	}
+	return s.budget.over
+}
+
 func (s *Source) tooMuch(bytes float64) string {
 	return fmt.Sprintf(" takes about %s of memory, but the budget is %s (--memory SIZE or GOMEMLIMIT gives more)",
 		memory.Format(int64(min(bytes, 1e18))), memory.Format(int64(s.budget.limit)))

@@ -82,7 +82,8 @@ func (m *cells) on(a *axes) {
 				k := min(shades-1, int(shades*(v-m.lowest)/(m.largest-m.lowest)))
 				p := at(point{m.left + float64(j)*m.wide, m.top - float64(i)*m.high})
 				q := at(point{m.left + float64(j+1)*m.wide, m.top - float64(i+1)*m.high})
-				c.fill(rectangle{p.x, p.y, q.x, q.y}.corners(), shade(k))
+				const over = 0.25 // the next cell, so that no white shows between the two
+				c.fill(rectangle{p.x, p.y, q.x + over, q.y + over}.corners(), shade(k))
 			}
 		}
 	})

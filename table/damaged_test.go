@@ -37,6 +37,8 @@ type encodedRow struct {
 	Truth   bool     `parquet:"truth"`
 	Fixed   [2]byte  `parquet:"fixed"`
 	Ordered int32    `parquet:"ordered,dict"`
+	Words   string   `parquet:"words,optional,delta"`
+	Names   *string  `parquet:"names"`
 }
 
 var codecs = map[string]compress.Codec{"plain": &goparquet.Uncompressed, "snappy": &goparquet.Snappy, "gzip": &goparquet.Gzip, "brotli": &goparquet.Brotli, "zstd": &goparquet.Zstd, "lz4": &goparquet.Lz4Raw}
@@ -47,9 +49,10 @@ func ofCodec(t testing.TB, codec string, version int) []byte {
 	var file bytes.Buffer
 	w := goparquet.NewGenericWriter[encodedRow](&file, goparquet.Compression(codecs[codec]), goparquet.DataPageVersion(version), goparquet.PageBufferSize(2000))
 	for i := range 300 {
-		r := encodedRow{"text " + strconv.Itoa(i), "level" + strconv.Itoa(i%3), fmt.Sprintf("prefix%04d", i), int64(i * i), float64(i) / 8, nil, i%2 == 0, [2]byte{1, byte(i)}, int32(i % 7)}
+		r := encodedRow{"text " + strconv.Itoa(i), "level" + strconv.Itoa(i%3), fmt.Sprintf("prefix%04d", i), int64(i * i), float64(i) / 8, nil, i%2 == 0, [2]byte{1, byte(i)}, int32(i % 7), "", nil}
 		if half := float64(i) / 2; i%5 > 0 {
-			r.Maybe = &half
+			name := strconv.Itoa(i) + "x"
+			r.Maybe, r.Words, r.Names = &half, fmt.Sprintf("word%d", i/2), &name
 		}
 		_, err := w.Write([]encodedRow{r})
 		require.NoError(t, err)
@@ -65,7 +68,7 @@ func TestParquetCodecs(t *testing.T) {
 			tab, err := decodeKnown("f.parquet", ofCodec(t, codec, version), "")
 			require.NoError(t, err, codec)
 			require.Equal(t, 300, tab.Rows())
-			for j, want := range []string{"text 201", "level0", "prefix0201", "40401", "25.125", "100.5", "False"} {
+			for j, want := range []string{"text 201", "level0", "prefix0201", "40401", "25.125", "100.5", "False", "5", "word100", "201x"} {
 				got, err := tab.Text(201, j)
 				require.NoError(t, err)
 				require.Equal(t, want, got, "%s, %s", codec, tab.Names()[j])

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -112,6 +113,7 @@ func (p *pageCheck) values() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
+		there := int64(h.NumValues) // but for those that are missing
 		if p.column.optional {
 			if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
 				return 0, errRuns
@@ -120,9 +122,10 @@ func (p *pageCheck) values() (int64, error) {
 			if !runs(data[4:4+n], 1, int64(h.NumValues)) {
 				return 0, errRuns
 			}
+			there = present(data[4:4+n], there)
 			data = data[4+n:]
 		}
-		return int64(h.NumValues), p.encoded(data, h.Encoding, int64(h.NumValues))
+		return int64(h.NumValues), p.encoded(data, h.Encoding, there)
 	case format.DataPageV2:
 		h := p.head.DataPageHeaderV2.V
 		if err := p.count(int64(h.NumValues)); err != nil {
@@ -139,7 +142,11 @@ func (p *pageCheck) values() (int64, error) {
 				return 0, err
 			}
 		}
-		return int64(h.NumValues), p.encoded(data, h.Encoding, int64(h.NumValues))
+		there := int64(h.NumValues)
+		if p.column.optional {
+			there = present(p.data[:levels], there)
+		}
+		return int64(h.NumValues), p.encoded(data, h.Encoding, there)
 	case format.DictionaryPage:
 		data, err := unpacked(p.codec, p.data, size)
 		if err != nil {
@@ -150,7 +157,7 @@ func (p *pageCheck) values() (int64, error) {
 			return 0, fmt.Errorf("a dictionary of %d bytes says that it has %d values", len(data), n)
 		}
 		p.held += int64(len(data)) + wordBytes*n
-		return 0, nil
+		return 0, p.encoded(data, format.Plain, n)
 	default: // which the library passes over
 		return 0, nil
 	}
@@ -171,10 +178,12 @@ func (p *pageCheck) count(n int64) error {
 // oldDictionary is RLEDictionary as the first version of the format had it.
 const oldDictionary format.Encoding = 2
 
-// encoded says whether the values of a page are no more than it has.
+// encoded says whether the values of a page are as many as there should be, as far as their encoding says how many they are: the library prints where texts are not.
 func (p *pageCheck) encoded(data []byte, encoding format.Encoding, values int64) error {
 	ok := true
 	switch encoding {
+	case format.Plain:
+		ok = !p.column.text || plainTexts(data) == values
 	case oldDictionary, format.RLEDictionary:
 		ok = len(data) == 0 || data[0] <= 32 && runs(data[1:], int(data[0]), values)
 	case format.RLE:
@@ -192,6 +201,42 @@ func (p *pageCheck) encoded(data []byte, encoding format.Encoding, values int64)
 	return nil
 }
 
+// plainTexts is how many texts stand one after the other, each after its length; -1 where the last one is cut.
+func plainTexts(data []byte) (n int64) {
+	for ; len(data) > 0; n++ {
+		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
+			return -1
+		}
+		data = data[4+binary.LittleEndian.Uint32(data):]
+	}
+	return n
+}
+
+// present is how many of the values are there, by runs of levels of one bit that were found not to be too long.
+func present(levels []byte, values int64) (n int64) {
+	for len(levels) > 0 && values > 0 {
+		head, k := binary.Uvarint(levels)
+		levels = levels[k:]
+		run := int64(head >> 1)
+		if head&1 == 0 { // one value, repeated
+			if len(levels) > 0 {
+				n += int64(levels[0]&1) * min(run, values)
+				levels = levels[1:]
+			}
+			values -= run
+			continue
+		}
+		for range run { // of eight each
+			if len(levels) == 0 {
+				return n
+			}
+			n += int64(bits.OnesCount8(levels[0] & (1<<min(8, max(values, 0)) - 1)))
+			levels, values = levels[1:], values-8
+		}
+	}
+	return n
+}
+
 // texts counts those of a page, whose lengths come first, as so many lists of differences.
 func (p *pageCheck) texts(data []byte, lists int, values int64) (ok bool) {
 	for range lists {
@@ -207,16 +252,16 @@ func (p *pageCheck) texts(data []byte, lists int, values int64) (ok bool) {
 }
 
 // runs says whether runs of values of so many bits, repeated or packed by eight, are no more than the values.
-func runs(data []byte, bits int, values int64) bool {
+func runs(data []byte, width int, values int64) bool {
 	left := values + 7
 	for len(data) > 0 && left > 7 {
 		head, k := binary.Uvarint(data)
 		if k <= 0 || head>>1 > uint64(left) {
 			return false
 		}
-		n, size := int64(head>>1), int64(bits+7)/8
+		n, size := int64(head>>1), int64(width+7)/8
 		if head&1 == 1 {
-			n, size = 8*n, n*int64(bits)
+			n, size = 8*n, n*int64(width)
 		}
 		if left -= n; left < 0 {
 			return false
@@ -227,7 +272,7 @@ func runs(data []byte, bits int, values int64) bool {
 }
 
 // differences goes through values as their differences, of at most so many bits in each small block (Parquet's encoding DELTA_BINARY_PACKED), and returns what follows them. False
-// means that they are damaged, more than so many, or not wanted.
+// means that they are damaged, not so many, or not wanted.
 func differences(data []byte, values int64, want func(v int64) bool) (rest []byte, ok bool) {
 	const mostBlock = 1 << 16
 	var head [4]uint64 // values of a block, small blocks of it, all values, and the first one
@@ -239,6 +284,9 @@ func differences(data []byte, values int64, want func(v int64) bool) (rest []byt
 		head[k], data = n, data[size:]
 	}
 	small, left := int(head[1]), int64(head[2])
+	if left != values {
+		return nil, false
+	}
 	if left == 0 {
 		return data, true
 	}

@@ -37,6 +37,7 @@ func is(r io.ReaderAt, size int64) bool {
 type column struct {
 	index    int // among the leaves of the file
 	optional bool
+	text     bool
 	width    int64 // the bytes of a value, of a text those of its length
 	put      func(b *table.Builder, i, j int, v parquet.Value)
 }
@@ -61,7 +62,7 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 			other = append(other, c.Name())
 			continue
 		}
-		names, columns = append(names, c.Name()), append(columns, column{int(c.Index()), c.Optional(), widthOf(c.Type()), put})
+		names, columns = append(names, c.Name()), append(columns, column{int(c.Index()), c.Optional(), c.Type().Kind() == parquet.ByteArray, widthOf(c.Type()), put})
 	}
 	if len(names) == 0 && len(other) > 0 {
 		return nil, &textfile.Error{File: file, Reason: "has no column of numbers, texts, truth values or dates"}

@@ -5,8 +5,8 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"strings"
-	"unicode"
+
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // point is a place in the picture, in points from its upper left corner; or a value of a line.
@@ -52,22 +52,12 @@ func (c *canvas) line(points []point, col color.Color, width float64, dashes ...
 
 // write writes a text whose middle, as high as its capitals, is at the height of its place.
 func (c *canvas) write(text string, at point, size, anchor float64) {
-	c.add(shape{text: clean(text), points: []point{{at.x, at.y + capital/2*size}}, size: size, anchor: anchor, color: color.Black})
+	c.add(shape{text: textfile.Printable(text), points: []point{{at.x, at.y + capital/2*size}}, size: size, anchor: anchor, color: color.Black})
 }
 
 // writeUp is write for a text that reads upwards, the middle of which is at its place.
 func (c *canvas) writeUp(text string, at point, size float64) {
-	c.add(shape{text: clean(text), points: []point{{at.x + capital/2*size, at.y}}, size: size, anchor: 0.5, upright: true, color: color.Black})
-}
-
-// clean makes what XML cannot have blanks.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
+	c.add(shape{text: textfile.Printable(text), points: []point{{at.x + capital/2*size, at.y}}, size: size, anchor: 0.5, upright: true, color: color.Black})
 }
 
 // encode writes the picture in the format "png" or "svg".

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
+
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // perPoint is how many pixels a point has: 96 an inch.
@@ -37,7 +39,7 @@ func widthOf(text string, size float64) float64 {
 	f, sum := typeface(), fixed.Int26_6(0)
 	var room sfnt.Buffer
 	const fine = 1 << 10 // pixels of a letter, so that rounding does not count
-	for _, r := range clean(text) {
+	for _, r := range textfile.Printable(text) {
 		if g, err := f.GlyphIndex(&room, r); err == nil {
 			if advance, err := f.GlyphAdvance(&room, g, fixed.I(fine), font.HintingNone); err == nil {
 				sum += advance

@@ -100,6 +100,15 @@ func RelativeGap(primal, dual float64) float64 {
 	return math.Abs(primal-dual) / max(1, min(math.Abs(primal), math.Abs(dual)))
 }
 
+// Distance is [Solution.Distance] of a point. It panics unless x, s and z have lengths n, m and m.
+func Distance(p *Problem, x, s, z []float64) float64 {
+	var c checker
+	out := &Solution{X: x, S: s, Z: z}
+	_, out.Objective, out.DualObjective = c.recheck(p, x, s, z)
+	c.rounding(p, nil, x, z)
+	return c.distance(p, out)
+}
+
 // distance bounds how far the objective of the point that recheck and rounding had last is from the optimal value, if there is a solution
 // (x*, z*) with |x*_j| <= 2 |x_j| and |z*_i| <= 2 |z_i|: with r = Px + q + A'z and t = Ax + s - b, and by convexity,
 //

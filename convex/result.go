@@ -22,7 +22,12 @@ type Result struct {
 	Objective, DualObjective float64
 	// Residuals are those of the full conic program: with working sets, of the
 	// point completed to it.
+	// The gap is that of the objectives here, whose constants the conic program lacks.
 	Residuals backends.Residuals
+	// Distance bounds how far Objective is from the optimal value, and Radius how far a proof of infeasibility holds, as in
+	// [backends.Solution]; the distance counts what the rounding of the point and its numbers may change. It is NaN for
+	// [EngineSingularVectors].
+	Distance, Radius float64
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
 	// without working sets.
 	Iterations, Rounds int
@@ -41,6 +46,7 @@ type Result struct {
 func newResult(e Engine, r *solve.Outcome, vars []*Variable) *Result {
 	return &Result{
 		Status: r.Status, Stopped: r.Stopped, Engine: e, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
+		Distance: r.Distance, Radius: r.Radius,
 		Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, SetupTime: r.SetupTime, SolveTime: r.SolveTime, Message: r.Message, out: r, vars: vars,
 	}
 }

@@ -92,6 +92,69 @@ func (in *Numbers) Problem() *backends.Problem {
 	return out
 }
 
+// Values are those of a primal-dual point of a program.
+type Values struct {
+	// Objective and DualObjective are those of the model, constants included.
+	Objective, DualObjective float64
+	// Stationarity is Px + q + A'z.
+	Stationarity []float64
+	// Rounding bounds what the rounding of x and of the sums may change in the objectives.
+	Rounding float64
+}
+
+// Values computes both objectives without a difference of large numbers. With g the gradient of the objective at x and r = g + A'z,
+//
+//	objective - dual objective = (b - Ax)'z + sum_j min(r_j^2 / (2 P_jj), |x_j r_j|)
+//
+// where the Lagrangian, whose part in x_j is convex, is as small as r_j^2 / (2 P_jj) below its value at x, and x_j r_j is what the dual objective of
+// package backends takes.
+func (in *Numbers) Values(x, z []float64) (v Values) {
+	as, a := in.Assembled, in.A.Val
+	v.Objective, v.Stationarity = as.at(x)
+	slack, terms := slices.Clone(in.B.Val), math.Abs(v.Objective)
+	gap := 0.0
+	for j, g := range v.Stationarity {
+		r, size := g, math.Abs(g)
+		for k := as.Ptr[j]; k < as.Ptr[j+1]; k++ {
+			i := as.Ind[k]
+			slack[i] -= a[k] * x[j]
+			r += a[k] * z[i]
+			size += math.Abs(a[k] * z[i])
+		}
+		less := x[j] * r
+		if k := as.PPtr[j]; k < as.PPtr[j+1] {
+			if least := r * r / (2 * in.P.Val[k]); least < math.Abs(less) {
+				less = least
+			}
+		}
+		gap += less
+		terms += math.Abs(x[j]) * size
+		v.Stationarity[j] = r
+	}
+	for i, s := range slack {
+		gap += s * z[i]
+	}
+	v.DualObjective = v.Objective - gap
+	v.Rounding = roundings * 0x1p-53 * terms
+	return v
+}
+
+// Moved returns q and b of the program whose variables are counted from a point y: Py + q and b - Ay.
+func (in *Numbers) Moved(y []float64) (q, b []float64) {
+	as, a := in.Assembled, in.A.Val
+	_, q = as.at(y)
+	b = slices.Clone(in.B.Val)
+	for j, y := range y {
+		for k := as.Ptr[j]; k < as.Ptr[j+1]; k++ {
+			b[as.Ind[k]] -= a[k] * y
+		}
+	}
+	return q, b
+}
+
+// roundings counts the roundings of a term of Values: of x_j, of its product and of the two sums.
+const roundings = 4
+
 // Stationarity returns Px + q + A'z, and what the residual of that is divided by.
 func (in *Numbers) Stationarity(x, z []float64) (r []float64, scale float64) {
 	return backends.Stationarity(in.Problem(), x, z)

@@ -71,20 +71,74 @@ func (as *Assembled) ValueQ(out []float64) {
 	}
 }
 
-// Offset is the constant of the objective.
-func (p *Program) Offset() float64 {
-	sum := 0.0
-	if p.Objective.N > 0 {
-		sum = p.Objective.Constant()[0]
+// Centre is the point at which the squares of the objective are least, taken column by column: with the entries f_r x_j + d_r of column j,
+//
+//	x_j = -sum_r w_r f_r d_r / sum_r w_r f_r^2,
+//
+// and zero in the columns of no square.
+func (as *Assembled) Centre() []float64 {
+	num, den := make([]float64, as.N), make([]float64, as.N)
+	for i, q := range as.Program.Squares {
+		w, d := q.Weight(), q.Arg.Constant()
+		as.EachSquare(i, func(r, col int, factor float64) {
+			if col >= 0 {
+				num[col] -= w * factor * d[r]
+				den[col] += w * factor * factor
+			}
+		})
 	}
+	for j, sum := range den {
+		if sum > 0 {
+			num[j] /= sum
+		}
+	}
+	return num
+}
+
+// at computes the objective and its gradient at x, constants included, from the values of the squares: nothing cancels that is not
+// small in the objective itself.
+func (as *Assembled) at(x []float64) (value float64, gradient []float64) {
+	p := as.Program
+	gradient = make([]float64, as.N)
+	as.q.Value(gradient)
+	for j, c := range gradient {
+		value += c * x[j]
+	}
+	if p.Objective.N > 0 {
+		value += p.Objective.Constant()[0]
+	}
+	for i, q := range p.Squares {
+		w, v := q.Weight(), q.Arg.Constant()
+		as.EachSquare(i, func(r, col int, factor float64) {
+			if col >= 0 {
+				v[r] += factor * x[col]
+			}
+		})
+		for _, a := range v {
+			value += w * a * a
+		}
+		as.EachSquare(i, func(r, col int, factor float64) {
+			if col >= 0 {
+				gradient[col] += 2 * w * factor * v[r]
+			}
+		})
+	}
+	return value, gradient
+}
+
+// Offset is the constant of the objective, and squares the part of it that squares have.
+func (p *Program) Offset() (offset, squares float64) {
 	for _, q := range p.Squares {
 		if q.Arg.C == nil && len(q.Arg.Pars) == 0 {
 			continue
 		}
 		w := q.Weight()
 		for _, d := range q.Arg.Constant() {
-			sum += w * d * d
+			squares += w * d * d
 		}
 	}
-	return sum
+	if p.Objective.N > 0 {
+		offset = p.Objective.Constant()[0]
+	}
+	return offset + squares, squares
 }

@@ -213,18 +213,19 @@ func (e *Engine) attempt(ctx context.Context, eps float64) *solve.Outcome {
 	}
 	x, s, z := e.conic()
 	in := e.in
-	residuals, primal, dual := backends.Recheck(in.Problem(), x, s, z)
+	residuals, _, _ := backends.Recheck(in.Problem(), x, s, z)
 	if !(residuals.Max() <= eps) {
 		return nil
 	}
-	offset := e.p.Offset()
 	r := &solve.Outcome{
-		Status: backends.Optimal, Objective: primal + offset, DualObjective: dual + offset, Residuals: residuals,
+		Status: backends.Optimal, Residuals: residuals, Distance: backends.Distance(in.Problem(), x, s, z),
 		Active: e.solver.Held(), SolveTime: time.Since(begin),
-		Assembled: in.Assembled, Offset: offset, X: x, S: s, Z: z,
+		Assembled: in.Assembled, X: x, S: s, Z: z,
+	}
+	if r.Measure(in, eps); r.Status != backends.Optimal {
+		return nil
 	}
 	r.KeepSquares(e.p)
-	r.Stationarity, _ = in.Stationarity(x, z)
 	return r
 }
 

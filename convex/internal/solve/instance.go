@@ -14,6 +14,7 @@ type Instance struct {
 	Solver    backends.Solver
 	Tightener backends.Tightener // the solver, or nil if its accuracy is fixed
 	eps       float64
+	origin    []float64          // from which the solver counts x, nil for zero; see centred.go
 	Last      *backends.Solution // of the last Solve that gave a point, for warm starts
 }
 
@@ -22,7 +23,7 @@ type Instance struct {
 func (s *Session) newInstance(as *compile.Assembled, eps float64, old *Instance) (*Instance, error) {
 	begin := time.Now()
 	in := &Instance{Numbers: compile.NewNumbers(as), eps: eps}
-	problem := in.Problem()
+	problem := s.posed(in)
 	if old != nil && old.Tightener != nil && s.Capabilities.UpdateMatrices && s.Capabilities.UpdateVectors && as.SamePattern(old.Assembled) {
 		in.Solver, in.Tightener = old.Solver, old.Tightener
 		if err := in.Solver.Update(backends.Update{P: problem.P, Q: problem.Q, A: problem.A, B: problem.B}); err != nil {
@@ -56,6 +57,10 @@ func (s *Session) update(in *Instance) (changed bool, err error) {
 	u := in.Refresh()
 	if u.A == nil && u.B == nil && u.Q == nil && u.P == nil {
 		return false, nil
+	}
+	if in.origin != nil {
+		p := s.posed(in)
+		u.Q, u.B = p.Q, p.B
 	}
 	if err := in.Solver.Update(u); err != nil {
 		return false, fmt.Errorf("convex: %w", err)

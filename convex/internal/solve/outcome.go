@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -17,13 +18,13 @@ type Outcome struct {
 	Stopped                  outcome.Stop // empty where nothing but the status is known
 	Objective, DualObjective float64      // constants included
 	Residuals                backends.Residuals
+	Distance, Radius         float64 // those of backends.Solution
 	Iterations, Rounds       int
 	Active                   int
 	SetupTime, SolveTime     time.Duration
 	Message                  string
 
 	Assembled    *compile.Assembled
-	Offset       float64 // the constant of the objective
 	X, S, Z      []float64
 	Stationarity []float64 // Px + q + A'z in the columns of as
 	squares      [][]float64
@@ -49,11 +50,10 @@ func Stopped(p *compile.Program) *Outcome {
 // Result reads what a result needs from the solution of the current instance.
 func (s *Session) Result(sol *backends.Solution) *Outcome {
 	as := s.Current.Assembled
-	offset := as.Program.Offset()
 	r := &Outcome{
-		Status: sol.Status, Stopped: sol.Stopped, Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
-		Residuals: sol.Residuals, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
-		Assembled: as, Offset: offset, X: sol.X, S: sol.S, Z: sol.Z,
+		Status: sol.Status, Stopped: sol.Stopped, Objective: sol.Objective, DualObjective: sol.DualObjective,
+		Residuals: sol.Residuals, Distance: sol.Distance, Radius: sol.Radius, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
+		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z,
 	}
 	for _, v := range s.Program.Vars[:s.Program.Users] {
 		r.Active += as.Width(v)
@@ -61,8 +61,38 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 	if HasPoint(sol) {
 		r.KeepSquares(as.Program)
 		r.separate(as.Program, s.Current.B.Val)
+		r.Measure(s.Current.Numbers, s.Current.eps)
 	}
 	return r
+}
+
+// Measure makes the objectives and the gap those of the model, constants included. What is optimal for the backend, which knows no constants, and
+// misses eps by this gap is inaccurate.
+func (r *Outcome) Measure(in *compile.Numbers, eps float64) {
+	v := in.Values(r.X, r.Z)
+	r.Objective, r.DualObjective, r.Stationarity = v.Objective, v.DualObjective, v.Stationarity
+	r.Residuals.Gap = backends.RelativeGap(v.Objective, v.DualObjective)
+	if r.Status != backends.Optimal {
+		return
+	}
+	r.Distance += v.Rounding
+	allowed := eps * max(1, math.Abs(v.Objective))
+	switch {
+	case !(r.Residuals.Gap <= eps):
+		r.Status, r.Distance = backends.Inaccurate, 0
+		r.say("the gap of the objective with its constants is %.1e, which misses %.1e", r.Residuals.Gap, eps)
+	case v.Rounding > allowed:
+		r.say("rounding may change the objective by %.1e, more than the %.1e asked for: its terms are that much larger than their sum", v.Rounding, allowed)
+	}
+}
+
+// say adds to the message.
+func (r *Outcome) say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if r.Message != "" {
+		text = r.Message + "; " + text
+	}
+	r.Message = text
 }
 
 // KeepSquares keeps the arguments and weights of squares that depend on
@@ -187,7 +217,6 @@ func (r *Outcome) Conic() backends.Point {
 
 // separate cleans the multipliers of opposite rows up.
 func (r *Outcome) separate(p *compile.Program, b []float64) {
-	gain := 0.0
 	own := false
 	for _, pair := range p.Boxes {
 		for k := range pair[0].Size() {
@@ -204,12 +233,6 @@ func (r *Outcome) separate(p *compile.Program, b []float64) {
 			}
 			r.Z[i] -= both
 			r.Z[j] -= both
-			gain += both * (b[i] + b[j])
 		}
 	}
-	if gain == 0 {
-		return
-	}
-	r.DualObjective += gain
-	r.Residuals.Gap = backends.RelativeGap(r.Objective-r.Offset, r.DualObjective-r.Offset)
 }

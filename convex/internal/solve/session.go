@@ -22,6 +22,7 @@ type Session struct {
 	Eps          float64
 	Current      *Instance
 	Stats        Stats
+	centred      bool // the backend gets programs in x - y, see centred.go
 }
 
 // Stats sums up what a session has done.
@@ -88,7 +89,9 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 	// Where nothing changed the solver goes on from its own last iterate.
 	warm := old != nil && old.Last != nil && (changed || old.Last.Status != backends.Optimal) && s.Warm()
 	if warm {
-		if err := in.Solver.WarmStart(from(in.Assembled.Layout, old.Assembled.Layout, backends.Point{X: old.Last.X, S: old.Last.S, Z: old.Last.Z})); err != nil {
+		pt := from(in.Assembled.Layout, old.Assembled.Layout, backends.Point{X: old.Last.X, S: old.Last.S, Z: old.Last.Z})
+		pt.X = shifted(pt.X, -1, in.origin)
+		if err := in.Solver.WarmStart(pt); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
 		}
 	}
@@ -100,6 +103,9 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 		if sol, err = s.again(ctx, in, sol); err != nil {
 			return nil, err
 		}
+	}
+	if sol, err = s.uncancelled(ctx, in, sol); err != nil {
+		return nil, err
 	}
 	in.Last = nil
 	if HasPoint(sol) {
@@ -116,11 +122,7 @@ func (s *Session) Whole(ctx context.Context) (*Outcome, error) {
 		return nil, err
 	}
 	s.Stats.Rounds++
-	r := s.Result(sol)
-	if HasPoint(sol) {
-		r.Stationarity, _ = s.Current.Stationarity(sol.X, sol.Z)
-	}
-	return r, nil
+	return s.Result(sol), nil
 }
 
 // Warm says that solves begin from points near by.
@@ -137,7 +139,11 @@ func (s *Session) Prepare(prog *compile.Program, active [][]int, eps float64) (c
 			}
 			old.eps = eps
 		}
-		return s.update(old)
+		changed, err := s.update(old)
+		if err == nil && s.centred != (old.origin != nil) {
+			return true, s.recentre(old, s.centred)
+		}
+		return changed, err
 	}
 	begin := time.Now()
 	as := prog.NewLayout(active).Assemble()
@@ -176,6 +182,9 @@ func (s *Session) Attempt(ctx context.Context, in *Instance) (*backends.Solution
 	}
 	s.Stats.SolveTime += time.Since(begin)
 	s.Stats.Iterations += sol.Iterations
+	if HasPoint(sol) {
+		sol.X = shifted(sol.X, 1, in.origin)
+	}
 	return sol, nil
 }
 

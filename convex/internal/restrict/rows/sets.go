@@ -320,7 +320,6 @@ func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome
 		return nil, restrict.StepRepeat, nil
 	}
 	r := w.result(sol)
-	r.Stationarity, _ = w.s.Current.Stationarity(sol.X, sol.Z)
 	w.missed(r, m)
 	restrict.Verify(r, w.s.Eps)
 	w.choose(w.s.Eps, false, false)
@@ -342,8 +341,12 @@ func (w *Sets) missed(r *solve.Outcome, m missing) {
 		r.Extend = w.snapshot().complete
 	}
 	r.Objective += m.objective
+	r.Distance += 2 * math.Abs(m.objective)
+	for _, pl := range w.places {
+		r.Distance += 2 * math.Max(0, pl.more*r.Z[r.Assembled.Row(pl.group, pl.row)])
+	}
 	r.Residuals.Primal = math.Max(r.Residuals.Primal, m.rows)
-	r.Residuals.Gap = backends.RelativeGap(r.Objective-r.Offset, r.DualObjective-r.Offset)
+	r.Residuals.Gap = backends.RelativeGap(r.Objective, r.DualObjective)
 }
 
 // start is a point for a warm start: what does not depend on the sets as it was, and what does from the completed point.

@@ -111,5 +111,7 @@ func (f *fullPoint) measure(p *compile.Program) {
 	floats.Sub(atz, f.px)
 	t.Columns(f.q, f.px, atz, f.x)
 	f.residuals, f.objective, f.dobj = t.Residuals()
+	offset, _ := p.Offset()
+	f.residuals.Gap = backends.RelativeGap(f.objective+offset, f.dobj+offset)
 	f.scale = t.DualScale()
 }

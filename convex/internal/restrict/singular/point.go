@@ -139,10 +139,10 @@ func (w *Sets) balance(f *fullPoint, k int) {
 
 // result makes a result of a point, which may be nil.
 func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
-	offset := w.p.Offset()
+	offset, _ := w.p.Offset()
 	r := &solve.Outcome{
 		Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
-		Residuals: sol.Residuals, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
+		Residuals: sol.Residuals, Radius: sol.Radius, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
 		Assembled: &compile.Assembled{Layout: w.full},
 	}
 	for _, s := range w.pairs {
@@ -150,7 +150,7 @@ func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
 	}
 	if f != nil {
 		r.Objective, r.DualObjective, r.Residuals = f.objective+offset, f.dobj+offset, f.residuals
-		r.X, r.S, r.Z, r.Stationarity = f.x, f.s, f.z, f.dual
+		r.X, r.S, r.Z, r.Stationarity, r.Distance = f.x, f.s, f.z, f.dual, math.NaN()
 		r.KeepSquares(w.p)
 	}
 	return r

@@ -1,0 +1,154 @@
+package convex_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+)
+
+// denoising is min |x - y|^2 + lambda sum |x_(i+1) - x_i| for data y that may change.
+func denoising(t *testing.T, n int, lambda float64) (s *convex.Solver, x *convex.Variable, y *convex.Parameter) {
+	m := convex.NewModel()
+	x, y = m.Variable("x", n), m.Parameter("y", n)
+	e := x.Expr()
+	m.Minimize(convex.SumSquares(e.Minus(y.Expr())).Plus(convex.Norm1(e.Slice(1, n).Minus(e.Slice(0, n-1))).Scale(lambda)))
+	return solverOf(t, m), x, y
+}
+
+func solverOf(t *testing.T, m *convex.Model) *convex.Solver {
+	p, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	be, err := backends.Open("native")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Solver(convex.SolverOptions{Backend: be})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func solveAt(t *testing.T, s *convex.Solver) *convex.Result {
+	r, err := s.Solve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Two levels a < b of n values each have the solution a + lambda/2n, b - lambda/2n, and an offset changes nothing but it.
+func TestConstantOfSquares(t *testing.T) {
+	const n, lambda = 25, 1.
+	const want = 2*lambda*lambda/(4*n) + 1 - lambda*lambda/n
+	y := make([]float64, 2*n)
+	for i := n; i < 2*n; i++ {
+		y[i] = 1
+	}
+	s, x, p := denoising(t, 2*n, lambda)
+	for _, offset := range []float64{0, 100, 1e4, 1e6, 1e8, 1e6, 100, 0} {
+		at := make([]float64, 2*n)
+		for i := range at {
+			at[i] = y[i] + offset
+		}
+		if err := p.Set(at); err != nil {
+			t.Fatal(err)
+		}
+		r := solveAt(t, s)
+		rounding := 4e-16 * offset * 2 * n
+		if r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8+rounding {
+			t.Errorf("offset %g: %v, objective %.10f, expected %.10f (%s)", offset, r.Status, r.Objective, want, r.Message)
+		}
+		if r.DualObjective > want+1e-9+rounding || r.DualObjective < want-2e-8-rounding {
+			t.Errorf("offset %g: dual objective %.10f, expected at most %.10f", offset, r.DualObjective, want)
+		}
+		if off := math.Abs(r.Objective - want); off > r.Distance || r.Distance > 1e-6+100*rounding {
+			t.Errorf("offset %g: the objective is off by %.1e, and the distance says %.1e", offset, off, r.Distance)
+		}
+		if told := strings.Contains(r.Message, "rounding"); told && offset < 1e6 || !told && offset == 1e8 {
+			t.Errorf("offset %g: the message is %q", offset, r.Message)
+		}
+		value, slope := r.Value(x), r.Sensitivity(p)
+		for i := range y {
+			shift := lambda / (2 * n) * (1 - 2*y[i])
+			if math.Abs(value[i]-at[i]-shift) > 1e-4+2*rounding || math.Abs(slope[i]+2*shift) > 2e-4+4*rounding {
+				t.Fatalf("offset %g: x_%d - y_%d = %g, slope %g, expected %g and %g", offset, i, i, value[i]-at[i], slope[i], shift, -2*shift)
+			}
+		}
+	}
+}
+
+// With a penalty that allows no steps the solution is the mean.
+func TestConstantOfSquaresMean(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	y := make([]float64, 50)
+	for i := range y {
+		y[i] = rng.NormFloat64()
+	}
+	want := stat.Variance(y, nil) * float64(len(y)-1)
+	s, _, p := denoising(t, len(y), 100)
+	for _, offset := range []float64{0, 1e3, 1e6} {
+		at := append([]float64(nil), y...)
+		floats.AddConst(offset, at)
+		if err := p.Set(at); err != nil {
+			t.Fatal(err)
+		}
+		if r := solveAt(t, s); r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8*want+1e-13*offset {
+			t.Errorf("offset %g: %v, objective %.10f, expected %.10f", offset, r.Status, r.Objective, want)
+		}
+	}
+}
+
+// A constant that a caller adds cancels the rest of the objective: x^2 - 2e4 x + 1e8 + 1 >= 1 for x >= 1e4, without squares of x - 1e4 to
+// count from, is known to 1e-8 or said not to be.
+func TestConstantThatCancels(t *testing.T) {
+	m := convex.NewModel()
+	x := m.Variable("x", 1)
+	m.Minimize(convex.SumSquares(x.Expr()).PlusAffine(x.Expr().Scale(-2e4)).PlusAffine(convex.Const(1e8 + 1)))
+	m.Constrain(convex.LessEqual(convex.Linear(x.Expr()), convex.Const(2e4)))
+	r := solveAt(t, solverOf(t, m))
+	off := math.Abs(r.Objective - 1)
+	if r.Status == backends.Optimal && (off > 2e-8 && r.Message == "" || off > r.Distance) {
+		t.Errorf("objective %.10f, expected 1, distance %.1e, message %q", r.Objective, r.Distance, r.Message)
+	}
+	if r.Status != backends.Optimal && r.Message == "" {
+		t.Errorf("%v without a message", r.Status)
+	}
+	t.Log(r.Status, r.Objective, r.DualObjective, r.Distance, r.Message)
+}
+
+// What the working set of columns solves has the constant, too: sparse x near y in few entries.
+func TestConstantOfSquaresSparse(t *testing.T) {
+	const n, offset = 40, 1e5
+	y, want := make([]float64, n), 0.
+	for i := range 10 {
+		y[4*i] = offset + float64(i)
+		want += y[4*i] - 0.25 // x = y - 1/2: (1/2)^2 + y - 1/2
+	}
+	m := convex.NewModel()
+	x := m.Variable("x", n)
+	m.Minimize(convex.SumSquares(x.Expr().Minus(convex.Const(y...))).Plus(convex.Norm1(x.Expr())))
+	p, _ := m.Compile()
+	be, _ := backends.Open("native")
+	for _, sets := range []bool{false, true} {
+		s, err := p.Solver(convex.SolverOptions{Backend: be, WorkingSets: sets})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := solveAt(t, s)
+		if r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8*want || math.Abs(r.Objective-want) > r.Distance {
+			t.Errorf("working sets %v, engine %v: %v, objective %.8f, expected %.8f, distance %.1e (%s)", sets, r.Engine, r.Status, r.Objective, want, r.Distance, r.Message)
+		}
+		s.Close()
+	}
+}

@@ -37,8 +37,9 @@ type solveResult struct {
 
 // certificate proves an infeasibility: by multipliers y of the rows and z of the
 // bounds that contradict each other, or by a direction x along which the objective has
-// no bound.
+// no bound. Radius is how far it holds, see [backends.Solution], null where it is exact.
 type certificate struct {
+	Radius   *float64    `json:"radius"`
 	X        []float64   `json:"x,omitempty"`
 	Matrices [][]float64 `json:"matrices,omitempty"`
 	Y        []float64   `json:"y,omitempty"`
@@ -55,10 +56,10 @@ func newSolveResult(p *loadedProgram, backend string, s *backends.Solution) *sol
 	switch s.Status {
 	case backends.PrimalInfeasible:
 		r.Primal, r.Gap = nil, nil
-		r.Certificate = &certificate{Y: t.y, Z: t.bounds}
+		r.Certificate = &certificate{Radius: finiteOrNull(s.Radius), Y: t.y, Z: t.bounds}
 	case backends.DualInfeasible:
 		r.Dual, r.Gap = nil, nil
-		r.Certificate = &certificate{X: t.x, Matrices: t.matrices}
+		r.Certificate = &certificate{Radius: finiteOrNull(s.Radius), X: t.x, Matrices: t.matrices}
 	default:
 		r.Objective, r.DualObjective = finiteOrNull(t.objective), finiteOrNull(t.dual)
 		r.X, r.Y, r.Matrices = t.x, t.y, t.matrices
@@ -111,6 +112,9 @@ func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags, written bool
 		}
 		fmt.Fprintf(w, "%s\t%s\n", what, strings.Join(residuals, ", "))
 	}
+	if r.Certificate != nil {
+		fmt.Fprintf(w, "proof\t%s\n", describeRadius(r.status, r.Certificate.Radius))
+	}
 	fmt.Fprintf(w, "time\tsetup %s, solve %s\n", seconds(r.SetupSeconds), seconds(r.SolveSeconds))
 	w.Flush()
 	if len(r.X) > 0 {
@@ -120,6 +124,18 @@ func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags, written bool
 		fmt.Fprintf(&b, "\nsolution in %s\n", placeOf(f.out))
 	}
 	return b.String()
+}
+
+// describeRadius says what a proof excludes.
+func describeRadius(s backends.Status, radius *float64) string {
+	points := "x"
+	if s == backends.DualInfeasible {
+		points = "dual point"
+	}
+	if radius == nil {
+		return fmt.Sprintf("exact: no %s is feasible", points)
+	}
+	return fmt.Sprintf("no %s with entries up to %.2g is feasible", points, *radius)
 }
 
 func describeValues(p *loadedProgram, x []float64) string {

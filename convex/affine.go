@@ -2,6 +2,7 @@ package convex
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -102,8 +103,11 @@ func (a Affine) Scale(c float64) Affine {
 
 // MulMat returns M a, where M has as many columns as a has entries. M is not
 // copied when it is a *mat.Dense or a *sparse.CSC, and must not change. A
-// mat.Diagonal scales the entries, and leaves entries of a variable what they are.
+// mat.Diagonal scales the entries, and leaves entries of a variable what they are. It panics if M is nil.
 func (a Affine) MulMat(m mat.Matrix) Affine {
+	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		panic("convex: MulMat: the matrix is nil")
+	}
 	rows, cols := m.Dims()
 	if a.err == nil && cols != a.e.N {
 		return a.fail(rows, "MulMat: a matrix of %d x %d times %v", rows, cols, a)

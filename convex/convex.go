@@ -95,9 +95,9 @@ func (f Convex) weigh(op string, p *Parameter, a func(Affine) Affine) Convex {
 // set and not negative when the model is solved, and f is without parameters
 // as weights. It may stand in objectives only, where p changes P and q of the
 // conic program but not its constraints. Keep it positive where f has no other
-// part in the objective: a norm of weight zero has an unbounded epigraph.
+// part in the objective: a norm of weight zero has an unbounded epigraph. It panics if p is nil or zero.
 func (f Convex) Weight(p *Parameter) Convex {
-	if f.err != nil {
+	if p.of(); f.err != nil {
 		return f
 	}
 	if p.p.N != 1 {
@@ -116,7 +116,7 @@ func (f Convex) Weight(p *Parameter) Convex {
 // each entry, such as [Abs] and [GroupNorms], which it does not take apart as a sum of f.At(i) with
 // weights of their own would. What [Convex.Weight] says about objectives and weights of zero holds here, too.
 func (f Convex) WeightedSum(p *Parameter) Convex {
-	if f.err != nil {
+	if p.of(); f.err != nil {
 		return f.Sum()
 	}
 	if p.p.N != f.f.N {

@@ -19,6 +19,13 @@
 // [Parameter.Dot]) and as a weight in the objective ([Convex.Weight]), never as
 // a factor of another parameter.
 //
+// # Misuse
+//
+// What is wrong with lengths, numbers and convexity in an expression stays with it until [Model.Compile] reports it, see [Affine.Err]. A function
+// that returns an error returns it for every misuse, nil arguments too. The others panic with a message that begins with "convex: ": where a variable, a
+// parameter, a program or a result is nil or zero, a matrix is nil, or a result is asked about what its program does not have. The methods of a nil
+// Model or Solver are those of a nil pointer.
+//
 // # Compilation
 //
 // The conic program is

@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -39,14 +40,22 @@ func (m *Model) Variable(name string, n int) *Variable {
 	return v
 }
 
+// of returns the variable itself. It panics if that is nil or zero.
+func (v *Variable) of() *affine.Variable {
+	if v == nil || v.v == nil {
+		panic("convex: a Variable is nil or zero; Model.Variable makes one")
+	}
+	return v.v
+}
+
 // Len returns the number of entries.
-func (v *Variable) Len() int { return v.v.N }
+func (v *Variable) Len() int { return v.of().N }
 
 // Name returns the name given to it.
-func (v *Variable) Name() string { return v.v.Name }
+func (v *Variable) Name() string { return v.of().Name }
 
 // Expr returns the variable as an expression.
-func (v *Variable) Expr() Affine { return Affine{e: v.v.Expr(), m: v.m, err: v.err} }
+func (v *Variable) Expr() Affine { return Affine{e: v.of().Expr(), m: v.m, err: v.err} }
 
 // Parameter is a vector of numbers that may change between solves. It is zero
 // until [Parameter.Set].
@@ -66,16 +75,29 @@ func (m *Model) Parameter(name string, n int) *Parameter {
 	return p
 }
 
+// of returns the parameter itself. It panics if that is nil or zero.
+func (p *Parameter) of() *affine.Parameter {
+	if p == nil || p.p == nil {
+		panic(noParameter)
+	}
+	return p.p
+}
+
+const noParameter = "convex: a Parameter is nil or zero; Model.Parameter makes one"
+
 // Len returns the number of entries.
-func (p *Parameter) Len() int { return p.p.N }
+func (p *Parameter) Len() int { return p.of().N }
 
 // Name returns the name given to it.
-func (p *Parameter) Name() string { return p.p.Name }
+func (p *Parameter) Name() string { return p.of().Name }
 
 // Set gives the parameter new values, which are copied. It must not run while
-// a solver of the model solves. The error says that the length is wrong or that
-// a value is not finite; nothing has changed then.
+// a solver of the model solves. The error says that the length is wrong, that
+// a value is not finite, or that the parameter is nil or zero; nothing has changed then.
 func (p *Parameter) Set(values []float64) error {
+	if p == nil || p.p == nil {
+		return errors.New(noParameter)
+	}
 	if len(values) != p.p.N {
 		return fmt.Errorf("convex: parameter %s has length %d, got %d values", p.p.Name, p.p.N, len(values))
 	}
@@ -89,15 +111,15 @@ func (p *Parameter) Set(values []float64) error {
 }
 
 // Values returns a copy of the current values.
-func (p *Parameter) Values() []float64 { return slices.Clone(p.p.Values) }
+func (p *Parameter) Values() []float64 { return slices.Clone(p.of().Values) }
 
 // Expr returns the parameter as a constant expression.
-func (p *Parameter) Expr() Affine { return Affine{e: p.p.Expr(), m: p.m, err: p.err} }
+func (p *Parameter) Expr() Affine { return Affine{e: p.of().Expr(), m: p.m, err: p.err} }
 
 // Times returns the entrywise product p[i] a[i]; a parameter or an expression of
 // length 1 is broadcast. The expression must be free of parameters.
 func (p *Parameter) Times(a Affine) Affine {
-	n := max(a.e.N, p.p.N)
+	n := max(a.e.N, p.of().N)
 	_, err := common("product", p.Expr(), a)
 	switch {
 	case err != nil:
@@ -113,8 +135,8 @@ func (p *Parameter) Times(a Affine) Affine {
 // Dot returns the sum of p[i] a[i], a scalar. The expression must have the
 // parameter's length and be free of parameters.
 func (p *Parameter) Dot(a Affine) Affine {
-	if a.err == nil && p.err == nil && a.e.N != p.p.N {
-		return a.fail(1, "Dot of parameter %s of length %d and %v: the lengths differ", p.p.Name, p.p.N, a)
+	if n := p.of().N; a.err == nil && p.err == nil && a.e.N != n {
+		return a.fail(1, "Dot of parameter %s of length %d and %v: the lengths differ", p.p.Name, n, a)
 	}
 	return p.Times(a).Sum()
 }
@@ -188,11 +210,21 @@ func (m *Model) Compile() (*Program, error) {
 	return &Program{p, slices.Clone(m.vars)}, nil
 }
 
+// of returns the program itself. It panics if that is nil or zero.
+func (p *Program) of() *compile.Program {
+	if p == nil || p.p == nil {
+		panic(noProgram)
+	}
+	return p.p
+}
+
+const noProgram = "convex: a Program is nil or zero; Model.Compile makes one"
+
 // Has says whether the program has a cone of a kind.
 func (p *Program) Has(kind backends.ConeKind) bool {
-	return slices.ContainsFunc(p.p.Groups, func(g *compile.Group) bool { return g.Kind == kind })
+	return slices.ContainsFunc(p.of().Groups, func(g *compile.Group) bool { return g.Kind == kind })
 }
 
 // LowRank says that the program has nuclear norms of whole variables, so that working
 // sets restrict these instead of the entries of vectors.
-func (p *Program) LowRank() bool { return len(p.p.Matrices) > 0 }
+func (p *Program) LowRank() bool { return len(p.of().Matrices) > 0 }

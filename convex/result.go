@@ -51,22 +51,31 @@ func newResult(e Engine, r *solve.Outcome, vars []*Variable) *Result {
 	}
 }
 
+// of returns the outcome. It panics if the result is nil or zero.
+func (r *Result) of() *solve.Outcome {
+	if r == nil || r.out == nil {
+		panic("convex: a Result is nil or zero; Solver.Solve makes one")
+	}
+	return r.out
+}
+
 // own panics unless the variable was in the model when it was compiled.
 func (r *Result) own(v *Variable) *affine.Variable {
-	if p := r.out.Assembled.Program; v.v.ID >= p.Users || p.Vars[v.v.ID] != v.v {
-		panic(fmt.Sprintf("convex: variable %s is not in the program solved", v.v.Name))
+	x := v.of()
+	if p := r.of().Assembled.Program; x.ID >= p.Users || p.Vars[x.ID] != x {
+		panic(fmt.Sprintf("convex: variable %s is not in the program solved", x.Name))
 	}
-	return v.v
+	return x
 }
 
 // Value returns the value of a variable, or nil when the solve ended without
 // a point. After DualInfeasible it is a direction along which the objective
-// falls without bound.
+// falls without bound. It panics if the variable was not in the model when that was compiled.
 func (r *Result) Value(v *Variable) []float64 { return r.out.Value(r.own(v)) }
 
 // Point returns the values of all variables, or nil when there is no point.
 func (r *Result) Point() Point {
-	if r.out.X == nil {
+	if r.of().X == nil {
 		return nil
 	}
 	pt := Point{}
@@ -80,9 +89,13 @@ func (r *Result) Point() Point {
 // nil when the solve ended without them. Those of LessEqual and GreaterEqual are
 // not negative. The derivative of the optimal value in the right side is -Dual
 // for LessEqual and Equal, and +Dual for GreaterEqual. After PrimalInfeasible
-// they are the weights with which the constraints contradict each other.
+// they are the weights with which the constraints contradict each other. It panics if the constraint was not in the model when that was compiled.
 func (r *Result) Dual(c *Constraint) []float64 {
-	if _, ok := r.out.Assembled.Program.Refs[&c.c]; !ok {
+	out := r.of()
+	if c == nil {
+		panic("convex: Dual of a constraint that is nil")
+	}
+	if _, ok := out.Assembled.Program.Refs[&c.c]; !ok {
 		panic("convex: Dual of a constraint that is not in the program solved")
 	}
 	return r.out.Dual(&c.c)
@@ -93,20 +106,21 @@ func (r *Result) Dual(c *Constraint) []float64 {
 //	-(db/dp)'z + (dq/dp)'x + z'(dA/dp)x + 1/2 x'(dP/dp)x + d(constant)/dp
 //
 // where the multipliers are unique, and a subgradient where the optimal value
-// is convex in the parameter. It is nil when the solve ended without a point.
+// is convex in the parameter. It is nil when the solve ended without a point. It panics if the parameter was not in the model when that was compiled.
 func (r *Result) Sensitivity(p *Parameter) []float64 {
-	if prog := r.out.Assembled.Program; p.p.ID >= len(prog.Params) || prog.Params[p.p.ID] != p.p {
-		panic(fmt.Sprintf("convex: parameter %s is not in the program solved", p.p.Name))
+	x := p.of()
+	if prog := r.of().Assembled.Program; x.ID >= len(prog.Params) || prog.Params[x.ID] != x {
+		panic(fmt.Sprintf("convex: parameter %s is not in the program solved", x.Name))
 	}
-	return r.out.Sensitivity(p.p)
+	return r.out.Sensitivity(x)
 }
 
 // DualResidual returns Px + q + A'z in the entries of a variable, the residual
 // of stationarity; outside a working set it is what the best choice of the
-// multipliers there leaves. It is nil when the solve ended without a point.
+// multipliers there leaves. It is nil when the solve ended without a point, and panics as Value does.
 func (r *Result) DualResidual(v *Variable) []float64 { return r.out.DualResidual(r.own(v)) }
 
 // Conic returns the primal-dual point of the full conic program, in the rows and
 // columns of [Program.Problem], for a check that does not rely on this package.
 // Parts that the solve did not give are nil.
-func (r *Result) Conic() backends.Point { return r.out.Conic() }
+func (r *Result) Conic() backends.Point { return r.of().Conic() }

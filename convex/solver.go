@@ -55,11 +55,20 @@ type Solver struct {
 	closed  bool
 }
 
-// Solver prepares to solve the program. Nothing is built before the first Solve.
+// Solver prepares to solve the program. Nothing is built before the first Solve. The error is for options out of range, without a backend,
+// or with variables of another model.
 func (p *Program) Solver(o SolverOptions) (*Solver, error) { return p.solver(o, singular.WholeSize) }
 
 // solver is Solver with a bound for nuclear norms that are solved without working sets.
 func (p *Program) solver(o SolverOptions, small singular.Size) (*Solver, error) {
+	if p == nil || p.p == nil {
+		return nil, errors.New(noProgram)
+	}
+	for v := range o.Active {
+		if v == nil || v.v == nil || v.v.ID >= p.p.Users || p.p.Vars[v.v.ID] != v.v {
+			return nil, errors.New("convex: SolverOptions.Active has a variable that is not in the program")
+		}
+	}
 	if o.Backend == nil {
 		return nil, errors.New("convex: SolverOptions.Backend is nil; get one from backends.Open")
 	}
@@ -75,22 +84,40 @@ func (p *Program) solver(o SolverOptions, small singular.Size) (*Solver, error) 
 
 // Problem returns the full conic program at the parameters' current values. It
 // belongs to the caller.
-func (p *Program) Problem() (*backends.Problem, error) { return p.p.Problem() }
+func (p *Program) Problem() (*backends.Problem, error) {
+	if p == nil || p.p == nil {
+		return nil, errors.New(noProgram)
+	}
+	return p.p.Problem()
+}
+
+// of returns the session. It panics if the solver is zero.
+func (s *Solver) of() *solve.Session {
+	if s.session == nil {
+		panic("convex: a Solver is zero; Program.Solver makes one")
+	}
+	return s.session
+}
 
 // Program returns the program that the solver solves.
-func (s *Solver) Program() *Program { return &Program{s.session.Program, s.vars} }
+func (s *Solver) Program() *Program { return &Program{s.of().Program, s.vars} }
 
 // Stats returns the sums since the solver was made.
-func (s *Solver) Stats() Stats { return Stats(s.session.Stats) }
+func (s *Solver) Stats() Stats { return Stats(s.of().Stats) }
 
 // SetEps changes Options.Eps for the solves to come. Where no parameter changes in
 // between, the next Solve goes on from where the last one ended, if the backend can.
-func (s *Solver) SetEps(eps float64) error { return s.session.SetEps(eps) }
+func (s *Solver) SetEps(eps float64) error {
+	if s.closed || s.session == nil {
+		return backends.ErrClosed
+	}
+	return s.session.SetEps(eps)
+}
 
 // Cold makes the next Solve begin without the point of the one before, for
 // parameters that are far from the last ones.
 func (s *Solver) Cold() {
-	s.session.Forget()
+	s.of().Forget()
 	for _, l := range s.chain {
 		if e, ok := l.engine.(learner); ok {
 			e.Forget()
@@ -101,14 +128,20 @@ func (s *Solver) Cold() {
 // Close frees what the solver holds. Further calls do nothing.
 func (s *Solver) Close() error {
 	s.closed = true
+	if s.session == nil {
+		return nil
+	}
 	return s.session.Close()
 }
 
 // Solve solves the program at the parameters' current values. What the backend
-// found is in the status; the error is for misuse and for a broken backend.
+// found is in the status; the error is for misuse, as a nil context and weights that are not set or negative, and for a broken backend.
 func (s *Solver) Solve(ctx context.Context) (*Result, error) {
-	if s.closed {
+	switch {
+	case s.closed || s.session == nil:
 		return nil, backends.ErrClosed
+	case ctx == nil:
+		return nil, errors.New("convex: Solve: the context is nil")
 	}
 	if err := s.session.Program.CheckWeights(); err != nil {
 		return nil, err

@@ -1,0 +1,109 @@
+// Package misuse tries the functions of a package with wrong arguments, for its tests.
+package misuse
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Try calls every function, and every method of the receivers, with arguments that are zero and, one at a time, with those of wrong that fit. It
+// fails where a call panics without a message that begins with prefix, and where functions lacks one that the package in this folder exports.
+func Try(t *testing.T, prefix string, functions map[string]any, receivers, wrong []any) {
+	try := func(name string, f reflect.Value) {
+		for _, args := range combinations(f.Type(), wrong) {
+			call(t, prefix, name, f, args)
+		}
+	}
+	for name, f := range functions {
+		try(name, reflect.ValueOf(f))
+	}
+	for _, on := range receivers {
+		v := reflect.ValueOf(on)
+		for i := range v.NumMethod() {
+			try(fmt.Sprintf("%T.%s", on, v.Type().Method(i).Name), v.Method(i))
+		}
+	}
+	for _, name := range exported(t) {
+		if functions[name] == nil {
+			t.Errorf("%s is not tried", name)
+		}
+	}
+}
+
+// combinations are lists of arguments for a function: all zero, and each argument in turn one of the others that fit.
+func combinations(f reflect.Type, others []any) (lists [][]reflect.Value) {
+	n := f.NumIn()
+	if f.IsVariadic() {
+		n--
+	}
+	zero := make([]reflect.Value, n)
+	for i := range zero {
+		zero[i] = reflect.Zero(f.In(i))
+	}
+	lists = append(lists, zero)
+	for i := range f.NumIn() {
+		in := f.In(i)
+		if i == n {
+			in = in.Elem()
+			lists = append(lists, append(append([]reflect.Value(nil), zero...), reflect.Zero(in)))
+		}
+		for _, o := range others {
+			if v := reflect.ValueOf(o); v.Type().AssignableTo(in) {
+				list := append([]reflect.Value(nil), zero...)
+				if i == n {
+					list = append(list, v)
+				} else {
+					list[i] = v
+				}
+				lists = append(lists, list)
+			}
+		}
+	}
+	return lists
+}
+
+// call fails where a panic is not one with a message of the package.
+func call(t *testing.T, prefix, name string, f reflect.Value, args []reflect.Value) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case runtime.Error:
+			t.Errorf("%s%v: %v", name, args, e)
+		default:
+			if !strings.HasPrefix(fmt.Sprint(e), prefix) {
+				t.Errorf("%s%v: %v", name, args, e)
+			}
+		}
+	}()
+	f.Call(args)
+}
+
+// exported lists the functions of this folder's package.
+func exported(t *testing.T) (names []string) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), f.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.IsExported() {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	return names
+}

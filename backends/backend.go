@@ -101,6 +101,9 @@ func (c Capabilities) Supports(k ConeKind) bool {
 // Unsupported returns an [*UnsupportedError] for the first thing of p that a backend with these capabilities, of that name, does not
 // take, and nil where it takes all.
 func (c Capabilities) Unsupported(name string, p *Problem) error {
+	if p == nil {
+		return bad("Problem", "is nil")
+	}
 	for _, cone := range p.Cones {
 		if cone.Dim > 0 && !c.Supports(cone.Kind) {
 			return &UnsupportedError{name, "the " + cone.Kind.String() + " cone",

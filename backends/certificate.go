@@ -21,8 +21,9 @@ import (
 // rows in which it has weight, be it directly or through the other variables of the row. It does not
 // change when rows, columns or b are multiplied by numbers: with a residual of 1e-8 there is no
 // feasible x within 1e8 times the sizes that the data suggest. V and r are computed in twice the working precision, and
-// taken with the bounds of their errors. It panics unless z has length m.
+// taken with the bounds of their errors. It panics unless p has a shape and z has length m.
 func CheckPrimalInfeasible(p *Problem, z []float64) (residual float64, err error) {
+	p.mustFit()
 	found, err := new(checker).primalInfeasible(p, z)
 	return found.residual, err
 }
@@ -40,8 +41,9 @@ func CheckPrimalInfeasible(p *Problem, z []float64) (residual float64, err error
 //	(sum_j |(Px)_j| U_j + sum_i |(Ax + s)_i| Z_i) / -q'x
 //
 // where U_j and Z_i are the sizes that the data give u_j and z_i, the largest |q_j| / |p_ij| and |q_j| / |a_ij|, as in
-// CheckPrimalInfeasible. It panics unless x has length n.
+// CheckPrimalInfeasible. It panics unless p has a shape and x has length n.
 func CheckDualInfeasible(p *Problem, x []float64) (residual float64, err error) {
+	p.mustFit()
 	found, err := new(checker).dualInfeasible(p, x)
 	return found.residual, err
 }

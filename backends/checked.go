@@ -18,8 +18,11 @@ type checked struct {
 }
 
 // Checked puts a backend behind the checks that [Open] adds, for backends that
-// are not registered. Checked of a checked backend is the backend itself.
+// are not registered. Checked of a checked backend is the backend itself. It panics if b is nil.
 func Checked(b ConicBackend) ConicBackend {
+	if b == nil {
+		panic("backends: Checked: the backend is nil")
+	}
 	if c, ok := b.(checked); ok {
 		return c
 	}
@@ -382,6 +385,9 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
+	if ctx == nil {
+		return nil, bad("Context", "is nil")
+	}
 	if ctx.Err() != nil {
 		status := EndedBy(ctx)
 		out := &Solution{Status: status, Stopped: status.Stopped(), Message: "the context ended before the start", SetupTime: s.setupTime}

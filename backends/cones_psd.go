@@ -49,9 +49,9 @@ func wrongPSD(c Cone) string {
 }
 
 // PSDOrder returns the largest n with n(n+1)/2 <= dim, the order of the matrix
-// whose triangle has dim entries.
+// whose triangle has dim entries, and 0 where dim is negative.
 func PSDOrder(dim int) int {
-	n := int((math.Sqrt(8*float64(dim)+1) - 1) / 2)
+	n := int((math.Sqrt(8*float64(max(0, dim))+1) - 1) / 2)
 	for (n+1)*(n+2)/2 <= dim {
 		n++
 	}

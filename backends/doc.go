@@ -55,4 +55,9 @@
 // follow, it is set up again at the next Solve. Problems without variables are
 // answered here, and cones of dimension 0 never reach the backend. A call while
 // another one runs returns [ErrBusy], a call after Close [ErrClosed].
+//
+// # Misuse
+//
+// Functions that return an error return it for every misuse, nil arguments too. The others panic with a message that begins with "backends: " where a
+// problem, a backend or a context is nil, or shapes do not fit.
 package backends

@@ -87,7 +87,7 @@ func (k ConeKind) Intervals() bool { return k.known() && families[k].product != 
 //	generalized power, dual  e = (1, .., 1, 0, .., 0), ones for x
 //	nuclear norm             e = (1, 0, .., 0), so d = max(0, |X|_* - t), and |Z|_2 - t for the dual
 //
-// It panics unless s has length c.Dim, and returns NaN if an entry is NaN.
+// It panics unless the cone has a known kind and bounds, and s length c.Dim, and returns NaN if an entry is NaN.
 func (c Cone) Distance(s []float64) float64 {
 	c.mustFit(s)
 	return families[c.Kind].own.distance(c, s)
@@ -102,7 +102,10 @@ func (c Cone) DualDistance(z []float64) float64 {
 }
 
 func (c Cone) mustFit(v []float64) {
-	if len(v) != c.Dim {
+	if c.Kind < 0 || int(c.Kind) >= len(families) {
+		panic("backends: a cone has no known kind")
+	}
+	if len(v) != c.Dim || c.Kind == BoxCone && (len(c.Lower) != c.Dim || len(c.Upper) != c.Dim) {
 		panic("backends: a vector does not have the dimension of its cone")
 	}
 }

@@ -11,7 +11,7 @@ import (
 // where b'z - beta(z) is not negative, and at least the part of it that A'z can make up for within the bounds of the variables.
 // It panics unless z has length m.
 func (j *Judge) NearPrimalInfeasible(z []float64) float64 {
-	p := j.p
+	p := j.problem()
 	mustHave(len(z) == len(p.B))
 	z = slices.Clone(z)
 	j.check.intoDual(p, z)
@@ -60,7 +60,7 @@ func (j *Judge) NearPrimalInfeasible(z []float64) float64 {
 
 // NearDualInfeasible does the same for x and [CheckDualInfeasible]. It panics unless x has length n.
 func (j *Judge) NearDualInfeasible(x []float64) float64 {
-	p := j.p
+	p := j.problem()
 	n, m := p.Dims()
 	mustHave(len(x) == n)
 	value := 0.0
@@ -104,13 +104,13 @@ const nearRounding = 16 * unitRoundoff
 // turn, until the residual is at most eps or does not fall further. The error says that nothing near z proves anything. It panics unless z has
 // length m.
 func (j *Judge) ProvePrimalInfeasible(z []float64, eps float64) (better []float64, residual float64, err error) {
-	found, err := j.check.provePrimal(j.p, z, eps)
+	found, err := j.check.provePrimal(j.problem(), z, eps)
 	return found.v, found.residual, err
 }
 
 // ProveDualInfeasible does the same for x and [CheckDualInfeasible], by making Px and Ax + s zero, with s in
 // the recession cone of K. It panics unless x has length n.
 func (j *Judge) ProveDualInfeasible(x []float64, eps float64) (better []float64, residual float64, err error) {
-	found, err := j.check.proveDual(j.p, x, eps)
+	found, err := j.check.proveDual(j.problem(), x, eps)
 	return found.v, found.residual, err
 }

@@ -34,8 +34,29 @@ func (p *Problem) Quadratic() bool {
 	return p.P != nil && slices.ContainsFunc(p.P.RawMatrix().Data, func(v float64) bool { return v != 0 })
 }
 
-// Slack returns b - Ax. It panics unless x has length n.
+// mustFit returns the dimensions. It panics where p is nil or its parts have no shape in common; that of single entries is left to Validate.
+func (p *Problem) mustFit() (n, m int) {
+	if p == nil {
+		panic("backends: the problem is nil")
+	}
+	n, m = p.Dims()
+	rows := 0
+	for _, c := range p.Cones {
+		rows += c.Dim
+	}
+	fits := func(a *sparse.CSC, height int) bool {
+		r, c := a.Dims()
+		return r == height && c == n
+	}
+	if rows != m || p.P != nil && !fits(p.P, n) || p.A != nil && !fits(p.A, m) {
+		panic("backends: the parts of the problem do not fit together; Problem.Validate says where")
+	}
+	return n, m
+}
+
+// Slack returns b - Ax. It panics unless p has a shape and x has length n.
 func (p *Problem) Slack(x []float64) []float64 {
+	p.mustFit()
 	mustHave(len(x) == len(p.Q))
 	out := slices.Clone(p.B)
 	entries(p.A, func(i, j int, v float64) { out[i] -= v * x[j] })
@@ -59,8 +80,14 @@ func (p Problem) updated(u Update) Problem {
 	return p
 }
 
-// Updated returns p with copies of the numbers that u has; the patterns are those of p.
+// Updated returns p with copies of the numbers that u has; the patterns are those of p. It panics where a part has another number of entries.
 func (p Problem) Updated(u Update) Problem {
+	for _, part := range [][2]*sparse.CSC{{p.P, u.P}, {p.A, u.A}} {
+		if part[1] != nil {
+			mustHave(part[0] != nil && len(part[0].RawMatrix().Data) == len(part[1].RawMatrix().Data))
+		}
+	}
+	mustHave((u.Q == nil || len(u.Q) == len(p.Q)) && (u.B == nil || len(u.B) == len(p.B)))
 	if u.P != nil {
 		u.P = filled(new([]float64), p.P, u.P)
 	}

@@ -21,6 +21,7 @@ type Triplets struct {
 
 // NewTriplets returns an empty list with room for so many entries.
 func NewTriplets(room int) *Triplets {
+	room = max(0, room)
 	return &Triplets{Row: make([]int32, 0, room), Col: make([]int32, 0, room), Value: make([]float64, 0, room)}
 }
 

@@ -313,8 +313,11 @@ type Judge struct {
 	last  measured
 }
 
-// NewJudge returns the judge of a problem.
-func NewJudge(p *Problem) *Judge { return &Judge{p: p, find: unitsOf} }
+// NewJudge returns the judge of a problem. It panics unless p has a shape.
+func NewJudge(p *Problem) *Judge {
+	p.mustFit()
+	return &Judge{p: p, find: unitsOf}
+}
 
 // unitsOf returns what find does, which it asks once.
 func (j *Judge) unitsOf() *units {
@@ -324,19 +327,32 @@ func (j *Judge) unitsOf() *units {
 	return j.units
 }
 
-// Reset says that numbers of the problem have changed, or that p is now the problem.
-func (j *Judge) Reset(p *Problem) { j.p, j.known, j.has, j.check.known = p, false, false, weights{} }
+// Reset says that numbers of the problem have changed, or that p is now the problem. It panics unless p has a shape.
+func (j *Judge) Reset(p *Problem) {
+	p.mustFit()
+	j.p, j.known, j.has, j.check.known = p, false, false, weights{}
+}
 
-// Optimal says whether a finite point passes as optimal at the tolerance eps.
+// problem is what is judged. It panics for a zero Judge.
+func (j *Judge) problem() *Problem {
+	if j.p == nil || j.find == nil {
+		panic("backends: a Judge is zero; NewJudge makes one")
+	}
+	return j.p
+}
+
+// Optimal says whether a finite point passes as optimal at the tolerance eps. It panics unless x, s and z have lengths n, m and m.
 func (j *Judge) Optimal(x, s, z []float64, eps float64) bool { return j.Excess(x, s, z, eps) <= 1 }
 
 // Excess returns how many times larger than at the tolerance eps the residuals of a point are, by the measure that is worst.
 func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
-	m := j.measure(x, s, z)
-	if m.Max() <= eps && (j.lost() >= 0 || j.hidden() > 1) {
+	n, m := j.problem().Dims()
+	mustHave(len(x) == n && len(s) == m && len(z) == m)
+	found := j.measure(x, s, z)
+	if found.Max() <= eps && (j.lost() >= 0 || j.hidden() > 1) {
 		return math.Inf(1)
 	}
-	return max(m.Max(), m.own.Max()/inUnitsFactor, max(m.right, m.cost)/againstFactor) / eps
+	return max(found.Max(), found.own.Max()/inUnitsFactor, max(found.right, found.cost)/againstFactor) / eps
 }
 
 // measured is a point, and what was found about it.

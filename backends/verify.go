@@ -4,9 +4,10 @@ import "math"
 
 // Recheck measures a primal-dual point on the problem as it is given, without
 // any scaling, and returns the primal and the dual objective. It panics unless
-// x, s and z have lengths n, m and m. An entry that is not finite makes the
+// p has a shape (see [Problem.Validate]) and x, s and z have lengths n, m and m. An entry that is not finite makes the
 // residuals NaN or infinite.
 func Recheck(p *Problem, x, s, z []float64) (r Residuals, primal, dual float64) {
+	p.mustFit()
 	return new(checker).recheck(p, x, s, z)
 }
 
@@ -34,9 +35,9 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 }
 
 // Stationarity returns Px + q + A'z, whose largest absolute entry Residuals.Dual has, and what it is divided by there.
-// It panics unless x and z have lengths n and m.
+// It panics unless p has a shape and x and z have lengths n and m.
 func Stationarity(p *Problem, x, z []float64) (r []float64, scale float64) {
-	n, m := p.Dims()
+	n, m := p.mustFit()
 	mustHave(len(x) == n && len(z) == m)
 	var c checker
 	var t Tally
@@ -52,8 +53,9 @@ func Stationarity(p *Problem, x, z []float64) (r []float64, scale float64) {
 // without having these matrices.
 type Tally struct{ primal, ofPrimal, dual, ofDual, xPx, qx, bz, beta float64 }
 
-// Rows adds rows of Ax + s = b.
+// Rows adds rows of Ax + s = b. It panics unless the lengths are the same.
 func (t *Tally) Rows(b, ax, s, z []float64) {
+	mustHave(len(ax) == len(b) && len(s) == len(b) && len(z) == len(b))
 	worst, scale, bz := t.primal, t.ofPrimal, t.bz
 	for i, b := range b {
 		worst = max(worst, math.Abs(ax[i]+s[i]-b))
@@ -63,8 +65,9 @@ func (t *Tally) Rows(b, ax, s, z []float64) {
 	t.primal, t.ofPrimal, t.bz = worst, scale, bz
 }
 
-// Columns adds columns of Px + q + A'z = 0.
+// Columns adds columns of Px + q + A'z = 0. It panics unless the lengths are the same.
 func (t *Tally) Columns(q, px, atz, x []float64) {
+	mustHave(len(px) == len(q) && len(atz) == len(q) && len(x) == len(q))
 	worst, scale, xPx, qx := t.dual, t.ofDual, t.xPx, t.qx
 	for j, q := range q {
 		worst = max(worst, math.Abs(px[j]+q+atz[j]))
@@ -75,7 +78,7 @@ func (t *Tally) Columns(q, px, atz, x []float64) {
 	t.dual, t.ofDual, t.xPx, t.qx = worst, scale, xPx, qx
 }
 
-// Cone adds s in a cone and z in its dual.
+// Cone adds s in a cone and z in its dual. It panics unless they have the cone's dimension.
 func (t *Tally) Cone(k Cone, s, z []float64) {
 	t.Outside(k.Distance(s), k.DualDistance(z))
 	if k.Kind == BoxCone {
@@ -100,8 +103,9 @@ func RelativeGap(primal, dual float64) float64 {
 	return math.Abs(primal-dual) / max(1, min(math.Abs(primal), math.Abs(dual)))
 }
 
-// Distance is [Solution.Distance] of a point. It panics unless x, s and z have lengths n, m and m.
+// Distance is [Solution.Distance] of a point. It panics unless p has a shape and x, s and z have lengths n, m and m.
 func Distance(p *Problem, x, s, z []float64) float64 {
+	p.mustFit()
 	var c checker
 	out := &Solution{X: x, S: s, Z: z}
 	_, out.Objective, out.DualObjective = c.recheck(p, x, s, z)

@@ -26,8 +26,12 @@ func Try(t *testing.T, prefix string, functions map[string]any, receivers, wrong
 	}
 	for _, on := range receivers {
 		v := reflect.ValueOf(on)
-		for i := range v.NumMethod() {
-			try(fmt.Sprintf("%T.%s", on, v.Type().Method(i).Name), v.Method(i))
+		for _, last := range []bool{false, true} { // after Close the others do nothing
+			for i := range v.NumMethod() {
+				if name := v.Type().Method(i).Name; last == (name == "Close") {
+					try(fmt.Sprintf("%T.%s", on, name), v.Method(i))
+				}
+			}
 		}
 	}
 	for _, name := range exported(t) {

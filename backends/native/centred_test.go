@@ -1,0 +1,44 @@
+package native_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/native"
+)
+
+// The objective of max sum log x_i over the simplex, with the solution x_i = 1/n, is flat: points within the tolerance may be sqrt(1e-8) away. Points near the
+// central path are not.
+func TestFlatOptimum(t *testing.T) {
+	for _, n := range []int{2, 3, 5, 7, 10, 25} {
+		entries := backends.NewTriplets(3 * n)
+		p := &backends.Problem{Q: make([]float64, 2*n), B: make([]float64, 1+3*n), Cones: []backends.Cone{backends.Zero(1)}}
+		p.B[0] = 1
+		for i := range n { // maximise u_i with (u_i, 1, x_i) in the cone
+			p.Q[i], p.B[2+3*i] = -1, 1
+			entries.Add(0, n+i, 1)
+			entries.Add(1+3*i, i, -1)
+			entries.Add(3+3*i, n+i, -1)
+			p.Cones = append(p.Cones, backends.Exponential())
+		}
+		var err error
+		if p.A, err = entries.CSC(1+3*n, 2*n); err != nil {
+			t.Fatal(err)
+		}
+		s, err := backends.Checked(native.Backend{}).Setup(p, backends.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Solve(t.Context())
+		if err != nil || r.Status != backends.Optimal {
+			t.Fatal(r.Status, err)
+		}
+		for _, x := range r.X[n:] {
+			if off := math.Abs(x - 1/float64(n)); off > 3e-6 {
+				t.Errorf("n = %d: off by %.1e", n, off)
+			}
+		}
+		s.Close()
+	}
+}

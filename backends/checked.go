@@ -59,7 +59,7 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 		return nil, err
 	}
 	if s.unheard = unheard(p); s.unheard != nil {
-		s.data.A, s.data.B = silenced(p.A, s.unheard), silencedRight(p.B, s.unheard)
+		s.given, s.data.A = p.A, silenced(p.A, s.unheard)
 	}
 	s.shift, s.judged = convex.shift, NewJudge(&s.data)
 	s.data.Cones = withInfinite(p.Cones)
@@ -94,7 +94,8 @@ type checkedSolver struct {
 	start     Point // what WarmStart gave, for the next Solve
 	started   bool
 	setupTime time.Duration
-	unheard   []int // equations whose entries in data are zeros
+	unheard   []int       // equations whose entries in data are zeros
+	given     *sparse.CSC // A with these entries, nil where there are none
 	judged    *Judge
 	convexity *convexity // kept from the first update of P on
 	shift     float64    // see convexity
@@ -235,21 +236,12 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.P == nil && u.A == nil && u.Q == nil && u.B == nil {
 		return nil
 	}
+	u = s.heard(u)
 	if u.P != nil {
 		u.P = filled(&s.spare.p, s.data.P, u.P)
 	}
 	if u.A != nil {
 		u.A = filled(&s.spare.a, s.data.A, u.A)
-		if s.unheard = unheard(&Problem{Q: s.data.Q, A: u.A, B: s.data.B, Cones: s.data.Cones}); s.unheard != nil {
-			u.A = filled(&s.spare.a, s.data.A, silenced(u.A, s.unheard))
-		}
-	}
-	switch {
-	case s.unheard == nil:
-	case u.B != nil:
-		u.B = silencedRight(u.B, s.unheard)
-	case u.A != nil:
-		u.B = silencedRight(s.data.B, s.unheard)
 	}
 	next := s.data.updated(u)
 	reduction := s.pattern.reduce(&next, s.low, s.high)

@@ -8,7 +8,7 @@ import (
 	"github.com/james-bowman/sparse"
 )
 
-// unheard lists the equations that no arithmetic tells from empty ones: each of the k entries is at most k roundings of the largest entry in its
+// unheard lists the equations a'x = 0 that no arithmetic tells from empty ones: each of the k entries is at most k roundings of the largest entry in its
 // column, so that adding it there changes nothing but the last bits. Such rows are what rounding leaves of equations that cancel, the imaginary part of a
 // Hermitian product for example; as equations of their own they would contradict each other, or fix variables at chance.
 func unheard(p *Problem) (rows []int) {
@@ -29,7 +29,7 @@ func unheard(p *Problem) (rows []int) {
 	row := 0
 	for _, c := range p.Cones {
 		for i := row; i < row+c.Dim && c.Kind == ZeroCone; i++ {
-			quiet[i] = largest[i] > 0 && largest[i] <= float64(count[i])*unitRoundoff*most
+			quiet[i] = p.B[i] == 0 && largest[i] > 0 && largest[i] <= float64(count[i])*unitRoundoff*most
 			some = some || quiet[i]
 		}
 		row += c.Dim
@@ -69,15 +69,22 @@ func silenced(a *sparse.CSC, rows []int) *sparse.CSC {
 	return sparse.NewCSC(r, c, raw.Indptr, raw.Ind, data)
 }
 
-// silencedRight returns b with zeros in the given rows where it is as small next to the others as their entries are.
-func silencedRight(b []float64, rows []int) []float64 {
-	out, most := slices.Clone(b), maxAbs(b)
-	for _, i := range rows {
-		if math.Abs(out[i]) <= float64(len(b))*unitRoundoff*most {
-			out[i] = 0
-		}
+// heard returns an update with zeros in the equations that are not heard after it.
+func (s *checkedSolver) heard(u Update) Update {
+	if u.A == nil && u.B == nil {
+		return u
 	}
-	return out
+	next := s.data.updated(u)
+	if u.A == nil && s.given != nil {
+		next.A = s.given
+	}
+	before := s.unheard
+	if s.unheard = unheard(&next); s.unheard == nil && before == nil {
+		return u
+	}
+	s.given = silenced(next.A, nil)
+	u.A = silenced(next.A, s.unheard)
+	return u
 }
 
 // tellUnheard adds to a message that equations are left out.

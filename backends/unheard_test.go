@@ -30,7 +30,7 @@ func TestUnheardEquations(t *testing.T) {
 	const n = 3
 	for _, scale := range []float64{1, 1e5, 1e-5} {
 		entries := backends.NewTriplets(20)
-		p := &backends.Problem{Q: make([]float64, 2*n), B: []float64{3 * scale, 0, 1e-17 * scale}, Cones: []backends.Cone{backends.Zero(3)}}
+		p := &backends.Problem{Q: make([]float64, 2*n), B: []float64{3 * scale, 0, 0}, Cones: []backends.Cone{backends.Zero(3)}}
 		for i, v := range a {
 			p.Q[i] = -1
 			entries.Add(0, n+i, v*scale)
@@ -62,6 +62,17 @@ func TestUnheardEquations(t *testing.T) {
 			require.LessOrEqual(t, found.Max(), 1e-8)
 			require.NoError(t, s.Update(backends.Update{A: p.A, B: p.B}))
 		}
+		b := append([]float64(nil), p.B...)
+		b[2] = scale // 2e-16 (x_0 - x_2) = 1 is heard, and fits no x with a'x = 3
+		require.NoError(t, s.Update(backends.Update{B: b}))
+		r, err := s.Solve(t.Context())
+		require.NoError(t, err)
+		require.NotEqual(t, backends.Optimal, r.Status)
+		require.NotContains(t, r.Message, "2 equations")
+		require.NoError(t, s.Update(backends.Update{B: p.B}))
+		r, err = s.Solve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, backends.Optimal, r.Status, r.Message)
 		require.NoError(t, s.Close())
 	}
 

@@ -60,6 +60,6 @@
 //
 // # Misuse
 //
-// Functions that return an error return it for every misuse, nil arguments too. The others panic with a message that begins with "backends: " where a
-// problem, a backend or a context is nil, or shapes do not fit.
+// Functions that return an error return it for every misuse, nil arguments too. The others panic with a message that
+// begins with "backends: " where a problem, a backend or a context is nil, or shapes do not fit.
 package backends

@@ -23,7 +23,8 @@ var functions = map[string]any{
 	"NewTriplets": backends.NewTriplets,
 }
 
-// Every function and method of the package with arguments that are nil, zero, or of wrong lengths returns, or panics with a message of its own.
+// Every function and method of the package with arguments that are nil, zero, or of wrong lengths returns, or panics
+// with a message of its own.
 func TestMisuse(t *testing.T) {
 	one := sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{1})
 	p := &backends.Problem{Q: []float64{1}, A: one, B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}

@@ -34,7 +34,8 @@ func (p *Problem) Quadratic() bool {
 	return p.P != nil && slices.ContainsFunc(p.P.RawMatrix().Data, func(v float64) bool { return v != 0 })
 }
 
-// mustFit returns the dimensions. It panics where p is nil or its parts have no shape in common; that of single entries is left to Validate.
+// mustFit returns the dimensions. It panics where p is nil or its parts have no shape in common; that of single
+// entries is left to Validate.
 func (p *Problem) mustFit() (n, m int) {
 	if p == nil {
 		panic("backends: the problem is nil")
@@ -80,7 +81,8 @@ func (p Problem) updated(u Update) Problem {
 	return p
 }
 
-// Updated returns p with copies of the numbers that u has; the patterns are those of p. It panics where a part has another number of entries.
+// Updated returns p with copies of the numbers that u has; the patterns are those of p. It panics where a part has
+// another number of entries.
 func (p Problem) Updated(u Update) Problem {
 	for _, part := range [][2]*sparse.CSC{{p.P, u.P}, {p.A, u.A}} {
 		if part[1] != nil {

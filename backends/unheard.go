@@ -8,9 +8,10 @@ import (
 	"github.com/james-bowman/sparse"
 )
 
-// unheard lists the equations a'x = 0 that no arithmetic tells from empty ones: each of the k entries is at most k roundings of the largest entry in its
-// column, so that adding it there changes nothing but the last bits. Such rows are what rounding leaves of equations that cancel, the imaginary part of a
-// Hermitian product for example; as equations of their own they would contradict each other, or fix variables at chance.
+// unheard lists the equations a'x = 0 that no arithmetic tells from empty ones: each of the k entries is at most k
+// roundings of the largest entry in its column, so that adding it there changes nothing but the last bits. Such rows
+// are what rounding leaves of equations that cancel, the imaginary part of a Hermitian product for example; as
+// equations of their own they would contradict each other, or fix variables at chance.
 func unheard(p *Problem) (rows []int) {
 	_, m := p.Dims()
 	if p.A == nil || m == 0 {

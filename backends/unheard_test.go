@@ -11,8 +11,8 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 )
 
-// max sum -x log x with a'x = 3, and rows that rounding has left of 0'x = 0: two of them, which as equations have x = 0 as their only common solution
-// with x >= 0. Without them x_i = exp(-1 - nu a_i), where nu is by bisection.
+// max sum -x log x with a'x = 3, and rows that rounding has left of 0'x = 0: two of them, which as equations have x =
+// 0 as their only common solution with x >= 0. Without them x_i = exp(-1 - nu a_i), where nu is by bisection.
 func TestUnheardEquations(t *testing.T) {
 	a := []float64{8.4, 8.1, 2.7}
 	low, high := -10., 10.
@@ -76,7 +76,8 @@ func TestUnheardEquations(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 
-	// In units of their own, rows are heard as long as their columns have no larger entries: x - y = 0 beside nothing but x + y = 2e-18.
+	// In units of their own, rows are heard as long as their columns have no larger entries: x - y = 0 beside nothing
+	// but x + y = 2e-18.
 	entries := backends.NewTriplets(4)
 	entries.Add(0, 0, 1e-18)
 	entries.Add(0, 1, -1e-18)

@@ -341,7 +341,8 @@ func (j *Judge) problem() *Problem {
 	return j.p
 }
 
-// Optimal says whether a finite point passes as optimal at the tolerance eps. It panics unless x, s and z have lengths n, m and m.
+// Optimal says whether a finite point passes as optimal at the tolerance eps. It panics unless x, s and z have lengths
+// n, m and m.
 func (j *Judge) Optimal(x, s, z []float64, eps float64) bool { return j.Excess(x, s, z, eps) <= 1 }
 
 // Excess returns how many times larger than at the tolerance eps the residuals of a point are, by the measure that is worst.

@@ -47,7 +47,8 @@ func solveAt(t *testing.T, s *convex.Solver) *convex.Result {
 	return r
 }
 
-// Two levels a < b of n values each have the solution a + lambda/2n, b - lambda/2n, and an offset changes nothing but it.
+// Two levels a < b of n values each have the solution a + lambda/2n, b - lambda/2n, and an offset changes nothing but
+// it.
 func TestConstantOfSquares(t *testing.T) {
 	const n, lambda = 25, 1.
 	const want = 2*lambda*lambda/(4*n) + 1 - lambda*lambda/n
@@ -109,8 +110,8 @@ func TestConstantOfSquaresMean(t *testing.T) {
 	}
 }
 
-// A constant that a caller adds cancels the rest of the objective: x^2 - 2e4 x + 1e8 + 1 >= 1 for x >= 1e4, without squares of x - 1e4 to
-// count from, is known to 1e-8 or said not to be.
+// A constant that a caller adds cancels the rest of the objective: x^2 - 2e4 x + 1e8 + 1 >= 1 for x >= 1e4, without
+// squares of x - 1e4 to count from, is known to 1e-8 or said not to be.
 func TestConstantThatCancels(t *testing.T) {
 	m := convex.NewModel()
 	x := m.Variable("x", 1)

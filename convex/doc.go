@@ -21,10 +21,11 @@
 //
 // # Misuse
 //
-// What is wrong with lengths, numbers and convexity in an expression stays with it until [Model.Compile] reports it, see [Affine.Err]. A function
-// that returns an error returns it for every misuse, nil arguments too. The others panic with a message that begins with "convex: ": where a variable, a
-// parameter, a program or a result is nil or zero, a matrix is nil, or a result is asked about what its program does not have. The methods of a nil
-// Model or Solver are those of a nil pointer.
+// What is wrong with lengths, numbers and convexity in an expression stays with it until [Model.Compile] reports it,
+// see [Affine.Err]. A function that returns an error returns it for every misuse, nil arguments too. The others panic
+// with a message that begins with "convex: ": where a variable, a parameter, a program or a result is nil or zero, a
+// matrix is nil, or a result is asked about what its program does not have. The methods of a nil Model or Solver are
+// those of a nil pointer.
 //
 // # Compilation
 //
@@ -54,6 +55,15 @@
 //
 // A dense sum of squares with more than twice as many rows as columns is
 // replaced by its QR factor, which has the same value at every point.
+//
+// # Constants
+//
+// The constant of SumSquares(x - y) is no part of 1/2 x'Px + q'x, whose value may be as large as it while their sum is
+// small. [Result] measures the gap of the model's objective, by sums in which nothing cancels, and where it misses the
+// tolerance next to a constant that is larger than the objective, the backend gets the program in the residuals x - y,
+// the least point of the squares being y, with the same pattern. Parameters that change later stay in that form as
+// long as the constant dominates. What the rounding of x leaves open is in [Result.Distance], and told by
+// [Result.Message] if it is more than the tolerance.
 //
 // # Multipliers and sensitivities
 //

@@ -19,8 +19,8 @@ var functions = map[string]any{
 	"NormInf": convex.NormInf, "NuclearNorm": convex.NuclearNorm, "Pos": convex.Pos, "Stack": convex.Stack, "SumSquares": convex.SumSquares,
 }
 
-// Every function and method of the package, with arguments that are zero or nil, on values of a model and on zero ones, and with values of another
-// model or length: it returns, and where it panics the message is the package's own.
+// Every function and method of the package, with arguments that are zero or nil, on values of a model and on zero
+// ones, and with values of another model or length: it returns, and where it panics the message is the package's own.
 func TestMisuse(t *testing.T) {
 	m := convex.NewModel()
 	x, p := m.Variable("x", 3), m.Parameter("p", 3)

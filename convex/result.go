@@ -24,9 +24,9 @@ type Result struct {
 	// point completed to it.
 	// The gap is that of the objectives here, whose constants the conic program lacks.
 	Residuals backends.Residuals
-	// Distance bounds how far Objective is from the optimal value, and Radius how far a proof of infeasibility holds, as in
-	// [backends.Solution]; the distance counts what the rounding of the point and its numbers may change. It is NaN for
-	// [EngineSingularVectors].
+	// Distance bounds how far Objective is from the optimal value, and Radius how far a proof of infeasibility holds,
+	// as in [backends.Solution]; the distance counts what the rounding of the point and its numbers may change. It is
+	// NaN for [EngineSingularVectors].
 	Distance, Radius float64
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
 	// without working sets.
@@ -89,7 +89,8 @@ func (r *Result) Point() Point {
 // nil when the solve ended without them. Those of LessEqual and GreaterEqual are
 // not negative. The derivative of the optimal value in the right side is -Dual
 // for LessEqual and Equal, and +Dual for GreaterEqual. After PrimalInfeasible
-// they are the weights with which the constraints contradict each other. It panics if the constraint was not in the model when that was compiled.
+// they are the weights with which the constraints contradict each other. It panics if the constraint was not in the
+// model when that was compiled.
 func (r *Result) Dual(c *Constraint) []float64 {
 	out := r.of()
 	if c == nil {
@@ -106,7 +107,8 @@ func (r *Result) Dual(c *Constraint) []float64 {
 //	-(db/dp)'z + (dq/dp)'x + z'(dA/dp)x + 1/2 x'(dP/dp)x + d(constant)/dp
 //
 // where the multipliers are unique, and a subgradient where the optimal value
-// is convex in the parameter. It is nil when the solve ended without a point. It panics if the parameter was not in the model when that was compiled.
+// is convex in the parameter. It is nil when the solve ended without a point. It panics if the parameter was not in
+// the model when that was compiled.
 func (r *Result) Sensitivity(p *Parameter) []float64 {
 	x := p.of()
 	if prog := r.of().Assembled.Program; x.ID >= len(prog.Params) || prog.Params[x.ID] != x {

@@ -55,8 +55,8 @@ type Solver struct {
 	closed  bool
 }
 
-// Solver prepares to solve the program. Nothing is built before the first Solve. The error is for options out of range, without a backend,
-// or with variables of another model.
+// Solver prepares to solve the program. Nothing is built before the first Solve. The error is for options out of
+// range, without a backend, or with variables of another model.
 func (p *Program) Solver(o SolverOptions) (*Solver, error) { return p.solver(o, singular.WholeSize) }
 
 // solver is Solver with a bound for nuclear norms that are solved without working sets.
@@ -135,7 +135,8 @@ func (s *Solver) Close() error {
 }
 
 // Solve solves the program at the parameters' current values. What the backend
-// found is in the status; the error is for misuse, as a nil context and weights that are not set or negative, and for a broken backend.
+// found is in the status; the error is for misuse, as a nil context and weights that are not set or negative, and for
+// a broken backend.
 func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 	switch {
 	case s.closed || s.session == nil:

@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/backends/native"
 )
 
-// The objective of max sum log x_i over the simplex, with the solution x_i = 1/n, is flat: points within the tolerance may be sqrt(1e-8) away. Points near the
-// central path are not.
+// The objective of max sum log x_i over the simplex, with the solution x_i = 1/n, is flat: points within the tolerance
+// may be sqrt(1e-8) away. Points near the central path are not.
 func TestFlatOptimum(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 7, 10, 25} {
 		entries := backends.NewTriplets(3 * n)

@@ -123,8 +123,8 @@ func TestSolveInfeasible(t *testing.T) {
 	require.Contains(t, text, "none on the native backend: infeasible, with proof")
 	require.Contains(t, text, "exact: no x is feasible")
 
-	// 0.1 x + 0.7 y <= 1, 0.3 x + 2.1 y >= 4: three times the first row contradicts the second but for the rounding of the numbers, which
-	// leaves y = 1 / (3*0.7 - 2.1 + 7 (3*0.1 - 0.3)) = 2.4e15, x = -7 y as the nearest points.
+	// 0.1 x + 0.7 y <= 1, 0.3 x + 2.1 y >= 4: three times the first row contradicts the second but for the rounding of
+	// the numbers, which leaves y = 1 / (3*0.7 - 2.1 + 7 (3*0.1 - 0.3)) = 2.4e15, x = -7 y as the nearest points.
 	file := write(t, dir, "nearly.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 0.3 r 0.1\n x s 0.3\n y c 2.1 r 0.7\n y s 2.1\nRHS\n RHS r 1 s 4\nBOUNDS\n FR B x\n FR B y\nENDATA\n")
 	m = conetune(t, "solve", file, "--json").object(t)
 	require.Equal(t, "primal_infeasible", m["status"])

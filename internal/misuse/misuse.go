@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// Try calls every function, and every method of the receivers, with arguments that are zero and, one at a time, with those of wrong that fit. It
-// fails where a call panics without a message that begins with prefix, and where functions lacks one that the package in this folder exports.
+// Try calls every function, and every method of the receivers, with arguments that are zero and, one at a time, with
+// those of wrong that fit. It fails where a call panics without a message that begins with prefix, and where functions
+// lacks one that the package in this folder exports.
 func Try(t *testing.T, prefix string, functions map[string]any, receivers, wrong []any) {
 	try := func(name string, f reflect.Value) {
 		for _, args := range combinations(f.Type(), wrong) {

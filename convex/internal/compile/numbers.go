@@ -102,12 +102,13 @@ type Values struct {
 	Rounding float64
 }
 
-// Values computes both objectives without a difference of large numbers. With g the gradient of the objective at x and r = g + A'z,
+// Values computes both objectives without a difference of large numbers. With g the gradient of the objective at x and
+// r = g + A'z,
 //
 //	objective - dual objective = (b - Ax)'z + sum_j min(r_j^2 / (2 P_jj), |x_j r_j|)
 //
-// where the Lagrangian, whose part in x_j is convex, is as small as r_j^2 / (2 P_jj) below its value at x, and x_j r_j is what the dual objective of
-// package backends takes.
+// where the Lagrangian, whose part in x_j is convex, is as small as r_j^2 / (2 P_jj) below its value at x, and x_j r_j
+// is what the dual objective of package backends takes.
 func (in *Numbers) Values(x, z []float64) (v Values) {
 	as, a := in.Assembled, in.A.Val
 	v.Objective, v.Stationarity = as.at(x)

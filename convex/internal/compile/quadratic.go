@@ -71,7 +71,8 @@ func (as *Assembled) ValueQ(out []float64) {
 	}
 }
 
-// Centre is the point at which the squares of the objective are least, taken column by column: with the entries f_r x_j + d_r of column j,
+// Centre is the point at which the squares of the objective are least, taken column by column: with the entries f_r
+// x_j + d_r of column j,
 //
 //	x_j = -sum_r w_r f_r d_r / sum_r w_r f_r^2,
 //
@@ -95,8 +96,8 @@ func (as *Assembled) Centre() []float64 {
 	return num
 }
 
-// at computes the objective and its gradient at x, constants included, from the values of the squares: nothing cancels that is not
-// small in the objective itself.
+// at computes the objective and its gradient at x, constants included, from the values of the squares: nothing cancels
+// that is not small in the objective itself.
 func (as *Assembled) at(x []float64) (value float64, gradient []float64) {
 	p := as.Program
 	gradient = make([]float64, as.N)

@@ -8,12 +8,14 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// The constant of a square |x - y|^2 is dropped in 1/2 x'Px + q'x, and the rest may be as large as it while their sum is small: a gap
-// that is small next to the rest is then large next to the objective. Counted from the least point y of the squares, e = x - y, the same program
+// The constant of a square |x - y|^2 is dropped in 1/2 x'Px + q'x, and the rest may be as large as it while their sum
+// is small: a gap that is small next to the rest is then large next to the objective. Counted from the least point y
+// of the squares, e = x - y, the same program
 //
 //	minimize 1/2 e'Pe + (Py + q)'e subject to Ae + s = b - Ay, s in K
 //
-// has the residuals of the squares as its variables, and nothing cancels. The pattern and the multipliers stay what they are.
+// has the residuals of the squares as its variables, and nothing cancels. The pattern and the multipliers stay what
+// they are.
 
 // posed returns the program as the backend gets it: in x, or, where the session is centred, in x - y.
 func (s *Session) posed(in *Instance) *backends.Problem {
@@ -47,8 +49,8 @@ func (s *Session) cancels(in *Instance, objective float64) bool {
 	return squares > max(1, math.Abs(objective))
 }
 
-// uncancelled solves a program, to which sol is a solution in x, in x - y where its gap misses eps because constants cancel. It returns the
-// better solution.
+// uncancelled solves a program, to which sol is a solution in x, in x - y where its gap misses eps because constants
+// cancel. It returns the better solution.
 func (s *Session) uncancelled(ctx context.Context, in *Instance, sol *backends.Solution) (*backends.Solution, error) {
 	switch sol.Status {
 	case backends.Optimal, backends.Inaccurate, backends.NumericalError:

@@ -66,8 +66,8 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 	return r
 }
 
-// Measure makes the objectives and the gap those of the model, constants included. What is optimal for the backend, which knows no constants, and
-// misses eps by this gap is inaccurate.
+// Measure makes the objectives and the gap those of the model, constants included. What is optimal for the backend,
+// which knows no constants, and misses eps by this gap is inaccurate.
 func (r *Outcome) Measure(in *compile.Numbers, eps float64) {
 	v := in.Values(r.X, r.Z)
 	r.Objective, r.DualObjective, r.Stationarity = v.Objective, v.DualObjective, v.Stationarity

@@ -268,9 +268,9 @@ func (s sums) factor() {
 }
 
 func (s sums) direction(wx, wz, target float64, second bool) error {
-	to := accuracy{refineTarget, refineTarget}
+	to := refined
 	if target == 0 {
-		to = accuracy{predictorColumns, predictorRows}
+		to = accuracy{left: predictorLeft, rows: predictorRows}
 		s.affineTerm()
 	} else if err := s.combinedTerm(target, second); err != nil {
 		return err

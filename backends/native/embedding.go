@@ -65,7 +65,7 @@ func (e *embedding) start(differences bool) error {
 
 // startLeastSquares is start without nonsymmetric cones, from s = z = e.
 func (e *embedding) startLeastSquares() error {
-	f, to := e.f, accuracy{refineTarget, refineTarget}
+	f, to := e.f, refined
 	_ = e.rescale() // H = I
 	e.k.refactor()
 	e.minusQ()
@@ -107,11 +107,14 @@ func inside(c cone, v []float64) {
 
 // factor factors the matrix of the current scaling and solves for the constant part, with more regularisation if that fails.
 func (e *embedding) factor(p progress, eps float64) error {
-	e.target = accuracy{residualLeft, min(max(refineTarget, refineShare*min(p.worst, p.noPoint, p.noBound)), refineStart)}
-	if e.whole() {
-		e.target = accuracy{refineTarget, refineTarget}
-	} else if left, now := toleranceLeft*eps, max(p.dual, p.hidden); now*residualLeft < left {
-		e.target.columns = min(left/now, 1e6) // now may be 0
+	e.target = refined
+	if !e.whole() {
+		now := min(p.worst, p.noPoint, p.noBound)
+		left := max(toleranceLeft*eps, errorLeft*min(1, now))
+		e.target = accuracy{
+			left: residualLeft, rows: min(max(refineTarget, refineShare*now), refineStart),
+			columns: left * p.columns, equations: left * p.equations,
+		}
 	}
 	e.k.relax()
 	e.k.refactor()
@@ -200,7 +203,9 @@ func (e *embedding) affine() error {
 	if e.affineTerm(); e.f.stop.Reached(e.f.m) {
 		return errStopped
 	}
-	return e.direction(1, e.kappa*e.tau, accuracy{predictorColumns, predictorRows})
+	to := e.target
+	to.left, to.rows = predictorLeft, predictorRows
+	return e.direction(1, e.kappa*e.tau, to)
 }
 
 // combined computes the direction to the mu that the affine one makes likely, with the second-order correction, and the step along e.

@@ -20,6 +20,8 @@ type scaling struct {
 	col, row []float64
 	// baseD and baseE are where the rounds begin, and what scaleMin and scaleMax are relative to.
 	baseD, baseE []float64
+	// The least entries of D, and of E in the equations.
+	leastD, leastE float64
 }
 
 const (
@@ -113,6 +115,16 @@ func (sc *scaling) compute(f *form) {
 			break
 		}
 	}
+	sc.leastD, sc.leastE = least(sc.d), least(sc.e[:f.zero])
+}
+
+// least returns the least entry of v, infinity if there is none.
+func least(v []float64) float64 {
+	m := math.Inf(1)
+	for _, x := range v {
+		m = min(m, x)
+	}
+	return m
 }
 
 // norms computes the largest entries of the columns of [P; A] and of the rows

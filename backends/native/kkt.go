@@ -384,7 +384,12 @@ func (k *kkt) reduce(rx, rz []float64) error {
 func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
 	size := 1 + maxAbs(k.rhs)
-	err := k.refine(max(to.columns*maxAbs(rx), roundingFloor*size), to.rows*size, size)
+	floor := roundingFloor * size
+	err := k.refine(limits{
+		columns:   max(to.left*maxAbs(rx), to.columns, floor),
+		equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
+		rows:      to.rows * size,
+	}, size)
 	for j, p := range k.xpos {
 		if p >= 0 {
 			x[j] = k.sol[p]

@@ -165,7 +165,7 @@ func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within flo
 		rz[i] = rng.NormFloat64()
 	}
 	x, z := make([]float64, f.n), make([]float64, f.m)
-	require.NoError(t, it.k.solve(x, z, rx, rz, accuracy{refineTarget, refineTarget}))
+	require.NoError(t, it.k.solve(x, z, rx, rz, refined))
 	px, atz, ax, hz := make([]float64, f.n), make([]float64, f.n), make([]float64, f.m), make([]float64, f.m)
 	f.mulP(px, x)
 	f.mulAt(atz, z)

@@ -21,7 +21,7 @@ type krylov struct {
 // correction of iterative refinement is wrong by a factor in a few directions, and
 // refinement slows down or diverges; minimising the residual over what it spans
 // does not (Arioli, Duff, Gratton and Pralet 2007). res holds the residual of sol.
-func (k *kkt) improve(limitX, limitZ float64) {
+func (k *kkt) improve(limit limits) {
 	n := k.size
 	if k.krylov == nil {
 		if k.f.memory.take("the directions of the refinement", 8*(2*krylovSteps+1)*int64(n)) != nil {
@@ -30,7 +30,8 @@ func (k *kkt) improve(limitX, limitZ float64) {
 		k.krylov = &krylov{v: make([]float64, (krylovSteps+1)*n), z: make([]float64, krylovSteps*n)}
 	}
 	q := k.krylov
-	k.weigh(q.dir(q.v, 0, n), k.res, 1/limitX, 1/limitZ)
+	inverse := limits{1 / limit.columns, 1 / limit.equations, 1 / limit.rows}
+	k.weigh(q.dir(q.v, 0, n), k.res, inverse)
 	beta := norm2(q.v[:n])
 	scaleBy(q.v[:n], 1/beta)
 	clear(q.g[:])
@@ -41,10 +42,10 @@ func (k *kkt) improve(limitX, limitZ float64) {
 			return
 		}
 		z, w := q.dir(q.z, j, n), q.dir(q.v, j+1, n)
-		k.weigh(z, q.dir(q.v, j, n), limitX, limitZ)
+		k.weigh(z, q.dir(q.v, j, n), limit)
 		k.factor.Solve(z)
 		k.mul(w, z)
-		k.weigh(w, w, 1/limitX, 1/limitZ)
+		k.weigh(w, w, inverse)
 		for i := range j + 1 {
 			if k.f.stop.Reached(4 * n) {
 				return
@@ -91,15 +92,18 @@ func (q *krylov) rotate(j int, norm float64) bool {
 	return true
 }
 
-// weigh writes in, times x in the equations of the columns and times z in the others, into out.
-func (k *kkt) weigh(out, in []float64, x, z float64) {
-	columns := len(k.baseX)
-	for i, v := range in[:columns] {
-		out[i] = v * x
+// weigh writes in, times the factor of each part, into out.
+func (k *kkt) weigh(out, in []float64, by limits) {
+	scale := func(out, in []float64, by float64) {
+		for i, v := range in {
+			out[i] = v * by
+		}
 	}
-	for i := columns; i < len(in); i++ {
-		out[i] = in[i] * z
-	}
+	columns, equations, rows := k.parts(in)
+	outColumns, outEquations, outRows := k.parts(out)
+	scale(outColumns, columns, by.columns)
+	scale(outEquations, equations, by.equations)
+	scale(outRows, rows, by.rows)
 }
 
 // mul writes K x into out.

@@ -9,8 +9,9 @@ type progress struct {
 	// doubt bounds what the residuals can hide of the objective, sum |rd_j x_j| +
 	// sum |rp_i z_i|, relative to it.
 	doubt float64
-	// hidden is what the residuals add to the gap beyond s'z, relative as the gap.
-	hidden float64
+	// columns and equations are the largest residuals of the scaled problem there that can make an error of one, in the dual or
+	// primal residual, and in the gap.
+	columns, equations float64
 
 	worst            float64 // of primal, dual and gap
 	noPoint, noBound float64 // how near the iterate is to a certificate, see proofs
@@ -29,9 +30,10 @@ func (it *iterate) measure() progress {
 		return progress{}
 	}
 	c := sc.c
+	primalSize, dualSize := tau*max(1, nb, nax/tau, ns/tau), tau*c*max(1, nq/c, npx/(tau*c), naz/(tau*c))
 	p := progress{
-		primal:    rp / tau / max(1, nb, nax/tau, ns/tau),
-		dual:      rd / (tau * c) / max(1, nq/c, npx/(tau*c), naz/(tau*c)),
+		primal:    rp / primalSize,
+		dual:      rd / dualSize,
 		objective: (it.xpx/(2*tau*tau) + it.qx/tau) / c,
 		bound:     (-it.xpx/(2*tau*tau) - it.bz/tau) / c,
 	}
@@ -52,7 +54,8 @@ func (it *iterate) measure() progress {
 	p.doubt = doubt / (tau * tau * c) / max(1, math.Abs(p.objective))
 	size := max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
 	p.gap = gap / size
-	p.hidden = max(0, math.Abs(p.objective-p.bound)-product) / size
+	p.columns = min(dualSize*sc.leastD, size*tau*tau*c/norm1(it.x))
+	p.equations = min(primalSize*sc.leastE, size*tau*tau*c/norm1(it.z[:f.zero]))
 	if p.worst = max(p.primal, p.dual, p.gap); math.IsNaN(p.worst) {
 		p.worst = math.Inf(1)
 	}

@@ -2,45 +2,49 @@ package native
 
 import "math"
 
-// accuracy says when the refinement of a solve ends: when the residual of the
-// equations of the columns, what the step leaves of the dual residual, is at most
-// columns times their right-hand side, and that of the rows at most rows times
-// the largest entry of the whole. The two differ by many orders of magnitude near
-// the end: slacks that stay large stand in the rows, residuals that are almost
-// gone in the columns.
-type accuracy struct{ columns, rows float64 }
+// accuracy says when the refinement of a solve ends: when the residuals of the columns and of the equations, what the step
+// leaves of the dual and of the primal residual, are at most left times their right-hand sides, or columns and equations, and
+// that of the rows of the cones is at most rows times the largest entry of the whole. They differ by many orders of magnitude
+// near the end: slacks that stay large stand in the rows, residuals that are almost gone in the columns and equations.
+type accuracy struct{ left, rows, columns, equations float64 }
+
+// refined is as far as refinement goes.
+var refined = accuracy{left: refineTarget, rows: refineTarget}
+
+// limits are the largest residuals in the columns, in the equations and in the other rows.
+type limits struct{ columns, equations, rows float64 }
 
 const (
 	refineSteps  = 10
 	refineFactor = 2 // refinement ends when the residual falls by less
 	refineTarget = 1e-12
-	// What is left in the rows spoils no residual of the iterate, as ds comes from the second equation,
+	// What is left in the rows of the cones spoils no residual of the iterate, as ds comes from the second equation,
 	// but only its complementarity. So it may be this part of the error of the iterate, as a point or a proof, up to a bound.
 	refineShare = 1e-4
 	refineStart = 1e-8
 	// The predictor only chooses sigma and the correction.
-	predictorColumns = 1
-	predictorRows    = 1e-6
-	// A step may leave this part of the dual residual, or what is this part of
-	// the tolerance.
+	predictorLeft = 1
+	predictorRows = 1e-6
+	// A step may leave this part of the residuals, or what is this part of
+	// the tolerance or of the error of the iterate.
 	residualLeft  = 0.1
 	toleranceLeft = 0.05
+	errorLeft     = 0.01
 	// The part of the right-hand side that a residual may be in any case: rounding.
 	roundingFloor = 4e-16
 	// Where refinement ends with a residual above these multiples of what is
 	// asked for, it goes on in another way, see improve.
-	improveColumns = 3
-	improveRows    = 100
+	improveLeft = 3
+	improveRows = 100
 )
 
 // refine solves K sol = rhs with the regularised factors and iterative
-// refinement, until the residual is at most limitX in the equations of the columns
-// and limitZ in the others, or as small as it gets. size is that of rhs.
-func (k *kkt) refine(limitX, limitZ, size float64) error {
+// refinement, until the residuals are within the limits, or as small as they get. size is that of rhs.
+func (k *kkt) refine(limit limits, size float64) error {
 	copy(k.sol, k.rhs)
 	k.factor.Solve(k.sol)
-	x, z := k.residual(limitX, limitZ)
-	last := max(x, z)
+	stays, passes := k.residual(limit)
+	last := max(stays, passes)
 	for range refineSteps {
 		if k.f.stop.Reached(4 * k.size) {
 			return errStopped
@@ -53,11 +57,11 @@ func (k *kkt) refine(limitX, limitZ, size float64) error {
 		for i, v := range k.res {
 			k.sol[i] += v
 		}
-		x, z = k.residual(limitX, limitZ)
-		now := max(x, z)
+		stays, passes = k.residual(limit)
+		now := max(stays, passes)
 		if !(now < last) {
 			copy(k.sol, k.best)
-			x, z = k.residual(limitX, limitZ)
+			stays, passes = k.residual(limit)
 			break
 		}
 		ratio := last / now
@@ -66,18 +70,18 @@ func (k *kkt) refine(limitX, limitZ, size float64) error {
 			break
 		}
 	}
-	k.left = max(x*limitX, z*limitZ) / size
+	k.left = maxAbs(k.res) / size
 	if math.IsNaN(last) || math.IsInf(last, 0) {
 		return errUnsolved
 	}
 	if k.f.stop.Reached(0) {
 		return errStopped
 	}
-	if x > improveColumns || z > improveRows {
+	if stays > improveLeft || passes > improveRows {
 		copy(k.best, k.sol)
-		k.improve(limitX, limitZ)
-		if x, z = k.residual(limitX, limitZ); max(x, z) < last {
-			k.left = max(x*limitX, z*limitZ) / size
+		k.improve(limit)
+		if stays, passes = k.residual(limit); max(stays, passes) < last {
+			k.left = maxAbs(k.res) / size
 		} else {
 			copy(k.sol, k.best)
 		}
@@ -85,17 +89,24 @@ func (k *kkt) refine(limitX, limitZ, size float64) error {
 	return nil
 }
 
-// residual writes rhs - K sol into res and returns the largest entries in the
-// equations of the columns and in the others, as multiples of what is allowed.
-func (k *kkt) residual(limitX, limitZ float64) (x, z float64) {
+// residual writes rhs - K sol into res and returns its largest entries, as multiples of what is allowed: of the columns and
+// equations, which stay in the iterate, and of the other rows.
+func (k *kkt) residual(limit limits) (stays, passes float64) {
 	copy(k.res, k.rhs)
 	res, sol := k.res, k.sol
 	k.mat.subMulOff(res, sol)
 	for j, at := range k.diag {
 		res[j] -= k.mat.val[at] * sol[j]
 	}
-	columns := len(k.baseX)
-	return maxAbs(res[:columns]) / limitX, maxAbs(res[columns:]) / limitZ
+	columns, equations, rows := k.parts(res)
+	return max(maxAbs(columns)/limit.columns, maxAbs(equations)/limit.equations), maxAbs(rows) / limit.rows
+}
+
+// parts cuts a vector of the unknowns of K into those of the columns, of the equations and of the other rows.
+func (k *kkt) parts(v []float64) (columns, equations, rows []float64) {
+	c := len(k.baseX)
+	e := c + k.f.zero
+	return v[:c], v[c:e], v[e:]
 }
 
 // maxAbs returns the largest absolute entry of v, NaN if there is one.

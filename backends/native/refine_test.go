@@ -25,19 +25,19 @@ func TestImproveWithWrongPivots(t *testing.T) {
 		rx[j] = rng.NormFloat64()
 	}
 	x, z := make([]float64, f.n), make([]float64, f.m)
-	require.NoError(t, k.solve(x, z, rx, rz, accuracy{1e-12, 1e-12}))
-	left, leftZ := k.residual(1, 1)
+	require.NoError(t, k.solve(x, z, rx, rz, refined))
+	left, leftZ := k.residual(limits{1, 1, 1})
 	require.Less(t, max(left, leftZ), 1e-8)
 
 	// refinement alone does not get there
 	copy(k.sol, k.rhs)
 	k.factor.Solve(k.sol)
 	for range refineSteps {
-		k.residual(1, 1)
+		k.residual(limits{1, 1, 1})
 		k.factor.Solve(k.res)
 		axpy(1, k.res, k.sol)
 	}
-	left, leftZ = k.residual(1, 1)
+	left, leftZ = k.residual(limits{1, 1, 1})
 	require.Greater(t, max(left, leftZ), 1e-3)
 }
 
@@ -56,7 +56,7 @@ func TestRefineMindsTheColumns(t *testing.T) {
 		rz[i] = 100 * rng.NormFloat64()
 	}
 	x, z := make([]float64, f.n), make([]float64, f.m)
-	require.NoError(t, it.k.solve(x, z, rx, rz, accuracy{1e-2, 1e-6}))
+	require.NoError(t, it.k.solve(x, z, rx, rz, accuracy{left: 1e-2, rows: 1e-6}))
 	px, atz := make([]float64, f.n), make([]float64, f.n)
 	f.mulP(px, x)
 	f.mulAt(atz, z)

@@ -94,7 +94,7 @@ func (e *embedding) multipliers() bool {
 	}
 	clear(e.rhsZ)
 	if err == nil {
-		err = e.k.solve(e.dx, e.z, e.rhsX, e.rhsZ, accuracy{refineTarget, refineTarget})
+		err = e.k.solve(e.dx, e.z, e.rhsX, e.rhsZ, refined)
 	}
 	copy(e.s[f.zero:], e.ds[f.zero:])
 	return err == nil && !f.stop.Reached(0)

@@ -92,6 +92,7 @@ type Tally struct {
 	Counts   map[Row]*Count
 	Findings []Finding // in the order of seeds
 	Time     time.Duration
+	Warm     Warm
 
 	keep bool // Run.Undecided
 }
@@ -134,6 +135,22 @@ func (t *Tally) recordCase(c *Case, backend string, v Verdict) {
 	if len(t.Findings) > before {
 		t.Findings[before].Case = c
 	}
+}
+
+// Warm compares solves from a given point with those of a fresh solver.
+type Warm struct {
+	Starts         int
+	Lost, Won      int // one is undecided where the other decides: the one from the point is lost, the fresh one is won
+	Iterations     int // of both that decide, from the point
+	IterationsCold int
+}
+
+func (w *Warm) merge(o Warm) {
+	w.Starts += o.Starts
+	w.Lost += o.Lost
+	w.Won += o.Won
+	w.Iterations += o.Iterations
+	w.IterationsCold += o.IterationsCold
 }
 
 // Run describes a run.
@@ -202,6 +219,7 @@ func (r Run) Do(ctx context.Context) *Tally {
 			out.Counts[row].merge(c)
 		}
 		out.Findings = append(out.Findings, t.Findings...)
+		out.Warm.merge(t.Warm)
 	}
 	slices.SortStableFunc(out.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.ID.Scale, b.ID.Scale), cmp.Compare(a.ID.Seed, b.ID.Seed), cmp.Compare(a.Backend, b.Backend))

@@ -54,6 +54,10 @@ func (t *Tally) Print(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	if x := t.Warm; x.Starts > 0 {
+		fmt.Fprintf(out, "warm starts: %d; undecided where a fresh solver decides: %d, the other way round: %d; iterations: %d, of fresh solvers %d (%.3f)\n",
+			x.Starts, x.Lost, x.Won, x.Iterations, x.IterationsCold, float64(x.Iterations)/float64(max(1, x.IterationsCold)))
+	}
 	seconds := max(t.Time.Seconds(), 1e-9)
 	_, err := fmt.Fprintf(out, "%d answers, %d wrong, in %.1f s (%.0f a second)\nundecided: %s\n", t.Total(), t.Wrong(), seconds, float64(t.Total())/seconds, t.undecided())
 	return err

@@ -24,6 +24,8 @@ type sequence struct {
 	flat    []float64 // x with Px = 0 and -Ax in the recession cone, if one is known
 	by      *Scaling
 	steps   []string
+	warm    bool    // a point was given for the next solve
+	eps     float64 // as SetEps has set it, 0 if not
 	answers []*backends.Solution
 }
 
@@ -109,7 +111,11 @@ func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o back
 	s.steps = append(s.steps, "solve")
 	if sol != nil {
 		s.answers = append(s.answers, sol)
+		if s.warm {
+			s.beside(c, b, o, sol, v, &t.Warm)
+		}
 	}
+	s.warm = false
 	if sol != nil && !v.Outcome.Wrong() && s.chance(4) {
 		v = s.compare(c, b, o, sol, v)
 	}
@@ -118,6 +124,32 @@ func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o back
 	}
 	t.recordCase(c, b.Name(), v)
 	return v.Outcome != Panicked && v.Outcome != Failed
+}
+
+// beside asks a fresh solver for the answer to what was solved from a given point.
+func (s *sequence) beside(c *Case, b backends.ConicBackend, o backends.Options, sol *backends.Solution, v Verdict, w *Warm) {
+	if s.eps > 0 {
+		o.Eps = s.eps
+	}
+	fresh, err := b.Setup(c.Problem(), o)
+	if err != nil {
+		return
+	}
+	defer fresh.Close()
+	other, cold := solveAndJudge(c, fresh)
+	if other == nil {
+		return
+	}
+	w.Starts++
+	switch decided, coldly := v.Outcome == Right, cold.Outcome == Right; {
+	case decided && coldly:
+		w.Iterations += sol.Iterations
+		w.IterationsCold += other.Iterations
+	case coldly:
+		w.Lost++
+	case decided:
+		w.Won++
+	}
 }
 
 func solveAndJudge(c *Case, solver backends.Solver) (sol *backends.Solution, v Verdict) {
@@ -338,6 +370,11 @@ func (c *Case) reclass() {
 	}
 }
 
+// start gives a point for the next solve.
+func (s *sequence) start(solver backends.Solver, p backends.Point) {
+	s.warm = solver.WarmStart(p) == nil
+}
+
 // between does to the solver what must not change the verdict.
 func (s *sequence) between(solver backends.Solver) {
 	c := s.seen()
@@ -351,16 +388,16 @@ func (s *sequence) between(solver backends.Solver) {
 	}
 	switch s.IntN(10) {
 	case 0, 1:
-		_ = solver.WarmStart(backends.Point{X: fill(1, n), S: fill(1, m), Z: fill(1, m)})
+		s.start(solver, backends.Point{X: fill(1, n), S: fill(1, m), Z: fill(1, m)})
 		s.steps = append(s.steps, "warm start from garbage")
 	case 2:
 		k := []float64{1e9, 1e15, 1e-9, 1e100}[s.IntN(4)]
-		_ = solver.WarmStart(backends.Point{X: fill(k, n), S: fill(k, m), Z: fill(k, m)})
+		s.start(solver, backends.Point{X: fill(k, n), S: fill(k, m), Z: fill(k, m)})
 		s.steps = append(s.steps, fmt.Sprintf("warm start from size %g", k))
 	case 3, 4:
 		if len(s.answers) > 0 {
 			a := s.answers[s.IntN(len(s.answers))]
-			_ = solver.WarmStart(backends.Point{X: a.X, S: a.S, Z: a.Z})
+			s.start(solver, backends.Point{X: a.X, S: a.S, Z: a.Z})
 			s.steps = append(s.steps, "warm start from an answer, "+a.Status.String())
 		}
 	case 5:
@@ -368,18 +405,21 @@ func (s *sequence) between(solver backends.Solver) {
 		if s.chance(2) {
 			p.S, p.Z = nil, nil
 		}
-		_ = solver.WarmStart(p)
+		s.start(solver, p)
 		s.steps = append(s.steps, "warm start from what was planted")
 	case 6:
 		if tight, ok := solver.(backends.Tightener); ok {
 			eps := []float64{1e-6, 1e-7, 1e-8, 1e-9}[s.IntN(4)]
-			_ = tight.SetEps(eps)
+			if tight.SetEps(eps) == nil {
+				s.eps = eps
+			}
 			s.steps = append(s.steps, fmt.Sprintf("eps %g", eps))
 		}
 	case 7:
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_, _ = solver.Solve(ctx)
+		s.warm = false
 		s.steps = append(s.steps, "cancelled solve")
 	}
 }

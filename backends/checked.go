@@ -445,7 +445,7 @@ func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solutio
 		s.started = false
 	}
 	out, err := s.run(ctx, begin)
-	if err != nil || !warm {
+	if err != nil || !warm || out.Fresh {
 		return out, err
 	}
 	switch out.Status {

@@ -126,6 +126,8 @@ type Solution struct {
 	Distance float64
 	// Iterations counts the solver's own iterations.
 	Iterations int
+	// Fresh says that the run which ended so began at the solver's own start, not at a given point or at the end of the last solve.
+	Fresh bool
 	// SetupTime is the time of the last Setup or Update with the work that it
 	// caused, wherever that was done; SolveTime is the time of the rest of this Solve.
 	SetupTime, SolveTime time.Duration

@@ -30,6 +30,8 @@ const (
 	lessLeft = 0.9
 	// The error of a run that did not begin anew must fall by lessError, as another start is still to come.
 	lessError = 0.99
+	// A run from a given point has this part of the iterations, and the usual start the rest.
+	warmPart = 4
 	// Where the embedding with a good point gains less than 1/slowFactor in slowIterations, and root is at hand, that takes over.
 	slowIterations = 15
 	slowError      = 1e-5
@@ -91,7 +93,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 	}
 	status, err := r.try(ctx, r.attempts(from))
 	sol := r.solution(status)
-	sol.Iterations = r.iterations
+	sol.Iterations, sol.Fresh = r.iterations, r.anew
 	if err != nil {
 		sol.Stopped, sol.Message = outcome.Stalled, err.Error()
 	}
@@ -124,6 +126,8 @@ func (r *runner) loop(ctx context.Context) (backends.Status, error) {
 			return r.ended(), nil
 		case r.iterations >= r.options.MaxIterations:
 			return backends.IterationLimit, nil
+		case !r.anew && r.iterations >= r.options.MaxIterations/warmPart:
+			return backends.Unsolved, errSlow
 		case r.watch.stalled:
 			return backends.Unsolved, errStalled
 		}

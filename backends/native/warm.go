@@ -6,7 +6,7 @@ import "github.com/conetune/conetune/backends"
 // point is mixed with the centre of the embedding, x = a x*, s = a s* + (1-a) e,
 // z = a z* + (1-a) e, tau = 1, and kappa is the mean of the products s'z. A
 // point that meets the tolerance eps is left as it is. It returns false without
-// a usable point, and says why.
+// a point that is worth it, and says why.
 //
 // Of a point without s, that is b - Ax. Without z, its multipliers are estimated, see
 // multipliers. Without x there is nothing to begin with.
@@ -61,6 +61,9 @@ func (e *embedding) warm(pt *backends.Point, set Settings, eps float64) (ok bool
 	}
 	clear(e.d)
 	e.kappa = max(dot(e.s, e.z), mix*mix) / max(e.degree, 1)
+	if e.residuals(); !(e.measure().worst < worthless) {
+		return false, "the warm start was not used, as it is no nearer than zero"
+	}
 	return true, ""
 }
 
@@ -99,6 +102,9 @@ func (e *embedding) multipliers() bool {
 	copy(e.s[f.zero:], e.ds[f.zero:])
 	return err == nil && !f.stop.Reached(0)
 }
+
+// worthless is the error of a point that is as far from a solution as zero, whose residuals are as large as the data.
+const worthless = 1
 
 // multiplierFloor is the least slack, in the scaled problem, that counts as one.
 const multiplierFloor = 1e-4

@@ -136,3 +136,12 @@ func TestCBF(t *testing.T) {
 		t.Errorf("%d cases", written)
 	}
 }
+
+// TestWarmStartsPay: on programs that were planted, a solve from a given point, good or bad, decides where a fresh solver does, and
+// takes no more iterations in the mean.
+func TestWarmStartsPay(t *testing.T) {
+	w := Run{Backends: []backends.ConicBackend{native(t)}, Mode: Updates, Mix: "all", Scales: []int{0, 3}, N: 60}.Do(context.Background()).Warm
+	if w.Starts < 300 || w.Lost > 0 || w.Iterations > w.IterationsCold {
+		t.Errorf("%+v", w)
+	}
+}

@@ -170,7 +170,7 @@ func (o Options) WithDefaults() Options {
 		o.Eps = 1e-8
 	}
 	if o.EpsInfeasible == 0 {
-		o.EpsInfeasible = 1e-6
+		o.EpsInfeasible = 1e-10
 	}
 	if o.Threads == 0 {
 		o.Threads = 1

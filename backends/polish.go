@@ -2,6 +2,7 @@ package backends
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
@@ -17,12 +18,23 @@ const (
 	polishDelta = 1e-13
 )
 
+// provePrimal returns the best certificate near z: of z itself with A'z made zero, and of z without its small parts.
 func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, error) {
 	best, err := c.primalInfeasible(p, z)
 	if best.v == nil || err == nil && best.residual <= eps || p.A == nil {
 		return best, err
 	}
-	z = append([]float64(nil), best.v...)
+	small := c.smallInPrimal(p, best)
+	best, err = c.polishPrimal(p, best.v, best, err, eps)
+	if small == nil || err == nil && best.residual <= eps {
+		return best, err
+	}
+	return c.polishPrimal(p, small, best, err, eps)
+}
+
+// polishPrimal makes A'z zero and returns the best of what it meets on the way and what was known.
+func (c *checker) polishPrimal(p *Problem, z []float64, best proof, err error, eps float64) (proof, error) {
+	z = slices.Clone(z)
 	a := p.A.RawMatrix()
 	eq, terms, weight := primalEquations(p, z)
 	eq.polish(weight, func(right []float64) {
@@ -43,6 +55,51 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 		return err == nil && best.residual <= eps/16
 	})
 	return best, err
+}
+
+// smallInPrimal returns z without the entries that are on their way to zero, nil where there are none. In a vector on its way to a
+// certificate they weigh about as much as what is left of A'z, and the others about as much as b'z: the mean of the two
+// divides them.
+func (c *checker) smallInPrimal(p *Problem, of proof) []float64 {
+	if !(of.residual > 0 && of.residual < 1) {
+		return nil
+	}
+	weight := make([]float64, len(of.v)) // in the units of b'z
+	size := c.known.about(p).ofX()
+	entriesOf(p.A, func(i, j int, a float64) { weight[i] = max(weight[i], a*size[j]*math.Abs(of.v[i])) })
+	for i, b := range p.B {
+		weight[i] = max(weight[i], math.Abs(b*of.v[i]))
+	}
+	return without(p, of.v, weight, math.Sqrt(of.residual)*-of.negative)
+}
+
+// without returns v without the parts, rows of cones that are products of intervals and other cones as a whole, whose weights are all below the least one, nil where
+// there are none. Equations have no such parts.
+func without(p *Problem, v, weight []float64, least float64) []float64 {
+	out, some := slices.Clone(v), false
+	drop := func(first, dim int) {
+		for i := first; i < first+dim; i++ {
+			some = some || out[i] != 0
+			out[i] = 0
+		}
+	}
+	row := 0
+	for _, k := range p.Cones {
+		if k.Kind.Intervals() && k.Kind != ZeroCone {
+			for i := row; i < row+k.Dim; i++ {
+				if weight[i] < least {
+					drop(i, 1)
+				}
+			}
+		} else if !k.Kind.Intervals() && maxAbs(weight[row:row+k.Dim]) < least {
+			drop(row, k.Dim)
+		}
+		row += k.Dim
+	}
+	if !some {
+		return nil
+	}
+	return out
 }
 
 // primalEquations returns A'z = 0, each divided by its terms at z, the sum of the |a_ij z_i|, and how freely the entries of z may change.
@@ -78,18 +135,61 @@ func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []fl
 	return eq, terms, weight
 }
 
+// proveDual returns the best certificate near x: of x itself with Px and Ax + s made zero, and of x with the small parts of s at zero.
 func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error) {
 	best, err := c.dualInfeasible(p, x)
 	if err != nil || best.residual <= eps {
 		return best, err
 	}
+	rows := newRowLists(p)
+	small := c.smallInDual(p, rows, best)
+	best = c.polishDual(p, rows, x, nil, best, eps)
+	if small != nil && !(best.residual <= eps) {
+		best = c.polishDual(p, rows, x, small, best, eps)
+	}
+	return best, nil
+}
+
+// smallInDual says of which rows s is on its way to zero, as smallInPrimal does, nil for none.
+func (c *checker) smallInDual(p *Problem, rows *rowLists, of proof) []bool {
+	if !(of.residual > 0 && of.residual < 1) {
+		return nil
+	}
+	s := make([]float64, len(p.B))
+	rows.slack(p, of.v, s)
+	_, size := c.known.about(p).ofDual()
+	weight := make([]float64, len(s))
+	for i, v := range s {
+		weight[i] = math.Abs(v) * size[i]
+	}
+	kept := without(p, s, weight, math.Sqrt(of.residual)*-of.negative)
+	if kept == nil {
+		return nil
+	}
+	out := make([]bool, len(s))
+	for i, v := range s {
+		out[i] = v != kept[i]
+	}
+	return out
+}
+
+// polishDual makes Px and Ax + s zero, with s = 0 in the given rows, and returns the best of what it meets on the way and what was known.
+func (c *checker) polishDual(p *Problem, rows *rowLists, x []float64, zero []bool, best proof, eps float64) proof {
 	n, m := p.Dims()
-	x = append([]float64(nil), x...)
-	rows, s, both := newRowLists(p), make([]float64, m), make([]float64, n+m)
-	rows.slack(p, x, s)
+	x = slices.Clone(x)
+	s, both := make([]float64, m), make([]float64, n+m)
+	slack := func() {
+		rows.slack(p, x, s)
+		for i, z := range zero {
+			if z {
+				s[i] = 0
+			}
+		}
+	}
+	slack()
 	eq, terms, weight := dualEquations(p, rows, x, s)
 	eq.polish(weight, func(right []float64) {
-		rows.slack(p, x, s)
+		slack()
 		for at, e := range eq.of {
 			var dot exactSum
 			ind, val := rows.row(e)
@@ -108,11 +208,11 @@ func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error)
 		next, nextErr := c.dualInfeasible(p, x)
 		if nextErr == nil && next.residual < best.residual {
 			best = next
-			best.v = append([]float64(nil), x...)
+			best.v = slices.Clone(x)
 		}
 		return best.residual <= eps/16
 	})
-	return best, nil
+	return best
 }
 
 // dualEquations returns Px = 0 and Ax + s = 0 in x and then s, each divided by its terms at x, and how freely the unknowns may change.

@@ -227,8 +227,9 @@ func (k curved) set(in func(c Cone, s []float64, a float64) bool) set {
 	return set{
 		distance: func(c Cone, s []float64) float64 { return shiftInto(c, s, in) },
 		into: func(c Cone, s []float64) {
-			if size := maxAbs(s); size != 0 {
-				k.shift(c, s, shiftInto(c, s, in)*(1+1e-9)+16*unitRoundoff*size)
+			size := maxAbs(s)
+			if margin := 16 * unitRoundoff * size; size != 0 && !in(c, s, -margin) { // what is well inside stays, so that equations that it meets hold
+				k.shift(c, s, shiftInto(c, s, in)*(1+1e-9)+margin)
 			}
 		},
 	}

@@ -1,6 +1,5 @@
 package native
 
-import "math"
 
 // A cone takes part in the iteration through these few operations, each on its
 // own rows of s and z. A new cone is a new file with this interface, and a row of
@@ -113,17 +112,16 @@ type hWriter struct {
 	shift float64
 }
 
-// lower puts -H of order n into a dense block, with a regularisation that is small beside it.
+// lower puts -H of order n into a dense block.
 func (w *hWriter) lower(n int, h func(i, j int) float64) {
-	k, least := 0, math.Inf(1)
+	k := 0
 	for i := range n {
 		for j := range i + 1 {
 			w.val[w.at[k]] -= h(i, j)
 			k++
 		}
-		least = min(least, h(i, i))
 	}
-	w.shift = min(staticRegularisation, denseRegularisation*least)
+	w.shift = staticRegularisation
 }
 
 // nonnegative is the orthant, all its rows at once. H = diag(s/z).

@@ -203,9 +203,7 @@ func (e *embedding) affine() error {
 	if e.affineTerm(); e.f.stop.Reached(e.f.m) {
 		return errStopped
 	}
-	to := e.target
-	to.left, to.rows = predictorLeft, predictorRows
-	return e.direction(1, e.kappa*e.tau, to)
+	return e.direction(1, e.kappa*e.tau, e.target)
 }
 
 // combined computes the direction to the mu that the affine one makes likely, with the second-order correction, and the step along e.

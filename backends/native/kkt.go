@@ -1,6 +1,10 @@
 package native
 
-import "github.com/conetune/conetune/backends/internal/ldl"
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends/internal/ldl"
+)
 
 // kkt holds the matrix
 //
@@ -45,6 +49,7 @@ type kkt struct {
 	groupsOf [][]int32 // the groups of each unknown
 	marked   []int32
 	base     []float64 // the values of K without the cones, if there are groups
+	local    []float64 // the units of the unknowns, see localise; nil where all are one
 }
 
 // bound is a row of the orthant with the single entry a.val[entry] in column col.
@@ -70,12 +75,11 @@ const (
 	//   - a second-order cone has a part that is as small beside eta^2 as its point
 	//     is near the boundary, and in rank-two form pivots that are differences of
 	//     large numbers. What is added is relative to eta^2;
-	//   - exponential and power cones have an H that is small as a whole on the way to a
-	//     certificate: there what is added is relative to it.
+	//   - exponential and power cones have an H whose entries are as far apart as those of s: their unknowns are in units in
+	//     which its diagonal is one.
 	staticRegularisation  = 1e-8
 	boundedRegularisation = 1e-13
 	rankTwoRegularisation = 1e-12
-	denseRegularisation   = 1e-2
 	rotatedRegularisation = 1e-10
 	// see raise
 	boostFactor = 100
@@ -245,7 +249,40 @@ func (k *kkt) load() bool {
 // refactor puts the current H of the cones into K and factors it.
 func (k *kkt) refactor() {
 	if k.write(); !k.f.stop.Reached(0) {
+		k.localise()
 		k.factorize()
+	}
+}
+
+// localise takes the rows of dense blocks in units in which the diagonal of their H is one. The sides of an exponential or a power
+// cone may be many orders of magnitude apart, and with them the entries of H, which are about s_i s_j/mu: what is added to pivots, what counts as
+// rounding and what refinement leaves are then small beside each of them.
+func (k *kkt) localise() {
+	if k.local == nil {
+		return
+	}
+	for c, cn := range k.cones {
+		if cn.block() != denseBlock {
+			continue
+		}
+		for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
+			if h := -k.mat.val[k.diag[p]]; h > 0 && h <= math.MaxFloat64 {
+				k.local[p] = 1 / math.Sqrt(h)
+			}
+		}
+	}
+	for j, unit := range k.local {
+		for at := k.mat.ptr[j]; at < k.mat.ptr[j+1]; at++ {
+			k.mat.val[at] *= k.local[k.mat.ind[at]] * unit
+		}
+	}
+	k.f.stop.Reached(2 * len(k.mat.val))
+}
+
+// intoLocal multiplies the unknowns or the right-hand side by their units.
+func (k *kkt) intoLocal(v []float64) {
+	for i, unit := range k.local {
+		v[i] *= unit
 	}
 }
 
@@ -383,6 +420,7 @@ func (k *kkt) reduce(rx, rz []float64) error {
 // finish solves for the right-hand side of reduce, and computes what was eliminated.
 func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
+	k.intoLocal(k.rhs)
 	size := 1 + maxAbs(k.rhs)
 	floor := roundingFloor * size
 	err := k.refine(limits{
@@ -390,6 +428,7 @@ func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 		equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
 		rows:      to.rows * size,
 	}, size)
+	k.intoLocal(k.sol)
 	for j, p := range k.xpos {
 		if p >= 0 {
 			x[j] = k.sol[p]

@@ -47,6 +47,9 @@ func (k *kkt) link() error {
 	for c, cn := range k.cones {
 		if cn.block() == denseBlock {
 			k.groups = append(k.groups, k.pos[k.starts[c]:k.starts[c+1]])
+			if k.local == nil {
+				k.local = slices.Repeat([]float64{1}, k.size)
+			}
 		}
 	}
 	k.groupsOf = make([][]int32, k.size)

@@ -74,6 +74,7 @@ func (s *schur) refactor() {
 		return
 	}
 	if s.add(); !s.f.stop.Reached(0) {
+		s.localise()
 		s.factorize()
 	}
 }

@@ -121,7 +121,8 @@ type Options struct {
 	// Eps bounds the three Residuals of an optimal point. Default 1e-8.
 	Eps float64
 	// EpsInfeasible bounds the residual of a certificate of infeasibility, which excludes all
-	// points up to its reciprocal times the sizes that the data suggest. Default 1e-6.
+	// points up to its reciprocal times the sizes that the data suggest. Default Eps, at most 1e-10: programs
+	// whose solutions are 1e10 times as large as their data are not told to have none.
 	EpsInfeasible float64
 	// MaxIterations bounds the iterations; 0 leaves the backend's default.
 	MaxIterations int
@@ -164,13 +165,24 @@ func (o Options) Judge(p *Problem) *Judge {
 	return NewJudge(p)
 }
 
+const (
+	// farSolutions is the reciprocal of how much larger than the data suggest solutions may be.
+	farSolutions = 1e-10
+	// nearCertificate is the residual with which a vector is worth being made a certificate of.
+	nearCertificate = 1e-6
+)
+
+// ClaimEps is the tolerance at which a first-order method shows its first certificate. What comes near one is made one that holds by the
+// judge, better than by its iterations, and one that does not hold is asked for again at a tighter one.
+func (o Options) ClaimEps() float64 { return max(o.EpsInfeasible, nearCertificate) }
+
 // WithDefaults returns o with the documented defaults in place of zero values.
 func (o Options) WithDefaults() Options {
 	if o.Eps == 0 {
 		o.Eps = 1e-8
 	}
 	if o.EpsInfeasible == 0 {
-		o.EpsInfeasible = 1e-10
+		o.EpsInfeasible = min(o.Eps, farSolutions)
 	}
 	if o.Threads == 0 {
 		o.Threads = 1

@@ -42,8 +42,8 @@
 //   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of the
 //     problem are near one, and leave b and q their weight in points that are large. [Solution.Distance] bounds how far the
 //     objective is from the optimal value.
-//   - A point that its solver calls optimal and that fails the recheck comes back as [Inaccurate], and a
-//     certificate that does not prove what it claims as [NumericalError].
+//   - A point that its solver calls optimal and that fails the recheck comes back as [Inaccurate], and so does a certificate that
+//     does not reach so far, with words that say how far it does; one that proves nothing comes back as [NumericalError].
 //   - A variable without bounds whose cost is lost in the dual residual keeps a point from being called optimal, and so do residuals that are
 //     a large part of their own row or column where mending them may change the objective.
 //   - Where a backend comes to no verdict it is asked again: for the problem without bounds that are far from all other

@@ -71,6 +71,10 @@ func (s *checkedSolver) judgePrimalInfeasible(out *Solution) {
 		return
 	}
 	found, err := s.judged.check.provePrimal(&s.data, out.Z, s.options.EpsInfeasible)
+	if err == nil && found.residual > s.options.EpsInfeasible && found.residual <= nearCertificate {
+		s.tooNear(out, "feasible x", found)
+		return
+	}
 	if err == nil && !(found.residual <= s.options.EpsInfeasible) {
 		err = fmt.Errorf("backends: certificate of primal infeasibility has residual %.1e, which misses %.1e", found.residual, s.options.EpsInfeasible)
 	}
@@ -96,6 +100,10 @@ func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
 		return
 	}
 	found, err := s.judged.check.proveDual(&s.data, out.X, s.options.EpsInfeasible)
+	if err == nil && found.residual > s.options.EpsInfeasible && found.residual <= nearCertificate {
+		s.tooNear(out, "dual point", found)
+		return
+	}
 	if err == nil && !(found.residual <= s.options.EpsInfeasible) {
 		err = fmt.Errorf("backends: certificate of dual infeasibility has residual %.1e, which misses %.1e", found.residual, s.options.EpsInfeasible)
 	}
@@ -129,6 +137,14 @@ func addMessage(out *Solution, text string) {
 		text = out.Message + "; " + text
 	}
 	out.Message = text
+}
+
+// tooNear says what a certificate that misses the tolerance shows all the same.
+func (s *checkedSolver) tooNear(out *Solution, what string, found proof) {
+	out.Status, out.Stopped = Inaccurate, outcome.Stalled
+	addMessage(out, fmt.Sprintf("there is no %s within %.1e, but a certificate is asked to reach %.1e times as far: there may be one farther out",
+		what, found.radius, found.residual/s.options.EpsInfeasible))
+	withoutPoint(out)
 }
 
 // reject turns a claim that does not hold into NumericalError.

@@ -1,6 +1,5 @@
 package native
 
-
 // A cone takes part in the iteration through these few operations, each on its
 // own rows of s and z. A new cone is a new file with this interface, and a row of
 // kinds. What only some cones have is in the small interfaces after it.

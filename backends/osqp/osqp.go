@@ -145,7 +145,7 @@ func (s *solver) setup() error {
 	if err := bounds.check(data.B); err != nil {
 		return err
 	}
-	set := s.mirror(s.options.Eps/2, s.options.EpsInfeasible/2)
+	set := s.mirror(s.options.Eps/2, s.options.ClaimEps()/2)
 	out, err := library.New(bounds.problem(data), &set)
 	if err != nil {
 		return refused(err)

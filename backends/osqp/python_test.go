@@ -35,7 +35,7 @@ func BenchmarkPython(b *testing.B) {
 			}
 			defer opened.Close()
 			s := opened.(*solver)
-			set := s.mirror(1e-5, o.WithDefaults().EpsInfeasible/2)
+			set := s.mirror(1e-5, o.WithDefaults().ClaimEps()/2)
 			data := s.bounds.problem(s.data)
 			python := sidebyside.Start(b, peer(data, &set))
 			var c sidebyside.Contest

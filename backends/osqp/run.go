@@ -50,7 +50,7 @@ func newRun(ctx context.Context, s *solver, begin time.Time) *run {
 	n, m := s.user.Dims()
 	// eps / 2 (1 + size) <= eps max(1, size)
 	r := &run{
-		solver: s, begin: begin, limit: stop.Limit(ctx, s.options.TimeLimit), target: s.options.Eps / 2, epsInf: s.options.EpsInfeasible / 2,
+		solver: s, begin: begin, limit: stop.Limit(ctx, s.options.TimeLimit), target: s.options.Eps / 2, epsInf: s.options.ClaimEps() / 2,
 		retries: s.settings.Retries, patience: s.settings.Patience, residual: math.Inf(1), judge: s.options.Judge(&s.user),
 	}
 	r.eps = max(r.target, s.settings.StartEps)

@@ -123,7 +123,7 @@ func (s *solver) mirror() mirror.Settings {
 		}
 	}
 	// eps / 2 (1 + size) <= eps max(1, size)
-	c.EpsAbs, c.EpsRel, c.EpsInfeas = o.Eps/2, o.Eps/2, o.EpsInfeasible/2
+	c.EpsAbs, c.EpsRel, c.EpsInfeas = o.Eps/2, o.Eps/2, o.ClaimEps()/2
 	replace(&c.EpsAbs, set.EpsAbs)
 	replace(&c.EpsRel, set.EpsRel)
 	replace(&c.Scale, set.Scale)

@@ -8,6 +8,9 @@ import (
 
 // Generate makes the case of that ID. The class follows from the seed, too.
 func Generate(id ID) *Case {
+	if id.Mode == Far {
+		return far(id)
+	}
 	d := newDraw(id.Seed, 0x70616e74)
 	var c *Case
 	switch k := d.IntN(20); {

@@ -34,6 +34,28 @@ func TestTruth(t *testing.T) {
 	}
 }
 
+// TestFarTruth does the same for programs whose solutions are far away, and wants these to be it while the data are not.
+func TestFarTruth(t *testing.T) {
+	for _, mix := range Mixes() {
+		for _, scale := range []int{4, 8, 10} {
+			away := 0
+			for seed := range uint64(1000) {
+				c := Generate(ID{Far, scale, mix, seed})
+				if err := c.Verify(); err != nil {
+					t.Errorf("%v: %v", c.ID, err)
+				}
+				data := max(1, maxAbs(c.A), maxAbs(c.B), maxAbs(c.P), maxAbs(c.Q))
+				if max(maxAbs(c.X), maxAbs(c.Z)) >= 1e-3*math.Pow10(scale)*data {
+					away++
+				}
+			}
+			if away < 700 {
+				t.Errorf("%v at 10^%d: of 1000 solutions %d are far", mix, scale, away)
+			}
+		}
+	}
+}
+
 // TestUpdateTruth does the same for what a solver holds on its way.
 func TestUpdateTruth(t *testing.T) {
 	seen := map[Class]int{}

@@ -120,7 +120,7 @@ func (w *hWriter) lower(n int, h func(i, j int) float64) {
 			k++
 		}
 	}
-	w.shift = staticRegularisation
+	w.shift = denseRegularisation
 }
 
 // nonnegative is the orthant, all its rows at once. H = diag(s/z).

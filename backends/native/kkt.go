@@ -80,6 +80,7 @@ const (
 	staticRegularisation  = 1e-8
 	boundedRegularisation = 1e-13
 	rankTwoRegularisation = 1e-12
+	denseRegularisation   = 1e-12
 	rotatedRegularisation = 1e-10
 	// see raise
 	boostFactor = 100
@@ -420,14 +421,15 @@ func (k *kkt) reduce(rx, rz []float64) error {
 // finish solves for the right-hand side of reduce, and computes what was eliminated.
 func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
-	k.intoLocal(k.rhs)
-	size := 1 + maxAbs(k.rhs)
-	floor := roundingFloor * size
-	err := k.refine(limits{
+	floor := roundingFloor * (1 + maxAbs(k.rhs))
+	allowed := limits{
 		columns:   max(to.left*maxAbs(rx), to.columns, floor),
 		equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
-		rows:      to.rows * size,
-	}, size)
+	}
+	k.intoLocal(k.rhs)
+	size := 1 + maxAbs(k.rhs)
+	allowed.rows = to.rows * size
+	err := k.refine(allowed, size)
 	k.intoLocal(k.sol)
 	for j, p := range k.xpos {
 		if p >= 0 {

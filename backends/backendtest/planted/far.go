@@ -56,7 +56,10 @@ func (d *distant) optimal(mix Mix) *Case {
 			c.X[k] += d.number()
 		}
 	}
-	if kind != 0 {
+	if kind == 0 { // the terms of the objective are near, so that it is not lost among them
+		scaled(c.Z, 1/d.far)
+		scaled(c.P, 1/d.far)
+	} else {
 		d.farMultipliers(c)
 	}
 	c.Ray, c.DualX = nil, c.X

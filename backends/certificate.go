@@ -17,7 +17,8 @@ import (
 //
 //	sum_j |r_j| X_j / -V
 //
-// where X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
+// where the last places of the entries of z, of which no certificate is free, do not count in r as long as the residual with them is
+// below 1e-6, and X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
 // rows in which it has weight, be it directly or through the other variables of the row. It does not
 // change when rows, columns or b are multiplied by numbers: with a residual of 1e-8 there is no
 // feasible x within 1e8 times the sizes that the data suggest. V and r are computed in twice the working precision, and
@@ -83,7 +84,8 @@ func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
 		}
 	}
 	// What is left is rounding where a bound has taken in the rest.
-	weighed, free, bounded := 0.0, 0.0, 0.0 // sum |r_j| X_j and sum |r_j| where no bound serves, and what the others come to
+	free, bounded := 0.0, 0.0 // sum |r_j| where no bound serves, and what the others come to
+	var weighed weighing      // with X_j
 	for j, r := range rest {
 		most := math.Abs(r.value) + r.bound
 		if most == 0 {
@@ -93,14 +95,33 @@ func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
 			bounded += within + 4*unitRoundoff*math.Abs(within)
 			continue
 		}
-		weighed += most * size[j]
+		weighed.add(most, r.terms, size[j])
 		free += most
 	}
 	if err := c.outweighed(p, &out, &bounded); err != nil || free == 0 {
 		return out, err
 	}
-	out.residual, out.radius = weighed/-out.negative, -out.negative/free
+	out.residual, out.radius = weighed.against(-out.negative), -out.negative/free
 	return out, nil
+}
+
+// weighing adds up what is left over, each times a size, as a whole and beyond the last places of the numbers of a certificate.
+type weighing struct{ whole, beyond float64 }
+
+// lastPlaces is the part of the terms of a sum that the rounding of the certificate may make of it: were each of its numbers changed by so little, the sum could be zero.
+const lastPlaces = 64 * unitRoundoff
+
+func (w *weighing) add(v, terms, size float64) {
+	w.whole += v * size
+	w.beyond += max(0, v-lastPlaces*terms) * size
+}
+
+// against returns the residual for the value that is left: what is beyond the last places of a certificate, unless these leave too much themselves.
+func (w *weighing) against(value float64) float64 {
+	if whole := w.whole / value; whole > nearCertificate {
+		return whole
+	}
+	return w.beyond / value
 }
 
 // intoDual moves z into K*.
@@ -125,8 +146,8 @@ func (c *checker) combination(p *Problem, z []float64) []rounded {
 		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
 			dot.addProduct(a.Data[k], z[a.Ind[k]])
 		}
-		out[j] = rounded{dot.value(), dot.bound()}
-		exact = exact && out[j] == rounded{}
+		out[j] = rounded{dot.value(), dot.bound(), dot.size}
+		exact = exact && out[j].value == 0 && out[j].bound == 0
 	}
 	if exact {
 		return nil
@@ -236,20 +257,26 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 		return out, nil
 	}
 	sizeU, sizeZ := c.known.about(p).ofDual()
-	weighed, free := 0.0, 0.0
+	var weighed weighing
+	free := 0.0
 	for j, v := range bend {
 		if v != 0 {
-			weighed += v * sizeU[j]
+			weighed.add(v, curved[j].size, sizeU[j])
 			free += v
 		}
 	}
+	terms := make([]float64, m)
+	for i := range moved {
+		terms[i] = moved[i].size
+	}
+	Blocks(p.Cones, func(first, dim int) { fillMax(terms[first : first+dim]) })
 	for i, v := range left {
 		if v != 0 {
-			weighed += v * sizeZ[i]
+			weighed.add(v, terms[i], sizeZ[i])
 			free += v
 		}
 	}
-	out.residual, out.radius = weighed/-out.negative, -out.negative/free
+	out.residual, out.radius = weighed.against(-out.negative), -out.negative/free
 	return out, nil
 }
 

@@ -18,6 +18,8 @@ type family struct {
 	product *product
 	// shift adds a multiple of the direction e of Distance, which is that of the dual cone too; nil for products of intervals.
 	shift func(c Cone, s []float64, a float64)
+	// ellipsoid returns the symmetric D, row by row, of the ellipsoid {v + Dw: |w| <= 1} of Dikin at a point v of the cone; nil where it is not known.
+	ellipsoid func(v []float64) []float64
 	// ray says that a cone with one row is the ray of the nonnegative numbers.
 	ray bool
 }

@@ -131,7 +131,7 @@ func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []fl
 		}
 		row += k.Dim
 	}
-	Blocks(p.Cones, func(first, dim int) { fillMax(weight[first : first+dim]) })
+	eq.within(p, z, 0, weight)
 	return eq, terms, weight
 }
 
@@ -223,8 +223,8 @@ func dualEquations(p *Problem, rows *rowLists, x, s []float64) (eq *equations, t
 	for i, v := range s {
 		weight[n+i] = math.Abs(v)
 	}
-	Blocks(p.Cones, func(first, dim int) { fillMax(weight[n+first : n+first+dim]) })
 	eq = &equations{unknowns: n + m, ptr: []int32{0}}
+	eq.within(p, s, n, weight)
 	for e := range rows.count {
 		ind, val := rows.row(e)
 		for k, j := range ind {
@@ -324,11 +324,36 @@ func (r *rowLists) slack(p *Problem, x, s []float64) {
 // equations is a system M y = r, equation by equation, and the column or row that each comes from.
 type equations struct {
 	unknowns int
+	local    []ellipsoid
 	ptr      []int32
 	ind      []int32
 	val      []float64
 	of       []int
 }
+
+// ellipsoid is that of Dikin at a point v of a cone, {v + Dw: |w| <= 1}, for the unknowns from first on: it lies in the cone. Of an orthant D is the diagonal of v.
+type ellipsoid struct {
+	first, dim int
+	d          []float64
+}
+
+// within lets the unknowns from offset on, v, which is in the cones, change within the ellipsoids at v where these are known, and by the largest entry of the cone elsewhere.
+func (e *equations) within(p *Problem, v []float64, offset int, weight []float64) {
+	row := 0
+	for _, k := range p.Cones {
+		at := offset + row
+		switch of := families[k.Kind].ellipsoid; {
+		case of != nil && k.Dim <= largestEllipsoid:
+			e.local = append(e.local, ellipsoid{at, k.Dim, of(v[row : row+k.Dim])})
+		case !k.Kind.Intervals():
+			fillMax(weight[at : at+k.Dim])
+		}
+		row += k.Dim
+	}
+}
+
+// largestEllipsoid is the dimension up to which the dense block of a cone is worth its price.
+const largestEllipsoid = 64
 
 func (e *equations) add(unknown int, v float64) {
 	e.ind, e.val = append(e.ind, int32(unknown)), append(e.val, v)
@@ -362,8 +387,11 @@ func (e *equations) polish(weight []float64, lack func(right []float64), improve
 // leastChange solves M y = r by the y with the least |D^-1 y|_2, from the quasi-definite system
 //
 //	[I  B'; B  -delta I] [w; l] = [0; r],    B = M D,  y = D w.
+//
+// D is the diagonal of weight, but for blocks of ellipsoids.
 type leastChange struct {
 	weight []float64
+	local  []ellipsoid
 	factor *ldl.Factor
 	x      []float64
 }
@@ -377,9 +405,31 @@ func newLeastChange(eq *equations, weight []float64) (*leastChange, bool) {
 		ind, val, sign[i] = append(ind, int32(i)), append(val, 1), 1
 		ptr = append(ptr, int32(len(ind)))
 	}
+	block := slices.Repeat([]int32{-1}, k)
+	for b, l := range eq.local {
+		for i := range l.dim {
+			block[l.first+i] = int32(b)
+		}
+	}
 	for e := range len(eq.ptr) - 1 {
+		last := int32(-1)
 		for at := eq.ptr[e]; at < eq.ptr[e+1]; at++ {
-			ind, val = append(ind, eq.ind[at]), append(val, eq.val[at]*weight[eq.ind[at]])
+			b := block[eq.ind[at]]
+			if b < 0 {
+				ind, val = append(ind, eq.ind[at]), append(val, eq.val[at]*weight[eq.ind[at]])
+				continue
+			}
+			l := &eq.local[b]
+			if b != last { // entries of a cone follow each other
+				for i := range l.dim {
+					ind, val = append(ind, int32(l.first+i)), append(val, 0)
+				}
+				last = b
+			}
+			row := l.d[(int(eq.ind[at])-l.first)*l.dim:][:l.dim]
+			for i, d := range row {
+				val[len(val)-l.dim+i] += eq.val[at] * d
+			}
 		}
 		ind, val, sign[k+e] = append(ind, int32(k+e)), append(val, -polishDelta), -1
 		ptr = append(ptr, int32(len(ind)))
@@ -389,7 +439,7 @@ func newLeastChange(eq *equations, weight []float64) (*leastChange, bool) {
 		return nil, false
 	}
 	factor.Factorize(val, nil, 0, polishDelta)
-	return &leastChange{weight, factor, make([]float64, total)}, true
+	return &leastChange{weight, eq.local, factor, make([]float64, total)}, true
 }
 
 // apply adds the change for the right-hand side to y, unless it is not finite.
@@ -400,6 +450,15 @@ func (l *leastChange) apply(right, y []float64) {
 	l.factor.Solve(l.x)
 	if !allFinite(l.x) {
 		return
+	}
+	for _, b := range l.local {
+		w := l.x[b.first : b.first+b.dim]
+		for i := range w {
+			for j, v := range w {
+				y[b.first+i] += b.d[i*b.dim+j] * v
+			}
+		}
+		clear(w)
 	}
 	for i, w := range l.weight {
 		y[i] += w * l.x[i]

@@ -284,16 +284,16 @@ func newSingleBounds(p *Problem) *singleBounds {
 	return out
 }
 
-// rounded is a number and a bound of its rounding.
-type rounded struct{ value, bound float64 }
+// rounded is a number, a bound of its rounding, and the sum of the absolute terms that it was added up from, where that is wanted.
+type rounded struct{ value, bound, terms float64 }
 
 // quotient returns (b - s)/a, where s may be infinite and a quotient that overflows counts as infinite.
 func quotient(b, s, a float64) rounded {
 	v := (b - s) / a
 	if math.IsInf(s, 0) || math.IsInf(v, 0) {
-		return rounded{v, 0}
+		return rounded{value: v}
 	}
-	return rounded{v, 2 * unitRoundoff * (math.Abs(v) + (math.Abs(b)+math.Abs(s))/math.Abs(a))}
+	return rounded{value: v, bound: 2 * unitRoundoff * (math.Abs(v) + (math.Abs(b)+math.Abs(s))/math.Abs(a))}
 }
 
 // intervals returns the interval of s for the rows of cones that are products of intervals, and NaN for the others.

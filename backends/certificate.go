@@ -18,7 +18,7 @@ import (
 //	sum_j |r_j| X_j / -V
 //
 // where the last places of the entries of z, of which no certificate is free, do not count in r as long as the residual with them is
-// below 1e-6, and X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
+// below 1e-6 and V is no difference of much larger terms, and X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
 // rows in which it has weight, be it directly or through the other variables of the row. It does not
 // change when rows, columns or b are multiplied by numbers: with a residual of 1e-8 there is no
 // feasible x within 1e8 times the sizes that the data suggest. V and r are computed in twice the working precision, and
@@ -56,8 +56,8 @@ type proof struct {
 	radius float64
 	// v is the certificate, with z in K*.
 	v []float64
-	// value is V or q'x, and negative an upper bound of what is left of it.
-	value, negative float64
+	// value is V or q'x, added up from terms, and negative an upper bound of what is left of it.
+	value, terms, negative float64
 }
 
 var errNotFinite = errors.New("backends: certificate is not finite")
@@ -101,7 +101,7 @@ func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
 	if err := c.outweighed(p, &out, &bounded); err != nil || free == 0 {
 		return out, err
 	}
-	out.residual, out.radius = weighed.against(-out.negative), -out.negative/free
+	out.residual, out.radius = weighed.against(&out), -out.negative/free
 	return out, nil
 }
 
@@ -109,20 +109,24 @@ func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
 type weighing struct{ whole, beyond float64 }
 
 // lastPlaces is the part of the terms of a sum that the rounding of the certificate may make of it: were each of its numbers changed by so little, the sum could be zero.
-const lastPlaces = 64 * unitRoundoff
+const lastPlaces = 16 * unitRoundoff
 
 func (w *weighing) add(v, terms, size float64) {
 	w.whole += v * size
 	w.beyond += max(0, v-lastPlaces*terms) * size
 }
 
-// against returns the residual for the value that is left: what is beyond the last places of a certificate, unless these leave too much themselves.
-func (w *weighing) against(value float64) float64 {
-	if whole := w.whole / value; whole > nearCertificate {
+// against returns the residual of a proof with a value: what is beyond the last places of a certificate, unless these leave too much themselves, or the value is
+// but a small part of its terms: then last places may be what it is made of.
+func (w *weighing) against(p *proof) float64 {
+	if whole := w.whole / -p.negative; whole > nearCertificate || -p.negative < cancelled*p.terms {
 		return whole
 	}
-	return w.beyond / value
+	return w.beyond / -p.negative
 }
+
+// cancelled is the part of its terms that a value is at least where they do not cancel.
+const cancelled = 1e-4
 
 // intoDual moves z into K*.
 func (c *checker) intoDual(p *Problem, z []float64) {
@@ -174,6 +178,7 @@ func (c *checker) outweighed(p *Problem, out *proof, bounded *float64) (err erro
 	for i, b := range p.B {
 		sum.addProduct(b, out.v[i])
 	}
+	out.terms = sum.size
 	if out.value, out.negative, err = fallsBelowZero("b'z - beta(z)", &sum); err != nil || bounded == nil {
 		return err
 	}
@@ -231,6 +236,7 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 		sum.addProduct(q, x[j])
 	}
 	var err error
+	out.terms = sum.size
 	if out.value, out.negative, err = fallsBelowZero("q'x", &sum); err != nil {
 		return out, err
 	}
@@ -276,7 +282,7 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 			free += v
 		}
 	}
-	out.residual, out.radius = weighed.against(-out.negative), -out.negative/free
+	out.residual, out.radius = weighed.against(&out), -out.negative/free
 	return out, nil
 }
 

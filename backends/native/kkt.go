@@ -80,7 +80,7 @@ const (
 	staticRegularisation  = 1e-8
 	boundedRegularisation = 1e-13
 	rankTwoRegularisation = 1e-12
-	denseRegularisation   = 1e-12
+	denseRegularisation   = 1e-10
 	rotatedRegularisation = 1e-10
 	// see raise
 	boostFactor = 100

@@ -9,7 +9,7 @@ import (
 // Far is the mode that asks for the answers to programs whose solutions are 10^Scale times as large as their data.
 const Far = "far"
 
-// far makes the case of that ID in the mode Far: it is optimal with a solution that is about X times as large as the data, X a power of 2 near 10^Scale/4. In
+// far makes the case of that ID in the mode Far: it is optimal with a solution that is about X times as large as the data, X a power of 2 near 10^Scale/32. In
 // one in three x is far, in one z, in one both:
 //
 //	x = X r + x0,  A r = w/X,      and  z = X z0,  A'z0 = y/X.
@@ -18,7 +18,7 @@ const Far = "far"
 // that looks unbounded, or feasible only far away, and z0 one that looks infeasible.
 func far(id ID) *Case {
 	d := newDraw(id.Seed, 0x666172)
-	f := distant{draw: d, far: math.Ldexp(1, int(float64(id.Scale)*math.Log2(10))-2)}
+	f := distant{draw: d, far: math.Ldexp(1, int(float64(id.Scale)*math.Log2(10))-5)}
 	c := f.optimal(id.Mix)
 	c.ID = id
 	c.measure()

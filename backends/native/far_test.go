@@ -1,0 +1,105 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// rowsOf returns the matrix with the given rows.
+func rowsOf(n int, rows ...[]float64) *triplets {
+	t := &triplets{}
+	for i, r := range rows {
+		for j, v := range r {
+			if v != 0 {
+				t.add(i, j, v)
+			}
+		}
+	}
+	return t
+}
+
+// TestFarSolutions: min 1e-8 x, x - y >= 1, x <= (1 + d) y, x, y >= 0 has the solution y = 1/d, x = y + 1, and is infeasible for all points nearer than that.
+func TestFarSolutions(t *testing.T) {
+	for _, d := range []float64{1e-4, 1e-6, 5e-7, 1e-7, 1e-8, 1e-9} {
+		p := &backends.Problem{
+			Q: []float64{1e-8, 0}, B: []float64{-1, 0, 0, 0}, Cones: []backends.Cone{backends.Nonnegative(4)},
+			A: rowsOf(2, []float64{-1, 1}, []float64{1, -(1 + d)}, []float64{-1, 0}, []float64{0, -1}).csc(4, 2),
+		}
+		sol := solveChecked(t, p)
+		require.Equal(t, backends.Optimal, sol.Status, "d = %g: %s", d, sol.Message)
+		exact := 1/(1+d-1) + 1 // with the d that 1 + d has
+		assert.InEpsilon(t, 1e-8*exact, sol.Objective, 1e-5, "d = %g", d)
+	}
+}
+
+// TestFarCones: min w with v exp(u/v) <= w, u = e, v = 1 is exp(e), and max u with w = exp(-e) is -e: sides that are up to e^50 apart.
+func TestFarCones(t *testing.T) {
+	for e := 5.0; e <= 22; e++ {
+		p := &backends.Problem{
+			Q: []float64{0, 0, 1}, B: []float64{1, e, 0, 0, 0}, Cones: []backends.Cone{backends.Zero(2), backends.Exponential()},
+			A: rowsOf(3, []float64{0, 1, 0}, []float64{1, 0, 0}, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}).csc(5, 3),
+		}
+		sol := solveChecked(t, p)
+		require.Equal(t, backends.Optimal, sol.Status, "exp(%g): %s", e, sol.Message)
+		assert.InEpsilon(t, math.Exp(e), sol.Objective, 1e-6, "exp(%g)", e)
+	}
+	for _, e := range []float64{-20, -10, 5, 10, 20, 30, 50} {
+		p := &backends.Problem{
+			Q: []float64{-1}, B: []float64{0, 1, math.Exp(-e)}, Cones: []backends.Cone{backends.Exponential()},
+			A: rowsOf(1, []float64{-1}).csc(3, 1),
+		}
+		sol := solveChecked(t, p)
+		require.Equal(t, backends.Optimal, sol.Status, "log %g: %s", e, sol.Message)
+		assert.InEpsilon(t, e, sol.Objective, 1e-6, "log %g", e)
+	}
+}
+
+// TestFarSides: max w with |w| <= u^a v^(1-a) and given u and v.
+func TestFarSides(t *testing.T) {
+	for _, a := range []float64{1e-6, 0.3, 0.5, 0.7, 1 - 1e-6} {
+		for _, sides := range [][2]float64{{4e6, 9e-6}, {9e-6, 4e6}, {4, 9}} {
+			p := &backends.Problem{
+				Q: []float64{0, 0, -1}, B: []float64{sides[0], sides[1], 0, 0, 0}, Cones: []backends.Cone{backends.Zero(2), backends.Power(a)},
+				A: rowsOf(3, []float64{1, 0, 0}, []float64{0, 1, 0}, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}).csc(5, 3),
+			}
+			sol := solveChecked(t, p)
+			name := fmt.Sprintf("%g^%g %g^%g", sides[0], a, sides[1], 1-a)
+			require.Equal(t, backends.Optimal, sol.Status, "%s: %s", name, sol.Message)
+			exact := math.Pow(sides[0], a) * math.Pow(sides[1], 1-a)
+			assert.InDelta(t, exact, sol.Objective*-1, 1e-6*max(1, exact), name)
+		}
+	}
+}
+
+// TestCertificateReach: a certificate that reaches 1e7 times as far as the data is none at the default tolerance, and one that is asked for no more is told.
+func TestCertificateReach(t *testing.T) {
+	const d = 1e-13
+	p := &backends.Problem{
+		Q: []float64{1e-8, 0}, B: []float64{-1, 0, 0, 0}, Cones: []backends.Cone{backends.Nonnegative(4)},
+		A: rowsOf(2, []float64{-1, 1}, []float64{1, -(1 + d)}, []float64{-1, 0}, []float64{0, -1}).csc(4, 2),
+	}
+	b, err := backends.Open("native")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		eps       float64
+		told, not backends.Status
+	}{{1e-8, backends.PrimalInfeasible, backends.Optimal}, {1e-15, backends.Inaccurate, backends.PrimalInfeasible}} {
+		s, err := b.Setup(p, backends.Options{Eps: c.eps})
+		require.NoError(t, err)
+		sol, err := s.Solve(context.Background())
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+		assert.NotEqual(t, c.not, sol.Status, "eps %g", c.eps)
+		if c.told == backends.PrimalInfeasible {
+			assert.Equal(t, c.told, sol.Status, sol.Message)
+			assert.Greater(t, sol.Radius, 1e10)
+		}
+	}
+}

@@ -35,8 +35,9 @@ type Truth struct {
 	// Farkas is a certificate of infeasibility, Ray a direction of descent without end.
 	Farkas, Ray []float64
 	// Value is the optimal value of the class Optimal, and Unit the size of the terms that
-	// it is added up from.
-	Value, Unit float64
+	// it is added up from. Gap is s'z - beta(z) of the planted point, which is above zero where that is rounded: the optimal value may be
+	// lower by so much.
+	Value, Unit, Gap float64
 }
 
 // Case is a program with what is known about it.
@@ -61,7 +62,7 @@ func (t *Truth) vectors() []*[]float64 {
 
 // measure fills in Value and Unit from the planted points.
 func (c *Case) measure() {
-	c.Value, c.Unit = 0, 0
+	c.Value, c.Unit, c.Gap = 0, 0, 0
 	if c.Class != Optimal {
 		return
 	}
@@ -76,6 +77,7 @@ func (c *Case) measure() {
 		c.Unit = max(c.Unit, math.Abs(c.B[i]*z))
 	}
 	c.Value = value.value()
+	c.Gap = math.Abs(dot(c.S, c.Z) - c.beta(c.Z))
 	c.Unit = max(c.Unit, math.Abs(c.Value))
 }
 

@@ -93,7 +93,7 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 			if !(off <= Tolerance*max(1, c.Unit)) {
 				return wrong(Off, "objective %.12g, expected %.12g from terms of size %.3g", sol.Objective, c.Value, c.Unit)
 			}
-			if c.within(sol) && !(off <= sol.Distance+1e-11*max(1, c.Unit)) {
+			if c.within(sol) && !(off <= sol.Distance+c.Gap+1e-11*max(1, c.Unit)) {
 				return wrong(TooFar, "objective %.15g is %g from %.15g, which is said to be at most %g", sol.Objective, off, c.Value, sol.Distance)
 			}
 		}

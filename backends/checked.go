@@ -504,12 +504,6 @@ func (s *checkedSolver) finish(out *Solution, begin time.Time) {
 		s.reduction.expand(&s.data, s.low, s.high, out)
 	}
 	s.judge(out)
-	if better := s.polished(out); better != nil {
-		better.Status = Optimal
-		if s.judge(better); better.Status == Optimal {
-			*out = *better
-		}
-	}
 	if out.SetupTime == 0 {
 		out.SetupTime = s.setupTime
 	}

@@ -5,152 +5,175 @@ import (
 	"slices"
 )
 
-// nearPoint is the residual, primal and dual, up to which a point is worth being polished.
-const nearPoint = 1e-3
-
-// polished returns a point near one that misses the tolerance which meets it, nil where there is none. Rows of products of intervals whose
-// multiplier outweighs their slack are taken as equations, the others have no multiplier, and
+// Polish looks near a point that misses the tolerance eps for one that meets it, and returns false where it finds none. Rows of products of
+// intervals whose multiplier outweighs their slack are taken as equations, the others have no multiplier, and
 //
 //	a_i x = b_i - s_i  for the first and the rows of other cones, whose s and z stay,   Px + A'z = -q
 //
 // is solved by the least change of x and z, whose residuals are added up in twice the working precision. Far solutions need this: of an x of
-// 1e8 a residual of 1e-8 is a last place.
-func (s *checkedSolver) polished(out *Solution) *Solution {
-	p := &s.data
-	n, m := p.Dims()
-	if p.A == nil || out.Status != Inaccurate && out.Status != IterationLimit || !(max(out.Residuals.Primal, out.Residuals.Dual) <= nearPoint) {
-		return nil
+// 1e8 a residual of 1e-8 is a last place. It panics unless the vectors have the lengths of the problem.
+func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
+	p := j.p
+	found := j.measure(pt.X, pt.S, pt.Z)
+	if p.A == nil || !(max(found.Primal, found.Dual) <= nearPoint) {
+		return pt, false
 	}
-	x, z, slack := slices.Clone(out.X), slices.Clone(out.Z), slices.Clone(out.S)
-	tight := s.tight(slack, z)
-	rows := newRowLists(p)
-	s.judged.check.rounding(p, nil, x, z)
-	terms, columns := slices.Clone(s.judged.check.ofRows), slices.Clone(s.judged.check.ofCols)
-	eq := &equations{unknowns: n + m, ptr: []int32{0}}
-	weight := make([]float64, n+m)
-	for j, v := range x {
-		weight[j] = math.Abs(v)
-	}
-	for i := range m {
-		if tight[i] && terms[i] > 0 {
-			ind, val := rows.row(rows.curved + i)
-			for k, j := range ind {
-				eq.add(int(j), val[k]/terms[i])
-				weight[j] = max(weight[j], freedomShare*terms[i]/math.Abs(val[k]))
-			}
-			eq.endRow(n + i)
-		}
-	}
-	a := p.A.RawMatrix()
-	for j := range n {
-		if columns[j] == 0 {
-			continue
-		}
-		if rows.curved > 0 {
-			ind, val := rows.row(j)
-			for k, i := range ind {
-				eq.add(int(i), val[k]/columns[j])
-			}
-		}
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			if i := a.Ind[k]; tight[i] && !math.IsNaN(s.low[i]) {
-				eq.add(n+i, a.Data[k]/columns[j])
-				weight[n+i] = max(weight[n+i], math.Abs(z[i]), freedomShare*columns[j]/math.Abs(a.Data[k]))
-			}
-		}
-		eq.endRow(j)
-	}
-	lack := func(right []float64) {
-		for at, of := range eq.of {
-			var dot exactSum
-			if of < n {
-				dot.add(p.Q[of])
-				if rows.curved > 0 {
-					ind, val := rows.row(of)
-					for k, i := range ind {
-						dot.addProduct(val[k], x[i])
-					}
-				}
-				for k := a.Indptr[of]; k < a.Indptr[of+1]; k++ {
-					dot.addProduct(a.Data[k], z[a.Ind[k]])
-				}
-				right[at] = -dot.value() / columns[of]
-				continue
-			}
-			i := of - n
-			dot.add(slack[i])
-			dot.add(-p.B[i])
-			ind, val := rows.row(rows.curved + i)
-			for k, j := range ind {
-				dot.addProduct(val[k], x[j])
-			}
-			right[at] = -dot.value() / terms[i]
-		}
-	}
-	both := make([]float64, n+m)
-	var best *Solution
-	eq.polish(weight, lack, func(change *leastChange, right []float64) (enough bool) {
-		copy(both, x)
-		copy(both[n:], z)
+	t := j.tightened(pt)
+	eq, weight := t.equations()
+	both, ok := make([]float64, len(t.x)+len(t.z)), false
+	eq.polish(weight, func(right []float64) { t.lack(eq, right) }, func(change *leastChange, right []float64) (enough bool) {
+		copy(both, t.x)
+		copy(both[len(t.x):], t.z)
 		change.apply(right, both)
-		copy(x, both)
-		copy(z, both[n:])
-		next := *out
-		next.X, next.Z, next.S = slices.Clone(x), slices.Clone(z), s.slacks(rows, x, slack, tight)
-		if s.judged.Optimal(next.X, next.S, next.Z, s.options.Eps) {
-			best = &next
+		copy(t.x, both)
+		copy(t.z, both[len(t.x):])
+		if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) {
+			pt, ok = Point{X: t.x, S: s, Z: t.z}, true
 		}
-		return best != nil
+		return ok
 	})
-	return best
+	return pt, ok
 }
 
-// tight says which rows hold with equality at the slack, those of cones that are no products of intervals among them, and puts the slack of the others
-// at the bound that their multiplier belongs to. Rows that are not tight have no multiplier.
-func (s *checkedSolver) tight(slack, z []float64) []bool {
-	right, cost := largestRight(&s.data, func(int) float64 { return 1 }), maxAbs(s.data.Q)
+// nearPoint is the residual, primal and dual, up to which a point is worth being polished.
+const nearPoint = 1e-3
+
+// tightened is a point with the rows that hold with equality at s, those of cones that are no products of intervals among them.
+type tightened struct {
+	p         *Problem
+	rows      *rowLists
+	low, high []float64
+	x, s, z   []float64
+	tight     []bool
+	ofRows    []float64 // the absolute terms of the equations of x
+	ofColumns []float64 // and of those of z
+}
+
+// tightened puts the slack of rows that are tight at the bound that their multiplier belongs to, and makes the multipliers of the others zero.
+func (j *Judge) tightened(pt Point) *tightened {
+	p := j.p
+	j.check.rounding(p, nil, pt.X, pt.Z)
+	t := &tightened{
+		p: p, rows: newRowLists(p), x: slices.Clone(pt.X), s: slices.Clone(pt.S), z: slices.Clone(pt.Z), tight: make([]bool, len(p.B)),
+		ofRows: slices.Clone(j.check.ofRows), ofColumns: slices.Clone(j.check.ofCols),
+	}
+	t.low, t.high = intervals(p.Cones)
+	right, cost := largestRight(p, func(int) float64 { return 1 }), maxAbs(p.Q)
 	unit := func(int) float64 { return 1 }
-	if u := s.judged.unitsOf(); u != nil {
+	if u := j.unitsOf(); u != nil {
 		right, cost, unit = u.x, u.slope, func(i int) float64 { return u.e[i] }
 	}
-	out := make([]bool, len(z))
-	for i := range z {
-		l, h := s.low[i], s.high[i]
+	for i, z := range t.z {
+		l, h := t.low[i], t.high[i]
 		if math.IsNaN(l) {
-			out[i] = true
+			t.tight[i] = true
 			continue
 		}
 		bound := l
-		if z[i] < 0 {
+		if z < 0 {
 			bound = h
 		}
-		off := math.Abs(slack[i]-bound) * unit(i)
-		if out[i] = l == h || off*max(cost, tiny) < math.Abs(z[i])/unit(i)*max(right, tiny); out[i] {
-			slack[i] = bound
+		off := math.Abs(t.s[i]-bound) * unit(i)
+		if t.tight[i] = l == h || off*max(cost, tiny) < math.Abs(z)/unit(i)*max(right, tiny); t.tight[i] {
+			t.s[i] = bound
 		} else {
-			z[i] = 0
+			t.z[i] = 0
 		}
 	}
-	return out
+	return t
 }
 
 // tiny stands for sizes that are zero.
 const tiny = 1e-300
 
-// slacks returns b - Ax, added up in twice the precision, but for rows that are tight.
-func (s *checkedSolver) slacks(rows *rowLists, x, slack []float64, tight []bool) []float64 {
-	out := slices.Clone(slack)
-	for i := range out {
-		if tight[i] {
+// equations returns those of the tight rows in x, numbered from n on, and those of the columns in x and z, each divided by its terms, and how freely x and
+// z may change.
+func (t *tightened) equations() (eq *equations, weight []float64) {
+	n, m := t.p.Dims()
+	a := t.p.A.RawMatrix()
+	eq, weight = &equations{unknowns: n + m, ptr: []int32{0}}, make([]float64, n+m)
+	for k, x := range t.x {
+		weight[k] = math.Abs(x)
+	}
+	add := func(unknown int, v, terms float64) {
+		eq.add(unknown, v/terms)
+		if v != 0 {
+			weight[unknown] = max(weight[unknown], freedomShare*terms/math.Abs(v))
+		}
+	}
+	for i := range m {
+		if t.tight[i] && t.ofRows[i] > 0 {
+			ind, val := t.rows.row(t.rows.curved + i)
+			for at, k := range ind {
+				add(int(k), val[at], t.ofRows[i])
+			}
+			eq.endRow(n + i)
+		}
+	}
+	for k := range n {
+		if t.ofColumns[k] == 0 {
 			continue
 		}
-		var dot exactSum
-		dot.add(s.data.B[i])
-		ind, val := rows.row(rows.curved + i)
-		for k, j := range ind {
-			dot.addProduct(-val[k], x[j])
+		if t.rows.curved > 0 {
+			ind, val := t.rows.row(k)
+			for at, i := range ind {
+				eq.add(int(i), val[at]/t.ofColumns[k])
+			}
 		}
-		out[i] = min(max(dot.value(), s.low[i]), s.high[i])
+		for at := a.Indptr[k]; at < a.Indptr[k+1]; at++ {
+			if i := a.Ind[at]; t.tight[i] && !math.IsNaN(t.low[i]) {
+				weight[n+i] = max(weight[n+i], math.Abs(t.z[i]))
+				add(n+i, a.Data[at], t.ofColumns[k])
+			}
+		}
+		eq.endRow(k)
+	}
+	return eq, weight
+}
+
+// lack writes what the equations lack, divided by their terms.
+func (t *tightened) lack(eq *equations, right []float64) {
+	n, a := len(t.x), t.p.A.RawMatrix()
+	for at, of := range eq.of {
+		var sum exactSum
+		row := t.rows.curved + of - n
+		if of < n {
+			row = of
+		}
+		if of >= n || t.rows.curved > 0 {
+			ind, val := t.rows.row(row)
+			for e, k := range ind {
+				sum.addProduct(val[e], t.x[k])
+			}
+		}
+		if of >= n {
+			sum.add(t.s[of-n])
+			sum.add(-t.p.B[of-n])
+			right[at] = -sum.value() / t.ofRows[of-n]
+			continue
+		}
+		sum.add(t.p.Q[of])
+		for e := a.Indptr[of]; e < a.Indptr[of+1]; e++ {
+			sum.addProduct(a.Data[e], t.z[a.Ind[e]])
+		}
+		right[at] = -sum.value() / t.ofColumns[of]
+	}
+}
+
+// slacks returns b - Ax, added up in twice the precision and within the bounds, in rows that are not tight.
+func (t *tightened) slacks() []float64 {
+	out := slices.Clone(t.s)
+	for i := range out {
+		if t.tight[i] {
+			continue
+		}
+		var sum exactSum
+		sum.add(t.p.B[i])
+		ind, val := t.rows.row(t.rows.curved + i)
+		for e, k := range ind {
+			sum.addProduct(-val[e], t.x[k])
+		}
+		out[i] = min(max(sum.value(), t.low[i]), t.high[i])
 	}
 	return out
 }

@@ -80,7 +80,7 @@ const (
 	staticRegularisation  = 1e-8
 	boundedRegularisation = 1e-13
 	rankTwoRegularisation = 1e-12
-	denseRegularisation   = 1e-10
+	denseRegularisation   = 1e-14
 	rotatedRegularisation = 1e-10
 	// see raise
 	boostFactor = 100
@@ -427,7 +427,10 @@ func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 		equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
 	}
 	k.intoLocal(k.rhs)
-	size := 1 + maxAbs(k.rhs)
+	size := maxAbs(k.rhs)
+	if k.local == nil { // else all are near one beside their own right-hand side
+		size++
+	}
 	allowed.rows = to.rows * size
 	err := k.refine(allowed, size)
 	k.intoLocal(k.sol)

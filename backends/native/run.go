@@ -97,6 +97,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 	if err != nil {
 		sol.Stopped, sol.Message = outcome.Stalled, err.Error()
 	}
+	r.polish(sol)
 	if unused != "" {
 		sol.Message = strings.TrimPrefix(sol.Message+"; "+unused, "; ")
 	}
@@ -243,6 +244,17 @@ func endOf(s *stop.Stop) backends.Status {
 		return backends.TimeLimit
 	}
 	return backends.Cancelled
+}
+
+// polish makes a point that misses the tolerance one that meets it, where the judge finds one near.
+func (r *runner) polish(sol *backends.Solution) {
+	if sol.Status != backends.Inaccurate && sol.Status != backends.IterationLimit || sol.X == nil {
+		return
+	}
+	if pt, ok := r.judge.Polish(backends.Point{X: sol.X, S: sol.S, Z: sol.Z}, r.options.Eps); ok {
+		sol.Status, sol.X, sol.S, sol.Z = backends.Optimal, pt.X, pt.S, pt.Z
+		sol.Message = strings.TrimPrefix(sol.Message+"; the last digits are of the equations of the rows that are tight", "; ")
+	}
 }
 
 // solution writes the outcome in the caller's variables.

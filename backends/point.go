@@ -13,7 +13,9 @@ import (
 // is solved by the least change of x and z, whose residuals are added up in twice the working precision. Far solutions need this: of an x of
 // 1e8 a residual of 1e-8 is a last place. It panics unless the vectors have the lengths of the problem.
 func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
-	p := j.p
+	p := j.problem()
+	n, m := p.Dims()
+	mustHave(len(pt.X) == n && len(pt.S) == m && len(pt.Z) == m)
 	found := j.measure(pt.X, pt.S, pt.Z)
 	if p.A == nil || !(max(found.Primal, found.Dual) <= nearPoint) {
 		return pt, false

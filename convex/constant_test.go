@@ -153,3 +153,18 @@ func TestConstantOfSquaresSparse(t *testing.T) {
 		s.Close()
 	}
 }
+
+// A constant that is no part of a square cancels the rest, too: 1e3 (exp x - 3x) has the least value 1e3 (3 - 3 log 3).
+func TestConstantOfExponential(t *testing.T) {
+	const least = 1e3 * 3
+	want := least - least*math.Log(3)
+	for _, offset := range []float64{0, -want, 1e-3 - want} {
+		m := convex.NewModel()
+		x := m.Variable("x", 1)
+		m.Minimize(convex.Exp(x.Expr()).Scale(1e3).PlusAffine(x.Expr().Scale(-3e3)).PlusAffine(convex.Const(offset)))
+		r := solveAt(t, solverOf(t, m))
+		if r.Status != backends.Optimal || math.Abs(r.Objective-want-offset) > 1e-8*max(1, math.Abs(want+offset)) {
+			t.Errorf("constant %g: %v, off by %.1e (%s)", offset, r.Status, r.Objective-want-offset, r.Message)
+		}
+	}
+}

@@ -61,7 +61,8 @@ func (e *embedding) warm(pt *backends.Point, set Settings, eps float64) (ok bool
 	}
 	clear(e.d)
 	e.kappa = max(dot(e.s, e.z), mix*mix) / max(e.degree, 1)
-	if e.residuals(); !(e.measure().worst < worthless) {
+	e.residuals()
+	if now := e.measure(); !(max(now.primal, now.dual) < worthless) {
 		return false, "the warm start was not used, as it is no nearer than zero"
 	}
 	return true, ""
@@ -103,7 +104,7 @@ func (e *embedding) multipliers() bool {
 	return err == nil && !f.stop.Reached(0)
 }
 
-// worthless is the error of a point that is as far from a solution as zero, whose residuals are as large as the data.
+// worthless is a residual of points that are as far from a solution as zero: as large as the data.
 const worthless = 1
 
 // multiplierFloor is the least slack, in the scaled problem, that counts as one.

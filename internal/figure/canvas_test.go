@@ -83,7 +83,7 @@ func TestSVGOfHostileTexts(t *testing.T) {
 			texts += string(chars)
 		}
 	}
-	require.Contains(t, texts, "a<b> & \"c\"   [31m \uFFFD é")
+	require.Contains(t, texts, `a<b> & "c" \x00\x1b[31m \xff é`)
 	require.Contains(t, texts, "</text><script>")
 }
 

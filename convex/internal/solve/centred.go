@@ -93,6 +93,34 @@ func (s *Session) uncancelled(ctx context.Context, in *Instance, sol *backends.S
 	return sol, nil
 }
 
+// tightened goes on from a solution whose gap misses eps next to the objective of the model, which is smaller than that
+// of the backend, to the eps that the backend's objective asks for. What ends short of that stays what it was.
+func (s *Session) tightened(ctx context.Context, in *Instance, sol *backends.Solution) (*backends.Solution, error) {
+	if sol.Status != backends.Optimal || in.Tightener == nil {
+		return sol, nil
+	}
+	v := in.Values(sol.X, sol.Z)
+	if backends.RelativeGap(v.Objective, v.DualObjective) <= in.eps {
+		return sol, nil
+	}
+	scale := func(a, b float64) float64 { return max(1, min(math.Abs(a), math.Abs(b))) }
+	share := scale(v.Objective, v.DualObjective) / scale(sol.Objective, sol.DualObjective)
+	if err := in.Tightener.SetEps(in.eps * min(1, share) / 2); err != nil {
+		return nil, fmt.Errorf("convex: %w", err)
+	}
+	better, err := s.Attempt(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.Tightener.SetEps(in.eps); err != nil {
+		return nil, fmt.Errorf("convex: %w", err)
+	}
+	if better.Status == backends.Optimal {
+		return better, nil
+	}
+	return sol, nil
+}
+
 // shifted returns v + sign origin, v itself where there is no origin.
 func shifted(v []float64, sign float64, origin []float64) []float64 {
 	if v == nil || origin == nil {

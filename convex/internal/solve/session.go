@@ -107,6 +107,9 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 	if sol, err = s.uncancelled(ctx, in, sol); err != nil {
 		return nil, err
 	}
+	if sol, err = s.tightened(ctx, in, sol); err != nil {
+		return nil, err
+	}
 	in.Last = nil
 	if HasPoint(sol) {
 		in.Last = sol

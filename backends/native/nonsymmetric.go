@@ -223,7 +223,7 @@ func (c *nonsymmetric) central(s, z []float64, mu float64) bool {
 	return -mu*zt.dot(g)/3*neighbourhood <= 1
 }
 
-const neighbourhood = 1e-1
+const neighbourhood = 4e-2
 
 func (c *nonsymmetric) block() block { return denseBlock }
 

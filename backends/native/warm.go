@@ -63,7 +63,7 @@ func (e *embedding) warm(pt *backends.Point, set Settings, eps float64) (ok bool
 	e.kappa = max(dot(e.s, e.z), mix*mix) / max(e.degree, 1)
 	e.residuals()
 	if now := e.measure(); !(max(now.primal, now.dual) < worthless) {
-		return false, "the warm start was not used, as it is no nearer than zero"
+		return false, "the warm start was not used, as it is hardly nearer than zero"
 	}
 	return true, ""
 }
@@ -104,8 +104,9 @@ func (e *embedding) multipliers() bool {
 	return err == nil && !f.stop.Reached(0)
 }
 
-// worthless is a residual of points that are as far from a solution as zero: as large as the data.
-const worthless = 1
+// worthless is a residual of points that are not much nearer to a solution than zero, whose residuals are as large as the data. On 5 000
+// update sequences of conicfuzz runs from points with less take 0.97 of the iterations of fresh solvers; with 1 in place of 0.3, 1.00.
+const worthless = 0.3
 
 // multiplierFloor is the least slack, in the scaled problem, that counts as one.
 const multiplierFloor = 1e-4

@@ -10,7 +10,7 @@ STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 CONCURRENT = ^[[:space:]]+go [a-z]|"sync(/atomic)?"|errgroup"|internal/(crew|stop)"|leastsquares\.Parallel
 RACE ?= $(shell grep -rlE --include='*.go' --exclude-dir=ccgo '$(CONCURRENT)' . | xargs -n 1 dirname | sort -u)
 
-.PHONY: all build test test-go test-levels test-noasm test-transpiled test-386 cross fuzz-readers vet fmt-check staticcheck check race bench page-check clean
+.PHONY: all build test test-go test-levels test-noasm test-transpiled test-386 test-arm64 cross fuzz-readers vet fmt-check staticcheck check race bench page-check clean
 
 all: build
 
@@ -19,6 +19,7 @@ include cgo/deps.mk
 # What is needed before Go builds with the tags.
 comma := ,
 TAG_LIST = $(subst $(comma), ,$(TAGS))
+SOLVERS  = $(filter scs osqp %_go,$(TAG_LIST))
 NEEDS = $(if $(filter scs osqp,$(TAG_LIST)),deps) $(if $(filter %_go,$(TAG_LIST)),transpile)
 # The packages that are not the same with the tags of solvers made Go, but for what is generated.
 MADE_GO = ./backends/scs ./backends/osqp ./internal/mirror/... ./internal/ccgo/libc ./internal/ccgo/libblas ./internal/ccgo/scs ./internal/ccgo/osqp
@@ -52,10 +53,17 @@ test-noasm:
 test-386:
 	CGO_ENABLED=0 GOARCH=386 $(GO) test -short -vet=off ./backends/native/... ./backends/internal/... ./formats/... ./convex/... ./problems/dataset ./problems/groups
 
+# The numeric packages and the readers on another architecture, in an emulator of its instructions (Debian: qemu-user-static). Not part of
+# make check: it takes a quarter of an hour.
+EMULATOR ?= qemu-aarch64-static
+test-arm64:
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -exec $(EMULATOR) -short -vet=off -timeout 60m \
+		./internal/dense/... ./backends ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./formats/...
+
 # All packages build without C, once for each thing that differs: 32 bits, without solvers, tests included; and, with the solvers made Go, which
 # need pointers of 64 bits, a Unix that is not Linux and a processor without our assembly; a system that is no Unix; and one without processes.
-CROSS_TAGS = $(if $(TAGS),parquet$(comma)$(TRANSPILED_TAGS))
-cross: $(if $(TAGS),transpile)
+CROSS_TAGS = $(if $(SOLVERS),parquet$(comma)$(TRANSPILED_TAGS),$(TAGS))
+cross: $(if $(SOLVERS),transpile)
 	CGO_ENABLED=0 GOARCH=386 $(GO) vet ./...
 	@set -e; for target in darwin/arm64 windows/amd64 js/wasm; do echo "go build -tags '$(CROSS_TAGS)' for $$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags '$(CROSS_TAGS)' ./...; done
@@ -78,16 +86,16 @@ fuzz-readers:
 TAGGED = $(if $(filter %_go,$(TAG_LIST)),$(MADE_GO) ./cmd/...,./...)
 
 # What a build without tags has in the place of solvers is vetted by make cross.
-vet: $(NEEDS) $(if $(TAGS),transpile)
+vet: $(NEEDS) $(if $(SOLVERS),transpile)
 	$(GO) vet -tags '$(TAGS)' $(TAGGED)
-	$(if $(TAGS),$(GO) vet -tags $(TRANSPILED_TAGS) $(MADE_GO))
+	$(if $(SOLVERS),$(GO) vet -tags $(TRANSPILED_TAGS) $(MADE_GO))
 
 fmt-check:
 	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "run gofmt -w on:"; echo "$$bad"; exit 1; fi
 
-staticcheck: $(NEEDS) $(if $(TAGS),transpile)
+staticcheck: $(NEEDS) $(if $(SOLVERS),transpile)
 	$(STATICCHECK) -tags '$(TAGS)' $(TAGGED)
-	$(if $(TAGS),$(STATICCHECK) -tags $(TRANSPILED_TAGS) $(MADE_GO))
+	$(if $(SOLVERS),$(STATICCHECK) -tags $(TRANSPILED_TAGS) $(MADE_GO))
 
 check: vet fmt-check staticcheck
 

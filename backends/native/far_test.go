@@ -103,3 +103,14 @@ func TestCertificateReach(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingToMove: where A and the right-hand side of the rows in dense blocks are zero, so is the solution of the first Newton system.
+func TestNothingToMove(t *testing.T) {
+	p := &backends.Problem{
+		P: rowsOf(4, nil, nil, []float64{0, 0, 9, 0}, nil).csc(4, 4), Q: make([]float64, 4), A: rowsOf(4).csc(4, 4), B: []float64{1, 0, 0, 0},
+		Cones: []backends.Cone{backends.Nonnegative(1), backends.DualGeneralizedPower([]float64{1}, 2)},
+	}
+	sol := solveChecked(t, p)
+	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
+	assert.InDelta(t, 0, sol.Objective, 1e-8)
+}

@@ -428,7 +428,7 @@ func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	}
 	k.intoLocal(k.rhs)
 	size := maxAbs(k.rhs)
-	if k.local == nil { // else all are near one beside their own right-hand side
+	if k.local == nil || size == 0 { // else all are near one beside their own right-hand side
 		size++
 	}
 	allowed.rows = to.rows * size

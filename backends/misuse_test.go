@@ -1,6 +1,7 @@
 package backends_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/james-bowman/sparse"
@@ -57,6 +58,7 @@ func TestMisuse(t *testing.T) {
 
 // What the calls of the table answer, by name.
 func TestMisuseNamed(t *testing.T) {
+	var none context.Context
 	p := &backends.Problem{Q: []float64{1}, B: []float64{1, 2}, Cones: []backends.Cone{backends.Zero(1)}}
 	for _, c := range []struct {
 		want string
@@ -69,7 +71,7 @@ func TestMisuseNamed(t *testing.T) {
 		{"backends: a cone has no known kind", func() { backends.Cone{Kind: 99}.DualDistance(nil) }},
 		{"backends: a Judge is zero; NewJudge makes one", func() { new(backends.Judge).Optimal(nil, nil, nil, 1) }},
 		{"backends: Checked: the backend is nil", func() { backends.Checked(nil) }},
-		{"backends: EndedBy: the context is nil", func() { backends.EndedBy(nil) }}, //nolint:staticcheck // what is tried
+		{"backends: EndedBy: the context is nil", func() { backends.EndedBy(none) }},
 	} {
 		require.PanicsWithValue(t, c.want, c.f)
 	}
@@ -81,6 +83,6 @@ func TestMisuseNamed(t *testing.T) {
 	require.EqualError(t, backends.Capabilities{}.Unsupported("x", nil), "backends: Problem: is nil")
 	s, err := be.Setup(&backends.Problem{Q: []float64{0}}, backends.Options{})
 	require.NoError(t, err)
-	_, err = s.Solve(nil) //nolint:staticcheck // what is tried
+	_, err = s.Solve(none)
 	require.EqualError(t, err, "backends: Context: is nil")
 }

@@ -1,6 +1,7 @@
 package convex_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,7 +84,8 @@ func TestMisuseNamed(t *testing.T) {
 	} {
 		require.PanicsWithValue(t, want, f)
 	}
-	_, err = s.Solve(nil) //nolint:staticcheck // what is tried
+	var none context.Context
+	_, err = s.Solve(none)
 	require.EqualError(t, err, "convex: Solve: the context is nil")
 	require.EqualError(t, new(convex.Parameter).Set(nil), "convex: a Parameter is nil or zero; Model.Parameter makes one")
 	_, err = new(convex.Program).Solver(convex.SolverOptions{})

@@ -23,17 +23,22 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 	t := j.tightened(pt)
 	eq, weight := t.equations()
 	both, ok := make([]float64, len(t.x)+len(t.z)), false
-	eq.polish(weight, func(right []float64) { t.lack(eq, right) }, func(change *leastChange, right []float64) (enough bool) {
-		copy(both, t.x)
-		copy(both[len(t.x):], t.z)
-		change.apply(right, both)
-		copy(t.x, both)
-		copy(t.z, both[len(t.x):])
-		if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) {
-			pt, ok = Point{X: t.x, S: s, Z: t.z}, true
+	for try := 0; try < 2 && !ok; try++ {
+		if try > 0 { // from zero the change is the least x, of whose digits as few as may be are lost where z is large
+			clear(t.x)
 		}
-		return ok
-	})
+		eq.polish(weight, func(right []float64) { t.lack(eq, right) }, func(change *leastChange, right []float64) (enough bool) {
+			copy(both, t.x)
+			copy(both[len(t.x):], t.z)
+			change.apply(right, both)
+			copy(t.x, both)
+			copy(t.z, both[len(t.x):])
+			if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) {
+				pt, ok = Point{X: t.x, S: s, Z: t.z}, true
+			}
+			return ok
+		})
+	}
 	return pt, ok
 }
 

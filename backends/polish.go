@@ -9,13 +9,13 @@ import (
 
 const (
 	// So many changes are made at most, and no more once one leaves over worthwhileDecrease of the residual before.
-	polishRounds       = 12
-	worthwhileDecrease = 0.7
+	polishRounds       = 40
+	worthwhileDecrease = 0.95
 	// An entry of a multiplier or a direction may change by its own size, or by this part of the largest term of its
 	// equations.
 	freedomShare = 1e-3
 	// The regularisation of the equations, which are scaled to terms of size one.
-	polishDelta = 1e-13
+	polishDelta = 1e-16
 )
 
 // provePrimal returns the best certificate near z: of z itself with A'z made zero, and of z without its small parts.

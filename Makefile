@@ -6,9 +6,11 @@ GO          ?= go
 TAGS        ?= parquet,$(if $(filter 0,$(CGO_ENABLED)),$(TRANSPILED_TAGS),$(CGO_TAGS))
 STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-# Packages on which the race detector is run: those that start goroutines, or have what several of them share, also in their tests.
-CONCURRENT = ^[[:space:]]+go [a-z]|"sync(/atomic)?"|errgroup"|internal/(crew|stop)"|leastsquares\.Parallel
+# What the race detector is run on: packages that start goroutines, or have what several of them share, also in their tests; of these the
+# tests whose names say that work is done at once, or ended from elsewhere. Numbers are the business of the others, which it makes ten times as slow.
+CONCURRENT = ^[[:space:]]+go [a-z]|"sync(/atomic)?"|errgroup"|internal/crew|leastsquares\.Parallel
 RACE ?= $(shell grep -rlE --include='*.go' --exclude-dir=ccgo '$(CONCURRENT)' . | xargs -n 1 dirname | sort -u)
+RACE_TESTS = Thread|Worker|Concurren|Crew|Race|Stop|Cancel|Interrupt|Signal|Watchdog|Events|SameBytes|SideBySide|Together|Shared|Parallel|Blocks|Batch|Folds
 
 .PHONY: all build test test-go test-levels test-noasm test-transpiled test-386 test-arm64 cross fuzz-readers vet fmt-check staticcheck check race bench page-check clean
 
@@ -54,7 +56,7 @@ test-386:
 	CGO_ENABLED=0 GOARCH=386 $(GO) test -short -vet=off ./backends/native/... ./backends/internal/... ./formats/... ./convex/... ./problems/dataset ./problems/groups
 
 # The numeric packages and the readers on another architecture, in an emulator of its instructions (Debian: qemu-user-static). Not part of
-# make check: it takes a quarter of an hour.
+# make check: it takes most of an hour.
 EMULATOR ?= qemu-aarch64-static
 test-arm64:
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -exec $(EMULATOR) -short -vet=off -timeout 60m \
@@ -100,7 +102,7 @@ staticcheck: $(NEEDS) $(if $(SOLVERS),transpile)
 check: vet fmt-check staticcheck
 
 race: $(NEEDS)
-	$(GO) test -race -short -vet=off -timeout 30m -tags '$(TAGS)' $(RACE)
+	$(GO) test -race -short -vet=off -timeout 30m -tags '$(TAGS)' -run '$(RACE_TESTS)' $(RACE)
 
 bench: $(NEEDS)
 	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./bench/... ./internal/paper

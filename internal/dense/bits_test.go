@@ -12,13 +12,16 @@ import (
 )
 
 // bits is the sum of what all kernels answer on windows of all sizes of registers and
-// caches. It is that of every level and architecture, as each entry is one sum in one order.
+// caches. It is that of every level, and of every architecture with fused products, as each entry is one sum in one order.
 const bits = "d315ae4a278b2b4f"
 
 // TestLevelsGiveTheSameBits: the answers are the same to the last bit at every level.
 func TestLevelsGiveTheSameBits(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the same kernels, slowly")
+	}
+	if fma(1+0x1p-30, 1+0x1p-30, -1-0x1p-29) == 0 {
+		t.Skip("products are rounded")
 	}
 	eachLevel(t, func(t *testing.T) { require.Equal(t, bits, kernelBits()) })
 }

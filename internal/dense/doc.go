@@ -28,5 +28,5 @@
 // architecture other than amd64, leaves the portable ones. All three give the same
 // bits: the terms of an entry are added one by one in order, with one rounding each
 // (FMA), in blocks of the same depth, and products of vectors by the same 16 sums.
-// Portable ones call math.FMA, which is slow on a CPU that has no such instruction.
+// Portable ones round twice on processors of 32 bits and in WebAssembly, where math.FMA is a long calculation.
 package dense

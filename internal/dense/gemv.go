@@ -1,7 +1,5 @@
 package dense
 
-import "math"
-
 // GemvN computes y -= A x, A m x n; x has n entries, y has m.
 func GemvN(m, n int, a []float64, lda int, x, y []float64) {
 	if m <= 0 || n <= 0 {
@@ -36,16 +34,16 @@ func gemvNGo(m, n int, a []float64, lda int, x, y []float64) {
 		a2 := a[(j+2)*lda:][:len(y)]
 		a3 := a[(j+3)*lda:][:len(y)]
 		for i, v := range y {
-			v = math.FMA(a0[i], x0, v)
-			v = math.FMA(a1[i], x1, v)
-			v = math.FMA(a2[i], x2, v)
-			y[i] = math.FMA(a3[i], x3, v)
+			v = fma(a0[i], x0, v)
+			v = fma(a1[i], x1, v)
+			v = fma(a2[i], x2, v)
+			y[i] = fma(a3[i], x3, v)
 		}
 	}
 	for ; j < n; j++ {
 		xj := -x[j]
 		for i, v := range a[j*lda : j*lda+m] {
-			y[i] = math.FMA(v, xj, y[i])
+			y[i] = fma(v, xj, y[i])
 		}
 	}
 }
@@ -71,21 +69,21 @@ func sumGo(x, y []float64) float64 {
 		var s0, s1, s2, s3, s4, s5, s6, s7 float64
 		for i := half; i < whole; i += sumLanes {
 			p, q := x[i:i+8:i+8], y[i:i+8:i+8]
-			s0 = math.FMA(p[0], q[0], s0)
-			s1 = math.FMA(p[1], q[1], s1)
-			s2 = math.FMA(p[2], q[2], s2)
-			s3 = math.FMA(p[3], q[3], s3)
-			s4 = math.FMA(p[4], q[4], s4)
-			s5 = math.FMA(p[5], q[5], s5)
-			s6 = math.FMA(p[6], q[6], s6)
-			s7 = math.FMA(p[7], q[7], s7)
+			s0 = fma(p[0], q[0], s0)
+			s1 = fma(p[1], q[1], s1)
+			s2 = fma(p[2], q[2], s2)
+			s3 = fma(p[3], q[3], s3)
+			s4 = fma(p[4], q[4], s4)
+			s5 = fma(p[5], q[5], s5)
+			s6 = fma(p[6], q[6], s6)
+			s7 = fma(p[7], q[7], s7)
 		}
 		*(*[8]float64)(s[half:]) = [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
 	}
 	rest := len(x) - whole
 	for i := range (rest + 7) / 8 * 8 {
 		if i < rest {
-			s[i%8] = math.FMA(x[whole+i], y[whole+i], s[i%8])
+			s[i%8] = fma(x[whole+i], y[whole+i], s[i%8])
 		} else {
 			s[i%8] += 0 // a sum of -0, where products were too small for numbers, is 0 then
 		}

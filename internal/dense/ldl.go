@@ -1,8 +1,6 @@
 package dense
 
 import (
-	"math"
-
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -109,7 +107,7 @@ func ldlUnblocked(n int, a []float64, lda int, d, dInv []float64, sign []int8, e
 			ak := a[k*lda : k*lda+n]
 			ljk := col[k&7]
 			for i := k; i < n; i++ {
-				ak[i] = math.FMA(-aj[i], ljk, ak[i])
+				ak[i] = fma(-aj[i], ljk, ak[i])
 			}
 		}
 	}

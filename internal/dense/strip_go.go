@@ -1,7 +1,5 @@
 package dense
 
-import "math"
-
 // Rows and columns of the register block of the portable strips.
 const (
 	goRows = 4
@@ -52,14 +50,14 @@ func dots4x2(k int, a []float64, lda int, b []float64, ldb int) (c0, c1 [4]float
 		bl := b[pb : pb+2 : pb+2]
 		a0, a1, a2, a3 := al[0], al[1], al[2], al[3]
 		b0, b1 := bl[0], bl[1]
-		c00 = math.FMA(a0, b0, c00)
-		c10 = math.FMA(a1, b0, c10)
-		c20 = math.FMA(a2, b0, c20)
-		c30 = math.FMA(a3, b0, c30)
-		c01 = math.FMA(a0, b1, c01)
-		c11 = math.FMA(a1, b1, c11)
-		c21 = math.FMA(a2, b1, c21)
-		c31 = math.FMA(a3, b1, c31)
+		c00 = fma(a0, b0, c00)
+		c10 = fma(a1, b0, c10)
+		c20 = fma(a2, b0, c20)
+		c30 = fma(a3, b0, c30)
+		c01 = fma(a0, b1, c01)
+		c11 = fma(a1, b1, c11)
+		c21 = fma(a2, b1, c21)
+		c31 = fma(a3, b1, c31)
 		pa += lda
 		pb += ldb
 	}
@@ -77,7 +75,7 @@ func gemmEdge(nr, rows, k int, a []float64, lda int, b []float64, ldb int, c []f
 		for i := first; i < rows; i++ {
 			sum := 0.0
 			for l := range k {
-				sum = math.FMA(a[i+l*lda], b[j+l*ldb], sum)
+				sum = fma(a[i+l*lda], b[j+l*ldb], sum)
 			}
 			c[i+j*ldc] -= sum
 		}
@@ -116,9 +114,9 @@ func solveBlock(rows, cols, k int, a []float64, lda int, b []float64, ldb int, c
 	} else {
 		for i := range rows {
 			for l := range k {
-				c0[i] = math.FMA(a[i+l*lda], b[l*ldb], c0[i])
+				c0[i] = fma(a[i+l*lda], b[l*ldb], c0[i])
 				if cols == 2 {
-					c1[i] = math.FMA(a[i+l*lda], b[1+l*ldb], c1[i])
+					c1[i] = fma(a[i+l*lda], b[1+l*ldb], c1[i])
 				}
 			}
 		}
@@ -126,7 +124,7 @@ func solveBlock(rows, cols, k int, a []float64, lda int, b []float64, ldb int, c
 	for i := range rows {
 		c[i] -= c0[i]
 		if cols == 2 {
-			c[i+ldc] -= math.FMA(c[i], b[1+k*ldb], c1[i])
+			c[i+ldc] -= fma(c[i], b[1+k*ldb], c1[i])
 		}
 	}
 }

@@ -251,10 +251,14 @@ func (p *pageCheck) texts(data []byte, lists int, values int64) (ok bool) {
 	return true
 }
 
-// runs says whether runs of values of so many bits, repeated or packed by eight, are no more than the values.
+// runs says whether runs of values of so many bits, repeated or packed by eight, are no more than the values. What follows them is no run of the page, but the
+// library reads it as such: it may be as long again.
 func runs(data []byte, width int, values int64) bool {
-	left := values + 7
-	for len(data) > 0 && left > 7 {
+	left, beyond := values+7, false
+	for len(data) > 0 {
+		if left <= 7 && !beyond {
+			left, beyond = values+7, true
+		}
 		head, k := binary.Uvarint(data)
 		if k <= 0 || head>>1 > uint64(left) {
 			return false

@@ -81,9 +81,9 @@ func (f *fieldReader) pass(text []byte) {
 func (f *fieldReader) quoted() {
 	rest := f.rest[1:]
 	end := bytes.IndexByte(rest, '"')
-	text := rest[:max(end, 0)]
+	text := rest[:max(end, 0):max(end, 0)] // what is added is to a copy
 	for end >= 0 && end+1 < len(rest) && rest[end+1] == '"' {
-		text = append(text[:len(text):len(text)], '"')
+		text = append(text, '"')
 		rest = rest[end+2:]
 		if end = bytes.IndexByte(rest, '"'); end >= 0 {
 			text = append(text, rest[:end]...)
@@ -96,7 +96,7 @@ func (f *fieldReader) quoted() {
 	rest = rest[end+1:]
 	more := f.end(rest)
 	if tail := textfile.TrimRight(rest[:more]); len(tail) > 0 {
-		text = append(text[:len(text):len(text)], tail...)
+		text = append(text, tail...)
 	}
 	f.text = textfile.Trim(text)
 	f.pass(rest[more:])

@@ -58,9 +58,6 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	if err := convex.check(p.P); err != nil {
 		return nil, err
 	}
-	if s.unheard = unheard(p); s.unheard != nil {
-		s.given, s.data.A = p.A, silenced(p.A, s.unheard)
-	}
 	s.shift, s.judged = convex.shift, NewJudge(&s.data)
 	s.data.Cones = withInfinite(p.Cones)
 	s.low, s.high = intervals(s.data.Cones)
@@ -94,8 +91,6 @@ type checkedSolver struct {
 	start     Point // what WarmStart gave, for the next Solve
 	started   bool
 	setupTime time.Duration
-	unheard   []int       // equations whose entries in data are zeros
-	given     *sparse.CSC // A with these entries, nil where there are none
 	judged    *Judge
 	convexity *convexity // kept from the first update of P on
 	shift     float64    // see convexity
@@ -236,7 +231,6 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.P == nil && u.A == nil && u.Q == nil && u.B == nil {
 		return nil
 	}
-	u = s.heard(u)
 	if u.P != nil {
 		u.P = filled(&s.spare.p, s.data.P, u.P)
 	}

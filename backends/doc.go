@@ -37,8 +37,6 @@
 //   - Both are said where the numbers outweigh what is left over for all points that are 1/EpsInfeasible times as large
 //     as the data suggest, whatever the units of rows and columns. Sums are computed in twice the working
 //     precision, with bounds of what is lost. A certificate that misses this is first made better.
-//   - Equations whose entries are no more than the rounding of the largest ones in their columns are what rounding leaves of 0'x = 0, and are left out;
-//     [Solution.Message] says so.
 //   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of the
 //     problem are near one, and leave b and q their weight in points that are large. [Solution.Distance] bounds how far the
 //     objective is from the optimal value.

@@ -13,9 +13,6 @@ func (s *checkedSolver) judge(out *Solution) {
 		out.Stopped = out.Status.Stopped()
 	}
 	s.judgeClaim(out)
-	if out.Status != PrimalInfeasible {
-		tellUnheard(out, s.unheard)
-	}
 	out.Found = out.Status.Found(out.Residuals, s.options.Eps)
 }
 

@@ -511,7 +511,7 @@ func (s *checkedSolver) finish(out *Solution, begin time.Time) {
 
 // polish makes a point that misses the tolerance one that meets it, where the judge finds one near.
 func (s *checkedSolver) polish(out *Solution) {
-	if out.Status != Inaccurate && out.Status != IterationLimit || out.X == nil || out.S == nil || out.Z == nil {
+	if out.Status != Inaccurate || out.X == nil {
 		return
 	}
 	pt, ok := s.judged.Polish(Point{X: out.X, S: out.S, Z: out.Z}, s.options.Eps)

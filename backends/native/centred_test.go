@@ -35,7 +35,7 @@ func TestFlatOptimum(t *testing.T) {
 			t.Fatal(r.Status, err)
 		}
 		for _, x := range r.X[n:] {
-			if off := math.Abs(x - 1/float64(n)); off > 3e-5 {
+			if off := math.Abs(x - 1/float64(n)); off > 3e-6 {
 				t.Errorf("n = %d: off by %.1e", n, off)
 			}
 		}

@@ -1,8 +1,6 @@
 package dense
 
-import (
-	"github.com/conetune/conetune/internal/stop"
-)
+import "github.com/conetune/conetune/internal/stop"
 
 // ldlPanel is the number of columns that LDL factors before it subtracts what they
 // contribute to the columns after them.

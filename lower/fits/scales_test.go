@@ -413,7 +413,7 @@ func TestRadiiOfManyScales(t *testing.T) {
 				}
 				require.LessOrEqual(t, slack, 1e-8*scale, "seed %d", seed)
 			}
-			require.Greater(t, solved, instances/5) // rounding decides how many of these are, and what is said of them is right
+			require.Greater(t, solved, instances/3)
 		})
 	}
 }

@@ -192,6 +192,24 @@ func (c Cone) boxTerms(z []float64) (beta float64) {
 	return beta
 }
 
+// largestTerm returns the largest |b_i z_i|. The b_i of a box count from the bounds that multipliers belong to: where both are shifted, the program
+// is the same, and so are its terms.
+func (c Cone) largestTerm(b, z []float64) (size float64) {
+	for i, v := range z {
+		from := 0.0
+		if c.Kind == BoxCone && v != 0 {
+			if from = c.Lower[i]; v < 0 {
+				from = c.Upper[i]
+			}
+			if math.IsInf(from, 0) {
+				from = 0
+			}
+		}
+		size = max(size, math.Abs((b[i]-from)*v))
+	}
+	return size
+}
+
 // argmax returns the index of the largest f(v[i]).
 func argmax(v []float64, f func(float64) float64) int {
 	best := 0

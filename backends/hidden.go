@@ -71,8 +71,12 @@ func (c *checker) hidden(p *Problem, u *units, x, s, z []float64, primal float64
 			cols = append(cols, j)
 		}
 	}
+	row := 0
+	for _, k := range p.Cones {
+		h.terms = max(h.terms, k.largestTerm(p.B[row:row+k.Dim], z[row:row+k.Dim]))
+		row += k.Dim
+	}
 	for i, b := range p.B {
-		h.terms = max(h.terms, math.Abs(b*z[i]))
 		if math.Abs(c.ax[i]+s[i]-b) > ownShare*max(math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i])) {
 			rows = append(rows, i)
 		}

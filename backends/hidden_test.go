@@ -46,6 +46,17 @@ func TestHiddenResiduals(t *testing.T) {
 			x: []float64{0.07, exp(14)}, s: []float64{0, 0.07 - 0.0686, 0}, z: []float64{exp(36), 0, 1},
 			wrong: []float64{0.0686, exp(14)}, wrongS: []float64{0, 0, 0}, wrongZ: []float64{0, exp(21), 1},
 		},
+		// 3/2 2^20 u - 3/2 2^50 v with u >= -2^30, v = 1, and a constant at its upper bound, 2^25, whose multiplier may be anything. At u = 0 the
+		// residual of q is 2^-30 of it, and half of the objective is missing.
+		{
+			name: "multipliers of rows that say nothing",
+			p: &Problem{
+				Q: []float64{1.5 * exp(20), -1.5 * exp(50)}, A: sparse.NewCSC(3, 2, []int{0, 1, 2}, []int{0, 2}, []float64{-16, 1}),
+				B: []float64{exp(36), exp(25), 1}, Cones: []Cone{Box([]float64{exp(36) - exp(34), -exp(24)}, []float64{1.5 * exp(36), exp(25)}), Zero(1)},
+			},
+			x: []float64{-exp(30), 1}, s: []float64{exp(36) - exp(34), exp(25), 0}, z: []float64{1.5 * exp(16), 0, 1.5 * exp(50)},
+			wrong: []float64{0, 1}, wrongS: []float64{exp(36), exp(25), 0}, wrongZ: []float64{0, -exp(43), 1.5 * exp(50)},
+		},
 	} {
 		judge := NewJudge(c.p)
 		assert.True(t, judge.Optimal(c.x, c.s, c.z, 1e-8), c.name)

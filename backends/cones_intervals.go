@@ -181,15 +181,20 @@ func separateBox(c Cone, b, z []float64) {
 // DualDistance.
 func (c Cone) boxTerms(z []float64) (beta float64) {
 	for i, v := range z {
-		bound := c.Lower[i]
-		if v < 0 {
-			bound = c.Upper[i]
-		}
+		bound := c.boundOf(i, v)
 		if v != 0 && !math.IsInf(bound, 0) {
 			beta += bound * v // u v = -u z- for v < 0
 		}
 	}
 	return beta
+}
+
+// boundOf returns the bound of a box that a multiplier of row i belongs to.
+func (c Cone) boundOf(i int, z float64) float64 {
+	if z < 0 {
+		return c.Upper[i]
+	}
+	return c.Lower[i]
 }
 
 // largestTerm returns the largest |b_i z_i|. The b_i of a box count from the bounds that multipliers belong to: where both are shifted, the program
@@ -198,11 +203,8 @@ func (c Cone) largestTerm(b, z []float64) (size float64) {
 	for i, v := range z {
 		from := 0.0
 		if c.Kind == BoxCone && v != 0 {
-			if from = c.Lower[i]; v < 0 {
-				from = c.Upper[i]
-			}
-			if math.IsInf(from, 0) {
-				from = 0
+			if bound := c.boundOf(i, v); !math.IsInf(bound, 0) {
+				from = bound
 			}
 		}
 		size = max(size, math.Abs((b[i]-from)*v))

@@ -25,6 +25,36 @@ func (c *checker) products(p *Problem, x, z []float64) {
 	}
 }
 
+// exactProducts is products with sums in twice the precision.
+func (c *checker) exactProducts(p *Problem, x, z []float64) {
+	n, m := p.Dims()
+	c.reset(p)
+	ax, px := make([]exactSum, m), make([]exactSum, n)
+	if p.A != nil {
+		a := p.A.RawMatrix()
+		for j, xj := range x {
+			var dot exactSum
+			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+				ax[a.Ind[k]].addProduct(a.Data[k], xj)
+				dot.addProduct(a.Data[k], z[a.Ind[k]])
+			}
+			c.atz[j] = dot.value()
+		}
+	}
+	entries(p.P, func(i, j int, v float64) {
+		px[i].addProduct(v, x[j])
+		if i != j {
+			px[j].addProduct(v, x[i])
+		}
+	})
+	for i := range ax {
+		c.ax[i] = ax[i].value()
+	}
+	for j := range px {
+		c.px[j] = px[j].value()
+	}
+}
+
 // bothProducts adds Ax to ax and sets atz = A'z. Columns of data matrices are long runs of
 // consecutive rows, which go through the dense kernels.
 func bothProducts(a *blas.SparseMatrix, x, z, ax, atz []float64) {

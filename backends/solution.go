@@ -91,7 +91,8 @@ func (s Status) Found(r Residuals, eps float64) outcome.Found {
 //	Dual   = max(|Px + q + A'z|, dist(z, K*)) / max(1, |q|, |Px|, |A'z|)
 //	Gap    = |p - d| / max(1, min(|p|, |d|))
 //
-// with p and d the primal and the dual objective.
+// with p and d the primal and the dual objective. Those of a [Solution] are added up in twice the working precision where the rounding
+// of plain sums could matter, as where solutions are far, so that [Recheck] may find larger ones.
 type Residuals struct {
 	Primal, Dual, Gap float64
 }

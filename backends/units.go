@@ -240,14 +240,19 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 		row += k.Dim
 	}
 	rounded, roundedDual := c.rounding(p, u, x, z)
-	size := max(min(1, u.objective), min(math.Abs(primal), math.Abs(dual)))
-	if u.objective == 0 {
-		size = max(1, size)
-	}
 	return against{
-		own:   Residuals{Primal: share(rp, u.x, sizeP), Dual: share(rd, u.slope, sizeD), Gap: math.Abs(primal-dual) / size},
+		own:   Residuals{Primal: share(rp, u.x, sizeP), Dual: share(rd, u.slope, sizeD), Gap: math.Abs(primal-dual) / u.ofObjective(primal, dual)},
 		right: share(max(rounded, rp), u.right, 0), cost: share(max(roundedDual, rd), u.cost, 0),
 	}
+}
+
+// ofObjective is the size of the smaller of two objectives, in units of one at least that of the data, nil for ones.
+func (u *units) ofObjective(primal, dual float64) float64 {
+	least := 1.
+	if u != nil && u.objective > 0 {
+		least = min(1, u.objective)
+	}
+	return max(least, min(math.Abs(primal), math.Abs(dual)))
 }
 
 // rounding returns how large the rounding of Ax and of Px + A'z may be, in units, nil for ones: points can be so large that the terms cancel to
@@ -378,8 +383,15 @@ func (j *Judge) measure(x, s, z []float64) *measured {
 	j.has = true
 	m.Residuals, m.primal, m.dual = j.check.recheck(j.p, x, s, z)
 	m.against = j.check.inUnits(j.p, j.unitsOf(), x, s, z, m.Residuals, m.primal, m.dual)
+	if !(unitRoundoff*j.check.terms(j.p, s, x, z) <= roundingDecides*j.unitsOf().ofObjective(m.primal, m.dual)) {
+		m.Residuals, m.primal, m.dual = j.check.recheckExactly(j.p, x, s, z)
+		m.against = j.check.inUnits(j.p, j.unitsOf(), x, s, z, m.Residuals, m.primal, m.dual)
+	}
 	return m
 }
+
+// The sums of a point are added up in twice the precision where their rounding may be more than this part of the objective.
+const roundingDecides = 1e-10
 
 // lost is checker.lost of the point that measure had last.
 func (j *Judge) lost() int {

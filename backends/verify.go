@@ -2,7 +2,7 @@ package backends
 
 import "math"
 
-// Recheck measures a primal-dual point on the problem as it is given, without
+// Recheck measures a primal-dual point on the problem as it is given, in plain arithmetic without
 // any scaling, and returns the primal and the dual objective. It panics unless
 // p has a shape (see [Problem.Validate]) and x, s and z have lengths n, m and m. An entry that is not finite makes the
 // residuals NaN or infinite.
@@ -22,8 +22,12 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 	n, m := p.Dims()
 	mustHave(len(x) == n && len(s) == m && len(z) == m)
 	c.products(p, x, z)
+	t := c.tally(p, x, s, z)
+	return t.Residuals()
+}
 
-	var t Tally
+// tally adds up the point of the products at hand.
+func (c *checker) tally(p *Problem, x, s, z []float64) (t Tally) {
 	t.Rows(p.B, c.ax, s, z)
 	t.Columns(p.Q, c.px, c.atz, x)
 	row := 0
@@ -31,7 +35,37 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 		t.Cone(k, s[row:row+k.Dim], z[row:row+k.Dim])
 		row += k.Dim
 	}
-	return t.Residuals()
+	return t
+}
+
+// recheckExactly is recheck with all sums in twice the precision.
+func (c *checker) recheckExactly(p *Problem, x, s, z []float64) (r Residuals, primal, dual float64) {
+	c.exactProducts(p, x, z)
+	t := c.tally(p, x, s, z)
+	var value, bound exactSum
+	for j, q := range p.Q {
+		value.addProduct(c.px[j]/2, x[j])
+		value.addProduct(q, x[j])
+		bound.addProduct(-c.px[j]/2, x[j])
+	}
+	for i, b := range p.B {
+		bound.addProduct(-b, z[i])
+	}
+	row := 0
+	for _, k := range p.Cones {
+		if k.Kind == BoxCone {
+			for i, v := range z[row : row+k.Dim] {
+				if l := k.boundOf(i, v); v != 0 && !math.IsInf(l, 0) {
+					bound.addProduct(l, v)
+				}
+			}
+		}
+		row += k.Dim
+	}
+	primal, dual = value.value(), bound.value()
+	r, _, _ = t.Residuals()
+	r.Gap = RelativeGap(primal, dual)
+	return r, primal, dual
 }
 
 // Stationarity returns Px + q + A'z, whose largest absolute entry Residuals.Dual has, and what it is divided by there.
@@ -139,18 +173,18 @@ func (c *checker) distance(p *Problem, out *Solution) float64 {
 		}
 		row += k.Dim
 	}
-	rounding := c.terms(p, out) * float64(4*(len(p.Q)+len(p.B)+4)) * unitRoundoff
+	rounding := c.terms(p, out.S, out.X, out.Z) * float64(4*(len(p.Q)+len(p.B)+4)) * unitRoundoff
 	return max(2*above, out.Objective-out.DualObjective+2*below) + rounding
 }
 
 // terms adds the absolute values of all terms of x'Px, q'x, b'z, z'Ax and s'z of the point that rounding had last.
-func (c *checker) terms(p *Problem, out *Solution) float64 {
+func (c *checker) terms(p *Problem, s, x, z []float64) float64 {
 	sum := 0.0
 	for j, q := range p.Q {
-		sum += (c.ofCols[j] + math.Abs(q)) * math.Abs(out.X[j])
+		sum += (c.ofCols[j] + math.Abs(q)) * math.Abs(x[j])
 	}
 	for i, b := range p.B {
-		sum += math.Abs(b*out.Z[i]) + math.Abs(out.S[i]*out.Z[i])
+		sum += math.Abs(b*z[i]) + math.Abs(s[i]*z[i])
 	}
 	return sum
 }

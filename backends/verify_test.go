@@ -2,6 +2,7 @@ package backends
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -254,6 +255,41 @@ func TestProducts(t *testing.T) {
 			assert.InDelta(t, mat.Dot(dense.ColView(j), mat.NewVecDense(m, z)), atz[j], 1e-12)
 		}
 	}
+}
+
+// TestFarSums compares what a judge finds with rational arithmetic where terms of 1e8 cancel to their last places.
+func TestFarSums(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	const n, m = 4, 3
+	x, z, dense := []float64{1e8, -3e7, 2e8, 1.7e8}, []float64{1, -2, 0.5}, mat.NewDense(m, n, nil)
+	want := 0.0 // the largest residual
+	for i := range m {
+		sum := new(big.Rat)
+		for k := range n {
+			if dense.Set(i, k, rng.NormFloat64()); k == n-1 {
+				last, _ := sum.Float64()
+				dense.Set(i, k, -last/x[k])
+			}
+			sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetFloat64(dense.At(i, k)), new(big.Rat).SetFloat64(x[k])))
+		}
+		residual, _ := sum.Float64()
+		want = max(want, math.Abs(residual))
+	}
+	p := &Problem{Q: make([]float64, n), A: toCSC(dense), B: make([]float64, m), Cones: []Cone{Zero(m)}}
+	for k := range p.Q {
+		p.Q[k] = -mat.Dot(dense.ColView(k), mat.NewVecDense(m, z)) // rounded
+	}
+	value := new(big.Rat)
+	for k, q := range p.Q {
+		value.Add(value, new(big.Rat).Mul(new(big.Rat).SetFloat64(q), new(big.Rat).SetFloat64(x[k])))
+	}
+	objective, _ := value.Float64()
+	found := NewJudge(p).measure(x, make([]float64, m), z)
+	assert.InEpsilon(t, want, found.Primal, 1e-12)
+	assert.InEpsilon(t, objective, found.primal, 1e-12)
+	r, primal, _ := Recheck(p, x, make([]float64, m), z)
+	assert.Greater(t, math.Abs(r.Primal-want), 1e-3*want, "plain sums tell it, too")
+	assert.Greater(t, math.Abs(primal-objective), 1e-3*math.Abs(objective), "plain sums tell it, too")
 }
 
 func TestRecheckAllocates(t *testing.T) {

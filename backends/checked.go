@@ -100,6 +100,7 @@ type checkedSolver struct {
 	looked    bool       // obvious is what trivial found in the data
 	obvious   *Solution  // a certificate, or nil
 	solved    bool       // inner has solved before, and may go on from where it ended
+	mistaken  bool       // the last run said optimal of a point that is not even near: it may have had another problem in mind
 	simple    bool       // the problem is one of lastResort
 }
 
@@ -498,7 +499,9 @@ func (s *checkedSolver) finish(out *Solution, begin time.Time) {
 		s.reduction.expand(&s.data, s.low, s.high, out)
 	}
 	claimed := out.Status == Optimal
-	if s.judge(out); claimed && s.reduction != nil { // last digits may be lost in what presolve had left out
+	s.judge(out)
+	s.mistaken = claimed && !(max(out.Residuals.Primal, out.Residuals.Dual) <= notEvenNear)
+	if claimed && s.reduction != nil { // last digits may be lost in what presolve had left out
 		s.polish(out)
 	}
 	if out.SetupTime == 0 {
@@ -508,6 +511,9 @@ func (s *checkedSolver) finish(out *Solution, begin time.Time) {
 		out.SolveTime = time.Since(begin)
 	}
 }
+
+// notEvenNear is the residual, primal or dual, above which a point that was said to be optimal is taken for a mistake.
+const notEvenNear = 0.1
 
 // polish makes a point that misses the tolerance one that meets it, where the judge finds one near.
 func (s *checkedSolver) polish(out *Solution) {

@@ -3,13 +3,16 @@ package backends
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // This file poses the two questions of infeasibility by themselves. Both programs have solutions whatever the problem is, and one side of each
-// has interior points, so that a backend can answer them where the problem itself has left it undecided.
+// has interior points, so that a backend can answer them where the problem itself has left it undecided. Solutions that are far are then looked for
+// along the points of all three.
 
 // lastResort is called where a run has ended without a verdict. It tries the problem without far bounds, and then asks whether there is a
-// point at all, and a direction of descent without end; what is found counts as far as the judge agrees.
+// point at all, for a direction of descent without end, and for a solution along what these have led to; what is found counts as far as the
+// judge agrees.
 func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution {
 	if s.simple {
 		return out
@@ -20,24 +23,70 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 			return found
 		}
 	}
-	if out.Residuals.Max() <= nearlySolved {
-		return out
-	}
+	var x, z []float64
+	nearly := out.Residuals.Max() <= nearlySolved
 	if s.data.A != nil {
 		p, certificate := nearness(&s.data, s.judged.unitsOf())
 		if found := s.ask(ctx, p, out, &spent, func(sol *Solution) *Solution {
-			return &Solution{Status: PrimalInfeasible, Z: certificate(sol.Z)}
+			if z = certificate(sol.Z); nearly {
+				return &Solution{}
+			}
+			return &Solution{Status: PrimalInfeasible, Z: slices.Clone(z)}
 		}); found != nil {
 			return found
 		}
 	}
 	if found := s.ask(ctx, descent(&s.data, s.judged.unitsOf()), out, &spent, func(sol *Solution) *Solution {
-		return &Solution{Status: DualInfeasible, X: sol.X}
+		if x = sol.X; nearly {
+			return &Solution{}
+		}
+		return &Solution{Status: DualInfeasible, X: slices.Clone(x)}
 	}); found != nil {
 		return found
 	}
+	if s.mistaken {
+		return out
+	}
+	for _, from := range []Point{{X: out.X, Z: out.Z}, {X: x, Z: z}} {
+		if found := s.alongside(ctx, out, &spent, from); found != nil {
+			return found
+		}
+	}
 	return out
 }
+
+// alongside asks for a solution along x and z of a point, and then along the point that this leads to, as long as that comes nearer.
+func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int, from Point) *Solution {
+	last := math.Inf(1)
+	for range alongRounds {
+		if s.data.A == nil || from.X == nil || from.Z == nil || !allFinite(from.X) || !allFinite(from.Z) {
+			return nil
+		}
+		p, back := along(&s.data, from.X, from.Z)
+		var point *Solution
+		if found := s.ask(ctx, p, out, spent, func(sol *Solution) *Solution {
+			point = back(sol)
+			return point
+		}); found != nil {
+			return found
+		}
+		if point == nil || point.X == nil || point.Z == nil {
+			return nil
+		}
+		excess := s.judged.Excess(point.X, point.S, point.Z, s.options.Eps)
+		if !(excess < worthwhileAlong*last) {
+			return nil
+		}
+		from, last = Point{X: point.X, Z: point.Z}, excess
+	}
+	return nil
+}
+
+const (
+	// So many programs are solved along a point, and no more once one does not leave worthwhileAlong of what the point before misses the tolerance by.
+	alongRounds     = 5
+	worthwhileAlong = 0.5
+)
 
 // ask solves p with what is left of the iterations and returns what its solution says of the problem itself, nil unless that holds. It adds to
 // the iterations that were spent, and to the times of out.
@@ -64,14 +113,18 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 	if !claim.decided() {
 		return nil
 	}
-	if s.judge(found); found.Status != claim {
+	s.judge(found)
+	if claim == Optimal {
+		s.polish(found)
+	}
+	if found.Status != claim {
 		return nil
 	}
 	found.Iterations, found.SetupTime, found.SolveTime = *spent, out.SetupTime, out.SolveTime+sol.SetupTime+sol.SolveTime
 	return found
 }
 
-// nearlySolved is the residual of a point below which there seems to be a solution, so that nothing else is asked for.
+// nearlySolved is the residual of a point below which there seems to be a solution, so that no certificate is told.
 const nearlySolved = 1e-6
 
 // nearness returns the program

@@ -73,6 +73,21 @@ func TestHardToDecide(t *testing.T) {
 			Q: []float64{1}, A: rowsOf([]float64{0}, []float64{0}, []float64{0}, []float64{-1}), B: []float64{-0x1p-29, -0x1p-29, 0x1p-29, 5},
 			Cones: []backends.Cone{backends.DualPower(0.8), backends.Nonnegative(1)},
 		}, backends.PrimalInfeasible, inf},
+		// the solution (2^21, 2^21 + 1): the first row has x, the second y <= x + 1
+		{"x far along a direction of small costs", &backends.Problem{
+			Q: []float64{9.536738616588991e-7, -0x1p-20}, A: rowsOf([]float64{0x1p-21, 0}, []float64{2, -2}), B: []float64{1, -2},
+			Cones: []backends.Cone{backends.Zero(1), backends.Box([]float64{-inf}, []float64{0})},
+		}, backends.Optimal, 0x1p21*9.536738616588991e-7 - 2 - 0x1p-20},
+		// x = (-2^21, 3 2^21 - 1), from the equations, and 4.5 2^-20 x1^2/2 + .. = 2^-20 7/4
+		{"x far in two equations", &backends.Problem{
+			P: upperOf([]float64{4.5 * 0x1p-20, 1.5 * 0x1p-20}, []float64{1.5 * 0x1p-20, 0x1p-21}), Q: []float64{-4.5 * 0x1p-20, -1.5 * 0x1p-20},
+			A: rowsOf([]float64{6, 2}, []float64{-9 - 0x1p-20, -3}), B: []float64{-2, 5}, Cones: []backends.Cone{backends.Zero(2)},
+		}, backends.Optimal, 1.75 * 0x1p-20},
+		// 1/2 (3 x + y)^2 - 30 x - 8 y at (3, 0), where -q - Px = (3, -1) is 3 2^21 times the first row and 2^21 times the second
+		{"z far in two rows", &backends.Problem{
+			P: upperOf([]float64{9, 3}, []float64{3, 1}), Q: []float64{-30, -8}, B: []float64{3, -9 + 9*0x1p-21, 0x1p21},
+			A: rowsOf([]float64{1, -2}, []float64{-3 + 3*0x1p-21, 6 - 0x1p-21}, []float64{0, -2}), Cones: []backends.Cone{backends.Nonnegative(3)},
+		}, backends.Optimal, -49.5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := backends.Open("native")

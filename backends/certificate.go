@@ -18,7 +18,7 @@ import (
 //	sum_j |r_j| X_j / -V
 //
 // where the last places of the entries of z, of which no certificate is free, do not count in r as long as the residual with them is
-// below 1e-6 and V is no difference of much larger terms, and X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
+// below 1e-8 and V is no difference of much larger terms, and X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
 // rows in which it has weight, be it directly or through the other variables of the row. It does not
 // change when rows, columns or b are multiplied by numbers: with a residual of 1e-8 there is no
 // feasible x within 1e8 times the sizes that the data suggest. V and r are computed in twice the working precision, and
@@ -111,6 +111,10 @@ type weighing struct{ whole, beyond float64 }
 // lastPlaces is the part of the terms of a sum that the rounding of the certificate may make of it: were each of its numbers changed by so little, the sum could be zero.
 const lastPlaces = 16 * unitRoundoff
 
+// mostPlaces is the residual up to which they do not count: were it 1e-6, solutions 1e6 times as far as the data suggest would be denied by
+// rounding.
+const mostPlaces = 1e-8
+
 func (w *weighing) add(v, terms, size float64) {
 	w.whole += v * size
 	w.beyond += max(0, v-lastPlaces*terms) * size
@@ -119,7 +123,7 @@ func (w *weighing) add(v, terms, size float64) {
 // against returns the residual of a proof with a value: what is beyond the last places of a certificate, unless these leave too much themselves, or the value is
 // but a small part of its terms: then last places may be what it is made of.
 func (w *weighing) against(p *proof) float64 {
-	if whole := w.whole / -p.negative; whole > nearCertificate || -p.negative < cancelled*p.terms {
+	if whole := w.whole / -p.negative; whole > mostPlaces || -p.negative < cancelled*p.terms {
 		return whole
 	}
 	return w.beyond / -p.negative

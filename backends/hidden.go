@@ -15,7 +15,7 @@ const (
 	tightenRounds = 3
 	// A residual is looked at if it is more than this part of its own row or column. When it is mended, the objective may change by so much
 	// of its terms if the residual is that part of q_j or b_i themselves, and otherwise, where sizes are guessed from less, by all of them.
-	ownShare      = 1e-3
+	ownShare      = 1e-4
 	mostHidden    = 1e-4
 	mostHiddenOwn = 1.
 )

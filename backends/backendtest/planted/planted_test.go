@@ -167,3 +167,24 @@ func TestWarmStartsPay(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// TestPlantedGap: where s and z are both far in one cone, s'z is a difference of large numbers, and the planted point not optimal: x = (0, b/a, 0) has s = 0,
+// and no x2 is smaller in a x2 + 3.6e-12 x3 <= b with x3 >= 0, a < 0.
+func TestPlantedGap(t *testing.T) {
+	c := Generate(ID{Far, 6, General, 31023917})
+	n, m := c.Dims()
+	x := make([]float64, n)
+	x[1] = c.B[m-1] / c.A[(m-1)*n+1]
+	sol := &backends.Solution{Status: backends.Optimal, X: x, S: make([]float64, m), Z: c.Z, Objective: x[1], DualObjective: x[1]}
+	if !(sol.Objective < c.Value-4e-4) {
+		t.Errorf("objective %g, planted %g", sol.Objective, c.Value)
+	}
+	if v := c.Judge(sol); v.Outcome != Right {
+		t.Error(v)
+	}
+	x[1] -= c.Gap
+	sol.Objective = x[1]
+	if v := c.Judge(sol); v.Outcome != Off {
+		t.Error(v)
+	}
+}

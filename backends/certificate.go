@@ -18,7 +18,7 @@ import (
 //	sum_j |r_j| X_j / -V
 //
 // where the last places of the entries of z, of which no certificate is free, do not count in r as long as the residual with them is
-// below 1e-8 and V is no difference of much larger terms, and X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
+// below 1e-7 and V is no difference of much larger terms, and X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
 // rows in which it has weight, be it directly or through the other variables of the row. It does not
 // change when rows, columns or b are multiplied by numbers: with a residual of 1e-8 there is no
 // feasible x within 1e8 times the sizes that the data suggest. V and r are computed in twice the working precision, and
@@ -113,7 +113,7 @@ const lastPlaces = 16 * unitRoundoff
 
 // mostPlaces is the residual up to which they do not count: were it 1e-6, solutions 1e6 times as far as the data suggest would be denied by
 // rounding.
-const mostPlaces = 1e-8
+const mostPlaces = 1e-7
 
 func (w *weighing) add(v, terms, size float64) {
 	w.whole += v * size

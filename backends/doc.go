@@ -45,8 +45,8 @@
 //   - A variable without bounds whose cost is lost in the dual residual keeps a point from being called optimal, and so do residuals that are
 //     a large part of their own row or column where mending them may change the objective.
 //   - Where a backend comes to no verdict it is asked again: for the problem without bounds that are far from all other
-//     numbers, for the point nearest to the constraints, and for a direction of endless descent. The iterations of these runs are
-//     counted, and keep to the limits.
+//     numbers, for the point nearest to the constraints, for a direction of endless descent, and for a solution along what these runs
+//     led to. Their iterations are counted, and keep to the limits.
 //
 // [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [Judge.ProvePrimalInfeasible] and [Judge.ProveDualInfeasible] are the
 // same checks for the caller's own use, [Judge] the whole test of optimal points.

@@ -31,7 +31,7 @@
 //     ("dual infeasible") when a dual feasible point was planted,
 //   - is optimal with |objective - value| > 1e-4 max(1, u), where u is the largest of
 //     |value|, |q_j x_j|, |b_i z_i| and x'Px/2 at the planted points, the size of what the
-//     value is added up from,
+//     value is added up from; what rounding leaves of s'z there may make the value lower,
 //   - is optimal with an objective farther from the value than [backends.Solution] says in
 //     Distance, where that speaks about the planted solution,
 //   - is not a solution in the sense of [backends.Solution] (lengths, finite numbers,

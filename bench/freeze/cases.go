@@ -77,9 +77,12 @@ func names(data, folder string) (list []string, err error) {
 // divided has rows for a test, and folds of the others.
 var divided = []string{"--split", "0.75/rest", "--folds", "5"}
 
+// common are the flags of all cases: what is refused for its memory is the same on all machines.
+var common = []string{"--json", "--threads", "1", "--memory", "12GB"}
+
 // tuned is the command line that all tables have in common.
 func tuned(model string, args ...string) []string {
-	return append([]string{"tune", model, "--json", "--threads", "1"}, args...)
+	return slices.Concat([]string{"tune", model}, common, args)
 }
 
 // referenceTables are the folders of DATA/reference, whose names begin with that of the model.
@@ -140,7 +143,7 @@ func madeTables() (jobs []job) {
 }
 
 // quickBytes is the largest file of a program that -quick solves.
-const quickBytes = 25_000
+const quickBytes = 14_000
 
 // programs are the files of the folders that are there.
 func (s *settings) programs() (jobs []job, err error) {
@@ -155,9 +158,8 @@ func (s *settings) programs() (jobs []job, err error) {
 				return nil, err
 			}
 			if s.size == 0 || info.Size() <= s.size {
-				path := dataFolder + folder + "/" + info.Name()
-				jobs = append(jobs, job{name: folder + "/" + child.Name(file), quick: info.Size() <= quickBytes,
-					args: []string{"solve", path, "--json", "--time-limit", s.Limit.String()}})
+				args := append([]string{"solve", dataFolder + folder + "/" + info.Name()}, common...)
+				jobs = append(jobs, job{name: folder + "/" + child.Name(file), args: args, quick: info.Size() <= quickBytes})
 			}
 		}
 	}

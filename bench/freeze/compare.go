@@ -69,7 +69,7 @@ type finding struct{ kind, text string }
 // grade of a status: 2 for a verdict or a choice as asked for, 1 for an answer of less, 0 for none.
 func (r result) grade() int {
 	switch {
-	case r.Status == "failed" || r.Status == "killed":
+	case r.Status == failed || r.Status == killed:
 		return 0
 	case r.Exit == 0:
 		return 2
@@ -133,7 +133,7 @@ func (p pair) change(name string) float64 {
 
 // summarise has sums and geometric means over tables, programs and all, and how near the coefficients are.
 func summarise(w io.Writer, pairs []pair, limits tolerances) {
-	fmt.Fprintln(w, "            cases     CPU old     CPU new   ratio    mean ratio: CPU  memory  test error")
+	fmt.Fprintln(w, "          answered     CPU old     CPU new   ratio    mean ratio: CPU  memory  test error")
 	for _, kind := range []struct{ name, command string }{{"tables", "tune"}, {"programs", "solve"}, {"all", ""}} {
 		var seconds [2]float64
 		var cpu, memory, test child.Mean
@@ -142,11 +142,11 @@ func summarise(w io.Writer, pairs []pair, limits tolerances) {
 			if kind.command != "" && p.old.Args[0] != kind.command {
 				continue
 			}
+			if p.old.grade() == 0 || p.new.grade() == 0 {
+				continue // seconds that say nothing
+			}
 			n++
 			seconds[0], seconds[1] = seconds[0]+p.old.Seconds, seconds[1]+p.new.Seconds
-			if p.old.grade() < 2 || p.new.grade() < 2 {
-				continue // by the limit
-			}
 			cpu.AddSeconds(p.old.Seconds, p.new.Seconds)
 			if p.old.Peak > 0 && p.new.Peak > 0 {
 				memory.Add(p.old.Peak, p.new.Peak)
@@ -156,7 +156,7 @@ func summarise(w io.Writer, pairs []pair, limits tolerances) {
 			}
 		}
 		if n > 0 {
-			fmt.Fprintf(w, "%-10s %6d %9.2f s %9.2f s %7.3f %18.3f %7.3f %11.4f\n",
+			fmt.Fprintf(w, "%-10s %8d %9.2f s %9.2f s %7.3f %18.3f %7.3f %11.4f\n",
 				kind.name, n, seconds[0], seconds[1], seconds[1]/seconds[0], cpu.Value(), memory.Value(), test.Value())
 		}
 	}

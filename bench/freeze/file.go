@@ -17,11 +17,6 @@ type file struct {
 	Cases    []result `json:"cases"`
 }
 
-// alike says whether the settings that are written are the same.
-func (f *file) alike(g *file) bool {
-	return f.Version == g.Version && f.Program == g.Program && f.Runs == g.Runs && f.Limit == g.Limit
-}
-
 func read(path string) (*file, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 func fake(t *testing.T, only string) (s settings, calls func() []string) {
 	log := filepath.Join(t.TempDir(), "calls")
 	t.Setenv("FREEZE_TEST_CALLS", log)
-	s = settings{Runs: 2, Limit: time.Minute, program: os.Args[0], made: t.TempDir(), data: t.TempDir(), enough: time.Minute}
+	s = settings{Runs: 2, limit: time.Minute, program: os.Args[0], made: t.TempDir(), data: t.TempDir(), enough: time.Minute}
 	s.only = regexp.MustCompile(only)
 	for _, name := range []string{"lp/a.mps.gz", "lp/instances.csv", "reference/svm-x-seed1/a", "tabular/b.csv.gz", "tabular/instances.csv"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(s.data, filepath.Dir(name)), 0o755))
@@ -85,7 +85,7 @@ func TestFreeze(t *testing.T) {
 	require.Equal(t, 6, bytes.Count(text, []byte("\n")))
 
 	lasso, entries, svm, program := f.Cases[0], f.Cases[1], f.Cases[2], f.Cases[3]
-	require.Equal(t, strings.Fields("tune lasso --json --threads 1 --data MADE/numbers-small.csv --split 0.75/rest --folds 5"), lasso.Args)
+	require.Equal(t, strings.Fields("tune lasso --json --threads 1 --memory 12GB --data MADE/numbers-small.csv --split 0.75/rest --folds 5"), lasso.Args)
 	require.Equal(t, map[string]float64{"validation_error": 1, "refit.validation_error": 0.5, "refit.test_error": 0.25, "metrics.mae.value": 3}, lasso.Errors)
 	require.Equal(t, vector{Digest: lasso.Answer.Digest, Norm1: 2, Norm2: math.Sqrt2, Nonzeros: 2}, lasso.Answer)
 	require.Len(t, lasso.Answer.Digest, 24)
@@ -95,7 +95,7 @@ func TestFreeze(t *testing.T) {
 	require.Equal(t, vector{Digest: entries.Answer.Digest, Norm1: 17, Norm2: 13, Nonzeros: 2}, entries.Answer)
 	require.Equal(t, "failed", svm.Status)
 	require.Zero(t, svm.grade())
-	require.Equal(t, strings.Fields("solve DATA/lp/a.mps.gz --json --time-limit 1m0s"), program.Args)
+	require.Equal(t, strings.Fields("solve DATA/lp/a.mps.gz --json --threads 1 --memory 12GB"), program.Args)
 	require.Equal(t, map[string]float64{"objective": 2.5}, program.Errors)
 	require.Equal(t, vector{Digest: program.Answer.Digest, Norm1: 7, Norm2: 5, Nonzeros: 2}, program.Answer)
 	require.Equal(t, 1, program.Exit)
@@ -117,6 +117,14 @@ func TestResume(t *testing.T) {
 	require.Len(t, again, 2)
 	require.Contains(t, again[0], "tune huber")
 	f, err := read(out)
+	require.NoError(t, err)
+	require.Len(t, f.Cases, 3)
+
+	f.Cases[1].Status = killed
+	require.NoError(t, f.write(out))
+	require.NoError(t, s.freeze(t.Context(), out))
+	require.Contains(t, calls()[0], "tune ridge")
+	f, err = read(out)
 	require.NoError(t, err)
 	require.Len(t, f.Cases, 3)
 
@@ -190,7 +198,7 @@ func TestProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds conetune")
 	}
-	s := settings{Runs: 2, Limit: time.Minute, enough: time.Minute, made: t.TempDir(), only: regexp.MustCompile("^made/small/(lasso|matrix-completion)$")}
+	s := settings{Runs: 2, limit: time.Minute, enough: time.Minute, made: t.TempDir(), only: regexp.MustCompile("^made/small/(lasso|matrix-completion)$")}
 	s.program = filepath.Join(s.made, "conetune")
 	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.program, "github.com/conetune/conetune/cmd/conetune").CombinedOutput()
 	require.NoError(t, err, string(text))

@@ -14,7 +14,7 @@
 //	lp/ qp/ conic/ sdp/  the programs of these folders of DATA, by conetune solve
 //
 // DATA is -data or CONETUNE_INSTANCES; without it there are the tables made here alone. The file is written anew with every
-// case, and -resume goes on with it. -compare exits with 1 where something is worse. Limits are by the clock.
+// case, and -resume goes on with it; what -limit has ended is then run again. -compare exits with 1 where something is worse.
 package main
 
 import (
@@ -29,11 +29,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"syscall"
 	"time"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	worse, err := command(ctx)
 	switch {
@@ -58,7 +59,7 @@ func command(ctx context.Context) (worse bool, err error) {
 	flag.StringVar(&s.data, "data", os.Getenv("CONETUNE_INSTANCES"), "`FOLDER` with reference, tabular, lp, qp, conic and sdp")
 	flag.IntVar(&s.Runs, "runs", 5, "runs of a case, of which the least counts")
 	flag.DurationVar(&s.enough, "enough", 20*time.Second, "no further run of a case when its runs have taken that long")
-	flag.DurationVar(&s.Limit, "limit", time.Minute, "limit of a program; a table has five times as long")
+	flag.DurationVar(&s.limit, "limit", 5*time.Minute, "a run is ended after that long, by the clock")
 	flag.Int64Var(&s.size, "size", 0, "leave out programs whose files are larger, in `BYTES`")
 	flag.BoolVar(&s.quick, "quick", false, "the cases of a minute alone")
 	only := flag.String("only", "", "cases whose names match `REGEXP` alone")
@@ -94,15 +95,14 @@ func command(ctx context.Context) (worse bool, err error) {
 	return false, s.freeze(ctx, *out)
 }
 
-// settings are what the runs of a file share. What is not written to it may differ when it is gone on with.
+// settings are what the runs of a file share. Those that are not written to it may differ when it is gone on with.
 type settings struct {
-	Version string        `json:"version"`
-	Program string        `json:"program"` // the sum of its bytes
-	Runs    int           `json:"runs"`
-	Limit   time.Duration `json:"limit_ns"`
+	Version string `json:"version"`
+	Program string `json:"program"` // the sum of its bytes
+	Runs    int    `json:"runs"`
 
 	program, data, made string
-	enough              time.Duration
+	limit, enough       time.Duration
 	size                int64
 	quick               bool
 	only                *regexp.Regexp
@@ -119,9 +119,10 @@ func (s *settings) freeze(ctx context.Context, out string) error {
 	}
 	f := &file{settings: *s}
 	if have, err := read(out); err == nil {
-		if f.Cases = have.Cases; !f.alike(have) {
-			return fmt.Errorf("%s is of another program, or of other -runs or -limit", out)
+		if f.Version != have.Version || f.Program != have.Program || f.Runs != have.Runs {
+			return fmt.Errorf("%s is of another program, or of other -runs", out)
 		}
+		f.Cases = slices.DeleteFunc(have.Cases, func(c result) bool { return c.Status == killed })
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -24,7 +24,7 @@ type result struct {
 	Name     string             `json:"name"`
 	Args     []string           `json:"args"`
 	Exit     int                `json:"exit"`
-	Status   string             `json:"status"` // "failed" or "killed" where there is no JSON
+	Status   string             `json:"status"` // or failed, where there is no JSON, or killed
 	Message  string             `json:"message,omitempty"`
 	Errors   map[string]float64 `json:"errors,omitempty"` // by their paths in the JSON
 	Answer   vector             `json:"coefficients"`
@@ -100,18 +100,13 @@ func (s *settings) measure(ctx context.Context, j job) (r result, err error) {
 	return r, nil
 }
 
-// grace is how long after the limit a process is ended.
-const grace = 10 * time.Second
+const failed, killed = "failed", "killed"
 
 // run runs it once. An error means that the program does not run. The answer is read as it comes and not kept: the peak of a
 // process is at least what ours takes when it begins, and a dual matrix has millions of numbers.
 func (s *settings) run(ctx context.Context, j job) (result, error) {
-	r := result{Name: j.name, Args: j.args, Status: "failed"}
-	limit := s.Limit
-	if j.args[0] == "tune" {
-		limit *= 5
-	}
-	within, cancel := context.WithTimeout(ctx, limit+grace)
+	r := result{Name: j.name, Args: j.args}
+	within, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
 	var args []string
 	for _, a := range j.args {
@@ -136,10 +131,10 @@ func (s *settings) run(ctx context.Context, j job) (result, error) {
 	}
 	r.Exit, r.Seconds, r.Peak = cmd.ProcessState.ExitCode(), child.CPU(cmd.ProcessState), child.Peak(cmd.ProcessState)/1e6
 	if unreadable != nil {
-		r.Status = "failed"
+		r.Status = failed
 	}
 	if within.Err() != nil {
-		r.Status = "killed"
+		r.Status = killed
 	}
 	if r.Exit != 0 || unreadable != nil { // the last line, without the folders of this machine
 		lines := strings.Split(strings.TrimSpace(text.String()), "\n")

@@ -122,6 +122,7 @@ func (s *settings) freeze(ctx context.Context, out string) error {
 		if f.Version != have.Version || f.Program != have.Program || f.Runs != have.Runs {
 			return fmt.Errorf("%s is of another program, or of other -runs", out)
 		}
+		f.Complete = have.Complete
 		f.Cases = slices.DeleteFunc(have.Cases, func(c result) bool { return c.Status == killed })
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -147,7 +148,7 @@ func (s *settings) freeze(ctx context.Context, out string) error {
 			return err
 		}
 	}
-	f.Complete = !s.quick && s.size == 0 && s.only.String() == "" && s.data != ""
+	f.Complete = f.Complete || !s.quick && s.size == 0 && s.only.String() == "" && s.data != ""
 	fmt.Fprintf(os.Stderr, "%s: %d cases, %.0f s\n", out, len(f.Cases), time.Since(begun).Seconds())
 	return f.write(out)
 }

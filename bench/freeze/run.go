@@ -93,6 +93,8 @@ func (s *settings) measure(ctx context.Context, j job) (r result, err error) {
 		}
 		if run == 0 {
 			r = again
+		} else if again.Status == killed { // on a busy machine; the runs before stand
+			break
 		}
 		r.Seconds, r.Peak, r.Runs = min(r.Seconds, again.Seconds), min(r.Peak, again.Peak), run+1
 		r.Unsteady = r.Unsteady || again.Answer.Digest != r.Answer.Digest

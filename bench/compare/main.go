@@ -15,11 +15,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/conetune/conetune/bench/internal/child"
 	"github.com/conetune/conetune/internal/atomicfile"
 )
 
@@ -83,24 +83,16 @@ func compare() (lost bool, err error) {
 	return slices.ContainsFunc(rows, row.lost), nil
 }
 
-// instances lists the files of a folder that solve reads, by name.
+// instances lists the files of a folder that solve reads, or those of them that are asked for.
 func instances(folder, only string) ([]string, error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
+	files, err := child.Programs(folder)
+	if only == "" || err != nil {
+		return files, err
 	}
-	var files []string
-	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), ".gz")
-		kind := filepath.Ext(name)
-		if kind == ".dat-s" || kind == ".cbf" || kind == ".mps" || kind == ".qps" {
-			if only == "" || slices.Contains(strings.Split(only, ","), strings.TrimSuffix(name, kind)) {
-				files = append(files, filepath.Join(folder, e.Name()))
-			}
-		}
-	}
+	names := strings.Split(only, ",")
+	files = slices.DeleteFunc(files, func(f string) bool { return !slices.Contains(names, child.Name(f)) })
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s has no .mps, .qps, .cbf or .dat-s file of these names", folder)
+		return nil, fmt.Errorf("%s has no program of these names", folder)
 	}
 	return files, nil
 }

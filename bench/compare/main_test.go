@@ -49,8 +49,8 @@ func TestContest(t *testing.T) {
 func TestSummary(t *testing.T) {
 	v, w := 2.0, 2.1
 	rows := []row{
-		{"x/a.mps", [2]run{{"optimal", 9, &v, 1 - shift}, {"optimal", 19, &w, 2 - shift}}},
-		{"x/b.mps", [2]run{{"optimal", 9, &v, 4 - shift}, {"optimal", 9, &v, 2 - shift}}},
+		{"x/a.mps", [2]run{{"optimal", 9, &v, 0.99}, {"optimal", 19, &w, 1.99}}},
+		{"x/b.mps", [2]run{{"optimal", 9, &v, 3.99}, {"optimal", 9, &v, 1.99}}},
 		{"x/c.mps", [2]run{{"optimal", 1, &v, 0}, {"inaccurate", 1, &v, 0}}},
 		{"x/d.mps", [2]run{{"time_limit", 1, &v, 0}, {"primal_infeasible", 1, nil, 0}}},
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/conetune/conetune/bench/internal/child"
 )
 
 // contestant is a build with its options.
@@ -38,16 +40,11 @@ func (c *contestant) measureStart(ctx context.Context) error {
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("%s solve --help: %w", c.program, err)
 		}
-		if s := processor(cmd); i == 0 || s < c.start {
+		if s := child.CPU(cmd.ProcessState); i == 0 || s < c.start {
 			c.start = s
 		}
 	}
 	return nil
-}
-
-// processor returns the seconds of a process that has ended, user and system.
-func processor(cmd *exec.Cmd) float64 {
-	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 }
 
 // grace is how long after the limit a process is ended.
@@ -73,6 +70,6 @@ func (c contestant) solve(ctx context.Context, file string) (run, error) {
 	} else if json.Unmarshal(out.Bytes(), &r) != nil && err == nil {
 		return r, fmt.Errorf("%s on %s writes no JSON: %s", c.program, file, text.Bytes())
 	}
-	r.Seconds = max(0, processor(cmd)-c.start)
+	r.Seconds = max(0, child.CPU(cmd.ProcessState)-c.start)
 	return r, nil
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strconv"
-	"strings"
+
+	"github.com/conetune/conetune/bench/internal/child"
 )
 
 // row is a file with both runs, old and new.
@@ -15,9 +15,6 @@ type row struct {
 	file string
 	run  [2]run
 }
-
-// shift is added to seconds in geometric means, as in peers.py: below it a process mostly starts.
-const shift = 0.01
 
 const heading = "file                       old                   new                   iterations    CPU seconds     objective, and what changed"
 
@@ -44,7 +41,7 @@ func (r row) String() string {
 	case r.apart() > 1e-6:
 		change = fmt.Sprintf("  objectives %.1e apart", r.apart())
 	}
-	return fmt.Sprintf("%-26s %-21s %-21s %5d %5d  %8.2f %8.2f  %s%s", name(r.file), a.Status, b.Status, a.Iterations, b.Iterations,
+	return fmt.Sprintf("%-26s %-21s %-21s %5d %5d  %8.2f %8.2f  %s%s", child.Name(r.file), a.Status, b.Status, a.Iterations, b.Iterations,
 		a.Seconds, b.Seconds, b.objective(), change)
 }
 
@@ -55,16 +52,11 @@ func (r run) objective() string {
 	return strconv.FormatFloat(*r.Objective, 'g', 10, 64)
 }
 
-func name(file string) string {
-	file = strings.TrimSuffix(filepath.Base(file), ".gz")
-	return strings.TrimSuffix(file, filepath.Ext(file))
-}
-
 // summary has the sums over all files, and the geometric means of new by old, over the files with a verdict of both.
 func summary(rows []row) string {
 	var solved, iterations [2]int
 	var seconds [2]float64
-	logSeconds, logIterations, both := 0.0, 0.0, 0
+	var meanSeconds, meanIterations child.Mean
 	lost, won := 0, 0
 	for _, r := range rows {
 		for i, x := range r.run {
@@ -81,14 +73,12 @@ func summary(rows []row) string {
 			won++
 		}
 		if r.run[0].solved() && r.run[1].solved() {
-			logSeconds += math.Log((r.run[1].Seconds + shift) / (r.run[0].Seconds + shift))
-			logIterations += math.Log(float64(r.run[1].Iterations+1) / float64(r.run[0].Iterations+1))
-			both++
+			meanSeconds.AddSeconds(r.run[0].Seconds, r.run[1].Seconds)
+			meanIterations.Add(float64(r.run[0].Iterations+1), float64(r.run[1].Iterations+1))
 		}
 	}
-	mean := func(sum float64) float64 { return math.Exp(sum / float64(max(1, both))) }
 	return fmt.Sprintf("%d files: solved %d -> %d (%d lost, %d won); sums: CPU seconds %.1f -> %.1f, iterations %d -> %d; geometric means, new by old: CPU seconds %.3f, iterations %.3f\n",
-		len(rows), solved[0], solved[1], lost, won, seconds[0], seconds[1], iterations[0], iterations[1], mean(logSeconds), mean(logIterations))
+		len(rows), solved[0], solved[1], lost, won, seconds[0], seconds[1], iterations[0], iterations[1], meanSeconds.Value(), meanIterations.Value())
 }
 
 // table writes the rows as CSV.
@@ -97,7 +87,7 @@ func table(out io.Writer, rows []row) error {
 	_ = w.Write([]string{"file", "old", "new", "old_iterations", "new_iterations", "old_seconds", "new_seconds", "old_objective", "new_objective"})
 	for _, r := range rows {
 		o, n := r.run[0], r.run[1]
-		_ = w.Write([]string{name(r.file), o.Status, n.Status, strconv.Itoa(o.Iterations), strconv.Itoa(n.Iterations),
+		_ = w.Write([]string{child.Name(r.file), o.Status, n.Status, strconv.Itoa(o.Iterations), strconv.Itoa(n.Iterations),
 			fmt.Sprintf("%.3f", o.Seconds), fmt.Sprintf("%.3f", n.Seconds), o.objective(), n.objective()})
 	}
 	w.Flush()

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/conetune/conetune/bench/internal/child"
 	"github.com/conetune/conetune/internal/atomicfile"
 )
 
@@ -74,7 +75,7 @@ func (m *measurement) run(s sweep, t table, j job, dir string) (run, error) {
 	state := cmd.ProcessState
 	return run{
 		sweep: s.name, job: j, rows: t.rows, features: t.features, nonzeros: t.nonzeros(),
-		seconds: (state.UserTime() + state.SystemTime()).Seconds(), megabytes: peak(state) / 1e6, status: answer.Status, test: answer.Refit.Test,
+		seconds: child.CPU(state), megabytes: child.Peak(state) / 1e6, status: answer.Status, test: answer.Refit.Test,
 	}, nil
 }
 

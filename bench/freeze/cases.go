@@ -1,0 +1,167 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/bench/internal/child"
+)
+
+// job is a case to run. Its arguments have DATA and MADE in the place of folders: they are the same on all machines.
+type job struct {
+	name  string
+	args  []string
+	quick bool
+	table *table // to be made before
+}
+
+const dataFolder, madeFolder = "DATA/", "MADE/"
+
+func (j job) part() string { return j.name[:strings.IndexByte(j.name, '/')] }
+
+// models are those of conetune tune, with the kind of table that each is for and its flags.
+var models = []struct{ name, kind, flags string }{
+	{"elastic-net", "numbers", ""}, {"lasso", "numbers", ""}, {"ridge", "numbers", ""}, {"adaptive-lasso", "numbers", ""},
+	{"weighted-lasso", "numbers", ""}, {"sparse-group-lasso", "numbers", "--groups"}, {"group-lasso", "numbers", "--groups"},
+	{"fused-lasso", "numbers", ""}, {"bounded-elastic-net", "numbers", ""}, {"huber", "outliers", ""},
+	{"quantile", "skewed", ""}, {"logistic", "labels", ""}, {"multinomial", "classes", ""}, {"poisson", "counts", ""},
+	{"cox", "times", "--target time"}, {"multi-task", "targets", "--target y1,y2,y3"}, {"matrix-completion", "entries", ""},
+	{"svm", "labels", ""},
+}
+
+// methods are those of the paper, and hoag.
+var methods = []string{"vf-idca", "grid", "random", "tpe", "igjo", "hoag", "ifdm"}
+
+// list has all cases that are asked for, in order.
+func (s *settings) list() ([]job, error) {
+	all := madeTables()
+	if s.data != "" {
+		references, err := names(s.data, "reference")
+		if err != nil {
+			return nil, err
+		}
+		tables, err := names(s.data, "tabular")
+		if err != nil {
+			return nil, err
+		}
+		programs, err := s.programs()
+		if err != nil {
+			return nil, err
+		}
+		all = slices.Concat(referenceTables(references), tabular(tables), all, programs)
+	}
+	all = slices.DeleteFunc(all, func(j job) bool { return s.quick && !j.quick || !s.only.MatchString(j.name) })
+	if len(all) == 0 {
+		return nil, errors.New("no case is left")
+	}
+	return all, nil
+}
+
+// names are those of the entries of a folder of the data, none where it is not there.
+func names(data, folder string) (list []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(data, folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list, err
+}
+
+// divided has rows for a test, and folds of the others.
+var divided = []string{"--split", "0.75/rest", "--folds", "5"}
+
+// common are the flags of all cases: what is refused for its memory is the same on all machines.
+var common = []string{"--json", "--threads", "1", "--memory", "12GB"}
+
+// tuned is the command line that all tables have in common.
+func tuned(model string, args ...string) []string {
+	return slices.Concat([]string{"tune", model}, common, args)
+}
+
+// referenceTables are the folders of DATA/reference, whose names begin with that of the model.
+func referenceTables(folders []string) []job {
+	var ours, paper []job
+	for _, folder := range folders {
+		for _, m := range models {
+			if !strings.HasPrefix(folder, m.name+"-") {
+				continue
+			}
+			dir := dataFolder + "reference/" + folder
+			ours = append(ours, job{name: "reference/" + folder, args: tuned(m.name, "--dir", dir), quick: true})
+			for _, method := range methods {
+				if method == "ifdm" && (m.name == "sparse-group-lasso" || m.name == "matrix-completion") {
+					continue // which it refuses
+				}
+				args := tuned(m.name, "--dir", dir, "--preset", "paper", "--method", method)
+				paper = append(paper, job{name: "paper/" + folder + "/" + method, args: args, quick: true})
+			}
+		}
+	}
+	return append(ours, paper...)
+}
+
+// tabular are the tables of DATA/tabular: numbers to predict where they are CSV, two labels where they are LIBSVM.
+func tabular(files []string) (jobs []job) {
+	for _, file := range files {
+		of := []string{"logistic", "svm"}
+		if strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".csv") {
+			of = []string{"elastic-net", "lasso", "ridge"}
+		}
+		for _, model := range of {
+			if file != "instances.csv" {
+				args := append(tuned(model, "--data", dataFolder+"tabular/"+file), divided...)
+				jobs = append(jobs, job{name: "tabular/" + file + "/" + model, args: args, quick: !strings.HasSuffix(file, ".gz")})
+			}
+		}
+	}
+	return jobs
+}
+
+// madeTables are the tables of made.go.
+func madeTables() (jobs []job) {
+	for _, size := range sizes {
+		for _, m := range models {
+			t := &table{kind: m.kind, size: size}
+			args := append(tuned(m.name, "--data", madeFolder+t.file()), strings.Fields(m.flags)...)
+			if m.flags == "--groups" {
+				args = append(args, fmt.Sprint(size.features/groupSize))
+			}
+			if m.kind != "entries" { // which are divided anyway
+				args = append(args, divided...)
+			}
+			jobs = append(jobs, job{name: "made/" + size.name + "/" + m.name, args: args, quick: size.quick, table: t})
+		}
+	}
+	return jobs
+}
+
+// quickBytes is the largest file of a program that -quick solves.
+const quickBytes = 14_000
+
+// programs are the files of the folders that are there.
+func (s *settings) programs() (jobs []job, err error) {
+	for _, folder := range []string{"lp", "qp", "conic", "sdp"} {
+		files, err := child.Programs(filepath.Join(s.data, folder))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, file := range files {
+			info, err := os.Stat(file)
+			if err != nil {
+				return nil, err
+			}
+			if s.size == 0 || info.Size() <= s.size {
+				args := append([]string{"solve", dataFolder + folder + "/" + info.Name()}, common...)
+				jobs = append(jobs, job{name: folder + "/" + child.Name(file), args: args, quick: info.Size() <= quickBytes})
+			}
+		}
+	}
+	return jobs, nil
+}

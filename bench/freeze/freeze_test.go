@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain is the program under measurement where the environment says so: it appends its arguments to the file that is named
+// there, and answers what a model or a program would.
+func TestMain(m *testing.M) {
+	calls := os.Getenv("FREEZE_TEST_CALLS")
+	if calls == "" {
+		os.Exit(m.Run())
+	}
+	f, err := os.OpenFile(calls, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		os.Exit(70)
+	}
+	fmt.Fprintln(f, strings.Join(os.Args[1:], " "))
+	switch {
+	case os.Args[1] == "version":
+		fmt.Println("conetune 7")
+	case os.Args[1] == "solve":
+		fmt.Println(`{"status": "inaccurate", "objective": 2.5, "gap": null, "x": [3, 0, -4], "y": [[1], {"b": 2}]}`)
+		fmt.Fprintln(os.Stderr, "first\nlast of", os.Args[2])
+		os.Exit(1)
+	case os.Args[2] == "matrix-completion":
+		fmt.Println(`{"status": "converged", "refit": {"validation_error": 1, "test_error": null}, "radii": [5, 12]}`)
+	case os.Args[2] == "svm":
+		fmt.Println(`{"status": "converged", "refit`)
+	default:
+		_, err := os.Stat(os.Args[slices.Index(os.Args, "--data")+1]) // the table is there
+		fmt.Printf(`{"status": "converged", "validation_error": %d, "refit": {"validation_error": 0.5, "test_error": 0.25},
+			"metrics": {"mae": {"value": 3, "standard_error": 9}}, "radii": [2], "intercept": 5,
+			"coefficients": {"a": {"x1": 1, "x2": -1}, "b": {"x1": 0}}}`, map[bool]int{true: 1}[err == nil])
+	}
+	os.Exit(0)
+}
+
+// fake is a run with that program: settings, and what it was called with.
+func fake(t *testing.T, only string) (s settings, calls func() []string) {
+	log := filepath.Join(t.TempDir(), "calls")
+	t.Setenv("FREEZE_TEST_CALLS", log)
+	s = settings{Runs: 2, limit: time.Minute, program: os.Args[0], made: t.TempDir(), data: t.TempDir(), enough: time.Minute}
+	s.only = regexp.MustCompile(only)
+	for _, name := range []string{"lp/a.mps.gz", "lp/instances.csv", "reference/svm-x-seed1/a", "tabular/b.csv.gz", "tabular/instances.csv"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(s.data, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(s.data, name), []byte("12345"), 0o600))
+	}
+	return s, func() []string {
+		text, err := os.ReadFile(log)
+		require.NoError(t, err)
+		require.NoError(t, os.Remove(log))
+		return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"), func(c string) bool { return c == "version" })
+	}
+}
+
+// What is read off the JSON of each command is in the file, and the file names no folder of this machine.
+func TestFreeze(t *testing.T) {
+	s, calls := fake(t, "^made/small/(lasso|matrix-completion|svm)|^lp/")
+	out := filepath.Join(t.TempDir(), "f.json")
+	require.NoError(t, s.freeze(t.Context(), out))
+	require.Len(t, calls(), 8)
+	f, err := read(out)
+	require.NoError(t, err)
+	require.Equal(t, "conetune 7", f.Version)
+	require.False(t, f.Complete)
+	text, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), s.data)
+	require.NotContains(t, string(text), s.made)
+	require.Equal(t, 6, bytes.Count(text, []byte("\n")))
+
+	lasso, entries, svm, program := f.Cases[0], f.Cases[1], f.Cases[2], f.Cases[3]
+	require.Equal(t, strings.Fields("tune lasso --json --threads 1 --memory 12GB --data MADE/numbers-small.csv --split 0.75/rest --folds 5"), lasso.Args)
+	require.Equal(t, map[string]float64{"validation_error": 1, "refit.validation_error": 0.5, "refit.test_error": 0.25, "metrics.mae.value": 3}, lasso.Errors)
+	require.Equal(t, vector{Digest: lasso.Answer.Digest, Norm1: 2, Norm2: math.Sqrt2, Nonzeros: 2}, lasso.Answer)
+	require.Len(t, lasso.Answer.Digest, 24)
+	require.Equal(t, 2, lasso.Runs)
+	require.Positive(t, lasso.Seconds)
+	require.False(t, lasso.Unsteady)
+	require.Equal(t, vector{Digest: entries.Answer.Digest, Norm1: 17, Norm2: 13, Nonzeros: 2}, entries.Answer)
+	require.Equal(t, "failed", svm.Status)
+	require.Zero(t, svm.grade())
+	require.Equal(t, strings.Fields("solve DATA/lp/a.mps.gz --json --threads 1 --memory 12GB"), program.Args)
+	require.Equal(t, map[string]float64{"objective": 2.5}, program.Errors)
+	require.Equal(t, vector{Digest: program.Answer.Digest, Norm1: 7, Norm2: 5, Nonzeros: 2}, program.Answer)
+	require.Equal(t, 1, program.Exit)
+	require.Equal(t, "last of DATA/lp/a.mps.gz", program.Message)
+	var b strings.Builder
+	require.False(t, compare(&b, f, f, tolerances{1.1, 1e-4}), b.String())
+	require.Contains(t, b.String(), "coefficients: 4 the same to the bit")
+}
+
+// A run that was stopped goes on with the cases that are missing, and not with another program's.
+func TestResume(t *testing.T) {
+	s, calls := fake(t, "^made/small/(lasso|ridge)$")
+	out := filepath.Join(t.TempDir(), "f.json")
+	require.NoError(t, s.freeze(t.Context(), out))
+	require.Len(t, calls(), 4)
+	s.only = regexp.MustCompile("^made/small/(lasso|ridge|huber)$")
+	require.NoError(t, s.freeze(t.Context(), out))
+	again := calls()
+	require.Len(t, again, 2)
+	require.Contains(t, again[0], "tune huber")
+	f, err := read(out)
+	require.NoError(t, err)
+	require.Len(t, f.Cases, 3)
+
+	f.Cases[1].Status = killed
+	require.NoError(t, f.write(out))
+	require.NoError(t, s.freeze(t.Context(), out))
+	require.Contains(t, calls()[0], "tune ridge")
+	f, err = read(out)
+	require.NoError(t, err)
+	require.Len(t, f.Cases, 3)
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.only = regexp.MustCompile("^made/small/quantile$")
+	require.Error(t, s.freeze(ended, out))
+	s.Runs = 3
+	require.ErrorContains(t, s.freeze(t.Context(), out), "another program")
+	kept, err := read(out)
+	require.NoError(t, err)
+	require.Equal(t, f, kept)
+}
+
+// What is asked for: parts of the data that are there, small programs, quick cases.
+func TestList(t *testing.T) {
+	s, _ := fake(t, "")
+	list := func() (names []string) {
+		jobs, err := s.list()
+		require.NoError(t, err)
+		for _, j := range jobs {
+			names = append(names, j.name)
+		}
+		return names
+	}
+	all := list()
+	require.Equal(t, []string{"reference/svm-x-seed1", "paper/svm-x-seed1/vf-idca"}, all[:2])
+	require.Contains(t, all, "tabular/b.csv.gz/ridge")
+	require.Equal(t, "lp/a", all[len(all)-1])
+	require.Len(t, all, 1+7+3+3*18+1)
+	s.quick = true
+	require.Len(t, list(), 1+7+2*18+1)
+	s.size = 4
+	require.Len(t, list(), 1+7+2*18)
+	s.data = ""
+	require.Len(t, list(), 2*18)
+	s.only = regexp.MustCompile("^none$")
+	_, err := s.list()
+	require.Error(t, err)
+}
+
+// Tables have the shape that they say and the same bytes each time.
+func TestTables(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	for _, m := range models {
+		for _, s := range sizes {
+			made := table{m.kind, s}
+			require.NoError(t, made.write(a))
+			require.NoError(t, made.write(b))
+			text, err := os.ReadFile(filepath.Join(a, made.file()))
+			require.NoError(t, err)
+			same, err := os.ReadFile(filepath.Join(b, made.file()))
+			require.NoError(t, err)
+			require.Equal(t, text, same)
+			lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+			require.NoError(t, err)
+			if m.kind == "entries" {
+				n := (s.features + 10) * (s.features + 10)
+				require.InDelta(t, n/3, len(lines), float64(n)/10)
+				continue
+			}
+			require.Len(t, lines, s.rows+1)
+			targets := map[string]int{"times": 2, "targets": 3}[m.kind]
+			require.Len(t, lines[0], s.features+max(1, targets))
+		}
+	}
+}
+
+// The models are those of the program, and a case of it has the same answer each time.
+func TestProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds conetune")
+	}
+	s := settings{Runs: 2, limit: time.Minute, enough: time.Minute, made: t.TempDir(), only: regexp.MustCompile("^made/small/(lasso|matrix-completion)$")}
+	s.program = filepath.Join(s.made, "conetune")
+	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.program, "github.com/conetune/conetune/cmd/conetune").CombinedOutput()
+	require.NoError(t, err, string(text))
+	help, err := exec.CommandContext(t.Context(), s.program, "tune", "--help").Output()
+	require.NoError(t, err)
+	list := regexp.MustCompile(`(?s)Models:\n(.*?)\n\n`).FindStringSubmatch(string(help))[1]
+	var names []string
+	for _, m := range models {
+		names = append(names, m.name)
+	}
+	var told []string
+	for line := range strings.Lines(list) {
+		told = append(told, strings.Fields(line)[0])
+	}
+	require.ElementsMatch(t, told, names)
+
+	out := filepath.Join(t.TempDir(), "f.json")
+	require.NoError(t, s.freeze(t.Context(), out))
+	f, err := read(out)
+	require.NoError(t, err)
+	require.Len(t, f.Cases, 2)
+	for _, c := range f.Cases {
+		require.Equal(t, "converged", c.Status, c)
+		require.False(t, c.Unsteady)
+		require.Positive(t, c.Answer.Nonzeros)
+		require.Positive(t, c.Errors["refit.test_error"])
+	}
+}

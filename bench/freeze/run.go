@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/conetune/conetune/bench/internal/child"
+)
+
+// result is a case in the file: a command line, what is read off its JSON, and what the process took.
+type result struct {
+	Name     string             `json:"name"`
+	Args     []string           `json:"args"`
+	Exit     int                `json:"exit"`
+	Status   string             `json:"status"` // or failed, where there is no JSON, or killed
+	Message  string             `json:"message,omitempty"`
+	Errors   map[string]float64 `json:"errors,omitempty"` // by their paths in the JSON
+	Answer   vector             `json:"coefficients"`
+	Seconds  float64            `json:"cpu_seconds"`
+	Peak     float64            `json:"peak_mb"`
+	Runs     int                `json:"runs"`
+	Unsteady bool               `json:"unsteady,omitempty"` // runs had different coefficients
+}
+
+// vector is what is told of coefficients: of tune those in units of the table, of matrix-completion the radii, of solve x.
+type vector struct {
+	Digest   string  `json:"digest"` // of names and numbers as they are printed, for tune with the intercept
+	Norm1    float64 `json:"norm1"`
+	Norm2    float64 `json:"norm2"`
+	Nonzeros int     `json:"nonzeros"`
+
+	sum hash.Hash
+}
+
+func (v *vector) add(path string, n json.Number) {
+	if v.sum == nil {
+		v.sum = sha256.New()
+	}
+	fmt.Fprintf(v.sum, "%s=%s\n", path, n)
+	if x, err := n.Float64(); err == nil && x != 0 && !strings.HasPrefix(path, "intercept") {
+		v.Norm1, v.Norm2, v.Nonzeros = v.Norm1+math.Abs(x), math.Hypot(v.Norm2, x), v.Nonzeros+1
+	}
+}
+
+func (r result) String() string {
+	return fmt.Sprintf("%s: exit status %d, %s, %.1f s, unsteady %t: %s", r.Name, r.Exit, r.Status, r.Seconds, r.Unsteady, r.Message)
+}
+
+// identify says which program is measured.
+func (s *settings) identify(ctx context.Context) error {
+	text, err := exec.CommandContext(ctx, s.program, "version").Output()
+	if err != nil {
+		return fmt.Errorf("%s version: %w", s.program, err)
+	}
+	s.Version = strings.TrimSpace(string(text))
+	f, err := os.Open(s.program)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	s.Program = digest(sum)
+	return err
+}
+
+func digest(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:12]) }
+
+// measure runs a case -runs times, or until it has taken enough, and keeps the least of seconds and memory.
+func (s *settings) measure(ctx context.Context, j job) (r result, err error) {
+	if j.table != nil {
+		if err := j.table.write(s.made); err != nil {
+			return r, err
+		}
+	}
+	begun := time.Now()
+	for run := 0; run < s.Runs && (run == 0 || time.Since(begun) < s.enough); run++ {
+		again, err := s.run(ctx, j)
+		if err != nil {
+			return r, err
+		}
+		if run == 0 {
+			r = again
+		} else if again.Status == killed { // on a busy machine; the runs before stand
+			break
+		}
+		r.Seconds, r.Peak, r.Runs = min(r.Seconds, again.Seconds), min(r.Peak, again.Peak), run+1
+		r.Unsteady = r.Unsteady || again.Answer.Digest != r.Answer.Digest
+	}
+	return r, nil
+}
+
+const failed, killed = "failed", "killed"
+
+// run runs it once. An error means that the program does not run. The answer is read as it comes and not kept: the peak of a
+// process is at least what ours takes when it begins, and a dual matrix has millions of numbers.
+func (s *settings) run(ctx context.Context, j job) (result, error) {
+	r := result{Name: j.name, Args: j.args}
+	within, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
+	var args []string
+	for _, a := range j.args {
+		args = append(args, strings.NewReplacer(dataFolder, s.data+"/", madeFolder, s.made+"/").Replace(a))
+	}
+	cmd := exec.CommandContext(within, s.program, args...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	var text bytes.Buffer
+	cmd.Stderr = &text
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return r, err
+	}
+	if err := cmd.Start(); err != nil {
+		return r, err
+	}
+	unreadable := r.read(out)
+	_, _ = io.Copy(io.Discard, out)
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) && within.Err() == nil {
+		return r, err
+	}
+	r.Exit, r.Seconds, r.Peak = cmd.ProcessState.ExitCode(), child.CPU(cmd.ProcessState), child.Peak(cmd.ProcessState)/1e6
+	if unreadable != nil {
+		r.Status = failed
+	}
+	if within.Err() != nil {
+		r.Status = killed
+	}
+	if r.Exit != 0 || unreadable != nil { // the last line, without the folders of this machine
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		r.Message = strings.NewReplacer(s.data+"/", dataFolder, s.made+"/", madeFolder).Replace(lines[len(lines)-1])
+	}
+	if r.Exit == 130 { // as we are, in a moment
+		return r, errors.New("interrupted")
+	}
+	return r, ctx.Err()
+}
+
+// read reads the JSON of a run.
+func (r *result) read(out io.Reader) error {
+	r.Errors = make(map[string]float64)
+	d := json.NewDecoder(out)
+	d.UseNumber()
+	var radii vector
+	err := walk(d, "", func(path string, leaf json.Token) {
+		n, number := leaf.(json.Number)
+		first, _, _ := strings.Cut(path, ".")
+		switch {
+		case path == "status":
+			r.Status, _ = leaf.(string)
+		case !number:
+		case first == "coefficients" || first == "intercept" || path == "x":
+			r.Answer.add(path, n)
+		case path == "radii":
+			radii.add(path, n)
+		case isError(path):
+			r.Errors[path], _ = n.Float64()
+		}
+	})
+	if r.Answer.sum == nil {
+		r.Answer = radii
+	}
+	if r.Answer.sum != nil {
+		r.Answer.Digest = digest(r.Answer.sum)
+	}
+	return err
+}
+
+// isError says whether a number of the JSON is an error, a measure, or what a program came to.
+func isError(path string) bool {
+	switch path {
+	case "objective", "dual_objective", "primal_residual", "dual_residual", "gap":
+		return true
+	}
+	return strings.HasSuffix(path, "validation_error") || strings.HasSuffix(path, "test_error") ||
+		strings.HasPrefix(path, "metrics.") && strings.HasSuffix(path, ".value")
+}
+
+// walk calls visit for what is in a value of JSON, with the names that lead there; entries of an array have that of the array.
+func walk(d *json.Decoder, path string, visit func(string, json.Token)) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	bracket, nested := token.(json.Delim)
+	if !nested {
+		visit(path, token)
+		return nil
+	}
+	for d.More() {
+		inner := path
+		if bracket == '{' {
+			name, err := d.Token()
+			if err != nil {
+				return err
+			}
+			inner = strings.TrimPrefix(fmt.Sprint(path, ".", name), ".")
+		}
+		if err := walk(d, inner, visit); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}

@@ -15,15 +15,16 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 		return out
 	}
 	spent := out.Iterations
-	if near := withoutFar(&s.data); near != nil {
-		if found := s.ask(ctx, near, out, &spent, func(sol *Solution) *Solution { return sol }); found != nil {
+	if closer := withoutFar(&s.data); closer != nil {
+		if found := s.ask(ctx, closer, out, &spent, func(sol *Solution) *Solution { return sol }); found != nil {
 			return found
 		}
 	}
-	if out.Residuals.Max() <= nearlySolved {
+	near := out.Residuals.Max() <= nearlySolved
+	if near && !s.leavesOpen(out) {
 		return out
 	}
-	if s.data.A != nil {
+	if s.data.A != nil && !near {
 		p, certificate := nearness(&s.data, s.judged.unitsOf())
 		if found := s.ask(ctx, p, out, &spent, func(sol *Solution) *Solution {
 			return &Solution{Status: PrimalInfeasible, Z: certificate(sol.Z)}
@@ -71,8 +72,15 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 	return found
 }
 
-// nearlySolved is the residual of a point below which there seems to be a solution, so that nothing else is asked for.
+// nearlySolved is the residual of a point below which there seems to be a solution, so that nothing else is asked for, unless the point
+// leaves open whether the objective falls without end.
 const nearlySolved = 1e-6
+
+// leavesOpen says whether small residuals of the point hide the cost of a variable that is not bounded.
+func (s *checkedSolver) leavesOpen(out *Solution) bool {
+	s.judged.measure(out.X, out.S, out.Z)
+	return s.judged.lost() >= 0
+}
 
 // nearness returns the program
 //

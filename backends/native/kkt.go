@@ -50,7 +50,6 @@ type kkt struct {
 	marked   []int32
 	base     []float64 // the values of K without the cones, if there are groups
 	local    []float64 // the units of the unknowns, see localise; nil where all are one
-	entries  []float64 // the largest of each column, see localise
 }
 
 // bound is a row of the orthant with the single entry a.val[entry] in column col.
@@ -256,10 +255,9 @@ func (k *kkt) refactor() {
 	}
 }
 
-// localise takes the rows of dense blocks in units in which the diagonal of their H is one, and then columns whose entries are all below one in
-// units in which the largest is one. The sides of an exponential or a power cone may be many orders of magnitude apart, and with them the
-// entries of H, which are about s_i s_j/mu: what is added to pivots, what counts as rounding and what refinement leaves are then small beside
-// each of them. Of a column that stands only in the row of a large s_i the pivot is mu/s_i^2, and what is added to others would drown it.
+// localise takes the rows of dense blocks in units in which the diagonal of their H is one. The sides of an exponential or a power
+// cone may be many orders of magnitude apart, and with them the entries of H, which are about s_i s_j/mu: what is added to pivots, what counts as
+// rounding and what refinement leaves are then small beside each of them.
 func (k *kkt) localise() {
 	if k.local == nil {
 		return
@@ -274,32 +272,12 @@ func (k *kkt) localise() {
 			}
 		}
 	}
-	columns, _, _ := k.parts(k.local)
-	for j := range columns {
-		columns[j] = 1
-	}
-	clear(k.entries)
-	for j, unit := range k.local {
-		for at := k.mat.ptr[j]; at < k.mat.ptr[j+1]; at++ {
-			v := math.Abs(k.mat.val[at] * unit)
-			for _, c := range [2]int{int(k.mat.ind[at]), j} {
-				if c < len(columns) {
-					k.entries[c] = max(k.entries[c], v)
-				}
-			}
-		}
-	}
-	for j, v := range k.entries {
-		if v > 0 && v < 1 {
-			columns[j] = 1 / v
-		}
-	}
 	for j, unit := range k.local {
 		for at := k.mat.ptr[j]; at < k.mat.ptr[j+1]; at++ {
 			k.mat.val[at] *= k.local[k.mat.ind[at]] * unit
 		}
 	}
-	k.f.stop.Reached(4 * len(k.mat.val))
+	k.f.stop.Reached(2 * len(k.mat.val))
 }
 
 // intoLocal multiplies the unknowns or the right-hand side by their units.
@@ -444,7 +422,7 @@ func (k *kkt) reduce(rx, rz []float64) error {
 func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
 	k.intoLocal(k.rhs)
-	size := k.largest(k.rhs)
+	size := maxAbs(k.rhs)
 	floor := roundingFloor * (1 + size)
 	allowed := limits{
 		columns:   max(to.left*maxAbs(rx), to.columns, floor),

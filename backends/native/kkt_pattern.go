@@ -20,9 +20,6 @@ func (k *kkt) pattern(count []int32, columns int) error {
 	k.pAt, k.aAt = make([]int32, len(f.p.ind)), make([]int32, len(f.a.ind))
 	k.mat.ind = make([]int32, 0, len(f.p.ind)+len(f.a.ind)+4*k.size)
 	k.baseX = make([]float64, columns)
-	if k.local != nil {
-		k.entries = make([]float64, columns)
-	}
 	k.writers = make([]hWriter, len(k.cones))
 	w := &patternWriter{kkt: k, what: what, columns: columns}
 	for _, part := range []func(){w.variables, func() { w.rowsOfA(count) }, w.equations, w.coneRows, w.rankTwo} {

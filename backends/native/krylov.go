@@ -30,7 +30,8 @@ func (k *kkt) improve(limit limits) {
 		k.krylov = &krylov{v: make([]float64, (krylovSteps+1)*n), z: make([]float64, krylovSteps*n)}
 	}
 	q := k.krylov
-	k.weigh(q.dir(q.v, 0, n), k.res, limit, true)
+	inverse := limits{1 / limit.columns, 1 / limit.equations, 1 / limit.rows}
+	k.weigh(q.dir(q.v, 0, n), k.res, inverse)
 	beta := norm2(q.v[:n])
 	scaleBy(q.v[:n], 1/beta)
 	clear(q.g[:])
@@ -41,10 +42,10 @@ func (k *kkt) improve(limit limits) {
 			return
 		}
 		z, w := q.dir(q.z, j, n), q.dir(q.v, j+1, n)
-		k.weigh(z, q.dir(q.v, j, n), limit, false)
+		k.weigh(z, q.dir(q.v, j, n), limit)
 		k.factor.Solve(z)
 		k.mul(w, z)
-		k.weigh(w, w, limit, true)
+		k.weigh(w, w, inverse)
 		for i := range j + 1 {
 			if k.f.stop.Reached(4 * n) {
 				return
@@ -91,11 +92,8 @@ func (q *krylov) rotate(j int, norm float64) bool {
 	return true
 }
 
-// weigh writes in, times the limits of each part or by them, into out. The limits of columns are those out of their units.
-func (k *kkt) weigh(out, in []float64, by limits, divide bool) {
-	if divide {
-		by = limits{1 / by.columns, 1 / by.equations, 1 / by.rows}
-	}
+// weigh writes in, times the factor of each part, into out.
+func (k *kkt) weigh(out, in []float64, by limits) {
 	scale := func(out, in []float64, by float64) {
 		for i, v := range in {
 			out[i] = v * by
@@ -106,15 +104,6 @@ func (k *kkt) weigh(out, in []float64, by limits, divide bool) {
 	scale(outColumns, columns, by.columns)
 	scale(outEquations, equations, by.equations)
 	scale(outRows, rows, by.rows)
-	if k.local == nil {
-		return
-	}
-	for j, unit := range k.local[:len(columns)] {
-		if divide {
-			unit = 1 / unit
-		}
-		outColumns[j] *= unit
-	}
 }
 
 // mul writes K x into out.

@@ -70,7 +70,7 @@ func (k *kkt) refine(limit limits, size float64) error {
 			break
 		}
 	}
-	k.left = k.largest(k.res) / size
+	k.left = maxAbs(k.res) / size
 	if math.IsNaN(last) || math.IsInf(last, 0) {
 		return errUnsolved
 	}
@@ -81,7 +81,7 @@ func (k *kkt) refine(limit limits, size float64) error {
 		copy(k.best, k.sol)
 		k.improve(limit)
 		if stays, passes = k.residual(limit); max(stays, passes) < last {
-			k.left = k.largest(k.res) / size
+			k.left = maxAbs(k.res) / size
 		} else {
 			copy(k.sol, k.best)
 		}
@@ -98,25 +98,9 @@ func (k *kkt) residual(limit limits) (stays, passes float64) {
 	for j, at := range k.diag {
 		res[j] -= k.mat.val[at] * sol[j]
 	}
-	_, equations, rows := k.parts(res)
-	return max(k.inColumns(res)/limit.columns, maxAbs(equations)/limit.equations), maxAbs(rows) / limit.rows
+	columns, equations, rows := k.parts(res)
+	return max(maxAbs(columns)/limit.columns, maxAbs(equations)/limit.equations), maxAbs(rows) / limit.rows
 }
-
-// inColumns returns the largest entry of the columns of a vector of the unknowns of K, out of the units of localise.
-func (k *kkt) inColumns(v []float64) float64 {
-	columns, _, _ := k.parts(v)
-	if k.local == nil {
-		return maxAbs(columns)
-	}
-	largest := 0.0
-	for j, v := range columns {
-		largest = max(largest, math.Abs(v/k.local[j]))
-	}
-	return largest
-}
-
-// largest returns the largest entry of a vector of the unknowns of K, those of the columns out of the units of localise.
-func (k *kkt) largest(v []float64) float64 { return max(k.inColumns(v), maxAbs(v[len(k.baseX):])) }
 
 // parts cuts a vector of the unknowns of K into those of the columns, of the equations and of the other rows.
 func (k *kkt) parts(v []float64) (columns, equations, rows []float64) {

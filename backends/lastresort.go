@@ -18,8 +18,8 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 		return out
 	}
 	spent := out.Iterations
-	if near := withoutFar(&s.data); near != nil {
-		if found := s.ask(ctx, near, out, &spent, func(sol *Solution) *Solution { return sol }); found != nil {
+	if closer := withoutFar(&s.data); closer != nil {
+		if found := s.ask(ctx, closer, out, &spent, func(sol *Solution) *Solution { return sol }); found != nil {
 			return found
 		}
 	}
@@ -37,7 +37,7 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 		}
 	}
 	if found := s.ask(ctx, descent(&s.data, s.judged.unitsOf()), out, &spent, func(sol *Solution) *Solution {
-		if x = sol.X; nearly {
+		if x = sol.X; nearly && !s.leavesOpen(out) {
 			return &Solution{}
 		}
 		return &Solution{Status: DualInfeasible, X: slices.Clone(x)}
@@ -124,8 +124,15 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 	return found
 }
 
-// nearlySolved is the residual of a point below which there seems to be a solution, so that no certificate is told.
+// nearlySolved is the residual of a point below which there seems to be a solution, so that no certificate is told, unless the point leaves open
+// whether the objective falls without end.
 const nearlySolved = 1e-6
+
+// leavesOpen says whether small residuals of the point hide the cost of a variable that is not bounded.
+func (s *checkedSolver) leavesOpen(out *Solution) bool {
+	s.judged.measure(out.X, out.S, out.Z)
+	return s.judged.lost() >= 0
+}
 
 // nearness returns the program
 //

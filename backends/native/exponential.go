@@ -23,6 +23,18 @@ func (exponentialBarrier) third(p, u, v vec3) vec3 {
 	return vec3{0, yyy*u[1]*v[1] + yzz*u[2]*v[2], yzz*(u[1]*v[2]+u[2]*v[1]) + zzz*u[2]*v[2]}
 }
 
+// solve: Hess B = gg'/psi^2 + M with g = (-1, g2), g2 of y and z, where M has no entries of x and, of y and z,
+//
+//	M^-1 = 1/(2y + psi) [y^2 (y + psi), y^2 z; y^2 z, z^2 (y + psi)].
+func (b exponentialBarrier) solve(p, v vec3) vec3 {
+	y, z := p[1], p[2]
+	psi, g, _ := b.psi(p)
+	v1, v2 := v[1]+g[1]*v[0], v[2]+g[2]*v[0]
+	own := (y + psi) / (2*y + psi)
+	x1, x2 := y*y*own*v1+y*y*z/(2*y+psi)*v2, y*y*z/(2*y+psi)*v1+z*z*own*v2
+	return vec3{g[1]*x1 + g[2]*x2 + psi*psi*v[0], x1, x2}
+}
+
 // duality: -u exp(v/u) <= e w says that (u - v, -u, w) is in the cone.
 func (exponentialBarrier) duality() (t, inverse mat3) {
 	return mat3{{1, -1, 0}, {-1, 0, 0}, {0, 0, 1}}, mat3{{0, -1, 0}, {-1, -1, 0}, {0, 0, 1}}

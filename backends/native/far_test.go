@@ -41,7 +41,7 @@ func TestFarSolutions(t *testing.T) {
 
 // TestFarCones: min w with v exp(u/v) <= w, u = e, v = 1 is exp(e), and max u with w = exp(-e) is -e: sides that are up to e^50 apart.
 func TestFarCones(t *testing.T) {
-	for e := 5.0; e <= 22; e++ {
+	for e := 5.0; e <= 22; e += 0.0625 {
 		p := &backends.Problem{
 			Q: []float64{0, 0, 1}, B: []float64{1, e, 0, 0, 0}, Cones: []backends.Cone{backends.Zero(2), backends.Exponential()},
 			A: rowsOf(3, []float64{0, 1, 0}, []float64{1, 0, 0}, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}).csc(5, 3),

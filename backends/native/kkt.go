@@ -421,13 +421,13 @@ func (k *kkt) reduce(rx, rz []float64) error {
 // finish solves for the right-hand side of reduce, and computes what was eliminated.
 func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
-	floor := roundingFloor * (1 + maxAbs(k.rhs))
+	k.intoLocal(k.rhs)
+	size := maxAbs(k.rhs)
+	floor := roundingFloor * (1 + size)
 	allowed := limits{
 		columns:   max(to.left*maxAbs(rx), to.columns, floor),
 		equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
 	}
-	k.intoLocal(k.rhs)
-	size := maxAbs(k.rhs)
 	if k.local == nil || size == 0 { // else all are near one beside their own right-hand side
 		size++
 	}

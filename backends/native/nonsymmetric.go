@@ -64,6 +64,11 @@ func (c *nonsymmetric) derivatives(z vec3) (vec3, mat3) {
 	return c.toZ.mul(g), c.toZ.product(&h) // toZ is symmetric
 }
 
+// solveHessian returns Hess F*(z)^-1 v.
+func (c *nonsymmetric) solveHessian(v vec3) vec3 {
+	return c.fromZ.mul(c.b.solve(c.toZ.mul(c.z), c.fromZ.mul(v)))
+}
+
 // insideS and insideZ say whether a point is inside K or K*.
 func (c *nonsymmetric) insideS(s vec3) bool { return contains(c.b, c.toS.mul(s)) }
 func (c *nonsymmetric) insideZ(z vec3) bool { return contains(c.b, c.toZ.mul(z)) }
@@ -141,16 +146,14 @@ func (c *nonsymmetric) scale(s, z []float64) bool {
 	apart := mu*mut - 1
 	if apart > centralEnough {
 		a := c.z.cross(zt)
-		a = a.times(1 / math.Sqrt(a.dot(a)))
-		if x, ok := c.hessian.solve(a); ok {
-			t := mu / a.dot(x)
-			c.h = mat3{}
-			c.h.addOuter(1/(3*mu), c.s)
-			c.h.addOuter(1/(3*mu*apart), c.s.plus(-mu, st))
-			c.h.addOuter(t, a)
-			if t > 0 && !math.IsInf(t, 1) {
-				return true
-			}
+		a = orthogonal(a.times(1/math.Sqrt(a.dot(a))), c.z)
+		t := mu / a.dot(c.solveHessian(a))
+		c.h = mat3{}
+		c.h.addOuter(1/(3*mu), c.s)
+		c.h.addOuter(1/(3*mu*apart), c.s.plus(-mu, st))
+		c.h.addOuter(t, a)
+		if t > 0 && !math.IsInf(t, 1) {
+			return true
 		}
 	}
 	for i := range 3 {
@@ -159,6 +162,22 @@ func (c *nonsymmetric) scale(s, z []float64) bool {
 		}
 	}
 	return true
+}
+
+// orthogonal returns a with its entries changed, relatively alike, so that a'z = 0: the product of vectors that are almost parallel has few digits,
+// and where Hz = s is not kept the step is short.
+func orthogonal(a, z vec3) vec3 {
+	for range 2 {
+		sum, size := 0.0, 0.0
+		for i, v := range a {
+			sum += v * z[i]
+			size += math.Abs(v * z[i])
+		}
+		for i, v := range a {
+			a[i] -= math.Copysign(v, z[i]) * sum / size
+		}
+	}
+	return a
 }
 
 // Below centralEnough s and s~, or z and z~, are parallel to within rounding.
@@ -174,8 +193,8 @@ func (c *nonsymmetric) affine(d, s []float64) { copy(d, s) }
 // combined writes d = s + target grad F*(z) - 1/2 F*”'(z)[Hess^-1 ds, dz] (Dahl and Andersen 2021).
 func (c *nonsymmetric) combined(d, s, _, ds, dz []float64, target float64) {
 	out := vec3(s).plus(target, c.gradient)
-	if u, ok := c.hessian.solve(vec3(ds)); ok && (vec3(dz) != vec3{}) {
-		t := thirdDerivative(c.b, c.toZ.mul(c.z), c.toZ.mul(u), c.toZ.mul(vec3(dz)))
+	if vec3(dz) != (vec3{}) {
+		t := thirdDerivative(c.b, c.toZ.mul(c.z), c.toZ.mul(c.solveHessian(vec3(ds))), c.toZ.mul(vec3(dz)))
 		out = out.plus(-0.5, c.toZ.mul(t))
 	}
 	copy(d, out[:])

@@ -44,6 +44,33 @@ func pair(rng *rand.Rand, c *nonsymmetric) (s, z vec3) {
 	}
 }
 
+// TestSolveHessian: Hess F*(z) z = -grad F*(z), and the solution has its digits near the boundary, too, where the condition of the Hessian is
+// beyond them.
+func TestSolveHessian(t *testing.T) {
+	for name, c := range nonsymmetrics() {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(3, 4))
+			for range 20 {
+				_, z := pair(rng, c)
+				direction := vec3{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+				edge := stepInside(100, func(a float64) bool { return c.insideZ(z.plus(a, direction)) })
+				for _, off := range []float64{1, 1e-3, 1e-6, 1e-9} {
+					c.z = z.plus(edge*(1-off), direction)
+					g, h := c.derivatives(c.z)
+					x := c.solveHessian(g)
+					require.Less(t, maxAbs(x[:])-maxAbs(c.z[:]), 1e-6*maxAbs(c.z[:]), "off %g", off)
+					lost := x.plus(1, c.z)
+					require.LessOrEqual(t, maxAbs(lost[:]), 1e-6*maxAbs(c.z[:]), "off %g", off)
+					if off == 1 {
+						back := h.mul(c.solveHessian(direction)).plus(-1, direction)
+						require.LessOrEqual(t, maxAbs(back[:]), 1e-8*maxAbs(direction[:]))
+					}
+				}
+			}
+		})
+	}
+}
+
 // The barrier of K* is logarithmically homogeneous of degree 3, its derivatives are those of one function, and
 // the centre is minus its own gradient.
 func TestBarrierDerivatives(t *testing.T) {

@@ -36,6 +36,32 @@ func (b powerBarrier) third(at, u, v vec3) vec3 {
 	}
 }
 
+// solve is generalizedPower.solveHessian, whose terms are those of curvature.
+func (b powerBarrier) solve(p, v vec3) vec3 {
+	root := math.Exp(b.a*math.Log(p[0]) + (1-b.a)*math.Log(p[1]))
+	w, zeta := root*root, math.Abs(p[2])
+	psi, sum := (root-zeta)*(root+zeta), w+zeta*zeta
+	share, beta, theta, h := w/psi, w*zeta/sum, zeta*zeta/sum, 2*sum/psi/psi
+	along := math.Copysign(1, p[2]) * v[2]
+	q, d := [2]float64{2 * b.a / p[0], 2 * (1 - b.a) / p[1]}, [2]float64{}
+	var x vec3
+	inner, kappa := 0.0, 0.0
+	for i, a := range [2]float64{b.a, 1 - b.a} {
+		d[i] = (2*a*share + 1 - a) / p[i] / p[i]
+		kappa += 2 * a * (1 - a) / (2*a*share + 1 - a)
+		x[i] = (v[i] + beta*along*q[i]) / d[i]
+		inner += q[i] * x[i]
+	}
+	inner *= share * theta / (kappa/2 + psi/(2*sum)*(2-kappa))
+	moved := along / h
+	for i := range q {
+		x[i] += inner * q[i] / d[i]
+		moved += beta * q[i] * x[i]
+	}
+	x[2] = math.Copysign(1, p[2]) * moved
+	return x
+}
+
 // duality: (u/a)^a (v/(1-a))^(1-a) >= |w| says that (u/a, v/(1-a), w) is in the cone.
 func (b powerBarrier) duality() (t, inverse mat3) {
 	return mat3{{1 / b.a}, {0, 1 / (1 - b.a)}, {0, 0, 1}}, mat3{{b.a}, {0, 1 - b.a}, {0, 0, 1}}

@@ -3,6 +3,7 @@ package native_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/james-bowman/sparse"
@@ -104,6 +105,41 @@ func TestHardToDecide(t *testing.T) {
 				assert.Equal(t, c.value, sol.Objective)
 			}
 		})
+	}
+}
+
+// TestCostsAlongAnEquation: the direction (-2048, -2, 0, 0) is found in any order and in any units of the variables, though points that meet the
+// tolerance in the largest terms hide it.
+func TestCostsAlongAnEquation(t *testing.T) {
+	b, err := backends.Open("native")
+	require.NoError(t, err)
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		order, unit := rng.Perm(4), make([]float64, 4)
+		for j := range unit {
+			unit[j] = 1 + rng.Float64()/4
+		}
+		at := func(v ...float64) []float64 {
+			out := make([]float64, 4)
+			for j, v := range v {
+				out[order[j]] = v * unit[j]
+			}
+			return out
+		}
+		curved := make([][]float64, 4)
+		for j := range curved {
+			curved[j] = make([]float64, 4)
+		}
+		curved[order[3]][order[3]] = 65536 * unit[3] * unit[3]
+		s, err := b.Setup(&backends.Problem{
+			P: upperOf(curved...), Q: at(-0x1p-39, 0x1p-28, 0x1p-27, 0x1p-9), A: rowsOf(at(-256, 262144, -1572864, 0), at(0, 0, -0x1p-18, 0)),
+			B: []float64{-2048, 0}, Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
+		}, backends.Options{})
+		require.NoError(t, err)
+		sol, err := s.Solve(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+		require.Equal(t, backends.DualInfeasible, sol.Status, "seed %d: %s", seed, sol.Message)
 	}
 }
 

@@ -110,7 +110,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		}
 		a.widen()
 		before := out.Gap
-		s.report(a, radii, out)
+		s.report(a, radii, tol, out)
 		if idle++; !(out.Gap > stalled*before) {
 			idle = 0
 		}
@@ -163,8 +163,9 @@ func (s *Lower) feasible(a *ascent) bool {
 //
 //	v(r) >= -y'u - n/2 |u|^2 - sum_g r_g |soft(X_g'u, m)| - r_s m,
 //
-// and so have all multiples of (u, m), of which the best is taken.
-func (s *Lower) report(a *ascent, radii []float64, out *lower.Within) {
+// and so have all multiples of (u, m), of which the best is taken. Groups within their radii have X_g'u = 0 but for rounding, which radii that are far
+// make a gap: there u without these columns is tried, too, see detached.
+func (s *Lower) report(a *ascent, radii []float64, tol float64, out *lower.Within) {
 	g, at := s.data, &a.at.of[0]
 	y, n := g.train.Y, float64(len(g.train.Y))
 	b, f := slices.Clone(at.b), a.images[0].f
@@ -184,24 +185,12 @@ func (s *Lower) report(a *ascent, radii []float64, out *lower.Within) {
 		c = make([]float64, len(at.c))
 		g.train.X.MulTrans(c, u)
 	}
-	lambda := make([]float64, len(radii))
-	linear := floats.Dot(y, u)
-	cut := make([]float64, len(c))
-	for j, v := range c {
-		cut[j] = soft(v, at.ms)
-	}
-	for k := range g.groups.len() {
-		lambda[k] = size(g.groups.of(k), cut)
-		linear += radii[k] * lambda[k]
-	}
-	if g.shared {
-		lambda[len(lambda)-1] = at.ms
-		linear += radii[len(radii)-1] * at.ms
-	}
-	bound, share := 0.0, 0.0
-	if square := n * floats.Dot(u, u); linear < 0 && square > 0 {
-		share = -linear / square
-		bound = share * -linear / 2
+	lambda, bound, share := g.bound(u, c, at.ms, radii)
+	if loss-bound > tol && at.ms == 0 && g.farther(at, lambda, radii, tol) {
+		v, w := g.detached(u, at.norms, radii)
+		if l, higher, by := g.bound(v, w, 0, radii); higher > bound {
+			lambda, bound, share = l, higher, by
+		}
 	}
 	gap := math.Max(0, loss-bound)
 	if !(gap < out.Gap) {
@@ -213,3 +202,81 @@ func (s *Lower) report(a *ascent, radii []float64, out *lower.Within) {
 		out.X = append(out.X, []float64{at.b0})
 	}
 }
+
+// bound returns the multipliers of report for u, with c = X'u, the bound, and the multiple of (u, m) that it is of.
+func (g *Regression) bound(u, c []float64, ms float64, radii []float64) (lambda []float64, bound, share float64) {
+	lambda = make([]float64, len(radii))
+	linear := floats.Dot(g.train.Y, u)
+	cut := make([]float64, len(c))
+	for j, v := range c {
+		cut[j] = soft(v, ms)
+	}
+	for k := range g.groups.len() {
+		lambda[k] = size(g.groups.of(k), cut)
+		linear += radii[k] * lambda[k]
+	}
+	if g.shared {
+		lambda[len(lambda)-1] = ms
+		linear += radii[len(radii)-1] * ms
+	}
+	if square := float64(len(u)) * floats.Dot(u, u); linear < 0 && square > 0 {
+		share = -linear / square
+		bound = share * -linear / 2
+	}
+	return lambda, bound, share
+}
+
+// farther says whether it is the radii of groups within them that make a gap, and not their norms.
+func (g *Regression) farther(at *portion, lambda, radii []float64, tol float64) bool {
+	far, near := 0.0, 0.0
+	for k, q := range at.norms {
+		if q < radii[k] {
+			far += lambda[k] * radii[k]
+			near += lambda[k] * q
+		}
+	}
+	return far > innerShare*tol && near <= tol
+}
+
+// detached returns u without its components in the columns of groups within their radii, of which it has none but for rounding, and X'u, where those are
+// zero. Columns that depend on others but for rounding keep what they have.
+func (g *Regression) detached(u, norms, radii []float64) (v, c []float64) {
+	x, v := g.train.X, slices.Clone(u)
+	var basis [][]float64
+	var of []int
+	leaveOut := func(from []float64) {
+		for range 2 {
+			for _, b := range basis {
+				floats.AddScaled(from, -floats.Dot(b, from), b)
+			}
+		}
+	}
+	for k, q := range norms {
+		if !(q < radii[k]) {
+			continue
+		}
+		for _, j := range g.groups.of(k) {
+			column := make([]float64, len(u))
+			x.Axpy(1, j, column)
+			if g.intercept {
+				floats.AddConst(-floats.Sum(column)/float64(len(column)), column)
+			}
+			whole := floats.Norm(column, 2)
+			leaveOut(column)
+			if left := floats.Norm(column, 2); left > dependent*whole {
+				floats.Scale(1/left, column)
+				basis, of = append(basis, column), append(of, j)
+			}
+		}
+	}
+	leaveOut(v)
+	c = make([]float64, x.Columns())
+	x.MulTrans(c, v)
+	for _, j := range of {
+		c[j] = 0
+	}
+	return v, c
+}
+
+// dependent is the part of a column that is rounding where the rest is of others.
+const dependent = 1e-8

@@ -129,11 +129,6 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		r.result.Status, r.result.Nothing = Converged, true
 		return false, nil
 	}
-	if s.PathEnough && r.found != nil && r.found.weighted {
-		r.takeStart()
-		r.result.Status = Converged
-		return false, nil
-	}
 	if p.Radii > 0 {
 		top := slices.Max(r.centre.h[:p.Radii])
 		if top == 0 {

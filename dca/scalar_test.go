@@ -327,17 +327,3 @@ func TestPathScoreAndWorth(t *testing.T) {
 		require.InDelta(t, 3-res.H[0], res.Lambda[0], 1e-4)
 	}
 }
-
-// With PathEnough the result is the best point of the path, 3 - lambda with the least (2 - lambda)^2, and no iteration is done.
-func TestPathEnough(t *testing.T) {
-	s := dca.Settings{Tol: 1e-6, PathStart: true, PathEnough: true, Backend: native(t)}
-	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
-	require.NoError(t, err)
-	require.Equal(t, dca.Converged, res.Status, res.Message)
-	require.True(t, res.Weighted)
-	require.Zero(t, res.Iterations)
-	require.Equal(t, []float64{1}, res.StartWeights)
-	require.Equal(t, []float64{1}, res.Lambda)
-	require.InDelta(t, 2, res.Refit[0][0], 1e-5)
-	require.InDelta(t, 2, res.H[0], 1e-5)
-}

@@ -66,9 +66,6 @@ type Settings struct {
 	// worth taking. Where it says no, the run has converged at the first, or goes no further in the direction of a step. Where a step leads to a
 	// larger value, it is asked about the way back: where that is not worth taking either, the two cannot be told apart.
 	Worth func(from, to [][]float64) bool
-	// PathEnough, with PathStart from Path, ends the run at the point of the path, where one is found: it has converged there, without
-	// iterations, and the result is [Result.Weighted]. It is for those who go on from there in another way.
-	PathEnough bool
 	// Screen, with PathStart from Path, keeps the radii at their lower bounds, next to zero, that vanish at the start: what the common weights of the path
 	// leave out stays out, as their rows have no room above their radii. It is for models with a radius for each coefficient, which would let every coefficient in; see
 	// Program.Anchor too.

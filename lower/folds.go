@@ -110,6 +110,22 @@ func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start 
 	return out, nil
 }
 
+// FoldLosses are the validation losses of the folds at a point, nil for a fit without folds.
+func FoldLosses(pt *Point) []float64 {
+	points, ok := pt.State.([]*Point)
+	if !ok {
+		if s, ok := pt.State.(interface{ FoldLosses() []float64 }); ok {
+			return s.FoldLosses()
+		}
+		return nil
+	}
+	losses := make([]float64, len(points))
+	for t, p := range points {
+		losses[t] = p.Validation
+	}
+	return losses
+}
+
 // DifferentiableOf returns a fit as a [Differentiable], nil where it is none. Folds are one if all of theirs are.
 func DifferentiableOf(p Penalised) Differentiable {
 	f, ok := p.(interface{ mean() *Folds })

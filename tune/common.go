@@ -19,8 +19,7 @@ import (
 // the final fit to all rows has more rows than a fold, for which weights keep their meaning, as losses are means over rows, and radii do not. So
 // VF-iDCA goes on to weights: its multipliers and the weights of its start are scored with the same weights in each fold, a compass
 // search in their logarithms goes on from the better ones, and the best are the selection. A search on all of the weights finds from the
-// start what it finds from the multipliers, so that on large tables, where iterations over all folds take ten times as long, none are done unless they are asked for. What models are tuned by such a
-// search alone is in weightlist.go.
+// start what it finds from the multipliers, so that one or two weights are searched for without iterations, see paths.go, unless these are asked for.
 
 const (
 	// compassMost is the largest number of weights that are searched on: more of them follow the noise of the validation rows.
@@ -32,7 +31,7 @@ const (
 	// compassAlone is the first factor of its steps with one weight alone.
 	compassAlone = 4
 	// compassFloor is the share of the largest weight below which none goes down.
-	compassFloor = 1e-3
+	compassFloor = 1e-5
 	// compassGain is the share of the validation error below which there is nothing left to gain: a fraction of its standard error on any table.
 	compassGain = 1e-4
 )
@@ -42,22 +41,6 @@ func (t *Task) byWeights() bool {
 	cv, ok := t.Model.(CrossValidated)
 	_, able := t.Model.(Reweighter)
 	return ok && able && cv.CrossValidated() && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
-}
-
-// searchedSize is the size of the training part of a fold, rows times features, from which on there are no iterations before the search.
-const searchedSize = 1_000_000
-
-// searched says whether the weights are all searched on, and the table is large, so that the start is enough to begin from.
-func (t *Task) searched() bool {
-	if !t.byWeights() || t.Program.Radii > compassMost || t.asked() {
-		return false
-	}
-	m, ok := t.Model.(Evident)
-	if !ok {
-		return false
-	}
-	rows, features := m.Training()
-	return float64(rows)*float64(features) >= searchedSize
 }
 
 // searchedFirst is the message of a run without iterations, with the reason.
@@ -120,47 +103,60 @@ func (t *Task) everyWeight(ctx context.Context, upper []float64) (*evaluator, er
 	return e, err
 }
 
-// compass is a search along the axes, in the logarithms of the weights.
+// compass is a search along the axes of points, in their logarithms.
 type compass struct {
 	ctx    context.Context
-	at     func(context.Context, []float64) (Trial, error)
-	low    float64 // least value of the largest weight
-	sure   float64 // validation error at which the search ends
-	first  float64 // first factor of the steps, compassFirst for 0
-	gain   float64 // share of the validation error below which there is nothing left to gain, compassGain where it is less
-	listed bool    // weights alone are among those tried
+	at     func(ctx context.Context, lambda []float64) (Trial, error)
+	spread func(point []float64) []float64 // the weights at a point; nil for the point itself
+	first  float64                         // first factor of the steps, compassFirst for 0
+	tiny   func()                          // is told where errors are so small that gaps of fits count
+	scale  float64                         // of errors: below it, gains are shares of it
+	low    float64                         // least value of the largest weight
+	listed bool                            // weights alone are among those tried
 	best   Trial
+	point  []float64 // of the best
 	trials int
 	tried  []tried
 }
 
-// tried are weights and their validation error or score.
+// tried is a point and its validation error or score.
 type tried struct {
-	lambda []float64
-	value  float64
+	point []float64
+	value float64
 }
 
-// try scores weights, of which not all are zero and the largest is not too low, and keeps them if they are the best. After the end of the context, or of the budget, it does nothing.
-func (c *compass) try(lambda []float64) error {
-	if c.ctx.Err() != nil || c.trials == compassTrials || c.best.X != nil && c.best.Errors.Validation < c.sure || !(slices.Max(lambda) > 0) || slices.Max(lambda) < c.low || !math.IsNaN(c.known(lambda)) {
-		return nil
+// try scores a point and keeps it if it is the best. After the end of the context, or of the budget, it does nothing.
+func (c *compass) try(point []float64) error {
+	_, err := c.score(point)
+	return err
+}
+
+// score is try, and returns the trial, nil where there is none: the weights are all zero, were tried before, or cannot be scored.
+func (c *compass) score(point []float64) (*Trial, error) {
+	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(point) > 0) || slices.Max(point) < c.low || !math.IsNaN(c.known(point)) {
+		return nil, nil
 	}
 	c.trials++
-	tr, err := c.at(c.ctx, lower.Positive(lambda))
+	point = lower.Positive(point)
+	lambda := point
+	if c.spread != nil {
+		lambda = c.spread(point)
+	}
+	tr, err := c.at(c.ctx, lambda)
 	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite(tr.Errors.Validation, tr.value()) || !finite(tr.Lambda...) {
-		return err
+		return nil, err
 	}
-	c.tried = append(c.tried, tried{slices.Clone(tr.Lambda), tr.value()})
+	c.tried = append(c.tried, tried{point, tr.value()})
 	if c.best.X == nil || tr.below(&c.best) {
-		c.best = tr
+		c.best, c.point = tr, point
 	}
-	return nil
+	return &tr, nil
 }
 
-// known is the validation error or score of weights that were scored before, up to rounding, and NaN of others.
-func (c *compass) known(lambda []float64) float64 {
+// known is the validation error or score of a point that was scored before, up to rounding, and NaN of others.
+func (c *compass) known(point []float64) float64 {
 	for _, t := range c.tried {
-		if floats.EqualFunc(t.lambda, lambda, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*b }) {
+		if floats.EqualFunc(t.point, point, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*b }) {
 			return t.value
 		}
 	}
@@ -171,14 +167,14 @@ func (c *compass) known(lambda []float64) float64 {
 // was not scored. A weight at its floor has none below.
 func (c *compass) left(step, floor float64) float64 {
 	best, sum := c.best.value(), 0.0
-	for k := range c.best.Lambda {
+	for k := range c.point {
 		value := func(way float64) float64 {
-			next := slices.Clone(c.best.Lambda)
+			next := slices.Clone(c.point)
 			next[k] *= math.Exp(way * step)
 			return c.known(next)
 		}
 		up, down := value(1), value(-1)
-		if c.best.Lambda[k] <= floor && up >= best {
+		if c.point[k] <= 2*floor && (up >= best || c.listed && len(c.point) > 1) {
 			continue
 		}
 		if bend := up + down - 2*best; bend > 0 {
@@ -187,16 +183,16 @@ func (c *compass) left(step, floor float64) float64 {
 			return math.Inf(1)
 		}
 	}
-	return sum / math.Abs(best)
+	return sum / math.Max(math.Abs(best), c.scale)
 }
 
 // alone scores each weight alone, the others at their floor, along its axis: the error may have a minimum near each axis that no step from the others leads to,
 // as that of ridge regression with a weight a hundred times that of the best lasso.
 func (c *compass) alone() error {
-	from, best := slices.Max(c.best.Lambda), c.best
-	for k := range best.Lambda {
+	from, best, point := slices.Max(c.point), c.best, c.point
+	for k := range point {
 		c.best = Trial{}
-		weights := make([]float64, len(best.Lambda))
+		weights := make([]float64, len(point))
 		for j := range weights {
 			weights[j] = compassFloor * from
 		}
@@ -214,9 +210,9 @@ func (c *compass) alone() error {
 			}
 		}
 		if c.best.X == nil || best.value() <= c.best.value() {
-			c.best = best
+			c.best, c.point = best, point
 		}
-		best = c.best
+		best, point = c.best, c.point
 	}
 	return nil
 }
@@ -224,19 +220,23 @@ func (c *compass) alone() error {
 // search begins at the best weights, or at a better one alone, and goes along one axis after the other, up or down, in steps that double while they lead
 // down and shrink where none does, until there is nothing left to gain.
 func (c *compass) search() error {
-	if len(c.best.Lambda) > 1 && slices.Max(c.best.Lambda) > 0 && !c.listed {
+	if len(c.point) > 1 && slices.Max(c.point) > 0 && !c.listed {
 		if err := c.alone(); err != nil {
 			return err
 		}
 	}
-	floor := compassFloor * slices.Max(c.best.Lambda)
+	floor := compassFloor * slices.Max(c.point)
 	if !(floor > 0) {
 		return nil
 	}
+	idle := 0
 	for step := math.Log(cmp.Or(c.first, compassFirst)); step > math.Log(compassLast); step /= 2 {
 		for moved := true; moved; {
 			moved = false
-			for k := range c.best.Lambda {
+			for k := range c.point {
+				if c.listed && len(c.point) > 1 && c.point[k] <= 2*floor { // of no weight beside the other
+					continue
+				}
 				for _, way := range []float64{1, -1} {
 					gained, err := c.along(k, way*step, floor)
 					if err != nil {
@@ -249,7 +249,9 @@ func (c *compass) search() error {
 				}
 			}
 		}
-		if c.left(step, floor) < math.Max(c.gain, compassGain) {
+		if c.left(step, floor) >= compassGain {
+			idle = 0
+		} else if idle++; idle == 2 { // at one step, a curve with small waves may hide them
 			return nil
 		}
 	}
@@ -261,9 +263,9 @@ func (c *compass) along(k int, step, floor float64) (bool, error) {
 	gained := false
 	for {
 		before := c.best.value()
-		next := slices.Clone(c.best.Lambda)
+		next := slices.Clone(c.point)
 		next[k] = math.Max(next[k]*math.Exp(step), floor)
-		if next[k] <= c.best.Lambda[k] && step > 0 || next[k] >= c.best.Lambda[k] && step < 0 {
+		if next[k] <= c.point[k] && step > 0 || next[k] >= c.point[k] && step < 0 {
 			return gained, nil
 		}
 		if err := c.try(next); err != nil {

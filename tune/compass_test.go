@@ -61,30 +61,33 @@ func TestCompassAlone(t *testing.T) {
 	}
 }
 
-// A list goes on where errors are flat, or rise, before they fall, within the range in common, and below it ends with the first point that is no better; where they have fallen and
-// are far above the least again it ends at once.
-func TestListGoesOn(t *testing.T) {
-	run := func(common float64, errors map[float64]float64) compass {
-		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (Trial, error) {
-			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: errors[l[0]]}}, nil
+// A path ends where the errors of the folds have risen by more than chance, or no longer fall, and goes on where they differ by chance or rise for a while.
+func TestPathEnds(t *testing.T) {
+	const points = 200
+	run := func(fold func(k, t int) float64) int {
+		c := compass{ctx: context.Background(), tiny: func() {}, at: func(_ context.Context, l []float64) (Trial, error) {
+			k := int(math.Round(math.Log(l[0]) / math.Log(pathStep)))
+			folds, mean := make([]float64, 10), 0.0
+			for t := range folds {
+				folds[t] = fold(k, t)
+				mean += folds[t] / 10
+			}
+			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: mean}, folds: folds}, nil
 		}}
-		list := weightList{rise: 1, gain: 1e-3, common: common}
-		for _, l := range []float64{1, 0.1, 1e-2, 1e-3, 1e-4, 1e-5} {
-			list.points = append(list.points, []float64{l})
+		var list [][]float64
+		for k := range points {
+			list = append(list, []float64{math.Pow(pathStep, float64(k))})
 		}
-		require.NoError(t, c.through(&list))
-		return c
+		require.NoError(t, c.descend(list, &paths{lines: [][][]float64{list}, ends: true}))
+		return len(c.tried)
 	}
-	late := map[float64]float64{1: 0.69, 0.1: 0.69, 1e-2: 0.72, 1e-3: 0.3, 1e-4: 0.4, 1e-5: 0.1}
-	c := run(1e-3, late)
-	require.Equal(t, 0.3, c.best.Errors.Validation)
-	require.Len(t, c.tried, 5)
-	c = run(0, late)
-	require.Equal(t, 0.69, c.best.Errors.Validation)
-	require.Len(t, c.tried, 2)
-	for again, tried := range map[float64]int{0.4: 4, 0.5: 3} {
-		c = run(1e-3, map[float64]float64{1: 0.69, 0.1: 0.4, 1e-2: again, 1e-3: 0.6, 1e-4: 0.7, 1e-5: 0.1})
-		require.Equal(t, 0.4, c.best.Errors.Validation)
-		require.Len(t, c.tried, tried)
-	}
+	valley := func(k int) float64 { return 1 + 1e-2*math.Pow(float64(k-20), 2) }
+	require.Equal(t, 23, run(func(k, _ int) float64 { return valley(k) }), "two points above the least in all folds")
+	chance := func(k, t int) float64 { return valley(k) + math.Sin(float64(k*(t+1))) }
+	require.Less(t, run(chance), points/2)
+	require.Equal(t, points, run(func(k, _ int) float64 { return math.Exp(-float64(k) / 40) }), "it falls all the way")
+	require.Less(t, run(func(k, _ int) float64 { return 1 + math.Exp(-float64(k)/4) }), 50, "it falls no more")
+	require.Greater(t, run(func(k, t int) float64 {
+		return 1 - math.Max(0, float64(k-6)/100) + math.Cos(math.Pi*float64(k+t))/50
+	}), 80, "it falls late")
 }

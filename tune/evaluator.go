@@ -24,7 +24,7 @@ type evaluator struct {
 
 func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 	e := &evaluator{task: t, space: s}
-	fit, err := t.quick(func() (lower.Penalised, error) { return t.penalised(ctx) })
+	fit, err := t.quick(func() (lower.Penalised, error) { return t.searching(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,27 @@ func (t *Task) penalised(ctx context.Context) (lower.Penalised, error) {
 		able.Prepare()
 	}
 	return t.fit, nil
+}
+
+// searching returns the fit of all folds together, made once and shared by all evaluators, or where there is none that of penalised.
+func (t *Task) searching(ctx context.Context) (lower.Penalised, error) {
+	m, ok := t.Model.(Together)
+	if !ok || !t.byWeights() {
+		return t.penalised(ctx)
+	}
+	if t.together == nil {
+		fit, err := m.Together(ctx)
+		if ctx.Err() != nil || ended(err) {
+			return nil, errStopped
+		}
+		if err != nil {
+			return nil, err
+		}
+		if t.together = fit; fit == nil {
+			return t.penalised(ctx)
+		}
+	}
+	return t.together, nil
 }
 
 // fitOf returns the fit of a [Penalised] model, nil for all others. The error is errStopped where the context ends before it is made.
@@ -154,7 +175,7 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 		_, compact := e.fit.Fit().(lower.Compact) // whose points are not mixed with those of conic programs
 		return ctx.Err() != nil || compact || e.alone, err
 	}
-	tr.X, tr.Gap = pt.X, known(pt.Gap)
+	tr.X, tr.Gap, tr.folds = pt.X, known(pt.Gap), lower.FoldLosses(pt)
 	return true, nil
 }
 

@@ -130,6 +130,9 @@ func upperRange(p *dca.Program, j int) (low, high float64, err error) {
 	return low, high, nil
 }
 
+// The ranges of a [Separable] model go on down to farLeast of the largest weight while its error, solved for to farGap, falls by farGain a decade.
+const farLeast, farGain, farGap = 1e-8, 1e-3, 1e-4
+
 // farther moves the lower ends of the ranges of a [Separable] model's weights down by folds, by a decade after the other as long as the validation error falls at the ends by the share that VF-iDCA goes on for: its
 // searches end where its lists would.
 func (t *Task) farther(ctx context.Context, low, high []float64) error {
@@ -143,7 +146,7 @@ func (t *Task) farther(ctx context.Context, low, high []float64) error {
 	defer e.close()
 	e.gap = farGap
 	least, share := math.Inf(1), 1.0
-	for ctx.Err() == nil && least >= t.sure() && share*slices.Max(low) > farLeast*slices.Max(high) {
+	for ctx.Err() == nil && least > 0 && share*slices.Max(low) > farLeast*slices.Max(high) {
 		tr, err := e.at(ctx, scaled(low, share))
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	if err := t.curve(limits.search, out); err != nil {
 		return nil, err
 	}
-	t.fit = nil // the final training makes one of more rows
+	t.fit, t.together = nil, nil // the final training makes one of more rows
 	if err := out.retrain(t, limits); err != nil {
 		return nil, err
 	}

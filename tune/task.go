@@ -35,6 +35,7 @@ type Task struct {
 	trace     []Event
 	stats     dca.Stats
 	fit       lower.Penalised // see penalised
+	together  lower.Penalised // see searching
 }
 
 // Selection is a choice of hyperparameters with its lower-level solution.
@@ -67,7 +68,8 @@ type Trial struct {
 	Errors  *Errors
 	Elapsed time.Duration
 
-	score *float64 // of a [Scored] model
+	score *float64  // of a [Scored] model
+	folds []float64 // validation losses of the folds, nil where they are not known
 }
 
 // newTask prepares a task. The clock has begun at begun.
@@ -184,6 +186,9 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 
 // penalties are the P_i(x) of a trial, by its fit where that has them all: conic programs copy large tables.
 func (t *Task) penalties(at Trial) ([]float64, error) {
+	if f, ok := t.together.(interface{ Penalties(x [][]float64) []float64 }); ok {
+		return f.Penalties(at.X), nil
+	}
 	if fits := lower.BilevelsOf(t.fit); t.fit != nil && len(fits) == 1 {
 		f := fits[0]
 		if _, compact := f.(lower.Compact); compact || len(t.Program.H0) == t.Program.Radii && f.Dim() == t.Program.Radii {

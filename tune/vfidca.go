@@ -37,8 +37,11 @@ func (v vfidca) Check(t *Task) error {
 
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
-	if list := t.list(); list != nil {
-		return t.searchWeights(ctx, list)
+	if p, err := t.paths(ctx); p != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return t.searchPaths(ctx, p)
 	}
 	p, s := t.Program, t.Config.settings(t.Model)
 	caution := t.caution()
@@ -90,7 +93,6 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	plain, rows := s, t.evidence()
 	rows.weigh(&s, &p, caution != nil)
-	s.PathEnough = t.searched()
 	v.watch(t, &s)
 	r, err := dca.Solve(ctx, p, s)
 	if err != nil {
@@ -111,9 +113,6 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 		}
 	}
 	rows.conclude(out, r)
-	if s.PathEnough && r.Weighted && out.Status == dca.Converged {
-		out.say(fmt.Sprintf(searchedFirst, "as the table is large"))
-	}
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err
 	}

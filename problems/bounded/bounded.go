@@ -62,7 +62,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bounded: %w", err)
 	}
-	spec.Fit = fit
+	spec.Fit, spec.Weights = fit, data.SharedWeights(0, 1)
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 

@@ -191,16 +191,6 @@ func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Fo
 // [tune.CrossValidated]: https://pkg.go.dev/github.com/conetune/conetune/tune#CrossValidated
 func (m *Model) CrossValidated() bool { return len(m.parts) > 1 }
 
-// Searched says that the error of folds is not convex, see [tune.Searched].
-//
-// [tune.Searched]: https://pkg.go.dev/github.com/conetune/conetune/tune#Searched
-func (m *Model) Searched() string {
-	if !m.CrossValidated() {
-		return ""
-	}
-	return "as the deviances of folds are no convex functions"
-}
-
 // Penalised is the fast fit of the lower level, see [tune.Penalised].
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised

@@ -23,7 +23,6 @@ var (
 	_ tune.CrossValidated = (*cox.Model)(nil)
 	_ tune.Measured       = (*cox.Model)(nil)
 	_ tune.Tester         = (*cox.Model)(nil)
-	_ tune.Searched       = (*cox.Model)(nil)
 	_ tune.PathTrainer    = (*cox.Model)(nil)
 )
 

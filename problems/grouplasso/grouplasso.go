@@ -22,6 +22,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -62,13 +63,19 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 		return nil, fmt.Errorf("grouplasso: %w", err)
 	}
 	paper, standard := sgl.Settings(data)
-	return &Model{groups: g, Model: regression.NewModel(data, regression.Spec{
+	spec := regression.Spec{
 		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: sgl.StopFolds, Caution: sgl.Caution(standard),
 		Fit: fit(g, p),
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
 		},
-	})}, nil
+	}
+	if spec.Fit != nil {
+		spec.Units = g.Members
+		spec.Weights = func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} }
+		spec.Kinds, spec.Factors = make([]int, g.Len()), g.Factors()
+	}
+	return &Model{groups: g, Model: regression.NewModel(data, spec)}, nil
 }
 
 // fit is the fast fit of the p features where no groups overlap.

@@ -11,6 +11,7 @@ package groups
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -25,6 +26,15 @@ type Groups struct {
 
 // Len returns the number M of groups.
 func (g *Groups) Len() int { return len(g.Members) }
+
+// Factors are the roots of the numbers of features of the groups, by which norms of noise are alike (Yuan, Lin 2006).
+func (g *Groups) Factors() []float64 {
+	list := make([]float64, g.Len())
+	for k, members := range g.Members {
+		list[k] = math.Sqrt(float64(len(members)))
+	}
+	return list
+}
 
 // Equal divides p features into m consecutive groups of the same size.
 func Equal(p, m int) (*Groups, error) {

@@ -26,6 +26,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -76,6 +77,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("huber: %w", err)
 	}
+	spec.Weights, spec.Loss = data.SharedWeights(0, 1), func(sd float64) glm.Loss { return glm.Huber{Threshold: d / sd} }
 	return &Model{regression.NewModel(data, spec), d}, nil
 }
 

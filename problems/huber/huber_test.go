@@ -144,7 +144,7 @@ func TestWarmStartThatStalls(t *testing.T) {
 	require.NoError(t, err)
 	m, err := huber.New(cv, huber.Options{Standardize: true, Intercept: true})
 	require.NoError(t, err)
-	r, err := tune.Run(t.Context(), m, tune.Config{})
+	r, err := tune.Run(t.Context(), m, tune.Config{StopFolds: 1})
 	require.NoError(t, err)
 	require.Equal(t, dca.Converged, r.Status)
 	require.Empty(t, r.Message)

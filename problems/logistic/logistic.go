@@ -27,6 +27,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -76,7 +77,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	spec.Labels = labels[:]
-	spec.Fit = fit
+	spec.Fit, spec.Weights, spec.Loss = fit, data.SharedWeights(0, 1), func(float64) glm.Loss { return glm.Logistic{} }
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 

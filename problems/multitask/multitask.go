@@ -36,6 +36,9 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -70,6 +73,7 @@ type Model struct {
 	r0                []float64
 	features, targets []string
 	path              [][]float64
+	left              [][]int // rows that each fold leaves out of all, nil where these are not all that it does not train on
 }
 
 // part are the rows of a split or of one fold.
@@ -107,6 +111,7 @@ func NewFolds(d *Data, folds []dataset.Fold, test *Data, o Options) (*Model, err
 	}
 	m.units = newUnits(d, o)
 	m.all = m.units.apply(d)
+	whole := true
 	for t, f := range folds {
 		all, user := m.all, d
 		if o.Gaps != nil {
@@ -115,6 +120,12 @@ func NewFolds(d *Data, folds []dataset.Fold, test *Data, o Options) (*Model, err
 			all = m.units.apply(user)
 		}
 		m.parts = append(m.parts, part{all.rows(f.Train), all.rows(f.Val), user.rows(f.Val)})
+		if whole = whole && o.Gaps == nil && len(f.Train)+len(f.Val) == n; whole {
+			m.left = append(m.left, f.Val)
+		}
+	}
+	if !whole {
+		m.left = nil
 	}
 	if err := m.prepare(o); err != nil {
 		return nil, err
@@ -295,6 +306,60 @@ func (m *Model) residuals(d *Data, b convex.Affine) convex.Affine {
 }
 
 func mean(r convex.Affine) convex.Convex { return convex.SumSquares(r).Scale(0.5 / float64(r.Len())) }
+
+// weights are those of the two penalties.
+func (m *Model) weights(lambda []float64) *glm.Weights {
+	return &glm.Weights{Norm: slices.Repeat(lambda[:1], m.p), L2: slices.Repeat(lambda[1:2], m.p)}
+}
+
+// table are rows in the unit of the model, with folds that leave some of them out.
+func (m *Model) table(d *Data, left ...[]int) *glm.Table {
+	t := &glm.Table{X: d.X, Folds: left}
+	for k := range m.q {
+		t.Y = append(t.Y, mat.Col(nil, k, d.Y))
+	}
+	return t
+}
+
+// Together is the fit of all folds together, nil for a split, see [tune.Together].
+//
+// [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
+func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
+	n, _ := m.all.X.Dims()
+	if m.left == nil || !glm.Fits(n, m.p, len(m.left)) {
+		return nil, nil
+	}
+	fit, err := fits.NewTogether(ctx, m.table(m.all, m.left...), len(m.r0), m.weights)
+	if err != nil {
+		return nil, err
+	}
+	return fit, nil
+}
+
+// Penalised implements [tune.Penalised]: there is none for single parts.
+//
+// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
+func (m *Model) Penalised() (lower.Penalised, error) { return nil, nil }
+
+// RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
+func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
+	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Build: m.level(m.all, m.parts[0].val, 1)}
+	if backend == nil || backend.Name() == backends.Default {
+		fit, err := fits.NewTogether(ctx, m.table(m.all, nil), len(m.r0), m.weights)
+		if err != nil {
+			return problems.Fit{}, nil, err
+		}
+		p.Fit = lower.NewChain(fit, fitGap)
+	}
+	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, m.Fit)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	return fit, m.TestError(fit), nil
+}
+
+// fitGap is the relative gap of final fits.
+const fitGap = 1e-9
 
 // Evaluate scores B by half the mean squared error over rows and targets, in the user's units; with folds by the mean of theirs, and
 // without a test error, as none of their fits is the predictor.

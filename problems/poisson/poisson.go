@@ -26,6 +26,7 @@ import (
 	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -83,7 +84,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("poisson: %w", err)
 	}
 	spec.LogLink = true
-	spec.Fit = fit
+	spec.Fit, spec.Weights, spec.Loss = fit, data.SharedWeights(0, 1), func(float64) glm.Loss { return glm.Poisson{} }
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 

@@ -150,12 +150,19 @@ func (d *Data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 	n, p := table.Dims()
 	_, squares := d.loss.(Squares)
 	switch {
-	case squares && fits.Reducible(n, p) && table.Weights == nil: // a few rows are made of them, for which they are passed through twice
+	case squares && fits.Reducible(n, p) && table.Weights == nil, // a few rows are made of them, for which they are passed through twice
+		rows != table && d.folded(): // which are solved together
 		return d.transform.Later(rows)
 	case n*p < columnEntries || table.Weights != nil:
 		return d.transform.Apply(rows)
 	}
 	return d.transform.Columns(rows)
+}
+
+// folded says that the rows of the parts are those of folds of a table without gaps of their own.
+func (d *Data) folded() bool {
+	cv, ok := d.user.(*dataset.CrossValidation)
+	return ok && cv.Gaps == nil && d.options.Multipliers == nil
 }
 
 // Features returns the names of the p features.

@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -40,6 +42,15 @@ type Spec struct {
 	StopFolds int
 	// Fit makes the fast fit to training rows, with the loss on validation rows, both in the unit of the model; nil where there is none.
 	Fit Fit
+	// Weights are those of the penalties at hyperparameters, and Units the features that a norm has together, nil for each alone: see [Model.Together].
+	// Nil where package glm does not know the penalties.
+	Weights func(lambda []float64) *glm.Weights
+	Units   [][]int
+	// Loss is that of package glm, of targets divided by sd; nil for squares.
+	Loss func(sd float64) glm.Loss
+	// Kinds and Factors are those of [Model.Balance].
+	Kinds   []int
+	Factors []float64
 	// Labels are nil for a regression, the two labels of a classifier, see [problems.Fit].
 	Labels []float64
 	// LogLink says that predictions are exponentials, see [problems.Fit].
@@ -162,6 +173,52 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 		return m.spec.Fit(m.data.fitRows(p.train), m.data.fitRows(p.val), m.data.options.Intercept)
 	})
 }
+
+// Together is the fit of all folds of a dense table together, nil where there is none: for losses that are squares, and folds that leave rows out of the same table. See [tune.Together].
+//
+// [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
+func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
+	d := m.data
+	cv, ok := d.user.(*dataset.CrossValidation)
+	if _, squares := d.loss.(Squares); !ok || !squares && m.spec.Loss == nil || m.spec.Weights == nil || cv.Gaps != nil || d.options.Multipliers != nil {
+		return nil, nil
+	}
+	n, p := cv.Data.Dims()
+	if !cv.Data.Sparse() && !glm.Fits(n, p, len(cv.Folds)) {
+		return nil, nil
+	}
+	t := new(glm.Table)
+	for _, f := range cv.Folds {
+		if len(f.Train)+len(f.Val) != n {
+			return nil, nil
+		}
+		t.Folds = append(t.Folds, f.Val)
+	}
+	if err := problems.Prepare(ctx, n*p); err != nil {
+		return nil, err
+	}
+	return m.together(ctx, t, d.inUnits(cv.Data))
+}
+
+// together is the fit of rows in the unit of the model with folds of a table, without the interface of none.
+func (m *Model) together(ctx context.Context, t *glm.Table, rows *dataset.Data) (lower.Penalised, error) {
+	d := m.data
+	t.X, t.Y, t.Weights, t.Offset = rows.X, [][]float64{rows.Y}, rows.Weights, rows.Offset
+	t.Intercept, t.Units, t.Lower, t.Upper = d.options.Intercept, m.spec.Units, d.terms.Lower, d.terms.Upper
+	if m.spec.Loss != nil {
+		t.Loss = m.spec.Loss(d.sd)
+	}
+	fit, err := fits.NewTogether(ctx, t, len(m.spec.R0), m.spec.Weights)
+	if err != nil {
+		return nil, err
+	}
+	return fit, nil
+}
+
+// Balance is the kind and the factor of each weight, see [tune.Balanced].
+//
+// [tune.Balanced]: https://pkg.go.dev/github.com/conetune/conetune/tune#Balanced
+func (m *Model) Balance() (kinds []int, factors []float64) { return m.spec.Kinds, m.spec.Factors }
 
 // fitRows are rows for a fit.
 func (d *Data) fitRows(rows *dataset.Data) fits.Rows {

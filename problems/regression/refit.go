@@ -7,6 +7,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -67,6 +68,9 @@ func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap fl
 		return all, p, nil
 	}
 	fit, err := all.Penalised()
+	if fit == nil && err == nil && m.spec.Loss != nil { // of models whose parts have none
+		fit, err = all.together(ctx, &glm.Table{Folds: [][]int{nil}}, data.parts[0].fit)
+	}
 	if fit != nil {
 		p.Fit = lower.NewChain(fit, gap)
 	}

@@ -5,11 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/sparse"
 )
 
@@ -141,6 +143,28 @@ func (d *Data) measured(fit Fit) (*Data, error) {
 	out := *d
 	out.top = &top
 	return &out, nil
+}
+
+// SharedWeights are the weights of |b|_1 and 1/2 |b|^2, by the factors, where these are the hyperparameters of those numbers, -1 for none.
+func (d *Data) SharedWeights(first, second int) func(lambda []float64) *glm.Weights {
+	_, p := d.Dims()
+	of := func(v float64) []float64 {
+		out := slices.Repeat([]float64{v}, p)
+		if f := d.terms.Factors; f != nil {
+			floats.Mul(out, f)
+		}
+		return out
+	}
+	return func(lambda []float64) *glm.Weights {
+		w := &glm.Weights{Norm: make([]float64, p)}
+		if first >= 0 {
+			w.Norm = of(lambda[first])
+		}
+		if second >= 0 {
+			w.L2 = of(lambda[second])
+		}
+		return w
+	}
 }
 
 // Norm1 is |b|_1, weighted by the factors.

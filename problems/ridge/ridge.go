@@ -54,7 +54,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	spec.Fit = fit
+	spec.Fit, spec.Weights = fit, data.SharedWeights(-1, 0)
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 

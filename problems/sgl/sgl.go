@@ -25,6 +25,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -74,6 +75,10 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 				convex.GroupNorms(b, g.Members).MinusAffine(r.Slice(0, g.Len())),
 				convex.Norm1(b).MinusAffine(r.At(g.Len())),
 			}
+		},
+		Kinds: append(make([]int, g.Len()), 1), Factors: append(g.Factors(), 1), Units: g.Members,
+		Weights: func(lambda []float64) *glm.Weights {
+			return &glm.Weights{Norm: lambda[:g.Len()], L1: slices.Repeat(lambda[g.Len():], p)}
 		},
 		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
 			return fits.NewSparseGroupLasso(train, val, g.Members, intercept)

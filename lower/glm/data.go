@@ -1,0 +1,235 @@
+package glm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower/design"
+)
+
+// Table is what the folds of a cross-validation are made of.
+type Table struct {
+	// X are the n x p features, dense, and Y the q targets, of n values each.
+	X mat.Matrix
+	Y [][]float64
+	// Weights are those of the rows, all positive, nil for equal ones.
+	Weights []float64
+	// Intercept says that there is a free constant for each target.
+	Intercept bool
+	// Folds are the validation rows of each fold, which all others train.
+	Folds [][]int
+	// Units are the lists of features that are used together, each feature in one of them; nil for each feature alone.
+	Units [][]int
+	// Lower and Upper bound the coefficients of features that are alone in their unit, of one target; nil for no bounds.
+	Lower, Upper []float64
+	// Loss is nil for squares. Others are of one target, with an Offset of each row's prediction, nil for none.
+	Loss   Loss
+	Offset []float64
+	// Threads bounds how many folds are solved at once.
+	Threads int
+}
+
+// Weights are those of the penalties.
+type Weights struct {
+	// Norm are those of the units' norms.
+	Norm []float64
+	// L1 and L2 are those of the features' absolute values and half squares; nil for none.
+	L1, L2 []float64
+}
+
+// Data is a table made ready. It is for one goroutine at a time.
+type Data struct {
+	x          mat.Matrix
+	y          [][]float64
+	weights    []float64
+	n, p, q    int
+	intercept  bool
+	units      [][]int
+	unitOf     []int
+	lower      []float64
+	upper      []float64
+	center     []float64 // of the columns, so that products keep their digits
+	targets    []float64 // means that were subtracted from the targets
+	threads    int
+	folds      [][]int  // rows that each leaves out
+	train      [][]bool // rows that each has
+	parts      []*part
+	products   products
+	curved     *curved // nil for squares
+	untargeted bool    // of a loss that is none: without targets
+	columns    func() *design.Matrix
+}
+
+// products are what the folds' fits are made of.
+type products interface {
+	// at is the gradient of the loss of coefficient (j, k), less its sign, at the coefficients of a fold.
+	at(f *fold, j, k int) float64
+	// move changes what at is made of as a step of the coefficients of feature j does.
+	move(f *fold, j int, step []float64)
+	// diagonal is the curvature of feature j.
+	diagonal(f *fold, j int) float64
+	// system sets h, of leading dimension n q and zero, to the products of n features: its lower triangle, of one target for all.
+	system(f *fold, features []int, h []float64)
+	// begin makes what at is made of from the coefficients.
+	begin(f *fold)
+	// gradients fills in those of all features for some folds.
+	gradients(ctx context.Context, folds []*fold)
+	// validation is the mean loss on the validation rows of a fold.
+	validation(f *fold) float64
+}
+
+// mostProducts bounds the entries of the folds' matrices of products of all features, mostEntries those of a dense table that is worked with by columns.
+const mostProducts, mostEntries = 1 << 25, 1 << 27
+
+// Fits says whether a dense n x p table in so many folds is of a size for which there is memory.
+func Fits(n, p, folds int) bool {
+	return byProducts(n, p, folds) || float64(n)*float64(p) <= mostEntries
+}
+
+// byProducts says whether products of all features are worth their memory.
+func byProducts(n, p, folds int) bool {
+	return p <= n && float64(p)*float64(p)*float64(folds+1) <= mostProducts
+}
+
+// New makes a table ready. It keeps a reference to the features, which must not change.
+func New(ctx context.Context, t *Table) (*Data, error) {
+	n, p := t.X.Dims()
+	d := &Data{x: t.X, weights: t.Weights, n: n, p: p, q: len(t.Y), intercept: t.Intercept, units: t.Units, lower: t.Lower, upper: t.Upper, threads: max(1, t.Threads)}
+	if d.q == 0 || n == 0 || p == 0 || len(t.Folds) == 0 {
+		return nil, fmt.Errorf("glm: %d rows of %d features and %d targets in %d folds, expected one at least of each", n, p, d.q, len(t.Folds))
+	}
+	if d.units == nil {
+		d.units = make([][]int, p)
+		for j := range p {
+			d.units[j] = []int{j}
+		}
+	}
+	d.unitOf = make([]int, p)
+	for u, list := range d.units {
+		for _, j := range list {
+			d.unitOf[j] = u
+		}
+	}
+	d.columns = sync.OnceValue(func() *design.Matrix { return design.New(d.x) })
+	d.folds, d.train = t.Folds, make([][]bool, len(t.Folds))
+	for k, left := range t.Folds {
+		d.train[k] = slices.Repeat([]bool{true}, n)
+		for _, i := range left {
+			d.train[k][i] = false
+		}
+	}
+	for _, y := range t.Y {
+		if len(y) != n {
+			return nil, fmt.Errorf("glm: %d values of a target for %d rows", len(y), n)
+		}
+		mean := 0.0
+		if t.Intercept && t.Loss == nil {
+			mean = floats.Sum(y) / float64(n)
+		}
+		y = slices.Clone(y)
+		floats.AddConst(-mean, y)
+		d.y, d.targets = append(d.y, y), append(d.targets, mean)
+	}
+	if t.Loss != nil {
+		if d.q > 1 {
+			return nil, fmt.Errorf("glm: %d targets of a loss of one", d.q)
+		}
+		d.curved = &curved{loss: t.Loss, offset: t.Offset}
+		return d, nil
+	}
+	d.prepare(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for _, part := range d.parts {
+		if !(part.weight > 0) || !finite(part.c) || math.IsInf(part.yy, 0) || math.IsNaN(part.yy) {
+			return nil, fmt.Errorf("glm: sums over the rows are not finite")
+		}
+	}
+	return d, nil
+}
+
+// prepare makes the products and moments of the folds.
+func (d *Data) prepare(ctx context.Context) {
+	d.center = make([]float64, d.p)
+	if byProducts(d.n, d.p, len(d.folds)) && (!Sparse(d.x) || float64(d.n)*float64(d.p)*float64(d.p) <= sparseWork) {
+		if d.intercept {
+			d.center = d.someMeans()
+		}
+		d.products = newGram(ctx, d)
+	} else {
+		d.products = newRows(ctx, d)
+	}
+}
+
+// sparseWork is the number of multiplications up to which sparse rows are taken as dense ones for products of all their features.
+const sparseWork = 1e9
+
+// Sparse says that a matrix stores its nonzeros alone.
+func Sparse(x mat.Matrix) bool {
+	switch x.(type) {
+	case *sparse.CSR, *sparse.CSC:
+		return true
+	}
+	return false
+}
+
+func finite(list []float64) bool {
+	return !slices.ContainsFunc(list, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}
+
+// someMeans are the means of the columns over the first rows: products about them keep their digits.
+func (d *Data) someMeans() []float64 {
+	const enough = 1024
+	sum, row := make([]float64, d.p), make([]float64, d.p)
+	rows := min(enough, d.n)
+	for i := range rows {
+		d.row(row, i)
+		floats.AddScaled(sum, 1/float64(rows), row)
+	}
+	return sum
+}
+
+// Penalty is that of coefficients B.
+func (d *Data) Penalty(w *Weights, b []float64) float64 {
+	sum := 0.0
+	for u, members := range d.units {
+		size := 0.0
+		for _, j := range members {
+			for _, v := range b[j*d.q : (j+1)*d.q] {
+				sum += w.second(j)*v*v/2 + w.absolute(j)*math.Abs(v)
+				size += v * v
+			}
+		}
+		sum += w.Norm[u] * math.Sqrt(size)
+	}
+	return sum
+}
+
+// Dims are the numbers of features and targets.
+func (d *Data) Dims() (p, q int) { return d.p, d.q }
+
+// GradientNorms are, for each unit, the largest over the folds of the norm of the gradient of the loss without coefficients: the weight of its norm
+// from which on it is zero where all others are.
+func (d *Data) GradientNorms(ctx context.Context) []float64 {
+	most := make([]float64, len(d.units))
+	for _, f := range d.Path(ctx).folds {
+		for u, list := range d.units {
+			sum := 0.0
+			for _, j := range list {
+				for k := range d.q {
+					sum += f.gradient[j*d.q+k] * f.gradient[j*d.q+k]
+				}
+			}
+			most[u] = max(most[u], math.Sqrt(sum))
+		}
+	}
+	return most
+}

@@ -1,0 +1,351 @@
+package glm
+
+import (
+	"context"
+	"math"
+)
+
+// fold is the fit of one fold, each solve from the one before. Vectors have q entries for each feature.
+type fold struct {
+	d        *Data
+	number   int
+	index    int // of the fold in its products
+	part     *part
+	b        []float64
+	gradient []float64 // of the loss, less its sign; of features outside the working set as it was after the last round
+	products products
+	noise    float64  // norm of a gradient that is rounding
+	point    *point   // of a loss that is not of squares
+	residue  *residue // of rows
+	local    *local   // of gram
+	last     *Weights // at which it was solved, nil for none
+	working  []int    // units
+	inWork   []bool
+	gap      float64
+	solved   bool
+	curve    []float64 // of units of several features: a bound of the largest eigenvalue of their products, 0 for not known
+	step     []float64
+}
+
+func (d *Data) newFold(t int) *fold {
+	f := &fold{
+		d: d, number: t, index: t, b: make([]float64, d.p*d.q), gradient: make([]float64, d.p*d.q), inWork: make([]bool, len(d.units)),
+		curve: make([]float64, len(d.units)), step: make([]float64, d.q), products: d.products,
+	}
+	if d.curved != nil {
+		d.start(f)
+		return f
+	}
+	f.part = d.parts[t]
+	f.noise = 1e-14 * math.Sqrt(f.part.yy)
+	copy(f.gradient, f.part.c)
+	return f
+}
+
+// support are the features whose coefficients are not zero.
+func (f *fold) support() (list []int) {
+	for _, u := range f.working {
+		for _, j := range f.d.units[u] {
+			if f.used(j) {
+				list = append(list, j)
+			}
+		}
+	}
+	return list
+}
+
+func (f *fold) used(j int) bool {
+	a := j * f.d.q
+	for _, v := range f.b[a : a+f.d.q] {
+		if v != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// intercepts are those about the columns less center and the targets less their means.
+func (f *fold) intercepts() []float64 {
+	q := f.d.q
+	out := append([]float64(nil), f.part.target...)
+	for _, j := range f.support() {
+		for k := range out {
+			out[k] -= f.part.mean[j] * f.b[j*q+k]
+		}
+	}
+	return out
+}
+
+// move changes the coefficients of feature j by step.
+func (f *fold) move(j int, step []float64) {
+	for k, s := range step {
+		f.b[j*f.d.q+k] += s
+	}
+	f.products.move(f, j, step)
+}
+
+func nonzero(list []float64) bool {
+	for _, v := range list {
+		if v != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// penalty is the weight of the half square of feature j, and of its absolute values.
+func (w *Weights) second(j int) float64 {
+	if w.L2 == nil {
+		return 0
+	}
+	return w.L2[j]
+}
+
+func (w *Weights) absolute(j int) float64 {
+	if w.L1 == nil {
+		return 0
+	}
+	return w.L1[j]
+}
+
+func soft(v, by float64) float64 {
+	if v > by {
+		return v - by
+	}
+	if v < -by {
+		return v + by
+	}
+	return 0
+}
+
+// excess is the norm of the gradient of unit u, less scale times the half squares' part, beyond what the absolute values of its coefficients hold back.
+func (f *fold) excess(u int, w *Weights, factor float64) float64 {
+	members, q := f.d.units[u], f.d.q
+	if len(members) == 1 && q == 1 {
+		j := members[0]
+		g := f.gradient[j]
+		if b := f.b[j]; b != 0 {
+			g -= w.second(j) * b
+		}
+		return max(factor*math.Abs(g)-w.absolute(j), 0)
+	}
+	sum := 0.0
+	for _, j := range members {
+		by := w.absolute(j)
+		for k := range q {
+			v := soft(factor*(f.gradient[j*q+k]-w.second(j)*f.b[j*q+k]), by)
+			sum += v * v
+		}
+	}
+	return math.Sqrt(sum)
+}
+
+// propose makes the working set of a solve: what is in use, and what the sequential strong rule does not rule out.
+func (f *fold) propose(w *Weights) (join []int) {
+	reach := 1.0 // least factor of the weights at which the gradient at zero leaves nothing
+	if f.last == nil {
+		for u := range f.d.units {
+			if e := f.excess(u, w, 1); e > reach*w.Norm[u] && w.Norm[u] > 0 {
+				reach = e / w.Norm[u]
+			}
+		}
+	}
+	for u := range f.d.units {
+		now := w.Norm[u]
+		before := now * reach
+		if f.last != nil {
+			before = f.last.Norm[u]
+		}
+		least := 2*now - before
+		if least < now/2 { // too far for the rule
+			least = now
+		}
+		if !f.inWork[u] && f.excess(u, w, 1) > least && !f.fixed(u) {
+			join = append(join, u)
+		}
+	}
+	return join
+}
+
+// fixed says that a unit cannot move from zero.
+func (f *fold) fixed(u int) bool {
+	d := f.d
+	if d.lower == nil && d.upper == nil || len(d.units[u]) > 1 {
+		return false
+	}
+	lo, hi := d.bounds(d.units[u][0])
+	return lo == 0 && hi == 0
+}
+
+// bounds are those of feature j.
+func (d *Data) bounds(j int) (lo, hi float64) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if d.lower != nil {
+		lo = d.lower[j]
+	}
+	if d.upper != nil {
+		hi = d.upper[j]
+	}
+	return lo, hi
+}
+
+// join takes units into the working set.
+func (f *fold) join(units []int) {
+	for _, u := range units {
+		f.inWork[u] = true
+		f.working = append(f.working, u)
+	}
+}
+
+// leave drops units without coefficients from the working set where these are many: they join again when they are wanted.
+func (f *fold) leave() {
+	const many = 2 // of the working set to one in use
+	if active := f.active(); len(f.working) > many*len(active)+16 {
+		for _, u := range f.working {
+			f.inWork[u] = false
+		}
+		f.working = f.working[:0]
+		f.join(active)
+	}
+}
+
+// violators are the units outside the working set that are not optimal at zero.
+func (f *fold) violators(w *Weights) (list []int) {
+	for u := range f.d.units {
+		if f.inWork[u] || f.fixed(u) {
+			continue
+		}
+		if e := f.excess(u, w, 1); e > w.Norm[u]*(1+1e-9) && e > f.noise && f.pulls(u) {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// pulls says whether the gradient of a unit at zero leads within its bounds.
+func (f *fold) pulls(u int) bool {
+	if f.d.lower == nil && f.d.upper == nil {
+		return true
+	}
+	j := f.d.units[u][0]
+	lo, hi := f.d.bounds(j)
+	g := f.gradient[j]
+	return g > 0 && hi > 0 || g < 0 && lo < 0
+}
+
+// measure computes the duality gap, with the residuals of the training rows scaled until they are feasible, as multipliers of the dual problem:
+// the augmented rows of the half squares belong to the residuals.
+func (f *fold) measure(w *Weights) {
+	d, q := f.d, f.d.q
+	bc, br, squares, norms := 0.0, 0.0, 0.0, 0.0
+	for _, u := range f.working {
+		size := 0.0
+		for _, j := range d.units[u] {
+			for k := range q {
+				b := f.b[j*q+k]
+				bc += b * f.part.c[j*q+k]
+				br += b * f.gradient[j*q+k]
+				squares += w.second(j) * b * b
+				norms += w.absolute(j) * math.Abs(b)
+				size += b * b
+			}
+		}
+		norms += w.Norm[u] * math.Sqrt(size)
+	}
+	rr := max(f.part.yy-bc-br, 0) + squares
+	yr := f.part.yy - bc
+	scale := 1.0
+	beyond := 0.0
+	for u, list := range d.units {
+		e := f.excess(u, w, 1)
+		if !(e > w.Norm[u]) {
+			continue
+		}
+		if d.lower != nil || d.upper != nil {
+			j := list[0]
+			lo, hi := d.bounds(j)
+			bound := hi
+			if f.gradient[j] < w.second(j)*f.b[j] {
+				bound = -lo
+			}
+			if !math.IsInf(bound, 0) {
+				beyond += bound * (e - w.Norm[u]) // the bound is one of the penalties
+				continue
+			}
+		}
+		if w.Norm[u] == 0 && (w.L1 == nil || w.L1[list[0]] == 0) {
+			// Not penalised: the gradient vanishes but for rounding, and the gap grows by what it leaves.
+			size := 0.0
+			for _, j := range list {
+				if f.inWork[u] {
+					for k := range q {
+						size = max(size, math.Abs(f.b[j*q+k]))
+					}
+				}
+			}
+			beyond += e * size
+			continue
+		}
+		scale = min(scale, f.feasible(u, w))
+	}
+	f.gap = max(rr/2+norms-(scale*yr-scale*scale*rr/2)+beyond, 0)
+}
+
+// feasible is the largest factor, at most 1, at which a gradient leaves unit u at zero.
+func (f *fold) feasible(u int, w *Weights) float64 {
+	if w.L1 == nil {
+		return w.Norm[u] / f.excess(u, w, 1)
+	}
+	lo, hi := 0.0, 1.0
+	for range 40 {
+		if mid := (lo + hi) / 2; f.excess(u, w, mid) > w.Norm[u] {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return lo
+}
+
+// settle solves over the working set: sweeps until none moves a coefficient by more than tol in the objective, and Newton steps where they are slow.
+func (f *fold) settle(ctx context.Context, w *Weights, tol float64) {
+	const rounds = 100
+	for range rounds {
+		if ctx.Err() != nil {
+			return
+		}
+		if f.sweep(f.working, w) <= tol {
+			return
+		}
+		active := f.active()
+		most := 3 + min(len(active)/20, 5)
+		for n := 0; ; n++ {
+			if f.sweep(active, w) <= tol {
+				break
+			}
+			if n >= most {
+				moved := f.newtons(active, w)
+				if moved {
+					break
+				}
+				n = -most // sweeps alone are left
+			}
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// active are the units of the working set that are not zero.
+func (f *fold) active() (list []int) {
+	for _, u := range f.working {
+		for _, j := range f.d.units[u] {
+			if f.used(j) {
+				list = append(list, u)
+				break
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,155 @@
+package glm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/internal/crew"
+)
+
+// Solution are the fits of all folds.
+type Solution struct {
+	// B are the coefficients of each fold, feature j and target k at j q + k, and B0 its constants.
+	B, B0 [][]float64
+	// Validation are the mean losses 1/(2 sum omega q) sum omega |y - B'x - b0|^2 on the validation rows.
+	Validation []float64
+	// Gap is the largest duality gap of a fold, relative to its loss without coefficients; Solved says that all met the tolerance, or the limits of rounding.
+	Gap    float64
+	Solved bool
+}
+
+// Path solves at one vector of weights after the other, each fit from the one before. It is for one goroutine at a time.
+type Path struct {
+	d     *Data
+	folds []*fold
+	steps int
+	// Of a loss that is not of squares: the curvatures of the rows that the model's products are of.
+	curve []float64
+}
+
+// Steps counts the solves.
+func (p *Path) Steps() int { return p.steps }
+
+// Path begins without coefficients.
+func (d *Data) Path(ctx context.Context) *Path {
+	p := &Path{d: d, folds: make([]*fold, len(d.folds))}
+	crew.Each(len(d.folds), d.threads, func(t int) { p.folds[t] = d.newFold(t) })
+	if d.curved != nil {
+		d.slopes(ctx, p.folds)
+	}
+	return p
+}
+
+// innerTol is the share of the tolerance of the gap to which sweeps go, and tighter the factor by which it falls where that was not enough.
+const innerTol, tighter, tightenings = 0.1, 1e-2, 6
+
+// Solve solves to a relative gap of tol. The error is for weights without meaning; where the context ends, the solution is not solved.
+func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, error) {
+	if err := p.d.check(w); err != nil {
+		return nil, err
+	}
+	p.steps++
+	d := p.d
+	if d.curved != nil {
+		p.solveCurved(ctx, w, tol)
+		return p.solution(ctx), nil
+	}
+	joins := make([][]int, len(p.folds))
+	inner := make([]float64, len(p.folds))
+	left := make([]int, len(p.folds)) // tightenings
+	open := append([]*fold(nil), p.folds...)
+	crew.Each(len(open), d.threads, func(t int) {
+		f := p.folds[t]
+		f.leave()
+		joins[t] = f.propose(w)
+		inner[t], left[t] = innerTol*tol*f.part.yy/2, tightenings
+	})
+	for len(open) > 0 && ctx.Err() == nil {
+		crew.Each(len(open), d.threads, func(i int) {
+			f := open[i]
+			f.join(joins[f.number])
+			f.products.begin(f)
+			f.settle(ctx, w, inner[f.number])
+		})
+		d.products.gradients(ctx, open)
+		crew.Each(len(open), d.threads, func(i int) {
+			f := open[i]
+			t := f.number
+			if joins[t] = f.violators(w); len(joins[t]) > 0 {
+				return
+			}
+			f.measure(w)
+			null := f.part.yy / 2
+			f.solved = f.gap <= tol*null
+			if !f.solved {
+				inner[t] *= tighter
+				left[t]--
+				f.solved = left[t] == 0 && f.gap <= roundingGap*null
+			}
+			f.last = w
+		})
+		var next []*fold
+		for _, f := range open {
+			if t := f.number; len(joins[t]) > 0 || !f.solved && left[t] > 0 {
+				next = append(next, f)
+			}
+		}
+		open = next
+	}
+	return p.solution(ctx), nil
+}
+
+// roundingGap is the relative gap that rounding may leave where the conditions of optimality hold.
+const roundingGap = 1e-6
+
+func (d *Data) check(w *Weights) error {
+	if len(w.Norm) != len(d.units) || w.L1 != nil && len(w.L1) != d.p || w.L2 != nil && len(w.L2) != d.p {
+		return fmt.Errorf("glm: %d, %d and %d weights for %d units of %d features", len(w.Norm), len(w.L1), len(w.L2), len(d.units), d.p)
+	}
+	for _, list := range [][]float64{w.Norm, w.L1, w.L2} {
+		for j, v := range list {
+			if !(v >= 0) {
+				return fmt.Errorf("glm: weight %d is %g, expected one that is not negative", j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// solution copies the fits.
+func (p *Path) solution(ctx context.Context) *Solution {
+	d := p.d
+	s := &Solution{Solved: ctx.Err() == nil, B: make([][]float64, len(p.folds)), B0: make([][]float64, len(p.folds)), Validation: make([]float64, len(p.folds))}
+	crew.Each(len(p.folds), d.threads, func(t int) {
+		f := p.folds[t]
+		b := make([]float64, d.p*d.q)
+		for _, j := range f.support() {
+			copy(b[j*d.q:(j+1)*d.q], f.b[j*d.q:])
+		}
+		if s.B[t] = b; d.curved != nil {
+			s.Validation[t], s.B0[t] = d.losses(f), []float64{f.point.b0}
+			return
+		}
+		b0 := f.intercepts()
+		s.Validation[t] = d.products.validation(f)
+		if d.intercept {
+			for k := range b0 {
+				b0[k] += d.targets[k]
+				for _, j := range f.support() {
+					b0[k] -= d.center[j] * b[j*d.q+k]
+				}
+			}
+		}
+		s.B0[t] = b0
+	})
+	for _, f := range p.folds {
+		if d.curved != nil {
+			s.Gap = f.gap
+		} else {
+			s.Gap = max(s.Gap, f.gap/max(f.part.yy/2, math.SmallestNonzeroFloat64))
+		}
+		s.Solved = s.Solved && f.solved
+	}
+	return s
+}

@@ -231,7 +231,7 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 		return t.Finish(ctx, "", "")
 	}
 	if e.gap, e.alone = 0, false; p.gap > 0 && t.best.X != nil {
-		last, err := e.at(ctx, t.best.Lambda)
+		last, err := e.at(ctx, p.whole(t.best.Lambda))
 		if err != nil {
 			return nil, err
 		}
@@ -240,6 +240,20 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 		}
 	}
 	return t.Finish(ctx, "", fmt.Sprintf(searchedFirst, p.why))
+}
+
+// whole are weights without one that is next to nothing beside the other, as at the ends of the shares.
+func (p *paths) whole(lambda []float64) []float64 {
+	if p.kinds != nil || len(lambda) != compassMost {
+		return lambda
+	}
+	out := slices.Clone(lambda)
+	for j, v := range out {
+		if v <= 2*compassFloor*slices.Max(lambda) {
+			out[j] = 0
+		}
+	}
+	return lower.Positive(out)
 }
 
 // descend tries the points of a path up to its end.

@@ -110,7 +110,7 @@ func TestReadingProgress(t *testing.T) {
 func TestStagesInTheLog(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitDone, run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v"}, &stdout, &stderr))
+	require.Equal(t, exitDone, run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--stop-folds", "1"}, &stdout, &stderr))
 	text := stderr.String()
 	for _, stage := range []string{
 		"reading ", "building the model", `at="start: point 1 of `, `at="start: lower level"`,

@@ -284,6 +284,7 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 			t, pt := f.number, f.point
 			if stalls[t] > 1 {
 				p.own(ctx, f)
+				stalls[t] = 1
 			}
 			f.join(joins[t])
 			size := max(pt.value, leastLoss*pt.null)

@@ -159,7 +159,7 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 // prepare makes the products and moments of the folds.
 func (d *Data) prepare(ctx context.Context) {
 	d.center = make([]float64, d.p)
-	if byProducts(d.n, d.p, len(d.folds)) && (!Sparse(d.x) || float64(d.n)*float64(d.p)*float64(d.p) <= sparseWork) {
+	if byProducts(d.n, d.p, len(d.folds)) && (!Sparse(d.x) || !d.untargeted && float64(d.n)*float64(d.p)*float64(d.p) <= sparseWork) {
 		if d.intercept {
 			d.center = d.someMeans()
 		}
@@ -169,7 +169,7 @@ func (d *Data) prepare(ctx context.Context) {
 	}
 }
 
-// sparseWork is the number of multiplications up to which sparse rows are taken as dense ones for products of all their features.
+// sparseWork is the number of multiplications up to which sparse rows are taken as dense ones for products of all their features, once for all weights.
 const sparseWork = 1e9
 
 // Sparse says that a matrix stores its nonzeros alone.

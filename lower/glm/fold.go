@@ -1,8 +1,10 @@
 package glm
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 )
 
 // fold is the fit of one fold, each solve from the one before. Vectors have q entries for each feature.
@@ -164,7 +166,7 @@ func (f *fold) propose(w *Weights) (join []int) {
 			join = append(join, u)
 		}
 	}
-	return join
+	return f.foremost(join, w)
 }
 
 // fixed says that a unit cannot move from zero.
@@ -219,7 +221,22 @@ func (f *fold) violators(w *Weights) (list []int) {
 			list = append(list, u)
 		}
 	}
-	return list
+	return f.foremost(list, w)
+}
+
+// foremost are the units of a list whose gradients are farthest above their weights, about as many as are in use: others are no longer above once these are.
+func (f *fold) foremost(list []int, w *Weights) []int {
+	const least = 100
+	most := max(least, len(f.active()))
+	if len(list) <= most {
+		return list
+	}
+	above := make(map[int]float64, len(list))
+	for _, u := range list {
+		above[u] = f.excess(u, w, 1) - w.Norm[u]
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(above[b], above[a]) })
+	return list[:most]
 }
 
 // pulls says whether the gradient of a unit at zero leads within its bounds.
@@ -318,7 +335,13 @@ func (f *fold) settle(ctx context.Context, w *Weights, tol float64) {
 			return
 		}
 		active := f.active()
+		if len(active) == 0 {
+			continue
+		}
 		most := 3 + min(len(active)/20, 5)
+		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
+			most = 3 + len(active)*size/20
+		}
 		for n := 0; ; n++ {
 			if f.sweep(active, w) <= tol {
 				break
@@ -340,12 +363,12 @@ func (f *fold) settle(ctx context.Context, w *Weights, tol float64) {
 // active are the units of the working set that are not zero.
 func (f *fold) active() (list []int) {
 	for _, u := range f.working {
-		for _, j := range f.d.units[u] {
-			if f.used(j) {
-				list = append(list, u)
-				break
-			}
+		if f.inUse(u) {
+			list = append(list, u)
 		}
 	}
 	return list
 }
+
+// inUse says that a unit is not zero.
+func (f *fold) inUse(u int) bool { return slices.ContainsFunc(f.d.units[u], f.used) }

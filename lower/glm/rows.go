@@ -236,6 +236,55 @@ func (g *rows) system(f *fold, features []int, h []float64) {
 	}
 }
 
+// wide returns the solution of (diag(second) + H) step = g for the products H of more features than there are training rows, by a system of the order of
+// the rows (Woodbury's formula): with H = B'B / W for the rows B about their means, times the roots of their weights,
+//
+//	step = D (g - B' (W I + B D B')^-1 B D g),   D = diag(second)^-1.
+func (g *rows) wide(f *fold, features []int, second, right []float64) []float64 {
+	train, w := g.d.train[f.index], f.part.weight
+	n := g.d.n - len(f.part.val)
+	block, scaled := make([]float64, n*len(features)), make([]float64, n*len(features)) // B and B D, by columns
+	system, v := make([]float64, n*n), make([]float64, n)
+	for a, j := range features {
+		_, column := g.x.Column(j)
+		to, l := block[a*n:(a+1)*n], 0
+		for i, x := range column {
+			if train[i] {
+				to[l] = x - f.part.mean[j]
+				if g.d.weights != nil {
+					to[l] *= math.Sqrt(g.d.weights[i])
+				}
+				l++
+			}
+		}
+		by := scaled[a*n : (a+1)*n]
+		dense.Axpy(1/second[a], to, by)
+		dense.Axpy(right[a], by, v)
+	}
+	dense.SyrkNT(n, len(features), block, n, scaled, n, system, n) // less the products
+	signs, d := make([]int8, n), make([]float64, n)
+	for k := range system {
+		system[k] = -system[k]
+	}
+	most := 0.0
+	for i := range n {
+		system[i*n+i] += w
+		signs[i] = 1
+		most = max(most, system[i*n+i])
+	}
+	dense.LDL(n, system, n, d, signs, 1e-14*most, most)
+	dense.TrsvN(n, system, n, v)
+	for i := range v {
+		v[i] /= d[i]
+	}
+	dense.TrsvT(n, system, n, v)
+	step := make([]float64, len(features))
+	for a := range step {
+		step[a] = (right[a] - dense.Dot(block[a*n:(a+1)*n], v)) / second[a]
+	}
+	return step
+}
+
 // gradients implements products, with one pass over the columns for all folds.
 func (g *rows) gradients(ctx context.Context, folds []*fold) {
 	const columns = 256

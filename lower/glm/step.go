@@ -2,6 +2,7 @@ package glm
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/internal/dense"
 	"gonum.org/v1/gonum/mat"
@@ -115,7 +116,12 @@ func (f *fold) curvature(u int) float64 {
 
 // newtons takes Newton steps until one is not cut, each over what the one before has left, and says whether any moved.
 func (f *fold) newtons(active []int, w *Weights) (moved bool) {
-	for range len(active) + 1 {
+	const few, most = 50, 3 // units up to which all cuts are followed: sweeps are slow where these depend on each other
+	times := most
+	if len(active) <= few {
+		times = len(active) + 1
+	}
+	for range times {
 		went, cut := f.newton(active, w)
 		moved = moved || went
 		if !went || !cut {
@@ -132,6 +138,9 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 	q := f.d.q
 	var features, unit []int
 	for _, u := range active {
+		if !f.inUse(u) { // sweeps have made it zero
+			continue
+		}
 		for _, j := range f.d.units[u] {
 			if w.absolute(j) > 0 && !f.used(j) || f.atBound(j, w) {
 				continue
@@ -139,85 +148,27 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 			features, unit = append(features, j), append(unit, u)
 		}
 	}
-	n := len(features)
-	const largest = 4000 // order of systems
-	if n == 0 || n*q > largest {
+	n, order := len(features), len(features)*q
+	g := f.descents(features, unit, w)
+	step := f.direction(features, unit, g, w)
+	if step == nil {
 		return false, false
 	}
-	order := n * q
-	h, g := make([]float64, order*order), make([]float64, order)
-	sizes := map[int]float64{}
-	for i := range n {
-		for k := range q {
-			b := f.b[features[i]*q+k]
-			sizes[unit[i]] += b * b
-		}
-	}
-	f.products.system(f, features, h)
 	slope := 0.0
+	first := 1.0 // up to which no sign changes and none passes a bound
 	for i := range n {
 		for k := range q {
-			h[(i*q+k)*order+i*q+k] += w.second(features[i])
-		}
-		alone := len(f.d.units[unit[i]]) == 1 && q == 1
-		norm := math.Sqrt(sizes[unit[i]])
-		for k := range q {
-			b := f.b[features[i]*q+k]
-			v := f.products.at(f, features[i], k) - w.second(features[i])*b - math.Copysign(w.absolute(features[i]), b)
-			if weight := w.Norm[unit[i]]; alone {
-				v -= math.Copysign(weight, b)
-			} else if norm > 0 && weight > 0 {
-				v -= weight * b / norm
-				to := h[(i*q+k)*order:]
-				to[i*q+k] += weight / norm
-				for l := i; l < n && unit[l] == unit[i]; l++ {
-					for m := range q {
-						if l*q+m >= i*q+k {
-							to[l*q+m] -= weight * b * f.b[features[l]*q+m] / (norm * norm * norm)
-						}
-					}
-				}
-			}
-			g[i*q+k] = v
-		}
-	}
-	d, sign := make([]float64, order), make([]int8, order)
-	most := 0.0
-	for i := range order {
-		sign[i] = 1
-		most = max(most, h[i*order+i])
-	}
-	step := append([]float64(nil), g...)
-	dense.LDL(order, h, order, d, sign, 1e-13*most, most)
-	dense.TrsvN(order, h, order, step)
-	for i := range step {
-		step[i] /= d[i]
-	}
-	dense.TrsvT(order, h, order, step)
-	far := 1.0
-	cut := -1
-	for i := range n {
-		single := len(f.d.units[unit[i]]) == 1 && q == 1
-		for k := range q {
-			b, s := f.b[features[i]*q+k], step[i*q+k]
-			slope += s * g[i*q+k]
-			if math.IsNaN(s) || math.IsInf(s, 0) {
+			b, v := f.b[features[i]*q+k], step[i*q+k]
+			slope += v * g[i*q+k]
+			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return false, false
 			}
-			if (single || w.absolute(features[i]) > 0) && (w.Norm[unit[i]] > 0 || w.absolute(features[i]) > 0) && b*(b+far*s) < 0 {
-				far, cut = -b/s, i*q+k
-			}
-			if f.d.lower != nil || f.d.upper != nil {
-				lo, hi := f.d.bounds(features[i])
-				if b+far*s < lo {
-					far, cut = (lo-b)/s, -1
-				} else if b+far*s > hi {
-					far, cut = (hi-b)/s, -1
-				}
+			if to := f.within(b, b+first*v, features[i], unit[i], w); to != b+first*v {
+				first = (to - b) / v
 			}
 		}
 	}
-	if !(slope > 0) || !(far > 0) {
+	if !(slope > 0) || !(first > 0) {
 		return false, false
 	}
 	before := f.penalties(active, w)
@@ -228,14 +179,22 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 			pull[i*q+k] = f.products.at(f, j, k)
 		}
 	}
-	one, whole := make([]float64, q), true
-	for range 30 {
+	one := make([]float64, q)
+	const projected, halvings = 3, 30 // steps that go on where a coefficient has stopped
+	far := 1.0
+	for try := range halvings {
+		if try == projected {
+			far = min(far, first)
+		}
+		cutShort, expected := false, 0.0
 		for i, j := range features {
 			for k := range q {
-				one[k] = far * step[i*q+k]
-				if i*q+k == cut {
-					one[k] = -f.b[j*q+k]
-				}
+				b := f.b[j*q+k]
+				whole := b + far*step[i*q+k]
+				to := f.within(b, whole, j, unit[i], w)
+				cutShort = cutShort || to != whole
+				one[k] = to - b
+				expected += one[k] * g[i*q+k]
 			}
 			if nonzero(one) {
 				f.move(j, one)
@@ -247,8 +206,8 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 				change -= (f.b[j*q+k] - kept[i*q+k]) * (pull[i*q+k] + f.products.at(f, j, k)) / 2
 			}
 		}
-		if change <= -1e-4*far*slope+1e-15*math.Abs(before) {
-			return true, far < 1 && whole
+		if expected > 0 && change <= -1e-4*expected+1e-15*math.Abs(before) {
+			return true, cutShort
 		}
 		for i, j := range features {
 			for k := range q {
@@ -259,9 +218,119 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 				copy(f.b[j*q:(j+1)*q], kept[i*q:])
 			}
 		}
-		far, cut, whole = far/2, -1, false
+		far /= 2
 	}
 	return false, false
+}
+
+// within is where a coefficient stops on its way: at zero, where its penalty bends, and at its bounds.
+func (f *fold) within(from, to float64, j, u int, w *Weights) float64 {
+	if from*to < 0 && (f.alone(u) && w.Norm[u] > 0 || w.absolute(j) > 0) {
+		return 0
+	}
+	if f.d.lower != nil || f.d.upper != nil {
+		lo, hi := f.d.bounds(j)
+		return max(lo, min(hi, to))
+	}
+	return to
+}
+
+// norms are those of the coefficients of units.
+func (f *fold) norms(features, unit []int) map[int]float64 {
+	norms := map[int]float64{}
+	for i, j := range features {
+		for _, b := range f.b[j*f.d.q : (j+1)*f.d.q] {
+			norms[unit[i]] += b * b
+		}
+	}
+	for u, v := range norms {
+		norms[u] = math.Sqrt(v)
+	}
+	return norms
+}
+
+// alone says that unit u has one coefficient.
+func (f *fold) alone(u int) bool { return len(f.d.units[u]) == 1 && f.d.q == 1 }
+
+// descents are the derivatives of the objective, less their signs, in the coefficients of features, whose units are not zero.
+func (f *fold) descents(features, unit []int, w *Weights) []float64 {
+	q := f.d.q
+	g := make([]float64, len(features)*q)
+	norms := f.norms(features, unit)
+	for i, j := range features {
+		for k := range q {
+			b := f.b[j*q+k]
+			v := f.products.at(f, j, k) - w.second(j)*b - math.Copysign(w.absolute(j), b)
+			if weight := w.Norm[unit[i]]; f.alone(unit[i]) {
+				v -= math.Copysign(weight, b)
+			} else if norm := norms[unit[i]]; norm > 0 {
+				v -= weight * b / norm
+			}
+			g[i*q+k] = v
+		}
+	}
+	return g
+}
+
+// mostOrder bounds the order of the systems of Newton steps, leastRidge the weight of squares beside the curvature of the loss where there are more coefficients than rows.
+const mostOrder, leastRidge = 4000, 1e-4
+
+// direction is Newton's for the coefficients of features, nil where their system is too large.
+func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float64 {
+	n, q := len(features), f.d.q
+	order := n * q
+	if order == 0 {
+		return nil
+	}
+	if r, ok := f.products.(*rows); ok && n > f.d.n && r.x.Dense() && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }) {
+		second := make([]float64, n)
+		for i, j := range features {
+			second[i] = w.second(j)
+		}
+		if !(slices.Min(second) > leastRidge*r.diagonal(f, features[0])) || f.d.n > mostOrder {
+			return nil // the rows do not determine a direction
+		}
+		return r.wide(f, features, second, g)
+	}
+	if order > mostOrder {
+		return nil
+	}
+	h := make([]float64, order*order)
+	f.products.system(f, features, h)
+	norms := f.norms(features, unit)
+	for i, j := range features {
+		norm, weight := norms[unit[i]], w.Norm[unit[i]]
+		for k := range q {
+			to := h[(i*q+k)*order:]
+			to[i*q+k] += w.second(j)
+			if f.alone(unit[i]) || norm == 0 || weight == 0 {
+				continue
+			}
+			to[i*q+k] += weight / norm
+			b := f.b[j*q+k]
+			for l := i; l < n && unit[l] == unit[i]; l++ {
+				for m := range q {
+					if l*q+m >= i*q+k {
+						to[l*q+m] -= weight * b * f.b[features[l]*q+m] / (norm * norm * norm)
+					}
+				}
+			}
+		}
+	}
+	d, sign := make([]float64, order), make([]int8, order)
+	most := 0.0
+	for i := range order {
+		sign[i] = 1
+		most = max(most, h[i*order+i])
+	}
+	step := slices.Clone(g)
+	dense.LDL(order, h, order, d, sign, 1e-13*most, most)
+	dense.TrsvN(order, h, order, step)
+	for i := range step {
+		step[i] /= d[i]
+	}
+	dense.TrsvT(order, h, order, step)
+	return step
 }
 
 // atBound says that the coefficient of a feature is at a bound, against which its gradient pulls.

@@ -305,7 +305,7 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 			return nil
 		default:
 			c.trials = 0
-			end, err := c.score(points[len(points)-1-2*pathFlat])
+			end, err := c.score(points[max(k, len(points)-1-2*pathFlat)])
 			if err != nil || end == nil || !end.below(best) {
 				return err
 			}

@@ -262,7 +262,7 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 	var least []float64 // so far, at each point
 	risen, idle, on := 0, 0, false
 	for k, lambda := range points {
-		if len(least) > 0 && best.value() < pathTiny*least[0] {
+		if p.ends && len(least) > 0 && best.value() < pathTiny*least[0] {
 			if k%pathFlat > 0 {
 				continue // it is near zero, in proportion to powers of the weights
 			}

@@ -230,13 +230,17 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 	if ctx.Err() != nil || t.failed > 0 {
 		return t.Finish(ctx, "", "")
 	}
-	if e.gap, e.alone = 0, false; p.gap > 0 && t.best.X != nil {
-		last, err := e.at(ctx, p.whole(t.best.Lambda))
-		if err != nil {
-			return nil, err
-		}
-		if last.X != nil && finite(last.Errors.Validation) && ctx.Err() == nil {
-			t.best, t.leading = last, *last.Errors
+	e.gap = 0
+	if p.gap > 0 && t.best.X != nil { // to the end, where rounding lets it
+		for _, lambda := range [][]float64{p.whole(t.best.Lambda), t.best.Lambda} {
+			last, err := e.at(ctx, lambda)
+			if err != nil {
+				return nil, err
+			}
+			if ctx.Err() == nil && last.X != nil && !last.Inaccurate && finite(last.Errors.Validation) {
+				t.best, t.leading = last, *last.Errors
+				break
+			}
 		}
 	}
 	return t.Finish(ctx, "", fmt.Sprintf(searchedFirst, p.why))

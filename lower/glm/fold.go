@@ -290,8 +290,8 @@ func (f *fold) measure(w *Weights) {
 				continue
 			}
 		}
-		if w.Norm[u] == 0 && (w.L1 == nil || w.L1[list[0]] == 0) {
-			// Not penalised: the gradient vanishes but for rounding, and the gap grows by what it leaves.
+		if w.Norm[u] == 0 && (w.L1 == nil || w.L1[list[0]] == 0) || e <= roundedGradient*f.noise {
+			// Not penalised, or next to it: the gradient vanishes but for rounding, and the gap grows by what it leaves.
 			size := 0.0
 			for _, j := range list {
 				if f.inWork[u] {
@@ -307,6 +307,9 @@ func (f *fold) measure(w *Weights) {
 	}
 	f.gap = max(rr/2+norms-(scale*yr-scale*scale*rr/2)+beyond, 0)
 }
+
+// roundedGradient times the noise of a gradient is what sums of products may leave of it.
+const roundedGradient = 100
 
 // feasible is the largest factor, at most 1, at which a gradient leaves unit u at zero.
 func (f *fold) feasible(u int, w *Weights) float64 {

@@ -59,6 +59,7 @@ func (t *Task) searching(ctx context.Context) (lower.Penalised, error) {
 	if t.together == nil {
 		fit, err := m.Together(ctx)
 		if ctx.Err() != nil || ended(err) {
+			t.short = true
 			return nil, errStopped
 		}
 		if err != nil {

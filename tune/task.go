@@ -36,6 +36,7 @@ type Task struct {
 	stats     dca.Stats
 	fit       lower.Penalised // see penalised
 	together  lower.Penalised // see searching
+	short     bool            // the context would have ended before a fit could begin
 }
 
 // Selection is a choice of hyperparameters with its lower-level solution.
@@ -203,6 +204,8 @@ func (t *Task) status(ctx context.Context) dca.Status {
 	switch {
 	case ctx.Err() != nil:
 		return stoppedBy(ctx)
+	case t.best.X == nil && t.short:
+		return dca.TimeLimit
 	case t.best.X == nil:
 		return dca.SolverFailed
 	case t.best.Inaccurate:

@@ -329,9 +329,10 @@ func (f *fold) feasible(u int, w *Weights) float64 {
 
 // settle solves over the working set: sweeps until none moves a coefficient by more than tol in the objective, and Newton steps where they are slow.
 func (f *fold) settle(ctx context.Context, w *Weights, tol float64) {
-	const rounds = 100
+	const rounds, sweeps = 100, 3000 // at most: the gap says what they leave
+	left := sweeps
 	for range rounds {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || left == 0 {
 			return
 		}
 		if f.sweep(f.working, w) <= tol {
@@ -345,18 +346,11 @@ func (f *fold) settle(ctx context.Context, w *Weights, tol float64) {
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
 			most = 3 + len(active)*size/20
 		}
-		for n := 0; ; n++ {
-			if f.sweep(active, w) <= tol {
+		for n := 1; left > 0 && f.sweep(active, w) > tol; n++ {
+			if n%(most+1) == 0 && f.newtons(active, w) {
 				break
 			}
-			if n >= most {
-				moved := f.newtons(active, w)
-				if moved {
-					break
-				}
-				n = -most // sweeps alone are left
-			}
-			if ctx.Err() != nil {
+			if left--; ctx.Err() != nil {
 				return
 			}
 		}

@@ -272,8 +272,8 @@ func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	return g
 }
 
-// mostOrder bounds the order of the systems of Newton steps, leastRidge the weight of squares beside the curvature of the loss where there are more coefficients than rows.
-const mostOrder, leastRidge = 4000, 1e-4
+// mostOrder bounds the order of the systems of Newton steps, mostSparse where their products are of sparse columns, leastRidge the weight of squares beside the curvature of the loss where there are more coefficients than rows.
+const mostOrder, mostSparse, leastRidge = 4000, 100, 1e-4
 
 // direction is Newton's for the coefficients of features, nil where their system is too large.
 func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float64 {
@@ -287,12 +287,13 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		for i, j := range features {
 			second[i] = w.second(j)
 		}
-		if !(slices.Min(second) > leastRidge*r.diagonal(f, features[0])) || f.d.n > mostOrder {
+		bends := slices.ContainsFunc(unit, func(u int) bool { return w.Norm[u] > 0 })
+		if least := slices.Min(second); !(least > 0) || bends && least < leastRidge*r.diagonal(f, features[0]) || f.d.n > mostOrder {
 			return nil // the rows do not determine a direction
 		}
 		return r.wide(f, features, second, g)
 	}
-	if order > mostOrder {
+	if r, ok := f.products.(*rows); order > mostOrder || ok && !r.x.Dense() && n > mostSparse {
 		return nil
 	}
 	h := make([]float64, order*order)

@@ -52,7 +52,6 @@ type Data struct {
 	n, p, q    int
 	intercept  bool
 	units      [][]int
-	unitOf     []int
 	lower      []float64
 	upper      []float64
 	center     []float64 // of the columns, so that products keep their digits
@@ -109,12 +108,6 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 		d.units = make([][]int, p)
 		for j := range p {
 			d.units[j] = []int{j}
-		}
-	}
-	d.unitOf = make([]int, p)
-	for u, list := range d.units {
-		for _, j := range list {
-			d.unitOf[j] = u
 		}
 	}
 	d.columns = sync.OnceValue(func() *design.Matrix { return design.New(d.x) })
@@ -200,21 +193,23 @@ func (d *Data) someMeans() []float64 {
 // Penalty is that of coefficients B.
 func (d *Data) Penalty(w *Weights, b []float64) float64 {
 	sum := 0.0
-	for u, members := range d.units {
-		size := 0.0
-		for _, j := range members {
-			for _, v := range b[j*d.q : (j+1)*d.q] {
-				sum += w.second(j)*v*v/2 + w.absolute(j)*math.Abs(v)
-				size += v * v
-			}
-		}
-		sum += w.Norm[u] * math.Sqrt(size)
+	for u := range d.units {
+		sum = d.withPenalty(sum, u, w, b)
 	}
 	return sum
 }
 
-// Dims are the numbers of features and targets.
-func (d *Data) Dims() (p, q int) { return d.p, d.q }
+// withPenalty is a sum with the penalty of unit u.
+func (d *Data) withPenalty(sum float64, u int, w *Weights, b []float64) float64 {
+	size := 0.0
+	for _, j := range d.units[u] {
+		for _, v := range b[j*d.q : (j+1)*d.q] {
+			sum += w.second(j)*v*v/2 + w.absolute(j)*math.Abs(v)
+			size += v * v
+		}
+	}
+	return sum + w.Norm[u]*math.Sqrt(size)
+}
 
 // GradientNorms are, for each unit, the largest over the folds of the norm of the gradient of the loss without coefficients: the weight of its norm
 // from which on it is zero where all others are.

@@ -262,22 +262,13 @@ func (g *rows) wide(f *fold, features []int, second, right []float64) []float64 
 		dense.Axpy(right[a], by, v)
 	}
 	dense.SyrkNT(n, len(features), block, n, scaled, n, system, n) // less the products
-	signs, d := make([]int8, n), make([]float64, n)
 	for k := range system {
 		system[k] = -system[k]
 	}
-	most := 0.0
 	for i := range n {
 		system[i*n+i] += w
-		signs[i] = 1
-		most = max(most, system[i*n+i])
 	}
-	dense.LDL(n, system, n, d, signs, 1e-14*most, most)
-	dense.TrsvN(n, system, n, v)
-	for i := range v {
-		v[i] /= d[i]
-	}
-	dense.TrsvT(n, system, n, v)
+	solveDefinite(n, system, v, 1e-14)
 	step := make([]float64, len(features))
 	for a := range step {
 		step[a] = (right[a] - dense.Dot(block[a*n:(a+1)*n], v)) / second[a]

@@ -47,8 +47,12 @@ func (f *fold) single(j int, first, second float64) float64 {
 func (f *fold) block(u int, w *Weights) float64 {
 	members, q := f.d.units[u], f.d.q
 	curve := f.curvature(u)
-	for _, j := range members {
-		curve = max(curve, f.curvature(u)+w.second(j))
+	if w.L2 != nil {
+		most := 0.0
+		for _, j := range members {
+			most = max(most, w.L2[j])
+		}
+		curve += most
 	}
 	if !(curve > 0) {
 		return 0
@@ -142,7 +146,7 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 			continue
 		}
 		for _, j := range f.d.units[u] {
-			if w.absolute(j) > 0 && !f.used(j) || f.atBound(j, w) {
+			if w.absolute(j) > 0 && !f.used(j) || f.atBound(j) {
 				continue
 			}
 			features, unit = append(features, j), append(unit, u)
@@ -318,24 +322,29 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 			}
 		}
 	}
-	d, sign := make([]float64, order), make([]int8, order)
-	most := 0.0
-	for i := range order {
-		sign[i] = 1
-		most = max(most, h[i*order+i])
-	}
 	step := slices.Clone(g)
-	dense.LDL(order, h, order, d, sign, 1e-13*most, most)
-	dense.TrsvN(order, h, order, step)
-	for i := range step {
-		step[i] /= d[i]
-	}
-	dense.TrsvT(order, h, order, step)
+	solveDefinite(order, h, step, 1e-13)
 	return step
 }
 
-// atBound says that the coefficient of a feature is at a bound, against which its gradient pulls.
-func (f *fold) atBound(j int, w *Weights) bool {
+// solveDefinite overwrites x with the solution of the positive definite system whose lower triangle is h, by columns, which it destroys. Pivots up to the share least
+// of the largest diagonal entry are taken for that.
+func solveDefinite(n int, h, x []float64, least float64) {
+	d, sign, most := make([]float64, n), make([]int8, n), 0.0
+	for i := range n {
+		sign[i] = 1
+		most = max(most, h[i*n+i])
+	}
+	dense.LDL(n, h, n, d, sign, least*most, most)
+	dense.TrsvN(n, h, n, x)
+	for i := range x {
+		x[i] /= d[i]
+	}
+	dense.TrsvT(n, h, n, x)
+}
+
+// atBound says that the coefficient of a feature is at a bound.
+func (f *fold) atBound(j int) bool {
 	if f.d.lower == nil && f.d.upper == nil {
 		return false
 	}
@@ -345,17 +354,9 @@ func (f *fold) atBound(j int, w *Weights) bool {
 }
 
 // penalties are those of the coefficients of some units.
-func (f *fold) penalties(active []int, w *Weights) float64 {
-	q, sum := f.d.q, 0.0
-	for _, u := range active {
-		size := 0.0
-		for _, j := range f.d.units[u] {
-			for _, b := range f.b[j*q : (j+1)*q] {
-				sum += w.second(j)*b*b/2 + w.absolute(j)*math.Abs(b)
-				size += b * b
-			}
-		}
-		sum += w.Norm[u] * math.Sqrt(size)
+func (f *fold) penalties(units []int, w *Weights) (sum float64) {
+	for _, u := range units {
+		sum = f.d.withPenalty(sum, u, w, f.b)
 	}
 	return sum
 }

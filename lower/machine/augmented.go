@@ -14,10 +14,10 @@ import (
 //
 // At shares beta_i in [0, 1] of the weights, alpha_i = u_i beta_i, and the width of a band, the augmented function is
 //
-//	sum_i u_i max over t in [0, 1] of (t s_i - width (t - beta_i)^2 / 2) + sum_j term_j(w_j) + curve (c - centre)^2 / 2,
+//	sum_i u_i max over t in [0, 1] of (t s_i - width (t - beta_i)^2 / 2) + lambda/2 |w|^2   within the box,
 //
 // once differentiable in the first sum and quadratic while the rows keep their sides, t_i = beta_i + s_i / width below 0, above 1, or in the band between. Newton steps with the
-// terms as they are (see inner) and a search along them minimise it, the t_i become the beta_i, and the width goes down: the method of multipliers, a proximal
+// box as it is (see inner) and a search along them minimise it, the t_i become the beta_i, and the width goes down: the method of multipliers, a proximal
 // point method in the shares (Rockafellar 1976; for support vector machines Yan and Li 2020). In the end the band has the rows at their kinks alone.
 //
 // Only the rows whose margins are near 0 take part, the working rows. The others keep their sides, and add a linear function. As soon as margins have gone half as far as those of
@@ -25,14 +25,13 @@ import (
 
 // program is, with the margins s_i = 1 - a_i'w + y_i c and weights u_i >= 0,
 //
-//	minimize over w, c   sum_i u_i max(0, s_i) + sum_j term_j(w_j) + curve (c - centre)^2 / 2.
+//	minimize over w, c   sum_i u_i max(0, s_i) + lambda/2 |w|^2   subject to |w_j| <= bound_j.
 type program struct {
-	rows          *signedRows
-	u             []float64
-	terms         terms
-	curve, centre float64
-	unit          float64 // of the tolerance
-	most          float64 // bounds the multiplications in systems that are not stored
+	rows *signedRows
+	u    []float64
+	box
+	unit float64 // of the tolerance
+	most float64 // bounds the multiplications in systems that are not stored
 }
 
 // point is where a solve of a program is.
@@ -109,7 +108,7 @@ func newAugmented(g *program, from point, tol float64) *augmented {
 	a.prox, a.rate, a.banded = slices.Clone(from.shares), make([]float64, n), make([]bool, n)
 	a.z, a.slope, a.rest.v = make([]float64, p+1), make([]float64, p+1), make([]float64, p)
 	a.h = curvature{rows: g.rows, end: &a.end, curve: make([]float64, p+1)}
-	a.inner = newInner(&a.h, &a.terms, p)
+	a.inner = newInner(&a.h, &a.box, p)
 	a.inner.most = g.most
 	return a
 }
@@ -216,8 +215,8 @@ func (a *augmented) multipliers() bool {
 	return true
 }
 
-// certify computes the value, of all rows or with the others on their sides, and its distance from that of the dual program, whose multipliers are the alpha_i: where c is free, those of
-// one label made smaller so that the sums of both are the same.
+// certify computes the value, of all rows or with the others on their sides, and its distance from that of the dual program, whose multipliers are the alpha_i, those of
+// one label made smaller so that the sums of both are the same, as c is free.
 func (a *augmented) certify(all bool) {
 	if all {
 		a.value = 0
@@ -236,14 +235,9 @@ func (a *augmented) certify(all bool) {
 	}
 	scale := a.scales()
 	dual := scale[0]*a.weight[0] + scale[1]*a.weight[1]
-	if a.curve > 0 {
-		balance := a.weight[1] - a.weight[0]
-		a.value += a.curve / 2 * (a.c - a.centre) * (a.c - a.centre)
-		dual += balance * (a.centre - balance/(2*a.curve))
-	}
 	for j, w := range a.w {
-		a.value += a.terms.value(j, w)
-		dual -= a.terms.conjugate(j, scale[0]*a.sums[0][j]+scale[1]*a.sums[1][j])
+		a.value += a.lambda * w * w / 2
+		dual -= a.box.conjugate(j, scale[0]*a.sums[0][j]+scale[1]*a.sums[1][j])
 	}
 	a.gap = math.Abs(a.value - dual)
 }
@@ -251,9 +245,6 @@ func (a *augmented) certify(all bool) {
 // scales are the factors of the alpha_i of each label in the dual program.
 func (a *augmented) scales() [2]float64 {
 	scale := [2]float64{1, 1}
-	if a.curve > 0 {
-		return scale
-	}
 	least := math.Min(a.weight[0], a.weight[1])
 	for k, s := range a.weight {
 		if s > least {
@@ -361,17 +352,19 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 			a.h.band, a.h.weight = append(a.h.band, i), append(a.h.weight, a.u[i]/a.width)
 		}
 	}
-	copy(a.h.curve, a.terms.curve)
-	a.h.curve[p] = a.curve
-	if len(a.h.band) == 0 && a.curve == 0 {
+	for j := range p {
+		a.h.curve[j] = a.lambda
+	}
+	a.h.curve[p] = 0
+	if len(a.h.band) == 0 {
 		a.h.curve[p] = a.hold() // nothing else would hold c
 	}
 	copy(a.z, a.w)
 	a.z[p] = a.c
 	for j, w := range a.w {
-		a.slope[j] = a.terms.curve[j]*w - a.terms.slope[j] - a.sums[0][j] - a.sums[1][j]
+		a.slope[j] = a.lambda*w - a.sums[0][j] - a.sums[1][j]
 	}
-	a.slope[p] = a.weight[1] - a.weight[0] + a.curve*(a.c-a.centre)
+	a.slope[p] = a.weight[1] - a.weight[0]
 	a.h.least = math.Max(tightest, a.sharp*math.Min(loosest, 0.1*math.Sqrt(a.gap/a.unit))) // the gap is of second order
 	if !a.h.set() {
 		return 0, false, false
@@ -396,7 +389,7 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 		if t == 1 {
 			a.w[j] = x // a limit is met exactly
 		} else if d[j] != 0 {
-			a.w[j] = a.terms.within(j, a.w[j]+t*d[j])
+			a.w[j] = a.box.within(j, a.w[j]+t*d[j])
 		}
 	}
 	a.c += t * d[p]
@@ -448,10 +441,10 @@ func (a *augmented) search(t float64, d []float64) float64 {
 // along is the derivative of the augmented function t along d.
 func (a *augmented) along(t float64, d []float64) float64 {
 	p := len(a.w)
-	sum := d[p] * (a.curve*(a.c+t*d[p]-a.centre) + a.rest.balance)
+	sum := d[p] * a.rest.balance
 	for j, v := range d[:p] {
 		if v != 0 {
-			sum += v * (a.terms.rate(j, a.w[j]+t*v) - a.rest.v[j])
+			sum += v * (a.lambda*(a.w[j]+t*v) - a.rest.v[j])
 		}
 	}
 	for _, i := range a.work {

@@ -38,12 +38,12 @@ type local struct {
 
 // conjugate is solve by conjugate gradients. The preconditioner is H in the coordinates in which the band weighs most, c among them, and the diagonal of H in the others: where columns are
 // of very different lengths, as those of words are, little else is left.
-func (h *curvature) conjugate(free []int, extra, right, x []float64, accuracy float64) bool {
+func (h *curvature) conjugate(free []int, right, x []float64, accuracy float64) bool {
 	l := &h.local
-	h.gather(free, extra)
+	h.gather(free)
 	for _, j := range free {
 		if l.at[j] == 0 {
-			x[j] = right[j] / (h.curve[j] + extra[j])
+			x[j] = right[j] / h.curve[j]
 		}
 	}
 	m := len(l.of)
@@ -65,7 +65,7 @@ func (h *curvature) conjugate(free []int, extra, right, x []float64, accuracy fl
 }
 
 // gather finds the coordinates, and the entries of the rows in them.
-func (h *curvature) gather(free []int, extra []float64) {
+func (h *curvature) gather(free []int) {
 	l, n := &h.local, len(h.curve)
 	if l.at == nil {
 		l.at = make([]int32, n)
@@ -101,7 +101,7 @@ func (h *curvature) gather(free []int, extra []float64) {
 	l.diagonal, l.heavy = slices.Grow(l.diagonal[:0], m)[:m], slices.Grow(l.heavy[:0], m)[:m]
 	clear(l.heavy)
 	for k, j := range l.of {
-		l.diagonal[k] = h.curve[j] + extra[j]
+		l.diagonal[k] = h.curve[j]
 	}
 	for k := range h.band {
 		for e := l.start[k]; e < l.start[k+1]; e++ {

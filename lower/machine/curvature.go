@@ -121,15 +121,15 @@ func (h *curvature) times(out, v []float64) {
 	}
 }
 
-// solve sets x to the solution of (H + diag(extra)) x = right in the free coordinates, in increasing order, and to 0 in the others. It says
+// solve sets x to the solution of H x = right in the free coordinates, in increasing order, and to 0 in the others. It says
 // whether there is one, to rounding or, where products are all that is known of H, to an accuracy.
-func (h *curvature) solve(free []int, extra, right, x []float64, accuracy float64) bool {
+func (h *curvature) solve(free []int, right, x []float64, accuracy float64) bool {
 	clear(x)
 	switch {
 	case h.full == nil && len(h.band) <= mostKinks:
-		return h.byRows(free, extra, right, x)
+		return h.byRows(free, right, x)
 	case h.full == nil:
-		return h.conjugate(free, extra, right, x, accuracy)
+		return h.conjugate(free, right, x, accuracy)
 	}
 	n, k := len(right), len(free)
 	h.chol.End = h.end
@@ -144,7 +144,7 @@ func (h *curvature) solve(free []int, extra, right, x []float64, accuracy float6
 			}
 		}
 		// What rounding takes from a pivot, of rows whose weights are large, is put back.
-		column[q] += extra[j] + 1e-15*from[j]
+		column[q] += 1e-15 * from[j]
 	})
 	if !ok {
 		return false
@@ -166,12 +166,12 @@ func (h *curvature) solve(free []int, extra, right, x []float64, accuracy float6
 // byRows is solve by the multipliers mu of the rows: with E the diagonal of the features, A the rows in the free ones, W their weights, and r the right side,
 //
 //	(A E^-1 A' + W^-1) mu = A E^-1 r_w - y c,   E w = r_w - A'mu,   curve_c c - y'mu = r_c.
-func (h *curvature) byRows(free []int, extra, right, x []float64) bool {
+func (h *curvature) byRows(free []int, right, x []float64) bool {
 	p, k := len(right)-1, len(h.band)
 	inverse, row := make([]float64, p), make([]float64, p)
 	for _, j := range free {
 		if j < p {
-			inverse[j] = 1 / (h.curve[j] + extra[j])
+			inverse[j] = 1 / h.curve[j]
 			x[j] = right[j] * inverse[j]
 		}
 	}
@@ -208,7 +208,7 @@ func (h *curvature) byRows(free []int, extra, right, x []float64) bool {
 	ys := slices.Clone(y)
 	h.chol.Solve(g)
 	h.chol.Solve(ys)
-	c := (right[p] + floats.Dot(y, g)) / (h.curve[p] + extra[p] + floats.Dot(y, ys))
+	c := (right[p] + floats.Dot(y, g)) / (h.curve[p] + floats.Dot(y, ys))
 	for q, i := range h.band {
 		h.rows.add(i, -(g[q] - ys[q]*c), row)
 	}

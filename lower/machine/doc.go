@@ -13,8 +13,7 @@
 // is a lower bound of the optimal value, attained at the solution: there w_j is v_j / lambda, cut to the box, and alpha_i is 0 where
 // the margin s_i = 1 - a_i'w + y_i c is negative, u_i where it is positive, and between where the row is at the kink of its loss.
 //
-// [Problem.Within] minimises the loss alone, with |w|^2/2 at most a radius, within the box; [Problem.Joint] fits training and validation rows together, about a centre
-// and with soft bounds; [Subproblem] solves the second program of VF-iDCA, for several folds together.
+// [Problem.Within] minimises the loss alone, with |w|^2/2 at most a radius, within the box; [Subproblem] solves the second program of VF-iDCA, for several folds together.
 //
 // # Method
 //
@@ -24,7 +23,7 @@
 // changes sides. What the path solves are systems of the order of the number of rows at their kinks, whose Cholesky factor is changed and
 // not made anew. From the solution at other lambda and bounds the cost is that of what the two solutions differ by.
 //
-// Beyond, and for joint fits of any size, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which takes the rows near their kinks alone: a system of the order
+// Beyond, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which takes the rows near their kinks alone: a system of the order
 // of the features where these are at most 1000, and else of those rows where they are few, or by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are gone through a few times in a fit. What does not come to its end so is solved by a path.
 //
 // Small subproblems of VF-iDCA are solved from the constraints that held with equality in the one before, by exchanges (package activeset), the first four from where Newton steps lead to.

@@ -9,17 +9,16 @@ import (
 
 // inner minimises the model of a Newton step at z = (w, c),
 //
-//	gradient'd + d'H d / 2 + sum_j of what term_j adds at w_j + d_j beside its parabola,
+//	gradient'd + d'H d / 2   within the box,
 //
-// by active sets: coefficients at a limit whose slope jumps over the rate stay there, the others go by a Newton step in their piece, or as far as to the first limit.
+// by active sets: coefficients at a bound that the rate leads out of stay there, the others go by a Newton step, or as far as to the first bound.
 type inner struct {
 	h        *curvature
-	terms    *terms
+	box      *box
 	at, d    []float64 // w + d and c + d, d
 	rate     []float64 // gradient + H d
 	free     []int
-	low, top []float64 // of the piece of each free coordinate
-	extra    []float64
+	low, top []float64 // bounds of each coordinate
 	right    []float64
 	step     []float64
 	next     []float64
@@ -48,9 +47,9 @@ const (
 	fewRounds = 3
 )
 
-func newInner(h *curvature, t *terms, p int) *inner {
-	q := &inner{h: h, terms: t}
-	for _, v := range []*[]float64{&q.at, &q.d, &q.rate, &q.low, &q.top, &q.extra, &q.right, &q.step, &q.next, &q.moved, &q.image} {
+func newInner(h *curvature, b *box, p int) *inner {
+	q := &inner{h: h, box: b}
+	for _, v := range []*[]float64{&q.at, &q.d, &q.rate, &q.low, &q.top, &q.right, &q.step, &q.next, &q.moved, &q.image} {
 		*v = make([]float64, p+1)
 	}
 	return q
@@ -101,13 +100,13 @@ func (q *inner) slide() (fall float64) {
 		clear(q.step)
 		slope := 0.0
 		for _, j := range q.free {
-			q.step[j] = q.right[j] / (q.h.diag[j] + q.extra[j])
+			q.step[j] = q.right[j] / q.h.diag[j]
 			slope += q.step[j] * q.right[j]
 		}
 		q.h.times(q.image, q.step)
 		curve := 0.0
 		for _, j := range q.free {
-			curve += q.step[j] * (q.image[j] + q.extra[j]*q.step[j])
+			curve += q.step[j] * q.image[j]
 		}
 		if !(curve > 0) {
 			break
@@ -132,7 +131,7 @@ func (q *inner) advance() (off float64, ok bool) {
 	}
 	for first := true; len(q.free) > 0; first = false {
 		q.systems++
-		if !q.h.solve(q.free, q.extra, q.right, q.step, accuracy) {
+		if !q.h.solve(q.free, q.right, q.step, accuracy) {
 			return 0, false
 		}
 		if first {
@@ -165,38 +164,12 @@ func (q *inner) pieces() float64 {
 	size := 0.0
 	for j, x := range q.at {
 		r := q.rate[j]
-		q.extra[j], q.right[j] = 0, 0
+		q.right[j] = 0
 		lo, hi := math.Inf(-1), math.Inf(1)
 		if j < p {
-			limit, jump := q.terms.limit[j], q.terms.jump[j]
-			side := 0.0 // beyond the limit
-			switch over := math.Abs(x) - limit; {
-			case over > 0:
-				side = math.Copysign(1, x)
-			case over == 0 && limit == 0:
-				if math.Abs(r) <= jump {
-					continue
-				}
-				side = math.Copysign(1, -r)
-			case over == 0 && x*r < 0:
-				if math.Abs(r) <= jump {
-					continue
-				}
-				side = math.Copysign(1, x)
-			case over == 0 && r == 0:
+			lo, hi = -q.box.bound[j], q.box.bound[j]
+			if x == hi && r <= 0 || x == lo && r >= 0 {
 				continue
-			}
-			switch {
-			case side > 0:
-				lo = limit
-			case side < 0:
-				hi = -limit
-			default:
-				lo, hi = -limit, limit
-			}
-			if side != 0 {
-				q.extra[j] = q.terms.outer[j]
-				r += side * (jump + q.extra[j]*(math.Abs(x)-limit))
 			}
 		}
 		q.low[j], q.top[j] = lo, hi
@@ -237,7 +210,7 @@ func (q *inner) change(t, share float64) float64 {
 	off, slope := 0.0, 0.0
 	for _, j := range q.free {
 		slope += q.moved[j] * q.right[j]
-		off += q.moved[j] * (q.right[j] - q.extra[j]*q.moved[j]/2 - q.image[j]/2)
+		off += q.moved[j] * (q.right[j] - q.image[j]/2)
 	}
 	if !(off > 0) || off < share*slope {
 		return 0

@@ -107,8 +107,6 @@ type Options struct {
 	Tol float64
 	// Start is a solution of the same problem at other hyperparameters to start from, or nil.
 	Start *Solution
-	// Joint is the same for [Problem.Joint].
-	Joint *JointSolution
 }
 
 const defaultTol = 1e-8

@@ -130,7 +130,7 @@ func (g *Problem) begin(bound []float64, start *Solution) (from point, measured 
 // solveMany solves by the method for many rows.
 func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
 	from, measured, age := g.begin(bound, o.Start)
-	a := newAugmented(&program{rows: g.rows, u: g.rows.u, terms: boxed(lambda, bound), unit: g.scale, most: g.mostWork}, from, o.Tol)
+	a := newAugmented(&program{rows: g.rows, u: g.rows.u, box: box{lambda, bound}, unit: g.scale, most: g.mostWork}, from, o.Tol)
 	a.end.Begin(ctx, 0)
 	defer a.end.End()
 	out := &Solution{lambda: lambda, bound: bound, Status: lower.Cancelled}

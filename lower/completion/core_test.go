@@ -161,7 +161,7 @@ func TestFactoredAgainstProximal(t *testing.T) {
 			start = s
 
 			// The residual, over N and shortened until no singular value is above the weight, is a point of the dual.
-			norm := c.spectral(s.Residual) / float64(len(d.Y))
+			norm := spectral(t, c, s.Residual) / float64(len(d.Y))
 			shorten := math.Min(1, share*top/norm)
 			bound := 0.0
 			for e, r := range s.Residual {
@@ -237,7 +237,7 @@ func TestNormOfTheRest(t *testing.T) {
 	f.refresh()
 	vectors, _, _ := f.decompose()
 	T := mat.NewDense(60, 75, nil)
-	c.scatter(T, 1/float64(len(d.Y)), s.Residual)
+	scatter(c, T, 1/float64(len(d.Y)), s.Residual)
 	for side, of := range vectors {
 		var along, outside mat.Dense
 		if side == 0 {

@@ -21,7 +21,6 @@
 //
 // so that Newton's method goes to the solution of as many columns as A and B have. Its systems are solved by conjugate gradients, whose products cost
 // one pass over the known entries. Between its steps a proximal one in the singular values alone sets to zero what Newton's method would only shrink. Columns that are missing are singular vectors of the residual; the residual, scaled so that its matrix over the known
-// entries has a spectral norm of at most N w_0, gives the bound. Small ones with tolerances below 1e-10 take proximal steps (a singular value decomposition
-// of G plus the residual, the values above a threshold kept; and an epoch of block coordinate descent) that find the rank and the groups in use, and
-// Newton steps between them.
+// entries has a spectral norm of at most N w_0, gives the bound. Where rounding ends the interior-point method, or a tolerance
+// below 1e-10 is asked for, small ones go on so.
 package completion

@@ -12,7 +12,10 @@ import (
 //
 //	F = sum over sets of w/2 |r|^2 + rho/2 (|A B' - C|^2 + |b - c|^2 + (b0 - c0)^2) + m_0 (|A|^2 + |B|^2) / 2 + sum_g m_g |b_g|.
 //
-// Tangents have b0 as the last entry of S. See [surface] for the kernel of the Hessian.
+// Tangents have b0 as the last entry of S. F does not change when A and B are turned by the same rotation, so
+// that its Hessian has a kernel; gradients of functions of A B' are orthogonal to it, up to rounding. Where the
+// gradient of F is not quite zero, the kernel is not quite one and rounding in it would grow without bound: the
+// Hessian gets a term that holds the rotation, see [factored.conjugate].
 type factored struct {
 	j    *Joint
 	end  stop.Stop

@@ -91,7 +91,7 @@ func TestSameBytesOnAnyThreads(t *testing.T) {
 	for _, threads := range []int{2, 5} {
 		require.Equal(t, one, solve(threads), fmt.Sprint(threads))
 	}
-	norm := c.spectral(one.Residual) / float64(len(d.Y))
+	norm := spectral(t, c, one.Residual) / float64(len(d.Y))
 	shorten := math.Min(1, weight/norm)
 	bound := 0.0
 	for e, r := range one.Residual {

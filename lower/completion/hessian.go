@@ -84,7 +84,10 @@ func pairs(out, a, b []float64, k int) []float64 {
 	return out
 }
 
-// hold holds the rotation of the factors, see [surface.hold].
+// hold adds the term that holds the rotation to the product of the Hessian with t: for a skew matrix W the direction
+// (A W, B W) turns both factors, and t has along it <W, A't_A + B't_B>. The sum over pairs p < q of columns, each with the square
+// of its part and the weight m_0 / |(A, B)_p, (A, B)_q|^2, has eigenvalues near m_0 on the rotations if A'A and
+// B'B are diagonal, and is zero on what is orthogonal to them.
 func (f *factored) hold(out, t tangent) {
 	k := f.k
 	if k < 2 || f.nuclear == 0 {
@@ -119,7 +122,10 @@ func (f *factored) hold(out, t tangent) {
 	addProduct(out.B, 1, f.b, k, turn, k)
 }
 
-// conjugate returns t with H t = q, see [surface.conjugate].
+// conjugate returns t with H t = q by preconditioned conjugate gradients, for q orthogonal to the kernel of the Hessian H, the
+// rotations of A and B, and t too, as a term that penalises them is added to H. It
+// stops when the residual is below tol relative to q, after a number of steps, or at a direction of
+// no positive curvature, with what it has: at least the preconditioned q.
 func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
 	return f.conjugateFrom(tangent{}, q, tol, steps)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
 const (
@@ -22,6 +23,21 @@ const (
 	interiorZero, interiorPower = 1e3, 1. / 3
 )
 
+// solve is one run of [interior]: the linear part, and the matrix.
+type solve struct {
+	leastsquares.GroupPoint
+	tol   float64
+	alive []int // groups
+
+	objective, gap float64
+	newtons        int
+
+	known       *Problem
+	nuclear     float64
+	left, right *mat.Dense // nil: zero
+	gamma       []float64  // G at the known entries
+}
+
 // interiorSolve solves by [interior]. The solution is not optimal where rounding ended the iterations before.
 func (s *solve) interiorSolve(ctx context.Context) lower.Status {
 	p := newInterior(s.known, s.nuclear, s.Norm)
@@ -32,18 +48,18 @@ func (s *solve) interiorSolve(ctx context.Context) lower.Status {
 		s.gap = 0
 		return lower.Optimal
 	}
-	tol := math.Max(s.o.Tol, interiorTol)
-	s.near = true
+	tol := math.Max(s.tol, interiorTol)
+	bound := math.Inf(-1)
 	target := interiorShare * tol * s.Scale * s.N
 	for range interiorTries {
 		reached := p.run(ctx, target)
 		s.newtons = p.steps
 		s.take(p)
 		s.look()
-		s.bound = math.Max(s.bound, (floats.Dot(s.Y, p.u)-floats.Dot(p.u, p.u)/2)/s.N)
-		s.gap = math.Max(0, s.objective-s.bound)
+		bound = math.Max(bound, (floats.Dot(s.Y, p.u)-floats.Dot(p.u, p.u)/2)/s.N)
+		s.gap = math.Max(0, s.objective-bound)
 		switch {
-		case s.gap <= tol*s.Scale && tol > s.o.Tol:
+		case s.gap <= tol*s.Scale && tol > s.tol:
 			return lower.Exhausted
 		case s.gap <= tol*s.Scale:
 			return lower.Optimal
@@ -61,6 +77,30 @@ func (s *solve) interiorSolve(ctx context.Context) lower.Status {
 func (s *solve) look() {
 	s.refresh()
 	s.objective = s.Loss(s.R, 0) + s.Penalty(s.alive) + s.nuclearNorm()
+}
+
+// refresh computes G at the known entries and the residual, whose mean is 0 if there is an intercept.
+func (s *solve) refresh() {
+	s.Residual()
+	clear(s.gamma)
+	if s.left != nil {
+		for k := range s.gamma {
+			s.gamma[k] = floats.Dot(s.left.RawRowView(s.known.row[k]), s.right.RawRowView(s.known.col[k]))
+		}
+	}
+	floats.Sub(s.R, s.gamma)
+	if s.Mean != nil {
+		floats.AddConst(-floats.Sum(s.R)/s.N, s.R)
+	}
+}
+
+// nuclearNorm is w_0 (|A|^2 + |B|^2) / 2, the penalty of balanced factors.
+func (s *solve) nuclearNorm() float64 {
+	if s.left == nil {
+		return 0
+	}
+	a, b := mat.Norm(s.left, 2), mat.Norm(s.right, 2)
+	return s.nuclear * (a*a + b*b) / 2
 }
 
 // take sets the coefficients and the factors to those of an interior iterate, without what is zero in the limit.

@@ -9,6 +9,10 @@ import (
 // stays is the share of the gap of the round before above which it has hardly changed, and aimed that of the gap that the next round aims at.
 const stays, aimed = 0.5, 0.7
 
+// roundingGap is a gap, relative to the objective at zero, below which rounding may keep it from falling: singular values of
+// the residual are known to some 1e-12 of the largest.
+const roundingGap = 1e-11
+
 // minimize solves the objective to an absolute gap.
 func (f *factored) minimize(gap float64) (objective, reached float64, status lower.Status, rounds int) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)

@@ -8,6 +8,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+const (
+	// blockMost bounds the coefficients whose block of the preconditioner is factored.
+	blockMost = 500
+	// blockRidge, relative to the trace, keeps that block positive definite.
+	blockRidge = 1e-12
+)
+
 // blocks are a preconditioner: the diagonal of the Hessian without the terms of the residual, which is near to it where the columns of A and of B are
 // orthogonal, and the factor or the diagonal of the block of S.
 type blocks struct {

@@ -19,9 +19,8 @@ type Problem struct {
 	groups   *leastsquares.Groups
 	m, n     int
 	row, col []int
-	copies   float64       // the most times that an entry is known
-	interior *interiorData // nil where joint is not
-	joint    *Joint        // of large completions
+	interior *interiorData // of small completions, else nil
+	joint    *Joint
 }
 
 // Data are the N known entries of an m x n matrix.
@@ -48,20 +47,16 @@ type Weights struct {
 type Options struct {
 	// Tol bounds the duality gap at the end, relative to the objective at b = 0 and G = 0 (with an intercept, at its best b0). Default 1e-8.
 	Tol float64
-	// MaxEpochs bounds the proximal steps. Default 100000.
-	MaxEpochs int
 	// Start is a solution of the same problem at other weights to start from, or nil.
 	Start *Solution
-	// Threads bounds the threads of the products with all features. Default 1.
-	Threads int
 }
 
 func (o Options) withDefaults() (Options, error) {
-	l, err := leastsquares.Limits{Tol: o.Tol, MaxEpochs: o.MaxEpochs, Threads: o.Threads}.WithDefaults()
+	l, err := leastsquares.Limits{Tol: o.Tol}.WithDefaults()
 	if err != nil {
 		return o, fmt.Errorf("completion: %w", err)
 	}
-	o.Tol, o.MaxEpochs, o.Threads = l.Tol, l.MaxEpochs, l.Threads
+	o.Tol = l.Tol
 	return o, nil
 }
 
@@ -80,8 +75,8 @@ type Solution struct {
 	// Objective is the value at the point, Gap bounds its distance from the optimum.
 	Objective, Gap float64
 	kept           *centred // in the constrained form
-	// Outer counts outer iterations, Epochs proximal steps, Newton the steps of Newton's method and of the interior-point method.
-	Outer, Epochs, Newton int
+	// Outer counts outer iterations on the factors, Newton the steps of the interior-point method.
+	Outer, Newton int
 }
 
 // New checks and prepares the data, whose slices are kept.
@@ -96,24 +91,13 @@ func New(d Data, intercept bool) (*Problem, error) {
 	}
 	m, n, row, col := d.M, d.N, d.Row, d.Col
 	c := &Problem{groups: groups, m: m, n: n, row: row, col: col}
-	if N := len(d.Y); len(row) != N || len(col) != N {
-		return nil, fmt.Errorf("completion: %d row and %d column indices of known entries for %d rows of the regression", len(row), len(col), N)
-	}
-	times := map[[2]int]float64{}
-	for k := range row {
-		if row[k] < 0 || row[k] >= m || col[k] < 0 || col[k] >= n {
-			return nil, fmt.Errorf("completion: known entry %d is (%d, %d), outside of a matrix of %d x %d", k, row[k], col[k], m, n)
-		}
-		at := [2]int{row[k], col[k]}
-		times[at]++
-		c.copies = math.Max(c.copies, times[at])
+	if c.joint, err = newJoint(d, intercept); err != nil {
+		return nil, err
 	}
 	if Small(len(row), m, n) {
 		c.interior = newInteriorData(c)
-		return c, nil
 	}
-	c.joint, err = newJoint(d, intercept)
-	return c, err
+	return c, nil
 }
 
 // Small says whether so many known entries, at most 2000, of an m x n matrix with a lesser dimension of at most 500, are few enough for the
@@ -124,45 +108,10 @@ func Small(entries, m, n int) bool { return entries <= interiorMost && min(m, n)
 func (c *Problem) Small() bool { return c.interior != nil }
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
-func (c *Problem) LambdaMax() float64 {
-	if c.joint != nil {
-		return c.joint.LambdaMax()
-	}
-	top := c.spectral(c.groups.Y) / float64(len(c.row))
-	for _, group := range c.groups.Members {
-		sum := 0.0
-		for _, j := range group {
-			sum += c.groups.XtY[j] * c.groups.XtY[j]
-		}
-		top = math.Max(top, math.Sqrt(sum)/float64(len(c.row)))
-	}
-	return top
-}
+func (c *Problem) LambdaMax() float64 { return c.joint.LambdaMax() }
 
 // Relative is a gap in units of the objective at zero, that of [Options.Tol].
 func (c *Problem) Relative(gap float64) float64 { return c.groups.Relative(gap) }
-
-// scatter adds a v at the known entries to a matrix.
-func (c *Problem) scatter(to *mat.Dense, a float64, v []float64) {
-	raw := to.RawMatrix()
-	for k, x := range v {
-		raw.Data[c.row[k]*raw.Stride+c.col[k]] += a * x
-	}
-}
-
-// spectral is the largest singular value of the matrix that has v at the known entries and zeros elsewhere.
-func (c *Problem) spectral(v []float64) float64 {
-	if c.m == 0 || c.n == 0 {
-		return 0
-	}
-	full := mat.NewDense(c.m, c.n, nil)
-	c.scatter(full, 1, v)
-	var svd mat.SVD
-	if !svd.Factorize(full, mat.SVDNone) {
-		return mat.Norm(full, 2) // Frobenius bounds it
-	}
-	return svd.Values(nil)[0]
-}
 
 // Solve returns a solution at the weights w. The error is for weights or options without meaning;
 // how the solve ended is the status of the solution.
@@ -178,37 +127,30 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	if err != nil {
 		return nil, fmt.Errorf("completion: %w", err)
 	}
-	s := &solve{
-		GroupPoint: leastsquares.NewGroupPoint(c.groups, norm, l1, o.Threads), o: o, alive: c.groups.Alive(), bound: math.Inf(-1),
-		known: c, nuclear: w.Nuclear, gamma: make([]float64, c.groups.X.Rows()),
-	}
 	if start := o.Start; start != nil {
 		if p := c.groups.X.Columns(); len(start.B) != p {
 			return nil, fmt.Errorf("completion: the start has %d coefficients, expected %d", len(start.B), p)
 		}
-		copy(s.B, start.B)
-		if start.Left != nil {
-			s.left, s.right = mat.DenseCopyOf(start.Left), mat.DenseCopyOf(start.Right)
-		}
 	}
-	if c.joint != nil {
-		return c.solveFactored(ctx, w.Nuclear, norm, o), nil
-	}
-	status := lower.Exhausted
+	newtons := 0
 	if c.interior != nil {
-		status = s.interiorSolve(ctx)
+		s := &solve{
+			GroupPoint: leastsquares.NewGroupPoint(c.groups, norm, l1, 1), tol: o.Tol, alive: c.groups.Alive(),
+			known: c, nuclear: w.Nuclear, gamma: make([]float64, c.groups.X.Rows()),
+		}
+		status := s.interiorSolve(ctx)
+		out := &Solution{Status: status, B: s.B, Left: s.left, Right: s.right, Residual: s.R, Objective: s.objective, Gap: s.gap, Newton: s.newtons}
+		out.B0, out.Support = s.Solution()
+		if s.Mean != nil {
+			out.B0 -= floats.Sum(s.gamma) / s.N
+		}
+		if status != lower.Exhausted {
+			return out, nil
+		}
+		o.Start, newtons = out, s.newtons
 	}
-	if status == lower.Exhausted {
-		status = s.run(ctx)
-	}
-	out := &Solution{
-		Status: status, B: s.B, Left: s.left, Right: s.right, Residual: s.R, Objective: s.objective, Gap: s.gap,
-		Outer: s.outer, Epochs: s.epochs, Newton: s.newtons,
-	}
-	out.B0, out.Support = s.Solution()
-	if s.Mean != nil {
-		out.B0 -= floats.Sum(s.gamma) / s.N
-	}
+	out := c.solveFactored(ctx, w.Nuclear, norm, o)
+	out.Newton = newtons
 	return out, nil
 }
 

@@ -129,12 +129,30 @@ func TestOptimality(t *testing.T) {
 	}
 }
 
+// scatter adds a v at the known entries to a matrix.
+func scatter(c *Problem, to *mat.Dense, a float64, v []float64) {
+	for k, x := range v {
+		i, j := c.row[k], c.col[k]
+		to.Set(i, j, to.At(i, j)+a*x)
+	}
+}
+
+// spectral is the largest singular value of the matrix that has v at the known entries and zeros elsewhere.
+func spectral(t *testing.T, c *Problem, v []float64) float64 {
+	t.Helper()
+	full := mat.NewDense(c.m, c.n, nil)
+	scatter(c, full, 1, v)
+	var svd mat.SVD
+	require.True(t, svd.Factorize(full, mat.SVDNone))
+	return svd.Values(nil)[0]
+}
+
 // With all entries known and no features, G is the singular value decomposition with its values lowered by m n w_0.
 func TestKnownMatrix(t *testing.T) {
 	d := draw(6, 9, 7, 0, 1.1)
 	c := d.problem(t, false)
 	full := mat.NewDense(9, 7, nil)
-	c.scatter(full, 1, d.y)
+	scatter(c, full, 1, d.y)
 	var svd mat.SVD
 	require.True(t, svd.Factorize(full, mat.SVDThin))
 	values := svd.Values(nil)

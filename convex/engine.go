@@ -9,7 +9,6 @@ import (
 	"github.com/conetune/conetune/convex/internal/exchange"
 	"github.com/conetune/conetune/convex/internal/restrict"
 	"github.com/conetune/conetune/convex/internal/restrict/columns"
-	"github.com/conetune/conetune/convex/internal/restrict/rows"
 	"github.com/conetune/conetune/convex/internal/restrict/singular"
 	"github.com/conetune/conetune/convex/internal/solve"
 )
@@ -27,8 +26,6 @@ const (
 	EngineSingularVectors Engine = "singular-vectors"
 	// EngineColumns restricts variables in 1-norms to some of their entries.
 	EngineColumns Engine = "columns"
-	// EngineRows leaves out rows of hinges and inequalities.
-	EngineRows Engine = "rows"
 	// EngineBackend hands the whole program to the backend. It takes every program.
 	EngineBackend Engine = "backend"
 )
@@ -102,7 +99,6 @@ func (s *Solver) connect(o SolverOptions, small singular.Size) (err error) {
 		return restrict.New(se, w)
 	})
 
-	add(EngineRows, without(len(p.Hinges) > 0, "long sums of hinges with fixed weights"), func() engine { return restrict.New(se, rows.New(se)) })
 	add(EngineBackend, "", func() engine { return whole{se} })
 	return err
 }

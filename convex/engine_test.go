@@ -26,23 +26,23 @@ func TestChain(t *testing.T) {
 	for name, c := range map[string]struct {
 		m    *convex.Model
 		o    convex.SolverOptions
-		want [5]string
+		want [4]string
 	}{
-		"without working sets": {lasso, convex.SolverOptions{}, [5]string{off, "there are no nuclear norms", off, off, ""}},
-		"1-norm": {lasso, convex.SolverOptions{WorkingSets: true}, [5]string{"there are no hinges with fixed weights",
-			"there are no nuclear norms", "", "there are no long sums of hinges with fixed weights", ""}},
-		"hinges": {svm, convex.SolverOptions{WorkingSets: true}, [5]string{"", "there are no nuclear norms",
-			"there are no 1-norms of whole variables", "", ""}},
-		"cold": {svm, convex.SolverOptions{WorkingSets: true, ColdStart: true}, [5]string{"SolverOptions.ColdStart is on",
-			"there are no nuclear norms", "there are no 1-norms of whole variables", "", ""}},
-		"small matrix": {low, convex.SolverOptions{WorkingSets: true}, [5]string{"there are nuclear norms", "the matrices are small",
-			"there are nuclear norms", "there are nuclear norms", ""}},
-		"large matrix": {big, convex.SolverOptions{WorkingSets: true}, [5]string{"there are nuclear norms", "",
-			"there are nuclear norms", "there are nuclear norms", ""}},
+		"without working sets": {lasso, convex.SolverOptions{}, [4]string{off, "there are no nuclear norms", off, ""}},
+		"1-norm": {lasso, convex.SolverOptions{WorkingSets: true}, [4]string{"there are no hinges with fixed weights",
+			"there are no nuclear norms", "", ""}},
+		"hinges": {svm, convex.SolverOptions{WorkingSets: true}, [4]string{"", "there are no nuclear norms",
+			"there are no 1-norms of whole variables", ""}},
+		"cold": {svm, convex.SolverOptions{WorkingSets: true, ColdStart: true}, [4]string{"SolverOptions.ColdStart is on",
+			"there are no nuclear norms", "there are no 1-norms of whole variables", ""}},
+		"small matrix": {low, convex.SolverOptions{WorkingSets: true}, [4]string{"there are nuclear norms", "the matrices are small",
+			"there are nuclear norms", ""}},
+		"large matrix": {big, convex.SolverOptions{WorkingSets: true}, [4]string{"there are nuclear norms", "",
+			"there are nuclear norms", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			links := solver(t, c.m, c.o).Chain()
-			for i, e := range []convex.Engine{convex.EngineExchange, convex.EngineSingularVectors, convex.EngineColumns, convex.EngineRows, convex.EngineBackend} {
+			for i, e := range []convex.Engine{convex.EngineExchange, convex.EngineSingularVectors, convex.EngineColumns, convex.EngineBackend} {
 				require.Equal(t, e, links[i].Engine)
 				require.Equal(t, c.want[i], links[i].Refused, e)
 			}
@@ -60,14 +60,14 @@ func TestEngine(t *testing.T) {
 	require.NoError(t, e.bound.Set([]float64{0.1}))
 	s := solver(t, e.m, convex.SolverOptions{WorkingSets: true, Options: backends.Options{Logger: slog.New(&log)}})
 	r := solve(t, s)
-	require.Equal(t, convex.EngineRows, r.Engine)
+	require.Equal(t, convex.EngineBackend, r.Engine)
 	require.Equal(t, s.Stats().Rounds, r.Rounds)
 	require.Equal(t, s.Stats().Iterations, r.Iterations)
 	require.NoError(t, e.bound.Set([]float64{0.101}))
 	require.Equal(t, convex.EngineExchange, solve(t, s).Engine)
 	s.Cold()
-	require.Equal(t, convex.EngineRows, solve(t, s).Engine)
-	require.Equal(t, records{"passed on exchange", "solved rows", "solved exchange", "passed on exchange", "solved rows"}, log)
+	require.Equal(t, convex.EngineBackend, solve(t, s).Engine)
+	require.Equal(t, records{"passed on exchange", "solved backend", "solved exchange", "passed on exchange", "solved backend"}, log)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

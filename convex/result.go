@@ -31,8 +31,7 @@ type Result struct {
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
 	// without working sets.
 	Iterations, Rounds int
-	// Active is the number of entries of sparse variables, or of rows of hinges and inequalities with a
-	// working set, in the last program solved, and of all entries of all variables when working sets are not used.
+	// Active is the number of entries of sparse variables with a working set, in the last program solved, and of all entries of all variables when working sets are not used.
 	Active int
 	// SetupTime and SolveTime are those of the last round in the backend.
 	SetupTime, SolveTime time.Duration

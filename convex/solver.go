@@ -21,8 +21,7 @@ type SolverOptions struct {
 	// solution is sparse: entries of a variable v to which Norm1(v.Expr()) is
 	// applied are fixed at zero outside a working set, which grows until the
 	// multipliers prove that all entries outside are zero at the optimum of the
-	// full program. Rows of hinges and inequalities that do not matter are left
-	// out likewise, and where the numbers of such a program change a little,
+	// full program. Where the numbers of a program with hinges change a little,
 	// constraints that hold with equality are exchanged without the backend, as
 	// long as the residuals of the full program are within Options.Eps. Nuclear
 	// norms of large matrices have working sets of singular vectors instead. It

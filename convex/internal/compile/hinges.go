@@ -22,47 +22,20 @@ type hingeUse struct {
 	Weight     []float64
 }
 
-// smallestGroup is the number of rows from which on working sets of rows pay.
-const smallestGroup = 24
-
 // noteHinge records the epigraph u >= max(0, arg) whose rows start at the given group.
 func (c *compiler) noteHinge(a *Atom, u *affine.Variable, first int) {
 	if a.Kind == PosAtom && a.Arg.Fixed() && !a.Arg.Weighted() {
-		c.Hinges = append(c.Hinges, &Hinge{U: u, A: a.Arg, Zero: c.Groups[first], Slope: c.Groups[first+1]})
+		c.Kinks = append(c.Kinks, &Hinge{U: u, A: a.Arg, Zero: c.Groups[first], Slope: c.Groups[first+1]})
 	}
 }
 
-// findHinges finds the hinges and the groups of inequalities that can have working sets of rows. With sparse variables
-// there are none.
+// findHinges keeps the hinges whose uses are of a kind that can be handled. With sparse variables there are none.
 func (p *Program) findHinges() {
 	if len(p.Sparse) > 0 {
-		p.Hinges = nil
+		p.Kinks = nil
 		return
 	}
-	own := map[*Group]bool{} // by hinges
-	p.Kinks = slices.DeleteFunc(p.Hinges, func(h *Hinge) bool { return !p.findUses(h) })
-	p.Hinges = slices.DeleteFunc(slices.Clone(p.Kinks), func(h *Hinge) bool { return h.U.N < smallestGroup })
-	for _, h := range p.Hinges {
-		own[h.Zero], own[h.Slope] = true, true
-		for _, use := range h.Uses {
-			if use.Group >= 0 {
-				own[p.Groups[use.Group]] = true
-			}
-		}
-	}
-	if len(p.Hinges) == 0 {
-		return // without hinges slack rows are too few to matter
-	}
-	for _, g := range p.Groups {
-		if g.Kind == backends.NonnegativeCone && g.Expr.N >= smallestGroup && !own[g] && !bounds(g.Expr) {
-			p.Slack = append(p.Slack, g)
-		}
-	}
-}
-
-// bounds says that the rows have one variable entry each, so that solvers need no rows for them.
-func bounds(a affine.Expr) bool {
-	return len(a.Vars) == 1 && a.Vars[0].Mat == nil && !a.Vars[0].Sum
+	p.Kinks = slices.DeleteFunc(p.Kinks, func(h *Hinge) bool { return !p.findUses(h) })
 }
 
 // findUses fills in the uses of a hinge and says whether they are of the kind that can be handled.

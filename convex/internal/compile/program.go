@@ -27,9 +27,7 @@ type Program struct {
 	weights   []*affine.Parameter // weights of atoms, which must not be negative
 	Sparse    []*SparseVariable
 	Boxes     [][2]*Group // the two sides of boxes
-	Hinges    []*Hinge    // with working sets of rows
-	Kinks     []*Hinge    // all hinges whose weights are plain numbers, also small ones
-	Slack     []*Group    // groups of inequalities whose rows may be left out
+	Kinks     []*Hinge    // hinges whose weights are plain numbers
 	SparseOf  []int       // for each variable, the sparse variable whose entries it follows, or -1
 	Matrices  []*MatrixVariable
 	Curves    []Curve

@@ -1,5 +1,5 @@
 // Package restrict solves small programs in the place of a large one. A working set is what the small one keeps: entries of
-// variables (columns), rows of hinges and inequalities (rows), or pairs of singular vectors (singular). All go
+// variables (columns), or pairs of singular vectors (singular). All go
 // in rounds: restrict, solve, price, extend, until the point completed to the large program meets the tolerance there.
 package restrict
 

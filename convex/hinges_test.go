@@ -75,7 +75,7 @@ func newMachine(rng *rand.Rand, n, p int, sparseRows bool) *machine {
 
 // The completed point is optimal for the full program, for any data and any change of the parameters, and the multipliers
 // are those of the full program.
-func TestRowSets(t *testing.T) {
+func TestHinges(t *testing.T) {
 	backend := native(t)
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -88,7 +88,6 @@ func TestRowSets(t *testing.T) {
 			full, err := prog.Solver(convex.SolverOptions{Backend: backend})
 			require.NoError(t, err)
 			centre := make([]float64, e.w.Len())
-			rows, smaller := 0, false
 			for k := range 8 {
 				size := 1.0
 				if k%3 != 0 {
@@ -111,7 +110,6 @@ func TestRowSets(t *testing.T) {
 				require.InDeltaSlice(t, b.Dual(e.box), a.Dual(e.box), 1e-3)
 				require.InDelta(t, b.Sensitivity(e.bound)[0], a.Sensitivity(e.bound)[0], 1e-4)
 				require.InDelta(t, b.Sensitivity(e.alpha)[0], a.Sensitivity(e.alpha)[0], 1e-4)
-				rows = max(rows, a.Active) // at first none is left out
 				pt := a.Conic()
 				problem, err := prog.Problem()
 				require.NoError(t, err)
@@ -121,15 +119,13 @@ func TestRowSets(t *testing.T) {
 				offset := 1e-2 * floats.Dot(centre, centre)
 				require.InDelta(t, a.Objective-offset, primal, 1e-9)
 				require.InDelta(t, a.DualObjective-offset, dual, 1e-8*max(1, math.Abs(primal)))
-				smaller = smaller || a.Active < rows
 			}
-			require.True(t, smaller, "no row was left out")
 		})
 	}
 }
 
 // Hinges that pull in both directions, a quantile regression: the median of the targets is a solution.
-func TestRowSetsQuantile(t *testing.T) {
+func TestHingesQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	const n = 301
 	y := make([]float64, n)
@@ -169,7 +165,7 @@ func TestRowSetsQuantile(t *testing.T) {
 }
 
 // A program that becomes infeasible says so: hinges of |b - y_i| with b in an interval that becomes empty.
-func TestRowSetsInfeasible(t *testing.T) {
+func TestHingesInfeasible(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 6))
 	y := make([]float64, 100)
 	for i := range y {

@@ -58,6 +58,9 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	if err := convex.check(p.P); err != nil {
 		return nil, err
 	}
+	if s.quiet = quietRows(p); s.quiet != nil {
+		s.given, s.unheard = p.A, silence(&s.data, s.quiet)
+	}
 	s.shift, s.judged = convex.shift, NewJudge(&s.data)
 	s.data.Cones = withInfinite(p.Cones)
 	s.low, s.high = intervals(s.data.Cones)
@@ -91,6 +94,9 @@ type checkedSolver struct {
 	start     Point // what WarmStart gave, for the next Solve
 	started   bool
 	setupTime time.Duration
+	quiet     []int       // equations that may be no more than rounding
+	unheard   []int       // those of them whose entries in data are zeros
+	given     *sparse.CSC // A with these entries, where there are quiet ones
 	judged    *Judge
 	convexity *convexity // kept from the first update of P on
 	shift     float64    // see convexity
@@ -102,6 +108,8 @@ type checkedSolver struct {
 	solved    bool       // inner has solved before, and may go on from where it ended
 	mistaken  bool       // the last run said optimal of a point that is not even near: it may have had another problem in mind
 	simple    bool       // the problem is one of lastResort
+	second    *Solution  // a point of lastResort that meets the tolerance, but is unfinished
+	content   bool       // a point that meets the tolerance is optimal even where the run got stuck
 }
 
 // left is the problem that inner sees.
@@ -232,6 +240,7 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.P == nil && u.A == nil && u.Q == nil && u.B == nil {
 		return nil
 	}
+	u = s.heard(u)
 	if u.P != nil {
 		u.P = filled(&s.spare.p, s.data.P, u.P)
 	}
@@ -415,7 +424,17 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	}
 	ctx, cancel := s.within(ctx, begin)
 	defer cancel()
-	return s.lastResort(ctx, out), nil
+	s.second = nil
+	if out = s.lastResort(ctx, out); !out.Status.decided() {
+		s.content = true
+		s.judge(out)
+		if s.content = false; !out.Status.decided() && s.second != nil {
+			second := s.second
+			second.Iterations, second.SetupTime, second.SolveTime = out.Iterations, out.SetupTime, out.SolveTime
+			return second, nil
+		}
+	}
+	return out, nil
 }
 
 // within returns a context that ends when the time limit of a Solve is over.

@@ -60,21 +60,16 @@ func (c *checker) lost(p *Problem) int {
 // times that of its multiplier (see solutionSizes.sizes), or those of the point where they are larger. It is told in units of what
 // is allowed.
 func (c *checker) hidden(p *Problem, u *units, x, s, z []float64, primal float64) float64 {
-	h := hiding{least: 1, terms: math.Abs(primal)}
+	ofX, ofZ := c.largestTerms(p, x, z)
+	h := hiding{least: 1, terms: max(math.Abs(primal), ofX, ofZ)}
 	if u != nil && u.objective > 0 {
 		h.least = min(1, u.objective)
 	}
 	var cols, rows []int
 	for j, q := range p.Q {
-		h.terms = max(h.terms, math.Abs(q*x[j]), math.Abs(x[j]*c.px[j]/2))
 		if math.Abs(c.px[j]+q+c.atz[j]) > ownShare*max(math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j])) {
 			cols = append(cols, j)
 		}
-	}
-	row := 0
-	for _, k := range p.Cones {
-		h.terms = max(h.terms, k.largestTerm(p.B[row:row+k.Dim], z[row:row+k.Dim]))
-		row += k.Dim
 	}
 	for i, b := range p.B {
 		if math.Abs(c.ax[i]+s[i]-b) > ownShare*max(math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i])) {
@@ -118,6 +113,19 @@ func (c *checker) hidden(p *Problem, u *units, x, s, z []float64, primal float64
 		inRows = ofRows(func(i int) float64 { return max(sizes[i], math.Abs(z[i])) })
 	}
 	return max(inCols, inRows)
+}
+
+// largestTerms returns the largest terms of the primal and of the dual objective, but for those that they share, for the point that recheck had last.
+func (c *checker) largestTerms(p *Problem, x, z []float64) (ofX, ofZ float64) {
+	for j, q := range p.Q {
+		ofX = max(ofX, math.Abs(q*x[j]), math.Abs(x[j]*c.px[j]/2))
+	}
+	row := 0
+	for _, k := range p.Cones {
+		ofZ = max(ofZ, k.largestTerm(p.B[row:row+k.Dim], z[row:row+k.Dim]))
+		row += k.Dim
+	}
+	return ofX, ofZ
 }
 
 // hiding is what a residual that single rows or columns hide is compared with.

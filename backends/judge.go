@@ -13,6 +13,7 @@ func (s *checkedSolver) judge(out *Solution) {
 		out.Stopped = out.Status.Stopped()
 	}
 	s.judgeClaim(out)
+	s.tellUnheard(out)
 	out.Found = out.Status.Found(out.Residuals, s.options.Eps)
 }
 
@@ -40,14 +41,19 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 	}
 	found := s.judged.measure(out.X, out.S, out.Z)
 	out.Residuals, out.Objective, out.DualObjective = found.Residuals, found.primal, found.dual
-	meets := out.Residuals.Primal <= s.options.Eps && out.Residuals.Dual <= s.options.Eps && out.Residuals.Gap <= s.options.Eps
+	at := s.judged.at(s.options.Eps)
 	switch {
-	case meets && out.Status != Cancelled && out.Status != NumericalError:
+	case at.Max() <= s.options.Eps && !s.content && (out.Status == Inaccurate || out.Status == IterationLimit) && s.unfinished(out):
+		return
+	case at.Max() <= s.options.Eps && out.Status != Cancelled && out.Status != NumericalError:
 		out.Status = Optimal // also where a limit ended the solve with a point this good
 		if why := s.judged.objection(s.options.Eps); why != "" {
 			out.Status = Inaccurate
 			addMessage(out, why)
 			return
+		}
+		if at == found.beyond {
+			addMessage(out, "the residuals are no more than the last places of what they are added up from")
 		}
 		out.Distance = s.judged.check.distance(&s.data, out)
 		if s.shift > 0 {
@@ -59,6 +65,13 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 		addMessage(out, fmt.Sprintf("the backend said %s, but residuals %.1e (primal), %.1e (dual), %.1e (gap) miss %.1e",
 			said, out.Residuals.Primal, out.Residuals.Dual, out.Residuals.Gap, s.options.Eps))
 	}
+}
+
+// unfinished says that a point which meets the tolerance is where a run has got stuck, with residuals that polishing would have left less of: there may be another solution, far
+// away. It is optimal only when nothing else is found.
+func (s *checkedSolver) unfinished(out *Solution) bool {
+	s.judged.measure(out.X, out.S, out.Z)
+	return !s.judged.solved(polished * s.options.Eps)
 }
 
 func (s *checkedSolver) judgePrimalInfeasible(out *Solution) {

@@ -12,12 +12,13 @@ import (
 
 // lastResort is called where a run has ended without a verdict. It tries the problem without far bounds, and then asks whether there is a
 // point at all, for a direction of descent without end, and for a solution along what these have led to; what is found counts as far as the
-// judge agrees.
+// judge agrees. Where the run got stuck at a point that meets the tolerance, but is unfinished, it looks less far.
 func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution {
 	if s.simple {
 		return out
 	}
 	spent := out.Iterations
+	near := out.X != nil && s.judged.Excess(out.X, out.S, out.Z, s.options.Eps) <= 1 // it is only unfinished
 	if closer := withoutFar(&s.data); closer != nil {
 		if found := s.ask(ctx, closer, out, &spent, func(sol *Solution) *Solution { return sol }); found != nil {
 			return found
@@ -28,7 +29,8 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 	if s.data.A != nil {
 		p, certificate := nearness(&s.data, s.judged.unitsOf())
 		if found := s.ask(ctx, p, out, &spent, func(sol *Solution) *Solution {
-			if z = certificate(sol.Z); nearly {
+			z = certificate(sol.Z)
+			if nearly {
 				return &Solution{}
 			}
 			return &Solution{Status: PrimalInfeasible, Z: slices.Clone(z)}
@@ -47,18 +49,25 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 	if s.mistaken {
 		return out
 	}
-	for _, from := range []Point{{X: out.X, Z: out.Z}, {X: x, Z: z}} {
-		if found := s.alongside(ctx, out, &spent, from); found != nil {
+	if !near {
+		if found := s.alongside(ctx, out, &spent, Point{X: out.X, Z: out.Z}, alongRounds); found != nil {
 			return found
 		}
+	}
+	rounds := alongRounds
+	if near {
+		rounds = roundsIfNear
+	}
+	if found := s.alongside(ctx, out, &spent, Point{X: x, Z: s.tightOnly(z)}, rounds); found != nil {
+		return found
 	}
 	return out
 }
 
-// alongside asks for a solution along x and z of a point, and then along the point that this leads to, as long as that comes nearer.
-func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int, from Point) *Solution {
+// alongside asks for a solution along x and z of a point, and then along the point that this leads to, as long as that is near.
+func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int, from Point, rounds int) *Solution {
 	last := math.Inf(1)
-	for range alongRounds {
+	for range rounds {
 		if s.data.A == nil || from.X == nil || from.Z == nil || !allFinite(from.X) || !allFinite(from.Z) {
 			return nil
 		}
@@ -73,18 +82,27 @@ func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int
 		if point == nil || point.X == nil || point.Z == nil {
 			return nil
 		}
-		excess := s.judged.Excess(point.X, point.S, point.Z, s.options.Eps)
-		if !(excess < worthwhileAlong*last) {
+		if found := s.judged.measure(point.X, point.S, point.Z); !(max(found.Primal, found.Dual) <= nearPoint) {
 			return nil
 		}
-		from, last = Point{X: point.X, Z: point.Z}, excess
+		excess, z := s.judged.Excess(point.X, point.S, point.Z, s.options.Eps), point.Z
+		if !(excess < worthwhileAlong*last) { // it is on its way along the change
+			z = make([]float64, len(point.Z))
+			for i, v := range point.Z {
+				z[i] = v - from.Z[i]
+			}
+			s.judged.check.intoDual(&s.data, z)
+		}
+		from, last = Point{X: point.X, Z: z}, excess
 	}
 	return nil
 }
 
 const (
-	// So many programs are solved along a point, and no more once one does not leave worthwhileAlong of what the point before misses the tolerance by.
-	alongRounds     = 5
+	// So many programs are solved along a point, and roundsIfNear where there is one that meets the tolerance. Where one leaves more than worthwhileAlong of what the point before misses the tolerance by, the next is along the
+	// change of the multipliers.
+	alongRounds     = 8
+	roundsIfNear    = 2
 	worthwhileAlong = 0.5
 )
 
@@ -97,6 +115,7 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 			return nil
 		}
 	}
+	options.Eps *= polished
 	solver, err := checked{s.backend}.Setup(p, options)
 	if err != nil {
 		return nil
@@ -120,8 +139,30 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 	if found.Status != claim {
 		return nil
 	}
+	if claim == Optimal && s.unfinished(found) {
+		s.second = found
+		return nil
+	}
 	found.Iterations, found.SetupTime, found.SolveTime = *spent, out.SetupTime, out.SolveTime+sol.SetupTime+sol.SolveTime
 	return found
+}
+
+// tightOnly returns z without the parts that are next to nothing of the largest one in units of the rows: what an interior point has of rows that are not
+// tight. In z'A they would stand beside what the others cancel to.
+func (s *checkedSolver) tightOnly(z []float64) []float64 {
+	if z == nil {
+		return nil
+	}
+	u, weight := s.judged.unitsOf(), make([]float64, len(z))
+	for i, v := range z {
+		if weight[i] = math.Abs(v); u != nil && u.e[i] > 0 {
+			weight[i] /= u.e[i]
+		}
+	}
+	if out := without(&s.data, z, weight, math.Sqrt(s.options.Eps)*maxAbs(weight)); out != nil {
+		return out
+	}
+	return z
 }
 
 // nearlySolved is the residual of a point below which there seems to be a solution, so that no certificate is told, unless the point leaves open

@@ -33,13 +33,27 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 			change.apply(right, both)
 			copy(t.x, both)
 			copy(t.z, both[len(t.x):])
-			if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) {
+			if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) && j.solved(polished*eps) {
 				pt, ok = Point{X: t.x, S: s, Z: t.z}, true
 			}
 			return ok
 		})
 	}
 	return pt, ok
+}
+
+// polished is the part of the tolerance that the residuals of the equations, primal and dual, may be after they have been solved: where more is left they contradict each other,
+// and the point is one of another problem.
+const polished = 0.01
+
+// solved says whether the residuals, primal and dual, of the point that measure had last are at most eps, beyond the last places at least.
+func (j *Judge) solved(eps float64) bool {
+	within := func(w *weighed) bool { return max(w.Primal, w.Dual) <= eps }
+	if within(&j.last.weighed) {
+		return true
+	}
+	w := j.beyondPlaces()
+	return w != nil && within(w)
 }
 
 // nearPoint is the residual, primal and dual, up to which a point is worth being polished.

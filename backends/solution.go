@@ -15,7 +15,7 @@ type Status int
 const (
 	// Unsolved is the zero value: no solve has ended.
 	Unsolved Status = iota
-	// Optimal means that the recomputed residuals and gap meet the tolerances.
+	// Optimal means that the recomputed residuals and gap meet the tolerances, or miss them by no more than rounding of the numbers of the problem explains.
 	Optimal
 	// PrimalInfeasible means that Solution.Z proves that no x satisfies the constraints.
 	PrimalInfeasible

@@ -298,6 +298,9 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 	return unitRoundoff * primal, unitRoundoff * dual
 }
 
+// mostChange is the part of the largest term of an objective that last places may make.
+const mostChange = 1e-6
+
 // share is v / max(size, more), and 0 where the size is not known.
 func share(v, size, more float64) float64 {
 	if size == 0 {
@@ -314,7 +317,8 @@ type Judge struct {
 	units *units
 	find  func(*Problem) *units
 	check checker
-	has   bool // last is of the problem as it is
+	moved checker // of beyond
+	has   bool    // last is of the problem as it is
 	last  measured
 }
 
@@ -354,22 +358,35 @@ func (j *Judge) Optimal(x, s, z []float64, eps float64) bool { return j.Excess(x
 func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
 	n, m := j.problem().Dims()
 	mustHave(len(x) == n && len(s) == m && len(z) == m)
-	found := j.measure(x, s, z)
+	j.measure(x, s, z)
+	found := j.at(eps)
 	if found.Max() <= eps && (j.lost() >= 0 || j.hidden() > 1) {
 		return math.Inf(1)
 	}
-	return max(found.Max(), found.own.Max()/inUnitsFactor, max(found.right, found.cost)/againstFactor) / eps
+	return found.excess() / eps
+}
+
+// weighed is how large the residuals of a point are, as [Residuals] has them and in units.
+type weighed struct {
+	Residuals
+	against
+}
+
+// excess is the worst of them, as a residual.
+func (w *weighed) excess() float64 {
+	return max(w.Max(), w.own.Max()/inUnitsFactor, max(w.right, w.cost)/againstFactor)
 }
 
 // measured is a point, and what was found about it.
 type measured struct {
 	x, s, z []float64 // copies
-	Residuals
+	weighed
 	primal, dual float64
-	against
-	lost   int // -1 for none
-	hidden float64
-	looked struct{ lost, hidden bool } // what is known of them
+	exact        bool     // the sums are those of recheckExactly
+	beyond       *weighed // the residuals beyond the last places of their terms, nil where these do not count
+	lost         int      // -1 for none
+	hidden       float64
+	looked       struct{ lost, hidden, beyond bool } // what is known of them
 }
 
 // measure measures a point, or remembers it if it is the one that was measured last: solvers ask before they end, and what they return is
@@ -386,8 +403,70 @@ func (j *Judge) measure(x, s, z []float64) *measured {
 	if !(unitRoundoff*j.check.terms(j.p, s, x, z) <= roundingDecides*j.unitsOf().ofObjective(m.primal, m.dual)) {
 		m.Residuals, m.primal, m.dual = j.check.recheckExactly(j.p, x, s, z)
 		m.against = j.check.inUnits(j.p, j.unitsOf(), x, s, z, m.Residuals, m.primal, m.dual)
+		m.exact = true
 	}
 	return m
+}
+
+// at returns the residuals that the point which measure had last is judged by at the tolerance eps: those beyond the last places where only these meet it.
+func (j *Judge) at(eps float64) *weighed {
+	m := &j.last
+	if !m.exact || m.weighed.excess() <= eps || !(m.Max() <= math.Sqrt(eps)) {
+		return &m.weighed
+	}
+	if w := j.beyondPlaces(); w != nil && w.excess() <= eps {
+		return w
+	}
+	return &m.weighed
+}
+
+// beyondPlaces is beyond of that point, nil where the sums are not exact.
+func (j *Judge) beyondPlaces() *weighed {
+	m := &j.last
+	if !m.looked.beyond && m.exact {
+		m.beyond, m.looked.beyond = j.beyond(m), true
+	}
+	return m.beyond
+}
+
+// beyond measures the point that recheckExactly had last with its products moved to where the residuals are least, by at most the last places of the terms that they are
+// added up from; what is left of each is told as a part of its own terms, too. Where nothing is left, the point is exact for numbers of the problem that differ in their last
+// places from those given (Oettli and Prager 1964), and what there is of residuals is no sign of a better point. It returns nil where that could matter to the objective: the residuals
+// times the variables are to be next to nothing of the terms of the primal objective, those times the multipliers of the dual one, and the gap of either.
+// How much of b and q is lost is told with the last places.
+func (j *Judge) beyond(m *measured) *weighed {
+	p, c, to := j.p, &j.check, &j.moved
+	least := j.unitsOf().ofObjective(m.primal, m.dual)
+	byRows, byColumns, rows, columns := 0., 0., 0., 0.
+	c.rounding(p, nil, m.x, m.z)
+	to.ax, to.px, to.atz = append(to.ax[:0], c.ax...), append(to.px[:0], c.px...), append(to.atz[:0], c.atz...)
+	within := func(v, terms float64) float64 { return max(-lastPlaces*terms, min(v, lastPlaces*terms)) }
+	for i, b := range p.B {
+		left, terms := b-m.s[i]-c.ax[i], c.ofRows[i]+math.Abs(m.s[i])+math.Abs(b)
+		move := within(left, terms)
+		to.ax[i] += move
+		rows = max(rows, share(math.Abs(left-move), terms, 0))
+		byRows += math.Abs(left * m.z[i])
+	}
+	for k, q := range p.Q {
+		left, terms := -q-c.px[k]-c.atz[k], c.ofCols[k]+math.Abs(q)
+		move := within(left, terms)
+		to.atz[k] += move
+		columns = max(columns, share(math.Abs(left-move), terms, 0))
+		byColumns += math.Abs(left * m.x[k])
+	}
+	ofX, ofZ := c.largestTerms(p, m.x, m.z)
+	if !(byColumns <= mostChange*max(least, ofX) && byRows <= mostChange*max(least, ofZ) && math.Abs(m.primal-m.dual) <= mostChange*max(least, ofX, ofZ)) {
+		return nil
+	}
+	dual := m.dual + within(m.primal-m.dual, c.terms(p, m.s, m.x, m.z))
+	t := to.tally(p, m.x, m.s, m.z)
+	out := &weighed{}
+	out.Residuals, _, _ = t.Residuals()
+	out.Primal, out.Dual, out.Gap = max(out.Primal, rows), max(out.Dual, columns), RelativeGap(m.primal, dual)
+	out.against = to.inUnits(p, j.unitsOf(), m.x, m.s, m.z, out.Residuals, m.primal, dual)
+	out.right, out.cost = m.right, m.cost
+	return out
 }
 
 // The sums of a point are added up in twice the precision where their rounding may be more than this part of the objective.
@@ -419,7 +498,7 @@ const (
 // objection says why the point that measure had last must not be called optimal, though its residuals are small as they are: because rows, columns, b or q
 // are as small, or the point is so large that b and q are lost in it. It is empty where nothing speaks against the point.
 func (j *Judge) objection(eps float64) string {
-	m := &j.last
+	m := j.at(eps)
 	switch {
 	case !(m.own.Max() <= inUnitsFactor*eps):
 		return fmt.Sprintf("in the units of the data the residuals are %.1e (primal), %.1e (dual), %.1e (gap)", m.own.Primal, m.own.Dual, m.own.Gap)

@@ -97,6 +97,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 	if err != nil {
 		sol.Stopped, sol.Message = outcome.Stalled, err.Error()
 	}
+	r.settle(sol)
 	r.polish(sol)
 	if unused != "" {
 		sol.Message = strings.TrimPrefix(sol.Message+"; "+unused, "; ")
@@ -267,9 +268,6 @@ func (r *runner) solution(status backends.Status) *backends.Solution {
 		return &backends.Solution{Status: status, X: r.proof}
 	case backends.Unsolved:
 		status = backends.Inaccurate
-		if b.error <= r.options.Eps {
-			status = backends.Optimal
-		}
 	}
 	if math.IsInf(b.error, 1) {
 		if status == backends.Inaccurate {

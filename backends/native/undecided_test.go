@@ -89,6 +89,25 @@ func TestHardToDecide(t *testing.T) {
 			P: upperOf([]float64{9, 3}, []float64{3, 1}), Q: []float64{-30, -8}, B: []float64{3, -9 + 9*0x1p-21, 0x1p21},
 			A: rowsOf([]float64{1, -2}, []float64{-3 + 3*0x1p-21, 6 - 0x1p-21}, []float64{0, -2}), Cones: []backends.Cone{backends.Nonnegative(3)},
 		}, backends.Optimal, -49.5},
+		{"two rows that contradict each other by a billionth but at zero", &backends.Problem{
+			P: upperOf([]float64{4, 0}, []float64{0, 0}), Q: []float64{-1, -1}, A: rowsOf([]float64{-2.0000000037252903, 0.9999999962747097}, []float64{-2, 1}), B: []float64{0, 0},
+			Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
+		}, backends.Optimal, 0}, // z = 2^28 (-1, 1)
+		{"a power cone and a row that meet far from where they seem to", &backends.Problem{
+			Q: []float64{1, -1, -2}, B: []float64{0, 0, -1, 0},
+			A:     rowsOf([]float64{0, 0, 1}, []float64{0, 1, -2}, []float64{1, 0, -2}, []float64{-3.725290298461914e-09, 3.725290298461914e-09, -1.9999999925494194}),
+			Cones: []backends.Cone{backends.DualPower(0.23343381705672556), backends.Nonnegative(1)},
+		}, backends.Optimal, 0}, // x = (-1, -1, 0), z = 2^28 (2, 0, 0, 1)
+		{"equations of which one is nearly a sum of the others, so that x and z are far and A'z is rounding", &backends.Problem{
+			P: upperOf([]float64{16, 0, -8}, []float64{0, 5, 0}, []float64{-8, 0, 4}), Q: []float64{-10, 15, 6}, B: []float64{7, 10, -8, -9, 39.000000953674316, -7},
+			A:     rowsOf([]float64{-4, -3, 2}, []float64{2, -3, -1}, []float64{-4, 2, 2}, []float64{-6, 2, 3}, []float64{28.000000953674316, -9, -14.000000953674316}, []float64{-2, 2, 1}),
+			Cones: []backends.Cone{backends.Zero(6)},
+		}, backends.Optimal, 4194277.5}, // x = (2^21, -3, 2^22 - 1), z = 2^21 (0, 1, 3, 3, 1, 0)
+		{"rows whose sum, with far multipliers, is what bounds x", &backends.Problem{
+			P: upperOf([]float64{1, 0, -1}, []float64{0, 0, 0}, []float64{-1, 0, 1}), Q: []float64{1, 0, 0}, B: []float64{2, -6.000000953674316, 3},
+			A:     rowsOf([]float64{2, -2, 0}, []float64{-6.000000953674316, 6, 4.76837158203125e-07}, []float64{0, -2, -2}),
+			Cones: []backends.Cone{backends.Nonnegative(2), backends.Box([]float64{2}, []float64{inf})},
+		}, backends.Optimal, 1.5}, // x = (1, 0, 0), z = 2^21 (3, 1, 0)
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := backends.Open("native")

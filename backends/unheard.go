@@ -1,0 +1,108 @@
+package backends
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/james-bowman/sparse"
+)
+
+// This file finds the equations a'x = 0 that are what rounding leaves of 0'x = 0, the imaginary part of a Hermitian product for example: each of
+// the k entries is at most k roundings of the largest entry in its column, and without these rows all numbers of the problem are near one, so that
+// no row of other units is meant. As equations of their own they would contradict each other, or fix variables at chance.
+
+// quietRows lists the equations with such entries.
+func quietRows(p *Problem) (rows []int) {
+	if p.A == nil || len(p.B) == 0 {
+		return nil
+	}
+	raw := p.A.RawMatrix()
+	count, largest := make([]int32, len(p.B)), make([]float64, len(p.B))
+	for k, i := range raw.Ind {
+		count[i]++
+		largest[i] = max(largest[i], math.Abs(raw.Data[k]))
+	}
+	// Most problems have no equation this much smaller than the largest entry of all.
+	most, some := maxAbs(largest), false
+	quiet := make([]bool, len(p.B))
+	row := 0
+	for _, c := range p.Cones {
+		for i := row; i < row+c.Dim && c.Kind == ZeroCone; i++ {
+			quiet[i] = largest[i] > 0 && largest[i] <= float64(count[i])*unitRoundoff*most
+			some = some || quiet[i]
+		}
+		row += c.Dim
+	}
+	if !some {
+		return nil
+	}
+	for j := range p.Q {
+		top := 0.0
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			top = max(top, math.Abs(raw.Data[k]))
+		}
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			if i := raw.Ind[k]; math.Abs(raw.Data[k]) > float64(count[i])*unitRoundoff*top {
+				quiet[i] = false
+			}
+		}
+	}
+	for i, is := range quiet {
+		if is {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// silence takes the rows that are left out of p, of the quiet ones, and gives p zeros in their place.
+func silence(p *Problem, quiet []int) (rows []int) {
+	for _, i := range quiet {
+		if p.B[i] == 0 {
+			rows = append(rows, i)
+		}
+	}
+	if rows == nil {
+		return nil
+	}
+	raw := p.A.RawMatrix()
+	data := slices.Clone(raw.Data)
+	for k, i := range raw.Ind {
+		if _, is := slices.BinarySearch(rows, i); is {
+			data[k] = 0
+		}
+	}
+	rest := *p
+	rest.A = sparse.NewCSC(len(p.B), len(p.Q), raw.Indptr, raw.Ind, data)
+	if unitsOf(&rest) != nil {
+		return nil
+	}
+	*p = rest
+	return rows
+}
+
+// heard returns an update with zeros in the equations that are left out after it.
+func (s *checkedSolver) heard(u Update) Update {
+	if s.quiet == nil && u.A == nil {
+		return u
+	}
+	next := s.data.updated(u)
+	if u.A == nil {
+		next.A = s.given
+	} else if s.quiet = quietRows(&next); s.quiet != nil {
+		s.given = filled(new([]float64), s.data.A, u.A)
+	}
+	before := s.unheard
+	if s.unheard = silence(&next, s.quiet); s.unheard != nil || before != nil {
+		u.A = next.A
+	}
+	return u
+}
+
+// tellUnheard adds to a message that equations are left out.
+func (s *checkedSolver) tellUnheard(out *Solution) {
+	if len(s.unheard) > 0 && out.Status != PrimalInfeasible {
+		addMessage(out, fmt.Sprintf("%d equations are left out, row %d first: their entries are no more than the rounding of the largest in their columns", len(s.unheard), s.unheard[0]))
+	}
+}

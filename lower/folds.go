@@ -42,23 +42,6 @@ func OverFolds(folds int, fit func(t int) (Penalised, error)) (Penalised, error)
 	return NewFolds(parts)
 }
 
-// Preparable is a fit that can be told that many solves follow, so that work is worth its time that makes each of them cheaper. Solutions are the same up
-// to their tolerance.
-type Preparable interface {
-	Penalised
-	// Prepare must not run at the same time as a solve.
-	Prepare()
-}
-
-// Prepare implements [Preparable] with the folds that do.
-func (f *Folds) Prepare() {
-	for _, p := range f.parts {
-		if able, ok := p.(Preparable); ok {
-			able.Prepare()
-		}
-	}
-}
-
 // mean is what [DifferentiableOf], [StarterOf] and [ConstrainedOf] know folds by, whatever they are wrapped in.
 func (f *Folds) mean() *Folds { return f }
 

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -108,8 +107,7 @@ type compass struct {
 	ctx    context.Context
 	at     func(ctx context.Context, lambda []float64) (Trial, error)
 	spread func(point []float64) []float64 // the weights at a point; nil for the point itself
-	first  float64                         // first factor of the steps, compassFirst for 0
-	tiny   func()                          // is told where errors are so small that gaps of fits count
+	fallen func(to float64)                // is told to which share of the first of its path the least error has fallen
 	scale  float64                         // of errors: below it, gains are shares of it
 	low    float64                         // least value of the largest weight
 	listed bool                            // weights alone are among those tried
@@ -230,7 +228,7 @@ func (c *compass) search() error {
 		return nil
 	}
 	idle := 0
-	for step := math.Log(cmp.Or(c.first, compassFirst)); step > math.Log(compassLast); step /= 2 {
+	for step := math.Log(compassFirst); step > math.Log(compassLast); step /= 2 {
 		for moved := true; moved; {
 			moved = false
 			for k := range c.point {

@@ -41,13 +41,8 @@ func (t *Task) penalised(ctx context.Context) (lower.Penalised, error) {
 		return t.fit, nil
 	}
 	var err error
-	if t.fit, err = fitOf(ctx, t.Model); err != nil {
-		return nil, err
-	}
-	if able, ok := t.fit.(lower.Preparable); ok && t.byWeights() { // each fold has hyperparameter after hyperparameter to be solved at
-		able.Prepare()
-	}
-	return t.fit, nil
+	t.fit, err = fitOf(ctx, t.Model)
+	return t.fit, err
 }
 
 // searching returns the fit of all folds together, made once and shared by all evaluators, or where there is none that of penalised.

@@ -130,7 +130,7 @@ func (h hypergradients) settings(t *Task, fit lower.Differentiable) hypergradien
 		h.paper(&s, t.advice().Paper, fit)
 	}
 	if t.Start != nil {
-		s.Start = slices.Concat(t.Start.Lambda, t.Start.Upper)
+		s.Start, s.Chosen = slices.Concat(t.Start.Lambda, t.Start.Upper), true
 		for i, l := range t.Start.Lambda {
 			s.Start[i] = max(l, leastStart*fit.LambdaMax())
 		}

@@ -1,13 +1,13 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
@@ -17,33 +17,28 @@ import (
 // Paths of weights, by folds.
 //
 // One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all folds together, each
-// fit from the one before. A path ends by itself, where its error has risen by more than chance, or falls no more. Two weights have a path
-// for each of a few shares of the first one; a compass search refines the best point in both. Iterations of VF-iDCA could
+// fit from the one before. A path ends by itself, where its error has risen in all folds, or falls no more. Two weights have a path
+// for the first alone; those of other shares are looked at where the best one so far is, and that of the second alone in steps of decades. Between points of the
+// best path there are more where the bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could
 // only find the same minimum again, so there are none unless they are asked for.
 
 const (
-	// pathStep is the factor from point to point, 4 points to a decade. Between neighbours of which one is the best, or has an error of up to fillShare above it,
-	// fillPoints more are looked at, and so again between these where folds are solved together and so few rows that the curve may have small waves, up to fillRows.
-	pathStep, fillPoints, fillShare, fillRows = 0.5623413251903491, 2, 1e-3, 1000
-	// shareStart is the factor by which the first weight of a further share is above the best so far where its path begins.
-	shareStart = 4
+	// pathStep is the factor from point to point, 4 points to a decade.
+	pathStep = 0.5623413251903491
 	// pathLeast is the share of its first weight at which a path ends at the latest.
 	pathLeast = 1e-8
-	// A path ends where pathRisen points in a row are above its least by more than pathErrors standard errors of the paired differences of
-	// the folds, or where pathFlat points, a decade, have lowered the error by less than pathGain, or, where it has fallen before, pathIdle not at all.
-	pathRisen, pathErrors        = 2, 2
-	pathFlat, pathGain, pathIdle = 4, 1e-3, 3
-	// pathUnpaired is the share by which errors count as risen where those of single folds are not known.
-	pathUnpaired = 1e-2
-	// lastFirst is by how much the last path of two weights begins above the others.
-	lastFirst = 100
+	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least in each fold, or has been above it at pathIdle points, or where
+	// a decade has lowered the least by less than that share.
+	pathIdle, pathGain = 3, 1e-3
+	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to point.
+	lastFirst, lastStep = 100, 0.1
 	// farRows is the number of training rows to a feature from which on the far end of a path may have a valley, alwaysFeatures that of features up to which the last
 	// path is always taken: fits of all features at once take long where these are many.
 	farRows, alwaysFeatures = 3, 300
 	// pathTiny is the share of the first error below which a path goes on by decades.
 	pathTiny = 1e-4
 	// pathGap is the relative gap of the fits of a search, before the best weights are solved for to the end.
-	pathGap = 1e-6
+	pathGap = 1e-4
 )
 
 // pathShares are the shares of the first of two weights in their sum. Neither is left out, as both are refined.
@@ -56,11 +51,9 @@ type paths struct {
 	rise  int           // points without a smaller error that end a path; 0 for the rule of paths
 	gap   float64       // to which the search solves, before the best weights are solved for to the end; 0 for that
 	ends  bool          // paths end by the rule of their errors
-	fill  int           // how often points between those near the least are looked at
-	// far says that a path that has ended looks at its far end, where fits that determine all coefficients may have a valley of their own, and goes on where
-	// that is lower. always says that the last path is taken whatever the others.
+	// far says that a path that has ended looks at its far end, where fits that determine all coefficients may have a valley of their own. always says that the last
+	// path is taken whatever the others.
 	far, always bool
-	first       float64 // factor of the first steps of the refinement
 	low         float64 // least value of the largest weight
 	why         string  // there are no iterations
 	// A point has a value for each kind of weights, and a weight is its kind's times its factor; nil for each weight itself.
@@ -93,7 +86,7 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 		return nil, nil
 	}
 	if o := t.Config.Opens(t.Model); o != nil {
-		return &paths{lines: [][][]float64{o.Weights}, upper: o.Upper, rise: o.Rise, gap: o.Gap, first: compassFirst, why: o.Why}, nil
+		return &paths{lines: [][][]float64{o.Weights}, upper: o.Upper, rise: o.Rise, gap: o.Gap, why: o.Why}, nil
 	}
 	if !t.byWeights() || len(t.Program.Path) == 0 {
 		return nil, nil
@@ -120,32 +113,24 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 	if fit != nil {
 		top = math.Max(top, fit.LambdaMax())
 	}
-	out.fill = 1
 	shares := pathShares
 	if axes == 1 {
 		shares = []float64{1}
 	}
 	for _, share := range shares {
-		first := top / share
-		if share == compassFloor { // squares, of which none is zero at any weight
-			first = lastFirst * top
+		first, step := top/share, pathStep
+		if share == compassFloor { // squares, with which no coefficient is zero at any weight, and the error bends little
+			first, step = lastFirst*top, lastStep
 		}
-		out.lines = append(out.lines, line(first, share, axes))
+		out.lines = append(out.lines, line(first, step, share, axes))
 	}
-	m, evident := t.Model.(Evident)
-	if evident {
+	if m, ok := t.Model.(Evident); ok {
 		_, separable := t.Model.(Separable)
 		rows, features := m.Training()
 		out.far = rows > farRows*features && !separable
 		out.always = features <= alwaysFeatures
-		if rows < fillRows && (t.together != nil || !t.Config.quick()) { // conic programs choose what folds together do
-			out.fill = 2
-		}
 	}
 	out.low = pathLeast * top
-	if out.first = compassFirst; axes == 1 {
-		out.first = math.Pow(pathStep, -0.5)
-	}
 	return out, nil
 }
 
@@ -162,8 +147,8 @@ func (c *Config) Opens(m Model) *problems.Open {
 }
 
 // line is the path of a share from the first sum of its weights on.
-func line(first, share float64, weights int) (points [][]float64) {
-	for l := math.Min(first, math.MaxFloat64); l > pathLeast*first; l *= pathStep {
+func line(first, step, share float64, weights int) (points [][]float64) {
+	for l := math.Min(first, math.MaxFloat64); l > pathLeast*first; l *= step {
 		point := []float64{l * share, l * (1 - share)}
 		points = append(points, point[:weights])
 	}
@@ -181,39 +166,34 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 	}
 	defer e.close()
 	e.gap, e.alone = p.gap, p.ends && t.together != nil // what all folds together cannot solve is no point to choose
-	c := compass{ctx: ctx, first: p.first, spread: p.spread, low: p.low, listed: true}
+	c := compass{ctx: ctx, spread: p.spread, low: p.low, listed: true}
 	points := 0
 	for _, l := range p.lines {
 		points += len(l)
 	}
 	c.at = t.recorded(e, points+compassTrials)
-	c.tiny = func() { e.gap = 0 } // of which an error would be made
-	var best [][]float64          // the path of the best point
+	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
 	rises := false
 	for k, l := range p.lines {
-		if rises && !(p.always && k == len(p.lines)-1) {
+		last := k > 0 && k == len(p.lines)-1
+		if rises && !(p.always && last) {
 			continue
 		}
-		for k > 0 && k < len(p.lines)-1 && c.point != nil && len(l) > 1 && l[1][0] > shareStart*c.point[0] {
-			l = l[1:]
-		}
 		before := c.best
-		if err := e.forget(); err != nil {
+		least := &c.best // of the path
+		var err error
+		if k > 0 && !last {
+			least, err = c.beside(l)
+		} else if err = e.forget(); err == nil {
+			err = c.descend(l, p)
+		}
+		if err == nil && last {
+			err = c.refine(l[0])
+		}
+		if err != nil {
 			return nil, err
 		}
-		if err := c.descend(l, p); err != nil {
-			return nil, err
-		}
-		if k > 0 && before.X != nil && !c.best.below(&before) {
-			rises = true // with the share
-		} else {
-			best = l
-		}
-	}
-	for range p.fill {
-		if best, err = c.between(best); err != nil {
-			return nil, err
-		}
+		rises = k > 0 && before.X != nil && (least == nil || least.value() > before.value()+pathGain*math.Max(math.Abs(before.value()), c.scale)) // with the share
 	}
 	if c.best.X == nil && e.alone && ctx.Err() == nil {
 		e.alone = false
@@ -223,8 +203,15 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 	}
 	if c.best.X != nil {
 		c.trials = 0
-		if err := c.search(); err != nil {
-			return nil, err
+		if p.ends {
+			if err := c.refine(c.point); err != nil {
+				return nil, err
+			}
+		}
+		if !p.ends || len(c.point) > 1 && slices.Min(c.point) > 2*compassFloor*slices.Max(c.point) {
+			if err := c.search(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if ctx.Err() != nil || t.failed > 0 {
@@ -264,13 +251,14 @@ func (p *paths) whole(lambda []float64) []float64 {
 func (c *compass) descend(points [][]float64, p *paths) error {
 	var best *Trial
 	var least []float64 // so far, at each point
-	risen, idle, on := 0, 0, false
+	idle, last := 0, 0.0
+	decade := 1 // points
+	if len(points) > 1 {
+		decade = max(1, int(math.Round(math.Ln10/math.Log(slices.Max(points[0])/slices.Max(points[1])))))
+	}
 	for k, lambda := range points {
-		if p.ends && len(least) > 0 && best.value() < pathTiny*least[0] {
-			if k%pathFlat > 0 {
-				continue // it is near zero, in proportion to powers of the weights
-			}
-			c.tiny()
+		if p.ends && len(least) > 0 && best.value() < pathTiny*least[0] && k%decade > 0 {
+			continue // it is near zero, in proportion to powers of the weights
 		}
 		c.trials = 0
 		tr, err := c.score(lambda)
@@ -283,11 +271,14 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 			}
 			continue
 		}
-		if best == nil || tr.below(best) {
+		switch {
+		case best == nil || tr.below(best):
 			best, idle = tr, 0
-		} else {
+		case best.below(tr):
 			idle++
 		}
+		falls := tr.value() < last*(1-pathGain)
+		last = tr.value()
 		least = append(least, best.value())
 		if !p.ends {
 			if p.rise > 0 && idle >= p.rise {
@@ -296,65 +287,137 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 			continue
 		}
 		c.scale = max(c.scale, pathTiny*least[0])
-		if risen++; !tr.risen(best) {
-			risen = 0
-		}
+		c.fallen(math.Min(c.best.value()/least[0], 1))
 		n := len(least) - 1
-		fallen := best.value() < least[0]*(1-pathGain)
-		switch {
-		case n >= 2*pathFlat && least[n] > least[n-pathFlat]*(1-pathGain):
-			return nil
-		case on || risen < pathRisen && !(idle >= pathIdle && fallen):
-		case !p.far:
-			return nil
-		default:
+		flat := n >= 2*decade && least[n] > least[n-decade]*(1-pathGain)
+		switch risen := idle >= pathIdle || tr.risen(best); {
+		case falls:
+		case risen && p.far:
+			k = max(k, len(points)-1-2*decade)
 			c.trials = 0
-			end, err := c.score(points[max(k, len(points)-1-2*pathFlat)])
+			end, err := c.score(points[k])
 			if err != nil || end == nil || !end.below(best) {
 				return err
 			}
-			on = true // there is another valley below
+			_, err = c.walk(points, k, end)
+			return err
+		case risen || flat:
+			return nil
 		}
 	}
 	return nil
 }
 
-// between tries points between neighbours of a path of which one is near the least, where the error may have more than one valley, and returns the path with them.
-func (c *compass) between(points [][]float64) (list [][]float64, err error) {
-	for k, at := range points {
-		near := false
-		if k > 0 && c.best.X != nil {
-			bound := c.best.value() + fillShare*math.Max(math.Abs(c.best.value()), c.scale)
-			near = c.known(points[k-1]) <= bound || c.known(at) <= bound
-		}
-		if near {
-			step := math.Pow(slices.Max(at)/slices.Max(points[k-1]), 1.0/(fillPoints+1))
-			next := slices.Clone(points[k-1])
-			for range fillPoints {
-				floats.Scale(step, next)
-				c.trials = 0
-				if err := c.try(next); err != nil {
-					return nil, err
-				}
-				list = append(list, slices.Clone(next))
-			}
-		}
-		list = append(list, at)
+// beside tries the points of a path near the best one of another share, as long as they are better, and returns the least; nil where the first is above that by more than chance.
+func (c *compass) beside(points [][]float64) (least *Trial, err error) {
+	if c.best.X == nil {
+		return nil, nil
 	}
-	return list, nil
+	from := slices.IndexFunc(points, func(p []float64) bool { return p[0] <= c.point[0]*math.Sqrt(1/pathStep) })
+	if from < 0 {
+		return nil, nil
+	}
+	c.trials = 0
+	before := c.best
+	first, err := c.score(points[from])
+	if first == nil || err != nil || first.risen(&before) {
+		return nil, err
+	}
+	return c.walk(points, from, first)
 }
 
-// risen says whether the errors of the folds are above those of a better trial by more than chance.
+// walk tries the neighbours of a point of a path, and theirs, as long as they are better, and returns the best.
+func (c *compass) walk(points [][]float64, from int, first *Trial) (best *Trial, err error) {
+	best = first
+	for _, way := range []int{-1, 1} {
+		for k := from + way; k >= 0 && k < len(points); k += way {
+			next, err := c.score(points[k])
+			if next == nil || err != nil {
+				return best, err
+			}
+			if !next.below(best) {
+				break
+			}
+			best = next
+		}
+		if best != first {
+			break
+		}
+	}
+	return best, nil
+}
+
+// refine tries points between neighbours among the multiples of one, until between all of them the error is not below the least of all by more than a share of compassGain
+// as far as its bend goes: on an interval of length h it is above the chord less M t (1-t) h^2 / 2 with M the second derivative. For that stands twice the larger one of
+// the divided differences at both ends, as the curve has kinks.
+func (c *compass) refine(of []float64) error {
+	for c.best.X != nil {
+		xs, values := c.line(of)
+		least, at := c.best.value()-compassGain*math.Max(math.Abs(c.best.value()), c.scale), math.NaN()
+		for i := 1; i < len(xs); i++ {
+			h, rise := xs[i]-xs[i-1], values[i]-values[i-1]
+			bend := 2 * h * h * math.Max(curved(xs, values, i-1), curved(xs, values, i))
+			if !(bend > 2*math.Abs(rise)) {
+				continue
+			}
+			t := 0.5 - rise/bend
+			bound := values[i-1] + t*rise - t*(1-t)*bend/2
+			if c.best.value() >= 0 { // few losses are less
+				bound = math.Max(bound, 0)
+			}
+			if bound < least {
+				least, at = bound, xs[i-1]+h*math.Max(0.25, math.Min(t, 0.75))
+			}
+		}
+		if math.IsNaN(at) {
+			break
+		}
+		next := slices.Clone(of)
+		floats.Scale(math.Exp(at-math.Log(slices.Max(of))), next)
+		if tr, err := c.score(next); err != nil || tr == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line are the logarithms of the points tried that are multiples of one, rising, and their values.
+func (c *compass) line(of []float64) (xs, values []float64) {
+	var list []tried
+	for _, t := range c.tried {
+		factor := slices.Max(t.point) / slices.Max(of)
+		if floats.EqualFunc(t.point, of, func(a, b float64) bool { return math.Abs(a-factor*b) <= 1e-9*a }) {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b tried) int { return cmp.Compare(a.point[0], b.point[0]) })
+	for _, t := range list {
+		xs, values = append(xs, math.Log(slices.Max(t.point))), append(values, t.value)
+	}
+	return xs, values
+}
+
+// curved is the second derivative of values at point i, or next to it where it is an end, by divided differences; 0 for fewer than three.
+func curved(xs, values []float64, i int) float64 {
+	if len(xs) < 3 {
+		return 0
+	}
+	i = max(1, min(i, len(xs)-2))
+	right, left := xs[i+1]-xs[i], xs[i]-xs[i-1]
+	return 2 * ((values[i+1]-values[i])/right - (values[i]-values[i-1])/left) / (right + left)
+}
+
+// risen says whether the error of each fold is above that of a better trial.
 func (tr *Trial) risen(best *Trial) bool {
 	if len(tr.folds) < 2 || len(best.folds) != len(tr.folds) {
-		return tr.value() > best.value()*(1+pathUnpaired)
+		return false // they are not known
 	}
-	differences := make([]float64, len(tr.folds))
 	for k, v := range tr.folds {
-		differences[k] = v - best.folds[k]
+		if !(v > best.folds[k]) {
+			return false
+		}
 	}
-	mean, deviation := stat.MeanStdDev(differences, nil)
-	return mean > 0 && mean > pathErrors*deviation/math.Sqrt(float64(len(differences)))
+	return true
 }
 
 // recorded is an evaluation that tells where the run is, of so many points, and keeps the trial. Weights so small that the fit cannot solve the lower level there, as predictions are larger than any

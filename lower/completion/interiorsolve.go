@@ -9,7 +9,6 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
 const (
@@ -23,88 +22,76 @@ const (
 	interiorZero, interiorPower = 1e3, 1. / 3
 )
 
-// solve is one run of [interior]: the linear part, and the matrix.
-type solve struct {
-	leastsquares.GroupPoint
-	tol   float64
-	alive []int // groups
-
-	objective, gap float64
-	newtons        int
-
-	known       *Problem
-	nuclear     float64
-	left, right *mat.Dense // nil: zero
-	gamma       []float64  // G at the known entries
-}
-
 // interiorSolve solves by [interior]. The solution is not optimal where rounding ended the iterations before.
-func (s *solve) interiorSolve(ctx context.Context) lower.Status {
-	p := newInterior(s.known, s.nuclear, s.Norm)
+func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []float64, tol float64) *Solution {
+	g := c.groups
+	out := &Solution{Status: lower.Exhausted, B: make([]float64, g.X.Columns())}
+	p := newInterior(c, nuclear, norm)
 	if !p.begin() {
-		clear(s.B)
-		s.left, s.right = nil, nil
-		s.look()
-		s.gap = 0
-		return lower.Optimal
+		c.look(out, nuclear, norm)
+		out.Status = lower.Optimal
+		return out
 	}
-	tol := math.Max(s.tol, interiorTol)
-	bound := math.Inf(-1)
-	target := interiorShare * tol * s.Scale * s.N
+	least := math.Max(tol, interiorTol)
+	bound, n := math.Inf(-1), float64(len(g.Y))
+	target := interiorShare * least * g.Scale * n
 	for range interiorTries {
 		reached := p.run(ctx, target)
-		s.newtons = p.steps
-		s.take(p)
-		s.look()
-		bound = math.Max(bound, (floats.Dot(s.Y, p.u)-floats.Dot(p.u, p.u)/2)/s.N)
-		s.gap = math.Max(0, s.objective-bound)
+		out.Newton = p.steps
+		p.write(out)
+		c.look(out, nuclear, norm)
+		bound = math.Max(bound, (floats.Dot(g.Y, p.u)-floats.Dot(p.u, p.u)/2)/n)
+		out.Gap = math.Max(0, out.Objective-bound)
 		switch {
-		case s.gap <= tol*s.Scale && tol > s.tol:
-			return lower.Exhausted
-		case s.gap <= tol*s.Scale:
-			return lower.Optimal
+		case out.Gap <= least*g.Scale:
+			if least == tol {
+				out.Status = lower.Optimal
+			}
+			return out
 		case ctx.Err() != nil:
-			return lower.Cancelled
+			out.Status = lower.Cancelled
+			return out
 		case reached > target:
-			return lower.Exhausted
+			return out
 		}
 		target *= interiorCloser
 	}
-	return lower.Exhausted
+	return out
 }
 
-// look computes the residual and the objective.
-func (s *solve) look() {
-	s.refresh()
-	s.objective = s.Loss(s.R, 0) + s.Penalty(s.alive) + s.nuclearNorm()
-}
-
-// refresh computes G at the known entries and the residual, whose mean is 0 if there is an intercept.
-func (s *solve) refresh() {
-	s.Residual()
-	clear(s.gamma)
-	if s.left != nil {
-		for k := range s.gamma {
-			s.gamma[k] = floats.Dot(s.left.RawRowView(s.known.row[k]), s.right.RawRowView(s.known.col[k]))
+// look computes the residual, the intercept, the support and the objective of a solution with balanced factors.
+func (c *Problem) look(s *Solution, nuclear float64, norm []float64) {
+	g := c.groups
+	s.Residual, s.Support = make([]float64, len(g.Y)), nil
+	g.X.Mul(s.Residual, s.B)
+	for k, v := range s.Residual {
+		if s.Left != nil {
+			v += floats.Dot(s.Left.RawRowView(c.row[k]), s.Right.RawRowView(c.col[k]))
+		}
+		s.Residual[k] = g.Y[k] - v
+	}
+	if s.B0 = 0; g.Intercept {
+		mean := floats.Sum(s.Residual) / float64(len(g.Y))
+		floats.AddConst(-mean, s.Residual)
+		s.B0 = g.YMean + mean
+	}
+	s.Objective = floats.Dot(s.Residual, s.Residual) / (2 * float64(len(g.Y)))
+	for k, w := range norm {
+		s.Objective += w * g.Size(k, s.B)
+	}
+	if s.Left != nil { // |G|_* is (|A|^2 + |B|^2) / 2
+		a, b := mat.Norm(s.Left, 2), mat.Norm(s.Right, 2)
+		s.Objective += nuclear * (a*a + b*b) / 2
+	}
+	for j, v := range s.B {
+		if v != 0 {
+			s.Support = append(s.Support, j)
 		}
 	}
-	floats.Sub(s.R, s.gamma)
-	if s.Mean != nil {
-		floats.AddConst(-floats.Sum(s.R)/s.N, s.R)
-	}
 }
 
-// nuclearNorm is w_0 (|A|^2 + |B|^2) / 2, the penalty of balanced factors.
-func (s *solve) nuclearNorm() float64 {
-	if s.left == nil {
-		return 0
-	}
-	a, b := mat.Norm(s.left, 2), mat.Norm(s.right, 2)
-	return s.nuclear * (a*a + b*b) / 2
-}
-
-// take sets the coefficients and the factors to those of an interior iterate, without what is zero in the limit.
-func (s *solve) take(p *interior) {
+// write sets coefficients and factors to those of the iterate, without what is zero in the limit.
+func (p *interior) write(s *Solution) {
 	y := p.c.groups.Y
 	zero := math.Min(interiorZero, math.Pow(floats.Dot(y, y)/(2*p.mu), interiorPower)) * p.mu
 	clear(s.B)
@@ -116,9 +103,9 @@ func (s *solve) take(p *interior) {
 			s.B[p.c.interior.order[p.c.interior.start[g]+j]] = 2 * p.z[g] / t * v
 		}
 	}
-	s.left, s.right = p.factors(zero / p.tau)
+	s.Left, s.Right = p.factors(zero / p.tau)
 	if p.c.interior.transposed {
-		s.left, s.right = s.right, s.left
+		s.Left, s.Right = s.Right, s.Left
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
@@ -52,13 +51,16 @@ type Options struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	l, err := leastsquares.Limits{Tol: o.Tol}.WithDefaults()
-	if err != nil {
-		return o, fmt.Errorf("completion: %w", err)
+	if !(o.Tol >= 0) || math.IsInf(o.Tol, 1) {
+		return o, fmt.Errorf("completion: tolerance %g, expected a finite number that is not negative", o.Tol)
 	}
-	o.Tol = l.Tol
+	if o.Tol == 0 {
+		o.Tol = defaultTol
+	}
 	return o, nil
 }
+
+const defaultTol = 1e-8
 
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
@@ -123,7 +125,7 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	if !(w.Nuclear > 0) || math.IsInf(w.Nuclear, 1) {
 		return nil, fmt.Errorf("completion: weight of the nuclear norm is %g, expected a positive finite number", w.Nuclear)
 	}
-	norm, l1, err := c.groups.Weights(w.Norm, nil)
+	norm, _, err := c.groups.Weights(w.Norm, nil)
 	if err != nil {
 		return nil, fmt.Errorf("completion: %w", err)
 	}
@@ -134,20 +136,11 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	}
 	newtons := 0
 	if c.interior != nil {
-		s := &solve{
-			GroupPoint: leastsquares.NewGroupPoint(c.groups, norm, l1, 1), tol: o.Tol, alive: c.groups.Alive(),
-			known: c, nuclear: w.Nuclear, gamma: make([]float64, c.groups.X.Rows()),
-		}
-		status := s.interiorSolve(ctx)
-		out := &Solution{Status: status, B: s.B, Left: s.left, Right: s.right, Residual: s.R, Objective: s.objective, Gap: s.gap, Newton: s.newtons}
-		out.B0, out.Support = s.Solution()
-		if s.Mean != nil {
-			out.B0 -= floats.Sum(s.gamma) / s.N
-		}
-		if status != lower.Exhausted {
+		out := c.interiorSolve(ctx, w.Nuclear, norm, o.Tol)
+		if out.Status != lower.Exhausted {
 			return out, nil
 		}
-		o.Start, newtons = out, s.newtons
+		o.Start, newtons = out, out.Newton
 	}
 	out := c.solveFactored(ctx, w.Nuclear, norm, o)
 	out.Newton = newtons

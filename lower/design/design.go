@@ -2,6 +2,7 @@ package design
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
@@ -118,8 +119,23 @@ func (d *Matrix) Dense() bool { return d.dense != nil }
 // column is column j of a dense design.
 func (d *Matrix) column(j int) []float64 { return d.dense[j*d.n : (j+1)*d.n : (j+1)*d.n] }
 
-// At is entry (i, j) of a dense design.
-func (d *Matrix) At(i, j int) float64 { return d.dense[j*d.n+i] }
+// At is entry (i, j).
+func (d *Matrix) At(i, j int) float64 {
+	if d.dense != nil {
+		return d.dense[j*d.n+i]
+	}
+	index, value := d.Column(j)
+	if k, ok := slices.BinarySearch(index, i); ok {
+		return value[k]
+	}
+	return 0
+}
+
+// T implements [mat.Matrix].
+func (d *Matrix) T() mat.Matrix { return mat.Transpose{Matrix: d} }
+
+// ByColumns implements [Columnwise].
+func (d *Matrix) ByColumns() *Matrix { return d }
 
 // Column returns the stored entries of column j, of which value[k] stands in row index[k]; index is nil for a dense design, whose value has
 // all n. The slices are the matrix's own, to be read only.

@@ -52,7 +52,7 @@ func TestStorage(t *testing.T) {
 		wide.Mul(out, []float64{1, 1, 100})
 		require.Equal(t, []float64{202, 294, 535}, out, name)
 
-		again := d.ScaleRowsIn(wide, []float64{1, 0, -1}, true) // in the same memory
+		again := d.ScaleRows([]float64{1, 0, -1}, true)
 		out = make([]float64, 3)
 		again.Mul(out, []float64{1, 1, 100})
 		require.Equal(t, []float64{101, 0, -107}, out, name)

@@ -212,7 +212,7 @@ func (s *coxState) right(j, i int) float64 {
 // CoxJoint is a [Cox] whose validation rows are compared among themselves, which can also be solved with these in it.
 type CoxJoint struct {
 	*Cox
-	both *sparse.CoxJoint
+	both *sparse.HessianJoint
 }
 
 // NewCoxJoint is [NewCox], with options that are not Grouped.

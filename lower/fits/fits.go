@@ -15,7 +15,7 @@
 //	dL/dlambda_i = grad_S L' dx_S/dlambda_i = -v' grad_S P_i   with   H v = grad_S L.
 //
 // The forward mode computes the Jacobian dx_S/dlambda, a column for each hyperparameter, by a factor of H, of the order of the
-// rows or the coefficients in use, whichever are fewer, and where both are too many by epochs of coordinate descent. The adjoint mode solves for v,
+// rows or the coefficients in use, whichever are fewer, and where both are too many by conjugate gradients. The adjoint mode solves for v,
 // one system however many hyperparameters there are. The truncated mode ends an iterative solution of these systems early.
 package fits
 

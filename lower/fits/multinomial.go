@@ -22,7 +22,7 @@ type ClassRows struct {
 // logarithm of the probability of the class. Its points have the coefficients of a [sparse.MultinomialSolution], and with intercepts these.
 type Multinomial struct {
 	train     *sparse.Multinomial
-	both      *sparse.MultinomialJoint
+	both      *sparse.HessianJoint
 	intercept bool
 }
 

@@ -110,7 +110,6 @@ func newRegression(name string, train, val Rows, intercept bool, weights func(*R
 	if err != nil {
 		return nil, err
 	}
-	g.Prepare()
 	out := &Regression{train: g, val: val, intercept: intercept, trainX: train.X}
 	_, p := g.Dims()
 	weights(out, p)
@@ -139,9 +138,6 @@ func fill(pt *lower.Point, g *sparse.Regression, val Rows, s *sparse.Solution, i
 	pt.Gap, pt.Solved = g.Relative(s.Gap), s.Status == lower.Optimal || s.Status == lower.Exhausted
 	return gradient
 }
-
-// Prepare implements [lower.Preparable].
-func (m *Regression) Prepare() { m.train.PrepareRows() }
 
 // Dim is the number of hyperparameters.
 func (m *Regression) Dim() int { return m.dim }
@@ -251,11 +247,11 @@ func (m *Regression) Gradient(ctx context.Context, at *lower.Point, o lower.Grad
 }
 
 // forwardMost bounds the hyperparameters for which the forward mode forms the Jacobian. With
-// more, the same coordinate descent solves the adjoint system, which has one column.
+// more, the same method solves the adjoint system, which has one column.
 const forwardMost = 10
 
 // Jacobian returns dx_S/dlambda_i for each hyperparameter i, in the order of the support S of the coefficients, by
-// implicit forward differentiation, by the factor of H, or where its order is too large by coordinate descent to the relative accuracy tol.
+// implicit forward differentiation, by the factor of H, or where its order is too large by conjugate gradients to the relative accuracy tol.
 func (m *Regression) Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error) {
 	s := at.State.(*state)
 	h, err := newSystem(ctx, m.train, s.Support, s.weights.L2, lower.GradientOptions{Mode: lower.Forward, Tol: tol})

@@ -131,6 +131,19 @@ func twice[S any](solve func(start *S) (*S, answer)) []answer {
 	return []answer{cold, warm}
 }
 
+// factored solves at two weights of 12 decades, times factors of as many.
+func (d *instance) factored(t *testing.T, solve func(context.Context, sparse.Weights, sparse.Options) (*sparse.Solution, error), factors []float64, tol float64,
+	start *sparse.Solution,
+) (*sparse.Solution, lowertest.Coefficients) {
+	w := spread(d.rng, 2, 6)
+	s, err := solve(context.Background(), sparse.Weights{L1: w[:1], L2: w[1:]}, sparse.Options{Tol: tol, Start: start})
+	require.NoError(t, err)
+	c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
+	floats.Scale(w[0], c.L1)
+	floats.Scale(w[1], c.L2)
+	return s, c
+}
+
 // scaled are the fits with weights of 24 decades.
 var scaled = []struct {
 	name  string
@@ -171,12 +184,13 @@ var scaled = []struct {
 		y[0], y[1] = 1, -1
 		g, err := sparse.NewLogistic(d.x(), y, d.intercept)
 		require.NoError(t, err)
+		factors := spread(d.rng, d.p, 6)
+		g, err = g.With(sparse.Terms{Factors: factors})
+		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
-			w := sparse.Weights{L1: spread(d.rng, d.p, 12), L2: d.weights(d.p)}
-			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
-			require.NoError(t, err)
+			s, c := d.factored(t, g.Solve, factors, tol, start)
 			u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return -y[i] / (1 + math.Exp(y[i]*f)) })
-			return s, answer{s.Status, d.violation(lowertest.Coefficients{L1: w.L1, L2: full(w.L2, d.p)}, s.B, u, 1)}
+			return s, answer{s.Status, d.violation(c, s.B, u, 1)}
 		})
 	}},
 	{"poisson", func(t *testing.T, d *instance, tol float64) []answer {
@@ -187,13 +201,14 @@ var scaled = []struct {
 		y[0]++
 		g, err := sparse.NewPoisson(d.x(), y, d.intercept)
 		require.NoError(t, err)
+		factors := spread(d.rng, d.p, 6)
+		g, err = g.With(sparse.Terms{Factors: factors})
+		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
-			w := sparse.Weights{L1: spread(d.rng, d.p, 12), L2: d.weights(d.p)}
-			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
-			require.NoError(t, err)
+			s, c := d.factored(t, g.Solve, factors, tol, start)
 			u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return math.Exp(f) - y[i] })
 			mean := 1 + floats.Sum(y)/float64(d.n)
-			return s, answer{s.Status, d.violation(lowertest.Coefficients{L1: w.L1, L2: full(w.L2, d.p)}, s.B, u, mean*mean)}
+			return s, answer{s.Status, d.violation(c, s.B, u, mean*mean)}
 		})
 	}},
 	{"terms", func(t *testing.T, d *instance, tol float64) []answer {
@@ -201,12 +216,7 @@ var scaled = []struct {
 		g, err := sparse.NewSquares(d.x(), d.signal, d.intercept, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
-			w := spread(d.rng, 2, 6)
-			s, err := g.Solve(context.Background(), sparse.Weights{L1: w[:1], L2: w[1:]}, sparse.Options{Tol: tol, Start: start})
-			require.NoError(t, err)
-			c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
-			floats.Scale(w[0], c.L1)
-			floats.Scale(w[1], c.L2)
+			s, c := d.factored(t, g.Solve, factors, tol, start)
 			u, scale := d.squares(s.B, s.B0)
 			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
 		})

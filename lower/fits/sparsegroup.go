@@ -45,7 +45,6 @@ func newGrouped(name string, train, val Rows, members [][]int, shared, intercept
 	if err != nil {
 		return nil, err
 	}
-	g.Prepare()
 	groups, err := sparse.NewGroups(g, members)
 	if err != nil {
 		return nil, fmt.Errorf("fits: %s: %w", name, err)

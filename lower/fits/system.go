@@ -19,9 +19,6 @@ type system struct {
 	inverse *sparse.Inverse // nil where H is too large for a factor, or the mode does without
 }
 
-// maxEpochs bounds the epochs of one linear system by coordinate descent.
-const maxEpochs = 10000
-
 func newSystem(ctx context.Context, g *sparse.Regression, set []int, w2 []float64, o lower.GradientOptions) (*system, error) {
 	s := &system{g: g, set: set, w2: w2, mode: o.Mode, tol: o.Accuracy()}
 	if o.Mode == lower.Truncated || len(set) == 0 || !g.Invertible(set, w2) {
@@ -34,7 +31,7 @@ func newSystem(ctx context.Context, g *sparse.Regression, set []int, w2 []float6
 	return s, nil
 }
 
-// solve returns v, in the forward mode without a factor by coordinate descent.
+// solve returns v, without a factor by conjugate gradients.
 func (s *system) solve(ctx context.Context, q []float64) []float64 {
 	v := make([]float64, len(q))
 	switch {
@@ -43,8 +40,6 @@ func (s *system) solve(ctx context.Context, q []float64) []float64 {
 	case s.inverse != nil:
 		copy(v, q)
 		s.inverse.Solve(v)
-	case s.mode == lower.Forward:
-		s.g.GaussSeidel(ctx, s.set, s.w2, q, v, s.tol, maxEpochs)
 	default:
 		s.g.ConjugateGradient(ctx, s.set, s.w2, q, v, s.tol, 10*len(q))
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/conetune/conetune/lower/glm"
 )
 
-// Together are the fits of all folds of a cross-validation whose losses are squares, solved together, see package glm. Its points have the coefficients of a fold and, with
-// an intercept, its constants, fold by fold.
+// Together are the fits of all folds of a cross-validation, solved together, see package glm. Its points have the coefficients of a fold and, with an intercept, its
+// constants, fold by fold.
 type Together struct {
 	data      *glm.Data
 	dim       int

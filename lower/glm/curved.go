@@ -10,68 +10,87 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 )
 
-// Loss is a smooth convex loss of one target, of a prediction eta.
-type Loss interface {
-	// At are the loss of a row of target y and its first and second derivative.
-	At(y, eta float64) (value, slope, curve float64)
-}
-
-// curved is what fits of a [Loss] have beside those of squares: each round solves the quadratic model with the exact gradient and the weights of rows of
-// the mean prediction of the folds (Lee, Sun, Saunders, Proximal Newton-type methods for minimizing composite functions, SIAM J. Optim. 24, 2014).
+// curved is what fits of a [Loss] have beside those of squares. Each round solves a quadratic model about the last predictions, with the exact gradient, to a share of
+// what it has to gain (Lee, Sun, Saunders, Proximal Newton-type methods for minimizing composite functions, SIAM J. Optim. 24, 2014). Its curvatures are a fold's own,
+// by the columns of the working set, or those of all folds together, by products of all columns, as long as a fold gets on with them.
 type curved struct {
-	loss   Loss
 	offset []float64
+	shared bool      // there are products of all columns
+	train  []point   // where the folds start, without coefficients
+	val    []Sum     // of the validation rows, or of all rows where they add to those for training
+	added  bool      // they do
+	unit   []float64 // by which these are divided
+	lent   lent
 }
 
 // point is where the fit of a fold of a [Loss] is.
 type point struct {
-	eta   []float64 // of all rows
-	b0    float64
-	value float64   // mean loss of the training rows
-	null  float64   // without coefficients
-	slope []float64 // of the training rows, with their weights, less its sign; 0 for others
-	total float64   // weight of the training rows
-	slant float64   // mean of the slopes
-	curve []float64 // curvatures of the rows in the model
-	unit  float64   // total over the weight of the quadratic model
-	last  float64   // decrease of the last round
-	// before are the coefficients before a round, of the features of the working set.
-	before []float64
-	inner  Weights
+	sum         Sum       // of the training rows
+	means       means     // nil but of a joint loss
+	total       float64   // their weight
+	null        float64   // mean loss without coefficients
+	eta         []float64 // of all rows
+	pull, curve []float64 // derivatives of the training rows, 0 for others
+	b0, value   float64   // constant, and mean loss
+	slant       float64   // mean of the pulls, 0 without intercept
+	own         bool      // the model has the curvatures of the fold
+	model       []float64 // curvatures of the model
+	unit        float64   // total over their sum
+	before      []float64 // coefficients of the working set before a round
+	inner       Weights   // in the unit of the model
 }
 
-// renew is the mean relative change of the curvatures from which on products are made anew; leastCurve and leastOwn are the shares of their mean that all have
-// at least in the model of all folds and of one: at the mean prediction they may be far smaller than at a fold's.
-const renew, leastCurve, leastOwn = 0.05, 1e-3, 1e-7
+// renew is the mean relative change of the curvatures from which on products are made anew, and leastCurve the share of their mean that all have at least.
+const renew, leastCurve = 0.05, 1e-7
 
-// start is the fit without coefficients of fold t.
-func (d *Data) start(f *fold) {
-	c := d.curved
-	pt := &point{eta: make([]float64, d.n), slope: make([]float64, d.n)}
-	if c.offset != nil {
-		copy(pt.eta, c.offset)
+// bend makes the data ready for a loss.
+func (d *Data) bend(t *Table) {
+	j, added := t.Loss.(joint)
+	d.intercept = d.intercept || added
+	d.curved = &curved{
+		offset: t.Offset, shared: byProducts(d.n, d.p, len(d.folds)) && !Sparse(d.x), added: added,
+		train: make([]point, len(d.folds)), val: make([]Sum, len(d.folds)), unit: make([]float64, len(d.folds)),
 	}
-	for i, train := range d.train[f.number] {
-		if train {
-			pt.total += d.weight(i)
-		}
+	d.center = make([]float64, d.p)
+	if d.intercept && d.curved.shared {
+		d.center = d.someMeans()
 	}
-	f.point = pt
-	const steps = 100
-	for range steps {
-		pt.value = d.look(f)
-		if !d.intercept {
-			break
-		}
-		slope, curve := 0.0, 0.0
-		for i, train := range d.train[f.number] {
-			if train {
-				_, _, c := c.loss.At(d.y[0][i], pt.eta[i])
-				slope, curve = slope+pt.slope[i], curve+d.weight(i)*c
+	d.each(func(k int) {
+		train, val := make([]float64, d.n), make([]float64, d.n)
+		total := 0.0
+		for i, trains := range d.train[k] {
+			w := d.weight(i)
+			if trains {
+				train[i] = w
+				total += w
+			}
+			if added || !trains {
+				val[i] = w
 			}
 		}
-		step := max(-2, min(2, slope/curve))
-		if !(math.Abs(step) > 1e-12) {
+		d.curved.val[k], d.curved.unit[k] = t.Loss.Rows(d.y[0], val), floats.Sum(val)
+		if added {
+			d.curved.unit[k] = j.added()
+		}
+		pt := point{total: total, eta: make([]float64, d.n), pull: make([]float64, d.n), curve: make([]float64, d.n)}
+		if added {
+			pt.sum, pt.means = j.joint(d.y[0], train)
+		} else {
+			pt.sum = t.Loss.Rows(d.y[0], train)
+		}
+		d.curved.train[k] = pt
+		d.level(&d.curved.train[k])
+	})
+}
+
+// level finds the constant of a fit without coefficients.
+func (d *Data) level(pt *point) {
+	copy(pt.eta, d.curved.offset)
+	const steps = 100
+	for range steps {
+		d.look(pt)
+		step := max(-2, min(2, pt.slant*pt.total/floats.Sum(pt.curve)))
+		if !(math.Abs(step) > 1e-14) {
 			break
 		}
 		pt.b0 += step
@@ -80,87 +99,70 @@ func (d *Data) start(f *fold) {
 	pt.null = pt.value
 }
 
-// look computes the slopes at the predictions of a fold, and returns the mean loss.
-func (d *Data) look(f *fold) float64 {
-	pt, c := f.point, d.curved
-	sum := 0.0
-	pt.slant = 0
-	for i, train := range d.train[f.number] {
-		if !train {
-			continue
+// start is where fold t starts.
+func (d *Data) start(t int) *point {
+	pt := d.curved.train[t]
+	pt.eta, pt.pull, pt.curve = slices.Clone(pt.eta), slices.Clone(pt.pull), slices.Clone(pt.curve)
+	return &pt
+}
+
+// look computes the loss at the predictions, and its derivatives.
+func (d *Data) look(pt *point) {
+	pt.value, pt.slant = pt.sum(pt.eta, pt.pull, pt.curve)/pt.total, 0
+	if d.intercept {
+		pt.slant = floats.Sum(pt.pull) / pt.total
+	}
+}
+
+// raise makes curvatures a share of their mean at least, or one where all are zero, in the rows of a list of bits, nil for all.
+func raise(curve []float64, rows []bool) {
+	least := leastCurve * floats.Sum(curve) / float64(len(curve))
+	if !(least > 0) {
+		least = 1
+	}
+	for i, v := range curve {
+		if v < least && (rows == nil || rows[i]) {
+			curve[i] = least
 		}
-		w := d.weight(i)
-		value, slope, _ := c.loss.At(d.y[0][i], pt.eta[i])
-		pt.slope[i] = -w * slope
-		sum += w * value
-		pt.slant += pt.slope[i] / pt.total
 	}
-	if !d.intercept {
-		pt.slant = 0
-	}
-	return sum / pt.total
 }
 
-// curvatures are those of the rows at a prediction, with their weights, a share of their mean at least.
-func (d *Data) curvatures(least float64, eta func(i int) float64) []float64 {
-	curve, mean := make([]float64, d.n), 0.0
-	for i := range curve {
-		_, _, v := d.curved.loss.At(d.y[0][i], eta(i))
-		curve[i] = v * d.weight(i)
-		mean += curve[i] / float64(d.n)
-	}
-	for i := range curve {
-		curve[i] = max(curve[i], least*mean)
-	}
-	return curve
-}
-
-// share makes the products of all folds anew, of the curvatures at the mean prediction of the folds, where these have changed.
+// share makes the products of all folds anew, of the mean curvatures of the folds that train a row, where these have changed.
 func (p *Path) share(ctx context.Context) {
-	curve := p.d.curvatures(leastCurve, func(i int) float64 {
-		eta := 0.0
-		for _, f := range p.folds {
-			eta += f.point.eta[i] / float64(len(p.folds))
-		}
-		return eta
-	})
-	if p.curve != nil {
-		change := 0.0
-		for i, v := range curve {
-			change += math.Abs(v - p.curve[i])
-		}
-		if change <= renew*floats.Sum(p.curve) {
-			return
-		}
-	}
-	p.curve = curve
-	model := p.d.model(ctx, curve, p.d.folds, p.d.train)
+	d := p.d
+	curve, count := make([]float64, d.n), make([]float64, d.n)
 	for _, f := range p.folds {
-		f.take(model, f.number, curve)
+		floats.Add(curve, f.point.curve)
+		for i, train := range d.train[f.number] {
+			if train {
+				count[i]++
+			}
+		}
 	}
-}
-
-// own makes the products of a fold alone, of its curvatures.
-func (p *Path) own(ctx context.Context, f *fold) {
-	curve := p.d.curvatures(leastOwn, func(i int) float64 { return f.point.eta[i] })
-	t := f.number
-	f.take(p.d.model(ctx, curve, p.d.folds[t:t+1], p.d.train[t:t+1]), 0, curve)
-}
-
-// model are the data of the quadratic model with these curvatures of rows.
-func (d *Data) model(ctx context.Context, curve []float64, folds [][]int, train [][]bool) *Data {
-	q := *d
-	q.weights, q.curved, q.y, q.untargeted = curve, nil, [][]float64{make([]float64, d.n)}, true
-	q.folds, q.train = folds, train
-	q.prepare(ctx)
-	return &q
-}
-
-// take makes a model that of a fold.
-func (f *fold) take(model *Data, index int, curve []float64) {
-	f.products, f.part, f.index, f.local, f.residue = model.products, model.parts[index], index, nil, nil
-	clear(f.curve)
-	f.point.curve, f.point.unit = curve, f.point.total/f.part.weight
+	for i, c := range count {
+		curve[i] /= max(c, 1)
+	}
+	raise(curve, nil)
+	renewed := p.model == nil
+	if !renewed {
+		change := 0.0
+		for i, v := range p.model.weights {
+			change += math.Abs(curve[i] - v)
+		}
+		renewed = change > renew*floats.Sum(p.model.weights)
+	}
+	if renewed {
+		q := *d
+		q.weights, q.curved, q.y = curve, nil, [][]float64{make([]float64, d.n)}
+		q.products = newGram(ctx, &q)
+		p.model = &q
+	}
+	for _, f := range p.folds {
+		if pt := f.point; renewed || pt.own && pt.means != nil {
+			f.products, f.part, f.local, pt.own = p.model.products, p.model.parts[f.number], nil, false
+			pt.model, pt.unit = p.model.weights, pt.total/f.part.weight
+		}
+	}
 }
 
 // scaled are the weights of the penalties in the unit of the model of fold f.
@@ -184,15 +186,26 @@ func (w *Weights) scaled(to *Weights, unit float64) *Weights {
 }
 
 // round takes a step of a fold with the model, and returns the decrease of the objective.
-func (f *fold) round(ctx context.Context, w *Weights, tol float64) float64 {
+func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	d, pt := f.d, f.point
+	if pt.own && pt.means != nil {
+		d.look(pt) // of which the means are
+		f.products = &whole{gram{d: d}, pt.means}
+		pt.model, pt.unit, f.part = slices.Clone(pt.curve), 1, new(part)
+	} else if pt.own || !d.curved.shared {
+		f.takeOwn()
+		f.local = nil
+	}
 	features := f.features()
 	pt.before = pt.before[:0]
 	for _, j := range features {
 		pt.before = append(pt.before, f.b[j])
 	}
 	f.products.begin(f)
-	f.settle(ctx, w.scaled(&pt.inner, pt.unit), tol*pt.unit)
+	f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: modelShare})
+	if s, ok := f.work.(*scaled); ok {
+		s.end(f)
+	}
 	change := make([]float64, d.n)
 	for i, j := range features {
 		if s := f.b[j] - pt.before[i]; s != 0 {
@@ -201,10 +214,10 @@ func (f *fold) round(ctx context.Context, w *Weights, tol float64) float64 {
 	}
 	step := 0.0
 	if d.intercept {
-		slope, curve := 0.0, 0.0
+		slope, curve := pt.slant*pt.total, 0.0
 		for i, train := range d.train[f.number] {
 			if train {
-				slope, curve = slope+pt.slope[i]-pt.curve[i]*change[i], curve+pt.curve[i]
+				slope, curve = slope-pt.model[i]*change[i], curve+pt.model[i]
 			}
 		}
 		step = slope / curve
@@ -216,7 +229,7 @@ func (f *fold) round(ctx context.Context, w *Weights, tol float64) float64 {
 	}
 	before := pt.value + f.penalties(f.working, w)
 	const halvings = 20
-	eta := append([]float64(nil), pt.eta...)
+	eta := slices.Clone(pt.eta)
 	for far, k := 1.0, 0; k < halvings; far, k = far/2, k+1 {
 		for i, v := range change {
 			pt.eta[i] = eta[i] + far*v
@@ -226,12 +239,9 @@ func (f *fold) round(ctx context.Context, w *Weights, tol float64) float64 {
 				f.b[j] = pt.before[i] + far*(after[i]-pt.before[i])
 			}
 		}
-		value := d.look(f)
-		if math.IsNaN(value) {
-			continue
-		}
-		if total := value + f.penalties(f.working, w); total <= before+1e-13*math.Abs(before) {
-			pt.value, pt.b0 = value, pt.b0+far*step
+		d.look(pt)
+		if total := pt.value + f.penalties(f.working, w); total <= before+1e-13*math.Abs(before) {
+			pt.b0 += far * step
 			return before - total
 		}
 	}
@@ -239,7 +249,7 @@ func (f *fold) round(ctx context.Context, w *Weights, tol float64) float64 {
 	for i, j := range features {
 		f.b[j] = pt.before[i]
 	}
-	pt.value = d.look(f)
+	d.look(pt)
 	return 0
 }
 
@@ -258,7 +268,7 @@ func (d *Data) slopes(ctx context.Context, folds []*fold) {
 	crew.Each((d.p+columns-1)/columns, d.threads, func(part int) {
 		for j := part * columns; j < min(d.p, (part+1)*columns) && ctx.Err() == nil; j++ {
 			for _, f := range folds {
-				f.gradient[j] = x.Dot(j, f.point.slope) / f.point.total
+				f.gradient[j] = x.Dot(j, f.point.pull) / f.point.total
 			}
 		}
 	})
@@ -272,58 +282,128 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 		f := p.folds[t]
 		f.leave()
 		joins[t] = f.propose(w)
-		f.solved, f.point.last = false, math.Inf(1)
+		f.solved, f.gap = false, math.Inf(1)
 	})
-	open := append([]*fold(nil), p.folds...)
-	p.share(ctx)
-	const rounds = 100
-	stalls := make([]int, len(p.folds))
-	for k := 0; len(open) > 0 && k < rounds && ctx.Err() == nil; k++ {
+	if d.curved.shared {
+		p.share(ctx)
+	}
+	const passes = 1000
+	open := slices.Clone(p.folds)
+	last := slices.Repeat([]float64{math.Inf(1)}, len(p.folds)) // decreases of the last rounds
+	slow, ended := make([]int, len(p.folds)), make([]bool, len(p.folds))
+	for k := 0; len(open) > 0 && k < passes && ctx.Err() == nil; k++ {
 		crew.Each(len(open), d.threads, func(i int) {
 			f := open[i]
 			t, pt := f.number, f.point
-			if stalls[t] > 1 {
-				p.own(ctx, f)
-				stalls[t] = 1
-			}
 			f.join(joins[t])
-			size := max(pt.value, leastLoss*pt.null)
-			fell := f.round(ctx, w, innerTol*tol*size)
-			slow := fell > stallShare*pt.last
-			f.solved = fell <= tol*size && !slow || fell <= tol*stalledTol*size
-			if pt.last = fell; slow && !f.solved {
-				stalls[t]++
+			fell := f.round(ctx, w)
+			if len(joins[t]) == 0 && fell >= stallShare*last[t] {
+				slow[t]++
+				pt.own = pt.own || slow[t] > 1
 			}
+			last[t] = fell
 		})
 		d.slopes(ctx, open)
 		crew.Each(len(open), d.threads, func(i int) {
 			f := open[i]
-			if joins[f.number] = f.violators(w); len(joins[f.number]) > 0 {
-				f.solved, f.point.last = false, math.Inf(1)
+			t, before := f.number, f.gap
+			f.measureCurved(w)
+			if f.solved = f.gap <= tol*f.null(); f.solved {
+				return
 			}
+			joins[t] = f.violators(w)
+			// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
+			ended[t] = f.point.own && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
+			f.solved = ended[t] && f.gap <= roundingGap*f.null()
 		})
-		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved })
+		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })
 	}
 	for _, f := range p.folds {
-		f.last, f.gap = w, math.NaN()
+		f.last = w
 	}
 }
 
-// stallShare is the share of the decrease in the round before from which on a round is slow: what is left is not small beside it. After two of these a fold has
-// curvatures of its own. stalledTol times the tolerance is enough all the same.
-// Tolerances are relative to the loss, or leastLoss of that without coefficients: where labels are told apart, errors of folds are as small.
-const stallShare, stalledTol, leastLoss = 0.2, 1e-3, 1e-9
+// roundedFall is the decrease of the objective, beside that without coefficients, that is rounding.
+const roundedFall = 1e-15
 
-// losses are the mean losses on the validation rows of the folds.
-func (d *Data) losses(f *fold) float64 {
-	sum, weight := 0.0, 0.0
-	for _, i := range d.folds[f.number] {
-		w := d.weight(i)
-		value, _, _ := d.curved.loss.At(d.y[0][i], f.point.eta[i])
-		sum, weight = sum+w*value, weight+w
+// modelShare is the share of its first sweep's largest decrease to which a model is solved, and stallShare that of the decrease in the round before from which on a
+// round is slow. After two of these a fold has curvatures of its own, or of a joint loss all second derivatives.
+const modelShare, stallShare = 1e-2, 0.2
+
+// measureCurved is measure for a loss that is not of squares. As it is convex and not negative, its conjugate at derivatives times a factor s is at most s times that at
+// these, which is known at the predictions. With q the gradients, less their signs, w the weights of norms and m of half squares, a value of the dual problem is
+//
+//	s (loss + b'q) - sum_j max(s |q_j| - w_j, 0)^2 / (2 m_j),
+//
+// where m_j is zero s so that s |q_j| is at most w_j; a bound of a coefficient limits its term.
+func (f *fold) measureCurved(w *Weights) {
+	d, pt := f.d, f.point
+	primal, dual := pt.value+f.penalties(f.working, w), pt.value
+	beyond := math.Abs(pt.slant) * (1 + math.Abs(pt.b0)) // of the constant
+	for _, u := range f.working {
+		for _, j := range d.units[u] {
+			dual += f.b[j] * f.gradient[j]
+			if !f.alone(u) {
+				dual -= w.second(j) * f.b[j] * f.b[j] / 2
+			}
+		}
 	}
-	if weight == 0 {
+	scale := 1.0
+	var smooth []int // features that half squares hold
+	for u, list := range d.units {
+		if j := list[0]; f.alone(u) && w.second(j) > 0 {
+			if math.Abs(f.gradient[j]) > w.Norm[u]+w.absolute(j) {
+				smooth = append(smooth, u)
+			}
+			continue
+		}
+		if e := f.excess(u, w, 1); e > w.Norm[u] {
+			if more, ok := f.unbound(u, e, w); ok {
+				beyond += more
+			} else {
+				scale = min(scale, f.feasible(u, w))
+			}
+		}
+	}
+	at := func(s float64) (value, slope float64) {
+		value, slope = s*dual, dual
+		for _, u := range smooth {
+			j := d.units[u][0]
+			q, m := math.Abs(f.gradient[j]), w.second(j)
+			if e := s*q - w.Norm[u] - w.absolute(j); e > 0 {
+				b := e / m // the coefficient of that gradient
+				if lo, hi := d.bounds(j); f.gradient[j] > 0 {
+					b = min(b, hi)
+				} else {
+					b = min(b, -lo)
+				}
+				value, slope = value-b*(e-m*b/2), slope-q*b
+			}
+		}
+		return value, slope
+	}
+	best, slope := at(scale)
+	for lo, k := 0.0, 0; slope < 0 && k < 40; k++ { // the value is concave in s
+		mid := (lo + scale) / 2
+		value, rises := at(mid)
+		if best = max(best, value); rises > 0 {
+			lo = mid
+		} else {
+			scale = mid
+		}
+	}
+	f.gap = max(primal-max(best, 0)+beyond, 0)
+}
+
+// losses are the mean losses on the validation rows of a fold.
+func (d *Data) losses(f *fold) float64 {
+	c, t := d.curved, f.number
+	if c.unit[t] == 0 {
 		return 0
 	}
-	return sum / weight
+	sum := c.val[t](f.point.eta, make([]float64, d.n), make([]float64, d.n))
+	if c.added {
+		sum -= f.point.value * f.point.total
+	}
+	return sum / c.unit[t]
 }

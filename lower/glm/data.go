@@ -44,44 +44,65 @@ type Weights struct {
 	L1, L2 []float64
 }
 
-// Data is a table made ready. It is for one goroutine at a time.
+// Data is a table made ready. Paths do not change it.
 type Data struct {
-	x          mat.Matrix
-	y          [][]float64
-	weights    []float64
-	n, p, q    int
-	intercept  bool
-	units      [][]int
-	lower      []float64
-	upper      []float64
-	center     []float64 // of the columns, so that products keep their digits
-	targets    []float64 // means that were subtracted from the targets
-	threads    int
-	folds      [][]int  // rows that each leaves out
-	train      [][]bool // rows that each has
-	parts      []*part
-	products   products
-	curved     *curved // nil for squares
-	untargeted bool    // of a loss that is none: without targets
-	columns    func() *design.Matrix
+	x         mat.Matrix
+	y         [][]float64
+	weights   []float64
+	n, p, q   int
+	intercept bool
+	units     [][]int
+	plain     bool // each feature is a unit, of one target
+	lower     []float64
+	upper     []float64
+	center    []float64 // of the columns, so that products keep their digits
+	targets   []float64 // means that were subtracted from the targets
+	threads   int
+	folds     [][]int  // rows that each leaves out
+	train     [][]bool // rows that each has
+	parts     []*part
+	products  squared
+	curved    *curved // nil for squares
+	all       []int   // units
+	single    bool    // a fit of squares without folds
+	columns   func() *design.Matrix
+	listed    func() *design.Listed // of sparse columns, by rows
 }
 
-// products are what the folds' fits are made of.
+// products are what a fold's fit is made of.
 type products interface {
-	// at is the gradient of the loss of coefficient (j, k), less its sign, at the coefficients of a fold.
-	at(f *fold, j, k int) float64
-	// move changes what at is made of as a step of the coefficients of feature j does.
-	move(f *fold, j int, step []float64)
-	// diagonal is the curvature of feature j.
-	diagonal(f *fold, j int) float64
-	// system sets h, of leading dimension n q and zero, to the products of n features: its lower triangle, of one target for all.
-	system(f *fold, features []int, h []float64)
-	// begin makes what at is made of from the coefficients.
+	// begin makes ready what work is done with from the coefficients and, for squares, the gradients of the working set.
 	begin(f *fold)
+	// focus makes work with some units of the working set faster, until blur, where that is to be had.
+	focus(f *fold, units []int)
+	blur(f *fold)
+	// block are the products of some features with each other, of one target.
+	block(f *fold, features []int) [][]float64
+}
+
+// squared are products of a loss of squares.
+type squared interface {
+	products
 	// gradients fills in those of all features for some folds.
 	gradients(ctx context.Context, folds []*fold)
 	// validation is the mean loss on the validation rows of a fold.
 	validation(f *fold) float64
+}
+
+// work is what steps over the working set of a fold are made with.
+type work interface {
+	// at is the gradient of the loss of coefficient (j, k), less its sign.
+	at(j, k int) float64
+	// move changes what at is made of as a step of the coefficients of feature j does.
+	move(j int, step []float64)
+	// diagonal is the curvature of feature j.
+	diagonal(j int) float64
+	// gradients fills in those of the working set of a fold.
+	gradients(f *fold)
+	// system sets h, of leading dimension n q and zero, to the products of n features: its lower triangle, of one target for all.
+	system(features []int, h []float64)
+	// times sets out, which is zero, to the products of features of one target with a direction.
+	times(features []int, step, out []float64)
 }
 
 // mostProducts bounds the entries of the folds' matrices of products of all features, mostEntries those of a dense table that is worked with by columns.
@@ -104,13 +125,17 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 	if d.q == 0 || n == 0 || p == 0 || len(t.Folds) == 0 {
 		return nil, fmt.Errorf("glm: %d rows of %d features and %d targets in %d folds, expected one at least of each", n, p, d.q, len(t.Folds))
 	}
-	if d.units == nil {
+	if d.plain = d.units == nil && d.q == 1; d.units == nil {
 		d.units = make([][]int, p)
 		for j := range p {
 			d.units[j] = []int{j}
 		}
 	}
+	d.all = upTo(len(d.units))
 	d.columns = sync.OnceValue(func() *design.Matrix { return design.New(d.x) })
+	d.listed = sync.OnceValue(func() *design.Listed {
+		return d.columns().List(upTo(p))
+	})
 	d.folds, d.train = t.Folds, make([][]bool, len(t.Folds))
 	for k, left := range t.Folds {
 		d.train[k] = slices.Repeat([]bool{true}, n)
@@ -134,7 +159,7 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 		if d.q > 1 {
 			return nil, fmt.Errorf("glm: %d targets of a loss of one", d.q)
 		}
-		d.curved = &curved{loss: t.Loss, offset: t.Offset}
+		d.bend(t)
 		return d, nil
 	}
 	d.prepare(ctx)
@@ -149,10 +174,19 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 	return d, nil
 }
 
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // prepare makes the products and moments of the folds.
 func (d *Data) prepare(ctx context.Context) {
 	d.center = make([]float64, d.p)
-	if byProducts(d.n, d.p, len(d.folds)) && (!Sparse(d.x) || !d.untargeted && float64(d.n)*float64(d.p)*float64(d.p) <= sparseWork) {
+	d.single = len(d.folds) == 1 // for which the residuals are as short, and have more digits
+	if byProducts(d.n, d.p, len(d.folds)) && !d.single && (!Sparse(d.x) || float64(d.n)*float64(d.p)*float64(d.p) <= sparseWork) {
 		if d.intercept {
 			d.center = d.someMeans()
 		}
@@ -167,9 +201,11 @@ const sparseWork = 1e9
 
 // Sparse says that a matrix stores its nonzeros alone.
 func Sparse(x mat.Matrix) bool {
-	switch x.(type) {
+	switch x := x.(type) {
 	case *sparse.CSR, *sparse.CSC:
 		return true
+	case *design.Matrix:
+		return !x.Dense()
 	}
 	return false
 }

@@ -8,14 +8,21 @@
 //
 // over B and a free constant b0, if there is an intercept; units u are rows of B, or groups of rows, that are used together. One row and one
 // target are the lasso and the elastic net, one row and several targets the multi-task regression, several rows the (sparse) group lasso.
-// A single coefficient may have bounds about zero.
+// A single coefficient may have bounds about zero. A [Loss] may stand in the place of the squares of one target.
 //
 // # Method
 //
 // What the folds need of the rows are products of columns. The matrix of a fold is that of all rows less that of the rows it leaves out
 // (Friedman, Hastie, Tibshirani, Regularization paths for generalized linear models via coordinate descent, J. Stat. Softw. 33, 2010, call updates
-// by these "covariance updates"), so that all folds together cost one pass. Of more features than rows, products are made of those alone that came in.
+// by these "covariance updates"), so that all folds together cost one pass. Of more features than rows, and of
+// sparse ones, it works with residuals.
 // Each fold goes down by block coordinate descent over its working set, which the sequential strong rule proposes (Tibshirani and others,
-// J. R. Stat. Soc. B 74, 2012) and the conditions of optimality of all units complete. Where sweeps are slow, a Newton step on the
-// units that are not zero ends them. The duality gap comes of the same products.
+// J. R. Stat. Soc. B 74, 2012) and the conditions of optimality of all units complete. Where sweeps are slow, Newton steps on the
+// units that are not zero end them. Of separable penalties a step goes along its direction as far as the objective falls, past the kinks where coefficients
+// become zero; where more features are in use than there are rows and all have squares, it is one on the dual problem. The duality gap comes of the same products.
+//
+// A single fit is one fold that leaves nothing out. It may begin at any coefficients, see [Path.From], and many may be solved at the same time.
+//
+// Other losses are solved by quadratic models, a fit of squares each, see curved: with the curvatures of all folds together where there are products, and of the
+// fold else. As they are not negative, the gap needs no conjugates. A solve to any gap ends by Newton steps.
 package glm

@@ -5,43 +5,58 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // fold is the fit of one fold, each solve from the one before. Vectors have q entries for each feature.
 type fold struct {
-	d        *Data
-	number   int
-	index    int // of the fold in its products
-	part     *part
-	b        []float64
-	gradient []float64 // of the loss, less its sign; of features outside the working set as it was after the last round
-	products products
-	noise    float64  // norm of a gradient that is rounding
-	point    *point   // of a loss that is not of squares
-	residue  *residue // of rows
-	local    *local   // of gram
-	last     *Weights // at which it was solved, nil for none
-	working  []int    // units
-	inWork   []bool
-	gap      float64
-	solved   bool
-	curve    []float64 // of units of several features: a bound of the largest eigenvalue of their products, 0 for not known
-	step     []float64
+	d                *Data
+	number           int
+	index            int // of the fold in its products
+	part             *part
+	b                []float64
+	gradient         []float64 // of the loss, less its sign; of features outside the working set as it was after the last round
+	products         products
+	work             work     // over the working set
+	noise            float64  // norm of a gradient that is rounding
+	point            *point   // of a loss that is not of squares
+	residue          *residue // of rows
+	local            *local   // of gram
+	primal           bool     // the dual problem did not come to its end
+	last             *Weights // at which it was solved, nil for none
+	working          []int    // units
+	past             past     // of sweeps
+	inWork           []bool
+	gap              float64
+	objective, bound float64 // the latter of the dual problem, for the weights at work
+	solved           bool
+	step             []float64
+	next             []float64 // of a unit
 }
 
 func (d *Data) newFold(t int) *fold {
 	f := &fold{
 		d: d, number: t, index: t, b: make([]float64, d.p*d.q), gradient: make([]float64, d.p*d.q), inWork: make([]bool, len(d.units)),
-		curve: make([]float64, len(d.units)), step: make([]float64, d.q), products: d.products,
+		step: make([]float64, d.q), products: d.products,
 	}
 	if d.curved != nil {
-		d.start(f)
+		f.point = d.start(t)
+		f.noise = 1e-14 * floats.Norm(f.point.pull, 2) / math.Sqrt(float64(d.n))
 		return f
 	}
 	f.part = d.parts[t]
 	f.noise = 1e-14 * math.Sqrt(f.part.yy)
 	copy(f.gradient, f.part.c)
 	return f
+}
+
+// null is the loss without coefficients.
+func (f *fold) null() float64 {
+	if f.point != nil {
+		return f.point.null
+	}
+	return f.part.yy / 2
 }
 
 // support are the features whose coefficients are not zero.
@@ -83,7 +98,7 @@ func (f *fold) move(j int, step []float64) {
 	for k, s := range step {
 		f.b[j*f.d.q+k] += s
 	}
-	f.products.move(f, j, step)
+	f.work.move(j, step)
 }
 
 func nonzero(list []float64) bool {
@@ -144,6 +159,7 @@ func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 
 // propose makes the working set of a solve: what is in use, and what the sequential strong rule does not rule out.
 func (f *fold) propose(w *Weights) (join []int) {
+	f.primal, f.bound = false, math.Inf(-1)
 	reach := 1.0 // least factor of the weights at which the gradient at zero leaves nothing
 	if f.last == nil {
 		for u := range f.d.units {
@@ -231,11 +247,18 @@ func (f *fold) foremost(list []int, w *Weights) []int {
 	if len(list) <= most {
 		return list
 	}
-	above := make(map[int]float64, len(list))
-	for _, u := range list {
-		above[u] = f.excess(u, w, 1) - w.Norm[u]
+	type unit struct {
+		u     int
+		above float64
 	}
-	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(above[b], above[a]) })
+	units := make([]unit, len(list))
+	for i, u := range list {
+		units[i] = unit{u, f.excess(u, w, 1) - w.Norm[u]}
+	}
+	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(b.above, a.above) })
+	for i := range most {
+		list[i] = units[i].u
+	}
 	return list[:most]
 }
 
@@ -250,9 +273,9 @@ func (f *fold) pulls(u int) bool {
 	return g > 0 && hi > 0 || g < 0 && lo < 0
 }
 
-// measure computes the duality gap, with the residuals of the training rows scaled until they are feasible, as multipliers of the dual problem:
+// measure computes the duality gap of the problem over some units, by the best bound of all units so far, with the residuals of the training rows scaled until they are feasible, as multipliers of the dual problem:
 // the augmented rows of the half squares belong to the residuals.
-func (f *fold) measure(w *Weights) {
+func (f *fold) measure(w *Weights, units []int) {
 	d, q := f.d, f.d.q
 	bc, br, squares, norms := 0.0, 0.0, 0.0, 0.0
 	for _, u := range f.working {
@@ -273,39 +296,53 @@ func (f *fold) measure(w *Weights) {
 	yr := f.part.yy - bc
 	scale := 1.0
 	beyond := 0.0
-	for u, list := range d.units {
+	for _, u := range units {
 		e := f.excess(u, w, 1)
 		if !(e > w.Norm[u]) {
 			continue
 		}
-		if d.lower != nil || d.upper != nil {
-			j := list[0]
-			lo, hi := d.bounds(j)
-			bound := hi
-			if f.gradient[j] < w.second(j)*f.b[j] {
-				bound = -lo
-			}
-			if !math.IsInf(bound, 0) {
-				beyond += bound * (e - w.Norm[u]) // the bound is one of the penalties
-				continue
-			}
-		}
-		if w.Norm[u] == 0 && (w.L1 == nil || w.L1[list[0]] == 0) || e <= roundedGradient*f.noise {
-			// Not penalised, or next to it: the gradient vanishes but for rounding, and the gap grows by what it leaves.
-			size := 0.0
-			for _, j := range list {
-				if f.inWork[u] {
-					for k := range q {
-						size = max(size, math.Abs(f.b[j*q+k]))
-					}
-				}
-			}
-			beyond += e * size
+		if more, ok := f.unbound(u, e, w); ok {
+			beyond += more
 			continue
 		}
 		scale = min(scale, f.feasible(u, w))
 	}
-	f.gap = max(rr/2+norms-(scale*yr-scale*scale*rr/2)+beyond, 0)
+	bound := scale*yr - scale*scale*rr/2 - beyond
+	if len(units) == len(d.units) {
+		f.bound = max(f.bound, bound)
+		bound = f.bound
+	}
+	f.objective = rr/2 + norms
+	f.gap = max(f.objective-bound, 0)
+}
+
+// unbound is what the gap grows by as the gradient of unit u has the norm e, above its weight, and says whether no scaling is called for.
+func (f *fold) unbound(u int, e float64, w *Weights) (more float64, ok bool) {
+	d, q, list := f.d, f.d.q, f.d.units[u]
+	j := list[0]
+	if d.lower != nil || d.upper != nil {
+		lo, hi := d.bounds(j)
+		bound := hi
+		if f.gradient[j] < w.second(j)*f.b[j] {
+			bound = -lo
+		}
+		if !math.IsInf(bound, 0) {
+			return bound * (e - w.Norm[u]), true // the bound is one of the penalties
+		}
+	}
+	if w.Norm[u] == 0 && w.absolute(j) == 0 || e <= roundedGradient*f.noise {
+		// Not penalised, or next to it: the gradient vanishes but for rounding, and the gap grows by what it leaves.
+		size := 0.0
+		for _, j := range list {
+			if f.inWork[u] {
+				for k := range q {
+					size = max(size, math.Abs(f.b[j*q+k]))
+				}
+			}
+		}
+		return e * size, true
+	}
+	return 0, false
 }
 
 // roundedGradient times the noise of a gradient is what sums of products may leave of it.
@@ -317,7 +354,7 @@ func (f *fold) feasible(u int, w *Weights) float64 {
 		return w.Norm[u] / f.excess(u, w, 1)
 	}
 	lo, hi := 0.0, 1.0
-	for range 40 {
+	for range 53 { // digits of a number
 		if mid := (lo + hi) / 2; f.excess(u, w, mid) > w.Norm[u] {
 			hi = mid
 		} else {
@@ -327,30 +364,56 @@ func (f *fold) feasible(u int, w *Weights) float64 {
 	return lo
 }
 
-// settle solves over the working set: sweeps until none moves a coefficient by more than tol in the objective, and Newton steps where they are slow.
-func (f *fold) settle(ctx context.Context, w *Weights, tol float64) {
+// ending says where settle ends: a sweep moves no coefficient by more than fall in the objective, or by more than a share of what the first did, or the gap of the
+// problem over the working set is at most gap. again says that it has ended so before, and that was not enough.
+type ending struct {
+	fall, share, gap float64
+	again            bool
+}
+
+// settle solves over the working set by sweeps, and Newton steps where they are slow, or where it is done again.
+func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 	const rounds, sweeps = 100, 3000 // at most: the gap says what they leave
 	left := sweeps
-	for range rounds {
+	for round := range rounds {
 		if ctx.Err() != nil || left == 0 {
 			return
 		}
-		if f.sweep(f.working, w) <= tol {
+		again, most := end.again && round == 0, f.sweep(f.working, w)
+		if most <= end.fall && !again {
 			return
+		}
+		if round == 0 {
+			end.fall = max(end.fall, end.share*most)
 		}
 		active := f.active()
 		if len(active) == 0 {
 			continue
 		}
-		most := 3 + min(len(active)/20, 5)
-		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
-			most = 3 + len(active)*size/20
+		slow := 3 + min(len(active)/20, 5)
+		if !f.primal && f.byRows(active, w) {
+			slow = 1
+		} else if r, ok := f.products.(*rows); ok {
+			slow = max(slow, r.sweeps(active))
 		}
-		for n := 1; left > 0 && f.sweep(active, w) > tol; n++ {
-			if n%(most+1) == 0 && f.newtons(active, w) {
+		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
+			slow = 3 + len(active)*size/20
+		}
+		f.products.focus(f, active)
+		if again {
+			f.newtons(ctx, active, w)
+		}
+		f.past.values = f.past.values[:0]
+		for n := 1; left > 0 && f.sweep(active, w) > end.fall; n++ {
+			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
 			}
-			if left--; ctx.Err() != nil {
+			f.past.keep(f, active)
+		}
+		f.products.blur(f)
+		if end.gap > 0 && f.d.single {
+			f.work.gradients(f)
+			if f.measure(w, f.working); f.gap <= end.gap {
 				return
 			}
 		}

@@ -19,10 +19,7 @@ type gram struct {
 
 func newGram(ctx context.Context, d *Data) *gram {
 	folds := d.folds
-	rows := make([]int, d.n)
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := upTo(d.n)
 	g := &gram{d: d, all: d.sums(ctx, rows, true), h: make([][]float64, len(folds)), sums: make([]*sums, len(folds))}
 	d.parts = make([]*part, len(folds))
 	d.each(func(t int) {
@@ -51,103 +48,24 @@ func (p *part) share(q int, h []float64) {
 	floats.Scale(1/float64(q), h)
 }
 
-// local are the products of the features of the working set of a fold, close together.
-type local struct {
-	features []int
-	place    []int     // of each feature of the table
-	h        []float64 // by columns, of lda entries
-	lda      int
-	r        []float64 // gradient of the loss, less its sign
-	b        []float64 // coefficients at the beginning
-}
-
-// begin implements products. What stands of the features before it is kept where the working set has only grown.
+// begin implements products.
 func (g *gram) begin(f *fold) {
-	l, q, p := f.local, g.d.q, g.d.p
-	if l == nil {
-		l = &local{place: make([]int, p)}
-		f.local = l
-	}
-	features := f.features()
-	known := 0
-	for known < min(len(l.features), len(features)) && l.features[known] == features[known] {
-		known++
-	}
-	if known < len(l.features) { // features have left
-		known = 0
-	}
-	n := len(features)
-	if n > l.lda {
-		known, l.lda = 0, n+n/2
-		l.h = make([]float64, l.lda*l.lda)
-	}
-	l.features, l.r, l.b = features, l.r[:0], l.b[:0]
-	for i, j := range features {
-		l.place[j] = i
-		l.b = append(l.b, f.b[j*q:(j+1)*q]...)
+	l := g.d.localise(f, f.features(), func(l *local, known int) { l.take(g.h[f.index], known) })
+	for _, j := range l.features {
 		if pt := f.point; pt != nil {
 			l.r = append(l.r, pt.unit*(f.gradient[j]-(f.part.mean[j]+g.d.center[j])*pt.slant))
 		} else {
-			l.r = append(l.r, f.gradient[j*q:(j+1)*q]...)
-		}
-	}
-	all := g.h[f.index]
-	for i, j := range features {
-		from, first := all[j*p:(j+1)*p], known
-		if i >= known {
-			first = 0
-		}
-		to := l.h[i*l.lda : i*l.lda+n]
-		for k := first; k < n; k++ {
-			to[k] = from[features[k]]
+			l.r = append(l.r, f.gradient[j*l.q:(j+1)*l.q]...)
 		}
 	}
 }
 
-// at implements products.
-func (g *gram) at(f *fold, j, k int) float64 { return f.local.r[f.local.place[j]*g.d.q+k] }
+// block implements products.
+func (g *gram) block(f *fold, features []int) [][]float64 { return pick(g.h[f.index], g.d.p, features) }
 
-// move implements products.
-func (g *gram) move(f *fold, j int, step []float64) {
-	l, q := f.local, g.d.q
-	n := len(l.features)
-	i := l.place[j]
-	less(l.r, l.h[i*l.lda:i*l.lda+n], step, q)
-}
-
-// less subtracts the products of a column with a step of each target.
-func less(r, column, step []float64, q int) {
-	if q == 1 {
-		dense.Axpy(-step[0], column, r)
-		return
-	}
-	for i, h := range column {
-		to := r[i*q : (i+1)*q]
-		for k, s := range step {
-			to[k] -= h * s
-		}
-	}
-}
-
-// diagonal implements products.
-func (g *gram) diagonal(f *fold, j int) float64 {
-	l := f.local
-	return l.h[l.place[j]*(l.lda+1)]
-}
-
-// system implements products.
-func (g *gram) system(f *fold, features []int, h []float64) {
-	l, n, q := f.local, len(features), g.d.q
-	for a, j := range features {
-		column := l.h[l.place[j]*l.lda:]
-		for b := a; b < n; b++ {
-			v := column[l.place[features[b]]]
-			for k := range q {
-				h[(a*q+k)*n*q+b*q+k] = v
-			}
-		}
-	}
-}
+// focus and blur implement products: all that is worked with is short.
+func (g *gram) focus(*fold, []int) {}
+func (g *gram) blur(*fold)         {}
 
 // gradients implements products.
 func (g *gram) gradients(_ context.Context, folds []*fold) {
@@ -165,6 +83,7 @@ func (g *gram) gradients(_ context.Context, folds []*fold) {
 				copy(l.b[i*q:(i+1)*q], f.b[j*q:])
 			}
 		}
+		l.gradients(f)
 	})
 }
 

@@ -2,44 +2,96 @@ package glm
 
 import "math"
 
+// Loss is a smooth convex loss of one target, which is not negative.
+type Loss interface {
+	// Rows is the sum of the losses of rows of targets y, times weights; those of weight 0 are left out.
+	Rows(y, weights []float64) Sum
+}
+
+// Sum is a sum of losses at the predictions eta of rows. It sets pull to its derivatives, less their signs, and curve to the second ones in each row alone.
+type Sum func(eta, pull, curve []float64) float64
+
 // Logistic is log(1 + exp(-y eta)) of labels y of -1 and 1.
 type Logistic struct{}
 
-// At implements [Loss], without overflow.
-func (Logistic) At(y, eta float64) (value, slope, curve float64) {
-	e := math.Exp(-math.Abs(eta))
-	p := 1 / (1 + e) // of the likelier label
-	value = math.Log(1 + e)
-	if y*eta > 0 {
-		return value, -y * e * p, e * p * p
+// Rows implements [Loss], without overflow. Rows of weight 1 have one logarithm of a product.
+func (Logistic) Rows(y, weights []float64) Sum {
+	const most = 0x1p1000
+	return func(eta, pull, curve []float64) float64 {
+		sum, product := 0.0, 1.0
+		for i, w := range weights {
+			if w == 0 {
+				pull[i], curve[i] = 0, 0
+				continue
+			}
+			size := math.Abs(eta[i])
+			e := math.Exp(-size)
+			p := 1 / (1 + e) // of the likelier label
+			curve[i] = w * e * p * p
+			if y[i]*eta[i] > 0 {
+				pull[i] = w * y[i] * e * p
+			} else {
+				pull[i] = w * y[i] * p
+				sum += w * size
+			}
+			if w != 1 {
+				sum += w * math.Log(1+e)
+			} else if product *= 1 + e; !(product < most) {
+				sum, product = sum+math.Log(product), 1
+			}
+		}
+		return sum + math.Log(product)
 	}
-	return value + math.Abs(eta), -y * p, e * p * p
 }
 
 // Poisson is half the deviance of counts y of the mean exp(eta).
 type Poisson struct{}
 
-// At implements [Loss].
-func (Poisson) At(y, eta float64) (value, slope, curve float64) {
-	mean := math.Exp(eta)
-	value = mean - y*eta
-	if y > 0 {
-		value += y * (math.Log(y) - 1)
+// Rows implements [Loss].
+func (Poisson) Rows(y, weights []float64) Sum {
+	constant := 0.0
+	for i, w := range weights {
+		if y[i] > 0 && w > 0 {
+			constant += w * y[i] * (math.Log(y[i]) - 1)
+		}
 	}
-	return value, mean - y, mean
+	return func(eta, pull, curve []float64) float64 {
+		sum := 0.0
+		for i, w := range weights {
+			if w == 0 {
+				pull[i], curve[i] = 0, 0
+				continue
+			}
+			mean := w * math.Exp(eta[i])
+			sum += mean - w*y[i]*eta[i]
+			pull[i], curve[i] = w*y[i]-mean, mean
+		}
+		return math.Max(sum+constant, 0)
+	}
 }
 
 // Huber is half the square of y - eta up to the threshold, and goes on as a line from there.
 type Huber struct{ Threshold float64 }
 
-// At implements [Loss].
-func (h Huber) At(y, eta float64) (value, slope, curve float64) {
-	switch r, d := eta-y, h.Threshold; {
-	case r > d:
-		return d * (r - d/2), d, 0
-	case r < -d:
-		return d * (-r - d/2), -d, 0
-	default:
-		return r * r / 2, r, 1
+// Rows implements [Loss].
+func (h Huber) Rows(y, weights []float64) Sum {
+	d := h.Threshold
+	return func(eta, pull, curve []float64) float64 {
+		sum := 0.0
+		for i, w := range weights {
+			if w == 0 {
+				pull[i], curve[i] = 0, 0
+				continue
+			}
+			switch r := y[i] - eta[i]; {
+			case r > d:
+				sum, pull[i], curve[i] = sum+w*d*(r-d/2), w*d, 0
+			case r < -d:
+				sum, pull[i], curve[i] = sum+w*d*(-r-d/2), -w*d, 0
+			default:
+				sum, pull[i], curve[i] = sum+w*r*r/2, w*r, w
+			}
+		}
+		return sum
 	}
 }

@@ -4,22 +4,27 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/lower/design"
 )
 
 // part are the sums over the training rows of a fold, of columns less their means over all rows.
 type part struct {
-	weight float64   // sum of the weights of rows
-	mean   []float64 // of each column, 0 without intercept
-	target []float64 // mean of each target, 0 without intercept
-	yy     float64   // sum over targets of the mean squares about the mean
-	c      []float64 // p x q: mean products of columns and targets about their means, c[j q + k]
-	val    []int     // rows for validation
+	weight  float64    // sum of the weights of rows
+	mean    []float64  // of each column, 0 without intercept
+	target  []float64  // mean of each target, 0 without intercept
+	yy      float64    // sum over targets of the mean squares about the mean
+	c       []float64  // p x q: mean products of columns and targets about their means, c[j q + k]
+	val     []int      // rows for validation
+	spectra []spectrum // of units of several features, zero for not known
+	lock    sync.Mutex // of these
+	rows    []float64  // of rows: weights, 0 for those that are left out; nil where all are 1
 }
 
 // rowBlock is how many rows are brought into the cache at a time.
@@ -57,6 +62,18 @@ func (d *Data) row(to []float64, i int) {
 		raw := x.RawMatrix()
 		for k := raw.Indptr[i]; k < raw.Indptr[i+1]; k++ {
 			to[raw.Ind[k]] = raw.Data[k]
+		}
+	case *design.Matrix:
+		if x.Dense() {
+			for j := range to {
+				to[j] = x.At(i, j)
+			}
+			break
+		}
+		clear(to)
+		at, value := d.listed().Row(i)
+		for k, j := range at {
+			to[j] = value[k]
 		}
 	case mat.RawRowViewer:
 		copy(to, x.RawRowView(i))
@@ -162,11 +179,23 @@ func (d *Data) part(s *sums, val []int) *part {
 func (p *part) centre(h []float64, n int) {
 	for j := range n {
 		column := h[j*n : (j+1)*n]
-		for i := j; i < n; i++ {
+		column[j] = about(column[j]/p.weight, p.mean[j])
+		for i := j + 1; i < n; i++ {
 			column[i] = column[i]/p.weight - p.mean[j]*p.mean[i]
 		}
 	}
 	mirror(h, n)
+}
+
+// constant is the share of the mean square of a column up to which that about the mean is rounding.
+const constant = 1e-13
+
+// about is the mean square about the mean, given that about zero.
+func about(squares, mean float64) float64 {
+	if out := squares - mean*mean; out > constant*squares {
+		return out
+	}
+	return 0
 }
 
 // mirror copies the lower triangle to the upper one, in blocks that stay in the cache.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
@@ -19,12 +20,25 @@ import (
 type rows struct {
 	d       *Data
 	x       *design.Matrix
-	squares [][]float64 // curvatures of the features in each fold; NaN where they are not known yet
+	squares [][]float64      // curvatures of the features in each fold; NaN where they are not known yet
+	whole   func() []float64 // the products of all features of a single fit, by columns; nil where they are many
 }
 
 func newRows(ctx context.Context, d *Data) *rows {
 	g := &rows{d: d, x: d.columns(), squares: make([][]float64, len(d.folds))}
 	d.parts = make([]*part, len(d.folds))
+	if size := float64(g.x.Stored()); len(d.folds) == 1 && d.p <= mostLocal && size*size/float64(d.n) <= fewProducts {
+		g.whole = sync.OnceValue(func() []float64 {
+			all := make([]float64, d.p*d.p)
+			for i, row := range g.sums(upTo(d.p), d.parts[0].rows) {
+				for j := i; j < d.p; j++ {
+					all[i*d.p+j] = g.centred(0, row[j], i, j)
+				}
+			}
+			mirror(all, d.p)
+			return all
+		})
+	}
 	d.each(func(t int) {
 		s := &sums{x: make([]float64, d.p), y: make([]float64, d.q), xy: make([]float64, d.p*d.q)}
 		weighted := make([][]float64, d.q) // targets times weights, in training rows
@@ -43,11 +57,8 @@ func newRows(ctx context.Context, d *Data) *rows {
 				s.yy += w * y[i] * y[i]
 			}
 		}
-		p := &part{weight: s.weight, mean: make([]float64, d.p), target: make([]float64, d.q), val: d.folds[t]}
+		p := &part{weight: s.weight, mean: make([]float64, d.p), target: make([]float64, d.q), val: d.folds[t], rows: d.trainWeights(t)}
 		d.parts[t], g.squares[t] = p, slices.Repeat([]float64{math.NaN()}, d.p)
-		if d.untargeted {
-			return // without targets
-		}
 		for j := 0; j < d.p && ctx.Err() == nil; j++ {
 			g.know(t, j)
 			s.x[j] = p.weight * p.mean[j]
@@ -56,9 +67,24 @@ func newRows(ctx context.Context, d *Data) *rows {
 			}
 		}
 		d.parts[t] = d.part(s, d.folds[t])
+		d.parts[t].rows = p.rows
 		d.parts[t].share(d.q, nil)
 	})
 	return g
+}
+
+// trainWeights are the weights of the rows, 0 for those that fold t leaves out; nil where all are 1.
+func (d *Data) trainWeights(t int) []float64 {
+	if d.weights == nil && len(d.folds[t]) == 0 {
+		return nil
+	}
+	w := make([]float64, d.n)
+	for i, train := range d.train[t] {
+		if train {
+			w[i] = d.weight(i)
+		}
+	}
+	return w
 }
 
 // know computes mean and curvature of feature j in fold t.
@@ -83,33 +109,102 @@ func (g *rows) know(t, j int) {
 	squares /= p.weight
 	if d.intercept {
 		p.mean[j] = mean
-		squares = max(squares-mean*mean, 0)
+		squares = about(squares, mean)
 	}
 	g.squares[t][j] = squares / float64(d.q)
 }
 
 // residue are the residuals of a fold, see rows.
 type residue struct {
+	g     *rows
+	f     *fold
 	r     [][]float64 // of each target
 	shift []float64
+	fresh bool // made of the coefficients as they are
 }
-
-// diagonal implements products.
-func (g *rows) diagonal(f *fold, j int) float64 { return g.squares[f.index][j] }
 
 // begin implements products.
 func (g *rows) begin(f *fold) {
-	out := &residue{shift: make([]float64, g.d.q)}
-	f.residue = out
-	if pt := f.point; pt != nil {
-		for _, u := range f.working {
-			for _, j := range g.d.units[u] {
-				g.know(f.index, j)
-			}
+	f.work = g.look(f)
+}
+
+// mostLocal bounds the features that are worked with by their products. Of more than there are rows, residuals are shorter.
+const mostLocal = 2000
+
+// fewProducts is the number of multiplications up to which the products of all features of a single fit are made, for all that start from one another.
+const fewProducts = 2e8
+
+// sweeps are as many as cost what a Newton step does on sparse columns.
+func (g *rows) sweeps(active []int) int {
+	if g.x.Dense() || !g.d.single {
+		return 0
+	}
+	order, entries := 0, 1
+	for _, u := range active {
+		for _, j := range g.d.units[u] {
+			order, entries = order+1, entries+g.x.Len(j)
 		}
-		out.r, out.shift[0] = [][]float64{slices.Clone(pt.slope)}, -pt.slant*pt.unit
+	}
+	return int(float64(order*g.d.q) * float64(order*g.d.q) * float64(order) / float64(6*entries))
+}
+
+// focus implements products.
+func (g *rows) focus(f *fold, units []int) {
+	var features, more []int
+	for _, u := range units {
+		features = append(features, g.d.units[u]...)
+	}
+	most := min(mostLocal, 4*(g.d.n-len(f.part.val)))
+	if len(features) > most || !g.d.single && (!g.x.Dense() || len(features) > len(units)) { // each fold would have products of its own, for few steps
 		return
 	}
+	if l := f.local; l != nil { // with those that it has already
+		for _, j := range features {
+			if i := l.place[j]; i >= len(l.features) || l.features[i] != j {
+				more = append(more, j)
+			}
+		}
+		if all := len(l.features) + len(more); all <= most && all <= 2*len(features)+mostLocal/20 {
+			features = slices.Concat(l.features, more)
+		}
+	}
+	l := g.d.localise(f, features, func(l *local, known int) { g.fill(f, l, known) })
+	for _, j := range features {
+		for k := range l.q {
+			l.r = append(l.r, f.residue.at(j, k))
+		}
+	}
+}
+
+// blur implements products.
+func (g *rows) blur(f *fold) {
+	l := f.local
+	if l == nil || f.work != work(l) {
+		return
+	}
+	f.work = f.residue
+	for i, j := range l.features {
+		step := f.step
+		for k := range l.q {
+			step[k] = f.b[j*l.q+k] - l.b[i*l.q+k]
+		}
+		if nonzero(step) {
+			f.residue.move(j, step)
+		}
+	}
+}
+
+// look makes the residuals of a fold of its coefficients.
+func (g *rows) look(f *fold) *residue {
+	out := f.residue
+	if out == nil {
+		out = &residue{g: g, f: f, shift: make([]float64, g.d.q)}
+		f.residue = out
+	}
+	if out.fresh {
+		return out
+	}
+	out.fresh, out.r = true, out.r[:0]
 	for k := range g.d.q {
 		r := make([]float64, g.d.n)
 		g.residuals(r, f, k)
@@ -126,6 +221,7 @@ func (g *rows) begin(f *fold) {
 			out.shift[k] += f.b[j*g.d.q+k] * f.part.mean[j]
 		}
 	}
+	return out
 }
 
 // residuals sets out to y - X b for target k.
@@ -138,29 +234,30 @@ func (g *rows) residuals(out []float64, f *fold, k int) {
 	}
 }
 
-// at is the gradient of the loss of coefficient (j, k), less its sign.
-func (g *rows) at(f *fold, j, k int) float64 {
-	p := f.part
-	return (g.x.Dot(j, f.residue.r[k])/p.weight + f.residue.shift[k]*p.mean[j]) / float64(g.d.q)
+func (s *residue) diagonal(j int) float64 { return s.g.squares[s.f.index][j] }
+
+func (s *residue) at(j, k int) float64 {
+	p := s.f.part
+	return (s.g.x.Dot(j, s.r[k])/p.weight + s.shift[k]*p.mean[j]) / float64(len(s.r))
 }
 
-// move changes residuals as a step of the coefficients of feature j does.
-func (g *rows) move(f *fold, j int, step []float64) {
-	index, value := g.x.Column(j)
-	weights, train := g.d.weights, g.d.train[f.index]
-	for k, s := range step {
-		if s == 0 {
+func (s *residue) move(j int, step []float64) {
+	s.fresh = false
+	index, value := s.g.x.Column(j)
+	weights, train := s.g.d.weights, s.g.d.train[s.f.index]
+	for k, by := range step {
+		if by == 0 {
 			continue
 		}
-		r := f.residue.r[k]
-		f.residue.shift[k] += s * f.part.mean[j]
+		r := s.r[k]
+		s.shift[k] += by * s.f.part.mean[j]
 		switch {
 		case index != nil:
 			for l, i := range index {
 				if !train[i] {
 					continue
 				}
-				v := s * value[l]
+				v := by * value[l]
 				if weights != nil {
 					v *= weights[i]
 				}
@@ -168,122 +265,146 @@ func (g *rows) move(f *fold, j int, step []float64) {
 			}
 			continue
 		case weights == nil:
-			g.x.Axpy(-s, j, r)
+			s.g.x.Axpy(-by, j, r)
 		default:
 			weights, r := weights[:len(value)], r[:len(value)]
 			for i, v := range value {
-				r[i] -= s * v * weights[i]
+				r[i] -= by * v * weights[i]
 			}
 		}
-		for _, i := range f.part.val {
+		for _, i := range s.f.part.val {
 			r[i] = 0
 		}
 	}
 }
 
-// system sets h, of leading dimension n q and zero, to the products of n features: its lower triangle, of one target for all.
-func (g *rows) system(f *fold, features []int, h []float64) {
-	n, q := len(features), g.d.q
-	train := g.d.train[f.index]
-	products := make([]float64, n*n)
-	var roots []float64
-	if g.d.weights != nil && g.x.Dense() {
-		roots = make([]float64, g.d.n)
-		for i, w := range g.d.weights {
-			roots[i] = math.Sqrt(w)
+func (s *residue) gradients(f *fold) {
+	for _, j := range f.features() {
+		for k := range s.r {
+			f.gradient[j*len(s.r)+k] = s.at(j, k)
 		}
 	}
-	if g.x.Dense() {
-		block := make([]float64, n*(g.d.n-len(f.part.val)))
-		for a, j := range features {
-			_, column := g.x.Column(j)
-			l := 0
-			for i, v := range column {
-				if train[i] {
-					if roots != nil {
-						v *= roots[i]
-					}
-					block[l*n+a] = v
-					l++
-				}
-			}
-		}
-		dense.SyrkNT(n, len(block)/n, block, n, block, n, products, n)
-	} else {
-		spread := make([]float64, g.d.n)
-		for a, j := range features {
-			index, value := g.x.Column(j)
-			for l, i := range index {
-				if train[i] {
-					spread[i] = value[l] * g.d.weight(i)
-				}
-			}
-			for b := a; b < n; b++ {
-				products[a*n+b] = -g.x.Dot(features[b], spread)
-			}
-			for _, i := range index {
-				spread[i] = 0
-			}
-		}
-	}
-	for a, i := range features {
+}
+
+func (s *residue) system(features []int, h []float64) {
+	n, q := len(features), s.g.d.q
+	for a, row := range s.g.block(s.f, features) {
 		for b := a; b < n; b++ {
-			v := (-products[a*n+b]/f.part.weight - f.part.mean[i]*f.part.mean[features[b]]) / float64(q)
 			for k := range q {
-				h[(a*q+k)*n*q+b*q+k] = v
+				h[(a*q+k)*n*q+b*q+k] = row[b]
 			}
 		}
 	}
 }
 
-// wide returns the solution of (diag(second) + H) step = g for the products H of more features than there are training rows, by a system of the order of
-// the rows (Woodbury's formula): with H = B'B / W for the rows B about their means, times the roots of their weights,
-//
-//	step = D (g - B' (W I + B D B')^-1 B D g),   D = diag(second)^-1.
-func (g *rows) wide(f *fold, features []int, second, right []float64) []float64 {
-	train, w := g.d.train[f.index], f.part.weight
-	n := g.d.n - len(f.part.val)
-	block, scaled := make([]float64, n*len(features)), make([]float64, n*len(features)) // B and B D, by columns
-	system, v := make([]float64, n*n), make([]float64, n)
-	for a, j := range features {
-		_, column := g.x.Column(j)
-		to, l := block[a*n:(a+1)*n], 0
-		for i, x := range column {
-			if train[i] {
-				to[l] = x - f.part.mean[j]
-				if g.d.weights != nil {
-					to[l] *= math.Sqrt(g.d.weights[i])
+func (s *residue) times(features []int, step, out []float64) {
+	image, mean, p := make([]float64, s.g.d.n), 0.0, s.f.part
+	for i, j := range features {
+		if step[i] != 0 {
+			s.g.x.Axpy(step[i], j, image)
+			mean += step[i] * p.mean[j]
+		}
+	}
+	for i, w := range p.rows {
+		image[i] *= w
+	}
+	for i, j := range features {
+		out[i] = s.g.x.Dot(j, image)/p.weight - mean*p.mean[j]
+	}
+}
+
+// centred is the product of two features about their means, given their sum over the rows.
+func (g *rows) centred(t int, sum float64, i, j int) float64 {
+	if i == j {
+		return g.squares[t][j]
+	}
+	p := g.d.parts[t]
+	return (sum/p.weight - p.mean[i]*p.mean[j]) / float64(g.d.q)
+}
+
+// block implements products.
+func (g *rows) block(f *fold, features []int) [][]float64 {
+	if g.whole != nil {
+		return pick(g.whole(), g.d.p, features)
+	}
+	h := g.sums(features, f.part.rows)
+	for a, row := range h {
+		for b := a; b < len(row); b++ {
+			row[b] = g.centred(f.index, row[b], features[a], features[b])
+			h[b][a] = row[b]
+		}
+	}
+	return h
+}
+
+// sums are those of products of features over the rows, with their weights: of each the ones with those after it.
+func (g *rows) sums(features []int, weights []float64) [][]float64 {
+	if !g.x.Dense() {
+		return g.x.Gram(context.Background(), features, weights, 1)
+	}
+	n := len(features)
+	products, block := make([]float64, n*n), make([]float64, n*rowBlock)
+	for from := 0; from < g.d.n; from += rowBlock {
+		count := min(rowBlock, g.d.n-from)
+		g.x.Pack(block, features, from, count, 1)
+		if weights != nil {
+			for l, w := range weights[from : from+count] {
+				root := math.Sqrt(w)
+				for i := range n {
+					block[l*n+i] *= root
 				}
-				l++
 			}
 		}
-		by := scaled[a*n : (a+1)*n]
-		dense.Axpy(1/second[a], to, by)
-		dense.Axpy(right[a], by, v)
+		dense.SyrkNT(n, count, block, n, block, n, products, n) // less them
 	}
-	dense.SyrkNT(n, len(features), block, n, scaled, n, system, n) // less the products
-	for k := range system {
-		system[k] = -system[k]
+	h := make([][]float64, n)
+	for a := range h {
+		h[a] = products[a*n : (a+1)*n]
+		for b := a; b < n; b++ {
+			h[a][b] = -h[a][b]
+		}
 	}
-	for i := range n {
-		system[i*n+i] += w
+	return h
+}
+
+// pick are the entries of some features of a matrix of order p.
+func pick(h []float64, p int, features []int) [][]float64 {
+	out := make([][]float64, len(features))
+	for a, j := range features {
+		out[a] = make([]float64, len(features))
+		for b, i := range features {
+			out[a][b] = h[j*p+i]
+		}
 	}
-	solveDefinite(n, system, v, 1e-14)
-	step := make([]float64, len(features))
-	for a := range step {
-		step[a] = (right[a] - dense.Dot(block[a*n:(a+1)*n], v)) / second[a]
+	return out
+}
+
+// fill completes the products of a working set.
+func (g *rows) fill(f *fold, l *local, known int) {
+	if g.whole != nil {
+		l.take(g.whole(), known)
+		return
 	}
-	return step
+	n := len(l.features)
+	products := g.x.Products(context.Background(), l.features[known:], l.features, f.part.rows, 1)
+	for a, j := range l.features[known:] {
+		to := l.column(known + a)
+		for b, i := range l.features {
+			to[b] = g.centred(f.index, products[a*n+b], i, j)
+			l.h[b*l.lda+known+a] = to[b]
+		}
+	}
 }
 
 // gradients implements products, with one pass over the columns for all folds.
 func (g *rows) gradients(ctx context.Context, folds []*fold) {
 	const columns = 256
+	crew.Each(len(folds), g.d.threads, func(i int) { g.look(folds[i]) })
 	crew.Each((g.d.p+columns-1)/columns, g.d.threads, func(part int) {
 		for j := part * columns; j < min(g.d.p, (part+1)*columns) && ctx.Err() == nil; j++ {
 			for _, f := range folds {
 				for k := range g.d.q {
-					f.gradient[j*g.d.q+k] = g.at(f, j, k)
+					f.gradient[j*g.d.q+k] = f.residue.at(j, k)
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/internal/crew"
 )
@@ -17,6 +18,8 @@ type Solution struct {
 	// Gap is the largest duality gap of a fold, relative to its loss without coefficients; Solved says that all met the tolerance, or the limits of rounding.
 	Gap    float64
 	Solved bool
+	// Objective is that of each fold.
+	Objective []float64
 }
 
 // Path solves at one vector of weights after the other, each fit from the one before. It is for one goroutine at a time.
@@ -24,8 +27,7 @@ type Path struct {
 	d     *Data
 	folds []*fold
 	steps int
-	// Of a loss that is not of squares: the curvatures of the rows that the model's products are of.
-	curve []float64
+	model *Data // of a loss that is not of squares: the table with the weights of the products
 }
 
 // Steps counts the solves.
@@ -41,8 +43,29 @@ func (d *Data) Path(ctx context.Context) *Path {
 	return p
 }
 
+// From begins at the coefficients b.
+func (p *Path) From(ctx context.Context, b []float64) {
+	d := p.d
+	crew.Each(len(p.folds), d.threads, func(t int) {
+		f := p.folds[t]
+		var used []int
+		for u, members := range d.units {
+			if slices.ContainsFunc(members, func(j int) bool { return nonzero(b[j*d.q : (j+1)*d.q]) }) {
+				used = append(used, u)
+			}
+		}
+		f.join(used)
+		f.products.begin(f)
+		for _, j := range f.features() {
+			f.move(j, b[j*d.q:(j+1)*d.q])
+		}
+	})
+	d.products.gradients(ctx, p.folds)
+}
+
 // innerTol is the share of the tolerance of the gap to which sweeps go, and tighter the factor by which it falls where that was not enough.
-const innerTol, tighter, tightenings = 0.1, 1e-2, 6
+// gapShare is that of the gap of the problem over the working set.
+const innerTol, tighter, tightenings, gapShare = 0.1, 1e-2, 6, 0.01
 
 // Solve solves to a relative gap of tol. The error is for weights without meaning; where the context ends, the solution is not solved.
 func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, error) {
@@ -63,14 +86,14 @@ func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, e
 		f := p.folds[t]
 		f.leave()
 		joins[t] = f.propose(w)
-		inner[t], left[t] = innerTol*tol*f.part.yy/2, tightenings
+		inner[t], left[t] = innerTol*tol*f.null(), tightenings
 	})
 	for len(open) > 0 && ctx.Err() == nil {
 		crew.Each(len(open), d.threads, func(i int) {
 			f := open[i]
 			f.join(joins[f.number])
 			f.products.begin(f)
-			f.settle(ctx, w, inner[f.number])
+			f.settle(ctx, w, ending{fall: inner[f.number], gap: gapShare * tol * f.null(), again: left[f.number] < tightenings/2})
 		})
 		d.products.gradients(ctx, open)
 		crew.Each(len(open), d.threads, func(i int) {
@@ -79,8 +102,8 @@ func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, e
 			if joins[t] = f.violators(w); len(joins[t]) > 0 {
 				return
 			}
-			f.measure(w)
-			null := f.part.yy / 2
+			f.measure(w, d.all)
+			null := f.null()
 			f.solved = f.gap <= tol*null
 			if !f.solved {
 				inner[t] *= tighter
@@ -120,17 +143,19 @@ func (d *Data) check(w *Weights) error {
 // solution copies the fits.
 func (p *Path) solution(ctx context.Context) *Solution {
 	d := p.d
-	s := &Solution{Solved: ctx.Err() == nil, B: make([][]float64, len(p.folds)), B0: make([][]float64, len(p.folds)), Validation: make([]float64, len(p.folds))}
+	s := &Solution{Solved: ctx.Err() == nil, B: make([][]float64, len(p.folds)), B0: make([][]float64, len(p.folds)), Validation: make([]float64, len(p.folds)), Objective: make([]float64, len(p.folds))}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
 		b := make([]float64, d.p*d.q)
 		for _, j := range f.support() {
 			copy(b[j*d.q:(j+1)*d.q], f.b[j*d.q:])
 		}
-		if s.B[t] = b; d.curved != nil {
-			s.Validation[t], s.B0[t] = d.losses(f), []float64{f.point.b0}
+		s.B[t] = b
+		if pt := f.point; pt != nil {
+			s.Validation[t], s.B0[t] = d.losses(f), []float64{pt.b0}
 			return
 		}
+		s.Objective[t] = f.objective
 		b0 := f.intercepts()
 		s.Validation[t] = d.products.validation(f)
 		if d.intercept {
@@ -144,11 +169,7 @@ func (p *Path) solution(ctx context.Context) *Solution {
 		s.B0[t] = b0
 	})
 	for _, f := range p.folds {
-		if d.curved != nil {
-			s.Gap = f.gap
-		} else {
-			s.Gap = max(s.Gap, f.gap/max(f.part.yy/2, math.SmallestNonzeroFloat64))
-		}
+		s.Gap = max(s.Gap, f.gap/max(f.null(), math.SmallestNonzeroFloat64))
 		s.Solved = s.Solved && f.solved
 	}
 	return s

@@ -1,10 +1,13 @@
 package glm
 
 import (
+	"cmp"
+	"context"
 	"math"
 	"slices"
 
 	"github.com/conetune/conetune/internal/dense"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -12,10 +15,12 @@ import (
 func (f *fold) sweep(list []int, w *Weights) (most float64) {
 	for _, u := range list {
 		members := f.d.units[u]
-		if len(members) == 1 && f.d.q == 1 {
-			most = max(most, f.single(members[0], w.Norm[u]+w.absolute(members[0]), w.second(members[0])))
-		} else {
+		if f.d.q > 1 || len(members) > 1 && w.Norm[u] > 0 {
 			most = max(most, f.block(u, w))
+			continue
+		}
+		for _, j := range members {
+			most = max(most, f.single(j, w.Norm[u]+w.absolute(j), w.second(j)))
 		}
 	}
 	return most
@@ -23,12 +28,12 @@ func (f *fold) sweep(list []int, w *Weights) (most float64) {
 
 // single minimises over one coefficient.
 func (f *fold) single(j int, first, second float64) float64 {
-	curve := f.products.diagonal(f, j)
-	if !(curve+second > 0) {
+	curve := f.work.diagonal(j)
+	if !(curve > 0) { // which does not vary
 		return 0
 	}
 	b := f.b[j]
-	next := soft(f.products.at(f, j, 0)+curve*b, first) / (curve + second)
+	next := soft(f.work.at(j, 0)+curve*b, first) / (curve + second)
 	if f.d.lower != nil || f.d.upper != nil {
 		lo, hi := f.d.bounds(j)
 		next = max(lo, min(hi, next))
@@ -37,93 +42,175 @@ func (f *fold) single(j int, first, second float64) float64 {
 	if step == 0 {
 		return 0
 	}
-	f.b[j] = next
-	f.step[0] = step
-	f.products.move(f, j, f.step)
+	f.shift(j, next)
 	return (curve + second) * step * step
 }
 
-// block takes a proximal step over a unit with several coefficients, which is exact where it has one feature.
+// block minimises over a unit with several coefficients, or takes a proximal step, which comes near where it has absolute values, or squares of different weights.
 func (f *fold) block(u int, w *Weights) float64 {
 	members, q := f.d.units[u], f.d.q
-	curve := f.curvature(u)
-	if w.L2 != nil {
-		most := 0.0
-		for _, j := range members {
-			most = max(most, w.L2[j])
-		}
-		curve += most
-	}
-	if !(curve > 0) {
+	e := f.spectrum(u)
+	if !(e.most > 0) {
 		return 0
 	}
-	next := make([]float64, 0, len(members)*q)
-	size := 0.0
+	second := 0.0
+	even := true
 	for _, j := range members {
-		for k := range q {
-			b := f.b[j*q+k]
-			v := soft(curve*b+f.products.at(f, j, k)-w.second(j)*b, w.absolute(j))
-			next = append(next, v)
-			size += v * v
-		}
+		even = even && w.second(j) == w.second(members[0])
+		second = max(second, w.second(j))
 	}
-	factor := 0.0
-	if size = math.Sqrt(size); size > w.Norm[u] {
-		factor = (1 - w.Norm[u]/size) / curve
+	curve := e.most + second
+	if e.vectors != nil && w.L1 == nil && even && w.Norm[u] > 0 {
+		f.exact(members, e, second, w.Norm[u])
+	} else {
+		f.prox(members, curve, w, w.Norm[u])
 	}
 	moved := 0.0
-	step := f.step
+	for i, v := range f.next {
+		v -= f.b[members[i/q]*q+i%q]
+		f.next[i] = v
+		moved += v * v
+	}
 	for i, j := range members {
-		any := false
-		for k := range q {
-			step[k] = factor*next[i*q+k] - f.b[j*q+k]
-			moved += step[k] * step[k]
-			any = any || step[k] != 0
-		}
-		if any {
+		if step := f.next[i*q : (i+1)*q]; nonzero(step) {
 			f.move(j, step)
 		}
 	}
 	return curve * moved
 }
 
-// curvature bounds the largest eigenvalue of the products of a unit.
-func (f *fold) curvature(u int) float64 {
-	members := f.d.units[u]
-	if len(members) == 1 {
-		return f.products.diagonal(f, members[0])
-	}
-	if f.curve[u] > 0 {
-		return f.curve[u]
-	}
-	const exact = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
-	n, q := len(members), f.d.q
-	all := make([]float64, n*q*n*q)
-	f.products.system(f, members, all)
-	h := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			h.SetSym(i, j, all[i*q*n*q+j*q])
+// prox sets next to a unit's coefficients after a proximal step of curvature curve.
+func (f *fold) prox(members []int, curve float64, w *Weights, norm float64) {
+	f.next = f.next[:0]
+	size := 0.0
+	for _, j := range members {
+		for k := range f.d.q {
+			b := f.b[j*f.d.q+k]
+			v := soft(curve*b+f.work.at(j, k)-w.second(j)*b, w.absolute(j))
+			f.next = append(f.next, v)
+			size += v * v
 		}
 	}
-	if n > exact {
-		f.curve[u] = mat.Norm(h, math.Inf(1))
-		return f.curve[u]
+	factor := 0.0
+	if size = math.Sqrt(size); size > norm {
+		factor = (1 - norm/size) / curve
+	}
+	floats.Scale(factor, f.next)
+}
+
+// exact sets next to the coefficients of a unit of one target that minimise the objective, with H = V D V' its products and second the weight of squares:
+//
+//	b = s V (s (D + second) + norm)^-1 V'v,   v = H b + gradient,
+//
+// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that rise to it (Yang, Hastie 2024, with the form of More, Sorensen 1983).
+func (f *fold) exact(members []int, e spectrum, second, norm float64) {
+	n := len(members)
+	old, pull := make([]float64, n), make([]float64, n)
+	for i, j := range members {
+		old[i], pull[i] = f.b[j], f.work.at(j, 0)
+	}
+	// In the basis of V: v = D V'b + V'gradient.
+	turned := make([]float64, n)
+	for i := range n {
+		vector := e.vectors[i*n : (i+1)*n]
+		turned[i] = e.values[i]*floats.Dot(vector, old) + floats.Dot(vector, pull)
+	}
+	f.next = append(f.next[:0], make([]float64, n)...)
+	size := floats.Norm(turned, 2)
+	if !(size > norm) {
+		return
+	}
+	s := (size - norm) / (e.most + second)
+	const steps, near = 50, 1e-14
+	for range steps {
+		phi, slope := 0.0, 0.0 // |b/s|^2 and minus half its derivative
+		for i, v := range turned {
+			d := e.values[i] + second
+			under := 1 / (d*s + norm)
+			t := v * under * v * under
+			phi += t
+			slope += t * d * under
+		}
+		step := phi * (math.Sqrt(phi) - 1) / slope
+		if s += step; !(step > near*s) {
+			break
+		}
+	}
+	for i, v := range turned {
+		floats.AddScaled(f.next, s*v/((e.values[i]+second)*s+norm), e.vectors[i*n:(i+1)*n])
+	}
+}
+
+// spectrum are the eigenvalues of the products of a unit: the largest, or a bound of it, and all with their vectors where they are few.
+type spectrum struct {
+	most    float64
+	values  []float64
+	vectors []float64 // one after the other
+}
+
+// spectrum is that of a unit.
+func (f *fold) spectrum(u int) spectrum {
+	members := f.d.units[u]
+	if len(members) == 1 {
+		return spectrum{most: f.work.diagonal(members[0])}
+	}
+	f.part.lock.Lock()
+	defer f.part.lock.Unlock()
+	if f.part.spectra == nil {
+		f.part.spectra = make([]spectrum, len(f.d.units))
+	}
+	e := &f.part.spectra[u]
+	if e.most > 0 {
+		return *e
+	}
+	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
+	n, q := len(members), f.d.q
+	h := mat.NewSymDense(n, nil)
+	for i, row := range f.products.block(f, members) {
+		for j := i; j < n; j++ {
+			h.SetSym(i, j, row[j])
+		}
 	}
 	var eigen mat.EigenSym
-	if eigen.Factorize(h, false) {
-		values := eigen.Values(nil)
-		f.curve[u] = max(values[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
+	if n > few || !eigen.Factorize(h, q == 1) {
+		e.most = mat.Norm(h, math.Inf(1))
+		return *e
 	}
-	return f.curve[u]
+	values := eigen.Values(nil)
+	e.most = max(values[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
+	if q == 1 {
+		var v mat.Dense
+		eigen.VectorsTo(&v)
+		for i := range n {
+			e.values = append(e.values, max(values[i], 0))
+			e.vectors = append(e.vectors, mat.Col(nil, i, &v)...)
+		}
+	}
+	return *e
 }
 
 // newtons takes Newton steps until one is not cut, each over what the one before has left, and says whether any moved.
-func (f *fold) newtons(active []int, w *Weights) (moved bool) {
-	const few, most = 50, 3 // units up to which all cuts are followed: sweeps are slow where these depend on each other
-	times := most
-	if len(active) <= few {
+func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved bool) {
+	if !f.primal && f.byRows(active, w) {
+		f.products.blur(f)
+		solved, moved := f.solveDual(ctx, w)
+		if f.primal = !solved; moved {
+			return true
+		}
+		f.products.focus(f, active)
+	}
+	const least, few, work = 3, 50, 3e8 // steps; units up to which all cuts are followed: sweeps are slow where these depend on each other; multiplications
+	times, order := least, 0
+	for _, u := range active {
+		order += len(f.d.units[u]) * f.d.q
+	}
+	if coupled := f.coupled(active, w); coupled && !f.d.single {
+		times = 1
+	} else if len(active) <= few {
 		times = len(active) + 1
+	}
+	if size := float64(order); order > f.d.n-len(f.part.val) && !f.coupled(active, w) { // more than can stay
+		times = max(times, int(min(size, work/(size*size*size))))
 	}
 	for range times {
 		went, cut := f.newton(active, w)
@@ -158,8 +245,12 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 	if step == nil {
 		return false, false
 	}
+	if !f.coupled(unit, w) {
+		return f.follow(features, unit, step, g, w)
+	}
 	slope := 0.0
-	first := 1.0 // up to which no sign changes and none passes a bound
+	first := 1.0 // up to which no sign changes, none passes a bound and no unit turns round
+	turns := f.turns(features, unit, step, w)
 	for i := range n {
 		for k := range q {
 			b, v := f.b[features[i]*q+k], step[i*q+k]
@@ -171,6 +262,7 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 				first = (to - b) / v
 			}
 		}
+		first = min(first, turns[i])
 	}
 	if !(slope > 0) || !(first > 0) {
 		return false, false
@@ -180,51 +272,150 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 	for i, j := range features {
 		kept = append(kept, f.b[j*q:(j+1)*q]...)
 		for k := range q {
-			pull[i*q+k] = f.products.at(f, j, k)
+			pull[i*q+k] = f.work.at(j, k)
 		}
 	}
 	one := make([]float64, q)
-	const projected, halvings = 3, 30 // steps that go on where a coefficient has stopped
-	far := 1.0
-	for try := range halvings {
-		if try == projected {
-			far = min(far, first)
+	move := func(by float64) {
+		for i, j := range features {
+			for k := range q {
+				one[k] = by * (f.b[j*q+k] - kept[i*q+k])
+			}
+			if nonzero(one) {
+				f.work.move(j, one)
+			}
 		}
-		cutShort, expected := false, 0.0
+	}
+	const halvings = 30
+	far := 1.0
+	for range halvings {
+		cutShort, expected, gain := false, 0.0, 0.0
 		for i, j := range features {
 			for k := range q {
 				b := f.b[j*q+k]
 				whole := b + far*step[i*q+k]
 				to := f.within(b, whole, j, unit[i], w)
+				if far >= turns[i] {
+					to = 0
+				}
 				cutShort = cutShort || to != whole
-				one[k] = to - b
-				expected += one[k] * g[i*q+k]
-			}
-			if nonzero(one) {
-				f.move(j, one)
+				expected += (to - b) * g[i*q+k]
+				gain += (to - b) * pull[i*q+k]
+				f.b[j*q+k] = to
 			}
 		}
-		change := f.penalties(active, w) - before
+		change := f.penalties(active, w) - before - gain
+		if rounding := 1e-15 * math.Abs(before); expected > 0 && change <= rounding { // the loss falls by less than its gradient says
+			move(1)
+			for i, j := range features {
+				for k := range q { // half the sum of the gradients at both ends, as the loss is quadratic
+					change += (f.b[j*q+k] - kept[i*q+k]) * (pull[i*q+k] - f.work.at(j, k)) / 2
+				}
+			}
+			if change <= -1e-4*expected+rounding {
+				return true, cutShort
+			}
+			move(-1)
+		}
 		for i, j := range features {
-			for k := range q { // half the sum of the gradients at both ends, as the loss is quadratic
-				change -= (f.b[j*q+k] - kept[i*q+k]) * (pull[i*q+k] + f.products.at(f, j, k)) / 2
-			}
+			copy(f.b[j*q:(j+1)*q], kept[i*q:])
 		}
-		if expected > 0 && change <= -1e-4*expected+1e-15*math.Abs(before) {
-			return true, cutShort
+		if far /= 2; far < first && 2*far > first { // beyond it first
+			far = first
 		}
-		for i, j := range features {
-			for k := range q {
-				one[k] = kept[i*q+k] - f.b[j*q+k]
-			}
-			if nonzero(one) {
-				f.move(j, one)
-				copy(f.b[j*q:(j+1)*q], kept[i*q:])
-			}
-		}
-		far /= 2
 	}
 	return false, false
+}
+
+// turns are, for each feature, how far along a step the coefficients of its unit are orthogonal to what they were: from there on they are zero, as are those
+// whose sign changes.
+func (f *fold) turns(features, unit []int, step []float64, w *Weights) []float64 {
+	q := f.d.q
+	size, along := map[int]float64{}, map[int]float64{}
+	for i, j := range features {
+		for k, b := range f.b[j*q : (j+1)*q] {
+			size[unit[i]] += b * b
+			along[unit[i]] -= b * step[i*q+k]
+		}
+	}
+	out := slices.Repeat([]float64{math.Inf(1)}, len(features))
+	for i, u := range unit {
+		if w.Norm[u] > 0 && along[u] > 0 {
+			out[i] = size[u] / along[u]
+		}
+	}
+	return out
+}
+
+// follow goes along a direction of coefficients whose penalties are separable, of which each stops at its next kink or bound, to the first minimum: between
+// these stops the objective is a parabola. It says whether it moved, and whether any stopped.
+func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights) (moved, cut bool) {
+	n := len(features)
+	type stop struct {
+		at float64
+		i  int
+	}
+	var stops []stop
+	end := make([]float64, n) // where coefficients are at last
+	for i, j := range features {
+		b := f.b[j]
+		if math.IsNaN(step[i]) || math.IsInf(step[i], 0) {
+			return false, false
+		}
+		if end[i] = f.within(b, math.Copysign(math.MaxFloat64, step[i]), j, unit[i], w); step[i] != 0 && math.Abs(end[i]) < math.MaxFloat64 {
+			stops = append(stops, stop{(end[i] - b) / step[i], i})
+		}
+	}
+	slices.SortFunc(stops, func(a, b stop) int { return cmp.Or(cmp.Compare(a.at, b.at), a.i-b.i) })
+	times := func(step []float64) []float64 { // the curvature with a direction
+		out := make([]float64, n)
+		f.work.times(features, step, out)
+		for i, v := range step {
+			out[i] += w.second(features[i]) * v
+		}
+		return out
+	}
+	image, one, at := times(step), make([]float64, n), 0.0
+	for k := 0; ; k++ {
+		ahead, slope, curve := math.Inf(1), dense.Dot(descent, step), dense.Dot(image, step)
+		if !(slope > 0) {
+			break
+		}
+		if curve > 0 {
+			ahead = slope / curve
+		}
+		if k == len(stops) || at+ahead <= stops[k].at {
+			if at += ahead; math.IsInf(at, 1) {
+				return false, false // along which nothing is penalised
+			}
+			break
+		}
+		dense.Axpy(at-stops[k].at, image, descent)
+		i := stops[k].i
+		at, one[i] = stops[k].at, step[i]
+		dense.Axpy(-1, times(one), image)
+		f.shift(features[i], end[i])
+		step[i], one[i], cut, moved = 0, 0, true, true
+	}
+	for i, j := range features {
+		if step[i] != 0 && at > 0 {
+			f.shift(j, f.b[j]+at*step[i])
+			moved = true
+		}
+	}
+	return moved, cut
+}
+
+// shift brings the coefficient of feature j to a value.
+func (f *fold) shift(j int, to float64) {
+	f.step[0] = to - f.b[j]
+	f.b[j] = to
+	f.work.move(j, f.step)
+}
+
+// coupled says that some of the units have norms of several coefficients.
+func (f *fold) coupled(units []int, w *Weights) bool {
+	return slices.ContainsFunc(units, func(u int) bool { return !f.alone(u) && w.Norm[u] > 0 })
 }
 
 // within is where a coefficient stops on its way: at zero, where its penalty bends, and at its bounds.
@@ -264,7 +455,7 @@ func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	for i, j := range features {
 		for k := range q {
 			b := f.b[j*q+k]
-			v := f.products.at(f, j, k) - w.second(j)*b - math.Copysign(w.absolute(j), b)
+			v := f.work.at(j, k) - w.second(j)*b - math.Copysign(w.absolute(j), b)
 			if weight := w.Norm[unit[i]]; f.alone(unit[i]) {
 				v -= math.Copysign(weight, b)
 			} else if norm := norms[unit[i]]; norm > 0 {
@@ -276,8 +467,9 @@ func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	return g
 }
 
-// mostOrder bounds the order of the systems of Newton steps, mostSparse where their products are of sparse columns, leastRidge the weight of squares beside the curvature of the loss where there are more coefficients than rows.
-const mostOrder, mostSparse, leastRidge = 4000, 100, 1e-4
+// mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than fewOrder: beyond, each step takes out little of what is too many. mostSparse
+// does where their products are of sparse columns, for each fold, and leastRidge is the weight of squares beside the curvature of the loss where there are more coefficients than rows.
+const mostOrder, mostTimesRows, fewOrder, mostSparse, leastRidge = 4000, 4, 1000, 100, 1e-4
 
 // direction is Newton's for the coefficients of features, nil where their system is too large.
 func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float64 {
@@ -286,23 +478,26 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 	if order == 0 {
 		return nil
 	}
-	if r, ok := f.products.(*rows); ok && n > f.d.n && r.x.Dense() && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }) {
+	if s, ok := f.work.(*scaled); ok && n > len(s.list) && s.columns.dense() && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }) {
 		second := make([]float64, n)
 		for i, j := range features {
 			second[i] = w.second(j)
 		}
 		bends := slices.ContainsFunc(unit, func(u int) bool { return w.Norm[u] > 0 })
-		if least := slices.Min(second); !(least > 0) || bends && least < leastRidge*r.diagonal(f, features[0]) || f.d.n > mostOrder {
+		if least := slices.Min(second); !(least > 0) || bends && least < leastRidge*s.diagonal(features[0]) || len(s.list) > mostOrder {
 			return nil // the rows do not determine a direction
 		}
-		return r.wide(f, features, second, g)
+		return wide(s.centred(features), len(s.list), s.weight, second, g)
 	}
-	if r, ok := f.products.(*rows); order > mostOrder || ok && !r.x.Dense() && n > mostSparse {
+	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse {
+		return f.past.extrapolate(f, features)
+	}
+	if r, ok := f.products.(*rows); order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)) || ok && !r.x.Dense() && !f.d.single && n > mostSparse {
 		return nil
 	}
 	h := make([]float64, order*order)
-	f.products.system(f, features, h)
-	norms := f.norms(features, unit)
+	f.work.system(features, h)
+	norms, pivot := f.norms(features, unit), slight
 	for i, j := range features {
 		norm, weight := norms[unit[i]], w.Norm[unit[i]]
 		for k := range q {
@@ -311,6 +506,7 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 			if f.alone(unit[i]) || norm == 0 || weight == 0 {
 				continue
 			}
+			pivot = 1
 			to[i*q+k] += weight / norm
 			b := f.b[j*q+k]
 			for l := i; l < n && unit[l] == unit[i]; l++ {
@@ -323,24 +519,130 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		}
 	}
 	step := slices.Clone(g)
-	solveDefinite(order, h, step, 1e-13)
+	solveDefinite(order, h, step, pivot)
 	return step
 }
 
-// solveDefinite overwrites x with the solution of the positive definite system whose lower triangle is h, by columns, which it destroys. Pivots up to the share least
-// of the largest diagonal entry are taken for that.
-func solveDefinite(n int, h, x []float64, least float64) {
-	d, sign, most := make([]float64, n), make([]int8, n), 0.0
-	for i := range n {
-		sign[i] = 1
-		most = max(most, h[i*n+i])
+// past are the coefficients after the last sweeps over a list of features.
+type past struct {
+	list   []int
+	values [][]float64
+}
+
+// keep takes the coefficients of units of one feature after a sweep.
+func (p *past) keep(f *fold, units []int) {
+	if !f.d.plain || !Sparse(f.d.x) || len(units) <= mostSparse {
+		return
 	}
-	dense.LDL(n, h, n, d, sign, least*most, most)
+	p.list = units
+	now := make([]float64, len(units))
+	for k, j := range units {
+		now[k] = f.b[j]
+	}
+	if p.values = append(p.values, now); len(p.values) > pastSweeps+1 {
+		p.values = slices.Delete(p.values, 0, 1)
+	}
+}
+
+// pastSweeps is the number of sweeps that an extrapolation is of.
+const pastSweeps = 5
+
+// extrapolate is the way from the last coefficients of features to where the affine combination of the last ones of least change lies (Anderson acceleration: Bertrand,
+// Massias, Anderson acceleration of coordinate descent, AISTATS 2021); nil where there are too few.
+func (p *past) extrapolate(f *fold, features []int) []float64 {
+	m := len(p.values) - 1
+	if m < pastSweeps {
+		return nil
+	}
+	gram, ones := make([]float64, m*m), slices.Repeat([]float64{1}, m)
+	changes := make([][]float64, m)
+	for k := range m {
+		changes[k] = make([]float64, len(p.list))
+		floats.SubTo(changes[k], p.values[k+1], p.values[k])
+		for l := range k + 1 {
+			gram[l*m+k] = floats.Dot(changes[k], changes[l])
+		}
+	}
+	trace := 0.0
+	for k := range m {
+		trace += gram[k*m+k]
+	}
+	for k := range m {
+		gram[k*m+k] += 1e-10 * trace
+	}
+	solveDefinite(m, gram, ones, slight)
+	floats.Scale(1/floats.Sum(ones), ones)
+	to := make([]float64, len(p.list))
+	for k, c := range ones {
+		floats.AddScaled(to, c, p.values[k+1])
+	}
+	step := make([]float64, len(features))
+	at := 0
+	for a, j := range features {
+		for p.list[at] != j {
+			at++
+		}
+		step[a] = to[at] - f.b[j]
+	}
+	p.values = p.values[:0]
+	return step
+}
+
+// wide returns the solution of (diag(second) + H) step = g for the products H of more features than there are training rows, by a system of the order of
+// the rows (Woodbury's formula): with H = B'B / W for the rows B about their means, times the roots of their weights,
+//
+//	step = D (g - B' (W I + B D B')^-1 B D g),   D = diag(second)^-1.
+func wide(block []float64, n int, weight float64, second, right []float64) []float64 {
+	scaled := make([]float64, len(block)) // B D, by columns
+	system, v := make([]float64, n*n), make([]float64, n)
+	for a, m := range second {
+		by := scaled[a*n : (a+1)*n]
+		dense.Axpy(1/m, block[a*n:(a+1)*n], by)
+		dense.Axpy(right[a], by, v)
+	}
+	dense.SyrkNT(n, len(second), block, n, scaled, n, system, n) // less the products
+	for k := range system {
+		system[k] = -system[k]
+	}
+	for i := range n {
+		system[i*n+i] += weight
+	}
+	solveDefinite(n, system, v, slight)
+	step := make([]float64, len(second))
+	for a, m := range second {
+		step[a] = (right[a] - dense.Dot(block[a*n:(a+1)*n], v)) / m
+	}
+	return step
+}
+
+// dependent is the share of its diagonal entry up to which a pivot is that of a column that depends on those before it, and slight the share that it is taken
+// for: the solution then is long in a direction without curvature.
+const dependent, slight = 1e-12, 1e-10
+
+// solveDefinite overwrites x with the solution of the positive semidefinite system whose lower triangle is h, by columns, which it destroys.
+func solveDefinite(n int, h, x []float64, pivot float64) {
+	d, sign, root := make([]float64, n), make([]int8, n), make([]float64, n)
+	for i := range n {
+		sign[i], root[i] = 1, 1
+		if v := h[i*n+i]; v > 0 {
+			root[i] = 1 / math.Sqrt(v)
+		}
+	}
+	for j := range n {
+		for i := j; i < n; i++ {
+			h[j*n+i] *= root[i] * root[j]
+		}
+		x[j] *= root[j]
+	}
+	dense.LDL(n, h, n, d, sign, dependent, pivot)
 	dense.TrsvN(n, h, n, x)
 	for i := range x {
 		x[i] /= d[i]
 	}
 	dense.TrsvT(n, h, n, x)
+	for i := range x {
+		x[i] *= root[i]
+	}
 }
 
 // atBound says that the coefficient of a feature is at a bound.

@@ -125,7 +125,7 @@ func (g *Cox) LambdaMax() float64 {
 	if g.reach != nil && top > 0 {
 		// The others first: at so large a weight no penalised feature wants to move, however they do.
 		s = g.begin(mostFactor*top, 0, nil)
-		s.run(context.Background(), tolDefault)
+		s.run(context.Background(), defaultTol)
 		s.look()
 		top = s.top()
 	}
@@ -191,8 +191,8 @@ func (g *Cox) Solve(ctx context.Context, w1, w2, tol float64, start *CoxSolution
 	if start != nil && len(start.B) != g.x.Columns() {
 		return nil, fmt.Errorf("sparse: a start of another shape")
 	}
-	o, err := Options{Tol: tol}.withDefaults()
-	if err != nil {
+	o := Options{Tol: tol}
+	if err := o.check(g.x.Columns()); err != nil {
 		return nil, err
 	}
 	return g.begin(w1, w2, start).run(ctx, o.Tol), nil

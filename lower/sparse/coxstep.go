@@ -61,14 +61,10 @@ func (s *coxSolve) choose() {
 		if v != 0 {
 			s.set = append(s.set, j)
 		} else if over := math.Abs(s.c[j]) - s.terms.weight(j)*s.w1; over > 0 && s.moves(j) {
-			list = append(list, ranked{-over, j})
+			list = append(list, ranked{over, j})
 		}
 	}
-	if most := max(coxFirst, len(s.set)); len(list) > most {
-		nearest(list, most)
-		list = list[:most]
-	}
-	for _, r := range list {
+	for _, r := range foremost(list, max(coxFirst, len(s.set))) {
 		s.set = append(s.set, r.j)
 	}
 	slices.Sort(s.set)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
@@ -14,13 +15,12 @@ import (
 //
 //	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + sum_g w_g |b^(g)|_2 + sum_j w1_j |b_j|
 //
-// by the same outer iterations as [Regression], with working sets of groups, block coordinate
-// descent over them, and Newton steps on the coefficients that are not zero, where the objective is smooth.
-// A dual point u is feasible where |soft(X_g'u / n, w1)|_2 <= w_g for all g (Ndiaye,
+// with the weights of [GroupWeights]. A dual point u is feasible where |soft(X_g'u / n, w1)|_2 <= w_g for all g (Ndiaye,
 // Fercoq, Gramfort, Salmon, NIPS 2016).
 type Groups struct {
 	*Regression
 	groups *leastsquares.Groups
+	table  table
 }
 
 // GroupWeights are those of the penalties. Each feature needs a positive one of the two.
@@ -38,7 +38,7 @@ func NewGroups(g *Regression, members [][]int) (*Groups, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	return &Groups{g, groups}, nil
+	return &Groups{Regression: g, groups: groups}, nil
 }
 
 // LambdaMax is the smallest weight that, common to all norms and to w1, makes all coefficients zero.
@@ -93,30 +93,11 @@ func (q *Groups) weights(w GroupWeights) (norm, l1 []float64, err error) {
 
 // Solve returns a solution at the weights w, as [Regression.Solve] does.
 func (q *Groups) Solve(ctx context.Context, w GroupWeights, o Options) (*Solution, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
-	}
 	norm, l1, err := q.weights(w)
 	if err != nil {
 		return nil, err
 	}
-	s := &groupSolve{GroupPoint: leastsquares.NewGroupPoint(q.groups, norm, l1, o.Threads), o: o, alive: q.groups.Alive(), bound: math.Inf(-1)}
-	if o.Start != nil {
-		if len(o.Start.B) != q.data.X.Columns() {
-			return nil, fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(o.Start.B), q.data.X.Columns())
-		}
-		for j, v := range o.Start.B {
-			if q.data.Norm2[j] > 0 {
-				s.B[j] = v
-			}
-		}
-	}
-	status := s.run(ctx)
-	out := newSolution(&s.Point)
-	out.Status, out.Objective, out.Gap = status, s.objective, s.gap
-	out.Outer, out.Epochs, out.Newton = s.outer, s.epochs, s.newtons
-	return out, nil
+	return q.table.solve(ctx, q.data, q.groups.Members, &glm.Weights{Norm: norm, L1: l1}, o)
 }
 
 // Hessian is that of the objective in the coefficients S, none of them zero: the matrix of

@@ -32,7 +32,7 @@ const (
 )
 
 // Invertible says whether [Regression.Inverse] may be had for these coefficients: an order of more than 1500 is left to the iterative
-// [Regression.GaussSeidel] and [Regression.ConjugateGradient].
+// [Regression.ConjugateGradient].
 func (g *Regression) Invertible(set []int, w2 []float64) bool {
 	return len(set) <= inverseMost || g.byRows(set, w2)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// manyEntries is the number of entries of a design from which on a regression with a loss that is not squares is solved by the models of a [Joint], whose matrices
-// serve many steps. Below it steps cost so little that fewer of them are better.
+// manyEntries is the number of entries of a design up to which fits end with a whole Newton step where the gap is small enough without it: it costs little, and
+// coefficients have twice the digits that the gap asks for.
 const manyEntries = 200_000
 
 // keptColumns bounds the columns of a sparse design whose matrices are kept with a solution, to start from: those of many points take memory, and it is not long to form them anew.
@@ -44,7 +44,7 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol, enoug
 	s.ready(training)
 	merit := s.objective(w, lower.Values{Train: s.models[training].at, Penalties: s.penalties()})
 	least, idle := math.Inf(1), 0
-	accuracy := growingAccuracy
+	accuracy, last := growingAccuracy, s.quadratic || s.base.x.Stored() >= manyEntries
 	for ; out.Outer < fitRounds; out.Outer++ {
 		if !s.minimise(ctx, w, accuracy) {
 			return s.unfinished(ctx, out), false, nil
@@ -66,7 +66,7 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol, enoug
 			least, idle = c.Gap, 0
 		}
 		switch {
-		case c.Gap <= tol:
+		case c.Gap <= tol && last:
 			out.Status = lower.Optimal
 		case idle > fitPatience && !c.Grew:
 			if out.Status = lower.Exhausted; c.Gap > enough {
@@ -74,6 +74,9 @@ func (s *jointSolver) fit(ctx context.Context, w *lower.JointWeights, tol, enoug
 				return s.fill(out), false, nil
 			}
 		default:
+			if c.Gap <= tol { // a whole Newton step more, for derivatives
+				last, s.models[training].curvature = true, nil
+			}
 			if err := s.Model(ctx, nil); err != nil {
 				return nil, false, err
 			}
@@ -115,9 +118,6 @@ func (s *jointSolver) unfinished(ctx context.Context, out *Solution) *Solution {
 
 // growingAccuracy is that of solves while features are missing, and bounds that of the others, which goes with the gap.
 const growingAccuracy = 1e-3
-
-// tolDefault is the default of [Options.Tol].
-const tolDefault = 1e-8
 
 // descend shortens the step from a to b until the objective is no larger than at a, and returns it.
 func (s *jointSolver) descend(w *lower.JointWeights, merit float64) float64 {

@@ -6,65 +6,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower/design"
 )
 
-// GaussSeidel solves (X_S'X_S / n + diag(w2)) v = q, the matrix of [Regression.Hessian], by coordinate
-// descent without forming it: the derivatives of the epochs of [Regression.Solve] with
-// respect to a weight are its epochs. v, of the length of S, is the start and gets the result. It stops
-// when the coefficients move by less than tol relative to their size, measured in the
-// norm of the matrix's diagonal, or after epochs rounds, or when the context ends, and returns the number of rounds done.
-func (g *Regression) GaussSeidel(ctx context.Context, set []int, w2, q, v []float64, tol float64, epochs int) int {
-	if len(q) != len(set) || len(v) != len(set) {
-		panic("sparse: right-hand side and start need the length of the set")
-	}
-	n := float64(g.data.X.Rows())
-	r, off := make([]float64, g.data.X.Rows()), 0.0 // -X_S v is r + off
-	for i, j := range set {
-		if v[i] != 0 {
-			g.data.X.Axpy(-v[i], j, r)
-			off += g.data.Shift(j) * v[i]
-		}
-	}
-	var end stop.Stop
-	end.Begin(ctx, 0)
-	for epoch := 1; epoch <= epochs; epoch++ {
-		var step, size float64
-		for i, j := range set {
-			if end.Reached(g.data.X.Len(j)) {
-				return epoch
-			}
-			l := g.data.Norm2[j] / n
-			if w2 != nil {
-				l += w2[j]
-			}
-			if l == 0 {
-				continue
-			}
-			// The residual of row i is q_i + x_j'(-X v) / n - w2_j v_i.
-			d := q[i] + g.data.X.Dot(j, r)/n + off*g.data.Shift(j)
-			if w2 != nil {
-				d -= w2[j] * v[i]
-			}
-			d /= l
-			if d != 0 {
-				v[i] += d
-				g.data.X.Axpy(-d, j, r)
-				off += g.data.Shift(j) * d
-			}
-			step += l * d * d
-			size += l * v[i] * v[i]
-		}
-		if step <= tol*tol*size {
-			return epoch
-		}
-	}
-	return epochs
-}
-
-// ConjugateGradient solves (X_S'X_S / n + diag(w2)) v = q as [Regression.GaussSeidel] does, by
-// conjugate gradients with the diagonal as preconditioner. It stops when the residual is
+// ConjugateGradient solves (X_S'X_S / n + diag(w2)) v = q, the matrix of [Regression.Hessian], by
+// conjugate gradients with the diagonal as preconditioner. v, of the length of S, is the start and gets the result. It stops when the residual is
 // below tol relative to q, both in the norm of the preconditioner, or when the context ends, and returns the number of steps.
 func (g *Regression) ConjugateGradient(ctx context.Context, set []int, w2, q, v []float64, tol float64, steps int) int {
 	if len(q) != len(set) || len(v) != len(set) {

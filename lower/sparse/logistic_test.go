@@ -97,7 +97,7 @@ func TestLogisticBadInput(t *testing.T) {
 	g, err := NewLogistic(design.New(x), []float64{1, -1, 1, 1, 1}, true)
 	require.NoError(t, err)
 	_, err = g.Solve(context.Background(), Weights{}, Options{})
-	require.ErrorContains(t, err, "feature 0 has no penalty")
+	require.ErrorContains(t, err, "no penalty, expected a positive weight")
 }
 
 // The logarithm of one more agrees with the library's to a few units in the last place.

@@ -163,7 +163,7 @@ func (g *Multinomial) LambdaMax() float64 {
 	if g.reach != nil && top > 0 {
 		// The others first: at so large a weight no penalised feature wants to move, however they do.
 		s = g.begin(mostFactor*top, 0, nil)
-		s.run(context.Background(), tolDefault)
+		s.run(context.Background(), defaultTol)
 		s.look()
 		top = s.top()
 	}
@@ -240,8 +240,8 @@ func (g *Multinomial) Solve(ctx context.Context, w1, w2 float64, tol float64, st
 	if start != nil && (len(start.B) != g.x.Columns()*g.k || len(start.B0) != g.k) {
 		return nil, fmt.Errorf("sparse: a start of another shape")
 	}
-	o, err := Options{Tol: tol}.withDefaults()
-	if err != nil {
+	o := Options{Tol: tol}
+	if err := o.check(0); err != nil {
 		return nil, err
 	}
 	return g.begin(w1, w2, start).run(ctx, o.Tol), nil

@@ -33,7 +33,7 @@ func (s *multinomialSolve) step(ctx context.Context, gap float64, idle int) bool
 	}
 	old := make([]float64, len(s.set))
 	for i, e := range s.set {
-		old[i] = s.at(e)
+		old[i] = s.coefficient(e)
 	}
 	for ridge := multinomialRidge; ridge <= mostRidge; ridge *= 100 {
 		s.model(blocks, old, ridge)
@@ -49,7 +49,7 @@ func (s *multinomialSolve) step(ctx context.Context, gap float64, idle int) bool
 }
 
 // at is the coefficient of an entry.
-func (s *multinomialSolve) at(e entry) float64 {
+func (s *multinomialSolve) coefficient(e entry) float64 {
 	if e.feature == design.Ones {
 		return s.b0[e.class]
 	}
@@ -65,13 +65,10 @@ func (s *multinomialSolve) choose() {
 		if v != 0 {
 			used++
 		} else if over := math.Abs(s.c[e]) - s.terms.weight(e/s.k)*s.w1; over > 0 && s.moves(e) {
-			list = append(list, ranked{-over, e})
+			list = append(list, ranked{over, e})
 		}
 	}
-	if most := max(multinomialFirst, used); len(list) > most {
-		nearest(list, most)
-		list = list[:most]
-	}
+	list = foremost(list, max(multinomialFirst, used))
 	in := make([]int, 0, used+len(list))
 	for e, v := range s.b {
 		if v != 0 {

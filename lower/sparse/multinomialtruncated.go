@@ -48,7 +48,7 @@ func (s *multinomialSolve) truncated(ctx context.Context, accuracy float64) bool
 		return false
 	}
 	for i, e := range s.set {
-		old[i] = s.at(e)
+		old[i] = s.coefficient(e)
 	}
 	return t.search(old, step)
 }
@@ -79,7 +79,7 @@ func (s *multinomialSolve) truncation() *truncation {
 // penalise adds the penalties of a coefficient to the derivatives.
 func (t *truncation) penalise(i int, mean float64) {
 	e := t.set[i]
-	v, f := t.at(e), t.terms.weight(e.feature)
+	v, f := t.coefficient(e), t.terms.weight(e.feature)
 	if f*t.w1 > 0 {
 		if t.side[i] = sign(v); v == 0 {
 			t.side[i] = sign(t.down[i])

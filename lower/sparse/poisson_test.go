@@ -108,11 +108,12 @@ func TestPoissonBound(t *testing.T) {
 	best, err := g.Solve(context.Background(), w, Options{Tol: 1e-13})
 	require.NoError(t, err)
 	for _, b := range [][]float64{{0, 0}, {1, 1}, {-2, 0.3}, {0.4, -0.2}} {
-		s := &smoothSolve{smooth: &g.smooth, n: 4, w1: []float64{0.3, 0.3}, w2: []float64{0.05, 0.05}, f: make([]float64, 4), u: make([]float64, 4)}
-		s.b = []float64{b[0], b[1], 0.5}
-		s.predict(s.f, s.b)
-		require.LessOrEqual(t, s.dual(), best.Objective+1e-12)
-		require.GreaterOrEqual(t, s.value(s.f, s.b), best.Objective-1e-12)
+		s, err := g.startJoint(Options{Start: &Solution{B: b, B0: 0.5}})
+		require.NoError(t, err)
+		c, err := s.Check(context.Background(), &lower.JointWeights{Train: 1, Penalties: []float64{0.3, 0.05}})
+		require.NoError(t, err)
+		require.LessOrEqual(t, c.Objective-c.Gap, best.Objective+1e-12)
+		require.GreaterOrEqual(t, c.Objective, best.Objective-1e-12)
 	}
 }
 

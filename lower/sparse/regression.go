@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
@@ -25,12 +27,8 @@ type Options struct {
 	// Tol bounds the duality gap at the end, relative to the objective at b = 0 (with an intercept, at its
 	// best b0). Default 1e-8.
 	Tol float64
-	// MaxEpochs bounds the epochs of coordinate descent over all working sets. Default 100000.
-	MaxEpochs int
 	// Start is a solution of the same regression at other weights to start from, or nil.
 	Start *Solution
-	// Threads bounds the threads of the products with all features. Default 1.
-	Threads int
 }
 
 // Solution is a point, and how near to the optimum it is proven to be.
@@ -41,19 +39,28 @@ type Solution struct {
 	B0 float64
 	// Support are the indices of the coefficients that are not zero, rising.
 	Support []int
-	// Residual is y - X b - b0.
+	// Residual is minus the derivative of the loss of each row, times the number of rows; of squares it is not filled in.
 	Residual []float64
 	// Objective is the value at B, Gap bounds its distance from the optimum.
 	Objective, Gap float64
-	// Outer counts working sets, Epochs epochs of coordinate descent, Newton the Newton steps.
-	Outer, Epochs, Newton int
+	// Outer counts the models of a loss that is not of squares.
+	Outer int
 
 	engine *jointSolver // what found it, for those that start from it; nil for other engines
 }
 
 // Regression is a design with targets, prepared for many solves. It is not changed by
 // solves, which may run at the same time.
-type Regression struct{ data *leastsquares.Data }
+type Regression struct {
+	data  *leastsquares.Data
+	table table
+}
+
+// table is the data as package glm has them, made ready by the first solve.
+type table struct {
+	lock sync.Mutex
+	data *glm.Data
+}
 
 // NewRegression checks and prepares the data: y has a target for each row of x. It keeps a
 // reference to the design.
@@ -62,16 +69,8 @@ func NewRegression(x *design.Matrix, y []float64, intercept bool) (*Regression, 
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	return &Regression{data}, nil
+	return &Regression{data: data}, nil
 }
-
-// Prepare makes the solves that follow cheaper, if there are to be many: it computes X'X unless the design is large. It must not
-// run at the same time as a solve.
-func (g *Regression) Prepare() { g.data.Prepare() }
-
-// PrepareRows is Prepare with other bounds for sparse designs: X'X is computed where its entries are few by rows, however many the columns would have
-// to be multiplied. Solutions are the same up to their tolerance.
-func (g *Regression) PrepareRows() { g.data.PrepareRows() }
 
 // Dims returns the number n of rows and p of features.
 func (g *Regression) Dims() (n, p int) { return g.data.X.Dims() }
@@ -92,41 +91,93 @@ func (w Weights) spread(p int) (w1, w2 []float64, err error) {
 	return w1, w2, nil
 }
 
-func (o Options) withDefaults() (Options, error) {
-	l, err := leastsquares.Limits{Tol: o.Tol, MaxEpochs: o.MaxEpochs, Threads: o.Threads}.WithDefaults()
-	if err != nil {
-		return o, fmt.Errorf("sparse: %w", err)
+// defaultTol is the default of [Options.Tol]. Solves of squares are to mostTol at least, which takes a Newton step more: derivatives want the support.
+const defaultTol, mostTol = 1e-8, 1e-9
+
+// check fills in the default, and says what is wrong with the options for p features.
+func (o *Options) check(p int) error {
+	switch {
+	case !(o.Tol >= 0) || math.IsInf(o.Tol, 1):
+		return fmt.Errorf("sparse: tolerance %g, expected a finite number that is not negative", o.Tol)
+	case o.Start != nil && len(o.Start.B) != p:
+		return fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(o.Start.B), p)
+	case o.Tol == 0:
+		o.Tol = defaultTol
 	}
-	o.Tol, o.MaxEpochs, o.Threads = l.Tol, l.MaxEpochs, l.Threads
-	return o, nil
+	return nil
 }
 
 // Solve returns a solution at the weights w. The error is for weights or options without meaning;
 // how the solve ended is the status of the solution.
 func (g *Regression) Solve(ctx context.Context, w Weights, o Options) (*Solution, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
-	}
 	w1, w2, err := w.spread(g.data.X.Columns())
 	if err != nil {
 		return nil, err
 	}
-	if o.Start != nil && len(o.Start.B) != g.data.X.Columns() {
-		return nil, fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(o.Start.B), g.data.X.Columns())
-	}
-	s := newSolve(g.data, w1, w2, o)
-	status := s.run(ctx)
-	out := newSolution(&s.Point)
-	out.Status, out.Objective, out.Gap = status, s.objective, s.gap
-	out.Outer, out.Epochs, out.Newton = s.outer, s.epochs, s.newtons
-	return out, nil
+	return g.table.solve(ctx, g.data, nil, &glm.Weights{Norm: w1, L2: w2}, o)
 }
 
-// newSolution is a point as the outcome of a solve, whose other numbers the caller fills in.
-func newSolution(s *leastsquares.Point) *Solution {
-	b0, support := s.Solution()
-	return &Solution{B: s.B, B0: b0, Support: support, Residual: s.R}
+// ready makes the table of some units.
+func (t *table) ready(ctx context.Context, data *leastsquares.Data, units [][]int) (*glm.Data, error) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if t.data == nil {
+		d, err := glm.New(ctx, &glm.Table{X: data.X, Y: [][]float64{data.Y}, Intercept: data.Intercept, Folds: [][]int{nil}, Units: units})
+		if err != nil {
+			return nil, err
+		}
+		t.data = d
+	}
+	return t.data, nil
+}
+
+// solve is [Regression.Solve] of some units.
+func (t *table) solve(ctx context.Context, data *leastsquares.Data, units [][]int, w *glm.Weights, o Options) (*Solution, error) {
+	p := data.X.Columns()
+	if err := o.check(p); err != nil {
+		return nil, err
+	}
+	out := &Solution{Status: lower.Cancelled, B: make([]float64, p), B0: data.YMean, Objective: data.Scale, Gap: data.Scale}
+	if p == 0 {
+		out.Status, out.Gap = lower.Optimal, 0
+		return out, nil
+	}
+	d, err := t.ready(ctx, data, units)
+	if ctx.Err() != nil {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	path := d.Path(ctx)
+	if o.Start != nil {
+		path.From(ctx, o.Start.B)
+	}
+	s, err := path.Solve(ctx, w, min(o.Tol, mostTol))
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return out, nil
+	}
+	out.B, out.Objective, out.Gap = s.B[0], s.Objective[0], s.Gap*data.Scale
+	if data.Intercept {
+		out.B0 = s.B0[0][0] + data.YMean
+	}
+	for j, v := range out.B {
+		if v != 0 {
+			out.Support = append(out.Support, j)
+		}
+	}
+	switch {
+	case s.Gap <= o.Tol:
+		out.Status = lower.Optimal
+	case s.Solved:
+		out.Status = lower.Exhausted
+	default:
+		out.Status = lower.Stalled
+	}
+	return out, nil
 }
 
 // Relative is a gap in units of the objective at b = 0, that of [Options.Tol].

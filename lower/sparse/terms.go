@@ -155,7 +155,6 @@ func (g *smooth) Factor(j int) float64 { return g.terms.weight(j) }
 // explained.
 func (g *smooth) with(t Terms) (smooth, error) {
 	out := *g
-	out.plain = false
 	full, err := t.check(g.x.Columns())
 	if err != nil {
 		return out, err

@@ -53,6 +53,16 @@ func (g *smooth) unpenalised(full Terms) error {
 	return g.fitTrivial()
 }
 
+// basis is an orthonormal basis of columns.
+type basis struct{ q [][]float64 }
+
+// remove takes the part in the span of the basis out of v.
+func (q *basis) remove(v []float64) {
+	for _, e := range q.q {
+		floats.AddScaled(v, -floats.Dot(e, v), e)
+	}
+}
+
 func constantColumn(n int) []float64 {
 	v := make([]float64, n)
 	floats.AddConst(1/math.Sqrt(float64(n)), v)

@@ -21,9 +21,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
@@ -125,79 +127,94 @@ func multipliers(train *dataset.Data, intercept bool, o Options) ([]float64, err
 const (
 	// pilotFolds and pilotSeed deal the training rows out, pilotTol is the gap of fits.
 	pilotFolds, pilotSeed, pilotTol = 5, 1, 1e-8
-	// The weights tried fall from pilotTop times LambdaMax to pilotBottom times it, in so many points.
-	pilotTop, pilotBottom, pilotPoints = 100, 1e-4, 25
+	// The weights tried fall from pilotTop times LambdaMax to pilotBottom times it, in so many points at most: until pilotRisen of them are above the least error so far.
+	pilotTop, pilotBottom, pilotPoints, pilotRisen = 100, 1e-4, 25, 3
 )
 
-// pilotFit fits a pilot to some rows by their weights, with the error on others.
-func pilotFit(kind Pilot, intercept bool) func(train, val *dataset.Data) (lower.Penalised, error) {
+// pilotFit fits a pilot to rows but those of each fold, which may leave out none, by its weight: of dense tables the folds together.
+func pilotFit(ctx context.Context, rows *dataset.Data, folds []dataset.Fold, kind Pilot, intercept bool) (lower.Penalised, error) {
+	n, p := rows.Dims()
+	if !rows.Sparse() && glm.Fits(n, p, len(folds)) {
+		t := &glm.Table{X: rows.X, Y: [][]float64{rows.Y}, Weights: rows.Weights, Intercept: intercept}
+		for _, f := range folds {
+			t.Folds = append(t.Folds, f.Val)
+		}
+		return regression.Either(fits.NewTogether(ctx, t, 1, func(lambda []float64) *glm.Weights {
+			if kind == Lasso {
+				return &glm.Weights{Norm: slices.Repeat(lambda, p)}
+			}
+			return &glm.Weights{Norm: make([]float64, p), L2: slices.Repeat(lambda, p)}
+		}))
+	}
 	plain, weighed := fits.RidgeFit, fits.RidgeTerms
 	if kind == Lasso {
 		plain, weighed = fits.LassoFit, fits.LassoTerms
 	}
-	rows := func(d *dataset.Data) fits.Rows {
+	fitRows := func(list []int) fits.Rows {
+		d := rows.Rows(list)
 		out := fits.NewRows(d.X, d.Y)
 		out.Weights = d.Weights
 		return out
 	}
-	return func(train, val *dataset.Data) (lower.Penalised, error) {
-		if train.Weights != nil {
-			return regression.Either(weighed(rows(train), rows(val), intercept, sparse.Terms{}))
+	return lower.OverFolds(len(folds), func(t int) (lower.Penalised, error) {
+		train, val := fitRows(folds[t].Train), fitRows(folds[t].Train)
+		if len(folds[t].Val) > 0 {
+			val = fitRows(folds[t].Val)
 		}
-		return regression.Either(plain(rows(train), rows(val), intercept))
-	}
+		if rows.Weights != nil {
+			return regression.Either(weighed(train, val, intercept, sparse.Terms{}))
+		}
+		return regression.Either(plain(train, val, intercept))
+	})
 }
 
 // pilot returns the coefficients of the pilot at the weight with the least validation error over folds.
 func pilot(ctx context.Context, train *dataset.Data, intercept bool, kind Pilot) ([]float64, error) {
-	of := pilotFit(kind, intercept)
-	whole, err := of(train, train)
+	n, p := train.Dims()
+	whole, err := pilotFit(ctx, train, []dataset.Fold{{Train: all(n)}}, kind, intercept)
 	if err != nil {
 		return nil, err
 	}
-	_, p := train.Dims()
 	top := whole.LambdaMax()
 	if !(top > 0) || p == 0 {
 		return make([]float64, p), nil
 	}
-	parts := &dataset.CrossValidation{Data: train, Folds: []dataset.Fold{{Train: all(len(train.Y)), Val: all(len(train.Y))}}}
-	if len(train.Y) >= 2*pilotFolds {
-		if parts, err = dataset.CrossValidate(train, pilotFolds, pilotSeed, nil); err != nil {
-			return nil, err
-		}
-	}
-	errors := make([]float64, pilotPoints)
-	for _, part := range parts.Parts() {
-		fit, err := of(part.Train, part.Val)
+	best := pilotPoints - 1 // of rows that are too few
+	if n >= 2*pilotFolds {
+		cv, err := dataset.CrossValidate(train, pilotFolds, pilotSeed, nil)
 		if err != nil {
 			return nil, err
 		}
+		fit, err := pilotFit(ctx, train, cv.Folds, kind, intercept)
+		if err != nil {
+			return nil, err
+		}
+		least := math.Inf(1)
 		chain := lower.NewChain(fit, pilotTol)
-		for k := range errors {
+		for k, risen := 0, 0; k < pilotPoints && risen < pilotRisen; k++ {
 			pt, err := chain.Solve(ctx, []float64{weight(top, k)})
 			if err != nil {
 				return nil, err
 			}
-			errors[k] += pt.Validation
-		}
-	}
-	best := 0
-	for k, e := range errors {
-		if e < errors[best] {
-			best = k
+			switch v := pt.Validation; {
+			case v < least:
+				best, least, risen = k, v, 0
+			case v > least:
+				risen++
+			}
 		}
 	}
 	chain := lower.NewChain(whole, pilotTol)
-	for k := range best + 1 {
-		pt, err := chain.Solve(ctx, []float64{weight(top, k)})
-		if err != nil {
+	for k := range best {
+		if _, err := chain.Solve(ctx, []float64{weight(top, k)}); err != nil {
 			return nil, err
 		}
-		if k == best {
-			return pt.X[0], nil
-		}
 	}
-	return nil, nil // not reached: best is an index of the errors
+	pt, err := chain.Solve(ctx, []float64{weight(top, best)})
+	if err != nil {
+		return nil, err
+	}
+	return pt.X[0], nil
 }
 
 // weight is point k of the path.

@@ -29,6 +29,7 @@
 package cox
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -36,6 +37,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -203,6 +205,22 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 		}
 		return regression.Either(fits.NewCoxJoint(rowsOf(train), rowsOf(val), o))
 	})
+}
+
+// Together is the fit of all folds together, nil where there is none, see [tune.Together].
+//
+// [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
+func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
+	t, err := m.data.FoldTable(ctx)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	t.Intercept, t.Loss = false, glm.Hazards{Ties: m.options.Ties, Unit: m.parts[0].events / 2}
+	fit, err := fits.NewTogether(ctx, t, 2, m.data.SharedWeights(0, 1))
+	if err != nil {
+		return nil, err
+	}
+	return fit, nil
 }
 
 // Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs. Its value is the logarithm of the hazard of a row beside that of a row whose features

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
@@ -21,6 +22,7 @@ import (
 var (
 	_ tune.Differentiable = (*cox.Model)(nil)
 	_ tune.CrossValidated = (*cox.Model)(nil)
+	_ tune.Together       = (*cox.Model)(nil)
 	_ tune.Measured       = (*cox.Model)(nil)
 	_ tune.Tester         = (*cox.Model)(nil)
 	_ tune.PathTrainer    = (*cox.Model)(nil)
@@ -306,5 +308,42 @@ func TestBadInput(t *testing.T) {
 func censor(y []float64) {
 	for i, v := range y {
 		y[i] = -math.Abs(v)
+	}
+}
+
+// All folds together have the fits and the errors of one fold after the other, by the whole second derivatives: with ties, weights, an offset, factors and bounds.
+func TestTogether(t *testing.T) {
+	s, _ := termed(9, 60)
+	for _, weights := range []bool{false, true} {
+		if !weights {
+			s.Train.Weights = nil
+		}
+		cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+		require.NoError(t, err)
+		for _, o := range []cox.Options{
+			{}, {Ties: survival.Efron, Standardize: true},
+			{Ties: survival.Efron, Terms: regression.Terms{Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3, -9, -9, -9, -9, -9}, Upper: []float64{9, 1, 9, 1, 0.05, 1}}},
+		} {
+			m, err := cox.New(cv, o)
+			require.NoError(t, err)
+			alone, err := m.Penalised()
+			require.NoError(t, err)
+			together, err := m.Together(context.Background())
+			require.NoError(t, err)
+			var one, all *lower.Point
+			for _, lambda := range [][]float64{{0.3, 0.03}, {0.1, 1e-4}, {0.02, 0.01}, {1e-3, 1e-5}, {1e-5, 1e-5}} {
+				one, err = alone.Solve(context.Background(), lambda, 1e-11, one)
+				require.NoError(t, err)
+				all, err = together.Solve(context.Background(), lambda, 1e-9, all)
+				require.NoError(t, err)
+				require.True(t, all.Solved, "weights %g of %+v: gap %g", lambda, o, all.Gap)
+				require.InEpsilon(t, one.Validation, all.Validation, 1e-5)
+				require.InEpsilonSlice(t, lower.FoldLosses(one), lower.FoldLosses(all), 1e-4)
+				require.InEpsilon(t, m.Evaluate(all.X).Validation, all.Validation, 1e-9)
+				for f := range one.X {
+					require.InDeltaSlice(t, one.X[f], all.X[f], 1e-3)
+				}
+			}
+		}
 	}
 }

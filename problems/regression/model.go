@@ -174,13 +174,25 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 	})
 }
 
-// Together is the fit of all folds of a dense table together, nil where there is none: for losses that are squares, and folds that leave rows out of the same table. See [tune.Together].
+// Together is the fit of all folds together, nil where there is none: for losses and penalties of package glm, and folds that leave rows out of the same table. See [tune.Together].
 //
 // [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
 func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
-	d := m.data
+	if _, squares := m.data.loss.(Squares); !squares && m.spec.Loss == nil || m.spec.Weights == nil {
+		return nil, nil
+	}
+	t, err := m.data.FoldTable(ctx)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	return m.together(ctx, t)
+}
+
+// FoldTable are the rows of all folds, in the unit of the model, for package glm; nil where a fold has other ones than those that it leaves out of the table, or
+// where there is no memory.
+func (d *Data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	cv, ok := d.user.(*dataset.CrossValidation)
-	if _, squares := d.loss.(Squares); !ok || !squares && m.spec.Loss == nil || m.spec.Weights == nil || cv.Gaps != nil || d.options.Multipliers != nil {
+	if !ok || cv.Gaps != nil || d.options.Multipliers != nil {
 		return nil, nil
 	}
 	n, p := cv.Data.Dims()
@@ -197,16 +209,20 @@ func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
 	if err := problems.Prepare(ctx, n*p); err != nil {
 		return nil, err
 	}
-	return m.together(ctx, t, d.inUnits(cv.Data))
+	d.fill(t, d.inUnits(cv.Data))
+	return t, nil
 }
 
-// together is the fit of rows in the unit of the model with folds of a table, without the interface of none.
-func (m *Model) together(ctx context.Context, t *glm.Table, rows *dataset.Data) (lower.Penalised, error) {
-	d := m.data
+// fill sets rows and terms of a table.
+func (d *Data) fill(t *glm.Table, rows *dataset.Data) {
 	t.X, t.Y, t.Weights, t.Offset = rows.X, [][]float64{rows.Y}, rows.Weights, rows.Offset
-	t.Intercept, t.Units, t.Lower, t.Upper = d.options.Intercept, m.spec.Units, d.terms.Lower, d.terms.Upper
-	if m.spec.Loss != nil {
-		t.Loss = m.spec.Loss(d.sd)
+	t.Intercept, t.Lower, t.Upper = d.options.Intercept, d.terms.Lower, d.terms.Upper
+}
+
+// together is the fit of a table in the unit of the model, without the interface of none.
+func (m *Model) together(ctx context.Context, t *glm.Table) (lower.Penalised, error) {
+	if t.Units = m.spec.Units; m.spec.Loss != nil {
+		t.Loss = m.spec.Loss(m.data.sd)
 	}
 	fit, err := fits.NewTogether(ctx, t, len(m.spec.R0), m.spec.Weights)
 	if err != nil {

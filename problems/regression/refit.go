@@ -69,7 +69,9 @@ func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap fl
 	}
 	fit, err := all.Penalised()
 	if fit == nil && err == nil && m.spec.Loss != nil { // of models whose parts have none
-		fit, err = all.together(ctx, &glm.Table{Folds: [][]int{nil}}, data.parts[0].fit)
+		t := &glm.Table{Folds: [][]int{nil}}
+		data.fill(t, data.parts[0].fit)
+		fit, err = all.together(ctx, t)
 	}
 	if fit != nil {
 		p.Fit = lower.NewChain(fit, gap)

@@ -63,6 +63,8 @@ type Settings struct {
 	// Start are the hyperparameters to begin with, all positive: one for each, or one for all. Nil asks
 	// for the two best local minima on the model's path.
 	Start []float64
+	// Chosen says that Start is a choice made before, which the search is never to end above: HOAG solves it to LowerTol, too.
+	Chosen bool
 	// Scale is Log by default.
 	Scale Scale
 	// Direction is QuasiNewton by default; HOAG has the gradient only.
@@ -275,6 +277,9 @@ const mostStarts = 2
 // begin returns the points to start from, the best first; none where the search has to end.
 func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error) {
 	if s.Start != nil {
+		if s.Chosen {
+			tol = s.LowerTol
+		}
 		at, err := s.solve(ctx, s.Start, tol, nil)
 		if at == nil {
 			return nil, err

@@ -3,7 +3,6 @@ package leastsquares
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -20,10 +19,6 @@ type Data struct {
 	Norm2     []float64 // squared norms of the (centred) columns
 	Scale     float64   // the objective at zero
 	XtY       []float64 // X'y of the (centred) data
-
-	prepared bool // X'X is asked for, and made by the first that needs it
-	once     sync.Once
-	gram     *gram
 }
 
 // New checks and prepares the data: y has a target for each row of x. It keeps a
@@ -84,67 +79,3 @@ func (g *Data) Relative(gap float64) float64 {
 	}
 	return gap / g.Scale
 }
-
-// gram is X'X / n of the (centred) columns, by rows.
-type gram struct {
-	p     int
-	value []float64
-}
-
-func (m *gram) row(j int) []float64 { return m.value[j*m.p : (j+1)*m.p] }
-
-const (
-	// gramWork bounds the multiplications, and gramMost the features, for which Prepare computes X'X.
-	gramWork, gramMost = 1e8, 2000
-)
-
-// Prepare has X'X computed where it is first of use, unless the design is large. It must not run at the same time as a solve.
-func (g *Data) Prepare() {
-	n, p := g.X.Dims()
-	g.prepared = p > 0 && p <= gramMost && float64(n)*float64(p)*float64(p)/2 <= gramWork
-}
-
-// PrepareRows is Prepare by the work that X'X takes on a sparse design, where the entries of each row are multiplied with one another.
-func (g *Data) PrepareRows() {
-	n, p := g.X.Dims()
-	if g.X.Dense() || p > gramMost {
-		g.Prepare()
-		return
-	}
-	entries := make([]float64, n)
-	for j := range p {
-		index, _ := g.X.Column(j)
-		for _, i := range index {
-			entries[i]++
-		}
-	}
-	g.prepared = p > 0 && floats.Dot(entries, entries)/2 <= gramWork
-}
-
-// known is X'X / n, nil unless prepared.
-func (g *Data) known() *gram {
-	if !g.prepared {
-		return nil
-	}
-	g.once.Do(func() {
-		p := g.X.Columns()
-		all := make([]int, p)
-		for j := range all {
-			all[j] = j
-		}
-		h := g.form(all, nil, nil).RawSymmetric()
-		for i := range p { // the lower triangle
-			for j := range i {
-				h.Data[i*h.Stride+j] = h.Data[j*h.Stride+i]
-			}
-		}
-		g.gram = &gram{p, h.Data}
-	})
-	return g.gram
-}
-
-// Prepared says whether [Data.GramRow] may be asked.
-func (g *Data) Prepared() bool { return g.prepared }
-
-// GramRow is row j of X'X / n, of (centred) columns.
-func (g *Data) GramRow(j int) []float64 { return g.known().row(j) }

@@ -58,7 +58,7 @@ func largestEigenvalue(g *Data, set []int) float64 {
 	if len(set) == 1 || len(set) > eigenMost || !(trace > 1e-100 && trace < 1e100) {
 		return trace
 	}
-	h := g.form(set, nil, nil)
+	h := g.Hessian(set, nil, nil)
 	for i := range set {
 		for j := i; j < len(set); j++ {
 			if math.Abs(h.At(i, j)) < 1e-30*trace {

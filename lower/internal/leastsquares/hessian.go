@@ -10,20 +10,9 @@ import (
 // Hessian is X_S'X_S / n + diag(w2) of the columns S, centred if there is an intercept; w2 holds a
 // weight for each of the p features, or is nil. It is nil where end, which may be nil, is reached before.
 func (g *Data) Hessian(set []int, w2 []float64, end *stop.Stop) *mat.SymDense {
-	k := len(set)
-	if k == 0 {
+	if len(set) == 0 {
 		return &mat.SymDense{}
 	}
-	if m := g.known(); m != nil {
-		h := mat.NewSymDense(k, nil)
-		m.take(h, set, w2)
-		return h
-	}
-	return g.form(set, w2, end)
-}
-
-// form is Hessian from the columns.
-func (g *Data) form(set []int, w2 []float64, end *stop.Stop) *mat.SymDense {
 	h := mat.NewSymDense(len(set), nil)
 	products := g.sparseProducts
 	if g.X.Dense() {
@@ -44,20 +33,6 @@ func (g *Data) form(set []int, w2 []float64, end *stop.Stop) *mat.SymDense {
 		}
 	}
 	return h
-}
-
-// take sets h to the part of the matrix, plus the weights.
-func (m *gram) take(h *mat.SymDense, set []int, w2 []float64) {
-	raw := h.RawSymmetric()
-	for i, j := range set {
-		known, row := m.row(j), raw.Data[i*raw.Stride:i*raw.Stride+len(set)]
-		for l := i; l < len(set); l++ {
-			row[l] = known[set[l]]
-		}
-		if w2 != nil {
-			row[i] += w2[j]
-		}
-	}
 }
 
 // denseProducts sets h to X_S'X_S / n, not centred, in blocks of rows. It says whether it came to the end.

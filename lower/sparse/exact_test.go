@@ -3,7 +3,6 @@ package sparse
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -16,10 +15,10 @@ import (
 	"github.com/conetune/conetune/lower/internal/lowertest"
 )
 
-// From any start the homotopy and Newton's method on the dual reach the optimality conditions, in one call.
-func TestExactSolvers(t *testing.T) {
+// From any start solves reach the optimality conditions but for rounding.
+func TestExact(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
-		for _, storage := range []string{"dense", "sparse", "prepared"} {
+		for _, storage := range []string{"dense", "sparse"} {
 			for _, shape := range []struct{ n, p int }{{120, 40}, {40, 90}, {30, 200}} {
 				for _, ratio := range []float64{0.5, 0.05, 0.002} {
 					for _, start := range []string{"zero", "neighbour", "random"} {
@@ -30,10 +29,6 @@ func TestExactSolvers(t *testing.T) {
 						}
 						g, err := NewRegression(data, y, intercept)
 						require.NoError(t, err)
-						if storage == "prepared" {
-							g.Prepare()
-							require.True(t, g.data.Prepared())
-						}
 						top, rng := g.LambdaMax(), rand.New(rand.NewPCG(7, uint64(shape.p)))
 						l1, l2 := make([]float64, shape.p), make([]float64, shape.p)
 						for j := range l1 {
@@ -52,17 +47,12 @@ func TestExactSolvers(t *testing.T) {
 								o.Start.B[j] = rng.NormFloat64()
 							}
 						}
-						for name, method := range map[string]func(*solve, []int) bool{
-							"homotopy": func(s *solve, cols []int) bool { return s.homotopy(cols, math.Inf(1)) },
-							"dual":     func(s *solve, cols []int) bool { return s.dualNewton(cols) },
-						} {
-							name = fmt.Sprint(name, " ", intercept, storage, shape, ratio, start)
-							s := newSolve(g.data, l1, l2, o)
-							s.Residual()
-							require.True(t, method(s, s.alive), name)
-							at := func(w []float64) func(int) float64 { return func(j int) float64 { return w[j] } }
-							require.Less(t, violation(x, y, intercept, at(l1), at(l2), newSolution(&s.Point)), 1e-11*top, name)
-						}
+						name := fmt.Sprint(intercept, storage, shape, ratio, start)
+						o.Tol = 1e-18
+						s, err := g.Solve(context.Background(), Weights{l1, l2}, o)
+						require.NoError(t, err)
+						at := func(w []float64) func(int) float64 { return func(j int) float64 { return w[j] } }
+						require.Less(t, violation(x, y, intercept, at(l1), at(l2), s), 1e-11*top, name)
 					}
 				}
 			}
@@ -70,29 +60,8 @@ func TestExactSolvers(t *testing.T) {
 	}
 }
 
-// Where the path is left early the objective is no larger than at the start.
-func TestHomotopyBudget(t *testing.T) {
-	x, y := lowertest.Sample(6, 50, 120, 6, 1)
-	g, err := NewRegression(design.New(x), y, false)
-	require.NoError(t, err)
-	l1, l2 := make([]float64, 120), make([]float64, 120)
-	for j := range l1 {
-		l1[j], l2[j] = 1e-2*g.LambdaMax(), 1e-4
-	}
-	for _, budget := range []float64{0, 1e4, 3e4, 1e5, 3e5} {
-		s := newSolve(g.data, l1, l2, Options{})
-		s.Residual()
-		before := s.value()
-		require.False(t, s.homotopy(s.alive, budget))
-		after := s.value()
-		require.LessOrEqual(t, after, before)
-		s.Residual()
-		require.InEpsilon(t, s.value(), after, 1e-12, "the residual belongs to the coefficients")
-	}
-}
-
-// Equal columns cannot both enter the factor; the solver then goes on without the homotopy.
-func TestHomotopyEqualColumns(t *testing.T) {
+// Equal columns in use make the matrix of a Newton step singular.
+func TestEqualColumns(t *testing.T) {
 	x, y := lowertest.Sample(8, 30, 20, 4, 1)
 	twice := mat.NewDense(30, 40, nil)
 	twice.Augment(x, x)
@@ -111,4 +80,30 @@ func TestHomotopyEqualColumns(t *testing.T) {
 	want, err := once.Solve(context.Background(), w, Options{Tol: 1e-12})
 	require.NoError(t, err)
 	require.InEpsilon(t, want.Objective, s.Objective, 1e-10)
+}
+
+// Solutions with many coefficients of a sparse design satisfy the optimality conditions.
+func TestManyCoefficients(t *testing.T) {
+	const n, p = 1300, 2600
+	rng := rand.New(rand.NewPCG(4, 9))
+	x, y := mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		y[i] = rng.NormFloat64()
+		for range 12 {
+			v := 0.5 + rng.Float64()
+			x.Set(i, rng.IntN(1+rng.IntN(p)), v)
+			y[i] += v * float64(rng.IntN(3)-1)
+		}
+	}
+	for _, intercept := range []bool{false, true} {
+		g, err := NewRegression(design.New(lowertest.Compress(x)), y, intercept)
+		require.NoError(t, err)
+		w := Weights{[]float64{0.01 * g.LambdaMax()}, []float64{1e-4 * g.LambdaMax()}}
+		s, err := g.Solve(context.Background(), w, Options{Tol: 1e-12})
+		require.NoError(t, err)
+		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+		require.Greater(t, len(s.Support), 1000)
+		all := func(v []float64) func(int) float64 { return func(int) float64 { return v[0] } }
+		require.Less(t, violation(x, y, intercept, all(w.L1), all(w.L2), s), 1e-6*g.LambdaMax())
+	}
 }

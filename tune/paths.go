@@ -25,7 +25,7 @@ import (
 const (
 	// pathStep is the factor from point to point, 4 points to a decade.
 	pathStep = 0.5623413251903491
-	// pathLeast is the share of its first weight at which a path ends at the latest.
+	// pathLeast is the share of the weight with which nothing is selected at which a path ends at the latest.
 	pathLeast = 1e-8
 	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least in each fold, or has been above it at pathIdle points, or where
 	// a decade has lowered the least by less than that share.
@@ -122,7 +122,7 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 		if share == compassFloor { // squares, with which no coefficient is zero at any weight, and the error bends little
 			first, step = lastFirst*top, lastStep
 		}
-		out.lines = append(out.lines, line(first, step, share, axes))
+		out.lines = append(out.lines, line(first, pathLeast*top, step, share, axes))
 	}
 	if m, ok := t.Model.(Evident); ok {
 		_, separable := t.Model.(Separable)
@@ -146,9 +146,9 @@ func (c *Config) Opens(m Model) *problems.Open {
 	return nil
 }
 
-// line is the path of a share from the first sum of its weights on.
-func line(first, step, share float64, weights int) (points [][]float64) {
-	for l := math.Min(first, math.MaxFloat64); l > pathLeast*first; l *= step {
+// line is the path of a share from the first sum of its weights down to about the last.
+func line(first, last, step, share float64, weights int) (points [][]float64) {
+	for l := math.Min(first, math.MaxFloat64); l > last*math.Sqrt(step); l *= step {
 		point := []float64{l * share, l * (1 - share)}
 		points = append(points, point[:weights])
 	}

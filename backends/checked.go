@@ -108,8 +108,8 @@ type checkedSolver struct {
 	solved    bool       // inner has solved before, and may go on from where it ended
 	mistaken  bool       // the last run said optimal of a point that is not even near: it may have had another problem in mind
 	simple    bool       // the problem is one of lastResort
-	second    *Solution  // a point of lastResort that meets the tolerance, but is unfinished
-	content   bool       // a point that meets the tolerance is optimal even where the run got stuck
+	second    *Solution  // a point of lastResort that meets the tolerance, but is unfinished, or meets it beyond last places alone
+	content   bool       // such points are optimal, as nothing else has been found
 }
 
 // left is the problem that inner sees.
@@ -426,9 +426,7 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	defer cancel()
 	s.second = nil
 	if out = s.lastResort(ctx, out); !out.Status.decided() {
-		s.content = true
-		s.judge(out)
-		if s.content = false; !out.Status.decided() && s.second != nil {
+		if !s.settleFor(out) && s.second != nil {
 			second := s.second
 			second.Iterations, second.SetupTime, second.SolveTime = out.Iterations, out.SetupTime, out.SolveTime
 			return second, nil

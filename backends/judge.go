@@ -43,6 +43,9 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 	out.Residuals, out.Objective, out.DualObjective = found.Residuals, found.primal, found.dual
 	at := s.judged.at(s.options.Eps)
 	switch {
+	case at.Max() <= s.options.Eps && !s.content && at == found.beyond:
+		out.Status = Inaccurate // there may be a certificate, which is worth more
+		return
 	case at.Max() <= s.options.Eps && !s.content && (out.Status == Inaccurate || out.Status == IterationLimit) && s.unfinished(out):
 		return
 	case at.Max() <= s.options.Eps && out.Status != Cancelled && out.Status != NumericalError:

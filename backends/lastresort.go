@@ -137,6 +137,9 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 		s.polish(found)
 	}
 	if found.Status != claim {
+		if claim == Optimal && s.settleFor(found) {
+			s.second = found
+		}
 		return nil
 	}
 	if claim == Optimal && s.unfinished(found) {
@@ -145,6 +148,14 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 	}
 	found.Iterations, found.SetupTime, found.SolveTime = *spent, out.SetupTime, out.SolveTime+sol.SetupTime+sol.SolveTime
 	return found
+}
+
+// settleFor judges a point again where nothing else has been found, and says whether it is optimal then.
+func (s *checkedSolver) settleFor(out *Solution) bool {
+	s.content = true
+	s.judge(out)
+	s.content = false
+	return out.Status == Optimal
 }
 
 // tightOnly returns z without the parts that are next to nothing of the largest one in units of the rows: what an interior point has of rows that are not

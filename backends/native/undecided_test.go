@@ -108,6 +108,13 @@ func TestHardToDecide(t *testing.T) {
 			A:     rowsOf([]float64{2, -2, 0}, []float64{-6.000000953674316, 6, 4.76837158203125e-07}, []float64{0, -2, -2}),
 			Cones: []backends.Cone{backends.Nonnegative(2), backends.Box([]float64{2}, []float64{inf})},
 		}, backends.Optimal, 1.5}, // x = (1, 0, 0), z = 2^21 (3, 1, 0)
+		{"a point that last places let pass, and a ray", &backends.Problem{
+			P: upperOf([]float64{6.7108864e+07, -0.5, 0}, []float64{-0.5, 3.725290298461914e-09, 0}, []float64{0, 0, 0}), Q: []float64{4, -3.073364496231079e-08, 0},
+			A: rowsOf([]float64{0, 0.0234375, -6.103515625e-05}, []float64{3.145728e+06, 0.046875, -0.00018310546875}, []float64{1.048576e+06, -0.078125, 0.00018310546875},
+				[]float64{0, -0.0234375, 6.103515625e-05}, []float64{3.145728e+06, -0.09375, 0.00018310546875}),
+			B:     []float64{0.28125, 0.375, -1, -0.1875, -1.25},
+			Cones: []backends.Cone{backends.Zero(3), backends.Nonnegative(1), backends.Box([]float64{0.03125}, []float64{0.0625})},
+		}, backends.DualInfeasible, -inf}, // along (9.5367431640625e-07, 128, 49152)
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := backends.Open("native")

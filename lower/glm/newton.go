@@ -1,0 +1,486 @@
+package glm
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/dense"
+)
+
+// newtons takes Newton steps until one is not cut, each over what the one before has left, and says whether any moved.
+func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved bool) {
+	if !f.primal && f.byRows(active, w) {
+		f.products.blur(f)
+		solved, moved := f.solveDual(ctx, w)
+		if f.primal = !solved; moved {
+			return true
+		}
+		f.products.focus(f, active)
+	}
+	const least, few, work = 3, 50, 3e8 // steps; units up to which all cuts are followed: sweeps are slow where these depend on each other; multiplications
+	times, order := least, 0
+	for _, u := range active {
+		order += len(f.d.units[u]) * f.d.q
+	}
+	if coupled := f.coupled(active, w); coupled && !f.d.single {
+		times = 1
+	} else if len(active) <= few {
+		times = len(active) + 1
+	}
+	if size := float64(order); order > f.d.n-len(f.part.val) && !f.coupled(active, w) { // more than can stay
+		times = max(times, int(min(size, work/(size*size*size))))
+	}
+	for range times {
+		went, cut := f.newton(active, w)
+		moved = moved || went
+		if !went || !cut {
+			break
+		}
+		active = f.active()
+	}
+	return moved
+}
+
+// newton goes along Newton's direction for the coefficients that are not zero, as far as no sign changes, none passes a bound, and the objective falls. It says
+// whether it moved, and whether one of the first two has cut it.
+func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
+	q := f.d.q
+	var features, unit []int
+	for _, u := range active {
+		if !f.inUse(u) { // sweeps have made it zero
+			continue
+		}
+		for _, j := range f.d.units[u] {
+			if w.absolute(j) > 0 && !f.used(j) || f.atBound(j) {
+				continue
+			}
+			features, unit = append(features, j), append(unit, u)
+		}
+	}
+	n, order := len(features), len(features)*q
+	g := f.descents(features, unit, w)
+	step := f.direction(features, unit, g, w)
+	if step == nil {
+		return false, false
+	}
+	if !f.coupled(unit, w) {
+		return f.follow(features, unit, step, g, w)
+	}
+	slope := 0.0
+	first := 1.0 // up to which no sign changes, none passes a bound and no unit turns round
+	turns := f.turns(features, unit, step, w)
+	for i := range n {
+		for k := range q {
+			b, v := f.b[features[i]*q+k], step[i*q+k]
+			slope += v * g[i*q+k]
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return false, false
+			}
+			if to := f.within(b, b+first*v, features[i], unit[i], w); to != b+first*v {
+				first = (to - b) / v
+			}
+		}
+		first = min(first, turns[i])
+	}
+	if !(slope > 0) || !(first > 0) {
+		return false, false
+	}
+	before := f.penalties(active, w)
+	kept, pull := make([]float64, 0, order), make([]float64, order)
+	for i, j := range features {
+		kept = append(kept, f.b[j*q:(j+1)*q]...)
+		for k := range q {
+			pull[i*q+k] = f.work.at(j, k)
+		}
+	}
+	one := make([]float64, q)
+	move := func(by float64) {
+		for i, j := range features {
+			for k := range q {
+				one[k] = by * (f.b[j*q+k] - kept[i*q+k])
+			}
+			if nonzero(one) {
+				f.work.move(j, one)
+			}
+		}
+	}
+	const halvings = 30
+	far := 1.0
+	for range halvings {
+		cutShort, expected, gain := false, 0.0, 0.0
+		for i, j := range features {
+			for k := range q {
+				b := f.b[j*q+k]
+				whole := b + far*step[i*q+k]
+				to := f.within(b, whole, j, unit[i], w)
+				if far >= turns[i] {
+					to = 0
+				}
+				cutShort = cutShort || to != whole
+				expected += (to - b) * g[i*q+k]
+				gain += (to - b) * pull[i*q+k]
+				f.b[j*q+k] = to
+			}
+		}
+		change := f.penalties(active, w) - before - gain
+		if rounding := 1e-15 * math.Abs(before); expected > 0 && change <= rounding { // the loss falls by less than its gradient says
+			move(1)
+			for i, j := range features {
+				for k := range q { // half the sum of the gradients at both ends, as the loss is quadratic
+					change += (f.b[j*q+k] - kept[i*q+k]) * (pull[i*q+k] - f.work.at(j, k)) / 2
+				}
+			}
+			if change <= -1e-4*expected+rounding {
+				return true, cutShort
+			}
+			move(-1)
+		}
+		for i, j := range features {
+			copy(f.b[j*q:(j+1)*q], kept[i*q:])
+		}
+		if far /= 2; far < first && 2*far > first { // beyond it first
+			far = first
+		}
+	}
+	return false, false
+}
+
+// turns are, for each feature, how far along a step the coefficients of its unit are orthogonal to what they were: from there on they are zero, as are those
+// whose sign changes.
+func (f *fold) turns(features, unit []int, step []float64, w *Weights) []float64 {
+	q := f.d.q
+	size, along := map[int]float64{}, map[int]float64{}
+	for i, j := range features {
+		for k, b := range f.b[j*q : (j+1)*q] {
+			size[unit[i]] += b * b
+			along[unit[i]] -= b * step[i*q+k]
+		}
+	}
+	out := slices.Repeat([]float64{math.Inf(1)}, len(features))
+	for i, u := range unit {
+		if w.Norm[u] > 0 && along[u] > 0 {
+			out[i] = size[u] / along[u]
+		}
+	}
+	return out
+}
+
+// follow goes along a direction of coefficients whose penalties are separable, of which each stops at its next kink or bound, to the first minimum: between
+// these stops the objective is a parabola. It says whether it moved, and whether any stopped.
+func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights) (moved, cut bool) {
+	n := len(features)
+	type stop struct {
+		at float64
+		i  int
+	}
+	var stops []stop
+	end := make([]float64, n) // where coefficients are at last
+	for i, j := range features {
+		b := f.b[j]
+		if math.IsNaN(step[i]) || math.IsInf(step[i], 0) {
+			return false, false
+		}
+		if end[i] = f.within(b, math.Copysign(math.MaxFloat64, step[i]), j, unit[i], w); step[i] != 0 && math.Abs(end[i]) < math.MaxFloat64 {
+			stops = append(stops, stop{(end[i] - b) / step[i], i})
+		}
+	}
+	slices.SortFunc(stops, func(a, b stop) int { return cmp.Or(cmp.Compare(a.at, b.at), a.i-b.i) })
+	times := func(step []float64) []float64 { // the curvature with a direction
+		out := make([]float64, n)
+		f.work.times(features, step, out)
+		for i, v := range step {
+			out[i] += w.second(features[i]) * v
+		}
+		return out
+	}
+	image, one, at := times(step), make([]float64, n), 0.0
+	for k := 0; ; k++ {
+		ahead, slope, curve := math.Inf(1), dense.Dot(descent, step), dense.Dot(image, step)
+		if !(slope > 0) {
+			break
+		}
+		if curve > 0 {
+			ahead = slope / curve
+		}
+		if k == len(stops) || at+ahead <= stops[k].at {
+			if at += ahead; math.IsInf(at, 1) {
+				return false, false // along which nothing is penalised
+			}
+			break
+		}
+		dense.Axpy(at-stops[k].at, image, descent)
+		i := stops[k].i
+		at, one[i] = stops[k].at, step[i]
+		dense.Axpy(-1, times(one), image)
+		f.shift(features[i], end[i])
+		step[i], one[i], cut, moved = 0, 0, true, true
+	}
+	for i, j := range features {
+		if step[i] != 0 && at > 0 {
+			f.shift(j, f.b[j]+at*step[i])
+			moved = true
+		}
+	}
+	return moved, cut
+}
+
+// shift brings the coefficient of feature j to a value.
+func (f *fold) shift(j int, to float64) {
+	f.step[0] = to - f.b[j]
+	f.b[j] = to
+	f.work.move(j, f.step)
+}
+
+// coupled says that some of the units have norms of several coefficients.
+func (f *fold) coupled(units []int, w *Weights) bool {
+	return slices.ContainsFunc(units, func(u int) bool { return !f.alone(u) && w.Norm[u] > 0 })
+}
+
+// within is where a coefficient stops on its way: at zero, where its penalty bends, and at its bounds.
+func (f *fold) within(from, to float64, j, u int, w *Weights) float64 {
+	if from*to < 0 && (f.alone(u) && w.Norm[u] > 0 || w.absolute(j) > 0) {
+		return 0
+	}
+	if f.d.lower != nil || f.d.upper != nil {
+		lo, hi := f.d.bounds(j)
+		return max(lo, min(hi, to))
+	}
+	return to
+}
+
+// norms are those of the coefficients of units.
+func (f *fold) norms(features, unit []int) map[int]float64 {
+	norms := map[int]float64{}
+	for i, j := range features {
+		for _, b := range f.b[j*f.d.q : (j+1)*f.d.q] {
+			norms[unit[i]] += b * b
+		}
+	}
+	for u, v := range norms {
+		norms[u] = math.Sqrt(v)
+	}
+	return norms
+}
+
+// alone says that unit u has one coefficient.
+func (f *fold) alone(u int) bool { return len(f.d.units[u]) == 1 && f.d.q == 1 }
+
+// descents are the derivatives of the objective, less their signs, in the coefficients of features, whose units are not zero.
+func (f *fold) descents(features, unit []int, w *Weights) []float64 {
+	q := f.d.q
+	g := make([]float64, len(features)*q)
+	norms := f.norms(features, unit)
+	for i, j := range features {
+		for k := range q {
+			b := f.b[j*q+k]
+			v := f.work.at(j, k) - w.second(j)*b - math.Copysign(w.absolute(j), b)
+			if weight := w.Norm[unit[i]]; f.alone(unit[i]) {
+				v -= math.Copysign(weight, b)
+			} else if norm := norms[unit[i]]; norm > 0 {
+				v -= weight * b / norm
+			}
+			g[i*q+k] = v
+		}
+	}
+	return g
+}
+
+// mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than fewOrder: beyond, each step takes out little of what is too many. mostSparse
+// does where their products are of sparse columns, for each fold, and leastRidge is the weight of squares beside the curvature of the loss where there are more coefficients than rows.
+const mostOrder, mostTimesRows, fewOrder, mostSparse, leastRidge = 4000, 4, 1000, 100, 1e-4
+
+// direction is Newton's for the coefficients of features, nil where their system is too large.
+func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float64 {
+	n, q := len(features), f.d.q
+	order := n * q
+	if order == 0 {
+		return nil
+	}
+	if s, ok := f.work.(*scaled); ok && n > len(s.list) && s.columns.dense() && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }) {
+		second := make([]float64, n)
+		for i, j := range features {
+			second[i] = w.second(j)
+		}
+		bends := slices.ContainsFunc(unit, func(u int) bool { return w.Norm[u] > 0 })
+		if least := slices.Min(second); !(least > 0) || bends && least < leastRidge*s.diagonal(features[0]) || len(s.list) > mostOrder {
+			return nil // the rows do not determine a direction
+		}
+		return wide(s.centred(features), len(s.list), s.weight, second, g)
+	}
+	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse {
+		return f.past.extrapolate(f, features)
+	}
+	if r, ok := f.products.(*rows); order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)) || ok && !r.x.Dense() && !f.d.single && n > mostSparse {
+		return nil
+	}
+	h := make([]float64, order*order)
+	f.work.system(features, h)
+	norms, pivot := f.norms(features, unit), slight
+	for i, j := range features {
+		norm, weight := norms[unit[i]], w.Norm[unit[i]]
+		for k := range q {
+			to := h[(i*q+k)*order:]
+			to[i*q+k] += w.second(j)
+			if f.alone(unit[i]) || norm == 0 || weight == 0 {
+				continue
+			}
+			pivot = 1
+			to[i*q+k] += weight / norm
+			b := f.b[j*q+k]
+			for l := i; l < n && unit[l] == unit[i]; l++ {
+				for m := range q {
+					if l*q+m >= i*q+k {
+						to[l*q+m] -= weight * b * f.b[features[l]*q+m] / (norm * norm * norm)
+					}
+				}
+			}
+		}
+	}
+	step := slices.Clone(g)
+	solveDefinite(order, h, step, pivot)
+	return step
+}
+
+// past are the coefficients after the last sweeps over a list of features.
+type past struct {
+	list   []int
+	values [][]float64
+}
+
+// keep takes the coefficients of units of one feature after a sweep.
+func (p *past) keep(f *fold, units []int) {
+	if !f.d.plain || !Sparse(f.d.x) || len(units) <= mostSparse {
+		return
+	}
+	p.list = units
+	now := make([]float64, len(units))
+	for k, j := range units {
+		now[k] = f.b[j]
+	}
+	if p.values = append(p.values, now); len(p.values) > pastSweeps+1 {
+		p.values = slices.Delete(p.values, 0, 1)
+	}
+}
+
+// pastSweeps is the number of sweeps that an extrapolation is of.
+const pastSweeps = 5
+
+// extrapolate is the way from the last coefficients of features to where the affine combination of the last ones of least change lies (Anderson acceleration: Bertrand,
+// Massias, Anderson acceleration of coordinate descent, AISTATS 2021); nil where there are too few.
+func (p *past) extrapolate(f *fold, features []int) []float64 {
+	m := len(p.values) - 1
+	if m < pastSweeps {
+		return nil
+	}
+	gram, ones := make([]float64, m*m), slices.Repeat([]float64{1}, m)
+	changes := make([][]float64, m)
+	for k := range m {
+		changes[k] = make([]float64, len(p.list))
+		floats.SubTo(changes[k], p.values[k+1], p.values[k])
+		for l := range k + 1 {
+			gram[l*m+k] = floats.Dot(changes[k], changes[l])
+		}
+	}
+	trace := 0.0
+	for k := range m {
+		trace += gram[k*m+k]
+	}
+	for k := range m {
+		gram[k*m+k] += 1e-10 * trace
+	}
+	solveDefinite(m, gram, ones, slight)
+	floats.Scale(1/floats.Sum(ones), ones)
+	to := make([]float64, len(p.list))
+	for k, c := range ones {
+		floats.AddScaled(to, c, p.values[k+1])
+	}
+	step := make([]float64, len(features))
+	at := 0
+	for a, j := range features {
+		for p.list[at] != j {
+			at++
+		}
+		step[a] = to[at] - f.b[j]
+	}
+	p.values = p.values[:0]
+	return step
+}
+
+// wide returns the solution of (diag(second) + H) step = g for the products H of more features than there are training rows, by a system of the order of
+// the rows (Woodbury's formula): with H = B'B / W for the rows B about their means, times the roots of their weights,
+//
+//	step = D (g - B' (W I + B D B')^-1 B D g),   D = diag(second)^-1.
+func wide(block []float64, n int, weight float64, second, right []float64) []float64 {
+	scaled := make([]float64, len(block)) // B D, by columns
+	system, v := make([]float64, n*n), make([]float64, n)
+	for a, m := range second {
+		by := scaled[a*n : (a+1)*n]
+		dense.Axpy(1/m, block[a*n:(a+1)*n], by)
+		dense.Axpy(right[a], by, v)
+	}
+	dense.SyrkNT(n, len(second), block, n, scaled, n, system, n) // less the products
+	for k := range system {
+		system[k] = -system[k]
+	}
+	for i := range n {
+		system[i*n+i] += weight
+	}
+	solveDefinite(n, system, v, slight)
+	step := make([]float64, len(second))
+	for a, m := range second {
+		step[a] = (right[a] - dense.Dot(block[a*n:(a+1)*n], v)) / m
+	}
+	return step
+}
+
+// dependent is the share of its diagonal entry up to which a pivot is that of a column that depends on those before it, and slight the share that it is taken
+// for: the solution then is long in a direction without curvature.
+const dependent, slight = 1e-12, 1e-10
+
+// solveDefinite overwrites x with the solution of the positive semidefinite system whose lower triangle is h, by columns, which it destroys.
+func solveDefinite(n int, h, x []float64, pivot float64) {
+	d, sign, root := make([]float64, n), make([]int8, n), make([]float64, n)
+	for i := range n {
+		sign[i], root[i] = 1, 1
+		if v := h[i*n+i]; v > 0 {
+			root[i] = 1 / math.Sqrt(v)
+		}
+	}
+	for j := range n {
+		for i := j; i < n; i++ {
+			h[j*n+i] *= root[i] * root[j]
+		}
+		x[j] *= root[j]
+	}
+	dense.LDL(n, h, n, d, sign, dependent, pivot)
+	dense.TrsvN(n, h, n, x)
+	for i := range x {
+		x[i] /= d[i]
+	}
+	dense.TrsvT(n, h, n, x)
+	for i := range x {
+		x[i] *= root[i]
+	}
+}
+
+// atBound says that the coefficient of a feature is at a bound.
+func (f *fold) atBound(j int) bool {
+	if f.d.lower == nil && f.d.upper == nil {
+		return false
+	}
+	lo, hi := f.d.bounds(j)
+	b := f.b[j]
+	return b != 0 && (b == lo || b == hi)
+}
+
+// penalties are those of the coefficients of some units.
+func (f *fold) penalties(units []int, w *Weights) (sum float64) {
+	for _, u := range units {
+		sum = f.d.withPenalty(sum, u, w, f.b)
+	}
+	return sum
+}

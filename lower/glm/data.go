@@ -97,8 +97,6 @@ type work interface {
 	move(j int, step []float64)
 	// diagonal is the curvature of feature j.
 	diagonal(j int) float64
-	// gradients fills in those of the working set of a fold.
-	gradients(f *fold)
 	// system sets h, of leading dimension n q and zero, to the products of n features: its lower triangle, of one target for all.
 	system(features []int, h []float64)
 	// times sets out, which is zero, to the products of features of one target with a direction.

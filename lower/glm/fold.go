@@ -412,10 +412,20 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		}
 		f.products.blur(f)
 		if end.gap > 0 && f.d.single {
-			f.work.gradients(f)
+			f.read()
 			if f.measure(w, f.working); f.gap <= end.gap {
 				return
 			}
+		}
+	}
+}
+
+// read fills in the gradients of the working set.
+func (f *fold) read() {
+	q := f.d.q
+	for _, j := range f.features() {
+		for k := range q {
+			f.gradient[j*q+k] = f.work.at(j, k)
 		}
 	}
 }

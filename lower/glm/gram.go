@@ -83,7 +83,7 @@ func (g *gram) gradients(_ context.Context, folds []*fold) {
 				copy(l.b[i*q:(i+1)*q], f.b[j*q:])
 			}
 		}
-		l.gradients(f)
+		f.read()
 	})
 }
 

@@ -87,12 +87,6 @@ func less(r, column, step []float64, q int) {
 
 func (l *local) diagonal(j int) float64 { return l.h[l.place[j]*(l.lda+1)] }
 
-func (l *local) gradients(f *fold) {
-	for i, j := range l.features {
-		copy(f.gradient[j*l.q:(j+1)*l.q], l.r[i*l.q:])
-	}
-}
-
 func (l *local) system(features []int, h []float64) {
 	n, q := len(features), l.q
 	for a, j := range features {

@@ -26,12 +26,13 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 	for _, u := range active {
 		order += len(f.d.units[u]) * f.d.q
 	}
-	if coupled := f.coupled(active, w); coupled && !f.d.single {
+	coupled := f.coupled(active, w)
+	if coupled && !f.d.single {
 		times = 1
 	} else if len(active) <= few {
 		times = len(active) + 1
 	}
-	if size := float64(order); order > f.d.n-len(f.part.val) && !f.coupled(active, w) { // more than can stay
+	if size := float64(order); order > f.d.n-len(f.part.val) && !coupled { // more than can stay
 		times = max(times, int(min(size, work/(size*size*size))))
 	}
 	for range times {

@@ -278,14 +278,6 @@ func (s *residue) move(j int, step []float64) {
 	}
 }
 
-func (s *residue) gradients(f *fold) {
-	for _, j := range f.features() {
-		for k := range s.r {
-			f.gradient[j*len(s.r)+k] = s.at(j, k)
-		}
-	}
-}
-
 func (s *residue) system(features []int, h []float64) {
 	n, q := len(features), s.g.d.q
 	for a, row := range s.g.block(s.f, features) {

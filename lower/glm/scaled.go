@@ -206,13 +206,6 @@ func (s *scaled) times(features []int, step, out []float64) {
 	}
 }
 
-// gradients implements work.
-func (s *scaled) gradients(f *fold) {
-	for _, j := range f.features() {
-		f.gradient[j] = s.at(j, 0)
-	}
-}
-
 // focus and blur implement products.
 func (*scaled) focus(*fold, []int) {}
 func (*scaled) blur(*fold)         {}

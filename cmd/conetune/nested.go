@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -40,7 +40,7 @@ type nested struct {
 	folds    []nestedFold
 	stopped  bool
 	mean, se float64 // over the folds; NaN without, or for se with one
-	metrics  []metrics.Metric
+	metrics  []evaluate.Metric
 }
 
 // nestedFold is the choice without an outer fold.
@@ -56,16 +56,16 @@ type nestedFold struct {
 
 // MarshalJSON writes the field nested of a result.
 func (n *nested) MarshalJSON() ([]byte, error) {
-	var measures map[string]metrics.Metric
+	var measures map[string]evaluate.Metric
 	if n.metrics != nil {
 		measures = byName(n.metrics)
 	}
 	return json.Marshal(struct {
-		Error         *float64                  `json:"error"`
-		StandardError *float64                  `json:"standard_error"`
-		Metrics       map[string]metrics.Metric `json:"metrics,omitempty"`
-		Of            int                       `json:"of"`
-		Folds         []nestedFold              `json:"folds"`
+		Error         *float64                   `json:"error"`
+		StandardError *float64                   `json:"standard_error"`
+		Metrics       map[string]evaluate.Metric `json:"metrics,omitempty"`
+		Of            int                        `json:"of"`
+		Folds         []nestedFold               `json:"folds"`
 	}{finiteOrNull(n.mean), finiteOrNull(n.se), measures, n.of, n.folds})
 }
 
@@ -79,7 +79,7 @@ func (n *nested) describe() string {
 	if len(n.metrics) == 0 {
 		return text
 	}
-	said := []metrics.Metric{headline(n.metrics)}
+	said := []evaluate.Metric{headline(n.metrics)}
 	if first := n.metrics[0]; first.Name != said[0].Name {
 		said = append(said, first)
 	}
@@ -184,7 +184,7 @@ func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []dataset
 	}
 	unit := job.spec.errorUnit()
 	if job.spec.name == "svm" { // whose errors on rows left out are not those that it is chosen by
-		unit = measureNames[metrics.ErrorRate]
+		unit = measureNames[evaluate.ErrorRate]
 	}
 	n := &nested{unit: unit, of: len(folds), stopped: ctx.Err() != nil}
 	var values []float64

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -108,7 +108,7 @@ func TestScoreIsThatOfTune(t *testing.T) {
 			p.ok(t)
 			require.InEpsilon(t, tuned, p.object(t)["error"], 1e-9)
 
-			m, err := modelfile.Read(saved, modelNames())
+			m, err := model.Read(saved, modelNames())
 			require.NoError(t, err)
 			columns, sum := columnsOf(t, test), 0.0
 			for i, y := range columns["y"] {
@@ -147,12 +147,12 @@ func TestLossIsSaved(t *testing.T) {
 	}
 	for _, c := range []struct {
 		args []string
-		want modelfile.Loss
+		want model.Loss
 	}{
-		{[]string{"huber", "--data", data, "--threshold", "2.5"}, modelfile.Loss{Kind: "huber", Threshold: 2.5}},
-		{[]string{"quantile", "--data", data, "--level", "0.25"}, modelfile.Loss{Kind: "pinball", Level: 0.25}},
-		{[]string{"svm", "--data", labelled, "--class-weights", "2,5"}, modelfile.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
-		{[]string{"svm", "--dir", "", "--class-weights", "balanced"}, modelfile.Loss{Kind: "hinge", ClassWeights: []float64{60 / (2 * float64(60-ones)), 60 / (2 * float64(ones))}}},
+		{[]string{"huber", "--data", data, "--threshold", "2.5"}, model.Loss{Kind: "huber", Threshold: 2.5}},
+		{[]string{"quantile", "--data", data, "--level", "0.25"}, model.Loss{Kind: "pinball", Level: 0.25}},
+		{[]string{"svm", "--data", labelled, "--class-weights", "2,5"}, model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
+		{[]string{"svm", "--dir", "", "--class-weights", "balanced"}, model.Loss{Kind: "hinge", ClassWeights: []float64{60 / (2 * float64(60-ones)), 60 / (2 * float64(ones))}}},
 	} {
 		if c.args[1] == "--dir" { // all rows are in the folds, so that the balance is that of the table
 			folder := t.TempDir()
@@ -168,7 +168,7 @@ func TestLossIsSaved(t *testing.T) {
 			c.args[2] = folder
 		}
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
-		m, err := modelfile.Read(saved, modelNames())
+		m, err := model.Read(saved, modelNames())
 		require.NoError(t, err)
 		require.Equal(t, c.want, *m.Loss, c.args)
 	}
@@ -215,7 +215,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
 	for _, engine := range []string{"auto", "conic"} {
 		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
-		m, err := modelfile.Read(saved, modelNames())
+		m, err := model.Read(saved, modelNames())
 		require.NoError(t, err)
 		used := 0
 		for _, v := range m.Coefficients {

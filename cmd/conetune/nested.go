@@ -18,6 +18,7 @@ import (
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -101,7 +102,7 @@ type outerFold struct {
 }
 
 // outerDeal deals the rows out to outer folds, as those inside are dealt.
-func (job *tuneJob) outerDeal(o *outerRows) ([]dataset.Fold, error) {
+func (job *tuneJob) outerDeal(o *outerRows) ([]split.Fold, error) {
 	d := job.data // a copy
 	d.folds, d.repeats = foldCount{number: job.nested}, 1
 	if d.columns.division.Fold != "" || job.nested == defaultFolds { // as many as rows, groups or times allow
@@ -115,7 +116,7 @@ func (job *tuneJob) outerDeal(o *outerRows) ([]dataset.Fold, error) {
 }
 
 // outer makes the tables and the model of an outer fold.
-func (job *tuneJob) outer(o *outerRows, f dataset.Fold) (*outerFold, error) {
+func (job *tuneJob) outer(o *outerRows, f split.Fold) (*outerFold, error) {
 	rows, err := o.without(f.Train, f.Val)
 	if err == nil {
 		err = rows.cv.Validate()
@@ -138,12 +139,12 @@ func (job *tuneJob) outer(o *outerRows, f dataset.Fold) (*outerFold, error) {
 }
 
 // checkNested finds out before the work whether each outer fold leaves rows for the choice.
-func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]dataset.Fold, error) {
+func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]split.Fold, error) {
 	folds, err := job.outerDeal(o)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	return interruptible(ctx, func() ([]dataset.Fold, error) {
+	return interruptible(ctx, func() ([]split.Fold, error) {
 		for k, f := range folds {
 			if _, err := job.outer(o, f); err != nil && o.by.group != nil && len(folds) == 2 {
 				return nil, badInputf("--nested: without outer fold %d: %w; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time",
@@ -157,7 +158,7 @@ func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]dataset.Fo
 }
 
 // runNested makes the choice without each outer fold, several side by side; what is done when the context ends is kept.
-func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []dataset.Fold, show *progress) (*nested, error) {
+func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []split.Fold, show *progress) (*nested, error) {
 	var done atomic.Int64
 	show.set(func(time.Time) string {
 		return fmt.Sprintf("nested cross-validation: %d of %d outer folds", done.Load(), len(folds))
@@ -225,7 +226,7 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 }
 
 // measure measures the predictions for all rows that were left out.
-func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
+func (n *nested) measure(job *tuneJob, folds []split.Fold) {
 	all := &judged{}
 	for _, f := range n.folds {
 		d := f.judged

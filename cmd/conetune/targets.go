@@ -11,13 +11,14 @@ import (
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/table/split"
 )
 
 // targetTables are the tables of a model of several targets, taken apart.
 type targetTables struct {
 	names            []string
 	train, val, test *multitask.Data // test may be nil, and val is with folds
-	folds            []dataset.Fold  // of train
+	folds            []split.Fold    // of train
 	gaps             *dataset.Gaps   // of train, by folds; nil for none
 }
 

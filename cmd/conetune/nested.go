@@ -214,9 +214,6 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 	if err != nil || ctx.Err() != nil {
 		return nil, err
 	}
-	for _, r := range results {
-		job.dropNegligible(at.rows.split, at.model, r)
-	}
 	r := best(results)
 	if r.Refit == nil || r.Refit.Test == nil {
 		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", describeStatus(r.Status))

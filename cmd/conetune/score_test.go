@@ -12,11 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/model"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/tune"
 )
 
 // columnsOf reads a table of numbers with names, without the package that the command reads it by.
@@ -249,27 +246,6 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 	o := conetune(t, "tune", "matrix-completion", "--data", data, "--coefficients", list)
 	require.Equal(t, exitUsage, o.code)
 	require.Contains(t, o.stderr, "--coefficients: matrix-completion predicts by a matrix")
-}
-
-// A dropped coefficient leaves its mean in the intercept: predictions lose what the feature varies by alone.
-func TestDroppedMean(t *testing.T) {
-	job, split, r := made(1)
-	job.scaling.intercept = true
-	split.Train = &dataset.Data{X: mat.NewDense(2, 2, []float64{-1, 1e6, 1, 1e6 + 2}), Y: []float64{1, 2}, Features: []string{"a", "far"}}
-	r.RefitFit = tune.Fit{Features: split.Train.Features, Coefficients: []float64{2, 1e-7}, Intercept: 7}
-	job.dropNegligible(split, nil, r)
-	require.Equal(t, []float64{2, 0}, r.RefitFit.Coefficients)
-	require.InDelta(t, 7+1e-7*(1e6+1), r.RefitFit.Intercept, 1e-12)
-
-	// A ridge has all features, and a solver of little accuracy leaves larger ones.
-	r.RefitFit = tune.Fit{Features: split.Train.Features, Coefficients: []float64{2, 1e-7}}
-	job.spec.keepsAll = true
-	job.dropNegligible(split, nil, r)
-	require.Equal(t, []float64{2, 1e-7}, r.RefitFit.Coefficients)
-	job.spec.keepsAll, job.eps = false, 1e-6
-	r.RefitFit.Coefficients = []float64{2, 1e-4}
-	job.dropNegligible(split, nil, r)
-	require.Equal(t, []float64{2, 0}, r.RefitFit.Coefficients)
 }
 
 // Where iterate and refit could not be brought together the refit is reported for both, and a message says so beside the equal errors.

@@ -82,7 +82,7 @@ func effectsOf(m *model.Model) []effect {
 	size := make([]float64, len(m.Features))
 	for j := range size {
 		sum := 0.0
-		for _, v := range coefficients(fit, j) {
+		for _, v := range fit.Of(j) {
 			sum = math.Hypot(sum, v)
 		}
 		if size[j] = sum; m.Deviations != nil {
@@ -298,7 +298,7 @@ func describeCoefficients(m *model.Model) string {
 	fmt.Fprintln(w, strings.Join(head, "\t"))
 	for _, e := range list {
 		cells := []string{e.feature}
-		for _, v := range coefficients(fit, e.at) {
+		for _, v := range fit.Of(e.at) {
 			cells = append(cells, number(v))
 		}
 		switch {

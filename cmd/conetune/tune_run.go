@@ -89,7 +89,6 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	}
 	for _, r := range results {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
-		job.dropNegligible(rows.split, model, r)
 	}
 	show.clear()
 	if err := a.report(job, rows.split, results); err != nil {

@@ -250,6 +250,11 @@ func (m *Model) lambdaMax() float64 {
 // Name names the model in results.
 func (m *Model) Name() string { return "multi-task" }
 
+// Columns are the features of the training rows, or all rows of folds, see [problems.Columns].
+func (m *Model) Columns() *problems.Columns {
+	return regression.Columns(m.units.rows, m.units.intercept)
+}
+
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 

@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/table/libsvm"
 )
 
 // wide is a model of many features with three coefficients that are not zero.
 func wide(named bool) Model {
 	m := sample()
-	m.Features, m.Coefficients = formats.Names(100_000), make([]float64, 100_000)
+	m.Features, m.Coefficients = libsvm.Names(100_000), make([]float64, 100_000)
 	if named {
 		m.Features[7] = "other"
 	}

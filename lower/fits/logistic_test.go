@@ -34,7 +34,7 @@ func counted(r Rows) Rows {
 
 func TestPoissonHypergradient(t *testing.T) {
 	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (differentiated, error) {
-		return NewPoisson(counted(train), counted(val), intercept)
+		return Poisson(counted(train), counted(val), intercept, sparse.Terms{})
 	})
 }
 
@@ -48,19 +48,19 @@ func TestTermsHypergradient(t *testing.T) {
 	}
 	terms.Factors[2], terms.Factors[7] = 0, 0
 	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (differentiated, error) {
-		return NewSquares(train, val, intercept, terms)
+		return ElasticNet(train, val, intercept, terms)
 	})
 	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (differentiated, error) {
-		return LogisticTerms(labelled(train), labelled(val), intercept, terms)
+		return Logistic(labelled(train), labelled(val), intercept, terms)
 	})
 	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (differentiated, error) {
-		return PoissonTerms(counted(train), counted(val), intercept, terms)
+		return Poisson(counted(train), counted(val), intercept, terms)
 	})
 }
 
 func TestLogisticHypergradient(t *testing.T) {
 	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (differentiated, error) {
-		return NewLogistic(labelled(train), labelled(val), intercept)
+		return Logistic(labelled(train), labelled(val), intercept, sparse.Terms{})
 	})
 }
 
@@ -101,7 +101,7 @@ func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, 
 						ends[k], err = m.Solve(context.Background(), moved, tol, at)
 						require.NoError(t, err)
 					}
-					for k, j := range at.State.(*smoothState).free {
+					for k, j := range at.State.(*netState).free {
 						want := (ends[1].X[0][j] - ends[0].X[0][j]) / (2 * h * lambda[i])
 						require.InDelta(t, want, jacobian[i][k], 1e-3*(1+math.Abs(want)))
 					}
@@ -113,7 +113,7 @@ func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, 
 
 func TestLogisticSearch(t *testing.T) {
 	train, val := generated(t, "60-60-0-p40", 4, false)
-	m, err := NewLogistic(labelled(train), labelled(val), true)
+	m, err := Logistic(labelled(train), labelled(val), true, sparse.Terms{})
 	require.NoError(t, err)
 	least := math.Inf(1)
 	for _, lambda := range m.Path() {
@@ -127,6 +127,6 @@ func TestLogisticSearch(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, r.Best.Validation, least*(1+1e-8))
 	}
-	_, err = NewLogistic(train, val, true)
+	_, err = Logistic(train, val, true, sparse.Terms{})
 	require.ErrorContains(t, err, "expected -1 or 1")
 }

@@ -65,7 +65,7 @@ func restrict(fit lower.Bilevel, s separated, keep []bool) (lower.Bilevel, error
 }
 
 // Restrict implements [lower.Restricting].
-func (m *WeightedLassoFit) Restrict(keep []bool) (lower.Bilevel, error) {
+func (m *WeightedLasso) Restrict(keep []bool) (lower.Bilevel, error) {
 	return restrict(m, m.separated, keep)
 }
 
@@ -92,9 +92,9 @@ func (r *restricted) Subproblem(parts []lower.Bilevel, workers int) lower.Subpro
 }
 
 var (
-	_ lower.Restricting   = (*WeightedLassoFit)(nil)
+	_ lower.Restricting   = (*WeightedLasso)(nil)
 	_ lower.Restricting   = (*SparseGroupLasso)(nil)
-	_ lower.Interpolating = (*WeightedLassoFit)(nil)
+	_ lower.Interpolating = (*WeightedLasso)(nil)
 	_ lower.Interpolating = (*SparseGroupLasso)(nil)
 	_ lower.Interpolating = (*restricted)(nil)
 )

@@ -138,9 +138,7 @@ func TestRareFeatures(t *testing.T) {
 			{Train: 100, Validation: 1, Rho: 1e-3, Centre: centre, Penalties: []float64{0.4, 4e-3}},
 		} {
 			what := fmt.Sprint(name, " ", k)
-			g, err := newJoint(c.loss, name == "squares", Sample{X: compressedColumns(x), Y: y}, Sample{X: compressedColumns(v), Y: z}, true)
-			require.NoError(t, err, what)
-			s := g.Joint().(*jointSolver)
+			s := joined(t, name, Sample{X: compressedColumns(x), Y: y}, Sample{X: compressedColumns(v), Y: z}).solver()
 			s.most = 5
 			s.take(nil)
 			require.NoError(t, s.Model(context.Background(), nil))

@@ -74,7 +74,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
 		},
 		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-			return fits.WeightedLasso(train, val, intercept)
+			return fits.NewWeightedLasso(train, val, intercept)
 		},
 	})}, nil
 }

@@ -263,7 +263,7 @@ func (f *fold) features() (list []int) {
 
 // slopes fills in the gradients of all features for some folds, with one pass over the columns.
 func (d *Data) slopes(ctx context.Context, folds []*fold) {
-	const columns = 256
+	const columns = 8
 	x := d.columns()
 	crew.Each((d.p+columns-1)/columns, d.threads, func(part int) {
 		for j := part * columns; j < min(d.p, (part+1)*columns) && ctx.Err() == nil; j++ {

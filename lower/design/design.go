@@ -180,6 +180,21 @@ func (d *Matrix) Dot(j int, r []float64) float64 {
 	return s0 + s1
 }
 
+// Dots sets out to the products of r with the columns from from to from+len(out), each of them as Dot has it.
+func (d *Matrix) Dots(from int, r, out []float64) {
+	if d.dense == nil || d.n < kernelRows {
+		for k := range out {
+			out[k] = d.Dot(from+k, r)
+		}
+		return
+	}
+	clear(out)
+	dense.GemvT(d.n, len(out), d.dense[from*d.n:], d.n, r, out)
+	for k, v := range out {
+		out[k] = 0 - v
+	}
+}
+
 // Axpy computes r += a x_j, with r of length n.
 func (d *Matrix) Axpy(a float64, j int, r []float64) {
 	if d.dense != nil {

@@ -263,16 +263,23 @@ func (f *fold) features() (list []int) {
 
 // slopes fills in the gradients of all features for some folds, with one pass over the columns.
 func (d *Data) slopes(ctx context.Context, folds []*fold) {
-	const columns = 8
 	x := d.columns()
-	crew.Each((d.p+columns-1)/columns, d.threads, func(part int) {
-		for j := part * columns; j < min(d.p, (part+1)*columns) && ctx.Err() == nil; j++ {
-			for _, f := range folds {
-				f.gradient[j] = x.Dot(j, f.point.pull) / f.point.total
+	crew.Each((d.p+together-1)/together, d.threads, func(part int) {
+		if ctx.Err() != nil {
+			return
+		}
+		from, to := part*together, min(d.p, (part+1)*together)
+		for _, f := range folds {
+			x.Dots(from, f.point.pull, f.gradient[from:to])
+			for j := from; j < to; j++ {
+				f.gradient[j] /= f.point.total
 			}
 		}
 	})
 }
+
+// together is how many columns of the table are read at a time, by all folds, while they stay in the cache.
+const together = 8
 
 // solveCurved is Solve for a loss that is not of squares.
 func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {

@@ -398,6 +398,9 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		}
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
 			slow = 3 + len(active)*size/20
+			if f.extrapolates(active) {
+				slow = pastSweeps + 1
+			}
 		}
 		f.products.focus(f, active)
 		if again {

@@ -312,7 +312,7 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		}
 		return wide(s.centred(features), len(s.list), s.weight, second, g)
 	}
-	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse {
+	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse || len(f.past.values) > pastSweeps {
 		return f.past.extrapolate(f, features)
 	}
 	if r, ok := f.products.(*rows); order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)) || ok && !r.x.Dense() && !f.d.single && n > mostSparse {
@@ -346,21 +346,39 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 	return step
 }
 
+// extrapolates says that sweeps over active units are sped up by where the last ones point: sparse columns, and groups of more features than rows, have Newton steps
+// of too large systems.
+func (f *fold) extrapolates(active []int) bool {
+	if f.d.q > 1 {
+		return false
+	}
+	if f.d.plain {
+		return Sparse(f.d.x) && len(active) > mostSparse
+	}
+	features := 0
+	for _, u := range active {
+		features += len(f.d.units[u])
+	}
+	return features > f.d.n
+}
+
 // past are the coefficients after the last sweeps over a list of features.
 type past struct {
 	list   []int
 	values [][]float64
 }
 
-// keep takes the coefficients of units of one feature after a sweep.
+// keep takes the coefficients of units after a sweep.
 func (p *past) keep(f *fold, units []int) {
-	if !f.d.plain || !Sparse(f.d.x) || len(units) <= mostSparse {
+	if !f.extrapolates(units) {
 		return
 	}
-	p.list = units
-	now := make([]float64, len(units))
-	for k, j := range units {
-		now[k] = f.b[j]
+	p.list = p.list[:0]
+	var now []float64
+	for _, u := range units {
+		for _, j := range f.d.units[u] {
+			p.list, now = append(p.list, j), append(now, f.b[j])
+		}
 	}
 	if p.values = append(p.values, now); len(p.values) > pastSweeps+1 {
 		p.values = slices.Delete(p.values, 0, 1)

@@ -241,6 +241,15 @@ func (s *residue) at(j, k int) float64 {
 	return (s.g.x.Dot(j, s.r[k])/p.weight + s.shift[k]*p.mean[j]) / float64(len(s.r))
 }
 
+// pulls are those of at for some columns from from on.
+func (s *residue) pulls(from, k int, out []float64) {
+	p := s.f.part
+	s.g.x.Dots(from, s.r[k], out)
+	for i, v := range out {
+		out[i] = (v/p.weight + s.shift[k]*p.mean[from+i]) / float64(len(s.r))
+	}
+}
+
 func (s *residue) move(j int, step []float64) {
 	s.fresh = false
 	index, value := s.g.x.Column(j)
@@ -390,13 +399,20 @@ func (g *rows) fill(f *fold, l *local, known int) {
 
 // gradients implements products, with one pass over the columns for all folds.
 func (g *rows) gradients(ctx context.Context, folds []*fold) {
-	const columns = 256
 	crew.Each(len(folds), g.d.threads, func(i int) { g.look(folds[i]) })
-	crew.Each((g.d.p+columns-1)/columns, g.d.threads, func(part int) {
-		for j := part * columns; j < min(g.d.p, (part+1)*columns) && ctx.Err() == nil; j++ {
-			for _, f := range folds {
-				for k := range g.d.q {
-					f.gradient[j*g.d.q+k] = f.residue.at(j, k)
+	q := g.d.q
+	crew.Each((g.d.p+together-1)/together, g.d.threads, func(part int) {
+		if ctx.Err() != nil {
+			return
+		}
+		var sums [together]float64
+		from, to := part*together, min(g.d.p, (part+1)*together)
+		for _, f := range folds {
+			for k := range q {
+				s := sums[:to-from]
+				f.residue.pulls(from, k, s)
+				for i, v := range s {
+					f.gradient[(from+i)*q+k] = v
 				}
 			}
 		}

@@ -241,12 +241,27 @@ func (s *residue) at(j, k int) float64 {
 	return (s.g.x.Dot(j, s.r[k])/p.weight + s.shift[k]*p.mean[j]) / float64(len(s.r))
 }
 
-// pulls are those of at for some columns from from on.
-func (s *residue) pulls(from, k int, out []float64) {
+// atAll are those of at for some columns from from on.
+func (s *residue) atAll(from, k int, out []float64) {
 	p := s.f.part
 	s.g.x.Dots(from, s.r[k], out)
 	for i, v := range out {
 		out[i] = (v/p.weight + s.shift[k]*p.mean[from+i]) / float64(len(s.r))
+	}
+}
+
+// plain says that rows have no weights and all entries are stored.
+func (s *residue) plain() bool { return s.g.d.weights == nil && s.g.x.Dense() }
+
+// moveAll is move for features that stand side by side from one on, where all is plain.
+func (s *residue) moveAll(from int, step []float64) {
+	s.fresh = false
+	for i, by := range step {
+		s.shift[0] += by * s.f.part.mean[from+i]
+	}
+	s.g.x.Less(step, from, s.r[0])
+	for _, i := range s.f.part.val {
+		s.r[0][i] = 0
 	}
 }
 
@@ -410,7 +425,7 @@ func (g *rows) gradients(ctx context.Context, folds []*fold) {
 		for _, f := range folds {
 			for k := range q {
 				s := sums[:to-from]
-				f.residue.pulls(from, k, s)
+				f.residue.atAll(from, k, s)
 				for i, v := range s {
 					f.gradient[(from+i)*q+k] = v
 				}

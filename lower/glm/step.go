@@ -57,7 +57,7 @@ func (f *fold) block(u int, w *Weights) float64 {
 	}
 	curve := e.most + second
 	if e.vectors != nil && w.L1 == nil && even && w.Norm[u] > 0 {
-		f.exact(members, e, second, w.Norm[u])
+		f.exact(u, e, second, w.Norm[u])
 	} else {
 		f.prox(members, curve, w, w.Norm[u])
 	}
@@ -67,12 +67,44 @@ func (f *fold) block(u int, w *Weights) float64 {
 		f.next[i] = v
 		moved += v * v
 	}
+	if r, ok := f.work.(*residue); ok && f.d.adjacent(u) && r.plain() {
+		for i, j := range members {
+			f.b[j] += f.next[i]
+		}
+		r.moveAll(members[0], f.next)
+		return curve * moved
+	}
 	for i, j := range members {
 		if step := f.next[i*q : (i+1)*q]; nonzero(step) {
 			f.move(j, step)
 		}
 	}
 	return curve * moved
+}
+
+// adjacent says that the features of unit u, of one target, stand side by side.
+func (d *Data) adjacent(u int) bool {
+	members := d.units[u]
+	for i, j := range members {
+		if j != members[0]+i {
+			return false
+		}
+	}
+	return d.q == 1
+}
+
+// atUnit are the gradients, less their signs, of the features of unit u, of one target.
+func (f *fold) atUnit(u int) []float64 {
+	members := f.d.units[u]
+	out := make([]float64, len(members))
+	if r, ok := f.work.(*residue); ok && f.d.adjacent(u) {
+		r.atAll(members[0], 0, out)
+		return out
+	}
+	for i, j := range members {
+		out[i] = f.work.at(j, 0)
+	}
+	return out
 }
 
 // prox sets next to a unit's coefficients after a proximal step of curvature curve.
@@ -99,11 +131,12 @@ func (f *fold) prox(members []int, curve float64, w *Weights, norm float64) {
 //	b = s V (s (D + second) + norm)^-1 V'v,   v = H b + gradient,
 //
 // where |b| = s is the root of a function whose inverse is concave: Newton's steps on that rise to it (Yang, Hastie 2024, with the form of More, Sorensen 1983).
-func (f *fold) exact(members []int, e spectrum, second, norm float64) {
+func (f *fold) exact(u int, e spectrum, second, norm float64) {
+	members := f.d.units[u]
 	n := len(members)
-	old, pull := make([]float64, n), make([]float64, n)
+	old, pull := make([]float64, n), f.atUnit(u)
 	for i, j := range members {
-		old[i], pull[i] = f.b[j], f.work.at(j, 0)
+		old[i] = f.b[j]
 	}
 	// In the basis of V: v = D V'b + V'gradient.
 	turned := make([]float64, n)

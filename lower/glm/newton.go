@@ -36,7 +36,7 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 		times = max(times, int(min(size, work/(size*size*size))))
 	}
 	for range times {
-		went, cut := f.newton(active, w)
+		went, cut := f.newton(active, w, f.direction)
 		moved = moved || went
 		if !went || !cut {
 			break
@@ -48,7 +48,7 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 
 // newton goes along Newton's direction for the coefficients that are not zero, as far as no sign changes, none passes a bound, and the objective falls. It says
 // whether it moved, and whether one of the first two has cut it.
-func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
+func (f *fold) newton(active []int, w *Weights, direction func(features, unit []int, g []float64, w *Weights) []float64) (moved, cutShort bool) {
 	q := f.d.q
 	var features, unit []int
 	for _, u := range active {
@@ -64,7 +64,7 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 	}
 	n, order := len(features), len(features)*q
 	g := f.descents(features, unit, w)
-	step := f.direction(features, unit, g, w)
+	step := direction(features, unit, g, w)
 	if step == nil {
 		return false, false
 	}
@@ -312,7 +312,7 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		}
 		return wide(s.centred(features), len(s.list), s.weight, second, g)
 	}
-	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse || len(f.past.values) > pastSweeps {
+	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse {
 		return f.past.extrapolate(f, features)
 	}
 	if r, ok := f.products.(*rows); order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)) || ok && !r.x.Dense() && !f.d.single && n > mostSparse {

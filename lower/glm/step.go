@@ -59,7 +59,7 @@ func (f *fold) block(u int, w *Weights) float64 {
 	if e.vectors != nil && w.L1 == nil && even && w.Norm[u] > 0 {
 		f.exact(u, e, second, w.Norm[u])
 	} else {
-		f.prox(members, curve, w, w.Norm[u])
+		f.prox(u, curve, w, w.Norm[u])
 	}
 	moved := 0.0
 	for i, v := range f.next {
@@ -93,28 +93,28 @@ func (d *Data) adjacent(u int) bool {
 	return d.q == 1
 }
 
-// atUnit are the gradients, less their signs, of the features of unit u, of one target.
+// atUnit are the gradients, less their signs, of the coefficients of unit u.
 func (f *fold) atUnit(u int) []float64 {
-	members := f.d.units[u]
-	out := make([]float64, len(members))
+	members, q := f.d.units[u], f.d.q
+	out := make([]float64, len(members)*q)
 	if r, ok := f.work.(*residue); ok && f.d.adjacent(u) {
 		r.atAll(members[0], 0, out)
 		return out
 	}
-	for i, j := range members {
-		out[i] = f.work.at(j, 0)
+	for i := range out {
+		out[i] = f.work.at(members[i/q], i%q)
 	}
 	return out
 }
 
 // prox sets next to a unit's coefficients after a proximal step of curvature curve.
-func (f *fold) prox(members []int, curve float64, w *Weights, norm float64) {
+func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
 	f.next = f.next[:0]
-	size := 0.0
-	for _, j := range members {
-		for k := range f.d.q {
-			b := f.b[j*f.d.q+k]
-			v := soft(curve*b+f.work.at(j, k)-w.second(j)*b, w.absolute(j))
+	size, q, pull := 0.0, f.d.q, f.atUnit(u)
+	for i, j := range f.d.units[u] {
+		for k := range q {
+			b := f.b[j*q+k]
+			v := soft(curve*b+pull[i*q+k]-w.second(j)*b, w.absolute(j))
 			f.next = append(f.next, v)
 			size += v * v
 		}

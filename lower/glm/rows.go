@@ -416,12 +416,8 @@ func (g *rows) fill(f *fold, l *local, known int) {
 func (g *rows) gradients(ctx context.Context, folds []*fold) {
 	crew.Each(len(folds), g.d.threads, func(i int) { g.look(folds[i]) })
 	q := g.d.q
-	crew.Each((g.d.p+together-1)/together, g.d.threads, func(part int) {
-		if ctx.Err() != nil {
-			return
-		}
+	g.d.columnwise(ctx, func(from, to int) {
 		var sums [together]float64
-		from, to := part*together, min(g.d.p, (part+1)*together)
 		for _, f := range folds {
 			for k := range q {
 				s := sums[:to-from]

@@ -263,13 +263,27 @@ func (f *fold) features() (list []int) {
 
 // slopes fills in the gradients of all features for some folds, with one pass over the columns.
 func (d *Data) slopes(ctx context.Context, folds []*fold) {
-	const columns = 256
 	x := d.columns()
-	crew.Each((d.p+columns-1)/columns, d.threads, func(part int) {
-		for j := part * columns; j < min(d.p, (part+1)*columns) && ctx.Err() == nil; j++ {
-			for _, f := range folds {
-				f.gradient[j] = x.Dot(j, f.point.pull) / f.point.total
+	d.columnwise(ctx, func(from, to int) {
+		for _, f := range folds {
+			x.Dots(from, f.point.pull, f.gradient[from:to])
+			for j := from; j < to; j++ {
+				f.gradient[j] /= f.point.total
 			}
+		}
+	})
+}
+
+// together is how many columns of the table are read at a time, by all folds, while they stay in the cache.
+const together = 8
+
+// columnwise calls f for so many columns after the other, on the threads that there are, until the context ends.
+func (d *Data) columnwise(ctx context.Context, f func(from, to int)) {
+	blocks := (d.p + together - 1) / together
+	parts := min(blocks, 4*d.threads)
+	crew.Each(parts, d.threads, func(i int) {
+		for k := i * blocks / parts; k < (i+1)*blocks/parts && ctx.Err() == nil; k++ {
+			f(k*together, min(d.p, (k+1)*together))
 		}
 	})
 }

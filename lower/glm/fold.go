@@ -408,7 +408,9 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
 			}
-			f.past.keep(f, active)
+			if f.past.keep(f, active); !f.d.plain && len(f.past.values) > pastSweeps {
+				f.newton(active, w, func(features, _ []int, _ []float64, _ *Weights) []float64 { return f.past.extrapolate(f, features) })
+			}
 		}
 		f.products.blur(f)
 		if end.gap > 0 && f.d.single {

@@ -140,6 +140,15 @@ func (d *Data) sums(ctx context.Context, rows []int, products bool) *sums {
 	return s
 }
 
+// add takes other rows in.
+func (s *sums) add(o *sums) {
+	s.weight += o.weight
+	s.yy += o.yy
+	for _, pair := range [][2][]float64{{s.x, o.x}, {s.y, o.y}, {s.xy, o.xy}, {s.products, o.products}} {
+		dense.Axpy(1, pair[1], pair[0])
+	}
+}
+
 // less subtracts other rows.
 func (s *sums) less(o *sums) *sums {
 	out := &sums{weight: s.weight - o.weight, x: slices.Clone(s.x), y: slices.Clone(s.y), xy: slices.Clone(s.xy), yy: s.yy - o.yy, products: o.products}

@@ -137,7 +137,7 @@ func (d *Data) measured(fit Fit) (*Data, error) {
 		top = math.Max(top, f.LambdaMax())
 	}
 	out := *d
-	out.top = &top
+	out.top = func() float64 { return top }
 	return &out, nil
 }
 

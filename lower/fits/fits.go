@@ -105,8 +105,7 @@ type Entries struct {
 }
 
 var (
-	_ lower.Differentiable = (*WeightedLasso)(nil)
-	_ lower.Differentiable = (*SparseGroupLasso)(nil)
+	_ lower.Differentiable = (*Grouped)(nil)
 	_ lower.Differentiable = (*SVM)(nil)
 	_ lower.Starter        = (*SVM)(nil)
 	_ lower.Bounded        = (*SVM)(nil)

@@ -237,22 +237,6 @@ func (m *Net) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOpt
 	return out, nil
 }
 
-// Jacobian returns the derivatives of the coefficients that are free and the intercept in the hyperparameters, by
-// implicit forward differentiation, by the factor of H, or where its order is too large by conjugate gradients to the
-// relative accuracy tol.
-func (m *Net) Jacobian(ctx context.Context, at *lower.Point, tol float64) ([][]float64, error) {
-	s := at.State.(*netState)
-	solve, err := m.inverse(ctx, s, lower.GradientOptions{Mode: lower.Forward, Tol: tol})
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]float64, m.Dim())
-	for i := range out {
-		out[i] = solve(m.right(s, i))
-	}
-	return out, nil
-}
-
 // right is H times the derivatives in hyperparameter i: -sign(b_S) or -b_S, and 0 for the intercept.
 func (m *Net) right(s *netState, i int) []float64 {
 	q := make([]float64, len(s.gradient))

@@ -105,36 +105,6 @@ func TestHypergradientsAreFiniteDifferences(t *testing.T) {
 	}
 }
 
-func TestJacobian(t *testing.T) {
-	for _, kind := range kinds[:2] {
-		train, val := generated(t, "50-20-0-p40", 5, false)
-		fit, err := kind.make(train, val, true)
-		require.NoError(t, err)
-		m := fit.(differentiated)
-		lambda := slices.Repeat([]float64{0.1 * m.LambdaMax()}, m.Dim())
-		at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
-		require.NoError(t, err)
-		jacobian, err := m.Jacobian(context.Background(), at, 1e-13)
-		require.NoError(t, err)
-		support := at.State.(*netState).Support
-		require.Len(t, jacobian, m.Dim())
-		for i := range jacobian {
-			const h = 1e-6
-			var ends [2]*lower.Point
-			for k, factor := range []float64{1 - h, 1 + h} {
-				moved := slices.Clone(lambda)
-				moved[i] *= factor
-				ends[k], err = m.Solve(context.Background(), moved, 1e-15, at)
-				require.NoError(t, err)
-			}
-			for k, j := range support {
-				want := (ends[1].X[0][j] - ends[0].X[0][j]) / (2 * h * lambda[i])
-				require.InDelta(t, want, jacobian[i][k], 1e-5, "%s %d %d", kind.name, i, j)
-			}
-		}
-	}
-}
-
 // Copied columns make the matrix of the linear systems singular; the gradient is that of one column.
 func TestSingularSupport(t *testing.T) {
 	train, val := generated(t, "50-20-0-p10", 6, false)

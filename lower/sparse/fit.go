@@ -34,11 +34,11 @@ import (
 //
 //	s (F + b'q) - sum_j max(0, s |q_j| - f_j w1)^2 / (2 f_j w2)
 //
-// is a lower bound of the optimal value. A bound of a coefficient limits its term. What has no penalty adds |q_j| times a
-// distance from b_j, |b_j| and [farther] times what changes the loss by its value without penalised features, as if it
-// were squares, over the root mean square of the feature: where the optimum is k times as far, the gap is at most k times
-// as large as it is said to be. Where w2 = 0 the same distance bounds the others with s = 1, if that is better: weights
-// may be next to nothing.
+// is a lower bound of the optimal value. A bound of a coefficient limits its term. What has no penalty adds |q_j|
+// times a distance from b_j, |b_j| and [farther] times what changes the loss by its value without penalised features,
+// as if it were squares, over the root mean square of the feature: where the optimum is k times as far, the gap is at
+// most k times as large as it is said to be. Where w2 = 0 the same distance bounds the others with s = 1, if that is
+// better: weights may be next to nothing.
 type Fit struct {
 	sets      [2]rowSet // validation, nil for none, and training
 	p, k      int       // features, and coefficients of each
@@ -50,6 +50,7 @@ type Fit struct {
 	scale     float64     // the objective there
 	null      float64     // without coefficients
 	squares   *table      // for package glm; nil for other losses
+	local     func() (*Regression, error)
 	reach     []float64   // of features: the inverses of their root mean squares
 }
 
@@ -311,7 +312,7 @@ func (g *Fit) Free(b []float64) (free []int) {
 // centred.
 func (g *Fit) Local(x [][]float64) (r *Regression, centred bool, err error) {
 	if g.squares != nil && g.squares.of.Weights == nil {
-		r, err = NewRegression(g.sets[training].features(), g.squares.of.Y[0], g.intercept)
+		r, err = g.local()
 		return r, g.intercept, err
 	}
 	root := g.look(training, x).curve[0]

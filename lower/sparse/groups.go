@@ -39,7 +39,11 @@ func NewGroups(g *Regression, members [][]int) (*Groups, error) {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
 	t := single(g.data.X, g.table.of.Y[0], g.data.Intercept)
-	t.of.Units = groups.Members
+	for k, group := range members {
+		if len(group) != 1 || group[0] != k { // else they are features
+			t.of.Units = members
+		}
+	}
 	return &Groups{g, groups, t}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -31,6 +32,7 @@ func Squares(s Sample, intercept bool, t Terms) (*Fit, error) {
 		floats.Sub(y, s.Offset)
 	}
 	g.squares = single(s.X, y, intercept)
+	g.local = sync.OnceValues(func() (*Regression, error) { return NewRegression(s.X, y, intercept) })
 	g.squares.of.Weights, g.squares.of.Lower, g.squares.of.Upper = s.Weights, g.terms.lower, g.terms.upper
 	return g, nil
 }

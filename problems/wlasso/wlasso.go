@@ -79,7 +79,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	})}, nil
 }
 
-// Modes are those of [fits.WeightedLasso].
+// Modes are those of [fits.Grouped] of single features.
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

@@ -51,7 +51,7 @@ type Fit struct {
 	null      float64     // without coefficients
 	squares   *table      // for package glm; nil for other losses
 	local     func() (*Regression, error)
-	reach     []float64   // of features: the inverses of their root mean squares
+	reach     []float64 // of features: the inverses of their root mean squares
 }
 
 // The sets of a [Fit].

@@ -39,8 +39,8 @@ func (s *Solution) x(constants bool) [][]float64 {
 const (
 	// exhaustedGap is a relative gap below which rounding may keep it from falling.
 	exhaustedGap = 1e-8
-	// rounded is a share of the objective that is rounding.
-	rounded = 1e-13
+	// rounded is a share of the objective that is rounding, and lastPlaces one of the loss without coefficients.
+	rounded, lastPlaces = 1e-13, 1e-15
 	// manyEntries is the number of entries of a design up to which fits end with a whole Newton step where the gap is
 	// small enough without it: it costs little, and coefficients have twice the digits that the gap asks for.
 	manyEntries = 200_000
@@ -224,7 +224,7 @@ func (s *solver) descend(w *lower.JointWeights, merit float64) {
 	for try := 0; ; try++ {
 		at := s.lookAt(training, s.b)
 		value := s.objective(w, lower.Values{Train: at.value, Penalties: s.penaltiesAt()})
-		if value <= merit+rounded*math.Abs(merit) || try == 50 {
+		if value <= merit+rounded*math.Abs(merit)+lastPlaces*s.null || try == 50 {
 			s.seen[training] = at
 			return
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/conetune/conetune/lower/survival"
 )
 
-// CoxOptions say how a [Cox] is trained and validated.
+// CoxOptions say how a Cox regression is trained and validated.
 type CoxOptions struct {
 	// Ties is the rule for events at one time.
 	Ties survival.Ties
@@ -25,7 +25,7 @@ type CoxOptions struct {
 	Terms sparse.Terms
 }
 
-// Cox is a regression of proportional hazards with the hyperparameters of an elastic net, see [sparse.Cox]. Times are
+// NewCox returns a regression of proportional hazards with the hyperparameters of an elastic net, see [sparse.Cox]. Times are
 // minus those of censored rows. The validation loss is a deviance for each event: with D(rows) twice the half deviance
 // of [survival.Likelihood],
 //

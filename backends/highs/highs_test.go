@@ -43,7 +43,8 @@ func TestSequences(t *testing.T) {
 	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true, Scale: 1000, Seeds: 2})
 }
 
-// TestInteriorPoint is the same with the interior point methods; quadratic programs, which know one only, are those above.
+// TestInteriorPoint is the same with the interior point methods; quadratic programs, which know one only, are those
+// above.
 func TestInteriorPoint(t *testing.T) {
 	for _, method := range []string{"ipm", "hipo"} {
 		t.Run(method, func(t *testing.T) {
@@ -117,7 +118,8 @@ func TestCancel(t *testing.T) {
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
-// TestCancelQuadratic has iterations of a millisecond, and asks for what takes all retries; a factorisation is not interrupted.
+// TestCancelQuadratic has iterations of a millisecond, and asks for what takes all retries; a factorisation is not
+// interrupted.
 func TestCancelQuadratic(t *testing.T) {
 	p := random(200)
 	p.P = matrices.Identity(200, 1)
@@ -138,8 +140,8 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// TestQuadratic is the sum of squares of five variables, each from a target: with their sum held at 1 the Lagrangian has
-// x = target - shift for one shift, which is also the multiplier.
+// TestQuadratic is the sum of squares of five variables, each from a target: with their sum held at 1 the Lagrangian
+// has x = target - shift for one shift, which is also the multiplier.
 func TestQuadratic(t *testing.T) {
 	const n = 5
 	ptr, ind, val := []int{0}, []int{}, []float64{}
@@ -165,8 +167,8 @@ func TestQuadratic(t *testing.T) {
 	assert.Equal(t, backends.DualInfeasible, sol.Status)
 }
 
-// TestMixed has P = (1 -1; -1 1) whose lower triangle is not its diagonal: (x - y)^2/2 - x for x in [0, 3], y in [0, 1] ends
-// at y = 1, x = 2.
+// TestMixed has P = (1 -1; -1 1) whose lower triangle is not its diagonal: (x - y)^2/2 - x for x in [0, 3], y in [0, 1]
+// ends at y = 1, x = 2.
 func TestMixed(t *testing.T) {
 	p := &backends.Problem{
 		P: sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, -1, 1}), Q: []float64{-1, 0},

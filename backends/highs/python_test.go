@@ -34,8 +34,11 @@ func BenchmarkPython(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			set := mirror(o.WithDefaults(), s.(*solver).settings, s.(*solver).quadratic())
-			data := s.(*solver).form.problem(p)
+			set := mirror(o.WithDefaults(), s.(*solver).settings, p.Quadratic())
+			data, err := s.(*solver).form.problem(p)
+			if err != nil {
+				b.Fatal(err)
+			}
 			python := sidebyside.Start(b, peer(data, &set))
 			var c sidebyside.Contest
 			var theirs, ours int

@@ -36,7 +36,10 @@ func BenchmarkPython(b *testing.B) {
 			defer opened.Close()
 			s := opened.(*solver)
 			set := s.mirror(1e-5, o.WithDefaults().ClaimEps()/2)
-			data := s.bounds.problem(s.data)
+			data, err := s.given(s.Data)
+			if err != nil {
+				b.Fatal(err)
+			}
 			python := sidebyside.Start(b, peer(data, &set))
 			var c sidebyside.Contest
 			var iterations int

@@ -48,8 +48,8 @@ func suite() map[string]*backends.Problem {
 	return problems
 }
 
-// TestMadeGo solves the problems of the suite by C and by the same made Go. Their BLAS differ, OpenBLAS and gonum, which add up in
-// another order: the numbers differ in their last digits, and so do the iterations of some problems.
+// TestMadeGo solves the problems of the suite by C and by the same made Go. Their BLAS differ, OpenBLAS and gonum,
+// which add up in another order: the numbers differ in their last digits, and so do the iterations of some problems.
 func TestMadeGo(t *testing.T) {
 	problems := suite()
 	same := 0
@@ -72,7 +72,8 @@ func TestMadeGo(t *testing.T) {
 	assert.Greater(t, 10*same, 9*len(problems))
 }
 
-// BenchmarkMadeGo is the time of Go against that of C, set-up and solve, in turns, on problems whose iterations are the same.
+// BenchmarkMadeGo is the time of Go against that of C, set-up and solve, in turns, on problems whose iterations are the
+// same.
 func BenchmarkMadeGo(b *testing.B) {
 	for _, shape := range []backendtest.Shape{
 		{Name: "qp", N: 200, Cones: []backends.Cone{backends.Zero(40), backends.Nonnegative(400)}, Rank: 200, Density: 0.1},

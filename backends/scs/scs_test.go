@@ -91,8 +91,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestRetry has a gap that SCS measures against terms of 4e4 and the caller
-// against an objective of 0: min x^2/2 - 100 x + y with x = 200 in a round-about way. Either way the answer meets the caller's tolerance.
+// TestRetry has a gap that SCS measures against terms of 4e4 and the caller against an objective of 0: min x^2/2 - 100
+// x + y with x = 200 in a round-about way. Either way the answer meets the caller's tolerance.
 func TestRetry(t *testing.T) {
 	p := cancelling()
 	once := solve(t, p, backends.Options{Settings: scs.Settings{Retries: -1, EpsAbs: 1e-5, EpsRel: 1e-5}})
@@ -213,8 +213,8 @@ func slow(n int) *backends.Problem {
 	return &backends.Problem{P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}
 }
 
-// TestTimeLimit counts iterations and processor time, as others may work beside it: the limit grows until there is room for enough
-// iterations, and without it they would go on for ever.
+// TestTimeLimit counts iterations and processor time, as others may work beside it: the limit grows until there is room
+// for enough iterations, and without it they would go on for ever.
 func TestTimeLimit(t *testing.T) {
 	const enough, longest = 500, 10 * time.Second
 	for limit := 50 * time.Millisecond; ; limit *= 2 {
@@ -250,7 +250,8 @@ func TestTimeLimitWithinIterations(t *testing.T) {
 	s, err := open(t).Setup(slow(120), backends.Options{Eps: 1e-300, TimeLimit: time.Millisecond})
 	require.NoError(t, err)
 	defer s.Close()
-	// Where others work beside it, the first iteration may take until the hard limit, which leaves no point, or the clock have no turn for 25.
+	// Where others work beside it, the first iteration may take until the hard limit, which leaves no point, or the
+	// clock have no turn for 25.
 	within := func() bool {
 		sol, err := s.Solve(context.Background())
 		require.NoError(t, err)

@@ -4,7 +4,6 @@ package highs_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -17,12 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func open(t testing.TB) backends.ConicBackend {
-	t.Helper()
-	b, err := backends.Open("highs")
-	require.NoError(t, err)
-	return b
-}
+func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "highs") }
 
 func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
@@ -67,32 +61,22 @@ func TestCapabilities(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	for field, set := range map[string]any{
-		"Options.Settings": 7, "Settings.Method": highs.Settings{Method: "pdlp"}, "Settings.PrimalTolerance": highs.Settings{PrimalTolerance: 1e-11},
-		"Settings.DualTolerance": highs.Settings{DualTolerance: math.NaN()},
-	} {
-		var wrong *backends.ProblemError
-		_, err := open(t).Setup(random(5), backends.Options{Settings: set})
-		require.ErrorAs(t, err, &wrong, field)
-		assert.Equal(t, field, wrong.Field)
-	}
-	p := random(8)
-	want := solve(t, p, backends.Options{})
-	require.Equal(t, backends.Optimal, want.Status, want.Message)
-	for _, set := range []highs.Settings{
-		{Method: "simplex"}, {Method: "hipo"}, {Method: "ipm"}, {Method: "ipm", NoCrossover: true}, {NoPresolve: true}, {PrimalTolerance: 1e-7, DualTolerance: 1e-7},
-		{NoRescaling: true}, {Retries: -1},
-	} {
-		sol := solve(t, p, backends.Options{Settings: set})
-		assert.Equal(t, backends.Optimal, sol.Status, "%+v", set)
-		assert.InDelta(t, want.Objective, sol.Objective, 1e-7, "%+v", set)
-	}
+	backendtest.Settings(t, open(t), backendtest.Boxed(8), map[string]any{
+		"Options.Settings": 7, "Settings.Method": highs.Settings{Method: "pdlp"},
+		"Settings.PrimalTolerance": highs.Settings{PrimalTolerance: 1e-11},
+		"Settings.DualTolerance":   highs.Settings{DualTolerance: math.NaN()},
+	},
+		highs.Settings{Method: "simplex"}, highs.Settings{Method: "hipo"}, highs.Settings{Method: "ipm"},
+		highs.Settings{Method: "ipm", NoCrossover: true}, highs.Settings{NoPresolve: true},
+		highs.Settings{PrimalTolerance: 1e-7, DualTolerance: 1e-7}, highs.Settings{NoRescaling: true},
+		highs.Settings{Retries: -1},
+	)
 }
 
 // TestBasis counts iterations: from the vertex where the last Solve ended there is little to do, and from
 // another set-up's point as well.
 func TestBasis(t *testing.T) {
-	p := random(40)
+	p := backendtest.Boxed(40)
 	cold := solve(t, p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
 	require.Equal(t, backends.Optimal, cold.Status)
 	s, err := open(t).Setup(p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
@@ -112,7 +96,7 @@ func TestBasis(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	s, err := open(t).Setup(random(700), backends.Options{Settings: highs.Settings{NoPresolve: true}})
+	s, err := open(t).Setup(backendtest.Boxed(700), backends.Options{Settings: highs.Settings{NoPresolve: true}})
 	require.NoError(t, err)
 	defer s.Close()
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
@@ -121,7 +105,7 @@ func TestCancel(t *testing.T) {
 // TestCancelQuadratic has iterations of a millisecond, and asks for what takes all retries; a factorisation is not
 // interrupted.
 func TestCancelQuadratic(t *testing.T) {
-	p := random(200)
+	p := backendtest.Boxed(200)
 	p.P = matrices.Identity(200, 1)
 	s, err := open(t).Setup(p, backends.Options{Eps: 1e-17})
 	require.NoError(t, err)
@@ -130,7 +114,7 @@ func TestCancelQuadratic(t *testing.T) {
 }
 
 func TestTimeLimit(t *testing.T) {
-	s, err := open(t).Setup(random(700), backends.Options{TimeLimit: 10 * time.Millisecond, Settings: highs.Settings{NoPresolve: true}})
+	s, err := open(t).Setup(backendtest.Boxed(700), backends.Options{TimeLimit: 10 * time.Millisecond, Settings: highs.Settings{NoPresolve: true}})
 	require.NoError(t, err)
 	defer s.Close()
 	for range 2 {
@@ -195,24 +179,4 @@ func TestInfinite(t *testing.T) {
 	sol := solve(t, p, backends.Options{})
 	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
 	assert.InEpsilon(t, 1e29, sol.X[0]+sol.X[1], 1e-8)
-}
-
-// random has n variables in [0, 1] and as many inequalities.
-func random(n int) *backends.Problem {
-	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	ptr, ind, val := []int{0}, []int{}, []float64{}
-	q := make([]float64, n)
-	lower, upper, b := make([]float64, n), make([]float64, n), make([]float64, 2*n)
-	for j := range n {
-		for i := range n {
-			if rng.Float64() < 0.2 {
-				ind, val = append(ind, i), append(val, rng.NormFloat64())
-			}
-		}
-		ind, val = append(ind, n+j), append(val, -1)
-		ptr = append(ptr, len(ind))
-		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
-	}
-	p := &backends.Problem{Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)}}
-	return p
 }

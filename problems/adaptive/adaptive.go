@@ -30,6 +30,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/split"
 )
 
 // Pilot is the regression that the weights come from.
@@ -132,7 +133,7 @@ const (
 )
 
 // pilotFit fits a pilot to rows but those of each fold, which may leave out none, by its weight: of dense tables the folds together.
-func pilotFit(ctx context.Context, rows *dataset.Data, folds []dataset.Fold, kind Pilot, intercept bool) (lower.Penalised, error) {
+func pilotFit(ctx context.Context, rows *dataset.Data, folds []split.Fold, kind Pilot, intercept bool) (lower.Penalised, error) {
 	n, p := rows.Dims()
 	if !rows.Sparse() && glm.Fits(n, p, len(folds)) {
 		t := &glm.Table{X: rows.X, Y: [][]float64{rows.Y}, Weights: rows.Weights, Intercept: intercept}
@@ -168,7 +169,7 @@ func pilotFit(ctx context.Context, rows *dataset.Data, folds []dataset.Fold, kin
 // pilot returns the coefficients of the pilot at the weight with the least validation error over folds.
 func pilot(ctx context.Context, train *dataset.Data, intercept bool, kind Pilot) ([]float64, error) {
 	n, p := train.Dims()
-	whole, err := pilotFit(ctx, train, []dataset.Fold{{Train: all(n)}}, kind, intercept)
+	whole, err := pilotFit(ctx, train, []split.Fold{{Train: all(n)}}, kind, intercept)
 	if err != nil {
 		return nil, err
 	}

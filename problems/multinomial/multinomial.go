@@ -115,6 +115,9 @@ func (m *Model) Name() string { return "multinomial" }
 // Separable says that the loss has no least value where features tell the labels apart.
 func (m *Model) Separable() {}
 
+// Columns are the features of the training rows, see [problems.Columns].
+func (m *Model) Columns() *problems.Columns { return m.data.Columns() }
+
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -78,3 +79,6 @@ func path(data *regression.Data) []float64 {
 	}
 	return list
 }
+
+// Columns is nil: ridge regression keeps all features.
+func (m *Model) Columns() *problems.Columns { return nil }

@@ -1,4 +1,4 @@
-package modelfile
+package model
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/evaluate"
 )
 
 // Classes says that the model is a classifier with a value for each class, whose names are the Targets.
@@ -16,7 +16,7 @@ func (m *Model) Classes() bool { return m.Labels != nil && m.Targets != nil }
 func (m *Model) Class(values []float64) float64 { return m.Labels[floats.MaxIdx(values)] }
 
 // Probabilities are those of the classes, exp(value) over the sum of these.
-func (m *Model) Probabilities(values []float64) []float64 { return metrics.Softmax(values) }
+func (m *Model) Probabilities(values []float64) []float64 { return evaluate.Softmax(values) }
 
 // AddClass scores a row of a model of classes, which has a weight, by its values and its label, a NaN where it has none. One without a positive weight is not scored.
 func (s *Score) AddClass(values []float64, y, w float64) {

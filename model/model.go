@@ -1,10 +1,10 @@
-// Package modelfile keeps a tuned linear model in a file: JSON with a format name
+// Package model keeps a tuned linear model in a file: JSON with a format name
 // and a version, which says where the model came from and holds all that a
 // prediction needs. The same model gives the same bytes: there is no date in it.
 //
 // A file is read strictly, see [Decode], and carries a checksum of its content, so that a model that was changed by hand,
 // cut off or damaged is refused and does not predict something else.
-package modelfile
+package model
 
 import (
 	"encoding/json"
@@ -151,16 +151,16 @@ func (m Model) Write(w io.Writer) error {
 	m.Format, m.Version = Format, versionFull
 	m.complete()
 	if err := m.validate(); err != nil {
-		return fmt.Errorf("modelfile: %w", err)
+		return fmt.Errorf("model: %w", err)
 	}
 	m = m.compacted()
 	var err error
 	if m.Checksum, err = checksumOf(&m); err != nil {
-		return fmt.Errorf("modelfile: %w", err)
+		return fmt.Errorf("model: %w", err)
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return fmt.Errorf("modelfile: %w", err)
+		return fmt.Errorf("model: %w", err)
 	}
 	_, err = w.Write(append(text, '\n'))
 	return err

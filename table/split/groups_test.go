@@ -1,4 +1,4 @@
-package dataset
+package split
 
 import (
 	"slices"
@@ -22,13 +22,13 @@ func TestGroupPartsByHand(t *testing.T) {
 		parts, err := GroupParts(group, 2, seed, nil)
 		require.NoError(t, err)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6, 7, 8}}, parts)
-		parts, err = SplitGroups(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
+		parts, err = ByGroup(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
 		require.NoError(t, err)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6}, {7, 8}}, parts)
 	}
 	_, err := GroupParts(group, 5, 1, nil)
 	require.ErrorContains(t, err, "5 folds of 4 groups")
-	_, err = SplitGroups([]int{1, 1, 1, 2, 2}, "0.4/0.4/rest", 1)
+	_, err = ByGroup([]int{1, 1, 1, 2, 2}, "0.4/0.4/rest", 1)
 	require.ErrorContains(t, err, "leaves a set empty, with 2 groups")
 	_, err = GroupFolds(group, 2, 0, 1, nil)
 	require.ErrorContains(t, err, "0 repeats")
@@ -65,11 +65,11 @@ func TestTimeFoldsByHand(t *testing.T) {
 		"2/2":           {{0, 6}, {3, 5}},            // the last ones
 		"2/rest":        {{1}, {0, 2, 3, 4, 5, 6}},   // the cut after one row is as near as that after three
 	} {
-		parts, err := SplitTime(at, spec)
+		parts, err := ByTime(at, spec)
 		require.NoError(t, err)
 		require.Equal(t, want, parts, spec)
 	}
-	_, err = SplitTime([]float64{1, 1, 1}, "2/1")
+	_, err = ByTime([]float64{1, 1, 1}, "2/1")
 	require.ErrorContains(t, err, "1 different times")
 }
 
@@ -126,8 +126,8 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 			require.Len(r, validated, len(at)-len(folds[0].Train))
 		}
 		for _, split := range []func() ([][]int, error){
-			func() ([][]int, error) { return SplitGroups(number, "0.5/0.25/rest", seed) },
-			func() ([][]int, error) { return SplitTime(at, "0.5/0.25/rest") },
+			func() ([][]int, error) { return ByGroup(number, "0.5/0.25/rest", seed) },
+			func() ([][]int, error) { return ByTime(at, "0.5/0.25/rest") },
 		} {
 			parts, err := split()
 			if err != nil {
@@ -201,4 +201,12 @@ func TestStratifiedGroups(t *testing.T) {
 	}
 	_, err := GroupParts(group, 4, 1, class[1:])
 	require.ErrorContains(t, err, "119 classes for 120 rows")
+}
+
+func span(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }

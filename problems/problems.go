@@ -85,6 +85,21 @@ func finiteMatrix(m *mat.Dense) bool {
 // Value returns the value for a row of features.
 func (f Fit) Value(row []float64) float64 { return f.Intercept + floats.Dot(f.Coefficients, row) }
 
+// Of are the coefficients of feature j, one for each target.
+func (f Fit) Of(j int) []float64 {
+	q := max(1, len(f.Targets))
+	return f.Coefficients[j*q : (j+1)*q]
+}
+
+// Columns are the features over the training rows of a model.
+type Columns struct {
+	// Deviations are their standard deviations, for the caller to keep, and Means their means.
+	Deviations []float64
+	Means      func() []float64
+	// Intercept says that the model has one.
+	Intercept bool
+}
+
 // Values returns the values for a row of features of a model of several targets.
 func (f Fit) Values(row []float64) []float64 {
 	q := len(f.Targets)

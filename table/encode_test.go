@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 )
 
 func choose(t *testing.T, table *Table, w Wanted) *Design {
@@ -103,7 +104,7 @@ func TestFolds(t *testing.T) {
 	d := choose(t, decode(t, people, Options{}), Wanted{Features: []string{"sex", "age"}})
 	_, r := readThrough(t, d, d.Rows())
 	rows := r.Rows() // 0, 1, 3, 4
-	folds := []dataset.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 2, 3}, Val: []int{0}}}
+	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 2, 3}, Val: []int{0}}}
 	cv := &dataset.CrossValidation{Data: r.Encode(rows, false), Folds: folds, Gaps: r.Gaps(rows, folds)}
 	require.NoError(t, cv.Validate())
 	require.Equal(t, []string{"age", "age=(missing)", "sex=m"}, cv.Data.Features)

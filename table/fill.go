@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 )
 
 // fills are the medians or means of columns of numbers over the rows that have them, 0 where none has.
@@ -124,7 +125,7 @@ func selectKth(values []float64, k int) float64 {
 
 // Gaps are the missing numbers of rows that are dealt out to folds, with what stands in their place in each fold, which its
 // training rows say alone. It is nil where nothing is missing.
-func (r *Reading) Gaps(rows []int, folds []dataset.Fold) *dataset.Gaps {
+func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
 	g := &dataset.Gaps{}
 	var columns, features []int
 	place := map[int]int{}

@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -17,10 +18,9 @@ import (
 func validated(t *testing.T, repeats int) *elasticnet.Model {
 	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 5, Test: 40, Features: 12, Nonzeros: 4, SNR: 1}, 3)
 	require.NoError(t, err)
-	cv, err := dataset.CrossValidateRepeated(s.Train, 4, repeats, 1, nil)
+	folds, err := split.RandomFolds(len(s.Train.Y), 4, repeats, 1, nil)
 	require.NoError(t, err)
-	cv.Test = s.Test
-	m, err := elasticnet.New(cv, elasticnet.Options{Intercept: true, Standardize: true})
+	m, err := elasticnet.New(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test}, elasticnet.Options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	return m
 }

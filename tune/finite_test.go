@@ -101,7 +101,7 @@ func TestLossesThatOverflow(t *testing.T) {
 // Targets whose squares overflow are refused with the model.
 func TestTargetsTooLarge(t *testing.T) {
 	for _, at := range []string{"target", "feature"} {
-		s := *split(t)
+		s := *sample(t)
 		train := *s.Train
 		if at == "target" {
 			train.Y = append([]float64{-1e71}, train.Y[1:]...)

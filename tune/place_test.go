@@ -36,7 +36,7 @@ func TestPlaces(t *testing.T) {
 	require.Equal(t, "fit 0 of at most 9", list[0])
 	require.Equal(t, "final fit", list[len(list)-1])
 
-	lasso, err := wlasso.New(split(t), wlasso.Options{})
+	lasso, err := wlasso.New(sample(t), wlasso.Options{})
 	require.NoError(t, err)
 	list = places(lasso, tune.Config{StopFolds: 2, MaxIter: 3})
 	require.Contains(t, list, "held-out part 1 of 2, iteration 1: subproblem")

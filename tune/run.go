@@ -52,6 +52,7 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 		return nil, err
 	}
 	out.settle()
+	out.dropNegligible(t)
 	out.TimeSeconds = time.Since(begun).Seconds()
 	return out, t.conclude(out.Early, limits)
 }
@@ -66,6 +67,7 @@ func (t *Task) conclude(early *Result, l limits) error {
 		return err
 	}
 	early.settle()
+	early.dropNegligible(t)
 	early.TimeSeconds += time.Since(begun).Seconds()
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-func split(t testing.TB) *dataset.Split {
+func sample(t testing.TB) *dataset.Split {
 	s, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
 	require.NoError(t, err)
 	return s
@@ -63,7 +63,7 @@ func halfMeanSquare(d *dataset.Data, b []float64) float64 {
 
 // All points of a grid, against coordinate descent.
 func TestGridAgainstCoordinateDescent(t *testing.T) {
-	s := split(t)
+	s := sample(t)
 	r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{
 		Method: tune.MethodGrid, Evaluations: 9,
 		Ranges: []tune.Range{{Axis: "lambda1", Low: 0.01, High: 1}, {Axis: "lambda2", Low: 0.1, High: 10}},
@@ -100,7 +100,7 @@ func TestGridAgainstCoordinateDescent(t *testing.T) {
 
 // With a weight of its own for each feature, the points are those of the draws and the fits weighted lassos.
 func TestEachAgainstCoordinateDescent(t *testing.T) {
-	s := split(t)
+	s := sample(t)
 	m, err := wlasso.New(s, wlasso.Options{})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 5, Seed: 3, Scope: tune.ScopeEach})
@@ -273,10 +273,10 @@ func TestTunerOfAUser(t *testing.T) {
 	require.Contains(t, string(line), `"validation_error":null`)
 	b := make([]float64, 20)
 	b[0] = 1 - r.Lambda[0]
-	require.InEpsilon(t, halfMeanSquare(split(t).Val, b), r.Refit.Validation, 1e-12)
+	require.InEpsilon(t, halfMeanSquare(sample(t).Val, b), r.Refit.Validation, 1e-12)
 	require.InDeltaSlice(t, []float64{b[0], b[0] * b[0] / 2}, r.Radii, 1e-12)
 
-	lasso, err := wlasso.New(split(t), wlasso.Options{})
+	lasso, err := wlasso.New(sample(t), wlasso.Options{})
 	require.NoError(t, err)
 	_, err = tune.RunTuner(context.Background(), lasso, fixed{}, tune.Config{}, nil)
 	require.ErrorContains(t, err, "two radii, not 20")

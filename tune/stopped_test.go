@@ -54,7 +54,7 @@ func stopModels(t testing.TB) map[string]tune.Model {
 	out["elastic net, folds"], err = elasticnet.New(cv, elasticnet.Options{Intercept: true})
 	require.NoError(t, err)
 	out["elastic net"] = model(t, elasticnet.Options{Intercept: true, Standardize: true})
-	out["weighted lasso"], err = wlasso.New(split(t), wlasso.Options{Intercept: true})
+	out["weighted lasso"], err = wlasso.New(sample(t), wlasso.Options{Intercept: true})
 	require.NoError(t, err)
 	out["logistic"], err = logistic.New(cv, logistic.Options{Intercept: true})
 	require.NoError(t, err)

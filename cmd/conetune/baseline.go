@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -47,10 +47,10 @@ func labelShare(from *dataset.Data, yes []float64) func(offset float64) float64 
 	for { // down to neighbouring numbers
 		c := lo + (hi-lo)/2
 		if c <= lo || c >= hi {
-			return func(offset float64) float64 { return metrics.Probability(c + offset) }
+			return func(offset float64) float64 { return evaluate.Probability(c + offset) }
 		}
 		for i, o := range from.Offset {
-			p[i] = metrics.Probability(c + o)
+			p[i] = evaluate.Probability(c + o)
 		}
 		if from.Mean(p) < share {
 			lo = c

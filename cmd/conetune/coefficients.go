@@ -16,68 +16,6 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// inThreshold is the share of the largest effect up to which a coefficient counts as zero: an interior-point solution has no
-// exact zeros. Solvers at a tolerance of --eps leave coefficients of some hundred times that.
-func inThreshold(eps float64) float64 { return max(1e-6, 100*eps) }
-
-// dropNegligible sets coefficients of the refit to zero whose effect is within the accuracy of the solver, in the place of which stands their mean in the intercept,
-// and scores the refit that is left. Report, files and predictions so have the same features.
-func (job *tuneJob) dropNegligible(split *dataset.Split, model tune.Model, r *tune.Result) {
-	fit := r.RefitFit
-	if r.Refit == nil || job.spec.keepsAll || len(fit.Coefficients) == 0 {
-		return
-	}
-	if fit.Matrix != nil { // which predicts, and in which the coefficients are
-		r.RefitFit.Coefficients = slices.Clone(fit.Coefficients)
-		for _, j := range negligible(job.eps, absolutes(fit.Coefficients)) {
-			r.RefitFit.Coefficients[j] = 0
-		}
-		return
-	}
-	gone := negligible(job.eps, job.sizes(split, fit))
-	if len(gone) == 0 {
-		return
-	}
-	n, _ := split.Train.Dims()
-	each := make([]float64, n)
-	for i := range each {
-		each[i] = 1 / float64(n)
-	}
-	means := split.Train.MulTrans(each)
-	fit.Coefficients, fit.Intercepts = slices.Clone(fit.Coefficients), slices.Clone(fit.Intercepts)
-	for _, j := range gone {
-		row := coefficients(fit, j)
-		switch {
-		case !job.scaling.intercept:
-		case fit.Targets != nil:
-			floats.AddScaled(fit.Intercepts, means[j], row)
-		default:
-			fit.Intercept += means[j] * row[0]
-		}
-		clear(row)
-	}
-	r.RefitFit = fit
-	if tester, ok := model.(interface{ TestError(tune.Fit) *float64 }); ok && r.Refit.Test != nil {
-		refit, old := *r.Refit, r.Refit.Test
-		refit.Test = tester.TestError(fit)
-		r.Refit = &refit
-		if r.Errors.Test == old { // with folds they are the same predictor
-			r.Errors.Test, r.Iterate = refit.Test, fit
-		}
-	}
-}
-
-// negligible are the indices of sizes that are not zero, and within the accuracy of a solver beside the largest.
-func negligible(eps float64, sizes []float64) (gone []int) {
-	bound := inThreshold(eps) * slices.Max(sizes)
-	for j, size := range sizes {
-		if !(size > bound) {
-			gone = append(gone, j)
-		}
-	}
-	return gone
-}
-
 func absolutes(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for j, x := range v {
@@ -107,7 +45,7 @@ func (s *spread) of(rows *dataset.Data) []float64 {
 func (job *tuneJob) sizes(split *dataset.Split, fit tune.Fit) []float64 {
 	out := slices.Clone(job.spread.of(split.Train))
 	for j := range out {
-		out[j] *= floats.Norm(coefficients(fit, j), 2)
+		out[j] *= floats.Norm(fit.Of(j), 2)
 	}
 	return out
 }
@@ -120,12 +58,6 @@ type effect struct {
 	coefficient, size float64
 }
 
-// coefficients are those of feature j, one for each target.
-func coefficients(fit tune.Fit, j int) []float64 {
-	q := max(1, len(fit.Targets))
-	return fit.Coefficients[j*q : (j+1)*q]
-}
-
 // effects lists the features whose coefficients are not zero, the largest effect first.
 func (job *tuneJob) effects(split *dataset.Split, fit tune.Fit) []effect {
 	return sortedEffects(fit, job.sizes(split, fit))
@@ -135,7 +67,7 @@ func (job *tuneJob) effects(split *dataset.Split, fit tune.Fit) []effect {
 func sortedEffects(fit tune.Fit, sizes []float64) []effect {
 	var list []effect
 	for j, size := range sizes {
-		if row := coefficients(fit, j); floats.Norm(row, 1) > 0 {
+		if row := fit.Of(j); floats.Norm(row, 1) > 0 {
 			list = append(list, effect{fit.Features[j], j, row[0], size})
 		}
 	}
@@ -212,7 +144,7 @@ func (job *tuneJob) writeCoefficients(w io.Writer, split *dataset.Split, fit tun
 		if !there {
 			o.column = f.feature
 		}
-		for k, v := range coefficients(fit, f.at) {
+		for k, v := range fit.Of(f.at) {
 			if v != 0 {
 				line(k, f.at, f.feature, text(v), text(v*deviation[f.at]), o.column, o.level, o.reference)
 			}
@@ -247,7 +179,7 @@ func tellCoefficients(fit tune.Fit) *toldCoefficients {
 		intercepts[target] = fit.Intercepts[k]
 	}
 	for j, feature := range fit.Features {
-		for k, v := range coefficients(fit, j) {
+		for k, v := range fit.Of(j) {
 			if v != 0 {
 				if named[feature] == nil {
 					named[feature] = map[string]float64{}

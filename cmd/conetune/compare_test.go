@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -46,9 +46,9 @@ func TestSearchJSON(t *testing.T) {
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "table.csv", csvText(1, 90, 6))
-	trace, plot, model := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
+	trace, plot, path := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9", "--seed", "2"}
-	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", model)...)
+	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", path)...)
 	o.ok(t)
 	var results []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &results))
@@ -60,7 +60,7 @@ func TestCompare(t *testing.T) {
 			least, validation = name, v
 		}
 	}
-	saved, err := modelfile.Read(model, modelNames())
+	saved, err := model.Read(path, modelNames())
 	require.NoError(t, err)
 	require.Equal(t, least, saved.Provenance.Method)
 	require.Equal(t, validation, *saved.ValidationError)

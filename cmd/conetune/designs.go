@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/split"
 )
 
 // splitAll is the --split that leaves no rows for a test.
@@ -122,11 +123,11 @@ func (c *columns) divided(by table.Division, rows []int) divided {
 func (d *dataFlags) setApart(c *columns, rule string, seed uint64) (parts [][]int, err error) {
 	switch by := c.divided(d.columns.division, c.rows); {
 	case by.group != nil:
-		parts, err = dataset.SplitGroups(by.group, rule, seed)
+		parts, err = split.ByGroup(by.group, rule, seed)
 	case by.at != nil:
-		parts, err = dataset.SplitTime(by.at, rule)
+		parts, err = split.ByTime(by.at, rule)
 	default:
-		parts, err = dataset.SplitNumbers(len(c.rows), rule, seed)
+		parts, err = split.Random(len(c.rows), rule, seed)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name(), err)
@@ -141,7 +142,7 @@ func (d *dataFlags) setApart(c *columns, rule string, seed uint64) (parts [][]in
 
 // dealt are folds as they were dealt.
 type dealt struct {
-	folds   []dataset.Fold
+	folds   []split.Fold
 	repeats int
 }
 
@@ -164,9 +165,9 @@ func (d *dataFlags) deal(data *dataset.Data, by divided, seed uint64, labels boo
 		for i := range parts {
 			parts[i] = []int{i}
 		}
-		out.folds, err = dataset.FoldsOf(parts), checkFoldMemory(data, n)
+		out.folds, err = split.FoldsOf(parts), checkFoldMemory(data, n)
 	case by.at != nil:
-		if out.folds, err = dataset.TimeFolds(by.at, folds); err != nil {
+		if out.folds, err = split.TimeFolds(by.at, folds); err != nil {
 			err = fmt.Errorf("column %q: %w", d.columns.division.Time, err)
 		}
 	case by.group == nil && (folds > n || n < 2):
@@ -174,7 +175,7 @@ func (d *dataFlags) deal(data *dataset.Data, by divided, seed uint64, labels boo
 	default:
 		if out.repeats = d.repeats; out.repeats == 0 {
 			if out.repeats = 1; !d.once {
-				out.repeats = dataset.Repeats(n, p)
+				out.repeats = split.Repeats(n, p)
 			}
 		}
 		out.folds, err = d.dealByChance(data, by.group, folds, out.repeats, seed, labels)
@@ -200,7 +201,7 @@ func (d *dataFlags) foldsOf(n int, by divided) int {
 	}
 	switch {
 	case by.group != nil:
-		n = len(dataset.PartsOf(by.group))
+		n = len(split.PartsOf(by.group))
 	case by.at != nil:
 		times := slices.Clone(by.at)
 		slices.Sort(times)
@@ -210,7 +211,7 @@ func (d *dataFlags) foldsOf(n int, by divided) int {
 }
 
 // dealByChance deals rows, or groups of them, out at random; those of labels evenly, as far as groups allow.
-func (d *dataFlags) dealByChance(data *dataset.Data, group []int, folds, repeats int, seed uint64, labels bool) ([]dataset.Fold, error) {
+func (d *dataFlags) dealByChance(data *dataset.Data, group []int, folds, repeats int, seed uint64, labels bool) ([]split.Fold, error) {
 	if group != nil {
 		var class []int
 		if labels {
@@ -220,7 +221,7 @@ func (d *dataFlags) dealByChance(data *dataset.Data, group []int, folds, repeats
 				}
 			}
 		}
-		list, err := dataset.GroupFolds(group, folds, repeats, seed, class)
+		list, err := split.GroupFolds(group, folds, repeats, seed, class)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", d.columns.division.Group, err)
 		}
@@ -240,20 +241,17 @@ func (d *dataFlags) dealByChance(data *dataset.Data, group []int, folds, repeats
 			return nil, err
 		}
 	}
-	cv, err := dataset.CrossValidateRepeated(data, folds, repeats, seed, class)
-	if err != nil {
-		return nil, err
-	}
-	return cv.Folds, nil
+	n, _ := data.Dims()
+	return split.RandomFolds(n, folds, repeats, seed, class)
 }
 
 // foldsOfValues are folds in each of which the rows of one value of a column validate.
-func foldsOfValues(number []int, column string) ([]dataset.Fold, error) {
-	parts := dataset.PartsOf(number)
+func foldsOfValues(number []int, column string) ([]split.Fold, error) {
+	parts := split.PartsOf(number)
 	if len(parts) < 2 {
 		return nil, fmt.Errorf("column %q has one value, expected one for each of several folds", column)
 	}
-	return dataset.FoldsOf(parts), nil
+	return split.FoldsOf(parts), nil
 }
 
 // checkFoldMemory refuses so many folds of a table, of which each has its own, where these are more than the budget of memory.

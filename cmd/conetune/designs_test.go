@@ -18,6 +18,7 @@ import (
 
 	"github.com/conetune/conetune/internal/proptest"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 )
 
 // wards are twelve visits: three wards, days that are not in order with one twice, and folds that are given by name.
@@ -101,7 +102,7 @@ func TestFoldsByColumns(t *testing.T) {
 	// 3 1 5 | 9 7 10 | 4 11 6 | 0 8 2.
 	rows, err := readDesign(t, false, "--data", data, "--time", "day", "--folds", "3", "--split", "all")
 	require.NoError(t, err)
-	require.Equal(t, []dataset.Fold{
+	require.Equal(t, []split.Fold{
 		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
 		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
 		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
@@ -112,7 +113,7 @@ func TestFoldsByColumns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 4, 9}, rows.cv.Test.Y)
 	require.Equal(t, []float64{2, 3, 5, 7, 6, 8, 1, 2, 3}, rows.cv.Data.Y)
-	require.Equal(t, []dataset.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7}, Val: []int{2, 4, 8}}}, rows.cv.Folds)
+	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7}, Val: []int{2, 4, 8}}}, rows.cv.Folds)
 
 	// Without folds --split goes by columns as well.
 	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest")
@@ -339,8 +340,8 @@ func TestDesignsThatContradict(t *testing.T) {
 		{[]string{"--time", "ward"}, `expected times`},
 		{[]string{"--time", "year"}, `"year"`},
 		{[]string{"--group", "y"}, "the column \"y\" is wanted for --group and is the target"},
-		{[]string{"--group", "ward", "--folds", "4", "--split", "all"}, `wards.csv: column "ward": dataset: 4 folds of 3 groups`},
-		{[]string{"--time", "day", "--folds", "11", "--split", "all"}, `wards.csv: column "day": dataset: 11 folds of 11 different times`},
+		{[]string{"--group", "ward", "--folds", "4", "--split", "all"}, `wards.csv: column "ward": split: 4 folds of 3 groups`},
+		{[]string{"--time", "day", "--folds", "11", "--split", "all"}, `wards.csv: column "day": split: 11 folds of 11 different times`},
 	} {
 		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data}, c.args...)...)
 		require.Equal(t, exitUsage, o.code, "%v: %s", c.args, o.stderr)

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
-	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/tune"
 )
@@ -236,7 +236,7 @@ func calibrationFigure(j *judged, label string) (webpage.Figure, error) {
 			if j.Weight != nil {
 				w = j.Weight[i] / total
 			}
-			p += w * metrics.Probability(j.Value[i])
+			p += w * evaluate.Probability(j.Value[i])
 			share += w * j.Y[i]
 		}
 		line.X, line.Y, line.Error = append(line.X, p), append(line.Y, share), append(line.Error, math.Sqrt(share*(1-share)/n))

@@ -49,7 +49,7 @@ func pathsOf(split *dataset.Split, r *tune.Result) *paths {
 		}
 		out.x, fits = append(out.x, c.scale*p.Factor), append(fits, p.Fit)
 		for j, d := range deviation {
-			size := d * floats.Norm(coefficients(p.Fit, j), 2)
+			size := d * floats.Norm(p.Fit.Of(j), 2)
 			if most[j] = math.Max(most[j], size); p.Factor == 1 {
 				at[j] = size
 			}
@@ -68,7 +68,7 @@ func pathsOf(split *dataset.Split, r *tune.Result) *paths {
 	for _, j := range order {
 		line := make([]float64, len(fits))
 		for k, f := range fits {
-			if row := coefficients(f, j); len(row) == 1 {
+			if row := f.Of(j); len(row) == 1 {
 				line[k] = deviation[j] * row[0]
 			} else {
 				line[k] = deviation[j] * floats.Norm(row, 2)

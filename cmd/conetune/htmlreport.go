@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -140,7 +140,7 @@ func onRows(many, on, what string) string {
 }
 
 // briefNames are measures of regressions in heads of narrow columns.
-var briefNames = map[string]string{metrics.R2: "R²", metrics.RMSE: "RMSE", metrics.MAE: "MAE"}
+var briefNames = map[string]string{evaluate.R2: "R²", evaluate.RMSE: "RMSE", evaluate.MAE: "MAE"}
 
 // targetsTable has the measures of several targets, a row for each; nil without.
 func targetsTable(j *judgedTargets) *webpage.Table {
@@ -157,7 +157,7 @@ func targetsTable(j *judgedTargets) *webpage.Table {
 		base := math.NaN()
 		for _, m := range target.metrics {
 			cells = append(cells, webpage.Cell{Text: fine(m.Value), Strong: true}, webpage.Cell{Text: short(m.StandardError)})
-			if m.Name == metrics.RMSE {
+			if m.Name == evaluate.RMSE {
 				base = m.Base
 			}
 		}
@@ -168,11 +168,11 @@ func targetsTable(j *judgedTargets) *webpage.Table {
 
 // measureNames are the measures in words.
 var measureNames = map[string]string{
-	metrics.R2: "R², share of the variance explained", metrics.RMSE: "root mean squared error", metrics.MAE: "mean absolute error",
-	metrics.LogLoss: "log loss", metrics.Brier: "Brier score", metrics.AUC: "area under the ROC curve", metrics.ErrorRate: "share of wrong labels",
-	metrics.DevianceExplained: "share of the deviance explained", metrics.Deviance: "mean Poisson deviance",
-	metrics.Pinball: "mean pinball loss", metrics.Coverage: "share of targets at or below the prediction",
-	metrics.Concordance: "concordance, share of pairs in the right order", metrics.PartialDeviance: "partial-likelihood deviance for each event",
+	evaluate.R2: "R², share of the variance explained", evaluate.RMSE: "root mean squared error", evaluate.MAE: "mean absolute error",
+	evaluate.LogLoss: "log loss", evaluate.Brier: "Brier score", evaluate.AUC: "area under the ROC curve", evaluate.ErrorRate: "share of wrong labels",
+	evaluate.DevianceExplained: "share of the deviance explained", evaluate.Deviance: "mean Poisson deviance",
+	evaluate.Pinball: "mean pinball loss", evaluate.Coverage: "share of targets at or below the prediction",
+	evaluate.Concordance: "concordance, share of pairs in the right order", evaluate.PartialDeviance: "partial-likelihood deviance for each event",
 }
 
 // without is what is predicted without any feature.
@@ -204,10 +204,10 @@ func onLabel(label string, logOdds bool) string {
 }
 
 // headline is the measure that a verdict is about.
-func headline(list []metrics.Metric) metrics.Metric {
+func headline(list []evaluate.Metric) evaluate.Metric {
 	m := list[len(list)-1]
-	for _, name := range []string{metrics.RMSE, metrics.ErrorRate, metrics.Pinball, metrics.Deviance, metrics.Concordance, metrics.LogLoss} {
-		if k := slices.IndexFunc(list, func(m metrics.Metric) bool { return m.Name == name }); k >= 0 {
+	for _, name := range []string{evaluate.RMSE, evaluate.ErrorRate, evaluate.Pinball, evaluate.Deviance, evaluate.Concordance, evaluate.LogLoss} {
+		if k := slices.IndexFunc(list, func(m evaluate.Metric) bool { return m.Name == name }); k >= 0 {
 			m = list[k]
 		}
 	}
@@ -219,9 +219,9 @@ func verdict(job *tuneJob, j *judged) []string {
 	m := headline(j.metrics)
 	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), without(job, j))
 	switch change := 100 * (m.Value/m.Base - 1); {
-	case m.Name == metrics.Concordance && change <= 0:
+	case m.Name == evaluate.Concordance && change <= 0:
 		text += ". The features do not help on these rows."
-	case m.Name == metrics.Concordance:
+	case m.Name == evaluate.Concordance:
 		text += "; 1 is the best."
 	case math.IsNaN(change) || math.IsInf(change, 0):
 		text += "."
@@ -310,7 +310,7 @@ func qualityTable(job *tuneJob, j *judged) *webpage.Table {
 	}
 	for _, m := range j.metrics {
 		name := measureNames[m.Name]
-		if m.Name == metrics.Coverage {
+		if m.Name == evaluate.Coverage {
 			name += fmt.Sprintf(" (%g is right)", job.model.level)
 		}
 		cells := []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: errorOf(m)}, {Text: fine(m.Base)}}
@@ -323,7 +323,7 @@ func qualityTable(job *tuneJob, j *judged) *webpage.Table {
 }
 
 // errorOf writes a standard error, 0 where it is the rounding of one.
-func errorOf(m metrics.Metric) string {
+func errorOf(m evaluate.Metric) string {
 	if m.StandardError < 1e-12*math.Abs(m.Value) {
 		return "0"
 	}

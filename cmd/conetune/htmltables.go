@@ -131,7 +131,7 @@ func (job *tuneJob) stability(split *dataset.Split, d *judged) []float64 {
 	share := make([]float64, p)
 	for _, f := range d.folds {
 		size := job.sizes(split, f)
-		bound := inThreshold(0) * slices.Max(size)
+		bound := tune.Negligible(0) * slices.Max(size)
 		for j, v := range size {
 			if v > bound {
 				share[j]++

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -37,11 +37,11 @@ const (
 
 // judged are predictions for the rows that a predictor is judged by.
 type judged struct {
-	metrics.Sample
+	evaluate.Sample
 	on      string
 	entries bool // of a matrix, not rows
 	rows    int  // distinct ones
-	metrics []metrics.Metric
+	metrics []evaluate.Metric
 	// folds are the fits of folds, nil without; fit is the refit.
 	folds []tune.Fit
 	fit   tune.Fit

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -20,7 +20,7 @@ func (d *judged) addClasses(rows *dataset.Data, f tune.Fit, from *dataset.Data) 
 	row := make([]float64, len(f.Features))
 	for i, y := range rows.Y {
 		rows.Fill(row, i)
-		p := metrics.Softmax(f.Values(row))
+		p := evaluate.Softmax(f.Values(row))
 		d.Y, d.Value = append(d.Y, float64(slices.Index(f.Labels, y))), append(d.Value, float64(floats.MaxIdx(p)))
 		d.probability, d.share = append(d.probability, p), append(d.share, share)
 	}

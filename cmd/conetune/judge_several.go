@@ -3,7 +3,7 @@ package main
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/metrics"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -36,7 +36,7 @@ func (j *judge) ofMatrix(r *tune.Result) *judged {
 // judgedTarget are the measures of one of several targets.
 type judgedTarget struct {
 	name    string
-	metrics []metrics.Metric
+	metrics []evaluate.Metric
 }
 
 // judgedTargets are those of all, and the rows that they are about.
@@ -52,7 +52,7 @@ func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
 		return nil
 	}
 	t, out := j.rows.targets, &judgedTargets{}
-	samples := make([]metrics.Sample, len(t.names))
+	samples := make([]evaluate.Sample, len(t.names))
 	var parts []tune.Fit
 	if m, ok := j.model.(interface {
 		FoldFits(x [][]float64) []tune.Fit
@@ -105,7 +105,7 @@ func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
 }
 
 // addTarget adds the predictions of target k for rows with the values y; from are those that the fit learned from.
-func addTarget(s *metrics.Sample, k int, rows *dataset.Data, y []float64, f tune.Fit, from []float64) {
+func addTarget(s *evaluate.Sample, k int, rows *dataset.Data, y []float64, f tune.Fit, from []float64) {
 	base, row := (&dataset.Data{Y: from}).Mean(from), make([]float64, len(f.Features))
 	for i, v := range y {
 		rows.Fill(row, i)

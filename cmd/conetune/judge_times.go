@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
-	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/dataset"
@@ -29,7 +29,7 @@ func (d *judged) addTimes(rows *dataset.Data, f tune.Fit) {
 }
 
 // times are the measures of a fit of hazards: the concordance, over the pairs of rows of one part, and of a single part the deviance for each event.
-func (d *judged) times(ties string) []metrics.Metric {
+func (d *judged) times(ties string) []evaluate.Metric {
 	from, parts := 0, make([]survival.Part, len(d.ends))
 	for k, to := range d.ends {
 		parts[k] = survival.Part{Y: d.Y[from:to], F: d.Value[from:to]}
@@ -42,7 +42,7 @@ func (d *judged) times(ties string) []metrics.Metric {
 	if d.Row != nil { // rows that several deals validate count once
 		se *= math.Sqrt(float64(len(d.Row)) / float64(d.rows))
 	}
-	list := []metrics.Metric{{Name: metrics.Concordance, Value: index, StandardError: se, Base: 0.5, Plain: math.NaN()}}
+	list := []evaluate.Metric{{Name: evaluate.Concordance, Value: index, StandardError: se, Base: 0.5, Plain: math.NaN()}}
 	rule, err := survival.ParseTies(ties)
 	if n := survival.Events(d.Y); err == nil && len(parts) == 1 && n > 0 {
 		l := survival.Weighted(d.Y, d.Weight, rule)
@@ -52,7 +52,7 @@ func (d *judged) times(ties string) []metrics.Metric {
 		if n > 1 {
 			se = 2 * regression.StandardError(losses, weights, n)
 		}
-		list = append(list, metrics.Metric{Name: metrics.PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total, Plain: math.NaN()})
+		list = append(list, evaluate.Metric{Name: evaluate.PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total, Plain: math.NaN()})
 	}
 	return list
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/memory"
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -106,7 +106,7 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 }
 
 // savedMatrix is the form of a completed matrix in a file, nil for other models.
-func savedMatrix(m *problems.Matrix) *modelfile.Matrix {
+func savedMatrix(m *problems.Matrix) *model.Matrix {
 	if m == nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func savedMatrix(m *problems.Matrix) *modelfile.Matrix {
 		return out
 	}
 	rows, cols := m.Dims()
-	return &modelfile.Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows), Right: lines(m.Right, cols)}
+	return &model.Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows), Right: lines(m.Right, cols)}
 }
 
 // heatMap shows a completed matrix.
@@ -131,7 +131,7 @@ func heatMap(m *problems.Matrix) *figure.Map {
 }
 
 // predictEntries predicts the entries of a table, or all of them where there is none.
-func predictEntries(m *modelfile.Model, dataPath string) (*predictions, error) {
+func predictEntries(m *model.Model, dataPath string) (*predictions, error) {
 	rows, cols := len(m.Matrix.RowEffects), len(m.Matrix.ColEffects)
 	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows, unit: "half the mean squared error"}
 	if dataPath == "" {

@@ -58,9 +58,7 @@ type modelSpec struct {
 	survival bool // the target is a time until an event, negative where it was censored
 	// weights says that rows may have weights, and offset that they may have a known term of their predictions.
 	weights, offset bool
-	// keepsAll says that the model has all features, so that a small coefficient is none that should be zero.
-	keepsAll bool
-	flags    []string // of those in modelFlags, the ones that the model takes
+	flags           []string // of those in modelFlags, the ones that the model takes
 	// folds is there, in the place of build, for models that are always chosen by cross-validation.
 	folds *foldsSpec
 	// several is there, in the place of build, for models of several targets.
@@ -125,13 +123,12 @@ var models = []modelSpec{
 		},
 	},
 	{
-		name:     "ridge",
-		weights:  true,
-		offset:   true,
-		kind:     (*ridge.Model)(nil),
-		summary:  "linear regression, a bound on the squared 2-norm of the coefficients",
-		keepsAll: true,
-		flags:    termNames,
+		name:    "ridge",
+		weights: true,
+		offset:  true,
+		kind:    (*ridge.Model)(nil),
+		summary: "linear regression, a bound on the squared 2-norm of the coefficients",
+		flags:   termNames,
 		build: func(s dataset.Division, o modelOptions) (tune.Model, error) {
 			terms, err := o.terms.terms(s.Table().Features)
 			if err != nil {

@@ -15,9 +15,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -40,7 +41,7 @@ type nested struct {
 	folds    []nestedFold
 	stopped  bool
 	mean, se float64 // over the folds; NaN without, or for se with one
-	metrics  []metrics.Metric
+	metrics  []evaluate.Metric
 }
 
 // nestedFold is the choice without an outer fold.
@@ -56,16 +57,16 @@ type nestedFold struct {
 
 // MarshalJSON writes the field nested of a result.
 func (n *nested) MarshalJSON() ([]byte, error) {
-	var measures map[string]metrics.Metric
+	var measures map[string]evaluate.Metric
 	if n.metrics != nil {
 		measures = byName(n.metrics)
 	}
 	return json.Marshal(struct {
-		Error         *float64                  `json:"error"`
-		StandardError *float64                  `json:"standard_error"`
-		Metrics       map[string]metrics.Metric `json:"metrics,omitempty"`
-		Of            int                       `json:"of"`
-		Folds         []nestedFold              `json:"folds"`
+		Error         *float64                   `json:"error"`
+		StandardError *float64                   `json:"standard_error"`
+		Metrics       map[string]evaluate.Metric `json:"metrics,omitempty"`
+		Of            int                        `json:"of"`
+		Folds         []nestedFold               `json:"folds"`
 	}{finiteOrNull(n.mean), finiteOrNull(n.se), measures, n.of, n.folds})
 }
 
@@ -79,7 +80,7 @@ func (n *nested) describe() string {
 	if len(n.metrics) == 0 {
 		return text
 	}
-	said := []metrics.Metric{headline(n.metrics)}
+	said := []evaluate.Metric{headline(n.metrics)}
 	if first := n.metrics[0]; first.Name != said[0].Name {
 		said = append(said, first)
 	}
@@ -101,7 +102,7 @@ type outerFold struct {
 }
 
 // outerDeal deals the rows out to outer folds, as those inside are dealt.
-func (job *tuneJob) outerDeal(o *outerRows) ([]dataset.Fold, error) {
+func (job *tuneJob) outerDeal(o *outerRows) ([]split.Fold, error) {
 	d := job.data // a copy
 	d.folds, d.repeats = foldCount{number: job.nested}, 1
 	if d.columns.division.Fold != "" || job.nested == defaultFolds { // as many as rows, groups or times allow
@@ -115,7 +116,7 @@ func (job *tuneJob) outerDeal(o *outerRows) ([]dataset.Fold, error) {
 }
 
 // outer makes the tables and the model of an outer fold.
-func (job *tuneJob) outer(o *outerRows, f dataset.Fold) (*outerFold, error) {
+func (job *tuneJob) outer(o *outerRows, f split.Fold) (*outerFold, error) {
 	rows, err := o.without(f.Train, f.Val)
 	if err == nil {
 		err = rows.cv.Validate()
@@ -138,12 +139,12 @@ func (job *tuneJob) outer(o *outerRows, f dataset.Fold) (*outerFold, error) {
 }
 
 // checkNested finds out before the work whether each outer fold leaves rows for the choice.
-func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]dataset.Fold, error) {
+func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]split.Fold, error) {
 	folds, err := job.outerDeal(o)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	return interruptible(ctx, func() ([]dataset.Fold, error) {
+	return interruptible(ctx, func() ([]split.Fold, error) {
 		for k, f := range folds {
 			if _, err := job.outer(o, f); err != nil && o.by.group != nil && len(folds) == 2 {
 				return nil, badInputf("--nested: without outer fold %d: %w; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time",
@@ -157,7 +158,7 @@ func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]dataset.Fo
 }
 
 // runNested makes the choice without each outer fold, several side by side; what is done when the context ends is kept.
-func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []dataset.Fold, show *progress) (*nested, error) {
+func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []split.Fold, show *progress) (*nested, error) {
 	var done atomic.Int64
 	show.set(func(time.Time) string {
 		return fmt.Sprintf("nested cross-validation: %d of %d outer folds", done.Load(), len(folds))
@@ -184,7 +185,7 @@ func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []dataset
 	}
 	unit := job.spec.errorUnit()
 	if job.spec.name == "svm" { // whose errors on rows left out are not those that it is chosen by
-		unit = measureNames[metrics.ErrorRate]
+		unit = measureNames[evaluate.ErrorRate]
 	}
 	n := &nested{unit: unit, of: len(folds), stopped: ctx.Err() != nil}
 	var values []float64
@@ -213,9 +214,6 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 	if err != nil || ctx.Err() != nil {
 		return nil, err
 	}
-	for _, r := range results {
-		job.dropNegligible(at.rows.split, at.model, r)
-	}
 	r := best(results)
 	if r.Refit == nil || r.Refit.Test == nil {
 		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", describeStatus(r.Status))
@@ -225,7 +223,7 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 }
 
 // measure measures the predictions for all rows that were left out.
-func (n *nested) measure(job *tuneJob, folds []dataset.Fold) {
+func (n *nested) measure(job *tuneJob, folds []split.Fold) {
 	all := &judged{}
 	for _, f := range n.folds {
 		d := f.judged

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -188,7 +189,7 @@ func TestNestedDesign(t *testing.T) {
 	job, outer = outerJob(t, "--data", data, "--time", "day", "--features", "x")
 	folds, err = job.outerDeal(outer)
 	require.NoError(t, err)
-	require.Equal(t, []dataset.Fold{
+	require.Equal(t, []split.Fold{
 		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
 		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
 		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},

@@ -7,6 +7,7 @@ import (
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/split"
 )
 
 // Tables of numbers: those of folders, and files in the format of LIBSVM.
@@ -90,9 +91,9 @@ func numbersOf(values []int64) []int {
 // divide divides the rows by a rule of --split, queries as a whole.
 func (n *numbered) divide(rule string, seed uint64) ([][]int, error) {
 	if n.group != nil {
-		return dataset.SplitGroups(n.group, rule, seed)
+		return split.ByGroup(n.group, rule, seed)
 	}
-	return dataset.SplitNumbers(len(n.rows.Y), rule, seed)
+	return split.Random(len(n.rows.Y), rule, seed)
 }
 
 // numbers reads files of LIBSVM that are divided already.

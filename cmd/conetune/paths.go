@@ -42,7 +42,7 @@ func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Pa
 	size := func(fit *tune.Fit, k int) float64 {
 		if g == nil {
 			if fit.Targets != nil {
-				return floats.Norm(coefficients(*fit, k), 2) * scale[k]
+				return floats.Norm(fit.Of(k), 2) * scale[k]
 			}
 			return fit.Coefficients[k] * scale[k]
 		}
@@ -71,7 +71,7 @@ func pathPanel(split *dataset.Split, g *groups.Groups, r *tune.Result) figure.Pa
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last[b], last[a]) })
 	for style, k := range order[:min(mostPaths, len(order))] {
-		if !(last[k] > inThreshold(0)*largest) {
+		if !(last[k] > tune.Negligible(0)*largest) {
 			break
 		}
 		line := figure.Line{Name: names[k], X: seconds, Style: style}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
 )
@@ -86,8 +86,8 @@ type predictionForm struct {
 }
 
 // check rejects what a model does not have.
-func (f predictionForm) check(m *modelfile.Model) error {
-	logistic := m.Classes() || m.Loss != nil && m.Loss.Kind == modelfile.Logistic
+func (f predictionForm) check(m *model.Model) error {
+	logistic := m.Classes() || m.Loss != nil && m.Loss.Kind == model.Logistic
 	switch {
 	case f.prob && !logistic && !m.LogLink && !m.Times():
 		return badInputf("--prob: %s gives no probabilities; logistic and multinomial do", m.Model)
@@ -213,7 +213,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	}
 	defer data.in.close()
 	var p *predictions
-	var score *modelfile.Score
+	var score *model.Score
 	begin := func() {
 		p.close()
 		p, score = &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: data.form}, m.NewScore()
@@ -263,7 +263,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 }
 
 // add predicts a part of the rows.
-func (p *predictions) add(m *modelfile.Model, path string, rows *rowsToPredict, score *modelfile.Score) error {
+func (p *predictions) add(m *model.Model, path string, rows *rowsToPredict, score *model.Score) error {
 	if p.Rows > 0 && !p.form.whole {
 		if err := p.spill(); err != nil {
 			return failed(err)
@@ -319,7 +319,7 @@ func (p *predictions) add(m *modelfile.Model, path string, rows *rowsToPredict, 
 type placed struct{ weight, offset float64 }
 
 // predictRow predicts row k of a block, and scores it with its weight where it has a target.
-func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, at placed, score *modelfile.Score) error {
+func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, actual []float64, at placed, score *model.Score) error {
 	value, err := m.Value(block.Dot(k, m.Coefficients) + at.offset)
 	if err != nil {
 		return err
@@ -353,10 +353,10 @@ func (p *predictions) predictRow(m *modelfile.Model, block *dataset.Data, k int,
 }
 
 // errorUnitOf says what the error of a model is.
-func errorUnitOf(m *modelfile.Model) string {
+func errorUnitOf(m *model.Model) string {
 	spec, err := findModel(m.Model)
 	switch {
-	case m.Labels != nil && (m.Loss == nil || m.Loss.Kind == modelfile.Hinge):
+	case m.Labels != nil && (m.Loss == nil || m.Loss.Kind == model.Hinge):
 		return "share of wrong labels"
 	case err != nil || m.Loss == nil && !m.LogLink:
 		return "half the mean squared error"

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
 // predictClassOfRow predicts the label of row k of a block by a model with a value for each label, and scores it with its weight where it has a target.
-func (p *predictions) predictClassOfRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, at placed, score *modelfile.Score) error {
+func (p *predictions) predictClassOfRow(m *model.Model, block *dataset.Data, k int, actual []float64, at placed, score *model.Score) error {
 	features := make([]float64, len(m.Features))
 	block.Fill(features, k)
 	values, err := m.PredictTargets(features)

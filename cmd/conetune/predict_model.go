@@ -3,16 +3,16 @@ package main
 import (
 	"fmt"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 )
 
 // readModel reads a model file, which must be that of a model of the command line, with what such a model has.
-func (a *app) readModel(path string) (m *modelfile.Model, err error) {
+func (a *app) readModel(path string) (m *model.Model, err error) {
 	if path == standardStream {
 		path = "standard input"
-		m, err = modelfile.ReadFrom(a.stdin, path, modelNames())
+		m, err = model.ReadFrom(a.stdin, path, modelNames())
 	} else {
-		m, err = modelfile.Read(path, modelNames())
+		m, err = model.Read(path, modelNames())
 	}
 	if err != nil {
 		return nil, err
@@ -38,16 +38,16 @@ func (a *app) readModel(path string) (m *modelfile.Model, err error) {
 }
 
 // lossKinds are the losses of models, by name.
-var lossKinds = map[string]string{"huber": modelfile.Huber, "quantile": modelfile.Pinball, "logistic": modelfile.Logistic, "svm": modelfile.Hinge, "multinomial": modelfile.Multinomial, "cox": modelfile.Cox}
+var lossKinds = map[string]string{"huber": model.Huber, "quantile": model.Pinball, "logistic": model.Logistic, "svm": model.Hinge, "multinomial": model.Multinomial, "cox": model.Cox}
 
 // checkLoss rejects the loss of another model, and gives a classifier its own, which files did not have once; those of huber and quantile need a number.
-func checkLoss(path string, spec modelSpec, m *modelfile.Model) error {
+func checkLoss(path string, spec modelSpec, m *model.Model) error {
 	kind := lossKinds[spec.name]
 	switch {
 	case m.Loss == nil && spec.survival:
 		return fmt.Errorf("%s: field \"loss\" is missing: the model is %s", path, m.Model)
 	case m.Loss == nil && m.Labels != nil:
-		m.Loss = &modelfile.Loss{Kind: kind}
+		m.Loss = &model.Loss{Kind: kind}
 	case m.Loss != nil && m.Loss.Kind != kind:
 		return fmt.Errorf("%s: field \"loss\": %q does not belong to a model of %s", path, m.Loss.Kind, m.Model)
 	}

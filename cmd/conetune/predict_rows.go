@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/formats"
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
 )
@@ -34,7 +34,7 @@ type rowsToPredict struct {
 const rowsInBlock = 4096
 
 // read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its features. It calls begin, and again where it begins anew, and then part.
-func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsToPredict) error) ([]note, error) {
+func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]note, error) {
 	names := m.Targets
 	if names == nil || m.Classes() {
 		names = []string{m.Target}
@@ -88,7 +88,7 @@ func (t *tableToPredict) read(m *modelfile.Model, begin func(), part func(*rowsT
 }
 
 // rowsOf are the rows of a part of a table.
-func (t *tableToPredict) rowsOf(m *modelfile.Model, columns *table.Table, r *table.Reading) (*rowsToPredict, error) {
+func (t *tableToPredict) rowsOf(m *model.Model, columns *table.Table, r *table.Reading) (*rowsToPredict, error) {
 	index, compressed := r.Rows(), r.Sparse()
 	out := &rowsToPredict{n: len(index), step: rowsInBlock, targets: r.Targets(index)}
 	if y := r.Survival(index); y != nil {
@@ -115,7 +115,7 @@ func (t *tableToPredict) rowsOf(m *modelfile.Model, columns *table.Table, r *tab
 }
 
 // readNumbers reads a table of numbers, whose columns are the features of the model, or a file of LIBSVM.
-func (t *tableToPredict) readNumbers(m *modelfile.Model, targets []string) (*rowsToPredict, error) {
+func (t *tableToPredict) readNumbers(m *model.Model, targets []string) (*rowsToPredict, error) {
 	read := func(o formats.Options) (*formats.Table, error) {
 		s, err := t.in.source(t.path)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 )
 
 // savedElasticNet returns the paths of a small table and of a model that was tuned on it.
@@ -133,7 +133,7 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	write(t, ".", "long.csv", long.String())
 	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t)), "\n")
 	require.Len(t, lines, 300_001)
-	m, err := modelfile.Read("m.json", modelNames())
+	m, err := model.Read("m.json", modelNames())
 	require.NoError(t, err)
 	for _, i := range []int{0, 1, 262_143, 262_144, 299_999} {
 		_, text, _ := strings.Cut(lines[i+1], fmt.Sprintf("%07d,", i))

@@ -25,7 +25,7 @@ func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
 	r := &tune.Result{
 		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, TimeSeconds: 0.25, Iterations: 2,
 		Errors: tune.Errors{Validation: 1.5, Test: &test}, Refit: &tune.Errors{Validation: 2.5}, LowerGap: 0.01,
-		RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0.001, 1e-12}, Intercept: 7},
+		RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0.001, 0}, Intercept: 7},
 	}
 	for i := range n {
 		r.Names = append(r.Names, fmt.Sprintf("lambda%d", i+1))
@@ -48,7 +48,6 @@ func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
 
 func TestReport(t *testing.T) {
 	job, split, r := made(2)
-	job.dropNegligible(split, nil, r)
 	text := describeRun(job, split, []*tune.Result{r}, []string{"model in m.json"})
 	require.Equal(t, `elastic-net for y, chosen by vf-idca: lambda 0.5, l1_ratio 0.
 Half the mean squared error, which the methods compare: 2.5 on the validation rows.

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/huber"
@@ -14,7 +14,7 @@ import (
 )
 
 // savedModel is what --save writes: the refit, and how it came about.
-func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Model {
+func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) model.Model {
 	rows := func(d *dataset.Data) int { n, _ := d.Dims(); return n }
 	var deviations []float64
 	if r.RefitFit.Matrix == nil {
@@ -24,7 +24,7 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 	if job.data.dealt != nil {
 		folds, repeats = job.data.dealt.count(), job.data.dealt.repeats
 	}
-	return modelfile.Model{
+	return model.Model{
 		Model: r.Model, Target: split.Train.Target,
 		Matrix: savedMatrix(r.RefitFit.Matrix), Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept, Targets: r.RefitFit.Targets, Intercepts: r.RefitFit.Intercepts, Labels: r.RefitFit.Labels, LogLink: r.RefitFit.LogLink,
 		Baseline: job.baselineOf(r.RefitFit),
@@ -32,7 +32,7 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) modelfile.Mo
 		Encoding: job.data.encoder(), Weights: job.data.columns.weights, Offset: job.data.columns.offset,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
 		ValidationError: finiteOrNull(r.Refit.Validation), TestError: finite(r.Refit.Test),
-		Provenance: modelfile.Provenance{
+		Provenance: model.Provenance{
 			Program: "conetune " + r.Version, Method: r.Method, Backend: r.Backend, Preset: job.preset,
 			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed,
 			Files: job.data.files(), Split: job.data.rule(),
@@ -56,20 +56,20 @@ func (job *tuneJob) baselineOf(f tune.Fit) *survival.Baseline {
 }
 
 // lossOf is the loss of a model, with what it takes to work it out anew; nil for squares and deviances of counts.
-func (job *tuneJob) lossOf(model tune.Model) *modelfile.Loss {
-	switch m := model.(type) {
+func (job *tuneJob) lossOf(bilevel tune.Model) *model.Loss {
+	switch m := bilevel.(type) {
 	case *huber.Model:
-		return &modelfile.Loss{Kind: modelfile.Huber, Threshold: m.Threshold()}
+		return &model.Loss{Kind: model.Huber, Threshold: m.Threshold()}
 	case *quantile.Model:
-		return &modelfile.Loss{Kind: modelfile.Pinball, Level: m.Level()}
+		return &model.Loss{Kind: model.Pinball, Level: m.Level()}
 	case *logistic.Model:
-		return &modelfile.Loss{Kind: modelfile.Logistic}
+		return &model.Loss{Kind: model.Logistic}
 	case *multinomial.Model:
-		return &modelfile.Loss{Kind: modelfile.Multinomial}
+		return &model.Loss{Kind: model.Multinomial}
 	case *cox.Model:
-		return &modelfile.Loss{Kind: modelfile.Cox, Ties: job.model.ties}
+		return &model.Loss{Kind: model.Cox, Ties: job.model.ties}
 	case *svm.Model:
-		l := &modelfile.Loss{Kind: modelfile.Hinge}
+		l := &model.Loss{Kind: model.Hinge}
 		if w := m.ClassWeights(); w != [2]float64{1, 1} {
 			l.ClassWeights = w[:]
 		}

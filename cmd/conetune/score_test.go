@@ -12,11 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/modelfile"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/tune"
+	"github.com/conetune/conetune/model"
 )
 
 // columnsOf reads a table of numbers with names, without the package that the command reads it by.
@@ -108,7 +105,7 @@ func TestScoreIsThatOfTune(t *testing.T) {
 			p.ok(t)
 			require.InEpsilon(t, tuned, p.object(t)["error"], 1e-9)
 
-			m, err := modelfile.Read(saved, modelNames())
+			m, err := model.Read(saved, modelNames())
 			require.NoError(t, err)
 			columns, sum := columnsOf(t, test), 0.0
 			for i, y := range columns["y"] {
@@ -147,12 +144,12 @@ func TestLossIsSaved(t *testing.T) {
 	}
 	for _, c := range []struct {
 		args []string
-		want modelfile.Loss
+		want model.Loss
 	}{
-		{[]string{"huber", "--data", data, "--threshold", "2.5"}, modelfile.Loss{Kind: "huber", Threshold: 2.5}},
-		{[]string{"quantile", "--data", data, "--level", "0.25"}, modelfile.Loss{Kind: "pinball", Level: 0.25}},
-		{[]string{"svm", "--data", labelled, "--class-weights", "2,5"}, modelfile.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
-		{[]string{"svm", "--dir", "", "--class-weights", "balanced"}, modelfile.Loss{Kind: "hinge", ClassWeights: []float64{60 / (2 * float64(60-ones)), 60 / (2 * float64(ones))}}},
+		{[]string{"huber", "--data", data, "--threshold", "2.5"}, model.Loss{Kind: "huber", Threshold: 2.5}},
+		{[]string{"quantile", "--data", data, "--level", "0.25"}, model.Loss{Kind: "pinball", Level: 0.25}},
+		{[]string{"svm", "--data", labelled, "--class-weights", "2,5"}, model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
+		{[]string{"svm", "--dir", "", "--class-weights", "balanced"}, model.Loss{Kind: "hinge", ClassWeights: []float64{60 / (2 * float64(60-ones)), 60 / (2 * float64(ones))}}},
 	} {
 		if c.args[1] == "--dir" { // all rows are in the folds, so that the balance is that of the table
 			folder := t.TempDir()
@@ -168,7 +165,7 @@ func TestLossIsSaved(t *testing.T) {
 			c.args[2] = folder
 		}
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
-		m, err := modelfile.Read(saved, modelNames())
+		m, err := model.Read(saved, modelNames())
 		require.NoError(t, err)
 		require.Equal(t, c.want, *m.Loss, c.args)
 	}
@@ -215,7 +212,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
 	for _, engine := range []string{"auto", "conic"} {
 		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
-		m, err := modelfile.Read(saved, modelNames())
+		m, err := model.Read(saved, modelNames())
 		require.NoError(t, err)
 		used := 0
 		for _, v := range m.Coefficients {
@@ -249,27 +246,6 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 	o := conetune(t, "tune", "matrix-completion", "--data", data, "--coefficients", list)
 	require.Equal(t, exitUsage, o.code)
 	require.Contains(t, o.stderr, "--coefficients: matrix-completion predicts by a matrix")
-}
-
-// A dropped coefficient leaves its mean in the intercept: predictions lose what the feature varies by alone.
-func TestDroppedMean(t *testing.T) {
-	job, split, r := made(1)
-	job.scaling.intercept = true
-	split.Train = &dataset.Data{X: mat.NewDense(2, 2, []float64{-1, 1e6, 1, 1e6 + 2}), Y: []float64{1, 2}, Features: []string{"a", "far"}}
-	r.RefitFit = tune.Fit{Features: split.Train.Features, Coefficients: []float64{2, 1e-7}, Intercept: 7}
-	job.dropNegligible(split, nil, r)
-	require.Equal(t, []float64{2, 0}, r.RefitFit.Coefficients)
-	require.InDelta(t, 7+1e-7*(1e6+1), r.RefitFit.Intercept, 1e-12)
-
-	// A ridge has all features, and a solver of little accuracy leaves larger ones.
-	r.RefitFit = tune.Fit{Features: split.Train.Features, Coefficients: []float64{2, 1e-7}}
-	job.spec.keepsAll = true
-	job.dropNegligible(split, nil, r)
-	require.Equal(t, []float64{2, 1e-7}, r.RefitFit.Coefficients)
-	job.spec.keepsAll, job.eps = false, 1e-6
-	r.RefitFit.Coefficients = []float64{2, 1e-4}
-	job.dropNegligible(split, nil, r)
-	require.Equal(t, []float64{2, 0}, r.RefitFit.Coefficients)
 }
 
 // Where iterate and refit could not be brought together the refit is reported for both, and a message says so beside the equal errors.

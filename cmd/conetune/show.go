@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conetune/conetune/internal/modelfile"
 	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/tune"
 )
@@ -52,37 +52,37 @@ func (a *app) showCommand() *cobra.Command {
 
 // shownModel is the outcome of conetune show as JSON.
 type shownModel struct {
-	Model           string               `json:"model"`
-	Target          string               `json:"target"`
-	Targets         []string             `json:"targets,omitempty"`
-	Labels          []string             `json:"labels,omitempty"`
-	Loss            *modelfile.Loss      `json:"loss,omitempty"`
-	ErrorUnit       string               `json:"error_unit"`
-	ValidationError *float64             `json:"validation_error"`
-	TestError       *float64             `json:"test_error"`
-	Hyperparameters map[string]float64   `json:"hyperparameters"`
-	Features        int                  `json:"features"`
-	Rows            int                  `json:"rows,omitempty"`    // of a matrix
-	Columns         int                  `json:"columns,omitempty"` // of a matrix
-	Encoding        *table.Encoder       `json:"encoding,omitempty"`
-	Provenance      modelfile.Provenance `json:"provenance"`
+	Model           string             `json:"model"`
+	Target          string             `json:"target"`
+	Targets         []string           `json:"targets,omitempty"`
+	Labels          []string           `json:"labels,omitempty"`
+	Loss            *model.Loss        `json:"loss,omitempty"`
+	ErrorUnit       string             `json:"error_unit"`
+	ValidationError *float64           `json:"validation_error"`
+	TestError       *float64           `json:"test_error"`
+	Hyperparameters map[string]float64 `json:"hyperparameters"`
+	Features        int                `json:"features"`
+	Rows            int                `json:"rows,omitempty"`    // of a matrix
+	Columns         int                `json:"columns,omitempty"` // of a matrix
+	Encoding        *table.Encoder     `json:"encoding,omitempty"`
+	Provenance      model.Provenance   `json:"provenance"`
 	*toldCoefficients
 	// Effects are those of one standard deviation of the features, without signs; a file may lack the deviations.
 	Effects map[string]float64 `json:"effects,omitempty"`
 }
 
 // fitOf is the predictor of a saved model.
-func fitOf(m *modelfile.Model) tune.Fit {
+func fitOf(m *model.Model) tune.Fit {
 	return tune.Fit{Features: m.Features, Coefficients: m.Coefficients, Intercept: m.Intercept, Labels: m.Labels, Targets: m.Targets, Intercepts: m.Intercepts}
 }
 
 // effectsOf lists the coefficients of a saved model by their effects, or by their sizes where the file lacks the deviations.
-func effectsOf(m *modelfile.Model) []effect {
+func effectsOf(m *model.Model) []effect {
 	fit := fitOf(m)
 	size := make([]float64, len(m.Features))
 	for j := range size {
 		sum := 0.0
-		for _, v := range coefficients(fit, j) {
+		for _, v := range fit.Of(j) {
 			sum = math.Hypot(sum, v)
 		}
 		if size[j] = sum; m.Deviations != nil {
@@ -93,7 +93,7 @@ func effectsOf(m *modelfile.Model) []effect {
 }
 
 // labelsOf are the texts of the labels.
-func labelsOf(m *modelfile.Model) (names []string) {
+func labelsOf(m *model.Model) (names []string) {
 	if m.Encoding != nil && m.Encoding.Labels != nil {
 		return m.Encoding.Labels
 	}
@@ -103,7 +103,7 @@ func labelsOf(m *modelfile.Model) (names []string) {
 	return names
 }
 
-func shownOf(m *modelfile.Model) shownModel {
+func shownOf(m *model.Model) shownModel {
 	out := shownModel{
 		Model: m.Model, Target: m.Target, Targets: m.Targets, Labels: labelsOf(m), Loss: m.Loss, ErrorUnit: unitOfModel(m),
 		ValidationError: m.ValidationError, TestError: m.TestError, Hyperparameters: m.Hyperparameters,
@@ -122,13 +122,13 @@ func shownOf(m *modelfile.Model) shownModel {
 }
 
 // unitOfModel says what the saved errors are.
-func unitOfModel(m *modelfile.Model) string {
+func unitOfModel(m *model.Model) string {
 	spec, _ := findModel(m.Model) // as readModel has done
 	return spec.errorUnit()
 }
 
 // describeModel is a saved model for people.
-func describeModel(m *modelfile.Model) string {
+func describeModel(m *model.Model) string {
 	var b strings.Builder
 	p := m.Provenance
 	target := "target " + m.Target
@@ -184,7 +184,7 @@ func orDash(v *float64) string {
 	return number(*v)
 }
 
-func describeLoss(l *modelfile.Loss) string {
+func describeLoss(l *model.Loss) string {
 	switch {
 	case l.Ties != "":
 		return l.Kind + ", " + l.Ties + " ties"
@@ -199,7 +199,7 @@ func describeLoss(l *modelfile.Loss) string {
 }
 
 // describeChoice lists the hyperparameters, the largest first where there are many.
-func describeChoice(m *modelfile.Model) string {
+func describeChoice(m *model.Model) string {
 	if lambda, l1, ok := mixed(m.Model, m.Hyperparameters["lambda1"], m.Hyperparameters["lambda2"]); ok {
 		t := webpage.Table{Columns: []webpage.Column{{Title: "name"}, {Title: "value", Number: true}, {Title: "meaning"}}}
 		for _, cells := range [][3]string{{"lambda", number(lambda), "weight of the penalty"}, {"l1_ratio", ratio(l1, 6), "share of the 1-norm in the penalty; alpha of glmnet"}} {
@@ -269,7 +269,7 @@ func describeEncoding(e *table.Encoder) string {
 }
 
 // describeCoefficients lists those that are not zero.
-func describeCoefficients(m *modelfile.Model) string {
+func describeCoefficients(m *model.Model) string {
 	fit, list := fitOf(m), effectsOf(m)
 	var b bytes.Buffer
 	if m.Matrix != nil {
@@ -298,7 +298,7 @@ func describeCoefficients(m *modelfile.Model) string {
 	fmt.Fprintln(w, strings.Join(head, "\t"))
 	for _, e := range list {
 		cells := []string{e.feature}
-		for _, v := range coefficients(fit, e.at) {
+		for _, v := range fit.Of(e.at) {
 			cells = append(cells, number(v))
 		}
 		switch {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 )
 
 // sparseText is a table in the format of LIBSVM of the given rows and 20 000 features, with eight nonzeros a row.
@@ -32,24 +32,24 @@ func sparseText(seed uint64, rows int, target func(f float64) float64) string {
 
 // A table of many features, few of which a row has, goes through fits, the file of the model and predictions, with the error that its rows give by hand.
 func TestSparseTable(t *testing.T) {
-	for model, target := range map[string]func(f float64) float64{
+	for name, target := range map[string]func(f float64) float64{
 		"elastic-net":    func(f float64) float64 { return 3 + f },
 		"weighted-lasso": func(f float64) float64 { return 3 + f },
 		"logistic":       func(f float64) float64 { return math.Copysign(1, f) },
 		"poisson":        func(f float64) float64 { return math.Round(math.Exp(f / 2)) },
 	} {
-		t.Run(model, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			train := write(t, dir, "train.svm", "0 20000:0 # names the number of features\n"+sparseText(1, 80, target))
-			if model == "logistic" {
+			if name == "logistic" {
 				train = write(t, dir, "train.svm", "1 20000:0\n"+sparseText(1, 80, target))
 			}
 			val, test := write(t, dir, "val.svm", sparseText(2, 40, target)), write(t, dir, "test.svm", sparseText(3, 40, target))
 			saved := dir + "/model.json"
-			o := conetune(t, "tune", model, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json")
+			o := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json")
 			o.ok(t)
 			refit := o.object(t)["refit"].(map[string]any)
-			m, err := modelfile.Read(saved, modelNames())
+			m, err := model.Read(saved, modelNames())
 			require.NoError(t, err)
 			require.Len(t, m.Coefficients, 20_000)
 			require.Equal(t, "x20000", m.Features[19_999])
@@ -70,7 +70,7 @@ func TestSparseTable(t *testing.T) {
 					require.NoError(t, err)
 					f += m.Coefficients[j-1] * v
 				}
-				switch model {
+				switch name {
 				case "logistic":
 					sum += math.Log1p(math.Exp(-y * f))
 					f = math.Copysign(1, f)

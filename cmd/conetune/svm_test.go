@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 )
 
 // regressions are the models whose target is a number.
@@ -27,14 +27,14 @@ func regressions() []string {
 func TestLogistic(t *testing.T) {
 	dir := t.TempDir()
 	data, fresh := write(t, dir, "table.csv", labelled(1, 90, 5)), write(t, dir, "new.csv", labelled(2, 100, 5))
-	model := filepath.Join(dir, "m.json")
-	o := conetune(t, "tune", "logistic", "--data", data, "--save", model, "--json")
+	path := filepath.Join(dir, "m.json")
+	o := conetune(t, "tune", "logistic", "--data", data, "--save", path, "--json")
 	o.ok(t)
 	m := o.object(t)
 	require.Equal(t, "converged", m["status"])
 	require.Less(t, m["validation_error"], 0.5) // log 2 without features
 	require.Contains(t, conetune(t, "tune", "logistic", "--data", data).ok(t), "Mean logistic loss")
-	out := conetune(t, "predict", "--model", model, "--data", fresh)
+	out := conetune(t, "predict", "--model", path, "--data", fresh)
 	out.ok(t)
 	labels := strings.Fields(out.stdout)
 	require.Len(t, labels, 100)
@@ -160,18 +160,18 @@ func TestBadLabels(t *testing.T) {
 func TestPredictSVM(t *testing.T) {
 	dir := t.TempDir()
 	data, test := write(t, dir, "table.csv", labelled(1, 80, 5)), write(t, dir, "test.csv", labelled(2, 60, 5))
-	model, figure := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.svg")
-	o := conetune(t, "tune", "svm", "--data", data, "--test", test, "--save", model, "--plot", figure)
+	path, figure := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.svg")
+	o := conetune(t, "tune", "svm", "--data", data, "--test", test, "--save", path, "--plot", figure)
 	text := o.ok(t)
 	for _, words := range []string{"80 cross-validation, 60 test rows", "5 folds", "error rate", "wbar_f1", "The label is 4 where"} {
 		require.Contains(t, text, words)
 	}
 	require.FileExists(t, figure)
-	saved, err := modelfile.Read(model, modelNames())
+	saved, err := model.Read(path, modelNames())
 	require.NoError(t, err)
 	require.Equal(t, []float64{2, 4}, saved.Labels)
 
-	o = conetune(t, "predict", "--model", model, "--data", test)
+	o = conetune(t, "predict", "--model", path, "--data", test)
 	lines := strings.Fields(o.ok(t))
 	require.Len(t, lines, 60)
 	wrong := 0

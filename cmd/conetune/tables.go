@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/formats"
-	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
@@ -379,19 +379,19 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 	}
 	var more struct {
 		*toldCoefficients
-		Chosen   map[string]float64                   `json:"chosen_by_folds,omitempty"`
-		Findings []note                               `json:"findings,omitempty"`
-		On       string                               `json:"metrics_on,omitempty"`
-		Metrics  map[string]metrics.Metric            `json:"metrics,omitempty"`
-		Targets  map[string]map[string]metrics.Metric `json:"metrics_of_targets,omitempty"`
-		Nested   *nested                              `json:"nested,omitempty"`
+		Chosen   map[string]float64                    `json:"chosen_by_folds,omitempty"`
+		Findings []note                                `json:"findings,omitempty"`
+		On       string                                `json:"metrics_on,omitempty"`
+		Metrics  map[string]evaluate.Metric            `json:"metrics,omitempty"`
+		Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
+		Nested   *nested                               `json:"nested,omitempty"`
 	}
 	more.Findings, more.Nested = r.notes, r.nested
 	if r.judged != nil {
 		more.On, more.Metrics = r.judged.on, byName(r.judged.metrics)
 	}
 	if r.several != nil {
-		more.On, more.Targets = r.several.on, map[string]map[string]metrics.Metric{}
+		more.On, more.Targets = r.several.on, map[string]map[string]evaluate.Metric{}
 		for _, t := range r.several.list {
 			more.Targets[t.name] = byName(t.metrics)
 		}
@@ -413,8 +413,8 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 }
 
 // byName are measures by their names.
-func byName(list []metrics.Metric) map[string]metrics.Metric {
-	out := map[string]metrics.Metric{}
+func byName(list []evaluate.Metric) map[string]evaluate.Metric {
+	out := map[string]evaluate.Metric{}
 	for _, m := range list {
 		out[m.Name] = m
 	}

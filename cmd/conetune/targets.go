@@ -8,16 +8,17 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/table/split"
 )
 
 // targetTables are the tables of a model of several targets, taken apart.
 type targetTables struct {
 	names            []string
 	train, val, test *multitask.Data // test may be nil, and val is with folds
-	folds            []dataset.Fold  // of train
+	folds            []split.Fold    // of train
 	gaps             *dataset.Gaps   // of train, by folds; nil for none
 }
 
@@ -96,7 +97,7 @@ const mostTargets = 6
 
 // predictTargetsOfRow predicts all targets of row k of a block, and scores it where it has all of them: by
 // the mean over the targets.
-func (p *predictions) predictTargetsOfRow(m *modelfile.Model, block *dataset.Data, k int, actual []float64, _ placed, score *modelfile.Score) error {
+func (p *predictions) predictTargetsOfRow(m *model.Model, block *dataset.Data, k int, actual []float64, _ placed, score *model.Score) error {
 	features := make([]float64, len(m.Features))
 	block.Fill(features, k)
 	line, err := m.PredictTargets(features)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/internal/figure"
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -32,10 +32,10 @@ type tuneJob struct {
 	targets *targetTables // of a model of several targets, once they are read
 	// groupsOfModel are the groups of features once the model is built; nil without.
 	groupsOfModel *groups.Groups
-	loss          *modelfile.Loss // of the model once it is built, nil for squares and deviances of counts
-	judge         *judge          // of predictors, once the model is built
-	outside       *nested         // the error by outer folds, once it is known; nil without --nested
-	settings      []byte          // for --config
+	loss          *model.Loss // of the model once it is built, nil for squares and deviances of counts
+	judge         *judge      // of predictors, once the model is built
+	outside       *nested     // the error by outer folds, once it is known; nil without --nested
+	settings      []byte      // for --config
 }
 
 // newTuneJob checks everything that can be checked without reading the data.

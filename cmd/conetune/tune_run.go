@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -29,7 +30,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	}
 	show.clear() // before there are words to say
 	a.tell(job.data.reading)
-	split := rows.split
+
 	start := time.Now()
 	show.at("building the model")
 	model, err := interruptible(ctx, func() (tune.Model, error) {
@@ -68,7 +69,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 			return badInput(sayWhich(err))
 		}
 	}
-	var outer []dataset.Fold
+	var outer []split.Fold
 	if job.nested > 0 {
 		if outer, err = job.checkNested(ctx, rows.outer); err != nil {
 			return err
@@ -88,10 +89,9 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	}
 	for _, r := range results {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
-		job.dropNegligible(split, model, r)
 	}
 	show.clear()
-	if err := a.report(job, split, results); err != nil {
+	if err := a.report(job, rows.split, results); err != nil {
 		return err
 	}
 	if traceErr != nil {

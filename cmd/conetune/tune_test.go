@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/modelfile"
+	"github.com/conetune/conetune/model"
 )
 
 // documented are the fields of the JSON object that users may rely on.
@@ -69,12 +69,12 @@ func TestTuneJSON(t *testing.T) {
 func TestSaveAndPredict(t *testing.T) {
 	dir := t.TempDir()
 	train, val, test := write(t, dir, "train.csv", csvText(1, 60, 6)), write(t, dir, "val.csv", csvText(2, 30, 6)), write(t, dir, "test.csv", csvText(3, 20, 6))
-	model := filepath.Join(dir, "model.json")
-	o := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", model)
+	path := filepath.Join(dir, "model.json")
+	o := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", path)
 	o.ok(t)
 	refit := o.object(t)["refit"].(map[string]any)
 
-	m, err := modelfile.Read(model, modelNames())
+	m, err := model.Read(path, modelNames())
 	require.NoError(t, err)
 	require.Equal(t, "y", m.Target)
 	require.Equal(t, []string{"f1", "f2", "f3", "f4", "f5", "f6"}, m.Features)
@@ -86,11 +86,11 @@ func TestSaveAndPredict(t *testing.T) {
 		require.InDelta(t, want, m.Coefficients[j], 0.5/float64(1+j), m.Features[j])
 	}
 
-	p := conetune(t, "predict", "--model", model, "--data", test, "--json")
+	p := conetune(t, "predict", "--model", path, "--data", test, "--json")
 	p.ok(t)
 	require.InEpsilon(t, refit["test_error"], p.object(t)["error"], 1e-9)
 
-	p = conetune(t, "predict", "--model", model, "--data", test)
+	p = conetune(t, "predict", "--model", path, "--data", test)
 	lines := strings.Fields(p.ok(t))
 	require.Len(t, lines, 20)
 	require.Contains(t, p.stderr, "20 rows")
@@ -107,7 +107,7 @@ func TestSaveAndPredict(t *testing.T) {
 
 	// The same rows with other columns first, another one among them, and no target.
 	shuffled := write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
-	p = conetune(t, "predict", "--model", model, "--data", shuffled)
+	p = conetune(t, "predict", "--model", path, "--data", shuffled)
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 	require.Empty(t, p.stderr)
 
@@ -117,17 +117,17 @@ func TestSaveAndPredict(t *testing.T) {
 	for j := range 6 {
 		svm.WriteString(" " + strconv.Itoa(j+1) + ":" + first[1+j])
 	}
-	p = conetune(t, "predict", "--model", model, "--data", write(t, dir, "row.svm", svm.String()+"\n"))
+	p = conetune(t, "predict", "--model", path, "--data", write(t, dir, "row.svm", svm.String()+"\n"))
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 
 	out := filepath.Join(dir, "predictions.txt")
-	require.Empty(t, conetune(t, "predict", "--model", model, "--data", test, "--out", out).ok(t))
+	require.Empty(t, conetune(t, "predict", "--model", path, "--data", test, "--out", out).ok(t))
 	written, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.Equal(t, lines, strings.Fields(string(written)))
 
 	lacking := write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
-	p = conetune(t, "predict", "--model", model, "--data", lacking)
+	p = conetune(t, "predict", "--model", path, "--data", lacking)
 	require.Equal(t, exitUsage, p.code)
 	require.Contains(t, p.stderr, `"f5"`)
 	require.Empty(t, p.stdout)
@@ -196,7 +196,7 @@ func TestLimits(t *testing.T) {
 		require.Contains(t, o.stderr, "limit after")
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
 	}
-	m, err := modelfile.Read(save, modelNames())
+	m, err := model.Read(save, modelNames())
 	require.NoError(t, err)
 	require.Equal(t, "iteration_limit", m.Provenance.Status)
 }
@@ -337,7 +337,7 @@ func TestModelFlags(t *testing.T) {
 		low, top float64
 	}{{nil, 0, 100}, {[]string{"--upper", "0.5"}, -100, 0.5}, {[]string{"--lower", "-0.5", "--upper", "0.5"}, -0.5, 0.5}, {[]string{"--lower", "-inf"}, -100, 100}} {
 		_, path := run(append([]string{"bounded-elastic-net"}, c.args...)...)
-		m, err := modelfile.Read(path, modelNames())
+		m, err := model.Read(path, modelNames())
 		require.NoError(t, err)
 		for _, b := range m.Coefficients {
 			require.GreaterOrEqual(t, b, c.low-1e-6)

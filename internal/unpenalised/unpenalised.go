@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/deviance"
-	"github.com/conetune/conetune/internal/metrics"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -217,7 +217,7 @@ func (g *fit) mean(v float64) float64 {
 	if g.kind == Poisson {
 		return math.Exp(v)
 	}
-	return metrics.Probability(v)
+	return evaluate.Probability(v)
 }
 
 // values are those of the rows at coefficients.
@@ -237,7 +237,7 @@ func (g *fit) deviance(f []float64) float64 {
 			sum += g.weight[i] * deviance.HalfPoisson(g.y[i], math.Exp(v), v)
 		} else {
 			v *= 1 - 2*g.y[i]
-			sum += g.weight[i] * metrics.Softplus(v)
+			sum += g.weight[i] * evaluate.Softplus(v)
 		}
 	}
 	return sum

@@ -497,12 +497,16 @@ func TestWeakDuality(t *testing.T) {
 
 // A sparse matrix has the fits of the same dense one, and any number of threads the same bits.
 func TestSparseAndThreads(t *testing.T) {
-	for _, loss := range []Loss{nil, Logistic{}} {
-		table := made(7, 50, 80, 1)
+	for _, of := range []struct {
+		loss Loss
+		n, p int // more features than rows, and less
+	}{{nil, 50, 80}, {Logistic{}, 50, 80}, {nil, 120, 30}} {
+		loss, n, p := of.loss, of.n, of.p
+		table := made(7, n, p, 1)
 		x := table.X.(*mat.Dense)
 		start, index, value := []int{0}, []int{}, []float64{}
-		for j := range 80 {
-			for i := range 50 {
+		for j := range p {
+			for i := range n {
 				if (i*7+j*3)%4 > 0 {
 					x.Set(i, j, 0)
 				} else {
@@ -517,12 +521,12 @@ func TestSparseAndThreads(t *testing.T) {
 			}
 		}
 		table.Loss = loss
-		w := &Weights{Norm: slices.Repeat([]float64{0.08}, 80)}
+		w := &Weights{Norm: slices.Repeat([]float64{0.08}, p)}
 		full := solve(t, table, w, 1e-10)
 		table.Threads = 4
 		again := solve(t, table, w, 1e-10)
 		require.Equal(t, full, again, fmt.Sprint(loss))
-		table.X = sparse.NewCSC(50, 80, start, index, value)
+		table.X = sparse.NewCSC(n, p, start, index, value)
 		compressed := solve(t, table, w, 1e-10)
 		for f := range table.Folds {
 			require.InDeltaSlice(t, full.B[f], compressed.B[f], 1e-4)

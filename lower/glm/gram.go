@@ -26,9 +26,9 @@ func newGram(ctx context.Context, d *Data) *gram {
 	apart, rest := d.disjoint()
 	crew.Each(apart+1, d.threads, func(t int) {
 		if t == apart {
-			g.all = d.sums(ctx, rest, true)
+			g.all = d.sums(ctx, rest)
 		} else {
-			g.sums[t] = d.sums(ctx, folds[t], true)
+			g.sums[t] = d.sums(ctx, folds[t])
 		}
 	})
 	for _, s := range g.sums[:apart] {
@@ -36,7 +36,7 @@ func newGram(ctx context.Context, d *Data) *gram {
 	}
 	d.each(func(t int) {
 		if t >= apart {
-			g.sums[t] = d.sums(ctx, folds[t], true)
+			g.sums[t] = d.sums(ctx, folds[t])
 		}
 		train := g.all.less(g.sums[t])
 		p := d.part(train, folds[t])

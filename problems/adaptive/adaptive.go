@@ -30,6 +30,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/split"
 )
 
 // Pilot is the regression that the weights come from.
@@ -85,7 +86,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("adaptive: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.LassoFit, fits.LassoTerms)
+	data, fit, err := regression.Fitted(data, fits.Lasso)
 	if err != nil {
 		return nil, fmt.Errorf("adaptive: %w", err)
 	}
@@ -97,7 +98,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
-// Modes are those of [fits.LassoFit].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }
@@ -132,7 +133,7 @@ const (
 )
 
 // pilotFit fits a pilot to rows but those of each fold, which may leave out none, by its weight: of dense tables the folds together.
-func pilotFit(ctx context.Context, rows *dataset.Data, folds []dataset.Fold, kind Pilot, intercept bool) (lower.Penalised, error) {
+func pilotFit(ctx context.Context, rows *dataset.Data, folds []split.Fold, kind Pilot, intercept bool) (lower.Penalised, error) {
 	n, p := rows.Dims()
 	if !rows.Sparse() && glm.Fits(n, p, len(folds)) {
 		t := &glm.Table{X: rows.X, Y: [][]float64{rows.Y}, Weights: rows.Weights, Intercept: intercept}
@@ -146,9 +147,9 @@ func pilotFit(ctx context.Context, rows *dataset.Data, folds []dataset.Fold, kin
 			return &glm.Weights{Norm: make([]float64, p), L2: slices.Repeat(lambda, p)}
 		}))
 	}
-	plain, weighed := fits.RidgeFit, fits.RidgeTerms
+	fit := fits.Ridge
 	if kind == Lasso {
-		plain, weighed = fits.LassoFit, fits.LassoTerms
+		fit = fits.Lasso
 	}
 	fitRows := func(list []int) fits.Rows {
 		d := rows.Rows(list)
@@ -161,17 +162,14 @@ func pilotFit(ctx context.Context, rows *dataset.Data, folds []dataset.Fold, kin
 		if len(folds[t].Val) > 0 {
 			val = fitRows(folds[t].Val)
 		}
-		if rows.Weights != nil {
-			return regression.Either(weighed(train, val, intercept, sparse.Terms{}))
-		}
-		return regression.Either(plain(train, val, intercept))
+		return regression.Either(fit(train, val, intercept, sparse.Terms{}))
 	})
 }
 
 // pilot returns the coefficients of the pilot at the weight with the least validation error over folds.
 func pilot(ctx context.Context, train *dataset.Data, intercept bool, kind Pilot) ([]float64, error) {
 	n, p := train.Dims()
-	whole, err := pilotFit(ctx, train, []dataset.Fold{{Train: all(n)}}, kind, intercept)
+	whole, err := pilotFit(ctx, train, []split.Fold{{Train: all(n)}}, kind, intercept)
 	if err != nil {
 		return nil, err
 	}

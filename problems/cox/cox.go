@@ -182,10 +182,13 @@ func both(a, b []float64) []float64 { return append(append([]float64(nil), a...)
 // Name is the name on the command line.
 func (m *Model) Name() string { return "cox" }
 
+// Columns are the features of the training rows, see [problems.Columns].
+func (m *Model) Columns() *problems.Columns { return m.data.Columns() }
+
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 
-// Modes are those of [fits.Cox].
+// Modes are those of [fits.Net].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
 // CrossValidated says that the hyperparameters are chosen by folds, see [tune.CrossValidated].

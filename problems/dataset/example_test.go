@@ -43,18 +43,3 @@ func ExampleGenerate() {
 	fmt.Println(n, p, strings.Join(s.Train.Features[:3], " "), nonzero)
 	// Output: 100 250 x1 x2 x3 15
 }
-
-func ExampleFolds() {
-	folds, err := dataset.Folds(7, 3, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, fold := range folds {
-		fmt.Println(len(fold))
-	}
-	// Output:
-	// 3
-	// 2
-	// 2
-}

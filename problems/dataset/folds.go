@@ -4,120 +4,31 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table/split"
 )
-
-// Fold says which rows of a table train a model and which validate it.
-type Fold struct {
-	Train, Val []int
-}
 
 // CrossValidation is a table with its folds, and rows for a last look at what came
 // out. Test may be nil.
 type CrossValidation struct {
 	Data  *Data
-	Folds []Fold
+	Folds []split.Fold
 	Test  *Data
 	// Gaps are entries of Data that have values of their own in each fold; nil for none.
 	Gaps *Gaps
 }
 
-// CrossValidate deals the rows of d out to t parts at random; each part validates
-// the model of one fold, which the other parts train. Where classes is not nil, it gives a
-// number from 0 for the class of each row, and every part gets its share of each
-// class, up to one row.
+// CrossValidate deals the rows of d out to t folds, see [split.RandomFolds].
 func CrossValidate(d *Data, t int, seed uint64, classes []int) (*CrossValidation, error) {
 	n, _ := d.Dims()
-	parts, err := Folds(n, t, seed)
+	folds, err := split.RandomFolds(n, t, 1, seed, classes)
 	if err != nil {
 		return nil, err
 	}
-	if classes != nil {
-		parts = stratify(classes, t, seed)
-	}
-	return &CrossValidation{Data: d, Folds: FoldsOf(parts)}, nil
-}
-
-// CrossValidateRepeated is [CrossValidate] with the folds of several deals, one after the other, the first of which is that of CrossValidate. The
-// mean over all folds depends less on chance than that of one deal, which on small tables decides what is chosen.
-func CrossValidateRepeated(d *Data, t, repeats int, seed uint64, classes []int) (*CrossValidation, error) {
-	if repeats < 1 || repeats > mostRepeats {
-		return nil, fmt.Errorf("dataset: %d repeats, expected 1 to %d", repeats, mostRepeats)
-	}
-	all := &CrossValidation{Data: d}
-	for k := range repeats {
-		cv, err := CrossValidate(d, t, repeatSeed(seed, k), classes)
-		if err != nil {
-			return nil, err
-		}
-		all.Folds = append(all.Folds, cv.Folds...)
-	}
-	return all, nil
-}
-
-// GroupFolds are the folds of so many deals of groups, one after the other, see [GroupParts], nil for no classes. Where the groups leave chance no choice, as all are of different sizes, deals are
-// the same.
-func GroupFolds(group []int, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
-	if repeats < 1 || repeats > mostRepeats {
-		return nil, fmt.Errorf("dataset: %d repeats, expected 1 to %d", repeats, mostRepeats)
-	}
-	var folds []Fold
-	for k := range repeats {
-		parts, err := GroupParts(group, t, repeatSeed(seed, k), classes)
-		if err != nil {
-			return nil, err
-		}
-		folds = append(folds, FoldsOf(parts)...)
-	}
-	return folds, nil
-}
-
-// repeatSeed is the seed of deal k, from 0.
-func repeatSeed(seed uint64, k int) uint64 { return seed + uint64(k)*repeatStride }
-
-// Repeats is the number of deals that a table of n rows and p features is worth by default: several where one is a matter of chance and fits take
-// no time.
-func Repeats(n, p int) int {
-	switch {
-	case n <= 250 && n*p <= smallTable:
-		return 3
-	case n <= 1000 && n*p <= smallTable:
-		return 2
-	}
-	return 1
-}
-
-const (
-	// repeatStride keeps the seeds of the deals apart from those of neighbouring seeds.
-	repeatStride = 0x9e3779b97f4a7c15
-	mostRepeats  = 1000
-	// smallTable is the largest number of entries of a table that is dealt out several times by default.
-	smallTable = 50_000
-)
-
-// stratify deals the rows of each class out in turn, one class after the other, to t
-// parts. Dealing goes on where the class before has ended, so that the parts are
-// of equal size up to one row.
-func stratify(classes []int, t int, seed uint64) [][]int {
-	parts := make([][]int, t)
-	next := 0
-	order := permutation(len(classes), seed)
-	for class := range slices.Max(classes) + 1 {
-		for _, i := range order {
-			if classes[i] == class {
-				parts[next%t] = append(parts[next%t], i)
-				next++
-			}
-		}
-	}
-	for k := range parts {
-		slices.Sort(parts[k])
-	}
-	return parts
+	return &CrossValidation{Data: d, Folds: folds}, nil
 }
 
 // Validate checks the table, that there are at least two folds, that each has rows
@@ -131,7 +42,7 @@ func (c *CrossValidation) Validate() error {
 		return err
 	}
 	n, _ := c.Data.Dims()
-	if err := CheckFolds(c.Folds, n); err != nil {
+	if err := split.CheckFolds(c.Folds, n); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
 	if err := c.Gaps.validate(c); err != nil {
@@ -149,40 +60,11 @@ func (c *CrossValidation) Validate() error {
 	return nil
 }
 
-// CheckFolds checks that there are at least two folds of a table of n rows, that each has rows to train and rows to validate,
-// and that these are rows of the table and no row is in a fold twice.
-func CheckFolds(folds []Fold, n int) error {
-	if len(folds) < 2 {
-		return fmt.Errorf("%d folds, expected at least 2", len(folds))
-	}
-	for k, f := range folds {
-		in := make([]bool, n)
-		for _, set := range []struct {
-			name string
-			rows []int
-		}{{"training", f.Train}, {"validation", f.Val}} {
-			if len(set.rows) == 0 {
-				return fmt.Errorf("fold %d has no %s rows", k, set.name)
-			}
-			for _, i := range set.rows {
-				switch {
-				case i < 0 || i >= n:
-					return fmt.Errorf("fold %d names row %d, expected 0 to %d", k, i, n-1)
-				case in[i]:
-					return fmt.Errorf("fold %d names row %d twice", k, i)
-				}
-				in[i] = true
-			}
-		}
-	}
-	return nil
-}
-
 // foldColumns are the columns of a table of folds.
 var foldColumns = []string{"fold", "row", "role"}
 
 // readFolds reads the folds of a table of n rows.
-func readFolds(path string, n int) ([]Fold, error) {
+func readFolds(path string, n int) ([]split.Fold, error) {
 	s, err := textfile.Open(path)
 	if err != nil {
 		return nil, err
@@ -191,8 +73,8 @@ func readFolds(path string, n int) ([]Fold, error) {
 	return readFoldsSource(s, n)
 }
 
-func readFoldsSource(s *textfile.Source, n int) ([]Fold, error) {
-	var folds []Fold
+func readFoldsSource(s *textfile.Source, n int) ([]split.Fold, error) {
+	var folds []split.Fold
 	var fields [][]byte
 	header := false
 	for {
@@ -228,7 +110,7 @@ func readFoldsSource(s *textfile.Source, n int) ([]Fold, error) {
 	if !header {
 		return nil, s.Errorf(0, "", "is empty, expected a line fold,row,role and lines such as 0,17,train")
 	}
-	if err := CheckFolds(folds, n); err != nil {
+	if err := split.CheckFolds(folds, n); err != nil {
 		return nil, s.Errorf(0, "", "%v", err)
 	}
 	return folds, nil
@@ -241,7 +123,7 @@ const (
 )
 
 // addToFold adds one line.
-func addToFold(s *textfile.Source, folds []Fold, fields [][]byte, n int) ([]Fold, error) {
+func addToFold(s *textfile.Source, folds []split.Fold, fields [][]byte, n int) ([]split.Fold, error) {
 	var number [2]int
 	for i := range number {
 		v, err := strconv.Atoi(string(fields[i]))
@@ -253,7 +135,7 @@ func addToFold(s *textfile.Source, folds []Fold, fields [][]byte, n int) ([]Fold
 	fold, row := number[0], number[1]
 	for fold >= len(folds) {
 		s.Take(foldBytes)
-		folds = append(folds, Fold{})
+		folds = append(folds, split.Fold{})
 	}
 	s.Take(rowBytes)
 	switch string(fields[2]) {
@@ -303,7 +185,7 @@ func ReadFoldsDir(dir string) (*CrossValidation, error) {
 }
 
 // encodeFolds writes the table of folds: fold by fold, the rows for training first.
-func encodeFolds(w io.Writer, folds []Fold) error {
+func encodeFolds(w io.Writer, folds []split.Fold) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s,%s,%s\n", foldColumns[0], foldColumns[1], foldColumns[2])
 	for k, f := range folds {

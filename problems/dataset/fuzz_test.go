@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table/split"
 )
 
 // FuzzRead: a table that is read, and one that is read like it, are valid sets of a split, of numbers that can be
@@ -77,11 +78,11 @@ func FuzzReadFolds(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, n int) {
 		n = max(1, min(n, 1000))
-		var folds []Fold
+		var folds []split.Fold
 		if !readertest.Read(t, "folds.csv", text, func(s *textfile.Source) (err error) { folds, err = readFoldsSource(s, n); return err }) {
 			return
 		}
-		if err := CheckFolds(folds, n); err != nil {
+		if err := split.CheckFolds(folds, n); err != nil {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/table/split"
 )
 
 // Each fold has its own values in the gaps, in dense and in sparse tables, and the table itself does not change.
@@ -19,7 +21,7 @@ func TestGaps(t *testing.T) {
 		Y: []float64{1, 2, 3, 4}, Features: []string{"a", "b", "c"}, Target: "y",
 	}
 	gaps := &Gaps{Row: []int{1, 3, 3}, Feature: []int{1, 1, 2}, Fill: [][]float64{{0, 20, 30}, {0, 0, 33}}}
-	folds := []Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}
+	folds := []split.Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}
 	for _, d := range []*Data{table, table.Compress()} {
 		cv := &CrossValidation{Data: d, Folds: folds, Gaps: gaps}
 		require.NoError(t, cv.Validate())

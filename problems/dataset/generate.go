@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,4 +200,15 @@ func norm(v []float64) float64 {
 		sum += float64(a * a)
 	}
 	return math.Sqrt(sum)
+}
+
+// Streams keep apart what is drawn from the same seed for different ends; 1 is that of package split.
+const (
+	streamSupport = iota + 2
+	streamFeatures
+	streamNoise
+)
+
+func generator(seed uint64, stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, stream))
 }

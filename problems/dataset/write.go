@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/formats/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table/split"
 )
 
 // WriteDir writes a split into a folder that [ReadDir] reads: train.csv.gz, val.csv.gz
@@ -33,7 +34,7 @@ func WriteFoldsDir(c *CrossValidation, dir string) error {
 }
 
 // writeTables writes the tables that are there, and the folds if there are any, into a new or an empty folder.
-func writeTables(dir string, sets []namedSet, folds []Fold) error {
+func writeTables(dir string, sets []namedSet, folds []split.Fold) error {
 	if d := sets[0].data; d.Target != "y" && slices.Contains(d.Features, "y") {
 		return fmt.Errorf("dataset: the feature \"y\" would be read back as the target instead of %q, give it another name", d.Target)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -140,9 +141,9 @@ func TestThreshold(t *testing.T) {
 func TestWarmStartThatStalls(t *testing.T) {
 	d, err := dataset.Read("testdata/small.csv", "y")
 	require.NoError(t, err)
-	cv, err := dataset.CrossValidateRepeated(d, 3, 3, 1, nil)
+	folds, err := split.RandomFolds(len(d.Y), 3, 3, 1, nil)
 	require.NoError(t, err)
-	m, err := huber.New(cv, huber.Options{Standardize: true, Intercept: true})
+	m, err := huber.New(&dataset.CrossValidation{Data: d, Folds: folds}, huber.Options{Standardize: true, Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(t.Context(), m, tune.Config{StopFolds: 1})
 	require.NoError(t, err)

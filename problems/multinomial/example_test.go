@@ -11,7 +11,7 @@ import (
 
 // Three classes, which two of six features tell apart.
 func Example() {
-	model, err := multinomial.New(split(3, 60), multinomial.Options{Intercept: true})
+	model, err := multinomial.New(sample(3, 60), multinomial.Options{Intercept: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -115,6 +115,9 @@ func (m *Model) Name() string { return "multinomial" }
 // Separable says that the loss has no least value where features tell the labels apart.
 func (m *Model) Separable() {}
 
+// Columns are the features of the training rows, see [problems.Columns].
+func (m *Model) Columns() *problems.Columns { return m.data.Columns() }
+
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 
@@ -137,11 +140,9 @@ func (m *Model) fits(data *regression.Data) (lower.Penalised, error) {
 }
 
 // classRows are rows whose targets are numbers of classes.
-func classRows(d *dataset.Data) fits.ClassRows {
-	out := fits.ClassRows{X: fits.NewRows(d.X, d.Y).X, Weights: d.Weights}
-	for _, y := range d.Y {
-		out.Class = append(out.Class, int(y))
-	}
+func classRows(d *dataset.Data) fits.Rows {
+	out := fits.NewRows(d.X, d.Y)
+	out.Weights = d.Weights
 	return out
 }
 

@@ -12,13 +12,14 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multinomial"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
 var _ tune.Model = (*multinomial.Model)(nil)
 
 // split has targets 3, 5 and 8, by how large a combination of the features is.
-func split(seed uint64, train int) *dataset.Split {
+func sample(seed uint64, train int) *dataset.Split {
 	s := modeltest.Split(seed, train, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
 	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
 		for i, y := range d.Y {
@@ -60,7 +61,7 @@ func TestAgainstConic(t *testing.T) {
 		standardize := k > 0
 		var results []*tune.Result
 		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-			m, err := multinomial.New(split(3, 60), multinomial.Options{Intercept: true, Standardize: standardize, Terms: terms})
+			m, err := multinomial.New(sample(3, 60), multinomial.Options{Intercept: true, Standardize: standardize, Terms: terms})
 			require.NoError(t, err)
 			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 16, Engine: engine, Seed: 1})
 			require.NoError(t, err)
@@ -74,7 +75,7 @@ func TestAgainstConic(t *testing.T) {
 
 // VF-iDCA is no worse than a grid, by a split as by folds, and errors are what the definition says they are.
 func TestMethods(t *testing.T) {
-	s := split(3, 50)
+	s := sample(3, 50)
 	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
 	require.NoError(t, err)
 	cv.Test = s.Test
@@ -97,17 +98,17 @@ func TestMethods(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	s := split(3, 50)
+	s := sample(3, 50)
 	for want, change := range map[string]func(){
 		"validation rows: row 2 has the label 4, which no training row has": func() { s.Val.Y[2] = 4 },
 		"test rows: row 1 has the label 4":                                  func() { s.Test.Y[1] = 4 },
 	} {
-		s = split(3, 50)
+		s = sample(3, 50)
 		change()
 		_, err := multinomial.New(s, multinomial.Options{})
 		require.ErrorContains(t, err, want)
 	}
-	s = split(3, 50)
+	s = sample(3, 50)
 	for want, o := range map[string]multinomial.Options{
 		"1 radii to start from, expected 2": {R0: []float64{1}},
 	} {
@@ -119,8 +120,8 @@ func TestBadInput(t *testing.T) {
 	}
 	_, err := multinomial.New(s, multinomial.Options{})
 	require.ErrorContains(t, err, "all rows have the label 5")
-	s = split(3, 50)
-	cv := &dataset.CrossValidation{Data: s.Train, Folds: []dataset.Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}}
+	s = sample(3, 50)
+	cv := &dataset.CrossValidation{Data: s.Train, Folds: []split.Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}}
 	_, err = multinomial.New(cv, multinomial.Options{})
 	require.ErrorContains(t, err, "has no training row with the label")
 	_, err = multinomial.New(nil, multinomial.Options{})

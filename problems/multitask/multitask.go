@@ -42,6 +42,7 @@ import (
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/split"
 )
 
 // Data are n rows of p features, a row of X each, and of q targets, a row of Y each.
@@ -100,13 +101,13 @@ func New(train, val, test *Data, o Options) (*Model, error) {
 
 // NewFolds is New for a cross-validation: each fold has coefficients of its own, and all share the radii; losses are means over the
 // folds, as in package regression. The final fit is to all rows of d, whose units are those of the model.
-func NewFolds(d *Data, folds []dataset.Fold, test *Data, o Options) (*Model, error) {
+func NewFolds(d *Data, folds []split.Fold, test *Data, o Options) (*Model, error) {
 	m := &Model{test: test}
 	if err := m.checkSets(namedSet{"cross-validation", d}, namedSet{"test", test}); err != nil {
 		return nil, err
 	}
 	n, _ := d.X.Dims()
-	if err := dataset.CheckFolds(folds, n); err != nil {
+	if err := split.CheckFolds(folds, n); err != nil {
 		return nil, fmt.Errorf("multitask: %w", err)
 	}
 	m.units = newUnits(d, o)
@@ -248,6 +249,11 @@ func (m *Model) lambdaMax() float64 {
 
 // Name names the model in results.
 func (m *Model) Name() string { return "multi-task" }
+
+// Columns are the features of the training rows, or all rows of folds, see [problems.Columns].
+func (m *Model) Columns() *problems.Columns {
+	return regression.Columns(m.units.rows, m.units.intercept)
+}
 
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }

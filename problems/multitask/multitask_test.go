@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -220,12 +221,8 @@ func TestFolds(t *testing.T) {
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(12, 3))
 	d, test := table(rng, 45, 1), table(rng, 30, 1)
-	parts, err := dataset.Folds(45, 3, 1)
+	folds, err := split.RandomFolds(45, 3, 1, 1, nil)
 	require.NoError(t, err)
-	folds := make([]dataset.Fold, 3)
-	for k := range folds {
-		folds[k] = dataset.Fold{Train: append(append([]int(nil), parts[(k+1)%3]...), parts[(k+2)%3]...), Val: parts[k]}
-	}
 	rows := func(index []int) *multitask.Data {
 		out := &multitask.Data{X: mat.NewDense(len(index), features, nil), Y: mat.NewDense(len(index), targets, nil)}
 		for k, i := range index {
@@ -280,7 +277,7 @@ func TestFolds(t *testing.T) {
 
 	_, err = multitask.NewFolds(d, folds[:1], nil, multitask.Options{})
 	require.ErrorContains(t, err, "1 folds, expected at least 2")
-	_, err = multitask.NewFolds(d, []dataset.Fold{folds[0], {Train: []int{45}, Val: []int{1}}}, nil, multitask.Options{})
+	_, err = multitask.NewFolds(d, []split.Fold{folds[0], {Train: []int{45}, Val: []int{1}}}, nil, multitask.Options{})
 	require.ErrorContains(t, err, "row 45")
 }
 

@@ -12,6 +12,8 @@ import (
 
 // units are the way from the user's units, (x, y), to the model's, ((x - mean)/scale, (y - shift)/sd), and back.
 type units struct {
+	rows      *dataset.Data // as given
+	intercept bool
 	transform *dataset.Transform // of the features
 	shift     []float64          // of the targets
 	sd        float64
@@ -20,7 +22,7 @@ type units struct {
 func newUnits(train *Data, o Options) units {
 	n, p := train.X.Dims()
 	_, q := train.Y.Dims()
-	u := units{transform: dataset.NewTransform(asTable(train.X), o.Scaling, o.Intercept), shift: make([]float64, q), sd: 1}
+	u := units{rows: asTable(train.X), intercept: o.Intercept, transform: dataset.NewTransform(asTable(train.X), o.Scaling, o.Intercept), shift: make([]float64, q), sd: 1}
 	if !o.Standardize {
 		for j := range p {
 			u.transform.Scale[j] = 1

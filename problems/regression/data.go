@@ -167,6 +167,17 @@ func (d *Data) folded() bool {
 	return ok && cv.Gaps == nil && d.options.Multipliers == nil
 }
 
+// Columns are the features of training rows, see [problems.Columns].
+func Columns(rows *dataset.Data, intercept bool) *problems.Columns {
+	return &problems.Columns{Deviations: rows.Deviations(), Intercept: intercept, Means: func() []float64 {
+		n, _ := rows.Dims()
+		return rows.MulTrans(slices.Repeat([]float64{1 / float64(n)}, n))
+	}}
+}
+
+// Columns are the features of the training rows, or of all rows of folds.
+func (d *Data) Columns() *problems.Columns { return Columns(d.user.Table(), d.options.Intercept) }
+
 // Features returns the names of the p features.
 func (d *Data) Features() []string { return d.user.Table().Features }
 

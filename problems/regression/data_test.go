@@ -30,7 +30,7 @@ func table(seed uint64, n, p int) *dataset.Data {
 	return d
 }
 
-func split() *dataset.Split {
+func sample() *dataset.Split {
 	return &dataset.Split{Train: table(1, 12, 5), Val: table(2, 7, 5), Test: table(3, 9, 5)}
 }
 
@@ -70,7 +70,7 @@ func half(d *dataset.Data, c []float64, c0 float64) float64 {
 // units, up to the square of the target's unit.
 func TestUnits(t *testing.T) {
 	for _, o := range all {
-		s := split()
+		s := sample()
 		d, err := New(s, o)
 		require.NoError(t, err)
 		vars, x, pt := values(d)
@@ -94,7 +94,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestStandardizedData(t *testing.T) {
-	d, err := New(split(), Options{Intercept: true, Standardize: true})
+	d, err := New(sample(), Options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	n, p := d.Dims()
 	for j := range p {
@@ -113,7 +113,7 @@ func TestStandardizedData(t *testing.T) {
 
 func TestGradientAndLipschitz(t *testing.T) {
 	for _, o := range all {
-		d, err := New(split(), o)
+		d, err := New(sample(), o)
 		require.NoError(t, err)
 		vars, x, pt := values(d)
 		g := d.TrainGradient(x)
@@ -183,7 +183,7 @@ func TestPredictSkipsZeros(t *testing.T) {
 }
 
 func TestRejectsBadSplits(t *testing.T) {
-	s := split()
+	s := sample()
 	s.Val.Features = []string{"v", "w", "x", "y", "z"}
 	_, err := New(s, Options{})
 	require.Error(t, err)
@@ -207,7 +207,7 @@ func (bowl) Derivative(f, y, sd float64) float64 {
 // Another loss than squares reaches errors, gradients, the intercept of LambdaMax and the rows held back.
 func TestOtherLoss(t *testing.T) {
 	for _, o := range all {
-		s := split()
+		s := sample()
 		o.Loss = bowl{}
 		d, err := New(s, o)
 		require.NoError(t, err)
@@ -253,7 +253,7 @@ func TestOtherLoss(t *testing.T) {
 // Coefficients of 1 in the unit of the model are Unit in the user's.
 func TestUnit(t *testing.T) {
 	for _, o := range all {
-		d, err := New(split(), o)
+		d, err := New(sample(), o)
 		require.NoError(t, err)
 		_, x, _ := values(d)
 		for j, c := range d.Fit(x).Coefficients {

@@ -7,12 +7,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 )
 
 // Values in gaps are those of the fold, for the loss as for the error.
 func TestGapsOfFolds(t *testing.T) {
 	rows := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 9, 2, 9}), Y: []float64{1, 2, 3, 4}, Features: []string{"a"}, Target: "y"}
-	folds := []dataset.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
+	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
 	cv := &dataset.CrossValidation{Data: rows, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0}, Fill: [][]float64{{1.5}, {5}}}}
 	d, err := New(cv, Options{})
 	require.NoError(t, err)

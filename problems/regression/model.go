@@ -101,6 +101,11 @@ func Radii(given []float64, names []string, standard ...float64) ([]float64, err
 // Data are the rows of the model.
 func (m *Model) Data() *Data { return m.data }
 
+// Columns are the features, see [tune.Selective].
+//
+// [tune.Selective]: https://pkg.go.dev/github.com/conetune/conetune/tune#Selective
+func (m *Model) Columns() *problems.Columns { return m.data.Columns() }
+
 // Name is the name on the command line.
 func (m *Model) Name() string { return m.spec.Name }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -55,7 +56,7 @@ func counted(t *testing.T) (weighted, repeated *dataset.CrossValidation) {
 		return list
 	}
 	for _, f := range weighted.Folds {
-		repeated.Folds = append(repeated.Folds, dataset.Fold{Train: again(f.Train), Val: again(f.Val)})
+		repeated.Folds = append(repeated.Folds, split.Fold{Train: again(f.Train), Val: again(f.Val)})
 	}
 	return weighted, repeated
 }
@@ -64,7 +65,7 @@ func counted(t *testing.T) (weighted, repeated *dataset.CrossValidation) {
 // in folds and split, with an intercept and without.
 func TestWeightsAreRepeatedRows(t *testing.T) {
 	weighted, repeated := counted(t)
-	split := func(cv *dataset.CrossValidation) *dataset.Split {
+	sample := func(cv *dataset.CrossValidation) *dataset.Split {
 		f := cv.Folds[0]
 		return &dataset.Split{Train: cv.Data.Rows(f.Train), Val: cv.Data.Rows(f.Val), Test: cv.Test}
 	}
@@ -88,7 +89,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 				return sgl.New(d, g, sgl.Options{Standardize: true, Intercept: intercept})
 			},
 		} {
-			for _, pair := range [][2]dataset.Division{{weighted, repeated}, {split(weighted), split(repeated)}} {
+			for _, pair := range [][2]dataset.Division{{weighted, repeated}, {sample(weighted), sample(repeated)}} {
 				for _, config := range []tune.Config{{Method: tune.MethodGrid, Evaluations: 9}, {Method: tune.MethodVFiDCA}, {Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic}} {
 					var results []*tune.Result
 					for _, rows := range pair {

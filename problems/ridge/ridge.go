@@ -17,6 +17,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -46,7 +47,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.RidgeFit, fits.RidgeTerms)
+	data, fit, err := regression.Fitted(data, fits.Ridge)
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
@@ -58,7 +59,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
-// Modes are those of [fits.RidgeFit].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }
@@ -78,3 +79,6 @@ func path(data *regression.Data) []float64 {
 	}
 	return list
 }
+
+// Columns is nil: ridge regression keeps all features.
+func (m *Model) Columns() *problems.Columns { return nil }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 )
 
 // Each fold has its own values in the gaps: the validation error is the mean hinge loss of their machines, by hand.
@@ -14,7 +15,7 @@ func TestGaps(t *testing.T) {
 	data := &dataset.Data{
 		X: mat.NewDense(4, 1, []float64{1, 9, -1, 9}), Y: []float64{1, 1, 0, 0}, Features: []string{"a"}, Target: "y",
 	}
-	folds := []dataset.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
+	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
 	cv := &dataset.CrossValidation{Data: data, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0}, Fill: [][]float64{{0.25}, {9}}}}
 	m, err := New(cv, Options{})
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/machine"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 )
 
 // finalGap is the relative gap of the final training.
@@ -172,12 +172,12 @@ func (m *Model) HoldOut(parts int) []problems.HeldOut {
 	out := make([]problems.HeldOut, parts)
 	for k := range out {
 		less, cv := *m, *m.cv
-		cv.Folds = make([]dataset.Fold, len(m.cv.Folds))
+		cv.Folds = make([]split.Fold, len(m.cv.Folds))
 		in := func(i int) bool { return part[i] == k }
 		for t, f := range m.cv.Folds {
-			cv.Folds[t] = dataset.Fold{Train: slices.DeleteFunc(slices.Clone(f.Train), in), Val: slices.DeleteFunc(slices.Clone(f.Val), in)}
+			cv.Folds[t] = split.Fold{Train: slices.DeleteFunc(slices.Clone(f.Train), in), Val: slices.DeleteFunc(slices.Clone(f.Val), in)}
 		}
-		if dataset.CheckFolds(cv.Folds, len(part)) != nil || m.labels.CheckFolds(&cv) != nil {
+		if split.CheckFolds(cv.Folds, len(part)) != nil || m.labels.CheckFolds(&cv) != nil {
 			return nil
 		}
 		less.cv = &cv

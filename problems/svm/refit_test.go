@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -30,7 +31,7 @@ func TestHoldOut(t *testing.T) {
 		less := o.Model.(*Model).cv
 		var held, kept []int
 		for i := range 46 {
-			in := slices.ContainsFunc(less.Folds, func(f dataset.Fold) bool { return slices.Contains(f.Val, i) || slices.Contains(f.Train, i) })
+			in := slices.ContainsFunc(less.Folds, func(f split.Fold) bool { return slices.Contains(f.Val, i) || slices.Contains(f.Train, i) })
 			if in {
 				kept = append(kept, i)
 			} else {

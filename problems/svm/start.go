@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
 )
 
 // Starts of the default are common bounds 10^(-3), 10^(-2.75), .., 10^0.5 of all features with the ball wide open, and radii
@@ -30,7 +30,7 @@ const (
 // wide says whether the table is.
 func (m *Model) wide() bool {
 	_, p := m.cv.Data.Dims()
-	return p > wideFeatures && !slices.ContainsFunc(m.cv.Folds, func(f dataset.Fold) bool { return len(f.Train) <= wideRows })
+	return p > wideFeatures && !slices.ContainsFunc(m.cv.Folds, func(f split.Fold) bool { return len(f.Train) <= wideRows })
 }
 
 // starts are the values of h = (r, wbar), and the rise that ends them, see [dca.Program.PathRise].

@@ -37,6 +37,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
 )
 
 const (
@@ -126,6 +127,9 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	}
 	return m, nil
 }
+
+// Columns are the features of all rows of the folds, see [problems.Columns].
+func (m *Model) Columns() *problems.Columns { return regression.Columns(m.cv.Data, true) }
 
 // ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order; both are 1 where none were asked for.
 func (m *Model) ClassWeights() [2]float64 { return m.weights }

@@ -1,0 +1,309 @@
+// Package evaluate says how good predictions are, with standard errors, in the measures that statisticians use.
+//
+// A measure is a mean over rows or a smooth function of such means. Its standard error is the standard deviation of what a row
+// contributes to it, to first order (the delta method), over the root of the number of rows; that of the area under
+// the ROC curve is DeLong's (DeLong, DeLong, Clarke-Pearson, Biometrics 44, 1988). Predictions of the same row by several
+// deals of a cross-validation are contributions of one row. What the fits of folds have in common is not counted.
+package evaluate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/internal/deviance"
+	"github.com/conetune/conetune/internal/finitejson"
+)
+
+// Names of the measures.
+const (
+	R2                = "r2"
+	RMSE              = "rmse"
+	MAE               = "mae"
+	LogLoss           = "log_loss"
+	Brier             = "brier"
+	AUC               = "auc"
+	ErrorRate         = "error_rate"
+	Deviance          = "deviance"
+	DevianceExplained = "deviance_explained"
+	Pinball           = "pinball"
+	Coverage          = "coverage"
+	Concordance       = "concordance"
+	PartialDeviance   = "partial_deviance"
+)
+
+// Metric is a measure with its standard error; Base is the same measure without any feature, and Plain that of the fit without penalty. What cannot be
+// computed from the rows, such as the share of a variance that is 0, is NaN, in JSON null.
+type Metric struct {
+	Name          string  `json:"-"`
+	Value         float64 `json:"value"`
+	StandardError float64 `json:"standard_error"`
+	Base          float64 `json:"baseline"`
+	Plain         float64 `json:"without_penalty"`
+}
+
+// MarshalJSON writes null for numbers that are not finite.
+func (m Metric) MarshalJSON() ([]byte, error) {
+	type fields Metric
+	return finitejson.Marshal(fields(m))
+}
+
+// Sample are n predictions with what came true.
+type Sample struct {
+	// Y are the targets; of a classifier 1 for its second label and 0 for the first.
+	Y []float64
+	// Value are the predictions in the unit of the target; of a classifier the values whose sign is the label, and of counts the means.
+	Value []float64
+	// Base are the predictions without any feature: the mean of the training rows, of a classifier the share of the second label.
+	Base []float64
+	// Plain are those of the fit without penalty, as Value; nil for none.
+	Plain []float64
+	// Row says which predictions are of the same row; nil for each of a row of its own.
+	Row []int
+	// Weight are the weights of the rows in means; nil for equal ones.
+	Weight []float64
+}
+
+// Regression are the measures of predictions of a mean: R^2 against the mean of these rows, root mean squared error, mean absolute error.
+func (s *Sample) Regression() []Metric {
+	mean := s.meanTarget()
+	total := s.each(func(i int) float64 { return square(s.Y[i] - mean) })
+	squared := func(f []float64) []float64 { return s.each(func(i int) float64 { return square(s.Y[i] - f[i]) }) }
+	absolute := func(f []float64) []float64 { return s.each(func(i int) float64 { return math.Abs(s.Y[i] - f[i]) }) }
+	return []Metric{
+		s.explained(R2, squared, squared(s.Base), total),
+		s.root(RMSE, squared, squared(s.Base)),
+		s.mean(MAE, absolute, absolute(s.Base)),
+	}
+}
+
+// Counts are the measures of predictions of means of counts: the share of the Poisson deviance that they explain, against the mean of these rows,
+// the mean deviance, and the mean absolute error.
+func (s *Sample) Counts() []Metric {
+	mean := s.meanTarget()
+	of := func(f []float64) []float64 {
+		return s.each(func(i int) float64 {
+			if f[i] == 0 && s.Y[i] == 0 {
+				return 0
+			}
+			return 2 * deviance.HalfPoisson(s.Y[i], f[i], math.Log(f[i]))
+		})
+	}
+	base := of(s.Base)
+	absolute := func(f []float64) []float64 { return s.each(func(i int) float64 { return math.Abs(s.Y[i] - f[i]) }) }
+	return []Metric{
+		s.explained(DevianceExplained, of, base, of(s.each(func(int) float64 { return mean }))),
+		s.mean(Deviance, of, base),
+		s.mean(MAE, absolute, absolute(s.Base)),
+	}
+}
+
+// Quantile are the measures of predictions of a quantile of some level: the mean pinball loss, and the share of targets at or below the predictions, which is
+// the level where they are right.
+func (s *Sample) Quantile(level float64) []Metric {
+	loss := func(f []float64) []float64 {
+		return s.each(func(i int) float64 { return max(level*(s.Y[i]-f[i]), (level-1)*(s.Y[i]-f[i])) })
+	}
+	covered := func(f []float64) []float64 { return s.each(func(i int) float64 { return indicator(s.Y[i] <= f[i]) }) }
+	return []Metric{s.mean(Pinball, loss, loss(s.Base)), s.mean(Coverage, covered, covered(s.Base))}
+}
+
+// Labels are the measures of a classifier: the share of wrong labels, the area under the ROC curve and, where its values are log odds, log loss
+// and Brier score, the mean square of probability minus outcome.
+func (s *Sample) Labels(logOdds bool) []Metric {
+	wrong := func(above float64) func(f []float64) []float64 {
+		return func(f []float64) []float64 {
+			return s.each(func(i int) float64 { return indicator(f[i] > above != (s.Y[i] == 1)) })
+		}
+	}
+	out := []Metric{s.mean(ErrorRate, wrong(0), wrong(0.5)(s.Base)), s.area()}
+	if !logOdds {
+		return out
+	}
+	loss := func(f []float64) []float64 {
+		return s.each(func(i int) float64 { return Softplus((1 - 2*s.Y[i]) * f[i]) })
+	}
+	score := func(f []float64) []float64 {
+		return s.each(func(i int) float64 { return square(s.Y[i] - Probability(f[i])) })
+	}
+	base := s.each(func(i int) float64 { return -math.Log(1 - math.Abs(s.Y[i]-s.Base[i])) })
+	return append(out, s.mean(LogLoss, loss, base), s.mean(Brier, score, s.each(func(i int) float64 { return square(s.Y[i] - s.Base[i]) })))
+}
+
+// Probability is that of log odds.
+func Probability(logOdds float64) float64 { return 1 / (1 + math.Exp(-logOdds)) }
+
+// Softplus is log(1 + exp(v)).
+func Softplus(v float64) float64 { return math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) }
+
+func square(v float64) float64 { return v * v }
+
+func indicator(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func (s *Sample) each(f func(i int) float64) []float64 {
+	out := make([]float64, len(s.Y))
+	for i := range out {
+		out[i] = f(i)
+	}
+	return out
+}
+
+func (s *Sample) meanTarget() float64 { return s.average(s.Y) }
+
+// average is the mean over the rows by their weights.
+func (s *Sample) average(v []float64) float64 {
+	if s.Weight != nil {
+		return stat.Mean(v, s.Weight)
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += x / float64(len(v))
+	}
+	return sum
+}
+
+// plain is the mean loss of the fit without penalty, NaN without one.
+func (s *Sample) plain(losses func(f []float64) []float64) float64 {
+	if s.Plain == nil {
+		return math.NaN()
+	}
+	return s.average(losses(s.Plain))
+}
+
+// mean is the metric of losses, which are a function of the predictions.
+func (s *Sample) mean(name string, losses func(f []float64) []float64, base []float64) Metric {
+	at := losses(s.Value)
+	m := s.average(at)
+	return Metric{name, m, s.error(s.each(func(i int) float64 { return at[i] - m }), nil), s.average(base), s.plain(losses)}
+}
+
+// root is the root of the mean: a row contributes (l - m) / (2 sqrt m).
+func (s *Sample) root(name string, losses func(f []float64) []float64, base []float64) Metric {
+	at := losses(s.Value)
+	m := s.average(at)
+	root := math.Sqrt(m)
+	contributes := func(i int) float64 {
+		if m == 0 {
+			return 0
+		}
+		return (at[i] - m) / (2 * root)
+	}
+	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base)), math.Sqrt(s.plain(losses))}
+}
+
+// constant says whether all targets are the same, so that there is no variance to explain beside what rounding leaves
+// of one.
+func (s *Sample) constant() bool {
+	return !slices.ContainsFunc(s.Y, func(y float64) bool { return y != s.Y[0] })
+}
+
+// explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) / mean(total). The mean of the targets that is
+// in total does not vary to first order, as it minimises it.
+func (s *Sample) explained(name string, losses func(f []float64) []float64, base, total []float64) Metric {
+	whole := s.average(total)
+	if !(whole > 0) || s.constant() {
+		return Metric{name, math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+	}
+	at := losses(s.Value)
+	rest := s.average(at) / whole
+	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (at[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole, 1 - s.plain(losses)/whole}
+}
+
+// area is the area under the ROC curve: the share of pairs of rows of both labels, by the products of their weights, whose values are in the order of the labels, ties half.
+func (s *Sample) area() Metric {
+	m := s.areaOf(s.Value)
+	if m.Plain = math.NaN(); s.Plain != nil {
+		m.Plain = s.areaOf(s.Plain).Value
+	}
+	return m
+}
+
+// areaOf is that of some values.
+func (s *Sample) areaOf(value []float64) Metric {
+	order := make([]int, len(s.Y))
+	var number [2]float64 // of the rows of both labels, by weight
+	for i, y := range s.Y {
+		order[i] = i
+		number[int(y)] += s.weight(i)
+	}
+	if number[0] == 0 || number[1] == 0 {
+		return Metric{Name: AUC, Value: math.NaN(), StandardError: math.NaN(), Base: 0.5}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(value[i], value[j]) })
+	// placement is the share of the rows of the other label that are on the right side of a row.
+	placement := make([]float64, len(s.Y))
+	var below [2]float64
+	for from := 0; from < len(order); {
+		to := from
+		var tied [2]float64
+		for ; to < len(order) && value[order[to]] == value[order[from]]; to++ {
+			tied[int(s.Y[order[to]])] += s.weight(order[to])
+		}
+		for _, i := range order[from:to] {
+			if s.Y[i] == 1 {
+				placement[i] = (below[0] + tied[0]/2) / number[0]
+			} else {
+				placement[i] = 1 - (below[1]+tied[1]/2)/number[1]
+			}
+		}
+		below[0], below[1], from = below[0]+tied[0], below[1]+tied[1], to
+	}
+	area := 0.0
+	for i, y := range s.Y {
+		area += y * s.weight(i) * placement[i] / number[1]
+	}
+	n := number[0] + number[1]
+	contributes := s.each(func(i int) float64 { return (placement[i] - area) * n / number[int(s.Y[i])] })
+	return Metric{Name: AUC, Value: area, StandardError: s.error(contributes, func(i int) int { return int(s.Y[i]) }), Base: 0.5}
+}
+
+// weight is that of row i.
+func (s *Sample) weight(i int) float64 {
+	if s.Weight == nil {
+		return 1
+	}
+	return s.Weight[i]
+}
+
+// error is the standard error of a mean of contributions, which sum to 0 over the rows of each class; nil for one class. It is NaN
+// where a class has one row.
+func (s *Sample) error(contributions []float64, class func(i int) int) float64 {
+	type row struct{ class, row int }
+	sums := map[row]float64{}
+	var rows []row
+	number := map[int]float64{}
+	share := 1.0
+	if s.Weight != nil {
+		share = float64(len(s.Weight)) / floats.Sum(s.Weight)
+	}
+	for i, c := range contributions {
+		if s.Weight != nil {
+			c *= s.Weight[i] * share
+		}
+		at := row{row: i}
+		if s.Row != nil {
+			at.row = s.Row[i]
+		}
+		if class != nil {
+			at.class = class(i)
+		}
+		if _, seen := sums[at]; !seen {
+			rows = append(rows, at)
+			number[at.class]++
+		}
+		sums[at] += c
+	}
+	variance := 0.0
+	for _, at := range rows {
+		variance += square(sums[at]) * number[at.class] / (number[at.class] - 1)
+	}
+	return math.Sqrt(variance) / float64(len(contributions))
+}

@@ -1,0 +1,55 @@
+package model
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func ofClasses() Model {
+	return Model{
+		Model: "multinomial", Target: "kind", Features: []string{"a"}, Coefficients: []float64{1, 0, -1}, Targets: []string{"x", "y", "z"}, Intercepts: []float64{0, 0.5, 0},
+		Labels: []float64{0, 1, 2}, Loss: &Loss{Kind: Multinomial},
+	}
+}
+
+// A model of classes comes back as it was written, and predicts, scores and gives probabilities by the definition.
+func TestClasses(t *testing.T) {
+	m := ofClasses()
+	var text bytes.Buffer
+	require.NoError(t, m.Write(&text))
+	got, err := ReadFrom(&text, "m.json", []string{"multinomial"})
+	require.NoError(t, err)
+	require.True(t, got.Classes())
+	values, err := got.PredictTargets([]float64{2})
+	require.NoError(t, err)
+	require.Equal(t, []float64{2, 0.5, -2}, values)
+	require.Equal(t, 0.0, got.Class(values))
+	total := math.Exp(2) + math.Exp(0.5) + math.Exp(-2)
+	require.InDelta(t, math.Exp(0.5)/total, got.Probabilities(values)[1], 1e-15)
+	s := got.NewScore()
+	s.AddClass(values, 1, 1)
+	s.AddClass(values, 7, 1)
+	s.AddClass(values, math.NaN(), 1)
+	require.Equal(t, 1, s.Rows)
+	require.Equal(t, 1, s.Strange)
+	require.InDelta(t, math.Log(total)-0.5, s.Error(), 1e-15)
+	require.Equal(t, 1.0, s.ErrorRate())
+}
+
+func TestBadClasses(t *testing.T) {
+	for want, change := range map[string]func(m *Model){
+		"2 labels of 3 classes":                            func(m *Model) { m.Labels = []float64{0, 1} },
+		"two labels of one value":                          func(m *Model) { m.Labels = []float64{0, 1, 0} },
+		`the loss "logistic" does not belong`:              func(m *Model) { m.Loss.Kind = Logistic },
+		`the loss "multinomial" does not belong`:           func(m *Model) { m.Labels = nil },
+		"2 intercepts for 3 targets":                       func(m *Model) { m.Intercepts = m.Intercepts[:2] },
+		`the loss "multinomial" does not belong to such a`: func(m *Model) { m.Loss.Level = 0.5 },
+	} {
+		m := ofClasses()
+		change(&m)
+		require.ErrorContains(t, m.Write(&bytes.Buffer{}), want)
+	}
+}

@@ -1,0 +1,379 @@
+// Package model keeps a tuned linear model in a file: JSON with a format name
+// and a version, which says where the model came from and holds all that a
+// prediction needs. The same model gives the same bytes: there is no date in it.
+//
+// A file is read strictly, see [Decode], and carries a checksum of its content, so that a model that was changed by hand,
+// cut off or damaged is refused and does not predict something else.
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/table"
+)
+
+// Format and Version are written into every file. Version grows when an older
+// program would misread a newer file. Version 2 brought the checksum, version 3 lists of the coefficients that are not zero; a file that has
+// none of these is of version 2.
+const (
+	Format  = "conetune-model"
+	Version = 3
+
+	versionFull, versionCompact = 2, 3
+)
+
+// Model is a linear predictor in the units of the user's table,
+//
+//	prediction = Intercept + sum_j Coefficients[j] * feature j,
+//
+// plus the offset of the row where there is one,
+// with the hyperparameters and the errors that belong to it.
+type Model struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Model is the name of the model on the command line, such as elastic-net.
+	Model  string `json:"model"`
+	Target string `json:"target"`
+	// Features name the Coefficients; a file without names has x1, x2, .. by index.
+	Features     []string  `json:"features,omitzero"`
+	Coefficients []float64 `json:"coefficients,omitzero"`
+	// Compact is nil but in a file.
+	Compact   *Compact `json:"compact,omitempty"`
+	Intercept float64  `json:"intercept"`
+	// Labels are those of a classifier, which predicts the second one where the value
+	// above is positive and the first one elsewhere; a regression has none.
+	Labels []float64 `json:"labels,omitempty"`
+	// Loss is that of the model's errors, where they are no squares, deviances of counts or wrong labels; nil there, and in files of a classifier from
+	// before it was saved.
+	Loss *Loss `json:"loss,omitempty"`
+	// Deviations are the standard deviations of the features over the training rows, by which effects of coefficients compare; a file may lack them.
+	Deviations []float64 `json:"deviations,omitempty"`
+	// Encoding says how the columns of a table become the Features; nil where they are these features themselves.
+	Encoding *table.Encoder `json:"encoding,omitempty"`
+	// Weights is the column of the weights of rows by which the errors are means; empty without.
+	Weights string `json:"weights,omitempty"`
+	// Offset is the column of a known term that is added to the value of a row; empty without.
+	Offset string `json:"offset,omitempty"`
+	// LogLink says that the prediction is the exponential of the value above.
+	LogLink bool `json:"log_link,omitempty"`
+	// Baseline is the cumulative hazard of a row of value 0, of a model of times; nil for others.
+	Baseline *survival.Baseline `json:"baseline,omitempty"`
+	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each
+	// feature, and Intercepts an entry for each target. With Labels of as many they are classes, of which that of the largest value is predicted.
+	Targets    []string  `json:"targets,omitempty"`
+	Intercepts []float64 `json:"intercepts,omitempty"`
+	// Matrix is there for a model of the entries of a matrix, and predicts in the place of the features; the
+	// coefficients are those of the row and column features, whose effects are in it.
+	Matrix *Matrix `json:"matrix,omitempty"`
+	// Hyperparameters are the multipliers of the radii and the other hyperparameters by
+	// name, Radii the bounds in their order.
+	Hyperparameters map[string]float64 `json:"hyperparameters"`
+	Radii           []float64          `json:"radii"`
+	// ValidationError and TestError are those of this predictor, the mean of its loss, half the
+	// squared error without one; TestError is nil where there were no test rows. For the hinge loss the validation
+	// error is the mean loss of the cross-validation, and the test error the error rate.
+	ValidationError *float64   `json:"validation_error"`
+	TestError       *float64   `json:"test_error"`
+	Provenance      Provenance `json:"provenance"`
+	// Checksum is that of all the other fields, set by Write; a file of version 1 has none.
+	Checksum string `json:"checksum"`
+}
+
+// Matrix predicts entry (i, j), with indices from 0, of a matrix:
+//
+//	Intercept + RowEffects[i] + ColEffects[j] + sum_k Left[i][k] * Right[j][k].
+type Matrix struct {
+	RowEffects []float64   `json:"row_effects"`
+	ColEffects []float64   `json:"col_effects"`
+	Left       [][]float64 `json:"left"`
+	Right      [][]float64 `json:"right"`
+}
+
+func (m *Matrix) validate() error {
+	if len(m.RowEffects) == 0 || len(m.ColEffects) == 0 {
+		return fmt.Errorf("a matrix without rows or columns")
+	}
+	rank := -1
+	for _, side := range []struct {
+		name    string
+		effects []float64
+		factors [][]float64
+	}{{"row", m.RowEffects, m.Left}, {"column", m.ColEffects, m.Right}} {
+		if len(side.factors) != len(side.effects) {
+			return fmt.Errorf("factors of %d %ss, expected %d", len(side.factors), side.name, len(side.effects))
+		}
+		for i, f := range side.factors {
+			if rank < 0 {
+				rank = len(f)
+			}
+			if len(f) != rank {
+				return fmt.Errorf("%d factors of %s %d, expected %d", len(f), side.name, i, rank)
+			}
+		}
+	}
+	return nil
+}
+
+// Provenance says how the model was made.
+type Provenance struct {
+	Program    string `json:"program"`
+	Method     string `json:"method"`
+	Backend    string `json:"backend"`
+	Preset     string `json:"preset,omitempty"`
+	Status     string `json:"status"`
+	Iterations int    `json:"iterations"`
+	Seed       int64  `json:"seed"`
+	// Files are the data files as given, Split the rule by which rows were divided, if any; Folds are those of each of so many Repeats, and Division is the
+	// column by which rows were divided, "group ward" for example.
+	Files          []string `json:"files"`
+	Split          string   `json:"split,omitempty"`
+	Folds          int      `json:"folds,omitempty"`
+	Repeats        int      `json:"repeats,omitempty"`
+	Division       string   `json:"division,omitempty"`
+	TrainingRows   int      `json:"training_rows"`
+	ValidationRows int      `json:"validation_rows"`
+	TestRows       int      `json:"test_rows"`
+	Standardize    bool     `json:"standardize"`
+	Intercept      bool     `json:"intercept"`
+}
+
+// Write writes the model as indented JSON, with its checksum. A model that Read would refuse is an error.
+func (m Model) Write(w io.Writer) error {
+	m.Format, m.Version = Format, versionFull
+	m.complete()
+	if err := m.validate(); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	m = m.compacted()
+	var err error
+	if m.Checksum, err = checksumOf(&m); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// complete puts empty lists where there are none, since null is not a list.
+func (m *Model) complete() {
+	m.Features, m.Coefficients, m.Radii = listed(m.Features), listed(m.Coefficients), listed(m.Radii)
+	m.Provenance.Files = listed(m.Provenance.Files)
+	if m.Hyperparameters == nil {
+		m.Hyperparameters = map[string]float64{}
+	}
+}
+
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// ErrOverflow says that a prediction is too large for a number.
+var ErrOverflow = errors.New("the prediction is not a finite number: the values are too large for the model")
+
+// finite returns a prediction that is one.
+func finite(v float64) (float64, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, ErrOverflow
+	}
+	return v, nil
+}
+
+// Entry returns the prediction for an entry, which must be inside the matrix, or [ErrOverflow].
+func (m *Model) Entry(i, j int) (float64, error) {
+	x := m.Matrix
+	return finite(m.Intercept + x.RowEffects[i] + x.ColEffects[j] + floats.Dot(x.Left[i], x.Right[j]))
+}
+
+// Predict returns the prediction for one row of features, in the order of Features: a number, or
+// the label of a classifier. The error is [ErrOverflow].
+func (m *Model) Predict(row []float64) (float64, error) {
+	return m.PredictSum(floats.Dot(m.Coefficients, row))
+}
+
+// PredictSum is [Model.Predict] for the sum of the coefficients times the features of a row.
+func (m *Model) PredictSum(sum float64) (float64, error) {
+	value, err := m.Value(sum)
+	if err != nil {
+		return value, err
+	}
+	return m.Prediction(value)
+}
+
+// Value is the intercept plus such a sum. The error is [ErrOverflow].
+func (m *Model) Value(sum float64) (float64, error) { return finite(m.Intercept + sum) }
+
+// Prediction is what the model predicts at a [Model.Value]: the value, its exponential, or a label.
+func (m *Model) Prediction(value float64) (float64, error) {
+	switch {
+	case m.LogLink:
+		return finite(math.Exp(value))
+	case m.Labels == nil:
+		return value, nil
+	case value > 0:
+		return m.Labels[1], nil
+	}
+	return m.Labels[0], nil
+}
+
+// PredictTargets returns the predictions of all targets for one row of features. The error is [ErrOverflow].
+func (m *Model) PredictTargets(row []float64) ([]float64, error) {
+	out := slices.Clone(m.Intercepts)
+	for j, x := range row {
+		floats.AddScaled(out, x, m.Coefficients[j*len(out):(j+1)*len(out)])
+	}
+	for _, v := range out {
+		if _, err := finite(v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// validate rejects what no model is, whether it is to be written or was read.
+func (m *Model) validate() error {
+	switch {
+	case m.Model == "":
+		return errors.New("a model without a name")
+	case len(m.Features) == 0 && m.Matrix == nil:
+		return errors.New("a model without features")
+	case m.Targets != nil && len(m.Targets) < 2:
+		return fmt.Errorf("%d targets in a list, expected several or no list", len(m.Targets))
+	case len(m.Coefficients) != len(m.Features)*max(1, len(m.Targets)):
+		return fmt.Errorf("%d coefficients for %d features and %d targets", len(m.Coefficients), len(m.Features), max(1, len(m.Targets)))
+	case len(m.Intercepts) != len(m.Targets):
+		return fmt.Errorf("%d intercepts for %d targets", len(m.Intercepts), len(m.Targets))
+	case m.Classes() && len(m.Labels) != len(m.Targets):
+		return fmt.Errorf("%d labels of %d classes", len(m.Labels), len(m.Targets))
+	case m.Classes() && len(slices.Compact(slices.Sorted(slices.Values(m.Labels)))) != len(m.Labels):
+		return fmt.Errorf("two labels of one value")
+	case m.Labels != nil && !m.Classes() && len(m.Labels) != 2:
+		return fmt.Errorf("%d labels, expected two or none", len(m.Labels))
+	case m.Labels != nil && m.Labels[0] == m.Labels[1]:
+		return fmt.Errorf("two labels of the value %v", m.Labels[0])
+	case count(m.Labels != nil && !m.Classes(), m.Targets != nil, m.Matrix != nil, m.LogLink) > 1:
+		return errors.New("a model of several kinds: it has two of labels, targets, a matrix and a logarithmic link")
+	}
+	if m.Matrix != nil {
+		if err := m.Matrix.validate(); err != nil {
+			return err
+		}
+	}
+	if err := m.validateLoss(); err != nil {
+		return err
+	}
+	if !m.Times() && (m.Baseline != nil || m.Encoding != nil && m.Encoding.Event != nil) {
+		return errors.New("a baseline hazard or a column of events of a model that is not of times")
+	}
+	if n := len(m.Deviations); n > 0 && n != len(m.Features) {
+		return fmt.Errorf("%d deviations for %d features", n, len(m.Features))
+	}
+	if err := m.validateEncoding(); err != nil {
+		return err
+	}
+	if name, twice := repeated(m.Features); twice {
+		return fmt.Errorf("two features of the name %q", name)
+	}
+	if name, twice := repeated(m.Targets); twice {
+		return fmt.Errorf("two targets of the name %q", name)
+	}
+	return m.finite()
+}
+
+// validateEncoding rejects an encoding that is none, or that leads to other features or labels.
+func (m *Model) validateEncoding() error {
+	e := m.Encoding
+	if e == nil {
+		return nil
+	}
+	if err := e.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case m.Matrix != nil:
+		return errors.New("an encoding of the features of a matrix")
+	case !slices.Equal(e.Features(), m.Features):
+		return fmt.Errorf("an encoding of other features than those of the model")
+	case e.Labels != nil && !slices.Equal(m.Labels, numbered(len(e.Labels))):
+		return fmt.Errorf("an encoding of the labels %q, expected %v in the place of the numbers %v", e.Labels, numbered(len(e.Labels)), m.Labels)
+	}
+	return nil
+}
+
+// numbered are 0, 1, and so on.
+func numbered(n int) []float64 {
+	out := make([]float64, n)
+	for k := range out {
+		out[k] = float64(k)
+	}
+	return out
+}
+
+func count(conditions ...bool) (n int) {
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+// finite rejects numbers that are none: JSON has no way to write them.
+func (m *Model) finite() error {
+	type list struct {
+		name   string
+		values []float64
+	}
+	lists := []list{
+		{"intercept", []float64{m.Intercept}}, {"coefficients", m.Coefficients}, {"intercepts", m.Intercepts}, {"labels", m.Labels},
+		{"radii", m.Radii}, {"deviations", m.Deviations},
+	}
+	for _, e := range []struct {
+		name  string
+		value *float64
+	}{{"validation_error", m.ValidationError}, {"test_error", m.TestError}} {
+		if e.value != nil {
+			lists = append(lists, list{e.name, []float64{*e.value}})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Hyperparameters)) {
+		lists = append(lists, list{"hyperparameters." + name, []float64{m.Hyperparameters[name]}})
+	}
+	if m.Matrix != nil {
+		lists = append(lists, list{"row_effects", m.Matrix.RowEffects}, list{"col_effects", m.Matrix.ColEffects},
+			list{"left", slices.Concat(m.Matrix.Left...)}, list{"right", slices.Concat(m.Matrix.Right...)})
+	}
+	for _, l := range lists {
+		for _, v := range l.values {
+			if _, err := finite(v); err != nil {
+				return fmt.Errorf("%s holds %v, expected finite numbers", l.name, v)
+			}
+		}
+	}
+	return nil
+}
+
+// repeated finds a name that is there twice.
+func repeated(names []string) (string, bool) {
+	sorted := slices.Sorted(slices.Values(names))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return sorted[i], true
+		}
+	}
+	return "", false
+}

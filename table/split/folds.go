@@ -1,0 +1,161 @@
+package split
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Fold says which rows of a table train a model and which validate it.
+type Fold struct {
+	Train, Val []int
+}
+
+// RandomFolds deals n rows out to t parts at random; each part validates the model of one fold, which the other parts train.
+// The sizes of the parts differ by one at most. Where classes is not nil, it gives a number from 0 for the class of each
+// row, and every part gets its share of each class, up to one row. The folds of several repeats come one after the other:
+// the mean over all of them depends less on chance than that of one deal, which on small tables decides what is chosen.
+func RandomFolds(n, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
+	if err := checkRepeats(repeats); err != nil {
+		return nil, err
+	}
+	if t < 2 || t > n {
+		return nil, fmt.Errorf("split: %d folds of %d rows, expected 2 to %d", t, n, n)
+	}
+	var folds []Fold
+	for k := range repeats {
+		deal := func(seed uint64) [][]int { return parts(n, t, seed) }
+		if classes != nil {
+			deal = func(seed uint64) [][]int { return stratify(classes, t, seed) }
+		}
+		folds = append(folds, FoldsOf(deal(repeatSeed(seed, k)))...)
+	}
+	return folds, nil
+}
+
+// parts deals the rows 0 to n-1 out; the first n mod t parts have a row more.
+func parts(n, t int, seed uint64) [][]int {
+	order := permutation(n, seed)
+	parts := make([][]int, t)
+	for k := range parts {
+		size := n / t
+		if k < n%t {
+			size++
+		}
+		parts[k], order = order[:size:size], order[size:]
+		slices.Sort(parts[k])
+	}
+	return parts
+}
+
+func checkRepeats(repeats int) error {
+	if repeats < 1 || repeats > mostRepeats {
+		return fmt.Errorf("split: %d repeats, expected 1 to %d", repeats, mostRepeats)
+	}
+	return nil
+}
+
+// repeatSeed is the seed of deal k, from 0.
+func repeatSeed(seed uint64, k int) uint64 { return seed + uint64(k)*repeatStride }
+
+// Repeats is the number of deals that a table of n rows and p features is worth by default: several where one is a matter of chance and fits take
+// no time.
+func Repeats(n, p int) int {
+	switch {
+	case n <= 250 && n*p <= smallTable:
+		return 3
+	case n <= 1000 && n*p <= smallTable:
+		return 2
+	}
+	return 1
+}
+
+const (
+	// repeatStride keeps the seeds of the deals apart from those of neighbouring seeds.
+	repeatStride = 0x9e3779b97f4a7c15
+	mostRepeats  = 1000
+	// smallTable is the largest number of entries of a table that is dealt out several times by default.
+	smallTable = 50_000
+)
+
+// stratify deals the rows of each class out in turn, one class after the other, to t
+// parts. Dealing goes on where the class before has ended, so that the parts are
+// of equal size up to one row.
+func stratify(classes []int, t int, seed uint64) [][]int {
+	parts := make([][]int, t)
+	next := 0
+	order := permutation(len(classes), seed)
+	for class := range slices.Max(classes) + 1 {
+		for _, i := range order {
+			if classes[i] == class {
+				parts[next%t] = append(parts[next%t], i)
+				next++
+			}
+		}
+	}
+	for k := range parts {
+		slices.Sort(parts[k])
+	}
+	return parts
+}
+
+// CheckFolds checks that there are at least two folds of a table of n rows, that each has rows to train and rows to validate,
+// and that these are rows of the table and no row is in a fold twice.
+func CheckFolds(folds []Fold, n int) error {
+	if len(folds) < 2 {
+		return fmt.Errorf("%d folds, expected at least 2", len(folds))
+	}
+	for k, f := range folds {
+		in := make([]bool, n)
+		for _, set := range []struct {
+			name string
+			rows []int
+		}{{"training", f.Train}, {"validation", f.Val}} {
+			if len(set.rows) == 0 {
+				return fmt.Errorf("fold %d has no %s rows", k, set.name)
+			}
+			for _, i := range set.rows {
+				switch {
+				case i < 0 || i >= n:
+					return fmt.Errorf("fold %d names row %d, expected 0 to %d", k, i, n-1)
+				case in[i]:
+					return fmt.Errorf("fold %d names row %d twice", k, i)
+				}
+				in[i] = true
+			}
+		}
+	}
+	return nil
+}
+
+// FoldsOf makes folds of parts of the rows: each part validates the model of one fold, which all other parts train.
+func FoldsOf(parts [][]int) []Fold {
+	folds := make([]Fold, len(parts))
+	for k := range parts {
+		folds[k].Val = parts[k]
+		for other := range parts {
+			if other != k {
+				folds[k].Train = append(folds[k].Train, parts[other]...)
+			}
+		}
+		slices.Sort(folds[k].Train)
+	}
+	return folds
+}
+
+// PartsOf collects the rows of equal numbers: part k has those whose number is the k-th in size.
+func PartsOf(number []int) [][]int {
+	rows := map[int][]int{}
+	var keys []int
+	for i, k := range number {
+		if rows[k] == nil {
+			keys = append(keys, k)
+		}
+		rows[k] = append(rows[k], i)
+	}
+	slices.Sort(keys)
+	parts := make([][]int, len(keys))
+	for k, key := range keys {
+		parts[k] = rows[key]
+	}
+	return parts
+}

@@ -1,0 +1,149 @@
+package split
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// GroupParts deals the groups of rows, where group has a number for each row, out to t parts of about equal numbers of rows: the largest
+// group first, always to the part with the fewest rows. Which of several such groups and parts comes first is drawn by the seed. The parts are ordered
+// by their first rows.
+//
+// With classes, which has the class of each row from 0 on, each class is spread over the parts as evenly as the groups allow: a group goes to the part where it adds least to the sum over
+// classes and parts of the squares of the shares that a part has of a class, of several the one with the fewest rows. Either way
+// two parts differ by at most the rows of the largest group: a part that would get ahead by more is passed over.
+func GroupParts(group []int, t int, seed uint64, classes []int) ([][]int, error) {
+	if groups := len(PartsOf(group)); t < 2 || t > groups {
+		return nil, fmt.Errorf("split: %d folds of %d groups, expected 2 to %d", t, groups, groups)
+	}
+	if classes != nil && len(classes) != len(group) {
+		return nil, fmt.Errorf("split: %d classes for %d rows", len(classes), len(group))
+	}
+	var parts [][]int
+	if classes == nil {
+		parts = dealGroups(group, make([]int, t), seed)
+	} else {
+		parts = stratifyGroups(group, classes, t, seed)
+	}
+	slices.SortFunc(parts, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	return parts, nil
+}
+
+// dealGroups deals groups out, the largest first, to the part whose rows exceed its size the least. A part that is empty in the end has no group.
+func dealGroups(group, sizes []int, seed uint64) [][]int {
+	groups := PartsOf(group)
+	order := permutation(len(groups), seed)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(groups[b]), len(groups[a])) })
+	first := permutation(len(sizes), seed) // among parts that lack as much
+	parts := make([][]int, len(sizes))
+	for _, g := range order {
+		to := slices.MinFunc(first, func(a, b int) int { return cmp.Compare(len(parts[a])-sizes[a], len(parts[b])-sizes[b]) })
+		parts[to] = append(parts[to], groups[g]...)
+	}
+	for k := range parts {
+		slices.Sort(parts[k])
+	}
+	return parts
+}
+
+// stratifyGroups deals groups out with their classes. As long as some part is empty there are groups for it.
+func stratifyGroups(group, classes []int, t int, seed uint64) [][]int {
+	groups, kinds := PartsOf(group), slices.Max(classes)+1
+	total := make([]float64, kinds) // rows of each class
+	for _, c := range classes {
+		total[c]++
+	}
+	order := permutation(len(groups), seed)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(groups[b]), len(groups[a])) })
+	largest := len(groups[order[0]])
+	first := permutation(t, seed)
+	parts, has := make([][]int, t), make([][]float64, t)
+	for k := range has {
+		has[k] = make([]float64, kinds)
+	}
+	empty := t
+	for at, g := range order {
+		own := make([]float64, kinds)
+		for _, i := range groups[g] {
+			own[classes[i]]++
+		}
+		// (n + g)^2 - n^2 = 2 n g + g^2, of which the second is the same for all parts.
+		adds := func(k int) (sum float64) {
+			for c, n := range own {
+				if n > 0 {
+					sum += n * has[k][c] / (total[c] * total[c])
+				}
+			}
+			return sum
+		}
+		least := len(parts[0])
+		for _, part := range parts {
+			least = min(least, len(part))
+		}
+		to := -1
+		for _, k := range first {
+			if len(order)-at <= empty && len(parts[k]) > 0 || len(parts[k])+len(groups[g]) > least+largest {
+				continue
+			}
+			if to < 0 || cmp.Or(cmp.Compare(adds(k), adds(to)), cmp.Compare(len(parts[k]), len(parts[to]))) < 0 {
+				to = k
+			}
+		}
+		if len(parts[to]) == 0 {
+			empty--
+		}
+		parts[to] = append(parts[to], groups[g]...)
+		for c, n := range own {
+			has[to][c] += n
+		}
+	}
+	for k := range parts {
+		slices.Sort(parts[k])
+	}
+	return parts
+}
+
+// ByGroup is [Random] with the rows of a group in the same set: the largest group first, to the set that lacks the most rows of the size that spec
+// asks for. Group has a number for each row.
+func ByGroup(group []int, spec string, seed uint64) ([][]int, error) {
+	sizes, err := Sizes(spec, len(group))
+	if err != nil {
+		return nil, err
+	}
+	sets := len(sizes)
+	if over := len(group) - total(sizes); over > 0 {
+		sizes = append(sizes, over) // rows that are not used
+	}
+	parts := dealGroups(group, sizes, seed)[:sets]
+	for _, part := range parts {
+		if len(part) == 0 {
+			return nil, fmt.Errorf("split %q: leaves a set empty, with %d groups in all", spec, len(PartsOf(group)))
+		}
+	}
+	return parts, nil
+}
+
+func total(list []int) (sum int) {
+	for _, v := range list {
+		sum += v
+	}
+	return sum
+}
+
+// GroupFolds are the folds of so many deals of groups, one after the other, see [GroupParts], nil for no classes. Where the groups leave chance no choice, as all are of different sizes, deals are
+// the same.
+func GroupFolds(group []int, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
+	if err := checkRepeats(repeats); err != nil {
+		return nil, err
+	}
+	var folds []Fold
+	for k := range repeats {
+		parts, err := GroupParts(group, t, repeatSeed(seed, k), classes)
+		if err != nil {
+			return nil, err
+		}
+		folds = append(folds, FoldsOf(parts)...)
+	}
+	return folds, nil
+}

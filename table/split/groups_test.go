@@ -1,0 +1,212 @@
+package split
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/proptest"
+)
+
+func TestPartsOf(t *testing.T) {
+	require.Equal(t, [][]int{{1, 4}, {0, 3}, {2}}, PartsOf([]int{7, 2, 9, 7, 2}))
+	require.Equal(t, []Fold{{Train: []int{0, 2, 3}, Val: []int{1, 4}}, {Train: []int{1, 2, 4}, Val: []int{0, 3}}, {Train: []int{0, 1, 3, 4}, Val: []int{2}}}, FoldsOf(PartsOf([]int{7, 2, 9, 7, 2})))
+}
+
+// Groups of 4, 3, 2 and 1 rows: 4 | 3, then 2 to the 3 and 1 to the 4.
+func TestGroupPartsByHand(t *testing.T) {
+	group := []int{5, 5, 5, 5, 8, 8, 8, 1, 1, 0}
+	for seed := range uint64(4) {
+		parts, err := GroupParts(group, 2, seed, nil)
+		require.NoError(t, err)
+		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6, 7, 8}}, parts)
+		parts, err = ByGroup(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
+		require.NoError(t, err)
+		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6}, {7, 8}}, parts)
+	}
+	_, err := GroupParts(group, 5, 1, nil)
+	require.ErrorContains(t, err, "5 folds of 4 groups")
+	_, err = ByGroup([]int{1, 1, 1, 2, 2}, "0.4/0.4/rest", 1)
+	require.ErrorContains(t, err, "leaves a set empty, with 2 groups")
+	_, err = GroupFolds(group, 2, 0, 1, nil)
+	require.ErrorContains(t, err, "0 repeats")
+	// Groups of the same size are drawn.
+	var seen []int
+	folds, err := GroupFolds([]int{0, 0, 1, 1, 2, 2, 3, 3}, 2, 20, 1, nil)
+	require.NoError(t, err)
+	require.Len(t, folds, 40)
+	for _, f := range folds {
+		require.Len(t, f.Val, 4)
+		if f.Val[0] == 0 {
+			seen = append(seen, f.Val[2])
+		}
+	}
+	for _, partner := range []int{2, 4, 6} {
+		require.Contains(t, seen, partner)
+	}
+}
+
+// Seven rows at six times: 2 stands twice and stays together.
+func TestTimeFoldsByHand(t *testing.T) {
+	at := []float64{3, 1, 2, 9, 2, 5, 4} // in order: 1, 2, 4, 0, 6, 5, 3
+	folds, err := TimeFolds(at, 2)
+	require.NoError(t, err)
+	require.Equal(t, []Fold{{Train: []int{1, 2, 4}, Val: []int{0, 6}}, {Train: []int{0, 1, 2, 4, 6}, Val: []int{3, 5}}}, folds)
+	folds, err = TimeFolds(at, 5)
+	require.NoError(t, err)
+	require.Equal(t, Fold{Train: []int{1}, Val: []int{2, 4}}, folds[0])
+	require.Equal(t, Fold{Train: []int{0, 1, 2, 4, 5, 6}, Val: []int{3}}, folds[4])
+	_, err = TimeFolds(at, 6)
+	require.ErrorContains(t, err, "6 folds of 6 different times")
+	for spec, want := range map[string][][]int{
+		"0.5/0.25/rest": {{0, 1, 2, 4}, {6}, {3, 5}}, // 4, 1 and 2 rows
+		"2/2":           {{0, 6}, {3, 5}},            // the last ones
+		"2/rest":        {{1}, {0, 2, 3, 4, 5, 6}},   // the cut after one row is as near as that after three
+	} {
+		parts, err := ByTime(at, spec)
+		require.NoError(t, err)
+		require.Equal(t, want, parts, spec)
+	}
+	_, err = ByTime([]float64{1, 1, 1}, "2/1")
+	require.ErrorContains(t, err, "1 different times")
+}
+
+// Whatever the rows: each validates once in a deal of groups, and no group is on both sides; by time each validates at most once, and all that trains comes before
+// all that validates.
+func TestDesignsKeepTheirPromises(t *testing.T) {
+	proptest.Check(t, func(r *rapid.T) {
+		number := rapid.SliceOfN(rapid.IntRange(0, 9), 3, 40).Draw(r, "numbers")
+		seed := rapid.Uint64().Draw(r, "seed")
+		kinds := len(PartsOf(number))
+		k := rapid.IntRange(2, 6).Draw(r, "folds")
+		if kinds >= k {
+			var classes []int
+			if rapid.Bool().Draw(r, "stratified") {
+				classes = rapid.SliceOfN(rapid.IntRange(0, 2), len(number), len(number)).Draw(r, "classes")
+			}
+			folds, err := GroupFolds(number, k, 2, seed, classes)
+			require.NoError(r, err)
+			require.NoError(r, CheckFolds(folds, len(number)))
+			largest := 0
+			for _, part := range PartsOf(number) {
+				largest = max(largest, len(part))
+			}
+			for deal := range 2 {
+				var all, sizes []int
+				for _, f := range folds[deal*k : deal*k+k] {
+					all, sizes = append(all, f.Val...), append(sizes, len(f.Val))
+					require.Len(r, f.Train, len(number)-len(f.Val))
+					for _, i := range f.Val {
+						require.False(r, slices.ContainsFunc(f.Train, func(j int) bool { return number[i] == number[j] }))
+					}
+				}
+				slices.Sort(all)
+				require.Equal(r, span(len(number)), all)
+				require.LessOrEqual(r, slices.Max(sizes)-slices.Min(sizes), largest)
+			}
+		}
+		at := make([]float64, len(number))
+		for i, v := range number {
+			at[i] = float64(v)
+		}
+		if kinds > k {
+			folds, err := TimeFolds(at, k)
+			require.NoError(r, err)
+			require.NoError(r, CheckFolds(folds, len(at)))
+			validated := map[int]bool{}
+			for _, f := range folds {
+				for _, i := range f.Val {
+					require.False(r, validated[i])
+					validated[i] = true
+					require.False(r, slices.ContainsFunc(f.Train, func(j int) bool { return at[j] >= at[i] }))
+				}
+			}
+			require.Len(r, validated, len(at)-len(folds[0].Train))
+		}
+		for _, split := range []func() ([][]int, error){
+			func() ([][]int, error) { return ByGroup(number, "0.5/0.25/rest", seed) },
+			func() ([][]int, error) { return ByTime(at, "0.5/0.25/rest") },
+		} {
+			parts, err := split()
+			if err != nil {
+				continue // too few groups or times
+			}
+			var all []int
+			side := map[int]int{}
+			for p, part := range parts {
+				all = append(all, part...)
+				for _, i := range part {
+					if other, there := side[number[i]]; there {
+						require.Equal(r, other, p)
+					}
+					side[number[i]] = p
+				}
+			}
+			slices.Sort(all)
+			require.Equal(r, span(len(number)), all)
+		}
+	})
+}
+
+// Classes do not make one fold larger than another by more than the largest group: here the class of the last row is nearly all in one fold.
+func TestStratifiedGroupsStayAsLarge(t *testing.T) {
+	parts, err := GroupParts([]int{1, 0, 0, 1, 2, 2, 3}, 2, 0, []int{0, 1, 1, 0, 0, 2, 0})
+	require.NoError(t, err)
+	require.Len(t, parts, 2)
+	require.LessOrEqual(t, max(len(parts[0]), len(parts[1])), 4)
+}
+
+// Ten groups of five rows, of which four are of class 1: each of two folds gets two of these, by whatever seed, and three of the others; of 20 groups with 1 to 4
+// rows of class 1 and as many of class 0 as make them 6, each of 4 folds has about a quarter of both.
+func TestStratifiedGroups(t *testing.T) {
+	var group, class []int
+	for g := range 10 {
+		for range 5 {
+			group = append(group, g)
+			class = append(class, map[bool]int{true: 1}[g%5 > 2])
+		}
+	}
+	for seed := range uint64(20) {
+		parts, err := GroupParts(group, 2, seed, class)
+		require.NoError(t, err)
+		for _, part := range parts {
+			ones := 0
+			for _, i := range part {
+				ones += class[i]
+			}
+			require.Len(t, part, 25)
+			require.Equal(t, 10, ones)
+		}
+	}
+	group, class = nil, nil
+	for g := range 20 {
+		for k := range 6 {
+			group = append(group, g)
+			class = append(class, map[bool]int{true: 1}[k <= g%4])
+		}
+	}
+	for seed := range uint64(20) {
+		parts, err := GroupParts(group, 4, seed, class)
+		require.NoError(t, err)
+		for _, part := range parts {
+			ones := 0
+			for _, i := range part {
+				ones += class[i]
+			}
+			require.InDelta(t, 50./4, ones, 2)
+			require.InDelta(t, 70./4, len(part)-ones, 4)
+		}
+	}
+	_, err := GroupParts(group, 4, 1, class[1:])
+	require.ErrorContains(t, err, "119 classes for 120 rows")
+}
+
+func span(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}

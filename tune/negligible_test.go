@@ -1,0 +1,51 @@
+package tune
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/problems"
+)
+
+// selective has features of units a thousandfold apart.
+type selective struct {
+	Model
+	keeps bool
+}
+
+func (s selective) Columns() *problems.Columns {
+	if s.keeps {
+		return nil
+	}
+	return &problems.Columns{Deviations: []float64{1, 1000, 1}, Means: func() []float64 { return []float64{0, 0, 4} }, Intercept: true}
+}
+
+func (s selective) TestError(f Fit) *float64 { return &f.Intercept }
+
+// A coefficient is negligible by what it does when its feature moves by one standard deviation; its mean goes into the
+// intercept, and the predictor that is left is scored.
+func TestDropNegligible(t *testing.T) {
+	test := 3.25
+	made := func() *Result {
+		fit := Fit{Features: []string{"small", "large", "zero"}, Coefficients: []float64{2, 0.001, 1e-7}, Intercept: 7}
+		return &Result{Refit: &Errors{Test: &test}, RefitFit: fit, Errors: Errors{Test: &test}}
+	}
+	task := &Task{Model: selective{}}
+	r := made()
+	r.dropNegligible(task)
+	require.Equal(t, []float64{2, 0.001, 0}, r.RefitFit.Coefficients)
+	require.Equal(t, 7+4*1e-7, r.RefitFit.Intercept)
+	require.Equal(t, 7+4*1e-7, *r.Refit.Test)
+	require.Equal(t, r.RefitFit, r.Iterate, "with folds they are the same predictor")
+
+	task.Config.Eps = 1e-3
+	r = made()
+	r.dropNegligible(task)
+	require.Equal(t, []float64{2, 0.001, 0}, r.RefitFit.Coefficients, "0.001 moves by 1, half of the largest")
+
+	task.Model = selective{keeps: true}
+	r = made()
+	r.dropNegligible(task)
+	require.Equal(t, made(), r)
+}

@@ -29,6 +29,7 @@ type fold struct {
 	past             past     // of sweeps
 	inWork           []bool
 	gap              float64
+	inner            float64
 	objective, bound float64 // the latter of the dual problem, for the weights at work
 	solved           bool
 	step             []float64

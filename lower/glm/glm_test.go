@@ -205,12 +205,19 @@ func one(loss Loss, y, eta float64) float64 {
 			return math.Exp(eta) - y*eta + y*(math.Log(y)-1)
 		}
 		return math.Exp(eta)
+	case Pinball:
+		return max(l.Level*(y-eta), (l.Level-1)*(y-eta))
 	case Huber:
 		if r := math.Abs(y - eta); r > l.Threshold {
 			return l.Threshold * (r - l.Threshold/2)
 		}
 	}
 	return (y - eta) * (y - eta) / 2
+}
+
+func pinball(eta convex.Affine, y, weights []float64) convex.Convex {
+	r := convex.Const(y...).Minus(eta)
+	return convex.Pos(r).Dot(weights).MinusAffine(r.Dot(weights).Scale(0.7))
 }
 
 // partial is the half deviance of Breslow's partial likelihood of some rows with times that all differ.
@@ -380,6 +387,10 @@ func TestAgainstConic(t *testing.T) {
 		"wide bent": {40, 70, 1, func(table *Table) { table.Loss = Huber{0.5} }, func(p int) *Weights {
 			return &Weights{Norm: each(0.05, p), L2: each(0.02, p)}
 		}, bentHalf},
+		"quantile": {80, 12, 1, func(table *Table) { table.Loss = Pinball{0.3} }, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, pinball},
+		"wide quantile": {40, 70, 1, func(table *Table) { table.Loss = Pinball{0.3} }, func(p int) *Weights {
+			return &Weights{Norm: each(0.05, p), L2: each(0.02, p)}
+		}, pinball},
 		"hazards":      {80, 12, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.02, p)} }, hazards},
 		"wide hazards": {50, 80, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.05, p), L2: each(0.01, p)} }, hazards},
 		"counts": {80, 12, 1, func(table *Table) {

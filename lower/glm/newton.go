@@ -307,10 +307,13 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 			second[i] = w.second(j)
 		}
 		bends := slices.ContainsFunc(unit, func(u int) bool { return w.Norm[u] > 0 })
-		if least := slices.Min(second); !(least > 0) || bends && least < leastRidge*s.diagonal(features[0]) || len(s.list) > mostOrder {
+		least := slices.Min(second)
+		if least > 0 && (!bends || least >= leastRidge*s.diagonal(features[0])) && len(s.list) <= mostOrder {
+			return wide(s.centred(features), len(s.list), s.weight, second, g)
+		}
+		if f.point.envelope == nil {
 			return nil // the rows do not determine a direction
 		}
-		return wide(s.centred(features), len(s.list), s.weight, second, g)
 	}
 	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse {
 		return f.past.extrapolate(f, features)

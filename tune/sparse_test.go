@@ -184,7 +184,7 @@ func solved(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, tune.Errors
 	require.NoError(t, err)
 	pt, err := fit.Solve(context.Background(), lambda, 1e-18, nil) // as far as rounding lets it
 	require.NoError(t, err)
-	require.Less(t, pt.Gap, 1e-13) // derivatives that are rounding, times distances
+	require.Less(t, pt.Gap, 1e-14)
 	return m.Fit(pt.X), m.Evaluate(pt.X)
 }
 

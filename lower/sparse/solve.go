@@ -121,7 +121,7 @@ func (s *solver) clone() *solver {
 // no longer falls, enough is one that is taken. Where it comes to no end, what it has come to is no solution.
 func (s *solver) fit(ctx context.Context, w *lower.JointWeights, tol, enough float64) (*Solution, error) {
 	out := &Solution{Status: lower.EpochLimit, Gap: math.Inf(1)}
-	least, lowest, idle := math.Inf(1), math.Inf(1), 0
+	least, lowest, idle, bound := math.Inf(1), math.Inf(1), 0, math.Inf(-1)
 	last := !s.adds || s.sets[training].features().Stored() >= manyEntries
 	for ; out.Outer < fitRounds; out.Outer++ {
 		c, err := s.Check(ctx, w)
@@ -135,7 +135,10 @@ func (s *solver) fit(ctx context.Context, w *lower.JointWeights, tol, enough flo
 		if !c.Grew {
 			accuracy = math.Max(bestAccuracy, accuracy*math.Min(1, c.Gap/c.Objective))
 		}
-		out.Objective, out.Gap = c.Objective, c.Gap
+		if out.Objective, out.Gap = c.Objective, c.Gap; !c.Grew { // bounds of all rounds hold
+			bound = math.Max(bound, c.Objective-c.Gap)
+			out.Gap = math.Max(c.Objective-bound, 0)
+		}
 		idle++
 		if c.Gap < least/2 {
 			least, idle = c.Gap, 0

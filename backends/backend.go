@@ -12,7 +12,8 @@ import (
 )
 
 // ConicBackend makes solvers for conic programs. It is safe for use by many
-// goroutines at once.
+// goroutines at once. Backends are used through [Open] or [Checked], which validate all that they are given, refuse calls after Close, and
+// keep the times of a Solution: a backend's own solvers leave these to them.
 type ConicBackend interface {
 	// Name is the name under which the backend is registered.
 	Name() string

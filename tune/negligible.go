@@ -22,7 +22,8 @@ type Selective interface {
 func Negligible(eps float64) float64 { return max(1e-6, 100*eps) }
 
 // dropNegligible sets coefficients of the predictor to zero whose effect, the coefficient times the standard deviation of
-// the feature, is negligible beside the largest, puts their mean into the intercept, and scores the predictor that is left.
+// the feature, or without an intercept its root mean square, is negligible beside the largest, puts their mean into the
+// intercept, and scores the predictor that is left.
 func (out *Result) dropNegligible(t *Task) {
 	fit := out.RefitFit
 	if out.Refit == nil || len(fit.Coefficients) == 0 {
@@ -44,6 +45,11 @@ func (out *Result) dropNegligible(t *Task) {
 		return
 	}
 	size := columns.Deviations
+	if !columns.Intercept { // which would take the mean of an effect
+		for j, mean := range columns.Means() {
+			size[j] = math.Hypot(size[j], mean)
+		}
+	}
 	for j := range size {
 		size[j] *= floats.Norm(fit.Of(j), 2)
 	}

@@ -2,19 +2,20 @@ package backendtest
 
 import (
 	"context"
+	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/james-bowman/sparse"
 )
 
-// This file has what backends on C libraries share beside [Run]: tests of 32-bit integers, of builds without the library, and of
-// what a library keeps between two solves.
+// This file has what backends on C libraries share beside [Run]: tests of 32-bit integers, of settings, and of what a
+// library keeps between two solves.
 
 // fromEnvironment returns the number in an environment variable, or another.
 func fromEnvironment(name string, otherwise int) int {
@@ -22,6 +23,16 @@ func fromEnvironment(name string, otherwise int) int {
 		return n
 	}
 	return otherwise
+}
+
+// Open returns a registered backend.
+func Open(t testing.TB, name string) backends.ConicBackend {
+	t.Helper()
+	b, err := backends.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // Solve sets p up, solves it and closes the solver.
@@ -61,24 +72,85 @@ func ManyIterations(t *testing.T, b backends.ConicBackend) {
 	}
 }
 
-// Missing is a build without the C library of a backend: the name is known, and asking for it says how to get it.
-func Missing(t *testing.T, name string) {
-	if slices.Contains(backends.Names(), name) || !slices.Contains(backends.Known(), name) {
-		t.Errorf("the names are %v, known %v", backends.Names(), backends.Known())
+// Settings has each of the wrong settings refused under the name of its field, and p solved with each of the others.
+func Settings(t *testing.T, b backends.ConicBackend, p *backends.Problem, wrong map[string]any, fine ...any) {
+	for field, set := range wrong {
+		var refused *backends.ProblemError
+		if _, err := b.Setup(p, backends.Options{Settings: set}); !errors.As(err, &refused) || refused.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
-	_, err := backends.Open(name)
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, want := range []string{`this build lacks "` + name + `"`, "make deps", "-tags " + name} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error %q, expected %q in it", err, want)
+	want := Solve(t, b, p, backends.Options{})
+	for _, set := range append(fine, nil) {
+		sol := Solve(t, b, p, backends.Options{Settings: set})
+		if sol.Status != backends.Optimal || math.Abs(sol.Objective-want.Objective) > 1e-7 {
+			t.Errorf("%+v: %v with %g, expected %g", set, sol.Status, sol.Objective, want.Objective)
 		}
 	}
 }
 
+// Boxed has n variables in [0, 1] and as many inequalities.
+func Boxed(n int) *backends.Problem {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	ptr, ind, val := []int{0}, []int{}, []float64{}
+	q := make([]float64, n)
+	lower, upper, b := make([]float64, n), make([]float64, n), make([]float64, 2*n)
+	for j := range n {
+		for i := range n {
+			if rng.Float64() < 0.2 {
+				ind, val = append(ind, i), append(val, rng.NormFloat64())
+			}
+		}
+		ind, val = append(ind, n+j), append(val, -1)
+		ptr = append(ptr, len(ind))
+		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
+	}
+	return &backends.Problem{
+		Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)},
+	}
+}
+
+// BoxedSquares is [Boxed] with |x|^2/2 added.
+func BoxedSquares(n int) *backends.Problem {
+	p := Boxed(n)
+	p.P = matrices.Identity(n, 1)
+	return p
+}
+
+// Projection is that of a matrix of sines on the positive semidefinite ones of order n.
+func Projection(n int) *backends.Problem {
+	c := backends.PSD(n)
+	q := make([]float64, c.Dim)
+	for i := range q {
+		q[i] = math.Sin(float64(i))
+	}
+	return &backends.Problem{
+		P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c},
+	}
+}
+
+// Suite are the problems of the suite, by their names, that a backend takes.
+func Suite(b backends.ConicBackend) map[string]*backends.Problem {
+	problems := map[string]*backends.Problem{}
+	add := func(c Case) {
+		if b.Capabilities().Unsupported(b.Name(), c.Problem) == nil {
+			problems[c.Name] = c.Problem
+		}
+	}
+	for _, c := range Cases() {
+		add(c)
+	}
+	for _, shape := range Shapes() {
+		for seed := range uint64(5) {
+			add(shape.NewCase(seed))
+		}
+	}
+	return problems
+}
+
 // GoesOn counts iterations: a tolerance reached in two steps by SetEps takes about as many as in one, with what kept
-// returns of the solver, its factorisation, the same. It runs on the backend as it is, without the checks of backends.Open.
+// returns of the solver, its factorisation, the same. It runs on the backend as it is, without the checks of
+// backends.Open.
 func GoesOn(t *testing.T, b backends.ConicBackend, kept func(backends.Solver) any) {
 	shape := Shape{Name: "qp", N: 50, Cones: []backends.Cone{backends.Zero(10), backends.Nonnegative(100)}, Rank: 50, Density: 0.2}
 	atOnce, inSteps, again := 0, 0, 0

@@ -12,11 +12,41 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
-// Memory sets up, solves and closes again and again; the memory of the process must not grow with the rounds. Their number
-// is taken from the environment variable MEMORY_ROUNDS.
-func Memory(t *testing.T, round func()) {
+// Process tests what a library does with the process: it keeps no memory of the problems, leaves signals to the program
+// during a solve of slow, which ends at its time limit, and prints nothing.
+func Process(t *testing.T, b backends.ConicBackend, slow func() backends.Solver, problems ...*backends.Problem) {
+	t.Run("Memory", func(t *testing.T) {
+		memory(t, func() {
+			for _, p := range problems {
+				if sol := Solve(t, b, p, backends.Options{Eps: 1e-4}); sol.Status != backends.Optimal {
+					t.Error(sol.Status)
+				}
+			}
+		})
+	})
+	t.Run("Signal", func(t *testing.T) {
+		s := slow()
+		defer s.Close()
+		signalled(t, s)
+	})
+	t.Run("Silence", func(t *testing.T) {
+		silence(t, func() {
+			for _, o := range []backends.Options{{}, {MaxIterations: 1}, {TimeLimit: 1}, {Eps: 1e-12}} {
+				for _, p := range problems {
+					Solve(t, b, p, o)
+				}
+			}
+			_, _ = b.Setup(&backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}}, backends.Options{})
+		})
+	})
+}
+
+// memory sets up, solves and closes again and again; the memory of the process must not grow with the rounds. Their
+// number is taken from the environment variable MEMORY_ROUNDS.
+func memory(t *testing.T, round func()) {
 	if testing.Short() {
 		t.Skip("a sanitiser keeps freed memory")
 	}
@@ -49,8 +79,8 @@ func resident(t *testing.T) int {
 	return pages * os.Getpagesize()
 }
 
-// Signal has a SIGINT during a solve that ends at its time limit: it goes to the program, and the solve goes on.
-func Signal(t *testing.T, s backends.Solver) {
+// signalled has a SIGINT during a solve that ends at its time limit: it goes to the program, and the solve goes on.
+func signalled(t *testing.T, s backends.Solver) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, os.Interrupt)
 	defer signal.Stop(got)
@@ -69,9 +99,9 @@ func Signal(t *testing.T, s backends.Solver) {
 	}
 }
 
-// Silence runs the test that calls it in a process of its own, where it solves; that must print nothing but what the test
-// itself says.
-func Silence(t *testing.T, solve func()) {
+// silence runs the test that calls it in a process of its own, where it solves; that must print nothing but what the
+// test itself says.
+func silence(t *testing.T, solve func()) {
 	if os.Getenv("SILENCE") != "" {
 		solve()
 		return

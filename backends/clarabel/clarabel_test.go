@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -19,12 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func open(t testing.TB) backends.ConicBackend {
-	t.Helper()
-	b, err := backends.Open("clarabel")
-	require.NoError(t, err)
-	return b
-}
+func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "clarabel") }
 
 func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
@@ -48,34 +42,29 @@ func TestCapabilities(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	p := randomQP(8)
-	for field, set := range map[string]any{
-		"Options.Settings": 7, "Settings.EpsFeasible": clarabel.Settings{EpsFeasible: -1}, "Settings.EpsGap": clarabel.Settings{EpsGap: math.Inf(1)},
-		"Settings.EpsInfeasible": clarabel.Settings{EpsInfeasible: math.NaN()}, "Settings.LinearSolver": clarabel.Settings{LinearSolver: "mkl"},
-		"Settings.EquilibrationRounds": clarabel.Settings{EquilibrationRounds: -1}, "Settings.Merge": clarabel.Settings{Merge: "all"},
-		"Settings.MaxStep": clarabel.Settings{MaxStep: 1}, "Settings.StaticRegularization": clarabel.Settings{StaticRegularization: -1},
-		"Settings.Refinements": clarabel.Settings{Refinements: -1},
-	} {
-		var wrong *backends.ProblemError
-		_, err := open(t).Setup(p, backends.Options{Settings: set})
-		require.ErrorAs(t, err, &wrong, field)
-		assert.Equal(t, field, wrong.Field)
-	}
-	want := solve(t, p, backends.Options{})
-	require.Equal(t, backends.Optimal, want.Status)
-	for _, set := range []clarabel.Settings{
-		{EpsFeasible: 1e-10, EpsGap: 1e-10}, {EpsInfeasible: 1e-10}, {LinearSolver: "qdldl"}, {LinearSolver: "faer"}, {NoEquilibration: true}, {EquilibrationRounds: 2},
-		{NoChordal: true}, {Merge: "none"}, {Merge: "parent_child"}, {MaxStep: 0.9}, {StaticRegularization: 1e-9}, {Refinements: 3}, {NoRescaling: true}, {Retries: -1},
-	} {
-		sol := solve(t, p, backends.Options{Settings: set})
-		assert.Equal(t, backends.Optimal, sol.Status, "%+v", set)
-		assert.InDelta(t, want.Objective, sol.Objective, 1e-7, "%+v", set)
-	}
+	backendtest.Settings(t, open(t), backendtest.BoxedSquares(8), map[string]any{
+		"Options.Settings": 7, "Settings.EpsFeasible": clarabel.Settings{EpsFeasible: -1},
+		"Settings.EpsGap":              clarabel.Settings{EpsGap: math.Inf(1)},
+		"Settings.EpsInfeasible":       clarabel.Settings{EpsInfeasible: math.NaN()},
+		"Settings.LinearSolver":        clarabel.Settings{LinearSolver: "mkl"},
+		"Settings.EquilibrationRounds": clarabel.Settings{EquilibrationRounds: -1},
+		"Settings.Merge":               clarabel.Settings{Merge: "all"}, "Settings.MaxStep": clarabel.Settings{MaxStep: 1},
+		"Settings.StaticRegularization": clarabel.Settings{StaticRegularization: -1},
+		"Settings.Refinements":          clarabel.Settings{Refinements: -1},
+	},
+		clarabel.Settings{EpsFeasible: 1e-10, EpsGap: 1e-10}, clarabel.Settings{EpsInfeasible: 1e-10},
+		clarabel.Settings{LinearSolver: "qdldl"}, clarabel.Settings{LinearSolver: "faer"},
+		clarabel.Settings{NoEquilibration: true}, clarabel.Settings{EquilibrationRounds: 2},
+		clarabel.Settings{NoChordal: true}, clarabel.Settings{Merge: "none"},
+		clarabel.Settings{Merge: "parent_child"}, clarabel.Settings{MaxStep: 0.9},
+		clarabel.Settings{StaticRegularization: 1e-9}, clarabel.Settings{Refinements: 3},
+		clarabel.Settings{NoRescaling: true}, clarabel.Settings{Retries: -1},
+	)
 }
 
 // TestThreads has the same bytes from the supernodal factorisation, whatever the number of threads.
 func TestThreads(t *testing.T) {
-	p := projection(12)
+	p := backendtest.Projection(12)
 	set := clarabel.Settings{LinearSolver: "faer"}
 	one, two := solve(t, p, backends.Options{Settings: set}), solve(t, p, backends.Options{Settings: set, Threads: 2})
 	assert.Equal(t, backends.Optimal, one.Status)
@@ -140,7 +129,7 @@ func TestChordal(t *testing.T) {
 // TestUpdates counts iterations after new numbers of each kind; that the answers are those of a fresh
 // set-up is in the suite.
 func TestUpdates(t *testing.T) {
-	p := randomQP(10)
+	p := backendtest.BoxedSquares(10)
 	s, err := open(t).Setup(p, backends.Options{})
 	require.NoError(t, err)
 	defer s.Close()
@@ -162,7 +151,7 @@ func scaled(v []float64, by float64) []float64 {
 }
 
 func TestCancel(t *testing.T) {
-	s, err := open(t).Setup(randomQP(300), backends.Options{Eps: 1e-300, Settings: clarabel.Settings{Retries: 1 << 30}})
+	s, err := open(t).Setup(backendtest.BoxedSquares(300), backends.Options{Eps: 1e-300, Settings: clarabel.Settings{Retries: 1 << 30}})
 	require.NoError(t, err)
 	defer s.Close()
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
@@ -170,7 +159,7 @@ func TestCancel(t *testing.T) {
 
 // TestTimeLimit leaves the point of the last iteration.
 func TestTimeLimit(t *testing.T) {
-	s, err := open(t).Setup(projection(40), backends.Options{Eps: 1e-300, TimeLimit: 20 * time.Millisecond})
+	s, err := open(t).Setup(backendtest.Projection(40), backends.Options{Eps: 1e-300, TimeLimit: 20 * time.Millisecond})
 	require.NoError(t, err)
 	defer s.Close()
 	for range 2 {
@@ -181,28 +170,12 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-func TestNonConvex(t *testing.T) {
-	var wrong *backends.NonconvexError
-	_, err := open(t).Setup(&backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}}, backends.Options{})
-	require.ErrorAs(t, err, &wrong)
-}
-
 func TestUnsupported(t *testing.T) {
 	c := backends.NuclearNorm(2, 2)
 	_, err := open(t).Setup(&backends.Problem{Q: make([]float64, c.Dim), A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}, backends.Options{})
 	var wrong *backends.UnsupportedError
 	require.ErrorAs(t, err, &wrong)
 	assert.Contains(t, fmt.Sprint(err), "nuclear")
-}
-
-// projection is that on a PSD cone of order n.
-func projection(n int) *backends.Problem {
-	c := backends.PSD(n)
-	q := make([]float64, c.Dim)
-	for i := range q {
-		q[i] = math.Sin(float64(i))
-	}
-	return &backends.Problem{P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}
 }
 
 // band is the least sum of a diagonal that makes a matrix of order n with given entries beside the
@@ -226,26 +199,4 @@ func band(n int) *backends.Problem {
 		}
 	}
 	return &backends.Problem{Q: q, A: sparse.NewCSC(c.Dim, n, ptr, ind, val), B: b, Cones: []backends.Cone{c}}
-}
-
-// randomQP has n variables in [0, 1] and as many inequalities.
-func randomQP(n int) *backends.Problem {
-	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	ptr, ind, val := []int{0}, []int{}, []float64{}
-	q := make([]float64, n)
-	lower, upper, b := make([]float64, n), make([]float64, n), make([]float64, 2*n)
-	for j := range n {
-		for i := range n {
-			if rng.Float64() < 0.2 {
-				ind, val = append(ind, i), append(val, rng.NormFloat64())
-			}
-		}
-		ind, val = append(ind, n+j), append(val, -1)
-		ptr = append(ptr, len(ind))
-		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
-	}
-	return &backends.Problem{
-		P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b,
-		Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)},
-	}
 }

@@ -28,7 +28,6 @@ func BenchmarkPython(b *testing.B) {
 		b.Run(path.Base(file), func(b *testing.B) {
 			p := sidebyside.Problem(b, file)
 			o := backends.Options{Eps: 2e-8, NoPresolve: true, Settings: Settings{NoRescaling: true, Retries: -1}}
-			sol := backendtest.Solve(b, backends.Checked(Backend{}), p, o)
 			s, err := Backend{}.Setup(p, o)
 			if err != nil {
 				b.Fatal(err)
@@ -36,47 +35,25 @@ func BenchmarkPython(b *testing.B) {
 			defer s.Close()
 			form, set := s.(*solver).form, mirror(o.WithDefaults(), s.(*solver).settings)
 			data := form.problem(p)
-			python := sidebyside.Start(b, peer(data, &set))
-			var c sidebyside.Contest
-			var theirs, ours int
-			for b.Loop() {
-				c.Round(func() { theirs = c.Python(b, python).Iterations }, func() {
-					var w *cclarabel.Solver
-					setup := c.Time(b, "mirror-setup", func() { w, err = cclarabel.New(data, &set) })
-					if err != nil {
-						b.Fatal(err)
-					}
-					c.Add("mirror", setup+c.Time(b, "mirror-solve", func() {
-						point := &cclarabel.Solution{X: make([]float64, len(data.Q)), S: make([]float64, len(data.B)), Z: make([]float64, len(data.B))}
-						info, err := w.Solve(point, nil, 0)
-						if err != nil {
-							b.Fatal(err)
-						}
-						ours = info.Iterations
-						w.Close()
-					}))
-				}, func() {
-					c.Time(b, "open", func() { sol = backendtest.Solve(b, backends.Checked(Backend{}), p, o) })
-				})
-				if ours != theirs || sol.Iterations != theirs {
-					b.Fatalf("%d and %d iterations, Python %d", ours, sol.Iterations, theirs)
+			var w *cclarabel.Solver
+			sidebyside.Beside(b, peer(data, &set), func() error {
+				w, err = cclarabel.New(data, &set)
+				return err
+			}, func() int {
+				point := &cclarabel.Solution{X: make([]float64, len(data.Q)), S: make([]float64, len(data.B)), Z: make([]float64, len(data.B))}
+				info, err := w.Solve(point, nil, 0)
+				if err != nil {
+					b.Fatal(err)
 				}
-			}
-			b.ReportMetric(float64(theirs), "iterations")
-			c.Report(b, "python", "")
-			c.Report(b, "python-setup", "")
-			c.Report(b, "mirror", "python")
-			c.Report(b, "mirror-setup", "")
-			c.Report(b, "open", "python")
+				w.Close()
+				return info.Iterations
+			}, func() int { return backendtest.Solve(b, backends.Checked(Backend{}), p, o).Iterations })
 		})
 	}
 }
 
 // peer describes the problem to the Python package.
 func peer(d *cclarabel.Data, s *cclarabel.Settings) any {
-	matrix := func(m *cclarabel.Matrix) *sidebyside.Matrix {
-		return &sidebyside.Matrix{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Ind: m.Ind, Val: m.Val}
-	}
 	var cones []any
 	for _, c := range d.Cones {
 		name, arguments := "", []any{c.Dim}
@@ -99,7 +76,7 @@ func peer(d *cclarabel.Data, s *cclarabel.Settings) any {
 		cones = append(cones, []any{name, arguments})
 	}
 	return map[string]any{
-		"library": "clarabel", "P": matrix(d.P), "A": matrix(d.A), "q": d.Q, "b": d.B, "cones": cones,
+		"library": "clarabel", "P": (*sidebyside.Matrix)(d.P), "A": (*sidebyside.Matrix)(d.A), "q": d.Q, "b": d.B, "cones": cones,
 		"settings": map[string]any{
 			"tol_feas": s.TolFeas, "tol_gap_abs": s.TolGapAbs, "tol_gap_rel": s.TolGapRel, "tol_infeas_rel": s.TolInfeasRel,
 			"max_threads": s.MaxThreads, "presolve_enable": s.Presolve,

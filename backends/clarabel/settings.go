@@ -3,11 +3,10 @@
 package clarabel
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/adapter"
 	cclarabel "github.com/conetune/conetune/internal/cgo/clarabel"
 )
 
@@ -18,30 +17,16 @@ var (
 	}
 )
 
-// validate rejects what Clarabel would reject, and what is no number.
-func (s Settings) validate() error {
-	positive := func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
-	for _, c := range []struct {
-		field string
-		ok    bool
-		value any
-		want  string
-	}{
-		{"EpsFeasible", positive(s.EpsFeasible), s.EpsFeasible, "a finite number > 0"},
-		{"EpsGap", positive(s.EpsGap), s.EpsGap, "a finite number > 0"},
-		{"EpsInfeasible", positive(s.EpsInfeasible), s.EpsInfeasible, "a finite number > 0"},
-		{"LinearSolver", has(linearSolvers, s.LinearSolver), s.LinearSolver, "auto, qdldl or faer"},
-		{"EquilibrationRounds", s.EquilibrationRounds >= 0 && s.EquilibrationRounds <= math.MaxInt32, s.EquilibrationRounds, "a number > 0"},
-		{"Merge", has(merges, s.Merge), s.Merge, "clique_graph, parent_child or none"},
-		{"MaxStep", s.MaxStep >= 0 && s.MaxStep < 1, s.MaxStep, "in (0, 1)"},
-		{"StaticRegularization", positive(s.StaticRegularization), s.StaticRegularization, "a finite number > 0"},
-		{"Refinements", s.Refinements >= 0 && s.Refinements <= math.MaxInt32, s.Refinements, "a number > 0"},
-	} {
-		if !c.ok {
-			return &backends.ProblemError{Field: "Settings." + c.field, Reason: fmt.Sprintf("is %v, expected %s", c.value, c.want)}
-		}
+// checks are what Clarabel would reject, and what is no number.
+func (s Settings) checks() []adapter.Check {
+	return []adapter.Check{
+		adapter.Positive("EpsFeasible", s.EpsFeasible), adapter.Positive("EpsGap", s.EpsGap), adapter.Positive("EpsInfeasible", s.EpsInfeasible),
+		{Field: "LinearSolver", OK: has(linearSolvers, s.LinearSolver), Value: s.LinearSolver, Want: "auto, qdldl or faer"},
+		adapter.Count("EquilibrationRounds", s.EquilibrationRounds),
+		{Field: "Merge", OK: has(merges, s.Merge), Value: s.Merge, Want: "clique_graph, parent_child or none"},
+		{Field: "MaxStep", OK: s.MaxStep >= 0 && s.MaxStep < 1, Value: s.MaxStep, Want: "in (0, 1)"},
+		adapter.Positive("StaticRegularization", s.StaticRegularization), adapter.Count("Refinements", s.Refinements),
 	}
-	return nil
 }
 
 func has[V any](names map[string]V, name string) bool {
@@ -54,56 +39,19 @@ const (
 	defaultInfeasible = 1e-8
 )
 
-func (s Settings) retries() int {
-	if s.Retries == 0 {
-		return defaultRetries
-	}
-	return max(0, s.Retries)
-}
-
 // mirror translates the options and settings.
 func mirror(o backends.Options, set Settings) cclarabel.Settings {
 	c := cclarabel.DefaultSettings()
-	replace := func(to *float64, by float64) {
-		if by != 0 {
-			*to = by
-		}
-	}
-	count := func(to *uint32, by int) {
-		if by != 0 {
-			*to = uint32(by)
-		}
-	}
 	c.Presolve = false // drops rows, and forbids updates
 	c.MaxThreads = uint32(min(o.Threads, math.MaxInt32))
-	c.TolFeas, c.TolGapAbs, c.TolGapRel = o.Eps/2, o.Eps/2, o.Eps/2
-	replace(&c.TolFeas, set.EpsFeasible)
-	replace(&c.TolGapAbs, set.EpsGap)
-	replace(&c.TolGapRel, set.EpsGap)
-	c.TolInfeasRel = min(defaultInfeasible, o.EpsInfeasible/2)
-	replace(&c.TolInfeasRel, set.EpsInfeasible)
+	c.TolFeas, c.TolGapAbs, c.TolGapRel = adapter.Or(set.EpsFeasible, o.Eps/2), adapter.Or(set.EpsGap, o.Eps/2), adapter.Or(set.EpsGap, o.Eps/2)
+	c.TolInfeasRel = adapter.Or(set.EpsInfeasible, min(defaultInfeasible, o.EpsInfeasible/2))
 	c.LinearSolver, c.Merge = linearSolvers[set.LinearSolver], merges[set.Merge]
 	c.Equilibrate, c.Chordal = !set.NoEquilibration, !set.NoChordal
-	count(&c.EquilibrateMaxIter, set.EquilibrationRounds)
-	count(&c.IterativeRefinementMaxIter, set.Refinements)
-	replace(&c.MaxStepFraction, set.MaxStep)
-	replace(&c.StaticRegularizationConstant, set.StaticRegularization)
+	c.EquilibrateMaxIter = uint32(adapter.Or(set.EquilibrationRounds, int(c.EquilibrateMaxIter)))
+	c.IterativeRefinementMaxIter = uint32(adapter.Or(set.Refinements, int(c.IterativeRefinementMaxIter)))
+	adapter.Replace(&c.MaxStepFraction, set.MaxStep)
+	adapter.Replace(&c.StaticRegularizationConstant, set.StaticRegularization)
 	c.MaxIter = DefaultMaxIterations
 	return c
-}
-
-// cones that Clarabel takes, as they are or after a change of variables.
-var cones = []backends.ConeKind{
-	backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
-	backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
-	backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone,
-}
-
-func supported(p *backends.Problem) error {
-	for _, c := range p.Cones {
-		if !slices.Contains(cones, c.Kind) {
-			return &backends.UnsupportedError{Backend: "clarabel", Feature: fmt.Sprintf("the %s cone", c.Kind)}
-		}
-	}
-	return nil
 }

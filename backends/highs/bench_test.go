@@ -13,8 +13,8 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 )
 
-// BenchmarkLinear sets up and solves linear programs in turns with the native solver and with HiGHS's simplex and interior
-// point methods, all through backends.Open at its tolerance. It reports the least processor time of each.
+// BenchmarkLinear sets up and solves linear programs in turns with the native solver and with HiGHS's simplex and
+// interior point methods, all through backends.Open at its tolerance. It reports the least processor time of each.
 //
 //	CONETUNE_BENCH_DATA=DIR go test -tags highs -run '^$' -bench Linear -benchtime 1x ./backends/highs
 func BenchmarkLinear(b *testing.B) {

@@ -1,20 +1,22 @@
 // Package highs puts HiGHS, the solver for linear and convex quadratic programs, behind [backends.ConicBackend].
 //
-// HiGHS takes zero, nonnegative and box rows: linear programs to its dual simplex method, or to one of its interior point
-// methods with or without a crossover to a vertex, and quadratic programs to HiPO, its interior point method by factors. Its
-// active set method for quadratic programs is not offered: on random programs of 10 to 60 variables with dense P of low rank
-// it gave up, or its points missed the tolerance, whatever its regularisation.
+// HiGHS takes zero, nonnegative and box rows: linear programs to its dual simplex method, or to one of its interior
+// point methods with or without a crossover to a vertex, and quadratic programs to HiPO, its interior point method by
+// factors. Its active set method for quadratic programs is not offered: on random programs of 10 to 60 variables with
+// dense P of low rank it gave up, or its points missed the tolerance, whatever its regularisation.
 //
-// For second-order and exponential cones the registered backend solves a sequence of quadratic programs, by the method of multipliers
-// (package augmented), each from HiPO's own point and with proximal terms that its factors can do with: some 16 iterations each.
+// For second-order and exponential cones the registered backend solves a sequence of quadratic programs, by the method
+// of multipliers (package augmented), each from HiPO's own point and with proximal terms that its factors can do with:
+// some 16 iterations each.
 //
 // # Accuracy
 //
-// The backend is tested to residuals of 1e-8; with cones by sequences where rows, columns or the objective are up to a thousand times apart. Problems whose rows, columns or objective are
-// more than 5e5 apart are rescaled first. Where an answer does not hold on the caller's data, HiGHS is
-// asked again: a linear program without its presolve, with its smallest tolerances, and by another method; a quadratic
-// one on the equations of the rows that bind, with its smallest tolerances, and with factors of the augmented system. Certificates are
-// the rays of the simplex method, or, where it has none, those of another linear program with the same rows.
+// The backend is tested to residuals of 1e-8; with cones by sequences where rows, columns or the objective are up to a
+// thousand times apart. Problems whose rows, columns or objective are more than 5e5 apart are rescaled first. Where an
+// answer does not hold on the caller's data, HiGHS is asked again: a linear program without its presolve, with its
+// smallest tolerances, and by another method; a quadratic one on the equations of the rows that bind, with its smallest
+// tolerances, and with factors of the augmented system. Certificates are the rays of the simplex method, or, where it
+// has none, those of another linear program with the same rows.
 //
 // # Formulation
 //
@@ -29,10 +31,10 @@
 //
 // # Updates and limits
 //
-// New P, q, b and A go into the solver that is there. A linear program starts from nothing unless WarmStart was called: from
-// the basis where the last Solve ended if the point is that one, else from a basis that is made of the point,
-// by which rows bind and which do not. HiPO starts from its own point. The time limit and a cancelled context are looked at in every
-// iteration. Options.Threads is ignored: HiGHS runs on one thread. Options.Logger gets one record for each
+// New P, q, b and A go into the solver that is there. A linear program starts from nothing unless WarmStart was called:
+// from the basis where the last Solve ended if the point is that one, else from a basis that is made of the point, by
+// which rows bind and which do not. HiPO starts from its own point. The time limit and a cancelled context are looked
+// at in every iteration. Options.Threads is ignored: HiGHS runs on one thread. Options.Logger gets one record for each
 // run of HiGHS, not for each iteration.
 //
 // # How to get it

@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/adapter"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
 	"github.com/james-bowman/sparse"
 )
 
 // form is how HiGHS sees the rows of a problem.
 type form struct {
-	lower, upper []float64 // of the slacks, with infinite entries
+	adapter.Intervals
 	// p is the pattern of the lower triangle of P, nil without entries, and from says where its values are among those of
 	// the upper triangle.
 	p    *chighs.Matrix
@@ -22,20 +23,7 @@ type form struct {
 }
 
 func newForm(p *backends.Problem) *form {
-	_, m := p.Dims()
-	f := &form{lower: make([]float64, m), upper: make([]float64, m)} // equations as they are
-	row := 0
-	for _, c := range p.Cones {
-		for i := range c.Dim {
-			switch c.Kind {
-			case backends.NonnegativeCone:
-				f.upper[row] = math.Inf(1)
-			case backends.BoxCone:
-				f.lower[row], f.upper[row] = c.Lower[i], c.Upper[i]
-			}
-			row++
-		}
-	}
+	f := &form{Intervals: adapter.IntervalsOf(p)}
 	if p.P != nil && p.P.NNZ() > 0 {
 		f.transpose(p.P)
 	}
@@ -78,41 +66,23 @@ func (f *form) quadratic(p *sparse.CSC) []float64 {
 }
 
 // problem returns what HiGHS is given.
-func (f *form) problem(p *backends.Problem) *chighs.Data {
+func (f *form) problem(p *backends.Problem) (*chighs.Data, error) {
+	if err := checkObjective(p.Q); err != nil {
+		return nil, err
+	}
+	l, u, err := f.OnAx(p.B, chighs.Infinity, "HiGHS")
 	n, m := p.Dims()
-	l, u := f.onAx(p.B)
-	out := &chighs.Data{Q: p.Q, A: matrix(p.A, m, n), Lower: l, Upper: u}
+	out := &chighs.Data{Q: p.Q, A: (*chighs.Matrix)(adapter.MatrixOf(p.A, m, n)), Lower: l, Upper: u}
 	if f.p != nil {
 		lower := *f.p
 		lower.Val = f.quadratic(p.P)
 		out.P = &lower
 	}
-	return out
+	return out, err
 }
 
-// onAx returns l = b - up and u = b - lo.
-func (f *form) onAx(b []float64) (l, u []float64) {
-	l, u = make([]float64, len(b)), make([]float64, len(b))
-	for i, bi := range b {
-		l[i], u[i] = bi-f.upper[i], bi-f.lower[i]
-	}
-	return l, u
-}
-
-// check refuses rows that want Ax beyond the infinity of HiGHS, where it sees no bound or takes no problem.
-func (f *form) check(b []float64) error {
-	l, u := f.onAx(b)
-	for i := range l {
-		if l[i] >= chighs.Infinity || u[i] <= -chighs.Infinity {
-			return &backends.ProblemError{Field: "B", Reason: fmt.Sprintf("entry %d and the cone want (Ax)_%d between %.3g and %.3g in the scale of HiGHS, which takes sizes from %g on as infinite",
-				i, i, l[i], u[i], chighs.Infinity)}
-		}
-	}
-	return nil
-}
-
-// checkObjective refuses a q that scaling took beyond the numbers: the ratio test of the simplex method does not end on a
-// reduced cost that is none, and looks at no limit.
+// checkObjective refuses a q that scaling took beyond the numbers: the ratio test of the simplex method does not end on
+// a reduced cost that is none, and looks at no limit.
 func checkObjective(q []float64) error {
 	for j, v := range q {
 		if math.IsNaN(v - v) {
@@ -122,17 +92,8 @@ func checkObjective(q []float64) error {
 	return nil
 }
 
-// slack returns b - Ax between the bounds.
-func (f *form) slack(p *backends.Problem, x []float64) []float64 {
-	out := p.Slack(x)
-	for i := range out {
-		out[i] = min(max(out[i], f.lower[i]), f.upper[i])
-	}
-	return out
-}
-
-// held returns bounds that make equations of the rows l <= Ax <= u that bind at a point, by the larger of slack and multiplier,
-// and leave the others out.
+// held returns bounds that make equations of the rows l <= Ax <= u that bind at a point, by the larger of slack and
+// multiplier, and leave the others out.
 func (f *form) held(l, u []float64, at backends.Point) (heldL, heldU []float64) {
 	heldL, heldU = make([]float64, len(l)), make([]float64, len(u))
 	for i := range l {
@@ -140,24 +101,15 @@ func (f *form) held(l, u []float64, at backends.Point) (heldL, heldU []float64) 
 		switch {
 		case l[i] == u[i]:
 			heldL[i], heldU[i] = l[i], u[i]
-		case z > s-f.lower[i]:
+		case z > s-f.Lower[i]:
 			heldL[i], heldU[i] = u[i], u[i]
-		case -z > f.upper[i]-s:
+		case -z > f.Upper[i]-s:
 			heldL[i], heldU[i] = l[i], l[i]
 		default:
 			heldL[i], heldU[i] = math.Inf(-1), math.Inf(1)
 		}
 	}
 	return heldL, heldU
-}
-
-// matrix shares the arrays of a; nil is a matrix without entries.
-func matrix(a *sparse.CSC, rows, cols int) *chighs.Matrix {
-	if a == nil {
-		return &chighs.Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
-	}
-	raw := a.RawMatrix()
-	return &chighs.Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
 }
 
 // negated returns -v.
@@ -190,9 +142,9 @@ func (f *form) basis(p *backends.Problem, at backends.Point) chighs.Basis {
 		switch binds := func(bound float64) bool {
 			return slack != nil && math.Abs(slack[i]-bound) <= bindingShare*max(1, math.Abs(bound))
 		}; {
-		case z > bindingShare || z >= 0 && binds(f.lower[i]) || f.lower[i] == f.upper[i]:
+		case z > bindingShare || z >= 0 && binds(f.Lower[i]) || f.Lower[i] == f.Upper[i]:
 			out.Rows[i] = chighs.AtUpper // of Ax, where s is smallest
-		case z < -bindingShare || z <= 0 && binds(f.upper[i]):
+		case z < -bindingShare || z <= 0 && binds(f.Upper[i]):
 			out.Rows[i] = chighs.AtLower
 		}
 	}

@@ -4,7 +4,6 @@ package highs_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -17,12 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func open(t testing.TB) backends.ConicBackend {
-	t.Helper()
-	b, err := backends.Open("highs")
-	require.NoError(t, err)
-	return b
-}
+func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "highs") }
 
 func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
@@ -43,7 +37,8 @@ func TestSequences(t *testing.T) {
 	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true, Scale: 1000, Seeds: 2})
 }
 
-// TestInteriorPoint is the same with the interior point methods; quadratic programs, which know one only, are those above.
+// TestInteriorPoint is the same with the interior point methods; quadratic programs, which know one only, are those
+// above.
 func TestInteriorPoint(t *testing.T) {
 	for _, method := range []string{"ipm", "hipo"} {
 		t.Run(method, func(t *testing.T) {
@@ -66,32 +61,22 @@ func TestCapabilities(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	for field, set := range map[string]any{
-		"Options.Settings": 7, "Settings.Method": highs.Settings{Method: "pdlp"}, "Settings.PrimalTolerance": highs.Settings{PrimalTolerance: 1e-11},
-		"Settings.DualTolerance": highs.Settings{DualTolerance: math.NaN()},
-	} {
-		var wrong *backends.ProblemError
-		_, err := open(t).Setup(random(5), backends.Options{Settings: set})
-		require.ErrorAs(t, err, &wrong, field)
-		assert.Equal(t, field, wrong.Field)
-	}
-	p := random(8)
-	want := solve(t, p, backends.Options{})
-	require.Equal(t, backends.Optimal, want.Status, want.Message)
-	for _, set := range []highs.Settings{
-		{Method: "simplex"}, {Method: "hipo"}, {Method: "ipm"}, {Method: "ipm", NoCrossover: true}, {NoPresolve: true}, {PrimalTolerance: 1e-7, DualTolerance: 1e-7},
-		{NoRescaling: true}, {Retries: -1},
-	} {
-		sol := solve(t, p, backends.Options{Settings: set})
-		assert.Equal(t, backends.Optimal, sol.Status, "%+v", set)
-		assert.InDelta(t, want.Objective, sol.Objective, 1e-7, "%+v", set)
-	}
+	backendtest.Settings(t, open(t), backendtest.Boxed(8), map[string]any{
+		"Options.Settings": 7, "Settings.Method": highs.Settings{Method: "pdlp"},
+		"Settings.PrimalTolerance": highs.Settings{PrimalTolerance: 1e-11},
+		"Settings.DualTolerance":   highs.Settings{DualTolerance: math.NaN()},
+	},
+		highs.Settings{Method: "simplex"}, highs.Settings{Method: "hipo"}, highs.Settings{Method: "ipm"},
+		highs.Settings{Method: "ipm", NoCrossover: true}, highs.Settings{NoPresolve: true},
+		highs.Settings{PrimalTolerance: 1e-7, DualTolerance: 1e-7}, highs.Settings{NoRescaling: true},
+		highs.Settings{Retries: -1},
+	)
 }
 
 // TestBasis counts iterations: from the vertex where the last Solve ended there is little to do, and from
 // another set-up's point as well.
 func TestBasis(t *testing.T) {
-	p := random(40)
+	p := backendtest.Boxed(40)
 	cold := solve(t, p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
 	require.Equal(t, backends.Optimal, cold.Status)
 	s, err := open(t).Setup(p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
@@ -111,15 +96,16 @@ func TestBasis(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	s, err := open(t).Setup(random(700), backends.Options{Settings: highs.Settings{NoPresolve: true}})
+	s, err := open(t).Setup(backendtest.Boxed(700), backends.Options{Settings: highs.Settings{NoPresolve: true}})
 	require.NoError(t, err)
 	defer s.Close()
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
-// TestCancelQuadratic has iterations of a millisecond, and asks for what takes all retries; a factorisation is not interrupted.
+// TestCancelQuadratic has iterations of a millisecond, and asks for what takes all retries; a factorisation is not
+// interrupted.
 func TestCancelQuadratic(t *testing.T) {
-	p := random(200)
+	p := backendtest.Boxed(200)
 	p.P = matrices.Identity(200, 1)
 	s, err := open(t).Setup(p, backends.Options{Eps: 1e-17})
 	require.NoError(t, err)
@@ -128,7 +114,7 @@ func TestCancelQuadratic(t *testing.T) {
 }
 
 func TestTimeLimit(t *testing.T) {
-	s, err := open(t).Setup(random(700), backends.Options{TimeLimit: 10 * time.Millisecond, Settings: highs.Settings{NoPresolve: true}})
+	s, err := open(t).Setup(backendtest.Boxed(700), backends.Options{TimeLimit: 10 * time.Millisecond, Settings: highs.Settings{NoPresolve: true}})
 	require.NoError(t, err)
 	defer s.Close()
 	for range 2 {
@@ -138,8 +124,8 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// TestQuadratic is the sum of squares of five variables, each from a target: with their sum held at 1 the Lagrangian has
-// x = target - shift for one shift, which is also the multiplier.
+// TestQuadratic is the sum of squares of five variables, each from a target: with their sum held at 1 the Lagrangian
+// has x = target - shift for one shift, which is also the multiplier.
 func TestQuadratic(t *testing.T) {
 	const n = 5
 	ptr, ind, val := []int{0}, []int{}, []float64{}
@@ -165,8 +151,8 @@ func TestQuadratic(t *testing.T) {
 	assert.Equal(t, backends.DualInfeasible, sol.Status)
 }
 
-// TestMixed has P = (1 -1; -1 1) whose lower triangle is not its diagonal: (x - y)^2/2 - x for x in [0, 3], y in [0, 1] ends
-// at y = 1, x = 2.
+// TestMixed has P = (1 -1; -1 1) whose lower triangle is not its diagonal: (x - y)^2/2 - x for x in [0, 3], y in [0, 1]
+// ends at y = 1, x = 2.
 func TestMixed(t *testing.T) {
 	p := &backends.Problem{
 		P: sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, -1, 1}), Q: []float64{-1, 0},
@@ -193,24 +179,4 @@ func TestInfinite(t *testing.T) {
 	sol := solve(t, p, backends.Options{})
 	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
 	assert.InEpsilon(t, 1e29, sol.X[0]+sol.X[1], 1e-8)
-}
-
-// random has n variables in [0, 1] and as many inequalities.
-func random(n int) *backends.Problem {
-	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	ptr, ind, val := []int{0}, []int{}, []float64{}
-	q := make([]float64, n)
-	lower, upper, b := make([]float64, n), make([]float64, n), make([]float64, 2*n)
-	for j := range n {
-		for i := range n {
-			if rng.Float64() < 0.2 {
-				ind, val = append(ind, i), append(val, rng.NormFloat64())
-			}
-		}
-		ind, val = append(ind, n+j), append(val, -1)
-		ptr = append(ptr, len(ind))
-		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
-	}
-	p := &backends.Problem{Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)}}
-	return p
 }

@@ -28,57 +28,34 @@ func BenchmarkPython(b *testing.B) {
 		b.Run(path.Base(file), func(b *testing.B) {
 			p := sidebyside.Problem(b, file)
 			o := backends.Options{Eps: 1e-7, Settings: Settings{NoRescaling: true, Retries: -1}}
-			sol := backendtest.Solve(b, backends.Checked(Backend{}), p, o)
 			s, err := Backend{}.Setup(p, o)
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			set := mirror(o.WithDefaults(), s.(*solver).settings, s.(*solver).quadratic())
-			data := s.(*solver).form.problem(p)
-			python := sidebyside.Start(b, peer(data, &set))
-			var c sidebyside.Contest
-			var theirs, ours int
-			for b.Loop() {
-				c.Round(func() { theirs = c.Python(b, python).Iterations }, func() {
-					var w *chighs.Solver
-					setup := c.Time(b, "mirror-setup", func() { w, err = chighs.New(data) })
-					if err != nil {
-						b.Fatal(err)
-					}
-					c.Add("mirror", setup+c.Time(b, "mirror-solve", func() {
-						info, err := w.Solve(&set, chighs.NewSolution(len(data.Q), len(data.Lower)), nil, 0)
-						if err != nil {
-							b.Fatal(err)
-						}
-						ours = info.Iterations
-						w.Close()
-					}))
-				}, func() {
-					c.Time(b, "open", func() { sol = backendtest.Solve(b, backends.Checked(Backend{}), p, o) })
-				})
-				if ours != theirs || sol.Iterations != theirs {
-					b.Fatalf("%d and %d iterations, Python %d", ours, sol.Iterations, theirs)
-				}
+			set := mirror(o.WithDefaults(), s.(*solver).settings, p.Quadratic())
+			data, err := s.(*solver).form.problem(p)
+			if err != nil {
+				b.Fatal(err)
 			}
-			b.ReportMetric(float64(theirs), "iterations")
-			c.Report(b, "python", "")
-			c.Report(b, "python-setup", "")
-			c.Report(b, "mirror", "python")
-			c.Report(b, "mirror-setup", "")
-			c.Report(b, "open", "python")
+			var w *chighs.Solver
+			sidebyside.Beside(b, peer(data, &set), func() error {
+				w, err = chighs.New(data)
+				return err
+			}, func() int {
+				info, err := w.Solve(&set, chighs.NewSolution(len(data.Q), len(data.Lower)), nil, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				w.Close()
+				return info.Iterations
+			}, func() int { return backendtest.Solve(b, backends.Checked(Backend{}), p, o).Iterations })
 		})
 	}
 }
 
 // peer describes the problem to the Python package.
 func peer(d *chighs.Data, s *chighs.Settings) any {
-	matrix := func(m *chighs.Matrix) *sidebyside.Matrix {
-		if m == nil {
-			return nil
-		}
-		return &sidebyside.Matrix{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Ind: m.Ind, Val: m.Val}
-	}
 	bounds := func(v []float64) []float64 { // JSON has no infinity, from 1e30 on all is one
 		out := make([]float64, len(v))
 		for i, x := range v {
@@ -87,7 +64,7 @@ func peer(d *chighs.Data, s *chighs.Settings) any {
 		return out
 	}
 	return map[string]any{
-		"library": "highs", "P": matrix(d.P), "A": matrix(d.A), "q": d.Q, "l": bounds(d.Lower), "u": bounds(d.Upper),
+		"library": "highs", "P": (*sidebyside.Matrix)(d.P), "A": (*sidebyside.Matrix)(d.A), "q": d.Q, "l": bounds(d.Lower), "u": bounds(d.Upper),
 		"settings": map[string]any{
 			"solver": []string{"simplex", "ipx", "hipo"}[s.Method], "threads": 1, "parallel": "off", "small_matrix_value": 1e-12, "infinite_bound": 1e30,
 			"infinite_cost": 1e30, "allow_unbounded_or_infeasible": false, "run_crossover": "on", "ipm_iteration_limit": 500,

@@ -3,9 +3,8 @@
 package highs
 
 import (
-	"time"
-
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/adapter"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
 )
 
@@ -54,12 +53,12 @@ func (r *run) prepare() bool {
 		set := r.set
 		list[r.tried](&set)
 		r.tried++
-		if set == r.set || set.polish && r.best == nil {
+		if set == r.set || set.polish && r.Best == nil {
 			continue
 		}
 		r.set = set
 		if r.highs == nil {
-			return r.setup() == nil
+			return r.Renew() == nil
 		}
 		return r.highs.Forget() == nil
 	}
@@ -67,18 +66,21 @@ func (r *run) prepare() bool {
 }
 
 // call runs HiGHS, on the rows that bind where it is to polish.
-func (r *run) call(set *chighs.Settings, point *chighs.Solution, interrupt *chighs.Interrupt, limit time.Duration) (chighs.Info, error) {
+func (r *run) call(set *chighs.Settings, point *chighs.Solution) (chighs.Info, error) {
 	if !r.set.polish {
-		return r.highs.Solve(set, point, interrupt, limit)
+		return r.highs.Solve(set, point, r.interrupt, r.Left())
 	}
-	l, u := r.form.onAx(r.data.B)
-	heldL, heldU := r.form.held(l, u, r.scale.Scale(backends.Point{S: r.best.S, Z: r.best.Z}))
-	if err := r.highs.Update(nil, nil, nil, nonempty(heldL), nonempty(heldU)); err != nil {
+	l, u, err := r.form.OnAx(r.Data.B, chighs.Infinity, "HiGHS")
+	if err != nil {
 		return chighs.Info{}, err
 	}
-	info, err := r.highs.Solve(set, point, interrupt, limit)
+	heldL, heldU := r.form.held(l, u, r.Scale.Scale(backends.Point{S: r.Best.S, Z: r.Best.Z}))
+	if err := r.highs.Update(nil, nil, nil, adapter.Nonempty(heldL), adapter.Nonempty(heldU)); err != nil {
+		return chighs.Info{}, err
+	}
+	info, err := r.highs.Solve(set, point, r.interrupt, r.Left())
 	if err != nil {
 		return info, err
 	}
-	return info, r.highs.Update(nil, nil, nil, nonempty(l), nonempty(u))
+	return info, r.highs.Update(nil, nil, nil, adapter.Nonempty(l), adapter.Nonempty(u))
 }

@@ -46,8 +46,8 @@ func TestBeyondInfinity(t *testing.T) {
 	assert.InDelta(t, -1, sol.X[0], 1e-6)
 }
 
-// TestSingletons has feasible sets of one point, c <= x <= c as two rows each, at which OSQP may claim infeasibility: its test lets b'z = 0 pass (its issue 485,
-// open in November 2026). What is returned is the point.
+// TestSingletons has feasible sets of one point, c <= x <= c as two rows each, at which OSQP may claim infeasibility:
+// its test lets b'z = 0 pass (its issue 485, open in November 2026). What is returned is the point.
 func TestSingletons(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		for _, c := range []float64{0, 1, -1e3, 1e5} {

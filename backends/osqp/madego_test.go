@@ -26,32 +26,10 @@ func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Option
 	return backendtest.Solve(t, backends.Checked(Backend{}), p, o)
 }
 
-// suite are the problems of the suite that the backend takes.
-func suite() map[string]*backends.Problem {
-	problems := map[string]*backends.Problem{}
-	for _, c := range backendtest.Cases() {
-		problems[c.Name] = c.Problem
-	}
-	for _, shape := range backendtest.Shapes() {
-		for seed := range uint64(5) {
-			c := shape.NewCase(seed)
-			problems[c.Name] = c.Problem
-		}
-	}
-	for name, p := range problems {
-		for _, c := range p.Cones {
-			if !(Backend{}).Capabilities().Supports(c.Kind) {
-				delete(problems, name)
-			}
-		}
-	}
-	return problems
-}
-
 // TestMadeGo solves the problems of the suite by C and by the same made Go: where the compiler of C does not fuse
 // multiplications with additions, as it does not for x86-64, all numbers are the same.
 func TestMadeGo(t *testing.T) {
-	problems := suite()
+	problems := backendtest.Suite(Backend{})
 	for name, p := range problems {
 		c, g := with(t, clib.Library{}, p, backends.Options{}), with(t, golib.Library{}, p, backends.Options{})
 		assert.Equal(t, c.Status, g.Status, name)

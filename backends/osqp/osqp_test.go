@@ -6,7 +6,6 @@ import (
 	"context"
 	"log/slog"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -20,12 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func open(t testing.TB) backends.ConicBackend {
-	t.Helper()
-	b, err := backends.Open("osqp")
-	require.NoError(t, err)
-	return b
-}
+func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "osqp") }
 
 // TestConformance is the promise of the package: residuals of 1e-8, also where
 // rows, columns and the objective are a million times apart.
@@ -48,28 +42,22 @@ func TestCapabilities(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	p := randomQP(5)
-	for field, set := range map[string]any{
-		"Options.Settings": 7, "Settings.StartEps": osqp.Settings{StartEps: -1}, "Settings.Rho": osqp.Settings{Rho: math.Inf(1)},
-		"Settings.Sigma": osqp.Settings{Sigma: math.NaN()}, "Settings.Alpha": osqp.Settings{Alpha: 2}, "Settings.Delta": osqp.Settings{Delta: -1},
-		"Settings.AdaptiveRhoInterval": osqp.Settings{AdaptiveRhoInterval: -1}, "Settings.AdaptiveRhoTolerance": osqp.Settings{AdaptiveRhoTolerance: 0.5},
-		"Settings.CheckTermination": osqp.Settings{CheckTermination: -1}, "Settings.PolishRefinements": osqp.Settings{PolishRefinements: -1},
-	} {
-		var wrong *backends.ProblemError
-		_, err := open(t).Setup(p, backends.Options{Settings: set})
-		require.ErrorAs(t, err, &wrong, field)
-		assert.Equal(t, field, wrong.Field)
-	}
-	want := solve(t, p, backends.Options{})
-	require.Equal(t, backends.Optimal, want.Status)
-	for _, set := range []osqp.Settings{
-		{StartEps: 1e-12}, {StartEps: 1}, {NoPolishing: true}, {Rho: 1}, {Sigma: 1e-5}, {Alpha: 1}, {FixedRho: true}, {AdaptiveRhoInterval: 200, AdaptiveRhoTolerance: 2},
-		{Scaling: -1}, {Scaling: 3}, {CheckTermination: 1}, {Delta: 1e-7, PolishRefinements: 10}, {NoRescaling: true}, {Patience: -1}, {Patience: 30}, {Retries: -1},
-	} {
-		sol := solve(t, p, backends.Options{Settings: set})
-		assert.Equal(t, backends.Optimal, sol.Status, "%+v", set)
-		assert.InDelta(t, want.Objective, sol.Objective, 1e-6, "%+v", set)
-	}
+	backendtest.Settings(t, open(t), backendtest.BoxedSquares(5), map[string]any{
+		"Options.Settings": 7, "Settings.StartEps": osqp.Settings{StartEps: -1},
+		"Settings.Rho": osqp.Settings{Rho: math.Inf(1)}, "Settings.Sigma": osqp.Settings{Sigma: math.NaN()},
+		"Settings.Alpha": osqp.Settings{Alpha: 2}, "Settings.Delta": osqp.Settings{Delta: -1},
+		"Settings.AdaptiveRhoInterval":  osqp.Settings{AdaptiveRhoInterval: -1},
+		"Settings.AdaptiveRhoTolerance": osqp.Settings{AdaptiveRhoTolerance: 0.5},
+		"Settings.CheckTermination":     osqp.Settings{CheckTermination: -1},
+		"Settings.PolishRefinements":    osqp.Settings{PolishRefinements: -1},
+	},
+		osqp.Settings{StartEps: 1e-12}, osqp.Settings{StartEps: 1}, osqp.Settings{NoPolishing: true},
+		osqp.Settings{Rho: 1}, osqp.Settings{Sigma: 1e-5}, osqp.Settings{Alpha: 1}, osqp.Settings{FixedRho: true},
+		osqp.Settings{AdaptiveRhoInterval: 200, AdaptiveRhoTolerance: 2}, osqp.Settings{Scaling: -1},
+		osqp.Settings{Scaling: 3}, osqp.Settings{CheckTermination: 1},
+		osqp.Settings{Delta: 1e-7, PolishRefinements: 10}, osqp.Settings{NoRescaling: true},
+		osqp.Settings{Patience: -1}, osqp.Settings{Patience: 30}, osqp.Settings{Retries: -1},
+	)
 }
 
 // TestPolishing counts what it is for: accuracy from few iterations.
@@ -122,25 +110,8 @@ func TestPatience(t *testing.T) {
 	assert.Equal(t, backends.Optimal, settled.Status)
 }
 
-func TestNonConvex(t *testing.T) {
-	var wrong *backends.NonconvexError
-	_, err := open(t).Setup(&backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}}, backends.Options{})
-	require.ErrorAs(t, err, &wrong)
-	assert.Negative(t, wrong.Curvature)
-
-	// As an update: an error, after which the solver has the old numbers.
-	s, err := open(t).Setup(&backends.Problem{P: matrices.Identity(1, 2), Q: []float64{2}}, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
-	require.ErrorAs(t, s.Update(backends.Update{P: matrices.Identity(1, -1)}), &wrong)
-	sol, err := s.Solve(context.Background())
-	require.NoError(t, err)
-	assert.Equal(t, backends.Optimal, sol.Status)
-	assert.InDelta(t, -1, sol.X[0], 1e-7)
-}
-
 func TestCancel(t *testing.T) {
-	s, err := open(t).Setup(randomQP(300), backends.Options{Eps: 1e-300, Settings: osqp.Settings{StartEps: 1e-300, Patience: -1}})
+	s, err := open(t).Setup(backendtest.BoxedSquares(300), backends.Options{Eps: 1e-300, Settings: osqp.Settings{StartEps: 1e-300, Patience: -1}})
 	require.NoError(t, err)
 	defer s.Close()
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
@@ -150,7 +121,7 @@ func TestCancel(t *testing.T) {
 // with ours.
 func TestTimeLimit(t *testing.T) {
 	const limit = 50 * time.Millisecond
-	p := randomQP(300)
+	p := backendtest.BoxedSquares(300)
 	s, err := open(t).Setup(p, backends.Options{Eps: 1e-300, TimeLimit: limit, Settings: osqp.Settings{StartEps: 1e-300}})
 	require.NoError(t, err)
 	defer s.Close()
@@ -169,26 +140,4 @@ func TestTimeLimit(t *testing.T) {
 func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
 	return backendtest.Solve(t, open(t), p, o)
-}
-
-// randomQP has n variables in [0, 1] and as many inequalities.
-func randomQP(n int) *backends.Problem {
-	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	ptr, ind, val := []int{0}, []int{}, []float64{}
-	q := make([]float64, n)
-	lower, upper, b := make([]float64, n), make([]float64, n), make([]float64, 2*n)
-	for j := range n {
-		for i := range n {
-			if rng.Float64() < 0.2 {
-				ind, val = append(ind, i), append(val, rng.NormFloat64())
-			}
-		}
-		ind, val = append(ind, n+j), append(val, -1)
-		ptr = append(ptr, len(ind))
-		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
-	}
-	return &backends.Problem{
-		P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b,
-		Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)},
-	}
 }

@@ -1,11 +1,10 @@
-//go:build (osqp && cgo) || osqp_go
+//go:build ((osqp && cgo) || osqp_go) && unix
 
 package osqp
 
 import (
 	"path"
 	"testing"
-	"time"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
@@ -36,46 +35,32 @@ func BenchmarkPython(b *testing.B) {
 			defer opened.Close()
 			s := opened.(*solver)
 			set := s.mirror(1e-5, o.WithDefaults().ClaimEps()/2)
-			data := s.bounds.problem(s.data)
-			python := sidebyside.Start(b, peer(data, &set))
-			var c sidebyside.Contest
-			var iterations int
-			for b.Loop() {
-				r := python.Solve(b)
-				c.Add("python", time.Duration(r.Processor*1e9))
-				c.Time(b, "mirror", func() {
-					w, err := library.New(data, &set)
-					if err != nil {
-						b.Fatal(err)
-					}
-					n, m := len(data.Q), len(data.L)
-					point := &mirror.Solution{X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n)}
-					info, err := w.Solve(point, nil)
-					if err != nil || info.Iterations != r.Iterations {
-						b.Fatal(info.Iterations, r.Iterations, err)
-					}
-					w.Close()
-				})
-				c.Time(b, "open", func() { iterations = backendtest.Solve(b, backends.Checked(Backend{}), p, o).Iterations })
-				if iterations != r.Iterations {
-					b.Fatalf("%d iterations, Python %d", iterations, r.Iterations)
-				}
+			data, err := s.given(s.Data)
+			if err != nil {
+				b.Fatal(err)
 			}
-			b.ReportMetric(float64(iterations), "iterations")
-			c.Report(b, "python", "")
-			c.Report(b, "mirror", "python")
-			c.Report(b, "open", "python")
+			var w mirror.Solver
+			n, m := p.Dims()
+			sidebyside.Beside(b, peer(data, &set), func() error {
+				w, err = library.New(data, &set)
+				return err
+			}, func() int {
+				point := &mirror.Solution{X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n)}
+				info, err := w.Solve(point, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				w.Close()
+				return info.Iterations
+			}, func() int { return backendtest.Solve(b, backends.Checked(Backend{}), p, o).Iterations })
 		})
 	}
 }
 
 // peer describes the problem to the Python package.
 func peer(d *mirror.Data, s *mirror.Settings) any {
-	matrix := func(m *mirror.Matrix) *sidebyside.Matrix {
-		return &sidebyside.Matrix{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Ind: m.Ind, Val: m.Val}
-	}
 	return map[string]any{
-		"library": "osqp", "P": matrix(d.P), "A": matrix(d.A), "q": d.Q, "l": d.L, "u": d.U,
+		"library": "osqp", "P": (*sidebyside.Matrix)(d.P), "A": (*sidebyside.Matrix)(d.A), "q": d.Q, "l": d.L, "u": d.U,
 		"settings": map[string]any{ // rho is left to its default: the package factors anew where it is given
 			"eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_prim_inf": s.EpsPrimalInfeasible, "eps_dual_inf": s.EpsDualInfeasible,
 			"max_iter": s.MaxIterations, "polishing": 0, "scaling": s.Scaling, "sigma": s.Sigma, "alpha": s.Alpha,

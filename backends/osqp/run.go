@@ -4,15 +4,13 @@ package osqp
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	mirror "github.com/conetune/conetune/internal/mirror/osqp"
-	"github.com/conetune/conetune/internal/stop"
 )
 
 const (
@@ -29,9 +27,7 @@ const (
 // where the last one ended.
 type run struct {
 	*solver
-	begin       time.Time
-	limit       time.Duration // of the options, or until the deadline of the context; 0 for none
-	iterations  int
+	*adapter.Run
 	eps, epsInf float64 // the tolerances of the round
 	target      float64 // the tolerance that should be enough
 	retries     int     // rounds below it that are left
@@ -40,27 +36,31 @@ type run struct {
 	point       mirror.Solution
 	// before is the point before polishing, to which the iterations return.
 	before struct{ x, y []float64 }
-	judge  *backends.Judge
-	// best is the point with the smallest residual so far.
-	best     *backends.Solution
-	residual float64
 }
 
-func newRun(ctx context.Context, s *solver, begin time.Time) *run {
-	n, m := s.user.Dims()
+// Run runs OSQP in rounds of tighter and tighter tolerances.
+func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, error) {
+	n, m := s.User.Dims()
 	// eps / 2 (1 + size) <= eps max(1, size)
 	r := &run{
-		solver: s, begin: begin, limit: stop.Limit(ctx, s.options.TimeLimit), target: s.options.Eps / 2, epsInf: s.options.ClaimEps() / 2,
-		retries: s.settings.Retries, patience: s.settings.Patience, residual: math.Inf(1), judge: s.options.Judge(&s.user),
+		solver: s, Run: of, target: s.Options.Eps / 2, epsInf: s.Options.ClaimEps() / 2, retries: s.settings.Retries, patience: s.settings.Patience,
 	}
 	r.eps = max(r.target, s.settings.StartEps)
-	if s.goOn {
+	if s.GoOn && s.lastEps > 0 {
 		r.eps = max(r.target, min(r.eps, tightenFactor*s.lastEps))
 	}
 	r.point = mirror.Solution{
 		X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n),
 	}
-	return r
+	out, err := r.solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch out.Status {
+	case backends.Inaccurate, backends.IterationLimit, backends.NumericalError:
+		s.forget()
+	}
+	return out, nil
 }
 
 // next says how a run goes on after a call of OSQP.
@@ -76,17 +76,13 @@ const (
 
 func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 	stop := new(mirror.Interrupt)
-	defer context.AfterFunc(ctx, func() {
-		if _, timed := ctx.Deadline(); !timed || backends.EndedBy(ctx) == backends.Cancelled {
-			stop.Raise() // a deadline is a limit, which leaves a point
-		}
-	})()
+	defer r.Watch(ctx, stop.Raise)()
 	if err := r.start(); err != nil {
 		return nil, err
 	}
 	for {
 		if !r.limits() {
-			return r.at(backends.TimeLimit), nil
+			return r.At(backends.TimeLimit), nil
 		}
 		info, err := r.osqp.Solve(&r.point, stop)
 		unpolished := err != nil && r.polishing && info.Status == mirror.Solved
@@ -96,14 +92,14 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		if info.Status != mirror.SigInt {
 			r.charged = 0
 		}
-		r.iterations += info.Iterations
+		r.Iterations += info.Iterations
 		r.log(ctx, &info)
-		out, then := r.best, tighter // if the equations of polishing could not be factored
+		out, then := r.Best, tighter // if the equations of polishing could not be factored
 		if !unpolished {
 			out, then = r.outcome(ctx, &info)
 		}
-		if then != finished && r.iterations >= r.maxIterations() {
-			return r.at(backends.IterationLimit), nil
+		if then != finished && r.iterationsLeft() == 0 {
+			return r.At(backends.IterationLimit), nil
 		}
 		switch then {
 		case finished:
@@ -119,10 +115,10 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 				return nil, err
 			}
 			if !r.tighten(&r.eps, r.target) {
-				return r.at(backends.Inaccurate), nil
+				return r.At(backends.Inaccurate), nil
 			}
 		case doubt:
-			if !r.tighten(&r.epsInf, r.options.EpsInfeasible/2) {
+			if !r.tighten(&r.epsInf, r.Options.EpsInfeasible/2) {
 				return out, nil
 			}
 		case impatient:
@@ -134,8 +130,8 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 }
 
 func (r *run) log(ctx context.Context, info *mirror.Info) {
-	if r.options.Logger != nil {
-		r.options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
+	if r.Options.Logger != nil {
+		r.Options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
 			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", int(info.Polish),
 			"setup", info.SetupTime, "time", info.SolveTime)
 	}
@@ -152,16 +148,16 @@ func (r *run) unpolish() error {
 
 // start puts the point of WarmStart, or zero, where OSQP begins, unless it goes on.
 func (r *run) start() error {
-	goOn := r.goOn
-	r.lastEps, r.goOn = 0, false
+	goOn := r.GoOn && r.lastEps > 0
+	r.lastEps = 0
 	if goOn {
 		return nil
 	}
-	if err := r.osqp.ColdStart(); err != nil || r.warm == nil {
+	if err := r.osqp.ColdStart(); err != nil || r.Warm == nil {
 		return err
 	}
-	p := r.scale.Scale(*r.warm)
-	r.warm = nil
+	p := r.Scale.Scale(*r.Warm)
+	r.Warm = nil
 	return r.osqp.WarmStart(p.X, p.Z)
 }
 
@@ -170,16 +166,17 @@ func (r *run) start() error {
 func (r *run) limits() bool {
 	set := r.mirror(r.eps, r.epsInf)
 	set.Polishing = r.polishing
-	set.MaxIterations = min(set.MaxIterations-r.iterations, r.patience)
-	if r.limit > 0 {
-		left := r.limit - time.Since(r.begin)
-		if left <= 0 && r.iterations > 0 {
+	set.MaxIterations = min(r.iterationsLeft(), r.patience)
+	if r.Limit > 0 {
+		if r.Over() && r.Iterations > 0 {
 			return false
 		}
-		set.TimeLimit = max(left, time.Nanosecond) + r.charged
+		set.TimeLimit = r.Left() + r.charged
 	}
 	return r.osqp.UpdateSettings(&set) == nil
 }
+
+func (r *run) iterationsLeft() int { return r.MaxIterations(DefaultMaxIterations - r.Iterations) }
 
 // tighten lowers a tolerance, first to the target, then as often as there are
 // retries.
@@ -196,22 +193,12 @@ func (r *run) tighten(eps *float64, target float64) bool {
 	return true
 }
 
-// at returns the best point with a status, or no point.
-func (r *run) at(status backends.Status) *backends.Solution {
-	if r.best == nil {
-		return &backends.Solution{Status: status}
-	}
-	r.best.Status = status
-	return r.best
-}
-
 // lost is what is left when a new step size could not be factored: the best point so
 // far, if there is one. The next Solve starts afresh.
 func (r *run) lost(err error) *backends.Solution {
-	r.drop()
-	out := r.at(backends.NumericalError)
-	out.Message = strings.Join(strings.Fields(err.Error()), " ")
-	return out
+	r.Drop()
+	r.Message = strings.Join(strings.Fields(err.Error()), " ")
+	return r.At(backends.NumericalError)
 }
 
 // outcome maps what OSQP says.
@@ -220,23 +207,20 @@ func (r *run) outcome(ctx context.Context, info *mirror.Info) (*backends.Solutio
 	case mirror.Solved, mirror.SolvedInaccurate, mirror.MaxIterReached, mirror.TimeLimitReached:
 		r.keep()
 		switch {
-		case r.residual <= r.options.Eps:
-			return r.at(backends.Optimal), finished
+		case r.Excess <= 1:
+			return r.At(backends.Optimal), finished
 		case info.Status != mirror.Solved:
 			return r.atLimit(info)
 		case r.polishing || r.settings.NoPolishing:
-			return r.best, tighter
+			return r.Best, tighter
 		}
-		return r.best, polish
+		return r.Best, polish
 	case mirror.PrimalInfeasible, mirror.PrimalInfeasibleInaccurate:
 		return r.certificate(info, r.point.PrimalCertificate, backends.PrimalInfeasible)
 	case mirror.DualInfeasible, mirror.DualInfeasibleInaccurate:
 		return r.certificate(info, r.point.DualCertificate, backends.DualInfeasible)
 	case mirror.SigInt:
-		if status := backends.EndedBy(ctx); status != backends.Cancelled {
-			return r.at(status), finished
-		}
-		return &backends.Solution{Status: backends.Cancelled}, finished
+		return r.Interrupted(ctx), finished
 	}
 	return &backends.Solution{Status: backends.NumericalError, Message: "OSQP says " + info.Text}, finished
 }
@@ -244,43 +228,24 @@ func (r *run) outcome(ctx context.Context, info *mirror.Info) (*backends.Solutio
 // atLimit tells what ended a call before the tolerances were met.
 func (r *run) atLimit(info *mirror.Info) (*backends.Solution, next) {
 	switch {
-	case r.iterations >= r.maxIterations():
-		return r.at(backends.IterationLimit), finished
+	case r.iterationsLeft() == 0:
+		return r.At(backends.IterationLimit), finished
 	case info.Iterations >= r.patience:
-		return r.best, impatient
+		return r.Best, impatient
 	}
-	return r.at(backends.TimeLimit), finished
+	return r.At(backends.TimeLimit), finished
 }
 
 // keep looks at the point on the caller's data and keeps it if it is the best.
 func (r *run) keep() {
-	out := &backends.Solution{X: slices.Clone(r.point.X), Z: slices.Clone(r.point.Y)}
-	out.S = r.bounds.slack(r.data, out.X)
-	r.scale.Unscale(out.X, out.S, out.Z)
-	eps := r.options.Eps
-	if residual := eps * r.judge.Excess(out.X, out.S, out.Z, eps); r.best == nil || residual < r.residual {
-		r.best, r.residual = out, residual
-	}
+	r.Keep(slices.Clone(r.point.X), r.rows.Slack(r.Data, r.point.X), slices.Clone(r.point.Y))
 }
 
 // certificate returns a certificate that holds, as it is or without its rounding.
 func (r *run) certificate(info *mirror.Info, v []float64, claim backends.Status) (*backends.Solution, next) {
-	out := &backends.Solution{Status: claim}
-	for _, v := range [][]float64{scaling.Clean(v), slices.Clone(v)} {
-		var residual float64
-		var err error
-		if claim == backends.PrimalInfeasible {
-			r.scale.Unscale(nil, nil, v)
-			v, residual, err = r.judge.ProvePrimalInfeasible(v, r.options.EpsInfeasible)
-			out.Z = v
-		} else {
-			r.scale.Unscale(v, nil, nil)
-			v, residual, err = r.judge.ProveDualInfeasible(v, r.options.EpsInfeasible)
-			out.X = v
-		}
-		if err == nil && residual <= r.options.EpsInfeasible {
-			return out, finished
-		}
+	out, excess := r.Certificate(claim, scaling.Clean(v), v)
+	if excess <= 1 {
+		return out, finished
 	}
 	if info.Status == mirror.PrimalInfeasible || info.Status == mirror.DualInfeasible {
 		return out, doubt
@@ -303,7 +268,7 @@ func (r *run) settle(info *mirror.Info) error {
 		return nil
 	}
 	r.settled = true
-	if err := r.setup(); err != nil {
+	if err := r.Renew(); err != nil {
 		return err
 	}
 	switch info.Status {

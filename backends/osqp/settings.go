@@ -3,10 +3,9 @@
 package osqp
 
 import (
-	"fmt"
 	"math"
 
-	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/adapter"
 )
 
 const (
@@ -17,49 +16,21 @@ const (
 )
 
 func (s Settings) withDefaults() Settings {
-	if s.Rho == 0 {
-		s.Rho = defaultRho
-	}
-	if s.Patience == 0 {
-		s.Patience = defaultPatience
-	}
+	s.StartEps, s.Rho = adapter.Or(s.StartEps, defaultStartEps), adapter.Or(s.Rho, defaultRho)
+	s.Patience, s.Retries = adapter.Or(s.Patience, defaultPatience), adapter.Retries(s.Retries, defaultRetries)
 	if s.Patience < 0 || s.FixedRho {
 		s.Patience = math.MaxInt / 2
-	}
-	if s.StartEps == 0 {
-		s.StartEps = defaultStartEps
-	}
-	switch {
-	case s.Retries == 0:
-		s.Retries = defaultRetries
-	case s.Retries < 0:
-		s.Retries = 0
 	}
 	return s
 }
 
-// validate rejects what OSQP would reject, and what is no number.
-func (s Settings) validate() error {
-	positive := func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
-	for _, c := range []struct {
-		field string
-		ok    bool
-		value float64
-		want  string
-	}{
-		{"StartEps", positive(s.StartEps), s.StartEps, "a finite number > 0"},
-		{"Rho", positive(s.Rho), s.Rho, "a finite number > 0"},
-		{"Sigma", positive(s.Sigma), s.Sigma, "a finite number > 0"},
-		{"Alpha", s.Alpha >= 0 && s.Alpha < 2, s.Alpha, "in (0, 2)"},
-		{"AdaptiveRhoInterval", s.AdaptiveRhoInterval >= 0, float64(s.AdaptiveRhoInterval), "a number > 0"},
-		{"AdaptiveRhoTolerance", s.AdaptiveRhoTolerance == 0 || s.AdaptiveRhoTolerance >= 1, s.AdaptiveRhoTolerance, "at least 1"},
-		{"CheckTermination", s.CheckTermination >= 0, float64(s.CheckTermination), "a number > 0"},
-		{"Delta", positive(s.Delta), s.Delta, "a finite number > 0"},
-		{"PolishRefinements", s.PolishRefinements >= 0, float64(s.PolishRefinements), "a number > 0"},
-	} {
-		if !c.ok {
-			return &backends.ProblemError{Field: "Settings." + c.field, Reason: fmt.Sprintf("is %v, expected %s", c.value, c.want)}
-		}
+// checks are what OSQP would reject, and what is no number.
+func (s Settings) checks() []adapter.Check {
+	return []adapter.Check{
+		adapter.Positive("StartEps", s.StartEps), adapter.Positive("Rho", s.Rho), adapter.Positive("Sigma", s.Sigma), adapter.Positive("Delta", s.Delta),
+		{Field: "Alpha", OK: s.Alpha >= 0 && s.Alpha < 2, Value: s.Alpha, Want: "in (0, 2)"},
+		adapter.Count("AdaptiveRhoInterval", s.AdaptiveRhoInterval),
+		{Field: "AdaptiveRhoTolerance", OK: s.AdaptiveRhoTolerance == 0 || s.AdaptiveRhoTolerance >= 1, Value: s.AdaptiveRhoTolerance, Want: "at least 1"},
+		adapter.Count("CheckTermination", s.CheckTermination), adapter.Count("PolishRefinements", s.PolishRefinements),
 	}
-	return nil
 }

@@ -10,12 +10,11 @@
 //
 // # Accuracy
 //
-// The backend is tested to residuals of 1e-8: on problems whose rows, columns and
-// objective are less than about 10 apart with every cone, 30 apart without generalized
-// power cones, and a million apart without any power cones, for which it rescales them. In between, and on badly conditioned
-// problems, 1e-6 is what to ask of it. An answer that misses the tolerance on
-// the caller's data, though SCS calls it solved in its own measure, is carried
-// on with a tighter tolerance, at most [Settings].Retries times.
+// The backend is tested to residuals of 1e-8: on problems whose rows, columns and objective are less than about 10
+// apart with every cone, 30 apart without generalized power cones, and a million apart without any power cones, for
+// which it rescales them. In between, and on badly conditioned problems, 1e-6 is what to ask of it. An answer that
+// misses the tolerance on the caller's data, though SCS calls it solved in its own measure, is carried on with a
+// tighter tolerance, at most [Settings].Retries times.
 //
 // # Formulation
 //
@@ -51,7 +50,7 @@
 //
 // New q and b keep the factorisation. New P and A are equilibrated and factored in the order
 // found by Setup, without another analysis; the iterations are those of a new Setup. With rows in
-// the box cone they set up again. A solver starts
+// the box cone, and where they are badly scaled, they set up again. A solver starts
 // from zero unless WarmStart was called or, after SetEps, where the last Solve ended.
 // SetEps and the retries keep the factorisation and the weights. SCS has no functions for SetEps and
 // new matrices, so only with the libraries of "make deps" and "make transpile" (cgo/own),

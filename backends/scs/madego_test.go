@@ -26,32 +26,10 @@ func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Option
 	return backendtest.Solve(t, backends.Checked(Backend{}), p, o)
 }
 
-// suite are the problems of the suite that the backend takes.
-func suite() map[string]*backends.Problem {
-	problems := map[string]*backends.Problem{}
-	for _, c := range backendtest.Cases() {
-		problems[c.Name] = c.Problem
-	}
-	for _, shape := range backendtest.Shapes() {
-		for seed := range uint64(5) {
-			c := shape.NewCase(seed)
-			problems[c.Name] = c.Problem
-		}
-	}
-	for name, p := range problems {
-		for _, c := range p.Cones {
-			if !(Backend{}).Capabilities().Supports(c.Kind) {
-				delete(problems, name)
-			}
-		}
-	}
-	return problems
-}
-
-// TestMadeGo solves the problems of the suite by C and by the same made Go. Their BLAS differ, OpenBLAS and gonum, which add up in
-// another order: the numbers differ in their last digits, and so do the iterations of some problems.
+// TestMadeGo solves the problems of the suite by C and by the same made Go. Their BLAS differ, OpenBLAS and gonum,
+// which add up in another order: the numbers differ in their last digits, and so do the iterations of some problems.
 func TestMadeGo(t *testing.T) {
-	problems := suite()
+	problems := backendtest.Suite(Backend{})
 	same := 0
 	for _, name := range slices.Sorted(maps.Keys(problems)) {
 		p := problems[name]
@@ -72,7 +50,8 @@ func TestMadeGo(t *testing.T) {
 	assert.Greater(t, 10*same, 9*len(problems))
 }
 
-// BenchmarkMadeGo is the time of Go against that of C, set-up and solve, in turns, on problems whose iterations are the same.
+// BenchmarkMadeGo is the time of Go against that of C, set-up and solve, in turns, on problems whose iterations are the
+// same.
 func BenchmarkMadeGo(b *testing.B) {
 	for _, shape := range []backendtest.Shape{
 		{Name: "qp", N: 200, Cones: []backends.Cone{backends.Zero(40), backends.Nonnegative(400)}, Rank: 200, Density: 0.1},

@@ -1,11 +1,10 @@
-//go:build (scs && cgo) || scs_go
+//go:build ((scs && cgo) || scs_go) && unix
 
 package scs
 
 import (
 	"path"
 	"testing"
-	"time"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
@@ -28,7 +27,6 @@ func BenchmarkPython(b *testing.B) {
 		b.Run(path.Base(file), func(b *testing.B) {
 			p := sidebyside.Problem(b, file)
 			o := backends.Options{Eps: 1e-5, Settings: Settings{EpsAbs: 1e-5, EpsRel: 1e-5, NoRescaling: true, Retries: -1}}
-			sol := backendtest.Solve(b, backends.Checked(Backend{}), p, o)
 			s, err := Backend{}.Setup(p, o)
 			if err != nil {
 				b.Fatal(err)
@@ -36,32 +34,19 @@ func BenchmarkPython(b *testing.B) {
 			defer s.Close()
 			form, set := s.(*solver).form, s.(*solver).base
 			data := form.problem(p)
-			python := sidebyside.Start(b, peer(data, &form.cones, &set))
-			var c sidebyside.Contest
-			for b.Loop() {
-				r := python.Solve(b)
-				c.Add("python", time.Duration(r.Processor*1e9))
-				c.Time(b, "mirror", func() {
-					w, err := library.New(data, &form.cones, &set)
-					if err != nil {
-						b.Fatal(err)
-					}
-					point := &mirror.Solution{X: make([]float64, len(data.C)), Y: make([]float64, len(data.B)), S: make([]float64, len(data.B))}
-					info, err := w.Solve(point, false, nil)
-					if err != nil || info.Iterations != r.Iterations {
-						b.Fatal(info.Iterations, r.Iterations, err)
-					}
-					w.Close()
-				})
-				c.Time(b, "open", func() { sol = backendtest.Solve(b, backends.Checked(Backend{}), p, o) })
-				if sol.Iterations != r.Iterations {
-					b.Fatalf("%d iterations, Python %d", sol.Iterations, r.Iterations)
+			var w mirror.Work
+			sidebyside.Beside(b, peer(data, &form.cones, &set), func() error {
+				w, err = library.New(data, &form.cones, &set)
+				return err
+			}, func() int {
+				point := &mirror.Solution{X: make([]float64, len(data.C)), Y: make([]float64, len(data.B)), S: make([]float64, len(data.B))}
+				info, err := w.Solve(point, false, nil)
+				if err != nil {
+					b.Fatal(err)
 				}
-			}
-			b.ReportMetric(float64(sol.Iterations), "iterations")
-			c.Report(b, "python", "")
-			c.Report(b, "mirror", "python")
-			c.Report(b, "open", "python")
+				w.Close()
+				return info.Iterations
+			}, func() int { return backendtest.Solve(b, backends.Checked(Backend{}), p, o).Iterations })
 		})
 	}
 }
@@ -73,12 +58,6 @@ func peer(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) any {
 			return 1
 		}
 		return 0
-	}
-	matrix := func(m *mirror.Matrix) *sidebyside.Matrix {
-		if m == nil {
-			return nil
-		}
-		return &sidebyside.Matrix{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Ind: m.Ind, Val: m.Val}
 	}
 	cone := map[string]any{"z": k.Zero, "l": k.Nonnegative, "ep": k.Exponential, "ed": k.DualExp}
 	for name, v := range map[string][]int{"q": k.SecondOrder, "s": k.PSD} {
@@ -93,7 +72,7 @@ func peer(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) any {
 		cone["bl"], cone["bu"] = k.Box.Lower, k.Box.Upper
 	}
 	return map[string]any{
-		"library": "scs", "P": matrix(d.P), "A": matrix(d.A), "b": d.B, "c": d.C, "cone": cone,
+		"library": "scs", "P": (*sidebyside.Matrix)(d.P), "A": (*sidebyside.Matrix)(d.A), "b": d.B, "c": d.C, "cone": cone,
 		"settings": map[string]any{
 			"linear_solver": "qdldl", "normalize": s.Normalize, "scale": s.Scale, "adaptive_scale": s.AdaptiveScale, "adaptive_diag_scale": flag(s.AdaptiveDiagScale),
 			"rho_x": s.RhoX, "max_iters": s.MaxIters, "eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_infeas": s.EpsInfeas, "alpha": s.Alpha,

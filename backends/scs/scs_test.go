@@ -19,12 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func open(t testing.TB) backends.ConicBackend {
-	t.Helper()
-	b, err := backends.Open("scs")
-	require.NoError(t, err)
-	return b
-}
+func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "scs") }
 
 // without is the backend without some cones, where the accuracy of SCS's projection on power cones is not enough.
 type without struct {
@@ -71,28 +66,22 @@ func TestCapabilities(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	p := &backends.Problem{Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
-	for field, set := range map[string]any{
-		"Options.Settings": 7, "Settings.EpsAbs": scs.Settings{EpsAbs: -1}, "Settings.EpsRel": scs.Settings{EpsRel: math.Inf(1)},
-		"Settings.Scale": scs.Settings{Scale: math.NaN()}, "Settings.RhoX": scs.Settings{RhoX: -1}, "Settings.Alpha": scs.Settings{Alpha: 2},
+	backendtest.Settings(t, open(t), p, map[string]any{
+		"Options.Settings": 7, "Settings.EpsAbs": scs.Settings{EpsAbs: -1},
+		"Settings.EpsRel": scs.Settings{EpsRel: math.Inf(1)}, "Settings.Scale": scs.Settings{Scale: math.NaN()},
+		"Settings.RhoX": scs.Settings{RhoX: -1}, "Settings.Alpha": scs.Settings{Alpha: 2},
 		"Settings.AccelerationInterval": scs.Settings{AccelerationInterval: -1},
-	} {
-		var wrong *backends.ProblemError
-		_, err := open(t).Setup(p, backends.Options{Settings: set})
-		require.ErrorAs(t, err, &wrong, field)
-		assert.Equal(t, field, wrong.Field)
-	}
-	for _, set := range []scs.Settings{
-		{NoNormalize: true}, {NoAdaptiveScale: true}, {NoAdaptiveDiagScale: true}, {Scale: 1}, {RhoX: 1e-3}, {Alpha: 1.8}, {NoRescaling: true},
-		{AccelerationLookback: -1}, {AccelerationLookback: 5, AccelerationInterval: 10}, {AccelerationTypeII: true}, {Retries: -1}, {EpsAbs: 1e-10, EpsRel: 1e-10},
-	} {
-		sol := solve(t, p, backends.Options{Settings: set})
-		assert.Equal(t, backends.Optimal, sol.Status, "%+v", set)
-		assert.InDelta(t, -1, sol.Objective, 1e-7, "%+v", set)
-	}
+	},
+		scs.Settings{NoNormalize: true}, scs.Settings{NoAdaptiveScale: true},
+		scs.Settings{NoAdaptiveDiagScale: true}, scs.Settings{Scale: 1}, scs.Settings{RhoX: 1e-3},
+		scs.Settings{Alpha: 1.8}, scs.Settings{NoRescaling: true}, scs.Settings{AccelerationLookback: -1},
+		scs.Settings{AccelerationLookback: 5, AccelerationInterval: 10}, scs.Settings{AccelerationTypeII: true},
+		scs.Settings{Retries: -1}, scs.Settings{EpsAbs: 1e-10, EpsRel: 1e-10},
+	)
 }
 
-// TestRetry has a gap that SCS measures against terms of 4e4 and the caller
-// against an objective of 0: min x^2/2 - 100 x + y with x = 200 in a round-about way. Either way the answer meets the caller's tolerance.
+// TestRetry has a gap that SCS measures against terms of 4e4 and the caller against an objective of 0: min x^2/2 - 100
+// x + y with x = 200 in a round-about way. Either way the answer meets the caller's tolerance.
 func TestRetry(t *testing.T) {
 	p := cancelling()
 	once := solve(t, p, backends.Options{Settings: scs.Settings{Retries: -1, EpsAbs: 1e-5, EpsRel: 1e-5}})
@@ -177,14 +166,6 @@ func TestStartWithoutSlacks(t *testing.T) {
 	assert.NotEqual(t, zero.X, with.X, "s is used")
 }
 
-func TestNonConvex(t *testing.T) {
-	p := &backends.Problem{P: matrices.Identity(1, -1), Q: []float64{1}, A: matrices.Identity(1, 1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
-	_, err := open(t).Setup(p, backends.Options{MaxIterations: 1000})
-	var wrong *backends.NonconvexError
-	require.ErrorAs(t, err, &wrong)
-	assert.Negative(t, wrong.Curvature)
-}
-
 // needsOurLibrary skips where a library of the system is linked: it may lack the
 // nuclear norm cone, and looks for an interruption every 25 iterations only.
 func needsOurLibrary(t *testing.T) {
@@ -197,28 +178,18 @@ func needsOurLibrary(t *testing.T) {
 // would look for an interruption every 25 of them.
 func TestCancelWithinIterations(t *testing.T) {
 	needsOurLibrary(t)
-	s, err := open(t).Setup(slow(200), backends.Options{Eps: 1e-300})
+	s, err := open(t).Setup(backendtest.Projection(200), backends.Options{Eps: 1e-300})
 	require.NoError(t, err)
 	defer s.Close()
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
-// slow is the projection on a PSD cone of order n.
-func slow(n int) *backends.Problem {
-	c := backends.PSD(n)
-	q := make([]float64, c.Dim)
-	for i := range q {
-		q[i] = math.Sin(float64(i))
-	}
-	return &backends.Problem{P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}
-}
-
-// TestTimeLimit counts iterations and processor time, as others may work beside it: the limit grows until there is room for enough
-// iterations, and without it they would go on for ever.
+// TestTimeLimit counts iterations and processor time, as others may work beside it: the limit grows until there is room
+// for enough iterations, and without it they would go on for ever.
 func TestTimeLimit(t *testing.T) {
 	const enough, longest = 500, 10 * time.Second
 	for limit := 50 * time.Millisecond; ; limit *= 2 {
-		s, err := open(t).Setup(slow(20), backends.Options{Eps: 1e-300, TimeLimit: limit})
+		s, err := open(t).Setup(backendtest.Projection(20), backends.Options{Eps: 1e-300, TimeLimit: limit})
 		require.NoError(t, err)
 		least := math.MaxInt
 		for range 2 {
@@ -247,15 +218,16 @@ func TestTimeLimitWithinIterations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a sanitiser makes the recheck of the answer take seconds")
 	}
-	s, err := open(t).Setup(slow(120), backends.Options{Eps: 1e-300, TimeLimit: time.Millisecond})
+	s, err := open(t).Setup(backendtest.Projection(120), backends.Options{Eps: 1e-300, TimeLimit: time.Millisecond})
 	require.NoError(t, err)
 	defer s.Close()
-	// Where others work beside it, the first iteration may take until the hard limit, which leaves no point, or the clock have no turn for 25.
+	// Where others work beside it, the first iteration may take until the hard limit, which leaves no point, or the
+	// clock have no turn for 25.
 	within := func() bool {
 		sol, err := s.Solve(context.Background())
 		require.NoError(t, err)
 		require.Equal(t, backends.TimeLimit, sol.Status)
-		return sol.Iterations < 25 && len(sol.X) == len(slow(120).Q) // the point is there all the same
+		return sol.Iterations < 25 && len(sol.X) == len(backendtest.Projection(120).Q) // the point is there all the same
 	}
 	const tries = 100
 	for n := 0; !within(); n++ {

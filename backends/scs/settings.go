@@ -2,31 +2,13 @@
 
 package scs
 
-import (
-	"fmt"
-	"math"
+import "github.com/conetune/conetune/backends/internal/adapter"
 
-	"github.com/conetune/conetune/backends"
-)
-
-// validate rejects what SCS would reject, and what is no number.
-func (s Settings) validate() error {
-	for _, c := range []struct {
-		field string
-		ok    bool
-		value float64
-		want  string
-	}{
-		{"EpsAbs", s.EpsAbs >= 0 && !math.IsInf(s.EpsAbs, 1), s.EpsAbs, "a finite number >= 0"},
-		{"EpsRel", s.EpsRel >= 0 && !math.IsInf(s.EpsRel, 1), s.EpsRel, "a finite number >= 0"},
-		{"Scale", s.Scale >= 0 && !math.IsInf(s.Scale, 1), s.Scale, "a finite number > 0"},
-		{"RhoX", s.RhoX >= 0 && !math.IsInf(s.RhoX, 1), s.RhoX, "a finite number > 0"},
-		{"Alpha", s.Alpha >= 0 && s.Alpha < 2, s.Alpha, "in (0, 2)"},
-		{"AccelerationInterval", s.AccelerationInterval >= 0, float64(s.AccelerationInterval), "a number > 0"},
-	} {
-		if !c.ok {
-			return &backends.ProblemError{Field: "Settings." + c.field, Reason: fmt.Sprintf("is %v, expected %s", c.value, c.want)}
-		}
+// checks are what SCS would reject, and what is no number.
+func (s Settings) checks() []adapter.Check {
+	return []adapter.Check{
+		adapter.Positive("EpsAbs", s.EpsAbs), adapter.Positive("EpsRel", s.EpsRel), adapter.Positive("Scale", s.Scale), adapter.Positive("RhoX", s.RhoX),
+		{Field: "Alpha", OK: s.Alpha >= 0 && s.Alpha < 2, Value: s.Alpha, Want: "in (0, 2)"},
+		adapter.Count("AccelerationInterval", s.AccelerationInterval),
 	}
-	return nil
 }

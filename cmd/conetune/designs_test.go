@@ -340,8 +340,8 @@ func TestDesignsThatContradict(t *testing.T) {
 		{[]string{"--time", "ward"}, `expected times`},
 		{[]string{"--time", "year"}, `"year"`},
 		{[]string{"--group", "y"}, "the column \"y\" is wanted for --group and is the target"},
-		{[]string{"--group", "ward", "--folds", "4", "--split", "all"}, `wards.csv: column "ward": dataset: 4 folds of 3 groups`},
-		{[]string{"--time", "day", "--folds", "11", "--split", "all"}, `wards.csv: column "day": dataset: 11 folds of 11 different times`},
+		{[]string{"--group", "ward", "--folds", "4", "--split", "all"}, `wards.csv: column "ward": split: 4 folds of 3 groups`},
+		{[]string{"--time", "day", "--folds", "11", "--split", "all"}, `wards.csv: column "day": split: 11 folds of 11 different times`},
 	} {
 		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data}, c.args...)...)
 		require.Equal(t, exitUsage, o.code, "%v: %s", c.args, o.stderr)

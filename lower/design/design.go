@@ -180,6 +180,32 @@ func (d *Matrix) Dot(j int, r []float64) float64 {
 	return s0 + s1
 }
 
+// Dots sets out to the products of r with the columns from from to from+len(out), each of them as Dot has it.
+func (d *Matrix) Dots(from int, r, out []float64) {
+	if d.dense == nil || d.n < kernelRows {
+		for k := range out {
+			out[k] = d.Dot(from+k, r)
+		}
+		return
+	}
+	clear(out)
+	dense.GemvT(d.n, len(out), d.dense[from*d.n:], d.n, r, out)
+	for k, v := range out {
+		out[k] = 0 - v
+	}
+}
+
+// Less computes r -= sum_k a_k x_(from+k).
+func (d *Matrix) Less(a []float64, from int, r []float64) {
+	if d.dense != nil && d.n >= kernelRows {
+		dense.GemvN(d.n, len(a), d.dense[from*d.n:], d.n, a, r)
+		return
+	}
+	for k, v := range a {
+		d.Axpy(-v, from+k, r)
+	}
+}
+
 // Axpy computes r += a x_j, with r of length n.
 func (d *Matrix) Axpy(a float64, j int, r []float64) {
 	if d.dense != nil {
@@ -229,7 +255,5 @@ func (d *Matrix) Mul(out, b []float64) {
 
 // MulTrans sets out, of length p, to X'r.
 func (d *Matrix) MulTrans(out, r []float64) {
-	for j := range out {
-		out[j] = d.Dot(j, r)
-	}
+	d.Dots(0, r, out)
 }

@@ -105,11 +105,7 @@ type Entries struct {
 }
 
 var (
-	_ lower.Differentiable = (*Regression)(nil)
-	_ lower.Differentiable = (*Logistic)(nil)
-	_ lower.Differentiable = (*Squares)(nil)
-	_ lower.Differentiable = (*SingleSquares)(nil)
-	_ lower.Differentiable = (*SparseGroupLasso)(nil)
+	_ lower.Differentiable = (*Grouped)(nil)
 	_ lower.Differentiable = (*SVM)(nil)
 	_ lower.Starter        = (*SVM)(nil)
 	_ lower.Bounded        = (*SVM)(nil)

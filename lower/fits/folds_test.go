@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -58,9 +59,9 @@ func TestFolds(t *testing.T) {
 	}
 	_, err = lower.NewFolds(nil)
 	require.ErrorContains(t, err, "no folds")
-	one, err := Lasso(rows([]int{0, 1, 2}), rows([]int{3, 4}), false)
+	one, err := Lasso(rows([]int{0, 1, 2}), rows([]int{3, 4}), false, sparse.Terms{})
 	require.NoError(t, err)
-	two, err := ElasticNet(rows([]int{0, 1, 2}), rows([]int{3, 4}), false)
+	two, err := ElasticNet(rows([]int{0, 1, 2}), rows([]int{3, 4}), false, sparse.Terms{})
 	require.NoError(t, err)
 	_, err = lower.NewFolds([]lower.Penalised{one, two})
 	require.ErrorContains(t, err, "fold 1 has 2 hyperparameters, fold 0 has 1")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 // Radii that hold nothing back leave the maximum of the likelihood, where the bound of the multipliers says nothing until the gradient is rounding. The
@@ -58,7 +60,7 @@ func TestLogisticWithinLooseRadii(t *testing.T) {
 			l2 += b.AtVec(j) * b.AtVec(j) / 2
 		}
 		rows := NewRows(x, y)
-		m, err := NewLogistic(rows, rows, false)
+		m, err := Logistic(rows, rows, false, sparse.Terms{})
 		require.NoError(t, err)
 		for _, share := range []float64{1.05, 1.23, 3} {
 			at, err := m.Within().Solve(ctx, []float64{share * l1, share * l2}, 7e-10)

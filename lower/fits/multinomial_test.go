@@ -17,14 +17,14 @@ import (
 func TestMultinomialStart(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(5, 1))
 	const n, p, k = 60, 4, 3
-	columns, class := make([]float64, n*p), make([]int, n)
+	columns, class := make([]float64, n*p), make([]float64, n)
 	for i := range columns {
 		columns[i] = rng.NormFloat64()
 	}
 	for i := range class {
-		class[i] = i % k
+		class[i] = float64(i % k)
 	}
-	rows := ClassRows{X: design.FromColumns(n, p, columns), Class: class}
+	rows := Rows{X: design.FromColumns(n, p, columns), Y: class}
 	factors := []float64{1, 2, 0.5, 1}
 	m, err := NewMultinomial(rows, rows, k, true, sparse.Terms{Factors: factors})
 	require.NoError(t, err)

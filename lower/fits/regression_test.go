@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/james-bowman/sparse"
+	csc "github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
-	lowersparse "github.com/conetune/conetune/lower/sparse"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -34,32 +34,24 @@ func generated(t testing.TB, shape string, seed uint64, compressed bool) (train,
 			}
 			start = append(start, len(index))
 		}
-		return Rows{X: design.New(sparse.NewCSC(n, p, start, index, value)), Y: d.Y}
+		return Rows{X: design.New(csc.NewCSC(n, p, start, index, value)), Y: d.Y}
 	}
 	return rows(s.Train), rows(s.Val)
 }
 
 var kinds = []struct {
 	name string
-	make func(train, val Rows, intercept bool) (*Regression, error)
+	make func(train, val Rows, intercept bool) (lower.Differentiable, error)
 }{
-	{"lasso", Lasso}, {"elastic net", net}, {"weighted lasso", weighted},
-}
-
-func net(train, val Rows, intercept bool) (*Regression, error) {
-	m, err := ElasticNet(train, val, intercept)
-	if err != nil {
-		return nil, err
-	}
-	return m.Regression, nil
-}
-
-func weighted(train, val Rows, intercept bool) (*Regression, error) {
-	m, err := WeightedLasso(train, val, intercept)
-	if err != nil {
-		return nil, err
-	}
-	return m.Regression, nil
+	{"lasso", func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+		return Lasso(train, val, intercept, sparse.Terms{})
+	}},
+	{"elastic net", func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+		return ElasticNet(train, val, intercept, sparse.Terms{})
+	}},
+	{"weighted lasso", func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+		return NewWeightedLasso(train, val, intercept)
+	}},
 }
 
 // difference is the central difference of the refitted validation loss in hyperparameter i.
@@ -113,35 +105,6 @@ func TestHypergradientsAreFiniteDifferences(t *testing.T) {
 	}
 }
 
-func TestJacobian(t *testing.T) {
-	for _, kind := range kinds {
-		train, val := generated(t, "50-20-0-p40", 5, false)
-		m, err := kind.make(train, val, true)
-		require.NoError(t, err)
-		lambda := slices.Repeat([]float64{0.1 * m.LambdaMax()}, m.Dim())
-		at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
-		require.NoError(t, err)
-		jacobian, err := m.Jacobian(context.Background(), at, 1e-13)
-		require.NoError(t, err)
-		support := at.State.(*state).Support
-		require.Len(t, jacobian, m.Dim())
-		for i := range jacobian {
-			const h = 1e-6
-			var ends [2]*lower.Point
-			for k, factor := range []float64{1 - h, 1 + h} {
-				moved := slices.Clone(lambda)
-				moved[i] *= factor
-				ends[k], err = m.Solve(context.Background(), moved, 1e-15, at)
-				require.NoError(t, err)
-			}
-			for k, j := range support {
-				want := (ends[1].X[0][j] - ends[0].X[0][j]) / (2 * h * lambda[i])
-				require.InDelta(t, want, jacobian[i][k], 1e-5, "%s %d %d", kind.name, i, j)
-			}
-		}
-	}
-}
-
 // Copied columns make the matrix of the linear systems singular; the gradient is that of one column.
 func TestSingularSupport(t *testing.T) {
 	train, val := generated(t, "50-20-0-p10", 6, false)
@@ -157,9 +120,9 @@ func TestSingularSupport(t *testing.T) {
 		}
 		return Rows{X: design.FromColumns(n, 2*p, data), Y: r.Y}
 	}
-	one, err := Lasso(train, val, false)
+	one, err := Lasso(train, val, false, sparse.Terms{})
 	require.NoError(t, err)
-	two, err := Lasso(twice(train), twice(val), false)
+	two, err := Lasso(twice(train), twice(val), false, sparse.Terms{})
 	require.NoError(t, err)
 	lambda := []float64{0.1 * one.LambdaMax()}
 	a, err := one.Solve(context.Background(), lambda, 1e-14, nil)
@@ -167,9 +130,9 @@ func TestSingularSupport(t *testing.T) {
 	// Start where both copies are in use.
 	half := slices.Concat(a.X[0], a.X[0])
 	floats.Scale(0.5, half)
-	b, err := two.Solve(context.Background(), lambda, 1e-10, &lower.Point{State: &state{Solution: &lowersparse.Solution{B: half}}})
+	b, err := two.Solve(context.Background(), lambda, 1e-10, &lower.Point{State: &netState{Solution: &sparse.Solution{B: half}}})
 	require.NoError(t, err)
-	require.Greater(t, len(b.State.(*state).Support), len(a.State.(*state).Support))
+	require.Greater(t, len(b.State.(*netState).Support), len(a.State.(*netState).Support))
 	want, err := one.Gradient(context.Background(), a, lower.GradientOptions{})
 	require.NoError(t, err)
 	got, err := two.Gradient(context.Background(), b, lower.GradientOptions{})
@@ -183,18 +146,18 @@ func TestBadRows(t *testing.T) {
 	for want, rows := range map[string][2]Rows{
 		"4 features of the training rows and 5": {train, other},
 		"3 targets for 5 validation rows":       {train, {X: val.X, Y: val.Y[:3]}},
-		"training rows of the lasso":            {{X: train.X, Y: train.Y[:3]}, val},
+		"training rows of the weighted":         {{X: train.X, Y: train.Y[:3]}, val},
 		"takes neither weights":                 {{X: train.X, Y: train.Y, Weights: train.Y}, val},
 		"nor an offset":                         {train, {X: val.X, Y: val.Y, Offset: val.Y}},
 		"0 validation rows":                     {train, {X: design.FromColumns(0, 4, nil)}},
 	} {
-		_, err := Lasso(rows[0], rows[1], false)
+		_, err := NewWeightedLasso(rows[0], rows[1], false)
 		require.ErrorContains(t, err, want)
 	}
-	m, err := ElasticNet(train, val, false)
+	m, err := ElasticNet(train, val, false, sparse.Terms{})
 	require.NoError(t, err)
 	_, err = m.Solve(context.Background(), []float64{1}, 1e-8, nil)
 	require.ErrorContains(t, err, "1 hyperparameters, expected 2")
 	_, err = m.Solve(context.Background(), []float64{1, -1}, 1e-8, nil)
-	require.ErrorContains(t, err, "L2[0] is -1")
+	require.ErrorContains(t, err, "weights 1 and -1")
 }

@@ -132,11 +132,11 @@ func twice[S any](solve func(start *S) (*S, answer)) []answer {
 }
 
 // factored solves at two weights of 12 decades, times factors of as many.
-func (d *instance) factored(t *testing.T, solve func(context.Context, sparse.Weights, sparse.Options) (*sparse.Solution, error), factors []float64, tol float64,
+func (d *instance) factored(t *testing.T, g *sparse.Fit, factors []float64, tol float64,
 	start *sparse.Solution,
 ) (*sparse.Solution, lowertest.Coefficients) {
 	w := spread(d.rng, 2, 6)
-	s, err := solve(context.Background(), sparse.Weights{L1: w[:1], L2: w[1:]}, sparse.Options{Tol: tol, Start: start})
+	s, err := g.Solve(context.Background(), w[0], w[1], tol, start)
 	require.NoError(t, err)
 	c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
 	floats.Scale(w[0], c.L1)
@@ -156,7 +156,7 @@ var scaled = []struct {
 			w := sparse.Weights{L1: d.weights(d.p), L2: d.weights(d.p)}
 			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
 			require.NoError(t, err)
-			u, scale := d.squares(s.B, s.B0)
+			u, scale := d.squares(s.B, s.B0[0])
 			c := lowertest.Coefficients{L1: full(w.L1, d.p), L2: full(w.L2, d.p)}
 			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
 		})
@@ -171,7 +171,7 @@ var scaled = []struct {
 			w := sparse.GroupWeights{Norm: spread(d.rng, len(members), 12), L1: d.weights(d.p)}
 			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
 			require.NoError(t, err)
-			u, scale := d.squares(s.B, s.B0)
+			u, scale := d.squares(s.B, s.B0[0])
 			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: full(w.L1, d.p)}
 			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
 		})
@@ -182,14 +182,12 @@ var scaled = []struct {
 			y[i] = math.Copysign(1, v+2*d.rng.NormFloat64())
 		}
 		y[0], y[1] = 1, -1
-		g, err := sparse.NewLogistic(d.x(), y, d.intercept)
-		require.NoError(t, err)
 		factors := spread(d.rng, d.p, 6)
-		g, err = g.With(sparse.Terms{Factors: factors})
+		g, err := sparse.Logistic(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
-			s, c := d.factored(t, g.Solve, factors, tol, start)
-			u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return -y[i] / (1 + math.Exp(y[i]*f)) })
+			s, c := d.factored(t, g, factors, tol, start)
+			u := d.slopes(s.B, s.B0[0], func(i int, f float64) float64 { return -y[i] / (1 + math.Exp(y[i]*f)) })
 			return s, answer{s.Status, d.violation(c, s.B, u, 1)}
 		})
 	}},
@@ -199,25 +197,23 @@ var scaled = []struct {
 			y[i] = math.Floor(math.Exp(v/2) + d.rng.Float64())
 		}
 		y[0]++
-		g, err := sparse.NewPoisson(d.x(), y, d.intercept)
-		require.NoError(t, err)
 		factors := spread(d.rng, d.p, 6)
-		g, err = g.With(sparse.Terms{Factors: factors})
+		g, err := sparse.Poisson(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
-			s, c := d.factored(t, g.Solve, factors, tol, start)
-			u := d.slopes(s.B, s.B0, func(i int, f float64) float64 { return math.Exp(f) - y[i] })
+			s, c := d.factored(t, g, factors, tol, start)
+			u := d.slopes(s.B, s.B0[0], func(i int, f float64) float64 { return math.Exp(f) - y[i] })
 			mean := 1 + floats.Sum(y)/float64(d.n)
 			return s, answer{s.Status, d.violation(c, s.B, u, mean*mean)}
 		})
 	}},
 	{"terms", func(t *testing.T, d *instance, tol float64) []answer {
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.NewSquares(d.x(), d.signal, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.Squares(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
-			s, c := d.factored(t, g.Solve, factors, tol, start)
-			u, scale := d.squares(s.B, s.B0)
+			s, c := d.factored(t, g, factors, tol, start)
+			u, scale := d.squares(s.B, s.B0[0])
 			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
 		})
 	}},
@@ -230,9 +226,9 @@ var scaled = []struct {
 		}
 		d.intercept = false
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.CoxOf(sparse.Sample{X: d.x(), Y: y}, survival.Breslow, sparse.Terms{Factors: factors})
+		g, err := sparse.Cox(sparse.Sample{X: d.x(), Y: y}, survival.Breslow, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
-		return twice(func(start *sparse.CoxSolution) (*sparse.CoxSolution, answer) {
+		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := spread(d.rng, 2, 6)
 			s, err := g.Solve(context.Background(), w[0], w[1], tol, start)
 			require.NoError(t, err)
@@ -262,16 +258,17 @@ var scaled = []struct {
 	}},
 	{"multinomial", func(t *testing.T, d *instance, tol float64) []answer {
 		const k = 3
-		class := make([]int, d.n)
+		class, y := make([]int, d.n), make([]float64, d.n)
 		for i, v := range d.signal {
 			if class[i] = i; i >= k {
 				class[i] = min(k-1, max(0, int(math.Round(v/2+d.rng.NormFloat64()+1))))
 			}
+			y[i] = float64(class[i])
 		}
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.MultinomialOf(sparse.Classed{X: d.x(), Class: class}, k, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.Multinomial(sparse.Sample{X: d.x(), Y: y}, k, d.intercept, sparse.Terms{Factors: factors})
 		require.NoError(t, err)
-		return twice(func(start *sparse.MultinomialSolution) (*sparse.MultinomialSolution, answer) {
+		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := spread(d.rng, 2, 6)
 			s, err := g.Solve(context.Background(), w[0], w[1], tol, start)
 			require.NoError(t, err)
@@ -386,10 +383,10 @@ func TestRadiiOfManyScales(t *testing.T) {
 			return lowertest.Coefficients{Groups: members, Norm: l[:len(members)], L1: full(l[len(members):], d.p)}
 		}},
 		{"weighted lasso", func(r Rows, _ [][]int, intercept bool) (lower.Bilevel, error) {
-			return WeightedLasso(r, r, intercept)
+			return NewWeightedLasso(r, r, intercept)
 		}, func(_ *instance, _ [][]int, l []float64) lowertest.Coefficients { return lowertest.Coefficients{L1: l} }},
 		{"elastic net", func(r Rows, _ [][]int, intercept bool) (lower.Bilevel, error) {
-			return ElasticNet(r, r, intercept)
+			return ElasticNet(r, r, intercept, sparse.Terms{})
 		}, func(d *instance, _ [][]int, l []float64) lowertest.Coefficients {
 			return lowertest.Coefficients{L1: full(l[:1], d.p), L2: full(l[1:], d.p)}
 		}},

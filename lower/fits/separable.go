@@ -56,22 +56,13 @@ type restricted struct {
 	data *separable.Restricted
 }
 
-func restrict(fit lower.Bilevel, s separated, keep []bool) (lower.Bilevel, error) {
-	data, err := s.data.Restrict(keep)
+// Restrict implements [lower.Restricting].
+func (m *Grouped) Restrict(keep []bool) (lower.Bilevel, error) {
+	data, err := m.data.Restrict(keep)
 	if data == nil || err != nil {
 		return nil, err
 	}
-	return &restricted{fit, data}, nil
-}
-
-// Restrict implements [lower.Restricting].
-func (m *WeightedLassoFit) Restrict(keep []bool) (lower.Bilevel, error) {
-	return restrict(m, m.separated, keep)
-}
-
-// Restrict implements [lower.Restricting].
-func (m *SparseGroupLasso) Restrict(keep []bool) (lower.Bilevel, error) {
-	return restrict(m, m.separated, keep)
+	return &restricted{m, data}, nil
 }
 
 // Within implements [lower.Bilevel].
@@ -92,9 +83,7 @@ func (r *restricted) Subproblem(parts []lower.Bilevel, workers int) lower.Subpro
 }
 
 var (
-	_ lower.Restricting   = (*WeightedLassoFit)(nil)
-	_ lower.Restricting   = (*SparseGroupLasso)(nil)
-	_ lower.Interpolating = (*WeightedLassoFit)(nil)
-	_ lower.Interpolating = (*SparseGroupLasso)(nil)
+	_ lower.Restricting   = (*Grouped)(nil)
+	_ lower.Interpolating = (*Grouped)(nil)
 	_ lower.Interpolating = (*restricted)(nil)
 )

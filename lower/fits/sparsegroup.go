@@ -11,36 +11,65 @@ import (
 	"github.com/conetune/conetune/lower/sparse"
 )
 
-// SparseGroupLasso has a hyperparameter for the norm of each of M groups, and the last one for the l1 norm:
+// Grouped has a hyperparameter for the norm of each of M groups, and perhaps one for the l1 norm:
 //
 //	min over b, b0 of  1/(2n) |y - X b - b0|^2 + sum_g lambda_g |b^(g)|_2 + lambda_{M+1} |b|_1.
 //
-// The validation loss is half the mean squared error. Its points have the coefficients, and with an
-// intercept b0. It has the adjoint mode only. It also solves both programs of an iteration of VF-iDCA. A [GroupLasso] is the same without the last term.
-type SparseGroupLasso struct {
+// The validation loss is half the mean squared error. Its points have the coefficients, and with an intercept b0. It
+// has the adjoint mode, and of groups of one feature the forward mode, which solves the same system. It also solves
+// both programs of an iteration of VF-iDCA.
+type Grouped struct {
 	separated
 	groups    *sparse.Groups
 	members   [][]int
-	shared    bool // with the last term
+	shared    bool // with the l1 norm
 	val       Rows
 	intercept bool
 }
 
 // NewSparseGroupLasso takes the lists of the features of the groups; each feature is in one.
-func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*SparseGroupLasso, error) {
+func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*Grouped, error) {
 	return newGrouped("sparse group lasso", train, val, members, true, intercept)
 }
 
-// GroupLasso has a hyperparameter for the norm of each group.
-type GroupLasso struct{ *SparseGroupLasso }
-
-// NewGroupLasso takes the lists of the features of the groups; each feature is in one.
-func NewGroupLasso(train, val Rows, members [][]int, intercept bool) (*GroupLasso, error) {
-	m, err := newGrouped("group lasso", train, val, members, false, intercept)
-	return &GroupLasso{m}, err
+// NewGroupLasso is [NewSparseGroupLasso] without the l1 norm.
+func NewGroupLasso(train, val Rows, members [][]int, intercept bool) (*Grouped, error) {
+	return newGrouped("group lasso", train, val, members, false, intercept)
 }
 
-func newGrouped(name string, train, val Rows, members [][]int, shared, intercept bool) (*SparseGroupLasso, error) {
+// NewWeightedLasso is the group lasso of groups of one feature.
+func NewWeightedLasso(train, val Rows, intercept bool) (*Grouped, error) {
+	members := make([][]int, train.X.Columns())
+	for j := range members {
+		members[j] = []int{j}
+	}
+	return newGrouped("weighted lasso", train, val, members, false, intercept)
+}
+
+// newTraining checks the rows and prepares those for training.
+func newTraining(name string, train, val Rows, intercept bool) (*sparse.Regression, error) {
+	if err := plainRows(name, train, val); err != nil {
+		return nil, err
+	}
+	g, err := sparse.NewRegression(train.X, train.Y, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)
+	}
+	return g, check(name, train, val)
+}
+
+// fill puts a solution into the point, and returns the gradient of the validation loss on its support.
+func fill(pt *lower.Point, g *sparse.Regression, val Rows, s *sparse.Solution, intercept bool) []float64 {
+	value, gradient := g.ValidationGradient(val.X, val.Y, s)
+	pt.X, pt.Validation = [][]float64{s.B}, value
+	if intercept {
+		pt.X = append(pt.X, s.B0)
+	}
+	pt.Gap, pt.Solved = g.Relative(s.Gap), s.Status == lower.Optimal || s.Status == lower.Exhausted
+	return gradient
+}
+
+func newGrouped(name string, train, val Rows, members [][]int, shared, intercept bool) (*Grouped, error) {
 	g, err := newTraining(name, train, val, intercept)
 	if err != nil {
 		return nil, err
@@ -53,11 +82,11 @@ func newGrouped(name string, train, val Rows, members [][]int, shared, intercept
 	if err != nil {
 		return nil, err
 	}
-	return &SparseGroupLasso{separated: s, groups: groups, members: members, shared: shared, val: val, intercept: intercept}, nil
+	return &Grouped{separated: s, groups: groups, members: members, shared: shared, val: val, intercept: intercept}, nil
 }
 
 // Dim is the number of groups, plus one with the l1 norm.
-func (m *SparseGroupLasso) Dim() int {
+func (m *Grouped) Dim() int {
 	if m.shared {
 		return len(m.members) + 1
 	}
@@ -65,7 +94,7 @@ func (m *SparseGroupLasso) Dim() int {
 }
 
 // LambdaMax is the least common value at which all coefficients are zero.
-func (m *SparseGroupLasso) LambdaMax() float64 {
+func (m *Grouped) LambdaMax() float64 {
 	if m.shared {
 		return m.groups.LambdaMax()
 	}
@@ -73,7 +102,7 @@ func (m *SparseGroupLasso) LambdaMax() float64 {
 }
 
 // Path goes down with a common value.
-func (m *SparseGroupLasso) Path() [][]float64 { return commonPath(m.Dim(), m.LambdaMax()) }
+func (m *Grouped) Path() [][]float64 { return commonPath(m.Dim(), m.LambdaMax()) }
 
 // groupState is the solution behind a point.
 type groupState struct {
@@ -83,7 +112,7 @@ type groupState struct {
 }
 
 // Solve implements [lower.Differentiable].
-func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+func (m *Grouped) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}
@@ -105,11 +134,12 @@ func (m *SparseGroupLasso) Solve(ctx context.Context, lambda []float64, tol floa
 	return pt, nil
 }
 
-// Gradient implements [lower.Differentiable]. With H the Hessian of the lower level on the support S and H v = grad_S L,
+// Gradient implements [lower.Differentiable]. With H the Hessian of the lower level on the support S and H v = grad_S
+// L,
 //
 //	dL/dlambda_g = -v_g'b_g / |b_g|,   dL/dlambda_{M+1} = -v' sign(b_S).
-func (m *SparseGroupLasso) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
-	if o.Mode == lower.Forward {
+func (m *Grouped) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+	if o.Mode == lower.Forward && (m.shared || len(m.members) < m.val.X.Columns()) {
 		return nil, fmt.Errorf("fits: the (sparse) group lasso has no forward mode, only %s", lower.Adjoint)
 	}
 	s := at.State.(*groupState)
@@ -155,3 +185,5 @@ func (m *SparseGroupLasso) Gradient(ctx context.Context, at *lower.Point, o lowe
 	}
 	return out, nil
 }
+
+func sign(v float64) float64 { return math.Copysign(1, v) }

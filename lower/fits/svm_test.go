@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
 
@@ -137,7 +138,7 @@ func TestSVMStart(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, pt.Solved)
 
-	logistic, err := NewLogistic(labelled(Rows{X: design.FromColumns(4, 1, []float64{1, 2, 3, 4}), Y: []float64{1, 3, 2, 5}}), labelled(Rows{X: design.FromColumns(1, 1, []float64{1}), Y: []float64{1}}), false)
+	logistic, err := Logistic(labelled(Rows{X: design.FromColumns(4, 1, []float64{1, 2, 3, 4}), Y: []float64{1, 3, 2, 5}}), labelled(Rows{X: design.FromColumns(1, 1, []float64{1}), Y: []float64{1}}), false, sparse.Terms{})
 	require.NoError(t, err)
 	require.Nil(t, lower.StarterOf(logistic))
 	mixed, err := lower.NewFolds([]lower.Penalised{logistic})

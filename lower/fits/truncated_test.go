@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 // After j steps the truncated solution has the least |H (q - H v)| over the span of H q, H^3 q, ..., H^(2j-1) q; and enough of
@@ -68,13 +69,13 @@ func TestTruncatedGradient(t *testing.T) {
 	for j := range 80 {
 		groups[j%20] = append(groups[j%20], j)
 	}
-	lasso, err := WeightedLasso(train, val, true)
+	lasso, err := NewWeightedLasso(train, val, true)
 	require.NoError(t, err)
-	net, err := ElasticNet(train, val, true)
+	net, err := ElasticNet(train, val, true, sparse.Terms{})
 	require.NoError(t, err)
-	sparse, err := NewSparseGroupLasso(train, val, groups, true)
+	grouped, err := NewSparseGroupLasso(train, val, groups, true)
 	require.NoError(t, err)
-	for _, m := range []lower.Differentiable{lasso, net, sparse} {
+	for _, m := range []lower.Differentiable{lasso, net, grouped} {
 		lambda := make([]float64, m.Dim())
 		for i := range lambda {
 			lambda[i] = 0.7 * m.LambdaMax()

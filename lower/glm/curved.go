@@ -26,6 +26,7 @@ type curved struct {
 // point is where the fit of a fold of a [Loss] is.
 type point struct {
 	sum         Sum       // of the training rows
+	envelope    *envelope // nil but of a pinball loss
 	means       means     // nil but of a joint loss
 	total       float64   // their weight
 	null        float64   // mean loss without coefficients
@@ -73,6 +74,15 @@ func (d *Data) bend(t *Table) {
 			d.curved.unit[k] = j.added()
 		}
 		pt := point{total: total, eta: make([]float64, d.n), pull: make([]float64, d.n), curve: make([]float64, d.n)}
+		if pinball, ok := t.Loss.(Pinball); ok {
+			copy(pt.eta, t.Offset)
+			pt.envelope, pt.b0 = pinball.envelope(d.y[0], train, pt.eta, d.intercept)
+			pt.sum = pt.envelope.sum
+			d.look(&pt)
+			pt.null = pt.envelope.loss / total
+			d.curved.train[k] = pt
+			return
+		}
 		if added {
 			pt.sum, pt.means = j.joint(d.y[0], train)
 		} else {
@@ -103,6 +113,11 @@ func (d *Data) level(pt *point) {
 func (d *Data) start(t int) *point {
 	pt := d.curved.train[t]
 	pt.eta, pt.pull, pt.curve = slices.Clone(pt.eta), slices.Clone(pt.pull), slices.Clone(pt.curve)
+	if pt.envelope != nil {
+		e := *pt.envelope
+		e.about = slices.Clone(e.about)
+		pt.envelope, pt.sum = &e, e.sum
+	}
 	return &pt
 }
 
@@ -130,6 +145,18 @@ func raise(curve []float64, rows []bool) {
 // share makes the products of all folds anew, of the mean curvatures of the folds that train a row, where these have changed.
 func (p *Path) share(ctx context.Context) {
 	d := p.d
+	if p.folds[0].point.envelope != nil {
+		if p.model == nil {
+			q := *d
+			q.curved, q.y = nil, [][]float64{make([]float64, d.n)}
+			q.products = newGram(ctx, &q)
+			p.model = &q
+			for t := range p.folds {
+				p.band(t)
+			}
+		}
+		return
+	}
 	curve, count := make([]float64, d.n), make([]float64, d.n)
 	for _, f := range p.folds {
 		floats.Add(curve, f.point.curve)
@@ -188,7 +215,16 @@ func (w *Weights) scaled(to *Weights, unit float64) *Weights {
 // round takes a step of a fold with the model, and returns the decrease of the objective.
 func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	d, pt := f.d, f.point
-	if pt.own && pt.means != nil {
+	if e := pt.envelope; e != nil && e.due {
+		e.advance(pt.pull)
+		d.look(pt)
+		for _, j := range f.features() {
+			f.gradient[j] = d.columns().Dot(j, pt.pull) / pt.total
+		}
+	}
+	if pt.envelope != nil && d.curved.shared {
+		pt.model, pt.unit = slices.Clone(pt.curve), 1
+	} else if pt.own && pt.means != nil {
 		d.look(pt) // of which the means are
 		f.products = &whole{gram{d: d}, pt.means}
 		pt.model, pt.unit, f.part = slices.Clone(pt.curve), 1, new(part)
@@ -202,7 +238,7 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 		pt.before = append(pt.before, f.b[j])
 	}
 	f.products.begin(f)
-	f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: modelShare})
+	f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: modelShare, again: pt.envelope != nil && pt.own})
 	if s, ok := f.work.(*scaled); ok {
 		s.end(f)
 	}
@@ -230,12 +266,16 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	before := pt.value + f.penalties(f.working, w)
 	const halvings = 20
 	eta := slices.Clone(pt.eta)
-	for far, k := 1.0, 0; k < halvings; far, k = far/2, k+1 {
+	far := 1.0
+	if pt.envelope != nil {
+		far = f.reach(eta, change, features, after, w)
+	}
+	for k := 0; k < halvings; far, k = far/2, k+1 {
 		for i, v := range change {
 			pt.eta[i] = eta[i] + far*v
 		}
 		for i, j := range features {
-			if f.b[j] = after[i]; far < 1 {
+			if f.b[j] = after[i]; far != 1 {
 				f.b[j] = pt.before[i] + far*(after[i]-pt.before[i])
 			}
 		}
@@ -263,13 +303,27 @@ func (f *fold) features() (list []int) {
 
 // slopes fills in the gradients of all features for some folds, with one pass over the columns.
 func (d *Data) slopes(ctx context.Context, folds []*fold) {
-	const columns = 256
 	x := d.columns()
-	crew.Each((d.p+columns-1)/columns, d.threads, func(part int) {
-		for j := part * columns; j < min(d.p, (part+1)*columns) && ctx.Err() == nil; j++ {
-			for _, f := range folds {
-				f.gradient[j] = x.Dot(j, f.point.pull) / f.point.total
+	d.columnwise(ctx, func(from, to int) {
+		for _, f := range folds {
+			x.Dots(from, f.point.pull, f.gradient[from:to])
+			for j := from; j < to; j++ {
+				f.gradient[j] /= f.point.total
 			}
+		}
+	})
+}
+
+// together is how many columns of the table are read at a time, by all folds, while they stay in the cache.
+const together = 8
+
+// columnwise calls f for so many columns after the other, on the threads that there are, until the context ends.
+func (d *Data) columnwise(ctx context.Context, f func(from, to int)) {
+	blocks := (d.p + together - 1) / together
+	parts := min(blocks, 4*d.threads)
+	crew.Each(parts, d.threads, func(i int) {
+		for k := i * blocks / parts; k < (i+1)*blocks/parts && ctx.Err() == nil; k++ {
+			f(k*together, min(d.p, (k+1)*together))
 		}
 	})
 }
@@ -278,11 +332,18 @@ func (d *Data) slopes(ctx context.Context, folds []*fold) {
 func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 	d := p.d
 	joins := make([][]int, len(p.folds))
+	if p.folds[0].point.envelope != nil {
+		p.renewEnvelopes(ctx)
+	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
+		f.solved, f.gap, f.point.own = false, math.Inf(1), f.point.own && f.point.envelope == nil
+		if f.point.envelope != nil {
+			joins[t] = f.afresh(w)
+			return
+		}
 		f.leave()
 		joins[t] = f.propose(w)
-		f.solved, f.gap = false, math.Inf(1)
 	})
 	if d.curved.shared {
 		p.share(ctx)
@@ -312,8 +373,9 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 				return
 			}
 			joins[t] = f.violators(w)
+			moves := f.point.envelope.moves(f.inner * f.point.total)
 			// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
-			ended[t] = f.point.own && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
+			ended[t] = f.point.own && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
 			f.solved = ended[t] && f.gap <= roundingGap*f.null()
 		})
 		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })
@@ -339,6 +401,10 @@ const modelShare, stallShare = 1e-2, 0.2
 func (f *fold) measureCurved(w *Weights) {
 	d, pt := f.d, f.point
 	primal, dual := pt.value+f.penalties(f.working, w), pt.value
+	if e := pt.envelope; e != nil { // whose conjugate is linear
+		primal += e.loss/pt.total - pt.value
+		dual = (e.loss - e.loose) / pt.total
+	}
 	beyond := math.Abs(pt.slant) * (1 + math.Abs(pt.b0)) // of the constant
 	for _, u := range f.working {
 		for _, j := range d.units[u] {
@@ -392,7 +458,8 @@ func (f *fold) measureCurved(w *Weights) {
 			scale = mid
 		}
 	}
-	f.gap = max(primal-max(best, 0)+beyond, 0)
+	f.bound = max(f.bound, max(best, 0)-beyond) // those of all rounds hold
+	f.gap, f.inner = max(primal-f.bound, 0), primal-max(best, 0)+beyond
 }
 
 // losses are the mean losses on the validation rows of a fold.

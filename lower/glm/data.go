@@ -184,8 +184,8 @@ func upTo(n int) []int {
 func (d *Data) prepare(ctx context.Context) {
 	d.center = make([]float64, d.p)
 	d.single = len(d.folds) == 1 // for which the residuals are as short, and have more digits
-	if byProducts(d.n, d.p, len(d.folds)) && !d.single && (!Sparse(d.x) || float64(d.n)*float64(d.p)*float64(d.p) <= sparseWork) {
-		if d.intercept {
+	if byProducts(d.n, d.p, len(d.folds)) && !d.single && (!Sparse(d.x) || d.listed().Products() <= sparseWork) {
+		if d.intercept && !Sparse(d.x) {
 			d.center = d.someMeans()
 		}
 		d.products = newGram(ctx, d)
@@ -194,8 +194,8 @@ func (d *Data) prepare(ctx context.Context) {
 	}
 }
 
-// sparseWork is the number of multiplications up to which sparse rows are taken as dense ones for products of all their features, once for all weights.
-const sparseWork = 1e9
+// sparseWork is the number of products of two entries of a row, in all rows, up to which those of all features are made of a sparse table, once for all weights.
+const sparseWork = 1e8
 
 // Sparse says that a matrix stores its nonzeros alone.
 func Sparse(x mat.Matrix) bool {

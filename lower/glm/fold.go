@@ -29,6 +29,7 @@ type fold struct {
 	past             past     // of sweeps
 	inWork           []bool
 	gap              float64
+	inner            float64
 	objective, bound float64 // the latter of the dual problem, for the weights at work
 	solved           bool
 	step             []float64
@@ -408,7 +409,9 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
 			}
-			f.past.keep(f, active)
+			if f.past.keep(f, active); !f.d.plain && len(f.past.values) > pastSweeps {
+				f.newton(active, w, func(features, _ []int, _ []float64, _ *Weights) []float64 { return f.past.extrapolate(f, features) })
+			}
 		}
 		f.products.blur(f)
 		if end.gap > 0 && f.d.single {

@@ -205,12 +205,19 @@ func one(loss Loss, y, eta float64) float64 {
 			return math.Exp(eta) - y*eta + y*(math.Log(y)-1)
 		}
 		return math.Exp(eta)
+	case Pinball:
+		return max(l.Level*(y-eta), (l.Level-1)*(y-eta))
 	case Huber:
 		if r := math.Abs(y - eta); r > l.Threshold {
 			return l.Threshold * (r - l.Threshold/2)
 		}
 	}
 	return (y - eta) * (y - eta) / 2
+}
+
+func pinball(eta convex.Affine, y, weights []float64) convex.Convex {
+	r := convex.Const(y...).Minus(eta)
+	return convex.Pos(r).Dot(weights).MinusAffine(r.Dot(weights).Scale(0.7))
 }
 
 // partial is the half deviance of Breslow's partial likelihood of some rows with times that all differ.
@@ -380,6 +387,10 @@ func TestAgainstConic(t *testing.T) {
 		"wide bent": {40, 70, 1, func(table *Table) { table.Loss = Huber{0.5} }, func(p int) *Weights {
 			return &Weights{Norm: each(0.05, p), L2: each(0.02, p)}
 		}, bentHalf},
+		"quantile": {80, 12, 1, func(table *Table) { table.Loss = Pinball{0.3} }, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, pinball},
+		"wide quantile": {40, 70, 1, func(table *Table) { table.Loss = Pinball{0.3} }, func(p int) *Weights {
+			return &Weights{Norm: each(0.05, p), L2: each(0.02, p)}
+		}, pinball},
 		"hazards":      {80, 12, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.02, p)} }, hazards},
 		"wide hazards": {50, 80, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.05, p), L2: each(0.01, p)} }, hazards},
 		"counts": {80, 12, 1, func(table *Table) {
@@ -497,12 +508,16 @@ func TestWeakDuality(t *testing.T) {
 
 // A sparse matrix has the fits of the same dense one, and any number of threads the same bits.
 func TestSparseAndThreads(t *testing.T) {
-	for _, loss := range []Loss{nil, Logistic{}} {
-		table := made(7, 50, 80, 1)
+	for _, of := range []struct {
+		loss Loss
+		n, p int // more features than rows, and less
+	}{{nil, 50, 80}, {Logistic{}, 50, 80}, {nil, 120, 30}} {
+		loss, n, p := of.loss, of.n, of.p
+		table := made(7, n, p, 1)
 		x := table.X.(*mat.Dense)
 		start, index, value := []int{0}, []int{}, []float64{}
-		for j := range 80 {
-			for i := range 50 {
+		for j := range p {
+			for i := range n {
 				if (i*7+j*3)%4 > 0 {
 					x.Set(i, j, 0)
 				} else {
@@ -517,12 +532,12 @@ func TestSparseAndThreads(t *testing.T) {
 			}
 		}
 		table.Loss = loss
-		w := &Weights{Norm: slices.Repeat([]float64{0.08}, 80)}
+		w := &Weights{Norm: slices.Repeat([]float64{0.08}, p)}
 		full := solve(t, table, w, 1e-10)
 		table.Threads = 4
 		again := solve(t, table, w, 1e-10)
 		require.Equal(t, full, again, fmt.Sprint(loss))
-		table.X = sparse.NewCSC(50, 80, start, index, value)
+		table.X = sparse.NewCSC(n, p, start, index, value)
 		compressed := solve(t, table, w, 1e-10)
 		for f := range table.Folds {
 			require.InDeltaSlice(t, full.B[f], compressed.B[f], 1e-4)

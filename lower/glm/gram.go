@@ -2,6 +2,7 @@ package glm
 
 import (
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -17,25 +18,57 @@ type gram struct {
 	sums []*sums     // of the validation rows of each fold, without products
 }
 
+// newGram goes over the rows once: folds that leave out rows of their own are summed side by side, and the sums of all rows are theirs.
 func newGram(ctx context.Context, d *Data) *gram {
 	folds := d.folds
-	rows := upTo(d.n)
-	g := &gram{d: d, all: d.sums(ctx, rows, true), h: make([][]float64, len(folds)), sums: make([]*sums, len(folds))}
+	g := &gram{d: d, h: make([][]float64, len(folds)), sums: make([]*sums, len(folds))}
 	d.parts = make([]*part, len(folds))
+	apart, rest := d.disjoint()
+	crew.Each(apart+1, d.threads, func(t int) {
+		if t == apart {
+			g.all = d.sums(ctx, rest)
+		} else {
+			g.sums[t] = d.sums(ctx, folds[t])
+		}
+	})
+	for _, s := range g.sums[:apart] {
+		g.all.add(s)
+	}
 	d.each(func(t int) {
-		val := d.sums(ctx, folds[t], true)
-		train := g.all.less(val)
+		if t >= apart {
+			g.sums[t] = d.sums(ctx, folds[t])
+		}
+		train := g.all.less(g.sums[t])
 		p := d.part(train, folds[t])
 		g.h[t] = train.products
 		p.centre(g.h[t], d.p)
 		p.share(d.q, g.h[t])
-		d.parts[t], g.sums[t] = p, val
-		val.products = nil
+		d.parts[t], g.sums[t].products = p, nil
 	})
 	if ctx.Err() == nil {
 		mirror(g.all.products, d.p)
 	}
 	return g
+}
+
+// disjoint says how many of the first folds leave out no row that another of them does, and which rows none of these leaves out.
+func (d *Data) disjoint() (apart int, rest []int) {
+	left := make([]bool, d.n)
+	for _, rows := range d.folds {
+		if slices.ContainsFunc(rows, func(i int) bool { return left[i] }) {
+			break
+		}
+		for _, i := range rows {
+			left[i] = true
+		}
+		apart++
+	}
+	for i, out := range left {
+		if !out {
+			rest = append(rest, i)
+		}
+	}
+	return apart, rest
 }
 
 // share divides moments by the number of targets, as the loss is a mean over them.

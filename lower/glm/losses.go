@@ -47,26 +47,35 @@ func (Logistic) Rows(y, weights []float64) Sum {
 // Poisson is half the deviance of counts y of the mean exp(eta).
 type Poisson struct{}
 
-// Rows implements [Loss].
+// Rows implements [Loss]. A row adds y (exp(d) - 1 - d) for d = eta - log(y), which keeps its digits where means are near counts.
 func (Poisson) Rows(y, weights []float64) Sum {
-	constant := 0.0
-	for i, w := range weights {
-		if y[i] > 0 && w > 0 {
-			constant += w * y[i] * (math.Log(y[i]) - 1)
+	logs := make([]float64, len(y))
+	for i, v := range y {
+		if v > 0 {
+			logs[i] = math.Log(v)
 		}
 	}
+	const near = 0x1p-5 // up to which exp(d) - 1 has too few digits
 	return func(eta, pull, curve []float64) float64 {
 		sum := 0.0
 		for i, w := range weights {
-			if w == 0 {
+			switch d := eta[i] - logs[i]; {
+			case w == 0:
 				pull[i], curve[i] = 0, 0
-				continue
+			case y[i] == 0:
+				mean := w * math.Exp(eta[i])
+				sum, pull[i], curve[i] = sum+mean, -mean, mean
+			default:
+				e, wy := 0.0, w*y[i]
+				if math.Abs(d) < near {
+					e = math.Expm1(d)
+				} else {
+					e = math.Exp(d) - 1
+				}
+				sum, pull[i], curve[i] = sum+wy*(e-d), -wy*e, wy*(1+e)
 			}
-			mean := w * math.Exp(eta[i])
-			sum += mean - w*y[i]*eta[i]
-			pull[i], curve[i] = w*y[i]-mean, mean
 		}
-		return math.Max(sum+constant, 0)
+		return math.Max(sum, 0)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
@@ -52,28 +51,14 @@ func (d *Data) blocks(ctx context.Context, rows []int, f func(rows []int, block 
 	}
 }
 
-// row copies row i less center.
+// row copies row i of a dense table less center.
 func (d *Data) row(to []float64, i int) {
 	switch x := d.x.(type) {
 	case rowFiller:
 		x.FillRow(to, i)
-	case *sparse.CSR:
-		clear(to)
-		raw := x.RawMatrix()
-		for k := raw.Indptr[i]; k < raw.Indptr[i+1]; k++ {
-			to[raw.Ind[k]] = raw.Data[k]
-		}
 	case *design.Matrix:
-		if x.Dense() {
-			for j := range to {
-				to[j] = x.At(i, j)
-			}
-			break
-		}
-		clear(to)
-		at, value := d.listed().Row(i)
-		for k, j := range at {
-			to[j] = value[k]
+		for j := range to {
+			to[j] = x.At(i, j)
 		}
 	case mat.RawRowViewer:
 		copy(to, x.RawRowView(i))
@@ -102,13 +87,14 @@ type sums struct {
 	x, y     []float64
 	xy       []float64
 	yy       float64
-	products []float64 // p x p, its lower triangle; nil where it is not wanted
+	products []float64 // p x p, its lower triangle
 }
 
-func (d *Data) sums(ctx context.Context, rows []int, products bool) *sums {
-	s := &sums{x: make([]float64, d.p), y: make([]float64, d.q), xy: make([]float64, d.p*d.q)}
-	if products {
-		s.products = make([]float64, d.p*d.p)
+func (d *Data) sums(ctx context.Context, rows []int) *sums {
+	s := &sums{x: make([]float64, d.p), y: make([]float64, d.q), xy: make([]float64, d.p*d.q), products: make([]float64, d.p*d.p)}
+	if Sparse(d.x) {
+		d.sparseSums(ctx, rows, s)
+		return s
 	}
 	d.blocks(ctx, rows, func(list []int, block []float64) {
 		for l, i := range list {
@@ -130,14 +116,50 @@ func (d *Data) sums(ctx context.Context, rows []int, products bool) *sums {
 				}
 			}
 		}
-		if products {
-			dense.SyrkNT(d.p, len(list), block, d.p, block, d.p, s.products, d.p) // less them
-		}
+		dense.SyrkNT(d.p, len(list), block, d.p, block, d.p, s.products, d.p) // less them
 	})
 	for k := range s.products {
 		s.products[k] = -s.products[k]
 	}
 	return s
+}
+
+// sparseSums adds rows of stored entries.
+func (d *Data) sparseSums(ctx context.Context, rows []int, s *sums) {
+	l := d.listed()
+	for _, i := range rows {
+		if ctx.Err() != nil {
+			return
+		}
+		w := d.weight(i)
+		at, value := l.Row(i)
+		s.weight += w
+		for k := range d.q {
+			y := d.y[k][i]
+			s.y[k] += w * y
+			s.yy += w * y * y
+			for m, j := range at {
+				s.xy[int(j)*d.q+k] += w * y * value[m]
+			}
+		}
+		for m, j := range at {
+			v := w * value[m]
+			s.x[j] += v
+			column, after := s.products[int(j)*d.p:], value[m:]
+			for k, i := range at[m:] {
+				column[i] += v * after[k]
+			}
+		}
+	}
+}
+
+// add takes other rows in.
+func (s *sums) add(o *sums) {
+	s.weight += o.weight
+	s.yy += o.yy
+	for _, pair := range [][2][]float64{{s.x, o.x}, {s.y, o.y}, {s.xy, o.xy}, {s.products, o.products}} {
+		dense.Axpy(1, pair[1], pair[0])
+	}
 }
 
 // less subtracts other rows.

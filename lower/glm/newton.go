@@ -36,7 +36,7 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 		times = max(times, int(min(size, work/(size*size*size))))
 	}
 	for range times {
-		went, cut := f.newton(active, w)
+		went, cut := f.newton(active, w, f.direction)
 		moved = moved || went
 		if !went || !cut {
 			break
@@ -48,7 +48,7 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 
 // newton goes along Newton's direction for the coefficients that are not zero, as far as no sign changes, none passes a bound, and the objective falls. It says
 // whether it moved, and whether one of the first two has cut it.
-func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
+func (f *fold) newton(active []int, w *Weights, direction func(features, unit []int, g []float64, w *Weights) []float64) (moved, cutShort bool) {
 	q := f.d.q
 	var features, unit []int
 	for _, u := range active {
@@ -64,7 +64,7 @@ func (f *fold) newton(active []int, w *Weights) (moved, cutShort bool) {
 	}
 	n, order := len(features), len(features)*q
 	g := f.descents(features, unit, w)
-	step := f.direction(features, unit, g, w)
+	step := direction(features, unit, g, w)
 	if step == nil {
 		return false, false
 	}
@@ -307,10 +307,13 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 			second[i] = w.second(j)
 		}
 		bends := slices.ContainsFunc(unit, func(u int) bool { return w.Norm[u] > 0 })
-		if least := slices.Min(second); !(least > 0) || bends && least < leastRidge*s.diagonal(features[0]) || len(s.list) > mostOrder {
+		least := slices.Min(second)
+		if least > 0 && (!bends || least >= leastRidge*s.diagonal(features[0])) && len(s.list) <= mostOrder {
+			return wide(s.centred(features), len(s.list), s.weight, second, g)
+		}
+		if f.point.envelope == nil {
 			return nil // the rows do not determine a direction
 		}
-		return wide(s.centred(features), len(s.list), s.weight, second, g)
 	}
 	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse {
 		return f.past.extrapolate(f, features)
@@ -346,21 +349,39 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 	return step
 }
 
+// extrapolates says that sweeps over active units are sped up by where the last ones point: sparse columns, and groups of more features than rows, have Newton steps
+// of too large systems.
+func (f *fold) extrapolates(active []int) bool {
+	if f.d.q > 1 {
+		return false
+	}
+	if f.d.plain {
+		return Sparse(f.d.x) && len(active) > mostSparse
+	}
+	features := 0
+	for _, u := range active {
+		features += len(f.d.units[u])
+	}
+	return features > f.d.n
+}
+
 // past are the coefficients after the last sweeps over a list of features.
 type past struct {
 	list   []int
 	values [][]float64
 }
 
-// keep takes the coefficients of units of one feature after a sweep.
+// keep takes the coefficients of units after a sweep.
 func (p *past) keep(f *fold, units []int) {
-	if !f.d.plain || !Sparse(f.d.x) || len(units) <= mostSparse {
+	if !f.extrapolates(units) {
 		return
 	}
-	p.list = units
-	now := make([]float64, len(units))
-	for k, j := range units {
-		now[k] = f.b[j]
+	p.list = p.list[:0]
+	var now []float64
+	for _, u := range units {
+		for _, j := range f.d.units[u] {
+			p.list, now = append(p.list, j), append(now, f.b[j])
+		}
 	}
 	if p.values = append(p.values, now); len(p.values) > pastSweeps+1 {
 		p.values = slices.Delete(p.values, 0, 1)

@@ -241,6 +241,30 @@ func (s *residue) at(j, k int) float64 {
 	return (s.g.x.Dot(j, s.r[k])/p.weight + s.shift[k]*p.mean[j]) / float64(len(s.r))
 }
 
+// atAll are those of at for some columns from from on.
+func (s *residue) atAll(from, k int, out []float64) {
+	p := s.f.part
+	s.g.x.Dots(from, s.r[k], out)
+	for i, v := range out {
+		out[i] = (v/p.weight + s.shift[k]*p.mean[from+i]) / float64(len(s.r))
+	}
+}
+
+// plain says that rows have no weights and all entries are stored.
+func (s *residue) plain() bool { return s.g.d.weights == nil && s.g.x.Dense() }
+
+// moveAll is move for features that stand side by side from one on, where all is plain.
+func (s *residue) moveAll(from int, step []float64) {
+	s.fresh = false
+	for i, by := range step {
+		s.shift[0] += by * s.f.part.mean[from+i]
+	}
+	s.g.x.Less(step, from, s.r[0])
+	for _, i := range s.f.part.val {
+		s.r[0][i] = 0
+	}
+}
+
 func (s *residue) move(j int, step []float64) {
 	s.fresh = false
 	index, value := s.g.x.Column(j)
@@ -390,13 +414,16 @@ func (g *rows) fill(f *fold, l *local, known int) {
 
 // gradients implements products, with one pass over the columns for all folds.
 func (g *rows) gradients(ctx context.Context, folds []*fold) {
-	const columns = 256
 	crew.Each(len(folds), g.d.threads, func(i int) { g.look(folds[i]) })
-	crew.Each((g.d.p+columns-1)/columns, g.d.threads, func(part int) {
-		for j := part * columns; j < min(g.d.p, (part+1)*columns) && ctx.Err() == nil; j++ {
-			for _, f := range folds {
-				for k := range g.d.q {
-					f.gradient[j*g.d.q+k] = f.residue.at(j, k)
+	q := g.d.q
+	g.d.columnwise(ctx, func(from, to int) {
+		var sums [together]float64
+		for _, f := range folds {
+			for k := range q {
+				s := sums[:to-from]
+				f.residue.atAll(from, k, s)
+				for i, v := range s {
+					f.gradient[(from+i)*q+k] = v
 				}
 			}
 		}

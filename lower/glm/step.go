@@ -57,15 +57,22 @@ func (f *fold) block(u int, w *Weights) float64 {
 	}
 	curve := e.most + second
 	if e.vectors != nil && w.L1 == nil && even && w.Norm[u] > 0 {
-		f.exact(members, e, second, w.Norm[u])
+		f.exact(u, e, second, w.Norm[u])
 	} else {
-		f.prox(members, curve, w, w.Norm[u])
+		f.prox(u, curve, w, w.Norm[u])
 	}
 	moved := 0.0
 	for i, v := range f.next {
 		v -= f.b[members[i/q]*q+i%q]
 		f.next[i] = v
 		moved += v * v
+	}
+	if r, ok := f.work.(*residue); ok && f.d.adjacent(u) && r.plain() {
+		for i, j := range members {
+			f.b[j] += f.next[i]
+		}
+		r.moveAll(members[0], f.next)
+		return curve * moved
 	}
 	for i, j := range members {
 		if step := f.next[i*q : (i+1)*q]; nonzero(step) {
@@ -75,14 +82,39 @@ func (f *fold) block(u int, w *Weights) float64 {
 	return curve * moved
 }
 
+// adjacent says that the features of unit u, of one target, stand side by side.
+func (d *Data) adjacent(u int) bool {
+	members := d.units[u]
+	for i, j := range members {
+		if j != members[0]+i {
+			return false
+		}
+	}
+	return d.q == 1
+}
+
+// atUnit are the gradients, less their signs, of the coefficients of unit u.
+func (f *fold) atUnit(u int) []float64 {
+	members, q := f.d.units[u], f.d.q
+	out := make([]float64, len(members)*q)
+	if r, ok := f.work.(*residue); ok && f.d.adjacent(u) {
+		r.atAll(members[0], 0, out)
+		return out
+	}
+	for i := range out {
+		out[i] = f.work.at(members[i/q], i%q)
+	}
+	return out
+}
+
 // prox sets next to a unit's coefficients after a proximal step of curvature curve.
-func (f *fold) prox(members []int, curve float64, w *Weights, norm float64) {
+func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
 	f.next = f.next[:0]
-	size := 0.0
-	for _, j := range members {
-		for k := range f.d.q {
-			b := f.b[j*f.d.q+k]
-			v := soft(curve*b+f.work.at(j, k)-w.second(j)*b, w.absolute(j))
+	size, q, pull := 0.0, f.d.q, f.atUnit(u)
+	for i, j := range f.d.units[u] {
+		for k := range q {
+			b := f.b[j*q+k]
+			v := soft(curve*b+pull[i*q+k]-w.second(j)*b, w.absolute(j))
 			f.next = append(f.next, v)
 			size += v * v
 		}
@@ -99,11 +131,12 @@ func (f *fold) prox(members []int, curve float64, w *Weights, norm float64) {
 //	b = s V (s (D + second) + norm)^-1 V'v,   v = H b + gradient,
 //
 // where |b| = s is the root of a function whose inverse is concave: Newton's steps on that rise to it (Yang, Hastie 2024, with the form of More, Sorensen 1983).
-func (f *fold) exact(members []int, e spectrum, second, norm float64) {
+func (f *fold) exact(u int, e spectrum, second, norm float64) {
+	members := f.d.units[u]
 	n := len(members)
-	old, pull := make([]float64, n), make([]float64, n)
+	old, pull := make([]float64, n), f.atUnit(u)
 	for i, j := range members {
-		old[i], pull[i] = f.b[j], f.work.at(j, 0)
+		old[i] = f.b[j]
 	}
 	// In the basis of V: v = D V'b + V'gradient.
 	turned := make([]float64, n)

@@ -40,8 +40,12 @@ func drawClasses(rng *rand.Rand, n, p int) classes {
 	return s
 }
 
-func (s classes) rows() fits.ClassRows {
-	return fits.ClassRows{X: fits.NewRows(s.x, make([]float64, len(s.class))).X, Class: s.class}
+func (s classes) rows() fits.Rows {
+	y := make([]float64, len(s.class))
+	for i, k := range s.class {
+		y[i] = float64(k)
+	}
+	return fits.NewRows(s.x, y)
 }
 
 // loss is the mean one as an expression of B, entry (j, k) at 3 j + k, and intercepts.

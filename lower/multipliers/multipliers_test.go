@@ -55,15 +55,11 @@ func fit(t *testing.T, kind string, train, val sample, intercept bool, terms spa
 	var err error
 	switch kind {
 	case "logistic":
-		f, err = fits.LogisticTerms(a, b, intercept, terms)
+		f, err = fits.Logistic(a, b, intercept, terms)
 	case "poisson":
-		f, err = fits.PoissonTerms(a, b, intercept, terms)
+		f, err = fits.Poisson(a, b, intercept, terms)
 	default:
-		if terms.Plain() {
-			f, err = fits.ElasticNet(a, b, intercept)
-		} else {
-			f, err = fits.NewSquares(a, b, intercept, terms)
-		}
+		f, err = fits.ElasticNet(a, b, intercept, terms)
 	}
 	require.NoError(t, err)
 	return f

@@ -14,16 +14,11 @@ type ascent struct {
 	ctx     context.Context
 	workers int
 	at, try *point
-	images  []image     // X b of each part
+	images  [][]float64 // X b + b0 of each part, with the entries of the matrix
 	slope   [][]float64 // X b + b0 - y - u / weight of each part
 	slopes  slopes
 	newton  []system // of each part; the room in them is of use for the next ascent
 	steps   int
-	// work are the groups that are looked at, and members those of their features, for each group; the others are idle.
-	work    []int
-	members [][]int
-	whole   bool         // nothing is idle
-	idle    []idle       // of each part
 	hot     []int        // room for level
 	known   []*spectrum  // of the centre of each part, where that is known
 	ahead   []*mat.Dense // by how much R(u) of each part is ahead of what its point was made for; nil for nothing
@@ -39,7 +34,7 @@ type slopes struct {
 func (a *ascent) begin(m0 float64, ms []float64, b [][]float64, b0 []float64) {
 	a.at, a.try = a.newPoint(), a.newPoint()
 	a.at.m0 = m0
-	a.images, a.slope = make([]image, len(a.parts)), make([][]float64, len(a.parts))
+	a.images, a.slope = make([][]float64, len(a.parts)), make([][]float64, len(a.parts))
 	a.slopes.ms = make([]float64, len(a.parts))
 	for t, p := range a.parts {
 		s := &a.at.of[t]
@@ -51,18 +46,19 @@ func (a *ascent) begin(m0 float64, ms []float64, b [][]float64, b0 []float64) {
 		if a.matrix != nil {
 			g = a.centreG[t]
 		}
-		a.images[t].follow(p, b[t], b0[t], g)
+		a.images[t] = make([]float64, p.rows)
+		p.image(a.images[t], b[t], b0[t], g)
 		for i := range p.sets {
 			rows := &p.sets[i]
-			w, f, u := rows.by(m0), rows.of(a.images[t].f), rows.of(s.u)
+			w, f, u := rows.by(m0), rows.of(a.images[t]), rows.of(s.u)
 			for k, y := range rows.Y {
 				u[k] = w * (f[k] - y)
 			}
 		}
 		s.c0 = p.mulTrans(s.c, s.u)
 	}
-	a.idle = make([]idle, len(a.parts))
-	a.all()
+	a.evaluate(a.at)
+	a.differentiate()
 }
 
 // differentiate sets the derivatives at a.at.
@@ -75,10 +71,10 @@ func (a *ascent) differentiate() {
 		if s.g != nil {
 			g = s.g.RawMatrix().Data
 		}
-		a.images[t].follow(p, s.b, s.b0, g)
+		p.image(a.images[t], s.b, s.b0, g)
 		for i := range p.sets {
 			rows := &p.sets[i]
-			w, f, u, slope := rows.by(at.m0), rows.of(a.images[t].f), rows.of(s.u), rows.of(a.slope[t])
+			w, f, u, slope := rows.by(at.m0), rows.of(a.images[t]), rows.of(s.u), rows.of(a.slope[t])
 			for k, y := range rows.Y {
 				slope[k] = f[k] - y - u[k]/w
 			}
@@ -181,13 +177,10 @@ func (a *ascent) along(d *direction) float64 {
 	for t, p := range a.parts {
 		s, by := &at.of[t], &d.of[t]
 		slope += by.c0 * s.b0
-		for _, g := range a.work {
-			for _, j := range a.members[g] {
+		for g := range a.groups.len() {
+			for _, j := range a.groups.of(g) {
 				slope += by.c[j] * s.b[j]
 			}
-		}
-		if f := a.idle[t].f; f != nil {
-			slope += floats.Dot(f, by.u)
 		}
 		if a.matrix != nil {
 			slope += floats.Dot(p.pick(s.g), by.u)
@@ -239,8 +232,8 @@ func (a *ascent) move(d *direction, size float64) {
 		y.ms = math.Max(0, x.ms+size*by.ms)
 		y.c0 = x.c0 + size*by.c0
 		floats.AddScaledTo(y.u, x.u, size, by.u)
-		for _, g := range a.work {
-			for _, j := range a.members[g] {
+		for g := range a.groups.len() {
+			for _, j := range a.groups.of(g) {
 				y.c[j] = x.c[j] + size*by.c[j]
 			}
 		}

@@ -77,7 +77,7 @@ func (a *ascent) corner(b *border, free []bool, reach float64) map[int]int {
 	if b.t >= 0 {
 		b.plus(b.t, b.t, reach)
 		b.slope[b.t] = a.rest(at)
-		for _, g := range a.work {
+		for g := range a.groups.len() {
 			_, _, _, excess := a.bound(g, at, at.t)
 			b.slope[b.t] -= rho * excess
 		}
@@ -127,7 +127,7 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int, ahead []f
 	if b.ms != nil {
 		by.ms = make([]float64, len(s.b))
 	}
-	for _, g := range a.work {
+	for g := range a.groups.len() {
 		switch {
 		case s.norms[g] == 0:
 		case kind[g] == below:
@@ -144,7 +144,7 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int, ahead []f
 
 // below is a group whose coefficients are not bounded.
 func (a *ascent) below(b *border, t, g int, by *moves) {
-	s, rho, members := &a.at.of[t], a.rho, a.members[g]
+	s, rho, members := &a.at.of[t], a.rho, a.groups.of(g)
 	if by.ms != nil && a.matrix == nil {
 		for _, j := range members {
 			if v := s.soft[j]; v != 0 {
@@ -157,7 +157,7 @@ func (a *ascent) below(b *border, t, g int, by *moves) {
 
 // above is a group at its bound or above it; it returns |e|_1.
 func (a *ascent) above(b *border, t, g int, isLoose bool, by *moves) float64 {
-	s, rho, members := &a.at.of[t], a.rho, a.members[g]
+	s, rho, members := &a.at.of[t], a.rho, a.groups.of(g)
 	q := s.norms[g]
 	l1 := 0.0 // of the direction
 	for _, j := range members {
@@ -209,7 +209,7 @@ func (a *ascent) above(b *border, t, g int, isLoose bool, by *moves) float64 {
 
 // tied is a group whose radius is entry i of the border.
 func (a *ascent) tied(b *border, t, g, i int, l1 float64, ahead []float64) {
-	s, p, rho, members := &a.at.of[t], a.parts[t], a.rho, a.members[g]
+	s, p, rho, members := &a.at.of[t], a.parts[t], a.rho, a.groups.of(g)
 	q := s.norms[g]
 	c := make([]float64, p.rows)
 	for _, j := range members {
@@ -279,7 +279,7 @@ func (a *ascent) products(b *border, t int, by *moves, ahead []float64) {
 func (a *ascent) follow(t int, kind []uint8, ahead []float64) []float64 {
 	s, rho := &a.at.of[t], a.rho
 	by := make([]float64, len(s.b))
-	for _, g := range a.work {
+	for g := range a.groups.len() {
 		q := s.norms[g]
 		if q == 0 {
 			continue
@@ -292,10 +292,10 @@ func (a *ascent) follow(t int, kind []uint8, ahead []float64) []float64 {
 			}
 		}
 		inner := 0.0
-		for _, j := range a.members[g] {
+		for _, j := range a.groups.of(g) {
 			inner += s.soft[j] * ahead[j] / q
 		}
-		for _, j := range a.members[g] {
+		for _, j := range a.groups.of(g) {
 			if v := s.soft[j]; v != 0 {
 				by[j] = -(across*(ahead[j]-inner*v/q) + along*inner*v/q) / rho
 			}

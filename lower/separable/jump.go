@@ -12,7 +12,6 @@ const apart = 1e-9
 // jump takes a step of Newton's method from the centre itself and multipliers m of its groups, with t, instead of from what the Lagrangian is least at: these
 // are far apart where rho is small. It is taken where it leads to a better point.
 func (a *ascent) jump(m [][]float64, t float64) {
-	defer a.narrow()
 	ahead, held := make([][]float64, len(a.parts)), make([][]float64, len(a.parts))
 	a.ahead = make([]*mat.Dense, len(a.parts))
 	before := a.at.value

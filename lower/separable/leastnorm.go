@@ -47,7 +47,8 @@ func (g *Regression) LeastNorm(ctx context.Context, radii []float64, loss float6
 	copy(s.u, y)
 	floats.Scale(-rho*floats.Dot(image, y)/square, s.u)
 	s.c0 = p.parts[0].mulTrans(s.c, s.u)
-	a.all()
+	a.evaluate(a.at)
+	a.differentiate()
 	for range most {
 		if ctx.Err() != nil {
 			return nil, nil

@@ -83,7 +83,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		a.jump([][]float64{s.m}, 0)
 		near := innerShare * tol
 		if out.X == nil {
-			near = math.Max(near, earlyShare*halfMean(a.images[0].f, g.train.Y))
+			near = math.Max(near, earlyShare*halfMean(a.images[0], g.train.Y))
 		} else {
 			near = math.Max(near, earlyShare*out.Gap)
 		}
@@ -93,22 +93,12 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 				return out, nil
 			}
 			if arrived = a.lacking() <= near && s.feasible(a); arrived {
-				if a.widen() {
-					break
-				}
-				a.narrow()
-				if arrived = false; a.lacking() <= near && s.feasible(a) {
-					continue
-				}
+				break
 			}
 			if !a.step() {
-				if a.widen() {
-					break
-				}
-				a.narrow()
+				break
 			}
 		}
-		a.widen()
 		before := out.Gap
 		s.report(a, radii, tol, out)
 		if idle++; !(out.Gap > stalled*before) {
@@ -168,7 +158,7 @@ func (s *Lower) feasible(a *ascent) bool {
 func (s *Lower) report(a *ascent, radii []float64, tol float64, out *lower.Within) {
 	g, at := s.data, &a.at.of[0]
 	y, n := g.train.Y, float64(len(g.train.Y))
-	b, f := slices.Clone(at.b), a.images[0].f
+	b, f := slices.Clone(at.b), a.images[0]
 	if g.shared {
 		if top := radii[len(radii)-1]; at.l1 > top {
 			floats.Scale(top/at.l1, b)

@@ -136,7 +136,7 @@ func (a *ascent) direction(ahead [][]float64) *direction {
 			}
 		}
 		s.c = make([]float64, len(a.centre[t]))
-		s.c0 = a.correlate(p, s.c, s.u)
+		s.c0 = p.mulTrans(s.c, s.u)
 		if b.ms != nil {
 			s.ms = d[b.ms[t]]
 		}
@@ -145,26 +145,6 @@ func (a *ascent) direction(ahead [][]float64) *direction {
 		out.m0 = d[b.m0]
 	}
 	return out
-}
-
-// correlate sets out to X'u for the groups that are looked at, and returns the sum of u.
-func (a *ascent) correlate(p *part, out, u []float64) (sum float64) {
-	if a.whole {
-		return p.mulTrans(out, u)
-	}
-	for i := range p.sets {
-		set := &p.sets[i]
-		v := set.of(u)
-		for _, g := range a.work {
-			for _, j := range a.members[g] {
-				out[j] += set.X.Dot(j, v)
-			}
-		}
-	}
-	if p.intercept {
-		sum = floats.Sum(u)
-	}
-	return sum
 }
 
 // stretch bounds how much a multiplier grows or falls in one step, leastShare of alpha is the least m_0.

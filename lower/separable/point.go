@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -75,6 +74,15 @@ func (p *part) mul(out, b []float64, b0 float64) {
 				f[k] += b0
 			}
 		}
+	}
+}
+
+// image sets out to X b + b0, with the entries g of the matrix at the places, if there is one.
+func (p *part) image(out, b []float64, b0 float64, g []float64) {
+	clear(out)
+	p.mul(out, b, b0)
+	for e, at := range p.places {
+		out[e] += g[at]
 	}
 }
 
@@ -279,8 +287,8 @@ func (p *ascent) soften(t int, s *portion) {
 // shorten sets the coefficients before their norms are bounded.
 func (p *ascent) shorten(t int, s *portion) {
 	centre, l := p.centre[t], p.threshold(s)/p.rho
-	for _, g := range p.work {
-		group := p.members[g]
+	for g := range p.groups.len() {
+		group := p.groups.of(g)
 		for _, j := range group {
 			s.soft[j] = soft(centre[j]-s.c[j]/p.rho, l)
 		}
@@ -291,17 +299,13 @@ func (p *ascent) shorten(t int, s *portion) {
 // shrink brings the norms below their bounds, and returns what the coefficients have in the Lagrangian.
 func (p *ascent) shrink(t int, at *point) (value float64) {
 	s, centre := &at.of[t], p.centre[t]
-	idle := &p.idle[t]
-	s.l1, value = idle.l1, idle.value
-	if idle.f != nil {
-		value += floats.Dot(idle.f, s.u)
-	}
-	for _, g := range p.work {
+	s.l1 = 0
+	for g := range p.groups.len() {
 		factor, q := 1.0, s.norms[g]
 		if top := at.r[g] + at.t; q > top {
 			factor = top / q
 		}
-		for _, j := range p.members[g] {
+		for _, j := range p.groups.of(g) {
 			b := s.soft[j] * factor
 			s.b[j] = b
 			if b != 0 {
@@ -329,7 +333,7 @@ func (p *ascent) level(at *point) {
 	rest := math.Max(0, p.rest(at))
 	hot := p.hot[:0]
 	sum, top := 0.0, 0.0
-	for _, g := range p.work {
+	for g := range p.groups.len() {
 		_, _, above, excess := p.bound(g, at, 0)
 		if above == 0 {
 			continue

@@ -79,21 +79,12 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 			least, idle = gap, 0
 		}
 		if gap <= c.Tol || idle > patience || gap <= enough*c.Tol && idle > 1 {
-			if a.widen() {
-				break
-			}
-			a.narrow()
-			idle = 0
-			continue
+			break
 		}
 		if !a.step() {
-			if a.widen() {
-				break
-			}
-			a.narrow()
+			break
 		}
 	}
-	a.widen()
 	value := a.objective()
 	if dual := a.at.value; value-dual > c.Tol {
 		value = a.balance(value)
@@ -207,7 +198,7 @@ func (a *ascent) objective() float64 {
 		s := &at.of[t]
 		for i := range p.sets {
 			rows := &p.sets[i]
-			loss := rows.weight * float64(len(rows.Y)) * halfMean(rows.of(a.images[t].f), rows.Y)
+			loss := rows.weight * float64(len(rows.Y)) * halfMean(rows.of(a.images[t]), rows.Y)
 			if rows.training {
 				value += loss
 			} else {
@@ -278,7 +269,7 @@ func (a *ascent) violated() float64 {
 	for t, p := range a.parts {
 		for i := range p.sets {
 			if rows := &p.sets[i]; rows.training {
-				value += rows.weight * float64(len(rows.Y)) * halfMean(rows.of(a.images[t].f), rows.Y)
+				value += rows.weight * float64(len(rows.Y)) * halfMean(rows.of(a.images[t]), rows.Y)
 			}
 		}
 	}

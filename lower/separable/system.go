@@ -55,13 +55,13 @@ func (a *ascent) build(t int, kind []uint8) bool {
 	a.prepare(t, a.width(t, kind))
 	w := writer{system: s, part: p, weight: slices.Clone(s.root), column: make([]float64, p.rows), radial: make([]float64, p.rows)}
 	floats.Scale(1/math.Sqrt(a.rho), w.weight)
-	for _, g := range a.work {
+	for g := range a.groups.len() {
 		switch q := a.at.of[t].norms[g]; {
 		case q == 0:
 		case kind[g] == below:
-			w.free(a.members[g], a.at.of[t].soft)
+			w.free(a.groups.of(g), a.at.of[t].soft)
 		default:
-			w.bounded(a.members[g], a.at.of[t].soft, q, a.at.r[g]+a.at.t, kind[g] == loose)
+			w.bounded(a.groups.of(g), a.at.of[t].soft, q, a.at.r[g]+a.at.t, kind[g] == loose)
 		}
 	}
 	if p.intercept {
@@ -83,9 +83,9 @@ func (a *ascent) build(t int, kind []uint8) bool {
 // width is the number of columns of G: those of the coefficients, or of the direction of a group, and of the intercept.
 func (a *ascent) width(t int, kind []uint8) (count int) {
 	at := &a.at.of[t]
-	for _, g := range a.work {
+	for g := range a.groups.len() {
 		if at.norms[g] > 0 {
-			count += columns(kind[g], a.members[g], at.soft)
+			count += columns(kind[g], a.groups.of(g), at.soft)
 		}
 	}
 	if a.parts[t].intercept {

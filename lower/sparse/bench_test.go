@@ -67,11 +67,11 @@ func BenchmarkLogistic(b *testing.B) {
 		y[i] = math.Copysign(1, v-2)
 	}
 	for b.Loop() {
-		g, err := NewLogistic(design.New(x), y, true)
+		g, err := Logistic(Sample{X: design.New(x), Y: y}, true, Terms{})
 		require.NoError(b, err)
-		o := Options{Tol: 1e-8}
+		var s *Solution
 		for l1 := g.LambdaMax(); l1 > 1e-2*g.LambdaMax(); l1 *= 0.7 {
-			o.Start, err = g.Solve(context.Background(), Weights{[]float64{l1}, []float64{0.01 * l1}}, o)
+			s, err = g.Solve(context.Background(), l1, 0.01*l1, 1e-8, s)
 			require.NoError(b, err)
 		}
 	}

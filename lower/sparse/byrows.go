@@ -9,7 +9,7 @@ import (
 	"github.com/conetune/conetune/lower/design"
 )
 
-// byRows is the inverse of the matrix of what is free in an [implicit] problem, by its rows, for few rows and many columns. With D the diagonal of the ridge
+// byRows is the inverse of the matrix of what is free in an [implicit] problem, by its rows, for few dense rows and many columns. With D the diagonal of the ridge
 // and Z the rows times the roots of their weights it is (Woodbury)
 //
 //	(D + Z'Z)^-1 = D^-1 - D^-1 Z' (I + Z D^-1 Z')^-1 Z D^-1.
@@ -38,7 +38,9 @@ func (f *byRows) prepare(p *implicit) (ok bool) {
 	f.on = false
 	rows := 0
 	for _, part := range p.parts {
-		rows += len(part.omega)
+		if rows += len(part.omega); !part.x.Dense() {
+			return true
+		}
 	}
 	if rows > mostRows || rowShare*rows > len(p.free) {
 		return true
@@ -102,12 +104,8 @@ func (f *byRows) column(out []float64, x *design.Matrix, j int, root []float64) 
 		copy(out, root)
 		return
 	}
-	index, value := x.Column(j)
-	for k, v := range value {
-		i := k
-		if index != nil {
-			i = index[k]
-		}
+	_, value := x.Column(j)
+	for i, v := range value {
 		out[i] = v * root[i]
 	}
 }

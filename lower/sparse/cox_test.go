@@ -50,7 +50,7 @@ func TestCoxPeer(t *testing.T) {
 			{survival.Efron, 0.02, 0, 1.683630670965648, []float64{1.73029642, -0.759474419, 0, 0, 0}},
 			{survival.Efron, 0.01, 0.03, 1.706480116292498, []float64{1.48945749, -0.66790041, 0, 0, 0.022764718}},
 		} {
-			g, err := NewCox(data, y, c.ties)
+			g, err := Cox(Sample{X: data, Y: y}, c.ties, Terms{})
 			require.NoError(t, err)
 			s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, nil)
 			require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestCoxPeer(t *testing.T) {
 			require.InDeltaSlice(t, c.b, s.B, 1e-6)
 			again, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, s)
 			require.NoError(t, err)
-			require.LessOrEqual(t, again.Steps, 2)
+			require.LessOrEqual(t, again.Outer, 2)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestCoxOvarian(t *testing.T) {
 		{[]float64{1, 1, 1, 2, 1, 1, 2, 2, 1, 2, 1, 2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2}, -0.5964, 5e-5, 1.05},
 	} {
 		for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-			g, err := NewCox(design.FromColumns(26, 1, c.x), y, ties)
+			g, err := Cox(Sample{X: design.FromColumns(26, 1, c.x), Y: y}, ties, Terms{})
 			require.NoError(t, err)
 			s, err := g.Solve(context.Background(), 1e-9, 0, 1e-12, nil)
 			require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestCoxTermsPeer(t *testing.T) {
 		{survival.Efron, 0.02, 0, 1.727252795460753, []float64{1, -0.606449207, 0, 0, 0.0196518481}},
 		{survival.Efron, 0.01, 0.03, 1.732056842595816, []float64{1, -0.607049929, 0.01, 0, 0.0338095198}},
 	} {
-		g, err := CoxOf(Sample{X: design.New(x), Y: y, Weights: weights, Offset: offset}, c.ties, terms)
+		g, err := Cox(Sample{X: design.New(x), Y: y, Weights: weights, Offset: offset}, c.ties, terms)
 		require.NoError(t, err)
 		s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-11, nil)
 		require.NoError(t, err)
@@ -146,7 +146,7 @@ func TestCoxWide(t *testing.T) {
 		y[i] = survival.Row(math.Exp(r.NormFloat64()-f), r.Float64() < 0.7)
 	}
 	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-		g, err := NewCox(design.New(x), y, ties)
+		g, err := Cox(Sample{X: design.New(x), Y: y}, ties, Terms{})
 		require.NoError(t, err)
 		top := g.LambdaMax()
 		s, err := g.Solve(context.Background(), top, 0, 1e-9, nil)
@@ -177,17 +177,17 @@ func TestBadCox(t *testing.T) {
 		"no event has other rows":       {-1, -2},
 		"so that there is nothing to f": {-1, 2},
 	} {
-		_, err := NewCox(x, y, survival.Breslow)
+		_, err := Cox(Sample{X: x, Y: y}, survival.Breslow, Terms{})
 		require.ErrorContains(t, err, want)
 	}
-	g, err := NewCox(x, []float64{1, 2}, survival.Breslow)
+	g, err := Cox(Sample{X: x, Y: []float64{1, 2}}, survival.Breslow, Terms{})
 	require.NoError(t, err)
 	for _, w := range [][2]float64{{0, 0}, {-1, 1}, {math.NaN(), 1}, {math.Inf(1), 0}} {
 		_, err := g.Solve(context.Background(), w[0], w[1], 0, nil)
 		require.ErrorContains(t, err, "expected finite numbers")
 	}
-	_, err = g.Solve(context.Background(), 1, 1, 0, &CoxSolution{B: make([]float64, 2)})
-	require.ErrorContains(t, err, "another shape")
+	_, err = g.Solve(context.Background(), 1, 1, 0, &Solution{B: make([]float64, 2)})
+	require.ErrorContains(t, err, "expected 1")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s, err := g.Solve(ctx, 1e-3, 0, 0, nil)
@@ -201,7 +201,7 @@ func TestCoxWeighted(t *testing.T) {
 	x := []float64{2, 0, 1, 1, 0, 1, 0, 1, 0}
 	weights := []float64{1, 2, 3, 4, 3, 2, 1, 2, 1}
 	for ties, want := range map[survival.Ties]float64{survival.Breslow: 0.85955744, survival.Efron: 0.87260425} {
-		g, err := CoxOf(Sample{X: design.FromColumns(9, 1, x), Y: y, Weights: weights}, ties, Terms{})
+		g, err := Cox(Sample{X: design.FromColumns(9, 1, x), Y: y, Weights: weights}, ties, Terms{})
 		require.NoError(t, err)
 		s, err := g.Solve(context.Background(), 1e-10, 0, 1e-13, nil)
 		require.NoError(t, err)

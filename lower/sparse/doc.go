@@ -1,5 +1,5 @@
-// Package sparse fits regressions with penalties that make coefficients zero, and solves the subproblems of VF-iDCA that they
-// are in.
+// Package sparse fits regressions with penalties that make coefficients zero, and solves the subproblems of VF-iDCA
+// that they are in.
 //
 // # Formulation
 //
@@ -12,13 +12,13 @@
 // feature). Without an intercept b0 is absent; with one it is free. A feature with
 // both weights 0 is not penalised.
 //
-// The error of a solution is bounded by a duality gap.
+// The error of a solution is bounded by a duality gap. [Groups] have norms of groups of coefficients. [Fit] is an
+// elastic net of any loss, [Squares], [Logistic], [Poisson], [Cox] or [Multinomial], with factors and bounds of
+// features, and perhaps with validation rows in it.
 //
 // # Method
 //
-// Squares are fitted by package glm, of a single fold that leaves nothing out. Smooth losses have Newton steps of their models to second order, see [Joint]
-// (Lee, Sun, Saunders, Proximal Newton-type methods for minimizing composite functions, SIAM J. Optim. 24, 2014).
-//
-// [Logistic] has the logistic loss in the place of squares, [Poisson] half the deviance of counts, [Cox] that of the partial likelihood of times, [Groups]
-// norms of groups of coefficients.
+// Squares are fitted by package glm, of a single fold that leaves nothing out. Other losses, and fits with validation
+// rows in them, have Newton steps of their models to second order, one engine for all, see [Fit] (Lee, Sun, Saunders,
+// Proximal Newton-type methods for minimizing composite functions, SIAM J. Optim. 24, 2014).
 package sparse

@@ -28,6 +28,6 @@ func ExampleRegression_Solve() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: b0 = %.2f, b = %.2f\n", s.Status, s.B0, s.B)
+	fmt.Printf("%s: b0 = %.2f, b = %.2f\n", s.Status, s.B0[0], s.B)
 	// Output: converged: b0 = 3.00, b = [0.25 0.00 2.25]
 }

@@ -15,12 +15,12 @@ import (
 //
 //	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + sum_g w_g |b^(g)|_2 + sum_j w1_j |b_j|
 //
-// with the weights of [GroupWeights]. A dual point u is feasible where |soft(X_g'u / n, w1)|_2 <= w_g for all g (Ndiaye,
-// Fercoq, Gramfort, Salmon, NIPS 2016).
+// with the weights of [GroupWeights]. A dual point u is feasible where |soft(X_g'u / n, w1)|_2 <= w_g for all g
+// (Ndiaye, Fercoq, Gramfort, Salmon, NIPS 2016).
 type Groups struct {
 	*Regression
 	groups *leastsquares.Groups
-	table  table
+	table  *table
 }
 
 // GroupWeights are those of the penalties. Each feature needs a positive one of the two.
@@ -38,7 +38,13 @@ func NewGroups(g *Regression, members [][]int) (*Groups, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	return &Groups{Regression: g, groups: groups}, nil
+	t := single(g.data.X, g.table.of.Y[0], g.data.Intercept)
+	for k, group := range members {
+		if len(group) != 1 || group[0] != k { // else they are features
+			t.of.Units = members
+		}
+	}
+	return &Groups{g, groups, t}, nil
 }
 
 // LambdaMax is the smallest weight that, common to all norms and to w1, makes all coefficients zero.
@@ -97,7 +103,7 @@ func (q *Groups) Solve(ctx context.Context, w GroupWeights, o Options) (*Solutio
 	if err != nil {
 		return nil, err
 	}
-	return q.table.solve(ctx, q.data, q.groups.Members, &glm.Weights{Norm: norm, L1: l1}, o)
+	return q.table.solve(ctx, q.data.Scale, &glm.Weights{Norm: norm, L1: l1}, o)
 }
 
 // Hessian is that of the objective in the coefficients S, none of them zero: the matrix of

@@ -20,8 +20,7 @@ import (
 // subject to b in box.
 //
 // Coordinates are descended along columns of the designs, of which e = e0 - omega d is kept, and Newton steps are solved by conjugate gradients,
-// preconditioned by the factor of the matrix of the columns with most entries and by the diagonal of the others. Columns with a single entry are
-// eliminated before, see [singles].
+// preconditioned by the factor of the matrix of the columns with most entries and by the diagonal of the others.
 type implicit struct {
 	columns          []int // design.Ones for the intercept
 	parts            []implicitPart
@@ -36,10 +35,8 @@ type implicit struct {
 	heavy  []int // positions of the columns of the factor, rising
 	factor factor.Definite
 	byRows byRows           // in its place where rows are few
-	single singles          // what is free and has one entry
-	kept   []int            // what is free without these
-	inside []int            // places in kept of those that the factor is of
-	rows   []*design.Listed // what is kept, for sparse designs
+	inside []int            // places in free of those that the factor is of
+	rows   []*design.Listed // what is free, for sparse designs
 	size   float64          // of the derivatives where a coefficient is zero
 	spent  float64          // multiplications of conjugate gradients and factors, all together
 	ctx    context.Context

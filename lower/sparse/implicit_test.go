@@ -37,12 +37,22 @@ func compressedColumns(x *mat.Dense) *design.Matrix { return design.New(lowertes
 
 // losses by name, with targets that they take.
 var lossesOfTests = map[string]struct {
-	loss   loss
+	of     func(s Sample, intercept bool, t Terms) (*Fit, error)
 	target func(f float64) float64
 }{
-	"squares":  {squares{}, func(f float64) float64 { return 1 + f }},
-	"logistic": {logLoss{}, func(f float64) float64 { return math.Copysign(1, f) }},
-	"poisson":  {counts{}, func(f float64) float64 { return math.Round(math.Exp(f / 2)) }},
+	"squares":  {Squares, func(f float64) float64 { return 1 + f }},
+	"logistic": {Logistic, func(f float64) float64 { return math.Copysign(1, f) }},
+	"poisson":  {Poisson, func(f float64) float64 { return math.Round(math.Exp(f / 2)) }},
+}
+
+// joined is a fit of two sets of rows.
+func joined(t *testing.T, name string, train, val Sample) *Fit {
+	t.Helper()
+	g, err := lossesOfTests[name].of(train, true, Terms{})
+	require.NoError(t, err)
+	g, err = g.With(val, 0)
+	require.NoError(t, err)
+	return g
 }
 
 // Without matrices a solver has the answers that it has with them, on either storage, and meets the conditions of optimality of the model, which gonum works out.
@@ -65,18 +75,18 @@ func TestImplicit(t *testing.T) {
 				if dense {
 					of = func(x *mat.Dense) *design.Matrix { return design.New(x) }
 				}
-				g, err := newJoint(c.loss, name == "squares", Sample{X: of(x), Y: y}, Sample{X: of(v), Y: z}, true)
-				require.NoError(t, err)
+				g := joined(t, name, Sample{X: of(x), Y: y}, Sample{X: of(v), Y: z})
 				var points [2]*lower.JointPoint
 				var checks [2]lower.JointCheck
 				var solutions [2][][]float64
 				for way, most := range []int{1000, 5} {
-					s := g.Joint().(*jointSolver)
+					s := g.solver()
 					s.most = most
 					s.take(nil)
 					s.b[0] = 0.2
 					require.NoError(t, s.Model(context.Background(), nil))
 					for range 20 {
+						var err error
 						if points[way], err = s.Solve(context.Background(), w); err != nil || points[way] == nil {
 							t.Fatal(name, k, dense, way, err)
 						}
@@ -85,7 +95,7 @@ func TestImplicit(t *testing.T) {
 					}
 					solutions[way] = s.X()
 					if way == 1 {
-						require.Greater(t, len(s.columns), most)
+						require.Greater(t, len(s.set), most)
 						stationary(t, s, w, x, v)
 					}
 				}
@@ -106,43 +116,43 @@ func TestImplicit(t *testing.T) {
 
 // stationary holds the conditions of optimality of the models at the last solution: the derivative of the smooth part is the weight where a coefficient is not zero, and no
 // larger elsewhere.
-func stationary(t *testing.T, s *jointSolver, w *lower.JointWeights, train, val *mat.Dense) {
+func stationary(t *testing.T, s *solver, w *lower.JointWeights, train, val *mat.Dense) {
 	t.Helper()
-	slope := make([]float64, len(s.columns))
+	slope := make([]float64, len(s.set))
 	for k, x := range []*mat.Dense{val, train} {
 		if shares(w)[k] == 0 {
 			continue
 		}
 		n, _ := x.Dims()
-		wide := mat.NewDense(n, len(s.columns), nil)
-		for i, j := range s.columns {
+		wide := mat.NewDense(n, len(s.set), nil)
+		for i, e := range s.set {
 			for r := range n {
 				wide.Set(r, i, 1)
-				if j != design.Ones {
-					wide.Set(r, i, x.At(r, j))
+				if e.feature != design.Ones {
+					wide.Set(r, i, x.At(r, e.feature))
 				}
 			}
 		}
-		d := make([]float64, len(s.columns))
+		d := make([]float64, len(s.set))
 		for i := range d {
 			d[i] = s.b[i] - s.a[i]
 		}
 		var f, g mat.VecDense
 		f.MulVec(wide, mat.NewVecDense(len(d), d))
 		for r := range n {
-			f.SetVec(r, shares(w)[k]/float64(n)*(s.models[k].bend(r)*f.AtVec(r)-s.models[k].slope[r]))
+			f.SetVec(r, shares(w)[k]*(s.models[k].curve.curve[0][r]*f.AtVec(r)-s.models[k].look.slopes[0][r]))
 		}
 		g.MulVec(wide.T(), &f)
 		for i := range slope {
 			slope[i] += g.AtVec(i)
 		}
 	}
-	for i, j := range s.columns {
+	for i, e := range s.set {
 		b := s.b[i]
 		if w.Rho > 0 {
-			slope[i] += w.Rho * (b - s.centre(w, j))
+			slope[i] += w.Rho * (b - s.centre(w, e))
 		}
-		if j == design.Ones {
+		if e.feature == design.Ones {
 			require.InDelta(t, 0, slope[i], 1e-10)
 			continue
 		}
@@ -158,9 +168,7 @@ func stationary(t *testing.T, s *jointSolver, w *lower.JointWeights, train, val 
 // It ends in time.
 func TestImplicitStops(t *testing.T) {
 	x, y := scattered(1, 80, 120, lossesOfTests["logistic"].target)
-	g, err := newJoint(logLoss{}, false, Sample{X: compressedColumns(x), Y: y}, Sample{X: compressedColumns(x)}, true)
-	require.NoError(t, err)
-	s := g.Joint().(*jointSolver)
+	s := joined(t, "logistic", Sample{X: compressedColumns(x), Y: y}, Sample{X: compressedColumns(x), Y: y}).solver()
 	s.most = 5
 	s.take(nil)
 	require.NoError(t, s.Model(context.Background(), nil))

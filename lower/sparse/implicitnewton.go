@@ -79,19 +79,19 @@ func (p *implicit) along(b, from, a, step []float64, t float64) {
 	p.begin(b, a)
 }
 
-// choose finds the heavy columns among those that are kept, unless those of before are most of them.
+// choose finds the heavy columns among those that are free, unless those of before are most of them.
 func (p *implicit) choose() {
-	want := min(len(p.kept), p.most)
+	want := min(len(p.free), p.most)
 	known := 0
 	for _, i := range p.heavy {
-		if _, in := slices.BinarySearch(p.kept, i); in {
+		if _, in := slices.BinarySearch(p.free, i); in {
 			known++
 		}
 	}
 	if known*heavyShare >= want*(heavyShare-1) && len(p.heavy) <= 2*known {
 		return
 	}
-	p.heavy = slices.Clone(p.kept)
+	p.heavy = slices.Clone(p.free)
 	slices.SortStableFunc(p.heavy, func(a, b int) int { return cmp.Compare(p.length[b], p.length[a]) })
 	p.heavy = p.heavy[:want]
 	slices.Sort(p.heavy)
@@ -109,19 +109,17 @@ func (p *implicit) precondition() bool {
 	if p.inside = p.inside[:0]; !p.byRows.prepare(p) {
 		return false
 	}
-	p.single.find(p)
 	p.list()
 	if p.byRows.on {
 		return true
 	}
-	p.single.setDiagonal(p)
 	p.choose()
 	if !p.formHeavy() {
 		return false
 	}
 	var of []int // places in heavy
 	l := 0
-	for place, i := range p.kept {
+	for place, i := range p.free {
 		for l < len(p.heavy) && p.heavy[l] < i {
 			l++
 		}
@@ -158,7 +156,6 @@ func (p *implicit) formHeavy() bool {
 // factorHeavy factors the matrix of some of the heavy columns. It is not ok where the context ended; what is inside is empty where there is no factor.
 func (p *implicit) factorHeavy(of []int) bool {
 	order := float64(len(of))
-	less := p.single.less(p)
 	for plus := leastPlus; plus < 1; plus *= 1e3 {
 		p.spent += order * order * order / 6
 		if p.factor.Factor(len(of), func(j int, column []float64) {
@@ -169,12 +166,7 @@ func (p *implicit) factorHeavy(of []int) bool {
 					column[i] += part.share * row[of[i]]
 				}
 			}
-			if less != nil {
-				for i := j; i < len(of); i++ {
-					column[i] -= less[j*len(of)+i]
-				}
-			}
-			at := p.kept[p.inside[j]]
+			at := p.free[p.inside[j]]
 			column[j] += p.ridge[at] + plus*p.norm[at]
 		}) {
 			return true
@@ -187,28 +179,23 @@ func (p *implicit) factorHeavy(of []int) bool {
 	return true
 }
 
-// list lists what is kept by rows, for sparse designs.
+// list lists what is free by rows, for sparse designs.
 func (p *implicit) list() {
 	p.rows = p.rows[:0]
-	kept := make([]int, len(p.kept))
-	for l, i := range p.kept {
-		kept[l] = p.columns[i]
+	columns := make([]int, len(p.free))
+	for l, i := range p.free {
+		columns[l] = p.columns[i]
 	}
 	for _, part := range p.parts {
 		if !part.x.Dense() {
-			p.rows = append(p.rows, part.x.List(kept))
+			p.rows = append(p.rows, part.x.List(columns))
 		}
 	}
 }
 
-// conjugate solves with the matrix of what is free for the right-hand side g, by conjugate gradients on what is kept.
+// conjugate solves with the matrix of what is free for the right-hand side g, by conjugate gradients.
 func (p *implicit) conjugate(g []float64, accuracy float64) []float64 {
-	return p.single.expand(p, g, p.iterate(p.single.reduce(p, g), accuracy))
-}
-
-// iterate solves with the matrix of what is kept for the right-hand side r, which it changes.
-func (p *implicit) iterate(r []float64, accuracy float64) []float64 {
-	k := len(r)
+	k, r := len(g), slices.Clone(g)
 	x, d, image := make([]float64, k), make([]float64, k), make([]float64, k)
 	z := p.preconditioned(r)
 	copy(d, z)
@@ -216,7 +203,7 @@ func (p *implicit) iterate(r []float64, accuracy float64) []float64 {
 	goal := accuracy * accuracy * rz
 	fall, known, idle := 0.0, 0.0, 0 // of the quadratic function, twice, and where that was large last
 	each, slow := float64(len(p.inside))*float64(len(p.inside)), p.slow()
-	for _, i := range p.kept {
+	for _, i := range p.free {
 		each += 2 * float64(p.length[i])
 	}
 	for step := range conjugateSteps {
@@ -254,10 +241,10 @@ func (p *implicit) iterate(r []float64, accuracy float64) []float64 {
 
 // slow is the work of steps from which on a factor of more columns costs less. It is infinite where there are no more.
 func (p *implicit) slow() float64 {
-	if p.byRows.on || len(p.inside) == len(p.kept) {
+	if p.byRows.on || len(p.inside) == len(p.free) {
 		return math.Inf(1)
 	}
-	order := float64(min(mostHeavy, moreHeavy*p.most, len(p.kept)))
+	order := float64(min(mostHeavy, moreHeavy*p.most, len(p.free)))
 	return order * order * order / (6 * slowWork)
 }
 
@@ -267,8 +254,8 @@ func (p *implicit) preconditioned(r []float64) []float64 {
 		return p.byRows.solve(p, r)
 	}
 	z := make([]float64, len(r))
-	for l, v := range p.single.diagonal {
-		if v > 0 {
+	for l, i := range p.free {
+		if v := p.norm[i]; v > 0 {
 			z[l] = r[l] / v
 		}
 	}
@@ -285,25 +272,25 @@ func (p *implicit) preconditioned(r []float64) []float64 {
 	return z
 }
 
-// product sets out to the matrix of what is kept times d.
+// product sets out to the matrix of what is free times d.
 func (p *implicit) product(d, out []float64) {
-	for l, i := range p.kept {
+	for l, i := range p.free {
 		out[l] = (p.ridge[i] + leastPlus*p.norm[i]) * d[l]
 	}
 	if len(p.rows) == len(p.parts) {
 		for t, l := range p.rows {
-			l.AddNormal(out, p.single.weights(p, t), d)
+			l.AddNormal(out, p.parts[t].omega, d)
 		}
 		return
 	}
 	for t := range p.parts {
 		part := &p.parts[t]
 		v := make([]float64, len(part.omega))
-		for l, i := range p.kept {
+		for l, i := range p.free {
 			part.add(d[l], p.columns[i], v)
 		}
 		floats.Mul(v, part.omega)
-		for l, i := range p.kept {
+		for l, i := range p.free {
 			out[l] += part.dot(p.columns[i], v)
 		}
 	}

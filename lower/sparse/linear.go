@@ -82,7 +82,7 @@ func (g *Regression) ValidationGradient(x *design.Matrix, y []float64, s *Soluti
 	m := float64(x.Rows())
 	r := make([]float64, x.Rows())
 	for i, v := range y {
-		r[i] = s.B0 - v
+		r[i] = s.B0[0] - v
 	}
 	for _, j := range s.Support {
 		x.Axpy(s.B[j], j, r)
@@ -94,3 +94,6 @@ func (g *Regression) ValidationGradient(x *design.Matrix, y []float64, s *Soluti
 	}
 	return floats.Dot(r, r) / (2 * m), gradient
 }
+
+// Mean is that of column j if there is an intercept, and 0 else.
+func (g *Regression) Mean(j int) float64 { return g.data.Shift(j) }

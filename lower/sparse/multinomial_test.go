@@ -34,7 +34,7 @@ func TestMultinomialPeer(t *testing.T) {
 		if storage == "sparse" {
 			data = compressedColumns(x)
 		}
-		g, err := NewMultinomial(data, class, 3, true)
+		g, err := ofClasses(data, class, 3, true)
 		require.NoError(t, err)
 		for _, c := range []struct {
 			w1, w2, objective float64
@@ -57,6 +57,19 @@ func TestMultinomialPeer(t *testing.T) {
 	}
 }
 
+// ofClasses is a fit of rows without weights and terms.
+func ofClasses(x *design.Matrix, class []int, k int, intercept bool) (*Fit, error) {
+	return ofTerms(x, class, nil, k, intercept, Terms{})
+}
+
+func ofTerms(x *design.Matrix, class []int, weights []float64, k int, intercept bool, terms Terms) (*Fit, error) {
+	y := make([]float64, len(class))
+	for i, v := range class {
+		y[i] = float64(v)
+	}
+	return Multinomial(Sample{X: x, Y: y, Weights: weights}, k, intercept, terms)
+}
+
 // classes of rows by how large a target is.
 func classesOf(y []float64, k int) []int {
 	out := make([]int, len(y))
@@ -75,9 +88,9 @@ func TestMultinomialOptimality(t *testing.T) {
 		for _, shape := range []struct{ n, p, k int }{{100, 8, 4}, {50, 120, 3}} {
 			x, y := lowertest.Sample(6, shape.n, shape.p, 4, 0.6)
 			class := classesOf(y, shape.k)
-			g, err := NewMultinomial(design.New(x), class, shape.k, intercept)
+			g, err := ofClasses(design.New(x), class, shape.k, intercept)
 			require.NoError(t, err)
-			var last *MultinomialSolution
+			var last *Solution
 			for _, ratio := range []float64{0.5, 0.1, 0.01} {
 				for _, w2 := range []float64{0, 0.02} {
 					name := fmt.Sprint(intercept, shape, ratio, w2)
@@ -99,27 +112,24 @@ func TestMultinomialOptimality(t *testing.T) {
 	}
 }
 
-// The same with truncated steps, on dense and sparse designs, with rows of weight 1 and of others.
-func TestMultinomialTruncated(t *testing.T) {
+// The same with many entries, on dense and sparse designs.
+func TestMultinomialWide(t *testing.T) {
 	const n, p, k = 700, 120, 5
 	x, y := lowertest.Sample(8, n, p, 6, 0.5)
 	class := classesOf(y, k)
 	for name, data := range map[string]*design.Matrix{"dense": design.New(x), "sparse": compressedColumns(x)} {
-		g, err := NewMultinomial(data, class, k, true)
+		g, err := ofClasses(data, class, k, true)
 		require.NoError(t, err)
 		for _, w := range [][2]float64{{0, 1e-3}, {1e-5, 1e-4}, {1e-3, 1e-3}, {5e-3, 0}} {
-			solve := g.begin(w[0], w[1], nil)
-			s := solve.run(context.Background(), 1e-11)
+			s, err := g.Solve(context.Background(), w[0], w[1], 1e-11, nil)
+			require.NoError(t, err)
 			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s %v: gap %g", name, w, s.Gap)
-			if w[1] > 0 {
-				require.Positive(t, solve.products, name)
-			}
 			multinomialOptimal(t, fmt.Sprint(name, w), x, class, k, true, w[0], w[1], Terms{}, s)
 		}
 	}
 }
 
-// The conditions of optimality with penalty factors, some of them 0, and bounds, by whole steps and truncated ones.
+// The conditions of optimality with penalty factors, some of them 0, and bounds.
 func TestMultinomialTerms(t *testing.T) {
 	for _, shape := range []struct{ n, p, k int }{{120, 9, 3}, {700, 120, 5}} {
 		x, y := lowertest.Sample(12, shape.n, shape.p, 6, 0.5)
@@ -142,7 +152,7 @@ func TestMultinomialTerms(t *testing.T) {
 		}
 		for name, terms := range map[string]Terms{"factors": {Factors: factors}, "bounds": {Lower: low, Upper: high}, "both": {Factors: factors, Lower: low, Upper: high}} {
 			for storage, data := range map[string]*design.Matrix{"dense": design.New(x), "sparse": compressedColumns(x)} {
-				g, err := MultinomialOf(Classed{X: data, Class: class}, shape.k, true, terms)
+				g, err := ofTerms(data, class, nil, shape.k, true, terms)
 				require.NoError(t, err)
 				for _, w := range [][2]float64{{0.02, 0}, {1e-3, 1e-2}, {0, 0.05}} {
 					at := fmt.Sprint(shape, name, storage, w)
@@ -172,9 +182,9 @@ func TestMultinomialTerms(t *testing.T) {
 	}
 }
 
-// A product with the second derivatives is that with their matrix, whatever the weights of the rows.
-func TestMultinomialProduct(t *testing.T) {
-	const n, p, k = 600, 40, 3
+// Second derivatives along a direction are differences of derivatives, whatever the weights of the rows, and so are their products without a matrix.
+func TestMultinomialSecond(t *testing.T) {
+	const n, p, k, h = 600, 40, 3, 1e-5
 	x, y := lowertest.Sample(9, n, p, 6, 0.5)
 	weights := make([]float64, n)
 	for i := range weights {
@@ -182,31 +192,47 @@ func TestMultinomialProduct(t *testing.T) {
 	}
 	var want []float64
 	for _, data := range []*design.Matrix{design.New(x), compressedColumns(x)} {
-		g, err := MultinomialOf(Classed{X: data, Class: classesOf(y, k), Weights: weights}, k, true, Terms{})
+		g, err := ofTerms(data, classesOf(y, k), weights, k, true, Terms{})
 		require.NoError(t, err)
-		start, err := g.Solve(context.Background(), 0.01, 0.1, 1e-6, nil)
+		at, err := g.Solve(context.Background(), 0.01, 0.1, 1e-6, nil)
 		require.NoError(t, err)
-		s := g.begin(0, 0.1, start)
-		s.look()
-		for m := range k {
-			s.set = append(s.set, entry{design.Ones, m})
-			for j := m; j < p; j++ {
-				s.set = append(s.set, entry{j, m})
+		s, err := g.begin(at)
+		require.NoError(t, err)
+		var set []entry
+		for j := range p {
+			for m := range k {
+				if s.at[j*k+m] < 0 && (j+m)%2 > 0 {
+					set = append(set, entry{j, m})
+				}
 			}
 		}
+		s.take(set)
 		size := len(s.set)
-		v, got := make([]float64, size), make([]float64, size)
+		whole := s.sets[training].second(context.Background(), s.lookAt(training, s.b), s.set, 0)
+		v, ends := make([]float64, size), [2]*look{}
 		for i := range v {
 			v[i] = math.Sin(float64(i))
 		}
-		s.truncation().product(got, v)
-		whole := s.curvatures(context.Background())
+		for end, step := range []float64{-h, h} {
+			b := append([]float64(nil), s.b...)
+			floats.AddScaled(b, step, v)
+			ends[end] = s.lookAt(training, b)
+		}
 		for i, e := range s.set {
-			sum := leastCurvature * v[i]
+			difference := (ends[0].descent(data, e, k) - ends[1].descent(data, e, k)) / (2 * h)
+			require.InDelta(t, difference, floats.Dot(whole[i*size:(i+1)*size], v), 1e-8)
+		}
+		w := &lower.JointWeights{Train: 1, Penalties: []float64{0, 0.1}}
+		_, err = s.Check(context.Background(), w)
+		require.NoError(t, err)
+		step, got := s.truncation(s.sets[training].(*classed), w), make([]float64, size)
+		step.product(got, v)
+		for i, e := range s.set {
+			sum := floats.Dot(whole[i*size:(i+1)*size], v) + leastCurvature*v[i]
 			if e.feature != design.Ones {
 				sum += 0.1 * v[i]
 			}
-			require.InDelta(t, sum+floats.Dot(whole[i*size:(i+1)*size], v), got[i], 1e-10)
+			require.InDelta(t, sum, got[i], 1e-10)
 		}
 		if want == nil {
 			want = whole
@@ -215,7 +241,7 @@ func TestMultinomialProduct(t *testing.T) {
 	}
 }
 
-func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k int, intercept bool, w1, w2 float64, terms Terms, s *MultinomialSolution) {
+func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k int, intercept bool, w1, w2 float64, terms Terms, s *Solution) {
 	t.Helper()
 	full, err := terms.check(x.RawMatrix().Cols)
 	require.NoError(t, err)
@@ -274,20 +300,20 @@ func TestMultinomialOfTwoClasses(t *testing.T) {
 			class[i], label[i] = 1, 1
 		}
 	}
-	g, err := NewMultinomial(design.New(x), class, 2, true)
+	g, err := ofClasses(design.New(x), class, 2, true)
 	require.NoError(t, err)
-	binary, err := NewLogistic(design.New(x), label, true)
+	binary, err := Logistic(Sample{X: design.New(x), Y: label}, true, Terms{})
 	require.NoError(t, err)
 	for _, w2 := range []float64{0.001, 0.05} {
 		s, err := g.Solve(context.Background(), 0.03, w2, 1e-13, nil)
 		require.NoError(t, err)
-		want, err := binary.Solve(context.Background(), Weights{L1: []float64{0.03}, L2: []float64{w2 / 2}}, Options{Tol: 1e-13})
+		want, err := binary.Solve(context.Background(), 0.03, w2/2, 1e-13, nil)
 		require.NoError(t, err)
 		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
 		for j, b := range want.B {
 			require.InDelta(t, b, s.B[2*j+1]-s.B[2*j], 1e-5)
 		}
-		require.InDelta(t, want.B0, s.B0[1]-s.B0[0], 1e-5)
+		require.InDelta(t, want.B0[0], s.B0[1]-s.B0[0], 1e-5)
 	}
 }
 
@@ -299,23 +325,23 @@ func TestMultinomialBadInput(t *testing.T) {
 		"no row has class 1":     {0, 2, 0, 2, 0},
 		"class of row 0 is -1, ": {-1, 2, 0, 2, 0},
 	} {
-		_, err := NewMultinomial(design.New(x), class, 3, true)
+		_, err := ofClasses(design.New(x), class, 3, true)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := NewMultinomial(design.New(x), make([]int, 5), 1, true)
+	_, err := ofClasses(design.New(x), make([]int, 5), 1, true)
 	require.ErrorContains(t, err, "expected at least 2")
-	g, err := NewMultinomial(design.New(x), []int{0, 1, 2, 1, 0}, 3, true)
+	g, err := ofClasses(design.New(x), []int{0, 1, 2, 1, 0}, 3, true)
 	require.NoError(t, err)
 	_, err = g.Solve(context.Background(), 0, 0, 0, nil)
 	require.ErrorContains(t, err, "one of them positive")
-	_, err = g.Solve(context.Background(), 1, 0, 0, &MultinomialSolution{})
-	require.ErrorContains(t, err, "another shape")
+	_, err = g.Solve(context.Background(), 1, 0, 0, &Solution{})
+	require.ErrorContains(t, err, "expected 9")
 }
 
 // A solve ends soon after its context.
 func TestMultinomialStops(t *testing.T) {
 	x, y := lowertest.Sample(6, 100, 8, 4, 0.6)
-	g, err := NewMultinomial(design.New(x), classesOf(y, 4), 4, true)
+	g, err := ofClasses(design.New(x), classesOf(y, 4), 4, true)
 	require.NoError(t, err)
 	s, err := g.Solve(stoptest.After(2), 0.01*g.LambdaMax(), 0, 1e-10, nil)
 	require.NoError(t, err)

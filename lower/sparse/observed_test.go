@@ -49,26 +49,11 @@ func weighed(seed uint64, n, p int, target func(f float64) float64, dense bool) 
 // observers are regressions of a sample.
 var observers = map[string]struct {
 	target func(f float64) float64
-	of     func(s Sample, intercept bool, t Terms) (*smooth, error)
+	of     func(s Sample, intercept bool, t Terms) (*Fit, error)
 }{
-	"squares": {func(f float64) float64 { return f }, func(s Sample, intercept bool, t Terms) (*smooth, error) {
-		g, err := SquaresOf(s, intercept, t)
-		return &g.smooth, err
-	}},
-	"logistic": {func(f float64) float64 { return math.Copysign(1, f) }, func(s Sample, intercept bool, t Terms) (*smooth, error) {
-		g, err := LogisticOf(s, intercept)
-		if err == nil && !t.Plain() {
-			g, err = g.With(t)
-		}
-		return &g.smooth, err
-	}},
-	"poisson": {func(f float64) float64 { return math.Floor(2 * math.Exp(f)) }, func(s Sample, intercept bool, t Terms) (*smooth, error) {
-		g, err := PoissonOf(s, intercept)
-		if err == nil && !t.Plain() {
-			g, err = g.With(t)
-		}
-		return &g.smooth, err
-	}},
+	"squares":  {func(f float64) float64 { return f }, Squares},
+	"logistic": {func(f float64) float64 { return math.Copysign(1, f) }, Logistic},
+	"poisson":  {func(f float64) float64 { return math.Floor(2 * math.Exp(f)) }, Poisson},
 }
 
 // TestRowsOfWeight: a row of weight 2 is two rows, with offsets and without, with terms and without.
@@ -86,14 +71,13 @@ func TestRowsOfWeight(t *testing.T) {
 					require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-9, name)
 					require.InEpsilon(t, b.scale, a.scale, 1e-9, name)
 					for _, share := range []float64{0.5, 0.05} {
-						w := Weights{L1: []float64{share * a.LambdaMax()}, L2: []float64{0.01}}
-						s, err := a.Solve(ctx, w, Options{Tol: 1e-13})
+						s, err := a.Solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
 						require.NoError(t, err)
-						r, err := b.Solve(ctx, w, Options{Tol: 1e-13})
+						r, err := b.Solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
 						require.NoError(t, err)
 						require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, name)
 						require.InDelta(t, r.Objective, s.Objective, 1e-10, name)
-						require.InDelta(t, r.B0, s.B0, 1e-6, name)
+						require.InDelta(t, r.B0[0], s.B0[0], 1e-6, name)
 						require.InDeltaSlice(t, r.B, s.B, 1e-6, name)
 					}
 				}
@@ -114,13 +98,13 @@ func infinite(n int) []float64 {
 func TestJointOfWeights(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range observers {
-		var joints [2]*Joint
+		var joints [2]*Fit
 		train, trains := weighed(3, 50, 10, c.target, true)
 		val, vals := weighed(4, 30, 10, c.target, true)
 		for k, s := range [2][2]Sample{{train, val}, {trains, vals}} {
 			g, err := c.of(s[0], true, Terms{Factors: []float64{2, 1, 1, 1, 1, 1, 1, 1, 1, 1}})
 			require.NoError(t, err)
-			joints[k], err = g.Joint(s[1])
+			joints[k], err = g.With(s[1], 0)
 			require.NoError(t, err)
 		}
 		x := [][]float64{{0.3, -0.2, 0, 0, 0.1, 0, 0, 0, 0, 0}, {0.2}}
@@ -132,7 +116,7 @@ func TestJointOfWeights(t *testing.T) {
 		const h = 1e-5
 		up, _ := joints[0].Validation([][]float64{x[0], {0.2 + h}})
 		down, _ := joints[0].Validation([][]float64{x[0], {0.2 - h}})
-		require.InDelta(t, (up-down)/(2*h), floats.Sum(derivative), 1e-8, name)
+		require.InDelta(t, (up-down)/(2*h), -floats.Sum(derivative[0]), 1e-8, name)
 		w := &lower.JointWeights{Train: 0.7, Validation: 0.4, Rho: 1e-2, Centre: x, Penalties: []float64{0.02, 0.01}}
 		var points [2][][]float64
 		for k, j := range joints {
@@ -163,48 +147,25 @@ func TestRate(t *testing.T) {
 	for i, v := range exposure {
 		offset[i] = math.Log(v)
 	}
-	g, err := PoissonOf(Sample{X: design.New(mat.NewDense(6, 1, []float64{0, 0, 0, 0, 1, 1})), Y: y, Offset: offset}, true)
+	g, err := Poisson(Sample{X: design.New(mat.NewDense(6, 1, []float64{0, 0, 0, 0, 1, 1})), Y: y, Offset: offset}, true, Terms{})
 	require.NoError(t, err)
-	require.InDelta(t, math.Log(floats.Sum(y)/floats.Sum(exposure)), g.b0, 1e-12)
-	s, err := g.Solve(context.Background(), Weights{L1: []float64{1e-9}}, Options{Tol: 1e-14})
+	require.InDelta(t, math.Log(floats.Sum(y)/floats.Sum(exposure)), g.start[1][0], 1e-12)
+	s, err := g.Solve(context.Background(), 1e-9, 0, 1e-14, nil)
 	require.NoError(t, err)
 	first, second := math.Log(9/(127+63+1095+1512.)), math.Log(29/(3353+2244.))
-	require.InDelta(t, first, s.B0, 1e-6)
+	require.InDelta(t, first, s.B0[0], 1e-6)
 	require.InDelta(t, second-first, s.B[0], 1e-6)
-}
-
-// TestConjugateOfOffsets compares the conjugate with a search over predictions.
-func TestConjugateOfOffsets(t *testing.T) {
-	for name, c := range observers {
-		once, _ := weighed(5, 8, 2, c.target, true)
-		g, err := c.of(once, true, Terms{})
-		require.NoError(t, err)
-		for i := range g.y {
-			a := 0.6 * g.slope(i, 0.1)
-			least := math.Inf(1)
-			for f := -12.0; f < 12; f += 1e-4 {
-				least = math.Min(least, g.value(i, f)+a*f)
-			}
-			require.InDelta(t, least, g.conjugate(i, a), 1e-6, name)
-		}
-	}
 }
 
 // TestMultinomialRowsOfWeight is TestRowsOfWeight for several classes.
 func TestMultinomialRowsOfWeight(t *testing.T) {
 	ctx := context.Background()
 	once, often := weighed(8, 60, 6, func(f float64) float64 { return math.Max(0, math.Min(2, math.Round(f+1))) }, true)
-	classes := func(s Sample) Classed {
-		out := Classed{X: s.X, Weights: s.Weights}
-		for _, y := range s.Y {
-			out.Class = append(out.Class, int(y))
-		}
-		return out
-	}
+	classes := func(s Sample) Sample { return Sample{X: s.X, Y: s.Y, Weights: s.Weights} }
 	for _, intercept := range []bool{true, false} {
-		a, err := MultinomialOf(classes(once), 3, intercept, Terms{})
+		a, err := Multinomial(classes(once), 3, intercept, Terms{})
 		require.NoError(t, err)
-		b, err := MultinomialOf(classes(often), 3, intercept, Terms{})
+		b, err := Multinomial(classes(often), 3, intercept, Terms{})
 		require.NoError(t, err)
 		require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-9)
 		s, err := a.Solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)
@@ -215,9 +176,10 @@ func TestMultinomialRowsOfWeight(t *testing.T) {
 		require.InDelta(t, r.Objective, s.Objective, 1e-10)
 		require.InDeltaSlice(t, r.B, s.B, 1e-6)
 		require.InDeltaSlice(t, r.B0, s.B0, 1e-6)
-		j, err := a.Joint(classes(once))
+		j, err := a.With(classes(once), 0)
 		require.NoError(t, err)
-		require.InDelta(t, s.Objective, j.Validation([][]float64{s.B, s.B0})+0.05*a.LambdaMax()*floats.Norm(s.B, 1)+0.005*math.Pow(floats.Norm(s.B, 2), 2), 1e-10)
+		validation, _ := j.Validation([][]float64{s.B, s.B0})
+		require.InDelta(t, s.Objective, validation+0.05*a.LambdaMax()*floats.Norm(s.B, 1)+0.005*math.Pow(floats.Norm(s.B, 2), 2), 1e-10)
 	}
 }
 
@@ -230,7 +192,7 @@ func TestBadWeights(t *testing.T) {
 		"offset of row 0 is NaN":         {X: x, Y: []float64{1, -1}, Offset: []float64{math.NaN(), 1}},
 		"0 weights and 3 entries of the": {X: x, Y: []float64{1, -1}, Offset: []float64{1, 2, 3}},
 	} {
-		_, err := LogisticOf(s, true)
+		_, err := Logistic(s, true, Terms{})
 		require.ErrorContains(t, err, want)
 	}
 }

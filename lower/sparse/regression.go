@@ -31,35 +31,11 @@ type Options struct {
 	Start *Solution
 }
 
-// Solution is a point, and how near to the optimum it is proven to be.
-type Solution struct {
-	Status lower.Status
-	// B are the p coefficients, B0 the intercept.
-	B  []float64
-	B0 float64
-	// Support are the indices of the coefficients that are not zero, rising.
-	Support []int
-	// Residual is minus the derivative of the loss of each row, times the number of rows; of squares it is not filled in.
-	Residual []float64
-	// Objective is the value at B, Gap bounds its distance from the optimum.
-	Objective, Gap float64
-	// Outer counts the models of a loss that is not of squares.
-	Outer int
-
-	engine *jointSolver // what found it, for those that start from it; nil for other engines
-}
-
 // Regression is a design with targets, prepared for many solves. It is not changed by
 // solves, which may run at the same time.
 type Regression struct {
 	data  *leastsquares.Data
-	table table
-}
-
-// table is the data as package glm has them, made ready by the first solve.
-type table struct {
-	lock sync.Mutex
-	data *glm.Data
+	table *table
 }
 
 // NewRegression checks and prepares the data: y has a target for each row of x. It keeps a
@@ -69,7 +45,7 @@ func NewRegression(x *design.Matrix, y []float64, intercept bool) (*Regression, 
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	return &Regression{data: data}, nil
+	return &Regression{data, single(x, y, intercept)}, nil
 }
 
 // Dims returns the number n of rows and p of features.
@@ -114,35 +90,45 @@ func (g *Regression) Solve(ctx context.Context, w Weights, o Options) (*Solution
 	if err != nil {
 		return nil, err
 	}
-	return g.table.solve(ctx, g.data, nil, &glm.Weights{Norm: w1, L2: w2}, o)
+	return g.table.solve(ctx, g.data.Scale, &glm.Weights{Norm: w1, L2: w2}, o)
 }
 
-// ready makes the table of some units.
-func (t *table) ready(ctx context.Context, data *leastsquares.Data, units [][]int) (*glm.Data, error) {
+// table is what package glm is given, made ready by the first solve.
+type table struct {
+	of   glm.Table
+	lock sync.Mutex
+	data *glm.Data
+}
+
+// single is one fold that leaves nothing out.
+func single(x *design.Matrix, y []float64, intercept bool) *table {
+	return &table{of: glm.Table{X: x, Y: [][]float64{y}, Intercept: intercept, Folds: [][]int{nil}}}
+}
+
+func (t *table) ready(ctx context.Context) (d *glm.Data, err error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if t.data == nil {
-		d, err := glm.New(ctx, &glm.Table{X: data.X, Y: [][]float64{data.Y}, Intercept: data.Intercept, Folds: [][]int{nil}, Units: units})
-		if err != nil {
-			return nil, err
-		}
-		t.data = d
+		t.data, err = glm.New(ctx, &t.of)
 	}
-	return t.data, nil
+	return t.data, err
 }
 
-// solve is [Regression.Solve] of some units.
-func (t *table) solve(ctx context.Context, data *leastsquares.Data, units [][]int, w *glm.Weights, o Options) (*Solution, error) {
-	p := data.X.Columns()
+// solve returns a solution to a gap relative to scale, the objective without coefficients.
+func (t *table) solve(ctx context.Context, scale float64, w *glm.Weights, o Options) (*Solution, error) {
+	p := t.of.X.(*design.Matrix).Columns()
 	if err := o.check(p); err != nil {
 		return nil, err
 	}
-	out := &Solution{Status: lower.Cancelled, B: make([]float64, p), B0: data.YMean, Objective: data.Scale, Gap: data.Scale}
+	out := &Solution{Status: lower.Cancelled, B: make([]float64, p), B0: []float64{0}, Objective: scale, Gap: scale}
+	if t.of.Intercept {
+		out.B0[0] = floats.Sum(t.of.Y[0]) / float64(len(t.of.Y[0]))
+	}
 	if p == 0 {
 		out.Status, out.Gap = lower.Optimal, 0
 		return out, nil
 	}
-	d, err := t.ready(ctx, data, units)
+	d, err := t.ready(ctx)
 	if ctx.Err() != nil {
 		return out, nil
 	}
@@ -160,10 +146,7 @@ func (t *table) solve(ctx context.Context, data *leastsquares.Data, units [][]in
 	if ctx.Err() != nil {
 		return out, nil
 	}
-	out.B, out.Objective, out.Gap = s.B[0], s.Objective[0], s.Gap*data.Scale
-	if data.Intercept {
-		out.B0 = s.B0[0][0] + data.YMean
-	}
+	out.B, out.B0, out.Objective, out.Gap = s.B[0], s.B0[0], s.Objective[0], s.Gap*scale
 	for j, v := range out.B {
 		if v != 0 {
 			out.Support = append(out.Support, j)

@@ -23,7 +23,7 @@ func violation(x *mat.Dense, y []float64, intercept bool, w1, w2 func(int) float
 	r := make([]float64, n)
 	worst := 0.0
 	for i := range r {
-		r[i] = y[i] - s.B0 - floats.Dot(x.RawRowView(i), s.B)
+		r[i] = y[i] - s.B0[0] - floats.Dot(x.RawRowView(i), s.B)
 	}
 	if intercept {
 		worst = math.Abs(floats.Sum(r)) / float64(n)

@@ -27,7 +27,7 @@ func TestStopped(t *testing.T) {
 	for i, v := range y {
 		labels[i] = math.Copysign(1, v)
 	}
-	l, err := NewLogistic(d, labels, true)
+	l, err := Logistic(Sample{X: d, Y: labels}, true, Terms{})
 	require.NoError(t, err)
 	end := func(s *Solution, err error) lowertest.End {
 		require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestStopped(t *testing.T) {
 			return end(q.Solve(ctx, GroupWeights{Norm: []float64{0.1 * top}, L1: []float64{0.05 * top}}, Options{Tol: 1e-12}))
 		},
 		"logistic": func(ctx context.Context) lowertest.End {
-			return end(l.Solve(ctx, Weights{L1: []float64{0.05 * l.LambdaMax()}, L2: []float64{1e-3}}, Options{}))
+			return end(l.Solve(ctx, 0.05*l.LambdaMax(), 1e-3, 0, nil))
 		},
 	})
 }

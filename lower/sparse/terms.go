@@ -9,7 +9,8 @@ import (
 type Terms struct {
 	// Factors multiply both penalties of a feature; nil for 1. A feature with the factor 0 is not penalised.
 	Factors []float64
-	// Lower and Upper bound the coefficients, Lower <= 0 <= Upper; either may be nil for none, and entries may be infinite.
+	// Lower and Upper bound the coefficients, Lower <= 0 <= Upper; either may be nil for none, and entries may be
+	// infinite.
 	Lower, Upper []float64
 }
 
@@ -83,7 +84,8 @@ func (t terms) of(columns []int) (x box) {
 	return x
 }
 
-// off is by how much a coefficient at v of a feature misses the conditions of optimality, where its absolute value has the weight w and g is minus the derivative of what is smooth.
+// off is by how much a coefficient at v of a feature misses the conditions of optimality, where its absolute value has
+// the weight w and g is minus the derivative of what is smooth.
 func (t terms) off(j int, v, w, g float64) float64 {
 	bounds := box{t.lower, t.upper}
 	switch {
@@ -95,22 +97,12 @@ func (t terms) off(j int, v, w, g float64) float64 {
 	return math.Abs(g - w*sign(v))
 }
 
-// penalties are sum_j f_j |b_j| and 1/2 sum_j f_j b_j^2.
-func (t terms) penalties(b []float64) (one, two float64) {
-	for j, v := range b {
-		f := t.weight(j)
-		one += f * math.Abs(v)
-		two += f * v * v / 2
-	}
-	return one, two
-}
-
-// conjugate is the largest c b - w1 |b| - w2/2 b^2 of a feature within its bounds.
-func (t terms) conjugate(j int, c, w1, w2 float64) float64 {
+// conjugate is the largest c b - w1 |b| - w2/2 b^2 of a feature within its bounds, and no farther from 0 than far.
+func (t terms) conjugate(j int, c, w1, w2, far float64) float64 {
 	lo, hi := t.room(j)
-	limit, over := hi, c-w1
+	limit, over := math.Min(hi, far), c-w1
 	if c < 0 {
-		limit, over = -lo, -c-w1
+		limit, over = math.Min(-lo, far), -c-w1
 	}
 	if over <= 0 || limit == 0 || math.IsInf(limit, 1) && w2 == 0 { // c is within the weight but for rounding in the last case, see share
 		return 0
@@ -131,40 +123,4 @@ func (t terms) share(j int, c, w1 float64) float64 {
 		}
 	}
 	return 1
-}
-
-// Free are the coefficients of a solution that are not zero and not at a bound, rising.
-func (g *smooth) Free(s *Solution) []int {
-	if g.terms.lower == nil {
-		return s.Support
-	}
-	var free []int
-	for _, j := range s.Support {
-		if lo, hi := g.terms.room(j); lo < s.B[j] && s.B[j] < hi {
-			free = append(free, j)
-		}
-	}
-	return free
-}
-
-// Factor is the factor of the penalties of a feature.
-func (g *smooth) Factor(j int) float64 { return g.terms.weight(j) }
-
-// with returns the regression with terms. Of the features without a penalty and bounds it keeps as many as do not depend on others, and on the intercept; the
-// coefficients of the others are zero. The error is for terms without meaning, and for features without a penalty that leave nothing to be
-// explained.
-func (g *smooth) with(t Terms) (smooth, error) {
-	out := *g
-	full, err := t.check(g.x.Columns())
-	if err != nil {
-		return out, err
-	}
-	out.terms = terms{factor: full.Factors}
-	if t.Lower != nil || t.Upper != nil {
-		out.terms.lower, out.terms.upper = full.Lower, full.Upper
-	}
-	if err := out.unpenalised(full); err != nil {
-		return out, err
-	}
-	return out, nil
 }

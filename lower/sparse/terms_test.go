@@ -15,30 +15,9 @@ import (
 	"github.com/conetune/conetune/lower/internal/lowertest"
 )
 
-// termed is a regression with terms.
-type termed interface {
-	Solve(ctx context.Context, w Weights, o Options) (*Solution, error)
-	LambdaMax() float64
-	Loss(y, f float64) (value, derivative float64)
-}
-
-func newTermed(t *testing.T, kind string, x *design.Matrix, y []float64, intercept bool, terms Terms) termed {
+func newTermed(t *testing.T, kind string, x *design.Matrix, y []float64, intercept bool, terms Terms) *Fit {
 	t.Helper()
-	switch kind {
-	case "logistic":
-		g, err := NewLogistic(x, y, intercept)
-		require.NoError(t, err)
-		g, err = g.With(terms)
-		require.NoError(t, err)
-		return g
-	case "poisson":
-		g, err := NewPoisson(x, y, intercept)
-		require.NoError(t, err)
-		g, err = g.With(terms)
-		require.NoError(t, err)
-		return g
-	}
-	g, err := NewSquares(x, y, intercept, terms)
+	g, err := lossesOfTests[kind].of(Sample{X: x, Y: y}, intercept, terms)
 	require.NoError(t, err)
 	return g
 }
@@ -110,10 +89,10 @@ func TestTermsOptimality(t *testing.T) {
 						for _, l2 := range []float64{0, 0.05} {
 							name := fmt.Sprint(kind, intercept, shape, way, ratio, l2)
 							l1 := ratio * g.LambdaMax()
-							s, err := g.Solve(context.Background(), Weights{[]float64{l1}, []float64{l2}}, Options{Tol: 1e-11})
+							s, err := g.Solve(context.Background(), l1, l2, 1e-11, nil)
 							require.NoError(t, err)
 							require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
-							requireOptimal(t, name, g, x, y, intercept, terms, l1, l2, s)
+							requireOptimal(t, name, kind, g, x, y, intercept, terms, l1, l2, s)
 						}
 					}
 				}
@@ -122,12 +101,26 @@ func TestTermsOptimality(t *testing.T) {
 	}
 }
 
-func requireOptimal(t *testing.T, name string, g termed, x *mat.Dense, y []float64, intercept bool, terms Terms, l1, l2 float64, s *Solution) {
+// lossOf is a loss by its definition, and its derivative.
+func lossOf(kind string, y, f float64) (value, derivative float64) {
+	switch kind {
+	case "logistic":
+		return math.Log1p(math.Exp(-y * f)), -y / (1 + math.Exp(y*f))
+	case "poisson":
+		if value = math.Exp(f) - y; y > 0 {
+			value += y * (math.Log(y) - f)
+		}
+		return value, math.Exp(f) - y
+	}
+	return (y - f) * (y - f) / 2, f - y
+}
+
+func requireOptimal(t *testing.T, name, kind string, g *Fit, x *mat.Dense, y []float64, intercept bool, terms Terms, l1, l2 float64, s *Solution) {
 	t.Helper()
 	n, value := float64(len(y)), 0.0
 	u := make([]float64, len(y))
 	for i := range u {
-		loss, slope := g.Loss(y[i], floats.Dot(x.RawRowView(i), s.B)+s.B0)
+		loss, slope := lossOf(kind, y[i], floats.Dot(x.RawRowView(i), s.B)+s.B0[0])
 		u[i] = -slope
 		value += loss / n
 	}
@@ -178,7 +171,7 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 	for j := k; j < p; j++ {
 		factors[j] = 1
 	}
-	g, err := NewSquares(design.New(x), y, true, Terms{Factors: factors})
+	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{Factors: factors})
 	require.NoError(t, err)
 	base := mat.NewDense(n, 4, nil)
 	for i := range n {
@@ -206,7 +199,7 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 	require.InEpsilon(t, plain.LambdaMax(), g.LambdaMax(), 1e-9)
 	for _, ratio := range []float64{0.5, 0.1, 0.02} {
 		w := Weights{L1: []float64{ratio * g.LambdaMax()}, L2: []float64{0.01}}
-		s, err := g.Solve(context.Background(), w, Options{Tol: 1e-12})
+		s, err := g.Solve(context.Background(), w.L1[0], w.L2[0], 1e-12, nil)
 		require.NoError(t, err)
 		want, err := plain.Solve(context.Background(), w, Options{Tol: 1e-12})
 		require.NoError(t, err)
@@ -227,12 +220,12 @@ func TestNonnegativePeer(t *testing.T) {
 		}
 		y[i] = 2*x.At(i, 0) - x.At(i, 1) + 0.5*x.At(i, 2) + math.Cos(3*float64(i)) + 1
 	}
-	g, err := NewSquares(design.New(x), y, true, Terms{Lower: make([]float64, p)})
+	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{Lower: make([]float64, p)})
 	require.NoError(t, err)
-	s, err := g.Solve(context.Background(), Weights{L1: []float64{0.05}, L2: []float64{0.05}}, Options{Tol: 1e-14})
+	s, err := g.Solve(context.Background(), 0.05, 0.05, 1e-14, nil)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{1.802466707754437, 0, 0.28438825414774543, 0, 0.01389953311037507, 0}, s.B, 1e-7)
-	require.InDelta(t, 1.0691141894200373, s.B0, 1e-7)
+	require.InDelta(t, 1.0691141894200373, s.B0[0], 1e-7)
 }
 
 // At LambdaMax no feature is in use but those without a penalty.
@@ -242,12 +235,12 @@ func TestTermsTrivial(t *testing.T) {
 		y = target(kind, y)
 		factors := someFactors(20)
 		g := newTermed(t, kind, design.New(x), y, true, Terms{Factors: factors})
-		s, err := g.Solve(context.Background(), Weights{L1: []float64{g.LambdaMax() * (1 + 1e-9)}}, Options{Tol: 1e-12})
+		s, err := g.Solve(context.Background(), g.LambdaMax()*(1+1e-9), 0, 1e-12, nil)
 		require.NoError(t, err)
 		for _, j := range s.Support {
 			require.Zero(t, factors[j], kind)
 		}
-		s, err = g.Solve(context.Background(), Weights{L1: []float64{g.LambdaMax() * 0.98}}, Options{Tol: 1e-12})
+		s, err = g.Solve(context.Background(), g.LambdaMax()*0.98, 0, 1e-12, nil)
 		require.NoError(t, err)
 		penalised := 0
 		for _, j := range s.Support {
@@ -268,23 +261,19 @@ func TestTermsBadInput(t *testing.T) {
 		"lower bound of feature 2 is 1": {Lower: []float64{0, 0, 1}},
 		"upper bound of feature 0 is":   {Upper: []float64{math.NaN(), 0, 1}},
 	} {
-		_, err := NewSquares(data, y, true, terms)
+		_, err := Squares(Sample{X: data, Y: y}, true, terms)
 		require.ErrorContains(t, err, want)
 	}
 	labels := make([]float64, 8)
 	for i := range labels {
 		labels[i] = math.Copysign(1, x.At(i, 0)-floats.Sum(mat.Col(nil, 0, x))/8)
 	}
-	g, err := NewLogistic(data, labels, true)
-	require.NoError(t, err)
-	_, err = g.With(Terms{Factors: []float64{0, 1, 1}})
+	_, err := Logistic(Sample{X: data, Y: labels}, true, Terms{Factors: []float64{0, 1, 1}})
 	require.ErrorContains(t, err, "explain the targets by themselves")
-	sq, err := NewSquares(data, y, true, Terms{})
+	sq, err := Squares(Sample{X: data, Y: y}, true, Terms{})
 	require.NoError(t, err)
-	_, err = sq.Solve(context.Background(), Weights{}, Options{})
-	require.ErrorContains(t, err, "no penalty")
-	_, err = sq.Solve(context.Background(), Weights{L1: []float64{1, 2, 3}}, Options{})
-	require.ErrorContains(t, err, "expected a common one")
+	_, err = sq.Solve(context.Background(), 0, 0, 0, nil)
+	require.ErrorContains(t, err, "one of them positive")
 }
 
 // Without matrices a solver has the answers that it has with them.
@@ -293,9 +282,7 @@ func TestTermsImplicit(t *testing.T) {
 		x, y := lowertest.Sample(5, 80, 120, 4, 0.5)
 		lo, hi := someBounds(120)
 		g := newTermed(t, kind, compressedColumns(x), target(kind, y), true, Terms{Factors: someFactors(120), Lower: lo, Upper: hi})
-		j, err := g.(interface {
-			Joint(val Sample) (*Joint, error)
-		}).Joint(Sample{X: compressedColumns(x), Y: target(kind, y)})
+		j, err := g.With(Sample{X: compressedColumns(x), Y: target(kind, y)}, 0)
 		require.NoError(t, err)
 		centre := [][]float64{make([]float64, 120), {0.1}}
 		for _, w := range []*lower.JointWeights{
@@ -305,7 +292,7 @@ func TestTermsImplicit(t *testing.T) {
 			var points [2]*lower.JointPoint
 			var solutions [2][][]float64
 			for way, most := range []int{1000, 5} {
-				s := j.Joint().(*jointSolver)
+				s := j.solver()
 				s.most = most
 				s.take(nil)
 				for range 20 {

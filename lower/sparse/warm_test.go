@@ -18,16 +18,16 @@ func TestSmoothFromNearby(t *testing.T) {
 	for i, v := range y {
 		y[i] = math.Copysign(1, v)
 	}
-	g, err := NewLogistic(design.New(lowertest.Compress(x)), y, true)
+	g, err := Logistic(Sample{X: design.New(lowertest.Compress(x)), Y: y}, true, Terms{})
 	require.NoError(t, err)
 	for _, share := range []float64{0.3, 0.1, 0.05} {
 		for _, w2 := range []float64{1e-3, 1e-5, 1e-7} {
 			for _, tol := range []float64{1e-4, 1e-6} {
 				l := share * g.LambdaMax()
-				s, err := g.Solve(context.Background(), Weights{[]float64{l}, []float64{w2}}, Options{Tol: tol})
+				s, err := g.Solve(context.Background(), l, w2, tol, nil)
 				require.NoError(t, err)
 				for _, step := range []float64{1e-1, 1e-2, 1e-3, 1e-4} {
-					next, err := g.Solve(context.Background(), Weights{[]float64{l * (1 - step)}, []float64{w2}}, Options{Tol: tol, Start: s})
+					next, err := g.Solve(context.Background(), l*(1-step), w2, tol, s)
 					require.NoError(t, err)
 					require.Equal(t, lower.Optimal, next.Status, "%v %v %v %v: gap %v", share, w2, tol, step, g.Relative(next.Gap))
 				}

@@ -303,47 +303,6 @@ func (l *Likelihood) Weights() []float64 {
 	return out
 }
 
-// Entropy bounds the deviance from below: for 0 <= t <= 1, all values v of the rows and u of [Point.Slopes],
-//
-//	HalfDeviance at v >= Entropy(t) - t u'v,
-//
-// with equality for t = 1 at v = f. It is the sum over the terms of m_k times minus the sum of q log(q / (c w)), c = 1 but for the events of the time, where
-// q is t times the shares of the rows and, for the events, their share of the weights of D times 1 - t more.
-func (p *Point) Entropy(t float64) float64 {
-	l := p.l
-	sum := l.saturated
-	values := make([]float64, len(p.logs))
-	p.Means(values, p.f)
-	term := 0
-	for _, g := range l.groups {
-		count, m := l.terms(g)
-		for j := range count {
-			h := t * (p.logs[term+j] - values[term+j])
-			if t > 0 && t < 1 {
-				h -= t * math.Log(t)
-				for at := g.from; at < g.from+g.events; at++ {
-					w := l.weightOf(l.order[at])
-					own, more := t*p.tied[at]*p.part[term+j], (1-t)*w/g.weight
-					h += xlog(own, own/(w*g.share(j))) - xlog(own+more, (own+more)/(w*g.share(j)))
-				}
-			} else if t == 0 {
-				h = math.Log(g.weight) + math.Log(g.share(j))
-			}
-			sum += m * h
-		}
-		term += count
-	}
-	return sum
-}
-
-// xlog is x log(y), 0 for x = 0.
-func xlog(x, y float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return x * math.Log(y)
-}
-
 // HalfDeviance is that of values f.
 func (l *Likelihood) HalfDeviance(f []float64) float64 { return l.At(f, nil).HalfDeviance }
 

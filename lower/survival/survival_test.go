@@ -134,36 +134,6 @@ func TestDerivatives(t *testing.T) {
 	}
 }
 
-// Entropy is a lower bound of the half deviance for all values and shares, and exact at the point itself.
-func TestEntropy(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 1))
-	for _, ties := range []Ties{Breslow, Efron} {
-		for range 50 {
-			y, f := times(r, 2+r.IntN(15))
-			l := New(y, ties)
-			p := l.At(f, nil)
-			u := make([]float64, len(f))
-			p.Slopes(u, make([]float64, len(f)))
-			dot := func(v []float64) (s float64) {
-				for i := range v {
-					s += u[i] * v[i]
-				}
-				return s
-			}
-			require.InDelta(t, p.HalfDeviance, p.Entropy(1)-dot(f), 1e-10*(1+p.HalfDeviance))
-			require.InDelta(t, 0, p.Entropy(0), 1e-12)
-			for _, share := range []float64{0, 0.3, 0.9, 0.999999, 1} {
-				v := make([]float64, len(f))
-				for i := range v {
-					v[i] = f[i] + r.NormFloat64()
-				}
-				require.GreaterOrEqual(t, halfDeviance(y, v, ties)+1e-10, p.Entropy(share)-share*dot(v))
-			}
-			require.InDelta(t, p.Entropy(1), p.Entropy(1-1e-12), 1e-8*(1+p.HalfDeviance))
-		}
-	}
-}
-
 // The concordance is that of a count over all pairs, and its standard error that of finite differences in the weights of the rows.
 func TestConcordance(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))

@@ -86,7 +86,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("adaptive: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.LassoFit, fits.LassoTerms)
+	data, fit, err := regression.Fitted(data, fits.Lasso)
 	if err != nil {
 		return nil, fmt.Errorf("adaptive: %w", err)
 	}
@@ -98,7 +98,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
-// Modes are those of [fits.LassoFit].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }
@@ -147,9 +147,9 @@ func pilotFit(ctx context.Context, rows *dataset.Data, folds []split.Fold, kind 
 			return &glm.Weights{Norm: make([]float64, p), L2: slices.Repeat(lambda, p)}
 		}))
 	}
-	plain, weighed := fits.RidgeFit, fits.RidgeTerms
+	fit := fits.Ridge
 	if kind == Lasso {
-		plain, weighed = fits.LassoFit, fits.LassoTerms
+		fit = fits.Lasso
 	}
 	fitRows := func(list []int) fits.Rows {
 		d := rows.Rows(list)
@@ -162,10 +162,7 @@ func pilotFit(ctx context.Context, rows *dataset.Data, folds []split.Fold, kind 
 		if len(folds[t].Val) > 0 {
 			val = fitRows(folds[t].Val)
 		}
-		if rows.Weights != nil {
-			return regression.Either(weighed(train, val, intercept, sparse.Terms{}))
-		}
-		return regression.Either(plain(train, val, intercept))
+		return regression.Either(fit(train, val, intercept, sparse.Terms{}))
 	})
 }
 

@@ -54,7 +54,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bounded: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.ElasticNet, fits.NewSquares)
+	data, fit, err := regression.Fitted(data, fits.ElasticNet)
 	if err != nil {
 		return nil, fmt.Errorf("bounded: %w", err)
 	}
@@ -66,7 +66,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
-// Modes are those of [fits.Squares].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

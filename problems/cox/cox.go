@@ -188,7 +188,7 @@ func (m *Model) Columns() *problems.Columns { return m.data.Columns() }
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 
-// Modes are those of [fits.Cox].
+// Modes are those of [fits.Net].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
 // CrossValidated says that the hyperparameters are chosen by folds, see [tune.CrossValidated].

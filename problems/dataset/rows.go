@@ -130,6 +130,10 @@ func (d *Data) MulTrans(r []float64) []float64 {
 		c.x.MulTrans(out, r)
 		return out
 	}
+	if v, ok := d.X.(*view); ok && v.transform != nil {
+		v.mulTrans(out, r)
+		return out
+	}
 	for i, v := range r {
 		d.AddRow(out, v, i)
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -80,6 +81,17 @@ func (v *view) FillRow(to []float64, i int) {
 		for j, x := range to {
 			to[j] = (x - t.Mean[j]) / t.Scale[j]
 		}
+	}
+}
+
+// mulTrans sets out to X'r in other units, which it applies to the sums in the place of the rows.
+func (v *view) mulTrans(out, r []float64) {
+	for i, a := range r {
+		floats.AddScaled(out, a, v.from.RawRowView(v.at(i)))
+	}
+	total := floats.Sum(r)
+	for j, sum := range out {
+		out[j] = (sum - v.transform.Mean[j]*total) / v.transform.Scale[j]
 	}
 }
 

@@ -50,7 +50,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.ElasticNet, fits.NewSquares)
+	data, fit, err := regression.Fitted(data, fits.ElasticNet)
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
@@ -62,7 +62,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
-// Modes are those of [fits.ElasticNet].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

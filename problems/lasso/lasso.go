@@ -45,7 +45,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lasso: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.LassoFit, fits.LassoTerms)
+	data, fit, err := regression.Fitted(data, fits.Lasso)
 	if err != nil {
 		return nil, fmt.Errorf("lasso: %w", err)
 	}
@@ -57,7 +57,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
-// Modes are those of [fits.LassoFit].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

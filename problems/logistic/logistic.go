@@ -68,7 +68,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.NewLogistic, fits.LogisticTerms)
+	data, fit, err := regression.Fitted(data, fits.Logistic)
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
@@ -84,7 +84,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 // Separable says that the loss has no least value where features tell the labels apart.
 func (*Model) Separable() {}
 
-// Modes are those of [fits.Logistic].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

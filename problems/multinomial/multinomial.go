@@ -140,11 +140,9 @@ func (m *Model) fits(data *regression.Data) (lower.Penalised, error) {
 }
 
 // classRows are rows whose targets are numbers of classes.
-func classRows(d *dataset.Data) fits.ClassRows {
-	out := fits.ClassRows{X: fits.NewRows(d.X, d.Y).X, Weights: d.Weights}
-	for _, y := range d.Y {
-		out.Class = append(out.Class, int(y))
-	}
+func classRows(d *dataset.Data) fits.Rows {
+	out := fits.NewRows(d.X, d.Y)
+	out.Weights = d.Weights
 	return out
 }
 

@@ -75,7 +75,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("poisson: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.NewPoisson, fits.PoissonTerms)
+	data, fit, err := regression.Fitted(data, fits.Poisson)
 	if err != nil {
 		return nil, fmt.Errorf("poisson: %w", err)
 	}
@@ -102,7 +102,7 @@ func logarithms(offset []float64) error {
 	return nil
 }
 
-// Modes are those of [fits.Poisson].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

@@ -24,6 +24,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -66,6 +67,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("quantile: %w", err)
 	}
+	spec.Weights, spec.Loss = data.SharedWeights(0, 1), func(float64) glm.Loss { return glm.Pinball{Level: o.Level} }
 	return &Model{regression.NewModel(data, spec), o.Level}, nil
 }
 

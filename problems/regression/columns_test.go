@@ -41,6 +41,7 @@ func TestLargeTableByColumns(t *testing.T) {
 		require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	}
 	plain := &Data{options: d.options, loss: d.loss, user: d.user, transform: d.transform, shift: d.shift, sd: d.sd}
+	plain.top = plain.largestGradient
 	part := s.Parts()[0]
 	fit := dataset.Data{X: d.transform.Apply(part.Train).X, Y: train.Y, Features: train.Features}
 	choose := dataset.Data{X: d.transform.Apply(part.Val).X, Y: val.Y, Features: val.Features}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -47,7 +48,7 @@ type Data struct {
 	transform *dataset.Transform // nil: the features are in the user's units
 	shift, sd float64            // the target of the model is (y - shift) / sd
 	terms     sparse.Terms
-	top       *float64 // LambdaMax where a fit has said it
+	top       func() float64 // LambdaMax
 }
 
 // part are the rows of a split or of one fold.
@@ -99,6 +100,7 @@ func New(s dataset.Division, o Options) (*Data, error) {
 		}
 		d.parts = append(d.parts, rows)
 	}
+	d.top = sync.OnceValue(d.largestGradient)
 	return d, nil
 }
 
@@ -334,10 +336,9 @@ func (d *Data) Lipschitz() float64 {
 
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the
 // largest absolute entry of the gradient at b = 0 and the best b0; with folds, the largest of theirs. With an offset the fit says it, see [Fitted].
-func (d *Data) LambdaMax() float64 {
-	if d.top != nil {
-		return *d.top
-	}
+func (d *Data) LambdaMax() float64 { return d.top() }
+
+func (d *Data) largestGradient() float64 {
 	most := 0.0
 	for _, p := range d.parts {
 		f := make([]float64, len(p.train.Y))

@@ -106,17 +106,13 @@ func (d *Data) Terms() sparse.Terms { return d.terms }
 // Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows, in the unit of the model.
 type Fit func(train, val fits.Rows, intercept bool) (lower.Penalised, error)
 
-// Fitted returns the fit of data, plain without terms and weights, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
-func Fitted[P, T lower.Penalised](d *Data, plain func(train, val fits.Rows, intercept bool) (P, error),
-	termed func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error),
-) (*Data, Fit, error) {
-	if d.terms.Plain() && !d.observes() {
-		return d, func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-			return Either(plain(train, val, intercept))
-		}, nil
-	}
+// Fitted returns the fit of data, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
+func Fitted[T lower.Penalised](d *Data, of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) (*Data, Fit, error) {
 	fit := func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return Either(termed(train, val, intercept, d.terms))
+		return Either(of(train, val, intercept, d.terms))
+	}
+	if d.terms.Plain() && !d.observes() {
+		return d, fit, nil
 	}
 	out, err := d.measured(fit)
 	return out, fit, err
@@ -141,7 +137,7 @@ func (d *Data) measured(fit Fit) (*Data, error) {
 		top = math.Max(top, f.LambdaMax())
 	}
 	out := *d
-	out.top = &top
+	out.top = func() float64 { return top }
 	return &out, nil
 }
 

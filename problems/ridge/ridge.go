@@ -47,7 +47,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	data, fit, err := regression.Fitted(data, fits.RidgeFit, fits.RidgeTerms)
+	data, fit, err := regression.Fitted(data, fits.Ridge)
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
@@ -59,7 +59,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
-// Modes are those of [fits.RidgeFit].
+// Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

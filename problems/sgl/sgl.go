@@ -86,7 +86,7 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	})}, nil
 }
 
-// Modes are those of [fits.SparseGroupLasso].
+// Modes are those of [fits.Grouped].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Truncated} }
 
 // Advice are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in searches: refits on 100

@@ -74,12 +74,12 @@ func New(s dataset.Division, o Options) (*Model, error) {
 			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
 		},
 		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-			return fits.WeightedLasso(train, val, intercept)
+			return fits.NewWeightedLasso(train, val, intercept)
 		},
 	})}, nil
 }
 
-// Modes are those of [fits.WeightedLasso].
+// Modes are those of [fits.Grouped] of single features.
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

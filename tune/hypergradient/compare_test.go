@@ -12,8 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/sparse"
 )
 
 // TestCompare is the Go side of bench/hoag.py, which sets the folder with its data: it runs HOAG from the
@@ -46,13 +48,13 @@ func TestCompare(t *testing.T) {
 		Coefficients, Lambda     []float64
 	}
 	results := map[string]result{}
-	makers := map[string]func(train, val fits.Rows, intercept bool) (*fits.Regression, error){
-		"lasso": fits.Lasso, "weighted lasso": func(train, val fits.Rows, intercept bool) (*fits.Regression, error) {
-			m, err := fits.WeightedLasso(train, val, intercept)
-			return m.Regression, err
-		}, "elastic net": func(train, val fits.Rows, intercept bool) (*fits.Regression, error) {
-			m, err := fits.ElasticNet(train, val, intercept)
-			return m.Regression, err
+	makers := map[string]func(train, val fits.Rows, intercept bool) (lower.Differentiable, error){
+		"lasso": func(train, val fits.Rows, intercept bool) (lower.Differentiable, error) {
+			return fits.Lasso(train, val, intercept, sparse.Terms{})
+		}, "weighted lasso": func(train, val fits.Rows, intercept bool) (lower.Differentiable, error) {
+			return fits.NewWeightedLasso(train, val, intercept)
+		}, "elastic net": func(train, val fits.Rows, intercept bool) (lower.Differentiable, error) {
+			return fits.ElasticNet(train, val, intercept, sparse.Terms{})
 		},
 	}
 	for kind, newModel := range makers {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune/hypergradient"
 )
@@ -17,7 +18,7 @@ func ExampleIGJO() {
 		return
 	}
 	train, val := fits.NewRows(split.Train.X, split.Train.Y), fits.NewRows(split.Val.X, split.Val.Y)
-	model, err := fits.ElasticNet(train, val, false)
+	model, err := fits.ElasticNet(train, val, false, sparse.Terms{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -32,7 +33,7 @@ func generated(t testing.TB, shape string, seed uint64) (train, val fits.Rows) {
 // A dense scan of the lasso's one hyperparameter knows the least validation loss.
 func TestLassoAgainstScan(t *testing.T) {
 	train, val := generated(t, "80-60-0-p120", 3)
-	m, err := fits.Lasso(train, val, false)
+	m, err := fits.Lasso(train, val, false, sparse.Terms{})
 	require.NoError(t, err)
 	least := math.Inf(1)
 	var last *lower.Point
@@ -52,7 +53,7 @@ func TestLassoAgainstScan(t *testing.T) {
 // A result is a lower-level solution, no worse than any that was observed, and than a grid for the elastic net.
 func TestElasticNetAgainstGrid(t *testing.T) {
 	train, val := generated(t, "100-100-0-p150", 2)
-	m, err := fits.ElasticNet(train, val, true)
+	m, err := fits.ElasticNet(train, val, true, sparse.Terms{})
 	require.NoError(t, err)
 	grid := math.Inf(1)
 	for i := range 10 {
@@ -91,7 +92,7 @@ func TestSameBytes(t *testing.T) {
 	for _, method := range methods {
 		var traces [2][]float64
 		for i := range traces {
-			m, err := fits.WeightedLasso(train, val, false)
+			m, err := fits.NewWeightedLasso(train, val, false)
 			require.NoError(t, err)
 			r, err := method.run(context.Background(), m, Settings{MaxIter: 8, Observe: func(s Step) {
 				traces[i] = append(append(traces[i], s.Validation), s.X[0]...)
@@ -105,7 +106,7 @@ func TestSameBytes(t *testing.T) {
 
 func TestCancelledAndBadSettings(t *testing.T) {
 	train, val := generated(t, "60-40-0-p90", 8)
-	m, err := fits.ElasticNet(train, val, false)
+	m, err := fits.ElasticNet(train, val, false, sparse.Terms{})
 	require.NoError(t, err)
 	for _, method := range methods {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -131,7 +132,7 @@ func TestCancelledAndBadSettings(t *testing.T) {
 			require.ErrorContains(t, err, want)
 		}
 	}
-	none, err := fits.Lasso(fits.Rows{X: train.X, Y: make([]float64, 60)}, val, true)
+	none, err := fits.Lasso(fits.Rows{X: train.X, Y: make([]float64, 60)}, val, true, sparse.Terms{})
 	require.NoError(t, err)
 	_, err = IGJO(context.Background(), none, Settings{})
 	require.ErrorContains(t, err, "do not depend")

@@ -119,7 +119,7 @@ func must(b testing.TB, err error) {
 	}
 }
 
-// Matrix is a sparse matrix as peer.py takes it.
+// Matrix is a sparse matrix as peer.py takes it, to which those of the libraries convert.
 type Matrix struct {
 	Rows int       `json:"rows"`
 	Cols int       `json:"cols"`
@@ -159,6 +159,34 @@ func (c *Contest) Python(b testing.TB, p *Python) Run {
 	c.Add("python", time.Duration(r.Processor*1e9))
 	c.Add("python-setup", time.Duration(r.Setup*1e9))
 	return r
+}
+
+// Beside runs the Python package, the mirror of its library in Go and backends.Open on one problem, in turns, and
+// reports the least processor time of each. setup and solve are of the mirror; solve and open return their iterations,
+// which must be those of Python.
+func Beside(b *testing.B, problem any, setup func() error, solve, open func() int) {
+	python := Start(b, problem)
+	var c Contest
+	var theirs, ours, opened int
+	for b.Loop() {
+		c.Round(func() { theirs = c.Python(b, python).Iterations }, func() {
+			var err error
+			took := c.Time(b, "mirror-setup", func() { err = setup() })
+			must(b, err)
+			c.Add("mirror", took+c.Time(b, "mirror-solve", func() { ours = solve() }))
+		}, func() {
+			c.Time(b, "open", func() { opened = open() })
+		})
+		if ours != theirs || opened != theirs {
+			b.Fatalf("%d and %d iterations, Python %d", ours, opened, theirs)
+		}
+	}
+	b.ReportMetric(float64(theirs), "iterations")
+	c.Report(b, "python", "")
+	c.Report(b, "python-setup", "")
+	c.Report(b, "mirror", "python")
+	c.Report(b, "mirror-setup", "")
+	c.Report(b, "open", "python")
 }
 
 func processor(b testing.TB) time.Duration {

@@ -120,14 +120,3 @@ func (q *Groups) Size(k int, b []float64) float64 {
 	}
 	return math.Sqrt(sum)
 }
-
-// Alive are the groups whose features are not all zero or, with an intercept, constant.
-func (q *Groups) Alive() []int {
-	var alive []int
-	for k, l := range q.Lipschitz {
-		if l > 0 {
-			alive = append(alive, k)
-		}
-	}
-	return alive
-}

@@ -1,0 +1,100 @@
+package adapter
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/james-bowman/sparse"
+)
+
+// Matrix is a sparse matrix as the packages of the libraries take it, each by a type of its own.
+type Matrix struct {
+	Rows, Cols int
+	Ptr, Ind   []int
+	Val        []float64
+}
+
+// MatrixOf shares the arrays of a; nil is a matrix without entries.
+func MatrixOf(a *sparse.CSC, rows, cols int) *Matrix {
+	if a == nil {
+		return &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
+	}
+	raw := a.RawMatrix()
+	return &Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+}
+
+// Values returns the values of a matrix, nil if there are none.
+func Values(a *sparse.CSC) []float64 {
+	if a == nil {
+		return nil
+	}
+	return Nonempty(a.RawMatrix().Data)
+}
+
+// Nonempty returns nil where there is nothing.
+func Nonempty(v []float64) []float64 {
+	if len(v) == 0 {
+		return nil
+	}
+	return v
+}
+
+// Finite says whether all numbers are.
+func Finite(parts ...[]float64) bool {
+	for _, v := range parts {
+		for _, x := range v {
+			if math.IsNaN(x - x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Intervals are Lower <= s <= Upper of every row of a problem without other cones, with infinite entries.
+type Intervals struct{ Lower, Upper []float64 }
+
+// IntervalsOf returns those of p.
+func IntervalsOf(p *backends.Problem) Intervals {
+	_, m := p.Dims()
+	v := Intervals{make([]float64, m), make([]float64, m)} // equations as they are
+	row := 0
+	for _, c := range p.Cones {
+		for i := range c.Dim {
+			switch c.Kind {
+			case backends.NonnegativeCone:
+				v.Upper[row] = math.Inf(1)
+			case backends.BoxCone:
+				v.Lower[row], v.Upper[row] = c.Lower[i], c.Upper[i]
+			}
+			row++
+		}
+	}
+	return v
+}
+
+// OnAx returns l = b - Upper and u = b - Lower, of l <= Ax <= u, for a library with an infinity of its own. It refuses
+// rows that want Ax beyond that, where the library sees no bound.
+func (v Intervals) OnAx(b []float64, infinity float64, library string) (l, u []float64, err error) {
+	l, u = make([]float64, len(b)), make([]float64, len(b))
+	for i, bi := range b {
+		l[i], u[i] = bi-v.Upper[i], bi-v.Lower[i]
+		if l[i] >= infinity || u[i] <= -infinity {
+			reason := fmt.Sprintf("entry %d and the cone want (Ax)_%d between %.3g and %.3g in the scale of %s, "+
+				"which takes sizes from %g on as infinite", i, i, l[i], u[i], library, infinity)
+			return nil, nil, &backends.ProblemError{Field: "B", Reason: reason}
+		}
+		l[i], u[i] = max(l[i], -infinity), min(u[i], infinity)
+	}
+	return l, u, nil
+}
+
+// Slack returns b - Ax between the bounds.
+func (v Intervals) Slack(p *backends.Problem, x []float64) []float64 {
+	out := p.Slack(x)
+	for i := range out {
+		out[i] = min(max(out[i], v.Lower[i]), v.Upper[i])
+	}
+	return out
+}

@@ -1,0 +1,367 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/factor"
+	"github.com/conetune/conetune/lower"
+)
+
+// Fit is a penalised regression of training rows, perhaps with validation rows in it, with coefficients b_jk of
+// feature j and class k, of which most losses have one, and constants b0_k,
+//
+//	minimize over b (and b0)   v L(b, b0) + t l(b, b0) + rho/2 (|b - c|^2 + |b0 - c0|^2) + sum_j f_j sum_k (w1 |b_jk| + w2/2 b_jk^2),
+//
+// with L and l means of a loss over the rows of each set, as subproblems of VF-iDCA have it, see [lower.Joint]; alone
+// it has t = 1, v = rho = 0. The factors f and bounds of the coefficients are those of [Terms]. Constants of several
+// classes add up to 0, and so do the coefficients of a feature without penalty and bounds. Solves do not change a fit,
+// and may run at the same time.
+//
+// # Method
+//
+// The losses are replaced by their models to second order, whose matrices over a working set of entries are formed
+// once; for squares they are exact for ever, and else they are formed anew when the curvatures have changed (proximal
+// Newton steps: Lee, Sun, Saunders, SIAM J. Optim. 24, 2014). Over the working set the problem then is one of its
+// order whatever the rows, see [quadratic]. Entries that are missing are found by their derivatives.
+//
+// As the losses are convex and not negative, with F their weighted sum at a point, q minus its derivatives there and s
+// <= 1 such that s |q_j| <= f_j w1 where w2 = 0,
+//
+//	s (F + b'q) - sum_j max(0, s |q_j| - f_j w1)^2 / (2 f_j w2)
+//
+// is a lower bound of the optimal value. A bound of a coefficient limits its term. What has no penalty adds |q_j|
+// times a distance from b_j, |b_j| and [farther] times what changes the loss by its value without penalised features,
+// as if it were squares, over the root mean square of the feature: where the optimum is k times as far, the gap is at
+// most k times as large as it is said to be. Where w2 = 0 the same distance bounds the others with s = 1, if that is
+// better: weights may be next to nothing.
+type Fit struct {
+	sets      [2]rowSet // validation, nil for none, and training
+	p, k      int       // features, and coefficients of each
+	intercept bool
+	quadratic bool // the loss is squares
+	adds      bool // the loss is a sum over rows
+	terms     terms
+	start     [][]float64 // the solution with what has no penalty alone
+	scale     float64     // the objective there
+	null      float64     // without coefficients
+	squares   *table      // for package glm; nil for other losses
+	local     func() (*Regression, error)
+	reach     []float64 // of features: the inverses of their root mean squares
+}
+
+// The sets of a [Fit].
+const (
+	validating = iota
+	training
+)
+
+// farther is how far from a point the optimum may be, see [Fit].
+const farther = 10
+
+// newFit takes the loss of training rows, with the best constants where there are no features: one for each class.
+func newFit(g *Fit, rows rowSet, constants []float64, t Terms) (*Fit, error) {
+	x := rows.features()
+	g.sets[training], g.p, g.k = rows, x.Columns(), len(constants)
+	g.reach = make([]float64, g.p)
+	for j := range g.p {
+		_, squares, err := x.Sums(j)
+		if err != nil {
+			return nil, fmt.Errorf("sparse: %w", err)
+		}
+		if squares > 0 {
+			g.reach[j] = math.Sqrt(float64(x.Rows()) / squares)
+		}
+	}
+	g.start = [][]float64{make([]float64, g.p*g.k)}
+	if g.intercept {
+		g.start = append(g.start, constants)
+	}
+	least := rounded
+	if g.quadratic {
+		least = nothingLeft
+	}
+	if g.scale = g.loss(training, g.start); !(g.scale > least*g.loss(training, g.zero())) { // the constants are all targets
+		g.scale = 1
+	}
+	g.null = g.scale
+	if t.Plain() {
+		return g, nil
+	}
+	full, err := t.check(g.p)
+	if err != nil {
+		return nil, err
+	}
+	g.terms.factor = full.Factors
+	if t.Lower != nil || t.Upper != nil {
+		g.terms.lower, g.terms.upper = full.Lower, full.Upper
+	}
+	if !slices.ContainsFunc(indices(g.p), g.terms.always) {
+		return g, nil
+	}
+	return g, g.unpenalised(full)
+}
+
+const (
+	// mostFactor is how many times as large as at zero coefficients derivatives are taken to be at most.
+	mostFactor = 1e9
+	// nothing is the share of the loss at zero that is nothing, where curvatures vanish with the loss; with squares it
+	// is nothingLeft.
+	nothing, nothingLeft = 1e-6, 1e-20
+)
+
+// unpenalised fits what has no penalty, and leaves out what depends on the rest of it. At so large a weight no
+// penalised feature wants to move.
+func (g *Fit) unpenalised(full Terms) error {
+	x := g.sets[training].features()
+	var basis basis
+	if g.intercept {
+		basis.grow(slices.Repeat([]float64{1}, x.Rows()))
+	}
+	for j := range g.p {
+		if !g.terms.always(j) {
+			continue
+		}
+		column := make([]float64, x.Rows())
+		x.Axpy(1, j, column)
+		if basis.grow(column) {
+			continue
+		}
+		if g.terms.lower == nil {
+			g.terms.lower, g.terms.upper = full.Lower, full.Upper
+		}
+		g.terms.lower[j], g.terms.upper[j] = 0, 0
+	}
+	top, _ := g.largest()
+	s, err := g.Solve(context.Background(), mostFactor*max(top, math.SmallestNonzeroFloat64), 0, defaultTol*defaultTol, nil)
+	if err != nil {
+		return err
+	}
+	share := nothing
+	if g.quadratic {
+		share = nothingLeft
+	}
+	g.start = s.x(g.intercept)
+	if g.scale = g.loss(training, g.start); !(g.scale > share*g.loss(training, g.zero())) {
+		return fmt.Errorf("sparse: the features without a penalty explain the targets by themselves; penalise some of them")
+	}
+	return nil
+}
+
+// zero is the point zero.
+func (g *Fit) zero() [][]float64 { return [][]float64{make([]float64, g.p*g.k), make([]float64, g.k)} }
+
+// basis is an orthonormal basis of columns.
+type basis struct{ q [][]float64 }
+
+// dependent is the share of a column that is orthogonal to others up to which it counts as depending on them.
+const dependent = 1e-9
+
+// grow adds what a column, which it changes, has beside the basis, and says whether that is something.
+func (q *basis) grow(v []float64) bool {
+	before := floats.Norm(v, 2)
+	for range 2 { // twice is enough (Kahan, Parlett)
+		for _, e := range q.q {
+			floats.AddScaled(v, -floats.Dot(e, v), e)
+		}
+	}
+	after := floats.Norm(v, 2)
+	if !(after > dependent*before) {
+		return false
+	}
+	floats.Scale(1/after, v)
+	q.q = append(q.q, v)
+	return true
+}
+
+// With returns the fit with validation rows in it. A partial likelihood of theirs is divided by n.
+func (g *Fit) With(val Sample, n float64) (*Fit, error) {
+	if err := val.check("targets"); err != nil {
+		return nil, err
+	}
+	if p := val.X.Columns(); p != g.p {
+		return nil, fmt.Errorf("sparse: validation rows of %d features, expected %d", p, g.p)
+	}
+	rows, err := g.sets[training].with(val, n)
+	if err != nil {
+		return nil, err
+	}
+	out := *g
+	out.sets[validating] = rows
+	return &out, nil
+}
+
+// Shape is that of a point.
+func (g *Fit) Shape() []int {
+	if g.intercept {
+		return []int{g.p * g.k, g.k}
+	}
+	return []int{g.p * g.k}
+}
+
+// Values are the losses, sum_jk f_j |b_jk| and 1/2 sum_jk f_j b_jk^2.
+func (g *Fit) Values(x [][]float64) lower.Values {
+	out := lower.Values{Train: g.loss(training, x), Penalties: g.penalties(x[0])}
+	if g.sets[validating] != nil {
+		out.Validation = g.loss(validating, x)
+	}
+	return out
+}
+
+// penalties are those of coefficients.
+func (g *Fit) penalties(b []float64) []float64 {
+	one, two := 0.0, 0.0
+	for e, v := range b {
+		if v != 0 {
+			f := g.terms.weight(e / g.k)
+			one += f * math.Abs(v)
+			two += f * v * v / 2
+		}
+	}
+	return []float64{one, two}
+}
+
+// loss is that of a set at a point.
+func (g *Fit) loss(set int, x [][]float64) float64 { return g.look(set, x).value }
+
+// look is what there is to see of a set at a point.
+func (g *Fit) look(set int, x [][]float64) *look {
+	rows := g.sets[set]
+	f := make([][]float64, g.k)
+	for k := range f {
+		f[k] = make([]float64, rows.features().Rows())
+		if len(x) > 1 {
+			floats.AddConst(x[1][k], f[k])
+		}
+	}
+	for e, v := range x[0] {
+		if v != 0 {
+			rows.features().Axpy(v, e/g.k, f[e%g.k])
+		}
+	}
+	return rows.look(f)
+}
+
+// Validation is the loss of a point over the validation rows, and minus its derivatives in the predictions of each
+// class.
+func (g *Fit) Validation(x [][]float64) (value float64, slopes [][]float64) {
+	at := g.look(validating, x)
+	return at.value, at.slopes
+}
+
+// Relative is a gap in units of the objective at b = 0, that of [Options.Tol].
+func (g *Fit) Relative(gap float64) float64 { return gap / g.scale }
+
+// Scale is the objective without penalised features.
+func (g *Fit) Scale() float64 { return g.scale }
+
+// LambdaMax is the smallest w1 at which all coefficients are zero that are penalised. Where their bounds keep them
+// there at any weight, it is that without bounds.
+func (g *Fit) LambdaMax() float64 {
+	top, beyond := g.largest()
+	if top == 0 {
+		return beyond
+	}
+	return top
+}
+
+// largest is the largest derivative at the start in units of its factor, of those that have room to move that way, and
+// of all.
+func (g *Fit) largest() (top, beyond float64) {
+	at, x := g.look(training, g.start), g.sets[training].features()
+	for j := range g.p {
+		f := g.terms.weight(j)
+		if f == 0 {
+			continue
+		}
+		for _, u := range at.slopes {
+			c := x.Dot(j, u) / f
+			if beyond = math.Max(beyond, math.Abs(c)); g.moves(j, c) {
+				top = math.Max(top, math.Abs(c))
+			}
+		}
+	}
+	return top, beyond
+}
+
+// moves says that the bounds of a coefficient that is 0 leave room for where minus its derivative draws it.
+func (g *Fit) moves(j int, c float64) bool {
+	lo, hi := g.terms.room(j)
+	return c > 0 && hi > 0 || c < 0 && lo < 0
+}
+
+// Factor is the factor of the penalties of a feature.
+func (g *Fit) Factor(j int) float64 { return g.terms.weight(j) }
+
+// Free are the entries of coefficients that are not zero and not at a bound, rising.
+func (g *Fit) Free(b []float64) (free []int) {
+	for e, v := range b {
+		if lo, hi := g.terms.room(e / g.k); v != 0 && lo < v && v < hi {
+			free = append(free, e)
+		}
+	}
+	return free
+}
+
+// Local returns the regression whose loss is this one, a sum over rows, around a point up to second order. If there is
+// a constant, its last column stands for it, without a penalty, or of squares of equal weights its columns are
+// centred.
+func (g *Fit) Local(x [][]float64) (r *Regression, centred bool, err error) {
+	if g.squares != nil && g.squares.of.Weights == nil {
+		r, err = g.local()
+		return r, g.intercept, err
+	}
+	root := g.look(training, x).curve[0]
+	for i, v := range root {
+		root[i] = math.Sqrt(v * float64(len(root)))
+	}
+	r, err = NewRegression(g.sets[training].features().ScaleRows(root, g.intercept), make([]float64, len(root)), false)
+	return r, false, err
+}
+
+// System solves systems with the second derivatives of the objective at a point over what is [Fit.Free].
+type System struct {
+	// Set are these.
+	Set    []int
+	factor factor.Definite
+}
+
+// System is that at weight w2, with a ridge of rounding size where the derivatives are singular. It is nil where the
+// context ended, or they are no numbers.
+func (g *Fit) System(ctx context.Context, x [][]float64, w2 float64) *System {
+	out := &System{Set: g.Free(x[0])}
+	k := len(out.Set)
+	if k == 0 {
+		return out
+	}
+	set := make([]entry, k)
+	for i, e := range out.Set {
+		set[i] = entry{e / g.k, e % g.k}
+	}
+	h := g.sets[training].second(ctx, g.look(training, x), set, 0)
+	largest := 0.0
+	for i, e := range set {
+		h[i*k+i] += w2 * g.terms.weight(e.feature)
+		largest = math.Max(largest, h[i*k+i])
+	}
+	for ridge := leastRidge * leastRidge; ridge <= mostRidge && ctx.Err() == nil; ridge *= 100 {
+		if out.factor.Factor(k, func(j int, column []float64) {
+			copy(column[j:k], h[j*k+j:(j+1)*k])
+			column[j] += ridge * largest
+		}) {
+			return out
+		}
+	}
+	return nil
+}
+
+// Solve puts the solution of the system in the place of its right side.
+func (s *System) Solve(v []float64) {
+	if len(s.Set) > 0 {
+		s.factor.Solve(v)
+	}
+}

@@ -1,0 +1,185 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/lower/survival"
+)
+
+// Squares has half the squares of y - f as the loss, the elastic net.
+func Squares(s Sample, intercept bool, t Terms) (*Fit, error) {
+	if err := s.check("targets"); err != nil {
+		return nil, err
+	}
+	for i, v := range s.Y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("sparse: target of row %d is %g, expected a finite number", i, v)
+		}
+	}
+	g, err := fitOf(glm.Huber{Threshold: math.Inf(1)}, s, intercept, true, t)
+	if err != nil {
+		return nil, err
+	}
+	y := s.Y
+	if s.Offset != nil {
+		y = slices.Clone(y)
+		floats.Sub(y, s.Offset)
+	}
+	g.squares = single(s.X, y, intercept)
+	g.local = sync.OnceValues(func() (*Regression, error) { return NewRegression(s.X, y, intercept) })
+	g.squares.of.Weights, g.squares.of.Lower, g.squares.of.Upper = s.Weights, g.terms.lower, g.terms.upper
+	return g, nil
+}
+
+// Logistic has the loss log(1 + exp(-y f)) of labels y of -1 and 1, and both if there is an intercept.
+func Logistic(s Sample, intercept bool, t Terms) (*Fit, error) {
+	if err := s.check("labels"); err != nil {
+		return nil, err
+	}
+	ones := 0
+	for i, v := range s.Y {
+		if v != -1 && v != 1 {
+			return nil, fmt.Errorf("sparse: label of row %d is %g, expected -1 or 1", i, v)
+		}
+		if v > 0 {
+			ones++
+		}
+	}
+	if intercept && (ones == 0 || ones == len(s.Y)) {
+		return nil, fmt.Errorf("sparse: all labels are %g, and the intercept would be infinite; expected -1 and 1", s.Y[0])
+	}
+	return fitOf(glm.Logistic{}, s, intercept, false, t)
+}
+
+// Poisson has half the deviance of counts y >= 0 from exp(f), and one that is positive if there is an intercept. The
+// offset is the logarithm of what a count is in proportion to, such as a time under observation.
+func Poisson(s Sample, intercept bool, t Terms) (*Fit, error) {
+	if err := s.check("targets"); err != nil {
+		return nil, err
+	}
+	for i, v := range s.Y {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("sparse: target of row %d is %g, expected a number that is not negative", i, v)
+		}
+	}
+	if intercept && floats.Sum(s.Y) == 0 {
+		return nil, fmt.Errorf("sparse: all targets are 0, and the intercept would be infinite; expected one that is positive")
+	}
+	return fitOf(glm.Poisson{}, s, intercept, false, t)
+}
+
+// fitOf is the fit of a loss that is a sum over the rows of a sample, which were checked.
+func fitOf(l glm.Loss, s Sample, intercept, quadratic bool, t Terms) (*Fit, error) {
+	rows, constants := newSummed(l, s), []float64{0}
+	if intercept {
+		constants[0] = rows.level()
+	}
+	return newFit(&Fit{intercept: intercept, quadratic: quadratic, adds: true}, rows, constants, t)
+}
+
+// level is the best constant without features, by Newton's method with steps that are cut.
+func (r *summed) level() float64 {
+	const steps, most, exact = 100, 2, 1e-15
+	constant, n := 0.0, r.x.Rows()
+	eta, pull, curve := make([]float64, n), make([]float64, n), make([]float64, n)
+	_, squares := r.loss.(glm.Huber)
+	for range steps {
+		for i := range eta {
+			if eta[i] = constant; r.offset != nil {
+				eta[i] += r.offset[i]
+			}
+		}
+		r.sum(eta, pull, curve)
+		step := floats.Sum(pull) / floats.Sum(curve)
+		if !squares {
+			step = math.Max(-most, math.Min(most, step))
+		}
+		if constant += step; !(math.Abs(step) > exact*math.Abs(constant)) || squares {
+			break
+		}
+	}
+	return constant
+}
+
+// Cox has the half deviance of the partial likelihood of times, minus those of censored rows, over the number of rows,
+// see [survival.Likelihood]: proportional hazards (Simon, Friedman, Hastie, Tibshirani, JSS 39, 2011). A constant
+// changes nothing, so that there is no intercept.
+func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
+	if err := s.check("times"); err != nil {
+		return nil, err
+	}
+	if err := survival.Check(s.Y); err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
+	}
+	n := len(s.Y)
+	weights := meanOne(s.Weights, n)
+	if s.Weights == nil {
+		weights = nil
+	}
+	rows := &atRisk{s.X, survival.Weighted(s.Y, weights, ties), s.Offset, float64(n), ties}
+	if !(rows.risk.HalfDeviance(make([]float64, n)) > 0) {
+		return nil, fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
+	}
+	return newFit(&Fit{}, rows, []float64{0}, t)
+}
+
+// Multinomial has minus the logarithm of the probability exp(f_y) / sum_k exp(f_k) of the class y of a row, an integer
+// from 0 on, each of which has a row. All classes have coefficients, as in glmnet and scikit-learn.
+func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
+	if err := s.check("classes"); err != nil {
+		return nil, err
+	}
+	if classes < 2 {
+		return nil, fmt.Errorf("sparse: %d classes, expected at least 2", classes)
+	}
+	rows, err := newClassed(s, classes)
+	if err != nil {
+		return nil, err
+	}
+	constants := make([]float64, classes)
+	for i, k := range rows.class {
+		constants[k] += rows.weights[i]
+	}
+	for k, v := range constants {
+		if v == 0 {
+			return nil, fmt.Errorf("sparse: no row has class %d of %d", k, classes)
+		}
+		constants[k] = math.Log(v)
+	}
+	floats.AddConst(-floats.Sum(constants)/float64(classes), constants)
+	return newFit(&Fit{intercept: intercept}, rows, constants, t)
+}
+
+// newClassed takes a sample that was checked.
+func newClassed(s Sample, classes int) (*classed, error) {
+	rows := &classed{s.X, make([]int, len(s.Y)), meanOne(s.Weights, len(s.Y)), classes}
+	for i, y := range s.Y {
+		if rows.class[i] = int(y); y < 0 || y >= float64(classes) || y != math.Trunc(y) {
+			return nil, fmt.Errorf("sparse: class of row %d is %g, expected 0 to %d", i, y, classes-1)
+		}
+	}
+	return rows, nil
+}
+
+// with are other rows of the same loss, here of a mean.
+func (r *summed) with(s Sample, _ float64) (rowSet, error) { return newSummed(r.loss, s), nil }
+
+// with has a mean.
+func (r *classed) with(s Sample, _ float64) (rowSet, error) { return newClassed(s, r.classes) }
+
+// with has the half deviance by the weights as they are, over n.
+func (r *atRisk) with(s Sample, n float64) (rowSet, error) {
+	if err := survival.Check(s.Y); err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
+	}
+	if !(n > 0) {
+		return nil, fmt.Errorf("sparse: half deviances are shared out to %g, expected a positive number", n)
+	}
+	return &atRisk{s.X, survival.Weighted(s.Y, s.Weights, r.ties), s.Offset, n, r.ties}, nil
+}

@@ -1,0 +1,202 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/lower/design"
+)
+
+// model is a loss up to second order around the point a: with d = b - a, its value there less g'd plus d'Gd/2.
+type model struct {
+	ready    bool
+	look     *look     // at a
+	curve    *look     // what G is made of: that, or one of before where the curvatures have changed little
+	second   []float64 // G, by rows
+	descent  []float64 // g
+	implicit implicitModel
+	reused   int // models made with these curvatures
+}
+
+const (
+	// sameCurvature is the relative change of curvatures up to which matrices are kept. It is the rate at which steps
+	// converge then, and a new matrix costs what a good many gradients do.
+	sameCurvature = 0.1
+	// mostReused bounds the models in a row with the same matrix: few rows may change much where most do not, and
+	// steps then come to no end.
+	mostReused = 6
+)
+
+// Model implements [lower.JointSolver].
+func (s *solver) Model(ctx context.Context, x [][]float64) error {
+	s.ctx, s.last = ctx, nil
+	if x != nil {
+		if err := s.move(x); err != nil {
+			return err
+		}
+	}
+	if !s.quadratic {
+		copy(s.a, s.b)
+		for k := range s.models {
+			s.models[k].ready = false
+		}
+	}
+	return nil
+}
+
+// move goes to x.
+func (s *solver) move(x [][]float64) error {
+	if len(x) != len(s.Shape()) || len(x[0]) != len(s.at) {
+		return fmt.Errorf("sparse: a point of another shape")
+	}
+	var missing []entry
+	for e, v := range x[0] {
+		if v != 0 && s.at[e] < 0 {
+			missing = append(missing, entry{e / s.k, e % s.k})
+		}
+	}
+	s.take(missing)
+	s.seen = [2]*look{}
+	for i, e := range s.set {
+		if e.feature == design.Ones {
+			s.b[i] = x[1][e.class]
+		} else {
+			s.b[i] = x[0][e.feature*s.k+e.class]
+		}
+	}
+	return nil
+}
+
+// prepare makes the model of a set over all positions.
+func (s *solver) prepare(k int) {
+	m := &s.models[k]
+	if !m.ready {
+		if m.look = s.seen[k]; m.look == nil || !floats.Equal(s.a, s.b) {
+			m.look = s.lookAt(k, s.a)
+		}
+		if m.reused++; m.curve == nil || !s.explicit() || m.reused > mostReused || !near(m.look.curve, m.curve.curve) {
+			m.reused, m.curve, m.second, m.implicit = 0, m.look, nil, implicitModel{}
+		}
+		m.ready, m.descent = true, m.descent[:0]
+	}
+	if s.explicit() {
+		s.extend(k)
+	}
+}
+
+// near says whether curvatures have changed little.
+func near(a, b [][]float64) bool {
+	change, size := 0.0, 0.0
+	for k := range a {
+		change += floats.Distance(a[k], b[k], 1)
+		size += floats.Sum(b[k])
+	}
+	return change <= sameCurvature*size
+}
+
+// extend brings the matrix and the gradient of a model to all positions.
+func (s *solver) extend(k int) {
+	m, all := &s.models[k], len(s.set)
+	for _, e := range s.set[len(m.descent):] {
+		m.descent = append(m.descent, m.look.descent(s.sets[k].features(), e, s.k))
+	}
+	from := 0
+	for from*from < len(m.second) {
+		from++
+	}
+	if from == all {
+		return
+	}
+	rows := s.sets[k].second(s.ctx, m.curve, s.set, from)
+	second := make([]float64, all*all)
+	for i := range from {
+		copy(second[i*all:], m.second[i*from:(i+1)*from])
+	}
+	copy(second[from*all:], rows)
+	for i := from; i < all; i++ {
+		for l := range i { // one of the two
+			second[l*all+i] = second[i*all+l]
+		}
+	}
+	m.second = second
+}
+
+// descent is minus the derivative in an entry of k classes.
+func (l *look) descent(x *design.Matrix, e entry, k int) float64 {
+	switch {
+	case e.feature == design.Ones:
+		return floats.Sum(l.slopes[e.class])
+	case l.products != nil:
+		return l.products[e.feature*k+e.class]
+	}
+	return x.Dot(e.feature, l.slopes[e.class])
+}
+
+// lookAt is what there is to see of a set at coefficients by positions.
+func (s *solver) lookAt(k int, b []float64) *look { return s.sets[k].look(s.predictions(k, b)) }
+
+// predictions are those on the rows of a set at coefficients by positions, by classes.
+func (s *solver) predictions(k int, b []float64) [][]float64 {
+	x := s.sets[k].features()
+	f := make([][]float64, s.k)
+	for class := range f {
+		f[class] = make([]float64, x.Rows())
+	}
+	for i, v := range b {
+		switch e := s.set[i]; {
+		case v == 0:
+		case e.feature == design.Ones:
+			floats.AddConst(v, f[e.class])
+		default:
+			x.Axpy(v, e.feature, f[e.class])
+		}
+	}
+	return f
+}
+
+// moved is the last solution less the point of the models.
+func (s *solver) moved() []float64 {
+	d := make([]float64, len(s.b))
+	return floats.SubTo(d, s.b, s.a)
+}
+
+// modelled is the loss of a set by its model at the last solution.
+func (s *solver) modelled(k int) float64 {
+	m, d, n := &s.models[k], s.moved(), len(s.set)
+	sum := m.look.value
+	if s.explicit() {
+		for i, v := range d {
+			if v != 0 {
+				sum += v * (dense.Dot(m.second[i*n:(i+1)*n], d)/2 - m.descent[i])
+			}
+		}
+		return sum
+	}
+	for i, v := range s.predictions(k, d)[0] {
+		sum += v * (m.curve.curve[0][i]*v/2 - m.look.slopes[0][i])
+	}
+	return sum
+}
+
+// gradient is that of the modelled training loss at some positions of the last solution.
+func (s *solver) gradient(at []int) (g []float64) {
+	m, d, n := &s.models[training], s.moved(), len(s.set)
+	if s.explicit() {
+		for _, i := range at {
+			g = append(g, dense.Dot(m.second[i*n:(i+1)*n], d)-m.descent[i])
+		}
+		return g
+	}
+	v := s.predictions(training, d)[0]
+	for i := range v {
+		v[i] = m.look.slopes[0][i] - m.curve.curve[0][i]*v[i]
+	}
+	rest := &look{slopes: [][]float64{v}}
+	for _, i := range at {
+		g = append(g, -rest.descent(s.sets[training].features(), s.set[i], 1))
+	}
+	return g
+}

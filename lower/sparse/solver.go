@@ -1,0 +1,363 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/design"
+)
+
+// solver implements [lower.JointSolver]. Positions 0 to n-1 stand for the entries that it works with: the constants
+// first, if there are any, then coefficients in the order in which they came.
+type solver struct {
+	*Fit
+	set     []entry // of each position
+	at      []int   // position of each coefficient, -1 for none
+	models  [2]model
+	a, b    []float64 // by positions: where the models are made, and the last solution
+	most    int       // positions up to which matrices are formed
+	problem quadratic
+	without implicit // the problem where there are more, or where the matrix is singular
+	bare    bool     // the last problem was without
+	// The last solution and its weights where they may be asked for again; nil where there are other entries or models.
+	last        *lower.JointPoint
+	lastWeights lower.JointWeights
+	seen        [2]*look        // at b; nil where it is not known
+	ctx         context.Context // of the call at work
+	products    int             // with directions, of truncated steps
+}
+
+const (
+	// newFeatures is how many missing entries are taken in at once, or as many as there are already, and wholeFeatures
+	// is the number of entries up to which all are worked with from the beginning.
+	newFeatures, wholeFeatures = 32, 128
+	// denseMost and sparseMost are the columns of dense and sparse designs up to which matrices are formed. On sparse
+	// ones a product with the design costs less than one with the matrix of a few thousand columns, and the factor of
+	// that as much as hundreds of them. Dense designs of few rows are left to [byRows] from as many columns on as that
+	// takes, rowShare times the rows, and 256.
+	denseMost, sparseMost = 3000, 600
+	// leastRidge and mostRidge are the shares of the diagonal that are added to second derivatives of losses that are
+	// no sums over rows, which may be singular. They do not change where steps end.
+	leastRidge, mostRidge = 1e-9, 1e-2
+)
+
+// Joint implements [lower.Joint].
+func (g *Fit) Joint() lower.JointSolver { return g.solver() }
+
+func (g *Fit) solver() *solver {
+	s := &solver{Fit: g, ctx: context.Background(), at: slices.Repeat([]int{-1}, g.p*g.k), most: denseMost}
+	x, rows := g.sets[training].features(), g.sets[training].features().Rows()
+	if val := g.sets[validating]; val != nil {
+		rows += val.features().Rows()
+	}
+	switch {
+	case !g.adds:
+		s.most = math.MaxInt
+	case !x.Dense():
+		s.most = sparseMost
+	default:
+		s.most = min(denseMost, max(2*wholeFeatures, rowShare*rows))
+	}
+	var first []entry
+	for k := range g.k {
+		if g.intercept {
+			first = append(first, entry{design.Ones, k})
+		}
+	}
+	for e := range s.at {
+		if lo, hi := g.terms.room(e / g.k); lo < hi && (len(s.at) <= wholeFeatures || g.terms.always(e/g.k)) {
+			first = append(first, entry{e / g.k, e % g.k})
+		}
+	}
+	s.take(first)
+	return s
+}
+
+// take adds entries to the positions, with zeros.
+func (s *solver) take(entries []entry) {
+	s.last = nil
+	for _, e := range entries {
+		if e.feature >= 0 {
+			s.at[e.feature*s.k+e.class] = len(s.set)
+		}
+		s.set = append(s.set, e)
+		s.a, s.b = append(s.a, 0), append(s.b, 0)
+	}
+	for k := range s.models {
+		if !s.explicit() {
+			s.models[k].second, s.models[k].descent = nil, nil
+		}
+	}
+}
+
+// explicit says that matrices are formed.
+func (s *solver) explicit() bool { return len(s.set) <= s.most }
+
+// Quadratic implements [lower.JointSolver].
+func (s *solver) Quadratic() bool { return s.quadratic }
+
+// shares are the weights of the losses of the two sets.
+func shares(w *lower.JointWeights) [2]float64 { return [2]float64{w.Validation, w.Train} }
+
+// Solve implements [lower.JointSolver].
+func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.JointPoint, error) {
+	if len(w.Penalties) != 2 {
+		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
+	}
+	if s.last != nil && same(w, &s.lastWeights) && ctx.Err() == nil {
+		return s.last, nil
+	}
+	s.last = nil
+	if !s.minimise(ctx, w, bestAccuracy) {
+		return nil, nil
+	}
+	pt := &lower.JointPoint{Values: lower.Values{Train: s.modelled(training), Penalties: s.penaltiesAt()}}
+	if w.Validation > 0 {
+		pt.Validation = s.modelled(validating)
+	}
+	pt.Objective = s.objective(w, pt.Values)
+	pt.Curvature = s.curvature(w)
+	if s.bare { // which is long
+		s.last, s.lastWeights = pt, *w
+		s.lastWeights.Penalties = slices.Clone(w.Penalties)
+	}
+	return pt, nil
+}
+
+// same says that weights are these.
+func same(v, w *lower.JointWeights) bool {
+	if v.Train != w.Train || v.Validation != w.Validation || v.Rho != w.Rho || !slices.Equal(v.Penalties, w.Penalties) {
+		return false
+	}
+	return w.Rho == 0 || slices.EqualFunc(v.Centre, w.Centre, slices.Equal[[]float64])
+}
+
+// Work implements [lower.Working].
+func (s *solver) Work() float64 { return s.without.spent }
+
+// minimise solves with the models, where these have no matrices with a last Newton step of some relative accuracy. It
+// says whether it came to its end.
+func (s *solver) minimise(ctx context.Context, w *lower.JointWeights, best float64) bool {
+	if s.ctx = ctx; ctx.Err() != nil {
+		return false
+	}
+	for k, share := range shares(w) {
+		if share > 0 || k == training {
+			s.prepare(k)
+		}
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	s.seen = [2]*look{}
+	s.bare = !s.explicit()
+	start, ridge := slices.Clone(s.b), leastRidge
+	for !s.bare {
+		if s.assemble(w, ridge); s.problem.solve(ctx, s.b) {
+			return true
+		}
+		// The matrix is singular to rounding, as where more entries are in use than there are rows.
+		copy(s.b, start)
+		if ridge *= 100; ctx.Err() != nil || ridge > mostRidge && !s.adds {
+			return false
+		}
+		s.bare = s.adds
+	}
+	s.assembleImplicit(w)
+	return s.without.solve(ctx, s.b, s.a, best)
+}
+
+// assemble makes the quadratic problem at some weights. A ridge of second derivatives is about the point of the models.
+func (s *solver) assemble(w *lower.JointWeights, ridge float64) {
+	n, q, share := len(s.set), &s.problem, shares(w)
+	q.resize(n)
+	q.box = s.terms.of(featuresOf(s.set))
+	clear(q.a)
+	clear(q.q)
+	for k := range s.models {
+		if m := &s.models[k]; share[k] > 0 {
+			dense.Axpy(share[k], m.second, q.a)
+			dense.Axpy(share[k], m.descent, q.q)
+		}
+	}
+	largest := 0.0
+	for i := range n {
+		largest = math.Max(largest, q.a[i*n+i])
+	}
+	origin := !slices.ContainsFunc(s.a, func(v float64) bool { return v != 0 })
+	for i, e := range s.set {
+		row := q.a[i*n : (i+1)*n]
+		if !s.adds {
+			row[i] += ridge * (math.Abs(row[i]) + ridge*largest)
+		}
+		if !origin {
+			q.q[i] += dense.Dot(row, s.a)
+		}
+		q.w[i] = 0
+		if row[i] += w.Rho; w.Rho > 0 {
+			q.q[i] += w.Rho * s.centre(w, e)
+		}
+		if e.feature != design.Ones {
+			f := s.terms.weight(e.feature)
+			row[i] += f * w.Penalties[1]
+			q.w[i] = f * w.Penalties[0]
+			continue
+		}
+		if s.k > 1 {
+			for l := range s.k { // the constants add up to 0
+				row[l] += largest / float64(n)
+			}
+		}
+	}
+}
+
+// assembleImplicit is assemble without the matrix.
+func (s *solver) assembleImplicit(w *lower.JointWeights) {
+	n := len(s.set)
+	p := &s.without
+	p.columns, p.parts = featuresOf(s.set), p.parts[:0]
+	p.ridge, p.linear, p.w = make([]float64, n), make([]float64, n), make([]float64, n)
+	share := shares(w)
+	p.box = s.terms.of(p.columns)
+	for k := range s.models {
+		if share[k] == 0 {
+			continue
+		}
+		m := &s.models[k]
+		part := implicitPart{x: s.sets[k].features(), share: share[k], curvature: &m.implicit}
+		part.omega, part.e0 = slices.Clone(m.curve.curve[0]), slices.Clone(m.look.slopes[0])
+		floats.Scale(share[k], part.omega)
+		floats.Scale(share[k], part.e0)
+		p.parts = append(p.parts, part)
+	}
+	for i, e := range s.set {
+		p.ridge[i] = w.Rho
+		if e.feature != design.Ones {
+			f := s.terms.weight(e.feature)
+			p.ridge[i] += f * w.Penalties[1]
+			p.w[i] = f * w.Penalties[0]
+		}
+		if w.Rho > 0 {
+			p.linear[i] = w.Rho * s.centre(w, e)
+		}
+	}
+	p.prepare()
+}
+
+// centre is that of an entry.
+func (s *solver) centre(w *lower.JointWeights, e entry) float64 {
+	if e.feature == design.Ones {
+		return w.Centre[1][e.class]
+	}
+	return w.Centre[0][e.feature*s.k+e.class]
+}
+
+// penaltiesAt are those of the last solution.
+func (s *solver) penaltiesAt() []float64 {
+	one, two := 0.0, 0.0
+	for i, e := range s.set {
+		if v := s.b[i]; v != 0 && e.feature != design.Ones {
+			f := s.terms.weight(e.feature)
+			one += f * math.Abs(v)
+			two += f * v * v / 2
+		}
+	}
+	return []float64{one, two}
+}
+
+// objective is F at the last solution, where the functions have some values.
+func (s *solver) objective(w *lower.JointWeights, v lower.Values) float64 {
+	sum := w.Validation*v.Validation + w.Train*v.Train + floats.Dot(w.Penalties, v.Penalties)
+	if w.Rho == 0 {
+		return sum
+	}
+	square := 0.0
+	for e, d := range w.Centre[0] {
+		if i := s.at[e]; i >= 0 {
+			d -= s.b[i]
+		}
+		square += d * d
+	}
+	if s.intercept {
+		for k, d := range w.Centre[1] {
+			square += (d - s.b[k]) * (d - s.b[k])
+		}
+	}
+	return sum + w.Rho/2*square
+}
+
+// curvature is -F”: with the gradients J of l and the penalties on what is free to move, J'A^-1 J.
+func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
+	free := s.problem.free
+	if s.bare {
+		free = s.without.free
+	}
+	var j, solved [3][]float64
+	j[0] = s.gradient(free)
+	for _, i := range free {
+		one, two := 0.0, 0.0
+		if e := s.set[i]; e.feature != design.Ones {
+			f := s.terms.weight(e.feature)
+			one, two = f*sign(s.b[i]), f*s.b[i]
+		}
+		j[1], j[2] = append(j[1], one), append(j[2], two)
+	}
+	out := [][]float64{make([]float64, 3), make([]float64, 3), make([]float64, 3)}
+	if len(free) == 0 {
+		return out
+	}
+	switch {
+	case !s.bare:
+		for r := range j {
+			solved[r] = slices.Clone(j[r])
+			s.problem.factor.Solve(solved[r])
+		}
+	case s.without.precondition():
+		for r := range j {
+			if r == 0 && w.Rho == 0 && w.Validation == 0 { // the gradients of all terms add up to zero
+				continue
+			}
+			solved[r] = s.without.conjugate(j[r], curvatureAccuracy)
+		}
+		if solved[0] == nil {
+			solved[0] = make([]float64, len(free))
+			for r, m := range w.Penalties {
+				floats.AddScaled(solved[0], -m/w.Train, solved[1+r])
+			}
+		}
+	default:
+		return out // the context ended
+	}
+	for r := range out {
+		for c := range r + 1 {
+			out[r][c] = floats.Dot(j[r], solved[c])
+			out[c][r] = out[r][c]
+		}
+	}
+	return out
+}
+
+func sign(v float64) float64 { return math.Copysign(1, v) }
+
+// X implements [lower.JointSolver].
+func (s *solver) X() [][]float64 { return s.full(s.b) }
+
+// full is the point of coefficients by positions.
+func (s *solver) full(b []float64) [][]float64 {
+	x := [][]float64{make([]float64, len(s.at))}
+	if s.intercept {
+		x = append(x, slices.Clone(b[:s.k]))
+	}
+	for i, e := range s.set {
+		if e.feature != design.Ones {
+			x[0][e.feature*s.k+e.class] = b[i]
+		}
+	}
+	return x
+}

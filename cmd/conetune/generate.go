@@ -8,14 +8,17 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/problems/multitask"
 )
 
 const generateHelp = `Write synthetic data as in the paper's experiments, in the form that
@@ -260,4 +263,32 @@ func discard(dir string, created bool) {
 	for _, e := range entries {
 		_ = os.Remove(filepath.Join(dir, e.Name()))
 	}
+}
+
+// generatedTargets is how many targets are generated.
+const generatedTargets = 3
+
+// severalTargets puts generated targets y1, y2, .. into the tables, the first one as their target and the others before the features.
+func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*dataset.Split, error) {
+	train, val, test, _, err := multitask.Generate(c, q, seed)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for k := range q {
+		names = append(names, fmt.Sprintf("y%d", k+1))
+	}
+	table := func(d *multitask.Data) *dataset.Data {
+		if d == nil {
+			return nil
+		}
+		n, p := d.X.Dims()
+		x := mat.NewDense(n, q-1+p, nil)
+		out := &dataset.Data{X: x, Y: mat.Col(nil, 0, d.Y), Target: names[0], Features: append(slices.Clone(names[1:]), s.Train.Features...)}
+		for i := range n {
+			x.SetRow(i, append(slices.Clone(d.Y.RawRowView(i)[1:]), d.X.RawRowView(i)...))
+		}
+		return out
+	}
+	return &dataset.Split{Train: table(train), Val: table(val), Test: table(test)}, nil
 }

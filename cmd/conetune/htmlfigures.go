@@ -156,7 +156,7 @@ func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure,
 	if fit.Labels == nil {
 		return one(residualFigure(j))
 	}
-	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
+	names := []string{job.rows.Label(fit.Labels[0]), job.rows.Label(fit.Labels[1])}
 	var list []webpage.Figure
 	if job.judge.logOdds() {
 		f, err := calibrationFigure(j, names[1])

@@ -91,10 +91,8 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	for _, line := range strings.Split(strings.TrimSpace(describeData(job, split)), "\n") {
 		c.Data = append(c.Data, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "data ")))
 	}
-	if job.data.reading != nil {
-		for _, n := range job.data.reading.notes {
-			c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
-		}
+	for _, n := range job.rows.Notes {
+		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
 	}
 	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(job, split, r)}
 	if c.Trace, err = traceFigures(job, results); err != nil {
@@ -241,7 +239,7 @@ func verdict(job *tuneJob, j *judged) []string {
 	list := []string{text}
 	if j.on != onTest {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
-		if job.outside == nil && job.data.crossValidation {
+		if job.outside == nil && job.data.CrossValidates() {
 			text += " (--nested says how much)"
 		}
 		list = append(list, text+".")
@@ -406,10 +404,10 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if r.TrainedOn == tune.FinalTrain {
 		c.what = "The same model"
 	}
-	whole := totalWeight(job.judge.rows.split.Train)
+	whole := totalWeight(job.judge.rows.Split.Train)
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
 		of, c.what = "of the model", "The same model"
-		whole += totalWeight(job.judge.rows.split.Val)
+		whole += totalWeight(job.judge.rows.Split.Val)
 	}
 	units := "on the features and the target as they are"
 	if job.scaling.standardize {
@@ -432,12 +430,12 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
 		c.same = sameAs(r.Model, lambda, l1, whole)
-		if job.data.columns.weights != "" {
+		if job.data.Wanted.Weights != "" {
 			for k := range c.same {
 				c.same[k].Code = withWeights(c.same[k].Code)
 			}
 		}
-		if job.data.columns.offset != "" {
+		if job.data.Wanted.Offset != "" {
 			c.same = withOffset(r.Model, c.same)
 		}
 		return c

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -165,7 +166,7 @@ func TestReportEscapes(t *testing.T) {
 
 // A coefficient is chosen by the fits in which it counts, whatever the unit of its feature.
 func TestChosenBy(t *testing.T) {
-	table, err := dataset.Read(write(t, t.TempDir(), "t.csv", "y,a,b\n1,1,1000\n2,2,3000\n3,4,2000\n"), "y")
+	table, err := input.ReadFile(write(t, t.TempDir(), "t.csv", "y,a,b\n1,1,1000\n2,2,3000\n3,4,2000\n"), "y")
 	require.NoError(t, err)
 	fits := []tune.Fit{{Coefficients: []float64{1, 1e-5}}, {Coefficients: []float64{1e-12, 1}}, {Coefficients: []float64{0, 0}}}
 	require.InDeltaSlice(t, []float64{1. / 3, 2. / 3}, (&tuneJob{}).stability(&dataset.Split{Train: table}, &judged{folds: fits}), 1e-15)

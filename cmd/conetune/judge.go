@@ -5,12 +5,13 @@ import (
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // judge scores predictors on rows that they were not trained on.
 type judge struct {
-	rows  *tables
+	rows  *input.Rows
 	model tune.Model
 	spec  modelSpec
 	level float64 // of quantile
@@ -24,7 +25,7 @@ type judge struct {
 }
 
 // newJudge judges the predictors of a model.
-func (job *tuneJob) newJudge(rows *tables, model tune.Model) *judge {
+func (job *tuneJob) newJudge(rows *input.Rows, model tune.Model) *judge {
 	return &judge{rows: rows, model: model, spec: job.spec, level: job.model.level, ties: job.model.ties, intercept: job.scaling.intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*judged{}}
 }
 
@@ -74,14 +75,14 @@ func (j *judge) judge(r *tune.Result) *judged {
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		return nil
 	}
-	split, out := j.rows.split, &judged{}
+	split, out := j.rows.Split, &judged{}
 	var parts []tune.Fit
 	if m, ok := j.model.(interface {
 		FoldFits(x [][]float64) []tune.Fit
 	}); ok && r.Selection != nil && r.Selection.X != nil {
 		parts = m.FoldFits(r.Selection.X)
 	}
-	if j.rows.cv != nil {
+	if j.rows.CV != nil {
 		out.folds = parts
 	}
 	switch {
@@ -94,11 +95,11 @@ func (j *judge) judge(r *tune.Result) *judged {
 		out.add(j, split.Test, r.RefitFit, train)
 	case parts == nil:
 		return nil
-	case j.rows.cv != nil:
+	case j.rows.CV != nil:
 		out.on = onFolds
-		for t, s := range j.rows.cv.Parts() {
+		for t, s := range j.rows.CV.Parts() {
 			out.add(j, s.Val, parts[t], s.Train)
-			out.Row = append(out.Row, j.rows.cv.Folds[t].Val...)
+			out.Row = append(out.Row, j.rows.CV.Folds[t].Val...)
 		}
 	case split.Val != nil:
 		out.on = onValidation

@@ -87,7 +87,7 @@ func (j *judge) unpenalised(kind unpenalised.Kind, d *judged) (out unpenalisedFi
 	var all *unpenalised.Solution
 	if len(d.learned) > 1 && kind != unpenalised.Squares { // where the rows of all folds have no fit, those of one have none
 		var err error
-		if all, err = fit(j.rows.split.Train, nil); err != nil {
+		if all, err = fit(j.rows.Split.Train, nil); err != nil {
 			return unpenalisedFits{why: err}
 		}
 	}

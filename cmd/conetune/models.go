@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/bounded"
@@ -28,6 +30,7 @@ import (
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -62,7 +65,7 @@ type modelSpec struct {
 	// folds is there, in the place of build, for models that are always chosen by cross-validation.
 	folds *foldsSpec
 	// several is there, in the place of build, for models of several targets.
-	several func(*targetTables, []string, scaling) (tune.Model, error)
+	several func(*input.Rows, scaling) (tune.Model, error)
 	// matrix is there, in the place of build, for models of the entries of a matrix.
 	matrix func(*matcomp.Data, scaling) (tune.Model, error)
 	// unit says what the errors are; empty means half the mean squared error.
@@ -316,13 +319,21 @@ var models = []modelSpec{
 		name:    "multi-task",
 		kind:    (*multitask.Model)(nil),
 		summary: "linear regression of several targets, which use the same features: --target a,b,c",
-		several: func(t *targetTables, features []string, o scaling) (tune.Model, error) {
-			options := multitask.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Features: features, Targets: t.names}
-			options.Gaps = t.gaps
-			if t.folds != nil {
-				return multitask.NewFolds(t.train, t.folds, t.test, options)
+		several: func(r *input.Rows, o scaling) (tune.Model, error) {
+			data := func(rows *dataset.Data, y *mat.Dense) *multitask.Data {
+				if rows == nil {
+					return nil
+				}
+				return &multitask.Data{X: rows.Dense(), Y: y}
 			}
-			return multitask.New(t.train, t.val, t.test, options)
+			t := r.Targets
+			train, val, test := data(r.Split.Train, t.Train), data(r.Split.Val, t.Val), data(r.Split.Test, t.Test)
+			options := multitask.Options{Standardize: o.standardize, Scaling: o.unit, Intercept: o.intercept, Features: r.Split.Train.Features, Targets: t.Names}
+			if r.CV != nil {
+				options.Gaps = r.CV.Gaps
+				return multitask.NewFolds(train, r.CV.Folds, test, options)
+			}
+			return multitask.New(train, val, test, options)
 		},
 	},
 	{

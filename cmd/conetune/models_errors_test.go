@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conetune/conetune/tune"
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/tune"
 )
 
 // TestBadInputOfModels: each mistake gives exit status 2 and one line that says where it is and what was expected, whatever the

@@ -121,7 +121,7 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 	}
 	var names []string
 	for _, v := range fit.Labels {
-		names = append(names, job.data.label(v))
+		names = append(names, job.rows.Label(v))
 	}
 	title := "confusion, " + where
 	if d.Weight != nil {

@@ -85,7 +85,7 @@ func describeLosses(job *tuneJob, r *tune.Result) string {
 		unit, tested = first, strings.TrimSuffix(second, "(test)")
 	}
 	on := "on the validation " + rows
-	if job.data.crossValidation {
+	if job.data.CrossValidates() {
 		on = "in cross-validation"
 	}
 	text := sentence(unit) + ", which the methods compare: "
@@ -151,7 +151,7 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	}
 	_, p := split.Train.Dims()
 	var b strings.Builder
-	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.seed))
+	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.rows))
 	var rows []string
 	for _, set := range []struct {
 		name string
@@ -163,13 +163,13 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 		}
 	}
 	target := "target " + split.Train.Target
-	if job.targets != nil {
-		target = "targets " + strings.Join(job.targets.names, ", ")
+	if job.rows.Targets != nil {
+		target = "targets " + strings.Join(job.rows.Targets.Names, ", ")
 	}
-	if name := job.data.columns.weights; name != "" {
+	if name := job.data.Wanted.Weights; name != "" {
 		target += ", rows weighed by " + name
 	}
-	if name := job.data.columns.offset; name != "" {
+	if name := job.data.Wanted.Offset; name != "" {
 		target += ", offset " + name
 	}
 	if job.spec.survival {
@@ -208,7 +208,7 @@ func describeEvents(job *tuneJob, split *dataset.Split) string {
 		}
 	}
 	text := ", " + count(n, "event")
-	if e := job.data.encoder(); e != nil && e.Event != nil {
+	if e := job.rows.Encoder; e != nil && e.Event != nil {
 		text += " by " + e.Event.Column
 	}
 	return text
@@ -216,7 +216,7 @@ func describeEvents(job *tuneJob, split *dataset.Split) string {
 
 // trainingRows names the rows that are not for the test.
 func trainingRows(job *tuneJob) string {
-	if job.data.crossValidation {
+	if job.data.CrossValidates() {
 		return "cross-validation"
 	}
 	return "training"
@@ -226,7 +226,7 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	validation := "validation"
-	if job.data.crossValidation {
+	if job.data.CrossValidates() {
 		validation = trainingRows(job)
 	}
 	fmt.Fprintf(w, "%s\t%s\ttest\n", job.spec.errorUnit(), validation)
@@ -249,7 +249,7 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	}
 	if r.TrainedOn == tune.FinalFolds {
 		b.WriteString("The run was stopped before the model to use could be trained on all rows of the folds: it is the mean of the folds' fits.\n")
-	} else if job.data.crossValidation {
+	} else if job.data.CrossValidates() {
 		tested := "the test error is its"
 		if r.Refit == nil || r.Refit.Test == nil {
 			tested = "no rows are left to test it (--test, --split; --nested says how good the choice is)"
@@ -367,3 +367,6 @@ func number(v float64) string {
 	}
 	return fmt.Sprintf("%.6g", v)
 }
+
+// mostTargets bounds the columns of that table.
+const mostTargets = 6

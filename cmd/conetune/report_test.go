@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -40,9 +41,10 @@ func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
 		r.Trace = append(r.Trace, e)
 	}
 	r.TrainedOn = tune.FinalTrain
-	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{dir: "data"}}}
+	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{Source: input.Source{Dir: "data"}}}}
 	split := &dataset.Split{Train: train, Val: train}
-	job.judge = job.newJudge(&tables{split: split}, nil)
+	job.rows = &input.Rows{Split: split}
+	job.judge = job.newJudge(job.rows, nil)
 	return job, split, r
 }
 

@@ -20,24 +20,24 @@ func savedModel(job *tuneJob, split *dataset.Split, r *tune.Result) model.Model 
 	if r.RefitFit.Matrix == nil {
 		deviations = split.Train.Deviations()
 	}
-	folds, repeats := 0, 0
-	if job.data.dealt != nil {
-		folds, repeats = job.data.dealt.count(), job.data.dealt.repeats
+	repeats := 0
+	if job.rows.Dealt != nil {
+		repeats = job.rows.Dealt.Repeats
 	}
 	return model.Model{
 		Model: r.Model, Target: split.Train.Target,
 		Matrix: savedMatrix(r.RefitFit.Matrix), Features: r.RefitFit.Features, Coefficients: r.RefitFit.Coefficients, Intercept: r.RefitFit.Intercept, Targets: r.RefitFit.Targets, Intercepts: r.RefitFit.Intercepts, Labels: r.RefitFit.Labels, LogLink: r.RefitFit.LogLink,
 		Baseline: job.baselineOf(r.RefitFit),
 		Loss:     job.loss, Deviations: deviations,
-		Encoding: job.data.encoder(), Weights: job.data.columns.weights, Offset: job.data.columns.offset,
+		Encoding: job.rows.Encoder, Weights: job.data.Wanted.Weights, Offset: job.data.Wanted.Offset,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
 		ValidationError: finiteOrNull(r.Refit.Validation), TestError: finite(r.Refit.Test),
 		Provenance: model.Provenance{
 			Program: "conetune " + r.Version, Method: r.Method, Backend: r.Backend, Preset: job.preset,
 			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed,
-			Files: job.data.files(), Split: job.data.rule(),
+			Files: job.data.files(), Split: job.data.Rule(),
 			TrainingRows: rows(split.Train), ValidationRows: rows(split.Val), TestRows: rows(split.Test),
-			Folds: folds, Repeats: repeats, Division: job.data.columns.division.String(),
+			Folds: job.rows.Dealt.Count(), Repeats: repeats, Division: job.rows.Division.String(),
 			Standardize: job.scaling.standardize, Intercept: job.scaling.intercept,
 		},
 	}

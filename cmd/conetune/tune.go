@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -28,7 +29,6 @@ type tuneFlags struct {
 	evaluations, workers            int
 	ranges, scope                   string
 	chain                           bool
-	seed                            uint64
 	timeLimit                       time.Duration
 	standardize, intercept          bool
 	scale                           string
@@ -129,8 +129,8 @@ func (a *app) tuneCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.data.input.stdin = a.stdin
-			defer f.data.input.close()
+			f.data.Stdin = a.stdin
+			defer f.data.Close()
 			model, err := f.configured(args, cmd.Flags())
 			if err != nil {
 				return err
@@ -201,7 +201,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the preset's)")
 	fs.BoolVar(&f.oneSE, "one-se", false, "take the simplest model whose validation error is within one standard error of the least: that with all weights larger by the same factor")
 	fs.IntVar(&f.nested, "nested", 0, "estimate the error of the whole choice: make it anew without each of `T` outer folds, and score it there (--nested alone: 5)")
-	fs.Lookup("nested").NoOptDefVal = strconv.Itoa(defaultFolds)
+	fs.Lookup("nested").NoOptDefVal = strconv.Itoa(input.DefaultFolds)
 	fs.IntVar(&f.stopFolds, "stop-folds", 0, "vf-idca: hold back validation rows in `N` folds to find where hyperparameters begin to follow their noise, and stop there; 1 is off (default: the model's; off with --preset paper, --gap-tol and --max-iter)")
 	fs.StringVar(&f.final, "final", "", "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 90s or 5m (default: no limit)")
@@ -211,7 +211,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.cAlpha, "c-alpha", 0, "constant `C` of the rule by which the penalty grows (default: the preset's)")
 	fs.Float64Var(&f.epsilon, "epsilon", 0, "relax l(x) - v(r) <= 0 to <= `E` (default 0)")
 	fs.Float64Var(&f.eps, "eps", 1e-8, "tolerance `E` of every conic solve, relative, at most 0.01")
-	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of the division into rows and of random draws")
+	fs.Uint64Var(&f.data.Seed, "seed", 1, "seed `N` of the division into rows and of random draws")
 	fs.IntVar(&f.threads, "threads", 0, "at most `N` threads in all; results do not depend on it (default: one for each core)")
 	registerMemory(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -29,7 +30,7 @@ type tuneJob struct {
 	scaling scaling
 	weights classWeights
 	entries *matcomp.Data // of a matrix, once they are read
-	targets *targetTables // of a model of several targets, once they are read
+	rows    *input.Rows   // once they are read
 	// groupsOfModel are the groups of features once the model is built; nil without.
 	groupsOfModel *groups.Groups
 	loss          *model.Loss // of the model once it is built, nil for squares and deviances of counts
@@ -45,15 +46,14 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		return nil, err
 	}
 	job := &tuneJob{tuneFlags: f, spec: spec}
-	if f.data.matrix = spec.matrix != nil; !f.data.matrix {
-		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir) || f.data.dealsByDefault()
+	if f.data.matrix = spec.matrix != nil; f.data.matrix && f.data.Data != "" && f.data.Split == "" {
+		f.data.Split = input.DefaultRule(f.data.Test != "")
 	}
-	f.data.several = spec.several != nil
-	f.data.columns.survival = spec.survival
+	f.data.Several, f.data.Wanted.Survival, f.data.Wanted.Classes = spec.several != nil, spec.survival, spec.labels
 	if spec.classes {
-		f.data.mostClasses = dataset.MostClasses
+		f.data.Wanted.MostClasses = dataset.MostClasses
 	}
-	f.data.once = spec.folds != nil || f.preset == tune.PresetPaper
+	f.data.Always, f.data.Once = spec.folds != nil, spec.folds != nil || f.preset == tune.PresetPaper
 	if err := f.check(spec, fs); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
 		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, StopFolds: f.stopFolds, OneSE: f.oneSE, Final: f.final,
-		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.seed), Threads: f.threads,
+		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.data.Seed), Threads: f.threads,
 	}
 	if err := job.config.Validate(); err != nil {
 		return nil, badInput(err)
@@ -96,10 +96,8 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 			return err
 		}
 	}
-	if f.data.several {
-		if err := f.data.checkTargets(); err != nil {
-			return err
-		}
+	if err := f.data.checkTargets(); err != nil {
+		return err
 	}
 	switch {
 	case fs.Changed("coefficients") && spec.matrix != nil:
@@ -110,7 +108,7 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 		return badInputf("--offset: %s takes no offset of rows; those that do are %s", spec.name, joined(shiftable()))
 	case fs.Changed("event") && !spec.survival:
 		return badInputf("--event: %s has no times until an event; cox has", spec.name)
-	case fs.Changed("event") && f.data.columns.event == "":
+	case fs.Changed("event") && f.data.Wanted.Event == "":
 		return badInputf("--event is empty")
 	case fs.Changed("intercept") && spec.survival:
 		return badInputf("--intercept: %s has none, as a constant changes nothing", spec.name)
@@ -118,19 +116,19 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 		return badInputf("--groups: %s has no groups", spec.name)
 	case fs.Changed("groups") && f.groups == "":
 		return badInputf("--groups is empty")
-	case !fs.Changed("groups") && spec.grouped && f.data.dir == "":
+	case !fs.Changed("groups") && spec.grouped && f.data.Dir == "":
 		return badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
-	case fs.Changed("final") && f.data.crossValidation:
-		return badInputf("--final: with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split")
 	case fs.Changed("folds") && f.data.matrix:
 		return badInputf("--folds: %s has no folds, its entries are for training, validation or test", spec.name)
+	case fs.Changed("final") && f.data.CrossValidates():
+		return badInputf("--final: with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split")
 	}
 	return nil
 }
 
 // scaling is asked for, or that of tables of users, which have columns in units of their own; the paper's data have not.
 func (f *tuneFlags) scaling(spec modelSpec, fs *pflag.FlagSet) (scaling, error) {
-	raw := f.data.dir == "" && f.preset == ""
+	raw := f.data.Dir == "" && f.preset == ""
 	out := scaling{standardize: raw, intercept: raw}
 	if fs.Changed("scale") {
 		unit, err := dataset.ParseScaling(f.scale)
@@ -222,8 +220,8 @@ func (f *tuneFlags) checkNames() error {
 // checkNumbers rejects numbers without meaning. A flag that was not given keeps
 // its zero value, which leaves the preset's.
 func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
-	if f.seed > math.MaxInt64 {
-		return badInputf("--seed is %d, expected at most %d", f.seed, int64(math.MaxInt64))
+	if f.data.Seed > math.MaxInt64 {
+		return badInputf("--seed is %d, expected at most %d", f.data.Seed, int64(math.MaxInt64))
 	}
 	return checkNumbers(fs, []numberFlag{
 		{"tol", f.tol, false, mostTol}, {"gap-tol", f.gapTol, true, mostTol}, {"rho", f.rho, false, mostWeight}, {"delta", f.delta, false, mostWeight},

@@ -177,7 +177,7 @@ func (d *Data) sides() []side {
 
 // read reads a table of features and groups them.
 func (f *Features) read(path, side string, grouping Grouping) error {
-	d, err := input.ReadFeatures(path)
+	d, err := input.ReadColumns(path, nil)
 	if err != nil {
 		return err
 	}

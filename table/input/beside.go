@@ -8,11 +8,11 @@ import (
 	"github.com/conetune/conetune/table/libsvm"
 )
 
-// beside reads the files that belong to a table of numbers: its validation and test rows. It returns the table and what was
-// read, nil for an empty path. A file must have the target and the features of the table, in the same order. But where all are
-// in the format of LIBSVM a feature may occur in any of them: there are as many as the largest index of all says, and a table
-// in which the last ones do not occur has zeros for them. Where the index 0 occurs in one of them, the indices of all count
-// from 0.
+// beside reads the files that belong to a table of numbers: its validation and test rows. It returns the table and what
+// was read, nil for an empty path. A file must have the target and the features of the table, in the same order. But
+// where all are in the format of LIBSVM a feature may occur in any of them: there are as many as the largest index of
+// all says, and a table in which the last ones do not occur has zeros for them. Where the index 0 occurs in one of
+// them, the indices of all count from 0.
 func (in *Input) beside(table *dataset.Data, paths ...string) ([]*dataset.Data, error) {
 	all := []*dataset.Data{table}
 	_, p := table.Dims()
@@ -66,8 +66,8 @@ func (in *Input) beside(table *dataset.Data, paths ...string) ([]*dataset.Data, 
 	return all, nil
 }
 
-// readBeside reads one of them: with as many features as the file says, where it is in the format of LIBSVM and goes with a
-// table whose features have no names, and else with those of the table.
+// readBeside reads one of them: with as many features as the file says, where it is in the format of LIBSVM and goes
+// with a table whose features have no names, and else with those of the table.
 func (in *Input) readBeside(path string, table *dataset.Data, unnamed bool) (*dataset.Data, error) {
 	if unnamed && in.IsLIBSVM(path) {
 		d, _, err := in.libsvm(path, "", nil)

@@ -84,7 +84,8 @@ func weighing(t *table.Table, r *table.Reading, name string) (rows []int, err er
 	for k, w := range weights {
 		i := r.Rows()[k]
 		if w < 0 {
-			return nil, fmt.Errorf("%s:%d: column %q: %g found, expected a weight that is not negative", t.Name(), t.Line(i), name, w)
+			return nil, fmt.Errorf("%s:%d: column %q: %g found, expected a weight that is not negative",
+				t.Name(), t.Line(i), name, w)
 		}
 		if w > 0 {
 			rows = append(rows, i)
@@ -163,7 +164,7 @@ func (s *Source) foldColumns(r *Rows) error {
 	if err != nil {
 		return err
 	}
-	dealt.Notes, dealt.Division, dealt.targets = r.Notes, r.Division, r.targets
+	dealt.Notes, dealt.targets = r.Notes, r.targets
 	*r = *dealt
 	if s.Test != "" {
 		test, values, err := s.other(r, s.Test, r.CV.Data.Sparse())
@@ -176,22 +177,23 @@ func (s *Source) foldColumns(r *Rows) error {
 		}
 	}
 	r.note(c.Name(), r.unseen)
-	by := c.divided(s.Wanted.Division, rows)
-	r.Outer = &Outer{Data: r.CV.Data, Grouped: by.group != nil, Timed: by.at != nil, by: by, Without: func(train, held []int) (*Rows, error) {
+	r.Outer = &Outer{Data: r.CV.Data, by: c.divided(s.Wanted.Division, rows)}
+	r.Outer.Without = func(train, held []int) (*Rows, error) {
 		return s.foldRows(c, pick(rows, train), pick(rows, held))
-	}}
+	}
 	return nil
 }
 
-// foldRows are rows of a table of columns, read through what they teach and dealt out to folds, with held rows for the test
-// unless these are nil.
+// foldRows are rows of a table of columns, read through what they teach and dealt out to folds, with held rows for the
+// test unless these are nil.
 func (s *Source) foldRows(c *columns, rows, held []int) (*Rows, error) {
 	encoder, read, err := c.fit(rows)
 	if err != nil {
 		return nil, err
 	}
 	sparse := read.Sparse()
-	out := &Rows{Encoder: encoder, unseen: read.Unseen(), Split: &dataset.Split{Train: c.encode(read, rows, sparse)}}
+	out := &Rows{Division: s.Wanted.Division, Encoder: encoder, unseen: read.Unseen()}
+	out.Split = &dataset.Split{Train: c.encode(read, rows, sparse)}
 	values := [][][]float64{read.Targets(rows), nil, nil}
 	if held != nil {
 		out.Split.Test, values[2] = c.encode(read, held, sparse), read.Targets(held)

@@ -27,7 +27,8 @@ func put(t testing.TB, dir, name, text string) string {
 	return path
 }
 
-// What is written is read back: dense tables as CSV, sparse ones in the format of LIBSVM where their features have no names.
+// What is written is read back: dense tables as CSV, sparse ones in the format of LIBSVM where their features have no
+// names.
 func TestReadDir(t *testing.T) {
 	sparseRows := func(names []string) *dataset.Split {
 		s := &dataset.Split{}
@@ -169,8 +170,8 @@ func TestReadFoldsDirErrors(t *testing.T) {
 	require.ErrorContains(t, err, "lacks data.csv or data.csv.gz")
 }
 
-// A LIBSVM file of training, validation or test rows may lack the last features: there are as many as the largest index of
-// all says. What a table is widened by takes no memory to speak of.
+// A LIBSVM file of training, validation or test rows may lack the last features: there are as many as the largest index
+// of all says. What a table is widened by takes no memory to speak of.
 func TestBeside(t *testing.T) {
 	dir := t.TempDir()
 	train, wide, other := put(t, dir, "train", "1 1:2 3:4\n2 1:1\n"), put(t, dir, "wide", "1 4:2\n"), put(t, dir, "other", "1 1:5 6:3\n2 2:1 3:1 4:1 5:1 6:1\n")

@@ -10,15 +10,16 @@ import (
 	"github.com/conetune/conetune/table/split"
 )
 
-// divided are the values of the columns that divide rows, nil for columns that nobody named.
+// divided are the columns that divide rows, and their values, nil for columns that nobody named.
 type divided struct {
+	table.Division
 	fold, group []int
 	at          []float64
 }
 
 // divided are those of some rows.
 func (c *columns) divided(by table.Division, rows []int) divided {
-	return divided{c.design.Numbers(by.Fold, rows), c.design.Numbers(by.Group, rows), c.design.Times(rows)}
+	return divided{by, c.design.Numbers(by.Fold, rows), c.design.Numbers(by.Group, rows), c.design.Times(rows)}
 }
 
 // setApart divides the rows of a table by a rule.
@@ -56,8 +57,8 @@ func (d *Dealt) Count() int {
 	return len(d.Folds) / d.Repeats
 }
 
-// OuterFolds deals rows out to so many outer folds, as those inside are dealt: 0 for [DefaultFolds], as far as rows, groups or
-// times allow, or as many as the column of folds has.
+// OuterFolds deals rows out to so many outer folds, as those inside are dealt: 0 for [DefaultFolds], as far as rows,
+// groups or times allow, or as many as the column of folds has.
 func (s *Source) OuterFolds(o *Outer, folds int) ([]split.Fold, error) {
 	outer := *s
 	outer.Folds, outer.Each, outer.Repeats, outer.Once = folds, false, 1, true
@@ -79,9 +80,9 @@ func (s *Source) deal(data *dataset.Data, by divided) (*Dealt, error) {
 	out := &Dealt{Repeats: 1}
 	switch {
 	case by.fold != nil:
-		out.Folds, err = foldsOfValues(by.fold, s.Wanted.Division.Fold)
+		out.Folds, err = foldsOfValues(by.fold, by.Fold)
 	case s.Each && by.group != nil:
-		out.Folds, err = foldsOfValues(by.group, s.Wanted.Division.Group)
+		out.Folds, err = foldsOfValues(by.group, by.Group)
 	case s.Each, by.group == nil && by.at == nil && folds == n && n > 2:
 		parts := make([][]int, n)
 		for i := range parts {
@@ -90,7 +91,7 @@ func (s *Source) deal(data *dataset.Data, by divided) (*Dealt, error) {
 		out.Folds, err = split.FoldsOf(parts), checkFoldMemory(data, n)
 	case by.at != nil:
 		if out.Folds, err = split.TimeFolds(by.at, folds); err != nil {
-			err = fmt.Errorf("column %q: %w", s.Wanted.Division.Time, err)
+			err = fmt.Errorf("column %q: %w", by.Time, err)
 		}
 	case by.group == nil && (folds > n || n < 2):
 		err = fmt.Errorf("%d folds, but %s for them", max(folds, 2), thereAre(n, "row"))
@@ -100,7 +101,7 @@ func (s *Source) deal(data *dataset.Data, by divided) (*Dealt, error) {
 				out.Repeats = split.Repeats(n, p)
 			}
 		}
-		out.Folds, err = s.dealByChance(data, by.group, folds, out.Repeats)
+		out.Folds, err = s.dealByChance(data, by, folds, out.Repeats)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Data, err)
@@ -116,8 +117,8 @@ func thereAre(n int, what string) string {
 	return fmt.Sprintf("there are %d %ss", n, what)
 }
 
-// foldsOf is the number of folds of so many rows: the one that is wanted, or the default as far as there are rows, groups or
-// times for it.
+// foldsOf is the number of folds of so many rows: the one that is wanted, or the default as far as there are rows,
+// groups or times for it.
 func (s *Source) foldsOf(n int, by divided) int {
 	if s.Folds != 0 {
 		return s.Folds
@@ -134,9 +135,9 @@ func (s *Source) foldsOf(n int, by divided) int {
 }
 
 // dealByChance deals rows, or groups of them, out at random; those of labels evenly, as far as groups allow.
-func (s *Source) dealByChance(data *dataset.Data, group []int, folds, repeats int) ([]split.Fold, error) {
+func (s *Source) dealByChance(data *dataset.Data, by divided, folds, repeats int) ([]split.Fold, error) {
 	var class []int
-	if group != nil {
+	if by.group != nil {
 		if s.Wanted.Classes {
 			if kinds, err := dataset.FindClasses(data); err == nil { // else the model says why
 				for _, y := range data.Y {
@@ -144,9 +145,9 @@ func (s *Source) dealByChance(data *dataset.Data, group []int, folds, repeats in
 				}
 			}
 		}
-		list, err := split.GroupFolds(group, folds, repeats, s.Seed, class)
+		list, err := split.GroupFolds(by.group, folds, repeats, s.Seed, class)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", s.Wanted.Division.Group, err)
+			return nil, fmt.Errorf("column %q: %w", by.Group, err)
 		}
 		return list, nil
 	}
@@ -176,7 +177,8 @@ func foldsOfValues(number []int, column string) ([]split.Fold, error) {
 	return split.FoldsOf(parts), nil
 }
 
-// checkFoldMemory refuses so many folds of a table, of which each has its own, where these are more than the budget of memory.
+// checkFoldMemory refuses so many folds of a table, of which each has its own, where these are more than the budget of
+// memory.
 func checkFoldMemory(data *dataset.Data, folds int) error {
 	n, p := data.Dims()
 	const bytes = 2 * 8 // as it is, and scaled
@@ -185,8 +187,8 @@ func checkFoldMemory(data *dataset.Data, folds int) error {
 		size = 2 * float64(data.Nonzeros())
 	}
 	if budget := memory.Default(); float64(folds)*size*bytes > float64(budget) {
-		return fmt.Errorf("Source.Each: %d folds of this table do not fit into the budget of memory, %s (%s): give a number of folds",
-			folds, memory.Format(budget), memory.More)
+		return fmt.Errorf("Source.Each: %d folds of this table do not fit into the budget of memory, %s (%s): give a number of "+
+			"folds", folds, memory.Format(budget), memory.More)
 	}
 	return nil
 }

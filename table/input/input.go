@@ -75,7 +75,8 @@ func (in *Input) Table(path string, o table.Options) (*table.Table, error) {
 }
 
 // Parts reads a table of columns a part after another, see [table.ReadParts].
-func (in *Input) Parts(path string, o table.Options, begin func(), hand func(*table.Table) error) ([]table.Finding, error) {
+func (in *Input) Parts(path string, o table.Options, begin func(), hand func(*table.Table) error,
+) ([]table.Finding, error) {
 	o.Formats = formats()
 	s := in.stream(path)
 	switch {

@@ -13,17 +13,17 @@ import (
 
 // Tables of numbers: those of folders, and files in the format of LIBSVM.
 
-// numbers is how tables of numbers are written.
-var numbers = table.Options{Separator: ",", Decimal: ".", Header: "yes"}
+// Numbers is how tables of numbers are written.
+var Numbers = table.Options{Separator: ",", Decimal: ".", Header: "yes"}
 
-// Numbers reads a file in the format of LIBSVM, or a table all of whose columns are numbers, commas between them, and whose
-// target has that name, y where it is empty and there is such a column, and else that of the first. Features of a LIBSVM file
-// have those names, or else x1, x2, ..; queries are the numbers of qid: of its rows, nil without.
+// Numbers reads a file in the format of LIBSVM, or a table all of whose columns are numbers, commas between them, and
+// whose target has that name, y where it is empty and there is such a column, and else that of the first. Features of a
+// LIBSVM file have those names, or else x1, x2, ..; queries are the numbers of qid: of its rows, nil without.
 func (in *Input) Numbers(path, target string, names []string) (d *dataset.Data, queries []int64, err error) {
 	if in.IsLIBSVM(path) {
 		return in.libsvm(path, target, names)
 	}
-	t, err := in.Table(path, numbers)
+	t, err := in.Table(path, Numbers)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,9 +66,12 @@ func (in *Input) libsvm(path, target string, names []string) (*dataset.Data, []i
 	}
 	defer s.Close()
 	if target != "" && names == nil {
-		return nil, nil, s.Errorf(0, "", "is a LIBSVM file, whose columns have no names: the target %s cannot be looked up", textfile.Quote([]byte(target)))
+		return nil, nil, s.Errorf(0, "", "is a LIBSVM file, whose columns have no names: the target %s cannot be looked up",
+			textfile.Quote([]byte(target)))
 	}
-	x, m, err := libsvm.ReadSourceMatrix(s, libsvm.Options{Features: len(names), ZeroBased: libsvm.CountFromZero(names), Largest: textfile.LargestEntry})
+	x, m, err := libsvm.ReadSourceMatrix(s, libsvm.Options{
+		Features: len(names), ZeroBased: libsvm.CountFromZero(names), Largest: textfile.LargestEntry,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,10 +218,8 @@ func (s *Source) foldNumbers(r *Rows) error {
 		}
 		n, test = n.pick(parts[0]), n.rows.Rows(parts[1])
 	}
-	grouped := *s // by the queries
-	grouped.Wanted.Division = r.Division
 	deal := func(r *Rows, n *numbered, test *dataset.Data) (err error) {
-		if r.Dealt, err = grouped.deal(n.rows, divided{group: n.group}); err != nil {
+		if r.Dealt, err = s.deal(n.rows, divided{Division: r.Division, group: n.group}); err != nil {
 			return err
 		}
 		return s.folded(r, &dataset.CrossValidation{Data: n.rows, Folds: r.Dealt.Folds, Test: test})
@@ -226,10 +227,11 @@ func (s *Source) foldNumbers(r *Rows) error {
 	if err := deal(r, n, test); err != nil {
 		return err
 	}
-	r.Outer = &Outer{Data: n.rows, Grouped: n.group != nil, by: divided{group: n.group}, Without: func(train, held []int) (*Rows, error) {
+	r.Outer = &Outer{Data: n.rows, by: divided{Division: r.Division, group: n.group}}
+	r.Outer.Without = func(train, held []int) (*Rows, error) {
 		out := &Rows{Division: r.Division}
 		return out, deal(out, n.pick(train), n.rows.Rows(held))
-	}}
+	}
 	return nil
 }
 

@@ -23,20 +23,24 @@ func ReadFile(path, target string) (*dataset.Data, error) {
 	return d, err
 }
 
-// ReadFeatures reads a table all of whose columns are numbers and features.
-func ReadFeatures(path string) (*dataset.Data, error) {
+// ReadColumns reads columns of numbers of a table as features, all where it has no list, and targets that need not be
+// there: where one of them is not, the rows have none, and where a number of them is missing it is NaN.
+func ReadColumns(path string, features []string, targets ...string) (*dataset.Data, error) {
 	var in Input
 	defer in.Close()
-	t, err := in.Table(path, numbers)
+	t, err := in.Table(path, Numbers)
 	if err != nil {
 		return nil, err
 	}
-	return numbersOf(t, nil, t.Names(), true)
+	if features == nil {
+		features = t.Names()
+	}
+	return numbersOf(t, targets, features, true)
 }
 
-// ReadDir reads a split from the files train, val and test of a folder, each as .csv or .csv.gz, with the target in the column
-// y or the first and numbers in all columns, or in the format of LIBSVM as .svm or .svm.gz. The test file may be missing.
-// [dataset.WriteDir] writes such folders.
+// ReadDir reads a split from the files train, val and test of a folder, each as .csv or .csv.gz, with the target in the
+// column y or the first and numbers in all columns, or in the format of LIBSVM as .svm or .svm.gz. The test file may be
+// missing. [dataset.WriteDir] writes such folders.
 func ReadDir(dir string) (*dataset.Split, error) {
 	all, err := readTables(dir, "train", "val", "test")
 	if err != nil {
@@ -45,7 +49,8 @@ func ReadDir(dir string) (*dataset.Split, error) {
 	return &dataset.Split{Train: all[0], Val: all[1], Test: all[2]}, nil
 }
 
-// readTables reads tables of a folder, of which the first says what the columns are and the last may be missing; folds.csv is none.
+// readTables reads tables of a folder, of which the first says what the columns are and the last may be missing;
+// folds.csv is none.
 func readTables(dir string, names ...string) ([]*dataset.Data, error) {
 	paths, err := tables(dir, names...)
 	if err != nil {
@@ -66,10 +71,10 @@ func HasFolds(dir string) bool {
 	return err != nil || path != ""
 }
 
-// ReadFoldsDir reads a cross-validation from a folder: the table data, the table folds with the columns fold, row and role, and
-// perhaps the table test, each as .csv or .csv.gz, the tables data and test also as .svm or .svm.gz. Folds count from 0, and so
-// do rows, in data; a role is train or val. The target is the column y or the first. [dataset.WriteFoldsDir] writes such
-// folders.
+// ReadFoldsDir reads a cross-validation from a folder: the table data, the table folds with the columns fold, row and
+// role, and perhaps the table test, each as .csv or .csv.gz, the tables data and test also as .svm or .svm.gz. Folds
+// count from 0, and so do rows, in data; a role is train or val. The target is the column y or the first.
+// [dataset.WriteFoldsDir] writes such folders.
 func ReadFoldsDir(dir string) (*dataset.CrossValidation, error) {
 	paths, err := tables(dir, "data", "folds", "test")
 	if err != nil {
@@ -99,7 +104,8 @@ func tables(dir string, names ...string) ([]string, error) {
 	case err != nil:
 		return nil, &textfile.Error{File: dir, Reason: "cannot be read: " + err.Error(), Err: err}
 	case !info.IsDir():
-		return nil, &textfile.Error{File: dir, Reason: "is a file, expected a directory with " + strings.Join(names[:last], ".csv and ") + ".csv"}
+		expected := strings.Join(names[:last], ".csv and ") + ".csv"
+		return nil, &textfile.Error{File: dir, Reason: "is a file, expected a directory with " + expected}
 	}
 	paths := make([]string, len(names))
 	for i, name := range names {
@@ -123,7 +129,8 @@ func oneOf(dir, base string, endings ...string) (string, error) {
 			continue
 		}
 		if found != "" {
-			return "", &textfile.Error{File: dir, Reason: "has both " + filepath.Base(found) + " and " + name + ", expected one of them"}
+			both := filepath.Base(found) + " and " + name
+			return "", &textfile.Error{File: dir, Reason: "has both " + both + ", expected one of them"}
 		}
 		found = path
 	}
@@ -167,7 +174,8 @@ func readFoldsSource(s *textfile.Source, n int) ([]split.Fold, error) {
 		if !header {
 			for i, name := range foldColumns {
 				if string(fields[i]) != name {
-					return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d", i+1), "is %s, expected the name %q", textfile.Quote(fields[i]), name)
+					return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d", i+1), "is %s, expected the name %q",
+						textfile.Quote(fields[i]), name)
 				}
 			}
 			header = true
@@ -198,7 +206,8 @@ func addToFold(s *textfile.Source, folds []split.Fold, fields [][]byte, n int) (
 	for i := range number {
 		v, err := strconv.Atoi(string(fields[i]))
 		if err != nil || v < 0 || v >= n {
-			return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d (%q)", i+1, foldColumns[i]), "%s found, expected a number from 0 to %d", textfile.Quote(fields[i]), n-1)
+			return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d (%q)", i+1, foldColumns[i]),
+				"%s found, expected a number from 0 to %d", textfile.Quote(fields[i]), n-1)
 		}
 		number[i] = v
 	}

@@ -3,8 +3,9 @@
 //	source := input.Source{Data: "table.csv", Wanted: table.Wanted{Targets: []string{"price"}}}
 //	rows, err := source.Read()
 //
-// A table may be text in any dialect, compressed, a workbook, Arrow, Parquet (with the build tag parquet) or in the format
-// of LIBSVM. Errors speak of options by the names that they have here and in package table, Source.Split for example.
+// A table may be text in any dialect, compressed, a workbook, Arrow, Parquet (with the build tag parquet) or in the
+// format of LIBSVM. Errors speak of options by the names that they have here and in package table, Source.Split for
+// example.
 package input
 
 import (
@@ -33,9 +34,9 @@ const (
 
 // Source says where rows come from, what the columns of their table are for, and how they are divided.
 type Source struct {
-	// Data is one table, whose rows are dealt out to folds, or divided by Split. Train and Val are tables that are divided
-	// already. Test is one for a last look, beside either. Dir is a folder with train, val and perhaps test, or with data,
-	// folds and perhaps test, see [ReadDir].
+	// Data is one table, whose rows are dealt out to folds, or divided by Split. Train and Val are tables that are
+	// divided already. Test is one for a last look, beside either. Dir is a folder with train, val and perhaps test, or
+	// with data, folds and perhaps test, see [ReadDir].
 	Data, Train, Val, Test, Dir string
 	// Stdin is what the file [Stream] is read from.
 	Stdin io.Reader
@@ -44,14 +45,15 @@ type Source struct {
 	Wanted  table.Wanted
 	// Several says that all of Wanted.Targets are targets of one model.
 	Several bool
-	// Split is a rule as that of [split.Random]: rows for training, validation and test, or with folds rows for these and
-	// the test. Empty and [SplitAll] leave all rows to the folds.
+	// Split is a rule as that of [split.Random]: rows for training, validation and test, or with folds rows for these
+	// and the test. Empty and [SplitAll] leave all rows to the folds.
 	Split string
-	// Folds is their number, 0 for [DefaultFolds], as far as there are rows for it, unless Split divides the rows. Each says
-	// that each row, or each group, is a fold.
+	// Folds is their number, 0 for [DefaultFolds], as far as there are rows for it, unless Split divides the rows. Each
+	// says that each row, or each group, is a fold.
 	Folds int
 	Each  bool
-	// Repeats is how often rows are dealt out to folds, 0 for what the table is worth, see [split.Repeats], and once with Once.
+	// Repeats is how often rows are dealt out to folds, 0 for what the table is worth, see [split.Repeats], and once
+	// with Once.
 	Repeats int
 	Once    bool
 	// Always says that there are folds whatever the other fields say.
@@ -87,12 +89,14 @@ type Rows struct {
 // Outer are rows that can be dealt out to outer folds.
 type Outer struct {
 	Data *dataset.Data
-	// Grouped and Timed say that the rows are divided by groups or by time.
-	Grouped, Timed bool
 	// Without are some of the rows in folds, with others for the test.
 	Without func(train, held []int) (*Rows, error)
 	by      divided
 }
+
+// Grouped and Timed say that the rows are divided by groups or by time.
+func (o *Outer) Grouped() bool { return o.by.group != nil }
+func (o *Outer) Timed() bool   { return o.by.at != nil }
 
 // Note is a finding with the file that it is about.
 type Note struct {
@@ -179,7 +183,8 @@ func (s *Source) Rule() string {
 	return DefaultRule(s.Test != "")
 }
 
-// DefaultRule divides rows into parts where there are no folds; tested says that test rows come from a file of their own.
+// DefaultRule divides rows into parts where there are no folds; tested says that test rows come from a file of their
+// own.
 func DefaultRule(tested bool) string {
 	if tested {
 		return DefaultSplitTested
@@ -269,7 +274,8 @@ func (s *Source) read(r *Rows) (err error) {
 	}
 	for k, f := range r.CV.Folds {
 		if len(f.Train) < 2 {
-			return fmt.Errorf("%s: fold %d has %d training row, expected at least 2", strings.Join(s.Files(), ", "), k, len(f.Train))
+			return fmt.Errorf("%s: fold %d has %d training row, expected at least 2",
+				strings.Join(s.Files(), ", "), k, len(f.Train))
 		}
 	}
 	return nil
@@ -281,7 +287,8 @@ func (s *Source) checkFoldRule(rule string, parts int) error {
 	case parts > 2:
 		return fmt.Errorf("Source.Split %s: expected two parts, rows for the folds and rows for the test", rule)
 	case s.Test != "":
-		return fmt.Errorf("Source.Split %s leaves test rows, but Source.Test names a file with them: leave one of the two out", rule)
+		return fmt.Errorf("Source.Split %s leaves test rows, but Source.Test names a file with them: leave one of the two out",
+			rule)
 	}
 	return nil
 }

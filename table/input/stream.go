@@ -5,36 +5,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/spool"
 	"github.com/conetune/conetune/internal/textfile"
 )
-
-// Spool is a temporary file that is removed when it is closed, or before where the system allows it.
-type Spool struct {
-	*os.File
-	named bool // it has a name to remove
-	size  int64
-}
-
-// NewSpool makes one.
-func NewSpool() (*Spool, error) {
-	f, err := os.CreateTemp("", "conetune-*")
-	if err != nil {
-		return nil, err
-	}
-	return &Spool{File: f, named: os.Remove(f.Name()) != nil}, nil
-}
-
-// Close removes it.
-func (s *Spool) Close() error {
-	err := s.File.Close()
-	if s.named {
-		_ = os.Remove(s.Name())
-	}
-	return err
-}
 
 // spoolFrom is the number of bytes of a stream that are held in memory, fewer where the budget of memory is less.
 const spoolFrom = 32 << 20
@@ -43,26 +18,28 @@ const spoolFrom = 32 << 20
 type stream struct {
 	name string // in messages
 	text *io.SectionReader
-	put  *Spool // where it was put aside, nil where it is in memory
+	put  *spool.File // where it was put aside, nil where it is in memory
 	err  error
 }
 
-// readStream reads a stream: into memory where it is short, and else into a temporary file, or where there can be none, as far as the budget of memory goes.
+// readStream reads a stream: into memory where it is short, and else into a temporary file, or where there can be none,
+// as far as the budget of memory goes.
 func readStream(name string, r io.Reader) *stream {
 	s := &stream{name: name}
 	budget := memory.Default()
-	most := min(spoolFrom, budget)
+	most, size := min(spoolFrom, budget), int64(0)
 	text, err := io.ReadAll(io.LimitReader(r, most))
 	if err == nil && int64(len(text)) == most {
-		if s.put, err = NewSpool(); err != nil {
+		if s.put, err = spool.New(); err != nil {
 			var rest []byte
 			rest, err = io.ReadAll(io.LimitReader(r, budget-most))
 			if text = append(text, rest...); err == nil && int64(len(text)) == budget {
-				s.err = &textfile.Error{File: name, Reason: "does not fit into the budget of memory, " + memory.Format(budget) + " (" + memory.More + "); a file takes less"}
+				s.err = &textfile.Error{File: name, Reason: "does not fit into the budget of memory, " +
+					memory.Format(budget) + " (" + memory.More + "); a file takes less"}
 				return s
 			}
-		} else if err = s.put.fill(text, r); err == nil {
-			s.text = io.NewSectionReader(s.put.File, 0, s.put.size)
+		} else if size, err = fill(s.put, text, r); err == nil {
+			s.text = io.NewSectionReader(s.put, 0, size)
 			return s
 		}
 	}
@@ -82,14 +59,13 @@ func (s *stream) close() {
 	}
 }
 
-// fill writes a text and the rest of a reader.
-func (s *Spool) fill(text []byte, rest io.Reader) error {
-	if _, err := s.Write(text); err != nil {
-		return err
+// fill writes a text and the rest of a reader to a file, and counts the bytes.
+func fill(w io.Writer, text []byte, rest io.Reader) (int64, error) {
+	if _, err := w.Write(text); err != nil {
+		return 0, err
 	}
-	n, err := io.Copy(s.File, rest)
-	s.size = int64(len(text)) + n
-	return err
+	n, err := io.Copy(w, rest)
+	return int64(len(text)) + n, err
 }
 
 // unreadable is the error about a stream that cannot be read, or not be put aside.

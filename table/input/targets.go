@@ -47,8 +47,8 @@ func (t *Targets) Column(k int, sets ...*mat.Dense) []float64 {
 // generatedTarget are the names of targets in a folder.
 var generatedTarget = regexp.MustCompile(`^y[0-9]+$`)
 
-// takeTargets takes several targets out of the features of rows whose target is the first of them. In a folder they are the
-// columns y1, y2, .. The split that is left has the features alone, and the first target.
+// takeTargets takes several targets out of the features of rows whose target is the first of them. In a folder they are
+// the columns y1, y2, .. The split that is left has the features alone, and the first target.
 func (s *Source) takeTargets(r *Rows) error {
 	t := &Targets{Names: s.Wanted.Targets}
 	from := r.Split

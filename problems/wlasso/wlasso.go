@@ -89,7 +89,7 @@ func (*Model) Modes() []lower.Mode {
 const anchor = 0.1
 
 // cautious are the settings by default: two iterations on the features that the lasso of the start has. rho and the number of iterations
-// were chosen on generated data of up to 2500 features, the exponents on such of up to 12 000 and several signal-to-noise ratios, see docs/benchmarks.md.
+// were chosen on generated data of up to 2500 features, the exponents on such of up to 12 000 and several signal-to-noise ratios; see CHANGELOG.md.
 func cautious(s dca.Settings) *problems.Caution {
 	s.Rho, s.MaxIter, s.Tol, s.Screen = 0.1, 2, 1e-3, true
 	return &problems.Caution{Settings: s, Temper: 0.2, Floor: 0.01}

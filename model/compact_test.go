@@ -30,7 +30,7 @@ func TestCompact(t *testing.T) {
 			require.Less(t, len(s), 2000)
 		}
 		require.Contains(t, s, `"version": 3`)
-		got, err := Decode([]byte(s), "m.json", names)
+		got, err := Decode([]byte(s), "m.json")
 		require.NoError(t, err)
 		require.Equal(t, m.Features, got.Features)
 		require.Equal(t, m.Coefficients, got.Coefficients)
@@ -68,9 +68,9 @@ func TestCompactStrict(t *testing.T) {
 		edited := s[:from] + with + s[to:]
 		at := strings.Index(edited, `"sha256:`)
 		edited = edited[:at] + `"` + sum + `"` + edited[at+2+len(sum):]
-		_, err = Decode([]byte(edited), "m.json", names)
+		_, err = Decode([]byte(edited), "m.json")
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Decode([]byte(strings.Replace(s, `"version": 3`, `"version": 2`, 1)), "m.json", names)
+	_, err := Decode([]byte(strings.Replace(s, `"version": 3`, `"version": 2`, 1)), "m.json")
 	require.ErrorContains(t, err, `field "features" is missing`)
 }

@@ -68,7 +68,7 @@ func describeMethods(job *tuneJob, results []*tune.Result) string {
 	if chosen := best(results); chosen.Refit != nil {
 		least := "validation error"
 		if chosen.Score != nil {
-			least = job.spec.score
+			least = job.spec.Score
 		}
 		text += fmt.Sprintf("The model of %s has the least %s.\n", chosen.Method, least)
 	}

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -59,10 +60,10 @@ func (a *app) generateCommand() *cobra.Command {
 		Long: sprintf(generateHelp, joined(dataset.Presets()), joined(dataset.GroupedPresets()), joined(dataset.LabelledPresets()),
 			joined(matcomp.Presets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
-		ValidArgs: modelNames(),
+		ValidArgs: model.Names(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(modelNames()))
+				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(model.Names()))
 			}
 			return nil
 		},
@@ -77,7 +78,7 @@ func (a *app) generateCommand() *cobra.Command {
 			if err := checkFolder(out); err != nil {
 				return err
 			}
-			if spec.matrix != nil {
+			if spec.Matrix {
 				return a.generateMatrix(cmd.Context(), preset, seed, out)
 			}
 			recipe, err := newRecipe(spec, preset)
@@ -108,9 +109,9 @@ type recipe struct {
 }
 
 // newRecipe looks a preset up; an empty name means the first one of the model.
-func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
-	r.labels, r.counts, r.times = spec.labels, spec.logLink, spec.survival
-	if spec.several != nil {
+func newRecipe(spec model.Spec, preset string) (r recipe, err error) {
+	r.labels, r.counts, r.times = spec.Labels, spec.LogLink, spec.Survival
+	if spec.Several {
 		r.targets = generatedTargets
 	}
 	first := func(presets []string) string {
@@ -119,8 +120,8 @@ func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
 		}
 		return preset
 	}
-	if !spec.grouped {
-		if spec.folds != nil || strings.Contains(preset, "-t") && spec.several == nil {
+	if !spec.Takes("Groups") {
+		if spec.Folds || strings.Contains(preset, "-t") && !spec.Several {
 			r.config, r.folds, err = dataset.LabelledPreset(first(dataset.LabelledPresets()))
 		} else {
 			r.config, err = dataset.Preset(first(dataset.Presets()))

@@ -142,7 +142,7 @@ func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
 	if len(c.chosen.X) > 0 {
 		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(c.scale), short(c.chosen.Y[0]))
 	}
-	return one(onPage("curve", "Validation error ("+job.spec.errorUnit()+") over "+c.label+", with bars of one standard error", about, c.figure()))
+	return one(onPage("curve", "Validation error ("+job.spec.Unit()+") over "+c.label+", with bars of one standard error", about, c.figure()))
 }
 
 // predictionFigures are those that fit the model.

@@ -178,15 +178,15 @@ func without(job *tuneJob, j *judged) string {
 	switch {
 	case j.entries:
 		return "the mean of the training entries"
-	case job.spec.survival:
+	case job.spec.Survival:
 		return "rows that are all alike"
-	case job.spec.name == "quantile":
+	case job.spec.Name == "quantile":
 		return "the quantile of the training rows"
-	case job.spec.classes:
+	case job.spec.Classes:
 		return "the shares of the training rows"
-	case job.spec.labels && job.judge.logOdds():
+	case job.spec.Labels && job.judge.logOdds():
 		return "the share of the training rows"
-	case job.spec.labels:
+	case job.spec.Labels:
 		return "the more frequent label"
 	}
 	return "the mean of the training rows"
@@ -309,7 +309,7 @@ func qualityTable(job *tuneJob, j *judged) *webpage.Table {
 	for _, m := range j.metrics {
 		name := measureNames[m.Name]
 		if m.Name == evaluate.Coverage {
-			name += fmt.Sprintf(" (%g is right)", job.model.level)
+			name += fmt.Sprintf(" (%g is right)", job.model.Level)
 		}
 		cells := []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: errorOf(m)}, {Text: fine(m.Base)}}
 		if j.Plain != nil {
@@ -330,19 +330,19 @@ func errorOf(m evaluate.Metric) string {
 
 // errorsTable has the errors of the refits, a row for each method.
 func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
-	unit := job.spec.errorUnit()
+	unit := job.spec.Unit()
 	t := &webpage.Table{ID: "errors", Caption: strings.ToUpper(unit[:1]) + unit[1:] + " by method", Sortable: len(results) > 1,
 		Columns: []webpage.Column{{Title: "method"}, {Title: "validation", Number: true}, {Title: "test", Number: true}, {Title: "seconds", Number: true}}}
 	chosen := best(results)
-	if job.spec.score != "" {
-		t.Columns = append(t.Columns, webpage.Column{Title: job.spec.score, Number: true})
+	if job.spec.Score != "" {
+		t.Columns = append(t.Columns, webpage.Column{Title: job.spec.Score, Number: true})
 	}
 	for _, r := range results {
 		cells := []webpage.Cell{{Text: r.Method}, {Text: "-", Key: new(string)}, {Text: "-", Key: new(string)}, {Text: short(r.TimeSeconds)}}
 		switch {
-		case job.spec.score != "" && r.Score != nil:
+		case job.spec.Score != "" && r.Score != nil:
 			cells = append(cells, webpage.Cell{Text: number(*r.Score)})
-		case job.spec.score != "":
+		case job.spec.Score != "":
 			cells = append(cells, webpage.Cell{Text: "-", Key: new(string)})
 		}
 		if r.Refit != nil {
@@ -410,9 +410,9 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 		whole += totalWeight(job.judge.rows.Split.Val)
 	}
 	units := "on the features and the target as they are"
-	if job.scaling.standardize {
+	if job.model.Standardize {
 		units = "on standardised features and target"
-		if job.spec.labels || job.spec.logLink || job.spec.survival {
+		if job.spec.Labels || job.spec.LogLink || job.spec.Survival {
 			units = "on standardised features"
 		}
 	}

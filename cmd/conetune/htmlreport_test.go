@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -72,34 +73,34 @@ func TestReportOfEveryModel(t *testing.T) {
 	dir := t.TempDir()
 	data, labels := write(t, dir, "table.csv", csvText(1, 60, 6)), write(t, dir, "labels.csv", labelled(1, 90, 6))
 	times := write(t, dir, "times.csv", timed(csvText(1, 60, 6)))
-	for _, spec := range models {
-		if spec.matrix != nil {
+	for _, spec := range model.Specs() {
+		if spec.Matrix {
 			continue
 		}
-		t.Run(spec.name, func(t *testing.T) {
-			args := []string{spec.name, "--data", data, "--gap-tol", "0", "--tol", "0.1"}
-			want := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + spec.name}
+		t.Run(spec.Name, func(t *testing.T) {
+			args := []string{spec.Name, "--data", data, "--gap-tol", "0", "--tol", "0.1"}
+			want := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + spec.Name}
 			switch {
-			case spec.grouped:
+			case spec.Takes("Groups"):
 				args = append(args, "--groups", "3")
-			case spec.several != nil:
+			case spec.Several:
 				args = append(args, "--target", "y,f2")
-			case spec.survival:
+			case spec.Survival:
 				args[2] = times
 				want = append(want, `id="risks"`)
-			case spec.labels:
+			case spec.Labels:
 				args[2] = labels
-				if want = append(want, `id="confusion"`); !spec.classes {
+				if want = append(want, `id="confusion"`); !spec.Classes {
 					want = append(want, `id="roc"`)
 				}
 			}
-			if spec.several == nil {
+			if !spec.Several {
 				want = append(want, `id="quality"`)
 			}
-			if spec.several == nil && !spec.labels && !spec.survival {
+			if !spec.Several && !spec.Labels && !spec.Survival {
 				want = append(want, `id="residuals"`)
 			}
-			if spec.folds == nil && spec.several == nil {
+			if !spec.Folds && !spec.Several {
 				want = append(want, `id="curve"`, `id="paths"`)
 			}
 			page := reportOf(t, args...)

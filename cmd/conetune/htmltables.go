@@ -42,7 +42,7 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judge
 	case fit.Labels != nil:
 		note += onLabel(job.rows.Label(fit.Labels[1]), job.judge.logOdds())
 	}
-	if job.scaling.intercept {
+	if job.model.Intercept {
 		note += interceptNote(fit, len(shown))
 	}
 	for _, e := range list[:min(len(list), most)] {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -13,7 +14,7 @@ import (
 type judge struct {
 	rows  *input.Rows
 	model tune.Model
-	spec  modelSpec
+	spec  model.Spec
 	level float64 // of quantile
 	ties  string  // of cox
 	// intercept says that the model has one.
@@ -26,7 +27,7 @@ type judge struct {
 
 // newJudge judges the predictors of a model.
 func (job *tuneJob) newJudge(rows *input.Rows, model tune.Model) *judge {
-	return &judge{rows: rows, model: model, spec: job.spec, level: job.model.level, ties: job.model.ties, intercept: job.scaling.intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*judged{}}
+	return &judge{rows: rows, model: model, spec: job.spec, level: job.model.Level, ties: job.model.ties, intercept: job.model.Intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*judged{}}
 }
 
 // The rows that a predictor is judged by, the best that there are.
@@ -166,7 +167,7 @@ func (d *judged) measure(j *judge, f tune.Fit) {
 		d.metrics = d.Labels(j.logOdds())
 	case f.LogLink:
 		d.metrics = d.Counts()
-	case j.spec.name == "quantile":
+	case j.spec.Name == "quantile":
 		d.metrics = d.Quantile(j.level)
 	default:
 		d.metrics = d.Regression()
@@ -174,4 +175,4 @@ func (d *judged) measure(j *judge, f tune.Fit) {
 }
 
 // logOdds says that the values of the classifier are log odds, so that it has probabilities.
-func (j *judge) logOdds() bool { return j.spec.name == "logistic" }
+func (j *judge) logOdds() bool { return j.spec.Name == "logistic" }

@@ -23,7 +23,7 @@ const mostUnpenalised = 1e9
 // kindOf is the loss whose fit without penalty a predictor is compared with; ok is false where there is none.
 func (j *judge) kindOf(f tune.Fit) (kind unpenalised.Kind, ok bool) {
 	switch {
-	case f.Hazard, f.Classes(), f.Matrix != nil, f.Labels != nil && !j.logOdds(), j.spec.name == "quantile":
+	case f.Hazard, f.Classes(), f.Matrix != nil, f.Labels != nil && !j.logOdds(), j.spec.Name == "quantile":
 		return 0, false
 	case f.Labels != nil:
 		return unpenalised.Logistic, true

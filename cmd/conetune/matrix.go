@@ -60,10 +60,10 @@ func describeMatrixData(job *tuneJob) string {
 		}
 	}
 	prepared := []string{"values as they are", "no intercept"}
-	if job.scaling.standardize {
+	if job.model.Standardize {
 		prepared[0] = "values standardised on the training entries, features on all rows and columns"
 	}
-	if job.scaling.intercept {
+	if job.model.Intercept {
 		prepared[1] = "with intercept"
 	}
 	fmt.Fprintf(&b, "          %s\n", strings.Join(prepared, ", "))
@@ -103,25 +103,6 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 		fmt.Fprintf(&b, "and %d more that are smaller\n", rest)
 	}
 	return b.String()
-}
-
-// savedMatrix is the form of a completed matrix in a file, nil for other models.
-func savedMatrix(m *problems.Matrix) *model.Matrix {
-	if m == nil {
-		return nil
-	}
-	lines := func(a *mat.Dense, n int) [][]float64 {
-		out := make([][]float64, n)
-		for i := range out {
-			out[i] = []float64{}
-			if a != nil {
-				out[i] = a.RawRowView(i)
-			}
-		}
-		return out
-	}
-	rows, cols := m.Dims()
-	return &model.Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows), Right: lines(m.Right, cols)}
 }
 
 // heatMap shows a completed matrix.

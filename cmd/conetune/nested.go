@@ -174,8 +174,8 @@ func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split
 	if k := slices.IndexFunc(errs, func(err error) bool { return err != nil }); k >= 0 && ctx.Err() == nil {
 		return nil, failed(fmt.Errorf("--nested: outer fold %d: %w", k, errs[k]))
 	}
-	unit := job.spec.errorUnit()
-	if job.spec.name == "svm" { // whose errors on rows left out are not those that it is chosen by
+	unit := job.spec.Unit()
+	if job.spec.Name == "svm" { // whose errors on rows left out are not those that it is chosen by
 		unit = measureNames[evaluate.ErrorRate]
 	}
 	n := &nested{unit: unit, of: len(folds), stopped: ctx.Err() != nil}

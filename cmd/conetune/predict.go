@@ -228,7 +228,8 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 			p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
 		}
 	}
-	unknown, targets := m.Loss == nil && lossKinds[m.Model] != "", false
+	spec, _ := model.Find(m.Model)
+	unknown, targets := m.Loss == nil && spec.Loss != "", false
 	findings, err := data.read(m, begin, func(rows *rowsToPredict) error {
 		targets = targets || rows.targets != nil
 		if unknown {
@@ -363,7 +364,7 @@ func errorUnitOf(m *model.Model) string {
 	case err != nil || m.Loss == nil && !m.LogLink:
 		return "half the mean squared error"
 	}
-	return spec.errorUnit()
+	return spec.Unit()
 }
 
 // score notes the error of the predictions of so many rows; one that is too large for a number is none.

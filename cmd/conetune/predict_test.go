@@ -130,7 +130,7 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	write(t, ".", "long.csv", long.String())
 	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t)), "\n")
 	require.Len(t, lines, 300_001)
-	m, err := model.Read("m.json", modelNames())
+	m, err := model.Read("m.json")
 	require.NoError(t, err)
 	for _, i := range []int{0, 1, 262_143, 262_144, 299_999} {
 		_, text, _ := strings.Cut(lines[i+1], fmt.Sprintf("%07d,", i))

@@ -78,7 +78,7 @@ model in m.json
 `, text)
 
 	// What the optimiser has to say is for those who ask.
-	job.verbose, job.scaling.intercept = true, true
+	job.verbose, job.model.Intercept = true, true
 	text = describeRun(job, split, []*tune.Result{r}, nil)
 	require.Contains(t, text, `
 half the mean squared error   validation   test
@@ -154,9 +154,9 @@ func TestTraceFigure(t *testing.T) {
 }
 
 func TestSavedModel(t *testing.T) {
-	job, split, r := made(2)
+	job, _, r := made(2)
 	r.Hyperparameters = map[string]float64{"lambda1": 0, "lambda2": 0.5}
-	m := savedModel(job, split, r)
+	m := job.saved(r)
 	require.Equal(t, 2.5, *m.ValidationError)
 	require.Equal(t, r.RefitFit.Coefficients, m.Coefficients)
 	require.Equal(t, []string{"data"}, m.Provenance.Files)

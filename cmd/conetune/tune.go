@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -116,15 +117,15 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "tune MODEL|--config FILE",
 		Short:     "Choose hyperparameters for a table",
-		Long:      sprintf(tuneHelp, modelList(), joined(ableModels(tune.MethodIGJO)), joined(ableModels(tune.MethodIFDM))),
+		Long:      sprintf(tuneHelp, modelList(), joined(model.Able(tune.MethodIGJO)), joined(model.Able(tune.MethodIFDM))),
 		Example:   tuneExample,
-		ValidArgs: modelNames(),
+		ValidArgs: model.Names(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if k := slices.IndexFunc(args, isWhole); len(args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
 				return badInputf("--nested takes its number as --nested=%s", args[k])
 			}
 			if len(args) > 1 || len(args) == 0 && f.config == "" {
-				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(modelNames()))
+				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(model.Names()))
 			}
 			return nil
 		},
@@ -159,21 +160,21 @@ func (a *app) tuneCommand() *cobra.Command {
 }
 
 // configured takes the settings of --config, and returns the model, which may be one of them.
-func (f *tuneFlags) configured(args []string, fs *pflag.FlagSet) (model string, err error) {
+func (f *tuneFlags) configured(args []string, fs *pflag.FlagSet) (name string, err error) {
 	if len(args) > 0 {
-		model = args[0]
+		name = args[0]
 	}
 	if f.config == "" {
-		return model, nil
+		return name, nil
 	}
 	list, err := readConfig(f.config, fs)
 	if err != nil {
 		return "", badInput(err)
 	}
-	if model, err = apply(list, f.config, model, fs); err == nil && model == "" {
-		err = badInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.config, joined(modelNames()))
+	if name, err = apply(list, f.config, name, fs); err == nil && name == "" {
+		err = badInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.config, joined(model.Names()))
 	}
-	return model, err
+	return name, err
 }
 
 // register adds the flags.

@@ -11,8 +11,10 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
@@ -47,7 +49,6 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
 		job.groupsOfModel = m.Groups()
 	}
-	job.loss = job.lossOf(model)
 	hyperparameters := len(model.Names())
 	if o := job.config.Opens(model); o != nil && slices.Equal(job.methods, []string{tune.MethodVFiDCA}) {
 		hyperparameters -= len(o.Upper)
@@ -101,7 +102,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 
 // read reads the tables.
 func (job *tuneJob) read() (rows *input.Rows, err error) {
-	if job.spec.matrix != nil {
+	if job.spec.Matrix {
 		if job.entries, err = job.data.readMatrix(job.groups); err != nil {
 			return nil, err
 		}
@@ -123,7 +124,7 @@ func (job *tuneJob) read() (rows *input.Rows, err error) {
 // and no measure tells them apart. Labels are checked by their models, and an offset makes the same counts of different
 // rates.
 func (job *tuneJob) checkTargets(rows *input.Rows) error {
-	if job.spec.labels || job.data.Wanted.Offset != "" {
+	if job.spec.Labels || job.data.Wanted.Offset != "" {
 		return nil
 	}
 	check := func(name string, all []float64) error {
@@ -149,15 +150,17 @@ func (job *tuneJob) checkTargets(rows *input.Rows) error {
 
 // build makes the model.
 func (job *tuneJob) build(rows *input.Rows) (tune.Model, error) {
-	switch {
-	case job.entries != nil:
-		return job.spec.matrix(job.entries, job.scaling)
-	case rows.Targets != nil:
-		return job.spec.several(rows, job.scaling)
-	case job.spec.folds != nil:
-		return job.spec.folds.build(rows.CV, job.scaling, job.weights)
+	if job.entries != nil {
+		return matcomp.New(job.entries, matcomp.Options{Standardize: job.model.Standardize, Intercept: job.model.Intercept})
 	}
-	return job.spec.build(rows.ForModel(), modelOptions{job.scaling, job.model, job.groups, job.data.Dir, rows.Label})
+	return job.spec.Build(rows, job.model.Options)
+}
+
+// saved is what --save writes.
+func (job *tuneJob) saved(r *tune.Result) model.Model {
+	m := model.New(&job.data.Source, job.rows, job.judge.model, job.model.Options, r)
+	m.Provenance.Preset, m.Provenance.Files = job.preset, job.data.files()
+	return m
 }
 
 // runTune runs the methods with everything that watches them.
@@ -249,7 +252,7 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 		written = append(written, out.what+" in "+placeOf(out.path))
 	}
 	if r := best(results); job.save != "" && r.Refit != nil {
-		if err := a.writeFile(job.save, savedModel(job, split, r).Write); err != nil {
+		if err := a.writeFile(job.save, job.saved(r).Write); err != nil {
 			return written, fileError("--save", err)
 		}
 		written = append(written, "model in "+placeOf(job.save))

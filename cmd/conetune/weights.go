@@ -8,26 +8,6 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// weighable are the names of the models whose rows may have weights.
-func weighable() (names []string) {
-	for _, m := range models {
-		if m.weights {
-			names = append(names, m.name)
-		}
-	}
-	return names
-}
-
-// shiftable are the names of the models that take a known term of predictions.
-func shiftable() (names []string) {
-	for _, m := range models {
-		if m.offset {
-			names = append(names, m.name)
-		}
-	}
-	return names
-}
-
 // totalWeight is the number of rows, or the sum of their weights; 0 for none.
 func totalWeight(d *dataset.Data) float64 {
 	if d != nil && d.Weights != nil {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/libsvm"
+	"github.com/conetune/conetune/table/libsvm"
 )
 
 // Sparse says whether X keeps its nonzeros only.
@@ -391,8 +391,8 @@ func (d *Data) Stored() int {
 	return n * p
 }
 
-// like returns the table in the form of another one, sparse or not.
-func (d *Data) like(other *Data) *Data {
+// Like returns the table in the form of another one, sparse or not.
+func (d *Data) Like(other *Data) *Data {
 	switch {
 	case other.Sparse():
 		return d.Compress()
@@ -512,4 +512,38 @@ func (d *Data) each(f func(j int, v float64)) {
 			f(j, value[k])
 		}
 	}
+}
+
+// Widened is the table with zeros for further features, of which so many stand before its own; names are those of all.
+// Sparse tables share their memory with it where there are none before. A dense one becomes sparse where that is
+// smaller.
+func (d *Data) Widened(names []string, before int) *Data {
+	n, p := d.Dims()
+	q := len(names)
+	out := *d
+	out.Features = names
+	if p == q {
+		return &out
+	}
+	if !d.Sparse() && float64(d.Nonzeros()) < float64(n)*float64(q)/4 {
+		out.X = d.Compress().X
+	}
+	if x, ok := out.compressed(); ok {
+		raw := x.RawMatrix()
+		index := raw.Ind
+		if before > 0 {
+			index = slices.Clone(index)
+			for k := range index {
+				index[k] += before
+			}
+		}
+		out.X = sparse.NewCSR(n, q, raw.Indptr, index, raw.Data)
+		return &out
+	}
+	x := mat.NewDense(n, q, nil)
+	for i := range n {
+		d.Fill(x.RawRowView(i)[before:before+p], i)
+	}
+	out.X = x
+	return &out
 }

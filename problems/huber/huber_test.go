@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
@@ -139,7 +140,7 @@ func TestThreshold(t *testing.T) {
 // On this table a subproblem that began at the end of the last one had nothing left of mu, and a residual that fell by a hundredth in ten iterations:
 // where a warm start gets on so slowly, another start has to follow.
 func TestWarmStartThatStalls(t *testing.T) {
-	d, err := dataset.Read("testdata/small.csv", "y")
+	d, err := input.ReadFile("testdata/small.csv", "y")
 	require.NoError(t, err)
 	folds, err := split.RandomFolds(len(d.Y), 3, 3, 1, nil)
 	require.NoError(t, err)

@@ -140,49 +140,6 @@ func (d *Data) MulTrans(r []float64) []float64 {
 	return out
 }
 
-// GramBound bounds the row sums of the absolute values of X X', or with ones, of X X' plus ones, from above; the largest
-// eigenvalue is not larger. It is the largest of these sums, of a sparse table the largest of
-//
-//	sum_j |x_ij| sum_k |x_kj| >= sum_k |x_i'x_k|.
-func (d *Data) GramBound(ones bool) float64 {
-	n, p := d.Dims()
-	most := 0.0
-	if !d.Sparse() {
-		var gram mat.Dense
-		gram.Mul(d.X, d.X.T())
-		for i := range n {
-			sum := 0.0
-			for _, v := range gram.RawRowView(i) {
-				if ones {
-					v++
-				}
-				sum += math.Abs(v)
-			}
-			most = math.Max(most, sum)
-		}
-		return most
-	}
-	column := make([]float64, p)
-	for i := range n {
-		index, value := d.Row(i)
-		for k, j := range index {
-			column[j] += math.Abs(value[k])
-		}
-	}
-	for i := range n {
-		index, value := d.Row(i)
-		sum := 0.0
-		for k, j := range index {
-			sum += math.Abs(value[k]) * column[j]
-		}
-		if ones {
-			sum += float64(n)
-		}
-		most = math.Max(most, sum)
-	}
-	return most
-}
-
 // Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their nonzeros, or where these are many
 // of a dense table, what looks them up there. It panics when an index is out of range.
 func (d *Data) Rows(index []int) *Data {

@@ -110,19 +110,6 @@ func TestUnits(t *testing.T) {
 	require.InEpsilon(t, 1e4*a.Evaluate(x.Refit).Validation, b.Evaluate(y.Refit).Validation, 1e-3)
 }
 
-// The linearised variant has the gradient that it needs: finite differences of the training loss.
-func TestGradient(t *testing.T) {
-	s := outliers()
-	m, err := huber.New(s, huber.Options{Threshold: 0.9, Intercept: true, Standardize: true})
-	require.NoError(t, err)
-	set := m.PaperSettings()
-	set.Linearized, set.MaxIter = true, 3
-	res := modeltest.Solve(t, m, set)
-	for _, it := range res.Trace {
-		require.LessOrEqual(t, it.TrainValue-it.LowerValue, it.T+1e-6) // V_k is an upper bound
-	}
-}
-
 func TestThreshold(t *testing.T) {
 	require.InDelta(t, 1.345/0.6745/2, huber.Threshold([]float64{-2, 0, 0, 1, 2, 3, 400}), 1e-12) // median 1, deviations 0 1 1 1 2 3 399
 	require.Equal(t, 1.0, huber.Threshold([]float64{5, 5, 5, 9}))

@@ -52,9 +52,6 @@ func NewMatrixCompletion(train, val Entries, m, n int, groups [][]int, intercept
 	return &MatrixCompletion{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept}, nil
 }
 
-// Small says whether lower levels take some milliseconds, as [completion.Problem.Small] does.
-func (m *MatrixCompletion) Small() bool { return m.completion.Small() }
-
 // Dim is the number of groups plus one.
 func (m *MatrixCompletion) Dim() int { return len(m.groups) + 1 }
 
@@ -135,13 +132,7 @@ func (m *MatrixCompletion) values(s *completion.Solution) (x [][]float64, r []fl
 	return x, r
 }
 
-// Within implements [lower.Constrained] with the radii of |G|_* and of each group, for completions that are small.
-func (m *MatrixCompletion) Within(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	out, _, err := m.within(ctx, radii, completion.Options{Tol: tol})
-	return out, err
-}
-
-// within returns the solution as well.
+// within solves the constrained form at the radii of |G|_* and of each group, for completions that are small.
 func (m *MatrixCompletion) within(ctx context.Context, radii []float64, o completion.Options) (*lower.Within, *completion.Solution, error) {
 	if len(radii) != m.Dim() {
 		return nil, nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), m.Dim())

@@ -20,15 +20,11 @@ type FactoredCompletion struct {
 	both *completion.Joint
 }
 
-// NewFactoredCompletion is [NewMatrixCompletion] with the coefficients divided into variables of the lengths parts, and is not for what
-// [MatrixCompletion.Small] says to be small.
+// NewFactoredCompletion is [NewMatrixCompletion] with the coefficients divided into variables of the lengths parts.
 func NewFactoredCompletion(train, val Entries, m, n int, groups [][]int, parts []int, intercept bool) (*FactoredCompletion, error) {
 	of, err := NewMatrixCompletion(train, val, m, n, groups, intercept)
 	if err != nil {
 		return nil, err
-	}
-	if of.Small() {
-		return nil, fmt.Errorf("fits: a matrix completion of %d x %d with %d training entries is small, expected a large one", m, n, len(train.Y))
 	}
 	data := func(e Entries) completion.Data {
 		return completion.Data{M: m, N: n, Row: e.Row, Col: e.Col, Y: e.Y, X: e.X, Groups: groups}

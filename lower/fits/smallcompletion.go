@@ -21,11 +21,13 @@ type SmallCompletion struct {
 const (
 	// smallEntries bounds the training and validation entries of a [SmallCompletion], and smallOrder its dimensions: a step factors a matrix of the order of
 	// the one, and decomposes one of the size of the other.
-	smallEntries, smallOrder = 1000, 120
+	smallEntries, smallOrder = 4000, 120
 )
 
 // FewEntries says whether so many training and validation entries of an m x n matrix are few enough for a [SmallCompletion].
-func FewEntries(entries, m, n int) bool { return entries <= smallEntries && max(m, n) <= smallOrder }
+func FewEntries(train, val, m, n int) bool {
+	return train+val <= smallEntries && max(m, n) <= smallOrder && completion.Small(train, m, n)
+}
 
 // NewSmallCompletion is [NewMatrixCompletion] with the coefficients divided into variables of the lengths parts.
 func NewSmallCompletion(train, val Entries, m, n int, groups [][]int, parts []int, intercept bool) (*SmallCompletion, error) {

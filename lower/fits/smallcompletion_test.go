@@ -231,7 +231,8 @@ func TestSmallCompletionRefuses(t *testing.T) {
 	train, val := entries(1, 6, 7, 4)
 	_, err := NewSmallCompletion(train, val, 6, 7, [][]int{{0, 1}, {2, 3}}, []int{3}, false)
 	require.Error(t, err)
-	require.False(t, FewEntries(smallEntries+1, 5, 5))
-	require.False(t, FewEntries(10, 5, smallOrder+1))
-	require.True(t, FewEntries(349, 60, 60))
+	require.False(t, FewEntries(1500, smallEntries-1499, 5, 5))
+	require.False(t, FewEntries(10, 5, 5, smallOrder+1))
+	require.False(t, FewEntries(2001, 10, 60, 60), "too many for the lower level")
+	require.True(t, FewEntries(220, 129, 60, 60))
 }

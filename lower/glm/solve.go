@@ -55,11 +55,23 @@ func (p *Path) From(ctx context.Context, b []float64) {
 			}
 		}
 		f.join(used)
+		if pt := f.point; pt != nil {
+			for _, j := range f.features() {
+				f.b[j] = b[j]
+				d.columns().Axpy(b[j], j, pt.eta)
+			}
+			d.level(pt)
+			return
+		}
 		f.products.begin(f)
 		for _, j := range f.features() {
 			f.move(j, b[j*d.q:(j+1)*d.q])
 		}
 	})
+	if d.curved != nil {
+		d.slopes(ctx, p.folds)
+		return
+	}
 	d.products.gradients(ctx, p.folds)
 }
 
@@ -150,12 +162,11 @@ func (p *Path) solution(ctx context.Context) *Solution {
 		for _, j := range f.support() {
 			copy(b[j*d.q:(j+1)*d.q], f.b[j*d.q:])
 		}
-		s.B[t] = b
+		s.B[t], s.Objective[t] = b, f.objective
 		if pt := f.point; pt != nil {
 			s.Validation[t], s.B0[t] = d.losses(f), []float64{pt.b0}
 			return
 		}
-		s.Objective[t] = f.objective
 		b0 := f.intercepts()
 		s.Validation[t] = d.products.validation(f)
 		if d.intercept {

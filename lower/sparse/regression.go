@@ -45,7 +45,7 @@ func NewRegression(x *design.Matrix, y []float64, intercept bool) (*Regression, 
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	return &Regression{data, single(x, y, intercept)}, nil
+	return &Regression{data, single(Sample{X: x, Y: y}, intercept)}, nil
 }
 
 // Dims returns the number n of rows and p of features.
@@ -101,8 +101,8 @@ type table struct {
 }
 
 // single is one fold that leaves nothing out.
-func single(x *design.Matrix, y []float64, intercept bool) *table {
-	return &table{of: glm.Table{X: x, Y: [][]float64{y}, Intercept: intercept, Folds: [][]int{nil}}}
+func single(s Sample, intercept bool) *table {
+	return &table{of: glm.Table{X: s.X, Y: [][]float64{s.Y}, Weights: s.Weights, Offset: s.Offset, Intercept: intercept, Folds: [][]int{nil}}}
 }
 
 func (t *table) ready(ctx context.Context) (d *glm.Data, err error) {

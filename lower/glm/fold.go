@@ -337,7 +337,7 @@ func (f *fold) unbound(u int, e float64, w *Weights) (more float64, ok bool) {
 		size := 0.0
 		for _, j := range list {
 			far := 0.0
-			if free {
+			if free && w.second(j) == 0 {
 				far = f.far(j)
 			}
 			for k := range q {

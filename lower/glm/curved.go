@@ -170,7 +170,7 @@ func (p *Path) share(ctx context.Context) {
 		curve[i] /= max(c, 1)
 	}
 	raise(curve, nil)
-	renewed := p.model == nil
+	begun, renewed := p.folds[0].point.model != nil, p.model == nil
 	if !renewed {
 		change := 0.0
 		for i, v := range p.model.weights {
@@ -185,7 +185,7 @@ func (p *Path) share(ctx context.Context) {
 		p.model = &q
 	}
 	for _, f := range p.folds {
-		if pt := f.point; renewed || pt.own && pt.means != nil {
+		if pt := f.point; renewed || !begun || pt.own && pt.means != nil {
 			f.products, f.part, f.local, pt.own = p.model.products, p.model.parts[f.number], nil, false
 			pt.model, pt.unit = p.model.weights, pt.total/f.part.weight
 		}
@@ -376,7 +376,7 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 			f.measureCurved(w)
 			joins[t] = f.violators(w)
 			if f.gap <= tol*f.null() {
-				f.solved = pt.last || !whole
+				f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
 				pt.last, pt.own = true, pt.own || whole
 				return
 			}

@@ -49,7 +49,7 @@ type Fit struct {
 	start     [][]float64 // the solution with what has no penalty alone
 	scale     float64     // the objective there
 	null      float64     // without coefficients
-	table     *table      // for package glm; nil for several classes
+	table     *table      // for package glm; nil for losses that are no sums over rows
 	local     func() (*Regression, error)
 	reach     []float64 // of features: the inverses of their root mean squares
 }

@@ -129,9 +129,7 @@ func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
 	if !(rows.risk.HalfDeviance(make([]float64, n)) > 0) {
 		return nil, fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
 	}
-	g := &Fit{table: single(s, false)}
-	g.table.of.Loss = glm.Hazards{Ties: ties, Unit: 1}
-	return newFit(g, rows, []float64{0}, t)
+	return newFit(&Fit{}, rows, []float64{0}, t)
 }
 
 // Multinomial has minus the logarithm of the probability exp(f_y) / sum_k exp(f_k) of the class y of a row, an integer

@@ -137,7 +137,7 @@ func (t *table) solve(ctx context.Context, scale float64, w *glm.Weights, o Opti
 	}
 	path := d.Path(ctx)
 	if o.Start != nil {
-		path.From(ctx, o.Start.B)
+		path.From(ctx, o.Start.B, o.Start.path)
 	}
 	s, err := path.Solve(ctx, w, min(o.Tol, mostTol))
 	if err != nil {
@@ -147,6 +147,9 @@ func (t *table) solve(ctx context.Context, scale float64, w *glm.Weights, o Opti
 		return out, nil
 	}
 	out.B, out.B0, out.Objective, out.Gap = s.B[0], s.B0[0], s.Objective[0], s.Gap*scale
+	if t.of.Loss != nil {
+		out.path = path
+	}
 	for j, v := range out.B {
 		if v != 0 {
 			out.Support = append(out.Support, j)

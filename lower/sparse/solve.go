@@ -21,7 +21,8 @@ type Solution struct {
 	// Objective is the value at B, Gap bounds its distance from the optimum.
 	Objective, Gap float64
 
-	loss float64 // the objective without its penalties, of several classes
+	path *glm.Path // that found it
+	loss float64   // the objective without its penalties, of several classes
 }
 
 // x is the point, with constants or without.
@@ -156,9 +157,9 @@ func (s *solver) fill(out *Solution) *Solution {
 	out.B, out.B0, out.loss = x[0], make([]float64, s.k), at.value
 	if s.intercept {
 		copy(out.B0, x[1])
+		centre(out.B0)
 	}
-	centre(out.B0) // what adds the same to all classes changes nothing
-	for j := range s.p {
+	for j := 0; s.k > 1 && j < s.p; j++ { // what adds the same to all classes changes nothing
 		if lo, hi := s.terms.room(j); s.terms.always(j) && math.IsInf(lo, -1) && math.IsInf(hi, 1) {
 			centre(out.B[j*s.k : (j+1)*s.k])
 		}

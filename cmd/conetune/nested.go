@@ -94,7 +94,7 @@ type outerFold struct {
 	model tune.Model
 }
 
-// outerFolds deals the rows out to outer folds, as those inside are dealt.
+// outerFolds splits the rows into outer folds, by the design of those inside.
 func (job *tuneJob) outerFolds(o *input.Outer) ([]split.Fold, error) {
 	n := job.nested
 	if n == input.DefaultFolds { // as many as rows, groups or times allow

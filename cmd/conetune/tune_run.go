@@ -185,7 +185,7 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 		return nil, failed(err)
 	}
 	for _, r := range results {
-		r.Version = version()
+		r.Version, r.Message = version(), flagsOf.Replace(r.Message)
 	}
 	return results, nil
 }

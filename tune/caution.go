@@ -1,9 +1,6 @@
 package tune
 
 import (
-	"context"
-
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -36,7 +33,7 @@ const (
 )
 
 // why is the message of a run with caution c that took so many iterations.
-func why(c *problems.Caution, iterations int) string {
+func whyCaution(c *problems.Caution, iterations int) string {
 	switch {
 	case c.Temper == 1 && iterations == 0:
 		return stoppedOnPath
@@ -55,48 +52,4 @@ func (t *Task) caution() *problems.Caution {
 		return nil
 	}
 	return m.Caution()
-}
-
-// temper replaces the refit of a run by the solution for its weights drawn towards those of the start, by the exponent of c and then by that which rows held back choose for runs with
-// settings plain. The refit stays where there is no start of that kind, or nothing to draw (Temper 1), or the solution cannot be found.
-func (t *Task) temper(ctx context.Context, out *Result, p dca.Program, s, plain dca.Settings, r *dca.Result, c *problems.Caution, start func(*dca.Program)) error {
-	if c.Temper == 1 || ctx.Err() != nil || !drawable(r) {
-		return nil
-	}
-	form, err := dca.NewPenalized(p, nil, s)
-	if err != nil {
-		return err
-	}
-	defer form.Close()
-	defer func() { t.AddStats(form.Stats()) }()
-	if ok, err := t.draw(ctx, out, form, drawn(r, c.Temper, c.Floor)); !ok || err != nil {
-		return err
-	}
-	if !apart(r, c.Floor) {
-		return nil
-	}
-	exponent, chosen, err := t.exponent(ctx, plain, c, start)
-	if !chosen || err != nil {
-		return err
-	}
-	ok, err := t.draw(ctx, out, form, drawn(r, exponent, c.Floor))
-	if ok && out.Message == stoppedByCaution {
-		out.Message = stoppedAndDrawn
-	}
-	return err
-}
-
-// draw makes the solution for some weights the refit; false where there is none.
-func (t *Task) draw(ctx context.Context, out *Result, form *dca.Penalized, weights []float64) (bool, error) {
-	solution, err := form.Solve(ctx, weights, nil)
-	if err != nil || solution.X == nil {
-		return false, err
-	}
-	e, ok := t.score(solution.X)
-	if !ok {
-		return false, nil
-	}
-	out.Refit, out.RefitFit, out.LeastNorm = &e, t.Model.Fit(solution.X), false
-	out.selected(Selection{Lambda: weights, Radii: solution.Radii, X: solution.X, Weighted: true})
-	return true, nil
 }

@@ -62,7 +62,7 @@ func (t *Task) asked() bool {
 
 // asks is asked without a start of the task.
 func (c *Config) asks() bool {
-	return c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil
+	return c.Rung == RungFree || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil
 }
 
 // leastAlpha is the least penalty of the first iteration. With the paper's, 1, the steps from a point of the path go to radii next to zero, where

@@ -37,6 +37,9 @@ func (v vfidca) Check(t *Task) error {
 
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
+	if rungs := t.ladder(); rungs != nil {
+		return t.climb(ctx, rungs)
+	}
 	if p, err := t.paths(ctx); p != nil || err != nil {
 		if err != nil {
 			return nil, err
@@ -91,7 +94,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err := t.solvers(&p, func() (lower.Penalised, error) { return t.penalised(ctx) }); err != nil { // which takes memory, so after the runs on fewer rows
 		return nil, err
 	}
-	plain, rows := s, t.evidence()
+	rows := t.evidence()
 	rows.weigh(&s, &p, caution != nil)
 	v.watch(t, &s)
 	r, err := dca.Solve(ctx, p, s)
@@ -104,12 +107,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if stop > 0 && (r.Status == dca.IterationLimit || caution != nil && r.Status == dca.Converged) {
 		out.Status = dca.Converged
 		if out.Message = message; caution != nil {
-			out.Message = why(caution, out.Iterations)
-		}
-	}
-	if caution != nil {
-		if err := t.temper(ctx, out, p, s, plain, r, caution, start); err != nil {
-			return nil, err
+			out.Message = whyCaution(caution, out.Iterations)
 		}
 	}
 	rows.conclude(out, r)

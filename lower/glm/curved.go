@@ -329,7 +329,7 @@ func (d *Data) columnwise(ctx context.Context, f func(from, to int)) {
 }
 
 // solveCurved is Solve for a loss that is not of squares.
-func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
+func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	d := p.d
 	joins := make([][]int, len(p.folds))
 	if p.folds[0].point.envelope != nil {
@@ -339,11 +339,11 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 		f := p.folds[t]
 		f.solved, f.gap, f.point.own = false, math.Inf(1), f.point.own && f.point.envelope == nil
 		if f.point.envelope != nil {
-			joins[t] = f.afresh(w)
+			joins[t] = f.afresh(f.weights)
 			return
 		}
 		f.leave()
-		joins[t] = f.propose(w)
+		joins[t] = f.propose(f.weights)
 	})
 	if d.curved.shared {
 		p.share(ctx)
@@ -357,7 +357,7 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 			f := open[i]
 			t, pt := f.number, f.point
 			f.join(joins[t])
-			fell := f.round(ctx, w)
+			fell := f.round(ctx, f.weights)
 			if len(joins[t]) == 0 && fell >= stallShare*last[t] {
 				slow[t]++
 				pt.own = pt.own || slow[t] > 1
@@ -368,11 +368,11 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 		crew.Each(len(open), d.threads, func(i int) {
 			f := open[i]
 			t, before := f.number, f.gap
-			f.measureCurved(w)
+			f.measureCurved(f.weights)
 			if f.solved = f.gap <= tol*f.null(); f.solved {
 				return
 			}
-			joins[t] = f.violators(w)
+			joins[t] = f.violators(f.weights)
 			moves := f.point.envelope.moves(f.inner * f.point.total)
 			// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
 			ended[t] = f.point.own && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
@@ -381,7 +381,7 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })
 	}
 	for _, f := range p.folds {
-		f.last = w
+		f.last = f.weights
 	}
 }
 

@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -61,13 +60,18 @@ func (r Rung) MarshalJSON() ([]byte, error) {
 	return finitejson.Marshal(fields(r))
 }
 
+// Climbs says whether VF-iDCA chooses a rung of the ladder of the model, and not free weights.
+func (c *Config) Climbs(m Model) bool {
+	l, ok := m.(Laddered)
+	return ok && !c.asks() && l.Ladder() != nil
+}
+
 // ladder is the model's, nil where free weights are tuned.
 func (t *Task) ladder() []problems.Rung {
-	m, ok := t.Model.(Laddered)
-	if !ok || t.asked() || t.Config.Rung == RungFree {
+	if t.Start != nil || !t.Config.Climbs(t.Model) {
 		return nil
 	}
-	return m.Ladder()
+	return t.Model.(Laddered).Ladder()
 }
 
 // checkRung says why there is no rung of the name asked for.
@@ -77,18 +81,18 @@ func (t *Task) checkRung() error {
 		return nil
 	}
 	m, ok := t.Model.(Laddered)
-	if !ok || m.Ladder() == nil {
-		return fmt.Errorf("tune: rung is %q, but the model %s has no ladder of weights", name, t.Model.Name())
+	if _, vf := t.tuner.(vfidca); !vf || !ok || m.Ladder() == nil {
+		return fmt.Errorf("tune: rung is %q, but the model %s has no ladder of weights by %s", name, t.Model.Name(), t.tuner.Name())
 	}
-	names := []string{RungFree}
+	var names []string
 	for _, r := range m.Ladder() {
 		names = append(names, r.Name)
 	}
-	if !slices.Contains(names, name) {
-		return fmt.Errorf("tune: unknown rung %q; the model %s has: %s", name, t.Model.Name(), strings.Join(names, ", "))
+	if names = append(names, RungFree); !slices.Contains(names, name) {
+		return fmt.Errorf("tune: unknown rung %q; known are: %s", name, strings.Join(names, ", "))
 	}
 	if name != RungFree && t.asked() {
-		return fmt.Errorf("tune: rung is %q, which takes no iterations, starts, or preset of the paper; --rung %s does", name, RungFree)
+		return fmt.Errorf("tune: rung is %q, which has no iterations that settings of these, or a start, could be for", name)
 	}
 	return nil
 }
@@ -125,21 +129,20 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 			break
 		}
 	}
-	least := slices.IndexFunc(list, func(a climbed) bool {
-		return !slices.ContainsFunc(list, func(b climbed) bool { return b.out.Refit.Validation < a.out.Refit.Validation })
-	})
-	taken := -1
-	var ladder []Rung
+	ladder := make([]Rung, len(list))
+	least := 0
 	for k, c := range list {
-		r := Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: t.Model.(rungModel).Used(c.x)}
-		if k != least {
-			r.Above, r.StandardError = t.Model.(rungModel).Gain(c.x, list[least].x)
+		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: c.task.Model.(rungModel).Used(c.x)}
+		if ladder[k].Validation < ladder[least].Validation {
+			least = k
 		}
-		if taken < 0 && !(r.Above > r.StandardError) {
-			taken = k
-		}
-		ladder = append(ladder, r)
 	}
+	for k := range ladder {
+		if k != least {
+			ladder[k].Above, ladder[k].StandardError = list[k].task.Model.(rungModel).Gain(list[k].x, list[least].x)
+		}
+	}
+	taken := simplest(ladder)
 	if t.Config.Rung != "" {
 		taken = len(list) - 1
 	}
@@ -147,11 +150,16 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	chosen := list[taken]
 	s := chosen.task
 	t.Model, t.Program, t.fit, t.together, t.rung, t.best, t.leading = s.Model, s.Program, s.fit, s.together, true, s.best, s.leading
-	out, err := t.Finish(ctx, "", why(ladder))
+	out, err := t.Finish(ctx, "", why(ladder, t.Config.Rung))
 	if out != nil {
 		out.Ladder = ladder
 	}
 	return out, err
+}
+
+// simplest is the first rung whose mean loss is above the least by at most one standard error of the difference.
+func simplest(ladder []Rung) int {
+	return slices.IndexFunc(ladder, func(r Rung) bool { return !(r.Above > r.StandardError) })
 }
 
 // searchRung searches the models of a rung, and returns the best.
@@ -202,17 +210,14 @@ func (t *Task) spread(out *Result, full Model) {
 }
 
 // why says in words which rung was taken.
-func why(ladder []Rung) string {
-	k := slices.IndexFunc(ladder, func(r Rung) bool { return r.Taken })
-	if k < 0 {
-		return ""
-	}
-	r := ladder[k]
+func why(ladder []Rung, asked string) string {
+	r := ladder[slices.IndexFunc(ladder, func(r Rung) bool { return r.Taken })]
+	reason := "the simplest whose error is within one standard error of the least"
 	switch {
-	case len(ladder) == 1 || math.IsNaN(r.Above):
-		return fmt.Sprintf("rung %s", r.Name)
+	case asked != "":
+		reason = "as asked for"
 	case r.Above == 0 && r.StandardError == 0:
-		return fmt.Sprintf("rung %s, of least error", r.Name)
+		reason = "whose error is the least"
 	}
-	return fmt.Sprintf("rung %s, within one standard error of the least", r.Name)
+	return fmt.Sprintf("the rung %s, %s", r.Name, reason)
 }

@@ -60,7 +60,7 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 	if err := c.try(out.Lambda); err != nil {
 		return err
 	}
-	if start != nil && !out.Selection.Weighted { // else the weights are drawn towards the start already
+	if start != nil {
 		if err := c.try(start); err != nil {
 			return err
 		}

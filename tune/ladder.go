@@ -60,6 +60,14 @@ func (r Rung) MarshalJSON() ([]byte, error) {
 	return finitejson.Marshal(fields(r))
 }
 
+// asks says that the configuration says how far VF-iDCA goes, or where from.
+func (c *Config) asks() bool {
+	return c.Rung == RungFree || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil
+}
+
+// asked is that of the task, whose start says it, too.
+func (t *Task) asked() bool { return t.Config.asks() || t.Start != nil }
+
 // Climbs says whether VF-iDCA chooses a rung of the ladder of the model, and not free weights.
 func (c *Config) Climbs(m Model) bool {
 	l, ok := m.(Laddered)

@@ -97,7 +97,7 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 		}
 		out.lines = append(out.lines, line(first, pathLeast*top, step, share, axes))
 	}
-	if m, ok := t.Model.(Evident); ok {
+	if m, ok := t.Model.(Counted); ok {
 		_, separable := t.Model.(Separable)
 		rows, features := m.Training()
 		out.far = rows > farRows*features && !separable

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
@@ -33,8 +31,6 @@ type Spec struct {
 	Path [][]float64
 	// PathRise is that of [dca.Program].
 	PathRise int
-	// Anchor draws a start with caution towards itself, see [dca.Program]; nil for not.
-	Anchor []float64
 	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
 	// for models with so many hyperparameters that they can follow the noise of the validation rows.
 	StopFolds int
@@ -120,7 +116,7 @@ func (m *Model) CrossValidated() bool { return m.data.Folds() > 1 }
 // Program is the bilevel program. Its variables are the coefficients and, with an
 // intercept, the constant, with folds those of one after the other; its hyperparameters are the radii.
 func (m *Model) Program() dca.Program {
-	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, PathRise: m.spec.PathRise, Anchor: m.spec.Anchor}
+	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, PathRise: m.spec.PathRise}
 	if folds := m.data.Folds(); folds == 1 {
 		p.Build = m.level(0, 1)
 	} else {
@@ -259,41 +255,9 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate
 // StandardError is that of the validation error, see [Data.StandardError].
 func (m *Model) StandardError(x [][]float64) float64 { return m.data.StandardError(x) }
 
-// ValidationLosses are the losses of the validation rows of values of the variables, times their weights beside the mean one, see [tune.Evident].
+// Training are the numbers of training rows, of folds the least, and of features, see [tune.Counted].
 //
-// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
-func (m *Model) ValidationLosses(x [][]float64) []float64 {
-	losses, weights := m.data.losses(x)
-	if weights != nil {
-		floats.Mul(losses, weights)
-		floats.Scale(float64(len(weights))/floats.Sum(weights), losses)
-	}
-	return losses
-}
-
-// LogLikelihood is the largest one of the validation rows at a mean loss, but for a constant, see [tune.Evident]: minus the sum of
-// the losses of labels and counts, and else that of normal errors of the best variance, -n/2 log(loss).
-//
-// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
-func (m *Model) LogLikelihood(validation float64) float64 {
-	n := 0.0
-	for _, p := range m.data.parts {
-		if w := p.user.Weights; w != nil { // the number of equal rows whose mean is as exact
-			total := floats.Sum(w)
-			n += total * total / floats.Dot(w, w)
-		} else {
-			n += float64(len(p.val.Y))
-		}
-	}
-	if m.spec.Labels != nil || m.spec.LogLink {
-		return -n * validation
-	}
-	return -n / 2 * math.Log(validation)
-}
-
-// Training are the numbers of training rows, of folds the least, and of features, see [tune.Evident].
-//
-// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
+// [tune.Counted]: https://pkg.go.dev/github.com/conetune/conetune/tune#Counted
 func (m *Model) Training() (rows, features int) {
 	rows, features = m.data.Dims()
 	for _, part := range m.data.parts {

@@ -13,8 +13,8 @@
 // (Gao, Ye, Yin, Zeng, Zhang, ICML 2022, section 4 and Supplement C). The multipliers of the M+1
 // radii, all nonnegative, are the lambda; they are called after their groups, the last one l1.
 //
-// With many groups the hyperparameters outnumber the validation rows, and the validation error
-// of the result says little about new data; see [Settings] for what our settings do about it.
+// With many groups the hyperparameters outnumber the validation rows, so that the default takes weights of a rung of a
+// ladder, see [regression.Model.Ladder].
 package sgl
 
 import (
@@ -106,7 +106,7 @@ func (m *Model) Groups() *groups.Groups { return m.groups }
 // StopFolds is the number of folds of the validation rows by which the recommended settings stop.
 const StopFolds = 3
 
-// Settings are the settings of the paper and ours, for this and other models with a hyperparameter for each group.
+// Settings are the settings of the paper and ours for free weights, for this and other models with a hyperparameter for each group.
 //
 // Ours start from a path. The penalty is large from the start: with a small one the iterates leave the lower-level solutions
 // at once and interpolate the validation rows, while the refits, which a user is given, change little. There

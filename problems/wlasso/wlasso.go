@@ -12,9 +12,8 @@
 // example of the tutorial of the authors' program (Gao, Ye, Yin, Zeng, Zhang, ICML 2022). The multipliers
 // of the radii, all nonnegative, are the lambda_j.
 //
-// With as many hyperparameters as features the validation rows are fitted along with
-// the training rows: the validation error of the result says little about new data unless
-// the validation rows outnumber the features.
+// With as many hyperparameters as features the validation rows are fitted along with the training rows, so that the default takes weights of a rung of a
+// ladder, see [regression.Model.Ladder].
 package wlasso
 
 import (

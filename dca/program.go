@@ -50,12 +50,6 @@ type Program struct {
 	// [lower.Bilevel] with all of them as its hyperparameters; the penalty form is then left to conic programs. Programs that are solved side by side
 	// need a [lower.Chain.Fresh] each.
 	Fit *lower.Chain
-	// TrainGradient gives the gradient of l in x and in h where l is smooth: the linearised
-	// variant needs it. The gradient in h may be nil where l does not depend on h. Nil where l
-	// is not smooth.
-	TrainGradient func(x [][]float64, h []float64) (gx [][]float64, gh []float64)
-	// Lipschitz returns a bound for the Lipschitz constant of that gradient; needed with it.
-	Lipschitz func() float64
 }
 
 // builders returns the blocks of the lower level.

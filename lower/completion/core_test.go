@@ -138,7 +138,7 @@ func TestFactoredAgainstProximal(t *testing.T) {
 	d := sampled(60, 75, 2200, 3, 1)
 	c, err := New(d, false)
 	require.NoError(t, err)
-	require.False(t, c.Small())
+	require.False(t, c.interior != nil)
 	top := c.LambdaMax()
 	tols := []float64{1e-3, 1e-7}
 	if testing.Short() {
@@ -176,7 +176,7 @@ func TestFactoredAgainstProximal(t *testing.T) {
 // were missing; T in the spans is that of a dense matrix.
 func TestSpread(t *testing.T) {
 	train, val := sampled(60, 75, 2200, 3, 2), sampled(60, 75, 700, 3, 3)
-	j, err := NewJoint(train, val, nil, false)
+	j, err := jointOf(train, val, nil, false)
 	require.NoError(t, err)
 	c, err := New(train, false)
 	require.NoError(t, err)

@@ -68,13 +68,10 @@ type side struct {
 	copies    float64     // the most times that an entry is there
 }
 
-// NewJoint takes the training and the validation entries of a matrix. The groups are those of train; the coefficients are divided into variables of
+// Joint is the completion with these validation entries, whose groups and size are those of the known ones. The coefficients are divided into variables of
 // the lengths parts, which sum up to the number of features.
-func NewJoint(train, val Data, parts []int, intercept bool) (*Joint, error) {
-	j, err := newJoint(train, intercept)
-	if err != nil {
-		return nil, err
-	}
+func (c *Problem) Joint(val Data, parts []int) (*Joint, error) {
+	j := *c.joint
 	sum := 0
 	for _, n := range parts {
 		sum += n
@@ -83,9 +80,10 @@ func NewJoint(train, val Data, parts []int, intercept bool) (*Joint, error) {
 		return nil, fmt.Errorf("completion: variables of %d coefficients for %d features", sum, j.p)
 	}
 	j.parts = parts
-	val.M, val.N, val.Groups = train.M, train.N, train.Groups
+	val.M, val.N, val.Groups = j.m, j.n, j.members
+	var err error
 	j.sides[validating], err = newSide(val, j.members)
-	return j, err
+	return &j, err
 }
 
 // newJoint is one without validation entries, with all coefficients in one variable.

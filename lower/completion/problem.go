@@ -102,12 +102,9 @@ func New(d Data, intercept bool) (*Problem, error) {
 	return c, nil
 }
 
-// Small says whether so many known entries, at most 2000, of an m x n matrix with a lesser dimension of at most 500, are few enough for the
-// interior-point method.
-func Small(entries, m, n int) bool { return entries <= interiorMost && min(m, n) <= interiorOrder }
-
-// Small says whether the completion is.
-func (c *Problem) Small() bool { return c.interior != nil }
+// Small says whether so many known entries of an m x n matrix are few enough for the interior-point method. A step factors a matrix of the order of the
+// one, and several of the order of the other.
+func Small(entries, m, n int) bool { return entries <= interiorMost && max(m, n) <= interiorOrder }
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
 func (c *Problem) LambdaMax() float64 { return c.joint.LambdaMax() }

@@ -36,9 +36,8 @@ import (
 // norm of T is bounded by that of the 2 x 2 matrix of norms of its blocks Q'TP, Q'T(I - PP'), (I - QQ')TP and (I - QQ')T(I - PP').
 //
 // F is of fourth order in a column whose singular value is to be zero, so that Newton's method alone takes it there slowly. Before each of its steps there
-// is a proximal one in the core S of G = Q S P', where small singular values are cut off. Where rho is most of the curvature, proximal steps in G, in the
-// span of Q, P and of their images under T, come first: their factor of convergence is about 1 - rho / (rho + w) with w the weight of an entry. While
-// columns are missing the Hessian is shifted as far as T is too large.
+// is a proximal one in the core S of G = Q S P', where small singular values are cut off. While columns are missing the Hessian is shifted as far as T
+// is too large.
 type Joint struct {
 	m, n, p   int
 	sides     [2]*side // validation, training

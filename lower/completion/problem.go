@@ -76,7 +76,6 @@ type Solution struct {
 	Residual []float64
 	// Objective is the value at the point, Gap bounds its distance from the optimum.
 	Objective, Gap float64
-	kept           *centred // in the constrained form
 	// Outer counts outer iterations on the factors, Newton the steps of the interior-point method.
 	Outer, Newton int
 }

@@ -95,31 +95,26 @@ func (c *smallCompletion) values(s *completion.Solution) [][]float64 {
 }
 
 // Within implements [lower.Bilevel].
-func (c *smallCompletion) Within() lower.WithinSolver { return &smallWithin{of: c} }
+func (c *smallCompletion) Within() lower.WithinSolver { return smallWithin{c} }
 
-// smallWithin starts each solve where the one before came by.
-type smallWithin struct {
-	of   *smallCompletion
-	last *completion.Solution
-}
+type smallWithin struct{ *smallCompletion }
 
 // Begin implements [lower.WithinSolver]; the method has no use for a start in penalty form.
-func (s *smallWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
+func (s smallWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
 
 // Solve implements [lower.WithinSolver].
-func (s *smallWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	c := s.of
+func (s smallWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	c := s.smallCompletion
 	if len(radii) != c.Dim() {
 		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), c.Dim())
 	}
 	bounds := completion.Bounds{Nuclear: radii[0], Norm: radii[1:]}
-	last, w, err := c.completion.Within(ctx, bounds, completion.Options{Tol: c.completion.Relative(tol), Start: s.last})
+	at, w, err := c.completion.Within(ctx, bounds, completion.Options{Tol: c.completion.Relative(tol)})
 	if err != nil {
 		return nil, err
 	}
-	s.last = last
 	return &lower.Within{
-		X: c.values(last), Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: last.Objective, Gap: last.Gap, Solved: last.Status == lower.Optimal,
+		X: c.values(at), Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: at.Objective, Gap: at.Gap, Solved: at.Status == lower.Optimal,
 	}, nil
 }
 

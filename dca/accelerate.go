@@ -20,7 +20,6 @@ import (
 //   - a step after which F has not fallen is not taken;
 //   - radii and bounds whose multipliers vanish are made a little slack, which does not change x~: one that
 //     is tight without holding anything back would stop the others at the next kink of F;
-//   - the run ends at the refit before where [Settings.Worth] says that a step is not worth taking, or its reverse where F has not fallen;
 //   - alpha is multiplied where the gap or the agreement misses its tolerance, or F has not fallen.
 //
 // The bound on the gap and the growth of alpha make the run reach any GapTol.
@@ -49,14 +48,6 @@ const (
 func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it *Iteration) (done bool, err error) {
 	f0, f1 := r.score(r.current), r.score(next)
 	best, fbest := next, f1
-	from, to := r.current, next
-	if f1 >= f0 {
-		from, to = next, r.current
-	}
-	if !r.settings.worth(from, to) {
-		r.stay()
-		return true, nil
-	}
 	if f1 < f0 {
 		if best, fbest, err = r.search(ctx, next, f1, it); err != nil {
 			return false, err
@@ -152,7 +143,7 @@ func (r *run) score(l *lowerSolution) float64 {
 	return l.upper
 }
 
-// search doubles the step from the current h to that of next as long as F falls, and [Settings.Worth] agrees.
+// search doubles the step from the current h to that of next as long as F falls.
 func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *Iteration) (*lowerSolution, float64, error) {
 	from := r.current.h
 	best := next
@@ -178,7 +169,7 @@ func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *It
 			break
 		}
 		v := r.score(trial)
-		if !(v < f-worthwhile*math.Abs(f)) || !r.settings.worth(best, trial) {
+		if !(v < f-worthwhile*math.Abs(f)) {
 			break
 		}
 		best, f = trial, v

@@ -24,7 +24,6 @@ type run struct {
 	bounded  []int          // the hyperparameter of each row, see boundRows; nil where there are none
 	best     *lowerSolution // of the plain iterations, by validation value
 	found    *foundStart    // by pathStart
-	nothing  bool           // which is zero, where the run ends
 	// accelerated says that the iterations are those of accelerate.go.
 	accelerated bool
 	extra       Stats // of solvers closed already
@@ -84,7 +83,7 @@ func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	return l, err
 }
 
-// known is the solution at h where the start was found by one of the fits', or where a compact fit has it from the step before, which has not moved h; nil where
+// known is the solution at h where a compact fit has it from the step before, which has not moved h; nil where
 // it was not: from another radius, and for the last digits, it may take as long again.
 func (r *run) known(h []float64) *lowerSolution {
 	if c := r.current; c != nil && r.low.joint.compact() && !r.accelerated && slices.Equal(c.h, h) {
@@ -92,17 +91,13 @@ func (r *run) known(h []float64) *lowerSolution {
 		r.low.taken = 0
 		return &again
 	}
-	if f := r.found; r.low.joint != nil && r.at == 0 && f != nil && f.low != nil && slices.Equal(f.low.h, h) {
-		return f.low
-	}
 	return nil
 }
 
 // radiusFloor keeps radii above this share of the largest one at the start. At a radius of 0 the lower
 // level has no interior and its multipliers are not bounded, so that those of an interior-point solver
 // are far too large; the theory asks for radii above some positive number, too.
-// Screened radii, which do not move, are held at screenedFloor of it.
-const radiusFloor, screenedFloor = 1e-6, 1e-7
+const radiusFloor = 1e-6
 
 // start compiles the programs, finds z_0 and solves the lower level there.
 func (r *run) start(ctx context.Context) (going bool, err error) {
@@ -124,33 +119,20 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		r.takeStart()
 		return false, nil
 	}
-	if r.nothing {
-		r.takeStart()
-		r.result.Status, r.result.Nothing = Converged, true
-		return false, nil
-	}
 	if p.Radii > 0 {
 		top := slices.Max(r.centre.h[:p.Radii])
 		if top == 0 {
 			top = 1
 		}
 		for j := range p.Radii {
-			own := lo[j]
-			lo[j] = math.Max(own, math.Min(hi[j], radiusFloor*top))
+			lo[j] = math.Max(lo[j], math.Min(hi[j], radiusFloor*top))
 			r.centre.h[j] = math.Max(r.centre.h[j], lo[j])
-			if r.result.Screened != nil && r.result.Screened[j] {
-				lo[j] = math.Max(own, math.Min(hi[j], screenedFloor*top))
-				hi[j], r.centre.h[j] = lo[j], lo[j]
-			}
 		}
 	}
-	if err = r.low.joint.restrict(r.result.Screened); err != nil {
-		return false, p.errorf("%w", err)
-	}
-	if r.sub, err = newSubproblem(p, s, lo, hi, r.result.Screened, r.low.joint); err != nil {
+	if r.sub, err = newSubproblem(p, s, lo, hi, r.low.joint); err != nil {
 		return false, err
 	}
-	if r.found != nil && r.found.weighted {
+	if r.found != nil {
 		if err := r.low.joint.begin(ctx, r.found.lambda, r.found.x); err != nil {
 			return false, err
 		}

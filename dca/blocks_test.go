@@ -19,7 +19,7 @@ import (
 // shared are blocks min 1/2 (x - a_t)^2 s.t. |x| <= r, L = sum 1/2 (x - b_t)^2. With r below all a_t, x_t = r, and the
 // best r is the mean of the b_t, with lambda = sum (a_t - r).
 func shared(a, b []float64, r0 float64) Program {
-	p := Program{Name: "shared", H0: []float64{r0}, Radii: 1, Path: [][]float64{{3}, {2}, {1}, {0.5}}, Starts: nil}
+	p := Program{Name: "shared", H0: []float64{r0}, Radii: 1, Path: [][]float64{{3}, {2}, {1}, {0.5}}}
 	for t := range a {
 		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Affine) Level {
 			x := m.Variable(fmt.Sprintf("x%d", t), 1)
@@ -104,33 +104,6 @@ func TestBlocksShareWeights(t *testing.T) {
 		require.InDelta(t, objective, q.objective(s.X), 1e-3) // the multiplier of block t is a_t - x_t
 		require.NoError(t, q.Close())
 	}
-}
-
-// The start with the least validation value is taken, moved into the bounds.
-func TestStarts(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	p := shared([]float64{3, 4}, []float64{1, 1.2}, 9)
-	p.Starts = [][]float64{{5}, {0.2}, {1.5}, {-7}}
-	s := Settings{Backend: backend}.withDefaults()
-	r := &run{program: &p, settings: s}
-	r.low, err = newLower(&p, &s)
-	require.NoError(t, err)
-	defer r.low.close()
-	require.NoError(t, r.pathStart(context.Background()))
-	require.Equal(t, []float64{1.5}, r.centre.h)
-	require.InDelta(t, 1.5, r.centre.x[1][0], 1e-6)
-	// The value rises at 2.5, so that 3 and 4 are left out, and 0.5 is another part.
-	for rise, starts := range []int{5, 3} {
-		p.Starts, p.PathRise = [][]float64{{1.5}, {2.5}, {3}, {4}, {0.5}}, rise
-		before := r.low.stats().Solves
-		require.NoError(t, r.pathStart(context.Background()))
-		require.Equal(t, []float64{1.5}, r.centre.h)
-		require.Equal(t, 2*starts, r.low.stats().Solves-before)
-	}
-	p.PathRise = 0
-	p.Starts = [][]float64{{1, 2}}
-	require.ErrorContains(t, r.pathStart(context.Background()), "length 2")
 }
 
 // bounded are blocks with a loss of their own, one radius and a bound for each entry.

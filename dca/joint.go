@@ -68,34 +68,6 @@ func newJoint(p *Program, s *Settings) *joint {
 	return j
 }
 
-// restrict leaves penalties that are screened out of both programs, where the fits can do that: x stays at zero there.
-func (j *joint) restrict(screened []bool) error {
-	if j == nil || screened == nil {
-		return nil
-	}
-	keep := make([]bool, len(screened))
-	for i, out := range screened {
-		keep[i] = !out
-	}
-	parts := slices.Clone(j.parts)
-	for t, part := range j.parts {
-		r, ok := part.(lower.Restricting)
-		if !ok {
-			return nil
-		}
-		less, err := r.Restrict(keep)
-		if less == nil || err != nil {
-			return err
-		}
-		parts[t] = less
-	}
-	j.parts, j.sub = parts, parts[0].Subproblem(parts, j.workers)
-	for t, part := range parts {
-		j.lows[t] = part.Within()
-	}
-	return nil
-}
-
 // compact says that points are no values of variables of conic programs, which then take the place of no fit.
 func (j *joint) compact() bool {
 	if j == nil {

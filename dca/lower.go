@@ -301,20 +301,6 @@ func summary(results ...*convex.Result) conic {
 	return c
 }
 
-// validation is L(x, h) at the last h.
-func (l *lowerForm) validation(x [][]float64) float64 {
-	if l.joint != nil {
-		v, _, _ := l.joint.values(iterate{x, make([]float64, len(l.program.H0))})
-		return v
-	}
-	sum := 0.0
-	for _, b := range l.blocks {
-		sum += b.level.Validation.Eval(point(b.level.X, x[:len(b.level.X)]))[0]
-		x = x[len(b.level.X):]
-	}
-	return sum
-}
-
 // close frees the solvers.
 func (l *lowerForm) close() {
 	for _, b := range l.blocks {

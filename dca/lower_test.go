@@ -85,7 +85,7 @@ func TestDistanceBoundsDescent(t *testing.T) {
 	low, err := newLower(&p, &s)
 	require.NoError(t, err)
 	defer low.close()
-	sub, err := newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)}, nil, nil)
+	sub, err := newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)}, nil)
 	require.NoError(t, err)
 	defer func() { sub.solver.Close() }()
 	sol, err := low.solve(context.Background(), p.H0)

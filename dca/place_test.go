@@ -37,15 +37,4 @@ func TestPlaces(t *testing.T) {
 		{Stage: StageSubproblem, Iteration: 1, MaxIter: 2}, {Stage: StageConstrained, Iteration: 1, MaxIter: 2},
 		{Stage: StageSubproblem, Iteration: 2, MaxIter: 2}, {Stage: StageConstrained, Iteration: 2, MaxIter: 2},
 	}, places)
-
-	places = nil
-	p.Starts = [][]float64{{2}, {3}, {1}}
-	s.MaxIter = 1
-	_, err = Solve(context.Background(), p, s)
-	require.NoError(t, err)
-	require.Equal(t, []Place{
-		{Stage: StageConstrained, MaxIter: 1, Point: 1, Points: 3}, {Stage: StageConstrained, MaxIter: 1, Point: 2, Points: 3},
-		{Stage: StageConstrained, MaxIter: 1, Point: 3, Points: 3}, {Stage: StageConstrained, MaxIter: 1},
-		{Stage: StageSubproblem, Iteration: 1, MaxIter: 1}, {Stage: StageConstrained, Iteration: 1, MaxIter: 1},
-	}, places)
 }

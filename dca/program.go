@@ -42,20 +42,14 @@ type Program struct {
 	// Constraints, in each block, to be the P_i(x) - r_i in their order.
 	Path [][]float64
 	// PathRise, if positive, leaves a part of Path after so many points in a row without a smaller validation value than the part has had. A part ends
-	// where the first weight grows. It is for models whose solutions take long at small weights. Starts are left so, too, in parts which end where the first entry falls.
+	// where the first weight grows. It is for models whose solutions take long at small weights.
 	PathRise int
-	// Anchor, a weight or as many as there are radii, draws the start of [Settings.Screen] towards itself: it is at the
-	// geometric mean of Anchor and the best weights of Path. Nil leaves it at these.
-	Anchor []float64
 	// Fit, if not nil, solves the lower level faster than conic programs: the penalty form, with a weight for each radius, and where the fit
 	// is a [lower.Constrained] the constrained form at radii that are all positive. Its points have the values of the variables of Level.X.
 	// What it does not solve is left for conic programs. For programs whose h are radii only, or radii and Bounds where the fit is a
 	// [lower.Bilevel] with all of them as its hyperparameters; the penalty form is then left to conic programs. Programs that are solved side by side
 	// need a [lower.Chain.Fresh] each.
 	Fit *lower.Chain
-	// Starts are values of h that [Settings.PathStart] tries in the place of Path, in this order, by solving
-	// the lower level: for models with other hyperparameters than radii.
-	Starts [][]float64
 }
 
 // builders returns the blocks of the lower level.
@@ -153,9 +147,6 @@ func (p *Program) validate() error {
 		return p.errorf("Lo has length %d, H0 has %d", len(p.Lo), n)
 	case p.Hi != nil && len(p.Hi) != n:
 		return p.errorf("Hi has length %d, H0 has %d", len(p.Hi), n)
-	}
-	if len(p.Anchor) > 1 && len(p.Anchor) != p.Radii {
-		return p.errorf("Anchor has length %d, expected 1 or %d, the number of radii", len(p.Anchor), p.Radii)
 	}
 	lo, hi := p.bounds()
 	for j, h := range p.H0 {

@@ -66,8 +66,6 @@ type Result struct {
 	// Weighted says that the run ended before the lower level was solved at the start, so that X and Refit are the solution in penalty form, for the
 	// weights Lambda, by which the start was chosen; H are its P_i(X).
 	Weighted bool
-	// Nothing says that the run ended there because all P_i(X) are zero at the best point of the path by [Settings.PathScore].
-	Nothing bool
 	// LowerValue is v(H), TrainValue l(X, H), UpperValue L(X, H), RefitValue L(Refit, H).
 	LowerValue, TrainValue, UpperValue, RefitValue float64
 	// Gap is (l(X, H) - v(H)) / max(1, |v(H)|).
@@ -77,8 +75,6 @@ type Result struct {
 	KKT KKT
 	// StartWeights are the weights of the penalties, one for each radius, at which the data-driven start was found; nil without.
 	StartWeights []float64
-	// Screened are the radii that [Settings.Screen] has kept at their lower bounds, nil without.
-	Screened []bool
 	// Alpha is the penalty of the last iteration.
 	Alpha float64
 	// Early is the result of a run that ends at [Settings.EarlyTol]; nil without, and where this one ended before.

@@ -288,34 +288,3 @@ func TestLowerLevelFails(t *testing.T) {
 	require.Zero(t, r.Iterations)
 	require.InDelta(t, 2.5, r.H[0], 1e-9)
 }
-
-// The path's solutions are 3 - lambda. PathScore chooses the start among them, and the accelerated run stays where Worth does not let it go further.
-func TestPathScoreAndWorth(t *testing.T) {
-	s := dca.Settings{Tol: 1e-6, GapTol: 1e-7, Agreement: 1, Alpha0: 100, PathStart: true, Backend: native(t)}
-	s.PathScore = func(weights []float64, validation float64) float64 {
-		require.InDelta(t, (2-weights[0])*(2-weights[0])/2, validation, 1e-6)
-		return math.Abs(weights[0] - 0.25)
-	}
-	for _, least := range []float64{math.Inf(1), 2, 0} { // the least solution that is worth going to; the best is 1
-		s.Worth = func(from, to [][]float64) bool {
-			require.LessOrEqual(t, math.Abs(to[0][0]-1), math.Abs(from[0][0]-1)) // in the end both are the solution
-			return to[0][0] >= least
-		}
-		res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
-		require.NoError(t, err)
-		require.Equal(t, dca.Converged, res.Status, res.Message)
-		require.Equal(t, []float64{0.25}, res.StartWeights)
-		switch least {
-		case math.Inf(1):
-			require.InDelta(t, 2.75, res.H[0], 1e-4)
-			require.Equal(t, 1, res.Iterations)
-		case 2:
-			require.GreaterOrEqual(t, res.H[0], 2.0)
-			require.Less(t, res.H[0], 2.75)
-		default:
-			require.InDelta(t, 1, res.H[0], 2e-3)
-		}
-		require.InDelta(t, res.H[0], res.Refit[0][0], 1e-4)
-		require.InDelta(t, 3-res.H[0], res.Lambda[0], 1e-4)
-	}
-}

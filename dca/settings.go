@@ -55,21 +55,8 @@ type Settings struct {
 	// they met. The plain method takes many small steps from where it starts, and passes by the local minima of
 	// L(x~(h), h) near the start in which a search along large steps may end. It needs Accelerate or GapTol.
 	PlainFirst bool
-	// PathStart takes the start from the data: among the values of [Program.Starts] that with the least
-	// validation value of the lower level's solution; where there are none, among the weights of
-	// [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.
+	// PathStart takes the start from the data: among the weights of [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.
 	PathStart bool
-	// PathScore, if not nil, is what the point of Path is chosen by, the least one, in the place of its validation value. Where the
-	// solution chosen is zero, with all P_i(x) = 0, the run has converged there.
-	PathScore func(weights []float64, validation float64) float64
-	// Worth, if not nil, is asked by the accelerated iteration whether a step from one lower-level solution to another of less validation value is
-	// worth taking. Where it says no, the run has converged at the first, or goes no further in the direction of a step. Where a step leads to a
-	// larger value, it is asked about the way back: where that is not worth taking either, the two cannot be told apart.
-	Worth func(from, to [][]float64) bool
-	// Screen, with PathStart from Path, keeps the radii at their lower bounds, next to zero, that vanish at the start: what the common weights of the path
-	// leave out stays out, as their rows have no room above their radii. It is for models with a radius for each coefficient, which would let every coefficient in; see
-	// Program.Anchor too.
-	Screen bool
 	// HoldZeros keeps radii that are zero there. The multipliers of P_i(x) <= 0 are all numbers from a least one on, each of which
 	// gives a subgradient of v. The least one, the slope of v for a growing radius, is taken by default: with it V_k is
 	// smallest, and radii can grow again. With HoldZeros it is a much larger one, as solvers return that, like those of the paper's
@@ -129,11 +116,6 @@ func (s *Settings) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// worth asks Worth about a step between solutions of the lower level.
-func (s *Settings) worth(from, to *lowerSolution) bool {
-	return s.Worth == nil || s.Worth(from.x, to.x)
-}
-
 // validate rejects settings without meaning.
 func (s *Settings) validate(p *Program) error {
 	for _, f := range []struct {
@@ -159,8 +141,8 @@ func (s *Settings) validate(p *Program) error {
 	if s.EarlyTol > 0 && s.Accelerate {
 		return fmt.Errorf("dca: Settings.EarlyTol does not go with GapTol or Accelerate")
 	}
-	if s.PathStart && len(p.Path) == 0 && len(p.Starts) == 0 {
-		return p.errorf("Settings.PathStart needs Program.Path or Program.Starts, which are empty")
+	if s.PathStart && len(p.Path) == 0 {
+		return p.errorf("Settings.PathStart needs Program.Path, which is empty")
 	}
 	return s.Solver.Validate()
 }

@@ -147,7 +147,7 @@ func (n *Snapshot) constrained(ctx context.Context, s Settings) (*StageResult, e
 // subproblem solves the first one after a start at the lower level's solution.
 func (n *Snapshot) subproblem(ctx context.Context, s Settings) (*StageResult, error) {
 	lo, hi := n.program.bounds()
-	b, err := newSubproblem(&n.program, &s, lo, hi, nil, nil)
+	b, err := newSubproblem(&n.program, &s, lo, hi, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -10,71 +10,14 @@ import (
 // a radius of 0 the lower level has no interior, and multipliers need not exist.
 const startFloor = 1e-3
 
-// screenShare is the share of the largest radius at the start below which one counts as zero, as interior-point solutions
-// have no exact zeros.
-const screenShare = 1e-5
-
-// pathStart moves the centre to the best point of [Program.Starts] or, without those, of the path. It leaves the
-// centre alone where no point is of use.
-func (r *run) pathStart(ctx context.Context) error {
-	if r.program.Starts != nil {
-		return r.bestStart(ctx)
-	}
-	return r.bestOfPath(ctx)
-}
-
-// bestStart moves the centre to the h of [Program.Starts], and the lower level's solution there, with the least
-// validation value.
-func (r *run) bestStart(ctx context.Context) error {
-	best := math.Inf(1)
-	lo, hi := r.program.bounds()
-	part, idle := math.Inf(1), 0 // as in bestOfPath
-	for k, h := range r.program.Starts {
-		if len(h) != len(lo) {
-			return r.program.errorf("Starts has an entry of length %d, H0 has length %d", len(h), len(lo))
-		}
-		if k > 0 && h[0] < r.program.Starts[k-1][0] {
-			part, idle = math.Inf(1), 0
-		}
-		if r.program.PathRise > 0 && idle >= r.program.PathRise {
-			continue
-		}
-		h = slices.Clone(h)
-		for j := range h {
-			h[j] = math.Max(lo[j], math.Min(hi[j], h[j]))
-		}
-		r.begin(StageConstrained, k+1, len(r.program.Starts))
-		low, err := r.low.solve(ctx, h)
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return nil // the lower level's solve sees it next
-		}
-		if low.x == nil {
-			continue
-		}
-		value := r.low.validation(low.x)
-		if idle++; value < part {
-			part, idle = value, 0
-		}
-		if value < best {
-			best = value
-			r.centre = iterate{low.x, h}
-			r.found = &foundStart{x: low.x, h: h, lambda: low.lambda(r.program.Radii), train: low.value, validation: value, low: low}
-		}
-	}
-	return nil
-}
-
-// bestOfPath moves the centre to the point with the least validation value, or [Settings.PathScore], on the path
+// pathStart moves the centre to the point with the least validation value on the path
 //
 //	x(lambda) in argmin l(x) + sum_i lambda_i P_i(x),  lambda in Program.Path,  r_i = P_i(x(lambda)).
 //
-// It leaves the centre alone where every point of the path is zero, without PathScore; with it, zero may be the best, where the run ends.
-func (r *run) bestOfPath(ctx context.Context) error {
+// It leaves the centre alone where every point of the path is zero.
+func (r *run) pathStart(ctx context.Context) error {
 	if radii := len(r.program.H0); r.program.Radii != radii {
-		return r.program.errorf("PathStart needs hyperparameters that are all radii, or Program.Starts; there are %d radii and %d hyperparameters", r.program.Radii, radii)
+		return r.program.errorf("PathStart needs hyperparameters that are all radii; there are %d radii and %d hyperparameters", r.program.Radii, radii)
 	}
 	var kinds [][]int // one for each radius
 	if len(r.program.Path[0]) == 1 {
@@ -88,7 +31,6 @@ func (r *run) bestOfPath(ctx context.Context) error {
 	defer func() { r.extra.Add(penalized.Stats()) }()
 
 	best := math.Inf(1)
-	var weights []float64
 	part, idle := math.Inf(1), 0 // the least validation value of this part of the path, and the points since then
 	for k, lambda := range r.program.Path {
 		if k > 0 && lambda[0] > r.program.Path[k-1][0] {
@@ -98,15 +40,13 @@ func (r *run) bestOfPath(ctx context.Context) error {
 			continue
 		}
 		r.begin(StagePenalty, k+1, len(r.program.Path))
-		if r.settings.PathScore == nil {
-			risen, err := penalized.above(ctx, lambda, part)
-			if err != nil {
-				return err
-			}
-			if risen {
-				idle++
-				continue
-			}
+		risen, err := penalized.above(ctx, lambda, part)
+		if err != nil {
+			return err
+		}
+		if risen {
+			idle++
+			continue
 		}
 		s, err := penalized.Solve(ctx, lambda, nil)
 		if err != nil {
@@ -115,37 +55,16 @@ func (r *run) bestOfPath(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil // the lower level's solve sees it next
 		}
-		if s.X == nil {
-			continue
-		}
-		score, zero := s.Validation, !(slices.Max(s.Radii) > 0)
-		if r.settings.PathScore != nil {
-			score = r.settings.PathScore(lambda, s.Validation)
-		} else if zero {
+		if s.X == nil || !(slices.Max(s.Radii) > 0) {
 			continue
 		}
 		if idle++; s.Validation < part {
 			part, idle = s.Validation, 0
 		}
-		if score < best {
-			best, weights = score, lambda
-			r.startAt(s, weights)
-			r.nothing = zero
+		if s.Validation < best {
+			best = s.Validation
+			r.startAt(s, lambda)
 		}
-	}
-	if !r.settings.Screen || r.program.Anchor == nil || weights == nil || r.nothing {
-		return nil
-	}
-	drawn := make([]float64, len(weights))
-	for k, w := range weights {
-		drawn[k] = math.Sqrt(w * r.program.Anchor[min(k, len(r.program.Anchor)-1)])
-	}
-	s, err := penalized.Solve(ctx, drawn, nil)
-	if err != nil {
-		return err
-	}
-	if s.X != nil && slices.Max(s.Radii) > 0 {
-		r.startAt(s, drawn)
 	}
 	return nil
 }
@@ -153,10 +72,8 @@ func (r *run) bestOfPath(ctx context.Context) error {
 // foundStart is a lower-level solution that the start was chosen by, what a run leaves that ends before its first iteration.
 type foundStart struct {
 	x                 [][]float64
-	h, lambda         []float64
+	h, lambda         []float64 // h are the P_i(x)
 	train, validation float64
-	weighted          bool           // by weights: h are the P_i(x)
-	low               *lowerSolution // not by weights
 }
 
 // takeStart makes it the result.
@@ -165,7 +82,7 @@ func (r *run) takeStart() {
 	if f == nil {
 		return
 	}
-	r.result.X, r.result.H, r.result.Lambda, r.result.Refit, r.result.Weighted = f.x, f.h, f.lambda, f.x, f.weighted
+	r.result.X, r.result.H, r.result.Lambda, r.result.Refit, r.result.Weighted = f.x, f.h, f.lambda, f.x, true
 	r.result.TrainValue, r.result.LowerValue = f.train, f.train
 	r.result.UpperValue, r.result.RefitValue = f.validation, f.validation
 	if !r.accepts(f.x, f.x) {
@@ -179,20 +96,8 @@ func (r *run) startAt(s *PenalizedSolution, weights []float64) {
 	for j := range r.result.StartWeights {
 		r.result.StartWeights[j] = weights[min(j, len(weights)-1)]
 	}
-	r.found = &foundStart{x: s.X, h: s.Radii, lambda: slices.Clone(r.result.StartWeights), train: s.Train, validation: s.Validation, weighted: true}
+	r.found = &foundStart{x: s.X, h: s.Radii, lambda: slices.Clone(r.result.StartWeights), train: s.Train, validation: s.Validation}
 	r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
-	if !r.settings.Screen {
-		return
-	}
-	top := slices.Max(s.Radii)
-	r.result.Screened = make([]bool, r.program.Radii)
-	for j, radius := range s.Radii {
-		if r.result.Screened[j] = radius < screenShare*top; r.result.Screened[j] {
-			r.centre.h[j] = 0
-		} else {
-			r.centre.h[j] = radius // without the floor
-		}
-	}
 }
 
 // StartAt is the start h = (r, u) at a solution of the penalty form with P_i(x) = radii: within the bounds, and with no radius

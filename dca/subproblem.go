@@ -16,7 +16,7 @@ import (
 //	subject to V_k(x, h) <= t,  constraints(x, h) <= t,  t >= 0,  lo <= h <= hi,  x in X
 //
 // with V_k(x, h) = l(x, h) - <s_k, h> - c_k,  c_k = v(h_k) - <s_k, h_k> + epsilon. See split.go for the form
-// without second-order cones. Rows of radii that [Settings.Screen] keeps at their bounds are bounded by 0 and not by t, which would let their coefficients in.
+// without second-order cones.
 type subproblem struct {
 	program  *Program
 	settings *Settings
@@ -38,7 +38,6 @@ type subproblem struct {
 	lower             *lowerSolution
 	penalty           float64
 	joint             *joint // nil where there is no such fit
-	screened          []bool // radii, nil without
 }
 
 // iterate is a point z = (x, h).
@@ -47,8 +46,8 @@ type iterate struct {
 	h []float64
 }
 
-func newSubproblem(p *Program, s *Settings, lo, hi []float64, screened []bool, j *joint) (*subproblem, error) {
-	b := &subproblem{program: p, settings: s, lo: lo, hi: hi, screened: screened, joint: j}
+func newSubproblem(p *Program, s *Settings, lo, hi []float64, j *joint) (*subproblem, error) {
+	b := &subproblem{program: p, settings: s, lo: lo, hi: hi, joint: j}
 	if j != nil {
 		return b, nil
 	}
@@ -102,12 +101,8 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 		b.value = convex.LessEqual(train.PlusAffine(b.slope.Dot(b.h.Expr())).MinusAffine(b.offset.Expr()), t)
 		m.Constrain(b.value)
 	}
-	room, err := b.room(t)
-	if err != nil {
-		return nil, err
-	}
-	for i, c := range b.level.Constraints {
-		row := convex.LessEqual(c, room(i))
+	for _, c := range b.level.Constraints {
+		row := convex.LessEqual(c, t)
 		b.rows = append(b.rows, row)
 		m.Constrain(row)
 	}
@@ -121,30 +116,6 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 		return nil, p.errorf("subproblem: %w", err)
 	}
 	return prog, nil
-}
-
-// room returns what bounds the rows of each constraint: t, and 0 where a radius is screened.
-func (b *subproblem) room(t convex.Affine) (func(i int) convex.Affine, error) {
-	if b.screened == nil {
-		return func(int) convex.Affine { return t }, nil
-	}
-	rows, err := b.program.boundRows(b.program.Radii)
-	if err != nil {
-		return nil, b.program.errorf("%w", err)
-	}
-	return func(i int) convex.Affine {
-		held, each := false, make([]convex.Affine, len(rows[i]))
-		for k, j := range rows[i] {
-			each[k] = t
-			if j >= 0 && b.screened[j] {
-				each[k], held = convex.Const(0), true
-			}
-		}
-		if !held {
-			return t
-		}
-		return convex.Stack(each...)
-	}, nil
 }
 
 // open makes the solver. Its first working sets are the supports of the lower level's solution x: what

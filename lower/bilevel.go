@@ -23,14 +23,6 @@ type Scaled interface {
 	Quick(parts int) bool
 }
 
-// Restricting is a [Bilevel] that can go without some penalties, whose values stay zero then.
-type Restricting interface {
-	Bilevel
-	// Restrict returns the fit whose programs leave x at zero where penalties are that keep, one entry for each, does not name: neither their h nor t give them
-	// room there. Its points and answers have the same length. It is nil where too little would be left, or nothing gained.
-	Restrict(keep []bool) (Bilevel, error)
-}
-
 // Interpolating is a [Bilevel] with a least-squares loss, of whose many solutions with the loss zero it finds the shortest.
 type Interpolating interface {
 	Bilevel

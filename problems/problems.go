@@ -130,33 +130,11 @@ type Bilevel interface{ Program() dca.Program }
 type HeldBack struct {
 	// Model makes the model, which has copies of rows.
 	Model func() Bilevel
-	// Held, where it is not nil, makes the model of the folds that are held back, which Model lacks.
-	Held func() Bilevel
-	// Error is the error of values of the lower-level variables, of Held where there is one and else of Model, on the rows that are held back, and Rows is how many
+	// Error is the error of values of the lower-level variables of Model on the rows that are held back, and Rows is how many
 	// there are, Different how many of them differ, and Weight the sum of their weights.
 	Error           func(x [][]float64) float64
 	Rows, Different int
 	Weight          float64
-}
-
-// HeldOut is a model without some of its rows, neither for training nor for validation.
-type HeldOut struct {
-	Model Bilevel
-	// Error is the error on the rows held out of the predictor that is trained on all others with the radii and upper variables
-	// h = (r, u). A [*TrainingError] says that there is none.
-	Error func(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (float64, error)
-}
-
-// Caution is how a model with a hyperparameter for each coefficient, which follow the noise of the validation rows at once, is
-// tuned by default.
-type Caution struct {
-	// Settings of the run; its last iteration is MaxIter.
-	Settings dca.Settings
-	// Sure says that rows held out need not decide whether the model is tuned with caution, see [HeldOut].
-	Sure bool
-	// Temper is the exponent t, and Floor the share f, in lambda = w^(1-t) max(gamma, f w)^t, which draws the multipliers gamma back
-	// towards the common weight w of the start. Temper 1 leaves them.
-	Temper, Floor float64
 }
 
 // TrainingError says that a final training on all rows ended without a model.

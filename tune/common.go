@@ -39,7 +39,7 @@ const (
 func (t *Task) byWeights() bool {
 	cv, ok := t.Model.(CrossValidated)
 	_, able := t.Model.(Reweighter)
-	return ok && able && cv.CrossValidated() && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
+	return ok && able && (cv.CrossValidated() || t.rung) && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
 }
 
 // searchedFirst is the message of a run without iterations, with the reason.
@@ -60,7 +60,7 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 	if err := c.try(out.Lambda); err != nil {
 		return err
 	}
-	if start != nil && !out.Selection.Weighted { // else the weights are drawn towards the start already
+	if start != nil {
 		if err := c.try(start); err != nil {
 			return err
 		}
@@ -106,11 +106,10 @@ func (t *Task) everyWeight(ctx context.Context, upper []float64) (*evaluator, er
 type compass struct {
 	ctx    context.Context
 	at     func(ctx context.Context, lambda []float64) (Trial, error)
-	spread func(point []float64) []float64 // the weights at a point; nil for the point itself
-	fallen func(to float64)                // is told to which share of the first of its path the least error has fallen
-	scale  float64                         // of errors: below it, gains are shares of it
-	low    float64                         // least value of the largest weight
-	listed bool                            // weights alone are among those tried
+	fallen func(to float64) // is told to which share of the first of its path the least error has fallen
+	scale  float64          // of errors: below it, gains are shares of it
+	low    float64          // least value of the largest weight
+	listed bool             // weights alone are among those tried
 	best   Trial
 	point  []float64 // of the best
 	trials int
@@ -136,11 +135,7 @@ func (c *compass) score(point []float64) (*Trial, error) {
 	}
 	c.trials++
 	point = lower.Positive(point)
-	lambda := point
-	if c.spread != nil {
-		lambda = c.spread(point)
-	}
-	tr, err := c.at(c.ctx, lambda)
+	tr, err := c.at(c.ctx, point)
 	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite(tr.Errors.Validation, tr.value()) || !finite(tr.Lambda...) {
 		return nil, err
 	}

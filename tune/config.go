@@ -63,8 +63,10 @@ type Config struct {
 	Final string
 	// StopFolds is the number of folds of validation rows that are held back in turn to find the iteration of VF-iDCA
 	// after which hyperparameters follow the noise of the others; the run on all of them then ends there. 1 turns
-	// it off, and that validation rows are weighed one by one, see [Evident]; 0 leaves the model's choice, which is off with PresetPaper, GapTol or MaxIter.
+	// it off; 0 leaves the model's choice, which is off with PresetPaper, GapTol or MaxIter. Either has iterations in the place of a ladder.
 	StopFolds int
+	// Rung takes a rung of a [Laddered] model, by its name, in the place of the one that the rule of ladder.go takes, or [RungFree]. It is for vf-idca.
+	Rung string
 	// OneSE has the simplest model chosen whose validation error is within one standard error of the least one: that with all weights of the
 	// penalties multiplied by the same factor, as large as possible. The model has to be [Measured].
 	OneSE bool

@@ -37,7 +37,7 @@ type Model interface {
 }
 
 // Penalised is a model that brings a fast fit of its lower level in penalty form, which the native backend takes in the place of conic programs. Models
-// without some rows, see [Holder] and [Chooser], are asked for theirs, too. A type that embeds a model and changes its program has to change its fit.
+// without some rows, see [Holder], are asked for theirs, too. A type that embeds a model and changes its program has to change its fit.
 type Penalised interface {
 	// Penalised returns the fit at h = (lambda, u), whose points have the values of the variables of the program, with folds the mean over theirs, see
 	// [lower.OverFolds]; nil where there is none.
@@ -111,19 +111,6 @@ type Opened interface {
 	Open() *problems.Open
 }
 
-// Cautious is a model that is tuned with caution, see [problems.Caution], by default; nil says that it is not.
-type Cautious interface {
-	Model
-	Caution() *problems.Caution
-}
-
-// Chooser is a [Cautious] model for which rows held out decide whether it is tuned with caution by default.
-type Chooser interface {
-	Cautious
-	// HoldOut returns models without one part in parts of their rows, each part in turn, or nil where there are too few.
-	HoldOut(parts int) []problems.HeldOut
-}
-
 // CrossValidated is a [Refitter] that may be chosen by cross-validation. Where it is, each fold has a solution of its own and
 // none is the predictor, so that it is retrained whatever the configuration.
 type CrossValidated interface {
@@ -139,13 +126,6 @@ type Holder interface {
 	HoldBack(folds int) []HeldBack
 	// StopFolds is how many folds the recommended settings stop by; 0 means that they do not.
 	StopFolds() int
-}
-
-// FoldHolder is a [Holder] that can hold whole folds of a cross-validation back.
-type FoldHolder interface {
-	Holder
-	// HoldFolds returns models without some of the folds, in so many parts at most, or nil where there are too few, or no folds.
-	HoldFolds(most int) []HeldBack
 }
 
 // HeldBack is a model without some of its validation rows, and the error on these.
@@ -165,13 +145,9 @@ type Separable interface {
 	Separable()
 }
 
-// Evident is a [Reweighter] whose validation rows are weighed one by one, so that VF-iDCA does not follow what they cannot tell, see evidence.go.
-type Evident interface {
-	Reweighter
-	// ValidationLosses are the losses of the validation rows, in their order, of values of the lower-level variables.
-	ValidationLosses(x [][]float64) []float64
-	// LogLikelihood is that of the validation rows, but for a constant, where their loss in the unit of the program has a value.
-	LogLikelihood(validation float64) float64
+// Counted is a model that knows the sizes of its tables, for searches on paths.
+type Counted interface {
+	Model
 	// Training are the numbers of training rows, the least of those of several parts, and of features.
 	Training() (rows, features int)
 }

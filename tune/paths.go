@@ -56,28 +56,6 @@ type paths struct {
 	far, always bool
 	low         float64 // least value of the largest weight
 	why         string  // there are no iterations
-	// A point has a value for each kind of weights, and a weight is its kind's times its factor; nil for each weight itself.
-	kinds   []int
-	factors []float64
-}
-
-// spread are the weights at a point.
-func (p *paths) spread(point []float64) []float64 {
-	if p.kinds == nil {
-		return point
-	}
-	lambda := make([]float64, len(p.kinds))
-	for j, k := range p.kinds {
-		lambda[j] = point[k] * p.factors[j]
-	}
-	return lambda
-}
-
-// Balanced is a model with many weights of one or two kinds, which are searched for by folds with a common value for each kind, times a factor for each weight.
-type Balanced interface {
-	Model
-	// Balance returns the kind of each weight, from 0, and its factor; nil where each weight is on its own.
-	Balance() (kinds []int, factors []float64)
 }
 
 // paths are those of a model, nil where it is tuned by iterations.
@@ -93,11 +71,6 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 	}
 	out := &paths{gap: pathGap, why: "which has the minimum that they would end in"}
 	axes := t.Program.Radii
-	if m, ok := t.Model.(Balanced); ok && axes > compassMost {
-		if out.kinds, out.factors = m.Balance(); out.kinds != nil {
-			axes = slices.Max(out.kinds) + 1
-		}
-	}
 	if axes > compassMost {
 		return nil, nil
 	}
@@ -124,7 +97,7 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 		}
 		out.lines = append(out.lines, line(first, pathLeast*top, step, share, axes))
 	}
-	if m, ok := t.Model.(Evident); ok {
+	if m, ok := t.Model.(Counted); ok {
 		_, separable := t.Model.(Separable)
 		rows, features := m.Training()
 		out.far = rows > farRows*features && !separable
@@ -166,7 +139,7 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 	}
 	defer e.close()
 	e.gap, e.alone = p.gap, p.ends && t.together != nil // what all folds together cannot solve is no point to choose
-	c := compass{ctx: ctx, spread: p.spread, low: p.low, listed: true}
+	c := compass{ctx: ctx, low: p.low, listed: true}
 	points := 0
 	for _, l := range p.lines {
 		points += len(l)
@@ -235,7 +208,7 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 
 // whole are weights without one that is next to nothing beside the other, as at the ends of the shares.
 func (p *paths) whole(lambda []float64) []float64 {
-	if p.kinds != nil || len(lambda) != compassMost {
+	if len(lambda) != compassMost {
 		return lambda
 	}
 	out := slices.Clone(lambda)

@@ -93,6 +93,8 @@ type Result struct {
 	TrainedOn string `json:"trained_on"`
 	// LowerLevel are the errors of the lower-level solution itself; nil where it is no predictor.
 	LowerLevel *Errors `json:"lower_level"`
+	// Ladder are the rungs that were searched, the simplest first, nil for a model or a method without, see [Laddered].
+	Ladder []Rung `json:"ladder,omitempty"`
 	// Hyperparameters are the multipliers of the radii by name: the lambda of the
 	// penalised form whose solution the refit is.
 	Hyperparameters map[string]float64 `json:"hyperparameters"`

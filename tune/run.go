@@ -51,6 +51,7 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	if err := t.path(limits.search, out); err != nil {
 		return nil, err
 	}
+	t.spread(out, m)
 	out.settle()
 	out.dropNegligible(t)
 	out.TimeSeconds = time.Since(begun).Seconds()

@@ -43,7 +43,7 @@ func labelled(t testing.TB, n, p int) *dataset.CrossValidation {
 	return cv
 }
 
-// stopModels are models of all kinds: with and without folds, with caution, with folds of validation rows that are held back.
+// stopModels are models of all kinds: with and without folds, with ladders, with folds of validation rows that are held back.
 func stopModels(t testing.TB) map[string]tune.Model {
 	cv := labelled(t, 45, 6)
 	cv.Test = cv.Data

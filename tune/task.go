@@ -36,6 +36,7 @@ type Task struct {
 	stats     dca.Stats
 	fit       lower.Penalised // see penalised
 	together  lower.Penalised // see searching
+	rung      bool            // the model is a rung of a ladder
 	short     bool            // the context would have ended before a fit could begin
 }
 
@@ -84,6 +85,9 @@ func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) 
 	}
 	t := &Task{Model: m, Program: m.Program(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
 	if err := tuner.Check(t); err != nil {
+		return nil, err
+	}
+	if err := t.checkRung(); err != nil {
 		return nil, err
 	}
 	if c.OneSE && !t.measured() {

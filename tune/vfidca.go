@@ -37,6 +37,9 @@ func (v vfidca) Check(t *Task) error {
 
 // Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
 func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
+	if rungs := t.ladder(); rungs != nil {
+		return t.climb(ctx, rungs)
+	}
 	if p, err := t.paths(ctx); p != nil || err != nil {
 		if err != nil {
 			return nil, err
@@ -44,22 +47,6 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 		return t.searchPaths(ctx, p)
 	}
 	p, s := t.Program, t.Config.settings(t.Model)
-	caution := t.caution()
-	if caution != nil {
-		careful := t.Config.override(caution.Settings)
-		yes := caution.Sure
-		if !yes {
-			var err error
-			if yes, err = t.chooseCaution(ctx, careful, s); err != nil {
-				return nil, err
-			}
-		}
-		if yes {
-			s = careful
-		} else {
-			caution = nil
-		}
-	}
 	s.Backend = t.Backend
 	if v.tol != 0 && t.Config.Tol == 0 {
 		s.Tol = v.tol
@@ -74,16 +61,12 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	start(&p)
 	s.PathStart = s.PathStart && t.Start == nil && t.Config.Init == nil
-	stop, message := s.MaxIter, ""
-	if caution == nil {
-		var err error
-		var held *dca.Result
-		if stop, message, held, err = t.stopAfter(ctx, s, start); err != nil {
-			return nil, err
-		}
-		if held != nil && ctx.Err() != nil {
-			return t.heldBack(ctx, held, p.Radii), nil
-		}
+	stop, message, held, err := t.stopAfter(ctx, s, start)
+	if err != nil {
+		return nil, err
+	}
+	if held != nil && ctx.Err() != nil {
+		return t.heldBack(ctx, held, p.Radii), nil
 	}
 	if stop > 0 {
 		s.MaxIter = stop
@@ -91,8 +74,6 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err := t.solvers(&p, func() (lower.Penalised, error) { return t.penalised(ctx) }); err != nil { // which takes memory, so after the runs on fewer rows
 		return nil, err
 	}
-	plain, rows := s, t.evidence()
-	rows.weigh(&s, &p, caution != nil)
 	v.watch(t, &s)
 	r, err := dca.Solve(ctx, p, s)
 	if err != nil {
@@ -101,18 +82,9 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	out := t.result()
 	out.fill(t.Model, r, p.Radii)
 	out.Early = t.early(r.Early, p.Radii)
-	if stop > 0 && (r.Status == dca.IterationLimit || caution != nil && r.Status == dca.Converged) {
-		out.Status = dca.Converged
-		if out.Message = message; caution != nil {
-			out.Message = why(caution, out.Iterations)
-		}
+	if stop > 0 && r.Status == dca.IterationLimit {
+		out.Status, out.Message = dca.Converged, message
 	}
-	if caution != nil {
-		if err := t.temper(ctx, out, p, s, plain, r, caution, start); err != nil {
-			return nil, err
-		}
-	}
-	rows.conclude(out, r)
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err
 	}

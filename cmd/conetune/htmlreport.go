@@ -30,6 +30,7 @@ type reportContents struct {
 	Quality, Errors      *webpage.Table
 	Choice               webpage.Table
 	ChoiceNote           string
+	Ladder               *webpage.Table
 	Same                 []sameModel
 	SameWhat             string
 	Methods              *webpage.Table
@@ -55,7 +56,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	r, j := what.chosen, what.judged
 	c := reportContents{
 		Command: commandLine(args), Settings: string(job.settings), Lead: what.lead, Verdict: what.verdict, Quality: what.quality,
-		Choice: what.choice.table, ChoiceNote: what.choice.note, Same: what.choice.same, SameWhat: what.choice.what,
+		Choice: what.choice.table, ChoiceNote: what.choice.note, Ladder: ladderTable(r), Same: what.choice.same, SameWhat: what.choice.what,
 	}
 	if j != nil {
 		c.On = judgedOn(j)
@@ -471,7 +472,9 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if len(order) < all {
 		add(r.Names[len(order)]+" to "+r.Names[all-1], fine(r.Selection.Upper[0]), "largest size that a coefficient may have, the same for all")
 	}
-	c.said = saidOf(r.Names, r.Lambda, all)
+	if c.said = rungOf(r); c.said == "" {
+		c.said = saidOf(r.Names, r.Lambda, all)
+	}
 	return c
 }
 

@@ -51,6 +51,9 @@ func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, wri
 	}
 	if r.Refit != nil {
 		b.WriteString("\n" + describeChosen(what.choice))
+		if t := ladderTable(r); t != nil {
+			b.WriteString("\n" + textTable(t))
+		}
 		b.WriteString("\n" + describeFit(job, split, r.RefitFit, what.judged))
 	}
 	b.WriteString("\n" + describeData(job, split))

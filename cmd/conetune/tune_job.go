@@ -65,7 +65,7 @@ func newTuneJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) 
 	job.config = tune.Config{
 		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
-		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, StopFolds: f.stopFolds, OneSE: f.oneSE, Final: f.final,
+		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, StopFolds: f.stopFolds, Rung: f.rung, OneSE: f.oneSE, Final: f.final,
 		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.data.Seed), Threads: f.threads,
 	}
 	if err := job.config.Validate(); err != nil {

@@ -54,6 +54,9 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if o := job.config.Opens(model); o != nil && slices.Equal(job.methods, []string{tune.MethodVFiDCA}) {
 		hyperparameters -= len(o.Upper)
 	}
+	if job.climbs(model) {
+		hyperparameters = 0 // but for one or two of each rung
+	}
 	if radii := model.Program().Radii; len(job.config.Init) > radii {
 		return badInputf("--init: %d radii, but the model has %d", len(job.config.Init), radii)
 	}

@@ -50,40 +50,4 @@ func (s separated) Subproblem(parts []lower.Bilevel, workers int) lower.Subprobl
 	return separable.NewSubproblem(data, workers)
 }
 
-// restricted is a fit whose programs keep some groups.
-type restricted struct {
-	lower.Bilevel
-	data *separable.Restricted
-}
-
-// Restrict implements [lower.Restricting].
-func (m *Grouped) Restrict(keep []bool) (lower.Bilevel, error) {
-	data, err := m.data.Restrict(keep)
-	if data == nil || err != nil {
-		return nil, err
-	}
-	return &restricted{m, data}, nil
-}
-
-// Within implements [lower.Bilevel].
-func (r *restricted) Within() lower.WithinSolver { return r.data.Within() }
-
-// LeastNorm implements [lower.Interpolating]: radii hold back whatever is kept.
-func (r *restricted) LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
-	return r.Bilevel.(lower.Interpolating).LeastNorm(ctx, radii, loss)
-}
-
-// Subproblem implements [lower.Bilevel].
-func (r *restricted) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
-	data := make([]*separable.Restricted, len(parts))
-	for t, p := range parts {
-		data[t] = p.(*restricted).data
-	}
-	return separable.NewRestrictedSubproblem(data, workers)
-}
-
-var (
-	_ lower.Restricting   = (*Grouped)(nil)
-	_ lower.Interpolating = (*Grouped)(nil)
-	_ lower.Interpolating = (*restricted)(nil)
-)
+var _ lower.Interpolating = (*Grouped)(nil)

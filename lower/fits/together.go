@@ -18,9 +18,9 @@ type Together struct {
 	data      *glm.Data
 	dim       int
 	intercept bool
-	weights   func(lambda []float64) *glm.Weights
+	weights   func(lambda []float64) []*glm.Weights // of each fold, or one for all
 	top       float64
-	working   sync.Mutex // of data
+	working   *sync.Mutex // of data
 }
 
 // NewTogether makes the rows ready. dim hyperparameters give the weights of the penalties.
@@ -30,18 +30,27 @@ func NewTogether(ctx context.Context, t *glm.Table, dim int, weights func(lambda
 	if err != nil {
 		return nil, fmt.Errorf("fits: %w", err)
 	}
-	m := &Together{data: data, dim: dim, intercept: t.Intercept, weights: weights}
-	one := weights(slices.Repeat([]float64{1}, dim))
-	for u, norm := range data.GradientNorms(ctx) {
-		weight := one.Norm[u]
-		if weight == 0 && one.L2 != nil {
-			weight = one.L2[u]
-		}
-		if weight > 0 {
-			m.top = math.Max(m.top, norm/weight)
+	m := &Together{data: data, intercept: t.Intercept, working: new(sync.Mutex)}
+	return m.With(ctx, dim, func(lambda []float64) []*glm.Weights { return []*glm.Weights{weights(lambda)} }), nil
+}
+
+// With are the fits of the same rows where dim hyperparameters give the weights of the penalties of each fold, or those of all.
+func (m *Together) With(ctx context.Context, dim int, weights func(lambda []float64) []*glm.Weights) *Together {
+	out := &Together{data: m.data, dim: dim, intercept: m.intercept, weights: weights, working: m.working}
+	each := weights(slices.Repeat([]float64{1}, dim))
+	for t, norms := range m.data.GradientNorms(ctx) {
+		one := each[min(t, len(each)-1)]
+		for u, norm := range norms {
+			weight := one.Norm[u]
+			if weight == 0 && one.L2 != nil {
+				weight = one.L2[u]
+			}
+			if weight > 0 {
+				out.top = math.Max(out.top, norm/weight)
+			}
 		}
 	}
-	return m, nil
+	return out
 }
 
 // Dim is the number of hyperparameters.
@@ -60,9 +69,9 @@ func (m *Together) Penalties(x [][]float64) []float64 {
 	for i := range out {
 		lambda := make([]float64, m.dim)
 		lambda[i] = 1
-		w := m.weights(lambda)
-		for t := 0; t < len(x); t += each {
-			out[i] = math.Max(out[i], m.data.Penalty(w, x[t]))
+		weights := m.weights(lambda)
+		for t := range len(x) / each {
+			out[i] = math.Max(out[i], m.data.Penalty(weights[min(t, len(weights)-1)], x[t*each]))
 		}
 	}
 	return out
@@ -94,7 +103,11 @@ func (m *Together) Solve(ctx context.Context, lambda []float64, tol float64, sta
 	if path == nil {
 		path = m.data.Path(ctx)
 	}
-	s, err := path.Solve(ctx, m.weights(lambda), tol)
+	weights := m.weights(lambda)
+	if len(weights) == 1 {
+		weights = slices.Repeat(weights, m.data.Folds())
+	}
+	s, err := path.SolveEach(ctx, weights, tol)
 	if err != nil {
 		return nil, fmt.Errorf("fits: %w", err)
 	}

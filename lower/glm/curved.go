@@ -333,7 +333,7 @@ func (d *Data) columnwise(ctx context.Context, f func(from, to int)) {
 }
 
 // solveCurved is Solve for a loss that is not of squares.
-func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
+func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	d := p.d
 	joins := make([][]int, len(p.folds))
 	if p.folds[0].point.envelope != nil {
@@ -343,11 +343,11 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 		f := p.folds[t]
 		f.solved, f.gap, f.point.last, f.point.own = false, math.Inf(1), false, f.point.own && f.point.envelope == nil
 		if f.point.envelope != nil {
-			joins[t] = f.afresh(w)
+			joins[t] = f.afresh(f.weights)
 			return
 		}
 		f.leave()
-		joins[t] = f.propose(w)
+		joins[t] = f.propose(f.weights)
 	})
 	if d.curved.shared {
 		p.share(ctx)
@@ -363,7 +363,7 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 			t, pt := f.number, f.point
 			f.join(joins[t])
 			pt.own = pt.own || slow[t] > 1
-			fell := f.round(ctx, w)
+			fell := f.round(ctx, f.weights)
 			if len(joins[t]) == 0 && fell >= stallShare*last[t] {
 				slow[t]++
 			}
@@ -373,8 +373,8 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 		crew.Each(len(open), d.threads, func(i int) {
 			f := open[i]
 			t, pt, before := f.number, f.point, f.gap
-			f.measureCurved(w)
-			joins[t] = f.violators(w)
+			f.measureCurved(f.weights)
+			joins[t] = f.violators(f.weights)
 			if f.gap <= tol*f.null() {
 				f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
 				pt.last, pt.own = true, pt.own || whole
@@ -388,7 +388,7 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })
 	}
 	for _, f := range p.folds {
-		f.last = w
+		f.last = f.weights
 	}
 }
 

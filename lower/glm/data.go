@@ -245,11 +245,15 @@ func (d *Data) withPenalty(sum float64, u int, w *Weights, b []float64) float64 
 	return sum + w.Norm[u]*math.Sqrt(size)
 }
 
-// GradientNorms are, for each unit, the largest over the folds of the norm of the gradient of the loss without coefficients: the weight of its norm
+// Folds is the number of folds.
+func (d *Data) Folds() int { return len(d.folds) }
+
+// GradientNorms are, for each fold and unit, the norm of the gradient of the loss without coefficients: the weight of its norm
 // from which on it is zero where all others are.
-func (d *Data) GradientNorms(ctx context.Context) []float64 {
-	most := make([]float64, len(d.units))
-	for _, f := range d.Path(ctx).folds {
+func (d *Data) GradientNorms(ctx context.Context) [][]float64 {
+	norms := make([][]float64, len(d.folds))
+	for t, f := range d.Path(ctx).folds {
+		norms[t] = make([]float64, len(d.units))
 		for u, list := range d.units {
 			sum := 0.0
 			for _, j := range list {
@@ -257,8 +261,8 @@ func (d *Data) GradientNorms(ctx context.Context) []float64 {
 					sum += f.gradient[j*d.q+k] * f.gradient[j*d.q+k]
 				}
 			}
-			most[u] = max(most[u], math.Sqrt(sum))
+			norms[t][u] = math.Sqrt(sum)
 		}
 	}
-	return most
+	return norms
 }

@@ -24,6 +24,7 @@ type fold struct {
 	residue          *residue // of rows
 	local            *local   // of gram
 	primal           bool     // the dual problem did not come to its end
+	weights          *Weights // to solve with
 	last             *Weights // at which it was solved, nil for none
 	working          []int    // units
 	past             past     // of sweeps

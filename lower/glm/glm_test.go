@@ -646,3 +646,28 @@ func TestManyCoefficients(t *testing.T) {
 		}
 	}
 }
+
+// Weights of its own for each fold are those of its conic program.
+func TestWeightsOfFolds(t *testing.T) {
+	for _, p := range []int{5, 60} { // products of columns, and rows
+		table := made(3, 40, p, 1)
+		d, err := New(context.Background(), table)
+		require.NoError(t, err)
+		var weights []*Weights
+		for f := range table.Folds {
+			w := &Weights{Norm: make([]float64, p)}
+			for j := range w.Norm {
+				w.Norm[j] = 0.05 * float64(1+(f+j)%4)
+			}
+			weights = append(weights, w)
+		}
+		s, err := d.Path(context.Background()).SolveEach(context.Background(), weights, 1e-10)
+		require.NoError(t, err)
+		require.True(t, s.Solved)
+		for f, w := range weights {
+			require.InEpsilon(t, conic(t, table, f, w, squares), s.Objective[f], 1e-6)
+		}
+		_, err = d.Path(context.Background()).SolveEach(context.Background(), weights[:1], 1e-10)
+		require.ErrorContains(t, err, "expected 3")
+	}
+}

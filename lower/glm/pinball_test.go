@@ -51,7 +51,7 @@ func TestQuantilePaths(t *testing.T) {
 		d, err := New(context.Background(), table)
 		require.NoError(t, err)
 		path := d.Path(context.Background())
-		top := slices.Max(d.GradientNorms(context.Background()))
+		top := slices.Max(slices.Concat(d.GradientNorms(context.Background())...))
 		for _, share := range []float64{1.0001, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5} {
 			w := &Weights{Norm: slices.Repeat([]float64{share * top}, p)}
 			if ridge > 0 {

@@ -84,13 +84,26 @@ const innerTol, tighter, tightenings, gapShare = 0.1, 1e-2, 6, 0.01
 
 // Solve solves to a relative gap of tol. The error is for weights without meaning; where the context ends, the solution is not solved.
 func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, error) {
-	if err := p.d.check(w); err != nil {
-		return nil, err
+	return p.SolveEach(ctx, slices.Repeat([]*Weights{w}, len(p.folds)), tol)
+}
+
+// SolveEach is Solve with weights of its own for each fold.
+func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (*Solution, error) {
+	if len(weights) != len(p.folds) {
+		return nil, fmt.Errorf("glm: weights for %d folds, expected %d", len(weights), len(p.folds))
+	}
+	for _, w := range weights {
+		if err := p.d.check(w); err != nil {
+			return nil, err
+		}
 	}
 	p.steps++
 	d := p.d
+	for t, f := range p.folds {
+		f.weights = weights[t]
+	}
 	if d.curved != nil {
-		p.solveCurved(ctx, w, tol)
+		p.solveCurved(ctx, tol)
 		return p.solution(ctx), nil
 	}
 	joins := make([][]int, len(p.folds))
@@ -100,7 +113,7 @@ func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, e
 	crew.Each(len(open), d.threads, func(t int) {
 		f := p.folds[t]
 		f.leave()
-		joins[t] = f.propose(w)
+		joins[t] = f.propose(f.weights)
 		inner[t], left[t] = innerTol*tol*f.null(), tightenings
 	})
 	for len(open) > 0 && ctx.Err() == nil {
@@ -108,16 +121,16 @@ func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, e
 			f := open[i]
 			f.join(joins[f.number])
 			f.products.begin(f)
-			f.settle(ctx, w, ending{fall: inner[f.number], gap: gapShare * tol * f.null(), again: left[f.number] < tightenings/2})
+			f.settle(ctx, f.weights, ending{fall: inner[f.number], gap: gapShare * tol * f.null(), again: left[f.number] < tightenings/2})
 		})
 		d.products.gradients(ctx, open)
 		crew.Each(len(open), d.threads, func(i int) {
 			f := open[i]
 			t := f.number
-			if joins[t] = f.violators(w); len(joins[t]) > 0 {
+			if joins[t] = f.violators(f.weights); len(joins[t]) > 0 {
 				return
 			}
-			f.measure(w, d.all)
+			f.measure(f.weights, d.all)
 			null := f.null()
 			f.solved = f.gap <= tol*null
 			if !f.solved {
@@ -125,7 +138,7 @@ func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, e
 				left[t]--
 				f.solved = left[t] == 0 && f.gap <= roundingGap*null
 			}
-			f.last = w
+			f.last = f.weights
 		})
 		var next []*fold
 		for _, f := range open {

@@ -64,16 +64,14 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	}
 	paper, standard := sgl.Settings(data)
 	spec := regression.Spec{
-		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: sgl.StopFolds, Caution: sgl.Caution(standard),
-		Fit: fit(g, p),
+		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: sgl.StopFolds,
+		Fit: fit(g, p), Units: g.Members, Common: &glm.Weights{Norm: g.Factors()},
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
 		},
 	}
 	if spec.Fit != nil {
-		spec.Units = g.Members
 		spec.Weights = func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} }
-		spec.Kinds, spec.Factors = make([]int, g.Len()), g.Factors()
 	}
 	return &Model{groups: g, Model: regression.NewModel(data, spec)}, nil
 }

@@ -411,11 +411,15 @@ func (d *Data) Evaluate(x [][]float64) problems.Errors {
 // of their number, by which a row that several deals validate counts once.
 func (d *Data) StandardError(x [][]float64) float64 {
 	losses, weights := d.losses(x)
-	n := len(losses)
+	return StandardError(losses, weights, d.independent(len(losses)))
+}
+
+// independent is how many of n validation rows are different ones.
+func (d *Data) independent(n int) int {
 	if table := d.user.Table(); len(d.parts) > 1 && table != nil {
 		n = min(n, len(table.Y))
 	}
-	return StandardError(losses, weights, n)
+	return n
 }
 
 // losses are those of the validation rows in the user's units, one part after the other, and the weights of these rows, nil for equal ones.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -89,73 +87,6 @@ func (m *Model) holdBack(folds, f int) problems.HeldBack {
 	return out
 }
 
-// HoldFolds returns models without some folds of a cross-validation, the folds of its first deal held back in so many parts; nil for a split, and where a part would have fewer than five
-// different rows. What groups, times and weights say of the folds holds for these, too.
-func (m *Model) HoldFolds(most int) []problems.HeldBack {
-	parts := m.data.firstDeal()
-	count := min(most, len(parts))
-	if count < 2 {
-		return nil
-	}
-	out := make([]problems.HeldBack, count)
-	for f := range out {
-		var kept, held []part
-		for t, p := range parts {
-			if t%count == f {
-				held = append(held, p)
-			} else {
-				kept = append(kept, p)
-			}
-		}
-		if out[f] = m.holdFolds(kept, held); out[f].Different < heldRows {
-			return nil
-		}
-	}
-	return out
-}
-
-// holdFolds is the model with some folds of which others are held back.
-func (m *Model) holdFolds(kept, held []part) problems.HeldBack {
-	with := func(parts []part) *Data {
-		data := *m.data
-		data.parts = parts
-		return &data
-	}
-	back := with(held)
-	out := problems.HeldBack{
-		Model: func() problems.Bilevel { return &Model{data: with(kept), spec: m.spec} },
-		Held:  func() problems.Bilevel { return &Model{data: back, spec: m.spec} },
-		Error: func(x [][]float64) float64 {
-			sum, all := 0.0, 0.0
-			for t, p := range held {
-				w := totalWeight(p.choose)
-				sum, all = sum+w*m.data.meanValue(p.choose, of(back, x, t), m.data.sd), all+w
-			}
-			return sum / all
-		},
-	}
-	for _, p := range held {
-		out.Rows += len(p.choose.Y)
-		out.Different += count(different(p.choose))
-		out.Weight += totalWeight(p.choose)
-	}
-	return out
-}
-
-// firstDeal are the folds in which each row of the table validates once at most.
-func (d *Data) firstDeal() []part {
-	all := 0
-	for _, p := range d.parts {
-		all += len(p.val.Y)
-	}
-	table := d.user.Table()
-	if len(d.parts) == 1 || table == nil || len(table.Y) == 0 {
-		return d.parts[:1]
-	}
-	deals := max(1, int(math.Round(float64(all)/float64(len(table.Y)))))
-	return d.parts[:len(d.parts)/deals]
-}
-
 // different numbers rows by the first one that equals each, in the order in which these come. Rows are told apart by their target, their offset and one combination of their features.
 func different(rows *dataset.Data) []int {
 	_, p := rows.Dims()
@@ -189,12 +120,4 @@ func weightOf(rows *dataset.Data, i int) float64 {
 		return 1
 	}
 	return rows.Weights[i]
-}
-
-// totalWeight is the sum of the weights.
-func totalWeight(rows *dataset.Data) float64 {
-	if rows.Weights == nil {
-		return float64(len(rows.Y))
-	}
-	return floats.Sum(rows.Weights)
 }

@@ -1,11 +1,9 @@
 package regression_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/wlasso"
@@ -17,43 +15,6 @@ func heldRows(t *testing.T, n int) *dataset.Data {
 	s, _, err := dataset.Generate(dataset.Config{Train: n, Val: 5, Test: 5, Features: 4, Nonzeros: 2}, 7)
 	require.NoError(t, err)
 	return s.Train
-}
-
-// The folds of one deal are held back in turn, all of them once, and the error of no coefficients on them is half the mean square of their targets.
-func TestHoldFolds(t *testing.T) {
-	rows := heldRows(t, 30)
-	for _, deals := range []int{1, 2} {
-		cv, err := dataset.CrossValidate(rows, 5, 1, nil)
-		require.NoError(t, err)
-		if deals == 2 {
-			other, err := dataset.CrossValidate(rows, 5, 2, nil)
-			require.NoError(t, err)
-			cv.Folds = slices.Concat(cv.Folds, other.Folds)
-		}
-		m, err := wlasso.New(cv, wlasso.Options{})
-		require.NoError(t, err)
-		held := m.HoldFolds(3)
-		require.Len(t, held, 3)
-		all, squares := 0, 0.0
-		for f, back := range held {
-			all += back.Rows
-			require.Equal(t, back.Rows, back.Different)
-			require.EqualValues(t, back.Rows, back.Weight)
-			var x [][]float64
-			for t := range 5 {
-				if t%3 == f {
-					x = append(x, make([]float64, 4))
-				}
-			}
-			require.Len(t, back.Held().Program().Path[0], 1)
-			squares += back.Weight * back.Error(x)
-		}
-		require.Equal(t, 30, all)
-		require.InEpsilon(t, floats.Dot(rows.Y, rows.Y)/2, squares, 1e-9)
-	}
-	split, err := wlasso.New(&dataset.Split{Train: rows, Val: rows, Test: rows}, wlasso.Options{})
-	require.NoError(t, err)
-	require.Nil(t, split.HoldFolds(3))
 }
 
 // A row of weight 2 is held back as two rows are, wherever they stand.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
@@ -33,10 +31,6 @@ type Spec struct {
 	Path [][]float64
 	// PathRise is that of [dca.Program].
 	PathRise int
-	// Anchor draws a start with caution towards itself, see [dca.Program]; nil for not.
-	Anchor []float64
-	// Caution is nil but for models with a hyperparameter for each coefficient.
-	Caution *problems.Caution
 	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
 	// for models with so many hyperparameters that they can follow the noise of the validation rows.
 	StopFolds int
@@ -48,9 +42,9 @@ type Spec struct {
 	Units   [][]int
 	// Loss is that of package glm, of targets divided by sd; nil for squares.
 	Loss func(sd float64) glm.Loss
-	// Kinds and Factors are those of [Model.Balance].
-	Kinds   []int
-	Factors []float64
+	// Common are the factors of the weights of the first rung of a ladder, see [Model.Ladder], for the norms of units, which have the first hyperparameters, and where there is
+	// one for each feature's share in a 1-norm, which has the last; nil for a model of few weights.
+	Common *glm.Weights
 	// Labels are nil for a regression, the two labels of a classifier, see [problems.Fit].
 	Labels []float64
 	// LogLink says that predictions are exponentials, see [problems.Fit].
@@ -74,6 +68,7 @@ type Spec struct {
 type Model struct {
 	data *Data
 	spec Spec
+	rung *rung // nil for a model of its own
 }
 
 // NewModel puts data and penalties together.
@@ -121,12 +116,12 @@ func (m *Model) CrossValidated() bool { return m.data.Folds() > 1 }
 // Program is the bilevel program. Its variables are the coefficients and, with an
 // intercept, the constant, with folds those of one after the other; its hyperparameters are the radii.
 func (m *Model) Program() dca.Program {
-	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, PathRise: m.spec.PathRise, Anchor: m.spec.Anchor}
+	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, PathRise: m.spec.PathRise}
 	if folds := m.data.Folds(); folds == 1 {
-		p.Build = m.level(m.data, 1)
+		p.Build = m.level(0, 1)
 	} else {
 		for t := range folds {
-			p.Blocks = append(p.Blocks, m.level(m.data.Fold(t), 1/float64(folds)))
+			p.Blocks = append(p.Blocks, m.level(t, 1/float64(folds)))
 		}
 	}
 	p.Outline = m.outline
@@ -139,18 +134,27 @@ func (m *Model) outline(model *convex.Model, r convex.Affine) dca.Level {
 	for t := range m.data.Folds() {
 		x := m.data.Fold(t).Variables(model)
 		level.X = append(level.X, x...)
-		level.Constraints = append(level.Constraints, m.spec.Penalties(x[0].Expr(), r)...)
+		level.Constraints = append(level.Constraints, m.penalties(t, x[0].Expr(), r)...)
 	}
 	return level
 }
 
-// level builds the functions of a split or of a fold, whose losses have a share in the whole.
-func (m *Model) level(d *Data, share float64) func(*convex.Model, convex.Affine) dca.Level {
+// penalties are those of fold t.
+func (m *Model) penalties(t int, b, r convex.Affine) []convex.Convex {
+	if m.rung != nil {
+		return m.rung.penalties(t, b, r)
+	}
+	return m.spec.Penalties(b, r)
+}
+
+// level builds the functions of a split or of fold t, whose losses have a share in the whole.
+func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) dca.Level {
+	d := m.data.Fold(t)
 	return func(model *convex.Model, r convex.Affine) dca.Level {
 		x := d.Variables(model)
 		level := dca.Level{
 			X: x, Train: d.Train(x).Scale(share), Validation: d.Validation(x).Scale(share),
-			Constraints: m.spec.Penalties(x[0].Expr(), r),
+			Constraints: m.penalties(t, x[0].Expr(), r),
 		}
 		if d.loss.Value(1, 1, 1) == 0 { // it vanishes exactly with the residuals
 			level.Residuals = []convex.Affine{d.Residuals(x)}
@@ -179,6 +183,9 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 //
 // [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
 func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
+	if m.rung != nil {
+		return m.rung.fit(ctx)
+	}
 	if _, squares := m.data.loss.(Squares); !squares && m.spec.Loss == nil || m.spec.Weights == nil {
 		return nil, nil
 	}
@@ -186,7 +193,7 @@ func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
 	if err != nil || t == nil {
 		return nil, err
 	}
-	return m.together(ctx, t)
+	return Either(m.together(ctx, t))
 }
 
 // FoldTable are the rows of all folds, in the unit of the model, for package glm; nil where a fold has other ones than those that it leaves out of the table, or
@@ -220,22 +227,13 @@ func (d *Data) fill(t *glm.Table, rows *dataset.Data) {
 	t.Intercept, t.Lower, t.Upper = d.options.Intercept, d.terms.Lower, d.terms.Upper
 }
 
-// together is the fit of a table in the unit of the model, without the interface of none.
-func (m *Model) together(ctx context.Context, t *glm.Table) (lower.Penalised, error) {
+// together is the fit of a table in the unit of the model.
+func (m *Model) together(ctx context.Context, t *glm.Table) (*fits.Together, error) {
 	if t.Units = m.spec.Units; m.spec.Loss != nil {
 		t.Loss = m.spec.Loss(m.data.sd)
 	}
-	fit, err := fits.NewTogether(ctx, t, len(m.spec.R0), m.spec.Weights)
-	if err != nil {
-		return nil, err
-	}
-	return fit, nil
+	return fits.NewTogether(ctx, t, len(m.spec.R0), m.spec.Weights)
 }
-
-// Balance is the kind and the factor of each weight, see [tune.Balanced].
-//
-// [tune.Balanced]: https://pkg.go.dev/github.com/conetune/conetune/tune#Balanced
-func (m *Model) Balance() (kinds []int, factors []float64) { return m.spec.Kinds, m.spec.Factors }
 
 // fitRows are rows for a fit.
 func (d *Data) fitRows(rows *dataset.Data) fits.Rows {
@@ -253,41 +251,9 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate
 // StandardError is that of the validation error, see [Data.StandardError].
 func (m *Model) StandardError(x [][]float64) float64 { return m.data.StandardError(x) }
 
-// ValidationLosses are the losses of the validation rows of values of the variables, times their weights beside the mean one, see [tune.Evident].
+// Training are the numbers of training rows, of folds the least, and of features, see [tune.Counted].
 //
-// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
-func (m *Model) ValidationLosses(x [][]float64) []float64 {
-	losses, weights := m.data.losses(x)
-	if weights != nil {
-		floats.Mul(losses, weights)
-		floats.Scale(float64(len(weights))/floats.Sum(weights), losses)
-	}
-	return losses
-}
-
-// LogLikelihood is the largest one of the validation rows at a mean loss, but for a constant, see [tune.Evident]: minus the sum of
-// the losses of labels and counts, and else that of normal errors of the best variance, -n/2 log(loss).
-//
-// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
-func (m *Model) LogLikelihood(validation float64) float64 {
-	n := 0.0
-	for _, p := range m.data.parts {
-		if w := p.user.Weights; w != nil { // the number of equal rows whose mean is as exact
-			total := floats.Sum(w)
-			n += total * total / floats.Dot(w, w)
-		} else {
-			n += float64(len(p.val.Y))
-		}
-	}
-	if m.spec.Labels != nil || m.spec.LogLink {
-		return -n * validation
-	}
-	return -n / 2 * math.Log(validation)
-}
-
-// Training are the numbers of training rows, of folds the least, and of features, see [tune.Evident].
-//
-// [tune.Evident]: https://pkg.go.dev/github.com/conetune/conetune/tune#Evident
+// [tune.Counted]: https://pkg.go.dev/github.com/conetune/conetune/tune#Counted
 func (m *Model) Training() (rows, features int) {
 	rows, features = m.data.Dims()
 	for _, part := range m.data.parts {
@@ -313,9 +279,6 @@ func (m *Model) Fit(x [][]float64) problems.Fit {
 	f.Labels, f.LogLink = m.spec.Labels, m.spec.LogLink
 	return f
 }
-
-// Caution is how the model is tuned by default, nil for not with caution.
-func (m *Model) Caution() *problems.Caution { return m.spec.Caution }
 
 // PaperSettings are those of the paper's experiments; rho is that of its authors' program.
 func (m *Model) PaperSettings() dca.Settings { return m.spec.Paper }

@@ -57,33 +57,53 @@ const fitGap = 1e-9
 const largeTable = 5e6
 
 // whole is the model of all rows, with its program, which has the fast fit to a relative gap, if there is one, in the place of conic programs of our own backend.
-func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap float64) (*Model, dca.Program, error) {
+func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, o backends.Options, gap float64) (*Model, dca.Program, error) {
 	data, err := m.data.All(ctx)
 	if err != nil {
 		return nil, dca.Program{}, err
 	}
+	return m.on(ctx, data, backend, o, gap)
+}
+
+// on is the model of the training rows of data.
+func (m *Model) on(ctx context.Context, data *Data, backend backends.ConicBackend, o backends.Options, gap float64) (*Model, dca.Program, error) {
 	all := &Model{data: data, spec: m.spec}
+	if m.rung != nil {
+		var err error
+		if all.rung, err = m.rung.whole(ctx, data, backend, o); err != nil {
+			return nil, dca.Program{}, err
+		}
+	}
 	p := all.Program()
 	if backend == nil || backend.Name() != backends.Default {
 		return all, p, nil
 	}
-	fit, err := all.Penalised()
-	if fit == nil && err == nil && m.spec.Loss != nil { // of models whose parts have none
-		t := &glm.Table{Folds: [][]int{nil}}
-		data.fill(t, data.parts[0].fit)
-		fit, err = all.together(ctx, t)
-	}
+	fit, err := all.alone(ctx)
 	if fit != nil {
 		p.Fit = lower.NewChain(fit, gap)
 	}
 	return all, p, err
 }
 
+// alone is the fast fit of the training rows of a split.
+func (m *Model) alone(ctx context.Context) (lower.Penalised, error) {
+	if m.rung != nil {
+		return m.rung.rows(ctx, m.data)
+	}
+	fit, err := m.Penalised()
+	if fit == nil && err == nil && m.spec.Loss != nil { // of models whose parts have none
+		t := &glm.Table{Folds: [][]int{nil}}
+		m.data.fill(t, m.data.parts[0].fit)
+		return Either(m.together(ctx, t))
+	}
+	return fit, err
+}
+
 // Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds: the loss is a mean over
 // rows, so that what suits the training rows suits all. The test error is nil without test rows. A
 // [*problems.TrainingError] says that the solve ended without a model.
 func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(ctx, backend, fitGap)
+	all, p, err := m.whole(ctx, backend, o, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -99,7 +119,7 @@ func (m *Model) TestError(f problems.Fit) *float64 { return m.data.test(f) }
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(ctx, backend, fitGap)
+	all, p, err := m.whole(ctx, backend, o, fitGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -112,7 +132,7 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 
 // RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.
 func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]problems.Fit, error) {
-	all, p, err := m.whole(ctx, backend, problems.PathGap)
+	all, p, err := m.whole(ctx, backend, o, problems.PathGap)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package ridge_test
 
 import (
 	"context"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,65 +74,4 @@ func TestBadOptions(t *testing.T) {
 	require.ErrorContains(t, err, "ridge")
 	_, err = ridge.New(nil, ridge.Options{})
 	require.Error(t, err)
-}
-
-// With more features than training rows the validation rows are weighed, see tune/evidence.go. On solutions of normal equations: what is chosen is the point of the path with the
-// largest likelihood times the root of its weight, or is better than that by more than the standard error of the rows' differences; and the
-// model is that of all rows with the weight chosen.
-func TestEvidence(t *testing.T) {
-	stayed := 0
-	for seed := range uint64(8) {
-		s, _, err := dataset.Generate(dataset.Config{Train: 18, Val: 12, Test: 30, Features: 20, Nonzeros: 10, SNR: 0.7}, seed+1)
-		require.NoError(t, err)
-		m, err := ridge.New(s, ridge.Options{})
-		require.NoError(t, err)
-		r, err := tune.Run(context.Background(), m, tune.Config{})
-		require.NoError(t, err)
-		require.True(t, r.Selection.Weighted)
-
-		start, most := 0.0, math.Inf(-1)
-		for _, w := range m.Program().Path {
-			if v := 0.5*math.Log(w[0]) - 6*math.Log(half(s.Val, normal(s.Train, w[0]))); v > most {
-				start, most = w[0], v
-			}
-		}
-		if math.Abs(math.Log(r.Lambda[0]/start)) < 1e-3 {
-			stayed++
-		} else {
-			from, to := losses(s.Val, normal(s.Train, start)), losses(s.Val, normal(s.Train, r.Lambda[0]))
-			mean, square := 0.0, 0.0
-			for i := range from {
-				mean += (from[i] - to[i]) / 12
-			}
-			for i := range from {
-				square += math.Pow(from[i]-to[i]-mean, 2)
-			}
-			require.Greater(t, mean, math.Sqrt(square/11/12), "seed %d", seed)
-		}
-		b := normal(dataset.Stack(s.Train, s.Val), r.Lambda[0])
-		for j, c := range r.RefitFit.Coefficients {
-			require.InDelta(t, b.AtVec(j), c, 2e-3)
-		}
-	}
-	require.Greater(t, stayed, 0)
-	require.Less(t, stayed, 8)
-
-	s, _, err := dataset.Generate(dataset.Config{Train: 30, Val: 12, Test: 30, Features: 20, Nonzeros: 10, SNR: 0.7}, 1)
-	require.NoError(t, err)
-	m, err := ridge.New(s, ridge.Options{})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{})
-	require.NoError(t, err)
-	require.False(t, r.Selection.Weighted, "there are fewer features than training rows")
-}
-
-// losses are half the squared errors of the rows.
-func losses(d *dataset.Data, b *mat.VecDense) []float64 {
-	var f mat.VecDense
-	f.MulVec(d.X, b)
-	out := make([]float64, len(d.Y))
-	for i, y := range d.Y {
-		out[i] = (f.AtVec(i) - y) * (f.AtVec(i) - y) / 2
-	}
-	return out
 }

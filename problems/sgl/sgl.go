@@ -13,8 +13,8 @@
 // (Gao, Ye, Yin, Zeng, Zhang, ICML 2022, section 4 and Supplement C). The multipliers of the M+1
 // radii, all nonnegative, are the lambda; they are called after their groups, the last one l1.
 //
-// With many groups the hyperparameters outnumber the validation rows, and the validation error
-// of the result says little about new data; see [Settings] for what our settings do about it.
+// With many groups the hyperparameters outnumber the validation rows, so that the default takes weights of a rung of a
+// ladder, see [regression.Model.Ladder].
 package sgl
 
 import (
@@ -69,14 +69,14 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	}
 	paper, standard := Settings(data)
 	return &Model{groups: g, Model: regression.NewModel(data, regression.Spec{
-		Name: "sparse-group-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: StopFolds, Caution: Caution(standard),
+		Name: "sparse-group-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: StopFolds,
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{
 				convex.GroupNorms(b, g.Members).MinusAffine(r.Slice(0, g.Len())),
 				convex.Norm1(b).MinusAffine(r.At(g.Len())),
 			}
 		},
-		Kinds: append(make([]int, g.Len()), 1), Factors: append(g.Factors(), 1), Units: g.Members,
+		Units: g.Members, Common: &glm.Weights{Norm: g.Factors(), L1: slices.Repeat([]float64{1}, p)},
 		Weights: func(lambda []float64) *glm.Weights {
 			return &glm.Weights{Norm: lambda[:g.Len()], L1: slices.Repeat(lambda[g.Len():], p)}
 		},
@@ -106,7 +106,7 @@ func (m *Model) Groups() *groups.Groups { return m.groups }
 // StopFolds is the number of folds of the validation rows by which the recommended settings stop.
 const StopFolds = 3
 
-// Settings are the settings of the paper and ours, for this and other models with a hyperparameter for each group.
+// Settings are the settings of the paper and ours for free weights, for this and other models with a hyperparameter for each group.
 //
 // Ours start from a path. The penalty is large from the start: with a small one the iterates leave the lower-level solutions
 // at once and interpolate the validation rows, while the refits, which a user is given, change little. There
@@ -118,16 +118,4 @@ func Settings(data *regression.Data) (paper, standard dca.Settings) {
 	standard.Alpha0, standard.Tol, standard.MaxIter = 100, 1e-3, 10
 	standard.PathStart = data.LambdaMax() > 0
 	return paper, standard
-}
-
-// Caution is how models with a radius for each group are tuned by default, from their recommended settings: five iterations on the groups
-// that a path with one weight for all penalties has at its best point, and weights drawn back towards it. On the generated data of the
-// paper's sizes it predicts better than runs that end by rows held back, in a fifth of their time; see docs/benchmarks.md for the
-// figures by which the number of iterations and the exponent were chosen.
-func Caution(standard dca.Settings) *problems.Caution {
-	if !standard.PathStart {
-		return nil
-	}
-	standard.MaxIter, standard.Screen = 5, true
-	return &problems.Caution{Settings: standard, Temper: 0.25, Floor: 0.01}
 }

@@ -5,18 +5,14 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/sgl"
@@ -205,41 +201,4 @@ func TestBadInput(t *testing.T) {
 	require.ErrorContains(t, err, `radius of "group0" is -1`)
 	_, err = sgl.New(&dataset.Split{}, g, sgl.Options{})
 	require.Error(t, err)
-}
-
-// Where the target has nothing to do with the features, the model selected is mostly the mean of all rows; where it has, never. --stop-folds 1 selects all
-// the same.
-func TestNothingToSelect(t *testing.T) {
-	g, err := groups.Equal(60, 20)
-	require.NoError(t, err)
-	b := make([]float64, 60)
-	for strength, least := range map[float64]int{0: 5, 2: 0} {
-		for j := range 3 {
-			b[j] = strength
-		}
-		found := 0
-		for seed := range uint64(8) {
-			s := modeltest.Split(seed+1, 40, 30, 20, b, 1)
-			m, err := sgl.New(s, g, sgl.Options{Intercept: true, Standardize: true})
-			require.NoError(t, err)
-			r, err := tune.Run(context.Background(), m, tune.Config{})
-			require.NoError(t, err)
-			if !strings.Contains(r.Message, "nothing selected") {
-				continue
-			}
-			found++
-			for _, c := range r.RefitFit.Coefficients {
-				require.Zero(t, c)
-			}
-			require.InDelta(t, floats.Sum(slices.Concat(s.Train.Y, s.Val.Y))/70, r.RefitFit.Intercept, 1e-9)
-			all, err := tune.Run(context.Background(), m, tune.Config{StopFolds: 1})
-			require.NoError(t, err)
-			require.NotContains(t, all.Message, "nothing selected")
-			require.Greater(t, floats.Norm(all.RefitFit.Coefficients, 1), 1e-6)
-		}
-		require.GreaterOrEqual(t, found, least)
-		if strength > 0 {
-			require.Zero(t, found)
-		}
-	}
 }

@@ -36,7 +36,7 @@ func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c fl
 	return res.Value(x), res.Value(shift)[0]
 }
 
-// With more than four rows for each feature the default is the lambda with the least score of the folds' machines without bounds, as conic programs have it, and its machine
+// The default is the lambda with the least score of the folds' machines without bounds, as conic programs have it, and its machine
 // the one of all rows at this lambda.
 func TestOpen(t *testing.T) {
 	cv := folded(t, 11, 60, 4, 3, 1)
@@ -79,9 +79,6 @@ func TestOpen(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, m.Open())
 	}
-	m, err = New(folded(t, 11, 16, 4, 2, 1), Options{}) // four rows for each feature
-	require.NoError(t, err)
-	require.Nil(t, m.Open())
 }
 
 // On a large table the search is to a gap, and what it ends with is solved for to the end: no lambda of the list has a score that is smaller by more than a share that the rows cannot tell.

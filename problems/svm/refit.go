@@ -11,7 +11,6 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/machine"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/table/split"
 )
 
 // finalGap is the relative gap of the final training.
@@ -159,72 +158,4 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 	}
 	wrong := m.errorRate(m.cv.Test, f)
 	return &wrong
-}
-
-// HoldOut returns models without one part in parts of the validation rows, which do not train in them either: a row
-// that validates in one fold trains the others, with which it shares the hyperparameters. It returns nil where a fold would lack
-// a label or rows, and for wide tables, where the answer would cost several runs. The error is the mean hinge loss on the rows held out of the machine trained on all others.
-func (m *Model) HoldOut(parts int) []problems.HeldOut {
-	if parts < 2 || m.wide() {
-		return nil
-	}
-	part := m.deal(parts)
-	out := make([]problems.HeldOut, parts)
-	for k := range out {
-		less, cv := *m, *m.cv
-		cv.Folds = make([]split.Fold, len(m.cv.Folds))
-		in := func(i int) bool { return part[i] == k }
-		for t, f := range m.cv.Folds {
-			cv.Folds[t] = split.Fold{Train: slices.DeleteFunc(slices.Clone(f.Train), in), Val: slices.DeleteFunc(slices.Clone(f.Val), in)}
-		}
-		if split.CheckFolds(cv.Folds, len(part)) != nil || m.labels.CheckFolds(&cv) != nil {
-			return nil
-		}
-		less.cv = &cv
-		var held, kept []int
-		for i := range part {
-			if in(i) {
-				held = append(held, i)
-			} else {
-				kept = append(kept, i)
-			}
-		}
-		if len(held) == 0 {
-			return nil
-		}
-		out[k] = problems.HeldOut{
-			Model: &less,
-			Error: func(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (float64, error) {
-				w, c, err := m.train(ctx, backend, o, h, kept)
-				if err != nil {
-					return 0, err
-				}
-				return m.rows.loss(held, m.weights, w, c), nil
-			},
-		}
-	}
-	return out
-}
-
-// deal gives each validation row its part, fold by fold and the rows of each label in turn, and -1 to rows that validate nowhere.
-func (m *Model) deal(parts int) []int {
-	part := make([]int, len(m.rows.y))
-	for i := range part {
-		part[i] = -1
-	}
-	next := [2]int{0, 1}
-	for _, f := range m.cv.Folds {
-		for _, i := range f.Val {
-			if part[i] >= 0 {
-				continue
-			}
-			label := 0
-			if m.rows.y[i] > 0 {
-				label = 1
-			}
-			part[i] = next[label] % parts
-			next[label]++
-		}
-	}
-	return part
 }

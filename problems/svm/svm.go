@@ -198,7 +198,6 @@ func (m *Model) Names() []string {
 func (m *Model) Program() dca.Program {
 	n := len(m.h0)
 	p := dca.Program{Name: m.Name(), H0: m.h0, Radii: 1, Bounds: n - 1, Lo: make([]float64, n), Hi: make([]float64, n)}
-	p.Starts, p.PathRise = m.starts()
 	for j := range n {
 		p.Lo[j], p.Hi[j] = lowest, highest
 	}
@@ -303,7 +302,7 @@ func (m *Model) PaperSettings() dca.Settings {
 	return dca.Settings{Tol: 0.01, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100, PlainFirst: true}
 }
 
-// DefaultSettings are those of the paper, and then close the lower-level gap. They hold where [Model.Caution]
+// DefaultSettings are those of the paper, and then close the lower-level gap. They hold where [Model.Open]
 // does not.
 func (m *Model) DefaultSettings() dca.Settings {
 	s := m.PaperSettings()

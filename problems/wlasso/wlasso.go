@@ -12,19 +12,19 @@
 // example of the tutorial of the authors' program (Gao, Ye, Yin, Zeng, Zhang, ICML 2022). The multipliers
 // of the radii, all nonnegative, are the lambda_j.
 //
-// With as many hyperparameters as features the validation rows are fitted along with
-// the training rows: the validation error of the result says little about new data unless
-// the validation rows outnumber the features.
+// With as many hyperparameters as features the validation rows are fitted along with the training rows, so that the default takes weights of a rung of a
+// ladder, see [regression.Model.Ladder].
 package wlasso
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -63,13 +63,9 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	standard := paper
 	standard.Alpha0, standard.Rho, standard.MaxIter = 100, 1, 20
 	standard.PathStart = data.LambdaMax() > 0
-	var caution *problems.Caution
-	if standard.PathStart {
-		caution = cautious(standard)
-	}
 	return &Model{regression.NewModel(data, regression.Spec{
 		Name: "weighted-lasso", Names: data.Features(), R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: 3,
-		Anchor: []float64{anchor * data.LambdaMax()}, Caution: caution,
+		Common: &glm.Weights{Norm: slices.Repeat([]float64{1}, len(r0))}, Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
 		},
@@ -82,15 +78,4 @@ func New(s dataset.Division, o Options) (*Model, error) {
 // Modes are those of [fits.Grouped] of single features.
 func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
-}
-
-// anchor is the share of LambdaMax towards which the start is drawn. The best weight of a path on few validation rows says little: it
-// came out from 0.03 to 0.5 of LambdaMax on data of one kind.
-const anchor = 0.1
-
-// cautious are the settings by default: two iterations on the features that the lasso of the start has. rho and the number of iterations
-// were chosen on generated data of up to 2500 features, the exponents on such of up to 12 000 and several signal-to-noise ratios; see CHANGELOG.md.
-func cautious(s dca.Settings) *problems.Caution {
-	s.Rho, s.MaxIter, s.Tol, s.Screen = 0.1, 2, 1e-3, true
-	return &problems.Caution{Settings: s, Temper: 0.2, Floor: 0.01}
 }

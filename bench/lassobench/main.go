@@ -1,0 +1,231 @@
+// Command lassobench compares what models of many weights predict beside those of one, on the synthetic problems of LassoBench.
+//
+//	go run ./bench/lassobench -seeds 10
+//
+// The problems are those of K. Sehic, A. Gramfort, J. Salmon, L. Nardi, LassoBench: A High-Dimensional Hyperparameter Optimization Benchmark Suite for Lasso, AutoML 2022: four sizes, a twentieth of
+// whose coefficients are 1 and -1 in turn at random places, rows N(0, S) with S_jk = 0.6^|j-k|, and noise with |X b| / |e| = 10 and 3. Rows are those that are left there for training; 2000 further rows are the test. With -truth
+// dense all coefficients are standard normal, with -truth noise there are none. Models are chosen by five folds, or with -split by two fifths of the rows, and are then fitted to all rows.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"syscall"
+
+	"gonum.org/v1/gonum/mat"
+
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/problems/adaptive"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/lasso"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+func main() {
+	if err := measure(); err != nil {
+		fmt.Fprintln(os.Stderr, "lassobench:", err)
+		os.Exit(1)
+	}
+}
+
+// sizes are rows and features, and ratios those of signal to noise.
+var (
+	sizes  = [][2]int{{25, 60}, {42, 100}, {127, 300}, {425, 1000}}
+	ratios = []float64{10, 3}
+)
+
+// methods are models as they are named in the table: weighted-lasso by its ladder, by each of its rungs and by other methods.
+var methods = []string{"lasso", "adaptive-lasso", "weighted-lasso", "common", "adaptive", "adaptive-twice", "free", "hoag", "igjo", "random", "tpe", "cma-es"}
+
+func measure() error {
+	seeds := flag.Int("seeds", 10, "`NUMBER` of draws of each problem")
+	truth := flag.String("truth", "sparse", "sparse, dense or noise")
+	split := flag.Bool("split", false, "choose by a split in the place of folds")
+	names := flag.String("methods", strings.Join(methods[:3], ","), "some of "+strings.Join(methods, ", "))
+	most := flag.Int("sizes", len(sizes), "how many of the sizes, the small ones first")
+	flag.Parse()
+	list := strings.Split(*names, ",")
+	fmt.Println("| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |\n|---|---|---|---|---|---|")
+	total, cells := make([]float64, len(list)), 0
+	for _, size := range sizes[:*most] {
+		for _, ratio := range ratios {
+			sums := make([][3]float64, len(list))
+			for seed := range *seeds {
+				p := draw(uint64(seed), size[0], size[1], ratio, *truth)
+				var first float64
+				for k, name := range list {
+					begun := cpu()
+					fit, err := p.fit(name, *split)
+					if err != nil {
+						return fmt.Errorf("%s: %w", name, err)
+					}
+					e := math.Log(p.error(fit.Coefficients, fit.Intercept) / p.error(p.coefficients, 0))
+					if k == 0 {
+						first = e
+					}
+					sums[k][0] += e / float64(*seeds)
+					sums[k][1] += p.score(fit.Coefficients) / float64(*seeds)
+					sums[k][2] += (cpu() - begun) / float64(*seeds)
+					total[k] += e - first
+				}
+			}
+			cells += *seeds
+			for k, name := range list {
+				fmt.Printf("| %d x %d, %g | %s | %.3f | %.3f | %.2f | %.3f |\n", size[0], size[1], ratio, name, math.Exp(sums[k][0]), math.Exp(sums[k][0]-sums[0][0]), sums[k][1], sums[k][2])
+			}
+		}
+	}
+	for k, name := range list {
+		fmt.Printf("| all | %s | | %.3f | | |\n", name, math.Exp(total[k]/float64(cells)))
+	}
+	return nil
+}
+
+// cpu is the time of processors that this process has taken, in seconds.
+func cpu() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return math.NaN()
+	}
+	return float64(u.Utime.Sec) + float64(u.Utime.Usec)*1e-6
+}
+
+// problem is a draw.
+type problem struct {
+	rows, tests  *dataset.Data
+	coefficients []float64
+}
+
+const testRows = 2000
+
+func draw(seed uint64, n, p int, ratio float64, truth string) *problem {
+	rng := rand.New(rand.NewPCG(seed, uint64(n)))
+	out := &problem{coefficients: make([]float64, p)}
+	switch truth {
+	case "dense":
+		for j := range out.coefficients {
+			out.coefficients[j] = rng.NormFloat64()
+		}
+	case "sparse":
+		for k, j := range rng.Perm(p)[:max(1, p/20)] {
+			out.coefficients[j] = 1 - 2*float64(k%2)
+		}
+	}
+	x, y, norms := mat.NewDense(n+testRows, p, nil), make([]float64, n+testRows), [2]float64{}
+	noise := make([]float64, len(y))
+	const correlation = 0.6
+	for i := range y {
+		row := x.RawRowView(i)
+		for j := range row {
+			row[j] = rng.NormFloat64()
+			if j > 0 {
+				row[j] = correlation*row[j-1] + math.Sqrt(1-correlation*correlation)*row[j]
+			}
+			y[i] += row[j] * out.coefficients[j]
+		}
+		noise[i] = rng.NormFloat64()
+		norms[0], norms[1] = norms[0]+y[i]*y[i], norms[1]+noise[i]*noise[i]
+	}
+	scale := math.Sqrt(norms[0]/norms[1]) / ratio
+	if scale == 0 {
+		scale = 1
+	}
+	for i := range y {
+		y[i] += scale * noise[i]
+	}
+	features := make([]string, p)
+	for j := range features {
+		features[j] = fmt.Sprintf("x%d", j+1)
+	}
+	all := &dataset.Data{X: x, Y: y, Features: features, Target: "y"}
+	part := func(from, to int) *dataset.Data {
+		var list []int
+		for i := from; i < to; i++ {
+			list = append(list, i)
+		}
+		return all.Rows(list)
+	}
+	out.rows, out.tests = part(0, n), part(n, n+testRows)
+	return out
+}
+
+// fit is the predictor of a method.
+func (p *problem) fit(name string, bySplit bool) (tune.Fit, error) {
+	var rows dataset.Division
+	if n := len(p.rows.Y); bySplit {
+		var train, val []int
+		for i := range n {
+			if i < n*3/5 {
+				train = append(train, i)
+			} else {
+				val = append(val, i)
+			}
+		}
+		rows = &dataset.Split{Train: p.rows.Rows(train), Val: p.rows.Rows(val)}
+	} else {
+		cv, err := dataset.CrossValidate(p.rows, 5, 1, nil)
+		if err != nil {
+			return tune.Fit{}, err
+		}
+		rows = cv
+	}
+	var m tune.Model
+	var err error
+	config := tune.Config{}
+	switch name {
+	case "lasso":
+		m, err = lasso.New(rows, lasso.Options{Intercept: true, Standardize: true})
+	case "adaptive-lasso":
+		m, err = adaptive.New(rows, adaptive.Options{Intercept: true, Standardize: true, Pilot: adaptive.Lasso, Gamma: 2})
+	default:
+		m, err = wlasso.New(rows, wlasso.Options{Intercept: true, Standardize: true})
+		switch name {
+		case "weighted-lasso":
+		case "common", "adaptive", "adaptive-twice", tune.RungFree:
+			config.Rung = name
+		default:
+			config.Method, config.Scope = name, tune.ScopeEach
+		}
+	}
+	if err != nil {
+		return tune.Fit{}, err
+	}
+	r, err := tune.Run(context.Background(), m, config)
+	if err != nil {
+		return tune.Fit{}, err
+	}
+	return r.RefitFit, nil
+}
+
+// error is the mean squared error of the test rows.
+func (p *problem) error(coefficients []float64, intercept float64) float64 {
+	sum := 0.0
+	for i, f := range p.tests.Mul(coefficients) {
+		d := p.tests.Y[i] - f - intercept
+		sum += d * d
+	}
+	return sum / float64(len(p.tests.Y))
+}
+
+// score is the F-score of the features in use.
+func (p *problem) score(coefficients []float64) float64 {
+	right, used, count := 0.0, 0.0, 0.0
+	for j, v := range coefficients {
+		if v != 0 {
+			used++
+		}
+		if p.coefficients[j] != 0 {
+			count++
+			if v != 0 {
+				right++
+			}
+		}
+	}
+	return 2 * right / math.Max(used+count, 1)
+}

@@ -1,0 +1,319 @@
+package regression
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// The ladder of models with a weight for each feature or group.
+//
+// On a rung, the norm of unit u has the weight lambda_1 f_u and, where the model has a 1-norm, |b_j| the weight lambda_2 f_j, with factors f of each fold. Those of the first rung are the
+// model's, roots of sizes for groups. Those above it are these times
+//
+//	(|b_u| + delta)^-gamma,   delta = 0.01 max |b|,   gamma in {1/2, 1, 2},
+//
+// with b the solution of the rung below, its pilot, for the training rows of the same fold, at the weights that all folds chose, and |b_u| the root of the mean square of the coefficients of the unit
+// (Zou, The adaptive lasso and its oracle properties, JASA 101, 2006; Candes, Wakin, Boyd, Enhancing sparsity by reweighted l1 minimization, J. Fourier Anal. Appl. 14, 2008). The
+// pilot of all rows is a fit of the rung below to them, at the same weights. No pilot sees the rows that its fold validates.
+
+// exponents are those tried on each rung, pilotFloor is the share of the largest pilot in delta.
+var exponents = []float64{0.5, 1, 2}
+
+const pilotFloor = 0.01
+
+// ladder is what the rungs of a model have in common.
+type ladder struct {
+	full     *Model
+	adapting sync.Mutex       // of what follows
+	folds    []*fits.Together // the rows of all folds, or of each
+	all      *fits.Together   // all rows
+}
+
+// rung is what makes a model one of a ladder.
+type rung struct {
+	*ladder
+	factors []*glm.Weights // of each fold
+	below   *Model         // the pilots', nil for the first rung
+	lambda  []float64      // of below
+	gamma   float64
+	final   *glm.Weights // the factors of all rows, once they are known
+}
+
+// Ladder are the rungs of a model with many weights, the simplest first; nil for other models. See [tune.Laddered].
+//
+// [tune.Laddered]: https://pkg.go.dev/github.com/conetune/conetune/tune#Laddered
+func (m *Model) Ladder() []problems.Rung {
+	if m.spec.Common == nil || !(m.data.LambdaMax() > 0) {
+		return nil
+	}
+	common := func(problems.Bilevel, []float64, [][]float64) []problems.Bilevel {
+		return []problems.Bilevel{m.onRung(&rung{ladder: &ladder{full: m}, factors: slices.Repeat([]*glm.Weights{m.spec.Common}, m.data.Folds())})}
+	}
+	adaptive := func(below problems.Bilevel, lambda []float64, x [][]float64) (list []problems.Bilevel) {
+		for _, gamma := range exponents {
+			list = append(list, below.(*Model).adaptive(gamma, lambda, x))
+		}
+		return list
+	}
+	return []problems.Rung{{Name: "common", Models: common}, {Name: "adaptive", Models: adaptive}, {Name: "adaptive-twice", Models: adaptive}}
+}
+
+// onRung is the model of a rung.
+func (m *Model) onRung(r *rung) *Model {
+	spec := Spec{
+		Name: m.spec.Name, Names: []string{"lambda"}, R0: []float64{1}, Set: m.spec.Set, Units: m.spec.Units, Loss: m.spec.Loss, Labels: m.spec.Labels, LogLink: m.spec.LogLink,
+		Paper: m.spec.Paper, Default: m.spec.Default,
+	}
+	if m.spec.Common.L1 != nil {
+		spec.Names, spec.R0 = []string{"lambda", "l1"}, []float64{1, 1}
+	}
+	for _, row := range m.data.CommonPath() {
+		spec.Path = append(spec.Path, slices.Repeat(row, len(spec.R0)))
+	}
+	return &Model{data: m.data, spec: spec, rung: r}
+}
+
+// adaptive is the model of the rung above, with an exponent, and the solution x at the weights lambda for its pilots.
+func (m *Model) adaptive(gamma float64, lambda []float64, x [][]float64) *Model {
+	r := &rung{ladder: m.rung.ladder, below: m, lambda: lambda, gamma: gamma}
+	for t := range m.data.Folds() {
+		r.factors = append(r.factors, r.full.spec.adapted(of(m.data, x, t)[0], gamma))
+	}
+	return r.full.onRung(r)
+}
+
+// weights are those of each fold.
+func (r *rung) weights(lambda []float64) []*glm.Weights {
+	out := make([]*glm.Weights, len(r.factors))
+	for t, f := range r.factors {
+		out[t] = times(f, lambda)
+	}
+	return out
+}
+
+// times are the weights of factors at those of their kinds.
+func times(f *glm.Weights, lambda []float64) *glm.Weights {
+	out := &glm.Weights{Norm: slices.Clone(f.Norm)}
+	floats.Scale(lambda[0], out.Norm)
+	if f.L1 != nil {
+		out.L1 = slices.Clone(f.L1)
+		floats.Scale(lambda[1], out.L1)
+	}
+	return out
+}
+
+// penalties are those of fold t for conic programs.
+func (r *rung) penalties(t int, b, radii convex.Affine) []convex.Convex {
+	f, norms := r.factors[t], convex.Abs(b)
+	if units := r.full.spec.Units; units != nil {
+		norms = convex.GroupNorms(b, units)
+	}
+	list := []convex.Convex{norms.Dot(f.Norm).MinusAffine(radii.At(0))}
+	if f.L1 != nil {
+		list = append(list, convex.Abs(b).Dot(f.L1).MinusAffine(radii.At(1)))
+	}
+	return list
+}
+
+// fit is the fit of all folds, whose rows all rungs have in common; nil where package glm does not know the penalties.
+func (r *rung) fit(ctx context.Context) (lower.Penalised, error) {
+	if r.full.spec.Weights == nil {
+		return nil, nil
+	}
+	r.adapting.Lock()
+	defer r.adapting.Unlock()
+	data := r.full.data
+	if r.folds == nil {
+		t, err := data.FoldTable(ctx)
+		if err != nil {
+			return nil, err
+		}
+		tables := []*glm.Table{t}
+		if t == nil { // a fold is a split
+			tables = tables[:0]
+			for _, p := range data.parts {
+				t := new(glm.Table)
+				data.fill(t, dataset.Stack(p.fit, p.choose))
+				t.Folds = [][]int{upFrom(len(p.fit.Y), len(p.choose.Y))}
+				tables = append(tables, t)
+			}
+		}
+		for _, t := range tables {
+			fit, err := r.full.together(ctx, t)
+			if err != nil {
+				r.folds = nil
+				return nil, err
+			}
+			r.folds = append(r.folds, fit)
+		}
+	}
+	if len(r.folds) == 1 {
+		return r.folds[0].With(ctx, r.dim(), r.weights), nil
+	}
+	return lower.OverFolds(len(r.folds), func(t int) (lower.Penalised, error) {
+		return r.folds[t].With(ctx, r.dim(), func(lambda []float64) []*glm.Weights { return []*glm.Weights{times(r.factors[t], lambda)} }), nil
+	})
+}
+
+// dim is the number of kinds of weights.
+func (r *rung) dim() int {
+	if r.full.spec.Common.L1 != nil {
+		return 2
+	}
+	return 1
+}
+
+// upFrom are the numbers from first on.
+func upFrom(first, count int) []int {
+	out := make([]int, count)
+	for i := range out {
+		out[i] = first + i
+	}
+	return out
+}
+
+// whole is the rung of all rows, whose pilots are fits of those below to them.
+func (r *rung) whole(ctx context.Context, data *Data, backend backends.ConicBackend, o backends.Options) (*rung, error) {
+	out := &rung{ladder: r.ladder, below: r.below, lambda: r.lambda, gamma: r.gamma}
+	r.adapting.Lock()
+	factors := r.final
+	r.adapting.Unlock()
+	if factors == nil {
+		if factors = r.full.spec.Common; r.below != nil {
+			m, p, err := r.below.on(ctx, data, backend, o, fitGap)
+			if err != nil {
+				return nil, err
+			}
+			var x [][]float64
+			_, err = problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, r.lambda, func(at [][]float64) problems.Fit {
+				x = at
+				return m.Fit(at)
+			})
+			if err != nil {
+				return nil, err
+			}
+			factors = r.full.spec.adapted(x[0], r.gamma)
+		}
+		r.adapting.Lock()
+		r.final = factors
+		r.adapting.Unlock()
+	}
+	out.factors = []*glm.Weights{factors}
+	return out, nil
+}
+
+// rows is the fit of a rung of all rows.
+func (r *rung) rows(ctx context.Context, data *Data) (lower.Penalised, error) {
+	if r.full.spec.Weights == nil {
+		return nil, nil
+	}
+	r.adapting.Lock()
+	defer r.adapting.Unlock()
+	if r.all == nil {
+		t := &glm.Table{Folds: [][]int{nil}}
+		data.fill(t, data.parts[0].fit)
+		var err error
+		if r.all, err = r.full.together(ctx, t); err != nil {
+			r.all = nil
+			return nil, err
+		}
+	}
+	return r.all.With(ctx, r.dim(), r.weights), nil
+}
+
+// Spread are the weights of the hyperparameters of the model whose rung it is, at those of the rung: of the fit to all rows once there is one, else the geometric means of the folds'.
+// A 1-norm with a weight for each feature has their geometric mean.
+func (m *Model) Spread(lambda []float64) []float64 {
+	r := m.rung
+	r.adapting.Lock()
+	list := []*glm.Weights{r.final}
+	if r.final == nil {
+		list = r.factors
+	}
+	r.adapting.Unlock()
+	out := make([]float64, len(r.full.spec.R0))
+	for _, f := range list {
+		w := times(f, lambda)
+		for u, v := range w.Norm {
+			out[u] += math.Log(v) / float64(len(list))
+		}
+		for _, v := range w.L1 {
+			out[len(w.Norm)] += math.Log(v) / float64(len(list)*len(w.L1))
+		}
+	}
+	for i, v := range out {
+		out[i] = math.Exp(v)
+	}
+	return out
+}
+
+// Gain is by how much the mean loss of the validation rows is larger at the values x of the variables than at y, and its standard error, row by row.
+func (m *Model) Gain(x, y [][]float64) (mean, se float64) {
+	losses, weights := m.data.losses(x)
+	than, _ := m.data.losses(y)
+	floats.Sub(losses, than)
+	return stat.Mean(losses, weights), StandardError(losses, weights, m.data.independent(len(losses)))
+}
+
+// Used is the mean number over the folds of features with coefficients at values of the variables.
+func (m *Model) Used(x [][]float64) float64 {
+	used := 0
+	for t := range m.data.Folds() {
+		for _, v := range of(m.data, x, t)[0] {
+			if v != 0 {
+				used++
+			}
+		}
+	}
+	return float64(used) / float64(m.data.Folds())
+}
+
+// adapted are the factors of a rung whose pilot has the coefficients b.
+func (s *Spec) adapted(b []float64, gamma float64) *glm.Weights {
+	sizes := make([]float64, len(s.Common.Norm))
+	for u := range sizes {
+		if s.Units == nil {
+			sizes[u] = math.Abs(b[u])
+			continue
+		}
+		for _, j := range s.Units[u] {
+			sizes[u] += b[j] * b[j] / float64(len(s.Units[u]))
+		}
+		sizes[u] = math.Sqrt(sizes[u])
+	}
+	out := &glm.Weights{Norm: inverse(s.Common.Norm, sizes, gamma)}
+	if s.Common.L1 != nil {
+		each := make([]float64, len(b))
+		for j, v := range b {
+			each[j] = math.Abs(v)
+		}
+		out.L1 = inverse(s.Common.L1, each, gamma)
+	}
+	return out
+}
+
+// inverse are factors times powers of the sizes of pilots, beside the largest one; the factors themselves where there is no pilot.
+func inverse(factors, sizes []float64, gamma float64) []float64 {
+	out, top := slices.Clone(factors), slices.Max(sizes)
+	if !(top > 0) {
+		return out
+	}
+	for u, v := range sizes {
+		out[u] *= math.Pow((v/top+pilotFloor)/(1+pilotFloor), -gamma)
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package regression_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/table/split"
+	"github.com/conetune/conetune/tune"
+)
+
+var _ tune.Laddered = (*regression.Model)(nil)
+
+// climbed are the values of the variables on the rungs common and adaptive, with the exponent 1, at weights.
+func climbed(t *testing.T, m *regression.Model, lambda []float64) (x [2][][]float64, rungs [2]*regression.Model) {
+	t.Helper()
+	ctx := context.Background()
+	ladder := m.Ladder()
+	require.Len(t, ladder, 3)
+	rungs[0] = ladder[0].Models(nil, nil, nil)[0].(*regression.Model)
+	for k := range rungs {
+		fit, err := rungs[k].Together(ctx)
+		require.NoError(t, err)
+		pt, err := lower.NewChain(fit, 1e-12).Solve(ctx, lambda)
+		require.NoError(t, err)
+		require.True(t, pt.Solved)
+		if x[k] = pt.X; k == 0 {
+			rungs[1] = ladder[1].Models(rungs[0], lambda, pt.X)[1].(*regression.Model)
+		}
+	}
+	return x, rungs
+}
+
+// Pilots, and so solutions at given weights, are the same whatever the targets of the validation rows.
+func TestPilotsSeeTrainingRows(t *testing.T) {
+	of := func(change float64) [2][][]float64 {
+		s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
+		for i := range s.Val.Y {
+			s.Val.Y[i] *= change
+		}
+		m, err := wlasso.New(s, wlasso.Options{Intercept: true})
+		require.NoError(t, err)
+		x, _ := climbed(t, m.Model, []float64{0.1})
+		return x
+	}
+	a, b := of(1), of(-3)
+	for k := range a {
+		require.InDeltaSlice(t, a[k][0], b[k][0], 1e-12)
+	}
+}
+
+// Folds together have the solutions of each as a split of its own, where they leave rows of one table out and where they do not.
+func TestFoldsOfRungs(t *testing.T) {
+	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
+	whole, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+	require.NoError(t, err)
+	first := make([]int, 60)
+	for i := range first {
+		first[i] = i
+	}
+	parts := &dataset.CrossValidation{Data: s.Train, Folds: []split.Fold{{Train: first[:20], Val: first[20:40]}, {Train: first[:40], Val: first[40:]}}}
+	g, err := groups.Equal(6, 3)
+	require.NoError(t, err)
+	for _, cv := range []*dataset.CrossValidation{whole, parts} {
+		all, err := sgl.New(cv, g, sgl.Options{})
+		require.NoError(t, err)
+		lambda := []float64{0.1, 0.05}
+		x, _ := climbed(t, all.Model, lambda)
+		for f, fold := range cv.Folds {
+			one, err := sgl.New(&dataset.Split{Train: cv.Data.Rows(fold.Train), Val: cv.Data.Rows(fold.Val)}, g, sgl.Options{})
+			require.NoError(t, err)
+			alone, _ := climbed(t, one.Model, lambda)
+			for k := range x {
+				require.InDeltaSlice(t, alone[k][0], x[k][f], 1e-6)
+			}
+		}
+	}
+}
+
+// Gain is the mean of the differences of the rows' losses, with its standard error, and Spread the weights of the groups and, for the 1-norm, the mean ones.
+func TestGainAndSpread(t *testing.T) {
+	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
+	g, err := groups.Equal(6, 3)
+	require.NoError(t, err)
+	m, err := sgl.New(s, g, sgl.Options{})
+	require.NoError(t, err)
+	lambda := []float64{0.2, 0.1}
+	x, rungs := climbed(t, m.Model, lambda)
+	var differences []float64
+	for i, y := range s.Val.Y {
+		row := s.Val.Dense().RawRowView(i)
+		a, b := y-floats.Dot(row, x[0][0]), y-floats.Dot(row, x[1][0])
+		differences = append(differences, (a*a-b*b)/2)
+	}
+	mean, se := rungs[0].Gain(x[0], x[1])
+	wantMean, deviation := stat.MeanStdDev(differences, nil)
+	require.InDelta(t, wantMean, mean, 1e-9)
+	require.InDelta(t, deviation/math.Sqrt(40), se, 1e-9)
+
+	require.InDeltaSlice(t, []float64{0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.1}, rungs[0].Spread(lambda), 1e-12)
+	b := x[0][0]
+	sizes := []float64{math.Hypot(b[0], b[1]), math.Hypot(b[2], b[3]), math.Hypot(b[4], b[5])}
+	want, l1 := make([]float64, 4), 0.0
+	for k, v := range sizes {
+		want[k] = 0.2 * math.Sqrt2 * 1.01 / (v/slices.Max(sizes) + 0.01)
+	}
+	for _, v := range b {
+		l1 += math.Log(1.01/(math.Abs(v)/floats.Norm(b, math.Inf(1))+0.01)) / 6
+	}
+	want[3] = 0.1 * math.Exp(l1)
+	require.InDeltaSlice(t, want, rungs[1].Spread(lambda), 1e-9)
+}

@@ -1,0 +1,47 @@
+package svm
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/tune"
+)
+
+// On wide tables of many rows the folds have fits of few digits, on others none.
+func TestWide(t *testing.T) {
+	m, err := New(folded(t, 4, 753, 1001, 3, 0.01), Options{})
+	require.NoError(t, err)
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	require.Len(t, lower.BilevelsOf(fit), 3)
+	require.Equal(t, 1e-5, lower.CoarseOf(fit))
+	m, err = New(folded(t, 4, 750, 20, 3, 0.5), Options{})
+	require.NoError(t, err)
+	fit, err = m.Penalised()
+	require.NoError(t, err)
+	require.Zero(t, lower.CoarseOf(fit))
+}
+
+// The default leaves the bounds open however few the rows are; settings of iterations, and a start, do not.
+func TestDefault(t *testing.T) {
+	ctx := context.Background()
+	cv := folded(t, 8, 60, 40, 3, 1)
+	m, err := New(cv, Options{})
+	require.NoError(t, err)
+	res, err := tune.Run(ctx, m, tune.Config{})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, res.Status)
+	require.Contains(t, res.Message, "without iterations")
+	for _, c := range []tune.Config{{StopFolds: 1, MaxIter: 3}, {Preset: tune.PresetPaper, MaxIter: 3}, {MaxIter: 3}} {
+		other, err := tune.Run(ctx, m, c)
+		require.NoError(t, err)
+		require.NotContains(t, other.Message, "without iterations")
+	}
+	m, err = New(cv, Options{WBar0: 0.1})
+	require.NoError(t, err)
+	require.Nil(t, m.Open())
+}

@@ -1,0 +1,231 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/problems"
+)
+
+// How much freedom.
+//
+// With a weight for each coefficient or group, the least validation error follows the noise of its rows; with one common weight, large coefficients are shrunk as much as
+// noise is. A [Laddered] model has rungs between: one common weight, weights by the sizes of the coefficients of a pilot, weights by those of that, and last free weights. The rule:
+//
+//  1. Each rung has a weight or two, which a search on paths chooses (paths.go), by the validation error. Its pilots are fits of the rung below to the same training rows, of
+//     each fold its own, so that no rung has seen the rows that it is scored on.
+//  2. The losses of the validation rows are compared row by row with those of the rung of least mean loss. The simplest rung is taken whose mean is above the least by at most
+//     one standard error of the mean difference (the rule of one standard error, Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984).
+//  3. The final fit is that rung on all rows, its pilots included.
+//  4. Free weights are never taken by themselves: their validation error cannot be compared, as the rows that it is made of have chosen them. [Config.Rung] takes them.
+
+// Laddered is a model with a ladder of rungs, nil where its data have none. [Config.Rung] names one, or [RungFree].
+type Laddered interface {
+	Model
+	Ladder() []problems.Rung
+}
+
+// RungFree are free weights, by iterations of VF-iDCA.
+const RungFree = "free"
+
+// rungModel is the model of a rung.
+type rungModel interface {
+	Measured
+	// Gain is by how much the mean loss of the validation rows is larger at values x of the variables, of this rung or another one, than at y, and its standard error.
+	Gain(x, y [][]float64) (mean, se float64)
+	// Spread are the weights of the model that the rung belongs to, at those of the rung.
+	Spread(lambda []float64) []float64
+	// Used is the number of features that values of the variables use, the mean over the folds.
+	Used(x [][]float64) float64
+}
+
+// Rung is what a ladder found on one of its rungs.
+type Rung struct {
+	Name string `json:"rung"`
+	// Validation is the validation error, Above by how much the mean loss of a validation row is above that of the rung of least loss, and StandardError that of the difference.
+	Validation    float64 `json:"validation_error"`
+	Above         float64 `json:"above_least"`
+	StandardError float64 `json:"standard_error"`
+	// Features is the number of features in use, the mean over the folds.
+	Features float64 `json:"features"`
+	Taken    bool    `json:"taken"`
+}
+
+// MarshalJSON writes numbers that are not finite as null.
+func (r Rung) MarshalJSON() ([]byte, error) {
+	type fields Rung
+	return finitejson.Marshal(fields(r))
+}
+
+// asks says that the configuration says how far VF-iDCA goes, or where from.
+func (c *Config) asks() bool {
+	return c.Rung == RungFree || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil
+}
+
+// asked is that of the task, whose start says it, too.
+func (t *Task) asked() bool { return t.Config.asks() || t.Start != nil }
+
+// Climbs says whether VF-iDCA chooses a rung of the ladder of the model, and not free weights.
+func (c *Config) Climbs(m Model) bool {
+	l, ok := m.(Laddered)
+	return ok && !c.asks() && l.Ladder() != nil
+}
+
+// ladder is the model's, nil where free weights are tuned.
+func (t *Task) ladder() []problems.Rung {
+	if t.Start != nil || !t.Config.Climbs(t.Model) {
+		return nil
+	}
+	return t.Model.(Laddered).Ladder()
+}
+
+// checkRung says why there is no rung of the name asked for.
+func (t *Task) checkRung() error {
+	name := t.Config.Rung
+	if name == "" {
+		return nil
+	}
+	m, ok := t.Model.(Laddered)
+	if _, vf := t.tuner.(vfidca); !vf || !ok || m.Ladder() == nil {
+		return fmt.Errorf("tune: rung is %q, but the model %s has no ladder of weights by %s", name, t.Model.Name(), t.tuner.Name())
+	}
+	var names []string
+	for _, r := range m.Ladder() {
+		names = append(names, r.Name)
+	}
+	if names = append(names, RungFree); !slices.Contains(names, name) {
+		return fmt.Errorf("tune: unknown rung %q; known are: %s", name, strings.Join(names, ", "))
+	}
+	if name != RungFree && t.asked() {
+		return fmt.Errorf("tune: rung is %q, which has no iterations that settings of these, or a start, could be for", name)
+	}
+	return nil
+}
+
+// climbed is a rung with its model, as it was searched.
+type climbed struct {
+	task *Task
+	out  *Result
+	x    [][]float64
+}
+
+// climb searches the rungs one after the other, each from the one below, and makes the one that the rule takes the model of the task.
+func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error) {
+	var list []climbed
+	names := make([]string, 0, len(rungs))
+	for _, r := range rungs {
+		var below problems.Bilevel
+		var from Selection
+		if n := len(list); n > 0 {
+			below, from = list[n-1].task.Model, *list[n-1].out.Selection
+		}
+		best, err := t.searchRung(ctx, r.Models(below, from.Lambda, from.X))
+		if err != nil {
+			return nil, err
+		}
+		if best.x == nil { // stopped, or not solved
+			if len(list) == 0 {
+				return best.out, nil
+			}
+			break
+		}
+		list, names = append(list, best), append(names, r.Name)
+		if r.Name == t.Config.Rung || ctx.Err() != nil {
+			break
+		}
+	}
+	ladder := make([]Rung, len(list))
+	least := 0
+	for k, c := range list {
+		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: c.task.Model.(rungModel).Used(c.x)}
+		if ladder[k].Validation < ladder[least].Validation {
+			least = k
+		}
+	}
+	for k := range ladder {
+		if k != least {
+			ladder[k].Above, ladder[k].StandardError = list[k].task.Model.(rungModel).Gain(list[k].x, list[least].x)
+		}
+	}
+	taken := simplest(ladder)
+	if t.Config.Rung != "" {
+		taken = len(list) - 1
+	}
+	ladder[taken].Taken = true
+	chosen := list[taken]
+	s := chosen.task
+	t.Model, t.Program, t.fit, t.together, t.rung, t.best, t.leading = s.Model, s.Program, s.fit, s.together, true, s.best, s.leading
+	out, err := t.Finish(ctx, "", why(ladder, t.Config.Rung))
+	if out != nil {
+		out.Ladder = ladder
+	}
+	return out, err
+}
+
+// simplest is the first rung whose mean loss is above the least by at most one standard error of the difference.
+func simplest(ladder []Rung) int {
+	return slices.IndexFunc(ladder, func(r Rung) bool { return !(r.Above > r.StandardError) })
+}
+
+// searchRung searches the models of a rung, and returns the best.
+func (t *Task) searchRung(ctx context.Context, models []problems.Bilevel) (best climbed, err error) {
+	for _, m := range models {
+		s := *t
+		s.Model, s.Program, s.fit, s.together, s.best, s.rung = m.(Model), m.Program(), nil, nil, Trial{}, true
+		p, err := s.paths(ctx)
+		if err != nil {
+			return best, err
+		}
+		out, err := s.searchPaths(ctx, p)
+		if err != nil {
+			return best, err
+		}
+		t.trials, t.failed, t.notFinite, t.trace, t.stats, t.short = s.trials, s.failed, s.notFinite, s.trace, s.stats, s.short
+		c := climbed{task: &s, out: out}
+		if out.Selection != nil {
+			c.x = out.Selection.X
+		}
+		if best.out == nil || c.x != nil && (best.x == nil || c.out.Refit.Validation < best.out.Refit.Validation) {
+			best = c
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return best, nil
+}
+
+// spread puts the hyperparameters of the model into the result of a rung.
+func (t *Task) spread(out *Result, full Model) {
+	m, ok := t.Model.(rungModel)
+	if !t.rung || !ok || out.Selection == nil {
+		return
+	}
+	s := *out.Selection
+	s.Lambda = m.Spread(s.Lambda)
+	program := full.Program()
+	if radii, err := program.Penalties(s.X, nil); err == nil {
+		s.Radii = radii
+	}
+	out.Names = full.Names()
+	out.selected(s)
+	for k := range out.Curve {
+		out.Curve[k].Lambda = m.Spread(out.Curve[k].Lambda)
+	}
+}
+
+// why says in words which rung was taken.
+func why(ladder []Rung, asked string) string {
+	r := ladder[slices.IndexFunc(ladder, func(r Rung) bool { return r.Taken })]
+	reason := "the simplest whose error is within one standard error of the least"
+	switch {
+	case asked != "":
+		reason = "as asked for"
+	case r.Above == 0 && r.StandardError == 0:
+		reason = "whose error is the least"
+	}
+	return fmt.Sprintf("the rung %s, %s", r.Name, reason)
+}

@@ -1,0 +1,129 @@
+package tune_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/lasso"
+	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/tune"
+)
+
+// few are rows of few features that count, in folds or as a split.
+func few(t *testing.T, folds bool) (division dataset.Division, rows []*dataset.Data) {
+	t.Helper()
+	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 60, Test: 200, Features: 80, Nonzeros: 6}, 4)
+	require.NoError(t, err)
+	if !folds {
+		return s, []*dataset.Data{s.Train, s.Val}
+	}
+	cv, err := dataset.CrossValidate(s.Train, 5, 1, nil)
+	require.NoError(t, err)
+	return cv, []*dataset.Data{s.Train}
+}
+
+// The common rung is the lasso on the same path. The weights of the adaptive one are powers of its coefficients, all rows for the final fit, which satisfies the conditions of optimality with them.
+func TestLadder(t *testing.T) {
+	ctx := context.Background()
+	for _, folds := range []bool{false, true} {
+		d, rows := few(t, folds)
+		m, err := wlasso.New(d, wlasso.Options{})
+		require.NoError(t, err)
+		run := func(rung string) *tune.Result {
+			r, err := tune.Run(ctx, m, tune.Config{Rung: rung})
+			require.NoError(t, err)
+			require.Equal(t, m.Names(), r.Names)
+			require.Len(t, r.Lambda, 80)
+			optimal(t, r, rows)
+			return r
+		}
+		common, adaptive := run("common"), run("adaptive")
+		require.Equal(t, slices.Max(common.Lambda), slices.Min(common.Lambda))
+		if folds {
+			plain, err := lasso.New(d, lasso.Options{})
+			require.NoError(t, err)
+			of, err := tune.Run(ctx, plain, tune.Config{})
+			require.NoError(t, err)
+			require.InEpsilon(t, of.Lambda[0], common.Lambda[0], 1e-6)
+			require.InDeltaSlice(t, of.RefitFit.Coefficients, common.RefitFit.Coefficients, 1e-6)
+		}
+
+		pilot := common.RefitFit.Coefficients
+		top := floats.Norm(pilot, math.Inf(1))
+		var power float64
+		for j, v := range pilot {
+			ratio := (math.Abs(v)/top + 0.01) / 1.01
+			if g := -math.Log(adaptive.Lambda[j]/slices.Min(adaptive.Lambda)) / math.Log(ratio); v != 0 && ratio < 0.9 {
+				power = g
+			}
+		}
+		require.InDelta(t, 0, min(math.Abs(power-0.5), math.Abs(power-1), math.Abs(power-2)), 1e-6)
+		for j, v := range pilot {
+			want := slices.Min(adaptive.Lambda) * math.Pow((math.Abs(v)/top+0.01)/1.01, -power)
+			require.InEpsilon(t, want, adaptive.Lambda[j], 1e-6)
+		}
+
+		all, err := tune.Run(ctx, m, tune.Config{})
+		require.NoError(t, err)
+		require.Len(t, all.Ladder, 3)
+		require.Equal(t, common.Ladder[0].Validation, all.Ladder[0].Validation)
+		require.Equal(t, adaptive.Ladder[1].Validation, all.Ladder[1].Validation)
+		require.Contains(t, all.Message, "the rung")
+	}
+}
+
+// optimal checks the conditions of optimality of a refit on rows, at its weights.
+func optimal(t *testing.T, r *tune.Result, rows []*dataset.Data) {
+	t.Helper()
+	b, n := r.RefitFit.Coefficients, 0.0
+	gradient := make([]float64, len(b))
+	for _, d := range rows {
+		n += float64(len(d.Y))
+	}
+	for _, d := range rows {
+		for i, y := range d.Y {
+			row := d.Dense().RawRowView(i)
+			floats.AddScaled(gradient, (floats.Dot(row, b)-y)/n, row)
+		}
+	}
+	for j, g := range gradient {
+		require.LessOrEqual(t, math.Abs(g), r.Lambda[j]*(1+1e-3))
+		if b[j] != 0 {
+			require.InEpsilon(t, r.Lambda[j], math.Abs(g), 1e-3)
+			require.Less(t, g*b[j], 0.0)
+		}
+	}
+}
+
+// Free weights, the settings of an iteration, and models without a ladder.
+func TestRungs(t *testing.T) {
+	ctx := context.Background()
+	d, _ := few(t, false)
+	m, err := wlasso.New(d, wlasso.Options{})
+	require.NoError(t, err)
+	for _, c := range []tune.Config{{Rung: tune.RungFree, MaxIter: 2}, {StopFolds: 1, MaxIter: 2}, {Preset: tune.PresetPaper, MaxIter: 2}, {Init: []float64{1}, MaxIter: 2}} {
+		r, err := tune.Run(ctx, m, c)
+		require.NoError(t, err)
+		require.Empty(t, r.Ladder)
+	}
+	plain, err := lasso.New(d, lasso.Options{})
+	require.NoError(t, err)
+	for want, of := range map[string]struct {
+		m tune.Model
+		c tune.Config
+	}{
+		"unknown rung":    {m, tune.Config{Rung: "high"}},
+		"no iterations":   {m, tune.Config{Rung: "common", MaxIter: 3}},
+		"no ladder":       {plain, tune.Config{Rung: "common"}},
+		"weights by grid": {m, tune.Config{Rung: "common", Method: "grid"}},
+	} {
+		_, err := tune.Run(ctx, of.m, of.c)
+		require.ErrorContains(t, err, want)
+	}
+}

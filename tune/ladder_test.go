@@ -28,7 +28,8 @@ func few(t *testing.T, folds bool) (division dataset.Division, rows []*dataset.D
 	return cv, []*dataset.Data{s.Train}
 }
 
-// The common rung is the lasso on the same path. The weights of the adaptive one are powers of its coefficients, all rows for the final fit, which satisfies the conditions of optimality with them.
+// The common rung is the lasso on the same path. The weights of the adaptive one are powers of its coefficients, all
+// rows for the final fit, which satisfies the conditions of optimality with them.
 func TestLadder(t *testing.T) {
 	ctx := context.Background()
 	for _, folds := range []bool{false, true} {

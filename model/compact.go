@@ -17,8 +17,8 @@ type Compact struct {
 	Coefficients []float64 `json:"coefficients"`
 }
 
-// fewFeatures is the number of features up to which all coefficients are listed, mostFeatures bounds those of a file, compactShare is one over the share of coefficients that are not zero from which
-// on all are.
+// fewFeatures is the number of features up to which all coefficients are listed, mostFeatures bounds those of a file,
+// compactShare is one over the share of coefficients that are not zero from which on all are.
 const fewFeatures, mostFeatures, compactShare = 100, 20_000_000, 4
 
 // compacted is the model as it is written: compact where that is shorter.

@@ -44,7 +44,8 @@ func TestCompact(t *testing.T) {
 	require.Contains(t, text(t, m), `"version": 2`)
 }
 
-// What is no compact model is refused: numbers that do not rise or are too large, lists of different lengths, and such lists in a file of version 2.
+// What is no compact model is refused: numbers that do not rise or are too large, lists of different lengths, and such
+// lists in a file of version 2.
 func TestCompactStrict(t *testing.T) {
 	lists := func(features int, index, coefficients string) string {
 		return fmt.Sprintf(`"compact": {"features": %d, "index": [%s], "coefficients": [%s]},`, features, index, coefficients)

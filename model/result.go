@@ -33,14 +33,11 @@ func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tun
 			Program: "conetune " + r.Version, Method: r.Method, Backend: r.Backend,
 			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed, Files: source.Files(), Split: source.Rule(),
 			TrainingRows: count(split.Train), ValidationRows: count(split.Val), TestRows: count(split.Test),
-			Folds: rows.Dealt.Count(), Division: rows.Division.String(), Standardize: o.Standardize, Intercept: o.Intercept,
+			Folds: rows.FoldCount(), Repeats: rows.Repeats, Division: rows.Division.String(), Standardize: o.Standardize, Intercept: o.Intercept,
 		},
 	}
 	if fit.Matrix == nil {
 		out.Deviations = split.Train.Deviations()
-	}
-	if rows.Dealt != nil {
-		out.Provenance.Repeats = rows.Dealt.Repeats
 	}
 	if c, ok := m.(*cox.Model); ok {
 		b := c.Baseline(fit)

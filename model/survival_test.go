@@ -19,7 +19,8 @@ func ofTimes() Model {
 	}
 }
 
-// A model of times comes back as it was written, and scores rows by their deviance for each event: of times 1, 2 and 3, the second one censored, log of the three risks over the first one, twice.
+// A model of times comes back as it was written, and scores rows by their deviance for each event: of times 1, 2 and 3,
+// the second one censored, log of the three risks over the first one, twice.
 func TestTimes(t *testing.T) {
 	m := ofTimes()
 	var text bytes.Buffer

@@ -212,9 +212,9 @@ func (d *dataFlags) describe(rows *input.Rows) string {
 	return where
 }
 
-// describeFolds says how rows were dealt out, in a few words.
+// describeFolds says how rows were split into folds, in a few words.
 func (d *dataFlags) describeFolds(rows *input.Rows) []string {
-	folds := count(rows.Dealt.Count(), "fold")
+	folds := count(rows.FoldCount(), "fold")
 	switch by := rows.Division; {
 	case by.Fold != "":
 		folds += " of column " + by.Fold
@@ -226,8 +226,8 @@ func (d *dataFlags) describeFolds(rows *input.Rows) []string {
 		folds += " of one row"
 	}
 	list := []string{folds}
-	if rows.Dealt.Repeats > 1 {
-		list = append(list, count(rows.Dealt.Repeats, "repeat"))
+	if rows.Repeats > 1 {
+		list = append(list, count(rows.Repeats, "repeat"))
 	}
 	return list
 }

@@ -61,7 +61,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	if j != nil {
 		c.On = judgedOn(j)
 	}
-	if j == nil || j.entries {
+	if j == nil || j.Entries {
 		c.Errors = errorsTable(job, results)
 	}
 	if len(results) > 1 {
@@ -116,23 +116,23 @@ func commandLine(args []string) string {
 }
 
 // judgedOn says which rows a predictor is judged by.
-func judgedOn(j *judged) string {
-	if j.entries {
+func judgedOn(j *evaluate.Judged) string {
+	if j.Entries {
 		text := "1 entry"
-		if j.rows != 1 {
-			text = fmt.Sprintf("%d entries", j.rows)
+		if j.Rows != 1 {
+			text = fmt.Sprintf("%d entries", j.Rows)
 		}
-		return onRows(text, j.on, "entries")
+		return onRows(text, j.On, "entries")
 	}
-	return onRows(count(j.rows, "row"), j.on, "rows")
+	return onRows(count(j.Rows, "row"), j.On, "rows")
 }
 
 // onRows says which so many rows, or what they are, are.
 func onRows(many, on, what string) string {
 	switch on {
-	case onTest:
+	case evaluate.OnTest:
 		return many + " for the test, which were used for nothing else"
-	case onFolds:
+	case evaluate.OnFolds:
 		return many + " of the cross-validation, each predicted by fits that were made without it"
 	}
 	return many + " for validation, predicted by the fit to the training " + what
@@ -142,19 +142,19 @@ func onRows(many, on, what string) string {
 var briefNames = map[string]string{evaluate.R2: "R²", evaluate.RMSE: "RMSE", evaluate.MAE: "MAE"}
 
 // targetsTable has the measures of several targets, a row for each; nil without.
-func targetsTable(j *judgedTargets) *webpage.Table {
+func targetsTable(j *evaluate.JudgedTargets) *webpage.Table {
 	if j == nil {
 		return nil
 	}
-	t := &webpage.Table{ID: "quality", Caption: "How good it is on " + onRows(count(j.rows, "row"), j.on, "rows"), Columns: []webpage.Column{{Title: "target"}}}
-	for _, m := range j.list[0].metrics {
+	t := &webpage.Table{ID: "quality", Caption: "How good it is on " + onRows(count(j.Rows, "row"), j.On, "rows"), Columns: []webpage.Column{{Title: "target"}}}
+	for _, m := range j.List[0].Metrics {
 		t.Columns = append(t.Columns, webpage.Column{Title: briefNames[m.Name], Number: true}, webpage.Column{Title: "s.e.", Spoken: "standard error of " + briefNames[m.Name], Number: true})
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "RMSE without features", Number: true})
-	for _, target := range j.list {
-		cells := []webpage.Cell{{Text: target.name}}
+	for _, target := range j.List {
+		cells := []webpage.Cell{{Text: target.Name}}
 		base := math.NaN()
-		for _, m := range target.metrics {
+		for _, m := range target.Metrics {
 			cells = append(cells, webpage.Cell{Text: fine(m.Value), Strong: true}, webpage.Cell{Text: short(m.StandardError)})
 			if m.Name == evaluate.RMSE {
 				base = m.Base
@@ -175,9 +175,9 @@ var measureNames = map[string]string{
 }
 
 // without is what is predicted without any feature.
-func without(job *tuneJob, j *judged) string {
+func without(job *tuneJob, j *evaluate.Judged) string {
 	switch {
-	case j.entries:
+	case j.Entries:
 		return "the mean of the training entries"
 	case job.spec.Survival:
 		return "rows that are all alike"
@@ -185,7 +185,7 @@ func without(job *tuneJob, j *judged) string {
 		return "the quantile of the training rows"
 	case job.spec.Classes:
 		return "the shares of the training rows"
-	case job.spec.Labels && job.judge.logOdds():
+	case job.spec.Labels && job.logOdds():
 		return "the share of the training rows"
 	case job.spec.Labels:
 		return "the more frequent label"
@@ -214,8 +214,8 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 }
 
 // verdict puts the measures into sentences.
-func verdict(job *tuneJob, j *judged) []string {
-	m := headline(j.metrics)
+func verdict(job *tuneJob, j *evaluate.Judged) []string {
+	m := headline(j.Metrics)
 	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), without(job, j))
 	switch change := 100 * (m.Value/m.Base - 1); {
 	case m.Name == evaluate.Concordance && change <= 0:
@@ -233,12 +233,12 @@ func verdict(job *tuneJob, j *judged) []string {
 	}
 	switch {
 	case j.Plain != nil:
-		text += fmt.Sprintf(" %s has %s.", sentence(job.judge.plainFit(j.fit)), toError(m.Plain, m.StandardError))
-	case j.whyNotPlain != nil:
-		text += fmt.Sprintf(" %s has no answer here: %s.", sentence(job.judge.plainFit(j.fit)), j.whyNotPlain)
+		text += fmt.Sprintf(" %s has %s.", sentence(plainFit(j)), toError(m.Plain, m.StandardError))
+	case j.WhyNotPlain != nil:
+		text += fmt.Sprintf(" %s has no answer here: %s.", sentence(plainFit(j)), j.WhyNotPlain)
 	}
 	list := []string{text}
-	if j.on != onTest {
+	if j.On != evaluate.OnTest {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
 		if job.outside == nil && job.data.CrossValidates() {
 			text += " (--nested says how much)"
@@ -301,13 +301,13 @@ func fine(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-func qualityTable(job *tuneJob, j *judged) *webpage.Table {
+func qualityTable(job *tuneJob, j *evaluate.Judged) *webpage.Table {
 	t := &webpage.Table{ID: "quality", Caption: "How good it is on these rows",
 		Columns: []webpage.Column{{Title: "measure"}, {Title: "model", Number: true}, {Title: "standard error", Number: true}, {Title: "without features", Number: true}}}
 	if j.Plain != nil {
-		t.Columns = append(t.Columns, webpage.Column{Title: job.judge.plainName(j.fit), Number: true})
+		t.Columns = append(t.Columns, webpage.Column{Title: plainName(j), Number: true})
 	}
-	for _, m := range j.metrics {
+	for _, m := range j.Metrics {
 		name := measureNames[m.Name]
 		if m.Name == evaluate.Coverage {
 			name += fmt.Sprintf(" (%g is right)", job.model.Level)
@@ -405,10 +405,10 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if r.TrainedOn == tune.FinalTrain {
 		c.what = "The same model"
 	}
-	whole := totalWeight(job.judge.rows.Split.Train)
+	whole := totalWeight(job.rows.Split.Train)
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
 		of, c.what = "of the model", "The same model"
-		whole += totalWeight(job.judge.rows.Split.Val)
+		whole += totalWeight(job.rows.Split.Val)
 	}
 	units := "on the features and the target as they are"
 	if job.model.Standardize {
@@ -553,4 +553,20 @@ func sameAs(model string, lambda, l1, n float64) []sameModel {
 		list = append([]sameModel{{"scikit-learn", learn}}, list...)
 	}
 	return list
+}
+
+// plainName names the fit without penalty in the head of a column.
+func plainName(j *evaluate.Judged) string {
+	if j.LeastSquares() {
+		return "least squares"
+	}
+	return "without penalty"
+}
+
+// plainFit names it in a sentence.
+func plainFit(j *evaluate.Judged) string {
+	if j.LeastSquares() {
+		return "least squares, without a penalty,"
+	}
+	return "the fit without a penalty"
 }

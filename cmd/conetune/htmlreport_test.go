@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/input"
@@ -127,7 +128,7 @@ func TestReportFirstScreen(t *testing.T) {
 	page := reportOf(t, args...)
 	o := conetune(t, append(append([]string{"tune"}, args...), "--json")...)
 	on, m := measured(t, o)
-	require.Equal(t, onTest, on)
+	require.Equal(t, evaluate.OnTest, on)
 	lambda := o.object(t)["hyperparameters"].(map[string]any)["lambda"]
 	if lambda == nil {
 		lambda = o.object(t)["hyperparameters"].(map[string]any)["lambda2"]
@@ -170,8 +171,8 @@ func TestChosenBy(t *testing.T) {
 	table, err := input.ReadFile(write(t, t.TempDir(), "t.csv", "y,a,b\n1,1,1000\n2,2,3000\n3,4,2000\n"), "y")
 	require.NoError(t, err)
 	fits := []tune.Fit{{Coefficients: []float64{1, 1e-5}}, {Coefficients: []float64{1e-12, 1}}, {Coefficients: []float64{0, 0}}}
-	require.InDeltaSlice(t, []float64{1. / 3, 2. / 3}, (&tuneJob{}).stability(&dataset.Split{Train: table}, &judged{folds: fits}), 1e-15)
-	require.Nil(t, (&tuneJob{}).stability(&dataset.Split{Train: table}, &judged{}), "no folds")
+	require.InDeltaSlice(t, []float64{1. / 3, 2. / 3}, (&tuneJob{}).stability(&dataset.Split{Train: table}, &evaluate.Judged{Folds: fits}), 1e-15)
+	require.Nil(t, (&tuneJob{}).stability(&dataset.Split{Train: table}, &evaluate.Judged{}), "no folds")
 }
 
 // lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.

@@ -35,3 +35,6 @@ func modelList() string {
 	}
 	return b.String()
 }
+
+// logOdds says that the values of the classifier are log odds, so that it has probabilities.
+func (job *tuneJob) logOdds() bool { return job.spec.Loss == model.Logistic }

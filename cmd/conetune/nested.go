@@ -22,8 +22,9 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// Nested cross-validation (Stone 1974; Varma and Simon 2006). The validation error of a choice flatters it, as it is the least of many. So the rows are dealt out to outer
-// folds, by the design of the folds inside, and for each the whole choice is made anew on the other rows, with all that it learns from them: categories, gaps, units, folds,
+// Nested cross-validation (Stone 1974; Varma and Simon 2006). The validation error of a choice flatters it, as it is
+// the least of many. So the rows are dealt out to outer folds, by the design of the folds inside, and for each the
+// whole choice is made anew on the other rows, with all that it learns from them: categories, gaps, units, folds,
 // hyperparameters, the final fit. The errors of these models on the rows left out are those of the whole choice.
 
 // nested is what the outer folds gave.
@@ -44,7 +45,7 @@ type nestedFold struct {
 	Method string     `json:"method"`
 	Status dca.Status `json:"status"`
 
-	judged *judged // on the rows left out; nil where there is nothing to say
+	judged *evaluate.Judged // on the rows left out; nil where there is nothing to say
 }
 
 // MarshalJSON writes the field nested of a result.
@@ -93,7 +94,7 @@ type outerFold struct {
 	model tune.Model
 }
 
-// outerFolds deals the rows out to outer folds, as those inside are dealt.
+// outerFolds splits the rows into outer folds, by the design of those inside.
 func (job *tuneJob) outerFolds(o *input.Outer) ([]split.Fold, error) {
 	n := job.nested
 	if n == input.DefaultFolds { // as many as rows, groups or times allow
@@ -186,7 +187,13 @@ func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split
 			values = append(values, f.Error)
 		}
 	}
-	n.measure(job, folds)
+	parts, left := make([]*evaluate.Judged, len(n.folds)), make([][]int, len(n.folds))
+	for k, f := range n.folds {
+		parts[k], left[k] = f.judged, folds[f.Fold].Val
+	}
+	if all := evaluate.Together(parts, left); all != nil {
+		n.metrics = all.Metrics
+	}
 	n.mean, n.se = math.NaN(), math.NaN()
 	if len(values) > 0 {
 		n.mean = stat.Mean(values, nil)
@@ -209,33 +216,8 @@ func (job *tuneJob) chooseWithout(ctx context.Context, at *outerFold) (*nestedFo
 	if r.Refit == nil || r.Refit.Test == nil {
 		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", describeStatus(r.Status))
 	}
-	j := job.newJudge(at.rows, at.model)
-	return &nestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status, judged: j.of(r)}, nil
-}
-
-// measure measures the predictions for all rows that were left out.
-func (n *nested) measure(job *tuneJob, folds []split.Fold) {
-	all := &judged{}
-	for _, f := range n.folds {
-		d := f.judged
-		if d == nil || all.fit.Labels != nil && !slices.Equal(d.fit.Labels, all.fit.Labels) { // labels that other choices do not know
-			return
-		}
-		all.probability, all.share = append(all.probability, d.probability...), append(all.share, d.share...)
-		all.Y, all.Value, all.Base = append(all.Y, d.Y...), append(all.Value, d.Value...), append(all.Base, d.Base...)
-		all.Weight = append(all.Weight, d.Weight...)
-		all.Plain = append(all.Plain, d.Plain...)
-		all.ends, all.rows = append(all.ends, len(all.Y)), len(all.Y)
-		all.Row = append(all.Row, folds[f.Fold].Val...)
-		all.fit = d.fit
-	}
-	if len(all.Plain) < len(all.Y) { // a choice has none
-		all.Plain = nil
-	}
-	if len(all.Y) > 0 {
-		all.measure(job.newJudge(nil, nil), all.fit)
-		n.metrics = all.metrics
-	}
+	j := evaluate.NewJudge(at.rows, at.model, job.model.Intercept)
+	return &nestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status, judged: j.Of(r)}, nil
 }
 
 // checkNestedFlags rejects --nested where there is nothing to nest.

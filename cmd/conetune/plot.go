@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
@@ -105,18 +106,17 @@ func errorAxis(r *tune.Result) string {
 }
 
 // whereJudged names the rows of predictions that were judged, in a few words.
-var whereJudged = map[string]string{onTest: "test rows", onFolds: "by cross-validation", onValidation: "validation rows"}
+var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFolds: "by cross-validation", evaluate.OnValidation: "validation rows"}
 
 // classifierTiles are the ROC curve, of two labels, and the confusion table of a classifier: on the rows that it is judged by, or,
 // where there are none, on those that it was trained on.
 func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figure.Tile {
 	fit, where := r.RefitFit, trainingRows(job)+" rows"
-	d := job.judge.of(r)
+	d := job.judge.Of(r)
 	if d != nil {
-		where = whereJudged[d.on]
+		where = whereJudged[d.On]
 	} else {
-		d = new(judged)
-		d.add(job.judge, split.Train, fit, split.Train)
+		d = job.judge.Trained(split.Train, fit)
 	}
 	var names []string
 	for _, v := range fit.Labels {
@@ -128,7 +128,7 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 	}
 	confusion := figure.Tile{
 		Title: title, XLabel: "predicted label", YLabel: "label",
-		Counts: d.confusion(len(names)), Columns: names, Rows: names,
+		Counts: d.Confusion(len(names)), Columns: names, Rows: names,
 	}
 	if fit.Classes() {
 		return []figure.Tile{confusion}

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
@@ -343,7 +344,7 @@ func describeUpper(r *tune.Result) string {
 }
 
 // describeFit lists the coefficients that matter.
-func describeFit(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged) string {
+func describeFit(job *tuneJob, split *dataset.Split, fit tune.Fit, j *evaluate.Judged) string {
 	if fit.Matrix != nil {
 		return describeMatrix(fit, job.model.Intercept)
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -44,7 +45,7 @@ func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
 	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{Source: input.Source{Dir: "data"}}}}
 	split := &dataset.Split{Train: train, Val: train}
 	job.rows = &input.Rows{Split: split}
-	job.judge = job.newJudge(job.rows, nil)
+	job.judge = evaluate.NewJudge(job.rows, nil, false)
 	return job, split, r
 }
 

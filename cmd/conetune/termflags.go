@@ -21,9 +21,6 @@ type termFlags struct {
 	nonnegative           bool
 }
 
-// termNames are the flags.
-var termNames = []string{"penalty-factors", "nonnegative", "lower", "upper"}
-
 func (f *termFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.factors, "penalty-factors", "", "`NAME=F,..`: factors of the penalties of single features, 0 for none, or a FILE with the columns feature and factor (default 1)")
 	fs.BoolVar(&f.nonnegative, "nonnegative", false, "no coefficient is negative (bounded-elastic-net does so without --lower and --upper)")

@@ -12,10 +12,10 @@ import (
 type toldResult struct {
 	*tune.Result
 	notes   []input.Note
-	judged  *judged        // nil for nothing to say
-	several *judgedTargets // the same of several targets
-	nested  *nested        // nil without
-	stable  []float64      // the share of the folds that have each feature; nil without folds
+	judged  *evaluate.Judged        // nil for nothing to say
+	several *evaluate.JudgedTargets // the same of several targets
+	nested  *nested                 // nil without
+	stable  []float64               // the share of the folds that have each feature; nil without folds
 }
 
 // MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
@@ -35,12 +35,12 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 	}
 	more.Findings, more.Nested = r.notes, r.nested
 	if r.judged != nil {
-		more.On, more.Metrics = r.judged.on, byName(r.judged.metrics)
+		more.On, more.Metrics = r.judged.On, byName(r.judged.Metrics)
 	}
 	if r.several != nil {
-		more.On, more.Targets = r.several.on, map[string]map[string]evaluate.Metric{}
-		for _, t := range r.several.list {
-			more.Targets[t.name] = byName(t.metrics)
+		more.On, more.Targets = r.several.On, map[string]map[string]evaluate.Metric{}
+		for _, t := range r.several.List {
+			more.Targets[t.Name] = byName(t.Metrics)
 		}
 	}
 	if r.Refit != nil && r.RefitFit.Matrix == nil {

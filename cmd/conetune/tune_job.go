@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
@@ -31,9 +32,10 @@ type tuneJob struct {
 	rows    *input.Rows   // once they are read
 	// groupsOfModel are the groups of features once the model is built; nil without.
 	groupsOfModel *groups.Groups
-	judge         *judge  // of predictors, once the model is built
-	outside       *nested // the error by outer folds, once it is known; nil without --nested
-	settings      []byte  // for --config
+	built         tune.Model      // of the rows
+	judge         *evaluate.Judge // of predictors, once the model is built
+	outside       *nested         // the error by outer folds, once it is known; nil without --nested
+	settings      []byte          // for --config
 }
 
 // newTuneJob checks everything that can be checked without reading the data.

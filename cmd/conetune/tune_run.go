@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
@@ -45,7 +46,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	} else if err != nil {
 		return badInput(err)
 	}
-	job.judge = job.newJudge(rows, model)
+	job.built, job.judge = model, evaluate.NewJudge(rows, model, job.model.Intercept)
 	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
 		job.groupsOfModel = m.Groups()
 	}
@@ -161,7 +162,7 @@ func (job *tuneJob) build(rows *input.Rows) (tune.Model, error) {
 
 // saved is what --save writes.
 func (job *tuneJob) saved(r *tune.Result) model.Model {
-	m := model.New(&job.data.Source, job.rows, job.judge.model, job.model.Options, r)
+	m := model.New(&job.data.Source, job.rows, job.built, job.model.Options, r)
 	m.Provenance.Preset, m.Provenance.Files = job.preset, job.data.files()
 	return m
 }
@@ -187,7 +188,7 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 		return nil, failed(err)
 	}
 	for _, r := range results {
-		r.Version = version()
+		r.Version, r.Message = version(), flagsOf.Replace(r.Message)
 	}
 	return results, nil
 }
@@ -216,8 +217,8 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	list := make([]toldResult, len(results))
 	for i, r := range results {
 		list[i].Result = r
-		list[i].judged, list[i].several = job.judge.of(r), job.judge.ofTargets(r)
-		list[i].stable = job.stability(job.judge.rows.Split, list[i].judged)
+		list[i].judged, list[i].several = job.judge.Of(r), job.judge.Targets(r)
+		list[i].stable = job.stability(job.rows.Split, list[i].judged)
 		if r == best(results) {
 			list[i].nested = job.outside
 		}
@@ -271,7 +272,7 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 		written = append(written, "settings in "+placeOf(job.saveConfig))
 	}
 	if r := best(results); job.coefficients != "" && r.Refit != nil {
-		err := a.writeFile(job.coefficients, func(w io.Writer) error { return job.writeCoefficients(w, split, r.RefitFit, job.judge.of(r)) })
+		err := a.writeFile(job.coefficients, func(w io.Writer) error { return job.writeCoefficients(w, split, r.RefitFit, job.judge.Of(r)) })
 		if err != nil {
 			return written, fileError("--coefficients", err)
 		}

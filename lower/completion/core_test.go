@@ -57,7 +57,7 @@ func TestOrthonormal(t *testing.T) {
 		for _, rows := range []int{4, 30} {
 			a := mat.NewDense(rows, 6, normals(rng, rows*6))
 			change(a)
-			q, r := orthonormal(a.RawMatrix().Data, 6)
+			q, r := orthogonal(mat.DenseCopyOf(a))
 			var back, unit mat.Dense
 			back.Mul(q, r)
 			require.True(t, mat.EqualApprox(a, &back, 1e-12), "%s, %d rows", name, rows)

@@ -174,7 +174,7 @@ func TestJointAgainstConic(t *testing.T) {
 					require.InDelta(t, v.Train, c.Train, 1e-9*scale)
 					require.InDelta(t, v.Penalties[0], c.Penalties[0], 1e-6*(1+v.Penalties[0]))
 					values := append([]float64{pt.Train}, pt.Penalties...)
-					base := indexed(w)
+					base := append([]float64{w.Train}, w.Penalties...)
 					for i := range values {
 						h := 1e-3 * base[i]
 						at := func(sign float64) *lower.JointPoint {

@@ -58,7 +58,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	}
 	// Those of the tutorial; rho is that of the authors' program.
 	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-	// Ours, where the run goes on (--stop-folds), start from a path with a penalty that keeps the iterates near the solutions
+	// Ours, where the run goes on (Config.StopFolds), start from a path with a penalty that keeps the iterates near the solutions
 	// of the lower level, and take short steps: with a radius for each feature the validation rows are overfitted soon.
 	standard := paper
 	standard.Alpha0, standard.Rho, standard.MaxIter = 100, 1, 20

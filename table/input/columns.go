@@ -143,7 +143,7 @@ func (s *Source) splitColumns(r *Rows) error {
 	return nil
 }
 
-// foldColumns reads a table of columns and deals its rows out to folds.
+// foldColumns reads a table of columns and splits its rows into folds.
 func (s *Source) foldColumns(r *Rows) error {
 	c, err := s.readColumns(r, s.Data)
 	if err != nil {
@@ -160,12 +160,12 @@ func (s *Source) foldColumns(r *Rows) error {
 		}
 		rows, held = parts[0], parts[1]
 	}
-	dealt, err := s.foldRows(c, rows, held)
+	folded, err := s.foldRows(c, rows, held)
 	if err != nil {
 		return err
 	}
-	dealt.Notes, dealt.targets = r.Notes, r.targets
-	*r = *dealt
+	folded.Notes, folded.targets = r.Notes, r.targets
+	*r = *folded
 	if s.Test != "" {
 		test, values, err := s.other(r, s.Test, r.CV.Data.Sparse())
 		if err != nil {
@@ -184,7 +184,7 @@ func (s *Source) foldColumns(r *Rows) error {
 	return nil
 }
 
-// foldRows are rows of a table of columns, read through what they teach and dealt out to folds, with held rows for the
+// foldRows are rows of a table of columns, read through what they teach and split into folds, with held rows for the
 // test unless these are nil.
 func (s *Source) foldRows(c *columns, rows, held []int) (*Rows, error) {
 	encoder, read, err := c.fit(rows)
@@ -198,10 +198,10 @@ func (s *Source) foldRows(c *columns, rows, held []int) (*Rows, error) {
 	if held != nil {
 		out.Split.Test, values[2] = c.encode(read, held, sparse), read.Targets(held)
 	}
-	if out.Dealt, err = s.deal(out.Split.Train, c.divided(s.Wanted.Division, rows)); err != nil {
+	out.CV = &dataset.CrossValidation{Data: out.Split.Train, Test: out.Split.Test}
+	if out.CV.Folds, out.Repeats, err = s.splitFolds(out.CV.Data, c.divided(s.Wanted.Division, rows)); err != nil {
 		return nil, err
 	}
-	out.CV = &dataset.CrossValidation{Data: out.Split.Train, Folds: out.Dealt.Folds, Test: out.Split.Test}
 	out.CV.Gaps = read.Gaps(rows, out.CV.Folds)
 	if s.Several {
 		out.Targets = newTargets(c.design.Targets(), values)

@@ -43,21 +43,15 @@ func (s *Source) setApart(c *columns, rule string) (parts [][]int, err error) {
 	return parts, nil
 }
 
-// Dealt are folds as they were dealt, those of each of several deals after the other.
-type Dealt struct {
-	Folds   []split.Fold
-	Repeats int
-}
-
-// Count is the number of folds of a deal; 0 where there are none.
-func (d *Dealt) Count() int {
-	if d == nil {
+// FoldCount is the number of folds of a repeat; 0 where there are none.
+func (r *Rows) FoldCount() int {
+	if r.CV == nil {
 		return 0
 	}
-	return len(d.Folds) / d.Repeats
+	return len(r.CV.Folds) / r.Repeats
 }
 
-// OuterFolds deals rows out to so many outer folds, as those inside are dealt: 0 for [DefaultFolds], as far as rows,
+// OuterFolds splits rows into so many outer folds, by the design of those inside: 0 for [DefaultFolds], as far as rows,
 // groups or times allow, or as many as the column of folds has.
 func (s *Source) OuterFolds(o *Outer, folds int) ([]split.Fold, error) {
 	outer := *s
@@ -65,48 +59,44 @@ func (s *Source) OuterFolds(o *Outer, folds int) ([]split.Fold, error) {
 	if s.Wanted.Division.Fold != "" {
 		outer.Folds = 0
 	}
-	dealt, err := outer.deal(o.Data, o.by)
-	if err != nil {
-		return nil, err
-	}
-	return dealt.Folds, nil
+	list, _, err := outer.splitFolds(o.Data, o.by)
+	return list, err
 }
 
-// deal deals the rows of a table out to folds.
-func (s *Source) deal(data *dataset.Data, by divided) (*Dealt, error) {
+// splitFolds splits the rows of a table into folds, so often.
+func (s *Source) splitFolds(data *dataset.Data, by divided) (list []split.Fold, repeats int, err error) {
 	n, p := data.Dims()
 	folds := s.foldsOf(n, by)
-	var err error
-	out := &Dealt{Repeats: 1}
+	repeats = 1
 	switch {
 	case by.fold != nil:
-		out.Folds, err = foldsOfValues(by.fold, by.Fold)
+		list, err = foldsOfValues(by.fold, by.Fold)
 	case s.Each && by.group != nil:
-		out.Folds, err = foldsOfValues(by.group, by.Group)
+		list, err = foldsOfValues(by.group, by.Group)
 	case s.Each, by.group == nil && by.at == nil && folds == n && n > 2:
 		parts := make([][]int, n)
 		for i := range parts {
 			parts[i] = []int{i}
 		}
-		out.Folds, err = split.FoldsOf(parts), checkFoldMemory(data, n)
+		list, err = split.FoldsOf(parts), checkFoldMemory(data, n)
 	case by.at != nil:
-		if out.Folds, err = split.TimeFolds(by.at, folds); err != nil {
+		if list, err = split.TimeFolds(by.at, folds); err != nil {
 			err = fmt.Errorf("column %q: %w", by.Time, err)
 		}
 	case by.group == nil && (folds > n || n < 2):
 		err = fmt.Errorf("%d folds, but %s for them", max(folds, 2), thereAre(n, "row"))
 	default:
-		if out.Repeats = s.Repeats; out.Repeats == 0 {
-			if out.Repeats = 1; !s.Once {
-				out.Repeats = split.Repeats(n, p)
+		if repeats = s.Repeats; repeats == 0 {
+			if repeats = 1; !s.Once {
+				repeats = split.Repeats(n, p)
 			}
 		}
-		out.Folds, err = s.dealByChance(data, by, folds, out.Repeats)
+		list, err = s.randomFolds(data, by, folds, repeats)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Data, err)
+		return nil, 0, fmt.Errorf("%s: %w", s.Data, err)
 	}
-	return out, nil
+	return list, repeats, nil
 }
 
 // thereAre says how many there are of something.
@@ -134,8 +124,8 @@ func (s *Source) foldsOf(n int, by divided) int {
 	return max(2, min(DefaultFolds, n))
 }
 
-// dealByChance deals rows, or groups of them, out at random; those of labels evenly, as far as groups allow.
-func (s *Source) dealByChance(data *dataset.Data, by divided, folds, repeats int) ([]split.Fold, error) {
+// randomFolds splits rows, or groups of them, at random; those of labels evenly, as far as groups allow.
+func (s *Source) randomFolds(data *dataset.Data, by divided, folds, repeats int) ([]split.Fold, error) {
 	var class []int
 	if by.group != nil {
 		if s.Wanted.Classes {

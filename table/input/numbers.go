@@ -193,14 +193,14 @@ func (s *Source) divideNumbers(r *Rows) error {
 	return nil
 }
 
-// foldNumbers reads the folds of a folder, or deals those of a file of LIBSVM.
+// foldNumbers reads the folds of a folder, or makes those of a file of LIBSVM.
 func (s *Source) foldNumbers(r *Rows) error {
 	if s.Dir != "" {
 		cv, err := ReadFoldsDir(s.Dir)
 		if err != nil {
 			return err
 		}
-		r.Dealt = &Dealt{cv.Folds, 1}
+		r.Repeats = 1
 		return s.folded(r, cv)
 	}
 	n, err := s.readNumbers(r, s.Data, s.Test)
@@ -218,19 +218,20 @@ func (s *Source) foldNumbers(r *Rows) error {
 		}
 		n, test = n.pick(parts[0]), n.rows.Rows(parts[1])
 	}
-	deal := func(r *Rows, n *numbered, test *dataset.Data) (err error) {
-		if r.Dealt, err = s.deal(n.rows, divided{Division: r.Division, group: n.group}); err != nil {
+	fold := func(r *Rows, n *numbered, test *dataset.Data) (err error) {
+		cv := &dataset.CrossValidation{Data: n.rows, Test: test}
+		if cv.Folds, r.Repeats, err = s.splitFolds(n.rows, divided{Division: r.Division, group: n.group}); err != nil {
 			return err
 		}
-		return s.folded(r, &dataset.CrossValidation{Data: n.rows, Folds: r.Dealt.Folds, Test: test})
+		return s.folded(r, cv)
 	}
-	if err := deal(r, n, test); err != nil {
+	if err := fold(r, n, test); err != nil {
 		return err
 	}
 	r.Outer = &Outer{Data: n.rows, by: divided{Division: r.Division, group: n.group}}
 	r.Outer.Without = func(train, held []int) (*Rows, error) {
 		out := &Rows{Division: r.Division}
-		return out, deal(out, n.pick(train), n.rows.Rows(held))
+		return out, fold(out, n.pick(train), n.rows.Rows(held))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ const (
 
 // Source says where rows come from, what the columns of their table are for, and how they are divided.
 type Source struct {
-	// Data is one table, whose rows are dealt out to folds, or divided by Split. Train and Val are tables that are
+	// Data is one table, whose rows are split into folds, or divided by Split. Train and Val are tables that are
 	// divided already. Test is one for a last look, beside either. Dir is a folder with train, val and perhaps test, or
 	// with data, folds and perhaps test, see [ReadDir].
 	Data, Train, Val, Test, Dir string
@@ -52,7 +52,7 @@ type Source struct {
 	// says that each row, or each group, is a fold.
 	Folds int
 	Each  bool
-	// Repeats is how often rows are dealt out to folds, 0 for what the table is worth, see [split.Repeats], and once
+	// Repeats is how often rows are split into folds, 0 for what the table is worth, see [split.Repeats], and once
 	// with Once.
 	Repeats int
 	Once    bool
@@ -73,20 +73,20 @@ type Rows struct {
 	Targets *Targets
 	// Encoder is what the training rows taught of a table of columns; nil for other data.
 	Encoder *table.Encoder
-	// Dealt says how rows were dealt out to folds; nil without.
-	Dealt *Dealt
+	// Repeats is how often rows were split into folds, 0 without; the folds of one repeat stand after those of another.
+	Repeats int
 	// Division are the columns by which rows are divided, qid of files of LIBSVM among them.
 	Division table.Division
 	// Notes are what their user should know about the files.
 	Notes []Note
-	// Outer are the rows to deal out for a nested cross-validation; nil where there are none.
+	// Outer are the rows to split for a nested cross-validation; nil where there are none.
 	Outer *Outer
 
 	unseen  []table.Finding
 	targets []string
 }
 
-// Outer are rows that can be dealt out to outer folds.
+// Outer are rows that can be split into outer folds.
 type Outer struct {
 	Data *dataset.Data
 	// Without are some of the rows in folds, with others for the test.

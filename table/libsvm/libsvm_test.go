@@ -112,7 +112,7 @@ func TestDenseTooLarge(t *testing.T) {
 	}
 	const wide = "1 1:1\n1 2147483647:1\n"
 	require.EqualError(t, read(wide, 32e9, Options{}), "wide:2: index 2147483647: a dense table of 2 rows and 2147483647 features takes about 1.2 TB of memory, "+
-		"but the budget is 32 GB (--memory SIZE or GOMEMLIMIT gives more)")
+		"but the budget is 32 GB (GOMEMLIMIT gives more)")
 	require.EqualError(t, read(wide, 32e12, Options{MaxCells: 1 << 30}), "wide:2: index 2147483647: "+
 		"2 rows and 2147483647 features are too many for a dense table of at most 1073741824 numbers, is the index right?")
 	require.ErrorContains(t, read("1 1:1\n", 1e9, Options{Features: 20_000_000}), "wide: a dense table of 1 rows and 20000000 features takes about 10.9 GB")

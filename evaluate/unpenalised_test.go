@@ -1,4 +1,4 @@
-package unpenalised
+package evaluate
 
 import (
 	"math"
@@ -13,14 +13,14 @@ import (
 
 func diabetes(t *testing.T) *dataset.Data {
 	t.Helper()
-	table, err := input.ReadFile("../../examples/diabetes.csv", "y")
+	table, err := input.ReadFile("../examples/diabetes.csv", "y")
 	require.NoError(t, err)
 	return &dataset.Data{X: table.X, Y: table.Y}
 }
 
 // The coefficients of LinearRegression of scikit-learn 1.9.1.
 func TestLeastSquares(t *testing.T) {
-	s, err := Fit(Squares, diabetes(t), true, nil)
+	s, err := fitPlain(plainSquares, diabetes(t), true, nil)
 	require.NoError(t, err)
 	require.InDelta(t, -334.567138519, s.Constant, 1e-6)
 	require.InDeltaSlice(t, []float64{-0.036361224, -22.85964809, 5.602962092, 1.116807993, -1.089996334, 0.746450456, 0.372004715, 6.533831936, 68.483124965, 0.280116989}, s.Coefficients, 1e-7)
@@ -28,26 +28,26 @@ func TestLeastSquares(t *testing.T) {
 
 // A fit of maximum likelihood leaves residuals that are orthogonal to the columns, by the weights of the rows.
 func TestLikelihoodEquations(t *testing.T) {
-	for kind, mean := range map[Kind]func(float64) float64{
-		Squares: func(f float64) float64 { return f }, Logistic: func(f float64) float64 { return 1 / (1 + math.Exp(-f)) }, Poisson: math.Exp,
+	for kind, mean := range map[plainKind]func(float64) float64{
+		plainSquares: func(f float64) float64 { return f }, plainLogistic: func(f float64) float64 { return 1 / (1 + math.Exp(-f)) }, plainPoisson: math.Exp,
 	} {
 		d := diabetes(t)
 		n, p := d.Dims()
 		for i, y := range d.Y {
 			d.Weights, d.Offset = append(d.Weights, float64(1+i%3)), append(d.Offset, float64(i%5)/10)
 			switch kind {
-			case Logistic:
+			case plainLogistic:
 				d.Y[i] = map[bool]float64{true: 1}[y > 140]
-			case Poisson:
+			case plainPoisson:
 				d.Y[i] = math.Round(y / 50)
 			}
 		}
-		s, err := Fit(kind, d, true, nil)
+		s, err := fitPlain(kind, d, true, nil)
 		require.NoError(t, err)
 		half := d.Rows(seq(0, n, 2))
-		part, err := Fit(kind, half, true, nil)
+		part, err := fitPlain(kind, half, true, nil)
 		require.NoError(t, err)
-		again, err := Fit(kind, half, true, s)
+		again, err := fitPlain(kind, half, true, s)
 		require.NoError(t, err)
 		require.InDelta(t, part.Constant, again.Constant, 1e-6*math.Abs(part.Constant), "from another start")
 		for j, v := range part.Coefficients {
@@ -75,11 +75,11 @@ func TestLikelihoodEquations(t *testing.T) {
 // Of one indicator the fit has the logarithms of the odds, and of the mean counts, of its two groups.
 func TestTwoGroups(t *testing.T) {
 	x := mat.NewDense(8, 1, []float64{0, 0, 0, 0, 1, 1, 1, 1})
-	s, err := Fit(Logistic, &dataset.Data{X: x, Y: []float64{1, 0, 0, 0, 1, 1, 1, 0}}, true, nil)
+	s, err := fitPlain(plainLogistic, &dataset.Data{X: x, Y: []float64{1, 0, 0, 0, 1, 1, 1, 0}}, true, nil)
 	require.NoError(t, err)
 	require.InDelta(t, -math.Log(3), s.Constant, 1e-9)
 	require.InDelta(t, 2*math.Log(3), s.Coefficients[0], 1e-9)
-	s, err = Fit(Poisson, &dataset.Data{X: x, Y: []float64{1, 0, 3, 0, 5, 9, 1, 1}}, true, nil)
+	s, err = fitPlain(plainPoisson, &dataset.Data{X: x, Y: []float64{1, 0, 3, 0, 5, 9, 1, 1}}, true, nil)
 	require.NoError(t, err)
 	require.InDelta(t, 0, s.Constant, 1e-9)
 	require.InDelta(t, math.Log(4), s.Coefficients[0], 1e-9)
@@ -88,20 +88,20 @@ func TestTwoGroups(t *testing.T) {
 func TestWithoutFit(t *testing.T) {
 	x := mat.NewDense(6, 1, []float64{1, 2, 3, 4, 5, 6})
 	for _, y := range [][]float64{{0, 0, 0, 1, 1, 1}, {0, 0, 0, 0, 0, 0}} {
-		_, err := Fit(Logistic, &dataset.Data{X: x, Y: y}, true, nil)
-		require.ErrorIs(t, err, ErrInfinite)
+		_, err := fitPlain(plainLogistic, &dataset.Data{X: x, Y: y}, true, nil)
+		require.ErrorIs(t, err, errInfinite)
 	}
 	group := mat.NewDense(6, 1, []float64{0, 0, 0, 1, 1, 1}) // one group has both labels, the other one, and no counts
-	_, err := Fit(Logistic, &dataset.Data{X: group, Y: []float64{0, 1, 0, 1, 1, 1}}, true, nil)
-	require.ErrorIs(t, err, ErrInfinite)
-	_, err = Fit(Poisson, &dataset.Data{X: group, Y: []float64{2, 1, 0, 0, 0, 0}}, true, nil)
-	require.ErrorIs(t, err, ErrInfinite)
+	_, err := fitPlain(plainLogistic, &dataset.Data{X: group, Y: []float64{0, 1, 0, 1, 1, 1}}, true, nil)
+	require.ErrorIs(t, err, errInfinite)
+	_, err = fitPlain(plainPoisson, &dataset.Data{X: group, Y: []float64{2, 1, 0, 0, 0, 0}}, true, nil)
+	require.ErrorIs(t, err, errInfinite)
 	wide := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 7})
-	_, err = Fit(Squares, &dataset.Data{X: wide, Y: []float64{1, 2}}, true, nil)
-	require.ErrorIs(t, err, ErrRows)
+	_, err = fitPlain(plainSquares, &dataset.Data{X: wide, Y: []float64{1, 2}}, true, nil)
+	require.ErrorIs(t, err, errRows)
 	// The second column is twice the first: it has the coefficient 0.
 	twice := mat.NewDense(4, 2, []float64{1, 2, 2, 4, 3, 6, 5, 10})
-	s, err := Fit(Squares, &dataset.Data{X: twice, Y: []float64{3, 5, 7, 11}}, true, nil)
+	s, err := fitPlain(plainSquares, &dataset.Data{X: twice, Y: []float64{3, 5, 7, 11}}, true, nil)
 	require.NoError(t, err)
 	require.InDelta(t, 1, s.Constant, 1e-9)
 	require.InDeltaSlice(t, []float64{2, 0}, s.Coefficients, 1e-9)

@@ -1,11 +1,4 @@
-// Package unpenalised fits regressions without a penalty: what a choice of penalties is compared with.
-//
-// Squares are least squares, by the normal equations and a step of refinement where the columns are far from depending on each other, and else by an
-// orthogonal basis of them (Gram and Schmidt, twice where need be, as Giraud, Langou, Rozloznik and van den Eshof, Computers
-// and Mathematics with Applications 50, 2005, have it). Labels and counts are fitted by maximum likelihood, with Newton steps that are
-// weighted least squares (McCullagh, Nelder, Generalized Linear Models, 2nd ed., 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on those
-// before it has the coefficient 0.
-package unpenalised
+package evaluate
 
 import (
 	"errors"
@@ -17,25 +10,33 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// Kind is a loss.
-type Kind int
+// Package unpenalised fits regressions without a penalty: what a choice of penalties is compared with.
+//
+// Squares are least squares, by the normal equations and a step of refinement where the columns are far from depending
+// on each other, and else by an orthogonal basis of them (Gram and Schmidt, twice where need be, as Giraud, Langou,
+// Rozloznik and van den Eshof, Computers and Mathematics with Applications 50, 2005, have it). Labels and counts are
+// fitted by maximum likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized
+// Linear Models, 2nd ed., 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on
+// those before it has the coefficient 0.
+
+// plainKind is a loss.
+type plainKind int
 
 const (
-	Squares  Kind = iota // (y - f)^2 / 2
-	Logistic             // log(1 + exp(f)) - y f, with y 0 or 1
-	Poisson              // exp(f) - y f, with y >= 0
+	plainSquares  plainKind = iota // (y - f)^2 / 2
+	plainLogistic                  // log(1 + exp(f)) - y f, with y 0 or 1
+	plainPoisson                   // exp(f) - y f, with y >= 0
 )
 
 // Why there is no fit.
 var (
-	ErrRows     = errors.New("no more rows than coefficients")
-	ErrInfinite = errors.New("features tell labels, or counts of 0, apart without error, so that its coefficients would be infinite")
-	ErrSteps    = errors.New("its Newton steps did not come to their end")
+	errRows     = errors.New("no more rows than coefficients")
+	errInfinite = errors.New("features tell labels, or counts of 0, apart without error, so that its coefficients would be infinite")
+	errSteps    = errors.New("its Newton steps did not come to their end")
 )
 
 const (
@@ -49,32 +50,34 @@ const (
 	constantTo = 1e-13
 	// little is the share of a column that is left of it where rounding calls for another round.
 	little = 0.1
-	// mostSteps and mostHalves bound the Newton steps and how often one is cut in half, and settled is the fall of the deviance, relative to it, that is none.
+	// mostSteps and mostHalves bound the Newton steps and how often one is cut in half, and settled is the fall of the
+	// deviance, relative to it, that is none.
 	mostSteps, mostHalves, settled = 50, 30, 1e-10
-	// moving is a change of the logarithm of odds or means in a Newton step by which the deviance does not fall any more: where the maximum is at infinity, each
-	// step goes on by 1. exact is the deviance, for each row, of labels that are told apart.
+	// moving is a change of the logarithm of odds or means in a Newton step by which the deviance does not fall any
+	// more: where the maximum is at infinity, each step goes on by 1. exact is the deviance, for each row, of labels
+	// that are told apart.
 	moving, exact = 0.1, 1e-7
 )
 
-// Work is about how many multiplications a fit to rows takes.
-func Work(kind Kind, d *dataset.Data) float64 {
+// plainWork is about how many multiplications a fit to rows takes.
+func plainWork(kind plainKind, d *dataset.Data) float64 {
 	n, p := d.Dims()
 	work := 2 * float64(n) * float64(p+1) * float64(p+1)
-	if kind != Squares {
+	if kind != plainSquares {
 		work *= 8
 	}
 	return work
 }
 
-// Solution has the coefficients of the p features, and the constant, 0 without one.
-type Solution struct {
+// plainFit has the coefficients of the p features, and the constant, 0 without one.
+type plainFit struct {
 	Coefficients []float64
 	Constant     float64
 }
 
-// Fit fits n rows, by their weights and beside their offsets. The start, nil for none, is a solution for similar rows, from which labels and counts take fewer
-// steps. The errors are those above.
-func Fit(kind Kind, d *dataset.Data, intercept bool, start *Solution) (*Solution, error) {
+// fitPlain fits n rows, by their weights and beside their offsets. The start, nil for none, is a solution for similar
+// rows, from which labels and counts take fewer steps. The errors are those above.
+func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) (*plainFit, error) {
 	n, p := d.Dims()
 	g := &fit{kind: kind, n: n, k: p, y: d.Y, offset: d.Offset, weight: make([]float64, n)}
 	for i := range g.weight {
@@ -133,7 +136,7 @@ func Fit(kind Kind, d *dataset.Data, intercept bool, start *Solution) (*Solution
 		return nil, err
 	}
 	floats.Div(b, g.unit)
-	out := &Solution{Coefficients: b[first:]}
+	out := &plainFit{Coefficients: b[first:]}
 	if intercept {
 		out.Constant = b[0] - floats.Dot(b[1:], mean[1:])
 	}
@@ -142,7 +145,7 @@ func Fit(kind Kind, d *dataset.Data, intercept bool, start *Solution) (*Solution
 
 // fit is a problem of n rows and k columns, whose largest entries are 1.
 type fit struct {
-	kind              Kind
+	kind              plainKind
 	n, k              int
 	rows              []float64 // one after the other
 	unit              []float64 // what the columns are divided by
@@ -154,7 +157,7 @@ func (g *fit) row(i int) []float64 { return g.rows[i*g.k : (i+1)*g.k : (i+1)*g.k
 // solve finds the coefficients, for labels and counts from b on; afresh says that it is 0, as there is no start.
 func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 	target := make([]float64, g.n)
-	if g.kind == Squares {
+	if g.kind == plainSquares {
 		for i, y := range g.y {
 			target[i] = y - g.known(i)
 		}
@@ -166,10 +169,10 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 		for i, v := range f {
 			mean := g.mean(v)
 			slope, curve := g.y[i]-mean, mean
-			if g.kind == Logistic {
+			if g.kind == plainLogistic {
 				curve = mean * (1 - mean)
 			}
-			if afresh && step == 0 && g.kind == Poisson { // from the counts themselves, as the means of zero coefficients tell nothing
+			if afresh && step == 0 && g.kind == plainPoisson { // from the counts themselves, as the means of zero coefficients tell nothing
 				mean = g.y[i] + 0.5
 				slope, curve, v = g.y[i]-mean, mean, math.Log(mean)
 			}
@@ -182,9 +185,9 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 		}
 		next := g.values(to)
 		value := g.deviance(next)
-		for half := 0; !(value <= at*(1+settled)) && (step > 0 || !afresh || g.kind == Logistic); half++ {
+		for half := 0; !(value <= at*(1+settled)) && (step > 0 || !afresh || g.kind == plainLogistic); half++ {
 			if half == mostHalves {
-				return nil, ErrSteps
+				return nil, errSteps
 			}
 			for j, v := range b {
 				to[j] = (to[j] + v) / 2
@@ -195,13 +198,13 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 		fall, moved := at-value, floats.Distance(f, next, math.Inf(1))
 		b, f, at = to, next, value
 		switch end := (step > 0 || !afresh) && math.Abs(fall) <= settled*(at+settled); {
-		case g.kind == Logistic && at < exact, end && moved > moving:
-			return nil, ErrInfinite
+		case g.kind == plainLogistic && at < exact, end && moved > moving:
+			return nil, errInfinite
 		case end:
 			return b, nil
 		}
 	}
-	return nil, ErrSteps
+	return nil, errSteps
 }
 
 // known is the offset of row i.
@@ -214,10 +217,10 @@ func (g *fit) known(i int) float64 {
 
 // mean is what a value predicts.
 func (g *fit) mean(v float64) float64 {
-	if g.kind == Poisson {
+	if g.kind == plainPoisson {
 		return math.Exp(v)
 	}
-	return evaluate.Probability(v)
+	return Probability(v)
 }
 
 // values are those of the rows at coefficients.
@@ -233,11 +236,11 @@ func (g *fit) values(b []float64) []float64 {
 func (g *fit) deviance(f []float64) float64 {
 	sum := 0.0
 	for i, v := range f {
-		if g.kind == Poisson {
+		if g.kind == plainPoisson {
 			sum += g.weight[i] * deviance.HalfPoisson(g.y[i], math.Exp(v), v)
 		} else {
 			v *= 1 - 2*g.y[i]
-			sum += g.weight[i] * evaluate.Softplus(v)
+			sum += g.weight[i] * Softplus(v)
 		}
 	}
 	return sum
@@ -290,7 +293,7 @@ func (g *fit) squares(w, target []float64) ([]float64, error) {
 		}
 	}
 	if floats.HasNaN(b) {
-		return nil, ErrSteps
+		return nil, errSteps
 	}
 	return b, nil
 }
@@ -303,7 +306,8 @@ func (g *fit) orthogonal(w, target []float64) ([]float64, error) {
 	}
 	var q, r [][]float64 // r has what the columns in use have of those before
 	var used []int
-	// remove takes out of v what the basis has of it, and returns that, with the norms of v before and after. Where little is left, it is done twice.
+	// remove takes out of v what the basis has of it, and returns that, with the norms of v before and after. Where
+	// little is left, it is done twice.
 	remove := func(v []float64) (out []float64, before, after float64) {
 		out = make([]float64, len(q), len(q)+1)
 		before = floats.Norm(v, 2)
@@ -328,7 +332,7 @@ func (g *fit) orthogonal(w, target []float64) ([]float64, error) {
 			continue
 		}
 		if len(q)+1 >= g.n {
-			return nil, ErrRows
+			return nil, errRows
 		}
 		floats.Scale(1/after, v)
 		q, r, used = append(q, v), append(r, append(of, after)), append(used, j)
@@ -344,7 +348,7 @@ func (g *fit) orthogonal(w, target []float64) ([]float64, error) {
 		}
 	}
 	if floats.HasNaN(b) {
-		return nil, ErrSteps
+		return nil, errSteps
 	}
 	return b, nil
 }

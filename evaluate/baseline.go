@@ -1,17 +1,17 @@
-package main
+package evaluate
 
 import (
 	"cmp"
 	"math"
 	"slices"
 
-	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
-// baseline is what rows with some offset are predicted to be without any feature: the best constant for the training rows, by their weights, beside the offset.
-func (j *judge) baseline(from *dataset.Data, f tune.Fit) func(offset float64) float64 {
+// baseline is what rows with some offset are predicted to be without any feature: the best constant for the training
+// rows, by their weights, beside the offset.
+func (j *Judge) baseline(from *dataset.Data, f tune.Fit) func(offset float64) float64 {
 	less := slices.Clone(from.Y)
 	for i, o := range from.Offset {
 		less[i] -= o
@@ -26,7 +26,7 @@ func (j *judge) baseline(from *dataset.Data, f tune.Fit) func(offset float64) fl
 		}
 		rate := from.Mean(from.Y) / from.Mean(exposure)
 		return func(offset float64) float64 { return rate * math.Exp(offset) }
-	case j.spec.Name == "quantile":
+	case j.quantile:
 		q := quantileOf(less, from.Weights, j.level)
 		return func(offset float64) float64 { return q + offset }
 	}
@@ -34,8 +34,8 @@ func (j *judge) baseline(from *dataset.Data, f tune.Fit) func(offset float64) fl
 	return func(offset float64) float64 { return mean + offset }
 }
 
-// labelShare is the probability of the second label of which yes says where it is: its share, or with offsets, which are log odds, that of the constant beside
-// them with which it is the share on average.
+// labelShare is the probability of the second label of which yes says where it is: its share, or with offsets, which
+// are log odds, that of the constant beside them with which it is the share on average.
 func labelShare(from *dataset.Data, yes []float64) func(offset float64) float64 {
 	share := from.Mean(yes)
 	if from.Offset == nil || share == 0 || share == 1 {
@@ -47,10 +47,10 @@ func labelShare(from *dataset.Data, yes []float64) func(offset float64) float64 
 	for { // down to neighbouring numbers
 		c := lo + (hi-lo)/2
 		if c <= lo || c >= hi {
-			return func(offset float64) float64 { return evaluate.Probability(c + offset) }
+			return func(offset float64) float64 { return Probability(c + offset) }
 		}
 		for i, o := range from.Offset {
-			p[i] = evaluate.Probability(c + o)
+			p[i] = Probability(c + o)
 		}
 		if from.Mean(p) < share {
 			lo = c

@@ -1,17 +1,16 @@
-package main
+package evaluate
 
 import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
 // addClasses is add for a fit with a value for each label.
-func (d *judged) addClasses(rows *dataset.Data, f tune.Fit, from *dataset.Data) {
+func (d *Judged) addClasses(rows *dataset.Data, f tune.Fit, from *dataset.Data) {
 	d.Weight = append(d.Weight, rows.Weights...)
 	share := make([]float64, len(f.Labels))
 	for k, label := range f.Labels {
@@ -20,9 +19,9 @@ func (d *judged) addClasses(rows *dataset.Data, f tune.Fit, from *dataset.Data) 
 	row := make([]float64, len(f.Features))
 	for i, y := range rows.Y {
 		rows.Fill(row, i)
-		p := evaluate.Softmax(f.Values(row))
+		p := Softmax(f.Values(row))
 		d.Y, d.Value = append(d.Y, float64(slices.Index(f.Labels, y))), append(d.Value, float64(floats.MaxIdx(p)))
-		d.probability, d.share = append(d.probability, p), append(d.share, share)
+		d.Probability, d.Share = append(d.Probability, p), append(d.Share, share)
 	}
 }
 
@@ -37,15 +36,15 @@ func is(values []float64, label float64) []float64 {
 	return out
 }
 
-// confusion counts the rows of each of so many labels by predicted labels, or sums up their weights.
-func (d *judged) confusion(labels int) [][]float64 {
+// Confusion counts the rows of each of so many labels by predicted labels, or sums up their weights.
+func (d *Judged) Confusion(labels int) [][]float64 {
 	n := make([][]float64, labels)
 	for k := range n {
 		n[k] = make([]float64, labels)
 	}
 	for i, y := range d.Y {
 		called := int(d.Value[i])
-		if d.probability == nil {
+		if d.Probability == nil {
 			if called = 0; d.Value[i] > 0 {
 				called = 1
 			}

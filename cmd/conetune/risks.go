@@ -2,69 +2,22 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/lower/survival"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/tune"
 )
-
-// addTimes is add for a fit of hazards, whose values compare rows of one fit only.
-func (d *judged) addTimes(rows *dataset.Data, f tune.Fit) {
-	d.Weight = append(d.Weight, rows.Weights...)
-	d.Y, d.Value = append(d.Y, rows.Y...), append(d.Value, predicted(rows, f)...)
-	for i := range rows.Y {
-		offset := 0.0
-		if rows.Offset != nil {
-			offset = rows.Offset[i]
-		}
-		d.Base = append(d.Base, offset)
-	}
-	d.ends = append(d.ends, len(d.Y))
-}
-
-// times are the measures of a fit of hazards: the concordance, over the pairs of rows of one part, and of a single part the deviance for each event.
-func (d *judged) times(ties string) []evaluate.Metric {
-	from, parts := 0, make([]survival.Part, len(d.ends))
-	for k, to := range d.ends {
-		parts[k] = survival.Part{Y: d.Y[from:to], F: d.Value[from:to]}
-		if d.Weight != nil {
-			parts[k].Weights = d.Weight[from:to]
-		}
-		from = to
-	}
-	index, se := survival.Concordance(parts...)
-	if d.Row != nil { // rows that several deals validate count once
-		se *= math.Sqrt(float64(len(d.Row)) / float64(d.rows))
-	}
-	list := []evaluate.Metric{{Name: evaluate.Concordance, Value: index, StandardError: se, Base: 0.5, Plain: math.NaN()}}
-	rule, err := survival.ParseTies(ties)
-	if n := survival.Events(d.Y); err == nil && len(parts) == 1 && n > 0 {
-		l := survival.Weighted(d.Y, d.Weight, rule)
-		at, total := l.At(d.Value, nil), l.Weight()
-		losses, weights := at.EventLosses()
-		se := 0.0
-		if n > 1 {
-			se = 2 * regression.StandardError(losses, weights, n)
-		}
-		list = append(list, evaluate.Metric{Name: evaluate.PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total, Plain: math.NaN()})
-	}
-	return list
-}
 
 // riskNames are the groups of rows of a figure, by their values.
 var riskNames = []string{"low risk", "middle risk", "high risk"}
 
 // riskLines are the shares of rows without an event over time, by thirds of the values among the rows of each part.
-func (d *judged) riskLines() []figure.Line {
+func riskLines(d *evaluate.Judged) []figure.Line {
 	groups, weights := make([][]float64, len(riskNames)), make([][]float64, len(riskNames))
 	from := 0
-	for _, to := range d.ends {
+	for _, to := range d.Ends {
 		order := make([]int, to-from)
 		for k := range order {
 			order[k] = from + k
@@ -91,16 +44,16 @@ func (d *judged) riskLines() []figure.Line {
 }
 
 // riskTile is a picture of them.
-func riskTile(d *judged) []figure.Tile {
+func riskTile(d *evaluate.Judged) []figure.Tile {
 	if d == nil {
 		return nil
 	}
-	return []figure.Tile{{Title: "without an event, by thirds of the hazard (orange: highest), " + whereJudged[d.on], XLabel: "time", YLabel: "share", Free: true, Lines: d.riskLines()}}
+	return []figure.Tile{{Title: "without an event, by thirds of the hazard (orange: highest), " + whereJudged[d.On], XLabel: "time", YLabel: "share", Free: true, Lines: riskLines(d)}}
 }
 
 // riskFigure has them on the page.
-func riskFigure(d *judged) (webpage.Figure, error) {
-	lines := d.riskLines()
+func riskFigure(d *evaluate.Judged) (webpage.Figure, error) {
+	lines := riskLines(d)
 	about := "The share of rows without an event over time, by thirds of the predicted hazards:"
 	for _, l := range lines {
 		about += fmt.Sprintf(" %s ends at %s;", l.Name, short(l.Y[len(l.Y)-1]))

@@ -1,15 +1,15 @@
-package main
+package evaluate
 
 import (
-	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
-// ofMatrix is of for a completed matrix, on its test entries, or on those for validation by the completion of the training entries.
-func (j *judge) ofMatrix(r *tune.Result) *judged {
+// ofMatrix is of for a completed matrix, on its test entries, or on those for validation by the completion of the
+// training entries.
+func (j *Judge) ofMatrix(r *tune.Result) *Judged {
 	split, fit := j.rows.Split, r.RefitFit
-	out := &judged{entries: true, on: onTest, fit: fit}
+	out := &Judged{Entries: true, On: OnTest, Fit: fit}
 	rows, from := split.Test, split.Train
 	switch {
 	case rows != nil && r.TrainedOn == tune.FinalAll:
@@ -17,7 +17,7 @@ func (j *judge) ofMatrix(r *tune.Result) *judged {
 	case rows == nil && (r.Selection == nil || r.Selection.X == nil):
 		return nil
 	case rows == nil:
-		out.on, rows, fit = onValidation, split.Val, j.model.Fit(r.Selection.X)
+		out.On, rows, fit = OnValidation, split.Val, j.model.Fit(r.Selection.X)
 	}
 	if fit.Matrix == nil {
 		return nil
@@ -27,30 +27,31 @@ func (j *judge) ofMatrix(r *tune.Result) *judged {
 		v := fit.Matrix.At(int(rows.X.At(i, 0)), int(rows.X.At(i, 1)))
 		out.Y, out.Value, out.Base = append(out.Y, y), append(out.Value, v), append(out.Base, base)
 	}
-	out.rows, out.metrics = len(out.Y), out.Regression()
+	out.Rows, out.Metrics = len(out.Y), out.Regression()
 	return out
 }
 
-// judgedTarget are the measures of one of several targets.
-type judgedTarget struct {
-	name    string
-	metrics []evaluate.Metric
+// JudgedTarget are the measures of one of several targets.
+type JudgedTarget struct {
+	Name    string
+	Metrics []Metric
 }
 
-// judgedTargets are those of all, and the rows that they are about.
-type judgedTargets struct {
-	on   string
-	rows int // distinct ones
-	list []judgedTarget
+// JudgedTargets are those of all, and the rows that they are about.
+type JudgedTargets struct {
+	On   string
+	Rows int // distinct ones
+	List []JudgedTarget
 }
 
-// ofTargets judges the refit of a result of several targets, on the rows of [judge.of]. It is nil for other models and where there are no rows.
-func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
+// Targets judges the refit of a result of several targets, on the rows of [Judge.Of]. It is nil for other models and
+// where there are no rows.
+func (j *Judge) Targets(r *tune.Result) *JudgedTargets {
 	if j == nil || j.rows.Targets == nil || r.Refit == nil {
 		return nil
 	}
-	t, out := j.rows.Targets, &judgedTargets{}
-	samples := make([]evaluate.Sample, len(t.Names))
+	t, out := j.rows.Targets, &JudgedTargets{}
+	samples := make([]Sample, len(t.Names))
 	var parts []tune.Fit
 	if m, ok := j.model.(interface {
 		FoldFits(x [][]float64) []tune.Fit
@@ -59,7 +60,7 @@ func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
 	}
 	switch {
 	case t.Test != nil:
-		out.on = onTest
+		out.On = OnTest
 		for k := range samples {
 			from := t.Column(k, t.Train)
 			if r.TrainedOn == tune.FinalAll {
@@ -70,7 +71,7 @@ func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
 	case parts == nil:
 		return nil
 	case j.rows.CV != nil:
-		out.on = onFolds
+		out.On = OnFolds
 		for p, s := range j.rows.CV.Parts() {
 			fold := j.rows.CV.Folds[p]
 			for k := range samples {
@@ -80,7 +81,7 @@ func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
 			}
 		}
 	case t.Val != nil:
-		out.on = onValidation
+		out.On = OnValidation
 		for k := range samples {
 			addTarget(&samples[k], k, j.rows.Split.Val, t.Column(k, t.Val), parts[0], t.Column(k, t.Train))
 		}
@@ -88,22 +89,22 @@ func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
 	if len(samples[0].Y) == 0 {
 		return nil
 	}
-	out.rows = len(samples[0].Y)
+	out.Rows = len(samples[0].Y)
 	if rows := samples[0].Row; rows != nil {
 		seen := map[int]bool{}
 		for _, i := range rows {
 			seen[i] = true
 		}
-		out.rows = len(seen)
+		out.Rows = len(seen)
 	}
 	for k := range samples {
-		out.list = append(out.list, judgedTarget{t.Names[k], samples[k].Regression()})
+		out.List = append(out.List, JudgedTarget{t.Names[k], samples[k].Regression()})
 	}
 	return out
 }
 
 // addTarget adds the predictions of target k for rows with the values y; from are those that the fit learned from.
-func addTarget(s *evaluate.Sample, k int, rows *dataset.Data, y []float64, f tune.Fit, from []float64) {
+func addTarget(s *Sample, k int, rows *dataset.Data, y []float64, f tune.Fit, from []float64) {
 	base, row := (&dataset.Data{Y: from}).Mean(from), make([]float64, len(f.Features))
 	for i, v := range y {
 		rows.Fill(row, i)

@@ -98,7 +98,7 @@ func (t *Task) checkRung() error {
 	}
 	m, ok := t.Model.(Laddered)
 	if _, vf := t.tuner.(vfidca); !vf || !ok || m.Ladder() == nil {
-		return fmt.Errorf("tune: rung is %q, but the model %s has no ladder of weights by %s",
+		return fmt.Errorf("tune: Config.Rung is %q, but the model %s has no ladder of weights by %s",
 			name, t.Model.Name(), t.tuner.Name())
 	}
 	var names []string
@@ -106,10 +106,10 @@ func (t *Task) checkRung() error {
 		names = append(names, r.Name)
 	}
 	if names = append(names, RungFree); !slices.Contains(names, name) {
-		return fmt.Errorf("tune: unknown rung %q; known are: %s", name, strings.Join(names, ", "))
+		return fmt.Errorf("tune: unknown Config.Rung %q; known are: %s", name, strings.Join(names, ", "))
 	}
 	if name != RungFree && t.asked() {
-		return fmt.Errorf("tune: rung is %q, which has no iterations that settings or a start could be for", name)
+		return fmt.Errorf("tune: Config.Rung is %q, which has no iterations that settings or a start could be for", name)
 	}
 	return nil
 }

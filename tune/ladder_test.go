@@ -119,10 +119,10 @@ func TestRungs(t *testing.T) {
 		m tune.Model
 		c tune.Config
 	}{
-		"unknown rung":    {m, tune.Config{Rung: "high"}},
-		"no iterations":   {m, tune.Config{Rung: "common", MaxIter: 3}},
-		"no ladder":       {plain, tune.Config{Rung: "common"}},
-		"weights by grid": {m, tune.Config{Rung: "common", Method: "grid"}},
+		"unknown Config.Rung": {m, tune.Config{Rung: "high"}},
+		"no iterations":       {m, tune.Config{Rung: "common", MaxIter: 3}},
+		"no ladder":           {plain, tune.Config{Rung: "common"}},
+		"weights by grid":     {m, tune.Config{Rung: "common", Method: "grid"}},
 	} {
 		_, err := tune.Run(ctx, of.m, of.c)
 		require.ErrorContains(t, err, want)

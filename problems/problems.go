@@ -130,11 +130,9 @@ type Bilevel interface{ Program() dca.Program }
 type HeldBack struct {
 	// Model makes the model, which has copies of rows.
 	Model func() Bilevel
-	// Error is the error of values of the lower-level variables of Model on the rows that are held back, and Rows is how many
-	// there are, Different how many of them differ, and Weight the sum of their weights.
-	Error           func(x [][]float64) float64
-	Rows, Different int
-	Weight          float64
+	// Error is the error of values of the lower-level variables of Model on the rows that are held back, and Rows is how many there are.
+	Error func(x [][]float64) float64
+	Rows  int
 }
 
 // TrainingError says that a final training on all rows ended without a model.

@@ -12,15 +12,20 @@ import (
 
 // How much freedom.
 //
-// With a weight for each coefficient or group, the least validation error follows the noise of its rows; with one common weight, large coefficients are shrunk as much as
-// noise is. A [Laddered] model has rungs between: one common weight, weights by the sizes of the coefficients of a pilot, weights by those of that, and last free weights. The rule:
+// With a weight for each coefficient or group, the least validation error follows the noise of its rows; with one
+// common weight, large coefficients are shrunk as much as noise is. A [Laddered] model has rungs between: one common
+// weight, weights by the sizes of the coefficients of a pilot, weights by those of that, and last free weights. The
+// rule:
 //
-//  1. Each rung has a weight or two, which a search on paths chooses (paths.go), by the validation error. Its pilots are fits of the rung below to the same training rows, of
-//     each fold its own, so that no rung has seen the rows that it is scored on.
-//  2. The losses of the validation rows are compared row by row with those of the rung of least mean loss. The simplest rung is taken whose mean is above the least by at most
-//     one standard error of the mean difference (the rule of one standard error, Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984).
+//  1. Each rung has a weight or two, which a search on paths chooses (paths.go), by the validation error. Its pilots
+//     are fits of the rung below to the same training rows, of each fold its own, so that no rung has seen the rows
+//     that it is scored on.
+//  2. The losses of the validation rows are compared row by row with those of the rung of least mean loss. The simplest
+//     rung is taken whose mean is above the least by at most one standard error of the mean difference (the rule of one
+//     standard error, Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984).
 //  3. The final fit is that rung on all rows, its pilots included.
-//  4. Free weights are never taken by themselves: their validation error cannot be compared, as the rows that it is made of have chosen them. [Config.Rung] takes them.
+//  4. Free weights are never taken by themselves: their validation error cannot be compared, as the rows that it is
+//     made of have chosen them. [Config.Rung] takes them.
 
 // Laddered is a model with a ladder of rungs, nil where its data have none. [Config.Rung] names one, or [RungFree].
 type Laddered interface {
@@ -34,7 +39,8 @@ const RungFree = "free"
 // rungModel is the model of a rung.
 type rungModel interface {
 	Measured
-	// Gain is by how much the mean loss of the validation rows is larger at values x of the variables, of this rung or another one, than at y, and its standard error.
+	// Gain is by how much the mean loss of the validation rows is larger at values x of the variables, of this rung or
+	// another one, than at y, and its standard error.
 	Gain(x, y [][]float64) (mean, se float64)
 	// Spread are the weights of the model that the rung belongs to, at those of the rung.
 	Spread(lambda []float64) []float64
@@ -45,7 +51,8 @@ type rungModel interface {
 // Rung is what a ladder found on one of its rungs.
 type Rung struct {
 	Name string `json:"rung"`
-	// Validation is the validation error, Above by how much the mean loss of a validation row is above that of the rung of least loss, and StandardError that of the difference.
+	// Validation is the validation error, Above by how much the mean loss of a validation row is above that of the rung
+	// of least loss, and StandardError that of the difference.
 	Validation    float64 `json:"validation_error"`
 	Above         float64 `json:"above_least"`
 	StandardError float64 `json:"standard_error"`
@@ -62,7 +69,8 @@ func (r Rung) MarshalJSON() ([]byte, error) {
 
 // asks says that the configuration says how far VF-iDCA goes, or where from.
 func (c *Config) asks() bool {
-	return c.Rung == RungFree || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil
+	return c.Rung == RungFree || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 ||
+		c.Init != nil
 }
 
 // asked is that of the task, whose start says it, too.
@@ -90,17 +98,18 @@ func (t *Task) checkRung() error {
 	}
 	m, ok := t.Model.(Laddered)
 	if _, vf := t.tuner.(vfidca); !vf || !ok || m.Ladder() == nil {
-		return fmt.Errorf("tune: rung is %q, but the model %s has no ladder of weights by %s", name, t.Model.Name(), t.tuner.Name())
+		return fmt.Errorf("tune: Config.Rung is %q, but the model %s has no ladder of weights by %s",
+			name, t.Model.Name(), t.tuner.Name())
 	}
 	var names []string
 	for _, r := range m.Ladder() {
 		names = append(names, r.Name)
 	}
 	if names = append(names, RungFree); !slices.Contains(names, name) {
-		return fmt.Errorf("tune: unknown rung %q; known are: %s", name, strings.Join(names, ", "))
+		return fmt.Errorf("tune: unknown Config.Rung %q; known are: %s", name, strings.Join(names, ", "))
 	}
 	if name != RungFree && t.asked() {
-		return fmt.Errorf("tune: rung is %q, which has no iterations that settings of these, or a start, could be for", name)
+		return fmt.Errorf("tune: Config.Rung is %q, which has no iterations that settings or a start could be for", name)
 	}
 	return nil
 }
@@ -112,7 +121,8 @@ type climbed struct {
 	x    [][]float64
 }
 
-// climb searches the rungs one after the other, each from the one below, and makes the one that the rule takes the model of the task.
+// climb searches the rungs one after the other, each from the one below, and makes the one that the rule takes the
+// model of the task.
 func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error) {
 	var list []climbed
 	names := make([]string, 0, len(rungs))
@@ -140,7 +150,8 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	ladder := make([]Rung, len(list))
 	least := 0
 	for k, c := range list {
-		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: c.task.Model.(rungModel).Used(c.x)}
+		used := c.task.Model.(rungModel).Used(c.x)
+		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: used}
 		if ladder[k].Validation < ladder[least].Validation {
 			least = k
 		}
@@ -157,7 +168,8 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	ladder[taken].Taken = true
 	chosen := list[taken]
 	s := chosen.task
-	t.Model, t.Program, t.fit, t.together, t.rung, t.best, t.leading = s.Model, s.Program, s.fit, s.together, true, s.best, s.leading
+	t.Model, t.Program, t.fit, t.together, t.rung = s.Model, s.Program, s.fit, s.together, true
+	t.best, t.leading = s.best, s.leading
 	out, err := t.Finish(ctx, "", why(ladder, t.Config.Rung))
 	if out != nil {
 		out.Ladder = ladder
@@ -183,7 +195,8 @@ func (t *Task) searchRung(ctx context.Context, models []problems.Bilevel) (best 
 		if err != nil {
 			return best, err
 		}
-		t.trials, t.failed, t.notFinite, t.trace, t.stats, t.short = s.trials, s.failed, s.notFinite, s.trace, s.stats, s.short
+		t.trials, t.failed, t.notFinite, t.short = s.trials, s.failed, s.notFinite, s.short
+		t.trace, t.stats = s.trace, s.stats
 		c := climbed{task: &s, out: out}
 		if out.Selection != nil {
 			c.x = out.Selection.X

@@ -28,7 +28,8 @@ func few(t *testing.T, folds bool) (division dataset.Division, rows []*dataset.D
 	return cv, []*dataset.Data{s.Train}
 }
 
-// The common rung is the lasso on the same path. The weights of the adaptive one are powers of its coefficients, all rows for the final fit, which satisfies the conditions of optimality with them.
+// The common rung is the lasso on the same path. The weights of the adaptive one are powers of its coefficients, all
+// rows for the final fit, which satisfies the conditions of optimality with them.
 func TestLadder(t *testing.T) {
 	ctx := context.Background()
 	for _, folds := range []bool{false, true} {
@@ -118,10 +119,10 @@ func TestRungs(t *testing.T) {
 		m tune.Model
 		c tune.Config
 	}{
-		"unknown rung":    {m, tune.Config{Rung: "high"}},
-		"no iterations":   {m, tune.Config{Rung: "common", MaxIter: 3}},
-		"no ladder":       {plain, tune.Config{Rung: "common"}},
-		"weights by grid": {m, tune.Config{Rung: "common", Method: "grid"}},
+		"unknown Config.Rung": {m, tune.Config{Rung: "high"}},
+		"no iterations":       {m, tune.Config{Rung: "common", MaxIter: 3}},
+		"no ladder":           {plain, tune.Config{Rung: "common"}},
+		"weights by grid":     {m, tune.Config{Rung: "common", Method: "grid"}},
 	} {
 		_, err := tune.Run(ctx, of.m, of.c)
 		require.ErrorContains(t, err, want)

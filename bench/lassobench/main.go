@@ -1,10 +1,16 @@
-// Command lassobench compares what models of many weights predict beside those of one, on the synthetic problems of LassoBench.
+//go:build unix
+
+// Command lassobench compares what models of many weights predict beside those of one, on the synthetic problems of
+// LassoBench.
 //
 //	go run ./bench/lassobench -seeds 10
 //
-// The problems are those of K. Sehic, A. Gramfort, J. Salmon, L. Nardi, LassoBench: A High-Dimensional Hyperparameter Optimization Benchmark Suite for Lasso, AutoML 2022: four sizes, a twentieth of
-// whose coefficients are 1 and -1 in turn at random places, rows N(0, S) with S_jk = 0.6^|j-k|, and noise with |X b| / |e| = 10 and 3. Rows are those that are left there for training; 2000 further rows are the test. With -truth
-// dense all coefficients are standard normal, with -truth noise there are none. Models are chosen by five folds, or with -split by two fifths of the rows, and are then fitted to all rows.
+// The problems are those of K. Sehic, A. Gramfort, J. Salmon, L. Nardi, LassoBench: A High-Dimensional Hyperparameter
+// Optimization Benchmark Suite for Lasso, AutoML 2022: four sizes, a twentieth of whose coefficients are 1 and -1 in
+// turn at random places, rows N(0, S) with S_jk = 0.6^|j-k|, and noise with |X b| / |e| = 10 and 3. Rows are those that
+// are left there for training; 2000 further rows are the test. With -truth dense all coefficients are standard normal,
+// with -truth noise there are none. Models are chosen by five folds, or with -split by two fifths of the rows, and are
+// then fitted to all rows.
 package main
 
 import (
@@ -40,8 +46,12 @@ var (
 	ratios = []float64{10, 3}
 )
 
-// methods are models as they are named in the table: weighted-lasso by its ladder, by each of its rungs and by other methods.
-var methods = []string{"lasso", "adaptive-lasso", "weighted-lasso", "common", "adaptive", "adaptive-twice", "free", "hoag", "igjo", "random", "tpe", "cma-es"}
+// methods are models as they are named in the table: weighted-lasso by its ladder, by each of its rungs and by other
+// methods.
+var methods = []string{
+	"lasso", "adaptive-lasso", "weighted-lasso", "common", "adaptive", "adaptive-twice", "free",
+	"hoag", "igjo", "random", "tpe", "cma-es",
+}
 
 func measure() error {
 	seeds := flag.Int("seeds", 10, "`NUMBER` of draws of each problem")
@@ -51,7 +61,8 @@ func measure() error {
 	most := flag.Int("sizes", len(sizes), "how many of the sizes, the small ones first")
 	flag.Parse()
 	list := strings.Split(*names, ",")
-	fmt.Println("| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |\n|---|---|---|---|---|---|")
+	fmt.Println("| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |")
+	fmt.Println("|---|---|---|---|---|---|")
 	total, cells := make([]float64, len(list)), 0
 	for _, size := range sizes[:*most] {
 		for _, ratio := range ratios {
@@ -77,7 +88,9 @@ func measure() error {
 			}
 			cells += *seeds
 			for k, name := range list {
-				fmt.Printf("| %d x %d, %g | %s | %.3f | %.3f | %.2f | %.3f |\n", size[0], size[1], ratio, name, math.Exp(sums[k][0]), math.Exp(sums[k][0]-sums[0][0]), sums[k][1], sums[k][2])
+				over := math.Exp(sums[k][0] - sums[0][0])
+				fmt.Printf("| %d x %d, %g | %s | %.3f | %.3f | %.2f | %.3f |\n",
+					size[0], size[1], ratio, name, math.Exp(sums[k][0]), over, sums[k][1], sums[k][2])
 			}
 		}
 	}
@@ -182,7 +195,9 @@ func (p *problem) fit(name string, bySplit bool) (tune.Fit, error) {
 	case "lasso":
 		m, err = lasso.New(rows, lasso.Options{Intercept: true, Standardize: true})
 	case "adaptive-lasso":
-		m, err = adaptive.New(rows, adaptive.Options{Intercept: true, Standardize: true, Pilot: adaptive.Lasso, Gamma: 2})
+		m, err = adaptive.New(rows, adaptive.Options{
+			Intercept: true, Standardize: true, Pilot: adaptive.Lasso, Gamma: 2,
+		})
 	default:
 		m, err = wlasso.New(rows, wlasso.Options{Intercept: true, Standardize: true})
 		switch name {

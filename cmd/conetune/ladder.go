@@ -27,7 +27,8 @@ func ladderTable(r *tune.Result) *webpage.Table {
 		return nil
 	}
 	t := &webpage.Table{ID: "ladder", Caption: "Rungs, the simplest first", Columns: []webpage.Column{
-		{Title: "rung"}, {Title: "validation error", Number: true}, {Title: "above the least", Number: true}, {Title: "standard error", Number: true}, {Title: "features", Number: true}, {Title: "taken"},
+		{Title: "rung"}, {Title: "validation error", Number: true}, {Title: "above the least", Number: true},
+		{Title: "standard error", Number: true}, {Title: "features", Number: true}, {Title: "taken"},
 	}}
 	for _, rung := range r.Ladder {
 		taken := ""
@@ -35,7 +36,8 @@ func ladderTable(r *tune.Result) *webpage.Table {
 			taken = "yes"
 		}
 		t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{
-			{Text: rung.Name}, {Text: number(rung.Validation)}, {Text: fmt.Sprintf("%.3g", rung.Above)}, {Text: fmt.Sprintf("%.3g", rung.StandardError)}, {Text: fmt.Sprintf("%.1f", rung.Features)}, {Text: taken},
+			{Text: rung.Name}, {Text: number(rung.Validation)}, {Text: fmt.Sprintf("%.3g", rung.Above)},
+			{Text: fmt.Sprintf("%.3g", rung.StandardError)}, {Text: fmt.Sprintf("%.1f", rung.Features)}, {Text: taken},
 		}})
 	}
 	return t

@@ -82,7 +82,7 @@ func (m *Model) HoldBack(folds int) []problems.HeldBack {
 			}
 		}
 		out[f] = problems.HeldBack{
-			Model: func() problems.Bilevel { return m.with(m.data.Train, kept) }, Rows: len(held), Different: len(held), Weight: float64(len(held)),
+			Model: func() problems.Bilevel { return m.with(m.data.Train, kept) }, Rows: len(held),
 			Error: func(x [][]float64) float64 { return m.predictor(x).halfMeanSquare(held) },
 		}
 	}

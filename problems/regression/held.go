@@ -49,17 +49,14 @@ func (m *Model) holdBack(folds, f int) problems.HeldBack {
 	kept, held := make([][]int, len(parts)), make([][]int, len(parts))
 	out := problems.HeldBack{}
 	for t, p := range parts {
-		numbers := different(p.choose)
-		for i, k := range numbers {
+		for i, k := range different(p.choose) {
 			if k%folds == f {
 				held[t] = append(held[t], i)
-				out.Weight += weightOf(p.choose, i)
 			} else {
 				kept[t] = append(kept[t], i)
 			}
 		}
 		out.Rows += len(held[t])
-		out.Different += (count(numbers) + folds - 1 - f) / folds
 	}
 	back := sync.OnceValue(func() []*dataset.Data {
 		rows := make([]*dataset.Data, len(parts))
@@ -113,11 +110,3 @@ func different(rows *dataset.Data) []int {
 
 // count is how many numbers there are, from 0 on.
 func count(numbers []int) int { return slices.Max(append([]int{-1}, numbers...)) + 1 }
-
-// weightOf is the weight of row i.
-func weightOf(rows *dataset.Data, i int) float64 {
-	if rows.Weights == nil {
-		return 1
-	}
-	return rows.Weights[i]
-}

@@ -21,14 +21,17 @@ import (
 
 // The ladder of models with a weight for each feature or group.
 //
-// On a rung, the norm of unit u has the weight lambda_1 f_u and, where the model has a 1-norm, |b_j| the weight lambda_2 f_j, with factors f of each fold. Those of the first rung are the
-// model's, roots of sizes for groups. Those above it are these times
+// On a rung, the norm of unit u has the weight lambda_1 f_u and, where the model has a 1-norm, |b_j| the weight
+// lambda_2 f_j, with factors f of each fold. Those of the first rung are the model's, roots of sizes for groups. Those
+// above it are these times
 //
 //	(|b_u| + delta)^-gamma,   delta = 0.01 max |b|,   gamma in {1/2, 1, 2},
 //
-// with b the solution of the rung below, its pilot, for the training rows of the same fold, at the weights that all folds chose, and |b_u| the root of the mean square of the coefficients of the unit
-// (Zou, The adaptive lasso and its oracle properties, JASA 101, 2006; Candes, Wakin, Boyd, Enhancing sparsity by reweighted l1 minimization, J. Fourier Anal. Appl. 14, 2008). The
-// pilot of all rows is a fit of the rung below to them, at the same weights. No pilot sees the rows that its fold validates.
+// with b the solution of the rung below, its pilot, for the training rows of the same fold, at the weights that all
+// folds chose, and |b_u| the root of the mean square of the coefficients of the unit (Zou, The adaptive lasso and its
+// oracle properties, JASA 101, 2006; Candes, Wakin, Boyd, Enhancing sparsity by reweighted l1 minimization, J. Fourier
+// Anal. Appl. 14, 2008). The pilot of all rows is a fit of the rung below to them, at the same weights. No pilot sees
+// the rows that its fold validates.
 
 // exponents are those tried on each rung, pilotFloor is the share of the largest pilot in delta.
 var exponents = []float64{0.5, 1, 2}
@@ -61,7 +64,8 @@ func (m *Model) Ladder() []problems.Rung {
 		return nil
 	}
 	common := func(problems.Bilevel, []float64, [][]float64) []problems.Bilevel {
-		return []problems.Bilevel{m.onRung(&rung{ladder: &ladder{full: m}, factors: slices.Repeat([]*glm.Weights{m.spec.Common}, m.data.Folds())})}
+		factors := slices.Repeat([]*glm.Weights{m.spec.Common}, m.data.Folds())
+		return []problems.Bilevel{m.onRung(&rung{ladder: &ladder{full: m}, factors: factors})}
 	}
 	adaptive := func(below problems.Bilevel, lambda []float64, x [][]float64) (list []problems.Bilevel) {
 		for _, gamma := range exponents {
@@ -69,13 +73,18 @@ func (m *Model) Ladder() []problems.Rung {
 		}
 		return list
 	}
-	return []problems.Rung{{Name: "common", Models: common}, {Name: "adaptive", Models: adaptive}, {Name: "adaptive-twice", Models: adaptive}}
+	return []problems.Rung{
+		{Name: "common", Models: common},
+		{Name: "adaptive", Models: adaptive},
+		{Name: "adaptive-twice", Models: adaptive},
+	}
 }
 
 // onRung is the model of a rung.
 func (m *Model) onRung(r *rung) *Model {
 	spec := Spec{
-		Name: m.spec.Name, Names: []string{"lambda"}, R0: []float64{1}, Set: m.spec.Set, Units: m.spec.Units, Loss: m.spec.Loss, Labels: m.spec.Labels, LogLink: m.spec.LogLink,
+		Name: m.spec.Name, Names: []string{"lambda"}, R0: []float64{1}, Set: m.spec.Set, Units: m.spec.Units,
+		Loss: m.spec.Loss, Labels: m.spec.Labels, LogLink: m.spec.LogLink,
 		Paper: m.spec.Paper, Default: m.spec.Default,
 	}
 	if m.spec.Common.L1 != nil {
@@ -165,7 +174,9 @@ func (r *rung) fit(ctx context.Context) (lower.Penalised, error) {
 		return r.folds[0].With(ctx, r.dim(), r.weights), nil
 	}
 	return lower.OverFolds(len(r.folds), func(t int) (lower.Penalised, error) {
-		return r.folds[t].With(ctx, r.dim(), func(lambda []float64) []*glm.Weights { return []*glm.Weights{times(r.factors[t], lambda)} }), nil
+		return r.folds[t].With(ctx, r.dim(), func(lambda []float64) []*glm.Weights {
+			return []*glm.Weights{times(r.factors[t], lambda)}
+		}), nil
 	})
 }
 
@@ -187,7 +198,9 @@ func upFrom(first, count int) []int {
 }
 
 // whole is the rung of all rows, whose pilots are fits of those below to them.
-func (r *rung) whole(ctx context.Context, data *Data, backend backends.ConicBackend, o backends.Options) (*rung, error) {
+func (r *rung) whole(
+	ctx context.Context, data *Data, backend backends.ConicBackend, o backends.Options,
+) (*rung, error) {
 	out := &rung{ladder: r.ladder, below: r.below, lambda: r.lambda, gamma: r.gamma}
 	r.adapting.Lock()
 	factors := r.final
@@ -199,7 +212,8 @@ func (r *rung) whole(ctx context.Context, data *Data, backend backends.ConicBack
 				return nil, err
 			}
 			var x [][]float64
-			_, err = problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, r.lambda, func(at [][]float64) problems.Fit {
+			s := dca.Settings{Backend: backend, Solver: o}
+			_, err = problems.TrainWeighted(ctx, p, s, r.lambda, func(at [][]float64) problems.Fit {
 				x = at
 				return m.Fit(at)
 			})
@@ -235,8 +249,9 @@ func (r *rung) rows(ctx context.Context, data *Data) (lower.Penalised, error) {
 	return r.all.With(ctx, r.dim(), r.weights), nil
 }
 
-// Spread are the weights of the hyperparameters of the model whose rung it is, at those of the rung: of the fit to all rows once there is one, else the geometric means of the folds'.
-// A 1-norm with a weight for each feature has their geometric mean.
+// Spread are the weights of the hyperparameters of the model whose rung it is, at those of the rung: of the fit to all
+// rows once there is one, else the geometric means of the folds'. A 1-norm with a weight for each feature has their
+// geometric mean.
 func (m *Model) Spread(lambda []float64) []float64 {
 	r := m.rung
 	r.adapting.Lock()
@@ -261,7 +276,8 @@ func (m *Model) Spread(lambda []float64) []float64 {
 	return out
 }
 
-// Gain is by how much the mean loss of the validation rows is larger at the values x of the variables than at y, and its standard error, row by row.
+// Gain is by how much the mean loss of the validation rows is larger at the values x of the variables than at y, and
+// its standard error, row by row.
 func (m *Model) Gain(x, y [][]float64) (mean, se float64) {
 	losses, weights := m.data.losses(x)
 	than, _ := m.data.losses(y)
@@ -306,7 +322,8 @@ func (s *Spec) adapted(b []float64, gamma float64) *glm.Weights {
 	return out
 }
 
-// inverse are factors times powers of the sizes of pilots, beside the largest one; the factors themselves where there is no pilot.
+// inverse are factors times powers of the sizes of pilots, beside the largest one; the factors themselves where there
+// is no pilot.
 func inverse(factors, sizes []float64, gamma float64) []float64 {
 	out, top := slices.Clone(factors), slices.Max(sizes)
 	if !(top > 0) {

@@ -61,7 +61,8 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 	}
 }
 
-// Folds together have the solutions of each as a split of its own, where they leave rows of one table out and where they do not.
+// Folds together have the solutions of each as a split of its own, where they leave rows of one table out and where
+// they do not.
 func TestFoldsOfRungs(t *testing.T) {
 	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
 	whole, err := dataset.CrossValidate(s.Train, 3, 1, nil)
@@ -89,7 +90,8 @@ func TestFoldsOfRungs(t *testing.T) {
 	}
 }
 
-// Gain is the mean of the differences of the rows' losses, with its standard error, and Spread the weights of the groups and, for the 1-norm, the mean ones.
+// Gain is the mean of the differences of the rows' losses, with its standard error, and Spread the weights of the
+// groups and, for the 1-norm, the mean ones.
 func TestGainAndSpread(t *testing.T) {
 	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
 	g, err := groups.Equal(6, 3)

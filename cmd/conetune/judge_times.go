@@ -45,7 +45,7 @@ func (d *judged) times(ties string) []evaluate.Metric {
 	list := []evaluate.Metric{{Name: evaluate.Concordance, Value: index, StandardError: se, Base: 0.5, Plain: math.NaN()}}
 	rule, err := survival.ParseTies(ties)
 	if n := survival.Events(d.Y); err == nil && len(parts) == 1 && n > 0 {
-		l := survival.Weighted(d.Y, d.Weight, rule)
+		l := survival.New(d.Y, d.Weight, rule)
 		at, total := l.At(d.Value, nil), l.Weight()
 		losses, weights := at.EventLosses()
 		se := 0.0

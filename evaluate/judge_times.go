@@ -40,7 +40,7 @@ func (d *Judged) times() []Metric {
 	}
 	list := []Metric{{Name: Concordance, Value: index, StandardError: se, Base: 0.5, Plain: math.NaN()}}
 	if n := survival.Events(d.Y); len(parts) == 1 && n > 0 {
-		l := survival.Weighted(d.Y, d.Weight, d.losses.ties)
+		l := survival.New(d.Y, d.Weight, d.losses.ties)
 		at, total := l.At(d.Value, nil), l.Weight()
 		losses, weights := at.EventLosses()
 		se := 0.0

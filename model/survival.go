@@ -48,7 +48,7 @@ func (s *Score) addTime(value, y, w float64) {
 // deviance is that of the rows for each event, NaN where no event has others at risk.
 func (s *Score) deviance() float64 {
 	ties, err := survival.ParseTies(s.model.Loss.Ties)
-	l := survival.Weighted(s.times, s.heavy, ties)
+	l := survival.New(s.times, s.heavy, ties)
 	if err != nil || l.HalfDeviance(make([]float64, len(s.times))) == 0 {
 		return math.NaN()
 	}

@@ -75,7 +75,7 @@ func TestCox(t *testing.T) {
 	for _, line := range lines[1:] {
 		y, values = append(y, survival.Row(value(line, 1), line[2] == "1")), append(values, value(line, 3))
 	}
-	want := 2 * survival.New(y, survival.Breslow).HalfDeviance(values) / float64(survival.Events(y))
+	want := 2 * survival.New(y, nil, survival.Breslow).HalfDeviance(values) / float64(survival.Events(y))
 	object := conetune(t, "predict", "--model", model, "--data", lungFile, "--json").object(t)
 	require.InDelta(t, want, object["error"], 1e-9)
 	c, _ := survival.Concordance(survival.Part{Y: y, F: values})

@@ -45,7 +45,7 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 	if err := survival.Check(val.Y); err != nil {
 		return nil, fmt.Errorf("fits: validation rows of the Cox regression: %w", err)
 	}
-	own, events := survival.Weighted(val.Y, val.Weights, o.Ties), o.Events
+	own, events := survival.New(val.Y, val.Weights, o.Ties), o.Events
 	if !o.Grouped && own.HalfDeviance(make([]float64, len(val.Y))) == 0 {
 		return nil, fmt.Errorf("fits: no event of the validation rows of the Cox regression has others at risk")
 	}
@@ -67,8 +67,8 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 
 // added is the validation loss that is what rows add to the deviance of others.
 func added(train, val Rows, ties survival.Ties, events float64) func(x [][]float64, wanted bool) (float64, []float64) {
-	plus := survival.Weighted(slices.Concat(train.Y, val.Y), bothWeights(train, val), ties)
-	minus := survival.Weighted(train.Y, train.Weights, ties)
+	plus := survival.New(slices.Concat(train.Y, val.Y), bothWeights(train, val), ties)
+	minus := survival.New(train.Y, train.Weights, ties)
 	return func(x [][]float64, wanted bool) (value float64, gradient []float64) {
 		var f []float64
 		for _, r := range []Rows{train, val} {

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/completion"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/internal/lowertest"
 	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/lower/survival"
@@ -150,15 +151,25 @@ var scaled = []struct {
 	solve func(t *testing.T, d *instance, tol float64) []answer
 }{
 	{"regression", func(t *testing.T, d *instance, tol float64) []answer {
-		g, err := sparse.NewRegression(d.x(), d.signal, d.intercept)
+		ctx := context.Background()
+		data, err := glm.New(ctx, &glm.Table{X: d.x(), Y: [][]float64{d.signal}, Intercept: d.intercept, Folds: [][]int{nil}})
 		require.NoError(t, err)
-		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
-			w := sparse.Weights{L1: d.weights(d.p), L2: d.weights(d.p)}
-			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
+		return twice(func(path *glm.Path) (*glm.Path, answer) {
+			if path == nil {
+				path = data.Path(ctx)
+			}
+			w := &glm.Weights{Norm: full(d.weights(d.p), d.p), L2: full(d.weights(d.p), d.p)}
+			if w.Norm == nil {
+				w.Norm = make([]float64, d.p)
+			}
+			s, err := path.Solve(ctx, w, tol)
 			require.NoError(t, err)
-			u, scale := d.squares(s.B, s.B0[0])
-			c := lowertest.Coefficients{L1: full(w.L1, d.p), L2: full(w.L2, d.p)}
-			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
+			status := lower.Stalled
+			if s.Solved {
+				status = lower.Optimal
+			}
+			u, scale := d.squares(s.B[0], s.B0[0][0])
+			return path, answer{status, d.violation(lowertest.Coefficients{L1: w.Norm, L2: w.L2}, s.B[0], u, scale)}
 		})
 	}},
 	{"groups", func(t *testing.T, d *instance, tol float64) []answer {

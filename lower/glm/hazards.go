@@ -39,7 +39,7 @@ func (h Hazards) joint(y, weights []float64) (Sum, means) {
 	if ones {
 		weight = nil
 	}
-	likelihood := survival.Weighted(times, weight, h.Ties)
+	likelihood := survival.New(times, weight, h.Ties)
 	n := len(list)
 	values, slopes, shares := make([]float64, n), make([]float64, n), make([]float64, n)
 	roots := likelihood.Weights()

@@ -3,18 +3,14 @@
 //
 // # Formulation
 //
-// With an n x p design X of n rows, targets y of length n, and weights w1, w2 >= 0,
-// one or one for each feature, [Regression] solves
+// With an n x p design X, targets y, a loss l of [Squares], [Logistic], [Poisson], [Cox] or [Multinomial], weights w1,
+// w2 >= 0 and factors f of the features, [Fit] solves
 //
-//	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + sum_j w1_j |b_j| + 1/2 sum_j w2_j b_j^2
+//	minimize over b (and b0)   1/n sum_i l(y_i, x_i'b + b0) + sum_j f_j (w1 |b_j| + w2/2 b_j^2)
 //
-// the lasso (w1 common, w2 = 0), the elastic net (both common) and the weighted lasso (w1 of each
-// feature). Without an intercept b0 is absent; with one it is free. A feature with
-// both weights 0 is not penalised.
-//
-// The error of a solution is bounded by a duality gap. [Groups] have norms of groups of coefficients. [Fit] is an
-// elastic net of any loss, [Squares], [Logistic], [Poisson], [Cox] or [Multinomial], with factors and bounds of
-// features, and perhaps with validation rows in it.
+// with bounds of coefficients, and perhaps with validation rows in it; [Groups] have norms of groups of coefficients
+// and squares. Without an intercept b0 is absent; with one it is free. The error of a solution is bounded by a duality
+// gap.
 //
 // # Method
 //

@@ -11,19 +11,19 @@ import (
 )
 
 // A lasso over three features of which the second is of no use.
-func ExampleRegression_Solve() {
+func ExampleFit_Solve() {
 	x := mat.NewDense(4, 3, []float64{
 		1, 1, 1,
 		1, -1, -1,
 		-1, 1, -1,
 		-1, -1, 1,
 	})
-	g, err := sparse.NewRegression(design.New(x), []float64{6, 1, 0, 5}, true)
+	g, err := sparse.Squares(sparse.Sample{X: design.New(x), Y: []float64{6, 1, 0, 5}}, true, sparse.Terms{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	s, err := g.Solve(context.Background(), sparse.Weights{L1: []float64{0.25}}, sparse.Options{})
+	s, err := g.Solve(context.Background(), 0.25, 0, 1e-8, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -265,9 +265,6 @@ func (g *Fit) Validation(x [][]float64) (value float64, slopes [][]float64) {
 // Relative is a gap in units of the objective at b = 0, that of [Options.Tol].
 func (g *Fit) Relative(gap float64) float64 { return gap / g.scale }
 
-// Scale is the objective without penalised features.
-func (g *Fit) Scale() float64 { return g.scale }
-
 // LambdaMax is the smallest w1 at which all coefficients are zero that are penalised. Where their bounds keep them
 // there at any weight, it is that without bounds.
 func (g *Fit) LambdaMax() float64 {

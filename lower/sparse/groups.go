@@ -38,7 +38,7 @@ func NewGroups(g *Regression, members [][]int) (*Groups, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	t := single(Sample{X: g.data.X, Y: g.table.of.Y[0]}, g.data.Intercept)
+	t := single(Sample{X: g.data.X, Y: g.y}, g.data.Intercept)
 	for k, group := range members {
 		if len(group) != 1 || group[0] != k { // else they are features
 			t.of.Units = members
@@ -97,7 +97,7 @@ func (q *Groups) weights(w GroupWeights) (norm, l1 []float64, err error) {
 	return norm, l1, nil
 }
 
-// Solve returns a solution at the weights w, as [Regression.Solve] does.
+// Solve returns a solution at the weights w, as [Fit.Solve] does.
 func (q *Groups) Solve(ctx context.Context, w GroupWeights, o Options) (*Solution, error) {
 	norm, l1, err := q.weights(w)
 	if err != nil {

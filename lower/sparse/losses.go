@@ -125,7 +125,7 @@ func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
 	if s.Weights == nil {
 		weights = nil
 	}
-	rows := &atRisk{s.X, survival.Weighted(s.Y, weights, ties), s.Offset, float64(n), ties}
+	rows := &atRisk{s.X, survival.New(s.Y, weights, ties), s.Offset, float64(n), ties}
 	if !(rows.risk.HalfDeviance(make([]float64, n)) > 0) {
 		return nil, fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
 	}
@@ -184,5 +184,5 @@ func (r *atRisk) with(s Sample, n float64) (rowSet, error) {
 	if !(n > 0) {
 		return nil, fmt.Errorf("sparse: half deviances are shared out to %g, expected a positive number", n)
 	}
-	return &atRisk{s.X, survival.Weighted(s.Y, s.Weights, r.ties), s.Offset, n, r.ties}, nil
+	return &atRisk{s.X, survival.New(s.Y, s.Weights, r.ties), s.Offset, n, r.ties}, nil
 }

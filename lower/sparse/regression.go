@@ -15,13 +15,6 @@ import (
 	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
-// Weights are those of the penalties: each nil for 0, of length 1 for a common one, or
-// of length p.
-type Weights struct {
-	// L1 holds w1, L2 holds w2.
-	L1, L2 []float64
-}
-
 // Options of one solve. The zero value asks for the defaults.
 type Options struct {
 	// Tol bounds the duality gap at the end, relative to the objective at b = 0 (with an intercept, at its
@@ -31,11 +24,10 @@ type Options struct {
 	Start *Solution
 }
 
-// Regression is a design with targets, prepared for many solves. It is not changed by
-// solves, which may run at the same time.
+// Regression is a design with targets, whose second derivatives are wanted. It is not changed.
 type Regression struct {
-	data  *leastsquares.Data
-	table *table
+	data *leastsquares.Data
+	y    []float64
 }
 
 // NewRegression checks and prepares the data: y has a target for each row of x. It keeps a
@@ -45,26 +37,7 @@ func NewRegression(x *design.Matrix, y []float64, intercept bool) (*Regression, 
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	return &Regression{data, single(Sample{X: x, Y: y}, intercept)}, nil
-}
-
-// Dims returns the number n of rows and p of features.
-func (g *Regression) Dims() (n, p int) { return g.data.X.Dims() }
-
-// LambdaMax is the smallest common L1 weight at which all coefficients are zero.
-func (g *Regression) LambdaMax() float64 {
-	return floats.Norm(g.data.XtY, math.Inf(1)) / float64(g.data.X.Rows())
-}
-
-// spread returns the weights of p features.
-func (w Weights) spread(p int) (w1, w2 []float64, err error) {
-	if w1, err = leastsquares.Spread("L1", w.L1, p); err == nil {
-		w2, err = leastsquares.Spread("L2", w.L2, p)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("sparse: %w", err)
-	}
-	return w1, w2, nil
+	return &Regression{data, y}, nil
 }
 
 // defaultTol is the default of [Options.Tol]. Solves of squares are to mostTol at least, which takes a Newton step more: derivatives want the support.
@@ -81,16 +54,6 @@ func (o *Options) check(p int) error {
 		o.Tol = defaultTol
 	}
 	return nil
-}
-
-// Solve returns a solution at the weights w. The error is for weights or options without meaning;
-// how the solve ended is the status of the solution.
-func (g *Regression) Solve(ctx context.Context, w Weights, o Options) (*Solution, error) {
-	w1, w2, err := w.spread(g.data.X.Columns())
-	if err != nil {
-		return nil, err
-	}
-	return g.table.solve(ctx, g.data.Scale, &glm.Weights{Norm: w1, L2: w2}, o)
 }
 
 // table is what package glm is given, made ready by the first solve.

@@ -72,11 +72,8 @@ func (l *Likelihood) terms(g group) (count int, m float64) {
 // share is c_k.
 func (g group) share(k int) float64 { return 1 - float64(k)/float64(g.events) }
 
-// New takes the times of rows, see [Check].
-func New(y []float64, ties Ties) *Likelihood { return Weighted(y, nil, ties) }
-
-// Weighted is New with positive weights of the rows, nil for ones.
-func Weighted(y, weights []float64, ties Ties) *Likelihood {
+// New takes the times of rows, see [Check], and positive weights of theirs, nil for ones.
+func New(y, weights []float64, ties Ties) *Likelihood {
 	l := &Likelihood{n: len(y), order: sorted(y), ties: ties, events: Events(y), weight: weights}
 	if weights != nil {
 		l.shift = make([]float64, len(weights))

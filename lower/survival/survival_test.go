@@ -54,7 +54,7 @@ func TestHalfDeviance(t *testing.T) {
 	for _, ties := range []Ties{Breslow, Efron} {
 		for range 50 {
 			y, f := times(r, 1+r.IntN(30))
-			l := New(y, ties)
+			l := New(y, nil, ties)
 			want := halfDeviance(y, f, ties)
 			require.InDelta(t, want, l.HalfDeviance(f), 1e-12*(1+want))
 			for _, shift := range []float64{1000, -1000} {
@@ -73,12 +73,12 @@ func TestHalfDeviance(t *testing.T) {
 			require.InDelta(t, want, sum, 1e-10*(1+want))
 		}
 		// Hand made: three rows at 1, 2 and 3, the second one censored, and f = 0: log 3 + log 1.
-		require.InDelta(t, math.Log(3), New([]float64{1, -2, 3}, ties).HalfDeviance(make([]float64, 3)), 1e-15)
+		require.InDelta(t, math.Log(3), New([]float64{1, -2, 3}, nil, ties).HalfDeviance(make([]float64, 3)), 1e-15)
 	}
 	// Two events at 1 with a later row: 2 log 3 - 2 log 2 by Breslow's rule, log 3 + log 2 - log 2 by Efron's.
 	y := []float64{1, 1, -5}
-	require.InDelta(t, 2*math.Log(1.5), New(y, Breslow).HalfDeviance(make([]float64, 3)), 1e-15)
-	require.InDelta(t, math.Log(3), New(y, Efron).HalfDeviance(make([]float64, 3)), 1e-15)
+	require.InDelta(t, 2*math.Log(1.5), New(y, nil, Breslow).HalfDeviance(make([]float64, 3)), 1e-15)
+	require.InDelta(t, math.Log(3), New(y, nil, Efron).HalfDeviance(make([]float64, 3)), 1e-15)
 }
 
 // Slopes and means are derivatives: u of the logarithm, and diag(a) - sum m (p - mean)(p - mean)' of minus its second ones.
@@ -88,7 +88,7 @@ func TestDerivatives(t *testing.T) {
 	for _, ties := range []Ties{Breslow, Efron} {
 		for range 20 {
 			y, f := times(r, 2+r.IntN(15))
-			l := New(y, ties)
+			l := New(y, nil, ties)
 			p := l.At(f, nil)
 			u, a, means := make([]float64, len(f)), make([]float64, len(f)), make([]float64, l.Terms())
 			p.Slopes(u, a)
@@ -187,13 +187,13 @@ func TestConcordance(t *testing.T) {
 // Without features Breslow's hazard is that of Nelson and Aalen, the sum of events over those at risk.
 func TestBaseline(t *testing.T) {
 	y := []float64{1, 2, 2, -3, 4}
-	b := New(y, Breslow).At(make([]float64, 5), nil).Baseline()
+	b := New(y, nil, Breslow).At(make([]float64, 5), nil).Baseline()
 	require.Equal(t, []float64{1, 2, 4}, b.Times)
 	require.InDeltaSlice(t, []float64{1.0 / 5, 1.0/5 + 2.0/4, 1.0/5 + 2.0/4 + 1}, b.Hazard, 1e-15)
 	require.Equal(t, 1.0, b.Survival(0, 0.99))
 	require.InDelta(t, math.Exp(-2*0.7), b.Survival(math.Log(2), 3), 1e-15)
 	require.InDelta(t, math.Exp(-0.2), b.Survival(0, 1), 1e-15)
-	efron := New(y, Efron).At(make([]float64, 5), nil).Baseline()
+	efron := New(y, nil, Efron).At(make([]float64, 5), nil).Baseline()
 	require.InDelta(t, 1.0/5+1.0/4+1.0/3, efron.Hazard[1], 1e-15)
 }
 
@@ -221,7 +221,7 @@ func TestTimeZero(t *testing.T) {
 		}
 		require.Equal(t, Events(later), Events(y))
 		for _, ties := range []Ties{Breslow, Efron} {
-			require.Equal(t, New(later, ties).HalfDeviance(f), New(y, ties).HalfDeviance(f))
+			require.Equal(t, New(later, nil, ties).HalfDeviance(f), New(y, nil, ties).HalfDeviance(f))
 		}
 		wantLess, wantPairs := concordant(Part{Y: later, F: f})
 		less, pairs := concordant(Part{Y: y, F: f})
@@ -249,7 +249,7 @@ func TestLists(t *testing.T) {
 	for _, ties := range []Ties{Breslow, Efron} {
 		for range 20 {
 			y, f := times(r, 1+r.IntN(30))
-			lists := New(y, ties).Lists()
+			lists := New(y, nil, ties).Lists()
 			sum := lists.Constant
 			for k, group := range lists.Group {
 				risk := 0.0

@@ -64,9 +64,9 @@ func TestWeightsAreRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	for range 50 {
 		y, f, w := weighed(r, 3+r.IntN(25), func() float64 { return float64(1 + r.IntN(3)) })
-		l := Weighted(y, w, Breslow)
+		l := New(y, w, Breslow)
 		times, values := repeated(y, f, w)
-		other := New(times, Breslow)
+		other := New(times, nil, Breslow)
 		require.InDelta(t, other.HalfDeviance(values), l.HalfDeviance(f), 1e-10)
 		require.Equal(t, float64(other.Events()), l.Weight())
 		a, b := l.At(f, nil).Baseline(), other.At(values, nil).Baseline()
@@ -93,7 +93,7 @@ func TestWeightedLikelihood(t *testing.T) {
 	for _, ties := range []Ties{Breslow, Efron} {
 		for range 30 {
 			y, f, w := weighed(r, 2+r.IntN(15), func() float64 { return math.Exp(2 * r.NormFloat64()) })
-			l := Weighted(y, w, ties)
+			l := New(y, w, ties)
 			p := l.At(f, nil)
 			require.InDelta(t, weighedDeviance(y, f, w, ties), p.HalfDeviance, 1e-9*(1+p.HalfDeviance))
 			u, a, means := make([]float64, len(f)), make([]float64, len(f)), make([]float64, l.Terms())

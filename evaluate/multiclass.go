@@ -6,8 +6,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Classes are the measures of a classifier of several classes, whose Y are their numbers: the share of wrong classes and the log loss, the mean of minus
-// the logarithm of the probability of what came true. probability are those that were predicted for each row, base those without any feature.
+// Classes are the measures of a classifier of several classes, whose Y are their numbers: the share of wrong classes
+// and the log loss, the mean of minus the logarithm of the probability of what came true. probability are those that
+// were predicted for each row, base those without any feature.
 func (s *Sample) Classes(probability, base [][]float64) []Metric {
 	wrong := func(p [][]float64) []float64 {
 		return s.each(func(i int) float64 { return indicator(floats.MaxIdx(p[i]) != int(s.Y[i])) })

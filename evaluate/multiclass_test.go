@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Worked out by hand: of four rows one is called wrong, and the probabilities of what came true are 1/2, 1/4, 1/2 and 1.
+// Worked out by hand: of four rows one is called wrong, and the probabilities of what came true are 1/2, 1/4, 1/2 and
+// 1.
 func TestClasses(t *testing.T) {
 	s := Sample{Y: []float64{0, 1, 2, 2}, Value: make([]float64, 4)}
 	p := [][]float64{{0.5, 0.25, 0.25}, {0.5, 0.25, 0.25}, {0.25, 0.25, 0.5}, {0, 0, 1}}

@@ -12,7 +12,7 @@
 //	v(r) = min over x of  l(x)   subject to P_i(x) <= r_i.
 //
 // A [Differentiable] fit also has the derivative of a validation loss L(x(lambda)) in lambda. What more a fit may say of itself is
-// in [Bounded], [Starter] and [Sized].
+// in [Bounded] and [Starter].
 //
 // # Certificates
 //
@@ -129,12 +129,6 @@ type Within struct {
 	// Gap and Solved are those of a [Point].
 	Gap    float64
 	Solved bool
-}
-
-// Sized is a fit that is quick on small data only, where it has the choice: conic programs are quicker on large ones. It can be solved all the same.
-type Sized interface {
-	Penalised
-	Small() bool
 }
 
 // Starter is a fit for which any point is a better start than none, however far it is, and which says which.

@@ -18,7 +18,8 @@ func (m *Model) Class(values []float64) float64 { return m.Labels[floats.MaxIdx(
 // Probabilities are those of the classes, exp(value) over the sum of these.
 func (m *Model) Probabilities(values []float64) []float64 { return evaluate.Softmax(values) }
 
-// AddClass scores a row of a model of classes, which has a weight, by its values and its label, a NaN where it has none. One without a positive weight is not scored.
+// AddClass scores a row of a model of classes, which has a weight, by its values and its label, a NaN where it has
+// none. One without a positive weight is not scored.
 func (s *Score) AddClass(values []float64, y, w float64) {
 	if y != y || !(w > 0) {
 		return

@@ -189,8 +189,8 @@ func (p *parser) inside(v *value, depth int) error {
 	return nil
 }
 
-// canonical appends the one text that all documents of this content have: no blanks, fields in the order of their names,
-// numbers with the least digits that give them back.
+// canonical appends the one text that all documents of this content have: no blanks, fields in the order of their
+// names, numbers with the least digits that give them back.
 func (v *value) canonical(out []byte) ([]byte, error) {
 	var err error
 	switch v.kind {

@@ -20,9 +20,10 @@ const (
 
 // Loss is what is lost at the value f of a row, with the target y, or -1 and 1 for the first and the second label.
 type Loss struct {
-	// Kind is Huber, with d the Threshold: (f-y)^2/2 within d of the target and d(|f-y| - d/2) beyond; Pinball, with q the Level:
-	// max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}; Multinomial: the logarithm of the
-	// sum of the exponentials of the values of all classes, less that of the row's; or Cox: no loss of single rows, but the partial-likelihood deviance of all for each event.
+	// Kind is Huber, with d the Threshold: (f-y)^2/2 within d of the target and d(|f-y| - d/2) beyond; Pinball, with q
+	// the Level: max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}; Multinomial: the logarithm of
+	// the sum of the exponentials of the values of all classes, less that of the row's; or Cox: no loss of single rows,
+	// but the partial-likelihood deviance of all for each event.
 	Kind string `json:"kind"`
 	// Threshold is in the unit of the target.
 	Threshold float64 `json:"threshold,omitempty"`
@@ -163,8 +164,8 @@ func (s *Score) AddSquare(mean float64) {
 	}
 }
 
-// Error is the error that conetune tune reports of test rows: the mean of the model's loss, for the hinge loss and a classifier without one the share of
-// wrong labels.
+// Error is the error that conetune tune reports of test rows: the mean of the model's loss, for the hinge loss and a
+// classifier without one the share of wrong labels.
 func (s *Score) Error() float64 {
 	if s.model.Labels != nil && (s.model.Loss == nil || s.model.Loss.Kind == Hinge) {
 		return s.ErrorRate()

@@ -2,8 +2,8 @@
 // and a version, which says where the model came from and holds all that a
 // prediction needs. The same model gives the same bytes: there is no date in it.
 //
-// A file is read strictly, see [Decode], and carries a checksum of its content, so that a model that was changed by hand,
-// cut off or damaged is refused and does not predict something else.
+// A file is read strictly, see [Decode], and carries a checksum of its content, so that a model that was changed by
+// hand, cut off or damaged is refused and does not predict something else.
 package model
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// Format and Version are written into every file. Version grows when an older
-// program would misread a newer file. Version 2 brought the checksum, version 3 lists of the coefficients that are not zero; a file that has
-// none of these is of version 2.
+// Format and Version are written into every file. Version grows when an older program would misread a newer file.
+// Version 2 brought the checksum, version 3 lists of the coefficients that are not zero; a file that has none of these
+// is of version 2.
 const (
 	Format  = "conetune-model"
 	Version = 3
@@ -52,10 +52,11 @@ type Model struct {
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
-	// Loss is that of the model's errors, where they are no squares, deviances of counts or wrong labels; nil there, and in files of a classifier from
-	// before it was saved.
+	// Loss is that of the model's errors, where they are no squares, deviances of counts or wrong labels; nil there,
+	// and in files of a classifier from before it was saved.
 	Loss *Loss `json:"loss,omitempty"`
-	// Deviations are the standard deviations of the features over the training rows, by which effects of coefficients compare; a file may lack them.
+	// Deviations are the standard deviations of the features over the training rows, by which effects of coefficients
+	// compare; a file may lack them.
 	Deviations []float64 `json:"deviations,omitempty"`
 	// Encoding says how the columns of a table become the Features; nil where they are these features themselves.
 	Encoding *table.Encoder `json:"encoding,omitempty"`
@@ -68,7 +69,8 @@ type Model struct {
 	// Baseline is the cumulative hazard of a row of value 0, of a model of times; nil for others.
 	Baseline *survival.Baseline `json:"baseline,omitempty"`
 	// Targets are the names of the targets of a model of several, whose Coefficients have a row of as many for each
-	// feature, and Intercepts an entry for each target. With Labels of as many they are classes, of which that of the largest value is predicted.
+	// feature, and Intercepts an entry for each target. With Labels of as many they are classes, of which that of the
+	// largest value is predicted.
 	Targets    []string  `json:"targets,omitempty"`
 	Intercepts []float64 `json:"intercepts,omitempty"`
 	// Matrix is there for a model of the entries of a matrix, and predicts in the place of the features; the
@@ -132,8 +134,8 @@ type Provenance struct {
 	Status     string `json:"status"`
 	Iterations int    `json:"iterations"`
 	Seed       int64  `json:"seed"`
-	// Files are the data files as given, Split the rule by which rows were divided, if any; Folds are those of each of so many Repeats, and Division is the
-	// column by which rows were divided, "group ward" for example.
+	// Files are the data files as given, Split the rule by which rows were divided, if any; Folds are those of each of
+	// so many Repeats, and Division is the column by which rows were divided, "group ward" for example.
 	Files          []string `json:"files"`
 	Split          string   `json:"split,omitempty"`
 	Folds          int      `json:"folds,omitempty"`

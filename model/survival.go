@@ -7,7 +7,8 @@ import (
 	"github.com/conetune/conetune/lower/survival"
 )
 
-// Times says that the model is one of hazards, whose targets are times until an event, negative for censored rows, and whose values are logarithms of hazards beside that of the Baseline.
+// Times says that the model is one of hazards, whose targets are times until an event, negative for censored rows, and
+// whose values are logarithms of hazards beside that of the Baseline.
 func (m *Model) Times() bool { return m.Loss != nil && m.Loss.Kind == Cox }
 
 // validateTimes rejects what no model of times is.

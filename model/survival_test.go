@@ -19,12 +19,13 @@ func ofTimes() Model {
 	}
 }
 
-// A model of times comes back as it was written, and scores rows by their deviance for each event: of times 1, 2 and 3, the second one censored, log of the three risks over the first one, twice.
+// A model of times comes back as it was written, and scores rows by their deviance for each event: of times 1, 2 and 3,
+// the second one censored, log of the three risks over the first one, twice.
 func TestTimes(t *testing.T) {
 	m := ofTimes()
 	var text bytes.Buffer
 	require.NoError(t, m.Write(&text))
-	got, err := ReadFrom(&text, "m.json", []string{"cox"})
+	got, err := ReadFrom(&text, "m.json")
 	require.NoError(t, err)
 	require.True(t, got.Times())
 	require.Equal(t, m.Baseline, got.Baseline)

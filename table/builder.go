@@ -49,7 +49,7 @@ const (
 	mostBuilt = 1 << 20
 )
 
-// NewBuilder starts a table with the name of its file in messages and the names of its columns; with numbered, the file has none, and --target 3 counts columns.
+// NewBuilder starts a table with the name of its file in messages and the names of its columns; with numbered, the file has none, and Wanted.Targets 3 counts columns.
 // Line is where the names stand, 0 for nowhere.
 func NewBuilder(file string, names []string, line int, numbered bool) (*Builder, error) {
 	if len(names) == 0 {
@@ -249,7 +249,7 @@ func (b *Builder) Take(n int64) error {
 // take counts bytes.
 func (b *Builder) take(n int) {
 	if b.used += int64(n); b.used > b.budget && b.err == nil {
-		b.err = &textfile.Error{File: b.table.name, Reason: "does not fit into the budget of memory, " + memory.Format(b.budget) + " (--memory SIZE or GOMEMLIMIT gives more)"}
+		b.err = &textfile.Error{File: b.table.name, Reason: "does not fit into the budget of memory, " + memory.Format(b.budget) + " (" + memory.More + ")"}
 	}
 }
 

@@ -262,5 +262,5 @@ func TestLongTextsOfDifferences(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 20))
 	require.Less(t, file.Len(), 100<<10)
 	_, err = decodeKnown("f.parquet", file.Bytes(), "")
-	require.ErrorContains(t, err, "f.parquet: a page of it does not fit into the budget of memory, 16.8 MB (--memory SIZE or GOMEMLIMIT gives more)")
+	require.ErrorContains(t, err, "f.parquet: a page of it does not fit into the budget of memory, 16.8 MB (GOMEMLIMIT gives more)")
 }

@@ -180,7 +180,7 @@ func (d *Design) findTargets() {
 		d.targets = []int{j}
 		return
 	}
-	d.wrong.add(d.table.header, "", "has no column %s: name the target by --target; the columns are: %s%s", quote(defaultTarget), list(d.table.Names()), d.table.unnamed())
+	d.wrong.add(d.table.header, "", "has no column %s: name the target by Wanted.Targets; the columns are: %s%s", quote(defaultTarget), list(d.table.Names()), d.table.unnamed())
 }
 
 // noRowNames says in the place of columns that none names the rows.
@@ -212,11 +212,11 @@ func (d *Design) counts(j int) bool {
 
 func (d *Design) findFeatures() {
 	t, w := d.table, d.wanted
-	drop, labels, noNames := d.columns("--drop", w.Drop), []int(nil), slices.Equal(w.Labels, []string{noRowNames}) && t.Index(noRowNames) < 0
+	drop, labels, noNames := d.columns("Wanted.Drop", w.Drop), []int(nil), slices.Equal(w.Labels, []string{noRowNames}) && t.Index(noRowNames) < 0
 	if !noNames {
-		labels = d.columns("--id", w.Labels)
+		labels = d.columns("Wanted.Labels", w.Labels)
 	}
-	chosen, categorical := d.columns("--features", w.Features), d.columns("--categorical", w.Categorical)
+	chosen, categorical := d.columns("Wanted.Features", w.Features), d.columns("Wanted.Categorical", w.Categorical)
 	divisors := d.divisors()
 	for _, j := range categorical {
 		d.category[j] = true
@@ -260,18 +260,18 @@ func (d *Design) findFeatures() {
 			d.features = append(d.features, j)
 		}
 	}
-	d.findings = found(d.findings, "columns", index, "%s: names or numbers of rows, no feature (--id none takes it all the same)")
+	d.findings = found(d.findings, "columns", index, "%s: names or numbers of rows, no feature (Wanted.Labels none takes it all the same)")
 	if counting != nil {
 		first := "0, 1, 2, .."
 		if t.columns[0].counts[1] == t.rows {
 			first = "1, 2, 3, .."
 		}
-		d.findings = found(d.findings, "columns", counting, "%s: counts the rows, "+first+", no feature (--id none takes it all the same)")
+		d.findings = found(d.findings, "columns", counting, "%s: counts the rows, "+first+", no feature (Wanted.Labels none takes it all the same)")
 	}
 	d.findings = found(d.findings, "columns", empty, "%s: no values, left out")
 	d.findings = found(d.findings, "columns", gone, "%s: the same text in all rows, left out")
 	d.findings = found(d.findings, "hint", constant, "%s: the same number in all rows, which tells nothing")
-	d.findings = found(d.findings, "columns", many, "%s: too many different texts for a category, left out (--categorical takes it all the same)")
+	d.findings = found(d.findings, "columns", many, "%s: too many different texts for a category, left out (Wanted.Categorical takes it all the same)")
 	switch {
 	case len(d.targets) == len(t.columns):
 		d.wrong.add(t.header, "", "all %d columns are targets, expected at least one feature", len(t.columns))
@@ -369,7 +369,7 @@ func (d *Design) addMixed(j int) {
 		d.wrong.add(line, t.field(j), "%s", reason)
 		return
 	}
-	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or say by --na what stands for a missing value, or leave the column out by --drop, or take it as a category by --categorical",
+	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or say by Options.Missing what stands for a missing value, or leave the column out by Wanted.Drop, or take it as a category by Wanted.Categorical",
 		quote(text), plural(numbers, "number"), plural(c.Texts, "text"), atLines(c.textLines, c.Texts))
 }
 
@@ -471,7 +471,7 @@ func (d *Design) tellMissing() {
 		switch {
 		case c.Missing == 0:
 		case d.wanted.Missing == Reject:
-			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and --missing is error", plural(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
+			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and Wanted.Missing is error", plural(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
 		case d.wanted.Missing == DropRows:
 		case d.category[j]:
 			categories = append(categories, FoundColumn{c.Name, c.Missing, c.missingLines})

@@ -435,7 +435,7 @@ func (d *Dialect) findings(packed, encoding string) (list []Finding) {
 		list = append(list, Finding{Kind: "dialect", Text: "the table is read as " + strings.Join(how, ", ")})
 	}
 	if !d.Header {
-		list = append(list, Finding{Kind: "header", Text: "the first line holds data, not names: the columns are called x1, x2, .. (--header yes if it holds names)"})
+		list = append(list, Finding{Kind: "header", Text: "the first line holds data, not names: the columns are called x1, x2, .. (Options.Header yes if it holds names)"})
 	}
 	return list
 }

@@ -25,7 +25,7 @@ func (d Division) String() string {
 // divisors are the columns that divide or weigh rows, or have their offset.
 func (d *Design) divisors() (found []int) {
 	for _, c := range []struct{ name, purpose string }{
-		{d.wanted.Division.Fold, "--fold-column"}, {d.wanted.Division.Group, "--group"}, {d.wanted.Division.Time, "--time"}, {d.wanted.Weights, "--weights"}, {d.wanted.Offset, "--offset"},
+		{d.wanted.Division.Fold, "Division.Fold"}, {d.wanted.Division.Group, "Division.Group"}, {d.wanted.Division.Time, "Division.Time"}, {d.wanted.Weights, "Wanted.Weights"}, {d.wanted.Offset, "Wanted.Offset"},
 	} {
 		if c.name == "" {
 			continue

@@ -29,8 +29,8 @@ func TestDivisionOfRows(t *testing.T) {
 	require.Equal(t, []string{"day", "a"}, e.Features())
 	require.Nil(t, d.Numbers("", d.Rows()))
 	for text, w := range map[string]Wanted{
-		`has no column "persn" for --group`:                                                             {Division: Division{Group: "persn"}},
-		`"y" is wanted for --time and is the target`:                                                    {Division: Division{Time: "y"}},
+		`has no column "persn" for Division.Group`:                                                      {Division: Division{Group: "persn"}},
+		`"y" is wanted for Division.Time and is the target`:                                             {Division: Division{Time: "y"}},
 		"texts found (lines 2, 3, 4, ..), expected times":                                               {Division: Division{Time: "person"}},
 		"1 missing value (line 6) in a column that says how rows are divided: give these cells a value": {Targets: []string{"a"}, Division: Division{Group: "y"}},
 	} {

@@ -63,7 +63,7 @@ func TestEncode(t *testing.T) {
 		require.Equal(t, "y", data.Target)
 		require.NoError(t, data.Validate())
 	}
-	require.Equal(t, `column "rownames": names or numbers of rows, no feature (--id none takes it all the same)
+	require.Equal(t, `column "rownames": names or numbers of rows, no feature (Wanted.Labels none takes it all the same)
 column "seen": the same number in all rows, which tells nothing
 columns "city", "sex": categories, a feature for each level but the first
 column "when": dates, taken as days since 1970-01-01
@@ -94,9 +94,9 @@ func TestMissingRules(t *testing.T) {
 	require.Equal(t, []int{0, 4}, r.Rows())
 	_, err := Choose(table, Wanted{Missing: Reject})
 	require.EqualError(t, err, `f: 3 things are wrong
-f:3: column 2 ("age"): 1 missing value (line 3), and --missing is error
-f:5: column 3 ("city"): 1 missing value (line 5), and --missing is error
-f:4: column 5 ("when"): 1 missing value (line 4), and --missing is error`)
+f:3: column 2 ("age"): 1 missing value (line 3), and Wanted.Missing is error
+f:5: column 3 ("city"): 1 missing value (line 5), and Wanted.Missing is error
+f:4: column 5 ("when"): 1 missing value (line 4), and Wanted.Missing is error`)
 }
 
 // Values for gaps are the medians of the training rows of each fold: 20 and 40, and 40 and 30.
@@ -167,7 +167,7 @@ func TestChooseErrors(t *testing.T) {
 		w    Wanted
 		want string
 	}{
-		{numbers, Wanted{}, `f:1: has no column "y": name the target by --target; the columns are: "a", "b", "price"`},
+		{numbers, Wanted{}, `f:1: has no column "y": name the target by Wanted.Targets; the columns are: "a", "b", "price"`},
 		{numbers, Wanted{Targets: []string{"Price"}}, `f:1: has no column "Price" for the target; there are: "a", "b", "price" (did you mean "price"?)`},
 		{numbers, Wanted{Targets: []string{"price"}, Drop: []string{"c"}, Labels: []string{"d"}}, "2 things are wrong"},
 		{numbers, Wanted{Targets: []string{"price"}, Drop: []string{"a", "b"}}, "no column that can be a feature"},
@@ -175,7 +175,7 @@ func TestChooseErrors(t *testing.T) {
 		{numbers + "red,1,2\n3,4,inf\n", Wanted{Targets: []string{"price"}},
 			`f: 2 things are wrong
 f:63: column 3 ("price"): "inf" found, expected a finite number
-f:62: column 1 ("a"): "red" found, expected a number: 61 numbers and 1 text (line 62); correct or empty these, or say by --na what stands for a missing value, or leave the column out by --drop, or take it as a category by --categorical`},
+f:62: column 1 ("a"): "red" found, expected a number: 61 numbers and 1 text (line 62); correct or empty these, or say by Options.Missing what stands for a missing value, or leave the column out by Wanted.Drop, or take it as a category by Wanted.Categorical`},
 		{"a,y\n1,\n2,NA\n", Wanted{}, "the target is missing in all rows"},
 	} {
 		_, err := Choose(decode(t, c.text, Options{}), c.w)
@@ -227,8 +227,8 @@ func TestNumbersOfThings(t *testing.T) {
 	d := choose(t, table, Wanted{})
 	e, _ := readThrough(t, d, d.Rows())
 	require.Equal(t, []string{"a", "valid", "grid", "obs", "rapid"}, e.Features())
-	require.Contains(t, texts(d.Findings()), `columns "id", "b_id", "customerId", "Sample ID", "PASSENGER ID", "x.id": names or numbers of rows, no feature (--id none takes it all the same)`)
-	require.Contains(t, texts(d.Findings()), `column "obs" looks like a number of rows: --id or --drop leaves it out`)
+	require.Contains(t, texts(d.Findings()), `columns "id", "b_id", "customerId", "Sample ID", "PASSENGER ID", "x.id": names or numbers of rows, no feature (Wanted.Labels none takes it all the same)`)
+	require.Contains(t, texts(d.Findings()), `column "obs" looks like a number of rows: Wanted.Labels or Wanted.Drop leaves it out`)
 	e, _ = readThrough(t, choose(t, table, Wanted{Labels: []string{"none"}}), d.Rows())
 	require.Len(t, e.Features(), 11)
 	e, _ = readThrough(t, choose(t, table, Wanted{Labels: []string{"a"}}), d.Rows())
@@ -240,7 +240,7 @@ func TestNumbersOfThings(t *testing.T) {
 			counted += formatNumber(float64(first+i)) + "," + of(i) + "," + formatNumber(float64(i*i%7)) + "\n"
 		}
 		d := choose(t, decode(t, counted, Options{}), Wanted{})
-		require.Equal(t, `column "k": counts the rows, `+want+`, no feature (--id none takes it all the same)`, texts(d.Findings()))
+		require.Equal(t, `column "k": counts the rows, `+want+`, no feature (Wanted.Labels none takes it all the same)`, texts(d.Findings()))
 	}
 	// A number that two rows have is one of groups, and numbers that are no integers are measured.
 	for _, id := range []string{"1,2,3,3", "1.5,2,3,4"} {

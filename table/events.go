@@ -27,14 +27,14 @@ var (
 	censoredWords = []string{"false", "f", "no", "n", "none", "censored", "censor", "alive", "living", "lost", "no event"}
 )
 
-// findEvents makes the columns of times and events the targets: that of --target, or a usual name, and that of Wanted.Event.
+// findEvents makes the columns of times and events the targets: that of Wanted.Targets, or a usual name, and that of Wanted.Event.
 func (d *Design) findEvents() {
 	t, name := d.table, d.wanted.Event
 	if len(d.wanted.Targets) == 0 {
 		if k := slices.IndexFunc(survivalTimes, func(s string) bool { return t.Index(s) >= 0 }); k >= 0 {
 			d.targets = []int{t.Index(survivalTimes[k])}
 		} else {
-			d.wrong.add(t.header, "", "has no column %s: name the column of times by --target; the columns are: %s", quote(survivalTimes[1]), list(t.Names()))
+			d.wrong.add(t.header, "", "has no column %s: name the column of times by Wanted.Targets; the columns are: %s", quote(survivalTimes[1]), list(t.Names()))
 		}
 	}
 	if name == noEvents && t.Index(name) < 0 {
@@ -50,7 +50,7 @@ func (d *Design) findEvents() {
 			return
 		}
 		if k < 0 {
-			d.wrong.add(t.header, "", "has no column %s: name the column that says whether the event came by --event, or --event none where it came in all rows; the columns are: %s", quote(survivalEvents[0]), list(t.Names()))
+			d.wrong.add(t.header, "", "has no column %s: name the column that says whether the event came by Wanted.Event, or Wanted.Event none where it came in all rows; the columns are: %s", quote(survivalEvents[0]), list(t.Names()))
 			return
 		}
 		name = survivalEvents[k]
@@ -59,7 +59,7 @@ func (d *Design) findEvents() {
 	if column, value, found := strings.Cut(name, "="); found && t.Index(name) < 0 {
 		d.event.Column, d.event.Value = column, value
 	}
-	found := d.columns("--event", []string{d.event.Column})
+	found := d.columns("Wanted.Event", []string{d.event.Column})
 	if slices.Contains(d.targets, slices.Concat(found, []int{-1})[0]) {
 		d.wrong.add(t.header, "", "the column %s is that of times and of events", quote(d.event.Column))
 		return
@@ -114,7 +114,7 @@ func (e *Event) choose(levels []string) string {
 			e.Value = levels[k]
 			return ""
 		}
-		return fmt.Sprintf("no row has %s, the value of events by --event; there are: %s", quote(e.Value), list(levels))
+		return fmt.Sprintf("no row has %s, the value of events by Wanted.Event; there are: %s", quote(e.Value), list(levels))
 	}
 	numbers := func(of ...string) bool {
 		return !slices.ContainsFunc(levels, func(s string) bool { return !slices.Contains(of, s) })
@@ -142,7 +142,7 @@ func (e *Event) choose(levels []string) string {
 	case len(levels) == 2 && len(others) == 1:
 		e.Value = levels[1-slices.Index(levels, others[0])]
 	default:
-		return fmt.Sprintf("it is not clear which of the values %s is the event, expected 0 and 1, 1 and 2, or two texts such as TRUE and FALSE: name it by --event %s=VALUE", list(levels), e.Column)
+		return fmt.Sprintf("it is not clear which of the values %s is the event, expected 0 and 1, 1 and 2, or two texts such as TRUE and FALSE: name it by Wanted.Event %s=VALUE", list(levels), e.Column)
 	}
 	return ""
 }

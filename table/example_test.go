@@ -43,7 +43,7 @@ func Example() {
 		fmt.Println(f.Text)
 	}
 	// Output:
-	// column "Unnamed: 0": names or numbers of rows, no feature (--id none takes it all the same)
+	// column "Unnamed: 0": names or numbers of rows, no feature (Wanted.Labels none takes it all the same)
 	// column "town": categories, a feature for each level but the first
 	// missing values in column "rooms" (2, lines 3, 5): the median of the training rows is put in their place
 	// [rooms rooms=(missing) town=Genf]

@@ -137,7 +137,7 @@ func TestSheets(t *testing.T) {
 	text := bytesOf(t, "mixed.xlsx")
 	first, err := decodeKnown("f.xlsx", text, "")
 	require.NoError(t, err)
-	require.Equal(t, `the workbook has 2 sheets, of which the first, "data", is read (--sheet names another)`, first.Findings()[0].Text)
+	require.Equal(t, `the workbook has 2 sheets, of which the first, "data", is read (Options.Sheet names another)`, first.Findings()[0].Text)
 	other, err := decodeKnown("f.xlsx", text, "other")
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, other.Names())

@@ -72,10 +72,10 @@ func (d *Design) hints() {
 		}
 	}
 	d.suspects()
-	d.findings = found(d.findings, "hint", ids, "%s looks like a number of rows: --id or --drop leaves it out")
-	d.findings = found(d.findings, "hint", units, "%s names what several rows are about, and is taken as a feature: --group keeps the rows of each together, so that errors are those of new ones, --drop leaves the column out")
-	d.findings = found(d.findings, "hint", crowded, "%s names what several rows are about: --group keeps the rows of each together, so that errors are those of new ones")
-	d.findings = found(d.findings, "hint", leaks, "%s says the target by itself: is it known before the target is? --drop leaves it out")
+	d.findings = found(d.findings, "hint", ids, "%s looks like a number of rows: Wanted.Labels or Wanted.Drop leaves it out")
+	d.findings = found(d.findings, "hint", units, "%s names what several rows are about, and is taken as a feature: Division.Group keeps the rows of each together, so that errors are those of new ones, Wanted.Drop leaves the column out")
+	d.findings = found(d.findings, "hint", crowded, "%s names what several rows are about: Division.Group keeps the rows of each together, so that errors are those of new ones")
+	d.findings = found(d.findings, "hint", leaks, "%s says the target by itself: is it known before the target is? Wanted.Drop leaves it out")
 }
 
 // determines says whether a feature gives the target: numbers by a straight line, categories by their level.

@@ -189,7 +189,7 @@ type windowed struct{ r *zstd.Decoder }
 func (w windowed) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		err = fmt.Errorf("they ask for a window larger than a quarter of the budget of memory, %s (--memory SIZE or GOMEMLIMIT gives more)", memory.Format(memory.Default()))
+		err = fmt.Errorf("they ask for a window larger than a quarter of the budget of memory, %s ("+memory.More+")", memory.Format(memory.Default()))
 	}
 	return n, err
 }

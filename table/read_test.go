@@ -241,7 +241,7 @@ func TestHeader(t *testing.T) {
 		"1,2,3\n4,5,6\n":                      {"1 2 3", 1},    // numbered columns
 		"1,2.5,3\n4,5,6\n":                    {"x1 x2 x3", 2},
 		"a,b\nc,d\n":                          {"a b", 1},
-		"country,1990,1991\nUS,1,2\n":         {"x1 x2 x3", 2}, // which --header yes sets right
+		"country,1990,1991\nUS,1,2\n":         {"x1 x2 x3", 2}, // which Options.Header yes sets right
 		",1990,1991\nUS,1,2\n":                {"Unnamed: 0 1990 1991", 1},
 		"year,1990,w\n5,1,2\n":                {"year 1990 w", 1},
 		"\"a\" \"b\"\n\"1\" 3 4\n\"2\" 5 6\n": {"Unnamed: 0 a b", 2}, // write.table of R

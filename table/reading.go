@@ -231,7 +231,7 @@ func (r *Reading) findRows(optional bool) error {
 		lacks := t.lacks(i, columns)
 		switch {
 		case lacks && r.encoder.Rule == Reject:
-			wrong.add(t.Line(i), "", "has a missing value, and the model was made with --missing error")
+			wrong.add(t.Line(i), "", "has a missing value, and the model was made with Wanted.Missing error")
 			return wrong
 		case !optional && t.lacks(i, targets):
 			gone++

@@ -46,7 +46,7 @@ func TestMissingCodes(t *testing.T) {
 		}
 		require.Len(t, hints, 1, c)
 		require.Contains(t, hints[0], fmt.Sprintf("column \"a\" (%d, line", (39+c.every)/c.every))
-		require.Contains(t, hints[0], fmt.Sprintf("%[1]d, far from all other values, is read as a number; if it stands for a missing value, --na %[1]d says so", c.code))
+		require.Contains(t, hints[0], fmt.Sprintf("%[1]d, far from all other values, is read as a number; if it stands for a missing value, Options.Missing %[1]d says so", c.code))
 	}
 }
 
@@ -72,8 +72,8 @@ func TestManyUnits(t *testing.T) {
 	for _, f := range choose(t, table, Wanted{}).Findings() {
 		all = append(all, f.Text)
 	}
-	require.Contains(t, all, `column "patient" (60): too many different texts for a category, left out (--categorical takes it all the same)`)
-	require.Contains(t, all, `column "patient" names what several rows are about: --group keeps the rows of each together, so that errors are those of new ones`)
+	require.Contains(t, all, `column "patient" (60): too many different texts for a category, left out (Wanted.Categorical takes it all the same)`)
+	require.Contains(t, all, `column "patient" names what several rows are about: Division.Group keeps the rows of each together, so that errors are those of new ones`)
 }
 
 // Errors about names say where these are none of the file, and those about labels what takes them.

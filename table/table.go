@@ -287,14 +287,14 @@ func (r *reader) check(o Options) error {
 			}
 			text += "; " + others + ": " + atLines(lines, r.bad-1)
 		}
-		wrong.add(first.line, "", "%s (--sep names another separator)", text)
+		wrong.add(first.line, "", "%s (Options.Separator names another separator)", text)
 		return wrong
 	}
 	if t.rows == 0 && (r.parts == nil || r.parts.done == 0) {
 		return r.source.Errorf(0, "", "has column names and no rows, expected at least one row of data")
 	}
 	if o.Encoding == UTF8 && r.latins > 0 {
-		return r.source.Errorf(0, "", "has bytes that are not UTF-8 (--encoding latin1 takes them as Latin-1)")
+		return r.source.Errorf(0, "", "has bytes that are not UTF-8 (Options.Encoding latin1 takes them as Latin-1)")
 	}
 	return nil
 }
@@ -311,7 +311,7 @@ func (r *reader) tell(s *stream, joined bool) {
 		t.findings = append(t.findings, Finding{Kind: "dialect", Text: "texts in quotes have line ends, which are read as blanks: lines in messages count without them"})
 	}
 	if r.comments > 0 {
-		t.findings = append(t.findings, Finding{Kind: "dialect", Text: fmt.Sprintf("%s after the names begin with %c and are passed over (--comment none takes them as rows)", plural(r.comments, "line"), t.dialect.Comment)})
+		t.findings = append(t.findings, Finding{Kind: "dialect", Text: fmt.Sprintf("%s after the names begin with %c and are passed over (Options.Comment none takes them as rows)", plural(r.comments, "line"), t.dialect.Comment)})
 	}
 }
 

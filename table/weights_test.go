@@ -21,8 +21,8 @@ func TestWeights(t *testing.T) {
 		`counts.csv: column 6 ("nil"): no row has a weight above 0`:    "nil",
 		`counts.csv:3: column 4 ("less"): -1 found, expected a weight`: "less",
 		"expected weights of rows":                                     "word",
-		`has no column "m" for --weights`:                              "m",
-		`"y" is wanted for --weights and is the target`:                "y",
+		`has no column "m" for Wanted.Weights`:                         "m",
+		`"y" is wanted for Wanted.Weights and is the target`:           "y",
 	} {
 		_, err := Choose(table, Wanted{Weights: name})
 		require.ErrorContains(t, err, text)

@@ -21,18 +21,18 @@ import (
 // from a path and stops after few iterations, for models whose hyperparameters are not all radii.
 
 // stoppedByCaution is the message of such a run.
-const stoppedByCaution = "stopped after a few iterations, and the weights drawn towards a common one, as there is a hyperparameter for each coefficient; --stop-folds 1 goes on"
+const stoppedByCaution = "stopped after a few iterations, and the weights drawn towards a common one, as there is a hyperparameter for each coefficient; Config.StopFolds 1 goes on"
 
 // stoppedAndDrawn is that where rows held back say how far they are drawn.
-const stoppedAndDrawn = "stopped after a few iterations, as there is a hyperparameter for each coefficient, and the weights drawn towards a common one as far as validation rows held back say; --stop-folds 1 goes on"
+const stoppedAndDrawn = "stopped after a few iterations, as there is a hyperparameter for each coefficient, and the weights drawn towards a common one as far as validation rows held back say; Config.StopFolds 1 goes on"
 
 // stoppedNearPath is that of one whose hyperparameters are not drawn anywhere, with Temper 1.
-const stoppedNearPath = "stopped after a few iterations from a path with few hyperparameters, as there is one for each coefficient; --stop-folds 1 goes on"
+const stoppedNearPath = "stopped after a few iterations from a path with few hyperparameters, as there is one for each coefficient; Config.StopFolds 1 goes on"
 
 // Those of runs that took no iteration from there.
 const (
-	stoppedOnPath = "taken from a path with few hyperparameters, without an iteration, as there is one for each coefficient; --stop-folds 1 goes on"
-	drawnFromPath = "no iteration was taken, and the weights are drawn towards a common one, as there is a hyperparameter for each coefficient; --stop-folds 1 goes on"
+	stoppedOnPath = "taken from a path with few hyperparameters, without an iteration, as there is one for each coefficient; Config.StopFolds 1 goes on"
+	drawnFromPath = "no iteration was taken, and the weights are drawn towards a common one, as there is a hyperparameter for each coefficient; Config.StopFolds 1 goes on"
 )
 
 // why is the message of a run with caution c that took so many iterations.

@@ -28,7 +28,7 @@ func TestCaution(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, dca.Converged, res.Status)
 	require.Equal(t, c.Settings.MaxIter, res.Iterations)
-	require.Contains(t, res.Message, "--stop-folds 1")
+	require.Contains(t, res.Message, "Config.StopFolds 1")
 
 	optimal := func(b []float64, rows ...*dataset.Data) {
 		n := 0.0

@@ -135,7 +135,7 @@ func TestSharedWeightsWithoutIterations(t *testing.T) {
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), large, tune.Config{})
 	require.NoError(t, err)
-	require.Contains(t, r.Message, "--stop-folds 1")
+	require.Contains(t, r.Message, "Config.StopFolds 1")
 	grid, err := tune.Run(context.Background(), large, tune.Config{Method: tune.MethodGrid})
 	require.NoError(t, err)
 	require.LessOrEqual(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-4))

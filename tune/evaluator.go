@@ -80,17 +80,12 @@ func fitOf(ctx context.Context, m any) (lower.Penalised, error) {
 	return fit, err
 }
 
-// quick returns a fit where it is to be taken in the place of conic programs: with the native backend, unless it says that it is the slower one.
-// Else it is nil.
+// quick returns a fit where it is to be taken in the place of conic programs: with the native backend. Else it is nil.
 func (t *Task) quick(of func() (lower.Penalised, error)) (lower.Penalised, error) {
 	if !t.Config.quick() {
 		return nil, nil
 	}
-	fit, err := of()
-	if s, ok := fit.(lower.Sized); ok && !s.Small() {
-		return nil, nil
-	}
-	return fit, err
+	return of()
 }
 
 // conicOnly is a backend under a name for which no model has a fast fit.

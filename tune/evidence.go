@@ -32,10 +32,10 @@ import (
 // test errors were 4 % higher, half of it by the weights. Folds, which weigh every row once, are chosen in the way of common.go.
 
 // stoppedByEvidence is the message of a run that ended where a step was within its standard error.
-const stoppedByEvidence = "stopped where the validation rows cannot tell the next step from chance; --stop-folds 1 goes on"
+const stoppedByEvidence = "stopped where the validation rows cannot tell the next step from chance; Config.StopFolds 1 goes on"
 
 // nothingFound is the message where no coefficient is better than any.
-const nothingFound = "nothing selected: the validation rows do not tell any solution from the one without coefficients; --stop-folds 1 selects all the same"
+const nothingFound = "nothing selected: the validation rows do not tell any solution from the one without coefficients; Config.StopFolds 1 selects all the same"
 
 // evidence is a run's, nil where the model has none or the configuration asks for something else.
 type evidence struct {

@@ -40,7 +40,7 @@ type Model interface {
 // without some rows, see [Holder] and [Chooser], are asked for theirs, too. A type that embeds a model and changes its program has to change its fit.
 type Penalised interface {
 	// Penalised returns the fit at h = (lambda, u), whose points have the values of the variables of the program, with folds the mean over theirs, see
-	// [lower.OverFolds]; nil where there is none. One that is [lower.Sized] is only taken where it is small.
+	// [lower.OverFolds]; nil where there is none.
 	Penalised() (lower.Penalised, error)
 }
 

@@ -27,8 +27,8 @@ const stopBlind = 5
 
 // What the message of a run says that was stopped.
 const (
-	stoppedByRows  = "stopped where validation rows that were held back say so; --stop-folds 1 goes on"
-	stoppedBlindly = "stopped early, as the validation rows are too few to hold some back and see when hyperparameters begin to follow their noise; --max-iter goes on"
+	stoppedByRows  = "stopped where validation rows that were held back say so; Config.StopFolds 1 goes on"
+	stoppedBlindly = "stopped early, as the validation rows are too few to hold some back and see when hyperparameters begin to follow their noise; Config.MaxIter goes on"
 )
 
 // stopFolds is how many folds to hold back, 0 for none.

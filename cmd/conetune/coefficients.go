@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/tune"
@@ -105,9 +106,9 @@ func origins(e *table.Encoder) map[string]origin {
 
 // writeCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect first; with several targets a
 // row for each feature and target, and with folds the share of those that have the feature.
-func (job *tuneJob) writeCoefficients(w io.Writer, split *dataset.Split, fit tune.Fit, j *judged) error {
+func (job *tuneJob) writeCoefficients(w io.Writer, split *dataset.Split, fit tune.Fit, j *evaluate.Judged) error {
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	from, deviation := origins(job.data.encoder()), job.spread.of(split.Train)
+	from, deviation := origins(job.rows.Encoder), job.spread.of(split.Train)
 	out := csv.NewWriter(w)
 	head := []string{"feature", "coefficient", "effect", "column", "level", "reference"}
 	targets := []string{""}

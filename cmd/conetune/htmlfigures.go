@@ -142,11 +142,11 @@ func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
 	if len(c.chosen.X) > 0 {
 		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(c.scale), short(c.chosen.Y[0]))
 	}
-	return one(onPage("curve", "Validation error ("+job.spec.errorUnit()+") over "+c.label+", with bars of one standard error", about, c.figure()))
+	return one(onPage("curve", "Validation error ("+job.spec.Unit()+") over "+c.label+", with bars of one standard error", about, c.figure()))
 }
 
 // predictionFigures are those that fit the model.
-func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure, error) {
+func predictionFigures(job *tuneJob, j *evaluate.Judged, fit tune.Fit) ([]webpage.Figure, error) {
 	if fit.Classes() {
 		return nil, nil // the confusion table has it
 	}
@@ -156,9 +156,9 @@ func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure,
 	if fit.Labels == nil {
 		return one(residualFigure(j))
 	}
-	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
+	names := []string{job.rows.Label(fit.Labels[0]), job.rows.Label(fit.Labels[1])}
 	var list []webpage.Figure
-	if job.judge.logOdds() {
+	if job.logOdds() {
 		f, err := calibrationFigure(j, names[1])
 		if err != nil {
 			return nil, err
@@ -185,7 +185,7 @@ func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure,
 }
 
 // residualFigure has targets and residuals over predictions.
-func residualFigure(j *judged) (webpage.Figure, error) {
+func residualFigure(j *evaluate.Judged) (webpage.Figure, error) {
 	order := make([]int, len(j.Y))
 	for i := range order {
 		order[i] = i
@@ -216,7 +216,7 @@ func residualFigure(j *judged) (webpage.Figure, error) {
 }
 
 // calibrationFigure has the share of the second label over its predicted probability, in bins of equal size.
-func calibrationFigure(j *judged, label string) (webpage.Figure, error) {
+func calibrationFigure(j *evaluate.Judged, label string) (webpage.Figure, error) {
 	order := make([]int, len(j.Y))
 	for i := range order {
 		order[i] = i

@@ -60,7 +60,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	if j != nil {
 		c.On = judgedOn(j)
 	}
-	if j == nil || j.entries {
+	if j == nil || j.Entries {
 		c.Errors = errorsTable(job, results)
 	}
 	if len(results) > 1 {
@@ -91,10 +91,8 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	for _, line := range strings.Split(strings.TrimSpace(describeData(job, split)), "\n") {
 		c.Data = append(c.Data, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "data ")))
 	}
-	if job.data.reading != nil {
-		for _, n := range job.data.reading.notes {
-			c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
-		}
+	for _, n := range job.rows.Notes {
+		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
 	}
 	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(job, split, r)}
 	if c.Trace, err = traceFigures(job, results); err != nil {
@@ -117,23 +115,23 @@ func commandLine(args []string) string {
 }
 
 // judgedOn says which rows a predictor is judged by.
-func judgedOn(j *judged) string {
-	if j.entries {
+func judgedOn(j *evaluate.Judged) string {
+	if j.Entries {
 		text := "1 entry"
-		if j.rows != 1 {
-			text = fmt.Sprintf("%d entries", j.rows)
+		if j.Rows != 1 {
+			text = fmt.Sprintf("%d entries", j.Rows)
 		}
-		return onRows(text, j.on, "entries")
+		return onRows(text, j.On, "entries")
 	}
-	return onRows(count(j.rows, "row"), j.on, "rows")
+	return onRows(count(j.Rows, "row"), j.On, "rows")
 }
 
 // onRows says which so many rows, or what they are, are.
 func onRows(many, on, what string) string {
 	switch on {
-	case onTest:
+	case evaluate.OnTest:
 		return many + " for the test, which were used for nothing else"
-	case onFolds:
+	case evaluate.OnFolds:
 		return many + " of the cross-validation, each predicted by fits that were made without it"
 	}
 	return many + " for validation, predicted by the fit to the training " + what
@@ -143,19 +141,19 @@ func onRows(many, on, what string) string {
 var briefNames = map[string]string{evaluate.R2: "R²", evaluate.RMSE: "RMSE", evaluate.MAE: "MAE"}
 
 // targetsTable has the measures of several targets, a row for each; nil without.
-func targetsTable(j *judgedTargets) *webpage.Table {
+func targetsTable(j *evaluate.JudgedTargets) *webpage.Table {
 	if j == nil {
 		return nil
 	}
-	t := &webpage.Table{ID: "quality", Caption: "How good it is on " + onRows(count(j.rows, "row"), j.on, "rows"), Columns: []webpage.Column{{Title: "target"}}}
-	for _, m := range j.list[0].metrics {
+	t := &webpage.Table{ID: "quality", Caption: "How good it is on " + onRows(count(j.Rows, "row"), j.On, "rows"), Columns: []webpage.Column{{Title: "target"}}}
+	for _, m := range j.List[0].Metrics {
 		t.Columns = append(t.Columns, webpage.Column{Title: briefNames[m.Name], Number: true}, webpage.Column{Title: "s.e.", Spoken: "standard error of " + briefNames[m.Name], Number: true})
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "RMSE without features", Number: true})
-	for _, target := range j.list {
-		cells := []webpage.Cell{{Text: target.name}}
+	for _, target := range j.List {
+		cells := []webpage.Cell{{Text: target.Name}}
 		base := math.NaN()
-		for _, m := range target.metrics {
+		for _, m := range target.Metrics {
 			cells = append(cells, webpage.Cell{Text: fine(m.Value), Strong: true}, webpage.Cell{Text: short(m.StandardError)})
 			if m.Name == evaluate.RMSE {
 				base = m.Base
@@ -176,19 +174,19 @@ var measureNames = map[string]string{
 }
 
 // without is what is predicted without any feature.
-func without(job *tuneJob, j *judged) string {
+func without(job *tuneJob, j *evaluate.Judged) string {
 	switch {
-	case j.entries:
+	case j.Entries:
 		return "the mean of the training entries"
-	case job.spec.survival:
+	case job.spec.Survival:
 		return "rows that are all alike"
-	case job.spec.name == "quantile":
+	case job.spec.Name == "quantile":
 		return "the quantile of the training rows"
-	case job.spec.classes:
+	case job.spec.Classes:
 		return "the shares of the training rows"
-	case job.spec.labels && job.judge.logOdds():
+	case job.spec.Labels && job.logOdds():
 		return "the share of the training rows"
-	case job.spec.labels:
+	case job.spec.Labels:
 		return "the more frequent label"
 	}
 	return "the mean of the training rows"
@@ -215,8 +213,8 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 }
 
 // verdict puts the measures into sentences.
-func verdict(job *tuneJob, j *judged) []string {
-	m := headline(j.metrics)
+func verdict(job *tuneJob, j *evaluate.Judged) []string {
+	m := headline(j.Metrics)
 	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), without(job, j))
 	switch change := 100 * (m.Value/m.Base - 1); {
 	case m.Name == evaluate.Concordance && change <= 0:
@@ -234,14 +232,14 @@ func verdict(job *tuneJob, j *judged) []string {
 	}
 	switch {
 	case j.Plain != nil:
-		text += fmt.Sprintf(" %s has %s.", sentence(job.judge.plainFit(j.fit)), toError(m.Plain, m.StandardError))
-	case j.whyNotPlain != nil:
-		text += fmt.Sprintf(" %s has no answer here: %s.", sentence(job.judge.plainFit(j.fit)), j.whyNotPlain)
+		text += fmt.Sprintf(" %s has %s.", sentence(plainFit(j)), toError(m.Plain, m.StandardError))
+	case j.WhyNotPlain != nil:
+		text += fmt.Sprintf(" %s has no answer here: %s.", sentence(plainFit(j)), j.WhyNotPlain)
 	}
 	list := []string{text}
-	if j.on != onTest {
+	if j.On != evaluate.OnTest {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
-		if job.outside == nil && job.data.crossValidation {
+		if job.outside == nil && job.data.CrossValidates() {
 			text += " (--nested says how much)"
 		}
 		list = append(list, text+".")
@@ -302,16 +300,16 @@ func fine(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-func qualityTable(job *tuneJob, j *judged) *webpage.Table {
+func qualityTable(job *tuneJob, j *evaluate.Judged) *webpage.Table {
 	t := &webpage.Table{ID: "quality", Caption: "How good it is on these rows",
 		Columns: []webpage.Column{{Title: "measure"}, {Title: "model", Number: true}, {Title: "standard error", Number: true}, {Title: "without features", Number: true}}}
 	if j.Plain != nil {
-		t.Columns = append(t.Columns, webpage.Column{Title: job.judge.plainName(j.fit), Number: true})
+		t.Columns = append(t.Columns, webpage.Column{Title: plainName(j), Number: true})
 	}
-	for _, m := range j.metrics {
+	for _, m := range j.Metrics {
 		name := measureNames[m.Name]
 		if m.Name == evaluate.Coverage {
-			name += fmt.Sprintf(" (%g is right)", job.model.level)
+			name += fmt.Sprintf(" (%g is right)", job.model.Level)
 		}
 		cells := []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: errorOf(m)}, {Text: fine(m.Base)}}
 		if j.Plain != nil {
@@ -332,19 +330,19 @@ func errorOf(m evaluate.Metric) string {
 
 // errorsTable has the errors of the refits, a row for each method.
 func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
-	unit := job.spec.errorUnit()
+	unit := job.spec.Unit()
 	t := &webpage.Table{ID: "errors", Caption: strings.ToUpper(unit[:1]) + unit[1:] + " by method", Sortable: len(results) > 1,
 		Columns: []webpage.Column{{Title: "method"}, {Title: "validation", Number: true}, {Title: "test", Number: true}, {Title: "seconds", Number: true}}}
 	chosen := best(results)
-	if job.spec.score != "" {
-		t.Columns = append(t.Columns, webpage.Column{Title: job.spec.score, Number: true})
+	if job.spec.Score != "" {
+		t.Columns = append(t.Columns, webpage.Column{Title: job.spec.Score, Number: true})
 	}
 	for _, r := range results {
 		cells := []webpage.Cell{{Text: r.Method}, {Text: "-", Key: new(string)}, {Text: "-", Key: new(string)}, {Text: short(r.TimeSeconds)}}
 		switch {
-		case job.spec.score != "" && r.Score != nil:
+		case job.spec.Score != "" && r.Score != nil:
 			cells = append(cells, webpage.Cell{Text: number(*r.Score)})
-		case job.spec.score != "":
+		case job.spec.Score != "":
 			cells = append(cells, webpage.Cell{Text: "-", Key: new(string)})
 		}
 		if r.Refit != nil {
@@ -406,15 +404,15 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if r.TrainedOn == tune.FinalTrain {
 		c.what = "The same model"
 	}
-	whole := totalWeight(job.judge.rows.split.Train)
+	whole := totalWeight(job.rows.Split.Train)
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
 		of, c.what = "of the model", "The same model"
-		whole += totalWeight(job.judge.rows.split.Val)
+		whole += totalWeight(job.rows.Split.Val)
 	}
 	units := "on the features and the target as they are"
-	if job.scaling.standardize {
+	if job.model.Standardize {
 		units = "on standardised features and target"
-		if job.spec.labels || job.spec.logLink || job.spec.survival {
+		if job.spec.Labels || job.spec.LogLink || job.spec.Survival {
 			units = "on standardised features"
 		}
 	}
@@ -432,12 +430,12 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
 		c.same = sameAs(r.Model, lambda, l1, whole)
-		if job.data.columns.weights != "" {
+		if job.data.Wanted.Weights != "" {
 			for k := range c.same {
 				c.same[k].Code = withWeights(c.same[k].Code)
 			}
 		}
-		if job.data.columns.offset != "" {
+		if job.data.Wanted.Offset != "" {
 			c.same = withOffset(r.Model, c.same)
 		}
 		return c
@@ -552,4 +550,20 @@ func sameAs(model string, lambda, l1, n float64) []sameModel {
 		list = append([]sameModel{{"scikit-learn", learn}}, list...)
 	}
 	return list
+}
+
+// plainName names the fit without penalty in the head of a column.
+func plainName(j *evaluate.Judged) string {
+	if j.LeastSquares() {
+		return "least squares"
+	}
+	return "without penalty"
+}
+
+// plainFit names it in a sentence.
+func plainFit(j *evaluate.Judged) string {
+	if j.LeastSquares() {
+		return "least squares, without a penalty,"
+	}
+	return "the fit without a penalty"
 }

@@ -10,13 +10,14 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
 // coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each and how many folds choose it; more are left out.
-func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged, most int) (t *webpage.Table, note string, more int) {
+func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string, more int) {
 	list := job.effects(split, fit)
 	note = fmt.Sprintf("%s in the model. An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table.",
 		someOf(len(list), count(len(fit.Features), "feature")))
@@ -29,7 +30,7 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judge
 	stable := job.stability(split, j)
 	if stable != nil {
 		t.Columns = append(t.Columns, webpage.Column{Title: "chosen by folds", Number: true})
-		note += fmt.Sprintf(" The last number is the share of the %d fits of the folds that have the feature.", len(j.folds))
+		note += fmt.Sprintf(" The last number is the share of the %d fits of the folds that have the feature.", len(j.Folds))
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: ofPicture, Number: true})
 	switch {
@@ -40,9 +41,9 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judge
 	case fit.LogLink:
 		note += " Effects are on the logarithm of the mean."
 	case fit.Labels != nil:
-		note += onLabel(job.data.label(fit.Labels[1]), job.judge.logOdds())
+		note += onLabel(job.rows.Label(fit.Labels[1]), job.logOdds())
 	}
-	if job.scaling.intercept {
+	if job.model.Intercept {
 		note += interceptNote(fit, len(shown))
 	}
 	for _, e := range list[:min(len(list), most)] {
@@ -123,13 +124,13 @@ func someOf(n int, of string) string {
 }
 
 // stability is the share of the fits of folds that have each feature; nil without folds.
-func (job *tuneJob) stability(split *dataset.Split, d *judged) []float64 {
-	if d == nil || d.folds == nil {
+func (job *tuneJob) stability(split *dataset.Split, d *evaluate.Judged) []float64 {
+	if d == nil || d.Folds == nil {
 		return nil
 	}
 	_, p := split.Train.Dims()
 	share := make([]float64, p)
-	for _, f := range d.folds {
+	for _, f := range d.Folds {
 		size := job.sizes(split, f)
 		bound := tune.Negligible(0) * slices.Max(size)
 		for j, v := range size {
@@ -138,7 +139,7 @@ func (job *tuneJob) stability(split *dataset.Split, d *judged) []float64 {
 			}
 		}
 	}
-	floats.Scale(1/float64(len(d.folds)), share)
+	floats.Scale(1/float64(len(d.Folds)), share)
 	return share
 }
 
@@ -161,14 +162,14 @@ func cellCount(v float64) string {
 }
 
 // confusionTable counts labels and predicted labels, or sums up the weights of their rows.
-func confusionTable(job *tuneJob, j *judged, fit tune.Fit) *webpage.Table {
+func confusionTable(job *tuneJob, j *evaluate.Judged, fit tune.Fit) *webpage.Table {
 	var names []string
 	for _, v := range fit.Labels {
-		names = append(names, job.data.label(v))
+		names = append(names, job.rows.Label(v))
 	}
-	n := j.confusion(len(names))
+	n := j.Confusion(len(names))
 	caption := "Labels and predicted labels, "
-	if j.rows != len(j.Y) {
+	if j.Rows != len(j.Y) {
 		caption = "Labels and predicted labels, each row once for each deal, "
 	}
 	if j.Weight != nil {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/evaluate"
 )
 
 // measured are the metrics of a JSON object.
@@ -106,7 +108,7 @@ func TestMetricsOfFolds(t *testing.T) {
 	table, err := os.ReadFile(filepath.Join("..", "..", "examples", "diabetes.csv"))
 	require.NoError(t, err)
 	on, metrics := measured(t, conetune(t, "tune", "ridge", "--dir", foldsDir(t, string(table), 5), "--standardize", "--intercept", "--json"))
-	require.Equal(t, onFolds, on)
+	require.Equal(t, evaluate.OnFolds, on)
 	// R^2 by scikit-learn of cross_val_predict with these folds, of a StandardScaler and Ridge(alpha), is 0.5010 to 0.5013 for alpha from 1 to 10.
 	require.InDelta(t, 0.5012, metrics["r2"]["value"], 0.0005)
 	require.InDelta(t, 0, metrics["r2"]["baseline"], 0.02) // the means of the folds' training rows

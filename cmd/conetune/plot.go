@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -95,33 +97,30 @@ func chosenWords(r *tune.Result) string {
 
 // errorAxis says in a few words what the errors are.
 func errorAxis(r *tune.Result) string {
-	spec, err := findModel(r.Model)
-	switch {
-	case err != nil || spec.unit == "":
-		return "half mean squared error"
-	case strings.Contains(spec.unit, ","):
+	spec, _ := model.Find(r.Model)
+	unit := spec.Unit()
+	if strings.Contains(unit, ",") {
 		return "error"
 	}
-	return spec.unit
+	return strings.Replace(unit, "the mean sq", "mean sq", 1)
 }
 
 // whereJudged names the rows of predictions that were judged, in a few words.
-var whereJudged = map[string]string{onTest: "test rows", onFolds: "by cross-validation", onValidation: "validation rows"}
+var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFolds: "by cross-validation", evaluate.OnValidation: "validation rows"}
 
 // classifierTiles are the ROC curve, of two labels, and the confusion table of a classifier: on the rows that it is judged by, or,
 // where there are none, on those that it was trained on.
 func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figure.Tile {
 	fit, where := r.RefitFit, trainingRows(job)+" rows"
-	d := job.judge.of(r)
+	d := job.judge.Of(r)
 	if d != nil {
-		where = whereJudged[d.on]
+		where = whereJudged[d.On]
 	} else {
-		d = new(judged)
-		d.add(job.judge, split.Train, fit, split.Train)
+		d = job.judge.Trained(split.Train, fit)
 	}
 	var names []string
 	for _, v := range fit.Labels {
-		names = append(names, job.data.label(v))
+		names = append(names, job.rows.Label(v))
 	}
 	title := "confusion, " + where
 	if d.Weight != nil {
@@ -129,7 +128,7 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 	}
 	confusion := figure.Tile{
 		Title: title, XLabel: "predicted label", YLabel: "label",
-		Counts: d.confusion(len(names)), Columns: names, Rows: names,
+		Counts: d.Confusion(len(names)), Columns: names, Rows: names,
 	}
 	if fit.Classes() {
 		return []figure.Tile{confusion}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -39,9 +40,9 @@ func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result
 	case r.RefitFit.Labels != nil:
 		f.Tiles = classifierTiles(job, split, r)
 	case r.RefitFit.Hazard:
-		f.Tiles = riskTile(job.judge.of(r))
+		f.Tiles = riskTile(job.judge.Of(r))
 	default:
-		f.Tiles = predictionTiles(job.judge.of(r))
+		f.Tiles = predictionTiles(job.judge.Of(r))
 	}
 	return f
 }
@@ -55,7 +56,7 @@ func traceOfRun(job *tuneJob, split *dataset.Split, results []*tune.Result) figu
 }
 
 // predictionTiles are targets and residuals over the predictions for the rows that the model is judged by; none without such rows.
-func predictionTiles(j *judged) []figure.Tile {
+func predictionTiles(j *evaluate.Judged) []figure.Tile {
 	if j == nil {
 		return nil
 	}
@@ -70,7 +71,7 @@ func predictionTiles(j *judged) []figure.Tile {
 	}
 	lo, hi := slices.Min(actual.X), slices.Max(actual.X)
 	return []figure.Tile{
-		{Title: "targets, " + whereJudged[j.on], XLabel: "prediction", YLabel: "target", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}, actual}},
+		{Title: "targets, " + whereJudged[j.On], XLabel: "prediction", YLabel: "target", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}, actual}},
 		{Title: "residuals", XLabel: "prediction", YLabel: "target - prediction", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}, residual}},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -14,7 +15,7 @@ import (
 type summary struct {
 	chosen *tune.Result // the best of the methods
 	target string
-	judged *judged // nil for several targets, and without rows to judge by
+	judged *evaluate.Judged // nil for several targets, and without rows to judge by
 	// lead says what was chosen, and verdict how good it is, in sentences.
 	lead    string
 	verdict []string
@@ -25,13 +26,13 @@ type summary struct {
 
 func summarize(job *tuneJob, split *dataset.Split, results []*tune.Result) summary {
 	r := best(results)
-	s := summary{chosen: r, target: split.Train.Target, judged: job.judge.of(r)}
+	s := summary{chosen: r, target: split.Train.Target, judged: job.judge.Of(r)}
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		s.target = strings.Join(r.RefitFit.Targets, ", ")
 	}
 	s.lead = r.Model
-	if job.spec.name == "quantile" {
-		s.lead += fmt.Sprintf(" (level %g)", job.model.level)
+	if job.spec.Name == "quantile" {
+		s.lead += fmt.Sprintf(" (level %g)", job.model.Level)
 	}
 	if job.entries == nil {
 		s.lead += " for " + s.target
@@ -53,7 +54,7 @@ func summarize(job *tuneJob, split *dataset.Split, results []*tune.Result) summa
 		s.verdict = append(s.verdict, verdict(job, s.judged)...)
 		s.quality = qualityTable(job, s.judged)
 	} else {
-		s.quality = targetsTable(job.judge.ofTargets(r))
+		s.quality = targetsTable(job.judge.Targets(r))
 	}
 	if job.outside != nil {
 		s.verdict = append(s.verdict, "Nested cross-validation: "+job.outside.describe()+".")

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -21,9 +20,6 @@ type termFlags struct {
 	factors, lower, upper string
 	nonnegative           bool
 }
-
-// termNames are the flags.
-var termNames = []string{"penalty-factors", "nonnegative", "lower", "upper"}
 
 func (f *termFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.factors, "penalty-factors", "", "`NAME=F,..`: factors of the penalties of single features, 0 for none, or a FILE with the columns feature and factor (default 1)")
@@ -209,7 +205,7 @@ func readFactors(s *textfile.Source) (list []termValue, err error) {
 		if textfile.IsBlank(text) {
 			continue
 		}
-		fields, reason := csvfile.Fields(nil, text)
+		fields, reason := textfile.Fields(nil, text)
 		if reason != "" {
 			return nil, s.Errorf(s.LineNumber(), "", "is not CSV: %s", reason)
 		}

@@ -52,7 +52,7 @@ func (s *Source) Over() error {
 }
 
 func (s *Source) tooMuch(bytes float64) string {
-	return fmt.Sprintf(" takes about %s of memory, but the budget is %s (--memory SIZE or GOMEMLIMIT gives more)",
+	return fmt.Sprintf(" takes about %s of memory, but the budget is %s ("+memory.More+")",
 		memory.Format(int64(min(bytes, 1e18))), memory.Format(int64(s.budget.limit)))
 }
 

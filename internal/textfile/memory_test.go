@@ -17,7 +17,7 @@ func TestCharge(t *testing.T) {
 	s.SetMemory(5e6)
 	require.NoError(t, s.Charge(1, "order", 3e6, "%d found: a matrix", 7))
 	require.EqualError(t, s.Charge(2, "order", 3e6, "%d found: a matrix", 8),
-		"f:2: order: 8 found: a matrix takes about 6 MB of memory, but the budget is 5 MB (--memory SIZE or GOMEMLIMIT gives more)")
+		"f:2: order: 8 found: a matrix takes about 6 MB of memory, but the budget is 5 MB (GOMEMLIMIT gives more)")
 	require.NoError(t, s.Charge(3, "", 2e6, "the rest"), "what was refused is not counted")
 	require.Error(t, s.Charge(3, "", 1, "one more"))
 	s.SetMemory(math.MaxInt64)

@@ -38,7 +38,7 @@ func TestAnchored(t *testing.T) {
 				if p > 0 {
 					continue
 				}
-				again, err := NewJoint(train, Data{X: design.FromColumns(len(twice.Y), 0, nil), Row: twice.Row, Col: twice.Col, Y: twice.Y}, []int{0}, intercept)
+				again, err := jointOf(train, Data{X: design.FromColumns(len(twice.Y), 0, nil), Row: twice.Row, Col: twice.Col, Y: twice.Y}, []int{0}, intercept)
 				require.NoError(t, err)
 				require.InEpsilon(t, got, again.Anchored(rho, centre), 1e-9) // each entry with half of the weight, twice
 			}

@@ -8,9 +8,8 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// cones are the second-order cones s_g = (t_g, q_g) of the constrained form of [interior], with multipliers (rho_g, beta_g) in the
-// same cones, for which stationarity is rho_g = r_g and u - y + A*(G) - X beta + b0 = 0: b_g = -beta_g. Where t_g goes to 0, as for groups
-// whose bounds hold nothing back, q_g / t_g is no good way to b_g. The scaling is that of Nesterov and Todd, with W
+// cones are the second-order cones s_g = (t_g, q_g) of [interior], q_g = X_g'u, with multipliers (rho_g, beta_g) in the
+// same cones, for which stationarity is u - y + A*(G) - X beta + b0 = 0: b_g = -beta_g, and in the constrained form rho_g = r_g. The scaling is that of Nesterov and Todd, with W
 // such that W z = W^-1 s = lambda, and
 //
 //	lambda o (W dz + W^-1 ds) = sigma mu e - lambda o lambda - (W^-1 ds) o (W dz),   x o y = (x'y, x_0 y_1 + y_0 x_1),
@@ -78,8 +77,8 @@ func (s *interior) divideCone(g int, x0 float64, x1, to []float64) float64 {
 	return (c.w0[g]*x0 - along) / c.eta[g]
 }
 
-// fillCone adds X_g V X_g' to what [interior.fill] collects, for V of W^-2 = [d a'; a V] = (2 (w_0, -w_1) (w_0, -w_1)' - J) / eta^2.
-func (s *interior) fillCone(g int) {
+// weighCone sets the weighted features to -X_g V, for V of W^-2 = [d a'; a V] = (2 (w_0, -w_1) (w_0, -w_1)' - J) / eta^2.
+func (s *interior) weighCone(g int) {
 	c, from, N := s.cones, s.c.interior.start[g], len(s.u)
 	w1, a := s.group(c.w1, g), 1/(c.eta[g]*c.eta[g])
 	clear(s.along)
@@ -104,7 +103,7 @@ func (s *interior) borderCone(g int, to []float64) float64 {
 	return a * (2*c.w0[g]*c.w0[g] - 1)
 }
 
-// aimCone computes W^-1 h, and adds X_g (beta_g + its vector part) to the right-hand side of u. It returns that of t_g, rho_g - r_g + its first part.
+// aimCone computes W^-1 h, and adds X_g (beta_g + its vector part) to the right-hand side of u. It returns that of t_g but for r_g, rho_g + its first part.
 func (s *interior) aimCone(g int, target float64, du []float64, second bool) float64 {
 	c := s.cones
 	l1, d1, h := s.group(c.l1, g), s.group(c.d1, g), s.group(c.part1, g)
@@ -125,7 +124,7 @@ func (s *interior) aimCone(g int, target float64, du []float64, second bool) flo
 	for j, v := range s.group(c.beta, g) {
 		dense.Axpy(v+d1[j], s.column(s.c.interior.start[g]+j), du)
 	}
-	return c.rho[g] - s.radii[1+g] + c.d0[g]
+	return c.rho[g] + c.d0[g]
 }
 
 // moveCone sets the change of the multipliers, dz = W^-1 h - W^-2 ds.

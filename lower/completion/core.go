@@ -4,12 +4,11 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
 const (
-	// wellConditioned is the least squared pivot of columns of length 1 with which they are made orthogonal by their products alone.
-	wellConditioned = 1e-4
 	// coreHalvings bounds how often the step of a core is halved.
 	coreHalvings = 12
 	// coreSteps bounds the steps in the core between two of Newton's method.
@@ -27,8 +26,8 @@ func (f *factored) decompose() (vectors [2]*mat.Dense, values []float64, scaled 
 	if d := f.svd; d != nil {
 		return d.vectors, d.values, [2]*mat.Dense{mat.NewDense(f.j.m, f.k, f.a), mat.NewDense(f.j.n, f.k, f.b)}
 	}
-	qa, ra := orthonormal(f.a, f.k)
-	qb, rb := orthonormal(f.b, f.k)
+	qa, ra := orthogonal(mat.NewDense(f.j.m, f.k, f.a))
+	qb, rb := orthogonal(mat.NewDense(f.j.n, f.k, f.b))
 	var core mat.Dense
 	core.Mul(ra, rb.T())
 	u, values, v := singular(&core)
@@ -89,45 +88,30 @@ func scaledColumns(q *mat.Dense, values []float64) *mat.Dense {
 	return out
 }
 
-// orthonormal returns Q and R of A = Q R with k columns: by the Cholesky factor of A'A where the columns, made as long as each other, are far from
-// dependent, as those of factors near a solution are, and by reflections else.
-func orthonormal(a []float64, k int) (q, r *mat.Dense) {
-	rows := len(a) / k
-	product := gram(a, k, a, k)
-	unit := mat.NewSymDense(k, nil)
-	length := make([]float64, k)
-	for p := range k {
-		length[p] = math.Sqrt(product[p*k+p])
-	}
-	for p := range k {
-		for l := range p + 1 {
-			unit.SetSym(l, p, product[p*k+l]/(length[p]*length[l]))
+// orthogonal returns Q and R of a QR decomposition, Q with as many columns as the lesser dimension.
+func orthogonal(a *mat.Dense) (q, r *mat.Dense) {
+	rows, k := a.Dims()
+	if rows < k { // gonum wants tall ones
+		q = mat.NewDense(rows, rows, nil)
+		for i := range rows {
+			q.Set(i, i, 1)
 		}
+		return q, a
 	}
-	var c mat.Cholesky
-	if rows <= k || !(floats.Min(length) > 0) || !c.Factorize(unit) {
-		return orthogonal(mat.NewDense(rows, k, a))
-	}
-	var upper, inverse mat.TriDense
-	c.UTo(&upper)
-	for p := range k {
-		if d := upper.At(p, p); !(d*d > wellConditioned) {
-			return orthogonal(mat.NewDense(rows, k, a))
-		}
-	}
-	if inverse.InverseTri(&upper) != nil {
-		return orthogonal(mat.NewDense(rows, k, a))
-	}
-	turn := mat.NewDense(k, k, nil)
+	q = mat.DenseCopyOf(a)
+	tau, ask := make([]float64, k), make([]float64, 1)
+	lapack64.Geqrf(q.RawMatrix(), tau, ask, -1)
+	work := make([]float64, max(k, int(ask[0])))
+	lapack64.Geqrf(q.RawMatrix(), tau, work, len(work))
 	r = mat.NewDense(k, k, nil)
-	for p := range k {
-		for l := p; l < k; l++ {
-			turn.Set(p, l, inverse.At(p, l)/length[p])
-			r.Set(p, l, upper.At(p, l)*length[l])
+	for i := range k {
+		for l := i; l < k; l++ {
+			r.Set(i, l, q.At(i, l))
 		}
 	}
-	q = mat.NewDense(rows, k, nil)
-	addProduct(q.RawMatrix().Data, 1, a, k, turn.RawMatrix().Data, k)
+	lapack64.Orgqr(q.RawMatrix(), tau, ask, -1)
+	work = make([]float64, max(k, int(ask[0])))
+	lapack64.Orgqr(q.RawMatrix(), tau, work, len(work))
 	return q, r
 }
 

@@ -57,7 +57,7 @@ func TestOrthonormal(t *testing.T) {
 		for _, rows := range []int{4, 30} {
 			a := mat.NewDense(rows, 6, normals(rng, rows*6))
 			change(a)
-			q, r := orthonormal(a.RawMatrix().Data, 6)
+			q, r := orthogonal(mat.DenseCopyOf(a))
 			var back, unit mat.Dense
 			back.Mul(q, r)
 			require.True(t, mat.EqualApprox(a, &back, 1e-12), "%s, %d rows", name, rows)
@@ -138,7 +138,7 @@ func TestFactoredAgainstProximal(t *testing.T) {
 	d := sampled(60, 75, 2200, 3, 1)
 	c, err := New(d, false)
 	require.NoError(t, err)
-	require.False(t, c.Small())
+	require.False(t, c.interior != nil)
 	top := c.LambdaMax()
 	tols := []float64{1e-3, 1e-7}
 	if testing.Short() {
@@ -170,58 +170,6 @@ func TestFactoredAgainstProximal(t *testing.T) {
 			require.LessOrEqual(t, s.Objective-s.Gap, bound+1e-9, "%s: a gap no bound gives", name)
 		}
 	}
-}
-
-// With a proximal term that is most of the curvature, steps in G lower the objective towards the minimum that Newton's method then finds, with columns that
-// were missing; T in the spans is that of a dense matrix.
-func TestSpread(t *testing.T) {
-	train, val := sampled(60, 75, 2200, 3, 2), sampled(60, 75, 700, 3, 3)
-	j, err := NewJoint(train, val, nil, false)
-	require.NoError(t, err)
-	c, err := New(train, false)
-	require.NoError(t, err)
-	s, err := c.Solve(context.Background(), Weights{Nuclear: 0.1 * c.LambdaMax()}, Options{Tol: 1e-4})
-	require.NoError(t, err)
-	w := lower.JointWeights{Validation: 1, Train: 4, Rho: 3e-3, Centre: j.Point(s), Penalties: []float64{0.4 * c.LambdaMax()}}
-	f := newFactored(j)
-	f.take(w.Centre)
-	f.weigh(&w)
-	f.refresh()
-	require.True(t, f.broad())
-	before := f.objective()
-	fell := f.spreadStep()
-	require.Positive(t, fell)
-	require.InDelta(t, before-fell, f.objective(), 1e-9, "but for the balance of the factors that it began with")
-	f.spread(1e-9)
-	after := f.objective()
-	require.LessOrEqual(t, after, before-fell+1e-12, "but for the balance of the factors")
-	w.Tol = 1e-9
-	solver := j.Joint()
-	require.NoError(t, solver.Model(context.Background(), w.Centre))
-	pt, err := solver.Solve(context.Background(), &w)
-	require.NoError(t, err)
-	require.LessOrEqual(t, pt.Objective, after+1e-9)
-	check, err := solver.Check(context.Background(), &w)
-	require.NoError(t, err)
-	require.Less(t, check.Gap, 2e-5)
-	require.GreaterOrEqual(t, after, check.Objective-check.Gap)
-
-	// Dense: T of the point, and its proximal step.
-	T := mat.NewDense(60, 75, nil)
-	f.take(w.Centre)
-	f.refresh()
-	for s, w := range f.w {
-		for e, i := range f.side(s).row {
-			l := f.side(s).col[e]
-			T.Set(i, l, T.At(i, l)+w*f.r[s][e])
-		}
-	}
-	vectors, _, _ := f.decompose()
-	left, right, core := f.images(vectors)
-	var lt, inside mat.Dense
-	lt.Mul(left.T(), T)
-	inside.Mul(&lt, right)
-	require.True(t, mat.EqualApprox(&inside, core, 1e-12), "T in the spans, at the centre")
 }
 
 // The norm outside of the singular vectors of G is bounded, by what is enough where that is above it, and the room that a gap leaves is used to half of it at least.

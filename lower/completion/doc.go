@@ -11,16 +11,17 @@
 //
 // # Method
 //
-// With at most 2000 known entries in at most 500 rows, or columns, a primal-dual interior-point method solves the dual, which has an
-// unknown for each known entry, in some ten iterations whatever the rank of G and the weights. What is zero in the limit is then
+// Small completions, of at most 1000 known entries and 120 rows and columns, are solved by a primal-dual interior-point method on the dual, which
+// has an unknown for each known entry, in some ten iterations whatever the rank of G and the weights. What is zero in the limit is then
 // left out. The dual point, always feasible, gives a lower bound.
 //
 // Larger ones are solved by their factors, see [Joint]: with G = A B' the objective is smooth and has
 //
 //	|G|_* = min { (|A|^2 + |B|^2) / 2 : A B' = G },
 //
-// so that Newton's method goes to the solution of as many columns as A and B have. Its systems are solved by conjugate gradients, whose products cost
-// one pass over the known entries. Between its steps a proximal one in the singular values alone sets to zero what Newton's method would only shrink. Columns that are missing are singular vectors of the residual; the residual, scaled so that its matrix over the known
-// entries has a spectral norm of at most N w_0, gives the bound. Where rounding ends the interior-point method, or a tolerance
+// so that Newton's method goes to the solution of as many columns as A and B have. Its systems are solved by conjugate gradients, whose
+// products cost one pass over the known entries. Between its steps a proximal one in the singular values alone sets to zero what Newton's
+// method would only shrink. Columns that are missing are singular vectors of the residual; the residual, scaled so that its matrix over the
+// known entries has a spectral norm of at most N w_0, gives the bound. Where rounding ends the interior-point method, or a tolerance
 // below 1e-10 is asked for, small ones go on so.
 package completion

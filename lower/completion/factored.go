@@ -102,17 +102,21 @@ func (f *factored) weigh(w *lower.JointWeights) {
 	copy(f.norm, w.Penalties[1:])
 	f.kc, f.ca, f.cb, f.c0 = 0, nil, nil, 0
 	if f.rho > 0 {
-		c := w.Centre
-		at := 0
-		for i := range f.j.parts {
-			at += copy(f.cx[at:], c[i])
-		}
-		f.kc = f.j.columns(c)
-		both := c[len(f.j.parts)]
-		f.ca, f.cb = both[:f.j.m*f.kc], both[f.j.m*f.kc:]
-		if f.j.intercept {
-			f.c0 = c[len(f.j.parts)+1][0]
-		}
+		f.centre(w.Centre)
+	}
+}
+
+// centre takes (c, C, c0).
+func (f *factored) centre(c [][]float64) {
+	at := 0
+	for i := range f.j.parts {
+		at += copy(f.cx[at:], c[i])
+	}
+	f.kc = f.j.columns(c)
+	both := c[len(f.j.parts)]
+	f.ca, f.cb = both[:f.j.m*f.kc], both[f.j.m*f.kc:]
+	if f.j.intercept {
+		f.c0 = c[len(f.j.parts)+1][0]
 	}
 }
 

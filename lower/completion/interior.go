@@ -14,19 +14,19 @@ import (
 // interior is a primal-dual interior-point method for the dual of a [Problem], whose unknowns are as many as the known
 // entries. With t = N w_0, t_g = N w_g and R = R(u) the m x n matrix with u at the known entries (m <= n, or else their transpose), it is
 //
-//	minimize over u   |u|^2 / 2 - y'u   subject to   C(u) = t I - R R'/t >= 0,   c_g(u) = t_g - |X_g'u|^2 / t_g >= 0,
+//	minimize over u   |u|^2 / 2 - y'u   subject to   C(u) = t I - R R'/t >= 0,   |X_g'u| <= t_g,
 //
-// and 1'u = 0 with an intercept. The multipliers Z >= 0 of C and z_g >= 0 of c_g give the point of the primal problem,
+// and 1'u = 0 with an intercept. The multipliers Z >= 0 of C and those of the cones, see [cones], give the point of the primal problem,
 //
-//	G = 2 Z R / t,   b_g = 2 z_g X_g'u / t_g,   |G|_* <= tr Z + tr(Z R R') / t^2,
+//	G = 2 Z R / t,   b_g = -beta_g,   |G|_* <= tr Z + tr(Z R R') / t^2,
 //
 // since u - y + A*(G) + X b + b0 = 0, with A* taking the known entries, is where the Lagrangian is stationary. The bound of
 // |G|_* holds for every Z and is tight where Z C = 0, so that no singular values are needed anywhere.
 //
-// In the constrained form t and t_g are unknowns, too, and the objective has r_0 t + sum_g r_g t_g as well; C and c_g are concave in all of them
+// In the constrained form t and t_g are unknowns, too, and the objective has r_0 t + sum_g r_g t_g as well; C is concave in u and t
 // together.
 //
-// The method follows the central path, Z C = mu I and z_g c_g = mu, by Mehrotra's predictor and corrector with the direction of
+// The method follows the central path, Z C = mu I and its like for the cones, by Mehrotra's predictor and corrector with the direction of
 // Helmberg, Rendl, Vanderbei and Wolkowicz, Kojima and others, and Monteiro (SIAM J. Optim. 6, 1996): dZ is taken from
 // sym(dZ + Z + Z dC C^-1) = sigma mu C^-1. What is left is a system in du of the order N, see system.go. It takes some ten iterations
 // whatever the rank of G and the weights.
@@ -36,54 +36,52 @@ type interior struct {
 	end  stop.Stop
 	tau  float64   // t
 	taus []float64 // t_g
-	// In the constrained form the bounds of |G|_* and of |b_g|, r_0 first, and the cones in the place of z and c_g; nil in the
+	// In the constrained form the bounds of |G|_* and of |b_g|, r_0 first; nil in the
 	// penalty form.
 	radii []float64
-	cones *cones
 
-	// The iterate, and mu, the mean of the products of slacks and multipliers.
-	u, z, multiplier []float64 // multiplier is Z
-	mu               float64
-	steps            int
-	kept             *centred // on the way, nil before
-	resumed          bool     // from one that was kept
-	// At u: C = L D L', X'u, and c_g.
-	chol  *factor.Definite
-	q, cg []float64
+	// The iterate, with the multipliers of the cones in them, and mu, the mean of the products of slacks and multipliers.
+	u, multiplier []float64 // multiplier is Z
+	cones         *cones
+	mu            float64
+	steps         int
+	// At u: C = L D L', and X'u.
+	chol *factor.Definite
+	q    []float64
 	interiorSystem
 
 	predictor, corrector interiorStep
 	// A point on the way, with room for its slacks.
 	trial struct {
-		tau            float64
-		taus, u, q, cg []float64
-		chol, plus     *factor.Definite
+		tau        float64
+		taus, u, q []float64
+		chol, plus *factor.Definite
 	}
 	outer, products []float64 // m x m, m x n
 	second          struct {
-		t                   float64
-		u, f, z, multiplier []float64
+		t                float64
+		u, f, multiplier []float64
 	}
 }
 
 // interiorStep is a change of u, t, t_g and the multipliers, and q = X'du.
 type interiorStep struct {
-	tau                       float64
-	taus, u, z, multiplier, q []float64
-	rho, beta                 []float64 // of the cones
+	tau                    float64
+	taus, u, multiplier, q []float64
+	rho, beta              []float64 // of the cones
 }
 
 func (d *interiorStep) scale(a float64) {
 	d.tau *= a
-	for _, v := range [][]float64{d.taus, d.u, d.z, d.multiplier, d.q, d.rho, d.beta} {
+	for _, v := range [][]float64{d.taus, d.u, d.multiplier, d.q, d.rho, d.beta} {
 		floats.Scale(a, v)
 	}
 }
 
 const (
-	// interiorMost bounds the known entries, and interiorOrder the lesser dimension, for which [interior] is used: the work of an
+	// interiorMost bounds the known entries, and interiorOrder the dimensions, for which [interior] is used: the work of an
 	// iteration is N^3 / 3 + N^2 p and about 20 m^3, and its matrix has N^2 numbers.
-	interiorMost, interiorOrder = 2000, 500
+	interiorMost, interiorOrder = 1000, 120
 	// interiorSteps bounds the iterations; in the constrained form withinSteps, as bounds that hold nothing back, with t and t_g
 	// going to 0, are not for this method.
 	interiorSteps, withinSteps = 60, 30
@@ -134,18 +132,18 @@ func newInterior(c *Problem, nuclear float64, norm []float64) *interior {
 	e, k := c.interior.entries, len(norm)
 	m, n := e.m, e.n
 	vec := func(n int) []float64 { return make([]float64, n) }
-	step := func() interiorStep { return interiorStep{0, vec(k), vec(N), vec(k), vec(m * m), vec(p), nil, nil} }
+	step := func() interiorStep { return interiorStep{0, vec(k), vec(N), vec(m * m), vec(p), vec(k), vec(p)} }
 	s := &interior{
 		c: c, e: e, tau: float64(N) * nuclear, taus: vec(k),
-		u: vec(N), z: vec(k), multiplier: vec(m * m), chol: factor.NewDefinite(m), q: vec(p), cg: vec(k),
+		u: vec(N), multiplier: vec(m * m), cones: newCones(k, p), chol: factor.NewDefinite(m), q: vec(p),
 		interiorSystem: newInteriorSystem(N, m, n, p),
 		predictor:      step(), corrector: step(),
 		outer: vec(m * m), products: vec(m * n),
 	}
 	floats.AddScaled(s.taus, float64(N), norm)
-	s.trial.u, s.trial.q, s.trial.cg, s.trial.taus = vec(N), vec(p), vec(k), vec(k)
+	s.trial.u, s.trial.q, s.trial.taus = vec(N), vec(p), vec(k)
 	s.trial.chol, s.trial.plus = factor.NewDefinite(m), factor.NewDefinite(m)
-	s.second.u, s.second.f, s.second.z, s.second.multiplier = vec(N), vec(N), vec(k), vec(m*m)
+	s.second.u, s.second.f, s.second.multiplier = vec(N), vec(N), vec(m*m)
 	s.rhs = vec(N)
 	if c.groups.Intercept {
 		s.ones = vec(N)
@@ -157,12 +155,6 @@ func newInterior(c *Problem, nuclear float64, norm []float64) *interior {
 func newInteriorWithin(c *Problem, nuclear float64, norm []float64) *interior {
 	s := newInterior(c, 1, norm)
 	s.radii = append([]float64{nuclear}, norm...)
-	s.growth = make([]float64, len(s.multiplier))
-	k, p := len(norm), len(s.q)
-	s.cones = newCones(k, p)
-	for _, d := range []*interiorStep{&s.predictor, &s.corrector} {
-		d.rho, d.beta = make([]float64, k), make([]float64, p)
-	}
 	s.rhs = make([]float64, len(s.u)+len(s.radii))
 	if s.ones != nil {
 		s.ones = make([]float64, len(s.rhs))
@@ -180,14 +172,13 @@ func (s *interior) column(j int) []float64 {
 	return s.c.interior.features[j*N : (j+1)*N]
 }
 
-// slack computes C, factored, X'u and c_g; it says whether (u, t, t_g) is strictly feasible.
-func (s *interior) slack(u []float64, tau float64, taus []float64, f *factor.Definite, q, cg []float64) bool {
+// slack computes C, factored, and X'u; it says whether (u, t, t_g) is strictly feasible.
+func (s *interior) slack(u []float64, tau float64, taus []float64, f *factor.Definite, q []float64) bool {
 	for j := range q {
 		q[j] = dense.Dot(s.column(j), u)
 	}
 	for g, t := range taus {
-		size := floats.Norm(s.group(q, g), 2)
-		if cg[g] = t - size*size/t; !(cg[g] > 0) {
+		if !(t > floats.Norm(s.group(q, g), 2)) {
 			return false
 		}
 	}
@@ -205,7 +196,7 @@ func (s *interior) setSlack(to, u []float64, tau float64) {
 }
 
 // look updates what depends on the iterate.
-func (s *interior) look() bool { return s.slack(s.u, s.tau, s.taus, s.chol, s.q, s.cg) }
+func (s *interior) look() bool { return s.slack(s.u, s.tau, s.taus, s.chol, s.q) }
 
 // leastStart is the least share of y that is tried: no less is feasible where some of it is NaN.
 const leastStart = 1e-300
@@ -238,12 +229,6 @@ func (s *interior) centre() {
 	s.chol.Inverse(s.inverse, s.square, s.square2)
 	clear(s.multiplier)
 	floats.AddScaled(s.multiplier, s.mu, s.inverse)
-	for g, c := range s.cg {
-		s.z[g] = s.mu / c
-	}
-	if s.cones == nil {
-		return
-	}
 	for g, t := range s.taus {
 		q := s.group(s.q, g)
 		a := s.mu / determinant(t, q)
@@ -255,24 +240,18 @@ func (s *interior) centre() {
 }
 
 // degree is the number of products whose mean is mu.
-func (s *interior) degree() float64 { return float64(s.e.m + len(s.z)) }
+func (s *interior) degree() float64 { return float64(s.e.m + len(s.taus)) }
 
 // run iterates until the gap, in the unit of N times the objective, is below a target, and returns it.
 func (s *interior) run(ctx context.Context, target float64) float64 {
 	s.end.Begin(ctx, 0)
 	most := interiorSteps
-	switch {
-	case s.resumed:
-		most = resumedSteps
-	case s.radii != nil:
+	if s.radii != nil {
 		most = withinSteps
 	}
 	for step := 0; ; step++ {
 		s.derive()
 		gap := s.gap()
-		if step > 0 && s.kept == nil && gap <= keptShare*s.atZero() {
-			s.kept = s.keep()
-		}
 		if gap <= target || step == most || s.end.Look() || !s.form() || s.end.Look() {
 			return gap
 		}
@@ -287,11 +266,8 @@ func (s *interior) run(ctx context.Context, target float64) float64 {
 		floats.AddScaled(s.u, a, s.corrector.u)
 		s.tau += a * s.corrector.tau
 		floats.AddScaled(s.taus, a, s.corrector.taus)
-		floats.AddScaled(s.z, a, s.corrector.z)
-		if s.cones != nil {
-			floats.AddScaled(s.cones.rho, a, s.corrector.rho)
-			floats.AddScaled(s.cones.beta, a, s.corrector.beta)
-		}
+		floats.AddScaled(s.cones.rho, a, s.corrector.rho)
+		floats.AddScaled(s.cones.beta, a, s.corrector.beta)
 		dense.Axpy(a, s.corrector.multiplier, s.multiplier)
 		s.steps++
 		s.look()
@@ -322,15 +298,15 @@ func (s *interior) length(d *interiorStep, inside float64) float64 {
 
 // allows says whether the point at a step is strictly feasible.
 func (s *interior) allows(d *interiorStep, a float64) bool {
-	for g, v := range d.z {
-		if s.cones == nil && !(s.z[g]+a*v > 0) || s.cones != nil && !s.allowsCone(g, d, a) {
+	for g := range d.rho {
+		if !s.allowsCone(g, d, a) {
 			return false
 		}
 	}
 	t := &s.trial
 	copy(t.plus.L, s.multiplier)
 	dense.Axpy(a, d.multiplier, t.plus.L)
-	return t.plus.Decompose(0) && s.try(d, a) && s.slack(t.u, t.tau, t.taus, t.chol, t.q, t.cg)
+	return t.plus.Decompose(0) && s.try(d, a) && s.slack(t.u, t.tau, t.taus, t.chol, t.q)
 }
 
 // try sets the trial point to that at a step. It says whether its t and t_g are positive.
@@ -347,7 +323,7 @@ func (s *interior) try(d *interiorStep, a float64) bool {
 	return positive
 }
 
-// meanAfter is mu after a step: (tr(Z C) + sum_g z_g c_g) over their number.
+// meanAfter is mu after a step: (tr(Z C) + sum_g t_g rho_g + q_g'beta_g) over their number.
 func (s *interior) meanAfter(d *interiorStep, a float64) float64 {
 	t := &s.trial
 	s.try(d, a)
@@ -356,15 +332,10 @@ func (s *interior) meanAfter(d *interiorStep, a float64) float64 {
 	copy(t.q, s.q)
 	floats.AddScaled(t.q, a, d.q)
 	for g, tau := range t.taus {
-		if s.cones != nil {
-			sum += tau * (s.cones.rho[g] + a*d.rho[g])
-			for j, v := range s.group(t.q, g) {
-				sum += v * (s.group(s.cones.beta, g)[j] + a*s.group(d.beta, g)[j])
-			}
-			continue
+		sum += tau * (s.cones.rho[g] + a*d.rho[g])
+		for j, v := range s.group(t.q, g) {
+			sum += v * (s.group(s.cones.beta, g)[j] + a*s.group(d.beta, g)[j])
 		}
-		size := floats.Norm(s.group(t.q, g), 2)
-		sum += (tau - size*size/tau) * (s.z[g] + a*d.z[g])
 	}
 	return sum / s.degree()
 }
@@ -383,15 +354,12 @@ func (s *interior) gap() float64 {
 	s.e.gather(r, -2*shorter, s.gamma)
 	penalty += s.tau * s.bound(0, size)
 	for g, t := range s.taus {
-		q, a := s.group(s.q, g), 2*s.z[g]/t
-		if s.cones != nil {
-			q, a = s.group(s.cones.beta, g), -1
-		}
-		size := math.Abs(a) * floats.Norm(q, 2)
+		beta := s.group(s.cones.beta, g)
+		size := floats.Norm(beta, 2)
 		penalty += t * s.bound(1+g, size)
-		a *= s.shorten(1+g, size)
-		for j, v := range q {
-			dense.Axpy(-a*v, s.column(s.c.interior.start[g]+j), r)
+		shorter := s.shorten(1+g, size)
+		for j, v := range beta {
+			dense.Axpy(shorter*v, s.column(s.c.interior.start[g]+j), r)
 		}
 	}
 	if s.ones != nil {

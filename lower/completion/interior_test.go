@@ -57,7 +57,7 @@ func TestInteriorGap(t *testing.T) {
 				}
 			}
 			c := d.problem(t, intercept)
-			require.True(t, c.Small())
+			require.True(t, c.interior != nil)
 			other := d.problem(t, intercept)
 			other.interior = nil
 			top := c.LambdaMax()

@@ -96,11 +96,11 @@ func (p *interior) write(s *Solution) {
 	zero := math.Min(interiorZero, math.Pow(floats.Dot(y, y)/(2*p.mu), interiorPower)) * p.mu
 	clear(s.B)
 	for g, t := range p.taus {
-		if p.z[g] <= zero/t {
+		if p.cones.rho[g] <= zero/t {
 			continue
 		}
-		for j, v := range p.group(p.q, g) {
-			s.B[p.c.interior.order[p.c.interior.start[g]+j]] = 2 * p.z[g] / t * v
+		for j, v := range p.group(p.cones.beta, g) {
+			s.B[p.c.interior.order[p.c.interior.start[g]+j]] = -v
 		}
 	}
 	s.Left, s.Right = p.factors(zero / p.tau)

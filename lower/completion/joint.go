@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
@@ -36,9 +35,8 @@ import (
 // norm of T is bounded by that of the 2 x 2 matrix of norms of its blocks Q'TP, Q'T(I - PP'), (I - QQ')TP and (I - QQ')T(I - PP').
 //
 // F is of fourth order in a column whose singular value is to be zero, so that Newton's method alone takes it there slowly. Before each of its steps there
-// is a proximal one in the core S of G = Q S P', where small singular values are cut off. Where rho is most of the curvature, proximal steps in G, in the
-// span of Q, P and of their images under T, come first: their factor of convergence is about 1 - rho / (rho + w) with w the weight of an entry. While
-// columns are missing the Hessian is shifted as far as T is too large.
+// is a proximal one in the core S of G = Q S P', where small singular values are cut off. While columns are missing the Hessian is shifted as far as T
+// is too large.
 type Joint struct {
 	m, n, p   int
 	sides     [2]*side // validation, training
@@ -68,13 +66,10 @@ type side struct {
 	copies    float64     // the most times that an entry is there
 }
 
-// NewJoint takes the training and the validation entries of a matrix. The groups are those of train; the coefficients are divided into variables of
+// Joint is the completion with these validation entries, whose groups and size are those of the known ones. The coefficients are divided into variables of
 // the lengths parts, which sum up to the number of features.
-func NewJoint(train, val Data, parts []int, intercept bool) (*Joint, error) {
-	j, err := newJoint(train, intercept)
-	if err != nil {
-		return nil, err
-	}
+func (c *Problem) Joint(val Data, parts []int) (*Joint, error) {
+	j := *c.joint
 	sum := 0
 	for _, n := range parts {
 		sum += n
@@ -83,9 +78,10 @@ func NewJoint(train, val Data, parts []int, intercept bool) (*Joint, error) {
 		return nil, fmt.Errorf("completion: variables of %d coefficients for %d features", sum, j.p)
 	}
 	j.parts = parts
-	val.M, val.N, val.Groups = train.M, train.N, train.Groups
+	val.M, val.N, val.Groups = j.m, j.n, j.members
+	var err error
 	j.sides[validating], err = newSide(val, j.members)
-	return j, err
+	return &j, err
 }
 
 // newJoint is one without validation entries, with all coefficients in one variable.
@@ -239,73 +235,14 @@ func (j *Joint) Anchored(rho float64, x [][]float64) float64 {
 
 // Squared is |x - y|^2 over b, G and b0 of two points.
 func (j *Joint) Squared(x, y [][]float64) float64 {
-	sum := 0.0
-	for i := range x {
-		if i != len(j.parts) {
-			d := floats.Distance(x[i], y[i], 2)
-			sum += d * d
-		}
-	}
-	ka, kb := j.columns(x), j.columns(y)
-	if ka+kb == 0 {
-		return sum
-	}
-	// |A B' - C D'|^2 = |R_1 R_2'|^2 with the R of (A, -C) and (B, D)
-	first, second := mat.NewDense(j.m, ka+kb, nil), mat.NewDense(j.n, ka+kb, nil)
-	for k, z := range [][][]float64{x, y} {
-		from, columns, sign := 0, ka, 1.0
-		if k == 1 {
-			from, columns, sign = ka, kb, -1
-		}
-		factors := z[len(j.parts)]
-		for i := range j.m {
-			for l := range columns {
-				first.Set(i, from+l, sign*factors[i*columns+l])
-			}
-		}
-		for i := range j.n {
-			for l := range columns {
-				second.Set(i, from+l, factors[(j.m+i)*columns+l])
-			}
-		}
-	}
-	_, r1 := orthogonal(first)
-	_, r2 := orthogonal(second)
-	var core mat.Dense
-	core.Mul(r1, r2.T())
-	d := mat.Norm(&core, 2)
-	return sum + d*d
+	f := newFactored(j)
+	f.take(x)
+	f.centre(y)
+	return f.apart()
 }
 
 // columns is the number of columns of the factors of a point.
 func (j *Joint) columns(x [][]float64) int { return len(x[len(j.parts)]) / (j.m + j.n) }
-
-// orthogonal returns Q and R of a QR decomposition, Q with as many columns as the lesser dimension.
-func orthogonal(a *mat.Dense) (q, r *mat.Dense) {
-	rows, k := a.Dims()
-	if rows < k { // gonum wants tall ones
-		q = mat.NewDense(rows, rows, nil)
-		for i := range rows {
-			q.Set(i, i, 1)
-		}
-		return q, a
-	}
-	q = mat.DenseCopyOf(a)
-	tau, ask := make([]float64, k), make([]float64, 1)
-	lapack64.Geqrf(q.RawMatrix(), tau, ask, -1)
-	work := make([]float64, max(k, int(ask[0])))
-	lapack64.Geqrf(q.RawMatrix(), tau, work, len(work))
-	r = mat.NewDense(k, k, nil)
-	for i := range k {
-		for l := i; l < k; l++ {
-			r.Set(i, l, q.At(i, l))
-		}
-	}
-	lapack64.Orgqr(q.RawMatrix(), tau, ask, -1)
-	work = make([]float64, max(k, int(ask[0])))
-	lapack64.Orgqr(q.RawMatrix(), tau, work, len(work))
-	return q, r
-}
 
 // Balanced returns L and R with L R' = A B' for factors of k columns by rows, in the form U S^(1/2) and V S^(1/2) of the singular value decomposition, without singular values up to
 // the share of the largest; nil for zero.

@@ -18,6 +18,15 @@ import (
 	"github.com/conetune/conetune/lower/design"
 )
 
+// jointOf is the completion with training and validation entries.
+func jointOf(train, val Data, parts []int, intercept bool) (*Joint, error) {
+	c, err := New(train, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return c.Joint(val, parts)
+}
+
 // newJointOf divides the entries of a sample among training and validation.
 func newJointOf(t testing.TB, d sample, parts []int, intercept bool) (j *Joint, train, val Data) {
 	t.Helper()
@@ -40,7 +49,7 @@ func newJointOf(t testing.TB, d sample, parts []int, intercept bool) (j *Joint, 
 		return out
 	}
 	train, val = pick(0), pick(1)
-	j, err := NewJoint(train, val, parts, intercept)
+	j, err := jointOf(train, val, parts, intercept)
 	require.NoError(t, err)
 	return j, train, val
 }
@@ -165,7 +174,7 @@ func TestJointAgainstConic(t *testing.T) {
 					require.InDelta(t, v.Train, c.Train, 1e-9*scale)
 					require.InDelta(t, v.Penalties[0], c.Penalties[0], 1e-6*(1+v.Penalties[0]))
 					values := append([]float64{pt.Train}, pt.Penalties...)
-					base := indexed(w)
+					base := append([]float64{w.Train}, w.Penalties...)
 					for i := range values {
 						h := 1e-3 * base[i]
 						at := func(sign float64) *lower.JointPoint {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/lower"
-	"gonum.org/v1/gonum/floats"
 )
 
 const (
@@ -19,6 +18,8 @@ const (
 	coarsest = 0.5
 	// jointTol is the share of the training loss at zero, squared, that the last step of Newton's method promises.
 	jointTol = 3e-8
+	// descended is the tolerance to which Newton's method goes on at new weights.
+	descended = 1e-6
 	// meetGap of the loss at zero, or meetTol times the tolerance if that is less, is the gap to which columns are found at new points.
 	meetGap, meetTol = 1e-3, 1e4
 	// meetShare of that gap is left where columns are found, and at checkShare of it, more than that, a check looks for no others.
@@ -33,8 +34,6 @@ const (
 	steepShare = 0.1
 	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the best G, and concave below.
 	ample = 1.8
-	// followed bounds the relative change of a weight for which the derivative foretells the solution.
-	followed = 0.5
 	// small is the share of the largest singular value of G below which one may be zero in the limit. It is where the norm of the rest of T is below
 	// the weight by the share idle.
 	small, idle = 1e-5, 1e-7
@@ -46,11 +45,11 @@ const (
 type JointSolver struct {
 	f *factored
 	// of the last solve; nil where there was none since the point was changed
-	weights  *lower.JointWeights
-	point    *lower.JointPoint
-	tangents []tangent // minus the derivatives of the point in the weights, with S as it was
+	weights *lower.JointWeights
+	point   *lower.JointPoint
+	// of the last point that had some, minus the derivatives in the weights, from which others are begun, and S
+	tangents []tangent
 	set      []int
-	before   []tangent // those of the last point that had some, from which others are begun
 }
 
 // Joint implements [lower.Joint].
@@ -82,18 +81,17 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 		}
 		return s.point, nil
 	}
-	change := s.follow(w)
 	f.weigh(w)
 	if s.weights == nil && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
 		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Tol*meetTol))
 	}
-	f.descend(math.Max(f.least(w), 1e-4*math.Min(1e-2, change*change)), false)
+	f.descend(math.Max(f.least(w), descended), false)
 	if f.over() {
 		s.weights = nil
 		return nil, nil
 	}
 	pt := &lower.JointPoint{Values: s.values(), Objective: f.objective()}
-	s.weights, s.point, s.tangents = clone(w), pt, nil
+	s.weights, s.point = clone(w), pt
 	if !w.Flat {
 		return s.curved(pt), nil
 	}
@@ -124,49 +122,9 @@ func clone(w *lower.JointWeights) *lower.JointWeights {
 
 // same says whether weights are the same.
 func same(a, b *lower.JointWeights) bool {
-	return a.Validation == b.Validation && a.Train == b.Train && sameCentre(a, b) && slices.Equal(a.Penalties, b.Penalties)
+	centred := a.Rho == b.Rho && (a.Rho == 0 || len(a.Centre) == len(b.Centre) && &a.Centre[0] == &b.Centre[0])
+	return centred && a.Validation == b.Validation && a.Train == b.Train && slices.Equal(a.Penalties, b.Penalties)
 }
-
-func sameCentre(a, b *lower.JointWeights) bool {
-	return a.Rho == b.Rho && (a.Rho == 0 || len(a.Centre) == len(b.Centre) && &a.Centre[0] == &b.Centre[0])
-}
-
-// follow moves to what the derivatives foretell. It returns the largest relative change of a weight, 1 where there is no derivative.
-func (s *JointSolver) follow(w *lower.JointWeights) float64 {
-	f, old := s.f, s.weights
-	if old == nil || s.tangents == nil || !slices.Equal(s.set, f.set) || old.Validation != w.Validation || !sameCentre(old, w) {
-		return 1
-	}
-	before, after := indexed(old), indexed(w)
-	most := 0.0
-	for i, v := range after {
-		if v != before[i] {
-			most = math.Max(most, math.Abs(v-before[i])/math.Max(v, before[i]))
-		}
-	}
-	if most > followed {
-		return 1
-	}
-	for i, t := range s.tangents {
-		d := after[i] - before[i]
-		if d == 0 || t.A == nil || len(t.A) != len(f.a) {
-			continue
-		}
-		floats.AddScaled(f.a, -d, t.A)
-		floats.AddScaled(f.b, -d, t.B)
-		for l, at := range f.set {
-			f.x[at] -= d * t.S[l]
-		}
-		if f.j.intercept {
-			f.b0 -= d * t.S[len(f.set)]
-		}
-	}
-	s.tangents, f.svd = nil, nil
-	return most
-}
-
-// indexed are the weights that F is differentiated in.
-func indexed(w *lower.JointWeights) []float64 { return append([]float64{w.Train}, w.Penalties...) }
 
 // values are the functions at the point.
 func (s *JointSolver) values() lower.Values {
@@ -188,10 +146,11 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 		pt.Curvature[i] = make([]float64, n)
 	}
 	gradients := make([]tangent, n)
+	before, tangents := s.tangents, make([]tangent, n)
 	if !slices.Equal(s.set, f.set) {
-		s.before = nil
+		before = nil
 	}
-	s.tangents, s.set = make([]tangent, n), slices.Clone(f.set)
+	s.tangents, s.set = tangents, slices.Clone(f.set)
 	if f.w[training] > 0 {
 		gradients[0] = f.zero()
 		f.pullSide(gradients[0], -1/float64(len(f.r[training])), training, f.r[training])
@@ -218,21 +177,20 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 			accuracy = groupDerivatives
 		}
 		start := tangent{}
-		if s.before != nil && len(s.before[i].A) == len(f.a) {
-			start = s.before[i]
+		if before != nil && len(before[i].A) == len(f.a) {
+			start = before[i]
 		}
-		s.tangents[i] = f.conjugateFrom(start, g, accuracy, jointCG)
+		tangents[i] = f.conjugateFrom(start, g, accuracy, jointCG)
 		if f.over() {
 			return
 		}
 	}
-	s.before = s.tangents
 	for i := range n {
 		for l := range i + 1 {
-			if s.tangents[i].A == nil || s.tangents[l].A == nil {
+			if tangents[i].A == nil || tangents[l].A == nil {
 				continue
 			}
-			v := (gradients[i].dot(s.tangents[l]) + gradients[l].dot(s.tangents[i])) / 2
+			v := (gradients[i].dot(tangents[l]) + gradients[l].dot(tangents[i])) / 2
 			pt.Curvature[i][l], pt.Curvature[l][i] = v, v
 		}
 	}

@@ -18,8 +18,6 @@ type triplets struct {
 const (
 	// lanczosMost bounds the steps, lanczosFirst is when the values are looked at for the first time, and again after lanczosGrowth times as many.
 	lanczosMost, lanczosFirst, lanczosGrowth = 400, 12, 1.4
-	// lanczosLog is -log of the probability that a bound by the number of steps alone does not hold.
-	lanczosLog = 23
 	// lanczosShare is how many steps a value above the threshold takes.
 	lanczosShare = 8
 	// growth of the largest singular value above the threshold, relative, is that of a missing column.
@@ -42,9 +40,7 @@ type lanczos struct {
 
 // lanczos bounds the largest singular value of (I - QQ') T (I - PP'), and returns the vectors that it knows of with values above the threshold. It ends as soon as
 // the bound is at most enough, which is no less than the threshold, or the largest value is known to a hundredth of its distance from one or the other; threshold 0 asks for the
-// largest value to rounding. With a random start and k steps, theta^2 / (1 - e) bounds the square of the largest value but with probability
-// 1.648 n^(1/2) exp(-e^(1/2) (2 k - 1)) (Kuczynski and Wozniakowski, SIAM J. Matrix Anal. Appl. 13, 1992); where the largest Ritz value has converged, it and
-// its residual are the bound.
+// largest value to rounding. From a random start the largest Ritz value converges to the largest value; it and its residual are the bound.
 func (f *factored) lanczos(threshold, enough float64, vectors ...*mat.Dense) (bound float64, found triplets) {
 	z := lanczos{f: f, known: vectors}
 	m, n, known := f.j.m, f.j.n, 0
@@ -68,9 +64,6 @@ func (f *factored) lanczos(threshold, enough float64, vectors ...*mat.Dense) (bo
 			return math.Inf(1), found
 		}
 		over = over || f.end.Look()
-		if !over && threshold > 0 && r.safe <= enough {
-			return r.safe, found
-		}
 		if over || r.ends(threshold, enough) {
 			return math.Max(r.values[0]+r.residual, 0), z.triplets(r, threshold*(1+growth))
 		}
@@ -142,11 +135,11 @@ func (z *lanczos) step() {
 	z.betas = append(z.betas, beta)
 }
 
-// ritz are the singular values of the bidiagonal matrix and its vectors, the residual of the largest, and a bound of that of T by the number of steps.
+// ritz are the singular values of the bidiagonal matrix and its vectors, and the residual of the largest.
 type ritz struct {
-	values         []float64
-	p, q           mat.Dense
-	residual, safe float64
+	values   []float64
+	p, q     mat.Dense
+	residual float64
 }
 
 // ritz decomposes the bidiagonal matrix; false where that failed.
@@ -168,11 +161,6 @@ func (z *lanczos) ritz() (r ritz, ok bool) {
 	svd.VTo(&r.q)
 	if beta := z.beta(); beta > z.least {
 		r.residual = beta * math.Abs(r.p.At(steps-1, 0))
-	}
-	r.safe = math.Inf(1)
-	share := math.Pow((lanczosLog+math.Log(1.648*math.Sqrt(float64(z.f.j.n))))/float64(2*steps-1), 2)
-	if share < 1 {
-		r.safe = r.values[0] / math.Sqrt(1-share)
 	}
 	return r, true
 }

@@ -21,7 +21,7 @@ import (
 //
 //	M du + B w = -A*(G_t) dt - X_g b_t dt_g,   B'du = the above,   G_t = -2 (Z R / t + (Z T K + K T Z) R) / t,   T = I + R R'/t^2,
 //
-// with M as in [interiorSystem] for 2 K in the place of C^-1, without what groups have of second order, b_t = -2 z_g q_g / t_g^2,
+// with M as in [interiorSystem] for 2 K in the place of C^-1 and V_g = 2 z_g / t_g I, b_t = -2 z_g q_g / t_g^2,
 // and w of W, the dz_g, and db0. In the place of the zero block stands minus the gap of the solution, as near the end of the path:
 // what the solution leaves open, such as which of two directions of nearly no difference is in use, moves little.
 type limit struct {
@@ -29,6 +29,7 @@ type limit struct {
 	l, rl    []float64 // L, m x rank, and R'L, n x rank, both by rows
 	rank     int
 	used     []int            // groups
+	z        []float64        // z_g
 	bordered *factor.Definite // the system
 	at, end  int              // where B's columns for the groups begin and end; an intercept's comes after
 }
@@ -73,7 +74,7 @@ func newLimit(s *interior, at *Solution) *limit {
 	return f
 }
 
-// multipliers sets u, q, Z and 2 K, and z_g and c_g, with which M has no term of second order.
+// multipliers sets u, q, Z and 2 K, and z_g with the weighted features.
 func (f *limit) multipliers(at *Solution) bool {
 	s := f.interior
 	copy(s.u, at.Residual)
@@ -104,18 +105,24 @@ func (f *limit) multipliers(at *Solution) bool {
 	return true
 }
 
-// groupMultipliers sets z_g and c_g, and the groups in use, at the coefficients b.
+// groupMultipliers sets z_g = |b_g| t_g / (2 |q_g|), the weighted features and the groups in use, at the coefficients b.
 func (f *limit) groupMultipliers(b []float64) {
 	s := f.interior
+	f.z = make([]float64, len(s.taus))
+	clear(s.weighted)
 	for g, t := range s.taus {
 		size, q := 0.0, floats.Norm(s.group(s.q, g), 2)
 		for j := range s.group(s.q, g) {
 			size = math.Hypot(size, b[s.c.interior.order[s.c.interior.start[g]+j]])
 		}
 		z := size * t / (2 * q)
-		if s.z[g], s.cg[g] = 0, math.Inf(1); size > 0 && z*t*t > (t-q*q/t)*floats.Dot(s.c.groups.Y, s.c.groups.Y)/2 {
-			s.z[g] = z
+		if size > 0 && z*t*t > (t-q*q/t)*floats.Dot(s.c.groups.Y, s.c.groups.Y)/2 {
+			f.z[g] = z
 			f.used = append(f.used, g)
+			for j := range s.group(s.q, g) {
+				at := s.c.interior.start[g] + j
+				dense.Axpy(-2*z/t, s.column(at), s.weighted[at*len(s.u):(at+1)*len(s.u)])
+			}
 		}
 	}
 }

@@ -19,10 +19,6 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 	least, last, idle := math.Inf(1), math.Inf(1), 0
 	grew := true
 	f.refresh()
-	f.spread(spreadShare * gap)
-	if f.k > 0 { // what is missing at a point of other weights will be missing at the solution
-		f.certify(gap)
-	}
 	tol := gap / unit
 	for rounds = 1; ; rounds++ {
 		f.descend(tol, grew) // where a look found no missing columns there is no other so soon

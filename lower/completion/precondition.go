@@ -2,7 +2,6 @@ package completion
 
 import (
 	"math"
-	"slices"
 
 	"github.com/conetune/conetune/internal/factor"
 	"gonum.org/v1/gonum/floats"
@@ -19,28 +18,13 @@ const (
 // orthogonal, and the factor or the diagonal of the block of S.
 type blocks struct {
 	rows         [2][]float64
-	weights      [4]float64
-	set          []int
 	coefficients factor.Cholesky
 	last         []float64 // the diagonal, nil where the block was factored
 }
 
-// blocksStale is the ratio of weights from which on blocks are formed anew.
-const blocksStale = 1.5
-
-// prepare forms the blocks where they are missing or of other weights.
+// prepare forms the blocks.
 func (f *factored) prepare() {
-	w := [4]float64{f.w[0], f.w[1], f.rho, f.nuclear}
-	if b := f.blocks; b != nil {
-		fresh := slices.Equal(b.set, f.set)
-		for i, v := range w {
-			fresh = fresh && v <= blocksStale*b.weights[i] && b.weights[i] <= blocksStale*v
-		}
-		if fresh {
-			return
-		}
-	}
-	b := &blocks{weights: w, set: slices.Clone(f.set)}
+	b := &blocks{}
 	f.blocks, f.holds = b, nil
 	b.rows[0], b.rows[1] = f.diagonals(0, f.j.m, f.b), f.diagonals(1, f.j.n, f.a)
 	f.prepareCoefficients(b)

@@ -76,7 +76,6 @@ type Solution struct {
 	Residual []float64
 	// Objective is the value at the point, Gap bounds its distance from the optimum.
 	Objective, Gap float64
-	kept           *centred // in the constrained form
 	// Outer counts outer iterations on the factors, Newton the steps of the interior-point method.
 	Outer, Newton int
 }
@@ -102,12 +101,9 @@ func New(d Data, intercept bool) (*Problem, error) {
 	return c, nil
 }
 
-// Small says whether so many known entries, at most 2000, of an m x n matrix with a lesser dimension of at most 500, are few enough for the
-// interior-point method.
-func Small(entries, m, n int) bool { return entries <= interiorMost && min(m, n) <= interiorOrder }
-
-// Small says whether the completion is.
-func (c *Problem) Small() bool { return c.interior != nil }
+// Small says whether so many known entries of an m x n matrix are few enough for the interior-point method. A step factors a matrix of the order of the
+// one, and several of the order of the other.
+func Small(entries, m, n int) bool { return entries <= interiorMost && max(m, n) <= interiorOrder }
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
 func (c *Problem) LambdaMax() float64 { return c.joint.LambdaMax() }

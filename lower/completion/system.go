@@ -9,20 +9,20 @@ import (
 
 // interiorSystem is the linear system of a step of [interior]. Stationarity and complementarity,
 //
-//	du + A*(2 (dZ R + Z dR) / t) + sum_g X_g (2/t_g) (dz_g q_g + z_g X_g'du) + db0 = y - u - A*(G) - X b,
-//	dZ = T - Z + sym(Z E C^-1),   dz_g = T_g - z_g + z_g (2 q_g'X_g'du / t_g) / c_g,   E = -dC = (dR R' + R dR') / t,
+//	du + A*(2 (dZ R + Z dR) / t) - X dbeta + db0 = y - u - A*(G) - X b,
+//	dZ = T - Z + sym(Z E C^-1),   E = -dC = (dR R' + R dR') / t,   dbeta_g = h_g - V_g X_g'du, see [cones],
 //
-// with q = X'u, T = sigma mu C^-1 and T_g = sigma mu / c_g, leave
+// with T = sigma mu C^-1, leave
 //
-//	M du + db0 = y - u - A*(2 T R / t) - sum_g X_g q_g 2 T_g / t_g.
+//	M du + db0 = y - u - A*(2 T R / t) + sum_g X_g (beta_g + h_g).
 //
-// The corrector adds the terms of second order at the predictor's step to T, T_g and the right-hand side.
+// The corrector adds the terms of second order at the predictor's step to T, h_g and the right-hand side.
 // The element of M for the entries (i, j) and (k, l) is
 //
 //	1 if they are the same,  + Z_ik alpha_jl + C^-1_ik beta_jl + gamma_il kappa_kj + kappa_il gamma_kj,
 //	alpha = 2 I / t + R'C^-1 R / t^2,   beta = R'Z R / t^2,   gamma = Z R / t,   kappa = C^-1 R / t,
 //
-// and X_g (2 z_g / t_g I + 4 z_g / (c_g t_g^2) q_g q_g') X_g' for each group.
+// and X_g V_g X_g' for each group.
 type interiorSystem struct {
 	inverse         []float64 // C^-1
 	kappa, kappaT   []float64 // and its transpose
@@ -31,18 +31,18 @@ type interiorSystem struct {
 	rows, across    [][2]float64     // Z and C^-1, kappa and gamma
 	back, columns   [][2]float64     // gamma' and kappa', alpha and beta
 	weighted        []float64        // N x p: the features times what stands between X_g and X_g'
-	along           []float64        // X_g q_g
+	along           []float64        // X_g w_1 of a cone
 	matrix          *factor.Definite // nil before the first step
 	ones            []float64        // M^-1 1; nil without an intercept
 	square, square2 []float64        // m x m
 	rhs             []float64        // of the system
-	growth          []float64        // I + R R' / t^2, in the constrained form
+	growth          []float64        // T of border
 }
 
 func newInteriorSystem(N, m, n, p int) interiorSystem {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	s := interiorSystem{
-		inverse: vec(m * m), kappa: vec(m * n), kappaT: vec(m * n), gamma: vec(m * n), gammaT: vec(m * n),
+		inverse: vec(m * m), growth: vec(m * m), kappa: vec(m * n), kappaT: vec(m * n), gamma: vec(m * n), gammaT: vec(m * n),
 		alpha: vec(n * n), beta: vec(n * n), weighted: vec(N * p), along: vec(N),
 		square: vec(m * m), square2: vec(m * m),
 		rows: make([][2]float64, m*m), across: make([][2]float64, m*n), back: make([][2]float64, m*n), columns: make([][2]float64, n*n),
@@ -77,6 +77,10 @@ func (s *interior) form() bool {
 		s.matrix = factor.NewDefinite(size)
 		s.matrix.End = &s.end
 	}
+	s.scaleCones()
+	for g := range s.taus {
+		s.weighCone(g)
+	}
 	s.fill(s.matrix.L, size)
 	if s.radii != nil {
 		s.border(s.matrix.L, size)
@@ -94,7 +98,7 @@ func (s *interior) form() bool {
 	return true
 }
 
-// fill writes the lower triangle of M to a matrix of ld rows.
+// fill writes the lower triangle of M, with the weighted features as they are, to a matrix of ld rows.
 func (s *interior) fill(h []float64, ld int) {
 	N, m, n, p := len(s.u), s.e.m, s.e.n, len(s.q)
 	pair(s.rows, s.multiplier, s.inverse)
@@ -115,27 +119,6 @@ func (s *interior) fill(h []float64, ld int) {
 			out[b] = v[0]*x[0] + v[1]*x[1] + (y[0]*w[0] + y[1]*w[1])
 		}
 		out[0]++
-	}
-	if s.cones != nil {
-		s.scaleCones()
-	}
-	for g, t := range s.taus {
-		if s.cones != nil {
-			s.fillCone(g)
-			continue
-		}
-		q, from := s.group(s.q, g), s.c.interior.start[g]
-		clear(s.along)
-		for j, v := range q {
-			dense.Axpy(v, s.column(from+j), s.along)
-		}
-		a, b := 2*s.z[g]/t, 4*s.z[g]/(s.cg[g]*t*t)
-		for j, v := range q {
-			x, to := s.column(from+j), s.weighted[(from+j)*N:(from+j+1)*N]
-			for k, w := range s.along {
-				to[k] = -a*x[k] - b*v*w
-			}
-		}
 	}
 	if p > 0 {
 		dense.SyrkNT(N, p, s.c.interior.features, N, s.weighted, N, h, ld)
@@ -247,17 +230,10 @@ func (s *interior) direct(d *interiorStep, sigma float64, first *interiorStep) {
 			s.rhs[N] += s.second.t
 		}
 	}
-	for g, t := range s.taus {
-		if s.cones != nil {
-			s.rhs[N+1+g] = s.aimCone(g, sigma*s.mu, du, first != nil)
-			continue
-		}
-		d.z[g] = sigma * s.mu / s.cg[g]
-		if first != nil {
-			d.z[g] += s.second.z[g]
-		}
-		for j, v := range s.group(s.q, g) {
-			dense.Axpy(-2/t*v*d.z[g], s.column(s.c.interior.start[g]+j), du)
+	for g := range s.taus {
+		size := s.aimCone(g, sigma*s.mu, du, first != nil)
+		if s.radii != nil {
+			s.rhs[N+1+g] = size - s.radii[1+g]
 		}
 	}
 	s.solve(s.rhs)
@@ -273,22 +249,18 @@ func (s *interior) direct(d *interiorStep, sigma float64, first *interiorStep) {
 	for j := range d.q {
 		d.q[j] = dense.Dot(s.column(j), d.u)
 	}
-	for g, t := range s.taus {
-		if s.cones != nil {
-			s.moveCone(g, d)
-			continue
-		}
-		d.z[g] += s.z[g] * (2*floats.Dot(s.group(s.q, g), s.group(d.q, g))/(t*s.cg[g]) - 1)
+	for g := range s.taus {
+		s.moveCone(g, d)
 	}
 }
 
 // correct computes the terms of second order at a step. With F = dR - dt R / t they are
 //
-//	-sym((dZ dC + Z d2C) C^-1),   -(dz_g dc_g + z_g d2c_g) / c_g,   d2C = -F F' / t,   d2c_g = -|X_g'du|^2 / t_g,
+//	-sym((dZ dC + Z d2C) C^-1),   d2C = -F F' / t,
 //
-// in Z and z_g, and on the right-hand side of the rows of u and, in the constrained form, of t
+// in Z, those of [cones], and on the right-hand side of the rows of u and, in the constrained form, of t
 //
-//	-2/t A*((dZ - dt Z / t) F) - sum_g X_g 2/t_g dz_g X_g'du,   <dZ - dt Z / t, F R' + R F'> / t^2 + <Z, F F'> / t^2.
+//	-2/t A*((dZ - dt Z / t) F),   <dZ - dt Z / t, F R' + R F'> / t^2 + <Z, F F'> / t^2.
 func (s *interior) correct(d *interiorStep) {
 	m, to := s.e.m, s.second.multiplier
 	s.change(d)
@@ -314,17 +286,7 @@ func (s *interior) correct(d *interiorStep) {
 		s.e.outer(s.outer, 2/(s.tau*s.tau), f, s.u)
 		s.second.t += dense.Dot(s.square2, s.outer)
 	}
-	for g, t := range s.taus {
-		if s.cones != nil {
-			s.correctCone(g, d)
-			continue
-		}
-		square, along := 0.0, 0.0
-		for j, v := range s.group(d.q, g) {
-			square += v * v
-			along += v * s.group(s.q, g)[j]
-			dense.Axpy(-2/t*d.z[g]*v, s.column(s.c.interior.start[g]+j), s.second.u)
-		}
-		s.second.z[g] = (2*d.z[g]*along + s.z[g]*square) / (t * s.cg[g])
+	for g := range s.taus {
+		s.correctCone(g, d)
 	}
 }

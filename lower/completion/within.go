@@ -24,7 +24,7 @@ type Bounds struct {
 //	minimize over b, G (and b0)   1/(2N) |y - X b - G_known - b0|^2   subject to   |G|_* <= r_0,   |b^(g)|_2 <= r_g,
 //
 // by the interior-point method, for completions that are [Problem.Small]. The weights are the multipliers, at which the penalty form has the
-// same solution, each the rate at which the objective falls as its bound grows. Of o, Tol counts and, where that is a solution within other bounds of the same completion, Start. The status is Optimal or, where the gap stayed
+// same solution, each the rate at which the objective falls as its bound grows. Of o, Tol counts. The status is Optimal or, where the gap stayed
 // above the tolerance, Exhausted: the method is not for bounds so large that the known entries are interpolated.
 func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *Weights, error) {
 	o, err := o.withDefaults()
@@ -47,22 +47,12 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 	N, scale := float64(len(c.row)), c.groups.Scale
 	out := &Solution{Status: lower.Optimal, B: make([]float64, c.groups.X.Columns()), B0: c.groups.YMean}
 	target := interiorShare * o.Tol * scale * N
-	gap, done := math.Inf(1), 0
-	if o.Start != nil && o.Start.kept != nil {
-		p.resume(o.Start.kept)
-		gap, done = p.run(ctx, target), p.steps
+	if !p.beginWithin() { // y is zero
+		out.Residual = append([]float64(nil), c.groups.Y...)
+		return out, &Weights{0, make([]float64, len(norm))}, nil
 	}
-	if !(gap <= target) && ctx.Err() == nil {
-		if done > 0 {
-			p = newInteriorWithin(c, r.Nuclear, norm)
-		}
-		if !p.beginWithin() { // y is zero
-			out.Residual = append([]float64(nil), c.groups.Y...)
-			return out, &Weights{0, make([]float64, len(norm))}, nil
-		}
-		gap, done = p.run(ctx, target), done+p.steps
-	}
-	out.Gap, out.Newton, out.kept = math.Max(0, gap)/N, done, p.kept
+	gap := p.run(ctx, target)
+	out.Gap, out.Newton = math.Max(0, gap)/N, p.steps
 	switch {
 	case ctx.Err() != nil:
 		out.Status = lower.Cancelled

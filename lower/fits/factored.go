@@ -2,7 +2,6 @@ package fits
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -13,86 +12,41 @@ import (
 	"github.com/conetune/conetune/lower/multipliers"
 )
 
-// FactoredCompletion is [MatrixCompletion] for large matrices: in the place of G its points have factors A and B with G = A B', both by rows, one after the
-// other in one slice, of as many columns as the length says. It is a [lower.Bilevel].
-type FactoredCompletion struct {
-	of   *MatrixCompletion
+// factoredCompletion is the fit of large matrices, whose points have factors in the place of G.
+type factoredCompletion struct {
+	completionFit
 	both *completion.Joint
 }
 
-// NewFactoredCompletion is [NewMatrixCompletion] with the coefficients divided into variables of the lengths parts, and is not for what
-// [MatrixCompletion.Small] says to be small.
-func NewFactoredCompletion(train, val Entries, m, n int, groups [][]int, parts []int, intercept bool) (*FactoredCompletion, error) {
-	of, err := NewMatrixCompletion(train, val, m, n, groups, intercept)
-	if err != nil {
-		return nil, err
-	}
-	if of.Small() {
-		return nil, fmt.Errorf("fits: a matrix completion of %d x %d with %d training entries is small, expected a large one", m, n, len(train.Y))
-	}
-	data := func(e Entries) completion.Data {
-		return completion.Data{M: m, N: n, Row: e.Row, Col: e.Col, Y: e.Y, X: e.X, Groups: groups}
-	}
-	joint, err := completion.NewJoint(data(train), data(val), parts, intercept)
-	if err != nil {
-		return nil, fmt.Errorf("fits: matrix completion: %w", err)
-	}
-	return &FactoredCompletion{of: of, both: joint}, nil
-}
-
-// Dim is the number of groups plus one.
-func (c *FactoredCompletion) Dim() int { return c.of.Dim() }
-
-// LambdaMax is the least common value at which b and G are zero.
-func (c *FactoredCompletion) LambdaMax() float64 { return c.of.LambdaMax() }
-
-// Path is that of [MatrixCompletion.Path].
-func (c *FactoredCompletion) Path() [][]float64 { return c.of.Path() }
-
 // Solve implements [lower.Penalised].
-func (c *FactoredCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	pt, s, err := c.of.solve(ctx, lambda, tol, start)
+func (c *factoredCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	pt, s, err := c.solve(ctx, lambda, tol, start)
 	if err != nil {
 		return nil, err
-	}
-	val := c.of.val
-	r := make([]float64, len(val.Y))
-	val.X.Mul(r, s.B)
-	for k, y := range val.Y {
-		r[k] += s.B0 - y
-		if s.Left != nil {
-			r[k] += floats.Dot(s.Left.RawRowView(val.Row[k]), s.Right.RawRowView(val.Col[k]))
-		}
 	}
 	pt.X = c.both.Point(s)
-	c.of.score(pt, s, r)
 	return pt, nil
 }
 
-// Gradient implements [lower.Differentiable].
-func (c *FactoredCompletion) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
-	return c.of.Gradient(ctx, at, o)
-}
-
 // Shape implements [lower.Valued].
-func (c *FactoredCompletion) Shape() []int { return c.both.Shape() }
+func (c *factoredCompletion) Shape() []int { return c.both.Shape() }
 
 // Values implements [lower.Valued].
-func (c *FactoredCompletion) Values(x [][]float64) lower.Values { return c.both.Values(x) }
+func (c *factoredCompletion) Values(x [][]float64) lower.Values { return c.both.Values(x) }
 
 // Squared implements [lower.Compact].
-func (c *FactoredCompletion) Squared(x, y [][]float64) float64 { return c.both.Squared(x, y) }
+func (c *factoredCompletion) Squared(x, y [][]float64) float64 { return c.both.Squared(x, y) }
 
 // Anchored implements [lower.Anchored].
-func (c *FactoredCompletion) Anchored(rho float64, x [][]float64) float64 {
+func (c *factoredCompletion) Anchored(rho float64, x [][]float64) float64 {
 	return c.both.Anchored(rho, x)
 }
 
 // Joint implements [lower.Joint].
-func (c *FactoredCompletion) Joint() lower.JointSolver { return c.both.Joint() }
+func (c *factoredCompletion) Joint() lower.JointSolver { return c.both.Joint() }
 
 // Within implements [lower.Bilevel].
-func (c *FactoredCompletion) Within() lower.WithinSolver {
+func (c *factoredCompletion) Within() lower.WithinSolver {
 	s := multipliers.NewLower(c)
 	s.First(withinFirst * c.LambdaMax())
 	return &factoredWithin{Lower: s, fit: c}
@@ -108,7 +62,7 @@ const (
 // factoredWithin goes down a path of weights to the first radius: from larger weights the rank only grows, and so costs no more than it has to.
 type factoredWithin struct {
 	*multipliers.Lower
-	fit   *FactoredCompletion
+	fit   *factoredCompletion
 	begun bool
 }
 
@@ -167,14 +121,14 @@ func (s *factoredWithin) approach(ctx context.Context, radius float64) error {
 }
 
 // Subproblem implements [lower.Bilevel].
-func (c *FactoredCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func (c *factoredCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
 	return subproblem(parts, workers)
 }
 
 var (
-	_ lower.Differentiable = (*FactoredCompletion)(nil)
-	_ lower.Bilevel        = (*FactoredCompletion)(nil)
-	_ lower.Joint          = (*FactoredCompletion)(nil)
-	_ lower.Compact        = (*FactoredCompletion)(nil)
-	_ lower.Anchored       = (*FactoredCompletion)(nil)
+	_ lower.Differentiable = (*factoredCompletion)(nil)
+	_ lower.Bilevel        = (*factoredCompletion)(nil)
+	_ lower.Joint          = (*factoredCompletion)(nil)
+	_ lower.Compact        = (*factoredCompletion)(nil)
+	_ lower.Anchored       = (*factoredCompletion)(nil)
 )

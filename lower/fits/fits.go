@@ -109,10 +109,7 @@ var (
 	_ lower.Differentiable = (*SVM)(nil)
 	_ lower.Starter        = (*SVM)(nil)
 	_ lower.Bounded        = (*SVM)(nil)
-	_ lower.Differentiable = (*MatrixCompletion)(nil)
-	_ lower.Constrained    = (*MatrixCompletion)(nil)
 	_ lower.Constrained    = constrainedSVM{}
-	_ lower.Sized          = (*MatrixCompletion)(nil)
 )
 
 // pathPoints is the number of points of a path with common values from pathTop to pathBottom times LambdaMax.

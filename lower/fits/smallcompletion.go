@@ -5,56 +5,38 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/completion"
 	"github.com/conetune/conetune/lower/separable"
 )
 
-// SmallCompletion is a [MatrixCompletion] of a small matrix, which also solves both programs of an iteration of VF-iDCA: the lower level by an interior-point
-// method, the subproblem by Newton's method on its dual function.
-type SmallCompletion struct {
-	*MatrixCompletion
+// smallCompletion is the fit of small matrices, which solves the lower level by an interior-point method, the subproblem by Newton's method on its dual
+// function.
+type smallCompletion struct {
+	completionFit
 	both  *separable.Regression
 	parts []int
 }
 
-const (
-	// smallEntries bounds the training and validation entries of a [SmallCompletion], and smallOrder its dimensions: a step factors a matrix of the order of
-	// the one, and decomposes one of the size of the other.
-	smallEntries, smallOrder = 1000, 120
-)
-
-// FewEntries says whether so many training and validation entries of an m x n matrix are few enough for a [SmallCompletion].
-func FewEntries(entries, m, n int) bool { return entries <= smallEntries && max(m, n) <= smallOrder }
-
-// NewSmallCompletion is [NewMatrixCompletion] with the coefficients divided into variables of the lengths parts.
-func NewSmallCompletion(train, val Entries, m, n int, groups [][]int, parts []int, intercept bool) (*SmallCompletion, error) {
-	of, err := NewMatrixCompletion(train, val, m, n, groups, intercept)
-	if err != nil {
-		return nil, err
-	}
-	sum := 0
-	for _, p := range parts {
-		sum += p
-	}
-	if p := train.X.Columns(); sum != p {
-		return nil, fmt.Errorf("fits: variables of %d coefficients for %d features", sum, p)
-	}
+func newSmallCompletion(of completionFit, train Entries, parts []int) (*smallCompletion, error) {
+	val, m, n := of.val, of.m, of.n
 	places := func(e Entries) (at []int) {
 		for k, i := range e.Row {
 			at = append(at, i*n+e.Col[k])
 		}
 		return at
 	}
-	both, err := separable.NewCompletion(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, places(train), places(val), m, n, groups, intercept)
+	both, err := separable.NewCompletion(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, places(train), places(val), m, n, of.groups, of.intercept)
 	if err != nil {
 		return nil, fmt.Errorf("fits: matrix completion: %w", err)
 	}
-	return &SmallCompletion{of, both, parts}, nil
+	return &smallCompletion{of, both, parts}, nil
 }
 
 // divide puts the coefficients, which come first, into their variables; join is the way back.
-func (c *SmallCompletion) divide(x [][]float64) [][]float64 {
+func (c *smallCompletion) divide(x [][]float64) [][]float64 {
 	var out [][]float64
 	b := x[0]
 	for _, n := range c.parts {
@@ -64,7 +46,7 @@ func (c *SmallCompletion) divide(x [][]float64) [][]float64 {
 	return append(out, x[1:]...)
 }
 
-func (c *SmallCompletion) join(x [][]float64) [][]float64 {
+func (c *smallCompletion) join(x [][]float64) [][]float64 {
 	k := len(c.parts)
 	return append([][]float64{slices.Concat(x[:k]...)}, x[k:]...)
 }
@@ -78,61 +60,75 @@ func toFirst(v []float64) []float64 {
 }
 
 // Shape implements [lower.Valued].
-func (c *SmallCompletion) Shape() []int {
+func (c *smallCompletion) Shape() []int {
 	return append(slices.Clone(c.parts), c.both.Shape()[1:]...)
 }
 
 // Values implements [lower.Valued].
-func (c *SmallCompletion) Values(x [][]float64) lower.Values {
+func (c *smallCompletion) Values(x [][]float64) lower.Values {
 	v := c.both.Values(c.join(x))
 	v.Penalties = toFirst(v.Penalties)
 	return v
 }
 
 // Solve implements [lower.Penalised].
-func (c *SmallCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	pt, err := c.MatrixCompletion.Solve(ctx, lambda, tol, start)
+func (c *smallCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	pt, s, err := c.solve(ctx, lambda, tol, start)
 	if err != nil {
 		return nil, err
 	}
-	pt.X = c.divide(pt.X)
+	pt.X = c.values(s)
 	return pt, nil
 }
 
-// Within implements [lower.Bilevel].
-func (c *SmallCompletion) Within() lower.WithinSolver { return &smallWithin{of: c} }
-
-// smallWithin starts each solve where the one before came by.
-type smallWithin struct {
-	of   *SmallCompletion
-	last *completion.Solution
+// values are the values of the variables.
+func (c *smallCompletion) values(s *completion.Solution) [][]float64 {
+	gamma := mat.NewDense(c.m, c.n, nil)
+	if s.Left != nil {
+		gamma.Mul(s.Left, s.Right.T())
+	}
+	x := [][]float64{s.B, gamma.RawMatrix().Data}
+	if c.intercept {
+		x = append(x, []float64{s.B0})
+	}
+	return c.divide(x)
 }
 
+// Within implements [lower.Bilevel].
+func (c *smallCompletion) Within() lower.WithinSolver { return smallWithin{c} }
+
+type smallWithin struct{ *smallCompletion }
+
 // Begin implements [lower.WithinSolver]; the method has no use for a start in penalty form.
-func (s *smallWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
+func (s smallWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
 
 // Solve implements [lower.WithinSolver].
-func (s *smallWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	w, last, err := s.of.within(ctx, radii, completion.Options{Tol: s.of.completion.Relative(tol), Start: s.last})
+func (s smallWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	c := s.smallCompletion
+	if len(radii) != c.Dim() {
+		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), c.Dim())
+	}
+	bounds := completion.Bounds{Nuclear: radii[0], Norm: radii[1:]}
+	at, w, err := c.completion.Within(ctx, bounds, completion.Options{Tol: c.completion.Relative(tol)})
 	if err != nil {
 		return nil, err
 	}
-	s.last = last
-	w.X, w.Gap = s.of.divide(w.X), w.Gap*tol/s.of.completion.Relative(tol)
-	return w, nil
+	return &lower.Within{
+		X: c.values(at), Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: at.Objective, Gap: at.Gap, Solved: at.Status == lower.Optimal,
+	}, nil
 }
 
 // Subproblem implements [lower.Bilevel].
-func (c *SmallCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func (c *smallCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
 	data := make([]*separable.Regression, len(parts))
 	for t, p := range parts {
-		data[t] = p.(*SmallCompletion).both
+		data[t] = p.(*smallCompletion).both
 	}
 	return &smallSubproblem{c, separable.NewSubproblem(data, workers)}
 }
 
 type smallSubproblem struct {
-	of     *SmallCompletion
+	of     *smallCompletion
 	solver *separable.Subproblem
 }
 
@@ -156,6 +152,6 @@ func (s *smallSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Su
 }
 
 var (
-	_ lower.Differentiable = (*SmallCompletion)(nil)
-	_ lower.Bilevel        = (*SmallCompletion)(nil)
+	_ lower.Differentiable = (*smallCompletion)(nil)
+	_ lower.Bilevel        = (*smallCompletion)(nil)
 )

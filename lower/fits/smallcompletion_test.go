@@ -154,7 +154,7 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 			}
 			for f := range folds {
 				a, b := entries(uint64(7+f), q.m, q.n, q.p)
-				fit, err := NewSmallCompletion(a, b, q.m, q.n, q.groups, split, q.intercept)
+				fit, err := NewCompletion(a, b, q.m, q.n, q.groups, split, q.intercept)
 				require.NoError(t, err)
 				train, val, parts = append(train, a), append(val, b), append(parts, fit)
 			}
@@ -227,11 +227,8 @@ func joined(c *lower.Centre, q conicCompletion) *lower.Centre {
 	return &out
 }
 
-func TestSmallCompletionRefuses(t *testing.T) {
+func TestCompletionRefuses(t *testing.T) {
 	train, val := entries(1, 6, 7, 4)
-	_, err := NewSmallCompletion(train, val, 6, 7, [][]int{{0, 1}, {2, 3}}, []int{3}, false)
-	require.Error(t, err)
-	require.False(t, FewEntries(smallEntries+1, 5, 5))
-	require.False(t, FewEntries(10, 5, smallOrder+1))
-	require.True(t, FewEntries(349, 60, 60))
+	_, err := NewCompletion(train, val, 6, 7, [][]int{{0, 1}, {2, 3}}, []int{3}, false)
+	require.ErrorContains(t, err, "variables of 3 coefficients for 4 features")
 }

@@ -14,7 +14,6 @@ import (
 // what it has to gain (Lee, Sun, Saunders, Proximal Newton-type methods for minimizing composite functions, SIAM J. Optim. 24, 2014). Its curvatures are a fold's own,
 // by the columns of the working set, or those of all folds together, by products of all columns, as long as a fold gets on with them.
 type curved struct {
-	offset []float64
 	shared bool      // there are products of all columns
 	train  []point   // where the folds start, without coefficients
 	val    []Sum     // of the validation rows, or of all rows where they add to those for training
@@ -35,6 +34,7 @@ type point struct {
 	b0, value   float64   // constant, and mean loss
 	slant       float64   // mean of the pulls, 0 without intercept
 	own         bool      // the model has the curvatures of the fold
+	last        bool      // the round is the last one, to all digits
 	model       []float64 // curvatures of the model
 	unit        float64   // total over their sum
 	before      []float64 // coefficients of the working set before a round
@@ -49,7 +49,7 @@ func (d *Data) bend(t *Table) {
 	j, added := t.Loss.(joint)
 	d.intercept = d.intercept || added
 	d.curved = &curved{
-		offset: t.Offset, shared: byProducts(d.n, d.p, len(d.folds)) && !Sparse(d.x), added: added,
+		shared: byProducts(d.n, d.p, len(d.folds)) && !Sparse(d.x), added: added,
 		train: make([]point, len(d.folds)), val: make([]Sum, len(d.folds)), unit: make([]float64, len(d.folds)),
 	}
 	d.center = make([]float64, d.p)
@@ -88,14 +88,15 @@ func (d *Data) bend(t *Table) {
 		} else {
 			pt.sum = t.Loss.Rows(d.y[0], train)
 		}
+		copy(pt.eta, t.Offset)
+		d.level(&pt)
+		pt.null = pt.value
 		d.curved.train[k] = pt
-		d.level(&d.curved.train[k])
 	})
 }
 
-// level finds the constant of a fit without coefficients.
+// level finds the best constant at coefficients.
 func (d *Data) level(pt *point) {
-	copy(pt.eta, d.curved.offset)
 	const steps = 100
 	for range steps {
 		d.look(pt)
@@ -106,7 +107,6 @@ func (d *Data) level(pt *point) {
 		pt.b0 += step
 		floats.AddConst(step, pt.eta)
 	}
-	pt.null = pt.value
 }
 
 // start is where fold t starts.
@@ -170,7 +170,7 @@ func (p *Path) share(ctx context.Context) {
 		curve[i] /= max(c, 1)
 	}
 	raise(curve, nil)
-	renewed := p.model == nil
+	begun, renewed := p.folds[0].point.model != nil, p.model == nil
 	if !renewed {
 		change := 0.0
 		for i, v := range p.model.weights {
@@ -185,7 +185,7 @@ func (p *Path) share(ctx context.Context) {
 		p.model = &q
 	}
 	for _, f := range p.folds {
-		if pt := f.point; renewed || pt.own && pt.means != nil {
+		if pt := f.point; renewed || !begun || pt.own && pt.means != nil {
 			f.products, f.part, f.local, pt.own = p.model.products, p.model.parts[f.number], nil, false
 			pt.model, pt.unit = p.model.weights, pt.total/f.part.weight
 		}
@@ -238,7 +238,11 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 		pt.before = append(pt.before, f.b[j])
 	}
 	f.products.begin(f)
-	f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: modelShare, again: pt.envelope != nil && pt.own})
+	share := modelShare
+	if pt.last {
+		share = lastShare
+	}
+	f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.envelope != nil && pt.own})
 	if s, ok := f.work.(*scaled); ok {
 		s.end(f)
 	}
@@ -337,7 +341,7 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
-		f.solved, f.gap, f.point.own = false, math.Inf(1), f.point.own && f.point.envelope == nil
+		f.solved, f.gap, f.point.last, f.point.own = false, math.Inf(1), false, f.point.own && f.point.envelope == nil
 		if f.point.envelope != nil {
 			joins[t] = f.afresh(w)
 			return
@@ -348,7 +352,8 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 	if d.curved.shared {
 		p.share(ctx)
 	}
-	const passes = 1000
+	const passes, entries = 1000, 200_000 // of a table
+	whole := len(p.folds) == 1 && p.folds[0].point.envelope == nil && d.columns().Stored() < entries
 	open := slices.Clone(p.folds)
 	last := slices.Repeat([]float64{math.Inf(1)}, len(p.folds)) // decreases of the last rounds
 	slow, ended := make([]int, len(p.folds)), make([]bool, len(p.folds))
@@ -357,25 +362,27 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 			f := open[i]
 			t, pt := f.number, f.point
 			f.join(joins[t])
+			pt.own = pt.own || slow[t] > 1
 			fell := f.round(ctx, w)
 			if len(joins[t]) == 0 && fell >= stallShare*last[t] {
 				slow[t]++
-				pt.own = pt.own || slow[t] > 1
 			}
 			last[t] = fell
 		})
 		d.slopes(ctx, open)
 		crew.Each(len(open), d.threads, func(i int) {
 			f := open[i]
-			t, before := f.number, f.gap
+			t, pt, before := f.number, f.point, f.gap
 			f.measureCurved(w)
-			if f.solved = f.gap <= tol*f.null(); f.solved {
+			joins[t] = f.violators(w)
+			if f.gap <= tol*f.null() {
+				f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
+				pt.last, pt.own = true, pt.own || whole
 				return
 			}
-			joins[t] = f.violators(w)
-			moves := f.point.envelope.moves(f.inner * f.point.total)
+			moves := pt.envelope.moves(f.inner * f.point.total)
 			// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
-			ended[t] = f.point.own && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
+			ended[t] = pt.own && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
 			f.solved = ended[t] && f.gap <= roundingGap*f.null()
 		})
 		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })
@@ -388,9 +395,10 @@ func (p *Path) solveCurved(ctx context.Context, w *Weights, tol float64) {
 // roundedFall is the decrease of the objective, beside that without coefficients, that is rounding.
 const roundedFall = 1e-15
 
-// modelShare is the share of its first sweep's largest decrease to which a model is solved, and stallShare that of the decrease in the round before from which on a
+// modelShare is the share of its first sweep's largest decrease to which a model is solved, lastShare that of the last model of a small single fit, whose coefficients
+// then have twice the digits that the gap asks for, and stallShare that of the decrease in the round before from which on a
 // round is slow. After two of these a fold has curvatures of its own, or of a joint loss all second derivatives.
-const modelShare, stallShare = 1e-2, 0.2
+const modelShare, lastShare, stallShare = 1e-2, 1e-10, 0.2
 
 // measureCurved is measure for a loss that is not of squares. As it is convex and not negative, its conjugate at derivatives times a factor s is at most s times that at
 // these, which is known at the predictions. With q the gradients, less their signs, w the weights of norms and m of half squares, a value of the dual problem is
@@ -458,7 +466,7 @@ func (f *fold) measureCurved(w *Weights) {
 			scale = mid
 		}
 	}
-	f.bound = max(f.bound, max(best, 0)-beyond) // those of all rounds hold
+	f.objective, f.bound = primal, max(f.bound, max(best, 0)-beyond) // those of all rounds hold
 	f.gap, f.inner = max(primal-f.bound, 0), primal-max(best, 0)+beyond
 }
 

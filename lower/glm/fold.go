@@ -335,19 +335,34 @@ func (f *fold) unbound(u int, e float64, w *Weights) (more float64, ok bool) {
 			return bound * (e - w.Norm[u]), true // the bound is one of the penalties
 		}
 	}
-	if w.Norm[u] == 0 && w.absolute(j) == 0 || e <= roundedGradient*f.noise {
-		// Not penalised, or next to it: the gradient vanishes but for rounding, and the gap grows by what it leaves.
+	free := w.Norm[u] == 0 && w.absolute(j) == 0
+	if free || e <= roundedGradient*f.noise {
+		// Not penalised, or next to it: the gradient vanishes but for rounding, and the gap grows by what it leaves on the way to the optimum.
 		size := 0.0
 		for _, j := range list {
-			if f.inWork[u] {
-				for k := range q {
-					size = max(size, math.Abs(f.b[j*q+k]))
-				}
+			far := 0.0
+			if free && w.second(j) == 0 {
+				far = f.far(j)
+			}
+			for k := range q {
+				size = max(size, math.Abs(f.b[j*q+k])+far)
 			}
 		}
 		return e * size, true
 	}
 	return 0, false
+}
+
+// farthest times what changes the loss by its value without coefficients, as if it were squares, is how far the optimum may be.
+const farthest = 10
+
+// far is that of feature j.
+func (f *fold) far(j int) float64 {
+	_, squares, err := f.d.columns().Sums(j)
+	if err != nil || squares == 0 {
+		return 0
+	}
+	return farthest * math.Sqrt(2*f.null()*float64(f.d.n)/squares)
 }
 
 // roundedGradient times the noise of a gradient is what sums of products may leave of it.

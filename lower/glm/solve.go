@@ -43,9 +43,12 @@ func (d *Data) Path(ctx context.Context) *Path {
 	return p
 }
 
-// From begins at the coefficients b.
-func (p *Path) From(ctx context.Context, b []float64) {
+// From begins at the coefficients b, with what is known of curvatures from another path, nil for nothing.
+func (p *Path) From(ctx context.Context, b []float64, known *Path) {
 	d := p.d
+	if known != nil {
+		p.model = known.model
+	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
 		var used []int
@@ -55,11 +58,23 @@ func (p *Path) From(ctx context.Context, b []float64) {
 			}
 		}
 		f.join(used)
+		if pt := f.point; pt != nil {
+			for _, j := range f.features() {
+				f.b[j] = b[j]
+				d.columns().Axpy(b[j], j, pt.eta)
+			}
+			d.level(pt)
+			return
+		}
 		f.products.begin(f)
 		for _, j := range f.features() {
 			f.move(j, b[j*d.q:(j+1)*d.q])
 		}
 	})
+	if d.curved != nil {
+		d.slopes(ctx, p.folds)
+		return
+	}
 	d.products.gradients(ctx, p.folds)
 }
 
@@ -158,12 +173,11 @@ func (p *Path) solution(ctx context.Context) *Solution {
 		for _, j := range f.support() {
 			copy(b[j*d.q:(j+1)*d.q], f.b[j*d.q:])
 		}
-		s.B[t] = b
+		s.B[t], s.Objective[t] = b, f.objective
 		if pt := f.point; pt != nil {
 			s.Validation[t], s.B0[t] = d.losses(f), []float64{pt.b0}
 			return
 		}
-		s.Objective[t] = f.objective
 		b0 := f.intercepts()
 		s.Validation[t] = d.products.validation(f)
 		if d.intercept {

@@ -18,7 +18,7 @@
 //
 // # Method
 //
-// Squares are fitted by package glm, of a single fold that leaves nothing out. Other losses, and fits with validation
-// rows in them, have Newton steps of their models to second order, one engine for all, see [Fit] (Lee, Sun, Saunders,
+// Losses that are sums over rows are fitted by package glm, of a single fold that leaves nothing out. Times, classes and
+// fits with validation rows in them have Newton steps of their models to second order, see [Fit] (Lee, Sun, Saunders,
 // Proximal Newton-type methods for minimizing composite functions, SIAM J. Optim. 24, 2014).
 package sparse

@@ -49,7 +49,7 @@ type Fit struct {
 	start     [][]float64 // the solution with what has no penalty alone
 	scale     float64     // the objective there
 	null      float64     // without coefficients
-	squares   *table      // for package glm; nil for other losses
+	table     *table      // for package glm; nil for losses that are no sums over rows
 	local     func() (*Regression, error)
 	reach     []float64 // of features: the inverses of their root mean squares
 }
@@ -100,6 +100,7 @@ func newFit(g *Fit, rows rowSet, constants []float64, t Terms) (*Fit, error) {
 	if t.Lower != nil || t.Upper != nil {
 		g.terms.lower, g.terms.upper = full.Lower, full.Upper
 	}
+	g.bound()
 	if !slices.ContainsFunc(indices(g.p), g.terms.always) {
 		return g, nil
 	}
@@ -136,6 +137,7 @@ func (g *Fit) unpenalised(full Terms) error {
 		}
 		g.terms.lower[j], g.terms.upper[j] = 0, 0
 	}
+	g.bound()
 	top, _ := g.largest()
 	s, err := g.Solve(context.Background(), mostFactor*max(top, math.SmallestNonzeroFloat64), 0, defaultTol*defaultTol, nil)
 	if err != nil {
@@ -150,6 +152,13 @@ func (g *Fit) unpenalised(full Terms) error {
 		return fmt.Errorf("sparse: the features without a penalty explain the targets by themselves; penalise some of them")
 	}
 	return nil
+}
+
+// bound tells the table of the bounds.
+func (g *Fit) bound() {
+	if g.table != nil {
+		g.table.of.Lower, g.table.of.Upper = g.terms.lower, g.terms.upper
+	}
 }
 
 // zero is the point zero.
@@ -311,7 +320,7 @@ func (g *Fit) Free(b []float64) (free []int) {
 // a constant, its last column stands for it, without a penalty, or of squares of equal weights its columns are
 // centred.
 func (g *Fit) Local(x [][]float64) (r *Regression, centred bool, err error) {
-	if g.squares != nil && g.squares.of.Weights == nil {
+	if g.quadratic && g.table.of.Weights == nil {
 		r, err = g.local()
 		return r, g.intercept, err
 	}

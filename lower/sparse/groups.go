@@ -38,7 +38,7 @@ func NewGroups(g *Regression, members [][]int) (*Groups, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	t := single(g.data.X, g.table.of.Y[0], g.data.Intercept)
+	t := single(Sample{X: g.data.X, Y: g.table.of.Y[0]}, g.data.Intercept)
 	for k, group := range members {
 		if len(group) != 1 || group[0] != k { // else they are features
 			t.of.Units = members

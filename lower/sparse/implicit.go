@@ -186,9 +186,9 @@ func (p *implicit) rest(b []float64, i int) float64 {
 	return sum
 }
 
-// solve is [quadratic.solve], from b with the losses modelled at a, to a relative accuracy of the last Newton step. It is not ok where the context ended; what is reached where signs keep changing is an answer that is not exact, as a
+// solve is [quadratic.solve], from b with the losses modelled at a. It is not ok where the context ended; what is reached where signs keep changing is an answer that is not exact, as a
 // look at all columns will show.
-func (p *implicit) solve(ctx context.Context, b, a []float64, best float64) (ok bool) {
+func (p *implicit) solve(ctx context.Context, b, a []float64) (ok bool) {
 	p.ctx = ctx
 	p.end.Begin(ctx, 0)
 	p.factor.End = &p.end
@@ -224,14 +224,14 @@ func (p *implicit) solve(ctx context.Context, b, a []float64, best float64) (ok 
 			}
 			worst = math.Max(worst, math.Abs(g))
 		}
-		if worst <= implicitRounding*p.size || same && accuracy <= best && (best > bestAccuracy || worst > least/2 && (worst <= exactEnough*p.size || idle > 0)) {
+		if worst <= implicitRounding*p.size || same && accuracy <= bestAccuracy && worst > least/2 && (worst <= exactEnough*p.size || idle > 0) {
 			break
 		}
 		if idle++; worst <= least/2 {
 			idle = 0
 		}
 		if same {
-			accuracy = best
+			accuracy = bestAccuracy
 			least = math.Min(least, worst)
 		}
 	}

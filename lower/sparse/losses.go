@@ -26,14 +26,7 @@ func Squares(s Sample, intercept bool, t Terms) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	y := s.Y
-	if s.Offset != nil {
-		y = slices.Clone(y)
-		floats.Sub(y, s.Offset)
-	}
-	g.squares = single(s.X, y, intercept)
-	g.local = sync.OnceValues(func() (*Regression, error) { return NewRegression(s.X, y, intercept) })
-	g.squares.of.Weights, g.squares.of.Lower, g.squares.of.Upper = s.Weights, g.terms.lower, g.terms.upper
+	g.local = sync.OnceValues(func() (*Regression, error) { return NewRegression(s.X, g.table.of.Y[0], intercept) })
 	return g, nil
 }
 
@@ -80,7 +73,17 @@ func fitOf(l glm.Loss, s Sample, intercept, quadratic bool, t Terms) (*Fit, erro
 	if intercept {
 		constants[0] = rows.level()
 	}
-	return newFit(&Fit{intercept: intercept, quadratic: quadratic, adds: true}, rows, constants, t)
+	g := &Fit{intercept: intercept, quadratic: quadratic, adds: true, table: single(s, intercept)}
+	if quadratic {
+		y := slices.Clone(s.Y)
+		if s.Offset != nil {
+			floats.Sub(y, s.Offset)
+		}
+		g.table.of.Y, g.table.of.Offset = [][]float64{y}, nil
+	} else {
+		g.table.of.Loss = l
+	}
+	return newFit(g, rows, constants, t)
 }
 
 // level is the best constant without features, by Newton's method with steps that are cut.

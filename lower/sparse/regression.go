@@ -45,7 +45,7 @@ func NewRegression(x *design.Matrix, y []float64, intercept bool) (*Regression, 
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	return &Regression{data, single(x, y, intercept)}, nil
+	return &Regression{data, single(Sample{X: x, Y: y}, intercept)}, nil
 }
 
 // Dims returns the number n of rows and p of features.
@@ -101,8 +101,8 @@ type table struct {
 }
 
 // single is one fold that leaves nothing out.
-func single(x *design.Matrix, y []float64, intercept bool) *table {
-	return &table{of: glm.Table{X: x, Y: [][]float64{y}, Intercept: intercept, Folds: [][]int{nil}}}
+func single(s Sample, intercept bool) *table {
+	return &table{of: glm.Table{X: s.X, Y: [][]float64{s.Y}, Weights: s.Weights, Offset: s.Offset, Intercept: intercept, Folds: [][]int{nil}}}
 }
 
 func (t *table) ready(ctx context.Context) (d *glm.Data, err error) {
@@ -137,7 +137,7 @@ func (t *table) solve(ctx context.Context, scale float64, w *glm.Weights, o Opti
 	}
 	path := d.Path(ctx)
 	if o.Start != nil {
-		path.From(ctx, o.Start.B)
+		path.From(ctx, o.Start.B, o.Start.path)
 	}
 	s, err := path.Solve(ctx, w, min(o.Tol, mostTol))
 	if err != nil {
@@ -147,6 +147,9 @@ func (t *table) solve(ctx context.Context, scale float64, w *glm.Weights, o Opti
 		return out, nil
 	}
 	out.B, out.B0, out.Objective, out.Gap = s.B[0], s.B0[0], s.Objective[0], s.Gap*scale
+	if t.of.Loss != nil {
+		out.path = path
+	}
 	for j, v := range out.B {
 		if v != 0 {
 			out.Support = append(out.Support, j)

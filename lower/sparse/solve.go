@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -21,11 +20,9 @@ type Solution struct {
 	Support []int
 	// Objective is the value at B, Gap bounds its distance from the optimum.
 	Objective, Gap float64
-	// Outer counts the models of a loss that is not of squares.
-	Outer int
 
-	loss   float64 // the objective without its penalties
-	engine *solver // what found it, for those that start from it; nil for other engines
+	path *glm.Path // that found it
+	loss float64   // the objective without its penalties, of several classes
 }
 
 // x is the point, with constants or without.
@@ -41,19 +38,10 @@ const (
 	exhaustedGap = 1e-8
 	// rounded is a share of the objective that is rounding, and lastPlaces one of the loss without coefficients.
 	rounded, lastPlaces = 1e-13, 1e-15
-	// manyEntries is the number of entries of a design up to which fits end with a whole Newton step where the gap is
-	// small enough without it: it costs little, and coefficients have twice the digits that the gap asks for.
-	manyEntries = 200_000
-	// keptColumns bounds the entries of a sparse design whose matrices are kept with a solution, to start from: those
-	// of many points take memory, and it is not long to form them anew.
-	keptColumns = 200
 	// fell is the share of the objective by which it falls where a fit gets on, whatever the gap.
 	fell = 1e-6
 	// fitRounds bounds the models, and fitPatience those in a row that leave the gap as it is.
 	fitRounds, fitPatience = 100, 4
-	// growingAccuracy is that of solves while entries are missing, and bounds that of the others, which goes with the
-	// gap.
-	growingAccuracy = 1e-3
 )
 
 // Solve returns a solution at the weights w1 and w2, one of them positive, to a gap of tol relative to that at b = 0,
@@ -66,14 +54,14 @@ func (g *Fit) Solve(ctx context.Context, w1, w2, tol float64, start *Solution) (
 	if err := o.check(g.p * g.k); err != nil {
 		return nil, err
 	}
-	if g.squares != nil {
+	if g.table != nil {
 		return g.path(ctx, w1, w2, o)
 	}
 	s, err := g.begin(start)
 	if err != nil {
 		return nil, err
 	}
-	return s.fit(ctx, &lower.JointWeights{Train: 1, Penalties: []float64{w1, w2}}, o.Tol*g.scale, exhaustedGap*g.scale)
+	return s.fit(ctx, &lower.JointWeights{Train: 1, Penalties: []float64{w1, w2}}, o.Tol*g.scale)
 }
 
 // path is Solve by package glm.
@@ -84,7 +72,7 @@ func (g *Fit) path(ctx context.Context, w1, w2 float64, o Options) (*Solution, e
 		w.Norm[j], w.L2[j] = f*w1, f*w2
 	}
 	o.Tol *= g.scale / g.null
-	return g.squares.solve(ctx, g.null, w, o)
+	return g.table.solve(ctx, g.null, w, o)
 }
 
 // At is the objective at a solution for other weights, with other weights.
@@ -94,46 +82,25 @@ func (g *Fit) At(s *Solution, w1, w2 float64) float64 {
 
 // begin is a solver at a start, nil for the solution without penalised features.
 func (g *Fit) begin(start *Solution) (*solver, error) {
-	if start == nil {
-		s := g.solver()
-		return s, s.move(g.start)
+	s, at := g.solver(), g.start
+	if start != nil {
+		at = start.x(g.intercept)
 	}
-	if s := start.engine; s != nil && s.Fit == g {
-		return s.clone(), nil
-	}
-	s := g.solver()
-	return s, s.move(start.x(g.intercept))
+	return s, s.move(at)
 }
 
-// clone is a solver that goes on from the same state.
-func (s *solver) clone() *solver {
-	out := *s
-	out.set, out.at, out.a, out.b = slices.Clone(s.set), slices.Clone(s.at), slices.Clone(s.a), slices.Clone(s.b)
-	for k := range out.models {
-		m := &out.models[k]
-		m.descent, m.implicit = slices.Clone(m.descent), implicitModel{}
-	}
-	out.problem, out.without, out.last, out.seen = quadratic{}, implicit{}, nil, [2]*look{}
-	return &out
-}
-
-// fit solves at fixed weights of the training rows to a gap of tol, absolute, from where the solver is. Where the gap
-// no longer falls, enough is one that is taken. Where it comes to no end, what it has come to is no solution.
-func (s *solver) fit(ctx context.Context, w *lower.JointWeights, tol, enough float64) (*Solution, error) {
+// fit solves at fixed weights of the training rows to a gap of tol, absolute, from where the solver is. Where it comes
+// to no end, what it has come to is no solution.
+func (s *solver) fit(ctx context.Context, w *lower.JointWeights, tol float64) (*Solution, error) {
 	out := &Solution{Status: lower.EpochLimit, Gap: math.Inf(1)}
 	least, lowest, idle, bound := math.Inf(1), math.Inf(1), 0, math.Inf(-1)
-	last := !s.adds || s.sets[training].features().Stored() >= manyEntries
-	for ; out.Outer < fitRounds; out.Outer++ {
+	for range fitRounds {
 		c, err := s.Check(ctx, w)
 		if err != nil {
 			return nil, err
 		}
 		if math.IsInf(c.Gap, 1) {
 			break
-		}
-		accuracy := growingAccuracy
-		if !c.Grew {
-			accuracy = math.Max(bestAccuracy, accuracy*math.Min(1, c.Gap/c.Objective))
 		}
 		if out.Objective, out.Gap = c.Objective, c.Gap; !c.Grew { // bounds of all rounds hold
 			bound = math.Max(bound, c.Objective-c.Gap)
@@ -147,24 +114,17 @@ func (s *solver) fit(ctx context.Context, w *lower.JointWeights, tol, enough flo
 			lowest, idle = c.Objective, 0
 		}
 		still := idle > fitPatience && !c.Grew
-		if c.Gap <= tol && last {
+		switch {
+		case c.Gap <= tol:
 			out.Status = lower.Optimal
-		} else if still || !s.step(ctx, w, accuracy, c, c.Gap <= tol, idle) {
-			switch {
-			case ctx.Err() != nil:
-				out.Status = lower.Cancelled
-			case c.Gap <= enough:
-				out.Status = lower.Exhausted
-			default:
-				out.Status = lower.Stalled
-			}
-		} else {
-			last = last || c.Gap <= tol
+		case !still && s.step(ctx, w, c, idle):
 			continue
-		}
-		few := s.sets[training].features().Dense() || len(s.set) <= keptColumns
-		if s.adds && few && out.Status != lower.Cancelled {
-			out.engine = s
+		case ctx.Err() != nil:
+			out.Status = lower.Cancelled
+		case c.Gap <= exhaustedGap*s.scale:
+			out.Status = lower.Exhausted
+		default:
+			out.Status = lower.Stalled
 		}
 		return s.fill(out), nil
 	}
@@ -174,18 +134,13 @@ func (s *solver) fit(ctx context.Context, w *lower.JointWeights, tol, enough flo
 	return s.fill(out), nil
 }
 
-// step goes to the solution of the models at the last one, which was checked, as far as its objective falls; fresh
-// asks for a whole Newton step. It says whether there is one.
-func (s *solver) step(
-	ctx context.Context, w *lower.JointWeights, accuracy float64, c lower.JointCheck, fresh bool, idle int,
-) bool {
+// step goes to the solution of the models at the last one, which was checked, as far as its objective falls. It says
+// whether there is one.
+func (s *solver) step(ctx context.Context, w *lower.JointWeights, c lower.JointCheck, idle int) bool {
 	if fell, whole := s.truncated(ctx, w, c.Gap/s.scale, idle); fell || !whole {
 		return fell
 	}
-	if fresh {
-		s.models[training].curve = nil
-	}
-	if err := s.Model(ctx, nil); err != nil || !s.minimise(ctx, w, accuracy) {
+	if err := s.Model(ctx, nil); err != nil || !s.minimise(ctx, w) {
 		return false
 	}
 	s.descend(w, c.Objective)
@@ -202,13 +157,11 @@ func (s *solver) fill(out *Solution) *Solution {
 	out.B, out.B0, out.loss = x[0], make([]float64, s.k), at.value
 	if s.intercept {
 		copy(out.B0, x[1])
-	}
-	if s.k > 1 { // what adds the same to all classes changes nothing
 		centre(out.B0)
-		for j := range s.p {
-			if lo, hi := s.terms.room(j); s.terms.always(j) && math.IsInf(lo, -1) && math.IsInf(hi, 1) {
-				centre(out.B[j*s.k : (j+1)*s.k])
-			}
+	}
+	for j := 0; s.k > 1 && j < s.p; j++ { // what adds the same to all classes changes nothing
+		if lo, hi := s.terms.room(j); s.terms.always(j) && math.IsInf(lo, -1) && math.IsInf(hi, 1) {
+			centre(out.B[j*s.k : (j+1)*s.k])
 		}
 	}
 	for e, v := range out.B {

@@ -114,7 +114,7 @@ func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.Joint
 		return s.last, nil
 	}
 	s.last = nil
-	if !s.minimise(ctx, w, bestAccuracy) {
+	if !s.minimise(ctx, w) {
 		return nil, nil
 	}
 	pt := &lower.JointPoint{Values: lower.Values{Train: s.modelled(training), Penalties: s.penaltiesAt()}}
@@ -141,9 +141,8 @@ func same(v, w *lower.JointWeights) bool {
 // Work implements [lower.Working].
 func (s *solver) Work() float64 { return s.without.spent }
 
-// minimise solves with the models, where these have no matrices with a last Newton step of some relative accuracy. It
-// says whether it came to its end.
-func (s *solver) minimise(ctx context.Context, w *lower.JointWeights, best float64) bool {
+// minimise solves with the models. It says whether it came to its end.
+func (s *solver) minimise(ctx context.Context, w *lower.JointWeights) bool {
 	if s.ctx = ctx; ctx.Err() != nil {
 		return false
 	}
@@ -170,7 +169,7 @@ func (s *solver) minimise(ctx context.Context, w *lower.JointWeights, best float
 		s.bare = s.adds
 	}
 	s.assembleImplicit(w)
-	return s.without.solve(ctx, s.b, s.a, best)
+	return s.without.solve(ctx, s.b, s.a)
 }
 
 // assemble makes the quadratic problem at some weights. A ridge of second derivatives is about the point of the models.

@@ -155,6 +155,9 @@ func (m *Model) divide() error {
 	return nil
 }
 
+// Ties is the rule for events at one time.
+func (m *Model) Ties() survival.Ties { return m.options.Ties }
+
 // likelihood is that of rows among themselves.
 func (m *Model) likelihood(d *dataset.Data) *survival.Likelihood {
 	return survival.Weighted(d.Y, d.Weights, m.options.Ties)

@@ -75,35 +75,13 @@ func (m *Model) largestWeights() (nuclear, group float64) {
 		}
 	}
 	rows, cols := make([]float64, d.Rows), make([]float64, d.Cols)
-	if !m.factored() {
-		g := mat.NewDense(d.Rows, d.Cols, nil)
-		for _, e := range d.Train {
-			g.Set(e.Row, e.Col, (mean-m.u.value(e.Value))/n)
-		}
-		for i := range d.Rows {
-			rows[i] = floats.Sum(g.RawRowView(i))
-			floats.Add(cols, g.RawRowView(i))
-		}
-		nuclear = spectralNorm(d.Rows, d.Cols, func(to, x *mat.VecDense) { to.MulVec(g, x) }, func(to, x *mat.VecDense) { to.MulVec(g.T(), x) })
-	} else {
-		g := make([]float64, len(d.Train))
-		for k, e := range d.Train {
-			g[k] = (mean - m.u.value(e.Value)) / n
-			rows[e.Row] += g[k]
-			cols[e.Col] += g[k]
-		}
-		nuclear = spectralNorm(d.Rows, d.Cols, func(to, x *mat.VecDense) {
-			to.Zero()
-			for k, e := range d.Train {
-				to.SetVec(e.Row, to.AtVec(e.Row)+g[k]*x.AtVec(e.Col))
-			}
-		}, func(to, x *mat.VecDense) {
-			to.Zero()
-			for k, e := range d.Train {
-				to.SetVec(e.Col, to.AtVec(e.Col)+g[k]*x.AtVec(e.Row))
-			}
-		})
+	g := make([]float64, len(d.Train))
+	for k, e := range d.Train {
+		g[k] = (mean - m.u.value(e.Value)) / n
+		rows[e.Row] += g[k]
+		cols[e.Col] += g[k]
 	}
+	nuclear = spectralNorm(d.Rows, d.Cols, d.Train, g)
 	for _, side := range []struct {
 		x    *mat.Dense
 		f    *Features
@@ -125,23 +103,29 @@ func (m *Model) largestWeights() (nuclear, group float64) {
 	return nuclear, group
 }
 
-// spectralNorm is the largest singular value of a matrix, given by its products, to a few digits, by the power method from a fixed start.
-func spectralNorm(rows, cols int, times, transposed func(to, x *mat.VecDense)) float64 {
+// spectralNorm is the largest singular value of a matrix with values at some entries, to a few digits, by the power method from a fixed start.
+func spectralNorm(rows, cols int, at []Entry, values []float64) float64 {
 	const iterations = 50
-	u, v := mat.NewVecDense(rows, nil), mat.NewVecDense(cols, nil)
-	for j := range cols {
-		v.SetVec(j, 1+1/float64(j+2)) // not orthogonal to anything likely
+	u, v := make([]float64, rows), make([]float64, cols)
+	for j := range v {
+		v[j] = 1 + 1/float64(j+2) // not orthogonal to anything likely
 	}
 	norm := 0.0
 	for range iterations {
-		length := mat.Norm(v, 2)
+		length := floats.Norm(v, 2)
 		if length == 0 {
 			return norm
 		}
-		v.ScaleVec(1/length, v)
-		times(u, v)
-		norm = mat.Norm(u, 2)
-		transposed(v, u)
+		floats.Scale(1/length, v)
+		clear(u)
+		for k, e := range at {
+			u[e.Row] += values[k] * v[e.Col]
+		}
+		norm = floats.Norm(u, 2)
+		clear(v)
+		for k, e := range at {
+			v[e.Col] += values[k] * u[e.Row]
+		}
 	}
 	return norm
 }

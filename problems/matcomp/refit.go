@@ -33,7 +33,7 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	}
 	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
 	p := all.Program()
-	if backend.Name() == backends.Default && (all.factored() || all.few()) {
+	if backend.Name() == backends.Default {
 		fit, err := all.Penalised()
 		if err != nil {
 			return problems.Fit{}, nil, err

@@ -161,10 +161,13 @@ const rankShare = 1e-6
 // matrix brings the predictor into the form of factors.
 func (p *predictor) matrix(d *Data) *problems.Matrix {
 	out := &problems.Matrix{Intercept: p.b0, RowEffects: p.rows, ColEffects: p.cols}
-	if p.gamma != nil {
-		out.Left, out.Right = factors(p.gamma, d.Rows)
-	} else {
-		out.Left, out.Right = completion.Balanced(p.left, p.right, p.rank, rankShare)
+	left, right, rank := p.left, p.right, p.rank
+	if p.gamma != nil { // times the identity
+		left, right, rank = p.gamma, make([]float64, d.Cols*d.Cols), d.Cols
+		for j := range d.Cols {
+			right[j*d.Cols+j] = 1
+		}
 	}
+	out.Left, out.Right = completion.Balanced(left, right, rank, rankShare)
 	return out
 }

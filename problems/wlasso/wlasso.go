@@ -58,7 +58,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	}
 	// Those of the tutorial; rho is that of the authors' program.
 	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-	// Ours, where the run goes on (--stop-folds), start from a path with a penalty that keeps the iterates near the solutions
+	// Ours, where the run goes on (Config.StopFolds), start from a path with a penalty that keeps the iterates near the solutions
 	// of the lower level, and take short steps: with a radius for each feature the validation rows are overfitted soon.
 	standard := paper
 	standard.Alpha0, standard.Rho, standard.MaxIter = 100, 1, 20
@@ -89,7 +89,7 @@ func (*Model) Modes() []lower.Mode {
 const anchor = 0.1
 
 // cautious are the settings by default: two iterations on the features that the lasso of the start has. rho and the number of iterations
-// were chosen on generated data of up to 2500 features, the exponents on such of up to 12 000 and several signal-to-noise ratios, see docs/benchmarks.md.
+// were chosen on generated data of up to 2500 features, the exponents on such of up to 12 000 and several signal-to-noise ratios; see CHANGELOG.md.
 func cautious(s dca.Settings) *problems.Caution {
 	s.Rho, s.MaxIter, s.Tol, s.Screen = 0.1, 2, 1e-3, true
 	return &problems.Caution{Settings: s, Temper: 0.2, Floor: 0.01}

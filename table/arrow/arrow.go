@@ -53,7 +53,7 @@ type file struct {
 }
 
 func (f *file) tooLarge() error {
-	return &textfile.Error{File: f.name, Reason: "a column of it does not fit into the budget of memory, " + memory.Format(f.budget) + " (--memory SIZE or GOMEMLIMIT gives more)"}
+	return &textfile.Error{File: f.name, Reason: "a column of it does not fit into the budget of memory, " + memory.Format(f.budget) + " (" + memory.More + ")"}
 }
 
 // footer is what the end of a file says of it.

@@ -73,7 +73,7 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	held, err := check(r, size, f, columns)
 	if err == errBudget {
 		budget := memory.Format(memory.Default())
-		return nil, &textfile.Error{File: file, Reason: errBudget.Error() + ", " + budget + " (--memory SIZE or GOMEMLIMIT gives more)"}
+		return nil, &textfile.Error{File: file, Reason: errBudget.Error() + ", " + budget + " (" + memory.More + ")"}
 	}
 	if err != nil {
 		return nil, err

@@ -361,7 +361,7 @@ func (s *sheetReader) end(sheet string, sheets int, first bool) (*table.Table, e
 		return nil, err
 	}
 	if first && sheets > 1 {
-		s.builder.Tell(table.Finding{Kind: "dialect", Text: fmt.Sprintf("the workbook has %d sheets, of which the first, %q, is read (--sheet names another)", sheets, sheet)})
+		s.builder.Tell(table.Finding{Kind: "dialect", Text: fmt.Sprintf("the workbook has %d sheets, of which the first, %q, is read (Options.Sheet names another)", sheets, sheet)})
 	}
 	s.tellGaps()
 	return s.builder.Table()

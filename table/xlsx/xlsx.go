@@ -311,7 +311,7 @@ func (w *workbook) take(n int) { w.used += int64(n) }
 // room says whether what the workbook has beside its sheet is within the budget.
 func (w *workbook) room() error {
 	if budget := memory.Default(); w.used > budget {
-		return &textfile.Error{File: w.file, Reason: "the texts of the workbook do not fit into the budget of memory, " + memory.Format(budget) + " (--memory SIZE or GOMEMLIMIT gives more)"}
+		return &textfile.Error{File: w.file, Reason: "the texts of the workbook do not fit into the budget of memory, " + memory.Format(budget) + " (" + memory.More + ")"}
 	}
 	return nil
 }

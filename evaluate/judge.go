@@ -1,0 +1,228 @@
+package evaluate
+
+import (
+	"slices"
+
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/problems/cox"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/tune"
+)
+
+// Judge scores the predictors of a model on rows that they were not trained on.
+type Judge struct {
+	rows  *input.Rows
+	model tune.Model
+	losses
+	intercept bool // the model has one
+	// plain are the fits without penalty to what predictors were compared on, see [Judge.unpenalised].
+	plain map[string]unpenalisedFits
+	// known are the results that were judged.
+	known map[*tune.Result]*Judged
+}
+
+// losses say what a fit does not about the loss of its model.
+type losses struct {
+	logOdds  bool // the values of the classifier are log odds, so that it has probabilities
+	quantile bool // of this level
+	level    float64
+	ties     survival.Ties
+}
+
+// NewJudge judges the predictors of a model that was built of rows, with an intercept or without.
+func NewJudge(rows *input.Rows, m tune.Model, intercept bool) *Judge {
+	j := &Judge{rows: rows, model: m, intercept: intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*Judged{}}
+	switch m := m.(type) {
+	case *logistic.Model:
+		j.logOdds = true
+	case *quantile.Model:
+		j.quantile, j.level = true, m.Level()
+	case *cox.Model:
+		j.ties = m.Ties()
+	}
+	return j
+}
+
+// The rows that a predictor is judged by, the best that there are.
+const (
+	OnTest       = "test"             // used for nothing else
+	OnFolds      = "cross-validation" // each by the fits of folds that it does not train, with hyperparameters chosen by them
+	OnValidation = "validation"       // by the fit to the training rows; hyperparameters were chosen by them
+)
+
+// Judged are predictions for the rows that a predictor is judged by.
+type Judged struct {
+	Sample
+	On      string // which rows: [OnTest], [OnFolds] or [OnValidation]
+	Entries bool   // of a matrix, not rows
+	Rows    int    // distinct ones
+	Metrics []Metric
+	// Folds are the fits of folds, nil without; Fit is the refit.
+	Folds []tune.Fit
+	Fit   tune.Fit
+	// Probability are those of the labels, and Share those of the training rows, of a model with a value for each
+	// label, whose Y are their numbers.
+	Probability, Share [][]float64
+	// WhyNotPlain says why there are no predictions without penalty, where there could be some.
+	WhyNotPlain error
+	// Ends are where the rows of each part end, of a model of times, whose Y are negative where these are censored.
+	Ends []int
+
+	losses  losses
+	learned []learned // the parts that the predictions are made of
+}
+
+// Of judges the refit of a result, once. It is nil where there is no refit, where there are no rows with what they
+// need, and for several targets, see [Judge.Targets].
+func (j *Judge) Of(r *tune.Result) *Judged {
+	if j == nil || r.Refit == nil {
+		return nil
+	}
+	out, known := j.known[r]
+	if !known {
+		out = j.judge(r)
+		j.known[r] = out
+	}
+	return out
+}
+
+// Trained are the predictions of a fit for the rows that it was trained on, without measures.
+func (j *Judge) Trained(rows *dataset.Data, f tune.Fit) *Judged {
+	out := &Judged{Fit: f}
+	out.add(j, rows, f, rows)
+	return out
+}
+
+// Together are the predictions of several predictors as those of one, for rows that differ: those of part k are rows[k]
+// of a table. It is nil where one of them is, or has labels that the others do not know.
+func Together(parts []*Judged, rows [][]int) *Judged {
+	all := &Judged{}
+	for k, d := range parts {
+		if d == nil || all.Fit.Labels != nil && !slices.Equal(d.Fit.Labels, all.Fit.Labels) {
+			return nil
+		}
+		all.Probability, all.Share = append(all.Probability, d.Probability...), append(all.Share, d.Share...)
+		all.Y, all.Value, all.Base = append(all.Y, d.Y...), append(all.Value, d.Value...), append(all.Base, d.Base...)
+		all.Weight = append(all.Weight, d.Weight...)
+		all.Plain = append(all.Plain, d.Plain...)
+		all.Ends, all.Rows = append(all.Ends, len(all.Y)), len(all.Y)
+		all.Row = append(all.Row, rows[k]...)
+		all.Fit, all.losses = d.Fit, d.losses
+	}
+	if len(all.Plain) < len(all.Y) { // a choice has none
+		all.Plain = nil
+	}
+	if len(all.Y) == 0 {
+		return nil
+	}
+	all.measure()
+	return all
+}
+
+func (j *Judge) judge(r *tune.Result) *Judged {
+	if r.RefitFit.Matrix != nil {
+		return j.ofMatrix(r)
+	}
+	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
+		return nil
+	}
+	split, out := j.rows.Split, &Judged{losses: j.losses}
+	var parts []tune.Fit
+	if m, ok := j.model.(interface {
+		FoldFits(x [][]float64) []tune.Fit
+	}); ok && r.Selection != nil && r.Selection.X != nil {
+		parts = m.FoldFits(r.Selection.X)
+	}
+	if j.rows.CV != nil {
+		out.Folds = parts
+	}
+	switch {
+	case split.Test != nil:
+		train := split.Train
+		if r.TrainedOn == tune.FinalAll && split.Val != nil {
+			train = dataset.Stack(split.Train, split.Val)
+		}
+		out.On = OnTest
+		out.add(j, split.Test, r.RefitFit, train)
+	case parts == nil:
+		return nil
+	case j.rows.CV != nil:
+		out.On = OnFolds
+		for t, s := range j.rows.CV.Parts() {
+			out.add(j, s.Val, parts[t], s.Train)
+			out.Row = append(out.Row, j.rows.CV.Folds[t].Val...)
+		}
+	case split.Val != nil:
+		out.On = OnValidation
+		out.add(j, split.Val, parts[0], split.Train)
+	}
+	if len(out.Y) == 0 {
+		return nil
+	}
+	out.Rows = len(out.Y)
+	if out.Row != nil {
+		seen := map[int]bool{}
+		for _, i := range out.Row {
+			seen[i] = true
+		}
+		out.Rows = len(seen)
+	}
+	out.Fit = r.RefitFit
+	j.addUnpenalised(out, r.TrainedOn)
+	out.measure()
+	return out
+}
+
+// targetsOf are the targets, weights and offsets of rows of both.
+func targetsOf(a, b *dataset.Data) *dataset.Data {
+	return &dataset.Data{Y: slices.Concat(a.Y, b.Y), Weights: slices.Concat(a.Weights, b.Weights), Offset: slices.Concat(a.Offset, b.Offset)}
+}
+
+// add adds the predictions of a fit for rows; from are the targets that it learned from.
+func (d *Judged) add(j *Judge, rows *dataset.Data, f tune.Fit, from *dataset.Data) {
+	if f.Classes() {
+		d.addClasses(rows, f, from)
+		return
+	}
+	if f.Hazard {
+		d.addTimes(rows, f)
+		return
+	}
+	d.Weight = append(d.Weight, rows.Weights...)
+	d.learned = append(d.learned, learned{rows, from})
+	d.Value = append(d.Value, predicted(rows, f)...)
+	y := rows.Y
+	if f.Labels != nil {
+		y = is(y, f.Labels[1])
+	}
+	d.Y = append(d.Y, y...)
+	base := j.baseline(from, f)
+	for i := range rows.Y {
+		offset := 0.0
+		if rows.Offset != nil {
+			offset = rows.Offset[i]
+		}
+		d.Base = append(d.Base, base(offset))
+	}
+}
+
+// measure fills in the measures that fit the model.
+func (d *Judged) measure() {
+	switch f := d.Fit; {
+	case f.Hazard:
+		d.Metrics = d.times()
+	case f.Classes():
+		d.Metrics = d.Classes(d.Probability, d.Share)
+	case f.Labels != nil:
+		d.Metrics = d.Labels(d.losses.logOdds)
+	case f.LogLink:
+		d.Metrics = d.Counts()
+	case d.losses.quantile:
+		d.Metrics = d.Quantile(d.losses.level)
+	default:
+		d.Metrics = d.Regression()
+	}
+}

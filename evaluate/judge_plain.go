@@ -1,0 +1,107 @@
+package evaluate
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// learned are rows, and those that their predictor learned from.
+type learned struct{ rows, from *dataset.Data }
+
+// unpenalisedFits are predictions of fits without penalty, or why there are none.
+type unpenalisedFits struct {
+	value []float64
+	why   error
+}
+
+// mostUnpenalised bounds the multiplications of all fits without penalty, which are there for comparison only.
+const mostUnpenalised = 1e9
+
+// kindOf is the loss whose fit without penalty a predictor is compared with; ok is false where there is none.
+func (j losses) kindOf(f tune.Fit) (kind plainKind, ok bool) {
+	switch {
+	case f.Hazard, f.Classes(), f.Matrix != nil, f.Labels != nil && !j.logOdds, j.quantile:
+		return 0, false
+	case f.Labels != nil:
+		return plainLogistic, true
+	case f.LogLink:
+		return plainPoisson, true
+	}
+	return plainSquares, true
+}
+
+// LeastSquares says that the fit without penalty is one of squares.
+func (d *Judged) LeastSquares() bool {
+	kind, _ := d.losses.kindOf(d.Fit)
+	return kind == plainSquares
+}
+
+// addUnpenalised adds the predictions of fits without penalty to the rows that the parts of a predictor learned from,
+// which are the same for all predictors that are trained on them.
+func (j *Judge) addUnpenalised(d *Judged, trainedOn string) {
+	defer func() { d.learned = nil }() // copies of rows
+	kind, ok := j.kindOf(d.Fit)
+	if !ok {
+		return
+	}
+	key := d.On
+	if d.On == OnTest {
+		key += " " + trainedOn
+	}
+	fits, known := j.plain[key]
+	if !known {
+		fits = j.unpenalised(kind, d)
+		j.plain[key] = fits
+	}
+	d.Plain, d.WhyNotPlain = fits.value, fits.why
+}
+
+func (j *Judge) unpenalised(kind plainKind, d *Judged) (out unpenalisedFits) {
+	work := 0.0
+	for _, part := range d.learned {
+		work += plainWork(kind, part.from)
+	}
+	if work > mostUnpenalised {
+		return out
+	}
+	fit := func(from *dataset.Data, start *plainFit) (*plainFit, error) {
+		if kind == plainLogistic {
+			other := *from
+			other.Y, from = is(from.Y, d.Fit.Labels[1]), &other
+		}
+		return fitPlain(kind, from, j.intercept, start)
+	}
+	var all *plainFit
+	if len(d.learned) > 1 && kind != plainSquares { // where the rows of all folds have no fit, those of one have none
+		var err error
+		if all, err = fit(j.rows.Split.Train, nil); err != nil {
+			return unpenalisedFits{why: err}
+		}
+	}
+	for _, part := range d.learned {
+		s, err := fit(part.from, all)
+		if err != nil {
+			return unpenalisedFits{why: err}
+		}
+		out.value = append(out.value, predicted(part.rows, tune.Fit{Coefficients: s.Coefficients, Intercept: s.Constant, LogLink: d.Fit.LogLink})...)
+	}
+	return out
+}
+
+// predicted are the predictions of a fit for rows: of a classifier the values whose sign is the label, of counts the
+// means, of hazards their logarithms.
+func predicted(rows *dataset.Data, f tune.Fit) []float64 {
+	out := make([]float64, len(rows.Y))
+	for i := range out {
+		out[i] = f.Intercept + rows.Dot(i, f.Coefficients)
+		if rows.Offset != nil {
+			out[i] += rows.Offset[i]
+		}
+		if f.LogLink {
+			out[i] = math.Exp(out[i])
+		}
+	}
+	return out
+}

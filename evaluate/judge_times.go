@@ -1,0 +1,53 @@
+package evaluate
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/tune"
+)
+
+// addTimes is add for a fit of hazards, whose values compare rows of one fit only.
+func (d *Judged) addTimes(rows *dataset.Data, f tune.Fit) {
+	d.Weight = append(d.Weight, rows.Weights...)
+	d.Y, d.Value = append(d.Y, rows.Y...), append(d.Value, predicted(rows, f)...)
+	for i := range rows.Y {
+		offset := 0.0
+		if rows.Offset != nil {
+			offset = rows.Offset[i]
+		}
+		d.Base = append(d.Base, offset)
+	}
+	d.Ends = append(d.Ends, len(d.Y))
+}
+
+// times are the measures of a fit of hazards: the concordance, over the pairs of rows of one part, and of a single part
+// the deviance for each event.
+func (d *Judged) times() []Metric {
+	from, parts := 0, make([]survival.Part, len(d.Ends))
+	for k, to := range d.Ends {
+		parts[k] = survival.Part{Y: d.Y[from:to], F: d.Value[from:to]}
+		if d.Weight != nil {
+			parts[k].Weights = d.Weight[from:to]
+		}
+		from = to
+	}
+	index, se := survival.Concordance(parts...)
+	if d.Row != nil { // rows that several deals validate count once
+		se *= math.Sqrt(float64(len(d.Row)) / float64(d.Rows))
+	}
+	list := []Metric{{Name: Concordance, Value: index, StandardError: se, Base: 0.5, Plain: math.NaN()}}
+	if n := survival.Events(d.Y); len(parts) == 1 && n > 0 {
+		l := survival.Weighted(d.Y, d.Weight, d.losses.ties)
+		at, total := l.At(d.Value, nil), l.Weight()
+		losses, weights := at.EventLosses()
+		se := 0.0
+		if n > 1 {
+			se = 2 * regression.StandardError(losses, weights, n)
+		}
+		list = append(list, Metric{Name: PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total, Plain: math.NaN()})
+	}
+	return list
+}

@@ -29,6 +29,9 @@ type Table struct {
 	Units [][]int
 	// Lower and Upper bound the coefficients of features that are alone in their unit, of one target; nil for no bounds.
 	Lower, Upper []float64
+	// Chained says that the features, of squares and one target, stand in an order, and neighbours have the penalty
+	// Fusion of [Weights].
+	Chained bool
 	// Loss is nil for squares. Others are of one target, with an Offset of each row's prediction, nil for none.
 	Loss   Loss
 	Offset []float64
@@ -42,6 +45,8 @@ type Weights struct {
 	Norm []float64
 	// L1 and L2 are those of the features' absolute values and half squares; nil for none.
 	L1, L2 []float64
+	// Fusion is that of the sum of |b_j+1 - b_j| of a chained table, whose Norm is the same for all.
+	Fusion float64
 }
 
 // Data is a table made ready. Paths do not change it.
@@ -53,6 +58,7 @@ type Data struct {
 	intercept bool
 	units     [][]int
 	plain     bool // each feature is a unit, of one target
+	chained   bool // columns and units are sums of features and their differences, see chain
 	lower     []float64
 	upper     []float64
 	center    []float64 // of the columns, so that products keep their digits
@@ -128,6 +134,12 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 		for j := range p {
 			d.units[j] = []int{j}
 		}
+	}
+	if d.chained = t.Chained; d.chained {
+		if !d.plain || t.Loss != nil || t.Lower != nil || t.Upper != nil {
+			return nil, fmt.Errorf("glm: chained features with units, bounds, a loss or several targets")
+		}
+		d.x = sumsAfter(t.X)
 	}
 	d.all = upTo(len(d.units))
 	d.columns = sync.OnceValue(func() *design.Matrix { return design.New(d.x) })
@@ -230,6 +242,11 @@ func (d *Data) Penalty(w *Weights, b []float64) float64 {
 	for u := range d.units {
 		sum = d.withPenalty(sum, u, w, b)
 	}
+	if d.chained {
+		for _, v := range differences(b)[1:] {
+			sum += w.Fusion * math.Abs(v)
+		}
+	}
 	return sum
 }
 
@@ -254,6 +271,9 @@ func (d *Data) GradientNorms(ctx context.Context) [][]float64 {
 	norms := make([][]float64, len(d.folds))
 	for t, f := range d.Path(ctx).folds {
 		norms[t] = make([]float64, len(d.units))
+		if d.chained {
+			f.gradient = f.chain.slopes(f)
+		}
 		for u, list := range d.units {
 			sum := 0.0
 			for _, j := range list {

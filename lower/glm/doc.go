@@ -9,6 +9,7 @@
 // over B and a free constant b0, if there is an intercept; units u are rows of B, or groups of rows, that are used together. One row and one
 // target are the lasso and the elastic net, one row and several targets the multi-task regression, several rows the (sparse) group lasso.
 // A single coefficient may have bounds about zero. A [Loss] may stand in the place of the squares of one target.
+// Features in an order may have the penalty of the fused lasso, see [Table].
 //
 // # Method
 //
@@ -20,6 +21,8 @@
 // J. R. Stat. Soc. B 74, 2012) and the conditions of optimality of all units complete. Where sweeps are slow, Newton steps on the
 // units that are not zero end them. Of separable penalties a step goes along its direction as far as the objective falls, past the kinks where coefficients
 // become zero; where more features are in use than there are rows and all have squares, it is one on the dual problem. The duality gap comes of the same products.
+//
+// The fused lasso is worked with in differences of coefficients: proximal steps find its pieces, see chain.
 //
 // A single fit is one fold that leaves nothing out. It may begin at any coefficients, see [Path.From], and many may be solved at the same time.
 //

@@ -28,6 +28,7 @@ type fold struct {
 	last             *Weights // at which it was solved, nil for none
 	working          []int    // units
 	past             past     // of sweeps
+	chain            *chain   // of a chained table
 	inWork           []bool
 	gap              float64
 	inner            float64
@@ -50,6 +51,9 @@ func (d *Data) newFold(t int) *fold {
 	f.part = d.parts[t]
 	f.noise = 1e-14 * math.Sqrt(f.part.yy)
 	copy(f.gradient, f.part.c)
+	if d.chained {
+		f.chain = &chain{b: make([]float64, d.p), step: 1}
+	}
 	return f
 }
 

@@ -139,6 +139,11 @@ func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.A
 			}
 		}
 	}
+	for j := range p - 1 {
+		if w.Fusion > 0 {
+			sum = sum.Plus(convex.Abs(b.Expr().At(j + 1).Minus(b.Expr().At(j))).Scale(w.Fusion))
+		}
+	}
 	m.Minimize(sum)
 	for j := range p {
 		if table.Lower != nil {
@@ -288,6 +293,9 @@ func objective(table *Table, f int, s *Solution, w *Weights) (train, validation 
 			}
 		}
 		train += w.Norm[u] * math.Sqrt(size)
+	}
+	for j := range p - 1 {
+		train += w.Fusion * math.Abs(s.B[f][j+1]-s.B[f][j])
 	}
 	return train, validation
 }

@@ -106,6 +106,10 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 		p.solveCurved(ctx, tol)
 		return p.solution(ctx), nil
 	}
+	if d.chained {
+		p.solveChains(ctx, w, tol)
+		return p.solution(ctx), nil
+	}
 	joins := make([][]int, len(p.folds))
 	inner := make([]float64, len(p.folds))
 	left := make([]int, len(p.folds)) // tightenings
@@ -158,6 +162,10 @@ func (d *Data) check(w *Weights) error {
 	if len(w.Norm) != len(d.units) || w.L1 != nil && len(w.L1) != d.p || w.L2 != nil && len(w.L2) != d.p {
 		return fmt.Errorf("glm: %d, %d and %d weights for %d units of %d features", len(w.Norm), len(w.L1), len(w.L2), len(d.units), d.p)
 	}
+	if d.chained && (slices.Max(w.Norm) > slices.Min(w.Norm) || w.L1 != nil || w.L2 != nil) || !d.chained && w.Fusion != 0 || !(w.Fusion >= 0) {
+		return fmt.Errorf("glm: weights %g to %g of norms and %g of differences, expected those of a chain to be equal, and of the latter none elsewhere",
+			slices.Min(w.Norm), slices.Max(w.Norm), w.Fusion)
+	}
 	for _, list := range [][]float64{w.Norm, w.L1, w.L2} {
 		for j, v := range list {
 			if !(v >= 0) {
@@ -194,6 +202,9 @@ func (p *Path) solution(ctx context.Context) *Solution {
 			}
 		}
 		s.B0[t] = b0
+		if d.chained {
+			s.B[t] = slices.Clone(f.chain.b)
+		}
 	})
 	for _, f := range p.folds {
 		s.Gap = max(s.Gap, f.gap/max(f.null(), math.SmallestNonzeroFloat64))

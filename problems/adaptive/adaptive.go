@@ -126,8 +126,9 @@ func multipliers(train *dataset.Data, intercept bool, o Options) ([]float64, err
 }
 
 const (
-	// pilotFolds and pilotSeed deal the training rows out, pilotTol is the gap of fits.
-	pilotFolds, pilotSeed, pilotTol = 5, 1, 1e-8
+	// pilotFolds and pilotSeed deal the training rows out. pilotTol is the gap of the pilot, searchTol that of the fits by
+	// which its weight is chosen, which is one of few.
+	pilotFolds, pilotSeed, pilotTol, searchTol = 5, 1, 1e-8, 1e-4
 	// The weights tried fall from pilotTop times LambdaMax to pilotBottom times it, in so many points at most: until pilotRisen of them are above the least error so far.
 	pilotTop, pilotBottom, pilotPoints, pilotRisen = 100, 1e-4, 25, 3
 )
@@ -188,7 +189,7 @@ func pilot(ctx context.Context, train *dataset.Data, intercept bool, kind Pilot)
 			return nil, err
 		}
 		least := math.Inf(1)
-		chain := lower.NewChain(fit, pilotTol)
+		chain := lower.NewChain(fit, searchTol)
 		for k, risen := 0, 0; k < pilotPoints && risen < pilotRisen; k++ {
 			pt, err := chain.Solve(ctx, []float64{weight(top, k)})
 			if err != nil {
@@ -202,13 +203,7 @@ func pilot(ctx context.Context, train *dataset.Data, intercept bool, kind Pilot)
 			}
 		}
 	}
-	chain := lower.NewChain(whole, pilotTol)
-	for k := range best {
-		if _, err := chain.Solve(ctx, []float64{weight(top, k)}); err != nil {
-			return nil, err
-		}
-	}
-	pt, err := chain.Solve(ctx, []float64{weight(top, best)})
+	pt, err := lower.NewChain(whole, pilotTol).Solve(ctx, []float64{weight(top, best)})
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,13 @@ package fused
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -69,7 +71,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	standard := paper
 	standard.GapTol, standard.MaxIter = 1e-4, 200
 	standard.PathStart = data.LambdaMax() > 0
-	return &Model{regression.NewModel(data, regression.Spec{
+	spec := regression.Spec{
 		Name: "fused-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{
@@ -77,7 +79,13 @@ func New(s dataset.Division, o Options) (*Model, error) {
 				convex.Norm1(b.MulMat(d)).MinusAffine(r.At(1)),
 			}
 		},
-	})}, nil
+	}
+	if n, _ := data.Dims(); o.Order == 1 && glm.Fits(n, p, 1) {
+		spec.Chained, spec.Weights = true, func(lambda []float64) *glm.Weights {
+			return &glm.Weights{Norm: slices.Repeat(lambda[:1], p), Fusion: lambda[1]}
+		}
+	}
+	return &Model{regression.NewModel(data, spec)}, nil
 }
 
 // differences is the (p-k) x p matrix of differences of order k, whose rows hold the binomial coefficients

@@ -40,6 +40,8 @@ type Spec struct {
 	// Nil where package glm does not know the penalties.
 	Weights func(lambda []float64) *glm.Weights
 	Units   [][]int
+	// Chained says that features stand in an order, as in [glm.Table].
+	Chained bool
 	// Loss is that of package glm, of targets divided by sd; nil for squares.
 	Loss func(sd float64) glm.Loss
 	// Common are the factors of the weights of the first rung of a ladder, see [Model.Ladder], for the norms of units, which have the first hyperparameters, and where there is
@@ -229,7 +231,7 @@ func (d *Data) fill(t *glm.Table, rows *dataset.Data) {
 
 // together is the fit of a table in the unit of the model.
 func (m *Model) together(ctx context.Context, t *glm.Table) (*fits.Together, error) {
-	if t.Units = m.spec.Units; m.spec.Loss != nil {
+	if t.Units, t.Chained = m.spec.Units, m.spec.Chained; m.spec.Loss != nil {
 		t.Loss = m.spec.Loss(m.data.sd)
 	}
 	return fits.NewTogether(ctx, t, len(m.spec.R0), m.spec.Weights)

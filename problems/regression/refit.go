@@ -91,7 +91,7 @@ func (m *Model) alone(ctx context.Context) (lower.Penalised, error) {
 		return m.rung.rows(ctx, m.data)
 	}
 	fit, err := m.Penalised()
-	if fit == nil && err == nil && m.spec.Loss != nil { // of models whose parts have none
+	if fit == nil && err == nil && m.spec.Weights != nil { // of models whose parts have none
 		t := &glm.Table{Folds: [][]int{nil}}
 		m.data.fill(t, m.data.parts[0].fit)
 		return Either(m.together(ctx, t))
